@@ -1,0 +1,57 @@
+// Package reftest finds reference files for tests: the small ones in the
+// module's testdata folder, and the large ones in a folder that is not part of
+// the module.
+package reftest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// root returns the module's folder: the nearest ancestor of the working
+// directory with a go.mod.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Fatal("reftest: no go.mod above the working directory")
+		}
+		dir = up
+	}
+}
+
+// Data returns the path of a file or folder in the module's testdata folder. It
+// fails the test where there is none.
+func Data(t testing.TB, elem ...string) string {
+	t.Helper()
+	p := filepath.Join(append([]string{root(t), "testdata"}, elem...)...)
+	if _, err := os.Stat(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Shared returns the path of a file or folder among the large reference files:
+// the folder that the environment variable MDMGEN_REFERENCE names, else
+// "shared" beside the module. It skips the test where there is none.
+func Shared(t testing.TB, elem ...string) string {
+	t.Helper()
+	dir := os.Getenv("MDMGEN_REFERENCE")
+	if dir == "" {
+		dir = filepath.Join(filepath.Dir(root(t)), "shared")
+	}
+	p := filepath.Join(append([]string{dir}, elem...)...)
+	if _, err := os.Stat(p); err != nil {
+		t.Skipf("reference files are not here (%s); set MDMGEN_REFERENCE to their folder", filepath.Join(elem...))
+	}
+	return p
+}

@@ -1,0 +1,108 @@
+// Package facts holds what a program must know about a masked diffusion
+// language model before it may use its rows: the mask's id, which columns are
+// tokens, how long a canvas may be, what the network returns. Nothing of it is
+// hard-coded elsewhere: facts come from a checkpoint's config.json, travel in
+// the metadata of a converted ONNX file, and may be overridden by a sidecar
+// file or by flags.
+package facts
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Schema names the layout of the JSON form of [Facts]: the value of the
+// metadata key "mdmgen" in an ONNX file and the content of a sidecar file.
+const Schema = "mdmgen.model/1"
+
+// Output says what the network's rows are.
+type Output string
+
+const (
+	// Logits are unnormalised log-probabilities of the clean token.
+	Logits Output = "logits"
+	// LogScore rows are logits of a score-entropy network: up to a constant of
+	// the row they are log s(a), s the ratio q_t(y)/q_t(x). Their softmax over
+	// the clean tokens is the renormalised denoiser; the row's own mass is not 1.
+	LogScore Output = "log_score"
+)
+
+// Facts describes a network. All ids and counts are in tokens.
+type Facts struct {
+	Schema string `json:"schema"`
+	Name   string `json:"name,omitempty"`
+	// Family is the architecture: mdlm, radd, sedd, world, onnx (a foreign file).
+	Family string `json:"family"`
+	// Columns is the length of a row: clean tokens, mask and padding rows.
+	Columns int `json:"columns"`
+	// MaskID is the id of MASK on the canvas. It may equal Columns where the
+	// network has no column for it.
+	MaskID int `json:"mask_id"`
+	// Padding lists columns that are neither tokens nor MASK; they never get
+	// probability.
+	Padding []int `json:"padding,omitempty"`
+	// Length is the canvas length that the network was trained for, and the
+	// greatest one that it accepts.
+	Length int `json:"length"`
+	// FixedLength says that no other length is possible (worlds, foreign graphs
+	// with static shapes).
+	FixedLength bool `json:"fixed_length,omitempty"`
+	// TimeConditioned says that rows depend on σ = −log α, which must be passed.
+	TimeConditioned bool `json:"time_conditioned"`
+	// Output says what a row holds.
+	Output Output `json:"output"`
+	// ScaleBySigma says that log-scores are logits − log(expm1 σ) − log(V−1), V
+	// counting MASK (SEDD). It does not move the softmax.
+	ScaleBySigma bool `json:"scale_by_sigma,omitempty"`
+	// Shift says that position i predicts token i+1 (Dream).
+	Shift bool `json:"shift,omitempty"`
+	// Noise names the schedule that the network was trained with: exp,
+	// loglinear, linear, cosine, geometric.
+	Noise string `json:"noise"`
+	// Parameters counts the checkpoint's parameters, buffers excluded; 0 where unknown.
+	Parameters int64 `json:"parameters,omitempty"`
+	// Dtype is that of the weights on disk: F32, F16, BF16.
+	Dtype string `json:"dtype,omitempty"`
+	// Digest is "sha256:…" of the content that the model was opened from.
+	Digest string `json:"digest,omitempty"`
+}
+
+// Excluded returns the columns that never get probability, ascending: MASK,
+// where it has a column, and the padding rows.
+func (f Facts) Excluded() []int {
+	x := slices.Clone(f.Padding)
+	if f.MaskID < f.Columns {
+		x = append(x, f.MaskID)
+	}
+	slices.Sort(x)
+	return slices.Compact(x)
+}
+
+// Validate reports every inconsistency at once.
+func (f Facts) Validate() error {
+	var errs []error
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if f.Columns < 1 {
+		add("columns is %d: must be at least 1", f.Columns)
+	}
+	if f.MaskID < 0 || f.MaskID > f.Columns {
+		add("mask_id is %d: must be in 0..%d", f.MaskID, f.Columns)
+	}
+	if f.Length < 1 {
+		add("length is %d: must be at least 1", f.Length)
+	}
+	for _, p := range f.Padding {
+		if p < 0 || p >= f.Columns {
+			add("padding column %d: must be in 0..%d", p, f.Columns-1)
+			break
+		}
+	}
+	if f.Output != Logits && f.Output != LogScore {
+		add("output is %q: must be %q or %q", f.Output, Logits, LogScore)
+	}
+	if len(errs) == 0 && len(f.Excluded()) >= f.Columns {
+		add("no clean token is left of %d columns", f.Columns)
+	}
+	return errors.Join(errs...)
+}
