@@ -1,0 +1,133 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// Number is a float64 that a file may give as null: the value is then infinite
+// or does not exist, and reads as +Inf.
+type Number float64
+
+// UnmarshalJSON reads a number or null.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// Laws are the reference values of a world file, all of them exact up to
+// rounding. Sequences are indexed in base V and states in base V+1, position 0
+// the most significant digit. Values in nats.
+type Laws struct {
+	// FHS is about the first-hitting sampler.
+	FHS FHS
+	// Grids are the time grids that Grid laws refer to by their ID.
+	Grids []Grid
+	// Laws holds one entry a grid and sampler.
+	Laws []Law
+}
+
+// FHS is the law of Algorithm 1 in a world.
+type FHS struct {
+	// Law is over the V^d clean sequences.
+	Law          []float64
+	KLQ0         Number  `json:"kl_q0"`
+	TVQ0         float64 `json:"tv_q0"`
+	CrossEntropy Number  `json:"cross_entropy"`
+}
+
+// Grid is a time grid, forward times falling from T to Delta.
+type Grid struct {
+	// ID names the grid within its file, such as "paper-8".
+	ID string
+	// Kind is "uniform", "paper" or "uniform_masked_fraction".
+	Kind string
+	// T is +Inf where the file says null.
+	T, Delta Number
+	// N counts steps.
+	N     int
+	Kappa Number
+	// ForwardTimes [N+1] are θ_k = −log α; MaskedFractions [N+1] are 1 − e^(−θ_k).
+	ForwardTimes    []Number  `json:"forward_times"`
+	MaskedFractions []float64 `json:"masked_fractions"`
+}
+
+// Law is what a grid sampler does in a world.
+type Law struct {
+	// Grid is the ID of a [Grid]. Sampler is "euler", "tweedie",
+	// "tau_leaping_one" or "tau_leaping_any".
+	Grid, Sampler string
+	// JumpProbabilities [N] are a masked position's in each step;
+	// RevealProbabilities [N] those of being revealed in just that step.
+	JumpProbabilities    []float64 `json:"jump_probabilities"`
+	RevealProbabilities  []float64 `json:"reveal_probabilities"`
+	LeftMasked           float64   `json:"left_masked_probability"`
+	ExpectedLeft         float64   `json:"expected_masked_positions_left"`
+	ExpectedNonemptyStep float64   `json:"expected_nonempty_steps"`
+	// Law [(V+1)^d] is over states, MASK where a position was left masked;
+	// LawDenoised [V^d] is that after one more call that fills what was left.
+	Law         []float64
+	LawDenoised []float64 `json:"law_denoised"`
+	// ExpectedPlanNELBO is E_q0 E_plan Σ −log μ along the denoised plan.
+	ExpectedPlanNELBO Number `json:"expected_plan_nelbo_denoised"`
+}
+
+// Laws reads the reference values in the file. It is an error when the file has
+// none, or when a length does not fit the world.
+func (w *World) Laws() (*Laws, error) {
+	out := new(Laws)
+	for name, dst := range map[string]any{"fhs": &out.FHS, "grids": &out.Grids, "laws": &out.Laws} {
+		raw, ok := w.extra[name]
+		if !ok {
+			return nil, fmt.Errorf("world: field %q is missing: this file holds no laws", name)
+		}
+		if err := json.Unmarshal(raw, dst); err != nil {
+			return nil, fmt.Errorf("world: field %q: %w", name, jsonError(err))
+		}
+	}
+	clean, states := power(w.v, w.d), len(w.masked)
+	if len(out.FHS.Law) != clean {
+		return nil, fmt.Errorf("world: field \"fhs\": law has %d entries: must have %d", len(out.FHS.Law), clean)
+	}
+	steps := make(map[string]int, len(out.Grids))
+	for _, g := range out.Grids {
+		if g.N < 1 || len(g.ForwardTimes) != g.N+1 || len(g.MaskedFractions) != g.N+1 {
+			return nil, fmt.Errorf("world: grid %q: needs N+1 forward times and masked fractions", g.ID)
+		}
+		steps[g.ID] = g.N
+	}
+	for i, l := range out.Laws {
+		n, ok := steps[l.Grid]
+		if !ok {
+			return nil, fmt.Errorf("world: law %d: there is no grid %q", i, l.Grid)
+		}
+		if len(l.JumpProbabilities) != n || len(l.RevealProbabilities) != n || len(l.Law) != states || len(l.LawDenoised) != clean {
+			return nil, fmt.Errorf("world: law %d (%s, %s): a list has the wrong length", i, l.Grid, l.Sampler)
+		}
+	}
+	return out, nil
+}
+
+// Grid returns the grid with the given ID.
+func (l *Laws) Grid(id string) (Grid, bool) {
+	for _, g := range l.Grids {
+		if g.ID == id {
+			return g, true
+		}
+	}
+	return Grid{}, false
+}
+
+// Law returns the law of a sampler on a grid.
+func (l *Laws) Law(grid, sampler string) (Law, bool) {
+	for _, x := range l.Laws {
+		if x.Grid == grid && x.Sampler == sampler {
+			return x, true
+		}
+	}
+	return Law{}, false
+}

@@ -1,0 +1,323 @@
+package world
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"mdmgen/model/facts"
+)
+
+const (
+	// maxFile bounds a file, in bytes; maxEntries bounds a table, in
+	// probabilities: states·d·V.
+	maxFile    = 256 << 20
+	maxEntries = 1 << 22
+	maxLength  = 20
+	// rowTolerance is how far the sum of a distribution may be from 1.
+	rowTolerance = 1e-9
+)
+
+// Parse reads a world from the bytes of its file. Every error is one line that
+// names the field. Fields that are not the network's are kept for [World.Extra] and
+// [World.Laws] and are not looked at here.
+func Parse(data []byte) (*World, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%d bytes: a world has at most %d", len(data), maxFile)
+	}
+	fields, err := object(data)
+	if err != nil {
+		return nil, err
+	}
+	p := parser{fields: fields}
+	var schema string
+	p.field("schema", &schema, true)
+	if p.err == nil && schema != Schema {
+		return nil, fmt.Errorf("schema is %q: only %q is read", schema, Schema)
+	}
+	w := &World{extra: fields}
+	w.d = p.integer("d", 1, maxLength)
+	w.v = p.integer("V", 1, maxEntries)
+	if p.err != nil {
+		return nil, p.err
+	}
+	states := power(w.v+1, w.d)
+	if states < 0 || states > maxEntries/(w.d*w.v) {
+		return nil, fmt.Errorf("d = %d and V = %d: a table of (V+1)^d·d·V probabilities has at most %d", w.d, w.v, maxEntries)
+	}
+	for name, want := range map[string]int{"S": w.v + 1, "mask": w.v} {
+		if _, ok := fields[name]; ok {
+			p.integer(name, want, want)
+		}
+	}
+	var name, kind string
+	p.field("name", &name, false)
+	p.field("mu_kind", &kind, true)
+	if p.err != nil {
+		return nil, p.err
+	}
+	w.masked = maskedBits(w.d, w.v, states)
+	w.mu0 = p.table(w, "mu0")
+	switch kind {
+	case "time_free":
+		w.log0 = make([]float32, len(w.mu0))
+		for i, m := range w.mu0 {
+			w.log0[i] = float32(math.Log(m))
+		}
+	case "time_mixture":
+		w.mu1 = p.table(w, "mu1")
+		p.weight(w)
+	default:
+		return nil, fmt.Errorf("mu_kind is %q: must be \"time_free\" or \"time_mixture\"", kind)
+	}
+	if _, ok := fields["q0"]; ok {
+		w.q0 = p.distribution("q0", power(w.v, w.d))
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	for _, used := range []string{"mu0", "mu1", "q0"} {
+		delete(fields, used)
+	}
+	w.facts = facts.Facts{
+		Schema: facts.Schema, Name: name, Family: "world", Columns: w.v, MaskID: w.v,
+		Length: w.d, FixedLength: true, TimeConditioned: w.mu1 != nil, Output: facts.Logits,
+		Noise: "exp", Digest: digest(data),
+	}
+	return w, w.facts.Validate()
+}
+
+// object splits a JSON object into its fields and refuses a field that stands
+// there twice, and anything after the object.
+func object(data []byte) (map[string]json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	open, err := dec.Token()
+	if err != nil || open != json.Delim('{') {
+		return nil, errors.New("not a JSON object")
+	}
+	fields := make(map[string]json.RawMessage)
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, jsonError(err)
+		}
+		name, _ := key.(string)
+		if _, twice := fields[name]; twice {
+			return nil, fmt.Errorf("field %.40q stands there twice", name)
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, fmt.Errorf("field %.40q: %w", name, jsonError(err))
+		}
+		fields[name] = raw
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, jsonError(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the JSON object")
+	}
+	return fields, nil
+}
+
+// jsonError makes one line of a decoder's error.
+func jsonError(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the JSON ends too early")
+	}
+	return errors.New(strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "json: "))
+}
+
+// parser reads fields and keeps the first error.
+type parser struct {
+	fields map[string]json.RawMessage
+	err    error
+}
+
+func (p *parser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (p *parser) field(name string, dst any, required bool) {
+	raw, ok := p.fields[name]
+	if !ok || string(raw) == "null" {
+		if required {
+			p.fail("field %q is missing", name)
+		}
+		return
+	}
+	if err := json.Unmarshal(raw, dst); err != nil {
+		p.fail("field %q: %w", name, jsonError(err))
+	}
+}
+
+// integer reads a required whole number between least and most.
+func (p *parser) integer(name string, least, most int) int {
+	var n float64
+	p.field(name, &n, true)
+	if n != math.Trunc(n) || n < float64(least) || n > float64(most) {
+		if least == most {
+			p.fail("field %q is %v: must be %d", name, n, least)
+		} else {
+			p.fail("field %q is %v: must be a whole number in %d..%d", name, n, least, most)
+		}
+		return least
+	}
+	return int(n)
+}
+
+func (p *parser) weight(w *World) {
+	var f struct{ C, P *float64 }
+	p.field("mu_weight", &f, true)
+	if p.err != nil {
+		return
+	}
+	if f.C == nil || f.P == nil || !(*f.C >= 0 && *f.C <= 1) || !(*f.P >= 0) || math.IsInf(*f.P, 1) {
+		p.fail("field \"mu_weight\": needs c in [0,1] and a finite p of at least 0")
+		return
+	}
+	w.c, w.p = *f.C, *f.P
+}
+
+// distribution reads n probabilities that sum to 1.
+func (p *parser) distribution(name string, n int) []float64 {
+	if p.err != nil {
+		return nil
+	}
+	r := rowReader{dec: json.NewDecoder(bytes.NewReader(p.fields[name]))}
+	out := make([]float64, n)
+	r.row(out, false)
+	if r.err != nil {
+		p.fail("field %q: %w", name, r.err)
+	}
+	return out
+}
+
+// table reads [state][position] lists of V probabilities, null where the position
+// is visible in the state.
+func (p *parser) table(w *World, name string) []float64 {
+	if p.err != nil {
+		return nil
+	}
+	raw, ok := p.fields[name]
+	if !ok {
+		p.fail("field %q is missing", name)
+		return nil
+	}
+	r := rowReader{dec: json.NewDecoder(bytes.NewReader(raw))}
+	out := make([]float64, len(w.masked)*w.d*w.v)
+	r.open()
+	for s := range w.masked {
+		r.open()
+		for l := range w.d {
+			at := (s*w.d + l) * w.v
+			r.row(out[at:at+w.v], w.masked[s]&(1<<l) == 0)
+			if r.err != nil {
+				p.fail("field %q, state %d, position %d: %w", name, s, l, r.err)
+				return nil
+			}
+		}
+		r.close()
+		if r.err != nil {
+			p.fail("field %q, state %d: %w", name, s, r.err)
+			return nil
+		}
+	}
+	r.close()
+	if r.err != nil {
+		p.fail("field %q: %w", name, r.err)
+	}
+	return out
+}
+
+// rowReader reads nested lists of a known shape and keeps the first error, so
+// that nothing is allocated for a list that is not as long as it must be.
+type rowReader struct {
+	dec *json.Decoder
+	err error
+}
+
+func (r *rowReader) token() json.Token {
+	if r.err != nil {
+		return nil
+	}
+	t, err := r.dec.Token()
+	if err != nil {
+		r.err = jsonError(err)
+	}
+	return t
+}
+
+func (r *rowReader) open() {
+	if t := r.token(); r.err == nil && t != json.Delim('[') {
+		r.err = fmt.Errorf("%v where a list must begin", t)
+	}
+}
+
+func (r *rowReader) close() {
+	if t := r.token(); r.err == nil && t != json.Delim(']') {
+		r.err = errors.New("the list is too long")
+	}
+}
+
+// row reads one distribution into dst, or a null where empty is set.
+func (r *rowReader) row(dst []float64, empty bool) {
+	if empty {
+		if t := r.token(); r.err == nil && t != nil {
+			r.err = fmt.Errorf("%v at a visible position: must be null", t)
+		}
+		return
+	}
+	r.open()
+	var sum float64
+	for a := range dst {
+		t := r.token()
+		if r.err != nil {
+			return
+		}
+		q, ok := t.(float64)
+		if !ok || !(q >= 0) || q > 1+rowTolerance {
+			r.err = fmt.Errorf("entry %d is %v: must be one of %d probabilities", a, t, len(dst))
+			return
+		}
+		dst[a] = q
+		sum += q
+	}
+	r.close()
+	if r.err == nil && math.Abs(sum-1) > rowTolerance {
+		r.err = fmt.Errorf("the probabilities sum to %v: must be 1 within %v", sum, rowTolerance)
+	}
+}
+
+// power is b^n, or −1 where that is above maxEntries.
+func power(b, n int) int {
+	out := 1
+	for range n {
+		if out > maxEntries/b {
+			return -1
+		}
+		out *= b
+	}
+	return out
+}
+
+// maskedBits lists, for each state, the set of its masked positions.
+func maskedBits(d, v, states int) []uint32 {
+	out := make([]uint32, states)
+	for s := range out {
+		rest := s
+		for l := d - 1; l >= 0; l-- {
+			if rest%(v+1) == v {
+				out[s] |= 1 << l
+			}
+			rest /= v + 1
+		}
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+// Package world opens small worlds, files of the layout "mdm-laws-world/1", as
+// networks. A world is a table: for every canvas of d positions over V tokens and
+// MASK, and every masked position of it, the distribution of the clean token. A
+// world is a model like any other, so that the samplers and the likelihoods can
+// be compared with laws that were computed by enumeration. Those laws stand in
+// the same file and are read by [World.Laws].
+//
+// MASK has the id V. The rows have V columns, none of them for MASK.
+package world
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"mdmgen/model/facts"
+)
+
+// Schema is the layout that this package reads.
+const Schema = "mdm-laws-world/1"
+
+// World is a table of distributions. All methods but Logits may be used by
+// several goroutines at once.
+type World struct {
+	facts facts.Facts
+	d, v  int
+	q0    []float64
+	// mu0 and mu1 hold states·d·V probabilities, 0 at visible positions; mu1 is nil
+	// for a world that does not depend on time.
+	mu0, mu1 []float64
+	// c and p give the weight of mu1, w = c·λ^p.
+	c, p float64
+	// log0 is log mu0 in float32, for worlds that do not depend on time.
+	log0 []float32
+	// masked tells, a bit a position, which positions of a state are MASK.
+	masked []uint32
+	extra  map[string]json.RawMessage
+	out    []float32
+}
+
+// Open reads a world file.
+func Open(path string) (*World, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("world: %w", err)
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("world: %s: %d bytes: a world file has at most %d", path, info.Size(), maxFile)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("world: %w", err)
+	}
+	w, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("world: %s: %w", path, err)
+	}
+	if w.facts.Name == "" {
+		w.facts.Name = filepath.Base(path)
+	}
+	return w, nil
+}
+
+// Facts describes the world as a network: V columns, MASK the id V, canvases of
+// exactly d positions, noise α = e^(−t).
+func (w *World) Facts() facts.Facts { return w.facts }
+
+// Close releases nothing; it is there because models have it.
+func (w *World) Close() error { return nil }
+
+// InfiniteSigma says that rows exist at σ = +Inf, where everything is masked: a
+// table has no arithmetic that breaks there.
+func (w *World) InfiniteSigma() bool { return true }
+
+// Q0 is the data's law over the V^d clean sequences, position 0 the most
+// significant digit in base V; nil where the file gives none. It must not be changed.
+func (w *World) Q0() []float64 { return w.q0 }
+
+// Extra returns a field of the file that the network itself does not use, as it
+// stands there.
+func (w *World) Extra(field string) (json.RawMessage, bool) {
+	raw, ok := w.extra[field]
+	return raw, ok
+}
+
+// State is the index of a canvas among the (V+1)^d states: its ids read as a
+// number in base V+1, position 0 the most significant digit. It panics unless
+// there are d ids in 0..V.
+func (w *World) State(ids []int) int {
+	if len(ids) != w.d {
+		panic(fmt.Sprintf("world: %d ids of a world with %d positions", len(ids), w.d))
+	}
+	s := 0
+	for _, id := range ids {
+		if id < 0 || id > w.v {
+			panic(fmt.Sprintf("world: id %d is not in 0..%d", id, w.v))
+		}
+		s = s*(w.v+1) + id
+	}
+	return s
+}
+
+// Mu writes to dst, of length V, the distribution of the clean token at a masked
+// position of a state, asked at masked fraction lambda in [0,1]:
+//
+//	μ(·) = (1−w)·μ0(·) + w·μ1(·),  w = c·λ^p,
+//
+// and μ0 alone where the world does not depend on time. It returns false, and
+// leaves dst alone, where the position is visible. It panics on a state,
+// position or length that is out of range.
+func (w *World) Mu(dst []float64, state, position int, lambda float64) bool {
+	if position < 0 || position >= w.d || len(dst) != w.v {
+		panic("world: position or length of dst out of range")
+	}
+	if w.masked[state]&(1<<position) == 0 {
+		return false
+	}
+	at := (state*w.d + position) * w.v
+	row := w.mu0[at : at+w.v]
+	if w.mu1 == nil {
+		copy(dst, row)
+		return true
+	}
+	other := w.mu1[at : at+w.v]
+	weight := w.weight(lambda)
+	for a := range dst {
+		dst[a] = (1-weight)*row[a] + weight*other[a]
+	}
+	return true
+}
+
+func (w *World) weight(lambda float64) float64 { return w.c * math.Pow(lambda, w.p) }
+
+// Logits returns log μ of the wanted positions: ids [rows·d] row-major,
+// positions [rows·K], sigma [rows] = −log α, +Inf allowed, nil for a world that
+// does not depend on time. The result is [rows·K·V] and valid until the next
+// call; a probability of 0 is −Inf, and so is every entry of a visible position.
+// It is not safe for concurrent use.
+func (w *World) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if rows < 1 || len(ids) != rows*w.d || len(positions) < rows || len(positions)%rows != 0 {
+		return nil, fmt.Errorf("world: %d ids and %d positions in %d rows: need %d ids a row, and as many positions in every row", len(ids), len(positions), rows, w.d)
+	}
+	if (sigma != nil) != (w.mu1 != nil) || sigma != nil && len(sigma) != rows {
+		return nil, fmt.Errorf("world: %d values of sigma for %d rows: need one a row if and only if the world depends on time", len(sigma), rows)
+	}
+	k := len(positions) / rows
+	if n := len(positions) * w.v; cap(w.out) < n {
+		w.out = make([]float32, n)
+	} else {
+		w.out = w.out[:n]
+	}
+	at := 0
+	for r := range rows {
+		state := 0
+		for l, id := range ids[r*w.d : (r+1)*w.d] {
+			if id < 0 || id > int64(w.v) {
+				return nil, fmt.Errorf("world: row %d, position %d: id %d: must be in 0..%d", r, l, id, w.v)
+			}
+			state = state*(w.v+1) + int(id)
+		}
+		var weight float64
+		if sigma != nil {
+			if !(sigma[r] >= 0) {
+				return nil, fmt.Errorf("world: row %d: sigma is %v: must be at least 0", r, sigma[r])
+			}
+			weight = w.weight(-math.Expm1(-sigma[r]))
+		}
+		for _, l := range positions[r*k : (r+1)*k] {
+			if l < 0 || l >= int64(w.d) {
+				return nil, fmt.Errorf("world: row %d: position %d: must be in 0..%d", r, l, w.d-1)
+			}
+			from := (state*w.d + int(l)) * w.v
+			dst := w.out[at : at+w.v]
+			at += w.v
+			if w.log0 != nil {
+				copy(dst, w.log0[from:])
+				continue
+			}
+			for a := range dst {
+				dst[a] = float32(math.Log((1-weight)*w.mu0[from+a] + weight*w.mu1[from+a]))
+			}
+		}
+	}
+	return w.out, nil
+}
+
+// digest is the content's name in [facts.Facts].
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
