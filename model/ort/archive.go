@@ -1,0 +1,121 @@
+package ort
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+)
+
+// maxLibrary bounds what is written of an archive, in bytes: the largest
+// library of the pinned version has 46 MB.
+const maxLibrary = 1 << 28
+
+// checkSum compares a file's SHA-256 and returns the file's size in bytes.
+func checkSum(ctx context.Context, path, want string) (int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, readerContext{ctx, f})
+	if err != nil {
+		return 0, err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		return 0, fmt.Errorf("the archive is not the published one: SHA-256 is %s, expected %s", got, want)
+	}
+	return n, nil
+}
+
+// readerContext is a reader that ends with a context.
+type readerContext struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r readerContext) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// extractWheel writes the library of a wheel to a new file.
+func extractWheel(archive string, b build, to string) error {
+	z, err := zip.OpenReader(archive)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	f, err := z.Open(b.library)
+	if err != nil {
+		return fmt.Errorf("the wheel has no %s", b.library)
+	}
+	defer f.Close()
+	return writeLibrary(f, to)
+}
+
+// extractNode writes the library of the npm package to a new file, reading the
+// archive as a stream up to it.
+func extractNode(archive string, b build, to string) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	g, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	t := tar.NewReader(g)
+	for {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("the npm package has no %s", b.node)
+		}
+		if err != nil {
+			return err
+		}
+		if h.Name == b.node && h.Typeflag == tar.TypeReg {
+			return writeLibrary(t, to)
+		}
+	}
+}
+
+// writeLibrary writes a whole file and waits until it is on the disk: a rename
+// that outlives its content would leave a broken library after a power cut.
+func writeLibrary(r io.Reader, to string) error {
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(f, io.LimitReader(r, maxLibrary+1))
+	if err == nil && n > maxLibrary {
+		err = fmt.Errorf("the library is larger than %d bytes", maxLibrary)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// syncDir makes a rename in a folder last. Windows has no such call.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,25 @@
+// Package ort opens ONNX networks with ONNX Runtime and runs them. No type of
+// the runtime or of its binding leaves the package: a network is a [Session]
+// with named inputs and outputs, whose tensors are the caller's own slices.
+//
+// The runtime is a shared library that the machine has or that the package
+// fetches once. [Open] looks, in this order,
+//
+//  1. where Config.Library or MDMGEN_RUNTIME points: a file or a folder;
+//  2. beside the executable, and in a folder lib there;
+//  3. in mdmgen's cache ([CacheDir]);
+//  4. in the onnxruntime Python package of the active environment;
+//  5. in the system's library folders;
+//
+// for a library of at least version 1.24 ([MinVersion]). A library that was
+// pointed at and cannot be used is an error; one that the search passes is left
+// out with its reason, which [Diagnose] tells. If nothing is found, version
+// 1.30.0 ([Version]) is fetched with the package client that the machine has,
+// pip or npm, checked against a hash that is part of the program, and put into
+// the cache; Config.Offline or MDMGEN_OFFLINE forbids that. A runtime that is
+// missing, or lacks the wished device, is a [*MissingError].
+//
+// A process has one runtime environment: it begins with the first session, all
+// sessions share it, and it ends with the last one. The library cannot change
+// while a session is open.
+package ort

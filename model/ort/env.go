@@ -1,0 +1,133 @@
+package ort
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	onnx "github.com/yalue/onnxruntime_go"
+)
+
+// live counts the native objects that this package holds: environment,
+// sessions, options, tensors. It is 0 when all sessions are closed.
+var live atomic.Int64
+
+// env is the process's one runtime environment.
+var env struct {
+	sync.Mutex
+	users   int
+	library Library
+	// pinned says that the library must stay loaded until the process ends: that
+	// of a CUDA build does not survive being unloaded.
+	pinned bool
+}
+
+// acquire returns the library of the environment, which it begins if no session
+// has done so: with the library that cfg means and accept takes. Each success
+// must be followed by a release. Fetching happens only if mayFetch.
+func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFetch bool) (Library, []Candidate, error) {
+	env.Lock()
+	defer env.Unlock()
+	if onnx.IsInitialized() {
+		return acquireSame(ctx, cfg, accept)
+	}
+	begin := func(l Library) error {
+		if accept != nil {
+			if err := accept(l); err != nil {
+				return err
+			}
+		}
+		return beginEnvironment(l)
+	}
+	found, tried, err := find(ctx, cfg, begin)
+	if err != nil {
+		return Library{}, tried, err
+	}
+	if found == nil && mayFetch {
+		if found, err = fetch(ctx, cfg); err != nil {
+			return Library{}, tried, err
+		}
+		if err := begin(*found); err != nil {
+			return Library{}, tried, &MissingError{What: "the fetched library cannot be loaded", Err: err, Do: "point --runtime at one that suits this system"}
+		}
+	}
+	if found == nil {
+		return Library{}, tried, nil
+	}
+	// What the library says of itself is better than what its file says.
+	found.Version = onnx.GetVersion()
+	env.library = *found
+	env.users = 1
+	return env.library, tried, nil
+}
+
+// acquireSame is acquire where an environment exists. Its library is taken,
+// unless another one is asked for by name.
+func acquireSame(ctx context.Context, cfg Config, accept func(Library) error) (Library, []Candidate, error) {
+	l := env.library
+	if path, _ := cfg.named(); path != "" {
+		other, tried, err := find(ctx, cfg, nil)
+		if err != nil {
+			return Library{}, tried, err
+		}
+		if !samePath(other.Path, l.Path) {
+			return Library{}, tried, fmt.Errorf("onnx runtime: %s is in use: a process can use one library, so close the sessions before %s is opened", l.Path, other.Path)
+		}
+	}
+	tried := []Candidate{{Library: l}}
+	if accept != nil {
+		if err := accept(l); err != nil {
+			tried[0].Reason = oneLine(err.Error())
+			return Library{}, tried, &MissingError{What: l.Path, Err: err}
+		}
+	}
+	env.users++
+	return l, tried, nil
+}
+
+func samePath(a, b string) bool {
+	if x, err := filepath.EvalSymlinks(a); err == nil {
+		a = x
+	}
+	if x, err := filepath.EvalSymlinks(b); err == nil {
+		b = x
+	}
+	return a == b
+}
+
+// beginEnvironment loads a library. After an error nothing may be asked of the
+// binding but to try again.
+func beginEnvironment(l Library) error {
+	onnx.SetSharedLibraryPath(l.Path)
+	if err := onnx.InitializeEnvironment(onnx.WithLogLevelFatal()); err != nil {
+		if errors.Unwrap(err) != nil {
+			err = errors.Unwrap(err)
+		}
+		return fmt.Errorf("it does not load: %s", oneLine(err.Error()))
+	}
+	live.Add(1)
+	if err := onnx.DisableTelemetry(); err != nil {
+		return errors.Join(fmt.Errorf("it does not switch telemetry off: %w", err), endEnvironment())
+	}
+	return nil
+}
+
+func endEnvironment() error {
+	live.Add(-1)
+	return onnx.DestroyEnvironment()
+}
+
+// release takes back one acquire. The last one ends the environment.
+func release() error {
+	env.Lock()
+	defer env.Unlock()
+	env.users--
+	if env.users > 0 || env.pinned {
+		return nil
+	}
+	env.library = Library{}
+	return endEnvironment()
+}

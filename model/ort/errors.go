@@ -1,0 +1,46 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrClosed is what a closed session answers.
+var ErrClosed = errors.New("onnx session: it is closed")
+
+// A MissingError says that ONNX Runtime, or a part of it that the wish needs,
+// is not on this machine. Its text is one line that says what to do.
+type MissingError struct {
+	// What is missing, and why it could not be got.
+	What string
+	// Do says what the user can do about it.
+	Do string
+	// Err is the cause, or nil.
+	Err error
+}
+
+func (e *MissingError) Error() string {
+	s := "onnx runtime: " + e.What
+	if e.Err != nil {
+		s += ": " + oneLine(e.Err.Error())
+	}
+	if e.Do != "" {
+		s += ": " + e.Do
+	}
+	return s
+}
+
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// threeWays is what helps where there is no library at all.
+var threeWays = fmt.Sprintf("point --runtime at an ONNX Runtime library of version %s or newer, or install the Python package onnxruntime, or install Python's pip or npm and run again with a network so that mdmgen fetches version %s", MinVersion, Version)
+
+// oneLine folds a message of somebody else's into one line of bounded length.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 400 {
+		s = string(r[:400]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,210 @@
+package ort
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/gofrs/flock"
+)
+
+// A client is a package client that can bring the pinned archive.
+type client struct {
+	name string
+	// commands are the ways to call it, the first that works counts.
+	commands [][]string
+	// sum is the archive's SHA-256; pattern its name.
+	sum, pattern string
+	extract      func(archive string, b build, to string) error
+}
+
+// clients returns the clients that the search path has, best first: a wheel is
+// a fifth of the npm package, which holds all systems.
+func clients(b build) []client {
+	var found []client
+	pip := client{name: "pip", sum: b.wheel, pattern: "onnxruntime-*.whl", extract: extractWheel}
+	for _, python := range pythons() {
+		pip.commands = append(pip.commands, []string{python, "-m", "pip", "download",
+			"--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--only-binary=:all:",
+			"--python-version", "3.12", "--implementation", "cp", "--platform", b.platform,
+			"onnxruntime==" + Version})
+	}
+	if len(pip.commands) > 0 {
+		found = append(found, pip)
+	}
+	if npm, err := exec.LookPath("npm"); err == nil {
+		found = append(found, client{name: "npm", sum: npmSum, pattern: "onnxruntime-node-*.tgz", extract: extractNode,
+			commands: [][]string{{npm, "pack", "--silent", "--ignore-scripts", "onnxruntime-node@" + Version}}})
+	}
+	return found
+}
+
+// slowFetch is how long a fetch is silent, in seconds: a longer one says what
+// it waits for.
+const slowFetch = 2 * time.Second
+
+// fetch brings the pinned library into the cache and returns it. One process
+// at a time does so; another that waited takes what the first one left. No
+// half-written file ever has the library's name.
+func fetch(ctx context.Context, cfg Config) (*Library, error) {
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.isOffline() {
+		return nil, &MissingError{What: "no library was found, and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
+	}
+	if !hasGlibc() {
+		return nil, &MissingError{What: "no library was found, and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
+	}
+	have := clients(b)
+	if len(have) == 0 {
+		return nil, &MissingError{What: "no library was found, and neither Python's pip nor npm is here to fetch one", Do: threeWays}
+	}
+	root, err := runtimeDir()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fmt.Errorf("onnx runtime: cache folder: %w", err)
+	}
+	lock := flock.New(filepath.Join(root, ".lock"))
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("onnx runtime: cache folder: lock: %w", err)
+	}
+	defer lock.Close()
+	final := filepath.Join(root, b.folder(), b.libraryName())
+	if c := examine(final, "cache", nil); c.Reason == "" {
+		return &c.Library, nil
+	}
+	sweep(root)
+
+	if cfg.Log != nil {
+		slow := time.AfterFunc(slowFetch, func() {
+			cfg.Log(fmt.Sprintf("fetching ONNX Runtime %s with %s, once", Version, have[0].name))
+		})
+		defer slow.Stop()
+	}
+	var failures []error
+	for _, c := range have {
+		size, err := c.bring(ctx, b, root, final)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", c.name, err))
+			continue
+		}
+		if cfg.Log != nil {
+			cfg.Log(fmt.Sprintf("fetched ONNX Runtime %s with %s (%s) into %s", Version, c.name, humanize.Bytes(uint64(size)), final))
+		}
+		return &Library{Path: final, Version: Version, Source: "fetched"}, nil
+	}
+	return nil, &MissingError{What: "no library was found, and fetching version " + Version + " failed", Err: errors.Join(failures...), Do: threeWays}
+}
+
+// bring downloads the archive into a folder beside the final one, checks it and
+// moves the library into place. It returns the archive's size in bytes.
+func (c client) bring(ctx context.Context, b build, root, final string) (int64, error) {
+	tmp, err := os.MkdirTemp(root, ".fetch-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(tmp)
+	archive, err := c.download(ctx, tmp)
+	if err != nil {
+		return 0, err
+	}
+	size, err := checkSum(ctx, archive, c.sum)
+	if err != nil {
+		return 0, err
+	}
+	out := filepath.Join(tmp, "library")
+	if err := c.extract(archive, b, out); err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
+		return 0, err
+	}
+	if err := os.Rename(out, final); err != nil {
+		return 0, err
+	}
+	return size, syncDir(filepath.Dir(final))
+}
+
+// download runs the client in a folder of its own and returns the one archive
+// that it left there.
+func (c client) download(ctx context.Context, dir string) (string, error) {
+	var failures []error
+	for _, command := range c.commands {
+		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+		cmd.Dir = dir
+		cmd.WaitDelay = 2 * time.Second
+		out, err := cmd.CombinedOutput()
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s", complaint(string(out), err)))
+			continue
+		}
+		found, _ := fsGlob(dir, c.pattern)
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		failures = append(failures, fmt.Errorf("it left %d archives", len(found)))
+	}
+	return "", errors.Join(failures...)
+}
+
+// complaint picks the last line of a client's output that says what went wrong.
+func complaint(out string, err error) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimSpace(lines[i])
+		if strings.Contains(strings.ToLower(line), "err") || strings.Contains(line, "No module") {
+			return oneLine(line)
+		}
+	}
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return oneLine(last)
+	}
+	return err.Error()
+}
+
+// sweep removes what a killed process left. The lock is held.
+func sweep(root string) {
+	left, _ := fsGlob(root, ".fetch-*")
+	for _, dir := range left {
+		_ = os.RemoveAll(dir)
+	}
+}
+
+// hasGlibc tells whether the C library of a Linux system is the one that the
+// builds are linked with. Other systems have theirs.
+func hasGlibc() bool {
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	musl, _ := fs.Glob(os.DirFS("/"), "lib/ld-musl-*")
+	if len(musl) == 0 {
+		return true
+	}
+	for _, pattern := range []string{"lib64/ld-linux-*", "lib/ld-linux-*"} {
+		if gnu, _ := fs.Glob(os.DirFS("/"), pattern); len(gnu) > 0 {
+			return true
+		}
+	}
+	return false
+}

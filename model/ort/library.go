@@ -1,0 +1,279 @@
+package ort
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Library is an ONNX Runtime library on this machine.
+type Library struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	// Source says where it was found: "--runtime", "MDMGEN_RUNTIME", "beside the
+	// executable", "cache", "python package", "system", "fetched".
+	Source string `json:"source"`
+}
+
+// A Candidate is a library that the search met.
+type Candidate struct {
+	Library
+	// Reason says why it cannot be used; empty if it can.
+	Reason string `json:"reason,omitempty"`
+}
+
+// A place is a step of the search. Folders are asked for when the step is
+// reached, since one of them asks a Python interpreter.
+type place struct {
+	source  string
+	folders func(ctx context.Context) []string
+}
+
+// places are the steps of the search where nothing points at a library.
+var places = []place{
+	{"beside the executable", func(context.Context) []string { return besideExecutable() }},
+	{"cache", func(context.Context) []string { return cacheFolders() }},
+	{"python package", pythonFolders},
+	{"system", func(context.Context) []string { return systemFolders() }},
+}
+
+// named returns what --runtime or MDMGEN_RUNTIME says.
+func (c Config) named() (path, source string) {
+	if c.Library != "" {
+		return c.Library, "--runtime"
+	}
+	return os.Getenv("MDMGEN_RUNTIME"), "MDMGEN_RUNTIME"
+}
+
+// find returns the library that a configuration means and accept takes, and all
+// candidates up to it. A library that was pointed at is taken or refused with a
+// [*MissingError]; a search that finds nothing returns no library and no error.
+// accept may be nil; it says why a library cannot be used.
+func find(ctx context.Context, cfg Config, accept func(Library) error) (*Library, []Candidate, error) {
+	if path, source := cfg.named(); path != "" {
+		return findNamed(path, source, accept)
+	}
+	var all []Candidate
+	for _, p := range places {
+		if err := ctx.Err(); err != nil {
+			return nil, all, err
+		}
+		for _, dir := range p.folders(ctx) {
+			found, tried := findIn(dir, p.source, accept)
+			all = append(all, tried...)
+			if found != nil {
+				return found, all, nil
+			}
+		}
+	}
+	return nil, all, nil
+}
+
+// findNamed resolves --runtime: a library, or a folder that holds one.
+func findNamed(path, source string, accept func(Library) error) (*Library, []Candidate, error) {
+	refuse := func(reason string) error {
+		return &MissingError{What: fmt.Sprintf("%s %s: %s", source, path, reason),
+			Do: "point it at the library or folder of ONNX Runtime " + MinVersion + " or newer"}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, refuse("no such file or folder")
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if !info.IsDir() {
+		c := examine(path, source, accept)
+		if c.Reason != "" {
+			return nil, []Candidate{c}, refuse(c.Reason)
+		}
+		return &c.Library, []Candidate{c}, nil
+	}
+	var all []Candidate
+	for _, sub := range insideFolders {
+		found, tried := findIn(filepath.Join(path, sub), source, accept)
+		all = append(all, tried...)
+		if found != nil {
+			return found, all, nil
+		}
+	}
+	if len(all) > 0 {
+		return nil, all, refuse(filepath.Base(all[0].Path) + ": " + all[0].Reason)
+	}
+	return nil, all, refuse("no ONNX Runtime library is in that folder")
+}
+
+// insideFolders are the places of the library in what the makers publish: an
+// archive, a Python package, an environment's site-packages, a NuGet package.
+var insideFolders = []string{
+	"", "lib", "bin", "capi", filepath.Join("onnxruntime", "capi"),
+	filepath.Join("runtimes", nugetName(), "native"),
+}
+
+func nugetName() string {
+	system := map[string]string{"linux": "linux", "darwin": "osx", "windows": "win"}[runtime.GOOS]
+	machine := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	return system + "-" + machine
+}
+
+// findIn returns the newest usable library in a folder, and all that are there.
+func findIn(dir, source string, accept func(Library) error) (*Library, []Candidate) {
+	var tried []Candidate
+	seen := map[string]bool{}
+	for _, pattern := range libraryPatterns() {
+		// A folder's own name may hold a bracket: only the entries are matched.
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, nil
+		}
+		for _, e := range entries {
+			if ok, _ := filepath.Match(pattern, e.Name()); !ok {
+				continue
+			}
+			path := filepath.Join(dir, e.Name())
+			real, err := filepath.EvalSymlinks(path)
+			if err != nil || seen[real] {
+				continue
+			}
+			seen[real] = true
+			tried = append(tried, examine(path, source, accept))
+		}
+	}
+	slices.SortStableFunc(tried, func(a, b Candidate) int { return compareVersions(b.Version, a.Version) })
+	for i := range tried {
+		if tried[i].Reason == "" {
+			return &tried[i].Library, tried[:i+1]
+		}
+	}
+	return nil, tried
+}
+
+// examine probes one file.
+func examine(path, source string, accept func(Library) error) Candidate {
+	c := Candidate{Library: Library{Path: path, Source: source}}
+	version, err := probe(path)
+	c.Version = version
+	if err == nil {
+		err = usable(version)
+	}
+	if err == nil && accept != nil {
+		err = accept(c.Library)
+	}
+	if err != nil {
+		c.Reason = oneLine(err.Error())
+	}
+	return c
+}
+
+func besideExecutable() []string {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = real
+	}
+	dir := filepath.Dir(exe)
+	return []string{dir, filepath.Join(dir, "lib")}
+}
+
+func cacheFolders() []string {
+	dir, err := runtimeDir()
+	if err != nil {
+		return nil
+	}
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return nil
+	}
+	return []string{filepath.Join(dir, b.folder())}
+}
+
+// pythonFolders returns the folder of the onnxruntime package of the active
+// Python environment: the one that a shell has activated, else that of the
+// first python3 that runs. The interpreter only looks where the package is;
+// importing it would take a second.
+func pythonFolders(ctx context.Context) []string {
+	var dirs []string
+	for _, key := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		env := os.Getenv(key)
+		if env == "" {
+			continue
+		}
+		site := filepath.Join("lib", "python3*", "site-packages")
+		if runtime.GOOS == "windows" {
+			site = filepath.Join("Lib", "site-packages")
+		}
+		found, _ := fsGlob(env, filepath.ToSlash(filepath.Join(site, "onnxruntime", "capi")))
+		dirs = append(dirs, found...)
+	}
+	if len(dirs) > 0 {
+		return dirs
+	}
+	const ask = `import importlib.util as u
+s = u.find_spec("onnxruntime")
+print("\n".join(s.submodule_search_locations) if s and s.submodule_search_locations else "")`
+	for _, python := range pythons() {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		cmd := exec.CommandContext(ctx, python, "-c", ask)
+		cmd.WaitDelay = time.Second
+		// The working folder may hold a folder onnxruntime that is no package.
+		cmd.Dir = os.TempDir()
+		out, err := cmd.Output()
+		cancel()
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(out)) {
+			if line = strings.TrimSpace(line); line != "" {
+				dirs = append(dirs, filepath.Join(line, "capi"))
+			}
+		}
+		break
+	}
+	return dirs
+}
+
+// fsGlob matches a pattern below a folder whose own name is taken as it is.
+func fsGlob(dir, pattern string) ([]string, error) {
+	found, err := fs.Glob(os.DirFS(dir), pattern)
+	for i := range found {
+		found[i] = filepath.Join(dir, filepath.FromSlash(found[i]))
+	}
+	return found, err
+}
+
+// pythons returns the interpreters that the search path has.
+func pythons() []string {
+	var found []string
+	for _, name := range []string{"python3", "python"} {
+		if path, err := exec.LookPath(name); err == nil || errors.Is(err, exec.ErrDot) && path != "" {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// systemFolders returns the folders that the loader of this system searches.
+func systemFolders() []string {
+	switch runtime.GOOS {
+	case "windows":
+		return filepath.SplitList(os.Getenv("PATH"))
+	case "darwin":
+		return append(filepath.SplitList(os.Getenv("DYLD_LIBRARY_PATH")), "/opt/homebrew/lib", "/usr/local/lib", "/usr/lib")
+	}
+	dirs := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
+	triplet := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
+	for _, base := range []string{"/usr/local/lib", "/usr/lib"} {
+		dirs = append(dirs, filepath.Join(base, triplet), base, base+"64")
+	}
+	return dirs
+}

@@ -1,0 +1,122 @@
+package ort
+
+import (
+	"fmt"
+	"runtime"
+)
+
+const (
+	// Version is the version of ONNX Runtime that is fetched where none is found.
+	Version = "1.30.0"
+	// MinVersion is the oldest version that can be used: the binding asks for
+	// version 24 of the C interface, which version 1.24 was the first to have.
+	MinVersion = "1.24.0"
+
+	minMajor, minMinor = 1, 24
+)
+
+// A build is one published build of Version for an operating system and
+// architecture: a Python wheel, and a folder of the npm package. Both hold the
+// makers' own shared library.
+type build struct {
+	goos, goarch string
+	// platform is the wheel's platform tag; wheel is the SHA-256 of the only
+	// wheel of that tag for CPython 3.12, and library the file in it.
+	platform, wheel, library string
+	// node is the library's path in the npm package.
+	node string
+}
+
+// npmSum is the SHA-256 of onnxruntime-node-1.30.0.tgz, which holds the
+// libraries of all builds.
+const npmSum = "6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75"
+
+// builds are all builds of Version that are fetched. The hashes are those of
+// the files as published; wheels of one version are never replaced.
+var builds = []build{
+	{
+		goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
+		wheel:   "fa688e7891a6aa206636fe7372e27ee75fd17713289f6b4fc7b190e0a7de9328",
+		library: "onnxruntime/capi/libonnxruntime.so.1.30.0",
+		node:    "package/bin/napi-v6/linux/x64/libonnxruntime.so.1",
+	},
+	{
+		goos: "linux", goarch: "arm64", platform: "manylinux_2_28_aarch64",
+		wheel:   "6c32a000d5139a38ba9349030b0032e3331acb559d596b22738d9d2b343a2b83",
+		library: "onnxruntime/capi/libonnxruntime.so.1.30.0",
+		node:    "package/bin/napi-v6/linux/arm64/libonnxruntime.so.1",
+	},
+	{
+		goos: "darwin", goarch: "arm64", platform: "macosx_14_0_arm64",
+		wheel:   "001ed726c9bd5e2bc92faade7d37d889e9606a350b7d5529f0227df2e3bb57fd",
+		library: "onnxruntime/capi/libonnxruntime.1.30.0.dylib",
+		node:    "package/bin/napi-v6/darwin/arm64/libonnxruntime.1.30.0.dylib",
+	},
+	{
+		goos: "windows", goarch: "amd64", platform: "win_amd64",
+		wheel:   "f3501472571f1b1eee50e017851e7929f5ea37312d2d8c2494a19e8fc58b4a38",
+		library: "onnxruntime/capi/onnxruntime.dll",
+		node:    "package/bin/napi-v6/win32/x64/onnxruntime.dll",
+	},
+	{
+		goos: "windows", goarch: "arm64", platform: "win_arm64",
+		wheel:   "dc4c706f1935ebb62356e6a095b047859badd854482c40560888e95c328ed262",
+		library: "onnxruntime/capi/onnxruntime.dll",
+		node:    "package/bin/napi-v6/win32/arm64/onnxruntime.dll",
+	},
+}
+
+// buildFor returns the build for an operating system and architecture in Go's
+// names. The error says that none exists.
+func buildFor(goos, goarch string) (build, error) {
+	for _, b := range builds {
+		if b.goos == goos && b.goarch == goarch {
+			return b, nil
+		}
+	}
+	what := fmt.Sprintf("no build of version %s exists for %s on %s", Version, goos, goarch)
+	if goos == "darwin" && goarch == "amd64" {
+		what = fmt.Sprintf("no build of version %s exists for Macs with an Intel processor", Version)
+	}
+	return build{}, &MissingError{What: what, Do: "build one of version " + MinVersion + " or newer and point --runtime at it"}
+}
+
+// folder is the name of the build's folder in the cache.
+func (b build) folder() string {
+	return "onnxruntime-" + Version + "-" + b.goos + "-" + b.goarch
+}
+
+// libraryName is the name of the library that a fetch leaves in that folder.
+func (b build) libraryName() string {
+	switch b.goos {
+	case "windows":
+		return "onnxruntime.dll"
+	case "darwin":
+		return "libonnxruntime." + Version + ".dylib"
+	}
+	return "libonnxruntime.so." + Version
+}
+
+// libraryPatterns are the names that the library has on this system, as
+// [filepath.Match] reads them.
+func libraryPatterns() []string {
+	switch runtime.GOOS {
+	case "windows":
+		return []string{"onnxruntime.dll"}
+	case "darwin":
+		return []string{"libonnxruntime.dylib", "libonnxruntime.*.dylib"}
+	}
+	return []string{"libonnxruntime.so", "libonnxruntime.so.*"}
+}
+
+// providerFile is the name of an execution provider's own library, which the
+// runtime looks for beside itself.
+func providerFile(provider string) string {
+	switch runtime.GOOS {
+	case "windows":
+		return "onnxruntime_providers_" + provider + ".dll"
+	case "darwin":
+		return "libonnxruntime_providers_" + provider + ".dylib"
+	}
+	return "libonnxruntime_providers_" + provider + ".so"
+}

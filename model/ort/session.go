@@ -1,0 +1,339 @@
+package ort
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/edsrzf/mmap-go"
+	onnx "github.com/yalue/onnxruntime_go"
+)
+
+// Config says which runtime to use, and how. The zero value is the CPU, all of
+// its threads, and a library that is searched and fetched if need be.
+type Config struct {
+	// Library is the runtime's library, or a folder that holds it; empty means
+	// MDMGEN_RUNTIME, then the search, then a fetch.
+	Library string
+	// Offline forbids fetching, as MDMGEN_OFFLINE=1 does.
+	Offline bool
+	// Threads is the number of threads that one operator may use; 0 means all
+	// CPUs that the process may use.
+	Threads int
+	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" takes the
+	// first CUDA device if the runtime has its provider and the network opens on
+	// it, else the CPU; [Session.Provider] tells which.
+	Device string
+	// Log gets one-line notices, such as what was fetched. It may be nil.
+	Log func(string)
+}
+
+// A Source is a network in ONNX form: a file, or its bytes.
+type Source struct {
+	// Path is the .onnx file. Its external data are beside it.
+	Path string
+	// Bytes are the model itself, where Path is empty. They are not needed once
+	// Open has returned.
+	Bytes []byte
+	// ExternalDir is the folder of the external data of Bytes, if it has any.
+	ExternalDir string
+	// Outputs names the outputs that Run computes; nil means all. Computing a
+	// large output that nobody wants costs as much as the others.
+	Outputs []string
+}
+
+// An IO is an input or output of a network.
+type IO struct {
+	Name string `json:"name"`
+	// Type is the element type: "int64", "float32", "float16" and so on.
+	Type string `json:"type"`
+	// Shape has −1 for a dimension of any size. It is nil where the model does
+	// not even tell the rank.
+	Shape []int64 `json:"shape"`
+}
+
+// A Session is a network that is ready to run. Its methods may be called from
+// several goroutines, but one Run waits for another; open a session for each
+// goroutine to have runs side by side.
+type Session struct {
+	mu       sync.Mutex
+	native   *onnx.DynamicAdvancedSession // nil when closed
+	options  *onnx.RunOptions
+	info     modelInfo
+	library  Library
+	provider string
+	threads  int
+	in, out  []slot
+	inValues []onnx.Value
+	outValue []onnx.Value
+}
+
+// Open makes a session. It finds, or fetches, the runtime first, which the
+// context can end. The error of a missing runtime or device is a
+// [*MissingError].
+func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
+	device, err := parseDevice(cfg.Device)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Threads < 0 || cfg.Threads > 4096 {
+		return nil, fmt.Errorf("onnx session: %d threads: must be 1 to 4096, or 0 for all CPUs", cfg.Threads)
+	}
+	name, info, err := src.read()
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	library, err := device.acquire(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{info: info, library: library, threads: cfg.Threads}
+	if s.threads == 0 {
+		s.threads = min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
+	}
+	if err := s.open(src, device); err != nil {
+		var missing *MissingError
+		if !errors.As(err, &missing) {
+			err = fmt.Errorf("onnx session: %s: %w", name, err)
+		}
+		return nil, errors.Join(err, release())
+	}
+	return s, nil
+}
+
+// read returns the model's name for messages and what it says of itself.
+func (src Source) read() (name string, info modelInfo, err error) {
+	if src.Path != "" && src.Bytes != nil {
+		return "", info, errors.New("onnx session: a model as a file and as bytes: give one of them")
+	}
+	name = "model"
+	if src.Path != "" {
+		name = src.Path
+		info, err = readModelFile(src.Path)
+	} else {
+		info, err = readModel(src.Bytes)
+	}
+	if err != nil {
+		return name, info, fmt.Errorf("onnx session: %s: %w", name, err)
+	}
+	if src.Outputs == nil {
+		return name, info, nil
+	}
+	if len(src.Outputs) == 0 {
+		return name, info, fmt.Errorf("onnx session: %s: no output is wanted: name one", name)
+	}
+	var outputs []IO
+	for _, want := range src.Outputs {
+		i := slices.IndexFunc(info.outputs, func(o IO) bool { return o.Name == want })
+		if i < 0 {
+			return name, info, fmt.Errorf("onnx session: %s: no output %q: it has %s", name, want, ioNames(info.outputs))
+		}
+		outputs = append(outputs, info.outputs[i])
+	}
+	info.outputs = outputs
+	return name, info, nil
+}
+
+// readModelFile maps the file, so that the weights in it are not read twice.
+func readModelFile(path string) (modelInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return modelInfo{}, errors.Unwrap(err)
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return modelInfo{}, errors.Unwrap(err)
+	}
+	if !stat.Mode().IsRegular() || stat.Size() == 0 {
+		return modelInfo{}, errNoModel
+	}
+	data, err := mmap.Map(f, mmap.RDONLY, 0)
+	if err != nil {
+		return modelInfo{}, fmt.Errorf("map the file: %w", err)
+	}
+	info, err := readModel(data)
+	return info, errors.Join(err, data.Unmap())
+}
+
+// open makes the native objects; after an error none is left.
+func (s *Session) open(src Source, device device) error {
+	err := s.create(src, device)
+	if err == nil {
+		if s.options, err = onnx.NewRunOptions(); err == nil {
+			live.Add(1)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, s.destroy())
+	}
+	s.in, s.inValues = make([]slot, len(s.info.inputs)), make([]onnx.Value, len(s.info.inputs))
+	s.out, s.outValue = make([]slot, len(s.info.outputs)), make([]onnx.Value, len(s.info.outputs))
+	return nil
+}
+
+// create makes the native session on the wished device.
+func (s *Session) create(src Source, device device) error {
+	if !device.cuda {
+		s.provider = "cpu"
+		return s.createOn(src, nil)
+	}
+	s.provider = "cuda:" + strconv.Itoa(device.index)
+	err := keepingSignals(func() error { return s.createOn(src, &device) })
+	if err == nil {
+		env.Lock()
+		env.pinned = true
+		env.Unlock()
+		return nil
+	}
+	if !device.auto {
+		return err
+	}
+	s.provider = "cpu"
+	return s.createOn(src, nil)
+}
+
+// createOn makes the native session; cuda is nil for the CPU.
+func (s *Session) createOn(src Source, cuda *device) error {
+	o, err := onnx.NewSessionOptions()
+	if err != nil {
+		return err
+	}
+	live.Add(1)
+	defer func() {
+		_ = o.Destroy()
+		live.Add(-1)
+	}()
+	if err := s.configure(o, src); err != nil {
+		return err
+	}
+	if cuda != nil {
+		if err := cuda.appendTo(o, s.library); err != nil {
+			return err
+		}
+	}
+	in, out := names(s.info.inputs), names(s.info.outputs)
+	if src.Path != "" {
+		s.native, err = onnx.NewDynamicAdvancedSession(src.Path, in, out, o)
+	} else {
+		s.native, err = onnx.NewDynamicAdvancedSessionWithONNXData(src.Bytes, in, out, o)
+	}
+	if err != nil {
+		s.native = nil
+		return runtimeError(err)
+	}
+	live.Add(1)
+	return nil
+}
+
+// configure sets all that makes runs repeatable, quiet and quick.
+func (s *Session) configure(o *onnx.SessionOptions, src Source) error {
+	entries := map[string]string{
+		// Threads that wait for the next operator burn a CPU that the sampler
+		// between two runs could use; see BenchmarkRun for what it costs.
+		"session.intra_op.allow_spinning": "0",
+		"session.inter_op.allow_spinning": "0",
+	}
+	if src.Bytes != nil && src.ExternalDir != "" {
+		// The runtime refuses data whose real path leaves the folder.
+		dir, err := filepath.EvalSymlinks(src.ExternalDir)
+		if err != nil {
+			return fmt.Errorf("folder of external data: %w", err)
+		}
+		if dir, err = filepath.Abs(dir); err != nil {
+			return err
+		}
+		entries["session.model_external_initializers_file_folder_path"] = dir
+	}
+	err := errors.Join(
+		o.SetIntraOpNumThreads(s.threads),
+		o.SetInterOpNumThreads(1),
+		o.SetExecutionMode(onnx.ExecutionModeSequential),
+		o.SetGraphOptimizationLevel(onnx.GraphOptimizationLevelEnableAll),
+		o.SetLogSeverityLevel(onnx.LoggingLevelFatal),
+		o.SetCpuMemArena(true),
+		o.SetMemPattern(true),
+	)
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		err = errors.Join(err, o.AddSessionConfigEntry(key, entries[key]))
+	}
+	return err
+}
+
+// Inputs returns the network's inputs in its own order.
+func (s *Session) Inputs() []IO { return cloneIO(s.info.inputs) }
+
+// Outputs returns the outputs that Run computes.
+func (s *Session) Outputs() []IO { return cloneIO(s.info.outputs) }
+
+// Metadata returns the model's own metadata.
+func (s *Session) Metadata() map[string]string { return maps.Clone(s.info.metadata) }
+
+// Provider returns where the network runs: "cpu", or "cuda:0" and so on.
+func (s *Session) Provider() string { return s.provider }
+
+// Library returns the runtime's library.
+func (s *Session) Library() Library { return s.library }
+
+// Threads returns the number of threads that one operator may use.
+func (s *Session) Threads() int { return s.threads }
+
+// Close frees all that the session holds outside Go's memory; the last Close of
+// a process ends the environment. It waits for a Run to end. Closing twice is
+// allowed.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.native == nil {
+		return nil
+	}
+	return errors.Join(s.destroy(), release())
+}
+
+// destroy frees the native objects that exist.
+func (s *Session) destroy() error {
+	var errs []error
+	for i := range s.in {
+		errs = append(errs, s.in[i].free())
+	}
+	for i := range s.out {
+		errs = append(errs, s.out[i].free())
+	}
+	if s.options != nil {
+		errs = append(errs, s.options.Destroy())
+		s.options = nil
+		live.Add(-1)
+	}
+	if s.native != nil {
+		errs = append(errs, s.native.Destroy())
+		s.native = nil
+		live.Add(-1)
+	}
+	return errors.Join(errs...)
+}
+
+func names(ios []IO) []string {
+	out := make([]string, len(ios))
+	for i, io := range ios {
+		out[i] = io.Name
+	}
+	return out
+}
+
+func cloneIO(ios []IO) []IO {
+	out := slices.Clone(ios)
+	for i := range out {
+		out[i].Shape = slices.Clone(out[i].Shape)
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package ort
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"unsafe"
+
+	onnx "github.com/yalue/onnxruntime_go"
+)
+
+// A slot is the native tensor of one input or output. It lies on the caller's
+// slice, or on a staging slice of the model's own type where that differs.
+type slot struct {
+	value onnx.Value // nil when empty
+	shape []int64
+	data  unsafe.Pointer // the caller's slice, for comparison
+	// pin keeps the memory where the native tensor points in its place.
+	pin runtime.Pinner
+	// load fills the staging slice before a run, store empties it after one.
+	// Both are never nil in a slot that holds a tensor.
+	load  func() error
+	store func()
+}
+
+func nothing() error { return nil }
+
+// holds tells whether the slot's tensor lies on t's slice with t's shape.
+func (s *slot) holds(t *Tensor) bool {
+	return s.value != nil && s.data == t.pointer() && slices.Equal(s.shape, t.Shape) && t.whole()
+}
+
+// pointer returns where the data begin; nil if none are set.
+func (t *Tensor) pointer() unsafe.Pointer {
+	switch {
+	case len(t.Int64) > 0:
+		return unsafe.Pointer(unsafe.SliceData(t.Int64))
+	case len(t.Float32) > 0:
+		return unsafe.Pointer(unsafe.SliceData(t.Float32))
+	}
+	return unsafe.Pointer(unsafe.SliceData(t.Float64))
+}
+
+// whole tells whether the slices have together the length that the shape needs.
+func (t *Tensor) whole() bool {
+	n := int64(1)
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return int64(len(t.Int64)+len(t.Float32)+len(t.Float64)) == n
+}
+
+// set puts a native tensor on t's data, in place of the one that was there.
+func (s *slot) set(input bool, io IO, t *Tensor) error {
+	if err := t.checkShape(io); err != nil {
+		return err
+	}
+	if err := s.free(); err != nil {
+		return err
+	}
+	s.load, s.store = nothing, func() {}
+	var err error
+	switch {
+	case io.Type == "int64" && t.Int64 != nil:
+		err = putTensor(s, t.Shape, t.Int64)
+	case io.Type == "float32" && t.Float32 != nil:
+		err = putTensor(s, t.Shape, t.Float32)
+	case io.Type == "float64" && t.Float64 != nil:
+		err = putTensor(s, t.Shape, t.Float64)
+	case input && io.Type == "int32" && t.Int64 != nil:
+		staged := make([]int32, len(t.Int64))
+		from := t.Int64
+		s.load = func() error { return narrow(staged, from) }
+		err = putTensor(s, t.Shape, staged)
+	case input && io.Type == "float64" && t.Float32 != nil:
+		staged := make([]float64, len(t.Float32))
+		from := t.Float32
+		s.load = func() error {
+			for i, x := range from {
+				staged[i] = float64(x)
+			}
+			return nil
+		}
+		err = putTensor(s, t.Shape, staged)
+	case io.Type == "float16" && t.Float32 != nil:
+		err = s.putHalf(t, onnx.TensorElementDataTypeFloat16, toHalf, fromHalf)
+	case io.Type == "bfloat16" && t.Float32 != nil:
+		err = s.putHalf(t, onnx.TensorElementDataTypeBFloat16, toBrain, fromBrain)
+	default:
+		return fmt.Errorf("the network has %s, which %s cannot pass", io.Type, t.typeName())
+	}
+	if err != nil {
+		s.pin.Unpin()
+		return runtimeError(err)
+	}
+	live.Add(1)
+	s.shape = slices.Clone(t.Shape)
+	s.data = t.pointer()
+	return nil
+}
+
+func (t *Tensor) typeName() string {
+	switch {
+	case len(t.Int64) > 0:
+		return "int64"
+	case len(t.Float32) > 0:
+		return "float32"
+	}
+	return "float64"
+}
+
+// putTensor makes the native tensor. The runtime keeps the address from now on,
+// so the memory is pinned.
+func putTensor[T int32 | int64 | float32 | float64](s *slot, shape []int64, data []T) error {
+	s.pin.Pin(unsafe.SliceData(data))
+	v, err := onnx.NewTensor(onnx.Shape(shape), data)
+	if err == nil {
+		s.value = v
+	}
+	return err
+}
+
+// putHalf stages 16-bit numbers. Which of load and store is of use depends on
+// the direction: an input's staging slice is not written by the run, and an
+// output's is overwritten.
+func (s *slot) putHalf(t *Tensor, kind onnx.TensorElementDataType, to func(float32) uint16, from func(uint16) float32) error {
+	wide := t.Float32
+	staged := make([]uint16, len(wide))
+	s.load = func() error {
+		for i, x := range wide {
+			staged[i] = to(x)
+		}
+		return nil
+	}
+	s.store = func() {
+		for i, h := range staged {
+			wide[i] = from(h)
+		}
+	}
+	s.pin.Pin(unsafe.SliceData(staged))
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(staged))), 2*len(staged))
+	v, err := onnx.NewCustomDataTensor(onnx.Shape(t.Shape), bytes, kind)
+	if err == nil {
+		s.value = v
+	}
+	return err
+}
+
+// free empties the slot.
+func (s *slot) free() error {
+	if s.value == nil {
+		return nil
+	}
+	err := s.value.Destroy()
+	s.pin.Unpin()
+	s.value, s.data, s.shape, s.load, s.store = nil, nil, nil, nil, nil
+	live.Add(-1)
+	return err
+}
+
+// narrow copies ids into 32 bits.
+func narrow(dst []int32, src []int64) error {
+	for i, x := range src {
+		if x < math.MinInt32 || x > math.MaxInt32 {
+			return fmt.Errorf("value %d does not fit into the network's int32", x)
+		}
+		dst[i] = int32(x)
+	}
+	return nil
+}
