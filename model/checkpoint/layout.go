@@ -1,0 +1,178 @@
+package checkpoint
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Spec is a tensor that a network's config asks for.
+type Spec struct {
+	// Name is the name without the prefixes that wrappers add: "backbone.",
+	// "_orig_mod.".
+	Name  string
+	Shape []int
+}
+
+// Tensors yields every parameter of the network, in the order of construction.
+// The families share one layout: RADD has biases in its norms, MDLM and SEDD
+// have a conditioning network and adaLN modulations instead.
+func (c Config) Tensors() iter.Seq[Spec] {
+	return func(yield func(Spec) bool) {
+		ok := true
+		add := func(name string, shape ...int) { ok = ok && yield(Spec{name, shape}) }
+		h, conditioned := c.Hidden, c.Family != RADD
+		linear := func(name string, out, in int) {
+			add(name+".weight", out, in)
+			add(name+".bias", out)
+		}
+		norm := func(name string) {
+			add(name+".weight", h)
+			if !conditioned {
+				add(name+".bias", h)
+			}
+		}
+		add("vocab_embed.embedding", c.Columns, h)
+		if conditioned {
+			linear("sigma_map.mlp.0", c.Cond, Frequencies)
+			linear("sigma_map.mlp.2", c.Cond, c.Cond)
+		}
+		for i := 0; i < c.Blocks && ok; i++ {
+			b := fmt.Sprintf("blocks.%d.", i)
+			norm(b + "norm1")
+			add(b+"attn_qkv.weight", 3*h, h)
+			add(b+"attn_out.weight", h, h)
+			norm(b + "norm2")
+			linear(b+"mlp.0", 4*h, h)
+			linear(b+"mlp.2", h, 4*h)
+			if conditioned {
+				linear(b+"adaLN_modulation", 6*h, c.Cond)
+			}
+		}
+		norm("output_layer.norm_final")
+		linear("output_layer.linear", c.Columns, h)
+		if conditioned {
+			linear("output_layer.adaLN_modulation", 2*h, c.Cond)
+		}
+	}
+}
+
+// Parameters returns the number of parameters, buffers excluded.
+func (c Config) Parameters() int64 {
+	var n int64
+	for s := range c.Tensors() {
+		p := int64(1)
+		for _, d := range s.Shape {
+			p *= int64(d)
+		}
+		n += p
+	}
+	return n
+}
+
+// plainName strips what wrappers add to a parameter's name.
+func plainName(name string) string {
+	name = strings.ReplaceAll(name, "_orig_mod.", "")
+	return strings.TrimPrefix(name, "backbone.")
+}
+
+// rotaryBase is the base of the rotary frequencies of all three families.
+const rotaryBase = 10000
+
+// RotaryFrequencies returns ω_j = base^(−2j/HeadSize), j < HeadSize/2, radians a
+// position: the table that was saved with the weights, where it is float32,
+// since a last bit of ω_j is 10⁻⁴ radians at position 1000; else the same
+// formula.
+func (c *Checkpoint) RotaryFrequencies() []float32 {
+	if t, ok := c.tensors[rotaryTable]; ok && t.Dtype == F32 {
+		v := make([]float32, t.Len())
+		t.Widen(v, 0)
+		return v
+	}
+	v := make([]float32, c.Config.HeadSize()/2)
+	for j := range v {
+		v[j] = float32(c.Config.frequency(j))
+	}
+	return v
+}
+
+func (c Config) frequency(j int) float64 {
+	return math.Pow(rotaryBase, -2*float64(j)/float64(c.HeadSize()))
+}
+
+// rotaryTable is the plain name of the one buffer that is saved with the
+// parameters, although it follows from the config.
+const rotaryTable = "rotary_emb.inv_freq"
+
+// checkTensors compares the tensors of a checkpoint, by plain name, with what
+// the config asks for. All differences are in one line, the first of each kind
+// by name.
+func (c Config) checkTensors(tensors map[string]Tensor) error {
+	var missing, unexpected, wrong []string
+	asked := map[string]bool{}
+	for s := range c.Tensors() {
+		asked[s.Name] = true
+		t, ok := tensors[s.Name]
+		switch {
+		case !ok:
+			missing = append(missing, s.Name)
+		case !slices.Equal(t.Shape, s.Shape):
+			wrong = append(wrong, fmt.Sprintf("%s has shape %v: config.json asks for %v", s.Name, t.Shape, s.Shape))
+		case !t.Dtype.Float():
+			wrong = append(wrong, fmt.Sprintf("%s is %s: must be F32, F16 or BF16", s.Name, t.Dtype))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		if name == rotaryTable {
+			if err := c.checkRotary(tensors[name]); err != nil {
+				wrong = append(wrong, err.Error())
+			}
+		} else if !asked[name] {
+			unexpected = append(unexpected, quoteName(name))
+		}
+	}
+	var faults []string
+	for _, f := range []struct {
+		what  string
+		names []string
+	}{{"missing", missing}, {"unexpected for " + c.Family, unexpected}, {"", wrong}} {
+		if len(f.names) == 0 {
+			continue
+		}
+		text := f.names[0]
+		if f.what != "" {
+			text = f.what + ": " + text
+		}
+		if more := len(f.names) - 1; more > 0 {
+			text += fmt.Sprintf(" (and %d more)", more)
+		}
+		faults = append(faults, text)
+	}
+	if faults != nil {
+		return fmt.Errorf("tensors do not fit config.json: %s", strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+// checkRotary compares a saved table of rotary frequencies with the one that
+// the network is built with, as closely as BF16 allows.
+func (c Config) checkRotary(t Tensor) error {
+	half := c.HeadSize() / 2
+	if !slices.Equal(t.Shape, []int{half}) {
+		return fmt.Errorf("%s has shape %v: heads of %d numbers have [%d]", t.Name, t.Shape, c.HeadSize(), half)
+	}
+	got, err := t.Float64s()
+	if err != nil {
+		return err
+	}
+	for j, g := range got {
+		want := c.frequency(j)
+		if !(math.Abs(g-want) <= 0.01*want) {
+			return fmt.Errorf("%s[%d] is %g: base %d gives %g", t.Name, j, g, rotaryBase, want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package checkpoint
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/edsrzf/mmap-go"
+)
+
+// File is an open safetensors file. It may be shared by goroutines until it is
+// closed.
+type File struct {
+	// Metadata is the file's __metadata__, nil where it has none.
+	Metadata map[string]string
+
+	path    string
+	size    int64
+	mapped  mmap.MMap // nil for bytes that were given
+	bytes   []byte
+	names   []string
+	tensors map[string]Tensor
+}
+
+// OpenFile maps the safetensors file at path and checks its header. The caller
+// closes it; tensors and their data must not be used afterwards. The file must
+// not shrink while it is open.
+func OpenFile(path string) (*File, error) {
+	// Weights may be referred to by name from elsewhere: that name is the one
+	// that no symbolic link stands behind.
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, pathError(err))
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f, err := os.Open(real)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, pathError(err))
+	}
+	defer f.Close() // the mapping outlives the descriptor
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, pathError(err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a file", path)
+	}
+	if info.Size() < 8 {
+		return nil, fmt.Errorf("%s: %d bytes: too short for a safetensors file", path, info.Size())
+	}
+	m, err := mmap.Map(f, mmap.RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be mapped: %w", path, err)
+	}
+	s := &File{path: real, size: info.Size(), mapped: m, bytes: m}
+	if err := s.index(); err != nil {
+		m.Unmap()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// FileOf checks the header of a safetensors file that is in memory. It keeps
+// b, which must not change.
+func FileOf(b []byte) (*File, error) {
+	s := &File{size: int64(len(b)), bytes: b}
+	if err := s.index(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// index reads the header.
+func (s *File) index() error {
+	h, err := parseHeader(s.bytes, s.size)
+	if err != nil {
+		return err
+	}
+	s.Metadata = h.metadata
+	s.tensors = make(map[string]Tensor, len(h.entries))
+	for _, e := range h.entries {
+		s.names = append(s.names, e.name)
+		s.tensors[e.name] = Tensor{
+			Name: e.name, Dtype: e.dtype, Shape: e.shape,
+			Data: s.bytes[h.data+e.begin : h.data+e.end : h.data+e.end],
+			Path: s.path, Offset: h.data + e.begin,
+		}
+	}
+	slices.Sort(s.names)
+	return nil
+}
+
+// Names returns the tensors' names, sorted.
+func (s *File) Names() []string { return slices.Clone(s.names) }
+
+// Tensor returns the tensor of that name.
+func (s *File) Tensor(name string) (Tensor, bool) {
+	t, ok := s.tensors[name]
+	return t, ok
+}
+
+// Close unmaps the file. It is safe to call twice.
+func (s *File) Close() error {
+	m := s.mapped
+	s.mapped, s.bytes, s.tensors, s.names = nil, nil, nil, nil
+	if m == nil {
+		return nil
+	}
+	return m.Unmap()
+}
+
+// pathError strips the path that an error of package os repeats.
+func pathError(err error) error {
+	if e, ok := err.(*os.PathError); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Dtype is a safetensors element type.
+type Dtype string
+
+// The element types that are read. Networks use the first three; files of
+// reference values also hold the others.
+const (
+	F32  Dtype = "F32"
+	F16  Dtype = "F16"
+	BF16 Dtype = "BF16"
+	F64  Dtype = "F64"
+	I64  Dtype = "I64"
+	I32  Dtype = "I32"
+)
+
+// Size returns the bytes of an element, 0 for an unknown type.
+func (d Dtype) Size() int {
+	switch d {
+	case F64, I64:
+		return 8
+	case F32, I32:
+		return 4
+	case F16, BF16:
+		return 2
+	}
+	return 0
+}
+
+// Float reports whether the type is one that networks' weights have.
+func (d Dtype) Float() bool { return d == F32 || d == F16 || d == BF16 }
+
+// Tensor is a tensor in a file: row-major, little-endian.
+type Tensor struct {
+	Name  string
+	Dtype Dtype
+	Shape []int
+	// Data holds Len()·Dtype.Size() bytes. It points into the mapped file and
+	// dies with it; it must not be written to.
+	Data []byte
+	// Path is the file that holds the tensor, all symbolic links resolved, and
+	// Offset where in it Data begins. Path is empty where there is no such file.
+	Path   string
+	Offset int64
+}
+
+// Len returns the number of elements.
+func (t Tensor) Len() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Widen writes elements first, first+1, … to dst, which it fills. F16 and BF16
+// are widened exactly. It panics where the range is outside the tensor, and for
+// a type that is not F32, F16 or BF16.
+func (t Tensor) Widen(dst []float32, first int) {
+	size := t.Dtype.Size()
+	src := t.Data[first*size : (first+len(dst))*size]
+	switch t.Dtype {
+	case F32:
+		for i := range dst {
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
+		}
+	case BF16:
+		for i := range dst {
+			dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)
+		}
+	case F16:
+		for i := range dst {
+			dst[i] = halfToFloat(binary.LittleEndian.Uint16(src[2*i:]))
+		}
+	default:
+		panic(fmt.Sprintf("checkpoint: tensor %s: %s is not widened to float32", t.Name, t.Dtype))
+	}
+}
+
+// Float32s returns all elements of an F32, F16 or BF16 tensor as a new slice.
+func (t Tensor) Float32s() ([]float32, error) {
+	if !t.Dtype.Float() {
+		return nil, fmt.Errorf("tensor %s: is %s: must be F32, F16 or BF16", quoteName(t.Name), t.Dtype)
+	}
+	v := make([]float32, t.Len())
+	t.Widen(v, 0)
+	return v, nil
+}
+
+// Float64s returns all elements of a floating-point tensor as a new slice.
+func (t Tensor) Float64s() ([]float64, error) {
+	if t.Dtype == F64 {
+		v := make([]float64, t.Len())
+		for i := range v {
+			v[i] = math.Float64frombits(binary.LittleEndian.Uint64(t.Data[8*i:]))
+		}
+		return v, nil
+	}
+	narrow, err := t.Float32s()
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float64, len(narrow))
+	for i, x := range narrow {
+		v[i] = float64(x)
+	}
+	return v, nil
+}
+
+// Int64s returns all elements of an I64 or I32 tensor as a new slice.
+func (t Tensor) Int64s() ([]int64, error) {
+	if t.Dtype != I64 && t.Dtype != I32 {
+		return nil, fmt.Errorf("tensor %s: is %s: must be I64 or I32", quoteName(t.Name), t.Dtype)
+	}
+	v := make([]int64, t.Len())
+	for i := range v {
+		if t.Dtype == I32 {
+			v[i] = int64(int32(binary.LittleEndian.Uint32(t.Data[4*i:])))
+		} else {
+			v[i] = int64(binary.LittleEndian.Uint64(t.Data[8*i:]))
+		}
+	}
+	return v, nil
+}
+
+// halfToFloat widens an IEEE 754 binary16: 1 sign bit, 5 of exponent (bias 15),
+// 10 of fraction. Every value of binary16, subnormals included, is a float32.
+func halfToFloat(h uint16) float32 {
+	sign := uint32(h>>15) << 31
+	exp, frac := uint32(h>>10)&0x1f, uint32(h)&0x3ff
+	switch exp {
+	case 0: // zero or subnormal: frac·2^-24
+		return math.Float32frombits(sign | math.Float32bits(float32(frac)*(1.0/(1<<24))))
+	case 0x1f: // infinity or NaN
+		return math.Float32frombits(sign | 0x7f800000 | frac<<13)
+	}
+	return math.Float32frombits(sign | (exp+127-15)<<23 | frac<<13)
+}

@@ -1,0 +1,110 @@
+package graph
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
+)
+
+// Options says what graph to build. The zero value is the contract of the
+// package.
+type Options struct {
+	// Full builds the graph that other tools export: no positions, logits
+	// float32 [B, L, V] at all of them.
+	Full bool
+	// Copy puts the weights into the model's bytes even where they could be
+	// referred to in place.
+	Copy bool
+}
+
+// Model is a graph for a runtime to open.
+type Model struct {
+	// Bytes is an ONNX ModelProto.
+	Bytes []byte
+	// ExternalDir is the folder that external data of Bytes is relative to, ""
+	// where there is none.
+	ExternalDir string
+	Facts       facts.Facts
+}
+
+// families holds the conditioner of each family.
+var families = map[string]func(*builder, *checkpoint.Checkpoint) conditioner{
+	checkpoint.MDLM: mdlm,
+	checkpoint.RADD: radd,
+	checkpoint.SEDD: sedd,
+}
+
+// inPlaceFrom is the size in bytes from which a matrix is worth a reference:
+// the runtime maps each one by itself.
+const inPlaceFrom = 1 << 16
+
+// Build makes the graph of an open checkpoint. F32 weights on disk are referred
+// to in the checkpoint's own file, which must stay where it is for as long as
+// the runtime holds the model, and the checkpoint may be closed. All other
+// weights are widened into the model's bytes: up to 2 GB as float32, beyond
+// that use [Write].
+func Build(c *checkpoint.Checkpoint, o Options) (Model, error) {
+	dir := ""
+	if !o.Copy {
+		dir = externalDir(c)
+	}
+	b, f, err := network(c, o, dir == "")
+	if err != nil {
+		return Model{}, err
+	}
+	if dir != "" {
+		for i := range b.inits {
+			t := &b.inits[i]
+			if t.src != nil && t.src.inPlace() && t.size() >= inPlaceFrom {
+				t.file, t.offset = filepath.Base(t.src.tensor.Path), t.src.offset()
+			}
+		}
+	}
+	m, err := b.encode(f)
+	if err != nil {
+		return Model{}, err
+	}
+	return Model{Bytes: m.Bytes(), ExternalDir: dir, Facts: f}, nil
+}
+
+// network builds the graph; scaled says that its weights will be written out,
+// so that constants may be multiplied into them.
+func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
+	f, err := c.Facts()
+	if err != nil {
+		return nil, f, err
+	}
+	family, ok := families[c.Config.Family]
+	if !ok {
+		return nil, f, fmt.Errorf("graph: no network of family %q", c.Config.Family)
+	}
+	b := newBuilder()
+	b.scaled = scaled
+	d := &ddit{c: c, b: b, cond: family(b, c)}
+	d.build(o.Full)
+	return b, f, nil
+}
+
+// externalDir returns the folder of the files that hold the matrices of c, ""
+// where not all of them may be read in place from one folder: a runtime refuses
+// references that leave it.
+func externalDir(c *checkpoint.Checkpoint) string {
+	dir := ""
+	for s := range c.Config.Tensors() {
+		if len(s.Shape) < 2 {
+			continue
+		}
+		src := whole(c.Tensor(s.Name))
+		if !src.inPlace() {
+			return ""
+		}
+		at := filepath.Dir(src.tensor.Path)
+		if dir != "" && at != dir {
+			return ""
+		}
+		dir = at
+	}
+	return dir
+}

@@ -1,0 +1,259 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
+)
+
+// microsoft is the domain of ONNX Runtime's own operators.
+const microsoft = "com.microsoft"
+
+// Key is the metadata key of the model's facts.
+const Key = "mdmgen"
+
+// builder collects a graph. Values are named by the node that makes them.
+type builder struct {
+	nodes   []message
+	inits   []initializer
+	inputs  []message
+	outputs []message
+	named   map[string]bool
+	serial  map[string]int
+
+	// scaled says that multiplying the rows of a matrix by constants is free,
+	// because its data is written out anyway.
+	scaled bool
+}
+
+func newBuilder() *builder {
+	return &builder{named: map[string]bool{}, serial: map[string]int{}}
+}
+
+// attrs are a node's attributes; they are written in the order given.
+type attrs []struct {
+	name  string
+	value any
+}
+
+// node adds a node with one output and returns its name. Empty inputs are
+// optional ones left out.
+func (b *builder) node(domain, op string, a attrs, in ...string) string {
+	return b.nodes1(domain, op, a, 1, in...)[0]
+}
+
+// nodes1 adds a node with several outputs.
+func (b *builder) nodes1(domain, op string, a attrs, outputs int, in ...string) []string {
+	var m message
+	for _, name := range in {
+		m.str(1, name)
+	}
+	b.serial[op]++
+	id := fmt.Sprintf("%s_%d", op, b.serial[op])
+	out := make([]string, outputs)
+	for i := range out {
+		out[i] = id
+		if outputs > 1 {
+			out[i] = fmt.Sprintf("%s_%d", id, i)
+		}
+		m.str(2, out[i])
+	}
+	m.str(3, id)
+	m.str(4, op)
+	for _, one := range a {
+		m.bytes(5, attribute(one.name, one.value))
+	}
+	if domain != "" {
+		m.str(7, domain)
+	}
+	b.nodes = append(b.nodes, m)
+	return out
+}
+
+// op adds a node of ONNX's own domain without attributes.
+func (b *builder) op(op string, in ...string) string { return b.node("", op, nil, in...) }
+
+// output adds an Identity that gives a value the name of an output.
+func (b *builder) output(name, value string, elem int64, dims ...dim) {
+	var m message
+	m.str(1, value)
+	m.str(2, name)
+	m.str(3, name)
+	m.str(4, "Identity")
+	b.nodes = append(b.nodes, m)
+	b.outputs = append(b.outputs, valueInfo(name, elem, dims...))
+}
+
+func (b *builder) input(name string, elem int64, dims ...dim) string {
+	b.inputs = append(b.inputs, valueInfo(name, elem, dims...))
+	return name
+}
+
+// constant adds an initializer once; the same name means the same data.
+func (b *builder) constant(t initializer) string {
+	if !b.named[t.name] {
+		b.named[t.name] = true
+		b.inits = append(b.inits, t)
+	}
+	return t.name
+}
+
+// ints adds a vector of int64.
+func (b *builder) ints(name string, v ...int64) string {
+	raw := make([]byte, 0, 8*len(v))
+	for _, x := range v {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(x))
+	}
+	return b.constant(initializer{name: name, elem: elemInt64, dims: []int{len(v)}, raw: raw})
+}
+
+// floats adds a tensor of float32.
+func (b *builder) floats(name string, v []float32, dims ...int) string {
+	raw := make([]byte, 4*len(v))
+	putFloats(raw, v)
+	return b.constant(initializer{name: name, elem: elemFloat, dims: dims, raw: raw})
+}
+
+// doubles adds a tensor of float64.
+func (b *builder) doubles(name string, v []float32, dims ...int) string {
+	raw := make([]byte, 0, 8*len(v))
+	for _, x := range v {
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(float64(x)))
+	}
+	return b.constant(initializer{name: name, elem: elemDouble, dims: dims, raw: raw})
+}
+
+// matrix adds rows of a checkpoint's matrix.
+func (b *builder) matrix(name string, s source) string {
+	return b.constant(initializer{name: name, elem: elemFloat, dims: []int{s.rows, s.cols}, src: &s})
+}
+
+// vector reads a checkpoint's vector.
+func vector(c *checkpoint.Checkpoint, name string) []float32 {
+	t := c.Tensor(name)
+	v := make([]float32, t.Len())
+	t.Widen(v, 0)
+	return v
+}
+
+// whole is all of a checkpoint's matrix.
+func whole(t checkpoint.Tensor) source {
+	return source{tensor: t, rows: t.Shape[0], cols: t.Shape[1]}
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// model is an encoded graph whose inline weights are not yet written.
+type model struct {
+	head  []byte // ModelProto up to the initializers
+	inits []initializer
+	heads [][]byte // of the initializers
+	size  int64
+}
+
+// encode lays the model out. Initializers come last, each a head and its data,
+// so that weights can be streamed.
+func (b *builder) encode(f facts.Facts) (model, error) {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return model{}, fmt.Errorf("graph: facts of the model: %w", err)
+	}
+	var graph message
+	for _, n := range b.nodes {
+		graph.bytes(1, n)
+	}
+	graph.str(2, f.Family)
+	for _, in := range b.inputs {
+		graph.bytes(11, in)
+	}
+	for _, out := range b.outputs {
+		graph.bytes(12, out)
+	}
+	m := model{inits: b.inits}
+	for _, t := range b.inits {
+		h := t.head()
+		m.heads = append(m.heads, h)
+		m.size += int64(len(h))
+		if t.inline() {
+			m.size += t.size()
+		}
+	}
+	var top message
+	top.int(1, irVersion)
+	top.str(2, "mdmgen")
+	top.str(6, describe(f))
+	top.bytes(8, opsetID("", opset))
+	top.bytes(8, opsetID(microsoft, 1))
+	top.bytes(14, pair(Key, string(text)))
+	for _, kv := range readable(f) {
+		top.bytes(14, pair(kv[0], kv[1]))
+	}
+	top = protowire.AppendTag(top, modelGraph, protowire.BytesType)
+	top = protowire.AppendVarint(top, uint64(m.size+int64(len(graph))))
+	m.head = append(top, graph...)
+	m.size += int64(len(m.head))
+	if m.size > math.MaxInt32 {
+		return m, fmt.Errorf("graph: a model of %d bytes: a protocol buffer holds at most %d: write it to a folder, with its weights in a file of their own", m.size, math.MaxInt32)
+	}
+	return m, nil
+}
+
+// WriteTo writes the model's bytes.
+func (m model) WriteTo(w io.Writer) (int64, error) {
+	k, err := w.Write(m.head)
+	n := int64(k)
+	for i, t := range m.inits {
+		if err != nil {
+			return n, err
+		}
+		k, err = w.Write(m.heads[i])
+		n += int64(k)
+		if err != nil || !t.inline() {
+			continue
+		}
+		if t.src == nil {
+			k, err = w.Write(t.raw)
+			n += int64(k)
+			continue
+		}
+		var written int64
+		written, err = t.src.WriteTo(w)
+		n += written
+	}
+	return n, err
+}
+
+// Bytes returns the model's bytes, in one allocation.
+func (m model) Bytes() []byte {
+	buf := bytes.NewBuffer(make([]byte, 0, m.size))
+	m.WriteTo(buf) // neither a Buffer nor a mapped checkpoint fails
+	return buf.Bytes()
+}
+
+// readable are facts that a person looks for in a model viewer.
+func readable(f facts.Facts) [][2]string {
+	return [][2]string{
+		{"family", f.Family}, {"parameters", itoa(f.Parameters)}, {"length", itoa(int64(f.Length))},
+		{"mask_id", itoa(int64(f.MaskID))}, {"digest", f.Digest},
+	}
+}
+
+// describe is the model's documentation.
+func describe(f facts.Facts) string {
+	s := fmt.Sprintf("Masked diffusion language model (%s), %d parameters, %d positions, %d columns, mask id %d. ",
+		f.Family, f.Parameters, f.Length, f.Columns, f.MaskID)
+	s += "input_ids [B,L] are canvases, positions [B,K] the wanted positions, logits [B,K,V] the rows there"
+	if f.TimeConditioned {
+		s += ", sigma [B] is -log alpha in nats"
+	}
+	return s + "."
+}

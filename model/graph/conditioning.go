@@ -1,0 +1,191 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"mdmgen/model/checkpoint"
+)
+
+// modulation is what surrounds one branch of the residual stream, attention or
+// MLP, or what precedes the head:
+//
+//	branch(LN(x)·weight·(1 + scale) + shift)·gate
+//
+// Constants are vectors of Hidden numbers; values of the graph are names of
+// tensors [B, 1, Hidden]. What is nil or empty is absent.
+type modulation struct {
+	weight []float32 // of the norm, (1 + scale) included where it is constant
+	bias   []float32 // of the norm: a constant shift, or RADD's own bias
+	gate   []float32
+
+	scale1, shift, gateValue string // 1 + scale, shift, gate
+}
+
+// The branches of a block, in the order of their modulations.
+const (
+	attention = iota
+	mlp
+)
+
+// conditioner says how a family modulates its branches.
+type conditioner interface {
+	branch(block, which int) modulation
+	final() modulation
+}
+
+// normName returns the norm before a branch.
+func normName(block, which int) string { return fmt.Sprintf("blocks.%d.norm%d", block, which+1) }
+
+const finalNorm = "output_layer.norm_final"
+
+// constantly is the conditioner of a network whose σ is the constant 0: an MDLM
+// network without time conditioning. Its conditioning vector is not zero, only
+// constant; all that follows from it is evaluated here in float64.
+type constantly struct {
+	c    *checkpoint.Checkpoint
+	cond []float64
+}
+
+func newConstantly(c *checkpoint.Checkpoint) constantly {
+	// The embedding of σ = 0: cos 0 = 1, then sin 0 = 0.
+	emb := make([]float64, checkpoint.Frequencies)
+	for i := range checkpoint.Frequencies / 2 {
+		emb[i] = 1
+	}
+	hidden := silu(affine(c, "sigma_map.mlp.0", emb))
+	return constantly{c, silu(affine(c, "sigma_map.mlp.2", hidden))}
+}
+
+func (k constantly) branch(block, which int) modulation {
+	// One linear map gives shift, scale, gate of attention, then of the MLP.
+	h := k.c.Config.Hidden
+	v := affine(k.c, fmt.Sprintf("blocks.%d.adaLN_modulation", block), k.cond)[3*h*which:]
+	m := k.norm(normName(block, which), v[:h], v[h:2*h])
+	m.gate = narrow(v[2*h : 3*h])
+	return m
+}
+
+func (k constantly) final() modulation {
+	h := k.c.Config.Hidden
+	v := affine(k.c, "output_layer.adaLN_modulation", k.cond)
+	return k.norm(finalNorm, v[:h], v[h:])
+}
+
+func (k constantly) norm(name string, shift, scale []float64) modulation {
+	w := vector(k.c, name+".weight")
+	for i := range w {
+		w[i] = float32(float64(w[i]) * (1 + scale[i]))
+	}
+	return modulation{weight: w, bias: narrow(shift)}
+}
+
+// affine returns Wx + b of a linear layer in float64.
+func affine(c *checkpoint.Checkpoint, name string, x []float64) []float64 {
+	b := vector(c, name+".bias")
+	w := c.Tensor(name + ".weight")
+	row := make([]float32, len(x))
+	y := make([]float64, len(b))
+	for i := range y {
+		w.Widen(row, i*len(x))
+		y[i] = float64(b[i])
+		for j, v := range x {
+			y[i] += float64(row[j]) * v
+		}
+	}
+	return y
+}
+
+// silu is x/(1 + e^−x), in place.
+func silu(x []float64) []float64 {
+	for i, v := range x {
+		x[i] = v / (1 + math.Exp(-v))
+	}
+	return x
+}
+
+func narrow(x []float64) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = float32(v)
+	}
+	return y
+}
+
+// timed is the conditioner of a network that reads σ.
+type timed struct {
+	c    *checkpoint.Checkpoint
+	b    *builder
+	cond string           // [B, Cond], SiLU applied
+	of   map[int][]string // modulations of a block, made once
+}
+
+// newTimed embeds sigma [B]: cosines of σ·ω, then sines, with
+// ω_k = 10000^(−k/half), and two linear layers with SiLU. The angles are
+// float32, as upstream's; all else up to the conditioning vector is float64: it
+// is a few thousand numbers, and every row's error grows with theirs.
+func newTimed(b *builder, c *checkpoint.Checkpoint) timed {
+	const half = checkpoint.Frequencies / 2
+	omega := make([]float32, half)
+	for k := range omega {
+		omega[k] = float32(math.Exp(-math.Log(10000) * float64(k) / half))
+	}
+	sigma := b.input("sigma", elemFloat, "batch")
+	column := b.op("Reshape", sigma, b.ints("shape_column", -1, 1))
+	angle := b.op("Mul", column, b.floats("sigma_frequencies", omega, 1, half))
+	angle = b.node("", "Cast", attrs{{"to", elemDouble}}, angle)
+	x := b.node("", "Concat", attrs{{"axis", 1}}, b.op("Cos", angle), b.op("Sin", angle))
+	one := b.doubles("one_double", []float32{1}, 1)
+	for _, name := range []string{"sigma_map.mlp.0", "sigma_map.mlp.2"} {
+		w := c.Tensor(name + ".weight")
+		x = b.node("", "Gemm", attrs{{"transB", 1}}, x,
+			b.doubles(name+".weight", vector(c, name+".weight"), w.Shape...), b.doubles(name+".bias", vector(c, name+".bias"), w.Shape[0]))
+		// SiLU as x/(1 + e^−x): the runtime fuses x·Sigmoid(x) into an operator
+		// that it does not have for float64.
+		x = b.op("Div", x, b.op("Add", b.op("Exp", b.op("Neg", x)), one))
+	}
+	return timed{c: c, b: b, of: map[int][]string{}, cond: b.node("", "Cast", attrs{{"to", elemFloat}}, x)}
+}
+
+// linear applies a layer to the conditioning vectors.
+func (t timed) linear(name string) string {
+	w := t.b.matrix(name+".weight", whole(t.c.Tensor(name+".weight")))
+	v := vector(t.c, name+".bias")
+	return t.b.node("", "Gemm", attrs{{"transB", 1}}, t.cond, w, t.b.floats(name+".bias", v, len(v)))
+}
+
+// chunks applies a modulation layer and cuts it into n values [B, 1, Hidden].
+func (t timed) chunks(name string, n int) []string {
+	wide := t.b.op("Reshape", t.linear(name), t.b.ints(fmt.Sprintf("shape_chunks_%d", n), -1, int64(n), int64(t.c.Config.Hidden)))
+	return t.b.nodes1("", "Split", attrs{{"axis", 1}}, n, wide)
+}
+
+func (t timed) branch(block, which int) modulation {
+	if t.of[block] == nil {
+		t.of[block] = t.chunks(fmt.Sprintf("blocks.%d.adaLN_modulation", block), 6)
+	}
+	v := t.of[block][3*which:]
+	m := t.norm(normName(block, which), v[0], v[1])
+	m.gateValue = v[2]
+	return m
+}
+
+func (t timed) final() modulation {
+	v := t.chunks("output_layer.adaLN_modulation", 2)
+	return t.norm(finalNorm, v[0], v[1])
+}
+
+func (t timed) norm(name, shift, scale string) modulation {
+	one := t.b.floats("one", []float32{1}, 1)
+	return modulation{weight: vector(t.c, name+".weight"), shift: shift, scale1: t.b.op("Add", scale, one)}
+}
+
+// unconditioned is the conditioner of RADD: norms with bias, no gates.
+type unconditioned struct{ c *checkpoint.Checkpoint }
+
+func (u unconditioned) branch(block, which int) modulation { return u.norm(normName(block, which)) }
+func (u unconditioned) final() modulation                  { return u.norm(finalNorm) }
+
+func (u unconditioned) norm(name string) modulation {
+	return modulation{weight: vector(u.c, name+".weight"), bias: vector(u.c, name+".bias")}
+}

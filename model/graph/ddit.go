@@ -1,0 +1,177 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"mdmgen/model/checkpoint"
+)
+
+// normEpsilon is the epsilon of every LayerNorm of the three families.
+const normEpsilon = float32(1e-5)
+
+// ddit builds the transformer that MDLM, RADD and SEDD share: pre-norm blocks
+// with bidirectional attention, half-split rotary embedding, a GELU MLP, and an
+// untied head. The residual stream is a matrix [B·L, Hidden], or [B·K, Hidden]
+// once the wanted positions are gathered.
+type ddit struct {
+	c    *checkpoint.Checkpoint
+	b    *builder
+	cond conditioner
+
+	ids, positions string // positions is "" where all are wanted
+	// Shapes of the residual stream as [B, L, Hidden] and [B, K, Hidden].
+	all, wanted string
+	index       string // positions as indices of GatherND, [B, K, 1]
+	zero        string // [1]: rotary positions count from 0
+	cos, sin    string // [Length, HeadSize/2]
+}
+
+// build adds the whole network to the builder. Where full is set there is no
+// input of positions and the output has a row for each.
+func (d *ddit) build(full bool) {
+	cfg, b := d.c.Config, d.b
+	h := int64(cfg.Hidden)
+	d.ids = b.input("input_ids", elemInt64, "batch", "length")
+	hidden := b.ints("hidden", h)
+	d.all = b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", d.ids), hidden)
+	d.wanted = d.all
+	rows := d.ids
+	if !full {
+		d.positions = b.input("positions", elemInt64, "batch", "wanted")
+		d.wanted = b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", d.positions), hidden)
+		d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
+		rows = d.positions
+	}
+	d.zero = b.ints("zero", 0)
+	d.rotaryTables()
+
+	embedding := d.c.Tensor("vocab_embed.embedding")
+	x := d.flat(b.op("Gather", b.matrix("vocab_embed.embedding", whole(embedding)), d.ids))
+	for i := range cfg.Blocks {
+		x = d.block(i, x, i == cfg.Blocks-1 && !full)
+	}
+	x = d.norm(finalNorm, x, d.cond.final(), d.wanted)
+	logits := d.linear("output_layer.linear", x, nil, true)
+	shape := b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", rows), b.ints("columns", int64(cfg.Columns)))
+	axis := "wanted"
+	if full {
+		axis = "length"
+	}
+	b.output("logits", b.op("Reshape", logits, shape), elemFloat, "batch", axis, cfg.Columns)
+}
+
+// block adds block i. In the last one the stream leaves with the wanted
+// positions only: nothing after attention's keys and values looks at others.
+func (d *ddit) block(i int, x string, last bool) string {
+	h := d.c.Config.Hidden
+	name := fmt.Sprintf("blocks.%d.", i)
+	m := d.cond.branch(i, attention)
+	a := d.norm(normName(i, attention), x, m, d.all)
+	from, shape, at := a, d.all, d.zero
+	if last {
+		from, x = d.gather(a), d.gather(x)
+		shape, at = d.wanted, d.positions
+	}
+	// The rows of attn_qkv are queries of all heads, then keys, then values.
+	qkv := d.c.Tensor(name + "attn_qkv.weight")
+	project := func(which int, suffix, x, shape string) string {
+		w := d.b.matrix(name+"attn_"+suffix+".weight", source{tensor: qkv, first: which * h, rows: h, cols: h})
+		return d.b.op("Reshape", d.b.node("", "Gemm", attrs{{"transB", 1}}, x, w), shape)
+	}
+	q := d.rotary(project(0, "q", from, shape), at)
+	k := d.rotary(project(1, "k", a, d.all), d.zero)
+	v := project(2, "v", a, d.all)
+	o := d.b.node(microsoft, "MultiHeadAttention", attrs{{"num_heads", d.c.Config.Heads}}, q, k, v)
+	x = d.residual(x, d.linear(name+"attn_out", d.flat(o), m.gate, false), m, shape)
+
+	m = d.cond.branch(i, mlp)
+	y := d.norm(normName(i, mlp), x, m, shape)
+	y = d.linear(name+"mlp.0", y, nil, true)
+	y = d.b.node(microsoft, "FastGelu", nil, y) // the tanh form
+	y = d.linear(name+"mlp.2", y, m.gate, true)
+	return d.residual(x, y, m, shape)
+}
+
+// flat gives a tensor [B, n, Hidden] as a matrix.
+func (d *ddit) flat(x string) string {
+	return d.b.op("Reshape", x, d.b.ints("shape_flat", -1, int64(d.c.Config.Hidden)))
+}
+
+// gather takes the wanted rows of the stream.
+func (d *ddit) gather(x string) string {
+	return d.flat(d.b.node("", "GatherND", attrs{{"batch_dims", 1}}, d.b.op("Reshape", x, d.all), d.index))
+}
+
+// norm adds a LayerNorm and what modulates it.
+func (d *ddit) norm(name, x string, m modulation, shape string) string {
+	h := d.c.Config.Hidden
+	in := []string{x, d.b.floats(name+".weight", m.weight, h)}
+	if m.bias != nil {
+		in = append(in, d.b.floats(name+".bias", m.bias, h))
+	}
+	y := d.b.node("", "LayerNormalization", attrs{{"axis", -1}, {"epsilon", normEpsilon}}, in...)
+	if m.shift != "" {
+		y = d.b.op("Reshape", y, shape)
+		y = d.flat(d.b.op("Add", d.b.op("Mul", y, m.scale1), m.shift))
+	}
+	return y
+}
+
+// linear adds a linear layer. Torch stores its matrix as [out, in], which is
+// Gemm's transposed B. A constant gate is multiplied into matrix and bias where
+// that is free, and otherwise into the product.
+func (d *ddit) linear(name, x string, gate []float32, bias bool) string {
+	w := whole(d.c.Tensor(name + ".weight"))
+	var in []string
+	fold := gate != nil && d.b.scaled
+	if fold {
+		w.scale = gate
+	}
+	in = append(in, x, d.b.matrix(name+".weight", w))
+	if bias {
+		v := vector(d.c, name+".bias")
+		if fold {
+			for i := range v {
+				v[i] *= gate[i]
+			}
+		}
+		in = append(in, d.b.floats(name+".bias", v, len(v)))
+	}
+	y := d.b.node("", "Gemm", attrs{{"transB", 1}}, in...)
+	if gate != nil && !fold {
+		y = d.b.op("Mul", y, d.b.floats(name+".gate", gate, len(gate)))
+	}
+	return y
+}
+
+// residual adds a branch to the stream.
+func (d *ddit) residual(x, branch string, m modulation, shape string) string {
+	if m.gateValue != "" {
+		branch = d.flat(d.b.op("Mul", d.b.op("Reshape", branch, shape), m.gateValue))
+	}
+	return d.b.op("Add", x, branch)
+}
+
+// rotary rotates queries or keys [B, n, Hidden] by their positions.
+func (d *ddit) rotary(x, at string) string {
+	return d.b.node(microsoft, "RotaryEmbedding", attrs{{"num_heads", d.c.Config.Heads}}, x, at, d.cos, d.sin)
+}
+
+// rotaryTables adds cos and sin of position·ω_j, which turn
+// pair (j, j + HeadSize/2) of a head. Upstream's tables are products of float32
+// numbers: so are these.
+func (d *ddit) rotaryTables() {
+	cfg := d.c.Config
+	half := cfg.HeadSize() / 2
+	cos := make([]float32, cfg.Length*half)
+	sin := make([]float32, cfg.Length*half)
+	for j, freq := range d.c.RotaryFrequencies() {
+		for p := range cfg.Length {
+			angle := float64(float32(p) * freq)
+			cos[p*half+j], sin[p*half+j] = float32(math.Cos(angle)), float32(math.Sin(angle))
+		}
+	}
+	d.cos = d.b.floats("rotary_cos", cos, cfg.Length, half)
+	d.sin = d.b.floats("rotary_sin", sin, cfg.Length, half)
+}

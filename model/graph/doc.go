@@ -1,0 +1,31 @@
+// Package graph writes the ONNX graph of a checkpoint's network. It needs no
+// other tool: the file format is a protocol buffer, and what a network of
+// packages [mdmgen/model/checkpoint] needs of it is small.
+//
+// # Contract
+//
+// Inputs: input_ids int64 [B, L], the canvases; positions int64 [B, K], in
+// 0..L−1, the wanted positions of each; and sigma float32 [B], σ = −log α in
+// nats, where the network is really time-conditioned, and only there. Output:
+// logits float32 [B, K, V], row k of canvas b being the network's output at
+// positions[b, k], all V columns, as it leaves the last linear layer. The facts
+// of the model are in the metadata under the key "mdmgen", as JSON.
+//
+// # What is computed
+//
+// Only wanted rows leave the network, so the last block computes keys and
+// values of all positions, but queries, attention, MLP and the head at the
+// wanted positions alone: one position of MDLM-small at L = 1024 costs two
+// thirds of a full canvas. Conditioning at σ = 0 is a constant: it is evaluated
+// here, in float64, and folded into norms and weights.
+//
+// # Where the weights are
+//
+// In the model's own bytes (small networks); in the checkpoint's own safetensors
+// file, to which the graph refers by offset, so that nothing is copied and the
+// runtime maps the file (F32 checkpoints on disk); or in a file beside the
+// model ([Write]).
+//
+// Graphs use operators of ONNX opset 17 and of the com.microsoft domain, and
+// open in ONNX Runtime 1.24 and later.
+package graph

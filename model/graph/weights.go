@@ -1,0 +1,111 @@
+package graph
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"mdmgen/model/checkpoint"
+)
+
+// source is a matrix of float32 that a checkpoint holds: rows consecutive rows
+// of a tensor, each multiplied by its own factor where scale is not nil.
+type source struct {
+	tensor     checkpoint.Tensor
+	first      int // row
+	rows, cols int
+	scale      []float32 // one a row, or nil
+}
+
+// size returns the bytes of the matrix as float32.
+func (s source) size() int64 { return 4 * int64(s.rows) * int64(s.cols) }
+
+// inPlace reports whether a runtime may read the matrix from the checkpoint's
+// own file: it is there bit for bit, at an address that float32 may have.
+func (s source) inPlace() bool {
+	return s.tensor.Path != "" && s.tensor.Dtype == checkpoint.F32 && s.scale == nil && s.tensor.Offset%4 == 0
+}
+
+// offset returns where in the checkpoint's file the matrix begins.
+func (s source) offset() int64 { return s.tensor.Offset + 4*int64(s.first)*int64(s.cols) }
+
+// WriteTo writes the matrix as little-endian float32, a row at a time: no copy
+// of it is ever whole in memory.
+func (s source) WriteTo(w io.Writer) (int64, error) {
+	row := make([]float32, s.cols)
+	buf := make([]byte, 4*s.cols)
+	var n int64
+	for r := range s.rows {
+		s.tensor.Widen(row, (s.first+r)*s.cols)
+		if s.scale != nil {
+			for i := range row {
+				row[i] *= s.scale[r]
+			}
+		}
+		putFloats(buf, row)
+		k, err := w.Write(buf)
+		n += int64(k)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func putFloats(dst []byte, v []float32) {
+	for i, x := range v {
+		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(x))
+	}
+}
+
+// initializer is a constant tensor of the graph. Its data is raw, or comes from
+// a checkpoint and is placed as the builder's placement says.
+type initializer struct {
+	name string
+	elem int64
+	dims []int
+	raw  []byte
+	src  *source
+
+	// Set by placement, for data outside the model's bytes.
+	file   string
+	offset int64
+}
+
+// size returns the bytes of the data.
+func (t initializer) size() int64 {
+	if t.src != nil {
+		return t.src.size()
+	}
+	return int64(len(t.raw))
+}
+
+// inline reports whether the data stands in the model's bytes.
+func (t initializer) inline() bool { return t.file == "" }
+
+// head returns the initializer's field of GraphProto, up to and without its
+// inline data.
+func (t initializer) head() []byte {
+	var m message
+	for _, d := range t.dims {
+		m.int(1, int64(d))
+	}
+	m.int(2, t.elem)
+	m.str(8, t.name)
+	n := int64(0)
+	if t.inline() {
+		n = t.size()
+		m = protowire.AppendTag(m, tensorRawData, protowire.BytesType)
+		m = protowire.AppendVarint(m, uint64(n))
+	} else {
+		m.bytes(13, pair("location", t.file))
+		m.bytes(13, pair("offset", itoa(t.offset)))
+		m.bytes(13, pair("length", itoa(t.size())))
+		m.int(14, dataOutside)
+	}
+	b := protowire.AppendTag(nil, graphInit, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(int64(len(m))+n))
+	return append(b, m...)
+}
