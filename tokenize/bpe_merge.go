@@ -1,0 +1,144 @@
+package tokenize
+
+// scanLimit is the longest pre-token, in bytes, whose merges are found by going
+// through all pairs again and again. Longer ones pay for a heap: about 48 is
+// where the two cost the same.
+const scanLimit = 48
+
+// symbol is a part of a pre-token: an id and the byte where it ends.
+type symbol struct{ id, end int }
+
+// mergeShort merges in place by repeated search: O(n²) steps for n symbols.
+func (m bpe) mergeShort(syms []symbol) []symbol {
+	// pairs[i] is the merge of symbols i and i+1; id −1 where there is none.
+	var room [scanLimit]merge
+	pairs := room[:0]
+	look := func(i int) merge {
+		if p, ok := m.pair(syms[i].id, syms[i+1].id); ok {
+			return p
+		}
+		return merge{id: -1}
+	}
+	for i := range len(syms) - 1 {
+		pairs = append(pairs, look(i))
+	}
+	for {
+		best := -1
+		for i, p := range pairs {
+			if p.id >= 0 && (best < 0 || p.rank < pairs[best].rank) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return syms
+		}
+		syms[best] = symbol{id: int(pairs[best].id), end: syms[best+1].end}
+		syms = append(syms[:best+1], syms[best+2:]...)
+		pairs = append(pairs[:best], pairs[best+1:]...)
+		if best > 0 {
+			pairs[best-1] = look(best - 1)
+		}
+		if best < len(pairs) {
+			pairs[best] = look(best)
+		}
+	}
+}
+
+// candidate is a pair that can be merged: the symbol at position at and its right
+// neighbour, as they were when it was pushed.
+type candidate struct {
+	merge
+	at          int
+	left, right int
+}
+
+func (a candidate) before(b candidate) bool {
+	return a.rank < b.rank || a.rank == b.rank && a.at < b.at
+}
+
+// mergeLong merges with a heap and a linked list: O(n log n) steps.
+func (m bpe) mergeLong(syms []symbol) []symbol {
+	next := make([]int, len(syms))
+	prev := make([]int, len(syms))
+	for i := range syms {
+		next[i], prev[i] = i+1, i-1
+	}
+	next[len(syms)-1] = -1
+	var heap candidates
+	push := func(i int) {
+		j := next[i]
+		if j < 0 {
+			return
+		}
+		if p, ok := m.pair(syms[i].id, syms[j].id); ok {
+			heap.push(candidate{p, i, syms[i].id, syms[j].id})
+		}
+	}
+	for i := range syms {
+		push(i)
+	}
+	for len(heap) > 0 {
+		c := heap.pop()
+		i := c.at
+		j := next[i]
+		// A candidate is stale where one of its symbols was merged meanwhile; a
+		// symbol that its left neighbour swallowed has id −1.
+		if j < 0 || syms[i].id != c.left || syms[j].id != c.right {
+			continue
+		}
+		syms[i] = symbol{id: int(c.id), end: syms[j].end}
+		syms[j].id = -1
+		next[i] = next[j]
+		if next[i] >= 0 {
+			prev[next[i]] = i
+		}
+		if prev[i] >= 0 {
+			push(prev[i])
+		}
+		push(i)
+	}
+	out := syms[:0]
+	for i := 0; i >= 0; i = next[i] {
+		out = append(out, syms[i])
+	}
+	return out
+}
+
+// candidates is a binary heap with the candidate that comes first on top.
+type candidates []candidate
+
+func (h *candidates) push(c candidate) {
+	*h = append(*h, c)
+	a := *h
+	for i := len(a) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !a[i].before(a[up]) {
+			return
+		}
+		a[i], a[up] = a[up], a[i]
+		i = up
+	}
+}
+
+func (h *candidates) pop() candidate {
+	a := *h
+	top := a[0]
+	n := len(a) - 1
+	a[0] = a[n]
+	a = a[:n]
+	*h = a
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= n {
+			return top
+		}
+		if down+1 < n && a[down+1].before(a[down]) {
+			down++
+		}
+		if !a[down].before(a[i]) {
+			return top
+		}
+		a[i], a[down] = a[down], a[i]
+		i = down
+	}
+}

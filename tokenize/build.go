@@ -1,0 +1,211 @@
+package tokenize
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/sugarme/tokenizer"
+	"github.com/sugarme/tokenizer/decoder"
+)
+
+// build makes a Tokenizer from the content of a file. Its errors name the field.
+func build(data []byte) (*Tokenizer, error) {
+	if !utf8.Valid(data) {
+		return nil, errors.New("is not UTF-8: give a tokenizer.json")
+	}
+	if !json.Valid(data) {
+		return nil, notJSON(data)
+	}
+	p := &parser{}
+	root := p.section(data, "file")
+	root.path = ""
+	if root.has("version") {
+		if v := root.text("version"); v != "1.0" && p.err == nil {
+			p.fail("version", "%s is not known: 1.0 is", clip(v))
+		}
+	}
+	m := root.sub("model")
+	kind := modelKind(m)
+	v := readVocab(m)
+	added := readAdded(root, v)
+	t := assemble(v, added)
+
+	var pre preTokenizer
+	pre.normalize = readNormalizer(root)
+	barred := make(map[int]bool)
+	for _, a := range added {
+		barred[a.id] = true
+	}
+	switch kind {
+	case "BPE":
+		readBytePre(root, &pre)
+		full := readBPE(m, v)
+		t.matched.model = full
+		t.plain.model = bpe{full.bpeTables, barred}
+		if d := root.sub("decoder"); p.err == nil && d.text("type") != "ByteLevel" {
+			p.fail("decoder.type", "%s after a BPE model: only ByteLevel is read", clip(d.text("type")))
+		}
+		t.decoder = byteDecoder{}
+	case "WordPiece":
+		if s := root.sub("pre_tokenizer"); p.err == nil && s.text("type") != "BertPreTokenizer" {
+			p.fail("pre_tokenizer.type", "%s before a WordPiece model: only BertPreTokenizer is read", clip(s.text("type")))
+		}
+		pre.split = splitBert
+		t.matched.model, t.plain.model = readWordPiece(m, v, barred)
+		t.decoder = readWordPieceDecoder(root)
+	}
+	plain := pre
+	t.plain.pre = &plain
+	pre.raw, pre.normal = matchers(p, added, pre.normalize)
+	t.matched.pre = &pre
+	if p.err != nil {
+		return nil, p.err
+	}
+	return t, nil
+}
+
+// notJSON says where data stops being JSON.
+func notJSON(data []byte) error {
+	var v json.RawMessage
+	err := json.Unmarshal(data, &v)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("is not JSON at byte %d: %v: give a whole tokenizer.json", syntax.Offset, err)
+	}
+	return fmt.Errorf("is not JSON: %v: give a whole tokenizer.json", err)
+}
+
+// modelKind returns BPE or WordPiece. Old files do not say it.
+func modelKind(m section) string {
+	if !m.has("type") {
+		switch {
+		case m.has("merges"):
+			return "BPE"
+		case m.has("max_input_chars_per_word"):
+			return "WordPiece"
+		}
+		m.p.fail(m.at("type"), "is missing: BPE and WordPiece are read")
+		return ""
+	}
+	kind := m.text("type")
+	if kind != "BPE" && kind != "WordPiece" && m.p.err == nil {
+		m.p.fail(m.at("type"), "%s is not supported: BPE and WordPiece are read", clip(kind))
+	}
+	return kind
+}
+
+// assemble makes the tables of ids, those of added tokens included.
+func assemble(v vocabulary, added []addedToken) *Tokenizer {
+	size := v.size
+	for _, a := range added {
+		size = max(size, a.id+1)
+	}
+	t := &Tokenizer{
+		tokens:  make([]string, size),
+		known:   make([]bool, size),
+		ids:     make(map[string]int, len(v.ids)+len(added)),
+		special: make(map[int]bool),
+	}
+	set := func(token string, id int) { t.tokens[id], t.known[id], t.ids[token] = token, true, id }
+	for token, id := range v.ids {
+		set(token, id)
+	}
+	for _, a := range added {
+		set(a.content, a.id)
+		if a.special {
+			t.special[a.id] = true
+		}
+	}
+	return t
+}
+
+// readNormalizer returns nil where the file has no normalizer.
+func readNormalizer(root section) func(string) string {
+	if !root.has("normalizer") {
+		return nil
+	}
+	s := root.sub("normalizer")
+	switch kind := s.text("type"); kind {
+	case "NFC":
+		return nfc
+	case "BertNormalizer":
+		n := bertNormalizer{
+			cleanText:    s.flag("clean_text"),
+			chineseChars: s.flag("handle_chinese_chars"),
+			lowercase:    s.flag("lowercase"),
+		}
+		n.stripAccents = n.lowercase
+		if s.has("strip_accents") {
+			n.stripAccents = s.flag("strip_accents")
+		}
+		return n.normalize
+	default:
+		s.p.fail("normalizer.type", "%s is not supported: null, NFC and BertNormalizer are read", clip(kind))
+	}
+	return nil
+}
+
+// readBytePre reads the pre-tokenizer of a byte-level BPE model: ByteLevel, or a
+// Split behind which ByteLevel only changes the alphabet.
+func readBytePre(root section, pre *preTokenizer) {
+	p := root.p
+	s := root.sub("pre_tokenizer")
+	steps := []section{s}
+	if p.err == nil && s.text("type") == "Sequence" {
+		steps = nil
+		for i, raw := range s.list("pretokenizers") {
+			steps = append(steps, p.section(raw, fmt.Sprintf("pre_tokenizer.pretokenizers[%d]", i)))
+		}
+	}
+	scan := func(s string) int { return len(s) }
+	if len(steps) == 2 && p.err == nil && steps[0].text("type") == "Split" {
+		scan = readSplit(steps[0])
+		steps = steps[1:]
+		if p.err == nil && (steps[0].text("type") != "ByteLevel" || steps[0].flag("use_regex") || steps[0].flag("add_prefix_space")) {
+			p.fail(steps[0].path, "only ByteLevel with use_regex and add_prefix_space false is read after Split")
+		}
+	} else if p.err == nil {
+		if len(steps) != 1 || steps[0].text("type") != "ByteLevel" {
+			p.fail("pre_tokenizer", "is not supported before a BPE model: ByteLevel and Split, ByteLevel are read")
+			return
+		}
+		pre.prefix = steps[0].flag("add_prefix_space")
+		if _, ok := steps[0].fields["use_regex"]; !ok || steps[0].flag("use_regex") {
+			scan = scanGPT2
+		}
+	}
+	pre.split = func(text string, emit func(string)) {
+		for text != "" {
+			n := scan(text)
+			emit(text[:n])
+			text = text[n:]
+		}
+	}
+}
+
+// readSplit returns the scanner of a Split step.
+func readSplit(s section) func(string) int {
+	expr := s.sub("pattern").text("Regex")
+	scan, ok := scanners[expr]
+	if s.p.err == nil && !ok {
+		s.p.fail(s.at("pattern.Regex"), "the expression %s is not known: those of GPT-2, LLaMA-3, Qwen2.5, Bailing and cl100k_base are", clip(expr))
+	}
+	if b, invert := s.text("behavior"), s.flag("invert"); s.p.err == nil && (b != "Isolated" || invert) {
+		s.p.fail(s.path, "behavior %s, invert %v is not supported: Isolated, false is read", clip(b), invert)
+	}
+	return scan
+}
+
+// readWordPieceDecoder reads the decoder after a WordPiece model.
+func readWordPieceDecoder(root section) tokenizer.Decoder {
+	s := root.sub("decoder")
+	if s.p.err != nil {
+		return nil
+	}
+	if kind := s.text("type"); kind != "WordPiece" {
+		s.p.fail("decoder.type", "%s after a WordPiece model: only WordPiece is read", clip(kind))
+	}
+	return decoder.NewWordPieceDecoder(s.text("prefix"), s.flag("cleanup"))
+}

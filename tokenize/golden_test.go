@@ -1,0 +1,88 @@
+package tokenize
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+)
+
+// gunzip returns the content of a gzip file.
+func gunzip(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// reference opens one of the real tokenizers among the large reference files.
+func reference(t testing.TB, name string) *Tokenizer {
+	t.Helper()
+	path := reftest.Shared(t, "reference", "tokenizers", name+".tokenizer.json.gz")
+	tok, err := Parse(name, gunzip(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+// TestRealTokenizers compares 3,059 strings for each of five published
+// vocabularies with the ids of tokenizers 0.23.2. There are no exceptions.
+func TestRealTokenizers(t *testing.T) {
+	for _, name := range []string{"gpt2", "qwen2.5", "dream-like", "llada-like", "bert-base-uncased"} {
+		t.Run(name, func(t *testing.T) {
+			tok := reference(t, name)
+			f, err := os.Open(reftest.Shared(t, "reference", "tokenizers", name+".golden.jsonl.gz"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			z, err := gzip.NewReader(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(z)
+			lines.Buffer(nil, 16<<20)
+			n, wrong := 0, 0
+			for lines.Scan() {
+				var want struct {
+					Category, Text string
+					IDs            []int
+				}
+				if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
+					t.Fatal(err)
+				}
+				n++
+				got, err := tok.Encode(want.Text)
+				if err != nil || !slices.Equal(got, want.IDs) {
+					wrong++
+					if wrong <= 5 {
+						t.Errorf("%s %q:\ngot  %v, %v\nwant %v", want.Category, want.Text, got, err, want.IDs)
+					}
+				}
+			}
+			if err := lines.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if n != 3059 || wrong != 0 {
+				t.Errorf("%d of %d strings are wrong; want 0 of 3059", wrong, n)
+			}
+		})
+	}
+}

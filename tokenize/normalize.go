@@ -1,0 +1,136 @@
+package tokenize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// nfc is the normalizer NFC.
+func nfc(s string) string { return norm.NFC.String(s) }
+
+// bertNormalizer holds BertNormalizer's settings, which work in the order of its
+// fields.
+type bertNormalizer struct {
+	cleanText    bool // drop controls, make white space blanks
+	chineseChars bool // blanks around Han characters
+	stripAccents bool // NFD without nonspacing marks
+	lowercase    bool // character by character: no final sigma
+}
+
+// normalize returns the text that BertNormalizer makes of s.
+func (n bertNormalizer) normalize(s string) string {
+	if n.cleanText || n.chineseChars {
+		var b strings.Builder
+		b.Grow(len(s))
+		for _, r := range s {
+			switch {
+			case n.cleanText && isBertControl(r):
+			case n.cleanText && unicode.IsSpace(r):
+				b.WriteByte(' ')
+			case n.chineseChars && isHan(r):
+				b.WriteByte(' ')
+				b.WriteRune(r)
+				b.WriteByte(' ')
+			default:
+				b.WriteRune(r)
+			}
+		}
+		s = b.String()
+	}
+	if n.stripAccents {
+		s = strings.Map(func(r rune) rune {
+			if isBertMark(r) {
+				return -1
+			}
+			return r
+		}, norm.NFD.String(s))
+	}
+	if n.lowercase {
+		var b strings.Builder
+		b.Grow(len(s))
+		for _, r := range s {
+			if r == 'İ' {
+				b.WriteString("i̇")
+				continue
+			}
+			b.WriteRune(toLower(r))
+		}
+		s = b.String()
+	}
+	return s
+}
+
+// splitBert is BertPreTokenizer: words between white space, punctuation
+// characters as words of their own.
+func splitBert(text string, emit func(string)) {
+	start := 0
+	for i, r := range text {
+		blank := unicode.IsSpace(r)
+		if !blank && !isBertPunct(r) {
+			continue
+		}
+		if start < i {
+			emit(text[start:i])
+		}
+		start = i + utf8.RuneLen(r)
+		if !blank {
+			emit(text[i:start])
+		}
+	}
+	if start < len(text) {
+		emit(text[start:])
+	}
+}
+
+// lossyUTF8 replaces each maximal invalid part of s by U+FFFD, as the Unicode
+// standard advises (section 3.9, "U+FFFD Substitution of Maximal Subparts") and
+// the Rust library's decoders do: a character that breaks off gives one mark, not
+// one for each byte.
+func lossyUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			n = brokenLen(s)
+		}
+		b.WriteRune(r)
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// brokenLen returns the length of the maximal invalid part that starts s: the
+// bytes that could begin a character, at least one.
+func brokenLen(s string) int {
+	lo, hi, need := byte(0x80), byte(0xBF), 0
+	switch c := s[0]; {
+	case c >= 0xC2 && c <= 0xDF:
+		need = 1
+	case c >= 0xE0 && c <= 0xEF:
+		need = 2
+		if c == 0xE0 {
+			lo = 0xA0
+		} else if c == 0xED {
+			hi = 0x9F
+		}
+	case c >= 0xF0 && c <= 0xF4:
+		need = 3
+		if c == 0xF0 {
+			lo = 0x90
+		} else if c == 0xF4 {
+			hi = 0x8F
+		}
+	}
+	n := 1
+	for ; n <= need && n < len(s) && s[n] >= lo && s[n] <= hi; n++ {
+		lo, hi = 0x80, 0xBF
+	}
+	return n
+}

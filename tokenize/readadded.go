@@ -1,0 +1,83 @@
+package tokenize
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// readAdded reads added_tokens. The reference library numbers them itself: a
+// token of the vocabulary keeps its id, others follow in the order of the file. A
+// file that says otherwise would give other ids there than here, so it is refused.
+func readAdded(root section, v vocabulary) []addedToken {
+	p := root.p
+	if _, ok := root.fields["added_tokens"]; !ok || p.err != nil {
+		return nil
+	}
+	var out []addedToken
+	last := -1
+	contents := make(map[string]bool)
+	for i, raw := range need[[]json.RawMessage](root, "added_tokens", "a list") {
+		s := p.section(raw, fmt.Sprintf("added_tokens[%d]", i))
+		a := addedToken{
+			id:         s.number("id"),
+			content:    s.text("content"),
+			singleWord: s.flag("single_word"),
+			lstrip:     s.flag("lstrip"),
+			rstrip:     s.flag("rstrip"),
+			normalized: s.flag("normalized"),
+			special:    s.flag("special"),
+		}
+		if p.err != nil {
+			return nil
+		}
+		if a.content == "" || len(a.content) > maxAdded {
+			p.fail(s.at("content"), "%d bytes: 1 to %d are read", len(a.content), maxAdded)
+			return nil
+		}
+		if contents[a.content] {
+			p.fail(s.at("content"), "%s is there twice: name each token once", clip(a.content))
+			return nil
+		}
+		contents[a.content] = true
+		id, ok := v.ids[a.content]
+		if !ok {
+			id = max(len(v.ids), last+1)
+			if id < v.size && v.used[id] {
+				p.fail(s.at("id"), "%d is taken by %s: number the vocabulary without gaps", id, clip(v.tokens[id]))
+				return nil
+			}
+		}
+		if a.id != id {
+			p.fail(s.at("id"), "%d for %s: the tokenizers library gives it %d: number added tokens in order behind the vocabulary", a.id, clip(a.content), id)
+			return nil
+		}
+		last = max(last, id)
+		out = append(out, a)
+	}
+	return out
+}
+
+// matchers returns what finds the added tokens in raw and in normalized text.
+func matchers(p *parser, added []addedToken, normalize func(string) string) (raw, normal *matcher) {
+	raw, normal = newMatcher(), newMatcher()
+	for i := range added {
+		a := &added[i]
+		m, pattern := raw, a.content
+		if a.normalized {
+			m = normal
+			if normalize != nil {
+				pattern = normalize(pattern)
+			}
+		}
+		path := fmt.Sprintf("added_tokens[%d]", i)
+		if pattern == "" || len(pattern) > 4*maxAdded {
+			p.fail(path, "%s normalizes to %d bytes: 1 to %d are read", clip(a.content), len(pattern), 4*maxAdded)
+			return
+		}
+		if old := m.add(pattern, a); old != nil {
+			p.fail(path, "%s and %s are the same in normalized text: set normalized to false", clip(old.content), clip(a.content))
+			return
+		}
+	}
+	return raw, normal
+}

@@ -1,0 +1,110 @@
+package tokenize
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sugarme/tokenizer"
+)
+
+// maxFile bounds a tokenizer.json in bytes. The largest published ones have
+// about 35 MB.
+const maxFile = 256 << 20
+
+// A Tokenizer turns text into token ids and back. It is safe for concurrent use.
+type Tokenizer struct {
+	name   string
+	digest string
+	// tokens[id] is the token of an id; known[id] says that there is one.
+	tokens []string
+	known  []bool
+	ids    map[string]int
+	// special holds the ids of special tokens.
+	special map[int]bool
+
+	matched, plain pipeline
+	decoder        tokenizer.Decoder
+}
+
+// Open reads a tokenizer.json, or the tokenizer.json in a folder. Where there is
+// no such file the error satisfies errors.Is(err, fs.ErrNotExist).
+func Open(path string) (*Tokenizer, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		path = filepath.Join(path, "tokenizer.json")
+		info, err = os.Stat(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("tokenize: %s: give a tokenizer.json or a folder that holds one: %w", path, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tokenize: %w", err)
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("tokenize: %s: is a folder: give a tokenizer.json", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("tokenize: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("tokenize: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse reads the content of a tokenizer.json. The name stands in error
+// messages; data is not kept.
+func Parse(name string, data []byte) (*Tokenizer, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("tokenize: %s: more than %d MiB: is it a tokenizer.json?", name, maxFile>>20)
+	}
+	t, err := build(data)
+	if err != nil {
+		return nil, fmt.Errorf("tokenize: %s: %w", name, err)
+	}
+	sum := sha256.Sum256(data)
+	t.name, t.digest = name, "sha256:"+hex.EncodeToString(sum[:])
+	return t, nil
+}
+
+// Encode returns the ids of a text. Added and special tokens that the text
+// spells become their ids, as the file says. The ids are those of the Rust
+// library with add_special_tokens=false.
+func (t *Tokenizer) Encode(text string) ([]int, error) {
+	return t.matched.encode(text)
+}
+
+// EncodePlain returns the ids of a text that is nothing but text: <|mask|> is
+// read as its characters. No id of an added or special token is returned, but
+// for WordPiece's unknown token. It fails where an added token is the only token
+// of a byte of the text.
+func (t *Tokenizer) EncodePlain(text string) ([]int, error) {
+	return t.plain.encode(text)
+}
+
+// Size returns one more than the largest id, added tokens included: the number
+// of rows that a network needs. Ids below it may be unused.
+func (t *Tokenizer) Size() int { return len(t.tokens) }
+
+// ID returns the id of a token as the file spells it: byte-level tokens in the
+// byte alphabet ("Ġthe"), added tokens as they are.
+func (t *Tokenizer) ID(token string) (int, bool) {
+	id, ok := t.ids[token]
+	return id, ok
+}
+
+// Special reports whether the file calls the token special. It is false for ids
+// that the tokenizer does not know.
+func (t *Tokenizer) Special(id int) bool { return t.special[id] }
+
+// Digest returns "sha256:" and the hexadecimal hash of the file.
+func (t *Tokenizer) Digest() string { return t.digest }

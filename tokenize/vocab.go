@@ -1,0 +1,206 @@
+package tokenize
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sugarme/tokenizer"
+	"github.com/sugarme/tokenizer/model"
+	"github.com/sugarme/tokenizer/model/wordpiece"
+)
+
+// maxID bounds ids: tables are as long as the largest. The largest published
+// vocabularies have about 256,000 tokens.
+const maxID = 1<<24 - 1
+
+// A vocabulary is the model's own part of the tokens.
+type vocabulary struct {
+	ids map[string]int
+	// tokens[id] is the token of an id; used[id] says that there is one.
+	tokens []string
+	used   []bool
+	size   int // largest id + 1
+}
+
+// readVocab reads model.vocab: every id once, none negative.
+func readVocab(m section) vocabulary {
+	raw := need[map[string]json.RawMessage](m, "vocab", "an object")
+	v := vocabulary{ids: make(map[string]int, len(raw))}
+	for token, number := range raw {
+		id, err := strconv.Atoi(string(number))
+		if err != nil || id < 0 || id > maxID {
+			// The message names the first fault in the order of the tokens, not of the map.
+			badID(m, raw)
+			return vocabulary{}
+		}
+		v.ids[token] = id
+		v.size = max(v.size, id+1)
+	}
+	v.tokens, v.used = make([]string, v.size), make([]bool, v.size)
+	for token, id := range v.ids {
+		if v.used[id] {
+			sharedID(m, v.ids)
+			return vocabulary{}
+		}
+		v.tokens[id], v.used[id] = token, true
+	}
+	return v
+}
+
+func badID(m section, raw map[string]json.RawMessage) {
+	for _, token := range sortedKeys(raw) {
+		if id, err := strconv.Atoi(string(raw[token])); err != nil || id < 0 || id > maxID {
+			m.p.fail(m.at("vocab"), "token %s has id %s: whole numbers from 0 to %d are wanted", clip(token), clip(string(raw[token])), maxID)
+			return
+		}
+	}
+}
+
+func sharedID(m section, ids map[string]int) {
+	owner := make(map[int]string, len(ids))
+	for _, token := range sortedKeys(ids) {
+		id := ids[token]
+		if first, ok := owner[id]; ok {
+			m.p.fail(m.at("vocab"), "tokens %s and %s share id %d: every token needs its own", clip(first), clip(token), id)
+			return
+		}
+		owner[id] = token
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// readBPE reads a byte-level BPE model: all 256 bytes have a token, every merge
+// joins two tokens to a third.
+func readBPE(m section, v vocabulary) bpe {
+	p := m.p
+	for _, key := range []string{"continuing_subword_prefix", "end_of_word_suffix"} {
+		if m.has(key) && m.text(key) != "" {
+			p.fail(m.at(key), "%s: byte-level models have none", clip(m.text(key)))
+		}
+	}
+	if m.has("dropout") && need[float64](m, "dropout", "a number") != 0 {
+		p.fail(m.at("dropout"), "ids would be random: set it to null")
+	}
+	t := &bpeTables{vocab: v.ids, tokens: v.tokens}
+	pairs := readMerges(m)
+	if p.err != nil {
+		return bpe{bpeTables: t}
+	}
+	for char, b := range alphabet {
+		t.bytes[b] = -1
+		if id, ok := v.ids[string(char)]; ok {
+			t.bytes[b] = id
+		}
+	}
+	if b := slices.Index(t.bytes[:], -1); b >= 0 {
+		p.fail(m.at("vocab"), "no token for byte %#02x: a byte-level vocabulary has all 256", b)
+		return bpe{bpeTables: t}
+	}
+	t.merges = make(map[uint64]merge, len(pairs))
+	for rank, pair := range pairs {
+		a, okA := v.ids[pair[0]]
+		b, okB := v.ids[pair[1]]
+		c, okC := v.ids[pair[0]+pair[1]]
+		if !okA || !okB || !okC || pair[0] == "" || pair[1] == "" {
+			p.fail(fmt.Sprintf("%s[%d]", m.at("merges"), rank), "%s and %s: both and what they make must be in the vocabulary", clip(pair[0]), clip(pair[1]))
+			break
+		}
+		t.merges[pairKey(a, b)] = merge{int32(rank), int32(c)}
+	}
+	if m.has("ignore_merges") && m.flag("ignore_merges") {
+		t.whole = make(map[string]int, len(v.ids))
+		for token, id := range v.ids {
+			if raw, ok := rawBytes(token); ok {
+				t.whole[string(raw)] = id
+			}
+		}
+	}
+	return bpe{bpeTables: t}
+}
+
+// readMerges reads model.merges: all of them "a b" or all ["a","b"].
+func readMerges(m section) [][2]string {
+	raw, ok := m.fields["merges"]
+	if !ok {
+		m.p.fail(m.at("merges"), "is missing: a list is wanted")
+		return nil
+	}
+	var lines []string
+	var pairs [][2]string
+	if json.Unmarshal(raw, &lines) == nil {
+		for i, line := range lines {
+			if strings.HasPrefix(line, "#version") {
+				continue
+			}
+			a, b, ok := strings.Cut(line, " ")
+			if !ok || strings.Contains(b, " ") {
+				m.p.fail(fmt.Sprintf("%s[%d]", m.at("merges"), i), "%s: two tokens with one blank between them are wanted", clip(line))
+				return nil
+			}
+			pairs = append(pairs, [2]string{a, b})
+		}
+		if lines == nil {
+			m.p.fail(m.at("merges"), "null where a list is wanted")
+		}
+		return pairs
+	}
+	for i, two := range value[[][]string](m.p, raw, m.at("merges"), "a list of pairs of tokens") {
+		if len(two) != 2 {
+			m.p.fail(fmt.Sprintf("%s[%d]", m.at("merges"), i), "%d tokens where 2 are wanted", len(two))
+			return nil
+		}
+		pairs = append(pairs, [2]string{two[0], two[1]})
+	}
+	return pairs
+}
+
+// maxWordLimit bounds max_input_chars_per_word: the model's cost for a word is
+// quadratic.
+const maxWordLimit = 1000
+
+// readWordPiece reads a WordPiece model and its twin that gives no barred id but
+// that of the unknown token.
+func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain tokenizer.Model) {
+	unk, prefix, limit := "[UNK]", "##", 100
+	if m.has("unk_token") {
+		unk = m.text("unk_token")
+	}
+	if m.has("continuing_subword_prefix") {
+		prefix = m.text("continuing_subword_prefix")
+	}
+	if m.has("max_input_chars_per_word") {
+		limit = m.number("max_input_chars_per_word")
+	}
+	if limit < 0 || limit > maxWordLimit {
+		m.p.fail(m.at("max_input_chars_per_word"), "%d: 0 to %d are read", limit, maxWordLimit)
+	}
+	if _, ok := v.ids[unk]; !ok {
+		m.p.fail(m.at("unk_token"), "%s is not in the vocabulary: words without pieces become it", clip(unk))
+	}
+	if m.p.err != nil {
+		return nil, nil
+	}
+	text := make(model.Vocab, len(v.ids))
+	for token, id := range v.ids {
+		if !barred[id] || token == unk {
+			text[token] = id
+		}
+	}
+	all := model.Vocab(v.ids)
+	with := func(vocab *model.Vocab) tokenizer.Model {
+		return wordpiece.NewWordPieceBuilder().Vocab(vocab).UnkToken(unk).
+			ContinuingSubwordPrefix(prefix).MaxInputCharsPerWord(limit).Build()
+	}
+	return with(&all), with(&text)
+}
