@@ -1,0 +1,295 @@
+package samplers
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Vocabulary says what the columns of a network's rows are.
+type Vocabulary struct {
+	// Columns is the length of a row.
+	Columns int
+	// Mask is the id of MASK on a canvas. It may be Columns, where the network has no
+	// column for it.
+	Mask int
+	// Excluded are columns that never get probability besides MASK: padding rows.
+	Excluded []int
+	// Shift says that the row of position i predicts the token at i+1.
+	Shift bool
+}
+
+// Draw says how a token is drawn from a row. The zero value draws from the
+// network's distribution; every other changes the law. Temperature is applied
+// first, then top-k, then top-p on what top-k left.
+type Draw struct {
+	// Temperature divides the logits; nil is 1, and 0 takes the greatest logit, the
+	// lowest id among equals.
+	Temperature *float64 `json:"temperature,omitempty"`
+	// TopK keeps the K most probable tokens; 0 keeps all.
+	TopK int `json:"top_k,omitempty"`
+	// TopP keeps the smallest set of most probable tokens whose probability
+	// reaches it, the token that crosses it included; 0 and 1 keep all.
+	TopP float64 `json:"top_p,omitempty"`
+}
+
+// Validate reports every fault at once.
+func (d Draw) Validate() error {
+	var errs []error
+	if t := d.Temperature; t != nil && (!(*t >= 0) || math.IsInf(*t, 1)) {
+		errs = append(errs, fmt.Errorf("samplers: temperature is %v: must be finite and at least 0", *t))
+	}
+	if d.TopK < 0 {
+		errs = append(errs, fmt.Errorf("samplers: top-k is %d: must be at least 1, or 0 for all", d.TopK))
+	}
+	if !(d.TopP >= 0 && d.TopP <= 1) {
+		errs = append(errs, fmt.Errorf("samplers: top-p is %v: must be in 0..1", d.TopP))
+	}
+	return errors.Join(errs...)
+}
+
+// Categorical turns rows of float32 logits into tokens, in float64. It belongs to
+// one goroutine.
+type Categorical struct {
+	columns     int
+	allowed     []span
+	temperature float64
+	topK        int
+	topP        float64
+	p           []float64
+	heap, kept  []int
+}
+
+// span is a range of columns, end excluded.
+type span struct{ from, to int }
+
+// NewCategorical prepares draws over a vocabulary. It is an error when no column
+// is left or an excluded one does not exist.
+func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
+	if err := d.Validate(); err != nil {
+		return nil, err
+	}
+	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
+		return nil, fmt.Errorf("samplers: %d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
+	}
+	out := &Categorical{columns: v.Columns, temperature: 1, topK: d.TopK, topP: d.TopP, p: make([]float64, v.Columns)}
+	if d.Temperature != nil {
+		out.temperature = *d.Temperature
+	}
+	excluded := append([]int{v.Mask, v.Columns}, v.Excluded...)
+	slices.Sort(excluded)
+	if excluded[0] < 0 || excluded[len(excluded)-1] > v.Columns {
+		return nil, fmt.Errorf("samplers: an excluded column is not in 0..%d", v.Columns-1)
+	}
+	from := 0
+	for _, x := range excluded {
+		if x > from {
+			out.allowed = append(out.allowed, span{from, x})
+		}
+		from = x + 1
+	}
+	if len(out.allowed) == 0 {
+		return nil, fmt.Errorf("samplers: all of %d columns are excluded", v.Columns)
+	}
+	return out, nil
+}
+
+var (
+	errNoMass   = errors.New("every token has probability 0")
+	errNaN      = errors.New("a logit is not a number")
+	errInfinite = errors.New("a logit is +Inf")
+)
+
+// Token draws from a row of logits with one uniform w in (0,1), by inverting the
+// cumulative distribution in ascending order of the columns. −Inf is probability 0.
+// It is an error when a logit is NaN or +Inf, or all are −Inf. It panics on a row of
+// the wrong length.
+func (c *Categorical) Token(row []float32, w float64) (int, error) {
+	top, arg, err := c.top(row)
+	if err != nil {
+		return 0, err
+	}
+	if c.temperature == 0 {
+		return arg, nil
+	}
+	sum := c.weights(row, top)
+	target := w * sum
+	var cumulative float64
+	last := arg
+	for _, s := range c.allowed {
+		for i, p := range c.p[s.from:s.to] {
+			if p == 0 {
+				continue
+			}
+			cumulative += p
+			last = s.from + i
+			if cumulative > target {
+				return last, nil
+			}
+		}
+	}
+	// w·sum may round up to the sum itself.
+	return last, nil
+}
+
+// Probabilities writes to dst, one a column, what Token draws from: after
+// exclusion, temperature and truncation, summing to 1. Errors are Token's.
+func (c *Categorical) Probabilities(dst []float64, row []float32) error {
+	top, arg, err := c.top(row)
+	if err != nil {
+		return err
+	}
+	clear(dst)
+	if c.temperature == 0 {
+		dst[arg] = 1
+		return nil
+	}
+	sum := c.weights(row, top)
+	for _, s := range c.allowed {
+		for i := s.from; i < s.to; i++ {
+			dst[i] = c.p[i] / sum
+		}
+	}
+	return nil
+}
+
+// top returns the greatest allowed logit and its first column.
+func (c *Categorical) top(row []float32) (float32, int, error) {
+	if len(row) != c.columns {
+		panic(fmt.Sprintf("samplers: a row of %d columns, want %d", len(row), c.columns))
+	}
+	best, arg := float32(math.Inf(-1)), -1
+	for _, s := range c.allowed {
+		for i, x := range row[s.from:s.to] {
+			if x > best {
+				best, arg = x, s.from+i
+			} else if x != x {
+				return 0, 0, errNaN
+			}
+		}
+	}
+	if arg < 0 {
+		return 0, 0, errNoMass
+	}
+	if math.IsInf(float64(best), 1) {
+		return 0, 0, errInfinite
+	}
+	return best, arg, nil
+}
+
+// weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
+// returns the sum in ascending order of columns.
+func (c *Categorical) weights(row []float32, top float32) float64 {
+	var sum float64
+	shift := float64(top)
+	for _, s := range c.allowed {
+		p := c.p[s.from:s.to]
+		for i, x := range row[s.from:s.to] {
+			e := math.Exp((float64(x) - shift) / c.temperature)
+			p[i] = e
+			sum += e
+		}
+	}
+	if c.topK > 0 || c.topP > 0 && c.topP < 1 {
+		sum = c.truncate(sum)
+	}
+	return sum
+}
+
+// truncate sets all but the kept weights to 0 and returns the sum of those. Equal
+// weights are taken in ascending order of their columns. A heap gives the greatest
+// one by one, since few are wanted of many.
+func (c *Categorical) truncate(sum float64) float64 {
+	c.heap, c.kept = c.heap[:0], c.kept[:0]
+	for _, s := range c.allowed {
+		for i := s.from; i < s.to; i++ {
+			if c.p[i] > 0 {
+				c.heap = append(c.heap, i)
+			}
+		}
+	}
+	most := len(c.heap)
+	if c.topK > 0 {
+		most = min(most, c.topK)
+	}
+	for i := len(c.heap)/2 - 1; i >= 0; i-- {
+		c.sift(i)
+	}
+	byP := c.topP > 0 && c.topP < 1
+	limited := most < len(c.heap)
+	var taken float64
+	for len(c.kept) < most {
+		i := c.pop()
+		c.kept = append(c.kept, i)
+		if taken += c.p[i]; byP && !limited && taken >= c.topP*sum {
+			break
+		}
+	}
+	if byP && limited {
+		// top-p is a part of what top-k leaves, whose sum is known only now.
+		whole := taken
+		taken = 0
+		for n, i := range c.kept {
+			if taken += c.p[i]; taken >= c.topP*whole {
+				c.kept = c.kept[:n+1]
+				break
+			}
+		}
+	}
+	return c.keepOnly()
+}
+
+// keepOnly sets the weights of all columns but c.kept to 0 and returns the sum of
+// those, in ascending order of columns.
+func (c *Categorical) keepOnly() float64 {
+	slices.Sort(c.kept)
+	var sum float64
+	at := 0
+	for _, s := range c.allowed {
+		for i := s.from; i < s.to; i++ {
+			if at < len(c.kept) && c.kept[at] == i {
+				sum += c.p[i]
+				at++
+			} else {
+				c.p[i] = 0
+			}
+		}
+	}
+	return sum
+}
+
+// before orders columns by falling weight, then by rising id.
+func (c *Categorical) before(i, j int) bool {
+	if c.p[i] != c.p[j] {
+		return c.p[i] > c.p[j]
+	}
+	return i < j
+}
+
+func (c *Categorical) pop() int {
+	h := c.heap
+	first, last := h[0], len(h)-1
+	h[0] = h[last]
+	c.heap = h[:last]
+	c.sift(0)
+	return first
+}
+
+func (c *Categorical) sift(i int) {
+	h := c.heap
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			return
+		}
+		if child+1 < len(h) && c.before(h[child+1], h[child]) {
+			child++
+		}
+		if !c.before(h[child], h[i]) {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
+}

@@ -1,0 +1,150 @@
+package samplers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// fhs is the first-hitting sampler, Algorithm 1 of "Sharp Convergence Rates for
+// Masked Diffusion Models" (Zheng et al., arXiv 2409.02908): d blocks of one
+// position. From n masked positions at masked fraction λ_n the next reveal is at
+// λ_{n−1} = λ_n·u^(1/n), its position uniform among the masked, its token from the
+// network's row on the state before the reveal, asked at the time of the reveal.
+type fhs struct{}
+
+func (fhs) plan(p *Plan) error {
+	for i, r := range p.reveals {
+		p.begin(r.u, thetaOf(r.u), i)
+		p.add(r.position, r.u)
+	}
+	return nil
+}
+
+func (fhs) calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }
+
+// parallelFHS reveals FHS's order in groups (Zheng et al., Algorithm 2): one call a
+// group, asked at the group's first hitting time, all tokens of it independent.
+type parallelFHS struct {
+	// sizes is the list of sizes; where it is nil, the free positions are split
+	// into steps groups by a curve.
+	sizes []int
+	curve GridKind
+	steps int
+}
+
+func (s parallelFHS) plan(p *Plan) error {
+	d := len(p.reveals)
+	groups, err := s.groups(d)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for i := range groups {
+		first := p.reveals[at]
+		p.begin(first.u, thetaOf(first.u), i)
+		for end := s.end(i, groups, d, at); at < end; at++ {
+			p.add(p.reveals[at].position, p.reveals[at].u)
+		}
+	}
+	return nil
+}
+
+// groups returns the number of groups of d positions.
+func (s parallelFHS) groups(d int) (int, error) {
+	if s.sizes == nil || d == 0 {
+		return min(s.steps, d), nil
+	}
+	sum := 0
+	for _, n := range s.sizes {
+		sum += n
+	}
+	if sum != d {
+		return 0, fmt.Errorf("samplers: sizes sum to %d: a canvas with %d free positions needs just as many", sum, d)
+	}
+	return len(s.sizes), nil
+}
+
+// end returns where group i ends, given that it begins at at: along a curve the
+// number d(1−λ_i) of positions that are due, rounded, but at least one more than
+// before and enough left for the groups to come. Equal sizes round down, so that
+// the larger groups come last, where more is known.
+func (s parallelFHS) end(i, groups, d, at int) int {
+	if s.sizes != nil {
+		return at + s.sizes[i]
+	}
+	due := (i + 1) * d / groups
+	if s.curve != GridLambda {
+		due = int(math.Round(float64(d) * (1 - curve(s.curve, i+1, groups))))
+	}
+	return min(max(due, at+1), d-(groups-1-i))
+}
+
+func (s parallelFHS) calls(d int) (blocks, left float64, err error) {
+	n, err := s.groups(d)
+	return float64(n), 0, err
+}
+
+// ordered reveals one position a call in a given order: any-order autoregressive
+// sampling. There is no time in it. A time-conditioned network is asked at
+// λ = m/(d+1) with m of d free positions masked: the mean of the λ at which FHS asks
+// with as many masked (Lemma 6 of the paper), and never 0 or 1.
+type ordered struct {
+	order Order
+	// list is an explicit order over positions of the canvas.
+	list []int
+}
+
+// Order names the order of the ordered sampler.
+type Order string
+
+// The orders.
+const (
+	LeftToRight Order = "left-to-right"
+	RightToLeft Order = "right-to-left"
+	// RandomOrder is uniform over all orders: that of FHS with the same seed.
+	RandomOrder Order = "random"
+	// ListedOrder is given position by position.
+	ListedOrder Order = "list"
+)
+
+func (s ordered) plan(p *Plan) error {
+	switch s.order {
+	case LeftToRight, ListedOrder:
+		slices.SortFunc(p.reveals, func(a, b reveal) int { return a.position - b.position })
+	case RightToLeft:
+		slices.SortFunc(p.reveals, func(a, b reveal) int { return b.position - a.position })
+	}
+	d := len(p.reveals)
+	next := func(position int) {
+		i := len(p.Blocks)
+		lambda := float64(d-i) / float64(d+1)
+		p.begin(lambda, thetaOf(lambda), i)
+		p.add(position, lambda)
+	}
+	if s.order != ListedOrder {
+		for _, r := range p.reveals {
+			next(r.position)
+		}
+		return nil
+	}
+	isFree := func(l int) bool {
+		_, found := slices.BinarySearchFunc(p.reveals, l, func(r reveal, l int) int { return r.position - l })
+		return found
+	}
+	for _, l := range s.list {
+		if isFree(l) {
+			next(l)
+		}
+	}
+	if len(p.Blocks) != d {
+		for _, r := range p.reveals {
+			if !slices.Contains(s.list, r.position) {
+				return fmt.Errorf("samplers: the order leaves out position %d, which is free: list every free position", r.position)
+			}
+		}
+	}
+	return nil
+}
+
+func (s ordered) calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }

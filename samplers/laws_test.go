@@ -1,0 +1,225 @@
+package samplers_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// worldNames are the reference worlds. The first four are in the module, so that
+// their tests never skip.
+var worldNames = []string{
+	"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact",
+	"dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact",
+}
+
+func worldPath(t testing.TB, i int) string {
+	name := worldNames[i] + ".json"
+	if i < 4 {
+		return reftest.Data(t, "reference", "laws", name)
+	}
+	return reftest.Shared(t, "reference", "laws", name)
+}
+
+func openWorld(t testing.TB, i int) (*world.World, *world.Laws) {
+	t.Helper()
+	w, err := world.Open(worldPath(t, i))
+	if err != nil {
+		t.Fatal(err)
+	}
+	laws, err := w.Laws()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, laws
+}
+
+// repeat yields n sequences of one canvas, indices from 0.
+func repeat(canvas []int, n int) iter.Seq[samplers.Sequence] {
+	return func(yield func(samplers.Sequence) bool) {
+		for i := range n {
+			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
+				return
+			}
+		}
+	}
+}
+
+// allMask is the canvas of a world with everything to be sampled.
+func allMask(w *world.World) []int {
+	canvas := make([]int, w.Facts().Length)
+	for l := range canvas {
+		canvas[l] = w.Facts().MaskID
+	}
+	return canvas
+}
+
+func conditions(w *world.World) samplers.Conditions {
+	return samplers.Conditions{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(w)}
+}
+
+func config(w *world.World, s *samplers.Sampler, seed uint64) samplers.Config {
+	f := w.Facts()
+	return samplers.Config{
+		Sampler: s, Seed: seed, Batch: 64, TimeConditioned: f.TimeConditioned,
+		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded()},
+	}
+}
+
+func newSampler(t testing.TB, w *world.World, o samplers.Options) *samplers.Sampler {
+	t.Helper()
+	s, err := samplers.New(o, conditions(w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// goodness returns the chi-square p-value of counts against a law. Cells that
+// expect less than 5 are pooled; a count where the law is 0 gives p = 0.
+func goodness(counts []int, law []float64) float64 {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	var stat, poolWant, poolGot float64
+	cells := 0
+	for i, c := range counts {
+		want := law[i] * float64(n)
+		switch {
+		case law[i] == 0 && c > 0:
+			return 0
+		case want < 5:
+			poolWant += want
+			poolGot += float64(c)
+		default:
+			stat += (float64(c) - want) * (float64(c) - want) / want
+			cells++
+		}
+	}
+	if poolWant >= 5 {
+		stat += (poolGot - poolWant) * (poolGot - poolWant) / poolWant
+		cells++
+	} else if poolGot > poolWant+10*math.Sqrt(poolWant+1) {
+		return 0
+	}
+	if cells < 2 {
+		return 1
+	}
+	return distuv.ChiSquared{K: float64(cells - 1)}.Survival(stat)
+}
+
+// tally is what a run of many sequences shows.
+type tally struct {
+	states              []int
+	calls, callsSquared float64
+	finish              float64
+	n                   int
+	totals              samplers.Totals
+}
+
+// sampleMany draws n sequences of a world and counts final states in base V+1.
+func sampleMany(t testing.TB, w *world.World, s *samplers.Sampler, seed uint64, n int) tally {
+	t.Helper()
+	states := 1
+	for range w.Facts().Length {
+		states *= w.Facts().Columns + 1
+	}
+	out := tally{states: make([]int, states), n: n}
+	totals, err := samplers.Sample(context.Background(), w, repeat(allMask(w), n), config(w, s, seed), func(r samplers.Result) error {
+		out.states[w.State(r.IDs)]++
+		out.calls += float64(r.Calls)
+		out.callsSquared += float64(r.Calls * r.Calls)
+		out.finish += float64(r.FinishCalls)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.totals = totals
+	return out
+}
+
+// spread turns a law over V^d clean sequences into one over (V+1)^d states.
+func spread(w *world.World, clean []float64) []float64 {
+	d, v := w.Facts().Length, w.Facts().Columns
+	states := 1
+	for range d {
+		states *= v + 1
+	}
+	out := make([]float64, states)
+	for i, p := range clean {
+		s, scale := 0, 1
+		for range d {
+			s += i % v * scale
+			i /= v
+			scale *= v + 1
+		}
+		out[s] = p
+	}
+	return out
+}
+
+// lawTests is the number of chi-square tests of TestLaws over all worlds: FHS, and
+// four rules on two grids with masks left and denoised. familyLevel is the
+// probability that at least one of them fails although all laws are right; by
+// Bonferroni each test has level familyLevel/lawTests.
+const (
+	lawTests    = 9 * (1 + 4*2*2)
+	familyLevel = 1e-3
+)
+
+// TestLaws compares every time-driven sampler with the exact laws in all nine
+// worlds, by chi-square over all states, and the mean number of calls with its
+// expectation.
+func TestLaws(t *testing.T) {
+	n := 20000
+	for i, name := range worldNames {
+		t.Run(name, func(t *testing.T) {
+			w, laws := openWorld(t, i)
+			test := func(label string, o samplers.Options, law []float64, calls, finish float64) {
+				s := newSampler(t, w, o)
+				got := sampleMany(t, w, s, 1, n)
+				if p := goodness(got.states, law); p < familyLevel/lawTests {
+					t.Errorf("%s: chi-square p = %.3g over %d samples: below %.3g", label, p, n, familyLevel/lawTests)
+				}
+				mean := got.calls / float64(n)
+				se := math.Sqrt(max(got.callsSquared/float64(n)-mean*mean, 0) / float64(n))
+				if math.Abs(mean-calls) > 4*se+1e-12 {
+					t.Errorf("%s: %.5f calls a sequence, expected %.5f ± %.5f", label, mean, calls, se)
+				}
+				filled := got.finish / float64(n)
+				if se := math.Sqrt(finish * (1 - finish) / float64(n)); math.Abs(filled-finish) > 4*se+1e-12 {
+					t.Errorf("%s: %.5f finishing calls a sequence, expected %.5f ± %.5f", label, filled, finish, se)
+				}
+			}
+			d := float64(w.Facts().Length)
+			test("fhs", samplers.Options{}, spread(w, laws.FHS.Law), d, 0)
+			T, delta := 5.0, 0.01
+			for _, grid := range []string{"uniform", "paper"} {
+				for sampler, ref := range map[string]string{"euler": "euler", "tweedie": "tweedie", "one": "tau_leaping_one", "any": "tau_leaping_any"} {
+					o := samplers.Options{Sampler: sampler, Grid: grid, Steps: 8, T: &T, Delta: &delta}
+					if sampler == "one" || sampler == "any" {
+						o.Sampler, o.Tau = "tau-leaping", sampler
+					}
+					law, ok := laws.Law(grid+"-8", ref)
+					if !ok {
+						t.Fatalf("no law of %s on %s-8", ref, grid)
+					}
+					o.Finish = "leave"
+					test(fmt.Sprintf("%s %s leave", sampler, grid), o, law.Law, law.ExpectedNonemptyStep, 0)
+					o.Finish = "denoise"
+					test(fmt.Sprintf("%s %s denoise", sampler, grid), o, spread(w, law.LawDenoised), law.ExpectedNonemptyStep, 1-math.Pow(1-law.LeftMasked, d))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,266 @@
+package samplers
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DefaultSteps is N where none is given: that of MDLM's sampler.
+const DefaultSteps = 128
+
+// The ends of time where the noise has none: those of the paper's grid and of the
+// exp noise. Of T only e^(−T) = 0.7 % of a position's reveal times lie beyond it.
+const (
+	defaultT     = 5.0
+	defaultDelta = 0.01
+)
+
+// Options choose a sampler. The zero value is fhs. An option that the sampler does
+// not use must be left at its zero value; [New] refuses it.
+type Options struct {
+	// Sampler is a name or alias that [Describe] knows; "" is fhs.
+	Sampler string
+	// Grid is what [ParseGrid] reads; "" is uniform.
+	Grid string
+	// Steps is N; 0 is [DefaultSteps].
+	Steps int
+	// Kappa is the constant of the paper's grid, in place of Steps.
+	Kappa float64
+	// Noise is what [ParseNoise] reads; "" is the model's.
+	Noise string
+	// T and Delta are the values of −log α where the sampler starts and stops. nil is
+	// the noise's own end, or 5 and 0.01 where that is endless (exp) and for the paper's
+	// grid. With Tweedie on lambda, cos2 and cosine it is +Inf and 0, but a finite T
+	// where the network is time-conditioned and has no row at σ = +Inf.
+	T, Delta *float64
+	// Sizes are parallel-fhs's groups: "equal", "cos2", "cosine" or a list "4,2,1"; "" is
+	// equal.
+	Sizes string
+	// Order is ordered's: "left-to-right", "right-to-left", "random" or a list of positions;
+	// "" is left-to-right.
+	Order string
+	// Tau is tau-leaping's reading of several jumps: "any" or "one"; "" is any.
+	Tau string
+	// Finish says what becomes of positions that no step revealed: "denoise" fills
+	// them with one more call at δ, "leave" leaves them masked; "" is denoise.
+	Finish string
+	// Draw says how tokens are drawn.
+	Draw
+}
+
+// Conditions are what a sampler must know of the network.
+type Conditions struct {
+	// Noise is the schedule that the network was trained with; "" is exp.
+	Noise string
+	// TimeConditioned says that the network is asked with σ = −log α.
+	TimeConditioned bool
+	// InfiniteSigma says that it has rows at σ = +Inf. See [AcceptsInfiniteSigma].
+	InfiniteSigma bool
+}
+
+// Theta is a value of −log α. In JSON it is a number, or "inf".
+type Theta float64
+
+// MarshalJSON writes a number, or "inf".
+func (t Theta) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(t), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return json.Marshal(float64(t))
+}
+
+// Settings are the options in force, defaults filled in, as a record keeps them:
+// what the sampler does not use is left out.
+type Settings struct {
+	Sampler string  `json:"sampler"`
+	Grid    string  `json:"grid,omitempty"`
+	Steps   int     `json:"steps,omitempty"`
+	Kappa   float64 `json:"kappa,omitempty"`
+	Noise   string  `json:"noise,omitempty"`
+	T       *Theta  `json:"T,omitempty"`
+	Delta   *Theta  `json:"delta,omitempty"`
+	Sizes   string  `json:"sizes,omitempty"`
+	Order   string  `json:"order,omitempty"`
+	Tau     string  `json:"tau,omitempty"`
+	Finish  string  `json:"finish,omitempty"`
+	Draw
+	// ChangesLaw says that Draw is not the network's own distribution.
+	ChangesLaw bool `json:"changes_law"`
+}
+
+// Uses lists the flags that have a meaning together with the others that are set:
+// kappa only with the paper's grid, no steps beside a list, and so on. It is an
+// error when the sampler or grid is not known.
+func (o Options) Uses() ([]string, error) {
+	d, ok := Describe(cmp.Or(o.Sampler, "fhs"))
+	if !ok {
+		return nil, fmt.Errorf("samplers: sampler %q: must be one of %s", o.Sampler, strings.Join(names(), ", "))
+	}
+	drop := func(flags ...string) {
+		d.Flags = slices.DeleteFunc(slices.Clone(d.Flags), func(f string) bool { return slices.Contains(flags, f) })
+	}
+	switch d.Name {
+	case "euler", "tweedie", "tau-leaping":
+		g, err := ParseGrid(o.Grid)
+		if err != nil {
+			return nil, err
+		}
+		if g.List != nil {
+			drop(FlagSteps, FlagT, FlagDelta)
+		}
+		if g.Kind != GridPaper {
+			drop(FlagKappa)
+		} else if o.Kappa != 0 {
+			drop(FlagSteps)
+		}
+		if d.Name == "tweedie" && g.Kind != GridUniform {
+			drop(FlagNoise)
+		}
+	case "parallel-fhs":
+		if sizes, err := parseSizes(o.Sizes); err != nil {
+			return nil, err
+		} else if sizes.sizes != nil {
+			drop(FlagSteps)
+		}
+	}
+	return d.Flags, nil
+}
+
+// set lists the flags that are not at their zero value.
+func (o Options) set() []string {
+	var out []string
+	for flag, isSet := range map[string]bool{
+		FlagSteps: o.Steps != 0, FlagGrid: o.Grid != "", FlagKappa: o.Kappa != 0, FlagNoise: o.Noise != "",
+		FlagSizes: o.Sizes != "", FlagOrder: o.Order != "", FlagTau: o.Tau != "", FlagT: o.T != nil, FlagDelta: o.Delta != nil,
+		FlagFinish: o.Finish != "", FlagTemperature: o.Temperature != nil, FlagTopK: o.TopK != 0, FlagTopP: o.TopP != 0,
+	} {
+		if isSet {
+			out = append(out, flag)
+		}
+	}
+	return out
+}
+
+// Sampler is a law of plans with a way to draw tokens. It does not change and may
+// be shared by goroutines.
+type Sampler struct {
+	law      planner
+	steps    *Steps
+	settings Settings
+	denoise  bool
+}
+
+// New checks the options and makes the sampler. The error joins every option that
+// is wrong by itself or not used.
+func New(o Options, c Conditions) (*Sampler, error) {
+	uses, err := o.Uses()
+	if err != nil {
+		return nil, err
+	}
+	desc, _ := Describe(cmp.Or(o.Sampler, "fhs"))
+	errs := []error{o.Draw.Validate()}
+	if unused := slices.DeleteFunc(o.set(), func(f string) bool { return slices.Contains(uses, f) }); len(unused) > 0 {
+		slices.Sort(unused)
+		errs = append(errs, fmt.Errorf("samplers: %s does not use %s here: leave it out", desc.Name, strings.Join(unused, ", ")))
+	}
+	if o.Steps < 0 || o.Steps > maxSteps {
+		errs = append(errs, fmt.Errorf("samplers: %d steps: must be in 1..%d", o.Steps, maxSteps))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: o.Draw}}
+	t := o.Temperature
+	s.settings.ChangesLaw = t != nil && *t != 1 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1
+	switch desc.Name {
+	case "fhs":
+		s.law = fhs{}
+	case "parallel-fhs":
+		err = s.parallel(o)
+	case "ordered":
+		err = s.ordered(o)
+	default:
+		err = s.grid(o, c, desc.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Sampler) parallel(o Options) error {
+	p, err := parseSizes(o.Sizes)
+	if err != nil {
+		return err
+	}
+	s.settings.Sizes = cmp.Or(o.Sizes, "equal")
+	if p.sizes == nil {
+		p.steps = cmp.Or(o.Steps, DefaultSteps)
+		s.settings.Steps = p.steps
+	}
+	s.law = p
+	return nil
+}
+
+func (s *Sampler) ordered(o Options) error {
+	s.settings.Order = cmp.Or(o.Order, string(LeftToRight))
+	switch order := Order(s.settings.Order); order {
+	case LeftToRight, RightToLeft, RandomOrder:
+		s.law = ordered{order: order}
+		return nil
+	}
+	list, err := parseInts(o.Order, 0)
+	if err != nil {
+		return fmt.Errorf("samplers: order %q: must be left-to-right, right-to-left, random or a list of positions: %w", o.Order, err)
+	}
+	sorted := slices.Sorted(slices.Values(list))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return fmt.Errorf("samplers: order: position %d stands there twice", sorted[i])
+		}
+	}
+	s.law = ordered{order: ListedOrder, list: list}
+	return nil
+}
+
+// parseSizes reads parallel-fhs's sizes; steps is not yet set.
+func parseSizes(text string) (parallelFHS, error) {
+	switch text {
+	case "", "equal":
+		return parallelFHS{curve: GridLambda}, nil
+	case string(GridCos2), string(GridCosine):
+		return parallelFHS{curve: GridKind(text)}, nil
+	}
+	list, err := parseInts(text, 1)
+	if err != nil {
+		return parallelFHS{}, fmt.Errorf("samplers: sizes %q: must be equal, cos2, cosine or a list of sizes: %w", text, err)
+	}
+	return parallelFHS{sizes: list}, nil
+}
+
+// parseInts reads "3,1,2", each at least least.
+func parseInts(text string, least int) ([]int, error) {
+	var out []int
+	for _, item := range strings.Split(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(item))
+		if err != nil || n < least || n > math.MaxInt32 {
+			return nil, fmt.Errorf("%.40q is not a whole number of at least %d", item, least)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+func names() []string {
+	var out []string
+	for _, d := range descriptors {
+		out = append(out, d.Name)
+	}
+	return out
+}

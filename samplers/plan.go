@@ -1,0 +1,102 @@
+package samplers
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Block is the reveals of one network call.
+type Block struct {
+	// Positions are revealed by this call, in the order of their times.
+	Positions []int
+	// Hits are the masked fractions λ = 1 − e^(−θ) at which each is revealed,
+	// falling. Under a grid they lie inside the step.
+	Hits []float64
+	// Lambda and Theta are the masked fraction and the −log α at which a
+	// time-conditioned network is asked.
+	Lambda, Theta float64
+	// Step is the step of the grid, counted with the empty ones, or the number of the
+	// block where there is no grid.
+	Step int
+}
+
+// Plan says which network call reveals which positions, and when. It holds no
+// empty block. A plan is drawn by [Sampler.Plan] and may be drawn again into the
+// same memory.
+type Plan struct {
+	Blocks []Block
+	// Left are the free positions that no block reveals, ascending; LeftLambda and
+	// LeftTheta say when the sampler stopped, which is when a finishing call asks
+	// for them.
+	Left                  []int
+	LeftLambda, LeftTheta float64
+
+	reveals   []reveal
+	positions []int
+	hits      []float64
+}
+
+// reveal is a free position with its uniform U: the smaller U, the later.
+type reveal struct {
+	u        float64
+	position int
+}
+
+// planner is a law of plans. It is handed the reveals sorted by falling U, and
+// adds blocks and left positions to an empty plan. Its methods must not change it.
+type planner interface {
+	plan(p *Plan) error
+	// calls returns the exact expected number of blocks over d free positions, and
+	// the probability that some are left.
+	calls(d int) (blocks, left float64, err error)
+}
+
+// draw makes a plan for the free positions, which are ascending. It takes one
+// uniform of the stream a free position, in that order.
+//
+// That is all the randomness of every plan. Sorted by falling U, positions are in
+// uniform order, and the largest of m uniforms on (0, λ) is distributed as
+// λ·u^(1/m): the falling U's have just the law of the λ's of Algorithm 1 of the paper,
+// λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A
+// grid sampler, which leaves a position masked with probability S_k up to step k,
+// reveals it in the step with S_{k+1} ≤ U < S_k.
+func (p *Plan) draw(law planner, st *Stream, free []int) error {
+	p.reset()
+	for _, l := range free {
+		p.reveals = append(p.reveals, reveal{st.Float64(), l})
+	}
+	slices.SortFunc(p.reveals, func(a, b reveal) int {
+		if a.u != b.u {
+			return cmp.Compare(b.u, a.u)
+		}
+		return cmp.Compare(a.position, b.position)
+	})
+	// Blocks share these two: they must not grow while blocks point into them.
+	p.positions = slices.Grow(p.positions, len(free))
+	p.hits = slices.Grow(p.hits, len(free))
+	if err := law.plan(p); err != nil {
+		p.reset()
+		return err
+	}
+	slices.Sort(p.Left)
+	return nil
+}
+
+func (p *Plan) reset() {
+	p.Blocks, p.Left = p.Blocks[:0], p.Left[:0]
+	p.LeftLambda, p.LeftTheta = 0, 0
+	p.reveals, p.positions, p.hits = p.reveals[:0], p.positions[:0], p.hits[:0]
+}
+
+// begin starts a block; add puts a reveal into the last one.
+func (p *Plan) begin(lambda, theta float64, step int) {
+	p.Blocks = append(p.Blocks, Block{Lambda: lambda, Theta: theta, Step: step})
+}
+
+func (p *Plan) add(position int, hit float64) {
+	p.positions, p.hits = append(p.positions, position), append(p.hits, hit)
+	b := &p.Blocks[len(p.Blocks)-1]
+	n := len(b.Positions) + 1
+	b.Positions = p.positions[len(p.positions)-n : len(p.positions) : len(p.positions)]
+	b.Hits = p.hits[len(p.hits)-n : len(p.hits) : len(p.hits)]
+}
