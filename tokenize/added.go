@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxAdded bounds the content of an added token in bytes: matching may cost that
+// maxAdded bounds the content of an added token in bytes: matching may cost as
 // many steps at each byte of the text.
 const maxAdded = 1024
 
@@ -13,6 +13,9 @@ const maxAdded = 1024
 type addedToken struct {
 	id      int
 	content string
+	// pattern is what is matched and decoded: the content, normalized where
+	// normalized is set.
+	pattern string
 	// singleWord drops matches that touch a word character; lstrip and rstrip
 	// swallow white space before and after; normalized says that the match is
 	// made in normalized text.
@@ -34,18 +37,19 @@ type match struct{ token *addedToken }
 
 func newMatcher() *matcher { return &matcher{nodes: make([]trieNode, 1)} }
 
-// add makes pattern stand for t. It returns the token that it already stands for,
-// if any.
-func (m *matcher) add(pattern string, t *addedToken) *addedToken {
+// add makes t's pattern stand for t. It returns the token that the pattern already
+// stands for, if any.
+func (m *matcher) add(t *addedToken) *addedToken {
 	at := int32(0)
-	for i := range len(pattern) {
-		next, ok := m.nodes[at].next[pattern[i]]
+	for i := range len(t.pattern) {
+		c := t.pattern[i]
+		next, ok := m.nodes[at].next[c]
 		if !ok {
 			next = int32(len(m.nodes))
 			if m.nodes[at].next == nil {
 				m.nodes[at].next = make(map[byte]int32)
 			}
-			m.nodes[at].next[pattern[i]] = next
+			m.nodes[at].next[c] = next
 			m.nodes = append(m.nodes, trieNode{})
 		}
 		at = next

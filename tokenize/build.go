@@ -30,10 +30,11 @@ func build(data []byte) (*Tokenizer, error) {
 	kind := modelKind(m)
 	v := readVocab(m)
 	added := readAdded(root, v)
-	t := assemble(v, added)
-
 	var pre preTokenizer
 	pre.normalize = readNormalizer(root)
+	raw, normal := matchers(p, added, pre.normalize)
+	t := assemble(v, added)
+
 	barred := make(map[int]bool)
 	for _, a := range added {
 		barred[a.id] = true
@@ -58,7 +59,7 @@ func build(data []byte) (*Tokenizer, error) {
 	}
 	plain := pre
 	t.plain.pre = &plain
-	pre.raw, pre.normal = matchers(p, added, pre.normalize)
+	pre.raw, pre.normal = raw, normal
 	t.matched.pre = &pre
 	if p.err != nil {
 		return nil, p.err
@@ -114,6 +115,7 @@ func assemble(v vocabulary, added []addedToken) *Tokenizer {
 	}
 	for _, a := range added {
 		set(a.content, a.id)
+		t.tokens[a.id] = a.pattern
 		if a.special {
 			t.special[a.id] = true
 		}

@@ -11,7 +11,8 @@ import (
 // Decode returns the text of ids, special tokens as their content. It is what
 // the Rust library's decode gives with skip_special_tokens=false: bytes that are
 // no UTF-8 become U+FFFD, one for each maximal invalid part; WordPiece words are
-// joined by blanks.
+// joined by blanks; an added token that is matched in normalized text comes back
+// normalized, and one that is spelled in the byte alphabet (<é>) as those bytes.
 //
 // An id that the tokenizer does not know is an error that names it. (The Rust
 // library drops such ids.)

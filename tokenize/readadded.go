@@ -57,24 +57,26 @@ func readAdded(root section, v vocabulary) []addedToken {
 	return out
 }
 
-// matchers returns what finds the added tokens in raw and in normalized text.
+// matchers returns what finds the added tokens in raw and in normalized text, and
+// sets their patterns.
 func matchers(p *parser, added []addedToken, normalize func(string) string) (raw, normal *matcher) {
 	raw, normal = newMatcher(), newMatcher()
 	for i := range added {
 		a := &added[i]
-		m, pattern := raw, a.content
+		m := raw
+		a.pattern = a.content
 		if a.normalized {
 			m = normal
 			if normalize != nil {
-				pattern = normalize(pattern)
+				a.pattern = normalize(a.content)
 			}
 		}
 		path := fmt.Sprintf("added_tokens[%d]", i)
-		if pattern == "" || len(pattern) > 4*maxAdded {
-			p.fail(path, "%s normalizes to %d bytes: 1 to %d are read", clip(a.content), len(pattern), 4*maxAdded)
+		if a.pattern == "" || len(a.pattern) > 4*maxAdded {
+			p.fail(path, "%s normalizes to %d bytes: 1 to %d are read", clip(a.content), len(a.pattern), 4*maxAdded)
 			return
 		}
-		if old := m.add(pattern, a); old != nil {
+		if old := m.add(a); old != nil {
 			p.fail(path, "%s and %s are the same in normalized text: set normalized to false", clip(old.content), clip(a.content))
 			return
 		}
