@@ -35,6 +35,8 @@ func parseDevice(s string) (device, error) {
 	return device{}, fmt.Errorf("onnx session: device %q: must be cpu, cuda, cuda:N or auto", s)
 }
 
+const noCUDA = "it has no CUDA"
+
 const needGPU = "point --runtime at a build of ONNX Runtime with CUDA, such as the library in the Python package onnxruntime-gpu"
 
 // acquire begins the environment with a library that has the device. A search
@@ -52,31 +54,31 @@ func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
 		return Library{}, &MissingError{What: "device cuda: there is no CUDA on macOS", Do: "use --device cpu"}
 	}
 	l, tried, err := acquire(ctx, cfg, missingCUDA, false)
+	if err == nil && l.Path != "" {
+		return l, nil
+	}
+	// What speaks against the first library that would do otherwise is what the
+	// user must hear.
+	for _, c := range tried {
+		if strings.HasPrefix(c.Reason, noCUDA) {
+			return Library{}, &MissingError{What: fmt.Sprintf("device cuda: %s: %s", c.Path, c.Reason), Do: needGPU}
+		}
+	}
 	if err != nil {
 		return Library{}, err
 	}
-	if l.Path != "" {
-		return l, nil
-	}
-	what := "device cuda: no library was found"
-	for _, c := range tried {
-		if c.Version != "" && usable(c.Version) == nil {
-			what = fmt.Sprintf("device cuda: %s: %s", c.Path, c.Reason)
-			break
-		}
-	}
-	return Library{}, &MissingError{What: what, Do: needGPU}
+	return Library{}, &MissingError{What: "device cuda: " + noneFound(tried), Do: needGPU}
 }
 
 // missingCUDA says which file of the CUDA provider is not beside a library.
 func missingCUDA(l Library) error {
 	path := l.Path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(path), name)); err != nil {
-			return fmt.Errorf("it has no CUDA: %s is not beside it", name)
+			return fmt.Errorf(noCUDA+": %s is not beside it", name)
 		}
 	}
 	return nil

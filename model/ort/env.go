@@ -16,13 +16,22 @@ import (
 var live atomic.Int64
 
 // env is the process's one runtime environment.
-var env struct {
+var env environment
+
+type environment struct {
 	sync.Mutex
 	users   int
 	library Library
-	// pinned says that the library must stay loaded until the process ends: that
-	// of a CUDA build does not survive being unloaded.
+	// pinned says that the library must stay loaded until the process ends.
 	pinned bool
+}
+
+// keep makes the environment last as long as the process: the libraries of CUDA
+// leave threads and handlers behind that do not survive being unloaded.
+func (e *environment) keep() {
+	e.Lock()
+	defer e.Unlock()
+	e.pinned = true
 }
 
 // acquire returns the library of the environment, which it begins if no session
@@ -47,7 +56,7 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 		return Library{}, tried, err
 	}
 	if found == nil && mayFetch {
-		if found, err = fetch(ctx, cfg); err != nil {
+		if found, err = fetch(ctx, cfg, tried); err != nil {
 			return Library{}, tried, err
 		}
 		if err := begin(*found); err != nil {

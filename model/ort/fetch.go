@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,27 +48,19 @@ func clients(b build) []client {
 	return found
 }
 
-// slowFetch is how long a fetch is silent, in seconds: a longer one says what
-// it waits for.
+// slowFetch is how long a fetch is silent: a longer one says what it waits for.
 const slowFetch = 2 * time.Second
 
 // fetch brings the pinned library into the cache and returns it. One process
 // at a time does so; another that waited takes what the first one left. No
 // half-written file ever has the library's name.
-func fetch(ctx context.Context, cfg Config) (*Library, error) {
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+//
+// tried is what the search met and could not use: a library of the cache among
+// it is replaced.
+func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
+	b, have, err := fetchPlan(cfg, tried)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.isOffline() {
-		return nil, &MissingError{What: "no library was found, and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
-	}
-	if !hasGlibc() {
-		return nil, &MissingError{What: "no library was found, and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
-	}
-	have := clients(b)
-	if len(have) == 0 {
-		return nil, &MissingError{What: "no library was found, and neither Python's pip nor npm is here to fetch one", Do: threeWays}
 	}
 	root, err := runtimeDir()
 	if err != nil {
@@ -85,7 +78,8 @@ func fetch(ctx context.Context, cfg Config) (*Library, error) {
 	}
 	defer lock.Close()
 	final := filepath.Join(root, b.folder(), b.libraryName())
-	if c := examine(final, "cache", nil); c.Reason == "" {
+	broken := slices.ContainsFunc(tried, func(c Candidate) bool { return c.Path == final })
+	if c := examine(final, "cache"); c.Reason == "" && !broken {
 		return &c.Library, nil
 	}
 	sweep(root)
@@ -111,7 +105,35 @@ func fetch(ctx context.Context, cfg Config) (*Library, error) {
 		}
 		return &Library{Path: final, Version: Version, Source: "fetched"}, nil
 	}
-	return nil, &MissingError{What: "no library was found, and fetching version " + Version + " failed", Err: errors.Join(failures...), Do: threeWays}
+	return nil, &MissingError{What: noneFound(tried) + ", and fetching version " + Version + " failed", Err: errors.Join(failures...), Do: threeWays}
+}
+
+// fetchPlan returns what to fetch and with which clients, or a [*MissingError]
+// that says why nothing can be fetched.
+func fetchPlan(cfg Config, tried []Candidate) (build, []client, error) {
+	none := noneFound(tried)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	switch {
+	case err != nil:
+		return b, nil, err
+	case !hasGlibc():
+		return b, nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
+	case cfg.isOffline():
+		return b, nil, &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
+	}
+	have := clients(b)
+	if len(have) == 0 {
+		return b, nil, &MissingError{What: none + ", and neither Python's pip nor npm is here to fetch one", Do: threeWays}
+	}
+	return b, have, nil
+}
+
+// noneFound says that the search failed, with its first reason.
+func noneFound(tried []Candidate) string {
+	if len(tried) == 0 {
+		return "no library was found"
+	}
+	return fmt.Sprintf("no usable library was found (%s: %s)", tried[0].Path, tried[0].Reason)
 }
 
 // bring downloads the archive into a folder beside the final one, checks it and

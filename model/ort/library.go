@@ -91,8 +91,8 @@ func findNamed(path, source string, accept func(Library) error) (*Library, []Can
 		path = abs
 	}
 	if !info.IsDir() {
-		c := examine(path, source, accept)
-		if c.Reason != "" {
+		c := examine(path, source)
+		if !c.take(accept) {
 			return nil, []Candidate{c}, refuse(c.Reason)
 		}
 		return &c.Library, []Candidate{c}, nil
@@ -126,46 +126,49 @@ func nugetName() string {
 
 // findIn returns the newest usable library in a folder, and all that are there.
 func findIn(dir, source string, accept func(Library) error) (*Library, []Candidate) {
+	// A folder's own name may hold a bracket, so that only the names in it are
+	// matched.
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil
+	}
 	var tried []Candidate
 	seen := map[string]bool{}
-	for _, pattern := range libraryPatterns() {
-		// A folder's own name may hold a bracket: only the entries are matched.
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, nil
+	for _, e := range entries {
+		if !isLibraryName(e.Name()) {
+			continue
 		}
-		for _, e := range entries {
-			if ok, _ := filepath.Match(pattern, e.Name()); !ok {
-				continue
-			}
-			path := filepath.Join(dir, e.Name())
-			real, err := filepath.EvalSymlinks(path)
-			if err != nil || seen[real] {
-				continue
-			}
-			seen[real] = true
-			tried = append(tried, examine(path, source, accept))
+		path := filepath.Join(dir, e.Name())
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil || seen[target] {
+			continue
 		}
+		seen[target] = true
+		tried = append(tried, examine(path, source))
 	}
 	slices.SortStableFunc(tried, func(a, b Candidate) int { return compareVersions(b.Version, a.Version) })
 	for i := range tried {
-		if tried[i].Reason == "" {
+		if tried[i].take(accept) {
 			return &tried[i].Library, tried[:i+1]
 		}
 	}
 	return nil, tried
 }
 
+func isLibraryName(name string) bool {
+	return slices.ContainsFunc(libraryPatterns(), func(pattern string) bool {
+		ok, _ := filepath.Match(pattern, name)
+		return ok
+	})
+}
+
 // examine probes one file.
-func examine(path, source string, accept func(Library) error) Candidate {
+func examine(path, source string) Candidate {
 	c := Candidate{Library: Library{Path: path, Source: source}}
 	version, err := probe(path)
 	c.Version = version
 	if err == nil {
 		err = usable(version)
-	}
-	if err == nil && accept != nil {
-		err = accept(c.Library)
 	}
 	if err != nil {
 		c.Reason = oneLine(err.Error())
@@ -173,13 +176,23 @@ func examine(path, source string, accept func(Library) error) Candidate {
 	return c
 }
 
+// take asks accept for a candidate against which nothing speaks yet.
+func (c *Candidate) take(accept func(Library) error) bool {
+	if c.Reason == "" && accept != nil {
+		if err := accept(c.Library); err != nil {
+			c.Reason = oneLine(err.Error())
+		}
+	}
+	return c.Reason == ""
+}
+
 func besideExecutable() []string {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil
 	}
-	if real, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = real
+	if target, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = target
 	}
 	dir := filepath.Dir(exe)
 	return []string{dir, filepath.Join(dir, "lib")}

@@ -29,7 +29,7 @@ type build struct {
 
 // npmSum is the SHA-256 of onnxruntime-node-1.30.0.tgz, which holds the
 // libraries of all builds.
-const npmSum = "6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75"
+var npmSum = "6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75"
 
 // builds are all builds of Version that are fetched. The hashes are those of
 // the files as published; wheels of one version are never replaced.

@@ -34,6 +34,15 @@ func probe(path string) (version string, err error) {
 		return "", errors.New("it cannot be read")
 	}
 	defer f.Close()
+	version, err = probeImage(f)
+	if err == nil && version == "" {
+		version = versionInName(path)
+	}
+	return version, err
+}
+
+// probeImage reads the version from a shared library's bytes.
+func probeImage(f io.ReaderAt) (version string, err error) {
 	// The parsers of debug/ are tested against hostile files, but promise nothing.
 	defer func() {
 		if recover() != nil {
@@ -41,7 +50,7 @@ func probe(path string) (version string, err error) {
 		}
 	}()
 	var magic [4]byte
-	if _, err := io.ReadFull(f, magic[:]); err != nil {
+	if _, err := f.ReadAt(magic[:], 0); err != nil {
 		return "", errors.New("it is not a shared library")
 	}
 	switch {
@@ -52,15 +61,12 @@ func probe(path string) (version string, err error) {
 	default:
 		version, err = probeMachO(f)
 	}
-	if err == nil && version == "" {
-		version = versionInName(path)
-	}
 	return version, err
 }
 
 // probeELF finds the version in the name of the symbol version that every
 // symbol of the library has, VERS_1.30.0.
-func probeELF(f *os.File) (string, error) {
+func probeELF(f io.ReaderAt) (string, error) {
 	e, err := elf.NewFile(f)
 	if err != nil {
 		return "", errors.New("it is not a shared library")
@@ -93,7 +99,7 @@ func probeELF(f *os.File) (string, error) {
 }
 
 // probePE finds the version in the fixed part of the file's version resource.
-func probePE(f *os.File) (string, error) {
+func probePE(f io.ReaderAt) (string, error) {
 	p, err := pe.NewFile(f)
 	if err != nil {
 		return "", errors.New("it is not a shared library")
@@ -125,9 +131,8 @@ func versionPE(p *pe.File) string {
 	return fmt.Sprintf("%d.%d", ms>>16, ms&0xFFFF)
 }
 
-// probeMachO finds the version in the library's own install name,
-// @rpath/libonnxruntime.1.30.0.dylib.
-func probeMachO(f *os.File) (string, error) {
+// probeMachO finds the version in the library's own load command.
+func probeMachO(f io.ReaderAt) (string, error) {
 	m, err := macho.NewFile(f)
 	if err != nil {
 		fat, ferr := macho.NewFatFile(f)
@@ -153,13 +158,17 @@ func machoCPU() macho.Cpu {
 	return macho.CpuArm64
 }
 
+// versionMachO reads the library's current version: LC_ID_DYLIB holds command,
+// size, offset of the name, time, then 16 bits and twice 8 of version.
 func versionMachO(m *macho.File) string {
-	const idDylib = 0xd // LC_ID_DYLIB
+	const idDylib = 0xd
 	for _, l := range m.Loads {
 		raw := l.Raw()
-		if len(raw) > 24 && m.ByteOrder.Uint32(raw) == idDylib {
-			name, _, _ := bytes.Cut(raw[24:], []byte{0})
-			return versionInName(string(name))
+		if len(raw) < 24 || m.ByteOrder.Uint32(raw) != idDylib {
+			continue
+		}
+		if v := m.ByteOrder.Uint32(raw[16:]); v != 0 {
+			return fmt.Sprintf("%d.%d.%d", v>>16, v>>8&0xFF, v&0xFF)
 		}
 	}
 	return ""
@@ -170,8 +179,8 @@ var numbered = regexp.MustCompile(`(\d+\.\d+(?:\.\d+)?)`)
 // versionInName returns the version in a library's file name, the target's
 // where it is a link, or "".
 func versionInName(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	return numbered.FindString(filepath.Base(path))
 }

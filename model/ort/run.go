@@ -51,7 +51,13 @@ func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 			return fmt.Errorf("onnx session: input %s: %w", s.info.inputs[i].Name, err)
 		}
 	}
-	if err := s.runNative(ctx); err != nil {
+	run := func() error { return s.runNative(ctx) }
+	if s.firstOnGPU {
+		s.firstOnGPU = false
+		whole := run
+		run = func() error { return keepingSignals(whole) }
+	}
+	if err := run(); err != nil {
 		return err
 	}
 	for i := range s.out {
@@ -103,11 +109,11 @@ func (s *Session) place(kind string, ios []IO, tensors []Tensor, slots []slot, v
 		if slots[i].holds(t) {
 			continue
 		}
-		if err := slots[i].set(kind == "input", ios[i], t); err != nil {
-			values[i] = nil
+		err = slots[i].set(kind == "input", ios[i], t)
+		values[i] = slots[i].value
+		if err != nil {
 			return fmt.Errorf("onnx session: %s %s: %w", kind, t.Name, err)
 		}
-		values[i] = slots[i].value
 	}
 	if len(tensors) == len(ios) {
 		return nil

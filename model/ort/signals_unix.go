@@ -22,26 +22,17 @@ static void save_signals(void) {
 	}
 }
 
-// restore_signals puts back what differs and returns how many did.
-static int restore_signals(void) {
+// restore_signals puts back what differs.
+static void restore_signals(void) {
 	struct sigaction now;
-	int s, n = 0;
+	int s;
 	for (s = 1; s < NSIG; s++) {
 		if (saved[s].sa_handler == SIG_ERR || sigaction(s, NULL, &now) != 0)
 			continue;
 		if (now.sa_handler == saved[s].sa_handler && now.sa_flags == saved[s].sa_flags)
 			continue;
-		if (sigaction(s, &saved[s], NULL) == 0)
-			n++;
+		sigaction(s, &saved[s], NULL);
 	}
-	return n;
-}
-
-static void take_signal(int s) {
-	struct sigaction a;
-	memset(&a, 0, sizeof a);
-	a.sa_handler = SIG_IGN;
-	sigaction(s, &a, NULL);
 }
 */
 import "C"
@@ -50,9 +41,6 @@ import "sync"
 
 var signalMutex sync.Mutex
 
-// restored counts the handlers that were put back, for tests.
-var restored int
-
 // keepingSignals calls f and puts back the signal handlers that it changed. The
 // CUDA libraries install handlers without a stack of their own, with which Go
 // ends the process at the next Ctrl-C.
@@ -60,10 +48,6 @@ func keepingSignals(f func() error) error {
 	signalMutex.Lock()
 	defer signalMutex.Unlock()
 	C.save_signals()
-	defer func() { restored += int(C.restore_signals()) }()
+	defer C.restore_signals()
 	return f()
 }
-
-// stealSignal does to a signal what a careless library does; for tests, which
-// cannot use cgo themselves.
-func stealSignal(signal int) { C.take_signal(C.int(signal)) }

@@ -62,18 +62,18 @@ func (s *slot) set(input bool, io IO, t *Tensor) error {
 	s.load, s.store = nothing, func() {}
 	var err error
 	switch {
-	case io.Type == "int64" && t.Int64 != nil:
+	case io.Type == "int64" && len(t.Int64) > 0:
 		err = putTensor(s, t.Shape, t.Int64)
-	case io.Type == "float32" && t.Float32 != nil:
+	case io.Type == "float32" && len(t.Float32) > 0:
 		err = putTensor(s, t.Shape, t.Float32)
-	case io.Type == "float64" && t.Float64 != nil:
+	case io.Type == "float64" && len(t.Float64) > 0:
 		err = putTensor(s, t.Shape, t.Float64)
-	case input && io.Type == "int32" && t.Int64 != nil:
+	case input && io.Type == "int32" && len(t.Int64) > 0:
 		staged := make([]int32, len(t.Int64))
 		from := t.Int64
 		s.load = func() error { return narrow(staged, from) }
 		err = putTensor(s, t.Shape, staged)
-	case input && io.Type == "float64" && t.Float32 != nil:
+	case input && io.Type == "float64" && len(t.Float32) > 0:
 		staged := make([]float64, len(t.Float32))
 		from := t.Float32
 		s.load = func() error {
@@ -83,9 +83,9 @@ func (s *slot) set(input bool, io IO, t *Tensor) error {
 			return nil
 		}
 		err = putTensor(s, t.Shape, staged)
-	case io.Type == "float16" && t.Float32 != nil:
+	case io.Type == "float16" && len(t.Float32) > 0:
 		err = s.putHalf(t, onnx.TensorElementDataTypeFloat16, toHalf, fromHalf)
-	case io.Type == "bfloat16" && t.Float32 != nil:
+	case io.Type == "bfloat16" && len(t.Float32) > 0:
 		err = s.putHalf(t, onnx.TensorElementDataTypeBFloat16, toBrain, fromBrain)
 	default:
 		return fmt.Errorf("the network has %s, which %s cannot pass", io.Type, t.typeName())

@@ -1,0 +1,110 @@
+package ort
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Report says which runtime this machine would use, and what is wrong.
+type Report struct {
+	// Library, Version and Source tell the library that a session would use. They
+	// are empty where none was found.
+	Library string `json:"library"`
+	Version string `json:"version"`
+	Source  string `json:"source"`
+	// Candidates are the libraries that the search met, up to the one that it
+	// took, each with the reason against it.
+	Candidates []Candidate `json:"candidates"`
+	// Providers are the devices that the library can run on.
+	Providers []string `json:"providers"`
+	// Threads is the number of threads that one operator would use.
+	Threads int `json:"threads"`
+	// CacheDir is mdmgen's cache and CacheBytes its size in bytes.
+	CacheDir   string `json:"cache_dir"`
+	CacheBytes int64  `json:"cache_bytes"`
+	// Offline says that fetching is forbidden.
+	Offline bool `json:"offline"`
+	// Fetch names the client that would fetch a library at first use, where none
+	// was found.
+	Fetch string `json:"fetch,omitempty"`
+	// Problems are lines that say what is wrong and what to do.
+	Problems []string `json:"problems"`
+}
+
+// Diagnose looks for the runtime as [Open] does and loads it for a moment. It
+// fetches nothing and takes a few seconds at most.
+func Diagnose(cfg Config) Report {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	r := Report{Threads: cfg.threads(), Offline: cfg.isOffline(), Candidates: []Candidate{}, Providers: []string{}, Problems: []string{}}
+	problem := func(err error) {
+		if err != nil {
+			r.Problems = append(r.Problems, oneLine(err.Error()))
+		}
+	}
+	device, err := parseDevice(cfg.Device)
+	problem(err)
+	r.diagnoseCache(problem)
+
+	library, tried, err := acquire(ctx, cfg, nil, false)
+	r.Candidates = append(r.Candidates, tried...)
+	problem(err)
+	if err != nil {
+		return r
+	}
+	if library.Path == "" {
+		_, have, err := fetchPlan(cfg, tried)
+		problem(err)
+		if len(have) > 0 {
+			r.Fetch = have[0].name
+		}
+		return r
+	}
+	r.Library, r.Version, r.Source = library.Path, library.Version, library.Source
+	r.Providers = providers(library)
+	if device.cuda && !device.auto {
+		if err := missingCUDA(library); err != nil {
+			problem(&MissingError{What: "device cuda: " + library.Path, Err: err, Do: needGPU})
+		}
+	}
+	problem(release())
+	return r
+}
+
+// providers tells the devices by the files beside the library; the CPU is part
+// of every one.
+func providers(l Library) []string {
+	found := []string{"cpu"}
+	if missingCUDA(l) == nil {
+		found = append(found, "cuda")
+	}
+	return found
+}
+
+// diagnoseCache fills in the cache and tries whether it can be written.
+func (r *Report) diagnoseCache(problem func(error)) {
+	dir, err := CacheDir()
+	if err != nil {
+		problem(err)
+		return
+	}
+	r.CacheDir, r.CacheBytes = dir, folderBytes(dir)
+	// The folder need not exist yet: what counts then is the one to make it in.
+	at := dir
+	for {
+		if _, err := os.Stat(at); err == nil || filepath.Dir(at) == at {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	f, err := os.CreateTemp(at, ".mdmgen-*")
+	if err != nil {
+		problem(fmt.Errorf("cache %s: it cannot be written: set MDMGEN_CACHE to another folder", dir))
+		return
+	}
+	_ = f.Close()
+	_ = os.Remove(f.Name())
+}

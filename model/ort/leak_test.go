@@ -1,0 +1,155 @@
+package ort
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestNoLeaks opens, runs and closes again and again: no native object may be
+// left, and the process must not grow. A session of this model owns 1 MiB of
+// weights, so a leaked one would show.
+func TestNoLeaks(t *testing.T) {
+	const n = 512
+	model := linear(n, 0.5)
+	x, z := make([]float32, n), make([]float32, n)
+	cycle := func() {
+		s := open(t, Source{Bytes: model})
+		in := []Tensor{{Name: "x", Shape: []int64{1, n}, Float32: x}}
+		out := []Tensor{{Name: "z", Shape: []int64{1, n}, Float32: z}}
+		for range 3 {
+			if err := s.Run(t.Context(), in, out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// A failed run and a failed open are part of the cycle.
+		if err := s.Run(t.Context(), nil, out); err == nil {
+			t.Fatal("a run without input worked")
+		}
+		if _, err := Open(t.Context(), Source{Bytes: model, ExternalDir: "/nonexistent"}, Config{}); err == nil {
+			t.Fatal("a folder that is not there worked")
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		cycle()
+	}
+	if got := live.Load(); got != 0 {
+		t.Fatalf("%d native objects are left with no session open", got)
+	}
+	before, ok := resident()
+	begin := time.Now()
+	const cycles = 60
+	for range cycles {
+		cycle()
+	}
+	t.Logf("%v a cycle", time.Since(begin)/cycles)
+	if got := live.Load(); got != 0 {
+		t.Errorf("%d native objects are left with no session open", got)
+	}
+	if !ok {
+		t.Skip("the size of the process is not known on this system")
+	}
+	after, _ := resident()
+	t.Logf("resident memory grew by %d KiB in %d cycles", (after-before)/1024, cycles)
+	if grown := after - before; grown > cycles<<20/2 {
+		t.Errorf("resident memory grew by %d bytes in %d cycles of 1 MiB of weights", grown, cycles)
+	}
+}
+
+// resident returns the process's resident memory in bytes.
+func resident() (int64, bool) {
+	runtime.GC()
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(data)) {
+		if v, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseInt(strings.Fields(v)[0], 10, 64)
+			return kib * 1024, err == nil
+		}
+	}
+	return 0, false
+}
+
+func BenchmarkOpen(b *testing.B) {
+	model := adder()
+	keep := open(b, Source{Bytes: model})
+	defer keep.Close()
+	for b.Loop() {
+		s, err := Open(b.Context(), Source{Bytes: model}, Config{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOpenFirst includes loading and unloading the library.
+func BenchmarkOpenFirst(b *testing.B) {
+	model := adder()
+	if err := open(b, Source{Bytes: model}).Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, err := Open(b.Context(), Source{Bytes: model}, Config{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRun measures what a run costs beside the network: a model of one
+// addition, with and without a context that can end, with the same slices and
+// with others each time; and chains of 40 products of matrices, whose threads
+// wait for each other.
+func BenchmarkRun(b *testing.B) {
+	s := open(b, Source{Bytes: adder()})
+	tensors := func() ([]Tensor, []Tensor) {
+		return []Tensor{pairs("x", 1, 2), pairs("y", 3, 4)}, []Tensor{pairs("z", make([]float32, 2)...)}
+	}
+	in, out := tensors()
+	other, otherOut := tensors()
+	b.Run("same", func(b *testing.B) {
+		b.ReportAllocs()
+		ctx := b.Context()
+		for b.Loop() {
+			if err := s.Run(ctx, in, out); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("changing", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := s.Run(b.Context(), in, out); err != nil {
+				b.Fatal(err)
+			}
+			in, out, other, otherOut = other, otherOut, in, out
+		}
+	})
+	for _, n := range []int64{64, 128, 256} {
+		b.Run(fmt.Sprintf("chain-%d", n), func(b *testing.B) {
+			s := open(b, Source{Bytes: slow(40)})
+			in := []Tensor{{Name: "x", Shape: []int64{n, n}, Float32: make([]float32, n*n)}}
+			out := []Tensor{{Name: "z", Shape: []int64{n, n}, Float32: make([]float32, n*n)}}
+			for b.Loop() {
+				if err := s.Run(b.Context(), in, out); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

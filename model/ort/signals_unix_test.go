@@ -1,0 +1,38 @@
+//go:build unix
+
+package ort
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"mdmgen/model/ort/internal/sigsteal"
+)
+
+// TestKeepingSignals steals a signal as a library would and sees that Go still
+// gets it.
+func TestKeepingSignals(t *testing.T) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGUSR1)
+	defer signal.Stop(c)
+	err := keepingSignals(func() error {
+		if !sigsteal.Ignore(int(syscall.SIGUSR1)) {
+			t.Error("the handler could not be changed")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-c:
+	case <-time.After(5 * time.Second):
+		t.Error("the signal does not reach Go any more")
+	}
+}
