@@ -28,6 +28,10 @@ const (
 	LogScore Output = "log_score"
 )
 
+// Unknown stands for a number that a foreign file does not tell; [Facts.Validate]
+// names it as missing.
+const Unknown = -1
+
 // Facts describes a network. All ids and counts are in tokens.
 type Facts struct {
 	Schema string `json:"schema"`
@@ -83,13 +87,22 @@ func (f Facts) Excluded() []int {
 func (f Facts) Validate() error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if f.Columns < 1 {
+	switch {
+	case f.Columns == Unknown:
+		add("columns is missing: the length of a row of logits")
+	case f.Columns < 1:
 		add("columns is %d: must be at least 1", f.Columns)
 	}
-	if f.MaskID < 0 || f.MaskID > f.Columns {
+	switch {
+	case f.MaskID == Unknown:
+		add("mask_id is missing: the id of MASK")
+	case f.MaskID < 0 || f.MaskID > f.Columns:
 		add("mask_id is %d: must be in 0..%d", f.MaskID, f.Columns)
 	}
-	if f.Length < 1 {
+	switch {
+	case f.Length == Unknown:
+		add("length is missing: the greatest canvas length")
+	case f.Length < 1:
 		add("length is %d: must be at least 1", f.Length)
 	}
 	for _, p := range f.Padding {

@@ -1,0 +1,230 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+)
+
+// suppressed is what the public implementation of MDLM adds to a logit that
+// shall have no probability, and writes where a token is already known.
+const suppressed = -1e6
+
+// outputs are the quantities that a golden file may hold, each with what it is
+// of the rows of logits.
+var outputs = map[string]func(*goldenCase) ([]float64, error){
+	"logits":    (*goldenCase).rawLogits,
+	"log_mu":    (*goldenCase).logMu,
+	"forward":   (*goldenCase).forward,
+	"log_score": (*goldenCase).logScore,
+}
+
+// golden compares a network with tensors of a public implementation: for each
+// case N inputs input_ids.N [B, L] and, for a time-conditioned network, sigma.N
+// [B]; outputs NAME.N [B, L, columns].
+func golden(ctx context.Context, m model.Model, path string, limit float64) (items []Item, err error) {
+	f, err := checkpoint.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if id, ok := f.Metadata["mask_token_id"]; ok && id != strconv.Itoa(m.Facts().MaskID) {
+		return nil, fmt.Errorf("%s: mask_token_id is %s, the model's is %d", path, id, m.Facts().MaskID)
+	}
+	cases := make(map[string]*goldenCase)
+	for _, name := range f.Names() {
+		kind, number, ok := strings.Cut(name, ".")
+		if kind == "input_ids" || kind == "sigma" {
+			continue
+		}
+		compute, known := outputs[kind]
+		if !ok || !known {
+			return nil, fmt.Errorf("%s: tensor %.60s: not a quantity that is known (input_ids.N, sigma.N, logits.N, log_mu.N, forward.N, log_score.N)", path, name)
+		}
+		c := cases[number]
+		if c == nil {
+			if c, err = newCase(ctx, m, f, number); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			cases[number] = c
+		}
+		item, err := c.compare(f, name, compute, limit)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		items = append(items, item)
+	}
+	if len(items) == 0 {
+		return nil, fmt.Errorf("%s: holds no outputs to compare", path)
+	}
+	return items, nil
+}
+
+// goldenCase is one batch of a golden file with the model's rows for it.
+type goldenCase struct {
+	facts  model.Facts
+	shape  []int // B, L, columns
+	ids    []int64
+	sigma  []float64
+	logits []float32
+}
+
+// newCase reads the inputs of a case and makes its network call, which asks for
+// every position.
+func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number string) (*goldenCase, error) {
+	t, ok := f.Tensor("input_ids." + number)
+	if !ok {
+		return nil, fmt.Errorf("tensor input_ids.%s is missing", number)
+	}
+	ids, err := t.Int64s()
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Shape) != 2 || len(ids) == 0 {
+		return nil, fmt.Errorf("tensor %s: shape is %v: must be [B, L]", t.Name, t.Shape)
+	}
+	c := &goldenCase{facts: m.Facts(), shape: []int{t.Shape[0], t.Shape[1], m.Facts().Columns}, ids: ids}
+	if s, ok := f.Tensor("sigma." + number); ok {
+		if c.sigma, err = s.Float64s(); err != nil {
+			return nil, err
+		}
+		if len(c.sigma) != t.Shape[0] {
+			return nil, fmt.Errorf("tensor %s: shape is %v: must be [%d]", s.Name, s.Shape, t.Shape[0])
+		}
+	} else if c.facts.TimeConditioned {
+		return nil, fmt.Errorf("tensor sigma.%s is missing: the model is time-conditioned", number)
+	}
+	positions := make([]int64, len(ids))
+	for i := range positions {
+		positions[i] = int64(i % t.Shape[1])
+	}
+	sigma := c.sigma
+	if !c.facts.TimeConditioned {
+		sigma = nil
+	}
+	rows, err := m.Logits(ctx, t.Shape[0], ids, positions, sigma)
+	if err != nil {
+		return nil, fmt.Errorf("case %s: %w", number, err)
+	}
+	c.logits = slices.Clone(rows)
+	return c, nil
+}
+
+// compare compares one output tensor with what the rows make it.
+func (c *goldenCase) compare(f *checkpoint.File, name string, compute func(*goldenCase) ([]float64, error), limit float64) (Item, error) {
+	t, _ := f.Tensor(name)
+	want, err := t.Float64s()
+	if err != nil {
+		return Item{}, err
+	}
+	if !slices.Equal(t.Shape, c.shape) {
+		return Item{}, fmt.Errorf("tensor %s: shape is %v, the model's rows make %v", name, t.Shape, c.shape)
+	}
+	got, err := compute(c)
+	if err != nil {
+		return Item{}, fmt.Errorf("tensor %s: %w", name, err)
+	}
+	cmp := newComparison(name, Absolute, limit)
+	l, v := c.shape[1], c.shape[2]
+	for i := range want {
+		cmp.add(got[i], want[i], func() string {
+			return fmt.Sprintf("%s[%d,%d,%d]", name, i/(l*v), i/v%l, i%v)
+		})
+	}
+	return cmp.finish()
+}
+
+// rawLogits are the network's rows as they are.
+func (c *goldenCase) rawLogits() ([]float64, error) {
+	out := make([]float64, len(c.logits))
+	for i, x := range c.logits {
+		out[i] = float64(x)
+	}
+	return out, nil
+}
+
+// rows calls do for each row with its values in float64, the id on the canvas
+// and the row's index in the batch.
+func (c *goldenCase) rows(do func(row []float64, id, b int)) []float64 {
+	out, _ := c.rawLogits()
+	l, v := c.shape[1], c.shape[2]
+	for i, id := range c.ids {
+		do(out[i*v:(i+1)*v], int(id), i/l)
+	}
+	return out
+}
+
+// logMu is MDLM's parameterisation (SUBS): at masked positions log-probabilities
+// with the mask suppressed, at others certainty of the token that is there.
+func (c *goldenCase) logMu() ([]float64, error) {
+	mask := c.facts.MaskID
+	if mask >= c.facts.Columns {
+		return nil, errors.New("the network has no column for MASK")
+	}
+	return c.rows(func(row []float64, id, _ int) {
+		if id != mask {
+			for a := range row {
+				row[a] = suppressed
+			}
+			row[id] = 0
+			return
+		}
+		row[mask] += suppressed
+		norm := logSumExp(row)
+		for a := range row {
+			row[a] -= norm
+		}
+	}), nil
+}
+
+// forward is RADD's output: log-probabilities over all columns but the last,
+// MASK, which stays as the network gives it.
+func (c *goldenCase) forward() ([]float64, error) {
+	return c.rows(func(row []float64, _, _ int) {
+		clean := row[:len(row)-1]
+		norm := logSumExp(clean)
+		for a := range clean {
+			clean[a] -= norm
+		}
+	}), nil
+}
+
+// logScore is SEDD's output: logits − log(e^σ − 1) − log(V), V the number of
+// clean tokens, where the network scales by σ; 0 at the token that is there.
+func (c *goldenCase) logScore() ([]float64, error) {
+	if c.sigma == nil {
+		return nil, errors.New("needs sigma")
+	}
+	return c.rows(func(row []float64, id, b int) {
+		if c.facts.ScaleBySigma {
+			shift := math.Log(math.Expm1(c.sigma[b])) + math.Log(float64(c.facts.Columns-1))
+			for a := range row {
+				row[a] -= shift
+			}
+		}
+		if id < len(row) {
+			row[id] = 0
+		}
+	}), nil
+}
+
+// logSumExp returns log Σ e^x.
+func logSumExp(x []float64) float64 {
+	m := slices.Max(x)
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Exp(v - m)
+	}
+	return m + math.Log(sum)
+}

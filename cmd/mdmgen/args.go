@@ -1,0 +1,67 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// arrange puts the flags of a command line before its arguments, so that flags
+// work in any position: the flag package stops at the first argument. What
+// follows "--" is an argument, and so is "-". It refuses flags that the command
+// does not have, a flag without its value, and a flag that is given twice.
+func arrange(cmd *cli.Command, args []string) ([]string, error) {
+	known := make(map[string]cli.Flag)
+	for _, f := range cmd.Flags {
+		for _, name := range f.Names() {
+			known[name] = f
+		}
+	}
+	var flags, rest []string
+	seen := make(map[cli.Flag]bool)
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			rest = append(rest, args[i+1:]...)
+			break
+		}
+		if arg == "-" || !strings.HasPrefix(arg, "-") {
+			rest = append(rest, arg)
+			continue
+		}
+		name, _, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if name == "help" || name == "h" {
+			return []string{"--help"}, nil
+		}
+		f, ok := known[name]
+		if !ok {
+			hint := ""
+			if s := cli.SuggestFlag(cmd.Flags, name, true); s != "" {
+				hint = "; did you mean " + s + "?"
+			}
+			return nil, usagef("%s: unknown flag %s%s", cmd.Name, strings.SplitN(arg, "=", 2)[0], hint)
+		}
+		if _, slice := f.(*cli.StringSliceFlag); seen[f] && !slice {
+			return nil, usagef("%s: %s is given twice", cmd.Name, dashed(name))
+		}
+		seen[f] = true
+		flags = append(flags, arg)
+		if _, boolean := f.(*cli.BoolFlag); boolean || inline {
+			continue
+		}
+		if i+1 == len(args) {
+			return nil, usagef("%s: %s needs a value", cmd.Name, dashed(name))
+		}
+		i++
+		flags = append(flags, args[i])
+	}
+	return append(append(flags, "--"), rest...), nil
+}
+
+// dashed is a flag as a user types it.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"mdmgen/model"
+)
+
+// encoder turns text into ids, every character of it being text: no prompt can
+// become MASK or a special token.
+type encoder interface {
+	EncodePlain(text string) ([]int, error)
+}
+
+// layout makes canvases: the rules of a model and, where texts are given, its
+// tokenizer.
+type layout struct {
+	facts model.Facts
+	// length is what --length says, 0 where it is not given.
+	length int
+	// encode is nil until a text has to be encoded; open makes it.
+	encode encoder
+	open   func() (encoder, error)
+}
+
+// ids encodes a text and refuses ids that the network has no row for.
+func (l *layout) ids(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if l.encode == nil {
+		e, err := l.open()
+		if err != nil {
+			return nil, err
+		}
+		l.encode = e
+	}
+	ids, err := l.encode.EncodePlain(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if err := l.clean(id); err != nil {
+			return nil, fmt.Errorf("the tokenizer does not fit the model: %w", err)
+		}
+	}
+	return ids, nil
+}
+
+// clean refuses an id that is not a clean token of the model.
+func (l *layout) clean(id int) error {
+	if id == l.facts.MaskID {
+		return fmt.Errorf("id %d is the mask; positions to be sampled are null", id)
+	}
+	if id < 0 || id >= l.facts.Columns {
+		return fmt.Errorf("id %d: ids are 0..%d", id, l.facts.Columns-1)
+	}
+	return nil
+}
+
+// maxCanvas refuses lengths that no network has, before memory is asked for.
+const maxCanvas = 1 << 20
+
+// check refuses a length that the network does not take.
+func (l *layout) check(n int) error {
+	switch f := l.facts; {
+	case n < 1 || n > maxCanvas:
+		return fmt.Errorf("length %d: must be at least 1", n)
+	case f.FixedLength && n != f.Length:
+		return fmt.Errorf("length %d: the model takes canvases of exactly %d positions", n, f.Length)
+	case n > f.Length:
+		return fmt.Errorf("length %d: the model takes canvases of at most %d positions", n, f.Length)
+	}
+	return nil
+}
+
+// template builds the canvas of a template. total is its length, 0 where the
+// template must tell it.
+func (l *layout) template(pieces []piece, total int) ([]int, error) {
+	texts := make([][]int, len(pieces))
+	fixed, open := 0, 0
+	for i, p := range pieces {
+		switch {
+		case p.masks == rest:
+			open++
+		case p.masks > 0:
+			fixed += min(p.masks, maxCanvas)
+		default:
+			ids, err := l.ids(p.text)
+			if err != nil {
+				return nil, err
+			}
+			texts[i] = ids
+			fixed += len(ids)
+		}
+	}
+	if open > 1 {
+		return nil, errors.New("the rest of the length can be asked for once only")
+	}
+	if open == 1 && total == 0 {
+		total = l.facts.Length
+	}
+	if open == 0 {
+		if total != 0 && total != fixed {
+			return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}", total, fixed)
+		}
+		total = fixed
+	}
+	if err := l.check(total); err != nil {
+		return nil, err
+	}
+	if fixed > total || open == 1 && fixed == total {
+		return nil, fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to be sampled; shorten them or raise --length", fixed, total)
+	}
+	canvas := make([]int, 0, total)
+	for i, p := range pieces {
+		n := p.masks
+		if n == rest {
+			n = total - fixed
+		}
+		canvas = append(canvas, texts[i]...)
+		for range n {
+			canvas = append(canvas, l.facts.MaskID)
+		}
+	}
+	return canvas, nil
+}
+
+// fromIDs builds the canvas of a list of ids, nil for a position to be sampled.
+func (l *layout) fromIDs(ids []*int) ([]int, error) {
+	if err := l.check(len(ids)); err != nil {
+		return nil, err
+	}
+	canvas := make([]int, len(ids))
+	for i, id := range ids {
+		if id == nil {
+			canvas[i] = l.facts.MaskID
+			continue
+		}
+		if err := l.clean(*id); err != nil {
+			return nil, fmt.Errorf("position %d: %w", i, err)
+		}
+		canvas[i] = *id
+	}
+	return canvas, nil
+}

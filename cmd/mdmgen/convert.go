@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
+)
+
+func convertCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:      "convert",
+		Usage:     "write a checkpoint as an ONNX folder",
+		ArgsUsage: "DIR",
+		Description: "Reads the MDLM, RADD or SEDD checkpoint in DIR (config.json, model.safetensors) and writes a folder\n" +
+			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
+			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B]; output logits [B,K,V].\n" +
+			"The folder is written whole or not at all.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FOLDER` to write (must not exist)"},
+		},
+		Action: func(c *cli.Context) error { return convert(c, s) },
+	}
+}
+
+func convert(c *cli.Context, s streams) (err error) {
+	if c.NArg() != 1 {
+		return usagef("convert: expected one folder, got %d arguments", c.NArg())
+	}
+	out := c.String("output")
+	if out == "" {
+		return usagef("convert: name the folder to write with -o")
+	}
+	if _, err := os.Stat(out); err == nil {
+		return usagef("-o %s: exists already; name a folder that does not", out)
+	}
+	ref := c.Args().First()
+	ck, err := openCheckpoint(ref)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := ck.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if err := graph.Write(ck, out); err != nil {
+		return err
+	}
+	f, err := ck.Facts()
+	if err != nil {
+		return err
+	}
+	size, err := folderSize(out)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s: %s, %s parameters, %s\n", out, f.Family, humanize.Comma(f.Parameters), humanize.IBytes(size))
+	return nil
+}
+
+// openCheckpoint opens the checkpoint that ref names, for a command that reads
+// no other kind of model.
+func openCheckpoint(ref string) (*checkpoint.Checkpoint, error) {
+	kind, path, err := model.Resolve(ref, builtins())
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case model.KindBuiltin:
+		return checkpoint.OpenFS(builtins()[0].FS, ref)
+	case model.KindCheckpoint:
+		return checkpoint.Open(path)
+	}
+	return nil, fmt.Errorf("%s: is not a checkpoint: expected a folder with config.json and model.safetensors", strings.TrimSuffix(ref, string(filepath.Separator)))
+}
+
+// folderSize adds up the files of a folder, in bytes.
+func folderSize(dir string) (uint64, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	var n uint64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return 0, err
+		}
+		n += uint64(info.Size())
+	}
+	return n, nil
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"mdmgen/model"
+	"mdmgen/model/ort"
+)
+
+// The exit statuses, which scripts rely on.
+const (
+	exitOK        = 0
+	exitFailure   = 1
+	exitUsage     = 2
+	exitInvalid   = 3
+	exitMissing   = 4
+	exitInterrupt = 130
+)
+
+// codedError is an error with the exit status that it asks for.
+type codedError struct {
+	code int
+	err  error
+}
+
+func (e *codedError) Error() string { return e.err.Error() }
+func (e *codedError) Unwrap() error { return e.err }
+
+// usagef reports a command line that cannot be obeyed.
+func usagef(format string, args ...any) error {
+	return &codedError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// missingf reports a model, tokenizer or library that is not there.
+func missingf(format string, args ...any) error {
+	return &codedError{exitMissing, fmt.Errorf(format, args...)}
+}
+
+// invalidf reports a validation that ran and failed.
+func invalidf(format string, args ...any) error {
+	return &codedError{exitInvalid, fmt.Errorf(format, args...)}
+}
+
+// exitCode maps an error to the exit status.
+func exitCode(err error) int {
+	var coded *codedError
+	var noRuntime *ort.MissingError
+	var noModel *model.MissingError
+	switch {
+	case errors.As(err, &coded):
+		return coded.code
+	case errors.As(err, &noRuntime), errors.As(err, &noModel):
+		return exitMissing
+	case errors.Is(err, context.Canceled):
+		return exitInterrupt
+	}
+	return exitFailure
+}
+
+// message is what the user reads of err: one line, or nothing where a reader of
+// standard output went away.
+func message(err error) string {
+	if errors.Is(err, syscall.EPIPE) {
+		return ""
+	}
+	if exitCode(err) == exitInterrupt {
+		return "interrupted"
+	}
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+	"mdmgen/tokenize"
+)
+
+// formats are what --format takes.
+var formats = []string{"text", "ids", "json", "jsonl"}
+
+func generateCommand(s streams) *cli.Command {
+	return &cli.Command{
+		Name:  "generate",
+		Usage: "sample text, or fill in what is missing in one",
+		Description: "Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
+			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
+			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
+			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
+			"null being sampled. Text is always text: a prompt that spells a special token stays letters.\n\n" +
+			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
+			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
+		Flags:  slices.Concat(sampleFlags(), canvasFlags(), outputFlags(), modelFlags(), []cli.Flag{tokenizerFlag()}),
+		Action: func(c *cli.Context) error { return generate(c, s) },
+	}
+}
+
+// canvasFlags say what is given and what is sampled.
+func canvasFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "n", Value: 1, Category: catInput, Usage: "`N` samples, of each line of --input"},
+		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: "the model's", Usage: "`N` positions of the canvas"},
+		&cli.StringFlag{Name: "prefix", Category: catInput, Usage: "`TEXT` that the samples begin with"},
+		&cli.StringFlag{Name: "suffix", Category: catInput, Usage: "`TEXT` that the samples end with"},
+		&cli.StringFlag{Name: "infill", Category: catInput, Usage: "`TEMPLATE` with {{N}} and {{*}} for what is sampled"},
+		&cli.StringFlag{Name: "input", Category: catInput, Usage: "`FILE` of JSON lines, - for standard input"},
+	}
+}
+
+func outputFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Value: "text", Category: catOutput, Usage: "`FORMAT` of the results: " + strings.Join(formats, ", ")},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: catOutput, Usage: "`FILE` to write (default: standard output); it appears whole or not at all"},
+	}
+}
+
+// generation is one run of generate.
+type generation struct {
+	c       *cli.Context
+	streams streams
+	model   model.Model
+	facts   facts.Facts
+	// tokenizer is nil where there is none and none is needed.
+	tokenizer *tokenize.Tokenizer
+	jobs      []job
+	settings  settings
+	sampler   *samplers.Sampler
+}
+
+func generate(c *cli.Context, s streams) (err error) {
+	if err := checkFlags(c); err != nil {
+		return err
+	}
+	g := &generation{c: c, streams: s}
+	if err := g.findTokenizer(); err != nil {
+		return err
+	}
+	if g.model, err = openModel(c.Context, c, s); err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := g.model.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	g.facts = g.model.Facts()
+	if err := g.prepare(); err != nil {
+		return err
+	}
+	out, err := newOutput(c.String("output"), s.out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	return g.run(out)
+}
+
+// checkFlags refuses what can be refused before anything is opened.
+func checkFlags(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if f := c.String("format"); !slices.Contains(formats, f) {
+		return usagef("--format %s: must be one of %s", f, strings.Join(formats, ", "))
+	}
+	if n := c.Int("n"); n < 1 {
+		return usagef("-n %d: must be at least 1", n)
+	}
+	if c.IsSet("length") && (c.Int("length") < 1 || c.Int("length") > maxCanvas) {
+		return usagef("--length %d: must be in 1..%d", c.Int("length"), maxCanvas)
+	}
+	if c.IsSet("batch") && (c.Int("batch") < 1 || c.Int("batch") > 1<<20) {
+		return usagef("--batch %d: must be in 1..%d", c.Int("batch"), 1<<20)
+	}
+	for _, pair := range [][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}} {
+		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+			return usagef("--%s and --%s both say what is given; use one", pair[0], pair[1])
+		}
+	}
+	if c.IsSet("input") && c.String("input") == "" {
+		return usagef("--input: name a file, or - for standard input")
+	}
+	return checkSamplerFlags(c)
+}
+
+// findTokenizer opens the tokenizer if text is printed, and tries to for a
+// record; ids and worlds do without.
+func (g *generation) findTokenizer() (err error) {
+	format := g.c.String("format")
+	if format == "ids" && !g.c.IsSet("tokenizer") {
+		return nil
+	}
+	g.tokenizer, err = openTokenizer(g.c)
+	if format != "text" && errors.Is(err, errNoTokenizer) {
+		return nil
+	}
+	return needTokenizer(err, "text output", ", or ask for --format ids")
+}
+
+// prepare lays out canvases and sampler once the model's facts are known.
+func (g *generation) prepare() error {
+	clean := g.facts.Columns - len(g.facts.Excluded())
+	if t := g.tokenizer; t != nil && t.Size() < clean {
+		return fmt.Errorf("the tokenizer has %d tokens, the model %d: they do not belong together", t.Size(), clean)
+	}
+	if err := g.layOut(); err != nil {
+		return err
+	}
+	opts, err := samplerOptions(g.c)
+	if err != nil {
+		return err
+	}
+	g.sampler, err = samplers.New(opts, samplers.Conditions{
+		Noise: g.facts.Noise, TimeConditioned: g.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(g.model),
+	})
+	if err != nil {
+		return usagef("generate: %s", bare(err))
+	}
+	seed := g.c.Uint64("seed")
+	if !g.c.IsSet("seed") {
+		// 53 bits, so that every reader of JSON reads the number that was used.
+		seed = rand.Uint64() >> 11
+		g.streams.notice(fmt.Sprintf("seed %d", seed))
+	}
+	g.settings = settings{
+		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore,
+		N: g.c.Int("n"), Batch: g.batch(), Length: g.c.Int("length"), Seed: seed, Device: g.c.String("device"),
+		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"),
+	}
+	if d, ok := g.model.(model.Describer); ok {
+		g.settings.Threads = d.Origin().Threads
+	}
+	return nil
+}
+
+// bare drops the package's name from a message that the command line shows.
+func bare(err error) string { return strings.ReplaceAll(err.Error(), "samplers: ", "") }
+
+// layOut makes the canvases.
+func (g *generation) layOut() (err error) {
+	c := g.c
+	l := &layout{facts: g.facts, length: c.Int("length"), open: func() (encoder, error) {
+		if g.tokenizer == nil {
+			t, err := openTokenizer(c)
+			if err != nil {
+				return nil, needTokenizer(err, "a text to begin from", "")
+			}
+			g.tokenizer = t
+		}
+		return g.tokenizer, nil
+	}}
+	if c.IsSet("input") {
+		g.jobs, err = readJobs(c.String("input"), g.streams.in, l)
+		return err
+	}
+	var canvas []int
+	if c.IsSet("infill") {
+		var pieces []piece
+		if pieces, err = parseInfill(c.String("infill")); err == nil {
+			canvas, err = l.template(pieces, l.length)
+		}
+	} else {
+		prefix, suffix := c.String("prefix"), c.String("suffix")
+		canvas, err = l.between(&prefix, &suffix, l.length)
+	}
+	if err != nil {
+		var coded *codedError
+		if errors.As(err, &coded) {
+			return err
+		}
+		return usagef("generate: %v", err)
+	}
+	g.jobs = []job{{0, canvas}}
+	return nil
+}
+
+// batch is the number of rows of a call: what --batch says, else few enough that
+// the first samples come soon. Tables answer at once and take more.
+func (g *generation) batch() int {
+	if g.c.IsSet("batch") {
+		return g.c.Int("batch")
+	}
+	most := 8
+	if g.facts.Family == "world" {
+		most = 256
+	}
+	return min(most, len(g.jobs)*g.c.Int("n"))
+}
+
+// run samples and prints. After an interrupt what is finished is printed, and
+// the interrupt is the error.
+func (g *generation) run(out *output) error {
+	n := g.c.Int("n")
+	print := newPrinter(g.c.String("format"), out, g.facts.MaskID)
+	record := runRecord{Schema: runSchema, Provenance: newProvenance(g.model, g.tokenizer), Settings: g.settings}
+
+	free := 0
+	var seqs []samplers.Sequence
+	for i, j := range g.jobs {
+		for _, id := range j.canvas {
+			if id == g.facts.MaskID {
+				free += n
+			}
+		}
+		for k := range n {
+			seqs = append(seqs, samplers.Sequence{Index: uint64(i*n + k), Canvas: j.canvas})
+		}
+	}
+	// The results are a display of their own where they stream to a terminal.
+	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(seqs) == 1)
+	cfg := samplers.Config{
+		Sampler: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch, TimeConditioned: g.facts.TimeConditioned,
+		Vocabulary: samplers.Vocabulary{Columns: g.facts.Columns, Mask: g.facts.MaskID, Excluded: g.facts.Excluded(), Shift: g.facts.Shift},
+		OnCall:     func(call samplers.Call) { bar.add(call.Tokens) },
+	}
+	inStep := 0
+	cfg.OnCall = func(call samplers.Call) {
+		inStep += call.Rows * call.Length
+		bar.add(call.Tokens)
+	}
+	begin := time.Now()
+	sums, err := samplers.Sample(g.c.Context, g.model, samplers.ByLength(seqs), cfg, func(r samplers.Result) error {
+		s, err := g.sample(r)
+		if err != nil {
+			return err
+		}
+		return print.add(s)
+	})
+	total := time.Since(begin)
+	bar.clear()
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
+		return fmt.Errorf("generate: %s", bare(err))
+	}
+	record.Totals = newTotals(sums, total, inStep)
+	record.Interrupted = interrupted
+	if err := print.finish(record); err != nil {
+		return err
+	}
+	return err
+}
+
+// sample turns a result into what is printed of it.
+func (g *generation) sample(r samplers.Result) (sample, error) {
+	s := sample{Index: int(r.Index), Line: g.jobs[int(r.Index)/g.c.Int("n")].line, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left}
+	for i, id := range r.IDs {
+		if id != g.facts.MaskID {
+			s.IDs[i] = &r.IDs[i]
+		}
+	}
+	if g.tokenizer != nil {
+		t, err := text(g.tokenizer, r.IDs, g.facts.MaskID)
+		if err != nil {
+			return s, fmt.Errorf("sample %d: %w", r.Index, err)
+		}
+		s.Text = &t
+	}
+	return s, nil
+}
+
+// newTotals sums up a run of the given length in time; inStep counts canvas
+// positions that were computed.
+func newTotals(t samplers.Totals, total time.Duration, inStep int) totals {
+	rate := func(n int) float64 {
+		if total <= 0 {
+			return 0
+		}
+		return float64(n) / total.Seconds()
+	}
+	return totals{
+		Samples: t.Sequences, Calls: t.Calls, FinishCalls: t.FinishCalls, NetworkCalls: t.NetworkCalls, Rows: t.Rows, Tokens: t.Tokens,
+		Seconds:         seconds{t.Network.Seconds(), t.Sampling.Seconds(), total.Seconds()},
+		TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(inStep)},
+	}
+}

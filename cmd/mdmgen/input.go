@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// maxLine bounds a line of input, in bytes.
+const maxLine = 16 << 20
+
+// job is one canvas to be filled in, and where it came from.
+type job struct {
+	// line is the line of --input that it came from, 0 for flags.
+	line   int
+	canvas []int
+}
+
+// inputLine is one line of --input.
+type inputLine struct {
+	Prefix *string         `json:"prefix"`
+	Suffix *string         `json:"suffix"`
+	Length *int            `json:"length"`
+	Infill json.RawMessage `json:"infill"`
+	IDs    []*int          `json:"ids"`
+}
+
+// readJobs reads --input: a JSON object a line. path "-" is standard input.
+// Errors name the file and the line.
+func readJobs(path string, stdin io.Reader, l *layout) ([]job, error) {
+	name := path
+	if path == "-" {
+		name = "standard input"
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("--input %s: %w", path, unwrapPath(err))
+		}
+		defer f.Close()
+		stdin = f
+	}
+	var jobs []job
+	scan := bufio.NewScanner(stdin)
+	scan.Buffer(nil, maxLine)
+	for n := 1; scan.Scan(); n++ {
+		line := bytes.TrimSpace(scan.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		canvas, err := parseLine(line, l)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		jobs = append(jobs, job{n, canvas})
+	}
+	if err := scan.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			return nil, fmt.Errorf("%s: a line is longer than %d bytes", name, maxLine)
+		}
+		return nil, fmt.Errorf("%s: %w", name, unwrapPath(err))
+	}
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("%s: no lines", name)
+	}
+	return jobs, nil
+}
+
+// parseLine builds the canvas of one line.
+func parseLine(line []byte, l *layout) ([]int, error) {
+	var in inputLine
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return nil, fmt.Errorf("not a line of input: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON value in a line")
+	}
+	texts := in.Prefix != nil || in.Suffix != nil
+	switch {
+	case in.IDs != nil && (texts || in.Infill != nil || in.Length != nil):
+		return nil, errors.New("ids stand alone: prefix, suffix, infill and length do not go with them")
+	case in.Infill != nil && texts:
+		return nil, errors.New("infill does not go with prefix and suffix")
+	case in.IDs != nil:
+		return l.fromIDs(in.IDs)
+	}
+	total := l.length
+	if in.Length != nil {
+		if total = *in.Length; total < 1 {
+			return nil, fmt.Errorf("length %d: must be at least 1", total)
+		}
+	}
+	if in.Infill != nil {
+		var template string
+		if json.Unmarshal(in.Infill, &template) != nil {
+			pieces, err := piecesFromJSON(in.Infill)
+			if err != nil {
+				return nil, err
+			}
+			return l.template(pieces, total)
+		}
+		pieces, err := parseInfill(template)
+		if err != nil {
+			return nil, err
+		}
+		return l.template(pieces, total)
+	}
+	return l.between(in.Prefix, in.Suffix, total)
+}
+
+// between builds a canvas with masks between a prefix and a suffix, nil for none.
+func (l *layout) between(prefix, suffix *string, total int) ([]int, error) {
+	var pieces []piece
+	if prefix != nil && *prefix != "" {
+		pieces = append(pieces, piece{text: *prefix})
+	}
+	pieces = append(pieces, piece{masks: rest})
+	if suffix != nil && *suffix != "" {
+		pieces = append(pieces, piece{text: *suffix})
+	}
+	return l.template(pieces, total)
+}

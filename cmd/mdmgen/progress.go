@@ -1,0 +1,53 @@
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress shows on a terminal how many of the tokens to be sampled are there;
+// elsewhere it is silent.
+type progress struct{ bar *progressbar.ProgressBar }
+
+// newProgress returns the progress of total tokens on w. show is false where
+// nothing shall be shown even on a terminal, because w and the results share it.
+func newProgress(w io.Writer, total int, show bool) *progress {
+	if !show || !isTerminal(w) || os.Getenv("TERM") == "dumb" {
+		return &progress{}
+	}
+	return &progress{progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription("sampling"),
+		progressbar.OptionSetItsString("tokens"),
+		progressbar.OptionShowIts(),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionFullWidth(),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+// add counts n more tokens.
+func (p *progress) add(n int) {
+	if p.bar != nil {
+		_ = p.bar.Add(n) // A progress line that cannot be drawn is no failure.
+	}
+}
+
+// clear removes the line.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}
+
+// isTerminal tells whether w is a terminal.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,110 @@
+package facts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// maxSidecar bounds a sidecar file, which is a handful of fields.
+const maxSidecar = 1 << 20
+
+// Decode reads the JSON form of facts over f: fields that the JSON does not name
+// keep f's value. Unknown fields and a foreign schema are errors.
+func (f *Facts) Decode(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	g := *f
+	if err := d.Decode(&g); err != nil {
+		return fmt.Errorf("model facts: %s", jsonReason(err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("model facts: more than one JSON value")
+	}
+	if g.Schema != "" && g.Schema != Schema {
+		return fmt.Errorf("model facts: schema is %q: this version reads %q", g.Schema, Schema)
+	}
+	*f = g
+	f.Schema = Schema
+	return nil
+}
+
+// jsonReason drops the package's name from a decoding error.
+func jsonReason(err error) string { return strings.TrimPrefix(err.Error(), "json: ") }
+
+// Apply returns f changed by a sidecar file (where its path is not "") and then
+// by single fields, and validated. The keys of override are the JSON names;
+// values are JSON or, where the field is a string, plain text.
+func Apply(f Facts, sidecar string, override map[string]string) (Facts, error) {
+	if sidecar != "" {
+		info, err := os.Stat(sidecar)
+		if err != nil {
+			return f, fmt.Errorf("sidecar %s: %w", sidecar, errors.Unwrap(err))
+		}
+		if info.IsDir() || info.Size() > maxSidecar {
+			return f, fmt.Errorf("sidecar %s: not a small JSON file", sidecar)
+		}
+		data, err := os.ReadFile(sidecar)
+		if err != nil {
+			return f, fmt.Errorf("sidecar %s: %w", sidecar, errors.Unwrap(err))
+		}
+		if err := f.Decode(data); err != nil {
+			return f, fmt.Errorf("sidecar %s: %w", sidecar, err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(override)) {
+		if !Known(key) {
+			return f, fmt.Errorf("fact %s: unknown, or not one that can be changed", key)
+		}
+		g, err := f.with(key, override[key])
+		if err != nil {
+			return f, fmt.Errorf("fact %s=%s: %w", key, override[key], err)
+		}
+		f = g
+	}
+	if err := f.Validate(); err != nil {
+		return f, fmt.Errorf("facts: %w", err)
+	}
+	return f, nil
+}
+
+// with returns f with one field set. A value that is JSON is tried as such
+// first, so that numbers and lists need no quotes, and then as plain text.
+func (f Facts) with(key, value string) (Facts, error) {
+	object := func(v json.RawMessage) []byte {
+		// Marshalling a map of a string and valid JSON cannot fail.
+		data, _ := json.Marshal(map[string]json.RawMessage{key: v})
+		return data
+	}
+	var first error
+	if json.Valid([]byte(value)) {
+		if first = f.Decode(object(json.RawMessage(value))); first == nil {
+			return f, nil
+		}
+	}
+	text, _ := json.Marshal(value)
+	err := f.Decode(object(text))
+	if first != nil && err != nil {
+		err = first
+	}
+	return f, err
+}
+
+// Known tells whether key names a fact that may be overridden.
+func Known(key string) bool {
+	t := reflect.TypeFor[Facts]()
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == key {
+			return key != "schema" && key != "digest"
+		}
+	}
+	return false
+}

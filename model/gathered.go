@@ -1,0 +1,164 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mdmgen/model/ort"
+)
+
+// foreign is an ONNX graph of another tool: it returns [B, L, V] logits, and
+// the wanted rows are gathered after the call.
+type foreign struct {
+	session *ort.Session
+	facts   Facts
+	ref     string
+	ids     string
+	time    string
+	logits  string
+	// extra inputs that masked language models are exported with.
+	attention, positionIDs, tokenTypes string
+
+	full, out, sigma     []float32
+	ones, places, zeroes []int64
+}
+
+// idNames, timeNames are the names that exporters give to the two inputs that
+// matter.
+var (
+	idNames   = []string{"input_ids", "indices", "tokens", "x", "input"}
+	timeNames = []string{"sigma", "timesteps", "timestep", "t"}
+)
+
+// idsInput returns the name of the int64 input that holds the canvas, or "".
+func idsInput(s *ort.Session) string { return named(s, idNames, "int64") }
+
+// timeInput returns the name of the float32 input that holds σ, or "".
+func timeInput(s *ort.Session) string { return named(s, timeNames, "float32") }
+
+func named(s *ort.Session, names []string, dtype string) string {
+	for _, name := range names {
+		for _, in := range s.Inputs() {
+			if in.Name == name && in.Type == dtype {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// logitsOutput returns the output that holds the rows: the one named logits,
+// else the only output of rank 3; nil where there is none.
+func logitsOutput(s *ort.Session) *ort.IO {
+	var found *ort.IO
+	n := 0
+	for _, out := range s.Outputs() {
+		if out.Name == "logits" {
+			return &out
+		}
+		if len(out.Shape) == 3 {
+			found = &out
+			n++
+		}
+	}
+	if n != 1 {
+		return nil
+	}
+	return found
+}
+
+// newForeign checks that the graph can be used and wraps it.
+func newForeign(s *ort.Session, f Facts, ref string) (*foreign, error) {
+	n := &foreign{session: s, facts: f, ref: ref, ids: idsInput(s), time: timeInput(s)}
+	var errs []error
+	if n.ids == "" {
+		errs = append(errs, fmt.Errorf("no int64 input for the canvas (looked for %v)", idNames))
+	}
+	if (n.time != "") != f.TimeConditioned {
+		errs = append(errs, fmt.Errorf("time_conditioned is %t, but the graph has %s", f.TimeConditioned, map[bool]string{true: "an input for sigma", false: "no float32 input for sigma"}[n.time != ""]))
+	}
+	for _, in := range s.Inputs() {
+		switch {
+		case in.Name == n.ids || in.Name == n.time:
+		case in.Name == "attention_mask" && in.Type == "int64":
+			n.attention = in.Name
+		case in.Name == "position_ids" && in.Type == "int64":
+			n.positionIDs = in.Name
+		case in.Name == "token_type_ids" && in.Type == "int64":
+			n.tokenTypes = in.Name
+		default:
+			errs = append(errs, fmt.Errorf("input %s (%s %v) is not one that a masked language model takes", in.Name, in.Type, in.Shape))
+		}
+	}
+	out := logitsOutput(s)
+	switch {
+	case out == nil || len(out.Shape) != 3:
+		errs = append(errs, errors.New("no output logits of shape [batch, length, columns]"))
+	default:
+		n.logits = out.Name
+		if c := out.Shape[2]; c > 0 && int(c) != f.Columns {
+			errs = append(errs, fmt.Errorf("columns is %d, but output %s has %d", f.Columns, out.Name, c))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("model %s: %w", ref, err)
+	}
+	return n, nil
+}
+
+func (n *foreign) Facts() Facts   { return n.facts }
+func (n *foreign) Origin() Origin { return origin(n.ref, n.facts, n.session) }
+func (n *foreign) Close() error   { return n.session.Close() }
+
+// Logits makes one network call and gathers the wanted rows; see [Model].
+func (n *foreign) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	length, wanted, err := callShape(n.facts, rows, ids, positions, sigma)
+	if err != nil {
+		return nil, err
+	}
+	shape := []int64{int64(rows), int64(length)}
+	in := []ort.Tensor{{Name: n.ids, Shape: shape, Int64: ids}}
+	if n.attention != "" {
+		n.ones = filled(n.ones, len(ids), func(int) int64 { return 1 })
+		in = append(in, ort.Tensor{Name: n.attention, Shape: shape, Int64: n.ones})
+	}
+	if n.positionIDs != "" {
+		n.places = filled(n.places, len(ids), func(i int) int64 { return int64(i % length) })
+		in = append(in, ort.Tensor{Name: n.positionIDs, Shape: shape, Int64: n.places})
+	}
+	if n.tokenTypes != "" {
+		n.zeroes = filled(n.zeroes, len(ids), func(int) int64 { return 0 })
+		in = append(in, ort.Tensor{Name: n.tokenTypes, Shape: shape, Int64: n.zeroes})
+	}
+	if n.time != "" {
+		n.sigma = grow(n.sigma, rows)
+		for i, s := range sigma {
+			n.sigma[i] = float32(s)
+		}
+		in = append(in, ort.Tensor{Name: n.time, Shape: shape[:1], Float32: n.sigma})
+	}
+	v := n.facts.Columns
+	n.full = grow(n.full, rows*length*v)
+	res := []ort.Tensor{{Name: n.logits, Shape: []int64{int64(rows), int64(length), int64(v)}, Float32: n.full}}
+	if err := n.session.Run(ctx, in, res); err != nil {
+		return nil, err
+	}
+	n.out = grow(n.out, rows*wanted*v)
+	for i, p := range positions {
+		at := (i/wanted)*length + int(p)
+		copy(n.out[i*v:(i+1)*v], n.full[at*v:])
+	}
+	return n.out, nil
+}
+
+// filled returns n values, value(i) at i, in the memory of s where it is large
+// enough.
+func filled(s []int64, n int, value func(int) int64) []int64 {
+	s = slices.Grow(s[:0], n)[:n]
+	for i := range s {
+		s[i] = value(i)
+	}
+	return s
+}

@@ -1,0 +1,81 @@
+// Package model opens masked diffusion language models: a built-in name, a
+// published checkpoint folder, an ONNX file or folder, or a world file. Whatever
+// it was opened from, a model answers one question: the rows of logits at wanted
+// positions of some canvases.
+//
+// The sub-packages are what it is made of: checkpoint (bytes to named tensors),
+// graph (tensors to an ONNX graph), ort (ONNX Runtime), world (tables in
+// memory), facts (what a program must know of a model).
+package model
+
+import (
+	"context"
+	"io/fs"
+
+	"mdmgen/model/facts"
+	"mdmgen/model/ort"
+)
+
+// Facts describes a model; see [facts.Facts].
+type Facts = facts.Facts
+
+// Model is an open network with its facts. It belongs to one goroutine.
+type Model interface {
+	// Facts describes the network.
+	Facts() Facts
+	// Logits returns the rows at the wanted positions of a batch of canvases of
+	// one length L: ids has shape [rows, L], positions [rows, K], both
+	// row-major; sigma holds −log α of each row and is nil unless the network is
+	// time-conditioned. The result has shape [rows, K, Columns] and is valid
+	// until the next call. A cancelled context ends a call within the time of
+	// one operator of the graph and is returned as its error.
+	Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error)
+	// Close releases the network. It may be called twice.
+	Close() error
+}
+
+// Origin is what a record says about where a model and its rows came from.
+type Origin struct {
+	// Reference is what the user named.
+	Reference string `json:"reference"`
+	Family    string `json:"family"`
+	// Digest is "sha256:…" of the content.
+	Digest     string `json:"digest"`
+	Parameters int64  `json:"parameters,omitempty"`
+	Dtype      string `json:"dtype,omitempty"`
+	// Runtime is "onnxruntime 1.30.0", or "tables" for a model that needs none.
+	Runtime string `json:"runtime"`
+	// Provider is cpu or cuda:N.
+	Provider string `json:"provider"`
+	// Threads is the number of threads of one call.
+	Threads int `json:"threads"`
+}
+
+// Describer is a model that can tell its origin.
+type Describer interface{ Origin() Origin }
+
+// Builtin is a checkpoint that the program carries: a folder as a hub has it.
+type Builtin struct {
+	Name string
+	FS   fs.FS
+}
+
+// Options says how a model is opened. The zero value opens on the CPU with all
+// threads, and fetches ONNX Runtime where it is missing.
+type Options struct {
+	// Runtime says which library runs the network, on which device, with how
+	// many threads.
+	Runtime ort.Config
+	// Builtins are the names that come before files.
+	Builtins []Builtin
+	// Override changes facts after they were read: keys are those of the JSON
+	// form, values JSON or plain text. Sidecar is a file of the same form that
+	// is read before; "" means the one beside an ONNX file, if there is one.
+	Override map[string]string
+	Sidecar  string
+}
+
+// MissingError says that a model, or a file of it, is not there.
+type MissingError struct{ Msg string }
+
+func (e *MissingError) Error() string { return e.Msg }

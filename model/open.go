@@ -1,0 +1,151 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
+	"mdmgen/model/world"
+)
+
+// hubName is the form of a hub's repository name.
+var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// Open opens the model that ref names: a built-in name, a folder with a
+// checkpoint or an ONNX model, an .onnx file, or a world's .json file. The error
+// is a *MissingError where there is no such model.
+func Open(ctx context.Context, ref string, opts Options) (Model, error) {
+	for _, b := range opts.Builtins {
+		if b.Name == ref {
+			c, err := checkpoint.OpenFS(b.FS, b.Name)
+			if err != nil {
+				return nil, err
+			}
+			return openCheckpoint(ctx, ref, c, opts)
+		}
+	}
+	kind, path, err := Resolve(ref, opts.Builtins)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case KindCheckpoint:
+		c, err := checkpoint.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		return openCheckpoint(ctx, ref, c, opts)
+	case KindONNX:
+		return openONNX(ctx, ref, path, opts)
+	default:
+		return openWorld(ref, path, opts)
+	}
+}
+
+// Kind is what a reference leads to.
+type Kind int
+
+// The kinds of model.
+const (
+	KindBuiltin Kind = iota
+	KindCheckpoint
+	KindONNX
+	KindWorld
+)
+
+// Resolve tells what ref is without opening it, and the path of the folder or
+// file that it leads to.
+func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
+	var names []string
+	for _, b := range builtins {
+		if b.Name == ref {
+			return KindBuiltin, "", nil
+		}
+		names = append(names, b.Name)
+	}
+	info, err := os.Stat(ref)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && hubName.MatchString(ref) && !strings.Contains(filepath.Base(ref), ".json") && !strings.HasSuffix(ref, ".onnx"):
+		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder; to use a hub's repository, download it and give the folder", ref)}
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s)", ref, strings.Join(names, ", "))}
+	case err != nil:
+		return 0, "", fmt.Errorf("model %s: %w", ref, errors.Unwrap(err))
+	case info.IsDir():
+		return resolveFolder(ref)
+	}
+	switch base := filepath.Base(ref); {
+	case strings.HasSuffix(base, ".onnx"):
+		return KindONNX, ref, nil
+	case strings.HasSuffix(base, ".json") && base != "config.json":
+		return KindWorld, ref, nil
+	case base == "config.json", strings.HasSuffix(base, ".safetensors"):
+		return KindCheckpoint, filepath.Dir(ref), nil
+	}
+	return 0, "", fmt.Errorf("model %s: not a model file: expected a folder, an .onnx file or a world's .json file", ref)
+}
+
+// resolveFolder finds the one model of a folder.
+func resolveFolder(dir string) (Kind, string, error) {
+	exists := func(elem ...string) bool {
+		_, err := os.Stat(filepath.Join(append([]string{dir}, elem...)...))
+		return err == nil
+	}
+	graphs, err := filepath.Glob(filepath.Join(dir, "*.onnx"))
+	if err == nil && len(graphs) == 0 {
+		graphs, err = filepath.Glob(filepath.Join(dir, "onnx", "*.onnx"))
+	}
+	if err != nil {
+		return 0, "", fmt.Errorf("model %s: %w", dir, err)
+	}
+	weights := exists("model.safetensors") || exists("model.safetensors.index.json")
+	switch {
+	case weights:
+		return KindCheckpoint, dir, nil
+	case len(graphs) == 1:
+		return KindONNX, graphs[0], nil
+	case len(graphs) > 1:
+		for _, g := range graphs {
+			if filepath.Base(g) == "model.onnx" {
+				return KindONNX, g, nil
+			}
+		}
+		return 0, "", fmt.Errorf("model %s: holds %d ONNX files (%s); name one of them", dir, len(graphs), strings.Join(graphs, ", "))
+	case exists("config.json"):
+		return 0, "", &MissingError{fmt.Sprintf("model %s: has config.json but neither model.safetensors nor an .onnx file", dir)}
+	}
+	return 0, "", &MissingError{fmt.Sprintf("model %s: no config.json with model.safetensors and no .onnx file in this folder", dir)}
+}
+
+// openWorld opens a world file: tables, no runtime.
+func openWorld(ref, path string, opts Options) (Model, error) {
+	w, err := world.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := facts.Apply(w.Facts(), opts.Sidecar, opts.Override)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", ref, err)
+	}
+	return &table{World: w, facts: f, ref: ref}, nil
+}
+
+// table is a world with its facts and origin.
+type table struct {
+	*world.World
+	facts Facts
+	ref   string
+}
+
+func (t *table) Facts() Facts { return t.facts }
+
+func (t *table) Origin() Origin {
+	return Origin{Reference: t.ref, Family: t.facts.Family, Digest: t.facts.Digest, Dtype: "F64", Runtime: "tables", Provider: "cpu", Threads: 1}
+}

@@ -1,0 +1,22 @@
+// Package testdata carries the built-in model: a small masked diffusion language
+// model with its tokenizer, in the layout in which a hub publishes such models.
+// Beside it stand the reference values that tests read from disk.
+package testdata
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed fairytale/config.json fairytale/model.safetensors fairytale/tokenizer.json
+var files embed.FS
+
+// Fairytale returns the folder of the built-in model: config.json,
+// model.safetensors and tokenizer.json.
+func Fairytale() fs.FS {
+	dir, err := fs.Sub(files, "fairytale")
+	if err != nil {
+		panic(err) // The name is a constant and valid.
+	}
+	return dir
+}
