@@ -14,10 +14,28 @@ type Options struct {
 	// Full builds the graph that other tools export: no positions, logits
 	// float32 [B, L, V] at all of them.
 	Full bool
-	// Copy puts the weights into the model's bytes even where they could be
-	// referred to in place.
-	Copy bool
+	// Weights says where the model's matrices are; the zero value decides.
+	Weights Placement
 }
+
+// Placement says where the matrices of a built model are.
+type Placement int
+
+const (
+	// Auto is InPlace for checkpoints of 64 MB and more where it is possible,
+	// else Copied.
+	Auto Placement = iota
+	// Copied puts them into the model's bytes, with all constants multiplied in.
+	Copied
+	// InPlace refers to the checkpoint's own file. It needs F32 weights in
+	// files of one folder.
+	InPlace
+)
+
+// inPlaceTotal is the size in bytes of all weights from which Auto prefers
+// references. Smaller networks are copied in milliseconds, need a product less
+// for each branch, and do not depend on a file afterwards.
+const inPlaceTotal = 64 << 20
 
 // Model is a graph for a runtime to open.
 type Model struct {
@@ -41,14 +59,16 @@ var families = map[string]func(*builder, *checkpoint.Checkpoint) conditioner{
 const inPlaceFrom = 1 << 16
 
 // Build makes the graph of an open checkpoint. F32 weights on disk are referred
-// to in the checkpoint's own file, which must stay where it is for as long as
+// to in the checkpoint's own file where there are many of them; the file must stay where it is for as long as
 // the runtime holds the model, and the checkpoint may be closed. All other
 // weights are widened into the model's bytes: up to 2 GB as float32, beyond
 // that use [Write].
 func Build(c *checkpoint.Checkpoint, o Options) (Model, error) {
 	dir := ""
-	if !o.Copy {
-		dir = externalDir(c)
+	if o.Weights == InPlace || o.Weights == Auto && Size(c) >= inPlaceTotal {
+		if dir = externalDir(c); dir == "" && o.Weights == InPlace {
+			return Model{}, fmt.Errorf("graph: %s: its weights cannot be read in place: they are %s, or not all in files of one folder", c.Name(), c.Dtype())
+		}
 	}
 	b, f, err := network(c, o, dir == "")
 	if err != nil {
@@ -68,6 +88,14 @@ func Build(c *checkpoint.Checkpoint, o Options) (Model, error) {
 	}
 	return Model{Bytes: m.Bytes(), ExternalDir: dir, Facts: f}, nil
 }
+
+// Size returns the bytes of the checkpoint's parameters as float32.
+func Size(c *checkpoint.Checkpoint) int64 { return 4 * c.Config.Parameters() }
+
+// CanRefer reports whether Build can refer to the checkpoint's own file. A large
+// checkpoint that it cannot refer to, one of F16 or BF16, is better written to a
+// folder once: from its bytes a runtime holds a model two to three times.
+func CanRefer(c *checkpoint.Checkpoint) bool { return externalDir(c) != "" }
 
 // network builds the graph; scaled says that its weights will be written out,
 // so that constants may be multiplied into them.

@@ -48,11 +48,11 @@ type attrs []struct {
 // node adds a node with one output and returns its name. Empty inputs are
 // optional ones left out.
 func (b *builder) node(domain, op string, a attrs, in ...string) string {
-	return b.nodes1(domain, op, a, 1, in...)[0]
+	return b.nodeN(domain, op, a, 1, in...)[0]
 }
 
-// nodes1 adds a node with several outputs.
-func (b *builder) nodes1(domain, op string, a attrs, outputs int, in ...string) []string {
+// nodeN adds a node with several outputs.
+func (b *builder) nodeN(domain, op string, a attrs, outputs int, in ...string) []string {
 	var m message
 	for _, name := range in {
 		m.str(1, name)

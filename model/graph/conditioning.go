@@ -157,7 +157,7 @@ func (t timed) linear(name string) string {
 // chunks applies a modulation layer and cuts it into n values [B, 1, Hidden].
 func (t timed) chunks(name string, n int) []string {
 	wide := t.b.op("Reshape", t.linear(name), t.b.ints(fmt.Sprintf("shape_chunks_%d", n), -1, int64(n), int64(t.c.Config.Hidden)))
-	return t.b.nodes1("", "Split", attrs{{"axis", 1}}, n, wide)
+	return t.b.nodeN("", "Split", attrs{{"axis", 1}}, n, wide)
 }
 
 func (t timed) branch(block, which int) modulation {

@@ -25,6 +25,9 @@ type ddit struct {
 	index       string // positions as indices of GatherND, [B, K, 1]
 	zero        string // [1]: rotary positions count from 0
 	cos, sin    string // [Length, HeadSize/2]
+	// The embeddings of the distinct ids on the canvases, and for each position
+	// which of them is its own; empty where the first block does not share.
+	distinct, inverse string
 }
 
 // build adds the whole network to the builder. Where full is set there is no
@@ -36,29 +39,41 @@ func (d *ddit) build(full bool) {
 	hidden := b.ints("hidden", h)
 	d.all = b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", d.ids), hidden)
 	d.wanted = d.all
-	rows := d.ids
 	if !full {
 		d.positions = b.input("positions", elemInt64, "batch", "wanted")
 		d.wanted = b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", d.positions), hidden)
 		d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
-		rows = d.positions
 	}
 	d.zero = b.ints("zero", 0)
 	d.rotaryTables()
 
-	embedding := d.c.Tensor("vocab_embed.embedding")
-	x := d.flat(b.op("Gather", b.matrix("vocab_embed.embedding", whole(embedding)), d.ids))
+	x := d.embed(!full)
 	for i := range cfg.Blocks {
 		x = d.block(i, x, i == cfg.Blocks-1 && !full)
 	}
 	x = d.norm(finalNorm, x, d.cond.final(), d.wanted)
-	logits := d.linear("output_layer.linear", x, nil, true)
-	shape := b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", rows), b.ints("columns", int64(cfg.Columns)))
 	axis := "wanted"
 	if full {
 		axis = "length"
 	}
-	b.output("logits", b.op("Reshape", logits, shape), elemFloat, "batch", axis, cfg.Columns)
+	b.output("logits", d.head(b.op("Reshape", x, d.wanted)), elemFloat, "batch", axis, cfg.Columns)
+}
+
+// embed gives the residual stream before the first block.
+//
+// The first block's queries, keys and values depend on the id alone until they
+// are rotated, and a canvas holds few distinct ids: most of its positions are
+// MASK while it is being filled. Where share is set, and no time of a canvas
+// enters the norm, they are computed once an id.
+func (d *ddit) embed(share bool) string {
+	b := d.b
+	table := b.matrix("vocab_embed.embedding", whole(d.c.Tensor("vocab_embed.embedding")))
+	if !share || d.c.Config.TimeConditioned || d.c.Config.Blocks == 1 {
+		return d.flat(b.op("Gather", table, d.ids))
+	}
+	u := b.nodeN("", "Unique", attrs{{"sorted", 0}}, 3, b.op("Reshape", d.ids, b.ints("shape_line", -1)))
+	d.distinct, d.inverse = b.op("Gather", table, u[0]), u[2]
+	return b.op("Gather", d.distinct, d.inverse)
 }
 
 // block adds block i. In the last one the stream leaves with the wanted
@@ -66,8 +81,13 @@ func (d *ddit) build(full bool) {
 func (d *ddit) block(i int, x string, last bool) string {
 	h := d.c.Config.Hidden
 	name := fmt.Sprintf("blocks.%d.", i)
+	shared := i == 0 && d.distinct != ""
 	m := d.cond.branch(i, attention)
-	a := d.norm(normName(i, attention), x, m, d.all)
+	a := x
+	if shared {
+		a = d.distinct
+	}
+	a = d.norm(normName(i, attention), a, m, d.all)
 	from, shape, at := a, d.all, d.zero
 	if last {
 		from, x = d.gather(a), d.gather(x)
@@ -77,7 +97,11 @@ func (d *ddit) block(i int, x string, last bool) string {
 	qkv := d.c.Tensor(name + "attn_qkv.weight")
 	project := func(which int, suffix, x, shape string) string {
 		w := d.b.matrix(name+"attn_"+suffix+".weight", source{tensor: qkv, first: which * h, rows: h, cols: h})
-		return d.b.op("Reshape", d.b.node("", "Gemm", attrs{{"transB", 1}}, x, w), shape)
+		y := d.b.node("", "Gemm", attrs{{"transB", 1}}, x, w)
+		if shared {
+			y = d.b.op("Gather", y, d.inverse)
+		}
+		return d.b.op("Reshape", y, shape)
 	}
 	q := d.rotary(project(0, "q", from, shape), at)
 	k := d.rotary(project(1, "k", a, d.all), d.zero)
@@ -87,8 +111,10 @@ func (d *ddit) block(i int, x string, last bool) string {
 
 	m = d.cond.branch(i, mlp)
 	y := d.norm(normName(i, mlp), x, m, shape)
-	y = d.linear(name+"mlp.0", y, nil, true)
-	y = d.b.node(microsoft, "FastGelu", nil, y) // the tanh form
+	// FastGelu is the tanh form; it adds the bias on its one pass.
+	y = d.linear(name+"mlp.0", y, nil, false)
+	bias := vector(d.c, name+"mlp.0.bias")
+	y = d.b.node(microsoft, "FastGelu", nil, y, d.b.floats(name+"mlp.0.bias", bias, len(bias)))
 	y = d.linear(name+"mlp.2", y, m.gate, true)
 	return d.residual(x, y, m, shape)
 }
@@ -143,6 +169,17 @@ func (d *ddit) linear(name, x string, gate []float32, bias bool) string {
 		y = d.b.op("Mul", y, d.b.floats(name+".gate", gate, len(gate)))
 	}
 	return y
+}
+
+// head maps rows [B, n, Hidden] to logits [B, n, Columns]. Not a Gemm: that
+// gives a matrix, and giving it its third dimension copies all of it once more,
+// on one thread.
+func (d *ddit) head(x string) string {
+	const name = "output_layer.linear"
+	w := d.b.matrix(name+".weight", whole(d.c.Tensor(name+".weight")))
+	v := vector(d.c, name+".bias")
+	y := d.b.node(microsoft, "FusedMatMul", attrs{{"transB", 1}}, x, w)
+	return d.b.op("Add", y, d.b.floats(name+".bias", v, len(v)))
 }
 
 // residual adds a branch to the stream.
