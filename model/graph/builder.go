@@ -18,6 +18,9 @@ import (
 // microsoft is the domain of ONNX Runtime's own operators.
 const microsoft = "com.microsoft"
 
+// producer is the model's producer_name.
+const producer = "mdmgen"
+
 // Key is the metadata key of the model's facts.
 const Key = "mdmgen"
 
@@ -189,7 +192,7 @@ func (b *builder) encode(f facts.Facts) (model, error) {
 	}
 	var top message
 	top.int(1, irVersion)
-	top.str(2, "mdmgen")
+	top.str(2, producer)
 	top.str(6, describe(f))
 	top.bytes(8, opsetID("", opset))
 	top.bytes(8, opsetID(microsoft, 1))
