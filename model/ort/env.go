@@ -31,7 +31,10 @@ type environment struct {
 func (e *environment) keep() {
 	e.Lock()
 	defer e.Unlock()
-	e.pinned = true
+	if !e.pinned {
+		e.pinned = true
+		live.Add(-1) // what is meant to stay is no leak
+	}
 }
 
 // acquire returns the library of the environment, which it begins if no session

@@ -1,0 +1,138 @@
+package ort
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What depends on the state of the whole process, such as the one library that
+// it may load, is tested in a process of its own: this binary again, with
+// childVariable set.
+
+const childVariable = "MDMGEN_ORT_TEST_CHILD"
+
+// childReport is what a child prints.
+type childReport struct {
+	Error    string
+	Missing  bool
+	Library  Library
+	Provider string
+	Log      []string
+	Live     int64
+	Second   string // the error of opening with the library Again
+	Report   *Report
+}
+
+// childTask is what a child does.
+type childTask struct {
+	Config   Config
+	Diagnose bool
+	Again    string
+}
+
+func TestMain(m *testing.M) {
+	task := os.Getenv(childVariable)
+	if task == "" {
+		os.Exit(m.Run())
+	}
+	var c childTask
+	if err := json.Unmarshal([]byte(task), &c); err != nil {
+		panic(err)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(c.do()); err != nil {
+		panic(err)
+	}
+}
+
+func (c childTask) do() (r childReport) {
+	c.Config.Log = func(line string) { r.Log = append(r.Log, line) }
+	if c.Diagnose {
+		d := Diagnose(c.Config)
+		r.Report, r.Live = &d, live.Load()
+		return r
+	}
+	s, err := Open(context.Background(), Source{Bytes: adder()}, c.Config)
+	if err != nil {
+		var missing *MissingError
+		r.Error, r.Missing, r.Live = err.Error(), errors.As(err, &missing), live.Load()
+		return r
+	}
+	z := make([]float32, 2)
+	if err := s.Run(context.Background(), []Tensor{pairs("x", 1, 2), pairs("y", 3, 4)}, []Tensor{pairs("z", z...)}); err != nil {
+		r.Error = err.Error()
+	} else if z[0] != 4 || z[1] != 6 {
+		r.Error = "wrong sum"
+	}
+	r.Library, r.Provider = s.Library(), s.Provider()
+	if c.Again != "" {
+		c.Config.Library = c.Again
+		if _, err := Open(context.Background(), Source{Bytes: adder()}, c.Config); err != nil {
+			r.Second = err.Error()
+		}
+	}
+	if err := s.Close(); err != nil {
+		r.Error = err.Error()
+	}
+	r.Live = live.Load()
+	return r
+}
+
+// child runs a task in a process of its own, with variables set ("K=V") or
+// taken away ("K="). Nothing but the report may be printed.
+func child(t *testing.T, task childTask, environ ...string) childReport {
+	t.Helper()
+	data, err := json.Marshal(struct {
+		Config   any
+		Diagnose bool
+		Again    string
+	}{struct {
+		Library, Device string
+		Offline         bool
+		Threads         int
+	}{task.Config.Library, task.Config.Device, task.Config.Offline, task.Config.Threads}, task.Diagnose, task.Again})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe)
+	drop := append([]string{"MDMGEN_RUNTIME=", "MDMGEN_OFFLINE=", "VIRTUAL_ENV=", "CONDA_PREFIX="}, environ...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		key, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(drop, func(d string) bool { return strings.HasPrefix(d, key+"=") })
+	})
+	cmd.Env = append(cmd.Env, childVariable+"="+string(data))
+	for _, kv := range environ {
+		if !strings.HasSuffix(kv, "=") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("the child ended with %v: %s", err, stderr.String())
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("the runtime prints to the terminal: %s", stderr.String())
+	}
+	var r childReport
+	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
+		t.Fatalf("%v: %s", err, stdout.String())
+	}
+	if r.Live != 0 {
+		t.Errorf("%d native objects are left", r.Live)
+	}
+	if strings.Contains(r.Error, "\n") {
+		t.Errorf("an error of several lines: %s", r.Error)
+	}
+	return r
+}

@@ -1,0 +1,347 @@
+package ort
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The clients of these tests are shell scripts in a search path of their own,
+// which leave a prepared archive in the working folder.
+
+// fakeMachine makes an empty cache and a search path with the given scripts,
+// and returns the cache.
+func fakeMachine(t *testing.T, scripts map[string]string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the clients of the test are shell scripts")
+	}
+	if _, err := buildFor(runtime.GOOS, runtime.GOARCH); err != nil {
+		t.Skip(err)
+	}
+	bin, cache := t.TempDir(), t.TempDir()
+	for name, body := range scripts {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin)
+	t.Setenv("MDMGEN_CACHE", cache)
+	t.Setenv("MDMGEN_OFFLINE", "")
+	return cache
+}
+
+// pinned replaces the table by one with the archive's hash for the time of a
+// test.
+func pinned(t *testing.T, wheel, node string) build {
+	t.Helper()
+	sum := func(path string) string {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return ""
+		}
+		h := sha256.Sum256(data)
+		return hex.EncodeToString(h[:])
+	}
+	b, _ := buildFor(runtime.GOOS, runtime.GOARCH)
+	b.wheel = sum(wheel)
+	oldBuilds, oldSum := builds, npmSum
+	builds, npmSum = []build{b}, sum(node)
+	t.Cleanup(func() { builds, npmSum = oldBuilds, oldSum })
+	return b
+}
+
+const libraryBytes = "this stands for a library"
+
+func writeWheel(t *testing.T, entry string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "onnxruntime-1.30.0-test.whl")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for _, name := range []string{"onnxruntime/__init__.py", entry} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(libraryBytes))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func writeNode(t *testing.T, entry string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "onnxruntime-node-1.30.0.tgz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gzip.NewWriter(f)
+	w := tar.NewWriter(g)
+	for _, name := range []string{"package/package.json", entry} {
+		err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(libraryBytes))})
+		if err == nil {
+			_, err = w.Write([]byte(libraryBytes))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), g.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// deliver is a client that answers its command with a file. The search asks an
+// interpreter with -c, which is no download.
+func deliver(archive string) string {
+	return fmt.Sprintf("[ \"$1\" = -c ] && exit 0\n/bin/cp '%s' .", archive)
+}
+
+// left returns all files in a cache but the lock.
+func left(t *testing.T, cache string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(cache, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != ".lock" {
+			rel, _ := filepath.Rel(cache, path)
+			files = append(files, rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestFetch(t *testing.T) {
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	wheel, node := writeWheel(t, b.library), writeNode(t, b.node)
+	broken := "echo 'ERROR: no network' >&2; exit 1"
+	tests := []struct {
+		name    string
+		scripts map[string]string
+		client  string
+	}{
+		{"pip", map[string]string{"python3": deliver(wheel)}, "pip"},
+		{"pip of python", map[string]string{"python3": "echo 'No module named pip' >&2; exit 1", "python": deliver(wheel)}, "pip"},
+		{"npm", map[string]string{"npm": deliver(node)}, "npm"},
+		{"npm where pip fails", map[string]string{"python3": broken, "npm": deliver(node)}, "npm"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cache := fakeMachine(t, tt.scripts)
+			pinned(t, wheel, node)
+			var log []string
+			l, err := fetch(t.Context(), Config{Log: func(s string) { log = append(log, s) }}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := filepath.Join("runtime", b.folder(), b.libraryName())
+			if got := left(t, cache); len(got) != 1 || got[0] != want || l.Path != filepath.Join(cache, want) || l.Version != Version || l.Source != "fetched" {
+				t.Errorf("files %v, library %+v", got, l)
+			}
+			if data, err := os.ReadFile(l.Path); err != nil || string(data) != libraryBytes {
+				t.Errorf("the library is %q, %v", data, err)
+			}
+			if len(log) != 1 || !strings.Contains(log[0], tt.client) || !strings.Contains(log[0], l.Path) || strings.Contains(log[0], "\n") {
+				t.Errorf("log: %q", log)
+			}
+		})
+	}
+}
+
+func TestFetchFails(t *testing.T) {
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	wheel, other, node := writeWheel(t, b.library), writeWheel(t, "else.so"), writeNode(t, "package/else.so")
+	quarter := put(t, "onnxruntime-1.30.0.whl", []byte("half of an archive"))
+	tests := []struct {
+		name    string
+		scripts map[string]string
+		want    []string
+		pin     string // the archive whose hash is expected; "" is the published one
+	}{
+		{"no client", nil, []string{"neither Python's pip nor npm", "--runtime", "Python package onnxruntime", "pip or npm"}, ""},
+		{"hash of pip's", map[string]string{"python3": deliver(wheel)}, []string{"pip: the archive is not the published one", b.wheel}, ""},
+		{"hash of npm's", map[string]string{"npm": deliver(node)}, []string{"npm: the archive is not the published one", npmSum}, ""},
+		{"client fails", map[string]string{"python3": "echo WARNING: slow; echo 'ERROR: could not connect' >&2; echo bye; exit 1"}, []string{"pip: ERROR: could not connect"}, ""},
+		{"client leaves nothing", map[string]string{"npm": "exit 0"}, []string{"npm: it left 0 archives"}, ""},
+		{"both fail", map[string]string{"python3": "echo 'No module named pip' >&2; exit 1", "npm": "echo 'npm error 404' >&2; exit 1"}, []string{"pip: No module named pip", "npm: npm error 404"}, ""},
+		{"wheel without library", map[string]string{"python3": deliver(other)}, []string{"the wheel has no " + b.library}, other},
+		{"package without library", map[string]string{"npm": deliver(node)}, []string{"the npm package has no " + b.node}, node},
+		{"no archive", map[string]string{"python3": deliver(quarter)}, []string{"pip: zip:"}, quarter},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cache := fakeMachine(t, tt.scripts)
+			if tt.pin != "" {
+				pinned(t, tt.pin, tt.pin)
+			}
+			_, err := fetch(t.Context(), Config{}, nil)
+			var missing *MissingError
+			if !errors.As(err, &missing) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("error is %v", err)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error is %v, want %q in it", err, want)
+				}
+			}
+			if got := left(t, cache); len(got) != 0 {
+				t.Errorf("files were left: %v", got)
+			}
+		})
+	}
+	t.Run("hash tells both", func(t *testing.T) {
+		fakeMachine(t, map[string]string{"python3": deliver(wheel)})
+		_, err := fetch(t.Context(), Config{}, nil)
+		data, _ := os.ReadFile(wheel)
+		h := sha256.Sum256(data)
+		if err == nil || !strings.Contains(err.Error(), hex.EncodeToString(h[:])) {
+			t.Errorf("the hash that was met is not told: %v", err)
+		}
+	})
+}
+
+func TestOffline(t *testing.T) {
+	fakeMachine(t, map[string]string{"python3": "exit 0", "npm": "exit 0"})
+	for _, cfg := range []Config{{Offline: true}, {}} {
+		if !cfg.Offline {
+			t.Setenv("MDMGEN_OFFLINE", "1")
+		}
+		_, err := fetch(t.Context(), cfg, nil)
+		var missing *MissingError
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "forbidden") || !strings.Contains(err.Error(), "--runtime") {
+			t.Errorf("%+v: %v", cfg, err)
+		}
+	}
+	// The same through Open, on a machine that has no library anywhere.
+	r := child(t, childTask{}, "MDMGEN_OFFLINE=1", "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(), "LD_LIBRARY_PATH=")
+	if r.Library.Source == "" && (!r.Missing || !strings.Contains(r.Error, "forbidden")) {
+		t.Errorf("Open: %+v", r)
+	}
+}
+
+// TestFetchOnce lets several fetch at once: one does, the others take what it
+// left. What stands for the library must pass the probe then.
+func TestFetchOnce(t *testing.T) {
+	lib := theLibrary(t)
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	wheel := filepath.Join(t.TempDir(), "onnxruntime-1.30.0-test.whl")
+	f, err := os.Create(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: b.library, Method: zip.Store})
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> \"$MDMGEN_CACHE/count\""})
+	pinned(t, wheel, wheel)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			l, err := fetch(t.Context(), Config{}, nil)
+			if err != nil || probeFails(l.Path) {
+				t.Errorf("fetch: %+v, %v", l, err)
+			}
+		})
+	}
+	wait.Wait()
+	if count, err := os.ReadFile(filepath.Join(cache, "count")); err != nil || string(count) != "once\n" {
+		t.Errorf("the client ran %q, %v", count, err)
+	}
+	// A library of the cache that did not load is replaced.
+	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	if _, err := fetch(t.Context(), Config{}, []Candidate{{Library: Library{Path: path}, Reason: "it does not load"}}); err != nil {
+		t.Error(err)
+	}
+	if count, _ := os.ReadFile(filepath.Join(cache, "count")); string(count) != "once\nonce\n" {
+		t.Errorf("a broken library was not fetched again: %q", count)
+	}
+}
+
+func probeFails(path string) bool {
+	_, err := probe(path)
+	return err != nil
+}
+
+// TestFetchCancelled ends the client, and a wait for another process.
+func TestFetchCancelled(t *testing.T) {
+	cache := fakeMachine(t, map[string]string{"python3": "[ \"$1\" = -c ] && exit 0\necho half > onnxruntime-1.whl\nexec /bin/sleep 30"})
+	var log []string
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	_, err := fetch(ctx, Config{Log: func(s string) { log = append(log, s) }}, nil)
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	if got := left(t, cache); len(got) != 0 || len(log) != 0 {
+		t.Errorf("files %v, log %q", got, log)
+	}
+}
+
+// TestSweep removes what a killed process left.
+func TestSweep(t *testing.T) {
+	cache := fakeMachine(t, map[string]string{"npm": "exit 1"})
+	old := filepath.Join(cache, "runtime", ".fetch-1234", "half.whl")
+	if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(old, []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fetch(t.Context(), Config{}, nil); err == nil {
+		t.Fatal("a client that fails fetched")
+	}
+	if got := left(t, cache); len(got) != 0 {
+		t.Errorf("files were left: %v", got)
+	}
+}
+
+func TestFetchUnwritable(t *testing.T) {
+	fakeMachine(t, map[string]string{"npm": "exit 1"})
+	t.Setenv("MDMGEN_CACHE", filepath.Join(put(t, "file", []byte("x")), "below"))
+	if _, err := fetch(t.Context(), Config{}, nil); err == nil || !strings.HasPrefix(err.Error(), "onnx runtime: cache folder: ") {
+		t.Errorf("error is %v", err)
+	}
+}

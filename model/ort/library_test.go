@@ -1,0 +1,287 @@
+package ort
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// theLibrary returns the path of a library that works, and skips where there is
+// none.
+func theLibrary(t *testing.T) string {
+	t.Helper()
+	return open(t, Source{Bytes: adder()}).Library().Path
+}
+
+// put copies or writes a file into a new folder.
+func put(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// libraryName is a name that the search would take on this system.
+func libraryName() string {
+	return strings.ReplaceAll(libraryPatterns()[len(libraryPatterns())-1], "*", "1.99.0")
+}
+
+func TestNamedLibrary(t *testing.T) {
+	lib := theLibrary(t)
+	link := filepath.Join(t.TempDir(), "lib", libraryName())
+	if err := os.Mkdir(filepath.Dir(link), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(lib, link); err != nil {
+		t.Skip("this system has no links: ", err)
+	}
+	tests := []struct {
+		name, library, env, source string
+	}{
+		{"file", lib, "", "--runtime"},
+		{"folder", filepath.Dir(lib), "", "--runtime"},
+		{"folder above", filepath.Dir(filepath.Dir(link)), "", "--runtime"},
+		{"variable", "", "MDMGEN_RUNTIME=" + lib, "MDMGEN_RUNTIME"},
+		{"flag before variable", lib, "MDMGEN_RUNTIME=/nonexistent", "--runtime"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := child(t, childTask{Config: Config{Library: tt.library, Offline: true}}, tt.env)
+			if r.Error != "" || r.Library.Source != tt.source || !samePath(r.Library.Path, lib) {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+func TestNamedLibraryRefused(t *testing.T) {
+	other := filepath.Join(runtime.GOROOT(), "bin", "go")
+	tests := []struct {
+		name, library, want string
+	}{
+		{"nowhere", "/nonexistent/lib.so", "no such file or folder"},
+		{"empty folder", t.TempDir(), "no ONNX Runtime library is in that folder"},
+		{"text", put(t, "lib.so", []byte("#!/bin/sh\necho no library\n")), "it is not a shared library"},
+		{"empty file", put(t, "lib.so", nil), "it is not a shared library"},
+		{"folder with text", filepath.Dir(put(t, libraryName(), []byte("text, and more of it"))), libraryName() + ": it is not a shared library"},
+		{"broken", put(t, "lib.so", []byte("\x7fELF\x02\x01\x01\x00 and then nonsense")), "it is not a shared library"},
+	}
+	if _, err := os.Stat(other); err == nil {
+		tests = append(tests, struct{ name, library, want string }{"program", other, "it is not ONNX Runtime"})
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := child(t, childTask{Config: Config{Library: tt.library}})
+			if !r.Missing || !strings.Contains(r.Error, tt.want) || !strings.Contains(r.Error, tt.library) || !strings.Contains(r.Error, MinVersion) {
+				t.Errorf("got %+v, want %q in the error", r, tt.want)
+			}
+		})
+	}
+}
+
+// TestOldLibrary makes an old library of a new one, by another name for its
+// symbols' version: --runtime refuses it with both versions, the search passes
+// it.
+func TestOldLibrary(t *testing.T) {
+	lib := theLibrary(t)
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "linux" || !strings.Contains(string(data), "VERS_"+Version) {
+		t.Skip("the version in the library cannot be changed")
+	}
+	old := put(t, "libonnxruntime.so", []byte(strings.ReplaceAll(string(data), "VERS_"+Version, "VERS_1.17.1")))
+	r := child(t, childTask{Config: Config{Library: old}})
+	if want := "it is version 1.17.1, but " + MinVersion + " or newer is needed"; !r.Missing || !strings.Contains(r.Error, want) {
+		t.Errorf("got %+v, want %q in the error", r, want)
+	}
+	r = child(t, childTask{Config: Config{Offline: true}},
+		"LD_LIBRARY_PATH="+filepath.Dir(old), "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir())
+	if r.Missing && !strings.Contains(r.Error, old+": it is version 1.17.1") {
+		t.Errorf("the search does not tell the old library: %+v", r)
+	}
+	r = child(t, childTask{Config: Config{Offline: true}},
+		"LD_LIBRARY_PATH="+filepath.Dir(old)+string(filepath.ListSeparator)+filepath.Dir(lib), "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir())
+	if r.Error != "" || r.Library.Source != "system" || !samePath(r.Library.Path, lib) {
+		t.Errorf("the search does not pass the old library: %+v", r)
+	}
+}
+
+// TestSearchOrder puts a library in each place and takes the places away.
+func TestSearchOrder(t *testing.T) {
+	lib := theLibrary(t)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil || runtime.GOOS != "linux" {
+		t.Skip("no build for this system")
+	}
+	at := func(elem ...string) string {
+		dir := t.TempDir()
+		path := filepath.Join(dir, filepath.Join(elem...))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(lib, path); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	cache := "MDMGEN_CACHE=" + at("runtime", b.folder(), b.libraryName())
+	noCache := "MDMGEN_CACHE=" + t.TempDir()
+	venv := "VIRTUAL_ENV=" + at("lib", "python3.12", "site-packages", "onnxruntime", "capi", b.libraryName())
+	system := "LD_LIBRARY_PATH=" + at("libonnxruntime.so.1")
+	noPath := "PATH=" + t.TempDir()
+	tests := []struct {
+		environ []string
+		want    string
+	}{
+		{[]string{cache, venv, system, noPath}, "cache"},
+		{[]string{noCache, venv, system, noPath}, "python package"},
+		{[]string{noCache, system, noPath}, "system"},
+	}
+	for _, tt := range tests {
+		r := child(t, childTask{Config: Config{Offline: true}}, tt.environ...)
+		if r.Error != "" || r.Library.Source != tt.want {
+			t.Errorf("%s: got %+v", tt.want, r)
+		}
+	}
+}
+
+// TestPythonPackage asks an interpreter that knows a package.
+func TestPythonPackage(t *testing.T) {
+	lib := theLibrary(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("the interpreter of the test is a shell script")
+	}
+	pkg := t.TempDir()
+	if err := os.Mkdir(filepath.Join(pkg, "capi"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(lib, filepath.Join(pkg, "capi", filepath.Base(lib))); err != nil {
+		t.Fatal(err)
+	}
+	python := put(t, "python3", []byte("#!/bin/sh\n[ \"$1\" = -c ] && echo '"+pkg+"'\n"))
+	r := child(t, childTask{Config: Config{Offline: true}}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+filepath.Dir(python), "LD_LIBRARY_PATH=")
+	if r.Error != "" || r.Library.Source != "python package" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestOneLibrary opens with another library while one is in use.
+func TestOneLibrary(t *testing.T) {
+	lib := theLibrary(t)
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := put(t, filepath.Base(lib), data)
+	r := child(t, childTask{Config: Config{Library: lib}, Again: other})
+	if r.Error != "" || !strings.Contains(r.Second, "a process can use one library") {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestDeviceRefused(t *testing.T) {
+	lib := theLibrary(t)
+	if missingCUDA(Library{Path: lib}) == nil {
+		t.Skip("the library has CUDA")
+	}
+	for _, device := range []string{"cuda", "cuda:1"} {
+		for _, named := range []string{lib, ""} {
+			r := child(t, childTask{Config: Config{Library: named, Device: device}}, "MDMGEN_CACHE="+cacheOf(lib))
+			if !r.Missing || !strings.HasPrefix(r.Error, "onnx runtime: device cuda: ") || !strings.Contains(r.Error, "onnxruntime-gpu") {
+				t.Errorf("%s with %q: got %+v", device, named, r)
+			}
+			if named != "" && !strings.Contains(r.Error, providerFile("cuda")+" is not beside it") {
+				t.Errorf("%s does not say what is missing: %s", device, r.Error)
+			}
+		}
+	}
+	r := child(t, childTask{Config: Config{Library: lib, Device: "auto"}})
+	if r.Error != "" || r.Provider != "cpu" {
+		t.Errorf("auto: got %+v", r)
+	}
+}
+
+// cacheOf returns the cache that a library of the cache is in.
+func cacheOf(lib string) string { return filepath.Dir(filepath.Dir(filepath.Dir(lib))) }
+
+// TestProviderThatDoesNotLoad has files of the right names beside the library:
+// cuda is refused with the loader's words, auto says why it takes the CPU.
+func TestProviderThatDoesNotLoad(t *testing.T) {
+	lib := theLibrary(t)
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := put(t, filepath.Base(lib), data)
+	for _, p := range []string{"shared", "cuda"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(copied), providerFile(p)), []byte("no library"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := child(t, childTask{Config: Config{Library: copied, Device: "cuda:0"}})
+	if !r.Missing || !strings.Contains(r.Error, "device cuda:0") || !strings.Contains(r.Error, "driver") {
+		t.Errorf("cuda: got %+v", r)
+	}
+	r = child(t, childTask{Config: Config{Library: copied, Device: "auto"}})
+	if r.Error != "" || r.Provider != "cpu" || !slices.ContainsFunc(r.Log, func(l string) bool { return strings.Contains(l, "using the CPU") }) {
+		t.Errorf("auto: got %+v", r)
+	}
+}
+
+func TestCompareVersions(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want int
+	}{
+		{"1.30.0", "1.30.0", 0}, {"1.30", "1.30.0", 0}, {"1.9.0", "1.24.0", -1}, {"2.0", "1.99.9", 1}, {"", "1.0", -1}, {"1.24.1", "1.24", 1},
+	}
+	for _, tt := range tests {
+		if got := compareVersions(tt.a, tt.b); got != tt.want {
+			t.Errorf("compareVersions(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+		if got := compareVersions(tt.b, tt.a); got != -tt.want {
+			t.Errorf("compareVersions(%q, %q) = %d, want %d", tt.b, tt.a, got, -tt.want)
+		}
+	}
+}
+
+func TestDiagnose(t *testing.T) {
+	lib := theLibrary(t)
+	r := child(t, childTask{Diagnose: true, Config: Config{Library: lib, Threads: 3}}).Report
+	if r == nil || r.Library != lib || r.Source != "--runtime" || usable(r.Version) != nil || r.Threads != 3 ||
+		len(r.Candidates) != 1 || r.Candidates[0].Reason != "" || !slices.Contains(r.Providers, "cpu") || len(r.Problems) != 0 {
+		t.Errorf("a good library: %+v", r)
+	}
+	text := put(t, "lib.so", []byte("no library"))
+	r = child(t, childTask{Diagnose: true, Config: Config{Library: text}}).Report
+	if r == nil || r.Library != "" || len(r.Problems) != 1 || len(r.Candidates) != 1 || r.Candidates[0].Reason == "" {
+		t.Errorf("a bad library: %+v", r)
+	}
+	cache := t.TempDir()
+	if err := os.WriteFile(filepath.Join(cache, "something"), make([]byte, 1000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r = child(t, childTask{Diagnose: true}, "MDMGEN_OFFLINE=1", "MDMGEN_CACHE="+cache, "PATH="+t.TempDir(), "LD_LIBRARY_PATH=").Report
+	if r == nil || !r.Offline || r.CacheDir != cache || r.CacheBytes != 1000 {
+		t.Errorf("the cache: %+v", r)
+	}
+	if r.Library == "" && (len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "forbidden")) {
+		t.Errorf("offline: %+v", r)
+	}
+	if missingCUDA(Library{Path: lib}) != nil {
+		r = child(t, childTask{Diagnose: true, Config: Config{Library: lib, Device: "cuda"}}).Report
+		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], providerFile("cuda")) {
+			t.Errorf("cuda: %+v", r)
+		}
+	}
+}

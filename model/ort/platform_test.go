@@ -1,0 +1,61 @@
+package ort
+
+import (
+	"encoding/hex"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBuilds holds that the table has what the program promises, and nothing
+// that cannot be right.
+func TestBuilds(t *testing.T) {
+	for _, system := range []string{"linux/amd64", "linux/arm64", "darwin/arm64", "windows/amd64"} {
+		goos, goarch, _ := strings.Cut(system, "/")
+		if _, err := buildFor(goos, goarch); err != nil {
+			t.Errorf("%s: %v", system, err)
+		}
+	}
+	seen := map[string]bool{npmSum: true}
+	isHash := func(s string) bool { b, err := hex.DecodeString(s); return err == nil && len(b) == 32 }
+	if !isHash(npmSum) {
+		t.Errorf("npm: %q is no hash", npmSum)
+	}
+	for _, b := range builds {
+		if !isHash(b.wheel) || seen[b.wheel] || seen[b.folder()] {
+			t.Errorf("%s/%s: %q is no hash, or twice there", b.goos, b.goarch, b.wheel)
+		}
+		seen[b.wheel], seen[b.folder()] = true, true
+		if !strings.HasPrefix(b.library, "onnxruntime/capi/") || !strings.HasPrefix(b.node, "package/bin/napi-v6/") {
+			t.Errorf("%s/%s: paths %s and %s", b.goos, b.goarch, b.library, b.node)
+		}
+		if got, want := b.libraryName(), filepath.Base(b.library); got != want {
+			t.Errorf("%s/%s: the library would be called %s, but is %s", b.goos, b.goarch, got, want)
+		}
+	}
+}
+
+func TestNoBuild(t *testing.T) {
+	for system, want := range map[string]string{"darwin/amd64": "Intel", "linux/riscv64": "linux on riscv64", "freebsd/amd64": "freebsd"} {
+		goos, goarch, _ := strings.Cut(system, "/")
+		_, err := buildFor(goos, goarch)
+		var missing *MissingError
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", system, err)
+		}
+	}
+}
+
+func TestCacheDir(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", dir)
+	t.Setenv("MDMGEN_CACHE", "")
+	if got, err := CacheDir(); err != nil || got != filepath.Join(dir, "mdmgen") {
+		t.Errorf("CacheDir = %q, %v", got, err)
+	}
+	t.Setenv("MDMGEN_CACHE", filepath.Join(dir, "mine"))
+	if got, err := CacheDir(); err != nil || got != filepath.Join(dir, "mine") {
+		t.Errorf("CacheDir = %q, %v", got, err)
+	}
+}
