@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Vocabulary says what the columns of a network's rows are.
@@ -46,7 +47,21 @@ func (d Draw) Validate() error {
 	if !(d.TopP >= 0 && d.TopP <= 1) {
 		errs = append(errs, fmt.Errorf("samplers: top-p is %v: must be in 0..1", d.TopP))
 	}
-	return errors.Join(errs...)
+	return join(errs...)
+}
+
+// join makes one line of several errors, nil of none.
+func join(errs ...error) error {
+	var lines []string
+	for _, err := range errs {
+		if err != nil {
+			lines = append(lines, strings.TrimPrefix(err.Error(), "samplers: "))
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	return errors.New("samplers: " + strings.Join(lines, "; "))
 }
 
 // Categorical turns rows of float32 logits into tokens, in float64. It belongs to

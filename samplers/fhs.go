@@ -60,15 +60,15 @@ func (s parallelFHS) groups(d int) (int, error) {
 		sum += n
 	}
 	if sum != d {
-		return 0, fmt.Errorf("samplers: sizes sum to %d: a canvas with %d free positions needs just as many", sum, d)
+		return 0, fmt.Errorf("sizes sum to %d: a canvas with %d free positions needs just as many", sum, d)
 	}
 	return len(s.sizes), nil
 }
 
 // end returns where group i ends, given that it begins at at: along a curve the
 // number d(1−λ_i) of positions that are due, rounded, but at least one more than
-// before and enough left for the groups to come. Equal sizes round down, so that
-// the larger groups come last, where more is known.
+// before and enough left for the groups to come. Equal sizes round the number due
+// down: early groups, where little is known, are never the larger ones.
 func (s parallelFHS) end(i, groups, d, at int) int {
 	if s.sizes != nil {
 		return at + s.sizes[i]
@@ -140,7 +140,7 @@ func (s ordered) plan(p *Plan) error {
 	if len(p.Blocks) != d {
 		for _, r := range p.reveals {
 			if !slices.Contains(s.list, r.position) {
-				return fmt.Errorf("samplers: the order leaves out position %d, which is free: list every free position", r.position)
+				return fmt.Errorf("the order leaves out position %d, which is free: list every free position", r.position)
 			}
 		}
 	}

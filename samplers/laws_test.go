@@ -169,11 +169,11 @@ func spread(w *world.World, clean []float64) []float64 {
 }
 
 // lawTests is the number of chi-square tests of TestLaws over all worlds: FHS, and
-// four rules on two grids with masks left and denoised. familyLevel is the
+// four rules on two grids with masks left and denoised, and Tweedie from T = ∞. familyLevel is the
 // probability that at least one of them fails although all laws are right; by
 // Bonferroni each test has level familyLevel/lawTests.
 const (
-	lawTests    = 9 * (1 + 4*2*2)
+	lawTests    = 9 * (1 + 4*2*2 + 1)
 	familyLevel = 1e-3
 )
 
@@ -203,6 +203,8 @@ func TestLaws(t *testing.T) {
 			}
 			d := float64(w.Facts().Length)
 			test("fhs", samplers.Options{}, spread(w, laws.FHS.Law), d, 0)
+			law, _ := laws.Law("lambda-8", "tweedie")
+			test("tweedie lambda", samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 8}, law.Law, law.ExpectedNonemptyStep, 0)
 			T, delta := 5.0, 0.01
 			for _, grid := range []string{"uniform", "paper"} {
 				for sampler, ref := range map[string]string{"euler": "euler", "tweedie": "tweedie", "one": "tau_leaping_one", "any": "tau_leaping_any"} {
@@ -221,5 +223,28 @@ func TestLaws(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestChiSquareNotices: the test above is worth something only if it tells one
+// law from another that is near it.
+func TestChiSquareNotices(t *testing.T) {
+	w, laws := openWorld(t, 0)
+	T, delta := 5.0, 0.01
+	s := newSampler(t, w, samplers.Options{Sampler: "tweedie", Steps: 8, T: &T, Delta: &delta})
+	got := sampleMany(t, w, s, 1, 20000)
+	for _, other := range []string{"euler", "tau_leaping_any"} {
+		law, _ := laws.Law("uniform-8", other)
+		if p := goodness(got.states, spread(w, law.LawDenoised)); p > familyLevel/lawTests {
+			t.Errorf("samples of tweedie pass for %s: p = %v", other, p)
+		}
+	}
+	if p := goodness(got.states, spread(w, laws.FHS.Law)); p > familyLevel/lawTests {
+		t.Errorf("samples of tweedie on 8 steps pass for fhs: p = %v", p)
+	}
+	// A single sample outside the support is noticed.
+	counts := []int{1000, 1000, 1}
+	if p := goodness(counts, []float64{0.5, 0.5, 0}); p != 0 {
+		t.Errorf("a sample of probability 0 passes: p = %v", p)
 	}
 }

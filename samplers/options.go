@@ -3,7 +3,6 @@ package samplers
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -172,7 +171,7 @@ func New(o Options, c Conditions) (*Sampler, error) {
 	if o.Steps < 0 || o.Steps > maxSteps {
 		errs = append(errs, fmt.Errorf("samplers: %d steps: must be in 1..%d", o.Steps, maxSteps))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := join(errs...); err != nil {
 		return nil, err
 	}
 	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: o.Draw}}

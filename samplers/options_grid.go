@@ -108,13 +108,21 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 	if !s.denoise {
 		finish = 0
 	}
-	return calls, finish, err
+	if err != nil {
+		return 0, 0, fmt.Errorf("samplers: %w", err)
+	}
+	return calls, finish, nil
 }
 
 // Plan draws a plan into p for the free positions, which must be ascending, and
 // takes one uniform of the stream for each. It is an error when an explicit list
 // of sizes or positions does not fit them.
-func (s *Sampler) Plan(p *Plan, st *Stream, free []int) error { return p.draw(s.law, st, free) }
+func (s *Sampler) Plan(p *Plan, st *Stream, free []int) error {
+	if err := p.draw(s.law, st, free); err != nil {
+		return fmt.Errorf("samplers: %w", err)
+	}
+	return nil
+}
 
 // String returns the settings in one line.
 func (s *Sampler) String() string {

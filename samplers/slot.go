@@ -39,7 +39,7 @@ func (s *slot) start(seq Sequence, cfg Config) error {
 		s.canvas = append(s.canvas, int64(id))
 	}
 	s.stream.Reset(cfg.Seed, seq.Index)
-	if err := cfg.Sampler.Plan(&s.plan, &s.stream, s.free); err != nil {
+	if err := s.plan.draw(cfg.Sampler.law, &s.stream, s.free); err != nil {
 		return err
 	}
 	for range seq.Canvas {

@@ -1,0 +1,395 @@
+package samplers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// hashNet is a network for any length: its rows are a hash of the canvas, the
+// position and σ. It checks what it is handed.
+type hashNet struct {
+	columns, mask int
+	timed         bool
+	calls, rows   int
+	fail          func(call int) error
+	bad           string
+}
+
+func (n *hashNet) Logits(_ context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	n.calls++
+	n.rows += rows
+	if n.fail != nil {
+		if err := n.fail(n.calls); err != nil {
+			return nil, err
+		}
+	}
+	if rows < 1 || len(ids)%rows != 0 || len(positions)%rows != 0 || len(positions) == 0 || n.timed != (sigma != nil) || n.timed && len(sigma) != rows {
+		n.bad = fmt.Sprintf("%d rows, %d ids, %d positions, %d values of σ", rows, len(ids), len(positions), len(sigma))
+	}
+	length, k := len(ids)/rows, len(positions)/rows
+	out := make([]float32, 0, len(positions)*n.columns)
+	for r := range rows {
+		canvas := ids[r*length : (r+1)*length]
+		for _, l := range positions[r*k : (r+1)*k] {
+			if canvas[l] != int64(n.mask) {
+				n.bad = fmt.Sprintf("position %d of %v is wanted", l, canvas)
+			}
+			h := fnv.New64a()
+			fmt.Fprint(h, canvas, l)
+			if n.timed {
+				fmt.Fprint(h, sigma[r])
+			}
+			x := h.Sum64()
+			for range n.columns {
+				x = x*6364136223846793005 + 1442695040888963407
+				out = append(out, float32(x>>40)*0x1p-22)
+			}
+		}
+	}
+	return out, nil
+}
+
+func newHashNet(timed bool) *hashNet { return &hashNet{columns: 7, mask: 6, timed: timed} }
+
+func (n *hashNet) config(s *samplers.Sampler, batch int) samplers.Config {
+	return samplers.Config{Sampler: s, Seed: 5, Batch: batch, TimeConditioned: n.timed, Vocabulary: samplers.Vocabulary{Columns: n.columns, Mask: n.mask, Excluded: []int{4}}}
+}
+
+// mixed is a set of canvases of several lengths, with and without prompts, one of
+// them full and one empty.
+func mixed() []samplers.Sequence {
+	const m = 6
+	canvases := [][]int{
+		{m, m, m, m, m}, {1, m, m, 3, m}, {m, m, m}, {0, 1, 2}, {}, slices.Repeat([]int{m}, 40), {m, 5, m}, {2, 2, m, m, m}, {m},
+	}
+	var out []samplers.Sequence
+	for i := range 27 {
+		out = append(out, samplers.Sequence{Index: uint64(100 + i), Canvas: canvases[i%len(canvases)]})
+	}
+	return out
+}
+
+// collect runs sequences and returns the results by index.
+func collect(t testing.TB, net samplers.Network, seqs iter.Seq[samplers.Sequence], cfg samplers.Config) (map[uint64]samplers.Result, samplers.Totals) {
+	t.Helper()
+	out := make(map[uint64]samplers.Result)
+	totals, err := samplers.Sample(context.Background(), net, seqs, cfg, func(r samplers.Result) error {
+		if _, twice := out[r.Index]; twice {
+			t.Errorf("sequence %d finished twice", r.Index)
+		}
+		out[r.Index] = r
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, totals
+}
+
+func sameIDs(a, b map[uint64]samplers.Result) bool {
+	return maps.EqualFunc(a, b, func(x, y samplers.Result) bool { return slices.Equal(x.IDs, y.IDs) })
+}
+
+// TestBatchesAgree: a sequence's ids are the same for any batch, order and
+// grouping, for every sampler, with and without time.
+func TestBatchesAgree(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		for _, o := range everySampler {
+			s, err := samplers.New(o, samplers.Conditions{TimeConditioned: timed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			seqs := mixed()
+			net := newHashNet(timed)
+			want, _ := collect(t, net, slices.Values(seqs), net.config(s, 1))
+			if len(want) != len(seqs) {
+				t.Fatalf("%v: %d results of %d sequences", s, len(want), len(seqs))
+			}
+			reversed := slices.Clone(seqs)
+			slices.Reverse(reversed)
+			for label, got := range map[string]struct {
+				seqs  iter.Seq[samplers.Sequence]
+				batch int
+			}{
+				"batch 3": {slices.Values(seqs), 3}, "batch 64": {slices.Values(seqs), 64},
+				"grouped, batch 4": {samplers.ByLength(seqs), 4}, "reversed, batch 5": {slices.Values(reversed), 5},
+			} {
+				if ids, _ := collect(t, net, got.seqs, net.config(s, got.batch)); !sameIDs(ids, want) {
+					t.Errorf("%v, timed %v: ids differ with %s", s, timed, label)
+				}
+			}
+			if net.bad != "" {
+				t.Errorf("%v: the network was handed %s", s, net.bad)
+			}
+		}
+	}
+}
+
+// TestCallsAreNonemptyBlocks: the network is called just once a non-empty block of
+// the plan, and once more where something was left and is to be filled.
+func TestCallsAreNonemptyBlocks(t *testing.T) {
+	for _, o := range everySampler {
+		s := mustNew(t, o)
+		blocks, finishes, tokens := 0, 0, 0
+		for _, seq := range mixed() {
+			var free []int
+			for l, id := range seq.Canvas {
+				if id == 6 {
+					free = append(free, l)
+				}
+			}
+			var p samplers.Plan
+			drawPlan(t, s, &p, 5, seq.Index, free)
+			blocks += len(p.Blocks)
+			tokens += len(free)
+			if len(p.Left) > 0 {
+				if s.Denoises() {
+					finishes++
+				} else {
+					tokens -= len(p.Left)
+				}
+			}
+		}
+		for _, batch := range []int{1, 8} {
+			net := newHashNet(false)
+			fills, calls := 0, 0
+			cfg := net.config(s, batch)
+			cfg.OnFill = func(f samplers.Fill) {
+				fills++
+				if len(f.Tokens) != len(f.Block.Positions) || slices.Contains(f.Tokens, 6) || slices.Contains(f.Tokens, 4) {
+					t.Errorf("%v: fill %+v", s, f)
+				}
+			}
+			cfg.OnCall = func(c samplers.Call) { calls++ }
+			_, totals := collect(t, net, samplers.ByLength(mixed()), cfg)
+			if totals.Calls != blocks || totals.FinishCalls != finishes || totals.Rows != blocks+finishes || net.rows != totals.Rows || fills != totals.Rows {
+				t.Errorf("%v: %d+%d calls and %d rows, want %d+%d", s, totals.Calls, totals.FinishCalls, net.rows, blocks, finishes)
+			}
+			if net.calls != totals.NetworkCalls || calls != net.calls || batch == 1 && net.calls != blocks+finishes {
+				t.Errorf("%v, batch %d: the network was called %d times, totals say %d", s, batch, net.calls, totals.NetworkCalls)
+			}
+			if totals.Tokens != tokens || totals.Sequences != 27 {
+				t.Errorf("%v: %d tokens of %d sequences, want %d of 27", s, totals.Tokens, totals.Sequences, tokens)
+			}
+		}
+	}
+}
+
+// TestPromptsStay: no token of a canvas is ever changed, a canvas without free
+// positions takes no call, and what is left is counted.
+func TestPromptsStay(t *testing.T) {
+	for _, o := range everySampler {
+		s := mustNew(t, o)
+		net := newHashNet(false)
+		seqs := mixed()
+		got, _ := collect(t, net, slices.Values(seqs), net.config(s, 4))
+		for _, seq := range seqs {
+			r, free, left := got[seq.Index], 0, 0
+			if len(r.IDs) != len(seq.Canvas) {
+				t.Fatalf("%v: %d ids of a canvas of %d", s, len(r.IDs), len(seq.Canvas))
+			}
+			for l, id := range seq.Canvas {
+				if id != 6 && r.IDs[l] != id {
+					t.Errorf("%v: position %d was %d and is %d", s, l, id, r.IDs[l])
+				}
+				if id == 6 {
+					free++
+				}
+				if r.IDs[l] == 6 {
+					left++
+				}
+			}
+			if r.Left != left || s.Denoises() && left > 0 {
+				t.Errorf("%v: Left is %d, %d masks remain", s, r.Left, left)
+			}
+			if free == 0 && (r.Calls != 0 || r.FinishCalls != 0) {
+				t.Errorf("%v: %d calls for a full canvas", s, r.Calls)
+			}
+		}
+	}
+}
+
+// TestGroupsOfOneAreFHS, sample for sample, also with a time-conditioned network.
+func TestGroupsOfOneAreFHS(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		net := newHashNet(timed)
+		seqs := repeat(slices.Repeat([]int{6}, 5), 30)
+		want, _ := collect(t, net, seqs, net.config(nil, 4))
+		for _, o := range []samplers.Options{{Sampler: "parallel-fhs", Sizes: "1,1,1,1,1"}, {Sampler: "parallel-fhs"}, {Sampler: "parallel-fhs", Sizes: "cos2"}} {
+			if got, _ := collect(t, net, seqs, net.config(mustNew(t, o), 4)); !sameIDs(got, want) {
+				t.Errorf("timed %v: %+v differs from fhs", timed, o)
+			}
+		}
+		if got, _ := collect(t, net, seqs, net.config(mustNew(t, samplers.Options{Sampler: "ordered", Order: "random"}), 4)); !timed && !sameIDs(got, want) {
+			t.Error("random order differs from fhs on a network without time")
+		}
+	}
+}
+
+// TestSampleErrors: each error names what is wrong and where, and what was
+// finished before it was handed over.
+func TestSampleErrors(t *testing.T) {
+	boom := errors.New("boom")
+	free := []int{6, 6, 6}
+	for _, test := range []struct {
+		name   string
+		change func(*samplers.Config, *hashNet)
+		canvas []int
+		want   string
+	}{
+		{"network", func(_ *samplers.Config, n *hashNet) { n.fail = func(int) error { return boom } }, free, "boom"},
+		{"columns", func(c *samplers.Config, _ *hashNet) { c.Vocabulary.Columns = 8 }, free, "returned 14 values"},
+		{"id too large", nil, []int{6, 9}, "sequence 0: position 1: id 9"},
+		{"negative id", nil, []int{-1}, "id -1"},
+		{"shift without a first token", func(c *samplers.Config, _ *hashNet) { c.Vocabulary.Shift = true }, free, "position 0 is free"},
+		{"batch", func(c *samplers.Config, _ *hashNet) { c.Batch = -1 }, free, "batch is -1"},
+		{"vocabulary", func(c *samplers.Config, _ *hashNet) { c.Vocabulary = samplers.Vocabulary{} }, free, "0 columns"},
+		{"sizes", func(c *samplers.Config, _ *hashNet) {
+			c.Sampler = mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "2"})
+		}, free, "samplers: sequence 0: sizes sum to 2"},
+		{"infinite T", func(c *samplers.Config, n *hashNet) {
+			c.Sampler, c.TimeConditioned, n.timed = mustNew(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 1}), true, true
+		}, free, "finite T"},
+	} {
+		net := newHashNet(false)
+		cfg := net.config(nil, 2)
+		if test.change != nil {
+			test.change(&cfg, net)
+		}
+		_, err := samplers.Sample(context.Background(), net, repeat(test.canvas, 2), cfg, func(samplers.Result) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
+		}
+	}
+	net := newHashNet(false)
+	got := 0
+	_, err := samplers.Sample(context.Background(), net, repeat(free, 9), net.config(nil, 1), func(samplers.Result) error {
+		if got++; got == 4 {
+			return boom
+		}
+		return nil
+	})
+	if !errors.Is(err, boom) || got != 4 {
+		t.Errorf("emit failed at 4: error %v after %d results", err, got)
+	}
+}
+
+// nanNet has a row that is not a number at one position.
+type nanNet struct{ hashNet }
+
+func (n *nanNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	out, err := n.hashNet.Logits(ctx, rows, ids, positions, sigma)
+	for i, l := range positions {
+		if l == 2 {
+			out[i*n.columns] = float32(math.NaN())
+		}
+	}
+	return out, err
+}
+
+func TestBadRowIsNamed(t *testing.T) {
+	net := &nanNet{*newHashNet(false)}
+	_, err := samplers.Sample(context.Background(), net, repeat([]int{6, 6, 6}, 1), net.config(nil, 1), func(samplers.Result) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "sequence 0, position 2: a logit is not a number") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestCancel: a cancelled run returns the context's error, and what was finished
+// has been handed over.
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	net := newHashNet(false)
+	net.fail = func(call int) error {
+		if call == 8 {
+			cancel()
+			return fmt.Errorf("stopped: %w", ctx.Err())
+		}
+		return nil
+	}
+	got := 0
+	totals, err := samplers.Sample(ctx, net, repeat([]int{6, 6, 6}, 9), net.config(nil, 1), func(samplers.Result) error { got++; return nil })
+	if !errors.Is(err, context.Canceled) || got != 2 || totals.Sequences != 2 || totals.Calls != 7 {
+		t.Errorf("error %v, %d results, totals %+v", err, got, totals)
+	}
+	if _, err := samplers.Sample(ctx, net, repeat([]int{6}, 1), net.config(nil, 1), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("already cancelled: error %v", err)
+	}
+}
+
+// TestNothingToDo: no sequences, empty canvases.
+func TestNothingToDo(t *testing.T) {
+	net := newHashNet(false)
+	got, totals := collect(t, net, repeat(nil, 0), net.config(nil, 3))
+	if len(got) != 0 || totals.Sequences != 0 || net.calls != 0 {
+		t.Errorf("no sequences: %v, %+v", got, totals)
+	}
+	got, totals = collect(t, net, repeat(nil, 5), net.config(nil, 3))
+	if len(got) != 5 || totals.Sequences != 5 || net.calls != 0 || got[0].IDs == nil {
+		t.Errorf("empty canvases: %v, %+v", got, totals)
+	}
+}
+
+// shiftNet predicts position l from row l−1: it returns the wanted position itself
+// as the certain token.
+type shiftNet struct{}
+
+func (shiftNet) Logits(_ context.Context, _ int, _, positions []int64, _ []float64) ([]float32, error) {
+	out := slices.Repeat([]float32{float32(math.Inf(-1))}, len(positions)*9)
+	for i, l := range positions {
+		out[i*9+int(l)] = 0
+	}
+	return out, nil
+}
+
+func TestShift(t *testing.T) {
+	cfg := samplers.Config{Batch: 2, Vocabulary: samplers.Vocabulary{Columns: 9, Mask: 8, Shift: true}}
+	got, _ := collect(t, shiftNet{}, repeat([]int{5, 8, 8, 8}, 3), cfg)
+	if want := []int{5, 0, 1, 2}; !slices.Equal(got[1].IDs, want) {
+		t.Errorf("shifted: %v, want %v", got[1].IDs, want)
+	}
+	cfg.Vocabulary.Shift = false
+	got, _ = collect(t, shiftNet{}, repeat([]int{5, 8, 8, 8}, 3), cfg)
+	if want := []int{5, 1, 2, 3}; !slices.Equal(got[1].IDs, want) {
+		t.Errorf("unshifted: %v, want %v", got[1].IDs, want)
+	}
+}
+
+// TestSigma: a time-conditioned network is asked at the time of the reveal by fhs,
+// at θ_k by a grid, and at δ by the finishing call.
+func TestSigma(t *testing.T) {
+	for _, o := range []samplers.Options{{}, {Sampler: "euler", Steps: 3}, {Sampler: "parallel-fhs", Steps: 2}} {
+		s, err := samplers.New(o, samplers.Conditions{TimeConditioned: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		net := newHashNet(true)
+		cfg := net.config(s, 1)
+		steps, onGrid := s.Steps()
+		cfg.OnFill = func(f samplers.Fill) {
+			var want float64
+			switch {
+			case f.Finish:
+				want = 0.01
+			case onGrid:
+				want = steps.Grid.Theta[f.Block.Step]
+			default:
+				want = -math.Log1p(-f.Block.Hits[0])
+			}
+			if f.Block.Theta != want {
+				t.Errorf("%v: asked at σ = %v, want %v", s, f.Block.Theta, want)
+			}
+		}
+		collect(t, net, repeat(slices.Repeat([]int{6}, 6), 10), cfg)
+	}
+}

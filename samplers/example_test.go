@@ -1,0 +1,79 @@
+package samplers_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// coin is a network of two tokens that likes to repeat the token on its left.
+type coin struct{}
+
+func (coin) Logits(_ context.Context, rows int, ids, positions []int64, _ []float64) ([]float32, error) {
+	length, k := len(ids)/rows, len(positions)/rows
+	var out []float32
+	for i, l := range positions {
+		canvas := ids[i/k*length:][:length]
+		row := []float32{0, 0}
+		if l > 0 && canvas[l-1] < 2 {
+			row[canvas[l-1]] = float32(math.Log(9))
+		}
+		out = append(out, row...)
+	}
+	return out, nil
+}
+
+// The first-hitting sampler fills a canvas around a token that is there.
+func ExampleSample() {
+	const mask = 2
+	canvas := []int{mask, mask, 1, mask, mask, mask}
+	seqs := slices.Values([]samplers.Sequence{{Index: 0, Canvas: canvas}, {Index: 1, Canvas: canvas}})
+	cfg := samplers.Config{Seed: 1, Batch: 2, Vocabulary: samplers.Vocabulary{Columns: 2, Mask: mask}}
+	totals, err := samplers.Sample(context.Background(), coin{}, seqs, cfg, func(r samplers.Result) error {
+		fmt.Println(r.Index, r.IDs, r.Calls)
+		return nil
+	})
+	fmt.Println(totals.Rows, totals.NetworkCalls, err)
+	// Output:
+	// 0 [1 1 1 0 1 1] 5
+	// 1 [0 0 1 1 1 1] 5
+	// 10 5 <nil>
+}
+
+// A sampler is made of options; what it costs is known before the network is opened.
+func ExampleSampler_ExpectedCalls() {
+	s, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 10000}, samplers.Conditions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	calls, finish, _ := s.ExpectedCalls(128)
+	fmt.Printf("%v: %.1f calls for 128 tokens, %.0f to finish\n", s, calls, finish)
+	// Output:
+	// tweedie lambda 10000 steps: 127.2 calls for 128 tokens, 0 to finish
+}
+
+// A plan needs no network: the steps in which 8 positions are revealed.
+func ExampleSampler_Plan() {
+	s, err := samplers.New(samplers.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 4}, samplers.Conditions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var p samplers.Plan
+	if err := s.Plan(&p, samplers.NewStream(1, 0), []int{0, 1, 2, 3, 4, 5, 6, 7}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, b := range p.Blocks {
+		fmt.Printf("%.3f %v\n", b.Lambda, b.Positions)
+	}
+	// Output:
+	// 0.996 [0]
+	// 0.848 [5 6 4]
+	// 0.297 [3 1 2]
+	// 0.021 [7]
+}

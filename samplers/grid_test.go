@@ -1,0 +1,343 @@
+package samplers_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// close12 says whether two values agree to 1e-12 in the measure of the reference
+// files, |Δ| ≤ 1e-12·max(1,|want|).
+func close12(got, want float64) bool {
+	return got == want || math.Abs(got-want) <= 1e-12*max(1, math.Abs(want))
+}
+
+func equalLists(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d values, want %d", what, len(got), len(want))
+		return
+	}
+	for i := range got {
+		if !close12(got[i], want[i]) {
+			t.Errorf("%s[%d] = %.17g, want %.17g", what, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+func numbers(x []world.Number) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// TestReferenceGrids reproduces every grid and every probability of a step in the
+// world files.
+func TestReferenceGrids(t *testing.T) {
+	kinds := map[string]samplers.GridKind{"uniform": samplers.GridUniform, "paper": samplers.GridPaper, "uniform_masked_fraction": samplers.GridLambda}
+	rules := map[string]samplers.Rule{
+		"euler": samplers.RuleEuler, "tweedie": samplers.RuleTweedie,
+		"tau_leaping_one": samplers.RuleTauOne, "tau_leaping_any": samplers.RuleTauAny,
+	}
+	for i, name := range worldNames {
+		t.Run(name, func(t *testing.T) {
+			w, laws := openWorld(t, i)
+			grids := make(map[string]samplers.Grid)
+			for _, g := range laws.Grids {
+				got, err := samplers.NewGrid(samplers.GridSpec{Kind: kinds[g.Kind], T: float64(g.T), Delta: float64(g.Delta), Steps: g.N})
+				if err != nil {
+					t.Fatalf("%s: %v", g.ID, err)
+				}
+				equalLists(t, g.ID+" theta", got.Theta, numbers(g.ForwardTimes))
+				equalLists(t, g.ID+" lambda", got.Lambda, g.MaskedFractions)
+				if got.Kappa != 0 && !close12(got.Kappa, float64(g.Kappa)) {
+					t.Errorf("%s: kappa = %.17g, want %.17g", g.ID, got.Kappa, float64(g.Kappa))
+				}
+				grids[g.ID] = got
+			}
+			for _, l := range laws.Laws {
+				s, err := samplers.NewSteps(rules[l.Sampler], samplers.Exp, grids[l.Grid])
+				if err != nil {
+					t.Fatalf("%s %s: %v", l.Grid, l.Sampler, err)
+				}
+				label := l.Grid + " " + l.Sampler
+				equalLists(t, label+" jump", s.Jump, l.JumpProbabilities)
+				equalLists(t, label+" reveal", s.Reveal, l.RevealProbabilities)
+				calls, _ := s.ExpectedCalls(w.Facts().Length)
+				equalLists(t, label+" left, calls", []float64{s.Left(), calls}, []float64{l.LeftMasked, l.ExpectedNonemptyStep})
+			}
+		})
+	}
+}
+
+// TestPaperGridFromKappa compares the grids for a given κ, whose last step is cut.
+func TestPaperGridFromKappa(t *testing.T) {
+	raw, err := os.ReadFile(reftest.Shared(t, "reference", "laws", "scaling.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Grids []struct {
+			T, Delta, Kappa float64
+			N               int
+			Times           []float64 `json:"forward_times"`
+		} `json:"paper_grid_from_kappa"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil || len(file.Grids) == 0 {
+		t.Fatalf("no grids: %v", err)
+	}
+	for _, want := range file.Grids {
+		g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridPaper, T: want.T, Delta: want.Delta, Kappa: want.Kappa})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Steps() != want.N {
+			t.Errorf("kappa %v: %d steps, want %d", want.Kappa, g.Steps(), want.N)
+		}
+		if len(want.Times) > 0 {
+			equalLists(t, "theta", g.Theta, want.Times)
+		}
+	}
+}
+
+// TestPaperGridLaw checks the two endings by the grid's own rule: every step but
+// a cut last one is κ·min(1, θ).
+func TestPaperGridLaw(t *testing.T) {
+	for _, spec := range []samplers.GridSpec{
+		{T: 5, Delta: 0.01, Steps: 40}, {T: 0.5, Delta: 0.01, Steps: 1}, {T: 9, Delta: 1e-6, Steps: 1000},
+		{T: 5, Delta: 0.01, Kappa: 0.3}, {T: 5, Delta: 0.01, Kappa: 1}, {T: 4, Delta: 1.5, Steps: 7},
+	} {
+		spec.Kind = samplers.GridPaper
+		g, err := samplers.NewGrid(spec)
+		if err != nil {
+			t.Errorf("%+v: %v", spec, err)
+			continue
+		}
+		n := g.Steps()
+		if g.Theta[0] != spec.T || g.Theta[n] != spec.Delta {
+			t.Errorf("%+v: ends are %v and %v", spec, g.Theta[0], g.Theta[n])
+		}
+		if spec.Delta >= 1 {
+			// All times are above 1: steps are equal.
+			if step := g.Theta[0] - g.Theta[1]; math.Abs(step-(spec.T-spec.Delta)/float64(n)) > 1e-12 {
+				t.Errorf("%+v: first step is %v", spec, step)
+			}
+			continue
+		}
+		for k := range n {
+			step, want := g.Theta[k]-g.Theta[k+1], g.Kappa*min(1, g.Theta[k])
+			if cut := k == n-1 && spec.Kappa != 0; step > want+1e-12 || !cut && step < want-1e-12 {
+				t.Errorf("%+v: step %d is %v, want %v", spec, k, step, want)
+			}
+		}
+	}
+}
+
+// TestCurves checks the ends and the formula of grids in the masked fraction.
+func TestCurves(t *testing.T) {
+	for _, test := range []struct {
+		kind  samplers.GridKind
+		curve func(x float64) float64
+	}{
+		{samplers.GridLambda, func(x float64) float64 { return 1 - x }},
+		{samplers.GridCosine, func(x float64) float64 { return math.Cos(math.Pi / 2 * x) }},
+		{samplers.GridCos2, func(x float64) float64 { return math.Pow(math.Cos(math.Pi/2*x), 2) }},
+	} {
+		for _, ends := range [][2]float64{{math.Inf(1), 0}, {5, 0.01}} {
+			g, err := samplers.NewGrid(samplers.GridSpec{Kind: test.kind, T: ends[0], Delta: ends[1], Steps: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, last := -math.Expm1(-ends[0]), -math.Expm1(-ends[1])
+			if g.Lambda[0] != first || g.Lambda[10] != last || g.Theta[0] != ends[0] || g.Theta[10] != ends[1] {
+				t.Errorf("%s: ends λ %v, %v, θ %v, %v", test.kind, g.Lambda[0], g.Lambda[10], g.Theta[0], g.Theta[10])
+			}
+			for k, got := range g.Lambda {
+				if want := last + (first-last)*test.curve(float64(k)/10); !close12(got, want) {
+					t.Errorf("%s: λ[%d] = %v, want %v", test.kind, k, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestGridErrors(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		spec samplers.GridSpec
+		want string
+	}{
+		{"ends in the wrong order", samplers.GridSpec{Kind: samplers.GridUniform, T: 1, Delta: 2, Steps: 3}, "T > delta"},
+		{"NaN", samplers.GridSpec{Kind: samplers.GridUniform, T: math.NaN(), Steps: 3}, "T > delta"},
+		{"no steps", samplers.GridSpec{Kind: samplers.GridLambda, T: 1}, "0 steps"},
+		{"absurd number of steps", samplers.GridSpec{Kind: samplers.GridLambda, T: 1, Steps: 1 << 40}, "must be in 1"},
+		{"infinite T in the time of exp", samplers.GridSpec{Kind: samplers.GridUniform, T: math.Inf(1), Steps: 3}, "finite"},
+		{"beyond the noise's range", samplers.GridSpec{Kind: samplers.GridUniform, Noise: samplers.LogLinear, T: 8, Steps: 3}, "0..6.90776"},
+		{"below the noise's range", samplers.GridSpec{Kind: samplers.GridUniform, Noise: samplers.Geometric, T: 8, Steps: 3}, "0.0001..20"},
+		{"paper with delta 0", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Steps: 3}, "positive delta"},
+		{"paper with both", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.1, Steps: 3, Kappa: 0.1}, "both"},
+		{"kappa above 1", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.1, Kappa: 1.1}, "(0,1]"},
+		{"kappa that needs too many steps", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.1, Kappa: 1e-12}, "more than"},
+		{"kappa elsewhere", samplers.GridSpec{Kind: samplers.GridUniform, T: 5, Kappa: 0.1}, "paper's grid"},
+		{"a list of one", samplers.GridSpec{Kind: samplers.GridThetaList, List: []float64{1}}, "at least 2"},
+		{"a list that rises", samplers.GridSpec{Kind: samplers.GridThetaList, List: []float64{1, 2}}, "must fall"},
+		{"a list with equal times", samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{0.5, 0.5}}, "must fall"},
+		{"a fraction above 1", samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1.5, 0.5}}, "0..1"},
+		{"NaN in a list", samplers.GridSpec{Kind: samplers.GridThetaList, List: []float64{math.NaN(), 0.5}}, "at least 0"},
+		{"unknown", samplers.GridSpec{Kind: "spiral", T: 5, Steps: 3}, "not known"},
+	} {
+		if _, err := samplers.NewGrid(test.spec); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
+		}
+	}
+}
+
+// TestNoise checks each schedule against its own definition, and that a grid
+// uniform in its time is what the noise's functions say.
+func TestNoise(t *testing.T) {
+	for _, name := range samplers.Noises() {
+		n, err := samplers.ParseNoise(name)
+		if err != nil || n.String() != name {
+			t.Fatalf("%s: read as %v, %v", name, n, err)
+		}
+		for _, x := range []float64{1e-6, 0.01, 0.3, 0.5, 0.9, 0.999} {
+			theta := n.Theta(x)
+			if got := n.Time(theta); math.Abs(got-x) > 1e-9 {
+				t.Errorf("%s: Time(Theta(%v)) = %v", name, x, got)
+			}
+			if got := -math.Log(n.Alpha(x)); math.Abs(got-theta) > 1e-9*max(1, theta) {
+				t.Errorf("%s: −log α(%v) = %v, Theta is %v", name, x, got, theta)
+			}
+			h := 1e-6 * x
+			slope := (n.Alpha(x+h) - n.Alpha(x-h)) / (2 * h)
+			if got := n.AlphaPrime(x); x >= 0.01 && math.Abs(got-slope) > 1e-6*max(1, math.Abs(slope)) {
+				t.Errorf("%s: α′(%v) = %v, difference quotient %v", name, x, got, slope)
+			}
+		}
+		// τ-leaping's expected count is Δt·(−α′)/(1−α) in the noise's own time.
+		g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridThetaList, List: []float64{n.Theta(0.7), n.Theta(0.4)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := samplers.NewSteps(samplers.RuleTauAny, n, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := steps.Jump[0], -math.Expm1(0.3*n.AlphaPrime(0.7)/(1-n.Alpha(0.7))); math.Abs(got-want) > 1e-10 {
+			t.Errorf("%s: τ-leaping jumps with %v, want %v", name, got, want)
+		}
+		least, most := n.Range()
+		if name != "exp" {
+			if !close12(n.Theta(0), least) || !(n.Theta(1) == most || close12(n.Theta(1), most)) {
+				t.Errorf("%s: range %v..%v, Theta(0) = %v, Theta(1) = %v", name, least, most, n.Theta(0), n.Theta(1))
+			}
+		}
+	}
+	if _, err := samplers.ParseNoise("pink"); err == nil {
+		t.Error("noise pink was accepted")
+	}
+}
+
+// TestEulerIsTweedieWhereAlphaIsLinear: where α is linear in t, Euler's rate times
+// the step is just Tweedie's probability (log-linear and linear noise), and
+// elsewhere it is below or above.
+func TestEulerIsTweedieWhereAlphaIsLinear(t *testing.T) {
+	for _, noise := range []samplers.Noise{samplers.LogLinear, samplers.Linear} {
+		T, delta := 6.0, 0.0
+		g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridUniform, Noise: noise, T: T, Delta: delta, Steps: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		euler, err := samplers.NewSteps(samplers.RuleEuler, noise, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tweedie, err := samplers.NewSteps(samplers.RuleTweedie, noise, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equalLists(t, noise.String(), euler.Jump, tweedie.Jump)
+	}
+	// Cosine's rate runs ahead of a step to 0: 2 at the last one.
+	g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridUniform, Noise: samplers.Cosine, T: 6, Steps: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = samplers.NewSteps(samplers.RuleEuler, samplers.Cosine, g)
+	if err == nil || !strings.Contains(err.Error(), "step 63") {
+		t.Errorf("error %v: want one that names step 63", err)
+	}
+	for _, rule := range []samplers.Rule{samplers.RuleTauAny, samplers.RuleTauOne} {
+		if _, err := samplers.NewSteps(rule, samplers.Cosine, g); err != nil {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+}
+
+// TestInfiniteT: the linear noise reaches T = ∞ at t = 1, the exp noise never.
+func TestInfiniteT(t *testing.T) {
+	inf := math.Inf(1)
+	if _, err := samplers.New(samplers.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: &inf}, samplers.Conditions{}); err != nil {
+		t.Errorf("euler, linear noise: %v", err)
+	}
+	if _, err := samplers.New(samplers.Options{Sampler: "euler", Steps: 4, T: &inf}, samplers.Conditions{}); err == nil {
+		t.Error("euler, exp noise: an infinite T was accepted")
+	}
+	if _, err := samplers.New(samplers.Options{Sampler: "tau-leaping", Grid: "theta:inf,1,0.1"}, samplers.Conditions{}); err == nil {
+		t.Error("tau-leaping on a list: an infinite T was accepted")
+	}
+	timed := samplers.Conditions{TimeConditioned: true}
+	if _, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", T: &inf}, timed); err == nil || !strings.Contains(err.Error(), "finite T") {
+		t.Errorf("time-conditioned: error %v", err)
+	}
+	timed.InfiniteSigma = true
+	if _, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", T: &inf}, timed); err != nil {
+		t.Errorf("time-conditioned with rows at infinity: %v", err)
+	}
+}
+
+func FuzzParseGrid(f *testing.F) {
+	for _, s := range []string{"", "uniform", "theta:5,1,0.01", "lambda:1,0.5,0", "theta:inf,0", "lambda:", "x:1", "theta:1e999,nan"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		spec, err := samplers.ParseGrid(s)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error of several lines: %q", err)
+			}
+			return
+		}
+		if spec.List == nil {
+			return
+		}
+		g, err := samplers.NewGrid(spec)
+		if err != nil {
+			return
+		}
+		// Whatever list is a grid, Tweedie's law on it adds up.
+		s2, err := samplers.NewSteps(samplers.RuleTweedie, samplers.Exp, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := s2.Left()
+		for k, w := range s2.Reveal {
+			if !(w >= 0) || !(s2.Jump[k] >= 0 && s2.Jump[k] <= 1+1e-9) {
+				t.Fatalf("step %d: reveal %v, jump %v", k, w, s2.Jump[k])
+			}
+			sum += w
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("probabilities sum to %v", sum)
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package samplers_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestDefaults checks what is in force where nothing is given.
+func TestDefaults(t *testing.T) {
+	inf := math.Inf(1)
+	timed := samplers.Conditions{TimeConditioned: true}
+	loglinear := samplers.Conditions{Noise: "loglinear"}
+	for _, test := range []struct {
+		name     string
+		o        samplers.Options
+		c        samplers.Conditions
+		T, delta float64
+		noise    string
+	}{
+		{"exp", samplers.Options{Sampler: "euler"}, samplers.Conditions{}, 5, 0.01, "exp"},
+		{"the model's noise", samplers.Options{Sampler: "euler"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
+		{"a noise given", samplers.Options{Sampler: "tweedie", Noise: "geometric"}, loglinear, 20, 1e-4, "geometric"},
+		{"linear reaches infinity", samplers.Options{Sampler: "euler", Noise: "linear"}, samplers.Conditions{}, inf, 0, "linear"},
+		{"paper's grid", samplers.Options{Sampler: "euler", Grid: "paper"}, loglinear, 5, 0.01, "loglinear"},
+		{"tweedie on lambda", samplers.Options{Sampler: "tweedie", Grid: "lambda"}, loglinear, inf, 0, ""},
+		{"tweedie on cos2, time-conditioned", samplers.Options{Sampler: "tweedie", Grid: "cos2"}, timed, 5, 0, ""},
+		{"euler on lambda", samplers.Options{Sampler: "euler", Grid: "lambda"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
+		{"a list", samplers.Options{Sampler: "tweedie", Grid: "theta:3,1,0.5"}, samplers.Conditions{}, 3, 0.5, ""},
+		{"kappa", samplers.Options{Sampler: "tau", Grid: "paper", Kappa: 0.5}, samplers.Conditions{}, 5, 0.01, "exp"},
+	} {
+		s, err := samplers.New(test.o, test.c)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		got := s.Settings()
+		if float64(*got.T) != test.T || float64(*got.Delta) != test.delta || got.Noise != test.noise || got.Finish != "denoise" || !s.Denoises() {
+			t.Errorf("%s: T %v, delta %v, noise %q, finish %q; want %v, %v, %q", test.name, *got.T, *got.Delta, got.Noise, got.Finish, test.T, test.delta, test.noise)
+		}
+		steps, ok := s.Steps()
+		if !ok || steps.Grid.Steps() != got.Steps || test.o.Steps == 0 && test.o.Kappa == 0 && !strings.Contains(test.o.Grid, ":") && got.Steps != 128 {
+			t.Errorf("%s: %d steps", test.name, got.Steps)
+		}
+	}
+	s := mustNew(t, samplers.Options{})
+	if got := s.Settings(); got.Sampler != "fhs" || got.T != nil || got.Steps != 0 || got.Finish != "" {
+		t.Errorf("fhs: settings %+v", got)
+	}
+}
+
+// TestSettingsJSON: a record holds what is in force and nothing else, an infinite T
+// included.
+func TestSettingsJSON(t *testing.T) {
+	for _, test := range []struct {
+		o    samplers.Options
+		want string
+	}{
+		{samplers.Options{}, `{"sampler":"fhs","changes_law":false}`},
+		{samplers.Options{Draw: samplers.Draw{TopP: 1}}, `{"sampler":"fhs","top_p":1,"changes_law":false}`},
+		{samplers.Options{Draw: samplers.Draw{Temperature: ptr(0.0)}}, `{"sampler":"fhs","temperature":0,"changes_law":true}`},
+		{samplers.Options{Sampler: "ddpm", Grid: "lambda", Steps: 7}, `{"sampler":"tweedie","grid":"lambda","steps":7,"T":"inf","delta":0,"finish":"denoise","changes_law":false}`},
+		{samplers.Options{Sampler: "tau", Tau: "one", Grid: "paper", Kappa: 1}, `{"sampler":"tau-leaping","grid":"paper","steps":5,"kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","changes_law":false}`},
+		{samplers.Options{Sampler: "parallel-fhs", Sizes: "3,1"}, `{"sampler":"parallel-fhs","sizes":"3,1","changes_law":false}`},
+		{samplers.Options{Sampler: "ordered", Draw: samplers.Draw{TopK: 2}}, `{"sampler":"ordered","order":"left-to-right","top_k":2,"changes_law":true}`},
+	} {
+		got, err := json.Marshal(mustNew(t, test.o).Settings())
+		if err != nil || string(got) != test.want {
+			t.Errorf("%+v: %s, %v\nwant %s", test.o, got, err, test.want)
+		}
+	}
+}
+
+// TestUnusedOptions: whatever a sampler does not use is refused by name.
+func TestUnusedOptions(t *testing.T) {
+	T := 3.0
+	for _, test := range []struct {
+		o    samplers.Options
+		want string
+	}{
+		{samplers.Options{Steps: 3, Finish: "leave", T: &T}, "fhs does not use T, finish, steps"},
+		{samplers.Options{Sampler: "fhs", Noise: "exp"}, "noise"},
+		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Noise: "linear"}, "noise"},
+		{samplers.Options{Sampler: "tweedie", Tau: "one"}, "tau"},
+		{samplers.Options{Sampler: "euler", Kappa: 0.1}, "kappa"},
+		{samplers.Options{Sampler: "euler", Grid: "paper", Kappa: 0.1, Steps: 3}, "steps"},
+		{samplers.Options{Sampler: "euler", Grid: "theta:2,1", Steps: 3, Delta: &T}, "delta, steps"},
+		{samplers.Options{Sampler: "euler", Sizes: "equal", Order: "random"}, "order, sizes"},
+		{samplers.Options{Sampler: "parallel-fhs", Sizes: "1,2", Steps: 3}, "steps"},
+		{samplers.Options{Sampler: "parallel-fhs", Grid: "lambda"}, "grid"},
+		{samplers.Options{Sampler: "ordered", Steps: 2}, "steps"},
+	} {
+		_, err := samplers.New(test.o, samplers.Conditions{})
+		if err == nil || !strings.Contains(err.Error(), "does not use") || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
+		}
+	}
+}
+
+// TestOptionErrors: wrong values are refused with one line that names them.
+func TestOptionErrors(t *testing.T) {
+	negative, big := -1.0, 9.0
+	for _, test := range []struct {
+		o    samplers.Options
+		want string
+	}{
+		{samplers.Options{Sampler: "gibbs"}, `"gibbs"`},
+		{samplers.Options{Sampler: "euler", Grid: "hex"}, `"hex"`},
+		{samplers.Options{Sampler: "euler", Grid: "theta:1,x"}, `"x"`},
+		{samplers.Options{Sampler: "euler", Grid: "sigma:1,0"}, "theta: or lambda:"},
+		{samplers.Options{Sampler: "euler", Noise: "pink"}, `"pink"`},
+		{samplers.Options{Sampler: "euler", Steps: -1}, "-1 steps"},
+		{samplers.Options{Sampler: "euler", Finish: "stop"}, `"stop"`},
+		{samplers.Options{Sampler: "euler", Delta: &negative}, "delta is -1"},
+		{samplers.Options{Sampler: "euler", Noise: "loglinear", T: &big}, "0..6.90776"},
+		{samplers.Options{Sampler: "euler", Noise: "cosine"}, "step 127"},
+		{samplers.Options{Sampler: "tau-leaping", Tau: "two"}, `"two"`},
+		{samplers.Options{Sampler: "parallel-fhs", Sizes: "3,0"}, `"0"`},
+		{samplers.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
+		{samplers.Options{Sampler: "ordered", Order: "1,1"}, "position 1 stands there twice"},
+		{samplers.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
+		{samplers.Options{Draw: samplers.Draw{TopP: 2}}, "top-p is 2"},
+		{samplers.Options{Steps: -1, Draw: samplers.Draw{TopP: 2, TopK: -1}}, "-1 steps: must be"},
+	} {
+		_, err := samplers.New(test.o, samplers.Conditions{})
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
+		}
+	}
+	if _, err := samplers.New(samplers.Options{Sampler: "euler"}, samplers.Conditions{Noise: "pink"}); err == nil {
+		t.Error("a model with noise pink was accepted")
+	}
+}
+
+// TestDescriptors: every sampler is told about in full, its names are found, and
+// every flag of it exists.
+func TestDescriptors(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, d := range samplers.Descriptors() {
+		for _, name := range append([]string{d.Name}, d.Aliases...) {
+			if seen[name] {
+				t.Errorf("%s names two samplers", name)
+			}
+			seen[name] = true
+			if got, ok := samplers.Describe(name); !ok || got.Name != d.Name {
+				t.Errorf("%s is %q", name, got.Name)
+			}
+			if s := mustNew(t, samplers.Options{Sampler: name}); s.Settings().Sampler != d.Name {
+				t.Errorf("%s makes %s", name, s.Settings().Sampler)
+			}
+		}
+		if d.Summary == "" || d.Law == "" || d.Cost == "" || d.Source == "" {
+			t.Errorf("%s: something is not told: %+v", d.Name, d)
+		}
+		for _, f := range d.Flags {
+			if !slices.Contains(samplers.AllFlags(), f) {
+				t.Errorf("%s: flag %q does not exist", d.Name, f)
+			}
+		}
+		uses, err := samplers.Options{Sampler: d.Name}.Uses()
+		if err != nil || len(uses) > len(d.Flags) {
+			t.Errorf("%s: uses %v, %v", d.Name, uses, err)
+		}
+	}
+	for _, f := range samplers.AllFlags() {
+		used := false
+		for _, d := range samplers.Descriptors() {
+			used = used || slices.Contains(d.Flags, f)
+		}
+		if !used {
+			t.Errorf("no sampler has the flag %q", f)
+		}
+	}
+	if _, ok := samplers.Describe("gibbs"); ok {
+		t.Error("gibbs was found")
+	}
+}

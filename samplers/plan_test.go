@@ -1,0 +1,349 @@
+package samplers_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestStreamGolden freezes the streams: a seed printed by one version must give
+// the same sample in the next.
+func TestStreamGolden(t *testing.T) {
+	for _, test := range []struct {
+		seed, index uint64
+		want        []float64
+	}{
+		{0, 0, []float64{0.27088159225073605, 0.67564108465250239, 0.32259960846922142}},
+		{1, 0, []float64{0.9958331350817049, 0.22145310463576218, 0.12492480174255816}},
+		{0, 1, []float64{0.12176222162965544, 0.19002805679897983, 0.90555565485504874}},
+		{math.MaxUint64, 12345, []float64{0.21024351472860003, 0.32576893830491238, 0.57835325947477445}},
+	} {
+		s := samplers.NewStream(test.seed, test.index)
+		var got []float64
+		for range 3 {
+			got = append(got, s.Float64())
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("seed %d, index %d: %.17g, want %.17g", test.seed, test.index, got, test.want)
+		}
+	}
+}
+
+// TestStreams: neighbouring seeds and indices give unrelated uniforms in (0,1).
+func TestStreams(t *testing.T) {
+	const n = 4000
+	var cross, squares float64
+	cells := make([]int, 16)
+	for i := range uint64(n) {
+		a, b := samplers.NewStream(7, i).Float64(), samplers.NewStream(8, i+1).Float64()
+		if !(a > 0 && a < 1) {
+			t.Fatalf("uniform %v is not in (0,1)", a)
+		}
+		cross += (a - 0.5) * (b - 0.5)
+		squares += (a - 0.5) * (a - 0.5)
+		cells[int(a*16)]++
+	}
+	if r := cross / squares; math.Abs(r) > 4/math.Sqrt(n) {
+		t.Errorf("correlation of neighbouring streams is %v", r)
+	}
+	law := slices.Repeat([]float64{1.0 / 16}, 16)
+	if p := goodness(cells, law); p < 1e-4 {
+		t.Errorf("first uniforms of %d indices: chi-square p = %v", n, p)
+	}
+}
+
+func mustNew(t testing.TB, o samplers.Options) *samplers.Sampler {
+	t.Helper()
+	s, err := samplers.New(o, samplers.Conditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func drawPlan(t testing.TB, s *samplers.Sampler, p *samplers.Plan, seed, index uint64, free []int) {
+	t.Helper()
+	if err := s.Plan(p, samplers.NewStream(seed, index), free); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// kolmogorov returns the p-value of the Kolmogorov–Smirnov test that x is uniform
+// on (0,1), by the asymptotic law, for large samples.
+func kolmogorov(x []float64) float64 {
+	slices.Sort(x)
+	n := float64(len(x))
+	var d float64
+	for i, v := range x {
+		d = max(d, v-float64(i)/n, float64(i+1)/n-v)
+	}
+	y, p := d*math.Sqrt(n), 0.0
+	for k := 1.0; k < 100; k++ {
+		p += 2 * math.Pow(-1, k-1) * math.Exp(-2*k*k*y*y)
+	}
+	return p
+}
+
+// TestAlgorithm1 is Proposition 3 of the paper: whatever the network, the ratio
+// λ_{k−1}/λ_k of FHS is u^(1/k), independently of what went before, and the
+// position revealed is uniform among the masked.
+func TestAlgorithm1(t *testing.T) {
+	const d, n, seed = 5, 20000, 3
+	s := mustNew(t, samplers.Options{})
+	var p samplers.Plan
+	ratios := make([][]float64, d)
+	product := make([]float64, 0, n)
+	order := make(map[string]int)
+	for i := range uint64(n) {
+		drawPlan(t, s, &p, seed, i, upTo(d))
+		lambda := 1.0
+		var label strings.Builder
+		for j, b := range p.Blocks {
+			k := d - j
+			if len(b.Positions) != 1 || b.Hits[0] != b.Lambda || b.Theta != -math.Log1p(-b.Lambda) {
+				t.Fatalf("block %d is %+v", j, b)
+			}
+			ratios[j] = append(ratios[j], math.Pow(b.Lambda/lambda, float64(k)))
+			lambda = b.Lambda
+			fmt.Fprint(&label, b.Positions[0])
+		}
+		order[label.String()]++
+		// Were consecutive ratios dependent, their sum modulo 1 would not be uniform.
+		product = append(product, math.Mod(ratios[0][i]+ratios[1][i]+ratios[2][i], 1))
+	}
+	const level = 1e-3 / (d + 2)
+	for j, x := range ratios {
+		if got := kolmogorov(x); got < level {
+			t.Errorf("(λ_%d/λ_%d)^%d: Kolmogorov–Smirnov p = %v", d-j-1, d-j, d-j, got)
+		}
+	}
+	if got := kolmogorov(product); got < level {
+		t.Errorf("ratios are dependent: p = %v", got)
+	}
+	counts := make([]int, 120)
+	i := 0
+	for _, c := range order {
+		counts[i] = c
+		i++
+	}
+	if len(order) != 120 || goodness(counts, slices.Repeat([]float64{1.0 / 120}, 120)) < level {
+		t.Errorf("orders are not uniform: %d of 120 seen", len(order))
+	}
+}
+
+// TestTweedieIsFHSDiscretised: on a grid from λ = 1, with the same seed, Tweedie
+// reveals each position in the step that holds its hitting time under FHS.
+func TestTweedieIsFHSDiscretised(t *testing.T) {
+	for _, grid := range []string{"lambda", "cos2", "cosine", "lambda:1,0.9,0.3,0.2,0"} {
+		tweedie, fhs := mustNew(t, samplers.Options{Sampler: "ddpm", Grid: grid}), mustNew(t, samplers.Options{})
+		steps, _ := tweedie.Steps()
+		free := upTo(50)
+		var p, q samplers.Plan
+		drawPlan(t, tweedie, &p, 1, 2, free)
+		drawPlan(t, fhs, &q, 1, 2, free)
+		i := 0
+		for _, b := range p.Blocks {
+			if b.Lambda != steps.Grid.Lambda[b.Step] || b.Theta != steps.Grid.Theta[b.Step] {
+				t.Errorf("%s: step %d is asked at %v, %v", grid, b.Step, b.Lambda, b.Theta)
+			}
+			for j, l := range b.Positions {
+				hit := q.Blocks[i]
+				i++
+				if l != hit.Positions[0] || math.Abs(b.Hits[j]-hit.Lambda) > 1e-12 {
+					t.Fatalf("%s: position %d at %v, FHS has %d at %v", grid, l, b.Hits[j], hit.Positions[0], hit.Lambda)
+				}
+				if hit.Lambda >= steps.Grid.Lambda[b.Step] || hit.Lambda < steps.Grid.Lambda[b.Step+1] {
+					t.Errorf("%s: %v is not in step %d", grid, hit.Lambda, b.Step)
+				}
+			}
+		}
+		if i != 50 || len(p.Left) != 0 {
+			t.Errorf("%s: %d of 50 positions revealed, %d left", grid, i, len(p.Left))
+		}
+	}
+}
+
+// everySampler is one of each kind, for laws that all plans obey.
+var everySampler = []samplers.Options{
+	{}, {Sampler: "euler", Steps: 20}, {Sampler: "euler", Grid: "paper", Kappa: 0.2, Finish: "leave"}, {Sampler: "tweedie", Grid: "cosine", Steps: 9},
+	{Sampler: "tweedie", Noise: "cosine", Steps: 30}, {Sampler: "tau-leaping", Tau: "one", Steps: 5}, {Sampler: "tau-leaping", Steps: 1000},
+	{Sampler: "parallel-fhs", Steps: 4}, {Sampler: "parallel-fhs", Sizes: "cos2", Steps: 7}, {Sampler: "parallel-fhs", Sizes: "cosine"},
+	{Sampler: "ordered"}, {Sampler: "ordered", Order: "right-to-left"}, {Sampler: "ordered", Order: "random"},
+}
+
+// TestPlanLaws checks what every plan must be: a partition of the free positions
+// into non-empty blocks and those left, times that fall, one uniform a position.
+func TestPlanLaws(t *testing.T) {
+	for _, o := range everySampler {
+		s := mustNew(t, o)
+		var p samplers.Plan
+		for _, d := range []int{0, 1, 2, 3, 17, 200} {
+			free := upTo(d)
+			for i := range free {
+				free[i] = 3*i + 1
+			}
+			for index := range uint64(20) {
+				st := samplers.NewStream(4, index)
+				if err := s.Plan(&p, st, free); err != nil {
+					t.Fatalf("%v: %v", s, err)
+				}
+				seen := slices.Clone(p.Left)
+				if !slices.IsSorted(p.Left) {
+					t.Errorf("%v: left positions %v are not ascending", s, p.Left)
+				}
+				step, hit := -1, 1.0
+				for _, b := range p.Blocks {
+					if len(b.Positions) == 0 || len(b.Hits) != len(b.Positions) || b.Step <= step || b.Theta != b.Theta {
+						t.Fatalf("%v: block %+v after step %d", s, b, step)
+					}
+					step = b.Step
+					for _, h := range b.Hits {
+						if h > hit || h < p.LeftLambda || h > b.Lambda+1e-15 {
+							t.Fatalf("%v: hit at %v after %v, in a block at %v", s, h, hit, b.Lambda)
+						}
+						hit = h
+					}
+					seen = append(seen, b.Positions...)
+				}
+				slices.Sort(seen)
+				if !slices.Equal(seen, free) {
+					t.Fatalf("%v: %v is not the partition of %v", s, seen, free)
+				}
+				after := samplers.NewStream(4, index)
+				for range free {
+					after.Float64()
+				}
+				if st.Float64() != after.Float64() {
+					t.Fatalf("%v: a plan over %d positions did not take %d uniforms", s, d, d)
+				}
+			}
+		}
+	}
+}
+
+// TestSizes checks the groups of parallel-fhs.
+func TestSizes(t *testing.T) {
+	for _, test := range []struct {
+		sizes string
+		steps int
+		d     int
+		want  []int
+	}{
+		{"equal", 4, 12, []int{3, 3, 3, 3}},
+		{"equal", 4, 10, []int{2, 3, 2, 3}},
+		{"", 200, 3, []int{1, 1, 1}},
+		{"cos2", 4, 100, []int{15, 35, 35, 15}},
+		{"cos2", 2, 10, []int{5, 5}},
+		{"cosine", 4, 100, []int{8, 21, 33, 38}},
+		{"cosine", 5, 6, []int{1, 1, 1, 1, 2}},
+		{"cos2", 4, 4, []int{1, 1, 1, 1}},
+		{"3,1,2", 0, 6, []int{3, 1, 2}},
+		{"equal", 5, 0, nil},
+	} {
+		s := mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: test.sizes, Steps: test.steps})
+		var p samplers.Plan
+		drawPlan(t, s, &p, 1, 1, upTo(test.d))
+		var got []int
+		for _, b := range p.Blocks {
+			got = append(got, len(b.Positions))
+			if b.Lambda != b.Hits[0] {
+				t.Errorf("%s: asked at %v, first hit at %v", test.sizes, b.Lambda, b.Hits[0])
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q in %d of %d: %v, want %v", test.sizes, test.steps, test.d, got, test.want)
+		}
+		if calls, finish, err := s.ExpectedCalls(test.d); calls != float64(len(test.want)) || finish != 0 || err != nil {
+			t.Errorf("%q: expects %v calls, %v, %v", test.sizes, calls, finish, err)
+		}
+	}
+	s := mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "3,1,2"})
+	err := s.Plan(new(samplers.Plan), samplers.NewStream(1, 1), upTo(7))
+	if err == nil || !strings.Contains(err.Error(), "sum to 6") {
+		t.Errorf("sizes that do not fit: error %v", err)
+	}
+}
+
+// TestOrders checks the ordered sampler's orders, and the λ that it asks at.
+func TestOrders(t *testing.T) {
+	free := []int{1, 3, 4, 8}
+	var p samplers.Plan
+	for _, test := range []struct {
+		order string
+		want  []int
+	}{
+		{"", []int{1, 3, 4, 8}},
+		{"left-to-right", []int{1, 3, 4, 8}},
+		{"right-to-left", []int{8, 4, 3, 1}},
+		{"8,7,1,0,4,3", []int{8, 1, 4, 3}},
+	} {
+		drawPlan(t, mustNew(t, samplers.Options{Sampler: "ar", Order: test.order}), &p, 1, 1, free)
+		var got []int
+		for i, b := range p.Blocks {
+			got = append(got, b.Positions...)
+			if want := float64(4-i) / 5; b.Lambda != want {
+				t.Errorf("%s: λ = %v with %d of 4 masked, want %v", test.order, b.Lambda, 4-i, want)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q: %v, want %v", test.order, got, test.want)
+		}
+	}
+	s := mustNew(t, samplers.Options{Sampler: "ordered", Order: "8,1,4"})
+	if err := s.Plan(&p, samplers.NewStream(1, 1), free); err == nil || !strings.Contains(err.Error(), "position 3") {
+		t.Errorf("an order that leaves out position 3: error %v", err)
+	}
+	var q samplers.Plan
+	drawPlan(t, mustNew(t, samplers.Options{Sampler: "ordered", Order: "random"}), &p, 1, 1, free)
+	drawPlan(t, mustNew(t, samplers.Options{}), &q, 1, 1, free)
+	for i := range p.Blocks {
+		if !reflect.DeepEqual(p.Blocks[i].Positions, q.Blocks[i].Positions) {
+			t.Errorf("random order and fhs differ in block %d", i)
+		}
+	}
+}
+
+// TestExpectedCalls compares the formula with plans, many positions and few.
+func TestExpectedCalls(t *testing.T) {
+	const n = 2000
+	for _, o := range everySampler {
+		s := mustNew(t, o)
+		for _, d := range []int{2, 60} {
+			want, wantLeft, err := s.ExpectedCalls(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var p samplers.Plan
+			var sum, squares, left float64
+			for i := range uint64(n) {
+				drawPlan(t, s, &p, 9, i, upTo(d))
+				x := float64(len(p.Blocks))
+				sum, squares = sum+x, squares+x*x
+				if len(p.Left) > 0 && s.Denoises() {
+					left++
+				}
+			}
+			mean := sum / n
+			se := math.Sqrt(max(squares/n-mean*mean, 0) / n)
+			if math.Abs(mean-want) > 4*se+1e-9 {
+				t.Errorf("%v, d = %d: %.4f blocks, expected %.4f ± %.4f", s, d, mean, want, se)
+			}
+			if se := math.Sqrt(wantLeft * (1 - wantLeft) / n); math.Abs(left/n-wantLeft) > 4*se+1e-9 {
+				t.Errorf("%v, d = %d: something left in %.4f, expected %.4f ± %.4f", s, d, left/n, wantLeft, se)
+			}
+		}
+	}
+}

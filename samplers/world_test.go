@@ -1,0 +1,185 @@
+package samplers_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// chain adds to law the probability of every way to fill a canvas of a world that
+// does not depend on time: choose yields the sets of positions that may be revealed
+// together next, with their probabilities.
+func chain(w *world.World, canvas []int, p float64, choose func(free []int) map[string]choice, law []float64) {
+	mask := w.Facts().MaskID
+	var free []int
+	for l, id := range canvas {
+		if id == mask {
+			free = append(free, l)
+		}
+	}
+	if len(free) == 0 || p == 0 {
+		law[w.State(canvas)] += p
+		return
+	}
+	for _, c := range choose(free) {
+		fillAll(w, canvas, slices.Clone(canvas), c.positions, p*c.p, func(next []int, p float64) { chain(w, next, p, choose, law) })
+	}
+}
+
+type choice struct {
+	positions []int
+	p         float64
+}
+
+// fillAll calls then with each way to fill positions of next, independently, from the
+// rows of canvas.
+func fillAll(w *world.World, canvas, next, positions []int, p float64, then func([]int, float64)) {
+	if len(positions) == 0 {
+		then(slices.Clone(next), p)
+		return
+	}
+	row := make([]float64, w.Facts().Columns)
+	w.Mu(row, w.State(canvas), positions[0], 0)
+	for a, q := range row {
+		next[positions[0]] = a
+		fillAll(w, canvas, next, positions[1:], p*q, then)
+	}
+}
+
+// TestChains compares plans that no reference law exists for, and prompts, with
+// the sum over all their paths.
+func TestChains(t *testing.T) {
+	uniform := func(free []int) map[string]choice {
+		out := make(map[string]choice)
+		for _, l := range free {
+			out[fmt.Sprint(l)] = choice{[]int{l}, 1 / float64(len(free))}
+		}
+		return out
+	}
+	one := func(positions ...int) map[string]choice { return map[string]choice{"": {positions, 1}} }
+	tests := []struct {
+		name   string
+		o      samplers.Options
+		prompt map[int]int
+		choose func(free []int) map[string]choice
+	}{
+		{"left to right", samplers.Options{Sampler: "ordered"}, nil, func(f []int) map[string]choice { return one(f[0]) }},
+		{"right to left", samplers.Options{Sampler: "ordered", Order: "right-to-left"}, nil, func(f []int) map[string]choice { return one(f[len(f)-1]) }},
+		{"the middle first", samplers.Options{Sampler: "ordered", Order: "1,2,0"}, nil, func(f []int) map[string]choice {
+			if slices.Contains(f, 1) {
+				return one(1)
+			}
+			return one(f[len(f)-1])
+		}},
+		{"random order", samplers.Options{Sampler: "ordered", Order: "random"}, nil, uniform},
+		{"fhs after a prompt", samplers.Options{}, map[int]int{1: 1}, uniform},
+		{"fhs after a longer prompt", samplers.Options{}, map[int]int{0: 0, 2: 1}, uniform},
+		{"one block", samplers.Options{Sampler: "parallel-fhs", Steps: 1}, nil, func(f []int) map[string]choice { return one(f...) }},
+		{"one step of ancestral sampling", samplers.Options{Sampler: "ancestral", Grid: "lambda", Steps: 1}, nil, func(f []int) map[string]choice { return one(f...) }},
+		{"groups of two and one", samplers.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, nil, func(f []int) map[string]choice {
+			if len(f) == 1 {
+				return one(f[0])
+			}
+			return map[string]choice{"01": {[]int{0, 1}, 1. / 3}, "02": {[]int{0, 2}, 1. / 3}, "12": {[]int{1, 2}, 1. / 3}}
+		}},
+	}
+	const n = 20000
+	for _, world := range []int{1, 3} {
+		w, _ := openWorld(t, world)
+		for _, test := range tests {
+			canvas := allMask(w)
+			for l, id := range test.prompt {
+				canvas[l] = id
+			}
+			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
+			chain(w, canvas, 1, test.choose, law)
+			counts := make([]int, len(law))
+			_, err := samplers.Sample(context.Background(), w, repeat(canvas, n), config(w, newSampler(t, w, test.o), 11), func(r samplers.Result) error {
+				counts[w.State(r.IDs)]++
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := goodness(counts, law); p < familyLevel/float64(2*len(tests)) {
+				t.Errorf("%s, %s: chi-square p = %.3g", worldNames[world], test.name, p)
+			}
+		}
+	}
+}
+
+// TestSamplesGolden freezes samples of a world: what a seed gives today it must
+// give tomorrow.
+func TestSamplesGolden(t *testing.T) {
+	w, _ := openWorld(t, 0)
+	for _, test := range []struct {
+		o    samplers.Options
+		want string
+	}{
+		{samplers.Options{}, "0:000 1:101 2:000 3:000 4:101 5:111 6:000 7:011 8:000 9:100 10:010 11:000 "},
+		{samplers.Options{Sampler: "euler", Steps: 4, Finish: "leave"}, "6:222 9:222 1:101 2:200 4:201 5:121 7:212 8:220 10:220 11:021 0:002 3:200 "},
+		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, "1:101 2:000 3:000 4:101 6:000 7:011 8:000 9:100 11:011 0:000 5:111 10:010 "},
+		{samplers.Options{Sampler: "tau-leaping", Grid: "paper", Steps: 4, Tau: "one"}, "1:101 6:011 9:100 0:000 2:000 4:101 5:111 7:011 8:000 10:000 11:011 3:000 "},
+	} {
+		var got string
+		_, err := samplers.Sample(context.Background(), w, repeat(allMask(w), 12), config(w, newSampler(t, w, test.o), 2026), func(r samplers.Result) error {
+			got += fmt.Sprintf("%d:", r.Index)
+			for _, id := range r.IDs {
+				got += fmt.Sprint(id)
+			}
+			got += " "
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != test.want {
+			t.Errorf("%+v: %q, want %q", test.o, got, test.want)
+		}
+	}
+}
+
+// BenchmarkWorld draws from a world, which costs next to nothing itself: what is
+// measured is plans, batches and draws.
+func BenchmarkWorld(b *testing.B) {
+	w, _ := openWorld(b, 3)
+	for _, o := range []samplers.Options{{}, {Sampler: "euler"}, {Sampler: "tweedie", Steps: 8}, {Sampler: "tau-leaping", Grid: "paper"}} {
+		s := newSampler(b, w, o)
+		for _, batch := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/batch=%d", s.Settings().Sampler, batch), func(b *testing.B) {
+				cfg := config(w, s, 1)
+				cfg.Batch = batch
+				b.ReportAllocs()
+				const n = 1000
+				for b.Loop() {
+					if _, err := samplers.Sample(context.Background(), w, repeat(allMask(w), n), cfg, func(samplers.Result) error { return nil }); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "sequences/s")
+			})
+		}
+	}
+}
+
+// BenchmarkPlan draws plans of a long canvas.
+func BenchmarkPlan(b *testing.B) {
+	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 1000}} {
+		s := mustNew(b, o)
+		b.Run(s.Settings().Sampler, func(b *testing.B) {
+			var p samplers.Plan
+			free := upTo(1024)
+			st := samplers.NewStream(1, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := s.Plan(&p, st, free); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
