@@ -1,7 +1,6 @@
 package ort
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -77,79 +76,4 @@ func resident() (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-func BenchmarkOpen(b *testing.B) {
-	model := adder()
-	keep := open(b, Source{Bytes: model})
-	defer keep.Close()
-	for b.Loop() {
-		s, err := Open(b.Context(), Source{Bytes: model}, Config{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkOpenFirst includes loading and unloading the library.
-func BenchmarkOpenFirst(b *testing.B) {
-	model := adder()
-	if err := open(b, Source{Bytes: model}).Close(); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		s, err := Open(b.Context(), Source{Bytes: model}, Config{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkRun measures what a run costs beside the network: a model of one
-// addition, with and without a context that can end, with the same slices and
-// with others each time; and chains of 40 products of matrices, whose threads
-// wait for each other.
-func BenchmarkRun(b *testing.B) {
-	s := open(b, Source{Bytes: adder()})
-	tensors := func() ([]Tensor, []Tensor) {
-		return []Tensor{pairs("x", 1, 2), pairs("y", 3, 4)}, []Tensor{pairs("z", make([]float32, 2)...)}
-	}
-	in, out := tensors()
-	other, otherOut := tensors()
-	b.Run("same", func(b *testing.B) {
-		b.ReportAllocs()
-		ctx := b.Context()
-		for b.Loop() {
-			if err := s.Run(ctx, in, out); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("changing", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := s.Run(b.Context(), in, out); err != nil {
-				b.Fatal(err)
-			}
-			in, out, other, otherOut = other, otherOut, in, out
-		}
-	})
-	for _, n := range []int64{64, 128, 256} {
-		b.Run(fmt.Sprintf("chain-%d", n), func(b *testing.B) {
-			s := open(b, Source{Bytes: slow(40)})
-			in := []Tensor{{Name: "x", Shape: []int64{n, n}, Float32: make([]float32, n*n)}}
-			out := []Tensor{{Name: "z", Shape: []int64{n, n}, Float32: make([]float32, n*n)}}
-			for b.Loop() {
-				if err := s.Run(b.Context(), in, out); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

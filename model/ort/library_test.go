@@ -2,6 +2,7 @@ package ort
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -63,7 +64,7 @@ func TestNamedLibrary(t *testing.T) {
 }
 
 func TestNamedLibraryRefused(t *testing.T) {
-	other := filepath.Join(runtime.GOROOT(), "bin", "go")
+	other, _ := exec.LookPath("ls")
 	tests := []struct {
 		name, library, want string
 	}{
@@ -74,7 +75,7 @@ func TestNamedLibraryRefused(t *testing.T) {
 		{"folder with text", filepath.Dir(put(t, libraryName(), []byte("text, and more of it"))), libraryName() + ": it is not a shared library"},
 		{"broken", put(t, "lib.so", []byte("\x7fELF\x02\x01\x01\x00 and then nonsense")), "it is not a shared library"},
 	}
-	if _, err := os.Stat(other); err == nil {
+	if other != "" {
 		tests = append(tests, struct{ name, library, want string }{"program", other, "it is not ONNX Runtime"})
 	}
 	for _, tt := range tests {

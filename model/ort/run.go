@@ -43,7 +43,7 @@ func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 	if err := s.place("input", s.info.inputs, in, s.in, s.inValues); err != nil {
 		return err
 	}
-	if err := s.place("output", s.info.outputs, out, s.out, s.outValue); err != nil {
+	if err := s.place("output", s.info.outputs, out, s.out, s.outValues); err != nil {
 		return err
 	}
 	for i := range s.in {
@@ -69,14 +69,14 @@ func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 // runNative runs with the placed tensors, watched by the context.
 func (s *Session) runNative(ctx context.Context) error {
 	if ctx.Done() == nil {
-		return s.fault(s.native.RunWithOptions(s.inValues, s.outValue, s.options))
+		return s.fault(s.native.RunWithOptions(s.inValues, s.outValues, s.options))
 	}
 	finished := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(finished)
 		_ = s.options.Terminate()
 	})
-	err := s.native.RunWithOptions(s.inValues, s.outValue, s.options)
+	err := s.native.RunWithOptions(s.inValues, s.outValues, s.options)
 	if !stop() {
 		// The watcher has begun: it must have ended before the flag is taken back,
 		// or it would stop the next run.

@@ -5,85 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
 
-	"github.com/edsrzf/mmap-go"
 	onnx "github.com/yalue/onnxruntime_go"
 )
-
-// Config says which runtime to use, and how. The zero value is the CPU, all of
-// its threads, and a library that is searched and fetched if need be.
-type Config struct {
-	// Library is the runtime's library, or a folder that holds it; empty means
-	// MDMGEN_RUNTIME, then the search, then a fetch.
-	Library string
-	// Offline forbids fetching, as MDMGEN_OFFLINE=1 does.
-	Offline bool
-	// Threads is the number of threads that one operator may use; 0 means all
-	// CPUs that the process may use.
-	Threads int
-	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" takes the
-	// first CUDA device if the runtime has its provider and the network opens on
-	// it, else the CPU; [Session.Provider] tells which.
-	Device string
-	// Log gets one-line notices, such as what was fetched. It may be nil.
-	Log func(string)
-}
-
-// A Source is a network in ONNX form: a file, or its bytes.
-type Source struct {
-	// Path is the .onnx file. Its external data are beside it.
-	Path string
-	// Bytes are the model itself, where Path is empty. They are not needed once
-	// Open has returned.
-	Bytes []byte
-	// ExternalDir is the folder of the external data of Bytes, if it has any.
-	ExternalDir string
-	// Outputs names the outputs that Run computes; nil means all. Computing a
-	// large output that nobody wants costs as much as the others.
-	Outputs []string
-}
-
-// An IO is an input or output of a network.
-type IO struct {
-	Name string `json:"name"`
-	// Type is the element type: "int64", "float32", "float16" and so on.
-	Type string `json:"type"`
-	// Shape has −1 for a dimension of any size. It is nil where the model does
-	// not even tell the rank.
-	Shape []int64 `json:"shape"`
-}
 
 // A Session is a network that is ready to run. Its methods may be called from
 // several goroutines, but one Run waits for another; open a session for each
 // goroutine to have runs side by side.
 type Session struct {
-	mu       sync.Mutex
-	native   *onnx.DynamicAdvancedSession // nil when closed
-	options  *onnx.RunOptions
-	info     modelInfo
-	library  Library
-	provider string
-	threads  int
-	in, out  []slot
-	inValues []onnx.Value
-	outValue []onnx.Value
+	mu        sync.Mutex
+	native    *onnx.DynamicAdvancedSession // nil when closed
+	options   *onnx.RunOptions
+	info      modelInfo
+	library   Library
+	provider  string
+	threads   int
+	in, out   []slot
+	inValues  []onnx.Value
+	outValues []onnx.Value
 	// firstOnGPU says that no run has been yet, and that the first one will load
 	// more of CUDA.
 	firstOnGPU bool
-}
-
-// threads returns the number of threads that the configuration means.
-func (c Config) threads() int {
-	if c.Threads > 0 {
-		return c.Threads
-	}
-	return min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
 }
 
 // Open makes a session. It finds, or fetches, the runtime first, which the
@@ -122,61 +68,6 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// read returns the model's name for messages and what it says of itself.
-func (src Source) read() (name string, info modelInfo, err error) {
-	if src.Path != "" && src.Bytes != nil {
-		return "", info, errors.New("onnx session: a model as a file and as bytes: give one of them")
-	}
-	name = "model"
-	if src.Path != "" {
-		name = src.Path
-		info, err = readModelFile(src.Path)
-	} else {
-		info, err = readModel(src.Bytes)
-	}
-	if err != nil {
-		return name, info, fmt.Errorf("onnx session: %s: %w", name, err)
-	}
-	if src.Outputs == nil {
-		return name, info, nil
-	}
-	if len(src.Outputs) == 0 {
-		return name, info, fmt.Errorf("onnx session: %s: no output is wanted: name one", name)
-	}
-	var outputs []IO
-	for _, want := range src.Outputs {
-		i := slices.IndexFunc(info.outputs, func(o IO) bool { return o.Name == want })
-		if i < 0 {
-			return name, info, fmt.Errorf("onnx session: %s: no output %q: it has %s", name, want, ioNames(info.outputs))
-		}
-		outputs = append(outputs, info.outputs[i])
-	}
-	info.outputs = outputs
-	return name, info, nil
-}
-
-// readModelFile maps the file, so that the weights in it are not read twice.
-func readModelFile(path string) (modelInfo, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return modelInfo{}, cause(err)
-	}
-	defer f.Close()
-	stat, err := f.Stat()
-	if err != nil {
-		return modelInfo{}, cause(err)
-	}
-	if !stat.Mode().IsRegular() || stat.Size() == 0 {
-		return modelInfo{}, errNoModel
-	}
-	data, err := mmap.Map(f, mmap.RDONLY, 0)
-	if err != nil {
-		return modelInfo{}, fmt.Errorf("map the file: %w", err)
-	}
-	info, err := readModel(data)
-	return info, errors.Join(err, data.Unmap())
-}
-
 // open makes the native objects; after an error none is left.
 func (s *Session) open(src Source, cfg Config, device device) error {
 	err := s.create(src, cfg, device)
@@ -189,7 +80,7 @@ func (s *Session) open(src Source, cfg Config, device device) error {
 		return errors.Join(err, s.destroy())
 	}
 	s.in, s.inValues = make([]slot, len(s.info.inputs)), make([]onnx.Value, len(s.info.inputs))
-	s.out, s.outValue = make([]slot, len(s.info.outputs)), make([]onnx.Value, len(s.info.outputs))
+	s.out, s.outValues = make([]slot, len(s.info.outputs)), make([]onnx.Value, len(s.info.outputs))
 	return nil
 }
 
@@ -336,20 +227,4 @@ func (s *Session) destroy() error {
 		live.Add(-1)
 	}
 	return errors.Join(errs...)
-}
-
-func names(ios []IO) []string {
-	out := make([]string, len(ios))
-	for i, io := range ios {
-		out[i] = io.Name
-	}
-	return out
-}
-
-func cloneIO(ios []IO) []IO {
-	out := slices.Clone(ios)
-	for i := range out {
-		out[i].Shape = slices.Clone(out[i].Shape)
-	}
-	return out
 }
