@@ -4,12 +4,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
-
-// nfc is the normalizer NFC.
-func nfc(s string) string { return norm.NFC.String(s) }
 
 // bertNormalizer holds BertNormalizer's settings, which work in the order of its
 // fields.
@@ -46,7 +41,7 @@ func (n bertNormalizer) normalize(s string) string {
 				return -1
 			}
 			return r
-		}, norm.NFD.String(s))
+		}, nfd(s))
 	}
 	if n.lowercase {
 		var b strings.Builder

@@ -13,8 +13,8 @@ import (
 )
 
 // maxID bounds ids: tables are as long as the largest. The largest published
-// vocabularies have about 256,000 tokens.
-const maxID = 1<<24 - 1
+// vocabularies have about a million tokens.
+const maxID = 1<<21 - 1
 
 // A vocabulary is the model's own part of the tokens.
 type vocabulary struct {

@@ -37,7 +37,7 @@ CASES = [
     "dog dogs hotdog dog_ dog- dogdog édog dog\u0301 dog\u200d dog٣", "  <b>  x<b>y  <b>", "q   <r>   r<r>s <r>\n\n<r>", "a x   x b", "y   x",
     "ababa xabab aba ab", "Day day DAY Monday", "e\u0301!x \u00e9!y", "<é> <｜m｜> <|endoftext|>", "[MASK][MASK]  [MASK]\n[MASK]",
     "<|mask|> <| mask|> <|mask |>", "A.\u0378b \ue000 \U000f0000", "\U0001f600\U00010d40\U00010d50\u1c89", "a,b.c!d?e n't do not 's 've 're ' '",
-    "x" * 99 + " " + "y" * 100 + " " + "z" * 101, "unaffable unaffably", "antidisestablishmentarianism", "\ufffd x \ufffd",
+    "x" * 99 + " " + "y" * 100 + " " + "z" * 101, "e" + "\u0316\u0301\u0327" * 14 + "s\u0323\u0307", "x\u1df6\u0301\u08cc\u0316 a\u07fd\u0300 \U00011938 \U00011935\U00011930", "unaffable unaffably", "antidisestablishmentarianism", "\ufffd x \ufffd",
 ]
 BROKEN = [b"a\xffb", b"\xe2\x82", b"\xe2\x82\xe2\x82\xac\xf0\x9f", b"\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80x", b"ok \xc3( \xa0\xa1 \xf8\x88\x80\x80\x80", b"\xe0\x80\xaf \xf0\x9f\x98 z"]
 LONG = [("a", 200_000), (" ", 20_000), ("\n", 20_000), ("-", 20_000), ("é", 5_000), ("ab ", 5_000), ("<r>  ", 500), ("1", 5_000), ("dog", 5_000)]

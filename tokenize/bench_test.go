@@ -1,0 +1,85 @@
+package tokenize
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+)
+
+// benchmarkEncode reports MB/s (10⁶ bytes of text) and tokens a second.
+func benchmarkEncode(b *testing.B, tok *Tokenizer, text string) {
+	b.Helper()
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		ids, err := tok.EncodePlain(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n += len(ids)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tokens/s")
+}
+
+// BenchmarkEncode reads the strings of the embedded tokenizer's vectors.
+func BenchmarkEncode(b *testing.B) {
+	tok, err := Open(reftest.Data(b, "fairytale"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var v struct{ Strings []struct{ Text string } }
+	readJSON(b, reftest.Data(b, "tokens.json"), &v)
+	var text strings.Builder
+	for text.Len() < 200_000 {
+		for _, s := range v.Strings {
+			text.WriteString(s.Text)
+		}
+	}
+	benchmarkEncode(b, tok, text.String())
+}
+
+// BenchmarkEncodeReal reads the golden strings of published vocabularies, scripts
+// and symbols of all kinds.
+func BenchmarkEncodeReal(b *testing.B) {
+	for _, name := range []string{"gpt2", "qwen2.5", "bert-base-uncased"} {
+		b.Run(name, func(b *testing.B) {
+			tok := reference(b, name)
+			lines := bufio.NewScanner(bytes.NewReader(gunzip(b, reftest.Shared(b, "reference", "tokenizers", name+".golden.jsonl.gz"))))
+			lines.Buffer(nil, 16<<20)
+			var text strings.Builder
+			for lines.Scan() {
+				var s struct{ Text string }
+				if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+					b.Fatal(err)
+				}
+				text.WriteString(s.Text)
+			}
+			benchmarkEncode(b, tok, text.String())
+		})
+	}
+}
+
+// BenchmarkLongWord merges one pre-token of 200,000 bytes.
+func BenchmarkLongWord(b *testing.B) {
+	tok, err := Open(reftest.Data(b, "fairytale"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchmarkEncode(b, tok, strings.Repeat("a", 200_000))
+}
+
+// BenchmarkParse reads a vocabulary of 50,257 tokens.
+func BenchmarkParse(b *testing.B) {
+	data := gunzip(b, reftest.Shared(b, "reference", "tokenizers", "gpt2.tokenizer.json.gz"))
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if _, err := Parse("gpt2", data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

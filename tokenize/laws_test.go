@@ -1,0 +1,236 @@
+package tokenize
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"mdmgen/internal/reftest"
+)
+
+// checkEncoding checks what holds for every text: both encodings give known ids,
+// the plain one none that is barred, and a byte-level tokenizer gives the text
+// back, as its normalizer and prefix have it.
+func checkEncoding(t *testing.T, tok *Tokenizer, text string) {
+	t.Helper()
+	for _, encode := range []func(string) ([]int, error){tok.Encode, tok.EncodePlain} {
+		ids, err := encode(text)
+		if err != nil {
+			t.Fatalf("%s: %q: %v", tok.name, text, err)
+		}
+		if _, err := tok.Decode(ids); err != nil {
+			t.Fatalf("%s: %q gives ids that are not its own: %v", tok.name, text, err)
+		}
+	}
+	ids, _ := tok.EncodePlain(text)
+	barred, level := tok.plain.model.(bpe)
+	if !level {
+		unk, _ := tok.ID("[UNK]")
+		for _, id := range ids {
+			if tok.Special(id) && id != unk {
+				t.Fatalf("%s: plain %q gives %d, a special token", tok.name, text, id)
+			}
+		}
+		return
+	}
+	for _, id := range ids {
+		if barred.barred[id] {
+			t.Fatalf("%s: plain %q gives %d, an added token", tok.name, text, id)
+		}
+	}
+	want := lossyUTF8(text)
+	if n := tok.plain.pre.normalize; n != nil {
+		want = n(want)
+	}
+	if tok.plain.pre.prefix && want != "" && want[0] != ' ' {
+		want = " " + want
+	}
+	if got, _ := tok.Decode(ids); got != want {
+		t.Fatalf("%s: %q comes back as %q; want %q", tok.name, text, got, want)
+	}
+}
+
+// openAll opens the small tokenizers and the embedded one.
+func openAll(t testing.TB) []*Tokenizer {
+	t.Helper()
+	tok, err := Open(reftest.Data(t, "fairytale"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []*Tokenizer{tok}
+	for _, name := range small {
+		all = append(all, openSmall(t, name))
+	}
+	return all
+}
+
+func FuzzEncode(f *testing.F) {
+	for _, s := range []string{
+		"", "a\n\nb", "  x <r>   y", "[MASK] a [CLS]", "aaaaa-----———", "résumé cafe\u0301", "'ſab it's", "\u00a0\u2003", "東京 䶮㐀豈", "a\xffb\xe2\x82",
+		"<|endoftext|><é><｜m｜>", "\x1a\x8d\x00 \x1d", strings.Repeat("\u0301", 40), "\U00011938\u0898",
+	} {
+		f.Add(s)
+	}
+	all := openAll(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, tok := range all {
+			checkEncoding(t, tok, text)
+		}
+	})
+}
+
+// FuzzParse checks that no file panics, that errors are one line, and that what
+// is read also encodes and decodes.
+func FuzzParse(f *testing.F) {
+	for _, name := range small {
+		f.Add(edited(f, name, nil))
+		f.Add(edited(f, name, json.RawMessage("null"), "added_tokens"))
+		f.Add(edited(f, name, map[string]any{"a": 0, "[UNK]": 1}, "model", "vocab"))
+	}
+	f.Add([]byte(`{"model":{"type":"WordPiece","vocab":{"[UNK]":0,"a":3}},"pre_tokenizer":{"type":"BertPreTokenizer"},"decoder":{"type":"WordPiece","prefix":"","cleanup":false}}`))
+	f.Add([]byte(`{"model":{"vocab":{},"merges":[]},"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":true}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tok, err := Parse("x.json", data)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") || len(err.Error()) > 2000 {
+				t.Errorf("error of %d bytes or several lines: %q", len(err.Error()), err)
+			}
+			return
+		}
+		for _, text := range []string{"", "a <r> [MASK]  dogs\n", "\xff東\u0301 <|endoftext|>"} {
+			for _, encode := range []func(string) ([]int, error){tok.Encode, tok.EncodePlain} {
+				ids, err := encode(text)
+				if err != nil {
+					continue // a byte may have only an added token
+				}
+				if _, err := tok.Decode(ids); err != nil {
+					t.Errorf("%q gives ids that are not the tokenizer's own: %v", text, err)
+				}
+			}
+		}
+	})
+}
+
+// TestPlainBars checks that a word of the vocabulary that is also an added token
+// is spelled out in plain text.
+func TestPlainBars(t *testing.T) {
+	token := func(id int, content string) []any {
+		return []any{map[string]any{"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": false}}
+	}
+	for _, c := range []struct {
+		name, file, token, text string
+	}{
+		{"by merges", "gpt2", "the", "the thethe"},
+		{"as a whole", "llama3", "Ġmask", " mask masks"},
+		{"of WordPiece", "wordpiece", "dog", "the dog dogs"},
+	} {
+		id, ok := openSmall(t, c.file).ID(c.token)
+		if !ok {
+			t.Fatalf("%s: %q is not in the vocabulary of %s", c.name, c.token, c.file)
+		}
+		tok, err := Parse(c.name, edited(t, c.file, token(id, c.token), "added_tokens"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, err := openSmall(t, c.file).EncodePlain(c.text)
+		if err != nil || !slices.Contains(full, id) {
+			t.Errorf("%s: %q is %v, %v without the added token; want %d in it", c.name, c.text, full, err, id)
+		}
+		plain, err := tok.EncodePlain(c.text)
+		if err != nil || slices.Contains(plain, id) {
+			t.Errorf("%s: plain %q is %v, %v; want no %d", c.name, c.text, plain, err, id)
+		}
+		if back, _ := tok.Decode(plain); c.file != "wordpiece" && back != c.text {
+			t.Errorf("%s: %q comes back as %q", c.name, c.text, back)
+		}
+	}
+
+	id, _ := openSmall(t, "gpt2").ID("a")
+	tok, err := Parse("x.json", edited(t, "gpt2", token(id, "a"), "added_tokens"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tok.EncodePlain("bab")
+	checkLine(t, "a byte", err, `byte 0x61 has no token but the added token "a"`)
+	if ids, err := tok.Encode("bab"); err != nil || !slices.Contains(ids, id) {
+		t.Errorf("Encode with the added token a = %v, %v; want %d in it", ids, err, id)
+	}
+}
+
+// TestMergeLaw compares the two ways of merging, on words of every length that
+// one of them is for.
+func TestMergeLaw(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	m := openSmall(t, "gpt2").matched.model.(bpe)
+	const letters = "aaaa--- tehTi\xe2\x80\x94"
+	for range 3000 {
+		word := make([]symbol, 1+rng.IntN(scanLimit))
+		for i := range word {
+			word[i] = symbol{id: m.bytes[letters[rng.IntN(len(letters))]], end: i + 1}
+		}
+		long, short := m.mergeLong(slices.Clone(word)), m.mergeShort(slices.Clone(word))
+		if !slices.Equal(long, short) {
+			t.Fatalf("%v: heap %v, search %v", word, long, short)
+		}
+	}
+}
+
+// TestScannersCover checks that pre-tokens join to the text.
+func TestScannersCover(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	parts := []rune("ab'sſLl19½é \u00a0\t\n\r!-東\u0301\U00010d40")
+	for expr, scan := range scanners {
+		for range 2000 {
+			var b strings.Builder
+			for range rng.IntN(20) {
+				b.WriteRune(parts[rng.IntN(len(parts))])
+			}
+			for s := b.String(); s != ""; {
+				n := scan(s)
+				if n < 1 || n > len(s) || !utf8.ValidString(s[:n]) {
+					t.Fatalf("%s: %d bytes of %q", expr, n, s)
+				}
+				s = s[n:]
+			}
+		}
+	}
+}
+
+// TestConcurrent shares tokenizers between goroutines; run it with -race.
+func TestConcurrent(t *testing.T) {
+	all := openAll(t)
+	texts := []string{"Once upon a time [MASK]", "  résumé\n\n", strings.Repeat("-", 300)}
+	var want [][]int
+	for _, tok := range all {
+		for _, s := range texts {
+			ids, err := tok.Encode(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, ids)
+		}
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			i := 0
+			for _, tok := range all {
+				for _, s := range texts {
+					ids, err := tok.Encode(s)
+					if err != nil || !slices.Equal(ids, want[i]) {
+						t.Errorf("%q: %v, %v; want %v", s, ids, err, want[i])
+					}
+					if _, err := tok.Decode(ids); err != nil {
+						t.Error(err)
+					}
+					i++
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
