@@ -78,8 +78,8 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	cmd := app.Command(args[0])
 	if cmd == nil {
 		hint := ""
-		if c := cli.SuggestCommand(app.Commands, args[0]); c != "" {
-			hint = fmt.Sprintf("; did you mean %q?", c)
+		if c := suggestion(app.Commands, args[0]); c != "" {
+			hint = "; did you mean " + c + "?"
 		}
 		return usagef("unknown command %q%s", args[0], hint)
 	}
@@ -88,6 +88,15 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 		return err
 	}
 	return app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...))
+}
+
+// suggestion returns the name of the command that is most like name, "" where
+// none is.
+func suggestion(commands []*cli.Command, name string) string {
+	// The library's answer is a sentence with the name in quotes.
+	_, rest, _ := strings.Cut(cli.SuggestCommand(commands, name), "\"")
+	suggested, _, _ := strings.Cut(rest, "\"")
+	return suggested
 }
 
 // noArguments refuses arguments that a command does not read.

@@ -252,7 +252,6 @@ func (g *generation) run(out *output) error {
 	cfg := samplers.Config{
 		Sampler: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch, TimeConditioned: g.facts.TimeConditioned,
 		Vocabulary: samplers.Vocabulary{Columns: g.facts.Columns, Mask: g.facts.MaskID, Excluded: g.facts.Excluded(), Shift: g.facts.Shift},
-		OnCall:     func(call samplers.Call) { bar.add(call.Tokens) },
 	}
 	inStep := 0
 	cfg.OnCall = func(call samplers.Call) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -35,8 +36,7 @@ const (
 // modelFlags are the flags of every command that opens a network.
 func modelFlags() []cli.Flag {
 	return append(runtimeFlags(),
-		&cli.StringFlag{Name: "model", Value: builtinName, Category: catModel, EnvVars: []string{"MDMGEN_MODEL"},
-			Usage: "`REF`: " + builtinName + " (built in), a folder with a checkpoint or an ONNX model, an .onnx file, or a world's .json file"},
+		modelFlag("a folder with a checkpoint or an ONNX model, an .onnx file, or a world's .json file"),
 		&cli.StringSliceFlag{Name: "fact", Category: catModel,
 			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, noise, time_conditioned, output, padding); may be repeated"},
 		&cli.StringFlag{Name: "sidecar", Category: catModel,
@@ -60,8 +60,19 @@ func runtimeFlags() []cli.Flag {
 
 // tokenizerFlag is for every command that turns text into ids or back.
 func tokenizerFlag() cli.Flag {
-	return &cli.StringFlag{Name: "tokenizer", Category: catModel, EnvVars: []string{"MDMGEN_TOKENIZER"},
-		Usage: "`PATH` of a tokenizer.json or of the folder that holds one (default: the model's own)"}
+	return &cli.StringFlag{Name: "tokenizer", Category: catModel, DefaultText: "the model's own, else $MDMGEN_TOKENIZER",
+		Usage: "`PATH` of a tokenizer.json or of the folder that holds one"}
+}
+
+// modelFlag names the model. Its environment variable is a default and not a
+// flag that was given, so that an argument may say otherwise.
+func modelFlag(kinds string) cli.Flag {
+	ref := os.Getenv("MDMGEN_MODEL")
+	if ref == "" {
+		ref = builtinName
+	}
+	return &cli.StringFlag{Name: "model", Category: catModel, Value: ref,
+		Usage: "`REF`: " + builtinName + " (built in), " + kinds + " [$MDMGEN_MODEL]"}
 }
 
 // runtimeConfig reads the runtime's flags.
@@ -113,16 +124,30 @@ func openModel(ctx context.Context, c *cli.Context, s streams) (model.Model, err
 var errNoTokenizer = errors.New("no tokenizer")
 
 // openTokenizer opens the tokenizer that --tokenizer names, else the model's
-// own. The error wraps errNoTokenizer where the model has none.
+// own, else that of the environment. The error wraps errNoTokenizer where there
+// is none.
 func openTokenizer(c *cli.Context) (*tokenize.Tokenizer, error) {
 	if path := c.String("tokenizer"); path != "" {
-		t, err := tokenize.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, missingf("--tokenizer %s: no tokenizer.json there", path)
-		}
-		return t, err
+		return namedTokenizer("--tokenizer", path)
 	}
-	ref := c.String("model")
+	t, err := ownTokenizer(c.String("model"))
+	if path := os.Getenv("MDMGEN_TOKENIZER"); errors.Is(err, errNoTokenizer) && path != "" {
+		return namedTokenizer("MDMGEN_TOKENIZER", path)
+	}
+	return t, err
+}
+
+// namedTokenizer opens the tokenizer at a path that was given as source.
+func namedTokenizer(source, path string) (*tokenize.Tokenizer, error) {
+	t, err := tokenize.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missingf("%s %s: no tokenizer.json there", source, path)
+	}
+	return t, err
+}
+
+// ownTokenizer opens the tokenizer in the folder of a model.
+func ownTokenizer(ref string) (*tokenize.Tokenizer, error) {
 	kind, path, err := model.Resolve(ref, builtins())
 	if err != nil {
 		return nil, err

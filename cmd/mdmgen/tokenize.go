@@ -24,8 +24,7 @@ func tokenizeCommand(s streams) *cli.Command {
 			"--decode reads lists of ids and prints the text of each (with --json as a JSON string).",
 		Flags: []cli.Flag{
 			tokenizerFlag(),
-			&cli.StringFlag{Name: "model", Value: builtinName, Category: catModel, EnvVars: []string{"MDMGEN_MODEL"},
-				Usage: "`REF` of the model whose tokenizer is used"},
+			modelFlag("or a model's folder, whose tokenizer is used"),
 			&cli.BoolFlag{Name: "plain", Usage: "read added and special tokens in the text as text"},
 			&cli.BoolFlag{Name: "json", Usage: "texts are JSON strings"},
 			&cli.BoolFlag{Name: "decode", Usage: "turn ids into text"},

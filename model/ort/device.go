@@ -106,3 +106,10 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 	}
 	return nil
 }
+
+// CheckDevice tells whether s is a value of Config.Device, without looking for
+// the device.
+func CheckDevice(s string) error {
+	_, err := parseDevice(s)
+	return err
+}

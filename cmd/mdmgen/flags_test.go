@@ -1,0 +1,201 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A flip is a command line that differs from another in one flag.
+type flip struct {
+	command string
+	// base are the flags of both; on those of the second.
+	base, on []string
+	stdin    string
+}
+
+// volatile are the parts of a record that two equal runs differ in.
+var volatile = regexp.MustCompile(`"(started|network|sampling|total|effective|in_step)":("[^"]*"|[-+.e0-9]+)`)
+
+// TestEveryFlagHasAnEffect sets every flag of every command and requires the
+// results, the message or the exit status to change. A flag without an entry
+// here fails the test.
+func TestEveryFlagHasAnEffect(t *testing.T) {
+	needRuntime(t)
+	t.Setenv("MDMGEN_MODEL", "")
+	dir := t.TempDir()
+	world := worldFile(t, "xor3-mixed")
+	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	other := filepath.Join("..", "..", "testdata", "fairytale")
+	facts := filepath.Join(dir, "facts.json")
+	writeFile(t, facts, `{"noise":"linear"}`)
+	lines := filepath.Join(dir, "lines.jsonl")
+	writeFile(t, lines, `{"ids":[null,3,null]}`)
+	empty := filepath.Join(dir, "empty")
+	writeFile(t, empty, "")
+
+	// A tiny network, whose ids have texts in the built-in model's vocabulary.
+	small := []string{"--model", mdlm, "--tokenizer", other}
+	text := append([]string{"--length", "12", "--seed", "1", "--format", "json"}, small...)
+	onWorld := []string{"--model", world, "--format", "json", "--seed", "1", "-n", "20"}
+	euler := append([]string{"--sampler", "euler"}, onWorld...)
+	tau := append([]string{"--sampler", "tau-leaping", "--steps", "4"}, onWorld...)
+	paper := append([]string{"--sampler", "euler", "--grid", "paper"}, onWorld...)
+	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
+	flips := map[string]flip{
+		"generate sampler":     {base: onWorld, on: []string{"--sampler", "tweedie"}},
+		"generate steps":       {base: euler, on: []string{"--steps", "3"}},
+		"generate grid":        {base: euler, on: []string{"--grid", "lambda"}},
+		"generate kappa":       {base: paper, on: []string{"--kappa", "0.7"}},
+		"generate noise":       {base: euler, on: []string{"--noise", "cosine"}},
+		"generate T":           {base: euler, on: []string{"--T", "1"}},
+		"generate delta":       {base: euler, on: []string{"--delta", "0.5"}},
+		"generate sizes":       {base: append([]string{"--sampler", "parallel-fhs"}, onWorld...), on: []string{"--sizes", "2,1"}},
+		"generate order":       {base: append([]string{"--sampler", "ordered"}, onWorld...), on: []string{"--order", "right-to-left"}},
+		"generate tau":         {base: tau, on: []string{"--tau", "one"}},
+		"generate finish":      {base: tau, on: []string{"--finish", "leave"}},
+		"generate temperature": {base: onWorld, on: []string{"--temperature", "0.2"}},
+		"generate top-p":       {base: onWorld, on: []string{"--top-p", "0.3"}},
+		"generate top-k":       {base: onWorld, on: []string{"--top-k", "1"}},
+		"generate seed":        {base: append([]string{"--length", "12", "--format", "ids"}, small...), on: []string{"--seed", "1"}},
+		"generate batch":       {base: onWorld, on: []string{"--batch", "3"}},
+		"generate n":           {base: text, on: []string{"-n", "2"}},
+		"generate length":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--length", "9"}},
+		"generate prefix":      {base: text, on: []string{"--prefix", "A"}},
+		"generate suffix":      {base: text, on: []string{"--suffix", "A"}},
+		"generate infill":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--infill", "A {{3}}"}},
+		"generate input":       {base: append([]string{"--seed", "1"}, small...), on: []string{"--input", lines}},
+		"generate format":      {base: append([]string{"--seed", "1", "--length", "9"}, small...), on: []string{"--format", "ids"}},
+		"generate output":      {base: text, on: []string{"-o", filepath.Join(dir, "out.json")}},
+		"generate runtime":     {base: text, on: []string{"--runtime", empty}},
+		"generate device":      {base: text, on: []string{"--device", "cuda"}},
+		"generate threads":     {base: text, on: []string{"--threads", "1"}},
+		"generate model":       {base: []string{"--seed", "1", "--format", "json"}, on: []string{"--model", world}},
+		"generate fact":        {base: euler, on: []string{"--fact", "noise=linear"}},
+		"generate sidecar":     {base: euler, on: []string{"--sidecar", facts}},
+		"generate tokenizer":   {base: onWorld, on: []string{"--tokenizer", other}},
+
+		"verify golden":  {base: []string{mdlm}, on: golden[1:]},
+		"verify limit":   {base: golden, on: []string{"--limit", "1e-9"}},
+		"verify json":    {base: golden, on: []string{"--json"}},
+		"verify model":   {base: golden[1:], on: []string{"--model", mdlm}},
+		"verify fact":    {base: golden, on: []string{"--fact", "mask_id=3"}},
+		"verify sidecar": {base: append([]string{"--json"}, golden...), on: []string{"--sidecar", empty}},
+		"verify runtime": {base: golden, on: []string{"--runtime", empty}},
+		"verify device":  {base: golden, on: []string{"--device", "cuda"}},
+		"verify threads": {base: append([]string{"--json"}, golden...), on: []string{"--threads", "1"}},
+
+		"convert output": {base: []string{mdlm}, on: []string{"-o", filepath.Join(dir, "onnx")}},
+
+		"tokenize tokenizer": {stdin: "a b\n", base: nil, on: []string{"--tokenizer", filepath.Join(dir, "none")}},
+		"tokenize model":     {stdin: "a b\n", base: nil, on: []string{"--model", world}},
+		"tokenize plain":     {stdin: "<|endoftext|>\n", on: []string{"--plain"}},
+		"tokenize json":      {stdin: "\"a\"\n", on: []string{"--json"}},
+		"tokenize decode":    {stdin: "[64]\n", on: []string{"--decode"}},
+
+		"samplers json": {on: []string{"--json"}},
+
+		"doctor json":    {on: []string{"--json"}},
+		"doctor runtime": {on: []string{"--runtime", empty}},
+		"doctor device":  {on: []string{"--device", "cuda"}},
+		"doctor threads": {on: []string{"--threads", "1"}},
+		"doctor offline": {on: []string{"--offline"}},
+	}
+	for _, c := range newApp(streams{}).Commands {
+		for _, f := range c.Flags {
+			name := c.Name + " " + f.Names()[0]
+			if name == "generate offline" || name == "verify offline" {
+				continue // TestOffline
+			}
+			fl, ok := flips[name]
+			if !ok {
+				t.Errorf("flag %s: no entry says what it changes", name)
+				continue
+			}
+			t.Run(strings.ReplaceAll(name, " ", "/"), func(t *testing.T) {
+				fl.command = c.Name
+				fl.check(t)
+			})
+		}
+	}
+}
+
+func (f flip) check(t *testing.T) {
+	outcome := func(args []string) string {
+		stdout, stderr, code := runCommand(t, f.stdin, append([]string{f.command}, args...)...)
+		return strings.Join([]string{volatile.ReplaceAllString(stdout, ""), stderr, string(rune('0' + code))}, "\x00")
+	}
+	base := outcome(f.base)
+	if again := outcome(f.base); again != base && f.on[0] != "--seed" {
+		t.Errorf("%v differs from itself:\n%s\n%s", f.base, base, again)
+	}
+	if on := outcome(append(f.on[:len(f.on):len(f.on)], f.base...)); on == base {
+		t.Errorf("%v changes nothing of %v:\n%s", f.on, f.base, on)
+	}
+}
+
+// TestOffline runs where nothing is found, with a client that only says that it
+// was asked: --offline must not ask it.
+func TestOffline(t *testing.T) {
+	bin, cache := t.TempDir(), t.TempDir()
+	asked := filepath.Join(cache, "asked")
+	for _, name := range []string{"python3", "python", "npm"} {
+		writeFile(t, filepath.Join(bin, name), "#!/bin/sh\ncase \"$*\" in *download*|*pack*) echo yes >> '"+asked+"';; esac\nexit 1\n")
+		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+"/bin")
+	t.Setenv("MDMGEN_CACHE", cache)
+	for _, offline := range []bool{true, false} {
+		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--offline="+map[bool]string{true: "true", false: "false"}[offline])
+		if code == exitOK {
+			t.Skip("a system library of ONNX Runtime is here")
+		}
+		if code != exitMissing {
+			t.Errorf("offline %t: exit status %d, want %d: %s", offline, code, exitMissing, stderr)
+		}
+		if _, err := os.Stat(asked); (err == nil) == offline {
+			t.Errorf("offline %t: a client was asked: %t", offline, err == nil)
+		}
+	}
+}
+
+func writeFile(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestArrange checks that flags may stand anywhere.
+func TestArrange(t *testing.T) {
+	cmd := &cli.Command{Name: "do", Flags: []cli.Flag{&cli.IntFlag{Name: "number", Aliases: []string{"n"}}, &cli.BoolFlag{Name: "yes"}, &cli.StringSliceFlag{Name: "item"}}}
+	for _, c := range []struct{ in, want string }{
+		{"", "--"},
+		{"a b", "-- a b"},
+		{"a -n 3 b", "-n 3 -- a b"},
+		{"a --yes b", "--yes -- a b"},
+		{"a --yes=false b --number=4", "--yes=false --number=4 -- a b"},
+		{"- --yes -", "--yes -- - -"},
+		{"a -- --yes b", "-- a --yes b"},
+		{"-n -3 a", "-n -3 -- a"},
+		{"-n -- a", "-n -- -- a"},
+		{"--item a x --item b", "--item a --item b -- x"},
+		{"a --help -n", "--help"},
+	} {
+		got, err := arrange(cmd, strings.Fields(c.in))
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("arrange(%q) = %q, %v, want %q", c.in, got, err, c.want)
+		}
+	}
+	for _, in := range []string{"--no", "-n", "-n 1 --number 2", "--yes --yes", "---", "--=3"} {
+		if got, err := arrange(cmd, strings.Fields(in)); exitCode(err) != exitUsage || err == nil {
+			t.Errorf("arrange(%q) = %q, %v, want a usage error", in, got, err)
+		}
+	}
+}

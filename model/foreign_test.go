@@ -1,0 +1,153 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+)
+
+// foreignTable is the row of an id in the files of testdata/foreign; see make.py
+// there.
+func foreignTable(id int) []float64 {
+	row := make([]float64, 7)
+	for a := range row {
+		row[a] = float64((id*7+a)*37%11-5) / 4
+	}
+	return row
+}
+
+// open opens a model and skips the test where there is no runtime.
+func open(t *testing.T, ref string, opts model.Options) (model.Model, error) {
+	t.Helper()
+	m, err := model.Open(context.Background(), ref, opts)
+	var missing *ort.MissingError
+	if errors.As(err, &missing) {
+		t.Skip(err)
+	}
+	if err == nil {
+		t.Cleanup(func() {
+			if err := errors.Join(m.Close(), m.Close()); err != nil {
+				t.Errorf("closing twice: %v", err)
+			}
+		})
+	}
+	return m, err
+}
+
+// TestForeign runs graphs of other tools, which return the rows of every
+// position and carry no facts.
+func TestForeign(t *testing.T) {
+	facts := map[string]string{"mask_id": "6", "length": "9"}
+	for _, c := range []struct {
+		name  string
+		facts map[string]string
+		sigma []float64
+		// add is what the graph adds to the table's row of a position.
+		add func(row, position int) float64
+	}{
+		{name: "plain", facts: facts},
+		{name: "static", facts: map[string]string{"mask_id": "6"}},
+		{name: "half", facts: facts},
+		{name: "bert", facts: facts, add: func(_, l int) float64 { return 1 + float64(l) }},
+		{name: "timed", facts: facts, sigma: []float64{0.5, 2}, add: func(b, _ int) float64 { return []float64{0.5, 2}[b] }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := open(t, reftest.Data(t, "foreign", c.name+".onnx"), model.Options{Override: c.facts})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := m.Facts()
+			if f.Family != "onnx" || f.Columns != 7 || f.MaskID != 6 || f.TimeConditioned != (c.sigma != nil) || f.FixedLength != (c.name == "static") {
+				t.Errorf("facts: %+v", f)
+			}
+			ids := []int64{6, 0, 1, 2, 6, 3, 4, 5, 6, 0}
+			positions := []int64{4, 0, 1, 3, 3, 2}
+			got, err := m.Logits(context.Background(), 2, ids, positions, c.sigma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != 6*7 {
+				t.Fatalf("%d values, want %d", len(got), 6*7)
+			}
+			for i, l := range positions {
+				want := foreignTable(int(ids[(i/3)*5+int(l)]))
+				for a, w := range want {
+					if c.add != nil {
+						w += c.add(i/3, int(l))
+					}
+					if math.Abs(float64(got[i*7+a])-w) > 1e-6 {
+						t.Errorf("row %d, position %d, column %d: %v, want %v", i/3, l, a, got[i*7+a], w)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestForeignSidecar gives facts by a file beside the graph, and lets flags win.
+func TestForeignSidecar(t *testing.T) {
+	dir := t.TempDir()
+	data, err := os.ReadFile(reftest.Data(t, "foreign", "plain.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "net.onnx")
+	if err := errors.Join(os.WriteFile(path, data, 0o644), os.WriteFile(filepath.Join(dir, "net.mdmgen.json"),
+		[]byte(`{"schema":"mdmgen.model/1","name":"mine","mask_id":6,"length":9,"padding":[5],"noise":"linear"}`), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := open(t, dir, model.Options{Override: map[string]string{"length": "4"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := m.Facts()
+	if f.Name != "mine" || f.MaskID != 6 || f.Length != 4 || f.Noise != "linear" || len(f.Excluded()) != 2 || !strings.HasPrefix(f.Digest, "sha256:") {
+		t.Errorf("facts: %+v", f)
+	}
+	if _, err := m.Logits(context.Background(), 1, make([]int64, 5), []int64{0}, nil); err == nil || !strings.Contains(err.Error(), "at most 4") {
+		t.Errorf("a canvas of 5: %v", err)
+	}
+	if _, err := m.Logits(context.Background(), 1, []int64{0, 7}, []int64{0}, nil); err == nil || !strings.Contains(err.Error(), "id 7 at position 1") {
+		t.Errorf("id 7: %v", err)
+	}
+}
+
+// TestForeignRefused names what is missing or inconsistent.
+func TestForeignRefused(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		facts      map[string]string
+		want       []string
+	}{
+		{"nothing given", "plain", nil, []string{"mask_id is missing", "length is missing", "--fact"}},
+		{"no mask", "static", nil, []string{"mask_id is missing"}},
+		{"mask beyond the columns", "static", map[string]string{"mask_id": "9"}, []string{"mask_id is 9", "0..7"}},
+		{"other columns", "static", map[string]string{"mask_id": "6", "columns": "8"}, []string{"columns is 8", "has 7"}},
+		{"time", "static", map[string]string{"mask_id": "6", "time_conditioned": "true"}, []string{"time_conditioned is true"}},
+		{"no time", "timed", map[string]string{"mask_id": "6", "length": "5", "time_conditioned": "false"}, []string{"time_conditioned is false"}},
+		{"strange input", "strange", map[string]string{"mask_id": "6", "length": "5"}, []string{"input past"}},
+		{"unknown fact", "static", map[string]string{"mask": "6"}, []string{"fact mask"}},
+		{"wrong type", "static", map[string]string{"mask_id": "six"}, []string{"mask_id"}},
+		{"padding", "static", map[string]string{"mask_id": "6", "padding": "[9]"}, []string{"padding column 9"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := open(t, reftest.Data(t, "foreign", c.file+".onnx"), model.Options{Override: c.facts})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
