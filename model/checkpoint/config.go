@@ -173,9 +173,10 @@ func parseTree(text []byte) (Config, error) {
 	if err := need(want...); err != nil {
 		return c, err
 	}
-	if c.MaskID < maxColumns { // else check says so
-		c.Columns = c.MaskID + 1
+	if c.MaskID < 1 || c.MaskID >= maxColumns {
+		return c, fmt.Errorf("tokens is %d: must be in 1..%d", c.MaskID, maxColumns-1)
 	}
+	c.Columns = c.MaskID + 1
 	return c, nil
 }
 

@@ -171,7 +171,7 @@ func (c Config) checkRotary(t Tensor) error {
 	for j, g := range got {
 		want := c.frequency(j)
 		if !(math.Abs(g-want) <= 0.01*want) {
-			return fmt.Errorf("%s[%d] is %g: base %d gives %g", t.Name, j, g, rotaryBase, want)
+			return fmt.Errorf("%s[%d] is %.4g: base %d gives %.4g", t.Name, j, g, rotaryBase, want)
 		}
 	}
 	return nil

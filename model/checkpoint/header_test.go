@@ -1,0 +1,159 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+)
+
+// framed puts a header's length before it and size bytes after it.
+func framed(header string, size int) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(b, header...), make([]byte, size)...)
+}
+
+func TestHeaderRefuses(t *testing.T) {
+	const a = `"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}`
+	for _, c := range []struct {
+		name string
+		file []byte
+		want string
+	}{
+		{"empty file", nil, "too short"},
+		{"seven bytes", make([]byte, 7), "too short"},
+		{"header longer than the file", framed(`{}`, 0)[:9], "truncated or not safetensors"},
+		{"header of 2^64 − 1 bytes", slices.Repeat([]byte{0xff}, 64), "at most"},
+		{"header of 0 bytes", make([]byte, 16), "truncated or not safetensors"},
+		{"text", []byte("version https://git-lfs.github.com/spec/v1\n"), "is this a safetensors file?"},
+		{"array", framed(`[]`, 0), "does not begin with '{'"},
+		{"JSON stops", framed(`{`+a, 8), "stops in the middle"},
+		{"JSON stops in a tensor", framed(`{"a":{"dtype":"F32"`, 8), "tensor a: "},
+		{"not JSON", framed(`{a}`, 0), "invalid character"},
+		{"text after the object", framed(`{} {}`, 0), "after the closing brace"},
+		{"tensor twice", framed(`{`+a+`,`+a+`}`, 8), "tensor a: stands twice"},
+		{"metadata twice", framed(`{"__metadata__":{},"__metadata__":{}}`, 0), "stands twice"},
+		{"metadata of numbers", framed(`{"__metadata__":{"a":1}}`, 0), "__metadata__ is not an object of strings"},
+		{"tensor is a number", framed(`{"a":1}`, 0), "not an object"},
+		{"key twice", framed(`{"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 8), "dtype stands twice"},
+		{"key unknown", framed(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}}`, 8), "unknown key x"},
+		{"no dtype", framed(`{"a":{"shape":[2],"data_offsets":[0,8]}}`, 8), "dtype is missing"},
+		{"no shape", framed(`{"a":{"dtype":"F32","data_offsets":[0,8]}}`, 8), "shape is missing"},
+		{"no offsets", framed(`{"a":{"dtype":"F32","shape":[2]}}`, 8), "data_offsets is missing"},
+		{"three offsets", framed(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,9]}}`, 8), "must be 2"},
+		{"unknown type", framed(`{"a":{"dtype":"Q4","shape":[2],"data_offsets":[0,8]}}`, 8), "dtype Q4 is not supported"},
+		{"type is a number", framed(`{"a":{"dtype":4,"shape":[2],"data_offsets":[0,8]}}`, 8), "tensor a: dtype: "},
+		{"shape of fractions", framed(`{"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,8]}}`, 8), "tensor a: shape: "},
+		{"negative dimension", framed(`{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}`, 8), "absurd"},
+		{"product overflows", framed(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,0]}}`, 0), "absurd"},
+		{"product overflows to zero", framed(`{"a":{"dtype":"F32","shape":[1099511627776,16777216],"data_offsets":[0,0]}}`, 0), "absurd"},
+		{"too many dimensions", framed(`{"a":{"dtype":"F32","shape":[1,1,1,1,1,1,1,1,2],"data_offsets":[0,8]}}`, 8), "at most 8"},
+		{"offsets too far apart", framed(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}}`, 8), "takes 4 bytes"},
+		{"offsets backwards", framed(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}`, 8), "do not hold"},
+		{"negative offset", framed(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[-8,0]}}`, 8), "do not hold"},
+		{"past the end", framed(`{`+a+`}`, 7), "ends at byte 8 of 7"},
+		{"bytes left over", framed(`{`+a+`}`, 9), "1 bytes after the last tensor"},
+		{"gap", framed(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8), "4 bytes after the one before it"},
+		{"overlap", framed(`{`+a+`,"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}`, 12), "tensor b: begins at byte 4, inside"},
+		{"same bytes twice", framed(`{`+a+`,"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 8), "inside the one before it"},
+		{"name with a line break", framed(`{"a\nb":1}`, 0), `tensor "a\nb": `},
+	} {
+		_, err := parseHeader(c.file, int64(len(c.file)))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error is %v, want one line with %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestHeaderAccepts(t *testing.T) {
+	for _, c := range []struct {
+		name, header string
+		size, want   int
+	}{
+		{"no tensors", `{}`, 0, 0},
+		{"metadata only", `{"__metadata__":{"format":"pt"}}`, 0, 0},
+		{"spaces after the object", `{}      `, 0, 0},
+		{"scalar", `{"a":{"dtype":"F64","shape":[],"data_offsets":[0,8]}}`, 8, 1},
+		{"empty tensors", `{"a":{"dtype":"F32","shape":[0,3],"data_offsets":[0,0]},"b":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}`, 0, 2},
+		{"order of names is not that of data", `{"a":{"dtype":"F16","shape":[2],"data_offsets":[4,8]},"b":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}`, 8, 2},
+	} {
+		h, err := parseHeader(framed(c.header, c.size), int64(8+len(c.header)+c.size))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if len(h.entries) != c.want {
+			t.Errorf("%s: %d tensors, want %d", c.name, len(h.entries), c.want)
+		}
+	}
+}
+
+// FuzzHeader checks that whatever is accepted covers the file's bytes exactly
+// once with tensors whose types and shapes agree with their extents.
+func FuzzHeader(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(framed(`{}`, 0))
+	f.Add(framed(`{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"b":{"dtype":"I64","shape":[],"data_offsets":[8,16]}}  `, 16))
+	f.Add(framed(`{"a":{"dtype":"F16","shape":[0],"data_offsets":[0,0]}}`, 0))
+	f.Add(slices.Repeat([]byte{0xff}, 32))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := FileOf(b)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of several lines: %q", err)
+			}
+			return
+		}
+		var covered int64
+		for _, name := range s.Names() {
+			x, ok := s.Tensor(name)
+			if !ok || len(x.Data) != x.Len()*x.Dtype.Size() {
+				t.Fatalf("tensor %q has %d bytes for %s %v", name, len(x.Data), x.Dtype, x.Shape)
+			}
+			covered += int64(len(x.Data))
+			if x.Dtype.Float() {
+				x.Widen(make([]float32, min(x.Len(), 4)), 0)
+			}
+		}
+		n := int64(binary.LittleEndian.Uint64(b))
+		if covered != int64(len(b))-8-n {
+			t.Errorf("%d bytes of tensors in %d", covered, int64(len(b))-8-n)
+		}
+		if !json.Valid(b[8 : 8+n]) {
+			t.Error("accepted a header that is not JSON")
+		}
+	})
+}
+
+func TestGoldenFile(t *testing.T) {
+	s, err := OpenFile(reftest.Data(t, "reference", "checkpoints", "mdlm", "golden.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := s.Metadata["family"]; got != "mdlm" {
+		t.Errorf("metadata family is %q", got)
+	}
+	ids, ok := s.Tensor("input_ids.0")
+	if !ok || ids.Dtype != I64 || !slices.Equal(ids.Shape, []int{3, 32}) {
+		t.Fatalf("input_ids.0 is %s %v", ids.Dtype, ids.Shape)
+	}
+	v, err := ids.Int64s()
+	if err != nil || slices.Max(v) != 130 {
+		t.Errorf("the greatest id is %d (%v), want the mask 130", slices.Max(v), err)
+	}
+	mu, _ := s.Tensor("log_mu.4")
+	x, err := mu.Float64s()
+	if err != nil || len(x) != 2*131 {
+		t.Errorf("log_mu.4 has %d numbers (%v)", len(x), err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+}
