@@ -56,7 +56,7 @@ var families = map[string]func(*builder, *checkpoint.Checkpoint) conditioner{
 
 // inPlaceFrom is the size in bytes from which a matrix is worth a reference:
 // the runtime maps each one by itself.
-const inPlaceFrom = 1 << 16
+const inPlaceFrom = 1 << 12
 
 // Build makes the graph of an open checkpoint. F32 weights on disk are referred
 // to in the checkpoint's own file where there are many of them; the file must stay where it is for as long as

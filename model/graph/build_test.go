@@ -1,0 +1,195 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/facts"
+	"mdmgen/model/ort"
+)
+
+// What a runtime says of a graph: its inputs, its output, the facts in it.
+func TestContract(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		full bool
+		in   []ort.IO
+		out  ort.IO
+	}{
+		{"mdlm", false, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}, {Name: "positions", Type: "int64", Shape: []int64{-1, -1}}},
+			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 131}}},
+		{"sedd", false, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}, {Name: "positions", Type: "int64", Shape: []int64{-1, -1}}, {Name: "sigma", Type: "float32", Shape: []int64{-1}}},
+			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 121}}},
+		{"radd", true, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}},
+			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 151}}},
+	} {
+		ck := published(t, c.name)
+		m, err := Build(ck, Options{Full: c.full})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})
+		in := s.Inputs()
+		slices.SortFunc(in, func(a, b ort.IO) int { return strings.Compare(a.Name, b.Name) })
+		if !reflect.DeepEqual(in, c.in) {
+			t.Errorf("%s: inputs are %+v, want %+v", c.name, in, c.in)
+		}
+		if out := s.Outputs(); len(out) != 1 || !reflect.DeepEqual(out[0], c.out) {
+			t.Errorf("%s: outputs are %+v, want %+v", c.name, out, c.out)
+		}
+		var got facts.Facts
+		if err := json.Unmarshal([]byte(s.Metadata()[Key]), &got); err != nil {
+			t.Fatal(err)
+		}
+		want, err := ck.Facts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(m.Facts, want) {
+			t.Errorf("%s: facts are %+v in the graph and %+v beside it, want %+v", c.name, got, m.Facts, want)
+		}
+	}
+}
+
+func TestPlacement(t *testing.T) {
+	c := published(t, "mdlm")
+	bytesOf := func(c *checkpoint.Checkpoint, o Options) (Model, int64) {
+		t.Helper()
+		m, err := Build(c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, int64(len(m.Bytes))
+	}
+	auto, n := bytesOf(c, Options{})
+	if auto.ExternalDir != "" || n < 400_000 {
+		t.Errorf("a small checkpoint: %d bytes and data in %q, want all in its bytes", n, auto.ExternalDir)
+	}
+	placed, n := bytesOf(c, Options{Weights: InPlace})
+	if want, err := filepath.EvalSymlinks(reftest.Data(t, "reference", "checkpoints", "mdlm")); err != nil || placed.ExternalDir != want {
+		t.Errorf("external data in %q, want %q", placed.ExternalDir, want)
+	}
+	if n > 300_000 {
+		t.Errorf("%d bytes although the weights are elsewhere", n)
+	}
+	if !CanRefer(c) {
+		t.Error("F32 weights on disk cannot be referred to")
+	}
+	if got, want := Size(c), int64(4*155_011); got != want {
+		t.Errorf("size is %d, want %d", got, want)
+	}
+	// Twice the same checkpoint, twice the same bytes.
+	if again, _ := bytesOf(c, Options{}); !bytes.Equal(again.Bytes, auto.Bytes) {
+		t.Error("a second build differs")
+	}
+	for _, f := range []struct {
+		name string
+		c    *checkpoint.Checkpoint
+	}{
+		{"F16 weights", opened(t, reftest.Data(t, "fairytale"))},
+		{"weights in memory", inMemory(t, folder(t, reftest.Data(t, "reference", "checkpoints", "mdlm")))},
+	} {
+		if _, err := Build(f.c, Options{Weights: InPlace}); err == nil || !strings.Contains(err.Error(), "cannot be read in place") {
+			t.Errorf("%s in place: error is %v", f.name, err)
+		}
+		if CanRefer(f.c) {
+			t.Errorf("%s can be referred to", f.name)
+		}
+	}
+}
+
+// A safetensors header may have any length: weights that are not at a multiple
+// of four bytes are copied. Behind a symbolic link the folder is the file's own.
+func TestInPlaceAddresses(t *testing.T) {
+	f := folder(t, reftest.Data(t, "reference", "checkpoints", "radd"))
+	b := f["model.safetensors"].Data
+	n := int(b[0]) | int(b[1])<<8
+	shifted := slices.Concat([]byte{byte(n + 1), byte((n + 1) >> 8)}, b[2:8+n], []byte(" "), b[8+n:])
+	dir, blobs := t.TempDir(), t.TempDir()
+	write := func(path string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(dir, "config.json"), f["config.json"].Data)
+	write(filepath.Join(dir, "model.safetensors"), shifted)
+	if c := opened(t, dir); CanRefer(c) {
+		t.Error("weights at odd addresses can be referred to")
+	}
+	if err := os.Remove(filepath.Join(dir, "model.safetensors")); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(blobs, "0123"), b)
+	if err := os.Symlink(filepath.Join(blobs, "0123"), filepath.Join(dir, "model.safetensors")); err != nil {
+		t.Skip(err)
+	}
+	c := opened(t, dir)
+	m, err := Build(c, Options{Weights: InPlace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, _ := filepath.EvalSymlinks(blobs); m.ExternalDir != want {
+		t.Errorf("external data in %q, want %q", m.ExternalDir, want)
+	}
+	g := goldenCases(t, "radd")[1]
+	g.positions = everywhere(g.rows, g.length)
+	if d := distance(t, g.run(t, session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})), g.logits); d > goldenLimit {
+		t.Errorf("through a symbolic link logits differ by %.3g", d)
+	}
+}
+
+// Gates and rows: what is written of a matrix is its rows times their factors.
+func TestSourceWritesScaledRows(t *testing.T) {
+	x := checkpointtest.Tensor("x", checkpoint.F16, []float32{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2)
+	s := source{tensor: x, first: 1, rows: 2, cols: 2, scale: []float32{2, -1}}
+	var b bytes.Buffer
+	if n, err := s.WriteTo(&b); err != nil || n != s.size() || n != 16 {
+		t.Fatalf("%d bytes of %d written: %v", n, s.size(), err)
+	}
+	want := make([]byte, 16)
+	putFloats(want, []float32{6, 8, -5, -6})
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("wrote %v, want %v", b.Bytes(), want)
+	}
+	if s.inPlace() {
+		t.Error("scaled F16 rows are in place")
+	}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	c := opened(b, reftest.Data(b, "fairytale"))
+	for b.Loop() {
+		if _, err := Build(c, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLogits(b *testing.B) {
+	for _, v := range []struct {
+		name string
+		o    Options
+		want int
+	}{{"one", Options{}, 1}, {"four", Options{}, 4}, {"all", Options{}, 128}, {"full", Options{Full: true}, 0}} {
+		b.Run(v.name, func(b *testing.B) {
+			s := built(b, opened(b, reftest.Data(b, "fairytale")), v.o)
+			one := call{rows: 1, ids: slices.Repeat([]int64{2048, 5, 17, 2048}, 32)}
+			if v.want > 0 {
+				one.positions = everywhere(1, v.want)
+			}
+			for b.Loop() {
+				one.run(b, s)
+			}
+		})
+	}
+}

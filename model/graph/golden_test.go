@@ -1,0 +1,143 @@
+package graph
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/ort"
+)
+
+// goldenLimit is what two correct float32 executions of the reference networks
+// may differ by: twice the floor of 1e-5 that was measured with them.
+const goldenLimit = 2e-5
+
+// goldenCase is a call with its logits at all positions.
+type goldenCase struct {
+	call
+	length, columns int
+	logits          []float32
+}
+
+// goldenCases reads the calls that were made with the public implementations.
+func goldenCases(t testing.TB, name string) []goldenCase {
+	t.Helper()
+	f, err := checkpoint.OpenFile(reftest.Data(t, "reference", "checkpoints", name, "golden.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var cases []goldenCase
+	for n := 0; ; n++ {
+		ids, ok := f.Tensor(fmt.Sprintf("input_ids.%d", n))
+		if !ok {
+			break
+		}
+		logits, _ := f.Tensor(fmt.Sprintf("logits.%d", n))
+		g := goldenCase{length: ids.Shape[1], columns: logits.Shape[2]}
+		g.rows = ids.Shape[0]
+		if g.ids, err = ids.Int64s(); err != nil {
+			t.Fatal(err)
+		}
+		if g.logits, err = logits.Float32s(); err != nil {
+			t.Fatal(err)
+		}
+		if sigma, ok := f.Tensor(fmt.Sprintf("sigma.%d", n)); ok {
+			if g.sigma, err = sigma.Float32s(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cases = append(cases, g)
+	}
+	if len(cases) != 5 {
+		t.Fatalf("%d golden cases, want 5", len(cases))
+	}
+	return cases
+}
+
+// at returns the golden rows at some positions, wanted of them in each row.
+func (g goldenCase) at(positions []int64) []float32 {
+	wanted := len(positions) / g.rows
+	var rows []float32
+	for i, p := range positions {
+		from := (i/wanted*g.length + int(p)) * g.columns
+		rows = append(rows, g.logits[from:from+g.columns]...)
+	}
+	return rows
+}
+
+// The logits of the public implementations, wherever the weights are, at all
+// positions and at some: one, several, all in another order, with repetitions.
+func TestGoldenLogits(t *testing.T) {
+	for _, name := range []string{"mdlm", "mdlm-timecond", "radd", "sedd", "sedd-noscale"} {
+		cases := goldenCases(t, name)
+		c := published(t, name)
+		dir := filepath.Join(t.TempDir(), "converted")
+		if err := Write(c, dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []struct {
+			name    string
+			session *ort.Session
+		}{
+			{"copied", built(t, c, Options{Weights: Copied})},
+			{"in place", built(t, c, Options{Weights: InPlace})},
+			{"written", session(t, ort.Source{Path: filepath.Join(dir, ModelFile)})},
+		} {
+			r := rand.New(rand.NewPCG(1, 2))
+			worst := 0.0
+			for n, g := range cases {
+				for _, wanted := range []int{0, 1, 3, g.length, g.length + 2} {
+					positions := everywhere(g.rows, g.length)
+					if wanted > 0 {
+						positions = make([]int64, g.rows*wanted)
+						for i := range positions {
+							positions[i] = r.Int64N(int64(g.length))
+						}
+					}
+					if wanted > c.Config.Length {
+						continue
+					}
+					g.positions = positions
+					d := distance(t, g.run(t, v.session), g.at(positions))
+					if d > goldenLimit {
+						t.Errorf("%s, %s, case %d, %d wanted: logits differ by %.3g", name, v.name, n, wanted, d)
+					}
+					worst = max(worst, d)
+				}
+			}
+			t.Logf("%s, %s: largest difference %.3g", name, v.name, worst)
+		}
+		full := built(t, c, Options{Full: true})
+		for n, g := range cases {
+			if d := distance(t, g.run(t, full), g.logits); d > goldenLimit {
+				t.Errorf("%s, full graph, case %d: logits differ by %.3g", name, n, d)
+			}
+		}
+	}
+}
+
+// The embedded checkpoint, and the algebraically equal one in RADD's layout,
+// with other weights in other places: the same rows up to rounding.
+func TestFairytaleInTwoLayouts(t *testing.T) {
+	other := reftest.Shared(t, "model", "radd")
+	a := built(t, opened(t, reftest.Data(t, "fairytale")), Options{})
+	b := built(t, opened(t, other), Options{})
+	r := rand.New(rand.NewPCG(3, 4))
+	const rows, length, mask = 3, 128, 2048
+	c := call{rows: rows, ids: make([]int64, rows*length), positions: everywhere(rows, length)}
+	for i := range c.ids {
+		c.ids[i] = mask
+		if r.IntN(3) < i/length { // rows with no, some and most tokens shown
+			c.ids[i] = r.Int64N(mask)
+		}
+	}
+	d := distance(t, c.run(t, a), c.run(t, b))
+	t.Logf("largest difference %.3g", d)
+	if d > 1e-4 {
+		t.Errorf("logits differ by %.3g", d)
+	}
+}
