@@ -3,6 +3,8 @@
 // Beside it stand the reference values that tests read from disk.
 package testdata
 
+//go:generate go run ../internal/regen
+
 import (
 	"embed"
 	"io/fs"

@@ -1,0 +1,154 @@
+// Command regen renews everything in the repository that depends on the weights
+// of the built-in model: the golden sample that a test freezes, and the picture
+// and text of that sample in the README. It is run by
+//
+//	go generate ./testdata
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mdmgen/model"
+	"mdmgen/samplers"
+	"mdmgen/testdata"
+	"mdmgen/tokenize"
+)
+
+// seed is that of the golden sample and of the README's picture.
+const seed = 1
+
+// token is a token of the sample, in the order of the text.
+type token struct {
+	text string
+	// hit is the masked fraction λ at which it was revealed.
+	hit float64
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := regenerate(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "regen:", err)
+		os.Exit(1)
+	}
+}
+
+// regenerate is run in the folder testdata.
+func regenerate(ctx context.Context) error {
+	ids, hits, err := sample(ctx)
+	if err != nil {
+		return err
+	}
+	data, err := fs.ReadFile(testdata.Fairytale(), "tokenizer.json")
+	if err != nil {
+		return err
+	}
+	t, err := tokenize.Parse("fairytale", data)
+	if err != nil {
+		return err
+	}
+	text, err := t.Decode(ids)
+	if err != nil {
+		return err
+	}
+	tokens := make([]token, len(ids))
+	for i, id := range ids {
+		s, err := t.Decode([]int{id})
+		if err != nil {
+			return err
+		}
+		tokens[i] = token{s, hits[i]}
+	}
+	golden, err := json.Marshal(map[string]any{"seed": seed, "ids": ids, "text": text})
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile("golden-sample.json", append(golden, '\n'), 0o644),
+		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
+		replaceSample(filepath.Join("..", "README.md"), text),
+	)
+}
+
+// sample draws one canvas by First-Hitting and tells at which masked fraction
+// each position was revealed.
+func sample(ctx context.Context) (ids []int, hits []float64, err error) {
+	m, err := model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer m.Close()
+	f := m.Facts()
+	canvas := slices.Repeat([]int{f.MaskID}, f.Length)
+	hits = make([]float64, f.Length)
+	cfg := samplers.Config{
+		Seed:       seed,
+		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded()},
+		OnFill: func(fill samplers.Fill) {
+			for i, l := range fill.Block.Positions {
+				hits[l] = fill.Block.Hits[i]
+			}
+		},
+	}
+	_, err = samplers.Sample(ctx, m, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error {
+		ids = r.IDs
+		return nil
+	})
+	return ids, hits, err
+}
+
+// The marks between which the README shows the sample.
+const (
+	sampleBegin = "<!-- sample: written by go generate ./testdata -->\n```text\n"
+	sampleEnd   = "```\n<!-- end of sample -->"
+)
+
+// replaceSample puts the text, in lines of a readable length, between the marks
+// of a file.
+func replaceSample(path, text string) error {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(old, []byte(sampleBegin))
+	_, after, ok2 := bytes.Cut(rest, []byte(sampleEnd))
+	if !ok || !ok2 {
+		return fmt.Errorf("%s: the marks of the sample are missing", path)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(wrap(line, 100))
+	}
+	block := strings.TrimRight(b.String(), "\n") + "\n"
+	return os.WriteFile(path, slices.Concat(before, []byte(sampleBegin+block+sampleEnd), after), 0o644)
+}
+
+// wrap breaks a line at blanks so that no part is longer than n characters
+// where that can be.
+func wrap(line string, n int) string {
+	var b strings.Builder
+	width := 0
+	for i, word := range strings.Split(strings.TrimRight(line, "\n"), " ") {
+		if i > 0 && width+1+len(word) > n {
+			b.WriteByte('\n')
+			width = 0
+		} else if i > 0 {
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += len(word)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
