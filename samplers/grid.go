@@ -81,7 +81,7 @@ func ParseGrid(s string) (GridSpec, error) {
 	case "lambda":
 		spec.Kind = GridLambdaList
 	default:
-		return GridSpec{}, fmt.Errorf("samplers: grid %q: a list begins with theta: or lambda:", s)
+		return GridSpec{}, fmt.Errorf("samplers: grid %q: begin a list with theta: or lambda: as in lambda:1,0.5,0", s)
 	}
 	for _, item := range strings.Split(list, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(item), 64)
@@ -142,9 +142,11 @@ func (g Grid) close(s GridSpec) (Grid, error) {
 	return g, g.check()
 }
 
+// check wants times that fall strictly. Masked fractions may be equal, where they
+// round to 1.
 func (g Grid) check() error {
 	for k := 1; k < len(g.Theta); k++ {
-		if !(g.Theta[k] < g.Theta[k-1]) || !(g.Lambda[k] < g.Lambda[k-1]) {
+		if !(g.Theta[k] < g.Theta[k-1]) || !(g.Lambda[k] <= g.Lambda[k-1]) {
 			return fmt.Errorf("samplers: %s grid: step %d goes from −log α = %v to %v: times must fall", g.Kind, k-1, g.Theta[k-1], g.Theta[k])
 		}
 	}

@@ -71,9 +71,12 @@ func paperFromSteps(s GridSpec) (Grid, error) {
 	return g.close(s)
 }
 
+// leastDelta keeps the last steps, κ·δ, away from numbers too small for float64.
+const leastDelta = 1e-290
+
 func paperEnds(s GridSpec) error {
-	if math.IsInf(s.T, 1) || s.Delta == 0 {
-		return fmt.Errorf("samplers: T is %v and delta is %v: the paper's grid needs a finite T and a positive delta", s.T, s.Delta)
+	if math.IsInf(s.T, 1) || s.Delta < leastDelta {
+		return fmt.Errorf("samplers: T is %v and delta is %v: the paper's grid needs a finite T and a positive delta, at least %v", s.T, s.Delta, leastDelta)
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func TestPaperGridFromKappa(t *testing.T) {
 func TestPaperGridLaw(t *testing.T) {
 	for _, spec := range []samplers.GridSpec{
 		{T: 5, Delta: 0.01, Steps: 40}, {T: 0.5, Delta: 0.01, Steps: 1}, {T: 9, Delta: 1e-6, Steps: 1000},
-		{T: 5, Delta: 0.01, Kappa: 0.3}, {T: 5, Delta: 0.01, Kappa: 1}, {T: 4, Delta: 1.5, Steps: 7},
+		{T: 40, Delta: 1e-280, Kappa: 0.1}, {T: 5, Delta: 0.01, Kappa: 0.3}, {T: 5, Delta: 0.01, Kappa: 1}, {T: 4, Delta: 1.5, Steps: 7},
 	} {
 		spec.Kind = samplers.GridPaper
 		g, err := samplers.NewGrid(spec)
@@ -184,6 +184,7 @@ func TestGridErrors(t *testing.T) {
 		{"beyond the noise's range", samplers.GridSpec{Kind: samplers.GridUniform, Noise: samplers.LogLinear, T: 8, Steps: 3}, "0..6.90776"},
 		{"below the noise's range", samplers.GridSpec{Kind: samplers.GridUniform, Noise: samplers.Geometric, T: 8, Steps: 3}, "0.0001..20"},
 		{"paper with delta 0", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Steps: 3}, "positive delta"},
+		{"paper with a delta that is no number any more", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 5e-324, Kappa: 0.1}, "positive delta"},
 		{"paper with both", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.1, Steps: 3, Kappa: 0.1}, "both"},
 		{"kappa above 1", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.1, Kappa: 1.1}, "(0,1]"},
 		{"kappa that needs too many steps", samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.1, Kappa: 1e-12}, "more than"},
@@ -302,6 +303,24 @@ func TestInfiniteT(t *testing.T) {
 	timed.InfiniteSigma = true
 	if _, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", T: &inf}, timed); err != nil {
 		t.Errorf("time-conditioned with rows at infinity: %v", err)
+	}
+}
+
+// TestLargeT: far out, where λ rounds to 1, a grid is still one, and next to
+// nothing happens there.
+func TestLargeT(t *testing.T) {
+	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
+		T := 60.0
+		s := mustNew(t, samplers.Options{Sampler: sampler, Steps: 60, T: &T})
+		steps, _ := s.Steps()
+		if p := steps.Jump[0]; !(p > 0 && p < 1e-25) {
+			t.Errorf("%s: the first step reveals with %v", sampler, p)
+		}
+		var p samplers.Plan
+		drawPlan(t, s, &p, 1, 1, upTo(100))
+		if len(p.Blocks) == 0 || p.Blocks[0].Step < 30 {
+			t.Errorf("%s: %d blocks, the first at step %d", sampler, len(p.Blocks), p.Blocks[0].Step)
+		}
 	}
 }
 

@@ -127,10 +127,7 @@ func (s *Sampler) Plan(p *Plan, st *Stream, free []int) error {
 // String returns the settings in one line.
 func (s *Sampler) String() string {
 	t := s.settings
-	out := []string{t.Sampler}
-	for _, part := range []string{t.Tau, t.Grid, t.Sizes, t.Order} {
-		out = append(out, part)
-	}
+	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}

@@ -179,3 +179,34 @@ func TestDescriptors(t *testing.T) {
 		t.Error("gibbs was found")
 	}
 }
+
+// FuzzOptions: whatever text is given, it is refused in one line or makes a
+// sampler whose plans reveal or leave every free position once.
+func FuzzOptions(f *testing.F) {
+	f.Add("fhs", "", "", "", "", 0)
+	f.Add("ddpm", "lambda:1,0.5,0", "", "", "", 0)
+	f.Add("euler", "paper", "", "", "cosine", 7)
+	f.Add("parallel-fhs", "", "2,3", "", "", 0)
+	f.Add("ordered", "", "", "4,3,2,1,0", "", 0)
+	f.Fuzz(func(t *testing.T, sampler, grid, sizes, order, noise string, steps int) {
+		s, err := samplers.New(samplers.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Conditions{})
+		var p samplers.Plan
+		if err == nil {
+			err = s.Plan(&p, samplers.NewStream(1, 1), upTo(5))
+		}
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error of several lines: %q", err)
+			}
+			return
+		}
+		all := slices.Clone(p.Left)
+		for _, b := range p.Blocks {
+			all = append(all, b.Positions...)
+		}
+		slices.Sort(all)
+		if !slices.Equal(all, upTo(5)) {
+			t.Errorf("positions %v", all)
+		}
+	})
+}

@@ -1,0 +1,300 @@
+package world_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+)
+
+// small are the worlds in the module; the others are found among the large
+// reference files.
+var (
+	small = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact"}
+	large = []string{"dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact"}
+)
+
+func path(t testing.TB, name string) string {
+	if slices.Contains(small, name) {
+		return reftest.Data(t, "reference", "laws", name+".json")
+	}
+	return reftest.Shared(t, "reference", "laws", name+".json")
+}
+
+// TestReferenceWorlds opens all nine and checks what the samplers rely on: rows are
+// distributions, the laws of the file sum to 1, and Logits agrees with Mu.
+func TestReferenceWorlds(t *testing.T) {
+	for _, name := range append(slices.Clone(small), large...) {
+		t.Run(name, func(t *testing.T) {
+			w, err := world.Open(path(t, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := w.Facts()
+			if f.Name != name || f.Family != "world" || f.MaskID != f.Columns || !f.FixedLength || f.TimeConditioned != (name == "timed3") || f.Noise != "exp" || !strings.HasPrefix(f.Digest, "sha256:") || len(f.Digest) != 71 {
+				t.Errorf("facts %+v", f)
+			}
+			laws, err := w.Laws()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(laws.Grids) != 24 || len(laws.Laws) != 66 {
+				t.Errorf("%d grids and %d laws, want 24 and 66", len(laws.Grids), len(laws.Laws))
+			}
+			for _, l := range laws.Laws {
+				if a, b := sum(l.Law), sum(l.LawDenoised); math.Abs(a-1) > 1e-12 || math.Abs(b-1) > 1e-12 {
+					t.Errorf("%s %s: laws sum to %v and %v", l.Grid, l.Sampler, a, b)
+				}
+			}
+			if a, b := sum(laws.FHS.Law), sum(w.Q0()); math.Abs(a-1) > 1e-12 || math.Abs(b-1) > 1e-12 {
+				t.Errorf("FHS's law and q0 sum to %v and %v", a, b)
+			}
+			if g, ok := laws.Grid("lambda-4"); !ok || !math.IsInf(float64(g.T), 1) || !math.IsInf(float64(g.ForwardTimes[0]), 1) {
+				t.Errorf("lambda-4 is %+v", g)
+			}
+			if raw, ok := w.Extra("theorem4"); !ok || !strings.Contains(string(raw), "gap") {
+				t.Errorf("field theorem4 is not kept")
+			}
+			checkRows(t, w)
+		})
+	}
+}
+
+// checkRows asks for every position of every state, in one call a time.
+func checkRows(t *testing.T, w *world.World) {
+	d, v := w.Facts().Length, w.Facts().Columns
+	var ids, positions []int64
+	rows := 0
+	canvas := make([]int, d)
+	for {
+		for l, id := range canvas {
+			ids, positions = append(ids, int64(id)), append(positions, int64(l))
+		}
+		rows++
+		l := d - 1
+		for ; l >= 0 && canvas[l] == v; l-- {
+			canvas[l] = 0
+		}
+		if l < 0 {
+			break
+		}
+		canvas[l]++
+	}
+	mu := make([]float64, v)
+	for _, lambda := range []float64{0, 0.3, 1} {
+		var sigma []float64
+		if w.Facts().TimeConditioned {
+			sigma = slices.Repeat([]float64{-math.Log1p(-lambda)}, rows)
+		}
+		out, err := w.Logits(context.Background(), rows, ids, positions, sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range positions {
+			row := out[i*v : (i+1)*v]
+			state, l := i/d, i%d
+			masked := ids[i] == int64(v)
+			if w.Mu(mu, state, l, lambda) != masked {
+				t.Fatalf("state %d, position %d: masked is %v", state, l, masked)
+			}
+			if masked && math.Abs(sum(mu)-1) > 1e-9 {
+				t.Fatalf("state %d, position %d: row sums to %v", state, l, sum(mu))
+			}
+			for a, x := range row {
+				want := math.Inf(-1)
+				if masked {
+					want = math.Log(mu[a])
+				}
+				if got := float64(x); got != want && !(math.Abs(got-want) <= 1e-6*max(1, math.Abs(want))) {
+					t.Fatalf("state %d, position %d, λ %v: log μ(%d) = %v, want %v", state, l, lambda, a, got, want)
+				}
+			}
+		}
+	}
+}
+
+func sum(x []float64) float64 {
+	var s float64
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// tiny is the smallest world with time: one position, two tokens.
+const tiny = `{"schema":"mdm-laws-world/1","name":"tiny","d":1,"V":2,"S":3,"mask":2,"q0":[0.5,0.5],
+"mu_kind":"time_mixture","mu_weight":{"c":0.5,"p":2},"mu0":[[null],[null],[[1,0]]],"mu1":[[null],[null],[[0.25,0.75]]],"note":[1,{}]}`
+
+// TestTime checks the mixture's weight, c·λ^p, by hand.
+func TestTime(t *testing.T) {
+	w, err := world.Parse([]byte(tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu := make([]float64, 2)
+	for _, test := range []struct{ lambda, want float64 }{{0, 0}, {0.5, 0.75 * 0.125}, {1, 0.375}} {
+		if w.Mu(mu, w.State([]int{2}), 0, test.lambda); math.Abs(mu[1]-test.want) > 1e-15 || math.Abs(sum(mu)-1) > 1e-15 {
+			t.Errorf("λ = %v: %v, want %v at 1", test.lambda, mu, test.want)
+		}
+	}
+	out, err := w.Logits(context.Background(), 2, []int64{2, 2}, []int64{0, 0}, []float64{math.Inf(1), 0})
+	if err != nil || out[1] != float32(math.Log(0.375)) || !math.IsInf(float64(out[3]), -1) {
+		t.Errorf("rows %v, %v", out, err)
+	}
+	if _, err := w.Laws(); err == nil {
+		t.Error("laws were found in a file without")
+	}
+}
+
+func TestLogitsErrors(t *testing.T) {
+	w, err := world.Parse([]byte(tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := []float64{1}
+	for _, test := range []struct {
+		name           string
+		rows           int
+		ids, positions []int64
+		sigma          []float64
+	}{
+		{"wrong length", 1, []int64{2, 2}, []int64{0}, one},
+		{"no rows", 0, nil, nil, nil},
+		{"no positions", 1, []int64{2}, nil, one},
+		{"id", 1, []int64{3}, []int64{0}, one},
+		{"negative id", 1, []int64{-1}, []int64{0}, one},
+		{"position", 1, []int64{2}, []int64{1}, one},
+		{"no sigma", 1, []int64{2}, []int64{0}, nil},
+		{"negative sigma", 1, []int64{2}, []int64{0}, []float64{-1}},
+		{"sigma NaN", 1, []int64{2}, []int64{0}, []float64{math.NaN()}},
+	} {
+		if _, err := w.Logits(context.Background(), test.rows, test.ids, test.positions, test.sigma); err == nil {
+			t.Errorf("%s: no error", test.name)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := w.Logits(ctx, 1, []int64{2}, []int64{0}, one); err == nil {
+		t.Error("cancelled: no error")
+	}
+	for range 2 {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestParseErrors changes the tiny world in one place and wants an error of one
+// line that names the field.
+func TestParseErrors(t *testing.T) {
+	for _, test := range []struct{ name, old, new, want string }{
+		{"empty", tiny, "", "not a JSON object"},
+		{"a list", tiny, "[]", "not a JSON object"},
+		{"cut off", `"note":[1,{}]}`, `"note":[1,`, "note"},
+		{"cut off after a field", `,"note":[1,{}]}`, ``, "too early"},
+		{"something behind", `[1,{}]}`, `[1,{}]} 7`, "follows"},
+		{"twice", `"name":"tiny"`, `"d":2`, `"d" stands there twice`},
+		{"schema", "world/1", "world/2", "schema"},
+		{"no schema", `"schema":"mdm-laws-world/1",`, ``, `"schema" is missing`},
+		{"d is text", `"d":1`, `"d":"1"`, `"d"`},
+		{"d is not whole", `"d":1`, `"d":1.5`, `"d" is 1.5`},
+		{"d is 0", `"d":1`, `"d":0`, `"d" is 0`},
+		{"absurd d", `"d":1`, `"d":1e9`, `"d" is 1e+09`},
+		{"absurd V", `"V":2`, `"V":3000000`, "at most"},
+		{"absurd d and V", `"d":1,"V":2`, `"d":20,"V":20`, "at most"},
+		{"mask", `"mask":2`, `"mask":1`, `"mask" is 1`},
+		{"S", `"S":3`, `"S":2`, `"S" is 2`},
+		{"kind", "time_mixture", "spiral", "mu_kind"},
+		{"no weight", `"mu_weight":{"c":0.5,"p":2},`, ``, "mu_weight"},
+		{"weight above 1", `"c":0.5`, `"c":1.5`, "mu_weight"},
+		{"no mu0", `"mu0":`, `"mu2":`, `"mu0" is missing`},
+		{"too few states", `"mu0":[[null],`, `"mu0":[`, `"mu0"`},
+		{"too many states", `"mu0":[`, `"mu0":[[null],`, `"mu0"`},
+		{"too many positions", `[null],[[1,0]]]`, `[null,null],[[1,0]]]`, `"mu0", state 1`},
+		{"a row at a visible position", `"mu0":[[null]`, `"mu0":[[[1,0]]`, "visible"},
+		{"no row at a masked position", `[[1,0]]`, `[null]`, `"mu0", state 2, position 0`},
+		{"a short row", `[[1,0]]`, `[[1]]`, "state 2, position 0"},
+		{"a long row", `[[1,0]]`, `[[1,0,0]]`, "too long"},
+		{"negative", `[[1,0]]`, `[[1.5,-0.5]]`, "entry 0"},
+		{"text", `[[1,0]]`, `[["1",0]]`, "entry 0"},
+		{"null inside", `[[1,0]]`, `[[1,null]]`, "entry 1"},
+		{"too large for float64", `[[1,0]]`, `[[1e999,0]]`, "1e999"},
+		{"does not sum to 1", `[[1,0]]`, `[[0.9,0.09999]]`, "sum to"},
+		{"q0 does not sum to 1", `[0.5,0.5]`, `[0.5,0.4]`, `"q0"`},
+		{"q0 too long", `[0.5,0.5]`, `[0.5,0.5,0]`, `"q0"`},
+	} {
+		text := strings.Replace(tiny, test.old, test.new, 1)
+		if text == tiny {
+			t.Errorf("%s: nothing was changed", test.name)
+		}
+		_, err := world.Parse([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v: want one line with %q", test.name, err, test.want)
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "w.json")
+	if err := os.WriteFile(file, []byte(`{"schema":"other"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := world.Open(file); err == nil || !strings.Contains(err.Error(), "w.json") {
+		t.Errorf("error %v: want one that names the file", err)
+	}
+	for _, bad := range []string{dir, filepath.Join(dir, "none.json")} {
+		if _, err := world.Open(bad); err == nil {
+			t.Errorf("%s was opened", bad)
+		}
+	}
+}
+
+// FuzzParse: whatever is read is a world whose rows are distributions, and nothing
+// panics.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(tiny))
+	f.Add([]byte(strings.Replace(tiny, "time_mixture", "time_free", 1)))
+	f.Add([]byte(`{"schema":"mdm-laws-world/1","d":1,"V":1,"mu_kind":"time_free","mu0":[[null],[[1]]]}`))
+	f.Add([]byte(`{"schema":"mdm-laws-world/1","d":20,"V":1e6}`))
+	f.Add([]byte(strings.Replace(tiny, `"note":[1,{}]`, `"fhs":{"law":[0.5,0.5]},"grids":[{"id":"a","N":1,"forward_times":[null,0],"masked_fractions":[1,0]}],"laws":[{"grid":"a"}]`, 1)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := world.Parse(data)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error of several lines: %q", err)
+			}
+			return
+		}
+		facts := w.Facts()
+		canvas := slices.Repeat([]int{facts.MaskID}, facts.Length)
+		mu := make([]float64, facts.Columns)
+		for l := range canvas {
+			if !w.Mu(mu, w.State(canvas), l, 0.5) || math.Abs(sum(mu)-1) > 1e-6 {
+				t.Errorf("position %d of the all-mask state: %v", l, mu)
+			}
+		}
+		if laws, err := w.Laws(); err == nil {
+			laws.Grid("a")
+			laws.Law("a", "b")
+		}
+	})
+}
+
+func Example() {
+	w, err := world.Parse([]byte(`{"schema":"mdm-laws-world/1","d":1,"V":2,"mu_kind":"time_free","mu0":[[null],[null],[[0.25,0.75]]]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mu := make([]float64, 2)
+	fmt.Println(w.Mu(mu, w.State([]int{2}), 0, 1), mu, w.Facts().MaskID)
+	// Output: true [0.25 0.75] 2
+}
