@@ -131,14 +131,15 @@ func (t Tensor) Int64s() ([]int64, error) {
 
 // halfToFloat widens an IEEE 754 binary16: 1 sign bit, 5 of exponent (bias 15),
 // 10 of fraction. Every value of binary16, subnormals included, is a float32.
+//
+// With the bits where float32 has them the value is too small by the difference
+// of the biases, 2^−112 (a subnormal stays one): the product puts that right,
+// without rounding. Infinities and NaNs keep their exponent of all ones.
 func halfToFloat(h uint16) float32 {
-	sign := uint32(h>>15) << 31
-	exp, frac := uint32(h>>10)&0x1f, uint32(h)&0x3ff
-	switch exp {
-	case 0: // zero or subnormal: frac·2^-24
-		return math.Float32frombits(sign | math.Float32bits(float32(frac)*(1.0/(1<<24))))
-	case 0x1f: // infinity or NaN
-		return math.Float32frombits(sign | 0x7f800000 | frac<<13)
+	bits := uint32(h&0x7fff) << 13
+	sign := uint32(h&0x8000) << 16
+	if bits >= 0x1f<<23 {
+		return math.Float32frombits(sign | 0x7f800000 | bits)
 	}
-	return math.Float32frombits(sign | (exp+127-15)<<23 | frac<<13)
+	return math.Float32frombits(sign | math.Float32bits(math.Float32frombits(bits)*0x1p112))
 }
