@@ -85,7 +85,7 @@ func (l *layout) template(pieces []piece, total int) ([]int, error) {
 		case p.masks == rest:
 			open++
 		case p.masks > 0:
-			fixed += min(p.masks, maxCanvas)
+			fixed += p.masks
 		default:
 			ids, err := l.ids(p.text)
 			if err != nil {

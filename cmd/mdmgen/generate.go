@@ -72,6 +72,11 @@ func generate(c *cli.Context, s streams) (err error) {
 	if err := checkFlags(c); err != nil {
 		return err
 	}
+	out, err := newOutput(c.String("output"), s.out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
 	g := &generation{c: c, streams: s}
 	if err := g.findTokenizer(); err != nil {
 		return err
@@ -88,11 +93,6 @@ func generate(c *cli.Context, s streams) (err error) {
 	if err := g.prepare(); err != nil {
 		return err
 	}
-	out, err := newOutput(c.String("output"), s.out)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
 	return g.run(out)
 }
 
@@ -157,11 +157,13 @@ func (g *generation) prepare() error {
 	if err != nil {
 		return usagef("generate: %s", bare(err))
 	}
+	if err := g.tryPlans(); err != nil {
+		return err
+	}
 	seed := g.c.Uint64("seed")
 	if !g.c.IsSet("seed") {
 		// 53 bits, so that every reader of JSON reads the number that was used.
 		seed = rand.Uint64() >> 11
-		g.streams.notice(fmt.Sprintf("seed %d", seed))
 	}
 	g.settings = settings{
 		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore,
@@ -170,6 +172,27 @@ func (g *generation) prepare() error {
 	}
 	if d, ok := g.model.(model.Describer); ok {
 		g.settings.Threads = d.Origin().Threads
+	}
+	return nil
+}
+
+// tryPlans draws a plan for each canvas, so that sizes or an order that do not
+// fit one are refused before the first sample.
+func (g *generation) tryPlans() error {
+	var plan samplers.Plan
+	for _, j := range g.jobs {
+		var free []int
+		for l, id := range j.canvas {
+			if id == g.facts.MaskID {
+				free = append(free, l)
+			}
+		}
+		if err := g.sampler.Plan(&plan, samplers.NewStream(0, 0), free); err != nil {
+			if j.line > 0 {
+				return usagef("generate: line %d of --input: %s", j.line, bare(err))
+			}
+			return usagef("generate: %s", bare(err))
+		}
 	}
 	return nil
 }
@@ -231,6 +254,9 @@ func (g *generation) batch() int {
 // run samples and prints. After an interrupt what is finished is printed, and
 // the interrupt is the error.
 func (g *generation) run(out *output) error {
+	if !g.c.IsSet("seed") {
+		g.streams.notice(fmt.Sprintf("seed %d", g.settings.Seed))
+	}
 	n := g.c.Int("n")
 	print := newPrinter(g.c.String("format"), out, g.facts.MaskID)
 	record := runRecord{Schema: runSchema, Provenance: newProvenance(g.model, g.tokenizer), Settings: g.settings}

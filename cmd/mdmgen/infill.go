@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -63,6 +64,9 @@ func parseDirective(s string) (piece, int, error) {
 		return piece{masks: rest}, 3, nil
 	}
 	n, err := strconv.Atoi(inside)
+	if err == nil && n > maxCanvas {
+		return piece{}, 0, fmt.Errorf("{{%s}}: more masks than any canvas has positions", inside)
+	}
 	if err != nil || n < 1 {
 		return piece{}, 0, fmt.Errorf(`{{%s}}: expected {{N}} for N masks, {{*}} for the rest, or {{"text"}}; write {{"{{"}} for the two characters`, inside)
 	}
@@ -82,8 +86,8 @@ func piecesFromJSON(data []byte) ([]piece, error) {
 		case string:
 			pieces = append(pieces, piece{text: v})
 		case float64:
-			if v < 1 || v != float64(int(v)) {
-				return nil, fmt.Errorf("infill[%d] is %v: a number of masks must be a whole number from 1", i, v)
+			if !(v >= 1 && v <= maxCanvas) || v != math.Trunc(v) {
+				return nil, fmt.Errorf("infill[%d] is %v: a number of masks must be a whole number in 1..%d", i, v, maxCanvas)
 			}
 			pieces = append(pieces, piece{masks: int(v)})
 		case nil:
