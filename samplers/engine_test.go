@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"mdmgen/samplers"
@@ -391,5 +392,32 @@ func TestSigma(t *testing.T) {
 			}
 		}
 		collect(t, net, repeat(slices.Repeat([]int{6}, 6), 10), cfg)
+	}
+}
+
+// TestSamplerIsShared: goroutines with networks of their own may share a sampler,
+// and sequences cut into parts give the samples of the whole.
+func TestSamplerIsShared(t *testing.T) {
+	for _, o := range everySampler {
+		s := mustNew(t, o)
+		net := newHashNet(false)
+		seqs := mixed()
+		want, _ := collect(t, net, slices.Values(seqs), net.config(s, 1))
+		parts := make([]map[uint64]samplers.Result, 3)
+		var wait sync.WaitGroup
+		for i := range parts {
+			wait.Go(func() {
+				net := newHashNet(false)
+				parts[i], _ = collect(t, net, slices.Values(seqs[i*9:(i+1)*9]), net.config(s, 2))
+			})
+		}
+		wait.Wait()
+		got := make(map[uint64]samplers.Result)
+		for _, p := range parts {
+			maps.Copy(got, p)
+		}
+		if !sameIDs(got, want) {
+			t.Errorf("%v: parts differ from the whole", s)
+		}
 	}
 }

@@ -181,7 +181,7 @@ const (
 // worlds, by chi-square over all states, and the mean number of calls with its
 // expectation.
 func TestLaws(t *testing.T) {
-	n := 20000
+	const n = lawDraws
 	for i, name := range worldNames {
 		t.Run(name, func(t *testing.T) {
 			w, laws := openWorld(t, i)

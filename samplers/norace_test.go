@@ -1,0 +1,6 @@
+//go:build !race
+
+package samplers_test
+
+// lawDraws is the number of sequences of each chi-square test.
+const lawDraws = 20000
