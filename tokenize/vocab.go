@@ -165,9 +165,9 @@ func readMerges(m section) [][2]string {
 	return pairs
 }
 
-// maxWordLimit bounds max_input_chars_per_word: the model's cost for a word is
-// quadratic.
-const maxWordLimit = 1000
+// maxWordLimit bounds max_input_chars_per_word, 100 in all published files: the
+// model's cost for a word grows with the square of its length.
+const maxWordLimit = 200
 
 // readWordPiece reads a WordPiece model and its twin that gives no barred id but
 // that of the unknown token.
