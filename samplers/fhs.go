@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// fhs is the first-hitting sampler, Algorithm 1 of "Sharp Convergence Rates for
-// Masked Diffusion Models" (Zheng et al., arXiv 2409.02908): d blocks of one
+// fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1
+// of "Sharp Convergence Rates for Masked Diffusion Models": d blocks of one
 // position. From n masked positions at masked fraction λ_n the next reveal is at
 // λ_{n−1} = λ_n·u^(1/n), its position uniform among the masked, its token from the
 // network's row on the state before the reveal, asked at the time of the reveal.

@@ -66,6 +66,10 @@ func ends(rule Rule, kind GridKind, noise Noise, c Conditions) (float64, float64
 	if noise == Exp || kind == GridPaper {
 		t, delta = defaultT, max(defaultDelta, delta)
 	}
+	if noise == Cosine && rule != RuleTweedie {
+		// Near t = 0 the rate is 2/t: a last step to 0 would count 2 jumps.
+		delta = defaultDelta
+	}
 	if rule == RuleTweedie && kind != GridUniform && kind != GridPaper {
 		delta = 0
 		if !c.TimeConditioned || c.InfiniteSigma {

@@ -210,3 +210,19 @@ func FuzzOptions(f *testing.F) {
 		}
 	})
 }
+
+// TestDefaultsWork makes every grid sampler with each noise and each kind of grid
+// from nothing but their names: a default must not be refused.
+func TestDefaultsWork(t *testing.T) {
+	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
+		for _, noise := range samplers.Noises() {
+			for _, grid := range []string{"uniform", "lambda", "paper", "cos2", "cosine"} {
+				o := samplers.Options{Sampler: sampler, Grid: grid}
+				_, err := samplers.New(o, samplers.Conditions{Noise: noise})
+				if err != nil {
+					t.Errorf("%s with the %s noise on the %s grid: %v", sampler, noise, grid, err)
+				}
+			}
+		}
+	}
+}
