@@ -35,8 +35,8 @@ type Options struct {
 	Noise string
 	// T and Delta are the values of −log α where the sampler starts and stops. nil is
 	// the noise's own end, or 5 and 0.01 where that is endless (exp) and for the paper's
-	// grid; δ is 0.01 also for Euler and τ-leaping in the time of the cosine noise, whose
-	// rate outgrows every step at 0. With Tweedie on lambda, cos2 and cosine it is +Inf and 0, but a finite T
+	// grid; δ is 0.01 also for Euler and τ-leaping in the time of the cosine and
+	// geometric noises, whose rates outgrow a step to their end. With Tweedie on lambda, cos2 and cosine it is +Inf and 0, but a finite T
 	// where the network is time-conditioned and has no row at σ = +Inf.
 	T, Delta *float64
 	// Sizes are parallel-fhs's groups: "equal", "cos2", "cosine" or a list "4,2,1"; "" is

@@ -66,8 +66,9 @@ func ends(rule Rule, kind GridKind, noise Noise, c Conditions) (float64, float64
 	if noise == Exp || kind == GridPaper {
 		t, delta = defaultT, max(defaultDelta, delta)
 	}
-	if noise == Cosine && rule != RuleTweedie {
-		// Near t = 0 the rate is 2/t: a last step to 0 would count 2 jumps.
+	if (noise == Cosine || noise == Geometric) && rule != RuleTweedie {
+		// Their rates outgrow a last step down to their own end: in the cosine's time
+		// the rate is 2/t near 0, and a step from t to 0 counts 2 jumps.
 		delta = defaultDelta
 	}
 	if rule == RuleTweedie && kind != GridUniform && kind != GridPaper {

@@ -117,7 +117,7 @@ func TestOptionErrors(t *testing.T) {
 		{samplers.Options{Sampler: "euler", Finish: "stop"}, `"stop"`},
 		{samplers.Options{Sampler: "euler", Delta: &negative}, "delta is -1"},
 		{samplers.Options{Sampler: "euler", Noise: "loglinear", T: &big}, "0..6.90776"},
-		{samplers.Options{Sampler: "euler", Noise: "cosine"}, "step 127"},
+		{samplers.Options{Sampler: "euler", Noise: "cosine", Delta: new(float64)}, "step 127"},
 		{samplers.Options{Sampler: "tau-leaping", Tau: "two"}, `"two"`},
 		{samplers.Options{Sampler: "parallel-fhs", Sizes: "3,0"}, `"0"`},
 		{samplers.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
