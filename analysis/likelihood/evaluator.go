@@ -1,0 +1,264 @@
+package likelihood
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+)
+
+// Target is a text whose likelihood is wanted.
+type Target struct {
+	// IDs are the tokens of the canvas, all of them clean.
+	IDs []int
+	// Free are the positions whose probability is asked for, ascending; the others
+	// are visible context.
+	Free []int
+}
+
+// Whole is the target of a text without context.
+func Whole(ids []int) Target {
+	free := make([]int, len(ids))
+	for l := range free {
+		free[l] = l
+	}
+	return Target{ids, free}
+}
+
+// Ask is one row of the network with what is wanted of it.
+type Ask struct {
+	Target *Target
+	// Masked are the positions that are MASK on the canvas, Wanted those of them
+	// whose rows are asked for.
+	Masked, Wanted []int
+	// Lambda is the masked fraction at which a time-conditioned network is asked; any
+	// value for others.
+	Lambda float64
+	// LogMu receives log μ of the target's token, one for each of Wanted.
+	LogMu []float64
+	// LogMass, where it is not nil, receives log Σ_a μ(a) of the row as the network
+	// gives it: rounding for logits, whose softmax is taken, and the deviation of a
+	// score network, μ = s·(1−α)/α.
+	LogMass []float64
+}
+
+// Options says how rows are asked for. The zero value asks for the network's own
+// distribution, with a batch that is chosen for speed.
+type Options struct {
+	// Batch is the greatest number of rows of a call; 0 chooses.
+	Batch int
+	// Draw is what tokens would be drawn from: a temperature or a truncation makes
+	// every value that of the changed law.
+	Draw samplers.Draw
+}
+
+// Totals count what an Evaluator has done.
+type Totals struct {
+	// Calls of the network, Rows in them, Positions whose rows were wanted.
+	Calls, Rows, Positions int
+	// Network is the time inside the model.
+	Network time.Duration
+}
+
+// Evaluator asks a model for log-probabilities of given tokens.
+type Evaluator struct {
+	model    model.Model
+	facts    facts.Facts
+	opts     Options
+	excluded []int
+	category *samplers.Categorical
+	changed  bool
+	table    table
+	totals   Totals
+
+	ids, positions []int64
+	sigma          []float64
+	order          []int
+	canvas         []int
+	row            []float64
+}
+
+// table is a model that tells its probabilities in float64: a world.
+type table interface {
+	State(ids []int) int
+	Mu(dst []float64, state, position int, lambda float64) bool
+}
+
+// New prepares a model for being asked.
+func New(m model.Model, o Options) (*Evaluator, error) {
+	if o.Batch < 0 {
+		return nil, fmt.Errorf("likelihood: batch is %d: must be at least 1, or 0", o.Batch)
+	}
+	f := m.Facts()
+	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
+	var err error
+	if e.category, err = samplers.NewCategorical(samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: e.excluded, Shift: f.Shift}, o.Draw); err != nil {
+		return nil, err
+	}
+	t := o.Draw.Temperature
+	e.changed = t != nil && *t != 1 || o.Draw.TopK > 0 || o.Draw.TopP > 0 && o.Draw.TopP < 1
+	if w, ok := m.(table); ok && !e.changed {
+		e.table = w
+	}
+	return e, nil
+}
+
+// Facts describes the model.
+func (e *Evaluator) Facts() facts.Facts { return e.facts }
+
+// Totals returns what was done since New.
+func (e *Evaluator) Totals() Totals { return e.totals }
+
+// Check says whether the model can be asked about a target, and why not.
+func (e *Evaluator) Check(t Target) error {
+	switch f := e.facts; {
+	case len(t.IDs) == 0:
+		return fmt.Errorf("likelihood: an empty text")
+	case len(t.Free) == 0:
+		return fmt.Errorf("likelihood: no free position: all is context")
+	case f.FixedLength && len(t.IDs) != f.Length:
+		return fmt.Errorf("likelihood: a text of %d tokens: the model takes canvases of exactly %d", len(t.IDs), f.Length)
+	case len(t.IDs) > f.Length:
+		return fmt.Errorf("likelihood: a text of %d tokens: the model takes canvases of at most %d", len(t.IDs), f.Length)
+	case f.Shift && t.Free[0] == 0:
+		return fmt.Errorf("likelihood: position 0 is free: this network predicts position l from row l−1, so it must be context")
+	}
+	for l, id := range t.IDs {
+		if id < 0 || id >= e.facts.Columns || slices.Contains(e.excluded, id) {
+			return fmt.Errorf("likelihood: position %d: id %d is not a token of the model: ids are 0..%d without MASK and padding", l, id, e.facts.Columns-1)
+		}
+	}
+	for i, l := range t.Free {
+		if l < 0 || l >= len(t.IDs) || i > 0 && l <= t.Free[i-1] {
+			return fmt.Errorf("likelihood: free positions must be ascending and in 0..%d", len(t.IDs)-1)
+		}
+	}
+	return nil
+}
+
+// batchTokens and batchCells are how large a call is where Batch is 0: canvas
+// positions, and values of a row that come back. Larger calls are not faster on a
+// CPU (measured for the built-in model, canvases of 8 to 128 positions).
+const (
+	batchTokens = 1024
+	batchCells  = 8 << 20
+)
+
+// Eval fills the answers of all asks, whose targets must have passed
+// [Evaluator.Check]. Rows that want about as many positions share a call, whatever
+// the order of the asks. Which asks share a call depends on nothing but the asks and
+// Options.Batch, so that equal lists of asks have equal bits as answers.
+func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
+	if e.table != nil {
+		return e.evalTable(ctx, asks)
+	}
+	e.order = e.order[:0]
+	for i := range asks {
+		if len(asks[i].Wanted) > 0 {
+			e.order = append(e.order, i)
+		}
+	}
+	slices.SortStableFunc(e.order, func(a, b int) int {
+		if c := len(asks[b].Target.IDs) - len(asks[a].Target.IDs); c != 0 {
+			return c
+		}
+		return len(asks[b].Wanted) - len(asks[a].Wanted)
+	})
+	for rest := e.order; len(rest) > 0; {
+		first := asks[rest[0]]
+		length, wanted := len(first.Target.IDs), len(first.Wanted)
+		n := e.opts.Batch
+		if n == 0 {
+			n = max(1, min(batchTokens/length, batchCells/(wanted*e.facts.Columns)))
+		}
+		n = min(n, len(rest))
+		for len(asks[rest[n-1]].Target.IDs) != length {
+			n--
+		}
+		if err := e.call(ctx, asks, rest[:n], length, wanted); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// call asks for the rows asks[i], i in batch; wanted is the greatest number of
+// positions of one of them, and the others repeat their last.
+func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int, length, wanted int) error {
+	e.ids, e.positions, e.sigma = e.ids[:0], e.positions[:0], e.sigma[:0]
+	shift := int64(0)
+	if e.facts.Shift {
+		shift = 1
+	}
+	for _, i := range batch {
+		a := &asks[i]
+		at := len(e.ids)
+		for _, id := range a.Target.IDs {
+			e.ids = append(e.ids, int64(id))
+		}
+		for _, l := range a.Masked {
+			e.ids[at+l] = int64(e.facts.MaskID)
+		}
+		for j := range wanted {
+			e.positions = append(e.positions, int64(a.Wanted[min(j, len(a.Wanted)-1)])-shift)
+		}
+		e.sigma = append(e.sigma, sigma(a.Lambda))
+		e.totals.Positions += len(a.Wanted)
+	}
+	var times []float64
+	if e.facts.TimeConditioned {
+		times = e.sigma
+	}
+	begin := time.Now()
+	rows, err := e.model.Logits(ctx, len(batch), e.ids, e.positions, times)
+	e.totals.Network += time.Since(begin)
+	if err != nil {
+		return err
+	}
+	e.totals.Calls++
+	e.totals.Rows += len(batch)
+	return e.reduce(asks, batch, rows, wanted)
+}
+
+// sigma is −log α at a masked fraction. A network has no row at infinity; what a
+// fraction that rounds to 1 gets is the greatest below it.
+func sigma(lambda float64) float64 { return -math.Log1p(-min(lambda, 1-0x1p-53)) }
+
+// evalTable answers from a world's table. A row counts as a call would.
+func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i := range asks {
+		a := &asks[i]
+		if len(a.Wanted) == 0 {
+			continue
+		}
+		e.canvas = append(e.canvas[:0], a.Target.IDs...)
+		for _, l := range a.Masked {
+			e.canvas[l] = e.facts.MaskID
+		}
+		state := e.table.State(e.canvas)
+		for j, l := range a.Wanted {
+			e.table.Mu(e.row, state, l, a.Lambda)
+			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
+			if a.LogMass != nil {
+				var sum float64
+				for _, p := range e.row {
+					sum += p
+				}
+				a.LogMass[j] = math.Log(sum)
+			}
+		}
+		e.totals.Rows++
+		e.totals.Positions += len(a.Wanted)
+	}
+	e.totals.Calls++
+	return nil
+}

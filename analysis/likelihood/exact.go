@@ -1,0 +1,128 @@
+package likelihood
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// FHS returns −log P of the first-hitting sampler (Algorithm 1), exactly:
+//
+//	g(∅) = 1,  g(A) = 1/(d−|A|+1) · Σ_{i∈A} g(A∖i)·μ^i(x_i | x_{A∖i}),  P = g([d]).
+//
+// It is +Inf where the text has probability 0.
+func (t *Table) FHS() float64 {
+	g := make([]float64, 1<<t.D)
+	var terms [MaxFree]float64
+	for a := 1; a < len(g); a++ {
+		n := 0
+		for rest := a; rest != 0; rest &= rest - 1 {
+			i := bits.TrailingZeros(uint(rest))
+			from := a &^ (1 << i)
+			terms[n] = g[from] + t.LogMu[from*t.D+i]
+			n++
+		}
+		g[a] = logSum(terms[:n]) - math.Log(float64(t.D-n+1))
+	}
+	return -g[len(g)-1]
+}
+
+// logSum is log Σ e^x, −Inf where all are.
+func logSum(x []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		top = max(top, v)
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	var sum float64
+	for _, v := range x {
+		sum += math.Exp(v - top)
+	}
+	return top + math.Log(sum)
+}
+
+// NELBO returns the negative evidence lower bound L_∞ of the window, exactly:
+//
+//	Σ_{k=1}^d (1/k)·E_{M_k} Σ_{l∈M_k} −log μ^l(x_l | x outside M_k),
+//
+// M_k uniform among the subsets of k positions. It is at least [Table.FHS], whatever
+// the rows are, and +Inf where any of them excludes its token.
+func (t *Table) NELBO() float64 {
+	weight := t.subsetWeights()
+	var sum float64
+	for a := range 1<<t.D - 1 {
+		var cost float64
+		for i := range t.D {
+			if a>>i&1 == 0 {
+				cost -= t.LogMu[a*t.D+i]
+			}
+		}
+		sum += weight[bits.OnesCount(uint(a))] * cost
+	}
+	return sum
+}
+
+// subsetWeights returns, by the number of visible positions, 1/(k·C(d,k)) with k
+// masked ones: the integral of λ^(k−1)(1−λ)^(d−k) over λ in [0,1].
+func (t *Table) subsetWeights() []float64 {
+	out := make([]float64, t.D)
+	choose := 1.0 // C(d, visible)
+	for visible := range out {
+		k := t.D - visible
+		out[visible] = 1 / (float64(k) * choose)
+		choose = choose * float64(k) / float64(visible+1)
+	}
+	return out
+}
+
+// Chain returns −log P of revealing the positions one by one in a given order of
+// the indices of Target.Free.
+func (t *Table) Chain(order []int) float64 {
+	var sum float64
+	a := 0
+	for _, i := range order {
+		if i < 0 || i >= t.D || a>>i&1 == 1 {
+			panic(fmt.Sprintf("likelihood: order %v of %d positions", order, t.D))
+		}
+		sum -= t.LogMu[a*t.D+i]
+		a |= 1 << i
+	}
+	if a != 1<<t.D-1 {
+		panic(fmt.Sprintf("likelihood: order %v leaves positions out", order))
+	}
+	return sum
+}
+
+// LeftToRight is the chain in the order of the positions.
+func (t *Table) LeftToRight() float64 {
+	order := make([]int, t.D)
+	for i := range order {
+		order[i] = i
+	}
+	return t.Chain(order)
+}
+
+// PathCosts returns −log of the path probability of each order, in lexicographic
+// order of the orders: d! values. It panics where d is above 8.
+func (t *Table) PathCosts() []float64 {
+	if t.D > 8 {
+		panic("likelihood: more than 8! orders")
+	}
+	var out []float64
+	var walk func(a int, cost float64)
+	walk = func(a int, cost float64) {
+		if a == 1<<t.D-1 {
+			out = append(out, cost)
+			return
+		}
+		for i := range t.D {
+			if a>>i&1 == 0 {
+				walk(a|1<<i, cost-t.LogMu[a*t.D+i])
+			}
+		}
+	}
+	walk(0, 0)
+	return out
+}

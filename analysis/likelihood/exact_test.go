@@ -1,0 +1,185 @@
+package likelihood_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// worlds returns the worlds that are here: those in testdata always, and the rest
+// where the large reference files are.
+func worlds(t *testing.T) map[string]*world.World {
+	t.Helper()
+	out := make(map[string]*world.World)
+	dir := reftest.Data(t, "reference", "laws")
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range paths {
+		w, err := world.Open(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.Base(p)] = w
+	}
+	return out
+}
+
+// sequence is the text of an index in base V, position 0 the most significant digit.
+func sequence(index, d, v int) []int {
+	ids := make([]int, d)
+	for l := d - 1; l >= 0; l-- {
+		ids[l] = index % v
+		index /= v
+	}
+	return ids
+}
+
+func evaluator(t testing.TB, w *world.World) *likelihood.Evaluator {
+	t.Helper()
+	e, err := likelihood.New(w, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// near says that two values in nats agree to 1e-10, the exactness of the reference
+// laws; infinities must be equal.
+func near(got, want float64) bool {
+	return got == want || math.Abs(got-want) <= 1e-10*max(1, math.Abs(want))
+}
+
+// stepsOf rebuilds a reference law's steps from its own numbers.
+func stepsOf(l world.Law, g world.Grid) samplers.Steps {
+	s := samplers.Steps{Jump: l.JumpProbabilities, Reveal: l.RevealProbabilities}
+	for k := range g.ForwardTimes {
+		s.Grid.Theta = append(s.Grid.Theta, float64(g.ForwardTimes[k]))
+		s.Grid.Lambda = append(s.Grid.Lambda, g.MaskedFractions[k])
+	}
+	return s
+}
+
+// TestWorlds compares every exact value with the reference laws, for every text of
+// every world.
+func TestWorlds(t *testing.T) {
+	ctx := context.Background()
+	for name, w := range worlds(t) {
+		laws, err := w.Laws()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := w.Facts()
+		e := evaluator(t, w)
+		var nelbo struct {
+			BySequence []world.Number `json:"by_sequence"`
+		}
+		raw, _ := w.Extra("nelbo")
+		if err := json.Unmarshal(raw, &nelbo); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range laws.FHS.Law {
+			target := likelihood.Whole(sequence(i, f.Length, f.Columns))
+			var bound, entropy float64
+			if f.TimeConditioned {
+				tab, err := e.TimedTable(ctx, target, 0, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, qerr := tab.FHS()
+				if !near(got, -math.Log(p)) || qerr > 1e-9 {
+					t.Errorf("%s: text %d: FHS %v ± %v, want %v", name, i, got, qerr, -math.Log(p))
+				}
+				bound, entropy = tab.NELBO(), tab.ScoreEntropy().Raw
+			} else {
+				tab, err := e.Table(ctx, target, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := tab.FHS(); !near(got, -math.Log(p)) {
+					t.Errorf("%s: text %d: FHS %v, want %v", name, i, got, -math.Log(p))
+				}
+				for _, l := range laws.Laws {
+					g, _ := laws.Grid(l.Grid)
+					got := tab.Grid(stepsOf(l, g))
+					leave, denoise := -math.Log(l.Law[w.State(target.IDs)]), -math.Log(l.LawDenoised[i])
+					if !near(got.Leave, leave) || !near(got.Denoise, denoise) {
+						t.Errorf("%s: text %d: %s %s: %v, want %v, %v", name, i, l.Sampler, l.Grid, got, leave, denoise)
+					}
+				}
+				bound, entropy = tab.NELBO(), tab.ScoreEntropy().Raw
+			}
+			want := float64(nelbo.BySequence[i])
+			if !near(bound, want) {
+				t.Errorf("%s: text %d: NELBO %v, want %v", name, i, bound, want)
+			}
+			if !math.IsInf(want, 1) && math.Abs(entropy-want) > 1e-9*max(1, want) {
+				t.Errorf("%s: text %d: score entropy %v, want the NELBO %v", name, i, entropy, want)
+			}
+		}
+	}
+}
+
+// TestTimedGrids compares grid laws of a time-conditioned world, through samplers as
+// a user makes them.
+func TestTimedGrids(t *testing.T) {
+	w, err := world.Open(reftest.Data(t, "reference", "laws", "timed3.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	laws, err := w.Laws()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := evaluator(t, w)
+	checked := 0
+	for _, l := range laws.Laws {
+		g, _ := laws.Grid(l.Grid)
+		o := samplers.Options{Sampler: l.Sampler, Steps: g.N}
+		if l.Sampler == "tau_leaping_one" || l.Sampler == "tau_leaping_any" {
+			o.Sampler, o.Tau = "tau-leaping", l.Sampler[len("tau_leaping_"):]
+		}
+		if math.IsInf(float64(g.T), 1) {
+			o.Grid = "lambda"
+		} else {
+			first, last := float64(g.T), float64(g.Delta)
+			o.T, o.Delta = &first, &last
+			if g.Kind == "paper" {
+				o.Grid = "paper"
+			}
+		}
+		for _, finish := range []string{"leave", "denoise"} {
+			o.Finish = finish
+			s, err := samplers.New(o, samplers.Conditions{Noise: "exp", TimeConditioned: true, InfiniteSigma: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range l.LawDenoised {
+				target := likelihood.Whole(sequence(i, 3, 2))
+				want := -math.Log(p)
+				if finish == "leave" {
+					want = -math.Log(l.Law[w.State(target.IDs)])
+				}
+				got, err := e.Exact(context.Background(), target, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checked++
+				if !near(got.NegLog, want) {
+					t.Errorf("%s %s %s: text %d: %v, want %v", l.Sampler, l.Grid, finish, i, got.NegLog, want)
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("%d laws compared", checked)
+	}
+}

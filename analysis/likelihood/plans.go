@@ -1,0 +1,36 @@
+package likelihood
+
+import (
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// planAsks appends the rows of a plan's path to a given text: one for each block,
+// and one for what the plan left where it is to be filled.
+func planAsks(asks []Ask, t *Target, p *samplers.Plan, finish bool) []Ask {
+	masked := slices.Clone(t.Free)
+	reveal := func(positions []int, lambda float64) {
+		wanted := slices.Clone(positions)
+		asks = append(asks, Ask{Target: t, Masked: slices.Clone(masked), Wanted: wanted, Lambda: lambda, LogMu: make([]float64, len(wanted))})
+		masked = slices.DeleteFunc(masked, func(l int) bool { return slices.Contains(wanted, l) })
+	}
+	for _, b := range p.Blocks {
+		reveal(b.Positions, b.Lambda)
+	}
+	if finish && len(p.Left) > 0 {
+		reveal(p.Left, p.LeftLambda)
+	}
+	return asks
+}
+
+// asksCost is −Σ log μ over the answers.
+func asksCost(asks []Ask) float64 {
+	var sum float64
+	for _, a := range asks {
+		for _, v := range a.LogMu {
+			sum -= v
+		}
+	}
+	return sum
+}

@@ -1,0 +1,144 @@
+package likelihood
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"mdmgen/model/facts"
+)
+
+// reduce turns the rows of a call into the answers of its asks. Every position is
+// worked out by itself, so that the number of goroutines changes no bit.
+func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) error {
+	if e.changed {
+		return e.reduceChanged(asks, batch, rows, wanted)
+	}
+	v := e.facts.Columns
+	one := func(r int) error {
+		a := &asks[batch[r]]
+		for j := range a.Wanted {
+			row := rows[(r*wanted+j)*v : (r*wanted+j+1)*v]
+			norm, err := e.logSumExp(row)
+			if err != nil {
+				return fmt.Errorf("likelihood: row of position %d: %w", a.Wanted[j], err)
+			}
+			a.LogMu[j] = float64(row[a.Target.IDs[a.Wanted[j]]]) - norm
+			if a.LogMass != nil {
+				a.LogMass[j] = e.logMass(row, norm, a.Lambda)
+			}
+		}
+		return nil
+	}
+	workers := min(runtime.GOMAXPROCS(0), len(batch))
+	if workers == 1 || len(batch)*wanted*v < 1<<15 {
+		for r := range batch {
+			if err := one(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for r := w; r < len(batch) && errs[w] == nil; r += workers {
+				errs[w] = one(r)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// logMass is log Σ_a μ(a) of a row. For logits μ is their softmax, and what is
+// summed is what was normalised; for log-scores it is exp(row)·(e^σ−1), the row
+// being log s plus, with ScaleBySigma, log(e^σ−1) + log(V−1).
+func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
+	if e.facts.Output != facts.LogScore {
+		var sum float64
+		e.clean(func(from, to int) {
+			for _, x := range row[from:to] {
+				sum += math.Exp(float64(x) - norm)
+			}
+		})
+		return math.Log(sum)
+	}
+	if e.facts.ScaleBySigma {
+		return norm - math.Log(float64(e.facts.Columns-1))
+	}
+	return norm - logRate(lambda)
+}
+
+// logRate is log r, r = α/(1−α) = (1−λ)/λ.
+func logRate(lambda float64) float64 { return math.Log1p(-lambda) - math.Log(lambda) }
+
+// clean calls do with each range of columns that are tokens.
+func (e *Evaluator) clean(do func(from, to int)) {
+	from := 0
+	for _, x := range e.excluded {
+		if x > from {
+			do(from, x)
+		}
+		from = x + 1
+	}
+	if from < e.facts.Columns {
+		do(from, e.facts.Columns)
+	}
+}
+
+// logSumExp is log Σ e^x over the columns that are tokens.
+func (e *Evaluator) logSumExp(row []float32) (float64, error) {
+	top := float32(math.Inf(-1))
+	bad := false
+	e.clean(func(from, to int) {
+		for _, x := range row[from:to] {
+			if x > top {
+				top = x
+			} else if x != x {
+				bad = true
+			}
+		}
+	})
+	switch {
+	case bad:
+		return 0, fmt.Errorf("a logit is not a number")
+	case math.IsInf(float64(top), 1):
+		return 0, fmt.Errorf("a logit is +Inf")
+	case math.IsInf(float64(top), -1):
+		return 0, fmt.Errorf("every token has probability 0")
+	}
+	var sum float64
+	shift := float64(top)
+	e.clean(func(from, to int) {
+		for _, x := range row[from:to] {
+			sum += math.Exp(float64(x) - shift)
+		}
+	})
+	return shift + math.Log(sum), nil
+}
+
+// reduceChanged reduces rows whose law a temperature or a truncation changes.
+func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32, wanted int) error {
+	v := e.facts.Columns
+	for r, i := range batch {
+		a := &asks[i]
+		for j, l := range a.Wanted {
+			if err := e.category.Probabilities(e.row, rows[(r*wanted+j)*v:(r*wanted+j+1)*v]); err != nil {
+				return fmt.Errorf("likelihood: row of position %d: %w", l, err)
+			}
+			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
+			if a.LogMass != nil {
+				a.LogMass[j] = 0
+			}
+		}
+	}
+	return nil
+}

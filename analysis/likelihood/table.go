@@ -1,0 +1,123 @@
+package likelihood
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// MaxFree is the greatest number of free positions of an exact value: 65,536
+// network rows, and 43 million products a step of a grid.
+const MaxFree = 16
+
+// TooLargeError says that an exact value was refused, with what it would cost.
+type TooLargeError struct {
+	// Free is the number of free positions, Rows that of network rows.
+	Free int
+	Rows float64
+	Most int
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("likelihood: exact values over %d free positions would take %.6g network rows: at most %d free positions are worked out; use an estimate or shorter windows", e.Free, e.Rows, e.Most)
+}
+
+// Table holds a window's log-probabilities on all subsets of its free positions.
+// Subsets are bit sets over the indices of Target.Free: bit i set says that free
+// position i is visible. It does not change and may be shared.
+type Table struct {
+	// D is the number of free positions.
+	D int
+	// LogMu[A·D+i] is log μ^i(x_i | x_A) for i not in A, 0 for others. −Inf is
+	// probability 0.
+	LogMu []float64
+	// LogMass[A·D+i] is log Σ_a μ^i(a | x_A), nil where it was not asked for.
+	LogMass []float64
+}
+
+// Rows is the number of network rows that a table takes: one for each subset that
+// leaves a position masked.
+func (t *Table) Rows() int { return 1<<t.D - 1 }
+
+// Table asks for all subsets of a window, each once. The network must not be
+// time-conditioned.
+func (e *Evaluator) Table(ctx context.Context, t Target, mass bool) (*Table, error) {
+	tables, err := e.Tables(ctx, []Target{t}, mass)
+	if err != nil {
+		return nil, err
+	}
+	return tables[0], nil
+}
+
+// Tables asks for the subsets of several windows at once, so that even those with
+// few fill their calls.
+func (e *Evaluator) Tables(ctx context.Context, ts []Target, mass bool) ([]*Table, error) {
+	if e.facts.TimeConditioned {
+		return nil, fmt.Errorf("likelihood: the network is time-conditioned: one table of subsets does not tell its laws")
+	}
+	return e.tablesAt(ctx, ts, mass, func(int) float64 { return 1 })
+}
+
+// tablesAt asks for the subsets of windows, a subset that leaves n masked at the
+// masked fraction lambda(n).
+func (e *Evaluator) tablesAt(ctx context.Context, ts []Target, mass bool, lambda func(masked int) float64) ([]*Table, error) {
+	var asks []Ask
+	out := make([]*Table, len(ts))
+	for w := range ts {
+		t := &ts[w]
+		if err := e.Check(*t); err != nil {
+			return nil, err
+		}
+		d := len(t.Free)
+		if d > MaxFree {
+			return nil, &TooLargeError{Free: d, Rows: math.Ldexp(1, d), Most: MaxFree}
+		}
+		table := &Table{D: d, LogMu: make([]float64, d<<d)}
+		if mass {
+			table.LogMass = make([]float64, d<<d)
+		}
+		out[w] = table
+		// Answers lie side by side; spread puts them where their positions are.
+		for a := range 1<<d - 1 {
+			masked := make([]int, 0, d-bits.OnesCount(uint(a)))
+			for i, l := range t.Free {
+				if a>>i&1 == 0 {
+					masked = append(masked, l)
+				}
+			}
+			n := len(masked)
+			ask := Ask{Target: t, Masked: masked, Wanted: masked, Lambda: lambda(n), LogMu: table.LogMu[a*d : a*d+n]}
+			if mass {
+				ask.LogMass = table.LogMass[a*d : a*d+n]
+			}
+			asks = append(asks, ask)
+		}
+	}
+	if err := e.Eval(ctx, asks); err != nil {
+		return nil, err
+	}
+	for _, t := range out {
+		for a := range 1 << t.D {
+			spread(t.LogMu[a*t.D:(a+1)*t.D], a)
+			if mass {
+				spread(t.LogMass[a*t.D:(a+1)*t.D], a)
+			}
+		}
+	}
+	return out, nil
+}
+
+// spread moves the values of the positions outside the set a, which stand at the
+// front of row in order, to the indices of the positions; others become 0.
+func spread(row []float64, a int) {
+	n := len(row) - bits.OnesCount(uint(a))
+	for i := len(row) - 1; i >= 0; i-- {
+		if a>>i&1 == 1 {
+			row[i] = 0
+			continue
+		}
+		n--
+		row[i] = row[n]
+	}
+}

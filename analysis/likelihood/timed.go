@@ -1,0 +1,144 @@
+package likelihood
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// The defaults of quadratures over the masked fraction λ of a time-conditioned
+// network: the number of nodes, and the rows that a window may take in all.
+const (
+	DefaultNodes = 24
+	MaxRows      = 1 << 21
+)
+
+// TimedTable holds the log-probabilities of a window on all subsets at the nodes
+// of a quadrature over λ, for a time-conditioned network. It does not change.
+type TimedTable struct {
+	D    int
+	rule quadrature
+	// tables[q] is the table at node q.
+	tables []*Table
+}
+
+// Rows is the number of network rows that the table takes.
+func (t *TimedTable) Rows() int { return len(t.tables) * (1<<t.D - 1) }
+
+// TimedTable asks for all subsets of a window at each of a number of nodes in λ, 0
+// being [DefaultNodes].
+func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bool) (*TimedTable, error) {
+	if nodes == 0 {
+		nodes = DefaultNodes
+	}
+	if nodes < 1 || nodes > 1000 {
+		return nil, fmt.Errorf("likelihood: %d nodes: must be in 1..1000", nodes)
+	}
+	d := len(t.Free)
+	if rows := float64(nodes) * math.Ldexp(1, d); rows > MaxRows || d > MaxFree {
+		return nil, &TooLargeError{Free: d, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(nodes))))}
+	}
+	out := &TimedTable{D: d, rule: newQuadrature(nodes)}
+	for _, lambda := range out.rule.nodes {
+		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return lambda })
+		if err != nil {
+			return nil, err
+		}
+		out.tables = append(out.tables, tables[0])
+	}
+	return out, nil
+}
+
+// FHS returns −log P of the first-hitting sampler,
+//
+//	G_[d] = 1,  G_A(λ) = Σ_{i∉A} ∫_0^λ μ^i(x_i | x_A, λ')·G_{A∪i}(λ') dλ',  P = G_∅(1),
+//
+// with the G as polynomials through the nodes: exact where μ is a polynomial in λ of
+// moderate degree. The error is how far polynomials of half the degree lead away,
+// which is far more than what is left at full degree where both are small.
+func (t *TimedTable) FHS() (negLog, quadratureError float64) {
+	fine := t.fhs(t.rule.upTo)
+	return fine, math.Abs(t.fhs(t.rule.coarse) - fine)
+}
+
+// fhs works with G tilted by the greatest μ of each position, as grids do.
+func (t *TimedTable) fhs(upTo []float64) float64 {
+	q, full := len(t.rule.nodes), 1<<t.D-1
+	tilt := make([]float64, t.D)
+	for i := range tilt {
+		tilt[i] = math.Inf(-1)
+	}
+	for _, table := range t.tables {
+		for i, c := range table.tilt() {
+			tilt[i] = max(tilt[i], c)
+		}
+	}
+	mu := make([][]float64, q)
+	for j, table := range t.tables {
+		mu[j] = table.tilted(tilt)
+	}
+	g := make([]float64, (full+1)*q)
+	for j := range q {
+		g[full*q+j] = 1
+	}
+	integrand := make([]float64, q)
+	var total float64
+	for a := full - 1; a >= 0; a-- {
+		clear(integrand)
+		for rest := full &^ a; rest != 0; rest &= rest - 1 {
+			i := bits.TrailingZeros(uint(rest))
+			for j := range q {
+				integrand[j] += mu[j][a*t.D+i] * g[(a|1<<i)*q+j]
+			}
+		}
+		for at := range q {
+			var sum float64
+			for j, f := range integrand {
+				sum += upTo[at*q+j] * f
+			}
+			g[a*q+at] = sum
+		}
+		total = 0
+		for j, f := range integrand {
+			total += t.rule.weights[j] * f
+		}
+	}
+	out := -math.Log(max(total, 0))
+	for _, c := range tilt {
+		out -= c
+	}
+	return out
+}
+
+// NELBO returns L_∞ = ∫_0^1 (1/λ)·E_λ Σ_{masked} −log μ^l(x_l | x, λ) dλ by the
+// quadrature.
+func (t *TimedTable) NELBO() float64 {
+	var sum float64
+	for j, lambda := range t.rule.nodes {
+		sum += t.rule.weights[j] * t.tables[j].integrand(lambda, func(logMu, _ float64) float64 { return -logMu })
+	}
+	return sum
+}
+
+// integrand is (1/λ)·E_λ Σ_{l masked} cost, the expectation over positions that are
+// masked independently with probability λ.
+func (t *Table) integrand(lambda float64, cost func(logMu, logMass float64) float64) float64 {
+	var sum float64
+	for a := range 1<<t.D - 1 {
+		visible := bits.OnesCount(uint(a))
+		weight := math.Pow(lambda, float64(t.D-visible-1)) * math.Pow(1-lambda, float64(visible))
+		var part float64
+		for i := range t.D {
+			if a>>i&1 == 0 {
+				mass := 0.0
+				if t.LogMass != nil {
+					mass = t.LogMass[a*t.D+i]
+				}
+				part += cost(t.LogMu[a*t.D+i], mass)
+			}
+		}
+		sum += weight * part
+	}
+	return sum
+}
