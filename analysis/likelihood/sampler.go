@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"mdmgen/samplers"
 )
@@ -155,4 +157,22 @@ func (e *Evaluator) chain(ctx context.Context, t Target, s *samplers.Sampler) (f
 		return 0, err
 	}
 	return asksCost(asks), nil
+}
+
+// Order returns −log P of revealing the free positions one by one in a given order,
+// for any number of them: a row each. A time-conditioned network is asked at
+// λ = m/(d+1) with m of d masked, as the ordered sampler asks.
+func (e *Evaluator) Order(ctx context.Context, t Target, order []int) (float64, error) {
+	var list []string
+	for _, l := range order {
+		list = append(list, strconv.Itoa(l))
+	}
+	s, err := samplers.New(samplers.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, samplers.Conditions{})
+	if err != nil {
+		return 0, err
+	}
+	if err := e.Check(t); err != nil {
+		return 0, err
+	}
+	return e.chain(ctx, t, s)
 }

@@ -3,8 +3,10 @@ package verify
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 )
@@ -22,4 +24,32 @@ func openModel(t *testing.T, ref string) model.Model {
 	}
 	t.Cleanup(func() { m.Close() })
 	return m
+}
+
+// TestLosses compares every loss of the public implementations, on the checkpoints
+// that are always here.
+func TestLosses(t *testing.T) {
+	for name, items := range map[string]int{"mdlm": 2, "mdlm-timecond": 2, "radd": 7, "sedd": 2, "sedd-noscale": 2} {
+		t.Run(name, func(t *testing.T) {
+			path := reftest.Data(t, "reference", "likelihood", name+".json")
+			m := openModel(t, reftest.Data(t, "reference", "checkpoints", name))
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := losses(context.Background(), m, path, data, 1e-4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != items {
+				t.Errorf("%d items, want %d", len(got), items)
+			}
+			for _, it := range got {
+				t.Logf("%s: %d values, %.3g", it.Name, it.Count, float64(it.MaxDiff))
+				if !it.OK {
+					t.Errorf("%s: %+v", it.Name, it)
+				}
+			}
+		})
+	}
 }

@@ -1,0 +1,173 @@
+// Package estimate holds numbers that were estimated, with what is known of their
+// error. An [Estimate] never looks better than it is: where the samples do not tell
+// an error, its interval is infinite and a warning says why.
+//
+// Intervals are Student's t over independent units: draws, pairs or groups of draws
+// that were made to depend on each other, windows of a text, or clusters of windows.
+// Functions do not keep or change what they are given and may be called by several
+// goroutines.
+package estimate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// DefaultConfidence is the probability of an interval where none is asked for.
+const DefaultConfidence = 0.95
+
+// Estimate is a mean with its standard error and an interval.
+type Estimate struct {
+	Mean float64
+	// SE is the standard error of Mean, +Inf where it is not known.
+	SE float64
+	// Lo and Hi are the ends of the interval, which covers the true value with the
+	// probability Confidence, as far as the normal approximation holds.
+	Lo, Hi     float64
+	Confidence float64
+	// N is the number of samples, Units that of independent units among them.
+	N, Units int
+	// Warnings say what the interval does not know of.
+	Warnings []string
+}
+
+// MarshalJSON writes infinite and undefined numbers as null.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Mean       *float64 `json:"mean"`
+		SE         *float64 `json:"se"`
+		Lo         *float64 `json:"lo"`
+		Hi         *float64 `json:"hi"`
+		Confidence float64  `json:"confidence"`
+		N          int      `json:"n"`
+		Units      int      `json:"units"`
+		Warnings   []string `json:"warnings,omitempty"`
+	}{finite(e.Mean), finite(e.SE), finite(e.Lo), finite(e.Hi), e.Confidence, e.N, e.Units, e.Warnings})
+}
+
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// String is "mean ± se".
+func (e Estimate) String() string {
+	if math.IsInf(e.SE, 1) {
+		return fmt.Sprintf("%.6g ± ?", e.Mean)
+	}
+	return fmt.Sprintf("%.6g ± %.2g", e.Mean, e.SE)
+}
+
+// Scale multiplies an estimate by a positive constant.
+func (e Estimate) Scale(c float64) Estimate {
+	e.Mean, e.SE, e.Lo, e.Hi = e.Mean*c, e.SE*c, e.Lo*c, e.Hi*c
+	e.Warnings = slices.Clone(e.Warnings)
+	return e
+}
+
+// fewUnits is below how many units a t interval leans on normality alone.
+const fewUnits = 8
+
+// finish turns mean, standard error and degrees of freedom into an estimate.
+func finish(mean, se float64, n, units int, dof, confidence float64) Estimate {
+	if confidence == 0 {
+		confidence = DefaultConfidence
+	}
+	if !(confidence > 0 && confidence < 1) {
+		panic(fmt.Sprintf("estimate: confidence %v", confidence))
+	}
+	e := Estimate{Mean: mean, SE: se, Confidence: confidence, N: n, Units: units}
+	switch {
+	case n == 0:
+		e.Mean = math.NaN()
+		e.Warnings = append(e.Warnings, "no samples")
+	case math.IsInf(mean, 0) || math.IsNaN(mean):
+		e.Warnings = append(e.Warnings, "a sample is not finite")
+	case dof < 1:
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d independent unit: tells no error", units))
+	case units < fewUnits:
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d independent units: the interval leans on their being normal", units))
+	}
+	if dof < 1 || math.IsNaN(e.Mean) || math.IsInf(e.Mean, 0) || math.IsNaN(se) {
+		e.SE, e.Lo, e.Hi = math.Inf(1), math.Inf(-1), math.Inf(1)
+		return e
+	}
+	half := se * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: dof}.Quantile((1+confidence)/2)
+	if se == 0 {
+		half = 0
+	}
+	e.Lo, e.Hi = mean-half, mean+half
+	return e
+}
+
+// Mean estimates the mean of independent samples. confidence 0 is
+// [DefaultConfidence], here and below.
+func Mean(x []float64, confidence float64) Estimate {
+	mean, ss := moments(x)
+	n := len(x)
+	return finish(mean, math.Sqrt(ss/float64(n)/float64(n-1)), n, n, float64(n-1), confidence)
+}
+
+// moments returns the mean and the sum of squared deviations.
+func moments(x []float64) (mean, ss float64) {
+	for _, v := range x {
+		mean += v
+	}
+	mean /= float64(len(x))
+	for _, v := range x {
+		ss += (v - mean) * (v - mean)
+	}
+	return mean, ss
+}
+
+// Groups estimates the mean of samples of which each run of size consecutive ones was
+// made to depend on each other: antithetic pairs, batches of low discrepancy. The
+// units are the runs' means. A last run that is shorter counts in the mean by its
+// number of samples.
+func Groups(x []float64, size int, confidence float64) Estimate {
+	if size < 1 {
+		panic("estimate: a group of no samples")
+	}
+	var sums, counts []float64
+	for from := 0; from < len(x); from += size {
+		var sum float64
+		run := x[from:min(from+size, len(x))]
+		for _, v := range run {
+			sum += v
+		}
+		sums, counts = append(sums, sum), append(counts, float64(len(run)))
+	}
+	e := Ratio(sums, counts, nil, confidence)
+	e.N = len(x)
+	return e
+}
+
+// Strata estimates the mean of samples of which number i was drawn from the i-th of
+// len(x) strata of equal probability. One sample a stratum tells no variance of that
+// stratum; neighbours are taken together, two by two, and their difference stands for
+// it, which is right where neighbouring strata are alike and too large elsewhere
+// (collapsed strata; Cochran, Sampling Techniques, section 5A.12). The order must be
+// that of the strata.
+func Strata(x []float64, confidence float64) Estimate {
+	n := len(x)
+	mean, _ := moments(x)
+	var variance float64
+	groups := 0
+	for from := 0; from+1 < n; groups++ {
+		to := from + 2
+		if to+1 == n {
+			to = n // an odd one joins the last two
+		}
+		_, ss := moments(x[from:to])
+		size := float64(to - from)
+		variance += size * ss / (size - 1)
+		from = to
+	}
+	return finish(mean, math.Sqrt(variance)/float64(n), n, n, float64(groups), confidence)
+}

@@ -1,0 +1,62 @@
+package likelihood_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/testdata"
+)
+
+// builtin opens the built-in model, and skips where there is no ONNX Runtime.
+func builtin(t testing.TB) model.Model {
+	t.Helper()
+	m, err := model.Open(context.Background(), "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}})
+	var missing *ort.MissingError
+	if errors.As(err, &missing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+func randomWindow(d int, seed uint64) likelihood.Target {
+	r := rand.New(rand.NewPCG(seed, 0))
+	ids := make([]int, d)
+	for l := range ids {
+		ids[l] = r.IntN(2047)
+	}
+	return likelihood.Whole(ids)
+}
+
+// BenchmarkTable asks for the 2^d rows of a window with several batch sizes: from it
+// the default is chosen.
+func BenchmarkTable(b *testing.B) {
+	m := builtin(b)
+	for _, d := range []int{8, 10} {
+		for _, batch := range []int{8, 16, 32, 64, 128, 256, 0} {
+			b.Run(fmt.Sprintf("d=%d/batch=%d", d, batch), func(b *testing.B) {
+				e, err := likelihood.New(m, likelihood.Options{Batch: batch})
+				if err != nil {
+					b.Fatal(err)
+				}
+				target := randomWindow(d, 1)
+				for b.Loop() {
+					if _, err := e.Table(context.Background(), target, false); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(e.Totals().Rows)/b.Elapsed().Seconds(), "rows/s")
+				b.ReportMetric(e.Totals().Network.Seconds()/b.Elapsed().Seconds(), "inside")
+			})
+		}
+	}
+}
