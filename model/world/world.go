@@ -136,6 +136,11 @@ func (w *World) Mu(dst []float64, state, position int, lambda float64) bool {
 
 func (w *World) weight(lambda float64) float64 { return w.c * math.Pow(lambda, w.p) }
 
+// Mixture gives the tables that [World.Mu] mixes, [states·d·V] each and 0 at visible
+// positions, with the weight's c and p. mu1 is nil where the world does not depend
+// on time. The tables must not be changed.
+func (w *World) Mixture() (mu0, mu1 []float64, c, p float64) { return w.mu0, w.mu1, w.c, w.p }
+
 // Logits returns log μ of the wanted positions: ids [rows·d] row-major,
 // positions [rows·K], sigma [rows] = −log α, +Inf allowed, nil for a world that
 // does not depend on time. The result is [rows·K·V] and valid until the next

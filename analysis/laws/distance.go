@@ -1,0 +1,85 @@
+package laws
+
+import "math"
+
+// Sum adds with Neumaier's compensation. The zero value is 0.
+type Sum struct{ sum, lost float64 }
+
+// Add adds x, which may be infinite.
+func (s *Sum) Add(x float64) {
+	t := s.sum + x
+	if math.IsInf(t, 0) {
+		s.sum, s.lost = t, 0
+		return
+	}
+	if math.Abs(s.sum) >= math.Abs(x) {
+		s.lost += (s.sum - t) + x
+	} else {
+		s.lost += (x - t) + s.sum
+	}
+	s.sum = t
+}
+
+// Value is the sum so far.
+func (s *Sum) Value() float64 { return s.sum + s.lost }
+
+// TV is the total variation distance ½ Σ|p−q|. It panics when the lengths differ.
+func TV(p, q []float64) float64 {
+	if len(p) != len(q) {
+		panic("laws: laws of different lengths")
+	}
+	var s Sum
+	for i := range p {
+		s.Add(math.Abs(p[i] - q[i]))
+	}
+	return s.Value() / 2
+}
+
+// KL is Σ p log(p/q), in nats, +Inf where q excludes what p allows. q may sum to
+// less than 1. It panics when the lengths differ.
+func KL(p, q []float64) float64 {
+	if len(p) != len(q) {
+		panic("laws: laws of different lengths")
+	}
+	var s Sum
+	for i := range p {
+		if p[i] > 0 {
+			s.Add(p[i] * math.Log(p[i]/q[i]))
+		}
+	}
+	return s.Value()
+}
+
+// CrossEntropy is −Σ p log q, in nats, +Inf where q excludes what p allows.
+func CrossEntropy(p, q []float64) float64 {
+	var s Sum
+	for i := range p {
+		if p[i] > 0 {
+			s.Add(-p[i] * math.Log(q[i]))
+		}
+	}
+	return s.Value()
+}
+
+// Entropy is −Σ p log p, in nats.
+func Entropy(p []float64) float64 { return CrossEntropy(p, p) }
+
+// NegLog is −log of each entry, +Inf at 0.
+func NegLog(p []float64) []float64 {
+	out := make([]float64, len(p))
+	for i, x := range p {
+		out[i] = -math.Log(x)
+	}
+	return out
+}
+
+// bregman is μ − p − p·log(μ/p), one token's part of the score entropy over r(t): 0
+// iff μ = p, μ for p = 0, +Inf for μ = 0 < p. It does not cancel where μ ≈ p, which a
+// square root of the loss would show.
+func bregman(mu, p float64) float64 {
+	if p == 0 {
+		return mu
+	}
+	x := (mu - p) / p
+	return p * (x - math.Log1p(x))
+}

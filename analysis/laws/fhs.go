@@ -1,0 +1,68 @@
+package laws
+
+// FHSLaw is the law of the first-hitting sampler (the paper's Algorithm 1) over
+// sequences. The reveal times λ are d ordered uniforms on (0,1) and independent of
+// the tokens, so that
+//
+//	P(x) = Σ_orders ∫_{1>λ_(1)>…>λ_(d)>0} Π μ dλ = G_∅(1),
+//	G_A(λ) = Σ_{i∉A} ∫_0^λ μ^i(x_i|x_A,λ')·G_{A∪i}(λ') dλ',  G_[d] = 1.
+//
+// With μ = μ0 + cλ^p(μ1−μ0), G_A(λ) is λ^n Σ_k g_k λ^(pk), n = d−|A|, and the integral is
+// one of monomials. Without time only k = 0 is left: the recursion over subsets.
+func (w *World) FHSLaw() []float64 {
+	out := make([]float64, w.Sequences)
+	for i := range out {
+		out[i] = w.fhsProbability(i)
+	}
+	return out
+}
+
+func (w *World) fhsProbability(sequence int) float64 {
+	x := w.clean[sequence]
+	full := 1<<w.D - 1
+	// g[B] are the coefficients where the positions of the bit set B are masked.
+	g := make([][]float64, full+1)
+	g[0] = []float64{1}
+	for b := 1; b <= full; b++ {
+		state, n := x, 0
+		for l := range w.D {
+			if b>>l&1 == 1 {
+				state, n = w.Hide(state, l), n+1
+			}
+		}
+		c := make([]float64, w.order(n))
+		for l := range w.D {
+			if b>>l&1 == 0 {
+				continue
+			}
+			at := (state*w.D+l)*w.V + w.Token(x, l)
+			constant, slope := w.mu0[at], 0.0
+			if w.mu1 != nil {
+				slope = w.c * (w.mu1[at] - w.mu0[at])
+			}
+			for k, next := range g[b&^(1<<l)] {
+				c[k] += constant * next
+				if slope != 0 {
+					c[k+1] += slope * next
+				}
+			}
+		}
+		for k := range c {
+			c[k] /= float64(n) + w.p*float64(k)
+		}
+		g[b] = c
+	}
+	var s Sum
+	for _, c := range g[full] {
+		s.Add(c)
+	}
+	return s.Value()
+}
+
+// order is the number of coefficients with n masked positions.
+func (w *World) order(n int) int {
+	if w.mu1 == nil {
+		return 1
+	}
+	return n + 1
+}

@@ -1,0 +1,115 @@
+package laws
+
+import (
+	"math"
+
+	"mdmgen/samplers"
+)
+
+// Chain is a grid sampler's run in a world. Every step asks the denoiser at the
+// state and time of its start and reveals each masked position, independently, with
+// the step's probability (the paper's section on samplers).
+type Chain struct {
+	Steps samplers.Steps
+	// Law [States] is the law at the end, MASK left where still masked. Denoised
+	// [Sequences] is that after one more call, at the grid's last time, that fills what
+	// is left.
+	Law, Denoised []float64
+	// PlanNELBO is E_q0 E_plan Σ −log μ along the denoised plan, an upper bound of
+	// E_q0[−log Denoised].
+	PlanNELBO float64
+}
+
+// Run works out the law of a sampler. A rule never looks at tokens, so the marginal
+// law of the masks is S_k = Π_{j<k}(1−p_j) a position.
+func (w *World) Run(steps samplers.Steps) Chain {
+	c := Chain{Steps: steps}
+	law := w.start()
+	var nelbo Sum
+	for k, p := range steps.Jump {
+		rows := w.Rows(steps.Grid.Lambda[k])
+		law = w.step(law, rows, p)
+		if p > 0 {
+			nelbo.Add(p * w.plannedLoss(rows, unmasked(steps.Stay[k]), steps.Stay[k]))
+		}
+	}
+	n := len(steps.Jump)
+	rows := w.Rows(steps.Grid.Lambda[n])
+	nelbo.Add(w.plannedLoss(rows, unmasked(steps.Left()), steps.Left()))
+	c.Law, c.PlanNELBO = law, nelbo.Value()
+	c.Denoised = w.OnSequences(w.step(law, rows, 1))
+	return c
+}
+
+// GridLaw is the law of Run alone.
+func (w *World) GridLaw(steps samplers.Steps) []float64 {
+	law := w.start()
+	for k, p := range steps.Jump {
+		law = w.step(law, w.Rows(steps.Grid.Lambda[k]), p)
+	}
+	return law
+}
+
+func unmasked(stay float64) float64 { return max(1-stay, 0) }
+
+// start is the law of the all-mask state.
+func (w *World) start() []float64 {
+	law := make([]float64, w.States)
+	law[w.AllMask()] = 1
+	return law
+}
+
+// step pushes a law through one step that reveals with probability p.
+func (w *World) step(law, rows []float64, p float64) []float64 {
+	out := make([]float64, w.States)
+	for x, q := range law {
+		if q > 0 {
+			w.spread(out, rows, x, x, 0, q, p)
+		}
+	}
+	return out
+}
+
+// spread adds to out the states that from leads to, position by position: to has
+// the positions before l decided, with probability q.
+func (w *World) spread(out, rows []float64, from, to, l int, q, p float64) {
+	for l < w.D && w.Token(from, l) != w.V {
+		l++
+	}
+	if l == w.D {
+		out[to] += q
+		return
+	}
+	if p < 1 {
+		w.spread(out, rows, from, to, l+1, q*(1-p), p)
+	}
+	if p == 0 {
+		return
+	}
+	for a, mu := range row(rows, w, from, l) {
+		if mu > 0 {
+			w.spread(out, rows, from, w.Reveal(to, l, a), l+1, q*p*mu, p)
+		}
+	}
+}
+
+// Distances compares a law with the data's.
+type Distances struct {
+	// TVQ0 and KLQ0 are TV(q0,law) and KL(q0‖law); TVQDelta is against q_δ, as in
+	// Theorem 1. The Denoised ones are those of the denoised law.
+	TVQ0, KLQ0, TVQDelta, TVQ0Denoised, KLQ0Denoised float64
+}
+
+// Distances of a chain whose grid ends at δ.
+func (w *World) Distances(c Chain) Distances {
+	q0 := w.OnStates(w.Q0)
+	theta := c.Steps.Grid.Theta
+	return Distances{
+		TVQ0: TV(q0, c.Law), KLQ0: KL(q0, c.Law),
+		TVQDelta:     TV(w.Marginal(theta[len(theta)-1]), c.Law),
+		TVQ0Denoised: TV(w.Q0, c.Denoised), KLQ0Denoised: KL(w.Q0, c.Denoised),
+	}
+}
+
+// finite says whether a grid begins at a finite time.
+func finite(g samplers.Grid) bool { return !math.IsInf(g.Theta[0], 1) }

@@ -1,0 +1,191 @@
+package laws
+
+import "math"
+
+// NELBO is the paper's eq. (NELBO) in all its forms: L_∞(x0) = ∫_0^∞ r(t) E Σ_{l masked}
+// −log μ^l(x_t,t)[x0^l] dt. Values are +Inf where μ excludes a sequence.
+type NELBO struct {
+	// BySequence [Sequences] is L_∞(x0).
+	BySequence []float64
+	// Expected is its mean under q0.
+	Expected float64
+	// ContinuousT, Lambda, KSubsets and AnyOrder are the same mean by quadrature in t
+	// and in λ, as Σ_k (1/k) E Σ −log μ̄, and as a mean over orders.
+	ContinuousT, Lambda, KSubsets, AnyOrder float64
+	// TermsByK [D] are the terms of KSubsets, k = 1 first.
+	TermsByK []float64
+}
+
+// NELBO computes the bound.
+func (w *World) NELBO() NELBO {
+	cost := w.meanCost()
+	n := NELBO{BySequence: make([]float64, w.Sequences), TermsByK: make([]float64, w.D)}
+	for i := range n.BySequence {
+		n.BySequence[i] = w.bySequence(cost, i)
+	}
+	var expected, subsets, orders Sum
+	for i, q := range w.Q0 {
+		if q > 0 {
+			expected.Add(q * n.BySequence[i])
+			orders.Add(q * w.orderCost(cost, i))
+		}
+	}
+	for k := range n.TermsByK {
+		n.TermsByK[k] = w.subsetSum(k+1, func(x, l, a int) float64 { return cost[(x*w.D+l)*w.V+a] })
+		subsets.Add(n.TermsByK[k])
+	}
+	n.Expected, n.KSubsets, n.AnyOrder = expected.Value(), subsets.Value(), orders.Value()
+
+	var inT, inLambda Sum
+	r := halfLineRule()
+	for i, t := range r.at {
+		inT.Add(r.weight[i] * Rate(t) * w.lossOf(math.Exp(-t), -math.Expm1(-t)))
+	}
+	r = unitRule()
+	for i, lambda := range r.at {
+		inLambda.Add(r.weight[i] / lambda * w.lossOf(r.rest[i], lambda))
+	}
+	n.ContinuousT, n.Lambda = inT.Value(), inLambda.Value()
+	return n
+}
+
+// meanCost is −log μ̄^l, a table [States·D·V]: the mean of −log μ^l(x_k, λ) over
+// α ∼ Beta(d−k+1,k), k the masks of the state. e^(−·) is a geometric mean and does not
+// sum to 1.
+func (w *World) meanCost() []float64 {
+	out := NegLog(w.mu0)
+	if w.mu1 == nil {
+		return out
+	}
+	clear(out)
+	r := unitRule()
+	for i, lambda := range r.at {
+		rows := w.Rows(lambda)
+		for x := range w.States {
+			k := w.masks[x]
+			if k == 0 {
+				continue
+			}
+			// The density is k·C(d,k)·λ^(k−1)·α^(d−k).
+			density := float64(k) * binomial(w.D, k) * mixture(w.D-1, k-1, r.rest[i], lambda)
+			w.masked(x, func(l int) {
+				at := (x*w.D + l) * w.V
+				for a := range w.V {
+					out[at+a] -= r.weight[i] * density * math.Log(rows[at+a])
+				}
+			})
+		}
+	}
+	return out
+}
+
+// bySequence is Σ_k (1/k)·mean over subsets M of k positions of Σ_{l∈M} cost.
+func (w *World) bySequence(cost []float64, sequence int) float64 {
+	x := w.clean[sequence]
+	var s Sum
+	for b := 1; b < 1<<w.D; b++ {
+		state := w.hideAll(x, b)
+		k := w.masks[state]
+		part := 0.0
+		w.masked(state, func(l int) { part += cost[(state*w.D+l)*w.V+w.Token(x, l)] })
+		s.Add(part / (float64(k) * binomial(w.D, k)))
+	}
+	return s.Value()
+}
+
+// orderCost is the mean over orders of a sequence's chain of costs.
+func (w *World) orderCost(cost []float64, sequence int) float64 {
+	x := w.clean[sequence]
+	var s Sum
+	n := 0
+	orders(w.D, func(order []int) {
+		n++
+		state := w.AllMask()
+		for _, l := range order {
+			a := w.Token(x, l)
+			s.Add(cost[(state*w.D+l)*w.V+a])
+			state = w.Reveal(state, l, a)
+		}
+	})
+	return s.Value() / float64(n)
+}
+
+// hideAll masks the positions of a bit set.
+func (w *World) hideAll(state, set int) int {
+	for l := range w.D {
+		if set>>l&1 == 1 {
+			state = w.Hide(state, l)
+		}
+	}
+	return state
+}
+
+// subsetSum is (1/k) E_{x0∼q0} E_{M_k} Σ_{l∈M_k} f(x0 with M_k masked, l, x0^l).
+func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
+	var s Sum
+	for x := range w.States {
+		if w.masks[x] != k || w.Mass[x] == 0 {
+			continue
+		}
+		w.masked(x, func(l int) {
+			for a := range w.V {
+				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
+					s.Add(q * f(x, l, a))
+				}
+			}
+		})
+	}
+	return s.Value() / (float64(k) * binomial(w.D, k))
+}
+
+// lossOf is E Σ_{l masked} −log μ^l[x0^l] where each position is masked with
+// probability lambda, at which the denoiser is asked.
+func (w *World) lossOf(alpha, lambda float64) float64 {
+	return w.plannedLoss(w.Rows(lambda), alpha, lambda)
+}
+
+// plannedLoss is the same for given rows. What has probability 0 costs nothing.
+func (w *World) plannedLoss(rows []float64, alpha, lambda float64) float64 {
+	var s Sum
+	for x := range w.States {
+		weight := mixture(w.D, w.masks[x], alpha, lambda)
+		if weight == 0 || w.Mass[x] == 0 {
+			continue
+		}
+		w.masked(x, func(l int) {
+			for a, mu := range row(rows, w, x, l) {
+				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
+					s.Add(-weight * q * math.Log(mu))
+				}
+			}
+		})
+	}
+	return s.Value()
+}
+
+// orders calls do for the permutations of 0..n−1 in lexicographic order. do must
+// not keep its argument.
+func orders(n int, do func(order []int)) {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	for {
+		do(p)
+		i := n - 2
+		for i >= 0 && p[i] > p[i+1] {
+			i--
+		}
+		if i < 0 {
+			return
+		}
+		j := n - 1
+		for p[j] < p[i] {
+			j--
+		}
+		p[i], p[j] = p[j], p[i]
+		for a, b := i+1, n-1; a < b; a, b = a+1, b-1 {
+			p[a], p[b] = p[b], p[a]
+		}
+	}
+}

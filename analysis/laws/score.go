@@ -1,0 +1,119 @@
+package laws
+
+import "math"
+
+// ScoreEntropy is the paper's loss L_SE(s;t) of the scores s = r(t)·μ,
+//
+//	L_SE = E_{x∼q_t} Σ_{y≠x} R(y,x)·(s − c − c·log(s/c)),  c = q_t(y)/q_t(x) = r(t)·q0^l(a|x^UM),
+//
+// over all states; +Inf where μ excludes a token that q0 allows.
+func (w *World) ScoreEntropy(t float64) float64 {
+	return Rate(t) * w.scoreError(math.Exp(-t), -math.Expm1(-t), bregman)
+}
+
+// RateError is E_{x∼q_t} Σ_{y≠x} R(y,x)·|s_t(y,x) − q_t(y)/q_t(x)|.
+func (w *World) RateError(t float64) float64 {
+	return Rate(t) * w.scoreError(math.Exp(-t), -math.Expm1(-t), func(mu, p float64) float64 { return math.Abs(mu - p) })
+}
+
+// scoreError is E_{x∼q_t} Σ_{l masked} Σ_a f(μ^l(a), q0^l(a|x^UM)).
+func (w *World) scoreError(alpha, lambda float64, f func(mu, p float64) float64) float64 {
+	rows := w.Rows(lambda)
+	var s Sum
+	for x := range w.States {
+		weight := w.Mass[x] * mixture(w.D, w.masks[x], alpha, lambda)
+		if weight == 0 {
+			continue
+		}
+		w.masked(x, func(l int) {
+			p := row(w.posterior, w, x, l)
+			for a, mu := range row(rows, w, x, l) {
+				s.Add(weight * f(mu, p[a]))
+			}
+		})
+	}
+	return s.Value()
+}
+
+// Proposition2 holds the sides of the identity
+//
+//	∫_0^∞ L_SE dt = E[L_∞] − Σ_k (1/k) E_{x0,M_k} Σ_{l∈M_k} H(q0^l(·|x0^{M_k^c})).
+//
+// The sum is H(q0), by the chain rule averaged over orders.
+type Proposition2 struct {
+	// ScoreEntropyIntegral is the left side, by quadrature in t of the definition.
+	ScoreEntropyIntegral float64
+	ExpectedNELBO        float64
+	EntropySum           float64
+	// EntropyTermsByK [D] are the terms of EntropySum, k = 1 first.
+	EntropyTermsByK []float64
+}
+
+// Proposition2 computes the three terms apart from each other; nelbo is the
+// world's.
+func (w *World) Proposition2(nelbo NELBO) Proposition2 {
+	out := Proposition2{ExpectedNELBO: nelbo.Expected, EntropyTermsByK: make([]float64, w.D)}
+	var integral, entropy Sum
+	r := halfLineRule()
+	for i, t := range r.at {
+		integral.Add(r.weight[i] * w.ScoreEntropy(t))
+	}
+	for k := range out.EntropyTermsByK {
+		out.EntropyTermsByK[k] = w.subsetSum(k+1, func(x, l, a int) float64 {
+			return -math.Log(w.posterior[(x*w.D+l)*w.V+a])
+		})
+		entropy.Add(out.EntropyTermsByK[k])
+	}
+	out.ScoreEntropyIntegral, out.EntropySum = integral.Value(), entropy.Value()
+	return out
+}
+
+// Theorem4 is KL(q0‖P_FHS) ≤ ε″ = E[NELBO] − H(q0), with the gap between them.
+type Theorem4 struct{ KL, Epsilon, Gap float64 }
+
+// Theorem4 computes both sides.
+func (w *World) Theorem4(fhs []float64, nelbo NELBO) Theorem4 {
+	t := Theorem4{KL: KL(w.Q0, fhs), Epsilon: nelbo.Expected - Entropy(w.Q0)}
+	t.Gap = t.Epsilon - t.KL
+	return t
+}
+
+// Theorem5 describes a world as the construction of Theorem 5: q0 a point mass at A,
+// μ^i = (1−ρ)δ_{A_i} + ρδ_{B_i}, for which KL(q0‖P_FHS) = ε″ = −d·log(1−ρ).
+type Theorem5 struct {
+	A, B         []int
+	Epsilon, Rho float64
+}
+
+// Theorem5 reads the construction off the tables; false where the world is not one.
+func (w *World) Theorem5() (Theorem5, bool) {
+	var t Theorem5
+	sequence := -1
+	for i, q := range w.Q0 {
+		if q == 1 {
+			sequence = i
+		}
+	}
+	if sequence < 0 || w.mu1 != nil {
+		return t, false
+	}
+	for l := range w.D {
+		a := w.Token(w.clean[sequence], l)
+		b := -1
+		mu := row(w.mu0, w, w.AllMask(), l)
+		for x, p := range mu {
+			if x != a && p > 0 {
+				if b >= 0 {
+					return t, false
+				}
+				b, t.Rho = x, p
+			}
+		}
+		if b < 0 {
+			return t, false
+		}
+		t.A, t.B = append(t.A, a), append(t.B, b)
+	}
+	t.Epsilon = -float64(w.D) * math.Log1p(-t.Rho)
+	return t, true
+}

@@ -1,0 +1,113 @@
+package laws
+
+import "math"
+
+// Space is the set of states of d positions over V tokens and MASK.
+type Space struct {
+	// D counts positions, V clean tokens.
+	D, V int
+	// States is (V+1)^D, Sequences V^D.
+	States, Sequences int
+	// place[l] is (V+1)^(D−1−l).
+	place []int
+	// tokens [States·D] are the digits of each state; masks [States] counts MASK.
+	tokens, masks []int
+	// clean [Sequences] is the state of each sequence.
+	clean []int
+}
+
+// NewSpace lists the states. It panics where d or v is below 1.
+func NewSpace(d, v int) Space {
+	if d < 1 || v < 1 {
+		panic("laws: a space needs at least one position and one token")
+	}
+	s := Space{D: d, V: v, States: 1, Sequences: 1, place: make([]int, d)}
+	for l := d - 1; l >= 0; l-- {
+		s.place[l] = s.States
+		s.States *= v + 1
+		s.Sequences *= v
+	}
+	s.tokens, s.masks = make([]int, s.States*d), make([]int, s.States)
+	for x := range s.States {
+		for l := range d {
+			a := x / s.place[l] % (v + 1)
+			s.tokens[x*d+l] = a
+			if a == v {
+				s.masks[x]++
+			}
+		}
+		if s.masks[x] == 0 {
+			s.clean = append(s.clean, x)
+		}
+	}
+	return s
+}
+
+// AllMask is the state in which every position is masked.
+func (s Space) AllMask() int { return s.States - 1 }
+
+// Masks counts the masked positions of a state.
+func (s Space) Masks(state int) int { return s.masks[state] }
+
+// Token is what a state has at position l: 0..V−1, or V for MASK.
+func (s Space) Token(state, l int) int { return s.tokens[state*s.D+l] }
+
+// Reveal is the state with token a at its masked position l.
+func (s Space) Reveal(state, l, a int) int { return state - (s.V-a)*s.place[l] }
+
+// Hide is the state with MASK at its visible position l.
+func (s Space) Hide(state, l int) int { return state + (s.V-s.Token(state, l))*s.place[l] }
+
+// Clean is the state of a sequence.
+func (s Space) Clean(sequence int) int { return s.clean[sequence] }
+
+// OnSequences restricts a law over states to the sequences without MASK.
+func (s Space) OnSequences(law []float64) []float64 {
+	out := make([]float64, s.Sequences)
+	for i, x := range s.clean {
+		out[i] = law[x]
+	}
+	return out
+}
+
+// OnStates is a law over sequences as one over states.
+func (s Space) OnStates(law []float64) []float64 {
+	out := make([]float64, s.States)
+	for i, x := range s.clean {
+		out[x] = law[i]
+	}
+	return out
+}
+
+// masked calls do for each masked position of a state.
+func (s Space) masked(state int, do func(l int)) {
+	for l, a := range s.tokens[state*s.D : (state+1)*s.D] {
+		if a == s.V {
+			do(l)
+		}
+	}
+}
+
+// mixture is the probability, when each position is masked with probability λ and
+// visible with probability α independently, that just m given ones of d are masked.
+func mixture(d, m int, alpha, lambda float64) float64 {
+	return integerPower(alpha, d-m) * integerPower(lambda, m)
+}
+
+// integerPower is x^n with 0^0 = 1.
+func integerPower(x float64, n int) float64 {
+	out := 1.0
+	for range n {
+		out *= x
+	}
+	return out
+}
+
+// binomial is C(n,k).
+func binomial(n, k int) float64 {
+	out := 1.0
+	for i := range k {
+		out = out * float64(n-i) / float64(i+1)
+	}
+	return math.Round(out)
+}

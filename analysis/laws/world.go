@@ -1,0 +1,125 @@
+package laws
+
+import (
+	"errors"
+	"math"
+
+	"mdmgen/model/world"
+)
+
+// World is a law of data with a denoiser.
+//
+//	μ(·|x,t) = (1−w)·μ0 + w·μ1,  w = c·λ^p
+//
+// where it depends on time, and μ0 alone where it does not.
+type World struct {
+	Space
+	// Q0 [Sequences] is the law of the data.
+	Q0 []float64
+	// Mass [States] is the probability of a state's visible tokens, so that the
+	// forward marginal is q_t(x) = Mass[x]·α^(d−m)·λ^m.
+	Mass []float64
+	// posterior [States·D·V] is q0^l(a|visible tokens), 0 where Mass is 0.
+	posterior []float64
+	mu0, mu1  []float64
+	c, p      float64
+}
+
+// New takes a world file apart. It is an error where the file gives no q0.
+func New(w *world.World) (*World, error) {
+	if w.Q0() == nil {
+		return nil, errors.New(`field "q0" is missing: the laws of a world need the data's`)
+	}
+	f := w.Facts()
+	mu0, mu1, c, p := w.Mixture()
+	return FromTables(f.Length, f.Columns, w.Q0(), mu0, mu1, c, p), nil
+}
+
+// FromTables makes a world of d positions over v tokens: q0 [v^d], μ0 and μ1
+// [(v+1)^d·d·v] with anything at visible positions; μ1 is nil for a denoiser that
+// does not depend on time. The slices are kept. It panics on a wrong length.
+func FromTables(d, v int, q0, mu0, mu1 []float64, c, p float64) *World {
+	w := &World{Space: NewSpace(d, v), Q0: q0, mu0: mu0, mu1: mu1, c: c, p: p}
+	rows := w.States * d * v
+	if len(q0) != w.Sequences || len(mu0) != rows || mu1 != nil && len(mu1) != rows {
+		panic("laws: a table has the wrong length")
+	}
+	w.Mass = make([]float64, w.States)
+	w.posterior = make([]float64, rows)
+	for i, x := range w.clean {
+		w.Mass[x] = q0[i]
+	}
+	for x := range w.States {
+		first := true
+		w.masked(x, func(l int) {
+			at := (x*d + l) * v
+			var sum Sum
+			for a := range v {
+				w.posterior[at+a] = w.Mass[w.Reveal(x, l, a)]
+				sum.Add(w.posterior[at+a])
+			}
+			if first {
+				w.Mass[x], first = sum.Value(), false
+			}
+			if total := sum.Value(); total > 0 {
+				for a := range v {
+					w.posterior[at+a] /= total
+				}
+			}
+		})
+	}
+	return w
+}
+
+// Timed says whether the denoiser depends on time.
+func (w *World) Timed() bool { return w.mu1 != nil }
+
+// Posterior is q0^l(·|visible tokens of the state) at a masked position; false
+// where the position is visible or the tokens are impossible. It must not be changed.
+func (w *World) Posterior(state, l int) ([]float64, bool) {
+	if w.Token(state, l) != w.V || w.Mass[state] == 0 {
+		return nil, false
+	}
+	return row(w.posterior, w, state, l), true
+}
+
+// Rows is the denoiser's table [States·D·V] at masked fraction lambda. It must not
+// be changed.
+func (w *World) Rows(lambda float64) []float64 {
+	if w.mu1 == nil {
+		return w.mu0
+	}
+	weight := w.c * math.Pow(lambda, w.p)
+	out := make([]float64, len(w.mu0))
+	for i := range out {
+		out[i] = (1-weight)*w.mu0[i] + weight*w.mu1[i]
+	}
+	return out
+}
+
+// row is a table's row for a state and a position.
+func row(table []float64, w *World, state, l int) []float64 {
+	at := (state*w.D + l) * w.V
+	return table[at : at+w.V : at+w.V]
+}
+
+// Marginal is the forward marginal q_t over states.
+func (w *World) Marginal(t float64) []float64 {
+	alpha, lambda := math.Exp(-t), -math.Expm1(-t)
+	out := make([]float64, w.States)
+	for x := range out {
+		out[x] = w.Mass[x] * mixture(w.D, w.masks[x], alpha, lambda)
+	}
+	return out
+}
+
+// Rate is r(t) = α/(1−α) = 1/(e^t−1), the rate at which a masked position is revealed.
+func Rate(t float64) float64 { return 1 / math.Expm1(t) }
+
+// InitialTV is TV(q_T, all-mask) = 1−(1−e^(−T))^d for data without MASK (Lemma 3).
+func InitialTV(d int, t float64) float64 {
+	return -math.Expm1(float64(d) * math.Log1p(-math.Exp(-t)))
+}
+
+// EarlyStoppingTV is TV(q0, q_δ) = 1−e^(−dδ) for data without MASK.
+func EarlyStoppingTV(d int, delta float64) float64 { return -math.Expm1(-float64(d) * delta) }

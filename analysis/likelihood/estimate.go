@@ -1,0 +1,256 @@
+package likelihood
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+)
+
+// Form names a Monte-Carlo estimator. Those but Plans and the protocols have the
+// NELBO, L_∞, as their expectation, without bias.
+type Form string
+
+// The forms. M is the set of masked positions, d the number of free ones.
+const (
+	// Subsets draws k, stratified over 1..d, and M uniform among the subsets of k
+	// positions: (d/k)·Σ_{l∈M} −log μ^l. No end of time is cut off.
+	Subsets Form = "k"
+	// Lambda draws the masked fraction λ uniform on (0,1) and M given that it is not
+	// empty: (1−(1−λ)^d)/λ·Σ. Drawing M unconditionally has the same mean and an
+	// infinite variance.
+	Lambda Form = "lambda"
+	// Time draws times of the model's own noise, antithetic in pairs u and 1−u, and M
+	// as Lambda does, weighted with −α'/(1−α). Masked fractions that the noise does not
+	// reach get their share of the draws, so that nothing is cut off.
+	Time Form = "t"
+	// Orders draws orders and hitting times of the first-hitting sampler: Σ −log μ
+	// along the chain, d rows a draw.
+	Orders Form = "orders"
+	// ScoreEntropyForm is Lambda with the denoising score entropy of the scores as the
+	// network gives them in place of −log μ: Σ_a s − r·log s + r(log r − 1).
+	ScoreEntropyForm Form = "score-entropy"
+	// Plans is −log (1/K)Σ P(path) over K plans of a sampler: a bound on its −log P that
+	// falls with K in expectation. A draw is K plans.
+	Plans Form = "plans"
+
+	// MDLM, RADD, SEDD and LLaDA are what those projects report, with their truncation:
+	// see [Protocols].
+	MDLM  Form = "mdlm"
+	RADD  Form = "radd"
+	SEDD  Form = "sedd"
+	LLaDA Form = "llada"
+)
+
+// Forms lists the estimators, the default first; Protocols those of public
+// implementations.
+func Forms() []Form { return []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, Plans} }
+
+// Protocols lists the protocols.
+func Protocols() []Form { return []Form{MDLM, RADD, SEDD, LLaDA} }
+
+// Config says how estimates are made.
+type Config struct {
+	// Form is the estimator; "" is Subsets.
+	Form Form
+	// Draws is the number of draws a window; 0 is the form's own: 16, or what the
+	// protocol takes.
+	Draws int
+	// Plans is K, for Plans; 0 is 1. Sampler draws the plans; nil is FHS.
+	Plans   int
+	Sampler *samplers.Sampler
+	// Seed and a window's index determine its draws.
+	Seed uint64
+	// Confidence is that of intervals; 0 is 0.95.
+	Confidence float64
+}
+
+// Result is the estimate for one window, in nats.
+type Result struct {
+	// Nats is what the form estimates. For networks with scores it is that of the
+	// normalised scores, but for SEDD and ScoreEntropyForm, which take them as they are.
+	Nats estimate.Estimate
+	// Price is, for networks with scores, the estimate of ∫ r·E Σ (c−1−log c) dt, what the
+	// mass c = Σ_a μ of the scores adds to the integrated score entropy; nil for others
+	// and where the form does not integrate over time.
+	Price *estimate.Estimate
+	// Deviation is the mean of |c − 1| over the rows, for networks with scores.
+	Deviation float64
+	// Rows counts network rows.
+	Rows int
+}
+
+// Check reports what is wrong with a configuration, for a network with these facts.
+func (c Config) Check(f facts.Facts) error {
+	form := c.form()
+	switch {
+	case !slices.Contains(Forms(), form) && !slices.Contains(Protocols(), form):
+		return fmt.Errorf("likelihood: estimator %q: must be one of %s, or a protocol %s", form, join(Forms()), join(Protocols()))
+	case c.Draws < 0:
+		return fmt.Errorf("likelihood: %d draws: must be at least 1", c.Draws)
+	case c.Plans < 0:
+		return fmt.Errorf("likelihood: %d plans: must be at least 1", c.Plans)
+	case form != Plans && (c.Plans != 0 || c.Sampler != nil):
+		return fmt.Errorf("likelihood: a sampler and a number of plans belong to the estimator %s", Plans)
+	case form == SEDD && f.Output != facts.LogScore:
+		return fmt.Errorf("likelihood: the protocol %s is about scores; this network has %s", SEDD, f.Output)
+	}
+	if _, err := samplers.ParseNoise(f.Noise); err != nil {
+		return err
+	}
+	return nil
+}
+
+func join(forms []Form) string {
+	var out []string
+	for _, f := range forms {
+		out = append(out, string(f))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (c Config) form() Form {
+	if c.Form == "" {
+		return Subsets
+	}
+	return c.Form
+}
+
+// DrawsOr is the number of draws in force.
+func (c Config) DrawsOr() int {
+	if c.Draws > 0 {
+		return c.Draws
+	}
+	switch c.form() {
+	case MDLM:
+		return 1
+	case RADD:
+		return 1024
+	case SEDD:
+		return 1000
+	case LLaDA:
+		return 128
+	}
+	return 16
+}
+
+// RowsOf is the greatest number of network rows that a window with d free positions
+// takes.
+func (c Config) RowsOf(d int) int {
+	switch c.form() {
+	case Orders:
+		return c.DrawsOr() * d
+	case Plans:
+		return c.DrawsOr() * max(c.Plans, 1) * d
+	}
+	return c.DrawsOr()
+}
+
+// sample is one draw of an estimator: some rows, and what their answers make.
+type sample struct {
+	from, to int
+	// value is of the answers; price of the same, nil where there is none.
+	value, price func(asks []Ask) float64
+}
+
+// drawer makes the draws of one window.
+type drawer struct {
+	cfg    Config
+	facts  facts.Facts
+	noise  samplers.Noise
+	target *Target
+	stream samplers.Stream
+	mass   bool
+
+	asks    []Ask
+	samples []sample
+	free    []int
+}
+
+// Estimate works out the windows ts, the first of which has the given index. All their
+// rows are asked for together. The result of a window depends on the configuration
+// and its index; its last bits also on the other windows of the call, because rows that
+// share a call with others are rounded differently. It is the same for equal calls.
+func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
+	if err := c.Check(e.facts); err != nil {
+		return nil, err
+	}
+	noise, err := samplers.ParseNoise(e.facts.Noise)
+	if err != nil {
+		return nil, err
+	}
+	d := drawer{cfg: c, facts: e.facts, noise: noise}
+	d.mass = e.facts.Output == facts.LogScore && c.form() != Plans || c.form() == ScoreEntropyForm
+	begin := make([]int, len(ts)+1)
+	rows := make([]int, len(ts)+1)
+	for i := range ts {
+		if err := e.Check(ts[i]); err != nil {
+			return nil, err
+		}
+		d.target = &ts[i]
+		d.stream.Reset(c.Seed, first+uint64(i))
+		if err := d.draw(); err != nil {
+			return nil, err
+		}
+		begin[i+1], rows[i+1] = len(d.samples), len(d.asks)
+	}
+	if err := e.Eval(ctx, d.asks); err != nil {
+		return nil, err
+	}
+	out := make([]Result, len(ts))
+	for i := range out {
+		out[i] = d.result(d.samples[begin[i]:begin[i+1]], d.asks[rows[i]:rows[i+1]])
+	}
+	return out, nil
+}
+
+// result turns answers into an estimate.
+func (d *drawer) result(samples []sample, asks []Ask) Result {
+	values, prices := make([]float64, len(samples)), make([]float64, len(samples))
+	priced := d.facts.Output == facts.LogScore
+	for i, s := range samples {
+		values[i] = s.value(d.asks[s.from:s.to])
+		if s.price == nil {
+			priced = false
+		} else if priced {
+			prices[i] = s.price(d.asks[s.from:s.to])
+		}
+	}
+	out := Result{Nats: d.interval(values), Rows: len(asks)}
+	if priced {
+		p := d.interval(prices)
+		out.Price = &p
+	}
+	n := 0
+	for _, a := range asks {
+		for _, m := range a.LogMass {
+			out.Deviation += math.Abs(math.Expm1(m))
+			n++
+		}
+	}
+	if n > 0 {
+		out.Deviation /= float64(n)
+	}
+	if d.facts.Output != facts.LogScore {
+		out.Deviation = 0
+	}
+	return out
+}
+
+// interval is the estimate of the mean, by how the form's draws depend on each other.
+func (d *drawer) interval(values []float64) estimate.Estimate {
+	switch d.cfg.form() {
+	case Subsets, MDLM, RADD:
+		return estimate.Strata(values, d.cfg.Confidence)
+	case Time:
+		return estimate.Groups(values, 2, d.cfg.Confidence)
+	case LLaDA:
+		return estimate.Groups(values, lladaBatch, d.cfg.Confidence)
+	}
+	return estimate.Mean(values, d.cfg.Confidence)
+}

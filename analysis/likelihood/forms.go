@@ -1,0 +1,279 @@
+package likelihood
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// cost turns the answer for one masked position into what is summed: logMu and
+// logMass as in [Ask].
+type cost func(logMu, logMass float64) float64
+
+func crossEntropy(logMu, _ float64) float64 { return -logMu }
+
+// draw appends the draws of one window. Streams are read in a fixed order, so that
+// what a window draws does not depend on anything else.
+func (d *drawer) draw() error {
+	d.free = d.target.Free
+	n := d.cfg.DrawsOr()
+	switch d.cfg.form() {
+	case Orders, Plans:
+		for range n {
+			if err := d.plans(); err != nil {
+				return err
+			}
+		}
+		return nil
+	case LLaDA:
+		d.llada(n)
+		return nil
+	}
+	var u float64
+	for j := range n {
+		switch d.cfg.form() {
+		case Subsets:
+			d.subset((float64(j) + d.stream.Float64()) / float64(n))
+		case Lambda:
+			d.lambda(d.stream.Float64(), crossEntropy)
+		case ScoreEntropyForm:
+			lambda := d.stream.Float64()
+			d.lambda(lambda, scoreCost(lambda))
+		case Time:
+			if j%2 == 0 {
+				u = d.stream.Float64()
+			} else {
+				u = 1 - u
+			}
+			d.time(u)
+		case MDLM:
+			d.mdlm((float64(j) + d.stream.Float64()) / float64(n))
+		case RADD:
+			lambda := (float64(j) + d.stream.Float64()) / float64(n)
+			d.independent(lambda, 1/lambda, crossEntropy)
+		case SEDD:
+			d.sedd(d.stream.Float64())
+		}
+	}
+	return nil
+}
+
+// add appends a draw of one row: weight times the sum of cost over the masked
+// positions, 0 where none is.
+func (d *drawer) add(masked []int, lambda, weight float64, c cost) {
+	s := sample{from: len(d.asks), to: len(d.asks)}
+	if len(masked) > 0 {
+		a := Ask{Target: d.target, Masked: masked, Wanted: masked, Lambda: lambda, LogMu: make([]float64, len(masked))}
+		if d.mass {
+			a.LogMass = make([]float64, len(masked))
+		}
+		d.asks = append(d.asks, a)
+		s.to++
+	}
+	sum := func(c cost) func([]Ask) float64 {
+		return func(asks []Ask) float64 {
+			var total float64
+			for _, a := range asks {
+				for j, mu := range a.LogMu {
+					mass := 0.0
+					if a.LogMass != nil {
+						mass = a.LogMass[j]
+					}
+					total += c(mu, mass)
+				}
+			}
+			return weight * total
+		}
+	}
+	s.value = sum(c)
+	if d.mass {
+		s.price = sum(func(_, mass float64) float64 { return price(mass) })
+	}
+	d.samples = append(d.samples, s)
+}
+
+// subset is a draw of Subsets at u in (0,1): k = 1+⌊ud⌋ positions. With a uniform for
+// each position, those of the k smallest are a uniform subset, and the k-th smallest
+// is the masked fraction at which FHS has just them masked (Lemma 6 of the paper).
+func (d *drawer) subset(u float64) {
+	n := len(d.free)
+	k := min(1+int(u*float64(n)), n)
+	masked, lambda := d.smallest(k)
+	d.add(masked, lambda, float64(n)/float64(k), crossEntropy)
+}
+
+// smallest draws a uniform for each free position and returns those of the k smallest,
+// ascending, with the k-th smallest uniform.
+func (d *drawer) smallest(k int) ([]int, float64) {
+	type place struct {
+		u float64
+		l int
+	}
+	places := make([]place, len(d.free))
+	for i, l := range d.free {
+		places[i] = place{d.stream.Float64(), l}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.u, b.u), a.l-b.l)
+	})
+	masked := make([]int, k)
+	for i := range masked {
+		masked[i] = places[i].l
+	}
+	slices.Sort(masked)
+	return masked, places[k-1].u
+}
+
+// lambda is a draw at masked fraction λ, with weight 1/λ for what is drawn: M given
+// that it is not empty, times the probability that it is not.
+func (d *drawer) lambda(lambda float64, c cost) {
+	masked, p := d.some(lambda)
+	d.add(masked, lambda, p/lambda, c)
+}
+
+// some masks each position with probability λ given that at least one is, and returns
+// the probability of that. While none is masked, position i of d is with probability
+// λ/(1−(1−λ)^(d−i)).
+func (d *drawer) some(lambda float64) ([]int, float64) {
+	any := func(n int) float64 { return -math.Expm1(float64(n) * math.Log1p(-lambda)) }
+	var masked []int
+	for i, l := range d.free {
+		p := lambda
+		if masked == nil {
+			p = lambda / any(len(d.free)-i)
+		}
+		if d.stream.Float64() < p || masked == nil && i == len(d.free)-1 {
+			masked = append(masked, l)
+		}
+	}
+	return masked, any(len(d.free))
+}
+
+// independent masks each position with probability λ, all or none included.
+func (d *drawer) independent(lambda, weight float64, c cost) {
+	var masked []int
+	for _, l := range d.free {
+		if d.stream.Float64() < lambda {
+			masked = append(masked, l)
+		}
+	}
+	d.add(masked, lambda, weight, c)
+}
+
+// scoreCost is the score entropy of a position divided by r, so that 1/λ weighs it
+// as it does −log μ: dt = dλ/(1−λ) and r = (1−λ)/λ.
+func scoreCost(lambda float64) cost {
+	r, logR := (1-lambda)/lambda, logRate(lambda)
+	return func(logMu, logMass float64) float64 {
+		return scoreLoss(math.Exp(logR+logMass), logR+logMu+logMass, r, logR) / r
+	}
+}
+
+// time is a draw at u in (0,1). The noise's masked fractions λ(t), t in its range, take
+// all of (0,1) but a part of measure π below λ(0) and above λ(1), the ends that
+// published schedules cut off. u < π falls into that part, where λ is uniform; other u
+// make t uniform. The density of λ is then −α'(t)^(−1)·(1−π), and the weight
+// −α'/(1−α)/(1−π).
+func (d *drawer) time(u float64) {
+	if d.noise == samplers.Exp {
+		// Its time has no end: t with density e^(−t) is λ uniform.
+		d.lambda(u, crossEntropy)
+		return
+	}
+	least, most := d.noise.Range()
+	low, high := -math.Expm1(-least), -math.Expm1(-most)
+	cut := low + 1 - high
+	if u < cut {
+		if u >= low {
+			u = high + (u - low)
+		}
+		d.lambda(u, crossEntropy)
+		return
+	}
+	t := (u - cut) / (1 - cut)
+	lambda := -math.Expm1(-d.noise.Theta(t))
+	if !(lambda > 0 && lambda < 1) {
+		lambda = min(max(lambda, 0x1p-53), 1-0x1p-53)
+	}
+	masked, p := d.some(lambda)
+	d.add(masked, lambda, p*-d.noise.AlphaPrime(t)/lambda/(1-cut), crossEntropy)
+}
+
+// plans is a draw of K plans of a sampler, or of one order of FHS: −log of the mean
+// path probability.
+func (d *drawer) plans() error {
+	s := sample{from: len(d.asks)}
+	k := max(d.cfg.Plans, 1)
+	ends := make([]int, k)
+	var offset float64
+	for i := range k {
+		left, err := d.plan()
+		if err != nil {
+			return err
+		}
+		offset = left
+		ends[i] = len(d.asks) - s.from
+	}
+	s.to = len(d.asks)
+	s.value = func(asks []Ask) float64 {
+		logs := make([]float64, k)
+		from := 0
+		for i, to := range ends {
+			logs[i] = -asksCost(asks[from:to])
+			from = to
+		}
+		if k == 1 {
+			return offset - logs[0]
+		}
+		return offset - logSum(logs) + math.Log(float64(k))
+	}
+	d.samples = append(d.samples, s)
+	return nil
+}
+
+// plan appends the rows of one plan. Where a grid sampler leaves masks, only plans
+// that reveal everything can give the text: those are drawn, and −d·log(1−p_M), −log of
+// their probability, is returned.
+func (d *drawer) plan() (offset float64, err error) {
+	s := d.cfg.Sampler
+	if s == nil {
+		if s, err = samplers.New(samplers.Options{}, samplers.Conditions{}); err != nil {
+			return 0, err
+		}
+	}
+	if steps, ok := s.Steps(); ok && !s.Denoises() && steps.Left() > 0 {
+		d.conditioned(steps)
+		return -float64(len(d.free)) * math.Log1p(-steps.Left()), nil
+	}
+	var p samplers.Plan
+	if err := s.Plan(&p, &d.stream, d.free); err != nil {
+		return 0, err
+	}
+	d.asks = planAsks(d.asks, d.target, &p, true)
+	return 0, nil
+}
+
+// conditioned appends the rows of a grid's plan given that it reveals everything: a
+// position is revealed in the step with S_{k+1} ≤ U < S_k, U uniform above S_N.
+func (d *drawer) conditioned(s samplers.Steps) {
+	n := len(s.Stay) - 1
+	type hit struct{ step, l int }
+	hits := make([]hit, len(d.free))
+	for i, l := range d.free {
+		u := s.Stay[n] + (1-s.Stay[n])*d.stream.Float64()
+		k, _ := slices.BinarySearchFunc(s.Stay[1:], u, func(stay, u float64) int { return cmp.Compare(u, stay) })
+		hits[i] = hit{min(k, n-1), l}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return a.step - b.step })
+	var p samplers.Plan
+	for i, h := range hits {
+		if i == 0 || h.step != hits[i-1].step {
+			p.Blocks = append(p.Blocks, samplers.Block{Lambda: s.Grid.Lambda[h.step], Theta: s.Grid.Theta[h.step], Step: h.step})
+		}
+		b := &p.Blocks[len(p.Blocks)-1]
+		b.Positions = append(b.Positions, h.l)
+	}
+	d.asks = planAsks(d.asks, d.target, &p, false)
+}

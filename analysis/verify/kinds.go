@@ -1,0 +1,136 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mdmgen/model"
+)
+
+// maxFile bounds a JSON reference file, in bytes.
+const maxFile = 256 << 20
+
+// file is a JSON reference file.
+type file struct {
+	path string
+	data []byte
+	doc  *node
+}
+
+// Kind is what a reference file is about.
+type Kind struct {
+	// Name is the file's schema, or "golden" for tensors.
+	Name string
+	// Model says whether the file's numbers are a model's; others are recomputed from the
+	// file alone.
+	Model bool
+	// Limit is the usual greatest difference, Measure what it is compared with.
+	Limit   float64
+	Measure Measure
+	run     func(f file, m *matcher) error
+}
+
+// lawsLimit is that of exact values: they hold to 1e-12, integrals to 1e-11.
+const lawsLimit = 1e-10
+
+// kinds of JSON files, by schema.
+var kinds = []Kind{
+	{Name: "mdm-laws-world/1", run: worldFile},
+}
+
+// golden files hold tensors of a model.
+var goldenKind = Kind{Name: "golden", Model: true, Limit: 1e-4, Measure: Absolute}
+
+// KindOf recognises a reference file by its content. Every error is one line.
+func KindOf(path string) (Kind, error) {
+	k, _, err := open(path)
+	return k, err
+}
+
+// open reads a JSON file; of tensors only the beginning.
+func open(path string) (Kind, file, error) {
+	f := file{path: path}
+	if strings.EqualFold(filepath.Ext(path), ".safetensors") {
+		return goldenKind, f, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Kind{}, f, err
+	}
+	if info.IsDir() || info.Size() > maxFile {
+		return Kind{}, f, fmt.Errorf("%s: must be a file of at most %d bytes", path, maxFile)
+	}
+	if f.data, err = os.ReadFile(path); err != nil {
+		return Kind{}, f, err
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(f.data, " \t\r\n"), []byte("{")) {
+		return goldenKind, f, nil
+	}
+	if f.doc, err = readDocument(f.data); err != nil {
+		return Kind{}, f, fmt.Errorf("%s: %w", path, err)
+	}
+	var schema string
+	if n := f.doc.fields["schema"]; n != nil {
+		schema, _ = n.value.(string)
+	}
+	var known []string
+	for _, k := range kinds {
+		if k.Name == schema {
+			k.Limit, k.Measure = lawsLimit, Relative
+			return k, f, nil
+		}
+		known = append(known, k.Name)
+	}
+	slices.Sort(known)
+	return Kind{}, f, fmt.Errorf("%s: schema is %.60q: must be one of %s, or a .safetensors file of tensors", path, schema, strings.Join(known, ", "))
+}
+
+// File recomputes the reference file at path. m may be nil for kinds that need no
+// model. limit is the greatest difference that is accepted; below 0 it is the
+// kind's own. A difference above it is part of the report; an error means that the
+// comparison could not be made.
+func File(ctx context.Context, m model.Model, path string, limit float64) (Report, error) {
+	k, f, err := open(path)
+	if err != nil {
+		return Report{}, err
+	}
+	if limit < 0 {
+		limit = k.Limit
+	}
+	var items []Item
+	if k.Model {
+		if m == nil {
+			return Report{}, fmt.Errorf("%s: holds tensors of a model: open one", path)
+		}
+		items, err = golden(ctx, m, path, limit)
+	} else {
+		match := &matcher{limit: limit, wider: map[string]float64{"euler_rate_integral": 10, "euler_rhs": 10}}
+		if err = k.run(f, match); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		items = match.items
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Schema: Schema, OK: true, Items: items}
+	for _, it := range r.Items {
+		r.OK = r.OK && it.OK
+	}
+	return r, nil
+}
+
+// ok says whether all items so far are.
+func (m *matcher) ok() bool {
+	for _, it := range m.items {
+		if !it.OK {
+			return false
+		}
+	}
+	return true
+}
