@@ -41,6 +41,7 @@ const lawsLimit = 1e-10
 // kinds of JSON files, by schema.
 var kinds = []Kind{
 	{Name: "mdm-laws-world/1", run: worldFile},
+	{Name: "mdm-laws-maskmass/1", run: maskmassFile},
 }
 
 // golden files hold tensors of a model.

@@ -1,0 +1,345 @@
+package likelihood
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// noisy is dirichlet3-noisy: a world whose conditionals contradict each other, with
+// the fields of its reference file that these tests use.
+func noisy(t testing.TB) *world.World {
+	t.Helper()
+	w, err := world.Open("testdata/dirichlet3-noisy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func mustNew(t testing.TB, w *world.World) *Evaluator {
+	t.Helper()
+	e, err := New(w, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func mustTable(t testing.TB, e *Evaluator, target Target) *Table {
+	t.Helper()
+	table, err := e.Table(context.Background(), target, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func mustSampler(t testing.TB, o samplers.Options) *samplers.Sampler {
+	t.Helper()
+	s, err := samplers.New(o, samplers.Conditions{Noise: "exp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func one(t testing.TB, e *Evaluator, target Target, index uint64, c Config) Result {
+	t.Helper()
+	r, err := e.Estimate(context.Background(), []Target{target}, index, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r[0]
+}
+
+// integral is ∫ (1/λ)·E_λ Σ −log μ dλ over a range of λ, exactly.
+func (t *Table) integral(from, to float64) float64 {
+	return quad.Fixed(func(lambda float64) float64 {
+		return t.integrand(lambda, func(mu, _ float64) float64 { return -mu })
+	}, from, to, 20, quad.Legendre{}, 1)
+}
+
+// lladaMean is the expectation of LLaDA's estimate: its rounded, wrapped counts are not
+// uniform on 1..d.
+func lladaMean(table *Table, n int) float64 {
+	d := table.D
+	byCount := make([]float64, d+1) // E (d/k) Σ over subsets of k positions
+	weight := table.subsetWeights()
+	for k := 1; k <= d; k++ {
+		for a := range 1<<d - 1 {
+			visible := 0
+			cost := 0.0
+			for i := range d {
+				if a>>i&1 == 1 {
+					visible++
+				} else {
+					cost -= table.LogMu[a*d+i]
+				}
+			}
+			if d-visible == k {
+				byCount[k] += float64(d) * weight[visible] * cost
+			}
+		}
+	}
+	var sum float64
+	for from := 0; from < n; from += lladaBatch {
+		b := min(lladaBatch, n-from)
+		for k := 1; k <= d; k++ {
+			for j := range b {
+				count := (int(math.RoundToEven(float64(k)+float64(j*d)/float64(b)))-1)%d + 1
+				sum += byCount[count] / float64(d)
+			}
+		}
+	}
+	return sum / float64(n)
+}
+
+// TestForms compares every form, on several worlds and texts, with the exact value of
+// what it estimates: within 4 standard errors.
+func TestForms(t *testing.T) {
+	paths := map[string]string{"dirichlet3-noisy": "testdata/dirichlet3-noisy.json", "xor3-mixed": reftest.Data(t, "reference", "laws", "xor3-mixed.json")}
+	for name, path := range paths {
+		w, err := world.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := mustNew(t, w)
+		for _, ids := range [][]int{{1, 1, 1}, {0, 1, 0}} {
+			target := Whole(ids)
+			table := mustTable(t, e, target)
+			const eps = protocolEpsilon
+			for form, want := range map[Form]float64{
+				Subsets: table.NELBO(), Lambda: table.NELBO(), Time: table.NELBO(), Orders: table.NELBO(), ScoreEntropyForm: table.NELBO(),
+				Plans: table.NELBO(), RADD: table.NELBO(), MDLM: table.integral(eps*(1-eps), 1-eps) / (1 - eps), LLaDA: lladaMean(table, 6400),
+			} {
+				got := one(t, e, target, 3, Config{Form: form, Draws: 6400, Seed: 9})
+				if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
+					t.Errorf("%s %v: %s is %v, want %v: %.1f standard errors away", name, ids, form, got.Nats, want, z)
+				}
+				if got.Rows == 0 || got.Price != nil {
+					t.Errorf("%s: %s: %d rows, price %v", name, form, got.Rows, got.Price)
+				}
+			}
+		}
+	}
+}
+
+// TestNoises checks that the time form has no bias whatever the noise cuts off.
+func TestNoises(t *testing.T) {
+	e := mustNew(t, noisy(t))
+	target := Whole([]int{3, 0, 3})
+	want := mustTable(t, e, target).NELBO()
+	for _, noise := range samplers.Noises() {
+		e.facts.Noise = noise
+		got := one(t, e, target, 0, Config{Form: Time, Draws: 20000, Seed: 4})
+		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
+			t.Errorf("%s: %v, want %v: %.1f standard errors away", noise, got.Nats, want, z)
+		}
+	}
+}
+
+// TestTimed checks the forms on a world that depends on time.
+func TestTimed(t *testing.T) {
+	w, err := world.Open(reftest.Data(t, "reference", "laws", "timed3.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := mustNew(t, w)
+	target := Whole([]int{0, 1, 1})
+	table, err := e.TimedTable(context.Background(), target, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := table.NELBO()
+	for _, form := range []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, RADD} {
+		got := one(t, e, target, 0, Config{Form: form, Draws: 6400, Seed: 2})
+		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
+			t.Errorf("%s: %v, want %v: %.1f standard errors away", form, got.Nats, want, z)
+		}
+	}
+}
+
+// expectedPlans is E[−log p̂_K] over K independent orders.
+func expectedPlans(costs []float64, k int) float64 {
+	var walk func(sum float64, left int) float64
+	walk = func(sum float64, left int) float64 {
+		if left == 0 {
+			return -math.Log(sum / float64(k))
+		}
+		var out float64
+		for _, c := range costs {
+			out += walk(sum+math.Exp(-c), left-1)
+		}
+		return out / float64(len(costs))
+	}
+	return walk(0, k)
+}
+
+// TestExpectedPlans checks this file's own yardstick, and PathCosts, against the
+// reference file.
+func TestExpectedPlans(t *testing.T) {
+	w := noisy(t)
+	raw, _ := w.Extra("importance_weighted")
+	var refs []struct {
+		X0    []int     `json:"x0"`
+		Paths []float64 `json:"path_probabilities"`
+		K     []int
+		Bound []float64
+	}
+	if err := json.Unmarshal(raw, &refs); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range refs {
+		costs := mustTable(t, mustNew(t, w), Whole(ref.X0)).PathCosts()
+		for i, p := range ref.Paths {
+			if math.Abs(math.Exp(-costs[i])-p) > 1e-12 {
+				t.Errorf("path %d of %v: %v, want %v", i, ref.X0, math.Exp(-costs[i]), p)
+			}
+		}
+		for i, k := range ref.K {
+			if k > 4 {
+				continue
+			}
+			if got := expectedPlans(costs, k); math.Abs(got-ref.Bound[i]) > 1e-10 {
+				t.Errorf("K = %d of %v: %v, want %v", k, ref.X0, got, ref.Bound[i])
+			}
+		}
+	}
+}
+
+// TestPlans compares K-plan bounds of every planned sampler with what they estimate:
+// for K = 1 the mean cost of a plan, which by Jensen is above −log P, and for large K
+// −log P itself, from above.
+func TestPlans(t *testing.T) {
+	e := mustNew(t, noisy(t))
+	target := Whole([]int{1, 1, 1})
+	table := mustTable(t, e, target)
+	for _, o := range []samplers.Options{
+		{}, {Sampler: "parallel-fhs", Sizes: "2,1"}, {Sampler: "ordered"}, {Sampler: "ordered", Order: "random"},
+		{Sampler: "euler", Steps: 3}, {Sampler: "tweedie", Grid: "lambda", Steps: 3},
+		{Sampler: "tweedie", Steps: 3, Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 2, Finish: "leave"},
+	} {
+		s := mustSampler(t, o)
+		exact, err := e.Exact(context.Background(), target, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Sampler != "ordered" || o.Order == "random" {
+			same, err := table.Sampler(s)
+			if err != nil || same.NegLog != exact.NegLog {
+				t.Errorf("%v: %v, %v by the table, want %v", s, same.NegLog, err, exact.NegLog)
+			}
+		}
+		previous := math.Inf(1)
+		for _, k := range []int{1, 4, 64} {
+			got := one(t, e, target, 0, Config{Form: Plans, Plans: k, Sampler: s, Draws: 400, Seed: 8}).Nats
+			if got.Mean > previous+1e-12 && k > 1 {
+				t.Errorf("%v: K = %d gives %v, more than fewer plans (%v)", s, k, got.Mean, previous)
+			}
+			if got.Mean+4*got.SE < exact.NegLog-1e-9 {
+				t.Errorf("%v: K = %d: %v is below −log P = %v", s, k, got, exact.NegLog)
+			}
+			previous = got.Mean
+		}
+		if previous > exact.NegLog+0.05 {
+			t.Errorf("%v: 64 plans give %v, −log P is %v", s, previous, exact.NegLog)
+		}
+	}
+}
+
+// TestCoverage repeats estimates with 64 draws for 1000 seeds: their 95 % intervals
+// cover the exact value 930 to 970 times.
+func TestCoverage(t *testing.T) {
+	e := mustNew(t, noisy(t))
+	for _, ids := range [][]int{{1, 1, 1}, {3, 0, 3}} {
+		target := Whole(ids)
+		table := mustTable(t, e, target)
+		costs := table.PathCosts()
+		configs := []struct {
+			c    Config
+			want float64
+		}{
+			{Config{Form: Subsets}, table.NELBO()},
+			{Config{Form: Lambda}, table.NELBO()},
+			{Config{Form: Time}, table.NELBO()},
+			{Config{Form: Orders}, table.NELBO()},
+			{Config{Form: ScoreEntropyForm}, table.NELBO()},
+			{Config{Form: Plans, Plans: 1}, expectedPlans(costs, 1)},
+			{Config{Form: Plans, Plans: 2}, expectedPlans(costs, 2)},
+			{Config{Form: Plans, Plans: 4}, expectedPlans(costs, 4)},
+		}
+		for _, test := range configs {
+			covered := 0
+			for seed := uint64(1); seed <= 1000; seed++ {
+				c := test.c
+				c.Draws, c.Seed = 64, seed
+				if got := one(t, e, target, 0, c).Nats; got.Lo <= test.want && test.want <= got.Hi {
+					covered++
+				}
+			}
+			t.Logf("%v %s K=%d: %d", ids, test.c.Form, test.c.Plans, covered)
+			if covered < 930 || covered > 970 {
+				t.Errorf("%v: %s, K = %d: %d of 1000 intervals cover", ids, test.c.Form, test.c.Plans, covered)
+			}
+		}
+	}
+}
+
+// TestDeterministic checks that a window's draws depend on seed and index alone, and
+// that a world's numbers do not depend on what they are worked out with.
+func TestDeterministic(t *testing.T) {
+	e := mustNew(t, noisy(t))
+	ts := []Target{Whole([]int{1, 1, 1}), Whole([]int{3, 0, 3}), Whole([]int{2, 2, 0})}
+	for _, form := range append(Forms(), MDLM, RADD, LLaDA) {
+		c := Config{Form: form, Draws: 8, Seed: 5}
+		all, err := e.Estimate(context.Background(), ts, 10, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range ts {
+			got := one(t, e, ts[i], 10+uint64(i), c)
+			if fmt.Sprint(got) != fmt.Sprint(all[i]) {
+				t.Errorf("%s: window %d alone gives %v, among others %v", form, i, got, all[i])
+			}
+		}
+		if other := one(t, e, ts[0], 11, c); other.Nats.Mean == all[0].Nats.Mean {
+			t.Errorf("%s: two indices give the same draws", form)
+		}
+		c.Seed++
+		if other := one(t, e, ts[0], 10, c); other.Nats.Mean == all[0].Nats.Mean {
+			t.Errorf("%s: two seeds give the same draws", form)
+		}
+	}
+}
+
+// TestContext checks that context is visible and not counted: the likelihood of the
+// free positions is that of the whole text divided by the context's marginal, where
+// the law is a product.
+func TestContext(t *testing.T) {
+	e := mustNew(t, noisy(t))
+	ids := []int{1, 2, 3}
+	whole := mustTable(t, e, Whole(ids))
+	part := mustTable(t, e, Target{IDs: ids, Free: []int{0, 2}})
+	// Subsets that hold position 1, in the whole table, are the part's.
+	for a := range 4 {
+		in := a&1 | 2 | a&2<<1
+		for i, l := range []int{0, 2} {
+			if got, want := part.LogMu[a*2+i], whole.LogMu[in*3+l]; got != want {
+				t.Errorf("subset %b, position %d: %v, want %v", a, l, got, want)
+			}
+		}
+	}
+	got := one(t, e, Target{IDs: ids, Free: []int{0, 2}}, 0, Config{Draws: 4000})
+	if z := (got.Nats.Mean - part.NELBO()) / got.Nats.SE; !(math.Abs(z) <= 4) {
+		t.Errorf("with context: %v, want %v", got.Nats, part.NELBO())
+	}
+}
