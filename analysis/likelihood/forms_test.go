@@ -159,7 +159,7 @@ func TestTimed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := table.NELBO()
+	want := table.NELBO().Value
 	for _, form := range []Form{Subsets, Lambda, Time, Orders, ScoreEntropyForm, RADD} {
 		got := one(t, e, target, 0, Config{Form: form, Draws: 6400, Seed: 2})
 		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {
@@ -184,21 +184,29 @@ func expectedPlans(costs []float64, k int) float64 {
 	return walk(0, k)
 }
 
+// weighted is an entry of a world's importance_weighted: Bound[i] is E[−log p̂_K] with
+// K[i] plans.
+type weighted struct {
+	X0    []int     `json:"x0"`
+	Paths []float64 `json:"path_probabilities"`
+	K     []int
+	Bound []float64
+}
+
+func importanceWeighted(t *testing.T, w *world.World) []weighted {
+	raw, _ := w.Extra("importance_weighted")
+	var refs []weighted
+	if err := json.Unmarshal(raw, &refs); err != nil || len(refs) == 0 {
+		t.Fatal(len(refs), err)
+	}
+	return refs
+}
+
 // TestExpectedPlans checks this file's own yardstick, and PathCosts, against the
 // reference file.
 func TestExpectedPlans(t *testing.T) {
 	w := noisy(t)
-	raw, _ := w.Extra("importance_weighted")
-	var refs []struct {
-		X0    []int     `json:"x0"`
-		Paths []float64 `json:"path_probabilities"`
-		K     []int
-		Bound []float64
-	}
-	if err := json.Unmarshal(raw, &refs); err != nil {
-		t.Fatal(err)
-	}
-	for _, ref := range refs {
+	for _, ref := range importanceWeighted(t, w) {
 		costs := mustTable(t, mustNew(t, w), Whole(ref.X0)).PathCosts()
 		for i, p := range ref.Paths {
 			if math.Abs(math.Exp(-costs[i])-p) > 1e-12 {
@@ -259,23 +267,24 @@ func TestPlans(t *testing.T) {
 // TestCoverage repeats estimates with 64 draws for 1000 seeds: their 95 % intervals
 // cover the exact value 930 to 970 times.
 func TestCoverage(t *testing.T) {
-	e := mustNew(t, noisy(t))
-	for _, ids := range [][]int{{1, 1, 1}, {3, 0, 3}} {
-		target := Whole(ids)
+	w := noisy(t)
+	e := mustNew(t, w)
+	type config struct {
+		c    Config
+		want float64
+	}
+	for _, ref := range importanceWeighted(t, w) {
+		target := Whole(ref.X0)
 		table := mustTable(t, e, target)
-		costs := table.PathCosts()
-		configs := []struct {
-			c    Config
-			want float64
-		}{
+		configs := []config{
 			{Config{Form: Subsets}, table.NELBO()},
 			{Config{Form: Lambda}, table.NELBO()},
 			{Config{Form: Time}, table.NELBO()},
 			{Config{Form: Orders}, table.NELBO()},
 			{Config{Form: ScoreEntropyForm}, table.NELBO()},
-			{Config{Form: Plans, Plans: 1}, expectedPlans(costs, 1)},
-			{Config{Form: Plans, Plans: 2}, expectedPlans(costs, 2)},
-			{Config{Form: Plans, Plans: 4}, expectedPlans(costs, 4)},
+		}
+		for i, k := range ref.K {
+			configs = append(configs, config{Config{Form: Plans, Plans: k}, ref.Bound[i]})
 		}
 		for _, test := range configs {
 			covered := 0
@@ -286,9 +295,9 @@ func TestCoverage(t *testing.T) {
 					covered++
 				}
 			}
-			t.Logf("%v %s K=%d: %d", ids, test.c.Form, test.c.Plans, covered)
+			t.Logf("%v %s K=%d: %d", ref.X0, test.c.Form, test.c.Plans, covered)
 			if covered < 930 || covered > 970 {
-				t.Errorf("%v: %s, K = %d: %d of 1000 intervals cover", ids, test.c.Form, test.c.Plans, covered)
+				t.Errorf("%v: %s, K = %d: %d of 1000 intervals cover", ref.X0, test.c.Form, test.c.Plans, covered)
 			}
 		}
 	}

@@ -1,57 +1,62 @@
 package likelihood
 
-import "gonum.org/v1/gonum/integrate/quad"
+import (
+	"math"
 
-// quadrature is Gauss–Legendre on [0,1] with the matrix that integrates the
-// polynomial through values at its nodes from 0 to each node.
+	"gonum.org/v1/gonum/integrate/quad"
+)
+
+// quadrature is a rule over λ in [0,1].
 type quadrature struct {
-	// nodes and weights integrate polynomials up to degree 2Q−1 exactly.
+	// nodes are values of λ, rising, and weights what integrates over [0,1].
 	nodes, weights []float64
-	// upTo[q·Q+j] is ∫_0^{node q} of the polynomial that is 1 at node j and 0 at the
-	// others; coarse is the same for the least-squares polynomial of half the degree,
-	// from which the error is told.
-	upTo, coarse []float64
+	// upTo[q·Q+j] is the weight of node j in the integral from 0 to node q; nil for
+	// rules that have none.
+	upTo []float64
 }
 
-// newQuadrature makes the rule with q nodes.
-//
-// With P_n the Legendre polynomials on [−1,1] and w the weights there, the
-// polynomial through f has the coefficients (2n+1)/2·Σ_j w_j P_n(x_j) f_j, and
-// ∫_{−1}^x P_n = (P_{n+1}(x) − P_{n−1}(x))/(2n+1).
-func newQuadrature(q int) quadrature {
-	r := quadrature{
-		nodes: make([]float64, q), weights: make([]float64, q),
-		upTo: make([]float64, q*q), coarse: make([]float64, q*q),
-	}
+// gauss is the rule of Gauss and Legendre: exact for polynomials up to degree 2q−1.
+func gauss(q int) quadrature {
+	r := quadrature{nodes: make([]float64, q), weights: make([]float64, q)}
 	quad.Legendre{}.FixedLocations(r.nodes, r.weights, 0, 1)
-	p := make([][]float64, q) // p[j][n] is P_n at node j.
-	for j, x := range r.nodes {
-		p[j] = legendre(2*x-1, q+1)
-	}
-	for at := range q {
-		for j := range q {
-			sum := r.weights[j] * r.nodes[at] // n = 0
-			if q/2 > 0 {
-				r.coarse[at*q+j] = sum
-			}
-			for n := 1; n < q; n++ {
-				sum += r.weights[j] * p[j][n] * (p[at][n+1] - p[at][n-1]) / 2
-				if n < q/2 {
-					r.coarse[at*q+j] = sum
-				}
-			}
-			r.upTo[at*q+j] = sum
-		}
-	}
 	return r
 }
 
-// legendre returns P_0(x) … P_n(x).
-func legendre(x float64, n int) []float64 {
-	p := make([]float64, n+1)
-	p[0], p[1] = 1, x
-	for k := 1; k < n; k++ {
-		p[k+1] = (float64(2*k+1)*x*p[k] - float64(k)*p[k-1]) / float64(k+1)
+// endPower is p of the substitution below.
+const endPower = 3
+
+// fejer is Fejér's second rule with n−1 nodes in u, λ = 1−(1−u)^p. A network's rows are
+// functions of σ = −log(1−λ), by sines and cosines, and oscillate for ever as λ
+// approaches 1; the substitution leaves such an end no weight. Every second node is a
+// node of the rule with n/2, which is how the error is told without more rows.
+//
+// With x = 2u−1 = −cos θ and nodes at θ_j = jπ/n, the polynomial through f is
+// Σ_k b_k U_{k−1}(cos θ), b_k = (2/n)·Σ_j sin θ_j sin kθ_j f_j, and ∫ U_{k−1} dx = T_k/k.
+func fejer(n int) quadrature {
+	q := n - 1
+	r := quadrature{nodes: make([]float64, q), weights: make([]float64, q), upTo: make([]float64, q*q)}
+	theta := func(j int) float64 { return float64(j+1) * math.Pi / float64(n) }
+	density := make([]float64, q) // dλ/du
+	for j := range q {
+		rest := math.Pow(math.Cos(theta(j)/2), 2) // 1−u
+		r.nodes[j] = 1 - math.Pow(rest, endPower)
+		density[j] = endPower * math.Pow(rest, endPower-1)
 	}
-	return p
+	for j := range q {
+		// b_k of the function that is 1 at node j, over 2 for dx = 2du.
+		b := make([]float64, n)
+		for k := 1; k < n; k++ {
+			b[k] = math.Sin(theta(j)) * math.Sin(float64(k)*theta(j)) / float64(n) * density[j]
+		}
+		for k := 1; k < n; k += 2 {
+			r.weights[j] += 2 * b[k] / float64(k)
+		}
+		// u rises with θ: from u = 0, θ = 0, T_k falls from 1 to cos kθ.
+		for at := range q {
+			for k := 1; k < n; k++ {
+				r.upTo[at*q+j] += b[k] * (1 - math.Cos(float64(k)*theta(at))) / float64(k)
+			}
+		}
+	}
+	return r
 }

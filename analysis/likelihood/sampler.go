@@ -106,8 +106,8 @@ func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (E
 		if err != nil {
 			return Exact{}, err
 		}
-		p, qerr := table.FHS()
-		return Exact{NegLog: p, QuadratureError: qerr}, nil
+		p := table.FHS()
+		return Exact{NegLog: p.Value, QuadratureError: p.Error}, nil
 	case set.Sampler == "parallel-fhs":
 		return Exact{}, fmt.Errorf("likelihood: parallel-fhs asks a time-conditioned network at random times of groups: no exact law of it is worked out; use a K-plan bound")
 	}

@@ -16,12 +16,17 @@ type ScoreEntropy struct {
 	Price float64
 	// Deviation is the greatest |c − 1| of all rows that were integrated over.
 	Deviation float64
+	// Error is how far the rule of half as many nodes is from Raw, 0 for networks
+	// without time, whose integral is exact. It is as large as Raw where the integral
+	// has no limit: where scores do not fall like r as t grows, as those of an untrained
+	// network without ScaleBySigma.
+	Error float64
 }
 
 // ScoreEntropy integrates over λ with as many nodes as make it exact. The table
 // must hold LogMass.
 func (t *Table) ScoreEntropy() ScoreEntropy {
-	rule := newQuadrature(t.D/2 + 1) // degree d−1 in λ
+	rule := gauss(t.D/2 + 1) // degree d−1 in λ
 	var out ScoreEntropy
 	for j, lambda := range rule.nodes {
 		out.add(t, lambda, rule.weights[j])
@@ -32,9 +37,16 @@ func (t *Table) ScoreEntropy() ScoreEntropy {
 // ScoreEntropy integrates at the nodes of the table, which must hold LogMass.
 func (t *TimedTable) ScoreEntropy() ScoreEntropy {
 	var out ScoreEntropy
-	for j, lambda := range t.rule.nodes {
-		out.add(t.tables[j], lambda, t.rule.weights[j])
-	}
+	out.Error = t.both(func(rule quadrature, tables []*Table) float64 {
+		var sum ScoreEntropy
+		for j, lambda := range rule.nodes {
+			sum.add(tables[j], lambda, rule.weights[j])
+		}
+		if len(rule.nodes) == len(t.tables) {
+			out = sum
+		}
+		return sum.Raw
+	}).Error
 	return out
 }
 

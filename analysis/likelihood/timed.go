@@ -10,36 +10,40 @@ import (
 // The defaults of quadratures over the masked fraction λ of a time-conditioned
 // network: the number of nodes, and the rows that a window may take in all.
 const (
-	DefaultNodes = 24
+	DefaultNodes = 31
 	MaxRows      = 1 << 21
 )
 
 // TimedTable holds the log-probabilities of a window on all subsets at the nodes
 // of a quadrature over λ, for a time-conditioned network. It does not change.
 type TimedTable struct {
-	D    int
-	rule quadrature
-	// tables[q] is the table at node q.
-	tables []*Table
+	D int
+	// tables[q] is the table at node q of the rule, half the rule with every second.
+	tables     []*Table
+	rule, half quadrature
 }
+
+// Integral is an integral over λ by quadrature, in nats, with how far the rule of
+// half as many nodes is from it: more than its error, where the quadrature converges.
+type Integral struct{ Value, Error float64 }
 
 // Rows is the number of network rows that the table takes.
 func (t *TimedTable) Rows() int { return len(t.tables) * (1<<t.D - 1) }
 
-// TimedTable asks for all subsets of a window at each of a number of nodes in λ, 0
-// being [DefaultNodes].
+// TimedTable asks for all subsets of a window at each of a number of nodes in λ, which
+// must be odd; 0 is [DefaultNodes].
 func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bool) (*TimedTable, error) {
 	if nodes == 0 {
 		nodes = DefaultNodes
 	}
-	if nodes < 1 || nodes > 1000 {
-		return nil, fmt.Errorf("likelihood: %d nodes: must be in 1..1000", nodes)
+	if nodes < 3 || nodes > 1001 || nodes%2 == 0 {
+		return nil, fmt.Errorf("likelihood: %d nodes: must be odd and in 3..1001", nodes)
 	}
 	d := len(t.Free)
 	if rows := float64(nodes) * math.Ldexp(1, d); rows > MaxRows || d > MaxFree {
 		return nil, &TooLargeError{Free: d, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(nodes))))}
 	}
-	out := &TimedTable{D: d, rule: newQuadrature(nodes)}
+	out := &TimedTable{D: d, rule: fejer(nodes + 1), half: fejer((nodes + 1) / 2)}
 	for _, lambda := range out.rule.nodes {
 		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return lambda })
 		if err != nil {
@@ -50,32 +54,43 @@ func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bo
 	return out, nil
 }
 
+// both works something out by the rule and by the half one.
+func (t *TimedTable) both(do func(rule quadrature, tables []*Table) float64) Integral {
+	var half []*Table
+	for j := 1; j < len(t.tables); j += 2 {
+		half = append(half, t.tables[j])
+	}
+	value := do(t.rule, t.tables)
+	other := do(t.half, half)
+	if value == other {
+		return Integral{value, 0} // also where both are infinite
+	}
+	return Integral{value, math.Abs(other - value)}
+}
+
 // FHS returns −log P of the first-hitting sampler,
 //
 //	G_[d] = 1,  G_A(λ) = Σ_{i∉A} ∫_0^λ μ^i(x_i | x_A, λ')·G_{A∪i}(λ') dλ',  P = G_∅(1),
 //
-// with the G as polynomials through the nodes: exact where μ is a polynomial in λ of
-// moderate degree. The error is how far polynomials of half the degree lead away,
-// which is far more than what is left at full degree where both are small.
-func (t *TimedTable) FHS() (negLog, quadratureError float64) {
-	fine := t.fhs(t.rule.upTo)
-	return fine, math.Abs(t.fhs(t.rule.coarse) - fine)
+// with the integrands as polynomials through the nodes.
+func (t *TimedTable) FHS() Integral {
+	return t.both(func(rule quadrature, tables []*Table) float64 { return timedFHS(t.D, rule, tables) })
 }
 
-// fhs works with G tilted by the greatest μ of each position, as grids do.
-func (t *TimedTable) fhs(upTo []float64) float64 {
-	q, full := len(t.rule.nodes), 1<<t.D-1
-	tilt := make([]float64, t.D)
+// timedFHS works with G tilted by the greatest μ of each position, as grids do.
+func timedFHS(d int, rule quadrature, tables []*Table) float64 {
+	q, full := len(rule.nodes), 1<<d-1
+	tilt := make([]float64, d)
 	for i := range tilt {
 		tilt[i] = math.Inf(-1)
 	}
-	for _, table := range t.tables {
+	for _, table := range tables {
 		for i, c := range table.tilt() {
 			tilt[i] = max(tilt[i], c)
 		}
 	}
 	mu := make([][]float64, q)
-	for j, table := range t.tables {
+	for j, table := range tables {
 		mu[j] = table.tilted(tilt)
 	}
 	g := make([]float64, (full+1)*q)
@@ -89,19 +104,19 @@ func (t *TimedTable) fhs(upTo []float64) float64 {
 		for rest := full &^ a; rest != 0; rest &= rest - 1 {
 			i := bits.TrailingZeros(uint(rest))
 			for j := range q {
-				integrand[j] += mu[j][a*t.D+i] * g[(a|1<<i)*q+j]
+				integrand[j] += mu[j][a*d+i] * g[(a|1<<i)*q+j]
 			}
 		}
 		for at := range q {
 			var sum float64
 			for j, f := range integrand {
-				sum += upTo[at*q+j] * f
+				sum += rule.upTo[at*q+j] * f
 			}
 			g[a*q+at] = sum
 		}
 		total = 0
 		for j, f := range integrand {
-			total += t.rule.weights[j] * f
+			total += rule.weights[j] * f
 		}
 	}
 	out := -math.Log(max(total, 0))
@@ -111,19 +126,20 @@ func (t *TimedTable) fhs(upTo []float64) float64 {
 	return out
 }
 
-// NELBO returns L_∞ = ∫_0^1 (1/λ)·E_λ Σ_{masked} −log μ^l(x_l | x, λ) dλ by the
-// quadrature.
-func (t *TimedTable) NELBO() float64 {
-	var sum float64
-	for j, lambda := range t.rule.nodes {
-		sum += t.rule.weights[j] * t.tables[j].integrand(lambda, func(logMu, _ float64) float64 { return -logMu })
-	}
-	return sum
+// NELBO returns L_∞ = ∫_0^1 (1/λ)·E_λ Σ_{masked} −log μ^l(x_l | x, λ) dλ.
+func (t *TimedTable) NELBO() Integral {
+	return t.both(func(rule quadrature, tables []*Table) float64 {
+		var sum float64
+		for j, lambda := range rule.nodes {
+			sum += rule.weights[j] * tables[j].integrand(lambda, crossEntropy)
+		}
+		return sum
+	})
 }
 
 // integrand is (1/λ)·E_λ Σ_{l masked} cost, the expectation over positions that are
 // masked independently with probability λ.
-func (t *Table) integrand(lambda float64, cost func(logMu, logMass float64) float64) float64 {
+func (t *Table) integrand(lambda float64, c cost) float64 {
 	var sum float64
 	for a := range 1<<t.D - 1 {
 		visible := bits.OnesCount(uint(a))
@@ -135,7 +151,7 @@ func (t *Table) integrand(lambda float64, cost func(logMu, logMass float64) floa
 				if t.LogMass != nil {
 					mass = t.LogMass[a*t.D+i]
 				}
-				part += cost(t.LogMu[a*t.D+i], mass)
+				part += c(t.LogMu[a*t.D+i], mass)
 			}
 		}
 		sum += weight * part

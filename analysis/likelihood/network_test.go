@@ -1,0 +1,193 @@
+package likelihood
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+)
+
+// tiny opens a small random checkpoint, and skips where there is no ONNX Runtime.
+func tiny(t testing.TB, name string) *Evaluator {
+	t.Helper()
+	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{})
+	var missing *ort.MissingError
+	if errors.As(err, &missing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	e, err := New(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestLogitNetwork checks the laws that hold for any rows, on a network without time:
+// −log P_FHS ≤ NELBO, the score entropy from scores equal to the NELBO, an order's
+// chain equal to the same order asked row by row, and grids of many steps close to FHS.
+func TestLogitNetwork(t *testing.T) {
+	for _, name := range []string{"mdlm", "radd"} {
+		e := tiny(t, name)
+		target := Target{IDs: []int{5, 17, 9, 99, 3, 42, 7}, Free: []int{0, 1, 3, 4, 6}}
+		table, err := e.Table(context.Background(), target, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fhs, nelbo := table.FHS(), table.NELBO()
+		if fhs > nelbo {
+			t.Errorf("%s: −log P_FHS is %v, the NELBO %v: Jensen is violated", name, fhs, nelbo)
+		}
+		entropy := table.ScoreEntropy()
+		if math.Abs(entropy.Raw-nelbo) > 1e-9*nelbo || entropy.Price > 1e-12 || entropy.Deviation > 1e-12 {
+			t.Errorf("%s: score entropy %+v, NELBO %v", name, entropy, nelbo)
+		}
+		chain, err := e.Order(context.Background(), target, []int{6, 3, 0, 4, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := table.Chain([]int{4, 2, 0, 3, 1}); math.Abs(got-chain) > 1e-4 {
+			t.Errorf("%s: chain %v by the table, %v row by row", name, got, chain)
+		}
+		s := mustSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 3000})
+		steps, _ := s.Steps()
+		if got := table.Grid(steps).Denoise; math.Abs(got-fhs) > 1e-2 {
+			t.Errorf("%s: 3000 steps of Tweedie give %v, FHS %v", name, got, fhs)
+		}
+	}
+}
+
+// TestBatches checks that answers do not depend on the batch beyond rounding of rows.
+func TestBatches(t *testing.T) {
+	e := tiny(t, "mdlm")
+	target := Whole([]int{5, 17, 9, 99, 3})
+	var want *Table
+	for _, batch := range []int{0, 1, 3, 7} {
+		e.opts.Batch = batch
+		got, err := e.Table(context.Background(), target, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		for i := range want.LogMu {
+			if math.Abs(got.LogMu[i]-want.LogMu[i]) > 1e-5 {
+				t.Fatalf("batch %d: entry %d is %v, want %v", batch, i, got.LogMu[i], want.LogMu[i])
+			}
+		}
+	}
+}
+
+// TestScoreNetwork compares Monte Carlo on score networks, raw and normalised, with
+// quadrature over all states.
+func TestScoreNetwork(t *testing.T) {
+	for _, name := range []string{"sedd", "sedd-noscale", "mdlm-timecond"} {
+		e := tiny(t, name)
+		ctx := context.Background()
+		target := Whole([]int{5, 17, 9})
+		table, err := e.TimedTable(ctx, target, 0, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		double, err := e.TimedTable(ctx, target, 2*DefaultNodes+1, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, nelbo, fhs := table.ScoreEntropy(), table.NELBO(), table.FHS()
+		for what, pair := range map[string][2]Integral{"NELBO": {nelbo, double.NELBO()}, "FHS": {fhs, double.FHS()}} {
+			moved := math.Abs(pair[1].Value - pair[0].Value)
+			t.Logf("%s: %s %v, by twice the nodes %v", name, what, pair[0], pair[1])
+			if moved > pair[0].Error || moved > 1e-2 {
+				t.Errorf("%s: %s: %v moves by %v with twice the nodes", name, what, pair[0], moved)
+			}
+		}
+		t.Logf("%s: %+v", name, exact)
+		if math.Abs(exact.Normalised-nelbo.Value) > 1e-9*exact.Normalised {
+			t.Errorf("%s: normalised score entropy %v, NELBO %v", name, exact.Normalised, nelbo)
+		}
+		if math.Abs(exact.Raw-exact.Normalised-exact.Price) > 1e-9*exact.Raw || exact.Price < 0 {
+			t.Errorf("%s: raw %v is not normalised %v + price %v", name, exact.Raw, exact.Normalised, exact.Price)
+		}
+		if fhs.Value > nelbo.Value+fhs.Error+nelbo.Error {
+			t.Errorf("%s: −log P_FHS %v is above the NELBO %v", name, fhs, nelbo)
+		}
+		check := func(form Form, what string, got interface{ String() string }, mean, se, want float64) {
+			if z := (mean - want) / se; !(math.Abs(z) <= 4) {
+				t.Errorf("%s: %s: %s %v, want %v: %.1f standard errors away", name, form, what, got, want, z)
+			}
+		}
+		if name == "sedd-noscale" {
+			// Its scores do not fall as t grows: the raw integral has no limit, and says so.
+			if exact.Error < exact.Raw/10 {
+				t.Errorf("%s: raw score entropy %+v: want a large error", name, exact)
+			}
+			continue
+		}
+		for _, form := range []Form{Subsets, Lambda, Time, ScoreEntropyForm} {
+			r := one(t, e, target, 0, Config{Form: form, Draws: 1000, Seed: 3})
+			want := exact.Normalised
+			if form == ScoreEntropyForm {
+				want = exact.Raw
+			}
+			check(form, "nats", r.Nats, r.Nats.Mean, r.Nats.SE, want)
+			if name == "mdlm-timecond" {
+				if r.Price != nil {
+					t.Errorf("%s has a price", name)
+				}
+				continue
+			}
+			check(form, "price", r.Price, r.Price.Mean, r.Price.SE, exact.Price)
+			if r.Deviation == 0 {
+				t.Errorf("%s: no deviation", name)
+			}
+		}
+		if name == "mdlm-timecond" {
+			if err := (Config{Form: SEDD}).Check(e.Facts()); err == nil {
+				t.Errorf("%s: the protocol sedd is accepted", name)
+			}
+			continue
+		}
+		// The protocol integrates over t from ε to 1, λ = (1−ε)t, with weight σ' dt = dλ/(1−λ).
+		const eps = protocolEpsilon
+		want := quad.Fixed(func(lambda float64) float64 {
+			tables, err := e.tablesAt(ctx, []Target{target}, true, func(int) float64 { return lambda })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tables[0].integrand(lambda, scoreCost(lambda))
+		}, eps*(1-eps), 1-eps, 24, quad.Legendre{}, 1) / (1 - eps)
+		r := one(t, e, target, 0, Config{Form: SEDD, Draws: 4000, Seed: 3})
+		check(SEDD, "nats", r.Nats, r.Nats.Mean, r.Nats.SE, want)
+	}
+}
+
+// TestTooLarge checks that what is too large is refused with its cost.
+func TestTooLarge(t *testing.T) {
+	ids := make([]int, 18)
+	e := tiny(t, "mdlm")
+	var large *TooLargeError
+	_, err := e.Table(context.Background(), Whole(ids), false)
+	if !errors.As(err, &large) || large.Rows != 1<<18 {
+		t.Errorf("18 free positions: %v", err)
+	}
+	timed := tiny(t, "mdlm-timecond")
+	_, err = timed.Exact(context.Background(), Whole(ids[:17]), mustSampler(t, samplers.Options{}))
+	if !errors.As(err, &large) || large.Rows != DefaultNodes<<17 {
+		t.Errorf("a quadrature: %v", err)
+	}
+	_, err = timed.Exact(context.Background(), Whole(ids[:15]), mustSampler(t, samplers.Options{Sampler: "euler", Steps: 100}))
+	if !errors.As(err, &large) || large.Rows != 101<<15 {
+		t.Errorf("a grid of 100 steps: %v", err)
+	}
+}
