@@ -5,19 +5,46 @@ import "math"
 // ExactScoreRateIntegral is Theorem 1's integral for the paper's frozen rates and the exact
 // posterior, on forward times theta falling from T to δ, data without MASK:
 //
-//	d·Σ_k [(e^(−θ_{k+1}) − e^(−θ_k))·(1+r_k) − r_k η_k],  r_k = 1/(e^θ_k − 1).
+//	d·Σ_k [(e^(−θ_{k+1}) − e^(−θ_k))·(1+r_k) − r_k η_k] = d·Σ_k r_k (e^η_k − 1 − η_k),  r_k = 1/(e^θ_k − 1).
 //
 // It does not depend on q0 or the vocabulary: it prices time discretisation only.
 func ExactScoreRateIntegral(d int, theta []float64) float64 {
-	var s float64
+	var sum, lost float64
 	for k := range len(theta) - 1 {
-		s += exactScoreStep(theta[k], theta[k+1])
+		sum, lost = add(sum, lost, expm2(theta[k]-theta[k+1])/math.Expm1(theta[k]))
 	}
-	return float64(d) * s
+	return float64(d) * (sum + lost)
 }
 
-func exactScoreStep(theta, next float64) float64 {
-	eta := theta - next
-	rate := 1 / math.Expm1(theta)
-	return math.Exp(-theta)*math.Expm1(eta)*(1+rate) - rate*eta
+// ExactScoreConstantSteps is [ExactScoreRateIntegral] on n equal steps from t to delta.
+func ExactScoreConstantSteps(d int, t, delta float64, n int) float64 {
+	eta := (t - delta) / float64(n)
+	var sum, lost float64
+	for k := range n {
+		sum, lost = add(sum, lost, 1/math.Expm1(delta+float64(n-k)*eta))
+	}
+	return float64(d) * expm2(eta) * (sum + lost)
+}
+
+// expm2 is e^x − 1 − x without cancelling at small x.
+func expm2(x float64) float64 {
+	if x > 0.5 {
+		return math.Expm1(x) - x
+	}
+	term, sum := x*x/2, 0.0
+	for n := 3.0; term > 1e-18*sum; n++ {
+		sum += term
+		term *= x / n
+	}
+	return sum
+}
+
+// InitialTV is TV(q_T, all-mask) = 1−(1−e^(−T))^d for data without MASK (Lemma 3).
+func InitialTV(d int, t float64) float64 {
+	return -math.Expm1(float64(d) * math.Log1p(-math.Exp(-t)))
+}
+
+// ExactScoreRHS is Theorem 1's right side for the exact posterior.
+func ExactScoreRHS(d int, theta []float64) float64 {
+	return InitialTV(d, theta[0]) + ExactScoreRateIntegral(d, theta)
 }

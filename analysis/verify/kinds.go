@@ -42,6 +42,7 @@ const lawsLimit = 1e-10
 var kinds = []Kind{
 	{Name: "mdm-laws-world/1", run: worldFile},
 	{Name: "mdm-laws-maskmass/1", run: maskmassFile},
+	{Name: "mdm-laws-theorem3/1", run: theorem3File},
 }
 
 // golden files hold tensors of a model.

@@ -9,7 +9,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-var lawFiles = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact", "maskmass2", "qgamma3", "pairsgamma4"}
+var lawFiles = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact", "maskmass2", "qgamma3", "pairsgamma4", "theorem3", "scaling", "gumbel"}
 
 func TestLaws(t *testing.T) {
 	for _, name := range lawFiles {

@@ -1,0 +1,115 @@
+package theory
+
+import "math"
+
+// Point is Theorem 3's construction: q_γ is a point mass at a sequence of length D, noised
+// for time Gamma. Every position is masked or right, so both laws are a number of
+// masks.
+type Point struct {
+	D     int
+	Gamma float64
+}
+
+// TV is TV(Bin(d,p_M), Bin(d,1−e^(−γ))).
+func (c Point) TV(p Plan) float64 {
+	return binomialTV(c.D, p.Left, -math.Expm1(-c.Gamma))
+}
+
+// Pairs is the construction that does need d/√ε steps: D/2 independent pairs of equal
+// tokens, uniform over V, noised for time Gamma. Partners that are revealed in the same
+// step differ with probability 1−1/V; the truth gives that probability 0.
+type Pairs struct {
+	D, V  int
+	Gamma float64
+}
+
+// Mismatch is the probability that a pair ends with different tokens.
+func (c Pairs) Mismatch(p Plan) float64 { return (1 - 1/float64(c.V)) * p.SameStep }
+
+// TV is ½ Σ|P−Q| over the classes of a pair: both masked, one masked, equal,
+// different. Given the class, tokens have the same law under both.
+func (c Pairs) TV(p Plan) float64 {
+	n := c.D / 2
+	different := c.Mismatch(p)
+	truth := -math.Expm1(-c.Gamma)
+	sampled := class(p.Left, different)
+	exact := class(truth, 0)
+	if truth == 0 {
+		// Only the state with every pair equal has probability under the truth.
+		return -math.Expm1(float64(n) * math.Log(sampled.equal))
+	}
+	// The number of pairs with a mask, then of those that keep one token.
+	some := trinomial{n, sampled}
+	real := trinomial{n, exact}
+	var sum, lost float64
+	for both := 0; both <= n; both++ {
+		row := 0.0
+		for one := 0; one <= n-both; one++ {
+			a, b := some.probability(both, one), real.probability(both, one)
+			row += math.Abs(a - b)
+			if past(one, n, sampled.one, exact.one) && max(a, b) < negligible {
+				break
+			}
+		}
+		sum, lost = add(sum, lost, row)
+		if past(both, n, sampled.both, exact.both) && row < negligible {
+			break
+		}
+	}
+	anyDifferent := -math.Expm1(float64(n) * math.Log1p(-different))
+	return (sum + lost + anyDifferent) / 2
+}
+
+// negligible is the size of a term that ends a sum.
+const negligible = 1e-25
+
+// past says whether k lies above the means of both laws.
+func past(k, n int, p, q float64) bool { return float64(k) > float64(n)*max(p, q) }
+
+// pair holds the probabilities of a pair's classes without differing tokens.
+type pair struct{ both, one, equal float64 }
+
+func class(masked, different float64) pair {
+	return pair{masked * masked, 2 * masked * (1 - masked), (1-masked)*(1-masked) - different}
+}
+
+// trinomial counts the classes of n pairs.
+type trinomial struct {
+	n int
+	pair
+}
+
+// probability of both pairs fully masked, one with one mask, the rest equal.
+func (t trinomial) probability(both, one int) float64 {
+	rest := t.n - both - one
+	return math.Exp(logFactorial(t.n) - logFactorial(both) - logFactorial(one) - logFactorial(rest) +
+		power(both, t.both) + power(one, t.one) + power(rest, t.equal))
+}
+
+// power is k·log p with 0·log 0 = 0.
+func power(k int, p float64) float64 {
+	if k == 0 {
+		return 0
+	}
+	return float64(k) * math.Log(p)
+}
+
+func logFactorial(n int) float64 {
+	out, _ := math.Lgamma(float64(n) + 1)
+	return out
+}
+
+// binomialTV is TV(Bin(n,p), Bin(n,q)).
+func binomialTV(n int, p, q float64) float64 {
+	var sum, lost float64
+	for k := 0; k <= n; k++ {
+		choose := logFactorial(n) - logFactorial(k) - logFactorial(n-k)
+		a := math.Exp(choose + power(k, p) + float64(n-k)*math.Log1p(-p))
+		b := math.Exp(choose + power(k, q) + float64(n-k)*math.Log1p(-q))
+		sum, lost = add(sum, lost, math.Abs(a-b))
+		if past(k, n, p, q) && max(a, b) < negligible {
+			break
+		}
+	}
+	return (sum + lost) / 2
+}
