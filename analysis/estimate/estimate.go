@@ -37,16 +37,35 @@ type Estimate struct {
 
 // MarshalJSON writes infinite and undefined numbers as null.
 func (e Estimate) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Mean       *float64 `json:"mean"`
-		SE         *float64 `json:"se"`
-		Lo         *float64 `json:"lo"`
-		Hi         *float64 `json:"hi"`
-		Confidence float64  `json:"confidence"`
-		N          int      `json:"n"`
-		Units      int      `json:"units"`
-		Warnings   []string `json:"warnings,omitempty"`
-	}{finite(e.Mean), finite(e.SE), finite(e.Lo), finite(e.Hi), e.Confidence, e.N, e.Units, e.Warnings})
+	return json.Marshal(jsonForm{finite(e.Mean), finite(e.SE), finite(e.Lo), finite(e.Hi), e.Confidence, e.N, e.Units, e.Warnings})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, bit for bit: null is −Inf for Lo and +Inf
+// for the others.
+func (e *Estimate) UnmarshalJSON(b []byte) error {
+	var j jsonForm
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	read := func(p *float64, sign int) float64 {
+		if p == nil {
+			return math.Inf(sign)
+		}
+		return *p
+	}
+	*e = Estimate{read(j.Mean, 1), read(j.SE, 1), read(j.Lo, -1), read(j.Hi, 1), j.Confidence, j.N, j.Units, j.Warnings}
+	return nil
+}
+
+type jsonForm struct {
+	Mean       *float64 `json:"mean"`
+	SE         *float64 `json:"se"`
+	Lo         *float64 `json:"lo"`
+	Hi         *float64 `json:"hi"`
+	Confidence float64  `json:"confidence"`
+	N          int      `json:"n"`
+	Units      int      `json:"units"`
+	Warnings   []string `json:"warnings,omitempty"`
 }
 
 func finite(x float64) *float64 {
@@ -67,6 +86,15 @@ func (e Estimate) String() string {
 // Scale multiplies an estimate by a positive constant.
 func (e Estimate) Scale(c float64) Estimate {
 	e.Mean, e.SE, e.Lo, e.Hi = e.Mean*c, e.SE*c, e.Lo*c, e.Hi*c
+	e.Warnings = slices.Clone(e.Warnings)
+	return e
+}
+
+// Map applies a rising function to the mean and the interval, such as exp to nats a
+// token; SE becomes that of the delta method, with the function's derivative at the mean.
+func (e Estimate) Map(f, derivative func(float64) float64) Estimate {
+	e.SE *= derivative(e.Mean)
+	e.Mean, e.Lo, e.Hi = f(e.Mean), f(e.Lo), f(e.Hi)
 	e.Warnings = slices.Clone(e.Warnings)
 	return e
 }

@@ -1,0 +1,175 @@
+package tokenize
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// None stands for no token in [Cut].
+const None = -1
+
+// Cut says how the ids of a document are cut into windows.
+type Cut struct {
+	// Length is the greatest length of a window in tokens, its frame included.
+	Length int
+	// Context is how many tokens at the beginning of each window but a document's first
+	// are given and not scored: the tokens before it.
+	Context int
+	// ContextAlways makes the beginning of a document context as well: it is never
+	// scored, and all windows score equally many tokens.
+	ContextAlways bool
+	// Stride is how far a window begins after the one before; 0 is as far as lets every
+	// token be scored once. A smaller one scores tokens several times.
+	Stride int
+	// BOS and EOS are put around each window; None puts nothing.
+	BOS, EOS int
+	// DropTail leaves out a last window that is shorter than the others.
+	DropTail bool
+}
+
+// Window is a piece of a document.
+type Window struct {
+	// IDs are the tokens with their frame. They may share memory with the document.
+	IDs []int
+	// Context is the number of leading IDs that are given, BOS among them.
+	Context int
+	// Start is the index of the first token in its document.
+	Start int
+}
+
+// frame is the number of tokens that are put around a window.
+func (c Cut) frame() int {
+	n := 0
+	if c.BOS != None {
+		n++
+	}
+	if c.EOS != None {
+		n++
+	}
+	return n
+}
+
+// stride is Stride with its default.
+func (c Cut) stride() int {
+	if c.Stride > 0 {
+		return c.Stride
+	}
+	return c.Length - c.frame() - c.Context
+}
+
+// Validate reports every fault at once.
+func (c Cut) Validate() error {
+	var errs []error
+	inner := c.Length - c.frame()
+	if inner < 1 {
+		errs = append(errs, fmt.Errorf("windows of %d tokens: must hold at least one besides the frame", c.Length))
+	}
+	if c.Context < 0 || inner >= 1 && c.Context >= inner {
+		errs = append(errs, fmt.Errorf("%d tokens of context: must leave at least one of %d to be scored", c.Context, inner))
+	}
+	if c.Stride < 0 || inner >= 1 && c.Stride > max(inner-c.Context, 1) {
+		errs = append(errs, fmt.Errorf("a stride of %d: must be in 1..%d, or tokens are left out", c.Stride, max(inner-c.Context, 1)))
+	}
+	if c.BOS < None || c.EOS < None {
+		errs = append(errs, errors.New("a token of the frame is below 0"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("tokenize: %w", err)
+	}
+	return nil
+}
+
+// Overlaps says whether windows score some token twice.
+func (c Cut) Overlaps() bool { return c.stride() < c.Length-c.frame()-c.Context }
+
+// All yields the windows of a document in order. Every token is scored in at least one
+// of them, but those of a tail that is dropped or of a beginning that is context. It panics on a Cut that Validate
+// refuses.
+func (c Cut) All(ids []int) iter.Seq[Window] {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	inner, stride := c.Length-c.frame(), c.stride()
+	return func(yield func(Window) bool) {
+		for from := 0; from < len(ids); from += stride {
+			context := 0
+			if from > 0 || c.ContextAlways {
+				context = c.Context
+			}
+			to := from + inner
+			if to > len(ids) {
+				if c.DropTail || from+context >= len(ids) {
+					return
+				}
+				to = len(ids)
+			}
+			if !yield(c.window(ids[from:to], from, context)) || to == len(ids) {
+				return
+			}
+		}
+	}
+}
+
+// window puts the frame around a piece.
+func (c Cut) window(piece []int, start, context int) Window {
+	if c.frame() == 0 {
+		return Window{IDs: piece, Context: context, Start: start}
+	}
+	out := make([]int, 0, len(piece)+2)
+	if c.BOS != None {
+		out = append(out, c.BOS)
+		if context > 0 {
+			context++
+		}
+	}
+	out = append(out, piece...)
+	if c.EOS != None {
+		out = append(out, c.EOS)
+	}
+	return Window{IDs: out, Context: context, Start: start}
+}
+
+// Bytes returns how many bytes of text ids stand for. Special tokens stand for none.
+// With byte-level tokens it is exact for any piece of a text, characters that are cut
+// in two included; with others it is the length of the decoded text.
+func (t *Tokenizer) Bytes(ids []int) (int, error) {
+	if _, ok := t.decoder.(byteDecoder); !ok {
+		text, err := t.DecodeText(ids)
+		return len(text), err
+	}
+	n := 0
+	for i, id := range ids {
+		if id < 0 || id >= len(t.tokens) || !t.known[id] {
+			return 0, fmt.Errorf("tokenize: id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)
+		}
+		if t.special[id] {
+			continue
+		}
+		if raw, ok := rawBytes(t.tokens[id]); ok {
+			n += len(raw)
+		} else {
+			n += len(t.tokens[id])
+		}
+	}
+	return n, nil
+}
+
+// Frame returns the tokens that stand at the beginning and at the end of a text with
+// this vocabulary, by the names that published models give them.
+func (t *Tokenizer) Frame() (bos, eos int, err error) {
+	pick := func(names ...string) int {
+		for _, name := range names {
+			if id, ok := t.ID(name); ok {
+				return id
+			}
+		}
+		return None
+	}
+	bos = pick("<|begin_of_text|>", "<|startoftext|>", "<s>", "[CLS]", "<|endoftext|>")
+	eos = pick("<|end_of_text|>", "</s>", "[SEP]", "<|endoftext|>")
+	if bos == None || eos == None {
+		return None, None, fmt.Errorf("tokenize: %s: no tokens for the beginning and the end of a text are known", t.name)
+	}
+	return bos, eos, nil
+}
