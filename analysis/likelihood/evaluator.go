@@ -102,10 +102,25 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	}
 	t := o.Draw.Temperature
 	e.changed = t != nil && *t != 1 || o.Draw.TopK > 0 || o.Draw.TopP > 0 && o.Draw.TopP < 1
-	if w, ok := m.(table); ok && !e.changed {
+	if w, ok := m.(table); ok && !e.changed && fits(w, f) {
 		e.table = w
 	}
 	return e, nil
+}
+
+// fits says whether a table can be asked with these facts, which a user may have
+// changed; where it cannot, the model's own errors say why.
+func fits(w table, f facts.Facts) (ok bool) {
+	defer func() {
+		if recover() != nil { // State panics on a canvas that is not the table's.
+			ok = false
+		}
+	}()
+	canvas := make([]int, f.Length)
+	for l := range canvas {
+		canvas[l] = f.MaskID
+	}
+	return w.Mu(make([]float64, f.Columns), w.State(canvas), 0, 1)
 }
 
 // Facts describes the model.

@@ -48,3 +48,18 @@ func InitialTV(d int, t float64) float64 {
 func ExactScoreRHS(d int, theta []float64) float64 {
 	return InitialTV(d, theta[0]) + ExactScoreRateIntegral(d, theta)
 }
+
+// ExactScoreRounding bounds what rounding does to Theorem 1's integral where it is summed as
+// the paper has it, with differences of exponentials: half a unit in the last place of
+// each e^(−θ_k), times differences of r_k, which add up to the last one. It matters for
+// small δ only, d·2^−53/δ.
+func ExactScoreRounding(d int, theta []float64) float64 {
+	last := 1.0 // r_{N−1} + 1
+	var rise float64
+	for k := range len(theta) - 1 {
+		r := 1 / math.Expm1(theta[k])
+		last = r + 1
+		rise += r * (theta[k] - theta[k+1])
+	}
+	return float64(d) * (0x1p-53*last + 0x1p-52*rise)
+}

@@ -27,3 +27,6 @@ func Corollary1(d, s int, t, kappa, gamma, score float64) Terms {
 		Discretisation: kappa * float64(d*s) * (-math.Expm1(-t) + 1/math.Sqrt(gamma)),
 	}
 }
+
+// Lemma1Count is (T + log 1/δ)/κ, Lemma 1's count of the paper's grid up to 1+o(1).
+func Lemma1Count(t, delta, kappa float64) float64 { return (t - math.Log(delta)) / kappa }

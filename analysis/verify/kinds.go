@@ -43,6 +43,7 @@ var kinds = []Kind{
 	{Name: "mdm-laws-world/1", run: worldFile},
 	{Name: "mdm-laws-maskmass/1", run: maskmassFile},
 	{Name: "mdm-laws-theorem3/1", run: theorem3File},
+	{Name: "mdm-laws-scaling/1", run: scalingFile},
 }
 
 // golden files hold tensors of a model.

@@ -18,8 +18,8 @@ type (
 	exempt struct{}
 )
 
-// rounded is a number to which rounding alone makes a known difference; the limit
-// is wider by that much.
+// rounded is a number to which rounding alone makes a known difference, where the
+// file's formula cancels or takes a root near 0; the limit is wider by that much.
 type rounded struct{ value, slack float64 }
 
 // matcher compares a file with a tree and gathers items in the file's order.
@@ -60,7 +60,7 @@ func (m *matcher) match(path string, file *node, want any) error {
 		measure, limit = Absolute, 0
 	}
 	if r, ok := want.(rounded); ok {
-		want, limit = r.value, limit+r.slack
+		want, limit = r.value, limit+r.slack/max(1, math.Abs(r.value))
 	}
 	c := newComparison(path, measure, limit)
 	if err := c.values(path, file, want); err != nil {

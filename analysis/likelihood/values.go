@@ -1,0 +1,94 @@
+package likelihood
+
+import (
+	"context"
+	"math"
+
+	"mdmgen/samplers"
+)
+
+// Values are the exact numbers of a window, in nats; nil where one is not worked out.
+type Values struct {
+	// Sampler is −log P of the sampler that was asked about.
+	Sampler Exact
+	// NELBO, FHS, LeftToRight and ScoreEntropy come from the same rows.
+	NELBO, FHS, LeftToRight, ScoreEntropy *float64
+	Rows                                  int
+}
+
+// entropyFree is up to how many free positions [Evaluator.Values] integrates the score
+// entropy from score values, which takes the masses of all rows.
+const entropyFree = 10
+
+// Values works out windows exactly: everything that one table of subsets tells, and
+// the sampler. For a time-conditioned network it is the sampler, and with FHS, whose
+// quadrature has the rows for it, the NELBO.
+func (e *Evaluator) Values(ctx context.Context, ts []Target, s *samplers.Sampler) ([]Values, error) {
+	out := make([]Values, len(ts))
+	if e.facts.TimeConditioned {
+		for i, t := range ts {
+			before := e.totals.Rows
+			if err := e.timedValues(ctx, t, s, &out[i]); err != nil {
+				return nil, err
+			}
+			out[i].Rows = e.totals.Rows - before
+		}
+		return out, nil
+	}
+	set := s.Settings()
+	chain := set.Sampler == "ordered" && set.Order != string(samplers.RandomOrder)
+	mass := true
+	for _, t := range ts {
+		mass = mass && len(t.Free) <= entropyFree && !e.changed
+	}
+	tables, err := e.Tables(ctx, ts, mass)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range tables {
+		v := &out[i]
+		v.Rows = t.Rows()
+		if chain {
+			if v.Sampler, err = e.Exact(ctx, ts[i], s); err == nil {
+				v.Rows += t.D
+			}
+		} else {
+			v.Sampler, err = t.Sampler(s)
+		}
+		if err != nil {
+			return nil, err
+		}
+		v.NELBO, v.FHS, v.LeftToRight = pointer(t.NELBO()), pointer(t.FHS()), pointer(t.LeftToRight())
+		if mass {
+			v.ScoreEntropy = pointer(t.ScoreEntropy().Raw)
+		}
+	}
+	return out, nil
+}
+
+func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampler, v *Values) (err error) {
+	if s.Settings().Sampler != "fhs" {
+		v.Sampler, err = e.Exact(ctx, t, s)
+		return err
+	}
+	if err := e.Check(t); err != nil {
+		return err
+	}
+	table, err := e.TimedTable(ctx, t, 0, true)
+	if err != nil {
+		return err
+	}
+	fhs := table.FHS()
+	v.Sampler = Exact{NegLog: fhs.Value, QuadratureError: fhs.Error}
+	v.FHS, v.NELBO = &fhs.Value, pointer(table.NELBO().Value)
+	if !e.changed {
+		v.ScoreEntropy = pointer(table.ScoreEntropy().Raw)
+	}
+	return nil
+}
+
+func pointer(x float64) *float64 { return &x }
+
+// ExactRows is the number of network rows that a window with d free positions takes
+// in [Evaluator.Values], for a time-free network.
+func ExactRows(d int) float64 { return math.Ldexp(1, d) }
