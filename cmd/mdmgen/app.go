@@ -36,6 +36,7 @@ func newApp(s streams) *cli.App {
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) },
 		Commands: []*cli.Command{
 			generateCommand(s),
+			scoreCommand(s),
 			samplersCommand(s),
 			tokenizeCommand(s),
 			convertCommand(s),

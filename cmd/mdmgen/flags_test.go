@@ -45,6 +45,14 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	euler := append([]string{"--sampler", "euler"}, onWorld...)
 	tau := append([]string{"--sampler", "tau-leaping", "--steps", "4"}, onWorld...)
 	paper := append([]string{"--sampler", "euler", "--grid", "paper"}, onWorld...)
+	texts := filepath.Join(dir, "texts.txt")
+	writeFile(t, texts, "a king\nand a queen who had no child\n")
+	ids := filepath.Join(dir, "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,0,1]}`)
+	noSeed := []string{texts, "--model", other, "--format", "json"}
+	onText := append(noSeed[:len(noSeed):len(noSeed)], "--seed", "1")
+	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onText...)
+	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
 	flips := map[string]flip{
 		"generate sampler":     {base: onWorld, on: []string{"--sampler", "tweedie"}},
@@ -89,6 +97,47 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify device":  {base: golden, on: []string{"--device", "cuda"}},
 		"verify threads": {base: append([]string{"--json"}, golden...), on: []string{"--threads", "1"}},
 
+		"score as":          {base: onText, on: []string{"--as", "lines"}},
+		"score join":        {base: append([]string{"--as", "lines"}, onText...), on: []string{"--join"}},
+		"score length":      {base: onText, on: []string{"--length", "9"}},
+		"score stride":      {base: append([]string{"--length", "9"}, onText...), on: []string{"--stride", "4"}},
+		"score context":     {base: append([]string{"--length", "9"}, onText...), on: []string{"--context", "4"}},
+		"score frame":       {base: onText, on: []string{"--frame", "bos-eos"}},
+		"score tail":        {base: append([]string{"--length", "9"}, onText...), on: []string{"--tail", "drop"}},
+		"score limit":       {base: append([]string{"--length", "9"}, onText...), on: []string{"--limit", "1"}},
+		"score estimator":   {base: onText, on: []string{"--estimator", "lambda"}},
+		"score protocol":    {base: append([]string{"--draws", "4"}, onText...), on: []string{"--protocol", "llada"}},
+		"score draws":       {base: onText, on: []string{"--draws", "3"}},
+		"score plans":       {base: planned, on: []string{"--plans", "3"}},
+		"score exact":       {base: []string{ids, "--model", world, "--sampler", "euler"}, on: []string{"--exact"}},
+		"score confidence":  {base: onText, on: []string{"--confidence", "0.5"}},
+		"score sampler":     {base: exact, on: []string{"--sampler", "euler"}},
+		"score steps":       {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--steps", "3"}},
+		"score grid":        {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--grid", "paper"}},
+		"score kappa":       {base: append([]string{"--sampler", "euler", "--grid", "paper"}, exact...), on: []string{"--kappa", "0.7"}},
+		"score noise":       {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--noise", "cosine"}},
+		"score T":           {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--T", "1"}},
+		"score delta":       {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--delta", "0.5"}},
+		"score sizes":       {base: append([]string{"--sampler", "parallel-fhs"}, exact...), on: []string{"--sizes", "2,1"}},
+		"score order":       {base: append([]string{"--sampler", "ordered"}, exact...), on: []string{"--order", "right-to-left"}},
+		"score tau":         {base: append([]string{"--sampler", "tau-leaping", "--steps", "4"}, exact...), on: []string{"--tau", "one"}},
+		"score finish":      {base: append([]string{"--sampler", "tweedie", "--steps", "4"}, exact...), on: []string{"--finish", "leave"}},
+		"score temperature": {base: exact, on: []string{"--temperature", "0.5"}},
+		"score top-p":       {base: exact, on: []string{"--top-p", "0.9"}},
+		"score top-k":       {base: exact, on: []string{"--top-k", "1"}},
+		"score seed":        {base: noSeed, on: []string{"--seed", "1"}},
+		"score batch":       {base: onText, on: []string{"--batch", "3"}},
+		"score format":      {base: onText, on: []string{"--format", "jsonl"}},
+		"score output":      {base: onText, on: []string{"-o", filepath.Join(dir, "scores")}},
+		"score resume":      {base: onText, on: []string{"--resume", lines}},
+		"score runtime":     {base: onText, on: []string{"--runtime", empty}},
+		"score device":      {base: onText, on: []string{"--device", "cuda"}},
+		"score threads":     {base: onText, on: []string{"--threads", "1"}},
+		"score model":       {base: onText[3:], on: []string{"--model", mdlm}},
+		"score fact":        {base: onText, on: []string{"--fact", "mask_id=3"}},
+		"score sidecar":     {base: append([]string{"--estimator", "t"}, onText...), on: []string{"--sidecar", facts}},
+		"score tokenizer":   {base: []string{texts, "--model", mdlm, "--seed", "1"}, on: []string{"--tokenizer", other}},
+
 		"convert output": {base: []string{mdlm}, on: []string{"-o", filepath.Join(dir, "onnx")}},
 
 		"tokenize tokenizer": {stdin: "a b\n", base: nil, on: []string{"--tokenizer", filepath.Join(dir, "none")}},
@@ -108,7 +157,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	for _, c := range newApp(streams{}).Commands {
 		for _, f := range c.Flags {
 			name := c.Name + " " + f.Names()[0]
-			if name == "generate offline" || name == "verify offline" {
+			if name == "generate offline" || name == "verify offline" || name == "score offline" {
 				continue // TestOffline
 			}
 			fl, ok := flips[name]

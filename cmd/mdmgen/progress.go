@@ -9,20 +9,25 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows on a terminal how many of the tokens to be sampled are there;
-// elsewhere it is silent.
+// progress shows on a terminal how much of the work is done and how long the rest will
+// take; elsewhere it is silent.
 type progress struct{ bar *progressbar.ProgressBar }
 
 // newProgress returns the progress of total tokens on w. show is false where
 // nothing shall be shown even on a terminal, because w and the results share it.
 func newProgress(w io.Writer, total int, show bool) *progress {
+	return newBar(w, total, show, "sampling", "tokens")
+}
+
+// newBar is newProgress for any work that is counted in a unit.
+func newBar(w io.Writer, total int, show bool, work, unit string) *progress {
 	if !show || !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return &progress{}
 	}
 	return &progress{progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription("sampling"),
-		progressbar.OptionSetItsString("tokens"),
+		progressbar.OptionSetDescription(work),
+		progressbar.OptionSetItsString(unit),
 		progressbar.OptionShowIts(),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),

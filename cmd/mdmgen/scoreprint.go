@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"text/tabwriter"
+
+	"mdmgen/analysis/estimate"
+)
+
+// scorePrinter writes windows in one of the formats. They come in order.
+type scorePrinter struct {
+	format string
+	out    *output
+	all    []scoredWindow
+}
+
+func newScorePrinter(format string, out *output) *scorePrinter {
+	return &scorePrinter{format: format, out: out}
+}
+
+// add takes finished windows; jsonl writes them at once.
+func (p *scorePrinter) add(windows []scoredWindow) error {
+	p.all = append(p.all, windows...)
+	if p.format != "jsonl" {
+		return nil
+	}
+	for _, w := range windows {
+		line, err := marshalText(w)
+		if err != nil {
+			return err
+		}
+		p.out.Write(append(line, '\n')) // A failure is kept until Flush.
+	}
+	if p.out.streaming() {
+		return p.out.Flush()
+	}
+	return nil
+}
+
+// finish writes the record, or the table.
+func (p *scorePrinter) finish(r scoreRecord) error {
+	switch p.format {
+	case "json":
+		if r.Windows = p.all; r.Windows == nil {
+			r.Windows = []scoredWindow{}
+		}
+		enc := json.NewEncoder(p.out)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+	case "jsonl":
+		line, err := marshalText(r)
+		if err != nil {
+			return err
+		}
+		p.out.Write(append(line, '\n'))
+	default:
+		if err := p.table(r); err != nil {
+			return err
+		}
+	}
+	return p.out.Commit()
+}
+
+// table writes a line for each window and the corpus below.
+func (p *scorePrinter) table(r scoreRecord) error {
+	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	priced := r.Settings.Renormalised
+	head := "window\tline\tstart\ttokens\tnats\t±\tnats/token\tbits/token\trows\t"
+	if r.Settings.Exact {
+		head += "NELBO\tFHS\t"
+	}
+	if priced {
+		head += "price\t|mass-1|\t"
+	}
+	fmt.Fprintln(t, head)
+	for _, w := range p.all {
+		line := "-"
+		if w.Line > 0 {
+			line = fmt.Sprint(w.Line)
+		}
+		perToken := w.Nats.Mean / float64(w.Tokens)
+		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%.4f\t%s\t%.4f\t%.4f\t%d\t", w.Window, line, w.Start, w.Tokens, w.Nats.Mean, errorOf(w.Nats, r.Settings.Exact), perToken, perToken/math.Ln2, w.Rows)
+		if e := w.Exact; e != nil {
+			fmt.Fprintf(t, "%s\t%s\t", orDash(e.NELBO), orDash(e.FHS))
+		}
+		if priced {
+			price := "-"
+			if w.Price != nil {
+				price = fmt.Sprintf("%.4g", w.Price.Mean)
+			}
+			fmt.Fprintf(t, "%s\t%.3g\t", price, w.Deviation)
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	p.summary(r)
+	return nil
+}
+
+// errorOf is a standard error, ? where it is not known, nothing for an exact value.
+func errorOf(e estimate.Estimate, exact bool) string {
+	switch {
+	case exact:
+		return "exact"
+	case math.IsInf(e.SE, 1):
+		return "?"
+	}
+	return fmt.Sprintf("%.2g", e.SE)
+}
+
+func orDash(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.4f", *x)
+}
+
+// summary writes the corpus.
+func (p *scorePrinter) summary(r scoreRecord) {
+	fmt.Fprintln(p.out)
+	fmt.Fprintf(p.out, "value             %s", r.Settings.Value)
+	if r.Settings.Bound && r.Settings.Plans == 0 {
+		fmt.Fprint(p.out, " (an upper bound on −log P of first-hitting)")
+	}
+	if r.Settings.Renormalised {
+		fmt.Fprint(p.out, ", of the scores divided by their mass")
+	}
+	fmt.Fprintln(p.out)
+	c := r.Corpus
+	if c == nil {
+		return
+	}
+	row := func(name string, e estimate.Estimate) {
+		fmt.Fprintf(p.out, "%-18s%.5f", name, e.Mean)
+		if math.IsInf(e.SE, 1) {
+			fmt.Fprintln(p.out, "  ± ?")
+			return
+		}
+		fmt.Fprintf(p.out, "  ± %.2g over windows, %g %% interval %.5f..%.5f\n", e.SE, 100*e.Confidence, e.Lo, e.Hi)
+	}
+	row("nats a token", c.NatsPerToken)
+	row("bits a token", c.BitsPerToken)
+	if c.BitsPerByte != nil {
+		row("bits a byte", *c.BitsPerByte)
+	}
+	name := "perplexity bound"
+	if !r.Settings.Bound {
+		name = "perplexity"
+	}
+	row(name, c.PerplexityBound)
+	if c.MonteCarloSE != nil && !r.Settings.Exact {
+		fmt.Fprintf(p.out, "%-18s± %.2g nats a token for this very text\n", "Monte Carlo", *c.MonteCarloSE)
+	}
+	for _, w := range c.NatsPerToken.Warnings {
+		fmt.Fprintf(p.out, "%-18s%s\n", "note", w)
+	}
+	fmt.Fprintf(p.out, "%-18s%d windows, %d tokens, %d network rows\n", "text", c.Windows, c.Tokens, r.Totals.Rows)
+}

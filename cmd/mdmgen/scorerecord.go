@@ -1,0 +1,107 @@
+package main
+
+import (
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
+)
+
+// scoreSchema names the layout of score's records.
+const scoreSchema = "mdmgen.score/1"
+
+// scoreSettings are all that the numbers depend on besides model and text.
+type scoreSettings struct {
+	// Value says what the nats are; Bound that they are an upper bound in expectation
+	// on −log P of what it names.
+	Value string `json:"value"`
+	Bound bool   `json:"bound"`
+	Exact bool   `json:"exact,omitempty"`
+	// Estimator, Draws and Plans are those of an estimate.
+	Estimator string             `json:"estimator,omitempty"`
+	Draws     int                `json:"draws,omitempty"`
+	Plans     int                `json:"plans,omitempty"`
+	Sampler   *samplers.Settings `json:"sampler,omitempty"`
+	// Renormalised says that the network's rows are scores whose mass is not 1, and
+	// that they were divided by it.
+	Renormalised bool `json:"renormalised,omitempty"`
+	// Draw is a change of the network's law, none where it is empty.
+	Draw       samplers.Draw `json:"draw,omitzero"`
+	Seed       uint64        `json:"seed"`
+	Confidence float64       `json:"confidence"`
+	As         string        `json:"as"`
+	Join       bool          `json:"join,omitempty"`
+	Length     int           `json:"length"`
+	Stride     int           `json:"stride,omitempty"`
+	Context    int           `json:"context,omitempty"`
+	Frame      string        `json:"frame"`
+	Tail       string        `json:"tail"`
+	Limit      int           `json:"limit,omitempty"`
+	Batch      int           `json:"batch,omitempty"`
+	Threads    int           `json:"threads"`
+	Device     string        `json:"device"`
+	// Text is "sha256:…" of the windows' ids.
+	Text string `json:"text"`
+
+	eos int
+}
+
+// scoredWindow is the result for one window.
+type scoredWindow struct {
+	Window   int  `json:"window"`
+	Document int  `json:"document"`
+	Line     int  `json:"line,omitempty"`
+	Start    int  `json:"start"`
+	Tokens   int  `json:"tokens"`
+	Context  int  `json:"context,omitempty"`
+	Bytes    *int `json:"bytes"`
+	// Nats is what settings.value says, summed over the window's scored tokens.
+	Nats estimate.Estimate `json:"nats"`
+	// Price is what the mass of raw scores adds, for score networks.
+	Price     *estimate.Estimate `json:"price,omitempty"`
+	Deviation float64            `json:"mass_deviation,omitempty"`
+	Exact     *exactValues       `json:"exact,omitempty"`
+	Rows      int                `json:"rows"`
+}
+
+// exactValues are the exact numbers of a window; null is infinite.
+type exactValues struct {
+	NELBO       *float64 `json:"nelbo,omitempty"`
+	FHS         *float64 `json:"fhs,omitempty"`
+	LeftToRight *float64 `json:"left_to_right,omitempty"`
+	// ScoreEntropy is the integrated score entropy from score values.
+	ScoreEntropy *float64 `json:"score_entropy,omitempty"`
+	// Leave and Denoise are both endings of a grid sampler.
+	Leave   *float64 `json:"leave,omitempty"`
+	Denoise *float64 `json:"denoise,omitempty"`
+	// QuadratureError is that of fhs for a time-conditioned network.
+	QuadratureError float64 `json:"quadrature_error,omitempty"`
+}
+
+// scoreRecord is what score prints as json, and ends jsonl with.
+type scoreRecord struct {
+	Schema      string             `json:"schema"`
+	Provenance  provenance         `json:"provenance"`
+	Settings    scoreSettings      `json:"settings"`
+	Windows     []scoredWindow     `json:"windows,omitzero"`
+	Corpus      *likelihood.Corpus `json:"corpus"`
+	Totals      scoreTotals        `json:"totals"`
+	Interrupted bool               `json:"interrupted,omitempty"`
+}
+
+// scoreTotals add up a run. Rows counts those of all windows, resumed ones included;
+// the others this run's work.
+type scoreTotals struct {
+	Windows   int          `json:"windows"`
+	Resumed   int          `json:"resumed,omitempty"`
+	Rows      int          `json:"rows"`
+	Calls     int          `json:"network_calls"`
+	Positions int          `json:"positions"`
+	Seconds   scoreSeconds `json:"seconds"`
+}
+
+// scoreSeconds are wall-clock times: inside the network, and from the first draw to
+// the last window. Opening the model and reading the text are not in them.
+type scoreSeconds struct {
+	Network float64 `json:"network"`
+	Total   float64 `json:"total"`
+}

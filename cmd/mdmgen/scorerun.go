@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+)
+
+// chunkRows is how many network rows are asked for together where windows take fewer:
+// enough that rows of a call want about as many positions.
+const (
+	chunkRows    = 256
+	chunkWindows = 64
+)
+
+// prepare reads the input and fills in the settings, once the facts are known.
+func (r *scoring) prepare() (err error) {
+	c := r.c
+	if err := r.findTokenizer(); err != nil {
+		return err
+	}
+	r.settings.As = c.String("as")
+	if r.settings.As == "" {
+		r.settings.As = "corpus"
+		if ext := filepath.Ext(r.path()); ext == ".jsonl" || ext == ".ndjson" {
+			r.settings.As = "jsonl"
+		}
+	}
+	o, err := samplerOptions(c)
+	if err != nil {
+		return err
+	}
+	if r.evaluator, err = likelihood.New(r.model, likelihood.Options{Batch: c.Int("batch"), Draw: o.Draw}); err != nil {
+		return usagef("score: %s", strings.ReplaceAll(bare(err), "likelihood: ", ""))
+	}
+	r.config = likelihood.Config{Form: likelihood.Form(c.String("estimator")), Draws: c.Int("draws"), Confidence: c.Float64("confidence")}
+	if c.IsSet("protocol") {
+		r.config.Form = likelihood.Form(c.String("protocol"))
+	}
+	sampler, err := samplers.New(o, samplers.Conditions{
+		Noise: r.facts.Noise, TimeConditioned: r.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(r.model),
+	})
+	if err != nil {
+		return usagef("score: %s", bare(err))
+	}
+	if c.Bool("exact") || r.config.Form == likelihood.Plans {
+		set := sampler.Settings()
+		r.settings.Sampler = &set
+		r.config.Sampler = sampler
+	}
+	if r.config.Form == likelihood.Plans {
+		r.config.Plans = max(c.Int("plans"), 1)
+	}
+	if !c.Bool("exact") {
+		if err := r.config.Check(r.facts); err != nil {
+			return usagef("score: %s", strings.ReplaceAll(err.Error(), "likelihood: ", ""))
+		}
+	}
+	if err := r.prepareWindows(); err != nil {
+		return err
+	}
+	r.fillSettings(o.Draw, sampler)
+	return r.tryPlans(sampler)
+}
+
+// fillSettings records what is in force.
+func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
+	c, set := r.c, &r.settings
+	set.Draw, set.Confidence = d, c.Float64("confidence")
+	set.Join, set.Context, set.Frame, set.Tail = c.Bool("join"), c.Int("context"), c.String("frame"), c.String("tail")
+	set.Limit, set.Batch, set.Device = c.Int("limit"), c.Int("batch"), c.String("device")
+	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm
+	if m, ok := r.model.(model.Describer); ok {
+		set.Threads = m.Origin().Threads
+	}
+	switch form := r.config.Form; {
+	case c.Bool("exact"):
+		set.Exact, set.Value = true, "−log P of "+s.String()
+	case form == likelihood.Plans:
+		set.Value = fmt.Sprintf("bound by %d plans on −log P of %s", r.config.Plans, s)
+	case form == likelihood.ScoreEntropyForm:
+		set.Value = "integrated score entropy"
+	case c.IsSet("protocol"):
+		set.Value = "NELBO as " + string(form) + " reports it"
+	default:
+		set.Value = "NELBO"
+	}
+	set.Bound = !set.Exact
+	if !set.Exact {
+		set.Estimator, set.Draws, set.Plans = string(r.config.Form), r.config.DrawsOr(), r.config.Plans
+		set.Seed = c.Uint64("seed")
+		if !c.IsSet("seed") {
+			set.Seed = rand.Uint64() >> 11
+		}
+	}
+	sum := sha256.New()
+	var word [8]byte
+	add := func(n int) {
+		binary.LittleEndian.PutUint64(word[:], uint64(n))
+		sum.Write(word[:])
+	}
+	for _, w := range r.windows {
+		add(len(w.IDs))
+		add(w.Free[0])
+		for _, id := range w.IDs {
+			add(id)
+		}
+	}
+	set.Text = "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
+// windows that are too large for exact values.
+func (r *scoring) tryPlans(s *samplers.Sampler) error {
+	for i, w := range r.windows {
+		if r.settings.Exact && len(w.Free) > likelihood.MaxFree {
+			return usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
+				i, len(w.Free), len(w.Free), likelihood.ExactRows(len(w.Free)), likelihood.MaxFree)
+		}
+		if r.config.Sampler == nil {
+			continue
+		}
+		var p samplers.Plan
+		if err := s.Plan(&p, samplers.NewStream(0, 0), w.Free); err != nil {
+			return usagef("score: window %d: %s", i, bare(err))
+		}
+	}
+	return nil
+}
+
+// chunk is how many windows are worked out together. It must not depend on what was
+// done before, so that a run that goes on has the same calls.
+func (r *scoring) chunk() int {
+	most := 1
+	for _, w := range r.windows {
+		n := len(w.Free)
+		if r.settings.Exact {
+			n = 1 << min(n, likelihood.MaxFree)
+		} else {
+			n = r.config.RowsOf(n)
+		}
+		most = max(most, n)
+	}
+	return min(max(chunkRows/most, 1), chunkWindows)
+}
+
+// run works out all windows and prints. After an interrupt what is finished is
+// printed, and the interrupt is the error.
+func (r *scoring) run() error {
+	resume, err := openResume(r)
+	if err != nil {
+		return err
+	}
+	defer resume.close()
+	if !r.settings.Exact && !r.c.IsSet("seed") {
+		r.streams.notice(fmt.Sprintf("seed %d", r.settings.Seed))
+	}
+	r.config.Seed = r.settings.Seed
+	print := newScorePrinter(r.c.String("format"), r.out)
+	record := scoreRecord{Schema: scoreSchema, Provenance: newProvenance(r.model, r.tokenizer), Settings: r.settings}
+	record.Totals.Resumed = len(resume.done)
+	bar := newBar(r.streams.err, len(r.windows), !r.out.streaming() || !isTerminal(r.streams.out) || r.c.String("format") != "jsonl", "scoring", "windows")
+	begin := time.Now()
+	size := r.chunk()
+	for from := 0; from < len(r.windows) && err == nil; from += size {
+		to := min(from+size, len(r.windows))
+		var results []scoredWindow
+		if results, err = resume.finished(from, to); results == nil && err == nil {
+			if results, err = r.work(from, to); err == nil {
+				err = resume.add(results)
+			}
+		}
+		if err == nil {
+			err = print.add(results)
+		}
+		bar.add(len(results))
+	}
+	bar.clear()
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
+		return fmt.Errorf("score: %s", strings.ReplaceAll(bare(err), "likelihood: ", ""))
+	}
+	r.finish(&record, print.all, time.Since(begin))
+	record.Interrupted = interrupted
+	if perr := print.finish(record); perr != nil {
+		return perr
+	}
+	return err
+}
+
+// work works out the windows from..to.
+func (r *scoring) work(from, to int) ([]scoredWindow, error) {
+	targets := make([]likelihood.Target, 0, to-from)
+	out := make([]scoredWindow, to-from)
+	for i, w := range r.windows[from:to] {
+		targets = append(targets, w.Target)
+		out[i] = scoredWindow{Window: from + i, Document: w.document, Line: w.line, Start: w.start, Tokens: len(w.Free), Context: len(w.IDs) - len(w.Free)}
+		if w.bytes >= 0 {
+			out[i].Bytes = &r.windows[from+i].bytes
+		}
+	}
+	if r.settings.Exact {
+		values, err := r.evaluator.Values(r.c.Context, targets, r.config.Sampler)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range values {
+			out[i].Nats, out[i].Rows = likelihood.Known(v.Sampler.NegLog), v.Rows
+			out[i].Exact = newExactValues(v)
+		}
+		return out, nil
+	}
+	results, err := r.evaluator.Estimate(r.c.Context, targets, uint64(from), r.config)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range results {
+		out[i].Nats, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Price, v.Deviation, v.Rows
+	}
+	return out, nil
+}
+
+func newExactValues(v likelihood.Values) *exactValues {
+	finite := func(x *float64) *float64 {
+		if x == nil || math.IsInf(*x, 0) || math.IsNaN(*x) {
+			return nil
+		}
+		return x
+	}
+	out := &exactValues{NELBO: finite(v.NELBO), FHS: finite(v.FHS), LeftToRight: finite(v.LeftToRight), ScoreEntropy: finite(v.ScoreEntropy), QuadratureError: v.Sampler.QuadratureError}
+	if g := v.Sampler.Grid; g != nil {
+		out.Leave, out.Denoise = finite(&g.Leave), finite(&g.Denoise)
+	}
+	return out
+}
+
+// finish sums up.
+func (r *scoring) finish(record *scoreRecord, windows []scoredWindow, total time.Duration) {
+	scored := make([]likelihood.Scored, len(windows))
+	for i, w := range windows {
+		scored[i] = likelihood.Scored{Nats: w.Nats, Tokens: w.Tokens, Bytes: -1, Cluster: w.Document}
+		if w.Bytes != nil {
+			scored[i].Bytes = *w.Bytes
+		}
+		record.Totals.Rows += w.Rows
+	}
+	if len(windows) > 0 {
+		corpus := likelihood.Summarize(scored, r.overlaps, r.settings.Confidence)
+		record.Corpus = &corpus
+	}
+	t := r.evaluator.Totals()
+	record.Totals.Windows, record.Totals.Calls, record.Totals.Positions = len(windows), t.Calls, t.Positions
+	record.Totals.Seconds = scoreSeconds{Network: t.Network.Seconds(), Total: total.Seconds()}
+}
