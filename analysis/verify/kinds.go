@@ -44,6 +44,7 @@ var kinds = []Kind{
 	{Name: "mdm-laws-maskmass/1", run: maskmassFile},
 	{Name: "mdm-laws-theorem3/1", run: theorem3File},
 	{Name: "mdm-laws-scaling/1", run: scalingFile},
+	{Name: "mdm-laws-gumbel/1", run: gumbelFile},
 }
 
 // golden files hold tensors of a model.

@@ -11,7 +11,7 @@ func maskmassFile(f file, m *matcher) error {
 	var in inputs
 	d, v := in.integer(f.doc, "d", 1, 6), in.integer(f.doc, "V", 1, 6)
 	t := in.number(f.doc, "T", 1e-6, 100)
-	q0 := in.numbers(f.doc, "q0_states", 0, 2)
+	q0 := in.numbers(f.doc, "q0_states", -2, 2)
 	if states := laws.NewSpace(d, v).States; in.err == nil && len(q0) != states {
 		in.fail("field %q: %d entries: must have %d", "q0_states", len(q0), states)
 	}

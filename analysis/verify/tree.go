@@ -2,7 +2,9 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -82,8 +84,8 @@ func (m *matcher) object(path string, file *node, want object) error {
 	if prefix != "" {
 		prefix += "."
 	}
-	for name, w := range want {
-		if _, free := w.(exempt); !free && file.fields[name] == nil {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if _, free := want[name].(exempt); !free && file.fields[name] == nil {
 			return fmt.Errorf("field %s%s is missing", prefix, name)
 		}
 	}

@@ -40,6 +40,9 @@ func worldFile(f file, m *matcher) error {
 	if err != nil {
 		return err
 	}
+	if err := enumerable(parsed.Facts().Length, parsed.Facts().Columns); err != nil {
+		return err
+	}
 	w, err := laws.New(parsed)
 	if err != nil {
 		return err
@@ -52,6 +55,14 @@ func worldFile(f file, m *matcher) error {
 		want[name] = given{}
 	}
 	return m.match("", f.doc, want)
+}
+
+// enumerable refuses worlds whose (2V+1)^d moves a step, or d! orders, are too many.
+func enumerable(d, v int) error {
+	if d > 8 || float64(d)*math.Log(float64(2*v+1)) > math.Log(1e6) {
+		return fmt.Errorf("d = %d and V = %d: too large to enumerate: d must be at most 8 and (2V+1)^d at most 10^6", d, v)
+	}
+	return nil
 }
 
 // worldValues is everything that follows from a world.

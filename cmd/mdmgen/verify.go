@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -16,41 +18,70 @@ import (
 func verifyCommand(s streams) *cli.Command {
 	flags := append(modelFlags(),
 		&cli.StringFlag{Name: "golden", Usage: "`FILE` of reference tensors (safetensors): input_ids.N, sigma.N and logits.N, log_mu.N, forward.N or log_score.N"},
-		&cli.Float64Flag{Name: "limit", Value: 1e-4, Usage: "greatest difference that passes, `X`"},
+		&cli.Float64Flag{Name: "limit", Usage: "greatest difference that passes, `X` (default: 1e-4 for tensors, 1e-10 for exact values)"},
 		&cli.BoolFlag{Name: "json", Usage: "print the report as JSON"},
 	)
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "compare a model's rows with reference values",
-		ArgsUsage: "MODEL",
-		Description: "Recomputes every tensor of the reference file with the model and prints the largest difference and\n" +
-			"the number of values of each. Exits with 3 when one is above the limit. Two correct float32\n" +
-			"executions of a small network differ by about 1e-5; a wrong norm or activation by 1e-3 or more.",
+		Usage:     "compare a model's rows, or exact laws, with reference values",
+		ArgsUsage: "MODEL | FILE.json",
+		Description: "Recomputes every tensor of the reference file --golden with the model, or every number of FILE.json,\n" +
+			"a reference file of exact laws that needs no model, and prints the largest difference and the number of\n" +
+			"values of each. Exits with 3 when one is above the limit. Two correct float32 executions of a small\n" +
+			"network differ by about 1e-5; a wrong norm or activation by 1e-3 or more. Exact values are compared with\n" +
+			"limit·max(1, |value|), ten times that for euler_rate_integral and euler_rhs; whole numbers agree exactly.",
 		Flags:  flags,
-		Action: func(c *cli.Context) error { return verifyModel(c, s) },
+		Action: func(c *cli.Context) error { return verifyFile(c, s) },
 	}
 }
 
-func verifyModel(c *cli.Context, s streams) (err error) {
-	switch {
-	case c.NArg() > 1:
+// verifyFile compares what the reference file holds: a file named by itself, or
+// tensors named by --golden with a model before it.
+func verifyFile(c *cli.Context, s streams) error {
+	if c.NArg() > 1 {
 		return usagef("verify: unexpected argument %q", c.Args().Get(1))
+	}
+	limit := -1.0
+	if c.IsSet("limit") {
+		if limit = c.Float64("limit"); !(limit >= 0) || math.IsInf(limit, 1) {
+			return usagef("--limit %v: must be a number from 0", limit)
+		}
+	}
+	path, ref := c.String("golden"), c.String("model")
+	switch {
+	case path == "" && c.NArg() == 1 && strings.EqualFold(filepath.Ext(c.Args().First()), ".json"):
+		path = c.Args().First()
+	case path == "":
+		return usagef("verify: name the reference file with --golden, or a .json file alone")
 	case c.NArg() == 1 && c.IsSet("model"):
 		return usagef("verify: the model is given twice, as %s and by --model", c.Args().First())
-	case c.String("golden") == "":
-		return usagef("verify: name the reference file with --golden")
+	case c.NArg() == 1:
+		ref = c.Args().First()
 	}
-	limit := c.Float64("limit")
-	if !(limit >= 0) || math.IsInf(limit, 1) {
-		return usagef("--limit %v: must be a number from 0", limit)
-	}
-	opts, err := modelOptions(c, s)
+	kind, err := verify.KindOf(path)
 	if err != nil {
 		return err
 	}
-	ref := c.String("model")
-	if c.NArg() == 1 {
-		ref = c.Args().First()
+	if kind.Model {
+		return verifyModel(c, s, ref, path, limit)
+	}
+	for _, f := range modelFlags() {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return usagef("verify: --%s: a file of exact laws (%s) needs no model", name, kind.Name)
+		}
+	}
+	report, err := verify.File(c.Context, nil, path, limit)
+	if err != nil {
+		return err
+	}
+	return finishReport(c, s, path, report, newProvenance(nil, nil))
+}
+
+// verifyModel opens the model whose values the reference file holds.
+func verifyModel(c *cli.Context, s streams, ref, path string, limit float64) (err error) {
+	opts, err := modelOptions(c, s)
+	if err != nil {
+		return err
 	}
 	m, err := model.Open(c.Context, ref, opts)
 	if err != nil {
@@ -61,17 +92,23 @@ func verifyModel(c *cli.Context, s streams) (err error) {
 			err = cerr
 		}
 	}()
-	report, err := verify.File(c.Context, m, c.String("golden"), limit)
+	report, err := verify.File(c.Context, m, path, limit)
 	if err != nil {
 		return err
 	}
+	return finishReport(c, s, ref, report, newProvenance(m, nil))
+}
+
+// finishReport prints the report; a breach is an error that describes it.
+func finishReport(c *cli.Context, s streams, what string, report verify.Report, p provenance) error {
+	var err error
 	if c.Bool("json") {
 		enc := json.NewEncoder(s.out)
 		enc.SetIndent("", "  ")
 		err = enc.Encode(struct {
 			verify.Report
 			Provenance provenance `json:"provenance"`
-		}{report, newProvenance(m, nil)})
+		}{report, p})
 	} else {
 		err = printReport(s.out, report)
 	}
@@ -79,7 +116,7 @@ func verifyModel(c *cli.Context, s streams) (err error) {
 		return err
 	}
 	if !report.OK {
-		return invalidf("verify %s: %s", ref, firstBreach(report))
+		return invalidf("verify %s: %s", what, firstBreach(report))
 	}
 	return nil
 }
@@ -110,7 +147,7 @@ func printReport(w io.Writer, r verify.Report) error {
 func firstBreach(r verify.Report) string {
 	for _, it := range r.Items {
 		if !it.OK {
-			return fmt.Sprintf("%s: got %v, want %v: the difference is above the limit %v", it.Worst.Path, it.Worst.Got, it.Worst.Want, it.Limit)
+			return fmt.Sprintf("%s: got %v, want %v: the difference is above the limit %.3g%s", it.Worst.Path, it.Worst.Got, it.Worst.Want, it.Limit, map[verify.Measure]string{verify.Relative: "·max(1, |value|)"}[it.Measure])
 		}
 	}
 	return ""
