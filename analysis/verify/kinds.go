@@ -33,6 +33,8 @@ type Kind struct {
 	Limit   float64
 	Measure Measure
 	run     func(f file, m *matcher) error
+	// rows recomputes a file whose numbers are a model's.
+	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error)
 }
 
 // lawsLimit is that of exact values: they hold to 1e-12, integrals to 1e-11.
@@ -45,10 +47,19 @@ var kinds = []Kind{
 	{Name: "mdm-laws-theorem3/1", run: theorem3File},
 	{Name: "mdm-laws-scaling/1", run: scalingFile},
 	{Name: "mdm-laws-gumbel/1", run: gumbelFile},
+	{Name: windowsSchema, Model: true, Limit: 2e-5, Measure: Relative, rows: windows},
 }
 
-// golden files hold tensors of a model.
-var goldenKind = Kind{Name: "golden", Model: true, Limit: 1e-4, Measure: Absolute}
+// golden files hold tensors of a model; files of losses have no schema, but the canvas
+// that they are of.
+var (
+	goldenKind = Kind{Name: "golden", Model: true, Limit: 1e-4, Measure: Absolute, rows: goldenRows}
+	lossesKind = Kind{Name: "losses", Model: true, Limit: 1e-4, Measure: Relative, rows: losses}
+)
+
+func goldenRows(ctx context.Context, m model.Model, path string, _ []byte, limit float64) ([]Item, error) {
+	return golden(ctx, m, path, limit)
+}
 
 // KindOf recognises a reference file by its content. Every error is one line.
 func KindOf(path string) (Kind, error) {
@@ -82,10 +93,15 @@ func open(path string) (Kind, file, error) {
 	if n := f.doc.fields["schema"]; n != nil {
 		schema, _ = n.value.(string)
 	}
+	if schema == "" && f.doc.fields["x0"] != nil && f.doc.fields["xt"] != nil {
+		return lossesKind, f, nil
+	}
 	var known []string
 	for _, k := range kinds {
 		if k.Name == schema {
-			k.Limit, k.Measure = lawsLimit, Relative
+			if !k.Model {
+				k.Limit, k.Measure = lawsLimit, Relative
+			}
 			return k, f, nil
 		}
 		known = append(known, k.Name)
@@ -109,9 +125,9 @@ func File(ctx context.Context, m model.Model, path string, limit float64) (Repor
 	var items []Item
 	if k.Model {
 		if m == nil {
-			return Report{}, fmt.Errorf("%s: holds tensors of a model: open one", path)
+			return Report{}, fmt.Errorf("%s: holds values of a model: open one", path)
 		}
-		items, err = golden(ctx, m, path, limit)
+		items, err = k.rows(ctx, m, path, f.data, limit)
 	} else {
 		match := &matcher{limit: limit, wider: map[string]float64{"euler_rate_integral": 10, "euler_rhs": 10}}
 		if err = k.run(f, match); err != nil {

@@ -95,6 +95,11 @@ func (f *lossesFile) check(facts model.Facts) error {
 			return fmt.Errorf("sequence %d: x0 and mask differ in length", i)
 		}
 	}
+	for i, mask := range f.KMask {
+		if i >= n || len(mask) != len(f.X0[i]) {
+			return fmt.Errorf("k_mask does not have the shape of x0")
+		}
+	}
 	for name, values := range f.ByName {
 		if len(values) != n {
 			return fmt.Errorf("losses_float64.%s has %d values, x0 has %d rows", name, len(values), n)

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,15 +21,12 @@ func TestWindows(t *testing.T) {
 		t.Run(test.model+"/"+test.file, func(t *testing.T) {
 			path := reftest.Shared(t, "model", test.file)
 			m := openShared(t, "model", test.model)
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
 			begin := time.Now()
-			items, err := windows(context.Background(), m, path, data, 2e-5)
+			report, err := File(context.Background(), m, path, -1)
 			if err != nil {
 				t.Fatal(err)
 			}
+			items := report.Items
 			t.Logf("%.1f s", time.Since(begin).Seconds())
 			if len(items) != 8 {
 				t.Errorf("%d items, want 7 quantities and the weights", len(items))
