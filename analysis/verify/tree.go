@@ -117,24 +117,25 @@ func whole(want any) bool {
 func (c *comparison) values(path string, file *node, want any) error {
 	var n int
 	var at func(int) any
+	here := func() string { return path }
 	switch want := want.(type) {
 	case float64:
-		return c.number(path, file, want)
+		return c.number(here, file, want)
 	case int:
 		if want > 1e6 {
 			// The last step of a count may hang on the order of a long summation.
 			c.item.Limit = 1
 		}
-		return c.number(path, file, float64(want))
+		return c.number(here, file, float64(want))
 	case bool:
 		b, ok := file.value.(bool)
 		if !ok {
 			return fmt.Errorf("field %s: must be true or false", path)
 		}
-		c.add(truth(want), truth(b), func() string { return path })
+		c.add(truth(want), truth(b), here)
 		return nil
 	case nil:
-		return c.number(path, file, math.Inf(1))
+		return c.number(here, file, math.Inf(1))
 	case []float64:
 		n, at = len(want), func(i int) any { return want[i] }
 		if want == nil {
@@ -153,22 +154,33 @@ func (c *comparison) values(path string, file *node, want any) error {
 		return fmt.Errorf("field %s: must be a list of %d entries", path, n)
 	}
 	for i := range n {
-		if err := c.values(fmt.Sprintf("%s[%d]", path, i), file.list[i], at(i)); err != nil {
+		// Most values are right, so that a path is made only where it is needed.
+		name := func() string { return fmt.Sprintf("%s[%d]", path, i) }
+		var err error
+		switch x := at(i).(type) {
+		case float64:
+			err = c.number(name, file.list[i], x)
+		case int:
+			err = c.number(name, file.list[i], float64(x))
+		default:
+			err = c.values(name(), file.list[i], x)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *comparison) number(path string, file *node, got float64) error {
+func (c *comparison) number(path func() string, file *node, got float64) error {
 	want, ok := file.number()
 	if !ok {
-		return fmt.Errorf("field %s: must be a number or null", path)
+		return fmt.Errorf("field %s: must be a number or null", path())
 	}
 	if math.IsNaN(got) {
 		got = math.Inf(1)
 	}
-	c.add(got, want, func() string { return path })
+	c.add(got, want, path)
 	return nil
 }
 
