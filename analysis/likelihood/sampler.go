@@ -32,16 +32,16 @@ func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
 			return Exact{}, err
 		}
 		return Exact{NegLog: t.Groups(sizes)}, nil
-	default:
-		if steps, ok := s.Steps(); ok {
-			return gridExact(t.Grid(steps), s), nil
-		}
-		return Exact{}, fmt.Errorf("likelihood: no exact law of %s is known", name)
 	case "ordered":
 		if s.Settings().Order == string(samplers.RandomOrder) {
 			return Exact{NegLog: t.FHS()}, nil
 		}
 		return Exact{}, fmt.Errorf("likelihood: an order needs the positions of the window")
+	default:
+		if steps, ok := s.Steps(); ok {
+			return gridExact(t.Grid(steps), s), nil
+		}
+		return Exact{}, fmt.Errorf("likelihood: no exact law of %s is known", name)
 	}
 }
 

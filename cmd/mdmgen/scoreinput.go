@@ -109,7 +109,10 @@ func (r *scoring) cut() (tokenize.Cut, error) {
 	c := r.c
 	cut := tokenize.Cut{
 		Length: r.facts.Length, Stride: c.Int("stride"), Context: c.Int("context"), BOS: tokenize.None, EOS: tokenize.None,
-		DropTail: c.String("tail") == "drop" || r.facts.FixedLength, ContextAlways: c.Bool("exact"),
+		DropTail: c.String("tail") == "drop", ContextAlways: c.Bool("exact"),
+	}
+	if r.facts.FixedLength && (r.settings.As == "corpus" || c.Bool("join")) {
+		cut.DropTail = true // A shorter window cannot be scored; a shorter text is an error.
 	}
 	switch {
 	case c.IsSet("length"):
@@ -158,6 +161,9 @@ func (r *scoring) path() string {
 // readDocuments reads the input.
 func (r *scoring) readDocuments() ([]document, error) {
 	in := r.streams.in
+	if r.path() == "-" && isTerminal(in) {
+		r.streams.notice("reading the text from standard input")
+	}
 	if p := r.path(); p != "-" {
 		f, err := os.Open(p)
 		if err != nil {
