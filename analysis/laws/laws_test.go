@@ -1,0 +1,352 @@
+package laws_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/theory"
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+var (
+	committed = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact"}
+	names     = append(slices.Clone(committed), "dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact")
+)
+
+func openWorld(t testing.TB, name string) (*laws.World, *world.Laws) {
+	t.Helper()
+	path := ""
+	if slices.Contains(committed, name) {
+		path = reftest.Data(t, "reference", "laws", name+".json")
+	} else {
+		path = reftest.Shared(t, "reference", "laws", name+".json")
+	}
+	file, err := world.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := laws.New(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, err := file.Laws()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, reference
+}
+
+// random makes a world of random tables, some of whose probabilities are 0.
+func random(seed uint64, d, v int, timed bool) *laws.World {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s := laws.NewSpace(d, v)
+	law := func(out []float64, zero float64) {
+		sum := 0.0
+		for i := range out {
+			out[i] = 0
+			if r.Float64() >= zero {
+				out[i] = r.ExpFloat64()
+			}
+			sum += out[i]
+		}
+		if sum == 0 {
+			out[0], sum = 1, 1
+		}
+		for i := range out {
+			out[i] /= sum
+		}
+	}
+	q0 := make([]float64, s.Sequences)
+	law(q0, 0.2)
+	table := func() []float64 {
+		out := make([]float64, s.States*d*v)
+		for i := 0; i < len(out); i += v {
+			law(out[i:i+v], 0)
+		}
+		return out
+	}
+	mu0 := table()
+	if !timed {
+		return laws.FromTables(d, v, q0, mu0, nil, 0, 0)
+	}
+	return laws.FromTables(d, v, q0, mu0, table(), 0.2+0.8*r.Float64(), 0.5+2*r.Float64())
+}
+
+func total(p []float64) float64 {
+	var s laws.Sum
+	for _, x := range p {
+		s.Add(x)
+	}
+	return s.Value()
+}
+
+func near(got, want, tol float64) bool {
+	return got == want || math.Abs(got-want) <= tol*max(1, math.Abs(want))
+}
+
+func steps(t testing.TB, rule samplers.Rule, spec samplers.GridSpec) samplers.Steps {
+	t.Helper()
+	g, err := samplers.NewGrid(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := samplers.NewSteps(rule, samplers.Exp, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestIdentities checks, on the reference worlds and on random ones, what holds in
+// every world: laws sum to 1, Proposition 2, the four forms of the NELBO, Theorem 4
+// with its chain of inequalities, pointwise too.
+func TestIdentities(t *testing.T) {
+	check := func(t *testing.T, w *laws.World) {
+		fhs, nelbo := w.FHSLaw(), w.NELBO()
+		if got := total(fhs); !near(got, 1, 1e-12) {
+			t.Errorf("FHS's law sums to %v", got)
+		}
+		for form, x := range map[string]float64{"t": nelbo.ContinuousT, "λ": nelbo.Lambda, "k": nelbo.KSubsets, "orders": nelbo.AnyOrder} {
+			if !near(x, nelbo.Expected, 1e-11) {
+				t.Errorf("NELBO by %s is %v, by sequences %v", form, x, nelbo.Expected)
+			}
+		}
+		p2 := w.Proposition2(nelbo)
+		if want := p2.ExpectedNELBO - p2.EntropySum; !near(p2.ScoreEntropyIntegral, want, 1e-11) {
+			t.Errorf("∫L_SE is %v, E[NELBO] − Σ is %v", p2.ScoreEntropyIntegral, want)
+		}
+		if h := laws.Entropy(w.Q0); !near(p2.EntropySum, h, 1e-12) {
+			t.Errorf("the entropy terms sum to %v, H(q0) is %v", p2.EntropySum, h)
+		}
+		t4 := w.Theorem4(fhs, nelbo)
+		if t4.Gap < -1e-12 || t4.KL < -1e-12 {
+			t.Errorf("Theorem 4: KL %v, ε″ %v", t4.KL, t4.Epsilon)
+		}
+		if tv := laws.TV(w.Q0, fhs); tv > math.Sqrt(max(t4.Epsilon, 0)/2)+1e-7 {
+			t.Errorf("TV is %v, Pinsker allows %v", tv, math.Sqrt(t4.Epsilon/2))
+		}
+		for x, bound := range nelbo.BySequence {
+			if bound < -math.Log(fhs[x])-1e-12 {
+				t.Errorf("sequence %d: NELBO %v is below −log P_FHS %v", x, bound, -math.Log(fhs[x]))
+			}
+		}
+		if t4.Epsilon > 1e-9 && t4.Gap <= 0 && !isTheorem5(w) {
+			t.Errorf("a wrong μ with KL = ε″: %+v", t4)
+		}
+		checkGrids(t, w)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			w, _ := openWorld(t, name)
+			check(t, w)
+		})
+	}
+	for seed := range uint64(6) {
+		check(t, random(seed, 2+int(seed%2), 2+int(seed/4), seed%2 == 1))
+	}
+}
+
+func isTheorem5(w *laws.World) bool { _, ok := w.Theorem5(); return ok }
+
+// checkGrids: laws of grid samplers sum to 1, bounds bound, both sides of Theorem 1.
+func checkGrids(t *testing.T, w *laws.World) {
+	for _, rule := range []samplers.Rule{samplers.RuleEuler, samplers.RuleTweedie, samplers.RuleTauOne, samplers.RuleTauAny} {
+		s := steps(t, rule, samplers.GridSpec{Kind: samplers.GridPaper, T: 4, Delta: 0.02, Steps: 6})
+		c := w.Run(s)
+		if a, b := total(c.Law), total(c.Denoised); !near(a, 1, 1e-12) || !near(b, 1, 1e-12) {
+			t.Errorf("%s: laws sum to %v and %v", rule, a, b)
+		}
+		masks := 0.0
+		for x, p := range c.Law {
+			masks += p * float64(w.Masks(x))
+		}
+		if want := float64(w.D) * s.Left(); !near(masks, want, 1e-12) {
+			t.Errorf("%s: %v masks are left, want %v", rule, masks, want)
+		}
+		if got := laws.CrossEntropy(w.Q0, c.Denoised); got > c.PlanNELBO+1e-12 {
+			t.Errorf("%s: E[−log P] = %v is above its bound %v", rule, got, c.PlanNELBO)
+		}
+		if rule != samplers.RuleEuler {
+			continue
+		}
+		th := w.Theorem1(c)
+		if th.FrozenTV > th.FrozenRHS+1e-12 || th.EulerTV > th.EulerRHS+1e-12 || th.LTV > th.LTVPinsker+1e-12 {
+			t.Errorf("Theorem 1: %+v", th)
+		}
+	}
+}
+
+// TestFrozenExactScore: for the exact posterior the frozen integral does not depend
+// on the data.
+func TestFrozenExactScore(t *testing.T) {
+	w, _ := openWorld(t, "markov3-exact")
+	s := steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0, Steps: 5})
+	got := w.Theorem1(w.Run(s)).FrozenIntegral
+	if want := theory.ExactScoreRateIntegral(w.D, s.Grid.Theta); !near(got, want, 1e-12) {
+		t.Errorf("frozen integral %v, closed form %v", got, want)
+	}
+}
+
+// TestFHSLimit: the ancestral sampler on a fine grid has FHS's law up to 1/N, with and
+// without time; two grids extrapolate.
+func TestFHSLimit(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		w := random(7, 3, 2, timed)
+		fhs := w.FHSLaw()
+		var at [2][]float64
+		for i, n := range []int{512, 1024} {
+			s := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambda, T: math.Inf(1), Steps: n})
+			at[i] = w.Run(s).Denoised
+		}
+		for x := range fhs {
+			if limit := 2*at[1][x] - at[0][x]; math.Abs(limit-fhs[x]) > 2e-5 {
+				t.Errorf("timed %t, sequence %d: P_FHS %v, limit %v", timed, x, fhs[x], limit)
+			}
+		}
+	}
+}
+
+// TestPaths: the mean path probability is FHS's, and K-plan bounds fall from the
+// NELBO towards −log P.
+func TestPaths(t *testing.T) {
+	w := random(3, 3, 2, false)
+	fhs, nelbo := w.FHSLaw(), w.NELBO()
+	for x := range fhs {
+		paths := w.PathProbabilities(x)
+		mean := total(paths) / float64(len(paths))
+		if !near(mean, fhs[x], 1e-14) {
+			t.Errorf("sequence %d: mean path %v, P_FHS %v", x, mean, fhs[x])
+		}
+		if got := laws.PlanBound(paths, 1); !near(got, nelbo.BySequence[x], 1e-12) {
+			t.Errorf("sequence %d: one plan %v, NELBO %v", x, got, nelbo.BySequence[x])
+		}
+		// Two plans, by listing the pairs.
+		want := 0.0
+		for _, a := range paths {
+			for _, b := range paths {
+				want -= math.Log((a+b)/2) / float64(len(paths)*len(paths))
+			}
+		}
+		if got := laws.PlanBound(paths, 2); !near(got, want, 1e-12) {
+			t.Errorf("sequence %d: two plans %v, want %v", x, got, want)
+		}
+		last := math.Inf(1)
+		for _, k := range []int{1, 2, 4, 8, 64, 1024} {
+			b := laws.PlanBound(paths, k)
+			if b > last+1e-13 || b < -math.Log(mean)-1e-12 {
+				t.Errorf("sequence %d: %d plans give %v after %v, −log P is %v", x, k, b, last, -math.Log(mean))
+			}
+			last = b
+		}
+	}
+	if !math.IsInf(laws.PlanBound([]float64{0.5, 0}, 3), 1) {
+		t.Error("a path of probability 0 has a finite bound")
+	}
+	if got := laws.PlanBound([]float64{1e-200, 1e-3}, 1); !near(got, (200+3)*math.Ln10/2, 1e-12) {
+		t.Errorf("far apart paths: %v", got)
+	}
+}
+
+// TestCollision: P_N(x) ≥ p*·P_FHS(x) and TV(P_FHS,P_N) ≤ 1−p* for every law of every time-free world.
+func TestCollision(t *testing.T) {
+	count, most := 0, 0.0
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			w, reference := openWorld(t, name)
+			if w.Timed() {
+				return
+			}
+			fhs := w.FHSLaw()
+			for _, l := range reference.Laws {
+				for _, denoised := range []bool{true, false} {
+					law := l.LawDenoised
+					if !denoised {
+						law = w.OnSequences(l.Law)
+					}
+					p := theory.CollisionBound(w.D, l.RevealProbabilities, l.LeftMasked, denoised)
+					count++
+					for x := range law {
+						if law[x] < p*fhs[x]-1e-14 {
+							t.Errorf("%s %s, denoised %t, sequence %d: P_N = %v < %v = p*·P_FHS", l.Grid, l.Sampler, denoised, x, law[x], p*fhs[x])
+						}
+					}
+					if !denoised {
+						continue
+					}
+					tv := laws.TV(fhs, law)
+					if tv > 1-p+1e-14 {
+						t.Errorf("%s %s: TV = %v > %v = 1−p*", l.Grid, l.Sampler, tv, 1-p)
+					}
+					if kl := laws.KL(fhs, law); kl > -math.Log(p)+1e-13 {
+						t.Errorf("%s %s: KL = %v > %v = −log p*", l.Grid, l.Sampler, kl, -math.Log(p))
+					}
+					if p < 1 {
+						most = max(most, tv/(1-p))
+					}
+				}
+			}
+		})
+	}
+	t.Logf("%d laws, TV at most %.3f of 1−p*", count, most)
+}
+
+// TestMaskWorld: data without MASK give what a world gives.
+func TestMaskWorld(t *testing.T) {
+	w := random(5, 3, 2, false)
+	m := laws.NewMaskWorld(3, 2, w.OnStates(w.Q0))
+	for _, time := range []float64{0.1, 1, 3} {
+		if d := laws.TV(m.Marginal(time), w.Marginal(time)); d > 1e-15 {
+			t.Errorf("marginals at %v differ by %v", time, d)
+		}
+	}
+	// With the posterior as its denoiser the world has the same rates.
+	mu := make([]float64, 27*3*2)
+	for x := range 27 {
+		for l := range 3 {
+			if p, ok := w.Posterior(x, l); ok {
+				copy(mu[(x*3+l)*2:], p)
+			}
+		}
+	}
+	exact := laws.FromTables(3, 2, w.Q0, mu, nil, 0, 0)
+	s := steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0.3, Steps: 4})
+	run := m.Run(s.Grid.Theta)
+	th := exact.Theorem1(exact.Run(s))
+	if !near(run.FrozenIntegral, th.FrozenIntegral, 1e-12) || !near(run.TVInitial, th.TVInitial, 1e-13) {
+		t.Errorf("with MASK %+v, without %+v", run, th)
+	}
+	if got := total(run.EulerLaw); !near(got, 1, 1e-13) {
+		t.Errorf("Euler's law sums to %v", got)
+	}
+}
+
+func TestDistances(t *testing.T) {
+	p, q := []float64{0.5, 0.5, 0}, []float64{0.25, 0.25, 0.5}
+	if got := laws.TV(p, q); got != 0.5 {
+		t.Errorf("TV is %v", got)
+	}
+	if got := laws.KL(p, q); !near(got, math.Ln2, 1e-15) {
+		t.Errorf("KL is %v", got)
+	}
+	if !math.IsInf(laws.KL(q, p), 1) {
+		t.Error("KL to a law that excludes something is finite")
+	}
+	if got := laws.Entropy(p); !near(got, math.Ln2, 1e-15) {
+		t.Errorf("H is %v", got)
+	}
+	var s laws.Sum
+	for _, x := range []float64{1, 1e100, 1, -1e100} {
+		s.Add(x)
+	}
+	if s.Value() != 2 {
+		t.Errorf("a sum is %v, want 2", s.Value())
+	}
+	if s.Add(math.Inf(1)); !math.IsInf(s.Value(), 1) {
+		t.Errorf("a sum with +Inf is %v", s.Value())
+	}
+}
