@@ -2,59 +2,121 @@ package theory
 
 import "math"
 
-// SingleBlocks is p*, the probability that no network call of a grid sampler reveals
-// two of d positions, each of which is revealed in step k with probability reveal[k] and left
-// masked with the rest, left:
+// LogCollisionBound is log p*, p* the probability that each of d positions is revealed by
+// a network call of its own, for a grid sampler that reveals a position in step k with
+// probability reveal[k] and leaves it masked with probability left:
 //
-//	p* = d!·e_d(w_1,…,w_N, p_M)   with a last call that fills what is left,
-//	p* = Σ_j C(d,j)·p_M^j·(d−j)!·e_{d−j}(w_1,…,w_N)   where it stays masked,
+//	p* = d!·e_d(w_1,…,w_N)           where masks stay,
+//	p* = d!·e_d(w_1,…,w_N, p_M)      where a last call fills what is left (denoised),
 //
-// e_d the elementary symmetric polynomials. Given that, and a denoiser that does not
-// depend on time, what the plan reveals is revealed in uniform order one by one: with
-// the last call the sampler's law is P_FHS's, hence for every sequence x and any denoiser
+// e_d the elementary symmetric polynomial. Given that, and a denoiser that does not depend
+// on time, positions are revealed one by one in uniform order, as by the first-hitting
+// sampler. So for every denoiser, every d and every sequence x
 //
-//	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*.
+//	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
 //
-// Without it the full reveal has to happen in the N steps: see [CollisionBound]. It
-// takes O(Nd) and O(d) memory, and works on e_j·j! so that nothing over- or underflows.
-func SingleBlocks(d int, reveal []float64, left float64, denoised bool) float64 {
-	w := reveal
-	if denoised {
-		w = append(append([]float64(nil), reveal...), left)
+// without a network call. It is −Inf where there are fewer calls than positions. It takes
+// O(Nd) time. left is not used where masks stay.
+func LogCollisionBound(d int, reveal []float64, left float64, denoised bool) float64 {
+	w := calls(reveal, left, denoised)
+	if p := apart(d, w)[d]; p > 1e-280 {
+		return math.Log(p)
 	}
-	e := orderedHits(d, w)
-	if denoised {
-		return e[d]
-	}
-	// e[j] is j!·e_j, the chance that j given positions are revealed apart.
-	var sum float64
-	for j := range d + 1 {
-		sum += math.Exp(logFactorial(d)-logFactorial(j)-logFactorial(d-j)+power(j, left)) * e[d-j]
-	}
-	return sum
+	return logApart(d, w)
 }
 
-// CollisionBound is p* of a sampler against P_FHS on sequences without MASK: the
-// probability that all d positions are revealed by calls of their own.
+// CollisionBound is p* of [LogCollisionBound].
 func CollisionBound(d int, reveal []float64, left float64, denoised bool) float64 {
-	if denoised {
-		return SingleBlocks(d, reveal, left, true)
-	}
-	return orderedHits(d, reveal)[d]
+	return math.Exp(LogCollisionBound(d, reveal, left, denoised))
 }
 
-// orderedHits returns j!·e_j(w) for j = 0..d: the probability that j given positions have
-// steps of their own, each step w at most 1 in sum.
-func orderedHits(d int, w []float64) []float64 {
+// Collision is the probability that some step reveals two of d positions or more,
+// where any number may stay masked: 1 − Σ_j C(d,j)·p_M^j·(d−j)!·e_{d−j}(w).
+func Collision(d int, reveal []float64, left float64) float64 {
+	e := apart(d, calls(reveal, 0, false))
+	sum, lost := -1.0, 0.0
+	for j := range d + 1 {
+		sum, lost = add(sum, lost, math.Exp(logFactorial(d)-logFactorial(j)-logFactorial(d-j)+power(j, left))*e[d-j])
+	}
+	return -(sum + lost)
+}
+
+// calls are the probabilities of the calls that can reveal a position.
+func calls(reveal []float64, left float64, denoised bool) []float64 {
+	out := make([]float64, 0, len(reveal)+1)
+	for _, w := range reveal {
+		if w > 0 {
+			out = append(out, w)
+		}
+	}
+	if denoised && left > 0 {
+		out = append(out, left)
+	}
+	return out
+}
+
+// apart returns j!·e_j(w) for j = 0..d: the probability that j given positions have
+// calls of their own.
+func apart(d int, w []float64) []float64 {
 	e := make([]float64, d+1)
 	e[0] = 1
 	for _, p := range w {
-		if p == 0 {
-			continue
-		}
 		for j := d; j > 0; j-- {
 			e[j] += float64(j) * p * e[j-1]
 		}
 	}
 	return e
+}
+
+// logApart is log(d!·e_d(w)) where that is too small for a float64. Weights are
+// tilted: with q_k = w_k z/(1+w_k z) and z such that Σ q_k = d,
+//
+//	e_d(w) = P(d of the independent events with chances q_k)·Π(1+w_k z)/z^d,
+//
+// and the probability is the largest of its law.
+func logApart(d int, w []float64) float64 {
+	if len(w) < d {
+		return math.Inf(-1)
+	}
+	if len(w) == d {
+		sum := logFactorial(d)
+		for _, p := range w {
+			sum += math.Log(p)
+		}
+		return sum
+	}
+	events := func(logZ float64) float64 {
+		sum := 0.0
+		for _, p := range w {
+			sum += 1 / (1 + math.Exp(-logZ-math.Log(p)))
+		}
+		return sum
+	}
+	low, high := -1.0, 1.0
+	for events(low) > float64(d) {
+		low *= 2
+	}
+	for events(high) < float64(d) {
+		high *= 2
+	}
+	for range 60 {
+		if mid := low + (high-low)/2; events(mid) < float64(d) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	chance := make([]float64, d+1)
+	chance[0] = 1
+	sum, lost := logFactorial(d)-float64(d)*high, 0.0
+	for _, p := range w {
+		odds := math.Exp(high + math.Log(p))
+		q := odds / (1 + odds)
+		sum, lost = add(sum, lost, math.Log1p(odds))
+		for j := d; j > 0; j-- {
+			chance[j] = chance[j]*(1-q) + chance[j-1]*q
+		}
+		chance[0] *= 1 - q
+	}
+	return sum + lost + math.Log(chance[d])
 }

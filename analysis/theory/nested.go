@@ -14,7 +14,7 @@ func (c NestedCodes) LogV() float64 { return float64(c.D-1) * math.Log(float64(c
 // EulerLowerBound is (1−1/q)·P(some step reveals two): two tokens revealed together
 // disagree in some code with probability at least 1−1/q. It returns that probability too.
 func (c NestedCodes) EulerLowerBound(reveal []float64, left float64) (bound, collision float64) {
-	collision = 1 - SingleBlocks(c.D, reveal, left, false)
+	collision = Collision(c.D, reveal, left)
 	return (1 - 1/float64(c.Q)) * collision, collision
 }
 
