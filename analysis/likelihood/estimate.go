@@ -79,6 +79,8 @@ type Result struct {
 	// mass c = Σ_a μ of the scores adds to the integrated score entropy; nil for others
 	// and where the form does not integrate over time.
 	Price *estimate.Estimate
+	// Lower is, for Plans, the bound from below, or why there is none; nil for others.
+	Lower *Lower
 	// Deviation is the mean of |c − 1| over the rows, for networks with scores.
 	Deviation float64
 	// Rows counts network rows.
@@ -156,6 +158,8 @@ type sample struct {
 	from, to int
 	// value is of the answers; price of the same, nil where there is none.
 	value, price func(asks []Ask) float64
+	// costs are −log of each path's probability, for Plans.
+	costs func(asks []Ask) []float64
 }
 
 // drawer makes the draws of one window.
@@ -222,6 +226,13 @@ func (d *drawer) result(samples []sample, asks []Ask) Result {
 		}
 	}
 	out := Result{Nats: d.interval(values), Rows: len(asks)}
+	if d.cfg.form() == Plans {
+		var costs []float64
+		for _, s := range samples {
+			costs = append(costs, s.costs(d.asks[s.from:s.to])...)
+		}
+		out.Lower = lowerSide(costs, d.cfg.Confidence)
+	}
 	if priced {
 		p := d.interval(prices)
 		out.Price = &p

@@ -217,17 +217,24 @@ func (d *drawer) plans() error {
 		ends[i] = len(d.asks) - s.from
 	}
 	s.to = len(d.asks)
-	s.value = func(asks []Ask) float64 {
-		logs := make([]float64, k)
+	s.costs = func(asks []Ask) []float64 {
+		costs := make([]float64, k)
 		from := 0
 		for i, to := range ends {
-			logs[i] = -asksCost(asks[from:to])
+			costs[i] = offset + asksCost(asks[from:to])
 			from = to
 		}
+		return costs
+	}
+	s.value = func(asks []Ask) float64 {
+		logs := s.costs(asks)
 		if k == 1 {
-			return offset - logs[0]
+			return logs[0]
 		}
-		return offset - logSum(logs) + math.Log(float64(k))
+		for i, c := range logs {
+			logs[i] = -c
+		}
+		return math.Log(float64(k)) - logSum(logs)
 	}
 	d.samples = append(d.samples, s)
 	return nil

@@ -267,6 +267,9 @@ func TestPlans(t *testing.T) {
 // TestCoverage repeats estimates with 64 draws for 1000 seeds: their 95 % intervals
 // cover the exact value 930 to 970 times.
 func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("18,000 estimates: long under the race detector")
+	}
 	w := noisy(t)
 	e := mustNew(t, w)
 	type config struct {
@@ -316,8 +319,8 @@ func TestDeterministic(t *testing.T) {
 		}
 		for i := range ts {
 			got := one(t, e, ts[i], 10+uint64(i), c)
-			if fmt.Sprint(got) != fmt.Sprint(all[i]) {
-				t.Errorf("%s: window %d alone gives %v, among others %v", form, i, got, all[i])
+			if a, b := fmt.Sprintf("%+v", got.Nats), fmt.Sprintf("%+v", all[i].Nats); a != b || got.Rows != all[i].Rows {
+				t.Errorf("%s: window %d alone gives %s, among others %s", form, i, a, b)
 			}
 		}
 		if other := one(t, e, ts[0], 11, c); other.Nats.Mean == all[0].Nats.Mean {

@@ -157,8 +157,34 @@ func (p *scorePrinter) summary(r scoreRecord) {
 	if c.MonteCarloSE != nil && !r.Settings.Exact {
 		fmt.Fprintf(p.out, "%-18s± %.2g nats a token for this very text\n", "Monte Carlo", *c.MonteCarloSE)
 	}
+	if r.Settings.Plans > 0 {
+		p.lower()
+	}
 	for _, w := range c.NatsPerToken.Warnings {
 		fmt.Fprintf(p.out, "%-18s%s\n", "note", w)
 	}
 	fmt.Fprintf(p.out, "%-18s%d windows, %d tokens, %d network rows\n", "text", c.Windows, c.Tokens, r.Totals.Rows)
+}
+
+// lower says what bounds −log P from below.
+func (p *scorePrinter) lower() {
+	var reason string
+	var sum, bound, tokens float64
+	for _, w := range p.all {
+		if w.Lower == nil || w.Lower.Estimate == nil {
+			if w.Lower != nil {
+				reason = w.Lower.Reason
+			}
+			continue
+		}
+		bound++
+		sum += w.Lower.Estimate.Mean
+		tokens += float64(w.Tokens)
+	}
+	if bound > 0 {
+		fmt.Fprintf(p.out, "%-18s%.5f nats a token in %g of %d windows\n", "lower side", sum/tokens, bound, len(p.all))
+	}
+	if reason != "" {
+		fmt.Fprintf(p.out, "%-18s%s (window by window in --format json)\n", "note", reason)
+	}
 }

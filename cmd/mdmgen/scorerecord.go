@@ -56,6 +56,8 @@ type scoredWindow struct {
 	Bytes    *int `json:"bytes"`
 	// Nats is what settings.value says, summed over the window's scored tokens.
 	Nats estimate.Estimate `json:"nats"`
+	// Lower is, for plans, the bound from below, or why there is none.
+	Lower *likelihood.Lower `json:"lower,omitempty"`
 	// Price is what the mass of raw scores adds, for score networks.
 	Price     *estimate.Estimate `json:"price,omitempty"`
 	Deviation float64            `json:"mass_deviation,omitempty"`

@@ -228,7 +228,7 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 		return nil, err
 	}
 	for i, v := range results {
-		out[i].Nats, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Price, v.Deviation, v.Rows
+		out[i].Nats, out[i].Lower, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Lower, v.Price, v.Deviation, v.Rows
 	}
 	return out, nil
 }
