@@ -3,6 +3,7 @@ package laws
 import (
 	"math"
 
+	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
 )
 
@@ -32,7 +33,7 @@ func (w *World) Theorem1(c Chain) Theorem1 {
 	n := g.Steps()
 	target := w.Marginal(g.Theta[n])
 	t := Theorem1{
-		TVInitial: InitialTV(w.D, g.Theta[0]),
+		TVInitial: theory.InitialTV(w.D, g.Theta[0]),
 		FrozenTV:  TV(target, w.FrozenLaw(g)),
 		EulerTV:   TV(target, c.Law), EulerTVQ0: TV(w.OnStates(w.Q0), c.Law),
 	}

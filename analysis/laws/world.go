@@ -115,11 +115,3 @@ func (w *World) Marginal(t float64) []float64 {
 
 // Rate is r(t) = α/(1−α) = 1/(e^t−1), the rate at which a masked position is revealed.
 func Rate(t float64) float64 { return 1 / math.Expm1(t) }
-
-// InitialTV is TV(q_T, all-mask) = 1−(1−e^(−T))^d for data without MASK (Lemma 3).
-func InitialTV(d int, t float64) float64 {
-	return -math.Expm1(float64(d) * math.Log1p(-math.Exp(-t)))
-}
-
-// EarlyStoppingTV is TV(q0, q_δ) = 1−e^(−dδ) for data without MASK.
-func EarlyStoppingTV(d int, delta float64) float64 { return -math.Expm1(-float64(d) * delta) }

@@ -113,7 +113,8 @@ func open(path string) (Kind, file, error) {
 // File recomputes the reference file at path. m may be nil for kinds that need no
 // model. limit is the greatest difference that is accepted; below 0 it is the
 // kind's own. A difference above it is part of the report; an error means that the
-// comparison could not be made.
+// comparison could not be made. When ctx ends it returns at once, while what it began
+// may run on for some seconds.
 func File(ctx context.Context, m model.Model, path string, limit float64) (Report, error) {
 	k, f, err := open(path)
 	if err != nil {
@@ -130,13 +131,23 @@ func File(ctx context.Context, m model.Model, path string, limit float64) (Repor
 		items, err = k.rows(ctx, m, path, f.data, limit)
 	} else {
 		match := &matcher{limit: limit, wider: map[string]float64{"euler_rate_integral": 10, "euler_rhs": 10}}
-		if err = k.run(f, match); err != nil {
+		done := make(chan error, 1)
+		go func() { done <- k.run(f, match) }()
+		select {
+		case <-ctx.Done():
+			return Report{}, ctx.Err()
+		case err = <-done:
+		}
+		if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
 		items = match.items
 	}
 	if err != nil {
 		return Report{}, err
+	}
+	if len(items) == 0 {
+		return Report{}, fmt.Errorf("%s: holds no values to compare", path)
 	}
 	r := Report{Schema: Schema, OK: true, Items: items}
 	for _, it := range r.Items {

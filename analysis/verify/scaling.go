@@ -165,7 +165,7 @@ func pairsLargeD(doc *node, in *inputs) list {
 			"N": count, "p_M": plan.Left, "same_step_probability": plan.SameStep,
 			"tv_q0":                    theory.Pairs{D: d, V: v}.TV(plan),
 			"tv_lower_bound_any_grid":  theory.GridLowerBound(d, v, count, plan.Left),
-			"tv_early_stopping":        laws.EarlyStoppingTV(d, delta),
+			"tv_early_stopping":        theory.EarlyStoppingTV(d, delta),
 			"theorem1_rhs_exact_score": rounded{theory.ExactScoreRHS(d, steps.Grid.Theta), theory.ExactScoreRounding(d, steps.Grid.Theta)},
 			"theorem2_term":            theory.Theorem2(d, v+1, t, delta, kappa, 0).Discretisation,
 		}

@@ -279,7 +279,7 @@ func theorem1Values(w *laws.World, c laws.Chain, kappa float64) object {
 		"euler_rate_integral_error": exempt{},
 		"exact_score_rate_integral": theory.ExactScoreRateIntegral(w.D, theta),
 		"L_TV":                      t.LTV, "L_TV_pinsker": rounded{t.LTVPinsker, t.PinskerRounding},
-		"tv_early_stopping":         laws.EarlyStoppingTV(w.D, last),
+		"tv_early_stopping":         theory.EarlyStoppingTV(w.D, last),
 		"euler_tv_q0":               t.EulerTVQ0,
 		"euler_tv_below_frozen_rhs": t.EulerTV < t.FrozenRHS,
 		"theorem2_terms":            nil,

@@ -110,11 +110,9 @@ func TestChangedValue(t *testing.T) {
 		leaves("", f.doc, func(path string, n *node) {
 			// An item is named by the path up to the last field.
 			item := path
-			for dot := strings.LastIndexByte(item, '.'); ; {
-				if cut := strings.IndexByte(item[dot+1:], '['); cut >= 0 {
-					item = item[:dot+1+cut]
-				}
-				break
+			dot := strings.LastIndexByte(item, '.')
+			if cut := strings.IndexByte(item[dot+1:], '['); cut >= 0 {
+				item = item[:dot+1+cut]
 			}
 			i, ok := index[item]
 			if !ok {
