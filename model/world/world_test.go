@@ -148,6 +148,9 @@ func TestTime(t *testing.T) {
 	if err != nil || out[1] != float32(math.Log(0.375)) || !math.IsInf(float64(out[3]), -1) {
 		t.Errorf("rows %v, %v", out, err)
 	}
+	if mu0, mu1, c, p := w.Mixture(); len(mu0) != 6 || len(mu1) != 6 || mu0[4] != 1 || mu1[5] != 0.75 || c != 0.5 || p != 2 {
+		t.Errorf("the mixture is %v, %v, %v, %v", mu0, mu1, c, p)
+	}
 	if _, err := w.Laws(); err == nil {
 		t.Error("laws were found in a file without")
 	}
