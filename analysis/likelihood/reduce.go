@@ -65,9 +65,7 @@ func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
 	if e.facts.Output != facts.LogScore {
 		var sum float64
 		e.clean(func(from, to int) {
-			for _, x := range row[from:to] {
-				sum += math.Exp(float64(x) - norm)
-			}
+			sum += expSum(row[from:to], norm)
 		})
 		return math.Log(sum)
 	}
@@ -99,13 +97,8 @@ func (e *Evaluator) logSumExp(row []float32) (float64, error) {
 	top := float32(math.Inf(-1))
 	bad := false
 	e.clean(func(from, to int) {
-		for _, x := range row[from:to] {
-			if x > top {
-				top = x
-			} else if x != x {
-				bad = true
-			}
-		}
+		x, nan := greatest(row[from:to])
+		top, bad = max(top, x), bad || nan
 	})
 	switch {
 	case bad:
@@ -118,9 +111,7 @@ func (e *Evaluator) logSumExp(row []float32) (float64, error) {
 	var sum float64
 	shift := float64(top)
 	e.clean(func(from, to int) {
-		for _, x := range row[from:to] {
-			sum += math.Exp(float64(x) - shift)
-		}
+		sum += expSum(row[from:to], shift)
 	})
 	return shift + math.Log(sum), nil
 }

@@ -1,0 +1,56 @@
+package likelihood
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestExpSum compares single terms with math.Exp over the whole range.
+func TestExpSum(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	worst := 0.0
+	for range 300000 {
+		shift := float64(float32(r.NormFloat64() * 30))
+		x := float32(shift - 690*r.Float64()*r.Float64())
+		want := math.Exp(float64(x) - shift)
+		worst = max(worst, math.Abs(expSum([]float32{x}, shift)-want)/want)
+	}
+	if worst > 2e-15 {
+		t.Errorf("relative error %.3g", worst)
+	}
+	t.Logf("relative error %.3g", worst)
+	inf := float32(math.Inf(-1))
+	if got := expSum([]float32{0, inf, -800, 0}, 0); got != 2 {
+		t.Errorf("sum with −Inf is %v, want 2", got)
+	}
+	if got := expSum([]float32{inf, inf}, 5); got != 0 {
+		t.Errorf("sum of nothing is %v", got)
+	}
+}
+
+func BenchmarkExpSum(b *testing.B) {
+	row := make([]float32, 2048)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range row {
+		row[i] = float32(-10 * r.Float64())
+	}
+	b.Run("here", func(b *testing.B) {
+		for b.Loop() {
+			expSum(row, 0)
+		}
+	})
+	b.Run("greatest", func(b *testing.B) {
+		for b.Loop() {
+			greatest(row)
+		}
+	})
+	b.Run("math.Exp", func(b *testing.B) {
+		for b.Loop() {
+			var sum float64
+			for _, x := range row {
+				sum += math.Exp(float64(x))
+			}
+		}
+	})
+}
