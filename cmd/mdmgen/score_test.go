@@ -176,3 +176,43 @@ func TestScoreWorld(t *testing.T) {
 		}
 	}
 }
+
+// FuzzScoreLine checks that a line is read or refused in one line, and that what is
+// read is text or ids.
+func FuzzScoreLine(f *testing.F) {
+	for _, seed := range []string{
+		`{"text":"a"}`, `{"ids":[1,2]}`, `{"ids":[1,null]}`, `{"ids":[]}`, `{"ids":null}`, `{"text":"a","context":"b"}`,
+		`{"ids":[1],"context":[2]}`, `{"ids":[1],"context":null}`, `{"text":"a","ids":[1]}`, `{"text":1}`, `[]`, `{} {}`, "{\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		got, err := parseScoreLine(line)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is not one line", err)
+			}
+			return
+		}
+		if (got.Text == nil) == (got.IDs == nil) || got.ContextText != nil && got.ContextIDs != nil {
+			t.Errorf("%q gives %+v", line, got)
+		}
+	})
+}
+
+// FuzzResume gives hostile files to the reader of finished windows.
+func FuzzResume(f *testing.F) {
+	f.Add([]byte(`{"window":1,"nats":{"mean":1}}` + "\n"))
+	f.Add([]byte(`{"window":-1}` + "\n{"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := resume{done: make(map[int]scoredWindow)}
+		if err := r.read(data, 4); err != nil && (exitCode(err) != exitUsage || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%q", err)
+		}
+		for i, w := range r.done {
+			if i != w.Window || i < 0 || i > 3 {
+				t.Errorf("window %d: %+v", i, w)
+			}
+		}
+	})
+}

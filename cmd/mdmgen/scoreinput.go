@@ -220,46 +220,89 @@ func (r *scoring) readLines(in io.Reader, parse func([]byte) (document, error)) 
 	return docs, nil
 }
 
-// parse reads a JSON line.
-func (r *scoring) parse(line []byte) (document, error) {
+// scoreLine is a JSON line of the input. Either Text or IDs is there, and of a context
+// one or neither.
+type scoreLine struct {
+	Text, ContextText *string
+	IDs, ContextIDs   []int
+}
+
+// parseScoreLine reads a JSON line.
+func parseScoreLine(line []byte) (scoreLine, error) {
 	var in struct {
 		Text    *string         `json:"text"`
-		IDs     []int           `json:"ids"`
+		IDs     json.RawMessage `json:"ids"`
 		Context json.RawMessage `json:"context"`
 	}
+	var out scoreLine
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		return document{}, fmt.Errorf("not a line of input: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return out, fmt.Errorf("not a line of input: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return document{}, errors.New("more than one JSON value in a line")
+		return out, errors.New("more than one JSON value in a line")
 	}
 	if (in.Text != nil) == (in.IDs != nil) {
-		return document{}, errors.New("needs text or ids, and not both")
+		return out, errors.New("needs text or ids, and not both")
 	}
-	var out document
 	var err error
-	if out.ids = in.IDs; in.Text != nil {
-		if out.ids, err = r.encode(*in.Text); err != nil {
-			return out, err
+	if out.Text = in.Text; in.IDs != nil {
+		if out.IDs, err = parseIDs(in.IDs); err != nil {
+			return out, fmt.Errorf("ids: %w", err)
 		}
 	}
 	if in.Context == nil {
 		return out, nil
 	}
-	if r.c.Bool("join") {
-		return out, errors.New("context does not go with --join")
-	}
-	var text string
-	if json.Unmarshal(in.Context, &out.context) == nil {
+	var text *string
+	if json.Unmarshal(in.Context, &text) == nil && text != nil {
+		out.ContextText = text
 		return out, nil
 	}
-	if json.Unmarshal(in.Context, &text) != nil {
+	if out.ContextIDs, err = parseIDs(in.Context); err != nil {
 		return out, errors.New("context must be a text or a list of ids")
 	}
-	out.context, err = r.encode(text)
-	return out, err
+	return out, nil
+}
+
+// parseIDs reads a list of ids; null is none.
+func parseIDs(raw json.RawMessage) ([]int, error) {
+	var list []*int
+	if err := json.Unmarshal(raw, &list); err != nil || list == nil {
+		return nil, errors.New("not a list of whole numbers")
+	}
+	out := make([]int, len(list))
+	for i, id := range list {
+		if id == nil {
+			return nil, fmt.Errorf("null at %d: every token must be given", i)
+		}
+		out[i] = *id
+	}
+	return out, nil
+}
+
+// parse reads a JSON line and encodes its texts.
+func (r *scoring) parse(line []byte) (document, error) {
+	in, err := parseScoreLine(line)
+	if err != nil {
+		return document{}, err
+	}
+	out := document{ids: in.IDs, context: in.ContextIDs}
+	if in.Text != nil {
+		if out.ids, err = r.encode(*in.Text); err != nil {
+			return out, err
+		}
+	}
+	if in.ContextText != nil {
+		if out.context, err = r.encode(*in.ContextText); err != nil {
+			return out, err
+		}
+	}
+	if len(out.context) > 0 && r.c.Bool("join") {
+		return out, errors.New("context does not go with --join")
+	}
+	return out, nil
 }
 
 // encode turns text into ids, every character of it being text.

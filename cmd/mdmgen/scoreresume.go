@@ -101,7 +101,10 @@ func (f *resume) read(data []byte, windows int) error {
 		}
 		f.done[w.Window] = w
 	}
-	return scan.Err()
+	if err := scan.Err(); err != nil {
+		return usagef("--resume %s: %v", f.path, err)
+	}
+	return nil
 }
 
 // begin cuts off an unfinished line and writes the header of a new file.
