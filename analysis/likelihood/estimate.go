@@ -256,7 +256,11 @@ func (d *drawer) result(samples []sample, asks []Ask) Result {
 // interval is the estimate of the mean, by how the form's draws depend on each other.
 func (d *drawer) interval(values []float64) estimate.Estimate {
 	switch d.cfg.form() {
-	case Subsets, MDLM, RADD:
+	case RADD:
+		e := estimate.Strata(values, d.cfg.Confidence)
+		e.Warnings = append(e.Warnings, "weights 1/λ without an end have no finite variance: the interval is too narrow")
+		return e
+	case Subsets, MDLM:
 		return estimate.Strata(values, d.cfg.Confidence)
 	case Time:
 		return estimate.Groups(values, 2, d.cfg.Confidence)

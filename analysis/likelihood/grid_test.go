@@ -1,0 +1,137 @@
+package likelihood
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// randomTable has log-probabilities of a given size, and some of −Inf.
+func randomTable(d int, nats float64, seed uint64, zeros bool) *Table {
+	r := rand.New(rand.NewPCG(seed, 1))
+	t := &Table{D: d, LogMu: make([]float64, d<<d)}
+	for a := range 1 << d {
+		for i := range d {
+			if a>>i&1 == 1 {
+				continue
+			}
+			t.LogMu[a*d+i] = -nats * r.Float64()
+			if zeros && r.IntN(4) == 0 {
+				t.LogMu[a*d+i] = math.Inf(-1)
+			}
+		}
+	}
+	return t
+}
+
+func sameLog(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-11*max(1, math.Abs(b)) }
+
+// TestLogDomain compares the recursion in products with that in logarithms, where
+// probabilities are of any size: 16 positions of 300 nats leave float64's range.
+func TestLogDomain(t *testing.T) {
+	steps := []samplers.Steps{
+		{Jump: []float64{0.1, 0, 0.5, 0.9}}, {Jump: []float64{1e-30, 1e-200, 0.3}}, {Jump: []float64{0.2, 1}}, {Jump: []float64{1e-300}},
+	}
+	for seed := range uint64(4) {
+		for _, nats := range []float64{1, 50, 300} {
+			table := randomTable(5, nats, seed, seed%2 == 1)
+			for k, s := range steps {
+				got := table.Grid(s)
+				want, err := gridLawLog(table.D, s, func(int) (*Table, error) { return table, nil })
+				if err != nil || !sameLog(got.Leave, want.Leave) || !sameLog(got.Denoise, want.Denoise) {
+					t.Errorf("%v nats, seed %d, steps %d: %v, want %v (%v)", nats, seed, k, got, want, err)
+				}
+				if !(got.Denoise <= got.Leave+1e-9) {
+					t.Errorf("%v nats, seed %d, steps %d: denoised %v is less likely than left %v", nats, seed, k, got.Denoise, got.Leave)
+				}
+			}
+		}
+	}
+}
+
+// TestGroups compares parallel FHS with what its groups say: of one it is FHS, one
+// group is a product, and others are sums over ordered partitions.
+func TestGroups(t *testing.T) {
+	table := randomTable(4, 3, 7, false)
+	cost := func(visible int, set int) (sum float64) {
+		for i := range table.D {
+			if set>>i&1 == 1 {
+				sum -= table.LogMu[visible*table.D+i]
+			}
+		}
+		return sum
+	}
+	if got, want := table.Groups([]int{1, 1, 1, 1}), table.FHS(); !sameLog(got, want) {
+		t.Errorf("groups of one: %v, FHS %v", got, want)
+	}
+	if got, want := table.Groups([]int{4}), cost(0, 15); !sameLog(got, want) {
+		t.Errorf("one group: %v, want %v", got, want)
+	}
+	var p float64
+	for set := range 16 {
+		if n := set&1 + set>>1&1 + set>>2&1 + set>>3&1; n == 3 {
+			p += math.Exp(-cost(0, set)-cost(set, 15&^set)) / 4
+		}
+	}
+	if got := table.Groups([]int{3, 1}); !sameLog(got, -math.Log(p)) {
+		t.Errorf("three and one: %v, want %v", got, -math.Log(p))
+	}
+}
+
+// TestOrders checks FHS against the mean over all orders, and that Jensen holds for
+// any rows: −log P_FHS ≤ NELBO, equal to the mean cost.
+func TestOrders(t *testing.T) {
+	for seed := range uint64(20) {
+		table := randomTable(5, 4, seed, false)
+		var p, mean float64
+		costs := table.PathCosts()
+		for _, c := range costs {
+			p += math.Exp(-c) / float64(len(costs))
+			mean += c / float64(len(costs))
+		}
+		if !sameLog(table.FHS(), -math.Log(p)) || !sameLog(table.NELBO(), mean) || table.FHS() > table.NELBO() {
+			t.Errorf("seed %d: FHS %v, NELBO %v, want %v, %v", seed, table.FHS(), table.NELBO(), -math.Log(p), mean)
+		}
+		if !sameLog(costs[0], table.LeftToRight()) {
+			t.Errorf("seed %d: left to right %v, the first order costs %v", seed, table.LeftToRight(), costs[0])
+		}
+	}
+	zero := randomTable(4, 2, 3, false)
+	zero.LogMu[0] = math.Inf(-1) // one row excludes its token
+	if !math.IsInf(zero.NELBO(), 1) || math.IsInf(zero.FHS(), 1) {
+		t.Errorf("a row of probability 0: NELBO %v, FHS %v: want +Inf and a number", zero.NELBO(), zero.FHS())
+	}
+}
+
+// TestQuadrature checks the rules on functions whose integrals are known.
+func TestQuadrature(t *testing.T) {
+	for _, n := range []int{16, 32} {
+		r := fejer(n)
+		for power := range 3 {
+			var sum float64
+			for j, x := range r.nodes {
+				sum += r.weights[j] * math.Pow(x, float64(power))
+			}
+			if want := 1 / float64(power+1); math.Abs(sum-want) > 1e-14 {
+				t.Errorf("%d nodes: ∫ x^%d is %v, want %v", n-1, power, sum, want)
+			}
+			for at, end := range r.nodes {
+				sum = 0
+				for j, x := range r.nodes {
+					sum += r.upTo[at*len(r.nodes)+j] * math.Pow(x, float64(power))
+				}
+				if want := math.Pow(end, float64(power+1)) / float64(power+1); math.Abs(sum-want) > 1e-14 {
+					t.Errorf("%d nodes: ∫ x^%d up to %v is %v, want %v", n-1, power, end, sum, want)
+				}
+			}
+		}
+		// Every second node is a node of the rule with half as many.
+		for j, x := range fejer(n / 2).nodes {
+			if math.Abs(x-r.nodes[2*j+1]) > 1e-15 {
+				t.Errorf("node %d of the half rule is %v, want %v", j, x, r.nodes[2*j+1])
+			}
+		}
+	}
+}
