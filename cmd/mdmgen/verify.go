@@ -18,16 +18,17 @@ import (
 func verifyCommand(s streams) *cli.Command {
 	flags := append(modelFlags(),
 		&cli.StringFlag{Name: "golden", Usage: "`FILE` of reference tensors (safetensors): input_ids.N, sigma.N and logits.N, log_mu.N, forward.N or log_score.N"},
-		&cli.Float64Flag{Name: "limit", Usage: "greatest difference that passes, `X` (default: 1e-4 for tensors, 1e-10 for exact values)"},
+		&cli.Float64Flag{Name: "limit", Usage: "greatest difference that passes, `X` (default: 1e-4 for tensors and losses, 2e-5 for likelihoods of windows, 1e-10 for exact laws)"},
 		&cli.BoolFlag{Name: "json", Usage: "print the report as JSON"},
 	)
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "compare a model's rows, or exact laws, with reference values",
 		ArgsUsage: "MODEL | FILE.json",
-		Description: "Recomputes every tensor of the reference file --golden with the model, or every number of FILE.json,\n" +
-			"a reference file of exact laws that needs no model, and prints the largest difference and the number of\n" +
-			"values of each. Exits with 3 when one is above the limit. Two correct float32 executions of a small\n" +
+		Description: "Recomputes every tensor of the reference file --golden with the model, or every number of FILE.json, and\n" +
+			"prints the largest difference and the number of values of each. A .json file tells by its content what it\n" +
+			"is: exact laws, which need no model, or what --model gives, exact likelihoods of windows of a text or the\n" +
+			"losses of public implementations. Exits with 3 when one is above the limit. Two correct float32 executions of a small\n" +
 			"network differ by about 1e-5; a wrong norm or activation by 1e-3 or more. Exact values are compared with\n" +
 			"limit·max(1, |value|), ten times that for euler_rate_integral and euler_rhs; whole numbers agree exactly.\n" +
 			"The limit beside an item is wider where the stored value is itself rounded more.",
