@@ -4,8 +4,9 @@
 //
 // # Contract
 //
-// Inputs: input_ids int64 [B, L], the canvases; positions int64 [B, K], in
-// 0..L−1, the wanted positions of each; and sigma float32 [B], σ = −log α in
+// Inputs: input_ids int64 [B, L], the canvases, L up to the model's length;
+// positions int64 [B, K], in 0..L−1, the wanted positions of each, K ≥ 1 and up
+// to the model's length, in any order, with repetitions; and sigma float32 [B], σ = −log α in
 // nats, where the network is really time-conditioned, and only there. Output:
 // logits float32 [B, K, V], row k of canvas b being the network's output at
 // positions[b, k], all V columns, as it leaves the last linear layer. The facts
