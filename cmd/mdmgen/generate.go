@@ -24,7 +24,12 @@ func generateCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "generate",
 		Usage: "sample text, or fill in what is missing in one",
-		Description: "Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
+		Description: "mdmgen generate\n" +
+			"mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
+			"mdmgen generate --infill 'The {{3}} king said: {{5}}.'\n" +
+			"mdmgen generate --model mdlm-owt --tokenizer gpt2/tokenizer.json --sampler tweedie --steps 256\n" +
+			"mdmgen generate --sampler euler --noise exp --grid paper --steps 64 --format json -o run.json\n\n" +
+			"Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
 			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
 			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +

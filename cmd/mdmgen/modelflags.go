@@ -28,7 +28,7 @@ func builtins() []model.Builtin {
 // Categories of flags in the help text.
 const (
 	catModel  = "Model"
-	catInput  = "What to fill in"
+	catInput  = "Canvas"
 	catSample = "Sampling"
 	catOutput = "Output"
 )

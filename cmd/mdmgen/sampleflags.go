@@ -21,7 +21,7 @@ func sampleFlags() []cli.Flag {
 		&cli.IntFlag{Name: "steps", Category: catSample, DefaultText: "128", Usage: "`N` steps of the grid, or groups of parallel-fhs"},
 		&cli.StringFlag{Name: "grid", Category: catSample, DefaultText: "uniform",
 			Usage: "`GRID` of times: uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST"},
-		&cli.Float64Flag{Name: "kappa", Category: catSample, Usage: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps"},
+		&cli.Float64Flag{Name: "kappa", Category: catSample, DefaultText: "what --steps makes it", Usage: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps"},
 		&cli.StringFlag{Name: "noise", Category: catSample, DefaultText: "the model's",
 			Usage: "`NOISE` in whose time steps are taken: " + strings.Join(samplers.Noises(), ", ")},
 		&cli.Float64Flag{Name: "T", Category: catSample, DefaultText: "the noise's end, or 5", Usage: "`X`, the −log α at which the sampler starts; inf where it may be"},
