@@ -30,44 +30,43 @@ func openCheckpoint(ctx context.Context, ref string, c *checkpoint.Checkpoint, o
 	if err != nil {
 		return nil, err
 	}
-	return openGraph(ctx, ref, src, f, opts)
+	s, err := ort.Open(ctx, src, opts.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	return &network{session: s, facts: f, ref: ref}, nil
 }
 
 // source makes the graph of a checkpoint, in memory or in the cache, and tells
 // the facts in force.
 func source(ref string, c *checkpoint.Checkpoint, opts Options) (ort.Source, Facts, error) {
-	f, err := c.Facts()
+	read, err := c.Facts()
 	if err != nil {
-		return ort.Source{}, f, err
+		return ort.Source{}, read, err
 	}
-	f, err = facts.Apply(f, opts.Sidecar, opts.Override)
+	f, err := facts.Apply(read, opts.Sidecar, opts.Override)
 	if err != nil {
 		return ort.Source{}, f, fmt.Errorf("model %s: %w", ref, err)
 	}
+	var src ort.Source
 	if c.Dtype() != checkpoint.F32 && 4*f.Parameters > maxInline {
-		path, err := cached(c, f, opts.Runtime)
-		if err != nil {
-			return ort.Source{}, f, fmt.Errorf("model %s: %w", ref, err)
-		}
-		return ort.Source{Path: path}, f, nil
+		src.Path, err = cached(c, f, opts.Runtime)
+	} else {
+		var g graph.Model
+		g, err = graph.Build(c, graph.Options{})
+		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
-	g, err := graph.Build(c, graph.Options{})
 	if err != nil {
-		return ort.Source{}, f, fmt.Errorf("model %s: %w", ref, err)
+		return src, f, fmt.Errorf("model %s: %w", ref, err)
 	}
-	return ort.Source{Bytes: g.Bytes, ExternalDir: g.ExternalDir}, f, nil
-}
-
-// openGraph opens a graph that this program wrote.
-func openGraph(ctx context.Context, ref string, src ort.Source, f Facts, opts Options) (Model, error) {
-	s, err := ort.Open(ctx, src, opts.Runtime)
+	d, err := ort.Describe(src)
+	if err == nil {
+		err = checkGraph(d, read, f)
+	}
 	if err != nil {
-		return nil, err
+		return src, f, fmt.Errorf("model %s: %w", ref, err)
 	}
-	if err := checkGraph(s, f); err != nil {
-		return nil, errors.Join(fmt.Errorf("model %s: %w", ref, err), s.Close())
-	}
-	return &network{session: s, facts: f, ref: ref}, nil
+	return src, f, nil
 }
 
 // cached returns the graph of a converted checkpoint in the cache, which is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
+
+// maxSamples bounds -n, so that indices of samples of all lines stay whole numbers.
+const maxSamples = 1 << 40
 
 // formats are what --format takes.
 var formats = []string{"text", "ids", "json", "jsonl"}
@@ -95,6 +99,13 @@ func generate(c *cli.Context, s streams) (err error) {
 		}
 	}()
 	g.facts = g.model.Facts()
+	if g.facts.Family == "world" {
+		for _, flag := range []string{"runtime", "threads", "offline"} {
+			if given(c, flag) {
+				return usagef("--%s: a world is a table, which needs no runtime", flag)
+			}
+		}
+	}
 	if err := g.prepare(); err != nil {
 		return err
 	}
@@ -109,8 +120,11 @@ func checkFlags(c *cli.Context) error {
 	if f := c.String("format"); !slices.Contains(formats, f) {
 		return usagef("--format %s: must be one of %s", f, strings.Join(formats, ", "))
 	}
-	if n := c.Int("n"); n < 1 {
-		return usagef("-n %d: must be at least 1", n)
+	if n := c.Int("n"); n < 1 || n > maxSamples {
+		return usagef("-n %d: must be in 1..%d", n, maxSamples)
+	}
+	if c.IsSet("output") && c.String("output") == "" {
+		return usagef("-o: name a file, or - for standard output")
 	}
 	if c.IsSet("length") && (c.Int("length") < 1 || c.Int("length") > maxCanvas) {
 		return usagef("--length %d: must be in 1..%d", c.Int("length"), maxCanvas)
@@ -186,13 +200,7 @@ func (g *generation) prepare() error {
 func (g *generation) tryPlans() error {
 	var plan samplers.Plan
 	for _, j := range g.jobs {
-		var free []int
-		for l, id := range j.canvas {
-			if id == g.facts.MaskID {
-				free = append(free, l)
-			}
-		}
-		if err := g.sampler.Plan(&plan, samplers.NewStream(0, 0), free); err != nil {
+		if err := g.sampler.Plan(&plan, samplers.NewStream(0, 0), g.free(j.canvas)); err != nil {
 			if j.line > 0 {
 				return usagef("generate: line %d of --input: %s", j.line, bare(err))
 			}
@@ -262,24 +270,19 @@ func (g *generation) run(out *output) error {
 	if !g.c.IsSet("seed") {
 		g.streams.notice(fmt.Sprintf("seed %d", g.settings.Seed))
 	}
+	if t := g.tokenizer; t != nil && t.Size() > g.facts.Columns {
+		g.streams.notice(fmt.Sprintf("the tokenizer has %d tokens, the model's rows %d: is it the model's own?", t.Size(), g.facts.Columns))
+	}
 	n := g.c.Int("n")
-	print := newPrinter(g.c.String("format"), out, g.facts.MaskID)
+	print := newPrinter(g.c.String("format"), out, g.streams.out, g.facts.MaskID)
 	record := runRecord{Schema: runSchema, Provenance: newProvenance(g.model, g.tokenizer), Settings: g.settings}
 
 	free := 0
-	var seqs []samplers.Sequence
-	for i, j := range g.jobs {
-		for _, id := range j.canvas {
-			if id == g.facts.MaskID {
-				free += n
-			}
-		}
-		for k := range n {
-			seqs = append(seqs, samplers.Sequence{Index: uint64(i*n + k), Canvas: j.canvas})
-		}
+	for _, j := range g.jobs {
+		free += n * len(g.free(j.canvas))
 	}
 	// The results are a display of their own where they stream to a terminal.
-	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(seqs) == 1)
+	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(g.jobs)*n == 1)
 	cfg := samplers.Config{
 		Sampler: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch, TimeConditioned: g.facts.TimeConditioned,
 		Vocabulary: samplers.Vocabulary{Columns: g.facts.Columns, Mask: g.facts.MaskID, Excluded: g.facts.Excluded(), Shift: g.facts.Shift},
@@ -290,7 +293,7 @@ func (g *generation) run(out *output) error {
 		bar.add(call.Tokens)
 	}
 	begin := time.Now()
-	sums, err := samplers.Sample(g.c.Context, g.model, samplers.ByLength(seqs), cfg, func(r samplers.Result) error {
+	sums, err := samplers.Sample(g.c.Context, g.model, g.sequences(n), cfg, func(r samplers.Result) error {
 		s, err := g.sample(r)
 		if err != nil {
 			return err
@@ -309,6 +312,36 @@ func (g *generation) run(out *output) error {
 		return err
 	}
 	return err
+}
+
+// free lists the positions to be sampled of a canvas.
+func (g *generation) free(canvas []int) []int {
+	var free []int
+	for l, id := range canvas {
+		if id == g.facts.MaskID {
+			free = append(free, l)
+		}
+	}
+	return free
+}
+
+// sequences yields n sequences of each canvas, canvases of one length together:
+// sequence k of canvas i has index i·n+k.
+func (g *generation) sequences(n int) iter.Seq[samplers.Sequence] {
+	canvases := make([]samplers.Sequence, len(g.jobs))
+	for i, j := range g.jobs {
+		canvases[i] = samplers.Sequence{Index: uint64(i * n), Canvas: j.canvas}
+	}
+	return func(yield func(samplers.Sequence) bool) {
+		for s := range samplers.ByLength(canvases) {
+			for range n {
+				if !yield(s) {
+					return
+				}
+				s.Index++
+			}
+		}
+	}
 }
 
 // sample turns a result into what is printed of it.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
@@ -37,7 +40,15 @@ func newOutput(path string, stdout io.Writer) (*output, error) {
 			o.Writer = bufio.NewWriterSize(o.dst, 1<<16)
 			return o, nil
 		}
-		tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+		// A link is written through, to the file that it leads to.
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			o.path = real
+		}
+		mode := os.FileMode(0o666) // less what the umask takes away
+		if info != nil {
+			mode = info.Mode().Perm()
+		}
+		tmp, err := temporary(o.path, mode)
 		if err != nil {
 			return nil, fmt.Errorf("-o %s: cannot write there: %w", path, unwrapPath(err))
 		}
@@ -58,9 +69,6 @@ func (o *output) Commit() error {
 	}
 	defer o.Discard()
 	if err == nil {
-		err = o.tmp.Chmod(0o644)
-	}
-	if err == nil {
 		err = o.tmp.Sync()
 	}
 	if cerr := o.tmp.Close(); err == nil {
@@ -73,6 +81,31 @@ func (o *output) Commit() error {
 		return fmt.Errorf("-o %s: %w", o.path, unwrapPath(err))
 	}
 	return nil
+}
+
+// Divert prints what would have become the file on w instead: an unfinished run
+// loses nothing, and leaves no file and no other content in an old one.
+func (o *output) Divert(w io.Writer) error {
+	err := o.Flush()
+	if o.tmp == nil || err != nil {
+		return err
+	}
+	defer o.Discard()
+	if _, err = o.tmp.Seek(0, io.SeekStart); err == nil {
+		_, err = io.Copy(w, o.tmp)
+	}
+	return err
+}
+
+// temporary makes a file beside path for what will take its place.
+func temporary(path string, mode os.FileMode) (*os.File, error) {
+	for {
+		name := fmt.Sprintf("%s.%d.tmp", path, rand.Uint32())
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode|0o200)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // Discard removes what was not committed. It may be called after Commit.

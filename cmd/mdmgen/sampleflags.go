@@ -98,23 +98,27 @@ func checkSamplerFlags(c *cli.Context) error {
 		return usagef("generate: %s", bare(err))
 	}
 	for _, flag := range samplers.AllFlags() {
-		if c.IsSet(flag) && !slices.Contains(uses, flag) {
-			return usagef("--%s: the sampler %s does not use it%s", flag, name, with(c))
+		if !c.IsSet(flag) || slices.Contains(uses, flag) {
+			continue
 		}
+		if d, _ := samplers.Describe(name); !slices.Contains(d.Flags, flag) {
+			return usagef("--%s: the sampler %s does not use it", flag, name)
+		}
+		return usagef("--%s: the sampler %s does not use it with %s", flag, name, company(c, flag))
 	}
 	return nil
 }
 
-// with names the choices that decide which flags are used.
-func with(c *cli.Context) string {
-	var parts []string
-	for _, flag := range []string{"grid", "kappa", "sizes"} {
-		if c.IsSet(flag) {
-			parts = append(parts, "--"+flag+" "+c.String(flag))
+// company names the choices beside which a flag has no meaning.
+func company(c *cli.Context, flag string) string {
+	parts := []string{}
+	for _, other := range []string{"grid", "kappa", "sizes"} {
+		if c.IsSet(other) && other != flag {
+			parts = append(parts, "--"+other+" "+c.String(other))
 		}
 	}
 	if len(parts) == 0 {
-		return ""
+		return "--grid uniform"
 	}
-	return " with " + strings.Join(parts, " and ")
+	return strings.Join(parts, " and ")
 }
