@@ -16,7 +16,7 @@ type network struct {
 	ref     string
 	sigma   []float32
 	out     []float32
-	// shapes of the tensors of a call, kept so that a call allocates nothing.
+	// tensors of a call, kept from one to the next.
 	in, res []ort.Tensor
 }
 

@@ -186,13 +186,21 @@ func (g *generation) prepare() error {
 	}
 	g.settings = settings{
 		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore,
-		N: g.c.Int("n"), Batch: g.batch(), Length: g.c.Int("length"), Seed: seed, Device: g.c.String("device"),
-		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"),
+		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Device: g.c.String("device"),
+		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"), Facts: g.c.StringSlice("fact"), Sidecar: g.c.String("sidecar"),
 	}
 	if d, ok := g.model.(model.Describer); ok {
 		g.settings.Threads = d.Origin().Threads
 	}
 	return nil
+}
+
+// length is the canvas's, or 0 where lines of --input have their own.
+func (g *generation) length() int {
+	if g.c.IsSet("input") {
+		return g.c.Int("length")
+	}
+	return len(g.jobs[0].canvas)
 }
 
 // tryPlans draws a plan for each canvas, so that sizes or an order that do not
@@ -209,6 +217,12 @@ func (g *generation) tryPlans() error {
 	}
 	return nil
 }
+
+// bareError is an error whose message has no names of packages.
+type bareError struct{ err error }
+
+func (e *bareError) Error() string { return "generate: " + bare(e.err) }
+func (e *bareError) Unwrap() error { return e.err }
 
 // bare drops the package's name from a message that the command line shows.
 func bare(err error) string { return strings.ReplaceAll(err.Error(), "samplers: ", "") }
@@ -304,7 +318,11 @@ func (g *generation) run(out *output) error {
 	bar.clear()
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
-		return fmt.Errorf("generate: %s", bare(err))
+		// What is finished is shown; a file is not made of a part.
+		if out.streaming() {
+			err = errors.Join(out.Flush(), err)
+		}
+		return &bareError{err}
 	}
 	record.Totals = newTotals(sums, total, inStep)
 	record.Interrupted = interrupted

@@ -17,7 +17,9 @@ type output struct {
 	*bufio.Writer
 	path string
 	tmp  *os.File
-	dst  io.Writer
+	// device is an open device or pipe, which is written to in its place.
+	device *os.File
+	dst    io.Writer
 }
 
 // newOutput opens the results' destination: path, or standard output where path
@@ -36,7 +38,7 @@ func newOutput(path string, stdout io.Writer) (*output, error) {
 			if err != nil {
 				return nil, fmt.Errorf("-o %s: %w", path, unwrapPath(err))
 			}
-			o.dst = f
+			o.device, o.dst = f, f
 			o.Writer = bufio.NewWriterSize(o.dst, 1<<16)
 			return o, nil
 		}
@@ -64,6 +66,11 @@ func (o *output) streaming() bool { return o.tmp == nil }
 // Commit flushes the results and, for a file, puts it in its place.
 func (o *output) Commit() error {
 	err := o.Flush()
+	if o.device != nil {
+		if cerr := o.device.Close(); err == nil {
+			err = cerr
+		}
+	}
 	if o.tmp == nil {
 		return err
 	}

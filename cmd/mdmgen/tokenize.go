@@ -65,7 +65,9 @@ func tokenizeLines(c *cli.Context, s streams) error {
 		if readErr == io.EOF && len(text) == 0 {
 			return out.Flush()
 		}
-		result, err := line(bytes.TrimSuffix(text, []byte("\n")))
+		// A line may end as Windows ends it.
+		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
+		result, err := line(text)
 		if err != nil {
 			return errors.Join(out.Flush(), fmt.Errorf("standard input:%d: %w", n, err))
 		}

@@ -107,13 +107,16 @@ func (f Facts) with(key, value string) (Facts, error) {
 	return f, err
 }
 
+// fixed are the facts that say what a model is and not how it is used.
+var fixed = []string{"schema", "family", "parameters", "dtype", "digest"}
+
 // Known tells whether key names a fact that may be overridden.
 func Known(key string) bool {
 	t := reflect.TypeFor[Facts]()
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if name == key {
-			return key != "schema" && key != "digest"
+			return !slices.Contains(fixed, key)
 		}
 	}
 	return false

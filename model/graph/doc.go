@@ -1,6 +1,6 @@
 // Package graph writes the ONNX graph of a checkpoint's network. It needs no
-// other tool: the file format is a protocol buffer, and what a network of
-// packages [mdmgen/model/checkpoint] needs of it is small.
+// other tool: the file format is a protocol buffer, and what a network
+// of package [mdmgen/model/checkpoint] needs of it is small.
 //
 // # Contract
 //
