@@ -9,30 +9,23 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	"mdmgen/model/facts"
+	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 )
 
-// MetadataKey is the key under which an ONNX file carries the JSON of its facts.
-const MetadataKey = "mdmgen"
-
 // openONNX opens an .onnx file: one of ours, with facts in its metadata and an
 // input for the wanted positions, or another tool's, which returns the rows of
-// every position.
-func openONNX(ctx context.Context, ref, path string, opts Options) (_ Model, err error) {
-	s, err := ort.Open(ctx, ort.Source{Path: path}, opts.Runtime)
+// every position. What does not fit is refused before the weights are loaded.
+func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error) {
+	d, err := ort.Describe(ort.Source{Path: path})
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			s.Close()
-		}
-	}()
-	f, own, err := graphFacts(s)
+	read, own, err := graphFacts(d)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", ref, err)
 	}
@@ -40,7 +33,8 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (_ Model, err
 	if sidecar == "" {
 		sidecar = besideONNX(path)
 	}
-	if f, err = facts.Apply(f, sidecar, opts.Override); err != nil {
+	f, err := facts.Apply(read, sidecar, opts.Override)
+	if err != nil {
 		return nil, fmt.Errorf("model %s: %w%s", ref, err, hint(own))
 	}
 	if f.Digest == "" {
@@ -48,13 +42,27 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (_ Model, err
 			return nil, fmt.Errorf("model %s: %w", ref, err)
 		}
 	}
-	if hasInput(s, "positions") {
-		if err := checkGraph(s, f); err != nil {
-			return nil, fmt.Errorf("model %s: %w", ref, err)
-		}
-		return &network{session: s, facts: f, ref: ref}, nil
+	if _, ours := d.Input("positions"); !ours {
+		return openForeign(ctx, ref, path, d, f, opts)
 	}
-	return newForeign(s, f, ref)
+	if err := checkGraph(d, read, f); err != nil {
+		return nil, fmt.Errorf("model %s: %w", ref, err)
+	}
+	s, err := ort.Open(ctx, ort.Source{Path: path, Outputs: []string{"logits"}}, opts.Runtime)
+	if err != nil {
+		return nil, missingData(path, own, err)
+	}
+	return &network{session: s, facts: f, ref: ref}, nil
+}
+
+// missingData says which file is not there, where a model that this program
+// wrote does not open for want of its weights.
+func missingData(path string, own bool, err error) error {
+	data := filepath.Join(filepath.Dir(path), graph.DataFile)
+	if _, serr := os.Stat(data); own && errors.Is(serr, fs.ErrNotExist) && filepath.Base(path) == graph.ModelFile {
+		return &MissingError{fmt.Sprintf("model %s: %s, which holds its weights, is not beside it", path, graph.DataFile)}
+	}
+	return err
 }
 
 // hint says how facts are given, where the file has none of ours.
@@ -75,45 +83,48 @@ func besideONNX(path string) string {
 	return p
 }
 
-// graphFacts reads what an open graph says about itself. own tells whether the
-// facts are in its metadata; else they are what inputs and outputs show, with
-// the mask's id left invalid.
-func graphFacts(s *ort.Session) (f Facts, own bool, err error) {
-	if text, ok := s.Metadata()[MetadataKey]; ok {
+// graphFacts reads what a graph says about itself. own tells whether the facts
+// are in its metadata; else they are what inputs and outputs show, and the rest
+// is unknown.
+func graphFacts(d ort.Description) (f Facts, own bool, err error) {
+	if text, ok := d.Metadata[graph.Key]; ok {
 		err = f.Decode([]byte(text))
 		return f, true, err
 	}
-	f = Facts{Schema: facts.Schema, Family: "onnx", Output: facts.Logits, Noise: "loglinear", MaskID: facts.Unknown, Length: facts.Unknown}
-	if out := logitsOutput(s); out != nil && len(out.Shape) > 0 {
-		f.Columns = int(out.Shape[len(out.Shape)-1])
-	}
-	f.TimeConditioned = timeInput(s) != ""
-	for _, in := range s.Inputs() {
-		if in.Name == idsInput(s) && len(in.Shape) == 2 && in.Shape[1] > 0 {
-			f.Length, f.FixedLength = int(in.Shape[1]), true
+	f = Facts{Schema: facts.Schema, Family: "onnx", Output: facts.Logits, Noise: "loglinear", MaskID: facts.Unknown, Length: facts.Unknown, Columns: facts.Unknown}
+	if out, ok := logitsOutput(d); ok {
+		if n := out.Shape[len(out.Shape)-1]; n > 0 {
+			f.Columns = int(n)
 		}
+	}
+	f.TimeConditioned = firstInput(d, timeNames, "float32") != ""
+	if in, ok := d.Input(firstInput(d, idNames, "int64")); ok && len(in.Shape) == 2 && in.Shape[1] > 0 {
+		f.Length, f.FixedLength = int(in.Shape[1]), true
 	}
 	return f, false, nil
 }
 
-func hasInput(s *ort.Session, name string) bool {
-	return slices.ContainsFunc(s.Inputs(), func(io ort.IO) bool { return io.Name == name })
-}
-
-// checkGraph compares the inputs and outputs of one of our graphs with its facts.
-func checkGraph(s *ort.Session, f Facts) error {
+// checkGraph compares the inputs and outputs of one of our graphs, and the facts
+// that it was written with, with the facts in force.
+func checkGraph(d ort.Description, written, f Facts) error {
 	var errs []error
-	if !hasInput(s, "input_ids") {
+	if _, ok := d.Input("input_ids"); !ok {
 		errs = append(errs, errors.New("input input_ids is missing"))
 	}
-	if has := hasInput(s, "sigma"); has != f.TimeConditioned {
+	if _, has := d.Input("sigma"); has != f.TimeConditioned {
 		errs = append(errs, fmt.Errorf("time_conditioned is %t, but input sigma is %s", f.TimeConditioned, map[bool]string{true: "there", false: "missing"}[has]))
 	}
-	out := logitsOutput(s)
-	if out == nil || out.Name != "logits" {
+	out, ok := d.Output("logits")
+	if !ok || len(out.Shape) == 0 {
 		errs = append(errs, errors.New("output logits is missing"))
 	} else if n := out.Shape[len(out.Shape)-1]; n > 0 && int(n) != f.Columns {
 		errs = append(errs, fmt.Errorf("columns is %d, but the output logits has %d", f.Columns, n))
+	}
+	if f.Length > written.Length {
+		errs = append(errs, fmt.Errorf("length is %d, but the network takes at most %d positions", f.Length, written.Length))
+	}
+	if f.MaskID >= f.Columns {
+		errs = append(errs, fmt.Errorf("mask_id is %d: must be in 0..%d, the network's ids", f.MaskID, f.Columns-1))
 	}
 	return errors.Join(errs...)
 }

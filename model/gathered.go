@@ -32,54 +32,59 @@ var (
 	timeNames = []string{"sigma", "timesteps", "timestep", "t"}
 )
 
-// idsInput returns the name of the int64 input that holds the canvas, or "".
-func idsInput(s *ort.Session) string { return named(s, idNames, "int64") }
-
-// timeInput returns the name of the float32 input that holds σ, or "".
-func timeInput(s *ort.Session) string { return named(s, timeNames, "float32") }
-
-func named(s *ort.Session, names []string, dtype string) string {
+// firstInput returns the first of the names that is an input of the type, or "".
+func firstInput(d ort.Description, names []string, dtype string) string {
 	for _, name := range names {
-		for _, in := range s.Inputs() {
-			if in.Name == name && in.Type == dtype {
-				return name
-			}
+		if in, ok := d.Input(name); ok && in.Type == dtype {
+			return name
 		}
 	}
 	return ""
 }
 
 // logitsOutput returns the output that holds the rows: the one named logits,
-// else the only output of rank 3; nil where there is none.
-func logitsOutput(s *ort.Session) *ort.IO {
-	var found *ort.IO
-	n := 0
-	for _, out := range s.Outputs() {
-		if out.Name == "logits" {
-			return &out
-		}
+// else the only output of rank 3.
+func logitsOutput(d ort.Description) (ort.IO, bool) {
+	if out, ok := d.Output("logits"); ok {
+		return out, len(out.Shape) > 0
+	}
+	var found []ort.IO
+	for _, out := range d.Outputs {
 		if len(out.Shape) == 3 {
-			found = &out
-			n++
+			found = append(found, out)
 		}
 	}
-	if n != 1 {
-		return nil
+	if len(found) != 1 {
+		return ort.IO{}, false
 	}
-	return found
+	return found[0], true
 }
 
-// newForeign checks that the graph can be used and wraps it.
-func newForeign(s *ort.Session, f Facts, ref string) (*foreign, error) {
-	n := &foreign{session: s, facts: f, ref: ref, ids: idsInput(s), time: timeInput(s)}
+// openForeign checks that the graph can be used, and opens it. Outputs other
+// than the rows are not computed.
+func openForeign(ctx context.Context, ref, path string, d ort.Description, f Facts, opts Options) (Model, error) {
+	n := &foreign{facts: f, ref: ref, ids: firstInput(d, idNames, "int64"), time: firstInput(d, timeNames, "float32")}
+	if err := n.bind(d); err != nil {
+		return nil, fmt.Errorf("model %s: %w", ref, err)
+	}
+	s, err := ort.Open(ctx, ort.Source{Path: path, Outputs: []string{n.logits}}, opts.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	n.session = s
+	return n, nil
+}
+
+// bind finds the inputs and the output, and reports all that does not fit.
+func (n *foreign) bind(d ort.Description) error {
 	var errs []error
 	if n.ids == "" {
 		errs = append(errs, fmt.Errorf("no int64 input for the canvas (looked for %v)", idNames))
 	}
-	if (n.time != "") != f.TimeConditioned {
-		errs = append(errs, fmt.Errorf("time_conditioned is %t, but the graph has %s", f.TimeConditioned, map[bool]string{true: "an input for sigma", false: "no float32 input for sigma"}[n.time != ""]))
+	if (n.time != "") != n.facts.TimeConditioned {
+		errs = append(errs, fmt.Errorf("time_conditioned is %t, but the graph has %s", n.facts.TimeConditioned, map[bool]string{true: "an input for sigma", false: "no float32 input for sigma"}[n.time != ""]))
 	}
-	for _, in := range s.Inputs() {
+	for _, in := range d.Inputs {
 		switch {
 		case in.Name == n.ids || in.Name == n.time:
 		case in.Name == "attention_mask" && in.Type == "int64":
@@ -92,20 +97,17 @@ func newForeign(s *ort.Session, f Facts, ref string) (*foreign, error) {
 			errs = append(errs, fmt.Errorf("input %s (%s %v) is not one that a masked language model takes", in.Name, in.Type, in.Shape))
 		}
 	}
-	out := logitsOutput(s)
+	out, ok := logitsOutput(d)
 	switch {
-	case out == nil || len(out.Shape) != 3:
+	case !ok || len(out.Shape) != 3:
 		errs = append(errs, errors.New("no output logits of shape [batch, length, columns]"))
-	default:
-		n.logits = out.Name
-		if c := out.Shape[2]; c > 0 && int(c) != f.Columns {
-			errs = append(errs, fmt.Errorf("columns is %d, but output %s has %d", f.Columns, out.Name, c))
-		}
+	case !slices.Contains([]string{"float32", "float16", "bfloat16"}, out.Type):
+		errs = append(errs, fmt.Errorf("output %s is %s: must be float32, float16 or bfloat16", out.Name, out.Type))
+	case out.Shape[2] > 0 && int(out.Shape[2]) != n.facts.Columns:
+		errs = append(errs, fmt.Errorf("columns is %d, but output %s has %d", n.facts.Columns, out.Name, out.Shape[2]))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("model %s: %w", ref, err)
-	}
-	return n, nil
+	n.logits = out.Name
+	return errors.Join(errs...)
 }
 
 func (n *foreign) Facts() Facts   { return n.facts }

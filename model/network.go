@@ -16,9 +16,8 @@ type network struct {
 	ref     string
 	sigma   []float32
 	out     []float32
-	// shapes of the tensors of a call, kept so that a call allocates nothing.
+	// tensors of a call, kept from one to the next.
 	in, res []ort.Tensor
-	release func() error
 }
 
 func (n *network) Facts() Facts { return n.facts }
@@ -58,16 +57,7 @@ func (n *network) Logits(ctx context.Context, rows int, ids, positions []int64, 
 	return n.out, nil
 }
 
-func (n *network) Close() error {
-	err := n.session.Close()
-	if n.release != nil {
-		if rerr := n.release(); err == nil {
-			err = rerr
-		}
-		n.release = nil
-	}
-	return err
-}
+func (n *network) Close() error { return n.session.Close() }
 
 // callShape checks the arguments of a call against the facts and returns the
 // canvas length and the number of wanted positions a row. Wrong lengths are a

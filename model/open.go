@@ -98,15 +98,17 @@ func resolveFolder(dir string) (Kind, string, error) {
 		_, err := os.Stat(filepath.Join(append([]string{dir}, elem...)...))
 		return err == nil
 	}
-	graphs, err := filepath.Glob(filepath.Join(dir, "*.onnx"))
+	graphs, err := graphsIn(dir)
 	if err == nil && len(graphs) == 0 {
-		graphs, err = filepath.Glob(filepath.Join(dir, "onnx", "*.onnx"))
+		graphs, err = graphsIn(filepath.Join(dir, "onnx"))
 	}
 	if err != nil {
 		return 0, "", fmt.Errorf("model %s: %w", dir, err)
 	}
 	weights := exists("model.safetensors") || exists("model.safetensors.index.json")
 	switch {
+	case weights && !exists("config.json"):
+		return 0, "", &MissingError{fmt.Sprintf("model %s: has model.safetensors but no config.json", dir)}
 	case weights:
 		return KindCheckpoint, dir, nil
 	case len(graphs) == 1:
@@ -124,15 +126,37 @@ func resolveFolder(dir string) (Kind, string, error) {
 	return 0, "", &MissingError{fmt.Sprintf("model %s: no config.json with model.safetensors and no .onnx file in this folder", dir)}
 }
 
+// graphsIn lists the ONNX files of a folder, none where there is no folder.
+func graphsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var graphs []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".onnx") {
+			graphs = append(graphs, filepath.Join(dir, e.Name()))
+		}
+	}
+	return graphs, err
+}
+
 // openWorld opens a world file: tables, no runtime.
 func openWorld(ref, path string, opts Options) (Model, error) {
 	w, err := world.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := facts.Apply(w.Facts(), opts.Sidecar, opts.Override)
+	read := w.Facts()
+	f, err := facts.Apply(read, opts.Sidecar, opts.Override)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", ref, err)
+	}
+	if f.MaskID != read.MaskID || f.Columns != read.Columns || f.Length != read.Length || f.TimeConditioned != read.TimeConditioned || len(f.Padding) > 0 || f.Shift || f.Output != read.Output || !f.FixedLength {
+		return nil, fmt.Errorf("model %s: a world's own facts are fixed by its tables; name and noise can be changed", ref)
+	}
+	if d := opts.Runtime.Device; strings.HasPrefix(d, "cuda") {
+		return nil, fmt.Errorf("model %s: a world is a table and runs on no device: leave out --device %s", ref, d)
 	}
 	return &table{World: w, facts: f, ref: ref}, nil
 }

@@ -53,7 +53,8 @@ var descriptors = []Descriptor{
 		Aliases: []string{"first-hitting"},
 		Summary: "first-hitting sampler: one position a call, no discretisation error",
 		Law: "From n masked positions at masked fraction L, the next reveal is at L·u^(1/n), u uniform on (0,1); its position is uniform among the masked; " +
-			"its token is drawn from the network's row on the canvas before the reveal, asked at the time of the reveal. No time is discretised: the only error is the network's.",
+			"its token is drawn from the network's row on the canvas before the reveal, asked at the time of the reveal. No time is discretised: the only error is the network's. " +
+			"A time-conditioned network is asked at −log α of up to 36, beyond what it was trained on (6.9 for the loglinear noise), at the first of many reveals.",
 		Cost:   "d network calls for d free positions, always.",
 		Source: "Algorithm 1 of \"Sharp Convergence Rates for Masked Diffusion Models\"; Zheng et al., arXiv 2409.02908.",
 		Flags:  drawFlags,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -32,8 +33,10 @@ func newApp(s streams) *cli.App {
 		Writer:          s.out,
 		ErrWriter:       s.err,
 		HideHelpCommand: true,
-		ExitErrHandler:  func(*cli.Context, error) {},
-		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) },
+		// A list of padding columns has commas.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) },
 		Commands: []*cli.Command{
 			generateCommand(s),
 			scoreCommand(s),
@@ -50,7 +53,7 @@ func newApp(s streams) *cli.App {
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	s := streams{stdin, stdout, stderr}
+	s := streams{&interruptible{ctx: ctx, r: stdin}, stdout, stderr}
 	app := newApp(s)
 	for _, c := range app.Commands {
 		c.OnUsageError = app.OnUsageError
@@ -100,10 +103,16 @@ func suggestion(commands []*cli.Command, name string) string {
 	return suggested
 }
 
+// given tells whether a flag stands on the command line; one that an environment
+// variable sets does not.
+func given(c *cli.Context, name string) bool {
+	return c.IsSet(name) && os.Getenv("MDMGEN_"+strings.ToUpper(name)) == ""
+}
+
 // noArguments refuses arguments that a command does not read.
 func noArguments(c *cli.Context) error {
 	if c.Args().Present() {
-		return usagef("%s: unexpected argument %q; texts are given by flags", c.Command.Name, c.Args().First())
+		return usagef("%s: unexpected argument %q; it takes flags only", c.Command.Name, c.Args().First())
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"mdmgen/model"
 )
@@ -35,6 +36,9 @@ func (l *layout) ids(text string) ([]int, error) {
 			return nil, err
 		}
 		l.encode = e
+	}
+	if !utf8.ValidString(text) {
+		return nil, errors.New("the text is not valid UTF-8")
 	}
 	ids, err := l.encode.EncodePlain(text)
 	if err != nil {
@@ -103,7 +107,7 @@ func (l *layout) template(pieces []piece, total int) ([]int, error) {
 	}
 	if open == 0 {
 		if total != 0 && total != fixed {
-			return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}", total, fixed)
+			return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
 		}
 		total = fixed
 	}
@@ -131,6 +135,9 @@ func (l *layout) template(pieces []piece, total int) ([]int, error) {
 func (l *layout) fromIDs(ids []*int) ([]int, error) {
 	if err := l.check(len(ids)); err != nil {
 		return nil, err
+	}
+	if l.length != 0 && l.length != len(ids) {
+		return nil, fmt.Errorf("--length is %d, but the line has %d ids", l.length, len(ids))
 	}
 	canvas := make([]int, len(ids))
 	for i, id := range ids {

@@ -40,8 +40,8 @@ func doctorCommand(s streams) *cli.Command {
 			} else {
 				err = printDiagnosis(s, r)
 			}
-			if err == nil && len(r.Problems) > 0 {
-				err = missingf("doctor: %s", r.Problems[0])
+			if err == nil && !r.Usable {
+				err = missingf("doctor: no network can run: %s", strings.Join(r.Problems, "; "))
 			}
 			return err
 		},

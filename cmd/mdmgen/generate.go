@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ import (
 	"mdmgen/tokenize"
 )
 
+// maxSamples bounds -n, so that indices of samples of all lines stay whole numbers.
+const maxSamples = 1 << 40
+
 // formats are what --format takes.
 var formats = []string{"text", "ids", "json", "jsonl"}
 
@@ -24,7 +28,12 @@ func generateCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "generate",
 		Usage: "sample text, or fill in what is missing in one",
-		Description: "Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
+		Description: "mdmgen generate\n" +
+			"mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
+			"mdmgen generate --infill 'The {{3}} king said: {{5}}.'\n" +
+			"mdmgen generate --model mdlm-owt --tokenizer gpt2/tokenizer.json --sampler tweedie --steps 256\n" +
+			"mdmgen generate --sampler euler --noise exp --grid paper --steps 64 --format json -o run.json\n\n" +
+			"Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
 			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
 			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
@@ -90,6 +99,13 @@ func generate(c *cli.Context, s streams) (err error) {
 		}
 	}()
 	g.facts = g.model.Facts()
+	if g.facts.Family == "world" {
+		for _, flag := range []string{"runtime", "threads", "offline"} {
+			if given(c, flag) {
+				return usagef("--%s: a world is a table, which needs no runtime", flag)
+			}
+		}
+	}
 	if err := g.prepare(); err != nil {
 		return err
 	}
@@ -104,8 +120,11 @@ func checkFlags(c *cli.Context) error {
 	if f := c.String("format"); !slices.Contains(formats, f) {
 		return usagef("--format %s: must be one of %s", f, strings.Join(formats, ", "))
 	}
-	if n := c.Int("n"); n < 1 {
-		return usagef("-n %d: must be at least 1", n)
+	if n := c.Int("n"); n < 1 || n > maxSamples {
+		return usagef("-n %d: must be in 1..%d", n, maxSamples)
+	}
+	if c.IsSet("output") && c.String("output") == "" {
+		return usagef("-o: name a file, or - for standard output")
 	}
 	if c.IsSet("length") && (c.Int("length") < 1 || c.Int("length") > maxCanvas) {
 		return usagef("--length %d: must be in 1..%d", c.Int("length"), maxCanvas)
@@ -167,8 +186,8 @@ func (g *generation) prepare() error {
 	}
 	g.settings = settings{
 		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore,
-		N: g.c.Int("n"), Batch: g.batch(), Length: g.c.Int("length"), Seed: seed, Device: g.c.String("device"),
-		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"),
+		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Device: g.c.String("device"),
+		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"), Facts: g.c.StringSlice("fact"), Sidecar: g.c.String("sidecar"),
 	}
 	if d, ok := g.model.(model.Describer); ok {
 		g.settings.Threads = d.Origin().Threads
@@ -176,18 +195,20 @@ func (g *generation) prepare() error {
 	return nil
 }
 
+// length is the canvas's, or 0 where lines of --input have their own.
+func (g *generation) length() int {
+	if g.c.IsSet("input") {
+		return g.c.Int("length")
+	}
+	return len(g.jobs[0].canvas)
+}
+
 // tryPlans draws a plan for each canvas, so that sizes or an order that do not
 // fit one are refused before the first sample.
 func (g *generation) tryPlans() error {
 	var plan samplers.Plan
 	for _, j := range g.jobs {
-		var free []int
-		for l, id := range j.canvas {
-			if id == g.facts.MaskID {
-				free = append(free, l)
-			}
-		}
-		if err := g.sampler.Plan(&plan, samplers.NewStream(0, 0), free); err != nil {
+		if err := g.sampler.Plan(&plan, samplers.NewStream(0, 0), g.free(j.canvas)); err != nil {
 			if j.line > 0 {
 				return usagef("generate: line %d of --input: %s", j.line, bare(err))
 			}
@@ -196,6 +217,12 @@ func (g *generation) tryPlans() error {
 	}
 	return nil
 }
+
+// bareError is an error whose message has no names of packages.
+type bareError struct{ err error }
+
+func (e *bareError) Error() string { return "generate: " + bare(e.err) }
+func (e *bareError) Unwrap() error { return e.err }
 
 // bare drops the package's name from a message that the command line shows.
 func bare(err error) string { return strings.ReplaceAll(err.Error(), "samplers: ", "") }
@@ -257,24 +284,19 @@ func (g *generation) run(out *output) error {
 	if !g.c.IsSet("seed") {
 		g.streams.notice(fmt.Sprintf("seed %d", g.settings.Seed))
 	}
+	if t := g.tokenizer; t != nil && t.Size() > g.facts.Columns {
+		g.streams.notice(fmt.Sprintf("the tokenizer has %d tokens, the model's rows %d: is it the model's own?", t.Size(), g.facts.Columns))
+	}
 	n := g.c.Int("n")
-	print := newPrinter(g.c.String("format"), out, g.facts.MaskID)
+	print := newPrinter(g.c.String("format"), out, g.streams.out, g.facts.MaskID)
 	record := runRecord{Schema: runSchema, Provenance: newProvenance(g.model, g.tokenizer), Settings: g.settings}
 
 	free := 0
-	var seqs []samplers.Sequence
-	for i, j := range g.jobs {
-		for _, id := range j.canvas {
-			if id == g.facts.MaskID {
-				free += n
-			}
-		}
-		for k := range n {
-			seqs = append(seqs, samplers.Sequence{Index: uint64(i*n + k), Canvas: j.canvas})
-		}
+	for _, j := range g.jobs {
+		free += n * len(g.free(j.canvas))
 	}
 	// The results are a display of their own where they stream to a terminal.
-	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(seqs) == 1)
+	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(g.jobs)*n == 1)
 	cfg := samplers.Config{
 		Sampler: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch, TimeConditioned: g.facts.TimeConditioned,
 		Vocabulary: samplers.Vocabulary{Columns: g.facts.Columns, Mask: g.facts.MaskID, Excluded: g.facts.Excluded(), Shift: g.facts.Shift},
@@ -285,7 +307,7 @@ func (g *generation) run(out *output) error {
 		bar.add(call.Tokens)
 	}
 	begin := time.Now()
-	sums, err := samplers.Sample(g.c.Context, g.model, samplers.ByLength(seqs), cfg, func(r samplers.Result) error {
+	sums, err := samplers.Sample(g.c.Context, g.model, g.sequences(n), cfg, func(r samplers.Result) error {
 		s, err := g.sample(r)
 		if err != nil {
 			return err
@@ -296,7 +318,11 @@ func (g *generation) run(out *output) error {
 	bar.clear()
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
-		return fmt.Errorf("generate: %s", bare(err))
+		// What is finished is shown; a file is not made of a part.
+		if out.streaming() {
+			err = errors.Join(out.Flush(), err)
+		}
+		return &bareError{err}
 	}
 	record.Totals = newTotals(sums, total, inStep)
 	record.Interrupted = interrupted
@@ -304,6 +330,36 @@ func (g *generation) run(out *output) error {
 		return err
 	}
 	return err
+}
+
+// free lists the positions to be sampled of a canvas.
+func (g *generation) free(canvas []int) []int {
+	var free []int
+	for l, id := range canvas {
+		if id == g.facts.MaskID {
+			free = append(free, l)
+		}
+	}
+	return free
+}
+
+// sequences yields n sequences of each canvas, canvases of one length together:
+// sequence k of canvas i has index i·n+k.
+func (g *generation) sequences(n int) iter.Seq[samplers.Sequence] {
+	canvases := make([]samplers.Sequence, len(g.jobs))
+	for i, j := range g.jobs {
+		canvases[i] = samplers.Sequence{Index: uint64(i * n), Canvas: j.canvas}
+	}
+	return func(yield func(samplers.Sequence) bool) {
+		for s := range samplers.ByLength(canvases) {
+			for range n {
+				if !yield(s) {
+					return
+				}
+				s.Index++
+			}
+		}
+	}
 }
 
 // sample turns a result into what is printed of it.

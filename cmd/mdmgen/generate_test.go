@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -58,30 +61,65 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptedFile checks that an interrupted run leaves a file that is whole:
-// the record of what was finished, and no temporary file.
+// TestInterruptedFile checks that an interrupted run leaves an old file as it
+// was and no temporary one, and prints what was finished.
 func TestInterruptedFile(t *testing.T) {
-	needRuntime(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.json")
+	writeFile(t, path, "old")
 	world := worldFile(t, "xor3-mixed")
 	var out, errs strings.Builder
 	code := run(ctx, []string{"mdmgen", "generate", "--model", world, "--seed", "1", "-n", "3", "--format", "json", "-o", path}, strings.NewReader(""), &out, &errs)
 	if code != exitInterrupt {
 		t.Errorf("exit status %d, want %d: %s", code, exitInterrupt, errs.String())
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	if data, err := os.ReadFile(path); err != nil || string(data) != "old" {
+		t.Errorf("the file holds %q, %v", data, err)
 	}
 	var record runRecord
-	if err := json.Unmarshal(data, &record); err != nil || !record.Interrupted || record.Samples == nil || len(record.Samples) != 0 {
-		t.Errorf("record %s: %v", data, err)
+	if err := json.Unmarshal([]byte(out.String()), &record); err != nil || !record.Interrupted || record.Samples == nil || len(record.Samples) != 0 {
+		t.Errorf("record %s: %v", out.String(), err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("the folder holds %v", entries)
+	}
+}
+
+// TestInterruptedInput interrupts a program that waits for its user.
+func TestInterruptedInput(t *testing.T) {
+	for _, args := range [][]string{{"tokenize"}, {"tokenize", "--decode"}, {"generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--input", "-", "--seed", "1"}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		in, w := io.Pipe()
+		time.AfterFunc(20*time.Millisecond, cancel)
+		var out, errs strings.Builder
+		if code := run(ctx, append([]string{"mdmgen"}, args...), in, &out, &errs); code != exitInterrupt || errs.String() != "mdmgen: interrupted\n" {
+			t.Errorf("%v: exit status %d, %q", args, code, errs.String())
+		}
+		w.Close()
+	}
+}
+
+// TestOutputFile checks what becomes of the file that -o names: its mode is the
+// old file's, and a link is written through.
+func TestOutputFile(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "out"), filepath.Join(dir, "link")
+	writeFile(t, path, "old")
+	if err := errors.Join(os.Chmod(path, 0o600), os.Symlink("out", link)); err != nil {
+		t.Skip(err)
+	}
+	mustRun(t, "", "generate", "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "--format", "ids", "-o", link)
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link became %v, %v", info.Mode(), err)
+	}
+	if data, _ := os.ReadFile(path); strings.Count(string(data), " ") != 2 {
+		t.Errorf("the file holds %q", data)
 	}
 }
 

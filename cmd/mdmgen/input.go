@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxLine bounds a line of input, in bytes.
@@ -27,7 +28,7 @@ type inputLine struct {
 	Suffix *string         `json:"suffix"`
 	Length *int            `json:"length"`
 	Infill json.RawMessage `json:"infill"`
-	IDs    []*int          `json:"ids"`
+	IDs    json.RawMessage `json:"ids"`
 }
 
 // readJobs reads --input: a JSON object a line. path "-" is standard input.
@@ -49,6 +50,9 @@ func readJobs(path string, stdin io.Reader, l *layout) ([]job, error) {
 	scan.Buffer(nil, maxLine)
 	for n := 1; scan.Scan(); n++ {
 		line := bytes.TrimSpace(scan.Bytes())
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
 		if len(line) == 0 {
 			continue
 		}
@@ -72,6 +76,12 @@ func readJobs(path string, stdin io.Reader, l *layout) ([]job, error) {
 
 // parseLine builds the canvas of one line.
 func parseLine(line []byte, l *layout) ([]int, error) {
+	if line[0] != '{' {
+		return nil, errors.New("not a line of input: expected a JSON object")
+	}
+	if !utf8.Valid(line) {
+		return nil, errors.New("the line is not valid UTF-8")
+	}
 	var in inputLine
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
@@ -88,7 +98,11 @@ func parseLine(line []byte, l *layout) ([]int, error) {
 	case in.Infill != nil && texts:
 		return nil, errors.New("infill does not go with prefix and suffix")
 	case in.IDs != nil:
-		return l.fromIDs(in.IDs)
+		var ids []*int
+		if err := json.Unmarshal(in.IDs, &ids); err != nil || ids == nil {
+			return nil, errors.New("ids must be a list of ids, null for a position to be sampled")
+		}
+		return l.fromIDs(ids)
 	}
 	total := l.length
 	if in.Length != nil {

@@ -28,7 +28,7 @@ func builtins() []model.Builtin {
 // Categories of flags in the help text.
 const (
 	catModel  = "Model"
-	catInput  = "What to fill in"
+	catInput  = "Canvas"
 	catSample = "Sampling"
 	catOutput = "Output"
 )
@@ -38,7 +38,7 @@ func modelFlags() []cli.Flag {
 	return append(runtimeFlags(),
 		modelFlag("a folder with a checkpoint or an ONNX model, an .onnx file, or a world's .json file"),
 		&cli.StringSliceFlag{Name: "fact", Category: catModel,
-			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, noise, time_conditioned, output, padding); may be repeated"},
+			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"},
 		&cli.StringFlag{Name: "sidecar", Category: catModel,
 			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"},
 	)
@@ -53,8 +53,7 @@ func runtimeFlags() []cli.Flag {
 			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto"},
 		&cli.IntFlag{Name: "threads", Category: catModel, EnvVars: []string{"MDMGEN_THREADS"}, DefaultText: "all",
 			Usage: "`N` threads of one network call"},
-		&cli.BoolFlag{Name: "offline", Category: catModel, EnvVars: []string{"MDMGEN_OFFLINE"},
-			Usage: "never fetch anything"},
+		&cli.BoolFlag{Name: "offline", Category: catModel, Usage: "never fetch anything [$MDMGEN_OFFLINE]"},
 	}
 }
 
@@ -165,6 +164,10 @@ func ownTokenizer(ref string) (*tokenize.Tokenizer, error) {
 		path = filepath.Dir(path)
 	}
 	t, err := tokenize.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Base(path) == "onnx" {
+		// Hubs keep the ONNX files of a model in a folder of that name.
+		t, err = tokenize.Open(filepath.Dir(path))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s has no tokenizer.json", errNoTokenizer, ref)
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
@@ -14,7 +17,9 @@ type output struct {
 	*bufio.Writer
 	path string
 	tmp  *os.File
-	dst  io.Writer
+	// device is an open device or pipe, which is written to in its place.
+	device *os.File
+	dst    io.Writer
 }
 
 // newOutput opens the results' destination: path, or standard output where path
@@ -33,11 +38,19 @@ func newOutput(path string, stdout io.Writer) (*output, error) {
 			if err != nil {
 				return nil, fmt.Errorf("-o %s: %w", path, unwrapPath(err))
 			}
-			o.dst = f
+			o.device, o.dst = f, f
 			o.Writer = bufio.NewWriterSize(o.dst, 1<<16)
 			return o, nil
 		}
-		tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+		// A link is written through, to the file that it leads to.
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			o.path = real
+		}
+		mode := os.FileMode(0o666) // less what the umask takes away
+		if info != nil {
+			mode = info.Mode().Perm()
+		}
+		tmp, err := temporary(o.path, mode)
 		if err != nil {
 			return nil, fmt.Errorf("-o %s: cannot write there: %w", path, unwrapPath(err))
 		}
@@ -53,13 +66,15 @@ func (o *output) streaming() bool { return o.tmp == nil }
 // Commit flushes the results and, for a file, puts it in its place.
 func (o *output) Commit() error {
 	err := o.Flush()
+	if o.device != nil {
+		if cerr := o.device.Close(); err == nil {
+			err = cerr
+		}
+	}
 	if o.tmp == nil {
 		return err
 	}
 	defer o.Discard()
-	if err == nil {
-		err = o.tmp.Chmod(0o644)
-	}
 	if err == nil {
 		err = o.tmp.Sync()
 	}
@@ -73,6 +88,31 @@ func (o *output) Commit() error {
 		return fmt.Errorf("-o %s: %w", o.path, unwrapPath(err))
 	}
 	return nil
+}
+
+// Divert prints what would have become the file on w instead: an unfinished run
+// loses nothing, and leaves no file and no other content in an old one.
+func (o *output) Divert(w io.Writer) error {
+	err := o.Flush()
+	if o.tmp == nil || err != nil {
+		return err
+	}
+	defer o.Discard()
+	if _, err = o.tmp.Seek(0, io.SeekStart); err == nil {
+		_, err = io.Copy(w, o.tmp)
+	}
+	return err
+}
+
+// temporary makes a file beside path for what will take its place.
+func temporary(path string, mode os.FileMode) (*os.File, error) {
+	for {
+		name := fmt.Sprintf("%s.%d.tmp", path, rand.Uint32())
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode|0o200)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // Discard removes what was not committed. It may be called after Commit.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,6 +15,8 @@ import (
 type printer struct {
 	format string
 	out    *output
+	// stdout gets what an interrupted run would have written to a file.
+	stdout io.Writer
 	mask   int
 	// waiting holds samples that finished before an earlier one; next is the
 	// index to be written next.
@@ -23,8 +26,8 @@ type printer struct {
 	all []sample
 }
 
-func newPrinter(format string, out *output, mask int) *printer {
-	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]sample)}
+func newPrinter(format string, out *output, stdout io.Writer, mask int) *printer {
+	return &printer{format: format, out: out, stdout: stdout, mask: mask, waiting: make(map[int]sample)}
 }
 
 // separator stands between texts, on a line of its own.
@@ -110,6 +113,9 @@ func (p *printer) finish(r runRecord) error {
 			return err
 		}
 		p.out.Write(append(line, '\n'))
+	}
+	if r.Interrupted {
+		return p.out.Divert(p.stdout)
 	}
 	return p.out.Commit()
 }

@@ -23,17 +23,21 @@ type settings struct {
 	samplers.Settings
 	// Renormalised says that the network's rows are scores, whose mass is not 1,
 	// and that tokens are drawn from them normalised.
-	Renormalised bool   `json:"renormalised,omitempty"`
-	N            int    `json:"n"`
-	Batch        int    `json:"batch"`
-	Length       int    `json:"length,omitempty"`
-	Seed         uint64 `json:"seed"`
-	Threads      int    `json:"threads"`
-	Device       string `json:"device"`
-	Prefix       string `json:"prefix,omitempty"`
-	Suffix       string `json:"suffix,omitempty"`
-	Infill       string `json:"infill,omitempty"`
-	Input        string `json:"input,omitempty"`
+	Renormalised bool `json:"renormalised,omitempty"`
+	N            int  `json:"n"`
+	Batch        int  `json:"batch"`
+	// Length is the canvas's, left out where lines of the input have their own.
+	Length  int    `json:"length,omitempty"`
+	Seed    uint64 `json:"seed"`
+	Threads int    `json:"threads"`
+	Device  string `json:"device"`
+	Prefix  string `json:"prefix,omitempty"`
+	Suffix  string `json:"suffix,omitempty"`
+	Infill  string `json:"infill,omitempty"`
+	Input   string `json:"input,omitempty"`
+	// Facts and Sidecar changed what the model says of itself.
+	Facts   []string `json:"facts,omitempty"`
+	Sidecar string   `json:"sidecar,omitempty"`
 }
 
 // sample is one finished sequence.

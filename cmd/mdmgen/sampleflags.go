@@ -21,7 +21,7 @@ func sampleFlags() []cli.Flag {
 		&cli.IntFlag{Name: "steps", Category: catSample, DefaultText: "128", Usage: "`N` steps of the grid, or groups of parallel-fhs"},
 		&cli.StringFlag{Name: "grid", Category: catSample, DefaultText: "uniform",
 			Usage: "`GRID` of times: uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST"},
-		&cli.Float64Flag{Name: "kappa", Category: catSample, Usage: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps"},
+		&cli.Float64Flag{Name: "kappa", Category: catSample, DefaultText: "what --steps makes it", Usage: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps"},
 		&cli.StringFlag{Name: "noise", Category: catSample, DefaultText: "the model's",
 			Usage: "`NOISE` in whose time steps are taken: " + strings.Join(samplers.Noises(), ", ")},
 		&cli.Float64Flag{Name: "T", Category: catSample, DefaultText: "the noise's end, or 5", Usage: "`X`, the −log α at which the sampler starts; inf where it may be"},
@@ -98,23 +98,27 @@ func checkSamplerFlags(c *cli.Context) error {
 		return usagef("generate: %s", bare(err))
 	}
 	for _, flag := range samplers.AllFlags() {
-		if c.IsSet(flag) && !slices.Contains(uses, flag) {
-			return usagef("--%s: the sampler %s does not use it%s", flag, name, with(c))
+		if !c.IsSet(flag) || slices.Contains(uses, flag) {
+			continue
 		}
+		if d, _ := samplers.Describe(name); !slices.Contains(d.Flags, flag) {
+			return usagef("--%s: the sampler %s does not use it", flag, name)
+		}
+		return usagef("--%s: the sampler %s does not use it with %s", flag, name, company(c, flag))
 	}
 	return nil
 }
 
-// with names the choices that decide which flags are used.
-func with(c *cli.Context) string {
-	var parts []string
-	for _, flag := range []string{"grid", "kappa", "sizes"} {
-		if c.IsSet(flag) {
-			parts = append(parts, "--"+flag+" "+c.String(flag))
+// company names the choices beside which a flag has no meaning.
+func company(c *cli.Context, flag string) string {
+	parts := []string{}
+	for _, other := range []string{"grid", "kappa", "sizes"} {
+		if c.IsSet(other) && other != flag {
+			parts = append(parts, "--"+other+" "+c.String(other))
 		}
 	}
 	if len(parts) == 0 {
-		return ""
+		return "--grid uniform"
 	}
-	return " with " + strings.Join(parts, " and ")
+	return strings.Join(parts, " and ")
 }

@@ -37,7 +37,7 @@ func needRuntime(t testing.TB) {
 	err := noRuntime()
 	var missing *ort.MissingError
 	if errors.As(err, &missing) {
-		t.Skip(err)
+		reftest.NoRuntime(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)

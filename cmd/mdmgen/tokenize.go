@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -64,7 +65,9 @@ func tokenizeLines(c *cli.Context, s streams) error {
 		if readErr == io.EOF && len(text) == 0 {
 			return out.Flush()
 		}
-		result, err := line(bytes.TrimSuffix(text, []byte("\n")))
+		// A line may end as Windows ends it.
+		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
+		result, err := line(text)
 		if err != nil {
 			return errors.Join(out.Flush(), fmt.Errorf("standard input:%d: %w", n, err))
 		}
@@ -83,6 +86,9 @@ func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte,
 	}
 	return func(line []byte) ([]byte, error) {
 		text := string(line)
+		if !utf8.Valid(line) {
+			return nil, errors.New("the text is not valid UTF-8")
+		}
 		if asJSON {
 			if err := json.Unmarshal(line, &text); err != nil || len(bytes.TrimSpace(line)) == 0 || bytes.TrimSpace(line)[0] != '"' {
 				return nil, errors.New("not a JSON string")
@@ -102,10 +108,17 @@ func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte,
 // decodeLine returns the function that turns a line of ids into a line of text.
 func decodeLine(t *tokenize.Tokenizer, asJSON bool) func([]byte) ([]byte, error) {
 	return func(line []byte) ([]byte, error) {
-		var ids []int
+		var listed []*int
 		d := json.NewDecoder(bytes.NewReader(line))
-		if err := d.Decode(&ids); err != nil || ids == nil {
+		if err := d.Decode(&listed); err != nil || listed == nil {
 			return nil, errors.New("not a JSON list of ids")
+		}
+		ids := make([]int, len(listed))
+		for i, id := range listed {
+			if id == nil {
+				return nil, fmt.Errorf("position %d is null, a mask that was left: it has no text", i)
+			}
+			ids[i] = *id
 		}
 		if _, err := d.Token(); !errors.Is(err, io.EOF) {
 			return nil, errors.New("more than one JSON value in a line")

@@ -40,6 +40,17 @@ func Data(t testing.TB, elem ...string) string {
 	return p
 }
 
+// NoRuntime skips a test that needs ONNX Runtime where err says that there is
+// none, and fails it where the environment variable MDMGEN_REQUIRE_RUNTIME is
+// set: a gate must not pass because nothing ran.
+func NoRuntime(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("MDMGEN_REQUIRE_RUNTIME") != "" {
+		t.Fatal(err)
+	}
+	t.Skip(err)
+}
+
 // Shared returns the path of a file or folder among the large reference files:
 // the folder that the environment variable MDMGEN_REFERENCE names, else
 // "shared" beside the module. It skips the test where there is none.

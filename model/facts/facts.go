@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Schema names the layout of the JSON form of [Facts]: the value of the
@@ -27,6 +28,9 @@ const (
 	// the clean tokens is the renormalised denoiser; the row's own mass is not 1.
 	LogScore Output = "log_score"
 )
+
+// noises are the schedules' names, those that package samplers reads.
+var noises = []string{"exp", "loglinear", "linear", "cosine", "geometric"}
 
 // Unknown stands for a number that a foreign file does not tell; [Facts.Validate]
 // names it as missing.
@@ -110,6 +114,9 @@ func (f Facts) Validate() error {
 			add("padding column %d: must be in 0..%d", p, f.Columns-1)
 			break
 		}
+	}
+	if !slices.Contains(noises, f.Noise) {
+		add("noise is %q: must be one of %s", f.Noise, strings.Join(noises, ", "))
 	}
 	if f.Output != Logits && f.Output != LogScore {
 		add("output is %q: must be %q or %q", f.Output, Logits, LogScore)

@@ -36,8 +36,18 @@ func (f *Facts) Decode(data []byte) error {
 	return nil
 }
 
-// jsonReason drops the package's name from a decoding error.
-func jsonReason(err error) string { return strings.TrimPrefix(err.Error(), "json: ") }
+// jsonReason says what is wrong in the file's own words, not in Go's.
+func jsonReason(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		kind := map[reflect.Kind]string{reflect.Slice: "a list of whole numbers", reflect.Bool: "true or false", reflect.String: "a text"}[wrong.Type.Kind()]
+		if kind == "" {
+			kind = "a whole number"
+		}
+		return fmt.Sprintf("%s must be %s, not a %s", wrong.Field, kind, wrong.Value)
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
 
 // Apply returns f changed by a sidecar file (where its path is not "") and then
 // by single fields, and validated. The keys of override are the JSON names;
@@ -97,13 +107,16 @@ func (f Facts) with(key, value string) (Facts, error) {
 	return f, err
 }
 
+// fixed are the facts that say what a model is and not how it is used.
+var fixed = []string{"schema", "family", "parameters", "dtype", "digest"}
+
 // Known tells whether key names a fact that may be overridden.
 func Known(key string) bool {
 	t := reflect.TypeFor[Facts]()
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if name == key {
-			return key != "schema" && key != "digest"
+			return !slices.Contains(fixed, key)
 		}
 	}
 	return false

@@ -25,8 +25,8 @@ type ddit struct {
 	index       string // positions as indices of GatherND, [B, K, 1]
 	zero        string // [1]: rotary positions count from 0
 	cos, sin    string // [Length, HeadSize/2]
-	// The embeddings of the distinct ids on the canvases, and for each position
-	// which of them is its own; empty where the first block does not share.
+	// Embeddings of ids without repetition, and for each position which of them
+	// is its own; empty where the first block computes each position by itself.
 	distinct, inverse string
 }
 
@@ -59,20 +59,30 @@ func (d *ddit) build(full bool) {
 	b.output("logits", d.head(b.op("Reshape", x, d.wanted)), elemFloat, "batch", axis, cfg.Columns)
 }
 
+// foldedTables is the size in bytes up to which the first block's queries, keys
+// and values are kept for every id of the vocabulary.
+const foldedTables = 16 << 20
+
 // embed gives the residual stream before the first block.
 //
 // The first block's queries, keys and values depend on the id alone until they
-// are rotated, and a canvas holds few distinct ids: most of its positions are
-// MASK while it is being filled. Where share is set, and no time of a canvas
-// enters the norm, they are computed once an id.
+// are rotated. Where share is set, and no time of a canvas enters the norm, they
+// are computed once an id: of a small vocabulary, for all ids when the runtime
+// folds constants; else for the distinct ones on the canvases, which are few,
+// because most positions are MASK while a canvas is being filled.
 func (d *ddit) embed(share bool) string {
-	b := d.b
+	b, cfg := d.b, d.c.Config
 	table := b.matrix("vocab_embed.embedding", whole(d.c.Tensor("vocab_embed.embedding")))
-	if !share || d.c.Config.TimeConditioned || d.c.Config.Blocks == 1 {
-		return d.flat(b.op("Gather", table, d.ids))
+	line := b.op("Reshape", d.ids, b.ints("shape_line", -1))
+	switch {
+	case !share || cfg.TimeConditioned || cfg.Blocks == 1:
+		return b.op("Gather", table, line)
+	case 4*3*cfg.Columns*cfg.Hidden <= foldedTables:
+		d.distinct, d.inverse = table, line
+	default:
+		u := b.nodeN("", "Unique", attrs{{"sorted", 0}}, 3, line)
+		d.distinct, d.inverse = b.op("Gather", table, u[0]), u[2]
 	}
-	u := b.nodeN("", "Unique", attrs{{"sorted", 0}}, 3, b.op("Reshape", d.ids, b.ints("shape_line", -1)))
-	d.distinct, d.inverse = b.op("Gather", table, u[0]), u[2]
 	return b.op("Gather", d.distinct, d.inverse)
 }
 

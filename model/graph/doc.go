@@ -1,22 +1,24 @@
 // Package graph writes the ONNX graph of a checkpoint's network. It needs no
-// other tool: the file format is a protocol buffer, and what a network of
-// packages [mdmgen/model/checkpoint] needs of it is small.
+// other tool: the file format is a protocol buffer, and what a network
+// of package [mdmgen/model/checkpoint] needs of it is small.
 //
 // # Contract
 //
-// Inputs: input_ids int64 [B, L], the canvases; positions int64 [B, K], in
-// 0..L−1, the wanted positions of each; and sigma float32 [B], σ = −log α in
-// nats, where the network is really time-conditioned, and only there. Output:
-// logits float32 [B, K, V], row k of canvas b being the network's output at
-// positions[b, k], all V columns, as it leaves the last linear layer. The facts
-// of the model are in the metadata under the key "mdmgen", as JSON.
+// Inputs: input_ids int64 [B, L], the canvases, L up to the model's length;
+// positions int64 [B, K], in 0..L−1, the wanted positions of each, K ≥ 1 and up
+// to the model's length, in any order, with repetitions; and sigma float32 [B],
+// σ = −log α in nats, where the network is really time-conditioned, and only
+// there. Output: logits float32 [B, K, V], row k of canvas b being the network's
+// output at positions[b, k], all V columns, as it leaves the last linear layer.
+// The facts of the model are in the metadata under the key "mdmgen", as JSON.
 //
 // # What is computed
 //
 // Only wanted rows leave the network, so the last block computes keys and
 // values of all positions, but queries, attention, MLP and the head at the
 // wanted positions alone: one position of MDLM-small at L = 1024 costs two
-// thirds of a full canvas. Conditioning at σ = 0 is a constant: it is evaluated
+// thirds of a full canvas. The first block's projections depend on ids alone and
+// are computed once for equal ones. Conditioning at σ = 0 is a constant: it is evaluated
 // here, in float64, and folded into norms and weights.
 //
 // # Where the weights are

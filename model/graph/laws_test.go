@@ -11,6 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/ort"
 )
 
 // A network whose σ is always 0 and the same network that is told σ = 0 are
@@ -65,22 +66,40 @@ func TestBidirectional(t *testing.T) {
 	}
 }
 
-// The first block computes equal ids once. Canvases of one id, of distinct ids,
-// and of both, alone or together, have the rows of a graph that does not.
+// The first block computes equal ids once: for a small vocabulary in tables, for
+// a large one those on the canvases. Canvases of one id, of distinct ids, and of
+// both, alone or together, have the rows of a graph that does not.
 func TestSharingMovesNothing(t *testing.T) {
-	const config = `{"tokens":40,"model":{"type":"ddit_wot","hidden_size":32,"length":24,"n_blocks":3,"n_heads":2}}`
-	c := inMemory(t, checkpointtest.Folder(config, "", checkpoint.F32, 5))
-	shared, plain := built(t, c, Options{}), built(t, c, Options{Full: true})
-	r := rand.New(rand.NewPCG(5, 6))
-	for _, k := range []struct{ rows, length, ids int }{{1, 24, 1}, {4, 24, 1}, {1, 24, 41}, {3, 17, 5}, {2, 1, 41}, {5, 24, 41}} {
-		one := call{rows: k.rows, ids: make([]int64, k.rows*k.length)}
-		for i := range one.ids {
-			one.ids[i] = r.Int64N(int64(k.ids))
+	for _, v := range []struct {
+		config, node string
+		ids          int64
+	}{
+		{`{"tokens":40,"model":{"type":"ddit_wot","hidden_size":32,"length":24,"n_blocks":3,"n_heads":2}}`, "", 41},
+		{`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":24,"n_blocks":2,"n_heads":2}}`, "Unique_1", 90001},
+	} {
+		c := inMemory(t, checkpointtest.Folder(v.config, "", checkpoint.F32, 5))
+		m, err := Build(c, Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		want := one.run(t, plain)
-		one.positions = everywhere(k.rows, k.length)
-		if d := distance(t, one.run(t, shared), want); d > goldenLimit {
-			t.Errorf("%d canvases of %d positions with %d ids: logits differ by %.3g", k.rows, k.length, k.ids, d)
+		if v.node != "" && !bytes.Contains(m.Bytes, []byte(v.node)) {
+			t.Errorf("%d ids: no node %s", v.ids, v.node)
+		}
+		shared, plain := session(t, ort.Source{Bytes: m.Bytes}), built(t, c, Options{Full: true})
+		r := rand.New(rand.NewPCG(5, 6))
+		for _, k := range []struct {
+			rows, length int
+			ids          int64
+		}{{1, 8, 1}, {4, 5, 1}, {1, 24, v.ids}, {3, 7, 5}, {2, 1, v.ids}, {5, 4, v.ids}} {
+			one := call{rows: k.rows, ids: make([]int64, k.rows*k.length)}
+			for i := range one.ids {
+				one.ids[i] = r.Int64N(k.ids)
+			}
+			want := one.run(t, plain)
+			one.positions = everywhere(k.rows, k.length)
+			if d := distance(t, one.run(t, shared), want); d > goldenLimit {
+				t.Errorf("%d canvases of %d positions with %d ids: logits differ by %.3g", k.rows, k.length, k.ids, d)
+			}
 		}
 	}
 }

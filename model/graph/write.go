@@ -27,6 +27,12 @@ var companions = []string{"config.json", "tokenizer.json", "tokenizer_config.jso
 const (
 	// outsideFrom is the size in bytes from which a matrix goes to DataFile.
 	outsideFrom = 1 << 10
+	// PartialSuffix and a number follow the folder's name in that of the folder
+	// that is written before it takes its place.
+	PartialSuffix = ".partial-"
+	// Version counts the ways in which Write has written one checkpoint: what was
+	// written by another version is not used from a cache.
+	Version = 1
 	// dataAlign is the alignment of a matrix in DataFile: a page, so that a
 	// runtime can map each by itself.
 	dataAlign = 1 << 12
@@ -42,7 +48,7 @@ func Write(c *checkpoint.Checkpoint, dir string) error {
 	if err := replaceable(dir); err != nil {
 		return fmt.Errorf("graph: %s: %w", dir, err)
 	}
-	temp := fmt.Sprintf("%s.partial-%016x", dir, rand.Uint64())
+	temp := fmt.Sprintf("%s%s%016x", dir, PartialSuffix, rand.Uint64())
 	if _, err := os.Stat(dir); err == nil {
 		// The folder above may not be ours to write to.
 		temp = filepath.Join(dir, filepath.Base(temp))

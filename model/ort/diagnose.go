@@ -30,6 +30,9 @@ type Report struct {
 	// Fetch names the client that would fetch a library at first use, where none
 	// was found.
 	Fetch string `json:"fetch,omitempty"`
+	// Usable says that a network could be opened: the library is there and has the
+	// device, or it would be fetched.
+	Usable bool `json:"usable"`
 	// Problems are lines that say what is wrong and what to do.
 	Problems []string `json:"problems"`
 }
@@ -47,12 +50,21 @@ func Diagnose(cfg Config) Report {
 	}
 	device, err := parseDevice(cfg.Device)
 	problem(err)
-	r.diagnoseCache(problem)
+	writable := r.diagnoseCache(problem)
 
-	library, tried, err := acquire(ctx, cfg, nil, false)
+	// As Open does, a wish for CUDA passes over libraries without it.
+	var accept func(Library) error
+	if device.cuda && !device.auto {
+		accept = missingCUDA
+	}
+	library, tried, err := acquire(ctx, cfg, accept, false)
 	r.Candidates = append(r.Candidates, tried...)
 	problem(err)
 	if err != nil {
+		return r
+	}
+	if library.Path == "" && accept != nil {
+		problem(&MissingError{What: "device cuda: no library with it was found", Do: needGPU})
 		return r
 	}
 	if library.Path == "" {
@@ -60,17 +72,15 @@ func Diagnose(cfg Config) Report {
 		problem(err)
 		if len(have) > 0 {
 			r.Fetch = have[0].name
+			r.Usable = err == nil && writable
 		}
 		return r
 	}
 	r.Library, r.Version, r.Source = library.Path, library.Version, library.Source
 	r.Providers = providers(library)
-	if device.cuda && !device.auto {
-		if err := missingCUDA(library); err != nil {
-			problem(&MissingError{What: "device cuda: " + library.Path, Err: err, Do: needGPU})
-		}
-	}
-	problem(release())
+	err = release()
+	problem(err)
+	r.Usable = err == nil
 	return r
 }
 
@@ -84,12 +94,12 @@ func providers(l Library) []string {
 	return found
 }
 
-// diagnoseCache fills in the cache and tries whether it can be written.
-func (r *Report) diagnoseCache(problem func(error)) {
+// diagnoseCache fills in the cache and tells whether it can be written.
+func (r *Report) diagnoseCache(problem func(error)) bool {
 	dir, err := CacheDir()
 	if err != nil {
 		problem(err)
-		return
+		return false
 	}
 	r.CacheDir, r.CacheBytes = dir, folderBytes(dir)
 	// The folder need not exist yet: what counts then is the one to make it in.
@@ -103,8 +113,9 @@ func (r *Report) diagnoseCache(problem func(error)) {
 	f, err := os.CreateTemp(at, ".mdmgen-*")
 	if err != nil {
 		problem(fmt.Errorf("cache %s: it cannot be written: set MDMGEN_CACHE to another folder", dir))
-		return
+		return false
 	}
 	_ = f.Close()
 	_ = os.Remove(f.Name())
+	return true
 }

@@ -2,7 +2,6 @@ package ort
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -268,7 +267,9 @@ func fsGlob(dir, pattern string) ([]string, error) {
 func pythons() []string {
 	var found []string
 	for _, name := range []string{"python3", "python"} {
-		if path, err := exec.LookPath(name); err == nil || errors.Is(err, exec.ErrDot) && path != "" {
+		// One that a relative entry of the path finds is left alone, as package exec
+		// advises.
+		if path, err := exec.LookPath(name); err == nil {
 			found = append(found, path)
 		}
 	}

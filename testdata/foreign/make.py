@@ -49,3 +49,17 @@ write("timed", [ids(dynamic), helper.make_tensor_value_info("timesteps", TensorP
 # An input that no masked language model has.
 write("strange", [ids(dynamic), ids(dynamic, "past")], [
     gather, helper.make_node("Identity", ["past"], ["unused"])], ("logits", dynamic + [V]))
+# A second output, which nobody asked for.
+both = helper.make_graph(
+    [gather, helper.make_node("Identity", ["logits"], ["hidden"])], "two", [ids(dynamic)],
+    [helper.make_tensor_value_info("hidden", TensorProto.FLOAT, dynamic + [V]), helper.make_tensor_value_info("logits", TensorProto.FLOAT, dynamic + [V])],
+    [numpy_helper.from_array(TABLE, "table")])
+onnx.save(helper.make_model(both, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "two.onnx")
+# Like ours, but its output does not even tell its rank.
+vague = helper.make_graph(
+    [gather], "vague", [ids(dynamic), ids(dynamic, "positions")], [onnx.ValueInfoProto(
+        name="logits", type=helper.make_tensor_type_proto(TensorProto.FLOAT, None))],
+    [numpy_helper.from_array(TABLE, "table")])
+onnx.save(helper.make_model(vague, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "vague.onnx")
+# Logits in a type that is not read.
+write("double", [ids(dynamic)], [gather], ("logits", dynamic + [V]), TABLE.astype(np.float64), TensorProto.DOUBLE)

@@ -1,0 +1,121 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/ort"
+)
+
+// goldenLimit bounds the difference between two correct float32 executions:
+// twice the largest floor of the reference files, 7.6e-6, rounded up.
+const goldenLimit = 2e-5
+
+// tensors counts the outputs of the golden files, five cases each.
+var tensors = map[string]int{"mdlm": 10, "mdlm-timecond": 10, "radd": 10, "sedd": 10, "sedd-noscale": 10}
+
+func TestGolden(t *testing.T) {
+	for name, want := range tensors {
+		t.Run(name, func(t *testing.T) {
+			dir := reftest.Data(t, "reference", "checkpoints", name)
+			m, err := model.Open(context.Background(), dir, model.Options{})
+			var missing *ort.MissingError
+			if errors.As(err, &missing) {
+				reftest.NoRuntime(t, err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			r, err := File(context.Background(), m, dir+"/golden.safetensors", goldenLimit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.OK || len(r.Items) != want {
+				t.Errorf("%d items, want %d: %+v", len(r.Items), want, r.Items)
+			}
+		})
+	}
+}
+
+// faulty returns the golden logits of a case, one of them wrong: what verify is
+// there to find.
+type faulty struct {
+	facts model.Facts
+	rows  map[string][]float32 // by the ids
+	// at is the value that is wrong, by off.
+	at  int
+	off float32
+}
+
+func (f *faulty) Facts() model.Facts { return f.facts }
+func (f *faulty) Close() error       { return nil }
+
+func (f *faulty) Logits(_ context.Context, _ int, ids, _ []int64, _ []float64) ([]float32, error) {
+	rows := slices.Clone(f.rows[fmt.Sprint(ids)])
+	if len(rows) > f.at {
+		rows[f.at] += f.off
+	}
+	return rows, nil
+}
+
+func TestGoldenFindsAWrongLogit(t *testing.T) {
+	dir := reftest.Data(t, "reference", "checkpoints", "radd")
+	c, err := checkpoint.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := c.Facts()
+	if err := errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	g, err := checkpoint.OpenFile(dir + "/golden.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	m := &faulty{facts: facts, rows: make(map[string][]float32)}
+	for _, n := range []string{"0", "1", "2", "3", "4"} {
+		input, _ := g.Tensor("input_ids." + n)
+		ids, err := input.Int64s()
+		if err != nil {
+			t.Fatal(err)
+		}
+		logits, _ := g.Tensor("logits." + n)
+		if m.rows[fmt.Sprint(ids)], err = logits.Float32s(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(ok bool) Report {
+		t.Helper()
+		r, err := File(context.Background(), m, dir+"/golden.safetensors", goldenLimit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.OK != ok {
+			t.Errorf("wrong by %v: ok is %t, want %t: %+v", m.off, r.OK, ok, r.Items)
+		}
+		return r
+	}
+	check(true)
+	m.at, m.off = 5*facts.Columns+7, 1e-3
+	r := check(false)
+	i := slices.IndexFunc(r.Items, func(it Item) bool { return !it.OK && it.Name == "logits.0" })
+	if i < 0 || r.Items[i].Worst.Path != "logits.0[0,5,7]" || math.Abs(float64(r.Items[i].MaxAbsDiff)-1e-3) > 1e-5 {
+		t.Errorf("the worst value is not named: %+v", r.Items)
+	}
+	m.off = float32(math.NaN())
+	data, err := json.Marshal(check(false))
+	if err != nil || !strings.Contains(string(data), `"got":null`) {
+		t.Errorf("report with a NaN: %s, %v", data, err)
+	}
+}

@@ -1,0 +1,74 @@
+package model
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
+	"mdmgen/model/ort"
+)
+
+// TestCachedConversion converts one checkpoint into one cache from several
+// goroutines at once, over what a killed program left: one converts, all get a
+// whole model, and nothing is left over.
+func TestCachedConversion(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("MDMGEN_CACHE", root)
+	dir := reftest.Data(t, "fairytale")
+	convert := func() (string, string) {
+		c, err := checkpoint.Open(dir)
+		if err != nil {
+			t.Error(err)
+			return "", ""
+		}
+		defer c.Close()
+		f, err := c.Facts()
+		if err != nil {
+			t.Error(err)
+			return "", ""
+		}
+		var said string
+		path, err := cached(context.Background(), c, f, ort.Config{Log: func(line string) { said = line }})
+		if err != nil {
+			t.Error(err)
+		}
+		return path, said
+	}
+	first, _ := convert()
+	if err := os.Remove(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(first)+graph.PartialSuffix+"0123", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	converted := 0
+	for range 4 {
+		wait.Go(func() {
+			path, said := convert()
+			if _, err := os.Stat(path); err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if strings.Contains(said, "converting") {
+				converted++
+			}
+		})
+	}
+	wait.Wait()
+	if converted != 1 {
+		t.Errorf("%d of 4 converted, want 1", converted)
+	}
+	entries, err := os.ReadDir(filepath.Join(root, "converted"))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("the cache holds %v, %v: want the model and its lock", entries, err)
+	}
+}

@@ -1,0 +1,113 @@
+package facts
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// valid are the facts of a small network.
+func valid() Facts {
+	return Facts{Schema: Schema, Family: "mdlm", Columns: 8, MaskID: 7, Length: 16, Output: Logits, Noise: "loglinear"}
+}
+
+func TestExcluded(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		mask    int
+		padding []int
+		want    []int
+	}{
+		{"mask", 7, nil, []int{7}},
+		{"mask without a column", 8, nil, nil},
+		{"padding", 3, []int{6, 5}, []int{3, 5, 6}},
+		{"mask among the padding", 6, []int{6, 7}, []int{6, 7}},
+	} {
+		f := valid()
+		f.MaskID, f.Padding = c.mask, c.padding
+		if got := f.Excluded(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestApply(t *testing.T) {
+	sidecar := filepath.Join(t.TempDir(), "facts.json")
+	if err := os.WriteFile(sidecar, []byte(`{"schema":"mdmgen.model/1","name":"n","length":9,"padding":[5,6]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Apply(valid(), sidecar, map[string]string{"length": "12", "noise": "cosine", "time_conditioned": "true", "name": "12", "padding": "[4]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A field that is text takes a number as its text.
+	if f.Length != 12 || f.Noise != "cosine" || !f.TimeConditioned || f.Name != "12" || !slices.Equal(f.Padding, []int{4}) || f.MaskID != 7 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestApplyRefuses requires the reason in the message and a single fact changed
+// by a single key.
+func TestApplyRefuses(t *testing.T) {
+	for _, c := range []struct{ key, value, want string }{
+		{"mask", "3", "fact mask"},
+		{"digest", "x", "fact digest"},
+		{"schema", "x", "fact schema"},
+		{"family", "world", "fact family"},
+		{"parameters", "1", "fact parameters"},
+		{"noise", "pink", "noise is"},
+		{"mask_id", "three", "mask_id"},
+		{"mask_id", "9", "mask_id is 9"},
+		{"mask_id", "-1", "mask_id is missing"},
+		{"length", "0", "length is 0"},
+		{"columns", "1.5", "columns"},
+		{"columns", `3,"mask_id":2`, "columns"},
+		{"output", "probabilities", "output"},
+		{"padding", "[8]", "padding column 8"},
+		{"padding", "[0,1,2,3,4,5,6]", "no clean token"},
+	} {
+		_, err := Apply(valid(), "", map[string]string{c.key: c.value})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s=%s: %v, want one line with %q", c.key, c.value, err, c.want)
+		}
+	}
+}
+
+func TestSidecarRefused(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, content, want string }{
+		{"foreign schema", `{"schema":"other/1"}`, "schema"},
+		{"unknown field", `{"mask":1}`, "mask"},
+		{"not JSON", `mask: 1`, "model facts"},
+		{"two values", `{} {}`, "more than one"},
+		{"empty", ``, "model facts"},
+	} {
+		path := filepath.Join(dir, "f.json")
+		if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Apply(valid(), path, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	for _, path := range []string{dir, filepath.Join(dir, "none")} {
+		if _, err := Apply(valid(), path, nil); err == nil {
+			t.Errorf("%s: no error", path)
+		}
+	}
+}
+
+// FuzzDecode requires that what is accepted can be written and read again.
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{`{}`, `{"mask_id":3}`, `{"schema":"mdmgen.model/1","padding":[1]}`, `{"length":1e400}`, `null`, `[]`, "{"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got := valid()
+		if got.Decode(data) == nil && got.Schema != Schema {
+			t.Errorf("schema %q was accepted", got.Schema)
+		}
+	})
+}
