@@ -1,0 +1,109 @@
+package bound
+
+import (
+	"fmt"
+	"math"
+
+	"mdmgen/analysis/theory"
+	"mdmgen/samplers"
+)
+
+// Case is a sampler with a number of steps.
+type Case struct {
+	// Name is the sampler's, N its number of steps; 0 for a sampler that has none.
+	Name string
+	N    int
+	// Sampler is what they make.
+	Sampler *samplers.Sampler
+}
+
+// String is "euler 64".
+func (c Case) String() string {
+	if c.N == 0 {
+		return c.Name
+	}
+	return fmt.Sprintf("%s %d", c.Name, c.N)
+}
+
+// logApart is log p*, p* the probability that every call of a plan reveals a single one
+// of d positions. It is an error for orders that are not uniform: their law is another
+// than first-hitting's, whatever the blocks are.
+func logApart(s *samplers.Sampler, d int) (float64, error) {
+	switch set := s.Settings(); {
+	case set.Sampler == "fhs":
+		return 0, nil
+	case set.Sampler == "ordered" && set.Order == string(samplers.RandomOrder):
+		return 0, nil
+	case set.Sampler == "parallel-fhs":
+		free := make([]int, d)
+		for i := range free {
+			free[i] = i
+		}
+		var p samplers.Plan
+		if err := s.Plan(&p, samplers.NewStream(0, 0), free); err != nil {
+			return 0, err
+		}
+		for _, b := range p.Blocks {
+			if len(b.Positions) > 1 {
+				return math.Inf(-1), nil
+			}
+		}
+		return 0, nil
+	}
+	steps, ok := s.Steps()
+	if !ok {
+		return 0, fmt.Errorf("bound: %s: its order is not uniform: no collision bound compares it with first-hitting", s)
+	}
+	return theory.LogCollisionBound(d, steps.Reveal, steps.Left(), s.Denoises()), nil
+}
+
+// Plan states the collision bounds of samplers over d positions, without a network: the
+// rate 1/N of the paper for grids with its constant,
+//
+//	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
+//
+// for every network that is not time-conditioned.
+func Plan(d int, cases []Case) (Report, error) {
+	if d < 1 {
+		return Report{}, fmt.Errorf("bound: %d positions: must be at least 1", d)
+	}
+	out := newDraft("plan")
+	tv := Plot{Name: "collision", Title: fmt.Sprintf("Collision bound on TV(P_FHS, P_N), %d positions", d), X: "N", Y: "1 − p*", LogX: true, LogY: true}
+	for _, c := range cases {
+		logp, err := logApart(c.Sampler, d)
+		if err != nil {
+			return Report{}, err
+		}
+		side := func(x float64) Value {
+			v := exact(x)
+			v.Bound = "upper"
+			return v
+		}
+		out.add(Line{Name: "collision_tv " + c.String(), Statement: "TV(P_FHS, P_N) ≤ 1 − p*", Left: unknown(), Right: side(-math.Expm1(logp)), Gap: unknown(), Unit: "probability"})
+		out.add(Line{Name: "collision_kl " + c.String(), Statement: "KL(P_FHS‖P_N) ≤ −log p*", Left: unknown(), Right: side(-logp), Gap: unknown()})
+		addPoint(&tv, c, Point{X: float64(c.N), Y: -math.Expm1(logp)})
+	}
+	if len(tv.Series) > 0 {
+		out.Plots = append(out.Plots, tv)
+	}
+	out.Notes = []string{
+		"p* is the probability that no network call reveals two positions; given that, the law of the path is first-hitting's. The bounds hold for every network that is not time-conditioned, and every text, and need no network call.",
+		"Nothing is measured here, and nothing is said about the distance of either law from the data's.",
+	}
+	return out.finish(), nil
+}
+
+// addPoint appends a point to the series of a sampler. Samplers without steps, and
+// points that a logarithm cannot show, are left out.
+func addPoint(p *Plot, c Case, at Point) {
+	if c.N == 0 || math.IsNaN(at.Y) || math.IsInf(at.Y, 0) || p.LogY && at.Y <= 0 {
+		return
+	}
+	for i := range p.Series {
+		if p.Series[i].Name == c.Name {
+			p.Series[i].Points = append(p.Series[i].Points, at)
+			return
+		}
+	}
+	p.Series = append(p.Series, Series{Name: c.Name, Points: []Point{at}})
+}
