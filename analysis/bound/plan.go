@@ -75,7 +75,7 @@ func Plan(d int, cases []Case) (Report, error) {
 			return Report{}, err
 		}
 		side := func(x float64) Value {
-			v := exact(x)
+			v := exactValue(x)
 			v.Bound = "upper"
 			return v
 		}

@@ -1,0 +1,131 @@
+package bound
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"mdmgen/analysis/likelihood"
+)
+
+// chunkRows is how many network rows are asked for together: enough to fill calls, and
+// few enough that tables are small and progress is seen.
+const chunkRows = 1 << 13
+
+// window holds the exact numbers of a window, in nats.
+type window struct {
+	d int
+	// fhs is −log P_FHS, chain −log of the left-to-right chain.
+	fhs, nelbo, chain float64
+	// entropy is the integrated score entropy by quadrature, of normalised scores.
+	entropy float64
+	// cases [len(cases)] are −log P_N, apart log p* of each.
+	cases, apart []float64
+	// orders [len(orders)] are −log of the chains along given orders.
+	orders []float64
+}
+
+// worker works out windows.
+type worker struct {
+	e     *likelihood.Evaluator
+	cases []Case
+	done  func(windows int)
+}
+
+// timeFree refuses networks whose laws one table of subsets does not tell.
+func timeFree(e *likelihood.Evaluator) error {
+	if e.Facts().TimeConditioned {
+		return fmt.Errorf("bound: the network is time-conditioned: its exact laws take a table for each time; mdmgen score --exact works them out window by window")
+	}
+	return nil
+}
+
+// windows works out all of a list of targets. orders, where it is not nil, has orders of
+// the free positions for each.
+func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
+	out := make([]window, len(ts))
+	for from := 0; from < len(ts); {
+		to, rows := from, 0.0
+		for to < len(ts) && (to == from || rows < chunkRows) {
+			rows += likelihood.ExactRows(len(ts[to].Free))
+			to++
+		}
+		tables, err := w.e.Tables(ctx, ts[from:to], true)
+		if err != nil {
+			return nil, err
+		}
+		var of [][][]int
+		if orders != nil {
+			of = orders[from:to]
+		}
+		if err := w.tables(ctx, out[from:to], tables, of); err != nil {
+			return nil, err
+		}
+		if w.done != nil {
+			w.done(to - from)
+		}
+		from = to
+	}
+	return out, nil
+}
+
+// tables works out windows from their tables, on all processors.
+func (w *worker) tables(ctx context.Context, out []window, tables []*likelihood.Table, orders [][][]int) error {
+	errs := make([]error, len(tables))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(tables)) {
+		wg.Go(func() {
+			for i := range next {
+				var along [][]int
+				if orders != nil {
+					along = orders[i]
+				}
+				out[i], errs[i] = w.one(ctx, tables[i], along)
+			}
+		})
+	}
+	for i := range tables {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (window, error) {
+	out := window{d: t.D, fhs: t.FHS(), nelbo: t.NELBO(), chain: t.LeftToRight(), entropy: t.ScoreEntropy().Normalised}
+	for _, c := range w.cases {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		law, err := t.Sampler(c.Sampler)
+		if err != nil {
+			return out, err
+		}
+		apart, err := logApart(c.Sampler, t.D)
+		if err != nil {
+			return out, err
+		}
+		out.cases, out.apart = append(out.cases, law.NegLog), append(out.apart, apart)
+	}
+	for _, o := range orders {
+		out.orders = append(out.orders, t.Chain(o))
+	}
+	return out, nil
+}
+
+// each maps windows to numbers.
+func each(ws []window, f func(w window) float64) []float64 {
+	out := make([]float64, len(ws))
+	for i, w := range ws {
+		out[i] = f(w)
+	}
+	return out
+}
