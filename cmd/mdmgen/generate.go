@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -276,122 +273,4 @@ func (g *generation) batch() int {
 		most = 256
 	}
 	return min(most, len(g.jobs)*g.c.Int("n"))
-}
-
-// run samples and prints. After an interrupt what is finished is printed, and
-// the interrupt is the error.
-func (g *generation) run(out *output) error {
-	if !g.c.IsSet("seed") {
-		g.streams.notice(fmt.Sprintf("seed %d", g.settings.Seed))
-	}
-	if t := g.tokenizer; t != nil && t.Size() > g.facts.Columns {
-		g.streams.notice(fmt.Sprintf("the tokenizer has %d tokens, the model's rows %d: is it the model's own?", t.Size(), g.facts.Columns))
-	}
-	n := g.c.Int("n")
-	print := newPrinter(g.c.String("format"), out, g.streams.out, g.facts.MaskID)
-	record := runRecord{Schema: runSchema, Provenance: newProvenance(g.model, g.tokenizer), Settings: g.settings}
-
-	free := 0
-	for _, j := range g.jobs {
-		free += n * len(g.free(j.canvas))
-	}
-	// The results are a display of their own where they stream to a terminal.
-	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(g.jobs)*n == 1)
-	cfg := samplers.Config{
-		Sampler: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch, TimeConditioned: g.facts.TimeConditioned,
-		Vocabulary: samplers.Vocabulary{Columns: g.facts.Columns, Mask: g.facts.MaskID, Excluded: g.facts.Excluded(), Shift: g.facts.Shift},
-	}
-	inStep := 0
-	cfg.OnCall = func(call samplers.Call) {
-		inStep += call.Rows * call.Length
-		bar.add(call.Tokens)
-	}
-	begin := time.Now()
-	sums, err := samplers.Sample(g.c.Context, g.model, g.sequences(n), cfg, func(r samplers.Result) error {
-		s, err := g.sample(r)
-		if err != nil {
-			return err
-		}
-		return print.add(s)
-	})
-	total := time.Since(begin)
-	bar.clear()
-	interrupted := errors.Is(err, context.Canceled)
-	if err != nil && !interrupted {
-		// What is finished is shown; a file is not made of a part.
-		if out.streaming() {
-			err = errors.Join(out.Flush(), err)
-		}
-		return &bareError{err}
-	}
-	record.Totals = newTotals(sums, total, inStep)
-	record.Interrupted = interrupted
-	if err := print.finish(record); err != nil {
-		return err
-	}
-	return err
-}
-
-// free lists the positions to be sampled of a canvas.
-func (g *generation) free(canvas []int) []int {
-	var free []int
-	for l, id := range canvas {
-		if id == g.facts.MaskID {
-			free = append(free, l)
-		}
-	}
-	return free
-}
-
-// sequences yields n sequences of each canvas, canvases of one length together:
-// sequence k of canvas i has index i·n+k.
-func (g *generation) sequences(n int) iter.Seq[samplers.Sequence] {
-	canvases := make([]samplers.Sequence, len(g.jobs))
-	for i, j := range g.jobs {
-		canvases[i] = samplers.Sequence{Index: uint64(i * n), Canvas: j.canvas}
-	}
-	return func(yield func(samplers.Sequence) bool) {
-		for s := range samplers.ByLength(canvases) {
-			for range n {
-				if !yield(s) {
-					return
-				}
-				s.Index++
-			}
-		}
-	}
-}
-
-// sample turns a result into what is printed of it.
-func (g *generation) sample(r samplers.Result) (sample, error) {
-	s := sample{Index: int(r.Index), Line: g.jobs[int(r.Index)/g.c.Int("n")].line, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left}
-	for i, id := range r.IDs {
-		if id != g.facts.MaskID {
-			s.IDs[i] = &r.IDs[i]
-		}
-	}
-	if g.tokenizer != nil {
-		t, err := text(g.tokenizer, r.IDs, g.facts.MaskID)
-		if err != nil {
-			return s, fmt.Errorf("sample %d: %w", r.Index, err)
-		}
-		s.Text = &t
-	}
-	return s, nil
-}
-
-// newTotals sums up a run of the given length in time; inStep counts canvas
-// positions that were computed.
-func newTotals(t samplers.Totals, total time.Duration, inStep int) totals {
-	rate := func(n int) float64 {
-		if total <= 0 {
-			return 0
-		}
-		return float64(n) / total.Seconds()
-	}
-	return totals{
-		Samples: t.Sequences, Calls: t.Calls, FinishCalls: t.FinishCalls, NetworkCalls: t.NetworkCalls, Rows: t.Rows, Tokens: t.Tokens,
-		Seconds:         seconds{t.Network.Seconds(), t.Sampling.Seconds(), total.Seconds()},
-		TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(inStep)},
-	}
 }

@@ -74,22 +74,31 @@ func readJobs(path string, stdin io.Reader, l *layout) ([]job, error) {
 	return jobs, nil
 }
 
-// parseLine builds the canvas of one line.
-func parseLine(line []byte, l *layout) ([]int, error) {
-	if line[0] != '{' {
-		return nil, errors.New("not a line of input: expected a JSON object")
+// decodeObject reads a line that must be one JSON object with no fields but
+// those of v.
+func decodeObject(line []byte, v any) error {
+	if len(line) == 0 || line[0] != '{' {
+		return errors.New("not a line of input: expected a JSON object")
 	}
 	if !utf8.Valid(line) {
-		return nil, errors.New("the line is not valid UTF-8")
+		return errors.New("the line is not valid UTF-8")
 	}
-	var in inputLine
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return nil, fmt.Errorf("not a line of input: %s", strings.TrimPrefix(err.Error(), "json: "))
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("not a line of input: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than one JSON value in a line")
+		return errors.New("more than one JSON value in a line")
+	}
+	return nil
+}
+
+// parseLine builds the canvas of one line.
+func parseLine(line []byte, l *layout) ([]int, error) {
+	var in inputLine
+	if err := decodeObject(line, &in); err != nil {
+		return nil, err
 	}
 	texts := in.Prefix != nil || in.Suffix != nil
 	switch {

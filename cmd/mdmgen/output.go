@@ -15,8 +15,9 @@ import (
 // appears whole when it is committed and not at all otherwise.
 type output struct {
 	*bufio.Writer
-	path string
-	tmp  *os.File
+	path   string
+	stdout io.Writer
+	tmp    *os.File
 	// device is an open device or pipe, which is written to in its place.
 	device *os.File
 	dst    io.Writer
@@ -26,7 +27,7 @@ type output struct {
 // is "" or "-". That the file can be written is found out now, not after the
 // work is done.
 func newOutput(path string, stdout io.Writer) (*output, error) {
-	o := &output{path: path, dst: stdout}
+	o := &output{path: path, stdout: stdout, dst: stdout}
 	if path != "" && path != "-" {
 		info, err := os.Stat(path)
 		if err == nil && info.IsDir() {
@@ -90,16 +91,20 @@ func (o *output) Commit() error {
 	return nil
 }
 
-// Divert prints what would have become the file on w instead: an unfinished run
-// loses nothing, and leaves no file and no other content in an old one.
-func (o *output) Divert(w io.Writer) error {
+// Finish ends the results. An unfinished run prints on standard output what
+// would have become the file: it loses nothing, makes no file and leaves an old
+// one as it was.
+func (o *output) Finish(interrupted bool) error {
+	if !interrupted || o.tmp == nil {
+		return o.Commit()
+	}
 	err := o.Flush()
-	if o.tmp == nil || err != nil {
+	if err != nil {
 		return err
 	}
 	defer o.Discard()
 	if _, err = o.tmp.Seek(0, io.SeekStart); err == nil {
-		_, err = io.Copy(w, o.tmp)
+		_, err = io.Copy(o.stdout, o.tmp)
 	}
 	return err
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,8 +13,6 @@ import (
 type printer struct {
 	format string
 	out    *output
-	// stdout gets what an interrupted run would have written to a file.
-	stdout io.Writer
 	mask   int
 	// waiting holds samples that finished before an earlier one; next is the
 	// index to be written next.
@@ -26,8 +22,8 @@ type printer struct {
 	all []sample
 }
 
-func newPrinter(format string, out *output, stdout io.Writer, mask int) *printer {
-	return &printer{format: format, out: out, stdout: stdout, mask: mask, waiting: make(map[int]sample)}
+func newPrinter(format string, out *output, mask int) *printer {
+	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]sample)}
 }
 
 // separator stands between texts, on a line of its own.
@@ -95,29 +91,31 @@ func (p *printer) finish(r runRecord) error {
 	for _, i := range slices.Sorted(maps.Keys(p.waiting)) {
 		p.write(p.waiting[i])
 	}
-	switch p.format {
-	case "json":
+	if p.format == "json" {
 		slices.SortFunc(p.all, func(a, b sample) int { return a.Index - b.Index })
 		r.Samples = p.all
 		if r.Samples == nil {
 			r.Samples = []sample{}
 		}
-		enc := json.NewEncoder(p.out)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(r); err != nil {
-			return err
-		}
-	case "jsonl":
-		line, err := marshalText(r)
-		if err != nil {
-			return err
-		}
-		p.out.Write(append(line, '\n'))
 	}
-	if r.Interrupted {
-		return p.out.Divert(p.stdout)
+	if err := writeRecord(p.out, p.format, r); err != nil {
+		return err
 	}
-	return p.out.Commit()
+	return p.out.Finish(r.Interrupted)
+}
+
+// writeRecord writes the record of a run in the formats that have one, on a line
+// of its own.
+func writeRecord(out *output, format string, record any) error {
+	if format != "json" && format != "jsonl" {
+		return nil
+	}
+	line, err := marshalText(record)
+	if err != nil {
+		return err
+	}
+	out.Write(append(line, '\n')) // A failure is kept until Flush.
+	return nil
 }
 
 // text decodes a canvas; runs of masks that were left are written as {{N}}, the

@@ -235,13 +235,8 @@ func parseScoreLine(line []byte) (scoreLine, error) {
 		Context json.RawMessage `json:"context"`
 	}
 	var out scoreLine
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return out, fmt.Errorf("not a line of input: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return out, errors.New("more than one JSON value in a line")
+	if err := decodeObject(line, &in); err != nil {
+		return out, err
 	}
 	if (in.Text != nil) == (in.IDs != nil) {
 		return out, errors.New("needs text or ids, and not both")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"text/tabwriter"
@@ -41,28 +40,20 @@ func (p *scorePrinter) add(windows []scoredWindow) error {
 
 // finish writes the record, or the table.
 func (p *scorePrinter) finish(r scoreRecord) error {
-	switch p.format {
-	case "json":
+	if p.format == "json" {
 		if r.Windows = p.all; r.Windows == nil {
 			r.Windows = []scoredWindow{}
 		}
-		enc := json.NewEncoder(p.out)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(r); err != nil {
-			return err
-		}
-	case "jsonl":
-		line, err := marshalText(r)
-		if err != nil {
-			return err
-		}
-		p.out.Write(append(line, '\n'))
-	default:
+	}
+	if p.format == "table" {
 		if err := p.table(r); err != nil {
 			return err
 		}
 	}
-	return p.out.Commit()
+	if err := writeRecord(p.out, p.format, r); err != nil {
+		return err
+	}
+	return p.out.Finish(r.Interrupted)
 }
 
 // table writes a line for each window and the corpus below.
