@@ -67,7 +67,7 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 	}
 	out := newDraft("text")
 	of := func(f func(w window) float64) Value { return of(mean(each(ws, f), cluster, cfg.Confidence)) }
-	gap := func(w window) float64 { return w.nelbo - w.fhs }
+	gap := func(w window) float64 { return minus(w.nelbo, w.fhs) }
 	fhs, nelbo := func(w window) float64 { return w.fhs }, func(w window) float64 { return w.nelbo }
 	gaps := each(ws, gap)
 	line := Line{Name: "jensen", Statement: "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", Left: of(fhs), Right: of(nelbo), Gap: of(gap)}
@@ -97,14 +97,11 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 // scoreEntropy states that the integrated score entropy is the NELBO.
 func scoreEntropy(out *draft, ws []window, of func(func(window) float64) Value) {
 	diffs := each(ws, func(w window) float64 {
-		if math.IsInf(w.entropy, 1) && math.IsInf(w.nelbo, 1) {
-			return 0
-		}
-		return (w.entropy - w.nelbo) / max(1, math.Abs(w.nelbo))
+		return minus(w.entropy, w.nelbo) / max(1, math.Abs(w.nelbo))
 	})
 	line := Line{Name: "score_entropy", Statement: "∫ L_SE dt from score values, by quadrature over λ, is the NELBO (Proposition 2, one text; relative)"}
 	line.Left, line.Right = of(func(w window) float64 { return w.entropy }), of(func(w window) float64 { return w.nelbo })
-	line.Gap = of(func(w window) float64 { return w.nelbo - w.entropy })
+	line.Gap = of(func(w window) float64 { return minus(w.nelbo, w.entropy) })
 	verdict, ok := equally(diffs, entropyLimit)
 	out.judged(line, verdict, ok)
 }
@@ -117,7 +114,7 @@ func excess(out *draft, cases []Case, ws []window, of func(func(window) float64)
 		nll := func(w window) float64 { return w.cases[i] }
 		line := Line{
 			Name: "excess " + c.String(), Statement: fmt.Sprintf("E[−log P_N] of %s beside E[−log P_FHS]", c),
-			Left: of(func(w window) float64 { return w.fhs }), Right: of(nll), Gap: of(func(w window) float64 { return w.cases[i] - w.fhs }),
+			Left: of(func(w window) float64 { return w.fhs }), Right: of(nll), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) }),
 		}
 		out.add(line)
 		addPoint(&plot, c, point(float64(c.N), line.Right))

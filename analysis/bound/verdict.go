@@ -13,6 +13,9 @@ const (
 	sure = 0.999
 	// exactLimit is how far below 0 rounding may take a difference that is exact, in nats.
 	exactLimit = 1e-10
+	// rowRounding is how far, relatively, float32 rows of other batches may move a
+	// probability of a whole window.
+	rowRounding = 1e-4
 )
 
 // exactly judges a statement that holds for each of n exact differences D_i ≥ 0.
@@ -57,22 +60,23 @@ func oneSided(d sampled, lines int) (verdict string, ok bool) {
 	}
 	z := width(e)
 	switch {
-	case e.Lo >= 0:
+	case e.Lo >= -exactLimit:
 		return fmt.Sprintf("holds, one-sided 99.9 %%%s", among(lines)), true
-	case e.Hi < 0:
+	case e.Hi < -exactLimit:
 		return fmt.Sprintf("violated: mean + %.2f se < 0, please report", z), false
 	}
 	need := math.Pow(z*e.SE/math.Abs(e.Mean), 2) * float64(e.Units)
 	return fmt.Sprintf("not resolved: needs n ≈ (%.2f·sd/|mean|)² = %.2g", z, need), true
 }
 
-// twoSided judges a statement that a mean that was estimated is 0.
+// twoSided judges a statement that a mean that was estimated is 0, but for the rounding
+// of rows.
 func twoSided(d sampled, lines int) (verdict string, ok bool) {
 	e := d(1 - (1-sure)/float64(max(lines, 1)))
 	if v, undecided := withoutError(e); undecided {
 		return v, true
 	}
-	if e.Lo > 0 || e.Hi < 0 {
+	if e.Lo > rowRounding || e.Hi < -rowRounding {
 		return fmt.Sprintf("violated: |mean| > %.2f se, please report", width(e)), false
 	}
 	return fmt.Sprintf("equal within %.2g, two-sided 99.9 %%%s", math.Max(math.Abs(e.Lo), math.Abs(e.Hi)), among(lines)), true

@@ -129,3 +129,11 @@ func each(ws []window, f func(w window) float64) []float64 {
 	}
 	return out
 }
+
+// minus is a − b of two costs, 0 where both are infinite: neither is above the other.
+func minus(a, b float64) float64 {
+	if a == b {
+		return 0
+	}
+	return a - b
+}

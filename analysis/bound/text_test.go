@@ -1,0 +1,235 @@
+package bound
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+func openWorld(t *testing.T, name string) (*world.World, *likelihood.Evaluator) {
+	t.Helper()
+	w, err := world.Open(reftest.Data(t, "reference", "laws", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := likelihood.New(w, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, e
+}
+
+// tiny opens a small random checkpoint, and skips where there is no ONNX Runtime.
+func tiny(t testing.TB, name string) (model.Model, *likelihood.Evaluator) {
+	t.Helper()
+	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{})
+	var missing *ort.MissingError
+	if errors.As(err, &missing) {
+		reftest.NoRuntime(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, e
+}
+
+func theta(x float64) *float64 { return &x }
+
+// grids are Euler and Tweedie with several numbers of steps, on T = 6, δ = 0.01.
+func grids(t testing.TB, finish string, steps ...int) []Case {
+	t.Helper()
+	var out []Case
+	for _, name := range []string{"euler", "tweedie"} {
+		for _, n := range steps {
+			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n, T: theta(6), Delta: theta(0.01), Grid: "lambda", Finish: finish}, samplers.Conditions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, Case{name, n, s})
+		}
+	}
+	return out
+}
+
+// sequences are all texts of a world.
+func sequences(w *world.World) []likelihood.Target {
+	f := w.Facts()
+	n := int(math.Round(math.Pow(float64(f.Columns), float64(f.Length))))
+	out := make([]likelihood.Target, n)
+	for i := range out {
+		ids, rest := make([]int, f.Length), i
+		for l := f.Length - 1; l >= 0; l-- {
+			ids[l], rest = rest%f.Columns, rest/f.Columns
+		}
+		out[i] = likelihood.Whole(ids)
+	}
+	return out
+}
+
+func find(t testing.TB, r Report, name string) Line {
+	t.Helper()
+	for _, l := range r.Lines {
+		if l.Name == name {
+			return l
+		}
+	}
+	t.Fatalf("no line %s", name)
+	return Line{}
+}
+
+// checkForm requires what every report must be: lines with sides, verdicts of the known
+// forms, JSON.
+func checkForm(t testing.TB, r Report) {
+	t.Helper()
+	if r.Schema != Schema || len(r.Lines) == 0 || len(r.Notes) == 0 {
+		t.Errorf("report %+v", r)
+	}
+	seen := make(map[string]bool)
+	for _, l := range r.Lines {
+		if seen[l.Name] || l.Statement == "" || l.Unit == "" {
+			t.Errorf("line %+v", l)
+		}
+		seen[l.Name] = true
+		known := l.Verdict == ""
+		for _, form := range []string{"holds (exact): D_i ≥ −", "holds, one-sided 99.9 %", "equal within ", "not resolved: ", "violated: "} {
+			known = known || strings.HasPrefix(l.Verdict, form)
+		}
+		if !known || l.OK == strings.HasPrefix(l.Verdict, "violated") {
+			t.Errorf("line %s: verdict %q, %t", l.Name, l.Verdict, l.OK)
+		}
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTextOfWorld compares the lines of a text, all sequences of a world, with the laws in
+// its file.
+func TestTextOfWorld(t *testing.T) {
+	for _, name := range []string{"xor3-mixed", "theorem5-point3", "markov3-exact"} {
+		w, e := openWorld(t, name)
+		reference, err := w.Laws()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ts := sequences(w)
+		r, err := Text(context.Background(), w, e, ts, nil, Config{Cases: grids(t, "", 4, 8, 16), Draws: 200, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkForm(t, r)
+		if !r.Holds {
+			t.Errorf("%s: %+v", name, r.Lines)
+		}
+		want := 0.0
+		for _, x := range laws.NegLog(reference.FHS.Law) {
+			want += x / float64(len(ts))
+		}
+		if got := find(t, r, "jensen").Left.Mean; got != want && math.Abs(got-want) > 1e-10*want {
+			t.Errorf("%s: E[−log P_FHS] is %v, want %v", name, got, want)
+		}
+		if math.IsInf(want, 1) {
+			continue
+		}
+		gap := find(t, r, "jensen").Gap.Mean
+		if exact := name != "xor3-mixed"; exact != (gap < 1e-12) {
+			t.Errorf("%s: the gap is %v", name, gap)
+		}
+	}
+}
+
+// TestTextOfNetwork checks what holds for any rows, on small random networks.
+func TestTextOfNetwork(t *testing.T) {
+	for _, name := range []string{"mdlm", "radd"} {
+		m, e := tiny(t, name)
+		ts := []likelihood.Target{
+			likelihood.Whole([]int{5, 17, 9, 99, 3}), likelihood.Whole([]int{1, 2, 3, 4, 5}), likelihood.Whole([]int{8, 8, 8, 8, 8}),
+			{IDs: []int{5, 17, 9, 99, 3, 42}, Free: []int{1, 2, 4, 5}},
+		}
+		done := 0
+		r, err := Text(context.Background(), m, e, ts, nil, Config{Cases: grids(t, "", 2, 8), Draws: 12, Seed: 1, Done: func(n int) { done += n }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkForm(t, r)
+		if !r.Holds || done != 16 {
+			t.Errorf("%s: %d windows, %+v", name, done, r.Lines)
+		}
+		if gap := find(t, r, "jensen").Gap; !(gap.Mean > 0) {
+			t.Errorf("%s: gap %+v", name, gap)
+		}
+		// p* needs as many calls as positions, the last one included.
+		if l := find(t, r, "collision euler 2"); !strings.Contains(l.Verdict, "p* = 0") {
+			t.Errorf("%s: %+v", name, l)
+		}
+		again, err := Text(context.Background(), m, e, ts, nil, Config{Cases: grids(t, "", 2, 8), Draws: 12, Seed: 1})
+		if a, b := fmt.Sprintf("%+v", r), fmt.Sprintf("%+v", again); err != nil || a != b {
+			t.Errorf("%s: two runs differ: %v", name, err)
+		}
+	}
+	m, e := tiny(t, "mdlm-timecond")
+	if _, err := Text(context.Background(), m, e, []likelihood.Target{likelihood.Whole([]int{1, 2})}, nil, Config{}); err == nil || !strings.Contains(err.Error(), "time-conditioned") {
+		t.Errorf("a time-conditioned network: %v", err)
+	}
+}
+
+// TestNormalisationSeesWrongRows checks that the normalisation and the comparison with the
+// draws see likelihoods that are another network's.
+func TestNormalisationSeesWrongRows(t *testing.T) {
+	w, _ := openWorld(t, "xor3-mixed")
+	_, e := openWorld(t, "markov3-exact")
+	if w.Facts().Columns != e.Facts().Columns || w.Facts().Length != e.Facts().Length {
+		t.Skip("the worlds have other sizes")
+	}
+	r, err := Text(context.Background(), w, e, sequences(w)[:2], nil, Config{Draws: 300, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Holds || find(t, r, "draws").OK {
+		t.Errorf("another network's rows pass: %+v", r.Lines)
+	}
+}
+
+// TestLong checks that the lower bound on the gap is one, and close with many plans.
+func TestLong(t *testing.T) {
+	for _, name := range []string{"xor3-mixed", "timed3"} {
+		w, e := openWorld(t, name)
+		ts := sequences(w)
+		r, err := Long(context.Background(), e, ts, nil, Config{Plans: 400, Seed: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkForm(t, r)
+		line := find(t, r, "plans")
+		if line.Gap.Mean < 0 || line.Gap.Bound != "lower" {
+			t.Errorf("%s: %+v", name, line)
+		}
+		if e.Facts().TimeConditioned {
+			continue
+		}
+		exact, err := Text(context.Background(), w, e, ts, nil, Config{Seed: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := find(t, exact, "jensen"); math.Abs(line.Gap.Mean-want.Gap.Mean) > 0.02*want.Gap.Mean+1e-4 || math.Abs(line.Right.Mean-want.Right.Mean) > 0.05 {
+			t.Errorf("%s: %+v, exactly %+v", name, line, want)
+		}
+	}
+}
