@@ -40,6 +40,7 @@ func newApp(s streams) *cli.App {
 		Commands: []*cli.Command{
 			generateCommand(s),
 			scoreCommand(s),
+			boundCommand(s),
 			samplersCommand(s),
 			tokenizeCommand(s),
 			convertCommand(s),

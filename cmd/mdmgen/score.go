@@ -154,7 +154,7 @@ func score(c *cli.Context, s streams) (err error) {
 		return err
 	}
 	defer out.Discard()
-	r := &scoring{c: c, streams: s, out: out}
+	r := &scoring{c: c, streams: s, out: out, short: c.Bool("exact"), most: c.Int("limit")}
 	if r.model, err = openModel(c.Context, c, s); err != nil {
 		return err
 	}
@@ -181,6 +181,10 @@ type scoring struct {
 	tokenizer *tokenize.Tokenizer
 	windows   []textWindow
 	overlaps  bool
+	// short says that windows are those of exact values where no length is given, most how
+	// many there are at most, 0 for all.
+	short     bool
+	most      int
 	evaluator *likelihood.Evaluator
 	config    likelihood.Config
 	settings  scoreSettings

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,6 +34,17 @@ type textWindow struct {
 	document, line, start int
 	// bytes is the length of the scored text, −1 where there is no tokenizer.
 	bytes int
+}
+
+// inputKind is --as, else what the file's name says.
+func (r *scoring) inputKind() string {
+	if as := r.c.String("as"); as != "" {
+		return as
+	}
+	if ext := filepath.Ext(r.path()); ext == ".jsonl" || ext == ".ndjson" {
+		return "jsonl"
+	}
+	return "corpus"
 }
 
 // prepareWindows reads the input and cuts it.
@@ -76,8 +88,8 @@ func (r *scoring) prepareWindows() error {
 	return nil
 }
 
-// full says that --limit is reached.
-func (r *scoring) full() bool { return r.c.IsSet("limit") && len(r.windows) >= r.c.Int("limit") }
+// full says that no more windows are wanted.
+func (r *scoring) full() bool { return r.most > 0 && len(r.windows) >= r.most }
 
 // window appends a window, or refuses it.
 func (r *scoring) window(w tokenize.Window, doc, line int) error {
@@ -109,7 +121,7 @@ func (r *scoring) cut() (tokenize.Cut, error) {
 	c := r.c
 	cut := tokenize.Cut{
 		Length: r.facts.Length, Stride: c.Int("stride"), Context: c.Int("context"), BOS: tokenize.None, EOS: tokenize.None,
-		DropTail: c.String("tail") == "drop", ContextAlways: c.Bool("exact"),
+		DropTail: c.String("tail") == "drop", ContextAlways: r.short,
 	}
 	if r.facts.FixedLength && (r.settings.As == "corpus" || c.Bool("join")) {
 		cut.DropTail = true // A shorter window cannot be scored; a shorter text is an error.
@@ -117,7 +129,7 @@ func (r *scoring) cut() (tokenize.Cut, error) {
 	switch {
 	case c.IsSet("length"):
 		cut.Length = c.Int("length")
-	case c.Bool("exact") && !r.facts.FixedLength:
+	case r.short && !r.facts.FixedLength:
 		cut.Length = min(cut.Length, exactLength+cut.Context)
 	}
 	if cut.Length > r.facts.Length || r.facts.FixedLength && cut.Length != r.facts.Length {

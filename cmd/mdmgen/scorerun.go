@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -32,13 +31,7 @@ func (r *scoring) prepare() (err error) {
 	if err := r.findTokenizer(); err != nil {
 		return err
 	}
-	r.settings.As = c.String("as")
-	if r.settings.As == "" {
-		r.settings.As = "corpus"
-		if ext := filepath.Ext(r.path()); ext == ".jsonl" || ext == ".ndjson" {
-			r.settings.As = "jsonl"
-		}
-	}
+	r.settings.As = r.inputKind()
 	o, err := samplerOptions(c)
 	if err != nil {
 		return err
@@ -106,20 +99,25 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 			set.Seed = rand.Uint64() >> 11
 		}
 	}
+	set.Text = textDigest(r.windows)
+}
+
+// textDigest is "sha256:…" of the windows' ids.
+func textDigest(windows []textWindow) string {
 	sum := sha256.New()
 	var word [8]byte
 	add := func(n int) {
 		binary.LittleEndian.PutUint64(word[:], uint64(n))
 		sum.Write(word[:])
 	}
-	for _, w := range r.windows {
+	for _, w := range windows {
 		add(len(w.IDs))
 		add(w.Free[0])
 		for _, id := range w.IDs {
 			add(id)
 		}
 	}
-	set.Text = "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
 // tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
