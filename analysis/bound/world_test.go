@@ -1,0 +1,197 @@
+package bound
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+)
+
+var committedWorlds = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact"}
+
+func worldPath(t testing.TB, name string) string {
+	t.Helper()
+	if slices.Contains(committedWorlds, name) {
+		return reftest.Data(t, "reference", "laws", name+".json")
+	}
+	return reftest.Shared(t, "reference", "laws", name+".json")
+}
+
+func lineOf(t testing.TB, r Report, name string) Line {
+	t.Helper()
+	for _, l := range r.Lines {
+		if l.Name == name {
+			return l
+		}
+	}
+	t.Fatalf("there is no line %q", name)
+	return Line{}
+}
+
+// TestWorld checks every world's report: it holds, names are unique, every number can be
+// written, and what must be strict or equal is said to be.
+func TestWorld(t *testing.T) {
+	exact := []string{"markov3-exact", "nested3-exact", "pairs4-exact", "parity4-exact"}
+	wrong := []string{"dirichlet3-noisy", "markov4-sharp", "xor3-mixed", "timed3"}
+	for _, name := range slices.Concat(exact, wrong, []string{"theorem5-point3", "maskmass2", "pairsgamma4", "qgamma3"}) {
+		t.Run(name, func(t *testing.T) {
+			r, err := World(worldPath(t, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Holds || r.Schema != Schema || r.Mode != "world" || len(r.Plots) == 0 {
+				t.Errorf("holds %v, schema %q, mode %q, %d plots", r.Holds, r.Schema, r.Mode, len(r.Plots))
+			}
+			seen := make(map[string]bool)
+			for _, l := range r.Lines {
+				if seen[l.Name] {
+					t.Errorf("%s: twice", l.Name)
+				}
+				seen[l.Name] = true
+				if !l.OK || l.Unit == "" || l.Statement == "" || math.IsNaN(l.Gap.Mean) {
+					t.Errorf("%s: %+v", l.Name, l)
+				}
+			}
+			if _, err := json.Marshal(r); err != nil {
+				t.Error(err)
+			}
+			switch {
+			case slices.Contains(exact, name):
+				if v := lineOf(t, r, "theorem4").Verdict; !strings.Contains(v, ", equal within") {
+					t.Errorf("theorem 4 with the posterior: %q", v)
+				}
+			case slices.Contains(wrong, name):
+				l := lineOf(t, r, "theorem4")
+				if !strings.HasSuffix(l.Verdict, ", strictly") || l.Left.Mean >= l.Right.Mean {
+					t.Errorf("theorem 4 with a wrong μ: %v < %v: %q", l.Left.Mean, l.Right.Mean, l.Verdict)
+				}
+			}
+		})
+	}
+}
+
+// TestWorldTheorem5 asks for equality to 1e-9 on the construction.
+func TestWorldTheorem5(t *testing.T) {
+	r, err := World(worldPath(t, "theorem5-point3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"theorem5", "theorem5.closed"} {
+		l := lineOf(t, r, name)
+		if math.Abs(l.Gap.Mean) > 1e-9 || math.Abs(l.Left.Mean-0.75) > 1e-9 || !strings.HasPrefix(l.Verdict, "equal within 1e-09") {
+			t.Errorf("%s: %v and %v: %q", name, l.Left.Mean, l.Right.Mean, l.Verdict)
+		}
+	}
+}
+
+// TestWorldValues compares lines with numbers of the paper's notes and of the files.
+func TestWorldValues(t *testing.T) {
+	r, err := World(worldPath(t, "timed3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		line        string
+		left, right float64
+	}{
+		{"entropy", 1.736587, 1.736587},
+		{"nelbo.lambda", 1.845872, 1.845872},
+		{"theorem4", 0.027670, 0.109285},
+		{"theorem3.point.d=100.eps=1e-04", 734, 1e4},
+	} {
+		l := lineOf(t, r, c.line)
+		if math.Abs(l.Left.Mean-c.left) > 1e-6 || math.Abs(l.Right.Mean-c.right) > 1e-6 {
+			t.Errorf("%s: %v and %v, want %v and %v", c.line, l.Left.Mean, l.Right.Mean, c.left, c.right)
+		}
+	}
+	if l := lineOf(t, r, "theorem3.pairs.d=100.eps=1e-04"); l.Right.Mean != 11441 {
+		t.Errorf("pairs need %v steps, want 11441", l.Right.Mean)
+	}
+	// The counts' exponents: ½ and ¼ on the paper's construction, 1 and ½ on pairs.
+	for name, want := range map[string]float64{
+		"theorem3.point.exponent-d": 0.5, "theorem3.point.exponent-eps": 0.25,
+		"theorem3.pairs.exponent-d": 1, "theorem3.pairs.exponent-eps": 0.5,
+	} {
+		if got := lineOf(t, r, name).Left.Mean; math.Abs(got-want) > 0.05 {
+			t.Errorf("%s: %v, want about %v", name, got, want)
+		}
+	}
+}
+
+// TestWorldMistakes breaks inputs; every error is one line that names the file.
+func TestWorldMistakes(t *testing.T) {
+	good, err := os.ReadFile(worldPath(t, "xor3-mixed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"empty":     "",
+		"no q0":     strings.Replace(string(good), `"q0"`, `"q9"`, 1),
+		"table":     `{"schema":"mdm-laws-scaling/1"}`,
+		"no schema": `{}`,
+		"mask law":  `{"schema":"mdm-laws-maskmass/1","d":1,"V":1,"T":1,"q0_states":[0.5,0.6]}`,
+		"mask size": `{"schema":"mdm-laws-maskmass/1","d":9,"V":1,"T":1,"q0_states":[1]}`,
+		"mask T":    `{"schema":"mdm-laws-maskmass/1","d":1,"V":1,"T":0,"q0_states":[0.5,0.5]}`,
+		"mask type": `{"schema":"mdm-laws-maskmass/1","d":"x"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "world.json")
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := World(path)
+			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	if _, err := World(filepath.Join(t.TempDir(), "none.json")); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
+
+func TestWorldVerdicts(t *testing.T) {
+	var l worldLines
+	l.below("strict", "", "", 1, 2, 1e-10)
+	l.below("same", "", "", 1, 1, 1e-10)
+	l.below("wrong", "", "", 2, 1, 1e-10)
+	l.below("infinite", "", "", math.Inf(1), math.Inf(1), 1e-10)
+	l.below("cases", "", "", 1, 1.5, 1e-10, 0.5, -1)
+	l.equal("equal", "", "", 3, 3+1e-12, 1e-10)
+	l.equal("unequal", "", "", 3, 4, 1e-10)
+	for i, want := range []struct {
+		ok   bool
+		text string
+	}{{true, "strictly"}, {true, "equal within 1e-10"}, {false, "violated"}, {true, "holds"}, {false, "violated"}, {true, "equal within"}, {false, "violated"}} {
+		if l[i].OK != want.ok || !strings.Contains(l[i].Verdict, want.text) {
+			t.Errorf("%s: %v, %q", l[i].Name, l[i].OK, l[i].Verdict)
+		}
+	}
+	if l.hold() {
+		t.Error("a violated line holds")
+	}
+}
+
+// FuzzParseWorld asks for an error or a report, never a panic.
+func FuzzParseWorld(f *testing.F) {
+	f.Add([]byte(`{"schema":"mdm-laws-maskmass/1","d":1,"V":1,"T":1,"q0_states":[0.5,0.5]}`))
+	f.Add([]byte(`{"schema":"mdm-laws-world/1","d":1,"V":2,"mask":2,"q0":[0.5,0.5],"mu0":[[[]],[[]],[[0.5,0.5]]],"grids":[{"T":1,"delta":0.5}]}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 4096 {
+			return
+		}
+		r, err := parseWorld(data)
+		if err == nil && len(r.Lines) == 0 {
+			t.Error("no error, no lines")
+		}
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("error of several lines: %v", err)
+		}
+	})
+}

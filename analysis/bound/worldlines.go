@@ -1,0 +1,81 @@
+package bound
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Tolerances of exact lines, times max(1, |value|): identities between sums and
+// quadratures agree to 1e-12 or so, Theorem 5's equality is asked to 1e-9, and the
+// integral of Euler's own rates has kinks that are located to 1e-9.
+const (
+	exactTolerance    = 1e-10
+	theorem5Tolerance = 1e-9
+	eulerTolerance    = 1e-9
+)
+
+// worldLines collects the lines of a world, all of them exact.
+type worldLines []Line
+
+func (l *worldLines) add(name, statement, unit string, left, right float64) *Line {
+	gap := right - left
+	if left == right {
+		gap = 0 // infinite on both sides
+	}
+	*l = append(*l, Line{
+		Name: name, Statement: statement, Unit: unit, OK: true,
+		Left: exactValue(left), Right: exactValue(right), Gap: exactValue(gap),
+	})
+	return &(*l)[len(*l)-1]
+}
+
+// reported adds a line without a verdict: what is asymptotic, or not claimed.
+func (l *worldLines) reported(name, statement, unit string, left, right float64) {
+	l.add(name, statement, unit, left, right)
+}
+
+// equal adds an identity.
+func (l *worldLines) equal(name, statement, unit string, left, right, tolerance float64) {
+	line := l.add(name, statement, unit, left, right)
+	line.Verdict, line.OK = equally([]float64{line.Gap.Mean}, slack(left, right, tolerance))
+}
+
+// below adds an inequality left ≤ right. Where it was checked on several cases, of which
+// the sides are one, gaps are right − left of them all.
+func (l *worldLines) below(name, statement, unit string, left, right, tolerance float64, gaps ...float64) {
+	line := l.add(name, statement, unit, left, right)
+	if len(gaps) == 0 {
+		gaps = []float64{line.Gap.Mean}
+	}
+	limit := slack(left, right, tolerance)
+	line.Verdict, line.OK = exactly(gaps, limit)
+	switch least := slices.Min(gaps); {
+	case !line.OK:
+	case least > limit:
+		line.Verdict += ", strictly"
+	case slices.Max(gaps) <= limit:
+		line.Verdict += fmt.Sprintf(", equal within %.0e", limit)
+	}
+}
+
+// slack is the tolerance times max(1, |value|).
+func slack(left, right, tolerance float64) float64 {
+	size := 1.0
+	for _, x := range []float64{left, right} {
+		if !math.IsInf(x, 0) {
+			size = max(size, math.Abs(x))
+		}
+	}
+	return tolerance * size
+}
+
+// hold says whether every line is OK.
+func (l worldLines) hold() bool {
+	for _, line := range l {
+		if !line.OK {
+			return false
+		}
+	}
+	return true
+}
