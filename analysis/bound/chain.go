@@ -93,9 +93,9 @@ func theorem4(out *draft, ws []window, x drawn, cfg Config) {
 	pinsker(out, ws, cfg.Confidence)
 	tv := func(w window) float64 { return shortfall(w.chain, w.fhs) }
 	for i, c := range cfg.Cases {
-		out.add(Line{Name: "kl_q0 " + c.String(), Statement: fmt.Sprintf("KL(q0‖P_FHS) beside KL(q0‖P_N), %s", c), Left: of(kl), Right: of(func(w window) float64 { return minus(w.cases[i], w.chain) }), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) })})
+		out.add(Line{Name: "kl_q0 " + c.String(), Statement: "KL(q0‖P_FHS) beside KL(q0‖P_N)", Left: of(kl), Right: of(func(w window) float64 { return minus(w.cases[i], w.chain) }), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) })})
 		right := func(w window) float64 { return shortfall(w.chain, w.cases[i]) }
-		out.add(Line{Name: "tv_q0 " + c.String(), Statement: fmt.Sprintf("TV(q0, P_FHS) beside TV(q0, P_N), %s", c), Left: of(tv), Right: of(right), Gap: of(func(w window) float64 { return right(w) - tv(w) }), Unit: "probability"})
+		out.add(Line{Name: "tv_q0 " + c.String(), Statement: "TV(q0, P_FHS) beside TV(q0, P_N)", Left: of(tv), Right: of(right), Gap: of(func(w window) float64 { return right(w) - tv(w) }), Unit: "probability"})
 	}
 	for i, c := range cfg.Cases {
 		collision(out, c, i, ws, of)

@@ -74,7 +74,7 @@ func discretisation(out *draft, ws []window, cfg Config) {
 			})
 			right := what.bound(ws[0].apart[i])
 			line := Line{
-				Name: what.name + " " + c.String(), Statement: fmt.Sprintf("%s of %s is at most the collision bound, sample by sample", plot.Title, c),
+				Name: what.name + " " + c.String(), Statement: plot.Title + " is at most the collision bound, sample by sample",
 				Left: of(mean(terms, nil, cfg.Confidence)), Right: exactValue(right), Unit: what.unit,
 			}
 			line.Right.Bound = "upper"
@@ -138,7 +138,7 @@ func exponent(out *draft, what distance, ws []window, cfg Config, pair [2]int) s
 	slope := math.Log(what.bound(ws[0].apart[pair[1]])/what.bound(ws[0].apart[pair[0]])) / logN
 	line := Line{
 		Name:      fmt.Sprintf("slope_%s %s %d..%d", what.name, a.Name, a.N, b.N),
-		Statement: fmt.Sprintf("exponent of N between %d and %d, beside that of the collision bound; %s", a.N, b.N, what.rate),
+		Statement: "local exponent of N, beside that of the collision bound; " + what.rate,
 		Left:      of(e), Right: exactValue(slope), Unit: "exponent",
 	}
 	line.Gap = less(line.Right, line.Left)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
@@ -37,6 +38,9 @@ const (
 	// that of the likelihoods, whose rows were asked in other batches: float32's rounding
 	// is 1e-5.
 	drawLimit = 1e-3
+	// checkedFree is how many positions of a window the normalisation check draws at most:
+	// few rows a sample, and ratios that vary little.
+	checkedFree = 6
 	// mixture is how many orders the law of the normalisation check mixes.
 	mixture = 16
 )
@@ -113,7 +117,7 @@ func excess(out *draft, cases []Case, ws []window, of func(func(window) float64)
 	for i, c := range cases {
 		nll := func(w window) float64 { return w.cases[i] }
 		line := Line{
-			Name: "excess " + c.String(), Statement: fmt.Sprintf("E[−log P_N] of %s beside E[−log P_FHS]", c),
+			Name: "excess " + c.String(), Statement: "E[−log P_FHS] beside E[−log P_N], the line's sampler and N",
 			Left: of(func(w window) float64 { return w.fhs }), Right: of(nll), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) }),
 		}
 		out.add(line)
@@ -140,7 +144,7 @@ func collision(out *draft, c Case, i int, ws []window, of func(func(window) floa
 		return w.fhs - w.apart[i] - w.cases[i]
 	}
 	line := Line{
-		Name: "collision " + c.String(), Statement: fmt.Sprintf("−log P_N(x) ≤ −log P_FHS(x) − log p* for every x, %s: the collision bound", c),
+		Name: "collision " + c.String(), Statement: "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
 		Left:  of(func(w window) float64 { return w.cases[i] }),
 		Right: of(func(w window) float64 { return w.fhs - w.apart[i] }), Gap: of(d),
 	}
@@ -154,8 +158,8 @@ func collision(out *draft, c Case, i int, ws []window, of func(func(window) floa
 	out.judged(line, verdict, ok)
 }
 
-// normalisation checks that first-hitting's probabilities sum to 1. A sample x is drawn
-// along the first of 16 orders that are drawn for it, with the probability Q_1(x) that the
+// normalisation checks that first-hitting's probabilities sum to 1, of up to 6 positions of
+// a window, chosen at random, given the others. A sample x is drawn along the first of 16 orders that are drawn for it, with the probability Q_1(x) that the
 // draws themselves have; of the likelihoods come P_FHS(x), the chains Q̃_j(x) along all 16
 // and their mean Q̃(x). Then
 //
@@ -166,8 +170,14 @@ func collision(out *draft, c Case, i int, ws []window, of func(func(window) floa
 func normalisation(ctx context.Context, out *draft, m model.Model, w *worker, ts []likelihood.Target, cfg Config) error {
 	targets, first, orders := make([]likelihood.Target, cfg.Draws), make([][]int, cfg.Draws), make([][][]int, cfg.Draws)
 	for i := range targets {
-		targets[i] = ts[i%len(ts)]
+		t := ts[i%len(ts)]
 		s := samplers.NewStream(cfg.Seed^seedOrders, uint64(i))
+		var free []int
+		for _, at := range shuffled(len(t.Free), s)[:min(len(t.Free), checkedFree)] {
+			free = append(free, t.Free[at])
+		}
+		slices.Sort(free)
+		targets[i] = likelihood.Target{IDs: t.IDs, Free: free}
 		for range mixture {
 			orders[i] = append(orders[i], shuffled(len(targets[i].Free), s))
 		}
@@ -197,7 +207,7 @@ func normalisation(ctx context.Context, out *draft, m model.Model, w *worker, ts
 		off[i] = sample.logs[i] + w.orders[0]
 	}
 	drawsAgree(out, sample.logs, off, cfg.Confidence)
-	normalised(out, ratios, cfg.Confidence, "the mixture of the network's chains along 16 random orders, the same context")
+	normalised(out, ratios, cfg.Confidence, fmt.Sprintf("the mixture of the network's chains along %d random orders, over up to %d positions given the others", mixture, checkedFree))
 	return nil
 }
 

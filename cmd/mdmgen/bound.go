@@ -24,6 +24,8 @@ const (
 	// boundWindows is the number of windows of a text, and of samples of a law, where none
 	// is given.
 	boundWindows = 64
+	// boundDraws is the number of samples of the normalisation, which take few rows.
+	boundDraws = 128
 	// boundPlans is K for windows that are too long for exact values.
 	boundPlans = 16
 	// boundSteps are the numbers of steps where none are given.
@@ -55,7 +57,7 @@ func boundFlags() []cli.Flag {
 	own := []cli.Flag{
 		&cli.BoolFlag{Name: "plan-only", Category: catEstimate, Usage: "tell the collision bounds of samplers, without a network"},
 		&cli.StringFlag{Name: "q0", Category: catEstimate, Usage: "`LAW` that is taken for the data's: chain, the network's left-to-right chain"},
-		&cli.IntFlag{Name: "draws", Category: catEstimate, DefaultText: strconv.Itoa(boundWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"},
+		&cli.IntFlag{Name: "draws", Category: catEstimate, DefaultText: fmt.Sprintf("%d; %d with --q0", boundDraws, boundWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"},
 		&cli.IntFlag{Name: "plans", Category: catEstimate, DefaultText: strconv.Itoa(boundPlans), Usage: "bound by `K` plans a window in place of exact values"},
 		&cli.Float64Flag{Name: "confidence", Value: estimate.DefaultConfidence, Category: catEstimate, Usage: "probability `P` of the intervals; verdicts have their own"},
 		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: strconv.Itoa(exactLength), Usage: "`N` tokens of a window"},
@@ -275,15 +277,15 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	seed := c.Uint64("seed")
 	if !c.IsSet("seed") {
 		seed = rand.Uint64() >> 11
-		r.streams.notice(fmt.Sprintf("seed %d", seed))
 	}
 	set.Seed, set.Confidence, set.Batch = &seed, c.Float64("confidence"), c.Int("batch")
-	cfg := bound.Config{Cases: r.cases, Draws: cmp.Or(c.Int("draws"), boundWindows), Seed: seed, Confidence: set.Confidence}
+	cfg := bound.Config{Cases: r.cases, Draws: cmp.Or(c.Int("draws"), boundDraws), Seed: seed, Confidence: set.Confidence}
 	if c.IsSet("q0") {
 		target, err := r.canvas(m.Facts())
 		if err != nil {
 			return err
 		}
+		cfg.Draws = cmp.Or(c.Int("draws"), boundWindows)
 		set.Draws = cfg.Draws
 		return r.run(m, nil, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
 			return bound.Chain(c.Context, m, e, target, cfg)
@@ -354,6 +356,9 @@ func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
 
 // run works with a progress line and prints.
 func (r *bounding) run(m model.Model, t *tokenize.Tokenizer, total int, cfg bound.Config, work func(bound.Config) (bound.Report, error)) error {
+	if !r.c.IsSet("seed") {
+		r.streams.notice(fmt.Sprintf("seed %d", cfg.Seed))
+	}
 	bar := newBar(r.streams.err, total, true, "working out", "windows")
 	cfg.Done = bar.add
 	report, err := work(cfg)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -59,7 +60,11 @@ func printBound(w io.Writer, r bound.Report) error {
 			b.WriteString("\n" + wrap(kind+": "+l.Statement+".", width, ""))
 		}
 	}
-	for _, n := range r.Notes {
+	notes := r.Notes
+	if slices.ContainsFunc(r.Lines, func(l bound.Line) bool { return !l.Left.Exact && l.Left.N > 0 }) {
+		notes = append(slices.Clip(notes), "± is a standard error, over windows or samples; --json has the intervals.")
+	}
+	for _, n := range notes {
 		b.WriteString("\n" + wrap(n, width, ""))
 	}
 	_, err := fmt.Fprint(w, b.String())

@@ -53,6 +53,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	onText := append(noSeed[:len(noSeed):len(noSeed)], "--seed", "1")
 	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onText...)
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
+	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
+	boundOther := []string{texts, "--windows", "3", "--length", "5", "--steps", "4", "--draws", "4", "--seed", "1"}
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
 	flips := map[string]flip{
 		"generate sampler":     {base: onWorld, on: []string{"--sampler", "tweedie"}},
@@ -138,6 +140,38 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"score sidecar":     {base: append([]string{"--estimator", "t"}, onText...), on: []string{"--sidecar", facts}},
 		"score tokenizer":   {base: []string{texts, "--model", mdlm, "--seed", "1"}, on: []string{"--tokenizer", other}},
 
+		"bound plan-only":  {base: boundText, on: []string{"--plan-only"}},
+		"bound q0":         {base: []string{"--model", world, "--seed", "1"}, stdin: "", on: []string{"--q0", "chain"}},
+		"bound draws":      {base: boundText, on: []string{"--draws", "9"}},
+		"bound plans":      {base: boundText, on: []string{"--plans", "4"}},
+		"bound confidence": {base: append([]string{"--json"}, boundText...), on: []string{"--confidence", "0.5"}},
+		"bound length":     {base: boundOther, on: []string{"--length", "3"}},
+		"bound windows":    {base: boundOther, on: []string{"--windows", "2"}},
+		"bound sampler":    {base: boundText, on: []string{"--sampler", "euler"}},
+		"bound steps":      {base: boundText, on: []string{"--steps", "3"}},
+		"bound json":       {base: boundText, on: []string{"--json"}},
+		"bound as":         {base: boundOther, on: []string{"--as", "lines"}},
+		"bound join":       {base: append([]string{"--as", "lines"}, boundOther...), on: []string{"--join"}},
+		"bound stride":     {base: boundOther, on: []string{"--stride", "2"}},
+		"bound context":    {base: boundOther, on: []string{"--context", "2"}},
+		"bound frame":      {base: boundOther, on: []string{"--frame", "bos-eos"}},
+		"bound tail":       {base: boundOther, on: []string{"--tail", "drop"}},
+		"bound grid":       {base: boundText, on: []string{"--grid", "lambda"}},
+		"bound noise":      {base: boundText, on: []string{"--noise", "cosine"}},
+		"bound T":          {base: boundText, on: []string{"--T", "1"}},
+		"bound delta":      {base: boundText, on: []string{"--delta", "0.5"}},
+		"bound tau":        {base: append([]string{"--sampler", "tau-leaping"}, boundText...), on: []string{"--tau", "one"}},
+		"bound finish":     {base: boundText, on: []string{"--finish", "leave"}},
+		"bound seed":       {base: boundText[:len(boundText)-2], on: []string{"--seed", "1"}},
+		"bound batch":      {base: append([]string{"--json"}, boundText...), on: []string{"--batch", "3"}},
+		"bound runtime":    {base: boundOther, on: []string{"--runtime", empty}},
+		"bound device":     {base: boundOther, on: []string{"--device", "cuda"}},
+		"bound threads":    {base: append([]string{"--json"}, boundOther...), on: []string{"--threads", "1"}},
+		"bound model":      {base: boundOther, on: []string{"--model", mdlm}},
+		"bound fact":       {base: boundText, on: []string{"--fact", "noise=linear"}},
+		"bound sidecar":    {base: boundText, on: []string{"--sidecar", facts}},
+		"bound tokenizer":  {base: append([]string{"--model", mdlm}, boundOther...), on: []string{"--tokenizer", other}},
+
 		"convert output": {base: []string{mdlm}, on: []string{"-o", filepath.Join(dir, "onnx")}},
 
 		"tokenize tokenizer": {stdin: "a b\n", base: nil, on: []string{"--tokenizer", filepath.Join(dir, "none")}},
@@ -157,7 +191,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	for _, c := range newApp(streams{}).Commands {
 		for _, f := range c.Flags {
 			name := c.Name + " " + f.Names()[0]
-			if name == "generate offline" || name == "verify offline" || name == "score offline" {
+			if name == "generate offline" || name == "verify offline" || name == "score offline" || name == "bound offline" {
 				continue // TestOffline
 			}
 			fl, ok := flips[name]
