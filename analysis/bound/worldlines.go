@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Tolerances of exact lines, times max(1, |value|): identities between sums and
@@ -39,6 +40,13 @@ func (l *worldLines) reported(name, statement, unit string, left, right float64)
 func (l *worldLines) equal(name, statement, unit string, left, right, tolerance float64) {
 	line := l.add(name, statement, unit, left, right)
 	line.Verdict, line.OK = equally([]float64{line.Gap.Mean}, slack(left, right, tolerance))
+	line.Verdict = single(line.Verdict)
+}
+
+// single is a verdict about one difference without its count.
+func single(verdict string) string {
+	verdict, _, _ = strings.Cut(verdict, ", the greatest |D")
+	return strings.Replace(strings.Replace(verdict, " on all 1", "", 1), "D_i", "D", 1)
 }
 
 // below adds an inequality left ≤ right. Where it was checked on several cases, of which
@@ -50,6 +58,9 @@ func (l *worldLines) below(name, statement, unit string, left, right, tolerance 
 	}
 	limit := slack(left, right, tolerance)
 	line.Verdict, line.OK = exactly(gaps, limit)
+	if len(gaps) == 1 {
+		line.Verdict = single(line.Verdict)
+	}
 	switch least := slices.Min(gaps); {
 	case !line.OK:
 	case least > limit:

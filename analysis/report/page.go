@@ -1,0 +1,206 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+
+	"mdmgen/analysis/bound"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"value": value, "number": label, "mark": mark,
+}).Parse(pageText))
+
+// The size of a picture on the page, in points; the page scales it down on a narrow
+// screen.
+const (
+	pictureWidth  = 380
+	pictureHeight = 290
+)
+
+// Page writes a report as a page of HTML that needs nothing else: no script, no font, no file
+// beside it. Every number is in its tables; the report and provenance, which may be nil or
+// anything that marshals, are there as JSON in a script element of type application/json.
+func Page(w io.Writer, r bound.Report, provenance any) error {
+	r = presentable(r)
+	data, err := json.Marshal(struct {
+		bound.Report
+		Provenance any `json:"provenance,omitempty"`
+	}{r, provenance})
+	if err != nil {
+		return fmt.Errorf("report: page: %w", err)
+	}
+	content := struct {
+		Report     bound.Report
+		Title      string
+		Judged     int
+		Violated   []bound.Line
+		Groups     []group
+		Figures    []figure
+		Provenance string
+		// Data has <, > and & escaped by package json, so that no tag ends inside it.
+		Data template.JS
+	}{Report: r, Title: titles[r.Mode], Groups: groups(r.Lines), Data: template.JS(data)}
+	if content.Title == "" {
+		content.Title = "mdmgen bound"
+	}
+	for _, l := range r.Lines {
+		if l.Verdict != "" {
+			content.Judged++
+		}
+		if !l.OK {
+			content.Violated = append(content.Violated, l)
+		}
+	}
+	for _, p := range r.Plots {
+		f := figure{Plot: p, Bars: hasBars(p)}
+		if len(drawable(p)) > 0 {
+			svg, err := inline(p, pictureWidth, pictureHeight)
+			if err != nil {
+				return err
+			}
+			f.SVG = template.HTML(svg) // made above; its texts are escaped by vgsvg
+		}
+		content.Figures = append(content.Figures, f)
+	}
+	if provenance != nil {
+		text, err := json.MarshalIndent(provenance, "", "  ")
+		if err != nil {
+			return fmt.Errorf("report: page: provenance: %w", err)
+		}
+		content.Provenance = string(text)
+	}
+	var b bytes.Buffer
+	if err := page.Execute(&b, content); err != nil {
+		return fmt.Errorf("report: page: %w", err)
+	}
+	_, err = b.WriteTo(w)
+	return err
+}
+
+var titles = map[string]string{
+	"world": "The paper’s statements on a world",
+	"text":  "The KL bound on a text",
+	"chain": "The KL bound on the network’s own left-to-right chain",
+	"plan":  "The collision bound of plans",
+}
+
+// figure is a picture with its numbers.
+type figure struct {
+	Plot bound.Plot
+	SVG  template.HTML
+	Bars bool
+}
+
+// group is a table of lines whose names begin alike.
+type group struct {
+	Name  string
+	Lines []bound.Line
+}
+
+// groups keeps the order in which names appear.
+func groups(lines []bound.Line) []group {
+	var out []group
+	at := make(map[string]int)
+	for _, l := range lines {
+		name := l.Name
+		if n := strings.IndexAny(name, ". "); n > 0 {
+			name = name[:n]
+		}
+		i, ok := at[name]
+		if !ok {
+			i = len(out)
+			at[name] = i
+			out = append(out, group{Name: name})
+		}
+		out[i].Lines = append(out[i].Lines, l)
+	}
+	return out
+}
+
+// presentable is a report without points that are not numbers, which JSON cannot hold.
+func presentable(r bound.Report) bound.Report {
+	var plots []bound.Plot
+	for _, p := range r.Plots {
+		var all []bound.Series
+		for _, s := range p.Series {
+			keep := bound.Series{Name: s.Name}
+			for _, at := range s.Points {
+				if shows(at.X, false) && shows(at.Y, false) {
+					if !shows(at.Lo, false) || !shows(at.Hi, false) {
+						at.Lo, at.Hi = 0, 0
+					}
+					keep.Points = append(keep.Points, at)
+				}
+			}
+			all = append(all, keep)
+		}
+		p.Series = all
+		plots = append(plots, p)
+	}
+	r.Plots = plots
+	return r
+}
+
+func hasBars(p bound.Plot) bool {
+	for _, s := range p.Series {
+		for _, at := range s.Points {
+			if at.Lo < at.Hi {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// value writes a number, with its interval where it is an estimate.
+func value(v bound.Value) string {
+	if math.IsNaN(v.Mean) {
+		return "–"
+	}
+	out := infinite(v.Mean)
+	switch v.Bound {
+	case "upper":
+		out = "≤ " + out
+	case "lower":
+		out = "≥ " + out
+	}
+	if !v.Exact {
+		out += fmt.Sprintf(" [%s, %s]", infinite(v.Lo), infinite(v.Hi))
+	}
+	return out
+}
+
+func infinite(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "∞"
+	case math.IsInf(x, -1):
+		return "−∞"
+	case math.IsNaN(x):
+		return "–"
+	}
+	return label(x)
+}
+
+// mark says in a word what a line's verdict amounts to, for its colour.
+func mark(l bound.Line) string {
+	switch {
+	case !l.OK:
+		return "violated"
+	case l.Verdict == "":
+		return "none"
+	case strings.HasPrefix(l.Verdict, "not resolved"):
+		return "open"
+	}
+	return "holds"
+}

@@ -1,0 +1,323 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"mdmgen/analysis/bound"
+)
+
+// colours are those of Okabe and Ito (2008) that show on white and on black: they can be told
+// apart with every common colour blindness. Shapes and dashes say the same again.
+var colours = []color.Color{
+	color.RGBA{0x00, 0x72, 0xb2, 0xff}, // blue
+	color.RGBA{0xd5, 0x5e, 0x00, 0xff}, // vermilion
+	color.RGBA{0x00, 0x9e, 0x73, 0xff}, // green
+	color.RGBA{0xcc, 0x79, 0xa7, 0xff}, // purple
+	color.RGBA{0xe6, 0x9f, 0x00, 0xff}, // orange
+	color.RGBA{0x56, 0xb4, 0xe9, 0xff}, // sky
+	color.RGBA{0x80, 0x80, 0x80, 0xff}, // grey
+}
+
+var shapes = []draw.GlyphDrawer{
+	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{},
+}
+
+var dashes = [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}, {4, 4}, {10, 3}, {1, 3}}
+
+// row is the height of a line of the legend, in points.
+const row = 13
+
+// The resolution of PNG pictures, dots an inch.
+const dpi = 192
+
+// Plot draws a picture, width × height points (1/72 inch) in size, as "svg" or "png". Points
+// that cannot be shown, such as 0 on a logarithmic axis, are left out, and an error bar that
+// goes below 0 there ends at the axis. The caption is not drawn. It is an error where no point
+// can be shown, or the size or format is not one.
+func Plot(w io.Writer, p bound.Plot, format string, width, height float64) error {
+	if !(width >= 100 && width <= 5000 && height >= 100 && height <= 5000) {
+		return fmt.Errorf("report: plot %s: %v × %v points: must be in 100..5000", p.Name, width, height)
+	}
+	switch format {
+	case "svg":
+		c := vgsvg.New(vg.Length(width), vg.Length(height))
+		if err := drawPlot(draw.New(c), p); err != nil {
+			return err
+		}
+		_, err := c.WriteTo(w)
+		return err
+	case "png":
+		c := vgimg.NewWith(vgimg.UseWH(vg.Length(width), vg.Length(height)), vgimg.UseDPI(dpi))
+		if err := drawPlot(draw.New(c), p); err != nil {
+			return err
+		}
+		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+		return err
+	}
+	return fmt.Errorf("report: plot %s: format %q: must be svg or png", p.Name, format)
+}
+
+// inline is a plot as an element of a page: without a background or a size of its own, in the
+// page's colour.
+func inline(p bound.Plot, width, height float64) (string, error) {
+	var b bytes.Buffer
+	c := vgsvg.New(vg.Length(width), vg.Length(height))
+	if err := drawPlot(draw.New(c), p); err != nil {
+		return "", err
+	}
+	if _, err := c.WriteTo(&b); err != nil {
+		return "", err
+	}
+	s := b.String()
+	if at := strings.Index(s, "<svg"); at > 0 {
+		s = s[at:]
+	}
+	// The background is the first path, and the only white one.
+	if from := strings.Index(s, "<path"); from >= 0 {
+		if n := strings.Index(s[from:], "/>"); n >= 0 && strings.Contains(s[from:from+n], "#FFFFFF") {
+			s = s[:from] + s[from+n+2:]
+		}
+	}
+	return strings.NewReplacer("#000000", "currentColor", "#010101", "currentColor").Replace(s), nil
+}
+
+// drawPlot draws on a canvas: legend above, plot below.
+func drawPlot(c draw.Canvas, p bound.Plot) error {
+	series := drawable(p)
+	if len(series) == 0 {
+		return fmt.Errorf("report: plot %s: there is no point to show", p.Name)
+	}
+	out := plot.New()
+	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.Title, p.X, p.Y
+	out.Title.Padding = vg.Points(4)
+	for _, s := range []*font.Font{&out.Title.TextStyle.Font, &out.X.Label.TextStyle.Font, &out.Y.Label.TextStyle.Font, &out.X.Tick.Label.Font, &out.Y.Tick.Label.Font, &out.Legend.TextStyle.Font} {
+		s.Variant, s.Size = "Sans", vg.Points(9)
+	}
+	out.Title.TextStyle.Font.Size = vg.Points(10)
+	axes(out, p, series)
+
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
+	out.Add(grid)
+	legends := [2]plot.Legend{plot.NewLegend(), plot.NewLegend()}
+	rows := (len(series) + 1) / 2
+	for i, s := range series {
+		thumbs, err := add(out, p, s, i)
+		if err != nil {
+			return fmt.Errorf("report: plot %s: %w", p.Name, err)
+		}
+		legends[i/rows].Add(s.Name, thumbs...)
+	}
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	strip := vg.Points(row * float64(rows))
+	lower := draw.Crop(c, 6, -10, 4, -strip-vg.Points(6))
+	out.Draw(lower)
+	width := c.Max.X - c.Min.X
+	for i := range legends {
+		l := &legends[i]
+		l.TextStyle, l.Top, l.Left, l.ThumbnailWidth, l.Padding = out.Legend.TextStyle, true, true, vg.Points(22), vg.Points(2)
+		left := vg.Length(i) * width / 2
+		l.Draw(draw.Crop(c, left+8, 0, 0, -4))
+	}
+	return nil
+}
+
+var faint = color.RGBA{0x80, 0x80, 0x80, 0x50}
+
+// drawable leaves out what the axes cannot show.
+func drawable(p bound.Plot) []bound.Series {
+	var out []bound.Series
+	for _, s := range p.Series {
+		keep := bound.Series{Name: s.Name}
+		for _, at := range s.Points {
+			if shows(at.X, p.LogX) && shows(at.Y, p.LogY) {
+				keep.Points = append(keep.Points, at)
+			}
+		}
+		if len(keep.Points) > 0 {
+			out = append(out, keep)
+		}
+	}
+	return out
+}
+
+// shows says whether a number has a place on an axis. A logarithmic one shows
+// 1e-100 to 1e100.
+func shows(x float64, log bool) bool {
+	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!log || x >= 1e-100 && x <= 1e100)
+}
+
+// bar is a point's range on the axes, false where it has none.
+func bar(p bound.Plot, at bound.Point, floor float64) (lo, hi float64, ok bool) {
+	if !(at.Lo < at.Hi) || math.IsInf(at.Hi, 0) || math.IsInf(at.Lo, 0) {
+		return 0, 0, false
+	}
+	lo, hi = min(at.Lo, at.Y), max(at.Hi, at.Y)
+	if p.LogY {
+		lo, hi = max(lo, floor), min(hi, 1e100)
+	}
+	return lo, hi, lo <= at.Y
+}
+
+// add draws a series and returns its part of the legend.
+func add(out *plot.Plot, p bound.Plot, s bound.Series, i int) ([]plot.Thumbnailer, error) {
+	xys := make(plotter.XYs, len(s.Points))
+	var bars errorBars
+	for j, at := range s.Points {
+		xys[j] = plotter.XY{X: at.X, Y: at.Y}
+		if lo, hi, ok := bar(p, at, out.Y.Min); ok {
+			bars.XYs = append(bars.XYs, xys[j])
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{at.Y - lo, hi - at.Y})
+		}
+	}
+	scatter, err := plotter.NewScatter(xys)
+	if err != nil {
+		return nil, err
+	}
+	c := colours[i%len(colours)]
+	scatter.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(2.4), Shape: shapes[i%len(shapes)]}
+	thumbs := []plot.Thumbnailer{scatter}
+	if connected(p) && len(xys) > 1 {
+		line, err := plotter.NewLine(xys)
+		if err != nil {
+			return nil, err
+		}
+		line.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.3), Dashes: dashes[i%len(dashes)]}
+		out.Add(line)
+		thumbs = []plot.Thumbnailer{line, scatter}
+	}
+	out.Add(scatter)
+	if len(bars.XYs) > 0 {
+		e, err := plotter.NewYErrorBars(bars)
+		if err != nil {
+			return nil, err
+		}
+		e.Color, e.Width, e.CapWidth = c, vg.Points(0.8), vg.Points(3)
+		out.Add(e)
+	}
+	return thumbs, nil
+}
+
+type errorBars struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+// connected says whether lines between points mean anything: between windows of a text
+// they do not.
+func connected(p bound.Plot) bool { return p.LogX || !strings.HasPrefix(p.X, "window") }
+
+// axes sets ranges, scales and ticks.
+func axes(out *plot.Plot, p bound.Plot, series []bound.Series) {
+	var xs, ys []float64
+	for _, s := range series {
+		for _, at := range s.Points {
+			xs, ys = append(xs, at.X), append(ys, at.Y)
+		}
+	}
+	floor := slices.Min(ys) / 3
+	for _, s := range series {
+		for _, at := range s.Points {
+			if lo, hi, ok := bar(p, at, floor); ok {
+				ys = append(ys, lo, hi)
+			}
+		}
+	}
+	slices.Sort(xs)
+	xs = slices.Compact(xs)
+	axis(&out.X, p.LogX, xs[0], xs[len(xs)-1])
+	axis(&out.Y, p.LogY, slices.Min(ys), slices.Max(ys))
+	if p.LogX && len(xs) <= 12 {
+		var ticks []plot.Tick
+		for _, x := range xs {
+			ticks = append(ticks, plot.Tick{Value: x, Label: label(x)})
+		}
+		out.X.Tick.Marker = plot.ConstantTicks(ticks)
+	}
+}
+
+// axis leaves a margin beside the values.
+func axis(a *plot.Axis, log bool, low, high float64) {
+	if log {
+		margin := max(math.Pow(high/low, 0.04), 1.05)
+		a.Min, a.Max = low/margin, high*margin
+		a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{}
+		return
+	}
+	margin := (high - low) * 0.04
+	if !(margin > 0) {
+		margin = max(math.Abs(high)*0.01, 1e-12)
+	}
+	a.Min, a.Max = low-margin, high+margin
+	a.Tick.Marker = evenTicks{}
+}
+
+// evenTicks are multiples of 1, 2 or 5 times a power of ten, about five of them. Those of
+// gonum do not end where the range is very large or narrow.
+type evenTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (evenTicks) Ticks(low, high float64) []plot.Tick {
+	rough := (high - low) / 5
+	unit := math.Pow(10, math.Floor(math.Log10(rough)))
+	step := unit
+	for _, m := range []float64{2, 5, 10} {
+		if step < rough {
+			step = m * unit
+		}
+	}
+	var out []plot.Tick
+	first := math.Ceil(low / step)
+	for i := range 12 {
+		if v := (first + float64(i)) * step; v >= low && v <= high {
+			out = append(out, plot.Tick{Value: v, Label: label(v)})
+		}
+	}
+	if len(out) == 0 {
+		out = []plot.Tick{{Value: low, Label: label(low)}, {Value: high, Label: label(high)}}
+	}
+	return out
+}
+
+// logTicks are powers of ten, or 1, 2 and 5 times them on a short axis.
+type logTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (logTicks) Ticks(low, high float64) []plot.Tick {
+	decades := math.Log10(high / low)
+	if decades < 0.7 {
+		return evenTicks{}.Ticks(low, high)
+	}
+	steps := []float64{1}
+	if decades < 2.5 {
+		steps = []float64{1, 2, 5}
+	}
+	every := int(math.Ceil(decades / 8))
+	var out []plot.Tick
+	for e := int(math.Floor(math.Log10(low))); e <= int(math.Ceil(math.Log10(high))); e++ {
+		for _, m := range steps {
+			if v := m * math.Pow10(e); v >= low && v <= high && e%every == 0 {
+				out = append(out, plot.Tick{Value: v, Label: label(v)})
+			}
+		}
+	}
+	return out
+}
+
+// label writes a number with 6 digits at most.
+func label(x float64) string { return strings.Replace(fmt.Sprintf("%.6g", x), "-", "−", 1) }
