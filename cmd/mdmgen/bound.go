@@ -2,9 +2,8 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,10 +13,7 @@ import (
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/model"
-	"mdmgen/model/facts"
 	"mdmgen/samplers"
-	"mdmgen/tokenize"
 )
 
 const (
@@ -40,7 +36,8 @@ func boundCommand(s streams) *cli.Command {
 		Name:      "bound",
 		Usage:     "put both sides of the paper's bounds beside each other",
 		ArgsUsage: "[FILE]",
-		Description: "FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
+		Description: "FILE is a world, a .json file with q0 and μ, of which every statement of the paper is worked out exactly;\n" +
+			"else FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
 			"and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what the samplers cost beside it by number of\n" +
 			"steps. With --q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
 			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws. --plan-only tells what\n" +
@@ -65,6 +62,8 @@ func boundFlags() []cli.Flag {
 		&cli.StringFlag{Name: "sampler", Value: "euler,tweedie", Category: catSample, Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(boundSamplers, ", ")},
 		&cli.StringFlag{Name: "steps", Value: boundSteps, Category: catSample, Usage: "`LIST` of numbers of steps"},
 		&cli.BoolFlag{Name: "json", Category: catOutput, Usage: "print the report as JSON"},
+		&cli.StringFlag{Name: "html", Category: catOutput, Usage: "write the report with its pictures to `FILE`, a page that needs nothing else"},
+		&cli.StringFlag{Name: "plots", Category: catOutput, Usage: "write the pictures to the folder `DIR`, each as .svg and .png"},
 	}
 	pick := func(flags []cli.Flag, names ...string) []cli.Flag {
 		return slices.DeleteFunc(flags, func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
@@ -141,6 +140,13 @@ func checkBoundFlags(c *cli.Context) error {
 		}
 	case c.IsSet("q0"):
 		mode = "--q0"
+	case boundWorld(c):
+		for _, f := range boundFlags() {
+			if name := f.Names()[0]; name != "json" && name != "html" && name != "plots" && stands(c, name) {
+				return usagef("bound: --%s: has no meaning for a world", name)
+			}
+		}
+		return nil
 	default:
 		return nil
 	}
@@ -148,78 +154,21 @@ func checkBoundFlags(c *cli.Context) error {
 		return usagef("bound: %s reads no file, and %s is given", mode, c.Args().First())
 	}
 	for _, flag := range without {
-		if given(c, flag) {
+		if stands(c, flag) {
 			return usagef("--%s: has no meaning with %s", flag, mode)
 		}
 	}
 	return nil
 }
 
-// boundCases reads --sampler and --steps. A flag goes to those samplers that use it, and
-// must go to one.
-func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) {
-	var steps []int
-	for _, item := range strings.Split(c.String("steps"), ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(item))
-		if err != nil || n < 1 || n > 1<<20 {
-			return nil, usagef("--steps: %.40q is not a whole number in 1..%d", item, 1<<20)
-		}
-		if slices.Contains(steps, n) {
-			return nil, usagef("--steps: %d stands there twice", n)
-		}
-		steps = append(steps, n)
-	}
-	slices.Sort(steps)
-	var out []bound.Case
-	used := make(map[string]bool)
-	for _, name := range strings.Split(c.String("sampler"), ",") {
-		name = strings.TrimSpace(name)
-		d, ok := samplers.Describe(name)
-		if !ok || !slices.Contains(boundSamplers, d.Name) {
-			return nil, usagef("--sampler %.40q: must be of %s", name, strings.Join(boundSamplers, ", "))
-		}
-		uses, err := samplers.Options{Sampler: d.Name, Grid: c.String("grid")}.Uses()
-		if err != nil {
-			return nil, usagef("bound: %s", bare(err))
-		}
-		has := func(flag string) bool {
-			used[flag] = used[flag] || slices.Contains(uses, flag)
-			return c.IsSet(flag) && slices.Contains(uses, flag)
-		}
-		o := samplers.Options{Sampler: d.Name}
-		for flag, field := range map[string]*string{"grid": &o.Grid, "noise": &o.Noise, "tau": &o.Tau, "finish": &o.Finish} {
-			if has(flag) {
-				*field = c.String(flag)
-			}
-		}
-		for flag, field := range map[string]**float64{"T": &o.T, "delta": &o.Delta} {
-			if has(flag) {
-				x := c.Float64(flag)
-				*field = &x
-			}
-		}
-		list := []int{0}
-		if slices.Contains(uses, "steps") {
-			list, used["steps"] = steps, true
-		}
-		for _, n := range list {
-			o.Steps = n
-			s, err := samplers.New(o, cond)
-			if err != nil {
-				return nil, usagef("bound: %s", bare(err))
-			}
-			if slices.ContainsFunc(out, func(b bound.Case) bool { return b.Name == d.Name && b.N == n }) {
-				return nil, usagef("--sampler: %s stands there twice", d.Name)
-			}
-			out = append(out, bound.Case{Name: d.Name, N: n, Sampler: s})
-		}
-	}
-	for _, flag := range []string{"grid", "noise", "T", "delta", "tau", "finish", "steps"} {
-		if c.IsSet(flag) && !used[flag] {
-			return nil, usagef("--%s: no sampler of %s uses it", flag, c.String("sampler"))
-		}
-	}
-	return out, nil
+// stands is given; the model's variable is a default, and so a set model stands there.
+func stands(c *cli.Context, name string) bool {
+	return given(c, name) || name == "model" && c.IsSet(name)
+}
+
+// boundWorld says whether the file is a world.
+func boundWorld(c *cli.Context) bool {
+	return c.NArg() == 1 && strings.EqualFold(filepath.Ext(c.Args().First()), ".json")
 }
 
 // prepare reads the sampler's flags once the network is known, or without one.
@@ -248,6 +197,13 @@ func boundAction(c *cli.Context, s streams) (err error) {
 		}
 		return r.finish(report, newProvenance(nil, nil))
 	}
+	if boundWorld(c) {
+		report, err := bound.World(c.Args().First())
+		if err != nil {
+			return err
+		}
+		return r.finish(report, newProvenance(nil, nil))
+	}
 	if _, err := boundCases(c, samplers.Conditions{}); err != nil {
 		return err // Before the model is opened; what its noise changes is found out below.
 	}
@@ -269,105 +225,4 @@ func boundAction(c *cli.Context, s streams) (err error) {
 		return err
 	}
 	return r.network(m, e)
-}
-
-// network runs the modes that have a network.
-func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
-	c, set := r.c, &r.settings
-	seed := c.Uint64("seed")
-	if !c.IsSet("seed") {
-		seed = rand.Uint64() >> 11
-	}
-	set.Seed, set.Confidence, set.Batch = &seed, c.Float64("confidence"), c.Int("batch")
-	cfg := bound.Config{Cases: r.cases, Draws: cmp.Or(c.Int("draws"), boundDraws), Seed: seed, Confidence: set.Confidence}
-	if c.IsSet("q0") {
-		target, err := r.canvas(m.Facts())
-		if err != nil {
-			return err
-		}
-		cfg.Draws = cmp.Or(c.Int("draws"), boundWindows)
-		set.Draws = cfg.Draws
-		return r.run(m, nil, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
-			return bound.Chain(c.Context, m, e, target, cfg)
-		})
-	}
-	in := &scoring{c: c, streams: r.streams, model: m, facts: m.Facts(), evaluator: e, short: true, most: cmp.Or(c.Int("windows"), boundWindows)}
-	if err := in.findTokenizer(); err != nil {
-		return err
-	}
-	in.settings.As = in.inputKind()
-	if err := in.prepareWindows(); err != nil {
-		return err
-	}
-	set.As, set.Join, set.Context, set.Frame, set.Tail = in.settings.As, c.Bool("join"), c.Int("context"), c.String("frame"), c.String("tail")
-	set.Length, set.Stride, set.Windows, set.Text = in.settings.Length, in.settings.Stride, len(in.windows), textDigest(in.windows)
-	var targets []likelihood.Target
-	var cluster []int
-	long := c.IsSet("plans")
-	for _, w := range in.windows {
-		targets = append(targets, w.Target)
-		if in.overlaps {
-			cluster = append(cluster, w.document)
-		}
-		long = long || len(w.Free) > likelihood.MaxFree
-	}
-	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws
-	if long {
-		if c.IsSet("draws") {
-			return usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree)
-		}
-		cfg.Draws, cfg.Plans, total = 0, cmp.Or(c.Int("plans"), boundPlans), len(targets)
-		set.Samplers = nil
-		work = func(cfg bound.Config) (bound.Report, error) {
-			return bound.Long(c.Context, e, targets, cluster, cfg)
-		}
-	}
-	set.Draws, set.Plans = cfg.Draws, cfg.Plans
-	return r.run(m, in.tokenizer, total, cfg, work)
-}
-
-func (r *bounding) exactly(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int) func(bound.Config) (bound.Report, error) {
-	return func(cfg bound.Config) (bound.Report, error) {
-		return bound.Text(r.c.Context, m, e, ts, cluster, cfg)
-	}
-}
-
-// canvas is what --q0 samples: all of it, but where the network predicts a position from
-// the one before it.
-func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
-	n := r.settings.Length
-	switch {
-	case f.FixedLength && r.c.IsSet("length") && n != f.Length:
-		return likelihood.Target{}, usagef("--length %d: the model takes canvases of exactly %d positions", n, f.Length)
-	case f.FixedLength:
-		n = f.Length
-	case n > f.Length:
-		return likelihood.Target{}, usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
-	}
-	if n > likelihood.MaxFree {
-		return likelihood.Target{}, usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
-	}
-	if f.Shift {
-		return likelihood.Target{}, usagef("--q0 chain: the network predicts position l from row l−1, and has no row for the first")
-	}
-	r.settings.Length = n
-	return likelihood.Whole(make([]int, n)), nil
-}
-
-// run works with a progress line and prints.
-func (r *bounding) run(m model.Model, t *tokenize.Tokenizer, total int, cfg bound.Config, work func(bound.Config) (bound.Report, error)) error {
-	if !r.c.IsSet("seed") {
-		r.streams.notice(fmt.Sprintf("seed %d", cfg.Seed))
-	}
-	bar := newBar(r.streams.err, total, true, "working out", "windows")
-	cfg.Done = bar.add
-	report, err := work(cfg)
-	bar.clear()
-	if err != nil {
-		if cerr := context.Cause(r.c.Context); cerr != nil {
-			return cerr
-		}
-		return fmt.Errorf("bound: %s", strings.NewReplacer("likelihood: ", "", "bound: ", "").Replace(bare(err)))
-	}
-	return r.finish(report, newProvenance(m, t))
 }
