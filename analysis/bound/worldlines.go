@@ -14,15 +14,23 @@ const (
 	exactTolerance    = 1e-10
 	theorem5Tolerance = 1e-9
 	eulerTolerance    = 1e-9
+	// rounding is what is shown as 0: it differs between machines.
+	rounding = 1e-13
 )
 
 // worldLines collects the lines of a world, all of them exact.
 type worldLines []Line
 
 func (l *worldLines) add(name, statement, unit string, left, right float64) *Line {
+	if math.Abs(left) <= rounding {
+		left = 0
+	}
+	if math.Abs(right) <= rounding {
+		right = 0
+	}
 	gap := right - left
-	if left == right {
-		gap = 0 // infinite on both sides
+	if left == right || math.Abs(gap) <= slack(left, right, rounding) {
+		gap = 0 // also where both are infinite
 	}
 	*l = append(*l, Line{
 		Name: name, Statement: statement, Unit: unit, OK: true,

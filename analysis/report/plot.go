@@ -55,14 +55,14 @@ func Plot(w io.Writer, p bound.Plot, format string, width, height float64) error
 	switch format {
 	case "svg":
 		c := vgsvg.New(vg.Length(width), vg.Length(height))
-		if err := drawPlot(draw.New(c), p); err != nil {
+		if err := drawPlot(draw.New(c), p, color.White); err != nil {
 			return err
 		}
 		_, err := c.WriteTo(w)
 		return err
 	case "png":
 		c := vgimg.NewWith(vgimg.UseWH(vg.Length(width), vg.Length(height)), vgimg.UseDPI(dpi))
-		if err := drawPlot(draw.New(c), p); err != nil {
+		if err := drawPlot(draw.New(c), p, color.White); err != nil {
 			return err
 		}
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
@@ -76,7 +76,7 @@ func Plot(w io.Writer, p bound.Plot, format string, width, height float64) error
 func inline(p bound.Plot, width, height float64) (string, error) {
 	var b bytes.Buffer
 	c := vgsvg.New(vg.Length(width), vg.Length(height))
-	if err := drawPlot(draw.New(c), p); err != nil {
+	if err := drawPlot(draw.New(c), p, color.Transparent); err != nil {
 		return "", err
 	}
 	if _, err := c.WriteTo(&b); err != nil {
@@ -86,22 +86,17 @@ func inline(p bound.Plot, width, height float64) (string, error) {
 	if at := strings.Index(s, "<svg"); at > 0 {
 		s = s[at:]
 	}
-	// The background is the first path, and the only white one.
-	if from := strings.Index(s, "<path"); from >= 0 {
-		if n := strings.Index(s[from:], "/>"); n >= 0 && strings.Contains(s[from:from+n], "#FFFFFF") {
-			s = s[:from] + s[from+n+2:]
-		}
-	}
-	return strings.NewReplacer("#000000", "currentColor", "#010101", "currentColor").Replace(s), nil
+	return strings.NewReplacer("#000000", "currentColor").Replace(s), nil
 }
 
 // drawPlot draws on a canvas: legend above, plot below.
-func drawPlot(c draw.Canvas, p bound.Plot) error {
+func drawPlot(c draw.Canvas, p bound.Plot, background color.Color) error {
 	series := drawable(p)
 	if len(series) == 0 {
 		return fmt.Errorf("report: plot %s: there is no point to show", p.Name)
 	}
 	out := plot.New()
+	out.BackgroundColor = color.Transparent // drawn below, under the legend too
 	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.Title, p.X, p.Y
 	out.Title.Padding = vg.Points(4)
 	for _, s := range []*font.Font{&out.Title.TextStyle.Font, &out.X.Label.TextStyle.Font, &out.Y.Label.TextStyle.Font, &out.X.Tick.Label.Font, &out.Y.Tick.Label.Font, &out.Legend.TextStyle.Font} {
@@ -122,8 +117,10 @@ func drawPlot(c draw.Canvas, p bound.Plot) error {
 		}
 		legends[i/rows].Add(s.Name, thumbs...)
 	}
-	c.SetColor(color.White)
-	c.Fill(c.Rectangle.Path())
+	if background != color.Transparent {
+		c.SetColor(background)
+		c.Fill(c.Rectangle.Path())
+	}
 	strip := vg.Points(row * float64(rows))
 	lower := draw.Crop(c, 6, -10, 4, -strip-vg.Points(6))
 	out.Draw(lower)
