@@ -2,6 +2,7 @@ package bound
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -139,6 +140,20 @@ func TestDraw(t *testing.T) {
 		if got := count[[3]int(target.IDs)] / n; math.Abs(got-p) > 4.5*math.Sqrt(p*(1-p)/n) {
 			t.Errorf("%v: %v of the samples, want %v", target.IDs, got, p)
 		}
+	}
+}
+
+// TestFits checks which cases an exponent is fitted to, and the fit.
+func TestFits(t *testing.T) {
+	cases := []Case{{"a", 64, nil}, {"a", 2, nil}, {"b", 8, nil}, {"a", 8, nil}, {"a", 16, nil}, {"fhs", 0, nil}}
+	if got := fmt.Sprint(fits(cases, 4)); got != "[[3 4 0]]" {
+		t.Errorf("fits %s", got)
+	}
+	if got := fmt.Sprint(pairs(cases)); got != "[[1 3] [3 4] [4 0]]" {
+		t.Errorf("pairs %s", got)
+	}
+	if got := leastSquares([]float64{1, 2, 4}, []float64{3, 5, 9}); math.Abs(got-2) > 1e-15 {
+		t.Errorf("slope %v", got)
 	}
 }
 

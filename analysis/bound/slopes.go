@@ -3,6 +3,7 @@ package bound
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"mdmgen/analysis/estimate"
@@ -89,7 +90,10 @@ func discretisation(out *draft, ws []window, cfg Config) {
 		}
 		var captions []string
 		for _, pair := range pairs(cfg.Cases) {
-			captions = append(captions, exponent(out, what, ws, cfg, pair))
+			captions = append(captions, exponent(out, what, ws, cfg, pair[:], "slope"))
+		}
+		for _, f := range fits(cfg.Cases, ws[0].d) {
+			captions = append(captions, exponent(out, what, ws, cfg, f, "fit"))
 		}
 		plot.Caption = strings.Join(captions, "; ")
 		if plot.Series = append(plot.Series, bounds.Series...); len(plot.Series) > 0 {
@@ -120,28 +124,84 @@ func pairs(cases []Case) [][2]int {
 	return out
 }
 
-// exponent reports the slope of the logarithm of a distance against log N between two
-// cases, whose samples are resampled together, and returns it as a caption. The same seed
-// gives every exponent the same resamples.
-func exponent(out *draft, what distance, ws []window, cfg Config, pair [2]int) string {
-	a, b := cfg.Cases[pair[0]], cfg.Cases[pair[1]]
-	first, second := each(ws, func(w window) float64 { return what.term(w, pair[0]) }), each(ws, func(w window) float64 { return what.term(w, pair[1]) })
-	logN := math.Log(float64(b.N) / float64(a.N))
-	e := estimate.Bootstrap(len(ws), resamples, cfg.Seed^seedBoot, cfg.Confidence, func(at []int) float64 {
-		var x, y float64
-		for _, i := range at {
-			x += first[i]
-			y += second[i]
+// fits lists, by sampler, the indices of its cases with at least d steps, rising in N,
+// where there are three or more: where rates can be seen.
+func fits(cases []Case, d int) [][]int {
+	var out [][]int
+	var names []string
+	for _, c := range cases {
+		if slices.Contains(names, c.Name) {
+			continue
 		}
-		return math.Log(y/x) / logN
+		names = append(names, c.Name)
+		var of []int
+		for i, o := range cases {
+			if o.Name == c.Name && o.N >= d {
+				of = append(of, i)
+			}
+		}
+		slices.SortFunc(of, func(a, b int) int { return cases[a].N - cases[b].N })
+		if len(of) >= 3 {
+			out = append(out, of)
+		}
+	}
+	return out
+}
+
+// exponent reports the least-squares slope of the logarithm of a distance against log N over
+// some cases, whose samples are resampled together, and returns it as a caption. The same
+// seed gives every exponent the same resamples.
+func exponent(out *draft, what distance, ws []window, cfg Config, list []int, kind string) string {
+	terms, logN := make([][]float64, len(list)), make([]float64, len(list))
+	bounds := make([]float64, len(list))
+	for j, i := range list {
+		terms[j] = each(ws, func(w window) float64 { return what.term(w, i) })
+		logN[j] = math.Log(float64(cfg.Cases[i].N))
+		bounds[j] = math.Log(what.bound(ws[0].apart[i]))
+	}
+	logs := make([]float64, len(list))
+	e := estimate.Bootstrap(len(ws), resamples, cfg.Seed^seedBoot, cfg.Confidence, func(at []int) float64 {
+		for j := range list {
+			var sum float64
+			for _, i := range at {
+				sum += terms[j][i]
+			}
+			logs[j] = math.Log(sum)
+		}
+		return leastSquares(logN, logs)
 	})
-	slope := math.Log(what.bound(ws[0].apart[pair[1]])/what.bound(ws[0].apart[pair[0]])) / logN
+	first, last := cfg.Cases[list[0]], cfg.Cases[list[len(list)-1]]
+	statement := "local exponent of N, beside that of the collision bound; "
+	if kind == "fit" {
+		statement = "exponent of N by least squares over N ≥ d, beside that of the collision bound; "
+	}
 	line := Line{
-		Name:      fmt.Sprintf("slope_%s %s %d..%d", what.name, a.Name, a.N, b.N),
-		Statement: "local exponent of N, beside that of the collision bound; " + what.rate,
-		Left:      of(e), Right: exactValue(slope), Unit: "exponent",
+		Name:      fmt.Sprintf("%s_%s %s %d..%d", kind, what.name, first.Name, first.N, last.N),
+		Statement: statement + what.rate,
+		Left:      of(e), Right: exactValue(leastSquares(logN, bounds)), Unit: "exponent",
 	}
 	line.Gap = less(line.Right, line.Left)
+	if slices.ContainsFunc(list, func(i int) bool { return math.IsInf(ws[0].apart[i], -1) }) {
+		line.Right, line.Gap = unknown(), unknown() // p* = 0 bounds nothing, and has no exponent.
+	}
 	out.add(line)
-	return fmt.Sprintf("%s %d..%d: N^%.2f (%.2f..%.2f)", a.Name, a.N, b.N, e.Mean, e.Lo, e.Hi)
+	caption := fmt.Sprintf("%s %d..%d: N^%.2f (%.2f..%.2f)", first.Name, first.N, last.N, e.Mean, e.Lo, e.Hi)
+	if kind == "fit" {
+		return "fit " + caption
+	}
+	return caption
+}
+
+// leastSquares is the slope of the line of least squares.
+func leastSquares(x, y []float64) float64 {
+	var meanX, meanY, top, bottom float64
+	for i := range x {
+		meanX += x[i] / float64(len(x))
+		meanY += y[i] / float64(len(x))
+	}
+	for i := range x {
+		top += (x[i] - meanX) * (y[i] - meanY)
+		bottom += (x[i] - meanX) * (x[i] - meanX)
+	}
+	return top / bottom
 }
