@@ -12,7 +12,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-var committedWorlds = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact"}
+var committedWorlds = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "maskmass2"}
 
 func worldPath(t testing.TB, name string) string {
 	t.Helper()
