@@ -134,7 +134,7 @@ func drawPlot(c draw.Canvas, p bound.Plot, background color.Color) error {
 	return nil
 }
 
-var faint = color.RGBA{0x80, 0x80, 0x80, 0x50}
+var faint = color.NRGBA{0x80, 0x80, 0x80, 0x48}
 
 // drawable leaves out what the axes cannot show.
 func drawable(p bound.Plot) []bound.Series {
