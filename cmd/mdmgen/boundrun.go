@@ -59,6 +59,11 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		if c.IsSet("draws") {
 			return usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree)
 		}
+		for _, flag := range []string{"sampler", "steps", "grid", "noise", "T", "delta", "tau", "finish"} {
+			if c.IsSet(flag) {
+				return usagef("--%s: the bound by plans is that of first-hitting alone; it needs windows of at most %d positions, without --plans", flag, likelihood.MaxFree)
+			}
+		}
 		cfg.Draws, cfg.Plans, total = 0, cmp.Or(c.Int("plans"), boundPlans), len(targets)
 		set.Samplers = nil
 		work = func(cfg bound.Config) (bound.Report, error) {

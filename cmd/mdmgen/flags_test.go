@@ -143,7 +143,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound plan-only":  {base: boundText, on: []string{"--plan-only"}},
 		"bound q0":         {base: []string{"--model", world, "--seed", "1"}, stdin: "", on: []string{"--q0", "chain"}},
 		"bound draws":      {base: boundText, on: []string{"--draws", "9"}},
-		"bound plans":      {base: boundText, on: []string{"--plans", "4"}},
+		"bound plans":      {base: []string{ids, "--model", world, "--seed", "1"}, on: []string{"--plans", "4"}},
 		"bound confidence": {base: append([]string{"--json"}, boundText...), on: []string{"--confidence", "0.5"}},
 		"bound length":     {base: boundOther, on: []string{"--length", "3"}},
 		"bound windows":    {base: boundOther, on: []string{"--windows", "2"}},
