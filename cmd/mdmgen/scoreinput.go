@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/tokenize"
@@ -193,10 +194,16 @@ func (r *scoring) readDocuments() ([]document, error) {
 		if len(text) > maxCorpus {
 			return nil, fmt.Errorf("%s: more than %d bytes: score it in parts", r.name(), maxCorpus)
 		}
+		if !utf8.Valid(text) {
+			return nil, fmt.Errorf("%s: the text is not valid UTF-8", r.name())
+		}
 		ids, err := r.encode(string(text))
 		return []document{{ids: ids}}, err
 	case "lines":
 		return r.readLines(in, func(line []byte) (document, error) {
+			if !utf8.Valid(line) {
+				return document{}, errors.New("the line is not valid UTF-8")
+			}
 			ids, err := r.encode(string(line))
 			return document{ids: ids}, err
 		})

@@ -79,11 +79,11 @@ func (p *scorePrinter) table(r scoreRecord) error {
 			fmt.Fprintf(t, "%s\t%s\t", orDash(e.NELBO), orDash(e.FHS))
 		}
 		if priced {
-			price := "-"
-			if w.Price != nil {
-				price = fmt.Sprintf("%.4g", w.Price.Mean)
+			if w.Price == nil {
+				fmt.Fprint(t, "-\t-\t")
+			} else {
+				fmt.Fprintf(t, "%.4g\t%.3g\t", w.Price.Mean, w.Deviation)
 			}
-			fmt.Fprintf(t, "%s\t%.3g\t", price, w.Deviation)
 		}
 		fmt.Fprintln(t)
 	}
@@ -97,6 +97,8 @@ func (p *scorePrinter) table(r scoreRecord) error {
 // errorOf is a standard error, ? where it is not known, nothing for an exact value.
 func errorOf(e estimate.Estimate, exact bool) string {
 	switch {
+	case exact && e.Hi > e.Lo:
+		return fmt.Sprintf("%.1g (quadrature)", (e.Hi-e.Lo)/2)
 	case exact:
 		return "exact"
 	case math.IsInf(e.SE, 1):
@@ -119,6 +121,9 @@ func (p *scorePrinter) summary(r scoreRecord) {
 	if r.Settings.Bound && r.Settings.Plans == 0 {
 		fmt.Fprint(p.out, " (an upper bound on −log P of first-hitting)")
 	}
+	if !r.Settings.Bound && !r.Settings.Exact {
+		fmt.Fprint(p.out, " (with its truncation or rounding, which is not a bound to the last digit)")
+	}
 	if r.Settings.Renormalised {
 		fmt.Fprint(p.out, ", of the scores divided by their mass")
 	}
@@ -140,9 +145,9 @@ func (p *scorePrinter) summary(r scoreRecord) {
 	if c.BitsPerByte != nil {
 		row("bits a byte", *c.BitsPerByte)
 	}
-	name := "perplexity bound"
-	if !r.Settings.Bound {
-		name = "perplexity"
+	name := "perplexity"
+	if r.Settings.Bound {
+		name = "perplexity bound"
 	}
 	row(name, c.PerplexityBound)
 	if c.MonteCarloSE != nil && !r.Settings.Exact {

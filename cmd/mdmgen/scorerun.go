@@ -91,7 +91,9 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 	default:
 		set.Value = "NELBO"
 	}
-	set.Bound = !set.Exact
+	// A protocol is what others report: truncated or rounded as theirs is, and so
+	// not a bound to the last digit.
+	set.Bound = !set.Exact && !c.IsSet("protocol")
 	if !set.Exact {
 		set.Estimator, set.Draws, set.Plans = string(r.config.Form), r.config.DrawsOr(), r.config.Plans
 		set.Seed = c.Uint64("seed")
@@ -217,6 +219,9 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 		}
 		for i, v := range values {
 			out[i].Nats, out[i].Rows = likelihood.Known(v.Sampler.NegLog), v.Rows
+			// A quadrature is not exact: its own estimate of its error is the interval.
+			out[i].Nats.Lo -= v.Sampler.QuadratureError
+			out[i].Nats.Hi += v.Sampler.QuadratureError
 			out[i].Exact = newExactValues(v)
 		}
 		return out, nil
