@@ -41,7 +41,7 @@ func worldPlots(w *laws.World, fhs []float64, nelbo laws.NELBO, all runs) []Plot
 			for _, c := range all[family{grid, samplers.RuleTweedie}] {
 				bound = append(bound, 1-theory.CollisionBound(w.D, c.Steps.Reveal, c.Steps.Left(), true))
 			}
-			fromFirst.Series = append(fromFirst.Series, series("collision bound 1 − p*, tweedie", bound, true))
+			fromFirst.Series = append(fromFirst.Series, series("1 − p* of tweedie", bound, true))
 		}
 		if len(captions) > 0 {
 			fromFirst.Caption = "Slope from N = 32 to 64: " + strings.Join(captions, ", ") + ". The laws are exact, so the slopes have no interval; the paper's rate is −1. "

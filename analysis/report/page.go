@@ -23,8 +23,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // The size of a picture on the page, in points; the page scales it down on a narrow
 // screen.
 const (
-	pictureWidth  = 380
-	pictureHeight = 290
+	pictureWidth  = 310
+	pictureHeight = 260
 )
 
 // Page writes a report as a page of HTML that needs nothing else: no script, no font, no file

@@ -109,7 +109,13 @@ func drawPlot(c draw.Canvas, p bound.Plot, background color.Color) error {
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
 	out.Add(grid)
 	legends := [2]plot.Legend{plot.NewLegend(), plot.NewLegend()}
+	width := c.Max.X - c.Min.X
 	rows := (len(series) + 1) / 2
+	for _, s := range series {
+		if out.Legend.TextStyle.Width(s.Name)+vg.Points(34) > width/2 {
+			rows = len(series) // one column
+		}
+	}
 	for i, s := range series {
 		thumbs, err := add(out, p, s, i)
 		if err != nil {
@@ -124,7 +130,6 @@ func drawPlot(c draw.Canvas, p bound.Plot, background color.Color) error {
 	strip := vg.Points(row * float64(rows))
 	lower := draw.Crop(c, 6, -10, 4, -strip-vg.Points(6))
 	out.Draw(lower)
-	width := c.Max.X - c.Min.X
 	for i := range legends {
 		l := &legends[i]
 		l.TextStyle, l.Top, l.Left, l.ThumbnailWidth, l.Padding = out.Legend.TextStyle, true, true, vg.Points(22), vg.Points(2)
