@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,7 +76,7 @@ func open(path string) (Kind, file, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return Kind{}, f, err
+		return Kind{}, f, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
 	}
 	if info.IsDir() || info.Size() > maxFile {
 		return Kind{}, f, fmt.Errorf("%s: must be a file of at most %d bytes", path, maxFile)
@@ -84,6 +85,9 @@ func open(path string) (Kind, file, error) {
 		return Kind{}, f, err
 	}
 	if !bytes.HasPrefix(bytes.TrimLeft(f.data, " \t\r\n"), []byte("{")) {
+		if strings.EqualFold(filepath.Ext(path), ".json") {
+			return Kind{}, f, fmt.Errorf("%s: is not a JSON object", path)
+		}
 		return goldenKind, f, nil
 	}
 	if f.doc, err = readDocument(f.data); err != nil {

@@ -45,7 +45,11 @@ func theorem3File(f file, m *matcher) error {
 // maskProbabilities is the table of p_M.
 func maskProbabilities(doc *node, in *inputs) list {
 	out := list{}
-	for _, n := range in.list(doc, "p_M") {
+	rows := in.list(doc, "p_M")
+	if len(rows) == 0 {
+		in.fail("field \"p_M\": has no rows to compare")
+	}
+	for _, n := range rows {
 		gamma, t := in.number(n, "gamma", 1e-12, 100), in.number(n, "T", 1e-6, 100)
 		steps := in.integer(n, "N", 1, 1e8)
 		if in.err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -75,7 +76,7 @@ func (r *bounding) files(report bound.Report, p provenance) error {
 
 // file writes a file that appears whole or not at all.
 func (r *bounding) file(path string, write func(io.Writer) error) error {
-	out, err := newOutput(path, r.streams.out)
+	out, err := newOutput("bound: the file", path, r.streams.out)
 	if err != nil {
 		return err
 	}
@@ -88,10 +89,7 @@ func (r *bounding) file(path string, write func(io.Writer) error) error {
 
 // finish prints the report; a violated line is an error that names it.
 func (r *bounding) finish(report bound.Report, p provenance) error {
-	err := r.files(report, p)
-	if err != nil {
-		return err
-	}
+	var err error
 	if r.c.Bool("json") {
 		enc := json.NewEncoder(r.streams.out)
 		enc.SetEscapeHTML(false)
@@ -100,7 +98,8 @@ func (r *bounding) finish(report bound.Report, p provenance) error {
 	} else {
 		err = printBound(r.streams.out, report)
 	}
-	if err != nil {
+	// The report is out: a file that cannot be written takes nothing away from it.
+	if err := errors.Join(err, r.files(report, p)); err != nil {
 		return err
 	}
 	for _, l := range report.Lines {

@@ -15,6 +15,8 @@ import (
 // appears whole when it is committed and not at all otherwise.
 type output struct {
 	*bufio.Writer
+	// flag names path in messages.
+	flag   string
 	path   string
 	stdout io.Writer
 	tmp    *os.File
@@ -25,19 +27,19 @@ type output struct {
 
 // newOutput opens the results' destination: path, or standard output where path
 // is "" or "-". That the file can be written is found out now, not after the
-// work is done.
-func newOutput(path string, stdout io.Writer) (*output, error) {
-	o := &output{path: path, stdout: stdout, dst: stdout}
+// work is done. flag stands before the path in messages.
+func newOutput(flag, path string, stdout io.Writer) (*output, error) {
+	o := &output{flag: flag, path: path, stdout: stdout, dst: stdout}
 	if path != "" && path != "-" {
 		info, err := os.Stat(path)
 		if err == nil && info.IsDir() {
-			return nil, usagef("-o %s: is a folder; name a file", path)
+			return nil, usagef("%s %s: is a folder; name a file", flag, path)
 		}
 		if err == nil && !info.Mode().IsRegular() {
 			// A device or a pipe is written to; a rename would replace it.
 			f, err := os.OpenFile(path, os.O_WRONLY, 0)
 			if err != nil {
-				return nil, fmt.Errorf("-o %s: %w", path, unwrapPath(err))
+				return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
 			}
 			o.device, o.dst = f, f
 			o.Writer = bufio.NewWriterSize(o.dst, 1<<16)
@@ -53,7 +55,7 @@ func newOutput(path string, stdout io.Writer) (*output, error) {
 		}
 		tmp, err := temporary(o.path, mode)
 		if err != nil {
-			return nil, fmt.Errorf("-o %s: cannot write there: %w", path, unwrapPath(err))
+			return nil, fmt.Errorf("%s %s: cannot write there: %w", flag, path, unwrapPath(err))
 		}
 		o.tmp, o.dst = tmp, tmp
 	}
@@ -86,7 +88,7 @@ func (o *output) Commit() error {
 		err = os.Rename(o.tmp.Name(), o.path)
 	}
 	if err != nil {
-		return fmt.Errorf("-o %s: %w", o.path, unwrapPath(err))
+		return fmt.Errorf("%s %s: %w", o.flag, o.path, unwrapPath(err))
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func score(c *cli.Context, s streams) (err error) {
 	if err := checkScoreFlags(c); err != nil {
 		return err
 	}
-	out, err := newOutput(c.String("output"), s.out)
+	out, err := newOutput("-o", c.String("output"), s.out)
 	if err != nil {
 		return err
 	}
