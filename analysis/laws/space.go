@@ -58,9 +58,6 @@ func (s Space) Reveal(state, l, a int) int { return state - (s.V-a)*s.place[l] }
 // Hide is the state with MASK at its visible position l.
 func (s Space) Hide(state, l int) int { return state + (s.V-s.Token(state, l))*s.place[l] }
 
-// Clean is the state of a sequence.
-func (s Space) Clean(sequence int) int { return s.clean[sequence] }
-
 // OnSequences restricts a law over states to the sequences without MASK.
 func (s Space) OnSequences(law []float64) []float64 {
 	out := make([]float64, s.Sequences)

@@ -27,9 +27,6 @@ type TimedTable struct {
 // half as many nodes is from it: more than its error, where the quadrature converges.
 type Integral struct{ Value, Error float64 }
 
-// Rows is the number of network rows that the table takes.
-func (t *TimedTable) Rows() int { return len(t.tables) * (1<<t.D - 1) }
-
 // TimedTable asks for all subsets of a window at each of a number of nodes in λ, which
 // must be odd; 0 is [DefaultNodes].
 func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bool) (*TimedTable, error) {
