@@ -164,6 +164,7 @@ type engine struct {
 	ids, positions []int64
 	sigma          []float64
 	tokens         []int
+	mixed, before  []float64
 }
 
 func newEngine(ctx context.Context, net Network, cfg Config, emit func(Result) error) (*engine, error) {
@@ -228,7 +229,7 @@ func (e *engine) finish(sl *slot) error {
 func (e *engine) step(ctx context.Context) error {
 	slots, wanted := e.slots[:e.active], 0
 	for _, sl := range slots {
-		wanted = max(wanted, len(sl.block.Positions))
+		wanted = max(wanted, sl.block.wanted())
 	}
 	if err := e.gather(slots, wanted); err != nil {
 		return err
@@ -288,8 +289,7 @@ func (e *engine) gather(slots []*slot, wanted int) error {
 	for _, sl := range slots {
 		e.ids = append(e.ids, sl.canvas...)
 		for i := range wanted {
-			l := sl.block.Positions[min(i, len(sl.block.Positions)-1)]
-			e.positions = append(e.positions, int64(l-shift))
+			e.positions = append(e.positions, int64(sl.block.want(i)-shift))
 		}
 		if e.cfg.TimeConditioned && math.IsInf(sl.block.Theta, 1) && !e.infinite {
 			return fmt.Errorf("samplers: sequence %d: the time-conditioned network has no row at T = ∞: give a finite T", sl.index)
@@ -304,7 +304,7 @@ func (e *engine) fill(sl *slot, rows []float32) error {
 	columns := e.cfg.Vocabulary.Columns
 	e.tokens = e.tokens[:0]
 	for i, l := range sl.block.Positions {
-		token, err := e.category.Token(rows[i*columns:(i+1)*columns], sl.w[l])
+		token, err := e.token(sl, i, rows[i*columns:(i+1)*columns])
 		if err != nil {
 			return fmt.Errorf("samplers: sequence %d, position %d: %w", sl.index, l, err)
 		}
@@ -313,6 +313,7 @@ func (e *engine) fill(sl *slot, rows []float32) error {
 	for i, l := range sl.block.Positions {
 		sl.canvas[l] = int64(e.tokens[i])
 	}
+	sl.keep(rows[len(sl.block.Positions)*columns:], columns)
 	e.totals.Tokens += len(e.tokens)
 	if sl.finishing {
 		sl.finishCalls++

@@ -18,6 +18,17 @@ type Block struct {
 	// Step is the step of the grid, counted with the empty ones, or the number of the
 	// block where there is no grid.
 	Step int
+	// Ahead are positions of the next block whose rows this call must return too,
+	// for a fill with history. A block may have no Positions but Ahead: a call that
+	// reveals nothing, at a time of which the next block needs rows.
+	Ahead []int
+	// Weights, nil for a plain fill, are one a position: its token is drawn from
+	// [Mix](p, p′, w, Floor), p the row of this call and p′ the row that the call before
+	// gave at the same position, both as probabilities after exclusion, temperature
+	// and truncation. A weight of 0 is plain and needs no row of the call before.
+	Weights []float64
+	// Floor is κ in 0..1: no probability falls below κ times that of this call's row.
+	Floor float64
 }
 
 // Plan says which network call reveals which positions, and when. It holds no

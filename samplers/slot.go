@@ -17,6 +17,10 @@ type slot struct {
 	next      int
 	block     Block
 	finishing bool
+	// kept are the rows [len(keptAt)·columns] that the last call gave at the positions
+	// keptAt, which the block to fill looks back at.
+	kept   []float32
+	keptAt []int
 
 	calls, finishCalls int
 }
@@ -25,7 +29,7 @@ type slot struct {
 // uniforms of the tokens, in ascending order of the free positions.
 func (s *slot) start(seq Sequence, cfg Config) error {
 	v := cfg.Vocabulary
-	*s = slot{index: seq.Index, canvas: s.canvas[:0], free: s.free[:0], stream: s.stream, plan: s.plan, w: s.w[:0]}
+	*s = slot{index: seq.Index, canvas: s.canvas[:0], free: s.free[:0], stream: s.stream, plan: s.plan, w: s.w[:0], kept: s.kept[:0], keptAt: s.keptAt[:0]}
 	for l, id := range seq.Canvas {
 		switch {
 		case id == v.Mask:
