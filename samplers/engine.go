@@ -180,7 +180,7 @@ func newEngine(ctx context.Context, net Network, cfg Config, emit func(Result) e
 		return nil, fmt.Errorf("samplers: batch is %d: must be at least 1", cfg.Batch)
 	}
 	cfg.Batch = max(cfg.Batch, 1)
-	if cfg.Sampler.raw != nil && cfg.LogMass == nil {
+	if _, raw := cfg.Sampler.kernel.(rawKernel); raw && cfg.LogMass == nil {
 		return nil, fmt.Errorf("samplers: raw scores: the mass of a row is not known: set LogMass")
 	}
 	category, err := NewCategorical(cfg.Vocabulary, cfg.Sampler.settings.Draw)
@@ -312,7 +312,7 @@ func (e *engine) gather(slots []*slot, wanted int) error {
 func (e *engine) fill(sl *slot, rows []float32) error {
 	columns := e.cfg.Vocabulary.Columns
 	e.tokens = e.tokens[:0]
-	if e.cfg.Sampler.raw != nil && !sl.finishing {
+	if e.cfg.Sampler.kernel != nil && !sl.finishing {
 		if err := e.decode(sl, rows); err != nil {
 			return err
 		}

@@ -61,6 +61,8 @@ type Options struct {
 	// Finish says what becomes of positions that no step revealed: "denoise" fills
 	// them with one more call at δ, "leave" leaves them masked; "" is denoise.
 	Finish string
+	// Race says how a step of euler, tweedie or tau-leaping draws; "" is exact.
+	Race Race
 	// Draw says how tokens are drawn.
 	Draw
 }
@@ -105,8 +107,10 @@ type Settings struct {
 	// Scores is empty for a network whose rows are no scores.
 	Scores Scores `json:"scores,omitempty"`
 	Finish string `json:"finish,omitempty"`
+	// Race is empty where draws are exact.
+	Race Race `json:"draw,omitempty"`
 	Draw
-	// ChangesLaw says that Draw is not the network's own distribution.
+	// ChangesLaw says that tokens are not drawn from the network's own distribution.
 	ChangesLaw bool `json:"changes_law"`
 }
 
@@ -141,6 +145,9 @@ func (o Options) Uses() ([]string, error) {
 		if o.Tau == "one" {
 			drop(FlagScores)
 		}
+		if o.Race == RaceFloat32 {
+			drop(FlagScores)
+		}
 	}
 	if slices.Contains(d.Flags, FlagSizes) {
 		if sizes, err := parseSizes(o.Sizes); err != nil {
@@ -159,7 +166,7 @@ func (o Options) set() []string {
 		FlagSteps: o.Steps != 0, FlagGrid: o.Grid != "", FlagKappa: o.Kappa != 0, FlagNoise: o.Noise != "",
 		FlagSizes: o.Sizes != "", FlagOrder: o.Order != "", FlagTau: o.Tau != "", FlagT: o.T != nil, FlagDelta: o.Delta != nil,
 		FlagFinish: o.Finish != "", FlagTemperature: o.Temperature != nil, FlagTopK: o.TopK != 0, FlagTopP: o.TopP != 0,
-		FlagFloor: o.Floor != nil, FlagScores: o.Scores != "",
+		FlagFloor: o.Floor != nil, FlagScores: o.Scores != "", FlagDraw: o.Race != "",
 	} {
 		if isSet {
 			out = append(out, flag)
@@ -174,7 +181,7 @@ type Sampler struct {
 	law      planner
 	steps    *Steps
 	events   *eventLaw
-	raw      *rawKernel
+	kernel   kernel
 	settings Settings
 	denoise  bool
 }
@@ -207,6 +214,9 @@ func New(o Options, c Conditions) (*Sampler, error) {
 	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: o.Draw}}
 	t := o.Temperature
 	s.settings.ChangesLaw = t != nil && *t != 1 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1
+	if err := s.race(o); err != nil {
+		return nil, err
+	}
 	switch desc.Name {
 	case "fhs":
 		s.law = fhs{}

@@ -77,12 +77,16 @@ func (s *Sampler) lawOf(o Options, c Conditions, steps Steps) (err error) {
 	case RuleTrapezoidal:
 		s.law = trapezoidal{steps, s.floor(o), c.TimeConditioned}
 	default:
-		if s.settings.Scores == ScoresRaw {
-			s.raw = &rawKernel{steps}
-			s.law, s.steps = s.raw, nil
-			break
+		switch {
+		case s.settings.Scores == ScoresRaw:
+			s.kernel = rawKernel{steps}
+		case s.settings.Race == RaceFloat32:
+			s.kernel = gumbelKernel{steps, 24}
+		default:
+			s.law = gridPlan{steps}
+			return nil
 		}
-		s.law = gridPlan{steps}
+		s.law, s.steps = s.kernel, nil
 	}
 	return err
 }
@@ -163,7 +167,7 @@ func (s *Sampler) recordGrid(o Options, g Grid, noise Noise, rule Rule) {
 func (s *Sampler) Settings() Settings { return s.settings }
 
 // Steps returns the grid and its probabilities, false for a sampler without a grid and
-// for raw scores, whose probabilities are the network's. Steps.Rule tells which of its
+// for one without a plan, whose probabilities depend on the network. Steps.Rule tells which of its
 // steps reveal one position a call, and that trapezoidal's are half steps.
 func (s *Sampler) Steps() (Steps, bool) {
 	if s.steps == nil {
@@ -177,7 +181,7 @@ func (s *Sampler) Denoises() bool { return s.denoise }
 
 // ExpectedCalls returns the exact expected number of network calls of a sequence
 // with d free positions, and that of finishing calls, which is a probability. It is
-// an error when explicit sizes do not sum to d, and for raw scores.
+// an error when explicit sizes do not sum to d, and where there is no plan.
 func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 	calls, finish, err = s.law.calls(d)
 	if !s.denoise {
@@ -199,9 +203,13 @@ func (s *Sampler) ExpectedEvents(d int) (events float64, ok bool) {
 	return float64(d) * s.events.each, true
 }
 
+// Planned says whether reveals can be drawn before the network is called: not with raw
+// scores, nor with float32-gumbel.
+func (s *Sampler) Planned() bool { return s.kernel == nil }
+
 // Plan draws a plan into p for the free positions, which must be ascending, and
 // takes one uniform of the stream for each. It is an error when an explicit list
-// of sizes or positions does not fit them, and for raw scores, which have no plan.
+// of sizes or positions does not fit them, and for a sampler that has none ([Sampler.Planned]).
 func (s *Sampler) Plan(p *Plan, st *Stream, free []int) error {
 	if err := p.draw(s.law, st, free); err != nil {
 		return fmt.Errorf("samplers: %w", err)
@@ -212,9 +220,9 @@ func (s *Sampler) Plan(p *Plan, st *Stream, free []int) error {
 // String returns the settings in one line.
 func (s *Sampler) String() string {
 	t := s.settings
-	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores)}
+	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.Race)}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}
-	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) }), " ")
+	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) || x == string(RaceExact) }), " ")
 }

@@ -1,11 +1,8 @@
 package samplers
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // rawKernel is the law of a grid sampler for score networks as they are, not
@@ -33,11 +30,11 @@ const (
 	ScoresRaw Scores = "raw"
 )
 
-var errNoPlan = errors.New("raw scores have no plan: what is revealed depends on the network's rows; use normalised ones")
-
 func (rawKernel) plan(*Plan) error { return errNoPlan }
 
 func (rawKernel) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
+
+func (r rawKernel) grid() Grid { return r.steps.Grid }
 
 // stays returns the probability that a position of mass c stays masked in step k.
 func (r rawKernel) stays(k int, c float64) (float64, error) {
@@ -57,60 +54,43 @@ func (r rawKernel) stays(k int, c float64) (float64, error) {
 	return math.Exp(c * math.Log1p(-p)), nil
 }
 
-// decoder is what the slot of a sequence keeps where there is no plan. A position is
-// revealed when its survival, the product of the probabilities of its steps, falls to
-// its uniform or below: given that it was not before, that has the probability of the
-// step. Of mass 1 it is revealed in the step in which the sampler's own plan of the same
-// seed has it.
-type decoder struct {
-	kernel *rawKernel
-	// u and survival are by position of the canvas.
-	u, survival []float64
-	masked      []int
-	step        int
-	// mass are the logarithms of Σ e^row of the masked positions.
-	mass     []float64
-	revealed []hit
-}
-
-// hit is a position that a step reveals, with the row that names its token.
-type hit struct {
-	row, position int
-	lambda        float64
-}
-
-func (d *decoder) start(k *rawKernel, canvas []int64, free []int, st *Stream) {
-	d.kernel, d.step = k, 0
-	d.masked = append(d.masked[:0], free...)
-	d.u, d.survival = d.u[:0], d.survival[:0]
-	for range canvas {
-		d.u, d.survival = append(d.u, 0), append(d.survival, 1)
+// decode finds what is revealed given the log-mass of the row of each masked position,
+// and draws its tokens.
+func (r rawKernel) decode(e *engine, sl *slot, rows []float32) error {
+	d, columns := &sl.decoder, e.cfg.Vocabulary.Columns
+	d.mass = d.mass[:0]
+	for i, l := range d.masked {
+		norm, err := e.category.logSum(rows[i*columns : (i+1)*columns])
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		d.mass = append(d.mass, norm)
 	}
-	for _, l := range free {
-		d.u[l] = st.Float64()
+	if err := r.reveal(d, e.cfg.TimeConditioned, e.cfg.LogMass); err != nil {
+		return err
 	}
+	for i := range d.revealed {
+		h := &d.revealed[i]
+		token, err := e.category.Token(rows[h.row*columns:(h.row+1)*columns], sl.w[h.position])
+		if err != nil {
+			return fmt.Errorf("position %d: %w", h.position, err)
+		}
+		h.token = token
+	}
+	return nil
 }
 
-// next is the block of the next step's call: all masked positions, of which the call will
-// reveal some. It returns false when nothing is masked or no step is left.
-func (d *decoder) next() (Block, bool) {
-	grid := d.kernel.steps.Grid
-	if len(d.masked) == 0 || d.step == grid.Steps() {
-		return Block{}, false
-	}
-	return Block{Positions: d.masked, Lambda: grid.Lambda[d.step], Theta: grid.Theta[d.step], Step: d.step}, true
-}
-
-// reveal finds what the step reveals, given the log-mass of the row of each masked
-// position at −log α = θ. Without time it goes on to the first step that reveals something.
-func (d *decoder) reveal(timed bool, logMass func(norm, theta float64) float64) error {
-	grid := d.kernel.steps.Grid
-	d.revealed = d.revealed[:0]
+// reveal finds what the step reveals. A position is revealed when its survival, the
+// product of the probabilities of its steps, falls to its uniform or below: given that it
+// was not before, that has the probability of the step. Of mass 1 it is revealed in the
+// step in which the sampler's own plan of the same seed has it.
+func (r rawKernel) reveal(d *decoder, timed bool, logMass func(norm, theta float64) float64) error {
+	grid := r.steps.Grid
 	for {
 		k := d.step
 		d.step++
 		for i, l := range d.masked {
-			stays, err := d.kernel.stays(k, math.Exp(logMass(d.mass[i], grid.Theta[k])))
+			stays, err := r.stays(k, math.Exp(logMass(d.mass[i], grid.Theta[k])))
 			if err != nil {
 				return fmt.Errorf("position %d: %w", l, err)
 			}
@@ -119,45 +99,13 @@ func (d *decoder) reveal(timed bool, logMass func(norm, theta float64) float64) 
 			d.survival[l] = after
 			if d.u[l] >= after {
 				inside := (d.u[l] - after) / (before - after)
-				d.revealed = append(d.revealed, hit{i, l, grid.Lambda[k+1] + inside*(grid.Lambda[k]-grid.Lambda[k+1])})
+				d.revealed = append(d.revealed, hit{row: i, position: l, lambda: grid.Lambda[k+1] + inside*(grid.Lambda[k]-grid.Lambda[k+1])})
 			}
 		}
 		if timed || len(d.revealed) > 0 || d.step == grid.Steps() {
 			break
 		}
 	}
-	slices.SortFunc(d.revealed, func(a, b hit) int { return cmp.Or(cmp.Compare(b.lambda, a.lambda), a.position-b.position) })
-	return nil
-}
-
-// decode draws the tokens of what the step of a slot reveals and narrows its block
-// to that.
-func (e *engine) decode(sl *slot, rows []float32) error {
-	d, columns := &sl.decoder, e.cfg.Vocabulary.Columns
-	d.mass = d.mass[:0]
-	for i, l := range d.masked {
-		norm, err := e.category.logSum(rows[i*columns : (i+1)*columns])
-		if err != nil {
-			return fmt.Errorf("samplers: sequence %d, position %d: %w", sl.index, l, err)
-		}
-		d.mass = append(d.mass, norm)
-	}
-	if err := d.reveal(e.cfg.TimeConditioned, e.cfg.LogMass); err != nil {
-		return fmt.Errorf("samplers: sequence %d, %w", sl.index, err)
-	}
-	grid := d.kernel.steps.Grid
-	k := d.step - 1
-	b := Block{Lambda: grid.Lambda[k], Theta: grid.Theta[k], Step: k}
-	for _, h := range d.revealed {
-		token, err := e.category.Token(rows[h.row*columns:(h.row+1)*columns], sl.w[h.position])
-		if err != nil {
-			return fmt.Errorf("samplers: sequence %d, position %d: %w", sl.index, h.position, err)
-		}
-		b.Positions, b.Hits = append(b.Positions, h.position), append(b.Hits, h.lambda)
-		e.tokens = append(e.tokens, token)
-	}
-	sl.block = b
-	d.masked = slices.DeleteFunc(d.masked, func(l int) bool { return slices.Contains(b.Positions, l) })
 	return nil
 }
 

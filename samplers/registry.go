@@ -34,6 +34,7 @@ const (
 	FlagFinish      = "finish"
 	FlagFloor       = "floor"
 	FlagScores      = "scores"
+	FlagDraw        = "draw"
 	FlagTemperature = "temperature"
 	FlagTopK        = "top-k"
 	FlagTopP        = "top-p"
@@ -41,7 +42,7 @@ const (
 
 // AllFlags lists the names of the options that belong to a sampler.
 func AllFlags() []string {
-	return []string{FlagSteps, FlagGrid, FlagKappa, FlagNoise, FlagSizes, FlagOrder, FlagTau, FlagT, FlagDelta, FlagFinish, FlagFloor, FlagScores, FlagTemperature, FlagTopK, FlagTopP}
+	return []string{FlagSteps, FlagGrid, FlagKappa, FlagNoise, FlagSizes, FlagOrder, FlagTau, FlagT, FlagDelta, FlagFinish, FlagFloor, FlagScores, FlagDraw, FlagTemperature, FlagTopK, FlagTopP}
 }
 
 // rawSamplers are those that have a kernel of their own for raw scores.

@@ -45,9 +45,9 @@ func (s *slot) start(seq Sequence, cfg Config) error {
 		s.canvas = append(s.canvas, int64(id))
 	}
 	s.stream.Reset(cfg.Seed, seq.Index)
-	if raw := cfg.Sampler.raw; raw != nil {
+	if k := cfg.Sampler.kernel; k != nil {
 		s.plan.reset()
-		s.decoder.start(raw, s.canvas, s.free, &s.stream)
+		s.decoder.start(k, s.canvas, s.free, &s.stream)
 	} else if err := s.plan.draw(cfg.Sampler.law, &s.stream, s.free); err != nil {
 		return err
 	}
@@ -68,9 +68,9 @@ func (s *slot) advance(denoise bool) bool {
 		if s.block, more = s.decoder.next(); more {
 			return true
 		}
-		steps := s.decoder.kernel.steps
-		n := steps.Grid.Steps()
-		s.plan.Left, s.plan.LeftLambda, s.plan.LeftTheta = s.decoder.masked, steps.Grid.Lambda[n], steps.Grid.Theta[n]
+		grid := s.decoder.kernel.grid()
+		n := grid.Steps()
+		s.plan.Left, s.plan.LeftLambda, s.plan.LeftTheta = s.decoder.masked, grid.Lambda[n], grid.Theta[n]
 	}
 	switch {
 	case s.next < len(s.plan.Blocks):

@@ -204,8 +204,8 @@ func (g *generation) length() int {
 // tryPlans draws a plan for each canvas, so that sizes or an order that do not
 // fit one are refused before the first sample.
 func (g *generation) tryPlans() error {
-	if g.sampler.Settings().Scores == samplers.ScoresRaw {
-		return nil // They have no plan.
+	if !g.sampler.Planned() {
+		return nil
 	}
 	var plan samplers.Plan
 	for _, j := range g.jobs {

@@ -32,6 +32,8 @@ func sampleFlags() []cli.Flag {
 		&cli.StringFlag{Name: "tau", Category: catSample, DefaultText: "any", Usage: "`READING` of τ-leaping: any jump reveals a position, or exactly one"},
 		&cli.StringFlag{Name: "finish", Category: catSample, DefaultText: "denoise", Usage: "what becomes of positions that no step revealed: denoise or leave, `HOW`"},
 		&cli.Float64Flag{Name: "floor", Category: catSample, DefaultText: "0.1", Usage: "`K`: a fill that looks back keeps K times a token's own probability; in 0..1"},
+		&cli.StringFlag{Name: "draw", Category: catSample, DefaultText: "exact",
+			Usage: "`HOW` steps draw: exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run; changes the law"},
 		&cli.StringFlag{Name: "scores", Category: catSample, DefaultText: "normalised", Usage: "what is made of a score network's rows, normalised or raw: `READING`"},
 		&cli.Float64Flag{Name: "temperature", Category: catSample, DefaultText: "1", Usage: "`X` that divides the logits, 0 for the likeliest token; changes the law"},
 		&cli.Float64Flag{Name: "top-p", Category: catSample, DefaultText: "1", Usage: "keep the likeliest tokens of probability `P` together; changes the law"},
@@ -46,7 +48,7 @@ func samplerOptions(c *cli.Context) (samplers.Options, error) {
 	o := samplers.Options{
 		Sampler: c.String("sampler"), Grid: c.String("grid"), Steps: c.Int("steps"), Kappa: c.Float64("kappa"),
 		Noise: c.String("noise"), Sizes: c.String("sizes"), Order: c.String("order"), Tau: c.String("tau"), Finish: c.String("finish"),
-		Scores: samplers.Scores(c.String("scores")),
+		Scores: samplers.Scores(c.String("scores")), Race: samplers.Race(c.String("draw")),
 	}
 	o.TopP, o.TopK = c.Float64("top-p"), c.Int("top-k")
 	if c.IsSet("T") {
@@ -79,7 +81,7 @@ func checkSamplerFlags(c *cli.Context) error {
 		}
 		return usagef("--sampler %s: must be one of %s", name, strings.Join(names, ", "))
 	}
-	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish", "scores"} {
+	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish", "scores", "draw"} {
 		if c.IsSet(flag) && c.String(flag) == "" {
 			return usagef("--%s: the value is empty", flag)
 		}

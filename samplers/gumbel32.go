@@ -1,0 +1,127 @@
+package samplers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// gumbelKernel is a grid sampler as it is commonly implemented: at every step, each
+// masked position takes the argmax of log q − log(−log u) over the tokens, with
+// q = p_k·μ(a), and MASK, with q = 1−p_k, where u has few bits. With exact uniforms that is the
+// sampler's own step. With u on {1, …, 2^b−1}/2^b no Gumbel variable exceeds
+// −log(2^−b): a token of small q beats MASK with probability q·x/(e^x−1), x = 2^−b/q
+// (nearly), in place of q. Rare tokens are lost, the more the finer the grid, which
+// sharpens the law of the tokens, and reveals come late (arXiv 2409.02908).
+//
+// It is there to show that bias, and to meet numbers that were published with it. What it
+// reveals depends on the rows, and so there is no plan: it asks for the rows of all
+// masked positions whenever the canvas has changed, or at each step where the network
+// has time.
+type gumbelKernel struct {
+	steps Steps
+	// bits is b: 24 for float32.
+	bits int
+}
+
+// Race says how a step of a grid sampler finds what it reveals.
+type Race string
+
+// The ways to draw.
+const (
+	// RaceExact draws reveals and tokens apart, each from one 53-bit uniform.
+	RaceExact Race = "exact"
+	// RaceFloat32 lets the tokens and MASK race with 24-bit uniforms, as Gumbel-max in
+	// float32 does. It changes the law.
+	RaceFloat32 Race = "float32-gumbel"
+)
+
+// race reads how steps draw.
+func (s *Sampler) race(o Options) error {
+	switch o.Race {
+	case "", RaceExact:
+		return nil
+	case RaceFloat32:
+		s.settings.Race, s.settings.ChangesLaw = RaceFloat32, true
+		return nil
+	}
+	return fmt.Errorf("samplers: draw %q: must be %s or %s", o.Race, RaceExact, RaceFloat32)
+}
+
+func (gumbelKernel) plan(*Plan) error { return errNoPlan }
+
+func (gumbelKernel) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
+
+func (g gumbelKernel) grid() Grid { return g.steps.Grid }
+
+// decode runs the races of all masked positions until a step reveals something. Steps are
+// taken in stretches, position by position, so that a row is normalised once a
+// stretch and one is kept in memory; what a position did behind the first step that
+// reveals is thrown away, and that step's successors race anew.
+func (g gumbelKernel) decode(e *engine, sl *slot, rows []float32) error {
+	d, columns := &sl.decoder, e.cfg.Vocabulary.Columns
+	e.mixed = slices.Grow(e.mixed[:0], columns)[:columns]
+	for n := g.steps.Grid.Steps(); d.step < n && len(d.revealed) == 0; {
+		end := d.step + 1
+		if !e.cfg.TimeConditioned {
+			// About one reveal is expected in a stretch.
+			end = min(n, d.step+max(1, int(1/(float64(len(d.masked))*g.steps.Jump[d.step]+1e-9))))
+		}
+		last := end - 1
+		for i, l := range d.masked {
+			if err := e.category.Probabilities(e.mixed, rows[i*columns:(i+1)*columns]); err != nil {
+				return fmt.Errorf("position %d: %w", l, err)
+			}
+			for k := d.step; k <= last; k++ {
+				token := g.race(e.mixed, g.steps.Jump[k], &sl.stream)
+				if token < 0 {
+					continue
+				}
+				if k < last {
+					last = k
+					d.revealed = d.revealed[:0]
+				}
+				lambda := g.steps.Grid.Lambda[k]
+				d.revealed = append(d.revealed, hit{row: i, position: l, token: token, lambda: lambda})
+				break
+			}
+		}
+		d.step = last + 1
+		if e.cfg.TimeConditioned {
+			break
+		}
+	}
+	return nil
+}
+
+// race returns the token that wins, −1 where MASK does. The greatest
+// log q − log(−log u) is the least −log(u)/q; the least column wins among equals.
+func (g gumbelKernel) race(mu []float64, jump float64, st *Stream) int {
+	scale := math.Ldexp(1, g.bits)
+	winner, least := -1, math.Inf(1)
+	if jump < 1 {
+		least = -math.Log(st.coarse(g.bits)/scale) / (1 - jump)
+	}
+	for a, p := range mu {
+		if p == 0 {
+			continue
+		}
+		u := st.coarse(g.bits)
+		// 1−u ≤ −log u, and so most races are lost without a logarithm.
+		if q := jump * p; scale-u < least*q*scale {
+			if key := -math.Log(u/scale) / q; key < least {
+				winner, least = a, key
+			}
+		}
+	}
+	return winner
+}
+
+// coarse returns a uniform on {1, …, 2^bits−1}.
+func (s *Stream) coarse(bits int) float64 {
+	for {
+		if k := s.pcg.Uint64() >> (64 - bits); k != 0 {
+			return float64(k)
+		}
+	}
+}

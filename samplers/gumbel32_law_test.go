@@ -1,0 +1,47 @@
+package samplers_test
+
+import (
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestFloat32Gumbel: where no token is rare, its law is the sampler's own, on networks
+// with and without time, with masks left and filled; and a call is made only on a canvas
+// that has changed.
+func TestFloat32Gumbel(t *testing.T) {
+	const tests = 2 * 2 * 2
+	for _, i := range []int{0, 1} {
+		w, _ := openWorld(t, i)
+		for _, sampler := range []string{"tweedie", "euler"} {
+			for _, finish := range []string{"leave", "denoise"} {
+				T, delta := 3.0, 0.05
+				o := samplers.Options{Sampler: sampler, Steps: 12, T: &T, Delta: &delta, Finish: finish}
+				plain := newSampler(t, w, o)
+				steps, _ := plain.Steps()
+				o.Race = samplers.RaceFloat32
+				s := newSampler(t, w, o)
+				if s.Planned() || !s.Settings().ChangesLaw {
+					t.Fatalf("%v: planned %v, changes law %v", s, s.Planned(), s.Settings().ChangesLaw)
+				}
+				law := rawChain(w, steps.Grid, finish == "denoise", func(k int, _ float64) float64 { return 1 - steps.Jump[k] })
+				got := sampleMany(t, w, s, 5, lawDraws)
+				if p := goodness(got.states, law); p < familyLevel/tests {
+					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
+				}
+				if most := min(12, w.Facts().Length); !w.Facts().TimeConditioned {
+					if _, totals := collect(t, w, repeat(allMask(w), 50), config(w, s, 1)); totals.Calls > 50*most {
+						t.Errorf("%v: %d calls for 50 sequences of %d positions", s, totals.Calls, w.Facts().Length)
+					}
+				}
+			}
+		}
+	}
+	if _, err := samplers.New(samplers.Options{Sampler: "fhs", Race: samplers.RaceFloat32}, samplers.Conditions{}); err == nil {
+		t.Error("fhs has no race with MASK, and none is refused")
+	}
+	if _, err := samplers.New(samplers.Options{Sampler: "euler", Race: "float16"}, samplers.Conditions{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {
+		t.Errorf("an unknown draw: %v", err)
+	}
+}
