@@ -107,9 +107,9 @@ func CountExactChain(g samplers.Grid, d int) ExactChainCounts {
 	var all, aware Sum
 	for k := range n {
 		eta, rate := g.Theta[k]-g.Theta[k+1], Rate(g.Theta[k+1])
-		fall := math.Exp(-g.Theta[k+1]) * -math.Expm1(-eta)
 		all.Add(float64(d) * eta * rate)
-		aware.Add(float64(d) / g.Lambda[0] * rate * (eta - fall))
+		// ∫ λ over the segment, both terms positive.
+		aware.Add(float64(d) / g.Lambda[0] * rate * (eta + math.Expm1(-eta) - g.Lambda[k+1]*math.Expm1(-eta)))
 	}
 	left := g.Lambda[n] / g.Lambda[0]
 	return ExactChainCounts{

@@ -42,13 +42,12 @@ func (w *World) Loss(lambda float64) float64 {
 	return s.Value()
 }
 
-// SizesCost is the plan's NELBO of blocks of the given sizes in uniform order, Σ_k L_k c_{n_{k−1}}, n_k = L_1+…+L_k.
-func SizesCost(c []float64, sizes []int) float64 {
+// LossIntegral is d·∫_0^1 f(λ) dλ, which is E[NELBO].
+func (w *World) LossIntegral() float64 {
 	var s Sum
-	n := 0
-	for _, size := range sizes {
-		s.Add(float64(size) * c[n])
-		n += size
+	r := unitRule()
+	for i, lambda := range r.at {
+		s.Add(float64(w.D) * r.weight[i] * w.Loss(lambda))
 	}
 	return s.Value()
 }
@@ -62,14 +61,15 @@ func LatticeCost(d int, f func(lambda float64) float64, lambda []float64) float6
 	return s.Value()
 }
 
-// BestSizes are the n sizes of least SizesCost, the first of them in lexicographic order, by
-// dynamic programming; nil where n is not in 1..len(c).
+// BestSizes are the sizes of exactly n blocks of least Σ_k L_k c_{n_{k−1}}, n_k = L_1+…+L_k, the smallest first block
+// where several are best; nil where n is not in 1..len(c). Where c rises somewhere fewer blocks may be better,
+// among which [mdmgen/samplers.BestSizes] chooses too.
 func BestSizes(c []float64, n int) []int {
 	d := len(c)
 	if n < 1 || n > d {
 		return nil
 	}
-	cut := falling(d, n, func(from, to int) float64 { return float64(to-from) * c[from] })
+	cut := leastParts(d, n, func(from, to int) float64 { return float64(to-from) * c[from] })
 	out := make([]int, n)
 	for k := range out {
 		out[k] = cut[k+1] - cut[k]
@@ -77,8 +77,9 @@ func BestSizes(c []float64, n int) []int {
 	return out
 }
 
-// BestLattice are the n+1 masked fractions from 1 to 0 on the lattice i/points of least LatticeCost; the
-// least i first where several are; nil where n is not in 1..points.
+// BestLattice are the n+1 masked fractions from 1 to 0 on the lattice i/points of least LatticeCost, the shortest
+// first step where several are best; nil where n is not in 1..points. f need not come from a profile, as it
+// must for [mdmgen/samplers.BestGrid]: a time-conditioned denoiser's does not.
 func BestLattice(f func(lambda float64) float64, n, points int) []float64 {
 	if n < 1 || n > points {
 		return nil
@@ -88,7 +89,7 @@ func BestLattice(f func(lambda float64) float64, n, points int) []float64 {
 	for i := range loss {
 		loss[i] = f(at(i))
 	}
-	cut := falling(points, n, func(from, to int) float64 { return float64(to-from) * loss[from] })
+	cut := leastParts(points, n, func(from, to int) float64 { return float64(to-from) * loss[from] })
 	out := make([]float64, n+1)
 	for k, i := range cut {
 		out[k] = at(i)
@@ -96,8 +97,8 @@ func BestLattice(f func(lambda float64) float64, n, points int) []float64 {
 	return out
 }
 
-// falling cuts 0..last into n parts of least total cost: the ends 0 = i_0 < … < i_n = last.
-func falling(last, n int, cost func(from, to int) float64) []int {
+// leastParts cuts 0..last into n parts of least total cost: the ends 0 = i_0 < … < i_n = last.
+func leastParts(last, n int, cost func(from, to int) float64) []int {
 	// best[i] is the least cost of the parts from i to the end, k of them.
 	best := slices.Repeat([]float64{math.Inf(1)}, last+1)
 	best[last] = 0
@@ -105,8 +106,9 @@ func falling(last, n int, cost func(from, to int) float64) []int {
 	for k := 1; k <= n; k++ {
 		next := slices.Repeat([]float64{math.Inf(1)}, last+1)
 		to := make([]int, last+1)
-		for i := range last {
-			for j := i + 1; j <= last; j++ {
+		for i := range last - k + 1 {
+			to[i] = last - k + 1 // where every cost is infinite
+			for j := i + 1; j <= last-k+1; j++ {
 				if x := cost(i, j) + best[j]; x < next[i] {
 					next[i], to[i] = x, j
 				}
