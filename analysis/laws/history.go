@@ -3,26 +3,9 @@ package laws
 import (
 	"math"
 	"slices"
+
+	"mdmgen/samplers"
 )
-
-// lookBack writes to out the distribution of a fill that looks back one call,
-//
-//	max((1+w)·p − w·before, floor·p), normalised,
-//
-// p the row of this call and before the row of the call before at the same position.
-// floor 0 may exclude a token that p allows.
-func lookBack(out, p, before []float64, w, floor float64) {
-	sum := 0.0
-	for a, x := range p {
-		out[a] = lookBackTerm(x, before[a], w, floor)
-		sum += out[a]
-	}
-	for a := range out {
-		out[a] /= sum
-	}
-}
-
-func lookBackTerm(p, before, w, floor float64) float64 { return max(p+w*(p-before), floor*p) }
 
 // A Fill gives the probability of a token: now and before are the rows of this call and
 // of the call before at the token's position, block counts blocks and i the tokens of the
@@ -33,21 +16,20 @@ type Fill func(now, before []float64, token, block, i int) float64
 // PlainFill asks the row of this call.
 func PlainFill(now, _ []float64, token, _, _ int) float64 { return now[token] }
 
-// LookBackFill draws from max((1+w)·p − w·p', floor·p), normalised. weight gives w; 0 is plain.
+// LookBackFill draws from max((1+w)·p − w·p′, floor·p), normalised: [samplers.Mix]. weight
+// gives w; 0 is plain.
 func LookBackFill(floor float64, weight func(block, i int) float64) Fill {
 	return func(now, before []float64, token, block, i int) float64 {
-		if before == nil {
-			return now[token]
+		w := 0.0
+		if before != nil {
+			w = weight(block, i)
 		}
-		w := weight(block, i)
 		if w == 0 {
 			return now[token]
 		}
-		sum := 0.0
-		for a, p := range now {
-			sum += lookBackTerm(p, before[a], w, floor)
-		}
-		return lookBackTerm(now[token], before[token], w, floor) / sum
+		mixed := make([]float64, len(now))
+		samplers.Mix(mixed, now, before, w, floor)
+		return mixed[token]
 	}
 }
 

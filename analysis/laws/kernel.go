@@ -34,7 +34,7 @@ func (w *World) visitFrom(jump []float64, from, to, l int, q float64, do func(to
 	}
 }
 
-// push moves a law through one step. new is the probability that it leads to another
+// push moves a law through one step. fresh is the probability that it leads to another
 // state that still has masks: a canvas that the network was not asked on before.
 func (w *World) push(law []float64, k kernel) (out []float64, fresh float64) {
 	out = make([]float64, w.States)

@@ -27,8 +27,9 @@ const (
 type Visited struct {
 	// Law [States] is the law at the end.
 	Law []float64
-	// Calls is the expected number of different canvases with masks on the way, the one
-	// that is left at the end among them: what a time-free network with a cache is asked.
+	// Calls is the expected number of canvases with masks on the way that differ from the
+	// one before, the one that is left at the end among them: what a time-free network
+	// that remembers the rows of its last call is asked.
 	Calls float64
 }
 

@@ -35,7 +35,8 @@ type thetaStep struct {
 	leap          []float64
 }
 
-// ThetaLaw is the law of a scheme with 0 < theta < 1 on a grid. clipped is the largest
+// ThetaLaw is the law of a scheme with 0 < theta < 1 on a grid. Its calls are those of x where the step before changed
+// it, and of x* where it is another canvas than x. clipped is the largest
 // total rate of a position's tokens that was cut to 0 in one second stage.
 func (w *World) ThetaLaw(scheme ThetaScheme, g samplers.Grid, theta float64) (v Visited, clipped float64) {
 	law, visited := w.start(), Sum{}

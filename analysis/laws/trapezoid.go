@@ -41,7 +41,7 @@ func (w *World) TrapezoidLaw(steps samplers.Steps, theta, floor float64) []float
 				clear(second)
 				w.masked(y, func(l int) {
 					fill := second[l*w.V : (l+1)*w.V]
-					lookBack(fill, row(middle, w, y, l), row(now, w, x, l), weight, floor)
+					samplers.Mix(fill, row(middle, w, y, l), row(now, w, x, l), weight, floor)
 					for a := range fill {
 						fill[a] *= steps.Jump[k+1]
 					}
