@@ -15,9 +15,18 @@ import (
 // with its best schedules, and laws of further samplers. The file names its world,
 // whose own file says what q0 and μ are.
 func moreFile(f file, m *matcher) error {
+	want, err := moreValues(f)
+	if err != nil {
+		return err
+	}
+	return m.match("", f.doc, want)
+}
+
+// moreValues is everything that follows from the world and the settings.
+func moreValues(f file) (object, error) {
 	r := more{doc: f.doc, losses: make(map[float64]float64)}
 	if err := r.open(f); err != nil {
-		return err
+		return nil, err
 	}
 	r.fhs, r.c = r.w.FHSLaw(), r.w.Profile()
 	want := object{
@@ -35,14 +44,11 @@ func moreFile(f file, m *matcher) error {
 	for i, n := range r.in.list(f.doc, "laws") {
 		entries = append(entries, r.law(n))
 		if r.in.err != nil {
-			return fmt.Errorf("field laws[%d]: %w", i, r.in.err)
+			return nil, fmt.Errorf("field laws[%d]: %w", i, r.in.err)
 		}
 	}
 	want["laws"], want["checks"] = entries, r.checks()
-	if r.in.err != nil {
-		return r.in.err
-	}
-	return m.match("", f.doc, want)
+	return want, r.in.err
 }
 
 // more is what the values of such a file are computed from.

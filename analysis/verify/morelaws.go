@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -303,15 +302,4 @@ func (r *more) entropyBounded(_, s *node) outcome {
 		r.found.add("eb_replay", math.Abs(p-r.w.EntropyBoundedReplay(i, gamma)))
 	}
 	return outcome{settings: object{"gamma": given{}}, denoised: law, calls: calls}
-}
-
-// profileSchedule reads "profile" and "profile (lattice 1/400)".
-func profileSchedule(name string) (points int, ok bool) {
-	if name == "profile" {
-		return lattice, true
-	}
-	if _, err := fmt.Sscanf(name, "profile (lattice 1/%d)", &points); err != nil || points < 1 || points > 4000 {
-		return 0, false
-	}
-	return points, true
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -133,7 +134,7 @@ func (r *more) schedule(s *node, settings object) []float64 {
 	}
 	kind := samplers.GridKind(name)
 	var own []float64
-	switch points, isProfile := profileSchedule(name); {
+	switch points, isProfile := r.profileSchedule(name); {
 	case slices.Contains([]samplers.GridKind{samplers.GridLambda, samplers.GridCos2, samplers.GridCosine}, kind):
 		g, err := samplers.NewGrid(samplers.GridSpec{Kind: kind, T: math.Inf(1), Steps: n})
 		if err != nil {
@@ -145,11 +146,31 @@ func (r *more) schedule(s *node, settings object) []float64 {
 		own = logRevealOdds(r.w.D, n)
 	case isProfile && n <= points:
 		own = r.bestGrid(n, points, file)
+	case r.in.err != nil:
+		return []float64{1, 0}
 	default:
 		return file
 	}
 	settings["masked_fractions"] = own
 	return own
+}
+
+// mostPoints bounds the lattice that is searched.
+const mostPoints = 1000
+
+// profileSchedule reads "profile", which is on the usual lattice, and "profile (lattice 1/400)".
+func (r *more) profileSchedule(name string) (points int, ok bool) {
+	if name == "profile" {
+		return lattice, true
+	}
+	if _, err := fmt.Sscanf(name, "profile (lattice 1/%d)", &points); err != nil {
+		return 0, false
+	}
+	if points < 1 || points > mostPoints {
+		r.in.fail("schedule %.60q: the lattice must have 1 to %d steps", name, mostPoints)
+		return 0, false
+	}
+	return points, true
 }
 
 // logRevealOdds has the odds (1−λ)/λ of N−1 masked fractions in geometric progression, from λ = 1−1/d to
