@@ -5,6 +5,12 @@
 // identities of the paper's section 3, and both sides of its Theorems 1, 2, 4
 // and 5.
 //
+// It also has the laws of the samplers of neighbouring papers: uniformization and MATU
+// ([World.ExactChain]), DMPM ([World.FrozenLaw]), kernels of raw scores, the θ schemes, the
+// trapezoidal plan, blocks whose fill looks back, entropy-bounded unmasking; and the
+// loss profile with the schedules that are best for it. [World.SamplerLaw] is the law of a
+// sampler of package samplers.
+//
 // Nothing here is estimated: a value is exact up to rounding, or an integral whose
 // quadrature error is far below 1e-10. The cost grows like (2V+1)^d a step of a
 // grid, so that worlds have a few thousand states at most.

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"mdmgen/analysis/theory"
-	"mdmgen/samplers"
 )
 
 // Theorem1 holds both sides of TV(q_δ, p) ≤ TV(q_T, p_0) + Σ_k ∫ E_{x∼q_t} Σ_y |R̂ − R_t| dt
@@ -105,48 +104,6 @@ func moment(n, m int, a, b float64) float64 {
 			term = -term
 		}
 		out += binomial(m, j) * term
-	}
-	return out
-}
-
-// FrozenLaw is the law of the CTMC with rates r(θ_k)·μ(x_t,θ_k) inside each step. A masked position waits
-// for an exponential time whatever the tokens are, so a step of length η from x makes n reveals with
-// weight (1−e^(−h))^n/n! · e^(−h·m(y)), h = η r(θ_k), times the sum over paths of n reveals of Π μ.
-func (w *World) FrozenLaw(g samplers.Grid) []float64 {
-	law := w.start()
-	for k := range g.Steps() {
-		h := (g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k])
-		rows := w.Rows(g.Lambda[k])
-		paths, next := law, make([]float64, w.States)
-		weight := 1.0
-		for n := range w.D + 1 {
-			if n > 0 {
-				paths = w.revealOne(paths, rows)
-				weight *= -math.Expm1(-h) / float64(n)
-			}
-			for y, q := range paths {
-				if q > 0 {
-					next[y] += weight * math.Exp(-h*float64(w.masks[y])) * q
-				}
-			}
-		}
-		law = next
-	}
-	return law
-}
-
-// revealOne sums over one reveal: out[x⊕_l a] = Σ f[x]·μ^l(a|x).
-func (w *World) revealOne(f, rows []float64) []float64 {
-	out := make([]float64, w.States)
-	for x, q := range f {
-		if q == 0 {
-			continue
-		}
-		w.masked(x, func(l int) {
-			for a, mu := range row(rows, w, x, l) {
-				out[w.Reveal(x, l, a)] += q * mu
-			}
-		})
 	}
 	return out
 }

@@ -21,6 +21,9 @@ type file struct {
 	path string
 	data []byte
 	doc  *node
+	// worlds is the folder of the worlds that the file names, "" for that in which such
+	// files are laid.
+	worlds string
 }
 
 // Kind is what a reference file is about.
@@ -30,6 +33,8 @@ type Kind struct {
 	// Model says whether the file's numbers are a model's; others are recomputed from the
 	// file alone.
 	Model bool
+	// Worlds says that the file names worlds, which have files of their own.
+	Worlds bool
 	// Limit is the usual greatest difference, Measure what it is compared with.
 	Limit   float64
 	Measure Measure
@@ -44,9 +49,10 @@ const lawsLimit = 1e-10
 // kinds of JSON files, by schema.
 var kinds = []Kind{
 	{Name: "mdm-laws-world/1", run: worldFile},
+	{Name: "mdm-laws-more/1", Worlds: true, run: moreFile},
 	{Name: "mdm-laws-maskmass/1", run: maskmassFile},
 	{Name: "mdm-laws-theorem3/1", run: theorem3File},
-	{Name: "mdm-laws-scaling/1", run: scalingFile},
+	{Name: "mdm-laws-scaling/1", Worlds: true, run: scalingFile},
 	{Name: "mdm-laws-gumbel/1", run: gumbelFile},
 	{Name: windowsSchema, Model: true, Limit: 2e-5, Measure: Relative, rows: windows},
 }
@@ -118,9 +124,16 @@ func open(path string) (Kind, file, error) {
 // model. limit is the greatest difference that is accepted; below 0 it is the
 // kind's own. A difference above it is part of the report; an error means that the
 // comparison could not be made. When ctx ends it returns at once, while what it began
-// may run on for some seconds.
+// may run on for some seconds. Worlds that a file names are looked for beside it;
+// [FileWithWorlds] takes their folder.
 func File(ctx context.Context, m model.Model, path string, limit float64) (Report, error) {
+	return FileWithWorlds(ctx, m, path, limit, "")
+}
+
+// FileWithWorlds is [File] with the folder of the worlds' files that the file names.
+func FileWithWorlds(ctx context.Context, m model.Model, path string, limit float64, worlds string) (Report, error) {
 	k, f, err := open(path)
+	f.worlds = worlds
 	if err != nil {
 		return Report{}, err
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 // beside it.
 func scalingFile(f file, m *matcher) error {
 	in := new(inputs)
-	s := scaling{in: in, dir: filepath.Dir(f.path), worlds: make(map[string]*laws.World)}
+	s := scaling{in: in, dir: cmp.Or(f.worlds, filepath.Dir(f.path)), worlds: make(map[string]*laws.World)}
 	t, delta := in.number(f.doc, "T", 0.1, 100), in.number(f.doc, "delta", 1e-6, 1)
 	want := object{
 		"T": given{}, "delta": given{},

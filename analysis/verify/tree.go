@@ -24,6 +24,12 @@ type (
 // file's formula cancels or takes a root near 0; the limit is wider by that much.
 type rounded struct{ value, slack float64 }
 
+// loose widens the limit of everything below it by a factor.
+type loose struct {
+	value  any
+	factor float64
+}
+
 // matcher compares a file with a tree and gathers items in the file's order.
 type matcher struct {
 	limit float64
@@ -38,6 +44,11 @@ func (m *matcher) match(path string, file *node, want any) error {
 	switch want := want.(type) {
 	case exempt, given:
 		return nil
+	case loose:
+		limit := m.limit
+		defer func() { m.limit = limit }()
+		m.limit *= want.factor
+		return m.match(path, file, want.value)
 	case object:
 		return m.object(path, file, want)
 	case list:

@@ -19,6 +19,7 @@ func verifyCommand(s streams) *cli.Command {
 	flags := append(modelFlags(),
 		&cli.StringFlag{Name: "golden", Usage: "`FILE` of reference tensors (safetensors): input_ids.N, sigma.N and logits.N, log_mu.N, forward.N or log_score.N"},
 		&cli.Float64Flag{Name: "limit", Usage: "greatest difference that passes, `X` (default: 1e-4 for tensors and losses, 2e-5 for likelihoods of windows, 1e-10 for exact laws)"},
+		&cli.StringFlag{Name: "worlds", Usage: "`FOLDER` of the worlds that FILE.json names (default: beside it)"},
 		&cli.BoolFlag{Name: "json", Usage: "print the report as JSON"},
 	)
 	return &cli.Command{
@@ -30,7 +31,9 @@ func verifyCommand(s streams) *cli.Command {
 			"is: exact laws, which need no model, or what --model gives, exact likelihoods of windows of a text or the\n" +
 			"losses of public implementations. Exits with 3 when one is above the limit. Two correct float32 executions of a small\n" +
 			"network differ by about 1e-5; a wrong norm or activation by 1e-3 or more. Exact values are compared with\n" +
-			"limit·max(1, |value|), ten times that for euler_rate_integral and euler_rhs; whole numbers agree exactly.\n" +
+			"limit·max(1, |value|), ten times that for euler_rate_integral, euler_rhs and fhs_extrapolated_time; whole\n" +
+			"numbers agree exactly. A file of further samplers' laws names its world, whose file is ../laws/NAME.json from\n" +
+			"it, or NAME.json beside it, or in the folder --worlds.\n" +
 			"The limit beside an item is wider where the stored value is itself rounded more.",
 		Flags:  flags,
 		Action: func(c *cli.Context) error { return verifyFile(c, s) },
@@ -64,6 +67,9 @@ func verifyFile(c *cli.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	if c.IsSet("worlds") && !kind.Worlds {
+		return usagef("verify: --worlds: %s names no worlds", path)
+	}
 	if kind.Model {
 		return verifyModel(c, s, ref, path, limit)
 	}
@@ -72,7 +78,7 @@ func verifyFile(c *cli.Context, s streams) error {
 			return usagef("verify: --%s: a file of exact laws (%s) needs no model", name, kind.Name)
 		}
 	}
-	report, err := verify.File(c.Context, nil, path, limit)
+	report, err := verify.FileWithWorlds(c.Context, nil, path, limit, c.String("worlds"))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,99 @@
+package laws
+
+import (
+	"math"
+
+	"mdmgen/samplers"
+)
+
+// FrozenLaw is the law over states of the CTMC with rates r(θ_k)·μ(x_t,θ_k) inside each step, time frozen and
+// state current: Theorem 1's frozen process, and the sampler DMPM (Conforti et al., arXiv 2512.00580, solved exactly
+// in each step). A masked position waits for an exponential time whatever the tokens are, so that step k reveals
+// each with probability [RevealProbabilities], in uniform order, one after the other.
+func (w *World) FrozenLaw(g samplers.Grid) []float64 {
+	law := w.start()
+	for k := range g.Steps() {
+		h := (g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k])
+		law = w.oneByOne(law, w.Rows(g.Lambda[k]), -math.Expm1(-h), math.Exp(-h))
+	}
+	return law
+}
+
+// RevealProbabilities are 1−e^(−η_k r(θ_k)) for the steps of a grid.
+func RevealProbabilities(g samplers.Grid) []float64 {
+	out := make([]float64, g.Steps())
+	for k := range out {
+		out[k] = -math.Expm1(-(g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k]))
+	}
+	return out
+}
+
+// oneByOne pushes a law through a step that reveals each masked position with
+// probability reveal, independently, in uniform order and one after the other, so
+// that a token sees those before it: n reveals that leave y have the weight
+//
+//	reveal^n/n! · stay^m(y)
+//
+// times the sum over paths of n reveals of Π μ.
+func (w *World) oneByOne(law, rows []float64, reveal, stay float64) []float64 {
+	paths, next := law, make([]float64, w.States)
+	weight := 1.0
+	for n := range w.D + 1 {
+		if n > 0 {
+			paths = w.revealOne(paths, rows)
+			weight *= reveal / float64(n)
+		}
+		for y, q := range paths {
+			if q > 0 {
+				next[y] += weight * integerPower(stay, w.masks[y]) * q
+			}
+		}
+	}
+	return next
+}
+
+// revealOne sums over one reveal: out[x⊕_l a] = Σ f[x]·μ^l(a|x).
+func (w *World) revealOne(f, rows []float64) []float64 {
+	out := make([]float64, w.States)
+	for x, q := range f {
+		if q == 0 {
+			continue
+		}
+		w.masked(x, func(l int) {
+			for a, mu := range row(rows, w, x, l) {
+				out[w.Reveal(x, l, a)] += q * mu
+			}
+		})
+	}
+	return out
+}
+
+// FrozenSeries is [World.FrozenLaw] by the exponential of the generator: with P one step of the chain of d clocks, of
+// which one that rings at a visible position changes nothing, a step of h = η_k r(θ_k) is the Poisson series
+// Σ_n e^(−dh) (dh)^n/n! · P^n.
+func (w *World) FrozenSeries(g samplers.Grid) []float64 {
+	law := w.start()
+	for k := range g.Steps() {
+		mean := float64(w.D) * (g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k])
+		rows := w.Rows(g.Lambda[k])
+		term, next := law, make([]float64, w.States)
+		weight := math.Exp(-mean)
+		// h < 1 on every grid inside (0,T]: after 40+8d terms what is left is below 1e-30.
+		for n := range 40 + 8*w.D {
+			if n > 0 {
+				moved := w.revealOne(term, rows)
+				for x, q := range term {
+					moved[x] += float64(w.D-w.masks[x]) * q
+					moved[x] /= float64(w.D)
+				}
+				term = moved
+				weight *= mean / float64(n)
+			}
+			for x, q := range term {
+				next[x] += weight * q
+			}
+		}
+		law = next
+	}
+	return law
+}

@@ -1,0 +1,98 @@
+package laws_test
+
+import (
+	"math"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/samplers"
+)
+
+// TestSamplerLaw draws plans of every sampler, fills them from the world's rows and
+// compares the counts with the exact law: 30,000 draws a law, no state further than 5
+// standard deviations (a chance of 3e-4 over some 500 states).
+func TestSamplerLaw(t *testing.T) {
+	ptr := func(x float64) *float64 { return &x }
+	options := []samplers.Options{
+		{}, {Sampler: "parallel-fhs", Sizes: "1,2"}, {Sampler: "parallel-fhs", Sizes: "2,1"},
+		{Sampler: "extrapolated-fhs", Sizes: "1,2"}, {Sampler: "paired-fhs", Sizes: "1,2", Floor: ptr(0)},
+		{Sampler: "ordered"}, {Sampler: "ordered", Order: "random"}, {Sampler: "ordered", Order: "2,0,1"},
+		{Sampler: "euler", Steps: 4}, {Sampler: "tweedie", Grid: "cosine", Steps: 2}, {Sampler: "tau-leaping", Tau: "one", Steps: 3, Finish: "leave"},
+		{Sampler: "uniformization", Steps: 4, Finish: "leave", Delta: ptr(0.3)}, {Sampler: "matu", Steps: 2, T: ptr(1), Delta: ptr(0.1)},
+		{Sampler: "dmpm", Steps: 3, Finish: "leave"}, {Sampler: "dmpm", Steps: 3, Noise: "cosine", Grid: "uniform"},
+		{Sampler: "trapezoidal", Steps: 2, Grid: "lambda"}, {Sampler: "trapezoidal", Steps: 1, Grid: "uniform", Finish: "leave", Delta: ptr(0.5)},
+	}
+	for _, name := range []string{"timed3", "xor3-mixed"} {
+		w, _ := openWorld(t, name)
+		for _, o := range options {
+			s, err := samplers.New(o, samplers.Conditions{TimeConditioned: w.Timed(), InfiniteSigma: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			law, err := w.SamplerLaw(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const n = 30000
+			counts := make([]float64, w.States)
+			for i := range uint64(n) {
+				counts[draw(t, w, s, samplers.NewStream(11, i))]++
+			}
+			for x, p := range law {
+				if sd := math.Sqrt(n * p * (1 - p)); math.Abs(counts[x]-n*p) > 5*sd+1e-9 {
+					t.Errorf("%s: %s: state %d was drawn %v times, %.1f expected, standard deviation %.1f", name, s, x, counts[x], n*p, sd)
+				}
+			}
+		}
+	}
+	w, _ := openWorld(t, "xor3-mixed")
+	for _, o := range []samplers.Options{
+		{Draw: samplers.Draw{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
+	} {
+		s, err := samplers.New(o, samplers.Conditions{LogScores: o.Scores != ""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.SamplerLaw(s); err == nil {
+			t.Errorf("%v has a law", o)
+		}
+	}
+}
+
+// draw runs a plan on the world's table.
+func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream) int {
+	var p samplers.Plan
+	free := make([]int, w.D)
+	for l := range free {
+		free[l] = l
+	}
+	if err := s.Plan(&p, st, free); err != nil {
+		t.Fatal(err)
+	}
+	state := w.AllMask()
+	row := func(rows []float64, state, l int) []float64 { return rows[(state*w.D+l)*w.V : (state*w.D+l+1)*w.V] }
+	var before []float64
+	was := state
+	mixed := make([]float64, w.V)
+	for _, b := range p.Blocks {
+		rows := w.Rows(b.Lambda)
+		next := state
+		for i, l := range b.Positions {
+			fill := row(rows, state, l)
+			if b.Weights != nil && b.Weights[i] != 0 {
+				samplers.Mix(mixed, fill, row(before, was, l), b.Weights[i], b.Floor)
+				fill = mixed
+			}
+			next = w.Reveal(next, l, samplers.Pick(fill, st.Float64()))
+		}
+		before, was, state = rows, state, next
+	}
+	if s.Denoises() {
+		rows, next := w.Rows(p.LeftLambda), state
+		for _, l := range p.Left {
+			next = w.Reveal(next, l, samplers.Pick(row(rows, state, l), st.Float64()))
+		}
+		state = next
+	}
+	return state
+}

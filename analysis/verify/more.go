@@ -1,0 +1,135 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/model/world"
+)
+
+// moreFile recomputes a file of the layout mdm-laws-more/1: the loss profile of a world
+// with its best schedules, and laws of further samplers. The file names its world,
+// whose own file says what q0 and μ are.
+func moreFile(f file, m *matcher) error {
+	want, err := moreValues(f)
+	if err != nil {
+		return err
+	}
+	return m.match("", f.doc, want)
+}
+
+// moreValues is everything that follows from the world and the settings.
+func moreValues(f file) (object, error) {
+	r := more{doc: f.doc, losses: make(map[float64]float64)}
+	if err := r.open(f); err != nil {
+		return nil, err
+	}
+	r.fhs, r.c = r.w.FHSLaw(), r.w.Profile()
+	want := object{
+		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{},
+		"q0_entropy": laws.Entropy(r.w.Q0),
+		"profile":    r.profile(),
+	}
+	for name, value := range map[string]int{"S": r.w.V + 1, "mask": r.w.V} {
+		if f.doc.fields[name] != nil {
+			want[name] = value
+		}
+	}
+	want["seed"] = exempt{}
+	entries := list{}
+	for i, n := range r.in.list(f.doc, "laws") {
+		entries = append(entries, r.law(n))
+		if r.in.err != nil {
+			return nil, fmt.Errorf("field laws[%d]: %w", i, r.in.err)
+		}
+	}
+	want["laws"], want["checks"] = entries, r.checks()
+	return want, r.in.err
+}
+
+// more is what the values of such a file are computed from.
+type more struct {
+	in  inputs
+	doc *node
+	w   *laws.World
+	// world is the world's own file.
+	world *node
+	fhs   []float64
+	// c is the loss profile; losses are f(λ), as far as they were asked for.
+	c      []float64
+	losses map[float64]float64
+	// found are the differences that "checks" may tell of.
+	found differences
+}
+
+// open finds the world's file.
+func (r *more) open(f file) error {
+	name := r.in.text(f.doc, "world")
+	if r.in.err != nil {
+		return r.in.err
+	}
+	if name == "" || name != filepath.Base(name) || name == "." || name == ".." {
+		return fmt.Errorf("world %.60q: must be the name of a file in the folder laws beside this one's, without .json", name)
+	}
+	path, data, err := worldBeside(f, name)
+	if err != nil {
+		return err
+	}
+	open, err := world.Parse(data)
+	if err != nil {
+		return fmt.Errorf("world %s: %w", path, err)
+	}
+	if err := enumerable(open.Facts().Length, open.Facts().Columns); err != nil {
+		return fmt.Errorf("world %s: %w", path, err)
+	}
+	if r.w, err = laws.New(open); err != nil {
+		return fmt.Errorf("world %s: %w", path, err)
+	}
+	if r.world, err = readDocument(data); err != nil {
+		return fmt.Errorf("world %s: %w", path, err)
+	}
+	return nil
+}
+
+// worldBeside reads the file of a world that another file names: in the folder that the
+// caller gave, else in the folder laws beside the file's own, else beside the file.
+func worldBeside(f file, name string) (path string, data []byte, err error) {
+	dir := filepath.Dir(f.path)
+	folders := []string{filepath.Join(dir, "..", "laws"), dir}
+	if f.worlds != "" {
+		folders = []string{f.worlds}
+	}
+	for _, folder := range folders {
+		path = filepath.Join(folder, name+".json")
+		info, err := os.Stat(path)
+		if own, ownErr := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) || err == nil && ownErr == nil && os.SameFile(info, own) {
+			continue
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("world %q: %w", name, err)
+		}
+		if info.IsDir() || info.Size() > maxFile {
+			return "", nil, fmt.Errorf("world %q: %s must be a file of at most %d bytes", name, path, maxFile)
+		}
+		data, err = os.ReadFile(path)
+		if err != nil {
+			return "", nil, fmt.Errorf("world %q: %w", name, err)
+		}
+		return path, data, nil
+	}
+	return "", nil, fmt.Errorf("world %q: there is no %s: put the world's file there, or name its folder", name, filepath.Join(folders[0], name+".json"))
+}
+
+// loss is f(λ) of the world.
+func (r *more) loss(lambda float64) float64 {
+	if f, ok := r.losses[lambda]; ok {
+		return f
+	}
+	f := r.w.Loss(lambda)
+	r.losses[lambda] = f
+	return f
+}
