@@ -54,6 +54,9 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 				*field = &x
 			}
 		}
+		if err := useProfile(c, &o); err != nil {
+			return nil, err
+		}
 		list := []int{0}
 		if slices.Contains(uses, "steps") {
 			list, used["steps"] = steps, true

@@ -20,13 +20,13 @@ func sampleFlags() []cli.Flag {
 		&cli.StringFlag{Name: "sampler", Value: "fhs", Category: catSample, Usage: "`NAME` of the sampler: " + strings.Join(names, ", ")},
 		&cli.IntFlag{Name: "steps", Category: catSample, DefaultText: "128", Usage: "`N` steps of the grid, or groups of parallel-fhs"},
 		&cli.StringFlag{Name: "grid", Category: catSample, DefaultText: "uniform",
-			Usage: "`GRID` of times: uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST"},
+			Usage: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST"},
 		&cli.Float64Flag{Name: "kappa", Category: catSample, DefaultText: "what --steps makes it", Usage: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps"},
 		&cli.StringFlag{Name: "noise", Category: catSample, DefaultText: "the model's",
 			Usage: "`NOISE` in whose time steps are taken: " + strings.Join(samplers.Noises(), ", ")},
 		&cli.Float64Flag{Name: "T", Category: catSample, DefaultText: "the noise's end, or 5", Usage: "`X`, the −log α at which the sampler starts; inf where it may be"},
 		&cli.Float64Flag{Name: "delta", Category: catSample, DefaultText: "the noise's end, or 0.01", Usage: "`X`, the −log α at which it stops"},
-		&cli.StringFlag{Name: "sizes", Category: catSample, DefaultText: "equal", Usage: "`SIZES` of the groups of parallel-fhs: equal, cos2, cosine or a list"},
+		&cli.StringFlag{Name: "sizes", Category: catSample, DefaultText: "equal", Usage: "`SIZES` of the groups of parallel-fhs: equal, cos2, cosine, profile or a list"},
 		&cli.StringFlag{Name: "order", Category: catSample, DefaultText: "left-to-right",
 			Usage: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions"},
 		&cli.StringFlag{Name: "tau", Category: catSample, DefaultText: "any", Usage: "`READING` of τ-leaping: any jump reveals a position, or exactly one"},
@@ -58,7 +58,7 @@ func samplerOptions(c *cli.Context) (samplers.Options, error) {
 		t := c.Float64("temperature")
 		o.Temperature = &t
 	}
-	return o, nil
+	return o, useProfile(c, &o)
 }
 
 // checkSamplerFlags refuses unknown samplers, flags that the sampler does not
