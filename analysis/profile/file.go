@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/estimate"
 )
@@ -39,6 +40,49 @@ type term struct {
 	Visible int               `json:"visible"`
 	Nats    estimate.Estimate `json:"nats"`
 	Halves  [2]*float64       `json:"halves"`
+}
+
+// line is a window in a file, where visible is left out when it is 0, 1, … and draws when
+// they are 1 each.
+type line struct {
+	Window  int       `json:"window"`
+	Half    int       `json:"half"`
+	Visible []int     `json:"visible,omitempty"`
+	Draws   []int     `json:"draws,omitempty"`
+	Sums    []float64 `json:"sums"`
+}
+
+// newLine leaves out what a reader knows.
+func newLine(w Window) line {
+	out := line{w.Window, w.Half, w.Visible, w.Draws, w.Sums}
+	if full := counting(len(w.Visible)); slices.Equal(w.Visible, full) {
+		out.Visible = nil
+	}
+	if ones := slices.Repeat([]int{1}, len(w.Draws)); slices.Equal(w.Draws, ones) {
+		out.Draws = nil
+	}
+	return out
+}
+
+// window fills it in.
+func (l line) window() Window {
+	w := Window{l.Window, l.Half, Terms{l.Visible, l.Draws, l.Sums}}
+	if w.Visible == nil {
+		w.Visible = counting(len(w.Sums))
+	}
+	if w.Draws == nil {
+		w.Draws = slices.Repeat([]int{1}, len(w.Sums))
+	}
+	return w
+}
+
+// counting is 0, 1, …, n−1.
+func counting(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // head is a file without its windows.
@@ -84,11 +128,11 @@ func (f File) Write(w io.Writer) error {
 		if i > 0 {
 			out.WriteString(",\n")
 		}
-		line, err := json.Marshal(win)
+		text, err := json.Marshal(newLine(win))
 		if err != nil {
 			return fmt.Errorf("profile: %w", err)
 		}
-		out.Write(line)
+		out.Write(text)
 	}
 	out.WriteString("]}\n")
 	_, err := w.Write(out.Bytes())
@@ -113,7 +157,7 @@ func Read(r io.Reader) (File, error) {
 		Exact      bool            `json:"exact"`
 		LeftOut    int             `json:"left_out"`
 		Terms      []term          `json:"terms"`
-		Windows    []Window        `json:"windows"`
+		Windows    []line          `json:"windows"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		var syntax *json.SyntaxError
@@ -128,7 +172,10 @@ func Read(r io.Reader) (File, error) {
 	if len(in.Windows) > maxWindows || in.LeftOut < 0 {
 		return File{}, fmt.Errorf("profile: %d windows and %d left out: must be in 0..%d", len(in.Windows), in.LeftOut, maxWindows)
 	}
-	f := File{Profile: &Profile{D: in.D, Exact: in.Exact, Windows: in.Windows}, LeftOut: in.LeftOut}
+	f := File{Profile: &Profile{D: in.D, Exact: in.Exact}, LeftOut: in.LeftOut}
+	for _, l := range in.Windows {
+		f.Windows = append(f.Windows, l.window())
+	}
 	if err := f.check(); err != nil {
 		return File{}, fmt.Errorf("profile: %w", err)
 	}

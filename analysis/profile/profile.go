@@ -74,6 +74,8 @@ func (t Terms) check(d int) error {
 			return fmt.Errorf("%d draws with %d visible: must be in 1..%d", t.Draws[i], j, 1<<30)
 		case !(math.Abs(t.Sums[i]) <= 1e15):
 			return fmt.Errorf("the sum %v with %d visible: must be finite", t.Sums[i], j)
+		case t.Sums[i] < -1e-6*float64(t.Draws[i]): // −log of a probability that was rounded up
+			return fmt.Errorf("the sum %v with %d visible: a loss is at least 0", t.Sums[i], j)
 		}
 		last = j
 	}
@@ -83,8 +85,7 @@ func (t Terms) check(d int) error {
 // Window is one window of the text.
 type Window struct {
 	// Window is its index in the text's windows, Half the half that it is in, 0 or 1.
-	Window int `json:"window"`
-	Half   int `json:"half"`
+	Window, Half int
 	Terms
 }
 

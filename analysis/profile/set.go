@@ -96,7 +96,11 @@ func (s *Set) Falling() []float64 {
 	for j, n := range s.draws {
 		weights[j] = max(n, 1)
 	}
-	return samplers.Monotone(s.Means(), weights)
+	out := samplers.Monotone(s.Means(), weights)
+	for j, v := range out {
+		out[j] = max(v, 0) // A loss of rounding alone can be below.
+	}
+	return out
 }
 
 // Rises tells how far the measured profile is from falling: the number of j at which

@@ -18,7 +18,7 @@ import (
 
 // profileFlag is for commands that choose a sampler and have a profile read.
 func profileFlag() cli.Flag {
-	return &cli.StringFlag{Name: "profile", Category: catSample, Usage: "`FILE` with the loss profile of --grid profile or --sizes profile, from `mdmgen score --profile`"}
+	return &cli.StringFlag{Name: "profile", Category: catSample, Usage: "`FILE` with the loss profile of --grid profile or --sizes profile, from `mdmgen score --profile`; for another number of positions it is taken by their visible fraction"}
 }
 
 // readProfile is a profile's file as it was read.
