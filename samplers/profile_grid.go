@@ -141,13 +141,17 @@ func rootGrid(c []float64, n int) []float64 {
 	return lambda
 }
 
-// RootRule returns (Σ_j √(c[j]−c[j+1]))²/2n in nats: the excess of the best n blocks as n
-// and d/n grow, where c falls; where it rises it counts nothing (Lavenant and Zanella,
-// arXiv 2510.25544).
+// RootRule returns (∫√(−c′))²/2n in nats, c′ being the slope of [LossCurve] over the count of
+// visible positions: the excess of the best n blocks, or steps of a grid, as n and d/n
+// grow. Where the curve rises it counts nothing. (Lavenant and Zanella, arXiv 2510.25544.)
 func RootRule(c []float64, n int) float64 {
+	const points = 512
 	var root float64
-	for j := 1; j < len(c); j++ {
-		root += math.Sqrt(max(c[j-1]-c[j], 0))
+	last := LossCurve(c, 1)
+	for i := 1; i <= points; i++ {
+		f := LossCurve(c, float64(points-i)/points)
+		root += math.Sqrt(max(last-f, 0))
+		last = f
 	}
-	return root * root / (2 * float64(n))
+	return root * root / points * float64(len(c)) / (2 * float64(n))
 }

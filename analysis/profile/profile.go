@@ -161,18 +161,18 @@ func (p *Profile) check() error {
 }
 
 // All is the profile over all windows, Half that of one half.
-func (p *Profile) All() *Set { return newSet(p, func(Window) bool { return true }) }
+func (p *Profile) All() *Set { return newSet(p.D, p.Windows, func(int) bool { return true }) }
 
 // Half is the profile over the windows of half 0 or 1.
 func (p *Profile) Half(half int) *Set {
-	return newSet(p, func(w Window) bool { return w.Half == half })
+	return newSet(p.D, p.Windows, func(i int) bool { return p.Windows[i].Half == half })
 }
 
 // Means returns c over all windows, in nats, with every j: see [Set.Means].
 func (p *Profile) Means() []float64 { return p.All().Means() }
 
-// Falling returns what schedules are made of: the non-increasing profile that is nearest to
-// that of all windows.
+// Falling returns what schedules are made of: the non-increasing profile of all windows, see
+// [Set.Falling].
 func (p *Profile) Falling() []float64 { return p.All().Falling() }
 
 // Terms estimates c_j over all windows for each j, windows being the units. Mean is NaN

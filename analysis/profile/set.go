@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/samplers"
 )
 
 // Set is the profile over some of the windows.
@@ -20,10 +19,10 @@ type Set struct {
 	before, after []int
 }
 
-func newSet(p *Profile, in func(Window) bool) *Set {
-	s := &Set{d: p.D, draws: make([]float64, p.D), units: make([]float64, p.D), sums: make([]float64, p.D)}
-	for _, w := range p.Windows {
-		if !in(w) {
+func newSet(d int, windows []Window, in func(i int) bool) *Set {
+	s := &Set{d: d, draws: make([]float64, d), units: make([]float64, d), sums: make([]float64, d)}
+	for i, w := range windows {
+		if !in(i) {
 			continue
 		}
 		s.windows = append(s.windows, w)
@@ -89,25 +88,11 @@ func (s *Set) spread(j int, weight float64, to func(i int, weight float64)) {
 	}
 }
 
-// Falling returns the non-increasing profile that is nearest to Means, each j weighing as
-// many draws as it has; missing ones weigh as one.
-func (s *Set) Falling() []float64 {
-	weights := make([]float64, s.d)
-	for j, n := range s.draws {
-		weights[j] = max(n, 1)
-	}
-	out := samplers.Monotone(s.Means(), weights)
-	for j, v := range out {
-		out[j] = max(v, 0) // A loss of rounding alone can be below.
-	}
-	return out
-}
-
 // Rises tells how far the measured profile is from falling: the number of j at which
-// c_j > c_{j−1}, the greatest such step, and the root mean square difference to Falling, all
-// in nats.
+// c_j > c_{j−1}, the greatest such step, and the root mean square difference to the nearest
+// one that falls, all in nats.
 func (s *Set) Rises() (count int, most, rms float64) {
-	means, falling := s.Means(), s.Falling()
+	means, falling := s.Means(), s.monotone()
 	for j := range means {
 		if j > 0 && means[j] > means[j-1] {
 			count++

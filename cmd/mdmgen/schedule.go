@@ -84,6 +84,9 @@ type usedLoss struct {
 	Rises    int     `json:"rises"`
 	RiseMost float64 `json:"rise_most"`
 	Moved    float64 `json:"moved"`
+	// Smoothed says that the loss of all windows was smoothed, because windows are predicted
+	// better then.
+	Smoothed bool `json:"smoothed"`
 	// Loss is the profile of all windows, made to fall: the one schedules are chosen by.
 	Loss []float64 `json:"loss"`
 }
@@ -190,7 +193,7 @@ func usedProfile(c *cli.Context, p *readProfile, confidence float64) usedLoss {
 	train, judge := p.Half(0), p.Half(1)
 	out := usedLoss{
 		File: c.String("profile"), Digest: p.digest, Model: p.model(), Positions: p.D, Chosen: train.Windows(), Judged: judge.Windows(),
-		LeftOut: p.LeftOut, NELBO: p.All().NELBO(confidence), Interpolated: max(train.Missing(), judge.Missing()), Loss: p.Falling(),
+		LeftOut: p.LeftOut, Smoothed: p.All().Smoothed(), NELBO: p.All().NELBO(confidence), Interpolated: max(train.Missing(), judge.Missing()), Loss: p.Falling(),
 	}
 	out.Rises, out.RiseMost, out.Moved = p.All().Rises()
 	return out

@@ -27,6 +27,9 @@ func printSchedule(w io.Writer, r scheduleRecord) {
 		line("falling", "no: the loss rises at %d of %d numbers of visible tokens, by up to %.3g nats; made to fall, it moves by %.2g (root mean square)",
 			p.Rises, p.Positions-1, p.RiseMost, p.Moved)
 	}
+	if p.Smoothed {
+		line("smoothed", "yes: windows are predicted better by the loss as a smooth curve")
+	}
 	if p.Interpolated > 0 {
 		line("interpolated", "%d of %d losses, which fewer than two windows of a half have a draw of: score with more --draws", p.Interpolated, p.Positions)
 	}

@@ -125,7 +125,7 @@ func (p *profiling) finish(s streams, record scoreRecord) error {
 	}
 	left := ""
 	if p.leftOut > 0 {
-		left = fmt.Sprintf("; %d windows of fewer are left out", p.leftOut)
+		left = fmt.Sprintf("; shorter ones left out: %d", p.leftOut)
 	}
 	s.notice(fmt.Sprintf("--profile: wrote the loss over %d windows of %d tokens%s", len(p.terms), p.d, left))
 	return nil
