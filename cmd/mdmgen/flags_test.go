@@ -58,6 +58,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	boundOther := []string{texts, "--windows", "3", "--length", "5", "--steps", "4", "--draws", "4", "--seed", "1"}
 	more := filepath.Join("..", "..", "testdata", "reference", "laws-more", "timed3.json")
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
+	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
+	chosen := []string{"--profile", loss, "--steps", "3"}
 	flips := map[string]flip{
 		"generate sampler":     {base: onWorld, on: []string{"--sampler", "tweedie"}},
 		"generate steps":       {base: euler, on: []string{"--steps", "3"}},
@@ -168,6 +170,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound frame":      {base: boundOther, on: []string{"--frame", "bos-eos"}},
 		"bound tail":       {base: boundOther, on: []string{"--tail", "drop"}},
 		"bound grid":       {base: boundText, on: []string{"--grid", "lambda"}},
+		"bound kappa":      {base: []string{world, "--grid", "paper", "--sampler", "euler"}, on: []string{"--kappa", "0.7"}},
+		"bound sizes":      {base: []string{world, "--sampler", "parallel-fhs"}, on: []string{"--sizes", "2,1"}},
+		"bound order":      {base: []string{world, "--sampler", "ordered"}, on: []string{"--order", "right-to-left"}},
 		"bound noise":      {base: boundText, on: []string{"--noise", "cosine"}},
 		"bound T":          {base: boundText, on: []string{"--T", "1"}},
 		"bound delta":      {base: boundText, on: []string{"--delta", "0.5"}},
@@ -182,6 +187,17 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound fact":       {base: boundText, on: []string{"--fact", "noise=linear"}},
 		"bound sidecar":    {base: boundText, on: []string{"--sidecar", facts}},
 		"bound tokenizer":  {base: append([]string{"--model", mdlm}, boundOther...), on: []string{"--tokenizer", other}},
+
+		"generate profile": {base: append([]string{"--sampler", "parallel-fhs", "--sizes", "profile"}, onWorld...), on: []string{"--profile", loss}},
+		"score profile":    {base: append([]string{"--length", "2"}, onText...), on: []string{"--profile", filepath.Join(dir, "loss.json")}},
+		"bound profile":    {base: append([]string{"--sampler", "tweedie", "--grid", "profile"}, boundText...), on: []string{"--profile", loss}},
+
+		"schedule profile":    {base: []string{"--steps", "3"}, on: []string{"--profile", loss}},
+		"schedule steps":      {base: []string{"--profile", loss}, on: []string{"--steps", "3"}},
+		"schedule kind":       {base: chosen, on: []string{"--kind", "grid"}},
+		"schedule confidence": {base: chosen, on: []string{"--confidence", "0.5"}},
+		"schedule json":       {base: chosen, on: []string{"--json"}},
+		"schedule output":     {base: chosen, on: []string{"-o", filepath.Join(dir, "schedule.txt")}},
 
 		"convert output": {base: []string{mdlm}, on: []string{"-o", filepath.Join(dir, "onnx")}},
 

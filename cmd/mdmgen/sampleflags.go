@@ -67,7 +67,7 @@ func samplerOptions(c *cli.Context) (samplers.Options, error) {
 		t := c.Float64("temperature")
 		o.Temperature = &t
 	}
-	return o, nil
+	return o, useProfile(c, &o)
 }
 
 // checkSamplerFlags refuses unknown samplers, flags that the sampler does not

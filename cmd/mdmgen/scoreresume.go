@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/analysis/profile"
 	"mdmgen/model"
 )
 
@@ -28,6 +29,12 @@ type resumeHeader struct {
 	Seed     uint64 `json:"seed"`
 	// Settings is a scoreSettings, or what a file holds of one.
 	Settings any `json:"settings"`
+}
+
+// resumeLine is a finished window with its terms, which are not printed.
+type resumeLine struct {
+	scoredWindow
+	Terms *profile.Terms `json:"terms,omitempty"`
 }
 
 // resume is the file of --resume with what it held; without the flag it does nothing.
@@ -95,10 +102,13 @@ func (f *resume) read(data []byte, windows int) error {
 	scan := bufio.NewScanner(bytes.NewReader(data))
 	scan.Buffer(nil, maxLine)
 	for n := 2; scan.Scan(); n++ {
-		var w scoredWindow
-		if err := json.Unmarshal(scan.Bytes(), &w); err != nil || w.Window < 0 || w.Window >= windows {
+		var line resumeLine
+		err := json.Unmarshal(scan.Bytes(), &line)
+		w := line.scoredWindow
+		if err != nil || w.Window < 0 || w.Window >= windows {
 			return usagef("--resume %s:%d: is not a finished window", f.path, n)
 		}
+		w.terms = line.Terms
 		f.done[w.Window] = w
 	}
 	if err := scan.Err(); err != nil {
@@ -150,7 +160,7 @@ func (f *resume) add(windows []scoredWindow) error {
 		if _, ok := f.done[w.Window]; ok {
 			continue
 		}
-		line, err := marshalText(w)
+		line, err := marshalText(resumeLine{w, w.terms})
 		if err != nil {
 			return err
 		}
