@@ -12,22 +12,38 @@ type Distance string
 
 // The distances.
 const (
-	// TV is the total variation distance, a probability.
+	// TV is the total variation distance, a probability: the mean of (1−P_N/P_FHS)_+ over texts
+	// of first-hitting. It holds where the sampler leaves masks; first-hitting leaves none.
 	TV Distance = "tv"
-	// KL is KL(P_FHS‖P_N), in nats.
+	// KL is KL(P_FHS‖P_N) in nats: the mean of log(P_FHS/P_N), +Inf where the sampler excludes
+	// a text.
 	KL Distance = "kl"
+	// KLControlled is the same number by the control variate of [ControlledTerms], whose
+	// interval is much narrower where the laws are close, and too narrow where the sampler
+	// gives texts that first-hitting hardly gives: see [Study.Mass]. Without full support it
+	// is KL.
+	KLControlled Distance = "kl_controlled"
 )
 
 // terms are numbers, one a sample, whose mean estimates the distance of sampler i.
 func (st *Study) terms(what Distance, i int) []float64 {
-	q, p := make([]float64, len(st.Samples)), make([]float64, len(st.Samples))
+	q, p := st.costs(i)
+	switch {
+	case what == TV:
+		return VariationTerms(q, p)
+	case what == KLControlled && st.FullSupport:
+		return ControlledTerms(q, p, st.Clean[i])
+	}
+	return DivergenceTerms(q, p)
+}
+
+// costs are −log P_FHS and −log P of sampler i.
+func (st *Study) costs(i int) (q, p []float64) {
+	q, p = make([]float64, len(st.Samples)), make([]float64, len(st.Samples))
 	for j, s := range st.Samples {
 		q[j], p[j] = s.FHS, s.NegLog[i]
 	}
-	if what == TV {
-		return VariationTerms(q, p, st.Mass[i], st.FullSupport)
-	}
-	return DivergenceTerms(q, p, st.Mass[i], st.FullSupport)
+	return q, p
 }
 
 // estimate is the mean of terms, with what its interval does not know of.
@@ -43,12 +59,28 @@ func (st *Study) estimate(terms []float64) estimate.Estimate {
 	return e
 }
 
-// TV estimates TV(P_FHS, P_N) of sampler i, N its grid: E(1−P_N/P_FHS)_+ over texts of
-// first-hitting. It holds where the sampler leaves masks; first-hitting leaves none.
-func (st *Study) TV(i int) estimate.Estimate { return st.estimate(st.terms(TV, i)) }
+// Distance estimates a distance of sampler i from first-hitting.
+func (st *Study) Distance(what Distance, i int) estimate.Estimate {
+	e := st.estimate(st.terms(what, i))
+	if what != KLControlled || !st.FullSupport {
+		return e
+	}
+	if m := st.Mass(i); st.Clean[i] < m.Lo || st.Clean[i] > m.Hi {
+		e.Warnings = append(e.Warnings, fmt.Sprintf("P_N/P_FHS has the mean %.4g over the samples and %.4g in truth: texts are missing, and the interval is too narrow", m.Mean, st.Clean[i]))
+	}
+	return e
+}
 
-// KL estimates KL(P_FHS‖P_N) of sampler i in nats; +Inf where it excludes a sample.
-func (st *Study) KL(i int) estimate.Estimate { return st.estimate(st.terms(KL, i)) }
+// Mass estimates E[P_N/P_FHS] of sampler i, which where there is full support is the
+// probability Clean[i] that the sampler leaves no mask: an estimate far below says that
+// the samples miss texts that the sampler gives and first-hitting hardly does.
+func (st *Study) Mass(i int) estimate.Estimate {
+	q, p := st.costs(i)
+	for j := range q {
+		q[j] = math.Exp(-LogRatio(q[j], p[j]))
+	}
+	return st.estimate(q)
+}
 
 // Difference estimates the distance of sampler i minus that of sampler j on the same
 // texts, whose interval is narrower than either's where the samplers are alike. A negative

@@ -19,27 +19,63 @@ func LogRatio(q, p float64) float64 {
 	return p - q
 }
 
-// Controlled returns y with what a control tells taken off: terms y − β(x − mean), where
-// mean is the known expectation of x. For terms i, β is the regression coefficient of y on x
-// over the samples of the other parity, so that it is independent of them and the mean of
-// the terms has the expectation of y exactly. β is kept in lo..hi. Where a half tells no
-// coefficient, β is 0 for the other.
-func Controlled(y, x []float64, mean, lo, hi float64) []float64 {
-	out := make([]float64, len(y))
+// VariationTerms returns (1−P/Q)_+ of costs −log Q and −log P of samples of Q, a law that
+// leaves no masks: their mean estimates TV(Q,P) without bias. They are in 0..1.
+func VariationTerms(q, p []float64) []float64 {
+	out := make([]float64, len(q))
+	for i := range q {
+		out[i] = Shortfall(q[i], p[i])
+	}
+	return out
+}
+
+// DivergenceTerms returns log(Q/P): their mean estimates KL(Q‖P) in nats without bias. A
+// term is +Inf where P excludes the sample.
+func DivergenceTerms(q, p []float64) []float64 {
+	out := make([]float64, len(q))
+	for i := range q {
+		out[i] = LogRatio(q[i], p[i])
+	}
+	return out
+}
+
+// ControlledTerms returns terms that estimate KL(Q‖P) without bias as well, with r − 1,
+// r = P/Q, as a control whose expectation is known: mass − 1, mass the probability that P
+// leaves no mask. Q must give every clean sequence a positive probability; else E[r] is
+// less, and the mean is not KL. Near r = 1 the control takes off what varies in first order,
+//
+//	KL = E[r − 1 − log r] + 1 − mass,
+//
+// and in general it is taken β times, β the coefficient of the regression of log r on r over
+// the samples of the other parity: being independent of them it leaves the expectation as it
+// is, and it is small where r has a heavy tail.
+//
+// Such a tail is the rule where P gives texts that Q hardly gives. Samples then miss part of
+// E[r], and the error that the terms show is too small: in worlds of three and four positions
+// nominal 95 % intervals over 200 samples cover KL 97 % of the time in one (xor3-mixed), 85 to
+// 90 % in another (markov4-sharp) and 25 to 60 % in others (markov3-exact, dirichlet3-noisy);
+// those of [DivergenceTerms] 91 to 97 % in all but one case (72 %).
+func ControlledTerms(q, p []float64, mass float64) []float64 {
+	logs, ratios := DivergenceTerms(q, p), make([]float64, len(q))
+	for i, l := range logs {
+		ratios[i] = math.Exp(-l)
+	}
+	out := make([]float64, len(q))
 	for half := range 2 {
-		beta := coefficient(y, x, 1-half, lo, hi)
-		for i := half; i < len(y); i += 2 {
-			out[i] = y[i]
-			if beta != 0 && !math.IsInf(y[i], 0) {
-				out[i] -= beta * (x[i] - mean)
+		beta := coefficient(logs, ratios, 1-half)
+		for i := half; i < len(q); i += 2 {
+			out[i] = logs[i]
+			if beta != 0 && !math.IsInf(logs[i], 0) {
+				out[i] += beta * (ratios[i] - mass)
 			}
 		}
 	}
 	return out
 }
 
-// coefficient is that of the regression of y on x over every second sample from from.
-func coefficient(y, x []float64, from int, lo, hi float64) float64 {
+// coefficient is −1 times that of the regression of y on x over every second sample from
+// from; 0 where they do not tell one.
+func coefficient(y, x []float64, from int) float64 {
 	var n, meanX, meanY float64
 	for i := from; i < len(y); i += 2 {
 		if math.IsInf(y[i], 0) {
@@ -58,43 +94,7 @@ func coefficient(y, x []float64, from int, lo, hi float64) float64 {
 	if !(n >= 2 && bottom > 0) {
 		return 0
 	}
-	return min(max(top/bottom, lo), hi)
-}
-
-// VariationTerms returns terms whose mean estimates TV(Q,P) without bias, from costs −log Q
-// and −log P of samples of Q. They are (1−r)_+, r = P/Q, and, where fullSupport says that
-// Q gives every clean sequence a positive probability, with 1 − r as a control, whose
-// expectation 1 − mass is known: mass is the probability that P leaves no mask.
-func VariationTerms(q, p []float64, mass float64, fullSupport bool) []float64 {
-	y, x := make([]float64, len(q)), make([]float64, len(q))
-	for i := range q {
-		y[i] = Shortfall(q[i], p[i])
-		x[i] = -math.Expm1(-LogRatio(q[i], p[i]))
-	}
-	if !fullSupport {
-		return y
-	}
-	return Controlled(y, x, 1-mass, 0, 1) // in 0..1 no term is negative
-}
-
-// DivergenceTerms returns terms whose mean estimates KL(Q‖P) without bias, in nats: −log r,
-// with r − 1 as a control as in [VariationTerms]. Near r = 1 the control takes off what
-// varies in first order, β = 1 there,
-//
-//	KL = E[r − 1 − log r] + 1 − mass,
-//
-// and where the laws are far apart and r has a heavy tail, β is small by itself. A term is
-// +Inf where P excludes the sample.
-func DivergenceTerms(q, p []float64, mass float64, fullSupport bool) []float64 {
-	y, x := make([]float64, len(q)), make([]float64, len(q))
-	for i := range q {
-		y[i] = LogRatio(q[i], p[i])
-		x[i] = -math.Expm1(-y[i])
-	}
-	if !fullSupport {
-		return y
-	}
-	return Controlled(y, x, 1-mass, 0, math.Inf(1))
+	return -top / bottom
 }
 
 // LeastSquares is the slope of the line of least squares.

@@ -87,10 +87,10 @@ type Study struct {
 	// Samplers are those that were asked about, Samples the texts by ascending index.
 	Samplers []*samplers.Sampler
 	Samples  []Sample
-	// Mass is the probability that each sampler leaves no mask; Apart is log p* of each
+	// Clean is the probability that each sampler leaves no mask; Apart is log p* of each
 	// ([Collision]), NaN where nothing is claimed: for an order that is not uniform, and for
 	// a time-conditioned network.
-	Mass, Apart []float64
+	Clean, Apart []float64
 	// FullSupport is [likelihood.Evaluator.FullSupport].
 	FullSupport bool
 	Confidence  float64
@@ -117,7 +117,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 		if !sameDraw(s.Settings().Draw, e.Draw()) {
 			return nil, fmt.Errorf("quality: %s draws tokens in another way than first-hitting here: give all samplers one temperature, top-k and top-p", s.Settings().Sampler)
 		}
-		st.Mass = append(st.Mass, CleanMass(s, d))
+		st.Clean = append(st.Clean, CleanMass(s, d))
 		apart, err := Collision(s, max(d, 1))
 		if err != nil || f.TimeConditioned {
 			apart = math.NaN()
