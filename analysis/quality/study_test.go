@@ -416,3 +416,11 @@ func TestNetwork(t *testing.T) {
 		}
 	}
 }
+
+func indices(n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(i)
+	}
+	return out
+}
