@@ -45,6 +45,11 @@ type Ask struct {
 	// gives it: rounding for logits, whose softmax is taken, and the deviation of a
 	// score network, μ = s·(1−α)/α.
 	LogMass []float64
+
+	// take, where it is not nil, is handed the whole row of each of Wanted by its index:
+	// probabilities after exclusion, temperature and truncation, one a column, valid
+	// during the call. It may be called on several goroutines, once for each index.
+	take func(j int, p []float64)
 }
 
 // Options says how rows are asked for. The zero value asks for the network's own
@@ -263,6 +268,9 @@ func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
 		for j, l := range a.Wanted {
 			e.table.Mu(e.row, state, l, a.Lambda)
 			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
+			if a.take != nil {
+				a.take(j, e.row)
+			}
 			if a.LogMass != nil {
 				var sum float64
 				for _, p := range e.row {
