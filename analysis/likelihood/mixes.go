@@ -71,8 +71,13 @@ func excess(before, x []int64) int64 {
 // x = (1+w−κ)/w·p. What is above 2 is as good as 2: no p′ is above 1.
 func threshold(dst, p []int64, w, floor float64) {
 	ratio := (1 + w - floor) / w
+	limit := int64(min(2/ratio, 1) * unit)
 	for i, y := range p {
-		dst[i] = int64(min(ratio*float64(y), 2*unit))
+		if y <= limit {
+			dst[i] = int64(ratio * float64(y))
+		} else {
+			dst[i] = 2 * unit
+		}
 	}
 }
 
@@ -83,8 +88,8 @@ func mixed(p, before, w, floor float64, excess int64) float64 {
 }
 
 // tile is how many columns are worked on at a time: those of all sets, 2^(d−1) of them,
-// stay in a processor's second-level cache for d up to 12.
-const tile = 64
+// stay in a processor's caches for d up to 12.
+const tile = 128
 
 // newMixes works out all pairs, or with first those whose set before is empty. before
 // is the table of the call before and now that of this one, the same for a network
