@@ -93,6 +93,9 @@ func TestTrapezoidalLogDomain(t *testing.T) {
 			}
 		}
 	}
+	if !products.exact(s) {
+		t.Error("products of moderate numbers are not trusted")
+	}
 	// The text's token has probability e^(−300) everywhere but in one row a position, which no
 	// path to the text reads with the others.
 	for a := range 1 << 4 {
@@ -102,9 +105,20 @@ func TestTrapezoidalLogDomain(t *testing.T) {
 			}
 		}
 	}
+	table.kept = nil
 	law := table.Trapezoidal(s, 1, 0.1)
 	if !(law.Denoise > 800 && law.Denoise < 1300) {
 		t.Errorf("tokens of e^(−300): %v", law)
+	}
+	// A token that no row allows.
+	table.kept = nil
+	for a := range 1 << 4 {
+		if a&1 == 0 {
+			table.LogMu[a*4] = math.Inf(-1)
+		}
+	}
+	if law := table.Trapezoidal(s, 1, 0.1); !math.IsInf(law.Leave, 1) || !math.IsInf(law.Denoise, 1) {
+		t.Errorf("a token that no row allows: %v", law)
 	}
 }
 
@@ -194,6 +208,7 @@ func BenchmarkTrapezoidal(b *testing.B) {
 		s := lambdaSteps(b, n)
 		b.Run("steps="+name, func(b *testing.B) {
 			for b.Loop() {
+				table.kept = nil
 				table.Trapezoidal(s, 1, 0.1)
 			}
 		})

@@ -10,10 +10,7 @@ import (
 
 // atSteps returns the table of each step of a grid, step N being that of the call that
 // fills what is left. The last one asked for is kept.
-func (e *Evaluator) atSteps(ctx context.Context, t Target, g samplers.Grid) (func(step int) (*Table, error), error) {
-	if err := timedRows(len(t.Free), g.Steps()+1); err != nil {
-		return nil, err
-	}
+func (e *Evaluator) atSteps(ctx context.Context, t Target, g samplers.Grid) func(step int) (*Table, error) {
 	var last *Table
 	at := -1
 	return func(k int) (*Table, error) {
@@ -27,7 +24,7 @@ func (e *Evaluator) atSteps(ctx context.Context, t Target, g samplers.Grid) (fun
 		}
 		last, at = tables[0], k
 		return last, nil
-	}, nil
+	}
 }
 
 // dmpmLaw is that of DMPM on a time-conditioned network: in step k, asked at θ_k, each
@@ -97,12 +94,6 @@ func dmpmLaw(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLa
 // rows at the start and in the middle of every step.
 func (e *Evaluator) timedTrapezoidal(ctx context.Context, t Target, s samplers.Steps, w, floor float64) (GridLaw, error) {
 	d, n := len(t.Free), len(s.Jump)/2
-	if err := timedRows(d, 2*n+1); err != nil {
-		return GridLaw{}, err
-	}
-	if err := checkRows(d, e.facts.Columns, 2); err != nil {
-		return GridLaw{}, err
-	}
 	rows := func(k int) (*RowTable, error) {
 		return e.rowsInto(ctx, t, false, k%2, func(int) float64 { return s.Grid.Lambda[k] })
 	}

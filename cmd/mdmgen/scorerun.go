@@ -134,6 +134,11 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 		if r.config.Sampler == nil {
 			continue
 		}
+		if r.settings.Exact {
+			if err := r.evaluator.Fits(len(w.Free), s); err != nil {
+				return usagef("score: window %d: %s", i, bare(err))
+			}
+		}
 		var p samplers.Plan
 		if err := s.Plan(&p, samplers.NewStream(0, 0), w.Free); err != nil {
 			return usagef("score: window %d: %s", i, bare(err))
