@@ -10,7 +10,7 @@ import (
 
 // atSteps returns the table of each step of a grid, step N being that of the call that
 // fills what is left. The last one asked for is kept.
-func (e *Evaluator) atSteps(ctx context.Context, t Target, g samplers.Grid) func(step int) (*Table, error) {
+func (e *Evaluator) atSteps(ctx context.Context, t Target, mass bool, g samplers.Grid) func(step int) (*Table, error) {
 	var last *Table
 	at := -1
 	return func(k int) (*Table, error) {
@@ -18,7 +18,7 @@ func (e *Evaluator) atSteps(ctx context.Context, t Target, g samplers.Grid) func
 			return last, nil
 		}
 		lambda := g.Lambda[k]
-		tables, err := e.tablesAt(ctx, []Target{t}, false, func(int) float64 { return lambda })
+		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return lambda })
 		if err != nil {
 			return nil, err
 		}
@@ -81,12 +81,7 @@ func dmpmLaw(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLa
 	if err != nil {
 		return GridLaw{}, err
 	}
-	for a := range g {
-		for rest := full &^ a; rest != 0; rest &= rest - 1 {
-			g[a] += t.LogMu[a*d+bits.TrailingZeros(uint(rest))]
-		}
-	}
-	law.Denoise = -logSum(g)
+	law.Denoise = -logSum(t.filled(g))
 	return law, nil
 }
 

@@ -183,7 +183,7 @@ func (r *logPass) step(h halves, p, q float64) {
 	}
 }
 
-func (r *logPass) add(set int, x float64) { r.g[set] = logSum([]float64{r.g[set], x}) }
+func (r *logPass) add(set int, x float64) { r.g[set] = logAdd(r.g[set], x) }
 
 // branch calls leaf with each set that positions from on can make of a set, and the
 // logarithm of its probability; value must not see what branch reveals.
