@@ -210,3 +210,56 @@ func TestRowsTooLarge(t *testing.T) {
 		t.Errorf("15 positions: %v", err)
 	}
 }
+
+// TestLawsShareRows counts what several samplers on one window ask for.
+func TestLawsShareRows(t *testing.T) {
+	ctx := context.Background()
+	target := Whole([]int{1, 0, 1})
+	plain := []*samplers.Sampler{
+		mustSampler(t, samplers.Options{}), mustSampler(t, samplers.Options{Sampler: "dmpm", Steps: 3}),
+		mustSampler(t, samplers.Options{Sampler: "ordered"}), mustSampler(t, samplers.Options{Sampler: "tweedie", Steps: 3}),
+	}
+	all := append(plain[:4:4],
+		mustSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}), mustSampler(t, samplers.Options{Sampler: "paired-fhs", Sizes: "1,2"}),
+	)
+	for _, ss := range [][]*samplers.Sampler{plain, all} {
+		e := mustNew(t, noisy(t))
+		laws, err := e.Laws(ctx, target, ss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Totals().Rows; got != 7+3 {
+			t.Errorf("%d samplers: %d rows, want 7 and 3 of an order", len(ss), got)
+		}
+		for i, s := range ss {
+			one, err := e.Exact(ctx, target, s)
+			if err != nil || !sameLog(one.NegLog, laws[i].NegLog) {
+				t.Errorf("%v: %v by itself, %v with others: %v", s, one.NegLog, laws[i].NegLog, err)
+			}
+		}
+		values, err := e.Values(ctx, []Target{target, target}, ss[len(ss)-1])
+		if err != nil || !sameLog(values[1].Sampler.NegLog, laws[len(ss)-1].NegLog) || values[1].Rows != 7 || values[1].NELBO == nil {
+			t.Errorf("values %+v: %v", values, err)
+		}
+	}
+	// A window that is used again must not change the law of the one before.
+	e := mustNew(t, noisy(t))
+	first, err := e.RowTable(ctx, target, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := fmt.Sprint(first.rows)
+	if _, err := e.Laws(ctx, Whole([]int{2, 2, 2}), all); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(first.rows) != before {
+		t.Error("a RowTable was written over")
+	}
+	steps, _ := all[4].Steps()
+	if _, err := first.Table.Sampler(all[4]); err == nil {
+		t.Error("a Table without rows has a law of trapezoidal")
+	}
+	if law := first.Trapezoidal(steps, 1, 0.1); law.Leave != law.Denoise {
+		t.Errorf("a grid that ends at 0 leaves masks: %v", law)
+	}
+}
