@@ -144,6 +144,17 @@ func checkScoreSampler(c *cli.Context, used bool) error {
 	return checkSamplerFlags(c)
 }
 
+// scoreOutlet is what scoring asks of the network: a temperature or a truncation needs
+// whole rows.
+func scoreOutlet(c *cli.Context) model.Outlet {
+	for _, flag := range []string{"temperature", "top-p", "top-k"} {
+		if c.IsSet(flag) {
+			return model.Rows
+		}
+	}
+	return model.LogProbability
+}
+
 // score opens what the flags name and runs.
 func score(c *cli.Context, s streams) (err error) {
 	if err := checkScoreFlags(c); err != nil {
@@ -155,7 +166,7 @@ func score(c *cli.Context, s streams) (err error) {
 	}
 	defer out.Discard()
 	r := &scoring{c: c, streams: s, out: out, short: c.Bool("exact"), most: c.Int("limit")}
-	if r.model, err = openModel(c.Context, c, s); err != nil {
+	if r.model, err = openModel(c.Context, c, s, scoreOutlet(c)); err != nil {
 		return err
 	}
 	defer func() {
