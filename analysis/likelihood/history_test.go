@@ -122,7 +122,7 @@ func TestHistoryGroups(t *testing.T) {
 	row := func(masked []int, l int) []float64 {
 		a := Ask{Target: &target, Masked: masked, Wanted: []int{l}, LogMu: make([]float64, 1)}
 		out := make([]float64, e.facts.Columns)
-		a.take = func(_ int, p []float64) { copy(out, p) }
+		a.whole = func(_ int, p []float64) { copy(out, p) }
 		if err := e.Eval(ctx, []Ask{a}); err != nil {
 			t.Fatal(err)
 		}

@@ -120,7 +120,7 @@ func (e *Evaluator) rowTableAt(ctx context.Context, t Target, mass bool, into *R
 				outside = append(outside, i)
 			}
 		}
-		asks[a].take = func(j int, p []float64) {
+		asks[a].whole = func(j int, p []float64) {
 			row := out.row(a, outside[j])
 			for k, x := range p {
 				row[k] = int64(x * unit)
