@@ -14,7 +14,7 @@ const (
 )
 
 // unit is 1 as whole rows are kept: probabilities are multiples of 2^−61. Sums of
-// 2^17 of them are then exact to 2^−45 whatever their order, and cost less than those of
+// 2^17 of them are then exact to 2^−44 whatever their order, and cost less than those of
 // floating-point numbers, which wait for each other.
 const unit = 1 << 61
 
