@@ -12,8 +12,9 @@ type RawLaw struct {
 
 // RawLaw returns that of a sampler with raw scores, false for others.
 func (s *Sampler) RawLaw() (RawLaw, bool) {
-	if s.raw == nil {
+	k, ok := s.kernel.(rawKernel)
+	if !ok {
 		return RawLaw{}, false
 	}
-	return RawLaw{s.raw.steps, s.raw.stays}, true
+	return RawLaw{k.steps, k.stays}, true
 }
