@@ -91,6 +91,8 @@ func noLaw(s *samplers.Sampler) error {
 	switch {
 	case set.Scores == samplers.ScoresRaw:
 		return fmt.Errorf("likelihood: %s with raw scores needs the masses of rows at every step", set.Sampler)
+	case !s.Planned():
+		return fmt.Errorf("likelihood: %s reveals what races of the network's rows say: its law is not worked out", s)
 	case looksBack(s):
 		return fmt.Errorf("likelihood: %s mixes the rows of two calls: its law needs whole rows", set.Sampler)
 	}

@@ -30,8 +30,8 @@ func Collision(s *samplers.Sampler, d int) (float64, error) {
 		return 0, fmt.Errorf("quality: %d positions: must be at least 1", d)
 	}
 	set := s.Settings()
-	if set.Scores == samplers.ScoresRaw {
-		return 0, fmt.Errorf("quality: %s with raw scores reveals what the network's rows say: no collision bound compares it with first-hitting", set.Sampler)
+	if !s.Planned() {
+		return 0, fmt.Errorf("quality: %s reveals what the network's rows say: no collision bound compares it with first-hitting", s)
 	}
 	switch set.Sampler {
 	case "fhs":
