@@ -1,0 +1,39 @@
+package bench
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync/atomic"
+)
+
+// resetPeak sets the process's peak of resident memory to what it is now (proc(5),
+// clear_refs). Where that is not allowed the peak stays that of the process's life.
+func resetPeak() {
+	peakIsReset.Store(os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil)
+}
+
+var peakIsReset atomic.Bool
+
+// PeakScope says since when peaks of memory were counted.
+func PeakScope() string {
+	if peakIsReset.Load() {
+		return "repetition"
+	}
+	return "process"
+}
+
+// peak reads the peak of resident memory in bytes, 0 where it is not told.
+func peak() int64 {
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(data, []byte("VmHWM:"))
+	fields := bytes.Fields(rest)
+	if len(fields) < 2 {
+		return 0
+	}
+	kib, _ := strconv.ParseInt(string(fields[0]), 10, 64)
+	return kib << 10
+}
