@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
@@ -84,31 +83,16 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 		return Bracket{}, fmt.Errorf("likelihood: %d samples and %d plans: must be at least 1", draws, plans)
 	}
 	f := e.facts
-	canvas := slices.Clone(t.IDs)
-	for _, l := range t.Free {
-		canvas[l] = f.MaskID
-	}
-	// The samples' streams; those of the fresh plans have another seed.
-	results := make([][]int, draws)
-	cfg := samplers.Config{
-		Seed: seed, Batch: max(1, batchTokens/len(canvas)), TimeConditioned: f.TimeConditioned,
-		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: e.excluded, Shift: f.Shift},
-	}
 	s, err := samplers.New(samplers.Options{Draw: e.opts.Draw}, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned})
 	if err != nil {
 		return Bracket{}, err
 	}
-	cfg.Sampler = s
-	totals, err := samplers.Sample(ctx, e.model, func(yield func(samplers.Sequence) bool) {
-		for i := range draws {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
-				return
-			}
-		}
-	}, cfg, func(r samplers.Result) error {
-		results[r.Index] = r.IDs
-		return nil
-	})
+	// The samples' streams; those of the fresh plans have another seed.
+	indices := make([]uint64, draws)
+	for i := range indices {
+		indices[i] = uint64(i)
+	}
+	results, totals, err := e.Sample(ctx, t, s, seed, indices)
 	if err != nil {
 		return Bracket{}, err
 	}

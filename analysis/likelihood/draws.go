@@ -1,0 +1,104 @@
+package likelihood
+
+import (
+	"context"
+	"fmt"
+
+	"mdmgen/samplers"
+)
+
+// Draw is what tokens are drawn from in the law whose probabilities are told.
+func (e *Evaluator) Draw() samplers.Draw { return e.opts.Draw }
+
+// FullSupport says whether every token of the model has a positive probability in every
+// row, so that all laws of samplers that leave no mask have the same support: all
+// sequences. It is false where a draw is truncated or greedy, and for a world with a
+// probability of 0. Of a network it is said because its rows are a softmax of finite
+// logits.
+func (e *Evaluator) FullSupport() bool {
+	o := e.opts.Draw
+	if o.Temperature != nil && *o.Temperature == 0 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1 {
+		return false
+	}
+	w, ok := e.model.(interface {
+		Mixture() (mu0, mu1 []float64, c, p float64)
+	})
+	if !ok {
+		return true
+	}
+	// A row is of a masked position if it has any probability.
+	mu0, mu1, _, _ := w.Mixture()
+	positive := func(row []float64) bool {
+		zeros := 0
+		for _, p := range row {
+			if p == 0 {
+				zeros++
+			}
+		}
+		return zeros == 0 || zeros == len(row)
+	}
+	for at := 0; at < len(mu0); at += e.facts.Columns {
+		if !positive(mu0[at:at+e.facts.Columns]) || mu1 != nil && !positive(mu1[at:at+e.facts.Columns]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Sample draws texts of a sampler whose tokens at the free positions are random and at
+// the others those of t; the tokens of t at free positions are not looked at. Text i has
+// the stream (seed, indices[i]): it does not depend on the other indices, as far as the
+// network's rows do not. A position that the sampler leaves masked has the mask's id.
+func (e *Evaluator) Sample(ctx context.Context, t Target, s *samplers.Sampler, seed uint64, indices []uint64) ([][]int, samplers.Totals, error) {
+	canvas, err := e.canvasOf(t)
+	if err != nil {
+		return nil, samplers.Totals{}, err
+	}
+	at := make(map[uint64]int, len(indices))
+	for i, index := range indices {
+		if _, twice := at[index]; twice {
+			return nil, samplers.Totals{}, fmt.Errorf("likelihood: sample %d is asked for twice", index)
+		}
+		at[index] = i
+	}
+	out := make([][]int, len(indices))
+	f := e.facts
+	totals, err := samplers.Sample(ctx, e.model, func(yield func(samplers.Sequence) bool) {
+		for _, index := range indices {
+			if !yield(samplers.Sequence{Index: index, Canvas: canvas}) {
+				return
+			}
+		}
+	}, samplers.Config{
+		Sampler: s, Seed: seed, Batch: max(1, batchTokens/len(canvas)), TimeConditioned: f.TimeConditioned,
+		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: e.excluded, Shift: f.Shift},
+	}, func(r samplers.Result) error {
+		out[at[r.Index]] = r.IDs
+		return nil
+	})
+	return out, totals, err
+}
+
+// canvasOf masks the free positions of a target, which it checks with some clean token
+// at them.
+func (e *Evaluator) canvasOf(t Target) ([]int, error) {
+	clean := 0
+	for _, id := range e.excluded { // ascending
+		if id == clean {
+			clean++
+		}
+	}
+	canvas := append([]int(nil), t.IDs...)
+	for _, l := range t.Free {
+		if l >= 0 && l < len(canvas) {
+			canvas[l] = clean
+		}
+	}
+	if err := e.Check(Target{IDs: canvas, Free: t.Free}); err != nil {
+		return nil, err
+	}
+	for _, l := range t.Free {
+		canvas[l] = e.facts.MaskID
+	}
+	return canvas, nil
+}

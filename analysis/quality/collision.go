@@ -1,0 +1,100 @@
+package quality
+
+import (
+	"fmt"
+	"math"
+
+	"mdmgen/analysis/theory"
+	"mdmgen/samplers"
+)
+
+// Collision is log p*, p* the probability that the path of a sampler over d free
+// positions is one that first-hitting takes, with the same probabilities of its tokens:
+// every call reveals a single position, from the row of the state before it, in uniform
+// order. For every network that is not time-conditioned and every text x
+//
+//	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
+//
+// without a network call. It is −Inf where nothing is bounded, and an error for orders
+// that are not uniform: their law is another than first-hitting's, whatever their blocks
+// are.
+//
+//   - Grids: no two positions in a step ([theory.LogCollisionBound]); trapezoidal: none in
+//     both halves of a step together, since the second half looks back at the first.
+//   - Parallel, extrapolated and paired FHS: blocks of one are plain draws; any larger
+//     block leaves no such path.
+//   - Uniformization, MATU and DMPM reveal one position a call in uniform order: p* is the
+//     probability that no mask is left or, where a last call fills what is left, at most one.
+func Collision(s *samplers.Sampler, d int) (float64, error) {
+	if d < 1 {
+		return 0, fmt.Errorf("quality: %d positions: must be at least 1", d)
+	}
+	set := s.Settings()
+	switch set.Sampler {
+	case "fhs":
+		return 0, nil
+	case "ordered":
+		if set.Order == string(samplers.RandomOrder) {
+			return 0, nil
+		}
+	case "parallel-fhs", "extrapolated-fhs", "paired-fhs":
+		return singleBlocks(s, d)
+	}
+	steps, ok := s.Steps()
+	if !ok {
+		return 0, fmt.Errorf("quality: %s: its order is not uniform: no collision bound compares it with first-hitting", set.Sampler)
+	}
+	switch set.Sampler {
+	case "uniformization", "matu", "dmpm":
+		return leftApart(d, steps.Left(), s.Denoises()), nil
+	case "trapezoidal":
+		whole := make([]float64, 0, len(steps.Reveal)/2+1)
+		for k := 0; k < len(steps.Reveal); k += 2 {
+			w := steps.Reveal[k]
+			if k+1 < len(steps.Reveal) {
+				w += steps.Reveal[k+1]
+			}
+			whole = append(whole, w)
+		}
+		return theory.LogCollisionBound(d, whole, steps.Left(), s.Denoises()), nil
+	}
+	return theory.LogCollisionBound(d, steps.Reveal, steps.Left(), s.Denoises()), nil
+}
+
+// singleBlocks is 0 where every block of d positions has one, else −Inf, for samplers
+// whose sizes are not random.
+func singleBlocks(s *samplers.Sampler, d int) (float64, error) {
+	free := make([]int, d)
+	for i := range free {
+		free[i] = i
+	}
+	var p samplers.Plan
+	if err := s.Plan(&p, samplers.NewStream(0, 0), free); err != nil {
+		return 0, err
+	}
+	for _, b := range p.Blocks {
+		if len(b.Positions) > 1 {
+			return math.Inf(-1), nil
+		}
+	}
+	return 0, nil
+}
+
+// leftApart is log of the probability that of d positions, each left masked with the
+// given probability, none is left; or, where a call fills them, at most one.
+func leftApart(d int, left float64, denoised bool) float64 {
+	n := float64(d)
+	if !denoised {
+		return n * math.Log1p(-left)
+	}
+	return (n-1)*math.Log1p(-left) + math.Log1p((n-1)*left)
+}
+
+// CleanMass is the probability that a sampler leaves none of d positions masked.
+func CleanMass(s *samplers.Sampler, d int) float64 {
+	steps, ok := s.Steps()
+	if !ok || s.Denoises() {
+		return 1
+	}
+	return math.Exp(float64(d) * math.Log1p(-steps.Left()))
+}

@@ -1,0 +1,205 @@
+package quality
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
+)
+
+// Sample is what is known of one text drawn from first-hitting. It depends on the model,
+// the target, the samplers, the seed and its index, and on no other sample.
+type Sample struct {
+	// Index with the seed determines the text.
+	Index uint64
+	// Tokens [d] are those at the free positions.
+	Tokens []int
+	// FHS is −log P_FHS in nats; FHSError is the stated error of its quadrature, 0 but for a
+	// time-conditioned network.
+	FHS, FHSError float64
+	// NegLog has −log P of each sampler, +Inf where it cannot give the text.
+	NegLog []float64
+	// Rows counts the network rows that it took.
+	Rows int
+}
+
+type sampleJSON struct {
+	Index    uint64     `json:"index"`
+	Tokens   []int      `json:"tokens"`
+	FHS      float64    `json:"fhs"`
+	FHSError float64    `json:"fhs_error,omitempty"`
+	NegLog   []*float64 `json:"neg_log"`
+	Rows     int        `json:"rows"`
+}
+
+// MarshalJSON writes +Inf as null.
+func (s Sample) MarshalJSON() ([]byte, error) {
+	out := sampleJSON{s.Index, s.Tokens, s.FHS, s.FHSError, make([]*float64, len(s.NegLog)), s.Rows}
+	for i := range s.NegLog {
+		if !math.IsInf(s.NegLog[i], 1) {
+			out.NegLog[i] = &s.NegLog[i]
+		}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, bit for bit.
+func (s *Sample) UnmarshalJSON(b []byte) error {
+	var in sampleJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*s = Sample{in.Index, in.Tokens, in.FHS, in.FHSError, make([]float64, len(in.NegLog)), in.Rows}
+	for i, x := range in.NegLog {
+		s.NegLog[i] = math.Inf(1)
+		if x != nil {
+			s.NegLog[i] = *x
+		}
+	}
+	return nil
+}
+
+// Config says how a study is made.
+type Config struct {
+	// Samples is the number of texts, with the indices 0..Samples−1.
+	Samples int
+	Seed    uint64
+	// Confidence is that of the study's intervals; 0 is 0.95.
+	Confidence float64
+	// Done are samples of an earlier run of the same study, in any order: they are taken as
+	// they are. Those with an index of Samples or more are left out.
+	Done []Sample
+	// OnSample, where it is not nil, is called for each new sample as it is known, in
+	// ascending order of the indices. An error ends the study.
+	OnSample func(Sample) error
+}
+
+// Study holds texts of first-hitting with exact log-probabilities under several samplers.
+// It does not change.
+type Study struct {
+	// D is the number of free positions.
+	D int
+	// Samplers are those that were asked about, Samples the texts by ascending index.
+	Samplers []*samplers.Sampler
+	Samples  []Sample
+	// Clean is the probability that each sampler leaves no mask; Apart is log p* of each
+	// ([Collision]), NaN where nothing is claimed: for an order that is not uniform, and for
+	// a time-conditioned network.
+	Clean, Apart []float64
+	// FullSupport is [likelihood.Evaluator.FullSupport].
+	FullSupport bool
+	Confidence  float64
+}
+
+// chunkRows is how many network rows are asked for between two samples' reports.
+const chunkRows = 1 << 13
+
+// Measure makes a study: the free positions of t are drawn from first-hitting, the others
+// are given. Each sample takes 2^d−1 network rows for all samplers together, and where the
+// network is time-conditioned as many a node of FHS's quadrature and a step of each grid.
+// Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
+// many free positions.
+func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*samplers.Sampler, cfg Config) (*Study, error) {
+	if cfg.Samples < 1 {
+		return nil, fmt.Errorf("quality: %d samples: must be at least 1", cfg.Samples)
+	}
+	d, f := len(t.Free), e.Facts()
+	if d > likelihood.MaxFree {
+		return nil, &likelihood.TooLargeError{Free: d, Rows: math.Ldexp(1, d), Most: likelihood.MaxFree}
+	}
+	st := &Study{D: d, Samplers: ss, FullSupport: e.FullSupport(), Confidence: cfg.Confidence}
+	for _, s := range ss {
+		if !sameDraw(s.Settings().Draw, e.Draw()) {
+			return nil, fmt.Errorf("quality: %s draws tokens in another way than first-hitting here: give all samplers one temperature, top-k and top-p", s.Settings().Sampler)
+		}
+		st.Clean = append(st.Clean, CleanMass(s, d))
+		apart, err := Collision(s, max(d, 1))
+		if err != nil || f.TimeConditioned {
+			apart = math.NaN()
+		}
+		st.Apart = append(st.Apart, apart)
+	}
+	fhs, err := samplers.New(samplers.Options{Draw: e.Draw()}, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned})
+	if err != nil {
+		return nil, err
+	}
+	missing, err := st.take(cfg)
+	if err != nil {
+		return nil, err
+	}
+	all := append([]*samplers.Sampler{fhs}, ss...)
+	for chunk := range slices.Chunk(missing, max(1, chunkRows>>d)) {
+		texts, totals, err := e.Sample(ctx, t, fhs, cfg.Seed, chunk)
+		if err != nil {
+			return nil, err
+		}
+		targets := make([]likelihood.Target, len(texts))
+		for i, ids := range texts {
+			targets[i] = likelihood.Target{IDs: ids, Free: t.Free}
+		}
+		laws, rows, err := exactLaws(ctx, e, targets, all)
+		if err != nil {
+			return nil, err
+		}
+		for i, law := range laws {
+			s := Sample{Index: chunk[i], FHS: law[0].NegLog, FHSError: law[0].QuadratureError, Rows: rows/len(laws) + totals.Rows/len(laws)}
+			for _, l := range t.Free {
+				s.Tokens = append(s.Tokens, texts[i][l])
+			}
+			for _, x := range law[1:] {
+				s.NegLog = append(s.NegLog, x.NegLog)
+			}
+			st.Samples = append(st.Samples, s)
+			if cfg.OnSample != nil {
+				if err := cfg.OnSample(s); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	slices.SortFunc(st.Samples, func(a, b Sample) int { return int(int64(a.Index) - int64(b.Index)) })
+	return st, nil
+}
+
+// take adds the samples that are done, and lists the indices of the others.
+func (st *Study) take(cfg Config) ([]uint64, error) {
+	have := make([]bool, cfg.Samples)
+	for _, s := range cfg.Done {
+		switch {
+		case s.Index >= uint64(cfg.Samples):
+			continue
+		case len(s.NegLog) != len(st.Samplers) || len(s.Tokens) != st.D:
+			return nil, fmt.Errorf("quality: sample %d has %d tokens and %d samplers: it is of another study than one of %d and %d", s.Index, len(s.Tokens), len(s.NegLog), st.D, len(st.Samplers))
+		case have[s.Index]:
+			return nil, fmt.Errorf("quality: sample %d is given twice", s.Index)
+		}
+		have[s.Index] = true
+		st.Samples = append(st.Samples, s)
+	}
+	var missing []uint64
+	for i, done := range have {
+		if !done {
+			missing = append(missing, uint64(i))
+		}
+	}
+	return missing, nil
+}
+
+// sameDraw says whether two ways to draw tokens have one law.
+func sameDraw(a, b samplers.Draw) bool {
+	plain := func(d samplers.Draw) samplers.Draw {
+		if d.Temperature != nil && *d.Temperature == 1 {
+			d.Temperature = nil
+		}
+		if d.TopP == 1 {
+			d.TopP = 0
+		}
+		return d
+	}
+	return reflect.DeepEqual(plain(a), plain(b))
+}

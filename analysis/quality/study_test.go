@@ -1,0 +1,426 @@
+package quality_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// worldNames are the time-free reference worlds; the first two are in the module.
+var worldNames = []string{"xor3-mixed", "markov3-exact", "dirichlet3-noisy", "markov4-sharp", "parity4-exact", "pairs4-exact"}
+
+func openWorld(t testing.TB, name string) (*world.World, *likelihood.Evaluator) {
+	t.Helper()
+	path := func() string {
+		for _, in := range []string{"xor3-mixed", "markov3-exact", "timed3", "theorem5-point3"} {
+			if name == in {
+				return reftest.Data(t, "reference", "laws", name+".json")
+			}
+		}
+		return reftest.Shared(t, "reference", "laws", name+".json")
+	}()
+	w, err := world.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := likelihood.New(w, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, e
+}
+
+func newSampler(t testing.TB, o samplers.Options, w *world.World) *samplers.Sampler {
+	t.Helper()
+	s, err := samplers.New(o, samplers.Conditions{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func blank(d int) likelihood.Target { return likelihood.Whole(make([]int, d)) }
+
+// ofFile is a sampler of a world file with its law over clean sequences.
+type ofFile struct {
+	name    string
+	sampler *samplers.Sampler
+	law     []float64
+}
+
+// fromFile makes the samplers of a world file whose law the file has, denoised and not.
+func fromFile(t *testing.T, w *world.World, l *world.Laws) []ofFile {
+	t.Helper()
+	d, v := w.Facts().Length, w.Facts().Columns
+	space := laws.NewSpace(d, v)
+	var out []ofFile
+	for _, law := range l.Laws {
+		g, _ := l.Grid(law.Grid)
+		if g.N < 4 {
+			continue // r has too heavy a tail for a test by standard errors
+		}
+		T, delta := float64(g.T), float64(g.Delta)
+		o := samplers.Options{Grid: g.Kind, Steps: g.N, T: &T, Delta: &delta, Noise: "exp"}
+		switch law.Sampler {
+		case "tau_leaping_one":
+			o.Sampler, o.Tau = "tau-leaping", "one"
+		case "tau_leaping_any":
+			o.Sampler, o.Tau = "tau-leaping", "any"
+		default:
+			o.Sampler = law.Sampler
+		}
+		if g.Kind == "uniform_masked_fraction" {
+			o.Grid = "lambda"
+		}
+		if o.Sampler == "tweedie" && o.Grid != "uniform" {
+			o.Noise = ""
+		}
+		for _, finish := range []string{"denoise", "leave"} {
+			o.Finish = finish
+			s, err := samplers.New(o, samplers.Conditions{InfiniteSigma: true})
+			if err != nil {
+				t.Fatal(law.Grid, law.Sampler, err)
+			}
+			clean := law.LawDenoised
+			if finish == "leave" {
+				clean = space.OnSequences(law.Law)
+			}
+			out = append(out, ofFile{fmt.Sprint(law.Sampler, " ", law.Grid, " ", finish), s, clean})
+		}
+	}
+	return out
+}
+
+// above is Σ (p−q)_+: TV where q may leave masks and p does not.
+func above(p, q []float64) (sum float64) {
+	for i := range p {
+		sum += max(0, p[i]-q[i])
+	}
+	return sum
+}
+
+// TestWorlds compares estimates with the distances of the laws in the world files.
+func TestWorlds(t *testing.T) {
+	for _, name := range worldNames {
+		t.Run(name, func(t *testing.T) {
+			w, e := openWorld(t, name)
+			l, err := w.Laws()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cases := fromFile(t, w, l)
+			var ss []*samplers.Sampler
+			for _, c := range cases {
+				ss = append(ss, c.sampler)
+			}
+			st, err := quality.Measure(context.Background(), e, blank(w.Facts().Length), ss, quality.Config{Samples: 2000, Seed: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			kls := make([]float64, len(cases))
+			for i, c := range cases {
+				tv, kl := above(l.FHS.Law, c.law), laws.KL(l.FHS.Law, c.law)
+				kls[i] = kl
+				near(t, c.name+": TV", st.Distance(quality.TV, i), tv)
+				near(t, c.name+": KL", st.Distance(quality.KL, i), kl)
+				for what, x := range map[quality.Distance]float64{quality.TV: tv, quality.KL: kl} {
+					if b, ok := st.Bound(what, i); ok && x > b+1e-12 {
+						t.Errorf("%s: %s is %v, above the collision bound %v", c.name, what, x, b)
+					}
+				}
+				if j := i - 1; j >= 0 {
+					near(t, c.name+": difference", st.Difference(quality.KL, i, j), kl-kls[j])
+				}
+			}
+		})
+	}
+}
+
+func near(t *testing.T, name string, got estimate.Estimate, want float64) {
+	t.Helper()
+	if math.IsInf(want, 1) && math.IsInf(got.Mean, 1) {
+		return
+	}
+	// 4.5 standard errors, since a file has about a hundred of them.
+	if !(math.Abs(got.Mean-want) <= 4.5*got.SE+1e-9) {
+		t.Errorf("%s: %v, want %v", name, got, want)
+	}
+}
+
+// TestCoverage repeats a study: 95 % intervals of 400 repetitions cover 361..398 times with
+// probability 0.999, those of TV at markov3's rare texts a little less often, and every
+// estimate's mean over the repetitions is the exact value within four standard errors, the
+// control variate's too.
+func TestCoverage(t *testing.T) {
+	const repeats = 400
+	for _, world := range []struct {
+		name  string
+		least map[quality.Distance]int
+	}{
+		{"xor3-mixed", map[quality.Distance]int{quality.TV: 361, quality.KL: 361, quality.KLControlled: 361}},
+		{"markov3-exact", map[quality.Distance]int{quality.TV: 361, quality.KL: 340}},
+	} {
+		w, e := openWorld(t, world.name)
+		ss := []*samplers.Sampler{
+			newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w),
+			newSampler(t, samplers.Options{Sampler: "euler", Steps: 8, T: theta(5), Delta: theta(0.1), Finish: "leave", Noise: "exp"}, w),
+		}
+		fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
+		var studies []*quality.Study
+		for seed := range uint64(repeats) {
+			st, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 150, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			studies = append(studies, st)
+		}
+		for i, s := range ss {
+			law := sequenceLaw(t, e, s)
+			for _, what := range []quality.Distance{quality.TV, quality.KL, quality.KLControlled} {
+				want := laws.KL(fhs, law)
+				if what == quality.TV {
+					want = above(fhs, law)
+				}
+				covered, means := 0, []float64{}
+				for _, st := range studies {
+					x := st.Distance(what, i)
+					if x.Lo <= want && want <= x.Hi {
+						covered++
+					}
+					means = append(means, x.Mean)
+				}
+				if least, ok := world.least[what]; ok && (covered < least || covered > 398) {
+					t.Errorf("%s, sampler %d: %s: %d of %d intervals cover", world.name, i, what, covered, repeats)
+				}
+				if m := estimate.Mean(means, 0); math.Abs(m.Mean-want) > 4*m.SE {
+					t.Errorf("%s, sampler %d: %s: mean %v over repetitions, want %v", world.name, i, what, m, want)
+				}
+			}
+		}
+	}
+}
+
+func theta(x float64) *float64 { return &x }
+
+// sequenceLaw is a sampler's law over all clean sequences of a small world.
+func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *samplers.Sampler) []float64 {
+	t.Helper()
+	f := e.Facts()
+	space := laws.NewSpace(f.Length, f.Columns)
+	out := make([]float64, space.Sequences)
+	for i := range out {
+		ids := make([]int, f.Length)
+		for l, rest := f.Length-1, i; l >= 0; l, rest = l-1, rest/f.Columns {
+			ids[l] = rest % f.Columns
+		}
+		x, err := e.Exact(context.Background(), likelihood.Whole(ids), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i] = math.Exp(-x.NegLog)
+	}
+	return out
+}
+
+// TestTimed measures a time-conditioned world, whose first-hitting law is a quadrature.
+func TestTimed(t *testing.T) {
+	w, e := openWorld(t, "timed3")
+	ss := []*samplers.Sampler{newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w)}
+	st, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 1000, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := w.Laws()
+	if err != nil {
+		t.Fatal(err)
+	}
+	law := sequenceLaw(t, e, ss[0])
+	near(t, "TV", st.Distance(quality.TV, 0), above(l.FHS.Law, law))
+	near(t, "KL", st.Distance(quality.KL, 0), laws.KL(l.FHS.Law, law))
+	if _, ok := st.Bound(quality.TV, 0); ok {
+		t.Error("a collision bound for a time-conditioned network")
+	}
+	if w := strings.Join(st.Distance(quality.TV, 0).Warnings, " "); !strings.Contains(w, "quadrature") {
+		t.Errorf("warnings %q", w)
+	}
+	parallel := newSampler(t, samplers.Options{Sampler: "parallel-fhs", Steps: 2}, w)
+	if _, err := quality.Measure(context.Background(), e, blank(3), []*samplers.Sampler{parallel}, quality.Config{Samples: 2}); err == nil || !strings.Contains(err.Error(), "parallel-fhs") {
+		t.Errorf("parallel-fhs on a time-conditioned network: %v", err)
+	}
+}
+
+// TestSlope compares the fitted exponent with that of the exact distances.
+func TestSlope(t *testing.T) {
+	w, e := openWorld(t, "xor3-mixed")
+	steps := []int{8, 16, 32}
+	var ss []*samplers.Sampler
+	list := []int{0, 1, 2}
+	for _, n := range steps {
+		ss = append(ss, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, w))
+	}
+	st, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 800, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
+	var logN, tv, kl []float64
+	for i, s := range ss {
+		law := sequenceLaw(t, e, s)
+		logN, tv, kl = append(logN, math.Log(float64(steps[i]))), append(tv, math.Log(above(fhs, law))), append(kl, math.Log(laws.KL(fhs, law)))
+	}
+	for what, want := range map[quality.Distance]float64{quality.TV: quality.LeastSquares(logN, tv), quality.KLControlled: quality.LeastSquares(logN, kl)} {
+		got := st.Slope(what, list, steps, 5)
+		x := got.Exponent
+		t.Logf("%s: %v in %v..%v, exact %v, bound %v, bias %v", what, x, x.Lo, x.Hi, want, got.Bound, got.Bias)
+		if math.Abs(x.Mean-want) > 4*x.SE || !(got.Bound < -0.8 && got.Bound > -1.2) || math.Abs(got.Bias) > x.SE {
+			t.Errorf("%s: %+v, want %v", what, got, want)
+		}
+	}
+	if got := quality.LeastSquares([]float64{1, 2, 4}, []float64{3, 5, 9}); math.Abs(got-2) > 1e-14 {
+		t.Errorf("slope %v", got)
+	}
+}
+
+// TestResume goes on from part of a study, in other chunks, and gets the same samples.
+func TestResume(t *testing.T) {
+	w, e := openWorld(t, "xor3-mixed")
+	ss := []*samplers.Sampler{
+		newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w),
+		newSampler(t, samplers.Options{Sampler: "ordered"}, w),
+	}
+	whole, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("stop")
+	var journal []byte
+	_, err = quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2, OnSample: func(s quality.Sample) error {
+		b, err := json.Marshal(s)
+		journal = append(append(journal, b...), '\n')
+		if s.Index == 10 {
+			return stop
+		}
+		return err
+	}})
+	if !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	var done []quality.Sample
+	for dec := json.NewDecoder(strings.NewReader(string(journal))); dec.More(); {
+		var s quality.Sample
+		if err := dec.Decode(&s); err != nil {
+			t.Fatal(err)
+		}
+		done = append([]quality.Sample{s}, done...)
+	}
+	fresh := 0
+	again, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2, Done: done, OnSample: func(quality.Sample) error {
+		fresh++
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh != 40-11 || !reflect.DeepEqual(again.Samples, whole.Samples) {
+		t.Errorf("%d fresh samples, equal is %t", fresh, reflect.DeepEqual(again.Samples, whole.Samples))
+	}
+	if x := again.Distance(quality.KL, 1); x.Mean == 0 || math.IsInf(x.SE, 0) {
+		t.Errorf("KL of a left-to-right chain: %v", x)
+	}
+	if _, ok := again.Bound(quality.KL, 1); ok {
+		t.Error("an order has a collision bound")
+	}
+}
+
+// TestMistakes checks what is refused.
+func TestMistakes(t *testing.T) {
+	w, e := openWorld(t, "xor3-mixed")
+	tweedie := newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w)
+	warm := newSampler(t, samplers.Options{Draw: samplers.Draw{Temperature: theta(0.5)}}, w)
+	for name, c := range map[string]struct {
+		t    likelihood.Target
+		s    *samplers.Sampler
+		cfg  quality.Config
+		want string
+	}{
+		"no samples":   {blank(3), tweedie, quality.Config{}, "0 samples"},
+		"another draw": {blank(3), warm, quality.Config{Samples: 1}, "temperature"},
+		"too long":     {blank(40), tweedie, quality.Config{Samples: 1}, "40 free positions"},
+		"wrong canvas": {blank(2), tweedie, quality.Config{Samples: 1}, "exactly 3"},
+		"no position":  {likelihood.Target{IDs: []int{0, 0, 0}}, tweedie, quality.Config{Samples: 1}, "no free position"},
+		"other study":  {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: []int{1}}}}, "another study"},
+		"twice":        {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: make([]int, 3), NegLog: []float64{1}}, {Tokens: make([]int, 3), NegLog: []float64{1}}}}, "twice"},
+	} {
+		if _, err := quality.Measure(context.Background(), e, c.t, []*samplers.Sampler{c.s}, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := quality.Measure(ctx, e, blank(3), []*samplers.Sampler{tweedie}, quality.Config{Samples: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestNetwork measures a small random network inside a text: few free positions, the
+// others given.
+func TestNetwork(t *testing.T) {
+	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", "mdlm"), model.Options{})
+	var missing *ort.MissingError
+	if errors.As(err, &missing) {
+		reftest.NoRuntime(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ss []*samplers.Sampler
+	for _, o := range []samplers.Options{{Sampler: "fhs"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 8}} {
+		s, err := samplers.New(o, samplers.Conditions{Noise: m.Facts().Noise})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ss = append(ss, s)
+	}
+	st, err := quality.Measure(context.Background(), e, likelihood.Target{IDs: []int{1, 2, 0, 0, 3, 0, 0}, Free: []int{2, 3, 5, 6}}, ss, quality.Config{Samples: 60, Seed: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tv, kl := st.Distance(quality.TV, 0), st.Distance(quality.KL, 0); tv.Mean != 0 || kl.Mean != 0 {
+		t.Errorf("first-hitting from itself: %v, %v", tv, kl)
+	}
+	for i := 1; i < 3; i++ {
+		tv, kl := st.Distance(quality.TV, i), st.Distance(quality.KL, i)
+		bound, _ := st.Bound(quality.TV, i)
+		if !(tv.Mean > 0 && tv.Mean < bound && kl.Mean > 0) {
+			t.Errorf("%d: TV %v, bound %v, KL %v", i, tv, bound, kl)
+		}
+	}
+}
+
+func indices(n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(i)
+	}
+	return out
+}

@@ -1,0 +1,219 @@
+package quality
+
+import (
+	"encoding/binary"
+	"iter"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+)
+
+// MostGram is the longest n-gram that is counted.
+const MostGram = 4
+
+// Text is what the tokens of one sequence say about it, without a model. MASK is no token:
+// an n-gram does not reach across one.
+type Text struct {
+	// Length counts positions, Masks those that are still masked.
+	Length int
+	Masks  int
+	// Entropy is −Σ_a f_a log f_a of the frequencies f of the token ids in the sequence, in
+	// nats: the "entropy" beside generative perplexity in Zheng et al., arXiv 2409.02908
+	// (who print nats; others print bits under the same name). It is at most the logarithm of
+	// the number of tokens, so that lengths must be equal to be compared.
+	Entropy float64
+	// Distinct[n−1] is the number of different n-grams over that of n-grams, n = 1..4
+	// (distinct-n; Li et al., arXiv 1510.03055), NaN where there is none.
+	Distinct [MostGram]float64
+	// Repeated is the share of 4-grams that stood in the sequence before: seq-rep-4 of
+	// Welleck et al., arXiv 1908.04319, 1 − Distinct[3].
+	Repeated float64
+	// LongestRepeat is the greatest number of consecutive tokens that stand at two places of
+	// the sequence, which may overlap.
+	LongestRepeat int
+}
+
+// Describe looks at one sequence of ids.
+func Describe(ids []int, mask int) Text {
+	out := Text{Length: len(ids)}
+	for _, id := range ids {
+		if id == mask {
+			out.Masks++
+		}
+	}
+	spans := slices.Collect(unmasked(ids, mask))
+	for n := 1; n <= MostGram; n++ {
+		counts := make(map[string]int)
+		total := grams(spans, n, counts)
+		out.Distinct[n-1] = math.NaN()
+		if total > 0 {
+			out.Distinct[n-1] = float64(len(counts)) / float64(total)
+		}
+		if n == 1 {
+			out.Entropy = entropy(counts, total)
+		}
+	}
+	out.Repeated = 1 - out.Distinct[MostGram-1]
+	out.LongestRepeat = longestRepeat(spans)
+	return out
+}
+
+// unmasked yields the runs of tokens between masks.
+func unmasked(ids []int, mask int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		from := 0
+		for i := range len(ids) + 1 {
+			if i < len(ids) && ids[i] != mask {
+				continue
+			}
+			if i > from && !yield(ids[from:i]) {
+				return
+			}
+			from = i + 1
+		}
+	}
+}
+
+// grams counts n-grams and returns how many there are.
+func grams(spans [][]int, n int, counts map[string]int) (total int) {
+	key := make([]byte, 8*n)
+	for _, s := range spans {
+		for i := 0; i+n <= len(s); i++ {
+			for j, id := range s[i : i+n] {
+				binary.LittleEndian.PutUint64(key[8*j:], uint64(id))
+			}
+			counts[string(key)]++
+			total++
+		}
+	}
+	return total
+}
+
+// entropy is that of frequencies, 0 of none. Equal counts are added in one order, so that
+// the bits do not depend on the map's.
+func entropy(counts map[string]int, total int) float64 {
+	all := make([]int, 0, len(counts))
+	for _, c := range counts {
+		all = append(all, c)
+	}
+	slices.Sort(all)
+	var sum float64
+	for _, c := range all {
+		f := float64(c) / float64(total)
+		sum -= f * math.Log(f)
+	}
+	return sum
+}
+
+// longestRepeat compares neighbours among the sorted suffixes.
+func longestRepeat(spans [][]int) int {
+	var suffixes [][]int
+	for _, s := range spans {
+		for i := range s {
+			suffixes = append(suffixes, s[i:])
+		}
+	}
+	slices.SortFunc(suffixes, slices.Compare[[]int])
+	longest := 0
+	for i := 1; i < len(suffixes); i++ {
+		n, a, b := 0, suffixes[i-1], suffixes[i]
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		longest = max(longest, n)
+	}
+	return longest
+}
+
+// Texts sums up sequences. Estimates are over sequences as independent units; those of
+// sequences that have no n-gram of a length leave them out.
+type Texts struct {
+	Sequences int `json:"sequences"`
+	// Tokens counts what is not masked; MasksLeft is the share of positions that are.
+	Tokens    int               `json:"tokens"`
+	MasksLeft estimate.Estimate `json:"masks_left"`
+	// Entropy is the mean of [Text.Entropy]; PooledEntropy is that of the frequencies in all
+	// sequences together, in nats, below the entropy of their source by about
+	// (kinds−1)/(2·tokens) (Miller, 1955).
+	Entropy       estimate.Estimate `json:"entropy"`
+	PooledEntropy estimate.Estimate `json:"pooled_entropy"`
+	// Distinct, Repeated and LongestRepeat are means of those of sequences.
+	Distinct      [MostGram]estimate.Estimate `json:"distinct"`
+	Repeated      estimate.Estimate           `json:"repeated"`
+	LongestRepeat estimate.Estimate           `json:"longest_repeat"`
+	// PooledDistinct counts different n-grams in all sequences over all n-grams. It falls as
+	// sequences are added, so that it has no error to state, and only studies with as many
+	// tokens compare. It is 0 where there is no n-gram.
+	PooledDistinct [MostGram]float64 `json:"pooled_distinct"`
+	// MostRepeated is the greatest LongestRepeat.
+	MostRepeated int `json:"most_repeated"`
+}
+
+// DescribeAll looks at sequences; mask is the id of MASK.
+func DescribeAll(sequences [][]int, mask int, confidence float64) Texts {
+	out := Texts{Sequences: len(sequences)}
+	var masks, lengths, entropies, repeated, longest []float64
+	var distinct [MostGram][]float64
+	var pooled [MostGram]map[string]int
+	for n := range pooled {
+		pooled[n] = make(map[string]int)
+	}
+	var totals [MostGram]int
+	clean := make([][]int, len(sequences))
+	for i, ids := range sequences {
+		x := Describe(ids, mask)
+		out.Tokens += x.Length - x.Masks
+		masks, lengths = append(masks, float64(x.Masks)), append(lengths, float64(x.Length))
+		if x.Length > x.Masks {
+			entropies = append(entropies, x.Entropy)
+		}
+		longest = append(longest, float64(x.LongestRepeat))
+		out.MostRepeated = max(out.MostRepeated, x.LongestRepeat)
+		for n, v := range x.Distinct {
+			if !math.IsNaN(v) {
+				distinct[n] = append(distinct[n], v)
+			}
+		}
+		if !math.IsNaN(x.Repeated) {
+			repeated = append(repeated, x.Repeated)
+		}
+		spans := slices.Collect(unmasked(ids, mask))
+		for n := range pooled {
+			totals[n] += grams(spans, n+1, pooled[n])
+		}
+		clean[i] = slices.Concat(spans...)
+	}
+	out.MasksLeft = estimate.Ratio(masks, lengths, nil, confidence)
+	out.Entropy = estimate.Mean(entropies, confidence)
+	out.Repeated, out.LongestRepeat = estimate.Mean(repeated, confidence), estimate.Mean(longest, confidence)
+	for n := range pooled {
+		out.Distinct[n] = estimate.Mean(distinct[n], confidence)
+		if totals[n] > 0 {
+			out.PooledDistinct[n] = float64(len(pooled[n])) / float64(totals[n])
+		}
+	}
+	out.PooledEntropy = pooledEntropy(clean, confidence)
+	return out
+}
+
+// pooledEntropy is Σ costs / Σ tokens with the costs −log f of the tokens under the pooled
+// frequencies f: the entropy of f, with the linearised error over sequences, because f
+// itself is what minimises the sum.
+func pooledEntropy(sequences [][]int, confidence float64) estimate.Estimate {
+	counts, total := make(map[int]int), 0
+	for _, ids := range sequences {
+		for _, id := range ids {
+			counts[id]++
+		}
+		total += len(ids)
+	}
+	costs, tokens := make([]float64, len(sequences)), make([]float64, len(sequences))
+	for i, ids := range sequences {
+		for _, id := range ids {
+			costs[i] -= math.Log(float64(counts[id]) / float64(total))
+		}
+		tokens[i] = float64(len(ids))
+	}
+	return estimate.Ratio(costs, tokens, nil, confidence)
+}
