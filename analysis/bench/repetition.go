@@ -30,6 +30,8 @@ type Repetition struct {
 	// repetition where the system lets it be reset, else since it began; 0 where it is
 	// not known.
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
+	// IDs are the sequences, in the order of their streams, where they are kept.
+	IDs [][]int `json:"ids,omitempty"`
 }
 
 // Seconds are wall-clock times: inside the network; in plans and draws; in the rest,
@@ -41,11 +43,14 @@ type Seconds struct {
 	Total    float64 `json:"total"`
 }
 
-// add counts a finished sequence.
-func (r *Repetition) add(res samplers.Result) {
+// add counts a finished sequence; first is the index of the first one.
+func (r *Repetition) add(res samplers.Result, first uint64) {
 	r.Sequences++
 	r.Calls += res.Calls
 	r.CallsSquared += res.Calls * res.Calls
 	r.FinishCalls += res.FinishCalls
 	r.Left += res.Left
+	if r.IDs != nil {
+		r.IDs[res.Index-first] = res.IDs
+	}
 }

@@ -66,6 +66,8 @@ type Config struct {
 	Done []Repetition
 	// OnRepetition is handed each repetition as it finishes; an error ends the run.
 	OnRepetition func(Repetition) error
+	// Keep has the ids of sequences kept in repetitions.
+	Keep bool
 	// Text, where it is set, turns a sequence into what a user reads, which is timed.
 	Text func(ids []int) error
 }
@@ -165,6 +167,9 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (bool, error) {
 func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repetition, error) {
 	f := c.Model.Facts()
 	rep := Repetition{Kind: KindRepetition}
+	if cfg.Keep {
+		rep.IDs = make([][]int, n)
+	}
 	var text time.Duration
 	begin := time.Now()
 	totals, err := samplers.Sample(ctx, c.Model, func(yield func(samplers.Sequence) bool) {
@@ -177,7 +182,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 		Sampler: c.Sampler, Seed: cfg.Seed, Batch: c.Batch, TimeConditioned: f.TimeConditioned,
 		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},
 	}, func(res samplers.Result) error {
-		rep.add(res)
+		rep.add(res, first)
 		if cfg.Text == nil {
 			return nil
 		}

@@ -92,19 +92,13 @@ func columns(r *Report) []column {
 
 func metricColumn(m Metric) column {
 	mark := map[string]string{"upper": "≤ ", "lower": "≥ "}[m.Bound]
-	head := m.Name
-	if m.Unit != "" {
-		head += " (" + m.Unit + ")"
+	head := strings.ReplaceAll(m.Name, "_", " ") + " (" + m.Unit + ")"
+	if head = mark + head; m.Detail {
+		head = ""
 	}
-	return column{strings.ReplaceAll(m.Name, " ", "_") + "_" + strings.ReplaceAll(cmpOr(m.Unit, "1"), " ", "_"), mark + head, func(c *CellReport) (quantity, bool) {
-		for _, q := range c.Quality {
-			for _, x := range q.Metrics {
-				if x.Name == m.Name {
-					return estimated(x.Value), true
-				}
-			}
-		}
-		return quantity{}, false
+	return column{m.Name + "_" + strings.ReplaceAll(m.Unit, "/", "_per_"), head, func(c *CellReport) (quantity, bool) {
+		e, ok := c.metric(m.Name)
+		return estimated(e), ok
 	}}
 }
 

@@ -1,0 +1,92 @@
+package bench
+
+import (
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/quality"
+)
+
+// Rate is a fitted exponent: a distance from first-hitting falls like N to its power.
+type Rate struct {
+	// Series is the ID of the cells without their steps, Distance what falls: tv, kl or
+	// kl_controlled.
+	Series   string `json:"series"`
+	Distance string `json:"distance"`
+	// Kind is "local" between neighbouring numbers of steps, "fit" for least squares over
+	// those that are at least the window's length, which are three or more.
+	Kind string `json:"kind"`
+	// Steps are the numbers of steps, rising.
+	Steps []int `json:"steps"`
+	// Exponent has its interval from samples that are drawn again jointly for all steps;
+	// Bias is what the logarithm of a mean adds to it in first order, not taken off.
+	Exponent estimate.Estimate `json:"exponent"`
+	Bias     Number            `json:"bias"`
+	// CollisionBound is the exponent of the collision bound over the same steps, null where
+	// that bounds nothing.
+	CollisionBound Number `json:"collision_bound"`
+	// PaperUpper and PaperLower are the exponents of the paper's bounds on total variation
+	// for grids: Theorem 2 and Corollary 1 let it fall at least like 1/N with N·κ fixed, and
+	// Theorem 3 has data for which it falls no faster. They are nil for what they are not
+	// about.
+	PaperUpper *float64 `json:"paper_upper,omitempty"`
+	PaperLower *float64 `json:"paper_lower,omitempty"`
+}
+
+// Rates fits exponents to all cells that differ in their numbers of steps alone.
+func (e *Errors) Rates(seed uint64) []Rate {
+	var out []Rate
+	for _, g := range e.groups {
+		if g.study == nil {
+			continue
+		}
+		var families []string
+		for _, c := range g.cells {
+			if key := c.familyKey(); c.Sampler.Settings().Steps > 0 && !slices.Contains(families, key) {
+				families = append(families, key)
+			}
+		}
+		for _, family := range families {
+			out = append(out, g.rates(family, e.d, seed)...)
+		}
+	}
+	return out
+}
+
+// rates fits the exponents of one family.
+func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
+	var list []int
+	for i, c := range g.cells {
+		if c.familyKey() == family {
+			list = append(list, i)
+		}
+	}
+	steps := func(i int) int { return g.cells[i].Sampler.Settings().Steps }
+	slices.SortFunc(list, func(a, b int) int { return steps(a) - steps(b) })
+	var out []Rate
+	for _, what := range []quality.Distance{quality.TV, klName(g.study)} {
+		fit := func(kind string, of []int) {
+			r := Rate{Series: family, Distance: string(what), Kind: kind}
+			for _, i := range of {
+				r.Steps = append(r.Steps, steps(i))
+			}
+			s := g.study.Slope(what, of, r.Steps, seed)
+			r.Exponent, r.Bias, r.CollisionBound = s.Exponent, Number(s.Bias), Number(s.Bound)
+			if _, grid := g.cells[of[0]].Sampler.Steps(); grid && what == quality.TV {
+				upper, lower := -1.0, -1.0
+				r.PaperUpper, r.PaperLower = &upper, &lower
+			}
+			out = append(out, r)
+		}
+		for k := 1; k < len(list); k++ {
+			if steps(list[k]) > steps(list[k-1]) {
+				fit("local", list[k-1:k+1])
+			}
+		}
+		long := slices.DeleteFunc(slices.Clone(list), func(i int) bool { return steps(i) < d })
+		if len(long) >= 3 {
+			fit("fit", long)
+		}
+	}
+	return out
+}
