@@ -167,7 +167,7 @@ func TestPlan(t *testing.T) {
 		}
 		return Case{o.Sampler, o.Steps, s}
 	}
-	r, err := Plan(10, append(cases, add(samplers.Options{Sampler: "fhs"}), add(samplers.Options{Sampler: "parallel-fhs", Steps: 4}), add(samplers.Options{Sampler: "parallel-fhs", Steps: 10})))
+	r, err := Plan(context.Background(), 10, append(cases, add(samplers.Options{Sampler: "fhs"}), add(samplers.Options{Sampler: "parallel-fhs", Steps: 4}), add(samplers.Options{Sampler: "parallel-fhs", Steps: 10})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,10 +185,10 @@ func TestPlan(t *testing.T) {
 	if a, b := find(t, r, "collision_tv tweedie 16").Right.Mean, find(t, r, "collision_tv tweedie 64").Right.Mean; !(a > b && b > 0) {
 		t.Errorf("bounds %v and %v", a, b)
 	}
-	if _, err := Plan(3, []Case{add(samplers.Options{Sampler: "ordered"})}); err == nil {
+	if _, err := Plan(context.Background(), 3, []Case{add(samplers.Options{Sampler: "ordered"})}); err == nil {
 		t.Error("an order has a collision bound")
 	}
-	if _, err := Plan(0, cases); err == nil {
+	if _, err := Plan(context.Background(), 0, cases); err == nil {
 		t.Error("no positions")
 	}
 }

@@ -1,8 +1,10 @@
 package bound
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
@@ -23,6 +25,12 @@ func (c Case) String() string {
 		return c.Name
 	}
 	return fmt.Sprintf("%s %d", c.Name, c.N)
+}
+
+// Bounded says whether a collision bound compares the sampler with first-hitting.
+func (c Case) Bounded() bool {
+	_, err := logApart(c.Sampler, 1)
+	return err == nil || c.Sampler.Settings().Sampler == "parallel-fhs" // sizes may not fit one position
 }
 
 // logApart is log p*, p* the probability that every call of a plan reveals a single one
@@ -51,8 +59,11 @@ func logApart(s *samplers.Sampler, d int) (float64, error) {
 		return 0, nil
 	}
 	steps, ok := s.Steps()
-	if !ok {
+	switch {
+	case s.Settings().Sampler == "ordered":
 		return 0, fmt.Errorf("bound: %s: its order is not uniform: no collision bound compares it with first-hitting", s)
+	case !ok || !slices.Contains(plainRules, steps.Rule):
+		return 0, fmt.Errorf("bound: %s: no collision bound of it is known", s)
 	}
 	return theory.LogCollisionBound(d, steps.Reveal, steps.Left(), s.Denoises()), nil
 }
@@ -63,13 +74,16 @@ func logApart(s *samplers.Sampler, d int) (float64, error) {
 //	P_N(x) ≥ p*·P_FHS(x),  TV(P_FHS,P_N) ≤ 1 − p*,  KL(P_FHS‖P_N) ≤ −log p*,
 //
 // for every network that is not time-conditioned.
-func Plan(d int, cases []Case) (Report, error) {
+func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 	if d < 1 {
 		return Report{}, fmt.Errorf("bound: %d positions: must be at least 1", d)
 	}
 	out := newDraft("plan")
 	tv := Plot{Name: "collision", Title: fmt.Sprintf("Collision bound on TV(P_FHS, P_N), %d positions", d), X: "N", Y: "1 − p*", LogX: true, LogY: true}
 	for _, c := range cases {
+		if err := ctx.Err(); err != nil {
+			return out.finish(), err
+		}
 		logp, err := logApart(c.Sampler, d)
 		if err != nil {
 			return Report{}, err

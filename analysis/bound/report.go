@@ -16,10 +16,16 @@ type Report struct {
 	// Holds is false where a statement that must hold is violated.
 	Holds bool   `json:"holds"`
 	Lines []Line `json:"lines"`
+	// Laws are the laws of a world's data, of first-hitting and of the samplers that were
+	// asked for.
+	Laws []Law `json:"laws,omitempty"`
 	// Plots are series behind the pictures of the HTML page.
 	Plots []Plot `json:"plots,omitempty"`
 	// Notes say what the numbers measure, and what they do not.
 	Notes []string `json:"notes,omitempty"`
+	// Interrupted says that the work was ended before it was done: the report is about
+	// what was done.
+	Interrupted bool `json:"interrupted,omitempty"`
 }
 
 // Line is one statement.

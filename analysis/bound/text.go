@@ -127,7 +127,9 @@ func excess(out *draft, cases []Case, ws []window, of func(func(window) float64)
 		}
 	}
 	for i, c := range cases {
-		collision(out, c, i, ws, of)
+		if c.Bounded() {
+			collision(out, c, i, ws, of)
+		}
 	}
 	if len(plot.Series) > 0 {
 		plot.Series = append(plot.Series, first)

@@ -3,10 +3,13 @@ package bound
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
 )
 
 // chunkRows is how many network rows are asked for together: enough to fill calls, and
@@ -20,7 +23,8 @@ type window struct {
 	fhs, nelbo, chain float64
 	// entropy is the integrated score entropy by quadrature, of normalised scores.
 	entropy float64
-	// cases [len(cases)] are −log P_N, apart log p* of each.
+	// cases [len(cases)] are −log P_N, apart log p* of each, NaN where no collision bound is
+	// known.
 	cases, apart []float64
 	// orders [len(orders)] are −log of the chains along given orders.
 	orders []float64
@@ -59,7 +63,7 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][
 		if orders != nil {
 			of = orders[from:to]
 		}
-		if err := w.tables(ctx, out[from:to], tables, of); err != nil {
+		if err := w.tables(ctx, out[from:to], ts[from:to], tables, of); err != nil {
 			return nil, err
 		}
 		if w.done != nil {
@@ -71,7 +75,7 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][
 }
 
 // tables works out windows from their tables, on all processors.
-func (w *worker) tables(ctx context.Context, out []window, tables []*likelihood.Table, orders [][][]int) error {
+func (w *worker) tables(ctx context.Context, out []window, ts []likelihood.Target, tables []*likelihood.Table, orders [][][]int) error {
 	errs := make([]error, len(tables))
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -82,7 +86,7 @@ func (w *worker) tables(ctx context.Context, out []window, tables []*likelihood.
 				if orders != nil {
 					along = orders[i]
 				}
-				out[i], errs[i] = w.one(ctx, tables[i], along)
+				out[i], errs[i] = w.one(ctx, ts[i], tables[i], along)
 			}
 		})
 	}
@@ -99,26 +103,49 @@ func (w *worker) tables(ctx context.Context, out []window, tables []*likelihood.
 	return nil
 }
 
-func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (window, error) {
+func (w *worker) one(ctx context.Context, target likelihood.Target, t *likelihood.Table, orders [][]int) (window, error) {
 	out := window{d: t.D, fhs: t.FHS(), nelbo: t.NELBO(), chain: t.LeftToRight(), entropy: t.ScoreEntropy().Normalised}
 	for _, c := range w.cases {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		law, err := t.Sampler(c.Sampler)
+		cost, err := caseCost(t, target, c)
 		if err != nil {
 			return out, err
 		}
-		apart, err := logApart(c.Sampler, t.D)
-		if err != nil {
-			return out, err
+		apart := math.NaN()
+		if c.Bounded() {
+			if apart, err = logApart(c.Sampler, t.D); err != nil {
+				return out, err
+			}
 		}
-		out.cases, out.apart = append(out.cases, law.NegLog), append(out.apart, apart)
+		out.cases, out.apart = append(out.cases, cost), append(out.apart, apart)
 	}
 	for _, o := range orders {
 		out.orders = append(out.orders, t.Chain(o))
 	}
 	return out, nil
+}
+
+// caseCost is −log P of a sampler on a window: along an order, the chain's.
+func caseCost(t *likelihood.Table, target likelihood.Target, c Case) (float64, error) {
+	set := c.Sampler.Settings()
+	if set.Sampler != "ordered" || set.Order == string(samplers.RandomOrder) {
+		law, err := t.Sampler(c.Sampler)
+		return law.NegLog, err
+	}
+	var p samplers.Plan
+	if err := c.Sampler.Plan(&p, samplers.NewStream(0, 0), target.Free); err != nil {
+		return 0, err
+	}
+	var order []int
+	for _, b := range p.Blocks {
+		for _, l := range b.Positions {
+			at, _ := slices.BinarySearch(target.Free, l)
+			order = append(order, at)
+		}
+	}
+	return t.Chain(order), nil
 }
 
 // each maps windows to numbers.

@@ -1,13 +1,18 @@
 package bound
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/model/world"
+	"mdmgen/samplers"
 )
 
 // maxWorldFile bounds a world file, in bytes.
@@ -15,43 +20,85 @@ const maxWorldFile = 64 << 20
 
 // World puts the paper's statements beside each other on the world in the .json file
 // at path: one with q0 and μ (mdm-laws-world/1), or data with MASK and its exact
-// score (mdm-laws-maskmass/1). Everything is recomputed from q0 and μ, by
-// enumeration and quadrature; nothing else that the file stores is read but the ends of its
-// grids. Errors are one line and name the file.
-func World(path string) (Report, error) {
-	r, err := worldReport(path)
-	if err != nil {
-		return Report{}, fmt.Errorf("bound: %s: %w", path, err)
+// score (mdm-laws-maskmass/1); or it works out the tables that a file of the paper's
+// asymptotic statements asks for (mdm-laws-theorem3/1, -scaling/1, -gumbel/1).
+// Everything is recomputed, by enumeration and quadrature; of what a world's file stores
+// beside q0 and μ nothing is read but the ends of its grids. Where given is not empty the report is about those
+// samplers in place of Euler, Tweedie and τ-leaping on two grids; tables take none.
+// Errors are one line and name the file. When ctx ends, the report has what was done.
+func World(ctx context.Context, path string, given []Case) (Report, error) {
+	data, err := readWorld(path)
+	var r Report
+	if err == nil {
+		r, err = parseWorld(ctx, data, filepath.Dir(path), given)
 	}
-	return r, nil
+	if err != nil {
+		err = fmt.Errorf("bound: %s: %w", path, err)
+	}
+	return r, err
 }
 
-func worldReport(path string) (Report, error) {
+// Kind says what a file is that [World] reads: a world, a mask-world, whose data hold
+// MASK, or a table. Faults of the file are [World]'s to tell.
+type Kind string
+
+// The kinds of files.
+const (
+	KindWorld Kind = "world"
+	KindMask  Kind = "mask-world"
+	KindTable Kind = "table"
+)
+
+// KindOf reads the kind of a file.
+func KindOf(path string) Kind {
+	data, err := readWorld(path)
+	if err != nil {
+		return KindWorld
+	}
+	return kindOf(schemaOf(data))
+}
+
+func kindOf(schema string) Kind {
+	switch schema {
+	case "mdm-laws-maskmass/1":
+		return KindMask
+	case theorem3Schema, scalingSchema, gumbelSchema:
+		return KindTable
+	}
+	return KindWorld
+}
+
+// schemaOf is "" where there is none: other faults are the parsers' to name.
+func schemaOf(data []byte) string {
+	var head struct{ Schema string }
+	if json.Unmarshal(data, &head) != nil {
+		return ""
+	}
+	return head.Schema
+}
+
+func readWorld(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Report{}, err
+		return nil, errors.Unwrap(err)
 	}
-	if info.Size() > maxWorldFile {
-		return Report{}, fmt.Errorf("%d bytes: a world file has at most %d", info.Size(), maxWorldFile)
+	if info.IsDir() || info.Size() > maxWorldFile {
+		return nil, fmt.Errorf("must be a file of at most %d bytes", maxWorldFile)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Report{}, err
-	}
-	return parseWorld(data)
+	return os.ReadFile(path)
 }
 
-// parseWorld reports on a world file's content.
-func parseWorld(data []byte) (Report, error) {
-	var head struct{ Schema string }
-	// Other faults are the parsers' to name.
-	if err := json.Unmarshal(data, &head); err == nil {
-		switch head.Schema {
-		case "mdm-laws-maskmass/1":
-			return maskWorldReport(data)
-		case "mdm-laws-theorem3/1", "mdm-laws-scaling/1", "mdm-laws-gumbel/1":
-			return Report{}, fmt.Errorf("schema %q is a table, not a world: recompute it with mdmgen verify", head.Schema)
+// parseWorld reports on a file's content; dir is where its neighbours are.
+func parseWorld(ctx context.Context, data []byte, dir string, given []Case) (Report, error) {
+	schema := schemaOf(data)
+	switch kindOf(schema) {
+	case KindMask:
+		return maskWorldReport(ctx, data, given)
+	case KindTable:
+		if len(given) > 0 {
+			return Report{}, fmt.Errorf("schema %q is a table: it says itself which samplers it is about", schema)
 		}
+		return tableReport(ctx, schema, data, dir)
 	}
 	file, err := world.Parse(data)
 	if err != nil {
@@ -64,37 +111,89 @@ func parseWorld(data []byte) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if len(given) > 0 {
+		return reportGiven(ctx, w, file, given)
+	}
 	ends := ends{t: 5, delta: 0.01}
 	if raw, ok := file.Extra("grids"); ok {
 		ends.read(raw)
 	}
-	return reportOn(w, ends)
+	return reportOn(ctx, w, ends)
+}
+
+// worldNotes stand on every report of a world.
+func worldNotes(w *laws.World, grids string) []string {
+	notes := []string{
+		"Every number is exact up to rounding: a sum over all states, or an integral whose quadrature error is below the tolerance named.",
+		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.",
+		grids,
+	}
+	if w.Timed() {
+		notes = append(notes, "μ depends on time here: the collision bound, which is for denoisers that do not, is left out.")
+	}
+	return notes
 }
 
 // reportOn is the report of a world, on grids with the given ends.
-func reportOn(w *laws.World, e ends) (Report, error) {
-	r := Report{Schema: Schema, Mode: "world", Notes: []string{
-		"Every number is exact up to rounding: a sum over all states, or an integral whose quadrature error is below the tolerance named.",
-		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.",
-		fmt.Sprintf("Grids run from T = %g to δ = %g. P_N is a sampler's law after N steps; what is still masked is filled by one more call unless a line says otherwise.", e.t, e.delta),
-	}}
-	if w.Timed() {
-		r.Notes = append(r.Notes, "μ depends on time here: the collision bound, which is for denoisers that do not, is left out.")
-	}
+func reportOn(ctx context.Context, w *laws.World, e ends) (Report, error) {
+	notes := worldNotes(w, fmt.Sprintf("Grids run from T = %g to δ = %g. P_N is a sampler's law after N steps; what is still masked is filled by one more call unless a line says otherwise.", e.t, e.delta))
 	var l worldLines
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
 	l.losses(w, fhs, nelbo)
-	runs, err := newRuns(w, e)
+	runs, err := newRuns(ctx, w, e)
 	if err != nil {
-		return Report{}, err
+		return l.report(notes), err
 	}
-	l.theorem1(w, e, runs)
+	if err := l.theorem1(ctx, w, e, runs); err != nil {
+		return l.report(notes), err
+	}
 	l.collisions(w, fhs, runs)
 	l.slopes(fhs, runs)
-	l.theorem3()
-	r.Lines, r.Holds = l, l.hold()
+	err = l.theorem3(ctx)
+	r := l.report(notes)
 	r.Plots = worldPlots(w, fhs, nelbo, runs)
-	return r, nil
+	return r, err
+}
+
+// reportGiven is the report of a world with samplers that were asked for.
+func reportGiven(ctx context.Context, w *laws.World, file *world.World, given []Case) (Report, error) {
+	notes := worldNotes(w, "P_N is the law of a sampler as it is set: "+describe(given)+".")
+	var l worldLines
+	fhs, nelbo := w.FHSLaw(), w.NELBO()
+	l.losses(w, fhs, nelbo)
+	var runs []givenRun
+	list := []Law{lawOver(w.Space, "q0", w.Q0), lawOver(w.Space, "P_FHS", fhs)}
+	var ended error
+	for _, c := range given {
+		if ended = ctx.Err(); ended != nil {
+			break
+		}
+		r, err := runGiven(ctx, w, file, c)
+		if err != nil {
+			return l.report(notes), err
+		}
+		runs = append(runs, r)
+		if r.left > 0 && r.chain != nil {
+			list = append(list, lawOver(w.Space, c.String(), r.chain.Law))
+		} else {
+			list = append(list, lawOver(w.Space, c.String(), r.clean))
+		}
+	}
+	plots := l.given(w, fhs, runs)
+	if slices.ContainsFunc(runs, func(r givenRun) bool { return r.chain != nil && r.steps.Rule == samplers.RuleEuler && !r.paperEuler() }) {
+		notes = append(notes, "Theorems 1 and 2 are about Euler in the paper's time, α = e^(−t): they have no lines for other noises.")
+	}
+	if ended == nil {
+		ended = l.theorem3(ctx)
+	}
+	r := l.report(notes)
+	r.Laws, r.Plots = list, plots
+	return r, ended
+}
+
+// report is the lines as a report.
+func (l worldLines) report(notes []string) Report {
+	return Report{Schema: Schema, Mode: "world", Notes: notes, Lines: l, Holds: l.hold()}
 }
 
 // small refuses worlds whose (2V+1)^d moves a step, or d! orders, are too many.

@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -12,7 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-var committedWorlds = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "maskmass2"}
+var committedWorlds = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "maskmass2", "scaling-small", "gumbel-small"}
 
 func worldPath(t testing.TB, name string) string {
 	t.Helper()
@@ -40,7 +41,7 @@ func TestWorld(t *testing.T) {
 	wrong := []string{"dirichlet3-noisy", "markov4-sharp", "xor3-mixed", "timed3"}
 	for _, name := range slices.Concat(exact, wrong, []string{"theorem5-point3", "maskmass2", "pairsgamma4", "qgamma3"}) {
 		t.Run(name, func(t *testing.T) {
-			r, err := World(worldPath(t, name))
+			r, err := World(context.Background(), worldPath(t, name), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +78,7 @@ func TestWorld(t *testing.T) {
 
 // TestWorldTheorem5 asks for equality to 1e-9 on the construction.
 func TestWorldTheorem5(t *testing.T) {
-	r, err := World(worldPath(t, "theorem5-point3"))
+	r, err := World(context.Background(), worldPath(t, "theorem5-point3"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestWorldTheorem5(t *testing.T) {
 
 // TestWorldValues compares lines with numbers of the paper's notes and of the files.
 func TestWorldValues(t *testing.T) {
-	r, err := World(worldPath(t, "timed3"))
+	r, err := World(context.Background(), worldPath(t, "timed3"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,13 +145,13 @@ func TestWorldMistakes(t *testing.T) {
 			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := World(path)
+			_, err := World(context.Background(), path, nil)
 			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
 				t.Errorf("error %v", err)
 			}
 		})
 	}
-	if _, err := World(filepath.Join(t.TempDir(), "none.json")); err == nil {
+	if _, err := World(context.Background(), filepath.Join(t.TempDir(), "none.json"), nil); err == nil {
 		t.Error("a missing file is no error")
 	}
 }
@@ -186,7 +187,7 @@ func FuzzParseWorld(f *testing.F) {
 		if len(data) > 4096 {
 			return
 		}
-		r, err := parseWorld(data)
+		r, err := parseWorld(context.Background(), data, "none", nil)
 		if err == nil && len(r.Lines) == 0 {
 			t.Error("no error, no lines")
 		}

@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -39,10 +40,13 @@ func families() []family {
 	return out
 }
 
-func newRuns(w *laws.World, e ends) (runs, error) {
+func newRuns(ctx context.Context, w *laws.World, e ends) (runs, error) {
 	out := make(runs)
 	for _, f := range families() {
 		for _, n := range worldSteps {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			g, err := samplers.NewGrid(samplers.GridSpec{Kind: f.grid, T: e.t, Delta: e.delta, Steps: n})
 			if err != nil {
 				return nil, err
@@ -68,7 +72,7 @@ func kappaOf(g samplers.Grid) float64 {
 
 // theorem1 adds what the paper states of Euler: Theorem 1, Assumption 1's loss,
 // Lemma 3, and the terms of Theorem 2.
-func (l *worldLines) theorem1(w *laws.World, e ends, all runs) {
+func (l *worldLines) theorem1(ctx context.Context, w *laws.World, e ends, all runs) error {
 	l.equal("lemma3", fmt.Sprintf("Lemma 3: TV(q_T, all-mask) = 1−(1−e^(−T))^d, T = %g", e.t), "TV",
 		1-w.Marginal(e.t)[w.AllMask()], theory.InitialTV(w.D, e.t), exactTolerance)
 	l.below("lemma3.bound", "Lemma 3: TV(q_T, all-mask) ≤ d·e^(−T)", "TV",
@@ -77,11 +81,15 @@ func (l *worldLines) theorem1(w *laws.World, e ends, all runs) {
 		laws.TV(w.OnStates(w.Q0), w.Marginal(e.delta)), theory.EarlyStoppingTV(w.D, e.delta), exactTolerance)
 	for _, grid := range worldGrids {
 		for i, c := range all[family{grid, samplers.RuleEuler}] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if i%2 == 0 { // N = 1, 4, 16, 64
 				l.eulerBounds(w, c, fmt.Sprintf("%s.N=%d", grid, worldSteps[i]))
 			}
 		}
 	}
+	return nil
 }
 
 // eulerBounds adds the lines of one grid.

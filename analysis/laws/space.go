@@ -52,6 +52,12 @@ func (s Space) Masks(state int) int { return s.masks[state] }
 // Token is what a state has at position l: 0..V−1, or V for MASK.
 func (s Space) Token(state, l int) int { return s.tokens[state*s.D+l] }
 
+// Sequence is the tokens of sequence i, counted in base V with position 0 first.
+func (s Space) Sequence(i int) []int {
+	x := s.clean[i]
+	return s.tokens[x*s.D : (x+1)*s.D : (x+1)*s.D]
+}
+
 // Reveal is the state with token a at its masked position l.
 func (s Space) Reveal(state, l, a int) int { return state - (s.V-a)*s.place[l] }
 

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"mdmgen/analysis/bound"
@@ -46,10 +47,11 @@ func Page(w io.Writer, r bound.Report, provenance any) error {
 		Violated   []bound.Line
 		Groups     []group
 		Figures    []figure
+		Laws       lawTable
 		Provenance string
 		// Data has <, > and & escaped by package json, so that no tag ends inside it.
 		Data template.JS
-	}{Report: r, Title: titles[r.Mode], Groups: groups(r.Lines), Data: template.JS(data)}
+	}{Report: r, Title: titles[r.Mode], Groups: groups(r.Lines), Laws: lawsOf(r.Laws), Data: template.JS(data)}
 	if content.Title == "" {
 		content.Title = "mdmgen bound"
 	}
@@ -92,6 +94,41 @@ var titles = map[string]string{
 	"text":  "The KL bound on a text",
 	"chain": "The KL bound on the network’s own left-to-right chain",
 	"plan":  "The collision bound of plans",
+}
+
+// shownOutcomes is how many sequences of laws have a row on the page.
+const shownOutcomes = 256
+
+// lawTable is laws beside each other, a column each.
+type lawTable struct {
+	Names []string
+	Rows  []lawRow
+	// More counts the sequences without a row.
+	More int
+}
+
+type lawRow struct {
+	Outcome string
+	P       []float64
+}
+
+func lawsOf(list []bound.Law) lawTable {
+	var out lawTable
+	outcomes, p, masked := bound.Table(list)
+	for _, l := range list {
+		out.Names = append(out.Names, l.Name)
+	}
+	for i, o := range outcomes {
+		if i == shownOutcomes {
+			out.More = len(outcomes) - i
+			break
+		}
+		out.Rows = append(out.Rows, lawRow{o, p[i]})
+	}
+	if slices.ContainsFunc(masked, func(x float64) bool { return x != 0 }) {
+		out.Rows = append(out.Rows, lawRow{"with masks", masked})
+	}
+	return out
 }
 
 // figure is a picture with its numbers.

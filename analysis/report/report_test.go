@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"image/png"
@@ -75,7 +76,7 @@ func TestPage(t *testing.T) {
 // looked at.
 func TestPageWorld(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "theorem5-point3", "timed3", "markov3-exact"} {
-		r, err := bound.World(reftest.Data(t, "reference", "laws", name+".json"))
+		r, err := bound.World(context.Background(), reftest.Data(t, "reference", "laws", name+".json"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

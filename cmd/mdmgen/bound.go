@@ -28,15 +28,26 @@ const (
 	boundSteps = "1,2,4,8,16,64"
 )
 
-// boundSamplers are those with a collision bound and an exact law.
-var boundSamplers = []string{"euler", "tweedie", "tau-leaping", "parallel-fhs", "fhs"}
+// boundSamplers are the names that --sampler takes: all whose plans do not look at the
+// network.
+func boundSamplers() []string {
+	var out []string
+	for _, d := range samplers.Descriptors() {
+		out = append(out, d.Name)
+	}
+	return out
+}
+
+// caseFlags choose the samplers; whether one has a meaning depends on which they are.
+var caseFlags = []string{"sampler", "steps", "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish"}
 
 func boundCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:      "bound",
 		Usage:     "put both sides of the paper's bounds beside each other",
 		ArgsUsage: "[FILE]",
-		Description: "FILE is a world, a .json file with q0 and μ, of which every statement of the paper is worked out exactly;\n" +
+		Description: "FILE is a world, a .json file with q0 and μ, of which every statement of the paper is worked out exactly,\n" +
+			"for the samplers and grids that flags name, or else for a choice of them; or a file of the paper's tables;\n" +
 			"else FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
 			"and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what the samplers cost beside it by number of\n" +
 			"steps. With --q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
@@ -59,7 +70,7 @@ func boundFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "confidence", Value: estimate.DefaultConfidence, Category: catEstimate, Usage: "probability `P` of the intervals; verdicts have their own"},
 		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: strconv.Itoa(exactLength), Usage: "`N` tokens of a window"},
 		&cli.IntFlag{Name: "windows", Category: catInput, DefaultText: strconv.Itoa(boundWindows), Usage: "the first `N` windows"},
-		&cli.StringFlag{Name: "sampler", Value: "euler,tweedie", Category: catSample, Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(boundSamplers, ", ")},
+		&cli.StringFlag{Name: "sampler", Value: "euler,tweedie", Category: catSample, Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(boundSamplers(), ", ")},
 		&cli.StringFlag{Name: "steps", Value: boundSteps, Category: catSample, Usage: "`LIST` of numbers of steps"},
 		&cli.BoolFlag{Name: "json", Category: catOutput, Usage: "print the report as JSON"},
 		&cli.StringFlag{Name: "html", Category: catOutput, Usage: "write the report with its pictures to `FILE`, a page that needs nothing else"},
@@ -69,13 +80,13 @@ func boundFlags() []cli.Flag {
 		return slices.DeleteFunc(flags, func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 	}
 	return slices.Concat(own, pick(textFlags(), "as", "join", "stride", "context", "frame", "tail"),
-		pick(sampleFlags(), "grid", "noise", "T", "delta", "tau", "finish", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag()})
+		pick(sampleFlags(), "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag()})
 }
 
 // boundSettings are all that the numbers depend on besides model and text.
 type boundSettings struct {
 	Samplers []samplers.Settings `json:"samplers"`
-	Length   int                 `json:"length"`
+	Length   int                 `json:"length,omitempty"`
 	Windows  int                 `json:"windows,omitempty"`
 	Draws    int                 `json:"draws,omitempty"`
 	Plans    int                 `json:"plans,omitempty"`
@@ -99,6 +110,7 @@ type bounding struct {
 	streams  streams
 	settings boundSettings
 	cases    []bound.Case
+	pages    pages
 }
 
 // checkBoundFlags refuses what can be refused before anything is opened.
@@ -142,7 +154,7 @@ func checkBoundFlags(c *cli.Context) error {
 		mode = "--q0"
 	case boundWorld(c):
 		for _, f := range boundFlags() {
-			if name := f.Names()[0]; name != "json" && name != "html" && name != "plots" && stands(c, name) {
+			if name := f.Names()[0]; !slices.Contains([]string{"json", "html", "plots"}, name) && !slices.Contains(caseFlags, name) && stands(c, name) {
 				return usagef("bound: --%s: has no meaning for a world", name)
 			}
 		}
@@ -182,30 +194,45 @@ func (r *bounding) prepare(cond samplers.Conditions) (err error) {
 	return nil
 }
 
+// bounded refuses samplers whose law no collision bound compares with first-hitting's.
+func bounded(mode string, cases []bound.Case) error {
+	for _, k := range cases {
+		if !k.Bounded() {
+			return usagef("--sampler %s: no collision bound compares it with first-hitting, which %s needs", k.Name, mode)
+		}
+	}
+	return nil
+}
+
 func boundAction(c *cli.Context, s streams) (err error) {
 	if err := checkBoundFlags(c); err != nil {
 		return err
 	}
 	r := &bounding{c: c, streams: s, settings: boundSettings{Length: cmp.Or(c.Int("length"), exactLength)}}
+	defer r.pages.close()
+	if err := r.openPages(); err != nil {
+		return err
+	}
 	if c.Bool("plan-only") {
 		if err := r.prepare(samplers.Conditions{}); err != nil {
 			return err
 		}
-		report, err := bound.Plan(r.settings.Length, r.cases)
-		if err != nil {
+		if err := bounded("--plan-only", r.cases); err != nil {
 			return err
 		}
-		return r.finish(report, newProvenance(nil, nil))
+		return r.work(nil, nil, func() (bound.Report, error) { return bound.Plan(c.Context, r.settings.Length, r.cases) })
 	}
 	if boundWorld(c) {
-		report, err := bound.World(c.Args().First())
-		if err != nil {
+		return r.world(c.Args().First())
+	}
+	cases, err := boundCases(c, samplers.Conditions{})
+	if err != nil {
+		return err // Before the model is opened; what its noise changes is found out below.
+	}
+	if c.IsSet("q0") {
+		if err := bounded("--q0", cases); err != nil {
 			return err
 		}
-		return r.finish(report, newProvenance(nil, nil))
-	}
-	if _, err := boundCases(c, samplers.Conditions{}); err != nil {
-		return err // Before the model is opened; what its noise changes is found out below.
 	}
 	m, err := openModel(c.Context, c, s)
 	if err != nil {

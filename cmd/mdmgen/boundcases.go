@@ -14,6 +14,14 @@ import (
 // boundCases reads --sampler and --steps. A flag goes to those samplers that use it, and
 // must go to one.
 func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) {
+	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish"} {
+		if c.IsSet(flag) && c.String(flag) == "" {
+			return nil, usagef("--%s: the value is empty", flag)
+		}
+	}
+	if k := c.Float64("kappa"); c.IsSet("kappa") && !(k > 0 && k <= 1) {
+		return nil, usagef("--kappa %v: must be above 0 and at most 1", k)
+	}
 	var steps []int
 	for _, item := range strings.Split(c.String("steps"), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
@@ -31,10 +39,10 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 	for _, name := range strings.Split(c.String("sampler"), ",") {
 		name = strings.TrimSpace(name)
 		d, ok := samplers.Describe(name)
-		if !ok || !slices.Contains(boundSamplers, d.Name) {
-			return nil, usagef("--sampler %.40q: must be of %s", name, strings.Join(boundSamplers, ", "))
+		if !ok {
+			return nil, usagef("--sampler %.40q: must be of %s", name, strings.Join(boundSamplers(), ", "))
 		}
-		uses, err := samplers.Options{Sampler: d.Name, Grid: c.String("grid")}.Uses()
+		uses, err := samplers.Options{Sampler: d.Name, Grid: c.String("grid"), Kappa: c.Float64("kappa"), Sizes: c.String("sizes")}.Uses()
 		if err != nil {
 			return nil, usagef("bound: %s", bare(err))
 		}
@@ -43,7 +51,7 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 			return c.IsSet(flag) && slices.Contains(uses, flag)
 		}
 		o := samplers.Options{Sampler: d.Name}
-		for flag, field := range map[string]*string{"grid": &o.Grid, "noise": &o.Noise, "tau": &o.Tau, "finish": &o.Finish} {
+		for flag, field := range map[string]*string{"grid": &o.Grid, "noise": &o.Noise, "sizes": &o.Sizes, "order": &o.Order, "tau": &o.Tau, "finish": &o.Finish} {
 			if has(flag) {
 				*field = c.String(flag)
 			}
@@ -53,6 +61,9 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 				x := c.Float64(flag)
 				*field = &x
 			}
+		}
+		if has("kappa") {
+			o.Kappa = c.Float64("kappa")
 		}
 		list := []int{0}
 		if slices.Contains(uses, "steps") {
@@ -64,14 +75,17 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 			if err != nil {
 				return nil, usagef("bound: %s", bare(err))
 			}
+			if steps, ok := s.Steps(); ok {
+				n = steps.Grid.Steps() // also where κ or a list tells it
+			}
 			if slices.ContainsFunc(out, func(b bound.Case) bool { return b.Name == d.Name && b.N == n }) {
 				return nil, usagef("--sampler: %s stands there twice", d.Name)
 			}
 			out = append(out, bound.Case{Name: d.Name, N: n, Sampler: s})
 		}
 	}
-	for _, flag := range []string{"grid", "noise", "T", "delta", "tau", "finish", "steps"} {
-		if c.IsSet(flag) && !used[flag] {
+	for _, flag := range caseFlags {
+		if flag != "sampler" && c.IsSet(flag) && !used[flag] {
 			return nil, usagef("--%s: no sampler of %s uses it", flag, c.String("sampler"))
 		}
 	}

@@ -1,20 +1,19 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"mdmgen/analysis/bound"
-	reports "mdmgen/analysis/report"
+	"mdmgen/model"
+	"mdmgen/tokenize"
 )
 
 // boundRecord is what bound prints as JSON.
@@ -24,82 +23,30 @@ type boundRecord struct {
 	Provenance provenance     `json:"provenance"`
 }
 
-// record is the report with what made it. A world's depends on no flag.
+// record is the report with what made it. A world's depends on samplers alone, and on
+// nothing where none is given.
 func (r *bounding) record(report bound.Report, p provenance) boundRecord {
-	if report.Mode == "world" {
+	if report.Mode == "world" && r.cases == nil {
 		return boundRecord{report, nil, p}
 	}
 	return boundRecord{report, &r.settings, p}
 }
 
-// The size of a picture in a file, in points.
-const (
-	plotWidth  = 480
-	plotHeight = 360
-)
-
-// files writes the page and the pictures that are asked for.
-func (r *bounding) files(report bound.Report, p provenance) error {
-	if path := r.c.String("html"); path != "" {
-		made := struct {
-			Settings   *boundSettings `json:"settings,omitempty"`
-			Provenance provenance     `json:"provenance"`
-		}{r.record(report, p).Settings, p}
-		if err := r.file(path, func(w io.Writer) error { return reports.Page(w, report, made) }); err != nil {
-			return err
-		}
+// print writes the report on standard output.
+func (r *bounding) print(report bound.Report, p provenance) error {
+	if !r.c.Bool("json") {
+		return printBound(r.streams.out, report)
 	}
-	dir := r.c.String("plots")
-	if dir == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("--plots %s: %w", dir, unwrapPath(err))
-	}
-	for _, plot := range report.Plots {
-		for _, format := range []string{"svg", "png"} {
-			var b bytes.Buffer
-			if err := reports.Plot(&b, plot, format, plotWidth, plotHeight); err != nil {
-				r.streams.notice(fmt.Sprintf("no picture of %s: %v", plot.Name, err))
-				break
-			}
-			if err := r.file(filepath.Join(dir, plot.Name+"."+format), func(w io.Writer) error {
-				_, err := w.Write(b.Bytes())
-				return err
-			}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// file writes a file that appears whole or not at all.
-func (r *bounding) file(path string, write func(io.Writer) error) error {
-	out, err := newOutput("bound: the file", path, r.streams.out)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	if err := write(out); err != nil {
-		return err
-	}
-	return out.Commit()
+	enc := json.NewEncoder(r.streams.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r.record(report, p))
 }
 
 // finish prints the report; a violated line is an error that names it.
 func (r *bounding) finish(report bound.Report, p provenance) error {
-	var err error
-	if r.c.Bool("json") {
-		enc := json.NewEncoder(r.streams.out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(r.record(report, p))
-	} else {
-		err = printBound(r.streams.out, report)
-	}
 	// The report is out: a file that cannot be written takes nothing away from it.
-	if err := errors.Join(err, r.files(report, p)); err != nil {
+	if err := errors.Join(r.print(report, p), r.files(report, p)); err != nil {
 		return err
 	}
 	for _, l := range report.Lines {
@@ -108,6 +55,25 @@ func (r *bounding) finish(report bound.Report, p provenance) error {
 		}
 	}
 	return nil
+}
+
+// work runs what makes the report and prints it. A run that is interrupted prints the
+// report of what was done, and writes no file.
+func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.Report, error)) error {
+	report, err := do()
+	if err == nil {
+		return r.finish(report, newProvenance(m, t))
+	}
+	if cause := context.Cause(r.c.Context); cause != nil {
+		if len(report.Lines) > 0 {
+			report.Interrupted = true
+			if err := r.print(report, newProvenance(m, t)); err != nil {
+				return err
+			}
+		}
+		return cause
+	}
+	return fmt.Errorf("bound: %s", strings.NewReplacer("likelihood: ", "", "bound: ", "").Replace(bare(err)))
 }
 
 // printBound writes a line for each statement, what the lines state, and the notes.
@@ -120,6 +86,9 @@ func printBound(w io.Writer, r bound.Report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if err := printLaws(w, r.Laws); err != nil {
+		return err
+	}
 	var b strings.Builder
 	seen := make(map[string]bool)
 	for _, l := range r.Lines {
@@ -130,6 +99,9 @@ func printBound(w io.Writer, r bound.Report) error {
 		}
 	}
 	notes := r.Notes
+	if r.Interrupted {
+		notes = append(slices.Clip(notes), "Interrupted: this is about what was done.")
+	}
 	if slices.ContainsFunc(r.Lines, func(l bound.Line) bool { return !l.Left.Exact && l.Left.N > 0 }) {
 		notes = append(slices.Clip(notes), "± is a standard error, over windows or samples; --json has the intervals.")
 	}
@@ -138,6 +110,41 @@ func printBound(w io.Writer, r bound.Report) error {
 	}
 	_, err := fmt.Fprint(w, b.String())
 	return err
+}
+
+// shownOutcomes is how many sequences of a law are printed.
+const shownOutcomes = 64
+
+// printLaws writes a column for each law over sequences, and what is masked as one line.
+func printLaws(w io.Writer, list []bound.Law) error {
+	if len(list) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\nsequence")
+	names, table, masked := bound.Table(list)
+	for _, law := range list {
+		fmt.Fprint(t, "\t", law.Name)
+	}
+	fmt.Fprintln(t)
+	for i, name := range names[:min(len(names), shownOutcomes)] {
+		fmt.Fprint(t, name)
+		for _, p := range table[i] {
+			fmt.Fprintf(t, "\t%.6g", p)
+		}
+		fmt.Fprintln(t)
+	}
+	if slices.ContainsFunc(masked, func(p float64) bool { return p != 0 }) {
+		fmt.Fprint(t, "with masks")
+		for _, p := range masked {
+			fmt.Fprintf(t, "\t%.6g", p)
+		}
+		fmt.Fprintln(t)
+	}
+	if more := len(names) - shownOutcomes; more > 0 {
+		fmt.Fprintf(t, "and %d more: --json has them\n", more)
+	}
+	return t.Flush()
 }
 
 // valueText is a number with its standard error, where it has one; - where none is known.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/likelihood"
@@ -109,13 +107,8 @@ func (r *bounding) run(m model.Model, t *tokenize.Tokenizer, total int, cfg boun
 	}
 	bar := newBar(r.streams.err, total, true, "working out", "windows")
 	cfg.Done = bar.add
-	report, err := work(cfg)
-	bar.clear()
-	if err != nil {
-		if cerr := context.Cause(r.c.Context); cerr != nil {
-			return cerr
-		}
-		return fmt.Errorf("bound: %s", strings.NewReplacer("likelihood: ", "", "bound: ", "").Replace(bare(err)))
-	}
-	return r.finish(report, newProvenance(m, t))
+	return r.work(m, t, func() (bound.Report, error) {
+		defer bar.clear()
+		return work(cfg)
+	})
 }

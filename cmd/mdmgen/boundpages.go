@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mdmgen/analysis/bound"
+	reports "mdmgen/analysis/report"
+)
+
+// The size of a picture in a file, in points.
+const (
+	plotWidth  = 480
+	plotHeight = 360
+)
+
+// pages are where the page and the pictures go, opened before the work begins so that
+// what cannot be written is found then.
+type pages struct {
+	// html is nil where no page is asked for, dir "" where no pictures are.
+	html *output
+	dir  string
+	// made says that the folder was made for them.
+	made bool
+}
+
+// openPages finds out whether the files can be written.
+func (r *bounding) openPages() (err error) {
+	if path := r.c.String("html"); r.c.IsSet("html") {
+		if path == "" || path == "-" {
+			return usagef("--html %s: name a file", path)
+		}
+		if r.pages.html, err = newOutput("--html", path, r.streams.out); err != nil {
+			return err
+		}
+	}
+	if !r.c.IsSet("plots") {
+		return nil
+	}
+	dir := r.c.String("plots")
+	if dir == "" {
+		return usagef("--plots: name a folder")
+	}
+	_, statErr := os.Stat(dir)
+	r.pages.made = errors.Is(statErr, fs.ErrNotExist)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("--plots %s: %w", dir, unwrapPath(err))
+	}
+	r.pages.dir = dir
+	trial, err := temporary(filepath.Join(dir, "picture"), 0o666)
+	if err != nil {
+		return fmt.Errorf("--plots %s: cannot write there: %w", dir, unwrapPath(err))
+	}
+	return errors.Join(trial.Close(), os.Remove(trial.Name()))
+}
+
+// close leaves nothing behind that was not finished.
+func (p *pages) close() {
+	if p.html != nil {
+		p.html.Discard()
+	}
+	if p.made {
+		os.Remove(p.dir) // fails where pictures are in it
+	}
+}
+
+// files writes the page and the pictures that are asked for.
+func (r *bounding) files(report bound.Report, p provenance) error {
+	if r.pages.html != nil {
+		made := struct {
+			Settings   *boundSettings `json:"settings,omitempty"`
+			Provenance provenance     `json:"provenance"`
+		}{r.record(report, p).Settings, p}
+		if err := reports.Page(r.pages.html, report, made); err != nil {
+			return err
+		}
+		if err := r.pages.html.Commit(); err != nil {
+			return err
+		}
+	}
+	if r.pages.dir == "" {
+		return nil
+	}
+	for _, plot := range report.Plots {
+		for _, format := range []string{"svg", "png"} {
+			var b bytes.Buffer
+			if err := reports.Plot(&b, plot, format, plotWidth, plotHeight); err != nil {
+				r.streams.notice(fmt.Sprintf("no picture of %s: %v", plot.Name, err))
+				break
+			}
+			if err := r.picture(filepath.Join(r.pages.dir, plot.Name+"."+format), b.Bytes()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// picture writes a file that appears whole or not at all.
+func (r *bounding) picture(path string, content []byte) error {
+	out, err := newOutput("bound: the picture", path, r.streams.out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if _, err := out.Write(content); err != nil {
+		return err
+	}
+	return out.Commit()
+}

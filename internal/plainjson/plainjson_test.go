@@ -1,0 +1,63 @@
+package plainjson
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+type target struct {
+	N    int
+	X    float64
+	List []struct{ Name string }
+	Map  map[string]bool
+}
+
+func TestUnmarshal(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{`{"N":1,"X":2.5,"List":[{"Name":"a"}]}`, ""},
+		{`{"N":1.5}`, `field "N": number 1.5 stands where a whole number must be`},
+		{`{"N":"x"}`, `field "N": text stands where a whole number must be`},
+		{`{"X":[1]}`, `field "X": a list stands where a number must be`},
+		{"{\n\"List\":[{\"Name\":3}]}", `line 2: field "List.Name": number stands where text must be`},
+		{`{"List":{}}`, `field "List": an object stands where a list must be`},
+		{`{"Map":{"a":1}}`, `true or false must be`},
+		{`[]`, `a list stands where an object must be`},
+		{`{"N":`, `the JSON ends too early`},
+		{``, `the JSON ends too early`},
+		{"{\n\n]", `line 3: not JSON: invalid character ']'`},
+		{`{} {}`, `not JSON: invalid character '{' after top-level value`},
+	} {
+		var v target
+		err := Unmarshal([]byte(test.in), &v)
+		if test.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", test.in, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "a number stands", "number stands"), test.want) {
+			t.Errorf("%s: error %v, want %q", test.in, err, test.want)
+		}
+	}
+}
+
+// FuzzUnmarshal asks for one line that names no type of the language.
+func FuzzUnmarshal(f *testing.F) {
+	f.Add([]byte(`{"N":"x","X":[],"List":[{"Name":{}}],"Map":{"a":1e999}}`))
+	f.Add([]byte("{\n\"N\": 1e99 }"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var v target
+		err := Unmarshal(data, &v)
+		if err == nil != (json.Unmarshal(data, new(target)) == nil) {
+			t.Fatalf("%q: %v", data, err)
+		}
+		if err == nil {
+			return
+		}
+		s := err.Error()
+		if strings.Contains(s, "\n") || strings.Contains(s, "json:") || strings.Contains(s, "Go ") {
+			t.Errorf("%q", s)
+		}
+	})
+}
