@@ -110,7 +110,7 @@ func (e *Errors) Work(cfg ErrorConfig) int { return len(e.groups) * cfg.Samples 
 const errorSeed = 0x6572726f72 // "error"
 
 // Measure works out the samples that are missing, group by group. It returns false where
-// the context's deadline came first: what was finished is kept, and numbers are of fewer
+// the context ended first: what was finished is kept, and numbers are of fewer
 // samples.
 func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, err error) {
 	complete = true
@@ -144,7 +144,7 @@ func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, e
 				return cfg.OnSample(ErrorSample{KindError, i, t, s})
 			}
 			st, err := quality.Measure(ctx, evaluator, target, ss, one)
-			if errors.Is(err, context.DeadlineExceeded) {
+			if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 				complete = false
 				if st, err = g.partial(evaluator, target, ss, one, fresh); st == nil && err == nil {
 					continue
@@ -213,7 +213,8 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	add(Metric{Name: "tv", Unit: "probability", Value: st.Distance(quality.TV, i)})
 	bounds := func(what quality.Distance, unit string) {
 		if b, ok := st.Bound(what, i); ok {
-			add(Metric{Name: string(what) + "_collision_bound", Unit: unit, Value: exact(b), Bound: "upper", Detail: what == quality.KL})
+			// + 0: −0 is 0.
+			add(Metric{Name: string(what) + "_collision_bound", Unit: unit, Value: exact(b + 0), Bound: "upper", Detail: what == quality.KL})
 		}
 	}
 	bounds(quality.TV, "probability")
@@ -226,7 +227,7 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(law.Calls + law.Finish), Detail: true})
 	}
 	if apart, err := quality.Collision(c.Sampler, max(c.Free, 1)); err == nil && !c.Model.Facts().TimeConditioned {
-		add(Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart)), Bound: "upper", Detail: true})
+		add(Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper", Detail: true})
 	}
 	return q, true
 }

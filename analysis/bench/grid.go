@@ -31,7 +31,11 @@ func (s Setting) ID() string {
 }
 
 // Axis is a key with a list of values, as a command line gives it.
-type Axis struct{ Key, Values string }
+type Axis struct {
+	Key, Values string
+	// Optional says that it is a default, which may go to no sampler.
+	Optional bool
+}
 
 // Cross is the cross product of samplers, given by names or aliases, with axes. An
 // axis goes to those samplers that use it together with their other values, and must go
@@ -39,7 +43,7 @@ type Axis struct{ Key, Values string }
 // sampler's own options. The error names the axis that is wrong, a setting that comes
 // twice, or a grid of more than [MaxCells].
 func Cross(names []string, axes []Axis) ([]Setting, error) {
-	values := make(map[string][]string)
+	values, used := make(map[string][]string), make(map[string]bool)
 	for _, a := range axes {
 		o, ok := find(a.Key)
 		if !ok {
@@ -52,9 +56,8 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 		if err != nil {
 			return nil, err
 		}
-		values[a.Key] = list
+		values[a.Key], used[a.Key] = list, a.Optional
 	}
-	used := make(map[string]bool)
 	var out []Setting
 	for _, name := range names {
 		d, ok := samplers.Describe(strings.TrimSpace(name))
@@ -126,7 +129,7 @@ func ParseCase(text string) ([]Setting, error) {
 		if !ok || key == "" {
 			return nil, fmt.Errorf("bench: case %.60q: %.40q is not KEY=VALUE", text, f)
 		}
-		axes = append(axes, Axis{key, list})
+		axes = append(axes, Axis{Key: key, Values: list})
 	}
 	out, err := Cross(fields[:1], axes)
 	if err != nil {

@@ -4,24 +4,12 @@ import (
 	"bytes"
 	"os"
 	"strconv"
-	"sync/atomic"
 )
 
 // resetPeak sets the process's peak of resident memory to what it is now (proc(5),
-// clear_refs). Where that is not allowed the peak stays that of the process's life.
-func resetPeak() {
-	peakIsReset.Store(os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil)
-}
-
-var peakIsReset atomic.Bool
-
-// PeakScope says since when peaks of memory were counted.
-func PeakScope() string {
-	if peakIsReset.Load() {
-		return "repetition"
-	}
-	return "process"
-}
+// clear_refs), and says whether it could. Where that is not allowed the peak stays that of the
+// process's life.
+func resetPeak() bool { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil }
 
 // peak reads the peak of resident memory in bytes, 0 where it is not told.
 func peak() int64 {

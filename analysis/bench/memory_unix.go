@@ -7,10 +7,8 @@ import (
 	"syscall"
 )
 
-func resetPeak() {}
-
-// PeakScope says since when peaks of memory were counted.
-func PeakScope() string { return "process" }
+// resetPeak cannot be done here.
+func resetPeak() bool { return false }
 
 // peak reads the process's peak of resident memory in bytes, 0 where it is not told.
 func peak() int64 {

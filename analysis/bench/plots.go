@@ -12,16 +12,21 @@ import (
 )
 
 // Plots are the pictures of a report, those that it has numbers for: calls against steps with
-// what is expected, and error against calls and against seconds with the Pareto front, the
+// what is expected, error against steps with the collision bound, and error against calls and against seconds with the Pareto front, the
 // settings of which none is at once cheaper and better.
 func Plots(r *Report) []bound.Plot {
 	var out []bound.Plot
 	if p, ok := callsPlot(r); ok {
 		out = append(out, p)
 	}
-	const tv = "TV(P_FHS, P_N)"
+	const tv, kl = "TV(P_FHS, P_N)", "KL(P_FHS‖P_N), nats"
+	for _, m := range [][3]string{{"error-steps", "tv", tv}, {"kl-steps", "kl", kl}} {
+		if p, ok := ratePlot(r, m[0], m[1], m[2]); ok {
+			out = append(out, p)
+		}
+	}
 	out = appendFront(out, r, front{name: "error-calls", title: "Sampling error against network calls", x: "calls a sequence of the window", y: tv, metric: "tv", log: true, at: func(c *CellReport) (estimate.Estimate, bool) { return c.metric("error_calls") }})
-	out = appendFront(out, r, front{name: "kl-calls", title: "Sampling error against network calls", x: "calls a sequence of the window", y: "KL(P_FHS‖P_N), nats", metric: "kl", log: true, at: func(c *CellReport) (estimate.Estimate, bool) { return c.metric("error_calls") }})
+	out = appendFront(out, r, front{name: "kl-calls", title: "Sampling error against network calls", x: "calls a sequence of the window", y: kl, metric: "kl", log: true, at: func(c *CellReport) (estimate.Estimate, bool) { return c.metric("error_calls") }})
 	seconds := func(c *CellReport) (estimate.Estimate, bool) {
 		if c.Summary == nil {
 			return estimate.Estimate{}, false
@@ -46,10 +51,19 @@ func Plots(r *Report) []bound.Plot {
 	return out
 }
 
-// seriesName is a cell's ID without its steps.
-func seriesName(c *CellReport) string {
-	parts := slices.DeleteFunc(strings.Fields(c.ID), func(f string) bool { return strings.HasPrefix(f, "steps=") })
-	return strings.Join(parts, " ")
+// namer names series: a cell's ID without its steps and without what all cells share.
+func namer(r *Report) func(c *CellReport) string {
+	shared := strings.Fields(r.Cells[0].ID)[1:]
+	for i := range r.Cells {
+		has := strings.Fields(r.Cells[i].ID)
+		shared = slices.DeleteFunc(shared, func(f string) bool { return !slices.Contains(has, f) })
+	}
+	return func(c *CellReport) string {
+		parts := slices.DeleteFunc(strings.Fields(c.ID), func(f string) bool {
+			return strings.HasPrefix(f, "steps=") || slices.Contains(shared, f)
+		})
+		return strings.Join(parts, " ")
+	}
 }
 
 // stepsOf is N, 0 for a sampler that has none.
@@ -64,6 +78,7 @@ func callsPlot(r *Report) (bound.Plot, bool) {
 	p := bound.Plot{Name: "calls-steps", Title: "Network calls a sequence", X: "N", Y: "calls, finishing included", LogX: true, LogY: true,
 		Caption: "Points are measured, lines are the exact expectation of the sampler's law."}
 	var expected []bound.Series
+	name := namer(r)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		n := stepsOf(c)
@@ -76,8 +91,8 @@ func callsPlot(r *Report) (bound.Plot, bool) {
 		if half > 0 && !math.IsInf(half, 0) {
 			at.Lo, at.Hi = at.Y-half, at.Y+half
 		}
-		addPoint(&p.Series, seriesName(c), bound.StylePoints, at)
-		addPoint(&expected, seriesName(c)+", expected", bound.StyleLine, bound.Point{X: n, Y: c.Expected.Calls + c.Expected.Finish})
+		addPoint(&p.Series, name(c), bound.StylePoints, at)
+		addPoint(&expected, name(c)+", expected", bound.StyleLine, bound.Point{X: n, Y: c.Expected.Calls + c.Expected.Finish})
 	}
 	if len(p.Series) == 0 {
 		return p, false
@@ -115,7 +130,8 @@ type front struct {
 func appendFront(out []bound.Plot, r *Report, f front) []bound.Plot {
 	p := bound.Plot{Name: f.name, Title: f.title, X: f.x, Y: f.y, LogX: true, LogY: f.log}
 	var all []bound.Point
-	var none []string
+	var zero []bound.Series
+	name := namer(r)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		x, ok := f.at(c)
@@ -129,15 +145,17 @@ func appendFront(out []bound.Plot, r *Report, f front) []bound.Plot {
 		}
 		all = append(all, at)
 		if f.log && y.Mean <= 0 {
-			none = append(none, fmt.Sprintf("%s: %.4g at %.4g", c.ID, y.Mean, x.Mean))
+			// A logarithmic axis has no place for it: a line says at what cost it is reached.
+			if !slices.ContainsFunc(zero, func(s bound.Series) bool { return s.Points[0].X == x.Mean }) {
+				addPoint(&zero, name(c)+": 0", bound.StyleLine, bound.Point{X: x.Mean})
+			}
 			continue
 		}
-		addPoint(&p.Series, seriesName(c), "", at)
+		addPoint(&p.Series, name(c), "", at)
 	}
 	if len(p.Series) == 0 {
 		return out
 	}
-	p.Series = sorted(p.Series)
 	best := bound.Series{Name: "Pareto front", Style: bound.StyleMarks}
 	for _, at := range Pareto(all) {
 		if !f.log || at.Y > 0 {
@@ -146,10 +164,65 @@ func appendFront(out []bound.Plot, r *Report, f front) []bound.Plot {
 	}
 	p.Series = append(p.Series, best)
 	p.Caption = "Rings mark the Pareto front, from estimates alone: no other setting has both a lower cost and a lower value."
-	if len(none) > 0 {
-		p.Caption += " Not shown on a logarithmic axis: " + strings.Join(none, "; ") + "."
+	low, high := extent(p.Series)
+	for _, s := range zero {
+		x := s.Points[0].X
+		p.Series = append(p.Series, bound.Series{Name: s.Name, Style: s.Style, Points: []bound.Point{{X: x, Y: low}, {X: x, Y: high}}})
+	}
+	if len(zero) > 0 {
+		p.Caption += " Upright lines are where the value is 0, which the axis cannot show."
 	}
 	return append(out, p)
+}
+
+// extent is the range of y.
+func extent(all []bound.Series) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, s := range all {
+		for _, at := range s.Points {
+			low, high = min(low, at.Y), max(high, at.Y)
+		}
+	}
+	if low == high {
+		low, high = low/2, high*2
+	}
+	return low, high
+}
+
+// ratePlot shows a distance against steps, with the collision bound and what exponents
+// were fitted.
+func ratePlot(r *Report, plotName, metric, y string) (bound.Plot, bool) {
+	p := bound.Plot{Name: plotName, Title: "Sampling error against steps", X: "N", Y: y, LogX: true, LogY: true}
+	var bounds []bound.Series
+	name := namer(r)
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		e, ok := c.metric(metric)
+		n := stepsOf(c)
+		if !ok || n == 0 || !(e.Mean > 0) || math.IsInf(e.Mean, 0) {
+			continue
+		}
+		at := bound.Point{X: n, Y: e.Mean}
+		if e.Lo < e.Hi && !math.IsInf(e.Lo, 0) && !math.IsInf(e.Hi, 0) {
+			at.Lo, at.Hi = e.Lo, e.Hi
+		}
+		addPoint(&p.Series, name(c), "", at)
+		if b, ok := c.metric(metric + "_collision_bound"); ok && b.Mean > 0 && !math.IsInf(b.Mean, 0) {
+			addPoint(&bounds, name(c)+", collision bound", bound.StyleLine, bound.Point{X: n, Y: b.Mean})
+		}
+	}
+	if len(p.Series) == 0 {
+		return p, false
+	}
+	p.Series = sorted(append(p.Series, bounds...))
+	var fits []string
+	for _, f := range r.Rates {
+		if f.Kind == "fit" && strings.HasPrefix(f.Distance, metric) {
+			fits = append(fits, fmt.Sprintf("%s %d..%d: N^%.2f (%.2f..%.2f)", f.Series, f.Steps[0], f.Steps[len(f.Steps)-1], f.Exponent.Mean, f.Exponent.Lo, f.Exponent.Hi))
+		}
+	}
+	p.Caption = "First-hitting is 0 everywhere. Fitted exponents: " + cmp.Or(strings.Join(fits, "; "), "none, for lack of three numbers of steps of at least the window's length") + "."
+	return p, true
 }
 
 // Pareto returns the points that no other point beats, lower X and Y being better: by

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"mdmgen/analysis/estimate"
@@ -61,6 +63,13 @@ func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
 			list = append(list, i)
 		}
 	}
+	// What is 0, as where every call of a sampler reveals one position, has no logarithm.
+	falls := func(what quality.Distance) []int {
+		return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
+			e := g.study.Distance(what, i)
+			return !(e.Mean > 0) || math.IsInf(e.Mean, 1)
+		})
+	}
 	steps := func(i int) int { return g.cells[i].Sampler.Settings().Steps }
 	slices.SortFunc(list, func(a, b int) int { return steps(a) - steps(b) })
 	var out []Rate
@@ -78,15 +87,44 @@ func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
 			}
 			out = append(out, r)
 		}
+		list := falls(what)
 		for k := 1; k < len(list); k++ {
 			if steps(list[k]) > steps(list[k-1]) {
 				fit("local", list[k-1:k+1])
 			}
 		}
-		long := slices.DeleteFunc(slices.Clone(list), func(i int) bool { return steps(i) < d })
+		long := slices.DeleteFunc(list, func(i int) bool { return steps(i) < d })
 		if len(long) >= 3 {
 			fit("fit", long)
 		}
 	}
 	return out
+}
+
+// RateTable is rates as a table of text: four columns of words, then numbers.
+func RateTable(rates []Rate) (head []string, rows [][]string) {
+	head = []string{"series", "of", "", "N", "exponent", "interval", "bias", "collision bound", "paper, upper", "paper, lower"}
+	for _, r := range rates {
+		paper := func(x *float64) string {
+			if x == nil {
+				return "–"
+			}
+			return fmt.Sprintf("%g", *x)
+		}
+		number := func(x Number) string {
+			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+				return "–"
+			}
+			return fmt.Sprintf("%.2g", float64(x))
+		}
+		collision := number(r.CollisionBound)
+		if collision != "–" {
+			collision = fmt.Sprintf("%.3f", float64(r.CollisionBound))
+		}
+		rows = append(rows, []string{
+			r.Series, r.Distance, r.Kind, fmt.Sprintf("%d..%d", r.Steps[0], r.Steps[len(r.Steps)-1]),
+			fmt.Sprintf("%.3f", r.Exponent.Mean), fmt.Sprintf("[%.3f, %.3f]", r.Exponent.Lo, r.Exponent.Hi), number(r.Bias), collision, paper(r.PaperUpper), paper(r.PaperLower),
+		})
+	}
+	return head, rows
 }

@@ -26,10 +26,11 @@ type Repetition struct {
 	Positions    int     `json:"positions"`
 	Tokens       int     `json:"tokens"`
 	Seconds      Seconds `json:"seconds"`
-	// PeakBytes is the greatest resident memory of the process, during this
-	// repetition where the system lets it be reset, else since it began; 0 where it is
-	// not known.
-	PeakBytes int64 `json:"peak_bytes,omitempty"`
+	// PeakBytes is the greatest resident memory of the process during this repetition, or
+	// since it began where PeakOfProcess is set because the system does not let it be reset; 0
+	// where it is not known.
+	PeakBytes     int64 `json:"peak_bytes,omitempty"`
+	PeakOfProcess bool  `json:"peak_of_process,omitempty"`
 	// IDs are the sequences, in the order of their streams, where they are kept.
 	IDs [][]int `json:"ids,omitempty"`
 }

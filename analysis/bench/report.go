@@ -41,9 +41,6 @@ type RunSettings struct {
 	Baseline   string  `json:"baseline,omitempty"`
 	Confidence float64 `json:"confidence"`
 	Prefix     string  `json:"prefix,omitempty"`
-	// PeakScope says since when peaks of memory are counted: "repetition" or
-	// "process".
-	PeakScope string `json:"peak_scope,omitempty"`
 	// Quality says what was measured of samples and laws.
 	Quality *QualitySettings `json:"quality,omitempty"`
 }

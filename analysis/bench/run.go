@@ -148,12 +148,12 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (bool, error) {
 		}
 		r.warm[c.ID] = true
 	}
-	resetPeak()
+	reset := resetPeak()
 	rep, err := sample(ctx, c, r.cfg, uint64(round)*uint64(r.cfg.Sequences), r.cfg.Sequences)
 	if err != nil {
 		return false, err
 	}
-	rep.PeakBytes = peak()
+	rep.PeakBytes, rep.PeakOfProcess = peak(), !reset
 	rep.Cell, rep.Round = c.ID, round
 	r.cost.add(c, rep.Seconds.Total, rep.Rows)
 	r.out = append(r.out, rep)

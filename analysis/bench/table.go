@@ -14,6 +14,8 @@ import (
 
 // A column is a number of a cell.
 type column struct {
+	// quality says that it is of how good samples are, not of what they cost.
+	quality bool
 	// name has the unit in it, for CSV; head is that of the Markdown table, "" for one
 	// that is not shown there.
 	name, head string
@@ -32,7 +34,7 @@ func plain(x float64) quantity { return quantity{mean: x, se: math.NaN()} }
 
 // ofSummary is a column that every repeated cell has.
 func ofSummary(name, head string, get func(s *Summary) quantity) column {
-	return column{name, head, func(c *CellReport) (quantity, bool) {
+	return column{false, name, head, func(c *CellReport) (quantity, bool) {
 		if c.Summary == nil {
 			return quantity{}, false
 		}
@@ -50,10 +52,10 @@ func columns(r *Report) []column {
 		ofSummary("repetitions", "", func(s *Summary) quantity { return plain(float64(s.Repetitions)) }),
 		ofSummary("sequences", "", func(s *Summary) quantity { return plain(float64(s.Sequences)) }),
 		ofSummary("calls_per_sequence", "calls", func(s *Summary) quantity { return estimated(s.Calls) }),
-		{"expected_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) { return plain(c.Expected.Calls), true }},
+		{false, "expected_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) { return plain(c.Expected.Calls), true }},
 		ofSummary("calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{float64(s.CallsOff), math.NaN(), "%.1f"} }),
 		ofSummary("finish_calls_per_sequence", "finishing", func(s *Summary) quantity { return estimated(s.FinishCalls) }),
-		{"expected_finish_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) { return plain(c.Expected.Finish), true }},
+		{false, "expected_finish_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) { return plain(c.Expected.Finish), true }},
 		ofSummary("finish_calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{float64(s.FinishOff), math.NaN(), "%.1f"} }),
 		ofSummary("masks_left_per_sequence", "masks left", func(s *Summary) quantity { return estimated(s.Left) }),
 		ofSummary("total_s_per_sequence", "s/sequence", func(s *Summary) quantity { return estimated(s.Total) }),
@@ -96,7 +98,7 @@ func metricColumn(m Metric) column {
 	if head = mark + head; m.Detail {
 		head = ""
 	}
-	return column{m.Name + "_" + strings.ReplaceAll(m.Unit, "/", "_per_"), head, func(c *CellReport) (quantity, bool) {
+	return column{true, m.Name + "_" + strings.ReplaceAll(m.Unit, "/", "_per_"), head, func(c *CellReport) (quantity, bool) {
 		e, ok := c.metric(m.Name)
 		return estimated(e), ok
 	}}
@@ -118,48 +120,56 @@ func (q quantity) String() string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
 }
 
-// Table is a report as text: a head and rows, settings first.
+// Table is a part of a report as text: a head and rows, settings first.
 type Table struct {
-	Head []string
-	Rows [][]string
+	Title string
+	Head  []string
+	Rows  [][]string
 	// Settings counts the columns of settings.
 	Settings int
-	// Constants are the settings that all cells share, KEY=VALUE.
-	Constants []string
 }
 
-// NewTable makes the table of a report: the settings that vary, then the numbers that
-// some cell has.
-func NewTable(r *Report) Table {
-	var t Table
-	varying := t.settings(r)
-	t.Head, t.Settings = slices.Clone(varying), len(varying)
-	t.Rows = make([][]string, len(r.Cells))
-	for i := range r.Cells {
-		for _, key := range varying {
-			t.Rows[i] = append(t.Rows[i], short(r.Cells[i].Settings.Get(key)))
-		}
-	}
-	for _, col := range columns(r) {
-		if col.head == "" || !shown(r, col) || col.name == restName && !restCounts(r) {
-			continue
-		}
-		t.Head = append(t.Head, col.head)
+// Tables makes the tables of a report, what cells cost and how good their samples are: the
+// settings that vary, then the numbers that some cell has. constants are the settings that all
+// cells share, KEY=VALUE.
+func Tables(r *Report) (tables []Table, constants []string) {
+	varying, constants := vary(r)
+	for _, part := range []Table{{Title: "Cost"}, {Title: "Quality"}} {
+		t := part
+		t.Head, t.Settings = slices.Clone(varying), len(varying)
+		t.Rows = make([][]string, len(r.Cells))
 		for i := range r.Cells {
-			text := "–"
-			if q, ok := col.value(&r.Cells[i]); ok {
-				text = q.String()
+			for _, key := range varying {
+				t.Rows[i] = append(t.Rows[i], short(r.Cells[i].Settings.Get(key)))
 			}
-			t.Rows[i] = append(t.Rows[i], text)
+		}
+		for _, col := range columns(r) {
+			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) || col.name == restName && !restCounts(r) {
+				continue
+			}
+			t.Head = append(t.Head, col.head)
+			for i := range r.Cells {
+				text := "–"
+				if q, ok := col.value(&r.Cells[i]); ok {
+					text = q.String()
+				}
+				t.Rows[i] = append(t.Rows[i], text)
+			}
+		}
+		if len(t.Head) > t.Settings || t.Title == "Cost" {
+			tables = append(tables, t)
 		}
 	}
-	return t
+	if len(r.Rates) > 0 {
+		head, rows := RateTable(r.Rates)
+		tables = append(tables, Table{"Exponents of N", head, rows, 4})
+	}
+	return tables, constants
 }
 
-// settings returns the keys that vary among the cells that use them, and keeps the others as
+// vary returns the keys that vary among the cells that use them, and the others as
 // constants.
-func (t *Table) settings(r *Report) []string {
-	var varying []string
+func vary(r *Report) (varying, constants []string) {
 	for _, key := range settingKeys(r) {
 		var values []string
 		for i := range r.Cells {
@@ -170,10 +180,10 @@ func (t *Table) settings(r *Report) []string {
 		if len(values) > 1 || key == KeySampler {
 			varying = append(varying, key)
 		} else if values[0] != "false" {
-			t.Constants = append(t.Constants, key+"="+short(values[0]))
+			constants = append(constants, key+"="+short(values[0]))
 		}
 	}
-	return varying
+	return varying, constants
 }
 
 // settingKeys lists the settings of all cells, in the order that they have there.
@@ -221,16 +231,18 @@ func shown(r *Report, col column) bool {
 	return false
 }
 
-// Markdown writes the report's table, and below it lines with what all cells share. lines are
-// more of them, such as where the model is from.
+// Markdown writes the report's tables, and below them lines with what all cells share. lines
+// are more of them, such as where the model is from.
 func Markdown(w io.Writer, r *Report, lines ...string) error {
-	t := NewTable(r)
+	tables, constants := Tables(r)
 	var b bytes.Buffer
-	markdownTable(&b, t.Head, t.Rows, t.Settings)
-	b.WriteByte('\n')
+	for _, t := range tables {
+		markdownTable(&b, t.Head, t.Rows, t.Settings)
+		b.WriteByte('\n')
+	}
 	paragraphs := lines
-	if len(t.Constants) > 0 {
-		paragraphs = append([]string{"All: " + strings.Join(t.Constants, ", ") + "."}, lines...)
+	if len(constants) > 0 {
+		paragraphs = append([]string{"All: " + strings.Join(constants, ", ") + "."}, lines...)
 	}
 	for _, line := range append(paragraphs, r.Notes...) {
 		b.WriteString(line + "\n\n")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -22,26 +23,79 @@ type benching struct {
 	streams  streams
 	settings bench.RunSettings
 	// deadline ends the work; zero for none.
-	deadline  time.Time
-	models    map[int]model.Model
-	facts     facts.Facts
-	tokenizer *tokenize.Tokenizer
-	cells     []bench.Cell
+	begin, deadline time.Time
+	models          map[int]model.Model
+	facts           facts.Facts
+	tokenizer       *tokenize.Tokenizer
+	cells           []bench.Cell
+	outputs         benchOutputs
+	quality         benchQuality
+	// old is the report of --compare.
+	old *bench.Report
+	log bench.Log
+	// journal is nil without --resume.
+	journal *journal
 }
 
 func benchAction(c *cli.Context, s streams) (err error) {
-	begin := time.Now()
+	r := &benching{c: c, streams: s, begin: time.Now(), models: make(map[int]model.Model)}
 	if err := checkBenchFlags(c); err != nil {
 		return err
+	}
+	if c.NArg() > 0 {
+		return benchCompare(c, s)
 	}
 	settings, err := benchSettings(c)
 	if err != nil {
 		return err
 	}
-	r := &benching{c: c, streams: s, models: make(map[int]model.Model)}
+	if err := r.readSettings(settings); err != nil {
+		return err
+	}
+	if c.IsSet("compare") {
+		if r.old, err = readReport(c.String("compare")); err != nil {
+			return err
+		}
+	}
+	defer r.outputs.close()
+	if err := r.outputs.open(c, s); err != nil {
+		return err
+	}
+	if err := r.findTokenizer(); err != nil {
+		return err
+	}
+	defer func() {
+		for _, m := range r.models {
+			if cerr := m.Close(); err == nil {
+				err = cerr
+			}
+		}
+	}()
+	if err := r.open(settings); err != nil {
+		return err
+	}
+	if err := r.prepareQuality(); err != nil {
+		return err
+	}
+	if err := r.openJournal(); err != nil {
+		return err
+	}
+	if r.journal != nil {
+		defer r.journal.close()
+	}
+	return r.run()
+}
+
+// readSettings reads the flags of a run.
+func (r *benching) readSettings(settings []bench.Setting) (err error) {
+	c := r.c
 	if limit := c.Duration("max-time"); limit > 0 {
 		// What is left of it is for writing the results.
-		r.deadline = begin.Add(limit - min(limit/20, time.Second))
+		rest := min(limit/10, time.Second)
+		if c.IsSet("html") || c.IsSet("plots") {
+			rest = min(limit/4, 5*time.Second)
+		}
+		r.deadline = r.begin.Add(limit - rest)
 	}
 	r.settings = bench.RunSettings{
 		Sequences: c.Int("n"), Repetitions: c.Int("repetitions"), Warmup: c.Int("warmup"), Seed: c.Uint64("seed"),
@@ -59,20 +113,7 @@ func benchAction(c *cli.Context, s streams) (err error) {
 			return benchUsage(err)
 		}
 	}
-	if err := r.findTokenizer(); err != nil {
-		return err
-	}
-	defer func() {
-		for _, m := range r.models {
-			if cerr := m.Close(); err == nil {
-				err = cerr
-			}
-		}
-	}()
-	if err := r.open(settings); err != nil {
-		return err
-	}
-	return r.run()
+	return nil
 }
 
 // limited is the command's context with the deadline.
@@ -106,13 +147,15 @@ func (r *benching) open(settings []bench.Setting) error {
 		}
 		opts.Runtime.Threads = s.Threads
 		m, err := model.Open(ctx, r.c.String("model"), opts)
+		if m != nil {
+			r.models[s.Threads] = m
+		}
+		if r.c.Context.Err() == nil && ctx.Err() != nil {
+			return fmt.Errorf("bench: --max-time %v is over before the model is open: give more", r.c.Duration("max-time"))
+		}
 		if err != nil {
-			if r.c.Context.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-				return fmt.Errorf("bench: --max-time %v is over before the model is open: give more", r.c.Duration("max-time"))
-			}
 			return err
 		}
-		r.models[s.Threads] = m
 		r.facts = m.Facts()
 		if r.facts.Family == "world" {
 			for _, flag := range []string{"runtime", "threads", "offline"} {
@@ -121,6 +164,9 @@ func (r *benching) open(settings []bench.Setting) error {
 				}
 			}
 		}
+	}
+	if t := r.tokenizer; t != nil && t.Size() < r.facts.Columns-len(r.facts.Excluded()) {
+		return fmt.Errorf("the tokenizer has %d tokens, the model %d: they do not belong together", t.Size(), r.facts.Columns-len(r.facts.Excluded()))
 	}
 	for _, s := range settings {
 		canvas, err := r.canvas(s.Length)
@@ -163,13 +209,14 @@ func (r *benching) canvas(length int) ([]int, error) {
 	return canvas, nil
 }
 
-// run runs the cells and prints.
+// run runs the cells, looks at quality and prints.
 func (r *benching) run() error {
 	if !r.c.IsSet("seed") {
 		r.streams.notice(fmt.Sprintf("seed %d", r.settings.Seed))
 	}
 	cfg := bench.Config{
-		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed, Deadline: r.deadline,
+		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
+		Deadline: r.deadline, Keep: r.quality.needsIDs(),
 	}
 	if r.tokenizer != nil {
 		cfg.Text = func(ids []int) error {
@@ -177,28 +224,98 @@ func (r *benching) run() error {
 			return err
 		}
 	}
-	bar := newBar(r.streams.err, len(r.cells)*cfg.Repetitions, true, "measuring", "repetitions")
-	cfg.OnRepetition = func(bench.Repetition) error {
-		bar.add(1)
-		return nil
+	if !r.deadline.IsZero() && r.quality.any() {
+		// Half of the time for each, and what quality does not take for repetitions again.
+		cfg.Deadline = time.Now().Add(time.Until(r.deadline) / 2)
 	}
-	reps, complete, err := bench.Run(r.c.Context, r.cells, cfg)
-	bar.clear()
-	interrupted := r.c.Context.Err() != nil
-	if err != nil && !interrupted {
-		return &bareError{err}
+	if err := r.outputs.replay(&r.log); err != nil {
+		return err
 	}
-	r.settings.PeakScope = bench.PeakScope()
-	report := bench.Summarise(r.cells, reps, r.settings, func(c *bench.Cell) int {
-		if d, ok := c.Model.(model.Describer); ok {
-			return d.Origin().Threads
+	measured, err := r.repetitions(cfg)
+	if err != nil {
+		return err
+	}
+	looked, err := r.look()
+	if err != nil {
+		return err
+	}
+	if cfg.Deadline = r.deadline; !measured && r.quality.any() && r.c.Context.Err() == nil {
+		if measured, err = r.repetitions(cfg); err != nil {
+			return err
 		}
-		return cmp.Or(c.Setting.Threads, 1)
-	})
-	report.Complete, report.Interrupted = complete, interrupted
-	report.Provenance = newProvenance(r.cells[0].Model, r.tokenizer)
-	if err := r.print(&report); err != nil {
+	}
+	report := r.report()
+	report.Complete, report.Interrupted = measured && looked, r.c.Context.Err() != nil
+	r.notes(&report)
+	if err := r.outputs.write(&report, &r.log, r.old); err != nil {
 		return err
 	}
 	return r.c.Context.Err()
+}
+
+// repetitions runs what is missing of the cells, and says whether all of it is done. An
+// interrupt is no error here.
+func (r *benching) repetitions(cfg bench.Config) (bool, error) {
+	bar := newBar(r.streams.err, len(r.cells)*cfg.Repetitions-len(r.log.Repetitions), true, "measuring", "repetitions")
+	defer bar.clear()
+	cfg.Done = r.log.Repetitions
+	cfg.OnRepetition = func(rep bench.Repetition) error {
+		bar.add(1)
+		r.log.Repetitions = append(r.log.Repetitions, rep)
+		return r.keep(rep)
+	}
+	_, complete, err := bench.Run(r.c.Context, r.cells, cfg)
+	if err != nil && r.c.Context.Err() == nil {
+		return false, benchFailed(err)
+	}
+	return complete, nil
+}
+
+// benchFailed is an error of the work with one name before it.
+func benchFailed(err error) error { return fmt.Errorf("bench: %w", &bareCause{err}) }
+
+// bareCause drops names of packages from an error's words.
+type bareCause struct{ err error }
+
+func (e *bareCause) Error() string { return bare(e.err) }
+func (e *bareCause) Unwrap() error { return e.err }
+
+// threads is the number of threads of a cell's network.
+func (r *benching) threads(c *bench.Cell) int {
+	if d, ok := c.Model.(model.Describer); ok {
+		return d.Origin().Threads
+	}
+	return cmp.Or(c.Setting.Threads, 1)
+}
+
+// report sums up.
+func (r *benching) report() bench.Report {
+	out := bench.Summarise(r.cells, r.log.Repetitions, r.settings, r.threads)
+	out.Provenance = newProvenance(r.cells[0].Model, r.tokenizer)
+	for i := range out.Cells {
+		out.Cells[i].Quality = r.qualityOf(&r.cells[i])
+	}
+	if e := r.quality.errors; e != nil {
+		out.Rates = e.Rates(r.settings.Seed)
+		out.Notes = append(out.Notes, e.Notes...)
+	}
+	return out
+}
+
+// notes says what the numbers are.
+func (r *benching) notes(report *bench.Report) {
+	add := func(format string, args ...any) { report.Notes = append(report.Notes, fmt.Sprintf(format, args...)) }
+	switch {
+	case report.Interrupted:
+		add("Interrupted: these are the results of what was done.")
+	case !report.Complete:
+		add("Incomplete: --max-time %v was over before all repetitions and samples were made; cells have fewer, or none.", r.c.Duration("max-time"))
+	}
+	add("± is a standard error: of calls over sequences, of times over repetitions. off is the distance of calls from what the sampler's law expects, in standard errors.")
+	if slices.ContainsFunc(r.log.Repetitions, func(rep bench.Repetition) bool { return rep.PeakOfProcess && rep.PeakBytes > 0 }) {
+		add("Peak memory is the process's since it began, and the same for all cells after the largest.")
+	}
+	if q := report.Settings.Quality; q != nil && q.ErrorSamples > 0 {
+		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting; they are what the sampler's grid costs and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
+	}
 }

@@ -65,11 +65,15 @@ func readJournal(path, schema string) (*journal, *resumeHeader, []byte, error) {
 	if !any {
 		return j, nil, nil, nil
 	}
-	var was resumeHeader
-	if err := json.Unmarshal(first, &was); err != nil || was.Schema != schema {
+	var was struct {
+		resumeHeader
+		Settings json.RawMessage `json:"settings"` // as it stands there, numbers included
+	}
+	if err := json.Unmarshal(first, &was); err != nil || was.Schema != schema || len(was.Settings) == 0 || was.Settings[0] != '{' {
 		return nil, nil, nil, usagef("--resume %s: is not a file that --resume made", path)
 	}
-	return j, &was, rest, nil
+	was.resumeHeader.Settings = was.Settings
+	return j, &was.resumeHeader, rest, nil
 }
 
 // agree refuses a file that another model, program or command line made.
@@ -165,8 +169,23 @@ func flatten(out map[string]string, h resumeHeader) {
 			panic(err) // Headers are structs of plain fields, or come from JSON.
 		}
 		for k, raw := range fields {
-			out[k] = string(raw)
+			out[k] = canonical(raw)
 		}
 	}
 	delete(out, "settings")
+}
+
+// canonical writes JSON with the keys of objects in order and numbers as they stand there.
+func canonical(raw json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return string(raw)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return string(raw)
+	}
+	return string(b)
 }
