@@ -38,7 +38,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 		return nil, fmt.Errorf("model %s: %w%s", ref, err, hint(own))
 	}
 	if f.Digest == "" {
-		if f.Digest, err = digest(path); err != nil {
+		if f.Digest, err = FileDigest(path); err != nil {
 			return nil, fmt.Errorf("model %s: %w", ref, err)
 		}
 	}
@@ -129,9 +129,9 @@ func checkGraph(d ort.Description, written, f Facts) error {
 	return errors.Join(errs...)
 }
 
-// digest is the SHA-256 of an ONNX file and of the external data beside it
+// FileDigest is "sha256:" and the SHA-256 of an ONNX file and of the external data beside it
 // under the names that exporters use.
-func digest(path string) (string, error) {
+func FileDigest(path string) (string, error) {
 	h := sha256.New()
 	for _, p := range []string{path, path + "_data", path + ".data"} {
 		f, err := os.Open(p)

@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -50,11 +51,12 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	if err != nil {
 		return Report{}, err
 	}
-	discretisation(out, fhs, cfg)
+	discretisation(out, fhs, cfg, e.FullSupport())
 	out.Notes = append(out.Notes,
 		"q0 is the network's own left-to-right chain. KL(q0‖P_FHS), ε″ and the distances from q0 measure how inconsistent the network is between orders, and not its error on a text.",
 		"TV(P_FHS, P_N) and KL(P_FHS‖P_N) measure what the sampler's grid costs and nothing else; TV(q0, P_N) levels off at TV(q0, P_FHS).",
 		"Exponents are local, the same samples serve every N and are resampled together; the logarithm of a mean is biased by about −CV²/2n. They test the rate in N and not Theorem 2, whose score is another.",
+		"An exponent of KL is of terms with r − 1 as a control, r = P_N/P_FHS, whose mean is known; where r has a heavy tail its interval is too narrow. KL itself is the plain mean of −log r.",
 		"Means of log-ratios and ratios over samples have heavy tails where laws are far apart; an interval knows only of what was drawn.")
 	if len(fhs) > 0 && masksStay(cfg.Cases) {
 		out.Notes = append(out.Notes, "Where masks stay at the end, TV tends to 1−(1−p_M)^d as N grows, and KL to −d·log(1−p_M).")
@@ -91,10 +93,10 @@ func theorem4(out *draft, ws []window, x drawn, cfg Config) {
 	drawsAgree(out, x.logs, off, cfg.Confidence)
 	normalised(out, ratios, cfg.Confidence, "the left-to-right chain")
 	pinsker(out, ws, cfg.Confidence)
-	tv := func(w window) float64 { return shortfall(w.chain, w.fhs) }
+	tv := func(w window) float64 { return quality.Shortfall(w.chain, w.fhs) }
 	for i, c := range cfg.Cases {
 		out.add(Line{Name: "kl_q0 " + c.String(), Statement: "KL(q0‖P_FHS) beside KL(q0‖P_N)", Left: of(kl), Right: of(func(w window) float64 { return minus(w.cases[i], w.chain) }), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) })})
-		right := func(w window) float64 { return shortfall(w.chain, w.cases[i]) }
+		right := func(w window) float64 { return quality.Shortfall(w.chain, w.cases[i]) }
 		out.add(Line{Name: "tv_q0 " + c.String(), Statement: "TV(q0, P_FHS) beside TV(q0, P_N)", Left: of(tv), Right: of(right), Gap: of(func(w window) float64 { return right(w) - tv(w) }), Unit: "probability"})
 	}
 	for i, c := range cfg.Cases {
@@ -102,19 +104,10 @@ func theorem4(out *draft, ws []window, x drawn, cfg Config) {
 	}
 }
 
-// shortfall is (1 − P/Q)_+ of two costs −log Q and −log P: its mean under Q is the total
-// variation distance, if Q leaves no masks.
-func shortfall(q, p float64) float64 {
-	if math.IsInf(p, 1) {
-		return 1
-	}
-	return max(0, -math.Expm1(q-p))
-}
-
 // pinsker states TV(q0,P_FHS) ≤ √(ε″/2), the gap's error by linearising the root.
 func pinsker(out *draft, ws []window, confidence float64) {
 	epsilon := mean(each(ws, func(w window) float64 { return minus(w.nelbo, w.chain) }), nil, confidence)
-	tv := each(ws, func(w window) float64 { return shortfall(w.chain, w.fhs) })
+	tv := each(ws, func(w window) float64 { return quality.Shortfall(w.chain, w.fhs) })
 	root := math.Sqrt(max(epsilon.Mean, 0) / 2)
 	roots, gaps := make([]float64, len(ws)), make([]float64, len(ws))
 	for i, w := range ws {

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
 )
@@ -152,7 +153,7 @@ func TestFits(t *testing.T) {
 	if got := fmt.Sprint(pairs(cases)); got != "[[1 3] [3 4] [4 0]]" {
 		t.Errorf("pairs %s", got)
 	}
-	if got := leastSquares([]float64{1, 2, 4}, []float64{3, 5, 9}); math.Abs(got-2) > 1e-15 {
+	if got := quality.LeastSquares([]float64{1, 2, 4}, []float64{3, 5, 9}); math.Abs(got-2) > 1e-14 {
 		t.Errorf("slope %v", got)
 	}
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
-	"mdmgen/analysis/theory"
+	"mdmgen/analysis/quality"
 	"mdmgen/samplers"
 )
 
@@ -29,43 +28,12 @@ func (c Case) String() string {
 
 // Bounded says whether a collision bound compares the sampler with first-hitting.
 func (c Case) Bounded() bool {
-	_, err := logApart(c.Sampler, 1)
-	return err == nil || c.Sampler.Settings().Sampler == "parallel-fhs" // sizes may not fit one position
-}
-
-// logApart is log p*, p* the probability that every call of a plan reveals a single one
-// of d positions. It is an error for orders that are not uniform: their law is another
-// than first-hitting's, whatever the blocks are.
-func logApart(s *samplers.Sampler, d int) (float64, error) {
-	switch set := s.Settings(); {
-	case set.Sampler == "fhs":
-		return 0, nil
-	case set.Sampler == "ordered" && set.Order == string(samplers.RandomOrder):
-		return 0, nil
-	case set.Sampler == "parallel-fhs":
-		free := make([]int, d)
-		for i := range free {
-			free[i] = i
-		}
-		var p samplers.Plan
-		if err := s.Plan(&p, samplers.NewStream(0, 0), free); err != nil {
-			return 0, err
-		}
-		for _, b := range p.Blocks {
-			if len(b.Positions) > 1 {
-				return math.Inf(-1), nil
-			}
-		}
-		return 0, nil
+	_, err := quality.Collision(c.Sampler, 1)
+	switch c.Sampler.Settings().Sampler {
+	case "parallel-fhs", "extrapolated-fhs", "paired-fhs": // sizes may not fit one position
+		return true
 	}
-	steps, ok := s.Steps()
-	switch {
-	case s.Settings().Sampler == "ordered":
-		return 0, fmt.Errorf("bound: %s: its order is not uniform: no collision bound compares it with first-hitting", s)
-	case !ok || !slices.Contains(plainRules, steps.Rule):
-		return 0, fmt.Errorf("bound: %s: no collision bound of it is known", s)
-	}
-	return theory.LogCollisionBound(d, steps.Reveal, steps.Left(), s.Denoises()), nil
+	return err == nil
 }
 
 // Plan states the collision bounds of samplers over d positions, without a network: the
@@ -84,7 +52,7 @@ func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 		if err := ctx.Err(); err != nil {
 			return out.finish(), err
 		}
-		logp, err := logApart(c.Sampler, d)
+		logp, err := quality.Collision(c.Sampler, d)
 		if err != nil {
 			return Report{}, err
 		}

@@ -6,67 +6,59 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/quality"
 )
-
-// resamples is how many bootstrap samples an interval of an exponent takes.
-const resamples = 1000
 
 // distance is a distance of P_FHS from P_N, whose terms have it as their mean over
 // samples of P_FHS.
 type distance struct {
 	name, unit string
 	rate       string
-	// term is of sample w and case i.
-	term func(w window, i int) float64
+	// terms have the distance of case i as their mean, from costs under P_FHS and P_N; steady
+	// ones vary less, and serve exponents.
+	terms, steady func(ws []window, i int) []float64
 	// bound is the collision bound, from log p*.
 	bound func(apart float64) float64
 }
 
-// distances returns both.
-func distances(cases []Case) []distance {
+// distances returns both. fullSupport is that of P_FHS ([likelihood.Evaluator.FullSupport]).
+func distances(cases []Case, fullSupport bool) []distance {
+	costs := func(ws []window, i int) (q, p []float64) {
+		return each(ws, func(w window) float64 { return w.fhs }), each(ws, func(w window) float64 { return w.cases[i] })
+	}
+	variation := func(ws []window, i int) []float64 { return quality.VariationTerms(costs(ws, i)) }
+	divergence := func(ws []window, i int) []float64 { return quality.DivergenceTerms(costs(ws, i)) }
+	controlled := func(ws []window, i int) []float64 {
+		q, p := costs(ws, i)
+		return quality.ControlledTerms(q, p, quality.CleanMass(cases[i].Sampler, ws[0].d))
+	}
+	if !fullSupport {
+		controlled = divergence
+	}
 	return []distance{
-		{"tv", "probability", "TV(P_FHS, P_N) falls like 1/N",
-			func(w window, i int) float64 { return shortfall(w.fhs, w.cases[i]) },
+		{"tv", "probability", "TV(P_FHS, P_N) falls like 1/N", variation, variation,
 			func(apart float64) float64 { return -math.Expm1(apart) }},
 		{"kl", "nats", "KL(P_FHS‖P_N) falls like 1/N² where P_FHS has full support and no mask is left, else like 1/N",
-			func(w window, i int) float64 {
-				// r − 1 has the mean mass(P_N) − 1 and, near r = 1, cancels what −log r varies
-				// by in first order.
-				if math.IsInf(w.cases[i], 1) {
-					return math.Inf(1)
-				}
-				logR := w.fhs - w.cases[i]
-				return math.Expm1(logR) - logR + 1 - mass(cases[i], w.d)
-			},
+			divergence, controlled,
 			func(apart float64) float64 { return -apart }},
 	}
 }
 
-// mass is the probability that a sampler leaves none of d positions masked.
-func mass(c Case, d int) float64 {
-	steps, ok := c.Sampler.Steps()
-	if !ok || c.Sampler.Denoises() {
-		return 1
-	}
-	return math.Exp(float64(d) * math.Log1p(-steps.Left()))
-}
-
 // discretisation states what samples of P_FHS tell: distances of the samplers' laws from
 // it beside the collision bound, which holds for the term of each sample, and exponents.
-func discretisation(out *draft, ws []window, cfg Config) {
-	for _, what := range distances(cfg.Cases) {
+func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
+	for _, what := range distances(cfg.Cases, fullSupport) {
 		plot := Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true,
 			Title: map[string]string{"tv": "TV(P_FHS, P_N)", "kl": "KL(P_FHS‖P_N)"}[what.name], Y: what.unit,
 		}
 		bounds := Plot{LogY: true}
 		for i, c := range cfg.Cases {
-			terms := each(ws, func(w window) float64 { return what.term(w, i) })
+			terms := what.terms(ws, i)
 			// Sample by sample it is −log r ≤ −log p* that holds, and (1−r)_+ ≤ 1−p*.
 			slack := each(ws, func(w window) float64 {
 				if what.name == "tv" {
-					return what.bound(w.apart[i]) - what.term(w, i)
+					return what.bound(w.apart[i]) - quality.Shortfall(w.fhs, w.cases[i])
 				}
 				if math.IsInf(w.apart[i], -1) {
 					return math.Inf(1)
@@ -155,21 +147,11 @@ func exponent(out *draft, what distance, ws []window, cfg Config, list []int, ki
 	terms, logN := make([][]float64, len(list)), make([]float64, len(list))
 	bounds := make([]float64, len(list))
 	for j, i := range list {
-		terms[j] = each(ws, func(w window) float64 { return what.term(w, i) })
+		terms[j] = what.steady(ws, i)
 		logN[j] = math.Log(float64(cfg.Cases[i].N))
 		bounds[j] = math.Log(what.bound(ws[0].apart[i]))
 	}
-	logs := make([]float64, len(list))
-	e := estimate.Bootstrap(len(ws), resamples, cfg.Seed^seedBoot, cfg.Confidence, func(at []int) float64 {
-		for j := range list {
-			var sum float64
-			for _, i := range at {
-				sum += terms[j][i]
-			}
-			logs[j] = math.Log(sum)
-		}
-		return leastSquares(logN, logs)
-	})
+	e := quality.BootstrapSlope(terms, logN, cfg.Seed^seedBoot, cfg.Confidence)
 	first, last := cfg.Cases[list[0]], cfg.Cases[list[len(list)-1]]
 	statement := "local exponent of N, beside that of the collision bound; "
 	if kind == "fit" {
@@ -178,7 +160,7 @@ func exponent(out *draft, what distance, ws []window, cfg Config, list []int, ki
 	line := Line{
 		Name:      fmt.Sprintf("%s_%s %s %d..%d", kind, what.name, first.Name, first.N, last.N),
 		Statement: statement + what.rate,
-		Left:      of(e), Right: exactValue(leastSquares(logN, bounds)), Unit: "exponent",
+		Left:      of(e), Right: exactValue(quality.LeastSquares(logN, bounds)), Unit: "exponent",
 	}
 	line.Gap = less(line.Right, line.Left)
 	if slices.ContainsFunc(list, func(i int) bool { return math.IsInf(ws[0].apart[i], -1) }) {
@@ -190,18 +172,4 @@ func exponent(out *draft, what distance, ws []window, cfg Config, list []int, ki
 		return "fit " + caption
 	}
 	return caption
-}
-
-// leastSquares is the slope of the line of least squares.
-func leastSquares(x, y []float64) float64 {
-	var meanX, meanY, top, bottom float64
-	for i := range x {
-		meanX += x[i] / float64(len(x))
-		meanY += y[i] / float64(len(x))
-	}
-	for i := range x {
-		top += (x[i] - meanX) * (y[i] - meanY)
-		bottom += (x[i] - meanX) * (x[i] - meanX)
-	}
-	return top / bottom
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/samplers"
 )
 
@@ -115,7 +116,7 @@ func (w *worker) one(ctx context.Context, target likelihood.Target, t *likelihoo
 		}
 		apart := math.NaN()
 		if c.Bounded() {
-			if apart, err = logApart(c.Sampler, t.D); err != nil {
+			if apart, err = quality.Collision(c.Sampler, t.D); err != nil {
 				return out, err
 			}
 		}

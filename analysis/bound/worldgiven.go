@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -174,7 +175,7 @@ func (l *worldLines) givenEuler(w *laws.World, r givenRun) {
 
 // givenCollision adds the collision bound of a run.
 func (l *worldLines) givenCollision(w *laws.World, fhs []float64, r givenRun) {
-	logp, err := logApart(r.Sampler, w.D)
+	logp, err := quality.Collision(r.Sampler, w.D)
 	if err != nil || w.Timed() {
 		return // another order than first-hitting's, or time: nothing is claimed
 	}

@@ -30,6 +30,9 @@ func Collision(s *samplers.Sampler, d int) (float64, error) {
 		return 0, fmt.Errorf("quality: %d positions: must be at least 1", d)
 	}
 	set := s.Settings()
+	if set.Scores == samplers.ScoresRaw {
+		return 0, fmt.Errorf("quality: %s with raw scores reveals what the network's rows say: no collision bound compares it with first-hitting", set.Sampler)
+	}
 	switch set.Sampler {
 	case "fhs":
 		return 0, nil
@@ -44,10 +47,10 @@ func Collision(s *samplers.Sampler, d int) (float64, error) {
 	if !ok {
 		return 0, fmt.Errorf("quality: %s: its order is not uniform: no collision bound compares it with first-hitting", set.Sampler)
 	}
-	switch set.Sampler {
-	case "uniformization", "matu", "dmpm":
+	switch steps.Rule {
+	case samplers.RuleUniformization, samplers.RuleMATU, samplers.RuleDMPM:
 		return leftApart(d, steps.Left(), s.Denoises()), nil
-	case "trapezoidal":
+	case samplers.RuleTrapezoidal:
 		whole := make([]float64, 0, len(steps.Reveal)/2+1)
 		for k := 0; k < len(steps.Reveal); k += 2 {
 			w := steps.Reveal[k]

@@ -51,10 +51,10 @@ func (st *Study) estimate(terms []float64) estimate.Estimate {
 	e := estimate.Mean(terms, st.Confidence)
 	var worst float64
 	for _, s := range st.Samples {
-		worst = max(worst, s.FHSError)
+		worst = max(worst, s.QuadratureError)
 	}
 	if worst > 0 {
-		e.Warnings = append(e.Warnings, fmt.Sprintf("−log P_FHS is by quadrature, with an error of up to %.2g nats that the interval does not hold", worst))
+		e.Warnings = append(e.Warnings, fmt.Sprintf("log-probabilities are by quadrature, with an error of up to %.2g nats that the interval does not hold", worst))
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package quality
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 
 	"mdmgen/analysis/likelihood"
@@ -10,19 +11,16 @@ import (
 )
 
 // exactLaws returns −log P of every target under every sampler, and the number of network
-// rows. A network without time answers all samplers from one table a target; the tables
-// are then worked out on all processors.
+// rows. Where one table of subsets a target tells all laws, targets share calls and tables
+// are worked out on all processors; else a target is asked about by itself.
 func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*samplers.Sampler) ([][]likelihood.Exact, int, error) {
 	before := e.Totals().Rows
 	out := make([][]likelihood.Exact, len(ts))
-	if e.Facts().TimeConditioned || hasOrder(ss) {
+	if e.Facts().TimeConditioned || slices.ContainsFunc(ss, needsMore) {
+		var err error
 		for i, t := range ts {
-			for _, s := range ss {
-				x, err := e.Exact(ctx, t, s)
-				if err != nil {
-					return nil, 0, err
-				}
-				out[i] = append(out[i], x)
+			if out[i], err = e.Laws(ctx, t, ss); err != nil {
+				return nil, 0, err
 			}
 		}
 		return out, e.Totals().Rows - before, nil
@@ -69,12 +67,14 @@ func fromTable(ctx context.Context, t *likelihood.Table, ss []*samplers.Sampler)
 	return out, nil
 }
 
-// hasOrder says whether a sampler reveals along a fixed order, which needs the positions.
-func hasOrder(ss []*samplers.Sampler) bool {
-	for _, s := range ss {
-		if set := s.Settings(); set.Sampler == "ordered" && set.Order != string(samplers.RandomOrder) {
-			return true
-		}
+// needsMore says whether a sampler's law takes more than a table of subsets: the positions
+// of the window, or whole rows of two calls.
+func needsMore(s *samplers.Sampler) bool {
+	switch set := s.Settings(); set.Sampler {
+	case "ordered":
+		return set.Order != string(samplers.RandomOrder)
+	case "trapezoidal", "extrapolated-fhs", "paired-fhs":
+		return true
 	}
 	return false
 }

@@ -19,27 +19,29 @@ type Sample struct {
 	Index uint64
 	// Tokens [d] are those at the free positions.
 	Tokens []int
-	// FHS is −log P_FHS in nats; FHSError is the stated error of its quadrature, 0 but for a
-	// time-conditioned network.
-	FHS, FHSError float64
+	// FHS is −log P_FHS in nats.
+	FHS float64
 	// NegLog has −log P of each sampler, +Inf where it cannot give the text.
 	NegLog []float64
+	// QuadratureError is the greatest stated error of these values, 0 but for a
+	// time-conditioned network, whose first-hitting law is a quadrature.
+	QuadratureError float64
 	// Rows counts the network rows that it took.
 	Rows int
 }
 
 type sampleJSON struct {
-	Index    uint64     `json:"index"`
-	Tokens   []int      `json:"tokens"`
-	FHS      float64    `json:"fhs"`
-	FHSError float64    `json:"fhs_error,omitempty"`
-	NegLog   []*float64 `json:"neg_log"`
-	Rows     int        `json:"rows"`
+	Index  uint64     `json:"index"`
+	Tokens []int      `json:"tokens"`
+	FHS    float64    `json:"fhs"`
+	NegLog []*float64 `json:"neg_log"`
+	Error  float64    `json:"quadrature_error,omitempty"`
+	Rows   int        `json:"rows"`
 }
 
 // MarshalJSON writes +Inf as null.
 func (s Sample) MarshalJSON() ([]byte, error) {
-	out := sampleJSON{s.Index, s.Tokens, s.FHS, s.FHSError, make([]*float64, len(s.NegLog)), s.Rows}
+	out := sampleJSON{s.Index, s.Tokens, s.FHS, make([]*float64, len(s.NegLog)), s.QuadratureError, s.Rows}
 	for i := range s.NegLog {
 		if !math.IsInf(s.NegLog[i], 1) {
 			out.NegLog[i] = &s.NegLog[i]
@@ -54,7 +56,7 @@ func (s *Sample) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*s = Sample{in.Index, in.Tokens, in.FHS, in.FHSError, make([]float64, len(in.NegLog)), in.Rows}
+	*s = Sample{in.Index, in.Tokens, in.FHS, make([]float64, len(in.NegLog)), in.Error, in.Rows}
 	for i, x := range in.NegLog {
 		s.NegLog[i] = math.Inf(1)
 		if x != nil {
@@ -147,12 +149,15 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 			return nil, err
 		}
 		for i, law := range laws {
-			s := Sample{Index: chunk[i], FHS: law[0].NegLog, FHSError: law[0].QuadratureError, Rows: rows/len(laws) + totals.Rows/len(laws)}
+			s := Sample{Index: chunk[i], FHS: law[0].NegLog, Rows: rows/len(laws) + totals.Rows/len(laws)}
 			for _, l := range t.Free {
 				s.Tokens = append(s.Tokens, texts[i][l])
 			}
-			for _, x := range law[1:] {
-				s.NegLog = append(s.NegLog, x.NegLog)
+			for k, x := range law {
+				if k > 0 {
+					s.NegLog = append(s.NegLog, x.NegLog)
+				}
+				s.QuadratureError = max(s.QuadratureError, x.QuadratureError)
 			}
 			st.Samples = append(st.Samples, s)
 			if cfg.OnSample != nil {

@@ -88,11 +88,11 @@ func TestDescribeAll(t *testing.T) {
 	if empty := quality.DescribeAll(nil, mask, 0); !math.IsNaN(empty.Entropy.Mean) || !math.IsInf(empty.Entropy.SE, 1) {
 		t.Errorf("nothing: %+v", empty.Entropy)
 	}
-	// The error of the pooled entropy against its spread over repetitions: 400 of them tell a
-	// standard deviation to 3.5 %.
+	// The error of the pooled entropy against its spread over repetitions: 200 of them tell a
+	// standard deviation to 5 %.
 	r := rand.New(rand.NewPCG(2, 2))
 	var sum, squares, stated float64
-	const repeats = 400
+	const repeats = 200
 	for range repeats {
 		texts := make([][]int, 40)
 		for i := range texts {
@@ -104,7 +104,7 @@ func TestDescribeAll(t *testing.T) {
 		x := quality.DescribeAll(texts, mask, 0).PooledEntropy
 		sum, squares, stated = sum+x.Mean/repeats, squares+x.Mean*x.Mean/repeats, stated+x.SE/repeats
 	}
-	if spread := math.Sqrt(squares - sum*sum); math.Abs(stated/spread-1) > 0.15 {
+	if spread := math.Sqrt(squares - sum*sum); math.Abs(stated/spread-1) > 0.2 {
 		t.Errorf("stated error %v, spread %v", stated, spread)
 	}
 }

@@ -45,6 +45,7 @@ func (r *scoring) prepare() (err error) {
 	}
 	sampler, err := samplers.New(o, samplers.Conditions{
 		Noise: r.facts.Noise, TimeConditioned: r.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(r.model),
+		LogScores: r.facts.Output == facts.LogScore,
 	})
 	if err != nil {
 		return usagef("score: %s", bare(err))

@@ -12,7 +12,7 @@ import (
 
 // A Tensor is an input or output of a run, row-major. Exactly one of the data
 // slices is set, and its length is the product of Shape, whose dimensions are
-// positive. The data are the caller's: inputs are read and outputs written in
+// positive; an input may have a dimension of 0, and then none is set. The data are the caller's: inputs are read and outputs written in
 // place. They are kept in place, and alive, until a run gives the name another
 // slice, or until the session is closed.
 type Tensor struct {
@@ -25,7 +25,7 @@ type Tensor struct {
 
 // Run computes out from in. Each input of the network, and each output, must be
 // there once, in any order; types and shapes must be those that the model tells,
-// with two liberties: Int64 feeds an int32 input, and Float32 feeds or receives
+// with these liberties: Int64 feeds an int32 or bool input, and Float32 feeds or receives
 // float16, bfloat16 and, as an input, float64. A slice that a run before had
 // for the same name and shape costs nothing to pass again.
 //
@@ -152,10 +152,10 @@ func pick(kind, name string, tensors []Tensor) (*Tensor, error) {
 func (t *Tensor) checkShape(io IO) error {
 	n, set := int64(1), 0
 	for _, d := range t.Shape {
-		if d < 1 {
+		if d < 0 || d == 0 && !t.empty() {
 			return fmt.Errorf("shape %v: dimensions must be positive", t.Shape)
 		}
-		if n > math.MaxInt64/8/d {
+		if d > 0 && n > math.MaxInt64/8/d {
 			return fmt.Errorf("shape %v: it is too large", t.Shape)
 		}
 		n *= d
@@ -167,7 +167,7 @@ func (t *Tensor) checkShape(io IO) error {
 			length = l
 		}
 	}
-	if set != 1 {
+	if set != 1 && !t.empty() {
 		return fmt.Errorf("%d data slices are set: give exactly one", set)
 	}
 	if int64(length) != n {

@@ -61,7 +61,12 @@ func (s *slot) set(input bool, io IO, t *Tensor) error {
 	}
 	s.load, s.store = nothing, func() {}
 	var err error
+	kind, known := elementKinds[io.Type]
 	switch {
+	case input && t.empty() && known:
+		err = s.putBytes(t.Shape, nil, kind)
+	case input && io.Type == "bool" && len(t.Int64) > 0:
+		err = s.putBool(t)
 	case io.Type == "int64" && len(t.Int64) > 0:
 		err = putTensor(s, t.Shape, t.Int64)
 	case io.Type == "float32" && len(t.Float32) > 0:

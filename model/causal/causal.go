@@ -1,0 +1,110 @@
+// Package causal opens causal language models that other tools exported to ONNX: networks
+// that give, at each position of a text, the distribution of the next token. They judge
+// texts; nothing is generated with them.
+//
+// What is read: an input input_ids, and where the graph has them attention_mask,
+// position_ids, cache_position, past_key_values.N.key and .value (or past_N), which get a
+// past without elements, and use_cache_branch, which is false; integers of 32 or 64 bits. The
+// output is logits [batch, length, columns], by that name or the first of that shape, in
+// float32, float16 or bfloat16; other outputs, such as present.*, are not computed. Anything
+// else is refused before the weights are loaded, with the tensor's name.
+package causal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mdmgen/model"
+	"mdmgen/model/ort"
+)
+
+// Model is an open causal language model. It belongs to one goroutine.
+type Model struct {
+	session *ort.Session
+	graph   graph
+	ref     string
+	digest  string
+	out     []float32
+	in, res []ort.Tensor
+	values  map[string][]int64
+	floats  map[string][]float32
+}
+
+// files are the names under which exporters write a causal language model, in the order
+// in which they are looked for in a folder and in its sub-folder onnx.
+var files = []string{"model.onnx", "decoder_model.onnx", "decoder_model_merged.onnx"}
+
+// Open opens an .onnx file, or the one of a folder: model.onnx, decoder_model.onnx or
+// decoder_model_merged.onnx in it or in its sub-folder onnx. The error is a
+// [*model.MissingError] where there is none.
+func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
+	path, err := find(ref)
+	if err != nil {
+		return nil, err
+	}
+	d, err := ort.Describe(ort.Source{Path: path})
+	if err != nil {
+		return nil, err
+	}
+	g, err := readGraph(d)
+	if err != nil {
+		return nil, fmt.Errorf("causal %s: %w", ref, err)
+	}
+	m := &Model{graph: g, ref: ref, values: make(map[string][]int64), floats: make(map[string][]float32)}
+	if m.digest, err = model.FileDigest(path); err != nil {
+		return nil, fmt.Errorf("causal %s: %w", ref, err)
+	}
+	m.session, err = ort.Open(ctx, ort.Source{Path: path, Outputs: []string{g.output}}, runtime)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// find returns the file that a reference means.
+func find(ref string) (string, error) {
+	info, err := os.Stat(ref)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", missing("causal %s: no such file or folder: give an ONNX causal language model", ref)
+	}
+	if err != nil {
+		return "", fmt.Errorf("causal %s: %w", ref, errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		return ref, nil
+	}
+	for _, dir := range []string{ref, filepath.Join(ref, "onnx")} {
+		for _, name := range files {
+			path := filepath.Join(dir, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, nil
+			}
+		}
+	}
+	return "", missing("causal %s: this folder holds neither model.onnx nor decoder_model.onnx, here or in onnx: name the file", ref)
+}
+
+func missing(format string, args ...any) error {
+	return &model.MissingError{Msg: fmt.Sprintf(format, args...)}
+}
+
+// Columns is the number of ids that the network knows.
+func (m *Model) Columns() int { return m.graph.columns }
+
+// Length is the length of a text that the graph fixes, 0 where it leaves it open.
+func (m *Model) Length() int { return m.graph.length }
+
+// Origin describes the model for a record.
+func (m *Model) Origin() model.Origin {
+	return model.Origin{
+		Reference: m.ref, Family: "causal", Digest: m.digest, Dtype: m.graph.dtype,
+		Runtime: "onnxruntime " + m.session.Library().Version, Provider: m.session.Provider(), Threads: m.session.Threads(),
+	}
+}
+
+// Close releases the network. It may be called twice.
+func (m *Model) Close() error { return m.session.Close() }

@@ -1,0 +1,177 @@
+package causal
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mdmgen/model/ort"
+)
+
+// role is what an input is for.
+type role int
+
+const (
+	ids role = iota
+	attention
+	positions
+	cachePosition
+	cache
+	branch
+)
+
+// input is an input of a graph with its role.
+type input struct {
+	ort.IO
+	role role
+}
+
+// graph is what is known of a causal language model's graph.
+type graph struct {
+	inputs []input
+	output string
+	dtype  string
+	// columns is the length of a row; rows and length are those that the graph fixes, 0
+	// where it does not.
+	columns, rows, length int
+}
+
+var (
+	cacheName = regexp.MustCompile(`^past(_key_values)?[._]\d+([._].+)?$`)
+	// integers and reals are the element types of ids, and of caches and logits.
+	integers = []string{"int64", "int32"}
+	reals    = []string{"float32", "float16", "bfloat16"}
+)
+
+// Limits of what a graph may fix: ids, a dimension, and the logits of a call in values.
+const (
+	maxColumns = 1 << 24
+	maxFixed   = 1 << 20
+	maxCall    = 1 << 31
+)
+
+// readGraph gives every input its role, or refuses the graph.
+func readGraph(d ort.Description) (graph, error) {
+	var g graph
+	for _, io := range d.Inputs {
+		in, err := readInput(io)
+		if err != nil {
+			return g, err
+		}
+		if in.role == ids {
+			g.rows, g.length = fixed(io.Shape[0]), fixed(io.Shape[1])
+		}
+		g.inputs = append(g.inputs, in)
+	}
+	if !slices.ContainsFunc(g.inputs, func(in input) bool { return in.role == ids }) {
+		return g, fmt.Errorf("input input_ids is missing: it has %s", names(d.Inputs))
+	}
+	return g, g.readOutput(d)
+}
+
+func readInput(io ort.IO) (input, error) {
+	in := input{IO: io}
+	var types []string
+	rank := 2
+	switch {
+	case io.Name == "input_ids":
+		in.role, types = ids, integers
+	case io.Name == "attention_mask":
+		in.role, types = attention, append(append([]string{"bool"}, integers...), reals...)
+	case io.Name == "position_ids":
+		in.role, types = positions, integers
+	case io.Name == "cache_position":
+		in.role, types, rank = cachePosition, integers, 1
+	case cacheName.MatchString(io.Name):
+		in.role, types, rank = cache, reals, 0
+	case io.Name == "use_cache_branch":
+		in.role, types, rank = branch, []string{"bool"}, 1
+	default:
+		return in, fmt.Errorf("input %s: a causal language model is asked with input_ids, attention_mask, position_ids and a cache: export it without this input", io.Name)
+	}
+	if !slices.Contains(types, io.Type) {
+		return in, fmt.Errorf("input %s is %s: must be %s", io.Name, io.Type, strings.Join(types, " or "))
+	}
+	if rank > 0 && len(io.Shape) != rank {
+		return in, fmt.Errorf("input %s has the shape %v: must have %d dimensions", io.Name, io.Shape, rank)
+	}
+	for _, n := range io.Shape {
+		if n == 0 || n > maxFixed {
+			return in, fmt.Errorf("input %s has the shape %v: a dimension of %d", io.Name, io.Shape, n)
+		}
+	}
+	if in.role == cache {
+		if _, err := emptyShape(io, 1); err != nil {
+			return in, err
+		}
+	}
+	return in, nil
+}
+
+// emptyShape is that of a cache that holds nothing: its first open dimension is the batch
+// ([batch, heads, past, size], or [2, batch, heads, past, size] for keys and values in
+// one), the other open ones are the past and have no elements.
+func emptyShape(io ort.IO, rows int) ([]int64, error) {
+	shape := slices.Clone(io.Shape)
+	open := 0
+	for i, n := range shape {
+		if n > 0 {
+			continue
+		}
+		shape[i] = 0
+		if open == 0 {
+			shape[i] = int64(rows)
+		}
+		open++
+	}
+	if open == 0 || !slices.Contains(shape, 0) {
+		return nil, fmt.Errorf("input %s has the shape %v: the cache must have an open dimension for the batch and one for the past, to be passed empty", io.Name, io.Shape)
+	}
+	return shape, nil
+}
+
+// readOutput finds the logits: by name, else the first output of their shape.
+func (g *graph) readOutput(d ort.Description) error {
+	out, ok := d.Output("logits")
+	if !ok {
+		i := slices.IndexFunc(d.Outputs, func(o ort.IO) bool { return len(o.Shape) == 3 && slices.Contains(reals, o.Type) })
+		if i < 0 {
+			return fmt.Errorf("output logits is missing: it has %s", names(d.Outputs))
+		}
+		out = d.Outputs[i]
+	}
+	switch {
+	case !slices.Contains(reals, out.Type):
+		return fmt.Errorf("output %s is %s: must be %s", out.Name, out.Type, strings.Join(reals, " or "))
+	case len(out.Shape) != 3:
+		return fmt.Errorf("output %s has the shape %v: must be [batch, length, columns], a row for every position", out.Name, out.Shape)
+	case out.Shape[2] < 1 || out.Shape[2] > maxColumns:
+		return fmt.Errorf("output %s has the shape %v: its last dimension, the number of ids, must be fixed and at most %d", out.Name, out.Shape, maxColumns)
+	}
+	for i, has := range []*int{&g.rows, &g.length} {
+		if n := out.Shape[i]; n > 0 && *has > 0 && int(n) != *has {
+			return fmt.Errorf("output %s has the shape %v, but input_ids has %d in dimension %d: logits of every position are needed", out.Name, out.Shape, *has, i)
+		} else if n == 0 || n > maxFixed {
+			return fmt.Errorf("output %s has the shape %v: a dimension of %d", out.Name, out.Shape, n)
+		} else if n > 0 {
+			*has = int(n)
+		}
+	}
+	if call := float64(max(g.rows, 1)) * float64(max(g.length, 1)) * float64(out.Shape[2]); call > maxCall {
+		return fmt.Errorf("output %s has the shape %v: %.3g values a call: at most %d are read", out.Name, out.Shape, call, maxCall)
+	}
+	g.output, g.dtype, g.columns = out.Name, out.Type, int(out.Shape[2])
+	return nil
+}
+
+// fixed is a dimension, 0 where it is open.
+func fixed(n int64) int { return int(max(n, 0)) }
+
+func names(ios []ort.IO) string {
+	var out []string
+	for _, io := range ios {
+		out = append(out, io.Name)
+	}
+	return strings.Join(out, ", ")
+}

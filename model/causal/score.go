@@ -1,0 +1,183 @@
+package causal
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/model/ort"
+)
+
+// Window is a text of which some tokens are scored.
+type Window struct {
+	IDs []int
+	// From is the first token that is scored, given all before it: at least 1, because the
+	// network tells nothing of a first token.
+	From int
+}
+
+// callCells and callTokens bound a call: values of logits that come back, and positions.
+const (
+	callCells  = 8 << 20
+	callTokens = 2048
+)
+
+// LogProbs returns, for each window, log p(id | ids before) of the tokens From…, in nats.
+// Windows of about one length share a call; shorter ones are padded behind their end, where
+// a causal network does not look. The softmax is over all columns, in float64.
+func (m *Model) LogProbs(ctx context.Context, windows []Window) ([][]float64, error) {
+	out := make([][]float64, len(windows))
+	order := make([]int, 0, len(windows))
+	for i, w := range windows {
+		if err := m.check(w); err != nil {
+			return nil, err
+		}
+		if w.From < len(w.IDs) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(windows[b].IDs) - len(windows[a].IDs) })
+	for len(order) > 0 {
+		length := len(windows[order[0]].IDs)
+		if m.graph.length > 0 {
+			length = m.graph.length
+		}
+		rows := max(1, min(callCells/(length*m.graph.columns), callTokens/length))
+		if m.graph.rows > 0 {
+			rows = m.graph.rows
+		}
+		n := min(rows, len(order))
+		if m.graph.rows == 0 {
+			rows = n
+		}
+		if err := m.call(ctx, windows, order[:n], out, rows, length); err != nil {
+			return nil, err
+		}
+		order = order[n:]
+	}
+	return out, nil
+}
+
+func (m *Model) check(w Window) error {
+	if w.From < 1 {
+		return fmt.Errorf("causal %s: a window scores from token %d: must be at least 1", m.ref, w.From)
+	}
+	if m.graph.length > 0 && len(w.IDs) > m.graph.length {
+		return fmt.Errorf("causal %s: a window of %d tokens: the graph takes exactly %d", m.ref, len(w.IDs), m.graph.length)
+	}
+	for i, id := range w.IDs {
+		if id < 0 || id >= m.graph.columns {
+			return fmt.Errorf("causal %s: id %d at position %d: the network knows 0..%d: is this tokenizer its own", m.ref, id, i, m.graph.columns-1)
+		}
+	}
+	return nil
+}
+
+// call scores windows[i], i in batch, in a call of rows texts of one length; rows that no
+// window fills are empty texts.
+func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][]float64, rows, length int) error {
+	m.in = m.in[:0]
+	for _, in := range m.graph.inputs {
+		t, err := m.tensor(in, windows, batch, rows, length)
+		if err != nil {
+			return err
+		}
+		m.in = append(m.in, t)
+	}
+	columns := m.graph.columns
+	if need := rows * length * columns; cap(m.out) < need {
+		m.out = make([]float32, need)
+	} else {
+		m.out = m.out[:need]
+	}
+	m.res = append(m.res[:0], ort.Tensor{Name: m.graph.output, Shape: []int64{int64(rows), int64(length), int64(columns)}, Float32: m.out})
+	if err := m.session.Run(ctx, m.in, m.res); err != nil {
+		return err
+	}
+	for r, i := range batch {
+		w := windows[i]
+		for l := w.From; l < len(w.IDs); l++ {
+			at := (r*length + l - 1) * columns
+			x, err := logSoftmax(m.out[at:at+columns], w.IDs[l])
+			if err != nil {
+				return fmt.Errorf("causal %s: output %s: %w", m.ref, m.graph.output, err)
+			}
+			out[i] = append(out[i], x)
+		}
+	}
+	return nil
+}
+
+// tensor fills an input.
+func (m *Model) tensor(in input, windows []Window, batch []int, rows, length int) (ort.Tensor, error) {
+	t := ort.Tensor{Name: in.Name, Shape: []int64{int64(rows), int64(length)}}
+	var value func(r, l int) int64
+	switch in.role {
+	case cache:
+		shape, err := emptyShape(in.IO, rows)
+		t.Shape = shape
+		return t, err
+	case branch:
+		t.Shape, value = []int64{1}, func(int, int) int64 { return 0 }
+	case cachePosition:
+		t.Shape, value = []int64{int64(length)}, func(_, l int) int64 { return int64(l) }
+	case positions:
+		value = func(_, l int) int64 { return int64(l) }
+	case attention:
+		// A row of nothing but padding attends to its first position: some graphs make NaN of
+		// a row that attends to nothing.
+		value = func(r, l int) int64 {
+			if l == 0 || r < len(batch) && l < len(windows[batch[r]].IDs) {
+				return 1
+			}
+			return 0
+		}
+	default:
+		value = func(r, l int) int64 {
+			if r < len(batch) && l < len(windows[batch[r]].IDs) {
+				return int64(windows[batch[r]].IDs[l])
+			}
+			return 0
+		}
+	}
+	n := int(t.Shape[0])
+	if len(t.Shape) == 2 {
+		n *= int(t.Shape[1])
+	}
+	values := slices.Grow(m.values[in.Name][:0], n)[:n]
+	for i := range values {
+		values[i] = value(i/length, i%length)
+	}
+	m.values[in.Name] = values
+	if !slices.Contains(reals, in.Type) {
+		t.Int64 = values
+		return t, nil
+	}
+	floats := slices.Grow(m.floats[in.Name][:0], n)[:n]
+	for i, x := range values {
+		floats[i] = float32(x)
+	}
+	m.floats[in.Name] = floats
+	t.Float32 = floats
+	return t, nil
+}
+
+// logSoftmax is log of the probability of a column.
+func logSoftmax(row []float32, column int) (float64, error) {
+	top := math.Inf(-1)
+	for _, x := range row {
+		if x != x {
+			return 0, fmt.Errorf("a logit is not a number")
+		}
+		top = max(top, float64(x))
+	}
+	if math.IsInf(top, 0) {
+		return 0, fmt.Errorf("the greatest logit of a row is %v", top)
+	}
+	var sum float64
+	for _, x := range row {
+		sum += math.Exp(float64(x) - top)
+	}
+	return float64(row[column]) - top - math.Log(sum), nil
+}
