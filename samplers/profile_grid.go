@@ -14,34 +14,50 @@ const (
 	mostGridSteps = 400
 )
 
-// LossCurve returns f(λ) = Σ_j Binom(d−1, 1−λ)(j)·c[j], d = len(c), in nats: the loss at a
-// masked position when each of the others is masked with probability λ in [0,1]. It is
-// c[d−1] at 0 and c[0] at 1, and d·∫f dλ = Σ_j c[j].
-func LossCurve(c []float64, lambda float64) float64 {
-	if len(c) == 0 || !(lambda >= 0 && lambda <= 1) {
-		panic(fmt.Sprintf("samplers: loss at the masked fraction %v of %d positions", lambda, len(c)))
+// CountLaw returns the law of the number of visible ones among the d−1 others of d
+// positions, each masked with probability λ in [0,1]: p[j] = Binom(d−1, 1−λ)(j), j in
+// 0..d−1.
+func CountLaw(d int, lambda float64) []float64 {
+	if d < 1 || !(lambda >= 0 && lambda <= 1) {
+		panic(fmt.Sprintf("samplers: counts of %d positions at the masked fraction %v", d, lambda))
 	}
-	n := len(c) - 1
-	switch {
-	case lambda == 0:
-		return c[n]
-	case lambda == 1:
-		return c[0]
+	out := make([]float64, d)
+	n := d - 1
+	if lambda == 0 || lambda == 1 {
+		out[int(1-lambda)*n] = 1
+		return out
 	}
 	// From the most probable count outwards, by ratios of neighbouring probabilities: none
 	// overflows, and those that underflow do not count.
 	masked, visible := lambda, 1-lambda
-	mode := min(int(float64(n+1)*visible), n)
-	sum, mass := c[mode], 1.0
-	for j, p := mode+1, 1.0; j <= n && p > 0; j++ {
-		p *= float64(n-j+1) / float64(j) * (visible / masked)
-		sum, mass = sum+p*c[j], mass+p
+	mode := min(int(float64(d)*visible), n)
+	out[mode] = 1
+	sum := 1.0
+	for j := mode + 1; j <= n && out[j-1] > 0; j++ {
+		out[j] = out[j-1] * (float64(n-j+1) / float64(j) * (visible / masked))
+		sum += out[j]
 	}
-	for j, p := mode-1, 1.0; j >= 0 && p > 0; j-- {
-		p *= float64(j+1) / float64(n-j) * (masked / visible)
-		sum, mass = sum+p*c[j], mass+p
+	for j := mode - 1; j >= 0 && out[j+1] > 0; j-- {
+		out[j] = out[j+1] * (float64(j+1) / float64(n-j) * (masked / visible))
+		sum += out[j]
 	}
-	return sum / mass
+	for j := range out {
+		out[j] /= sum
+	}
+	return out
+}
+
+// LossCurve returns f(λ) = Σ_j Binom(d−1, 1−λ)(j)·c[j], d = len(c), in nats: the loss at a
+// masked position when each of the others is masked with probability λ in [0,1]. It is
+// c[d−1] at 0 and c[0] at 1, and d·∫f dλ = Σ_j c[j].
+func LossCurve(c []float64, lambda float64) float64 {
+	var sum float64
+	for j, p := range CountLaw(len(c), lambda) {
+		if p > 0 {
+			sum += p * c[j]
+		}
+	}
+	return sum
 }
 
 // GridCost returns d·Σ_k (λ_k−λ_{k+1})·f(λ_k), d = len(c), f of [LossCurve]: the expected
@@ -125,13 +141,17 @@ func rootGrid(c []float64, n int) []float64 {
 	return lambda
 }
 
-// RootRule returns (Σ_j √(c[j]−c[j+1]))²/2n in nats: the excess of the best n blocks as n
-// and d/n grow, where c falls; where it rises it counts nothing (Lavenant and Zanella,
-// arXiv 2510.25544).
+// RootRule returns (∫√(−c′))²/2n in nats, c′ being the slope of [LossCurve] over the count of
+// visible positions: the excess of the best n blocks, or steps of a grid, as n and d/n
+// grow. Where the curve rises it counts nothing. (Lavenant and Zanella, arXiv 2510.25544.)
 func RootRule(c []float64, n int) float64 {
+	const points = 512
 	var root float64
-	for j := 1; j < len(c); j++ {
-		root += math.Sqrt(max(c[j-1]-c[j], 0))
+	last := LossCurve(c, 1)
+	for i := 1; i <= points; i++ {
+		f := LossCurve(c, float64(points-i)/points)
+		root += math.Sqrt(max(last-f, 0))
+		last = f
 	}
-	return root * root / (2 * float64(n))
+	return root * root / points * float64(len(c)) / (2 * float64(n))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/profile"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
@@ -83,6 +84,9 @@ type Result struct {
 	Lower *Lower
 	// Deviation is the mean of |c − 1| over the rows, for networks with scores.
 	Deviation float64
+	// Terms are the per-count terms of the NELBO, nil where the form does not tell them:
+	// see [Form.HasTerms].
+	Terms *profile.Terms
 	// Rows counts network rows.
 	Rows int
 }
@@ -209,6 +213,9 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	out := make([]Result, len(ts))
 	for i := range out {
 		out[i] = d.result(d.samples[begin[i]:begin[i+1]], d.asks[rows[i]:rows[i+1]])
+		if c.form().HasTerms() {
+			out[i].Terms = terms(len(ts[i].Free), d.asks[rows[i]:rows[i+1]])
+		}
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"mdmgen/analysis/profile"
 	"mdmgen/samplers"
 )
 
@@ -13,7 +14,9 @@ type Values struct {
 	Sampler Exact
 	// NELBO, FHS, LeftToRight and ScoreEntropy come from the same rows.
 	NELBO, FHS, LeftToRight, ScoreEntropy *float64
-	Rows                                  int
+	// Terms are the per-count terms of the NELBO, nil where it is not worked out.
+	Terms *profile.Terms
+	Rows  int
 }
 
 // entropyFree is up to how many free positions [Evaluator.Values] integrates the score
@@ -49,7 +52,8 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *samplers.Sampler
 		if isChain(s) {
 			v.Rows += t.D
 		}
-		v.NELBO, v.FHS, v.LeftToRight = pointer(t.NELBO()), pointer(t.FHS()), pointer(t.LeftToRight())
+		terms := t.Terms()
+		v.NELBO, v.FHS, v.LeftToRight, v.Terms = pointer(t.NELBO()), pointer(t.FHS()), pointer(t.LeftToRight()), &terms
 		if mass {
 			v.ScoreEntropy = pointer(t.ScoreEntropy().Raw)
 		}
@@ -104,7 +108,8 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampl
 	}
 	fhs := table.FHS()
 	v.Sampler = Exact{NegLog: fhs.Value, QuadratureError: fhs.Error}
-	v.FHS, v.NELBO = &fhs.Value, pointer(table.NELBO().Value)
+	terms := table.Terms()
+	v.FHS, v.NELBO, v.Terms = &fhs.Value, pointer(table.NELBO().Value), &terms
 	if !e.changed {
 		v.ScoreEntropy = pointer(table.ScoreEntropy().Raw)
 	}

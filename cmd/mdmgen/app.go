@@ -42,6 +42,7 @@ func newApp(s streams) *cli.App {
 			scoreCommand(s),
 			boundCommand(s),
 			benchCommand(s),
+			scheduleCommand(s),
 			samplersCommand(s),
 			tokenizeCommand(s),
 			convertCommand(s),

@@ -80,7 +80,7 @@ func boundFlags() []cli.Flag {
 		return slices.DeleteFunc(flags, func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 	}
 	return slices.Concat(own, pick(textFlags(), "as", "join", "stride", "context", "frame", "tail"),
-		pick(sampleFlags(), "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag()})
+		pick(sampleFlags(), "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()})
 }
 
 // boundSettings are all that the numbers depend on besides model and text.
@@ -100,8 +100,10 @@ type boundSettings struct {
 	Frame      string  `json:"frame,omitempty"`
 	Tail       string  `json:"tail,omitempty"`
 	Batch      int     `json:"batch,omitempty"`
-	// Text is "sha256:…" of the windows' ids.
-	Text string `json:"text,omitempty"`
+	// Text is "sha256:…" of the windows' ids, Profile that of the file of a grid's loss
+	// profile.
+	Text    string `json:"text,omitempty"`
+	Profile string `json:"profile,omitempty"`
 }
 
 // bounding is one run of bound.
@@ -188,6 +190,7 @@ func (r *bounding) prepare(cond samplers.Conditions) (err error) {
 	if r.cases, err = boundCases(r.c, cond); err != nil {
 		return err
 	}
+	r.settings.Profile = profileDigest(r.c)
 	for _, k := range r.cases {
 		r.settings.Samplers = append(r.settings.Samplers, k.Sampler.Settings())
 	}
@@ -243,6 +246,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 			err = cerr
 		}
 	}()
+	noticeProfile(c, s, m)
 	f := m.Facts()
 	if err := r.prepare(samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m)}); err != nil {
 		return err

@@ -39,6 +39,9 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 	}
 	var out []bound.Case
 	for _, set := range settings {
+		if err := useProfile(c, &set.Options); err != nil {
+			return nil, err
+		}
 		s, err := samplers.New(set.Options, cond)
 		if err != nil {
 			return nil, usagef("bound: %s", bare(err))

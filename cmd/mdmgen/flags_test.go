@@ -57,6 +57,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
 	boundOther := []string{texts, "--windows", "3", "--length", "5", "--steps", "4", "--draws", "4", "--seed", "1"}
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
+	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
+	chosen := []string{"--profile", loss, "--steps", "3"}
 	flips := map[string]flip{
 		"generate sampler":     {base: onWorld, on: []string{"--sampler", "tweedie"}},
 		"generate steps":       {base: euler, on: []string{"--steps", "3"}},
@@ -181,6 +183,17 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound fact":       {base: boundText, on: []string{"--fact", "noise=linear"}},
 		"bound sidecar":    {base: boundText, on: []string{"--sidecar", facts}},
 		"bound tokenizer":  {base: append([]string{"--model", mdlm}, boundOther...), on: []string{"--tokenizer", other}},
+
+		"generate profile": {base: append([]string{"--sampler", "parallel-fhs", "--sizes", "profile"}, onWorld...), on: []string{"--profile", loss}},
+		"score profile":    {base: append([]string{"--length", "2"}, onText...), on: []string{"--profile", filepath.Join(dir, "loss.json")}},
+		"bound profile":    {base: append([]string{"--sampler", "tweedie", "--grid", "profile"}, boundText...), on: []string{"--profile", loss}},
+
+		"schedule profile":    {base: []string{"--steps", "3"}, on: []string{"--profile", loss}},
+		"schedule steps":      {base: []string{"--profile", loss}, on: []string{"--steps", "3"}},
+		"schedule kind":       {base: chosen, on: []string{"--kind", "grid"}},
+		"schedule confidence": {base: chosen, on: []string{"--confidence", "0.5"}},
+		"schedule json":       {base: chosen, on: []string{"--json"}},
+		"schedule output":     {base: chosen, on: []string{"-o", filepath.Join(dir, "schedule.txt")}},
 
 		"convert output": {base: []string{mdlm}, on: []string{"-o", filepath.Join(dir, "onnx")}},
 

@@ -37,7 +37,7 @@ func generateCommand(s streams) *cli.Command {
 			"null being sampled. Text is always text: a prompt that spells a special token stays letters.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
 			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
-		Flags:  slices.Concat(sampleFlags(), canvasFlags(), outputFlags(), modelFlags(), []cli.Flag{tokenizerFlag()}),
+		Flags:  slices.Concat(sampleFlags(), canvasFlags(), outputFlags(), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()}),
 		Action: func(c *cli.Context) error { return generate(c, s) },
 	}
 }
@@ -103,6 +103,7 @@ func generate(c *cli.Context, s streams) (err error) {
 			}
 		}
 	}
+	noticeProfile(c, s, g.model)
 	if err := g.prepare(); err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (g *generation) prepare() error {
 	g.settings = settings{
 		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
 		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Device: g.c.String("device"),
-		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"), Facts: g.c.StringSlice("fact"), Sidecar: g.c.String("sidecar"),
+		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"), Profile: profileDigest(g.c), Facts: g.c.StringSlice("fact"), Sidecar: g.c.String("sidecar"),
 	}
 	if d, ok := g.model.(model.Describer); ok {
 		g.settings.Threads = d.Origin().Threads

@@ -35,6 +35,8 @@ type settings struct {
 	Suffix  string `json:"suffix,omitempty"`
 	Infill  string `json:"infill,omitempty"`
 	Input   string `json:"input,omitempty"`
+	// Profile is "sha256:…" of the file of the sampler's loss profile.
+	Profile string `json:"profile,omitempty"`
 	// Facts and Sidecar changed what the model says of itself.
 	Facts   []string `json:"facts,omitempty"`
 	Sidecar string   `json:"sidecar,omitempty"`

@@ -65,7 +65,7 @@ func samplerOptions(c *cli.Context) (samplers.Options, error) {
 		t := c.Float64("temperature")
 		o.Temperature = &t
 	}
-	return o, nil
+	return o, useProfile(c, &o)
 }
 
 // checkSamplerFlags refuses unknown samplers, flags that the sampler does not

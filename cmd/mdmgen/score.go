@@ -38,8 +38,11 @@ func scoreCommand(s streams) *cli.Command {
 			"and --protocol choose other forms. --estimator plans bounds −log P of any planned sampler, the more\n" +
 			"closely the more --plans; --exact works it out, for windows with up to 16 free positions.\n" +
 			"A window's numbers depend on the model, the settings, the seed and its index; with --resume FILE a run\n" +
-			"that was ended goes on where it was, to the same bits.",
-		Flags:  slices.Concat(textFlags(), estimateFlags(), sampleFlags(), scoreOutputFlags(), modelFlags(), []cli.Flag{tokenizerFlag()}),
+			"that was ended goes on where it was, to the same bits.\n\n" +
+			"--profile keeps the NELBO's terms by number of visible tokens, which come free with --estimator k, orders and\n" +
+			"--exact: the loss profile by which `mdmgen schedule` chooses sizes and grids. With --draws as many as a window\n" +
+			"has tokens every window has each count once, and differences of schedules are the surest.",
+		Flags:  slices.Concat(textFlags(), estimateFlags(), sampleFlags(), scoreOutputFlags(), modelFlags(), []cli.Flag{tokenizerFlag(), scoreProfileFlag()}),
 		Action: func(c *cli.Context) error { return score(c, s) },
 	}
 }
@@ -122,6 +125,9 @@ func checkScoreFlags(c *cli.Context) error {
 	if !slices.Contains(forms, likelihood.Form(form)) {
 		return usagef("%s: must be one of %v", form, forms)
 	}
+	if err := checkScoreProfile(c, form); err != nil {
+		return err
+	}
 	planned := form == string(likelihood.Plans)
 	if c.IsSet("plans") && !planned {
 		return usagef("--plans: needs --estimator plans")
@@ -164,6 +170,7 @@ func score(c *cli.Context, s streams) (err error) {
 		}
 	}()
 	r.facts = r.model.Facts()
+	noticeProfile(c, s, r.model)
 	if err := r.prepare(); err != nil {
 		return err
 	}

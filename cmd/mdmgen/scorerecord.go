@@ -3,6 +3,7 @@ package main
 import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/profile"
 	"mdmgen/samplers"
 )
 
@@ -39,8 +40,10 @@ type scoreSettings struct {
 	Batch      int           `json:"batch,omitempty"`
 	Threads    int           `json:"threads"`
 	Device     string        `json:"device"`
-	// Text is "sha256:…" of the windows' ids.
-	Text string `json:"text"`
+	// Text is "sha256:…" of the windows' ids, Profile that of the file of a sampler's
+	// loss profile.
+	Text    string `json:"text"`
+	Profile string `json:"profile,omitempty"`
 
 	eos int
 }
@@ -63,6 +66,9 @@ type scoredWindow struct {
 	Deviation float64            `json:"mass_deviation,omitempty"`
 	Exact     *exactValues       `json:"exact,omitempty"`
 	Rows      int                `json:"rows"`
+
+	// terms are those of a profile; nil where there are none that are finite.
+	terms *profile.Terms
 }
 
 // exactValues are the exact numbers of a window; null is infinite.

@@ -4,11 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+
+	"mdmgen/analysis/profile"
 )
 
 // resumeSchema names the layout of the file that score's --resume keeps: a header, then a
 // finished window a line.
 const resumeSchema = "mdmgen.score-resume/1"
+
+// resumeLine is a finished window with its terms, which are not printed.
+type resumeLine struct {
+	scoredWindow
+	Terms *profile.Terms `json:"terms,omitempty"`
+}
 
 // resume is the journal of score with what it held; without the flag it does nothing.
 type resume struct {
@@ -52,10 +60,13 @@ func (f *resume) read(data []byte, windows int) error {
 	scan := bufio.NewScanner(bytes.NewReader(data))
 	scan.Buffer(nil, maxLine)
 	for n := 2; scan.Scan(); n++ {
-		var w scoredWindow
-		if err := json.Unmarshal(scan.Bytes(), &w); err != nil || w.Window < 0 || w.Window >= windows {
+		var line resumeLine
+		err := json.Unmarshal(scan.Bytes(), &line)
+		w := line.scoredWindow
+		if err != nil || w.Window < 0 || w.Window >= windows {
 			return usagef("--resume %s:%d: is not a finished window", f.path, n)
 		}
+		w.terms = line.Terms
 		f.done[w.Window] = w
 	}
 	if err := scan.Err(); err != nil {
@@ -88,7 +99,7 @@ func (f *resume) add(windows []scoredWindow) error {
 		if _, ok := f.done[w.Window]; ok {
 			continue
 		}
-		line, err := marshalText(w)
+		line, err := marshalText(resumeLine{w, w.terms})
 		if err != nil {
 			return err
 		}

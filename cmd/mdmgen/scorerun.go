@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/profile"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
@@ -102,7 +103,7 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 			set.Seed = rand.Uint64() >> 11
 		}
 	}
-	set.Text = textDigest(r.windows)
+	set.Text, set.Profile = textDigest(r.windows), profileDigest(c)
 }
 
 // textDigest is "sha256:…" of the windows' ids.
@@ -161,6 +162,11 @@ func (r *scoring) chunk() int {
 // run works out all windows and prints. After an interrupt what is finished is
 // printed, and the interrupt is the error.
 func (r *scoring) run() error {
+	terms, err := r.newProfiling()
+	if err != nil {
+		return err
+	}
+	defer terms.discard()
 	resume, err := openResume(r)
 	if err != nil {
 		return err
@@ -185,6 +191,9 @@ func (r *scoring) run() error {
 			}
 		}
 		if err == nil {
+			err = terms.add(results)
+		}
+		if err == nil {
 			err = print.add(results)
 		}
 		bar.add(len(results))
@@ -199,6 +208,9 @@ func (r *scoring) run() error {
 	if perr := print.finish(record); perr != nil {
 		return perr
 	}
+	if perr := terms.finish(r.streams, record); perr != nil {
+		return perr
+	}
 	return err
 }
 
@@ -206,6 +218,11 @@ func (r *scoring) run() error {
 func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 	targets := make([]likelihood.Target, 0, to-from)
 	out := make([]scoredWindow, to-from)
+	keep := func(i int, t *profile.Terms) {
+		if t != nil && t.Finite() {
+			out[i].terms = t
+		}
+	}
 	for i, w := range r.windows[from:to] {
 		targets = append(targets, w.Target)
 		out[i] = scoredWindow{Window: from + i, Document: w.document, Line: w.line, Start: w.start, Tokens: len(w.Free), Context: len(w.IDs) - len(w.Free)}
@@ -224,6 +241,7 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 			out[i].Nats.Lo -= v.Sampler.QuadratureError
 			out[i].Nats.Hi += v.Sampler.QuadratureError
 			out[i].Exact = newExactValues(v)
+			keep(i, v.Terms)
 		}
 		return out, nil
 	}
@@ -233,6 +251,7 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 	}
 	for i, v := range results {
 		out[i].Nats, out[i].Lower, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Lower, v.Price, v.Deviation, v.Rows
+		keep(i, v.Terms)
 	}
 	return out, nil
 }

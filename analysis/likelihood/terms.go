@@ -1,0 +1,76 @@
+package likelihood
+
+import (
+	"math"
+	"math/bits"
+
+	"mdmgen/analysis/profile"
+)
+
+// HasTerms says whether a form's draws tell the per-count terms of the NELBO: whether its
+// masked sets are uniform among those of their size, asked at the times at which FHS has
+// them.
+func (f Form) HasTerms() bool { return f == Subsets || f == Orders || f == "" }
+
+// terms sorts the answers of a window by the number of visible positions; those of a row
+// count once, with their mean.
+func terms(d int, asks []Ask) *profile.Terms {
+	draws, sums := make([]int, d), make([]float64, d)
+	for _, a := range asks {
+		visible := d - len(a.Masked)
+		var sum float64
+		for _, v := range a.LogMu {
+			sum -= v
+		}
+		draws[visible]++
+		sums[visible] += sum / float64(len(a.LogMu))
+	}
+	out := profile.NewTerms(draws, sums)
+	return &out
+}
+
+// Terms returns the per-count terms of the NELBO, exactly: the mean of −log μ over all sets
+// of j visible positions and all positions outside, for each j. They sum to [Table.NELBO].
+func (t *Table) Terms() profile.Terms {
+	weight := t.subsetWeights()
+	sums := make([]float64, t.D)
+	for a := range 1<<t.D - 1 {
+		visible := bits.OnesCount(uint(a))
+		sums[visible] += weight[visible] * t.cost(a)
+	}
+	return profile.NewTerms(once(t.D), sums)
+}
+
+// Terms returns the per-count terms of the NELBO by quadrature: with j of d visible, λ has
+// the law Beta(d−j, j+1), that of the time at which FHS asks.
+func (t *TimedTable) Terms() profile.Terms {
+	sums := make([]float64, t.D)
+	for q, lambda := range t.rule.nodes {
+		table := t.tables[q]
+		for a := range 1<<t.D - 1 {
+			visible := bits.OnesCount(uint(a))
+			density := math.Pow(lambda, float64(t.D-visible-1)) * math.Pow(1-lambda, float64(visible))
+			sums[visible] += t.rule.weights[q] * density * table.cost(a)
+		}
+	}
+	return profile.NewTerms(once(t.D), sums)
+}
+
+// cost is Σ −log μ over the positions outside a.
+func (t *Table) cost(a int) float64 {
+	var sum float64
+	for i := range t.D {
+		if a>>i&1 == 0 {
+			sum -= t.LogMu[a*t.D+i]
+		}
+	}
+	return sum
+}
+
+func once(d int) []int {
+	out := make([]int, d)
+	for j := range out {
+		out[j] = 1
+	}
+	return out
+}

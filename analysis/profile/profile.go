@@ -1,0 +1,197 @@
+// Package profile keeps the loss profile of a masked diffusion model: what a network
+// loses at a masked position when j of d free positions are visible,
+//
+//	c_j = E[−log μ^l(x_l | x_A)],  |A| = j,  nats,
+//
+// A uniform among the sets of j positions, l uniform outside, x a window of text. The
+// c_j are the per-count terms of the NELBO, which is Σ_j c_j, so that they come free with
+// every estimate of it. What schedules do with them is told at [samplers.BestSizes].
+//
+// A profile is measured over windows, which are split into halves by turns: a schedule that
+// is chosen on one half is judged on the other, because the least of noisy numbers looks
+// better than it is. Per window its terms are kept, so that differences of schedules
+// are estimated in pairs.
+//
+// Everything here is pure; values do not change once made and may be shared.
+package profile
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"mdmgen/analysis/estimate"
+)
+
+// MaxPositions is the greatest number of free positions of a profile: its best sizes
+// take memory in proportion to its square.
+const MaxPositions = 1 << 14
+
+// MinWindows is the least number of windows of a profile: two to a half.
+const MinWindows = 4
+
+// Terms are the per-count terms of one window, sparse: of those with a draw, Visible[i]
+// positions were visible, and Sums[i] in nats is the sum over Draws[i] draws of the mean of
+// −log μ over masked positions. Visible rises.
+type Terms struct {
+	Visible []int     `json:"visible"`
+	Draws   []int     `json:"draws"`
+	Sums    []float64 `json:"sums"`
+}
+
+// NewTerms makes terms of dense lists, by the number of visible positions.
+func NewTerms(draws []int, sums []float64) Terms {
+	var t Terms
+	for j, n := range draws {
+		if n > 0 {
+			t.Visible, t.Draws, t.Sums = append(t.Visible, j), append(t.Draws, n), append(t.Sums, sums[j])
+		}
+	}
+	return t
+}
+
+// Finite says that no term is infinite: that no draw met a token of probability 0.
+func (t Terms) Finite() bool {
+	for _, v := range t.Sums {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// check reports what is wrong with terms of windows of d positions.
+func (t Terms) check(d int) error {
+	if len(t.Visible) != len(t.Draws) || len(t.Visible) != len(t.Sums) {
+		return fmt.Errorf("%d counts, %d draws and %d sums: must be as many of each", len(t.Visible), len(t.Draws), len(t.Sums))
+	}
+	last := -1
+	for i, j := range t.Visible {
+		switch {
+		case j <= last || j >= d:
+			return fmt.Errorf("%d visible after %d: must rise and stay below %d", j, last, d)
+		case t.Draws[i] < 1 || t.Draws[i] > 1<<30:
+			return fmt.Errorf("%d draws with %d visible: must be in 1..%d", t.Draws[i], j, 1<<30)
+		case !(math.Abs(t.Sums[i]) <= 1e15):
+			return fmt.Errorf("the sum %v with %d visible: must be finite", t.Sums[i], j)
+		case t.Sums[i] < -1e-6*float64(t.Draws[i]): // −log of a probability that was rounded up
+			return fmt.Errorf("the sum %v with %d visible: a loss is at least 0", t.Sums[i], j)
+		}
+		last = j
+	}
+	return nil
+}
+
+// Window is one window of the text.
+type Window struct {
+	// Window is its index in the text's windows, Half the half that it is in, 0 or 1.
+	Window, Half int
+	Terms
+}
+
+// Profile is a measured loss profile.
+type Profile struct {
+	// D is the number of free positions of every window.
+	D int
+	// Exact says that the terms of a window are exact: that its draws are no sample.
+	Exact bool
+	// Windows are in the order of the text. Their sums have the digits of a file.
+	Windows []Window
+}
+
+// New makes a profile of windows with d free positions each: indices are those in the
+// text, ascending, and the windows go to the halves by turns. It is an error when there
+// are fewer than [MinWindows], or more than [MaxPositions] positions.
+func New(d int, exact bool, indices []int, terms []Terms) (*Profile, error) {
+	p := &Profile{D: d, Exact: exact, Windows: make([]Window, len(terms))}
+	for i, t := range terms {
+		sums := make([]float64, len(t.Sums))
+		for k, v := range t.Sums {
+			sums[k] = digits(v)
+		}
+		p.Windows[i] = Window{indices[i], i % 2, Terms{t.Visible, t.Draws, sums}}
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	return p, nil
+}
+
+// digits rounds to nine digits, which are more than a sum of float32 rows has.
+func digits(x float64) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 8, 64), 64)
+	if err != nil {
+		return x
+	}
+	return v
+}
+
+// check reports what is wrong.
+func (p *Profile) check() error {
+	if p.D < 1 || p.D > MaxPositions {
+		return fmt.Errorf("%d free positions: must be in 1..%d", p.D, MaxPositions)
+	}
+	if len(p.Windows) < MinWindows {
+		return fmt.Errorf("%d windows: must be at least %d", len(p.Windows), MinWindows)
+	}
+	var in [2]int
+	last := -1
+	for _, w := range p.Windows {
+		if w.Window <= last {
+			return fmt.Errorf("window %d after %d: must rise", w.Window, last)
+		}
+		last = w.Window
+		if w.Half != 0 && w.Half != 1 {
+			return fmt.Errorf("window %d is in half %d: must be 0 or 1", w.Window, w.Half)
+		}
+		in[w.Half]++
+		if err := w.check(p.D); err != nil {
+			return fmt.Errorf("window %d: %w", w.Window, err)
+		}
+	}
+	if min(in[0], in[1]) < MinWindows/2 {
+		return fmt.Errorf("halves of %d and %d windows: must have at least %d", in[0], in[1], MinWindows/2)
+	}
+	for half := range 2 {
+		if s := p.Half(half); s.known == 0 {
+			return fmt.Errorf("half %d: no count was drawn in two windows: score with more draws", half)
+		}
+	}
+	return nil
+}
+
+// All is the profile over all windows, Half that of one half.
+func (p *Profile) All() *Set { return newSet(p.D, p.Windows, func(int) bool { return true }) }
+
+// Half is the profile over the windows of half 0 or 1.
+func (p *Profile) Half(half int) *Set {
+	return newSet(p.D, p.Windows, func(i int) bool { return p.Windows[i].Half == half })
+}
+
+// Means returns c over all windows, in nats, with every j: see [Set.Means].
+func (p *Profile) Means() []float64 { return p.All().Means() }
+
+// Falling returns what schedules are made of: the non-increasing profile of all windows, see
+// [Set.Falling].
+func (p *Profile) Falling() []float64 { return p.All().Falling() }
+
+// Terms estimates c_j over all windows for each j, windows being the units. Mean is NaN
+// where there is no draw.
+func (p *Profile) Terms(confidence float64) []estimate.Estimate {
+	out := make([]estimate.Estimate, p.D)
+	sums, draws := make([][]float64, p.D), make([][]float64, p.D)
+	for _, w := range p.Windows {
+		for i, j := range w.Visible {
+			sums[j], draws[j] = append(sums[j], w.Sums[i]), append(draws[j], float64(w.Draws[i]))
+		}
+	}
+	for j := range out {
+		out[j] = estimate.Ratio(sums[j], draws[j], nil, confidence)
+		n := 0.0
+		for _, v := range draws[j] {
+			n += v
+		}
+		out[j].N = int(n)
+	}
+	return out
+}

@@ -1,0 +1,280 @@
+package profile
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// truth is a falling loss; what windows have in common shifts all of it.
+func truth(d int) []float64 {
+	c := make([]float64, d)
+	for j := range c {
+		c[j] = 20 + 3*math.Exp(-4*float64(j)/float64(d))
+	}
+	return c
+}
+
+// drawn is a profile of n windows with draws at random counts.
+func drawn(t testing.TB, r *rand.Rand, c []float64, n, draws int) *Profile {
+	t.Helper()
+	var indices []int
+	var terms []Terms
+	for w := range n {
+		counts, sums := make([]int, len(c)), make([]float64, len(c))
+		level := r.NormFloat64() // The text's: the same at all counts.
+		for i := range draws {
+			j := (i*len(c) + r.IntN(len(c))) / draws
+			counts[j]++
+			sums[j] += c[j] + level + 0.3*r.NormFloat64()
+		}
+		indices, terms = append(indices, w), append(terms, NewTerms(counts, sums))
+	}
+	p, err := New(len(c), false, indices, terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestExcessOfKnown: for windows with the same known losses an excess is a sum over the
+// profile, without an error.
+func TestExcessOfKnown(t *testing.T) {
+	c := []float64{4, 2.5, 2, 1.75}
+	counts := []int{1, 1, 1, 1}
+	terms := slices.Repeat([]Terms{NewTerms(counts, c)}, 4)
+	p, err := New(4, true, []int{0, 1, 2, 5}, terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Half(1)
+	for _, sizes := range [][]int{{4}, {1, 3}, {2, 2}, {1, 1, 1, 1}} {
+		e := s.Excess(Schedule{Sizes: sizes}, 0)
+		want := samplers.SizesCost(c, sizes) - 10.25
+		if math.Abs(e.Mean-want) > 1e-12 || e.SE > 1e-12 || e.Units != 2 {
+			t.Errorf("%v: excess %v ± %v over %d, want %v", sizes, e.Mean, e.SE, e.Units, want)
+		}
+	}
+	for _, lambda := range [][]float64{{1, 0}, {1, 0.5, 0}, {1, 0.9, 0.25, 0}} {
+		e := s.Excess(Schedule{Lambda: lambda}, 0)
+		if want := samplers.GridCost(c, lambda) - 10.25; math.Abs(e.Mean-want) > 1e-12 {
+			t.Errorf("%v: excess %v, want %v", lambda, e.Mean, want)
+		}
+	}
+	if e := s.NELBO(0); math.Abs(e.Mean-10.25) > 1e-12 {
+		t.Errorf("NELBO %v, want 10.25", e.Mean)
+	}
+	if !slices.Equal(p.Means(), c) || !slices.Equal(p.Falling(), c) {
+		t.Errorf("means %v, falling %v, want %v", p.Means(), p.Falling(), c)
+	}
+	if calls := (Schedule{Lambda: []float64{1, 0.5, 0}}).Calls(4); calls != 2*(1-1.0/16) {
+		t.Errorf("calls %v", calls)
+	}
+}
+
+// TestSumCovers: intervals of an excess and of a difference of two cover the truth as
+// often as they say, with draws at random counts, few a count and some without any.
+func TestSumCovers(t *testing.T) {
+	c := truth(24)
+	var nelbo float64
+	for _, v := range c {
+		nelbo += v
+	}
+	equal, cosine := SizesAlong(samplers.GridLambda, 24, 5), SizesAlong(samplers.GridCosine, 24, 5)
+	want := samplers.SizesCost(c, equal.Sizes) - nelbo
+	gain := want - (samplers.SizesCost(c, cosine.Sizes) - nelbo)
+	for name, k := range map[string]struct{ windows, draws int }{"each count once": {20, 24}, "sparse": {60, 8}} {
+		const runs = 400
+		excess, gains := 0, 0
+		r := rand.New(rand.NewPCG(7, uint64(k.draws)))
+		for range runs {
+			s := drawn(t, r, c, k.windows, k.draws).Half(0)
+			if s.Missing() > 2 {
+				t.Fatalf("%s: %d counts are missing", name, s.Missing())
+			}
+			if e := s.Excess(equal, 0.95); e.Lo <= want && want <= e.Hi {
+				excess++
+			}
+			if e := s.Gain(equal, cosine, 0.95); e.Lo <= gain && gain <= e.Hi {
+				gains++
+			}
+		}
+		// 95 % of 400 are 380; binomial standard deviation 4.4. Few windows cost some.
+		if excess < 360 || gains < 360 {
+			t.Errorf("%s: of %d intervals %d cover the excess and %d the gain", name, runs, excess, gains)
+		}
+	}
+}
+
+// TestPairsCancel: what a window has in common at all counts does not count.
+func TestPairsCancel(t *testing.T) {
+	c := truth(8)
+	r := rand.New(rand.NewPCG(3, 3))
+	var terms []Terms
+	var indices []int
+	for w := range 10 {
+		level := 3 * r.NormFloat64()
+		sums := make([]float64, len(c))
+		for j := range c {
+			sums[j] = c[j] + level
+		}
+		indices, terms = append(indices, w), append(terms, NewTerms(slices.Repeat([]int{1}, 8), sums))
+	}
+	p, err := New(8, true, indices, terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := p.Half(0).Excess(SizesAlong(samplers.GridLambda, 8, 3), 0); e.SE > 1e-6 {
+		t.Errorf("excess %v ± %v: the level does not cancel", e.Mean, e.SE)
+	}
+	if e := p.Half(0).NELBO(0); e.SE < 1 {
+		t.Errorf("NELBO %v ± %v: the level must show", e.Mean, e.SE)
+	}
+}
+
+// TestMissing: counts without a draw lie on the line between their neighbours.
+func TestMissing(t *testing.T) {
+	one := NewTerms([]int{0, 2, 0, 0, 1, 0}, []float64{0, 8, 0, 0, 1, 0})
+	p, err := New(6, false, []int{0, 1, 2, 3}, []Terms{one, one, one, one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.All()
+	if got, want := s.Means(), []float64{4, 4, 3, 2, 1, 1}; !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) || s.Missing() != 4 {
+		t.Errorf("means %v, %d missing, want %v and 4", got, s.Missing(), want)
+	}
+	if e := s.NELBO(0); math.Abs(e.Mean-15) > 1e-12 {
+		t.Errorf("NELBO %v, want 15", e.Mean)
+	}
+	if e := p.Terms(0); !math.IsNaN(e[0].Mean) || e[1].Mean != 4 || e[1].N != 8 || e[1].Units != 4 {
+		t.Errorf("terms %v", e)
+	}
+}
+
+func TestRises(t *testing.T) {
+	one := NewTerms([]int{1, 1, 1}, []float64{1, 3, 0})
+	p, err := New(3, true, []int{0, 1, 2, 3}, slices.Repeat([]Terms{one}, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, most, rms := p.All().Rises(); n != 1 || most != 2 || math.Abs(rms-math.Sqrt(2.0/3)) > 1e-15 {
+		t.Errorf("%d rises, at most %v, rms %v", n, most, rms)
+	}
+	if got := p.Falling(); !slices.Equal(got, []float64{2, 2, 0}) {
+		t.Errorf("falling %v", got)
+	}
+}
+
+// TestRoundTrip: a file holds the profile to the bit.
+func TestRoundTrip(t *testing.T) {
+	p := drawn(t, rand.New(rand.NewPCG(1, 9)), truth(12), 9, 5)
+	var b bytes.Buffer
+	if err := (File{Profile: p, Settings: map[string]int{"draws": 5}, LeftOut: 2}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Read(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(f.Profile, p) || f.LeftOut != 2 {
+		t.Errorf("read %+v, want %+v", f.Profile, p)
+	}
+	var again bytes.Buffer
+	if err := f.Write(&again); err != nil || again.String() != b.String() {
+		t.Errorf("written again: %v\n%s\n%s", err, again.String(), b.String())
+	}
+}
+
+// TestReadRefuses names what is wrong.
+func TestReadRefuses(t *testing.T) {
+	p := drawn(t, rand.New(rand.NewPCG(1, 9)), truth(3), 4, 6)
+	var b bytes.Buffer
+	if err := (File{Profile: p}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	good := b.String()
+	at := strings.Index(good, `"mean":`)
+	for want, text := range map[string]string{
+		"not JSON":             good[:40],
+		"schema":               strings.Replace(good, Schema, "mdmgen.score/1", 1),
+		"free positions":       strings.Replace(good, `"d":3`, `"d":99999999`, 1),
+		"0 free positions":     strings.Replace(good, `"d":3`, `"d":0`, 1),
+		"in half 7":            strings.Replace(good, `"half":1`, `"half":7`, 1),
+		"halves of 3 and 1":    strings.Replace(good, `"half":1`, `"half":0`, 1),
+		"window 1 after 9":     strings.Replace(good, `"window":0`, `"window":9`, 1),
+		"must rise":            strings.Replace(good, `"half":0,`, `"half":0,"visible":[0,2,1],`, 1),
+		"of the windows":       good[:at+7] + "9" + good[at+7:],
+		"left out":             strings.Replace(good, `"d":3`, `"d":3,"left_out":-4`, 1),
+		"must be at least 4":   `{"schema":"mdmgen.profile/1","d":3}`,
+		"as many of each":      strings.Replace(good, `"draws":[`, `"draws":[1,`, 1),
+		"cannot unmarshal":     strings.Replace(good, `"d":3`, `"d":"3"`, 1),
+		"one for each of 4":    strings.Replace(good, `"d":3`, `"d":4`, 1),
+		"they must be in orde": strings.Replace(good, `{"visible":1,"nats"`, `{"visible":2,"nats"`, 1),
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %q, got %v", want, err)
+		} else if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: more than a line", err)
+		}
+	}
+}
+
+// FuzzRead: what is read can be used and written, and is read again the same.
+func FuzzRead(f *testing.F) {
+	p := drawn(f, rand.New(rand.NewPCG(1, 9)), truth(3), 4, 6)
+	var b bytes.Buffer
+	if err := (File{Profile: p, Provenance: "x"}).Write(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add([]byte(`{"schema":"mdmgen.profile/1","d":2,"terms":[{"visible":0,"nats":{"mean":1}},{"visible":1}],"windows":[{"half":0,"sums":[1]},{"window":1,"half":1,"sums":[1]},{"window":2,"half":0,"sums":[1]},{"window":3,"half":1,"visible":[0],"draws":[1],"sums":[1]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := Read(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		c := got.Falling()
+		for j := 1; j < len(c); j++ {
+			if !(c[j] <= c[j-1]) {
+				t.Fatalf("rises: %v", c)
+			}
+		}
+		sizes, cost := samplers.BestSizes(c, 2)
+		if math.IsNaN(cost) || len(sizes) != min(2, got.D) {
+			t.Fatalf("sizes %v at %v", sizes, cost)
+		}
+		got.Half(0).Excess(Schedule{Sizes: sizes}, 0)
+		var b bytes.Buffer
+		if err := got.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(&b)
+		if err != nil || !reflect.DeepEqual(again.Profile, got.Profile) {
+			t.Fatalf("read again: %v", err)
+		}
+	})
+}
+
+func TestNewRefuses(t *testing.T) {
+	one := NewTerms([]int{1}, []float64{1})
+	for want, make := range map[string]func() (*Profile, error){
+		"3 windows":     func() (*Profile, error) { return New(1, true, []int{0, 1, 2}, []Terms{one, one, one}) },
+		"must be in 1.": func() (*Profile, error) { return New(0, true, nil, nil) },
+		"no count was drawn in two": func() (*Profile, error) {
+			return New(1, true, []int{0, 1, 2, 3}, []Terms{one, one, one, {}})
+		},
+		"must be finite": func() (*Profile, error) {
+			return New(1, true, []int{0, 1, 2, 3}, []Terms{one, one, one, NewTerms([]int{1}, []float64{math.Inf(1)})})
+		},
+	} {
+		if _, err := make(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %q, got %v", want, err)
+		}
+	}
+}
