@@ -10,8 +10,11 @@ import (
 type Law struct {
 	// Calls is the exact expected number of non-empty blocks; Finish that of calls that
 	// fill what they left, a probability.
-	Calls  float64 `json:"calls"`
-	Finish float64 `json:"finish"`
+	// Both are NaN where no plan tells them: for raw scores, whose reveals depend on the network.
+	Calls  Number `json:"calls"`
+	Finish Number `json:"finish"`
+	// Events is the exact expected number of events, nil for a sampler that has none.
+	Events *float64 `json:"events,omitempty"`
 	// CallsSD and FinishSD are exact standard deviations of one sequence; CallsSD is
 	// NaN where it is not worked out, because a grid is too long or a sampler's blocks are
 	// not the steps of one.
@@ -29,20 +32,36 @@ func NewLaw(s *samplers.Sampler, d int) (Law, error) {
 	if err != nil {
 		return Law{}, err
 	}
-	l := Law{Calls: calls, Finish: finish, CallsSD: math.NaN(), FinishSD: math.Sqrt(max(0, finish*(1-finish)))}
-	steps, ok := s.Steps()
-	if !ok {
-		switch s.Settings().Sampler {
-		case "fhs", "parallel-fhs", "ordered":
-			l.CallsSD = 0
-		}
-		return l, nil
+	l := Law{Calls: Number(calls), Finish: Number(finish), CallsSD: math.NaN(), FinishSD: math.Sqrt(max(0, finish*(1-finish)))}
+	if events, ok := s.ExpectedEvents(d); ok {
+		l.Events = &events
 	}
-	if own, _ := steps.ExpectedCalls(d); len(steps.Reveal) <= pairSteps && math.Abs(own-calls) <= 1e-9*(1+calls) {
-		l.CallsSD = math.Sqrt(max(0, variance(steps.Reveal, d)))
+	steps, ok := s.Steps()
+	switch {
+	case !ok:
+		if calls == math.Trunc(calls) {
+			l.CallsSD = 0 // groups, and orders, are of fixed sizes
+		}
+	case steps.Rule == samplers.RuleUniformization || steps.Rule == samplers.RuleMATU || steps.Rule == samplers.RuleDMPM:
+		// A call a position, but for those left.
+		p := steps.Left()
+		l.CallsSD = math.Sqrt(float64(d) * p * (1 - p))
+	default:
+		if own, _ := steps.ExpectedCalls(d); len(steps.Reveal) <= pairSteps && math.Abs(own-calls) <= 1e-9*(1+calls) {
+			l.CallsSD = math.Sqrt(max(0, variance(steps.Reveal, d)))
+		}
 	}
 	return l, nil
 }
+
+// unknownLaw is that of a sampler whose calls no plan tells.
+func unknownLaw() Law {
+	nan := math.NaN()
+	return Law{Calls: Number(nan), Finish: Number(nan), CallsSD: nan, FinishSD: nan}
+}
+
+// All is the expected number of calls, finishing ones included.
+func (l Law) All() float64 { return float64(l.Calls + l.Finish) }
 
 // variance is that of the number of non-empty steps where each of d positions is
 // revealed in step k with probability w_k, independently: with e_k = (1−w_k)^d,
@@ -78,6 +97,9 @@ func Agreement(mean, expected, sd, sampleSD float64, n int) float64 {
 	off := math.Abs(mean - expected)
 	if off <= 1e-9*(1+math.Abs(expected)) {
 		return 0
+	}
+	if math.IsNaN(expected) {
+		return math.NaN()
 	}
 	switch {
 	case !math.IsNaN(sd):

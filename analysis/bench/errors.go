@@ -224,7 +224,7 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	}
 	bounds(quality.KL, "nats")
 	if law, err := NewLaw(c.Sampler, e.d); err == nil {
-		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(law.Calls + law.Finish), Detail: true})
+		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(law.All()), Detail: true})
 	}
 	if apart, err := quality.Collision(c.Sampler, max(c.Free, 1)); err == nil && !c.Model.Facts().TimeConditioned {
 		add(Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper", Detail: true})

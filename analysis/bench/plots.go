@@ -44,7 +44,7 @@ func Plots(r *Report) []bound.Plot {
 	} {
 		name := strings.ReplaceAll(m.metric, "_", "-")
 		out = appendFront(out, r, front{name: name + "-calls", title: m.title, x: "calls a sequence", y: m.y, metric: m.metric, at: func(c *CellReport) (estimate.Estimate, bool) {
-			return exact(c.Expected.Calls + c.Expected.Finish), true
+			return exact(c.Expected.All()), !math.IsNaN(c.Expected.All())
 		}})
 		out = appendFront(out, r, front{name: name + "-seconds", title: m.title, x: "seconds a sequence", y: m.y, metric: m.metric, at: seconds})
 	}
@@ -92,7 +92,7 @@ func callsPlot(r *Report) (bound.Plot, bool) {
 			at.Lo, at.Hi = at.Y-half, at.Y+half
 		}
 		addPoint(&p.Series, name(c), bound.StylePoints, at)
-		addPoint(&expected, name(c)+", expected", bound.StyleLine, bound.Point{X: n, Y: c.Expected.Calls + c.Expected.Finish})
+		addPoint(&expected, name(c)+", expected", bound.StyleLine, bound.Point{X: n, Y: c.Expected.All()})
 	}
 	if len(p.Series) == 0 {
 		return p, false
@@ -144,7 +144,7 @@ func appendFront(out []bound.Plot, r *Report, f front) []bound.Plot {
 			at.Lo, at.Hi = y.Lo, y.Hi
 		}
 		all = append(all, at)
-		if f.log && y.Mean <= 0 {
+		if f.log && y.Mean <= rounding {
 			// A logarithmic axis has no place for it: a line says at what cost it is reached.
 			if !slices.ContainsFunc(zero, func(s bound.Series) bool { return s.Points[0].X == x.Mean }) {
 				addPoint(&zero, name(c)+": 0", bound.StyleLine, bound.Point{X: x.Mean})
@@ -158,7 +158,7 @@ func appendFront(out []bound.Plot, r *Report, f front) []bound.Plot {
 	}
 	best := bound.Series{Name: "Pareto front", Style: bound.StyleMarks}
 	for _, at := range Pareto(all) {
-		if !f.log || at.Y > 0 {
+		if !f.log || at.Y > rounding {
 			best.Points = append(best.Points, bound.Point{X: at.X, Y: at.Y})
 		}
 	}
@@ -199,7 +199,7 @@ func ratePlot(r *Report, plotName, metric, y string) (bound.Plot, bool) {
 		c := &r.Cells[i]
 		e, ok := c.metric(metric)
 		n := stepsOf(c)
-		if !ok || n == 0 || !(e.Mean > 0) || math.IsInf(e.Mean, 0) {
+		if !ok || n == 0 || !(e.Mean > rounding) || math.IsInf(e.Mean, 0) {
 			continue
 		}
 		at := bound.Point{X: n, Y: e.Mean}

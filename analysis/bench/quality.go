@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/quality"
 )
 
 // The parts of quality, as --quality calls them.
@@ -36,8 +37,8 @@ type QualitySettings struct {
 	Context      string `json:"context,omitempty"`
 	// Draws is the number of draws of the NELBO of a sample.
 	Draws int `json:"draws,omitempty"`
-	// Evaluator is "sha256:…" of another model.
-	Evaluator string `json:"evaluator,omitempty"`
+	// Protocol is that of the evaluator, nil where there is none.
+	Protocol *quality.Protocol `json:"protocol,omitempty"`
 }
 
 // Quality is a part of what was measured of a cell's samples or law.

@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
+	"mdmgen/samplers"
 )
 
 // Rate is a fitted exponent: a distance from first-hitting falls like N to its power.
@@ -27,10 +28,10 @@ type Rate struct {
 	// CollisionBound is the exponent of the collision bound over the same steps, null where
 	// that bounds nothing.
 	CollisionBound Number `json:"collision_bound"`
-	// PaperUpper and PaperLower are the exponents of the paper's bounds on total variation
-	// for grids: Theorem 2 and Corollary 1 let it fall at least like 1/N with N·κ fixed, and
-	// Theorem 3 has data for which it falls no faster. They are nil for what they are not
-	// about.
+	// PaperUpper and PaperLower are the exponents of the paper's bounds on total variation:
+	// Theorem 2 and Corollary 1 let Euler's fall at least like 1/N, and Theorem 3 has data for
+	// which that of a sampler that reveals positions of a step independently falls no faster.
+	// They are nil for what they are not about.
 	PaperUpper *float64 `json:"paper_upper,omitempty"`
 	PaperLower *float64 `json:"paper_lower,omitempty"`
 }
@@ -55,6 +56,21 @@ func (e *Errors) Rates(seed uint64) []Rate {
 	return out
 }
 
+// rounding is where a distance is 0 but for rounding.
+const rounding = 1e-12
+
+// paperRates are the exponents of the paper's bounds for a rule.
+func paperRates(rule samplers.Rule) (upper, lower *float64) {
+	rate := -1.0
+	switch rule {
+	case samplers.RuleEuler:
+		return &rate, &rate
+	case samplers.RuleTweedie, samplers.RuleTauAny, samplers.RuleTauOne:
+		return nil, &rate
+	}
+	return nil, nil
+}
+
 // rates fits the exponents of one family.
 func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
 	var list []int
@@ -67,7 +83,7 @@ func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
 	falls := func(what quality.Distance) []int {
 		return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
 			e := g.study.Distance(what, i)
-			return !(e.Mean > 0) || math.IsInf(e.Mean, 1)
+			return !(e.Mean > rounding) || math.IsInf(e.Mean, 1)
 		})
 	}
 	steps := func(i int) int { return g.cells[i].Sampler.Settings().Steps }
@@ -81,9 +97,8 @@ func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
 			}
 			s := g.study.Slope(what, of, r.Steps, seed)
 			r.Exponent, r.Bias, r.CollisionBound = s.Exponent, Number(s.Bias), Number(s.Bound)
-			if _, grid := g.cells[of[0]].Sampler.Steps(); grid && what == quality.TV {
-				upper, lower := -1.0, -1.0
-				r.PaperUpper, r.PaperLower = &upper, &lower
+			if grid, ok := g.cells[of[0]].Sampler.Steps(); ok && what == quality.TV {
+				r.PaperUpper, r.PaperLower = paperRates(grid.Rule)
 			}
 			out = append(out, r)
 		}

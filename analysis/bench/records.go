@@ -50,7 +50,7 @@ func (l *Log) Read(line []byte) error {
 
 // check refuses sums that no run has.
 func (r *Repetition) check() error {
-	for _, n := range []int{r.Round, r.Calls, r.CallsSquared, r.FinishCalls, r.Left, r.NetworkCalls, r.Rows, r.Positions, r.Tokens} {
+	for _, n := range []int{r.Round, r.Calls, r.CallsSquared, r.FinishCalls, r.Left, r.Events, r.EventsSquared, r.NetworkCalls, r.Rows, r.Positions, r.Tokens} {
 		if n < 0 {
 			return errors.New("bench: a count is below 0")
 		}

@@ -19,6 +19,9 @@ type Repetition struct {
 	CallsSquared int `json:"calls_squared"`
 	FinishCalls  int `json:"finish_calls"`
 	Left         int `json:"left"`
+	// Events counts those of a sampler that simulates events, EventsSquared their squares.
+	Events        int `json:"events,omitempty"`
+	EventsSquared int `json:"events_squared,omitempty"`
 	// NetworkCalls counts calls of the network for a batch, Rows the canvases in them,
 	// Positions the positions of these canvases. Tokens counts drawn tokens.
 	NetworkCalls int     `json:"network_calls"`
@@ -51,6 +54,8 @@ func (r *Repetition) add(res samplers.Result, first uint64) {
 	r.CallsSquared += res.Calls * res.Calls
 	r.FinishCalls += res.FinishCalls
 	r.Left += res.Left
+	r.Events += res.Events
+	r.EventsSquared += res.Events * res.Events
 	if r.IDs != nil {
 		r.IDs[res.Index-first] = res.IDs
 	}

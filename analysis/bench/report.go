@@ -41,6 +41,8 @@ type RunSettings struct {
 	Baseline   string  `json:"baseline,omitempty"`
 	Confidence float64 `json:"confidence"`
 	Prefix     string  `json:"prefix,omitempty"`
+	// Profile is "sha256:…" of the file of the profile's grid and sizes.
+	Profile string `json:"profile,omitempty"`
 	// Quality says what was measured of samples and laws.
 	Quality *QualitySettings `json:"quality,omitempty"`
 }
@@ -152,10 +154,10 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote: null is +Inf.
+// UnmarshalJSON reads what MarshalJSON wrote: null is NaN.
 func (n *Number) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
-		*n = Number(math.Inf(1))
+		*n = Number(math.NaN())
 		return nil
 	}
 	return json.Unmarshal(b, (*float64)(n))
@@ -171,6 +173,9 @@ type Summary struct {
 	CallsOff    Number            `json:"calls_off"`
 	FinishCalls estimate.Estimate `json:"finish_calls"`
 	FinishOff   Number            `json:"finish_off"`
+	// Events are those that a sampler simulates, reveals included, nil for one without; they
+	// are no calls.
+	Events *estimate.Estimate `json:"events,omitempty"`
 	// Left is masks left a sequence.
 	Left estimate.Estimate `json:"left"`
 	// Network, Sampling, Rest and Total are seconds a sequence.

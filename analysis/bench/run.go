@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
 	"mdmgen/model"
+	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
 
@@ -30,7 +32,7 @@ type Cell struct {
 // that says none.
 func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	f := m.Facts()
-	sampler, err := samplers.New(s.Options, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m)})
+	sampler, err := samplers.New(s.Options, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m), LogScores: f.Output == facts.LogScore})
 	if err != nil {
 		return Cell{}, err
 	}
@@ -44,7 +46,10 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 		}
 	}
 	if c.Law, err = NewLaw(sampler, c.Free); err != nil {
-		return Cell{}, err
+		if sampler.Settings().Scores != samplers.ScoresRaw {
+			return Cell{}, err
+		}
+		c.Law = unknownLaw()
 	}
 	return c, nil
 }
@@ -181,6 +186,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 	}, samplers.Config{
 		Sampler: c.Sampler, Seed: cfg.Seed, Batch: c.Batch, TimeConditioned: f.TimeConditioned,
 		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},
+		LogMass:    f.LogMass,
 	}, func(res samplers.Result) error {
 		rep.add(res, first)
 		if cfg.Text == nil {
@@ -229,7 +235,10 @@ func (c *costs) add(cell *Cell, seconds float64, rows int) {
 // predict is what a repetition will take, in seconds, 0 where nothing is known. One that is
 // not warm takes its warming up too.
 func (c *costs) predict(cell *Cell, cfg Config, cold bool) float64 {
-	rows := cell.Law.Calls + cell.Law.Finish
+	rows := cell.Law.All()
+	if math.IsNaN(rows) {
+		rows = float64(cell.Free)
+	}
 	out, known := c.worst[cell.ID]
 	if !known {
 		out = rows * float64(cfg.Sequences) * c.perRow[costKey{cell.Model, len(cell.Canvas)}]

@@ -15,13 +15,15 @@ func sortRounds(reps []Repetition) {
 // the machine, so that their units are repetitions.
 func summary(reps []Repetition, law Law, confidence float64) *Summary {
 	s := &Summary{Repetitions: len(reps)}
-	var calls, squares, finish, left, rows, network int
+	var calls, squares, finish, left, rows, network, events, eventsSquared int
 	for _, r := range reps {
 		s.Sequences += r.Sequences
 		calls += r.Calls
 		squares += r.CallsSquared
 		finish += r.FinishCalls
 		left += r.Left
+		events += r.Events
+		eventsSquared += r.EventsSquared
 		rows += r.Rows
 		network += r.NetworkCalls
 		s.PeakBytes = max(s.PeakBytes, r.PeakBytes)
@@ -29,8 +31,12 @@ func summary(reps []Repetition, law Law, confidence float64) *Summary {
 	n := s.Sequences
 	s.Calls = estimate.Counts(calls, squares, n, confidence)
 	s.FinishCalls = estimate.Counts(finish, finish, n, confidence)
-	s.CallsOff = Number(Agreement(s.Calls.Mean, law.Calls, law.CallsSD, spread(s.Calls), n))
-	s.FinishOff = Number(Agreement(s.FinishCalls.Mean, law.Finish, law.FinishSD, spread(s.FinishCalls), n))
+	if law.Events != nil {
+		e := estimate.Counts(events, eventsSquared, n, confidence)
+		s.Events = &e
+	}
+	s.CallsOff = Number(Agreement(s.Calls.Mean, float64(law.Calls), law.CallsSD, spread(s.Calls), n))
+	s.FinishOff = Number(Agreement(s.FinishCalls.Mean, float64(law.Finish), law.FinishSD, spread(s.FinishCalls), n))
 	if network > 0 {
 		s.RowsPerCall = float64(rows) / float64(network)
 	}

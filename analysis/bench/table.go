@@ -28,6 +28,8 @@ type quantity struct {
 	mean, se float64
 	// form is how Markdown writes it, "" for 4 digits.
 	form string
+	// text stands for it in Markdown, where it is set.
+	text string
 }
 
 func plain(x float64) quantity { return quantity{mean: x, se: math.NaN()} }
@@ -52,11 +54,27 @@ func columns(r *Report) []column {
 		ofSummary("repetitions", "", func(s *Summary) quantity { return plain(float64(s.Repetitions)) }),
 		ofSummary("sequences", "", func(s *Summary) quantity { return plain(float64(s.Sequences)) }),
 		ofSummary("calls_per_sequence", "calls", func(s *Summary) quantity { return estimated(s.Calls) }),
-		{false, "expected_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) { return plain(c.Expected.Calls), true }},
-		ofSummary("calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{float64(s.CallsOff), math.NaN(), "%.1f"} }),
+		{false, "expected_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
+			return plain(float64(c.Expected.Calls)), !math.IsNaN(float64(c.Expected.Calls))
+		}},
+		ofSummary("calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{mean: float64(s.CallsOff), se: math.NaN(), form: "%.1f"} }),
 		ofSummary("finish_calls_per_sequence", "finishing", func(s *Summary) quantity { return estimated(s.FinishCalls) }),
-		{false, "expected_finish_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) { return plain(c.Expected.Finish), true }},
-		ofSummary("finish_calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{float64(s.FinishOff), math.NaN(), "%.1f"} }),
+		{false, "expected_finish_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
+			return plain(float64(c.Expected.Finish)), !math.IsNaN(float64(c.Expected.Finish))
+		}},
+		ofSummary("finish_calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{mean: float64(s.FinishOff), se: math.NaN(), form: "%.1f"} }),
+		ofSummary("events_per_sequence", "events", func(s *Summary) quantity {
+			if s.Events == nil {
+				return plain(math.NaN())
+			}
+			return estimated(*s.Events)
+		}),
+		{false, "expected_events_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
+			if c.Expected.Events == nil {
+				return quantity{}, false
+			}
+			return plain(*c.Expected.Events), true
+		}},
 		ofSummary("masks_left_per_sequence", "masks left", func(s *Summary) quantity { return estimated(s.Left) }),
 		ofSummary("total_s_per_sequence", "s/sequence", func(s *Summary) quantity { return estimated(s.Total) }),
 		ofSummary("network_s_per_sequence", "network s", func(s *Summary) quantity { return estimated(s.Network) }),
@@ -68,7 +86,9 @@ func columns(r *Report) []column {
 		ofSummary("in_step_tokens_per_s", "in-step tokens/s", func(s *Summary) quantity { return estimated(s.InStep) }),
 		ofSummary("rows_per_call", "rows/call", func(s *Summary) quantity { return plain(s.RowsPerCall) }),
 		ofSummary("peak_memory_bytes", "", func(s *Summary) quantity { return plain(float64(s.PeakBytes)) }),
-		ofSummary("peak_memory_mib", "peak MiB", func(s *Summary) quantity { return quantity{float64(s.PeakBytes) / (1 << 20), math.NaN(), "%.0f"} }),
+		ofSummary("peak_memory_mib", "peak MiB", func(s *Summary) quantity {
+			return quantity{mean: float64(s.PeakBytes) / (1 << 20), se: math.NaN(), form: "%.0f"}
+		}),
 	}
 	if r.Settings.Baseline != "" {
 		out = append(out, ofSummary("seconds_over_baseline", "× baseline", func(s *Summary) quantity {
@@ -100,7 +120,11 @@ func metricColumn(m Metric) column {
 	}
 	return column{true, m.Name + "_" + strings.ReplaceAll(m.Unit, "/", "_per_"), head, func(c *CellReport) (quantity, bool) {
 		e, ok := c.metric(m.Name)
-		return estimated(e), ok
+		q := estimated(e)
+		if math.Abs(q.mean) < rounding && q.se < rounding {
+			q.text = "0"
+		}
+		return q, ok
 	}}
 }
 
@@ -108,6 +132,8 @@ func metricColumn(m Metric) column {
 func (q quantity) String() string {
 	form := cmpOr(q.form, "%.4g")
 	switch {
+	case q.text != "":
+		return q.text
 	case math.IsNaN(q.se) || q.se == 0:
 		return fmt.Sprintf(form, q.mean)
 	case math.IsInf(q.se, 1):

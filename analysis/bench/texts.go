@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
@@ -78,5 +79,39 @@ func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []
 	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartNELBO, Metrics: []Metric{
 		{Name: "self_nelbo", Unit: "nats/token", Value: sum.NatsPerToken, Bound: "upper"},
 		{Name: "self_perplexity", Unit: "perplexity", Value: sum.PerplexityBound, Bound: "upper", Detail: true},
+	}}, true, nil
+}
+
+// JudgeQuality is the generative perplexity of a cell's samples under another model; false
+// where none has a text. text turns ids into text; a sequence with masks left has none.
+func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error)) (Quality, bool, error) {
+	mask := c.Model.Facts().MaskID
+	var texts []string
+	for _, ids := range sequences(reps, c.ID) {
+		if slices.Contains(ids, mask) {
+			continue
+		}
+		s, err := text(ids)
+		if err != nil {
+			return Quality{}, false, err
+		}
+		texts = append(texts, s)
+	}
+	if len(texts) == 0 {
+		return Quality{}, false, nil
+	}
+	judged, err := j.Score(ctx, texts)
+	if err != nil {
+		return Quality{}, false, err
+	}
+	sum := j.Summarize(judged)
+	if sum.Texts == 0 {
+		return Quality{}, false, nil
+	}
+	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartEvaluator, Metrics: []Metric{
+		{Name: "generative_perplexity", Unit: "perplexity", Value: sum.Perplexity},
+		{Name: "generative_entropy", Unit: "nats", Value: sum.Entropy},
+		{Name: "generative_mean_perplexity", Unit: "perplexity", Value: sum.MeanPerplexity, Detail: true},
+		{Name: "generative_nats_per_token", Unit: "nats/token", Value: sum.NatsPerToken, Detail: true},
 	}}, true, nil
 }

@@ -12,6 +12,7 @@ import (
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/samplers"
 )
 
@@ -94,6 +95,9 @@ func benchFlags() []cli.Flag {
 		&cli.IntFlag{Name: "error-samples", Category: catQuality, DefaultText: fmt.Sprint(benchErrorSamples), Usage: "`N` texts of first-hitting for --quality error"},
 		&cli.StringFlag{Name: "context", Category: catQuality, Usage: "put the windows of --quality error into the middle of pieces of the text in `FILE`"},
 		&cli.IntFlag{Name: "draws", Category: catQuality, DefaultText: "16", Usage: "`N` draws of the NELBO of each sample"},
+		&cli.StringFlag{Name: "evaluator", Category: catQuality, Usage: "generative perplexity of the samples under the causal language model in `PATH`, an .onnx file or its folder"},
+		&cli.StringFlag{Name: "evaluator-tokenizer", Category: catQuality, DefaultText: "that in the evaluator's folder", Usage: "`PATH` of the evaluator's own tokenizer.json"},
+		&cli.StringFlag{Name: "evaluator-bos", Category: catQuality, DefaultText: quality.BOSNone, Usage: "what stands before a text for the evaluator, " + quality.BOSEOS + " or " + quality.BOSNone + ": `WHAT`"},
 		&cli.StringFlag{Name: "format", Value: "md", Category: catOutput, Usage: "`FORMAT` of the results: " + strings.Join(benchFormats, ", ")},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: catOutput, Usage: "write the results to `FILE`, too, by its ending: .md, .csv, .json, .jsonl, .txt for benchstat; or FORMAT:FILE; may be repeated"},
 		&cli.StringFlag{Name: "oe", Category: catOutput, Usage: "print the results on standard error, too, as `FORMAT`"},
@@ -108,7 +112,7 @@ func benchFlags() []cli.Flag {
 		}
 		out = append(out, f)
 	}
-	return append(out, tokenizerFlag())
+	return append(out, tokenizerFlag(), profileFlag())
 }
 
 func samplerList() []string {
@@ -149,7 +153,15 @@ func checkBenchFlags(c *cli.Context) error {
 			return usagef("--%s: has no meaning without --quality %s", flag, part)
 		}
 	}
-	for _, flag := range []string{"baseline", "compare", "resume", "context", "oe"} {
+	for _, flag := range []string{"evaluator-tokenizer", "evaluator-bos"} {
+		if c.IsSet(flag) && !c.IsSet("evaluator") {
+			return usagef("--%s: has no meaning without --evaluator", flag)
+		}
+	}
+	if s := c.String("evaluator-bos"); c.IsSet("evaluator-bos") && s != quality.BOSEOS && s != quality.BOSNone {
+		return usagef("--evaluator-bos %.40q: must be %s or %s", s, quality.BOSEOS, quality.BOSNone)
+	}
+	for _, flag := range []string{"evaluator", "evaluator-tokenizer", "baseline", "compare", "resume", "context", "oe"} {
 		if c.IsSet(flag) && c.String(flag) == "" {
 			return usagef("--%s: the value is empty", flag)
 		}
@@ -220,12 +232,41 @@ func benchSettings(c *cli.Context) ([]bench.Setting, error) {
 	if err != nil {
 		return nil, benchUsage(err)
 	}
+	if err := benchProfile(c, out); err != nil {
+		return nil, err
+	}
 	for _, s := range out {
-		if _, err := samplers.New(s.Options, samplers.Conditions{}); err != nil {
+		if _, err := samplers.New(s.Options, samplers.Conditions{LogScores: true}); err != nil {
 			return nil, usagef("bench: %s: %s", s.ID(), bare(err))
 		}
 	}
 	return out, nil
+}
+
+// benchProfile gives settings of the profile's grid or sizes the loss profile.
+func benchProfile(c *cli.Context, settings []bench.Setting) error {
+	for i := range settings {
+		o := &settings[i].Options
+		if o.Grid != string(samplers.GridProfile) && o.Sizes != string(samplers.GridProfile) {
+			continue
+		}
+		if !c.IsSet("profile") {
+			return usagef("bench: %s needs the network's loss profile: give it with --profile FILE, as `mdmgen score TEXT --profile FILE` writes it", settings[i].ID())
+		}
+		p, ok := c.App.Metadata[profileKey].(*readProfile)
+		if !ok {
+			var err error
+			if p, err = openProfile(c.String("profile")); err != nil {
+				return err
+			}
+			c.App.Metadata[profileKey] = p
+		}
+		o.Profile = p.Falling()
+	}
+	if c.IsSet("profile") && profileDigest(c) == "" {
+		return usagef("--profile: is read for grid=profile or sizes=profile only")
+	}
+	return nil
 }
 
 func benchUsage(err error) error { return usagef("bench: %s", bare(err)) }

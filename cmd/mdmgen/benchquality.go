@@ -6,14 +6,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/model/causal"
 	"mdmgen/samplers"
+	"mdmgen/tokenize"
 )
 
 // benchWindows is the number of windows that --context takes, at most.
@@ -27,24 +33,46 @@ type benchQuality struct {
 	parts  []string
 	errors *bench.Errors
 	cfg    bench.ErrorConfig
+	// judge and evaluator are nil without --evaluator.
+	judge     *quality.Judge
+	evaluator *causal.Model
+}
+
+func (q *benchQuality) close() {
+	if q.evaluator != nil {
+		q.evaluator.Close()
+	}
 }
 
 func (q *benchQuality) has(part string) bool { return slices.Contains(q.parts, part) }
 func (q *benchQuality) any() bool            { return len(q.parts) > 0 }
 func (q *benchQuality) needsIDs() bool {
-	return q.has(bench.PartText) || q.has(bench.PartNELBO)
+	return q.has(bench.PartText) || q.has(bench.PartNELBO) || q.has(bench.PartEvaluator)
 }
 
 // prepareQuality reads what --quality needs once the model is open.
 func (r *benching) prepareQuality() (err error) {
 	q := &r.quality
-	if q.parts, err = benchParts(r.c); err != nil || len(q.parts) == 0 {
+	if q.parts, err = benchParts(r.c); err != nil {
 		return err
+	}
+	if r.c.IsSet("evaluator") {
+		q.parts = append(q.parts, bench.PartEvaluator)
+	}
+	if len(q.parts) == 0 {
+		return nil
 	}
 	set := &bench.QualitySettings{Parts: q.parts}
 	r.settings.Quality = set
 	if q.has(bench.PartNELBO) {
 		set.Draws = cmp.Or(r.c.Int("draws"), 16)
+	}
+	if q.has(bench.PartEvaluator) {
+		if err := r.openEvaluator(); err != nil {
+			return err
+		}
+		protocol := q.judge.Protocol()
+		set.Protocol = &protocol
 	}
 	if !q.has(bench.PartError) {
 		return nil
@@ -61,6 +89,47 @@ func (r *benching) prepareQuality() (err error) {
 		},
 	}
 	q.errors = bench.GroupErrors(r.cells, set.ErrorLength)
+	return nil
+}
+
+// openEvaluator opens the model of --evaluator with its tokenizer.
+func (r *benching) openEvaluator() error {
+	if r.tokenizer == nil {
+		return missingf("--evaluator reads text, which needs a tokenizer: give one with --tokenizer")
+	}
+	ctx, cancel := r.limited()
+	defer cancel()
+	ref := r.c.String("evaluator")
+	runtime, err := runtimeConfig(r.c, r.streams)
+	if err != nil {
+		return err
+	}
+	runtime.Threads = r.cells[0].Setting.Threads
+	if r.quality.evaluator, err = causal.Open(ctx, ref, runtime); err != nil {
+		return err
+	}
+	var t *tokenize.Tokenizer
+	if path := r.c.String("evaluator-tokenizer"); path != "" {
+		t, err = namedTokenizer("--evaluator-tokenizer", path)
+	} else {
+		dir := ref
+		if filepath.Ext(ref) == ".onnx" {
+			dir = filepath.Dir(ref)
+		}
+		if t, err = tokenize.Open(dir); errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
+			t, err = tokenize.Open(filepath.Dir(dir))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = missingf("--evaluator %s: there is no tokenizer.json beside it: give its own with --evaluator-tokenizer", ref)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.quality.judge, err = quality.NewJudge(r.quality.evaluator, r.quality.evaluator.Origin().Digest, t, quality.GenerativeConfig{BOS: r.c.String("evaluator-bos"), Confidence: r.settings.Confidence})
+	if err != nil {
+		return usagef("--evaluator %s: %s", ref, bare(err))
+	}
 	return nil
 }
 
@@ -161,9 +230,12 @@ func (r *benching) look() (complete bool, err error) {
 			return false, benchFailed(err)
 		}
 	}
-	if r.quality.has(bench.PartNELBO) {
+	for _, part := range []string{bench.PartNELBO, bench.PartEvaluator} {
 		for i := range r.cells {
-			ok, err := r.nelbo(ctx, &r.cells[i])
+			if !r.quality.has(part) {
+				break
+			}
+			ok, err := r.judgeCell(ctx, &r.cells[i], part)
 			if err != nil {
 				return false, err
 			}
@@ -194,9 +266,9 @@ func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 	return out
 }
 
-// nelbo scores the samples of a cell that has all its repetitions; false where it has not,
-// or the time is over.
-func (r *benching) nelbo(ctx context.Context, c *bench.Cell) (bool, error) {
+// judgeCell works out a part for a cell that has all its repetitions; false where it has
+// not, or the time is over.
+func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (bool, error) {
 	n := 0
 	for _, rep := range r.log.Repetitions {
 		if rep.Cell == c.ID {
@@ -204,26 +276,33 @@ func (r *benching) nelbo(ctx context.Context, c *bench.Cell) (bool, error) {
 		}
 	}
 	for _, q := range r.log.Quality {
-		if q.Cell == c.ID && q.Part == bench.PartNELBO {
+		if q.Cell == c.ID && q.Part == part {
 			return true, nil
 		}
 	}
 	if n < r.settings.Repetitions || ctx.Err() != nil {
 		return false, nil
 	}
-	e, err := likelihood.New(c.Model, likelihood.Options{})
-	if err != nil {
-		return false, benchFailed(err)
-	}
-	q, ok, err := bench.NELBOQuality(ctx, e, c, r.log.Repetitions, r.settings.Quality.Draws, r.settings.Seed^nelboSeed, r.settings.Confidence)
+	q, ok, err := r.part(ctx, c, part)
 	switch {
 	case ctx.Err() != nil:
 		return false, nil
 	case err != nil:
 		return false, benchFailed(err)
 	case !ok:
-		q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: bench.PartNELBO} // masks are left everywhere
+		q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // masks are left everywhere
 	}
 	r.log.Quality = append(r.log.Quality, q)
 	return true, r.keep(q)
+}
+
+func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {
+	if part == bench.PartEvaluator {
+		return bench.JudgeQuality(ctx, r.quality.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.tokenizer.Decode(ids) })
+	}
+	e, err := likelihood.New(c.Model, likelihood.Options{})
+	if err != nil {
+		return bench.Quality{}, false, err
+	}
+	return bench.NELBOQuality(ctx, e, c, r.log.Repetitions, r.settings.Quality.Draws, r.settings.Seed^nelboSeed, r.settings.Confidence)
 }

@@ -19,6 +19,7 @@ type benchHeader struct {
 	Sequences   int                    `json:"sequences"`
 	Repetitions int                    `json:"repetitions"`
 	Prefix      string                 `json:"prefix"`
+	Profile     string                 `json:"profile"`
 	Facts       []string               `json:"facts"`
 	Quality     *bench.QualitySettings `json:"quality"`
 }
@@ -38,7 +39,7 @@ func (r *benching) openJournal() error {
 		r.quality.cfg.Seed = was.Seed
 	}
 	settings := benchHeader{
-		Sequences: r.settings.Sequences, Repetitions: r.settings.Repetitions, Prefix: r.settings.Prefix, Quality: r.settings.Quality,
+		Sequences: r.settings.Sequences, Repetitions: r.settings.Repetitions, Prefix: r.settings.Prefix, Profile: r.settings.Profile, Quality: r.settings.Quality,
 		Facts: append(r.c.StringSlice("fact"), r.c.String("sidecar")),
 	}
 	for i := range r.cells {

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/quality"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/tokenize"
@@ -74,6 +75,8 @@ func benchAction(c *cli.Context, s streams) (err error) {
 	if err := r.open(settings); err != nil {
 		return err
 	}
+	noticeProfile(c, s, r.cells[0].Model)
+	defer r.quality.close()
 	if err := r.prepareQuality(); err != nil {
 		return err
 	}
@@ -99,7 +102,7 @@ func (r *benching) readSettings(settings []bench.Setting) (err error) {
 	}
 	r.settings = bench.RunSettings{
 		Sequences: c.Int("n"), Repetitions: c.Int("repetitions"), Warmup: c.Int("warmup"), Seed: c.Uint64("seed"),
-		MaxSeconds: c.Duration("max-time").Seconds(), Confidence: c.Float64("confidence"), Prefix: c.String("prefix"),
+		MaxSeconds: c.Duration("max-time").Seconds(), Confidence: c.Float64("confidence"), Prefix: c.String("prefix"), Profile: profileDigest(c),
 	}
 	if !c.IsSet("seed") {
 		r.settings.Seed = rand.Uint64() >> 11
@@ -314,6 +317,9 @@ func (r *benching) notes(report *bench.Report) {
 	add("± is a standard error: of calls over sequences, of times over repetitions. off is the distance of calls from what the sampler's law expects, in standard errors.")
 	if slices.ContainsFunc(r.log.Repetitions, func(rep bench.Repetition) bool { return rep.PeakOfProcess && rep.PeakBytes > 0 }) {
 		add("Peak memory is the process's since it began, and the same for all cells after the largest.")
+	}
+	if r.quality.judge != nil {
+		add("generative_perplexity is that of decoded samples under the evaluator, in its own tokens. %s", quality.PerplexityNote)
 	}
 	if q := report.Settings.Quality; q != nil && q.ErrorSamples > 0 {
 		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting; they are what the sampler's grid costs and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
