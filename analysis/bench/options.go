@@ -3,7 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,26 +70,33 @@ func find(key string) (option, bool) {
 	return option{}, false
 }
 
-// numeric is a list that is one value: positions of an order, sizes.
-var numeric = regexp.MustCompile(`^[0-9]+( *, *[0-9]+)*$`)
-
 // words are options whose values are names. A list of times, "theta:5,1,0", or of
-// numbers, "4,2,1", is one value.
+// numbers, "4,2,1", is one value: a number that follows a number, or a name with a colon,
+// belongs to it.
 func words(key string, field func(*Setting) *string) option {
 	return option{
 		key: key,
 		values: func(text string) ([]string, error) {
-			items := []string{text}
-			if !strings.Contains(text, ":") && !numeric.MatchString(text) {
-				items = strings.Split(text, ",")
-			}
-			for i, item := range items {
-				items[i] = strings.ReplaceAll(strings.TrimSpace(item), " ", "")
-				if items[i] == "" {
+			var out []string
+			list := false // the last value is a list of numbers
+			for _, item := range strings.Split(strings.Join(strings.Fields(text), ""), ",") {
+				if item == "" {
 					return nil, fmt.Errorf("bench: %s %.40q: a value is empty", key, text)
 				}
+				_, err := strconv.ParseFloat(item, 64)
+				if err == nil && list {
+					out[len(out)-1] += "," + item
+					continue
+				}
+				list = err == nil || strings.Contains(item, ":")
+				if slices.Contains(out, item) {
+					return nil, fmt.Errorf("bench: %s %.40q: %s stands there twice", key, text, item)
+				}
+				if out = append(out, item); len(out) > maxValues {
+					return nil, fmt.Errorf("bench: %s: more than %d values", key, maxValues)
+				}
 			}
-			return items, nil
+			return out, nil
 		},
 		set: func(s *Setting, value string) { *field(s) = value },
 		get: func(s Setting) string { return *field(&s) },
