@@ -74,9 +74,19 @@ type Plot struct {
 
 // Series is a line of a plot.
 type Series struct {
-	Name   string  `json:"name"`
+	Name string `json:"name"`
+	// Style is how it is drawn; "" joins its points by lines where that means anything.
+	Style  string  `json:"style,omitempty"`
 	Points []Point `json:"points"`
 }
+
+// The styles of a series: a line without marks, in the colour of the series whose name it
+// begins with; marks without a line; rings around points of other series.
+const (
+	StyleLine   = "line"
+	StylePoints = "points"
+	StyleMarks  = "marks"
+)
 
 // Point has a range where Lo < Hi.
 type Point struct {

@@ -18,7 +18,7 @@ import (
 var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"value": value, "number": label, "mark": mark,
+	"value": value, "number": label, "mark": mark, "right": func(i, from int) bool { return i >= from },
 }).Parse(pageText))
 
 // The size of a picture on the page, in points; the page scales it down on a narrow
@@ -28,34 +28,68 @@ const (
 	pictureHeight = 260
 )
 
+// Document is what a page shows, in this order; what is empty is left out.
+type Document struct {
+	Title string
+	// Notes say what the numbers measure. Unfinished says that they are of a part of the work.
+	Notes      []string
+	Unfinished string
+	Plots      []bound.Plot
+	Tables     []Table
+	Lines      []bound.Line
+	Laws       []bound.Law
+	// Provenance, which may be nil, is shown as JSON; Data is in a script element of type
+	// application/json. Both are anything that marshals.
+	Provenance, Data any
+}
+
+// Table is a table of text. Columns from Numbers on are aligned to the right.
+type Table struct {
+	Title   string
+	Head    []string
+	Rows    [][]string
+	Numbers int
+}
+
 // Page writes a report as a page of HTML that needs nothing else: no script, no font, no file
 // beside it. Every number is in its tables; the report and provenance, which may be nil or
 // anything that marshals, are there as JSON in a script element of type application/json.
 func Page(w io.Writer, r bound.Report, provenance any) error {
-	r = presentable(r)
-	data, err := json.Marshal(struct {
-		bound.Report
-		Provenance any `json:"provenance,omitempty"`
-	}{r, provenance})
+	r.Plots = presentable(r.Plots)
+	d := Document{
+		Title: titles[r.Mode], Notes: r.Notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
+		Data: struct {
+			bound.Report
+			Provenance any `json:"provenance,omitempty"`
+		}{r, provenance},
+	}
+	if d.Title == "" {
+		d.Title = "mdmgen bound"
+	}
+	if r.Interrupted {
+		d.Unfinished = "Interrupted: this is about what was done."
+	}
+	return Write(w, d)
+}
+
+// Write writes a document as a page; see [Page].
+func Write(w io.Writer, d Document) error {
+	data, err := json.Marshal(d.Data)
 	if err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
 	content := struct {
-		Report     bound.Report
-		Title      string
+		Document
 		Judged     int
 		Violated   []bound.Line
 		Groups     []group
 		Figures    []figure
-		Laws       lawTable
+		LawTable   lawTable
 		Provenance string
 		// Data has <, > and & escaped by package json, so that no tag ends inside it.
 		Data template.JS
-	}{Report: r, Title: titles[r.Mode], Groups: groups(r.Lines), Laws: lawsOf(r.Laws), Data: template.JS(data)}
-	if content.Title == "" {
-		content.Title = "mdmgen bound"
-	}
-	for _, l := range r.Lines {
+	}{Document: d, Groups: groups(d.Lines), LawTable: lawsOf(d.Laws), Data: template.JS(data)}
+	for _, l := range d.Lines {
 		if l.Verdict != "" {
 			content.Judged++
 		}
@@ -63,7 +97,7 @@ func Page(w io.Writer, r bound.Report, provenance any) error {
 			content.Violated = append(content.Violated, l)
 		}
 	}
-	for _, p := range r.Plots {
+	for _, p := range presentable(d.Plots) {
 		f := figure{Plot: p, Bars: hasBars(p)}
 		if len(drawable(p)) > 0 {
 			svg, err := inline(p, pictureWidth, pictureHeight)
@@ -74,8 +108,8 @@ func Page(w io.Writer, r bound.Report, provenance any) error {
 		}
 		content.Figures = append(content.Figures, f)
 	}
-	if provenance != nil {
-		text, err := json.MarshalIndent(provenance, "", "  ")
+	if d.Provenance != nil {
+		text, err := json.MarshalIndent(d.Provenance, "", "  ")
 		if err != nil {
 			return fmt.Errorf("report: page: provenance: %w", err)
 		}
@@ -164,13 +198,14 @@ func groups(lines []bound.Line) []group {
 	return out
 }
 
-// presentable is a report without points that are not numbers, which JSON cannot hold.
-func presentable(r bound.Report) bound.Report {
+// presentable leaves out points that are not numbers, which JSON cannot hold.
+func presentable(all []bound.Plot) []bound.Plot {
 	var plots []bound.Plot
-	for _, p := range r.Plots {
-		var all []bound.Series
+	for _, p := range all {
+		var series []bound.Series
 		for _, s := range p.Series {
-			keep := bound.Series{Name: s.Name}
+			keep := s
+			keep.Points = nil
 			for _, at := range s.Points {
 				if shows(at.X, false) && shows(at.Y, false) {
 					if !shows(at.Lo, false) || !shows(at.Hi, false) {
@@ -179,13 +214,12 @@ func presentable(r bound.Report) bound.Report {
 					keep.Points = append(keep.Points, at)
 				}
 			}
-			all = append(all, keep)
+			series = append(series, keep)
 		}
-		p.Series = all
+		p.Series = series
 		plots = append(plots, p)
 	}
-	r.Plots = plots
-	return r
+	return plots
 }
 
 func hasBars(p bound.Plot) bool {

@@ -117,7 +117,7 @@ func drawPlot(c draw.Canvas, p bound.Plot, background color.Color) error {
 		}
 	}
 	for i, s := range series {
-		thumbs, err := add(out, p, s, i)
+		thumbs, err := add(out, p, s, looks(series, i))
 		if err != nil {
 			return fmt.Errorf("report: plot %s: %w", p.Name, err)
 		}
@@ -145,7 +145,7 @@ var faint = color.NRGBA{0x80, 0x80, 0x80, 0x48}
 func drawable(p bound.Plot) []bound.Series {
 	var out []bound.Series
 	for _, s := range p.Series {
-		keep := bound.Series{Name: s.Name}
+		keep := bound.Series{Name: s.Name, Style: s.Style}
 		for _, at := range s.Points {
 			if shows(at.X, p.LogX) && shows(at.Y, p.LogY) {
 				keep.Points = append(keep.Points, at)
@@ -193,14 +193,23 @@ func add(out *plot.Plot, p bound.Plot, s bound.Series, i int) ([]plot.Thumbnaile
 	}
 	c := colours[i%len(colours)]
 	scatter.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(2.4), Shape: shapes[i%len(shapes)]}
+	if s.Style == bound.StyleMarks {
+		scatter.GlyphStyle = draw.GlyphStyle{Color: colours[len(colours)-1], Radius: vg.Points(5), Shape: draw.RingGlyph{}}
+	}
 	thumbs := []plot.Thumbnailer{scatter}
-	if connected(p) && len(xys) > 1 {
+	if (s.Style == "" && connected(p) || s.Style == bound.StyleLine) && len(xys) > 1 {
 		line, err := plotter.NewLine(xys)
 		if err != nil {
 			return nil, err
 		}
 		line.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.3), Dashes: dashes[i%len(dashes)]}
+		if s.Style == bound.StyleLine {
+			line.Width = vg.Points(0.8)
+		}
 		out.Add(line)
+		if s.Style == bound.StyleLine {
+			return []plot.Thumbnailer{line}, nil
+		}
 		thumbs = []plot.Thumbnailer{line, scatter}
 	}
 	out.Add(scatter)
@@ -213,6 +222,20 @@ func add(out *plot.Plot, p bound.Plot, s bound.Series, i int) ([]plot.Thumbnaile
 		out.Add(e)
 	}
 	return thumbs, nil
+}
+
+// looks is the number of the colour and shape of series i: its own place, or that of the series
+// that it is a line to, which its name begins with.
+func looks(series []bound.Series, i int) int {
+	if series[i].Style != bound.StyleLine {
+		return i
+	}
+	for j, s := range series {
+		if s.Style != bound.StyleLine && strings.HasPrefix(series[i].Name, s.Name+", ") {
+			return j
+		}
+	}
+	return i
 }
 
 type errorBars struct {
@@ -244,7 +267,8 @@ func axes(out *plot.Plot, p bound.Plot, series []bound.Series) {
 	xs = slices.Compact(xs)
 	axis(&out.X, p.LogX, xs[0], xs[len(xs)-1])
 	axis(&out.Y, p.LogY, slices.Min(ys), slices.Max(ys))
-	if p.LogX && len(xs) <= 12 {
+	whole := !slices.ContainsFunc(xs, func(x float64) bool { return x != math.Trunc(x) })
+	if p.LogX && len(xs) <= 12 && whole {
 		var ticks []plot.Tick
 		for _, x := range xs {
 			ticks = append(ticks, plot.Tick{Value: x, Label: label(x)})

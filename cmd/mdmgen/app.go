@@ -41,6 +41,7 @@ func newApp(s streams) *cli.App {
 			generateCommand(s),
 			scoreCommand(s),
 			boundCommand(s),
+			benchCommand(s),
 			scheduleCommand(s),
 			samplersCommand(s),
 			tokenizeCommand(s),

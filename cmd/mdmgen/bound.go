@@ -214,7 +214,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 	}
 	r := &bounding{c: c, streams: s, settings: boundSettings{Length: cmp.Or(c.Int("length"), exactLength)}}
 	defer r.pages.close()
-	if err := r.openPages(); err != nil {
+	if err := r.pages.open(r.c, r.streams); err != nil {
 		return err
 	}
 	if c.Bool("plan-only") {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/urfave/cli/v2"
+
 	"mdmgen/analysis/bound"
 	reports "mdmgen/analysis/report"
 )
@@ -28,29 +30,29 @@ type pages struct {
 	made bool
 }
 
-// openPages finds out whether the files can be written.
-func (r *bounding) openPages() (err error) {
-	if path := r.c.String("html"); r.c.IsSet("html") {
+// open finds out whether the files can be written.
+func (p *pages) open(c *cli.Context, s streams) (err error) {
+	if path := c.String("html"); c.IsSet("html") {
 		if path == "" || path == "-" {
 			return usagef("--html %s: name a file", path)
 		}
-		if r.pages.html, err = newOutput("--html", path, r.streams.out); err != nil {
+		if p.html, err = newOutput("--html", path, s.out); err != nil {
 			return err
 		}
 	}
-	if !r.c.IsSet("plots") {
+	if !c.IsSet("plots") {
 		return nil
 	}
-	dir := r.c.String("plots")
+	dir := c.String("plots")
 	if dir == "" {
 		return usagef("--plots: name a folder")
 	}
 	_, statErr := os.Stat(dir)
-	r.pages.made = errors.Is(statErr, fs.ErrNotExist)
+	p.made = errors.Is(statErr, fs.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("--plots %s: %w", dir, unwrapPath(err))
 	}
-	r.pages.dir = dir
+	p.dir = dir
 	trial, err := temporary(filepath.Join(dir, "picture"), 0o666)
 	if err != nil {
 		return fmt.Errorf("--plots %s: cannot write there: %w", dir, unwrapPath(err))
@@ -82,17 +84,22 @@ func (r *bounding) files(report bound.Report, p provenance) error {
 			return err
 		}
 	}
-	if r.pages.dir == "" {
+	return r.pages.pictures(report.Plots, r.streams)
+}
+
+// pictures writes plots, each as .svg and .png.
+func (p *pages) pictures(plots []bound.Plot, s streams) error {
+	if p.dir == "" {
 		return nil
 	}
-	for _, plot := range report.Plots {
+	for _, plot := range plots {
 		for _, format := range []string{"svg", "png"} {
 			var b bytes.Buffer
 			if err := reports.Plot(&b, plot, format, plotWidth, plotHeight); err != nil {
-				r.streams.notice(fmt.Sprintf("no picture of %s: %v", plot.Name, err))
+				s.notice(fmt.Sprintf("no picture of %s: %v", plot.Name, err))
 				break
 			}
-			if err := r.picture(filepath.Join(r.pages.dir, plot.Name+"."+format), b.Bytes()); err != nil {
+			if err := writeWhole("the picture", filepath.Join(p.dir, plot.Name+"."+format), b.Bytes(), s); err != nil {
 				return err
 			}
 		}
@@ -100,9 +107,9 @@ func (r *bounding) files(report bound.Report, p provenance) error {
 	return nil
 }
 
-// picture writes a file that appears whole or not at all.
-func (r *bounding) picture(path string, content []byte) error {
-	out, err := newOutput("bound: the picture", path, r.streams.out)
+// writeWhole writes a file that appears whole or not at all.
+func writeWhole(what, path string, content []byte, s streams) error {
+	out, err := newOutput(what, path, s.out)
 	if err != nil {
 		return err
 	}

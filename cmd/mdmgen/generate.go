@@ -227,7 +227,9 @@ func (e *bareError) Error() string { return "generate: " + bare(e.err) }
 func (e *bareError) Unwrap() error { return e.err }
 
 // bare drops the package's name from a message that the command line shows.
-func bare(err error) string { return strings.ReplaceAll(err.Error(), "samplers: ", "") }
+func bare(err error) string {
+	return strings.NewReplacer("samplers: ", "", "bench: ", "").Replace(err.Error())
+}
 
 // layOut makes the canvases.
 func (g *generation) layOut() (err error) {

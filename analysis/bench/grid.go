@@ -1,0 +1,231 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mdmgen/samplers"
+)
+
+// MaxCells bounds a grid of settings.
+const MaxCells = 4096
+
+// Setting is one point of a grid: a sampler's options, and how it is run. What is
+// 0 or nil was not given.
+type Setting struct {
+	Options                samplers.Options
+	Length, Batch, Threads int
+}
+
+// ID is the setting in words: the sampler, then what was given, as KEY=VALUE in a fixed
+// order. [ParseCase] reads it back. It is stable from one version to the next.
+func (s Setting) ID() string {
+	out := []string{s.Options.Sampler}
+	for _, o := range options {
+		if v := o.get(s); v != "" {
+			out = append(out, o.key+"="+v)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// Axis is a key with a list of values, as a command line gives it.
+type Axis struct {
+	Key, Values string
+	// Optional says that it is a default, which may go to no sampler.
+	Optional bool
+}
+
+// Cross is the cross product of samplers, given by names or aliases, with axes. An
+// axis goes to those samplers that use it together with their other values, and must go
+// to one. Settings come sampler by sampler, and the numbers of steps vary fastest among a
+// sampler's own options. The error names the axis that is wrong, a setting that comes
+// twice, or a grid of more than [MaxCells].
+func Cross(names []string, axes []Axis) ([]Setting, error) {
+	values, used := make(map[string][]string), make(map[string]bool)
+	for _, a := range axes {
+		o, ok := find(a.Key)
+		if !ok {
+			return nil, fmt.Errorf("bench: %.40q is not a key: must be one of %s", a.Key, strings.Join(Keys(), ", "))
+		}
+		if values[a.Key] != nil {
+			return nil, fmt.Errorf("bench: %s is given twice", a.Key)
+		}
+		list, err := o.values(a.Values)
+		if err != nil {
+			return nil, err
+		}
+		values[a.Key], used[a.Key] = list, a.Optional
+	}
+	var out []Setting
+	for _, name := range names {
+		d, ok := samplers.Describe(strings.TrimSpace(name))
+		if !ok {
+			return nil, fmt.Errorf("bench: sampler %.40q: must be one of %s", name, strings.Join(samplerNames(), ", "))
+		}
+		made, err := cross(Setting{Options: samplers.Options{Sampler: d.Name}}, values, used)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, made...); len(out) > MaxCells {
+			return nil, tooMany(len(out))
+		}
+	}
+	for _, o := range options {
+		if values[o.key] != nil && !used[o.key] {
+			return nil, fmt.Errorf("bench: %s: no sampler of %s uses it here: leave it out", o.key, strings.Join(names, ","))
+		}
+	}
+	return out, Distinct(out)
+}
+
+func tooMany(n int) error {
+	return fmt.Errorf("bench: %d settings or more: at most %d are run at once: give fewer values", n, MaxCells)
+}
+
+// cross multiplies one sampler with the values that it uses.
+func cross(from Setting, values map[string][]string, used map[string]bool) ([]Setting, error) {
+	out := []Setting{from}
+	for _, o := range options {
+		list := values[o.key]
+		if list == nil {
+			continue
+		}
+		var next []Setting
+		for _, s := range out {
+			uses, err := s.Options.Uses()
+			if err != nil {
+				return nil, fmt.Errorf("bench: %s", strings.TrimPrefix(err.Error(), "samplers: "))
+			}
+			if !ofRun(o.key) && !slices.Contains(uses, o.key) {
+				next = append(next, s)
+				continue
+			}
+			used[o.key] = true
+			for _, v := range list {
+				o.set(&s, v)
+				if next = append(next, s); len(next) > MaxCells {
+					return nil, tooMany(len(next))
+				}
+			}
+		}
+		out = next
+	}
+	return out, nil
+}
+
+// ParseCase reads what a cross product over all samplers cannot say, "tweedie steps=8
+// grid=paper noise=exp": a sampler, then KEY=VALUES, which may be lists. What the
+// sampler does not use is an error.
+func ParseCase(text string) ([]Setting, error) {
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return nil, fmt.Errorf("bench: case %.40q: begin with the name of a sampler, as in \"tweedie steps=8\"", text)
+	}
+	var axes []Axis
+	for _, f := range fields[1:] {
+		key, list, ok := strings.Cut(f, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("bench: case %.60q: %.40q is not KEY=VALUE", text, f)
+		}
+		axes = append(axes, Axis{Key: key, Values: list})
+	}
+	out, err := Cross(fields[:1], axes)
+	if err != nil {
+		return nil, fmt.Errorf("bench: case %.60q: %s", text, strings.TrimPrefix(err.Error(), "bench: "))
+	}
+	return out, nil
+}
+
+// Fill gives settings the axes of a run (length, batch, threads) that they do not have
+// yet.
+func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
+	var out []Setting
+	for _, s := range settings {
+		values := make(map[string][]string)
+		for _, a := range axes {
+			o, ok := find(a.Key)
+			if !ok || !ofRun(a.Key) {
+				panic("bench: " + a.Key + " is not of a run")
+			}
+			if o.get(s) != "" {
+				continue
+			}
+			list, err := o.values(a.Values)
+			if err != nil {
+				return nil, err
+			}
+			values[a.Key] = list
+		}
+		made, err := cross(s, values, make(map[string]bool))
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, made...); len(out) > MaxCells {
+			return nil, tooMany(len(out))
+		}
+	}
+	return out, nil
+}
+
+// Distinct refuses a setting that comes twice.
+func Distinct(settings []Setting) error {
+	seen := make(map[string]bool)
+	for _, s := range settings {
+		id := s.ID()
+		if seen[id] {
+			return fmt.Errorf("bench: %s stands there twice", id)
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// Keys lists the keys of a case.
+func Keys() []string {
+	var out []string
+	for _, o := range options {
+		out = append(out, o.key)
+	}
+	return out
+}
+
+func samplerNames() []string {
+	var out []string
+	for _, d := range samplers.Descriptors() {
+		out = append(out, d.Name)
+	}
+	return out
+}
+
+// Match finds the one cell that text names: its sampler, and keys of which it must have
+// all. ids are settings' IDs.
+func Match(text string, ids []string) (string, error) {
+	want := strings.Fields(text)
+	var found []string
+	for _, id := range ids {
+		have := strings.Fields(id)
+		if id == strings.Join(want, " ") {
+			return id, nil
+		}
+		if len(want) > 0 && have[0] == canonical(want[0]) && !slices.ContainsFunc(want[1:], func(f string) bool { return !slices.Contains(have[1:], f) }) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("bench: baseline %.60q: is not one of the settings, such as %q", text, ids[0])
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("bench: baseline %.60q: may be %q or %q: say more", text, found[0], found[1])
+}
+
+// canonical is a sampler's own name.
+func canonical(name string) string {
+	if d, ok := samplers.Describe(name); ok {
+		return d.Name
+	}
+	return name
+}

@@ -1,0 +1,124 @@
+package bench_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/samplers"
+)
+
+func ids(settings []bench.Setting) string {
+	var out []string
+	for _, s := range settings {
+		out = append(out, s.ID())
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestCross(t *testing.T) {
+	for _, c := range []struct {
+		names string
+		axes  []bench.Axis
+		want  string
+	}{
+		{"fhs,ddpm", []bench.Axis{{Key: "steps", Values: "8-16*2"}}, "fhs; tweedie steps=8; tweedie steps=16"},
+		{"tweedie", []bench.Axis{{Key: "steps", Values: "8"}, {Key: "grid", Values: "uniform,theta:5,1,0"}}, "tweedie grid=uniform steps=8; tweedie grid=theta:5,1,0"},
+		{"euler", []bench.Axis{{Key: "grid", Values: "paper"}, {Key: "kappa", Values: "0.1,0.2"}}, "euler grid=paper kappa=0.1; euler grid=paper kappa=0.2"},
+		{"parallel-fhs", []bench.Axis{{Key: "sizes", Values: "cos2, 4,2"}, {Key: "steps", Values: "3"}}, "parallel-fhs sizes=cos2 steps=3; parallel-fhs sizes=4,2"},
+		{"parallel-fhs", []bench.Axis{{Key: "sizes", Values: "cos2,equal"}, {Key: "steps", Values: "3"}}, "parallel-fhs sizes=cos2 steps=3; parallel-fhs sizes=equal steps=3"},
+		{"parallel-fhs", []bench.Axis{{Key: "sizes", Values: "4,2"}, {Key: "batch", Values: "1,4"}}, "parallel-fhs sizes=4,2 batch=1; parallel-fhs sizes=4,2 batch=4"},
+		{"fhs", []bench.Axis{{Key: "steps", Values: "8", Optional: true}, {Key: "temperature", Values: "0.5-1+0.5"}}, "fhs temperature=0.5; fhs temperature=1"},
+		{"fhs", []bench.Axis{{Key: "threads", Values: "1,2"}, {Key: "length", Values: "8"}}, "fhs length=8 threads=1; fhs length=8 threads=2"},
+	} {
+		got, err := bench.Cross(strings.Split(c.names, ","), c.axes)
+		if err != nil || ids(got) != c.want {
+			t.Errorf("%s %v: %s, %v\nwant %s", c.names, c.axes, ids(got), err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		names string
+		axes  []bench.Axis
+		want  string
+	}{
+		{"nobody", nil, "must be one of fhs"},
+		{"fhs,fhs", nil, "twice"},
+		{"fhs", []bench.Axis{{Key: "steps", Values: "8"}}, "no sampler of fhs uses it"},
+		{"euler", []bench.Axis{{Key: "kappa", Values: "0.1"}}, "kappa"},
+		{"fhs", []bench.Axis{{Key: "colour", Values: "8"}}, "not a key"},
+		{"fhs", []bench.Axis{{Key: "batch", Values: "8"}, {Key: "batch", Values: "9"}}, "given twice"},
+		{"tweedie", []bench.Axis{{Key: "grid", Values: "hexagon"}, {Key: "steps", Values: "8"}}, "hexagon"},
+		{"tweedie", []bench.Axis{{Key: "grid", Values: "uniform,,paper"}}, "empty"},
+		{"fhs", []bench.Axis{{Key: "temperature", Values: "NaN"}}, "temperature"},
+		{"tweedie", []bench.Axis{{Key: "steps", Values: "1-4000"}, {Key: "batch", Values: "1,2"}}, "at most 4096"},
+	} {
+		if got, err := bench.Cross(strings.Split(c.names, ","), c.axes); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v: %s, %v, want an error with %q", c.names, c.axes, ids(got), err, c.want)
+		}
+	}
+}
+
+// TestKeys requires that every option of every sampler can be said in a case.
+func TestKeys(t *testing.T) {
+	for _, flag := range samplers.AllFlags() {
+		if !slices.Contains(bench.Keys(), flag) {
+			t.Errorf("no key for --%s", flag)
+		}
+	}
+}
+
+func TestParseCase(t *testing.T) {
+	got, err := bench.ParseCase("  ancestral steps=8,16 grid=paper noise=exp batch=2 ")
+	if want := "tweedie grid=paper steps=8 batch=2; tweedie grid=paper steps=16 batch=2"; err == nil && ids(got) == want {
+		t.Errorf("tweedie on the paper's grid uses no noise, but took it")
+	}
+	got, err = bench.ParseCase("euler steps=8,16 grid=paper noise=exp batch=2")
+	if want := "euler grid=paper noise=exp steps=8 batch=2; euler grid=paper noise=exp steps=16 batch=2"; err != nil || ids(got) != want {
+		t.Errorf("%s, %v", ids(got), err)
+	}
+	for _, in := range []string{"", "  ", "steps=8", "fhs steps=8", "tweedie steps", "tweedie =8", "tweedie steps=", "tweedie steps=8 steps=9", "tweedie colour=red", "tweedie steps=8-4", "tweedie T=NaN", "tweedie steps=8 top-p=2"} {
+		if got, err := bench.ParseCase(in); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %s, %v", in, ids(got), err)
+		}
+	}
+}
+
+// FuzzParseCase: a setting's ID is a case that reads back as that setting.
+func FuzzParseCase(f *testing.F) {
+	for _, s := range []string{"fhs", "tweedie steps=8-64*2 grid=cos2,lambda", "euler grid=theta:5,1,0.01", "ordered order=2,1,0", "parallel-fhs sizes=3,1 batch=4 threads=1,2", "euler T=inf delta=0 kappa=1e-3 grid=paper"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		settings, err := bench.ParseCase(s)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q: %q", s, err)
+			}
+			return
+		}
+		if len(settings) == 0 || len(settings) > bench.MaxCells {
+			t.Fatalf("%q: %d settings", s, len(settings))
+		}
+		for _, x := range settings[:min(len(settings), 16)] {
+			again, err := bench.ParseCase(x.ID())
+			if err != nil || len(again) != 1 || again[0].ID() != x.ID() {
+				t.Fatalf("%q has %q, which reads as %s, %v", s, x.ID(), ids(again), err)
+			}
+		}
+	})
+}
+
+func TestMatch(t *testing.T) {
+	all := []string{"fhs length=8", "tweedie steps=8 length=8", "tweedie steps=16 length=8"}
+	for in, want := range map[string]string{"fhs": all[0], "first-hitting": all[0], "ddpm steps=16": all[2], "tweedie steps=8 length=8": all[1]} {
+		if got, err := bench.Match(in, all); err != nil || got != want {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"tweedie", "euler", "", "fhs steps=1"} {
+		if got, err := bench.Match(in, all); err == nil {
+			t.Errorf("%q: %q, want an error", in, got)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"math"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/quality"
+)
+
+// The parts of quality, as --quality calls them.
+const (
+	// PartError is exact sampling error on a short window: distances from first-hitting.
+	PartError = "error"
+	// PartText is what tokens say without a model: entropy, distinct n-grams, repetition.
+	PartText = "text"
+	// PartNELBO is the NELBO of samples under the model itself.
+	PartNELBO = "nelbo"
+	// PartEvaluator is the perplexity under another model, which is asked for by naming
+	// that model.
+	PartEvaluator = "evaluator"
+)
+
+// Parts lists the parts that a list may name.
+func Parts() []string { return []string{PartError, PartText, PartNELBO} }
+
+// KindQuality is the kind of a [Quality] among the records of a run.
+const KindQuality = "quality"
+
+// QualitySettings say what was measured of samples and laws.
+type QualitySettings struct {
+	Parts []string `json:"parts"`
+	// ErrorLength is the number of free positions of the window of PartError, ErrorSamples
+	// the number of texts of first-hitting. Context is "sha256:…" of the windows where they
+	// lie inside a text.
+	ErrorLength  int    `json:"error_length,omitempty"`
+	ErrorSamples int    `json:"error_samples,omitempty"`
+	Context      string `json:"context,omitempty"`
+	// Draws is the number of draws of the NELBO of a sample.
+	Draws int `json:"draws,omitempty"`
+	// Protocol is that of the evaluator, nil where there is none.
+	Protocol *quality.Protocol `json:"protocol,omitempty"`
+}
+
+// Quality is a part of what was measured of a cell's samples or law.
+type Quality struct {
+	Kind string `json:"kind"`
+	Cell string `json:"cell"`
+	// Part is what --quality calls it.
+	Part    string   `json:"part"`
+	Metrics []Metric `json:"metrics"`
+}
+
+// Metric is a number that says how good samples are.
+type Metric struct {
+	// Name is short and stable; Unit says what it is counted in.
+	Name  string            `json:"name"`
+	Unit  string            `json:"unit"`
+	Value estimate.Estimate `json:"value"`
+	// Bound is "upper" or "lower" where the number is a bound on what is named.
+	Bound string `json:"bound,omitempty"`
+	// Detail says that a table for readers leaves it out.
+	Detail bool `json:"detail,omitempty"`
+}
+
+// exact is a number without error.
+func exact(x float64) estimate.Estimate {
+	return estimate.Estimate{Mean: x, Lo: x, Hi: x, Confidence: 1}
+}
+
+// metric finds a cell's metric, false where there is none.
+func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
+	for _, q := range c.Quality {
+		for _, m := range q.Metrics {
+			if m.Name == name && !math.IsNaN(m.Value.Mean) {
+				return m.Value, true
+			}
+		}
+	}
+	return estimate.Estimate{}, false
+}
+
+// lawKey is what the law of a cell's samples depends on: not how many rows a call has,
+// nor by how many threads it is worked out. The length is left out where it is another's.
+func (c *Cell) lawKey(length bool) string {
+	s := c.Setting
+	s.Batch, s.Threads = 0, 0
+	if !length {
+		s.Length = 0
+	}
+	return s.ID()
+}
+
+// familyKey is lawKey without steps: cells that share it are points of one curve.
+func (c *Cell) familyKey() string {
+	s := c.Setting
+	s.Batch, s.Threads, s.Length, s.Options.Steps = 0, 0, 0, 0
+	return s.ID()
+}

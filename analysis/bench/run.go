@@ -1,0 +1,250 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+)
+
+// Cell is a setting that can be run.
+type Cell struct {
+	ID      string
+	Setting Setting
+	Sampler *samplers.Sampler
+	// Model is asked by one repetition at a time; cells may share it.
+	Model model.Model
+	// Canvas is what sequences begin as, Free the number of its free positions.
+	Canvas []int
+	Free   int
+	// Batch is the greatest number of rows of a call.
+	Batch int
+	Law   Law
+}
+
+// NewCell makes a cell of a setting and an open model. batch is that of a setting
+// that says none.
+func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
+	f := m.Facts()
+	sampler, err := samplers.New(s.Options, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m), LogScores: f.Output == facts.LogScore})
+	if err != nil {
+		return Cell{}, err
+	}
+	c := Cell{ID: s.ID(), Setting: s, Sampler: sampler, Model: m, Canvas: canvas, Batch: batch}
+	if s.Batch > 0 {
+		c.Batch = s.Batch
+	}
+	for _, id := range canvas {
+		if id == f.MaskID {
+			c.Free++
+		}
+	}
+	if c.Law, err = NewLaw(sampler, c.Free); err != nil {
+		if sampler.Settings().Scores != samplers.ScoresRaw {
+			return Cell{}, err
+		}
+		c.Law = unknownLaw()
+	}
+	return c, nil
+}
+
+// Config says how cells are run.
+type Config struct {
+	// Repetitions is the number of rounds: each samples Sequences sequences of
+	// every cell. Sequence i of round r has the stream (Seed, r·Sequences + i) in all
+	// cells, so that what differs between cells is not luck.
+	Repetitions, Sequences int
+	// Warmup is the number of batches that a cell samples, unrecorded, before its first
+	// repetition.
+	Warmup int
+	Seed   uint64
+	// Deadline ends the run; zero for none. A repetition begins only where what it is
+	// predicted to take fits in what is left; one that is under way then is given up.
+	Deadline time.Time
+	// Done are repetitions that an earlier run finished; they are not run again.
+	Done []Repetition
+	// OnRepetition is handed each repetition as it finishes; an error ends the run.
+	OnRepetition func(Repetition) error
+	// Keep has the ids of sequences kept in repetitions.
+	Keep bool
+	// Text, where it is set, turns a sequence into what a user reads, which is timed.
+	Text func(ids []int) error
+}
+
+// runner is the state of a run.
+type runner struct {
+	cfg   Config
+	cells []Cell
+	done  map[string]map[int]bool
+	cost  costs
+	warm  map[string]bool
+	out   []Repetition
+}
+
+// Run samples repetitions of cells round by round, the cells of a round in an order
+// that the seed shuffles. It returns all repetitions, Done included, and whether each
+// cell has all of its own: not so where the deadline came first. The error is the
+// context's where that ended the run, and what was finished is returned with it.
+func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, complete bool, err error) {
+	if cfg.Repetitions < 1 || cfg.Sequences < 1 || cfg.Warmup < 0 {
+		return nil, false, fmt.Errorf("bench: %d repetitions of %d sequences, %d to warm up: must be at least 1, 1 and 0", cfg.Repetitions, cfg.Sequences, cfg.Warmup)
+	}
+	r := &runner{cfg: cfg, cells: cells, done: make(map[string]map[int]bool), warm: make(map[string]bool), out: cfg.Done}
+	at := make(map[string]*Cell)
+	for i := range cells {
+		r.done[cells[i].ID] = make(map[int]bool)
+		at[cells[i].ID] = &cells[i]
+	}
+	for _, d := range cfg.Done {
+		if c := at[d.Cell]; c != nil {
+			r.done[d.Cell][d.Round] = true
+			r.cost.add(c, d.Seconds.Total, d.Rows)
+		}
+	}
+	limited := ctx
+	if !cfg.Deadline.IsZero() {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithDeadline(ctx, cfg.Deadline)
+		defer cancel()
+	}
+	complete = true
+	for round := range cfg.Repetitions {
+		for _, i := range rand.New(rand.NewPCG(cfg.Seed, uint64(round))).Perm(len(cells)) {
+			c := &cells[i]
+			if r.done[c.ID][round] {
+				continue
+			}
+			ok, err := r.repeat(limited, c, round)
+			switch {
+			case ctx.Err() != nil:
+				return r.out, false, ctx.Err()
+			case err != nil && !errors.Is(err, context.DeadlineExceeded):
+				return r.out, false, fmt.Errorf("bench: %s: %w", c.ID, err)
+			case err != nil || !ok:
+				complete = false
+			}
+		}
+	}
+	return r.out, complete, nil
+}
+
+// repeat runs one repetition of a cell where it fits in the time that is left.
+func (r *runner) repeat(ctx context.Context, c *Cell, round int) (bool, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline).Seconds()
+		if left <= 0 || r.cost.predict(c, r.cfg, !r.warm[c.ID]) > left {
+			return false, nil
+		}
+	}
+	if !r.warm[c.ID] {
+		for i := range r.cfg.Warmup {
+			// Streams of their own, far from those of every round.
+			rep, err := sample(ctx, c, r.cfg, 1<<62+uint64(i*c.Batch), min(c.Batch, r.cfg.Sequences))
+			if err != nil {
+				return false, err
+			}
+			r.cost.add(c, rep.Seconds.Total/float64(rep.Sequences)*float64(r.cfg.Sequences), 0)
+		}
+		r.warm[c.ID] = true
+	}
+	reset := resetPeak()
+	rep, err := sample(ctx, c, r.cfg, uint64(round)*uint64(r.cfg.Sequences), r.cfg.Sequences)
+	if err != nil {
+		return false, err
+	}
+	rep.PeakBytes, rep.PeakOfProcess = peak(), !reset
+	rep.Cell, rep.Round = c.ID, round
+	r.cost.add(c, rep.Seconds.Total, rep.Rows)
+	r.out = append(r.out, rep)
+	if r.cfg.OnRepetition != nil {
+		return true, r.cfg.OnRepetition(rep)
+	}
+	return true, nil
+}
+
+// sample draws sequences and counts and times what that takes.
+func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repetition, error) {
+	f := c.Model.Facts()
+	rep := Repetition{Kind: KindRepetition}
+	if cfg.Keep {
+		rep.IDs = make([][]int, n)
+	}
+	var text time.Duration
+	begin := time.Now()
+	totals, err := samplers.Sample(ctx, c.Model, func(yield func(samplers.Sequence) bool) {
+		for i := range n {
+			if !yield(samplers.Sequence{Index: first + uint64(i), Canvas: c.Canvas}) {
+				return
+			}
+		}
+	}, samplers.Config{
+		Sampler: c.Sampler, Seed: cfg.Seed, Batch: c.Batch, TimeConditioned: f.TimeConditioned,
+		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},
+		LogMass:    f.LogMass,
+	}, func(res samplers.Result) error {
+		rep.add(res, first)
+		if cfg.Text == nil {
+			return nil
+		}
+		started := time.Now()
+		err := cfg.Text(res.IDs)
+		text += time.Since(started)
+		return err
+	})
+	total := time.Since(begin)
+	if err != nil {
+		return Repetition{}, err
+	}
+	rep.NetworkCalls, rep.Rows, rep.Tokens = totals.NetworkCalls, totals.Rows, totals.Tokens
+	rep.Positions = totals.Rows * len(c.Canvas)
+	rep.Seconds = Seconds{Network: totals.Network.Seconds(), Sampling: (totals.Sampling - text).Seconds(), Rest: (total - totals.Network - totals.Sampling + text).Seconds(), Total: total.Seconds()}
+	return rep, nil
+}
+
+// costs remembers what repetitions took.
+type costs struct {
+	// worst is the longest of a cell's repetitions, in seconds.
+	worst map[string]float64
+	// perRow is the longest time of a row among cells that share a model and a length.
+	perRow map[costKey]float64
+}
+
+type costKey struct {
+	model  model.Model
+	length int
+}
+
+// add takes a repetition of a cell; rows is 0 where it was none but told the time.
+func (c *costs) add(cell *Cell, seconds float64, rows int) {
+	if c.worst == nil {
+		c.worst, c.perRow = make(map[string]float64), make(map[costKey]float64)
+	}
+	c.worst[cell.ID] = max(c.worst[cell.ID], seconds)
+	if rows > 0 {
+		k := costKey{cell.Model, len(cell.Canvas)}
+		c.perRow[k] = max(c.perRow[k], seconds/float64(rows))
+	}
+}
+
+// predict is what a repetition will take, in seconds, 0 where nothing is known. One that is
+// not warm takes its warming up too.
+func (c *costs) predict(cell *Cell, cfg Config, cold bool) float64 {
+	rows := cell.Law.All()
+	if math.IsNaN(rows) {
+		rows = float64(cell.Free)
+	}
+	out, known := c.worst[cell.ID]
+	if !known {
+		out = rows * float64(cfg.Sequences) * c.perRow[costKey{cell.Model, len(cell.Canvas)}]
+	}
+	if cold {
+		out += out * float64(cfg.Warmup*min(cell.Batch, cfg.Sequences)) / float64(cfg.Sequences)
+	}
+	return out
+}

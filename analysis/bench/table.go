@@ -1,0 +1,319 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/analysis/estimate"
+)
+
+// A column is a number of a cell.
+type column struct {
+	// quality says that it is of how good samples are, not of what they cost.
+	quality bool
+	// name has the unit in it, for CSV; head is that of the Markdown table, "" for one
+	// that is not shown there.
+	name, head string
+	// value is false where the cell has no such number.
+	value func(c *CellReport) (quantity, bool)
+}
+
+// quantity is a number with its standard error, NaN for one that has none.
+type quantity struct {
+	mean, se float64
+	// form is how Markdown writes it, "" for 4 digits.
+	form string
+	// text stands for it in Markdown, where it is set.
+	text string
+}
+
+func plain(x float64) quantity { return quantity{mean: x, se: math.NaN()} }
+
+// ofSummary is a column that every repeated cell has.
+func ofSummary(name, head string, get func(s *Summary) quantity) column {
+	return column{false, name, head, func(c *CellReport) (quantity, bool) {
+		if c.Summary == nil {
+			return quantity{}, false
+		}
+		q := get(c.Summary)
+		return q, !math.IsNaN(q.mean)
+	}}
+}
+
+func estimated(e estimate.Estimate) quantity { return quantity{mean: e.Mean, se: e.SE} }
+
+// columns are those of a report, in order. What no cell has, or what is 0 in all, is left
+// out of a table.
+func columns(r *Report) []column {
+	out := []column{
+		ofSummary("repetitions", "", func(s *Summary) quantity { return plain(float64(s.Repetitions)) }),
+		ofSummary("sequences", "", func(s *Summary) quantity { return plain(float64(s.Sequences)) }),
+		ofSummary("calls_per_sequence", "calls", func(s *Summary) quantity { return estimated(s.Calls) }),
+		{false, "expected_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
+			return plain(float64(c.Expected.Calls)), !math.IsNaN(float64(c.Expected.Calls))
+		}},
+		ofSummary("calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{mean: float64(s.CallsOff), se: math.NaN(), form: "%.1f"} }),
+		ofSummary("finish_calls_per_sequence", "finishing", func(s *Summary) quantity { return estimated(s.FinishCalls) }),
+		{false, "expected_finish_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
+			return plain(float64(c.Expected.Finish)), !math.IsNaN(float64(c.Expected.Finish))
+		}},
+		ofSummary("finish_calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{mean: float64(s.FinishOff), se: math.NaN(), form: "%.1f"} }),
+		ofSummary("events_per_sequence", "events", func(s *Summary) quantity {
+			if s.Events == nil {
+				return plain(math.NaN())
+			}
+			return estimated(*s.Events)
+		}),
+		{false, "expected_events_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
+			if c.Expected.Events == nil {
+				return quantity{}, false
+			}
+			return plain(*c.Expected.Events), true
+		}},
+		ofSummary("masks_left_per_sequence", "masks left", func(s *Summary) quantity { return estimated(s.Left) }),
+		ofSummary("total_s_per_sequence", "s/sequence", func(s *Summary) quantity { return estimated(s.Total) }),
+		ofSummary("network_s_per_sequence", "network s", func(s *Summary) quantity { return estimated(s.Network) }),
+		ofSummary("sampling_s_per_sequence", "sampling s", func(s *Summary) quantity { return estimated(s.Sampling) }),
+		ofSummary(restName, "rest s", func(s *Summary) quantity { return estimated(s.Rest) }),
+		ofSummary("total_over_network", "total/network", func(s *Summary) quantity { return estimated(s.Overhead) }),
+		ofSummary("tokens_per_s", "tokens/s", func(s *Summary) quantity { return estimated(s.Effective) }),
+		ofSummary("tokens_per_network_s", "", func(s *Summary) quantity { return estimated(s.InNetwork) }),
+		ofSummary("in_step_tokens_per_s", "in-step tokens/s", func(s *Summary) quantity { return estimated(s.InStep) }),
+		ofSummary("rows_per_call", "rows/call", func(s *Summary) quantity { return plain(s.RowsPerCall) }),
+		ofSummary("peak_memory_bytes", "", func(s *Summary) quantity { return plain(float64(s.PeakBytes)) }),
+		ofSummary("peak_memory_mib", "peak MiB", func(s *Summary) quantity {
+			return quantity{mean: float64(s.PeakBytes) / (1 << 20), se: math.NaN(), form: "%.0f"}
+		}),
+	}
+	if r.Settings.Baseline != "" {
+		out = append(out, ofSummary("seconds_over_baseline", "× baseline", func(s *Summary) quantity {
+			if s.Ratio == nil {
+				return plain(math.NaN())
+			}
+			return estimated(*s.Ratio)
+		}))
+	}
+	seen := make(map[string]bool)
+	for i := range r.Cells {
+		for _, q := range r.Cells[i].Quality {
+			for _, m := range q.Metrics {
+				if !seen[m.Name] {
+					seen[m.Name] = true
+					out = append(out, metricColumn(m))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func metricColumn(m Metric) column {
+	mark := map[string]string{"upper": "≤ ", "lower": "≥ "}[m.Bound]
+	head := strings.ReplaceAll(m.Name, "_", " ") + " (" + m.Unit + ")"
+	if head = mark + head; m.Detail {
+		head = ""
+	}
+	return column{true, m.Name + "_" + strings.ReplaceAll(m.Unit, "/", "_per_"), head, func(c *CellReport) (quantity, bool) {
+		e, ok := c.metric(m.Name)
+		q := estimated(e)
+		if math.Abs(q.mean) < rounding && q.se < rounding {
+			q.text = "0"
+		}
+		return q, ok
+	}}
+}
+
+// String is "mean ± se", the mean with as many digits as the error leaves it.
+func (q quantity) String() string {
+	form := cmpOr(q.form, "%.4g")
+	switch {
+	case q.text != "":
+		return q.text
+	case math.IsNaN(q.se) || q.se == 0:
+		return fmt.Sprintf(form, q.mean)
+	case math.IsInf(q.se, 1):
+		return fmt.Sprintf(form, q.mean) + " ± ?"
+	}
+	digits := max(1-int(math.Floor(math.Log10(q.se))), 0)
+	if digits > 12 || math.Abs(q.mean) < 1e-4 {
+		return fmt.Sprintf("%.4g ± %.1g", q.mean, q.se)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
+}
+
+// Table is a part of a report as text: a head and rows, settings first.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
+	// Settings counts the columns of settings.
+	Settings int
+}
+
+// Tables makes the tables of a report, what cells cost and how good their samples are: the
+// settings that vary, then the numbers that some cell has. constants are the settings that all
+// cells share, KEY=VALUE.
+func Tables(r *Report) (tables []Table, constants []string) {
+	varying, constants := vary(r)
+	for _, part := range []Table{{Title: "Cost"}, {Title: "Quality"}} {
+		t := part
+		t.Head, t.Settings = slices.Clone(varying), len(varying)
+		t.Rows = make([][]string, len(r.Cells))
+		for i := range r.Cells {
+			for _, key := range varying {
+				t.Rows[i] = append(t.Rows[i], short(r.Cells[i].Settings.Get(key)))
+			}
+		}
+		for _, col := range columns(r) {
+			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) || col.name == restName && !restCounts(r) {
+				continue
+			}
+			t.Head = append(t.Head, col.head)
+			for i := range r.Cells {
+				text := "–"
+				if q, ok := col.value(&r.Cells[i]); ok {
+					text = q.String()
+				}
+				t.Rows[i] = append(t.Rows[i], text)
+			}
+		}
+		if len(t.Head) > t.Settings || t.Title == "Cost" {
+			tables = append(tables, t)
+		}
+	}
+	if len(r.Rates) > 0 {
+		head, rows := RateTable(r.Rates)
+		tables = append(tables, Table{"Exponents of N", head, rows, 4})
+	}
+	return tables, constants
+}
+
+// vary returns the keys that vary among the cells that use them, and the others as
+// constants.
+func vary(r *Report) (varying, constants []string) {
+	for _, key := range settingKeys(r) {
+		var values []string
+		for i := range r.Cells {
+			if v := r.Cells[i].Settings.Get(key); v != "" && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 1 || key == KeySampler {
+			varying = append(varying, key)
+		} else if values[0] != "false" {
+			constants = append(constants, key+"="+short(values[0]))
+		}
+	}
+	return varying, constants
+}
+
+// settingKeys lists the settings of all cells, in the order that they have there.
+func settingKeys(r *Report) []string {
+	var keys []string
+	for i := range r.Cells {
+		at := 0
+		for _, f := range r.Cells[i].Settings {
+			if j := slices.Index(keys, f.Key); j >= 0 {
+				at = j + 1
+				continue
+			}
+			keys = slices.Insert(keys, at, f.Key)
+			at++
+		}
+	}
+	return keys
+}
+
+// short is a setting as a table shows it: "–" where the cell does not use it, a number with 6
+// digits.
+func short(text string) string {
+	if x, err := strconv.ParseFloat(text, 64); err == nil && len(text) > 7 {
+		return fmt.Sprintf("%.6g", x)
+	}
+	return cmpOr(text, "–")
+}
+
+const restName = "rest_s_per_sequence"
+
+// restCounts says whether the rest takes a hundredth of some cell's time.
+func restCounts(r *Report) bool {
+	return slices.ContainsFunc(r.Cells, func(c CellReport) bool {
+		return c.Summary != nil && c.Summary.Rest.Mean > 0.01*c.Summary.Total.Mean
+	})
+}
+
+// shown says whether some cell has another number than 0.
+func shown(r *Report, col column) bool {
+	for i := range r.Cells {
+		if q, ok := col.value(&r.Cells[i]); ok && q.mean != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Markdown writes the report's tables, and below them lines with what all cells share. lines
+// are more of them, such as where the model is from.
+func Markdown(w io.Writer, r *Report, lines ...string) error {
+	tables, constants := Tables(r)
+	var b bytes.Buffer
+	for _, t := range tables {
+		markdownTable(&b, t.Head, t.Rows, t.Settings)
+		b.WriteByte('\n')
+	}
+	paragraphs := lines
+	if len(constants) > 0 {
+		paragraphs = append([]string{"All: " + strings.Join(constants, ", ") + "."}, lines...)
+	}
+	for _, line := range append(paragraphs, r.Notes...) {
+		b.WriteString(line + "\n\n")
+	}
+	b.Truncate(b.Len() - 1)
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// markdownTable aligns numbers to the right; left counts the columns before them.
+func markdownTable(b *bytes.Buffer, head []string, rows [][]string, left int) {
+	width := make([]int, len(head))
+	for _, row := range append([][]string{head}, rows...) {
+		for i, text := range row {
+			width[i] = max(width[i], len([]rune(cell(text))), 3)
+		}
+	}
+	line := func(row []string) {
+		for i, text := range row {
+			text = cell(text)
+			pad := strings.Repeat(" ", width[i]-len([]rune(text)))
+			if i < left {
+				text += pad
+			} else {
+				text = pad + text
+			}
+			b.WriteString("| " + text + " ")
+		}
+		b.WriteString("|\n")
+	}
+	line(head)
+	for i, n := range width {
+		rule := strings.Repeat("-", n)
+		if i >= left {
+			rule = rule[1:] + ":"
+		}
+		b.WriteString("| " + rule + " ")
+	}
+	b.WriteString("|\n")
+	for _, row := range rows {
+		line(row)
+	}
+}
+
+// cell escapes what would end a cell of a table.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text)
+}

@@ -1,0 +1,117 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+)
+
+// sequences are the ids of all repetitions of a cell, in the order of their streams.
+func sequences(reps []Repetition, cell string) [][]int {
+	var of []Repetition
+	for _, r := range reps {
+		if r.Cell == cell {
+			of = append(of, r)
+		}
+	}
+	sortRounds(of)
+	var out [][]int
+	for _, r := range of {
+		out = append(out, r.IDs...)
+	}
+	return out
+}
+
+// TextQuality describes the samples of a cell without a model; false where none were
+// kept.
+func TextQuality(c *Cell, reps []Repetition, confidence float64) (Quality, bool) {
+	all := sequences(reps, c.ID)
+	if len(all) == 0 {
+		return Quality{}, false
+	}
+	x := quality.DescribeAll(all, c.Model.Facts().MaskID, confidence)
+	q := Quality{Kind: KindQuality, Cell: c.ID, Part: PartText}
+	add := func(name, unit string, e estimate.Estimate, detail bool) {
+		if !math.IsNaN(e.Mean) {
+			q.Metrics = append(q.Metrics, Metric{Name: name, Unit: unit, Value: e, Detail: detail})
+		}
+	}
+	add("entropy", "nats", x.Entropy, false)
+	add("pooled_entropy", "nats", x.PooledEntropy, true)
+	for n, e := range x.Distinct {
+		add(fmt.Sprintf("distinct_%d", n+1), "share", e, n != 1)
+	}
+	add("repeated_4", "share", x.Repeated, false)
+	add("longest_repeat", "tokens", x.LongestRepeat, true)
+	add("masks_left_share", "share", x.MasksLeft, true)
+	return q, true
+}
+
+// NELBOQuality estimates the NELBO of a cell's samples under the model that an evaluator
+// asks, in nats a token; false where no sample has one. draws is the number of draws of a
+// sample, 0 for the estimator's own.
+func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []Repetition, draws int, seed uint64, confidence float64) (Quality, bool, error) {
+	f := c.Model.Facts()
+	var targets []likelihood.Target
+	for _, ids := range sequences(reps, c.ID) {
+		t := likelihood.Target{IDs: ids}
+		for l, id := range c.Canvas {
+			if id == f.MaskID {
+				t.Free = append(t.Free, l)
+			}
+		}
+		targets = append(targets, t)
+	}
+	scored, err := quality.Self(ctx, e, targets, 0, likelihood.Config{Draws: draws, Seed: seed, Confidence: confidence})
+	if err != nil {
+		return Quality{}, false, err
+	}
+	scored = quality.Scorable(scored)
+	if len(scored) == 0 {
+		return Quality{}, false, nil
+	}
+	sum := likelihood.Summarize(scored, false, confidence)
+	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartNELBO, Metrics: []Metric{
+		{Name: "self_nelbo", Unit: "nats/token", Value: sum.NatsPerToken, Bound: "upper"},
+		{Name: "self_perplexity", Unit: "perplexity", Value: sum.PerplexityBound, Bound: "upper", Detail: true},
+	}}, true, nil
+}
+
+// JudgeQuality is the generative perplexity of a cell's samples under another model; false
+// where none has a text. text turns ids into text; a sequence with masks left has none.
+func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error)) (Quality, bool, error) {
+	mask := c.Model.Facts().MaskID
+	var texts []string
+	for _, ids := range sequences(reps, c.ID) {
+		if slices.Contains(ids, mask) {
+			continue
+		}
+		s, err := text(ids)
+		if err != nil {
+			return Quality{}, false, err
+		}
+		texts = append(texts, s)
+	}
+	if len(texts) == 0 {
+		return Quality{}, false, nil
+	}
+	judged, err := j.Score(ctx, texts)
+	if err != nil {
+		return Quality{}, false, err
+	}
+	sum := j.Summarize(judged)
+	if sum.Texts == 0 {
+		return Quality{}, false, nil
+	}
+	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartEvaluator, Metrics: []Metric{
+		{Name: "generative_perplexity", Unit: "perplexity", Value: sum.Perplexity},
+		{Name: "generative_entropy", Unit: "nats", Value: sum.Entropy},
+		{Name: "generative_mean_perplexity", Unit: "perplexity", Value: sum.MeanPerplexity, Detail: true},
+		{Name: "generative_nats_per_token", Unit: "nats/token", Value: sum.NatsPerToken, Detail: true},
+	}}, true, nil
+}

@@ -1,0 +1,140 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxValues bounds the values of one list.
+const maxValues = 4096
+
+// rangeForm is FIRST-LAST, FIRST-LAST+STEP or FIRST-LAST*FACTOR, of numbers that
+// are not negative.
+var rangeForm = regexp.MustCompile(`^([0-9.]+(?:[eE][-+]?[0-9]+)?)-([0-9.]+(?:[eE][-+]?[0-9]+)?)(?:([+*])([0-9.]+(?:[eE][-+]?[0-9]+)?))?$`)
+
+// Ints reads a list of whole numbers and ranges of them, each in least..most:
+// "8,16,32", "8-1024*2" (8, 16, …, 1024), "4-16+4" (4, 8, 12, 16) and "4-6"
+// (4, 5, 6). Values come in the order in which they stand there. It is an error where
+// one stands there twice, or a range is empty or does not move.
+func Ints(text string, least, most int) ([]int, error) {
+	values, err := numbers(text, float64(least), float64(most), true)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, len(values))
+	for i, v := range values {
+		out[i] = int(v)
+	}
+	return out, nil
+}
+
+// Floats is [Ints] for numbers that need not be whole. "inf" is a number where most
+// is infinite.
+func Floats(text string, least, most float64) ([]float64, error) {
+	return numbers(text, least, most, false)
+}
+
+// numbers reads both kinds: whole numbers up to 2^53 are exact as float64.
+func numbers(text string, least, most float64, whole bool) ([]float64, error) {
+	var out []float64
+	for _, item := range strings.Split(text, ",") {
+		item = strings.TrimSpace(item)
+		values, err := oneNumber(item, least, most, whole)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range values {
+			if slices.Contains(out, v) {
+				return nil, fmt.Errorf("bench: %.60q: %v stands there twice", text, v)
+			}
+			if len(out) == maxValues {
+				return nil, fmt.Errorf("bench: %.60q: more than %d values", text, maxValues)
+			}
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// oneNumber reads a number or a range.
+func oneNumber(item string, least, most float64, whole bool) ([]float64, error) {
+	if v, err := parse(item, least, most, whole); err == nil {
+		return []float64{v}, nil
+	}
+	m := rangeForm.FindStringSubmatch(item)
+	if m == nil {
+		_, err := parse(item, least, most, whole)
+		return nil, err
+	}
+	first, err := parse(m[1], least, most, whole)
+	if err != nil {
+		return nil, err
+	}
+	last, err := parse(m[2], least, most, whole)
+	if err != nil {
+		return nil, err
+	}
+	if last < first || math.IsInf(last, 0) {
+		return nil, fmt.Errorf("bench: range %.40q: is empty: the last number must be at least the first, and finite", item)
+	}
+	by, rule := 1.0, cmpOr(m[3], "+")
+	if m[4] != "" {
+		if by, err = parse(m[4], 0, math.MaxFloat64, whole); err != nil {
+			return nil, err
+		}
+	}
+	if rule == "+" && !(by > 0) || rule == "*" && (!(by > 1) || first == 0) {
+		return nil, fmt.Errorf("bench: range %.40q: does not move: add more than 0, or multiply more than 0 by more than 1", item)
+	}
+	var out []float64
+	for k := 0; ; k++ {
+		v := first + float64(k)*by
+		if rule == "*" {
+			v = first * math.Pow(by, float64(k))
+		}
+		// 12 digits: that 0.1 + 2·0.1 is 0.3, and a last value is not missed by rounding.
+		v = round12(v)
+		if v > last || math.IsInf(v, 1) {
+			return out, nil
+		}
+		if len(out) == maxValues || len(out) > 0 && v == out[len(out)-1] {
+			return nil, fmt.Errorf("bench: range %.40q: more than %d values", item, maxValues)
+		}
+		out = append(out, v)
+	}
+}
+
+func cmpOr(s, or string) string {
+	if s == "" {
+		return or
+	}
+	return s
+}
+
+func round12(x float64) float64 {
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return x
+	}
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
+	return v
+}
+
+// parse reads one number in least..most.
+func parse(text string, least, most float64, whole bool) (float64, error) {
+	if whole {
+		n, err := strconv.ParseInt(text, 10, 54)
+		if err != nil || float64(n) < least || float64(n) > most {
+			return 0, fmt.Errorf("bench: %.40q is not a whole number in %.0f..%.0f: give numbers, or a range such as 8-64*2 or 4-16+4", text, least, most)
+		}
+		return float64(n), nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= least && v <= most) {
+		return 0, fmt.Errorf("bench: %.40q is not a number in %g..%g: give numbers, or a range such as 0.5-1+0.1", text, least, most)
+	}
+	return v, nil
+}

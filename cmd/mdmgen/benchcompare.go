@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/analysis/bench"
+)
+
+// maxReport bounds a report that is compared, in bytes.
+const maxReport = 1 << 30
+
+// benchCompare compares two reports without running anything.
+func benchCompare(c *cli.Context, s streams) error {
+	if !c.IsSet("compare") || c.NArg() > 1 {
+		return usagef("bench: unexpected argument %q; with --compare it takes one report", c.Args().Get(c.NArg()-1))
+	}
+	for _, f := range benchFlags() {
+		if name := f.Names()[0]; name != "compare" && name != "confidence" && given(c, name) {
+			return usagef("--%s: has no meaning where two reports are compared", name)
+		}
+	}
+	old, err := readReport(c.String("compare"))
+	if err != nil {
+		return err
+	}
+	now, err := readReport(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if c.IsSet("confidence") {
+		now.Settings.Confidence = c.Float64("confidence")
+	}
+	return bench.Compare(old, now).Print(s.out)
+}
+
+// readReport reads a report in JSON.
+func readReport(path string) (*bench.Report, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > maxReport {
+		err = fmt.Errorf("%d bytes: a report has at most %d", info.Size(), maxReport)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--compare %s: %w", path, unwrapPath(err))
+	}
+	r, err := bench.ReadReport(data)
+	if err != nil {
+		return nil, fmt.Errorf("--compare %s: %s", path, bare(err))
+	}
+	return r, nil
+}

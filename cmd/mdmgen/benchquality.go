@@ -1,0 +1,308 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/model/causal"
+	"mdmgen/samplers"
+	"mdmgen/tokenize"
+)
+
+// benchWindows is the number of windows that --context takes, at most.
+const benchWindows = 8
+
+// nelboSeed keeps the draws of NELBOs apart from the streams of sequences.
+const nelboSeed = 0x6e656c626f // "nelbo"
+
+// benchQuality is what --quality asks for.
+type benchQuality struct {
+	parts  []string
+	errors *bench.Errors
+	cfg    bench.ErrorConfig
+	// judge and evaluator are nil without --evaluator.
+	judge     *quality.Judge
+	evaluator *causal.Model
+}
+
+func (q *benchQuality) close() {
+	if q.evaluator != nil {
+		q.evaluator.Close()
+	}
+}
+
+func (q *benchQuality) has(part string) bool { return slices.Contains(q.parts, part) }
+func (q *benchQuality) any() bool            { return len(q.parts) > 0 }
+func (q *benchQuality) needsIDs() bool {
+	return q.has(bench.PartText) || q.has(bench.PartNELBO) || q.has(bench.PartEvaluator)
+}
+
+// prepareQuality reads what --quality needs once the model is open.
+func (r *benching) prepareQuality() (err error) {
+	q := &r.quality
+	if q.parts, err = benchParts(r.c); err != nil {
+		return err
+	}
+	if r.c.IsSet("evaluator") {
+		q.parts = append(q.parts, bench.PartEvaluator)
+	}
+	if len(q.parts) == 0 {
+		return nil
+	}
+	set := &bench.QualitySettings{Parts: q.parts}
+	r.settings.Quality = set
+	if q.has(bench.PartNELBO) {
+		set.Draws = cmp.Or(r.c.Int("draws"), 16)
+	}
+	if q.has(bench.PartEvaluator) {
+		if err := r.openEvaluator(); err != nil {
+			return err
+		}
+		protocol := q.judge.Protocol()
+		set.Protocol = &protocol
+	}
+	if !q.has(bench.PartError) {
+		return nil
+	}
+	set.ErrorLength, set.ErrorSamples = r.c.Int("error-length"), cmp.Or(r.c.Int("error-samples"), benchErrorSamples)
+	targets, err := r.targets(set)
+	if err != nil {
+		return err
+	}
+	q.cfg = bench.ErrorConfig{
+		Targets: targets, Samples: set.ErrorSamples, Seed: r.settings.Seed, Confidence: r.settings.Confidence,
+		Evaluator: func(d samplers.Draw) (*likelihood.Evaluator, error) {
+			return likelihood.New(r.cells[0].Model, likelihood.Options{Draw: d})
+		},
+	}
+	q.errors = bench.GroupErrors(r.cells, set.ErrorLength)
+	return nil
+}
+
+// openEvaluator opens the model of --evaluator with its tokenizer.
+func (r *benching) openEvaluator() error {
+	if r.tokenizer == nil {
+		return missingf("--evaluator reads text, which needs a tokenizer: give one with --tokenizer")
+	}
+	ctx, cancel := r.limited()
+	defer cancel()
+	ref := r.c.String("evaluator")
+	runtime, err := runtimeConfig(r.c, r.streams)
+	if err != nil {
+		return err
+	}
+	runtime.Threads = r.cells[0].Setting.Threads
+	if r.quality.evaluator, err = causal.Open(ctx, ref, runtime); err != nil {
+		return err
+	}
+	var t *tokenize.Tokenizer
+	if path := r.c.String("evaluator-tokenizer"); path != "" {
+		t, err = namedTokenizer("--evaluator-tokenizer", path)
+	} else {
+		dir := ref
+		if filepath.Ext(ref) == ".onnx" {
+			dir = filepath.Dir(ref)
+		}
+		if t, err = tokenize.Open(dir); errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
+			t, err = tokenize.Open(filepath.Dir(dir))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = missingf("--evaluator %s: there is no tokenizer.json beside it: give its own with --evaluator-tokenizer", ref)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.quality.judge, err = quality.NewJudge(r.quality.evaluator, r.quality.evaluator.Origin().Digest, t, quality.GenerativeConfig{BOS: r.c.String("evaluator-bos"), Confidence: r.settings.Confidence})
+	if err != nil {
+		return usagef("--evaluator %s: %s", ref, bare(err))
+	}
+	return nil
+}
+
+// targets are the windows of the sampling error, and sets their length.
+func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, error) {
+	f := r.facts
+	d := set.ErrorLength
+	switch {
+	case f.FixedLength && d == 0:
+		d = min(f.Length, likelihood.MaxFree)
+	case d == 0:
+		d = min(benchErrorLength, f.Length)
+	case d > f.Length:
+		return nil, usagef("--error-length %d: the model takes canvases of at most %d positions", d, f.Length)
+	}
+	set.ErrorLength = d
+	if !r.c.IsSet("context") {
+		if f.FixedLength && d != f.Length {
+			return nil, usagef("--error-length %d: the model takes canvases of exactly %d positions", d, f.Length)
+		}
+		if f.Shift {
+			return nil, usagef("--quality error: the network predicts position l from row l−1, and has no row for the first: give --context")
+		}
+		return []likelihood.Target{likelihood.Whole(make([]int, d))}, nil
+	}
+	path := r.c.String("context")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--context %s: %w", path, unwrapPath(err))
+	}
+	if r.tokenizer == nil {
+		return nil, missingf("--context needs a tokenizer: give one with --tokenizer")
+	}
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("--context %s: the text is not valid UTF-8", path)
+	}
+	ids, err := r.tokenizer.EncodePlain(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("--context %s: %w", path, err)
+	}
+	l := layout{facts: f}
+	for _, id := range ids {
+		if err := l.clean(id); err != nil {
+			return nil, fmt.Errorf("--context %s: the tokenizer does not fit the model: %w", path, err)
+		}
+	}
+	n := len(ids) / f.Length
+	if n == 0 {
+		return nil, fmt.Errorf("--context %s: %d tokens: must have at least %d, the length of a canvas", path, len(ids), f.Length)
+	}
+	out := cutWindows(ids, f.Length, d, min(n, benchWindows))
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(raw)
+	set.Context = "sha256:" + hex.EncodeToString(sum[:])
+	return out, nil
+}
+
+// cutWindows takes n canvases, evenly spread over a text, whose middle d positions are
+// free.
+func cutWindows(ids []int, length, d, n int) []likelihood.Target {
+	var out []likelihood.Target
+	for i := range n {
+		from := i * (len(ids) / length / n) * length
+		t := likelihood.Target{IDs: ids[from : from+length]}
+		for l := range d {
+			t.Free = append(t.Free, (length-d)/2+l)
+		}
+		// A network that predicts a position from the one before it has no row for the first.
+		if t.Free[0] == 0 && length > d {
+			for i := range t.Free {
+				t.Free[i]++
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// look measures what --quality asks for, and says whether all of it is done.
+func (r *benching) look() (complete bool, err error) {
+	complete = true
+	ctx, cancel := r.limited()
+	defer cancel()
+	if q := &r.quality; q.errors != nil {
+		bar := newBar(r.streams.err, q.errors.Work(q.cfg)-len(r.log.Errors), true, "sampling error", "texts")
+		q.cfg.Done = r.log.Errors
+		q.cfg.OnSample = func(s bench.ErrorSample) error {
+			bar.add(1)
+			r.log.Errors = append(r.log.Errors, s)
+			return r.keep(s)
+		}
+		complete, err = q.errors.Measure(ctx, q.cfg)
+		bar.clear()
+		if err != nil {
+			return false, benchFailed(err)
+		}
+	}
+	for _, part := range []string{bench.PartNELBO, bench.PartEvaluator} {
+		for i := range r.cells {
+			if !r.quality.has(part) {
+				break
+			}
+			ok, err := r.judgeCell(ctx, &r.cells[i], part)
+			if err != nil {
+				return false, err
+			}
+			complete = complete && ok
+		}
+	}
+	return complete, nil
+}
+
+// qualityOf collects a cell's parts.
+func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
+	var out []bench.Quality
+	if r.quality.errors != nil {
+		if q, ok := r.quality.errors.Quality(c); ok {
+			out = append(out, q)
+		}
+	}
+	if r.quality.has(bench.PartText) {
+		if q, ok := bench.TextQuality(c, r.log.Repetitions, r.settings.Confidence); ok {
+			out = append(out, q)
+		}
+	}
+	for _, q := range r.log.Quality {
+		if q.Cell == c.ID && len(q.Metrics) > 0 {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// judgeCell works out a part for a cell that has all its repetitions; false where it has
+// not, or the time is over.
+func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (bool, error) {
+	n := 0
+	for _, rep := range r.log.Repetitions {
+		if rep.Cell == c.ID {
+			n++
+		}
+	}
+	for _, q := range r.log.Quality {
+		if q.Cell == c.ID && q.Part == part {
+			return true, nil
+		}
+	}
+	if n < r.settings.Repetitions || ctx.Err() != nil {
+		return false, nil
+	}
+	q, ok, err := r.part(ctx, c, part)
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case err != nil:
+		return false, benchFailed(err)
+	case !ok:
+		q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // masks are left everywhere
+	}
+	r.log.Quality = append(r.log.Quality, q)
+	return true, r.keep(q)
+}
+
+func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {
+	if part == bench.PartEvaluator {
+		return bench.JudgeQuality(ctx, r.quality.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.tokenizer.Decode(ids) })
+	}
+	e, err := likelihood.New(c.Model, likelihood.Options{})
+	if err != nil {
+		return bench.Quality{}, false, err
+	}
+	return bench.NELBOQuality(ctx, e, c, r.log.Repetitions, r.settings.Quality.Draws, r.settings.Seed^nelboSeed, r.settings.Confidence)
+}
