@@ -89,7 +89,7 @@ func theorem4(out *draft, ws []window, x drawn, cfg Config) {
 		off[i], ratios[i] = x.logs[i]+w.chain, math.Exp(-w.fhs-x.logs[i])
 	}
 	drawsAgree(out, x.logs, off, cfg.Confidence)
-	normalised(out, ratios, cfg.Confidence, "the left-to-right chain")
+	normalised(out, ratios, 0, cfg.Confidence, "the left-to-right chain")
 	pinsker(out, ws, cfg.Confidence)
 	tv := func(w window) float64 { return shortfall(w.chain, w.fhs) }
 	for i, c := range cfg.Cases {

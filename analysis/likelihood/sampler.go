@@ -102,7 +102,7 @@ func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (E
 		}
 		return Exact{NegLog: tables[0].FHS()}, nil
 	case set.Sampler == "fhs":
-		table, err := e.TimedTable(ctx, t, 0, false)
+		table, err := e.TimedTableWithin(ctx, t, 0, false)
 		if err != nil {
 			return Exact{}, err
 		}

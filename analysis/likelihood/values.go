@@ -13,7 +13,10 @@ type Values struct {
 	Sampler Exact
 	// NELBO, FHS, LeftToRight and ScoreEntropy come from the same rows.
 	NELBO, FHS, LeftToRight, ScoreEntropy *float64
-	Rows                                  int
+	// Unresolved says that ScoreEntropy is missing because its quadrature does not
+	// converge.
+	Unresolved bool
+	Rows       int
 }
 
 // entropyFree is up to how many free positions [Evaluator.Values] integrates the score
@@ -74,15 +77,17 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampl
 	if err := e.Check(t); err != nil {
 		return err
 	}
-	table, err := e.TimedTable(ctx, t, 0, true)
+	table, err := e.TimedTableWithin(ctx, t, 0, true)
 	if err != nil {
 		return err
 	}
 	fhs := table.FHS()
 	v.Sampler = Exact{NegLog: fhs.Value, QuadratureError: fhs.Error}
 	v.FHS, v.NELBO = &fhs.Value, pointer(table.NELBO().Value)
-	if !e.changed {
-		v.ScoreEntropy = pointer(table.ScoreEntropy().Raw)
+	if entropy := table.ScoreEntropy(); !e.changed && entropy.Resolved() {
+		v.ScoreEntropy = pointer(entropy.Raw)
+	} else {
+		v.Unresolved = !e.changed
 	}
 	return nil
 }

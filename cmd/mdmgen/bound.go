@@ -20,8 +20,9 @@ const (
 	// boundWindows is the number of windows of a text, and of samples of a law, where none
 	// is given.
 	boundWindows = 64
-	// boundDraws is the number of samples of the normalisation, which take few rows.
-	boundDraws = 128
+	// boundTimedLength is the length of a window of a time-conditioned network where none is
+	// given: exact values take 2^d rows at each of about a hundred times.
+	boundTimedLength = 6
 	// boundPlans is K for windows that are too long for exact values.
 	boundPlans = 16
 	// boundSteps are the numbers of steps where none are given.
@@ -65,10 +66,10 @@ func boundFlags() []cli.Flag {
 	own := []cli.Flag{
 		&cli.BoolFlag{Name: "plan-only", Category: catEstimate, Usage: "tell the collision bounds of samplers, without a network"},
 		&cli.StringFlag{Name: "q0", Category: catEstimate, Usage: "`LAW` that is taken for the data's: chain, the network's left-to-right chain"},
-		&cli.IntFlag{Name: "draws", Category: catEstimate, DefaultText: fmt.Sprintf("%d; %d with --q0", boundDraws, boundWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"},
+		&cli.IntFlag{Name: "draws", Category: catEstimate, DefaultText: fmt.Sprintf("16 to 128 by their rows; %d with --q0", boundWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"},
 		&cli.IntFlag{Name: "plans", Category: catEstimate, DefaultText: strconv.Itoa(boundPlans), Usage: "bound by `K` plans a window in place of exact values"},
 		&cli.Float64Flag{Name: "confidence", Value: estimate.DefaultConfidence, Category: catEstimate, Usage: "probability `P` of the intervals; verdicts have their own"},
-		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: strconv.Itoa(exactLength), Usage: "`N` tokens of a window"},
+		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: fmt.Sprintf("%d; %d for a time-conditioned network", exactLength, boundTimedLength), Usage: "`N` tokens of a window"},
 		&cli.IntFlag{Name: "windows", Category: catInput, DefaultText: strconv.Itoa(boundWindows), Usage: "the first `N` windows"},
 		&cli.StringFlag{Name: "sampler", Value: "euler,tweedie", Category: catSample, Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(boundSamplers(), ", ")},
 		&cli.StringFlag{Name: "steps", Value: boundSteps, Category: catSample, Usage: "`LIST` of numbers of steps"},

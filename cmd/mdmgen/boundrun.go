@@ -20,7 +20,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		seed = rand.Uint64() >> 11
 	}
 	set.Seed, set.Confidence, set.Batch = &seed, c.Float64("confidence"), c.Int("batch")
-	cfg := bound.Config{Cases: r.cases, Draws: cmp.Or(c.Int("draws"), boundDraws), Seed: seed, Confidence: set.Confidence}
+	cfg := bound.Config{Cases: r.cases, Draws: c.Int("draws"), Seed: seed, Confidence: set.Confidence}
 	if c.IsSet("q0") {
 		target, err := r.canvas(m.Facts())
 		if err != nil {
@@ -33,6 +33,9 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		})
 	}
 	in := &scoring{c: c, streams: r.streams, model: m, facts: m.Facts(), evaluator: e, short: true, most: cmp.Or(c.Int("windows"), boundWindows)}
+	if in.facts.TimeConditioned {
+		in.shortLength = boundTimedLength
+	}
 	if err := in.findTokenizer(); err != nil {
 		return err
 	}
@@ -52,6 +55,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 		long = long || len(w.Free) > likelihood.MaxFree
 	}
+	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws
 	if long {
 		if c.IsSet("draws") {
