@@ -21,6 +21,17 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	}
 	set.Seed, set.Confidence, set.Batch = &seed, c.Float64("confidence"), c.Int("batch")
 	cfg := bound.Config{Cases: r.cases, Draws: c.Int("draws"), Seed: seed, Confidence: set.Confidence}
+	if c.String("q0") == "own" {
+		target, err := r.canvas(m.Facts())
+		if err != nil {
+			return err
+		}
+		cfg.Draws, cfg.Plans = cmp.Or(c.Int("draws"), boundWindows), cmp.Or(c.Int("plans"), boundPlans)
+		set.Draws, set.Plans, set.Samplers = cfg.Draws, cfg.Plans, nil
+		return r.run(m, nil, cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
+			return bound.Own(c.Context, e, target, cfg)
+		})
+	}
 	if c.IsSet("q0") {
 		target, err := r.canvas(m.Facts())
 		if err != nil {
@@ -61,13 +72,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		if c.IsSet("draws") {
 			return usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree)
 		}
-		for _, flag := range []string{"sampler", "steps", "grid", "noise", "T", "delta", "tau", "finish"} {
-			if c.IsSet(flag) {
-				return usagef("--%s: the bound by plans is that of first-hitting alone; it needs windows of at most %d positions, without --plans", flag, likelihood.MaxFree)
-			}
-		}
 		cfg.Draws, cfg.Plans, total = 0, cmp.Or(c.Int("plans"), boundPlans), len(targets)
-		set.Samplers = nil
 		work = func(cfg bound.Config) (bound.Report, error) {
 			return bound.Long(c.Context, e, targets, cluster, cfg)
 		}
@@ -94,11 +99,12 @@ func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
 	case n > f.Length:
 		return likelihood.Target{}, usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
 	}
-	if n > likelihood.MaxFree {
+	own := r.c.String("q0") == "own"
+	if n > likelihood.MaxFree && !own {
 		return likelihood.Target{}, usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
 	}
 	if f.Shift {
-		return likelihood.Target{}, usagef("--q0 chain: the network predicts position l from row l−1, and has no row for the first")
+		return likelihood.Target{}, usagef("--q0: the network predicts position l from row l−1, and has no row for the first")
 	}
 	r.settings.Length = n
 	return likelihood.Whole(make([]int, n)), nil
