@@ -117,7 +117,7 @@ func eachLong(ws []longWindow, f func(w longWindow) float64) []float64 {
 
 // longCases adds the bounds of the cases, and a picture against N.
 func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64, string) Value, cfg Config) {
-	plot := Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window against the number of steps", cfg.Plans), X: "N", Y: "nats", LogX: true}
+	plot := Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window", cfg.Plans), X: "N", Y: "nats", LogX: true}
 	first := Series{Name: "fhs"}
 	fhs := value(func(w longWindow) float64 { return w.bound }, "upper")
 	var refused []string

@@ -149,6 +149,26 @@ func TestEffective(t *testing.T) {
 	}
 }
 
+// TestChainInterrupted: the same of both sets of samples.
+func TestChainInterrupted(t *testing.T) {
+	for _, after := range []int{1, 2} {
+		m, e := openWorld(t, "xor3-mixed")
+		ctx, cancel := context.WithCancel(context.Background())
+		calls := 0
+		r, err := Chain(ctx, m, e, likelihood.Whole(make([]int, 3)), Config{Draws: 1030, Seed: 1, Cases: grids(t, "", 4, 8), Done: func(int) {
+			if calls++; calls == after {
+				cancel()
+			}
+		}})
+		if err == nil || len(r.Lines) == 0 {
+			t.Fatalf("error %v, %d lines", err, len(r.Lines))
+		}
+		if n := find(t, r, "theorem4").Left.N; n == 0 || n > 1030 || !r.Holds {
+			t.Errorf("%d samples: %+v", n, r.Lines)
+		}
+	}
+}
+
 // TestTextInterrupted: the report is about the windows that were done.
 func TestTextInterrupted(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "timed3"} {
