@@ -17,7 +17,8 @@ import (
 // masked. Samples of q0 give KL(q0‖P_FHS) and ε″ = E[NELBO] − H(q0), both sides of the
 // paper's Theorem 4, and the distances from q0 of the other samplers; samples of P_FHS give
 // TV(P_FHS,P_N) and KL(P_FHS‖P_N), and how they fall with N. t names the canvas: its free
-// positions are drawn, the others are given.
+// positions are drawn, the others are given. When ctx ends, the report is about the samples
+// that were done.
 func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	if err := timeFree(e); err != nil {
 		return Report{}, err
@@ -37,21 +38,26 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	if err != nil {
 		return Report{}, err
 	}
-	chain, err := w.windows(ctx, fromChain.targets, nil)
-	if err != nil {
-		return Report{}, err
+	chain, ended := w.windows(ctx, fromChain.targets, nil)
+	if ended != nil && (len(chain) == 0 || ctx.Err() == nil) {
+		return Report{}, ended
 	}
+	fromChain.logs = fromChain.logs[:len(chain)]
 	theorem4(out, chain, fromChain, cfg)
-	// First-hitting reveals in uniform order, and without time the hitting times say no more.
-	fromFHS, err := draw(ctx, m, targets, uniform, cfg.Seed^seedFHS)
-	if err != nil {
-		return Report{}, err
+	var fhs []window
+	if ended == nil {
+		// First-hitting reveals in uniform order, and without time the hitting times say no more.
+		var fromFHS drawn
+		if fromFHS, ended = draw(ctx, m, targets, uniform, cfg.Seed^seedFHS); ended == nil {
+			fhs, ended = w.windows(ctx, fromFHS.targets, nil)
+		}
+		if ended != nil && ctx.Err() == nil {
+			return Report{}, ended
+		}
+		if len(fhs) > 0 {
+			discretisation(out, fhs, cfg, e.FullSupport())
+		}
 	}
-	fhs, err := w.windows(ctx, fromFHS.targets, nil)
-	if err != nil {
-		return Report{}, err
-	}
-	discretisation(out, fhs, cfg, e.FullSupport())
 	out.Notes = append(out.Notes,
 		"q0 is the network's own left-to-right chain. KL(q0‖P_FHS), ε″ and the distances from q0 measure how inconsistent the network is between orders, and not its error on a text.",
 		"TV(P_FHS, P_N) and KL(P_FHS‖P_N) measure what the sampler's grid costs and nothing else; TV(q0, P_N) levels off at TV(q0, P_FHS).",
@@ -61,7 +67,7 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 	if len(fhs) > 0 && masksStay(cfg.Cases) {
 		out.Notes = append(out.Notes, "Where masks stay at the end, TV tends to 1−(1−p_M)^d as N grows, and KL to −d·log(1−p_M).")
 	}
-	return out.finish(), nil
+	return out.finish(), ended
 }
 
 func masksStay(cases []Case) bool {
@@ -91,7 +97,7 @@ func theorem4(out *draft, ws []window, x drawn, cfg Config) {
 		off[i], ratios[i] = x.logs[i]+w.chain, math.Exp(-w.fhs-x.logs[i])
 	}
 	drawsAgree(out, x.logs, off, cfg.Confidence)
-	normalised(out, ratios, cfg.Confidence, "the left-to-right chain")
+	normalised(out, ratios, 0, cfg.Confidence, "the left-to-right chain")
 	pinsker(out, ws, cfg.Confidence)
 	tv := func(w window) float64 { return quality.Shortfall(w.chain, w.fhs) }
 	for i, c := range cfg.Cases {

@@ -20,7 +20,8 @@ type drawn struct {
 const drawRows = 64
 
 // draw fills the free positions of each target, whose tokens there are not looked at, one
-// by one along an order of their indices; tokens come from the network's own distribution.
+// by one along an order of their indices; tokens come from the network's own distribution,
+// at the times of the ordered sampler where it looks at the time.
 // Probabilities are taken from what tokens are drawn from and from nothing that the
 // likelihoods compute, so that the two can be compared. Sample i has the stream (seed, i).
 func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, seed uint64) (drawn, error) {
@@ -41,6 +42,7 @@ func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][
 	}
 	probabilities := make([]float64, f.Columns)
 	var ids, positions []int64
+	var sigma []float64
 	for from := 0; from < len(ts); {
 		// A call has canvases of one length with one number of positions to fill.
 		to := from
@@ -48,7 +50,7 @@ func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][
 			to++
 		}
 		for step := range orders[from] {
-			ids, positions = ids[:0], positions[:0]
+			ids, positions, sigma = ids[:0], positions[:0], sigma[:0]
 			for i := from; i < to; i++ {
 				for _, id := range out.targets[i].IDs {
 					ids = append(ids, int64(id))
@@ -58,8 +60,13 @@ func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][
 					l--
 				}
 				positions = append(positions, l)
+				if f.TimeConditioned {
+					// m of d masked: the ordered sampler asks at λ = m/(d+1).
+					d := len(orders[i])
+					sigma = append(sigma, -math.Log1p(-float64(d-step)/float64(d+1)))
+				}
 			}
-			rows, err := m.Logits(ctx, to-from, ids, positions, nil)
+			rows, err := m.Logits(ctx, to-from, ids, positions, sigma)
 			if err != nil {
 				return drawn{}, err
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
@@ -15,7 +16,9 @@ import (
 // first-hitting a window have costs −log p, whose mean is an unbiased estimate of the
 // NELBO, and −log of the mean p is an upper bound on −log P_FHS in expectation. Their
 // difference is a lower bound on the gap in expectation, larger with more plans. A window
-// takes K·d network rows; the network may be time-conditioned.
+// takes K·d network rows; the network may be time-conditioned. Each sampler of cfg.Cases has its bound
+// by K plans beside, and a bound from the other side where that is valid. When ctx ends, the
+// report is about the windows that were done.
 func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
 	if len(ts) == 0 || cfg.Plans < 2 {
 		return Report{}, fmt.Errorf("bound: %d windows, %d plans: must be at least 1 and 2", len(ts), cfg.Plans)
@@ -25,43 +28,163 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 	if err != nil {
 		return Report{}, err
 	}
-	means, bounds := make([]float64, len(ts)), make([]float64, len(ts))
+	var ws []longWindow
+	var ended error
 	for i := range ts {
-		if err := e.Check(ts[i]); err != nil {
-			return Report{}, err
-		}
-		costs, err := pathCosts(ctx, e, &ts[i], fhs, cfg.Plans, samplers.NewStream(cfg.Seed^seedPlans, uint64(i)))
+		w, err := longOne(ctx, e, &ts[i], i, fhs, cfg)
 		if err != nil {
-			return Report{}, err
+			if ended = err; len(ws) == 0 || ctx.Err() == nil {
+				return Report{}, err
+			}
+			break
 		}
-		means[i], bounds[i] = planBound(costs)
+		ws = append(ws, w)
 		if cfg.Done != nil {
 			cfg.Done(1)
 		}
 	}
-	gaps := make([]float64, len(ts))
-	for i := range gaps {
-		gaps[i] = means[i] - bounds[i]
+	if cluster != nil {
+		cluster = cluster[:len(ws)]
 	}
 	out := newDraft("text")
-	value := func(x []float64, bound string) Value {
-		v := of(mean(x, cluster, cfg.Confidence))
+	value := func(f func(w longWindow) float64, bound string) Value {
+		v := of(mean(eachLong(ws, f), cluster, cfg.Confidence))
 		v.Bound = bound
 		return v
 	}
+	nelbo, upper := func(w longWindow) float64 { return w.mean }, func(w longWindow) float64 { return w.bound }
+	gap := func(w longWindow) float64 { return minus(w.mean, w.bound) }
+	gaps := eachLong(ws, gap)
 	out.estimated(Line{
 		Name: "plans", Statement: fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans),
-		Left: value(bounds, "upper"), Right: value(means, ""), Gap: value(gaps, "lower"),
+		Left: value(upper, "upper"), Right: value(nelbo, ""), Gap: value(gap, "lower"),
 	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, cluster, c) })
 	plot := Plot{Name: "gap", Title: "NELBO − K-plan bound by window, a lower bound on the gap", X: "window", Y: "nats", Series: []Series{{Name: "gap"}}}
 	for i, g := range gaps {
 		addTo(&plot.Series[0], Point{X: float64(i), Y: g})
 	}
-	out.Plots = append(out.Plots, plot)
+	out.Plots = append(out.Plots, plot, byPlans(ws, cluster, cfg))
+	longCases(out, ws, value, cfg)
 	out.Notes = append(out.Notes,
 		"The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
 		"The entropy H(q0) of the text is not known and cancels: the gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
-	return out.finish(), nil
+	if len(cfg.Cases) > 0 {
+		out.Notes = append(out.Notes, "A bound by K plans falls with K, in expectation, to −log P; the difference of two such bounds bounds nothing.")
+	}
+	return out.finish(), ended
+}
+
+// longWindow is what is known of one window.
+type longWindow struct {
+	// costs are −log of the probabilities of paths of first-hitting, mean their mean and bound −log of
+	// the mean probability.
+	costs       []float64
+	mean, bound float64
+	// upper are the bounds by plans of the cases, lower those from the other side.
+	upper []float64
+	lower []*likelihood.Lower
+}
+
+func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, i int, fhs *samplers.Sampler, cfg Config) (longWindow, error) {
+	if err := e.Check(*t); err != nil {
+		return longWindow{}, err
+	}
+	var w longWindow
+	var err error
+	if w.costs, err = pathCosts(ctx, e, t, fhs, cfg.Plans, samplers.NewStream(cfg.Seed^seedPlans, uint64(i))); err != nil {
+		return w, err
+	}
+	w.mean, w.bound = planBound(w.costs)
+	for _, c := range cfg.Cases {
+		r, err := e.Estimate(ctx, []likelihood.Target{*t}, uint64(i), likelihood.Config{
+			Form: likelihood.Plans, Draws: 1, Plans: cfg.Plans, Sampler: c.Sampler, Seed: cfg.Seed ^ seedPlans, Confidence: cfg.Confidence,
+		})
+		if err != nil {
+			return w, fmt.Errorf("%s: %w", c, err)
+		}
+		w.upper, w.lower = append(w.upper, r[0].Nats.Mean), append(w.lower, r[0].Lower)
+	}
+	return w, nil
+}
+
+func eachLong(ws []longWindow, f func(w longWindow) float64) []float64 {
+	out := make([]float64, len(ws))
+	for i, w := range ws {
+		out[i] = f(w)
+	}
+	return out
+}
+
+// longCases adds the bounds of the cases, and a picture against N.
+func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64, string) Value, cfg Config) {
+	plot := Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window", cfg.Plans), X: "N", Y: "nats", LogX: true}
+	first := Series{Name: "fhs"}
+	fhs := value(func(w longWindow) float64 { return w.bound }, "upper")
+	var refused []string
+	why := ""
+	for i, c := range cfg.Cases {
+		upper := value(func(w longWindow) float64 { return w.upper[i] }, "upper")
+		out.add(Line{
+			Name: "plans " + c.String(), Statement: fmt.Sprintf("bounds by %d plans on E[−log P_FHS] and on E[−log P_N], the line's sampler and N", cfg.Plans),
+			Left: fhs, Right: upper, Gap: unknown(),
+		})
+		addPoint(&plot, c, point(float64(c.N), upper))
+		if c.N > 0 && (len(first.Points) == 0 || first.Points[len(first.Points)-1].X < float64(c.N)) {
+			addTo(&first, point(float64(c.N), fhs))
+		}
+		without, reason := 0, ""
+		for _, w := range ws {
+			if w.lower[i] == nil || w.lower[i].Estimate == nil {
+				without++
+				if w.lower[i] != nil && reason == "" {
+					reason = strings.TrimPrefix(w.lower[i].Reason, "no lower side: ")
+				}
+			}
+		}
+		if without > 0 {
+			if refused = append(refused, c.String()); why == "" {
+				why = fmt.Sprintf("in %d of %d windows of %s, %s", without, len(ws), c, reason)
+			}
+			continue
+		}
+		lower := value(func(w longWindow) float64 { return w.lower[i].Estimate.Mean }, "lower")
+		out.add(Line{
+			Name: "sides " + c.String(), Statement: "E[1 − log ψ − p̂/ψ] ≤ −log P_N ≤ the bound by plans in expectation, ψ the mean path probability of half the plans, which p̂ does not share",
+			Left: lower, Right: upper, Gap: value(func(w longWindow) float64 { return w.upper[i] - w.lower[i].Estimate.Mean }, ""),
+		})
+	}
+	if len(refused) > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("No lower side for %s: %s.", strings.Join(refused, ", "), why))
+	}
+	if len(plot.Series) > 0 {
+		plot.Series = append(plot.Series, first)
+		out.Plots = append(out.Plots, plot)
+	}
+}
+
+// byPlans is the bound on first-hitting by 1, 2, 4, … of the plans, as far as these divide
+// their number, and by all of them: the mean over groups of so many. Groups share their
+// paths with the larger ones, and so the bound falls in every window.
+func byPlans(ws []longWindow, cluster []int, cfg Config) Plot {
+	p := Plot{Name: "plans", Title: "Bound on −log P_FHS by the number of plans", X: "K", Y: "nats", LogX: true, Series: []Series{{Name: "fhs"}},
+		Caption: "In expectation the bound falls from the NELBO, one plan, to −log P_FHS."}
+	sizes := []int{1}
+	for k := 2; k < cfg.Plans && cfg.Plans%k == 0; k *= 2 {
+		sizes = append(sizes, k)
+	}
+	for _, k := range append(sizes, cfg.Plans) {
+		v := of(mean(eachLong(ws, func(w longWindow) float64 {
+			var sum float64
+			groups := len(w.costs) / k
+			for g := range groups {
+				_, bound := planBound(w.costs[g*k : (g+1)*k])
+				sum += bound / float64(groups)
+			}
+			return sum
+		}), cluster, cfg.Confidence))
+		addTo(&p.Series[0], point(float64(k), v))
+	}
+	return p
 }
 
 // planBound returns the mean of the costs −log p of paths, and −log of the mean of p.

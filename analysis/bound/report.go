@@ -11,7 +11,7 @@ const Schema = "mdmgen.bound/1"
 // numbers behind them.
 type Report struct {
 	Schema string `json:"schema"`
-	// Mode is world, text, chain or plan.
+	// Mode is world, text, chain, own or plan.
 	Mode string `json:"mode"`
 	// Holds is false where a statement that must hold is violated.
 	Holds bool   `json:"holds"`

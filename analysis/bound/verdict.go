@@ -69,17 +69,20 @@ func oneSided(d sampled, lines int) (verdict string, ok bool) {
 	return fmt.Sprintf("not resolved: needs n ≈ (%.2f·sd/|mean|)² = %.2g", z, need), true
 }
 
-// twoSided judges a statement that a mean that was estimated is 0, but for the rounding
-// of rows.
-func twoSided(d sampled, lines int) (verdict string, ok bool) {
-	e := d(1 - (1-sure)/float64(max(lines, 1)))
-	if v, undecided := withoutError(e); undecided {
-		return v, true
+// twoSidedWithin judges a statement that a mean that was estimated is 0, but for the rounding
+// of rows and for slack, up to which its terms are known.
+func twoSidedWithin(slack float64) func(sampled, int) (string, bool) {
+	return func(d sampled, lines int) (string, bool) {
+		e := d(1 - (1-sure)/float64(max(lines, 1)))
+		if v, undecided := withoutError(e); undecided {
+			return v, true
+		}
+		limit := rowRounding + slack
+		if e.Lo > limit || e.Hi < -limit {
+			return fmt.Sprintf("violated: |mean| > %.2f se, please report", width(e)), false
+		}
+		return fmt.Sprintf("equal within %.2g, two-sided 99.9 %%%s", math.Max(math.Abs(e.Lo), math.Abs(e.Hi))+slack, among(lines)), true
 	}
-	if e.Lo > rowRounding || e.Hi < -rowRounding {
-		return fmt.Sprintf("violated: |mean| > %.2f se, please report", width(e)), false
-	}
-	return fmt.Sprintf("equal within %.2g, two-sided 99.9 %%%s", math.Max(math.Abs(e.Lo), math.Abs(e.Hi)), among(lines)), true
 }
 
 // withoutError is the verdict where samples tell no error.

@@ -22,6 +22,10 @@ type window struct {
 	d int
 	// fhs is −log P_FHS, chain −log of the left-to-right chain.
 	fhs, nelbo, chain float64
+	// slack is the quadrature's error in fhs and nelbo together, 0 where they are exact; nodes
+	// is how many it has.
+	slack float64
+	nodes int
 	// entropy is the integrated score entropy by quadrature, of normalised scores.
 	entropy float64
 	// cases [len(cases)] are −log P_N, apart log p* of each, NaN where no collision bound is
@@ -36,19 +40,24 @@ type worker struct {
 	e     *likelihood.Evaluator
 	cases []Case
 	done  func(windows int)
+	// tolerance is that of quadratures, 0 for their own.
+	tolerance float64
 }
 
-// timeFree refuses networks whose laws one table of subsets does not tell.
+// timeFree refuses networks that the collision bound is not about.
 func timeFree(e *likelihood.Evaluator) error {
 	if e.Facts().TimeConditioned {
-		return fmt.Errorf("bound: the network is time-conditioned: its exact laws take a table for each time; mdmgen score --exact works them out window by window")
+		return fmt.Errorf("bound: the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them; a text has exact values")
 	}
 	return nil
 }
 
 // windows works out all of a list of targets. orders, where it is not nil, has orders of
-// the free positions for each.
+// the free positions for each. With an error come the windows that were done before it.
 func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
+	if w.e.Facts().TimeConditioned {
+		return w.timedWindows(ctx, ts, orders)
+	}
 	out := make([]window, len(ts))
 	for from := 0; from < len(ts); {
 		to, rows := from, 0.0
@@ -58,19 +67,39 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][
 		}
 		tables, err := w.e.Tables(ctx, ts[from:to], true)
 		if err != nil {
-			return nil, err
+			return out[:from], err
 		}
 		var of [][][]int
 		if orders != nil {
 			of = orders[from:to]
 		}
 		if err := w.tables(ctx, out[from:to], ts[from:to], tables, of); err != nil {
-			return nil, err
+			return out[:from], err
 		}
 		if w.done != nil {
 			w.done(to - from)
 		}
 		from = to
+	}
+	return out, nil
+}
+
+// timedWindows works out windows one by one: each fills its calls by itself.
+func (w *worker) timedWindows(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
+	var out []window
+	for i, t := range ts {
+		var along [][]int
+		if orders != nil {
+			along = orders[i]
+		}
+		done, err := w.timedWindow(ctx, t, along)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, done)
+		if w.done != nil {
+			w.done(1)
+		}
 	}
 	return out, nil
 }

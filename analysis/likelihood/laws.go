@@ -140,7 +140,7 @@ func (a *lawAsker) law(s *samplers.Sampler) (_ Exact, err error) {
 func (a *lawAsker) between(low, high float64) (_ *TimedTable, err error) {
 	ends := [2]float64{low, high}
 	if a.timed[ends] == nil {
-		a.timed[ends], err = a.e.timedTable(a.ctx, a.target, 0, false, low, high)
+		a.timed[ends], err = a.e.timedTableWithin(a.ctx, a.target, 0, false, low, high)
 	}
 	return a.timed[ends], err
 }

@@ -3,6 +3,7 @@ package likelihood
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/integrate/quad"
 )
@@ -34,29 +35,51 @@ const endPower = 3
 // With x = 2u−1 = −cos θ and nodes at θ_j = jπ/n, the polynomial through f is
 // Σ_k b_k U_{k−1}(cos θ), b_k = (2/n)·Σ_j sin θ_j sin kθ_j f_j, and ∫ U_{k−1} dx = T_k/k.
 func fejer(n int) quadrature {
+	if r, ok := fejers.Load(n); ok {
+		return r.(quadrature)
+	}
+	r := newFejer(n)
+	fejers.Store(n, r)
+	return r
+}
+
+// fejers keeps the rules: making one takes O(n³) operations.
+var fejers sync.Map
+
+func newFejer(n int) quadrature {
 	q := n - 1
 	r := quadrature{nodes: make([]float64, q), weights: make([]float64, q), upTo: make([]float64, q*q)}
-	theta := func(j int) float64 { return float64(j+1) * math.Pi / float64(n) }
+	// cos and sin of multiples of π/n.
+	sines, cosines := make([]float64, 2*n), make([]float64, 2*n)
+	for j := range sines {
+		sines[j], cosines[j] = math.Sincos(float64(j) * math.Pi / float64(n))
+	}
 	density := make([]float64, q) // dλ/du
 	for j := range q {
-		rest := math.Pow(math.Cos(theta(j)/2), 2) // 1−u
+		rest := math.Pow(math.Cos(float64(j+1)*math.Pi/float64(n)/2), 2) // 1−u
 		r.nodes[j] = 1 - math.Pow(rest, endPower)
 		density[j] = endPower * math.Pow(rest, endPower-1)
 	}
+	b := make([]float64, n)
 	for j := range q {
-		// b_k of the function that is 1 at node j, over 2 for dx = 2du.
-		b := make([]float64, n)
+		// b_k of the function that is 1 at node j, over 2 for dx = 2du, and over k.
 		for k := 1; k < n; k++ {
-			b[k] = math.Sin(theta(j)) * math.Sin(float64(k)*theta(j)) / float64(n) * density[j]
+			b[k] = sines[j+1] * sines[k*(j+1)%(2*n)] / float64(n) * density[j] / float64(k)
 		}
 		for k := 1; k < n; k += 2 {
-			r.weights[j] += 2 * b[k] / float64(k)
+			r.weights[j] += 2 * b[k]
 		}
 		// u rises with θ: from u = 0, θ = 0, T_k falls from 1 to cos kθ.
 		for at := range q {
+			var sum float64
+			angle := 0
 			for k := 1; k < n; k++ {
-				r.upTo[at*q+j] += b[k] * (1 - math.Cos(float64(k)*theta(at))) / float64(k)
+				if angle += at + 1; angle >= 2*n {
+					angle -= 2 * n
+				}
+				sum += b[k] * (1 - cosines[angle])
 			}
+			r.upTo[at*q+j] = sum
 		}
 	}
 	return r

@@ -16,11 +16,21 @@ type ScoreEntropy struct {
 	Price float64
 	// Deviation is the greatest |c − 1| of all rows that were integrated over.
 	Deviation float64
-	// Error is how far the rule of half as many nodes is from Raw, 0 for networks
-	// without time, whose integral is exact. It is as large as Raw where the integral
-	// has no limit: where scores do not fall like r as t grows, as those of an untrained
-	// network without ScaleBySigma.
+	// Error is that of Raw as an [Integral], 0 for networks without time, whose integral is
+	// exact. It does not fall where the integral has no limit: where scores do not fall
+	// like r as t grows, as those of an untrained network without ScaleBySigma.
 	Error float64
+}
+
+// unresolved is the share of the value above which an integral's error says that the
+// quadrature does not converge, or not with these nodes.
+const unresolved = 1e-3
+
+// Resolved says whether Raw and Price are numbers to be shown: with an error above a
+// thousandth of them nothing is known of the limit, or that there is one. Normalised
+// has an error of its own, which is that of [TimedTable.NELBO].
+func (s ScoreEntropy) Resolved() bool {
+	return !math.IsNaN(s.Raw) && s.Error <= unresolved*max(1, math.Abs(s.Raw))
 }
 
 // ScoreEntropy integrates over λ with as many nodes as make it exact. The table
@@ -37,7 +47,7 @@ func (t *Table) ScoreEntropy() ScoreEntropy {
 // ScoreEntropy integrates at the nodes of the table, which must hold LogMass.
 func (t *TimedTable) ScoreEntropy() ScoreEntropy {
 	var out ScoreEntropy
-	out.Error = t.both(func(rule quadrature, tables []*Table) float64 {
+	out.Error = t.integral(func(rule quadrature, tables []*Table) float64 {
 		var sum ScoreEntropy
 		for j, lambda := range rule.nodes {
 			sum.add(tables[j], lambda, rule.weights[j])

@@ -74,11 +74,25 @@ type Bracket struct {
 	// network and length (bidirectional Monte Carlo; Grosse et al., arXiv 1511.02543).
 	Lower, Upper estimate.Estimate
 	Rows         int
+	// Paths are, for each sample, the logarithms of the path probabilities of K+1 plans, the
+	// one that generated it first.
+	Paths [][]float64
+}
+
+// Sides returns both bounds of each sample from its first k plans, k from 1 to K.
+func (b Bracket) Sides(k int) (lower, upper []float64) {
+	n := math.Log(float64(k))
+	for _, logs := range b.Paths {
+		lower, upper = append(lower, n-logSum(logs[:k])), append(upper, n-logSum(logs[1:k+1]))
+	}
+	return lower, upper
 }
 
 // Bracket draws samples of the free positions of t, whose tokens there are not looked
-// at, and encloses the entropy of their law given the others.
-func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, seed uint64, confidence float64) (Bracket, error) {
+// at, and encloses the entropy of their law given the others. done, where it is not nil, is told of
+// samples that are finished; when ctx ends while they are worked out, the bracket is that of the
+// finished ones.
+func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, seed uint64, confidence float64, done func(samples int)) (Bracket, error) {
 	if draws < 1 || plans < 1 {
 		return Bracket{}, fmt.Errorf("likelihood: %d samples and %d plans: must be at least 1", draws, plans)
 	}
@@ -97,7 +111,7 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 		return Bracket{}, err
 	}
 	out := Bracket{Rows: totals.Rows}
-	lower, upper := make([]float64, draws), make([]float64, draws)
+	var ended error
 	for i, ids := range results {
 		target := Target{IDs: ids, Free: t.Free}
 		if err := e.Check(target); err != nil {
@@ -118,8 +132,8 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 			asks = planAsks(asks, &target, &p, false)
 			ends[k] = len(asks)
 		}
-		if err := e.Eval(ctx, asks); err != nil {
-			return Bracket{}, err
+		if ended = e.Eval(ctx, asks); ended != nil {
+			break
 		}
 		out.Rows += len(asks)
 		logs := make([]float64, plans+1)
@@ -128,9 +142,12 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 			logs[k] = -asksCost(asks[from:to])
 			from = to
 		}
-		n := math.Log(float64(plans))
-		lower[i], upper[i] = n-logSum(logs[:plans]), n-logSum(logs[1:])
+		out.Paths = append(out.Paths, logs)
+		if done != nil {
+			done(1)
+		}
 	}
+	lower, upper := out.Sides(plans)
 	out.Lower, out.Upper = estimate.Mean(lower, confidence), estimate.Mean(upper, confidence)
-	return out, nil
+	return out, ended
 }

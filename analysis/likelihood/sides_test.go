@@ -67,7 +67,7 @@ func TestBracket(t *testing.T) {
 		e := mustNew(t, w)
 		var width float64
 		for _, plans := range []int{1, 16} {
-			b, err := e.Bracket(context.Background(), Whole(make([]int, 3)), 2000, plans, 4, 0)
+			b, err := e.Bracket(context.Background(), Whole(make([]int, 3)), 2000, plans, 4, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -45,12 +45,12 @@ func (t *Table) Terms() profile.Terms {
 // the law Beta(d−j, j+1), that of the time at which FHS asks.
 func (t *TimedTable) Terms() profile.Terms {
 	sums := make([]float64, t.D)
-	for q, lambda := range t.rule.nodes {
+	for q, lambda := range t.rules[0].nodes {
 		table := t.tables[q]
 		for a := range 1<<t.D - 1 {
 			visible := bits.OnesCount(uint(a))
 			density := math.Pow(lambda, float64(t.D-visible-1)) * math.Pow(1-lambda, float64(visible))
-			sums[visible] += t.rule.weights[q] * density * table.cost(a)
+			sums[visible] += t.rules[0].weights[q] * density * table.cost(a)
 		}
 	}
 	return profile.NewTerms(once(t.D), sums)

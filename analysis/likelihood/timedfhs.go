@@ -11,7 +11,7 @@ import (
 //
 // with the integrands as polynomials through the nodes.
 func (t *TimedTable) FHS() Integral {
-	return t.both(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, false) })
+	return t.integral(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, false) })
 }
 
 // OneByOne returns −log P of uniformization and MATU, whose reveals have independent λ,
@@ -19,11 +19,11 @@ func (t *TimedTable) FHS() Integral {
 // the recursion of FHS with the lower end λ_δ, for the second with λ_δ^(d−|A|)·Π_{l∉A} μ^l(x_l | x_A, λ_δ)
 // added to G_A, and P = G_∅(λ_T)/λ_T^d.
 func (t *TimedTable) OneByOne() (leave, denoise Integral) {
-	leave = t.both(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, false) })
+	leave = t.integral(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, false) })
 	if t.left == nil {
 		return leave, leave
 	}
-	return leave, t.both(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, true) })
+	return leave, t.integral(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, true) })
 }
 
 // tilted returns the tilted probabilities of tables, and Σ of the tilts: the greatest
@@ -107,7 +107,7 @@ func (r quadrature) integrate(values, dst []float64) (total float64) {
 //
 // J^(n−1) being over the other hits of the group.
 func (t *TimedTable) Groups(sizes []int) Integral {
-	return t.both(func(rule quadrature, tables []*Table) float64 { return t.groups(rule, tables, sizes) })
+	return t.integral(func(rule quadrature, tables []*Table) float64 { return t.groups(rule, tables, sizes) })
 }
 
 func (t *TimedTable) groups(rule quadrature, tables []*Table, sizes []int) float64 {

@@ -16,7 +16,10 @@ type Values struct {
 	NELBO, FHS, LeftToRight, ScoreEntropy *float64
 	// Terms are the per-count terms of the NELBO, nil where it is not worked out.
 	Terms *profile.Terms
-	Rows  int
+	// Unresolved says that ScoreEntropy is missing because its quadrature does not
+	// converge.
+	Unresolved bool
+	Rows       int
 }
 
 // entropyFree is up to how many free positions [Evaluator.Values] integrates the score
@@ -104,7 +107,7 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampl
 	if err := e.Check(t); err != nil {
 		return err
 	}
-	table, err := e.TimedTable(ctx, t, 0, true)
+	table, err := e.TimedTableWithin(ctx, t, 0, true)
 	if err != nil {
 		return err
 	}
@@ -112,8 +115,10 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampl
 	v.Sampler = Exact{NegLog: fhs.Value, QuadratureError: fhs.Error}
 	terms := table.Terms()
 	v.FHS, v.NELBO, v.Terms = &fhs.Value, pointer(table.NELBO().Value), &terms
-	if !e.changed {
-		v.ScoreEntropy = pointer(table.ScoreEntropy().Raw)
+	if entropy := table.ScoreEntropy(); !e.changed && entropy.Resolved() {
+		v.ScoreEntropy = pointer(entropy.Raw)
+	} else {
+		v.Unresolved = !e.changed
 	}
 	return nil
 }

@@ -127,6 +127,7 @@ var titles = map[string]string{
 	"world": "The paper’s statements on a world",
 	"text":  "The KL bound on a text",
 	"chain": "The KL bound on the network’s own left-to-right chain",
+	"own":   "The entropy of first-hitting’s own law",
 	"plan":  "The collision bound of plans",
 }
 

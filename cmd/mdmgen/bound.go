@@ -21,8 +21,9 @@ const (
 	// boundWindows is the number of windows of a text, and of samples of a law, where none
 	// is given.
 	boundWindows = 64
-	// boundDraws is the number of samples of the normalisation, which take few rows.
-	boundDraws = 128
+	// boundTimedLength is the length of a window of a time-conditioned network where none is
+	// given: exact values take 2^d rows at each of about a hundred times.
+	boundTimedLength = 6
 	// boundPlans is K for windows that are too long for exact values.
 	boundPlans = 16
 	// boundSteps are the numbers of steps where none are given.
@@ -52,9 +53,10 @@ func boundCommand(s streams) *cli.Command {
 			"else FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
 			"and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what the samplers cost beside it by number of\n" +
 			"steps. With --q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
-			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws. --plan-only tells what\n" +
-			"is known of samplers without a network. Windows of more than 16 positions, and all with --plans, get a lower\n" +
-			"bound on the gap by K plans. A line that has a verdict says what the numbers show; exits with 3 when one is\n" +
+			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws; with --q0 own the entropy\n" +
+			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only tells what is known of\n" +
+			"samplers without a network. Windows of more than 16 positions, and all with --plans, get a lower bound on the\n" +
+			"gap by K plans, and every sampler a bound on −log P. A line that has a verdict says what the numbers show; exits with 3 when one is\n" +
 			"violated. Values are in nats.",
 		Flags:  boundFlags(),
 		Action: func(c *cli.Context) error { return boundAction(c, s) },
@@ -65,11 +67,11 @@ func boundCommand(s streams) *cli.Command {
 func boundFlags() []cli.Flag {
 	own := []cli.Flag{
 		&cli.BoolFlag{Name: "plan-only", Category: catEstimate, Usage: "tell the collision bounds of samplers, without a network"},
-		&cli.StringFlag{Name: "q0", Category: catEstimate, Usage: "`LAW` that is taken for the data's: chain, the network's left-to-right chain"},
-		&cli.IntFlag{Name: "draws", Category: catEstimate, DefaultText: fmt.Sprintf("%d; %d with --q0", boundDraws, boundWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"},
+		&cli.StringFlag{Name: "q0", Category: catEstimate, Usage: "`LAW` that is taken for the data's: chain, the network's left-to-right chain; or own, to enclose the entropy of first-hitting's own samples"},
+		&cli.IntFlag{Name: "draws", Category: catEstimate, DefaultText: fmt.Sprintf("16 to 128 by their rows; %d with --q0", boundWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"},
 		&cli.IntFlag{Name: "plans", Category: catEstimate, DefaultText: strconv.Itoa(boundPlans), Usage: "bound by `K` plans a window in place of exact values"},
 		&cli.Float64Flag{Name: "confidence", Value: estimate.DefaultConfidence, Category: catEstimate, Usage: "probability `P` of the intervals; verdicts have their own"},
-		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: strconv.Itoa(exactLength), Usage: "`N` tokens of a window"},
+		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: fmt.Sprintf("%d; %d for a time-conditioned network", exactLength, boundTimedLength), Usage: "`N` tokens of a window"},
 		&cli.IntFlag{Name: "windows", Category: catInput, DefaultText: strconv.Itoa(boundWindows), Usage: "the first `N` windows"},
 		&cli.StringFlag{Name: "sampler", Value: "euler,tweedie", Category: catSample, Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(boundSamplers(), ", ")},
 		&cli.StringFlag{Name: "steps", Value: boundSteps, Category: catSample, Usage: "`LIST` of numbers of steps"},
@@ -86,7 +88,7 @@ func boundFlags() []cli.Flag {
 
 // boundSettings are all that the numbers depend on besides model and text.
 type boundSettings struct {
-	Samplers []samplers.Settings `json:"samplers"`
+	Samplers []samplers.Settings `json:"samplers,omitempty"`
 	Length   int                 `json:"length,omitempty"`
 	Windows  int                 `json:"windows,omitempty"`
 	Draws    int                 `json:"draws,omitempty"`
@@ -136,13 +138,13 @@ func checkBoundFlags(c *cli.Context) error {
 	if p := c.Float64("confidence"); !(p > 0 && p < 1) {
 		return usagef("--confidence %v: must be between 0 and 1", p)
 	}
-	for flag, values := range map[string][]string{"frame": {"none", "bos-eos"}, "tail": {"keep", "drop"}, "as": inputKinds, "q0": {"chain"}} {
+	for flag, values := range map[string][]string{"frame": {"none", "bos-eos"}, "tail": {"keep", "drop"}, "as": inputKinds, "q0": {"chain", "own"}} {
 		if v := c.String(flag); c.IsSet(flag) && !slices.Contains(values, v) {
 			return usagef("--%s %s: must be one of %s", flag, v, strings.Join(values, ", "))
 		}
 	}
 	for _, pair := range [][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}} {
-		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+		if c.IsSet(pair[0]) && c.IsSet(pair[1]) && c.String("q0") != "own" {
 			return usagef("--%s and --%s do not go together", pair[0], pair[1])
 		}
 	}
@@ -153,8 +155,10 @@ func checkBoundFlags(c *cli.Context) error {
 		for _, f := range modelFlags() {
 			without = append(without, f.Names()[0])
 		}
+	case c.String("q0") == "own":
+		mode, without = "--q0 own", append(without, caseFlags...)
 	case c.IsSet("q0"):
-		mode = "--q0"
+		mode = "--q0 chain"
 	case boundWorld(c):
 		for _, f := range boundFlags() {
 			if name := f.Names()[0]; !slices.Contains([]string{"json", "html", "plots"}, name) && !slices.Contains(caseFlags, name) && stands(c, name) {
@@ -233,8 +237,8 @@ func boundAction(c *cli.Context, s streams) (err error) {
 	if err != nil {
 		return err // Before the model is opened; what its noise changes is found out below.
 	}
-	if c.IsSet("q0") {
-		if err := bounded("--q0", cases); err != nil {
+	if c.String("q0") == "chain" {
+		if err := bounded("--q0 chain", cases); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,18 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		seed = rand.Uint64() >> 11
 	}
 	set.Seed, set.Confidence, set.Batch = &seed, c.Float64("confidence"), c.Int("batch")
-	cfg := bound.Config{Cases: r.cases, Draws: cmp.Or(c.Int("draws"), boundDraws), Seed: seed, Confidence: set.Confidence}
+	cfg := bound.Config{Cases: r.cases, Draws: c.Int("draws"), Seed: seed, Confidence: set.Confidence}
+	if c.String("q0") == "own" {
+		target, err := r.canvas(m.Facts())
+		if err != nil {
+			return err
+		}
+		cfg.Draws, cfg.Plans = cmp.Or(c.Int("draws"), boundWindows), cmp.Or(c.Int("plans"), boundPlans)
+		set.Draws, set.Plans, set.Samplers = cfg.Draws, cfg.Plans, nil
+		return r.run(m, nil, cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
+			return bound.Own(c.Context, e, target, cfg)
+		})
+	}
 	if c.IsSet("q0") {
 		target, err := r.canvas(m.Facts())
 		if err != nil {
@@ -33,6 +44,9 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		})
 	}
 	in := &scoring{c: c, streams: r.streams, model: m, facts: m.Facts(), evaluator: e, short: true, most: cmp.Or(c.Int("windows"), boundWindows)}
+	if in.facts.TimeConditioned {
+		in.shortLength = boundTimedLength
+	}
 	if err := in.findTokenizer(); err != nil {
 		return err
 	}
@@ -52,18 +66,13 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 		long = long || len(w.Free) > likelihood.MaxFree
 	}
+	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws
 	if long {
 		if c.IsSet("draws") {
 			return usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree)
 		}
-		for _, flag := range []string{"sampler", "steps", "grid", "noise", "T", "delta", "tau", "finish"} {
-			if c.IsSet(flag) {
-				return usagef("--%s: the bound by plans is that of first-hitting alone; it needs windows of at most %d positions, without --plans", flag, likelihood.MaxFree)
-			}
-		}
 		cfg.Draws, cfg.Plans, total = 0, cmp.Or(c.Int("plans"), boundPlans), len(targets)
-		set.Samplers = nil
 		work = func(cfg bound.Config) (bound.Report, error) {
 			return bound.Long(c.Context, e, targets, cluster, cfg)
 		}
@@ -90,11 +99,12 @@ func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
 	case n > f.Length:
 		return likelihood.Target{}, usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
 	}
-	if n > likelihood.MaxFree {
+	own := r.c.String("q0") == "own"
+	if n > likelihood.MaxFree && !own {
 		return likelihood.Target{}, usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
 	}
 	if f.Shift {
-		return likelihood.Target{}, usagef("--q0 chain: the network predicts position l from row l−1, and has no row for the first")
+		return likelihood.Target{}, usagef("--q0: the network predicts position l from row l−1, and has no row for the first")
 	}
 	r.settings.Length = n
 	return likelihood.Whole(make([]int, n)), nil

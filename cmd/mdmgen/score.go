@@ -206,11 +206,13 @@ type scoring struct {
 	overlaps  bool
 	// short says that windows are those of exact values where no length is given, most how
 	// many there are at most, 0 for all.
-	short     bool
-	most      int
-	evaluator *likelihood.Evaluator
-	config    likelihood.Config
-	settings  scoreSettings
+	// shortLength is that length, 0 for exactLength.
+	short       bool
+	shortLength int
+	most        int
+	evaluator   *likelihood.Evaluator
+	config      likelihood.Config
+	settings    scoreSettings
 }
 
 // findTokenizer opens the tokenizer; without one ids can be scored, but not counted in

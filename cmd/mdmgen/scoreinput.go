@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -131,7 +132,7 @@ func (r *scoring) cut() (tokenize.Cut, error) {
 	case c.IsSet("length"):
 		cut.Length = c.Int("length")
 	case r.short && !r.facts.FixedLength:
-		cut.Length = min(cut.Length, exactLength+cut.Context)
+		cut.Length = min(cut.Length, cmp.Or(r.shortLength, exactLength)+cut.Context)
 	}
 	if cut.Length > r.facts.Length || r.facts.FixedLength && cut.Length != r.facts.Length {
 		return cut, usagef("--length %d: the model takes canvases of %s %d positions", cut.Length, map[bool]string{true: "exactly", false: "at most"}[r.facts.FixedLength], r.facts.Length)

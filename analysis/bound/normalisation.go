@@ -1,0 +1,162 @@
+package bound
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
+	"mdmgen/samplers"
+)
+
+const (
+	// checkedFree is how many positions of a window the normalisation check draws at most: 2^10
+	// rows a sample. A time-conditioned network takes 2^d rows a node of the quadrature.
+	checkedFree      = 10
+	checkedFreeTimed = 4
+	// mixture is how many orders the law of the normalisation check mixes. They cost no
+	// rows, and the more they are the nearer the law is to first-hitting's own, a mean
+	// over all orders. A chain of a time-conditioned network has rows of its own.
+	mixture      = 64
+	mixtureTimed = 24
+	// checkTolerance is the error of the quadrature in the check.
+	checkTolerance = 1e-4
+	// The rows that the check takes where nobody says how many samples, and the samples'
+	// range.
+	checkRows             = 1 << 15
+	leastDraws, mostDraws = 16, 128
+)
+
+// CheckDraws is the number of samples of the normalisation check where none is asked for: as
+// many as take about 2^15 rows, from 16 to 128.
+func CheckDraws(e *likelihood.Evaluator, ts []likelihood.Target) int {
+	free := 0
+	for _, t := range ts {
+		free = max(free, len(t.Free))
+	}
+	rows := likelihood.ExactRows(min(free, checkedFree))
+	if e.Facts().TimeConditioned {
+		rows = likelihood.TimedRows(min(free, checkedFreeTimed), 2*likelihood.DefaultNodes)
+	}
+	return min(max(int(checkRows/rows), leastDraws), mostDraws)
+}
+
+// normalisation checks that first-hitting's probabilities sum to 1, of up to 10 positions of
+// a window, chosen at random, given the others; 4 for a time-conditioned network. A sample x
+// is drawn along the first of a number of orders that are drawn for it, with the probability Q_1(x) that the
+// draws themselves have; of the likelihoods come P_FHS(x), the chains Q̃_j(x) along all of them
+// and their mean Q̃(x). Then
+//
+//	E[P_FHS(x)/Q̃(x) · Q̃_1(x)/Q_1(x)] = Σ_x P_FHS(x),
+//
+// the check E_{x∼Q}[P(x)/Q(x)] = 1 with Q the mixture of the chains, whose ratio varies
+// far less than that of a single chain.
+func normalisation(ctx context.Context, out *draft, m model.Model, w *worker, ts []likelihood.Target, cfg Config) error {
+	most, mix := checkedFree, mixture
+	if m.Facts().TimeConditioned {
+		most, mix = checkedFreeTimed, mixtureTimed
+	}
+	targets, first, orders := make([]likelihood.Target, cfg.Draws), make([][]int, cfg.Draws), make([][][]int, cfg.Draws)
+	for i := range targets {
+		t := ts[i%len(ts)]
+		s := samplers.NewStream(cfg.Seed^seedOrders, uint64(i))
+		var free []int
+		for _, at := range shuffled(len(t.Free), s)[:min(len(t.Free), most)] {
+			free = append(free, t.Free[at])
+		}
+		slices.Sort(free)
+		targets[i] = likelihood.Target{IDs: t.IDs, Free: free}
+		for range mix {
+			orders[i] = append(orders[i], shuffled(len(targets[i].Free), s))
+		}
+		first[i] = orders[i][0]
+	}
+	sample, err := draw(ctx, m, targets, first, cfg.Seed)
+	if err != nil {
+		return err
+	}
+	plain := worker{e: w.e, done: w.done, tolerance: checkTolerance}
+	ws, ended := plain.windows(ctx, sample.targets, orders)
+	if len(ws) == 0 {
+		return ended
+	}
+	logs := sample.logs[:len(ws)]
+	ratios, off := make([]float64, len(ws)), make([]float64, len(ws))
+	slack := 0.0
+	for i, w := range ws {
+		// Q̃ = Q̃_1·sum, and so the ratio is P/(Q_1·sum).
+		var sum float64
+		for _, c := range w.orders {
+			sum += math.Exp(w.orders[0]-c) / float64(len(w.orders))
+		}
+		ratios[i] = math.Exp(-w.fhs-logs[i]) / sum
+		off[i] = logs[i] + w.orders[0]
+		slack += w.slack / float64(len(ws))
+	}
+	drawsAgree(out, logs, off, cfg.Confidence)
+	normalised(out, ratios, slack, cfg.Confidence, fmt.Sprintf("the mixture of the network's chains along %d random orders, over up to %d positions given the others", mix, most))
+	return ended
+}
+
+// drawsAgree states that log-probabilities are those that samples were drawn with.
+func drawsAgree(out *draft, logs, off []float64, confidence float64) {
+	costs := make([]float64, len(logs))
+	for i := range logs {
+		costs[i] = off[i] - logs[i]
+	}
+	drawnAs := make([]float64, len(logs))
+	for i := range logs {
+		drawnAs[i] = -logs[i]
+	}
+	verdict, ok := equally(off, drawLimit)
+	out.judged(Line{
+		Name: "draws", Statement: "−log of the probabilities that samples were drawn with is that of the likelihoods",
+		Left: of(mean(drawnAs, nil, confidence)), Right: of(mean(costs, nil, confidence)), Gap: of(mean(off, nil, confidence)),
+	}, verdict, ok)
+}
+
+// Weights are degenerate where few samples carry their sum: the effective sample size
+// (Σr)²/Σr² is below a quarter of the samples, or one sample has more than a fifth of the
+// sum. An interval around such a mean does not cover what was not drawn.
+const (
+	leastEffective = 0.25
+	mostShare      = 0.2
+)
+
+// effective is the effective sample size of weights, and the largest's share of their
+// sum.
+func effective(r []float64) (size, share float64) {
+	var sum, squares, top float64
+	for _, x := range r {
+		sum, squares, top = sum+x, squares+x*x, max(top, x)
+	}
+	if !(sum > 0) {
+		return 0, 1
+	}
+	return sum * sum / squares, top / sum
+}
+
+// normalised states that the mean of ratios, which are known up to a relative slack, is
+// 1.
+func normalised(out *draft, ratios []float64, slack, confidence float64, law string) {
+	less := make([]float64, len(ratios))
+	for i, r := range ratios {
+		less[i] = 1 - r
+	}
+	size, share := effective(ratios)
+	judge := func(d sampled, lines int) (string, bool) {
+		verdict, ok := twoSidedWithin(slack)(d, lines)
+		n := float64(len(ratios))
+		if degenerate := size < leastEffective*n || share > mostShare && n >= 2/mostShare; degenerate && !math.IsNaN(size) {
+			return fmt.Sprintf("not resolved: the weights are degenerate, effective sample size %.1f of %d, the largest weight has %.0f %% of their sum", size, len(ratios), 100*share), true
+		}
+		return verdict + fmt.Sprintf("; effective sample size %.1f of %d", size, len(ratios)), ok
+	}
+	out.estimated(Line{
+		Name: "normalisation", Statement: "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q " + law,
+		Left: of(mean(ratios, nil, confidence)), Right: exactValue(1), Gap: of(mean(less, nil, confidence)), Unit: "probability",
+	}, judge, func(c float64) estimate.Estimate { return mean(less, nil, c) })
+}

@@ -1,0 +1,91 @@
+package bound
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
+)
+
+// TestOwn encloses the entropy of first-hitting's law in worlds, whose value is known.
+func TestOwn(t *testing.T) {
+	for _, name := range []string{"xor3-mixed", "timed3"} {
+		w, e := openWorld(t, name)
+		l, err := laws.New(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entropy := laws.Entropy(l.FHSLaw())
+		done := 0
+		r, err := Own(context.Background(), e, likelihood.Whole(make([]int, 3)), Config{Draws: 2000, Plans: 16, Seed: 4, Done: func(n int) { done += n }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkForm(t, r)
+		b := find(t, r, "bracket")
+		if b.Left.Mean-4*b.Left.SE > entropy || b.Right.Mean+4*b.Right.SE < entropy || b.Gap.Mean < -4*b.Gap.SE || !b.OK {
+			t.Errorf("%s: %+v, entropy %v", name, b, entropy)
+		}
+		if done != 2000 || r.Mode != "own" || len(r.Plots) != 1 {
+			t.Errorf("%s: %d samples, %+v", name, done, r.Mode)
+		}
+		if one := find(t, r, "nelbo.own"); one.Gap.Mean < b.Gap.Mean-4*one.Gap.SE {
+			t.Errorf("%s: one plan leaves %v open, 16 leave %v", name, one.Gap.Mean, b.Gap.Mean)
+		}
+	}
+	_, e := openWorld(t, "xor3-mixed")
+	if _, err := Own(context.Background(), e, likelihood.Whole(make([]int, 3)), Config{Draws: 1, Plans: 1}); err == nil {
+		t.Error("one plan was taken")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := Own(ctx, e, likelihood.Whole(make([]int, 3)), Config{Draws: 50, Plans: 4, Done: func(int) { cancel() }})
+	if n := find(t, r, "bracket").Left.N; err == nil || n == 0 || n == 50 {
+		t.Errorf("interrupted: %v, %d samples", err, n)
+	}
+}
+
+// TestLongCases: bounds by plans lie above the exact values of their samplers and come near
+// with many plans; a lower side, where there is one, lies below.
+func TestLongCases(t *testing.T) {
+	w, e := openWorld(t, "xor3-mixed")
+	cases := []Case{
+		asked(t, samplers.Options{Sampler: "euler", Steps: 8}), asked(t, samplers.Options{Sampler: "parallel-fhs", Steps: 2}),
+		asked(t, samplers.Options{Sampler: "ordered"}), asked(t, samplers.Options{Sampler: "tweedie", Steps: 4, Finish: "leave"}),
+	}
+	ts := sequences(w)
+	long, err := Long(context.Background(), e, ts, nil, Config{Cases: cases, Plans: 800, Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkForm(t, long)
+	exact, err := Text(context.Background(), w, e, ts, nil, Config{Cases: cases, Seed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sides := 0
+	for _, c := range cases {
+		want := find(t, exact, "excess "+c.String()).Right.Mean
+		if got := find(t, long, "plans "+c.String()).Right; math.Abs(got.Mean-want) > 0.03 || got.Bound != "upper" {
+			t.Errorf("%s: bound by plans %v, exactly %v", c, got, want)
+		}
+		for _, l := range long.Lines {
+			if l.Name != "sides "+c.String() {
+				continue
+			}
+			if sides++; l.Left.Mean > want+0.01 {
+				t.Errorf("%s: lower side %v, exactly %v", c, l.Left.Mean, want)
+			}
+		}
+	}
+	if notes := strings.Join(long.Notes, " "); sides == 0 && !strings.Contains(notes, "No lower side") {
+		t.Errorf("no lower side, and no reason: %s", notes)
+	}
+	byK := long.Plots[1].Series[0].Points
+	if byK[0].X != 1 || byK[0].Y < byK[len(byK)-1].Y {
+		t.Errorf("the bound does not fall with K: %v", byK)
+	}
+}
