@@ -71,14 +71,14 @@ func openResume(r *scoring) (*resume, error) {
 			return nil, usagef("--resume %s: is not a file that --resume made", out.path)
 		}
 		if !r.c.IsSet("seed") && !r.settings.Exact {
-			r.settings.Seed = was.Seed
+			r.settings.Seed = &was.Seed
 		}
-		header.Seed, header.Settings = r.settings.Seed, r.settings
+		header.Seed, header.Settings = r.settings.seed(), r.settings
 		if keys := differ(was, header); len(keys) > 0 {
 			return nil, usagef("--resume %s: was made with another %s: give the same, or remove the file", out.path, strings.Join(keys, ", "))
 		}
 	}
-	header.Seed, header.Settings = r.settings.Seed, r.settings
+	header.Seed, header.Settings = r.settings.seed(), r.settings
 	if err := out.read(rest, len(r.windows)); err != nil {
 		return nil, err
 	}
