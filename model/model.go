@@ -1,7 +1,8 @@
 // Package model opens masked diffusion language models: a built-in name, a
 // published checkpoint folder, an ONNX file or folder, or a world file. Whatever
 // it was opened from, a model answers one question: the rows of logits at wanted
-// positions of some canvases.
+// positions of some canvases. Some answer another: the log-probabilities of given
+// tokens there, without the rows; see [LogProber].
 //
 // The sub-packages are what it is made of: checkpoint (bytes to named tensors),
 // graph (tensors to an ONNX graph), ort (ONNX Runtime), world (tables in

@@ -217,11 +217,7 @@ func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	for rest := e.order; len(rest) > 0; {
 		first := asks[rest[0]]
 		length, wanted := len(first.Target.IDs), len(first.Wanted)
-		n := e.opts.Batch
-		if n == 0 {
-			n = e.batch(length, wanted)
-		}
-		n = min(n, len(rest))
+		n := min(e.Together(length, wanted), len(rest))
 		for len(asks[rest[n-1]].Target.IDs) != length {
 			n--
 		}
@@ -233,8 +229,12 @@ func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	return nil
 }
 
-// batch is how many canvases of a length make a call where nobody said.
-func (e *Evaluator) batch(length, wanted int) int {
+// Together is how many canvases of a length make a call, at most, where that many
+// positions are wanted.
+func (e *Evaluator) Together(length, wanted int) int {
+	if e.opts.Batch > 0 {
+		return e.opts.Batch
+	}
 	n := batchTokens / length
 	if e.prober == nil {
 		n = min(n, batchCells/(wanted*e.facts.Columns))

@@ -10,8 +10,9 @@ import (
 	"mdmgen/model/facts"
 )
 
-// reduce turns the rows of a call into the answers of its asks. Every position is
-// worked out by itself, so that the number of goroutines changes no bit.
+// reduce turns the rows of a call into the answers of its asks, where the model does not
+// do it itself (see [model.LogProber]). Every position is worked out by itself, so that
+// the number of goroutines changes no bit.
 func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) error {
 	if e.changed {
 		return e.reduceChanged(asks, batch, rows, wanted)

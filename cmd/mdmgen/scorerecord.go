@@ -26,26 +26,35 @@ type scoreSettings struct {
 	// that they were divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`
 	// Draw is a change of the network's law, none where it is empty.
-	Draw       samplers.Draw `json:"draw,omitzero"`
-	Seed       uint64        `json:"seed"`
-	Confidence float64       `json:"confidence"`
-	As         string        `json:"as"`
-	Join       bool          `json:"join,omitempty"`
-	Length     int           `json:"length"`
-	Stride     int           `json:"stride,omitempty"`
-	Context    int           `json:"context,omitempty"`
-	Frame      string        `json:"frame"`
-	Tail       string        `json:"tail"`
-	Limit      int           `json:"limit,omitempty"`
-	Batch      int           `json:"batch,omitempty"`
-	Threads    int           `json:"threads"`
-	Device     string        `json:"device"`
+	Draw samplers.Draw `json:"draw,omitzero"`
+	// Seed is null where nothing is drawn.
+	Seed       *uint64 `json:"seed"`
+	Confidence float64 `json:"confidence"`
+	As         string  `json:"as"`
+	Join       bool    `json:"join,omitempty"`
+	Length     int     `json:"length"`
+	Stride     int     `json:"stride,omitempty"`
+	Context    int     `json:"context,omitempty"`
+	Frame      string  `json:"frame"`
+	Tail       string  `json:"tail"`
+	Limit      int     `json:"limit,omitempty"`
+	Batch      int     `json:"batch,omitempty"`
+	Threads    int     `json:"threads"`
+	Device     string  `json:"device"`
 	// Text is "sha256:…" of the windows' ids, Profile that of the file of a sampler's
 	// loss profile.
 	Text    string `json:"text"`
 	Profile string `json:"profile,omitempty"`
 
 	eos int
+}
+
+// seed is the seed, 0 where nothing is drawn.
+func (s scoreSettings) seed() uint64 {
+	if s.Seed == nil {
+		return 0
+	}
+	return *s.Seed
 }
 
 // scoredWindow is the result for one window.

@@ -31,10 +31,10 @@
 //
 // # Where the weights are
 //
-// In the model's own bytes (small networks); in the checkpoint's own safetensors
-// file, to which the graph refers by offset, so that nothing is copied and the
-// runtime maps the file (F32 checkpoints on disk); or in a file beside the
-// model ([Write]).
+// The same for every outlet: in the model's own bytes (small networks); in the
+// checkpoint's own safetensors file, to which the graph refers by offset, so that
+// nothing is copied and the runtime maps the file (F32 checkpoints on disk); or in a
+// file beside the models ([Write]).
 //
 // Graphs use operators of ONNX opset 17 and of the com.microsoft domain, and
 // open in ONNX Runtime 1.24 and later.

@@ -51,7 +51,7 @@ func logSum(row []float32, excluded []int) float64 {
 // logits: for each family, from one position to several chunks of them, the last of
 // which overlaps, and whatever columns are excluded.
 func TestLogProbabilities(t *testing.T) {
-	large := inMemory(t, checkpointtest.Folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":64,"n_blocks":2,"n_heads":2}}`, "", checkpoint.F32, 5))
+	large := inMemory(t, checkpointtest.Folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`, "", checkpoint.F32, 5))
 	for _, v := range []struct {
 		name    string
 		c       *checkpoint.Checkpoint
@@ -61,8 +61,8 @@ func TestLogProbabilities(t *testing.T) {
 		{"mdlm", published(t, "mdlm"), nil, [][3]int{{1, 1, 1}, {3, 9, 4}, {1, 20, 32}}},
 		{"radd", published(t, "radd"), []int{0, 17}, [][3]int{{2, 9, 4}}},
 		{"sedd", published(t, "sedd"), []int{3}, [][3]int{{2, 9, 4}}},
-		// A chunk holds 46 of its positions: one, one that is full, two, three, four.
-		{"90,000 tokens", large, []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 23}, {1, 64, 47}, {5, 20, 20}, {3, 64, 61}}},
+		// A chunk holds 64 of its positions: one, one that is full, two, three, four.
+		{"90,000 tokens", large, []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 32}, {1, 65, 65}, {5, 20, 26}, {3, 65, 65}}},
 	} {
 		f, err := v.c.Facts()
 		if err != nil {
