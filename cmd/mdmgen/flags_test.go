@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -215,10 +216,11 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"doctor threads": {on: []string{"--threads", "1"}},
 		"doctor offline": {on: []string{"--offline"}},
 	}
+	maps.Copy(flips, benchFlips(t, dir))
 	for _, c := range newApp(streams{}).Commands {
 		for _, f := range c.Flags {
 			name := c.Name + " " + f.Names()[0]
-			if name == "generate offline" || name == "verify offline" || name == "score offline" || name == "bound offline" {
+			if name == "generate offline" || name == "verify offline" || name == "score offline" || name == "bound offline" || name == "bench offline" {
 				continue // TestOffline
 			}
 			fl, ok := flips[name]
@@ -237,6 +239,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 func (f flip) check(t *testing.T) {
 	outcome := func(args []string) string {
 		stdout, stderr, code := runCommand(t, f.stdin, append([]string{f.command}, args...)...)
+		if f.command == "bench" {
+			stdout = unmeasured(stdout)
+		}
 		return strings.Join([]string{volatile.ReplaceAllString(stdout, ""), stderr, string(rune('0' + code))}, "\x00")
 	}
 	base := outcome(f.base)

@@ -1,0 +1,202 @@
+package bench_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+func errorConfig(m model.Model, samples int, seed uint64) bench.ErrorConfig {
+	return bench.ErrorConfig{
+		Targets: []likelihood.Target{likelihood.Whole(make([]int, m.Facts().Length))}, Samples: samples, Seed: seed, Confidence: 0.95,
+		Evaluator: func(d samplers.Draw) (*likelihood.Evaluator, error) {
+			return likelihood.New(m, likelihood.Options{Draw: d})
+		},
+	}
+}
+
+// exactTV and exactKL are distances of a sampler's law from first-hitting's, by enumeration.
+func exactDistances(t *testing.T, w *laws.World, c *bench.Cell) (tv, kl float64) {
+	t.Helper()
+	steps, ok := c.Sampler.Steps()
+	if !ok {
+		t.Fatalf("%s has no grid", c.ID)
+	}
+	fhs, law := w.FHSLaw(), w.Run(steps).Denoised
+	return laws.TV(fhs, law), laws.KL(fhs, law)
+}
+
+// TestErrors: on worlds, distances equal the exact ones within 4 standard errors, and the
+// exact exponents lie inside the stated intervals.
+func TestErrors(t *testing.T) {
+	for _, name := range []string{"xor3-mixed", "markov3-exact", "dirichlet3-noisy", "markov4-sharp", "parity4-exact", "pairs4-exact"} {
+		t.Run(name, func(t *testing.T) {
+			m := &table{World: openShared(t, name)}
+			w, err := laws.New(m.World)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := cells(t, m, "fhs", "euler noise=exp steps=8-64*2", "tweedie noise=exp steps=8-64*2", "tweedie grid=paper steps=8-64*2")
+			e := bench.GroupErrors(all, m.Facts().Length)
+			complete, err := e.Measure(context.Background(), errorConfig(m, 400, 2))
+			if err != nil || !complete {
+				t.Fatal(complete, err)
+			}
+			exact := make(map[string][2]float64)
+			for i := range all[1:] {
+				c := &all[1+i]
+				q, ok := e.Quality(c)
+				if !ok || q.Cell != c.ID {
+					t.Fatalf("%s: %+v", c.ID, q)
+				}
+				tv, kl := exactDistances(t, w, c)
+				exact[c.ID] = [2]float64{math.Log(tv), math.Log(kl)}
+				for _, metric := range q.Metrics {
+					v := metric.Value
+					switch metric.Name {
+					case "tv":
+						if math.Abs(v.Mean-tv) > 4*v.SE+1e-12 {
+							t.Errorf("%s: TV %v, exact %v", c.ID, v, tv)
+						}
+					case "kl":
+						if math.Abs(v.Mean-kl) > 4*v.SE+1e-12 {
+							t.Errorf("%s: KL %v, exact %v", c.ID, v, kl)
+						}
+					case "tv_collision_bound":
+						if v.Mean < tv || metric.Bound != "upper" {
+							t.Errorf("%s: TV %v above its bound %v", c.ID, tv, v)
+						}
+					}
+				}
+			}
+			if q, ok := e.Quality(&all[0]); !ok || q.Metrics[0].Value.Mean != 0 {
+				t.Errorf("fhs: %+v", q)
+			}
+			checkRates(t, e.Rates(2), all[1:], exact)
+		})
+	}
+}
+
+// openShared opens a world that is in the module, else one of the large files.
+func openShared(t testing.TB, name string) *world.World {
+	t.Helper()
+	path := func() string {
+		if name == "xor3-mixed" || name == "markov3-exact" {
+			return reftest.Data(t, "reference", "laws", name+".json")
+		}
+		return reftest.Shared(t, "reference", "laws", name+".json")
+	}()
+	w, err := world.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// checkRates compares fitted exponents with those of the exact laws. Of the many intervals of
+// probability 0.95 some miss; none may miss by more than their own width again.
+func checkRates(t *testing.T, rates []bench.Rate, all []bench.Cell, exact map[string][2]float64) {
+	t.Helper()
+	inside, fits := 0, 0
+	for _, r := range rates {
+		if r.Distance != "tv" || r.Kind != "fit" {
+			continue
+		}
+		var x, y []float64
+		for i := range all {
+			s := all[i].Setting
+			n := s.Options.Steps
+			s.Options.Steps = 0
+			for _, steps := range r.Steps {
+				if s.ID() == r.Series && n == steps {
+					x, y = append(x, math.Log(float64(n))), append(y, exact[all[i].ID][0])
+				}
+			}
+		}
+		if len(x) != len(r.Steps) || len(x) < 3 {
+			t.Fatalf("%s: %d numbers of steps, %d cells", r.Series, len(r.Steps), len(x))
+		}
+		want := quality.LeastSquares(x, y)
+		e := r.Exponent
+		fits++
+		const round = 1e-9 // where all samples agree, the interval has no width
+		if e.Lo-round <= want && want <= e.Hi+round {
+			inside++
+		}
+		if width := e.Hi - e.Lo; want < e.Lo-width-round || want > e.Hi+width+round {
+			t.Errorf("%s: exponent %v in %v..%v, exact %v", r.Series, e.Mean, e.Lo, e.Hi, want)
+		}
+		if _, bounded := math.Modf(float64(r.CollisionBound)); r.PaperLower == nil || *r.PaperLower != -1 || math.IsNaN(bounded) {
+			t.Errorf("%s: %+v", r.Series, r)
+		}
+	}
+	if fits != 3 || inside < 2 {
+		t.Errorf("%d of %d exact exponents lie inside their intervals", inside, fits)
+	}
+}
+
+// TestErrorsResume: samples that were made are taken as they are; those that a deadline cut off
+// leave estimates of fewer.
+func TestErrorsResume(t *testing.T) {
+	m := open(t, "xor3-mixed")
+	all := cells(t, m, "fhs", "tweedie steps=4 batch=1,2", "tweedie steps=8 temperature=0.5", "ordered")
+	e := bench.GroupErrors(all, 3)
+	var done []bench.ErrorSample
+	cfg := errorConfig(m, 30, 9)
+	cfg.Targets = append(cfg.Targets, likelihood.Target{IDs: []int{0, 1, 1}, Free: []int{0, 1, 2}})
+	cfg.OnSample = func(s bench.ErrorSample) error {
+		done = append(done, s)
+		return nil
+	}
+	if complete, err := e.Measure(context.Background(), cfg); err != nil || !complete || len(done) != e.Work(cfg) || len(done) != 3*30 {
+		t.Fatalf("%d samples of %d, %v", len(done), e.Work(cfg), err)
+	}
+	line, err := json.Marshal(done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []bench.ErrorSample
+	if err := json.Unmarshal(line, &read); err != nil || !reflect.DeepEqual(read, done) {
+		t.Fatalf("samples do not survive JSON: %v", err)
+	}
+	again := bench.GroupErrors(all, 3)
+	cfg.Done, cfg.OnSample = read[:41], nil
+	if complete, err := again.Measure(context.Background(), cfg); err != nil || !complete {
+		t.Fatal(complete, err)
+	}
+	for i := range all {
+		a, _ := e.Quality(&all[i])
+		b, ok := again.Quality(&all[i])
+		if !ok || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: %+v, and resumed %+v", all[i].ID, a, b)
+		}
+	}
+	if !reflect.DeepEqual(e.Rates(1), again.Rates(1)) {
+		t.Error("rates differ after a resume")
+	}
+	late := bench.GroupErrors(all, 3)
+	ctx, cancel := context.WithDeadline(context.Background(), time.Now())
+	defer cancel()
+	complete, err := late.Measure(ctx, cfg)
+	if q, ok := late.Quality(&all[0]); err != nil || complete || !ok || q.Metrics[0].Value.N != 30 {
+		t.Errorf("%+v, complete %t, %v", q, complete, err)
+	}
+	full := errors.New("the disk is full")
+	cfg.Done, cfg.OnSample = nil, func(bench.ErrorSample) error { return full }
+	if _, err := bench.GroupErrors(all, 3).Measure(context.Background(), cfg); !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+}

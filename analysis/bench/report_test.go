@@ -1,0 +1,348 @@
+package bench_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/perf/benchfmt"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/analysis/bound"
+	"mdmgen/analysis/likelihood"
+)
+
+// study is a small report with everything in it.
+func study(t testing.TB, seed uint64, cases ...string) *bench.Report {
+	t.Helper()
+	m := open(t, "xor3-mixed")
+	all := cells(t, m, cases...)
+	cfg := bench.Config{Repetitions: 4, Sequences: 20, Seed: seed, Keep: true}
+	reps, complete, err := bench.Run(context.Background(), all, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := bench.GroupErrors(all, 3)
+	if _, err := e.Measure(context.Background(), errorConfig(m, 60, seed)); err != nil {
+		t.Fatal(err)
+	}
+	r := bench.Summarise(all, reps, bench.RunSettings{
+		Sequences: 20, Repetitions: 4, Seed: seed, Baseline: all[0].ID, Confidence: 0.95, Quality: &bench.QualitySettings{Parts: bench.Parts(), ErrorLength: 3, ErrorSamples: 60},
+	}, func(*bench.Cell) int { return 2 })
+	r.Complete, r.Rates, r.Notes = complete, e.Rates(seed), e.Notes
+	evaluator, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		for _, make := range []func() (bench.Quality, bool, error){
+			func() (bench.Quality, bool, error) { q, ok := e.Quality(&all[i]); return q, ok, nil },
+			func() (bench.Quality, bool, error) {
+				q, ok := bench.TextQuality(&all[i], reps, 0.95)
+				return q, ok, nil
+			},
+			func() (bench.Quality, bool, error) {
+				return bench.NELBOQuality(context.Background(), evaluator, &all[i], reps, 4, 1, 0.95)
+			},
+		} {
+			q, ok, err := make()
+			if err != nil || !ok {
+				t.Fatalf("%s: %+v, %v", all[i].ID, q, err)
+			}
+			r.Cells[i].Quality = append(r.Cells[i].Quality, q)
+		}
+	}
+	return &r
+}
+
+var usual = []string{"fhs", "parallel-fhs steps=2", "tweedie steps=4-16*2 noise=exp", "euler steps=4-16*2 noise=exp"}
+
+func TestMarkdown(t *testing.T) {
+	r := study(t, 1, usual...)
+	var b strings.Builder
+	if err := bench.Markdown(&b, r, "Made by a test."); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	for _, want := range []string{"| sampler ", "| steps |", "× baseline", "| tv (probability)", "≤ self nelbo (nats/token)", "| tweedie noise=exp | tv ", "All: ", "length=3", "batch=4", "Made by a test."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q in\n%s", want, got)
+		}
+	}
+	// What does not vary has no column, and every row has as many cells as its head.
+	if strings.Contains(strings.SplitN(got, "\n", 2)[0], "length") {
+		t.Errorf("a constant has a column:\n%s", got)
+	}
+	columns := 0
+	for _, line := range strings.Split(got, "\n") {
+		switch n := strings.Count(line, "|"); {
+		case n == 0:
+			columns = 0
+		case columns == 0:
+			columns = n
+		case n != columns:
+			t.Errorf("%d cells in a table of %d: %s", n-1, columns-1, line)
+		}
+	}
+}
+
+func TestCSV(t *testing.T) {
+	r := study(t, 1, usual...)
+	var b bytes.Buffer
+	if err := bench.CSV(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(lines) != 1+len(r.Cells) {
+		t.Fatalf("%d lines, %v", len(lines), err)
+	}
+	at := func(name string) int {
+		i := slices.Index(lines[0], name)
+		if i < 0 {
+			t.Fatalf("no column %s in %q", name, lines[0])
+		}
+		return i
+	}
+	for i, c := range r.Cells {
+		line := lines[1+i]
+		if line[0] != c.ID || line[at("sampler")] != c.Settings.Get("sampler") || line[at("steps")] != c.Settings.Get("steps") {
+			t.Errorf("%q", line)
+		}
+		for name, want := range map[string]float64{"total_s_per_sequence": c.Summary.Total.Mean, "total_s_per_sequence_se": c.Summary.Total.SE, "calls_per_sequence": c.Summary.Calls.Mean, "peak_memory_bytes": float64(c.Summary.PeakBytes)} {
+			if got, err := strconv.ParseFloat(line[at(name)], 64); err != nil || got != want {
+				t.Errorf("%s: %s is %q, want %v", c.ID, name, line[at(name)], want)
+			}
+		}
+	}
+}
+
+// TestBenchstat reads the lines with the reader that benchstat has.
+func TestBenchstat(t *testing.T) {
+	r := study(t, 1, usual...)
+	var b bytes.Buffer
+	if err := bench.Benchstat(&b, r, [2]string{"pkg", "mdmgen"}, [2]string{"note", "two\nlines"}); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	read := benchfmt.NewReader(&b, "out.txt")
+	n := 0
+	for read.Scan() {
+		switch x := read.Result().(type) {
+		case *benchfmt.Result:
+			want := r.Cells[n/4]
+			base, parts := x.Name.Parts()
+			if string(base) != "Generate" || len(parts) < 2 || string(parts[0]) != "/sampler="+want.Settings.Get("sampler") || string(parts[len(parts)-1]) != "-2" {
+				t.Errorf("name %q of %s", x.Name, want.ID)
+			}
+			rep := want.Repetitions[n%4]
+			// benchfmt turns ns/op into sec/op.
+			for unit, value := range map[string]float64{
+				"sec/op": rep.Seconds.Total / 20, "calls/seq": float64(rep.Calls) / 20, "tokens/s": float64(rep.Tokens) / rep.Seconds.Total,
+			} {
+				if got, ok := x.Value(unit); !ok || math.Abs(got-value) > 1e-9*value {
+					t.Errorf("%s: %v %s, want %v", x.Name, got, unit, value)
+				}
+			}
+			if x.Iters != 20 || x.GetConfig("pkg") != "mdmgen" || x.GetConfig("note") != "two lines" {
+				t.Errorf("%s: %d iterations, %+v", x.Name, x.Iters, x.Config)
+			}
+			n++
+		default:
+			t.Errorf("%T: %v in\n%s", x, x, text)
+		}
+	}
+	if err := read.Err(); err != nil || n != 4*len(r.Cells) {
+		t.Errorf("%d results, %v", n, err)
+	}
+}
+
+// TestCompare: a report against itself shows nothing, against one with other calls the change.
+func TestCompare(t *testing.T) {
+	r := study(t, 1, usual...)
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := bench.ReadReport(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := json.Marshal(again)
+	if err != nil || !bytes.Equal(twice, data) {
+		t.Errorf("a report does not survive JSON: %v", err)
+	}
+	x := bench.Compare(r, again)
+	if len(x.Changes) < 8*len(r.Cells) || x.OnlyOld != nil || x.OnlyNew != nil {
+		t.Errorf("%d changes, %q, %q", len(x.Changes), x.OnlyOld, x.OnlyNew)
+	}
+	for _, c := range x.Changes {
+		if c.Shown {
+			t.Errorf("a report against itself: %+v", c)
+		}
+	}
+	var b strings.Builder
+	if err := x.Print(&b); err != nil || !strings.Contains(b.String(), "| ~ ") && !strings.Contains(b.String(), " ~ |") || strings.Contains(b.String(), "%") {
+		t.Errorf("%v:\n%s", err, b.String())
+	}
+	// Twice the time and one more call.
+	for i := range again.Cells[2].Repetitions {
+		again.Cells[2].Repetitions[i].Seconds.Total *= 2
+	}
+	again.Cells[2].Summary.Calls.Mean += 10
+	gone := again.Cells[1].ID
+	again.Cells = slices.Delete(again.Cells, 1, 2)
+	x = bench.Compare(r, again)
+	var times, calls bench.Change
+	for _, c := range x.Changes {
+		if c.Cell == again.Cells[1].ID && c.Name == "s/sequence" {
+			times = c
+		}
+		if c.Cell == again.Cells[1].ID && c.Name == "calls" {
+			calls = c
+		}
+	}
+	if math.Abs(times.Diff.Mean-1) > 1e-9 || !calls.Shown || math.Abs(calls.Diff.Mean-10) > 1e-9 || !slices.Equal(x.OnlyOld, []string{gone}) {
+		t.Errorf("times %+v, calls %+v, only old %q", times, calls, x.OnlyOld)
+	}
+	for _, bad := range []string{"", "{}", "[]", `{"schema":"mdmgen.bench/2"}`, `{"schema":"mdmgen.bench/1"}`, `{"schema":"mdmgen.bench/1","settings":{"confidence":0.9},"cells":[{"repetitions":[{"sequences":0}]}]}`} {
+		if _, err := bench.ReadReport([]byte(bad)); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestCompareHolds: of two runs of one sampler few changes are shown, about 1 of 20.
+func TestCompareHolds(t *testing.T) {
+	shown, all := 0, 0
+	for seed := range uint64(6) {
+		x := bench.Compare(study(t, 2*seed+10, usual[2:]...), study(t, 2*seed+11, usual[2:]...))
+		for _, c := range x.Changes {
+			// Times depend on the machine; the texts of one window are the same for all cells.
+			if c.Name == "calls" || c.Name == "finishing" {
+				all++
+				if c.Shown {
+					shown++
+				}
+			}
+		}
+	}
+	if all < 30 || shown > all/5 {
+		t.Errorf("%d of %d changes are shown where there is none", shown, all)
+	}
+}
+
+func TestPlots(t *testing.T) {
+	plots := bench.Plots(study(t, 1, usual...))
+	var names []string
+	for _, p := range plots {
+		names = append(names, p.Name)
+		for _, s := range p.Series {
+			if len(s.Points) == 0 {
+				t.Errorf("%s: %s has no points", p.Name, s.Name)
+			}
+		}
+	}
+	for _, want := range []string{"calls-steps", "error-steps", "error-calls", "error-seconds", "self-nelbo-calls", "self-nelbo-seconds"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no %s in %q", want, names)
+		}
+	}
+	if got := bench.Plots(&bench.Report{Cells: []bench.CellReport{{ID: "fhs"}}}); got != nil {
+		t.Errorf("nothing was measured, and %+v is drawn", got)
+	}
+}
+
+func TestPareto(t *testing.T) {
+	at := func(xy ...float64) (out []bound.Point) {
+		for i := 0; i < len(xy); i += 2 {
+			out = append(out, bound.Point{X: xy[i], Y: xy[i+1]})
+		}
+		return out
+	}
+	for _, c := range []struct{ in, want []bound.Point }{
+		{nil, nil},
+		{at(1, 1), at(1, 1)},
+		{at(2, 1, 1, 2), at(1, 2, 2, 1)},
+		{at(1, 1, 2, 2), at(1, 1)},
+		{at(1, 2, 1, 1, 2, 1), at(1, 1)},
+		{at(4, 0, 1, 3, 3, 3, 2, 1), at(1, 3, 2, 1, 4, 0)},
+	} {
+		if got := bench.Pareto(c.in); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.in, got, c.want)
+		}
+	}
+}
+
+// FuzzLog: no line breaks the reader, and what it takes it writes as it reads.
+func FuzzLog(f *testing.F) {
+	f.Add(`{"kind":"repetition","cell":"fhs","round":0,"sequences":2,"calls":6,"seconds":{"network":1,"sampling":0.1,"rest":0,"total":1.1},"ids":[[0],[1]]}`)
+	f.Add(`{"kind":"error","group":0,"target":0,"sample":{"index":1,"tokens":[0,1],"fhs":1.5,"neg_log":[1,null],"rows":7}}`)
+	f.Add(`{"kind":"quality","cell":"fhs","part":"nelbo","metrics":[{"name":"a","unit":"b","value":{"mean":1,"se":null,"lo":null,"hi":null,"confidence":0.95,"n":1,"units":1}}]}`)
+	f.Add(`{"kind":"report"}`)
+	f.Add(`null`)
+	m := open(f, "xor3-mixed")
+	all := cells(f, m, "fhs")
+	groups := bench.GroupErrors(all, 3)
+	f.Fuzz(func(t *testing.T, line string) {
+		var l bench.Log
+		err := l.Read([]byte(line))
+		if err != nil {
+			if l.Repetitions != nil || l.Errors != nil || l.Quality != nil {
+				t.Errorf("%q: an error, and a record", line)
+			}
+			return
+		}
+		if len(l.Repetitions)+len(l.Errors)+len(l.Quality) != 1 {
+			t.Errorf("%q: %+v", line, l)
+		}
+		if l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, 1) != nil {
+			return
+		}
+		// A record of this run never breaks what sums it up.
+		r := bench.Summarise(all, l.Repetitions, bench.RunSettings{Confidence: 0.9}, func(*bench.Cell) int { return 1 })
+		r.Cells[0].Quality = l.Quality
+		var b bytes.Buffer
+		if bench.Markdown(&b, &r) != nil || bench.CSV(&b, &r) != nil || bench.Benchstat(&b, &r) != nil {
+			t.Errorf("%q: cannot be written", line)
+		}
+		bench.Plots(&r)
+	})
+}
+
+func TestLogCheck(t *testing.T) {
+	m := open(t, "xor3-mixed")
+	all := cells(t, m, "fhs")
+	groups := bench.GroupErrors(all, 3)
+	rep := `{"kind":"repetition","cell":"fhs","round":0,"sequences":2,"seconds":{"network":1,"sampling":0.1,"rest":0,"total":1.1}}`
+	sample := `{"kind":"error","group":0,"target":0,"sample":{"index":1,"tokens":[0,1,1],"fhs":1.5,"neg_log":[1],"rows":7}}`
+	for lines, ok := range map[string]bool{
+		rep:                    true,
+		sample:                 true,
+		rep + "\n" + sample:    true,
+		rep + "\n" + rep:       false,
+		sample + "\n" + sample: false,
+		strings.Replace(rep, `"round":0`, `"round":3`, 1):      false,
+		strings.Replace(rep, `"fhs"`, `"euler"`, 1):            false,
+		strings.Replace(sample, `"group":0`, `"group":1`, 1):   false,
+		strings.Replace(sample, `[0,1,1]`, `[0,1]`, 1):         false,
+		strings.Replace(sample, `"target":0`, `"target":1`, 1): false,
+		`{"kind":"quality","cell":"euler","part":"nelbo"}`:     false,
+		`{"kind":"quality","cell":"fhs","part":"nelbo"}`:       true,
+	} {
+		var l bench.Log
+		for _, line := range strings.Split(lines, "\n") {
+			if err := l.Read([]byte(line)); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+		if err := l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, 1); (err == nil) != ok {
+			t.Errorf("%s: %v", lines, err)
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// table is a world as a model.
+type table struct {
+	*world.World
+	// delay is what a call takes.
+	delay time.Duration
+	calls int
+}
+
+func (t *table) Close() error { return nil }
+
+func (t *table) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	t.calls++
+	if t.delay > 0 {
+		select {
+		case <-time.After(t.delay):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return t.World.Logits(ctx, rows, ids, positions, sigma)
+}
+
+var _ model.Model = (*table)(nil)
+
+func open(t testing.TB, name string) *table {
+	t.Helper()
+	w, err := world.Open(reftest.Data(t, "reference", "laws", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &table{World: w}
+}
+
+// cells makes the cells of cases on a model.
+func cells(t testing.TB, m model.Model, cases ...string) []bench.Cell {
+	t.Helper()
+	var out []bench.Cell
+	f := m.Facts()
+	canvas := slices.Repeat([]int{f.MaskID}, f.Length)
+	for _, text := range cases {
+		settings, err := bench.ParseCase(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range settings {
+			c, err := bench.NewCell(s, m, canvas, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// untimed drops what two equal runs differ in, and orders repetitions.
+func untimed(reps []bench.Repetition) []bench.Repetition {
+	out := slices.Clone(reps)
+	for i := range out {
+		out[i].Seconds, out[i].PeakBytes, out[i].PeakOfProcess = bench.Seconds{}, 0, false
+	}
+	slices.SortFunc(out, func(a, b bench.Repetition) int {
+		if a.Round != b.Round {
+			return a.Round - b.Round
+		}
+		return strings.Compare(a.Cell, b.Cell)
+	})
+	return out
+}
+
+// TestRun checks counts, streams and order, and that what is done is not run again.
+func TestRun(t *testing.T) {
+	m := open(t, "xor3-mixed")
+	all := cells(t, m, "fhs", "tweedie steps=2-8*2", "euler steps=4 noise=exp finish=leave", "matu steps=4")
+	cfg := bench.Config{Repetitions: 4, Sequences: 6, Warmup: 1, Seed: 3, Keep: true}
+	var order []string
+	cfg.OnRepetition = func(r bench.Repetition) error {
+		order = append(order, r.Cell)
+		return nil
+	}
+	reps, complete, err := bench.Run(context.Background(), all, cfg)
+	if err != nil || !complete || len(reps) != 4*len(all) {
+		t.Fatalf("%d repetitions, complete %t, %v", len(reps), complete, err)
+	}
+	rounds := make(map[string]bool)
+	for r := range 4 {
+		round := order[r*len(all) : (r+1)*len(all)]
+		rounds[strings.Join(round, ";")] = true
+		if len(slices.Compact(slices.Sorted(slices.Values(round)))) != len(all) {
+			t.Errorf("round %d is %q", r, round)
+		}
+	}
+	if len(rounds) < 2 {
+		t.Errorf("every round has the same order: %q", order)
+	}
+	for _, r := range reps {
+		if r.Sequences != 6 || r.Rows != r.Calls+r.FinishCalls || r.Positions != 3*r.Rows || r.Tokens+r.Left != 18 || r.Seconds.Total < r.Seconds.Network || len(r.IDs) != 6 {
+			t.Errorf("%+v", r)
+		}
+		if r.Cell == "fhs" && r.Calls != 18 || strings.HasPrefix(r.Cell, "matu") && r.Events < r.Calls {
+			t.Errorf("%+v", r)
+		}
+	}
+	// Round 2 of fhs is what sampling with the indices 12..17 gives.
+	want := make([][]int, 6)
+	_, err = samplers.Sample(context.Background(), m, func(yield func(samplers.Sequence) bool) {
+		for i := range 6 {
+			if !yield(samplers.Sequence{Index: uint64(12 + i), Canvas: all[0].Canvas}) {
+				return
+			}
+		}
+	}, samplers.Config{Seed: 3, Vocabulary: samplers.Vocabulary{Columns: m.Facts().Columns, Mask: m.Facts().MaskID}}, func(r samplers.Result) error {
+		want[r.Index-12] = r.IDs
+		return nil
+	})
+	i := slices.IndexFunc(reps, func(r bench.Repetition) bool { return r.Cell == "fhs" && r.Round == 2 })
+	if err != nil || !reflect.DeepEqual(reps[i].IDs, want) {
+		t.Errorf("round 2 of fhs is %v, want %v, %v", reps[i].IDs, want, err)
+	}
+	// A run that takes up another gives what that one gave.
+	again := cfg
+	again.Done = slices.Clone(reps[:7])
+	made := 0
+	again.OnRepetition = func(bench.Repetition) error { made++; return nil }
+	resumed, complete, err := bench.Run(context.Background(), all, again)
+	if err != nil || !complete || made != len(reps)-7 || !reflect.DeepEqual(untimed(resumed), untimed(reps)) {
+		t.Errorf("resumed: %d made, complete %t, %v", made, complete, err)
+	}
+	for _, bad := range []bench.Config{{Sequences: 1}, {Repetitions: 1}, {Repetitions: 1, Sequences: 1, Warmup: -1}} {
+		if _, _, err := bench.Run(context.Background(), all, bad); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}
+
+// TestDeadline: a run ends by its deadline, keeps whole repetitions only, and does not begin
+// what it knows would not fit.
+func TestDeadline(t *testing.T) {
+	m := open(t, "xor3-mixed")
+	m.delay = 20 * time.Millisecond
+	all := cells(t, m, "fhs batch=1", "tweedie steps=1 batch=1 grid=lambda")
+	begin := time.Now()
+	reps, complete, err := bench.Run(context.Background(), all, bench.Config{Repetitions: 1000, Sequences: 2, Seed: 1, Deadline: begin.Add(400 * time.Millisecond)})
+	took := time.Since(begin)
+	if err != nil || complete || len(reps) == 0 || took > 2*time.Second {
+		t.Errorf("%d repetitions in %v, complete %t, %v", len(reps), took, complete, err)
+	}
+	for _, r := range reps {
+		if r.Sequences != 2 {
+			t.Errorf("%+v is a part of a repetition", r)
+		}
+	}
+	// fhs takes 120 ms: after one is measured, another is not begun where 60 ms are left.
+	before := m.calls
+	reps, complete, err = bench.Run(context.Background(), all[:1], bench.Config{Repetitions: 9, Sequences: 2, Seed: 1, Deadline: time.Now().Add(190 * time.Millisecond)})
+	if err != nil || complete || len(reps) > 1 || len(reps) == 1 && m.calls-before != 6 {
+		t.Errorf("%d repetitions with %d calls, complete %t, %v", len(reps), m.calls-before, complete, err)
+	}
+	if _, complete, err = bench.Run(context.Background(), all, bench.Config{Repetitions: 1, Sequences: 1, Deadline: time.Now()}); err != nil || complete {
+		t.Errorf("no time at all: complete %t, %v", complete, err)
+	}
+}
+
+// TestInterrupt: what was finished comes with the context's error.
+func TestInterrupt(t *testing.T) {
+	all := cells(t, open(t, "xor3-mixed"), "fhs", "tweedie steps=4")
+	ctx, cancel := context.WithCancel(context.Background())
+	n := 0
+	reps, complete, err := bench.Run(ctx, all, bench.Config{Repetitions: 5, Sequences: 2, OnRepetition: func(bench.Repetition) error {
+		if n++; n == 3 {
+			cancel()
+		}
+		return nil
+	}})
+	if !errors.Is(err, context.Canceled) || complete || len(reps) != 3 {
+		t.Errorf("%d repetitions, complete %t, %v", len(reps), complete, err)
+	}
+	failed := errors.New("the disk is full")
+	if _, _, err := bench.Run(context.Background(), all, bench.Config{Repetitions: 1, Sequences: 1, OnRepetition: func(bench.Repetition) error { return failed }}); !errors.Is(err, failed) {
+		t.Errorf("%v, want %v", err, failed)
+	}
+}
+
+// TestCallsAgree is the law of costs: calls, finishing calls and events of all samplers are
+// what their laws expect, within 4 standard errors.
+func TestCallsAgree(t *testing.T) {
+	m := open(t, "xor3-mixed")
+	all := cells(t, m, "fhs", "ordered", "parallel-fhs steps=2", "euler noise=exp steps=2-32*4", "euler grid=paper steps=8", "tweedie steps=1-16*4 noise=exp", "tweedie grid=lambda,cos2,cosine steps=4",
+		"tau-leaping tau=any,one noise=exp steps=4", "uniformization steps=4", "matu steps=4", "dmpm steps=4 noise=exp", "trapezoidal steps=2", "extrapolated-fhs steps=2", "paired-fhs steps=2", "euler steps=8 noise=exp finish=leave")
+	reps, _, err := bench.Run(context.Background(), all, bench.Config{Repetitions: 4, Sequences: 500, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := bench.Summarise(all, reps, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })
+	for _, c := range r.Cells {
+		if c.Summary.CallsOff > 4 || c.Summary.FinishOff > 4 {
+			t.Errorf("%s: calls %v, expected %v, %.1f SE; finishing %v, expected %v, %.1f SE", c.ID, c.Summary.Calls, c.Expected.Calls, c.Summary.CallsOff, c.Summary.FinishCalls, c.Expected.Finish, c.Summary.FinishOff)
+		}
+		if e := c.Summary.Events; e != nil && math.Abs(e.Mean-*c.Expected.Events) > 4*e.SE {
+			t.Errorf("%s: events %v, expected %v", c.ID, e, *c.Expected.Events)
+		}
+		if want := c.ID == "euler noise=exp finish=leave steps=8"; (c.Summary.Left.Mean > 0) != want {
+			t.Errorf("%s: %v masks left", c.ID, c.Summary.Left)
+		}
+	}
+}
+
+// TestLaw compares the exact spread of calls with that of plans.
+func TestLaw(t *testing.T) {
+	m := open(t, "xor3-mixed")
+	const d, n = 9, 20000
+	free := make([]int, d)
+	for i := range free {
+		free[i] = i
+	}
+	for _, c := range cells(t, m, "fhs", "tweedie noise=exp steps=4,32", "euler grid=paper steps=16", "dmpm steps=4 noise=exp", "trapezoidal steps=4", "parallel-fhs steps=4") {
+		law, err := bench.NewLaw(c.Sampler, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p samplers.Plan
+		var sum, squares float64
+		for i := range uint64(n) {
+			if err := c.Sampler.Plan(&p, samplers.NewStream(1, i), free); err != nil {
+				t.Fatal(err)
+			}
+			k := float64(len(p.Blocks))
+			sum, squares = sum+k/n, squares+k*k/n
+		}
+		// The standard deviation of one of n samples is known to 1/√(2n) = 0.5 %, where they are
+		// about normal; 4 % leaves room for those that are not, 1e-4 for rounding.
+		sd := math.Sqrt(max(0, squares-sum*sum))
+		if math.Abs(sum-float64(law.Calls)) > 4*law.CallsSD/math.Sqrt(n)+1e-9 || math.Abs(sd-law.CallsSD) > 0.04*law.CallsSD+1e-4 {
+			t.Errorf("%s: %v ± %v calls, the law says %v ± %v", c.ID, sum, sd, law.Calls, law.CallsSD)
+		}
+	}
+}
+
+func TestAgreement(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		mean, expected, sd, sample float64
+		n                          int
+		want                       float64
+	}{
+		{8, 8, 0, 0, 5, 0},
+		{7, 8, 0, 0, 5, math.Inf(1)},
+		{8, 8 + 1e-12, 0, 0, 5, 0},
+		{3, 2, 2, 1, 16, 2},
+		{3, 2, 1, 2, 16, 2},
+		{3, 2, nan, 2, 16, 2},
+		{8, 7.99, nan, 0, 100, 1},
+		{1, nan, nan, 1, 5, nan},
+	} {
+		got := bench.Agreement(c.mean, c.expected, c.sd, c.sample, c.n)
+		if math.Abs(got-c.want) > 1e-9 && got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// TestRawScores: a sampler that the network drives has no expectation, and is run.
+func TestRawScores(t *testing.T) {
+	settings, err := bench.ParseCase("tweedie scores=raw steps=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &scores{open(t, "xor3-mixed")}
+	c, err := bench.NewCell(settings[0], m, []int{2, 2, 2}, 4)
+	if err != nil || !math.IsNaN(c.Law.All()) {
+		t.Fatalf("%+v, %v", c.Law, err)
+	}
+	reps, _, err := bench.Run(context.Background(), []bench.Cell{c}, bench.Config{Repetitions: 1, Sequences: 3})
+	if err != nil || reps[0].Sequences != 3 {
+		t.Errorf("%+v, %v", reps, err)
+	}
+	if e := bench.GroupErrors([]bench.Cell{c}, 3); len(e.Notes) != 1 {
+		t.Errorf("notes %q", e.Notes)
+	}
+}
+
+// scores is a world whose rows are said to be scores.
+type scores struct{ *table }
+
+func (s *scores) Facts() facts.Facts {
+	f := s.table.Facts()
+	f.Output = facts.LogScore
+	return f
+}
