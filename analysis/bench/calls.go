@@ -10,7 +10,7 @@ import (
 type Law struct {
 	// Calls is the exact expected number of non-empty blocks; Finish that of calls that
 	// fill what they left, a probability.
-	// Both are NaN where no plan tells them: for raw scores, whose reveals depend on the network.
+	// Both are NaN where no plan tells them: reveals then depend on the network.
 	Calls  Number `json:"calls"`
 	Finish Number `json:"finish"`
 	// Events is the exact expected number of events, nil for a sampler that has none.

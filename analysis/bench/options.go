@@ -45,6 +45,7 @@ var options = []option{
 	words(samplers.FlagTau, func(s *Setting) *string { return &s.Options.Tau }),
 	words(samplers.FlagFinish, func(s *Setting) *string { return &s.Options.Finish }),
 	words(samplers.FlagScores, func(s *Setting) *string { return (*string)(&s.Options.Scores) }),
+	words(samplers.FlagDraw, func(s *Setting) *string { return (*string)(&s.Options.Race) }),
 	number(samplers.FlagKappa, math.SmallestNonzeroFloat64, math.MaxFloat64, func(s *Setting) *float64 { return &s.Options.Kappa }),
 	pointer(samplers.FlagT, math.Inf(1), func(s *Setting) **float64 { return &s.Options.T }),
 	pointer(samplers.FlagDelta, math.MaxFloat64, func(s *Setting) **float64 { return &s.Options.Delta }),

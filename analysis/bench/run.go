@@ -46,7 +46,7 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 		}
 	}
 	if c.Law, err = NewLaw(sampler, c.Free); err != nil {
-		if sampler.Settings().Scores != samplers.ScoresRaw {
+		if sampler.Planned() {
 			return Cell{}, err
 		}
 		c.Law = unknownLaw()

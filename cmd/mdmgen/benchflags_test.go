@@ -61,6 +61,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench tau":                 {base: with(onWorld, "--sampler", "tau-leaping", "--steps", "3"), on: []string{"--tau", "one"}},
 		"bench finish":              {base: few, on: []string{"--finish", "leave"}},
 		"bench floor":               {base: with(onWorld, "--sampler", "trapezoidal", "--steps", "2"), on: []string{"--floor", "1"}},
+		"bench draw":                {base: with(onWorld, "--sampler", "tweedie", "--steps", "3"), on: []string{"--draw", "float32-gumbel"}},
 		"bench scores":              {base: scored, on: []string{"--scores", "raw"}},
 		"bench temperature":         {base: few, on: []string{"--temperature", "0.5,1"}},
 		"bench top-p":               {base: few, on: []string{"--top-p", "0.3"}},
