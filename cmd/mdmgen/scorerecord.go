@@ -24,22 +24,22 @@ type scoreSettings struct {
 	// Renormalised says that the network's rows are scores whose mass is not 1, and
 	// that they were divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`
-	// Draw is a change of the network's law, none where it is empty.
-	Draw samplers.Draw `json:"draw,omitzero"`
-	// Seed is null where nothing is drawn.
-	Seed       *uint64 `json:"seed"`
-	Confidence float64 `json:"confidence"`
-	As         string  `json:"as"`
-	Join       bool    `json:"join,omitempty"`
-	Length     int     `json:"length"`
-	Stride     int     `json:"stride,omitempty"`
-	Context    int     `json:"context,omitempty"`
-	Frame      string  `json:"frame"`
-	Tail       string  `json:"tail"`
-	Limit      int     `json:"limit,omitempty"`
-	Batch      int     `json:"batch,omitempty"`
-	Threads    int     `json:"threads"`
-	Device     string  `json:"device"`
+	// Draw is a change of the network's law, none where it is empty. Seed is null where
+	// nothing is drawn.
+	Draw       samplers.Draw `json:"draw,omitzero"`
+	Seed       *uint64       `json:"seed"`
+	Confidence float64       `json:"confidence"`
+	As         string        `json:"as"`
+	Join       bool          `json:"join,omitempty"`
+	Length     int           `json:"length"`
+	Stride     int           `json:"stride,omitempty"`
+	Context    int           `json:"context,omitempty"`
+	Frame      string        `json:"frame"`
+	Tail       string        `json:"tail"`
+	Limit      int           `json:"limit,omitempty"`
+	Batch      int           `json:"batch,omitempty"`
+	Threads    int           `json:"threads"`
+	Device     string        `json:"device"`
 	// Text is "sha256:…" of the windows' ids.
 	Text string `json:"text"`
 
