@@ -45,6 +45,17 @@ type Ask struct {
 	// gives it: rounding for logits, whose softmax is taken, and the deviation of a
 	// score network, μ = s·(1−α)/α.
 	LogMass []float64
+	// Weights, nil for a plain fill, are one for each of Wanted: where one is not 0,
+	// LogMu is the logarithm of the token's probability under [samplers.Mix] of this row and
+	// the one that the ask before, in the same list and of the same Target, has at the same
+	// position, with Floor. It need not want that position.
+	Weights []float64
+	Floor   float64
+
+	// whole, where it is not nil, is handed the whole row of each of Wanted by its index:
+	// probabilities after exclusion, temperature and truncation, one a column, valid
+	// during the call. It may be called on several goroutines, once for each index.
+	whole func(j int, p []float64)
 }
 
 // Options says how rows are asked for. The zero value asks for the network's own
@@ -82,6 +93,8 @@ type Evaluator struct {
 	order                   []int
 	canvas                  []int
 	row                     []float64
+	// scratch is memory of whole rows, which the next window uses again.
+	scratch [2]*RowTable
 }
 
 // table is a model that tells its probabilities in float64: a world.
@@ -173,8 +186,21 @@ const (
 // the order of the asks. Which asks share a call depends on nothing but the asks and
 // Options.Batch, so that equal lists of asks have equal bits as answers.
 func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
+	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Weights != nil }) {
+		return e.evalHistory(ctx, asks)
+	}
+	return e.eval(ctx, asks)
+}
+
+// eval is Eval without weights.
+func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	if e.table != nil {
 		return e.evalTable(ctx, asks)
+	}
+	if slices.ContainsFunc(asks, func(a Ask) bool { return a.whole != nil }) {
+		// A list that wants whole rows is answered from rows alone.
+		defer func(p model.LogProber) { e.prober = p }(e.prober)
+		e.prober = nil
 	}
 	e.order = e.order[:0]
 	for i := range asks {
@@ -288,6 +314,9 @@ func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
 		for j, l := range a.Wanted {
 			e.table.Mu(e.row, state, l, a.Lambda)
 			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
+			if a.whole != nil {
+				a.whole(j, e.row)
+			}
 			if a.LogMass != nil {
 				var sum float64
 				for _, p := range e.row {

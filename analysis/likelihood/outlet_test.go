@@ -149,3 +149,26 @@ func TestOutletOfChangedLaw(t *testing.T) {
 		}
 	}
 }
+
+// TestOutletWholeRows works out a fill that looks back with a model that was opened for
+// log-probabilities: from rows, to the same bits.
+func TestOutletWholeRows(t *testing.T) {
+	rows, outlet := outlets(t, "fairytale", model.Options{})
+	target := Whole([]int{5, 17, 9, 99})
+	s := mustSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2})
+	var exact [2]Exact
+	var plans [2]Result
+	for i, e := range []*Evaluator{rows, outlet} {
+		var err error
+		if exact[i], err = e.Exact(t.Context(), target, s); err != nil {
+			t.Fatal(err)
+		}
+		plans[i] = one(t, e, target, 0, Config{Form: Plans, Plans: 8, Draws: 4, Sampler: s, Seed: 1})
+		if (e.prober != nil) != (i == 1) {
+			t.Error("what the model is asked for was changed")
+		}
+	}
+	if exact[0].NegLog != exact[1].NegLog || plans[0].Nats.Mean != plans[1].Nats.Mean {
+		t.Errorf("%v and %v from rows, %v and %v", exact[0].NegLog, plans[0].Nats, exact[1].NegLog, plans[1].Nats)
+	}
+}

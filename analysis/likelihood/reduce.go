@@ -20,6 +20,10 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 	v := e.facts.Columns
 	one := func(r int) error {
 		a := &asks[batch[r]]
+		var p []float64
+		if a.whole != nil {
+			p = make([]float64, v)
+		}
 		for j := range a.Wanted {
 			row := rows[(r*wanted+j)*v : (r*wanted+j+1)*v]
 			norm, err := e.logSumExp(row)
@@ -29,6 +33,10 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 			a.LogMu[j] = float64(row[a.Target.IDs[a.Wanted[j]]]) - norm
 			if a.LogMass != nil {
 				a.LogMass[j] = e.logMass(row, norm, a.Lambda)
+			}
+			if a.whole != nil {
+				e.probabilities(p, row, norm)
+				a.whole(j, p)
 			}
 		}
 		return nil
@@ -124,6 +132,15 @@ func (e *Evaluator) clean(do func(from, to int)) {
 	}
 }
 
+// probabilities writes to dst, which holds 0 at columns that are no tokens, e^(x−norm).
+func (e *Evaluator) probabilities(dst []float64, row []float32, norm float64) {
+	e.clean(func(from, to int) {
+		for i, x := range row[from:to] {
+			dst[from+i] = math.Exp(float64(x) - norm)
+		}
+	})
+}
+
 // logSumExp is log Σ e^x over the columns that are tokens.
 func (e *Evaluator) logSumExp(row []float32) (float64, error) {
 	top := float32(math.Inf(-1))
@@ -160,6 +177,9 @@ func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32, wante
 			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
 			if a.LogMass != nil {
 				a.LogMass[j] = 0
+			}
+			if a.whole != nil {
+				a.whole(j, e.row)
 			}
 		}
 	}

@@ -21,6 +21,10 @@ type TimedTable struct {
 	// tables[q] is the table at node q of the rule, half the rule with every second.
 	tables     []*Table
 	rule, half quadrature
+	// low and high are the ends of λ, 0 and 1 but for [TimedTable.OneByOne]; left is the
+	// table at low, nil where that is 0.
+	low, high float64
+	left      *Table
 }
 
 // Integral is an integral over λ by quadrature, in nats, with how far the rule of
@@ -30,6 +34,11 @@ type Integral struct{ Value, Error float64 }
 // TimedTable asks for all subsets of a window at each of a number of nodes in λ, which
 // must be odd; 0 is [DefaultNodes].
 func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bool) (*TimedTable, error) {
+	return e.timedTable(ctx, t, nodes, mass, 0, 1)
+}
+
+// timedTable is TimedTable for λ between two ends.
+func (e *Evaluator) timedTable(ctx context.Context, t Target, nodes int, mass bool, low, high float64) (*TimedTable, error) {
 	if nodes == 0 {
 		nodes = DefaultNodes
 	}
@@ -37,18 +46,39 @@ func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bo
 		return nil, fmt.Errorf("likelihood: %d nodes: must be odd and in 3..1001", nodes)
 	}
 	d := len(t.Free)
-	if rows := float64(nodes) * math.Ldexp(1, d); rows > MaxRows || d > MaxFree {
-		return nil, &TooLargeError{Free: d, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(nodes))))}
+	if err := timedRows(d, nodes); err != nil {
+		return nil, err
 	}
-	out := &TimedTable{D: d, rule: fejer(nodes + 1), half: fejer((nodes + 1) / 2)}
-	for _, lambda := range out.rule.nodes {
+	out := &TimedTable{D: d, rule: fejer(nodes+1).between(low, high), half: fejer((nodes+1)/2).between(low, high), low: low, high: high}
+	at := func(lambda float64) (*Table, error) {
 		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return lambda })
 		if err != nil {
 			return nil, err
 		}
-		out.tables = append(out.tables, tables[0])
+		return tables[0], nil
+	}
+	for _, lambda := range out.rule.nodes {
+		table, err := at(lambda)
+		if err != nil {
+			return nil, err
+		}
+		out.tables = append(out.tables, table)
+	}
+	if low > 0 {
+		var err error
+		if out.left, err = at(low); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
+}
+
+// timedRows refuses tables at a number of times that take too many rows.
+func timedRows(d, times int) error {
+	if rows := float64(times) * math.Ldexp(1, d); rows > MaxRows || d > MaxFree {
+		return &TooLargeError{Free: d, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(times))))}
+	}
+	return nil
 }
 
 // both works something out by the rule and by the half one.
@@ -63,64 +93,6 @@ func (t *TimedTable) both(do func(rule quadrature, tables []*Table) float64) Int
 		return Integral{value, 0} // also where both are infinite
 	}
 	return Integral{value, math.Abs(other - value)}
-}
-
-// FHS returns −log P of the first-hitting sampler,
-//
-//	G_[d] = 1,  G_A(λ) = Σ_{i∉A} ∫_0^λ μ^i(x_i | x_A, λ')·G_{A∪i}(λ') dλ',  P = G_∅(1),
-//
-// with the integrands as polynomials through the nodes.
-func (t *TimedTable) FHS() Integral {
-	return t.both(func(rule quadrature, tables []*Table) float64 { return timedFHS(t.D, rule, tables) })
-}
-
-// timedFHS works with G tilted by the greatest μ of each position, as grids do.
-func timedFHS(d int, rule quadrature, tables []*Table) float64 {
-	q, full := len(rule.nodes), 1<<d-1
-	tilt := make([]float64, d)
-	for i := range tilt {
-		tilt[i] = math.Inf(-1)
-	}
-	for _, table := range tables {
-		for i, c := range table.tilt() {
-			tilt[i] = max(tilt[i], c)
-		}
-	}
-	mu := make([][]float64, q)
-	for j, table := range tables {
-		mu[j] = table.tilted(tilt)
-	}
-	g := make([]float64, (full+1)*q)
-	for j := range q {
-		g[full*q+j] = 1
-	}
-	integrand := make([]float64, q)
-	var total float64
-	for a := full - 1; a >= 0; a-- {
-		clear(integrand)
-		for rest := full &^ a; rest != 0; rest &= rest - 1 {
-			i := bits.TrailingZeros(uint(rest))
-			for j := range q {
-				integrand[j] += mu[j][a*d+i] * g[(a|1<<i)*q+j]
-			}
-		}
-		for at := range q {
-			var sum float64
-			for j, f := range integrand {
-				sum += rule.upTo[at*q+j] * f
-			}
-			g[a*q+at] = sum
-		}
-		total = 0
-		for j, f := range integrand {
-			total += rule.weights[j] * f
-		}
-	}
-	out := -math.Log(max(total, 0))
-	for _, c := range tilt {
-		out -= c
-	}
-	return out
 }
 
 // NELBO returns L_∞ = ∫_0^1 (1/λ)·E_λ Σ_{masked} −log μ^l(x_l | x, λ) dλ.

@@ -40,6 +40,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 	// A tiny network, whose ids have texts in the built-in model's vocabulary.
 	small := []string{"--model", mdlm, "--tokenizer", other}
+	scored := []string{"--model", filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")}
 	text := append([]string{"--length", "12", "--seed", "1", "--format", "json"}, small...)
 	onWorld := []string{"--model", world, "--format", "json", "--seed", "1", "-n", "20"}
 	euler := append([]string{"--sampler", "euler"}, onWorld...)
@@ -68,6 +69,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate order":       {base: append([]string{"--sampler", "ordered"}, onWorld...), on: []string{"--order", "right-to-left"}},
 		"generate tau":         {base: tau, on: []string{"--tau", "one"}},
 		"generate finish":      {base: tau, on: []string{"--finish", "leave"}},
+		"generate floor":       {base: append([]string{"--sampler", "trapezoidal", "--steps", "2"}, onWorld...), on: []string{"--floor", "1"}},
+		"generate scores":      {base: append([]string{"--sampler", "tweedie", "--steps", "4", "--length", "12", "--seed", "1", "--format", "ids"}, scored...), on: []string{"--scores", "raw"}},
 		"generate temperature": {base: onWorld, on: []string{"--temperature", "0.2"}},
 		"generate top-p":       {base: onWorld, on: []string{"--top-p", "0.3"}},
 		"generate top-k":       {base: onWorld, on: []string{"--top-k", "1"}},
@@ -124,6 +127,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"score order":       {base: append([]string{"--sampler", "ordered"}, exact...), on: []string{"--order", "right-to-left"}},
 		"score tau":         {base: append([]string{"--sampler", "tau-leaping", "--steps", "4"}, exact...), on: []string{"--tau", "one"}},
 		"score finish":      {base: append([]string{"--sampler", "tweedie", "--steps", "4"}, exact...), on: []string{"--finish", "leave"}},
+		"score floor":       {base: append([]string{"--sampler", "trapezoidal"}, exact...), on: []string{"--floor", "1"}},
+		"score scores":      {base: append([]string{"--sampler", "tweedie"}, exact...), on: []string{"--scores", "raw"}},
 		"score temperature": {base: exact, on: []string{"--temperature", "0.5"}},
 		"score top-p":       {base: exact, on: []string{"--top-p", "0.9"}},
 		"score top-k":       {base: exact, on: []string{"--top-k", "1"}},
