@@ -40,6 +40,9 @@ const (
 func (s *Sampler) race(o Options) error {
 	switch o.Race {
 	case "", RaceExact:
+		if slices.Contains(rawSamplers, s.settings.Sampler) && o.Scores != ScoresRaw {
+			s.settings.Race = RaceExact
+		}
 		return nil
 	case RaceFloat32:
 		s.settings.Race, s.settings.ChangesLaw = RaceFloat32, true

@@ -107,7 +107,7 @@ type Settings struct {
 	// Scores is empty for a network whose rows are no scores.
 	Scores Scores `json:"scores,omitempty"`
 	Finish string `json:"finish,omitempty"`
-	// Race is empty where draws are exact.
+	// Race is empty for a sampler whose draws are always exact.
 	Race Race `json:"draw,omitempty"`
 	Draw
 	// ChangesLaw says that tokens are not drawn from the network's own distribution.
