@@ -31,7 +31,7 @@ func TestTheorySettings(t *testing.T) {
 		{samplers.Options{Sampler: "extrapolated-fhs", Sizes: "cos2", Steps: 9, Floor: &half}, false, `{"sampler":"extrapolated-fhs","steps":9,"sizes":"cos2","floor":0.5,"changes_law":false}`},
 		{samplers.Options{Sampler: "paired-fhs", Sizes: "2,2"}, false, `{"sampler":"paired-fhs","sizes":"2,2","floor":0.1,"changes_law":false}`},
 		{samplers.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","changes_law":false}`},
-		{samplers.Options{Sampler: "ddpm", Grid: "lambda"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","changes_law":false}`},
+		{samplers.Options{Sampler: "ddpm", Grid: "lambda"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","draw":"exact","changes_law":false}`},
 	} {
 		s, err := samplers.New(test.o, samplers.Conditions{LogScores: test.scores})
 		if err != nil {

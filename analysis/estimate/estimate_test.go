@@ -120,3 +120,21 @@ func TestJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestCounts compares with the mean of the numbers themselves.
+func TestCounts(t *testing.T) {
+	for _, x := range [][]int{{3, 5, 5, 8}, {7, 7, 7}, {0, 1}, {1}} {
+		sum, squares := 0, 0
+		var values []float64
+		for _, v := range x {
+			sum, squares, values = sum+v, squares+v*v, append(values, float64(v))
+		}
+		got, want := Counts(sum, squares, len(x), 0.9), Mean(values, 0.9)
+		if math.Abs(got.Mean-want.Mean) > 1e-15 || got.SE != want.SE && math.Abs(got.SE-want.SE) > 1e-15 || got.N != want.N || got.Lo != want.Lo && math.Abs(got.Lo-want.Lo) > 1e-12 {
+			t.Errorf("%v: %+v, want %+v", x, got, want)
+		}
+	}
+	if got := Counts(0, 0, 0, 0.9); !math.IsNaN(got.Mean) || !math.IsInf(got.SE, 1) {
+		t.Errorf("nothing: %+v", got)
+	}
+}

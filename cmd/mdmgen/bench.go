@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -206,7 +205,10 @@ func benchSettings(c *cli.Context) ([]bench.Setting, error) {
 	}
 	var out []bench.Setting
 	if c.IsSet("sampler") || !c.IsSet("case") {
-		names := cmp.Or(c.String("sampler"), benchSamplers)
+		names := benchSamplers
+		if c.IsSet("sampler") {
+			names = c.String("sampler")
+		}
 		if !c.IsSet("steps") {
 			axes = append(axes, bench.Axis{Key: samplers.FlagSteps, Values: benchSteps, Optional: true})
 		}

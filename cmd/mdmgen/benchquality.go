@@ -3,16 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"unicode/utf8"
+	"time"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/likelihood"
@@ -21,9 +16,6 @@ import (
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
-
-// benchWindows is the number of windows that --context takes, at most.
-const benchWindows = 8
 
 // nelboSeed keeps the draws of NELBOs apart from the streams of sequences.
 const nelboSeed = 0x6e656c626f // "nelbo"
@@ -36,6 +28,8 @@ type benchQuality struct {
 	// judge and evaluator are nil without --evaluator.
 	judge     *quality.Judge
 	evaluator *causal.Model
+	// worst is the longest time that a part of a cell took.
+	worst map[string]time.Duration
 }
 
 func (q *benchQuality) close() {
@@ -133,84 +127,6 @@ func (r *benching) openEvaluator() error {
 	return nil
 }
 
-// targets are the windows of the sampling error, and sets their length.
-func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, error) {
-	f := r.facts
-	d := set.ErrorLength
-	switch {
-	case f.FixedLength && d == 0:
-		d = min(f.Length, likelihood.MaxFree)
-	case d == 0:
-		d = min(benchErrorLength, f.Length)
-	case d > f.Length:
-		return nil, usagef("--error-length %d: the model takes canvases of at most %d positions", d, f.Length)
-	}
-	set.ErrorLength = d
-	if !r.c.IsSet("context") {
-		if f.FixedLength && d != f.Length {
-			return nil, usagef("--error-length %d: the model takes canvases of exactly %d positions", d, f.Length)
-		}
-		if f.Shift {
-			return nil, usagef("--quality error: the network predicts position l from row l−1, and has no row for the first: give --context")
-		}
-		return []likelihood.Target{likelihood.Whole(make([]int, d))}, nil
-	}
-	path := r.c.String("context")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("--context %s: %w", path, unwrapPath(err))
-	}
-	if r.tokenizer == nil {
-		return nil, missingf("--context needs a tokenizer: give one with --tokenizer")
-	}
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("--context %s: the text is not valid UTF-8", path)
-	}
-	ids, err := r.tokenizer.EncodePlain(string(data))
-	if err != nil {
-		return nil, fmt.Errorf("--context %s: %w", path, err)
-	}
-	l := layout{facts: f}
-	for _, id := range ids {
-		if err := l.clean(id); err != nil {
-			return nil, fmt.Errorf("--context %s: the tokenizer does not fit the model: %w", path, err)
-		}
-	}
-	n := len(ids) / f.Length
-	if n == 0 {
-		return nil, fmt.Errorf("--context %s: %d tokens: must have at least %d, the length of a canvas", path, len(ids), f.Length)
-	}
-	out := cutWindows(ids, f.Length, d, min(n, benchWindows))
-	raw, err := json.Marshal(out)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(raw)
-	set.Context = "sha256:" + hex.EncodeToString(sum[:])
-	return out, nil
-}
-
-// cutWindows takes n canvases, evenly spread over a text, whose middle d positions are
-// free.
-func cutWindows(ids []int, length, d, n int) []likelihood.Target {
-	var out []likelihood.Target
-	for i := range n {
-		from := i * (len(ids) / length / n) * length
-		t := likelihood.Target{IDs: ids[from : from+length]}
-		for l := range d {
-			t.Free = append(t.Free, (length-d)/2+l)
-		}
-		// A network that predicts a position from the one before it has no row for the first.
-		if t.Free[0] == 0 && length > d {
-			for i := range t.Free {
-				t.Free[i]++
-			}
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
 // look measures what --quality asks for, and says whether all of it is done.
 func (r *benching) look() (complete bool, err error) {
 	complete = true
@@ -283,7 +199,16 @@ func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (b
 	if n < r.settings.Repetitions || ctx.Err() != nil {
 		return false, nil
 	}
+	// What took longest among the cells before is what this one may take.
+	if !r.deadline.IsZero() && time.Until(r.deadline) < r.quality.worst[part] {
+		return false, nil
+	}
+	begin := time.Now()
 	q, ok, err := r.part(ctx, c, part)
+	if r.quality.worst == nil {
+		r.quality.worst = make(map[string]time.Duration)
+	}
+	r.quality.worst[part] = max(r.quality.worst[part], time.Since(begin))
 	switch {
 	case ctx.Err() != nil:
 		return false, nil

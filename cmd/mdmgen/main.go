@@ -4,6 +4,7 @@
 //	mdmgen generate                 text from the built-in model, by First-Hitting
 //	mdmgen generate --model DIR     text from a published MDLM, RADD or SEDD folder
 //	mdmgen score FILE               how likely a text is, with intervals or exactly
+//	mdmgen bench                    what samplers cost, and what their steps buy
 //	mdmgen samplers                 the samplers, their laws, costs and flags
 //	mdmgen verify DIR --golden F    a model's rows against reference values
 //

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"unicode/utf8"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/analysis/likelihood"
+)
+
+// benchWindows is the number of windows that --context takes, at most.
+const benchWindows = 8
+
+// targets are the windows of the sampling error, and sets their length.
+func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, error) {
+	f := r.facts
+	d := set.ErrorLength
+	switch {
+	case f.FixedLength && d == 0:
+		d = min(f.Length, likelihood.MaxFree)
+	case d == 0:
+		d = min(benchErrorLength, f.Length)
+	case d > f.Length:
+		return nil, usagef("--error-length %d: the model takes canvases of at most %d positions", d, f.Length)
+	}
+	set.ErrorLength = d
+	if !r.c.IsSet("context") {
+		if f.FixedLength && d != f.Length {
+			return nil, usagef("--error-length %d: the model takes canvases of exactly %d positions", d, f.Length)
+		}
+		if f.Shift {
+			return nil, usagef("--quality error: the network predicts position l from row l−1, and has no row for the first: give --context")
+		}
+		return []likelihood.Target{likelihood.Whole(make([]int, d))}, nil
+	}
+	path := r.c.String("context")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--context %s: %w", path, unwrapPath(err))
+	}
+	if r.tokenizer == nil {
+		return nil, missingf("--context needs a tokenizer: give one with --tokenizer")
+	}
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("--context %s: the text is not valid UTF-8", path)
+	}
+	ids, err := r.tokenizer.EncodePlain(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("--context %s: %w", path, err)
+	}
+	l := layout{facts: f}
+	for _, id := range ids {
+		if err := l.clean(id); err != nil {
+			return nil, fmt.Errorf("--context %s: the tokenizer does not fit the model: %w", path, err)
+		}
+	}
+	n := len(ids) / f.Length
+	if n == 0 {
+		return nil, fmt.Errorf("--context %s: %d tokens: must have at least %d, the length of a canvas", path, len(ids), f.Length)
+	}
+	out := cutWindows(ids, f.Length, d, min(n, benchWindows))
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(raw)
+	set.Context = "sha256:" + hex.EncodeToString(sum[:])
+	return out, nil
+}
+
+// cutWindows takes n canvases, evenly spread over a text, whose middle d positions are
+// free.
+func cutWindows(ids []int, length, d, n int) []likelihood.Target {
+	var out []likelihood.Target
+	for i := range n {
+		from := i * (len(ids) / length / n) * length
+		t := likelihood.Target{IDs: ids[from : from+length]}
+		for l := range d {
+			t.Free = append(t.Free, (length-d)/2+l)
+		}
+		// A network that predicts a position from the one before it has no row for the first.
+		if t.Free[0] == 0 && length > d {
+			for i := range t.Free {
+				t.Free[i]++
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
