@@ -107,11 +107,11 @@ func errorOf(e estimate.Estimate, exact bool) string {
 	return fmt.Sprintf("%.2g", e.SE)
 }
 
-func orDash(x *float64) string {
+func orDash(x *estimate.Number) string {
 	if x == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.4f", *x)
+	return fmt.Sprintf("%.4f", float64(*x))
 }
 
 // summary writes the corpus.

@@ -31,7 +31,8 @@ func verifyCommand(s streams) *cli.Command {
 			"losses of public implementations. Exits with 3 when one is above the limit. Two correct float32 executions of a small\n" +
 			"network differ by about 1e-5; a wrong norm or activation by 1e-3 or more. Exact values are compared with\n" +
 			"limit·max(1, |value|), ten times that for euler_rate_integral and euler_rhs; whole numbers agree exactly.\n" +
-			"The limit beside an item is wider where the stored value is itself rounded more.",
+			"The limit beside an item is wider where the stored value is itself rounded more.\n" +
+			"A file whose structure or inputs are not what they must be is a failure of input, exit status 1.",
 		Flags:  flags,
 		Action: func(c *cli.Context) error { return verifyFile(c, s) },
 	}
