@@ -140,6 +140,7 @@ func reportOn(ctx context.Context, w *laws.World, e ends) (Report, error) {
 	var l worldLines
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
 	l.losses(w, fhs, nelbo)
+	l.proposition3(w)
 	runs, err := newRuns(ctx, w, e)
 	if err != nil {
 		return l.report(notes), err
@@ -161,6 +162,7 @@ func reportGiven(ctx context.Context, w *laws.World, file *world.World, given []
 	var l worldLines
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
 	l.losses(w, fhs, nelbo)
+	l.proposition3(w)
 	var runs []givenRun
 	list := []Law{lawOver(w.Space, "q0", w.Q0), lawOver(w.Space, "P_FHS", fhs)}
 	var ended error

@@ -8,7 +8,7 @@ import (
 )
 
 // losses adds what the paper states of losses and of the first-hitting sampler:
-// Propositions 2 and, by its law, 3, Theorems 4 and 5.
+// Proposition 2, Theorems 4 and 5.
 func (l *worldLines) losses(w *laws.World, fhs []float64, nelbo laws.NELBO) {
 	p2, t4 := w.Proposition2(nelbo), w.Theorem4(fhs, nelbo)
 	entropy := laws.Entropy(w.Q0)

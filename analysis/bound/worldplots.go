@@ -2,6 +2,7 @@ package bound
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"mdmgen/analysis/laws"
@@ -65,7 +66,7 @@ func worldPlots(w *laws.World, fhs []float64, nelbo laws.NELBO, all runs) []Plot
 func series(name string, y []float64, logY bool) Series {
 	s := Series{Name: name}
 	for i, v := range y {
-		if number(v) != nil && (!logY || v > noiseFloor) {
+		if !math.IsInf(v, 0) && !math.IsNaN(v) && (!logY || v > noiseFloor) {
 			s.Points = append(s.Points, Point{X: float64(worldSteps[i]), Y: v})
 		}
 	}

@@ -35,44 +35,39 @@ type Estimate struct {
 	Warnings []string
 }
 
-// MarshalJSON writes infinite and undefined numbers as null.
+// MarshalJSON writes infinite numbers as "inf" and "-inf", and null for what is not known,
+// which an infinite SE is.
 func (e Estimate) MarshalJSON() ([]byte, error) {
-	return json.Marshal(jsonForm{finite(e.Mean), finite(e.SE), finite(e.Lo), finite(e.Hi), e.Confidence, e.N, e.Units, e.Warnings})
+	se := e.SE
+	if math.IsInf(se, 0) {
+		se = math.NaN()
+	}
+	return json.Marshal(jsonForm{Number(e.Mean), Number(se), Number(e.Lo), Number(e.Hi), e.Confidence, e.N, e.Units, e.Warnings})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, bit for bit: null is −Inf for Lo and +Inf
-// for the others.
+// UnmarshalJSON reads what MarshalJSON wrote, bit for bit.
 func (e *Estimate) UnmarshalJSON(b []byte) error {
-	var j jsonForm
+	unknown := Number(math.NaN())
+	j := jsonForm{Mean: unknown, SE: unknown, Lo: unknown, Hi: unknown}
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	read := func(p *float64, sign int) float64 {
-		if p == nil {
-			return math.Inf(sign)
-		}
-		return *p
+	*e = Estimate{float64(j.Mean), float64(j.SE), float64(j.Lo), float64(j.Hi), j.Confidence, j.N, j.Units, j.Warnings}
+	if math.IsNaN(e.SE) {
+		e.SE = math.Inf(1)
 	}
-	*e = Estimate{read(j.Mean, 1), read(j.SE, 1), read(j.Lo, -1), read(j.Hi, 1), j.Confidence, j.N, j.Units, j.Warnings}
 	return nil
 }
 
 type jsonForm struct {
-	Mean       *float64 `json:"mean"`
-	SE         *float64 `json:"se"`
-	Lo         *float64 `json:"lo"`
-	Hi         *float64 `json:"hi"`
+	Mean       Number   `json:"mean"`
+	SE         Number   `json:"se"`
+	Lo         Number   `json:"lo"`
+	Hi         Number   `json:"hi"`
 	Confidence float64  `json:"confidence"`
 	N          int      `json:"n"`
 	Units      int      `json:"units"`
 	Warnings   []string `json:"warnings,omitempty"`
-}
-
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 // String is "mean ± se".

@@ -1,6 +1,7 @@
 package likelihood
 
 import (
+	"encoding/json"
 	"math"
 
 	"mdmgen/analysis/estimate"
@@ -33,11 +34,29 @@ type Corpus struct {
 	NatsPerToken estimate.Estimate  `json:"nats_per_token"`
 	BitsPerToken estimate.Estimate  `json:"bits_per_token"`
 	BitsPerByte  *estimate.Estimate `json:"bits_per_byte"`
-	// PerplexityBound is exp(NatsPerToken).
+	// PerplexityBound is exp(NatsPerToken). Where NotBound says that the windows' values are no bounds,
+	// it is the perplexity, and has that name in JSON.
 	PerplexityBound estimate.Estimate `json:"perplexity_bound"`
+	NotBound        bool              `json:"-"`
 	// MonteCarloSE is the standard error of NatsPerToken for this very text, nil where a
 	// window tells none.
 	MonteCarloSE *float64 `json:"monte_carlo_se"`
+}
+
+// MarshalJSON calls the perplexity by what it is.
+func (c Corpus) MarshalJSON() ([]byte, error) {
+	type fields Corpus
+	out := struct {
+		fields
+		PerplexityBound *estimate.Estimate `json:"perplexity_bound,omitempty"`
+		Perplexity      *estimate.Estimate `json:"perplexity,omitempty"`
+	}{fields: fields(c)}
+	if c.NotBound {
+		out.Perplexity = &c.PerplexityBound
+	} else {
+		out.PerplexityBound = &c.PerplexityBound
+	}
+	return json.Marshal(out)
 }
 
 // Summarize sums up windows; clustered says that those with the same Cluster are one

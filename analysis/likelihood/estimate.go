@@ -78,7 +78,8 @@ type Result struct {
 	Nats estimate.Estimate
 	// Price is, for networks with scores, the estimate of ∫ r·E Σ (c−1−log c) dt, what the
 	// mass c = Σ_a μ of the scores adds to the integrated score entropy; nil for others
-	// and where the form does not integrate over time.
+	// and where the form does not integrate over time. Where the integral may have no limit its
+	// mean is NaN, and that of ScoreEntropyForm too.
 	Price *estimate.Estimate
 	// Lower is, for Plans, the bound from below, or why there is none; nil for others.
 	Lower *Lower
@@ -214,11 +215,26 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	if err := e.Eval(ctx, d.asks); err != nil {
 		return nil, err
 	}
+	unresolved := false
+	if d.mass && c.form() != SEDD && len(ts) > 0 {
+		if unresolved, err = e.unresolvedTail(ctx, &ts[0]); err != nil {
+			return nil, err
+		}
+	}
 	out := make([]Result, len(ts))
 	for i := range out {
 		out[i] = d.result(d.samples[begin[i]:begin[i+1]], d.asks[rows[i]:rows[i+1]])
 		if c.form().HasTerms() {
 			out[i].Terms = terms(len(ts[i].Free), d.asks[rows[i]:rows[i+1]])
+		}
+		if !unresolved {
+			continue
+		}
+		if c.form() == ScoreEntropyForm {
+			out[i].Nats = notResolved(out[i].Nats)
+		}
+		if out[i].Price != nil {
+			*out[i].Price = notResolved(*out[i].Price)
 		}
 	}
 	return out, nil

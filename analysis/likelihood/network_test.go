@@ -191,3 +191,54 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("a grid of 100 steps: %v", err)
 	}
 }
+
+// TestUnresolved: scores that do not fall as time grows have no integral over all times;
+// the quadrature says so, and so do estimates.
+func TestUnresolved(t *testing.T) {
+	ctx := context.Background()
+	for name, resolved := range map[string]bool{"sedd": true, "sedd-noscale": false} {
+		e := tiny(t, name)
+		target := Whole([]int{5, 17, 9})
+		table, err := e.TimedTableWithin(ctx, target, 0, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := table.ScoreEntropy(); got.Resolved() != resolved {
+			t.Errorf("%s: %+v is resolved: %t", name, got, got.Resolved())
+		}
+		if v, err := e.Values(ctx, []Target{target}, mustSampler(t, samplers.Options{})); err != nil || v[0].Unresolved == resolved || (v[0].ScoreEntropy != nil) != resolved {
+			t.Errorf("%s: values %+v, %v", name, v, err)
+		}
+		for _, form := range []Form{Subsets, ScoreEntropyForm, SEDD} {
+			r := one(t, e, target, 0, Config{Form: form, Draws: 4, Seed: 1})
+			if r.Price == nil || math.IsNaN(r.Price.Mean) == (resolved || form == SEDD) {
+				t.Errorf("%s: %s: price %v", name, form, r.Price)
+			}
+			if math.IsNaN(r.Nats.Mean) != (form == ScoreEntropyForm && !resolved) {
+				t.Errorf("%s: %s: %v", name, form, r.Nats)
+			}
+		}
+	}
+}
+
+// TestAdaptive: doubled nodes keep the rows that were asked for, and reach the error.
+func TestAdaptive(t *testing.T) {
+	e := tiny(t, "mdlm-timecond")
+	target := Whole([]int{1, 7, 33})
+	table, err := e.TimedTableWithin(context.Background(), target, 1e-4, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, want := e.Totals().Rows, table.Nodes()*7; rows != want || table.Nodes() <= DefaultNodes {
+		t.Errorf("%d rows for %d nodes, want %d", rows, table.Nodes(), want)
+	}
+	fine, err := e.TimedTable(context.Background(), target, 511, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, pair := range map[string][2]Integral{"FHS": {table.FHS(), fine.FHS()}, "NELBO": {table.NELBO(), fine.NELBO()}} {
+		if moved := math.Abs(pair[0].Value - pair[1].Value); pair[0].Error > 1e-4 || moved > pair[0].Error+1e-6 {
+			t.Errorf("%s: %v, by 511 nodes %v", what, pair[0], pair[1])
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"mdmgen/internal/plainjson"
 )
 
 // maxDepth bounds the nesting of a file.
@@ -27,10 +29,7 @@ func readDocument(data []byte) (*node, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	n, err := readNode(dec, 0)
 	if err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, errors.New("the JSON ends too early")
-		}
-		return nil, err
+		return nil, plainjson.Plain(data, err)
 	}
 	if !n.isObject() {
 		return nil, errors.New("not a JSON object")
@@ -104,6 +103,22 @@ func (n *node) numeric() bool {
 	return false
 }
 
+// words says what the node is.
+func (n *node) words() string {
+	switch v := n.value.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("%.40q", v)
+	case json.Delim:
+		if n.isList() {
+			return "a list"
+		}
+		return "an object"
+	}
+	return fmt.Sprint(n.value)
+}
+
 // number is the node's number, +Inf for null; false for anything else.
 func (n *node) number() (float64, bool) {
 	if n.value == nil {
@@ -111,6 +126,14 @@ func (n *node) number() (float64, bool) {
 	}
 	x, ok := n.value.(float64)
 	return x, ok
+}
+
+// indexed is "name[i][j]".
+func indexed(name string, at ...int) string {
+	for _, i := range at {
+		name += fmt.Sprintf("[%d]", i)
+	}
+	return name
 }
 
 // inputs reads what a file's values are computed from, and keeps the first error.
@@ -135,7 +158,7 @@ func (in *inputs) get(n *node, name string) *node {
 func (in *inputs) list(n *node, name string) []*node {
 	f := in.get(n, name)
 	if !f.isList() || len(f.list) > 1e6 {
-		in.fail("field %q: must be a list", name)
+		in.fail("field %q is %s: must be a list", name, f.words())
 		return nil
 	}
 	return f.list
@@ -145,7 +168,7 @@ func (in *inputs) list(n *node, name string) []*node {
 func (in *inputs) number(n *node, name string, least, most float64) float64 {
 	x, ok := in.get(n, name).value.(float64)
 	if !ok || !(x >= least && x <= most) {
-		in.fail("field %q is %v: must be a number in %v..%v", name, in.get(n, name).value, least, most)
+		in.fail("field %q is %s: must be a number in %v..%v", name, in.get(n, name).words(), least, most)
 		return least
 	}
 	return x
@@ -165,7 +188,7 @@ func (in *inputs) integer(n *node, name string, least, most int) int {
 func (in *inputs) text(n *node, name string) string {
 	s, ok := in.get(n, name).value.(string)
 	if !ok {
-		in.fail("field %q: must be text", name)
+		in.fail("field %q is %s: must be text", name, in.get(n, name).words())
 	}
 	return s
 }
@@ -176,7 +199,7 @@ func (in *inputs) numbers(n *node, name string, least, most float64) []float64 {
 	for i, item := range in.list(n, name) {
 		x, ok := item.value.(float64)
 		if !ok || !(x >= least && x <= most) {
-			in.fail("field %q: entry %d: must be a number in %v..%v", name, i, least, most)
+			in.fail("field %q: entry %d is %s: must be a number in %v..%v", name, i, item.words(), least, most)
 			return nil
 		}
 		out = append(out, x)

@@ -105,7 +105,7 @@ func open(path string) (Kind, file, error) {
 	if n := f.doc.fields["schema"]; n != nil {
 		schema, _ = n.value.(string)
 	}
-	if schema == "" && f.doc.fields["x0"] != nil && f.doc.fields["xt"] != nil {
+	if schema == "" && f.doc.fields["x0"] != nil && f.doc.fields["mask"] != nil {
 		return lossesKind, f, nil
 	}
 	var known []string

@@ -2,110 +2,50 @@ package verify
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
 )
 
-// lossesFile holds losses that a public implementation gave for fixed inputs: a row
-// of each list for a sequence. Which lists there are tells which losses.
-type lossesFile struct {
-	Source string  `json:"source"`
-	MaskID int     `json:"mask_token_id"`
-	X0     [][]int `json:"x0"`
-	// Mask is 1 where a position of x0 is MASK; KMask the same for k_DCE.
-	Mask  [][]int `json:"mask"`
-	KMask [][]int `json:"k_mask"`
-	// Sigma is −log α, DSigma its derivative in t.
-	Sigma    []float64 `json:"sigma_float64"`
-	DSigma   []float64 `json:"dsigma_float64"`
-	Sigma32  []float64 `json:"sigma"`
-	DSigma32 []float64 `json:"dsigma"`
-	Lambda   []float64 `json:"lambda"`
-	K        []int     `json:"k"`
-	Order    []int     `json:"order"`
-
-	PerToken     [][]float64          `json:"loss_per_token"`
-	Loss         []float64            `json:"loss_float64"`
-	ScoreEntropy []float64            `json:"score_entropy_float64"`
-	ByName       map[string][]float64 `json:"losses_float64"`
-}
-
 // losses recomputes the losses of a public implementation of MDLM, RADD or SEDD from
 // the model's rows, at the inputs that the file gives, and compares them with its
-// float64 values. Differences are relative.
+// values, those in float32 within the difference that the file states beside. Differences are
+// relative. What the file derives from its own inputs is recomputed too: canvases, noise and counts.
 func losses(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error) {
-	var f lossesFile
-	if err := json.Unmarshal(data, &f); err != nil {
+	f, err := readLosses(data, m.Facts())
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	items, err := f.compare(ctx, m, limit)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: %s", path, strings.ReplaceAll(err.Error(), "likelihood: ", ""))
 	}
 	return items, nil
 }
 
 func (f *lossesFile) compare(ctx context.Context, m model.Model, limit float64) ([]Item, error) {
-	if err := f.check(m.Facts()); err != nil {
-		return nil, err
-	}
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		return nil, err
 	}
 	l := lossRun{file: f, ctx: ctx, e: e, limit: limit}
+	l.inputs()
 	switch {
 	case f.ByName != nil:
 		l.radd()
 	case f.ScoreEntropy != nil:
 		l.sedd()
-	case f.Loss != nil:
-		l.mdlm()
 	default:
-		return nil, fmt.Errorf("holds none of losses_float64, score_entropy_float64 and loss_float64")
+		l.mdlm()
 	}
 	return l.items, l.err
-}
-
-// check refuses lists whose lengths do not fit.
-func (f *lossesFile) check(facts model.Facts) error {
-	n := len(f.X0)
-	if n == 0 {
-		return fmt.Errorf("x0 is missing")
-	}
-	if f.MaskID != facts.MaskID {
-		return fmt.Errorf("mask_token_id is %d, the model's is %d", f.MaskID, facts.MaskID)
-	}
-	// RADD's float32 noise has no float64 form in the file; it is exact enough.
-	if f.Sigma == nil {
-		f.Sigma, f.DSigma = f.Sigma32, f.DSigma32
-	}
-	for name, got := range map[string]int{"mask": len(f.Mask), "sigma": len(f.Sigma), "dsigma": len(f.DSigma)} {
-		if got != n {
-			return fmt.Errorf("%s has %d rows, x0 has %d", name, got, n)
-		}
-	}
-	for i, x := range f.X0 {
-		if len(x) == 0 || len(x) != len(f.X0[0]) || len(f.Mask[i]) != len(x) {
-			return fmt.Errorf("sequence %d: x0 and mask differ in length", i)
-		}
-	}
-	for i, mask := range f.KMask {
-		if i >= n || len(mask) != len(f.X0[i]) {
-			return fmt.Errorf("k_mask does not have the shape of x0")
-		}
-	}
-	for name, values := range f.ByName {
-		if len(values) != n {
-			return fmt.Errorf("losses_float64.%s has %d values, x0 has %d rows", name, len(values), n)
-		}
-	}
-	return nil
 }
 
 // lossRun computes and keeps the first error.
@@ -165,15 +105,26 @@ func (l *lossRun) rows(mask [][]int, term func(seq int, logMu, logMass float64) 
 }
 
 // item compares one value a sequence.
-func (l *lossRun) item(name string, got, want []float64) {
+func (l *lossRun) item(name string, got, want []float64) { l.within(name, got, want, l.limit) }
+
+// single compares values of float32 arithmetic: beside the limit they may be off by what
+// the file states.
+func (l *lossRun) single(name string, got, want []float64) {
+	if want != nil {
+		l.within(name, got, want, l.limit+2*l.file.Floor)
+	}
+}
+
+// within compares values, none where the file has none.
+func (l *lossRun) within(name string, got, want []float64, limit float64) {
 	if l.err != nil {
 		return
 	}
 	if len(got) != len(want) {
-		l.err = fmt.Errorf("%s has %d values, x0 has %d rows", name, len(want), len(got))
+		l.err = fmt.Errorf("field %q: %d values: must have %d", name, len(want), len(got))
 		return
 	}
-	c := newComparison(name, Relative, l.limit)
+	c := newComparison(name, Relative, limit)
 	for i := range want {
 		c.add(got[i], want[i], func() string { return fmt.Sprintf("%s[%d]", name, i) })
 	}
@@ -181,35 +132,55 @@ func (l *lossRun) item(name string, got, want []float64) {
 	l.items, l.err = append(l.items, item), err
 }
 
-func (l *lossRun) mdlm() {
-	f := l.file
-	per := make([][]float64, len(f.X0))
-	for i, x := range f.X0 {
+// perToken is room for the terms of every position.
+func (l *lossRun) perToken() [][]float64 {
+	per := make([][]float64, len(l.file.X0))
+	for i, x := range l.file.X0 {
 		per[i] = make([]float64, len(x))
 	}
+	return per
+}
+
+// tokens compares the terms of positions, in float32.
+func (l *lossRun) tokens(name string, got, want [][]float64) {
+	if want != nil && l.err == nil {
+		l.single(name, slices.Concat(got...), slices.Concat(want...))
+	}
+}
+
+func (l *lossRun) mdlm() {
+	f := l.file
+	per := l.perToken()
 	loss := l.rows(f.Mask, func(i int, logMu, _ float64) float64 {
 		return -logMu * likelihood.TimeWeight(f.Sigma[i], f.DSigma[i])
 	}, per)
 	l.item("loss_float64", loss, f.Loss)
-	if f.PerToken != nil && l.err == nil {
-		l.item("loss_per_token", slices.Concat(per...), slices.Concat(f.PerToken...))
-	}
+	l.single("loss", loss, f.Loss32)
+	l.tokens("loss_per_token", per, f.PerToken)
+	l.floor([]lossPair{{f.Loss32, f.Loss}})
 }
 
 func (l *lossRun) sedd() {
 	f := l.file
+	per := l.perToken()
 	entropy := l.rows(f.Mask, func(i int, logMu, logMass float64) float64 {
 		return likelihood.ScoreEntropyTerm(logMu, logMass, f.Sigma[i])
-	}, nil)
+	}, per)
 	l.item("score_entropy_float64", entropy, f.ScoreEntropy)
-	if f.Loss == nil {
+	l.single("score_entropy", entropy, f.ScoreEntropy32)
+	l.tokens("score_entropy_per_token", per, f.ScoreEntropyPerToken)
+	if f.Loss == nil && f.Loss32 == nil {
 		return
 	}
 	loss := make([]float64, len(entropy))
 	for i, v := range entropy {
 		loss[i] = v * f.DSigma[i]
 	}
-	l.item("loss_float64", loss, f.Loss)
+	if f.Loss != nil {
+		l.item("loss_float64", loss, f.Loss)
+	}
+	l.single("loss", loss, f.Loss32)
+	l.floor([]lossPair{{f.Loss32, f.Loss}})
 }
 
 // radd compares the seven losses of RADD that the file holds.
@@ -217,11 +188,12 @@ func (l *lossRun) radd() {
 	f := l.file
 	need := func(name string, rows int) bool {
 		if rows != len(f.X0) && l.err == nil {
-			l.err = fmt.Errorf("%s has %d rows, x0 has %d", name, rows, len(f.X0))
+			l.err = fmt.Errorf("field %q is missing: a loss needs it", name)
 		}
 		return l.err == nil
 	}
-	for _, name := range []string{"t_DSE", "t_DCE", "lambda_DCE", "k_DCE", "ar_forward", "ar_backward", "ar_random"} {
+	var pairs []lossPair
+	for _, name := range raddLosses {
 		want, ok := f.ByName[name]
 		if !ok || l.err != nil {
 			continue
@@ -241,19 +213,19 @@ func (l *lossRun) radd() {
 				got = l.rows(f.Mask, func(i int, logMu, _ float64) float64 { return -logMu / f.Lambda[i] }, nil)
 			}
 		case "k_DCE":
-			if need("k", len(f.K)) && need("k_mask", len(f.KMask)) {
+			if need("k", len(f.KMask)) {
 				got = l.rows(f.KMask, func(i int, logMu, _ float64) float64 {
-					return -logMu * float64(len(f.X0[i])) / float64(f.K[i])
+					return -logMu * float64(len(f.X0[i])) / float64(count(f.KMask[i]))
 				}, nil)
 			}
 		default:
 			got = l.chains(name)
 		}
 		l.item("losses_float64."+name, got, want)
+		l.single("losses."+name, got, f.ByName32[name])
+		pairs = append(pairs, lossPair{f.ByName32[name], want})
 	}
-	if len(l.items) == 0 && l.err == nil {
-		l.err = fmt.Errorf("losses_float64 holds none of RADD's losses")
-	}
+	l.floor(pairs)
 }
 
 // chains is −log P of each sequence in one order.

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"unicode/utf8"
+
+	"mdmgen/internal/plainjson"
 )
 
 // maxLine bounds a line of input, in bytes.
@@ -86,7 +87,7 @@ func decodeObject(line []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("not a line of input: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return fmt.Errorf("not a line of input: %w", plainjson.Plain(nil, err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one JSON value in a line")

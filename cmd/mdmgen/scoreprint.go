@@ -74,13 +74,13 @@ func (p *scorePrinter) table(r scoreRecord) error {
 			line = fmt.Sprint(w.Line)
 		}
 		perToken := w.Nats.Mean / float64(w.Tokens)
-		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%.4f\t%s\t%.4f\t%.4f\t%d\t", w.Window, line, w.Start, w.Tokens, w.Nats.Mean, errorOf(w.Nats, r.Settings.Exact), perToken, perToken/math.Ln2, w.Rows)
+		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t", w.Window, line, w.Start, w.Tokens, known(w.Nats.Mean), errorOf(w.Nats, r.Settings.Exact), known(perToken), known(perToken/math.Ln2), w.Rows)
 		if e := w.Exact; e != nil {
 			fmt.Fprintf(t, "%s\t%s\t", orDash(e.NELBO), orDash(e.FHS))
 		}
 		if priced {
-			if w.Price == nil {
-				fmt.Fprint(t, "-\t-\t")
+			if w.Price == nil || math.IsNaN(w.Price.Mean) {
+				fmt.Fprintf(t, "-\t%s\t", map[bool]string{true: "-", false: fmt.Sprintf("%.3g", w.Deviation)}[w.Price == nil])
 			} else {
 				fmt.Fprintf(t, "%.4g\t%.3g\t", w.Price.Mean, w.Deviation)
 			}
@@ -92,6 +92,14 @@ func (p *scorePrinter) table(r scoreRecord) error {
 	}
 	p.summary(r)
 	return nil
+}
+
+// known writes a number, ? where it is not known.
+func known(x float64) string {
+	if math.IsNaN(x) {
+		return "?"
+	}
+	return fmt.Sprintf("%.4f", x)
 }
 
 // errorOf is a standard error, ? where it is not known, nothing for an exact value.
@@ -107,11 +115,11 @@ func errorOf(e estimate.Estimate, exact bool) string {
 	return fmt.Sprintf("%.2g", e.SE)
 }
 
-func orDash(x *float64) string {
+func orDash(x *estimate.Number) string {
 	if x == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.4f", *x)
+	return fmt.Sprintf("%.4f", float64(*x))
 }
 
 // summary writes the corpus.
@@ -133,6 +141,10 @@ func (p *scorePrinter) summary(r scoreRecord) {
 		return
 	}
 	row := func(name string, e estimate.Estimate) {
+		if math.IsNaN(e.Mean) {
+			fmt.Fprintf(p.out, "%-18s?  not resolved\n", name)
+			return
+		}
 		fmt.Fprintf(p.out, "%-18s%.5f", name, e.Mean)
 		if math.IsInf(e.SE, 1) {
 			fmt.Fprintln(p.out, "  ± ?")
@@ -156,10 +168,24 @@ func (p *scorePrinter) summary(r scoreRecord) {
 	if r.Settings.Plans > 0 {
 		p.lower()
 	}
+	p.unresolved()
 	for _, w := range c.NatsPerToken.Warnings {
 		fmt.Fprintf(p.out, "%-18s%s\n", "note", w)
 	}
 	fmt.Fprintf(p.out, "%-18s%d windows, %d tokens, %d network rows\n", "text", c.Windows, c.Tokens, r.Totals.Rows)
+}
+
+// unresolved says of how many windows an integral of raw scores may have no limit.
+func (p *scorePrinter) unresolved() {
+	n := 0
+	for _, w := range p.all {
+		if w.Price != nil && math.IsNaN(w.Price.Mean) || w.Exact != nil && w.Exact.ScoreEntropyNote != "" {
+			n++
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(p.out, "%-18snot resolved in %d of %d windows: the integral of the raw scores over all times, and the price of their mass, may have no limit\n", "raw scores", n, len(p.all))
+	}
 }
 
 // lower says what bounds −log P from below.

@@ -80,18 +80,20 @@ type scoredWindow struct {
 	terms *profile.Terms
 }
 
-// exactValues are the exact numbers of a window; null is infinite.
+// exactValues are the exact numbers of a window, left out where they are not worked out.
 type exactValues struct {
-	NELBO       *float64 `json:"nelbo,omitempty"`
-	FHS         *float64 `json:"fhs,omitempty"`
-	LeftToRight *float64 `json:"left_to_right,omitempty"`
-	// ScoreEntropy is the integrated score entropy from score values.
-	ScoreEntropy *float64 `json:"score_entropy,omitempty"`
+	NELBO       *estimate.Number `json:"nelbo,omitempty"`
+	FHS         *estimate.Number `json:"fhs,omitempty"`
+	LeftToRight *estimate.Number `json:"left_to_right,omitempty"`
+	// ScoreEntropy is the integrated score entropy from score values; ScoreEntropyNote says
+	// why it is missing where its quadrature does not converge.
+	ScoreEntropy     *estimate.Number `json:"score_entropy,omitempty"`
+	ScoreEntropyNote string           `json:"score_entropy_note,omitempty"`
 	// Leave and Denoise are both endings of a grid sampler.
-	Leave   *float64 `json:"leave,omitempty"`
-	Denoise *float64 `json:"denoise,omitempty"`
+	Leave   *estimate.Number `json:"leave,omitempty"`
+	Denoise *estimate.Number `json:"denoise,omitempty"`
 	// QuadratureError is that of fhs for a time-conditioned network.
-	QuadratureError float64 `json:"quadrature_error,omitempty"`
+	QuadratureError estimate.Number `json:"quadrature_error,omitempty"`
 }
 
 // scoreRecord is what score prints as json, and ends jsonl with.

@@ -7,11 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/profile"
 	"mdmgen/model"
@@ -275,15 +275,19 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 }
 
 func newExactValues(v likelihood.Values) *exactValues {
-	finite := func(x *float64) *float64 {
-		if x == nil || math.IsInf(*x, 0) || math.IsNaN(*x) {
+	number := func(x *float64) *estimate.Number {
+		if x == nil {
 			return nil
 		}
-		return x
+		n := estimate.Number(*x)
+		return &n
 	}
-	out := &exactValues{NELBO: finite(v.NELBO), FHS: finite(v.FHS), LeftToRight: finite(v.LeftToRight), ScoreEntropy: finite(v.ScoreEntropy), QuadratureError: v.Sampler.QuadratureError}
+	out := &exactValues{NELBO: number(v.NELBO), FHS: number(v.FHS), LeftToRight: number(v.LeftToRight), ScoreEntropy: number(v.ScoreEntropy), QuadratureError: estimate.Number(v.Sampler.QuadratureError)}
+	if v.Unresolved {
+		out.ScoreEntropyNote = "not resolved: the integral of the raw scores does not converge by its quadrature, or has no limit"
+	}
 	if g := v.Sampler.Grid; g != nil {
-		out.Leave, out.Denoise = finite(&g.Leave), finite(&g.Denoise)
+		out.Leave, out.Denoise = number(&g.Leave), number(&g.Denoise)
 	}
 	return out
 }
@@ -300,6 +304,7 @@ func (r *scoring) finish(record *scoreRecord, windows []scoredWindow, total time
 	}
 	if len(windows) > 0 {
 		corpus := likelihood.Summarize(scored, r.overlaps, r.settings.Confidence)
+		corpus.NotBound = !r.settings.Bound
 		record.Corpus = &corpus
 	}
 	t := r.evaluator.Totals()

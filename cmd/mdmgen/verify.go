@@ -34,7 +34,8 @@ func verifyCommand(s streams) *cli.Command {
 			"limit·max(1, |value|), ten times that for euler_rate_integral, euler_rhs and fhs_extrapolated_time; whole\n" +
 			"numbers agree exactly. A file of further samplers' laws names its world, whose file is ../laws/NAME.json from\n" +
 			"it, or NAME.json beside it, or in the folder --worlds.\n" +
-			"The limit beside an item is wider where the stored value is itself rounded more.",
+			"The limit beside an item is wider where the stored value is itself rounded more.\n" +
+			"A file whose structure or inputs are not what they must be is a failure of input, exit status 1.",
 		Flags:  flags,
 		Action: func(c *cli.Context) error { return verifyFile(c, s) },
 	}

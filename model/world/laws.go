@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"mdmgen/internal/plainjson"
 )
 
 // Number is a float64 that a file may give as null: the value is then infinite
@@ -16,7 +18,7 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 		*n = Number(math.Inf(1))
 		return nil
 	}
-	return json.Unmarshal(b, (*float64)(n))
+	return plainjson.Unmarshal(b, (*float64)(n))
 }
 
 // Laws are the reference values of a world file, all of them exact up to

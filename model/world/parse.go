@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
+	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
 )
 
@@ -37,7 +37,7 @@ func Parse(data []byte) (*World, error) {
 	var schema string
 	p.field("schema", &schema, true)
 	if p.err == nil && schema != Schema {
-		return nil, fmt.Errorf("schema is %q: only %q is read", schema, Schema)
+		return nil, fmt.Errorf("schema is %.40q: only %q is read", schema, Schema)
 	}
 	w := &World{extra: fields}
 	w.d = p.integer("d", 1, maxLength)
@@ -124,12 +124,26 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// jsonError makes one line of a decoder's error.
-func jsonError(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON ends too early")
+// jsonError makes one line of a decoder's error, in the words of a file.
+func jsonError(err error) error { return plainjson.Plain(nil, err) }
+
+// inWords says what a token is.
+func inWords(t json.Token) string {
+	switch t := t.(type) {
+	case nil:
+		return "null"
+	case json.Delim:
+		switch t {
+		case '[':
+			return "a list"
+		case '{':
+			return "an object"
+		}
+		return "the end of the list"
+	case string:
+		return fmt.Sprintf("%.40q", t)
 	}
-	return errors.New(strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "json: "))
+	return fmt.Sprint(t)
 }
 
 // parser reads fields and keeps the first error.
@@ -256,7 +270,7 @@ func (r *rowReader) token() json.Token {
 
 func (r *rowReader) open() {
 	if t := r.token(); r.err == nil && t != json.Delim('[') {
-		r.err = fmt.Errorf("%v where a list must begin", t)
+		r.err = fmt.Errorf("%s where a list must begin", inWords(t))
 	}
 }
 
@@ -270,7 +284,7 @@ func (r *rowReader) close() {
 func (r *rowReader) row(dst []float64, empty bool) {
 	if empty {
 		if t := r.token(); r.err == nil && t != nil {
-			r.err = fmt.Errorf("%v at a visible position: must be null", t)
+			r.err = fmt.Errorf("%s at a visible position: must be null", inWords(t))
 		}
 		return
 	}
@@ -283,7 +297,7 @@ func (r *rowReader) row(dst []float64, empty bool) {
 		}
 		q, ok := t.(float64)
 		if !ok || !(q >= 0) || q > 1+rowTolerance {
-			r.err = fmt.Errorf("entry %d is %v: must be one of %d probabilities", a, t, len(dst))
+			r.err = fmt.Errorf("entry %d is %s: must be one of %d probabilities", a, inWords(t), len(dst))
 			return
 		}
 		dst[a] = q
