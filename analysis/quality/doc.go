@@ -7,7 +7,9 @@
 // of the number of steps, all over the same texts; [Collision] bounds both distances at
 // any length without a network call.
 //
-// Text itself is measured on ids: unigram entropy, distinct n-grams, repetition.
+// Text itself is measured on ids: unigram entropy, distinct n-grams, repetition
+// ([DescribeAll]), the NELBO under the model itself ([Self]), and the perplexity under a
+// causal language model with its own tokenizer ([Judge]).
 //
 // Natural logarithms; values in nats. Nothing here keeps state between calls, but for
 // the model that an evaluator asks, which belongs to one goroutine.

@@ -2,11 +2,8 @@ package quality_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -15,8 +12,6 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
-	"mdmgen/model"
-	"mdmgen/model/ort"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -327,133 +322,4 @@ func TestSlope(t *testing.T) {
 	if got := quality.LeastSquares([]float64{1, 2, 4}, []float64{3, 5, 9}); math.Abs(got-2) > 1e-14 {
 		t.Errorf("slope %v", got)
 	}
-}
-
-// TestResume goes on from part of a study, in other chunks, and gets the same samples.
-func TestResume(t *testing.T) {
-	w, e := openWorld(t, "xor3-mixed")
-	ss := []*samplers.Sampler{
-		newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w),
-		newSampler(t, samplers.Options{Sampler: "ordered"}, w),
-	}
-	whole, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop := errors.New("stop")
-	var journal []byte
-	_, err = quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2, OnSample: func(s quality.Sample) error {
-		b, err := json.Marshal(s)
-		journal = append(append(journal, b...), '\n')
-		if s.Index == 10 {
-			return stop
-		}
-		return err
-	}})
-	if !errors.Is(err, stop) {
-		t.Fatal(err)
-	}
-	var done []quality.Sample
-	for dec := json.NewDecoder(strings.NewReader(string(journal))); dec.More(); {
-		var s quality.Sample
-		if err := dec.Decode(&s); err != nil {
-			t.Fatal(err)
-		}
-		done = append([]quality.Sample{s}, done...)
-	}
-	fresh := 0
-	again, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2, Done: done, OnSample: func(quality.Sample) error {
-		fresh++
-		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if fresh != 40-11 || !reflect.DeepEqual(again.Samples, whole.Samples) {
-		t.Errorf("%d fresh samples, equal is %t", fresh, reflect.DeepEqual(again.Samples, whole.Samples))
-	}
-	if x := again.Distance(quality.KL, 1); x.Mean == 0 || math.IsInf(x.SE, 0) {
-		t.Errorf("KL of a left-to-right chain: %v", x)
-	}
-	if _, ok := again.Bound(quality.KL, 1); ok {
-		t.Error("an order has a collision bound")
-	}
-}
-
-// TestMistakes checks what is refused.
-func TestMistakes(t *testing.T) {
-	w, e := openWorld(t, "xor3-mixed")
-	tweedie := newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w)
-	warm := newSampler(t, samplers.Options{Draw: samplers.Draw{Temperature: theta(0.5)}}, w)
-	for name, c := range map[string]struct {
-		t    likelihood.Target
-		s    *samplers.Sampler
-		cfg  quality.Config
-		want string
-	}{
-		"no samples":   {blank(3), tweedie, quality.Config{}, "0 samples"},
-		"another draw": {blank(3), warm, quality.Config{Samples: 1}, "temperature"},
-		"too long":     {blank(40), tweedie, quality.Config{Samples: 1}, "40 free positions"},
-		"wrong canvas": {blank(2), tweedie, quality.Config{Samples: 1}, "exactly 3"},
-		"no position":  {likelihood.Target{IDs: []int{0, 0, 0}}, tweedie, quality.Config{Samples: 1}, "no free position"},
-		"other study":  {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: []int{1}}}}, "another study"},
-		"twice":        {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: make([]int, 3), NegLog: []float64{1}}, {Tokens: make([]int, 3), NegLog: []float64{1}}}}, "twice"},
-	} {
-		if _, err := quality.Measure(context.Background(), e, c.t, []*samplers.Sampler{c.s}, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := quality.Measure(ctx, e, blank(3), []*samplers.Sampler{tweedie}, quality.Config{Samples: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// TestNetwork measures a small random network inside a text: few free positions, the
-// others given.
-func TestNetwork(t *testing.T) {
-	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", "mdlm"), model.Options{})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	e, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ss []*samplers.Sampler
-	for _, o := range []samplers.Options{{Sampler: "fhs"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 8}} {
-		s, err := samplers.New(o, samplers.Conditions{Noise: m.Facts().Noise})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ss = append(ss, s)
-	}
-	st, err := quality.Measure(context.Background(), e, likelihood.Target{IDs: []int{1, 2, 0, 0, 3, 0, 0}, Free: []int{2, 3, 5, 6}}, ss, quality.Config{Samples: 60, Seed: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tv, kl := st.Distance(quality.TV, 0), st.Distance(quality.KL, 0); tv.Mean != 0 || kl.Mean != 0 {
-		t.Errorf("first-hitting from itself: %v, %v", tv, kl)
-	}
-	for i := 1; i < 3; i++ {
-		tv, kl := st.Distance(quality.TV, i), st.Distance(quality.KL, i)
-		bound, _ := st.Bound(quality.TV, i)
-		if !(tv.Mean > 0 && tv.Mean < bound && kl.Mean > 0) {
-			t.Errorf("%d: TV %v, bound %v, KL %v", i, tv, bound, kl)
-		}
-	}
-}
-
-func indices(n int) []uint64 {
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = uint64(i)
-	}
-	return out
 }
