@@ -40,7 +40,7 @@ func scheduleCommand(s streams) *cli.Command {
 			"path loss is least. Sizes are chosen on one half of the windows; their excess, that of equal, cos2 and cosine\n" +
 			"and the differences, in pairs, are of the other half. The schedule to use is then chosen on all windows: it is\n" +
 			"what --sizes profile and --grid profile have with that file. \"unforced\" is what the profile as it was measured\n" +
-			"would have with at most N calls, where it takes fewer; the √-rule is what many calls approach.\n\n" +
+			"would have with at most N calls, where it takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
 			wrap(scheduleMeaning, 104, ""),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "profile", Category: catInput, Usage: "`FILE` with the loss profile, from `mdmgen score --profile`"},

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -91,6 +92,8 @@ func (p *profiling) add(windows []scoredWindow) error {
 		switch {
 		case w.Tokens != p.d:
 			p.leftOut++
+		case w.terms == nil && !math.IsInf(w.Nats.Mean, 0):
+			return usagef("--profile: the file of --resume has window %d without its terms: remove the file", w.Window)
 		case w.terms == nil:
 			return fmt.Errorf("--profile: window %d has a token of probability 0 on some of its rows: a profile is of finite losses", w.Window)
 		default:

@@ -1,0 +1,69 @@
+package profile
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestFallingSmooths: a noisy smooth loss is smoothed and nearer to the truth then; a known
+// one with a bend is left as it is.
+func TestFallingSmooths(t *testing.T) {
+	c := truth(64)
+	s := drawn(t, rand.New(rand.NewPCG(8, 1)), c, 40, 64).All()
+	if !s.Smoothed() {
+		t.Fatal("a noisy profile is not smoothed")
+	}
+	// What windows have in common shifts all of a profile and chooses nothing.
+	miss := func(got []float64) float64 {
+		var mean, square float64
+		for j := range c {
+			mean += (got[j] - c[j]) / float64(len(c))
+		}
+		for j := range c {
+			square += (got[j] - c[j] - mean) * (got[j] - c[j] - mean)
+		}
+		return math.Sqrt(square / float64(len(c)))
+	}
+	if smoothed, plain := miss(s.Falling()), miss(s.monotone()); !(smoothed < 0.8*plain) {
+		t.Errorf("smoothed misses by %v, plain by %v", smoothed, plain)
+	}
+	bent := []float64{9, 9, 9, 1, 1, 1}
+	one := NewTerms([]int{1, 1, 1, 1, 1, 1}, bent)
+	p, err := New(6, true, []int{0, 1, 2, 3}, []Terms{one, one, one, one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Falling(); !slices.Equal(got, bent) {
+		t.Errorf("a known profile became %v", got)
+	}
+}
+
+// TestSmooth keeps ends, lines and falling.
+func TestSmooth(t *testing.T) {
+	line := []float64{5, 4, 3, 2, 1}
+	for j, v := range smooth(line) {
+		if math.Abs(v-line[j]) > 1e-14 {
+			t.Errorf("a line has %v at %d, want %v", v, j, line[j])
+		}
+	}
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, n := range []int{1, 2, 3, 50, 700} {
+		c := make([]float64, n)
+		for j := range c {
+			c[j] = r.ExpFloat64()
+		}
+		slices.Sort(c)
+		slices.Reverse(c)
+		got := smooth(c)
+		if math.Abs(got[0]-c[0]) > 1e-14 || math.Abs(got[n-1]-c[n-1]) > 1e-14 {
+			t.Errorf("%d: ends %v and %v, want %v and %v", n, got[0], got[n-1], c[0], c[n-1])
+		}
+		for j := 1; j < n; j++ {
+			if got[j] > got[j-1] {
+				t.Fatalf("%d: rises at %d", n, j)
+			}
+		}
+	}
+}
