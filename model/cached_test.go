@@ -56,6 +56,9 @@ func TestCachedConversion(t *testing.T) {
 			if _, err := os.Stat(path); err != nil {
 				t.Error(err)
 			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), graph.LogProbFile)); err != nil {
+				t.Error(err)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if strings.Contains(said, "converting") {

@@ -173,7 +173,7 @@ func (t *RowTable) mixedBlock(a, size int, from []before, weights []float64, flo
 			}
 			means[part] = sum / float64(n)
 			if n == size {
-				sums[part] = logSum([]float64{sums[part], b.log + log + math.Log(means[part])})
+				sums[part] = logAdd(sums[part], b.log+log+math.Log(means[part]))
 			}
 		}
 	}

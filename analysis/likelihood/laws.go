@@ -2,7 +2,9 @@ package likelihood
 
 import (
 	"context"
+	"fmt"
 
+	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
 
@@ -21,15 +23,19 @@ func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (E
 // fill looks back ([RowTable]); an order that is not random takes d of its own. A
 // time-conditioned network is asked for 2^d rows at every node of a quadrature, which FHS
 // and parallel FHS share, as do uniformization and MATU between the same ends; 2^d a
-// step by the samplers on a grid; 2^d in all by extrapolated and paired FHS.
-// A [TooLargeError] says what a refused one would have cost, before any row is asked
-// for it. The memory of whole rows is kept for the next window.
+// step by the samplers on a grid, and by raw scores with any network; 2^d in all by extrapolated
+// and paired FHS.
+// What [Evaluator.Fits] refuses is refused before any row is asked for. The memory of whole
+// rows is kept for the next window.
 func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) ([]Exact, error) {
 	if err := e.Check(t); err != nil {
 		return nil, err
 	}
 	ask := lawAsker{e: e, ctx: ctx, target: t, timed: make(map[[2]float64]*TimedTable)}
 	for _, s := range ss {
+		if err := e.Fits(len(t.Free), s); err != nil {
+			return nil, err
+		}
 		ask.whole = ask.whole || looksBack(s)
 	}
 	out := make([]Exact, len(ss))
@@ -38,6 +44,8 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) 
 		switch {
 		case isChain(s):
 			out[i].NegLog, err = e.chain(ctx, t, s)
+		case isRaw(s):
+			out[i], err = ask.rawLaw(s)
 		case e.facts.TimeConditioned:
 			out[i], err = ask.timedLaw(s)
 		default:
@@ -48,6 +56,38 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) 
 		}
 	}
 	return out, nil
+}
+
+// Fits says with a [TooLargeError] that the exact law of a sampler over d free positions
+// takes more rows or memory than is worked out, and what it would cost.
+func (e *Evaluator) Fits(d int, s *samplers.Sampler) error {
+	if isChain(s) {
+		return nil
+	}
+	times, tables := 1, 1
+	if law, ok := s.RawLaw(); ok {
+		times = len(law.Steps.Jump) + 1
+	} else if e.facts.TimeConditioned {
+		steps, gridded := s.Steps()
+		switch name := s.Settings().Sampler; {
+		case name == "fhs" || name == "parallel-fhs":
+			times = DefaultNodes
+		case name == "uniformization" || name == "matu":
+			times = DefaultNodes + 1
+		case gridded:
+			times = len(steps.Jump) + 1
+			if steps.Rule == samplers.RuleTrapezoidal {
+				tables = 2
+			}
+		}
+	}
+	if err := timedRows(d, times); err != nil {
+		return err
+	}
+	if looksBack(s) {
+		return checkRows(d, e.facts.Columns, tables)
+	}
+	return nil
 }
 
 // wholeRows is RowTable in memory that the next call uses again.
@@ -135,19 +175,38 @@ func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 		}
 		return gridExact(law, s), nil
 	}
-	at, err := a.e.atSteps(a.ctx, a.target, steps.Grid)
-	if err != nil {
-		return Exact{}, err
-	}
 	law := gridLaw
 	if steps.Rule == samplers.RuleDMPM {
 		law = dmpmLaw
 	}
-	out, err := law(len(a.target.Free), steps, at)
+	out, err := law(len(a.target.Free), steps, a.e.atSteps(a.ctx, a.target, false, steps.Grid))
 	if err != nil {
 		return Exact{}, err
 	}
 	return gridExact(out, s), nil
+}
+
+// rawLaw is that of a sampler with raw scores, whose masses depend on the time in any
+// case.
+func (a *lawAsker) rawLaw(s *samplers.Sampler) (Exact, error) {
+	raw, _ := s.RawLaw()
+	if a.e.facts.Output != facts.LogScore {
+		return Exact{}, fmt.Errorf("likelihood: raw scores: this network has %s, which have no mass", a.e.facts.Output)
+	}
+	if a.e.changed {
+		return Exact{}, fmt.Errorf("likelihood: raw scores with a temperature or a truncation: no exact law is worked out; use normalised scores")
+	}
+	law, err := rawLaw(len(a.target.Free), raw, a.e.atSteps(a.ctx, a.target, true, raw.Steps.Grid))
+	if err != nil {
+		return Exact{}, err
+	}
+	return gridExact(law, s), nil
+}
+
+// isRaw says that a sampler takes scores as they are.
+func isRaw(s *samplers.Sampler) bool {
+	_, ok := s.RawLaw()
+	return ok
 }
 
 // timedHits is FHS's law or parallel FHS's.

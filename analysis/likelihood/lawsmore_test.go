@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"mdmgen/analysis/likelihood"
@@ -17,12 +19,10 @@ import (
 type moreLaw struct {
 	Sampler  string
 	Settings struct {
-		ForwardTimes []float64 `json:"forward_times"`
-		Refined      []float64
-		Theta        float64
-		Floor        float64
-		Sizes        []int
-		Weights      []float64
+		ForwardTimes    []float64 `json:"forward_times"`
+		MaskedFractions []float64 `json:"masked_fractions"`
+		Floor           float64
+		Sizes           []int
 	}
 	Law         []float64
 	LawDenoised []float64 `json:"law_denoised"`
@@ -46,104 +46,92 @@ func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
 	return w, file.Laws
 }
 
-// gridOf is a grid of given −log α.
-func gridOf(theta []float64) samplers.Grid {
-	g := samplers.Grid{Theta: theta}
-	for _, t := range theta {
-		g.Lambda = append(g.Lambda, -math.Expm1(-t))
-	}
-	return g
-}
-
-// refined is the Tweedie law on masked fractions.
-func refined(t *testing.T, lambda []float64) samplers.Steps {
-	g := samplers.Grid{Lambda: lambda}
-	for _, x := range lambda {
-		g.Theta = append(g.Theta, -math.Log1p(-x))
-	}
-	s, err := samplers.NewSteps(samplers.RuleTweedie, samplers.Exp, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// extrapolated are the weights r/L of a block of L positions before.
-func extrapolated(sizes []int) (out [][]float64) {
-	for n, size := range sizes {
-		w := make([]float64, size)
-		for r := range w {
-			if n > 0 {
-				w[r] = float64(r) / float64(sizes[n-1])
-			}
+// options makes the sampler's options of a reference law, false for samplers that have
+// no plan.
+func (l moreLaw) options() (o samplers.Options, ok bool) {
+	list := func(kind string, values []float64) string {
+		var out []string
+		for _, x := range values {
+			out = append(out, strconv.FormatFloat(x, 'g', -1, 64))
 		}
-		out = append(out, w)
+		return kind + strings.Join(out, ",")
 	}
-	return out
+	var sizes []string
+	for _, n := range l.Settings.Sizes {
+		sizes = append(sizes, strconv.Itoa(n))
+	}
+	floor := l.Settings.Floor
+	switch l.Sampler {
+	case "uniformization", "matu", "dmpm":
+		return samplers.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes), Finish: "leave"}, true
+	case "tweedie":
+		return samplers.Options{Sampler: l.Sampler, Grid: list("lambda:", l.Settings.MaskedFractions)}, true
+	case "trapezoid_plan":
+		return samplers.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &floor}, true
+	case "fhs_parallel":
+		return samplers.Options{Sampler: "parallel-fhs", Sizes: strings.Join(sizes, ",")}, true
+	case "fhs_extrapolated_count":
+		return samplers.Options{Sampler: "extrapolated-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
+	case "fhs_paired":
+		return samplers.Options{Sampler: "paired-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
+	}
+	return o, false
 }
 
-// paired are constant weights, one a block.
-func paired(sizes []int, weights []float64) (out [][]float64) {
-	for n, size := range sizes {
-		w := make([]float64, size)
-		for r := range w {
-			w[r] = weights[n]
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-// TestMoreLaws compares laws of further samplers on a world without time with
-// reference laws, for every text.
+// TestMoreLaws compares laws of samplers as a user makes them with reference laws, for
+// every text of a world without time and of one with it, all samplers of a text at once.
 func TestMoreLaws(t *testing.T) {
-	w, laws := moreLaws(t, "markov4-sharp.json")
-	e := evaluator(t, w)
-	f := w.Facts()
-	checked := make(map[string]int)
-	for i := range laws[0].LawDenoised {
-		target := likelihood.Whole(sequence(i, f.Length, f.Columns))
-		table, err := e.RowTable(context.Background(), target, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range []string{"markov4-sharp.json", "timed3.json"} {
+		w, laws := moreLaws(t, name)
+		e, f := evaluator(t, w), w.Facts()
+		var ss []*samplers.Sampler
+		var of []moreLaw
+		checked := make(map[string]int)
 		for _, l := range laws {
-			set := l.Settings
-			denoise := -math.Log(l.LawDenoised[i])
-			got := likelihood.GridLaw{Leave: denoise}
-			want := likelihood.GridLaw{Leave: denoise, Denoise: denoise}
-			if l.Law != nil {
-				want.Leave = -math.Log(l.Law[w.State(target.IDs)])
-			}
-			switch l.Sampler {
-			case "uniformization", "matu":
-				g := gridOf(set.ForwardTimes)
-				got = table.OneByOne(g.Lambda[len(g.Lambda)-1] / g.Lambda[0])
-			case "dmpm":
-				s, err := samplers.NewSteps(samplers.RuleTauAny, samplers.Exp, gridOf(set.ForwardTimes))
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = table.OneByOne(s.Left())
-			case "trapezoid_plan":
-				got = table.Trapezoidal(refined(t, set.Refined), 1, set.Floor)
-				want.Leave = denoise
-			case "fhs_extrapolated_count":
-				got.Denoise = table.Blocks(likelihood.Shape{Sizes: set.Sizes, Weights: extrapolated(set.Sizes), Floor: set.Floor})
-			case "fhs_paired":
-				got.Denoise = table.Blocks(likelihood.Shape{Sizes: set.Sizes, Weights: paired(set.Sizes, set.Weights), Floor: set.Floor})
-			default:
+			o, ok := l.options()
+			if !ok {
 				continue
 			}
+			s, err := samplers.New(o, samplers.Conditions{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ss, of = append(ss, s), append(of, l)
 			checked[l.Sampler]++
-			if !near(got.Leave, want.Leave) || !near(got.Denoise, want.Denoise) {
-				t.Errorf("text %d: %s %+v: %v, want %v", i, l.Sampler, set, got, want)
+		}
+		sums := make([]float64, len(ss))
+		for i := range laws[0].LawDenoised {
+			target := likelihood.Whole(sequence(i, f.Length, f.Columns))
+			got, err := e.Laws(context.Background(), target, ss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, l := range of {
+				denoise, leave := got[k].NegLog, got[k].NegLog
+				if g := got[k].Grid; g != nil {
+					denoise, leave = g.Denoise, g.Leave
+				}
+				sums[k] += math.Exp(-denoise)
+				if want := -math.Log(l.LawDenoised[i]); !near(denoise, want) || got[k].QuadratureError > 1e-9 {
+					t.Errorf("%s: text %d: %s %+v: %v, want %v", name, i, l.Sampler, l.Settings, got[k], want)
+				}
+				if l.Law == nil {
+					continue
+				}
+				if want := -math.Log(l.Law[w.State(target.IDs)]); !near(leave, want) {
+					t.Errorf("%s: text %d: %s %+v with masks left: %v, want %v", name, i, l.Sampler, l.Settings, leave, want)
+				}
 			}
 		}
-	}
-	for _, name := range []string{"uniformization", "matu", "dmpm", "trapezoid_plan", "fhs_extrapolated_count", "fhs_paired"} {
-		if checked[name] < 100 {
-			t.Errorf("%s: %d values compared", name, checked[name])
+		for k, sum := range sums {
+			if math.Abs(sum-1) > 1e-10 {
+				t.Errorf("%s: %s %+v: probabilities sum to %v", name, of[k].Sampler, of[k].Settings, sum)
+			}
+		}
+		for _, sampler := range []string{"uniformization", "matu", "dmpm", "tweedie", "trapezoid_plan", "fhs_parallel", "fhs_extrapolated_count", "fhs_paired"} {
+			if checked[sampler] < 2 {
+				t.Errorf("%s: %d laws of %s", name, checked[sampler], sampler)
+			}
 		}
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"mdmgen/samplers"
 )
 
-// tiny opens a small random checkpoint, and skips where there is no ONNX Runtime.
+// tiny opens a small random checkpoint as the commands do, and skips where there is no ONNX Runtime.
 func tiny(t testing.TB, name string) *Evaluator {
 	t.Helper()
-	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{})
+	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Outlet: model.LogProbability})
 	var missing *ort.MissingError
 	if errors.As(err, &missing) {
 		t.Skip(err)

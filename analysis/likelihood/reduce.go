@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"mdmgen/model/facts"
 )
 
-// reduce turns the rows of a call into the answers of its asks. Every position is
-// worked out by itself, so that the number of goroutines changes no bit.
+// reduce turns the rows of a call into the answers of its asks, where the model does not
+// do it itself (see [model.LogProber]). Every position is worked out by itself, so that
+// the number of goroutines changes no bit.
 func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) error {
 	if e.changed {
 		return e.reduceChanged(asks, batch, rows, wanted)
@@ -19,7 +21,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 	one := func(r int) error {
 		a := &asks[batch[r]]
 		var p []float64
-		if a.take != nil {
+		if a.whole != nil {
 			p = make([]float64, v)
 		}
 		for j := range a.Wanted {
@@ -32,9 +34,9 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 			if a.LogMass != nil {
 				a.LogMass[j] = e.logMass(row, norm, a.Lambda)
 			}
-			if a.take != nil {
+			if a.whole != nil {
 				e.probabilities(p, row, norm)
-				a.take(j, p)
+				a.whole(j, p)
 			}
 		}
 		return nil
@@ -66,17 +68,47 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 	return nil
 }
 
-// logMass is log Σ_a μ(a) of a row. For logits μ is their softmax, and what is
-// summed is what was normalised; for log-scores it is exp(row)·(e^σ−1), the row
-// being log s plus, with ScaleBySigma, log(e^σ−1) + log(V−1).
-func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
-	if e.facts.Output != facts.LogScore {
-		var sum float64
-		e.clean(func(from, to int) {
-			sum += expSum(row[from:to], norm)
-		})
-		return math.Log(sum)
+// take gives the asks of a call what a model's own outlet worked out for them.
+func (e *Evaluator) take(asks []Ask, batch []int, wanted int) error {
+	for r, i := range batch {
+		a := &asks[i]
+		for j, l := range a.Wanted {
+			logMu, mass := e.mus[r*wanted+j], e.masses[r*wanted+j]
+			if math.IsNaN(logMu) || math.IsNaN(mass) {
+				return fmt.Errorf("likelihood: row of position %d: it has no softmax: a logit is not a number or +Inf, or all are −Inf", l)
+			}
+			a.LogMu[j] = logMu
+			if a.LogMass == nil {
+				continue
+			}
+			if e.facts.Output == facts.LogScore {
+				mass = e.scoreMass(mass, a.Lambda)
+			}
+			a.LogMass[j] = mass
+		}
 	}
+	return nil
+}
+
+// grown returns a slice of n elements, s's own memory where it is large enough.
+func grown(s []float64, n int) []float64 { return slices.Grow(s[:0], n)[:n] }
+
+// logMass is log Σ_a μ(a) of a row, norm being log Σ_a e^row(a). For logits μ is their
+// softmax, and what is summed is what was normalised.
+func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
+	if e.facts.Output == facts.LogScore {
+		return e.scoreMass(norm, lambda)
+	}
+	var sum float64
+	e.clean(func(from, to int) {
+		sum += expSum(row[from:to], norm)
+	})
+	return math.Log(sum)
+}
+
+// scoreMass is log Σ_a μ(a) for log-scores, μ = exp(row)·(e^σ−1), the row being log s
+// plus, with ScaleBySigma, log(e^σ−1) + log(V−1).
+func (e *Evaluator) scoreMass(norm, lambda float64) float64 {
 	if e.facts.ScaleBySigma {
 		return norm - math.Log(float64(e.facts.Columns-1))
 	}
@@ -146,8 +178,8 @@ func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32, wante
 			if a.LogMass != nil {
 				a.LogMass[j] = 0
 			}
-			if a.take != nil {
-				a.take(j, e.row)
+			if a.whole != nil {
+				a.whole(j, e.row)
 			}
 		}
 	}

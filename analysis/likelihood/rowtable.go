@@ -3,6 +3,7 @@ package likelihood
 import (
 	"context"
 	"math"
+	"sync"
 )
 
 // MaxRowBytes is the greatest memory of the rows and mixed rows of one window, and
@@ -13,18 +14,46 @@ const (
 )
 
 // unit is 1 as whole rows are kept: probabilities are multiples of 2^−61. Sums of
-// 2^17 of them are then exact to 2^−45 whatever their order, and cost less than those of
+// 2^17 of them are then exact to 2^−44 whatever their order, and cost less than those of
 // floating-point numbers, which wait for each other.
 const unit = 1 << 61
 
 // RowTable is a Table with the whole rows, which a fill that mixes the rows of two
-// calls needs: its mixture is normalised over the vocabulary. It does not change and
-// may be shared.
+// calls needs: its mixture is normalised over the vocabulary. It may be shared.
 type RowTable struct {
 	*Table
 	columns int
 	// rows[(i·2^(D−1)+without(A,i))·columns + a] is μ^i(a | x_A) in units.
 	rows []int64
+
+	// kept holds mixtures of pairs of these rows, which laws of one weight and floor share.
+	mutex sync.Mutex
+	kept  map[mixture]*mixes
+}
+
+// mixture names mixtures; first says that they are those whose set before is empty.
+type mixture struct {
+	w, floor float64
+	first    bool
+}
+
+// mixes returns the mixtures of a weight and floor, worked out once.
+func (t *RowTable) mixes(tilt []float64, of mixture) *mixes {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	all := of
+	all.first = false
+	for _, key := range []mixture{all, of} {
+		if m := t.kept[key]; m != nil {
+			return m
+		}
+	}
+	m := newMixes(t, t, tilt, of.w, of.floor, of.first)
+	if t.kept == nil {
+		t.kept = make(map[mixture]*mixes)
+	}
+	t.kept[of] = m
+	return m
 }
 
 // RowBytes is the memory of a RowTable over d free positions with the mixed rows that
@@ -91,7 +120,7 @@ func (e *Evaluator) rowTableAt(ctx context.Context, t Target, mass bool, into *R
 				outside = append(outside, i)
 			}
 		}
-		asks[a].take = func(j int, p []float64) {
+		asks[a].whole = func(j int, p []float64) {
 			row := out.row(a, outside[j])
 			for k, x := range p {
 				row[k] = int64(x * unit)

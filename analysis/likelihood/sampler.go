@@ -90,7 +90,7 @@ func noLaw(s *samplers.Sampler) error {
 	set := s.Settings()
 	switch {
 	case set.Scores == samplers.ScoresRaw:
-		return fmt.Errorf("likelihood: %s with raw scores reveals what the network's rows say: no exact law of it is worked out; use normalised scores", set.Sampler)
+		return fmt.Errorf("likelihood: %s with raw scores needs the masses of rows at every step", set.Sampler)
 	case looksBack(s):
 		return fmt.Errorf("likelihood: %s mixes the rows of two calls: its law needs whole rows", set.Sampler)
 	}

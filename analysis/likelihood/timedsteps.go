@@ -10,10 +10,7 @@ import (
 
 // atSteps returns the table of each step of a grid, step N being that of the call that
 // fills what is left. The last one asked for is kept.
-func (e *Evaluator) atSteps(ctx context.Context, t Target, g samplers.Grid) (func(step int) (*Table, error), error) {
-	if err := timedRows(len(t.Free), g.Steps()+1); err != nil {
-		return nil, err
-	}
+func (e *Evaluator) atSteps(ctx context.Context, t Target, mass bool, g samplers.Grid) func(step int) (*Table, error) {
 	var last *Table
 	at := -1
 	return func(k int) (*Table, error) {
@@ -21,13 +18,13 @@ func (e *Evaluator) atSteps(ctx context.Context, t Target, g samplers.Grid) (fun
 			return last, nil
 		}
 		lambda := g.Lambda[k]
-		tables, err := e.tablesAt(ctx, []Target{t}, false, func(int) float64 { return lambda })
+		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return lambda })
 		if err != nil {
 			return nil, err
 		}
 		last, at = tables[0], k
 		return last, nil
-	}, nil
+	}
 }
 
 // dmpmLaw is that of DMPM on a time-conditioned network: in step k, asked at θ_k, each
@@ -84,12 +81,7 @@ func dmpmLaw(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLa
 	if err != nil {
 		return GridLaw{}, err
 	}
-	for a := range g {
-		for rest := full &^ a; rest != 0; rest &= rest - 1 {
-			g[a] += t.LogMu[a*d+bits.TrailingZeros(uint(rest))]
-		}
-	}
-	law.Denoise = -logSum(g)
+	law.Denoise = -logSum(t.filled(g))
 	return law, nil
 }
 
@@ -97,12 +89,6 @@ func dmpmLaw(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLa
 // rows at the start and in the middle of every step.
 func (e *Evaluator) timedTrapezoidal(ctx context.Context, t Target, s samplers.Steps, w, floor float64) (GridLaw, error) {
 	d, n := len(t.Free), len(s.Jump)/2
-	if err := timedRows(d, 2*n+1); err != nil {
-		return GridLaw{}, err
-	}
-	if err := checkRows(d, e.facts.Columns, 2); err != nil {
-		return GridLaw{}, err
-	}
 	rows := func(k int) (*RowTable, error) {
 		return e.rowsInto(ctx, t, false, k%2, func(int) float64 { return s.Grid.Lambda[k] })
 	}

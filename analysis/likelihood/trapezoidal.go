@@ -26,7 +26,7 @@ type halves struct {
 // 4^d products a step, after 3^(d−1)·d sums over the vocabulary in all.
 func (t *RowTable) Trapezoidal(s samplers.Steps, w, floor float64) GridLaw {
 	tilt := t.tilt()
-	all := halves{mu: t.tilted(tilt), mix: newMixes(t, t, tilt, w, floor, len(s.Jump) <= 2)}
+	all := halves{mu: t.tilted(tilt), mix: t.mixes(tilt, mixture{w, floor, len(s.Jump) <= 2})}
 	law, _ := trapezoidalLaw(t.D, s, tilt, func(int) (halves, error) { return all, nil })
 	return law
 }
@@ -53,7 +53,7 @@ func trapezoidalLaw(d int, s samplers.Steps, tilt []float64, at func(step int) (
 			return GridLaw{}, err
 		}
 		pass.fill(h.mu)
-		if denoise := pass.whole(); min(leave, denoise) > math.Log(leastSum) || !pass.limited() {
+		if denoise := pass.whole(); min(leave, denoise) > math.Log(leastSum) || pass.exact(s) {
 			return GridLaw{Leave: -leave - scale, Denoise: -denoise - scale}, nil
 		}
 	}
@@ -67,8 +67,8 @@ type trapezoidalPass interface {
 	fill(mu []float64)
 	// whole is log g([d]).
 	whole() float64
-	// limited says that small numbers are lost.
-	limited() bool
+	// exact says that no product can have been too small for the arithmetic: that 0 is 0.
+	exact(s samplers.Steps) bool
 }
 
 // productPass sums products.
@@ -76,19 +76,48 @@ type productPass struct {
 	gridPass
 	second gridPass
 	values []float64
+	// least is the least probability of a token above 0.
+	least float64
 }
 
 func newProductPass(d int) *productPass {
-	p := &productPass{gridPass: *newGridPass(d), second: *newGridPass(d), values: make([]float64, d)}
+	p := &productPass{gridPass: *newGridPass(d), second: *newGridPass(d), values: make([]float64, d), least: 1}
 	p.g[0] = 1
 	return p
 }
 
-func (r *productPass) whole() float64    { return math.Log(r.g[1<<r.d-1]) }
-func (r *productPass) limited() bool     { return true }
-func (r *productPass) fill(mu []float64) { r.gridPass.step(mu, 1) }
+func (r *productPass) whole() float64 { return math.Log(r.g[1<<r.d-1]) }
+
+func (r *productPass) fill(mu []float64) {
+	r.see(mu)
+	r.gridPass.step(mu, 1)
+}
+
+// exact holds where even a product of the least factors, each with the least probability
+// of a step, is large enough.
+func (r *productPass) exact(s samplers.Steps) bool {
+	least := 1.0
+	for _, w := range append(s.Reveal[:len(s.Reveal):len(s.Reveal)], s.Left()) {
+		if w > 0 {
+			least = min(least, w)
+		}
+	}
+	return math.Pow(r.least*least, float64(r.d)) > leastSum
+}
+
+func (r *productPass) see(values []float64) {
+	for _, x := range values {
+		if x > 0 {
+			r.least = min(r.least, x)
+		}
+	}
+}
 
 func (r *productPass) step(h halves, p, q float64) {
+	r.see(h.mu)
+	for _, of := range h.mix.of {
+		r.see(of)
+	}
 	clear(r.next)
 	full := 1<<r.d - 1
 	for a, g := range r.g {
@@ -137,7 +166,8 @@ func (r *logPass) clear() (was []float64) {
 }
 
 func (r *logPass) whole() float64 { return r.g[1<<r.d-1] }
-func (r *logPass) limited() bool  { return false }
+
+func (r *logPass) exact(samplers.Steps) bool { return true }
 
 func (r *logPass) fill(mu []float64) {
 	for a, g := range r.clear() {
@@ -153,7 +183,7 @@ func (r *logPass) step(h halves, p, q float64) {
 	}
 }
 
-func (r *logPass) add(set int, x float64) { r.g[set] = logSum([]float64{r.g[set], x}) }
+func (r *logPass) add(set int, x float64) { r.g[set] = logAdd(r.g[set], x) }
 
 // branch calls leaf with each set that positions from on can make of a set, and the
 // logarithm of its probability; value must not see what branch reveals.

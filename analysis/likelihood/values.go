@@ -51,6 +51,8 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *samplers.Sampler
 		v.Sampler, v.Rows = laws[i], t.Rows()
 		if isChain(s) {
 			v.Rows += t.D
+		} else if raw, ok := s.RawLaw(); ok {
+			v.Rows += (len(raw.Steps.Jump) + 1) * t.Rows()
 		}
 		terms := t.Terms()
 		v.NELBO, v.FHS, v.LeftToRight, v.Terms = pointer(t.NELBO()), pointer(t.FHS()), pointer(t.LeftToRight()), &terms
@@ -82,7 +84,7 @@ func (e *Evaluator) tablesAndLaws(ctx context.Context, ts []Target, s *samplers.
 		return nil, nil, err
 	}
 	for i, t := range tables {
-		if isChain(s) {
+		if isChain(s) || isRaw(s) {
 			laws[i], err = e.Exact(ctx, ts[i], s)
 		} else {
 			laws[i], err = t.Sampler(s)

@@ -16,7 +16,7 @@ import (
 // openModel opens a model, and skips where ONNX Runtime is neither found nor fetched.
 func openModel(t *testing.T, ref string) model.Model {
 	t.Helper()
-	m, err := model.Open(context.Background(), ref, model.Options{})
+	m, err := model.Open(context.Background(), ref, model.Options{Outlet: lossesKind.Outlet})
 	var missing *ort.MissingError
 	if errors.As(err, &missing) {
 		t.Skip(err)

@@ -13,6 +13,7 @@ import (
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
@@ -237,7 +238,9 @@ func boundAction(c *cli.Context, s streams) (err error) {
 			return err
 		}
 	}
-	m, err := openModel(c.Context, c, s)
+	// Rows serve sampling and evaluation alike; a second outlet would be a second copy of
+	// the weights in memory.
+	m, err := openModel(c.Context, c, s, model.Rows)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,9 @@ func convertCommand(s streams) *cli.Command {
 		ArgsUsage: "DIR",
 		Description: "Reads the MDLM, RADD or SEDD checkpoint in DIR (config.json, model.safetensors) and writes a folder\n" +
 			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
-			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B]; output logits [B,K,V].\n" +
+			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B]; output logits [B,K,V]. Beside it\n" +
+			"logprob.onnx, on the same weights, takes targets [B,K] too and gives log_mu and log_mass [B,K], which is\n" +
+			"what score asks for; without that file score works them out from logits.\n" +
 			"The folder is written whole or not at all.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FOLDER` to write (must not exist)"},

@@ -31,7 +31,9 @@ type resumeHeader struct {
 	Model    string `json:"model"`
 	Runtime  string `json:"runtime"`
 	Provider string `json:"provider"`
-	Seed     uint64 `json:"seed"`
+	// Outlet is what the network gave; rows are reduced to other last bits.
+	Outlet model.Outlet `json:"outlet,omitempty"`
+	Seed   uint64       `json:"seed"`
 	// Settings are the command's, or what a file holds of them.
 	Settings any `json:"settings"`
 }
@@ -41,7 +43,7 @@ func newHeader(schema string, m model.Model) resumeHeader {
 	header := resumeHeader{Schema: schema, Version: version()}
 	if d, ok := m.(model.Describer); ok {
 		o := d.Origin()
-		header.Model, header.Runtime, header.Provider = o.Digest, o.Runtime, o.Provider
+		header.Model, header.Runtime, header.Provider, header.Outlet = o.Digest, o.Runtime, o.Provider, o.Outlet
 	}
 	return header
 }

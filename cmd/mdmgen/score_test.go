@@ -11,6 +11,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
 )
 
 // tinyScore is a command line on a tiny network, in chunks of a few windows.
@@ -130,6 +133,29 @@ func TestScoreInterrupt(t *testing.T) {
 	}
 	if got := unclocked(mustRun(t, "", args...)); got != want {
 		t.Errorf("after the interrupt:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestScoreChunk works windows out together where their rows share calls, and one by
+// one, each kept when it is finished, where they do not.
+func TestScoreChunk(t *testing.T) {
+	needRuntime(t)
+	m, err := model.Open(t.Context(), builtinName, model.Options{Builtins: builtins()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, c := range []struct{ length, draws, batch, want int }{
+		{128, 16, 0, 16}, {128, 16, 1, 1}, {128, 16, 2, 4}, {128, 1024, 0, 1}, {8, 1, 0, 64},
+	} {
+		e, err := likelihood.New(m, likelihood.Options{Batch: c.batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, windows: []textWindow{{Target: likelihood.Whole(make([]int, c.length))}}}
+		if got := r.chunk(); got != c.want {
+			t.Errorf("%+v: %d windows", c, got)
+		}
 	}
 }
 

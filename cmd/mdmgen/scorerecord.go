@@ -25,9 +25,10 @@ type scoreSettings struct {
 	// Renormalised says that the network's rows are scores whose mass is not 1, and
 	// that they were divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`
-	// Draw is a change of the network's law, none where it is empty.
+	// Draw is a change of the network's law, none where it is empty. Seed is null where
+	// nothing is drawn.
 	Draw       samplers.Draw `json:"draw,omitzero"`
-	Seed       uint64        `json:"seed"`
+	Seed       *uint64       `json:"seed"`
 	Confidence float64       `json:"confidence"`
 	As         string        `json:"as"`
 	Join       bool          `json:"join,omitempty"`
@@ -46,6 +47,14 @@ type scoreSettings struct {
 	Profile string `json:"profile,omitempty"`
 
 	eos int
+}
+
+// seed is the seed, 0 where nothing is drawn.
+func (s scoreSettings) seed() uint64 {
+	if s.Seed == nil {
+		return 0
+	}
+	return *s.Seed
 }
 
 // scoredWindow is the result for one window.

@@ -41,10 +41,10 @@ func openResume(r *scoring) (*resume, error) {
 	}
 	out.journal = *j
 	if was != nil && !r.c.IsSet("seed") && !r.settings.Exact {
-		r.settings.Seed = was.Seed
+		r.settings.Seed = &was.Seed
 	}
 	header := newHeader(resumeSchema, r.model)
-	header.Seed, header.Settings = r.settings.Seed, r.settings
+	header.Seed, header.Settings = r.settings.seed(), r.settings
 	if err := out.agree(was, header); err != nil {
 		return nil, err
 	}

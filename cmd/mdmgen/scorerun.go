@@ -20,9 +20,12 @@ import (
 )
 
 // chunkRows is how many network rows are asked for together where windows take fewer:
-// enough that rows of a call want about as many positions.
+// enough that rows of a call want about as many positions. Where a call has few rows
+// chunkCalls of them are enough, and where it has one, nothing is won by more than a
+// window: each is kept as soon as it is finished.
 const (
 	chunkRows    = 256
+	chunkCalls   = 32
 	chunkWindows = 64
 )
 
@@ -77,7 +80,8 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 	set.Draw, set.Confidence = d, c.Float64("confidence")
 	set.Join, set.Context, set.Frame, set.Tail = c.Bool("join"), c.Int("context"), c.String("frame"), c.String("tail")
 	set.Limit, set.Batch, set.Device = c.Int("limit"), c.Int("batch"), c.String("device")
-	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm
+	raw := r.config.Sampler != nil && s.Settings().Scores == samplers.ScoresRaw
+	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
 	if m, ok := r.model.(model.Describer); ok {
 		set.Threads = m.Origin().Threads
 	}
@@ -98,10 +102,11 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 	set.Bound = !set.Exact && !c.IsSet("protocol")
 	if !set.Exact {
 		set.Estimator, set.Draws, set.Plans = string(r.config.Form), r.config.DrawsOr(), r.config.Plans
-		set.Seed = c.Uint64("seed")
+		seed := c.Uint64("seed")
 		if !c.IsSet("seed") {
-			set.Seed = rand.Uint64() >> 11
+			seed = rand.Uint64() >> 11
 		}
+		set.Seed = &seed
 	}
 	set.Text, set.Profile = textDigest(r.windows), profileDigest(c)
 }
@@ -135,6 +140,14 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 		if r.config.Sampler == nil {
 			continue
 		}
+		if r.settings.Exact {
+			if err := r.evaluator.Fits(len(w.Free), s); err != nil {
+				return usagef("score: window %d: %s", i, bare(err))
+			}
+			if _, raw := s.RawLaw(); raw {
+				continue // It has a law, but no plans.
+			}
+		}
 		var p samplers.Plan
 		if err := s.Plan(&p, samplers.NewStream(0, 0), w.Free); err != nil {
 			return usagef("score: window %d: %s", i, bare(err))
@@ -146,9 +159,14 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 // chunk is how many windows are worked out together. It must not depend on what was
 // done before, so that a run that goes on has the same calls.
 func (r *scoring) chunk() int {
-	most := 1
+	most, rows := 1, chunkRows
 	for _, w := range r.windows {
 		n := len(w.Free)
+		if together := r.evaluator.Together(len(w.IDs), n); together == 1 {
+			rows = 1
+		} else {
+			rows = min(rows, chunkCalls*together)
+		}
 		if r.settings.Exact {
 			n = 1 << min(n, likelihood.MaxFree)
 		} else {
@@ -156,7 +174,7 @@ func (r *scoring) chunk() int {
 		}
 		most = max(most, n)
 	}
-	return min(max(chunkRows/most, 1), chunkWindows)
+	return min(max(rows/most, 1), chunkWindows)
 }
 
 // run works out all windows and prints. After an interrupt what is finished is
@@ -172,10 +190,10 @@ func (r *scoring) run() error {
 		return err
 	}
 	defer resume.close()
-	if !r.settings.Exact && !r.c.IsSet("seed") {
-		r.streams.notice(fmt.Sprintf("seed %d", r.settings.Seed))
+	r.config.Seed = r.settings.seed()
+	if r.settings.Seed != nil && !r.c.IsSet("seed") {
+		r.streams.notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
-	r.config.Seed = r.settings.Seed
 	print := newScorePrinter(r.c.String("format"), r.out)
 	record := scoreRecord{Schema: scoreSchema, Provenance: newProvenance(r.model, r.tokenizer), Settings: r.settings}
 	record.Totals.Resumed = len(resume.done)
