@@ -205,7 +205,7 @@ func TestMoreStructure(t *testing.T) {
 		{"no world's file", `"world": "timed3"`, `"world": "theorem3"`, "theorem3.json: "},
 		{"a grid", `"uniform-4"`, `"uniform-5"`, "must be a list of 6 entries"},
 		{"text", `"q0_entropy": `, `"q0_entropy": "x", "ignored": `, "field q0_entropy: must be a number"},
-		{"null", `"gamma": 0.6`, `"gamma": null`, `field "gamma" is <nil>`},
+		{"null", `"gamma": 0.6`, `"gamma": null`, `field "gamma" is null`},
 		{"score total", `+3*l)%7`, `+3*l)%8`, "score_total"},
 		{"refined", `"refined": [1.0, 0.5, 0.0]`, `"refined": [1.0, 0.5]`, `field "refined"`},
 		{"falling", `"refined": [1.0, 0.5, 0.0]`, `"refined": [0.0, 0.5, 1.0]`, "times must fall"},

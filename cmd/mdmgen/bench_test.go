@@ -164,3 +164,30 @@ func TestBenchOverhead(t *testing.T) {
 	}
 	t.Logf("total over network time: %v", c.Summary.Overhead)
 }
+
+// FuzzJournal gives hostile files to the reader of journals: it refuses them in one line, or
+// takes whole lines of them, and never changes them.
+func FuzzJournal(f *testing.F) {
+	f.Add([]byte(`{"schema":"mdmgen.bench-resume/1","seed":1,"settings":{"cells":["fhs"]}}` + "\n" + `{"kind":"repetition"}` + "\n{"))
+	f.Add([]byte(`{"schema":"mdmgen.bench-resume/1","settings":null}` + "\n"))
+	f.Add([]byte(`{"sch`))
+	path := filepath.Join(f.TempDir(), "keep.jsonl")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		writeFile(t, path, string(data))
+		j, was, rest, err := readJournal(path, benchResumeSchema)
+		if err == nil {
+			if err = j.agree(was, newHeader(benchResumeSchema, nil)); err == nil && len(data) > 0 && was != nil {
+				t.Errorf("%q agrees with an empty run", data)
+			}
+		}
+		if err != nil && (exitCode(err) != exitUsage || strings.Count(err.Error(), "\n") > 0) {
+			t.Errorf("%q: %v", data, err)
+		}
+		if len(rest) > 0 && (rest[len(rest)-1] != '\n' || !bytes.Contains(data, rest)) {
+			t.Errorf("%q has the records %q", data, rest)
+		}
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, data) {
+			t.Errorf("%q was changed to %q", data, now)
+		}
+	})
+}

@@ -231,7 +231,7 @@ func FuzzResume(f *testing.F) {
 	f.Add([]byte(`{"window":1,"nats":{"mean":1}}` + "\n"))
 	f.Add([]byte(`{"window":-1}` + "\n{"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := resume{journal: new(journal), done: make(map[int]scoredWindow)}
+		r := resume{done: make(map[int]scoredWindow)}
 		if err := r.read(data, 4); err != nil && (exitCode(err) != exitUsage || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%q", err)
 		}

@@ -20,7 +20,7 @@ type resumeLine struct {
 
 // resume is the journal of score with what it held; without the flag it does nothing.
 type resume struct {
-	*journal
+	journal
 	done map[int]scoredWindow
 }
 
@@ -35,12 +35,11 @@ func openResume(r *scoring) (*resume, error) {
 		}
 		return out, nil
 	}
-	var was *resumeHeader
-	var rest []byte
-	var err error
-	if out.journal, was, rest, err = readJournal(path, resumeSchema); err != nil {
+	j, was, rest, err := readJournal(path, resumeSchema)
+	if err != nil {
 		return nil, err
 	}
+	out.journal = *j
 	if was != nil && !r.c.IsSet("seed") && !r.settings.Exact {
 		r.settings.Seed = &was.Seed
 	}
@@ -91,7 +90,7 @@ func (f *resume) finished(from, to int) ([]scoredWindow, error) {
 
 // add keeps windows that were just finished.
 func (f *resume) add(windows []scoredWindow) error {
-	if f.journal == nil {
+	if f.file == nil {
 		return nil
 	}
 	var lines []byte
@@ -106,10 +105,4 @@ func (f *resume) add(windows []scoredWindow) error {
 		lines = append(append(lines, line...), '\n')
 	}
 	return f.append(lines)
-}
-
-func (f *resume) close() {
-	if f.journal != nil {
-		f.journal.close()
-	}
 }
