@@ -215,11 +215,11 @@ func Match(text string, ids []string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("bench: baseline %.60q: is not one of the settings, such as %q", text, ids[0])
+		return "", fmt.Errorf("bench: %.60q: is not one of the settings, such as %q", text, ids[0])
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("bench: baseline %.60q: may be %q or %q: say more", text, found[0], found[1])
+	return "", fmt.Errorf("bench: %.60q: may be %q or %q: say more", text, found[0], found[1])
 }
 
 // canonical is a sampler's own name.

@@ -24,6 +24,8 @@ type Report struct {
 	Complete    bool         `json:"complete"`
 	Interrupted bool         `json:"interrupted,omitempty"`
 	Cells       []CellReport `json:"cells"`
+	// Gains are the pairs of cells that were asked for.
+	Gains []Gain `json:"gains,omitempty"`
 	// Rates are fitted exponents.
 	Rates []Rate `json:"rates,omitempty"`
 	// Notes say what the numbers measure, and what they do not.
@@ -41,6 +43,8 @@ type RunSettings struct {
 	Baseline   string  `json:"baseline,omitempty"`
 	Confidence float64 `json:"confidence"`
 	Prefix     string  `json:"prefix,omitempty"`
+	// Pairs are the IDs of cells that are set beside each other.
+	Pairs [][2]string `json:"pairs,omitempty"`
 	// Profile is "sha256:…" of the file of the profile's grid and sizes.
 	Profile string `json:"profile,omitempty"`
 	// Quality says what was measured of samples and laws.

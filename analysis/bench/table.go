@@ -186,6 +186,9 @@ func Tables(r *Report) (tables []Table, constants []string) {
 			tables = append(tables, t)
 		}
 	}
+	if len(r.Gains) > 0 {
+		tables = append(tables, gainTable(r.Gains))
+	}
 	if len(r.Rates) > 0 {
 		head, rows := RateTable(r.Rates)
 		tables = append(tables, Table{"Exponents of N", head, rows, 4})

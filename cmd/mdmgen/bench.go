@@ -88,6 +88,7 @@ func benchFlags() []cli.Flag {
 		&cli.IntFlag{Name: "warmup", Value: benchWarmup, Category: catBench, Usage: "`N` batches that each cell samples before, unmeasured"},
 		&cli.DurationFlag{Name: "max-time", Category: catBench, DefaultText: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"},
 		&cli.StringFlag{Name: "baseline", Category: catBench, Usage: "`CELL` that times are compared with: a sampler, with KEY=VALUE where several cells have it"},
+		&cli.StringSliceFlag{Name: "pair", Category: catBench, Usage: "set two cells beside each other, `'CELL vs CELL'`: differences of sampling error on the same texts, ratio of times in the same rounds; may be repeated"},
 		&cli.Float64Flag{Name: "confidence", Value: estimate.DefaultConfidence, Category: catBench, Usage: "probability `P` of the intervals"},
 		&cli.StringFlag{Name: "quality", Category: catQuality, DefaultText: "none", Usage: "`LIST` of what to look at: " + strings.Join(bench.Parts(), ", ")},
 		&cli.IntFlag{Name: "error-length", Category: catQuality, DefaultText: fmt.Sprintf("%d, or a world's", benchErrorLength), Usage: "`N` free positions of the window of --quality error, each text taking 2^N network rows"},

@@ -78,6 +78,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench warmup":              {base: few, on: []string{"--warmup", "0"}},
 		"bench max-time":            {base: few, on: []string{"--max-time", "1m"}},
 		"bench baseline":            {base: few, on: []string{"--baseline", "euler"}},
+		"bench pair":                {base: with(euler, "--steps", "3,4"), on: []string{"--pair", "euler steps=3 vs euler steps=4"}},
 		"bench confidence":          {base: few, on: []string{"--confidence", "0.5"}},
 		"bench quality":             {base: few, on: []string{"--quality", "text"}},
 		"bench error-length":        {base: with(short, "--quality", "error", "--error-samples", "3"), on: []string{"--error-length", "3"}},

@@ -29,6 +29,7 @@ func (r *benching) report() bench.Report {
 		out.Rates = e.Rates(r.settings.Seed)
 		out.Notes = append(out.Notes, e.Notes...)
 	}
+	out.Gains = bench.Gains(&out, r.cells, r.quality.errors, r.settings.Pairs)
 	return out
 }
 

@@ -104,14 +104,21 @@ func (r *benching) readSettings(settings []bench.Setting) (err error) {
 	if !c.IsSet("seed") {
 		r.settings.Seed = rand.Uint64() >> 11
 	}
+	var ids []string
+	for _, x := range settings {
+		ids = append(ids, x.ID())
+	}
 	if c.IsSet("baseline") {
-		var ids []string
-		for _, x := range settings {
-			ids = append(ids, x.ID())
-		}
 		if r.settings.Baseline, err = bench.Match(c.String("baseline"), ids); err != nil {
+			return usagef("--baseline: %s", bare(err))
+		}
+	}
+	for _, text := range c.StringSlice("pair") {
+		cell, than, err := bench.ParsePair(text, ids)
+		if err != nil {
 			return benchUsage(err)
 		}
+		r.settings.Pairs = append(r.settings.Pairs, [2]string{cell, than})
 	}
 	return nil
 }
