@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,54 +24,92 @@ import (
 // is converted once into the cache, so that it is never in memory twice.
 const maxInline = 256 << 20
 
-// openCheckpoint builds the graph of a checkpoint and opens it. It takes
-// ownership of c, which is closed before the runtime maps the weights: both at
-// once would count them twice.
-func openCheckpoint(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (Model, error) {
-	src, f, err := source(ctx, ref, c, opts)
+// openCheckpoint opens a checkpoint, builds its graph and opens that.
+func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (Model, error) {
+	s, f, outlet, err := checkpointSession(ctx, ref, open, opts)
+	if err != nil {
+		return nil, err
+	}
+	n := &network{session: s, facts: f, ref: ref}
+	if outlet != LogProbability {
+		return n, nil
+	}
+	opts.Outlet = Rows
+	return &prober{network: n, open: func(ctx context.Context) (*ort.Session, error) {
+		s, again, _, err := checkpointSession(ctx, ref, open, opts)
+		if err == nil && again.Digest != f.Digest {
+			return nil, errors.Join(fmt.Errorf("model %s: its files were changed since it was opened", ref), s.Close())
+		}
+		return s, err
+	}}, nil
+}
+
+// checkpointSession opens a session for the outlet that is asked for, or for rows. The
+// checkpoint is closed before the runtime maps the weights: both at once would count
+// them twice.
+func checkpointSession(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (*ort.Session, Facts, Outlet, error) {
+	c, err := open()
+	if err != nil {
+		return nil, Facts{}, "", err
+	}
+	src, f, outlet, err := source(ctx, ref, c, opts)
 	if cerr := c.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return nil, err
+		return nil, f, "", err
 	}
 	s, err := ort.Open(ctx, src, opts.Runtime)
-	if err != nil {
-		return nil, err
-	}
-	return &network{session: s, facts: f, ref: ref}, nil
+	return s, f, outlet, err
 }
 
 // source makes the graph of a checkpoint, in memory or in the cache, and tells
-// the facts in force.
-func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (ort.Source, Facts, error) {
+// the facts in force and the outlet that the graph has.
+func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (ort.Source, Facts, Outlet, error) {
 	read, err := c.Facts()
 	if err != nil {
-		return ort.Source{}, read, err
+		return ort.Source{}, read, "", err
 	}
 	f, err := facts.Apply(read, opts.Sidecar, opts.Override)
 	if err != nil {
-		return ort.Source{}, f, fmt.Errorf("model %s: %w", ref, err)
+		return ort.Source{}, f, "", fmt.Errorf("model %s: %w", ref, err)
 	}
 	var src ort.Source
+	outlet := opts.Outlet
 	if !graph.CanRefer(c) && graph.Size(c) > maxInline {
+		if !sameTokens(read, f) {
+			outlet = Rows
+		}
 		src.Path, err = cached(ctx, c, f, opts.Runtime)
+		if outlet == LogProbability {
+			src.Path = filepath.Join(filepath.Dir(src.Path), graph.LogProbFile)
+		}
 	} else {
+		o := graph.Options{}
+		if outlet == LogProbability {
+			o.Outlet, o.Facts = graph.LogProbability, &f
+		}
 		var g graph.Model
-		g, err = graph.Build(c, graph.Options{})
+		g, err = graph.Build(c, o)
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
 	if err != nil {
-		return src, f, fmt.Errorf("model %s: %w", ref, err)
+		return src, f, "", fmt.Errorf("model %s: %w", ref, err)
 	}
 	d, err := ort.Describe(src)
 	if err == nil {
-		err = checkGraph(d, read, f)
+		err = checkGraph(d, read, f, outlet)
 	}
 	if err != nil {
-		return src, f, fmt.Errorf("model %s: %w", ref, err)
+		return src, f, "", fmt.Errorf("model %s: %w", ref, err)
 	}
-	return src, f, nil
+	return src, f, outlet, nil
+}
+
+// sameTokens says whether a graph that was written with some facts takes for tokens,
+// and for scores, what the facts in force do.
+func sameTokens(written, f Facts) bool {
+	return f.Output == written.Output && slices.Equal(f.Excluded(), written.Excluded())
 }
 
 // cached returns the graph of a converted checkpoint in the cache, which is

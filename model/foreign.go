@@ -45,14 +45,49 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	if _, ours := d.Input("positions"); !ours {
 		return openForeign(ctx, ref, path, d, f, opts)
 	}
-	if err := checkGraph(d, read, f); err != nil {
+	if err := checkGraph(d, read, f, Rows); err != nil {
 		return nil, fmt.Errorf("model %s: %w", ref, err)
 	}
-	s, err := ort.Open(ctx, ort.Source{Path: path, Outputs: []string{"logits"}}, opts.Runtime)
+	rows := func(ctx context.Context) (*ort.Session, error) {
+		s, err := ort.Open(ctx, ort.Source{Path: path, Outputs: []string{"logits"}}, opts.Runtime)
+		if err != nil {
+			return nil, missingData(path, own, err)
+		}
+		return s, nil
+	}
+	if opts.Outlet == LogProbability && own && sameTokens(read, f) {
+		s, err := openBeside(ctx, path, read, opts)
+		if err != nil {
+			return nil, missingData(path, own, err)
+		}
+		if s != nil {
+			return &prober{network: &network{session: s, facts: f, ref: ref}, open: rows}, nil
+		}
+	}
+	s, err := rows(ctx)
 	if err != nil {
-		return nil, missingData(path, own, err)
+		return nil, err
 	}
 	return &network{session: s, facts: f, ref: ref}, nil
+}
+
+// openBeside opens the log-probability outlet of a model that this program wrote, in
+// the file beside it; nil where there is none, or one of another network.
+func openBeside(ctx context.Context, path string, read Facts, opts Options) (*ort.Session, error) {
+	path = filepath.Join(filepath.Dir(path), graph.LogProbFile)
+	if _, err := os.Stat(path); err != nil {
+		return nil, nil
+	}
+	src := ort.Source{Path: path, Outputs: []string{"log_mu", "log_mass"}}
+	d, err := ort.Describe(src)
+	if err != nil {
+		return nil, err
+	}
+	f, own, err := graphFacts(d)
+	if err != nil || !own || f.Digest != read.Digest || !sameTokens(f, read) || checkGraph(d, read, read, LogProbability) != nil {
+		return nil, err
+	}
+	return ort.Open(ctx, src, opts.Runtime)
 }
 
 // missingData says which file is not there, where a model that this program
@@ -106,19 +141,27 @@ func graphFacts(d ort.Description) (f Facts, own bool, err error) {
 
 // checkGraph compares the inputs and outputs of one of our graphs, and the facts
 // that it was written with, with the facts in force.
-func checkGraph(d ort.Description, written, f Facts) error {
+func checkGraph(d ort.Description, written, f Facts, outlet Outlet) error {
 	var errs []error
+	if outlet == LogProbability {
+		for _, name := range []string{"log_mu", "log_mass"} {
+			if out, ok := d.Output(name); !ok || out.Type != "float64" {
+				errs = append(errs, fmt.Errorf("output %s of float64 is missing", name))
+			}
+		}
+		if _, ok := d.Input("targets"); !ok {
+			errs = append(errs, errors.New("input targets is missing"))
+		}
+	} else if out, ok := d.Output("logits"); !ok || len(out.Shape) == 0 {
+		errs = append(errs, errors.New("output logits is missing"))
+	} else if n := out.Shape[len(out.Shape)-1]; n > 0 && int(n) != f.Columns {
+		errs = append(errs, fmt.Errorf("columns is %d, but the output logits has %d", f.Columns, n))
+	}
 	if _, ok := d.Input("input_ids"); !ok {
 		errs = append(errs, errors.New("input input_ids is missing"))
 	}
 	if _, has := d.Input("sigma"); has != f.TimeConditioned {
 		errs = append(errs, fmt.Errorf("time_conditioned is %t, but input sigma is %s", f.TimeConditioned, map[bool]string{true: "there", false: "missing"}[has]))
-	}
-	out, ok := d.Output("logits")
-	if !ok || len(out.Shape) == 0 {
-		errs = append(errs, errors.New("output logits is missing"))
-	} else if n := out.Shape[len(out.Shape)-1]; n > 0 && int(n) != f.Columns {
-		errs = append(errs, fmt.Errorf("columns is %d, but the output logits has %d", f.Columns, n))
 	}
 	if f.Length > written.Length {
 		errs = append(errs, fmt.Errorf("length is %d, but the network takes at most %d positions", f.Length, written.Length))

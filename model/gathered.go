@@ -111,7 +111,7 @@ func (n *foreign) bind(d ort.Description) error {
 }
 
 func (n *foreign) Facts() Facts   { return n.facts }
-func (n *foreign) Origin() Origin { return origin(n.ref, n.facts, n.session) }
+func (n *foreign) Origin() Origin { return origin(n.ref, n.facts, n.session, Rows) }
 func (n *foreign) Close() error   { return n.session.Close() }
 
 // Logits makes one network call and gathers the wanted rows; see [Model].

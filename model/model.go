@@ -34,6 +34,29 @@ type Model interface {
 	Close() error
 }
 
+// LogProber is a model that works out the log-probability of a given token where its
+// rows are, so that no row leaves it. [Open] gives one where [Options.Outlet] asks for
+// it and the model has it.
+type LogProber interface {
+	// LogProbs asks as Logits does, with targets [rows, K], the token that is asked
+	// about at each position, a column that is neither MASK nor padding. logMu and
+	// logMass, of rows·K numbers, receive log μ of the token, μ the softmax over all
+	// tokens' columns, and log Σ_a μ(a) for logits, 0 but for rounding, or log Σ_a
+	// e^row(a) for log-scores. Both are NaN where a row has no softmax. Sums are
+	// float64; log μ differs from that of the row by some 3e-8.
+	LogProbs(ctx context.Context, rows int, ids, positions, targets []int64, sigma, logMu, logMass []float64) error
+}
+
+// Outlet is what a model is opened for. Two outlets are two sessions, each with the
+// weights in memory.
+type Outlet string
+
+// The outlets.
+const (
+	Rows           Outlet = "rows"
+	LogProbability Outlet = "log-probability"
+)
+
 // Origin is what a record says about where a model and its rows came from.
 type Origin struct {
 	// Reference is what the user named.
@@ -49,6 +72,9 @@ type Origin struct {
 	Provider string `json:"provider"`
 	// Threads is the number of threads of one call.
 	Threads int `json:"threads"`
+	// Outlet is what the network gives: rows, also where log-probability was asked for
+	// and the model does not have it; "" for tables.
+	Outlet Outlet `json:"outlet,omitempty"`
 }
 
 // Describer is a model that can tell its origin.
@@ -73,6 +99,10 @@ type Options struct {
 	// is read before; "" means the one beside an ONNX file, if there is one.
 	Override map[string]string
 	Sidecar  string
+	// Outlet is what is asked of the model most; "" is Rows. A model that was opened for
+	// LogProbability and has it is a [LogProber]; the first call of its Logits opens a
+	// second session. One that does not have it, such as another tool's, has rows.
+	Outlet Outlet
 }
 
 // MissingError says that a model, or a file of it, is not there.

@@ -22,23 +22,37 @@ type network struct {
 
 func (n *network) Facts() Facts { return n.facts }
 
-func (n *network) Origin() Origin { return origin(n.ref, n.facts, n.session) }
+func (n *network) Origin() Origin { return origin(n.ref, n.facts, n.session, Rows) }
 
 // origin describes a model that runs in a session.
-func origin(ref string, f Facts, s *ort.Session) Origin {
+func origin(ref string, f Facts, s *ort.Session, outlet Outlet) Origin {
 	return Origin{
 		Reference: ref, Family: f.Family, Digest: f.Digest, Parameters: f.Parameters, Dtype: f.Dtype,
-		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), Threads: s.Threads(),
+		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), Threads: s.Threads(), Outlet: outlet,
 	}
 }
 
 // Logits makes one network call; see [Model].
 func (n *network) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
-	length, wanted, err := callShape(n.facts, rows, ids, positions, sigma)
+	wanted, err := n.ask(rows, ids, positions, sigma)
 	if err != nil {
 		return nil, err
 	}
 	n.out = grow(n.out, rows*wanted*n.facts.Columns)
+	n.res = append(n.res[:0], ort.Tensor{Name: "logits", Shape: []int64{int64(rows), int64(wanted), int64(n.facts.Columns)}, Float32: n.out})
+	if err := n.session.Run(ctx, n.in, n.res); err != nil {
+		return nil, err
+	}
+	return n.out, nil
+}
+
+// ask checks a call and makes its inputs, those that every outlet has; it returns the
+// number of wanted positions a row.
+func (n *network) ask(rows int, ids, positions []int64, sigma []float64) (wanted int, err error) {
+	length, wanted, err := callShape(n.facts, rows, ids, positions, sigma)
+	if err != nil {
+		return 0, err
+	}
 	n.in = append(n.in[:0],
 		ort.Tensor{Name: "input_ids", Shape: []int64{int64(rows), int64(length)}, Int64: ids},
 		ort.Tensor{Name: "positions", Shape: []int64{int64(rows), int64(wanted)}, Int64: positions},
@@ -50,11 +64,7 @@ func (n *network) Logits(ctx context.Context, rows int, ids, positions []int64, 
 		}
 		n.in = append(n.in, ort.Tensor{Name: "sigma", Shape: []int64{int64(rows)}, Float32: n.sigma})
 	}
-	n.res = append(n.res[:0], ort.Tensor{Name: "logits", Shape: []int64{int64(rows), int64(wanted), int64(n.facts.Columns)}, Float32: n.out})
-	if err := n.session.Run(ctx, n.in, n.res); err != nil {
-		return nil, err
-	}
-	return n.out, nil
+	return wanted, nil
 }
 
 func (n *network) Close() error { return n.session.Close() }

@@ -24,11 +24,7 @@ var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z
 func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	for _, b := range opts.Builtins {
 		if b.Name == ref {
-			c, err := checkpoint.OpenFS(b.FS, b.Name)
-			if err != nil {
-				return nil, err
-			}
-			return openCheckpoint(ctx, ref, c, opts)
+			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.OpenFS(b.FS, b.Name) }, opts)
 		}
 	}
 	kind, path, err := Resolve(ref, opts.Builtins)
@@ -37,11 +33,7 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	}
 	switch kind {
 	case KindCheckpoint:
-		c, err := checkpoint.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		return openCheckpoint(ctx, ref, c, opts)
+		return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.Open(path) }, opts)
 	case KindONNX:
 		return openONNX(ctx, ref, path, opts)
 	default:

@@ -10,7 +10,13 @@
 //     independent draw in float64 at each position of the block.
 //
 // So the number of network calls of a sequence is the number of non-empty blocks,
-// plus one where positions that no step revealed are filled at the end.
+// plus one where positions that no step revealed are filled at the end. Samplers
+// that simulate events (uniformization, matu) count those apart: an event that reveals
+// nothing needs no network.
+//
+// A fill may look back: the token is then drawn from a mixture of the rows of two calls
+// (trapezoidal, extrapolated-fhs, paired-fhs; see [Mix]), and the call before is asked for
+// the positions ahead.
 //
 // [New] makes a [Sampler] of [Options]; [Sample] runs it over a batch of sequences
 // with independent clocks. [Describe] tells what each sampler's law, cost, source
@@ -30,10 +36,7 @@
 // # Room for other samplers
 //
 // A sampler that reveals positions by itself joins as a type with the methods of
-// planner: what it draws is a list of blocks. One whose fill mixes the rows of two
-// calls (extrapolation, trapezoidal plans) will add a weight a position to [Block]
-// and keep the previous call's rows in the slot of its sequence; its call also
-// asks for the positions of the next block. One that picks positions from the
-// logits has no plan, and will take the place of "next block" in the engine's
-// slot.
+// planner: what it draws is a list of blocks. One that picks positions from the
+// network's rows has no plan, and takes the place of "next block" in the engine's slot, as
+// raw scores do, whose mass changes the rate at which positions are revealed.
 package samplers

@@ -48,6 +48,8 @@ type Result struct {
 	Calls, FinishCalls int
 	// Left counts positions that are still masked.
 	Left int
+	// Events is that of the sequence's plan.
+	Events int
 }
 
 // Fill is what one call did to one sequence.
@@ -79,6 +81,9 @@ type Config struct {
 	Vocabulary Vocabulary
 	// TimeConditioned says that the network wants σ.
 	TimeConditioned bool
+	// LogMass is needed for raw scores: the logarithm of the mass c = Σ_a s(a)/r of a row,
+	// given log Σ e^x of its tokens and the −log α that it was asked at.
+	LogMass func(norm, theta float64) float64
 	// OnFill and OnCall observe the run, on the goroutine that called [Sample]; what
 	// they are handed is valid during their call only. They may be nil.
 	OnFill func(Fill)
@@ -93,8 +98,8 @@ type Totals struct {
 	// NetworkCalls counts calls of the network, each for up to Batch sequences; Rows
 	// are their rows, Calls + FinishCalls where no call failed.
 	NetworkCalls, Rows int
-	// Tokens counts drawn tokens.
-	Tokens int
+	// Tokens counts drawn tokens, Events the events of the plans of finished sequences.
+	Tokens, Events int
 	// Network and Sampling share the time of the run.
 	Network, Sampling time.Duration
 }
@@ -164,6 +169,7 @@ type engine struct {
 	ids, positions []int64
 	sigma          []float64
 	tokens         []int
+	mixed, before  []float64
 }
 
 func newEngine(ctx context.Context, net Network, cfg Config, emit func(Result) error) (*engine, error) {
@@ -174,6 +180,9 @@ func newEngine(ctx context.Context, net Network, cfg Config, emit func(Result) e
 		return nil, fmt.Errorf("samplers: batch is %d: must be at least 1", cfg.Batch)
 	}
 	cfg.Batch = max(cfg.Batch, 1)
+	if cfg.Sampler.raw != nil && cfg.LogMass == nil {
+		return nil, fmt.Errorf("samplers: raw scores: the mass of a row is not known: set LogMass")
+	}
 	category, err := NewCategorical(cfg.Vocabulary, cfg.Sampler.settings.Draw)
 	if err != nil {
 		return nil, err
@@ -221,6 +230,7 @@ func (e *engine) admit(s Sequence) error {
 
 func (e *engine) finish(sl *slot) error {
 	e.totals.Sequences++
+	e.totals.Events += sl.plan.Events
 	return e.emit(sl.result(e.cfg.Vocabulary.Mask))
 }
 
@@ -228,7 +238,7 @@ func (e *engine) finish(sl *slot) error {
 func (e *engine) step(ctx context.Context) error {
 	slots, wanted := e.slots[:e.active], 0
 	for _, sl := range slots {
-		wanted = max(wanted, len(sl.block.Positions))
+		wanted = max(wanted, sl.block.wanted())
 	}
 	if err := e.gather(slots, wanted); err != nil {
 		return err
@@ -288,8 +298,7 @@ func (e *engine) gather(slots []*slot, wanted int) error {
 	for _, sl := range slots {
 		e.ids = append(e.ids, sl.canvas...)
 		for i := range wanted {
-			l := sl.block.Positions[min(i, len(sl.block.Positions)-1)]
-			e.positions = append(e.positions, int64(l-shift))
+			e.positions = append(e.positions, int64(sl.block.want(i)-shift))
 		}
 		if e.cfg.TimeConditioned && math.IsInf(sl.block.Theta, 1) && !e.infinite {
 			return fmt.Errorf("samplers: sequence %d: the time-conditioned network has no row at T = ∞: give a finite T", sl.index)
@@ -303,12 +312,19 @@ func (e *engine) gather(slots []*slot, wanted int) error {
 func (e *engine) fill(sl *slot, rows []float32) error {
 	columns := e.cfg.Vocabulary.Columns
 	e.tokens = e.tokens[:0]
-	for i, l := range sl.block.Positions {
-		token, err := e.category.Token(rows[i*columns:(i+1)*columns], sl.w[l])
-		if err != nil {
-			return fmt.Errorf("samplers: sequence %d, position %d: %w", sl.index, l, err)
+	if e.cfg.Sampler.raw != nil && !sl.finishing {
+		if err := e.decode(sl, rows); err != nil {
+			return err
 		}
-		e.tokens = append(e.tokens, token)
+	} else {
+		for i, l := range sl.block.Positions {
+			token, err := e.token(sl, i, rows[i*columns:(i+1)*columns])
+			if err != nil {
+				return fmt.Errorf("samplers: sequence %d, position %d: %w", sl.index, l, err)
+			}
+			e.tokens = append(e.tokens, token)
+		}
+		sl.keep(rows[len(sl.block.Positions)*columns:], columns)
 	}
 	for i, l := range sl.block.Positions {
 		sl.canvas[l] = int64(e.tokens[i])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 // fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1
@@ -27,42 +28,78 @@ func (fhs) calls(d int) (blocks, left float64, err error) { return float64(d), 0
 // group, asked at the group's first hitting time, all tokens of it independent.
 type parallelFHS struct {
 	// sizes is the list of sizes; where it is nil, the free positions are split
-	// into steps groups by a curve.
-	sizes []int
-	curve GridKind
-	steps int
+	// into steps groups by a curve, or as the loss profile has it.
+	sizes   []int
+	curve   GridKind
+	steps   int
+	profile []float64
+	// known holds the sizes by number of free positions, [int][]int.
+	known *sync.Map
 }
 
 func (s parallelFHS) plan(p *Plan) error {
-	d := len(p.reveals)
-	groups, err := s.groups(d)
+	sizes, err := s.split(len(p.reveals))
 	if err != nil {
 		return err
 	}
 	at := 0
-	for i := range groups {
+	for i, size := range sizes {
 		first := p.reveals[at]
 		p.begin(first.u, thetaOf(first.u), i)
-		for end := s.end(i, groups, d, at); at < end; at++ {
-			p.add(p.reveals[at].position, p.reveals[at].u)
+		for _, r := range p.reveals[at : at+size] {
+			p.add(r.position, r.u)
 		}
+		at += size
 	}
 	return nil
 }
 
-// groups returns the number of groups of d positions.
-func (s parallelFHS) groups(d int) (int, error) {
-	if s.sizes == nil || d == 0 {
-		return min(s.steps, d), nil
+// split returns the sizes of the groups of d positions. They must not be changed.
+func (s parallelFHS) split(d int) ([]int, error) {
+	switch {
+	case d == 0:
+		return nil, nil
+	case s.sizes != nil:
+		sum := 0
+		for _, n := range s.sizes {
+			sum += n
+		}
+		if sum != d {
+			return nil, fmt.Errorf("sizes sum to %d: a canvas with %d free positions needs just as many", sum, d)
+		}
+		return s.sizes, nil
 	}
-	sum := 0
-	for _, n := range s.sizes {
-		sum += n
+	if known, ok := s.known.Load(d); ok {
+		return known.([]int), nil
 	}
-	if sum != d {
-		return 0, fmt.Errorf("sizes sum to %d: a canvas with %d free positions needs just as many", sum, d)
+	var sizes []int
+	if s.curve == GridProfile {
+		sizes, _ = BestSizes(stretch(s.profile, d), s.steps)
+	} else {
+		sizes = CurveSizes(s.curve, d, s.steps)
 	}
-	return len(s.sizes), nil
+	s.known.Store(d, sizes)
+	return sizes, nil
+}
+
+// stretch takes a loss profile to another number of free positions: the loss is a
+// function of the visible fraction j/(d−1), linear between the counts that are known.
+func stretch(c []float64, d int) []float64 {
+	if d == len(c) {
+		return c
+	}
+	out := make([]float64, d)
+	for j := range out {
+		if d == 1 || len(c) == 1 {
+			out[j] = c[0]
+			continue
+		}
+		at, inside := math.Modf(float64(j) * float64(len(c)-1) / float64(d-1))
+		i := min(int(at), len(c)-2)
+		inside += at - float64(i)
+		out[j] = c[i] + inside*(c[i+1]-c[i])
+	}
+	return out
 }
 
 // end returns where group i ends, given that it begins at at: along a curve the
@@ -70,9 +107,6 @@ func (s parallelFHS) groups(d int) (int, error) {
 // before and enough left for the groups to come. Equal sizes round the number due
 // down: early groups, where little is known, are never the larger ones.
 func (s parallelFHS) end(i, groups, d, at int) int {
-	if s.sizes != nil {
-		return at + s.sizes[i]
-	}
 	due := (i + 1) * d / groups
 	if s.curve != GridLambda {
 		due = int(math.Round(float64(d) * (1 - curve(s.curve, i+1, groups))))
@@ -81,8 +115,8 @@ func (s parallelFHS) end(i, groups, d, at int) int {
 }
 
 func (s parallelFHS) calls(d int) (blocks, left float64, err error) {
-	n, err := s.groups(d)
-	return float64(n), 0, err
+	sizes, err := s.split(d)
+	return float64(len(sizes)), 0, err
 }
 
 // ordered reveals one position a call in a given order: any-order autoregressive

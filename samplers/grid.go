@@ -43,6 +43,8 @@ const (
 	GridCos2 GridKind = "cos2"
 	// GridCosine is λ_k = cos(πk/2N) (MaskGIT, arXiv 2202.04200): fine at the start.
 	GridCosine GridKind = "cosine"
+	// GridProfile is that of least expected path loss for a loss profile: [BestGrid].
+	GridProfile GridKind = "profile"
 	// GridThetaList and GridLambdaList are given value by value.
 	GridThetaList  GridKind = "theta-list"
 	GridLambdaList GridKind = "lambda-list"
@@ -59,9 +61,12 @@ type GridSpec struct {
 	Kappa float64
 	// List holds the values of a list grid, falling.
 	List []float64
+	// Profile is the loss profile in nats of the profile grid, by number of visible
+	// positions. A noisy one is made to fall first: see [Monotone].
+	Profile []float64
 }
 
-// ParseGrid reads "uniform", "lambda", "paper", "cos2" or "cosine", or a falling list of
+// ParseGrid reads "uniform", "lambda", "paper", "cos2", "cosine" or "profile", or a falling list of
 // values of θ = −log α, "theta:5,1,0.01", or of masked fractions, "lambda:1,0.5,0".
 // "" is uniform. "inf" is a θ.
 func ParseGrid(s string) (GridSpec, error) {
@@ -70,10 +75,10 @@ func ParseGrid(s string) (GridSpec, error) {
 		switch k := GridKind(name); k {
 		case "":
 			return GridSpec{Kind: GridUniform}, nil
-		case GridUniform, GridLambda, GridPaper, GridCos2, GridCosine:
+		case GridUniform, GridLambda, GridPaper, GridCos2, GridCosine, GridProfile:
 			return GridSpec{Kind: k}, nil
 		}
-		return GridSpec{}, fmt.Errorf("samplers: grid %q: must be uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST", s)
+		return GridSpec{}, fmt.Errorf("samplers: grid %q: must be uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", s)
 	}
 	spec := GridSpec{Kind: GridThetaList}
 	switch name {
@@ -120,6 +125,8 @@ func NewGrid(s GridSpec) (Grid, error) {
 		return curveGrid(s)
 	case GridPaper:
 		return paperFromSteps(s)
+	case GridProfile:
+		return profileGrid(s)
 	}
 	return Grid{}, fmt.Errorf("samplers: grid %q is not known", s.Kind)
 }
@@ -180,6 +187,35 @@ func curveGrid(s GridSpec) (Grid, error) {
 		g.Theta[k] = thetaOf(g.Lambda[k])
 	}
 	return g.close(s)
+}
+
+// profileGrid takes the best grid from 1 to 0 to the ends T and δ, as curves are. Its
+// steps may be fewer than asked for where the loss does not fall.
+func profileGrid(s GridSpec) (Grid, error) {
+	if err := checkProfile(s.Profile); err != nil {
+		return Grid{}, err
+	}
+	best, _ := BestGrid(s.Profile, s.Steps)
+	g := newGrid(s, len(best)-1)
+	first, last := masked(s.T), masked(s.Delta)
+	for k, x := range best {
+		g.Lambda[k] = last + (first-last)*x
+		g.Theta[k] = thetaOf(g.Lambda[k])
+	}
+	return g.close(s)
+}
+
+// checkProfile refuses a loss profile that nothing can be chosen by.
+func checkProfile(c []float64) error {
+	if len(c) == 0 {
+		return fmt.Errorf("samplers: profile: no loss profile of the network is given: measure one first")
+	}
+	for j, v := range c {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("samplers: profile: the loss with %d visible is %v: must be finite and at least 0", j, v)
+		}
+	}
+	return nil
 }
 
 // curve is the masked fraction after k of n steps of a curve from 1 to 0.

@@ -25,7 +25,8 @@ const (
 type Options struct {
 	// Sampler is a name or alias that [Describe] knows; "" is fhs.
 	Sampler string
-	// Grid is what [ParseGrid] reads; "" is uniform.
+	// Grid is what [ParseGrid] reads; "" is uniform, the paper's for
+	// uniformization and matu.
 	Grid string
 	// Steps is N; 0 is [DefaultSteps].
 	Steps int
@@ -37,11 +38,21 @@ type Options struct {
 	// the noise's own end, or 5 and 0.01 where that is endless (exp) and for the paper's
 	// grid; δ is 0.01 also for Euler and τ-leaping in the time of the cosine and
 	// geometric noises, whose rates outgrow a step to their end. With Tweedie on lambda, cos2 and cosine it is +Inf and 0, but a finite T
-	// where the network is time-conditioned and has no row at σ = +Inf.
+	// where the network is time-conditioned and has no row at σ = +Inf. For uniformization
+	// and matu, whose bound grows without end at both, it is 5 and 0.01 at most and least.
 	T, Delta *float64
-	// Sizes are parallel-fhs's groups: "equal", "cos2", "cosine" or a list "4,2,1"; "" is
-	// equal.
+	// Sizes are the groups of parallel-fhs, extrapolated-fhs and paired-fhs: "equal", "cos2",
+	// "cosine", "profile" or a list "4,2,1"; "" is equal.
 	Sizes string
+	// Profile is the loss profile c_j in nats of the profile's grid and sizes: the
+	// network's loss with j of len(Profile) free positions visible. Sizes of a canvas
+	// with another number of free positions are chosen by the loss as a function of the
+	// visible fraction j/(d−1), interpolated linearly. See [Monotone] for a noisy one.
+	Profile []float64
+	// Floor is κ of fills that look back, in 0..1; nil is [DefaultFloor].
+	Floor *float64
+	// Scores says what is made of a score network's rows; "" is normalised.
+	Scores Scores
 	// Order is ordered's: "left-to-right", "right-to-left", "random" or a list of positions;
 	// "" is left-to-right.
 	Order string
@@ -62,6 +73,8 @@ type Conditions struct {
 	TimeConditioned bool
 	// InfiniteSigma says that it has rows at σ = +Inf. See [AcceptsInfiniteSigma].
 	InfiniteSigma bool
+	// LogScores says that its rows are logarithms of scores, whose mass need not be 1.
+	LogScores bool
 }
 
 // Theta is a value of −log α. In JSON it is a number, or "inf".
@@ -78,17 +91,20 @@ func (t Theta) MarshalJSON() ([]byte, error) {
 // Settings are the options in force, defaults filled in, as a record keeps them:
 // what the sampler does not use is left out.
 type Settings struct {
-	Sampler string  `json:"sampler"`
-	Grid    string  `json:"grid,omitempty"`
-	Steps   int     `json:"steps,omitempty"`
-	Kappa   float64 `json:"kappa,omitempty"`
-	Noise   string  `json:"noise,omitempty"`
-	T       *Theta  `json:"T,omitempty"`
-	Delta   *Theta  `json:"delta,omitempty"`
-	Sizes   string  `json:"sizes,omitempty"`
-	Order   string  `json:"order,omitempty"`
-	Tau     string  `json:"tau,omitempty"`
-	Finish  string  `json:"finish,omitempty"`
+	Sampler string   `json:"sampler"`
+	Grid    string   `json:"grid,omitempty"`
+	Steps   int      `json:"steps,omitempty"`
+	Kappa   float64  `json:"kappa,omitempty"`
+	Noise   string   `json:"noise,omitempty"`
+	T       *Theta   `json:"T,omitempty"`
+	Delta   *Theta   `json:"delta,omitempty"`
+	Sizes   string   `json:"sizes,omitempty"`
+	Order   string   `json:"order,omitempty"`
+	Tau     string   `json:"tau,omitempty"`
+	Floor   *float64 `json:"floor,omitempty"`
+	// Scores is empty for a network whose rows are no scores.
+	Scores Scores `json:"scores,omitempty"`
+	Finish string `json:"finish,omitempty"`
 	Draw
 	// ChangesLaw says that Draw is not the network's own distribution.
 	ChangesLaw bool `json:"changes_law"`
@@ -105,9 +121,9 @@ func (o Options) Uses() ([]string, error) {
 	drop := func(flags ...string) {
 		d.Flags = slices.DeleteFunc(slices.Clone(d.Flags), func(f string) bool { return slices.Contains(flags, f) })
 	}
-	switch d.Name {
-	case "euler", "tweedie", "tau-leaping":
-		g, err := ParseGrid(o.Grid)
+	if slices.Contains(d.Flags, FlagGrid) {
+		rule := Rule(d.Name)
+		g, err := ParseGrid(o.gridOf(rule))
 		if err != nil {
 			return nil, err
 		}
@@ -119,10 +135,14 @@ func (o Options) Uses() ([]string, error) {
 		} else if o.Kappa != 0 {
 			drop(FlagSteps)
 		}
-		if d.Name == "tweedie" && g.Kind != GridUniform {
+		if rule.exact() && g.Kind != GridUniform {
 			drop(FlagNoise)
 		}
-	case "parallel-fhs":
+		if o.Tau == "one" {
+			drop(FlagScores)
+		}
+	}
+	if slices.Contains(d.Flags, FlagSizes) {
 		if sizes, err := parseSizes(o.Sizes); err != nil {
 			return nil, err
 		} else if sizes.sizes != nil {
@@ -139,6 +159,7 @@ func (o Options) set() []string {
 		FlagSteps: o.Steps != 0, FlagGrid: o.Grid != "", FlagKappa: o.Kappa != 0, FlagNoise: o.Noise != "",
 		FlagSizes: o.Sizes != "", FlagOrder: o.Order != "", FlagTau: o.Tau != "", FlagT: o.T != nil, FlagDelta: o.Delta != nil,
 		FlagFinish: o.Finish != "", FlagTemperature: o.Temperature != nil, FlagTopK: o.TopK != 0, FlagTopP: o.TopP != 0,
+		FlagFloor: o.Floor != nil, FlagScores: o.Scores != "",
 	} {
 		if isSet {
 			out = append(out, flag)
@@ -152,6 +173,8 @@ func (o Options) set() []string {
 type Sampler struct {
 	law      planner
 	steps    *Steps
+	events   *eventLaw
+	raw      *rawKernel
 	settings Settings
 	denoise  bool
 }
@@ -172,6 +195,12 @@ func New(o Options, c Conditions) (*Sampler, error) {
 	if o.Steps < 0 || o.Steps > maxSteps {
 		errs = append(errs, fmt.Errorf("samplers: %d steps: must be in 1..%d", o.Steps, maxSteps))
 	}
+	if k := o.Floor; k != nil && !(*k >= 0 && *k <= 1) {
+		errs = append(errs, fmt.Errorf("samplers: floor is %v: must be in 0..1", *k))
+	}
+	if o.Profile != nil && o.Grid != string(GridProfile) && o.Sizes != string(GridProfile) {
+		errs = append(errs, fmt.Errorf("samplers: a loss profile is used by the grid and the sizes named profile only: leave it out"))
+	}
 	if err := join(errs...); err != nil {
 		return nil, err
 	}
@@ -181,8 +210,8 @@ func New(o Options, c Conditions) (*Sampler, error) {
 	switch desc.Name {
 	case "fhs":
 		s.law = fhs{}
-	case "parallel-fhs":
-		err = s.parallel(o)
+	case "parallel-fhs", "extrapolated-fhs", "paired-fhs":
+		err = s.blocks(o, c)
 	case "ordered":
 		err = s.ordered(o)
 	default:
@@ -192,20 +221,6 @@ func New(o Options, c Conditions) (*Sampler, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-func (s *Sampler) parallel(o Options) error {
-	p, err := parseSizes(o.Sizes)
-	if err != nil {
-		return err
-	}
-	s.settings.Sizes = cmp.Or(o.Sizes, "equal")
-	if p.sizes == nil {
-		p.steps = cmp.Or(o.Steps, DefaultSteps)
-		s.settings.Steps = p.steps
-	}
-	s.law = p
-	return nil
 }
 
 func (s *Sampler) ordered(o Options) error {
@@ -227,21 +242,6 @@ func (s *Sampler) ordered(o Options) error {
 	}
 	s.law = ordered{order: ListedOrder, list: list}
 	return nil
-}
-
-// parseSizes reads parallel-fhs's sizes; steps is not yet set.
-func parseSizes(text string) (parallelFHS, error) {
-	switch text {
-	case "", "equal":
-		return parallelFHS{curve: GridLambda}, nil
-	case string(GridCos2), string(GridCosine):
-		return parallelFHS{curve: GridKind(text)}, nil
-	}
-	list, err := parseInts(text, 1)
-	if err != nil {
-		return parallelFHS{}, fmt.Errorf("samplers: sizes %q: must be equal, cos2, cosine or a list of sizes: %w", text, err)
-	}
-	return parallelFHS{sizes: list}, nil
 }
 
 // parseInts reads "3,1,2", each at least least.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// grid makes euler, tweedie and tau-leaping.
+// grid makes the samplers that have a grid.
 func (s *Sampler) grid(o Options, c Conditions, name string) error {
 	rule := Rule(name)
 	if name == "tau-leaping" {
@@ -17,6 +17,9 @@ func (s *Sampler) grid(o Options, c Conditions, name string) error {
 			return fmt.Errorf("samplers: tau %q: must be any or one", o.Tau)
 		}
 		rule = Rule("tau-" + s.settings.Tau)
+	}
+	if err := s.scores(o, c); err != nil {
+		return err
 	}
 	s.settings.Finish = cmp.Or(o.Finish, "denoise")
 	if s.settings.Finish != "denoise" && s.settings.Finish != "leave" {
@@ -27,11 +30,11 @@ func (s *Sampler) grid(o Options, c Conditions, name string) error {
 	if err != nil {
 		return err
 	}
-	spec, err := ParseGrid(o.Grid)
+	spec, err := ParseGrid(o.gridOf(rule))
 	if err != nil {
 		return err
 	}
-	spec.Noise, spec.Steps, spec.Kappa = noise, o.Steps, o.Kappa
+	spec.Profile, spec.Noise, spec.Steps, spec.Kappa = o.Profile, noise, o.Steps, o.Kappa
 	if spec.List == nil {
 		if spec.Kappa == 0 {
 			spec.Steps = cmp.Or(o.Steps, DefaultSteps)
@@ -51,13 +54,74 @@ func (s *Sampler) grid(o Options, c Conditions, name string) error {
 	if math.IsInf(grid.Theta[0], 1) && c.TimeConditioned && !c.InfiniteSigma {
 		return fmt.Errorf("samplers: T is infinite, where this time-conditioned network has no row: give a finite T")
 	}
+	s.recordGrid(o, grid, noise, rule)
+	if rule == RuleTrapezoidal {
+		grid = grid.Halves()
+	}
 	steps, err := NewSteps(rule, noise, grid)
 	if err != nil {
 		return err
 	}
-	s.steps, s.law = &steps, gridPlan{steps}
-	s.recordGrid(o, grid, noise, name)
-	return nil
+	s.steps = &steps
+	return s.lawOf(o, c, steps)
+}
+
+// lawOf sets the law of a sampler with a grid.
+func (s *Sampler) lawOf(o Options, c Conditions, steps Steps) (err error) {
+	switch rule := steps.Rule; rule {
+	case RuleUniformization, RuleMATU:
+		s.events, err = newEventLaw(rule, steps.Grid)
+		s.law = single{steps, s.events}
+	case RuleDMPM:
+		s.law = single{steps: steps}
+	case RuleTrapezoidal:
+		s.law = trapezoidal{steps, s.floor(o), c.TimeConditioned}
+	default:
+		if s.settings.Scores == ScoresRaw {
+			s.raw = &rawKernel{steps}
+			s.law, s.steps = s.raw, nil
+			break
+		}
+		s.law = gridPlan{steps}
+	}
+	return err
+}
+
+// scores reads what is made of a score network's rows.
+func (s *Sampler) scores(o Options, c Conditions) error {
+	switch o.Scores {
+	case "", ScoresNormalised:
+		if c.LogScores && slices.Contains(rawSamplers, s.settings.Sampler) {
+			s.settings.Scores = ScoresNormalised
+		}
+		return nil
+	case ScoresRaw:
+		if !c.LogScores {
+			return fmt.Errorf("samplers: scores raw: the rows of this network are normalised by construction, not scores: leave it out")
+		}
+		s.settings.Scores = ScoresRaw
+		return nil
+	}
+	return fmt.Errorf("samplers: scores %q: must be normalised or raw", o.Scores)
+}
+
+// gridOf is the grid that is given, or the default: uniform, but for uniformization
+// and MATU, whose events a uniform one would make many, the paper's.
+func (o Options) gridOf(rule Rule) string {
+	if rule == RuleUniformization || rule == RuleMATU {
+		return cmp.Or(o.Grid, string(GridPaper))
+	}
+	return cmp.Or(o.Grid, string(GridUniform))
+}
+
+// floor is the κ in force.
+func (s *Sampler) floor(o Options) float64 {
+	floor := DefaultFloor
+	if o.Floor != nil {
+		floor = *o.Floor
+	}
+	s.settings.Floor = &floor
+	return floor
 }
 
 // ends are the default T and δ; see [Options].
@@ -66,12 +130,16 @@ func ends(rule Rule, kind GridKind, noise Noise, c Conditions) (float64, float64
 	if noise == Exp || kind == GridPaper {
 		t, delta = defaultT, max(defaultDelta, delta)
 	}
-	if (noise == Cosine || noise == Geometric) && rule != RuleTweedie {
+	if (noise == Cosine || noise == Geometric) && !rule.exact() {
 		// Their rates outgrow a last step down to their own end: in the cosine's time
 		// the rate is 2/t near 0, and a step from t to 0 counts 2 jumps.
 		delta = defaultDelta
 	}
-	if rule == RuleTweedie && kind != GridUniform && kind != GridPaper {
+	if rule == RuleUniformization || rule == RuleMATU {
+		// Their bounds need both ends finite.
+		return min(t, defaultT), max(delta, defaultDelta)
+	}
+	if rule.exact() && kind != GridUniform && kind != GridPaper {
 		delta = 0
 		if !c.TimeConditioned || c.InfiniteSigma {
 			t = math.Inf(1)
@@ -81,12 +149,12 @@ func ends(rule Rule, kind GridKind, noise Noise, c Conditions) (float64, float64
 }
 
 // recordGrid keeps what is in force of a grid sampler.
-func (s *Sampler) recordGrid(o Options, g Grid, noise Noise, name string) {
+func (s *Sampler) recordGrid(o Options, g Grid, noise Noise, rule Rule) {
 	first, last := Theta(g.Theta[0]), Theta(g.Theta[g.Steps()])
-	s.settings.Grid = cmp.Or(o.Grid, string(GridUniform))
+	s.settings.Grid = o.gridOf(rule)
 	s.settings.Steps, s.settings.Kappa = g.Steps(), g.Kappa
 	s.settings.T, s.settings.Delta = &first, &last
-	if name != "tweedie" || g.Kind == GridUniform {
+	if !rule.exact() || g.Kind == GridUniform {
 		s.settings.Noise = noise.String()
 	}
 }
@@ -94,7 +162,9 @@ func (s *Sampler) recordGrid(o Options, g Grid, noise Noise, name string) {
 // Settings returns the options in force.
 func (s *Sampler) Settings() Settings { return s.settings }
 
-// Steps returns the grid and its probabilities, false for a sampler without a grid.
+// Steps returns the grid and its probabilities, false for a sampler without a grid and
+// for raw scores, whose probabilities are the network's. Steps.Rule tells which of its
+// steps reveal one position a call, and that trapezoidal's are half steps.
 func (s *Sampler) Steps() (Steps, bool) {
 	if s.steps == nil {
 		return Steps{}, false
@@ -107,7 +177,7 @@ func (s *Sampler) Denoises() bool { return s.denoise }
 
 // ExpectedCalls returns the exact expected number of network calls of a sequence
 // with d free positions, and that of finishing calls, which is a probability. It is
-// an error when explicit sizes do not sum to d.
+// an error when explicit sizes do not sum to d, and for raw scores.
 func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 	calls, finish, err = s.law.calls(d)
 	if !s.denoise {
@@ -119,9 +189,19 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 	return calls, finish, nil
 }
 
+// ExpectedEvents returns the exact expected number of events of a sequence with d free
+// positions, reveals included, false for a sampler that simulates none. Events are not
+// calls: those that reveal nothing need no network.
+func (s *Sampler) ExpectedEvents(d int) (events float64, ok bool) {
+	if s.events == nil {
+		return 0, false
+	}
+	return float64(d) * s.events.each, true
+}
+
 // Plan draws a plan into p for the free positions, which must be ascending, and
 // takes one uniform of the stream for each. It is an error when an explicit list
-// of sizes or positions does not fit them.
+// of sizes or positions does not fit them, and for raw scores, which have no plan.
 func (s *Sampler) Plan(p *Plan, st *Stream, free []int) error {
 	if err := p.draw(s.law, st, free); err != nil {
 		return fmt.Errorf("samplers: %w", err)
@@ -132,9 +212,9 @@ func (s *Sampler) Plan(p *Plan, st *Stream, free []int) error {
 // String returns the settings in one line.
 func (s *Sampler) String() string {
 	t := s.settings
-	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order}
+	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores)}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}
-	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" }), " ")
+	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) }), " ")
 }

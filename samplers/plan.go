@@ -18,6 +18,17 @@ type Block struct {
 	// Step is the step of the grid, counted with the empty ones, or the number of the
 	// block where there is no grid.
 	Step int
+	// Ahead are positions of the next block whose rows this call must return too,
+	// for a fill with history. A block may have no Positions but Ahead: a call that
+	// reveals nothing, at a time of which the next block needs rows.
+	Ahead []int
+	// Weights, nil for a plain fill, are one a position: its token is drawn from
+	// [Mix](p, p′, w, Floor), p the row of this call and p′ the row that the call before
+	// gave at the same position, both as probabilities after exclusion, temperature
+	// and truncation. A weight of 0 is plain and needs no row of the call before.
+	Weights []float64
+	// Floor is κ in 0..1: no probability falls below κ times that of this call's row.
+	Floor float64
 }
 
 // Plan says which network call reveals which positions, and when. It holds no
@@ -30,10 +41,16 @@ type Plan struct {
 	// for them.
 	Left                  []int
 	LeftLambda, LeftTheta float64
+	// Events is the number of events of a sampler that simulates them, reveals
+	// included; 0 for others. Those that reveal nothing take no network call.
+	Events int
 
-	reveals   []reveal
-	positions []int
-	hits      []float64
+	reveals       []reveal
+	positions     []int
+	hits, weights []float64
+	spare         []Block
+	// thinned is the mean of the number of events that reveal nothing.
+	thinned float64
 }
 
 // reveal is a free position with its uniform U: the smaller U, the later.
@@ -54,7 +71,8 @@ type planner interface {
 // draw makes a plan for the free positions, which are ascending. It takes one
 // uniform of the stream a free position, in that order.
 //
-// That is all the randomness of every plan. Sorted by falling U, positions are in
+// That is all the randomness of every plan, but for the number of events that reveal
+// nothing: it is drawn from a stream of its own that depends on where st stands. Sorted by falling U, positions are in
 // uniform order, and the largest of m uniforms on (0, λ) is distributed as
 // λ·u^(1/m): the falling U's have just the law of the λ's of Algorithm 1 of the paper,
 // λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A
@@ -73,19 +91,24 @@ func (p *Plan) draw(law planner, st *Stream, free []int) error {
 	})
 	// Blocks share these two: they must not grow while blocks point into them.
 	p.positions = slices.Grow(p.positions, len(free))
-	p.hits = slices.Grow(p.hits, len(free))
+	p.hits, p.weights = slices.Grow(p.hits, len(free)), slices.Grow(p.weights, len(free))
 	if err := law.plan(p); err != nil {
 		p.reset()
 		return err
 	}
 	slices.Sort(p.Left)
+	if p.thinned > 0 {
+		aside := st.aside()
+		p.Events += poisson(p.thinned, &aside)
+	}
 	return nil
 }
 
 func (p *Plan) reset() {
 	p.Blocks, p.Left = p.Blocks[:0], p.Left[:0]
 	p.LeftLambda, p.LeftTheta = 0, 0
-	p.reveals, p.positions, p.hits = p.reveals[:0], p.positions[:0], p.hits[:0]
+	p.Events, p.thinned = 0, 0
+	p.reveals, p.positions, p.hits, p.weights = p.reveals[:0], p.positions[:0], p.hits[:0], p.weights[:0]
 }
 
 // begin starts a block; add puts a reveal into the last one.

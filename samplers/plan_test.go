@@ -182,6 +182,9 @@ var everySampler = []samplers.Options{
 	{Sampler: "tweedie", Noise: "cosine", Steps: 30}, {Sampler: "tau-leaping", Tau: "one", Steps: 5}, {Sampler: "tau-leaping", Steps: 1000},
 	{Sampler: "parallel-fhs", Steps: 4}, {Sampler: "parallel-fhs", Sizes: "cos2", Steps: 7}, {Sampler: "parallel-fhs", Sizes: "cosine"},
 	{Sampler: "ordered"}, {Sampler: "ordered", Order: "right-to-left"}, {Sampler: "ordered", Order: "random"},
+	{Sampler: "uniformization", Steps: 6}, {Sampler: "matu", Grid: "lambda", Steps: 9, Finish: "leave"}, {Sampler: "dmpm", Steps: 7}, {Sampler: "dmpm", Grid: "paper", Kappa: 0.3, Finish: "leave"},
+	{Sampler: "trapezoidal", Steps: 5}, {Sampler: "trapezoidal", Grid: "cos2", Steps: 30}, {Sampler: "trapezoidal", Grid: "paper", Steps: 12, Finish: "leave"},
+	{Sampler: "extrapolated-fhs", Steps: 4}, {Sampler: "extrapolated-fhs", Sizes: "cosine", Steps: 9}, {Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs"},
 }
 
 // TestPlanLaws checks what every plan must be: a partition of the free positions
@@ -205,8 +208,16 @@ func TestPlanLaws(t *testing.T) {
 					t.Errorf("%v: left positions %v are not ascending", s, p.Left)
 				}
 				step, hit := -1, 1.0
-				for _, b := range p.Blocks {
-					if len(b.Positions) == 0 || len(b.Hits) != len(b.Positions) || b.Step <= step || b.Theta != b.Theta {
+				for i, b := range p.Blocks {
+					if b.Weights != nil && len(b.Weights) != len(b.Positions) {
+						t.Fatalf("%v: %d weights of %d positions", s, len(b.Weights), len(b.Positions))
+					}
+					for j, l := range b.Positions {
+						if b.Weights != nil && b.Weights[j] > 0 && (i == 0 || !slices.Contains(p.Blocks[i-1].Ahead, l)) {
+							t.Fatalf("%v: block %d looks back at position %d, for which the call before was not asked", s, i, l)
+						}
+					}
+					if len(b.Positions) == 0 || len(b.Hits) != len(b.Positions) || b.Step < step || b.Step == step && len(b.Positions) > 1 || b.Theta != b.Theta {
 						t.Fatalf("%v: block %+v after step %d", s, b, step)
 					}
 					step = b.Step

@@ -17,6 +17,12 @@ type slot struct {
 	next      int
 	block     Block
 	finishing bool
+	// kept are the rows [len(keptAt)·columns] that the last call gave at the positions
+	// keptAt, which the block to fill looks back at.
+	kept   []float32
+	keptAt []int
+	// decoder stands in place of the plan where there is none.
+	decoder decoder
 
 	calls, finishCalls int
 }
@@ -25,7 +31,7 @@ type slot struct {
 // uniforms of the tokens, in ascending order of the free positions.
 func (s *slot) start(seq Sequence, cfg Config) error {
 	v := cfg.Vocabulary
-	*s = slot{index: seq.Index, canvas: s.canvas[:0], free: s.free[:0], stream: s.stream, plan: s.plan, w: s.w[:0]}
+	*s = slot{index: seq.Index, canvas: s.canvas[:0], free: s.free[:0], stream: s.stream, plan: s.plan, w: s.w[:0], kept: s.kept[:0], keptAt: s.keptAt[:0], decoder: s.decoder}
 	for l, id := range seq.Canvas {
 		switch {
 		case id == v.Mask:
@@ -39,7 +45,10 @@ func (s *slot) start(seq Sequence, cfg Config) error {
 		s.canvas = append(s.canvas, int64(id))
 	}
 	s.stream.Reset(cfg.Seed, seq.Index)
-	if err := s.plan.draw(cfg.Sampler.law, &s.stream, s.free); err != nil {
+	if raw := cfg.Sampler.raw; raw != nil {
+		s.plan.reset()
+		s.decoder.start(raw, s.canvas, s.free, &s.stream)
+	} else if err := s.plan.draw(cfg.Sampler.law, &s.stream, s.free); err != nil {
 		return err
 	}
 	for range seq.Canvas {
@@ -54,6 +63,15 @@ func (s *slot) start(seq Sequence, cfg Config) error {
 // advance takes the next block, or what the plan left if that is to be filled, and
 // returns false when the sequence is finished.
 func (s *slot) advance(denoise bool) bool {
+	if s.decoder.kernel != nil && !s.finishing {
+		var more bool
+		if s.block, more = s.decoder.next(); more {
+			return true
+		}
+		steps := s.decoder.kernel.steps
+		n := steps.Grid.Steps()
+		s.plan.Left, s.plan.LeftLambda, s.plan.LeftTheta = s.decoder.masked, steps.Grid.Lambda[n], steps.Grid.Theta[n]
+	}
 	switch {
 	case s.next < len(s.plan.Blocks):
 		s.block = s.plan.Blocks[s.next]
@@ -68,7 +86,7 @@ func (s *slot) advance(denoise bool) bool {
 }
 
 func (s *slot) result(mask int) Result {
-	r := Result{Index: s.index, IDs: make([]int, len(s.canvas)), Calls: s.calls, FinishCalls: s.finishCalls}
+	r := Result{Index: s.index, IDs: make([]int, len(s.canvas)), Calls: s.calls, FinishCalls: s.finishCalls, Events: s.plan.Events}
 	for l, id := range s.canvas {
 		r.IDs[l] = int(id)
 		if r.IDs[l] == mask {

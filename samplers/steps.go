@@ -7,7 +7,8 @@ import (
 
 // Rule names the law by which a step of a grid reveals masked positions. Each
 // masked position is revealed in step k with the probability p_k, independently
-// of the others and of the network.
+// of the others and of the network. Those of one step are filled by one call, unless
+// the rule says otherwise.
 type Rule string
 
 // The rules. h = Δt·(−α′(t_k))/(1−α(t_k)) is the step times the rate at its start, in the
@@ -22,7 +23,21 @@ const (
 	RuleTauOne Rule = "tau-one"
 	// RuleTauAny has p = 1−e^(−h): at least one jump, the first names the token.
 	RuleTauAny Rule = "tau-any"
+	// RuleUniformization and RuleMATU have Tweedie's probabilities, but reveal one
+	// position a call: see [Plan.Events] for their cost in events.
+	RuleUniformization Rule = "uniformization"
+	RuleMATU           Rule = "matu"
+	// RuleDMPM has those of RuleTauAny, but reveals one position a call, in uniform order.
+	RuleDMPM Rule = "dmpm"
+	// RuleTrapezoidal has Tweedie's on a grid of half steps, see [Grid.Halves]; the fill
+	// of every second one looks back.
+	RuleTrapezoidal Rule = "trapezoidal"
 )
+
+// exact says whether the rule gives each position the exact law of its reveal time.
+func (r Rule) exact() bool {
+	return r == RuleTweedie || r == RuleUniformization || r == RuleMATU || r == RuleTrapezoidal
+}
 
 // Steps is a grid with the law of a rule on it.
 type Steps struct {
@@ -46,7 +61,7 @@ const rounding = 1e-9
 func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 	n := g.Steps()
 	s := Steps{Grid: g, Rule: rule, Jump: make([]float64, n), Stay: make([]float64, n+1), Reveal: make([]float64, n)}
-	if rule == RuleTweedie {
+	if rule.exact() {
 		s.tweedie()
 		return s, nil
 	}
@@ -76,7 +91,7 @@ func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 			p = min(h, 1)
 		case RuleTauOne:
 			p = h * math.Exp(-h)
-		case RuleTauAny:
+		case RuleTauAny, RuleDMPM:
 			p = -math.Expm1(-h)
 		default:
 			return Steps{}, fmt.Errorf("samplers: rule %q is not known", rule)
@@ -111,16 +126,21 @@ func (s *Steps) tweedie() {
 // Left returns the probability that a position is masked after the last step.
 func (s Steps) Left() float64 { return s.Stay[len(s.Stay)-1] }
 
-// ExpectedCalls returns the exact expected number of non-empty steps over d free
+// ExpectedCalls returns the exact expected number of non-empty steps, whatever the rule over d free
 // positions, Σ_k 1−(1−w_k)^d, and the probability that something is left to fill
 // after them, 1−(1−S_N)^d.
 func (s Steps) ExpectedCalls(d int) (calls, finish float64) {
-	some := func(w float64) float64 { return -math.Expm1(float64(d) * math.Log1p(-min(w, 1))) }
-	if d == 0 {
-		return 0, 0
-	}
 	for _, w := range s.Reveal {
-		calls += some(w)
+		calls += some(w, d)
 	}
-	return calls, some(s.Left())
+	return calls, some(s.Left(), d)
+}
+
+// some is the probability that at least one of d positions is, each being with
+// probability w.
+func some(w float64, d int) float64 {
+	if d == 0 {
+		return 0
+	}
+	return -math.Expm1(float64(d) * math.Log1p(-min(w, 1)))
 }

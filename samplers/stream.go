@@ -33,6 +33,14 @@ func (s *Stream) Reset(seed, index uint64) {
 	s.pcg.Seed(a, b)
 }
 
+// aside returns another stream, determined by where s stands, and leaves s there.
+func (s *Stream) aside() Stream {
+	from, out := *s, Stream{}
+	a, b := from.pcg.Uint64(), from.pcg.Uint64()
+	out.Reset(a, b)
+	return out
+}
+
 // splitMix is the finalizer of SplitMix64.
 func splitMix(x uint64) uint64 {
 	x ^= x >> 30

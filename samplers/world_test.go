@@ -124,6 +124,11 @@ func TestSamplesGolden(t *testing.T) {
 		{samplers.Options{Sampler: "euler", Steps: 4, Finish: "leave"}, "6:222 9:222 1:101 2:200 4:201 5:121 7:212 8:220 10:220 11:021 0:002 3:200 "},
 		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, "1:101 2:000 3:000 4:101 6:000 7:011 8:000 9:100 11:011 0:000 5:111 10:010 "},
 		{samplers.Options{Sampler: "tau-leaping", Grid: "paper", Steps: 4, Tau: "one"}, "1:101 6:011 9:100 0:000 2:000 4:101 5:111 7:011 8:000 10:000 11:011 3:000 "},
+		{samplers.Options{Sampler: "matu", Steps: 4}, "0:000 1:101 2:000 3:000 4:101 5:111 6:000 7:011 8:000 9:100 10:010 11:000 "},
+		{samplers.Options{Sampler: "dmpm", Steps: 4}, "6:011 9:100 0:000 2:000 4:101 7:011 8:000 10:000 1:101 3:000 5:111 11:000 "},
+		{samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2}, "1:101 4:101 6:000 9:111 0:000 3:000 5:111 8:000 2:000 7:011 10:010 11:011 "},
+		{samplers.Options{Sampler: "extrapolated-fhs", Sizes: "1,2"}, "0:000 1:101 2:000 3:100 4:101 5:111 6:000 7:010 8:010 9:110 10:010 11:010 "},
+		{samplers.Options{Sampler: "paired-fhs", Sizes: "1,2"}, "0:000 1:111 2:000 3:100 4:111 5:111 6:000 7:011 8:010 9:101 10:010 11:010 "},
 	} {
 		var got string
 		_, err := samplers.Sample(context.Background(), w, repeat(allMask(w), 12), config(w, newSampler(t, w, test.o), 2026), func(r samplers.Result) error {
@@ -168,7 +173,7 @@ func BenchmarkWorld(b *testing.B) {
 
 // BenchmarkPlan draws plans of a long canvas.
 func BenchmarkPlan(b *testing.B) {
-	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 1000}} {
+	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 1000}, {Sampler: "uniformization"}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 500}} {
 		s := mustNew(b, o)
 		b.Run(s.Settings().Sampler, func(b *testing.B) {
 			var p samplers.Plan

@@ -27,6 +27,9 @@ func (c Case) String() string {
 	return fmt.Sprintf("%s %d", c.Name, c.N)
 }
 
+// oneByOne are the rules that reveal one position a call in uniform order.
+var oneByOne = []samplers.Rule{samplers.RuleUniformization, samplers.RuleMATU, samplers.RuleDMPM}
+
 // Bounded says whether a collision bound compares the sampler with first-hitting.
 func (c Case) Bounded() bool {
 	_, err := logApart(c.Sampler, 1)
@@ -59,7 +62,18 @@ func logApart(s *samplers.Sampler, d int) (float64, error) {
 		return 0, nil
 	}
 	steps, ok := s.Steps()
+	if _, raw := s.RawLaw(); raw {
+		return 0, fmt.Errorf("bound: %s: with raw scores reveals depend on the network: no collision bound is known", s)
+	}
 	switch {
+	case ok && slices.Contains(oneByOne, steps.Rule):
+		// One position a call but for a call that fills what is left: at most one of them then.
+		left := steps.Left()
+		stay, one := float64(d)*math.Log1p(-left), 0.0
+		if s.Denoises() {
+			one = float64(d) * left / (1 - left)
+		}
+		return stay + math.Log1p(one), nil
 	case s.Settings().Sampler == "ordered":
 		return 0, fmt.Errorf("bound: %s: its order is not uniform: no collision bound compares it with first-hitting", s)
 	case !ok || !slices.Contains(plainRules, steps.Rule):

@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 	"mdmgen/testdata"
 )
 
@@ -58,5 +59,34 @@ func BenchmarkTable(b *testing.B) {
 				b.ReportMetric(e.Totals().Network.Seconds()/b.Elapsed().Seconds(), "inside")
 			})
 		}
+	}
+}
+
+// BenchmarkLaws works out a window of the built-in model for several samplers, rows
+// included.
+func BenchmarkLaws(b *testing.B) {
+	m := builtin(b)
+	var ss []*samplers.Sampler
+	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 4}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 4}, {Sampler: "extrapolated-fhs", Steps: 4}, {Sampler: "paired-fhs", Steps: 4}} {
+		s, err := samplers.New(o, samplers.Conditions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ss = append(ss, s)
+	}
+	for _, d := range []int{8, 12} {
+		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
+			e, err := likelihood.New(m, likelihood.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			target := randomWindow(d, 1)
+			for b.Loop() {
+				if _, err := e.Laws(context.Background(), target, ss); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(e.Totals().Network.Seconds()/b.Elapsed().Seconds(), "inside")
+		})
 	}
 }

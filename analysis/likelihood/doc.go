@@ -6,7 +6,7 @@
 //
 //   - exact: −log P of a sampler, the NELBO and the integrated score entropy of a
 //     window with few free positions, from the network's rows on all 2^d subsets
-//     of them ([Table], [Evaluator.Exact]);
+//     of them ([Table], [RowTable] for fills that look back, [Evaluator.Laws]);
 //   - estimates of the NELBO by Monte Carlo, in several forms and by the protocols
 //     of public implementations ([Evaluator.Estimate]);
 //   - bounds −log (1/K) Σ P(path) over K plans of a sampler, whose expectation
@@ -14,7 +14,8 @@
 //
 // What makes the exact values possible: which positions are revealed when does
 // not depend on the network, so that the probability of a text is a sum over
-// ordered partitions of its positions, and a recursion over subsets adds them up.
+// ordered partitions of its positions, and a recursion over subsets adds them up, or
+// over pairs of them where a fill mixes the rows of two calls.
 //
 // Formulas are those of "Sharp Convergence Rates for Masked Diffusion Models"
 // (Algorithm 1, Proposition 2, Theorem 4) and of the papers that are named where

@@ -149,7 +149,11 @@ func (c Config) RowsOf(d int) int {
 	case Orders:
 		return c.DrawsOr() * d
 	case Plans:
-		return c.DrawsOr() * max(c.Plans, 1) * d
+		calls := d
+		if s := c.Sampler; s != nil && s.Settings().Sampler == "trapezoidal" {
+			calls = 2 * d // A time-conditioned network is asked for first halves that reveal nothing.
+		}
+		return c.DrawsOr() * max(c.Plans, 1) * calls
 	}
 	return c.DrawsOr()
 }

@@ -45,6 +45,17 @@ type Ask struct {
 	// gives it: rounding for logits, whose softmax is taken, and the deviation of a
 	// score network, μ = s·(1−α)/α.
 	LogMass []float64
+	// Weights, nil for a plain fill, are one for each of Wanted: where one is not 0,
+	// LogMu is the logarithm of the token's probability under [samplers.Mix] of this row and
+	// the one that the ask before, in the same list and of the same Target, has at the same
+	// position, with Floor. It need not want that position.
+	Weights []float64
+	Floor   float64
+
+	// whole, where it is not nil, is handed the whole row of each of Wanted by its index:
+	// probabilities after exclusion, temperature and truncation, one a column, valid
+	// during the call. It may be called on several goroutines, once for each index.
+	whole func(j int, p []float64)
 }
 
 // Options says how rows are asked for. The zero value asks for the network's own
@@ -74,13 +85,16 @@ type Evaluator struct {
 	category *samplers.Categorical
 	changed  bool
 	table    table
+	prober   model.LogProber // nil where rows are reduced here
 	totals   Totals
 
-	ids, positions []int64
-	sigma          []float64
-	order          []int
-	canvas         []int
-	row            []float64
+	ids, positions, targets []int64
+	sigma, mus, masses      []float64
+	order                   []int
+	canvas                  []int
+	row                     []float64
+	// scratch is memory of whole rows, which the next window uses again.
+	scratch [2]*RowTable
 }
 
 // table is a model that tells its probabilities in float64: a world.
@@ -104,6 +118,9 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	e.changed = t != nil && *t != 1 || o.Draw.TopK > 0 || o.Draw.TopP > 0 && o.Draw.TopP < 1
 	if w, ok := m.(table); ok && !e.changed && fits(w, f) {
 		e.table = w
+	}
+	if p, ok := m.(model.LogProber); ok && !e.changed {
+		e.prober = p
 	}
 	return e, nil
 }
@@ -169,8 +186,21 @@ const (
 // the order of the asks. Which asks share a call depends on nothing but the asks and
 // Options.Batch, so that equal lists of asks have equal bits as answers.
 func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
+	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Weights != nil }) {
+		return e.evalHistory(ctx, asks)
+	}
+	return e.eval(ctx, asks)
+}
+
+// eval is Eval without weights.
+func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	if e.table != nil {
 		return e.evalTable(ctx, asks)
+	}
+	if slices.ContainsFunc(asks, func(a Ask) bool { return a.whole != nil }) {
+		// A list that wants whole rows is answered from rows alone.
+		defer func(p model.LogProber) { e.prober = p }(e.prober)
+		e.prober = nil
 	}
 	e.order = e.order[:0]
 	for i := range asks {
@@ -189,7 +219,7 @@ func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
 		length, wanted := len(first.Target.IDs), len(first.Wanted)
 		n := e.opts.Batch
 		if n == 0 {
-			n = max(1, min(batchTokens/length, batchCells/(wanted*e.facts.Columns)))
+			n = e.batch(length, wanted)
 		}
 		n = min(n, len(rest))
 		for len(asks[rest[n-1]].Target.IDs) != length {
@@ -203,10 +233,19 @@ func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
 	return nil
 }
 
+// batch is how many canvases of a length make a call where nobody said.
+func (e *Evaluator) batch(length, wanted int) int {
+	n := batchTokens / length
+	if e.prober == nil {
+		n = min(n, batchCells/(wanted*e.facts.Columns))
+	}
+	return max(1, n)
+}
+
 // call asks for the rows asks[i], i in batch; wanted is the greatest number of
 // positions of one of them, and the others repeat their last.
 func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int, length, wanted int) error {
-	e.ids, e.positions, e.sigma = e.ids[:0], e.positions[:0], e.sigma[:0]
+	e.ids, e.positions, e.targets, e.sigma = e.ids[:0], e.positions[:0], e.targets[:0], e.sigma[:0]
 	shift := int64(0)
 	if e.facts.Shift {
 		shift = 1
@@ -221,7 +260,9 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int, length, w
 			e.ids[at+l] = int64(e.facts.MaskID)
 		}
 		for j := range wanted {
-			e.positions = append(e.positions, int64(a.Wanted[min(j, len(a.Wanted)-1)])-shift)
+			l := a.Wanted[min(j, len(a.Wanted)-1)]
+			e.positions = append(e.positions, int64(l)-shift)
+			e.targets = append(e.targets, int64(a.Target.IDs[l]))
 		}
 		e.sigma = append(e.sigma, sigma(a.Lambda))
 		e.totals.Positions += len(a.Wanted)
@@ -231,13 +272,23 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int, length, w
 		times = e.sigma
 	}
 	begin := time.Now()
-	rows, err := e.model.Logits(ctx, len(batch), e.ids, e.positions, times)
+	var rows []float32
+	var err error
+	if e.prober != nil {
+		e.mus, e.masses = grown(e.mus, len(e.positions)), grown(e.masses, len(e.positions))
+		err = e.prober.LogProbs(ctx, len(batch), e.ids, e.positions, e.targets, times, e.mus, e.masses)
+	} else {
+		rows, err = e.model.Logits(ctx, len(batch), e.ids, e.positions, times)
+	}
 	e.totals.Network += time.Since(begin)
 	if err != nil {
 		return err
 	}
 	e.totals.Calls++
 	e.totals.Rows += len(batch)
+	if e.prober != nil {
+		return e.take(asks, batch, wanted)
+	}
 	return e.reduce(asks, batch, rows, wanted)
 }
 
@@ -263,6 +314,9 @@ func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
 		for j, l := range a.Wanted {
 			e.table.Mu(e.row, state, l, a.Lambda)
 			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
+			if a.whole != nil {
+				a.whole(j, e.row)
+			}
 			if a.LogMass != nil {
 				var sum float64
 				for _, p := range e.row {

@@ -12,6 +12,14 @@ import (
 //
 // It is +Inf where the text has probability 0.
 func (t *Table) FHS() float64 {
+	g := t.sequential()
+	return -g[len(g)-1]
+}
+
+// sequential returns log g of the recursion above for every subset: the probability
+// that positions revealed one by one in uniform order are at some time just those of
+// A, with the text's tokens.
+func (t *Table) sequential() []float64 {
 	g := make([]float64, 1<<t.D)
 	var terms [MaxFree]float64
 	for a := 1; a < len(g); a++ {
@@ -24,7 +32,7 @@ func (t *Table) FHS() float64 {
 		}
 		g[a] = logSum(terms[:n]) - math.Log(float64(t.D-n+1))
 	}
-	return -g[len(g)-1]
+	return g
 }
 
 // logSum is log Σ e^x, −Inf where all are.

@@ -250,37 +250,16 @@ func (d *drawer) plan() (offset float64, err error) {
 			return 0, err
 		}
 	}
-	if steps, ok := s.Steps(); ok && !s.Denoises() && steps.Left() > 0 {
-		d.conditioned(steps)
-		return -float64(len(d.free)) * math.Log1p(-steps.Left()), nil
-	}
 	var p samplers.Plan
-	if err := s.Plan(&p, &d.stream, d.free); err != nil {
+	if steps, ok := s.Steps(); ok && !s.Denoises() && steps.Left() > 0 {
+		logP, err := s.PlanRevealed(&p, &d.stream, d.free)
+		if err != nil {
+			return 0, err
+		}
+		offset = -logP
+	} else if err := s.Plan(&p, &d.stream, d.free); err != nil {
 		return 0, err
 	}
 	d.asks = planAsks(d.asks, d.target, &p, true)
-	return 0, nil
-}
-
-// conditioned appends the rows of a grid's plan given that it reveals everything: a
-// position is revealed in the step with S_{k+1} ≤ U < S_k, U uniform above S_N.
-func (d *drawer) conditioned(s samplers.Steps) {
-	n := len(s.Stay) - 1
-	type hit struct{ step, l int }
-	hits := make([]hit, len(d.free))
-	for i, l := range d.free {
-		u := s.Stay[n] + (1-s.Stay[n])*d.stream.Float64()
-		k, _ := slices.BinarySearchFunc(s.Stay[1:], u, func(stay, u float64) int { return cmp.Compare(u, stay) })
-		hits[i] = hit{min(k, n-1), l}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return a.step - b.step })
-	var p samplers.Plan
-	for i, h := range hits {
-		if i == 0 || h.step != hits[i-1].step {
-			p.Blocks = append(p.Blocks, samplers.Block{Lambda: s.Grid.Lambda[h.step], Theta: s.Grid.Theta[h.step], Step: h.step})
-		}
-		b := &p.Blocks[len(p.Blocks)-1]
-		b.Positions = append(b.Positions, h.l)
-	}
-	d.asks = planAsks(d.asks, d.target, &p, false)
+	return offset, nil
 }

@@ -130,31 +130,38 @@ func (r *gridPass) step(mu []float64, p float64) {
 		if g == 0 {
 			continue
 		}
-		row := mu[a*r.d : (a+1)*r.d]
-		if p == 1 {
-			for rest := full &^ a; rest != 0; rest &= rest - 1 {
-				g *= row[bits.TrailingZeros(uint(rest))]
-			}
-			r.next[full] += g
-			continue
-		}
-		n := 1
-		r.products[0], r.sets[0] = g, a
-		for rest := full &^ a; rest != 0; rest &= rest - 1 {
-			i := bits.TrailingZeros(uint(rest))
-			jump, stay, bit := p*row[i], 1-p, 1<<i
-			for j := range n {
-				r.products[n+j] = r.products[j] * jump
-				r.products[j] *= stay
-				r.sets[n+j] = r.sets[j] | bit
-			}
-			n *= 2
-		}
+		n := r.branch(a, full, g, p, mu[a*r.d:(a+1)*r.d])
 		for j, b := range r.sets[:n] {
 			r.next[b] += r.products[j]
 		}
 	}
 	r.g, r.next = r.next, r.g
+}
+
+// branch sets r.products[:n] and r.sets[:n] to what becomes of the set a, of weight g, if
+// each position outside is revealed with probability p and then has its token with the
+// probability in row.
+func (r *gridPass) branch(a, full int, g, p float64, row []float64) (n int) {
+	n = 1
+	r.products[0], r.sets[0] = g, a
+	if p == 1 {
+		for rest := full &^ a; rest != 0; rest &= rest - 1 {
+			r.products[0] *= row[bits.TrailingZeros(uint(rest))]
+		}
+		r.sets[0] = full
+		return n
+	}
+	for rest := full &^ a; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros(uint(rest))
+		jump, stay, bit := p*row[i], 1-p, 1<<i
+		for j := range n {
+			r.products[n+j] = r.products[j] * jump
+			r.products[j] *= stay
+			r.sets[n+j] = r.sets[j] | bit
+		}
+		n *= 2
+	}
+	return n
 }
 
 // gridLawLog is gridLaw in logarithms: slower by an exponential a product.

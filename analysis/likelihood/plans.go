@@ -7,19 +7,23 @@ import (
 )
 
 // planAsks appends the rows of a plan's path to a given text: one for each block,
-// and one for what the plan left where it is to be filled.
+// and one for what the plan left where it is to be filled. A block without positions is
+// there for the next one to look back at.
 func planAsks(asks []Ask, t *Target, p *samplers.Plan, finish bool) []Ask {
 	masked := slices.Clone(t.Free)
-	reveal := func(positions []int, lambda float64) {
-		wanted := slices.Clone(positions)
-		asks = append(asks, Ask{Target: t, Masked: slices.Clone(masked), Wanted: wanted, Lambda: lambda, LogMu: make([]float64, len(wanted))})
+	reveal := func(b samplers.Block) {
+		wanted := slices.Clone(b.Positions)
+		asks = append(asks, Ask{
+			Target: t, Masked: slices.Clone(masked), Wanted: wanted, Lambda: b.Lambda, LogMu: make([]float64, len(wanted)),
+			Weights: slices.Clone(b.Weights), Floor: b.Floor,
+		})
 		masked = slices.DeleteFunc(masked, func(l int) bool { return slices.Contains(wanted, l) })
 	}
 	for _, b := range p.Blocks {
-		reveal(b.Positions, b.Lambda)
+		reveal(b)
 	}
 	if finish && len(p.Left) > 0 {
-		reveal(p.Left, p.LeftLambda)
+		reveal(samplers.Block{Positions: p.Left, Lambda: p.LeftLambda})
 	}
 	return asks
 }

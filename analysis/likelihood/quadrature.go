@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/integrate/quad"
@@ -82,4 +83,17 @@ func newFejer(n int) quadrature {
 		}
 	}
 	return r
+}
+
+// between is the rule over λ in [low,high], and upTo integrates from low.
+func (r quadrature) between(low, high float64) quadrature {
+	out := quadrature{nodes: slices.Clone(r.nodes), weights: slices.Clone(r.weights), upTo: slices.Clone(r.upTo)}
+	for j := range out.nodes {
+		out.nodes[j] = low + (high-low)*out.nodes[j]
+		out.weights[j] *= high - low
+	}
+	for j := range out.upTo {
+		out.upTo[j] *= high - low
+	}
+	return out
 }

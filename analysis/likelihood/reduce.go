@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"mdmgen/model/facts"
@@ -18,6 +19,10 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 	v := e.facts.Columns
 	one := func(r int) error {
 		a := &asks[batch[r]]
+		var p []float64
+		if a.whole != nil {
+			p = make([]float64, v)
+		}
 		for j := range a.Wanted {
 			row := rows[(r*wanted+j)*v : (r*wanted+j+1)*v]
 			norm, err := e.logSumExp(row)
@@ -27,6 +32,10 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 			a.LogMu[j] = float64(row[a.Target.IDs[a.Wanted[j]]]) - norm
 			if a.LogMass != nil {
 				a.LogMass[j] = e.logMass(row, norm, a.Lambda)
+			}
+			if a.whole != nil {
+				e.probabilities(p, row, norm)
+				a.whole(j, p)
 			}
 		}
 		return nil
@@ -58,17 +67,47 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 	return nil
 }
 
-// logMass is log Σ_a μ(a) of a row. For logits μ is their softmax, and what is
-// summed is what was normalised; for log-scores it is exp(row)·(e^σ−1), the row
-// being log s plus, with ScaleBySigma, log(e^σ−1) + log(V−1).
-func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
-	if e.facts.Output != facts.LogScore {
-		var sum float64
-		e.clean(func(from, to int) {
-			sum += expSum(row[from:to], norm)
-		})
-		return math.Log(sum)
+// take gives the asks of a call what a model's own outlet worked out for them.
+func (e *Evaluator) take(asks []Ask, batch []int, wanted int) error {
+	for r, i := range batch {
+		a := &asks[i]
+		for j, l := range a.Wanted {
+			logMu, mass := e.mus[r*wanted+j], e.masses[r*wanted+j]
+			if math.IsNaN(logMu) || math.IsNaN(mass) {
+				return fmt.Errorf("likelihood: row of position %d: it has no softmax: a logit is not a number or +Inf, or all are −Inf", l)
+			}
+			a.LogMu[j] = logMu
+			if a.LogMass == nil {
+				continue
+			}
+			if e.facts.Output == facts.LogScore {
+				mass = e.scoreMass(mass, a.Lambda)
+			}
+			a.LogMass[j] = mass
+		}
 	}
+	return nil
+}
+
+// grown returns a slice of n elements, s's own memory where it is large enough.
+func grown(s []float64, n int) []float64 { return slices.Grow(s[:0], n)[:n] }
+
+// logMass is log Σ_a μ(a) of a row, norm being log Σ_a e^row(a). For logits μ is their
+// softmax, and what is summed is what was normalised.
+func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
+	if e.facts.Output == facts.LogScore {
+		return e.scoreMass(norm, lambda)
+	}
+	var sum float64
+	e.clean(func(from, to int) {
+		sum += expSum(row[from:to], norm)
+	})
+	return math.Log(sum)
+}
+
+// scoreMass is log Σ_a μ(a) for log-scores, μ = exp(row)·(e^σ−1), the row being log s
+// plus, with ScaleBySigma, log(e^σ−1) + log(V−1).
+func (e *Evaluator) scoreMass(norm, lambda float64) float64 {
 	if e.facts.ScaleBySigma {
 		return norm - math.Log(float64(e.facts.Columns-1))
 	}
@@ -90,6 +129,15 @@ func (e *Evaluator) clean(do func(from, to int)) {
 	if from < e.facts.Columns {
 		do(from, e.facts.Columns)
 	}
+}
+
+// probabilities writes to dst, which holds 0 at columns that are no tokens, e^(x−norm).
+func (e *Evaluator) probabilities(dst []float64, row []float32, norm float64) {
+	e.clean(func(from, to int) {
+		for i, x := range row[from:to] {
+			dst[from+i] = math.Exp(float64(x) - norm)
+		}
+	})
 }
 
 // logSumExp is log Σ e^x over the columns that are tokens.
@@ -128,6 +176,9 @@ func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32, wante
 			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
 			if a.LogMass != nil {
 				a.LogMass[j] = 0
+			}
+			if a.whole != nil {
+				a.whole(j, e.row)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package likelihood
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -16,33 +15,86 @@ type Exact struct {
 	NegLog float64
 	// Grid has both endings of a grid sampler, nil for others.
 	Grid *GridLaw
-	// QuadratureError is 0 but for FHS on a time-conditioned network; see
-	// [TimedTable.FHS].
+	// QuadratureError is 0 but on a time-conditioned network, for the samplers that ask it
+	// at random times; see [TimedTable.FHS].
 	QuadratureError float64
 }
 
-// Sampler returns −log P of a sampler, exactly.
+// Sampler returns −log P of a sampler, exactly. A sampler whose fill looks back needs a
+// [RowTable].
 func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
 	switch name := s.Settings().Sampler; name {
 	case "fhs":
 		return Exact{NegLog: t.FHS()}, nil
 	case "parallel-fhs":
-		sizes, err := blockSizes(s, t.D)
+		shape, err := shapeOf(s, t.D)
 		if err != nil {
 			return Exact{}, err
 		}
-		return Exact{NegLog: t.Groups(sizes)}, nil
+		return Exact{NegLog: t.Groups(shape.Sizes)}, nil
 	case "ordered":
 		if s.Settings().Order == string(samplers.RandomOrder) {
 			return Exact{NegLog: t.FHS()}, nil
 		}
 		return Exact{}, fmt.Errorf("likelihood: an order needs the positions of the window")
 	default:
-		if steps, ok := s.Steps(); ok {
-			return gridExact(t.Grid(steps), s), nil
+		steps, ok := s.Steps()
+		if !ok || steps.Rule == samplers.RuleTrapezoidal {
+			return Exact{}, noLaw(s)
 		}
-		return Exact{}, fmt.Errorf("likelihood: no exact law of %s is known", name)
+		switch steps.Rule {
+		case samplers.RuleUniformization, samplers.RuleMATU, samplers.RuleDMPM:
+			return gridExact(t.OneByOne(steps.Left()), s), nil
+		}
+		return gridExact(t.Grid(steps), s), nil
 	}
+}
+
+// Sampler returns −log P of a sampler, exactly.
+func (t *RowTable) Sampler(s *samplers.Sampler) (Exact, error) {
+	if !looksBack(s) {
+		return t.Table.Sampler(s)
+	}
+	if steps, ok := s.Steps(); ok {
+		return gridExact(t.Trapezoidal(steps, trapezoidalWeight, floorOf(s)), s), nil
+	}
+	shape, err := shapeOf(s, t.D)
+	if err != nil {
+		return Exact{}, err
+	}
+	return Exact{NegLog: t.Blocks(shape.Shape)}, nil
+}
+
+// trapezoidalWeight is the weight of every second half of the trapezoidal plan, whose
+// middle is that of the step.
+const trapezoidalWeight = 1
+
+func floorOf(s *samplers.Sampler) float64 {
+	if f := s.Settings().Floor; f != nil {
+		return *f
+	}
+	return samplers.DefaultFloor
+}
+
+// looksBack says whether tokens of a sampler are drawn from the rows of two calls.
+func looksBack(s *samplers.Sampler) bool {
+	switch s.Settings().Sampler {
+	case "trapezoidal", "extrapolated-fhs", "paired-fhs":
+		return true
+	}
+	return false
+}
+
+// noLaw says why a sampler has no exact law from what there is.
+func noLaw(s *samplers.Sampler) error {
+	set := s.Settings()
+	switch {
+	case set.Scores == samplers.ScoresRaw:
+		return fmt.Errorf("likelihood: %s with raw scores needs the masses of rows at every step", set.Sampler)
+	case looksBack(s):
+		return fmt.Errorf("likelihood: %s mixes the rows of two calls: its law needs whole rows", set.Sampler)
+	}
+	return fmt.Errorf("likelihood: no exact law of %s is known", set.Sampler)
 }
 
 func gridExact(law GridLaw, s *samplers.Sampler) Exact {
@@ -53,96 +105,36 @@ func gridExact(law GridLaw, s *samplers.Sampler) Exact {
 	return out
 }
 
-// blockSizes returns the sizes of the blocks of a sampler whose sizes are not random.
-func blockSizes(s *samplers.Sampler, d int) ([]int, error) {
+// timedShape is a Shape with the masked fraction of each block's call.
+type timedShape struct {
+	Shape
+	lambda []float64
+}
+
+// shapeOf returns the blocks of a sampler whose sizes are not random.
+func shapeOf(s *samplers.Sampler, d int) (timedShape, error) {
 	free := make([]int, d)
 	for i := range free {
 		free[i] = i
 	}
 	var p samplers.Plan
 	if err := s.Plan(&p, samplers.NewStream(0, 0), free); err != nil {
-		return nil, err
+		return timedShape{}, err
 	}
-	var sizes []int
+	var out timedShape
 	for _, b := range p.Blocks {
-		sizes = append(sizes, len(b.Positions))
+		out.Sizes = append(out.Sizes, len(b.Positions))
+		out.Weights = append(out.Weights, b.Weights)
+		out.Floor = max(out.Floor, b.Floor)
+		out.lambda = append(out.lambda, b.Lambda)
 	}
-	return sizes, nil
+	return out, nil
 }
 
-// Exact returns −log P of a sampler on a window, by whatever takes the fewest rows:
-// a chain for an order, 2^d rows for a network without time, 2^d a step for a
-// time-conditioned one on a grid, and 2^d a node of a quadrature for its FHS.
-// A [TooLargeError] says what a refused one would have cost.
-func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (Exact, error) {
-	if err := e.Check(t); err != nil {
-		return Exact{}, err
-	}
+// isChain says that a sampler reveals one position a call in an order that is not random.
+func isChain(s *samplers.Sampler) bool {
 	set := s.Settings()
-	timed := e.facts.TimeConditioned
-	random := set.Order == string(samplers.RandomOrder)
-	if set.Sampler == "ordered" && !random {
-		cost, err := e.chain(ctx, t, s)
-		return Exact{NegLog: cost}, err
-	}
-	if !timed {
-		table, err := e.Table(ctx, t, false)
-		if err != nil {
-			return Exact{}, err
-		}
-		return table.Sampler(s)
-	}
-	d := len(t.Free)
-	switch {
-	case set.Sampler == "ordered":
-		// A random order is asked at fixed times, and so FHS's recursion holds.
-		tables, err := e.tablesAt(ctx, []Target{t}, false, func(m int) float64 { return float64(m) / float64(d+1) })
-		if err != nil {
-			return Exact{}, err
-		}
-		return Exact{NegLog: tables[0].FHS()}, nil
-	case set.Sampler == "fhs":
-		table, err := e.TimedTableWithin(ctx, t, 0, false)
-		if err != nil {
-			return Exact{}, err
-		}
-		p := table.FHS()
-		return Exact{NegLog: p.Value, QuadratureError: p.Error}, nil
-	case set.Sampler == "parallel-fhs":
-		return Exact{}, fmt.Errorf("likelihood: parallel-fhs asks a time-conditioned network at random times of groups: no exact law of it is worked out; use a K-plan bound")
-	}
-	return e.timedGrid(ctx, t, s)
-}
-
-// timedGrid is the law of a grid sampler on a time-conditioned network: a table for
-// each step and one for the finishing call.
-func (e *Evaluator) timedGrid(ctx context.Context, t Target, s *samplers.Sampler) (Exact, error) {
-	steps, ok := s.Steps()
-	if !ok {
-		return Exact{}, fmt.Errorf("likelihood: no exact law of %s is known", s.Settings().Sampler)
-	}
-	d, n := len(t.Free), steps.Grid.Steps()
-	if rows := float64(n+1) * math.Ldexp(1, d); rows > MaxRows || d > MaxFree {
-		return Exact{}, &TooLargeError{Free: d, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(n+1))))}
-	}
-	var last *Table
-	at := -1
-	law, err := gridLaw(d, steps, func(k int) (*Table, error) {
-		if k == at {
-			return last, nil
-		}
-		lambda := steps.Grid.Lambda[k]
-		tables, err := e.tablesAt(ctx, []Target{t}, false, func(int) float64 { return lambda })
-		if err != nil {
-			return nil, err
-		}
-		last, at = tables[0], k
-		return last, nil
-	})
-	if err != nil {
-		return Exact{}, err
-	}
-	return gridExact(law, s), nil
+	return set.Sampler == "ordered" && set.Order != string(samplers.RandomOrder)
 }
 
 // chain is −log P of an order that is not random: one row a position, asked at the

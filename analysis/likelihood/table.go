@@ -13,13 +13,19 @@ const MaxFree = 16
 
 // TooLargeError says that an exact value was refused, with what it would cost.
 type TooLargeError struct {
-	// Free is the number of free positions, Rows that of network rows.
-	Free int
-	Rows float64
+	// Free is the number of free positions, Rows that of network rows, Bytes the memory
+	// of whole rows, 0 where none are kept.
+	Free  int
+	Rows  float64
+	Bytes float64
+	// Most is the greatest number of free positions that is worked out.
 	Most int
 }
 
 func (e *TooLargeError) Error() string {
+	if e.Bytes > 0 {
+		return fmt.Sprintf("likelihood: exact values of a fill with history over %d free positions would keep %.3g GiB of rows and take 4^%d products a step: at most %d free positions are worked out; use a K-plan bound or shorter windows", e.Free, e.Bytes/(1<<30), e.Free, e.Most)
+	}
 	return fmt.Sprintf("likelihood: exact values over %d free positions would take %.6g network rows: at most %d free positions are worked out; use an estimate or shorter windows", e.Free, e.Rows, e.Most)
 }
 
@@ -53,10 +59,17 @@ func (e *Evaluator) Table(ctx context.Context, t Target, mass bool) (*Table, err
 // Tables asks for the subsets of several windows at once, so that even those with
 // few fill their calls.
 func (e *Evaluator) Tables(ctx context.Context, ts []Target, mass bool) ([]*Table, error) {
-	if e.facts.TimeConditioned {
-		return nil, fmt.Errorf("likelihood: the network is time-conditioned: one table of subsets does not tell its laws")
+	if err := e.timeFree(); err != nil {
+		return nil, err
 	}
 	return e.tablesAt(ctx, ts, mass, func(int) float64 { return 1 })
+}
+
+func (e *Evaluator) timeFree() error {
+	if e.facts.TimeConditioned {
+		return fmt.Errorf("likelihood: the network is time-conditioned: one table of subsets does not tell its laws")
+	}
+	return nil
 }
 
 // tablesAt asks for the subsets of windows, a subset that leaves n masked at the
@@ -65,47 +78,65 @@ func (e *Evaluator) tablesAt(ctx context.Context, ts []Target, mass bool, lambda
 	var asks []Ask
 	out := make([]*Table, len(ts))
 	for w := range ts {
-		t := &ts[w]
-		if err := e.Check(*t); err != nil {
+		var err error
+		if out[w], err = e.newTable(&ts[w], mass); err != nil {
 			return nil, err
 		}
-		d := len(t.Free)
-		if d > MaxFree {
-			return nil, &TooLargeError{Free: d, Rows: math.Ldexp(1, d), Most: MaxFree}
-		}
-		table := &Table{D: d, LogMu: make([]float64, d<<d)}
-		if mass {
-			table.LogMass = make([]float64, d<<d)
-		}
-		out[w] = table
-		// Answers lie side by side; spread puts them where their positions are.
-		for a := range 1<<d - 1 {
-			masked := make([]int, 0, d-bits.OnesCount(uint(a)))
-			for i, l := range t.Free {
-				if a>>i&1 == 0 {
-					masked = append(masked, l)
-				}
-			}
-			n := len(masked)
-			ask := Ask{Target: t, Masked: masked, Wanted: masked, Lambda: lambda(n), LogMu: table.LogMu[a*d : a*d+n]}
-			if mass {
-				ask.LogMass = table.LogMass[a*d : a*d+n]
-			}
-			asks = append(asks, ask)
-		}
+		asks = out[w].asks(asks, &ts[w], lambda)
 	}
 	if err := e.Eval(ctx, asks); err != nil {
 		return nil, err
 	}
 	for _, t := range out {
-		for a := range 1 << t.D {
-			spread(t.LogMu[a*t.D:(a+1)*t.D], a)
-			if mass {
-				spread(t.LogMass[a*t.D:(a+1)*t.D], a)
-			}
-		}
+		t.settle()
 	}
 	return out, nil
+}
+
+// newTable makes an empty table for a window.
+func (e *Evaluator) newTable(t *Target, mass bool) (*Table, error) {
+	if err := e.Check(*t); err != nil {
+		return nil, err
+	}
+	d := len(t.Free)
+	if d > MaxFree {
+		return nil, &TooLargeError{Free: d, Rows: math.Ldexp(1, d), Most: MaxFree}
+	}
+	out := &Table{D: d, LogMu: make([]float64, d<<d)}
+	if mass {
+		out.LogMass = make([]float64, d<<d)
+	}
+	return out, nil
+}
+
+// asks appends what fills a table of the window w, in the order of the subsets. Answers
+// lie side by side; settle puts them where their positions are.
+func (t *Table) asks(asks []Ask, w *Target, lambda func(masked int) float64) []Ask {
+	d := t.D
+	for a := range 1<<d - 1 {
+		masked := make([]int, 0, d-bits.OnesCount(uint(a)))
+		for i, l := range w.Free {
+			if a>>i&1 == 0 {
+				masked = append(masked, l)
+			}
+		}
+		n := len(masked)
+		ask := Ask{Target: w, Masked: masked, Wanted: masked, Lambda: lambda(n), LogMu: t.LogMu[a*d : a*d+n]}
+		if t.LogMass != nil {
+			ask.LogMass = t.LogMass[a*d : a*d+n]
+		}
+		asks = append(asks, ask)
+	}
+	return asks
+}
+
+func (t *Table) settle() {
+	for a := range 1 << t.D {
+		spread(t.LogMu[a*t.D:(a+1)*t.D], a)
+		if t.LogMass != nil {
+			spread(t.LogMass[a*t.D:(a+1)*t.D], a)
+		}
+	}
 }
 
 // spread moves the values of the positions outside the set a, which stand at the

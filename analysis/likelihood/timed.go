@@ -25,6 +25,10 @@ type TimedTable struct {
 	// second and every fourth node.
 	tables []*Table
 	rules  []quadrature
+	// low and high are the ends of λ, 0 and 1 but for [TimedTable.OneByOne]; left is the
+	// table at low, nil where that is 0.
+	low, high float64
+	left      *Table
 }
 
 // Integral is an integral over λ by quadrature, in nats, with what is known of its error:
@@ -47,15 +51,27 @@ func (t *TimedTable) Nodes() int { return len(t.tables) }
 // TimedTable asks for all subsets of a window at each of a number of nodes in λ, which
 // must be odd; 0 is [DefaultNodes].
 func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bool) (*TimedTable, error) {
+	return e.timedTable(ctx, t, nodes, mass, 0, 1)
+}
+
+// timedTable is TimedTable for λ between two ends.
+func (e *Evaluator) timedTable(ctx context.Context, t Target, nodes int, mass bool, low, high float64) (*TimedTable, error) {
 	if nodes == 0 {
 		nodes = DefaultNodes
 	}
 	if nodes < 3 || nodes > MostNodes || nodes%2 == 0 {
 		return nil, fmt.Errorf("likelihood: %d nodes: must be odd and in 3..%d", nodes, MostNodes)
 	}
-	out := &TimedTable{D: len(t.Free)}
+	out := &TimedTable{D: len(t.Free), low: low, high: high}
 	if err := out.refine(ctx, e, t, nodes, mass); err != nil {
 		return nil, err
+	}
+	if low > 0 {
+		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return low })
+		if err != nil {
+			return nil, err
+		}
+		out.left = tables[0]
 	}
 	return out, nil
 }
@@ -65,22 +81,36 @@ func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bo
 // [QuadratureTolerance]), or the rows of a window or [MostNodes] are used up. Nodes are kept, so
 // that a row is asked for once. The error that was reached stands in each [Integral].
 func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance float64, mass bool) (*TimedTable, error) {
-	if tolerance == 0 {
-		tolerance = QuadratureTolerance
-	}
 	out, err := e.TimedTable(ctx, t, DefaultNodes, mass)
 	if err != nil {
 		return nil, err
 	}
+	return out, out.within(ctx, e, t, tolerance, mass, func() float64 { return max(out.FHS().Error, out.NELBO().Error) })
+}
+
+// within doubles the nodes until the error is at most tolerance, 0 being
+// [QuadratureTolerance], or no more are taken.
+func (t *TimedTable) within(ctx context.Context, e *Evaluator, target Target, tolerance float64, mass bool, reached func() float64) error {
+	if tolerance == 0 {
+		tolerance = QuadratureTolerance
+	}
 	for {
-		next := 2*out.Nodes() + 1
-		if max(out.FHS().Error, out.NELBO().Error) <= tolerance || next > MostNodes || TimedRows(out.D, next) > MaxRows {
-			return out, nil
+		next := 2*t.Nodes() + 1
+		if next > MostNodes || timedRows(t.D, next) != nil || reached() <= tolerance {
+			return nil
 		}
-		if err := out.refine(ctx, e, t, next, mass); err != nil {
-			return nil, err
+		if err := t.refine(ctx, e, target, next, mass); err != nil {
+			return err
 		}
 	}
+}
+
+// timedRows refuses tables at a number of times that take too many rows.
+func timedRows(d, times int) error {
+	if rows := TimedRows(d, times); rows > MaxRows || d > MaxFree {
+		return &TooLargeError{Free: d, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(times))))}
+	}
+	return nil
 }
 
 // TimedRows is the number of network rows that a quadrature takes, or a grid of nodes−1
@@ -89,12 +119,15 @@ func TimedRows(d, nodes int) float64 { return float64(nodes) * math.Ldexp(1, d) 
 
 // refine asks for the nodes that are not yet there.
 func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, nodes int, mass bool) error {
-	if rows := TimedRows(t.D, nodes); rows > MaxRows || t.D > MaxFree {
-		return &TooLargeError{Free: t.D, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(nodes))))}
+	if err := timedRows(t.D, nodes); err != nil {
+		return err
 	}
-	rules := []quadrature{fejer(nodes + 1)}
-	for n := nodes + 1; n%2 == 0 && n > 2 && len(rules) < 3; n /= 2 {
-		rules = append(rules, fejer(n/2))
+	var rules []quadrature
+	for n := nodes + 1; len(rules) < 3; n /= 2 {
+		rules = append(rules, fejer(n).between(t.low, t.high))
+		if n%2 == 1 || n <= 2 {
+			break
+		}
 	}
 	tables := make([]*Table, nodes)
 	for j := range tables {
@@ -140,64 +173,6 @@ func (t *TimedTable) integral(do func(rule quadrature, tables []*Table) float64)
 		if i == 0 && apart <= certain*max(1, math.Abs(values[0])) {
 			break
 		}
-	}
-	return out
-}
-
-// FHS returns −log P of the first-hitting sampler,
-//
-//	G_[d] = 1,  G_A(λ) = Σ_{i∉A} ∫_0^λ μ^i(x_i | x_A, λ')·G_{A∪i}(λ') dλ',  P = G_∅(1),
-//
-// with the integrands as polynomials through the nodes.
-func (t *TimedTable) FHS() Integral {
-	return t.integral(func(rule quadrature, tables []*Table) float64 { return timedFHS(t.D, rule, tables) })
-}
-
-// timedFHS works with G tilted by the greatest μ of each position, as grids do.
-func timedFHS(d int, rule quadrature, tables []*Table) float64 {
-	q, full := len(rule.nodes), 1<<d-1
-	tilt := make([]float64, d)
-	for i := range tilt {
-		tilt[i] = math.Inf(-1)
-	}
-	for _, table := range tables {
-		for i, c := range table.tilt() {
-			tilt[i] = max(tilt[i], c)
-		}
-	}
-	mu := make([][]float64, q)
-	for j, table := range tables {
-		mu[j] = table.tilted(tilt)
-	}
-	g := make([]float64, (full+1)*q)
-	for j := range q {
-		g[full*q+j] = 1
-	}
-	integrand := make([]float64, q)
-	var total float64
-	for a := full - 1; a >= 0; a-- {
-		clear(integrand)
-		for rest := full &^ a; rest != 0; rest &= rest - 1 {
-			i := bits.TrailingZeros(uint(rest))
-			for j := range q {
-				integrand[j] += mu[j][a*d+i] * g[(a|1<<i)*q+j]
-			}
-		}
-		for at := range q {
-			var sum float64
-			for j, f := range integrand {
-				sum += rule.upTo[at*q+j] * f
-			}
-			g[a*q+at] = sum
-		}
-		total = 0
-		for j, f := range integrand {
-			total += rule.weights[j] * f
-		}
-	}
-	out := -math.Log(max(total, 0))
-	for _, c := range tilt {
-		out -= c
 	}
 	return out
 }

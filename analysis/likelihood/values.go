@@ -38,28 +38,21 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *samplers.Sampler
 		}
 		return out, nil
 	}
-	set := s.Settings()
-	chain := set.Sampler == "ordered" && set.Order != string(samplers.RandomOrder)
 	mass := true
 	for _, t := range ts {
 		mass = mass && len(t.Free) <= entropyFree && !e.changed
 	}
-	tables, err := e.Tables(ctx, ts, mass)
+	tables, laws, err := e.tablesAndLaws(ctx, ts, s, mass)
 	if err != nil {
 		return nil, err
 	}
 	for i, t := range tables {
 		v := &out[i]
-		v.Rows = t.Rows()
-		if chain {
-			if v.Sampler, err = e.Exact(ctx, ts[i], s); err == nil {
-				v.Rows += t.D
-			}
-		} else {
-			v.Sampler, err = t.Sampler(s)
-		}
-		if err != nil {
-			return nil, err
+		v.Sampler, v.Rows = laws[i], t.Rows()
+		if isChain(s) {
+			v.Rows += t.D
+		} else if raw, ok := s.RawLaw(); ok {
+			v.Rows += (len(raw.Steps.Jump) + 1) * t.Rows()
 		}
 		v.NELBO, v.FHS, v.LeftToRight = pointer(t.NELBO()), pointer(t.FHS()), pointer(t.LeftToRight())
 		if mass {
@@ -67,6 +60,39 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *samplers.Sampler
 		}
 	}
 	return out, nil
+}
+
+// tablesAndLaws returns the tables of windows and the law of a sampler on each: of all
+// together, but one by one where whole rows are wanted, which take much memory.
+func (e *Evaluator) tablesAndLaws(ctx context.Context, ts []Target, s *samplers.Sampler, mass bool) (tables []*Table, laws []Exact, err error) {
+	laws = make([]Exact, len(ts))
+	if looksBack(s) {
+		for i, t := range ts {
+			rows, err := e.wholeRows(ctx, t, mass)
+			if err != nil {
+				return nil, nil, err
+			}
+			tables = append(tables, rows.Table)
+			if laws[i], err = rows.Sampler(s); err != nil {
+				return nil, nil, err
+			}
+		}
+		return tables, laws, nil
+	}
+	if tables, err = e.Tables(ctx, ts, mass); err != nil {
+		return nil, nil, err
+	}
+	for i, t := range tables {
+		if isChain(s) || isRaw(s) {
+			laws[i], err = e.Exact(ctx, ts[i], s)
+		} else {
+			laws[i], err = t.Sampler(s)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return tables, laws, nil
 }
 
 func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampler, v *Values) (err error) {

@@ -33,7 +33,9 @@ type Kind struct {
 	// Limit is the usual greatest difference, Measure what it is compared with.
 	Limit   float64
 	Measure Measure
-	run     func(f file, m *matcher) error
+	// Outlet is what the numbers ask of the model.
+	Outlet model.Outlet
+	run    func(f file, m *matcher) error
 	// rows recomputes a file whose numbers are a model's.
 	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error)
 }
@@ -48,14 +50,14 @@ var kinds = []Kind{
 	{Name: "mdm-laws-theorem3/1", run: theorem3File},
 	{Name: "mdm-laws-scaling/1", run: scalingFile},
 	{Name: "mdm-laws-gumbel/1", run: gumbelFile},
-	{Name: windowsSchema, Model: true, Limit: 2e-5, Measure: Relative, rows: windows},
+	{Name: windowsSchema, Model: true, Limit: 2e-5, Measure: Relative, Outlet: model.LogProbability, rows: windows},
 }
 
 // golden files hold tensors of a model; files of losses have no schema, but the canvas
 // that they are of.
 var (
-	goldenKind = Kind{Name: "golden", Model: true, Limit: 1e-4, Measure: Absolute, rows: goldenRows}
-	lossesKind = Kind{Name: "losses", Model: true, Limit: 1e-4, Measure: Relative, rows: losses}
+	goldenKind = Kind{Name: "golden", Model: true, Limit: 1e-4, Measure: Absolute, Outlet: model.Rows, rows: goldenRows}
+	lossesKind = Kind{Name: "losses", Model: true, Limit: 1e-4, Measure: Relative, Outlet: model.LogProbability, rows: losses}
 )
 
 func goldenRows(ctx context.Context, m model.Model, path string, _ []byte, limit float64) ([]Item, error) {

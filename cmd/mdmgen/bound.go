@@ -13,6 +13,8 @@ import (
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
+	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
 
@@ -40,7 +42,7 @@ func boundSamplers() []string {
 }
 
 // caseFlags choose the samplers; whether one has a meaning depends on which they are.
-var caseFlags = []string{"sampler", "steps", "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish"}
+var caseFlags = []string{"sampler", "steps", "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "floor", "scores"}
 
 func boundCommand(s streams) *cli.Command {
 	return &cli.Command{
@@ -82,7 +84,7 @@ func boundFlags() []cli.Flag {
 		return slices.DeleteFunc(flags, func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 	}
 	return slices.Concat(own, pick(textFlags(), "as", "join", "stride", "context", "frame", "tail"),
-		pick(sampleFlags(), "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag()})
+		pick(sampleFlags(), "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "floor", "scores", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag()})
 }
 
 // boundSettings are all that the numbers depend on besides model and text.
@@ -229,7 +231,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 	if boundWorld(c) {
 		return r.world(c.Args().First())
 	}
-	cases, err := boundCases(c, samplers.Conditions{})
+	cases, err := boundCases(c, samplers.Conditions{LogScores: true})
 	if err != nil {
 		return err // Before the model is opened; what its noise changes is found out below.
 	}
@@ -238,7 +240,9 @@ func boundAction(c *cli.Context, s streams) (err error) {
 			return err
 		}
 	}
-	m, err := openModel(c.Context, c, s)
+	// Rows serve sampling and evaluation alike; a second outlet would be a second copy of
+	// the weights in memory.
+	m, err := openModel(c.Context, c, s, model.Rows)
 	if err != nil {
 		return err
 	}
@@ -248,7 +252,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 		}
 	}()
 	f := m.Facts()
-	if err := r.prepare(samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m)}); err != nil {
+	if err := r.prepare(samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m), LogScores: f.Output == facts.LogScore}); err != nil {
 		return err
 	}
 	e, err := likelihood.New(m, likelihood.Options{Batch: c.Int("batch")})

@@ -14,7 +14,7 @@ import (
 // boundCases reads --sampler and --steps. A flag goes to those samplers that use it, and
 // must go to one.
 func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) {
-	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish"} {
+	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish", "scores"} {
 		if c.IsSet(flag) && c.String(flag) == "" {
 			return nil, usagef("--%s: the value is empty", flag)
 		}
@@ -56,11 +56,14 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 				*field = c.String(flag)
 			}
 		}
-		for flag, field := range map[string]**float64{"T": &o.T, "delta": &o.Delta} {
+		for flag, field := range map[string]**float64{"T": &o.T, "delta": &o.Delta, "floor": &o.Floor} {
 			if has(flag) {
 				x := c.Float64(flag)
 				*field = &x
 			}
+		}
+		if has("scores") {
+			o.Scores = samplers.Scores(c.String("scores"))
 		}
 		if has("kappa") {
 			o.Kappa = c.Float64("kappa")
@@ -75,9 +78,7 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 			if err != nil {
 				return nil, usagef("bound: %s", bare(err))
 			}
-			if steps, ok := s.Steps(); ok {
-				n = steps.Grid.Steps() // also where κ or a list tells it
-			}
+			n = s.Settings().Steps // also where κ or a list tells it
 			if slices.ContainsFunc(out, func(b bound.Case) bool { return b.Name == d.Name && b.N == n }) {
 				return nil, usagef("--sampler: %s stands there twice", d.Name)
 			}

@@ -30,6 +30,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	dir := t.TempDir()
 	world := worldFile(t, "xor3-mixed")
 	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	sedd := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")
 	other := filepath.Join("..", "..", "testdata", "fairytale")
 	facts := filepath.Join(dir, "facts.json")
 	writeFile(t, facts, `{"noise":"linear"}`)
@@ -40,6 +41,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 	// A tiny network, whose ids have texts in the built-in model's vocabulary.
 	small := []string{"--model", mdlm, "--tokenizer", other}
+	scored := []string{"--model", filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")}
 	text := append([]string{"--length", "12", "--seed", "1", "--format", "json"}, small...)
 	onWorld := []string{"--model", world, "--format", "json", "--seed", "1", "-n", "20"}
 	euler := append([]string{"--sampler", "euler"}, onWorld...)
@@ -68,6 +70,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate order":       {base: append([]string{"--sampler", "ordered"}, onWorld...), on: []string{"--order", "right-to-left"}},
 		"generate tau":         {base: tau, on: []string{"--tau", "one"}},
 		"generate finish":      {base: tau, on: []string{"--finish", "leave"}},
+		"generate floor":       {base: append([]string{"--sampler", "trapezoidal", "--steps", "2"}, onWorld...), on: []string{"--floor", "1"}},
+		"generate scores":      {base: append([]string{"--sampler", "tweedie", "--steps", "4", "--length", "12", "--seed", "1", "--format", "ids"}, scored...), on: []string{"--scores", "raw"}},
 		"generate temperature": {base: onWorld, on: []string{"--temperature", "0.2"}},
 		"generate top-p":       {base: onWorld, on: []string{"--top-p", "0.3"}},
 		"generate top-k":       {base: onWorld, on: []string{"--top-k", "1"}},
@@ -124,6 +128,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"score order":       {base: append([]string{"--sampler", "ordered"}, exact...), on: []string{"--order", "right-to-left"}},
 		"score tau":         {base: append([]string{"--sampler", "tau-leaping", "--steps", "4"}, exact...), on: []string{"--tau", "one"}},
 		"score finish":      {base: append([]string{"--sampler", "tweedie", "--steps", "4"}, exact...), on: []string{"--finish", "leave"}},
+		"score floor":       {base: append([]string{"--sampler", "trapezoidal"}, exact...), on: []string{"--floor", "1"}},
+		"score scores":      {base: append([]string{"--sampler", "tweedie"}, exact...), on: []string{"--scores", "raw"}},
 		"score temperature": {base: exact, on: []string{"--temperature", "0.5"}},
 		"score top-p":       {base: exact, on: []string{"--top-p", "0.9"}},
 		"score top-k":       {base: exact, on: []string{"--top-k", "1"}},
@@ -162,6 +168,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound kappa":      {base: []string{world, "--grid", "paper", "--sampler", "euler"}, on: []string{"--kappa", "0.7"}},
 		"bound sizes":      {base: []string{world, "--sampler", "parallel-fhs"}, on: []string{"--sizes", "2,1"}},
 		"bound order":      {base: []string{world, "--sampler", "ordered"}, on: []string{"--order", "right-to-left"}},
+		"bound floor":      {base: []string{world, "--sampler", "trapezoidal", "--steps", "3"}, on: []string{"--floor", "0.9"}},
+		"bound scores":     {base: []string{ids, "--model", sedd, "--sampler", "euler", "--steps", "40", "--seed", "1", "--draws", "2"}, on: []string{"--scores", "raw"}},
 		"bound noise":      {base: boundText, on: []string{"--noise", "cosine"}},
 		"bound T":          {base: boundText, on: []string{"--T", "1"}},
 		"bound delta":      {base: boundText, on: []string{"--delta", "0.5"}},

@@ -87,7 +87,7 @@ func generate(c *cli.Context, s streams) (err error) {
 	if err := g.findTokenizer(); err != nil {
 		return err
 	}
-	if g.model, err = openModel(c.Context, c, s); err != nil {
+	if g.model, err = openModel(c.Context, c, s, model.Rows); err != nil {
 		return err
 	}
 	defer func() {
@@ -169,6 +169,7 @@ func (g *generation) prepare() error {
 	}
 	g.sampler, err = samplers.New(opts, samplers.Conditions{
 		Noise: g.facts.Noise, TimeConditioned: g.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(g.model),
+		LogScores: g.facts.Output == facts.LogScore,
 	})
 	if err != nil {
 		return usagef("generate: %s", bare(err))
@@ -182,7 +183,7 @@ func (g *generation) prepare() error {
 		seed = rand.Uint64() >> 11
 	}
 	g.settings = settings{
-		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore,
+		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
 		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Device: g.c.String("device"),
 		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"), Facts: g.c.StringSlice("fact"), Sidecar: g.c.String("sidecar"),
 	}
@@ -203,6 +204,9 @@ func (g *generation) length() int {
 // tryPlans draws a plan for each canvas, so that sizes or an order that do not
 // fit one are refused before the first sample.
 func (g *generation) tryPlans() error {
+	if g.sampler.Settings().Scores == samplers.ScoresRaw {
+		return nil // They have no plan.
+	}
 	var plan samplers.Plan
 	for _, j := range g.jobs {
 		if err := g.sampler.Plan(&plan, samplers.NewStream(0, 0), g.free(j.canvas)); err != nil {

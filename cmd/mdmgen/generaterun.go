@@ -32,6 +32,7 @@ func (g *generation) run(out *output) error {
 	cfg := samplers.Config{
 		Sampler: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch, TimeConditioned: g.facts.TimeConditioned,
 		Vocabulary: samplers.Vocabulary{Columns: g.facts.Columns, Mask: g.facts.MaskID, Excluded: g.facts.Excluded(), Shift: g.facts.Shift},
+		LogMass:    g.facts.LogMass,
 	}
 	inStep := 0
 	cfg.OnCall = func(call samplers.Call) {
@@ -58,6 +59,10 @@ func (g *generation) run(out *output) error {
 	}
 	record.Totals = newTotals(sums, total, inStep)
 	record.Interrupted = interrupted
+	if _, ok := g.sampler.ExpectedEvents(free); ok {
+		record.Totals.Events = &sums.Events
+		g.streams.notice(fmt.Sprintf("%d events, %d calls", sums.Events, sums.Calls))
+	}
 	if err := print.finish(record); err != nil {
 		return err
 	}
@@ -97,6 +102,9 @@ func (g *generation) sequences(n int) iter.Seq[samplers.Sequence] {
 // sample turns a result into what is printed of it.
 func (g *generation) sample(r samplers.Result) (sample, error) {
 	s := sample{Index: int(r.Index), Line: g.jobs[int(r.Index)/g.c.Int("n")].line, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left}
+	if _, ok := g.sampler.ExpectedEvents(0); ok {
+		s.Events = &r.Events
+	}
 	for i, id := range r.IDs {
 		if id != g.facts.MaskID {
 			s.IDs[i] = &r.IDs[i]

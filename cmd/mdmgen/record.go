@@ -56,6 +56,9 @@ type sample struct {
 	FinishCalls int `json:"finish_calls"`
 	// Left is the number of masks left.
 	Left int `json:"left"`
+	// Events counts what a sampler that simulates events went through, reveals
+	// included; nil for others.
+	Events *int `json:"events,omitempty"`
 }
 
 // totals add up a run. Sums are over the finished samples.
@@ -68,6 +71,7 @@ type totals struct {
 	NetworkCalls    int             `json:"network_calls"`
 	Rows            int             `json:"rows"`
 	Tokens          int             `json:"tokens"`
+	Events          *int            `json:"events,omitempty"`
 	Seconds         seconds         `json:"seconds"`
 	TokensPerSecond tokensPerSecond `json:"tokens_per_second"`
 }

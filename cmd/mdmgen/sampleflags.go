@@ -18,19 +18,21 @@ func sampleFlags() []cli.Flag {
 	}
 	return []cli.Flag{
 		&cli.StringFlag{Name: "sampler", Value: "fhs", Category: catSample, Usage: "`NAME` of the sampler: " + strings.Join(names, ", ")},
-		&cli.IntFlag{Name: "steps", Category: catSample, DefaultText: "128", Usage: "`N` steps of the grid, or groups of parallel-fhs"},
-		&cli.StringFlag{Name: "grid", Category: catSample, DefaultText: "uniform",
-			Usage: "`GRID` of times: uniform, lambda, paper, cos2, cosine, theta:LIST or lambda:LIST"},
+		&cli.IntFlag{Name: "steps", Category: catSample, DefaultText: "128", Usage: "`N` steps of the grid, or groups of parallel-fhs and its kin"},
+		&cli.StringFlag{Name: "grid", Category: catSample, DefaultText: "uniform, paper for uniformization and matu",
+			Usage: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST"},
 		&cli.Float64Flag{Name: "kappa", Category: catSample, DefaultText: "what --steps makes it", Usage: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps"},
 		&cli.StringFlag{Name: "noise", Category: catSample, DefaultText: "the model's",
 			Usage: "`NOISE` in whose time steps are taken: " + strings.Join(samplers.Noises(), ", ")},
 		&cli.Float64Flag{Name: "T", Category: catSample, DefaultText: "the noise's end, or 5", Usage: "`X`, the −log α at which the sampler starts; inf where it may be"},
 		&cli.Float64Flag{Name: "delta", Category: catSample, DefaultText: "the noise's end, or 0.01", Usage: "`X`, the −log α at which it stops"},
-		&cli.StringFlag{Name: "sizes", Category: catSample, DefaultText: "equal", Usage: "`SIZES` of the groups of parallel-fhs: equal, cos2, cosine or a list"},
+		&cli.StringFlag{Name: "sizes", Category: catSample, DefaultText: "equal", Usage: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list"},
 		&cli.StringFlag{Name: "order", Category: catSample, DefaultText: "left-to-right",
 			Usage: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions"},
 		&cli.StringFlag{Name: "tau", Category: catSample, DefaultText: "any", Usage: "`READING` of τ-leaping: any jump reveals a position, or exactly one"},
 		&cli.StringFlag{Name: "finish", Category: catSample, DefaultText: "denoise", Usage: "what becomes of positions that no step revealed: denoise or leave, `HOW`"},
+		&cli.Float64Flag{Name: "floor", Category: catSample, DefaultText: "0.1", Usage: "`K`: a fill that looks back keeps K times a token's own probability; in 0..1"},
+		&cli.StringFlag{Name: "scores", Category: catSample, DefaultText: "normalised", Usage: "what is made of a score network's rows, normalised or raw: `READING`"},
 		&cli.Float64Flag{Name: "temperature", Category: catSample, DefaultText: "1", Usage: "`X` that divides the logits, 0 for the likeliest token; changes the law"},
 		&cli.Float64Flag{Name: "top-p", Category: catSample, DefaultText: "1", Usage: "keep the likeliest tokens of probability `P` together; changes the law"},
 		&cli.IntFlag{Name: "top-k", Category: catSample, DefaultText: "all", Usage: "keep the `K` likeliest tokens; changes the law"},
@@ -44,6 +46,7 @@ func samplerOptions(c *cli.Context) (samplers.Options, error) {
 	o := samplers.Options{
 		Sampler: c.String("sampler"), Grid: c.String("grid"), Steps: c.Int("steps"), Kappa: c.Float64("kappa"),
 		Noise: c.String("noise"), Sizes: c.String("sizes"), Order: c.String("order"), Tau: c.String("tau"), Finish: c.String("finish"),
+		Scores: samplers.Scores(c.String("scores")),
 	}
 	o.TopP, o.TopK = c.Float64("top-p"), c.Int("top-k")
 	if c.IsSet("T") {
@@ -53,6 +56,10 @@ func samplerOptions(c *cli.Context) (samplers.Options, error) {
 	if c.IsSet("delta") {
 		d := c.Float64("delta")
 		o.Delta = &d
+	}
+	if c.IsSet("floor") {
+		k := c.Float64("floor")
+		o.Floor = &k
 	}
 	if c.IsSet("temperature") {
 		t := c.Float64("temperature")
@@ -72,7 +79,7 @@ func checkSamplerFlags(c *cli.Context) error {
 		}
 		return usagef("--sampler %s: must be one of %s", name, strings.Join(names, ", "))
 	}
-	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish"} {
+	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish", "scores"} {
 		if c.IsSet(flag) && c.String(flag) == "" {
 			return usagef("--%s: the value is empty", flag)
 		}
@@ -112,7 +119,7 @@ func checkSamplerFlags(c *cli.Context) error {
 // company names the choices beside which a flag has no meaning.
 func company(c *cli.Context, flag string) string {
 	parts := []string{}
-	for _, other := range []string{"grid", "kappa", "sizes"} {
+	for _, other := range []string{"grid", "kappa", "sizes", "tau"} {
 		if c.IsSet(other) && other != flag {
 			parts = append(parts, "--"+other+" "+c.String(other))
 		}

@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
+	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
 
@@ -36,7 +37,8 @@ func scoreCommand(s streams) *cli.Command {
 			"default for names that end so). Values are in nats; a perplexity is a bound wherever the nats are one.\n\n" +
 			"Without more it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator\n" +
 			"and --protocol choose other forms. --estimator plans bounds −log P of any planned sampler, the more\n" +
-			"closely the more --plans; --exact works it out, for windows with up to 16 free positions.\n" +
+			"closely the more --plans; --exact works it out, for windows with up to 16 free positions, or 14 where a fill\n" +
+			"looks back (trapezoidal, extrapolated and paired) and whole rows of all 2^d canvases must fit in 1 GiB.\n" +
 			"A window's numbers depend on the model, the settings, the seed and its index; with --resume FILE a run\n" +
 			"that was ended goes on where it was, to the same bits.",
 		Flags:  slices.Concat(textFlags(), estimateFlags(), sampleFlags(), scoreOutputFlags(), modelFlags(), []cli.Flag{tokenizerFlag()}),
@@ -144,6 +146,20 @@ func checkScoreSampler(c *cli.Context, used bool) error {
 	return checkSamplerFlags(c)
 }
 
+// scoreOutlet is what scoring asks of the network: a temperature or a truncation needs
+// whole rows, and so does a sampler whose fill looks back, which has a floor.
+func scoreOutlet(c *cli.Context) model.Outlet {
+	for _, flag := range []string{"temperature", "top-p", "top-k"} {
+		if c.IsSet(flag) {
+			return model.Rows
+		}
+	}
+	if d, _ := samplers.Describe(c.String("sampler")); slices.Contains(d.Flags, samplers.FlagFloor) {
+		return model.Rows
+	}
+	return model.LogProbability
+}
+
 // score opens what the flags name and runs.
 func score(c *cli.Context, s streams) (err error) {
 	if err := checkScoreFlags(c); err != nil {
@@ -155,7 +171,7 @@ func score(c *cli.Context, s streams) (err error) {
 	}
 	defer out.Discard()
 	r := &scoring{c: c, streams: s, out: out, short: c.Bool("exact"), most: c.Int("limit")}
-	if r.model, err = openModel(c.Context, c, s); err != nil {
+	if r.model, err = openModel(c.Context, c, s, scoreOutlet(c)); err != nil {
 		return err
 	}
 	defer func() {

@@ -25,7 +25,9 @@ type resumeHeader struct {
 	Model    string `json:"model"`
 	Runtime  string `json:"runtime"`
 	Provider string `json:"provider"`
-	Seed     uint64 `json:"seed"`
+	// Outlet is what the network gave; rows are reduced to other last bits.
+	Outlet model.Outlet `json:"outlet,omitempty"`
+	Seed   uint64       `json:"seed"`
 	// Settings is a scoreSettings, or what a file holds of one.
 	Settings any `json:"settings"`
 }
@@ -50,7 +52,7 @@ func openResume(r *scoring) (*resume, error) {
 	header := resumeHeader{Schema: resumeSchema, Version: version()}
 	if d, ok := r.model.(model.Describer); ok {
 		o := d.Origin()
-		header.Model, header.Runtime, header.Provider = o.Digest, o.Runtime, o.Provider
+		header.Model, header.Runtime, header.Provider, header.Outlet = o.Digest, o.Runtime, o.Provider, o.Outlet
 	}
 	data, err := os.ReadFile(out.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

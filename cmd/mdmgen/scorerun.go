@@ -45,6 +45,7 @@ func (r *scoring) prepare() (err error) {
 	}
 	sampler, err := samplers.New(o, samplers.Conditions{
 		Noise: r.facts.Noise, TimeConditioned: r.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(r.model),
+		LogScores: r.facts.Output == facts.LogScore,
 	})
 	if err != nil {
 		return usagef("score: %s", bare(err))
@@ -75,7 +76,8 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 	set.Draw, set.Confidence = d, c.Float64("confidence")
 	set.Join, set.Context, set.Frame, set.Tail = c.Bool("join"), c.Int("context"), c.String("frame"), c.String("tail")
 	set.Limit, set.Batch, set.Device = c.Int("limit"), c.Int("batch"), c.String("device")
-	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm
+	raw := r.config.Sampler != nil && s.Settings().Scores == samplers.ScoresRaw
+	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
 	if m, ok := r.model.(model.Describer); ok {
 		set.Threads = m.Origin().Threads
 	}
@@ -132,6 +134,14 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 		}
 		if r.config.Sampler == nil {
 			continue
+		}
+		if r.settings.Exact {
+			if err := r.evaluator.Fits(len(w.Free), s); err != nil {
+				return usagef("score: window %d: %s", i, bare(err))
+			}
+			if _, raw := s.RawLaw(); raw {
+				continue // It has a law, but no plans.
+			}
 		}
 		var p samplers.Plan
 		if err := s.Plan(&p, samplers.NewStream(0, 0), w.Free); err != nil {

@@ -66,7 +66,7 @@ func verifyFile(c *cli.Context, s streams) error {
 		return err
 	}
 	if kind.Model {
-		return verifyModel(c, s, ref, path, limit)
+		return verifyModel(c, s, ref, path, kind.Outlet, limit)
 	}
 	for _, f := range modelFlags() {
 		if name := f.Names()[0]; c.IsSet(name) {
@@ -81,11 +81,12 @@ func verifyFile(c *cli.Context, s streams) error {
 }
 
 // verifyModel opens the model whose values the reference file holds.
-func verifyModel(c *cli.Context, s streams, ref, path string, limit float64) (err error) {
+func verifyModel(c *cli.Context, s streams, ref, path string, outlet model.Outlet, limit float64) (err error) {
 	opts, err := modelOptions(c, s)
 	if err != nil {
 		return err
 	}
+	opts.Outlet = outlet
 	m, err := model.Open(c.Context, ref, opts)
 	if err != nil {
 		return err

@@ -11,12 +11,27 @@ import (
 // Options says what graph to build. The zero value is the contract of the
 // package.
 type Options struct {
-	// Full builds the graph that other tools export: no positions, logits
-	// float32 [B, L, V] at all of them.
-	Full bool
+	// Outlet is what the graph gives.
+	Outlet Outlet
+	// Facts, where it is not nil, stands for what the checkpoint tells: the outlet
+	// [LogProbability] must know which columns are tokens and what a row holds.
+	Facts *facts.Facts
 	// Weights says where the model's matrices are; the zero value decides.
 	Weights Placement
 }
+
+// Outlet is what a graph gives of a position.
+type Outlet int
+
+const (
+	// Rows are logits at wanted positions.
+	Rows Outlet = iota
+	// AllRows is the graph that other tools export: no input of positions, logits
+	// float32 [B, L, V] at all of them.
+	AllRows
+	// LogProbability is the log-probability of one given token at each wanted position.
+	LogProbability
+)
 
 // Placement says where the matrices of a built model are.
 type Placement int
@@ -109,9 +124,12 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 		return nil, f, fmt.Errorf("graph: no network of family %q", c.Config.Family)
 	}
 	b := newBuilder()
-	b.scaled = scaled
+	b.scaled, b.outlet = scaled, o.Outlet
 	d := &ddit{c: c, b: b, cond: family(b, c)}
-	d.build(o.Full)
+	if o.Facts != nil {
+		f = *o.Facts
+	}
+	d.build(o.Outlet, f)
 	return b, f, nil
 }
 

@@ -20,20 +20,20 @@ import (
 // What a runtime says of a graph: its inputs, its output, the facts in it.
 func TestContract(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		full bool
-		in   []ort.IO
-		out  ort.IO
+		name   string
+		outlet Outlet
+		in     []ort.IO
+		out    ort.IO
 	}{
-		{"mdlm", false, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}, {Name: "positions", Type: "int64", Shape: []int64{-1, -1}}},
+		{"mdlm", Rows, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}, {Name: "positions", Type: "int64", Shape: []int64{-1, -1}}},
 			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 131}}},
-		{"sedd", false, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}, {Name: "positions", Type: "int64", Shape: []int64{-1, -1}}, {Name: "sigma", Type: "float32", Shape: []int64{-1}}},
+		{"sedd", Rows, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}, {Name: "positions", Type: "int64", Shape: []int64{-1, -1}}, {Name: "sigma", Type: "float32", Shape: []int64{-1}}},
 			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 121}}},
-		{"radd", true, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}},
+		{"radd", AllRows, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}},
 			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 151}}},
 	} {
 		ck := published(t, c.name)
-		m, err := Build(ck, Options{Full: c.full})
+		m, err := Build(ck, Options{Outlet: c.outlet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func BenchmarkLogits(b *testing.B) {
 		name string
 		o    Options
 		want int
-	}{{"one", Options{}, 1}, {"four", Options{}, 4}, {"all", Options{}, 128}, {"full", Options{Full: true}, 0}} {
+	}{{"one", Options{}, 1}, {"four", Options{}, 4}, {"all", Options{}, 128}, {"full", Options{Outlet: AllRows}, 0}} {
 		b.Run(v.name, func(b *testing.B) {
 			s := built(b, opened(b, reftest.Data(b, "fairytale")), v.o)
 			one := call{rows: 1, ids: slices.Repeat([]int64{2048, 5, 17, 2048}, 32)}

@@ -36,6 +36,7 @@ type builder struct {
 	// scaled says that multiplying the rows of a matrix by constants is free,
 	// because its data is written out anyway.
 	scaled bool
+	outlet Outlet
 }
 
 func newBuilder() *builder {
@@ -96,6 +97,33 @@ func (b *builder) output(name, value string, elem int64, dims ...dim) {
 	b.outputs = append(b.outputs, valueInfo(name, elem, dims...))
 }
 
+// body builds a graph for an operator that runs one, such as Loop. Inside, all
+// values of the graph around it are known; constants are kept there.
+func (b *builder) body(name string, build func()) message {
+	nodes, inputs, outputs := b.nodes, b.inputs, b.outputs
+	b.nodes, b.inputs, b.outputs = nil, nil, nil
+	build()
+	m := b.graph(name)
+	b.nodes, b.inputs, b.outputs = nodes, inputs, outputs
+	return m
+}
+
+// graph is a GraphProto without its initializers.
+func (b *builder) graph(name string) message {
+	var m message
+	for _, n := range b.nodes {
+		m.bytes(1, n)
+	}
+	m.str(2, name)
+	for _, in := range b.inputs {
+		m.bytes(11, in)
+	}
+	for _, out := range b.outputs {
+		m.bytes(12, out)
+	}
+	return m
+}
+
 func (b *builder) input(name string, elem int64, dims ...dim) string {
 	b.inputs = append(b.inputs, valueInfo(name, elem, dims...))
 	return name
@@ -117,6 +145,11 @@ func (b *builder) ints(name string, v ...int64) string {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(x))
 	}
 	return b.constant(initializer{name: name, elem: elemInt64, dims: []int{len(v)}, raw: raw})
+}
+
+// count adds an int64 without dimensions.
+func (b *builder) count(name string, v int) string {
+	return b.constant(initializer{name: name, elem: elemInt64, raw: binary.LittleEndian.AppendUint64(nil, uint64(v))})
 }
 
 // floats adds a tensor of float32.
@@ -170,17 +203,7 @@ func (b *builder) encode(f facts.Facts) (model, error) {
 	if err != nil {
 		return model{}, fmt.Errorf("graph: facts of the model: %w", err)
 	}
-	var graph message
-	for _, n := range b.nodes {
-		graph.bytes(1, n)
-	}
-	graph.str(2, f.Family)
-	for _, in := range b.inputs {
-		graph.bytes(11, in)
-	}
-	for _, out := range b.outputs {
-		graph.bytes(12, out)
-	}
+	graph := b.graph(f.Family)
 	m := model{inits: b.inits}
 	for _, t := range b.inits {
 		h := t.head()
@@ -193,7 +216,7 @@ func (b *builder) encode(f facts.Facts) (model, error) {
 	var top message
 	top.int(1, irVersion)
 	top.str(2, producer)
-	top.str(6, describe(f))
+	top.str(6, describe(f, b.outlet))
 	top.bytes(8, opsetID("", opset))
 	top.bytes(8, opsetID(microsoft, 1))
 	top.bytes(14, pair(Key, string(text)))
@@ -251,10 +274,17 @@ func readable(f facts.Facts) [][2]string {
 }
 
 // describe is the model's documentation.
-func describe(f facts.Facts) string {
+func describe(f facts.Facts, outlet Outlet) string {
 	s := fmt.Sprintf("Masked diffusion language model (%s), %d parameters, %d positions, %d columns, mask id %d. ",
 		f.Family, f.Parameters, f.Length, f.Columns, f.MaskID)
-	s += "input_ids [B,L] are canvases, positions [B,K] the wanted positions, logits [B,K,V] the rows there"
+	switch outlet {
+	case AllRows:
+		s += "input_ids [B,L] are canvases, logits [B,L,V] the rows"
+	case LogProbability:
+		s += "input_ids [B,L] are canvases, positions [B,K] the wanted positions, targets [B,K] a token at each, log_mu [B,K] its log-probability, log_mass [B,K] the log of its row's sum"
+	default:
+		s += "input_ids [B,L] are canvases, positions [B,K] the wanted positions, logits [B,K,V] the rows there"
+	}
 	if f.TimeConditioned {
 		s += ", sigma [B] is -log alpha in nats"
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
 )
 
 // normEpsilon is the epsilon of every LayerNorm of the three families.
@@ -30,10 +31,10 @@ type ddit struct {
 	distinct, inverse string
 }
 
-// build adds the whole network to the builder. Where full is set there is no
-// input of positions and the output has a row for each.
-func (d *ddit) build(full bool) {
-	cfg, b := d.c.Config, d.b
+// build adds the whole network to the builder, with one outlet; f tells what
+// [LogProbability] takes for tokens.
+func (d *ddit) build(outlet Outlet, f facts.Facts) {
+	cfg, b, full := d.c.Config, d.b, outlet == AllRows
 	h := int64(cfg.Hidden)
 	d.ids = b.input("input_ids", elemInt64, "batch", "length")
 	hidden := b.ints("hidden", h)
@@ -52,6 +53,10 @@ func (d *ddit) build(full bool) {
 		x = d.block(i, x, i == cfg.Blocks-1 && !full)
 	}
 	x = d.norm(finalNorm, x, d.cond.final(), d.wanted)
+	if outlet == LogProbability {
+		d.logProbabilities(x, f)
+		return
+	}
 	axis := "wanted"
 	if full {
 		axis = "length"
@@ -181,15 +186,19 @@ func (d *ddit) linear(name, x string, gate []float32, bias bool) string {
 	return y
 }
 
+// headName is the last linear layer.
+const headName = "output_layer.linear"
+
 // head maps rows [B, n, Hidden] to logits [B, n, Columns]. Not a Gemm: that
 // gives a matrix, and giving it its third dimension copies all of it once more,
 // on one thread.
-func (d *ddit) head(x string) string {
-	const name = "output_layer.linear"
-	w := d.b.matrix(name+".weight", whole(d.c.Tensor(name+".weight")))
-	v := vector(d.c, name+".bias")
+func (d *ddit) head(x string) string { return d.headWith(x, vector(d.c, headName+".bias")) }
+
+// headWith is head with another bias.
+func (d *ddit) headWith(x string, bias []float32) string {
+	w := d.b.matrix(headName+".weight", whole(d.c.Tensor(headName+".weight")))
 	y := d.b.node(microsoft, "FusedMatMul", attrs{{"transB", 1}}, x, w)
-	return d.b.op("Add", y, d.b.floats(name+".bias", v, len(v)))
+	return d.b.op("Add", y, d.b.floats(headName+".bias", bias, len(bias)))
 }
 
 // residual adds a branch to the stream.

@@ -12,6 +12,14 @@
 // output at positions[b, k], all V columns, as it leaves the last linear layer.
 // The facts of the model are in the metadata under the key "mdmgen", as JSON.
 //
+// With the outlet [LogProbability] there is one input more, targets int64 [B, K], the
+// token that is asked about at each wanted position, and in place of logits there are
+// log_mu float64 [B, K], log μ of the token, μ the softmax over all columns that are
+// tokens, and log_mass float64 [B, K]: log Σ_a μ(a) for logits, which rounding alone
+// moves from 0, and log Σ_a e^(logit of a) for log-scores, which the reader brings to
+// scale as it would a row. Both are NaN where the row has no softmax. The facts say
+// which columns are tokens.
+//
 // # What is computed
 //
 // Only wanted rows leave the network, so the last block computes keys and

@@ -16,6 +16,9 @@ const (
 	attrFloat   = 1 // AttributeProto.AttributeType
 	attrInt     = 2
 	attrString  = 3
+	attrGraph   = 5
+	attrInts    = 7
+	elemBool    = 9
 	dataOutside = 1 // TensorProto.DataLocation.EXTERNAL
 
 	modelGraph    = 7
@@ -51,7 +54,7 @@ func pair(key, value string) message {
 	return m
 }
 
-// attribute is an AttributeProto with an int, float32 or string.
+// attribute is an AttributeProto with an int, float32, string, list of int, or graph.
 func attribute(name string, value any) message {
 	var m message
 	m.str(1, name)
@@ -65,6 +68,14 @@ func attribute(name string, value any) message {
 	case string:
 		m.str(4, v)
 		m.int(20, attrString)
+	case []int:
+		for _, x := range v {
+			m.int(8, int64(x))
+		}
+		m.int(20, attrInts)
+	case message:
+		m.bytes(6, v)
+		m.int(20, attrGraph)
 	default:
 		panic("graph: attribute " + name + ": unknown type")
 	}

@@ -19,7 +19,10 @@ import (
 // where it has them.
 const (
 	ModelFile = "model.onnx"
-	DataFile  = "model.onnx_data"
+	// LogProbFile is the same network with the outlet [LogProbability].
+	LogProbFile = "logprob.onnx"
+	// DataFile holds the weights of both.
+	DataFile = "model.onnx_data"
 )
 
 var companions = []string{"config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
@@ -32,14 +35,14 @@ const (
 	PartialSuffix = ".partial-"
 	// Version counts the ways in which Write has written one checkpoint: what was
 	// written by another version is not used from a cache.
-	Version = 1
+	Version = 2
 	// dataAlign is the alignment of a matrix in DataFile: a page, so that a
 	// runtime can map each by itself.
 	dataAlign = 1 << 12
 )
 
-// Write converts a checkpoint to a folder: ModelFile, its float32 weights in
-// DataFile, and the checkpoint's config and tokenizer. Weights are streamed; no
+// Write converts a checkpoint to a folder: ModelFile and LogProbFile, their float32
+// weights in DataFile, and the checkpoint's config and tokenizer. Weights are streamed; no
 // more than a row of a matrix is in memory. The folder may exist if it is empty
 // or if Write made it, in which case its model is replaced; any other folder is
 // refused. ModelFile is there only when all else is.
@@ -76,7 +79,7 @@ func replaceable(dir string) error {
 		return fmt.Errorf("not a folder to write to: %w", plain(err))
 	}
 	for _, e := range entries {
-		ours := e.Name() == ModelFile || e.Name() == DataFile || slices.Contains(companions, e.Name())
+		ours := slices.Contains([]string{ModelFile, LogProbFile, DataFile}, e.Name()) || slices.Contains(companions, e.Name())
 		if !ours || !e.Type().IsRegular() {
 			return fmt.Errorf("the folder holds %q: give an empty or a new one", e.Name())
 		}
@@ -122,26 +125,37 @@ func place(temp, dir string) error {
 
 // writeFiles writes the model's files to a folder.
 func writeFiles(c *checkpoint.Checkpoint, dir string) error {
-	b, f, err := network(c, Options{}, true)
-	if err != nil {
-		return err
-	}
 	var end int64
 	var outside []initializer
-	for i := range b.inits {
-		t := &b.inits[i]
-		if t.src == nil || t.size() < outsideFrom {
-			continue
+	place := map[string]int64{}
+	var graphs []model
+	for _, outlet := range []Outlet{Rows, LogProbability} {
+		b, f, err := network(c, Options{Outlet: outlet}, true)
+		if err != nil {
+			return err
 		}
-		t.file, t.offset = DataFile, (end+dataAlign-1)/dataAlign*dataAlign
-		end = t.offset + t.size()
-		outside = append(outside, *t)
+		for i := range b.inits {
+			t := &b.inits[i]
+			if t.src == nil || t.size() < outsideFrom {
+				continue
+			}
+			// The same name means the same matrix, in both graphs.
+			at, written := place[t.name]
+			if !written {
+				at = (end + dataAlign - 1) / dataAlign * dataAlign
+				place[t.name], end = at, at+t.size()
+			}
+			if t.file, t.offset = DataFile, at; !written {
+				outside = append(outside, *t)
+			}
+		}
+		m, err := b.encode(f)
+		if err != nil {
+			return err
+		}
+		graphs = append(graphs, m)
 	}
-	m, err := b.encode(f)
-	if err != nil {
-		return err
-	}
-	err = create(filepath.Join(dir, DataFile), func(w io.Writer) error {
+	err := create(filepath.Join(dir, DataFile), func(w io.Writer) error {
 		at := int64(0)
 		for _, t := range outside {
 			if _, err := w.Write(make([]byte, t.offset-at)); err != nil {
@@ -155,16 +169,18 @@ func writeFiles(c *checkpoint.Checkpoint, dir string) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = copyCompanions(c.FS(), dir)
 	}
-	if err := copyCompanions(c.FS(), dir); err != nil {
-		return err
+	for i, name := range []string{ModelFile, LogProbFile} {
+		if err == nil {
+			err = create(filepath.Join(dir, name), func(w io.Writer) error {
+				_, err := graphs[i].WriteTo(w)
+				return err
+			})
+		}
 	}
-	return create(filepath.Join(dir, ModelFile), func(w io.Writer) error {
-		_, err := m.WriteTo(w)
-		return err
-	})
+	return err
 }
 
 func copyCompanions(from fs.FS, dir string) error {

@@ -31,7 +31,7 @@ func TestWrite(t *testing.T) {
 	c := opened(t, reftest.Data(t, "fairytale"))
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "fairytale-onnx")
-	want := []string{"config.json", ModelFile, DataFile, "tokenizer.json"}
+	want := []string{"config.json", LogProbFile, ModelFile, DataFile, "tokenizer.json"}
 	// Into a new folder, over what was written before, and into an empty one.
 	empty := filepath.Join(parent, "empty")
 	if err := os.Mkdir(empty, 0o777); err != nil {

@@ -1,0 +1,104 @@
+package likelihood
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// historyBytes is how much memory whole rows of asks with weights may take at a time.
+const historyBytes = 256 << 20
+
+// evalHistory answers asks of which some look back. They are taken in groups whose
+// whole rows fit in memory; only positions with a weight have any, one of the ask and
+// one of that before. Where a group begins with an ask that looks back, the one before is asked
+// once more, for those positions.
+func (e *Evaluator) evalHistory(ctx context.Context, asks []Ask) error {
+	most := max(1, historyBytes/(8*e.facts.Columns))
+	for from := 0; from < len(asks); {
+		to, rows := from, 0
+		for to < len(asks) && (to == from || rows+2*len(asks[to].Wanted) <= most) {
+			if asks[to].Weights != nil {
+				rows += 2 * len(asks[to].Wanted)
+			}
+			to++
+		}
+		if err := e.historyGroup(ctx, asks, from, to); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// backward are the positions at which an ask looks back.
+func (a *Ask) backward() (out []int) {
+	for j, w := range a.Weights {
+		if w != 0 {
+			out = append(out, a.Wanted[j])
+		}
+	}
+	return out
+}
+
+// historyGroup answers asks[from:to].
+func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) error {
+	first := from
+	if asks[from].Weights != nil {
+		first--
+	}
+	if first < 0 {
+		panic("likelihood: the first ask looks back")
+	}
+	// work[k] is ask first+k with what the next one needs of it; rows[k] are its whole
+	// rows, by position.
+	work, rows := make([]Ask, to-first), make([]map[int][]float64, to-first)
+	for k := range work {
+		a := asks[first+k]
+		if first+k < from {
+			a.Wanted, a.LogMass, a.Weights = nil, nil, nil
+		}
+		keep := a.backward()
+		if n := first + k + 1; n < to && asks[n].Weights != nil {
+			if asks[n].Target != a.Target {
+				panic("likelihood: an ask looks back at another text")
+			}
+			ahead := asks[n].backward()
+			keep = append(keep, ahead...)
+			a.Wanted = slices.Concat(a.Wanted, ahead)
+		}
+		a.LogMu, a.Weights = make([]float64, len(a.Wanted)), nil
+		if a.LogMass != nil {
+			a.LogMass = make([]float64, len(a.Wanted))
+		}
+		if len(keep) > 0 {
+			rows[k] = make(map[int][]float64, len(keep))
+			for _, l := range keep {
+				rows[k][l] = make([]float64, e.facts.Columns)
+			}
+			wanted, mine := a.Wanted, rows[k]
+			a.whole = func(j int, p []float64) { copy(mine[wanted[j]], p) }
+		}
+		work[k] = a
+	}
+	if err := e.eval(ctx, work); err != nil {
+		return err
+	}
+	for n := from; n < to; n++ {
+		a, k := &asks[n], n-first
+		copy(a.LogMu, work[k].LogMu)
+		copy(a.LogMass, work[k].LogMass)
+		for j, w := range a.Weights {
+			if w == 0 {
+				continue
+			}
+			l := a.Wanted[j]
+			row := rows[k][l]
+			samplers.Mix(row, row, rows[k-1][l], w, a.Floor)
+			a.LogMu[j] = math.Log(row[a.Target.IDs[l]])
+		}
+	}
+	return nil
+}

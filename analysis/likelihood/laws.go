@@ -1,0 +1,282 @@
+package likelihood
+
+import (
+	"context"
+	"fmt"
+
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+)
+
+// Exact returns −log P of a sampler on a window: [Evaluator.Laws] of one.
+func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (Exact, error) {
+	laws, err := e.Laws(ctx, t, []*samplers.Sampler{s})
+	if err != nil {
+		return Exact{}, err
+	}
+	return laws[0], nil
+}
+
+// Laws returns −log P of several samplers on a window, by whatever takes the fewest rows.
+//
+// On a network without time they share 2^d rows, which are kept whole where a sampler's
+// fill looks back ([RowTable]); an order that is not random takes d of its own. A
+// time-conditioned network is asked for 2^d rows at every node of a quadrature, as many as its error takes, which FHS
+// and parallel FHS share, as do uniformization and MATU between the same ends; 2^d a
+// step by the samplers on a grid, and by raw scores with any network; 2^d in all by extrapolated
+// and paired FHS.
+// What [Evaluator.Fits] refuses is refused before any row is asked for. The memory of whole
+// rows is kept for the next window.
+func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) ([]Exact, error) {
+	if err := e.Check(t); err != nil {
+		return nil, err
+	}
+	ask := lawAsker{e: e, ctx: ctx, target: t, timed: make(map[[2]float64]*TimedTable)}
+	for _, s := range ss {
+		if err := e.Fits(len(t.Free), s); err != nil {
+			return nil, err
+		}
+		ask.whole = ask.whole || looksBack(s)
+	}
+	out := make([]Exact, len(ss))
+	for i, s := range ss {
+		var err error
+		switch {
+		case isChain(s):
+			out[i].NegLog, err = e.chain(ctx, t, s)
+		case isRaw(s):
+			out[i], err = ask.rawLaw(s)
+		case e.facts.TimeConditioned:
+			out[i], err = ask.timedLaw(s)
+		default:
+			out[i], err = ask.law(s)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Fits says with a [TooLargeError] that the exact law of a sampler over d free positions
+// takes more rows or memory than is worked out, and what it would cost.
+func (e *Evaluator) Fits(d int, s *samplers.Sampler) error {
+	if isChain(s) {
+		return nil
+	}
+	times, tables := 1, 1
+	if law, ok := s.RawLaw(); ok {
+		times = len(law.Steps.Jump) + 1
+	} else if e.facts.TimeConditioned {
+		steps, gridded := s.Steps()
+		switch name := s.Settings().Sampler; {
+		case name == "fhs" || name == "parallel-fhs":
+			times = DefaultNodes
+		case name == "uniformization" || name == "matu":
+			times = DefaultNodes + 1
+		case gridded:
+			times = len(steps.Jump) + 1
+			if steps.Rule == samplers.RuleTrapezoidal {
+				tables = 2
+			}
+		}
+	}
+	if err := timedRows(d, times); err != nil {
+		return err
+	}
+	if looksBack(s) {
+		return checkRows(d, e.facts.Columns, tables)
+	}
+	return nil
+}
+
+// wholeRows is RowTable in memory that the next call uses again.
+func (e *Evaluator) wholeRows(ctx context.Context, t Target, mass bool) (*RowTable, error) {
+	if err := e.timeFree(); err != nil {
+		return nil, err
+	}
+	return e.rowsInto(ctx, t, mass, 0, func(int) float64 { return 1 })
+}
+
+// rowsInto is rowTableAt in one of the memories that are used again.
+func (e *Evaluator) rowsInto(ctx context.Context, t Target, mass bool, scratch int, lambda func(masked int) float64) (*RowTable, error) {
+	out, err := e.rowTableAt(ctx, t, mass, e.scratch[scratch], lambda)
+	if err == nil {
+		e.scratch[scratch] = out
+	}
+	return out, err
+}
+
+// lawAsker asks for the tables of one window, each once.
+type lawAsker struct {
+	e      *Evaluator
+	ctx    context.Context
+	target Target
+	// whole says that whole rows are wanted by one of the samplers.
+	whole bool
+	table *Table
+	rows  *RowTable
+	timed map[[2]float64]*TimedTable
+}
+
+// law is that of a sampler on a network without time.
+func (a *lawAsker) law(s *samplers.Sampler) (_ Exact, err error) {
+	switch {
+	case a.whole && a.rows == nil:
+		a.rows, err = a.e.wholeRows(a.ctx, a.target, false)
+	case !a.whole && a.table == nil:
+		a.table, err = a.e.Table(a.ctx, a.target, false)
+	}
+	if err != nil {
+		return Exact{}, err
+	}
+	if a.whole {
+		return a.rows.Sampler(s)
+	}
+	return a.table.Sampler(s)
+}
+
+// between is the table of a quadrature between two ends, with as many nodes as the error of a
+// law takes.
+func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) (t *TimedTable, err error) {
+	ends := [2]float64{low, high}
+	if t = a.timed[ends]; t == nil {
+		if t, err = a.e.timedTable(a.ctx, a.target, 0, false, low, high); err != nil {
+			return nil, err
+		}
+		a.timed[ends] = t
+	}
+	return t, t.within(a.ctx, a.e, a.target, 0, false, func() float64 { return law(t).Error })
+}
+
+// timedLaw is that of a sampler on a time-conditioned network.
+func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
+	switch s.Settings().Sampler {
+	case "ordered":
+		// A random order is asked at fixed times, and so FHS's recursion holds.
+		d := len(a.target.Free)
+		tables, err := a.e.tablesAt(a.ctx, []Target{a.target}, false, func(m int) float64 { return float64(m) / float64(d+1) })
+		if err != nil {
+			return Exact{}, err
+		}
+		return Exact{NegLog: tables[0].FHS()}, nil
+	case "fhs", "parallel-fhs":
+		return a.timedHits(s)
+	case "extrapolated-fhs", "paired-fhs":
+		return a.timedBlocks(s)
+	}
+	steps, ok := s.Steps()
+	if !ok {
+		return Exact{}, noLaw(s)
+	}
+	switch steps.Rule {
+	case samplers.RuleUniformization, samplers.RuleMATU:
+		return a.timedOneByOne(s, steps)
+	case samplers.RuleTrapezoidal:
+		law, err := a.e.timedTrapezoidal(a.ctx, a.target, steps, trapezoidalWeight, floorOf(s))
+		if err != nil {
+			return Exact{}, err
+		}
+		return gridExact(law, s), nil
+	}
+	law := gridLaw
+	if steps.Rule == samplers.RuleDMPM {
+		law = dmpmLaw
+	}
+	out, err := law(len(a.target.Free), steps, a.e.atSteps(a.ctx, a.target, false, steps.Grid))
+	if err != nil {
+		return Exact{}, err
+	}
+	return gridExact(out, s), nil
+}
+
+// rawLaw is that of a sampler with raw scores, whose masses depend on the time in any
+// case.
+func (a *lawAsker) rawLaw(s *samplers.Sampler) (Exact, error) {
+	raw, _ := s.RawLaw()
+	if a.e.facts.Output != facts.LogScore {
+		return Exact{}, fmt.Errorf("likelihood: raw scores: this network has %s, which have no mass", a.e.facts.Output)
+	}
+	if a.e.changed {
+		return Exact{}, fmt.Errorf("likelihood: raw scores with a temperature or a truncation: no exact law is worked out; use normalised scores")
+	}
+	law, err := rawLaw(len(a.target.Free), raw, a.e.atSteps(a.ctx, a.target, true, raw.Steps.Grid))
+	if err != nil {
+		return Exact{}, err
+	}
+	return gridExact(law, s), nil
+}
+
+// isRaw says that a sampler takes scores as they are.
+func isRaw(s *samplers.Sampler) bool {
+	_, ok := s.RawLaw()
+	return ok
+}
+
+// timedHits is FHS's law or parallel FHS's.
+func (a *lawAsker) timedHits(s *samplers.Sampler) (Exact, error) {
+	shape, err := shapeOf(s, len(a.target.Free))
+	if err != nil {
+		return Exact{}, err
+	}
+	law := (*TimedTable).FHS
+	if s.Settings().Sampler != "fhs" {
+		law = func(t *TimedTable) Integral { return t.Groups(shape.Sizes) }
+	}
+	table, err := a.between(0, 1, law)
+	if err != nil {
+		return Exact{}, err
+	}
+	p := law(table)
+	return Exact{NegLog: p.Value, QuadratureError: p.Error}, nil
+}
+
+// timedOneByOne is the law of uniformization and MATU.
+func (a *lawAsker) timedOneByOne(s *samplers.Sampler, steps samplers.Steps) (Exact, error) {
+	lambda := steps.Grid.Lambda
+	table, err := a.between(lambda[len(lambda)-1], lambda[0], func(t *TimedTable) Integral {
+		leave, denoise := t.OneByOne()
+		if s.Denoises() {
+			return denoise
+		}
+		return leave
+	})
+	if err != nil {
+		return Exact{}, err
+	}
+	leave, denoise := table.OneByOne()
+	out := gridExact(GridLaw{Leave: leave.Value, Denoise: denoise.Value}, s)
+	out.QuadratureError = leave.Error
+	if s.Denoises() {
+		out.QuadratureError = denoise.Error
+	}
+	return out, nil
+}
+
+// timedBlocks is the law of extrapolated and paired FHS, which ask at times that the
+// number of masked positions tells.
+func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
+	d := len(a.target.Free)
+	shape, err := shapeOf(s, d)
+	if err != nil {
+		return Exact{}, err
+	}
+	lambda := make([]float64, d+1)
+	for m := range lambda {
+		lambda[m] = float64(m) / float64(d)
+	}
+	masked := d
+	for n, size := range shape.Sizes {
+		lambda[masked] = shape.lambda[n]
+		masked -= size
+	}
+	rows, err := a.e.rowsInto(a.ctx, a.target, false, 0, func(m int) float64 { return lambda[m] })
+	if err != nil {
+		return Exact{}, err
+	}
+	return Exact{NegLog: rows.Blocks(shape.Shape)}, nil
+}
+
+// TableTells says whether [Table.Sampler] has the law of a sampler on a network without time;
+// others take rows of their own, which [Evaluator.Laws] asks for.
+func TableTells(s *samplers.Sampler) bool { return !isChain(s) && !isRaw(s) && !looksBack(s) }

@@ -1,0 +1,137 @@
+package likelihood_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// moreLaw is a law of the reference files of further samplers.
+type moreLaw struct {
+	Sampler  string
+	Settings struct {
+		ForwardTimes    []float64 `json:"forward_times"`
+		MaskedFractions []float64 `json:"masked_fractions"`
+		Floor           float64
+		Sizes           []int
+	}
+	Law         []float64
+	LawDenoised []float64 `json:"law_denoised"`
+}
+
+// moreLaws returns a world with its laws of further samplers.
+func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
+	t.Helper()
+	data, err := os.ReadFile(reftest.Shared(t, "reference", "laws-more", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Laws []moreLaw }
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	w, err := world.Open(reftest.Shared(t, "reference", "laws", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, file.Laws
+}
+
+// options makes the sampler's options of a reference law, false for samplers that have
+// no plan.
+func (l moreLaw) options() (o samplers.Options, ok bool) {
+	list := func(kind string, values []float64) string {
+		var out []string
+		for _, x := range values {
+			out = append(out, strconv.FormatFloat(x, 'g', -1, 64))
+		}
+		return kind + strings.Join(out, ",")
+	}
+	var sizes []string
+	for _, n := range l.Settings.Sizes {
+		sizes = append(sizes, strconv.Itoa(n))
+	}
+	floor := l.Settings.Floor
+	switch l.Sampler {
+	case "uniformization", "matu", "dmpm":
+		return samplers.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes), Finish: "leave"}, true
+	case "tweedie":
+		return samplers.Options{Sampler: l.Sampler, Grid: list("lambda:", l.Settings.MaskedFractions)}, true
+	case "trapezoid_plan":
+		return samplers.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &floor}, true
+	case "fhs_parallel":
+		return samplers.Options{Sampler: "parallel-fhs", Sizes: strings.Join(sizes, ",")}, true
+	case "fhs_extrapolated_count":
+		return samplers.Options{Sampler: "extrapolated-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
+	case "fhs_paired":
+		return samplers.Options{Sampler: "paired-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
+	}
+	return o, false
+}
+
+// TestMoreLaws compares laws of samplers as a user makes them with reference laws, for
+// every text of a world without time and of one with it, all samplers of a text at once.
+func TestMoreLaws(t *testing.T) {
+	for _, name := range []string{"markov4-sharp.json", "timed3.json"} {
+		w, laws := moreLaws(t, name)
+		e, f := evaluator(t, w), w.Facts()
+		var ss []*samplers.Sampler
+		var of []moreLaw
+		checked := make(map[string]int)
+		for _, l := range laws {
+			o, ok := l.options()
+			if !ok {
+				continue
+			}
+			s, err := samplers.New(o, samplers.Conditions{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ss, of = append(ss, s), append(of, l)
+			checked[l.Sampler]++
+		}
+		sums := make([]float64, len(ss))
+		for i := range laws[0].LawDenoised {
+			target := likelihood.Whole(sequence(i, f.Length, f.Columns))
+			got, err := e.Laws(context.Background(), target, ss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, l := range of {
+				denoise, leave := got[k].NegLog, got[k].NegLog
+				if g := got[k].Grid; g != nil {
+					denoise, leave = g.Denoise, g.Leave
+				}
+				sums[k] += math.Exp(-denoise)
+				if want := -math.Log(l.LawDenoised[i]); !near(denoise, want) || got[k].QuadratureError > 1e-9 {
+					t.Errorf("%s: text %d: %s %+v: %v, want %v", name, i, l.Sampler, l.Settings, got[k], want)
+				}
+				if l.Law == nil {
+					continue
+				}
+				if want := -math.Log(l.Law[w.State(target.IDs)]); !near(leave, want) {
+					t.Errorf("%s: text %d: %s %+v with masks left: %v, want %v", name, i, l.Sampler, l.Settings, leave, want)
+				}
+			}
+		}
+		for k, sum := range sums {
+			if math.Abs(sum-1) > 1e-10 {
+				t.Errorf("%s: %s %+v: probabilities sum to %v", name, of[k].Sampler, of[k].Settings, sum)
+			}
+		}
+		for _, sampler := range []string{"uniformization", "matu", "dmpm", "tweedie", "trapezoid_plan", "fhs_parallel", "fhs_extrapolated_count", "fhs_paired"} {
+			if checked[sampler] < 2 {
+				t.Errorf("%s: %d laws of %s", name, checked[sampler], sampler)
+			}
+		}
+	}
+}

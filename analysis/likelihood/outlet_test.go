@@ -1,0 +1,174 @@
+package likelihood
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+	"mdmgen/testdata"
+)
+
+// outlets opens a model twice, for rows and for log-probabilities, and skips where there
+// is no ONNX Runtime.
+func outlets(t testing.TB, ref string, opts model.Options) (rows, outlet *Evaluator) {
+	t.Helper()
+	opts.Builtins = []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}
+	var out [2]*Evaluator
+	for i, o := range []model.Outlet{model.Rows, model.LogProbability} {
+		opts.Outlet = o
+		m, err := model.Open(context.Background(), ref, opts)
+		var missing *ort.MissingError
+		if errors.As(err, &missing) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		if got := m.(model.Describer).Origin().Outlet; got != o {
+			t.Fatalf("%s: opened for %s, it says %s", ref, o, got)
+		}
+		if out[i], err = New(m, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if (out[i].prober != nil) != (o == model.LogProbability) {
+			t.Fatalf("%s: opened for %s, the prober is %v", ref, o, out[i].prober)
+		}
+	}
+	return out[0], out[1]
+}
+
+// TestOutlet compares what the runtime reduces with the float64 reduction of the same
+// rows, on every family, with rows that want unlike numbers of positions, in one chunk
+// and in several, and with padding among the columns.
+func TestOutlet(t *testing.T) {
+	reference := func(name string) string { return reftest.Data(t, "reference", "checkpoints", name) }
+	for _, c := range []struct {
+		ref     string
+		padding string
+	}{{ref: "fairytale"}, {ref: "fairytale", padding: "[3,2047]"}, {ref: reference("mdlm")}, {ref: reference("radd")}, {ref: reference("mdlm-timecond")}, {ref: reference("sedd")}, {ref: reference("sedd-noscale"), padding: "[0,7]"}} {
+		var opts model.Options
+		if c.padding != "" {
+			opts.Override = map[string]string{"padding": c.padding}
+		}
+		rows, outlet := outlets(t, c.ref, opts)
+		f := rows.Facts()
+		r := rand.New(rand.NewPCG(1, 2))
+		targets := make([]Target, 3)
+		var a, b []Ask
+		for i := range targets {
+			ids := make([]int, f.Length)
+			for l := range ids {
+				ids[l] = 10 + r.IntN(90)
+			}
+			targets[i] = Whole(ids)
+		}
+		for range 24 {
+			target := &targets[r.IntN(len(targets))]
+			masked := r.Perm(f.Length)[:1+r.IntN(f.Length)]
+			wanted := masked[:1+r.IntN(len(masked))]
+			ask := func() Ask {
+				return Ask{Target: target, Masked: masked, Wanted: wanted, Lambda: 0.01 + 0.98*float64(len(masked))/float64(f.Length), LogMu: make([]float64, len(wanted)), LogMass: make([]float64, len(wanted))}
+			}
+			a, b = append(a, ask()), append(b, ask())
+		}
+		if err := errors.Join(rows.Eval(t.Context(), a), outlet.Eval(t.Context(), b)); err != nil {
+			t.Fatal(err)
+		}
+		var mu, mass float64
+		for i := range a {
+			for j := range a[i].LogMu {
+				mu = max(mu, math.Abs(a[i].LogMu[j]-b[i].LogMu[j]))
+				mass = max(mass, math.Abs(a[i].LogMass[j]-b[i].LogMass[j]))
+				if a[i].LogMass[j] == 0 && a[i].LogMu[j] == 0 {
+					t.Fatalf("%s: nothing was written", c.ref)
+				}
+			}
+		}
+		t.Logf("%s: log μ differs by %.2g, log mass by %.2g", f.Name, mu, mass)
+		if massLimit := map[facts.Output]float64{facts.Logits: 1e-13, facts.LogScore: 1e-6}[f.Output]; !(mu <= 1e-6 && mass <= massLimit) {
+			t.Errorf("%s: log μ differs by %.3g, log mass by %.3g", f.Name, mu, mass)
+		}
+	}
+}
+
+// TestOutletAgain gives the same bits to the same asks.
+func TestOutletAgain(t *testing.T) {
+	_, e := outlets(t, "fairytale", model.Options{})
+	target := Whole([]int{5, 17, 9, 99, 3, 42, 7, 1})
+	want, err := e.Table(t.Context(), target, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if _, err := e.Order(t.Context(), target, []int{0, 1, 2, 3, 4, 5, 6, 7}); err != nil { // calls of other shapes
+			t.Fatal(err)
+		}
+		got, err := e.Table(t.Context(), target, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want.LogMu {
+			if got.LogMu[i] != want.LogMu[i] || got.LogMass[i] != want.LogMass[i] {
+				t.Fatalf("entry %d is %v, was %v", i, got.LogMu[i], want.LogMu[i])
+			}
+		}
+	}
+}
+
+// TestOutletOfChangedLaw asks a model that was opened for log-probabilities for what
+// only rows can tell: it opens them.
+func TestOutletOfChangedLaw(t *testing.T) {
+	rows, outlet := outlets(t, "fairytale", model.Options{})
+	target := Whole([]int{5, 17, 9, 99})
+	temperature := 0.7
+	var got [2]*Table
+	for i, e := range []*Evaluator{rows, outlet} {
+		changed, err := New(e.model, Options{Draw: samplers.Draw{Temperature: &temperature}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[i], err = changed.Table(t.Context(), target, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range got[0].LogMu {
+		if got[0].LogMu[i] != got[1].LogMu[i] {
+			t.Fatalf("entry %d: %v from rows, %v", i, got[0].LogMu[i], got[1].LogMu[i])
+		}
+	}
+}
+
+// TestOutletWholeRows works out a fill that looks back with a model that was opened for
+// log-probabilities: from rows, to the same bits.
+func TestOutletWholeRows(t *testing.T) {
+	rows, outlet := outlets(t, "fairytale", model.Options{})
+	target := Whole([]int{5, 17, 9, 99})
+	s := mustSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2})
+	var exact [2]Exact
+	var plans [2]Result
+	for i, e := range []*Evaluator{rows, outlet} {
+		var err error
+		if exact[i], err = e.Exact(t.Context(), target, s); err != nil {
+			t.Fatal(err)
+		}
+		plans[i] = one(t, e, target, 0, Config{Form: Plans, Plans: 8, Draws: 4, Sampler: s, Seed: 1})
+		if (e.prober != nil) != (i == 1) {
+			t.Error("what the model is asked for was changed")
+		}
+	}
+	if exact[0].NegLog != exact[1].NegLog || plans[0].Nats.Mean != plans[1].Nats.Mean {
+		t.Errorf("%v and %v from rows, %v and %v", exact[0].NegLog, plans[0].Nats, exact[1].NegLog, plans[1].Nats)
+	}
+}

@@ -1,0 +1,123 @@
+package likelihood
+
+import (
+	"context"
+	"math"
+	"math/bits"
+
+	"mdmgen/samplers"
+)
+
+// atSteps returns the table of each step of a grid, step N being that of the call that
+// fills what is left. The last one asked for is kept.
+func (e *Evaluator) atSteps(ctx context.Context, t Target, mass bool, g samplers.Grid) func(step int) (*Table, error) {
+	var last *Table
+	at := -1
+	return func(k int) (*Table, error) {
+		if k == at {
+			return last, nil
+		}
+		lambda := g.Lambda[k]
+		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return lambda })
+		if err != nil {
+			return nil, err
+		}
+		last, at = tables[0], k
+		return last, nil
+	}
+}
+
+// dmpmLaw is that of DMPM on a time-conditioned network: in step k, asked at θ_k, each
+// masked position is revealed with probability p, and those that are one after the
+// other, in uniform order:
+//
+//	v_0 = g,  v_n(B) = (p/n)·Σ_{i∈B} v_{n−1}(B∖i)·μ^i(x_i | x_{B∖i}),  g'(B) = (1−p)^(d−|B|)·Σ_n v_n(B).
+//
+// It sums logarithms.
+func dmpmLaw(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
+	full := 1<<d - 1
+	g := make([]float64, full+1)
+	for a := 1; a <= full; a++ {
+		g[a] = math.Inf(-1)
+	}
+	var terms [MaxFree + 1]float64
+	for k, p := range s.Jump {
+		if p == 0 {
+			continue
+		}
+		t, err := at(k)
+		if err != nil {
+			return GridLaw{}, err
+		}
+		v, sums := g, make([][]float64, full+1)
+		for b, x := range g {
+			sums[b] = append(make([]float64, 0, d+1), x)
+		}
+		for n := 1; n <= d; n++ {
+			next := make([]float64, full+1)
+			for b := range next {
+				m := 0
+				for rest := b; rest != 0; rest &= rest - 1 {
+					i := bits.TrailingZeros(uint(rest))
+					from := b &^ (1 << i)
+					terms[m] = v[from] + t.LogMu[from*d+i]
+					m++
+				}
+				next[b] = logSum(terms[:m]) + math.Log(p/float64(n))
+				sums[b] = append(sums[b], next[b])
+			}
+			v = next
+		}
+		g = make([]float64, full+1)
+		for b := range g {
+			g[b] = logSum(sums[b])
+			if masked := d - bits.OnesCount(uint(b)); masked > 0 {
+				g[b] += float64(masked) * math.Log1p(-p)
+			}
+		}
+	}
+	law := GridLaw{Leave: -g[full]}
+	t, err := at(len(s.Jump))
+	if err != nil {
+		return GridLaw{}, err
+	}
+	law.Denoise = -logSum(t.filled(g))
+	return law, nil
+}
+
+// timedTrapezoidal is the trapezoidal plan's law on a time-conditioned network: whole
+// rows at the start and in the middle of every step.
+func (e *Evaluator) timedTrapezoidal(ctx context.Context, t Target, s samplers.Steps, w, floor float64) (GridLaw, error) {
+	d, n := len(t.Free), len(s.Jump)/2
+	rows := func(k int) (*RowTable, error) {
+		return e.rowsInto(ctx, t, false, k%2, func(int) float64 { return s.Grid.Lambda[k] })
+	}
+	first, err := rows(0)
+	if err != nil {
+		return GridLaw{}, err
+	}
+	tilt := first.tilt()
+	return trapezoidalLaw(d, s, tilt, func(k int) (halves, error) {
+		if k == n {
+			if s.Left() == 0 { // Nothing is left to fill.
+				return halves{mu: make([]float64, d<<d)}, nil
+			}
+			left, err := e.tablesAt(ctx, []Target{t}, false, func(int) float64 { return s.Grid.Lambda[2*n] })
+			if err != nil {
+				return halves{}, err
+			}
+			return halves{mu: left[0].tilted(tilt)}, nil
+		}
+		before := first
+		if first = nil; before == nil { // Its memory is that of other rows by now.
+			if before, err = rows(2 * k); err != nil {
+				return halves{}, err
+			}
+		}
+		now, err := rows(2*k + 1)
+		if err != nil {
+			return halves{}, err
+		}
+		return halves{mu: before.tilted(tilt), mix: newMixes(before, now, tilt, w, floor, k == 0)}, nil
+	})
+}

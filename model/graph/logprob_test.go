@@ -1,0 +1,166 @@
+package graph
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/facts"
+	"mdmgen/model/ort"
+)
+
+// logProbs runs a graph with the outlet of log-probabilities.
+func (c call) logProbs(t testing.TB, s *ort.Session, targets []int64) (logMu, logMass []float64) {
+	t.Helper()
+	ids, wanted := []int64{int64(c.rows), int64(len(c.ids) / c.rows)}, []int64{int64(c.rows), int64(len(c.positions) / c.rows)}
+	in := []ort.Tensor{{Name: "input_ids", Shape: ids, Int64: c.ids}, {Name: "positions", Shape: wanted, Int64: c.positions}, {Name: "targets", Shape: wanted, Int64: targets}}
+	if c.sigma != nil {
+		in = append(in, ort.Tensor{Name: "sigma", Shape: ids[:1], Float32: c.sigma})
+	}
+	logMu, logMass = make([]float64, len(targets)), make([]float64, len(targets))
+	if err := s.Run(t.Context(), in, []ort.Tensor{{Name: "log_mu", Shape: wanted, Float64: logMu}, {Name: "log_mass", Shape: wanted, Float64: logMass}}); err != nil {
+		t.Fatal(err)
+	}
+	return logMu, logMass
+}
+
+// logSum is log Σ e^x over the columns of a row that are not excluded.
+func logSum(row []float32, excluded []int) float64 {
+	top, sum := math.Inf(-1), 0.0
+	for pass := range 2 {
+		for a, x := range row {
+			switch {
+			case slices.Contains(excluded, a):
+			case pass == 0:
+				top = max(top, float64(x))
+			default:
+				sum += math.Exp(float64(x) - top)
+			}
+		}
+	}
+	return top + math.Log(sum)
+}
+
+// The outlet of log-probabilities says of a row what float64 arithmetic says of the
+// logits: for each family, from one position to several chunks of them, the last of
+// which overlaps, and whatever columns are excluded.
+func TestLogProbabilities(t *testing.T) {
+	large := inMemory(t, checkpointtest.Folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":64,"n_blocks":2,"n_heads":2}}`, "", checkpoint.F32, 5))
+	for _, v := range []struct {
+		name    string
+		c       *checkpoint.Checkpoint
+		padding []int
+		shapes  [][3]int // rows, length, wanted
+	}{
+		{"mdlm", published(t, "mdlm"), nil, [][3]int{{1, 1, 1}, {3, 9, 4}, {1, 20, 32}}},
+		{"radd", published(t, "radd"), []int{0, 17}, [][3]int{{2, 9, 4}}},
+		{"sedd", published(t, "sedd"), []int{3}, [][3]int{{2, 9, 4}}},
+		// A chunk holds 46 of its positions: one, one that is full, two, three, four.
+		{"90,000 tokens", large, []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 23}, {1, 64, 47}, {5, 20, 20}, {3, 64, 61}}},
+	} {
+		f, err := v.c.Facts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Padding = v.padding
+		rows, outlet := built(t, v.c, Options{}), built(t, v.c, Options{Outlet: LogProbability, Facts: &f})
+		r := rand.New(rand.NewPCG(7, 8))
+		excluded := f.Excluded()
+		for _, shape := range v.shapes {
+			one := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
+			targets := make([]int64, len(one.positions))
+			for i := range one.ids {
+				if one.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
+					one.ids[i] = r.Int64N(int64(f.Columns))
+				}
+			}
+			for i := range targets {
+				one.positions[i] = r.Int64N(int64(shape[1]))
+				for targets[i] = r.Int64N(int64(f.Columns)); slices.Contains(excluded, int(targets[i])); {
+					targets[i] = r.Int64N(int64(f.Columns))
+				}
+			}
+			if f.TimeConditioned {
+				one.sigma = []float32{0.3, 1.5}
+			}
+			logits := one.run(t, rows)
+			logMu, logMass := one.logProbs(t, outlet, targets)
+			for i, x := range targets {
+				row := logits[i*f.Columns : (i+1)*f.Columns]
+				norm := logSum(row, excluded)
+				if want := float64(row[x]) - norm; !(math.Abs(logMu[i]-want) <= 1e-6) {
+					t.Fatalf("%s, %v: position %d: log μ is %v, want %v", v.name, shape, i, logMu[i], want)
+				}
+				want, limit := 0.0, 1e-12
+				if f.Output == facts.LogScore {
+					want, limit = norm, 1e-6
+				}
+				if !(math.Abs(logMass[i]-want) <= limit) {
+					t.Fatalf("%s, %v: position %d: log mass is %v, want %v", v.name, shape, i, logMass[i], want)
+				}
+			}
+		}
+	}
+}
+
+// A row that has no softmax is told by NaN, and a token of weight 0 is none.
+func TestLogProbabilityOfBadRows(t *testing.T) {
+	dir := reftest.Data(t, "reference", "checkpoints", "radd")
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, v := range []struct {
+		name string
+		bias func(a int) float32 // of the head, at column a
+		want func(x float64) bool
+	}{
+		{"a logit is NaN", func(a int) float32 { return map[int]float32{7: nan}[a] }, math.IsNaN},
+		{"a logit is +Inf", func(a int) float32 { return map[int]float32{7: inf}[a] }, math.IsNaN},
+		{"all logits are −Inf", func(int) float32 { return -inf }, math.IsNaN},
+		{"the token's logit is −Inf", func(a int) float32 { return map[int]float32{5: -inf}[a] }, func(x float64) bool { return math.IsInf(x, -1) }},
+		{"another logit is −Inf", func(a int) float32 { return map[int]float32{7: -inf}[a] }, func(x float64) bool { return x < 0 && x > -50 }},
+	} {
+		f := folder(t, dir)
+		file, err := checkpoint.FileOf(f["model.safetensors"].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bias, ok := file.Tensor(headName + ".bias")
+		if !ok {
+			t.Fatal("no bias")
+		}
+		raw := make([]float32, bias.Shape[0])
+		for a := range raw {
+			raw[a] = v.bias(a)
+		}
+		data := bytes.Clone(f["model.safetensors"].Data)
+		putFloats(data[bias.Offset:], raw)
+		f["model.safetensors"].Data = data
+		s := built(t, inMemory(t, f), Options{Outlet: LogProbability})
+		logMu, logMass := call{rows: 1, ids: []int64{150, 3, 150}, positions: []int64{0, 2}}.logProbs(t, s, []int64{5, 5})
+		for i, x := range logMu {
+			if !v.want(x) || math.IsNaN(logMass[i]) != math.IsNaN(x) {
+				t.Errorf("%s: log μ is %v, log mass %v", v.name, x, logMass[i])
+			}
+		}
+	}
+}
+
+// A written folder holds the outlet, its weights in the one file of both graphs.
+func TestWriteLogProbabilities(t *testing.T) {
+	c := published(t, "mdlm-timecond")
+	dir := filepath.Join(t.TempDir(), "converted")
+	if err := Write(c, dir); err != nil {
+		t.Fatal(err)
+	}
+	one := call{rows: 1, ids: []int64{112, 3, 112}, positions: []int64{0, 2}, sigma: []float32{0.7}}
+	a, am := one.logProbs(t, session(t, ort.Source{Path: filepath.Join(dir, LogProbFile)}), []int64{5, 9})
+	b, bm := one.logProbs(t, built(t, c, Options{Outlet: LogProbability, Weights: Copied}), []int64{5, 9})
+	if !slices.Equal(a, b) || !slices.Equal(am, bm) {
+		t.Errorf("the written network gives %v and %v, the built one %v and %v", a, am, b, bm)
+	}
+}

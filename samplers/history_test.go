@@ -1,0 +1,221 @@
+package samplers_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestMix checks rows that were worked out by hand.
+func TestMix(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		p, prev, want []float64
+		w, floor      float64
+	}{
+		{"no weight", []float64{0.25, 0.75}, []float64{1, 0}, []float64{0.25, 0.75}, 0, 0.1},
+		{"extrapolation", []float64{0.5, 0.5}, []float64{0.6, 0.4}, []float64{0.4, 0.6}, 1, 0.1},
+		{"half of it", []float64{0.5, 0.3, 0.2}, []float64{0.4, 0.3, 0.3}, []float64{0.55, 0.3, 0.15}, 0.5, 0.1},
+		// 2p − p′ = (−0.2, 1.2) is cut at 0.1·0.3.
+		{"floor", []float64{0.3, 0.7}, []float64{0.8, 0.2}, []float64{0.03 / 1.23, 1.2 / 1.23}, 1, 0.1},
+		{"no floor", []float64{0.3, 0.7}, []float64{0.8, 0.2}, []float64{0, 1}, 1, 0},
+		{"floor of one", []float64{0.3, 0.7}, []float64{0.8, 0.2}, []float64{0.3 / 1.5, 1.2 / 1.5}, 1, 1},
+		{"impossible stays so", []float64{0, 1}, []float64{0.5, 0.5}, []float64{0, 1}, 1, 0.1},
+	} {
+		got := make([]float64, len(test.p))
+		samplers.Mix(got, test.p, test.prev, test.w, test.floor)
+		var sum float64
+		for i := range got {
+			sum += got[i]
+			if math.Abs(got[i]-test.want[i]) > 1e-15 {
+				t.Errorf("%s: %v, want %v", test.name, got, test.want)
+				break
+			}
+		}
+		if math.Abs(sum-1) > 1e-15 {
+			t.Errorf("%s: sums to %v", test.name, sum)
+		}
+		in := slices.Clone(test.p)
+		if samplers.Mix(in, in, test.prev, test.w, test.floor); !slices.Equal(in, got) {
+			t.Errorf("%s: in place %v, else %v", test.name, in, got)
+		}
+	}
+}
+
+// TestPickIsToken: of a row's probabilities Pick draws what Token draws of the row.
+func TestPickIsToken(t *testing.T) {
+	cool := 0.6
+	for _, d := range []samplers.Draw{{}, {Temperature: &cool, TopK: 3}, {TopP: 0.7}} {
+		c, err := samplers.NewCategorical(samplers.Vocabulary{Columns: 9, Mask: 8, Excluded: []int{2}}, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := samplers.NewStream(1, 2)
+		row, p := make([]float32, 9), make([]float64, 9)
+		for range 500 {
+			for i := range row {
+				row[i] = float32(4 * st.Float64())
+			}
+			w := st.Float64()
+			want, err := c.Token(row, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Probabilities(p, row); err != nil {
+				t.Fatal(err)
+			}
+			if got := samplers.Pick(p, w); got != want {
+				t.Fatalf("Pick %d, Token %d at w = %v of %v", got, want, w, p)
+			}
+		}
+	}
+	if got := samplers.Pick([]float64{0, 0}, 0.5); got != -1 {
+		t.Errorf("nothing to pick from: %d", got)
+	}
+	if got := samplers.Pick([]float64{0, 1, 1, 0}, 1-0x1p-53); got != 2 {
+		t.Errorf("the greatest uniform picks %d", got)
+	}
+}
+
+// lookingBack are samplers whose fill mixes rows.
+var lookingBack = []samplers.Options{
+	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: samplers.Draw{TopK: 4}},
+	{Sampler: "extrapolated-fhs", Steps: 3}, {Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs", Steps: 4, Floor: new(float64)},
+}
+
+// TestFillsLookBack follows runs fill by fill: each token is what Pick draws, with the
+// uniform of its position, from the mixture of the row on the canvas of this call and the
+// row on the canvas of the call before of the same sequence; whatever else is in the
+// batch, and with a network whose rows are shifted.
+func TestFillsLookBack(t *testing.T) {
+	for _, shift := range []bool{false, true} {
+		for _, timed := range []bool{false, true} {
+			for _, o := range lookingBack {
+				s, err := samplers.New(o, samplers.Conditions{TimeConditioned: timed})
+				if err != nil {
+					t.Fatal(err)
+				}
+				mixed := replay(t, s, newHashNet(timed), shift)
+				if mixed == 0 {
+					t.Errorf("%v, timed %v: no token was drawn from two rows", s, timed)
+				}
+			}
+		}
+	}
+}
+
+// replay returns the number of tokens that were drawn from two rows.
+func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
+	t.Helper()
+	canvas := slices.Repeat([]int{6}, 11)
+	canvas[0], canvas[4] = 3, 1
+	free := 9
+	cfg := net.config(s, 3)
+	cfg.Vocabulary.Shift = shift
+	category, err := samplers.NewCategorical(cfg.Vocabulary, s.Settings().Draw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// now and before are the canvas and the time of this call and of the one before.
+	type call struct {
+		ids   []int64
+		theta float64
+	}
+	now, before := make(map[uint64]call), make(map[uint64]call)
+	uniforms := make(map[uint64]map[int]float64)
+	for i := range uint64(8) {
+		ids := make([]int64, len(canvas))
+		st := samplers.NewStream(cfg.Seed, i)
+		for range free {
+			st.Float64()
+		}
+		uniforms[i] = make(map[int]float64)
+		for l, id := range canvas {
+			if ids[l] = int64(id); id == 6 {
+				uniforms[i][l] = st.Float64()
+			}
+		}
+		now[i] = call{ids: ids}
+	}
+	row := func(c call, l int) []float64 {
+		if shift {
+			l--
+		}
+		var sigma []float64
+		if net.timed {
+			sigma = []float64{c.theta}
+		}
+		out, _ := net.Logits(context.Background(), 1, c.ids, []int64{int64(l)}, sigma)
+		p := make([]float64, net.columns)
+		if err := category.Probabilities(p, out); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	count := 0
+	cfg.OnFill = func(f samplers.Fill) {
+		at := now[f.Index]
+		at.theta = f.Block.Theta
+		after := slices.Clone(at.ids)
+		for i, l := range f.Block.Positions {
+			p := row(at, l)
+			if w := f.Block.Weights; w != nil && w[i] > 0 {
+				count++
+				samplers.Mix(p, p, row(before[f.Index], l), w[i], f.Block.Floor)
+			}
+			if want := samplers.Pick(p, uniforms[f.Index][l]); f.Tokens[i] != want {
+				t.Errorf("%v: sequence %d, position %d: token %d, want %d", s, f.Index, l, f.Tokens[i], want)
+			}
+			after[l] = int64(f.Tokens[i])
+		}
+		before[f.Index], now[f.Index] = at, call{ids: after}
+	}
+	collect(t, net, repeat(canvas, 8), cfg)
+	return count
+}
+
+// TestTrapezoidalAsksTwice: a time-conditioned network is asked at the start of a step
+// even if its first half reveals nothing, and one without time is not.
+func TestTrapezoidalAsksTwice(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		s, err := samplers.New(samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, samplers.Conditions{TimeConditioned: timed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, _ := s.Steps()
+		const d, n = 4, 4000
+		var p samplers.Plan
+		var sum, squares float64
+		bare := 0
+		for i := range uint64(n) {
+			drawPlan(t, s, &p, 1, i, upTo(d))
+			for j, b := range p.Blocks {
+				if b.Theta != steps.Grid.Theta[b.Step] || b.Lambda != steps.Grid.Lambda[b.Step] {
+					t.Fatalf("half step %d is asked at λ = %v", b.Step, b.Lambda)
+				}
+				if len(b.Positions) == 0 {
+					bare++
+				}
+				if looks := b.Weights != nil; looks != (b.Step%2 == 1 && j > 0 && p.Blocks[j-1].Step == b.Step-1) || timed && b.Step%2 == 1 && !looks {
+					t.Fatalf("timed %v: half step %d of %+v: weights %v", timed, b.Step, p.Blocks, b.Weights)
+				}
+			}
+			x := float64(len(p.Blocks))
+			sum, squares = sum+x, squares+x*x
+		}
+		if (bare > 0) != timed {
+			t.Errorf("timed %v: %d calls reveal nothing", timed, bare)
+		}
+		want, _, err := s.ExpectedCalls(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := sum / n
+		if se := math.Sqrt((squares/n - mean*mean) / n); math.Abs(mean-want) > 4*se {
+			t.Errorf("timed %v: %v calls, expected %v ± %v", timed, mean, want, se)
+		}
+	}
+}

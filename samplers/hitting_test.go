@@ -1,0 +1,186 @@
+package samplers_test
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestExpectedEvents: events at d = 1024, T = log(d/0.01), δ = 0.01/d on the paper's grid,
+// from the sums over segments evaluated apart, and the number of reveals, which no
+// grid changes. The limit of small segments is d·log(λ_T/λ_δ) = 11814 for uniformization, and the
+// reveals for MATU.
+func TestExpectedEvents(t *testing.T) {
+	const d = 1024
+	T, delta := math.Log(d/0.01), 0.01/d
+	for _, test := range []struct {
+		steps                int
+		uniformization, matu float64
+	}{{32, 18765, 1670}, {64, 14448, 1284}, {128, 12992, 1143}, {512, 12087, 1052}} {
+		for name, want := range map[string]float64{"uniformization": test.uniformization, "matu": test.matu} {
+			s := mustNew(t, samplers.Options{Sampler: name, Steps: test.steps, T: &T, Delta: &delta})
+			got, ok := s.ExpectedEvents(d)
+			if !ok || math.Abs(got-want) > 0.5 {
+				t.Errorf("%s, %d segments: %.2f events, want %v", name, test.steps, got, want)
+			}
+			calls, _, err := s.ExpectedCalls(d)
+			if err != nil || math.Abs(calls-1023.99) > 0.005 {
+				t.Errorf("%s, %d segments: %v calls, %v", name, test.steps, calls, err)
+			}
+		}
+	}
+	if _, ok := mustNew(t, samplers.Options{Sampler: "dmpm"}).ExpectedEvents(d); ok {
+		t.Error("dmpm has events")
+	}
+}
+
+// TestEventsDrawn: the events of plans have the expected mean; those of uniformization
+// are Poisson, and so their variance is their mean.
+func TestEventsDrawn(t *testing.T) {
+	const n = 20000
+	for _, test := range []struct {
+		o samplers.Options
+		d int
+	}{
+		{samplers.Options{Sampler: "uniformization", Steps: 4}, 3}, {samplers.Options{Sampler: "uniformization", Grid: "uniform", Noise: "exp", Steps: 9}, 1},
+		{samplers.Options{Sampler: "matu", Steps: 3}, 4}, {samplers.Options{Sampler: "matu", Grid: "lambda", Steps: 50}, 20}, {samplers.Options{Sampler: "uniformization"}, 0},
+	} {
+		s := mustNew(t, test.o)
+		var p samplers.Plan
+		var sum, squares float64
+		for i := range uint64(n) {
+			drawPlan(t, s, &p, 17, i, upTo(test.d))
+			if p.Events < len(p.Blocks) {
+				t.Fatalf("%v: %d events, %d reveals", s, p.Events, len(p.Blocks))
+			}
+			x := float64(p.Events)
+			sum, squares = sum+x, squares+x*x
+		}
+		want, _ := s.ExpectedEvents(test.d)
+		mean := sum / n
+		variance := squares/n - mean*mean
+		if math.Abs(mean-want) > 4*math.Sqrt(variance/n) {
+			t.Errorf("%v: %.3f events, expected %.3f ± %.3f", s, mean, want, math.Sqrt(variance/n))
+		}
+		// The variance of a sample variance of a Poisson law is (μ + 2μ²)/n.
+		if s.Settings().Sampler == "uniformization" && math.Abs(variance-want) > 4*math.Sqrt((want+2*want*want)/n) {
+			t.Errorf("%v: events have variance %.3f, a Poisson law %.3f", s, variance, want)
+		}
+	}
+}
+
+// TestSingleIsFHS: with one seed, uniformization and MATU reveal the positions of FHS in its
+// order, at its λ times λ_T, and stop at λ_δ; DMPM reveals them in its order. On a network
+// without time that gives FHS's tokens.
+func TestSingleIsFHS(t *testing.T) {
+	T, delta := 5.0, 0.01
+	fhs := mustNew(t, samplers.Options{})
+	for _, name := range []string{"uniformization", "matu", "dmpm"} {
+		s := mustNew(t, samplers.Options{Sampler: name, Steps: 6, T: &T, Delta: &delta, Finish: "leave"})
+		steps, _ := s.Steps()
+		var p, q samplers.Plan
+		full := 0
+		for i := range uint64(50) {
+			drawPlan(t, s, &p, 3, i, upTo(12))
+			drawPlan(t, fhs, &q, 3, i, upTo(12))
+			for j, b := range p.Blocks {
+				hit := q.Blocks[j]
+				if !slices.Equal(b.Positions, hit.Positions) {
+					t.Fatalf("%s: block %d reveals %v, FHS %v", name, j, b.Positions, hit.Positions)
+				}
+				want := hit.Lambda * steps.Grid.Lambda[0]
+				if name == "dmpm" {
+					want = steps.Grid.Lambda[b.Step]
+				}
+				if b.Lambda != want || b.Lambda > steps.Grid.Lambda[b.Step] || b.Lambda < steps.Grid.Lambda[b.Step+1] {
+					t.Fatalf("%s: asked at λ = %v in segment %d, want %v", name, b.Lambda, b.Step, want)
+				}
+			}
+			if len(p.Left) == 0 {
+				full++
+			}
+		}
+		if full == 0 && name != "dmpm" {
+			t.Errorf("%s: every plan left something", name)
+		}
+	}
+	net := newHashNet(false)
+	seqs := repeat(slices.Repeat([]int{6}, 5), 40)
+	want, _ := collect(t, net, seqs, net.config(fhs, 4))
+	s := mustNew(t, samplers.Options{Sampler: "matu", Steps: 20})
+	got, totals := collect(t, net, seqs, net.config(s, 4))
+	same, events := 0, 0
+	for i, r := range got {
+		events += r.Events
+		if r.FinishCalls == 0 {
+			same++
+			if !slices.Equal(r.IDs, want[i].IDs) {
+				t.Errorf("sequence %d: %v, FHS has %v", i, r.IDs, want[i].IDs)
+			}
+		}
+	}
+	if same < 30 || events != totals.Events || events <= totals.Calls {
+		t.Errorf("%d of 40 sequences finished; %d events, totals %+v", same, events, totals)
+	}
+}
+
+// TestEventsNeedBothEnds: the bound on the rate is infinite at θ = 0, and events from
+// θ = ∞ never end.
+func TestEventsNeedBothEnds(t *testing.T) {
+	inf, zero, tiny := math.Inf(1), 0.0, 1e-12
+	for _, test := range []struct {
+		o    samplers.Options
+		want string
+	}{
+		{samplers.Options{Sampler: "uniformization", Grid: "lambda", Delta: &zero}, "delta is 0"},
+		{samplers.Options{Sampler: "matu", Grid: "theta:3,1,0"}, "delta is 0"},
+		{samplers.Options{Sampler: "matu", Grid: "lambda", T: &inf}, "T is infinite"},
+		{samplers.Options{Sampler: "uniformization", Grid: "lambda:1,0.5"}, "T is infinite"},
+		{samplers.Options{Sampler: "uniformization", Grid: "uniform", Steps: 1, Delta: &tiny}, "events a position"},
+		{samplers.Options{Sampler: "uniformization", Delta: &zero}, "delta is 0"},
+	} {
+		_, err := samplers.New(test.o, samplers.Conditions{})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
+		}
+	}
+	for _, noise := range samplers.Noises() {
+		for _, name := range []string{"uniformization", "matu", "dmpm", "trapezoidal"} {
+			for _, grid := range []string{"", "uniform", "lambda", "paper", "cos2", "cosine"} {
+				for _, timed := range []bool{false, true} {
+					if timed && noise == "linear" && (name == "dmpm" || name == "trapezoidal") {
+						continue // It ends at T = ∞, where the network has no row.
+					}
+					if _, err := samplers.New(samplers.Options{Sampler: name, Grid: grid}, samplers.Conditions{Noise: noise, TimeConditioned: timed}); err != nil {
+						t.Errorf("%s on %q with the %s noise: %v", name, grid, noise, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPlanIsReusable: the memory of a plan that was drawn before changes nothing.
+func TestPlanIsReusable(t *testing.T) {
+	var used samplers.Plan
+	for _, o := range append(slices.Clone(everySampler), lookingBack...) {
+		for _, timed := range []bool{false, true} {
+			s, err := samplers.New(o, samplers.Conditions{TimeConditioned: timed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range []int{30, 3} {
+				var fresh samplers.Plan
+				drawPlan(t, s, &fresh, 1, 1, upTo(d))
+				drawPlan(t, s, &used, 1, 1, upTo(d))
+				if len(fresh.Blocks) != len(used.Blocks) || len(fresh.Blocks) > 0 && !reflect.DeepEqual(fresh.Blocks, used.Blocks) || fresh.Events != used.Events {
+					t.Errorf("%v: %+v, on used memory %+v", s, fresh.Blocks, used.Blocks)
+				}
+			}
+		}
+	}
+}

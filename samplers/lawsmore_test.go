@@ -1,0 +1,189 @@
+package samplers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// furtherLaw is the exact law of a sampler on a world, by enumeration.
+type furtherLaw struct {
+	Sampler  string `json:"sampler"`
+	Settings struct {
+		Grid            string    `json:"grid"`
+		ForwardTimes    []float64 `json:"forward_times"`
+		MaskedFractions []float64 `json:"masked_fractions"`
+		Sizes           []int     `json:"sizes"`
+		Floor           float64   `json:"floor"`
+	} `json:"settings"`
+	Law                []float64 `json:"law"`
+	LawDenoised        []float64 `json:"law_denoised"`
+	ExpectedCalls      *float64  `json:"expected_calls"`
+	ExpectedCandidates *float64  `json:"expected_candidates"`
+}
+
+// list writes values as an option reads them back, to the last bit.
+func list[T int | float64](prefix string, x []T) string {
+	var items []string
+	for _, v := range x {
+		items = append(items, strconv.FormatFloat(float64(v), 'g', -1, 64))
+	}
+	return prefix + strings.Join(items, ",")
+}
+
+// options are those of the sampler whose law it is, false where there is none.
+func (l *furtherLaw) options() (samplers.Options, bool) {
+	o := samplers.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes)}
+	switch l.Sampler {
+	case "uniformization", "matu", "dmpm":
+	case "truncated_tau_unnormalised":
+		o.Sampler, o.Scores = "truncated-tau-leaping", samplers.ScoresRaw
+	case "tau_any_unnormalised":
+		o.Sampler, o.Scores = "tau-leaping", samplers.ScoresRaw
+	case "euler_unnormalised":
+		o.Sampler, o.Scores = "euler", samplers.ScoresRaw
+	case "trapezoid_plan":
+		o = samplers.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &l.Settings.Floor}
+	case "tweedie":
+		o.Grid = list("lambda:", l.Settings.MaskedFractions)
+	case "fhs_extrapolated_count":
+		o = samplers.Options{Sampler: "extrapolated-fhs", Sizes: list("", l.Settings.Sizes), Floor: new(float64)}
+	case "fhs_paired":
+		o = samplers.Options{Sampler: "paired-fhs", Sizes: list("", l.Settings.Sizes), Floor: &l.Settings.Floor}
+	case "fhs_parallel":
+		o = samplers.Options{Sampler: "parallel-fhs", Sizes: list("", l.Settings.Sizes)}
+	default:
+		return o, false
+	}
+	return o, true
+}
+
+// scoreNet is a world as a score network: its rows have the mass
+// c = 1 + ((s+3l) mod 7 − 3)/10, s being the index of the state and l the position.
+type scoreNet struct {
+	*world.World
+	asked []string
+}
+
+func stateMass(state, position int) float64 { return 1 + float64((state+3*position)%7-3)/10 }
+
+func (n *scoreNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	out, err := n.World.Logits(ctx, rows, ids, positions, sigma)
+	length, wanted, columns := len(ids)/rows, len(positions)/rows, n.Facts().Columns
+	for r := range rows {
+		canvas := make([]int, length)
+		for l := range canvas {
+			canvas[l] = int(ids[r*length+l])
+		}
+		n.asked = append(n.asked, fmt.Sprint(canvas))
+		for j, l := range positions[r*wanted : (r+1)*wanted] {
+			c := math.Log(stateMass(n.State(canvas), int(l)))
+			for a := range columns {
+				out[(r*wanted+j)*columns+a] += float32(c)
+			}
+		}
+	}
+	return out, err
+}
+
+// TestFurtherLaws compares samples of the samplers of the theory, on a world without
+// time and one with it, with laws that were enumerated elsewhere: final states by
+// chi-square, calls and events by their means.
+func TestFurtherLaws(t *testing.T) {
+	const most = 300 // Tests of both files, for Bonferroni.
+	for _, name := range []string{"markov4-sharp", "timed3"} {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(reftest.Shared(t, "reference", "laws-more", name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var file struct {
+				Laws []furtherLaw `json:"laws"`
+			}
+			if err := json.Unmarshal(data, &file); err != nil {
+				t.Fatal(err)
+			}
+			w, err := world.Open(reftest.Shared(t, "reference", "laws", name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := make(map[string]int)
+			for i := range file.Laws {
+				l := &file.Laws[i]
+				o, ok := l.options()
+				// Enough of the kinds that other tests have too.
+				if !ok || seen[l.Sampler] >= 6 && (l.Sampler == "tweedie" || l.Sampler == "fhs_parallel") {
+					continue
+				}
+				seen[l.Sampler]++
+				if l.Law != nil {
+					o.Finish = "leave"
+					l.check(t, w, o, l.Law, most)
+					o.Finish = "denoise"
+				}
+				l.check(t, w, o, spread(w, l.LawDenoised), most)
+			}
+			if len(seen) < 10 {
+				t.Errorf("laws of %v only", seen)
+			}
+		})
+	}
+}
+
+func (l *furtherLaw) check(t *testing.T, w *world.World, o samplers.Options, law []float64, tests int) {
+	t.Helper()
+	const n = lawDraws / 2
+	cond := conditions(w)
+	cond.LogScores = o.Scores != ""
+	s, err := samplers.New(o, cond)
+	if err != nil {
+		t.Fatalf("%s: %v", l.Sampler, err)
+	}
+	cfg := config(w, s, 1)
+	var net samplers.Network = w
+	if cond.LogScores {
+		net, cfg.LogMass = &scoreNet{World: w}, func(norm, _ float64) float64 { return norm }
+	}
+	counts := make([]int, len(law))
+	var calls, callsSquared, events, eventsSquared float64
+	if _, err := samplers.Sample(context.Background(), net, repeat(allMask(w), n), cfg, func(r samplers.Result) error {
+		counts[w.State(r.IDs)]++
+		x, y := float64(r.Calls+r.FinishCalls), float64(r.Events)
+		calls, callsSquared, events, eventsSquared = calls+x, callsSquared+x*x, events+y, eventsSquared+y*y
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	label := fmt.Sprintf("%s %+v %s", l.Sampler, l.Settings, o.Finish)
+	if p := goodness(counts, law); p < familyLevel/float64(tests) {
+		t.Errorf("%s: chi-square p = %.3g over %d samples", label, p, n)
+	}
+	mean := func(what string, sum, squares, want float64) {
+		m := sum / n
+		if se := math.Sqrt(max(squares/n-m*m, 0) / n); math.Abs(m-want) > 4*se+1e-9 {
+			t.Errorf("%s: %.5f %s, expected %.5f ± %.5f", label, m, what, want, se)
+		}
+	}
+	if l.ExpectedCandidates != nil {
+		mean("events", events, eventsSquared, *l.ExpectedCandidates)
+		if got, _ := s.ExpectedEvents(w.Facts().Length); math.Abs(got-*l.ExpectedCandidates) > 1e-9 {
+			t.Errorf("%s: expects %v events, want %v", label, got, *l.ExpectedCandidates)
+		}
+	}
+	if l.ExpectedCalls != nil && o.Finish != "leave" {
+		mean("calls", calls, callsSquared, *l.ExpectedCalls)
+		got, finish, err := s.ExpectedCalls(w.Facts().Length)
+		if err != nil || math.Abs(got+finish-*l.ExpectedCalls) > 1e-12 {
+			t.Errorf("%s: expects %v calls and %v, %v, want %v in all", label, got, finish, err, *l.ExpectedCalls)
+		}
+	}
+}

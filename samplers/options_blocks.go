@@ -1,0 +1,61 @@
+package samplers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+)
+
+// blocks makes the samplers that reveal FHS's order in groups.
+func (s *Sampler) blocks(o Options, c Conditions) error {
+	p, err := parseSizes(o.Sizes)
+	if err != nil {
+		return err
+	}
+	s.settings.Sizes = cmp.Or(o.Sizes, "equal")
+	if p.curve == GridProfile {
+		if err := checkProfile(o.Profile); err != nil {
+			return err
+		}
+		p.profile = slices.Clone(o.Profile)
+	}
+	if p.sizes == nil {
+		p.steps, p.known = cmp.Or(o.Steps, DefaultSteps), new(sync.Map)
+		s.settings.Steps = p.steps
+	}
+	if s.settings.Sampler == "parallel-fhs" {
+		s.law = p
+		return nil
+	}
+	most := 1.0
+	if c.TimeConditioned && !c.InfiniteSigma {
+		noise, err := ParseNoise(c.Noise)
+		if err != nil {
+			return err
+		}
+		_, end := noise.Range()
+		if math.IsInf(end, 1) {
+			end = defaultT
+		}
+		most = masked(end)
+	}
+	s.law = lookBack{p, s.settings.Sampler == "paired-fhs", s.floor(o), most}
+	return nil
+}
+
+// parseSizes reads the sizes of groups; steps is not yet set.
+func parseSizes(text string) (parallelFHS, error) {
+	switch text {
+	case "", "equal":
+		return parallelFHS{curve: GridLambda}, nil
+	case string(GridCos2), string(GridCosine), string(GridProfile):
+		return parallelFHS{curve: GridKind(text)}, nil
+	}
+	list, err := parseInts(text, 1)
+	if err != nil {
+		return parallelFHS{}, fmt.Errorf("samplers: sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)
+	}
+	return parallelFHS{sizes: list}, nil
+}

@@ -1,0 +1,194 @@
+package samplers_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// profile is a loss profile of four positions: that of the reference world
+// markov4-sharp, to four digits.
+var profile = []float64{0.9976, 0.8715, 0.7830, 0.7148}
+
+// TestTheorySettings: the records of the samplers of the theory, defaults filled in.
+func TestTheorySettings(t *testing.T) {
+	half := 0.5
+	for _, test := range []struct {
+		o      samplers.Options
+		scores bool
+		want   string
+	}{
+		{samplers.Options{Sampler: "uniformization", Kappa: 1}, false, `{"sampler":"uniformization","grid":"paper","steps":5,"kappa":1,"T":5,"delta":0.01,"finish":"denoise","changes_law":false}`},
+		{samplers.Options{Sampler: "aatu", Grid: "uniform", Steps: 2, Noise: "loglinear"}, false, `{"sampler":"matu","grid":"uniform","steps":2,"noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","changes_law":false}`},
+		{samplers.Options{Sampler: "dmpm", Steps: 3, Finish: "leave"}, false, `{"sampler":"dmpm","grid":"uniform","steps":3,"noise":"exp","T":5,"delta":0.01,"finish":"leave","changes_law":false}`},
+		{samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, false, `{"sampler":"trapezoidal","grid":"lambda","steps":3,"T":"inf","delta":0,"floor":0.1,"finish":"denoise","changes_law":false}`},
+		{samplers.Options{Sampler: "trapezoidal", Grid: "profile", Steps: 3, Profile: profile, Floor: new(float64)}, false, `{"sampler":"trapezoidal","grid":"profile","steps":3,"T":"inf","delta":0,"floor":0,"finish":"denoise","changes_law":false}`},
+		{samplers.Options{Sampler: "extrapolated-fhs", Sizes: "cos2", Steps: 9, Floor: &half}, false, `{"sampler":"extrapolated-fhs","steps":9,"sizes":"cos2","floor":0.5,"changes_law":false}`},
+		{samplers.Options{Sampler: "paired-fhs", Sizes: "2,2"}, false, `{"sampler":"paired-fhs","sizes":"2,2","floor":0.1,"changes_law":false}`},
+		{samplers.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","changes_law":false}`},
+		{samplers.Options{Sampler: "ddpm", Grid: "lambda"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","changes_law":false}`},
+	} {
+		s, err := samplers.New(test.o, samplers.Conditions{LogScores: test.scores})
+		if err != nil {
+			t.Errorf("%+v: %v", test.o, err)
+			continue
+		}
+		if got, err := json.Marshal(s.Settings()); err != nil || string(got) != test.want {
+			t.Errorf("%+v: %s, %v\nwant %s", test.o, got, err, test.want)
+		}
+	}
+	s := mustNew(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3})
+	if steps, ok := s.Steps(); !ok || steps.Rule != samplers.RuleTrapezoidal || steps.Grid.Steps() != 6 || math.Abs(steps.Grid.Lambda[1]-5.0/6) > 1e-15 {
+		t.Errorf("half steps %+v", steps)
+	}
+}
+
+// TestTheoryOptionErrors: wrong and unused options are refused with one line that
+// names them.
+func TestTheoryOptionErrors(t *testing.T) {
+	two, nan := 2.0, math.NaN()
+	for _, test := range []struct {
+		o    samplers.Options
+		want string
+	}{
+		{samplers.Options{Sampler: "trapezoidal", Floor: &two}, "floor is 2"},
+		{samplers.Options{Sampler: "trapezoidal", Floor: &nan}, "floor is NaN"},
+		{samplers.Options{Sampler: "tweedie", Floor: new(float64)}, "does not use floor"},
+		{samplers.Options{Sampler: "tweedie", Scores: "cooked"}, `"cooked"`},
+		{samplers.Options{Sampler: "tau", Tau: "one", Scores: "raw"}, "does not use scores"},
+		{samplers.Options{Sampler: "dmpm", Scores: "raw"}, "does not use scores"},
+		{samplers.Options{Sampler: "uniformization", Noise: "exp"}, "does not use noise"},
+		{samplers.Options{Sampler: "uniformization", Kappa: 0.1, Steps: 3}, "does not use steps"},
+		{samplers.Options{Sampler: "trapezoidal", Kappa: 0.1}, "does not use kappa"},
+		{samplers.Options{Sampler: "paired-fhs", Sizes: "1,2", Steps: 3}, "does not use steps"},
+		{samplers.Options{Sampler: "paired-fhs", Grid: "lambda"}, "does not use grid"},
+		{samplers.Options{Sampler: "tweedie", Grid: "profile"}, "no loss profile"},
+		{samplers.Options{Sampler: "parallel-fhs", Sizes: "profile"}, "no loss profile"},
+		{samplers.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: []float64{1, nan}}, "with 1 visible is NaN"},
+		{samplers.Options{Sampler: "tweedie", Grid: "profile", Profile: []float64{-1}}, "with 0 visible is -1"},
+		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Profile: profile}, "leave it out"},
+		{samplers.Options{Profile: profile}, "leave it out"},
+	} {
+		_, err := samplers.New(test.o, samplers.Conditions{LogScores: true})
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
+		}
+	}
+}
+
+// TestProfileGrid: the grid named profile is the best one of the profile, taken to the
+// ends that the sampler has.
+func TestProfileGrid(t *testing.T) {
+	best, _ := samplers.BestGrid(profile, 3)
+	s := mustNew(t, samplers.Options{Sampler: "tweedie", Grid: "profile", Profile: profile, Steps: 3})
+	if steps, _ := s.Steps(); !slices.Equal(steps.Grid.Lambda, best) {
+		t.Errorf("grid %v, want %v", steps.Grid.Lambda, best)
+	}
+	T, delta := 3.0, 0.1
+	s = mustNew(t, samplers.Options{Sampler: "euler", Grid: "profile", Profile: profile, Steps: 3, T: &T, Delta: &delta})
+	steps, _ := s.Steps()
+	first, last := -math.Expm1(-T), -math.Expm1(-delta)
+	for k, x := range best {
+		if want := last + (first-last)*x; math.Abs(steps.Grid.Lambda[k]-want) > 1e-15 {
+			t.Errorf("λ_%d = %v, want %v", k, steps.Grid.Lambda[k], want)
+		}
+	}
+}
+
+// TestProfileSizes: sizes are the best ones for as many positions as are free, the
+// loss being a function of the visible fraction; they do not depend on what was asked
+// before, or by whom.
+func TestProfileSizes(t *testing.T) {
+	sizes := func(s *samplers.Sampler, d int) []int {
+		var p samplers.Plan
+		drawPlan(t, s, &p, 1, 1, upTo(d))
+		var out []int
+		for _, b := range p.Blocks {
+			out = append(out, len(b.Positions))
+		}
+		return out
+	}
+	for _, name := range []string{"parallel-fhs", "extrapolated-fhs", "paired-fhs"} {
+		s := mustNew(t, samplers.Options{Sampler: name, Sizes: "profile", Profile: profile, Steps: 3})
+		// Twice as finely spaced, the loss is linear between the values of the profile.
+		fine := []float64{profile[0], (profile[0] + profile[1]) / 2, profile[1], (profile[1] + profile[2]) / 2, profile[2], (profile[2] + profile[3]) / 2, profile[3]}
+		for d, c := range map[int][]float64{4: profile, 7: fine, 2: {profile[0], profile[3]}, 1: profile[:1]} {
+			want, _ := samplers.BestSizes(c, 3)
+			var wait sync.WaitGroup
+			for range 3 {
+				wait.Go(func() {
+					if got := sizes(s, d); !slices.Equal(got, want) {
+						t.Errorf("%s, d = %d: sizes %v, want %v", name, d, got, want)
+					}
+				})
+			}
+			wait.Wait()
+			if calls, _, err := s.ExpectedCalls(d); err != nil || calls != float64(len(want)) {
+				t.Errorf("%s, d = %d: expects %v calls, %v, want %d", name, d, calls, err, len(want))
+			}
+		}
+	}
+	want, _ := samplers.BestSizes(slices.Repeat([]float64{2}, 6), 2)
+	if got := sizes(mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: []float64{2}, Steps: 2}), 6); !slices.Equal(got, want) {
+		t.Errorf("a profile of one value: sizes %v, want %v", got, want)
+	}
+}
+
+// TestLookBackTimes: extrapolated and paired FHS ask a time-conditioned network at λ = m/d,
+// and at the end of its noise where it has no row at λ = 1.
+func TestLookBackTimes(t *testing.T) {
+	for _, test := range []struct {
+		c     samplers.Conditions
+		first float64
+	}{
+		{samplers.Conditions{TimeConditioned: true, InfiniteSigma: true}, 1},
+		{samplers.Conditions{TimeConditioned: true}, -math.Expm1(-5)},
+		{samplers.Conditions{TimeConditioned: true, Noise: "loglinear"}, 1 - 1e-3},
+	} {
+		for _, name := range []string{"extrapolated-fhs", "paired-fhs"} {
+			s, err := samplers.New(samplers.Options{Sampler: name, Sizes: "2,1,3"}, test.c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var p samplers.Plan
+			drawPlan(t, s, &p, 1, 1, upTo(6))
+			for i, want := range []float64{test.first, 4.0 / 6, 3.0 / 6} {
+				if b := p.Blocks[i]; math.Abs(b.Lambda-want) > 1e-12 {
+					t.Errorf("%s: block %d is asked at λ = %v, want %v", name, i, b.Lambda, want)
+				}
+			}
+		}
+	}
+}
+
+// TestLookBackWeights checks weights and rows ahead of both forms.
+func TestLookBackWeights(t *testing.T) {
+	for _, test := range []struct {
+		name, sizes string
+		want        [][]float64
+	}{
+		{"extrapolated-fhs", "2,3,1,2", [][]float64{nil, {0, 0.5, 1}, nil, {0, 1}}},
+		{"extrapolated-fhs", "1,1,1", [][]float64{nil, nil, nil}},
+		{"paired-fhs", "2,2,1,3,4", [][]float64{nil, {0.5, 0.5}, nil, {1, 1, 1}, nil}},
+		{"paired-fhs", "1,1,1", [][]float64{nil, nil, nil}},
+		{"paired-fhs", "1,2", [][]float64{nil, {0.5, 0.5}}},
+	} {
+		s := mustNew(t, samplers.Options{Sampler: test.name, Sizes: test.sizes})
+		d := 0
+		for _, size := range strings.Split(test.sizes, ",") {
+			d += int(size[0] - '0')
+		}
+		var p samplers.Plan
+		drawPlan(t, s, &p, 1, 1, upTo(d))
+		for i, b := range p.Blocks {
+			if !slices.Equal(b.Weights, test.want[i]) || (b.Weights == nil) != (test.want[i] == nil) || b.Weights != nil && b.Floor != samplers.DefaultFloor {
+				t.Errorf("%s %s: block %d has weights %v, floor %v, want %v", test.name, test.sizes, i, b.Weights, b.Floor, test.want[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package samplers_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// rawChain is the law of raw scores of mass stateMass, worked out state by state:
+// stays(k, c) is the probability that a position of mass c stays masked in step k.
+func rawChain(w *world.World, g samplers.Grid, denoise bool, stays func(k int, c float64) float64) []float64 {
+	d, v := w.Facts().Length, w.Facts().Columns
+	states := 1
+	for range d {
+		states *= v + 1
+	}
+	law := make([]float64, states)
+	law[states-1] = 1
+	mu := make([]float64, v)
+	for k := 0; k <= g.Steps(); k++ {
+		if k == g.Steps() && !denoise {
+			break
+		}
+		next := make([]float64, states)
+		for s, p := range law {
+			// The outcomes of the positions of s are independent.
+			cells := map[int]float64{s: p}
+			for l := range d {
+				if !w.Mu(mu, s, l, g.Lambda[k]) {
+					continue
+				}
+				stay := 0.0
+				if k < g.Steps() {
+					stay = stays(k, stateMass(s, l))
+				}
+				place := 1
+				for range d - 1 - l {
+					place *= v + 1
+				}
+				spread := make(map[int]float64)
+				for to, q := range cells {
+					spread[to] += q * stay
+					for a, m := range mu {
+						spread[to-(v-a)*place] += q * (1 - stay) * m
+					}
+				}
+				cells = spread
+			}
+			for to, q := range cells {
+				next[to] += q
+			}
+		}
+		law = next
+	}
+	return law
+}
+
+// TestRawScores compares raw scores with the law that is worked out state by state, in
+// two worlds, each sampler with masks left and filled, and counts calls: before the
+// finishing one never two on the same canvas where the network has no time.
+func TestRawScores(t *testing.T) {
+	T, delta := 3.0, 0.05
+	const tests = 2 * 2 * 3
+	for _, i := range []int{0, 1} {
+		w, _ := openWorld(t, i)
+		for _, o := range []samplers.Options{
+			{Sampler: "truncated-tau", Steps: 4}, {Sampler: "tau-leaping", Steps: 4}, {Sampler: "euler", Steps: 12},
+		} {
+			o.T, o.Delta, o.Scores = &T, &delta, samplers.ScoresRaw
+			plain := o
+			plain.Scores = ""
+			steps, _ := newSampler(t, w, plain).Steps()
+			stays := func(k int, c float64) float64 {
+				switch g := steps.Grid; o.Sampler {
+				case "truncated-tau":
+					return math.Pow(g.Lambda[k+1]/g.Lambda[k], c)
+				case "tau-leaping":
+					return math.Exp(-c * (g.Theta[k] - g.Theta[k+1]) / math.Expm1(g.Theta[k]))
+				default:
+					return 1 - c*steps.Jump[k]
+				}
+			}
+			for _, finish := range []string{"leave", "denoise"} {
+				o.Finish = finish
+				cond := conditions(w)
+				cond.LogScores = true
+				s, err := samplers.New(o, cond)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := config(w, s, 4)
+				cfg.LogMass = func(norm, _ float64) float64 { return norm }
+				law := rawChain(w, steps.Grid, finish == "denoise", stays)
+				counts := make([]int, len(law))
+				if _, err := samplers.Sample(context.Background(), &scoreNet{World: w}, repeat(allMask(w), lawDraws), cfg, func(r samplers.Result) error {
+					counts[w.State(r.IDs)]++
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if p := goodness(counts, law); p < familyLevel/tests {
+					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
+				}
+				net := &scoreNet{World: w}
+				cfg.Batch = 1
+				if _, err := samplers.Sample(context.Background(), net, repeat(allMask(w), 200), cfg, func(r samplers.Result) error {
+					if r.Calls+r.FinishCalls != len(net.asked) {
+						t.Errorf("%v: %d+%d calls on %v", s, r.Calls, r.FinishCalls, net.asked)
+					} else if distinct := slices.Compact(slices.Clone(net.asked[:r.Calls])); !w.Facts().TimeConditioned && len(distinct) != r.Calls {
+						t.Errorf("%v: %d calls on %v", s, r.Calls, net.asked)
+					}
+					net.asked = nil
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// TestRawScoresOfMassOne are the sampler itself, sample for sample, also in batches.
+func TestRawScoresOfMassOne(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		for _, o := range []samplers.Options{
+			{Sampler: "tweedie", Steps: 9}, {Sampler: "euler", Steps: 30, Finish: "leave"}, {Sampler: "tau-leaping", Grid: "paper", Steps: 5}, {Sampler: "tweedie", Steps: 3, Draw: samplers.Draw{TopK: 2}},
+		} {
+			cond := samplers.Conditions{TimeConditioned: timed, LogScores: true}
+			plain, err := samplers.New(o, cond)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Scores = samplers.ScoresRaw
+			raw, err := samplers.New(o, cond)
+			if err != nil {
+				t.Fatal(err)
+			}
+			net := newHashNet(timed)
+			want, _ := collect(t, net, slices.Values(mixed()), net.config(plain, 1))
+			for _, batch := range []int{1, 4, 64} {
+				cfg := net.config(raw, batch)
+				cfg.LogMass = func(float64, float64) float64 { return 0 }
+				if got, totals := collect(t, net, slices.Values(mixed()), cfg); !sameIDs(got, want) || totals.Sequences != len(want) {
+					t.Errorf("%v, timed %v, batch %d: ids differ from those of %v", raw, timed, batch, plain)
+				}
+			}
+			if net.bad != "" {
+				t.Errorf("%v: the network was handed %s", raw, net.bad)
+			}
+		}
+	}
+}
+
+// TestRawScoresErrors: what raw scores cannot do is refused by name.
+func TestRawScoresErrors(t *testing.T) {
+	raw := samplers.Options{Sampler: "euler", Scores: samplers.ScoresRaw, Steps: 4}
+	if _, err := samplers.New(raw, samplers.Conditions{}); err == nil || !strings.Contains(err.Error(), "normalised by construction") {
+		t.Errorf("a network without scores: error %v", err)
+	}
+	s, err := samplers.New(raw, samplers.Conditions{LogScores: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Settings(); got.Scores != "raw" {
+		t.Errorf("settings %+v", got)
+	}
+	if _, ok := s.Steps(); ok {
+		t.Error("raw scores have probabilities of their own")
+	}
+	if err := s.Plan(new(samplers.Plan), samplers.NewStream(1, 1), upTo(3)); err == nil || !strings.Contains(err.Error(), "no plan") {
+		t.Errorf("a plan of raw scores: error %v", err)
+	}
+	if _, _, err := s.ExpectedCalls(3); err == nil {
+		t.Error("raw scores have expected calls")
+	}
+	net := newHashNet(false)
+	cfg := net.config(s, 1)
+	sample := func() error {
+		_, err := samplers.Sample(context.Background(), net, repeat([]int{6, 6}, 1), cfg, func(samplers.Result) error { return nil })
+		return err
+	}
+	if err := sample(); err == nil || !strings.Contains(err.Error(), "LogMass") {
+		t.Errorf("no LogMass: error %v", err)
+	}
+	for want, mass := range map[string]float64{"mass 20.0855": 3, "mass of the scores is +Inf": math.Inf(1), "mass of the scores is NaN": math.NaN()} {
+		cfg.LogMass = func(float64, float64) float64 { return mass }
+		if err := sample(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "sequence 0, position 0") {
+			t.Errorf("log-mass %v: error %v", mass, err)
+		}
+	}
+	bad := errors.New("broken")
+	net.fail = func(int) error { return bad }
+	if err := sample(); !errors.Is(err, bad) {
+		t.Errorf("a network that fails: error %v", err)
+	}
+}

@@ -1,0 +1,67 @@
+package samplers_test
+
+import (
+	"math"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestPlanRevealed checks that plans given that nothing is left reveal everything, each
+// position in a step with the probability w_k/(1−S_N), and that their probability is that of
+// plans that leave nothing.
+func TestPlanRevealed(t *testing.T) {
+	free := []int{0, 2, 3}
+	for _, o := range []samplers.Options{
+		{Sampler: "euler", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "dmpm", Grid: "theta:1.5,0.4,0.1"},
+		{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "trapezoidal", Grid: "lambda:0.9,0.4,0.2"},
+	} {
+		s, err := samplers.New(o, samplers.Conditions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, _ := s.Steps()
+		const plans = 4000
+		counts, none := make([]int, len(steps.Reveal)), 0
+		st := samplers.NewStream(5, 0)
+		for range plans {
+			var p samplers.Plan
+			logP, err := s.PlanRevealed(&p, st, free)
+			if want := 3 * math.Log1p(-steps.Left()); err != nil || math.Abs(logP-want) > 1e-15 || len(p.Left) > 0 {
+				t.Fatalf("%v: %d left, log P %v, want %v: %v", s, len(p.Left), logP, want, err)
+			}
+			for _, b := range p.Blocks {
+				counts[b.Step] += len(b.Positions)
+			}
+			if err := s.Plan(&p, st, free); err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Left) == 0 {
+				none++
+			}
+		}
+		for k, w := range steps.Reveal {
+			p := w / (1 - steps.Left())
+			if se := math.Sqrt(p * (1 - p) * 3 * plans); math.Abs(float64(counts[k])-p*3*plans) > 4*se {
+				t.Errorf("%v: step %d reveals %d positions, want %v ± %v", s, k, counts[k], p*3*plans, se)
+			}
+		}
+		p := math.Pow(1-steps.Left(), 3)
+		if se := math.Sqrt(p * (1 - p) * plans); math.Abs(float64(none)-p*plans) > 4*se {
+			t.Errorf("%v: %d plans leave nothing, want %v ± %v", s, none, p*plans, se)
+		}
+	}
+	// Without a grid nothing is left anyway.
+	s, err := samplers.New(samplers.Options{}, samplers.Conditions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p, q samplers.Plan
+	logP, err := s.PlanRevealed(&p, samplers.NewStream(1, 1), free)
+	if err := s.Plan(&q, samplers.NewStream(1, 1), free); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil || logP != 0 || len(p.Blocks) != 3 || p.Blocks[0].Lambda != q.Blocks[0].Lambda {
+		t.Errorf("fhs: log P %v, %d blocks: %v", logP, len(p.Blocks), err)
+	}
+}
