@@ -58,7 +58,7 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 	}
 	timed := e.Facts().TimeConditioned
 	if timed {
-		if err := affordable(ts, cfg.Cases); err != nil {
+		if err := affordable(e, ts, cfg.Cases); err != nil {
 			return Report{}, err
 		}
 	}

@@ -2,13 +2,13 @@ package bound
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
 )
 
 // timedWindow works out a window of a time-conditioned network: first-hitting and the NELBO
@@ -25,15 +25,18 @@ func (w *worker) timedWindow(ctx context.Context, t likelihood.Target, orders []
 	if out.chain, err = w.along(ctx, t, inOrder(d)); err != nil {
 		return out, err
 	}
+	var list []*samplers.Sampler
 	for _, c := range w.cases {
-		cost := likelihood.Exact{NegLog: out.fhs}
-		if c.Sampler.Settings().Sampler != "fhs" {
-			if cost, err = w.e.Exact(ctx, t, c.Sampler); err != nil {
-				return out, fmt.Errorf("%s: %w", c, err)
-			}
-		}
+		list = append(list, c.Sampler)
+	}
+	laws, err := w.e.Laws(ctx, t, list)
+	if err != nil {
+		return out, err
+	}
+	for _, law := range laws {
 		// No collision bound is about networks that look at the time.
-		out.cases, out.apart = append(out.cases, cost.NegLog), append(out.apart, math.NaN())
+		out.cases, out.apart = append(out.cases, law.NegLog), append(out.apart, math.NaN())
+		out.casesSlack = max(out.casesSlack, law.QuadratureError)
 	}
 	for _, o := range orders {
 		cost, err := w.along(ctx, t, o)
@@ -56,28 +59,18 @@ func (w *worker) along(ctx context.Context, t likelihood.Target, order []int) (f
 
 // affordable refuses windows and samplers whose exact values on a time-conditioned network
 // would take too many rows, before anything is asked.
-func affordable(ts []likelihood.Target, cases []Case) error {
+func affordable(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) error {
 	most := 0
 	for _, t := range ts {
 		most = max(most, len(t.Free))
 	}
-	refuse := func(what string, nodes int) error {
-		if rows := likelihood.TimedRows(most, nodes); most > likelihood.MaxFree || rows > likelihood.MaxRows {
-			return fmt.Errorf("bound: %s: %w", what, &likelihood.TooLargeError{Free: most, Rows: rows, Most: min(likelihood.MaxFree, int(math.Log2(likelihood.MaxRows/float64(nodes))))})
-		}
-		return nil
-	}
-	if err := refuse("first-hitting by quadrature on a time-conditioned network", likelihood.DefaultNodes); err != nil {
+	first, err := samplers.New(samplers.Options{}, samplers.Conditions{})
+	if err != nil {
 		return err
 	}
-	for _, c := range cases {
-		if err := timedUnknown(c); err != nil {
-			return err
-		}
-		if steps, ok := c.Sampler.Steps(); ok {
-			if err := refuse(c.String()+" on a time-conditioned network", steps.Grid.Steps()+1); err != nil {
-				return err
-			}
+	for _, c := range append([]Case{{Name: "first-hitting by quadrature", Sampler: first}}, cases...) {
+		if err := e.Fits(most, c.Sampler); err != nil {
+			return fmt.Errorf("bound: %s on a time-conditioned network: %w", c, err)
 		}
 	}
 	return nil
@@ -129,25 +122,19 @@ func oneSidedWithin(slack float64) func(sampled, int) (string, bool) {
 
 // timedNotes say what the quadrature is.
 func timedNotes(ws []window) []string {
-	slack, nodes := 0.0, 0
+	slack, cases, nodes := 0.0, 0.0, 0
 	for _, w := range ws {
-		slack, nodes = max(slack, w.slack), max(nodes, w.nodes)
+		slack, cases, nodes = max(slack, w.slack), max(cases, w.casesSlack), max(nodes, w.nodes)
 	}
 	notes := []string{
 		fmt.Sprintf("The network looks at the time: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes, their errors together at most %.1g nats as the rules of half and a quarter of the nodes tell; grid samplers are exact.", nodes, slack),
 		"The collision bound is about networks that do not look at the time, and is left out.",
 	}
-	if slack > 100*likelihood.QuadratureTolerance {
+	if cases > 0 {
+		notes[0] += fmt.Sprintf(" Samplers that ask at random times are by quadrature too, their errors at most %.1g.", cases)
+	}
+	if max(slack, cases) > 100*likelihood.QuadratureTolerance {
 		notes = append(notes, "The rows that a window may take were used up before the quadrature's error was small: use shorter windows.")
 	}
 	return notes
-}
-
-// timedUnknown refuses samplers that ask a time-conditioned network at random times, and
-// have no exact law on it.
-func timedUnknown(c Case) error {
-	if c.Sampler.Settings().Sampler == "parallel-fhs" {
-		return errors.New("bound: parallel-fhs asks a time-conditioned network at random times of groups: no exact law of it is worked out; use --plans")
-	}
-	return nil
 }

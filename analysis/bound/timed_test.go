@@ -90,7 +90,6 @@ func TestTimedCost(t *testing.T) {
 	}{
 		{[]likelihood.Target{likelihood.Whole(make([]int, 17))}, nil, "4.06323e+06 network rows"},
 		{long, []Case{asked(t, samplers.Options{Sampler: "euler", Steps: 100})}, "3.30957e+06 network rows"},
-		{long, []Case{asked(t, samplers.Options{Sampler: "parallel-fhs", Steps: 2})}, "use --plans"},
 	} {
 		_, err := Text(context.Background(), m, e, c.ts, nil, Config{Cases: c.cases})
 		if err == nil || !strings.Contains(err.Error(), c.want) || e.Totals().Rows > 0 {

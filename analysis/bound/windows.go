@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 
 	"mdmgen/analysis/likelihood"
@@ -26,6 +25,8 @@ type window struct {
 	// is how many it has.
 	slack float64
 	nodes int
+	// casesSlack is the greatest error of cases by quadrature.
+	casesSlack float64
 	// entropy is the integrated score entropy by quadrature, of normalised scores.
 	entropy float64
 	// cases [len(cases)] are −log P_N, apart log p* of each, NaN where no collision bound is
@@ -73,7 +74,10 @@ func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][
 		if orders != nil {
 			of = orders[from:to]
 		}
-		if err := w.tables(ctx, out[from:to], ts[from:to], tables, of); err != nil {
+		if err := w.tables(ctx, out[from:to], tables, of); err != nil {
+			return out[:from], err
+		}
+		if err := w.others(ctx, out[from:to], ts[from:to]); err != nil {
 			return out[:from], err
 		}
 		if w.done != nil {
@@ -105,7 +109,7 @@ func (w *worker) timedWindows(ctx context.Context, ts []likelihood.Target, order
 }
 
 // tables works out windows from their tables, on all processors.
-func (w *worker) tables(ctx context.Context, out []window, ts []likelihood.Target, tables []*likelihood.Table, orders [][][]int) error {
+func (w *worker) tables(ctx context.Context, out []window, tables []*likelihood.Table, orders [][][]int) error {
 	errs := make([]error, len(tables))
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -116,7 +120,7 @@ func (w *worker) tables(ctx context.Context, out []window, ts []likelihood.Targe
 				if orders != nil {
 					along = orders[i]
 				}
-				out[i], errs[i] = w.one(ctx, ts[i], tables[i], along)
+				out[i], errs[i] = w.one(ctx, tables[i], along)
 			}
 		})
 	}
@@ -133,18 +137,22 @@ func (w *worker) tables(ctx context.Context, out []window, ts []likelihood.Targe
 	return nil
 }
 
-func (w *worker) one(ctx context.Context, target likelihood.Target, t *likelihood.Table, orders [][]int) (window, error) {
+func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (window, error) {
 	out := window{d: t.D, fhs: t.FHS(), nelbo: t.NELBO(), chain: t.LeftToRight(), entropy: t.ScoreEntropy().Normalised}
 	for _, c := range w.cases {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		cost, err := caseCost(t, target, c)
-		if err != nil {
-			return out, err
+		cost, apart := math.NaN(), math.NaN()
+		if likelihood.TableTells(c.Sampler) {
+			law, err := t.Sampler(c.Sampler)
+			if err != nil {
+				return out, err
+			}
+			cost = law.NegLog
 		}
-		apart := math.NaN()
 		if c.Bounded() {
+			var err error
 			if apart, err = quality.Collision(c.Sampler, t.D); err != nil {
 				return out, err
 			}
@@ -157,25 +165,28 @@ func (w *worker) one(ctx context.Context, target likelihood.Target, t *likelihoo
 	return out, nil
 }
 
-// caseCost is −log P of a sampler on a window: along an order, the chain's.
-func caseCost(t *likelihood.Table, target likelihood.Target, c Case) (float64, error) {
-	set := c.Sampler.Settings()
-	if set.Sampler != "ordered" || set.Order == string(samplers.RandomOrder) {
-		law, err := t.Sampler(c.Sampler)
-		return law.NegLog, err
-	}
-	var p samplers.Plan
-	if err := c.Sampler.Plan(&p, samplers.NewStream(0, 0), target.Free); err != nil {
-		return 0, err
-	}
-	var order []int
-	for _, b := range p.Blocks {
-		for _, l := range b.Positions {
-			at, _ := slices.BinarySearch(target.Free, l)
-			order = append(order, at)
+// others works out the cases that a table does not tell, and fills their places.
+func (w *worker) others(ctx context.Context, out []window, ts []likelihood.Target) error {
+	var at []int
+	var list []*samplers.Sampler
+	for i, c := range w.cases {
+		if !likelihood.TableTells(c.Sampler) {
+			at, list = append(at, i), append(list, c.Sampler)
 		}
 	}
-	return t.Chain(order), nil
+	for i := range out {
+		if len(list) == 0 {
+			break
+		}
+		laws, err := w.e.Laws(ctx, ts[i], list)
+		if err != nil {
+			return err
+		}
+		for k, law := range laws {
+			out[i].cases[at[k]] = law.NegLog
+		}
+	}
+	return nil
 }
 
 // each maps windows to numbers.

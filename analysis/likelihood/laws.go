@@ -21,7 +21,7 @@ func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (E
 //
 // On a network without time they share 2^d rows, which are kept whole where a sampler's
 // fill looks back ([RowTable]); an order that is not random takes d of its own. A
-// time-conditioned network is asked for 2^d rows at every node of a quadrature, which FHS
+// time-conditioned network is asked for 2^d rows at every node of a quadrature, as many as its error takes, which FHS
 // and parallel FHS share, as do uniformization and MATU between the same ends; 2^d a
 // step by the samplers on a grid, and by raw scores with any network; 2^d in all by extrapolated
 // and paired FHS.
@@ -136,13 +136,17 @@ func (a *lawAsker) law(s *samplers.Sampler) (_ Exact, err error) {
 	return a.table.Sampler(s)
 }
 
-// between is the table of a quadrature between two ends.
-func (a *lawAsker) between(low, high float64) (_ *TimedTable, err error) {
+// between is the table of a quadrature between two ends, with as many nodes as the error of a
+// law takes.
+func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) (t *TimedTable, err error) {
 	ends := [2]float64{low, high}
-	if a.timed[ends] == nil {
-		a.timed[ends], err = a.e.timedTableWithin(a.ctx, a.target, 0, false, low, high)
+	if t = a.timed[ends]; t == nil {
+		if t, err = a.e.timedTable(a.ctx, a.target, 0, false, low, high); err != nil {
+			return nil, err
+		}
+		a.timed[ends] = t
 	}
-	return a.timed[ends], err
+	return t, t.within(a.ctx, a.e, a.target, 0, false, func() float64 { return law(t).Error })
 }
 
 // timedLaw is that of a sampler on a time-conditioned network.
@@ -215,23 +219,28 @@ func (a *lawAsker) timedHits(s *samplers.Sampler) (Exact, error) {
 	if err != nil {
 		return Exact{}, err
 	}
-	table, err := a.between(0, 1)
+	law := (*TimedTable).FHS
+	if s.Settings().Sampler != "fhs" {
+		law = func(t *TimedTable) Integral { return t.Groups(shape.Sizes) }
+	}
+	table, err := a.between(0, 1, law)
 	if err != nil {
 		return Exact{}, err
 	}
-	var p Integral
-	if s.Settings().Sampler == "fhs" {
-		p = table.FHS()
-	} else {
-		p = table.Groups(shape.Sizes)
-	}
+	p := law(table)
 	return Exact{NegLog: p.Value, QuadratureError: p.Error}, nil
 }
 
 // timedOneByOne is the law of uniformization and MATU.
 func (a *lawAsker) timedOneByOne(s *samplers.Sampler, steps samplers.Steps) (Exact, error) {
 	lambda := steps.Grid.Lambda
-	table, err := a.between(lambda[len(lambda)-1], lambda[0])
+	table, err := a.between(lambda[len(lambda)-1], lambda[0], func(t *TimedTable) Integral {
+		leave, denoise := t.OneByOne()
+		if s.Denoises() {
+			return denoise
+		}
+		return leave
+	})
 	if err != nil {
 		return Exact{}, err
 	}
@@ -267,3 +276,7 @@ func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
 	}
 	return Exact{NegLog: rows.Blocks(shape.Shape)}, nil
 }
+
+// TableTells says whether [Table.Sampler] has the law of a sampler on a network without time;
+// others take rows of their own, which [Evaluator.Laws] asks for.
+func TableTells(s *samplers.Sampler) bool { return !isChain(s) && !isRaw(s) && !looksBack(s) }

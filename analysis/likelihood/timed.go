@@ -66,7 +66,43 @@ func (e *Evaluator) timedTable(ctx context.Context, t Target, nodes int, mass bo
 	if err := out.refine(ctx, e, t, nodes, mass); err != nil {
 		return nil, err
 	}
+	if low > 0 {
+		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return low })
+		if err != nil {
+			return nil, err
+		}
+		out.left = tables[0]
+	}
 	return out, nil
+}
+
+// TimedTableWithin doubles the nodes, from [DefaultNodes] on, until the errors of −log P of the
+// first-hitting sampler and of the NELBO are at most tolerance (nats; 0 is
+// [QuadratureTolerance]), or the rows of a window or [MostNodes] are used up. Nodes are kept, so
+// that a row is asked for once. The error that was reached stands in each [Integral].
+func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance float64, mass bool) (*TimedTable, error) {
+	out, err := e.TimedTable(ctx, t, DefaultNodes, mass)
+	if err != nil {
+		return nil, err
+	}
+	return out, out.within(ctx, e, t, tolerance, mass, func() float64 { return max(out.FHS().Error, out.NELBO().Error) })
+}
+
+// within doubles the nodes until the error is at most tolerance, 0 being
+// [QuadratureTolerance], or no more are taken.
+func (t *TimedTable) within(ctx context.Context, e *Evaluator, target Target, tolerance float64, mass bool, reached func() float64) error {
+	if tolerance == 0 {
+		tolerance = QuadratureTolerance
+	}
+	for {
+		next := 2*t.Nodes() + 1
+		if next > MostNodes || timedRows(t.D, next) != nil || reached() <= tolerance {
+			return nil
+		}
+		if err := t.refine(ctx, e, target, next, mass); err != nil {
+			return err
+		}
+	}
 }
 
 // timedRows refuses tables at a number of times that take too many rows.
@@ -75,34 +111,6 @@ func timedRows(d, times int) error {
 		return &TooLargeError{Free: d, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(times))))}
 	}
 	return nil
-}
-
-// TimedTableWithin doubles the nodes, from [DefaultNodes] on, until the errors of −log P of the
-// first-hitting sampler and of the NELBO are at most tolerance (nats; 0 is
-// [QuadratureTolerance]), or the rows of a window or [MostNodes] are used up. Nodes are kept, so
-// that a row is asked for once. The error that was reached stands in each [Integral].
-func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance float64, mass bool) (*TimedTable, error) {
-	return e.timedTableWithin(ctx, t, tolerance, mass, 0, 1)
-}
-
-// timedTableWithin is that over λ in [low,high].
-func (e *Evaluator) timedTableWithin(ctx context.Context, t Target, tolerance float64, mass bool, low, high float64) (*TimedTable, error) {
-	if tolerance == 0 {
-		tolerance = QuadratureTolerance
-	}
-	out, err := e.timedTable(ctx, t, DefaultNodes, mass, low, high)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		next := 2*out.Nodes() + 1
-		if max(out.FHS().Error, out.NELBO().Error) <= tolerance || next > MostNodes || TimedRows(out.D, next) > MaxRows {
-			return out, nil
-		}
-		if err := out.refine(ctx, e, t, next, mass); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // TimedRows is the number of network rows that a quadrature takes, or a grid of nodes−1
@@ -114,16 +122,12 @@ func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, no
 	if err := timedRows(t.D, nodes); err != nil {
 		return err
 	}
-	rules := []quadrature{fejer(nodes+1).between(t.low, t.high)}
-	for n := nodes + 1; n%2 == 0 && n > 2 && len(rules) < 3; n /= 2 {
-		rules = append(rules, fejer(n/2).between(t.low, t.high))
-	}
-	at := func(lambda float64) (*Table, error) {
-		made, err := e.tablesAt(ctx, []Target{target}, mass, func(int) float64 { return lambda })
-		if err != nil {
-			return nil, err
+	var rules []quadrature
+	for n := nodes + 1; len(rules) < 3; n /= 2 {
+		rules = append(rules, fejer(n).between(t.low, t.high))
+		if n%2 == 1 || n <= 2 {
+			break
 		}
-		return made[0], nil
 	}
 	tables := make([]*Table, nodes)
 	for j := range tables {
@@ -131,16 +135,12 @@ func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, no
 			tables[j] = t.tables[j/2]
 			continue
 		}
-		var err error
-		if tables[j], err = at(rules[0].nodes[j]); err != nil {
+		lambda := rules[0].nodes[j]
+		made, err := e.tablesAt(ctx, []Target{target}, mass, func(int) float64 { return lambda })
+		if err != nil {
 			return err
 		}
-	}
-	if t.low > 0 && t.left == nil {
-		var err error
-		if t.left, err = at(t.low); err != nil {
-			return err
-		}
+		tables[j] = made[0]
 	}
 	t.rules, t.tables = rules, tables
 	return nil

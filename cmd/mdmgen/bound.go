@@ -14,6 +14,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
+	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
 
@@ -41,7 +42,7 @@ func boundSamplers() []string {
 }
 
 // caseFlags choose the samplers; whether one has a meaning depends on which they are.
-var caseFlags = []string{"sampler", "steps", "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish"}
+var caseFlags = []string{"sampler", "steps", "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "floor", "scores", "draw"}
 
 func boundCommand(s streams) *cli.Command {
 	return &cli.Command{
@@ -83,7 +84,7 @@ func boundFlags() []cli.Flag {
 		return slices.DeleteFunc(flags, func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 	}
 	return slices.Concat(own, pick(textFlags(), "as", "join", "stride", "context", "frame", "tail"),
-		pick(sampleFlags(), "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()})
+		pick(sampleFlags(), "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "floor", "scores", "draw", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()})
 }
 
 // boundSettings are all that the numbers depend on besides model and text.
@@ -233,7 +234,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 	if boundWorld(c) {
 		return r.world(c.Args().First())
 	}
-	cases, err := boundCases(c, samplers.Conditions{})
+	cases, err := boundCases(c, samplers.Conditions{LogScores: true})
 	if err != nil {
 		return err // Before the model is opened; what its noise changes is found out below.
 	}
@@ -255,7 +256,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 	}()
 	noticeProfile(c, s, m)
 	f := m.Facts()
-	if err := r.prepare(samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m)}); err != nil {
+	if err := r.prepare(samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m), LogScores: f.Output == facts.LogScore}); err != nil {
 		return err
 	}
 	e, err := likelihood.New(m, likelihood.Options{Batch: c.Int("batch")})

@@ -15,6 +15,11 @@ import (
 // boundCases reads the flags that choose samplers. One goes to those samplers that use it,
 // and must go to one.
 func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) {
+	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish", "scores", "draw"} {
+		if c.IsSet(flag) && c.String(flag) == "" {
+			return nil, usagef("--%s: the value is empty", flag)
+		}
+	}
 	if k := c.Float64("kappa"); c.IsSet("kappa") && !(k > 0 && k <= 1) {
 		return nil, usagef("--kappa %v: must be above 0 and at most 1", k)
 	}
@@ -47,8 +52,8 @@ func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) 
 			return nil, usagef("bound: %s", bare(err))
 		}
 		name, n := set.Options.Sampler, set.Options.Steps
-		if steps, ok := s.Steps(); ok {
-			n = steps.Grid.Steps() // also where κ or a list tells it
+		if _, ok := s.Steps(); ok {
+			n = s.Settings().Steps // also where κ or a list tells it; trapezoidal's has twice as many
 		}
 		if slices.ContainsFunc(out, func(b bound.Case) bool { return b.Name == name && b.N == n }) {
 			return nil, usagef("--sampler: %s with %d steps stands there twice", name, n)

@@ -31,6 +31,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	dir := t.TempDir()
 	world := worldFile(t, "xor3-mixed")
 	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	sedd := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")
 	other := filepath.Join("..", "..", "testdata", "fairytale")
 	facts := filepath.Join(dir, "facts.json")
 	writeFile(t, facts, `{"noise":"linear"}`)
@@ -174,6 +175,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound kappa":      {base: []string{world, "--grid", "paper", "--sampler", "euler"}, on: []string{"--kappa", "0.7"}},
 		"bound sizes":      {base: []string{world, "--sampler", "parallel-fhs"}, on: []string{"--sizes", "2,1"}},
 		"bound order":      {base: []string{world, "--sampler", "ordered"}, on: []string{"--order", "right-to-left"}},
+		"bound floor":      {base: []string{world, "--sampler", "trapezoidal", "--steps", "3"}, on: []string{"--floor", "0.9"}},
+		"bound scores":     {base: []string{ids, "--model", sedd, "--sampler", "euler", "--steps", "40", "--seed", "1", "--draws", "2"}, on: []string{"--scores", "raw"}},
+		"bound draw":       {base: []string{world, "--sampler", "tweedie", "--steps", "3"}, on: []string{"--draw", "float32-gumbel"}},
 		"bound noise":      {base: boundText, on: []string{"--noise", "cosine"}},
 		"bound T":          {base: boundText, on: []string{"--T", "1"}},
 		"bound delta":      {base: boundText, on: []string{"--delta", "0.5"}},
