@@ -162,7 +162,9 @@ func appendFront(out []bound.Plot, r *Report, f front) []bound.Plot {
 			best.Points = append(best.Points, bound.Point{X: at.X, Y: at.Y})
 		}
 	}
-	p.Series = append(p.Series, best)
+	if len(best.Points) > 0 { // else an error of 0 costs least
+		p.Series = append(p.Series, best)
+	}
 	p.Caption = "Rings mark the Pareto front, from estimates alone: no other setting has both a lower cost and a lower value."
 	low, high := extent(p.Series)
 	for _, s := range zero {
