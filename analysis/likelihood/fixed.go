@@ -118,7 +118,7 @@ func (f fixed) threshold(dst, p []uint64, w, floor float64) {
 // excess is Σ_a max(0, p′_a − x_a) in units, p′ words of a row and x of its threshold.
 func (f fixed) excess(before, x []uint64) int64 {
 	if f.packed {
-		return packedExcess(before, x, guard)
+		return packedExcess(before, x)
 	}
 	return exactExcess(before, x)
 }
@@ -143,14 +143,14 @@ func exactExcess(before, x []uint64) int64 {
 	return s0 + s1
 }
 
-// packedExcess takes two columns at a time: the guard bits of p′ keep a difference from
+// packedSum takes two columns at a time: the guard bits of p′ keep a difference from
 // borrowing of the other column, and stay where it is not negative. A row sums to 1 and
 // what rounding adds, so that no column of the sum reaches 2^32.
 //
 // bits is guard: known here, the compiler would load it again for every word.
 //
 //go:noinline
-func packedExcess(before, x []uint64, bits uint64) int64 {
+func packedSum(before, x []uint64, bits uint64) int64 {
 	var s0, s1 uint64
 	for len(before) >= 8 && len(x) >= 8 {
 		p, q := (*[8]uint64)(before), (*[8]uint64)(x)

@@ -71,3 +71,37 @@ func TestPacked(t *testing.T) {
 		}
 	}
 }
+
+// TestPackedExcess compares what the processor's own instructions sum with the sum of
+// columns, for all lengths of a tail and for the ends of the range.
+func TestPackedExcess(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	for n := range 100 {
+		before, x := make([]uint64, n), make([]uint64, n)
+		var want int64
+		for k := range before {
+			for shift := 0; shift < 64; shift += 32 {
+				p, q := r.Uint64N(packedOne)/uint64(n), r.Uint64N(packedOne)>>r.IntN(32)
+				switch r.IntN(8) {
+				case 0:
+					q = p
+				case 1:
+					q = lane
+				case 2:
+					q = 0
+				case 3:
+					p = 0
+				}
+				if k == 0 && shift == 0 && n == 17 {
+					p, q = lane, 0
+				}
+				before[k] |= (p | packedOne) << shift
+				x[k] |= q << shift
+				want += max(int64(p)-int64(q), 0)
+			}
+		}
+		if got, plain := packedExcess(before, x), packedSum(before, x, guard); got != want || plain != want {
+			t.Errorf("%d words: %d and %d, want %d", n, got, plain, want)
+		}
+	}
+}
