@@ -108,7 +108,8 @@ const chunksAhead = 32
 // Measure makes a study: the free positions of t are drawn from first-hitting, the others
 // are given. Each sample takes 2^d−1 network rows for all samplers together, and where the
 // network is time-conditioned as many a node of FHS's quadrature and a step of each grid.
-// Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
+// Samplers that mix the rows of two calls keep the whole rows of two texts, each of
+// [likelihood.RowBytes]. Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
 // many free positions.
 func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*samplers.Sampler, cfg Config) (*Study, error) {
 	if cfg.Samples < 1 {
