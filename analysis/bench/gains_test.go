@@ -47,7 +47,10 @@ func TestGains(t *testing.T) {
 }
 
 func TestParsePair(t *testing.T) {
-	ids := []string{"fhs", "tweedie steps=4", "tweedie steps=8"}
+	ids := []string{"fhs", "tweedie steps=4", "tweedie steps=8", "euler grid=paper steps=4 length=3", "euler steps=4 length=3"}
+	if a, b, err := bench.ParsePair("euler grid=paper steps=4 vs euler steps=4", ids); a != ids[3] || b != ids[4] || err != nil {
+		t.Errorf("%q, %q, %v", a, b, err)
+	}
 	if a, b, err := bench.ParsePair("tweedie steps=8 vs fhs", ids); a != ids[2] || b != ids[0] || err != nil {
 		t.Errorf("%q, %q, %v", a, b, err)
 	}

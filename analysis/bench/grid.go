@@ -200,7 +200,8 @@ func samplerNames() []string {
 }
 
 // Match finds the one cell that text names: its sampler, and keys of which it must have
-// all. ids are settings' IDs.
+// all; of several that do, the one that has no other keys but length, batch and threads.
+// ids are settings' IDs.
 func Match(text string, ids []string) (string, error) {
 	want := strings.Fields(text)
 	var found []string
@@ -211,6 +212,17 @@ func Match(text string, ids []string) (string, error) {
 		}
 		if len(want) > 0 && have[0] == canonical(want[0]) && !slices.ContainsFunc(want[1:], func(f string) bool { return !slices.Contains(have[1:], f) }) {
 			found = append(found, id)
+		}
+	}
+	if len(found) > 1 {
+		others := func(id string) bool {
+			return slices.ContainsFunc(strings.Fields(id)[1:], func(f string) bool {
+				key, _, _ := strings.Cut(f, "=")
+				return !ofRun(key) && !slices.Contains(want, f)
+			})
+		}
+		if plain := slices.DeleteFunc(slices.Clone(found), others); len(plain) == 1 {
+			found = plain
 		}
 	}
 	switch len(found) {

@@ -90,3 +90,42 @@ func BenchmarkLaws(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLawsOf works out four windows of the built-in model for the settings that a
+// comparison of samplers has.
+func BenchmarkLawsOf(b *testing.B) {
+	m := builtin(b)
+	ss := []*samplers.Sampler{}
+	add := func(o samplers.Options) {
+		s, err := samplers.New(o, samplers.Conditions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ss = append(ss, s)
+	}
+	add(samplers.Options{})
+	for _, n := range []int{2, 4, 8} {
+		for _, name := range []string{"parallel-fhs", "paired-fhs", "extrapolated-fhs"} {
+			add(samplers.Options{Sampler: name, Steps: n})
+		}
+		add(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n})
+	}
+	for _, n := range []int{1, 2, 6} {
+		add(samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: n})
+	}
+	var ts []likelihood.Target
+	for seed := range uint64(4) {
+		ts = append(ts, randomWindow(12, seed))
+	}
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := e.LawsOf(context.Background(), ts, ss, func(int, []likelihood.Exact, int) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(len(ts)*b.N), "s/window")
+	b.ReportMetric(e.Totals().Network.Seconds()/b.Elapsed().Seconds(), "inside")
+}

@@ -120,14 +120,14 @@ func (t *RowTable) mixedBlock(a, size int, from []before, weights []float64, flo
 	out := t.outside(a)
 	m := len(out)
 	// thresholds[r·m+j] is that of rank r and position out[j]; equal weights share one.
-	thresholds := make([][]int64, size*m)
+	thresholds := make([][]uint64, size*m)
 	for r, w := range weights {
 		for j, i := range out {
 			if same := slices.Index(weights[:r], w); same >= 0 {
 				thresholds[r*m+j] = thresholds[same*m+j]
 			} else if w != 0 {
-				x := make([]int64, t.columns)
-				threshold(x, t.row(a, i), w, floor)
+				x := make([]uint64, t.words())
+				t.threshold(x, t.row(a, i), w, floor)
 				thresholds[r*m+j] = x
 			}
 		}
@@ -154,7 +154,7 @@ func (t *RowTable) mixedBlock(a, size int, from []before, weights []float64, flo
 				case w == 0:
 					values[r*m+j] = p
 				default:
-					values[r*m+j] = mixed(p, q, w, floor, excess(t.row(b.set, i), thresholds[r*m+j]))
+					values[r*m+j] = mixed(p, q, w, floor, float64(t.excess(t.row(b.set, i), thresholds[r*m+j]))/t.one())
 				}
 			}
 		}

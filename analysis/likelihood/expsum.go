@@ -37,6 +37,36 @@ func expSum(row []float32, shift float64) float64 {
 	return sum
 }
 
+// expInto is expSum that also writes the terms to dst: those that add nothing to the sum
+// by [math.Exp].
+func expInto(dst []float64, row []float32, shift float64) float64 {
+	const (
+		scale = expTableSize / math.Ln2
+		high  = 744261117. / (1 << 40)
+		low   = math.Ln2/expTableSize - high
+		magic = 0x1.8p52
+		least = -700
+	)
+	var sum float64
+	dst = dst[:len(row)]
+	for i, x := range row {
+		y := float64(x) - shift
+		if !(y > least) {
+			dst[i] = math.Exp(y)
+			continue
+		}
+		m := y*scale + magic
+		n := m - magic
+		r := (y - n*high) - n*low
+		p := 1 + r*(1+r*(1./2+r*(1./6)))
+		bits := math.Float64bits(m)
+		p *= math.Float64frombits(math.Float64bits(expTable[bits%expTableSize]) + (bits/expTableSize)<<52)
+		dst[i] = p
+		sum += p
+	}
+	return sum
+}
+
 const expTableSize = 1024
 
 // expTable holds 2^(j/1024).

@@ -29,6 +29,25 @@ func TestExpSum(t *testing.T) {
 	}
 }
 
+// TestExpInto compares terms with [math.Exp], and their sum with expSum, bit for bit.
+func TestExpInto(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	row := make([]float32, 3000)
+	for k := range row {
+		row[k] = float32(-math.Pow(10, 4*r.Float64()-1))
+	}
+	row[7], row[8] = 0, float32(math.Inf(-1))
+	dst := make([]float64, len(row))
+	if got, want := expInto(dst, row, 0), expSum(row, 0); got != want {
+		t.Errorf("sum %v, want %v", got, want)
+	}
+	for k, x := range row {
+		if want := math.Exp(float64(x)); math.Abs(dst[k]-want) > 2e-15*want {
+			t.Errorf("e^%v: %v, want %v", x, dst[k], want)
+		}
+	}
+}
+
 func BenchmarkExpSum(b *testing.B) {
 	row := make([]float32, 2048)
 	r := rand.New(rand.NewPCG(1, 1))

@@ -163,17 +163,17 @@ func TestHistoryNetwork(t *testing.T) {
 		}
 		for a := range 1<<4 - 1 {
 			for _, i := range rows.outside(a) {
-				var sum int64
+				var sum float64
 				some := 0
-				for _, p := range rows.row(a, i) {
-					sum += p
-					if p > 0 {
+				for k := range rows.columns {
+					if p := rows.at(rows.row(a, i), k); p > 0 {
+						sum += p
 						some++
 					}
 				}
-				token := float64(rows.row(a, i)[target.IDs[target.Free[i]]]) / unit
-				if math.Abs(float64(sum)/unit-1) > 1e-12 || draw.TopK > 0 && some != draw.TopK || math.Abs(token-math.Exp(rows.LogMu[a*4+i])) > 1e-15 {
-					t.Fatalf("%+v: set %b, position %d: sum %v, %d tokens, %v: want %v", draw, a, i, float64(sum)/unit, some, token, math.Exp(rows.LogMu[a*4+i]))
+				token := rows.at(rows.row(a, i), target.IDs[target.Free[i]])
+				if math.Abs(sum-1) > 1e-12 || draw.TopK > 0 && some != draw.TopK || math.Abs(token-math.Exp(rows.LogMu[a*4+i])) > 1e-15 {
+					t.Fatalf("%+v: set %b, position %d: sum %v, %d tokens, %v: want %v", draw, a, i, sum, some, token, math.Exp(rows.LogMu[a*4+i]))
 				}
 			}
 		}
@@ -193,7 +193,7 @@ func TestHistoryNetwork(t *testing.T) {
 func TestRowsTooLarge(t *testing.T) {
 	var large *TooLargeError
 	err := checkRows(12, 50257, 1)
-	if !errors.As(err, &large) || large.Most != 9 || math.Abs(large.Bytes/RowBytes(12, 50257)-1) > 1e-12 {
+	if !errors.As(err, &large) || large.Most != 10 || math.Abs(large.Bytes/RowBytes(12, 50257)-1) > 1e-12 {
 		t.Errorf("12 positions and 50257 columns: %v", err)
 	}
 	for d, ok := range map[int]bool{12: true, 13: true, 14: false} {

@@ -17,45 +17,14 @@ func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (E
 	return laws[0], nil
 }
 
-// Laws returns −log P of several samplers on a window, by whatever takes the fewest rows.
-//
-// On a network without time they share 2^d rows, which are kept whole where a sampler's
-// fill looks back ([RowTable]); an order that is not random takes d of its own. A
-// time-conditioned network is asked for 2^d rows at every node of a quadrature, as many as its error takes, which FHS
-// and parallel FHS share, as do uniformization and MATU between the same ends; 2^d a
-// step by the samplers on a grid, and by raw scores with any network; 2^d in all by extrapolated
-// and paired FHS.
-// What [Evaluator.Fits] refuses is refused before any row is asked for. The memory of whole
-// rows is kept for the next window.
-func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) ([]Exact, error) {
-	if err := e.Check(t); err != nil {
-		return nil, err
-	}
-	ask := lawAsker{e: e, ctx: ctx, target: t, timed: make(map[[2]float64]*TimedTable)}
-	for _, s := range ss {
-		if err := e.Fits(len(t.Free), s); err != nil {
-			return nil, err
-		}
-		ask.whole = ask.whole || looksBack(s)
-	}
-	out := make([]Exact, len(ss))
-	for i, s := range ss {
-		var err error
-		switch {
-		case isChain(s):
-			out[i].NegLog, err = e.chain(ctx, t, s)
-		case isRaw(s):
-			out[i], err = ask.rawLaw(s)
-		case e.facts.TimeConditioned:
-			out[i], err = ask.timedLaw(s)
-		default:
-			out[i], err = ask.law(s)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+// Laws returns −log P of several samplers on a window, by whatever takes the fewest rows:
+// [Evaluator.LawsOf] of one window.
+func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) (out []Exact, err error) {
+	err = e.LawsOf(ctx, []Target{t}, ss, func(_ int, laws []Exact, _ int) error {
+		out = laws
+		return nil
+	})
+	return out, err
 }
 
 // Fits says with a [TooLargeError] that the exact law of a sampler over d free positions
@@ -90,14 +59,6 @@ func (e *Evaluator) Fits(d int, s *samplers.Sampler) error {
 	return nil
 }
 
-// wholeRows is RowTable in memory that the next call uses again.
-func (e *Evaluator) wholeRows(ctx context.Context, t Target, mass bool) (*RowTable, error) {
-	if err := e.timeFree(); err != nil {
-		return nil, err
-	}
-	return e.rowsInto(ctx, t, mass, 0, func(int) float64 { return 1 })
-}
-
 // rowsInto is rowTableAt in one of the memories that are used again.
 func (e *Evaluator) rowsInto(ctx context.Context, t Target, mass bool, scratch int, lambda func(masked int) float64) (*RowTable, error) {
 	out, err := e.rowTableAt(ctx, t, mass, e.scratch[scratch], lambda)
@@ -112,28 +73,7 @@ type lawAsker struct {
 	e      *Evaluator
 	ctx    context.Context
 	target Target
-	// whole says that whole rows are wanted by one of the samplers.
-	whole bool
-	table *Table
-	rows  *RowTable
-	timed map[[2]float64]*TimedTable
-}
-
-// law is that of a sampler on a network without time.
-func (a *lawAsker) law(s *samplers.Sampler) (_ Exact, err error) {
-	switch {
-	case a.whole && a.rows == nil:
-		a.rows, err = a.e.wholeRows(a.ctx, a.target, false)
-	case !a.whole && a.table == nil:
-		a.table, err = a.e.Table(a.ctx, a.target, false)
-	}
-	if err != nil {
-		return Exact{}, err
-	}
-	if a.whole {
-		return a.rows.Sampler(s)
-	}
-	return a.table.Sampler(s)
+	timed  map[[2]float64]*TimedTable
 }
 
 // between is the table of a quadrature between two ends, with as many nodes as the error of a

@@ -43,51 +43,13 @@ func newTernary(d int) [][]int32 {
 	return out
 }
 
-// excess is Σ_a max(0, p′_a − x_a).
-func excess(before, x []int64) int64 {
-	var s0, s1 int64
-	for len(before) >= 8 && len(x) >= 8 {
-		p, q := (*[8]int64)(before), (*[8]int64)(x)
-		s0 += max(p[0]-q[0], 0)
-		s1 += max(p[1]-q[1], 0)
-		s0 += max(p[2]-q[2], 0)
-		s1 += max(p[3]-q[3], 0)
-		s0 += max(p[4]-q[4], 0)
-		s1 += max(p[5]-q[5], 0)
-		s0 += max(p[6]-q[6], 0)
-		s1 += max(p[7]-q[7], 0)
-		before, x = before[8:], x[8:]
-	}
-	for i, p := range before {
-		s0 += max(p-x[i], 0)
-	}
-	return s0 + s1
-}
-
-// threshold writes to dst the x for which Z = 1 + w·excess(p′, x): since rows sum to 1,
-//
-//	Z = 1 + Σ_a max(0, w·p′_a − (1+w−κ)·p_a),
-//
-// x = (1+w−κ)/w·p. What is above 2 is as good as 2: no p′ is above 1.
-func threshold(dst, p []int64, w, floor float64) {
-	ratio := (1 + w - floor) / w
-	limit := int64(min(2/ratio, 1) * unit)
-	for i, y := range p {
-		if y <= limit {
-			dst[i] = int64(ratio * float64(y))
-		} else {
-			dst[i] = 2 * unit
-		}
-	}
-}
-
 // mixed is the mixture's probability of a token with probabilities p and before, from
-// the excess in units.
-func mixed(p, before, w, floor float64, excess int64) float64 {
-	return max(p+w*(p-before), floor*p) / (1 + w*float64(excess)/unit)
+// the excess as a probability.
+func mixed(p, before, w, floor, excess float64) float64 {
+	return max(p+w*(p-before), floor*p) / (1 + w*excess)
 }
 
-// tile is how many columns are worked on at a time: those of all sets, 2^(d−1) of them,
+// tile is how many words of a row are worked on at a time: those of all sets, 2^(d−1) of them,
 // stay in a processor's caches for d up to 12.
 const tile = 128
 
@@ -102,11 +64,11 @@ func newMixes(before, now *RowTable, tilt []float64, w, floor float64, first boo
 	one := func(i int) {
 		sums := make([]int64, int(math.Pow(3, float64(d-1))+0.5))
 		if first {
-			x := make([]int64, now.columns)
+			x := make([]uint64, now.words())
 			for a := range 1 << d {
 				if a>>i&1 == 0 && (a != 0 || before != now) {
-					threshold(x, now.row(a, i), w, floor)
-					sums[m.ternary[i][a]] = excess(before.row(0, i), x)
+					now.threshold(x, now.row(a, i), w, floor)
+					sums[m.ternary[i][a]] = now.excess(before.row(0, i), x)
 				}
 			}
 		} else {
@@ -122,7 +84,7 @@ func newMixes(before, now *RowTable, tilt []float64, w, floor float64, first boo
 					b = 0
 				}
 				at := m.ternary[i][a] + m.ternary[i][b]
-				of[at] = mixed(mu[a*d+i], muBefore[b*d+i], w, floor, sums[at])
+				of[at] = mixed(mu[a*d+i], muBefore[b*d+i], w, floor, float64(sums[at])/now.one())
 				if b == a && before == now {
 					of[at] = mu[a*d+i]
 				}
@@ -148,26 +110,26 @@ func newMixes(before, now *RowTable, tilt []float64, w, floor float64, first boo
 
 // allExcesses adds up the excesses of all pairs of one position, tile by tile.
 func (m *mixes) allExcesses(sums []int64, before, now *RowTable, i int, w, floor float64) {
-	half, v := 1<<(now.D-1), now.columns
+	half, words := 1<<(now.D-1), now.words()
 	ternary := make([]int32, half)
 	for a := range 1 << now.D {
 		if a>>i&1 == 0 {
 			ternary[without(a, i)] = m.ternary[i][a]
 		}
 	}
-	previous, x := make([]int64, half*tile), make([]int64, half*tile)
-	for from := 0; from < v; from += tile {
-		n := min(tile, v-from)
+	previous, x := make([]uint64, half*tile), make([]uint64, half*tile)
+	for from := 0; from < words; from += tile {
+		n := min(tile, words-from)
 		for a := range half {
-			at := (i*half+a)*v + from
+			at := (i*half+a)*words + from
 			copy(previous[a*n:(a+1)*n], before.rows[at:at+n])
-			threshold(x[a*n:(a+1)*n], now.rows[at:at+n], w, floor)
+			now.threshold(x[a*n:(a+1)*n], now.rows[at:at+n], w, floor)
 		}
 		for a := range half {
 			own := x[a*n : (a+1)*n]
 			for b := a; ; b = (b - 1) & a {
 				if b != a || before != now {
-					sums[ternary[a]+ternary[b]] += excess(previous[b*n:(b+1)*n], own)
+					sums[ternary[a]+ternary[b]] += now.excess(previous[b*n:(b+1)*n], own)
 				}
 				if b == 0 {
 					break

@@ -26,7 +26,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 		}
 		for j := range a.Wanted {
 			row := rows[(r*wanted+j)*v : (r*wanted+j+1)*v]
-			norm, err := e.logSumExp(row)
+			norm, err := e.logSumExp(p, row)
 			if err != nil {
 				return fmt.Errorf("likelihood: row of position %d: %w", a.Wanted[j], err)
 			}
@@ -35,7 +35,6 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 				a.LogMass[j] = e.logMass(row, norm, a.Lambda)
 			}
 			if a.whole != nil {
-				e.probabilities(p, row, norm)
 				a.whole(j, p)
 			}
 		}
@@ -132,17 +131,9 @@ func (e *Evaluator) clean(do func(from, to int)) {
 	}
 }
 
-// probabilities writes to dst, which holds 0 at columns that are no tokens, e^(x−norm).
-func (e *Evaluator) probabilities(dst []float64, row []float32, norm float64) {
-	e.clean(func(from, to int) {
-		for i, x := range row[from:to] {
-			dst[from+i] = math.Exp(float64(x) - norm)
-		}
-	})
-}
-
-// logSumExp is log Σ e^x over the columns that are tokens.
-func (e *Evaluator) logSumExp(row []float32) (float64, error) {
+// logSumExp is log Σ e^x over the columns that are tokens. Where dst is not nil, it
+// receives their probabilities, and must hold 0 at the other columns.
+func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 	top := float32(math.Inf(-1))
 	bad := false
 	e.clean(func(from, to int) {
@@ -160,8 +151,16 @@ func (e *Evaluator) logSumExp(row []float32) (float64, error) {
 	var sum float64
 	shift := float64(top)
 	e.clean(func(from, to int) {
-		sum += expSum(row[from:to], shift)
+		if dst == nil {
+			sum += expSum(row[from:to], shift)
+		} else {
+			sum += expInto(dst[from:to], row[from:to], shift)
+		}
 	})
+	scale := 1 / sum
+	for k, p := range dst {
+		dst[k] = p * scale
+	}
 	return shift + math.Log(sum), nil
 }
 

@@ -13,18 +13,13 @@ const (
 	maxRowFree  = 14
 )
 
-// unit is 1 as whole rows are kept: probabilities are multiples of 2^−61. Sums of
-// 2^17 of them are then exact to 2^−44 whatever their order, and cost less than those of
-// floating-point numbers, which wait for each other.
-const unit = 1 << 61
-
 // RowTable is a Table with the whole rows, which a fill that mixes the rows of two
 // calls needs: its mixture is normalised over the vocabulary. It may be shared.
 type RowTable struct {
 	*Table
-	columns int
-	// rows[(i·2^(D−1)+without(A,i))·columns + a] is μ^i(a | x_A) in units.
-	rows []int64
+	fixed
+	// rows[(i·2^(D−1)+without(A,i))·words:] are those of μ^i(· | x_A).
+	rows []uint64
 
 	// kept holds mixtures of pairs of these rows, which laws of one weight and floor share.
 	mutex sync.Mutex
@@ -57,9 +52,10 @@ func (t *RowTable) mixes(tilt []float64, of mixture) *mixes {
 }
 
 // RowBytes is the memory of a RowTable over d free positions with the mixed rows that
-// the recursions keep: 2^d·d/2 rows of 8 bytes a column, and 3^(d−1)·d numbers.
+// the recursions keep: 2^d·d/2 rows of 8 bytes a column, 4 for more than 256 columns, and
+// 3^(d−1)·d numbers.
 func RowBytes(d, columns int) float64 {
-	return 8 * float64(d) * (math.Ldexp(float64(columns), d-1) + math.Pow(3, float64(d-1)))
+	return 8 * float64(d) * (math.Ldexp(float64(newFixed(columns).words()), d-1) + math.Pow(3, float64(d-1)))
 }
 
 // checkRows refuses what is too large, for a number of tables at a time.
@@ -78,10 +74,11 @@ func checkRows(d, columns, tables int) error {
 // without drops the element i from the universe of a set that does not hold it.
 func without(set, i int) int { return set&(1<<i-1) | set>>(i+1)<<i }
 
-// row is μ^i(·|x_A) in units, i outside A.
-func (t *RowTable) row(a, i int) []int64 {
-	at := (i<<(t.D-1) + without(a, i)) * t.columns
-	return t.rows[at : at+t.columns : at+t.columns]
+// row is that of μ^i(·|x_A), i outside A.
+func (t *RowTable) row(a, i int) []uint64 {
+	n := t.words()
+	at := (i<<(t.D-1) + without(a, i)) * n
+	return t.rows[at : at+n : at+n]
 }
 
 // RowTable asks for the whole rows of all subsets of a window, each once. The network
@@ -105,11 +102,11 @@ func (e *Evaluator) rowTableAt(ctx context.Context, t Target, mass bool, into *R
 	if err != nil {
 		return nil, err
 	}
-	out := &RowTable{Table: table, columns: v}
-	if size := d << (d - 1) * v; into != nil && cap(into.rows) >= size {
+	out := &RowTable{Table: table, fixed: newFixed(v)}
+	if size := d << (d - 1) * out.words(); into != nil && cap(into.rows) >= size {
 		out.rows = into.rows[:size]
 	} else {
-		out.rows = make([]int64, size)
+		out.rows = make([]uint64, size)
 	}
 	asks := table.asks(nil, &t, lambda)
 	for a := range asks {
@@ -121,10 +118,7 @@ func (e *Evaluator) rowTableAt(ctx context.Context, t Target, mass bool, into *R
 			}
 		}
 		asks[a].whole = func(j int, p []float64) {
-			row := out.row(a, outside[j])
-			for k, x := range p {
-				row[k] = int64(x * unit)
-			}
+			out.put(out.row(a, outside[j]), p)
 		}
 	}
 	if err := e.Eval(ctx, asks); err != nil {

@@ -11,7 +11,8 @@ import (
 // randomRows is a table of random rows over v columns.
 func randomRows(d, v int, seed uint64) *RowTable {
 	r := rand.New(rand.NewPCG(seed, 2))
-	t := &RowTable{Table: &Table{D: d, LogMu: make([]float64, d<<d)}, columns: v, rows: make([]int64, d<<(d-1)*v)}
+	t := &RowTable{Table: &Table{D: d, LogMu: make([]float64, d<<d)}, fixed: newFixed(v)}
+	t.rows = make([]uint64, d<<(d-1)*t.words())
 	row := make([]float64, v)
 	for a := range 1 << d {
 		for _, i := range t.outside(a) {
@@ -23,10 +24,11 @@ func randomRows(d, v int, seed uint64) *RowTable {
 				row[k] = x * x
 				sum += row[k]
 			}
-			for k, x := range row {
-				t.row(a, i)[k] = int64(x / sum * unit)
+			for k := range row {
+				row[k] /= sum
 			}
-			t.LogMu[a*d+i] = math.Log(row[0] / sum)
+			t.put(t.row(a, i), row)
+			t.LogMu[a*d+i] = math.Log(row[0])
 		}
 	}
 	return t
@@ -44,7 +46,7 @@ func lambdaSteps(t testing.TB, n int) samplers.Steps {
 func mixOf(t *RowTable, before, a, i int, w, floor float64) float64 {
 	p, q := make([]float64, t.columns), make([]float64, t.columns)
 	for k := range p {
-		p[k], q[k] = float64(t.row(a, i)[k])/unit, float64(t.row(before, i)[k])/unit
+		p[k], q[k] = t.at(t.row(a, i), k), t.at(t.row(before, i), k)
 	}
 	p[0], q[0] = math.Exp(t.LogMu[a*t.D+i]), math.Exp(t.LogMu[before*t.D+i])
 	samplers.Mix(p, p, q, w, floor)
@@ -53,7 +55,7 @@ func mixOf(t *RowTable, before, a, i int, w, floor float64) float64 {
 
 // TestMixes compares mixtures from sums in integers with those of samplers.
 func TestMixes(t *testing.T) {
-	table := randomRows(4, 2*tile+13, 1)
+	table := randomRows(4, tile+13, 1)
 	tilt := make([]float64, 4)
 	for _, test := range []struct{ w, floor float64 }{{1, 0.1}, {1, 0}, {0.1, 0.1}, {3, 1}, {30, 0.5}} {
 		all, first := newMixes(table, table, tilt, test.w, test.floor, false), newMixes(table, table, tilt, test.w, test.floor, true)

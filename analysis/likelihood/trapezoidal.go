@@ -26,9 +26,21 @@ type halves struct {
 // 4^d products a step, after 3^(d−1)·d sums over the vocabulary in all.
 func (t *RowTable) Trapezoidal(s samplers.Steps, w, floor float64) GridLaw {
 	tilt := t.tilt()
-	all := halves{mu: t.tilted(tilt), mix: t.mixes(tilt, mixture{w, floor, len(s.Jump) <= 2})}
+	all := halves{mu: t.tilted(tilt), mix: t.mixes(tilt, mixture{w, floor, oneStep(s)})}
 	law, _ := trapezoidalLaw(t.D, s, tilt, func(int) (halves, error) { return all, nil })
 	return law
+}
+
+// oneStep says that all sets before a step are empty.
+func oneStep(s samplers.Steps) bool { return len(s.Jump) <= 2 }
+
+// mixtureOf names the mixtures of a trapezoidal sampler.
+func mixtureOf(s *samplers.Sampler) (of mixture, ok bool) {
+	steps, ok := s.Steps()
+	if !ok || !looksBack(s) {
+		return mixture{}, false
+	}
+	return mixture{trapezoidalWeight, floorOf(s), oneStep(steps)}, true
 }
 
 // trapezoidalLaw runs the recursion with the rows of each step, step N having those of

@@ -72,7 +72,10 @@ func (e *Evaluator) tablesAndLaws(ctx context.Context, ts []Target, s *samplers.
 	laws = make([]Exact, len(ts))
 	if looksBack(s) {
 		for i, t := range ts {
-			rows, err := e.wholeRows(ctx, t, mass)
+			if err := e.timeFree(); err != nil {
+				return nil, nil, err
+			}
+			rows, err := e.rowsInto(ctx, t, mass, 0, func(int) float64 { return 1 })
 			if err != nil {
 				return nil, nil, err
 			}

@@ -10,25 +10,21 @@ import (
 	"mdmgen/samplers"
 )
 
-// exactLaws returns −log P of every target under every sampler, and the number of network
-// rows. Where one table of subsets a target tells all laws, targets share calls and tables
-// are worked out on all processors; else a target is asked about by itself.
-func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*samplers.Sampler) ([][]likelihood.Exact, int, error) {
-	before := e.Totals().Rows
-	out := make([][]likelihood.Exact, len(ts))
-	if e.Facts().TimeConditioned || slices.ContainsFunc(ss, needsMore) {
-		var err error
-		for i, t := range ts {
-			if out[i], err = e.Laws(ctx, t, ss); err != nil {
-				return nil, 0, err
-			}
-		}
-		return out, e.Totals().Rows - before, nil
+// exactLaws hands emit −log P of every target under every sampler, in order, with the
+// number of its network rows. Where one table of subsets a target tells all laws, targets
+// share calls and tables are worked out on all processors; else
+// [likelihood.Evaluator.LawsOf] does.
+func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*samplers.Sampler, emit func(i int, laws []likelihood.Exact, rows int) error) error {
+	if !sharesTables(e, ss) {
+		return e.LawsOf(ctx, ts, ss, emit)
 	}
+	before := e.Totals().Rows
 	tables, err := e.Tables(ctx, ts, false)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
+	rows := (e.Totals().Rows - before) / len(ts)
+	out := make([][]likelihood.Exact, len(ts))
 	errs := make([]error, len(ts))
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -44,12 +40,20 @@ func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Tar
 	}
 	close(next)
 	wg.Wait()
-	for _, err := range errs {
+	for i, err := range errs {
+		if err == nil {
+			err = emit(i, out[i], rows)
+		}
 		if err != nil {
-			return nil, 0, err
+			return err
 		}
 	}
-	return out, e.Totals().Rows - before, nil
+	return nil
+}
+
+// sharesTables says whether tables of subsets tell all laws.
+func sharesTables(e *likelihood.Evaluator, ss []*samplers.Sampler) bool {
+	return !e.Facts().TimeConditioned && !slices.ContainsFunc(ss, needsMore)
 }
 
 func fromTable(ctx context.Context, t *likelihood.Table, ss []*samplers.Sampler) ([]likelihood.Exact, error) {

@@ -101,10 +101,15 @@ type Study struct {
 // chunkRows is how many network rows are asked for between two samples' reports.
 const chunkRows = 1 << 13
 
+// chunksAhead is how many times as many texts are drawn before their laws are worked out,
+// where these are pipelined: they are reported one by one.
+const chunksAhead = 32
+
 // Measure makes a study: the free positions of t are drawn from first-hitting, the others
 // are given. Each sample takes 2^d−1 network rows for all samplers together, and where the
 // network is time-conditioned as many a node of FHS's quadrature and a step of each grid.
-// Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
+// Samplers that mix the rows of two calls keep the whole rows of two texts, each of
+// [likelihood.RowBytes]. Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
 // many free positions.
 func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*samplers.Sampler, cfg Config) (*Study, error) {
 	if cfg.Samples < 1 {
@@ -135,40 +140,50 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 		return nil, err
 	}
 	all := append([]*samplers.Sampler{fhs}, ss...)
-	for chunk := range slices.Chunk(missing, max(1, chunkRows>>d)) {
-		texts, totals, err := e.Sample(ctx, t, fhs, cfg.Seed, chunk)
-		if err != nil {
+	most := max(1, chunkRows>>d)
+	if !sharesTables(e, all) {
+		most *= chunksAhead
+	}
+	for chunk := range slices.Chunk(missing, most) {
+		if err := st.measure(ctx, e, t, all, cfg, chunk); err != nil {
 			return nil, err
-		}
-		targets := make([]likelihood.Target, len(texts))
-		for i, ids := range texts {
-			targets[i] = likelihood.Target{IDs: ids, Free: t.Free}
-		}
-		laws, rows, err := exactLaws(ctx, e, targets, all)
-		if err != nil {
-			return nil, err
-		}
-		for i, law := range laws {
-			s := Sample{Index: chunk[i], FHS: law[0].NegLog, Rows: rows/len(laws) + totals.Rows/len(laws)}
-			for _, l := range t.Free {
-				s.Tokens = append(s.Tokens, texts[i][l])
-			}
-			for k, x := range law {
-				if k > 0 {
-					s.NegLog = append(s.NegLog, x.NegLog)
-				}
-				s.QuadratureError = max(s.QuadratureError, x.QuadratureError)
-			}
-			st.Samples = append(st.Samples, s)
-			if cfg.OnSample != nil {
-				if err := cfg.OnSample(s); err != nil {
-					return nil, err
-				}
-			}
 		}
 	}
 	slices.SortFunc(st.Samples, func(a, b Sample) int { return int(int64(a.Index) - int64(b.Index)) })
 	return st, nil
+}
+
+// measure adds the samples with the given indices. Texts are drawn chunkRows>>d at a time.
+func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*samplers.Sampler, cfg Config, indices []uint64) error {
+	var targets []likelihood.Target
+	var drawn []int // rows
+	for chunk := range slices.Chunk(indices, max(1, chunkRows>>st.D)) {
+		texts, totals, err := e.Sample(ctx, t, all[0], cfg.Seed, chunk)
+		if err != nil {
+			return err
+		}
+		for _, ids := range texts {
+			targets = append(targets, likelihood.Target{IDs: ids, Free: t.Free})
+			drawn = append(drawn, totals.Rows/len(texts))
+		}
+	}
+	return exactLaws(ctx, e, targets, all, func(i int, laws []likelihood.Exact, rows int) error {
+		s := Sample{Index: indices[i], FHS: laws[0].NegLog, Rows: rows + drawn[i]}
+		for _, l := range t.Free {
+			s.Tokens = append(s.Tokens, targets[i].IDs[l])
+		}
+		for k, x := range laws {
+			if k > 0 {
+				s.NegLog = append(s.NegLog, x.NegLog)
+			}
+			s.QuadratureError = max(s.QuadratureError, x.QuadratureError)
+		}
+		st.Samples = append(st.Samples, s)
+		if cfg.OnSample != nil {
+			return cfg.OnSample(s)
+		}
+		return nil
+	})
 }
 
 // take adds the samples that are done, and lists the indices of the others.
