@@ -192,7 +192,7 @@ func add(out *plot.Plot, p bound.Plot, s bound.Series, i int) ([]plot.Thumbnaile
 		return nil, err
 	}
 	c := colours[i%len(colours)]
-	scatter.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(2.4), Shape: shapes[i%len(shapes)]}
+	scatter.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(2.4), Shape: shapes[(i+i/len(colours))%len(shapes)]}
 	if s.Style == bound.StyleMarks {
 		scatter.GlyphStyle = draw.GlyphStyle{Color: colours[len(colours)-1], Radius: vg.Points(5), Shape: draw.RingGlyph{}}
 	}
@@ -202,7 +202,7 @@ func add(out *plot.Plot, p bound.Plot, s bound.Series, i int) ([]plot.Thumbnaile
 		if err != nil {
 			return nil, err
 		}
-		line.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.3), Dashes: dashes[i%len(dashes)]}
+		line.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.3), Dashes: dashes[(i+i/len(colours))%len(dashes)]}
 		if s.Style == bound.StyleLine {
 			line.Width = vg.Points(0.8)
 		}

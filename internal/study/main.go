@@ -1,7 +1,8 @@
 // Command study makes docs/benchmarks.md anew: it runs the commands that stand there, one
 // after the other, and puts what they print below them. From the repository's root:
 //
-//	go run ./internal/study
+//	go run ./internal/study          # all of them
+//	go run ./internal/study 1 4      # the first and the fourth
 //
 // It takes about a quarter of an hour on two cores, and nothing else should run beside
 // it. Pictures and reports are written by the commands themselves.
@@ -17,6 +18,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -31,13 +34,13 @@ var block = regexp.MustCompile("(?s)```sh\n\\$ (mdmgen .*?[^\\\\])\n(.*?)```\n")
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := study(ctx); err != nil {
+	if err := study(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "study:", err)
 		os.Exit(1)
 	}
 }
 
-func study(ctx context.Context) error {
+func study(ctx context.Context, only []string) error {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		return fmt.Errorf("%w: run it in the repository's root", err)
@@ -55,8 +58,10 @@ func study(ctx context.Context) error {
 	}
 	begin := time.Now()
 	var failed error
+	number := 0
 	out := block.ReplaceAllFunc(text, func(found []byte) []byte {
-		if failed != nil {
+		number++
+		if failed != nil || len(only) > 0 && !slices.Contains(only, strconv.Itoa(number)) {
 			return found
 		}
 		command := string(block.FindSubmatch(found)[1])
