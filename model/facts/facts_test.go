@@ -92,8 +92,8 @@ func TestSidecarRefused(t *testing.T) {
 		{"unknown field", `{"mask":1}`, "mask"},
 		{"not JSON", `mask: 1`, "model facts"},
 		{"two values", `{} {}`, "more than one"},
-		{"empty", ``, "the JSON ends too soon"},
-		{"half", `{"name":`, "the JSON ends too soon"},
+		{"empty", ``, "the JSON ends too early"},
+		{"half", `{"name":`, "the JSON ends too early"},
 	} {
 		path := filepath.Join(dir, "f.json")
 		if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {

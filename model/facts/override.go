@@ -47,7 +47,7 @@ func jsonReason(err error) string {
 		return fmt.Sprintf("%s must be %s, not a %s", wrong.Field, kind, wrong.Value)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "the JSON ends too soon"
+		return "the JSON ends too early"
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
