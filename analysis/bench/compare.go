@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/plainjson"
 )
 
 // Comparison puts cells of two reports beside each other.
@@ -35,8 +35,8 @@ type Change struct {
 // ReadReport reads the JSON form of a report.
 func ReadReport(data []byte) (*Report, error) {
 	var r Report
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("bench: is not a report in JSON: %s", err)
+	if err := plainjson.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("bench: is not a report in JSON: %w", err)
 	}
 	if r.Schema != Schema {
 		return nil, fmt.Errorf("bench: schema %.40q: must be %s, what --format json writes", r.Schema, Schema)

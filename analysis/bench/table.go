@@ -47,7 +47,7 @@ func ofSummary(name, head string, get func(s *Summary) quantity) column {
 
 func estimated(e estimate.Estimate) quantity { return quantity{mean: e.Mean, se: e.SE} }
 
-// columns are those of a report, in order. What no cell has, or what is 0 in all, is left
+// columns are those of a report, in order. What no cell has, or what it costs and is 0 in all, is left
 // out of a table.
 func columns(r *Report) []column {
 	out := []column{
@@ -253,7 +253,7 @@ func restCounts(r *Report) bool {
 // shown says whether some cell has another number than 0.
 func shown(r *Report, col column) bool {
 	for i := range r.Cells {
-		if q, ok := col.value(&r.Cells[i]); ok && q.mean != 0 {
+		if q, ok := col.value(&r.Cells[i]); ok && (q.mean != 0 || col.quality) {
 			return true
 		}
 	}

@@ -3,13 +3,13 @@ package profile
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/plainjson"
 )
 
 // Schema names the layout of a profile's file.
@@ -159,11 +159,7 @@ func Read(r io.Reader) (File, error) {
 		Terms      []term          `json:"terms"`
 		Windows    []line          `json:"windows"`
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			return File{}, fmt.Errorf("profile: not JSON at byte %d: %w", syntax.Offset, err)
-		}
+	if err := plainjson.Unmarshal(data, &in); err != nil {
 		return File{}, fmt.Errorf("profile: %w", err)
 	}
 	if in.Schema != Schema {

@@ -201,7 +201,7 @@ func TestReadRefuses(t *testing.T) {
 	good := b.String()
 	at := strings.Index(good, `"mean":`)
 	for want, text := range map[string]string{
-		"not JSON":             good[:40],
+		"ends too early":       good[:40],
 		"schema":               strings.Replace(good, Schema, "mdmgen.score/1", 1),
 		"free positions":       strings.Replace(good, `"d":3`, `"d":99999999`, 1),
 		"0 free positions":     strings.Replace(good, `"d":3`, `"d":0`, 1),
@@ -213,7 +213,7 @@ func TestReadRefuses(t *testing.T) {
 		"left out":             strings.Replace(good, `"d":3`, `"d":3,"left_out":-4`, 1),
 		"must be at least 4":   `{"schema":"mdmgen.profile/1","d":3}`,
 		"as many of each":      strings.Replace(good, `"draws":[`, `"draws":[1,`, 1),
-		"cannot unmarshal":     strings.Replace(good, `"d":3`, `"d":"3"`, 1),
+		"field \"d\": text":    strings.Replace(good, `"d":3`, `"d":"3"`, 1),
 		"one for each of 4":    strings.Replace(good, `"d":3`, `"d":4`, 1),
 		"they must be in orde": strings.Replace(good, `{"visible":1,"nats"`, `{"visible":2,"nats"`, 1),
 	} {

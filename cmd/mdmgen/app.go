@@ -36,7 +36,7 @@ func newApp(s streams) *cli.App {
 		// A list of padding columns has commas.
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) },
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usagef("%s", flagError(err)) },
 		Commands: []*cli.Command{
 			generateCommand(s),
 			scoreCommand(s),

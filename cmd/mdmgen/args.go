@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -64,4 +66,15 @@ func dashed(name string) string {
 		return "-" + name
 	}
 	return "--" + name
+}
+
+// wrongValue is what package flag says of a value that it cannot read.
+var wrongValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-(\S+): (?:parse error|value out of range)$`)
+
+// flagError is an error of reading flags, which names the flag as it is written.
+func flagError(err error) string {
+	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Sprintf("%s %s: is no value of this flag, whose form --help tells", dashed(m[2]), m[1])
+	}
+	return err.Error()
 }

@@ -121,16 +121,70 @@ func TestBenchMaxTime(t *testing.T) {
 	}
 }
 
-// TestBenchInterrupt: what was done is printed, and the exit status is 130.
+// TestBenchInterrupt: what was done is printed, files stay as they were, and the exit status
+// is 130.
 func TestBenchInterrupt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "old.json")
+	if err := os.WriteFile(file, []byte("finished"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	var out, errs cancelling
 	out.cancel = cancel
-	code := run(ctx, []string{"mdmgen", "bench", "--model", worldFile(t, "xor3-mixed"), "-n", "50", "-r", "200000", "--seed", "1", "--format", "jsonl"}, strings.NewReader(""), &out, &errs)
+	code := run(ctx, []string{"mdmgen", "bench", "--model", worldFile(t, "xor3-mixed"), "-n", "50", "-r", "200000", "--seed", "1", "--format", "jsonl", "-o", file, "--html", file + ".html"}, strings.NewReader(""), &out, &errs)
 	last := out.String()[strings.LastIndexByte(strings.TrimSuffix(out.String(), "\n"), '\n')+1:]
 	if code != exitInterrupt || !strings.Contains(last, `"kind":"report"`) || !strings.Contains(last, `"interrupted":true`) || !strings.Contains(out.String(), `"kind":"repetition"`) {
 		t.Errorf("exit status %d, %s: %.300s", code, errs.String(), last)
+	}
+	names, err := filepath.Glob(file + "*")
+	if text, rerr := os.ReadFile(file); string(text) != "finished" || rerr != nil || err != nil || len(names) != 1 {
+		t.Errorf("files %v, %v; the old one holds %.100q, %v", names, err, text, rerr)
+	}
+}
+
+// TestBenchJournalAlone: a second run does not write to the file that a run has open, and
+// can when that one ends.
+func TestBenchJournalAlone(t *testing.T) {
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	args := tinyBench(t, "--resume", keep)
+	mustRun(t, "", args...)
+	f, err := os.Open(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, err := lock(f); !got || err != nil {
+		t.Fatalf("lock: %v, %v", got, err)
+	}
+	g, err := os.Open(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if got, err := lock(g); got || err != nil {
+		t.Skipf("files cannot be locked here: %v", err)
+	}
+	if _, stderr, code := runCommand(t, "", args...); code != exitFailure || !strings.Contains(stderr, "another run is writing to it") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	f.Close()
+	mustRun(t, "", args...)
+}
+
+// TestJournalGrown: a file that grew after it was read is not cut.
+func TestJournalGrown(t *testing.T) {
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	j, _, _, err := readJournal(keep, benchResumeSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(keep, []byte("another run's"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err = j.begin(resumeHeader{Schema: benchResumeSchema})
+	if text, rerr := os.ReadFile(keep); err == nil || string(text) != "another run's" || rerr != nil {
+		t.Errorf("%v; the file holds %q, %v", err, text, rerr)
 	}
 }
 

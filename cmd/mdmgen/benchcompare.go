@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -38,16 +37,9 @@ func benchCompare(c *cli.Context, s streams) error {
 
 // readReport reads a report in JSON.
 func readReport(path string) (*bench.Report, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > maxReport {
-		err = fmt.Errorf("%d bytes: a report has at most %d", info.Size(), maxReport)
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(path)
-	}
+	data, err := readFlagged("--compare", path, maxReport)
 	if err != nil {
-		return nil, fmt.Errorf("--compare %s: %w", path, unwrapPath(err))
+		return nil, err
 	}
 	r, err := bench.ReadReport(data)
 	if err != nil {

@@ -39,6 +39,7 @@ var benchEndings = map[string]string{".md": "md", ".csv": "csv", ".json": "json"
 // open finds out whether everything can be written.
 func (o *benchOutputs) open(c *cli.Context, s streams) error {
 	o.streams, o.format, o.also = s, c.String("format"), c.String("oe")
+	seen := map[string]bool{c.String("html"): true}
 	for _, text := range c.StringSlice("output") {
 		format, path, ok := strings.Cut(text, ":")
 		if !ok || !slices.Contains(benchFormats, format) {
@@ -47,6 +48,10 @@ func (o *benchOutputs) open(c *cli.Context, s streams) error {
 		if format == "" || path == "" {
 			return usagef("-o %s: end the name with .md, .csv, .json, .jsonl or .txt, or write FORMAT:FILE", text)
 		}
+		if seen[path] {
+			return usagef("-o %s: another result is written there: name another file", path)
+		}
+		seen[path] = true
 		f, err := newOutput("-o", path, s.out)
 		if err != nil {
 			return err
@@ -106,7 +111,8 @@ func benchRecords(w io.Writer, log *bench.Log) error {
 }
 
 // write writes the report everywhere: on standard output first, so that a file that cannot be
-// written takes nothing away from it.
+// written takes nothing away from it. What an interrupt ended is on standard output alone, and
+// takes no finished report's place.
 func (o *benchOutputs) write(r *bench.Report, log *bench.Log, old *bench.Report) error {
 	var errs []error
 	if o.format == "jsonl" { // Its records are out.
@@ -125,6 +131,9 @@ func (o *benchOutputs) write(r *bench.Report, log *bench.Log, old *bench.Report)
 			fmt.Fprintln(w)
 		}
 		errs = append(errs, bench.Compare(old, r).Print(w))
+	}
+	if r.Interrupted {
+		return errors.Join(errs...)
 	}
 	for _, f := range o.files {
 		err := writeBench(f, f.format, r, log)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"mdmgen/analysis/bench"
@@ -122,7 +123,7 @@ func (r *benching) openEvaluator() error {
 	}
 	r.quality.judge, err = quality.NewJudge(r.quality.evaluator, r.quality.evaluator.Origin().Digest, t, quality.GenerativeConfig{BOS: r.c.String("evaluator-bos"), Confidence: r.settings.Confidence})
 	if err != nil {
-		return usagef("--evaluator %s: %s", ref, bare(err))
+		return usagef("--evaluator %s: %s", ref, strings.TrimPrefix(err.Error(), "quality: "))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"unicode/utf8"
 
 	"mdmgen/analysis/bench"
@@ -38,9 +37,9 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 		return []likelihood.Target{likelihood.Whole(make([]int, d))}, nil
 	}
 	path := r.c.String("context")
-	data, err := os.ReadFile(path)
+	data, err := readFlagged("--context", path, maxCorpus)
 	if err != nil {
-		return nil, fmt.Errorf("--context %s: %w", path, unwrapPath(err))
+		return nil, err
 	}
 	if r.tokenizer == nil {
 		return nil, missingf("--context needs a tokenizer: give one with --tokenizer")

@@ -32,6 +32,23 @@ type inputLine struct {
 	IDs    json.RawMessage `json:"ids"`
 }
 
+// readFlagged reads a file that a flag names, a pipe or a device, of at most limit bytes.
+func readFlagged(flag, path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s %s: more than %d bytes: give a smaller file", flag, path, limit)
+	}
+	return data, nil
+}
+
 // readJobs reads --input: a JSON object a line. path "-" is standard input.
 // Errors name the file and the line.
 func readJobs(path string, stdin io.Reader, l *layout) ([]job, error) {

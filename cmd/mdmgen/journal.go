@@ -22,6 +22,8 @@ type journal struct {
 	// size is the length of the whole lines that it held, fresh says that there was none.
 	size  int
 	fresh bool
+	// found is how many bytes were read, an unfinished line among them.
+	found int64
 }
 
 // resumeHeader is all that decides the bits of a result.
@@ -52,10 +54,15 @@ func newHeader(schema string, m model.Model) resumeHeader {
 // one, and its records, a line each.
 func readJournal(path, schema string) (*journal, *resumeHeader, []byte, error) {
 	j := &journal{path: path}
+	// A device may have no end, and nothing can be gone on from in a pipe.
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, nil, nil, usagef("--resume %s: is not a file that --resume made", path)
+	}
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil, j.failed(err)
 	}
+	j.found = int64(len(data))
 	// Nothing that another program wrote is ever cut off.
 	if begin := []byte(`{"schema":"` + schema + `"`); !bytes.HasPrefix(data, begin) && !bytes.HasPrefix(begin, data) {
 		return nil, nil, nil, usagef("--resume %s: is not a file that --resume made", path)
@@ -90,10 +97,15 @@ func (j *journal) agree(was *resumeHeader, header resumeHeader) error {
 }
 
 // begin opens the file for more records: it cuts off an unfinished line, and writes the
-// header of a new file.
+// header of a new file. Two runs that write to one file would make it useless to both, so
+// that it is this run's alone until close.
 func (j *journal) begin(header resumeHeader) (err error) {
 	if j.file, err = os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return j.failed(err)
+	}
+	if err = j.alone(); err != nil {
+		j.close()
+		return err
 	}
 	if err = j.file.Truncate(int64(j.size)); err == nil {
 		_, err = j.file.Seek(int64(j.size), 0)
@@ -113,6 +125,22 @@ func (j *journal) begin(header resumeHeader) (err error) {
 		j.close()
 	}
 	return err
+}
+
+// alone locks the file, and refuses one that grew since it was read.
+func (j *journal) alone() error {
+	got, err := lock(j.file)
+	if err != nil {
+		return j.failed(err)
+	}
+	info, err := j.file.Stat()
+	if err != nil {
+		return j.failed(err)
+	}
+	if !got || info.Size() != j.found {
+		return fmt.Errorf("--resume %s: another run is writing to it: let that one end, or name another file", j.path)
+	}
+	return nil
 }
 
 // append keeps whole lines.

@@ -111,9 +111,9 @@ func checkSamplerFlags(c *cli.Context) error {
 			continue
 		}
 		if d, _ := samplers.Describe(name); !slices.Contains(d.Flags, flag) {
-			return usagef("--%s: the sampler %s does not use it", flag, name)
+			return usagef("%s: the sampler %s does not use it", dashed(flag), name)
 		}
-		return usagef("--%s: the sampler %s does not use it with %s", flag, name, company(c, flag))
+		return usagef("%s: the sampler %s does not use it with %s", dashed(flag), name, company(c, flag))
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func schedule(c *cli.Context, s streams) error {
 	}
 	kind := profile.Kind(c.String("kind"))
 	if !slices.Contains(profile.Kinds(), kind) {
-		return usagef("--kind %s: must be one of %v", kind, profile.Kinds())
+		return usagef("--kind %.40q: must be one of %s", kind, strings.ReplaceAll(strings.Trim(fmt.Sprint(profile.Kinds()), "[]"), " ", ", "))
 	}
 	confidence := c.Float64("confidence")
 	if !(confidence > 0 && confidence < 1) {

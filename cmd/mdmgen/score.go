@@ -119,13 +119,13 @@ func checkScoreFlags(c *cli.Context) error {
 			return usagef("--%s and --%s do not go together", pair[0], pair[1])
 		}
 	}
-	form := c.String("estimator")
+	flag, form := "estimator", c.String("estimator")
 	forms := likelihood.Forms()
 	if c.IsSet("protocol") {
-		form, forms = c.String("protocol"), likelihood.Protocols()
+		flag, form, forms = "protocol", c.String("protocol"), likelihood.Protocols()
 	}
 	if !slices.Contains(forms, likelihood.Form(form)) {
-		return usagef("%s: must be one of %v", form, forms)
+		return usagef("--%s %.40q: must be one of %s", flag, form, strings.ReplaceAll(strings.Trim(fmt.Sprint(forms), "[]"), " ", ", "))
 	}
 	if err := checkScoreProfile(c, form); err != nil {
 		return err

@@ -75,6 +75,16 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
+// TestSidecarEndless: a device that never ends is refused, not read to the end of memory.
+func TestSidecarEndless(t *testing.T) {
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip("there is no /dev/zero here")
+	}
+	if _, err := Apply(valid(), "/dev/zero", nil); err == nil {
+		t.Error("/dev/zero is taken for a sidecar")
+	}
+}
+
 func TestSidecarRefused(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, content, want string }{
@@ -82,7 +92,8 @@ func TestSidecarRefused(t *testing.T) {
 		{"unknown field", `{"mask":1}`, "mask"},
 		{"not JSON", `mask: 1`, "model facts"},
 		{"two values", `{} {}`, "more than one"},
-		{"empty", ``, "model facts"},
+		{"empty", ``, "the JSON ends too early"},
+		{"half", `{"name":`, "the JSON ends too early"},
 	} {
 		path := filepath.Join(dir, "f.json")
 		if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {

@@ -46,6 +46,9 @@ func jsonReason(err error) string {
 		}
 		return fmt.Sprintf("%s must be %s, not a %s", wrong.Field, kind, wrong.Value)
 	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the JSON ends too early"
+	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
@@ -54,16 +57,9 @@ func jsonReason(err error) string {
 // values are JSON or, where the field is a string, plain text.
 func Apply(f Facts, sidecar string, override map[string]string) (Facts, error) {
 	if sidecar != "" {
-		info, err := os.Stat(sidecar)
+		data, err := readSidecar(sidecar)
 		if err != nil {
-			return f, fmt.Errorf("sidecar %s: %w", sidecar, errors.Unwrap(err))
-		}
-		if info.IsDir() || info.Size() > maxSidecar {
-			return f, fmt.Errorf("sidecar %s: not a small JSON file", sidecar)
-		}
-		data, err := os.ReadFile(sidecar)
-		if err != nil {
-			return f, fmt.Errorf("sidecar %s: %w", sidecar, errors.Unwrap(err))
+			return f, fmt.Errorf("sidecar %s: %w", sidecar, err)
 		}
 		if err := f.Decode(data); err != nil {
 			return f, fmt.Errorf("sidecar %s: %w", sidecar, err)
@@ -120,4 +116,28 @@ func Known(key string) bool {
 		}
 	}
 	return false
+}
+
+// readSidecar reads a small file. What has no end, such as a device, is not one.
+func readSidecar(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	if info.IsDir() {
+		return nil, errors.New("not a small JSON file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSidecar+1))
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	if len(data) > maxSidecar {
+		return nil, errors.New("not a small JSON file")
+	}
+	return data, nil
 }
