@@ -139,6 +139,17 @@ func effective(r []float64) (size, share float64) {
 	return sum * sum / squares, top / sum
 }
 
+// unseen is the term of Bernstein's inequality that a normal interval lacks, b·log(2/p)/(3n) with
+// b the greatest deviation that was drawn: ratios of a small law take few values, and those
+// that were not drawn are in no standard error.
+func unseen(x []float64, lines int) float64 {
+	var greatest float64
+	for _, v := range x {
+		greatest = max(greatest, math.Abs(v))
+	}
+	return greatest * math.Log(2*float64(max(lines, 1))/(1-sure)) / (3 * float64(len(x)))
+}
+
 // normalised states that the mean of ratios, which are known up to a relative slack, is
 // 1.
 func normalised(out *draft, ratios []float64, slack, confidence float64, law string) {
@@ -148,7 +159,7 @@ func normalised(out *draft, ratios []float64, slack, confidence float64, law str
 	}
 	size, share := effective(ratios)
 	judge := func(d sampled, lines int) (string, bool) {
-		verdict, ok := twoSidedWithin(slack)(d, lines)
+		verdict, ok := twoSidedWithin(slack+unseen(less, lines))(d, lines)
 		n := float64(len(ratios))
 		if degenerate := size < leastEffective*n || share > mostShare && n >= 2/mostShare; degenerate && !math.IsNaN(size) {
 			return fmt.Sprintf("not resolved: the weights are degenerate, effective sample size %.1f of %d, the largest weight has %.0f %% of their sum", size, len(ratios), 100*share), true
