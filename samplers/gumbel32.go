@@ -106,13 +106,14 @@ func (g gumbelKernel) race(mu []float64, jump float64, st *Stream) int {
 		least = -math.Log(st.coarse(g.bits)/scale) / (1 - jump)
 	}
 	for a, p := range mu {
-		if p == 0 {
+		// 1−u ≤ −log u, and so a race is lost without a logarithm where 1−u ≥ least·q, and
+		// without a draw where even the greatest u, 1−2^(−b), is.
+		within := least * jump * p * scale
+		if !(within > 1) { // also where a token of probability 0 races with an infinite key
 			continue
 		}
-		u := st.coarse(g.bits)
-		// 1−u ≤ −log u, and so most races are lost without a logarithm.
-		if q := jump * p; scale-u < least*q*scale {
-			if key := -math.Log(u/scale) / q; key < least {
+		if u := st.coarse(g.bits); scale-u < within {
+			if key := -math.Log(u/scale) / (jump * p); key < least {
 				winner, least = a, key
 			}
 		}
