@@ -6,7 +6,8 @@
 //
 // The sub-packages are what it is made of: checkpoint (bytes to named tensors),
 // graph (tensors to an ONNX graph), ort (ONNX Runtime), world (tables in
-// memory), facts (what a program must know of a model).
+// memory), facts (what a program must know of a model), causal (language models
+// that judge texts).
 package model
 
 import (

@@ -27,7 +27,8 @@
 // index, and is spent in an order that no sampler changes: first one uniform a
 // free position for order and times, then one a free position for its token. A
 // sample therefore does not depend on batch size or order, and two samplers with
-// one seed use common random numbers.
+// one seed use common random numbers; but for float32-gumbel, whose races take more of
+// them.
 //
 // The package imports nothing else of the module: it declares the one-method
 // interface [Network] that it needs. A [Sampler] may be shared by goroutines; a
@@ -38,5 +39,6 @@
 // A sampler that reveals positions by itself joins as a type with the methods of
 // planner: what it draws is a list of blocks. One that picks positions from the
 // network's rows has no plan, and takes the place of "next block" in the engine's slot, as
-// raw scores do, whose mass changes the rate at which positions are revealed.
+// raw scores do, whose mass changes the rate at which positions are revealed, and races
+// of tokens and MASK.
 package samplers

@@ -43,7 +43,7 @@ type Result struct {
 	// IDs is the canvas, filled; MASK where a position was left masked. It belongs to
 	// the receiver.
 	IDs []int
-	// Calls counts the sequence's non-empty blocks, FinishCalls, 0 or 1, the call that
+	// Calls counts the sequence's network calls but for FinishCalls, 0 or 1, the call that
 	// filled what they left.
 	Calls, FinishCalls int
 	// Left counts positions that are still masked.

@@ -32,7 +32,7 @@ type Block struct {
 }
 
 // Plan says which network call reveals which positions, and when. It holds no
-// empty block. A plan is drawn by [Sampler.Plan] and may be drawn again into the
+// block that asks for nothing. A plan is drawn by [Sampler.Plan] and may be drawn again into the
 // same memory.
 type Plan struct {
 	Blocks []Block
@@ -72,8 +72,8 @@ type planner interface {
 // uniform of the stream a free position, in that order.
 //
 // That is all the randomness of every plan, but for the number of events that reveal
-// nothing: it is drawn from a stream of its own that depends on where st stands. Sorted by falling U, positions are in
-// uniform order, and the largest of m uniforms on (0, λ) is distributed as
+// nothing: it is drawn from a stream of its own that depends on where st stands. Sorted
+// by falling U, positions are in uniform order, and the largest of m uniforms on (0, λ) is distributed as
 // λ·u^(1/m): the falling U's have just the law of the λ's of Algorithm 1 of the paper,
 // λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A
 // grid sampler, which leaves a position masked with probability S_k up to step k,

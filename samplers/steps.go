@@ -126,8 +126,8 @@ func (s *Steps) tweedie() {
 // Left returns the probability that a position is masked after the last step.
 func (s Steps) Left() float64 { return s.Stay[len(s.Stay)-1] }
 
-// ExpectedCalls returns the exact expected number of non-empty steps, whatever the rule over d free
-// positions, Σ_k 1−(1−w_k)^d, and the probability that something is left to fill
+// ExpectedCalls returns the exact expected number of non-empty steps over d free
+// positions, whatever the rule (one that reveals one position a call makes other calls), Σ_k 1−(1−w_k)^d, and the probability that something is left to fill
 // after them, 1−(1−S_N)^d.
 func (s Steps) ExpectedCalls(d int) (calls, finish float64) {
 	for _, w := range s.Reveal {

@@ -140,7 +140,7 @@ func (q quantity) String() string {
 		return fmt.Sprintf(form, q.mean) + " ± ?"
 	}
 	digits := max(1-int(math.Floor(math.Log10(q.se))), 0)
-	if digits > 12 || math.Abs(q.mean) < 1e-4 {
+	if digits > 12 || q.se < 1e-4 && math.Abs(q.mean) < 1e-4 {
 		return fmt.Sprintf("%.4g ± %.1g", q.mean, q.se)
 	}
 	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
@@ -253,7 +253,7 @@ func restCounts(r *Report) bool {
 // shown says whether some cell has another number than 0.
 func shown(r *Report, col column) bool {
 	for i := range r.Cells {
-		if q, ok := col.value(&r.Cells[i]); ok && (q.mean != 0 || col.quality) {
+		if q, ok := col.value(&r.Cells[i]); ok && (math.Abs(q.mean) > rounding || col.quality) {
 			return true
 		}
 	}
@@ -271,7 +271,7 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 	}
 	paragraphs := lines
 	if len(constants) > 0 {
-		paragraphs = append([]string{"All: " + strings.Join(constants, ", ") + "."}, lines...)
+		paragraphs = append([]string{"All that use them: " + strings.Join(constants, ", ") + "."}, lines...)
 	}
 	for _, line := range append(paragraphs, r.Notes...) {
 		b.WriteString(line + "\n\n")

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// HittingFill is extrapolation with the hitting times themselves, Algorithm 3 of Zheng et al., arXiv 2409.02908, as
-// derived anew: a token revealed at τ in a block whose first hit is s_n, after one whose first hit is s_{n−1}, has w
+// HittingFill is extrapolation with the hitting times themselves, after Algorithm 3 of Zheng et al., arXiv
+// 2409.02908: a token revealed at τ in a block whose first hit is s_n, after one whose first hit is s_{n−1}, has w
 // = (s_n − τ)/(s_{n−1} − s_n), floor 0. The second token of a block after one of L tokens has w = Exp(1)/Gamma(L), density
 //
 //	L(1+w)^(−L−1),

@@ -6,9 +6,8 @@ package likelihood
 //
 // The exact form has a word a column, in multiples of 2^−61: sums over 2^17 columns are
 // exact to 2^−44. The packed form, for more than mostExact columns, has two columns a word in
-// multiples of 2^−31, each below a guard bit: half the memory, and on amd64 an eighth of
-// the time. Its rounding, a unit a
-// column at most, changes the normalisation of a mixture, Z of [mixes], by about
+// multiples of 2^−31, each below a guard bit: half the memory, and less time
+// (BenchmarkExcess). Its rounding, a unit a column at most, changes the normalisation of a mixture, Z of [mixes], by about
 // 2^−31·√V·(1+w) and so log P of a text by 1e-8 to 1e-7: no more than rows of float32
 // logits do, whose relative error is 6e-8. Probabilities of the text's own tokens are not
 // rounded in either form.

@@ -138,7 +138,7 @@ func TestLeastSteps(t *testing.T) {
 	}
 }
 
-// TestTheorem3 checks rows of paper.md's table and the finite lower bound under them:
+// TestTheorem3 checks values that were worked out independently, and the finite lower bound under them:
 // the paper's construction does not need d/√ε steps, the pairs do.
 func TestTheorem3(t *testing.T) {
 	for _, test := range []struct {

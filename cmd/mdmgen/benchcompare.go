@@ -21,11 +21,11 @@ func benchCompare(c *cli.Context, s streams) error {
 			return usagef("--%s: has no meaning where two reports are compared", name)
 		}
 	}
-	old, err := readReport(c.String("compare"))
+	old, err := readReport("--compare", c.String("compare"))
 	if err != nil {
 		return err
 	}
-	now, err := readReport(c.Args().First())
+	now, err := readReport("bench", c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -35,15 +35,15 @@ func benchCompare(c *cli.Context, s streams) error {
 	return bench.Compare(old, now).Print(s.out)
 }
 
-// readReport reads a report in JSON.
-func readReport(path string) (*bench.Report, error) {
-	data, err := readFlagged("--compare", path, maxReport)
+// readReport reads a report in JSON; what names where its path stands.
+func readReport(what, path string) (*bench.Report, error) {
+	data, err := readFlagged(what, path, maxReport)
 	if err != nil {
 		return nil, err
 	}
 	r, err := bench.ReadReport(data)
 	if err != nil {
-		return nil, fmt.Errorf("--compare %s: %s", path, bare(err))
+		return nil, fmt.Errorf("%s %s: %s", what, path, bare(err))
 	}
 	return r, nil
 }

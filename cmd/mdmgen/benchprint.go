@@ -194,7 +194,7 @@ func (o *benchOutputs) drawings(r *bench.Report) error {
 		tables, constants := bench.Tables(r)
 		notes := r.Notes
 		if len(constants) > 0 {
-			notes = append([]string{"All: " + strings.Join(constants, ", ") + "."}, notes...)
+			notes = append([]string{"All that use them: " + strings.Join(constants, ", ") + "."}, notes...)
 		}
 		doc := reports.Document{Title: "What samplers cost, and what their steps buy", Notes: notes, Plots: plots, Provenance: r.Provenance, Data: r}
 		for _, t := range tables {
@@ -227,7 +227,7 @@ func benchConfig(r *bench.Report, p provenance) [][2]string {
 
 // benchMade says in a line what made the report.
 func benchMade(r *bench.Report, p provenance) string {
-	line := fmt.Sprintf("%d sequences × %d repetitions, seed %d; mdmgen %s", r.Settings.Sequences, r.Settings.Repetitions, r.Settings.Seed, p.Version)
+	line := fmt.Sprintf("%d × %d sequences, seed %d; mdmgen %s", r.Settings.Repetitions, r.Settings.Sequences, r.Settings.Seed, p.Version)
 	if o := p.Model; o != nil {
 		line += fmt.Sprintf("; model %s (%.19s), %s on %s", o.Reference, o.Digest, o.Runtime, o.Provider)
 	}

@@ -31,8 +31,7 @@ const (
 	boundSteps = "1,2,4,8,16,64"
 )
 
-// boundSamplers are the names that --sampler takes: all whose plans do not look at the
-// network.
+// boundSamplers are the names that --sampler takes.
 func boundSamplers() []string {
 	var out []string
 	for _, d := range samplers.Descriptors() {
@@ -57,8 +56,8 @@ func boundCommand(s streams) *cli.Command {
 			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws; with --q0 own the entropy\n" +
 			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only tells what is known of\n" +
 			"samplers without a network. Windows of more than 16 positions, and all with --plans, get a lower bound on the\n" +
-			"gap by K plans, and every sampler a bound on −log P. A line that has a verdict says what the numbers show; exits with 3 when one is\n" +
-			"violated. Values are in nats.",
+			"gap by K plans, and every sampler a bound on −log P. A line that has a verdict says what the numbers show;\n" +
+			"exits with 3 when one is violated. Values are in nats.",
 		Flags:  boundFlags(),
 		Action: func(c *cli.Context) error { return boundAction(c, s) },
 	}

@@ -104,7 +104,7 @@ func checkSamplerFlags(c *cli.Context) error {
 	}
 	uses, err := o.Uses()
 	if err != nil {
-		return usagef("generate: %s", bare(err))
+		return usagef("%s: %s", c.Command.Name, bare(err))
 	}
 	for _, flag := range samplers.AllFlags() {
 		if !c.IsSet(flag) || slices.Contains(uses, flag) {

@@ -204,15 +204,15 @@ type scoring struct {
 	tokenizer *tokenize.Tokenizer
 	windows   []textWindow
 	overlaps  bool
-	// short says that windows are those of exact values where no length is given, most how
-	// many there are at most, 0 for all.
-	// shortLength is that length, 0 for exactLength.
-	short       bool
+	// short says that windows are those of exact values where no length is given.
+	short bool
+	// shortLength is their length, 0 for exactLength.
 	shortLength int
-	most        int
-	evaluator   *likelihood.Evaluator
-	config      likelihood.Config
-	settings    scoreSettings
+	// most is how many windows there are at most, 0 for all.
+	most      int
+	evaluator *likelihood.Evaluator
+	config    likelihood.Config
+	settings  scoreSettings
 }
 
 // findTokenizer opens the tokenizer; without one ids can be scored, but not counted in

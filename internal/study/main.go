@@ -4,7 +4,7 @@
 //	go run ./internal/study          # all of them
 //	go run ./internal/study 1 4      # the first and the fourth
 //
-// It takes about a quarter of an hour on two cores, and nothing else should run beside
+// It takes up to a quarter of an hour on two cores, and nothing else should run beside
 // it. Pictures and reports are written by the commands themselves.
 package main
 
@@ -59,17 +59,15 @@ func study(ctx context.Context, only []string) error {
 	begin := time.Now()
 	var failed error
 	number := 0
-	out := block.ReplaceAllFunc(text, func(found []byte) []byte {
+	printed := make(map[string][]byte)
+	block.ReplaceAllFunc(text, func(found []byte) []byte {
 		number++
 		if failed != nil || len(only) > 0 && !slices.Contains(only, strconv.Itoa(number)) {
 			return found
 		}
 		command := string(block.FindSubmatch(found)[1])
-		var printed []byte
-		if printed, failed = run(ctx, program, command); failed != nil {
-			return found
-		}
-		return fmt.Appendf(nil, "```sh\n$ %s\n%s```\n", command, printed)
+		printed[command], failed = run(ctx, program, command)
+		return found
 	})
 	if failed != nil {
 		return failed
@@ -78,10 +76,21 @@ func study(ctx context.Context, only []string) error {
 		return ctx.Err()
 	}
 	fmt.Fprintf(os.Stderr, "study: %s in all\n", time.Since(begin).Round(time.Second))
-	if bytes.Equal(out, text) {
-		return nil
+	// The page may have been edited meanwhile.
+	if text, err = os.ReadFile(page); err != nil {
+		return err
 	}
-	return os.WriteFile(page, out, 0o644)
+	out := block.ReplaceAllFunc(text, func(found []byte) []byte {
+		command := string(block.FindSubmatch(found)[1])
+		if new, ok := printed[command]; ok {
+			return fmt.Appendf(nil, "```sh\n$ %s\n%s```\n", command, new)
+		}
+		return found
+	})
+	if err := os.WriteFile(page+".new", out, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(page+".new", page)
 }
 
 // run runs a command of the page and returns what it printed.

@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"mdmgen/model"
 	"mdmgen/model/ort"
@@ -85,7 +86,7 @@ func find(ref string) (string, error) {
 			}
 		}
 	}
-	return "", missing("causal %s: this folder holds neither model.onnx nor decoder_model.onnx, here or in onnx: name the file", ref)
+	return "", missing("causal %s: this folder holds none of %s, here or in onnx: name the file", ref, strings.Join(files, ", "))
 }
 
 func missing(format string, args ...any) error {

@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 		missing bool
 	}{
 		"no file":    {filepath.Join(dir, "none.onnx"), []string{"no such file"}, true},
-		"empty":      {dir, []string{"neither model.onnx"}, true},
+		"empty":      {dir, []string{"none of model.onnx"}, true},
 		"broken":     {broken, []string{"not an ONNX model"}, false},
 		"encoder":    {reftest.Data(t, "foreign", "causal-encoder.onnx"), []string{"input encoder_hidden_states"}, false},
 		"last":       {reftest.Data(t, "foreign", "causal-last.onnx"), []string{"output logits", "[batch, length, columns]"}, false},
