@@ -170,7 +170,7 @@ func reportGiven(ctx context.Context, w *laws.World, file *world.World, given []
 		if ended = ctx.Err(); ended != nil {
 			break
 		}
-		r, err := runGiven(ctx, w, file, c)
+		r, err := runGiven(w, c)
 		if err != nil {
 			return l.report(notes), err
 		}

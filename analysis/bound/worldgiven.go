@@ -1,17 +1,14 @@
 package bound
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/theory"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -20,7 +17,7 @@ type givenRun struct {
 	Case
 	steps samplers.Steps
 	// chain is the run of a sampler whose every step asks the denoiser at its start, nil
-	// for others, whose law comes from the recursions of likelihoods.
+	// for others.
 	chain *laws.Chain
 	// clean [Sequences] is the law over sequences without MASK as the sampler is set,
 	// left the probability of the others.
@@ -31,34 +28,24 @@ type givenRun struct {
 // plainRules are those that [laws.World.Run] runs.
 var plainRules = []samplers.Rule{samplers.RuleEuler, samplers.RuleTweedie, samplers.RuleTauAny, samplers.RuleTauOne}
 
-// runGiven works out the law of a sampler in a world, of which file is the denoiser.
-func runGiven(ctx context.Context, w *laws.World, file *world.World, c Case) (givenRun, error) {
+// runGiven works out the law of a sampler in a world.
+func runGiven(w *laws.World, c Case) (givenRun, error) {
 	r := givenRun{Case: c}
 	steps, ok := c.Sampler.Steps()
 	r.steps = steps
-	switch {
-	case ok && slices.Contains(plainRules, steps.Rule):
+	if ok && slices.Contains(plainRules, steps.Rule) {
 		chain := w.Run(steps)
 		r.chain = &chain
 		r.clean = chain.Denoised
 		if !c.Sampler.Denoises() {
 			r.clean = w.OnSequences(chain.Law)
 		}
-	case c.Sampler.Settings().Sampler == "fhs":
-		r.clean = w.FHSLaw()
-	default:
-		e, err := likelihood.New(file, likelihood.Options{})
+	} else {
+		law, err := w.SamplerLaw(c.Sampler)
 		if err != nil {
-			return r, err
+			return r, fmt.Errorf("%s: %w", c, err)
 		}
-		r.clean = make([]float64, w.Sequences)
-		for i := range r.clean {
-			law, err := e.Exact(ctx, likelihood.Whole(w.Sequence(i)), c.Sampler)
-			if err != nil {
-				return r, fmt.Errorf("%s: %w", c, err)
-			}
-			r.clean[i] = math.Exp(-law.NegLog)
-		}
+		r.clean = w.OnSequences(law)
 	}
 	var mass laws.Sum
 	for _, p := range r.clean {
