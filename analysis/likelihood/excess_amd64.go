@@ -14,8 +14,8 @@ var hasAVX2 = cpu.X86.HasAVX2
 func packedExcess(before, x []uint64) int64 {
 	n := len(before) / 16
 	if !hasAVX2 || n == 0 {
-		return packedSum(before, x, guard)
+		return packedSum(before, x)
 	}
 	x = x[:len(before)]
-	return excessAVX2(&before[0], &x[0], n) + packedSum(before[16*n:], x[16*n:], guard)
+	return excessAVX2(&before[0], &x[0], n) + packedSum(before[16*n:], x[16*n:])
 }

@@ -3,4 +3,4 @@
 package likelihood
 
 // packedExcess is packedSum.
-func packedExcess(before, x []uint64) int64 { return packedSum(before, x, guard) }
+func packedExcess(before, x []uint64) int64 { return packedSum(before, x) }

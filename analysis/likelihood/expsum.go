@@ -3,36 +3,14 @@ package likelihood
 import "math"
 
 // expSum returns Σ e^(x−shift) over a row whose greatest value is at most shift, to a
-// few units in the last place of each term. Everything here waits for this loop, and
-// [math.Exp] takes several times as long.
-//
-// With n the integer next to y·1024/log 2, k = ⌊n/1024⌋ and j the rest, e^y is
-// 2^k·2^(j/1024)·e^r, |r| ≤ log 2/2048; the Taylor polynomial of degree 3 leaves 6e-16
-// of e^r.
+// few units in the last place of each term. Below leastExp a term is not a normal number, and
+// adds nothing to a sum that is at least 1.
 func expSum(row []float32, shift float64) float64 {
-	const (
-		scale = expTableSize / math.Ln2
-		// high has 30 bits, so that n·high is exact; high + low is log 2/1024.
-		high = 744261117. / (1 << 40)
-		low  = math.Ln2/expTableSize - high
-		// Adding 1.5·2^52 rounds to an integer, which then stands in the low bits.
-		magic = 0x1.8p52
-		// Below least 2^k is not a normal number, and adds nothing to a sum that is
-		// at least 1.
-		least = -700
-	)
 	var sum float64
 	for _, x := range row {
-		y := float64(x) - shift
-		if !(y > least) {
-			continue
+		if y := float64(x) - shift; y > leastExp {
+			sum += exp(y)
 		}
-		m := y*scale + magic
-		n := m - magic
-		r := (y - n*high) - n*low
-		p := 1 + r*(1+r*(1./2+r*(1./6)))
-		bits := math.Float64bits(m)
-		sum += p * math.Float64frombits(math.Float64bits(expTable[bits%expTableSize])+(bits/expTableSize)<<52)
 	}
 	return sum
 }
@@ -40,31 +18,44 @@ func expSum(row []float32, shift float64) float64 {
 // expInto is expSum that also writes the terms to dst: those that add nothing to the sum
 // by [math.Exp].
 func expInto(dst []float64, row []float32, shift float64) float64 {
-	const (
-		scale = expTableSize / math.Ln2
-		high  = 744261117. / (1 << 40)
-		low   = math.Ln2/expTableSize - high
-		magic = 0x1.8p52
-		least = -700
-	)
 	var sum float64
 	dst = dst[:len(row)]
 	for i, x := range row {
 		y := float64(x) - shift
-		if !(y > least) {
+		if !(y > leastExp) {
 			dst[i] = math.Exp(y)
 			continue
 		}
-		m := y*scale + magic
-		n := m - magic
-		r := (y - n*high) - n*low
-		p := 1 + r*(1+r*(1./2+r*(1./6)))
-		bits := math.Float64bits(m)
-		p *= math.Float64frombits(math.Float64bits(expTable[bits%expTableSize]) + (bits/expTableSize)<<52)
+		p := exp(y)
 		dst[i] = p
 		sum += p
 	}
 	return sum
+}
+
+// leastExp is the least y for which [exp] holds.
+const leastExp = -700
+
+// exp is e^y for y in (leastExp, 0]. Sums over rows wait for it, and [math.Exp] takes several
+// times as long.
+//
+// With n the integer next to y·1024/log 2, k = ⌊n/1024⌋ and j the rest, e^y is
+// 2^k·2^(j/1024)·e^r, |r| ≤ log 2/2048; the Taylor polynomial of degree 3 leaves 6e-16
+// of e^r.
+func exp(y float64) float64 {
+	const (
+		scale = expTableSize / math.Ln2
+		// high has 30 bits, so that n·high is exact; high + low is log 2/1024.
+		high = 744261117. / (1 << 40)
+		low  = math.Ln2/expTableSize - high
+		// Adding 1.5·2^52 rounds to an integer, which then stands in the low bits.
+		magic = 0x1.8p52
+	)
+	m := y*scale + magic
+	n := m - magic
+	r := (y - n*high) - n*low
+	bits := math.Float64bits(m)
+	return (1 + r*(1+r*(1./2+r*(1./6)))) * math.Float64frombits(math.Float64bits(expTable[bits%expTableSize])+(bits/expTableSize)<<52)
 }
 
 const expTableSize = 1024

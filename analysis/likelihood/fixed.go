@@ -70,14 +70,6 @@ func (f fixed) put(row []uint64, p []float64) {
 	}
 }
 
-// at returns the probability of a column.
-func (f fixed) at(row []uint64, column int) float64 {
-	if !f.packed {
-		return float64(row[column]) / exactOne
-	}
-	return float64(row[column/2]>>(column%2*32)&lane) / packedOne
-}
-
 // threshold writes to dst, for a row p, the x for which Z = 1 + w·excess(p′, x): since rows
 // sum to 1,
 //
@@ -124,67 +116,22 @@ func (f fixed) excess(before, x []uint64) int64 {
 }
 
 func exactExcess(before, x []uint64) int64 {
-	var s0, s1 int64
-	for len(before) >= 8 && len(x) >= 8 {
-		p, q := (*[8]uint64)(before), (*[8]uint64)(x)
-		s0 += max(int64(p[0]-q[0]), 0)
-		s1 += max(int64(p[1]-q[1]), 0)
-		s0 += max(int64(p[2]-q[2]), 0)
-		s1 += max(int64(p[3]-q[3]), 0)
-		s0 += max(int64(p[4]-q[4]), 0)
-		s1 += max(int64(p[5]-q[5]), 0)
-		s0 += max(int64(p[6]-q[6]), 0)
-		s1 += max(int64(p[7]-q[7]), 0)
-		before, x = before[8:], x[8:]
-	}
+	var sum int64
 	for i, p := range before {
-		s0 += max(int64(p-x[i]), 0)
+		sum += max(int64(p-x[i]), 0)
 	}
-	return s0 + s1
+	return sum
 }
 
 // packedSum takes two columns at a time: the guard bits of p′ keep a difference from
 // borrowing of the other column, and stay where it is not negative. A row sums to 1 and
 // what rounding adds, so that no column of the sum reaches 2^32.
-//
-// bits is guard: known here, the compiler would load it again for every word.
-//
-//go:noinline
-func packedSum(before, x []uint64, bits uint64) int64 {
-	var s0, s1 uint64
-	for len(before) >= 8 && len(x) >= 8 {
-		p, q := (*[8]uint64)(before), (*[8]uint64)(x)
-		d := p[0] - q[0]
-		keep := d & bits
-		s0 += d & (keep - keep>>31)
-		d = p[1] - q[1]
-		keep = d & bits
-		s1 += d & (keep - keep>>31)
-		d = p[2] - q[2]
-		keep = d & bits
-		s0 += d & (keep - keep>>31)
-		d = p[3] - q[3]
-		keep = d & bits
-		s1 += d & (keep - keep>>31)
-		d = p[4] - q[4]
-		keep = d & bits
-		s0 += d & (keep - keep>>31)
-		d = p[5] - q[5]
-		keep = d & bits
-		s1 += d & (keep - keep>>31)
-		d = p[6] - q[6]
-		keep = d & bits
-		s0 += d & (keep - keep>>31)
-		d = p[7] - q[7]
-		keep = d & bits
-		s1 += d & (keep - keep>>31)
-		before, x = before[8:], x[8:]
-	}
+func packedSum(before, x []uint64) int64 {
+	var sum uint64
 	for i, p := range before {
 		d := p - x[i]
-		keep := d & bits
-		s0 += d & (keep - keep>>31)
+		keep := d & guard
+		sum += d & (keep - keep>>31)
 	}
-	const low = 1<<32 - 1
-	return int64(s0&low + s0>>32 + s1&low + s1>>32)
+	return int64(sum&(1<<32-1) + sum>>32)
 }

@@ -27,6 +27,13 @@ func BenchmarkExcess(b *testing.B) {
 				f.excess(before, x)
 			}
 		})
+		if f.packed {
+			b.Run("packed, without vectors", func(b *testing.B) {
+				for b.Loop() {
+					packedSum(before, x)
+				}
+			})
+		}
 	}
 }
 
@@ -100,8 +107,16 @@ func TestPackedExcess(t *testing.T) {
 				want += max(int64(p)-int64(q), 0)
 			}
 		}
-		if got, plain := packedExcess(before, x), packedSum(before, x, guard); got != want || plain != want {
+		if got, plain := packedExcess(before, x), packedSum(before, x); got != want || plain != want {
 			t.Errorf("%d words: %d and %d, want %d", n, got, plain, want)
 		}
 	}
+}
+
+// at returns the probability of a column.
+func (f fixed) at(row []uint64, column int) float64 {
+	if !f.packed {
+		return float64(row[column]) / exactOne
+	}
+	return float64(row[column/2]>>(column%2*32)&lane) / packedOne
 }
