@@ -9,27 +9,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"mdmgen/internal/study/page"
 )
-
-// page holds the commands.
-const page = "docs/benchmarks.md"
-
-// block is a command with what it printed. A command may go on over lines that end in a
-// backslash.
-var block = regexp.MustCompile("(?s)```sh\n\\$ (mdmgen .*?[^\\\\])\n(.*?)```\n")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -41,9 +33,13 @@ func main() {
 }
 
 func study(ctx context.Context, only []string) error {
-	text, err := os.ReadFile(page)
+	text, err := os.ReadFile(page.Path)
 	if err != nil {
 		return fmt.Errorf("%w: run it in the repository's root", err)
+	}
+	blocks, err := page.Read(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", page.Path, err)
 	}
 	dir, err := os.MkdirTemp("", "mdmgen-study-")
 	if err != nil {
@@ -57,71 +53,35 @@ func study(ctx context.Context, only []string) error {
 		return fmt.Errorf("go build: %w", err)
 	}
 	begin := time.Now()
-	var failed error
-	number := 0
-	printed := make(map[string][]byte)
-	block.ReplaceAllFunc(text, func(found []byte) []byte {
-		number++
-		if failed != nil || len(only) > 0 && !slices.Contains(only, strconv.Itoa(number)) {
-			return found
+	printed := make(map[string]string)
+	for i, b := range blocks {
+		if len(only) > 0 && !slices.Contains(only, strconv.Itoa(i+1)) {
+			continue
 		}
-		command := string(block.FindSubmatch(found)[1])
-		printed[command], failed = run(ctx, program, command)
-		return found
-	})
-	if failed != nil {
-		return failed
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+		if printed[b.Command], err = run(ctx, program, b); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(os.Stderr, "study: %s in all\n", time.Since(begin).Round(time.Second))
 	// The page may have been edited meanwhile.
-	if text, err = os.ReadFile(page); err != nil {
+	if text, err = os.ReadFile(page.Path); err != nil {
 		return err
 	}
-	out := block.ReplaceAllFunc(text, func(found []byte) []byte {
-		command := string(block.FindSubmatch(found)[1])
-		if new, ok := printed[command]; ok {
-			return fmt.Appendf(nil, "```sh\n$ %s\n%s```\n", command, new)
-		}
-		return found
-	})
-	if err := os.WriteFile(page+".new", out, 0o644); err != nil {
+	if err := os.WriteFile(page.Path+".new", []byte(page.Replace(string(text), printed)), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(page+".new", page)
+	return os.Rename(page.Path+".new", page.Path)
 }
 
 // run runs a command of the page and returns what it printed.
-func run(ctx context.Context, program, command string) ([]byte, error) {
-	args, err := words(strings.ReplaceAll(command, "\\\n", " "))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", command, err)
-	}
+func run(ctx context.Context, program string, b page.Block) (string, error) {
 	begin := time.Now()
-	c := exec.CommandContext(ctx, program, args[1:]...)
-	var out bytes.Buffer
+	c := exec.CommandContext(ctx, program, b.Args...)
+	var out strings.Builder
 	c.Stdout, c.Stderr = &out, os.Stderr
 	if err := c.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w", command, err)
+		return "", fmt.Errorf("%s: %w", b.Command, err)
 	}
-	fmt.Fprintf(os.Stderr, "study: %s: %s\n", strings.Join(args[:2], " "), time.Since(begin).Round(time.Second))
-	return out.Bytes(), nil
-}
-
-// words splits a command line at spaces, but for those in single quotes.
-func words(line string) ([]string, error) {
-	var out []string
-	for i, part := range strings.Split(line, "'") {
-		if i%2 == 1 {
-			out = append(out, part)
-			continue
-		}
-		out = append(out, strings.Fields(part)...)
-	}
-	if strings.Count(line, "'")%2 == 1 {
-		return nil, errors.New("a quote is not closed")
-	}
-	return out, nil
+	fmt.Fprintf(os.Stderr, "study: mdmgen %s: %s\n", b.Args[0], time.Since(begin).Round(time.Second))
+	return out.String(), nil
 }
