@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -130,7 +131,7 @@ func metricColumn(m Metric) column {
 
 // String is "mean ± se", the mean with as many digits as the error leaves it.
 func (q quantity) String() string {
-	form := cmpOr(q.form, "%.4g")
+	form := cmp.Or(q.form, "%.4g")
 	switch {
 	case q.text != "":
 		return q.text
@@ -238,7 +239,7 @@ func short(text string) string {
 	if x, err := strconv.ParseFloat(text, 64); err == nil && len(text) > 7 {
 		return fmt.Sprintf("%.6g", x)
 	}
-	return cmpOr(text, "–")
+	return cmp.Or(text, "–")
 }
 
 const restName = "rest_s_per_sequence"

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -81,7 +82,7 @@ func oneNumber(item string, least, most float64, whole bool) ([]float64, error) 
 	if last < first || math.IsInf(last, 0) {
 		return nil, fmt.Errorf("bench: range %.40q: is empty: the last number must be at least the first, and finite", item)
 	}
-	by, rule := 1.0, cmpOr(m[3], "+")
+	by, rule := 1.0, cmp.Or(m[3], "+")
 	if m[4] != "" {
 		if by, err = parse(m[4], 0, math.MaxFloat64, whole); err != nil {
 			return nil, err
@@ -106,13 +107,6 @@ func oneNumber(item string, least, most float64, whole bool) ([]float64, error) 
 		}
 		out = append(out, v)
 	}
-}
-
-func cmpOr(s, or string) string {
-	if s == "" {
-		return or
-	}
-	return s
 }
 
 func round12(x float64) float64 {
