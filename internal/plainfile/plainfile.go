@@ -1,0 +1,109 @@
+// Package plainfile opens and reads files whose folder came from a stranger: what
+// a name leads to must be a regular file, its size is bounded, and where a folder
+// is to be self-contained no link may lead out of it. A FIFO does not hang, a
+// device does not fill the memory, a link to a secret is not followed.
+//
+// Errors are one line without the path, which the caller puts before it; they wrap
+// [fs.ErrNotExist] where there is no file.
+package plainfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNotRegular says that a name leads to a device, a pipe, a socket or a folder.
+var ErrNotRegular = errors.New("not a regular file")
+
+// Open opens a regular file for reading. It never waits: a pipe is refused
+// without a writer to wait for.
+func Open(path string) (*os.File, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, Cause(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		f.Close()
+		return nil, Cause(err)
+	}
+	return f, nil
+}
+
+// Read reads a regular file of at most limit bytes.
+func Read(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, limit)
+}
+
+// ReadAll reads to the end of r, at most limit bytes: the size that a file has
+// when it is opened is not believed.
+func ReadAll(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, Cause(err)
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("more than %d bytes: too large for such a file", limit)
+	}
+	return data, nil
+}
+
+// Inside returns the file that name in the folder dir leads to once all links are
+// followed, and refuses one that leads out of the folder. A hub's cache keeps
+// snapshots/REVISION/NAME as a link to ../../blobs/DIGEST: links from a folder
+// below "snapshots" may lead to "blobs" beside that.
+func Inside(dir, name string) (string, error) {
+	if !filepath.IsLocal(name) {
+		return "", errors.New("the name leads out of the folder")
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", Cause(err)
+	}
+	if root, err = filepath.Abs(root); err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(root, name))
+	if err != nil {
+		return "", Cause(err)
+	}
+	if within(root, real) {
+		return real, nil
+	}
+	if snapshots := filepath.Dir(root); filepath.Base(snapshots) == "snapshots" && within(filepath.Join(filepath.Dir(snapshots), "blobs"), real) {
+		return real, nil
+	}
+	return "", fmt.Errorf("a link that leads out of the folder, to %s", real)
+}
+
+// within says whether path lies below the folder root, both absolute.
+func within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Cause strips the path that an error of package os repeats.
+func Cause(err error) error {
+	var p *fs.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err
+	case errors.As(err, &l):
+		return l.Err
+	}
+	return err
+}

@@ -1,0 +1,82 @@
+package plainfile_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/plainfile"
+)
+
+func TestReadRefusesWhatIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	small := filepath.Join(dir, "small")
+	if err := os.WriteFile(small, []byte("twelve bytes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := plainfile.Read(small, 12); err != nil || string(b) != "twelve bytes" {
+		t.Errorf("Read = %q, %v", b, err)
+	}
+	if _, err := plainfile.Read(small, 11); err == nil || !strings.Contains(err.Error(), "more than 11 bytes") {
+		t.Errorf("a file above the limit: %v", err)
+	}
+	if _, err := plainfile.Read(filepath.Join(dir, "none"), 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := plainfile.Read(dir, 1); !errors.Is(err, plainfile.ErrNotRegular) {
+		t.Errorf("a folder: %v", err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	if _, err := plainfile.Read("/dev/zero", 1); !errors.Is(err, plainfile.ErrNotRegular) {
+		t.Errorf("a device: %v", err)
+	}
+	// A file that says it is empty and is not: its size is not believed.
+	if b, err := plainfile.Read("/proc/self/status", 1<<20); err != nil || len(b) == 0 {
+		t.Errorf("Read of /proc/self/status = %d bytes, %v", len(b), err)
+	}
+}
+
+func TestInside(t *testing.T) {
+	dir := t.TempDir()
+	model := filepath.Join(dir, "hub", "snapshots", "0123")
+	blobs := filepath.Join(dir, "hub", "blobs")
+	for _, d := range []string{model, blobs} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{filepath.Join(model, "file"), filepath.Join(blobs, "abc"), filepath.Join(dir, "secret")} {
+		if err := os.WriteFile(f, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	links := map[string]string{
+		"within": "file", "blob": "../../blobs/abc", "out": "../../../secret", "absolute": filepath.Join(dir, "secret"), "chain": "out",
+	}
+	for name, to := range links {
+		if err := os.Symlink(to, filepath.Join(model, name)); err != nil {
+			t.Skip("no links here: ", err)
+		}
+	}
+	for name, want := range map[string]bool{
+		"file": true, "within": true, "blob": true, "out": false, "absolute": false, "chain": false, "../../blobs/abc": false, "none": false,
+	} {
+		if _, err := plainfile.Inside(model, name); (err == nil) != want {
+			t.Errorf("Inside(%q): %v, want allowed %t", name, err, want)
+		}
+	}
+	// A folder that is reached by a link is itself.
+	alias := filepath.Join(dir, "alias")
+	if err := os.Symlink(model, alias); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plainfile.Inside(alias, "file"); err != nil {
+		t.Errorf("through a link to the folder: %v", err)
+	}
+}

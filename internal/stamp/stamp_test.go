@@ -1,0 +1,116 @@
+package stamp_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/internal/stamp"
+)
+
+func hexOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// forge makes the store say want of every file that it remembers, so that a test
+// sees whether the store or the file was read.
+func forge(t *testing.T, store, want string) (entries int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(store, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		var e map[string]json.RawMessage
+		b, err := os.ReadFile(f)
+		if err == nil {
+			err = json.Unmarshal(b, &e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e["sha256"], _ = json.Marshal(want)
+		b, _ = json.Marshal(e)
+		if err := os.WriteFile(f, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return len(files)
+}
+
+func TestSHA256(t *testing.T) {
+	dir := t.TempDir()
+	path, store := filepath.Join(dir, "weights"), filepath.Join(dir, "stamps")
+	s := stamp.Store{Dir: store}
+	ctx := context.Background()
+	get := func(s stamp.Store) string {
+		t.Helper()
+		sum, err := s.SHA256(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	if err := os.WriteFile(path, []byte("old bytes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(s); got != hexOf("old bytes") {
+		t.Fatalf("digest %s", got)
+	}
+	if n := forge(t, store, ""); n != 0 {
+		t.Fatalf("%d entries for a file that was just written: an edit within the clock's step would go unseen", n)
+	}
+	time.Sleep(2100 * time.Millisecond)
+	if got := get(s); got != hexOf("old bytes") {
+		t.Fatalf("digest %s", got)
+	}
+	forged := strings.Repeat("f", 64)
+	if n := forge(t, store, forged); n != 1 {
+		t.Fatalf("%d entries, want 1", n)
+	}
+	if got := get(s); got != forged {
+		t.Errorf("an unchanged file was read again")
+	}
+	if got := get(stamp.Store{Dir: store, Full: true}); got != hexOf("old bytes") {
+		t.Errorf("a full check believed the store")
+	}
+	forge(t, store, "no digest")
+	if got := get(s); got != hexOf("old bytes") {
+		t.Errorf("a damaged entry gave %s", got)
+	}
+	// An edit of the same size with the modification time put back.
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("new bytes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(s); runtime.GOOS != "windows" && got != hexOf("new bytes") {
+		t.Errorf("an edit that keeps size and modification time was not seen")
+	}
+}
+
+func TestSHA256EndsWithItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := (stamp.Store{}).SHA256(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+}
