@@ -121,12 +121,19 @@ var (
 // It is an error when a logit is NaN or +Inf, or all are −Inf. It panics on a row of
 // the wrong length.
 func (c *Categorical) Token(row []float32, w float64) (int, error) {
+	token, _, err := c.TokenLog(row, w)
+	return token, err
+}
+
+// TokenLog is Token with the logarithm, in nats, of the probability that the token was
+// drawn with.
+func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float64, err error) {
 	top, arg, err := c.top(row)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if c.temperature == 0 {
-		return arg, nil
+		return arg, 0, nil
 	}
 	sum := c.weights(row, top)
 	target := w * sum
@@ -140,12 +147,12 @@ func (c *Categorical) Token(row []float32, w float64) (int, error) {
 			cumulative += p
 			last = s.from + i
 			if cumulative > target {
-				return last, nil
+				return last, math.Log(p / sum), nil
 			}
 		}
 	}
 	// w·sum may round up to the sum itself.
-	return last, nil
+	return last, math.Log(c.p[last] / sum), nil
 }
 
 // Probabilities writes to dst, one a column, what Token draws from: after

@@ -2,8 +2,8 @@ package samplers
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"time"
@@ -28,66 +28,17 @@ func AcceptsInfiniteSigma(n Network) bool {
 	return ok && u.InfiniteSigma()
 }
 
-// Sequence is a canvas to be filled.
-type Sequence struct {
-	// Index names the sequence: with the seed it determines its random stream.
-	Index uint64
+// Job is a canvas to be filled.
+type Job struct {
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
-	// several sequences may share it.
+	// several jobs may share it.
 	Canvas []int
-}
-
-// Result is a finished sequence.
-type Result struct {
-	Index uint64
-	// IDs is the canvas, filled; MASK where a position was left masked. It belongs to
-	// the receiver.
-	IDs []int
-	// Calls counts the sequence's network calls but for FinishCalls, 0 or 1, the call that
-	// filled what they left.
-	Calls, FinishCalls int
-	// Left counts positions that are still masked.
-	Left int
-	// Events is that of the sequence's plan.
-	Events int
-}
-
-// Fill is what one call did to one sequence.
-type Fill struct {
-	Index uint64
-	// Block is the block that was filled and Tokens are its tokens, in its order. For
-	// the finishing call Finish is set, and Block holds the positions that were left.
-	Block  Block
-	Tokens []int
-	Finish bool
-}
-
-// Call is one call of the network, after its tokens were drawn.
-type Call struct {
-	// Rows is the batch, Length the canvas, Wanted the positions a row.
-	Rows, Length, Wanted int
-	// Tokens counts the tokens that were drawn, Finished the sequences that ended.
-	Tokens, Finished int
-}
-
-// Config says how sequences are sampled.
-type Config struct {
-	// Sampler draws the plans; nil is fhs.
-	Sampler *Sampler
-	Seed    uint64
-	// Batch is the greatest number of rows of a call; 0 is 1.
-	Batch int
-	// Vocabulary says what the network's columns are.
-	Vocabulary Vocabulary
-	// TimeConditioned says that the network wants σ.
-	TimeConditioned bool
-	// LogMass is needed for raw scores: the logarithm of the mass c = Σ_a s(a)/r of a row,
-	// given log Σ e^x of its tokens and the −log α that it was asked at.
-	LogMass func(norm, theta float64) float64
-	// OnFill and OnCall observe the run, on the goroutine that called [Sample]; what
-	// they are handed is valid during their call only. They may be nil.
-	OnFill func(Fill)
-	OnCall func(Call)
+	// Method fills it; nil is first-hitting.
+	Method Method
+	// Draw says how tokens are drawn from rows.
+	Draw Draw
+	// Seed and Index determine the random numbers.
+	Seed, Index uint64
 }
 
 // Totals are sums over a run.
@@ -95,250 +46,224 @@ type Totals struct {
 	// Sequences counts finished ones; Calls and FinishCalls are sums over all
 	// sequences, unfinished ones included.
 	Sequences, Calls, FinishCalls int
-	// NetworkCalls counts calls of the network, each for up to Batch sequences; Rows
-	// are their rows, Calls + FinishCalls where no call failed.
-	NetworkCalls, Rows int
-	// Tokens counts drawn tokens, Events the events of the plans of finished sequences.
-	Tokens, Events int
+	// NetworkCalls counts calls of the network, each for several sequences; Rows are their
+	// canvases and Positions the positions of these, Tokens the drawn tokens.
+	NetworkCalls, Rows, Positions, Tokens int
+	// Wanted counts the positions whose rows were asked for, Computed those that calls
+	// gave: a row of a call gives as many as the one that wants most.
+	Wanted, Computed int
+	// Events are those of finished sequences.
+	Events int
 	// Network and Sampling share the time of the run.
 	Network, Sampling time.Duration
 }
 
-// ByLength yields sequences grouped by the length of their canvas, in the order of
-// the first of each length. Rows of a call share a length, so [Sample] fills its
-// batch best with sequences in this order.
-func ByLength(seqs []Sequence) iter.Seq[Sequence] {
-	var lengths []int
-	groups := make(map[int][]Sequence)
-	for _, s := range seqs {
-		n := len(s.Canvas)
-		if groups[n] == nil {
-			lengths = append(lengths, n)
-		}
-		groups[n] = append(groups[n], s)
-	}
-	return func(yield func(Sequence) bool) {
-		for _, n := range lengths {
-			for _, s := range groups[n] {
-				if !yield(s) {
-					return
-				}
-			}
-		}
-	}
+// task is a job that is under way.
+type task struct {
+	ctx    context.Context
+	job    Job
+	canvas Canvas
+	draws  Draws
+	// decoder asked for ask; sent of its rows are in calls, and rows are the answers so far.
+	decoder Decoder
+	ask     Ask
+	sent    int
+	rows    [][]float32
+	// complete says that the last of its rows was in the call that is being taken.
+	complete bool
+	draw     *Categorical
+	step     Step
+	edit     Edit
+	result   Result
+	// watch is handed every step, nil where nobody looks; ended how the task ended, err
+	// being nil where it finished.
+	watch func(Step)
+	ended func(Result, error)
 }
 
-// Sample fills sequences and hands each to emit as it finishes, which need not be
-// in their order. Every call of the network takes the next non-empty block of each
-// sequence in the batch, whatever their clocks say, and the place of a finished
-// sequence is taken by the next one at once. A token that is on a canvas is never
-// changed; a canvas without free positions takes no call.
-//
-// The ids of a sequence depend on the network, the sampler, the seed and the index,
-// not on the batch or the order of sequences, as far as the network's rows do not.
-//
-// It stops at the first error: of the network, of emit, or the context's. What was
-// finished before has been handed to emit and is counted in the totals.
-func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Config, emit func(Result) error) (Totals, error) {
-	begin := time.Now()
-	e, err := newEngine(ctx, net, cfg, emit)
-	if err != nil {
-		return Totals{}, err
-	}
-	next, stop := iter.Pull(seqs)
-	defer stop()
-	err = e.run(ctx, next)
-	e.totals.Sampling = time.Since(begin) - e.totals.Network
-	return e.totals, err
-}
-
-// engine is the state of one run.
+// engine runs tasks, on one goroutine. A call of the network holds rows of tasks whose
+// canvases have one length, those that waited longest first, whatever their clocks say.
 type engine struct {
-	net      Network
-	cfg      Config
-	emit     func(Result) error
-	category *Categorical
-	infinite bool
+	net   Network
+	spec  Spec
+	batch int
+	// queue are the tasks that wait for rows, the one that waited longest first.
+	queue []*task
+	draws []drawer
 
-	// slots[:active] hold unfinished sequences with canvases of length length.
-	slots  []*slot
-	active int
-	length int
-	totals Totals
-
-	ids, positions []int64
-	sigma          []float64
-	tokens         []int
-	mixed, before  []float64
+	call      []place
+	ids       []int64
+	positions []int64
+	sigma     []float64
+	totals    Totals
+	spare     []*task
 }
 
-func newEngine(ctx context.Context, net Network, cfg Config, emit func(Result) error) (*engine, error) {
-	if cfg.Sampler == nil {
-		cfg.Sampler = &Sampler{law: fhs{}, settings: Settings{Sampler: "fhs"}}
+// drawer is a [Categorical] with the [Draw] that it was made for.
+type drawer struct {
+	draw Draw
+	*Categorical
+}
+
+// place is a row of a call: the row-th of what a task asked.
+type place struct {
+	*task
+	row int
+}
+
+func newEngine(net Network, spec Spec, batch int) (*engine, error) {
+	if batch < 0 {
+		return nil, fmt.Errorf("samplers: batch is %d: must be at least 1", batch)
 	}
-	if cfg.Batch < 0 {
-		return nil, fmt.Errorf("samplers: batch is %d: must be at least 1", cfg.Batch)
-	}
-	cfg.Batch = max(cfg.Batch, 1)
-	if _, raw := cfg.Sampler.kernel.(rawKernel); raw && cfg.LogMass == nil {
-		return nil, fmt.Errorf("samplers: raw scores: the mass of a row is not known: set LogMass")
-	}
-	category, err := NewCategorical(cfg.Vocabulary, cfg.Sampler.settings.Draw)
-	if err != nil {
+	// What is wrong with the vocabulary is known before the first job.
+	if _, err := NewCategorical(spec.Vocabulary, Draw{}); err != nil {
 		return nil, err
 	}
-	return &engine{net: net, cfg: cfg, emit: emit, category: category, infinite: AcceptsInfiniteSigma(net)}, ctx.Err()
+	return &engine{net: net, spec: spec, batch: max(batch, 1)}, nil
 }
 
-func (e *engine) run(ctx context.Context, next func() (Sequence, bool)) error {
-	ahead, more := next()
-	for {
-		for more && e.active < e.cfg.Batch && (e.active == 0 || len(ahead.Canvas) == e.length) {
-			if err := e.admit(ahead); err != nil {
-				return err
-			}
-			ahead, more = next()
-		}
-		if e.active == 0 {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := e.step(ctx); err != nil {
-			return err
-		}
+// drawer returns what draws tokens as d says.
+func (e *engine) drawer(d Draw) (*Categorical, error) {
+	same := func(x drawer) bool {
+		a, b := x.draw.Temperature, d.Temperature
+		return x.draw.TopK == d.TopK && x.draw.TopP == d.TopP && (a == b || a != nil && b != nil && *a == *b)
 	}
+	if i := slices.IndexFunc(e.draws, same); i >= 0 {
+		return e.draws[i].Categorical, nil
+	}
+	c, err := NewCategorical(e.spec.Vocabulary, d)
+	if err == nil {
+		e.draws = append(e.draws, drawer{d, c})
+	}
+	return c, err
 }
 
-// admit starts a sequence, or finishes it where nothing is to be sampled.
-func (e *engine) admit(s Sequence) error {
-	if e.active == len(e.slots) {
-		e.slots = append(e.slots, new(slot))
+// admit starts a job. Nothing is called yet; a job that asks for nothing ends here.
+func (e *engine) admit(ctx context.Context, job Job, watch func(Step), ended func(Result, error)) {
+	var t *task
+	if n := len(e.spare); n > 0 {
+		t, e.spare = e.spare[n-1], e.spare[:n-1]
+	} else {
+		t = new(task)
 	}
-	sl := e.slots[e.active]
-	if err := sl.start(s, e.cfg); err != nil {
-		return fmt.Errorf("samplers: sequence %d: %w", s.Index, err)
+	*t = task{ctx: ctx, job: job, watch: watch, ended: ended, canvas: Canvas{t.canvas.ids[:0], &e.spec}, ask: Ask{Rows: t.ask.Rows[:0]},
+		rows: t.rows[:0], step: t.step, draws: Draws{seed: job.Seed, index: job.Index, taken: t.draws.taken[:0]}, result: Result{Index: job.Index}}
+	if err := e.start(t); err != nil {
+		e.end(t, err)
+		return
 	}
-	e.length = len(s.Canvas)
-	if !sl.advance(e.cfg.Sampler.denoise) {
-		return e.finish(sl)
-	}
-	e.active++
-	return nil
+	e.next(t)
 }
 
-func (e *engine) finish(sl *slot) error {
-	e.totals.Sequences++
-	e.totals.Events += sl.plan.Events
-	return e.emit(sl.result(e.cfg.Vocabulary.Mask))
-}
-
-// step makes one call of the network and fills one block of every slot.
-func (e *engine) step(ctx context.Context) error {
-	slots, wanted := e.slots[:e.active], 0
-	for _, sl := range slots {
-		wanted = max(wanted, sl.block.wanted())
+func (e *engine) start(t *task) (err error) {
+	v := e.spec.Vocabulary
+	for l, id := range t.job.Canvas {
+		if id != v.Mask && (id < 0 || id >= v.Columns) {
+			return fmt.Errorf("position %d: id %d: must be in 0..%d, or the mask's id %d", l, id, v.Columns-1, v.Mask)
+		}
+		t.canvas.ids = append(t.canvas.ids, int64(id))
 	}
-	if err := e.gather(slots, wanted); err != nil {
+	if t.draw, err = e.drawer(t.job.Draw); err != nil {
 		return err
 	}
-	var sigma []float64
-	if e.cfg.TimeConditioned {
-		sigma = e.sigma
+	method := t.job.Method
+	if method == nil {
+		method = firstHitting
 	}
-	begin := time.Now()
-	out, err := e.net.Logits(ctx, len(slots), e.ids, e.positions, sigma)
-	e.totals.Network += time.Since(begin)
-	e.totals.NetworkCalls++
-	e.totals.Rows += len(slots)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("samplers: network: %w", err)
-	}
-	columns := e.cfg.Vocabulary.Columns
-	if len(out) != len(slots)*wanted*columns {
-		return fmt.Errorf("samplers: the network returned %d values for %d rows of %d positions and %d columns", len(out), len(slots), wanted, columns)
-	}
-	call := Call{Rows: len(slots), Length: e.length, Wanted: wanted}
-	kept := 0
-	for r, sl := range slots {
-		if err := e.fill(sl, out[r*wanted*columns:]); err != nil {
-			return err
-		}
-		call.Tokens += len(sl.block.Positions)
-		if sl.advance(e.cfg.Sampler.denoise) {
-			// Slots that go on move up; the finished ones change places with them.
-			e.slots[kept], e.slots[r] = e.slots[r], e.slots[kept]
-			kept++
-			continue
-		}
-		call.Finished++
-		if err := e.finish(sl); err != nil {
-			return err
-		}
-	}
-	e.active = kept
-	if e.cfg.OnCall != nil {
-		e.cfg.OnCall(call)
-	}
-	return nil
+	t.decoder, err = method.Start(&t.canvas, &t.draws)
+	return err
 }
 
-// gather lays out the canvases, wanted positions and σ of a call. A row that wants
-// fewer positions than another repeats its last one.
-func (e *engine) gather(slots []*slot, wanted int) error {
-	e.ids, e.positions, e.sigma = e.ids[:0], e.positions[:0], e.sigma[:0]
-	shift := 0
-	if e.cfg.Vocabulary.Shift {
-		shift = 1
-	}
-	for _, sl := range slots {
-		e.ids = append(e.ids, sl.canvas...)
-		for i := range wanted {
-			e.positions = append(e.positions, int64(sl.block.want(i)-shift))
-		}
-		if e.cfg.TimeConditioned && math.IsInf(sl.block.Theta, 1) && !e.infinite {
-			return fmt.Errorf("samplers: sequence %d: the time-conditioned network has no row at T = ∞: give a finite T", sl.index)
-		}
-		e.sigma = append(e.sigma, sl.block.Theta)
-	}
-	return nil
-}
-
-// fill draws the tokens of a slot's block from its rows.
-func (e *engine) fill(sl *slot, rows []float32) error {
-	columns := e.cfg.Vocabulary.Columns
-	e.tokens = e.tokens[:0]
-	if e.cfg.Sampler.kernel != nil && !sl.finishing {
-		if err := e.decode(sl, rows); err != nil {
-			return err
+// next has the decoder ask, and ends the task where it does not. It then waits in the
+// queue.
+func (e *engine) next(t *task) {
+	t.ask = Ask{Rows: t.ask.Rows[:0]}
+	more := t.decoder.Ask(&t.ask)
+	if more {
+		if err := e.check(t); err != nil {
+			e.end(t, err)
+			return
 		}
 	} else {
-		for i, l := range sl.block.Positions {
-			token, err := e.token(sl, i, rows[i*columns:(i+1)*columns])
-			if err != nil {
-				return fmt.Errorf("samplers: sequence %d, position %d: %w", sl.index, l, err)
+		e.finish(t)
+	}
+	if t.watch != nil && (t.result.Rows > 0 || !more) {
+		// The step of the call before: that it was the last is known now.
+		t.watch(t.step.clone())
+	}
+	if !more {
+		e.end(t, nil)
+		return
+	}
+	t.sent, t.rows = 0, t.rows[:0]
+	for range t.ask.Rows {
+		t.rows = append(t.rows, nil)
+	}
+	e.queue = append(e.queue, t)
+}
+
+// check refuses an ask that no call can answer.
+func (e *engine) check(t *task) error {
+	if len(t.ask.Rows) == 0 {
+		return errors.New("the decoder asks for no canvas")
+	}
+	for _, r := range t.ask.Rows {
+		switch {
+		case r.Canvas != nil && len(r.Canvas) != t.canvas.Len():
+			return fmt.Errorf("the decoder asks about a canvas of %d positions: must be %d", len(r.Canvas), t.canvas.Len())
+		case len(r.Positions) == 0:
+			return errors.New("the decoder asks for no position")
+		case e.spec.TimeConditioned && math.IsInf(r.Theta, 1) && !e.spec.InfiniteSigma:
+			return errors.New("the time-conditioned network has no row at T = ∞: give a finite T")
+		}
+		for _, l := range r.Positions {
+			if l < 0 || l >= t.canvas.Len() {
+				return fmt.Errorf("the decoder asks about position %d of a canvas of %d", l, t.canvas.Len())
 			}
-			e.tokens = append(e.tokens, token)
 		}
-		sl.keep(rows[len(sl.block.Positions)*columns:], columns)
-	}
-	for i, l := range sl.block.Positions {
-		sl.canvas[l] = int64(e.tokens[i])
-	}
-	e.totals.Tokens += len(e.tokens)
-	if sl.finishing {
-		sl.finishCalls++
-		e.totals.FinishCalls++
-	} else {
-		sl.calls++
-		e.totals.Calls++
-	}
-	if e.cfg.OnFill != nil {
-		e.cfg.OnFill(Fill{Index: sl.index, Block: sl.block, Tokens: slices.Clone(e.tokens), Finish: sl.finishing})
 	}
 	return nil
+}
+
+// finish fills in the result.
+func (e *engine) finish(t *task) {
+	r := &t.result
+	r.IDs = make([]int, t.canvas.Len())
+	for l, id := range t.canvas.ids {
+		if r.IDs[l] = int(id); r.IDs[l] == e.spec.Mask {
+			r.Left++
+		}
+	}
+	if d, ok := t.decoder.(interface{ Events() int }); ok {
+		r.Events = d.Events()
+	}
+	e.totals.Sequences++
+	e.totals.Events += r.Events
+	t.step.Index, t.step.Result = r.Index, r
+}
+
+// end tells how a task ended, and keeps its memory for another.
+func (e *engine) end(t *task, err error) {
+	if err != nil && t.ctx.Err() == nil {
+		err = fmt.Errorf("samplers: sequence %d: %w", t.job.Index, err)
+	}
+	if d, ok := t.decoder.(interface{ release() }); ok {
+		d.release()
+	}
+	t.ended(t.result, err)
+	if t.watch == nil {
+		t.step.Result = nil
+		e.spare = append(e.spare, t)
+	}
+}
+
+// drop ends the tasks whose context has ended.
+func (e *engine) drop() {
+	e.queue = slices.DeleteFunc(e.queue, func(t *task) bool {
+		err := t.ctx.Err()
+		if err != nil {
+			e.end(t, err)
+		}
+		return err != nil
+	})
 }

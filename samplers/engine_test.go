@@ -77,20 +77,21 @@ func TestCallsAreNonemptyBlocks(t *testing.T) {
 		}
 		for _, batch := range []int{1, 8} {
 			net := newHashNet(false)
-			fills, calls := 0, 0
+			fills := 0
 			cfg := net.config(s, batch)
-			cfg.OnFill = func(f samplers.Fill) {
-				fills++
-				if len(f.Tokens) != len(f.Block.Positions) || slices.Contains(f.Tokens, 6) || slices.Contains(f.Tokens, 4) {
-					t.Errorf("%v: fill %+v", s, f)
+			cfg.OnStep = func(f samplers.Step) {
+				if f.Rows > 0 {
+					fills++
+				}
+				if len(f.Tokens) != len(f.Positions) || len(f.LogP) != len(f.Tokens) || slices.Contains(f.Tokens, 6) || slices.Contains(f.Tokens, 4) {
+					t.Errorf("%v: step %+v", s, f)
 				}
 			}
-			cfg.OnCall = func(c samplers.Call) { calls++ }
 			_, totals := collect(t, net, samplers.ByLength(mixed()), cfg)
 			if totals.Calls != blocks || totals.FinishCalls != finishes || totals.Rows != blocks+finishes || net.rows != totals.Rows || fills != totals.Rows {
 				t.Errorf("%v: %d+%d calls and %d rows, want %d+%d", s, totals.Calls, totals.FinishCalls, net.rows, blocks, finishes)
 			}
-			if net.calls != totals.NetworkCalls || calls != net.calls || batch == 1 && net.calls != blocks+finishes {
+			if net.calls != totals.NetworkCalls || batch == 1 && net.calls != blocks+finishes {
 				t.Errorf("%v, batch %d: the network was called %d times, totals say %d", s, batch, net.calls, totals.NetworkCalls)
 			}
 			if totals.Tokens != tokens || totals.Sequences != 27 {
@@ -170,10 +171,10 @@ func TestSampleErrors(t *testing.T) {
 		{"batch", func(c *samplers.Config, _ *hashNet) { c.Batch = -1 }, free, "batch is -1"},
 		{"vocabulary", func(c *samplers.Config, _ *hashNet) { c.Vocabulary = samplers.Vocabulary{} }, free, "0 columns"},
 		{"sizes", func(c *samplers.Config, _ *hashNet) {
-			c.Sampler = mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "2"})
+			c.Method = mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "2"})
 		}, free, "samplers: sequence 0: sizes sum to 2"},
 		{"infinite T", func(c *samplers.Config, n *hashNet) {
-			c.Sampler, c.TimeConditioned, n.timed = mustNew(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 1}), true, true
+			c.Method, c.TimeConditioned, n.timed = mustNew(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 1}), true, true
 		}, free, "finite T"},
 	} {
 		net := newHashNet(false)
@@ -268,7 +269,7 @@ func (shiftNet) Logits(_ context.Context, _ int, _, positions []int64, _ []float
 }
 
 func TestShift(t *testing.T) {
-	cfg := samplers.Config{Batch: 2, Vocabulary: samplers.Vocabulary{Columns: 9, Mask: 8, Shift: true}}
+	cfg := samplers.Config{Batch: 2, Spec: samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 9, Mask: 8, Shift: true}}}
 	got, _ := collect(t, shiftNet{}, repeat([]int{5, 8, 8, 8}, 3), cfg)
 	if want := []int{5, 0, 1, 2}; !slices.Equal(got[1].IDs, want) {
 		t.Errorf("shifted: %v, want %v", got[1].IDs, want)
@@ -291,18 +292,18 @@ func TestSigma(t *testing.T) {
 		net := newHashNet(true)
 		cfg := net.config(s, 1)
 		steps, onGrid := s.Steps()
-		cfg.OnFill = func(f samplers.Fill) {
+		cfg.OnStep = func(f samplers.Step) {
 			var want float64
 			switch {
 			case f.Finish:
 				want = 0.01
 			case onGrid:
-				want = steps.Grid.Theta[f.Block.Step]
+				want = steps.Grid.Theta[f.Step]
 			default:
-				want = -math.Log1p(-f.Block.Hits[0])
+				want = -math.Log1p(-f.Hits[0])
 			}
-			if f.Block.Theta != want {
-				t.Errorf("%v: asked at σ = %v, want %v", s, f.Block.Theta, want)
+			if f.Theta != want {
+				t.Errorf("%v: asked at σ = %v, want %v", s, f.Theta, want)
 			}
 		}
 		collect(t, net, repeat(slices.Repeat([]int{6}, 6), 10), cfg)

@@ -31,7 +31,7 @@ func ExampleSample() {
 	const mask = 2
 	canvas := []int{mask, mask, 1, mask, mask, mask}
 	seqs := slices.Values([]samplers.Sequence{{Index: 0, Canvas: canvas}, {Index: 1, Canvas: canvas}})
-	cfg := samplers.Config{Seed: 1, Batch: 2, Vocabulary: samplers.Vocabulary{Columns: 2, Mask: mask}}
+	cfg := samplers.Config{Seed: 1, Batch: 2, Spec: samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 2, Mask: mask}}}
 	totals, err := samplers.Sample(context.Background(), coin{}, seqs, cfg, func(r samplers.Result) error {
 		fmt.Println(r.Index, r.IDs, r.Calls)
 		return nil

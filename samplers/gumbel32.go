@@ -55,55 +55,67 @@ func (gumbelKernel) plan(*Plan) error { return errNoPlan }
 
 func (gumbelKernel) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
-func (g gumbelKernel) grid() Grid { return g.steps.Grid }
+func (g gumbelKernel) start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error) {
+	return &racing{stepping: newStepping(g.steps.Grid, free, denoise, c, d), law: g}, nil
+}
 
-// decode runs the races of all masked positions until a step reveals something. Steps are
+// racing is the decoder of races.
+type racing struct {
+	stepping
+	law gumbelKernel
+	mu  []float64
+}
+
+// Take runs the races of all masked positions until a step reveals something. Steps are
 // taken in stretches, position by position, so that a row is normalised once a
 // stretch and one is kept in memory; what a position did behind the first step that
-// reveals is thrown away, and that step's successors race anew.
-func (g gumbelKernel) decode(e *engine, sl *slot, rows []float32) error {
-	d, columns := &sl.decoder, e.cfg.Vocabulary.Columns
-	e.mixed = slices.Grow(e.mixed[:0], columns)[:columns]
-	for n := g.steps.Grid.Steps(); d.step < n && len(d.revealed) == 0; {
+// reveals is thrown away, and is raced again with the same numbers on the next canvas.
+func (d *racing) Take(r Rows, e *Edit) error {
+	if d.finishing {
+		return d.fill(r, e)
+	}
+	timed := d.canvas.spec.TimeConditioned
+	d.mu = slices.Grow(d.mu[:0], r.Columns())[:r.Columns()]
+	var revealed []hit
+	for n := d.grid.Steps(); d.step < n && len(revealed) == 0; {
 		end := d.step + 1
-		if !e.cfg.TimeConditioned {
+		if !timed {
 			// About one reveal is expected in a stretch.
-			end = min(n, d.step+max(1, int(1/(float64(len(d.masked))*g.steps.Jump[d.step]+1e-9))))
+			end = min(n, d.step+max(1, int(1/(float64(len(d.masked))*d.law.steps.Jump[d.step]+1e-9))))
 		}
 		last := end - 1
 		for i, l := range d.masked {
-			if err := e.category.Probabilities(e.mixed, rows[i*columns:(i+1)*columns]); err != nil {
+			if err := r.Probabilities(d.mu, 0, i); err != nil {
 				return fmt.Errorf("position %d: %w", l, err)
 			}
 			for k := d.step; k <= last; k++ {
-				token := g.race(e.mixed, g.steps.Jump[k], &sl.stream)
+				token := d.law.race(d.mu, d.law.steps.Jump[k], &race{draws: d.draws, position: l, step: k})
 				if token < 0 {
 					continue
 				}
 				if k < last {
 					last = k
-					d.revealed = d.revealed[:0]
+					revealed = revealed[:0]
 				}
-				lambda := g.steps.Grid.Lambda[k]
-				d.revealed = append(d.revealed, hit{row: i, position: l, token: token, lambda: lambda})
+				revealed = append(revealed, hit{row: i, position: l, token: token, logP: math.Log(d.mu[token]), lambda: d.grid.Lambda[k]})
 				break
 			}
 		}
-		d.step = last + 1
-		if e.cfg.TimeConditioned {
+		if d.step = last + 1; timed {
 			break
 		}
 	}
+	d.set(revealed, e)
 	return nil
 }
 
 // race returns the token that wins, −1 where MASK does. The greatest
 // log q − log(−log u) is the least −log(u)/q; the least column wins among equals.
-func (g gumbelKernel) race(mu []float64, jump float64, st *Stream) int {
+func (g gumbelKernel) race(mu []float64, jump float64, numbers *race) int {
 	scale := math.Ldexp(1, g.bits)
 	winner, least := -1, math.Inf(1)
 	if jump < 1 {
-		least = -math.Log(st.coarse(g.bits)/scale) / (1 - jump)
+		least = -math.Log(numbers.coarse(0, g.bits)/scale) / (1 - jump)
 	}
 	for a, p := range mu {
 		// 1−u ≤ −log u, and so a race is lost without a logarithm where 1−u ≥ least·q, and
@@ -112,7 +124,7 @@ func (g gumbelKernel) race(mu []float64, jump float64, st *Stream) int {
 		if !(within > 1) { // also where a token of probability 0 races with an infinite key
 			continue
 		}
-		if u := st.coarse(g.bits); scale-u < within {
+		if u := numbers.coarse(uint64(a)+1, g.bits); scale-u < within {
 			if key := -math.Log(u/scale) / (jump * p); key < least {
 				winner, least = a, key
 			}
@@ -121,10 +133,23 @@ func (g gumbelKernel) race(mu []float64, jump float64, st *Stream) int {
 	return winner
 }
 
-// coarse returns a uniform on {1, …, 2^bits−1}.
-func (s *Stream) coarse(bits int) float64 {
-	for {
-		if k := s.pcg.Uint64() >> (64 - bits); k != 0 {
+// race is the random numbers of one position in one step of a grid: MASK's is the first,
+// then come the tokens'.
+type race struct {
+	draws          *Draws
+	position, step int
+	block          uint64
+	words          [4]uint64
+}
+
+// coarse returns the i-th of them: a uniform on {1, …, 2^bits−1}.
+func (r *race) coarse(i uint64, bits int) float64 {
+	for ; ; i += 1 << 32 { // another number where this one is 0
+		if block := i/4 + 1; block != r.block {
+			r.block = block
+			r.words = philox([2]uint64{r.draws.seed, forRaces}, [4]uint64{r.draws.index, uint64(r.position), uint64(r.step), block})
+		}
+		if k := r.words[i%4] >> (64 - bits); k != 0 {
 			return float64(k)
 		}
 	}

@@ -61,10 +61,9 @@ func TestRaceOfFewBits(t *testing.T) {
 		{53, exact, false, "53 bits"},
 	} {
 		g := gumbelKernel{bits: c.bits}
-		st := NewStream(7, 0)
 		counts := make([]int, 4)
-		for range n {
-			switch g.race(mu, jump, st) {
+		for i := range n {
+			switch g.race(mu, jump, &race{draws: NewDraws(7, 0), step: i}) {
 			case 0:
 				counts[0]++
 			case 2:
@@ -94,10 +93,9 @@ func TestRaceOfFewBits(t *testing.T) {
 // TestRaceWithoutMask draws in a last step, where MASK has probability 0.
 func TestRaceWithoutMask(t *testing.T) {
 	mu := []float64{0.5, 0.5}
-	st := NewStream(1, 0)
 	counts := make([]int, 2)
-	for range 10_000 {
-		counts[(gumbelKernel{bits: 24}).race(mu, 1, st)]++
+	for i := range 10_000 {
+		counts[(gumbelKernel{bits: 24}).race(mu, 1, &race{draws: NewDraws(1, 0), position: i})]++
 	}
 	if p := chiSquare(counts, mu); p < 1e-3 {
 		t.Errorf("chi-square p = %.3g: counts %v", p, counts)

@@ -58,8 +58,16 @@ func (n *hashNet) Logits(_ context.Context, rows int, ids, positions []int64, si
 
 func newHashNet(timed bool) *hashNet { return &hashNet{columns: 7, mask: 6, timed: timed} }
 
+// configOf sets the method of a configuration and how it draws; nil is first-hitting.
+func configOf(s *samplers.Sampler, c samplers.Config) samplers.Config {
+	if s != nil {
+		c.Method, c.Draw = s, s.Settings().Draw
+	}
+	return c
+}
+
 func (n *hashNet) config(s *samplers.Sampler, batch int) samplers.Config {
-	return samplers.Config{Sampler: s, Seed: 5, Batch: batch, TimeConditioned: n.timed, Vocabulary: samplers.Vocabulary{Columns: n.columns, Mask: n.mask, Excluded: []int{4}}}
+	return configOf(s, samplers.Config{Seed: 5, Batch: batch, Spec: samplers.Spec{TimeConditioned: n.timed, Vocabulary: samplers.Vocabulary{Columns: n.columns, Mask: n.mask, Excluded: []int{4}}}})
 }
 
 // mixed is a set of canvases of several lengths, with and without prompts, one of

@@ -2,6 +2,7 @@ package samplers
 
 import (
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -57,51 +58,38 @@ func Pick(p []float64, w float64) int {
 	return last
 }
 
-// wanted is the number of rows that a block's call must return.
-func (b *Block) wanted() int { return len(b.Positions) + len(b.Ahead) }
-
-// want is the i-th position whose row is wanted: those that are revealed, then those
-// ahead. Beyond the last it is the last again.
-func (b *Block) want(i int) int {
-	n := len(b.Positions)
-	if i < n {
-		return b.Positions[i]
-	}
-	if len(b.Ahead) == 0 {
-		return b.Positions[n-1]
-	}
-	return b.Ahead[min(i-n, len(b.Ahead)-1)]
-}
-
 // keep remembers the rows of the positions ahead for the next block, in place of those
 // that were remembered for this one. Logits take half the memory of probabilities
 // and give the same ones again.
-func (s *slot) keep(rows []float32, columns int) {
-	s.keptAt = append(s.keptAt[:0], s.block.Ahead...)
-	s.kept = append(s.kept[:0], rows[:len(s.keptAt)*columns]...)
+func (p *planned) keep(r Rows) {
+	p.keptAt, p.kept = p.block.Ahead, p.kept[:0]
+	for i := range p.keptAt {
+		p.kept = append(p.kept, r.Logits(0, len(p.block.Positions)+i)...)
+	}
 }
 
 var errNoHistory = errors.New("the plan looks back at a row that the call before did not give")
 
-// token draws the token of a block's i-th position from its row.
-func (e *engine) token(sl *slot, i int, row []float32) (int, error) {
-	b := &sl.block
-	l := b.Positions[i]
+// token draws the token of the block's i-th position from its row.
+func (p *planned) token(r Rows, i int) (token int, logP float64, err error) {
+	b := &p.block
+	u := p.draws.Token(b.Positions[i])
 	if b.Weights == nil || b.Weights[i] == 0 {
-		return e.category.Token(row, sl.w[l])
+		return r.Token(0, i, u)
 	}
-	at := slices.Index(sl.keptAt, l)
+	at := slices.Index(p.keptAt, b.Positions[i])
 	if at < 0 {
-		return 0, errNoHistory
+		return 0, 0, errNoHistory
 	}
-	columns := len(row)
-	e.mixed, e.before = slices.Grow(e.mixed[:0], columns)[:columns], slices.Grow(e.before[:0], columns)[:columns]
-	if err := e.category.Probabilities(e.mixed, row); err != nil {
-		return 0, err
+	columns := r.Columns()
+	p.mixed, p.before = slices.Grow(p.mixed[:0], columns)[:columns], slices.Grow(p.before[:0], columns)[:columns]
+	if err := r.Probabilities(p.mixed, 0, i); err != nil {
+		return 0, 0, err
 	}
-	if err := e.category.Probabilities(e.before, sl.kept[at*columns:(at+1)*columns]); err != nil {
-		return 0, err
+	if err := r.draw.Probabilities(p.before, p.kept[at*columns:(at+1)*columns]); err != nil {
+		return 0, 0, err
 	}
-	Mix(e.mixed, e.mixed, e.before, b.Weights[i], b.Floor)
-	return Pick(e.mixed, sl.w[l]), nil
+	Mix(p.mixed, p.mixed, p.before, b.Weights[i], b.Floor)
+	token = Pick(p.mixed, u)
+	return token, math.Log(p.mixed[token]), nil
 }

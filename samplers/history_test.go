@@ -112,7 +112,6 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 	t.Helper()
 	canvas := slices.Repeat([]int{6}, 11)
 	canvas[0], canvas[4] = 3, 1
-	free := 9
 	cfg := net.config(s, 3)
 	cfg.Vocabulary.Shift = shift
 	category, err := samplers.NewCategorical(cfg.Vocabulary, s.Settings().Draw)
@@ -125,19 +124,18 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 		theta float64
 	}
 	now, before := make(map[uint64]call), make(map[uint64]call)
-	uniforms := make(map[uint64]map[int]float64)
+	plans := make(map[uint64]*samplers.Plan)
 	for i := range uint64(8) {
 		ids := make([]int64, len(canvas))
-		st := samplers.NewStream(cfg.Seed, i)
-		for range free {
-			st.Float64()
-		}
-		uniforms[i] = make(map[int]float64)
+		var free []int
 		for l, id := range canvas {
 			if ids[l] = int64(id); id == 6 {
-				uniforms[i][l] = st.Float64()
+				free = append(free, l)
 			}
 		}
+		plan := new(samplers.Plan)
+		drawPlan(t, s, plan, cfg.Seed, i, free)
+		plans[i] = plan
 		now[i] = call{ids: ids}
 	}
 	row := func(c call, l int) []float64 {
@@ -156,18 +154,26 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 		return p
 	}
 	count := 0
-	cfg.OnFill = func(f samplers.Fill) {
+	cfg.OnStep = func(f samplers.Step) {
+		block := samplers.Block{Positions: plans[f.Index].Left}
+		if !f.Finish {
+			block, plans[f.Index].Blocks = plans[f.Index].Blocks[0], plans[f.Index].Blocks[1:]
+		}
+		if !slices.Equal(f.Positions, block.Positions) {
+			t.Fatalf("%v: sequence %d: positions %v, the plan has %v", s, f.Index, f.Positions, block.Positions)
+		}
 		at := now[f.Index]
-		at.theta = f.Block.Theta
+		at.theta = f.Theta
 		after := slices.Clone(at.ids)
-		for i, l := range f.Block.Positions {
+		for i, l := range f.Positions {
 			p := row(at, l)
-			if w := f.Block.Weights; w != nil && w[i] > 0 {
+			if w := block.Weights; w != nil && w[i] > 0 {
 				count++
-				samplers.Mix(p, p, row(before[f.Index], l), w[i], f.Block.Floor)
+				samplers.Mix(p, p, row(before[f.Index], l), w[i], block.Floor)
 			}
-			if want := samplers.Pick(p, uniforms[f.Index][l]); f.Tokens[i] != want {
-				t.Errorf("%v: sequence %d, position %d: token %d, want %d", s, f.Index, l, f.Tokens[i], want)
+			want := samplers.Pick(p, samplers.NewDraws(cfg.Seed, f.Index).Token(l))
+			if logP := math.Log(p[want]); f.Tokens[i] != want || math.Abs(f.LogP[i]-logP) > 1e-12 {
+				t.Errorf("%v: sequence %d, position %d: token %d with log p %v, want %d with %v", s, f.Index, l, f.Tokens[i], f.LogP[i], want, logP)
 			}
 			after[l] = int64(f.Tokens[i])
 		}

@@ -3,6 +3,7 @@ package samplers
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -132,9 +133,9 @@ func (e *eventLaw) thinned(k int, u float64) float64 {
 }
 
 // poisson draws from a Poisson law of the given mean, which may be a rounding below 0.
-func poisson(mean float64, st *Stream) int {
+func poisson(mean float64, source rand.Source) int {
 	if !(mean > 0) {
 		return 0
 	}
-	return int(distuv.Poisson{Lambda: mean, Src: &st.pcg}.Rand())
+	return int(distuv.Poisson{Lambda: mean, Src: source}.Rand())
 }

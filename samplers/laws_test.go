@@ -68,10 +68,10 @@ func conditions(w *world.World) samplers.Conditions {
 
 func config(w *world.World, s *samplers.Sampler, seed uint64) samplers.Config {
 	f := w.Facts()
-	return samplers.Config{
-		Sampler: s, Seed: seed, Batch: 64, TimeConditioned: f.TimeConditioned,
+	return configOf(s, samplers.Config{Seed: seed, Batch: 64, Spec: samplers.Spec{
+		TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(w),
 		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded()},
-	}
+	}})
 }
 
 func newSampler(t testing.TB, w *world.World, o samplers.Options) *samplers.Sampler {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // DefaultSteps is N where none is given: that of MDLM's sampler.
@@ -184,6 +185,8 @@ type Sampler struct {
 	kernel   kernel
 	settings Settings
 	denoise  bool
+	// spare are decoders that are not used any more.
+	spare sync.Pool
 }
 
 // New checks the options and makes the sampler. The error joins every option that

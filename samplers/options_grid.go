@@ -208,10 +208,10 @@ func (s *Sampler) ExpectedEvents(d int) (events float64, ok bool) {
 func (s *Sampler) Planned() bool { return s.kernel == nil }
 
 // Plan draws a plan into p for the free positions, which must be ascending, and
-// takes one uniform of the stream for each. It is an error when an explicit list
+// takes one uniform of u for each. It is an error when an explicit list
 // of sizes or positions does not fit them, and for a sampler that has none ([Sampler.Planned]).
-func (s *Sampler) Plan(p *Plan, st *Stream, free []int) error {
-	if err := p.draw(s.law, st, free); err != nil {
+func (s *Sampler) Plan(p *Plan, u Uniforms, free []int) error {
+	if err := p.draw(s.law, u, free); err != nil {
 		return fmt.Errorf("samplers: %w", err)
 	}
 	return nil

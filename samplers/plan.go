@@ -69,19 +69,19 @@ type planner interface {
 }
 
 // draw makes a plan for the free positions, which are ascending. It takes one
-// uniform of the stream a free position, in that order.
+// uniform a free position, in that order.
 //
 // That is all the randomness of every plan, but for the number of events that reveal
-// nothing: it is drawn from a stream of its own that depends on where st stands. Sorted
+// nothing, which has a source of its own. Sorted
 // by falling U, positions are in uniform order, and the largest of m uniforms on (0, λ) is distributed as
 // λ·u^(1/m): the falling U's have just the law of the λ's of Algorithm 1 of the paper,
 // λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A
 // grid sampler, which leaves a position masked with probability S_k up to step k,
 // reveals it in the step with S_{k+1} ≤ U < S_k.
-func (p *Plan) draw(law planner, st *Stream, free []int) error {
+func (p *Plan) draw(law planner, u Uniforms, free []int) error {
 	p.reset()
 	for _, l := range free {
-		p.reveals = append(p.reveals, reveal{st.Float64(), l})
+		p.reveals = append(p.reveals, reveal{u.Plan(l), l})
 	}
 	slices.SortFunc(p.reveals, func(a, b reveal) int {
 		if a.u != b.u {
@@ -98,8 +98,7 @@ func (p *Plan) draw(law planner, st *Stream, free []int) error {
 	}
 	slices.Sort(p.Left)
 	if p.thinned > 0 {
-		aside := st.aside()
-		p.Events += poisson(p.thinned, &aside)
+		p.Events += poisson(p.thinned, u.events())
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func mustNew(t testing.TB, o samplers.Options) *samplers.Sampler {
 
 func drawPlan(t testing.TB, s *samplers.Sampler, p *samplers.Plan, seed, index uint64, free []int) {
 	t.Helper()
-	if err := s.Plan(p, samplers.NewStream(seed, index), free); err != nil {
+	if err := s.Plan(p, samplers.NewDraws(seed, index), free); err != nil {
 		t.Fatal(err)
 	}
 }

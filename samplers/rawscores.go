@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -34,8 +35,6 @@ func (rawKernel) plan(*Plan) error { return errNoPlan }
 
 func (rawKernel) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
-func (r rawKernel) grid() Grid { return r.steps.Grid }
-
 // stays returns the probability that a position of mass c stays masked in step k.
 func (r rawKernel) stays(k int, c float64) (float64, error) {
 	if !(c >= 0) || math.IsInf(c, 1) {
@@ -54,59 +53,81 @@ func (r rawKernel) stays(k int, c float64) (float64, error) {
 	return math.Exp(c * math.Log1p(-p)), nil
 }
 
-// decode finds what is revealed given the log-mass of the row of each masked position,
-// and draws its tokens.
-func (r rawKernel) decode(e *engine, sl *slot, rows []float32) error {
-	d, columns := &sl.decoder, e.cfg.Vocabulary.Columns
+func (r rawKernel) start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error) {
+	if c.spec.LogMass == nil {
+		return nil, errors.New("raw scores: the mass of a row is not known: set LogMass")
+	}
+	return &raw{stepping: newStepping(r.steps.Grid, free, denoise, c, d), law: r, survival: make(map[int]float64)}, nil
+}
+
+// raw is the decoder of raw scores.
+type raw struct {
+	stepping
+	law rawKernel
+	// survival is the probability of being masked up to now, by position; mass are the
+	// logarithms of Σ e^row of the masked positions.
+	survival map[int]float64
+	mass     []float64
+}
+
+// Take finds what is revealed given the log-mass of the row of each masked position, and
+// draws its tokens.
+func (d *raw) Take(r Rows, e *Edit) error {
+	if d.finishing {
+		return d.fill(r, e)
+	}
 	d.mass = d.mass[:0]
 	for i, l := range d.masked {
-		norm, err := e.category.logSum(rows[i*columns : (i+1)*columns])
+		norm, err := r.LogSum(0, i)
 		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
 		d.mass = append(d.mass, norm)
 	}
-	if err := r.reveal(d, e.cfg.TimeConditioned, e.cfg.LogMass); err != nil {
+	revealed, err := d.reveal()
+	if err != nil {
 		return err
 	}
-	for i := range d.revealed {
-		h := &d.revealed[i]
-		token, err := e.category.Token(rows[h.row*columns:(h.row+1)*columns], sl.w[h.position])
-		if err != nil {
+	for i := range revealed {
+		h := &revealed[i]
+		if h.token, h.logP, err = r.Token(0, h.row, d.draws.Token(h.position)); err != nil {
 			return fmt.Errorf("position %d: %w", h.position, err)
 		}
-		h.token = token
 	}
+	d.set(revealed, e)
 	return nil
 }
 
 // reveal finds what the step reveals. A position is revealed when its survival, the
 // product of the probabilities of its steps, falls to its uniform or below: given that it
 // was not before, that has the probability of the step. Of mass 1 it is revealed in the
-// step in which the sampler's own plan of the same seed has it.
-func (r rawKernel) reveal(d *decoder, timed bool, logMass func(norm, theta float64) float64) error {
-	grid := r.steps.Grid
+// step in which the sampler's own plan of the same seed has it. Rows that have no time hold
+// until something is revealed, and so it goes on to the first step that does.
+func (d *raw) reveal() (revealed []hit, err error) {
+	spec := d.canvas.spec
 	for {
 		k := d.step
 		d.step++
 		for i, l := range d.masked {
-			stays, err := r.stays(k, math.Exp(logMass(d.mass[i], grid.Theta[k])))
+			stays, err := d.law.stays(k, math.Exp(spec.LogMass(d.mass[i], d.grid.Theta[k])))
 			if err != nil {
-				return fmt.Errorf("position %d: %w", l, err)
+				return nil, fmt.Errorf("position %d: %w", l, err)
 			}
-			before := d.survival[l]
-			after := before * stays
+			before, ok := d.survival[l]
+			if !ok {
+				before = 1
+			}
+			after, u := before*stays, d.draws.Plan(l)
 			d.survival[l] = after
-			if d.u[l] >= after {
-				inside := (d.u[l] - after) / (before - after)
-				d.revealed = append(d.revealed, hit{row: i, position: l, lambda: grid.Lambda[k+1] + inside*(grid.Lambda[k]-grid.Lambda[k+1])})
+			if u >= after {
+				inside := (u - after) / (before - after)
+				revealed = append(revealed, hit{row: i, position: l, lambda: d.grid.Lambda[k+1] + inside*(d.grid.Lambda[k]-d.grid.Lambda[k+1])})
 			}
 		}
-		if timed || len(d.revealed) > 0 || d.step == grid.Steps() {
-			break
+		if spec.TimeConditioned || len(revealed) > 0 || d.step == d.grid.Steps() {
+			return revealed, nil
 		}
 	}
-	return nil
 }
 
 // logSum returns log Σ e^x over the columns that may get probability, in float64,

@@ -7,10 +7,10 @@ import (
 
 // PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the
 // logarithm of the probability of that, d·log(1−S_N) for a sampler with a grid and 0 for
-// others. It takes one uniform of the stream for each free position, as [Sampler.Plan]
+// others. It takes one uniform of u for each free position, as [Sampler.Plan]
 // does. Of a sampler that leaves masks only such plans can give a text, and a bound on its
 // likelihood wants no others.
-func (s *Sampler) PlanRevealed(p *Plan, st *Stream, free []int) (logP float64, err error) {
+func (s *Sampler) PlanRevealed(p *Plan, u Uniforms, free []int) (logP float64, err error) {
 	law := s.law
 	if s.steps != nil {
 		left := s.steps.Left()
@@ -20,7 +20,7 @@ func (s *Sampler) PlanRevealed(p *Plan, st *Stream, free []int) (logP float64, e
 		law = revealed{law, left}
 		logP = float64(len(free)) * math.Log1p(-left)
 	}
-	if err := p.draw(law, st, free); err != nil {
+	if err := p.draw(law, u, free); err != nil {
 		return 0, fmt.Errorf("samplers: %w", err)
 	}
 	return logP, nil

@@ -2,26 +2,26 @@ package samplers
 
 import "math/rand/v2"
 
-// Stream is the randomness of one sequence: uniforms that are determined by a
-// seed and the sequence's index and by nothing else. The zero value is not ready:
-// call Reset or [NewStream]. It belongs to one goroutine.
+// Stream is randomness for estimates: one uniform after the other, determined by a seed
+// and an index and by nothing else. Sequences that are sampled have [Draws]. The zero value
+// is not ready: call Reset or [NewStream]. It belongs to one goroutine.
 //
 // The generator is PCG-DXSM of math/rand/v2. Its 128 bits of state come from
 // (seed, index) by four rounds of a Feistel network whose round function is the
 // finalizer of SplitMix64 (Steele, Lea and Flood, 2014) with a constant a round; the
-// map is one to one, so that no two sequences of any two runs share a stream.
+// map is one to one, so that no two indices of any two seeds share a stream.
 type Stream struct {
 	pcg rand.PCG
 }
 
-// NewStream returns the stream of a sequence.
+// NewStream returns the stream of an index.
 func NewStream(seed, index uint64) *Stream {
 	s := new(Stream)
 	s.Reset(seed, index)
 	return s
 }
 
-// Reset makes s the stream of a sequence, from its beginning.
+// Reset makes s the stream of an index, from its beginning.
 func (s *Stream) Reset(seed, index uint64) {
 	// Odd multiples of 2^64/φ tell the rounds apart.
 	const golden = 0x9e3779b97f4a7c15
@@ -33,12 +33,15 @@ func (s *Stream) Reset(seed, index uint64) {
 	s.pcg.Seed(a, b)
 }
 
-// aside returns another stream, determined by where s stands, and leaves s there.
-func (s *Stream) aside() Stream {
+// Plan returns the next uniform, whatever the position: plans ask in ascending order.
+func (s *Stream) Plan(int) float64 { return s.Float64() }
+
+// events returns another stream, determined by where s stands, and leaves s there.
+func (s *Stream) events() rand.Source {
 	from, out := *s, Stream{}
 	a, b := from.pcg.Uint64(), from.pcg.Uint64()
 	out.Reset(a, b)
-	return out
+	return &out.pcg
 }
 
 // splitMix is the finalizer of SplitMix64.

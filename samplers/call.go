@@ -1,0 +1,205 @@
+package samplers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// round makes one call of the network and hands its rows to their decoders. The queue must
+// not be empty. The error is that of a context that ended the call; a call that fails
+// otherwise ends the tasks that are to blame.
+func (e *engine) round() error {
+	e.gather()
+	ctx, done := e.context()
+	out, err := e.logits(ctx, e.call)
+	done()
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return e.apart(err)
+	}
+	width := len(out) / len(e.call)
+	for i, p := range e.call {
+		p.rows[p.row] = out[i*width : (i+1)*width]
+	}
+	e.take()
+	return nil
+}
+
+// gather chooses the rows of the next call: of the tasks whose canvas has the length of the
+// one that waited longest, in the order in which they waited, up to the batch.
+func (e *engine) gather() {
+	e.call = e.call[:0]
+	length := e.queue[0].canvas.Len()
+	for _, t := range e.queue {
+		if t.canvas.Len() != length {
+			continue
+		}
+		for ; t.sent < len(t.ask.Rows) && len(e.call) < e.batch; t.sent++ {
+			e.call = append(e.call, place{t, t.sent})
+		}
+	}
+}
+
+// context is what a call ends with: when the contexts of all its tasks have ended.
+func (e *engine) context() (context.Context, func()) {
+	first := e.call[0].ctx
+	if !slices.ContainsFunc(e.call, func(p place) bool { return p.ctx != first }) {
+		return first, func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended atomic.Int64
+	var stops []func() bool
+	for _, p := range e.call {
+		stops = append(stops, context.AfterFunc(p.ctx, func() {
+			if ended.Add(1) == int64(len(e.call)) {
+				cancel()
+			}
+		}))
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
+
+// logits lays out a call and makes it. A row that wants fewer positions than another
+// repeats its last one.
+func (e *engine) logits(ctx context.Context, call []place) ([]float32, error) {
+	wanted := 0
+	for _, p := range call {
+		wanted = max(wanted, len(p.ask.Rows[p.row].Positions))
+	}
+	e.ids, e.positions, e.sigma = e.ids[:0], e.positions[:0], e.sigma[:0]
+	for _, p := range call {
+		r := p.ask.Rows[p.row]
+		ids := r.Canvas
+		if ids == nil {
+			ids = p.canvas.ids
+		}
+		e.ids = append(e.ids, ids...)
+		for i := range wanted {
+			l := r.Positions[min(i, len(r.Positions)-1)]
+			if e.spec.Shift {
+				l = max(l-1, 0)
+			}
+			e.positions = append(e.positions, int64(l))
+		}
+		if e.spec.TimeConditioned {
+			e.sigma = append(e.sigma, r.Theta)
+		}
+	}
+	var sigma []float64
+	if e.spec.TimeConditioned {
+		sigma = e.sigma
+	}
+	begin := time.Now()
+	out, err := e.net.Logits(ctx, len(call), e.ids, e.positions, sigma)
+	e.totals.Network += time.Since(begin)
+	e.totals.NetworkCalls++
+	e.totals.Rows += len(call)
+	e.totals.Positions += len(e.ids)
+	e.totals.Computed += len(e.positions)
+	for _, p := range call {
+		e.totals.Wanted += len(p.ask.Rows[p.row].Positions)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("network: %w", err)
+	}
+	if len(out) != len(call)*wanted*e.spec.Columns {
+		return nil, fmt.Errorf("the network returned %d values for %d rows of %d positions and %d columns", len(out), len(call), wanted, e.spec.Columns)
+	}
+	return out, nil
+}
+
+// apart repeats a call that failed row by row, so that only tasks fail whose rows do.
+func (e *engine) apart(err error) error {
+	faults := make(map[*task]error)
+	if len(e.call) == 1 {
+		faults[e.call[0].task] = err
+		return e.blame(faults)
+	}
+	for i, p := range e.call {
+		if faults[p.task] != nil || p.ctx.Err() != nil {
+			continue
+		}
+		out, err := e.logits(p.ctx, e.call[i:i+1])
+		if err != nil {
+			faults[p.task] = err
+			continue
+		}
+		p.rows[p.row] = slices.Clone(out) // the next call takes the memory of this one
+	}
+	return e.blame(faults)
+}
+
+// blame ends tasks with their faults and goes on with the others of the call.
+func (e *engine) blame(faults map[*task]error) error {
+	gone := func(t *task) bool { return faults[t] != nil || t.ctx.Err() != nil }
+	e.call = slices.DeleteFunc(e.call, func(p place) bool { return gone(p.task) })
+	e.queue = slices.DeleteFunc(e.queue, func(t *task) bool {
+		if err := faults[t]; err != nil {
+			e.end(t, err)
+			return true
+		}
+		return false
+	})
+	e.take()
+	return nil
+}
+
+// take hands rows to the decoders of the tasks of a call that have all of theirs. They
+// wait anew at the end of the queue. Rows of a task that were not all in this call are
+// copied.
+func (e *engine) take() {
+	for _, p := range e.call {
+		if p.complete = p.sent == len(p.ask.Rows); !p.complete {
+			p.rows[p.row] = slices.Clone(p.rows[p.row])
+		}
+	}
+	e.queue = slices.DeleteFunc(e.queue, func(t *task) bool { return t.complete })
+	for _, p := range e.call {
+		if !p.complete {
+			continue
+		}
+		p.complete = false // its other rows are in this call too
+		if err := e.edit(p.task); err != nil {
+			e.end(p.task, err)
+			continue
+		}
+		e.next(p.task)
+	}
+}
+
+// edit has a decoder take its rows.
+func (e *engine) edit(t *task) error {
+	s := &t.step
+	*s = Step{Index: t.job.Index, Step: t.ask.Step, Finish: t.ask.Finish, Theta: t.ask.Rows[0].Theta, Rows: len(t.ask.Rows),
+		Positions: s.Positions[:0], Tokens: s.Tokens[:0], LogP: s.LogP[:0], Hits: s.Hits[:0], Masked: s.Masked[:0]}
+	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
+	if err := t.decoder.Take(Rows{e.spec.Columns, t.rows, t.draw}, &t.edit); err != nil {
+		return err
+	}
+	if t.edit.err != nil {
+		return t.edit.err
+	}
+	for _, logP := range s.LogP {
+		t.result.LogP += logP
+	}
+	t.result.Rows += s.Rows
+	e.totals.Tokens += len(s.Tokens)
+	if s.Finish {
+		t.result.FinishCalls++
+		e.totals.FinishCalls++
+	} else {
+		t.result.Calls++
+		e.totals.Calls++
+	}
+	return nil
+}

@@ -1,0 +1,508 @@
+package samplers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mdmgen/samplers"
+)
+
+// spec is what methods know of a hashNet.
+func (n *hashNet) spec() samplers.Spec { return n.config(nil, 1).Spec }
+
+// newEngine starts an engine that the test closes.
+func newEngine(t testing.TB, net samplers.Network, spec samplers.Spec, batch int) *samplers.Engine {
+	t.Helper()
+	e, err := samplers.NewEngine(net, spec, batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+// last reads a job to its end.
+func last(e *samplers.Engine, ctx context.Context, job samplers.Job) (*samplers.Result, error) {
+	var out *samplers.Result
+	for s, err := range e.Sample(ctx, job) {
+		if err != nil {
+			return nil, err
+		}
+		out = s.Result
+	}
+	return out, nil
+}
+
+// unmasker is a method from outside the package that looks at rows and masks again: it
+// fills the canvas by falling probability of the best token, two a call, masks the first
+// position once more and fills it anew. It asks about two canvases at a time, one without
+// the prompt.
+type unmasker struct{}
+
+type unmasking struct {
+	c     *samplers.Canvas
+	d     *samplers.Draws
+	again bool
+	bare  []int64
+}
+
+func (unmasker) Start(c *samplers.Canvas, d *samplers.Draws) (samplers.Decoder, error) {
+	return &unmasking{c: c, d: d}, nil
+}
+
+func (u *unmasking) Ask(a *samplers.Ask) bool {
+	masked := u.c.Masked(nil)
+	if len(masked) == 0 {
+		return false
+	}
+	u.bare = slices.Repeat([]int64{int64(u.c.Spec().Mask)}, u.c.Len())
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: masked}, samplers.AskRow{Canvas: u.bare, Positions: masked[:1]})
+	return true
+}
+
+func (u *unmasking) Take(r samplers.Rows, e *samplers.Edit) error {
+	masked := u.c.Masked(nil)
+	slices.SortStableFunc(masked, func(a, b int) int {
+		best := func(l int) float32 { return slices.Max(r.Logits(0, slices.Index(masked, l))) }
+		return int(math.Copysign(1, float64(best(b)-best(a))))
+	})
+	if r.Logits(1, 0)[0] != r.Logits(1, 0)[0] {
+		return errors.New("the bare canvas has no row")
+	}
+	order := u.c.Masked(nil)
+	for _, l := range masked[:min(2, len(masked))] {
+		token, logP, err := r.Token(0, slices.Index(order, l), u.d.Token(l))
+		if err != nil {
+			return err
+		}
+		e.Set(l, token, logP)
+	}
+	if len(u.c.Masked(nil)) == 0 && !u.again {
+		u.again = true
+		e.Mask(0)
+	}
+	return nil
+}
+
+// jobs64 are jobs of unequal methods, lengths and settings.
+func jobs64(t testing.TB) []samplers.Job {
+	var out []samplers.Job
+	seqs := mixed()
+	for i := range 64 {
+		var method samplers.Method = unmasker{}
+		if k := i % (len(everySampler) + 1); k < len(everySampler) {
+			method = mustNew(t, everySampler[k])
+		}
+		half := 0.5
+		job := samplers.Job{Canvas: seqs[i%len(seqs)].Canvas, Method: method, Seed: uint64(i % 3), Index: uint64(i)}
+		if i%4 == 0 {
+			job.Draw.Temperature = &half
+		}
+		out = append(out, job)
+	}
+	return out
+}
+
+// TestJobsInCompany: 64 jobs of unequal methods and lengths, begun at once by as many
+// goroutines, give the ids that each gives alone.
+func TestJobsInCompany(t *testing.T) {
+	jobs := jobs64(t)
+	alone := make([]*samplers.Result, len(jobs))
+	for i, job := range jobs {
+		net := newAnyNet()
+		r, err := last(newEngine(t, net, net.spec(), 1), context.Background(), job)
+		if err != nil {
+			t.Fatalf("job %d alone: %v", i, err)
+		}
+		alone[i] = r
+	}
+	for _, batch := range []int{1, 3, 16} {
+		net := newAnyNet()
+		e := newEngine(t, net, net.spec(), batch)
+		var wait sync.WaitGroup
+		for i, job := range jobs {
+			wait.Go(func() {
+				r, err := last(e, context.Background(), job)
+				if err != nil || !slices.Equal(r.IDs, alone[i].IDs) || r.Calls != alone[i].Calls || r.LogP != alone[i].LogP {
+					t.Errorf("batch %d, job %d: %+v, alone %+v: %v", batch, i, r, alone[i], err)
+				}
+			})
+		}
+		wait.Wait()
+		if net.most > batch {
+			t.Errorf("batch %d: a call of %d rows", batch, net.most)
+		}
+	}
+}
+
+// anyNet is a hashNet that may be asked about any position, and remembers its greatest call.
+type anyNet struct {
+	hashNet
+	most int
+	hold chan struct{} // where it is not nil a call waits for it
+	in   atomic.Int64  // calls that have begun
+	poor func(ids []int64) error
+}
+
+func newAnyNet() *anyNet { return &anyNet{hashNet: *newHashNet(false)} }
+
+func (n *anyNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	n.in.Add(1)
+	n.most = max(n.most, rows)
+	if n.hold != nil {
+		select {
+		case <-n.hold:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if n.poor != nil {
+		length := len(ids) / rows
+		for r := range rows {
+			if err := n.poor(ids[r*length : (r+1)*length]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out, err := n.hashNet.Logits(ctx, rows, ids, positions, sigma)
+	n.bad = ""
+	return out, err
+}
+
+// TestOneFaultyRow: of a batch whose call fails because of one row, only the job of that
+// row fails, with its index; the others have their own ids.
+func TestOneFaultyRow(t *testing.T) {
+	net := newAnyNet()
+	net.poor = func(ids []int64) error {
+		if ids[0] == 3 {
+			return errors.New("boom")
+		}
+		return nil
+	}
+	canvas := func(first int) []int { return []int{first, 6, 6, 6} }
+	seqs := func(yield func(samplers.Sequence) bool) {
+		for i := range 9 {
+			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas(i % 5)}) {
+				return
+			}
+		}
+	}
+	cfg := net.config(nil, 9)
+	var faults []string
+	cfg.OnFault = func(index uint64, err error) error { faults = append(faults, fmt.Sprint(index, " ", err)); return nil }
+	var good []uint64
+	totals, err := samplers.Sample(context.Background(), net, seqs, cfg, func(r samplers.Result) error { good = append(good, r.Index); return nil })
+	slices.Sort(good)
+	if want := []uint64{0, 1, 2, 4, 5, 6, 7}; err != nil || !slices.Equal(good, want) || totals.Sequences != len(want) {
+		t.Errorf("finished %v, want %v; error %v", good, want, err)
+	}
+	if want := []string{"3 samplers: sequence 3: network: boom", "8 samplers: sequence 8: network: boom"}; !slices.Equal(faults, want) {
+		t.Errorf("faults %q, want %q", faults, want)
+	}
+	whole := newAnyNet()
+	want, _ := collect(t, whole, seqs, whole.config(nil, 9))
+	got := make(map[uint64]samplers.Result)
+	for _, i := range good {
+		got[i] = want[i]
+	}
+	rest, _ := collect(t, whole, func(yield func(samplers.Sequence) bool) {
+		for _, i := range good {
+			if !yield(samplers.Sequence{Index: i, Canvas: canvas(int(i) % 5)}) {
+				return
+			}
+		}
+	}, whole.config(nil, 2))
+	if !sameIDs(got, rest) {
+		t.Error("ids of the others differ from what they are without the faulty ones")
+	}
+}
+
+// TestFaultsStayWithTheirJob: bad canvases, decoders that ask or edit wrongly, and rows
+// that are no numbers end their own job with one line, in the company of jobs that finish.
+func TestFaultsStayWithTheirJob(t *testing.T) {
+	net := newAnyNet()
+	e := newEngine(t, net, net.spec(), 4)
+	free := []int{6, 6, 6}
+	type step struct {
+		ask  func(a *samplers.Ask)
+		take func(e *samplers.Edit)
+	}
+	one := func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{0}}) }
+	for _, test := range []struct {
+		name, want string
+		job        samplers.Job
+		step       step
+	}{
+		{name: "id", want: "sequence 5: position 1: id 9", job: samplers.Job{Canvas: []int{6, 9}}},
+		{name: "temperature", want: "temperature is -1", job: samplers.Job{Canvas: free, Draw: samplers.Draw{Temperature: new(float64)}}},
+		{name: "no canvas", want: "asks for no canvas", step: step{ask: func(*samplers.Ask) {}}},
+		{name: "no position", want: "asks for no position", step: step{ask: func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{}) }}},
+		{name: "length", want: "canvas of 1 positions: must be 3", step: step{ask: func(a *samplers.Ask) {
+			a.Rows = append(a.Rows, samplers.AskRow{Canvas: []int64{6}, Positions: []int{0}})
+		}}},
+		{name: "position", want: "about position 3 of a canvas of 3", step: step{ask: func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{3}}) }}},
+		{name: "edit", want: "edits position -1", step: step{one, func(e *samplers.Edit) { e.Set(-1, 0, 0) }}},
+		{name: "mask", want: "edits position 3", step: step{one, func(e *samplers.Edit) { e.Mask(3) }}},
+		{name: "token", want: "puts id 8 at position 1", step: step{one, func(e *samplers.Edit) { e.Set(1, 8, 0) }}},
+	} {
+		job := test.job
+		job.Index = 5
+		if test.name == "temperature" {
+			*job.Draw.Temperature = -1
+		}
+		if test.step.ask != nil {
+			job.Canvas, job.Method = free, scripted{test.step.ask, test.step.take}
+		}
+		var wait sync.WaitGroup
+		for i := range 3 {
+			wait.Go(func() {
+				if _, err := last(e, context.Background(), samplers.Job{Canvas: free, Index: uint64(i)}); err != nil {
+					t.Errorf("%s: a job in its company: %v", test.name, err)
+				}
+			})
+		}
+		_, err := last(e, context.Background(), job)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "sequence 5") {
+			t.Errorf("%s: error %v, want one with %q", test.name, err, test.want)
+		}
+		wait.Wait()
+	}
+}
+
+// scripted is a method of one call.
+type scripted struct {
+	ask  func(*samplers.Ask)
+	take func(*samplers.Edit)
+}
+
+func (s scripted) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) { return s, nil }
+func (s scripted) Ask(a *samplers.Ask) bool                                          { s.ask(a); return true }
+func (s scripted) Take(_ samplers.Rows, e *samplers.Edit) error                      { s.take(e); return nil }
+
+// TestJobsJoinAndLeave: jobs come from a channel that is never closed, while others are
+// under way; half of them are cancelled in the middle of full batches, by their context
+// or by leaving the loop. The others finish with the ids that they have alone.
+func TestJobsJoinAndLeave(t *testing.T) {
+	net := newAnyNet()
+	e := newEngine(t, net, net.spec(), 8)
+	source := make(chan samplers.Job)
+	go func() {
+		for i := range 40 {
+			source <- samplers.Job{Canvas: slices.Repeat([]int{6}, 6+i%3), Index: uint64(i)}
+		}
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	for n := 0; n < 40; n++ {
+		job := <-source
+		wait.Go(func() {
+			mine, stop := context.WithCancel(ctx)
+			defer stop()
+			steps := 0
+			var out *samplers.Result
+			for s, err := range e.Sample(mine, job) {
+				switch {
+				case job.Index%4 == 1 && errors.Is(err, context.Canceled):
+					return
+				case err != nil:
+					t.Errorf("job %d: %v", job.Index, err)
+					return
+				}
+				if steps++; steps == 3 && job.Index%4 == 1 {
+					stop()
+				}
+				if steps == 3 && job.Index%4 == 2 {
+					return
+				}
+				out = s.Result
+			}
+			if job.Index%4 == 1 && steps < 6 || out == nil {
+				t.Errorf("job %d ended after %d steps without an error", job.Index, steps)
+				return
+			}
+			alone := newAnyNet()
+			want, err := last(newEngine(t, alone, alone.spec(), 1), ctx, job)
+			if err != nil || !slices.Equal(out.IDs, want.IDs) {
+				t.Errorf("job %d: %v, alone %v: %v", job.Index, out.IDs, want, err)
+			}
+		})
+	}
+	wait.Wait()
+	// The source is still open; waiting for it ends with the context.
+	cancel()
+	select {
+	case <-ctx.Done():
+	case <-source:
+		t.Error("a job too many")
+	}
+}
+
+// TestCancelEndsACall: a call whose jobs have all been cancelled is broken off, and a
+// job that waits for a place ends at once.
+func TestCancelEndsACall(t *testing.T) {
+	net := newAnyNet()
+	net.hold = make(chan struct{})
+	e := newEngine(t, net, net.spec(), 2)
+	ctx, cancel := context.WithCancel(context.Background())
+	errs := make(chan error)
+	for i := range 5 {
+		go func() {
+			_, err := last(e, ctx, samplers.Job{Canvas: []int{6, 6}, Index: uint64(i)})
+			errs <- err
+		}()
+	}
+	for net.in.Load() == 0 {
+		runtime.Gosched()
+	}
+	cancel()
+	for range 5 {
+		select {
+		case err := <-errs:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("a cancelled job goes on waiting")
+		}
+	}
+	close(net.hold)
+	if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6}}); err != nil {
+		t.Errorf("a job after all that: %v", err)
+	}
+}
+
+// TestSlowReader: a consumer that stops reading stalls nobody, and its own job is done when
+// it looks again.
+func TestSlowReader(t *testing.T) {
+	net := newAnyNet()
+	e := newEngine(t, net, net.spec(), 2)
+	read := 0
+	for s, err := range e.Sample(context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 9)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read++; read == 1 {
+			for i := range uint64(20) {
+				if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if (s.Result != nil) != (read == 9) || len(s.Tokens) != 1 {
+			t.Errorf("step %d: %+v", read, s)
+		}
+	}
+	if read != 9 {
+		t.Errorf("%d steps of 9", read)
+	}
+}
+
+// TestClose: jobs that are not finished end with ErrClosed, and so do later ones; no
+// goroutine is left.
+func TestClose(t *testing.T) {
+	before := runtime.NumGoroutine()
+	net := newAnyNet()
+	net.hold = make(chan struct{}, 1000)
+	net.hold <- struct{}{}
+	e, err := samplers.NewEngine(net, net.spec(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make(chan error)
+	for i := range 3 {
+		go func() {
+			_, err := last(e, context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 9), Index: uint64(i)})
+			errs <- err
+		}()
+	}
+	for net.in.Load() < 2 {
+		runtime.Gosched()
+	}
+	go func() { net.hold <- struct{}{} }()
+	e.Close()
+	e.Close()
+	for range 3 {
+		if err := <-errs; !errors.Is(err, samplers.ErrClosed) {
+			t.Errorf("error %v", err)
+		}
+	}
+	if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6}}); !errors.Is(err, samplers.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+// TestMaskedAgain: a position that is masked again is drawn with another uniform, and is
+// reported as masked.
+func TestMaskedAgain(t *testing.T) {
+	net := newAnyNet()
+	e := newEngine(t, net, net.spec(), 2)
+	different, n := 0, 40
+	for i := range n {
+		var first, masked, drawn int
+		for s, err := range e.Sample(context.Background(), samplers.Job{Canvas: []int{6, 6, 6, 6}, Method: unmasker{}, Index: uint64(i)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			masked += len(s.Masked)
+			for k, l := range s.Positions {
+				if l == 0 {
+					if drawn++; drawn == 1 {
+						first = s.Tokens[k]
+					} else if s.Tokens[k] != first {
+						different++
+					}
+				}
+			}
+			if r := s.Result; r != nil && (r.Left != 0 || r.Calls != 3 || r.Rows != 6) {
+				t.Errorf("result %+v: want 3 calls of two canvases", r)
+			}
+		}
+		if masked != 1 || drawn != 2 {
+			t.Fatalf("position 0 was masked %d times and drawn %d times", masked, drawn)
+		}
+	}
+	if different == 0 {
+		t.Errorf("in %d sequences the second draw is always the first", n)
+	}
+}
+
+// slow is a network whose calls take a millisecond.
+type slow struct{ *anyNet }
+
+func (n slow) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	time.Sleep(time.Millisecond)
+	return n.anyNet.Logits(ctx, rows, ids, positions, sigma)
+}
+
+// BenchmarkJobs measures 64 jobs of unequal methods and lengths and states how full the
+// calls are: rows a call, and the share of wanted positions that are padding.
+func BenchmarkJobs(b *testing.B) {
+	jobs := jobs64(b)
+	net := newAnyNet()
+	// A call takes a millisecond, so that what is measured is company, not haste.
+	e := newEngine(b, slow{net}, net.spec(), 16)
+	for b.Loop() {
+		var wait sync.WaitGroup
+		for _, job := range jobs {
+			wait.Go(func() { _, _ = last(e, context.Background(), job) })
+		}
+		wait.Wait()
+	}
+	t := e.Totals()
+	b.ReportMetric(float64(t.Rows)/float64(t.NetworkCalls), "rows/call")
+	b.ReportMetric(1-float64(t.Wanted)/float64(t.Computed), "idle")
+}

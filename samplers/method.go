@@ -1,0 +1,216 @@
+package samplers
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Method is a way to fill a canvas. It does not change and may be shared by sequences and
+// goroutines; what a sequence needs is in its [Decoder]. [Sampler] is one, for everything
+// that this package offers by name; others need no more than these two interfaces.
+type Method interface {
+	// Start begins a sequence. The canvas is the sequence's own, as it will be at every
+	// call, and changes by [Edit] only; draws are its random numbers. An error says why
+	// this canvas cannot be filled.
+	Start(c *Canvas, d *Draws) (Decoder, error)
+}
+
+// A Decoder fills one canvas: it asks for rows of the network and edits the canvas by
+// them, by turns. It belongs to one goroutine. One whose method simulates events that need
+// no network may have a method Events() int, which is read when it has finished.
+type Decoder interface {
+	// Ask adds to an empty a what the next call must return, or returns false: the
+	// canvas is finished.
+	Ask(a *Ask) bool
+	// Take is handed the rows that were asked for and edits the canvas. Rows are valid
+	// during the call only. An error ends the sequence, and no other.
+	Take(r Rows, e *Edit) error
+}
+
+// Ask is what a decoder wants of one call.
+type Ask struct {
+	// Rows are canvases with positions, one or more: guidance asks two, look-ahead
+	// several. They are answered together.
+	Rows []AskRow
+	// Step is that of the method's grid, for those who look on.
+	Step int
+	// Finish says that this call fills what the method's steps left; it is counted apart.
+	Finish bool
+}
+
+// AskRow is one canvas of a call.
+type AskRow struct {
+	// Canvas holds ids; nil is the sequence's own canvas. It must have the same length.
+	Canvas []int64
+	// Positions are those whose tokens are asked about, at least one. In a network that
+	// predicts position l from row l−1 they are still the tokens' own; position 0, which no
+	// row predicts there, is answered by row 0.
+	Positions []int
+	// Theta is the −log α that a time-conditioned network is asked at.
+	Theta float64
+}
+
+// Rows are the answer to an [Ask]. Row (i, j) is that of the j-th position of its i-th
+// canvas.
+type Rows struct {
+	columns int
+	data    [][]float32
+	draw    *Categorical
+}
+
+// Logits returns a row as the network gave it, one value a column.
+func (r Rows) Logits(i, j int) []float32 { return r.data[i][j*r.columns : (j+1)*r.columns] }
+
+// Columns is the length of a row.
+func (r Rows) Columns() int { return r.columns }
+
+// Token draws from a row with one uniform u in (0,1), after exclusion, temperature and
+// truncation; log p is that of the token under what it was drawn from, in nats. Errors are
+// those of [Categorical.Token].
+func (r Rows) Token(i, j int, u float64) (token int, logP float64, err error) {
+	return r.draw.TokenLog(r.Logits(i, j), u)
+}
+
+// Probabilities writes to dst, one a column, what Token draws from.
+func (r Rows) Probabilities(dst []float64, i, j int) error {
+	return r.draw.Probabilities(dst, r.Logits(i, j))
+}
+
+// LogSum returns log Σ e^x over the columns of a row that may get probability, in float64,
+// whatever the temperature.
+func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.logSum(r.Logits(i, j)) }
+
+// Spec is what methods need to know of a network.
+type Spec struct {
+	Vocabulary
+	// TimeConditioned says that the network wants σ = −log α, InfiniteSigma that it has
+	// rows at σ = +Inf, on the canvas where everything is masked at T = ∞.
+	TimeConditioned, InfiniteSigma bool
+	// LogMass is needed for raw scores: the logarithm of the mass c = Σ_a s(a)/r of a row,
+	// given log Σ e^x of its tokens and the −log α that it was asked at.
+	LogMass func(norm, theta float64) float64
+}
+
+// Canvas is a sequence of tokens, some of them MASK.
+type Canvas struct {
+	ids  []int64
+	spec *Spec
+}
+
+// Len is the number of positions.
+func (c *Canvas) Len() int { return len(c.ids) }
+
+// ID returns the token at a position, MASK's id where it is masked.
+func (c *Canvas) ID(position int) int { return int(c.ids[position]) }
+
+// IDs are all tokens. They must not be changed, and change with the canvas.
+func (c *Canvas) IDs() []int64 { return c.ids }
+
+// Spec describes the network.
+func (c *Canvas) Spec() *Spec { return c.spec }
+
+// Masked appends the masked positions, ascending, to dst.
+func (c *Canvas) Masked(dst []int) []int {
+	for l, id := range c.ids {
+		if int(id) == c.spec.Mask {
+			dst = append(dst, l)
+		}
+	}
+	return dst
+}
+
+// Edit changes the canvas of a sequence after a call, at once. What it did becomes the
+// call's [Step].
+type Edit struct {
+	canvas *Canvas
+	draws  *Draws
+	step   *Step
+	err    error
+}
+
+// Set puts a token that was drawn with log-probability logP, in nats, at a position, which
+// may hold a token already. MASK may be set too: as a draw, unlike [Edit.Mask].
+func (e *Edit) Set(position, token int, logP float64) {
+	if !e.fits(position, token) {
+		return
+	}
+	e.canvas.ids[position] = int64(token)
+	e.draws.took(position)
+	e.step.Positions = append(e.step.Positions, position)
+	e.step.Tokens = append(e.step.Tokens, token)
+	e.step.LogP = append(e.step.LogP, logP)
+}
+
+// Hit says at which masked fraction the token that was set last was revealed, for methods
+// that simulate time.
+func (e *Edit) Hit(lambda float64) {
+	for len(e.step.Hits) < len(e.step.Positions)-1 {
+		e.step.Hits = append(e.step.Hits, 0)
+	}
+	e.step.Hits = append(e.step.Hits, lambda)
+}
+
+// Mask masks a position again. A token that is drawn there later has another uniform.
+func (e *Edit) Mask(position int) {
+	if e.fits(position, e.canvas.spec.Mask) {
+		e.canvas.ids[position] = int64(e.canvas.spec.Mask)
+		e.step.Masked = append(e.step.Masked, position)
+	}
+}
+
+// fits keeps the first fault of a decoder, which ends its sequence.
+func (e *Edit) fits(position, token int) bool {
+	spec := e.canvas.spec
+	switch {
+	case e.err != nil:
+	case position < 0 || position >= e.canvas.Len():
+		e.err = fmt.Errorf("the decoder edits position %d of a canvas of %d", position, e.canvas.Len())
+	case token != spec.Mask && (token < 0 || token >= spec.Columns):
+		e.err = fmt.Errorf("the decoder puts id %d at position %d: must be in 0..%d, or the mask's id %d", token, position, spec.Columns-1, spec.Mask)
+	}
+	return e.err == nil
+}
+
+// Step is what one call did to one sequence.
+type Step struct {
+	Index uint64
+	// Step, Finish and Theta are those of the [Ask], the last that of its first canvas.
+	Step   int
+	Finish bool
+	Theta  float64
+	// Positions got Tokens, drawn with the log-probabilities LogP in nats, in the decoder's
+	// order. Hits are the masked fractions at which they were revealed, nil for methods
+	// that simulate no time.
+	Positions, Tokens []int
+	LogP, Hits        []float64
+	// Masked are positions that were masked again.
+	Masked []int
+	// Rows is the number of canvases that were asked.
+	Rows int
+	// Result is set in the last step of a sequence.
+	Result *Result
+}
+
+// clone copies what is used again for the next call.
+func (s Step) clone() Step {
+	s.Positions, s.Tokens, s.Masked = slices.Clone(s.Positions), slices.Clone(s.Tokens), slices.Clone(s.Masked)
+	s.LogP, s.Hits = slices.Clone(s.LogP), slices.Clone(s.Hits)
+	return s
+}
+
+// Result is a finished sequence.
+type Result struct {
+	Index uint64
+	// IDs is the canvas, filled; MASK where a position was left masked. It belongs to
+	// the receiver.
+	IDs []int
+	// Calls counts the calls that the sequence took part in but for FinishCalls, those
+	// that filled what its steps left; Rows are the canvases that it asked in all of them.
+	Calls, FinishCalls, Rows int
+	// LogP is the sum of the log-probabilities that its tokens were drawn with, in nats.
+	LogP float64
+	// Left counts positions that are still masked.
+	Left int
+	// Events is the number of events of a method that simulates them, reveals included.
+	Events int
+}

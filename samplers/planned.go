@@ -1,0 +1,94 @@
+package samplers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+var errNoPlan = errors.New("there is no plan: what is revealed depends on the network's rows; leave out --scores raw and --draw float32-gumbel")
+
+// firstHitting is the method of a job that names none.
+var firstHitting = &Sampler{law: fhs{}, settings: Settings{Sampler: "fhs"}}
+
+var _ Method = (*Sampler)(nil)
+
+// Start begins a sequence: it draws the plan, if the sampler has one.
+func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
+	if c.spec.Shift && c.Len() > 0 && c.ID(0) == c.spec.Mask {
+		return nil, fmt.Errorf("position 0 is free: this network predicts position l from row l−1, so give the first token")
+	}
+	if s.kernel != nil {
+		return s.kernel.start(c, d, c.Masked(nil), s.denoise)
+	}
+	p, ok := s.spare.Get().(*planned)
+	if !ok {
+		p = new(planned)
+	}
+	*p = planned{sampler: s, draws: d, free: c.Masked(p.free[:0]), plan: p.plan, kept: p.kept, mixed: p.mixed, before: p.before}
+	if err := p.plan.draw(s.law, d, p.free); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// planned is the decoder of everything that has a plan: a call a block, and a draw at each
+// of its positions.
+type planned struct {
+	sampler *Sampler
+	draws   *Draws
+	free    []int
+	plan    Plan
+	// next counts the blocks that were asked for; block is the one to fill, Left of the
+	// plan when it is finishing.
+	next      int
+	block     Block
+	finishing bool
+	// kept are the rows [len(keptAt)·columns] that the last call gave at the positions
+	// keptAt, which the block to fill looks back at.
+	kept          []float32
+	keptAt        []int
+	mixed, before []float64
+}
+
+// Events is the number of events of the plan.
+func (p *planned) Events() int { return p.plan.Events }
+
+// release keeps its memory for another sequence.
+func (p *planned) release() { p.sampler.spare.Put(p) }
+
+func (p *planned) Ask(a *Ask) bool {
+	switch {
+	case p.next < len(p.plan.Blocks):
+		p.block = p.plan.Blocks[p.next]
+		p.next++
+	case p.sampler.denoise && !p.finishing && len(p.plan.Left) > 0:
+		p.finishing = true
+		p.block = Block{Positions: p.plan.Left, Lambda: p.plan.LeftLambda, Theta: p.plan.LeftTheta, Step: -1}
+	default:
+		return false
+	}
+	want := p.block.Positions
+	if len(p.block.Ahead) > 0 {
+		want = slices.Concat(want, p.block.Ahead)
+	}
+	a.Rows = append(a.Rows, AskRow{Positions: want, Theta: p.block.Theta})
+	a.Step, a.Finish = p.block.Step, p.finishing
+	return true
+}
+
+func (p *planned) Take(r Rows, e *Edit) error {
+	b := &p.block
+	for i, l := range b.Positions {
+		token, logP, err := p.token(r, i)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		e.Set(l, token, logP)
+		if b.Hits != nil {
+			e.Hit(b.Hits[i])
+		}
+	}
+	p.keep(r)
+	return nil
+}

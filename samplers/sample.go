@@ -1,0 +1,112 @@
+package samplers
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Sequence is a canvas of a list that is filled by one method.
+type Sequence struct {
+	// Index names the sequence: with the seed it determines its random numbers.
+	Index uint64
+	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
+	// several sequences may share it.
+	Canvas []int
+}
+
+// Config says how a list of sequences is sampled.
+type Config struct {
+	// Method fills them; nil is first-hitting. Draw says how tokens are drawn.
+	Method Method
+	Draw   Draw
+	Seed   uint64
+	// Batch is the greatest number of rows of a call; 0 is 1.
+	Batch int
+	// Spec says what the network is.
+	Spec
+	// OnStep observes what each call did to each sequence, and OnFault is told of a sequence
+	// that failed, whose error it may return to end the run; where it is nil the first fault
+	// does. Both are called by the goroutine that called [Sample] and may be nil.
+	OnStep  func(Step)
+	OnFault func(index uint64, err error) error
+}
+
+// ByLength yields sequences grouped by the length of their canvas, in the order of
+// the first of each length. Rows of a call share a length, so [Sample] fills its
+// batch best with sequences in this order.
+func ByLength(seqs []Sequence) iter.Seq[Sequence] {
+	var lengths []int
+	groups := make(map[int][]Sequence)
+	for _, s := range seqs {
+		n := len(s.Canvas)
+		if groups[n] == nil {
+			lengths = append(lengths, n)
+		}
+		groups[n] = append(groups[n], s)
+	}
+	return func(yield func(Sequence) bool) {
+		for _, n := range lengths {
+			for _, s := range groups[n] {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Sample fills a list of sequences and hands each to emit as it finishes, which need not
+// be in their order. As many are under way as a call has rows, and the place of a
+// finished one is taken by the next at once; so calls are the same in every run, and a
+// source that has to wait for its next sequence belongs to an [Engine]. A canvas
+// for which the method asks nothing takes no call.
+//
+// The ids of a sequence depend on the network, the method, the seed and the index,
+// not on the batch or the order of sequences, as far as the network's rows do not.
+//
+// It stops at the first error: of emit, of OnFault, or the context's. What was finished
+// before has been handed to emit and is counted in the totals.
+func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Config, emit func(Result) error) (Totals, error) {
+	begin := time.Now()
+	e, err := newEngine(net, cfg.Spec, cfg.Batch)
+	if err == nil {
+		_, err = e.drawer(cfg.Draw)
+	}
+	if err != nil {
+		return Totals{}, err
+	}
+	next, stop := iter.Pull(seqs)
+	defer stop()
+	var failed error
+	ended := func(r Result, err error) {
+		switch {
+		case failed != nil || ctx.Err() != nil && err != nil:
+		case err == nil:
+			failed = emit(r)
+		case cfg.OnFault == nil:
+			failed = err
+		default:
+			failed = cfg.OnFault(r.Index, err)
+		}
+	}
+	for more := true; failed == nil && ctx.Err() == nil; {
+		for more && failed == nil && len(e.queue) < e.batch {
+			var s Sequence
+			if s, more = next(); more {
+				e.admit(ctx, Job{s.Canvas, cfg.Method, cfg.Draw, cfg.Seed, s.Index}, cfg.OnStep, ended)
+			}
+		}
+		if failed != nil || len(e.queue) == 0 {
+			break
+		}
+		if err := e.round(); failed == nil {
+			failed = err
+		}
+	}
+	if failed == nil {
+		failed = ctx.Err()
+	}
+	e.totals.Sampling = time.Since(begin) - e.totals.Network
+	return e.totals, failed
+}
