@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 )
 
 // foreign is an ONNX graph of another tool: it returns [B, L, V] logits, and
@@ -110,7 +111,10 @@ func (n *foreign) bind(d ort.Description) error {
 	return errors.Join(errs...)
 }
 
-func (n *foreign) Facts() Facts   { return n.facts }
+func (n *foreign) Facts() Facts { return n.facts }
+
+func (n *foreign) Spec() samplers.Spec { return n.facts.Spec() }
+
 func (n *foreign) Origin() Origin { return origin(n.ref, n.facts, n.session, Rows) }
 func (n *foreign) Close() error   { return n.session.Close() }
 

@@ -16,6 +16,7 @@ import (
 
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 )
 
 // Facts describes a model; see [facts.Facts].
@@ -23,8 +24,9 @@ type Facts = facts.Facts
 
 // Model is an open network with its facts. It belongs to one goroutine.
 type Model interface {
-	// Facts describes the network.
+	// Facts describes the network, Spec what samplers must know of it.
 	Facts() Facts
+	Spec() samplers.Spec
 	// Logits returns the rows at the wanted positions of a batch of canvases of
 	// one length L: ids has shape [rows, L], positions [rows, K], both
 	// row-major; sigma holds −log α of each row and is nil unless the network is

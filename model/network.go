@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 )
 
 // network is an ONNX graph with our inputs and outputs: input_ids, positions,
@@ -21,6 +22,8 @@ type network struct {
 }
 
 func (n *network) Facts() Facts { return n.facts }
+
+func (n *network) Spec() samplers.Spec { return n.facts.Spec() }
 
 func (n *network) Origin() Origin { return origin(n.ref, n.facts, n.session, Rows) }
 

@@ -13,6 +13,7 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 	"mdmgen/model/world"
+	"mdmgen/samplers"
 )
 
 // hubName is the form of a hub's repository name.
@@ -161,6 +162,13 @@ type table struct {
 }
 
 func (t *table) Facts() Facts { return t.facts }
+
+// Spec is that of the facts in force, and of tables: rows exist at σ = +Inf.
+func (t *table) Spec() samplers.Spec {
+	s := t.facts.Spec()
+	s.InfiniteSigma = true
+	return s
+}
 
 func (t *table) Origin() Origin {
 	return Origin{Reference: t.ref, Family: t.facts.Family, Digest: t.facts.Digest, Dtype: "F64", Runtime: "tables", Provider: "cpu", Threads: 1}

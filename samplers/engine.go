@@ -12,20 +12,14 @@ import (
 // Network is what a sampler needs of a model: the rows at wanted positions of some
 // canvases.
 type Network interface {
+	// Spec describes the network. It does not change.
+	Spec() Spec
 	// Logits is one call. ids [rows·L] are canvases, positions [rows·K] the wanted
 	// positions, K ≥ 1, both row-major; sigma [rows] is −log α of each row, nil
 	// unless the network is time-conditioned. It returns [rows·K·columns] values,
 	// row-major, that the caller must not keep beyond the next call. It is not safe
 	// for concurrent use.
 	Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error)
-}
-
-// AcceptsInfiniteSigma says whether a network has rows at σ = +Inf, that is on the
-// canvas where everything is masked at T = ∞. It has them if it has a method
-// InfiniteSigma() bool that says so.
-func AcceptsInfiniteSigma(n Network) bool {
-	u, ok := n.(interface{ InfiniteSigma() bool })
-	return ok && u.InfiniteSigma()
 }
 
 // Job is a canvas to be filled.
@@ -111,7 +105,8 @@ type place struct {
 	row int
 }
 
-func newEngine(net Network, spec Spec, batch int) (*engine, error) {
+func newEngine(net Network, batch int) (*engine, error) {
+	spec := net.Spec()
 	if batch < 0 {
 		return nil, fmt.Errorf("samplers: batch is %d: must be at least 1", batch)
 	}

@@ -20,7 +20,7 @@ import (
 func TestBatchesAgree(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range everySampler {
-			s, err := samplers.New(o, samplers.Conditions{TimeConditioned: timed})
+			s, err := samplers.New(o, samplers.Spec{TimeConditioned: timed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,17 +164,17 @@ func TestSampleErrors(t *testing.T) {
 		want   string
 	}{
 		{"network", func(_ *samplers.Config, n *hashNet) { n.fail = func(int) error { return boom } }, free, "boom"},
-		{"columns", func(c *samplers.Config, _ *hashNet) { c.Vocabulary.Columns = 8 }, free, "returned 14 values"},
+		{"columns", func(_ *samplers.Config, n *hashNet) { n.change = func(s *samplers.Spec) { s.Columns = 8 } }, free, "returned 7 values"},
 		{"id too large", nil, []int{6, 9}, "sequence 0: position 1: id 9"},
 		{"negative id", nil, []int{-1}, "id -1"},
-		{"shift without a first token", func(c *samplers.Config, _ *hashNet) { c.Vocabulary.Shift = true }, free, "position 0 is free"},
+		{"shift without a first token", func(_ *samplers.Config, n *hashNet) { n.change = func(s *samplers.Spec) { s.Shift = true } }, free, "position 0 is free"},
 		{"batch", func(c *samplers.Config, _ *hashNet) { c.Batch = -1 }, free, "batch is -1"},
-		{"vocabulary", func(c *samplers.Config, _ *hashNet) { c.Vocabulary = samplers.Vocabulary{} }, free, "0 columns"},
+		{"vocabulary", func(_ *samplers.Config, n *hashNet) { n.change = func(s *samplers.Spec) { *s = samplers.Spec{} } }, free, "0 columns"},
 		{"sizes", func(c *samplers.Config, _ *hashNet) {
 			c.Method = mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "2"})
 		}, free, "samplers: sequence 0: sizes sum to 2"},
 		{"infinite T", func(c *samplers.Config, n *hashNet) {
-			c.Method, c.TimeConditioned, n.timed = mustNew(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 1}), true, true
+			c.Method, n.timed = mustNew(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 1}), true
 		}, free, "finite T"},
 	} {
 		net := newHashNet(false)
@@ -216,7 +216,7 @@ func (n *nanNet) Logits(ctx context.Context, rows int, ids, positions []int64, s
 func TestBadRowIsNamed(t *testing.T) {
 	net := &nanNet{*newHashNet(false)}
 	_, err := samplers.Sample(context.Background(), net, repeat([]int{6, 6, 6}, 1), net.config(nil, 1), func(samplers.Result) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "sequence 0, position 2: a logit is not a number") {
+	if err == nil || !strings.Contains(err.Error(), "sequence 0: position 2: a logit is not a number") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -258,7 +258,11 @@ func TestNothingToDo(t *testing.T) {
 
 // shiftNet predicts position l from row l−1: it returns the wanted position itself
 // as the certain token.
-type shiftNet struct{}
+type shiftNet struct{ shift bool }
+
+func (n shiftNet) Spec() samplers.Spec {
+	return samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 9, Mask: 8, Shift: n.shift}}
+}
 
 func (shiftNet) Logits(_ context.Context, _ int, _, positions []int64, _ []float64) ([]float32, error) {
 	out := slices.Repeat([]float32{float32(math.Inf(-1))}, len(positions)*9)
@@ -269,13 +273,12 @@ func (shiftNet) Logits(_ context.Context, _ int, _, positions []int64, _ []float
 }
 
 func TestShift(t *testing.T) {
-	cfg := samplers.Config{Batch: 2, Spec: samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 9, Mask: 8, Shift: true}}}
-	got, _ := collect(t, shiftNet{}, repeat([]int{5, 8, 8, 8}, 3), cfg)
+	cfg := samplers.Config{Batch: 2}
+	got, _ := collect(t, shiftNet{true}, repeat([]int{5, 8, 8, 8}, 3), cfg)
 	if want := []int{5, 0, 1, 2}; !slices.Equal(got[1].IDs, want) {
 		t.Errorf("shifted: %v, want %v", got[1].IDs, want)
 	}
-	cfg.Vocabulary.Shift = false
-	got, _ = collect(t, shiftNet{}, repeat([]int{5, 8, 8, 8}, 3), cfg)
+	got, _ = collect(t, shiftNet{false}, repeat([]int{5, 8, 8, 8}, 3), cfg)
 	if want := []int{5, 1, 2, 3}; !slices.Equal(got[1].IDs, want) {
 		t.Errorf("unshifted: %v, want %v", got[1].IDs, want)
 	}
@@ -285,7 +288,7 @@ func TestShift(t *testing.T) {
 // at θ_k by a grid, and at δ by the finishing call.
 func TestSigma(t *testing.T) {
 	for _, o := range []samplers.Options{{}, {Sampler: "euler", Steps: 3}, {Sampler: "parallel-fhs", Steps: 2}} {
-		s, err := samplers.New(o, samplers.Conditions{TimeConditioned: true})
+		s, err := samplers.New(o, samplers.Spec{TimeConditioned: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,10 @@ import (
 // coin is a network of two tokens that likes to repeat the token on its left.
 type coin struct{}
 
+func (coin) Spec() samplers.Spec {
+	return samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 2, Mask: 2}}
+}
+
 func (coin) Logits(_ context.Context, rows int, ids, positions []int64, _ []float64) ([]float32, error) {
 	length, k := len(ids)/rows, len(positions)/rows
 	var out []float32
@@ -31,21 +35,21 @@ func ExampleSample() {
 	const mask = 2
 	canvas := []int{mask, mask, 1, mask, mask, mask}
 	seqs := slices.Values([]samplers.Sequence{{Index: 0, Canvas: canvas}, {Index: 1, Canvas: canvas}})
-	cfg := samplers.Config{Seed: 1, Batch: 2, Spec: samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 2, Mask: mask}}}
+	cfg := samplers.Config{Seed: 1, Batch: 2}
 	totals, err := samplers.Sample(context.Background(), coin{}, seqs, cfg, func(r samplers.Result) error {
 		fmt.Println(r.Index, r.IDs, r.Calls)
 		return nil
 	})
 	fmt.Println(totals.Rows, totals.NetworkCalls, err)
 	// Output:
-	// 0 [1 1 1 0 1 1] 5
-	// 1 [0 0 1 1 1 1] 5
+	// 0 [1 1 1 1 0 0] 5
+	// 1 [0 0 1 1 0 0] 5
 	// 10 5 <nil>
 }
 
 // A sampler is made of options; what it costs is known before the network is opened.
 func ExampleSampler_ExpectedCalls() {
-	s, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 10000}, samplers.Conditions{})
+	s, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 10000}, samplers.Spec{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,7 +62,7 @@ func ExampleSampler_ExpectedCalls() {
 
 // A plan needs no network: the steps in which 8 positions are revealed.
 func ExampleSampler_Plan() {
-	s, err := samplers.New(samplers.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 4}, samplers.Conditions{})
+	s, err := samplers.New(samplers.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 4}, samplers.Spec{})
 	if err != nil {
 		fmt.Println(err)
 		return

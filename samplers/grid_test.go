@@ -287,16 +287,16 @@ func TestEulerIsTweedieWhereAlphaIsLinear(t *testing.T) {
 // TestInfiniteT: the linear noise reaches T = ∞ at t = 1, the exp noise never.
 func TestInfiniteT(t *testing.T) {
 	inf := math.Inf(1)
-	if _, err := samplers.New(samplers.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: &inf}, samplers.Conditions{}); err != nil {
+	if _, err := samplers.New(samplers.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: &inf}, samplers.Spec{}); err != nil {
 		t.Errorf("euler, linear noise: %v", err)
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "euler", Steps: 4, T: &inf}, samplers.Conditions{}); err == nil {
+	if _, err := samplers.New(samplers.Options{Sampler: "euler", Steps: 4, T: &inf}, samplers.Spec{}); err == nil {
 		t.Error("euler, exp noise: an infinite T was accepted")
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "tau-leaping", Grid: "theta:inf,1,0.1"}, samplers.Conditions{}); err == nil {
+	if _, err := samplers.New(samplers.Options{Sampler: "tau-leaping", Grid: "theta:inf,1,0.1"}, samplers.Spec{}); err == nil {
 		t.Error("tau-leaping on a list: an infinite T was accepted")
 	}
-	timed := samplers.Conditions{TimeConditioned: true}
+	timed := samplers.Spec{TimeConditioned: true}
 	if _, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", T: &inf}, timed); err == nil || !strings.Contains(err.Error(), "finite T") {
 		t.Errorf("time-conditioned: error %v", err)
 	}

@@ -38,10 +38,10 @@ func TestFloat32Gumbel(t *testing.T) {
 			}
 		}
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "fhs", Race: samplers.RaceFloat32}, samplers.Conditions{}); err == nil {
+	if _, err := samplers.New(samplers.Options{Sampler: "fhs", Race: samplers.RaceFloat32}, samplers.Spec{}); err == nil {
 		t.Error("fhs has no race with MASK, and none is refused")
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "euler", Race: "float16"}, samplers.Conditions{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {
+	if _, err := samplers.New(samplers.Options{Sampler: "euler", Race: "float16"}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {
 		t.Errorf("an unknown draw: %v", err)
 	}
 }

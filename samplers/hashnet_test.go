@@ -20,6 +20,16 @@ type hashNet struct {
 	calls, rows   int
 	fail          func(call int) error
 	bad           string
+	// change changes the Spec.
+	change func(*samplers.Spec)
+}
+
+func (n *hashNet) Spec() samplers.Spec {
+	s := samplers.Spec{TimeConditioned: n.timed, Vocabulary: samplers.Vocabulary{Columns: n.columns, Mask: n.mask, Excluded: []int{4}}}
+	if n.change != nil {
+		n.change(&s)
+	}
+	return s
 }
 
 func (n *hashNet) Logits(_ context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
@@ -67,7 +77,7 @@ func configOf(s *samplers.Sampler, c samplers.Config) samplers.Config {
 }
 
 func (n *hashNet) config(s *samplers.Sampler, batch int) samplers.Config {
-	return configOf(s, samplers.Config{Seed: 5, Batch: batch, Spec: samplers.Spec{TimeConditioned: n.timed, Vocabulary: samplers.Vocabulary{Columns: n.columns, Mask: n.mask, Excluded: []int{4}}}})
+	return configOf(s, samplers.Config{Seed: 5, Batch: batch})
 }
 
 // mixed is a set of canvases of several lengths, with and without prompts, one of

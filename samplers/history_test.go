@@ -94,7 +94,7 @@ func TestFillsLookBack(t *testing.T) {
 	for _, shift := range []bool{false, true} {
 		for _, timed := range []bool{false, true} {
 			for _, o := range lookingBack {
-				s, err := samplers.New(o, samplers.Conditions{TimeConditioned: timed})
+				s, err := samplers.New(o, samplers.Spec{TimeConditioned: timed})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -113,8 +113,8 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 	canvas := slices.Repeat([]int{6}, 11)
 	canvas[0], canvas[4] = 3, 1
 	cfg := net.config(s, 3)
-	cfg.Vocabulary.Shift = shift
-	category, err := samplers.NewCategorical(cfg.Vocabulary, s.Settings().Draw)
+	net.change = func(s *samplers.Spec) { s.Shift = shift }
+	category, err := samplers.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 // even if its first half reveals nothing, and one without time is not.
 func TestTrapezoidalAsksTwice(t *testing.T) {
 	for _, timed := range []bool{false, true} {
-		s, err := samplers.New(samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, samplers.Conditions{TimeConditioned: timed})
+		s, err := samplers.New(samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, samplers.Spec{TimeConditioned: timed})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -143,7 +143,7 @@ func TestEventsNeedBothEnds(t *testing.T) {
 		{samplers.Options{Sampler: "uniformization", Grid: "uniform", Steps: 1, Delta: &tiny}, "events a position"},
 		{samplers.Options{Sampler: "uniformization", Delta: &zero}, "delta is 0"},
 	} {
-		_, err := samplers.New(test.o, samplers.Conditions{})
+		_, err := samplers.New(test.o, samplers.Spec{})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
 		}
@@ -155,7 +155,7 @@ func TestEventsNeedBothEnds(t *testing.T) {
 					if timed && noise == "linear" && (name == "dmpm" || name == "trapezoidal") {
 						continue // It ends at T = ∞, where the network has no row.
 					}
-					if _, err := samplers.New(samplers.Options{Sampler: name, Grid: grid}, samplers.Conditions{Noise: noise, TimeConditioned: timed}); err != nil {
+					if _, err := samplers.New(samplers.Options{Sampler: name, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}); err != nil {
 						t.Errorf("%s on %q with the %s noise: %v", name, grid, noise, err)
 					}
 				}
@@ -169,7 +169,7 @@ func TestPlanIsReusable(t *testing.T) {
 	var used samplers.Plan
 	for _, o := range append(slices.Clone(everySampler), lookingBack...) {
 		for _, timed := range []bool{false, true} {
-			s, err := samplers.New(o, samplers.Conditions{TimeConditioned: timed})
+			s, err := samplers.New(o, samplers.Spec{TimeConditioned: timed})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,8 +28,8 @@ type Engine struct {
 
 // NewEngine starts an engine on a network; batch is the greatest number of rows of a
 // call, 0 is 1.
-func NewEngine(net Network, spec Spec, batch int) (*Engine, error) {
-	inner, err := newEngine(net, spec, batch)
+func NewEngine(net Network, batch int) (*Engine, error) {
+	inner, err := newEngine(net, batch)
 	if err != nil {
 		return nil, err
 	}

@@ -16,13 +16,10 @@ import (
 	"mdmgen/samplers"
 )
 
-// spec is what methods know of a hashNet.
-func (n *hashNet) spec() samplers.Spec { return n.config(nil, 1).Spec }
-
 // newEngine starts an engine that the test closes.
-func newEngine(t testing.TB, net samplers.Network, spec samplers.Spec, batch int) *samplers.Engine {
+func newEngine(t testing.TB, net samplers.Network, batch int) *samplers.Engine {
 	t.Helper()
-	e, err := samplers.NewEngine(net, spec, batch)
+	e, err := samplers.NewEngine(net, batch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +116,7 @@ func TestJobsInCompany(t *testing.T) {
 	alone := make([]*samplers.Result, len(jobs))
 	for i, job := range jobs {
 		net := newAnyNet()
-		r, err := last(newEngine(t, net, net.spec(), 1), context.Background(), job)
+		r, err := last(newEngine(t, net, 1), context.Background(), job)
 		if err != nil {
 			t.Fatalf("job %d alone: %v", i, err)
 		}
@@ -127,7 +124,7 @@ func TestJobsInCompany(t *testing.T) {
 	}
 	for _, batch := range []int{1, 3, 16} {
 		net := newAnyNet()
-		e := newEngine(t, net, net.spec(), batch)
+		e := newEngine(t, net, batch)
 		var wait sync.WaitGroup
 		for i, job := range jobs {
 			wait.Go(func() {
@@ -230,7 +227,7 @@ func TestOneFaultyRow(t *testing.T) {
 // that are no numbers end their own job with one line, in the company of jobs that finish.
 func TestFaultsStayWithTheirJob(t *testing.T) {
 	net := newAnyNet()
-	e := newEngine(t, net, net.spec(), 4)
+	e := newEngine(t, net, 4)
 	free := []int{6, 6, 6}
 	type step struct {
 		ask  func(a *samplers.Ask)
@@ -293,7 +290,7 @@ func (s scripted) Take(_ samplers.Rows, e *samplers.Edit) error                 
 // or by leaving the loop. The others finish with the ids that they have alone.
 func TestJobsJoinAndLeave(t *testing.T) {
 	net := newAnyNet()
-	e := newEngine(t, net, net.spec(), 8)
+	e := newEngine(t, net, 8)
 	source := make(chan samplers.Job)
 	go func() {
 		for i := range 40 {
@@ -330,7 +327,7 @@ func TestJobsJoinAndLeave(t *testing.T) {
 				return
 			}
 			alone := newAnyNet()
-			want, err := last(newEngine(t, alone, alone.spec(), 1), ctx, job)
+			want, err := last(newEngine(t, alone, 1), ctx, job)
 			if err != nil || !slices.Equal(out.IDs, want.IDs) {
 				t.Errorf("job %d: %v, alone %v: %v", job.Index, out.IDs, want, err)
 			}
@@ -351,7 +348,7 @@ func TestJobsJoinAndLeave(t *testing.T) {
 func TestCancelEndsACall(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{})
-	e := newEngine(t, net, net.spec(), 2)
+	e := newEngine(t, net, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	errs := make(chan error)
 	for i := range 5 {
@@ -384,7 +381,7 @@ func TestCancelEndsACall(t *testing.T) {
 // it looks again.
 func TestSlowReader(t *testing.T) {
 	net := newAnyNet()
-	e := newEngine(t, net, net.spec(), 2)
+	e := newEngine(t, net, 2)
 	read := 0
 	for s, err := range e.Sample(context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 9)}) {
 		if err != nil {
@@ -413,7 +410,7 @@ func TestClose(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{}, 1000)
 	net.hold <- struct{}{}
-	e, err := samplers.NewEngine(net, net.spec(), 1)
+	e, err := samplers.NewEngine(net, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +446,7 @@ func TestClose(t *testing.T) {
 // reported as masked.
 func TestMaskedAgain(t *testing.T) {
 	net := newAnyNet()
-	e := newEngine(t, net, net.spec(), 2)
+	e := newEngine(t, net, 2)
 	different, n := 0, 40
 	for i := range n {
 		var first, masked, drawn int
@@ -494,7 +491,7 @@ func BenchmarkJobs(b *testing.B) {
 	jobs := jobs64(b)
 	net := newAnyNet()
 	// A call takes a millisecond, so that what is measured is company, not haste.
-	e := newEngine(b, slow{net}, net.spec(), 16)
+	e := newEngine(b, slow{net}, 16)
 	for b.Loop() {
 		var wait sync.WaitGroup
 		for _, job := range jobs {

@@ -62,16 +62,12 @@ func allMask(w *world.World) []int {
 	return canvas
 }
 
-func conditions(w *world.World) samplers.Conditions {
-	return samplers.Conditions{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(w)}
+func conditions(w *world.World) samplers.Spec {
+	return w.Spec()
 }
 
 func config(w *world.World, s *samplers.Sampler, seed uint64) samplers.Config {
-	f := w.Facts()
-	return configOf(s, samplers.Config{Seed: seed, Batch: 64, Spec: samplers.Spec{
-		TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(w),
-		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded()},
-	}})
+	return configOf(s, samplers.Config{Seed: seed, Batch: 64})
 }
 
 func newSampler(t testing.TB, w *world.World, o samplers.Options) *samplers.Sampler {

@@ -76,6 +76,13 @@ type scoreNet struct {
 
 func stateMass(state, position int) float64 { return 1 + float64((state+3*position)%7-3)/10 }
 
+// Spec says that the mass of a row is its own.
+func (n *scoreNet) Spec() samplers.Spec {
+	s := n.World.Spec()
+	s.LogScores, s.LogMass = true, func(norm, _ float64) float64 { return norm }
+	return s
+}
+
 func (n *scoreNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
 	out, err := n.World.Logits(ctx, rows, ids, positions, sigma)
 	length, wanted, columns := len(ids)/rows, len(positions)/rows, n.Facts().Columns
@@ -151,7 +158,7 @@ func (l *furtherLaw) check(t *testing.T, w *world.World, o samplers.Options, law
 	cfg := config(w, s, 1)
 	var net samplers.Network = w
 	if cond.LogScores {
-		net, cfg.LogMass = &scoreNet{World: w}, func(norm, _ float64) float64 { return norm }
+		net = &scoreNet{World: w}
 	}
 	counts := make([]int, len(law))
 	var calls, callsSquared, events, eventsSquared float64

@@ -80,15 +80,19 @@ func (r Rows) Probabilities(dst []float64, i, j int) error {
 // whatever the temperature.
 func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.logSum(r.Logits(i, j)) }
 
-// Spec is what methods need to know of a network.
+// Spec is what samplers must know of a network.
 type Spec struct {
 	Vocabulary
+	// Noise is the schedule that the network was trained with; "" is exp.
+	Noise string
 	// TimeConditioned says that the network wants σ = −log α, InfiniteSigma that it has
 	// rows at σ = +Inf, on the canvas where everything is masked at T = ∞.
 	TimeConditioned, InfiniteSigma bool
-	// LogMass is needed for raw scores: the logarithm of the mass c = Σ_a s(a)/r of a row,
-	// given log Σ e^x of its tokens and the −log α that it was asked at.
-	LogMass func(norm, theta float64) float64
+	// LogScores says that its rows are logarithms of scores, whose mass need not be 1.
+	// LogMass is then the logarithm of the mass c = Σ_a s(a)/r of a row, given log Σ e^x of
+	// its tokens and the −log α that it was asked at.
+	LogScores bool
+	LogMass   func(norm, theta float64) float64
 }
 
 // Canvas is a sequence of tokens, some of them MASK.

@@ -68,18 +68,6 @@ type Options struct {
 	Draw
 }
 
-// Conditions are what a sampler must know of the network.
-type Conditions struct {
-	// Noise is the schedule that the network was trained with; "" is exp.
-	Noise string
-	// TimeConditioned says that the network is asked with σ = −log α.
-	TimeConditioned bool
-	// InfiniteSigma says that it has rows at σ = +Inf. See [AcceptsInfiniteSigma].
-	InfiniteSigma bool
-	// LogScores says that its rows are logarithms of scores, whose mass need not be 1.
-	LogScores bool
-}
-
 // Theta is a value of −log α. In JSON it is a number, or "inf".
 type Theta float64
 
@@ -191,7 +179,7 @@ type Sampler struct {
 
 // New checks the options and makes the sampler. The error joins every option that
 // is wrong by itself or not used.
-func New(o Options, c Conditions) (*Sampler, error) {
+func New(o Options, c Spec) (*Sampler, error) {
 	uses, err := o.Uses()
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 )
 
 // blocks makes the samplers that reveal FHS's order in groups.
-func (s *Sampler) blocks(o Options, c Conditions) error {
+func (s *Sampler) blocks(o Options, c Spec) error {
 	p, err := parseSizes(o.Sizes)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 )
 
 // grid makes the samplers that have a grid.
-func (s *Sampler) grid(o Options, c Conditions, name string) error {
+func (s *Sampler) grid(o Options, c Spec, name string) error {
 	rule := Rule(name)
 	if name == "tau-leaping" {
 		s.settings.Tau = cmp.Or(o.Tau, "any")
@@ -67,7 +67,7 @@ func (s *Sampler) grid(o Options, c Conditions, name string) error {
 }
 
 // lawOf sets the law of a sampler with a grid.
-func (s *Sampler) lawOf(o Options, c Conditions, steps Steps) (err error) {
+func (s *Sampler) lawOf(o Options, c Spec, steps Steps) (err error) {
 	switch rule := steps.Rule; rule {
 	case RuleUniformization, RuleMATU:
 		s.events, err = newEventLaw(rule, steps.Grid)
@@ -92,7 +92,7 @@ func (s *Sampler) lawOf(o Options, c Conditions, steps Steps) (err error) {
 }
 
 // scores reads what is made of a score network's rows.
-func (s *Sampler) scores(o Options, c Conditions) error {
+func (s *Sampler) scores(o Options, c Spec) error {
 	switch o.Scores {
 	case "", ScoresNormalised:
 		if c.LogScores && slices.Contains(rawSamplers, s.settings.Sampler) {
@@ -129,7 +129,7 @@ func (s *Sampler) floor(o Options) float64 {
 }
 
 // ends are the default T and δ; see [Options].
-func ends(rule Rule, kind GridKind, noise Noise, c Conditions) (float64, float64) {
+func ends(rule Rule, kind GridKind, noise Noise, c Spec) (float64, float64) {
 	delta, t := noise.Range()
 	if noise == Exp || kind == GridPaper {
 		t, delta = defaultT, max(defaultDelta, delta)

@@ -13,25 +13,25 @@ import (
 // TestDefaults checks what is in force where nothing is given.
 func TestDefaults(t *testing.T) {
 	inf := math.Inf(1)
-	timed := samplers.Conditions{TimeConditioned: true}
-	loglinear := samplers.Conditions{Noise: "loglinear"}
+	timed := samplers.Spec{TimeConditioned: true}
+	loglinear := samplers.Spec{Noise: "loglinear"}
 	for _, test := range []struct {
 		name     string
 		o        samplers.Options
-		c        samplers.Conditions
+		c        samplers.Spec
 		T, delta float64
 		noise    string
 	}{
-		{"exp", samplers.Options{Sampler: "euler"}, samplers.Conditions{}, 5, 0.01, "exp"},
+		{"exp", samplers.Options{Sampler: "euler"}, samplers.Spec{}, 5, 0.01, "exp"},
 		{"the model's noise", samplers.Options{Sampler: "euler"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
 		{"a noise given", samplers.Options{Sampler: "tweedie", Noise: "geometric"}, loglinear, 20, 1e-4, "geometric"},
-		{"linear reaches infinity", samplers.Options{Sampler: "euler", Noise: "linear"}, samplers.Conditions{}, inf, 0, "linear"},
+		{"linear reaches infinity", samplers.Options{Sampler: "euler", Noise: "linear"}, samplers.Spec{}, inf, 0, "linear"},
 		{"paper's grid", samplers.Options{Sampler: "euler", Grid: "paper"}, loglinear, 5, 0.01, "loglinear"},
 		{"tweedie on lambda", samplers.Options{Sampler: "tweedie", Grid: "lambda"}, loglinear, inf, 0, ""},
 		{"tweedie on cos2, time-conditioned", samplers.Options{Sampler: "tweedie", Grid: "cos2"}, timed, 5, 0, ""},
 		{"euler on lambda", samplers.Options{Sampler: "euler", Grid: "lambda"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
-		{"a list", samplers.Options{Sampler: "tweedie", Grid: "theta:3,1,0.5"}, samplers.Conditions{}, 3, 0.5, ""},
-		{"kappa", samplers.Options{Sampler: "tau", Grid: "paper", Kappa: 0.5}, samplers.Conditions{}, 5, 0.01, "exp"},
+		{"a list", samplers.Options{Sampler: "tweedie", Grid: "theta:3,1,0.5"}, samplers.Spec{}, 3, 0.5, ""},
+		{"kappa", samplers.Options{Sampler: "tau", Grid: "paper", Kappa: 0.5}, samplers.Spec{}, 5, 0.01, "exp"},
 	} {
 		s, err := samplers.New(test.o, test.c)
 		if err != nil {
@@ -94,7 +94,7 @@ func TestUnusedOptions(t *testing.T) {
 		{samplers.Options{Sampler: "parallel-fhs", Grid: "lambda"}, "grid"},
 		{samplers.Options{Sampler: "ordered", Steps: 2}, "steps"},
 	} {
-		_, err := samplers.New(test.o, samplers.Conditions{})
+		_, err := samplers.New(test.o, samplers.Spec{})
 		if err == nil || !strings.Contains(err.Error(), "does not use") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
 		}
@@ -126,12 +126,12 @@ func TestOptionErrors(t *testing.T) {
 		{samplers.Options{Draw: samplers.Draw{TopP: 2}}, "top-p is 2"},
 		{samplers.Options{Steps: -1, Draw: samplers.Draw{TopP: 2, TopK: -1}}, "-1 steps: must be"},
 	} {
-		_, err := samplers.New(test.o, samplers.Conditions{})
+		_, err := samplers.New(test.o, samplers.Spec{})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
 		}
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "euler"}, samplers.Conditions{Noise: "pink"}); err == nil {
+	if _, err := samplers.New(samplers.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"}); err == nil {
 		t.Error("a model with noise pink was accepted")
 	}
 }
@@ -193,7 +193,7 @@ func FuzzOptions(f *testing.F) {
 	f.Add("extrapolated-fhs", "", "1,4", "", "", 0)
 	f.Add("paired-fhs", "", "profile", "", "", 2)
 	f.Fuzz(func(t *testing.T, sampler, grid, sizes, order, noise string, steps int) {
-		s, err := samplers.New(samplers.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Conditions{})
+		s, err := samplers.New(samplers.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Spec{})
 		var p samplers.Plan
 		if err == nil {
 			err = s.Plan(&p, samplers.NewStream(1, 1), upTo(5))
@@ -222,7 +222,7 @@ func TestDefaultsWork(t *testing.T) {
 		for _, noise := range samplers.Noises() {
 			for _, grid := range []string{"uniform", "lambda", "paper", "cos2", "cosine"} {
 				o := samplers.Options{Sampler: sampler, Grid: grid}
-				_, err := samplers.New(o, samplers.Conditions{Noise: noise})
+				_, err := samplers.New(o, samplers.Spec{Noise: noise})
 				if err != nil {
 					t.Errorf("%s with the %s noise on the %s grid: %v", sampler, noise, grid, err)
 				}

@@ -33,7 +33,7 @@ func TestTheorySettings(t *testing.T) {
 		{samplers.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","changes_law":false}`},
 		{samplers.Options{Sampler: "ddpm", Grid: "lambda"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","draw":"exact","changes_law":false}`},
 	} {
-		s, err := samplers.New(test.o, samplers.Conditions{LogScores: test.scores})
+		s, err := samplers.New(test.o, samplers.Spec{LogScores: test.scores})
 		if err != nil {
 			t.Errorf("%+v: %v", test.o, err)
 			continue
@@ -74,7 +74,7 @@ func TestTheoryOptionErrors(t *testing.T) {
 		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Profile: profile}, "leave it out"},
 		{samplers.Options{Profile: profile}, "leave it out"},
 	} {
-		_, err := samplers.New(test.o, samplers.Conditions{LogScores: true})
+		_, err := samplers.New(test.o, samplers.Spec{LogScores: true})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
 		}
@@ -143,12 +143,12 @@ func TestProfileSizes(t *testing.T) {
 // and at the end of its noise where it has no row at λ = 1.
 func TestLookBackTimes(t *testing.T) {
 	for _, test := range []struct {
-		c     samplers.Conditions
+		c     samplers.Spec
 		first float64
 	}{
-		{samplers.Conditions{TimeConditioned: true, InfiniteSigma: true}, 1},
-		{samplers.Conditions{TimeConditioned: true}, -math.Expm1(-5)},
-		{samplers.Conditions{TimeConditioned: true, Noise: "loglinear"}, 1 - 1e-3},
+		{samplers.Spec{TimeConditioned: true, InfiniteSigma: true}, 1},
+		{samplers.Spec{TimeConditioned: true}, -math.Expm1(-5)},
+		{samplers.Spec{TimeConditioned: true, Noise: "loglinear"}, 1 - 1e-3},
 	} {
 		for _, name := range []string{"extrapolated-fhs", "paired-fhs"} {
 			s, err := samplers.New(samplers.Options{Sampler: name, Sizes: "2,1,3"}, test.c)

@@ -59,7 +59,7 @@ func TestStreams(t *testing.T) {
 
 func mustNew(t testing.TB, o samplers.Options) *samplers.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Conditions{})
+	s, err := samplers.New(o, samplers.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}

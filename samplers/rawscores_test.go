@@ -95,7 +95,6 @@ func TestRawScores(t *testing.T) {
 					t.Fatal(err)
 				}
 				cfg := config(w, s, 4)
-				cfg.LogMass = func(norm, _ float64) float64 { return norm }
 				law := rawChain(w, steps.Grid, finish == "denoise", stays)
 				counts := make([]int, len(law))
 				if _, err := samplers.Sample(context.Background(), &scoreNet{World: w}, repeat(allMask(w), lawDraws), cfg, func(r samplers.Result) error {
@@ -131,7 +130,7 @@ func TestRawScoresOfMassOne(t *testing.T) {
 		for _, o := range []samplers.Options{
 			{Sampler: "tweedie", Steps: 9}, {Sampler: "euler", Steps: 30, Finish: "leave"}, {Sampler: "tau-leaping", Grid: "paper", Steps: 5}, {Sampler: "tweedie", Steps: 3, Draw: samplers.Draw{TopK: 2}},
 		} {
-			cond := samplers.Conditions{TimeConditioned: timed, LogScores: true}
+			cond := samplers.Spec{TimeConditioned: timed, LogScores: true}
 			plain, err := samplers.New(o, cond)
 			if err != nil {
 				t.Fatal(err)
@@ -142,10 +141,10 @@ func TestRawScoresOfMassOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			net := newHashNet(timed)
+			net.change = func(s *samplers.Spec) { s.LogMass = func(float64, float64) float64 { return 0 } }
 			want, _ := collect(t, net, slices.Values(mixed()), net.config(plain, 1))
 			for _, batch := range []int{1, 4, 64} {
 				cfg := net.config(raw, batch)
-				cfg.LogMass = func(float64, float64) float64 { return 0 }
 				if got, totals := collect(t, net, slices.Values(mixed()), cfg); !sameIDs(got, want) || totals.Sequences != len(want) {
 					t.Errorf("%v, timed %v, batch %d: ids differ from those of %v", raw, timed, batch, plain)
 				}
@@ -160,10 +159,10 @@ func TestRawScoresOfMassOne(t *testing.T) {
 // TestRawScoresErrors: what raw scores cannot do is refused by name.
 func TestRawScoresErrors(t *testing.T) {
 	raw := samplers.Options{Sampler: "euler", Scores: samplers.ScoresRaw, Steps: 4}
-	if _, err := samplers.New(raw, samplers.Conditions{}); err == nil || !strings.Contains(err.Error(), "normalised by construction") {
+	if _, err := samplers.New(raw, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "normalised by construction") {
 		t.Errorf("a network without scores: error %v", err)
 	}
-	s, err := samplers.New(raw, samplers.Conditions{LogScores: true})
+	s, err := samplers.New(raw, samplers.Spec{LogScores: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,8 +188,8 @@ func TestRawScoresErrors(t *testing.T) {
 		t.Errorf("no LogMass: error %v", err)
 	}
 	for want, mass := range map[string]float64{"mass 20.0855": 3, "mass of the scores is +Inf": math.Inf(1), "mass of the scores is NaN": math.NaN()} {
-		cfg.LogMass = func(float64, float64) float64 { return mass }
-		if err := sample(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "sequence 0, position 0") {
+		net.change = func(s *samplers.Spec) { s.LogMass = func(float64, float64) float64 { return mass } }
+		if err := sample(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "sequence 0: position 0") {
 			t.Errorf("log-mass %v: error %v", mass, err)
 		}
 	}

@@ -16,7 +16,7 @@ func TestPlanRevealed(t *testing.T) {
 		{Sampler: "euler", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "dmpm", Grid: "theta:1.5,0.4,0.1"},
 		{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "trapezoidal", Grid: "lambda:0.9,0.4,0.2"},
 	} {
-		s, err := samplers.New(o, samplers.Conditions{})
+		s, err := samplers.New(o, samplers.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestPlanRevealed(t *testing.T) {
 		}
 	}
 	// Without a grid nothing is left anyway.
-	s, err := samplers.New(samplers.Options{}, samplers.Conditions{})
+	s, err := samplers.New(samplers.Options{}, samplers.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}

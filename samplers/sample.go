@@ -6,13 +6,15 @@ import (
 	"time"
 )
 
-// Sequence is a canvas of a list that is filled by one method.
+// Sequence is a canvas of a list.
 type Sequence struct {
 	// Index names the sequence: with the seed it determines its random numbers.
 	Index uint64
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
 	// several sequences may share it.
 	Canvas []int
+	// Method fills it; nil is that of the whole list.
+	Method Method
 }
 
 // Config says how a list of sequences is sampled.
@@ -23,8 +25,6 @@ type Config struct {
 	Seed   uint64
 	// Batch is the greatest number of rows of a call; 0 is 1.
 	Batch int
-	// Spec says what the network is.
-	Spec
 	// OnStep observes what each call did to each sequence, and OnFault is told of a sequence
 	// that failed, whose error it may return to end the run; where it is nil the first fault
 	// does. Both are called by the goroutine that called [Sample] and may be nil.
@@ -69,7 +69,7 @@ func ByLength(seqs []Sequence) iter.Seq[Sequence] {
 // before has been handed to emit and is counted in the totals.
 func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Config, emit func(Result) error) (Totals, error) {
 	begin := time.Now()
-	e, err := newEngine(net, cfg.Spec, cfg.Batch)
+	e, err := newEngine(net, cfg.Batch)
 	if err == nil {
 		_, err = e.drawer(cfg.Draw)
 	}
@@ -94,7 +94,11 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 		for more && failed == nil && len(e.queue) < e.batch {
 			var s Sequence
 			if s, more = next(); more {
-				e.admit(ctx, Job{s.Canvas, cfg.Method, cfg.Draw, cfg.Seed, s.Index}, cfg.OnStep, ended)
+				job := Job{s.Canvas, s.Method, cfg.Draw, cfg.Seed, s.Index}
+				if job.Method == nil {
+					job.Method = cfg.Method
+				}
+				e.admit(ctx, job, cfg.OnStep, ended)
 			}
 		}
 		if failed != nil || len(e.queue) == 0 {

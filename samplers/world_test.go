@@ -120,15 +120,15 @@ func TestSamplesGolden(t *testing.T) {
 		o    samplers.Options
 		want string
 	}{
-		{samplers.Options{}, "0:000 1:101 2:000 3:000 4:101 5:111 6:000 7:011 8:000 9:100 10:010 11:000 "},
-		{samplers.Options{Sampler: "euler", Steps: 4, Finish: "leave"}, "6:222 9:222 1:101 2:200 4:201 5:121 7:212 8:220 10:220 11:021 0:002 3:200 "},
-		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, "1:101 2:000 3:000 4:101 6:000 7:011 8:000 9:100 11:011 0:000 5:111 10:010 "},
-		{samplers.Options{Sampler: "tau-leaping", Grid: "paper", Steps: 4, Tau: "one"}, "1:101 6:011 9:100 0:000 2:000 4:101 5:111 7:011 8:000 10:000 11:011 3:000 "},
-		{samplers.Options{Sampler: "matu", Steps: 4}, "0:000 1:101 2:000 3:000 4:101 5:111 6:000 7:011 8:000 9:100 10:010 11:000 "},
-		{samplers.Options{Sampler: "dmpm", Steps: 4}, "6:011 9:100 0:000 2:000 4:101 7:011 8:000 10:000 1:101 3:000 5:111 11:000 "},
-		{samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2}, "1:101 4:101 6:000 9:111 0:000 3:000 5:111 8:000 2:000 7:011 10:010 11:011 "},
-		{samplers.Options{Sampler: "extrapolated-fhs", Sizes: "1,2"}, "0:000 1:101 2:000 3:100 4:101 5:111 6:000 7:010 8:010 9:110 10:010 11:010 "},
-		{samplers.Options{Sampler: "paired-fhs", Sizes: "1,2"}, "0:000 1:111 2:000 3:100 4:111 5:111 6:000 7:011 8:010 9:101 10:010 11:010 "},
+		{samplers.Options{}, "0:111 1:011 2:000 3:000 4:101 5:000 6:100 7:101 8:000 9:000 10:111 11:001 "},
+		{samplers.Options{Sampler: "euler", Steps: 4, Finish: "leave"}, "1:022 2:220 3:200 5:022 6:202 7:100 8:022 9:022 10:101 11:202 0:111 4:121 "},
+		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, "0:101 1:011 4:011 5:010 6:100 7:101 8:000 9:011 2:010 3:000 10:111 11:001 "},
+		{samplers.Options{Sampler: "tau-leaping", Grid: "paper", Steps: 4, Tau: "one"}, "5:011 6:100 7:100 9:011 1:011 2:000 3:100 8:000 10:111 11:001 0:111 4:101 "},
+		{samplers.Options{Sampler: "matu", Steps: 4}, "0:111 1:011 2:000 3:000 4:101 5:000 6:100 7:101 8:000 9:000 10:111 11:001 "},
+		{samplers.Options{Sampler: "dmpm", Steps: 4}, "6:100 9:011 1:011 2:000 5:010 8:000 11:001 0:111 3:000 4:101 7:101 10:111 "},
+		{samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2}, "0:101 6:100 7:101 8:000 9:011 1:011 2:110 3:000 4:011 5:010 10:111 11:001 "},
+		{samplers.Options{Sampler: "extrapolated-fhs", Sizes: "1,2"}, "0:111 1:011 2:010 3:100 4:111 5:010 6:100 7:101 8:000 9:010 10:111 11:000 "},
+		{samplers.Options{Sampler: "paired-fhs", Sizes: "1,2"}, "0:111 1:010 2:010 3:100 4:111 5:010 6:100 7:101 8:000 9:010 10:111 11:000 "},
 	} {
 		var got string
 		_, err := samplers.Sample(context.Background(), w, repeat(allMask(w), 12), config(w, newSampler(t, w, test.o), 2026), func(r samplers.Result) error {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"mdmgen/model"
-	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
 
@@ -32,7 +31,7 @@ type Cell struct {
 // that says none.
 func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	f := m.Facts()
-	sampler, err := samplers.New(s.Options, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m), LogScores: f.Output == facts.LogScore})
+	sampler, err := samplers.New(s.Options, m.Spec())
 	if err != nil {
 		return Cell{}, err
 	}
@@ -170,7 +169,6 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (bool, error) {
 
 // sample draws sequences and counts and times what that takes.
 func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repetition, error) {
-	f := c.Model.Facts()
 	rep := Repetition{Kind: KindRepetition}
 	if cfg.Keep {
 		rep.IDs = make([][]int, n)
@@ -184,9 +182,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 			}
 		}
 	}, samplers.Config{
-		Sampler: c.Sampler, Seed: cfg.Seed, Batch: c.Batch, TimeConditioned: f.TimeConditioned,
-		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},
-		LogMass:    f.LogMass,
+		Method: c.Sampler, Draw: c.Sampler.Settings().Draw, Seed: cfg.Seed, Batch: c.Batch,
 	}, func(res samplers.Result) error {
 		rep.add(res, first)
 		if cfg.Text == nil {
@@ -201,8 +197,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 	if err != nil {
 		return Repetition{}, err
 	}
-	rep.NetworkCalls, rep.Rows, rep.Tokens = totals.NetworkCalls, totals.Rows, totals.Tokens
-	rep.Positions = totals.Rows * len(c.Canvas)
+	rep.NetworkCalls, rep.Rows, rep.Positions, rep.Tokens = totals.NetworkCalls, totals.Rows, totals.Positions, totals.Tokens
 	rep.Seconds = Seconds{Network: totals.Network.Seconds(), Sampling: (totals.Sampling - text).Seconds(), Rest: (total - totals.Network - totals.Sampling + text).Seconds(), Total: total.Seconds()}
 	return rep, nil
 }

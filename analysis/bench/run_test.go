@@ -129,7 +129,7 @@ func TestRun(t *testing.T) {
 				return
 			}
 		}
-	}, samplers.Config{Seed: 3, Vocabulary: samplers.Vocabulary{Columns: m.Facts().Columns, Mask: m.Facts().MaskID}}, func(r samplers.Result) error {
+	}, samplers.Config{Seed: 3}, func(r samplers.Result) error {
 		want[r.Index-12] = r.IDs
 		return nil
 	})
@@ -301,6 +301,8 @@ func TestRawScores(t *testing.T) {
 
 // scores is a world whose rows are said to be scores.
 type scores struct{ *table }
+
+func (s *scores) Spec() samplers.Spec { return s.Facts().Spec() }
 
 func (s *scores) Facts() facts.Facts {
 	f := s.table.Facts()

@@ -177,7 +177,7 @@ func TestFits(t *testing.T) {
 func TestPlan(t *testing.T) {
 	cases := grids(t, "", 16, 64)
 	add := func(o samplers.Options) Case {
-		s, err := samplers.New(o, samplers.Conditions{})
+		s, err := samplers.New(o, samplers.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}

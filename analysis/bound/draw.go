@@ -2,7 +2,9 @@ package bound
 
 import (
 	"context"
-	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
@@ -20,72 +22,35 @@ type drawn struct {
 const drawRows = 64
 
 // draw fills the free positions of each target, whose tokens there are not looked at, one
-// by one along an order of their indices; tokens come from the network's own distribution,
-// at the times of the ordered sampler where it looks at the time.
-// Probabilities are taken from what tokens are drawn from and from nothing that the
-// likelihoods compute, so that the two can be compared. Sample i has the stream (seed, i).
+// by one along an order of their indices, by the ordered sampler; tokens come from the
+// network's own distribution. Probabilities are those that tokens were drawn with and
+// nothing that the likelihoods compute, so that the two can be compared. Sample i has the
+// draws (seed, i).
 func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, seed uint64) (drawn, error) {
-	f := m.Facts()
-	category, err := samplers.NewCategorical(samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift}, samplers.Draw{})
-	if err != nil {
-		return drawn{}, err
-	}
+	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
-	streams := make([]*samplers.Stream, len(ts))
+	var seqs []samplers.Sequence
 	for i, t := range ts {
-		ids := append([]int(nil), t.IDs...)
+		canvas := slices.Clone(t.IDs)
 		for _, l := range t.Free {
-			ids[l] = f.MaskID
+			canvas[l] = mask
 		}
-		out.targets[i] = likelihood.Target{IDs: ids, Free: t.Free}
-		streams[i] = samplers.NewStream(seed, uint64(i))
+		var list []string
+		for _, k := range orders[i] {
+			list = append(list, strconv.Itoa(t.Free[k]))
+		}
+		ordered, err := samplers.New(samplers.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, spec)
+		if err != nil {
+			return drawn{}, err
+		}
+		seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas, Method: ordered})
 	}
-	probabilities := make([]float64, f.Columns)
-	var ids, positions []int64
-	var sigma []float64
-	for from := 0; from < len(ts); {
-		// A call has canvases of one length with one number of positions to fill.
-		to := from
-		for to < len(ts) && to-from < drawRows && len(ts[to].IDs) == len(ts[from].IDs) && len(orders[to]) == len(orders[from]) {
-			to++
-		}
-		for step := range orders[from] {
-			ids, positions, sigma = ids[:0], positions[:0], sigma[:0]
-			for i := from; i < to; i++ {
-				for _, id := range out.targets[i].IDs {
-					ids = append(ids, int64(id))
-				}
-				l := int64(ts[i].Free[orders[i][step]])
-				if f.Shift {
-					l--
-				}
-				positions = append(positions, l)
-				if f.TimeConditioned {
-					// m of d masked: the ordered sampler asks at λ = m/(d+1).
-					d := len(orders[i])
-					sigma = append(sigma, -math.Log1p(-float64(d-step)/float64(d+1)))
-				}
-			}
-			rows, err := m.Logits(ctx, to-from, ids, positions, sigma)
-			if err != nil {
-				return drawn{}, err
-			}
-			for i := from; i < to; i++ {
-				row := rows[(i-from)*f.Columns : (i-from+1)*f.Columns]
-				if err := category.Probabilities(probabilities, row); err != nil {
-					return drawn{}, err
-				}
-				id, err := category.Token(row, streams[i].Float64())
-				if err != nil {
-					return drawn{}, err
-				}
-				out.targets[i].IDs[ts[i].Free[orders[i][step]]] = id
-				out.logs[i] += math.Log(probabilities[id])
-			}
-		}
-		from = to
-	}
-	return out, nil
+	_, err := samplers.Sample(ctx, m, samplers.ByLength(seqs), samplers.Config{Seed: seed, Batch: drawRows}, func(r samplers.Result) error {
+		out.targets[r.Index] = likelihood.Target{IDs: r.IDs, Free: ts[r.Index].Free}
+		out.logs[r.Index] = r.LogP
+		return nil
+	})
+	return out, err
 }
 
 // inOrder is 0..d−1.

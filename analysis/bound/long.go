@@ -23,8 +23,7 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 	if len(ts) == 0 || cfg.Plans < 2 {
 		return Report{}, fmt.Errorf("bound: %d windows, %d plans: must be at least 1 and 2", len(ts), cfg.Plans)
 	}
-	f := e.Facts()
-	fhs, err := samplers.New(samplers.Options{}, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned})
+	fhs, err := samplers.New(samplers.Options{}, e.Facts().Spec())
 	if err != nil {
 		return Report{}, err
 	}

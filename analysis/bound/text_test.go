@@ -58,7 +58,7 @@ func grids(t testing.TB, finish string, steps ...int) []Case {
 	var out []Case
 	for _, name := range []string{"euler", "tweedie"} {
 		for _, n := range steps {
-			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n, T: theta(6), Delta: theta(0.01), Grid: "lambda", Finish: finish}, samplers.Conditions{})
+			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n, T: theta(6), Delta: theta(0.01), Grid: "lambda", Finish: finish}, samplers.Spec{})
 			if err != nil {
 				t.Fatal(err)
 			}

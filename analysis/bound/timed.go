@@ -64,7 +64,7 @@ func affordable(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) e
 	for _, t := range ts {
 		most = max(most, len(t.Free))
 	}
-	first, err := samplers.New(samplers.Options{}, samplers.Conditions{})
+	first, err := samplers.New(samplers.Options{}, samplers.Spec{})
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func TestTextOfTrained(t *testing.T) {
 	var cases []Case
 	for _, name := range []string{"euler", "tweedie"} {
 		for _, n := range []int{1, 2, 4, 8, 16, 64} {
-			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n, Noise: "exp", T: &reference.T, Delta: &reference.Delta}, samplers.Conditions{})
+			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n, Noise: "exp", T: &reference.T, Delta: &reference.Delta}, samplers.Spec{})
 			if err != nil {
 				t.Fatal(err)
 			}

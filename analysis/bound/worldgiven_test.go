@@ -16,7 +16,7 @@ import (
 // asked makes a case.
 func asked(t testing.TB, o samplers.Options) Case {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Conditions{InfiniteSigma: true})
+	s, err := samplers.New(o, samplers.Spec{InfiniteSigma: true})
 	if err != nil {
 		t.Fatal(err)
 	}

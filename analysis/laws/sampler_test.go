@@ -25,7 +25,7 @@ func TestSamplerLaw(t *testing.T) {
 	for _, name := range []string{"timed3", "xor3-mixed"} {
 		w, _ := openWorld(t, name)
 		for _, o := range options {
-			s, err := samplers.New(o, samplers.Conditions{TimeConditioned: w.Timed(), InfiniteSigma: true})
+			s, err := samplers.New(o, samplers.Spec{TimeConditioned: w.Timed(), InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestSamplerLaw(t *testing.T) {
 	for _, o := range []samplers.Options{
 		{Draw: samplers.Draw{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
 	} {
-		s, err := samplers.New(o, samplers.Conditions{LogScores: o.Scores != ""})
+		s, err := samplers.New(o, samplers.Spec{LogScores: o.Scores != ""})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,7 +68,7 @@ func BenchmarkLaws(b *testing.B) {
 	m := builtin(b)
 	var ss []*samplers.Sampler
 	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 4}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 4}, {Sampler: "extrapolated-fhs", Steps: 4}, {Sampler: "paired-fhs", Steps: 4}} {
-		s, err := samplers.New(o, samplers.Conditions{})
+		s, err := samplers.New(o, samplers.Spec{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func BenchmarkLawsOf(b *testing.B) {
 	m := builtin(b)
 	ss := []*samplers.Sampler{}
 	add := func(o samplers.Options) {
-		s, err := samplers.New(o, samplers.Conditions{})
+		s, err := samplers.New(o, samplers.Spec{})
 		if err != nil {
 			b.Fatal(err)
 		}

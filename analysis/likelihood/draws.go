@@ -62,7 +62,6 @@ func (e *Evaluator) Sample(ctx context.Context, t Target, s *samplers.Sampler, s
 		at[index] = i
 	}
 	out := make([][]int, len(indices))
-	f := e.facts
 	totals, err := samplers.Sample(ctx, e.model, func(yield func(samplers.Sequence) bool) {
 		for _, index := range indices {
 			if !yield(samplers.Sequence{Index: index, Canvas: canvas}) {
@@ -70,8 +69,7 @@ func (e *Evaluator) Sample(ctx context.Context, t Target, s *samplers.Sampler, s
 			}
 		}
 	}, samplers.Config{
-		Sampler: s, Seed: seed, Batch: max(1, batchTokens/len(canvas)), TimeConditioned: f.TimeConditioned,
-		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: e.excluded, Shift: f.Shift},
+		Method: s, Draw: s.Settings().Draw, Seed: seed, Batch: max(1, batchTokens/len(canvas)),
 	}, func(r samplers.Result) error {
 		out[at[r.Index]] = r.IDs
 		return nil

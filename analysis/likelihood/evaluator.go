@@ -111,7 +111,7 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	f := m.Facts()
 	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
 	var err error
-	if e.category, err = samplers.NewCategorical(samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: e.excluded, Shift: f.Shift}, o.Draw); err != nil {
+	if e.category, err = samplers.NewCategorical(m.Spec().Vocabulary, o.Draw); err != nil {
 		return nil, err
 	}
 	t := o.Draw.Temperature

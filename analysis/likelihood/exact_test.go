@@ -181,7 +181,7 @@ func TestTimedGrids(t *testing.T) {
 		}
 		for _, finish := range []string{"leave", "denoise"} {
 			o.Finish = finish
-			s, err := samplers.New(o, samplers.Conditions{Noise: "exp", TimeConditioned: true, InfiniteSigma: true})
+			s, err := samplers.New(o, samplers.Spec{Noise: "exp", TimeConditioned: true, InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(err)
 			}

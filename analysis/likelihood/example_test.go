@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, samplers.Conditions{})
+	s, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, samplers.Spec{})
 	if err != nil {
 		panic(err)
 	}

@@ -246,7 +246,7 @@ func (d *drawer) plans() error {
 func (d *drawer) plan() (offset float64, err error) {
 	s := d.cfg.Sampler
 	if s == nil {
-		if s, err = samplers.New(samplers.Options{}, samplers.Conditions{}); err != nil {
+		if s, err = samplers.New(samplers.Options{}, samplers.Spec{}); err != nil {
 			return 0, err
 		}
 	}

@@ -45,7 +45,7 @@ func mustTable(t testing.TB, e *Evaluator, target Target) *Table {
 
 func mustSampler(t testing.TB, o samplers.Options) *samplers.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Conditions{Noise: "exp"})
+	s, err := samplers.New(o, samplers.Spec{Noise: "exp"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestPlansUnbiased(t *testing.T) {
 		e := mustNew(t, w)
 		target := Whole([]int{1, 0, 1})
 		for _, o := range planned() {
-			s, err := samplers.New(o, samplers.Conditions{Noise: "exp", TimeConditioned: e.facts.TimeConditioned, InfiniteSigma: true})
+			s, err := samplers.New(o, samplers.Spec{Noise: "exp", TimeConditioned: e.facts.TimeConditioned, InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -92,7 +92,7 @@ func TestMoreLaws(t *testing.T) {
 			if !ok {
 				continue
 			}
-			s, err := samplers.New(o, samplers.Conditions{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true})
+			s, err := samplers.New(o, samplers.Spec{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(err)
 			}

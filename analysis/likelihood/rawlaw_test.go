@@ -49,7 +49,7 @@ func TestRawLaws(t *testing.T) {
 		for _, x := range l.Settings.ForwardTimes {
 			times = append(times, strconv.FormatFloat(x, 'g', -1, 64))
 		}
-		s, err := samplers.New(samplers.Options{Sampler: name, Scores: samplers.ScoresRaw, Grid: "theta:" + strings.Join(times, ",")}, samplers.Conditions{Noise: "exp", LogScores: true})
+		s, err := samplers.New(samplers.Options{Sampler: name, Scores: samplers.ScoresRaw, Grid: "theta:" + strings.Join(times, ",")}, samplers.Spec{Noise: "exp", LogScores: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestRawLaws(t *testing.T) {
 // tokens of a position, and that a network without scores has none.
 func TestRawNetwork(t *testing.T) {
 	ctx := context.Background()
-	conditions := samplers.Conditions{Noise: "loglinear", TimeConditioned: true, LogScores: true}
+	conditions := samplers.Spec{Noise: "loglinear", TimeConditioned: true, LogScores: true}
 	delta := 0.1
 	o := samplers.Options{Sampler: "tweedie", Scores: samplers.ScoresRaw, Steps: 3, Delta: &delta, Finish: "leave"}
 	s, err := samplers.New(o, conditions)

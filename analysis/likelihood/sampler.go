@@ -161,7 +161,7 @@ func (e *Evaluator) Order(ctx context.Context, t Target, order []int) (float64, 
 	for _, l := range order {
 		list = append(list, strconv.Itoa(l))
 	}
-	s, err := samplers.New(samplers.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, samplers.Conditions{})
+	s, err := samplers.New(samplers.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, samplers.Spec{})
 	if err != nil {
 		return 0, err
 	}

@@ -96,12 +96,10 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 	if draws < 1 || plans < 1 {
 		return Bracket{}, fmt.Errorf("likelihood: %d samples and %d plans: must be at least 1", draws, plans)
 	}
-	f := e.facts
-	s, err := samplers.New(samplers.Options{Draw: e.opts.Draw}, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned})
+	s, err := samplers.New(samplers.Options{Draw: e.opts.Draw}, e.model.Spec())
 	if err != nil {
 		return Bracket{}, err
 	}
-	// The samples' streams; those of the fresh plans have another seed.
 	indices := make([]uint64, draws)
 	for i := range indices {
 		indices[i] = uint64(i)
@@ -122,11 +120,11 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 		fresh := samplers.NewStream(^seed, uint64(i))
 		for k := range plans + 1 {
 			var p samplers.Plan
-			st := fresh
+			var u samplers.Uniforms = fresh
 			if k == 0 {
-				st = samplers.NewStream(seed, uint64(i)) // the plan that the sample was drawn with
+				u = samplers.NewDraws(seed, uint64(i)) // the plan that the sample was drawn with
 			}
-			if err := s.Plan(&p, st, t.Free); err != nil {
+			if err := s.Plan(&p, u, t.Free); err != nil {
 				return Bracket{}, err
 			}
 			asks = planAsks(asks, &target, &p, false)

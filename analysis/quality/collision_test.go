@@ -13,7 +13,7 @@ import (
 func TestCollision(t *testing.T) {
 	const d = 10
 	make := func(o samplers.Options) *samplers.Sampler {
-		s, err := samplers.New(o, samplers.Conditions{})
+		s, err := samplers.New(o, samplers.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -116,7 +116,7 @@ func TestNetwork(t *testing.T) {
 	}
 	var ss []*samplers.Sampler
 	for _, o := range []samplers.Options{{Sampler: "fhs"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 8}} {
-		s, err := samplers.New(o, samplers.Conditions{Noise: m.Facts().Noise})
+		s, err := samplers.New(o, samplers.Spec{Noise: m.Facts().Noise})
 		if err != nil {
 			t.Fatal(err)
 		}

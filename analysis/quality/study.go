@@ -131,7 +131,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 		}
 		st.Apart = append(st.Apart, apart)
 	}
-	fhs, err := samplers.New(samplers.Options{Draw: e.Draw()}, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned})
+	fhs, err := samplers.New(samplers.Options{Draw: e.Draw()}, f.Spec())
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func openWorld(t testing.TB, name string) (*world.World, *likelihood.Evaluator) 
 
 func newSampler(t testing.TB, o samplers.Options, w *world.World) *samplers.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Conditions{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: true})
+	s, err := samplers.New(o, samplers.Spec{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func fromFile(t *testing.T, w *world.World, l *world.Laws) []ofFile {
 		}
 		for _, finish := range []string{"denoise", "leave"} {
 			o.Finish = finish
-			s, err := samplers.New(o, samplers.Conditions{InfiniteSigma: true})
+			s, err := samplers.New(o, samplers.Spec{InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(law.Grid, law.Sampler, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 )
 
 // goldenLimit bounds the difference between two correct float32 executions:
@@ -59,6 +60,8 @@ type faulty struct {
 
 func (f *faulty) Facts() model.Facts { return f.facts }
 func (f *faulty) Close() error       { return nil }
+
+func (f *faulty) Spec() samplers.Spec { return f.facts.Spec() }
 
 func (f *faulty) Logits(_ context.Context, _ int, ids, _ []int64, _ []float64) ([]float32, error) {
 	rows := slices.Clone(f.rows[fmt.Sprint(ids)])

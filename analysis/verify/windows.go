@@ -89,7 +89,7 @@ func (w *windowsCheck) window(ctx context.Context, e *likelihood.Evaluator, i in
 	w.add("fhs", at+"fhs", t.FHS(), win.FHS)
 	w.add("left_to_right", at+"left_to_right", t.LeftToRight(), win.LeftToRight)
 	for k, g := range win.Grid {
-		s, err := samplers.New(samplers.Options{Sampler: g.Sampler, Grid: "uniform", Steps: g.N, Noise: "exp", T: &w.file.T, Delta: &w.file.Delta}, samplers.Conditions{})
+		s, err := samplers.New(samplers.Options{Sampler: g.Sampler, Grid: "uniform", Steps: g.N, Noise: "exp", T: &w.file.T, Delta: &w.file.Delta}, samplers.Spec{})
 		if err != nil {
 			return fmt.Errorf("grid[%d]: %s", k, strings.ReplaceAll(err.Error(), "samplers: ", ""))
 		}

@@ -239,7 +239,7 @@ func benchSettings(c *cli.Context) ([]bench.Setting, error) {
 		return nil, err
 	}
 	for _, s := range out {
-		if _, err := samplers.New(s.Options, samplers.Conditions{LogScores: true}); err != nil {
+		if _, err := samplers.New(s.Options, samplers.Spec{LogScores: true}); err != nil {
 			return nil, usagef("bench: %s: %s", s.ID(), bare(err))
 		}
 	}

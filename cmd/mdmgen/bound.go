@@ -14,7 +14,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
-	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
 
@@ -191,7 +190,7 @@ func boundWorld(c *cli.Context) bool {
 }
 
 // prepare reads the sampler's flags once the network is known, or without one.
-func (r *bounding) prepare(cond samplers.Conditions) (err error) {
+func (r *bounding) prepare(cond samplers.Spec) (err error) {
 	if r.cases, err = boundCases(r.c, cond); err != nil {
 		return err
 	}
@@ -222,7 +221,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 		return err
 	}
 	if c.Bool("plan-only") {
-		if err := r.prepare(samplers.Conditions{}); err != nil {
+		if err := r.prepare(samplers.Spec{}); err != nil {
 			return err
 		}
 		if err := bounded("--plan-only", r.cases); err != nil {
@@ -233,7 +232,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 	if boundWorld(c) {
 		return r.world(c.Args().First())
 	}
-	cases, err := boundCases(c, samplers.Conditions{LogScores: true})
+	cases, err := boundCases(c, samplers.Spec{LogScores: true})
 	if err != nil {
 		return err // Before the model is opened; what its noise changes is found out below.
 	}
@@ -254,8 +253,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 		}
 	}()
 	noticeProfile(c, s, m)
-	f := m.Facts()
-	if err := r.prepare(samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m), LogScores: f.Output == facts.LogScore}); err != nil {
+	if err := r.prepare(m.Spec()); err != nil {
 		return err
 	}
 	e, err := likelihood.New(m, likelihood.Options{Batch: c.Int("batch")})

@@ -14,7 +14,7 @@ import (
 
 // boundCases reads the flags that choose samplers. One goes to those samplers that use it,
 // and must go to one.
-func boundCases(c *cli.Context, cond samplers.Conditions) ([]bound.Case, error) {
+func boundCases(c *cli.Context, cond samplers.Spec) ([]bound.Case, error) {
 	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish", "scores", "draw"} {
 		if c.IsSet(flag) && c.String(flag) == "" {
 			return nil, usagef("--%s: the value is empty", flag)

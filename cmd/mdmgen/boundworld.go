@@ -24,7 +24,7 @@ func (r *bounding) world(path string) error {
 				return err
 			}
 		}
-		if err := r.prepare(samplers.Conditions{InfiniteSigma: true}); err != nil {
+		if err := r.prepare(samplers.Spec{InfiniteSigma: true}); err != nil {
 			return err
 		}
 	}

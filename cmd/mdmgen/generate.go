@@ -168,10 +168,7 @@ func (g *generation) prepare() error {
 	if err != nil {
 		return err
 	}
-	g.sampler, err = samplers.New(opts, samplers.Conditions{
-		Noise: g.facts.Noise, TimeConditioned: g.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(g.model),
-		LogScores: g.facts.Output == facts.LogScore,
-	})
+	g.sampler, err = samplers.New(opts, g.model.Spec())
 	if err != nil {
 		return usagef("generate: %s", bare(err))
 	}

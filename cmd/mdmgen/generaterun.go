@@ -30,14 +30,8 @@ func (g *generation) run(out *output) error {
 	// The results are a display of their own where they stream to a terminal.
 	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(g.jobs)*n == 1)
 	cfg := samplers.Config{
-		Sampler: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch, TimeConditioned: g.facts.TimeConditioned,
-		Vocabulary: samplers.Vocabulary{Columns: g.facts.Columns, Mask: g.facts.MaskID, Excluded: g.facts.Excluded(), Shift: g.facts.Shift},
-		LogMass:    g.facts.LogMass,
-	}
-	inStep := 0
-	cfg.OnCall = func(call samplers.Call) {
-		inStep += call.Rows * call.Length
-		bar.add(call.Tokens)
+		Method: g.sampler, Draw: g.sampler.Settings().Draw, Seed: g.settings.Seed, Batch: g.settings.Batch,
+		OnStep: func(s samplers.Step) { bar.add(len(s.Tokens)) },
 	}
 	begin := time.Now()
 	sums, err := samplers.Sample(g.c.Context, g.model, g.sequences(n), cfg, func(r samplers.Result) error {
@@ -57,7 +51,7 @@ func (g *generation) run(out *output) error {
 		}
 		return &bareError{err}
 	}
-	record.Totals = newTotals(sums, total, inStep)
+	record.Totals = newTotals(sums, total)
 	record.Interrupted = interrupted
 	if _, ok := g.sampler.ExpectedEvents(free); ok {
 		record.Totals.Events = &sums.Events
@@ -120,9 +114,8 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 	return s, nil
 }
 
-// newTotals sums up a run of the given length in time; inStep counts canvas
-// positions that were computed.
-func newTotals(t samplers.Totals, total time.Duration, inStep int) totals {
+// newTotals sums up a run of the given length in time.
+func newTotals(t samplers.Totals, total time.Duration) totals {
 	rate := func(n int) float64 {
 		if total <= 0 {
 			return 0
@@ -132,6 +125,6 @@ func newTotals(t samplers.Totals, total time.Duration, inStep int) totals {
 	return totals{
 		Samples: t.Sequences, Calls: t.Calls, FinishCalls: t.FinishCalls, NetworkCalls: t.NetworkCalls, Rows: t.Rows, Tokens: t.Tokens,
 		Seconds:         seconds{t.Network.Seconds(), t.Sampling.Seconds(), total.Seconds()},
-		TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(inStep)},
+		TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(t.Positions)},
 	}
 }

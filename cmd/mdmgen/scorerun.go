@@ -47,10 +47,7 @@ func (r *scoring) prepare() (err error) {
 	if c.IsSet("protocol") {
 		r.config.Form = likelihood.Form(c.String("protocol"))
 	}
-	sampler, err := samplers.New(o, samplers.Conditions{
-		Noise: r.facts.Noise, TimeConditioned: r.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(r.model),
-		LogScores: r.facts.Output == facts.LogScore,
-	})
+	sampler, err := samplers.New(o, r.model.Spec())
 	if err != nil {
 		return usagef("score: %s", bare(err))
 	}

@@ -92,11 +92,10 @@ func sample(ctx context.Context) (ids []int, hits []float64, err error) {
 	canvas := slices.Repeat([]int{f.MaskID}, f.Length)
 	hits = make([]float64, f.Length)
 	cfg := samplers.Config{
-		Seed:       seed,
-		Vocabulary: samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded()},
-		OnFill: func(fill samplers.Fill) {
-			for i, l := range fill.Block.Positions {
-				hits[l] = fill.Block.Hits[i]
+		Seed: seed,
+		OnStep: func(s samplers.Step) {
+			for i, l := range s.Positions {
+				hits[l] = s.Hits[i]
 			}
 		},
 	}

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 
 	"mdmgen/model/facts"
+	"mdmgen/samplers"
 )
 
 // Schema is the layout that this package reads.
@@ -73,9 +74,13 @@ func (w *World) Facts() facts.Facts { return w.facts }
 // Close releases nothing; it is there because models have it.
 func (w *World) Close() error { return nil }
 
-// InfiniteSigma says that rows exist at σ = +Inf, where everything is masked: a
-// table has no arithmetic that breaks there.
-func (w *World) InfiniteSigma() bool { return true }
+// Spec is that of the facts; rows exist at σ = +Inf, where everything is masked: a table
+// has no arithmetic that breaks there.
+func (w *World) Spec() samplers.Spec {
+	s := w.facts.Spec()
+	s.InfiniteSigma = true
+	return s
+}
 
 // Q0 is the data's law over the V^d clean sequences, position 0 the most
 // significant digit in base V; nil where the file gives none. It must not be changed.
