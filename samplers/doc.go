@@ -23,22 +23,19 @@
 // and options are. The time is measured as θ = −log α throughout, in nats, and
 // the masked fraction is λ = 1 − α = 1 − e^(−θ).
 //
-// Randomness is one [Stream] a sequence, derived from a seed and the sequence's
-// index, and is spent in an order that no sampler changes: first one uniform a
-// free position for order and times, then one a free position for its token. A
-// sample therefore does not depend on batch size or order, and two samplers with
-// one seed use common random numbers; but for float32-gumbel, whose races take more of
-// them.
+// How a canvas is filled is a [Method], which starts a [Decoder] for each; a [Sampler] is
+// one, and so is whatever asks for rows of some canvases and edits its own: it may choose
+// positions by the rows, mask some again, or ask about several canvases at once. [Sample] runs a list of sequences,
+// an [Engine] the jobs of many callers that come and go; docs/extending.md shows two methods
+// from outside.
 //
-// The package imports nothing else of the module: it declares the one-method
-// interface [Network] that it needs. A [Sampler] may be shared by goroutines; a
-// [Plan] and a [Stream] belong to one.
+// The random numbers of a sequence are its [Draws]: each a function of the seed, the
+// sequence's index, the position and how many tokens were drawn there before, and of
+// nothing else. A sample therefore does not depend on batch, order or company, and two
+// samplers with one seed use common random numbers; but for float32-gumbel, whose races
+// have numbers of their own.
 //
-// # Room for other samplers
-//
-// A sampler that reveals positions by itself joins as a type with the methods of
-// planner: what it draws is a list of blocks. One that picks positions from the
-// network's rows has no plan, and takes the place of "next block" in the engine's slot, as
-// raw scores do, whose mass changes the rate at which positions are revealed, and races
-// of tokens and MASK.
+// The package imports nothing else of the module: it declares the interface [Network] that
+// it needs. A [Sampler] and an [Engine] may be shared by goroutines; a [Plan], [Draws] and a
+// [Stream] belong to one.
 package samplers

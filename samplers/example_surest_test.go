@@ -1,0 +1,76 @@
+package samplers_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// surest is a method that looks at rows: it asks about every masked position and reveals
+// the one whose best token is most probable, the first among equals.
+type surest struct{}
+
+func (surest) Start(c *samplers.Canvas, d *samplers.Draws) (samplers.Decoder, error) {
+	return &deciding{canvas: c, draws: d}, nil
+}
+
+// deciding is the decoder of one sequence.
+type deciding struct {
+	canvas *samplers.Canvas
+	draws  *samplers.Draws
+	masked []int
+	p      []float64
+}
+
+func (s *deciding) Ask(a *samplers.Ask) bool {
+	if s.masked = s.canvas.Masked(s.masked[:0]); len(s.masked) == 0 {
+		return false
+	}
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: s.masked})
+	return true
+}
+
+func (s *deciding) Take(r samplers.Rows, e *samplers.Edit) error {
+	best, most := 0, -1.0
+	s.p = slices.Grow(s.p[:0], r.Columns())[:r.Columns()]
+	for i, l := range s.masked {
+		if err := r.Probabilities(s.p, 0, i); err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		if p := slices.Max(s.p); p > most {
+			best, most = i, p
+		}
+	}
+	l := s.masked[best]
+	token, logP, err := r.Token(0, best, s.draws.Token(l))
+	if err != nil {
+		return fmt.Errorf("position %d: %w", l, err)
+	}
+	e.Set(l, token, logP)
+	return nil
+}
+
+// A decoder may run in an engine that many callers share, and be watched step by step.
+func ExampleMethod_rows() {
+	engine, err := samplers.NewEngine(coin{}, 8)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+	job := samplers.Job{Canvas: []int{2, 2, 1, 2, 2}, Method: surest{}, Seed: 1}
+	for step, err := range engine.Sample(context.Background(), job) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("positions", step.Positions, "tokens", step.Tokens)
+	}
+	// Output:
+	// positions [3] tokens [1]
+	// positions [4] tokens [1]
+	// positions [0] tokens [1]
+	// positions [1] tokens [1]
+}
