@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -110,9 +111,19 @@ func samePath(a, b string) bool {
 	return a == b
 }
 
-// beginEnvironment loads a library. After an error nothing may be asked of the
-// binding but to try again.
+// noTelemetry is the variable that keeps the runtime from beginning its
+// telemetry. The call that switches it off comes too late: loading the library
+// already leaves a device's number, a store of events and a log in the user's
+// folders, and opens connections.
+const noTelemetry = "ORT_DISABLE_TELEMETRY"
+
+// beginEnvironment loads a library; nothing else does. After an error nothing may
+// be asked of the binding but to try again.
 func beginEnvironment(l Library) error {
+	// In a program with C code this also sets the variable that C sees.
+	if err := os.Setenv(noTelemetry, "1"); err != nil {
+		return fmt.Errorf("it does not switch telemetry off: %w", err)
+	}
 	onnx.SetSharedLibraryPath(l.Path)
 	if err := onnx.InitializeEnvironment(onnx.WithLogLevelFatal()); err != nil {
 		if errors.Unwrap(err) != nil {
