@@ -55,7 +55,7 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 		}
 		return beginEnvironment(l)
 	}
-	found, tried, err := find(ctx, cfg, begin)
+	found, tried, err := find(ctx, cfg, begin, accept == nil)
 	if err != nil {
 		return Library{}, tried, err
 	}
@@ -82,7 +82,7 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 func acquireSame(ctx context.Context, cfg Config, accept func(Library) error) (Library, []Candidate, error) {
 	l := env.library
 	if path, _ := cfg.named(); path != "" {
-		other, tried, err := find(ctx, cfg, nil)
+		other, tried, err := find(ctx, cfg, nil, false)
 		if err != nil {
 			return Library{}, tried, err
 		}
@@ -124,7 +124,12 @@ func beginEnvironment(l Library) error {
 	if err := os.Setenv(noTelemetry, "1"); err != nil {
 		return fmt.Errorf("it does not switch telemetry off: %w", err)
 	}
-	onnx.SetSharedLibraryPath(l.Path)
+	// What was examined is what links lead to.
+	path, err := filepath.EvalSymlinks(l.Path)
+	if err != nil {
+		return fmt.Errorf("it does not load: %w", cause(err))
+	}
+	onnx.SetSharedLibraryPath(path)
 	if err := onnx.InitializeEnvironment(onnx.WithLogLevelFatal()); err != nil {
 		if errors.Unwrap(err) != nil {
 			err = errors.Unwrap(err)

@@ -3,6 +3,7 @@ package ort
 import (
 	"archive/tar"
 	"archive/zip"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // The clients of these tests are shell scripts in a search path of their own,
@@ -43,9 +46,9 @@ func fakeMachine(t *testing.T, scripts map[string]string) string {
 	return cache
 }
 
-// pinned replaces the table by one with the archive's hash for the time of a
-// test.
-func pinned(t *testing.T, wheel, node string) build {
+// pinned replaces the table by one with the hashes of the archives and of the
+// library in them for the time of a test.
+func pinned(t *testing.T, wheel, node string, library []byte) build {
 	t.Helper()
 	sum := func(path string) string {
 		data, err := os.ReadFile(path)
@@ -57,6 +60,9 @@ func pinned(t *testing.T, wheel, node string) build {
 	}
 	b, _ := buildFor(runtime.GOOS, runtime.GOARCH)
 	b.wheel = sum(wheel)
+	h := sha256.Sum256(library)
+	b.wheelLibrary = hex.EncodeToString(h[:])
+	b.nodeLibrary = b.wheelLibrary
 	oldBuilds, oldSum := builds, npmSum
 	builds, npmSum = []build{b}, sum(node)
 	t.Cleanup(func() { builds, npmSum = oldBuilds, oldSum })
@@ -115,7 +121,7 @@ func writeNode(t *testing.T, entry string) string {
 // deliver is a client that answers its command with a file. The search asks an
 // interpreter with -c, which is no download.
 func deliver(archive string) string {
-	return fmt.Sprintf("[ \"$1\" = -c ] && exit 0\n/bin/cp '%s' .", archive)
+	return fmt.Sprintf("case \"$*\" in *find_spec*) exit 0;; esac\n/bin/cp '%s' .", archive)
 }
 
 // left returns all files in a cache but the lock.
@@ -155,7 +161,7 @@ func TestFetch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cache := fakeMachine(t, tt.scripts)
-			pinned(t, wheel, node)
+			pinned(t, wheel, node, []byte(libraryBytes))
 			var log []string
 			l, err := fetch(t.Context(), Config{Log: func(s string) { log = append(log, s) }}, nil)
 			if err != nil {
@@ -202,7 +208,7 @@ func TestFetchFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cache := fakeMachine(t, tt.scripts)
 			if tt.pin != "" {
-				pinned(t, tt.pin, tt.pin)
+				pinned(t, tt.pin, tt.pin, []byte(libraryBytes))
 			}
 			_, err := fetch(t.Context(), Config{}, nil)
 			var missing *MissingError
@@ -274,8 +280,9 @@ func TestFetchOnce(t *testing.T) {
 	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> \"$MDMGEN_CACHE/count\""})
-	pinned(t, wheel, wheel)
+	count := filepath.Join(t.TempDir(), "count")
+	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> '" + count + "'"})
+	pinned(t, wheel, wheel, data)
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
@@ -286,16 +293,109 @@ func TestFetchOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if count, err := os.ReadFile(filepath.Join(cache, "count")); err != nil || string(count) != "once\n" {
-		t.Errorf("the client ran %q, %v", count, err)
+	if runs, err := os.ReadFile(count); err != nil || string(runs) != "once\n" {
+		t.Errorf("the client ran %q, %v", runs, err)
 	}
-	// A library of the cache that did not load is replaced.
+	// One that is no longer what was fetched is replaced, once, and the one notice says so.
 	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
-	if _, err := fetch(t.Context(), Config{}, []Candidate{{Library: Library{Path: path}, Reason: "it does not load"}}); err != nil {
-		t.Error(err)
+	if err := os.WriteFile(path, append(data[:len(data)-1:len(data)-1], ^data[len(data)-1]), 0o755); err != nil {
+		t.Fatal(err)
 	}
-	if count, _ := os.ReadFile(filepath.Join(cache, "count")); string(count) != "once\nonce\n" {
-		t.Errorf("a broken library was not fetched again: %q", count)
+	var mutex sync.Mutex
+	var log []string
+	for range 4 {
+		wait.Go(func() {
+			cfg := Config{Log: func(line string) {
+				mutex.Lock()
+				defer mutex.Unlock()
+				log = append(log, line)
+			}}
+			found, tried, err := find(t.Context(), cfg, nil, true)
+			if found == nil && err == nil {
+				found, err = fetch(t.Context(), cfg, tried)
+			}
+			if err != nil || found.Path != path {
+				t.Errorf("a damaged library: %+v, %v", found, err)
+			}
+		})
+	}
+	wait.Wait()
+	if runs, _ := os.ReadFile(count); string(runs) != "once\nonce\n" {
+		t.Errorf("the client ran %q", runs)
+	}
+	if len(log) != 1 || !strings.HasSuffix(log[0], ", in place of a damaged one") {
+		t.Errorf("notices: %q", log)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, data) {
+		t.Errorf("the library was not made again: %v", err)
+	}
+}
+
+// TestDamagedOffline has a library in the cache that is a real one, but for a byte
+// in its middle: forbidden to fetch, the program refuses it.
+func TestDamagedOffline(t *testing.T) {
+	lib := theLibrary(t)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-1] ^= 1
+	cache := t.TempDir()
+	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := child(t, childTask{Config: Config{Offline: true}}, "MDMGEN_CACHE="+cache)
+	if !r.Missing || !strings.Contains(r.Error, path+": it is damaged: its SHA-256 is ") || !strings.Contains(r.Error, "forbidden") {
+		t.Errorf("Open: %+v", r)
+	}
+	d := child(t, childTask{Config: Config{Offline: true}, Diagnose: true}, "MDMGEN_CACHE="+cache).Report
+	if d.Usable || d.Library != "" || len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "it is damaged") {
+		t.Errorf("Diagnose: %+v", d)
+	}
+}
+
+// TestDoctorReadsTheLibrary believes a remembered digest, but not in a full check.
+func TestDoctorReadsTheLibrary(t *testing.T) {
+	cache := fakeMachine(t, nil)
+	path := filepath.Join(t.TempDir(), "lib")
+	if err := os.WriteFile(path, []byte(libraryBytes), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	pinned(t, "", "", []byte(libraryBytes))
+	time.Sleep(2100 * time.Millisecond) // a file that was just changed is not remembered
+	want, err := publishedSum(t.Context(), path, Stamps(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stamps, err := filepath.Glob(filepath.Join(cache, "stamps", "*.json"))
+	if err != nil || len(stamps) != 1 {
+		t.Fatalf("stamps %v, %v", stamps, err)
+	}
+	// The store is made to say something else, so that it shows what is read.
+	entry, err := os.ReadFile(stamps[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stamps[0], bytes.ReplaceAll(entry, []byte(want), []byte(strings.Repeat("0", 64))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := publishedSum(t.Context(), path, Stamps(false)); !errors.Is(err, errDamaged) {
+		t.Errorf("the library is read each time: %v", err)
+	}
+	if _, err := publishedSum(t.Context(), path, Stamps(true)); err != nil {
+		t.Errorf("a full check believes what is remembered: %v", err)
 	}
 }
 
@@ -306,7 +406,7 @@ func probeFails(path string) bool {
 
 // TestFetchCancelled ends the client, and a wait for another process.
 func TestFetchCancelled(t *testing.T) {
-	cache := fakeMachine(t, map[string]string{"python3": "[ \"$1\" = -c ] && exit 0\necho half > onnxruntime-1.whl\nexec /bin/sleep 30"})
+	cache := fakeMachine(t, map[string]string{"python3": "echo half > onnxruntime-1.whl\nexec /bin/sleep 30"})
 	var log []string
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -317,6 +417,41 @@ func TestFetchCancelled(t *testing.T) {
 	}
 	if got := left(t, cache); len(got) != 0 || len(log) != 0 {
 		t.Errorf("files %v, log %q", got, log)
+	}
+}
+
+// TestSweepLater removes what a killed process left when the cache is looked at,
+// but not under a fetch.
+func TestSweepLater(t *testing.T) {
+	cache := fakeMachine(t, nil)
+	root := filepath.Join(cache, "runtime")
+	half := filepath.Join(root, ".fetch-1234", "half.whl")
+	if err := os.MkdirAll(filepath.Dir(half), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(half, []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lock := flock.New(filepath.Join(root, lockName))
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	search := func() {
+		t.Helper()
+		if _, _, err := find(t.Context(), Config{Offline: true}, nil, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	search()
+	if got := left(t, cache); len(got) != 1 {
+		t.Errorf("during a fetch: %v", got)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	search()
+	if got := left(t, cache); len(got) != 0 {
+		t.Errorf("files were left: %v", got)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/edsrzf/mmap-go"
 )
 
@@ -19,7 +21,8 @@ type Config struct {
 	// Offline forbids fetching, as MDMGEN_OFFLINE=1 does.
 	Offline bool
 	// Threads is the number of threads that one operator may use; 0 means all
-	// CPUs that the process may use.
+	// CPUs that the process may use, and so does any number above that, which a
+	// notice tells. [Session.Threads] is what is used.
 	Threads int
 	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" takes the
 	// first CUDA device if the runtime has its provider and the network opens on
@@ -27,14 +30,29 @@ type Config struct {
 	Device string
 	// Log gets one-line notices, such as what was fetched. It may be nil.
 	Log func(string)
+
+	// full reads files whose digests are remembered.
+	full bool
 }
 
 // threads returns the number of threads that the configuration means.
 func (c Config) threads() int {
+	cpus := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
 	if c.Threads > 0 {
-		return c.Threads
+		return min(c.Threads, cpus)
 	}
-	return min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
+	return cpus
+}
+
+// toldThreads says that the notice of too many threads was given: a process
+// opens several sessions of one configuration.
+var toldThreads atomic.Bool
+
+// tellThreads gives the notice of more threads than CPUs, once.
+func (c Config) tellThreads() {
+	if used := c.threads(); c.Threads > used && c.Log != nil && toldThreads.CompareAndSwap(false, true) {
+		c.Log(fmt.Sprintf("%d threads are asked for, but the program may use %s: using %d", c.Threads, english.Plural(used, "CPU", ""), used))
+	}
 }
 
 // A Source is a network in ONNX form: a file, or its bytes.
