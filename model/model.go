@@ -26,7 +26,7 @@ type Model interface {
 	// Facts describes the network.
 	Facts() Facts
 	// Logits returns the rows at the wanted positions of a batch of canvases of
-	// one length L: ids has shape [rows, L], positions [rows, K], both
+	// one length L: ids has shape [rows, L], positions [rows, K], K ≥ 1, both
 	// row-major; sigma holds −log α of each row and is nil unless the network is
 	// time-conditioned. The result has shape [rows, K, Columns] and is valid
 	// until the next call. A cancelled context ends a call within the time of
