@@ -18,7 +18,8 @@ func doctorCommand(s streams) *cli.Command {
 		Name:  "doctor",
 		Usage: "tell which ONNX Runtime is used, and what is wrong",
 		Description: "Prints the library that networks would run with, its version and providers, the threads, the cache\n" +
-			"folder, and every problem found, without fetching anything. Exits with 4 when no network could run.",
+			"folder, and every problem found, without fetching anything; a library of the cache is read in full and\n" +
+			"compared with the published one. Exits with 4 when no network could run.",
 		Flags: append(runtimeFlags(), &cli.BoolFlag{Name: "json", Usage: "print the report as JSON"}),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
@@ -57,6 +58,9 @@ func printDiagnosis(s streams, r ort.Report) error {
 	row("runtime", "%s", or(r.Library, "none found"))
 	row("version", "%s", or(r.Version, "-"))
 	row("found", "%s", or(r.Source, "-"))
+	if r.SHA256 != "" {
+		row("digest", "%s, as published", r.SHA256)
+	}
 	if r.Fetch != "" {
 		row("fetch", "with %s at first use", r.Fetch)
 	}

@@ -61,7 +61,7 @@ func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string,
 		return "", err
 	}
 	if sum != b.wheelLibrary && sum != b.nodeLibrary {
-		return "", fmt.Errorf("%w: its SHA-256 is %s, which is not that of the published library: remove it, or let it be fetched again", errDamaged, sum)
+		return "", fmt.Errorf("%w: its SHA-256 is %s, not that of the published library", errDamaged, sum)
 	}
 	return sum, nil
 }

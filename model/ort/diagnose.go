@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -76,8 +75,8 @@ func Diagnose(cfg Config) Report {
 	if library.Path == "" {
 		_, have, err := fetchPlan(cfg, tried)
 		problem(err)
-		if i := slices.IndexFunc(tried, func(c Candidate) bool { return c.damaged }); i >= 0 && err == nil {
-			problem(fmt.Errorf("onnx runtime: %s: %s", tried[i].Path, tried[i].Reason))
+		if c := damaged(tried); c != nil && err == nil {
+			problem(fmt.Errorf("onnx runtime: %s: %s: the next run fetches it again", c.Path, c.Reason))
 		}
 		if len(have) > 0 {
 			r.Fetch = have[0].name

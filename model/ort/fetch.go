@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,6 +127,9 @@ func fetchPlan(cfg Config, tried []Candidate) (build, []client, error) {
 		return b, nil, err
 	case !hasGlibc():
 		return b, nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
+	case cfg.isOffline() && damaged(tried) != nil:
+		c := damaged(tried)
+		return b, nil, &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
 	case cfg.isOffline():
 		return b, nil, &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
 	}
@@ -134,6 +138,14 @@ func fetchPlan(cfg Config, tried []Candidate) (build, []client, error) {
 		return b, nil, &MissingError{What: none + ", and neither Python's pip nor npm is here to fetch one", Do: threeWays}
 	}
 	return b, have, nil
+}
+
+// damaged returns the first library that is no longer what was fetched.
+func damaged(tried []Candidate) *Candidate {
+	if i := slices.IndexFunc(tried, func(c Candidate) bool { return c.damaged }); i >= 0 {
+		return &tried[i]
+	}
+	return nil
 }
 
 // noneFound says that the search failed, with its first reason.

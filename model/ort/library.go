@@ -82,7 +82,7 @@ func find(ctx context.Context, cfg Config, accept func(Library) error, renew boo
 			if found != nil {
 				return found, all, nil
 			}
-			if renew && slices.ContainsFunc(tried, func(c Candidate) bool { return c.damaged }) {
+			if renew && damaged(tried) != nil {
 				return nil, all, nil
 			}
 		}
