@@ -263,7 +263,7 @@ func TestOffline(t *testing.T) {
 	bin, cache := t.TempDir(), t.TempDir()
 	asked := filepath.Join(cache, "asked")
 	for _, name := range []string{"python3", "python", "npm"} {
-		writeFile(t, filepath.Join(bin, name), "#!/bin/sh\ncase \"$*\" in *download*|*pack*) echo yes >> '"+asked+"';; esac\nexit 1\n")
+		writeFile(t, filepath.Join(bin, name), "#!/bin/sh\ncase \"$*\" in *\" download \"*|*\" pack \"*) echo yes >> '"+asked+"';; esac\nexit 1\n")
 		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
