@@ -70,17 +70,3 @@ func quietFolder() string {
 
 // npmHere keeps npm from settings in the folders above the working folder.
 const npmHere = "--prefix=."
-
-// askPython prints the folder of the package onnxruntime. The isolated
-// interpreter leaves the user's own packages out, which count before the
-// system's unless the interpreter is of a virtual environment. The package is
-// not imported, which would take a second.
-const askPython = `import importlib.util, site, sys
-if sys.prefix == sys.base_prefix: sys.path.insert(0, site.getusersitepackages())
-s = importlib.util.find_spec("onnxruntime")
-print("\n".join(s.submodule_search_locations) if s and s.submodule_search_locations else "")`
-
-// runPip is python -I -m pip for one that may be among the user's own packages.
-const runPip = `import runpy, site, sys
-sys.path.append(site.getusersitepackages())
-runpy.run_module("pip", run_name="__main__", alter_sys=True)`
