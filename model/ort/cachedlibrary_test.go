@@ -1,17 +1,100 @@
 package ort
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gofrs/flock"
 )
+
+// TestFetchOnce lets several fetch at once: one does, the others take what it
+// left. What stands for the library must pass the probe then.
+func TestFetchOnce(t *testing.T) {
+	lib := theLibrary(t)
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	wheel := filepath.Join(t.TempDir(), "onnxruntime-1.30.0-test.whl")
+	f, err := os.Create(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: b.library, Method: zip.Store})
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	count := filepath.Join(t.TempDir(), "count")
+	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> '" + count + "'"})
+	pinned(t, wheel, wheel, data)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			l, err := fetch(t.Context(), Config{}, nil)
+			if err != nil || probeFails(l.Path) {
+				t.Errorf("fetch: %+v, %v", l, err)
+			}
+		})
+	}
+	wait.Wait()
+	if runs, err := os.ReadFile(count); err != nil || string(runs) != "once\n" {
+		t.Errorf("the client ran %q, %v", runs, err)
+	}
+	// One that is no longer what was fetched is replaced, once, and the one notice says so.
+	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	if err := os.WriteFile(path, append(data[:len(data)-1:len(data)-1], ^data[len(data)-1]), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var mutex sync.Mutex
+	var log []string
+	for range 4 {
+		wait.Go(func() {
+			cfg := Config{Log: func(line string) {
+				mutex.Lock()
+				defer mutex.Unlock()
+				log = append(log, line)
+			}}
+			found, tried, err := find(t.Context(), cfg, nil, true)
+			if found == nil && err == nil {
+				found, err = fetch(t.Context(), cfg, tried)
+			}
+			if err != nil || found.Path != path {
+				t.Errorf("a damaged library: %+v, %v", found, err)
+			}
+		})
+	}
+	wait.Wait()
+	if runs, _ := os.ReadFile(count); string(runs) != "once\nonce\n" {
+		t.Errorf("the client ran %q", runs)
+	}
+	if len(log) != 1 || !strings.HasSuffix(log[0], ", in place of a damaged one") {
+		t.Errorf("notices: %q", log)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, data) {
+		t.Errorf("the library was not made again: %v", err)
+	}
+}
+
+func probeFails(path string) bool {
+	_, err := probe(path)
+	return err != nil
+}
 
 // TestDamagedOffline has a library in the cache that is a real one, but for a byte
 // in its middle: forbidden to fetch, the program refuses it.
