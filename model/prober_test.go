@@ -26,7 +26,7 @@ func converted(t *testing.T, name string) string {
 	}
 	defer c.Close()
 	dir := filepath.Join(t.TempDir(), name)
-	if err := graph.Write(c, dir); err != nil {
+	if err := graph.Write(t.Context(), c, dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -39,7 +39,6 @@ func TestOutlets(t *testing.T) {
 		return func(dir string) error { return os.Remove(filepath.Join(dir, name)) }
 	}
 	whole := func(string) error { return nil }
-	other := converted(t, "mdlm-timecond")
 	for _, c := range []struct {
 		name   string
 		change func(dir string) error
@@ -53,10 +52,7 @@ func TestOutlets(t *testing.T) {
 		{"no file of the outlet", remove(graph.LogProbFile), "", nil, model.Rows},
 		{"other tokens", whole, "", map[string]string{"padding": "[3]"}, model.Rows},
 		{"scores", whole, "", map[string]string{"output": "log_score"}, model.Rows},
-		{"the outlet of another network", func(dir string) error {
-			data, err := os.ReadFile(filepath.Join(other, graph.LogProbFile))
-			return errors.Join(err, os.WriteFile(filepath.Join(dir, graph.LogProbFile), data, 0o666))
-		}, "", nil, model.Rows},
+		{"no manifest", remove(graph.ManifestFile), "", nil, model.Rows},
 	} {
 		dir := converted(t, "mdlm")
 		if err := c.change(dir); err != nil {

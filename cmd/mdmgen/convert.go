@@ -53,10 +53,10 @@ func convert(c *cli.Context, s streams) (err error) {
 			err = cerr
 		}
 	}()
-	if err := graph.Write(ck, out); err != nil {
+	if err := graph.Write(c.Context, ck, out); err != nil {
 		return err
 	}
-	f, err := ck.Facts()
+	f, err := ck.Facts(c.Context)
 	if err != nil {
 		return err
 	}
