@@ -123,7 +123,7 @@ func TestConvertedDigest(t *testing.T) {
 		if err != nil || !own {
 			t.Fatal(own, err)
 		}
-		written, err := digestONNX(t.Context(), filepath.Join(dir, graph.ModelFile), own, read, &f, Options{})
+		written, err := digestONNX(t.Context(), filepath.Join(dir, graph.ModelFile), own, read, &f, stamp.Store{})
 		return f.Digest, written, err
 	}
 	dir := converted(t, "mdlm")

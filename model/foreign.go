@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
@@ -20,7 +21,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	if err != nil {
 		return nil, err
 	}
-	written, err := digestONNX(ctx, path, own, read, &f, opts)
+	written, err := digestONNX(ctx, path, own, read, &f, ort.Stamps(opts.Runtime.VerifyDigest))
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +78,7 @@ func readONNX(ref, path string, opts Options) (d ort.Description, read, f Facts,
 
 // digestONNX puts the digest of what is read into f: that of the checkpoint where the files
 // are as this program wrote them, which written tells, else that of the files.
-func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts, opts Options) (written bool, err error) {
-	stamps := ort.Stamps(opts.Runtime.VerifyDigest)
+func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts, stamps stamp.Store) (written bool, err error) {
 	if own && read.Digest != "" {
 		if written, err = asWritten(ctx, stamps, path); err != nil {
 			return false, err

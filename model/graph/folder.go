@@ -27,6 +27,10 @@ const (
 // unfinished matches the name of a partial folder and finds that of the whole one.
 var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
 
+// Unfinished says that a folder of that name is one that is being written, or was when a
+// program was killed.
+func Unfinished(name string) bool { return unfinished.MatchString(name) }
+
 // Write converts a checkpoint to a folder: ModelFile and LogProbFile, their float32
 // weights in DataFile, the checkpoint's config and tokenizer, and a manifest of all. Weights
 // are streamed; no more than a row of a matrix is in memory. The folder must not exist, or be
