@@ -104,7 +104,13 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
 	return nil
 }
 
-var errOccupied = fmt.Errorf("it exists already: give an empty or a new folder (%w)", fs.ErrExist)
+// occupied says that the folder is there already; it is a [fs.ErrExist].
+type occupied struct{}
+
+func (occupied) Error() string        { return "it exists already: give an empty or a new folder" }
+func (occupied) Is(target error) bool { return target == fs.ErrExist }
+
+var errOccupied = occupied{}
 
 // vacant returns nil if nothing is at dir, or an empty folder.
 func vacant(dir string) error {
