@@ -31,7 +31,8 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 	if outlet != LogProbability {
 		return n, nil
 	}
-	opts.Outlet = Rows
+	// The facts in force do not change, and a sidecar that is a pipe is read once.
+	opts.Outlet, opts.Sidecar, opts.Override = Rows, "", nil
 	return &prober{network: n, open: func(ctx context.Context) (*ort.Session, error) {
 		s, again, _, err := checkpointSession(ctx, ref, open, opts)
 		if err == nil && again.Digest != f.Digest {

@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/stamp"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 )
@@ -239,5 +240,19 @@ func TestDataFiles(t *testing.T) {
 		if errors.As(err, &missing) != (c.link == "nowhere") {
 			t.Errorf("%s: missing is %t", c.name, c.link != "nowhere")
 		}
+	}
+}
+
+// TestCheckRows: what a call would return is bounded before anything is made of it.
+func TestCheckRows(t *testing.T) {
+	f := Facts{Family: "onnx", Columns: facts.MaxColumns, Length: facts.MaxLength}
+	if err := checkRows(f, 1<<20, facts.MaxLength); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("2^64 numbers: %v", err)
+	}
+	if _, _, err := callShape(f, 1, make([]int64, 9), make([]int64, 9), nil); err != nil {
+		t.Error(err)
+	}
+	if err := checkRows(f, 4, 128); err != nil {
+		t.Errorf("2^33 numbers: %v", err)
 	}
 }

@@ -101,6 +101,28 @@ func TestOutlets(t *testing.T) {
 	}
 }
 
+// TestOutletSidecar: a sidecar is read once, as a pipe wants; the session of rows, which is
+// opened later, has the facts of the first.
+func TestOutletSidecar(t *testing.T) {
+	sidecar := filepath.Join(t.TempDir(), "facts.json")
+	if err := os.WriteFile(sidecar, []byte(`{"length":3}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := open(t, reftest.Data(t, "reference", "checkpoints", "mdlm"), model.Options{Outlet: model.LogProbability, Sidecar: sidecar})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(sidecar); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Logits(t.Context(), 1, []int64{130, 7, 130}, []int64{0}, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Logits(t.Context(), 1, []int64{130, 7, 130, 2}, []int64{0}, nil); err == nil || !strings.Contains(err.Error(), "at most 3") {
+		t.Errorf("a canvas of 4: %v", err)
+	}
+}
+
 // TestOutletClosed asks a closed model: nothing is opened again.
 func TestOutletClosed(t *testing.T) {
 	m, err := open(t, reftest.Data(t, "reference", "checkpoints", "radd"), model.Options{Outlet: model.LogProbability})
