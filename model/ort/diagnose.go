@@ -44,7 +44,7 @@ type Report struct {
 // Diagnose looks for the runtime as [Open] does and loads it for a moment. It
 // fetches nothing and takes a few seconds at most.
 func Diagnose(cfg Config) Report {
-	cfg.full = true
+	cfg.VerifyDigest = true
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	r := Report{Threads: cfg.threads(), Offline: cfg.isOffline(), Candidates: []Candidate{}, Providers: []string{}, Problems: []string{}}

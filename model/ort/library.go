@@ -177,7 +177,7 @@ func (c Config) examine(ctx context.Context, path, source string) Candidate {
 	one := Candidate{Library: Library{Path: path, Source: source}}
 	err := trusted(path)
 	if err == nil && source == sourceCache {
-		one.SHA256, err = publishedSum(ctx, path, Stamps(c.full))
+		one.SHA256, err = publishedSum(ctx, path, Stamps(c.VerifyDigest))
 		one.damaged = errors.Is(err, errDamaged)
 	}
 	if err == nil {
