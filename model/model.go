@@ -77,6 +77,11 @@ type Origin struct {
 	// Outlet is what the network gives: rows, also where log-probability was asked for
 	// and the model does not have it; "" for tables.
 	Outlet Outlet `json:"outlet,omitempty"`
+	// Facts are those in force, after a sidecar and what was changed by the user; nil for
+	// models that have none, such as the causal ones.
+	Facts *Facts `json:"facts,omitempty"`
+	// FactsDigest is [facts.Facts.Digested] of them, "" where there are none.
+	FactsDigest string `json:"facts_digest,omitempty"`
 }
 
 // Describer is a model that can tell its origin.

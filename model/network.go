@@ -29,6 +29,7 @@ func origin(ref string, f Facts, s *ort.Session, outlet Outlet) Origin {
 	return Origin{
 		Reference: ref, Family: f.Family, Digest: f.Digest, Parameters: f.Parameters, Dtype: f.Dtype,
 		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), Threads: s.Threads(), Outlet: outlet,
+		Facts: &f, FactsDigest: f.Digested(),
 	}
 }
 

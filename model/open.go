@@ -163,5 +163,9 @@ type table struct {
 func (t *table) Facts() Facts { return t.facts }
 
 func (t *table) Origin() Origin {
-	return Origin{Reference: t.ref, Family: t.facts.Family, Digest: t.facts.Digest, Dtype: "F64", Runtime: "tables", Provider: "cpu", Threads: 1}
+	f := t.facts
+	return Origin{
+		Reference: t.ref, Family: f.Family, Digest: f.Digest, Dtype: "F64", Runtime: "tables", Provider: "cpu", Threads: 1,
+		Facts: &f, FactsDigest: f.Digested(),
+	}
 }

@@ -7,6 +7,9 @@
 package facts
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,6 +77,17 @@ type Facts struct {
 	Dtype string `json:"dtype,omitempty"`
 	// Digest is "sha256:…" of the content that the model was opened from.
 	Digest string `json:"digest,omitempty"`
+}
+
+// Digested returns "sha256:…" of all facts in force but the name, in their JSON form: two runs
+// with the same value had the same network, used in the same way, whatever it was called.
+func (f Facts) Digested() string {
+	f.Schema, f.Name = Schema, ""
+	f.Padding = slices.Compact(slices.Sorted(slices.Values(f.Padding)))
+	// Marshalling numbers, texts and a list of numbers cannot fail.
+	data, _ := json.Marshal(f)
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // Excluded returns the columns that never get probability, ascending: MASK,

@@ -33,6 +33,36 @@ func TestExcluded(t *testing.T) {
 	}
 }
 
+// TestDigested: every fact but the name counts, also one that is left out of the JSON form
+// where it is zero; the order of the padding does not.
+func TestDigested(t *testing.T) {
+	base := valid()
+	base.Padding = []int{5, 6}
+	same := base
+	same.Name, same.Padding = "other", []int{6, 5, 5}
+	if got, want := same.Digested(), base.Digested(); got != want || !strings.HasPrefix(got, "sha256:") || len(got) != 71 {
+		t.Errorf("%s of the same facts, %s before", got, want)
+	}
+	if !slices.Equal(same.Padding, []int{6, 5, 5}) {
+		t.Error("the facts were changed")
+	}
+	seen := map[string]string{base.Digested(): "nothing"}
+	for name, change := range map[string]func(*Facts){
+		"family": func(f *Facts) { f.Family = "radd" }, "columns": func(f *Facts) { f.Columns++ }, "mask": func(f *Facts) { f.MaskID-- },
+		"padding": func(f *Facts) { f.Padding = []int{5} }, "length": func(f *Facts) { f.Length++ }, "fixed": func(f *Facts) { f.FixedLength = true },
+		"time": func(f *Facts) { f.TimeConditioned = true }, "output": func(f *Facts) { f.Output = LogScore }, "scale": func(f *Facts) { f.ScaleBySigma = true },
+		"shift": func(f *Facts) { f.Shift = true }, "noise": func(f *Facts) { f.Noise = "cosine" }, "parameters": func(f *Facts) { f.Parameters = 3 },
+		"dtype": func(f *Facts) { f.Dtype = "F16" }, "digest": func(f *Facts) { f.Digest = "sha256:0" },
+	} {
+		f := base
+		change(&f)
+		if other, twice := seen[f.Digested()]; twice {
+			t.Errorf("a change of %s has the digest of a change of %s", name, other)
+		}
+		seen[f.Digested()] = name
+	}
+}
+
 func TestApply(t *testing.T) {
 	sidecar := filepath.Join(t.TempDir(), "facts.json")
 	if err := os.WriteFile(sidecar, []byte(`{"schema":"mdmgen.model/1","name":"n","length":9,"padding":[5,6]}`), 0o644); err != nil {
