@@ -163,7 +163,7 @@ func schedule(c *cli.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := newOutput("-o", c.String("output"), s.out)
+	out, err := newResults(c.String("output"), s.out)
 	if err != nil {
 		return err
 	}
