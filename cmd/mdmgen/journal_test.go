@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -154,3 +155,53 @@ func TestOneFileForTwo(t *testing.T) {
 		t.Errorf("the folder holds %v", entries)
 	}
 }
+
+// TestBenchResumeNetwork ends a run on a network after every line of its journal: the report of
+// the run that goes on has the bits of an undisturbed one, all but what a clock or the system
+// tells.
+func TestBenchResumeNetwork(t *testing.T) {
+	needRuntime(t)
+	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	for name, args := range map[string][]string{
+		// Samplers that share tables, in one chunk of texts and in several, and one whose rows
+		// are its own.
+		"tables": {"--model", mdlm, "--case", "tweedie steps=2", "--case", "fhs", "--length", "12", "--error-length", "5"},
+		"chunks": {"--model", mdlm, "--case", "tweedie steps=2", "--length", "12", "--error-length", "11"},
+		"whole":  {"--model", mdlm, "--case", "tweedie steps=2", "--case", "trapezoidal steps=2 noise=exp", "--length", "12", "--error-length", "5"},
+		// Windows inside a text, and a call's rows in the built-in model's own number.
+		"text": {"--model", builtinName, "--case", "tweedie steps=4", "--length", "24", "--error-length", "5", "--context", filepath.Join("..", "..", "README.md")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			keep := filepath.Join(t.TempDir(), "keep.jsonl")
+			args := append([]string{"bench", "-n", "3", "-r", "2", "--warmup", "0", "--quality", "error,nelbo", "--error-samples", "7", "--draws", "3", "--seed", "5", "--format", "json"}, args...)
+			want := unmeasured(mustRun(t, "", args...))
+			args = append(args, "--resume", keep)
+			if got := unmeasured(mustRun(t, "", args...)); got != want {
+				t.Fatalf("with --resume:\n%s\nwant\n%s", got, want)
+			}
+			whole, err := os.ReadFile(keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unclock := func(b []byte) string { return sums.ReplaceAllString(measured.ReplaceAllString(string(b), ""), "") }
+			lines := bytes.SplitAfter(whole, []byte("\n"))
+			for n := range lines {
+				if name == "text" && n%5 != 4 {
+					continue // That model takes its time to open.
+				}
+				if err := os.WriteFile(keep, bytes.Join(lines[:n], nil), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if got := unmeasured(mustRun(t, "", args...)); got != want {
+					t.Errorf("after %d lines of %d:\n%s\nwant\n%s", n, len(lines), got, want)
+				}
+				if now, err := os.ReadFile(keep); err != nil || unclock(now) != unclock(whole) {
+					t.Errorf("after %d lines: the journal has other records: %v\n%s\nwant\n%s", n, err, unclock(now), unclock(whole))
+				}
+			}
+		})
+	}
+}
+
+// sums are the checksums of a journal's lines, which are of times too.
+var sums = regexp.MustCompile(`"sum":"[0-9a-f]*"`)
