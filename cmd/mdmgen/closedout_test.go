@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -240,5 +242,21 @@ func TestLeftTemporaries(t *testing.T) {
 	mustRun(t, "", "generate", "--model", world, "--seed", "1", "--format", "ids", "-o", file)
 	if n := mine(); n != 0 {
 		t.Errorf("%d temporary files of a run that was killed", n)
+	}
+}
+
+// TestPipeMessage: a reader that went away is not worth a line, what went wrong besides is.
+func TestPipeMessage(t *testing.T) {
+	pipe := fmt.Errorf("standard output: %w", syscall.EPIPE)
+	other := errors.New("no space left on device")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{pipe, ""}, {&bareCause{errors.Join(pipe, pipe)}, ""}, {errors.Join(other, pipe), "no space left on device; standard output: broken pipe"}, {other, "no space left on device"},
+	} {
+		if got := message(c.err); got != c.want {
+			t.Errorf("%v: %q, want %q", c.err, got, c.want)
+		}
 	}
 }

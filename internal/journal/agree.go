@@ -26,7 +26,8 @@ func (j *Journal) Agree(header any) error {
 	return nil
 }
 
-// differ names the fields that two objects have unlike, those of objects in them as a.b.
+// differ names the fields that two objects have unlike: those of an object in them as a.b, and
+// those of settings, which users know, as they are.
 func differ(a, b json.RawMessage) []string {
 	left, right := make(map[string]string), make(map[string]string)
 	flatten(left, "", a)
@@ -50,7 +51,7 @@ func flatten(out map[string]string, name string, raw json.RawMessage) {
 		return
 	}
 	for k, v := range fields {
-		if name != "" {
+		if name != "" && name != "settings" {
 			k = name + "." + k
 		}
 		flatten(out, k, v)
