@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -258,5 +259,48 @@ func TestPipeMessage(t *testing.T) {
 		if got := message(c.err); got != c.want {
 			t.Errorf("%v: %q, want %q", c.err, got, c.want)
 		}
+	}
+}
+
+// TestFullDiskBeside: where a file beside the printed results, or the journal, has no room, the
+// results or what was finished of them are there all the same.
+func TestFullDiskBeside(t *testing.T) {
+	limited := func(args ...string) (stdout, stderr string, code int) {
+		cmd := exec.Command("bash", append([]string{"-c", `ulimit -f 4 && exec mdmgen "$@"`, "bash"}, args...)...)
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); errors.Is(err, exec.ErrNotFound) {
+			t.Skip(err)
+		}
+		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	}
+	dir := t.TempDir()
+	base := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "fhs,tweedie", "-n", "4", "-r", "9", "--seed", "1", "--format", "json"}
+	want := unmeasured(mustRun(t, "", base...))
+	for _, flags := range [][]string{{"-o", filepath.Join(dir, "out.json")}, {"--html", filepath.Join(dir, "page.html")}, {"--plots", filepath.Join(dir, "pictures")}} {
+		stdout, stderr, code := limited(slices.Concat(base, flags)...)
+		if code != exitFailure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "file too large") || unmeasured(stdout) != want {
+			t.Errorf("%v: exit status %d: %s%.200s", flags, code, stderr, stdout)
+		}
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && filepath.Ext(path) != ".svg" {
+				err = errors.New(path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%v: left there: %v", flags, err)
+		}
+	}
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	args := append(base, "--resume", keep)
+	if _, stderr, code := limited(args...); code != exitFailure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "--resume "+keep+": file too large") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if data, err := os.ReadFile(keep); err != nil || len(data) < 2<<10 || data[len(data)-1] != '\n' {
+		t.Errorf("the journal has %d bytes, or a line without an end: %v", len(data), err)
+	}
+	if got := unmeasured(mustRun(t, "", args...)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
