@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
@@ -34,7 +31,8 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 	if outlet != LogProbability {
 		return n, nil
 	}
-	opts.Outlet = Rows
+	// The facts in force do not change, and a sidecar that is a pipe is read once.
+	opts.Outlet, opts.Sidecar, opts.Override = Rows, "", nil
 	return &prober{network: n, open: func(ctx context.Context) (*ort.Session, error) {
 		s, again, _, err := checkpointSession(ctx, ref, open, opts)
 		if err == nil && again.Digest != f.Digest {
@@ -52,6 +50,7 @@ func checkpointSession(ctx context.Context, ref string, open func() (*checkpoint
 	if err != nil {
 		return nil, Facts{}, "", err
 	}
+	c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
 	src, f, outlet, err := source(ctx, ref, c, opts)
 	if cerr := c.Close(); err == nil {
 		err = cerr
@@ -66,7 +65,7 @@ func checkpointSession(ctx context.Context, ref string, open func() (*checkpoint
 // source makes the graph of a checkpoint, in memory or in the cache, and tells
 // the facts in force and the outlet that the graph has.
 func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (ort.Source, Facts, Outlet, error) {
-	read, err := c.Facts()
+	read, err := c.Facts(ctx)
 	if err != nil {
 		return ort.Source{}, read, "", err
 	}
@@ -90,7 +89,7 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 			o.Outlet, o.Facts = graph.LogProbability, &f
 		}
 		var g graph.Model
-		g, err = graph.Build(c, o)
+		g, err = graph.Build(ctx, c, o)
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
 	if err != nil {
@@ -114,49 +113,42 @@ func sameTokens(written, f Facts) bool {
 
 // cached returns the graph of a converted checkpoint in the cache, which is
 // keyed by the content and by the version of the conversion, and converts it
-// where it is not there yet. Of several programs that want it one converts and
-// the others wait.
-func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Config) (_ string, err error) {
-	root, err := ort.CacheDir()
+// where it is not there yet, or not as it was written. Of several programs that want it one
+// converts and the others wait.
+func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Config) (string, error) {
+	root, err := convertedDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, "converted", strconv.Itoa(graph.Version)+"-"+strings.TrimPrefix(f.Digest, "sha256:"))
+	dir := filepath.Join(root, strconv.Itoa(graph.Version)+"-"+strings.TrimPrefix(f.Digest, "sha256:"))
 	path := filepath.Join(dir, graph.ModelFile)
-	if _, err := os.Stat(path); err == nil {
+	whole := func() (bool, error) {
+		err := graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir)
+		if err == nil || ctx.Err() != nil {
+			return err == nil, ctx.Err()
+		}
+		if rt.Log != nil {
+			why := "converting the weights to float32 once"
+			if _, serr := os.Lstat(dir); serr == nil {
+				why = fmt.Sprintf("the converted weights are not what they were (%v): converting them again", err)
+			}
+			rt.Log(fmt.Sprintf("%s, into %s", why, dir))
+		}
+		return false, nil
+	}
+	if graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir) == nil {
 		return path, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", err
 	}
-	lock := flock.New(dir + ".lock")
-	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	// Whatever else is there was left by a program that was killed.
-	if err := errors.Join(os.RemoveAll(dir), sweep(dir)); err != nil {
-		return "", err
-	}
-	if rt.Log != nil {
-		rt.Log(fmt.Sprintf("converting the weights to float32 once, into %s", dir))
-	}
-	return path, graph.Write(c, dir)
+	// What cannot be removed harms nobody but the disk.
+	_ = graph.Sweep(root)
+	return path, graph.Ensure(ctx, c, dir, whole)
 }
 
-// lockRetry is how often a program asks again for a lock that another holds.
-const lockRetry = 100 * time.Millisecond
-
-// sweep removes unfinished conversions to dir.
-func sweep(dir string) error {
-	entries, err := os.ReadDir(filepath.Dir(dir))
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(dir)+graph.PartialSuffix) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(filepath.Dir(dir), e.Name())))
-		}
-	}
-	return err
+// convertedDir is the part of the cache that holds converted checkpoints.
+func convertedDir() (string, error) {
+	root, err := ort.CacheDir()
+	return filepath.Join(root, "converted"), err
 }

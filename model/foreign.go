@@ -2,16 +2,12 @@ package model
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
@@ -21,44 +17,24 @@ import (
 // input for the wanted positions, or another tool's, which returns the rows of
 // every position. What does not fit is refused before the weights are loaded.
 func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error) {
-	d, err := ort.Describe(ort.Source{Path: path})
+	d, read, f, own, err := readONNX(ref, path, opts)
 	if err != nil {
 		return nil, err
 	}
-	read, own, err := graphFacts(d)
+	written, err := digestONNX(ctx, path, own, read, &f, ort.Stamps(opts.Runtime.VerifyDigest))
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", ref, err)
-	}
-	sidecar := opts.Sidecar
-	if sidecar == "" {
-		sidecar = besideONNX(path)
-	}
-	f, err := facts.Apply(read, sidecar, opts.Override)
-	if err != nil {
-		return nil, fmt.Errorf("model %s: %w%s", ref, err, hint(own))
-	}
-	if f.Digest == "" {
-		if f.Digest, err = FileDigest(path); err != nil {
-			return nil, fmt.Errorf("model %s: %w", ref, err)
-		}
+		return nil, err
 	}
 	if _, ours := d.Input("positions"); !ours {
 		return openForeign(ctx, ref, path, d, f, opts)
 	}
-	if err := checkGraph(d, read, f, Rows); err != nil {
-		return nil, fmt.Errorf("model %s: %w", ref, err)
-	}
 	rows := func(ctx context.Context) (*ort.Session, error) {
-		s, err := ort.Open(ctx, ort.Source{Path: path, Outputs: []string{"logits"}}, opts.Runtime)
-		if err != nil {
-			return nil, missingData(path, own, err)
-		}
-		return s, nil
+		return ort.Open(ctx, ort.Source{Path: path, Outputs: []string{"logits"}}, opts.Runtime)
 	}
-	if opts.Outlet == LogProbability && own && sameTokens(read, f) {
+	if opts.Outlet == LogProbability && written && sameTokens(read, f) {
 		s, err := openBeside(ctx, path, read, opts)
 		if err != nil {
-			return nil, missingData(path, own, err)
+			return nil, err
 		}
 		if s != nil {
 			return &prober{network: &network{session: s, facts: f, ref: ref}, open: rows}, nil
@@ -71,12 +47,58 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	return &network{session: s, facts: f, ref: ref}, nil
 }
 
+// readONNX reads what an ONNX file tells of itself: read, own as graphFacts does, and f, the
+// facts in force, which fit the graph.
+func readONNX(ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
+	fail := func(err error) (ort.Description, Facts, Facts, bool, error) {
+		return d, read, f, own, fmt.Errorf("model %s: %w", ref, err)
+	}
+	if d, err = ort.Describe(ort.Source{Path: path}); err != nil {
+		return d, read, f, own, err
+	}
+	if read, own, err = graphFacts(d); err != nil {
+		return fail(err)
+	}
+	sidecar := opts.Sidecar
+	if sidecar == "" {
+		if sidecar, err = besideONNX(path); err != nil {
+			return fail(err)
+		}
+	}
+	if f, err = facts.Apply(read, sidecar, opts.Override); err != nil {
+		return fail(fmt.Errorf("%w%s", err, hint(own)))
+	}
+	if _, ours := d.Input("positions"); ours {
+		if err = checkGraph(d, read, f, Rows); err != nil {
+			return fail(err)
+		}
+	}
+	return d, read, f, own, nil
+}
+
+// digestONNX puts the digest of what is read into f: that of the checkpoint where the files
+// are as this program wrote them, which written tells, else that of the files.
+func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts, stamps stamp.Store) (written bool, err error) {
+	if own && read.Digest != "" {
+		if written, err = asWritten(ctx, stamps, path); err != nil {
+			return false, err
+		}
+	}
+	if f.Digest = read.Digest; !written {
+		f.Digest, err = FileDigest(ctx, stamps, path)
+	}
+	return written, err
+}
+
 // openBeside opens the log-probability outlet of a model that this program wrote, in
 // the file beside it; nil where there is none, or one of another network.
 func openBeside(ctx context.Context, path string, read Facts, opts Options) (*ort.Session, error) {
 	path = filepath.Join(filepath.Dir(path), graph.LogProbFile)
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Lstat(path); err != nil {
 		return nil, nil
+	}
+	if written, err := asWritten(ctx, ort.Stamps(opts.Runtime.VerifyDigest), path); err != nil || !written {
+		return nil, err
 	}
 	src := ort.Source{Path: path, Outputs: []string{"log_mu", "log_mass"}}
 	d, err := ort.Describe(src)
@@ -90,32 +112,12 @@ func openBeside(ctx context.Context, path string, read Facts, opts Options) (*or
 	return ort.Open(ctx, src, opts.Runtime)
 }
 
-// missingData says which file is not there, where a model that this program
-// wrote does not open for want of its weights.
-func missingData(path string, own bool, err error) error {
-	data := filepath.Join(filepath.Dir(path), graph.DataFile)
-	if _, serr := os.Stat(data); own && errors.Is(serr, fs.ErrNotExist) && filepath.Base(path) == graph.ModelFile {
-		return &MissingError{fmt.Sprintf("model %s: %s, which holds its weights, is not beside it", path, graph.DataFile)}
-	}
-	return err
-}
-
 // hint says how facts are given, where the file has none of ours.
 func hint(own bool) string {
 	if own {
 		return ""
 	}
 	return " (this ONNX file carries no facts: give them in a sidecar NAME.mdmgen.json or with --fact KEY=VALUE)"
-}
-
-// besideONNX returns the sidecar of an ONNX file: NAME.mdmgen.json beside
-// NAME.onnx, or "" where there is none.
-func besideONNX(path string) string {
-	p := strings.TrimSuffix(path, ".onnx") + ".mdmgen.json"
-	if _, err := os.Stat(p); err != nil {
-		return ""
-	}
-	return p
 }
 
 // graphFacts reads what a graph says about itself. own tells whether the facts
@@ -170,25 +172,4 @@ func checkGraph(d ort.Description, written, f Facts, outlet Outlet) error {
 		errs = append(errs, fmt.Errorf("mask_id is %d: must be in 0..%d, the network's ids", f.MaskID, f.Columns-1))
 	}
 	return errors.Join(errs...)
-}
-
-// FileDigest is "sha256:" and the SHA-256 of an ONNX file and of the external data beside it
-// under the names that exporters use.
-func FileDigest(path string) (string, error) {
-	h := sha256.New()
-	for _, p := range []string{path, path + "_data", path + ".data"} {
-		f, err := os.Open(p)
-		if errors.Is(err, fs.ErrNotExist) && p != path {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = io.Copy(h, f)
-		f.Close()
-		if err != nil {
-			return "", err
-		}
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }

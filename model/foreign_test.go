@@ -113,6 +113,9 @@ func TestForeignSidecar(t *testing.T) {
 	if f.Name != "mine" || f.MaskID != 6 || f.Length != 4 || f.Noise != "linear" || len(f.Excluded()) != 2 || !strings.HasPrefix(f.Digest, "sha256:") {
 		t.Errorf("facts: %+v", f)
 	}
+	if o := m.(model.Describer).Origin(); o.Facts == nil || o.Facts.Length != 4 || o.Facts.Noise != "linear" || o.FactsDigest != f.Digested() {
+		t.Errorf("the origin does not tell the facts in force: %+v", o)
+	}
 	if _, err := m.Logits(context.Background(), 1, make([]int64, 5), []int64{0}, nil); err == nil || !strings.Contains(err.Error(), "at most 4") {
 		t.Errorf("a canvas of 5: %v", err)
 	}

@@ -85,6 +85,9 @@ func (n *foreign) bind(d ort.Description) error {
 	if (n.time != "") != n.facts.TimeConditioned {
 		errs = append(errs, fmt.Errorf("time_conditioned is %t, but the graph has %s", n.facts.TimeConditioned, map[bool]string{true: "an input for sigma", false: "no float32 input for sigma"}[n.time != ""]))
 	}
+	if in, ok := d.Input(n.ids); ok && len(in.Shape) == 2 && in.Shape[1] > 0 && (int64(n.facts.Length) != in.Shape[1] || !n.facts.FixedLength) {
+		errs = append(errs, fmt.Errorf("length is %d and fixed_length is %t, but input %s has exactly %d positions", n.facts.Length, n.facts.FixedLength, n.ids, in.Shape[1]))
+	}
 	for _, in := range d.Inputs {
 		switch {
 		case in.Name == n.ids || in.Name == n.time:
@@ -121,6 +124,9 @@ func (n *foreign) Close() error   { return n.session.Close() }
 // Logits makes one network call and gathers the wanted rows; see [Model].
 func (n *foreign) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
 	length, wanted, err := callShape(n.facts, rows, ids, positions, sigma)
+	if err == nil {
+		err = checkRows(n.facts, rows, max(length, wanted))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type Model interface {
 	Facts() Facts
 	Spec() samplers.Spec
 	// Logits returns the rows at the wanted positions of a batch of canvases of
-	// one length L: ids has shape [rows, L], positions [rows, K], both
+	// one length L: ids has shape [rows, L], positions [rows, K], K ≥ 1, both
 	// row-major; sigma holds −log α of each row and is nil unless the network is
 	// time-conditioned. The result has shape [rows, K, Columns] and is valid
 	// until the next call. A cancelled context ends a call within the time of
@@ -79,6 +79,11 @@ type Origin struct {
 	// Outlet is what the network gives: rows, also where log-probability was asked for
 	// and the model does not have it; "" for tables.
 	Outlet Outlet `json:"outlet,omitempty"`
+	// Facts are those in force, after a sidecar and what was changed by the user; nil for
+	// models that have none, such as the causal ones.
+	Facts *Facts `json:"facts,omitempty"`
+	// FactsDigest is [facts.Facts.Digested] of them, "" where there are none.
+	FactsDigest string `json:"facts_digest,omitempty"`
 }
 
 // Describer is a model that can tell its origin.

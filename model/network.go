@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
@@ -32,6 +33,7 @@ func origin(ref string, f Facts, s *ort.Session, outlet Outlet) Origin {
 	return Origin{
 		Reference: ref, Family: f.Family, Digest: f.Digest, Parameters: f.Parameters, Dtype: f.Dtype,
 		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), Threads: s.Threads(), Outlet: outlet,
+		Facts: &f, FactsDigest: f.Digested(),
 	}
 }
 
@@ -53,6 +55,9 @@ func (n *network) Logits(ctx context.Context, rows int, ids, positions []int64, 
 // number of wanted positions a row.
 func (n *network) ask(rows int, ids, positions []int64, sigma []float64) (wanted int, err error) {
 	length, wanted, err := callShape(n.facts, rows, ids, positions, sigma)
+	if err == nil {
+		err = checkRows(n.facts, rows, wanted)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -95,6 +100,15 @@ func callShape(f Facts, rows int, ids, positions []int64, sigma []float64) (leng
 		panic(fmt.Sprintf("model: position %d of a canvas of %d", positions[i], length))
 	}
 	return length, wanted, nil
+}
+
+// checkRows refuses a call whose rows would not fit into memory: so many positions in each
+// of so many canvases.
+func checkRows(f Facts, rows, positions int) error {
+	if n := float64(rows) * float64(positions) * float64(f.Columns); n > facts.MaxRows {
+		return fmt.Errorf("model %s: rows of %d canvases, %d positions and %d columns are %.3g numbers: a call has at most %d: ask for fewer canvases at once or shorter ones", f.Family, rows, positions, f.Columns, n, facts.MaxRows)
+	}
+	return nil
 }
 
 // grow returns a slice of n elements, s's own memory where it is large enough.

@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
+	"mdmgen/model/graph"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -104,19 +107,28 @@ func resolveFolder(dir string) (Kind, string, error) {
 		return 0, "", &MissingError{fmt.Sprintf("model %s: has model.safetensors but no config.json", dir)}
 	case weights:
 		return KindCheckpoint, dir, nil
-	case len(graphs) == 1:
-		return KindONNX, graphs[0], nil
-	case len(graphs) > 1:
-		for _, g := range graphs {
-			if filepath.Base(g) == "model.onnx" {
-				return KindONNX, g, nil
-			}
-		}
-		return 0, "", fmt.Errorf("model %s: holds %d ONNX files (%s); name one of them", dir, len(graphs), strings.Join(graphs, ", "))
+	case len(graphs) > 0:
+		return pickGraph(dir, graphs)
 	case exists("config.json"):
 		return 0, "", &MissingError{fmt.Sprintf("model %s: has config.json but neither model.safetensors nor an .onnx file", dir)}
 	}
 	return 0, "", &MissingError{fmt.Sprintf("model %s: no config.json with model.safetensors and no .onnx file in this folder", dir)}
+}
+
+// pickGraph chooses among the ONNX files that were found in a folder.
+func pickGraph(dir string, graphs []string) (Kind, string, error) {
+	i := slices.IndexFunc(graphs, func(g string) bool { return len(graphs) == 1 || filepath.Base(g) == graph.ModelFile })
+	if i < 0 {
+		return 0, "", fmt.Errorf("model %s: holds %d ONNX files (%s); name one of them", dir, len(graphs), strings.Join(graphs, ", "))
+	}
+	rel, err := filepath.Rel(dir, graphs[i])
+	if err == nil {
+		_, err = plainfile.Inside(dir, rel)
+	}
+	if err != nil {
+		return 0, "", fmt.Errorf("model %s: %s: %w", dir, rel, err)
+	}
+	return KindONNX, graphs[i], nil
 }
 
 // graphsIn lists the ONNX files of a folder, none where there is no folder.
@@ -171,5 +183,9 @@ func (t *table) Spec() samplers.Spec {
 }
 
 func (t *table) Origin() Origin {
-	return Origin{Reference: t.ref, Family: t.facts.Family, Digest: t.facts.Digest, Dtype: "F64", Runtime: "tables", Provider: "cpu", Threads: 1}
+	f := t.facts
+	return Origin{
+		Reference: t.ref, Family: f.Family, Digest: f.Digest, Dtype: "F64", Runtime: "tables", Provider: "cpu", Threads: 1,
+		Facts: &f, FactsDigest: f.Digested(),
+	}
 }

@@ -26,7 +26,7 @@ func converted(t *testing.T, name string) string {
 	}
 	defer c.Close()
 	dir := filepath.Join(t.TempDir(), name)
-	if err := graph.Write(c, dir); err != nil {
+	if err := graph.Write(t.Context(), c, dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -39,7 +39,6 @@ func TestOutlets(t *testing.T) {
 		return func(dir string) error { return os.Remove(filepath.Join(dir, name)) }
 	}
 	whole := func(string) error { return nil }
-	other := converted(t, "mdlm-timecond")
 	for _, c := range []struct {
 		name   string
 		change func(dir string) error
@@ -53,10 +52,7 @@ func TestOutlets(t *testing.T) {
 		{"no file of the outlet", remove(graph.LogProbFile), "", nil, model.Rows},
 		{"other tokens", whole, "", map[string]string{"padding": "[3]"}, model.Rows},
 		{"scores", whole, "", map[string]string{"output": "log_score"}, model.Rows},
-		{"the outlet of another network", func(dir string) error {
-			data, err := os.ReadFile(filepath.Join(other, graph.LogProbFile))
-			return errors.Join(err, os.WriteFile(filepath.Join(dir, graph.LogProbFile), data, 0o666))
-		}, "", nil, model.Rows},
+		{"no manifest", remove(graph.ManifestFile), "", nil, model.Rows},
 	} {
 		dir := converted(t, "mdlm")
 		if err := c.change(dir); err != nil {
@@ -102,6 +98,28 @@ func TestOutlets(t *testing.T) {
 		if err := p.LogProbs(ctx, 1, ids, positions, targets, nil, logMu, logMass); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: cancelled: %v", c.name, err)
 		}
+	}
+}
+
+// TestOutletSidecar: a sidecar is read once, as a pipe wants; the session of rows, which is
+// opened later, has the facts of the first.
+func TestOutletSidecar(t *testing.T) {
+	sidecar := filepath.Join(t.TempDir(), "facts.json")
+	if err := os.WriteFile(sidecar, []byte(`{"length":3}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := open(t, reftest.Data(t, "reference", "checkpoints", "mdlm"), model.Options{Outlet: model.LogProbability, Sidecar: sidecar})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(sidecar); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Logits(t.Context(), 1, []int64{130, 7, 130}, []int64{0}, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Logits(t.Context(), 1, []int64{130, 7, 130, 2}, []int64{0}, nil); err == nil || !strings.Contains(err.Error(), "at most 3") {
+		t.Errorf("a canvas of 4: %v", err)
 	}
 }
 

@@ -223,7 +223,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(odd)
-	checkLine(t, "folder of that name", err, "is a folder")
+	checkLine(t, "folder of that name", err, "not a regular file")
 }
 
 // TestUnknownIDs checks that ids without a token are named.

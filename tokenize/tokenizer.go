@@ -5,12 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/sugarme/tokenizer"
+
+	"mdmgen/internal/plainfile"
 )
 
 // maxFile bounds a tokenizer.json in bytes. The largest published ones have
@@ -32,33 +33,37 @@ type Tokenizer struct {
 	decoder        tokenizer.Decoder
 }
 
-// Open reads a tokenizer.json, or the tokenizer.json in a folder. Where there is
-// no such file the error satisfies errors.Is(err, fs.ErrNotExist).
+// Open reads a tokenizer.json, or the tokenizer.json in a folder, no link of which may lead
+// out of it. Where there is no such file the error satisfies errors.Is(err, fs.ErrNotExist).
 func Open(path string) (*Tokenizer, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		path = filepath.Join(path, "tokenizer.json")
-		info, err = os.Stat(path)
-	}
+	data, path, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("tokenize: %s: give a tokenizer.json or a folder that holds one: %w", path, fs.ErrNotExist)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("tokenize: %w", err)
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("tokenize: %s: is a folder: give a tokenizer.json", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("tokenize: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("tokenize: %w", err)
+		return nil, fmt.Errorf("tokenize: %s: %w", path, err)
 	}
 	return Parse(path, data)
+}
+
+// read reads a file that was named, or the one in a folder, which must be a regular file of
+// that folder. It returns the file's name too.
+func read(path string) ([]byte, string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, path, plainfile.Cause(err)
+	}
+	if !info.IsDir() {
+		data, err := plainfile.Named(path, maxFile)
+		return data, path, err
+	}
+	dir, path := path, filepath.Join(path, "tokenizer.json")
+	real, err := plainfile.Inside(dir, "tokenizer.json")
+	if err != nil {
+		return nil, path, err
+	}
+	data, err := plainfile.Read(real, maxFile)
+	return data, path, err
 }
 
 // Parse reads the content of a tokenizer.json. The name stands in error

@@ -3,14 +3,13 @@ package bound
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/plainfile"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -77,16 +76,7 @@ func schemaOf(data []byte) string {
 	return head.Schema
 }
 
-func readWorld(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, errors.Unwrap(err)
-	}
-	if info.IsDir() || info.Size() > maxWorldFile {
-		return nil, fmt.Errorf("must be a file of at most %d bytes", maxWorldFile)
-	}
-	return os.ReadFile(path)
-}
+func readWorld(path string) ([]byte, error) { return plainfile.Named(path, maxWorldFile) }
 
 // parseWorld reports on a file's content; dir is where its neighbours are.
 func parseWorld(ctx context.Context, data []byte, dir string, given []Case) (Report, error) {

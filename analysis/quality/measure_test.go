@@ -17,7 +17,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// TestResume goes on from part of a study, in other chunks, and gets the same samples.
+// TestResume goes on from part of a study, and gets the same samples.
 func TestResume(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	ss := []*samplers.Sampler{

@@ -13,7 +13,8 @@ import (
 )
 
 // Sample is what is known of one text drawn from first-hitting. It depends on the model,
-// the target, the samplers, the seed and its index, and on no other sample.
+// the target, the samplers, the seed and its index, and on no other sample, but for its last
+// bits on a network: those on which others share its calls, which the indices tell.
 type Sample struct {
 	// Index with the seed determines the text.
 	Index uint64
@@ -74,7 +75,8 @@ type Config struct {
 	// Confidence is that of the study's intervals; 0 is 0.95.
 	Confidence float64
 	// Done are samples of an earlier run of the same study, in any order: they are taken as
-	// they are. Those with an index of Samples or more are left out.
+	// they are, and the others are those that the earlier run would have made, to the same
+	// bits. Those with an index of Samples or more are left out.
 	Done []Sample
 	// OnSample, where it is not nil, is called for each new sample as it is known, in
 	// ascending order of the indices. An error ends the study.
@@ -144,8 +146,8 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	if !sharesTables(e, all) {
 		most *= chunksAhead
 	}
-	for chunk := range slices.Chunk(missing, most) {
-		if err := st.measure(ctx, e, t, all, cfg, chunk); err != nil {
+	for from := 0; from < cfg.Samples; from += most {
+		if err := st.measure(ctx, e, t, all, cfg, missing, from, min(from+most, cfg.Samples)); err != nil {
 			return nil, err
 		}
 	}
@@ -153,21 +155,42 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	return st, nil
 }
 
-// measure adds the samples with the given indices. Texts are drawn chunkRows>>d at a time.
-func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*samplers.Sampler, cfg Config, indices []uint64) error {
+// measure adds those of the samples from..to that are missing. Texts are drawn chunkRows>>d at
+// a time, and where they share the calls of their laws too, these are worked out for all of
+// them, missing or not: rows that share a call with others are rounded differently, and a
+// study that goes on must have the calls of one that was not broken off.
+func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*samplers.Sampler, cfg Config, missing []bool, from, to int) error {
 	var targets []likelihood.Target
+	var indices []uint64
 	var drawn []int // rows
-	for chunk := range slices.Chunk(indices, max(1, chunkRows>>st.D)) {
+	shared := sharesTables(e, all)
+	for at := from; at < to; at += max(1, chunkRows>>st.D) {
+		var chunk []uint64
+		for i := at; i < min(at+max(1, chunkRows>>st.D), to); i++ {
+			chunk = append(chunk, uint64(i))
+		}
+		if !slices.Contains(missing[at:at+len(chunk)], true) {
+			continue
+		}
 		texts, totals, err := e.Sample(ctx, t, all[0], cfg.Seed, chunk)
 		if err != nil {
 			return err
 		}
-		for _, ids := range texts {
-			targets = append(targets, likelihood.Target{IDs: ids, Free: t.Free})
-			drawn = append(drawn, totals.Rows/len(texts))
+		for i, ids := range texts {
+			if shared || missing[chunk[i]] {
+				targets = append(targets, likelihood.Target{IDs: ids, Free: t.Free})
+				indices = append(indices, chunk[i])
+				drawn = append(drawn, totals.Rows/len(texts))
+			}
 		}
 	}
+	if len(targets) == 0 {
+		return nil
+	}
 	return exactLaws(ctx, e, targets, all, func(i int, laws []likelihood.Exact, rows int) error {
+		if !missing[indices[i]] {
+			return nil
+		}
 		s := Sample{Index: indices[i], FHS: laws[0].NegLog, Rows: rows + drawn[i]}
 		for _, l := range t.Free {
 			s.Tokens = append(s.Tokens, targets[i].IDs[l])
@@ -186,26 +209,20 @@ func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelih
 	})
 }
 
-// take adds the samples that are done, and lists the indices of the others.
-func (st *Study) take(cfg Config) ([]uint64, error) {
-	have := make([]bool, cfg.Samples)
+// take adds the samples that are done, and says of each index whether it is missing.
+func (st *Study) take(cfg Config) ([]bool, error) {
+	missing := slices.Repeat([]bool{true}, cfg.Samples)
 	for _, s := range cfg.Done {
 		switch {
 		case s.Index >= uint64(cfg.Samples):
 			continue
 		case len(s.NegLog) != len(st.Samplers) || len(s.Tokens) != st.D:
 			return nil, fmt.Errorf("quality: sample %d has %d tokens and %d samplers: it is of another study than one of %d and %d", s.Index, len(s.Tokens), len(s.NegLog), st.D, len(st.Samplers))
-		case have[s.Index]:
+		case !missing[s.Index]:
 			return nil, fmt.Errorf("quality: sample %d is given twice", s.Index)
 		}
-		have[s.Index] = true
+		missing[s.Index] = false
 		st.Samples = append(st.Samples, s)
-	}
-	var missing []uint64
-	for i, done := range have {
-		if !done {
-			missing = append(missing, uint64(i))
-		}
 	}
 	return missing, nil
 }

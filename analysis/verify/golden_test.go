@@ -77,7 +77,7 @@ func TestGoldenFindsAWrongLogit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, err := c.Facts()
+	facts, err := c.Facts(t.Context())
 	if err := errors.Join(err, c.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,12 @@ package verify
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 )
 
@@ -82,15 +81,9 @@ func open(path string) (Kind, file, error) {
 	if strings.EqualFold(filepath.Ext(path), ".safetensors") {
 		return goldenKind, f, nil
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return Kind{}, f, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
-	}
-	if info.IsDir() || info.Size() > maxFile {
-		return Kind{}, f, fmt.Errorf("%s: must be a file of at most %d bytes", path, maxFile)
-	}
-	if f.data, err = os.ReadFile(path); err != nil {
-		return Kind{}, f, err
+	var err error
+	if f.data, err = plainfile.Named(path, maxFile); err != nil {
+		return Kind{}, f, fmt.Errorf("%s: %w", path, err)
 	}
 	if !bytes.HasPrefix(bytes.TrimLeft(f.data, " \t\r\n"), []byte("{")) {
 		if strings.EqualFold(filepath.Ext(path), ".json") {

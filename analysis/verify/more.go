@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/internal/plainfile"
 	"mdmgen/model/world"
 )
 
@@ -112,12 +113,8 @@ func worldBeside(f file, name string) (path string, data []byte, err error) {
 		if err != nil {
 			return "", nil, fmt.Errorf("world %q: %w", name, err)
 		}
-		if info.IsDir() || info.Size() > maxFile {
-			return "", nil, fmt.Errorf("world %q: %s must be a file of at most %d bytes", name, path, maxFile)
-		}
-		data, err = os.ReadFile(path)
-		if err != nil {
-			return "", nil, fmt.Errorf("world %q: %w", name, err)
+		if data, err = plainfile.Read(path, maxFile); err != nil {
+			return "", nil, fmt.Errorf("world %q: %s: %w", name, path, err)
 		}
 		return path, data, nil
 	}

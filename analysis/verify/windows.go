@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -109,7 +109,7 @@ func (f *windowsFile) weights(m model.Model) (Item, error) {
 	if !ok || f.SHA256 == "" {
 		return item, nil
 	}
-	in, err := os.Open(filepath.Join(d.Origin().Reference, "model.safetensors"))
+	in, err := plainfile.Open(filepath.Join(d.Origin().Reference, "model.safetensors"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return item, nil
 	}

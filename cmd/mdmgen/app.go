@@ -13,8 +13,9 @@ import (
 // streams are the three standard streams of one run, so that tests can run the
 // program in process.
 type streams struct {
-	in       io.Reader
-	out, err io.Writer
+	in  io.Reader
+	out *standardOutput
+	err io.Writer
 }
 
 // notice prints one line for the user on standard error.
@@ -55,8 +56,13 @@ func newApp(s streams) *cli.App {
 // runApp arranges the command line and runs it. Unknown commands and flags are
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
-func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	s := streams{&interruptible{ctx: ctx, r: stdin}, stdout, stderr}
+func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
+	s := streams{&interruptible{ctx: ctx, r: stdin}, &standardOutput{w: stdout}, stderr}
+	defer func() {
+		if err == nil {
+			err = s.out.err
+		}
+	}()
 	app := newApp(s)
 	for _, c := range app.Commands {
 		c.OnUsageError = app.OnUsageError

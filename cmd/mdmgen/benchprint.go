@@ -39,7 +39,7 @@ var benchEndings = map[string]string{".md": "md", ".csv": "csv", ".json": "json"
 // open finds out whether everything can be written.
 func (o *benchOutputs) open(c *cli.Context, s streams) error {
 	o.streams, o.format, o.also = s, c.String("format"), c.String("oe")
-	seen := map[string]bool{c.String("html"): true}
+	named := []namedFile{{"--html", c.String("html")}, {"--resume", c.String("resume")}}
 	for _, text := range c.StringSlice("output") {
 		format, path, ok := strings.Cut(text, ":")
 		if !ok || !slices.Contains(benchFormats, format) {
@@ -48,16 +48,17 @@ func (o *benchOutputs) open(c *cli.Context, s streams) error {
 		if format == "" || path == "" {
 			return usagef("-o %s: end the name with .md, .csv, .json, .jsonl or .txt, or write FORMAT:FILE", text)
 		}
-		if seen[path] {
-			return usagef("-o %s: another result is written there: name another file", path)
-		}
-		seen[path] = true
+		named = append(named, namedFile{"-o", path})
 		f, err := newOutput("-o", path, s.out)
 		if err != nil {
 			return err
 		}
 		o.files = append(o.files, benchFile{f, format})
 	}
+	if err := distinct(named); err != nil {
+		return err
+	}
+	s.out.patient = len(o.files) > 0
 	return o.pages.open(c, s)
 }
 
@@ -110,11 +111,21 @@ func benchRecords(w io.Writer, log *bench.Log) error {
 	return nil
 }
 
-// write writes the report everywhere: on standard output first, so that a file that cannot be
-// written takes nothing away from it. What an interrupt ended is on standard output alone, and
-// takes no finished report's place.
+// write writes the report everywhere, into files first; where one cannot be written the others
+// are, and it is printed. What an interrupt ended is on standard output alone, and takes no
+// finished report's place.
 func (o *benchOutputs) write(r *bench.Report, log *bench.Log, old *bench.Report) error {
 	var errs []error
+	if !r.Interrupted {
+		for _, f := range o.files {
+			err := writeBench(f, f.format, r, log)
+			if err == nil {
+				err = f.Commit()
+			}
+			errs = append(errs, err)
+		}
+		errs = append(errs, o.drawings(r))
+	}
 	if o.format == "jsonl" { // Its records are out.
 		errs = append(errs, writeBench(o.streams.out, "jsonl", r, nil))
 	} else {
@@ -132,17 +143,7 @@ func (o *benchOutputs) write(r *bench.Report, log *bench.Log, old *bench.Report)
 		}
 		errs = append(errs, bench.Compare(old, r).Print(w))
 	}
-	if r.Interrupted {
-		return errors.Join(errs...)
-	}
-	for _, f := range o.files {
-		err := writeBench(f, f.format, r, log)
-		if err == nil {
-			err = f.Commit()
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(append(errs, o.drawings(r))...)
+	return errors.Join(errs...)
 }
 
 // writeBench writes a report in a format; records, where they are not nil, come before it in

@@ -1,86 +1,98 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
+	"encoding/json"
+	"errors"
 
 	"mdmgen/analysis/bench"
 )
 
 // benchResumeSchema names the layout of the file that bench's --resume keeps: a header, then
 // a record a line, as --format jsonl prints them.
-const benchResumeSchema = "mdmgen.bench-resume/1"
+const benchResumeSchema = "mdmgen.bench-resume/2"
 
 // benchHeader is what the numbers depend on besides model and seed: not how long a run may
-// take, and not how its results are written.
+// take, nor how its results are set beside each other and written.
 type benchHeader struct {
-	Cells       []string               `json:"cells"`
+	Cells []string `json:"cells"`
+	// Batches and Threads are those in force, cell by cell.
+	Batches     []int                  `json:"batches"`
 	Threads     []int                  `json:"threads"`
+	Device      string                 `json:"device"`
 	Sequences   int                    `json:"sequences"`
 	Repetitions int                    `json:"repetitions"`
+	Warmup      int                    `json:"warmup"`
+	Confidence  float64                `json:"confidence"`
 	Prefix      string                 `json:"prefix"`
 	Profile     string                 `json:"profile"`
-	Facts       []string               `json:"facts"`
 	Quality     *bench.QualitySettings `json:"quality"`
 }
 
 // openJournal reads the file of --resume, if there is one, and makes it ready for more. A
 // seed that was not given is the file's.
-func (r *benching) openJournal() error {
+func (r *benching) openJournal() (err error) {
 	if !r.c.IsSet("resume") {
 		return nil
 	}
-	j, was, rest, err := readJournal(r.c.String("resume"), benchResumeSchema)
+	j, err := openJournal(r.c, benchResumeSchema)
 	if err != nil {
 		return err
 	}
-	if was != nil && !r.c.IsSet("seed") {
-		r.settings.Seed = was.Seed
-		r.quality.cfg.Seed = was.Seed
+	defer func() {
+		if err != nil {
+			j.Close()
+			err = resumeError(err)
+		}
+	}()
+	if seed, ok := seedOf(j); ok && !r.c.IsSet("seed") {
+		r.settings.Seed = seed
+		r.quality.cfg.Seed = seed
 	}
-	settings := benchHeader{
-		Sequences: r.settings.Sequences, Repetitions: r.settings.Repetitions, Prefix: r.settings.Prefix, Profile: r.settings.Profile, Quality: r.settings.Quality,
-		Facts: append(r.c.StringSlice("fact"), r.c.String("sidecar")),
-	}
-	for i := range r.cells {
-		settings.Cells, settings.Threads = append(settings.Cells, r.cells[i].ID), append(settings.Threads, r.threads(&r.cells[i]))
-	}
-	header := newHeader(benchResumeSchema, r.cells[0].Model)
-	header.Seed, header.Settings = r.settings.Seed, settings
-	if err := j.agree(was, header); err != nil {
+	header := newIdentity(benchResumeSchema, newProvenance(r.cells[0].Model, r.tokenizer), r.settings.Seed, r.header())
+	if err := j.Agree(header); err != nil {
 		return err
 	}
-	scan := bufio.NewScanner(bytes.NewReader(rest))
-	scan.Buffer(nil, 1<<30)
-	for n := 2; scan.Scan(); n++ {
-		if err := r.log.Read(scan.Bytes()); err != nil {
-			return usagef("--resume %s:%d: %s", j.path, n, bare(err))
+	if err := j.Records(func(record json.RawMessage) error {
+		if err := r.log.Read(record); err != nil {
+			return errors.New(bare(err))
 		}
-	}
-	if err := scan.Err(); err != nil {
-		return usagef("--resume %s: %v", j.path, err)
+		return nil
+	}); err != nil {
+		return err
 	}
 	if err := r.log.Check(r.cells, r.settings, r.quality.errors, len(r.quality.cfg.Targets)); err != nil {
-		return usagef("--resume %s: %s", j.path, bare(err))
+		return usagef("--resume %s: %s", r.c.String("resume"), bare(err))
 	}
-	if err := j.begin(header); err != nil {
+	if err := j.Begin(header); err != nil {
 		return err
 	}
 	r.journal = j
 	return nil
 }
 
+func (r *benching) header() benchHeader {
+	s := r.settings
+	out := benchHeader{
+		Device: r.c.String("device"), Sequences: s.Sequences, Repetitions: s.Repetitions, Warmup: s.Warmup, Confidence: s.Confidence,
+		Prefix: s.Prefix, Profile: s.Profile, Quality: s.Quality,
+	}
+	for i := range r.cells {
+		c := &r.cells[i]
+		out.Cells, out.Batches, out.Threads = append(out.Cells, c.ID), append(out.Batches, c.Batch), append(out.Threads, r.threads(c))
+	}
+	return out
+}
+
 // keep writes a finished record to the journal, and prints it where records are the results.
 func (r *benching) keep(record any) error {
+	if r.journal != nil {
+		if err := r.journal.Append(record); err != nil {
+			return resumeError(err)
+		}
+	}
 	line, err := marshalText(record)
 	if err != nil {
 		return err
 	}
-	line = append(line, '\n')
-	if r.journal != nil {
-		if err := r.journal.append(line); err != nil {
-			return err
-		}
-	}
-	return r.outputs.record(line)
+	return r.outputs.record(append(line, '\n'))
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/internal/journal"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/tokenize"
@@ -32,7 +34,7 @@ type benching struct {
 	old *bench.Report
 	log bench.Log
 	// journal is nil without --resume.
-	journal *journal
+	journal *journal.Journal
 }
 
 func benchAction(c *cli.Context, s streams) (err error) {
@@ -80,9 +82,7 @@ func benchAction(c *cli.Context, s streams) (err error) {
 	if err := r.openJournal(); err != nil {
 		return err
 	}
-	if r.journal != nil {
-		defer r.journal.close()
-	}
+	defer r.journal.Close()
 	return r.run()
 }
 
@@ -284,5 +284,5 @@ func benchFailed(err error) error { return fmt.Errorf("bench: %w", &bareCause{er
 // bareCause drops names of packages from an error's words.
 type bareCause struct{ err error }
 
-func (e *bareCause) Error() string { return bare(e.err) }
+func (e *bareCause) Error() string { return strings.ReplaceAll(bare(e.err), "likelihood: ", "") }
 func (e *bareCause) Unwrap() error { return e.err }

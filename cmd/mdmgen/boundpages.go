@@ -40,6 +40,9 @@ func (p *pages) open(c *cli.Context, s streams) (err error) {
 			return err
 		}
 	}
+	if c.IsSet("html") || c.IsSet("plots") {
+		s.out.patient = true
+	}
 	if !c.IsSet("plots") {
 		return nil
 	}

@@ -43,10 +43,10 @@ func (r *bounding) print(report bound.Report, p provenance) error {
 	return enc.Encode(r.record(report, p))
 }
 
-// finish prints the report; a violated line is an error that names it.
+// finish writes and prints the report; a violated line is an error that names it.
 func (r *bounding) finish(report bound.Report, p provenance) error {
-	// The report is out: a file that cannot be written takes nothing away from it.
-	if err := errors.Join(r.print(report, p), r.files(report, p)); err != nil {
+	// A file that cannot be written takes nothing away from what is printed.
+	if err := errors.Join(r.files(report, p), r.print(report, p)); err != nil {
 		return err
 	}
 	for _, l := range report.Lines {

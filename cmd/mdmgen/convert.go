@@ -24,7 +24,8 @@ func convertCommand(s streams) *cli.Command {
 			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B]; output logits [B,K,V]. Beside it\n" +
 			"logprob.onnx, on the same weights, takes targets [B,K] too and gives log_mu and log_mass [B,K], which is\n" +
 			"what score asks for; without that file score works them out from logits.\n" +
-			"The folder is written whole or not at all.",
+			"The folder is written whole or not at all, with mdmgen.manifest.json, which says what its files hold: a\n" +
+			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FOLDER` to write (must not exist)"},
 		},
@@ -40,7 +41,7 @@ func convert(c *cli.Context, s streams) (err error) {
 	if out == "" {
 		return usagef("convert: name the folder to write with -o")
 	}
-	if _, err := os.Stat(out); err == nil {
+	if _, err := os.Lstat(out); err == nil {
 		return usagef("-o %s: exists already; name a folder that does not", out)
 	}
 	ref := c.Args().First()
@@ -53,10 +54,10 @@ func convert(c *cli.Context, s streams) (err error) {
 			err = cerr
 		}
 	}()
-	if err := graph.Write(ck, out); err != nil {
+	if err := graph.Write(c.Context, ck, out); err != nil {
 		return err
 	}
-	f, err := ck.Facts()
+	f, err := ck.Facts(c.Context)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -64,11 +65,22 @@ func exitCode(err error) int {
 // message is what the user reads of err: one line, or nothing where a reader of
 // standard output went away.
 func message(err error) string {
-	if errors.Is(err, syscall.EPIPE) {
+	if onlyPipe(err) {
 		return ""
 	}
 	if exitCode(err) == exitInterrupt {
 		return "interrupted"
 	}
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// onlyPipe says that nothing went wrong but that a reader went away.
+func onlyPipe(err error) bool {
+	switch x := err.(type) {
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(x.Unwrap(), func(e error) bool { return !onlyPipe(e) })
+	case interface{ Unwrap() error }:
+		return onlyPipe(x.Unwrap())
+	}
+	return err == syscall.EPIPE
 }

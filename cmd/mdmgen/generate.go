@@ -78,7 +78,7 @@ func generate(c *cli.Context, s streams) (err error) {
 	if err := checkFlags(c); err != nil {
 		return err
 	}
-	out, err := newOutput("-o", c.String("output"), s.out)
+	out, err := newResults(c.String("output"), s.out)
 	if err != nil {
 		return err
 	}

@@ -46,8 +46,8 @@ func (g *generation) run(out *output) error {
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		// What is finished is shown; a file is not made of a part.
-		if out.streaming() {
-			err = errors.Join(out.Flush(), err)
+		if ferr := out.Finish(true); !errors.Is(err, ferr) {
+			err = errors.Join(ferr, err)
 		}
 		return &bareError{err}
 	}

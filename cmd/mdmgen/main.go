@@ -33,6 +33,7 @@ func main() {
 func mainCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	failInstead()
 	context.AfterFunc(ctx, stop)
 	return run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 }

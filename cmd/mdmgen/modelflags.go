@@ -41,6 +41,8 @@ func modelFlags() []cli.Flag {
 			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"},
 		&cli.StringFlag{Name: "sidecar", Category: catModel,
 			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"},
+		&cli.BoolFlag{Name: "verify-digest", Category: catModel,
+			Usage: "read all files of a model for its digest, also those that are unchanged since they were last read by what the system says of them"},
 	)
 }
 
@@ -84,7 +86,7 @@ func runtimeConfig(c *cli.Context, s streams) (ort.Config, error) {
 	if err := ort.CheckDevice(device); err != nil {
 		return ort.Config{}, usagef("--device %s: must be cpu, cuda, cuda:N or auto", device)
 	}
-	return ort.Config{Library: c.String("runtime"), Offline: c.Bool("offline"), Threads: threads, Device: device, Log: s.notice}, nil
+	return ort.Config{Library: c.String("runtime"), Offline: c.Bool("offline"), Threads: threads, Device: device, VerifyDigest: c.Bool("verify-digest"), Log: s.notice}, nil
 }
 
 // modelOptions reads the model's flags.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
@@ -20,6 +18,8 @@ type output struct {
 	path   string
 	stdout io.Writer
 	tmp    *os.File
+	// file is what tmp or device is written through.
+	file *spill
 	// device is an open device or pipe, which is written to in its place.
 	device *os.File
 	dst    io.Writer
@@ -41,7 +41,8 @@ func newOutput(flag, path string, stdout io.Writer) (*output, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
 			}
-			o.device, o.dst = f, f
+			o.device, o.file = f, &spill{file: f}
+			o.dst = o.file
 			o.Writer = bufio.NewWriterSize(o.dst, 1<<16)
 			return o, nil
 		}
@@ -57,7 +58,8 @@ func newOutput(flag, path string, stdout io.Writer) (*output, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: cannot write there: %w", flag, path, unwrapPath(err))
 		}
-		o.tmp, o.dst = tmp, tmp
+		o.tmp, o.file = tmp, &spill{file: tmp, from: tmp.Name()}
+		o.dst = o.file
 	}
 	o.Writer = bufio.NewWriterSize(o.dst, 1<<16)
 	return o, nil
@@ -65,6 +67,16 @@ func newOutput(flag, path string, stdout io.Writer) (*output, error) {
 
 // streaming says that what is flushed can be read at once.
 func (o *output) streaming() bool { return o.tmp == nil }
+
+// newResults is newOutput for -o of a command that prints nothing else: what its file cannot
+// take is printed, so that a full disk loses no results.
+func newResults(path string, stdout io.Writer) (*output, error) {
+	o, err := newOutput("-o", path, stdout)
+	if err == nil && o.file != nil {
+		o.file.instead = stdout
+	}
+	return o, err
+}
 
 // Commit flushes the results and, for a file, puts it in its place.
 func (o *output) Commit() error {
@@ -74,52 +86,56 @@ func (o *output) Commit() error {
 			err = cerr
 		}
 	}
-	if o.tmp == nil {
+	if o.file == nil {
 		return err
 	}
 	defer o.Discard()
-	if err == nil {
-		err = o.tmp.Sync()
+	if err == nil && o.file.err == nil && o.tmp != nil {
+		err = o.replace()
 	}
-	if cerr := o.tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(o.tmp.Name(), o.path)
-	}
-	if err != nil {
+	switch {
+	case err == nil && o.file.err == nil:
+		return nil
+	case o.file.instead == nil:
 		return fmt.Errorf("%s %s: %w", o.flag, o.path, unwrapPath(err))
+	case o.file.err == nil:
+		err = o.file.turn(err)
 	}
-	return nil
+	failed := fmt.Errorf("%s %s: %w", o.flag, o.path, unwrapPath(o.file.err))
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	return fmt.Errorf("%w: the results are on standard output instead", failed)
+}
+
+// replace puts the temporary file in its place, when it is on the disk.
+func (o *output) replace() error {
+	if err := o.tmp.Sync(); err != nil {
+		return err
+	}
+	// While it is open it is locked. Not every system renames an open file.
+	if os.Rename(o.tmp.Name(), o.path) == nil {
+		return o.tmp.Close()
+	}
+	if err := o.tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(o.tmp.Name(), o.path)
 }
 
 // Finish ends the results. An unfinished run prints on standard output what
 // would have become the file: it loses nothing, makes no file and leaves an old
 // one as it was.
 func (o *output) Finish(interrupted bool) error {
-	if !interrupted || o.tmp == nil {
+	if !interrupted || o.tmp == nil || o.file.err != nil {
 		return o.Commit()
 	}
-	err := o.Flush()
-	if err != nil {
-		return err
-	}
 	defer o.Discard()
-	if _, err = o.tmp.Seek(0, io.SeekStart); err == nil {
-		_, err = io.Copy(o.stdout, o.tmp)
+	err := o.Flush()
+	if err == nil && o.file.err == nil {
+		err = copyAll(o.stdout, o.tmp.Name())
 	}
 	return err
-}
-
-// temporary makes a file beside path for what will take its place.
-func temporary(path string, mode os.FileMode) (*os.File, error) {
-	for {
-		name := fmt.Sprintf("%s.%d.tmp", path, rand.Uint32())
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode|0o200)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
 }
 
 // Discard removes what was not committed. It may be called after Commit.
@@ -128,6 +144,53 @@ func (o *output) Discard() {
 		o.tmp.Close()
 		os.Remove(o.tmp.Name())
 	}
+}
+
+// spill is a file until it cannot be written, and what instead takes from then on, which
+// gets what was in the file first.
+type spill struct {
+	file *os.File
+	// from is what can be read again, "" for a device.
+	from string
+	// instead is nil where a failure is one.
+	instead io.Writer
+	// err is why the file could not be written.
+	err error
+}
+
+func (s *spill) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return s.instead.Write(p)
+	}
+	n, err := s.file.Write(p)
+	if err == nil || s.instead == nil {
+		return n, err
+	}
+	if err := s.turn(err); err != nil {
+		return n, err
+	}
+	rest, err := s.instead.Write(p[n:])
+	return n + rest, err
+}
+
+// turn prints what is in the file, which failed with err.
+func (s *spill) turn(err error) error {
+	s.err = err
+	if s.from == "" {
+		return nil
+	}
+	return copyAll(s.instead, s.from)
+}
+
+// copyAll writes what a file holds.
+func copyAll(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
 }
 
 // unwrapPath drops the temporary file's name from an error.

@@ -108,19 +108,21 @@ func noticeProfile(c *cli.Context, s streams, m model.Model) {
 	if !ok || !described {
 		return
 	}
-	if of := p.model(); of != "" && of != d.Origin().Digest {
+	of, is := p.model(), d.Origin()
+	switch {
+	case of.Digest != "" && of.Digest != is.Digest:
 		s.notice(fmt.Sprintf("--profile %s: is the loss of another network; its schedule is right for any, and best for that one", c.String("profile")))
+	case of.FactsDigest != "" && of.FactsDigest != is.FactsDigest:
+		s.notice(fmt.Sprintf("--profile %s: is the loss of this network with other facts; its schedule is right for any, and best with those", c.String("profile")))
 	}
 }
 
-// model is the digest of the network that was measured, "" where the file does not tell.
-func (p *readProfile) model() string {
-	var from struct {
-		Model struct{ Digest string }
-	}
+// model is the network that was measured, empty where the file does not tell.
+func (p *readProfile) model() model.Origin {
+	var from struct{ Model model.Origin }
 	raw, ok := p.Provenance.(json.RawMessage)
 	if !ok || json.Unmarshal(raw, &from) != nil {
-		return ""
+		return model.Origin{}
 	}
-	return from.Model.Digest
+	return from.Model
 }

@@ -53,6 +53,9 @@ func (p *progress) clear() {
 
 // isTerminal tells whether w is a terminal.
 func isTerminal(w any) bool {
+	if o, ok := w.(*standardOutput); ok {
+		w = o.w
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -17,7 +17,7 @@ type provenance struct {
 	Platform  string        `json:"platform"`
 	Model     *model.Origin `json:"model,omitempty"`
 	Tokenizer string        `json:"tokenizer,omitempty"`
-	Started   string        `json:"started"`
+	Started   string        `json:"started,omitempty"`
 }
 
 // newProvenance describes a run with a model and, where one is used, a tokenizer.

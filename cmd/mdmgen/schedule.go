@@ -69,8 +69,9 @@ type scheduleRecord struct {
 type usedLoss struct {
 	File   string `json:"file"`
 	Digest string `json:"digest"`
-	// Model is the digest of the network that was measured.
+	// Model and Facts are the digests of the network that was measured, and of its facts.
 	Model     string            `json:"model,omitempty"`
+	Facts     string            `json:"facts,omitempty"`
 	Positions int               `json:"positions"`
 	Chosen    int               `json:"windows_chosen_on"`
 	Judged    int               `json:"windows_judged_on"`
@@ -163,7 +164,7 @@ func schedule(c *cli.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := newOutput("-o", c.String("output"), s.out)
+	out, err := newResults(c.String("output"), s.out)
 	if err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func schedule(c *cli.Context, s streams) error {
 func usedProfile(c *cli.Context, p *readProfile, confidence float64) usedLoss {
 	train, judge := p.Half(0), p.Half(1)
 	out := usedLoss{
-		File: c.String("profile"), Digest: p.digest, Model: p.model(), Positions: p.D, Chosen: train.Windows(), Judged: judge.Windows(),
+		File: c.String("profile"), Digest: p.digest, Model: p.model().Digest, Facts: p.model().FactsDigest, Positions: p.D, Chosen: train.Windows(), Judged: judge.Windows(),
 		LeftOut: p.LeftOut, Smoothed: p.All().Smoothed(), NELBO: p.All().NELBO(confidence), Interpolated: max(train.Missing(), judge.Missing()), Loss: p.Falling(),
 	}
 	out.Rises, out.RiseMost, out.Moved = p.All().Rises()

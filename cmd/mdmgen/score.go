@@ -127,6 +127,9 @@ func checkScoreFlags(c *cli.Context) error {
 	if !slices.Contains(forms, likelihood.Form(form)) {
 		return usagef("--%s %.40q: must be one of %s", flag, form, strings.ReplaceAll(strings.Trim(fmt.Sprint(forms), "[]"), " ", ", "))
 	}
+	if err := distinct(scoreFiles(c)); err != nil {
+		return err
+	}
 	if err := checkScoreProfile(c, form); err != nil {
 		return err
 	}
@@ -135,6 +138,15 @@ func checkScoreFlags(c *cli.Context) error {
 		return usagef("--plans: needs --estimator plans")
 	}
 	return checkScoreSampler(c, planned || c.Bool("exact"))
+}
+
+// scoreFiles are the files that score writes.
+func scoreFiles(c *cli.Context) []namedFile {
+	files := []namedFile{{"--resume", c.String("resume")}, {"-o", c.String("output")}}
+	if writesProfile(c) {
+		files = append(files, namedFile{"--profile", c.String("profile")})
+	}
+	return files
 }
 
 // checkScoreSampler checks the sampler's flags, which need a use.
@@ -171,7 +183,7 @@ func score(c *cli.Context, s streams) (err error) {
 	if err := checkScoreFlags(c); err != nil {
 		return err
 	}
-	out, err := newOutput("-o", c.String("output"), s.out)
+	out, err := newResults(c.String("output"), s.out)
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,6 @@ func checkScoreProfile(c *cli.Context, form string) error {
 	switch {
 	case path == "" || path == "-":
 		return usagef("--profile: name a file")
-	case path == c.String("output"):
-		return usagef("--profile and -o name the same file")
 	case c.Bool("exact"):
 		return nil
 	case c.IsSet("protocol") || !likelihood.Form(form).HasTerms():
@@ -78,6 +76,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	if p.d > profile.MaxPositions {
 		return nil, usagef("--profile: windows of %d tokens: must have at most %d", p.d, profile.MaxPositions)
 	}
+	r.streams.out.patient = true
 	var err error
 	p.out, err = newOutput("--profile", r.c.String("profile"), nil)
 	return p, err

@@ -1,16 +1,16 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
+	"errors"
 
 	"mdmgen/analysis/profile"
+	"mdmgen/internal/journal"
 )
 
 // resumeSchema names the layout of the file that score's --resume keeps: a header, then a
 // finished window a line.
-const resumeSchema = "mdmgen.score-resume/1"
+const resumeSchema = "mdmgen.score-resume/2"
 
 // resumeLine is a finished window with its terms, which are not printed.
 type resumeLine struct {
@@ -20,89 +20,76 @@ type resumeLine struct {
 
 // resume is the journal of score with what it held; without the flag it does nothing.
 type resume struct {
-	journal
+	*journal.Journal
 	done map[int]scoredWindow
 }
 
 // openResume reads the file, if there is one, and makes it ready for more. A seed that
 // was not given is the file's.
-func openResume(r *scoring) (*resume, error) {
+func openResume(r *scoring) (_ *resume, err error) {
 	out := &resume{done: make(map[int]scoredWindow)}
-	path := r.c.String("resume")
-	if path == "" {
-		if r.c.IsSet("resume") {
-			return nil, usagef("--resume: name a file")
-		}
+	if !r.c.IsSet("resume") {
 		return out, nil
 	}
-	j, was, rest, err := readJournal(path, resumeSchema)
-	if err != nil {
+	if out.Journal, err = openJournal(r.c, resumeSchema); err != nil {
 		return nil, err
 	}
-	out.journal = *j
-	if was != nil && !r.c.IsSet("seed") && !r.settings.Exact {
-		r.settings.Seed = &was.Seed
+	defer func() {
+		if err != nil {
+			out.Close()
+			err = resumeError(err)
+		}
+	}()
+	if seed, ok := seedOf(out.Journal); ok && !r.c.IsSet("seed") && !r.settings.Exact {
+		r.settings.Seed = &seed
 	}
-	header := newHeader(resumeSchema, r.model)
-	header.Seed, header.Settings = r.settings.seed(), r.settings
-	if err := out.agree(was, header); err != nil {
+	header := newIdentity(resumeSchema, newProvenance(r.model, r.tokenizer), r.settings.seed(), r.settings)
+	if err := out.Agree(header); err != nil {
 		return nil, err
 	}
-	if err := out.read(rest, len(r.windows)); err != nil {
+	if err := out.Records(func(record json.RawMessage) error { return out.read(record, len(r.windows)) }); err != nil {
 		return nil, err
 	}
-	return out, out.begin(header)
+	return out, out.Begin(header)
 }
 
-// read takes the finished windows.
-func (f *resume) read(data []byte, windows int) error {
-	scan := bufio.NewScanner(bytes.NewReader(data))
-	scan.Buffer(nil, maxLine)
-	for n := 2; scan.Scan(); n++ {
-		var line resumeLine
-		err := json.Unmarshal(scan.Bytes(), &line)
-		w := line.scoredWindow
-		if err != nil || w.Window < 0 || w.Window >= windows {
-			return usagef("--resume %s:%d: is not a finished window", f.path, n)
-		}
-		w.terms = line.Terms
-		f.done[w.Window] = w
+// read takes a finished window.
+func (f *resume) read(record json.RawMessage, windows int) error {
+	var line resumeLine
+	err := json.Unmarshal(record, &line)
+	w := line.scoredWindow
+	if err != nil || w.Window < 0 || w.Window >= windows {
+		return errors.New("is not a finished window")
 	}
-	if err := scan.Err(); err != nil {
-		return usagef("--resume %s: %v", f.path, err)
-	}
+	w.terms = line.Terms
+	f.done[w.Window] = w
 	return nil
 }
 
 // finished returns the windows from..to where all of them are done. Windows that were
 // worked out together are worked out together again where one is missing.
-func (f *resume) finished(from, to int) ([]scoredWindow, error) {
+func (f *resume) finished(from, to int) []scoredWindow {
 	var out []scoredWindow
 	for i := from; i < to; i++ {
 		w, ok := f.done[i]
 		if !ok {
-			return nil, nil
+			return nil
 		}
 		out = append(out, w)
 	}
-	return out, nil
+	return out
 }
 
 // add keeps windows that were just finished.
 func (f *resume) add(windows []scoredWindow) error {
-	if f.file == nil {
+	if f.Journal == nil {
 		return nil
 	}
-	var lines []byte
+	var lines []any
 	for _, w := range windows {
-		if _, ok := f.done[w.Window]; ok {
-			continue
+		if _, ok := f.done[w.Window]; !ok {
+			lines = append(lines, resumeLine{w, w.terms})
 		}
-		line, err := marshalText(resumeLine{w, w.terms})
-		if err != nil {
-			return err
-		}
-		lines = append(append(lines, line...), '\n')
 	}
-	return f.append(lines)
+	return resumeError(f.Append(lines...))
 }

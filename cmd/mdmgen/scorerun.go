@@ -186,7 +186,7 @@ func (r *scoring) run() error {
 	if err != nil {
 		return err
 	}
-	defer resume.close()
+	defer resume.Close()
 	r.config.Seed = r.settings.seed()
 	if r.settings.Seed != nil && !r.c.IsSet("seed") {
 		r.streams.notice(fmt.Sprintf("seed %d", r.config.Seed))
@@ -199,8 +199,8 @@ func (r *scoring) run() error {
 	size := r.chunk()
 	for from := 0; from < len(r.windows) && err == nil; from += size {
 		to := min(from+size, len(r.windows))
-		var results []scoredWindow
-		if results, err = resume.finished(from, to); results == nil && err == nil {
+		results := resume.finished(from, to)
+		if results == nil {
 			if results, err = r.work(from, to); err == nil {
 				err = resume.add(results)
 			}
@@ -216,14 +216,17 @@ func (r *scoring) run() error {
 	bar.clear()
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
-		return fmt.Errorf("score: %s", strings.ReplaceAll(bare(err), "likelihood: ", ""))
+		// What is finished is shown; a file is not made of a part.
+		if ferr := r.out.Finish(true); !errors.Is(err, ferr) {
+			err = errors.Join(ferr, err)
+		}
+		return fmt.Errorf("score: %w", &bareCause{err})
 	}
 	r.finish(&record, print.all, time.Since(begin))
 	record.Interrupted = interrupted
-	if perr := print.finish(record); perr != nil {
-		return perr
-	}
-	if perr := terms.finish(r.streams, record); perr != nil {
+	// A file that cannot be written takes nothing away from what is printed, nor the other way
+	// round.
+	if perr := errors.Join(terms.finish(r.streams, record), print.finish(record)); perr != nil {
 		return perr
 	}
 	return err

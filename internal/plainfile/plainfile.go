@@ -8,6 +8,7 @@
 package plainfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,17 @@ func Read(path string, limit int64) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
+// Named reads what a user named: a file, or a pipe or device until its end, of at most
+// limit bytes.
+func Named(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Cause(err)
+	}
+	defer f.Close()
+	return ReadAll(f, limit)
+}
+
 // ReadAll reads to the end of r, at most limit bytes: the size that a file has
 // when it is opened is not believed.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
@@ -61,10 +73,25 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// Ending returns a reader of r that ends with ctx.
+func Ending(ctx context.Context, r io.Reader) io.Reader { return ending{ctx, r} }
+
+type ending struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (e ending) Read(p []byte) (int, error) {
+	if err := e.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return e.r.Read(p)
+}
+
 // Inside returns the file that name in the folder dir leads to once all links are
 // followed, and refuses one that leads out of the folder. A hub's cache keeps
 // snapshots/REVISION/NAME as a link to ../../blobs/DIGEST: links from a folder
-// below "snapshots" may lead to "blobs" beside that.
+// anywhere below "snapshots" may lead to "blobs" beside that.
 func Inside(dir, name string) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", errors.New("the name leads out of the folder")
@@ -83,8 +110,10 @@ func Inside(dir, name string) (string, error) {
 	if within(root, real) {
 		return real, nil
 	}
-	if snapshots := filepath.Dir(root); filepath.Base(snapshots) == "snapshots" && within(filepath.Join(filepath.Dir(snapshots), "blobs"), real) {
-		return real, nil
+	for at := root; filepath.Dir(at) != at; at = filepath.Dir(at) {
+		if filepath.Base(at) == "snapshots" && at != root && within(filepath.Join(filepath.Dir(at), "blobs"), real) {
+			return real, nil
+		}
 	}
 	return "", fmt.Errorf("a link that leads out of the folder, to %s", real)
 }

@@ -71,6 +71,31 @@ func TestInside(t *testing.T) {
 			t.Errorf("Inside(%q): %v, want allowed %t", name, err, want)
 		}
 	}
+	// Hubs have folders within a snapshot.
+	sub := filepath.Join(model, "onnx")
+	if err := errors.Join(os.Mkdir(sub, 0o700), os.Symlink("../../../blobs/abc", filepath.Join(sub, "blob")), os.Symlink("../../../../secret", filepath.Join(sub, "out"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plainfile.Inside(sub, "blob"); err != nil {
+		t.Errorf("a blob from a folder within a snapshot: %v", err)
+	}
+	if _, err := plainfile.Inside(sub, "out"); err == nil {
+		t.Error("a link out of a folder within a snapshot is followed")
+	}
+	// As a file system.
+	folder := plainfile.Folder(model)
+	for name, want := range map[string]bool{"file": true, "blob": true, "onnx/blob": true, "out": false, "absolute": false, "../secret": false, "onnx": false} {
+		b, err := plainfile.ReadFS(folder, name, 1)
+		if (err == nil) != want || want && string(b) != "x" {
+			t.Errorf("ReadFS(%q) = %q, %v, want allowed %t", name, b, err, want)
+		}
+	}
+	if _, err := plainfile.ReadFS(folder, "none", 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := plainfile.ReadFS(folder, "file", 0); err == nil || !strings.Contains(err.Error(), "more than 0 bytes") {
+		t.Errorf("a file above the limit: %v", err)
+	}
 	// A folder that is reached by a link is itself.
 	alias := filepath.Join(dir, "alias")
 	if err := os.Symlink(model, alias); err != nil {

@@ -13,7 +13,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -76,12 +75,13 @@ func (s Store) SHA256(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	if !s.Full {
-		if e, ok := s.read(abs); ok && e.Path == abs && e.mark == before && sha256Hex.MatchString(e.SHA256) {
+		var e entry
+		if s.get(s.file(abs), &e) && e.Path == abs && e.mark == before && sha256Hex.MatchString(e.SHA256) {
 			return e.SHA256, nil
 		}
 	}
 	h := sha256.New()
-	if _, err := io.CopyBuffer(struct{ io.Writer }{h}, reader{ctx, f}, make([]byte, 1<<20)); err != nil {
+	if _, err := io.CopyBuffer(struct{ io.Writer }{h}, plainfile.Ending(ctx, f), make([]byte, 1<<20)); err != nil {
 		return "", plainfile.Cause(err)
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
@@ -90,9 +90,9 @@ func (s Store) SHA256(ctx context.Context, path string) (string, error) {
 	case err != nil:
 		return "", plainfile.Cause(err)
 	case after != before:
-		return "", errors.New("the file is changed while it is read")
-	case time.Since(time.Unix(0, max(after.ModTime, after.Change))) > young:
-		s.write(entry{Path: abs, mark: after, SHA256: sum})
+		return "", errChanged
+	case !after.young():
+		s.put(s.file(abs), entry{Path: abs, mark: after, SHA256: sum})
 	}
 	return sum, nil
 }
@@ -103,38 +103,29 @@ func (s Store) file(path string) string {
 	return filepath.Join(s.Dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-func (s Store) read(path string) (e entry, ok bool) {
+// maxEntry bounds an entry, in bytes.
+const maxEntry = 1 << 20
+
+// get reads an entry into e and says whether there is one.
+func (s Store) get(name string, e any) bool {
 	if s.Dir == "" {
-		return e, false
+		return false
 	}
-	data, err := plainfile.Read(s.file(path), 1<<16)
-	return e, err == nil && json.Unmarshal(data, &e) == nil
+	data, err := plainfile.Read(name, maxEntry)
+	return err == nil && json.Unmarshal(data, e) == nil
 }
 
-// write remembers an entry if it can.
-func (s Store) write(e entry) {
+// put remembers an entry if it can.
+func (s Store) put(name string, e any) {
 	if s.Dir == "" || os.MkdirAll(s.Dir, 0o700) != nil {
 		return
 	}
 	data, err := json.Marshal(e)
-	if err != nil {
+	if err != nil || len(data) > maxEntry {
 		return
 	}
-	temp := fmt.Sprintf("%s.%08x.tmp", s.file(e.Path), rand.Uint32())
-	if os.WriteFile(temp, data, 0o600) != nil || os.Rename(temp, s.file(e.Path)) != nil {
+	temp := fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32())
+	if os.WriteFile(temp, data, 0o600) != nil || os.Rename(temp, name) != nil {
 		os.Remove(temp)
 	}
-}
-
-// reader ends with a context.
-type reader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r reader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(p)
 }

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 )
@@ -56,8 +57,8 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 		return nil, fmt.Errorf("causal %s: %w", ref, err)
 	}
 	m := &Model{graph: g, ref: ref, values: make(map[string][]int64), floats: make(map[string][]float32)}
-	if m.digest, err = model.FileDigest(path); err != nil {
-		return nil, fmt.Errorf("causal %s: %w", ref, err)
+	if m.digest, err = model.FileDigest(ctx, ort.Stamps(runtime.VerifyDigest), path); err != nil {
+		return nil, err
 	}
 	m.session, err = ort.Open(ctx, ort.Source{Path: path, Outputs: []string{g.output}}, runtime)
 	if err != nil {
@@ -78,12 +79,16 @@ func find(ref string) (string, error) {
 	if !info.IsDir() {
 		return ref, nil
 	}
-	for _, dir := range []string{ref, filepath.Join(ref, "onnx")} {
+	for _, sub := range []string{"", "onnx"} {
 		for _, name := range files {
-			path := filepath.Join(dir, name)
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-				return path, nil
+			path := filepath.Join(ref, sub, name)
+			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+				continue
 			}
+			if _, err := plainfile.Inside(ref, filepath.Join(sub, name)); err != nil {
+				return "", fmt.Errorf("causal %s: %s: %w", ref, filepath.Join(sub, name), err)
+			}
+			return path, nil
 		}
 	}
 	return "", missing("causal %s: this folder holds none of %s, here or in onnx: name the file", ref, strings.Join(files, ", "))

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync"
 
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
 )
 
@@ -27,18 +30,24 @@ const (
 // Checkpoint is an open checkpoint whose tensors fit its config.
 type Checkpoint struct {
 	Config Config
+	// Stamps remembers the digest of a folder's files from one run to the next; the zero
+	// value has them read.
+	Stamps stamp.Store
 
 	name    string
 	fsys    fs.FS
+	dir     string            // "" where the files are not in a folder
 	tensors map[string]Tensor // by plain name
 	files   []*File           // by name
 	names   []string          // of the files
 	dtype   Dtype
-	digest  func() (string, error)
+	mu      sync.Mutex
+	digest  string // "" until it was worked out
 }
 
 // Open opens the folder dir: config.json and either model.safetensors or the
-// shards that model.safetensors.index.json lists. The caller closes it.
+// shards that model.safetensors.index.json lists. Files are regular ones, and links lead
+// to others of the folder or of the hub's cache that it is in. The caller closes it.
 func Open(dir string) (*Checkpoint, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("checkpoint: %s: %w", dir, pathError(err))
@@ -49,8 +58,15 @@ func Open(dir string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %s: %w", dir, err)
 	}
-	c := &Checkpoint{name: filepath.Base(abs), fsys: os.DirFS(dir)}
-	if err := c.open(func(name string) (*File, error) { return OpenFile(filepath.Join(dir, name)) }, dir); err != nil {
+	c := &Checkpoint{name: filepath.Base(abs), fsys: plainfile.Folder(dir), dir: dir}
+	read := func(name string) (*File, error) {
+		path, err := plainfile.Inside(dir, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
+		}
+		return OpenFile(path)
+	}
+	if err := c.open(read, dir); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -115,7 +131,6 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 		return fmt.Errorf("%s: %w", filepath.Join(where, cmp.Or(c.oneFile(), indexName)), err)
 	}
 	c.dtype = c.tensors["vocab_embed.embedding"].Dtype
-	c.digest = sync.OnceValues(func() (string, error) { return digest(c.fsys, append([]string{configName}, c.names...)) })
 	return nil
 }
 
@@ -129,7 +144,10 @@ func (c *Checkpoint) oneFile() string {
 
 // weightFiles returns the names of the safetensors files, sorted.
 func (c *Checkpoint) weightFiles() ([]string, error) {
-	if _, err := fs.Stat(c.fsys, weightsName); err == nil {
+	if _, err := fs.Stat(c.fsys, weightsName); !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", weightsName, pathError(err))
+		}
 		return []string{weightsName}, nil
 	}
 	text, err := c.readSmall(indexName)
@@ -163,18 +181,7 @@ func (c *Checkpoint) weightFiles() ([]string, error) {
 
 // readSmall reads a file of JSON.
 func (c *Checkpoint) readSmall(name string) ([]byte, error) {
-	info, err := fs.Stat(c.fsys, name)
-	if err != nil {
-		return nil, pathError(err)
-	}
-	if info.Size() > maxJSON {
-		return nil, fmt.Errorf("%d bytes: at most %d are read", info.Size(), maxJSON)
-	}
-	b, err := fs.ReadFile(c.fsys, name)
-	if err != nil {
-		return nil, pathError(err)
-	}
-	return b, nil
+	return plainfile.ReadFS(c.fsys, name, maxJSON)
 }
 
 // Name returns the folder's name, or the one that OpenFS was given.
@@ -197,20 +204,15 @@ func (c *Checkpoint) Tensor(name string) Tensor {
 // Dtype returns the type of the weights on disk: that of the embedding.
 func (c *Checkpoint) Dtype() Dtype { return c.dtype }
 
-// Digest returns "sha256:…" of the config and the weights, which it reads once,
-// streaming. Two checkpoints with the same digest are the same network,
-// whatever their folders are called.
-func (c *Checkpoint) Digest() (string, error) { return c.digest() }
-
 // Facts returns what the rest of a program must know about the network, its
 // digest included.
-func (c *Checkpoint) Facts() (facts.Facts, error) {
-	sum, err := c.Digest()
+func (c *Checkpoint) Facts(ctx context.Context) (facts.Facts, error) {
+	sum, err := c.Digest(ctx)
 	if err != nil {
 		return facts.Facts{}, err
 	}
 	f := facts.Facts{
-		Schema: facts.Schema, Name: c.name, Family: c.Config.Family,
+		Schema: facts.Schema, Name: facts.Plain(c.name), Family: c.Config.Family,
 		Columns: c.Config.Columns, MaskID: c.Config.MaskID, Length: c.Config.Length,
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
 		ScaleBySigma: c.Config.ScaleBySigma, Noise: c.Config.Noise,

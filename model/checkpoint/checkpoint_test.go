@@ -2,6 +2,7 @@ package checkpoint_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -35,7 +36,7 @@ func TestPublishedFolders(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		got, err := ck.Facts()
+		got, err := ck.Facts(context.Background())
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -76,11 +77,11 @@ func TestFolderAndFileSystemAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	fa, err := a.Facts()
+	fa, err := a.Facts(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	fb, err := b.Facts()
+	fb, err := b.Facts(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestDigestIsOfTheContent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := c.Digest()
+		d, err := c.Digest(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +271,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = checkpoint.Open(dir)
-	refuses(t, "weights are a folder", err, "not a file")
+	refuses(t, "weights are a folder", err, "not a regular file")
 }
 
 func TestOpenRefusesTensors(t *testing.T) {

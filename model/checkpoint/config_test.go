@@ -112,7 +112,9 @@ func TestParameters(t *testing.T) {
 // FuzzConfig checks that whatever is accepted describes a network that can be
 // built: within the limits, heads that fit, a mask inside the vocabulary.
 func FuzzConfig(f *testing.F) {
-	for _, text := range []string{"", "{}", flatText, raddText, seddText, `{"model":{}}`, `{"model":null}`, `{"model_type":3}`} {
+	for _, text := range []string{"", "{}", flatText, raddText, seddText, `{"model":{}}`, `{"model":null}`, `{"model_type":3}`,
+		strings.Replace(flatText, `"vocab_size"`, `"vocab_size":9223372036854775807,"x"`, 1), strings.Replace(flatText, `"model_length"`, `"model_length":9e18,"x"`, 1),
+		strings.Replace(raddText, `"tokens"`, `"tokens":9223372036854775807,"x"`, 1), strings.Replace(seddText, `"length"`, `"length":-9223372036854775808,"x"`, 1)} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

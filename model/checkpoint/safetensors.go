@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/edsrzf/mmap-go"
+
+	"mdmgen/internal/plainfile"
 )
 
 // File is an open safetensors file. It may be shared by goroutines until it is
@@ -36,7 +38,7 @@ func OpenFile(path string) (*File, error) {
 	if real, err = filepath.Abs(real); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f, err := os.Open(real)
+	f, err := plainfile.Open(real)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, pathError(err))
 	}
@@ -44,9 +46,6 @@ func OpenFile(path string) (*File, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, pathError(err))
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a file", path)
 	}
 	if info.Size() < 8 {
 		return nil, fmt.Errorf("%s: %d bytes: too short for a safetensors file", path, info.Size())

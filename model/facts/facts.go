@@ -7,10 +7,16 @@
 package facts
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Schema names the layout of the JSON form of [Facts]: the value of the
@@ -35,6 +41,24 @@ var noises = []string{"exp", "loglinear", "linear", "cosine", "geometric"}
 // Unknown stands for a number that a foreign file does not tell; [Facts.Validate]
 // names it as missing.
 const Unknown = -1
+
+// Limits of what facts may say, so that nothing is ever asked of memory or arithmetic because a
+// file said so. Published vocabularies have up to 2^18 tokens and canvases up to 2^20
+// positions; a row of MaxColumns is 64 MB of float32.
+const (
+	MaxColumns = 1 << 24
+	MaxLength  = 1 << 20
+	// MaxRows bounds the values of the rows of one call, positions times columns over all of its
+	// canvases: 32 GB of float32.
+	MaxRows = 1 << 33
+	// maxParameters is that of a network of 2^42 bytes.
+	maxParameters = 1 << 40
+	// maxText bounds a text, in bytes.
+	maxText = 200
+)
+
+// digestForm is that of a digest.
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // Facts describes a network. All ids and counts are in tokens.
 type Facts struct {
@@ -76,6 +100,17 @@ type Facts struct {
 	Digest string `json:"digest,omitempty"`
 }
 
+// Digested returns "sha256:…" of all facts in force but the name, in their JSON form: two runs
+// with the same value had the same network, used in the same way, whatever it was called.
+func (f Facts) Digested() string {
+	f.Schema, f.Name = Schema, ""
+	f.Padding = slices.Compact(slices.Sorted(slices.Values(f.Padding)))
+	// Marshalling numbers, texts and a list of numbers cannot fail.
+	data, _ := json.Marshal(f)
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
 // Excluded returns the columns that never get probability, ascending: MASK,
 // where it has a column, and the padding rows.
 func (f Facts) Excluded() []int {
@@ -87,6 +122,21 @@ func (f Facts) Excluded() []int {
 	return slices.Compact(x)
 }
 
+// Plain makes a name of any text: on one line, of at most 200 bytes.
+func Plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	for len(s) > maxText {
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+	}
+	return s
+}
+
 // Validate reports every inconsistency at once.
 func (f Facts) Validate() error {
 	var errs []error
@@ -94,20 +144,34 @@ func (f Facts) Validate() error {
 	switch {
 	case f.Columns == Unknown:
 		add("columns is missing: the length of a row of logits")
-	case f.Columns < 1:
-		add("columns is %d: must be at least 1", f.Columns)
+	case f.Columns < 1 || f.Columns > MaxColumns:
+		add("columns is %d: must be in 1..%d", f.Columns, MaxColumns)
 	}
 	switch {
 	case f.MaskID == Unknown:
 		add("mask_id is missing: the id of MASK")
-	case f.MaskID < 0 || f.MaskID > f.Columns:
+	case f.Columns >= 1 && f.Columns <= MaxColumns && (f.MaskID < 0 || f.MaskID > f.Columns):
 		add("mask_id is %d: must be in 0..%d", f.MaskID, f.Columns)
 	}
 	switch {
 	case f.Length == Unknown:
 		add("length is missing: the greatest canvas length")
-	case f.Length < 1:
-		add("length is %d: must be at least 1", f.Length)
+	case f.Length < 1 || f.Length > MaxLength:
+		add("length is %d: must be in 1..%d", f.Length, MaxLength)
+	}
+	if len(f.Padding) > MaxColumns {
+		add("padding lists %d columns: at most %d", len(f.Padding), MaxColumns)
+	}
+	if f.Parameters < 0 || f.Parameters > maxParameters {
+		add("parameters is %d: must be in 0..%d", f.Parameters, int64(maxParameters))
+	}
+	for _, t := range []struct{ key, text string }{{"name", f.Name}, {"family", f.Family}, {"dtype", f.Dtype}} {
+		if t.text != Plain(t.text) {
+			add("%s is %.50q: must be at most %d bytes of text on one line", t.key, t.text, maxText)
+		}
+	}
+	if f.Digest != "" && !digestForm.MatchString(f.Digest) {
+		add("digest is %.80q: must be sha256: and 64 hexadecimal digits", f.Digest)
 	}
 	for _, p := range f.Padding {
 		if p < 0 || p >= f.Columns {

@@ -33,6 +33,36 @@ func TestExcluded(t *testing.T) {
 	}
 }
 
+// TestDigested: every fact but the name counts, also one that is left out of the JSON form
+// where it is zero; the order of the padding does not.
+func TestDigested(t *testing.T) {
+	base := valid()
+	base.Padding = []int{5, 6}
+	same := base
+	same.Name, same.Padding = "other", []int{6, 5, 5}
+	if got, want := same.Digested(), base.Digested(); got != want || !strings.HasPrefix(got, "sha256:") || len(got) != 71 {
+		t.Errorf("%s of the same facts, %s before", got, want)
+	}
+	if !slices.Equal(same.Padding, []int{6, 5, 5}) {
+		t.Error("the facts were changed")
+	}
+	seen := map[string]string{base.Digested(): "nothing"}
+	for name, change := range map[string]func(*Facts){
+		"family": func(f *Facts) { f.Family = "radd" }, "columns": func(f *Facts) { f.Columns++ }, "mask": func(f *Facts) { f.MaskID-- },
+		"padding": func(f *Facts) { f.Padding = []int{5} }, "length": func(f *Facts) { f.Length++ }, "fixed": func(f *Facts) { f.FixedLength = true },
+		"time": func(f *Facts) { f.TimeConditioned = true }, "output": func(f *Facts) { f.Output = LogScore }, "scale": func(f *Facts) { f.ScaleBySigma = true },
+		"shift": func(f *Facts) { f.Shift = true }, "noise": func(f *Facts) { f.Noise = "cosine" }, "parameters": func(f *Facts) { f.Parameters = 3 },
+		"dtype": func(f *Facts) { f.Dtype = "F16" }, "digest": func(f *Facts) { f.Digest = "sha256:0" },
+	} {
+		f := base
+		change(&f)
+		if other, twice := seen[f.Digested()]; twice {
+			t.Errorf("a change of %s has the digest of a change of %s", name, other)
+		}
+		seen[f.Digested()] = name
+	}
+}
+
 func TestApply(t *testing.T) {
 	sidecar := filepath.Join(t.TempDir(), "facts.json")
 	if err := os.WriteFile(sidecar, []byte(`{"schema":"mdmgen.model/1","name":"n","length":9,"padding":[5,6]}`), 0o644); err != nil {
@@ -62,6 +92,17 @@ func TestApplyRefuses(t *testing.T) {
 		{"mask_id", "9", "mask_id is 9"},
 		{"mask_id", "-1", "mask_id is missing"},
 		{"length", "0", "length is 0"},
+		{"length", "1048577", "must be in 1..1048576"},
+		{"length", "9223372036854775807", "must be in 1..1048576"},
+		{"columns", "9000000000000000000", "must be in 1..16777216"},
+		{"columns", "-9000000000000000000", "must be in 1..16777216"},
+		{"columns", "16777217", "must be in 1..16777216"},
+		{"columns", "9e18", "columns must be a whole number"},
+		{"columns", "99999999999999999999", "columns must be a whole number"},
+		{"mask_id", "9223372036854775807", "mask_id is"},
+		{"padding", "[9223372036854775807]", "padding column"},
+		{"name", "a\x1b[2Jb", "name is"},
+		{"name", strings.Repeat("n", 300), "at most 200 bytes"},
 		{"columns", "1.5", "columns"},
 		{"columns", `3,"mask_id":2`, "columns"},
 		{"output", "probabilities", "output"},
@@ -112,13 +153,21 @@ func TestSidecarRefused(t *testing.T) {
 
 // FuzzDecode requires that what is accepted can be written and read again.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{`{}`, `{"mask_id":3}`, `{"schema":"mdmgen.model/1","padding":[1]}`, `{"length":1e400}`, `null`, `[]`, "{"} {
+	for _, s := range []string{`{}`, `{"mask_id":3}`, `{"schema":"mdmgen.model/1","padding":[1]}`, `{"length":1e400}`, `null`, `[]`, "{",
+		`{"columns":9000000000000000000,"mask_id":0,"length":1}`, `{"columns":16777216,"length":1048576}`, `{"padding":[-9223372036854775808,9223372036854775807]}`,
+		`{"parameters":-1}`, `{"digest":"sha256:x"}`, `{"name":"\u001b[2J"}`, `{"length":9223372036854775807}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got := valid()
-		if got.Decode(data) == nil && got.Schema != Schema {
+		if got.Decode(data) != nil {
+			return
+		}
+		if got.Schema != Schema {
 			t.Errorf("schema %q was accepted", got.Schema)
+		}
+		if got.Validate() == nil && (got.Columns > MaxColumns || got.Length > MaxLength || got.MaskID > got.Columns || len(got.Excluded()) >= got.Columns) {
+			t.Errorf("%+v was accepted", got)
 		}
 	})
 }

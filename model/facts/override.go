@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
+
+	"mdmgen/internal/plainfile"
 )
 
 // maxSidecar bounds a sidecar file, which is a handful of fields.
@@ -19,9 +20,13 @@ const maxSidecar = 1 << 20
 // Decode reads the JSON form of facts over f: fields that the JSON does not name
 // keep f's value. Unknown fields and a foreign schema are errors.
 func (f *Facts) Decode(data []byte) error {
+	if len(data) > maxSidecar {
+		return fmt.Errorf("model facts: %d bytes: must be at most %d", len(data), maxSidecar)
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	g := *f
+	g.Padding = slices.Clone(f.Padding) // a list is decoded over the one that is there
 	if err := d.Decode(&g); err != nil {
 		return fmt.Errorf("model facts: %s", jsonReason(err))
 	}
@@ -54,10 +59,12 @@ func jsonReason(err error) string {
 
 // Apply returns f changed by a sidecar file (where its path is not "") and then
 // by single fields, and validated. The keys of override are the JSON names;
-// values are JSON or, where the field is a string, plain text.
+// values are JSON or, where the field is a string, plain text. The digest stays: it is of
+// what is read, whatever a sidecar says. A sidecar may be a pipe.
 func Apply(f Facts, sidecar string, override map[string]string) (Facts, error) {
+	digest := f.Digest
 	if sidecar != "" {
-		data, err := readSidecar(sidecar)
+		data, err := plainfile.Named(sidecar, maxSidecar)
 		if err != nil {
 			return f, fmt.Errorf("sidecar %s: %w", sidecar, err)
 		}
@@ -65,6 +72,7 @@ func Apply(f Facts, sidecar string, override map[string]string) (Facts, error) {
 			return f, fmt.Errorf("sidecar %s: %w", sidecar, err)
 		}
 	}
+	f.Digest = digest
 	for _, key := range slices.Sorted(maps.Keys(override)) {
 		if !Known(key) {
 			return f, fmt.Errorf("fact %s: unknown, or not one that can be changed", key)
@@ -116,28 +124,4 @@ func Known(key string) bool {
 		}
 	}
 	return false
-}
-
-// readSidecar reads a small file. What has no end, such as a device, is not one.
-func readSidecar(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, errors.Unwrap(err)
-	}
-	if info.IsDir() {
-		return nil, errors.New("not a small JSON file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, errors.Unwrap(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSidecar+1))
-	if err != nil {
-		return nil, errors.Unwrap(err)
-	}
-	if len(data) > maxSidecar {
-		return nil, errors.New("not a small JSON file")
-	}
-	return data, nil
 }

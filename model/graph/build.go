@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -77,15 +78,15 @@ const inPlaceFrom = 1 << 12
 // to in the checkpoint's own file where there are many of them; the file must stay where it is for as long as
 // the runtime holds the model, and the checkpoint may be closed. All other
 // weights are widened into the model's bytes: up to 2 GB as float32, beyond
-// that use [Write].
-func Build(c *checkpoint.Checkpoint, o Options) (Model, error) {
+// that use [Write]. The checkpoint's digest, where it must be read, ends with ctx.
+func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, error) {
 	dir := ""
 	if o.Weights == InPlace || o.Weights == Auto && Size(c) >= inPlaceTotal {
 		if dir = externalDir(c); dir == "" && o.Weights == InPlace {
 			return Model{}, fmt.Errorf("graph: %s: its weights cannot be read in place: they are %s, or not all in files of one folder", c.Name(), c.Dtype())
 		}
 	}
-	b, f, err := network(c, o, dir == "")
+	b, f, err := network(ctx, c, o, dir == "")
 	if err != nil {
 		return Model{}, err
 	}
@@ -114,8 +115,8 @@ func CanRefer(c *checkpoint.Checkpoint) bool { return externalDir(c) != "" }
 
 // network builds the graph; scaled says that its weights will be written out,
 // so that constants may be multiplied into them.
-func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
-	f, err := c.Facts()
+func network(ctx context.Context, c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
+	f, err := c.Facts(ctx)
 	if err != nil {
 		return nil, f, err
 	}

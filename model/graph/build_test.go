@@ -3,6 +3,7 @@ package graph
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -33,7 +34,7 @@ func TestContract(t *testing.T) {
 			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 151}}},
 	} {
 		ck := published(t, c.name)
-		m, err := Build(ck, Options{Outlet: c.outlet})
+		m, err := Build(t.Context(), ck, Options{Outlet: c.outlet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,7 @@ func TestContract(t *testing.T) {
 		if err := json.Unmarshal([]byte(s.Metadata()[Key]), &got); err != nil {
 			t.Fatal(err)
 		}
-		want, err := ck.Facts()
+		want, err := ck.Facts(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +65,7 @@ func TestPlacement(t *testing.T) {
 	c := published(t, "mdlm")
 	bytesOf := func(c *checkpoint.Checkpoint, o Options) (Model, int64) {
 		t.Helper()
-		m, err := Build(c, o)
+		m, err := Build(t.Context(), c, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,7 @@ func TestPlacement(t *testing.T) {
 		{"F16 weights", opened(t, reftest.Data(t, "fairytale"))},
 		{"weights in memory", inMemory(t, folder(t, reftest.Data(t, "reference", "checkpoints", "mdlm")))},
 	} {
-		if _, err := Build(f.c, Options{Weights: InPlace}); err == nil || !strings.Contains(err.Error(), "cannot be read in place") {
+		if _, err := Build(t.Context(), f.c, Options{Weights: InPlace}); err == nil || !strings.Contains(err.Error(), "cannot be read in place") {
 			t.Errorf("%s in place: error is %v", f.name, err)
 		}
 		if CanRefer(f.c) {
@@ -114,7 +115,12 @@ func TestInPlaceAddresses(t *testing.T) {
 	b := f["model.safetensors"].Data
 	n := int(b[0]) | int(b[1])<<8
 	shifted := slices.Concat([]byte{byte(n + 1), byte((n + 1) >> 8)}, b[2:8+n], []byte(" "), b[8+n:])
-	dir, blobs := t.TempDir(), t.TempDir()
+	// As a hub keeps them.
+	hub := t.TempDir()
+	dir, blobs := filepath.Join(hub, "snapshots", "89ab"), filepath.Join(hub, "blobs")
+	if err := errors.Join(os.MkdirAll(dir, 0o777), os.Mkdir(blobs, 0o777)); err != nil {
+		t.Fatal(err)
+	}
 	write := func(path string, data []byte) {
 		t.Helper()
 		if err := os.WriteFile(path, data, 0o666); err != nil {
@@ -134,7 +140,7 @@ func TestInPlaceAddresses(t *testing.T) {
 		t.Skip(err)
 	}
 	c := opened(t, dir)
-	m, err := Build(c, Options{Weights: InPlace})
+	m, err := Build(t.Context(), c, Options{Weights: InPlace})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +175,7 @@ func TestSourceWritesScaledRows(t *testing.T) {
 func BenchmarkBuild(b *testing.B) {
 	c := opened(b, reftest.Data(b, "fairytale"))
 	for b.Loop() {
-		if _, err := Build(c, Options{}); err != nil {
+		if _, err := Build(b.Context(), c, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -76,7 +76,7 @@ func TestGoldenLogits(t *testing.T) {
 		cases := goldenCases(t, name)
 		c := published(t, name)
 		dir := filepath.Join(t.TempDir(), "converted")
-		if err := Write(c, dir); err != nil {
+		if err := Write(t.Context(), c, dir); err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range []struct {

@@ -78,7 +78,7 @@ func TestSharingMovesNothing(t *testing.T) {
 		{`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":24,"n_blocks":2,"n_heads":2}}`, "Unique_1", 90001},
 	} {
 		c := inMemory(t, checkpointtest.Folder(v.config, "", checkpoint.F32, 5))
-		m, err := Build(c, Options{})
+		m, err := Build(t.Context(), c, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

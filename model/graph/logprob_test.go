@@ -64,7 +64,7 @@ func TestLogProbabilities(t *testing.T) {
 		// A chunk holds 64 of its positions: one, one that is full, two, three, four.
 		{"90,000 tokens", large, []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 32}, {1, 65, 65}, {5, 20, 26}, {3, 65, 65}}},
 	} {
-		f, err := v.c.Facts()
+		f, err := v.c.Facts(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 func TestWriteLogProbabilities(t *testing.T) {
 	c := published(t, "mdlm-timecond")
 	dir := filepath.Join(t.TempDir(), "converted")
-	if err := Write(c, dir); err != nil {
+	if err := Write(t.Context(), c, dir); err != nil {
 		t.Fatal(err)
 	}
 	one := call{rows: 1, ids: []int64{112, 3, 112}, positions: []int64{0, 2}, sigma: []float32{0.7}}

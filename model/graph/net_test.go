@@ -32,7 +32,7 @@ func session(t testing.TB, src ort.Source) *ort.Session {
 
 func built(t testing.TB, c *checkpoint.Checkpoint, o Options) *ort.Session {
 	t.Helper()
-	m, err := Build(c, o)
+	m, err := Build(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)
 	}

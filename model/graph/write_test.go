@@ -2,15 +2,20 @@ package graph
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"mdmgen/internal/lockfile"
 	"mdmgen/internal/reftest"
+	"mdmgen/internal/stamp"
+	"mdmgen/model/checkpoint"
 	"mdmgen/model/ort"
 )
 
@@ -31,14 +36,14 @@ func TestWrite(t *testing.T) {
 	c := opened(t, reftest.Data(t, "fairytale"))
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "fairytale-onnx")
-	want := []string{"config.json", LogProbFile, ModelFile, DataFile, "tokenizer.json"}
-	// Into a new folder, over what was written before, and into an empty one.
+	want := []string{"config.json", LogProbFile, ManifestFile, ModelFile, DataFile, "tokenizer.json"}
+	// Into a new folder and into an empty one, never over what is there.
 	empty := filepath.Join(parent, "empty")
 	if err := os.Mkdir(empty, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, to := range []string{dir, dir, empty} {
-		if err := Write(c, to); err != nil {
+	for _, to := range []string{dir, empty} {
+		if err := Write(t.Context(), c, to); err != nil {
 			t.Fatal(err)
 		}
 		if got := list(t, to); !slices.Equal(got, want) {
@@ -47,6 +52,12 @@ func TestWrite(t *testing.T) {
 	}
 	if got := list(t, parent); !slices.Equal(got, []string{"empty", "fairytale-onnx"}) {
 		t.Errorf("beside the folders: %v", got)
+	}
+	if err := Write(t.Context(), c, dir); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over what is there: %v", err)
+	}
+	if err := CheckAll(t.Context(), stamp.Store{}, dir); err != nil {
+		t.Errorf("what was just written: %v", err)
 	}
 	info, err := os.Stat(filepath.Join(dir, DataFile))
 	if err != nil {
@@ -69,47 +80,188 @@ func TestWrite(t *testing.T) {
 
 func TestWriteRefuses(t *testing.T) {
 	c := published(t, "mdlm")
-	for _, v := range []struct {
-		name string
-		file map[string]string
-		want string
-	}{
-		{"a foreign folder", map[string]string{"thesis.tex": "x"}, `the folder holds "thesis.tex"`},
-		{"a checkpoint", map[string]string{"config.json": "{}", "model.safetensors": "x"}, `the folder holds "model.safetensors"`},
-		{"a config alone", map[string]string{"config.json": "{}"}, "and no model.onnx"},
-		{"another program's model", map[string]string{ModelFile: "\x08\x08\x12\x07pytorch"}, "of another program"},
-		{"an empty model", map[string]string{ModelFile: ""}, "of another program"},
-	} {
+	for name, file := range map[string]string{"a foreign folder": "thesis.tex", "a checkpoint": "config.json", "a model": ModelFile} {
 		dir := t.TempDir()
-		for name, text := range v.file {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
 		}
-		err := Write(c, dir)
-		if err == nil || !strings.Contains(err.Error(), v.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error is %v, want one line with %q", v.name, err, v.want)
+		err := Write(t.Context(), c, dir)
+		if !errors.Is(err, fs.ErrExist) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error is %v, want one line", name, err)
 		}
-		if got := list(t, dir); len(got) != len(v.file) {
-			t.Errorf("%s: the folder now holds %v", v.name, got)
+		if got := list(t, dir); !slices.Equal(got, []string{file}) {
+			t.Errorf("%s: the folder now holds %v", name, got)
 		}
 	}
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
+	parent := t.TempDir()
+	file, link := filepath.Join(parent, "file"), filepath.Join(parent, "link")
+	if err := errors.Join(os.WriteFile(file, nil, 0o666), os.Symlink(t.TempDir(), link)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(c, file); err == nil || !strings.Contains(err.Error(), "not a folder") {
-		t.Errorf("a file: error is %v", err)
+	for _, at := range []string{file, link} {
+		if err := Write(t.Context(), c, at); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: error is %v", at, err)
+		}
 	}
-	err := Write(c, filepath.Join(t.TempDir(), "none", "model"))
+	if got := list(t, parent); !slices.Equal(got, []string{"file", "link"}) {
+		t.Errorf("beside them: %v", got)
+	}
+	err := Write(t.Context(), c, filepath.Join(t.TempDir(), "none", "model"))
 	if !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "partial") {
 		t.Errorf("no folder above: error is %v", err)
 	}
 }
 
+// TestWriteAtOnce: of many that write one folder one does, the others say so, and the folder
+// is whole: it is of one checkpoint.
+func TestWriteAtOnce(t *testing.T) {
+	cs := []*checkpoint.Checkpoint{published(t, "mdlm"), published(t, "radd")}
+	for range 20 {
+		parent := t.TempDir()
+		dir := filepath.Join(parent, "out")
+		var wait sync.WaitGroup
+		errs := make([]error, 6)
+		for i := range errs {
+			wait.Go(func() { errs[i] = Write(t.Context(), cs[i%2], dir) })
+		}
+		wait.Wait()
+		written := 0
+		for i, err := range errs {
+			if err == nil {
+				written++
+				if err := CheckAll(t.Context(), stamp.Store{}, dir); err != nil {
+					t.Errorf("the folder is not whole: %v", err)
+				}
+				d, err := ort.Describe(ort.Source{Path: filepath.Join(dir, ModelFile)})
+				if want := cs[i%2].Config.Family; err != nil || d.Metadata["family"] != want {
+					t.Errorf("it is of %q, want %q (%v)", d.Metadata["family"], want, err)
+				}
+			} else if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "another program is writing it") && !errors.Is(err, fs.ErrExist) {
+				t.Errorf("a loser says %v", err)
+			}
+		}
+		if got := list(t, parent); written != 1 || !slices.Equal(got, []string{"out"}) {
+			t.Fatalf("%d of %d wrote; beside it: %v", written, len(errs), got)
+		}
+	}
+}
+
+// TestWriteStops: a write ends with its context wherever it is, and leaves nothing.
+func TestWriteStops(t *testing.T) {
+	c := opened(t, reftest.Data(t, "fairytale"))
+	for _, after := range []int{1, 2, 5, 12, 19} {
+		parent := t.TempDir()
+		ctx := &ending{Context: t.Context(), looks: after}
+		if err := Write(ctx, c, filepath.Join(parent, "out")); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("after %d looks: %v", after, err)
+		}
+		if got := list(t, parent); len(got) != 0 {
+			t.Errorf("after %d looks the folder holds %v", after, got)
+		}
+	}
+}
+
+// ending is a context that ends when it is asked for the nth time.
+type ending struct {
+	context.Context
+	looks int
+}
+
+func (e *ending) Err() error {
+	if e.looks--; e.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestSweep: what killed programs left goes, what one that is alive writes stays, and so does
+// what only looks like it.
+func TestSweep(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "out")
+	left := dir + partialSuffix + "0123456789abcdef"
+	alive := filepath.Join(parent, "alive")
+	keep := []string{alive + lockSuffix, alive + partialSuffix + "0123456789abcdef", dir + ".partial-results", filepath.Join(parent, "other")}
+	for _, d := range append(keep[1:], left) {
+		if err := os.Mkdir(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(dir+lockSuffix, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	l, err := lockfile.Try(keep[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Release()
+	want := []string{"alive" + lockSuffix, "alive" + partialSuffix + "0123456789abcdef", "other", "out", "out.partial-results"}
+	if err := Write(t.Context(), published(t, "mdlm"), dir); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(want)
+	if got := list(t, parent); !slices.Equal(got, want) {
+		t.Errorf("after a write: %v, want %v", got, want)
+	}
+	if err := errors.Join(os.Mkdir(left, 0o777), os.WriteFile(filepath.Join(parent, "old.lock"), nil, 0o666), Sweep(parent)); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, parent); !slices.Equal(got, want) {
+		t.Errorf("after a sweep: %v, want %v", got, want)
+	}
+}
+
+// TestCheck names the file that is not as it was written.
+func TestCheck(t *testing.T) {
+	c := published(t, "mdlm")
+	for name, v := range map[string]struct {
+		change func(dir string) error
+		want   string
+	}{
+		"weights":     {func(dir string) error { return flip(filepath.Join(dir, DataFile), 5000) }, DataFile + ": it was changed"},
+		"graph":       {func(dir string) error { return flip(filepath.Join(dir, ModelFile), 9) }, ModelFile + ": it was changed"},
+		"shorter":     {func(dir string) error { return os.Truncate(filepath.Join(dir, DataFile), 4096) }, "it has 4096 bytes"},
+		"missing":     {func(dir string) error { return os.Remove(filepath.Join(dir, LogProbFile)) }, LogProbFile + ": it is missing"},
+		"no manifest": {func(dir string) error { return os.Remove(filepath.Join(dir, ManifestFile)) }, ManifestFile + ": it is missing"},
+		"manifest":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, ManifestFile), []byte("{"), 0o666) }, "the JSON ends too early"},
+		"schema":      {func(dir string) error { return os.WriteFile(filepath.Join(dir, ManifestFile), []byte("{}"), 0o666) }, "schema is"},
+		"link": {func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, DataFile)), os.Symlink("/dev/zero", filepath.Join(dir, DataFile)))
+		}, "leads out of the folder"},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := errors.Join(Write(t.Context(), c, dir), v.change(dir)); err != nil {
+			t.Fatal(err)
+		}
+		err := CheckAll(t.Context(), stamp.Store{}, dir)
+		var damaged *DamagedError
+		if !errors.As(err, &damaged) || !strings.Contains(err.Error(), v.want) {
+			t.Errorf("%s: %v, want %q", name, err, v.want)
+		}
+	}
+}
+
+// flip changes a byte of a file and gives it its times back.
+func flip(path string, at int64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var b [1]byte
+	_, err = f.ReadAt(b[:], at)
+	b[0] ^= 1
+	_, werr := f.WriteAt(b[:], at)
+	return errors.Join(err, werr, os.Chtimes(path, info.ModTime(), info.ModTime()))
+}
+
 // A disk that is full in the middle leaves an error, whatever was being written.
 func TestModelWriterStopsAtErrors(t *testing.T) {
-	b, f, err := network(published(t, "mdlm"), Options{}, true)
+	b, f, err := network(t.Context(), published(t, "mdlm"), Options{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mdmgen/internal/stamp"
 )
 
 // CacheDir returns the folder of everything that mdmgen keeps between runs:
@@ -32,6 +34,15 @@ func runtimeDir() (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, "runtime"), nil
+}
+
+// Stamps returns the store of digests that the cache keeps; with full set every file is read again.
+func Stamps(full bool) stamp.Store {
+	dir, err := CacheDir()
+	if err != nil {
+		return stamp.Store{Full: full}
+	}
+	return stamp.Store{Dir: filepath.Join(dir, "stamps"), Full: full}
 }
 
 // folderBytes returns the size of all files under a folder, in bytes; what

@@ -2,9 +2,11 @@ package ort
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -35,6 +37,14 @@ type childTask struct {
 	Config   Config
 	Diagnose bool
 	Again    string
+	// Dial reaches for the network itself, for a test of the test.
+	Dial bool
+	// Under is a program, with arguments, that runs the child.
+	Under []string `json:"-"`
+	// Program is a copy of this binary to run instead of it.
+	Program string `json:"-"`
+	// In is the child's working folder.
+	In string `json:"-"`
 }
 
 func TestMain(m *testing.M) {
@@ -53,6 +63,11 @@ func TestMain(m *testing.M) {
 
 func (c childTask) do() (r childReport) {
 	c.Config.Log = func(line string) { r.Log = append(r.Log, line) }
+	if c.Dial {
+		if conn, err := net.Dial("udp", "127.0.0.1:9"); err == nil {
+			conn.Close()
+		}
+	}
 	if c.Diagnose {
 		d := Diagnose(c.Config)
 		r.Report, r.Live = &d, live.Load()
@@ -92,11 +107,12 @@ func child(t *testing.T, task childTask, environ ...string) childReport {
 		Config   any
 		Diagnose bool
 		Again    string
+		Dial     bool
 	}{struct {
 		Library, Device string
 		Offline         bool
 		Threads         int
-	}{task.Config.Library, task.Config.Device, task.Config.Offline, task.Config.Threads}, task.Diagnose, task.Again})
+	}{task.Config.Library, task.Config.Device, task.Config.Offline, task.Config.Threads}, task.Diagnose, task.Again, task.Dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +120,9 @@ func child(t *testing.T, task childTask, environ ...string) childReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), exe)
+	command := append(slices.Clone(task.Under), cmp.Or(task.Program, exe))
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Dir = task.In
 	drop := append([]string{"MDMGEN_RUNTIME=", "MDMGEN_OFFLINE=", "VIRTUAL_ENV=", "CONDA_PREFIX="}, environ...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		key, _, _ := strings.Cut(kv, "=")

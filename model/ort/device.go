@@ -77,8 +77,12 @@ func missingCUDA(l Library) error {
 		path = target
 	}
 	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
-		if _, err := os.Stat(filepath.Join(filepath.Dir(path), name)); err != nil {
+		beside := filepath.Join(filepath.Dir(path), name)
+		if _, err := os.Stat(beside); err != nil {
 			return fmt.Errorf(noCUDA+": %s is not beside it", name)
+		}
+		if err := trusted(beside); err != nil {
+			return fmt.Errorf(noCUDA+" that can be used: %w", err)
 		}
 	}
 	return nil

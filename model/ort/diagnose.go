@@ -15,12 +15,16 @@ type Report struct {
 	Library string `json:"library"`
 	Version string `json:"version"`
 	Source  string `json:"source"`
+	// SHA256 is the digest of a library of the cache, which was read for it and is a
+	// published one; "" for others.
+	SHA256 string `json:"sha256,omitempty"`
 	// Candidates are the libraries that the search met, up to the one that it
 	// took, each with the reason against it.
 	Candidates []Candidate `json:"candidates"`
 	// Providers are the devices that the library can run on.
 	Providers []string `json:"providers"`
-	// Threads is the number of threads that one operator would use.
+	// Threads is the number of threads that one operator would use, at most that of
+	// the CPUs.
 	Threads int `json:"threads"`
 	// CacheDir is mdmgen's cache and CacheBytes its size in bytes.
 	CacheDir   string `json:"cache_dir"`
@@ -40,6 +44,7 @@ type Report struct {
 // Diagnose looks for the runtime as [Open] does and loads it for a moment. It
 // fetches nothing and takes a few seconds at most.
 func Diagnose(cfg Config) Report {
+	cfg.VerifyDigest = true
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	r := Report{Threads: cfg.threads(), Offline: cfg.isOffline(), Candidates: []Candidate{}, Providers: []string{}, Problems: []string{}}
@@ -70,6 +75,9 @@ func Diagnose(cfg Config) Report {
 	if library.Path == "" {
 		_, have, err := fetchPlan(cfg, tried)
 		problem(err)
+		if c := damaged(tried); c != nil && err == nil {
+			problem(fmt.Errorf("onnx runtime: %s: %s: the next run fetches it again", c.Path, c.Reason))
+		}
 		if len(have) > 0 {
 			r.Fetch = have[0].name
 			r.Usable = err == nil && writable
@@ -77,6 +85,7 @@ func Diagnose(cfg Config) Report {
 		return r
 	}
 	r.Library, r.Version, r.Source = library.Path, library.Version, library.Source
+	r.SHA256 = library.SHA256
 	r.Providers = providers(library)
 	err = release()
 	problem(err)

@@ -19,6 +19,20 @@
 // the cache; Config.Offline or MDMGEN_OFFLINE forbids that. A runtime that is
 // missing, or lacks the wished device, is a [*MissingError].
 //
+// A library is code that runs with the user's rights, so none is loaded that
+// others could have put there, pointed at or not: the file, its folder and all
+// folders above, once links are followed, must belong to the user or to root and
+// be writable by nobody else, but for folders above with the sticky bit, such as
+// /tmp. A group counts as others unless it is root's or the one of the user's own
+// name. On Windows, whose files have access lists, this is not checked. The
+// interpreter that is asked for its packages, and the package clients, run isolated,
+// in a folder that others cannot write to and with few variables. A library of the
+// cache is loaded only if its SHA-256 is that of the published one; [Stamps]
+// remember it as long as the file is unchanged. A damaged one is fetched again.
+//
+// The runtime's telemetry is switched off before the library is loaded: it
+// connects to nobody and leaves no files.
+//
 // A process has one runtime environment: it begins with the first session, all
 // sessions share it, and it ends with the last one. The library cannot change
 // while a session is open.

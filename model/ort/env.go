@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -54,7 +55,7 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 		}
 		return beginEnvironment(l)
 	}
-	found, tried, err := find(ctx, cfg, begin)
+	found, tried, err := find(ctx, cfg, begin, accept == nil)
 	if err != nil {
 		return Library{}, tried, err
 	}
@@ -81,7 +82,7 @@ func acquire(ctx context.Context, cfg Config, accept func(Library) error, mayFet
 func acquireSame(ctx context.Context, cfg Config, accept func(Library) error) (Library, []Candidate, error) {
 	l := env.library
 	if path, _ := cfg.named(); path != "" {
-		other, tried, err := find(ctx, cfg, nil)
+		other, tried, err := find(ctx, cfg, nil, false)
 		if err != nil {
 			return Library{}, tried, err
 		}
@@ -110,10 +111,25 @@ func samePath(a, b string) bool {
 	return a == b
 }
 
-// beginEnvironment loads a library. After an error nothing may be asked of the
-// binding but to try again.
+// noTelemetry is the variable that keeps the runtime from beginning its
+// telemetry. The call that switches it off comes too late: loading the library
+// already leaves a device's number, a store of events and a log in the user's
+// folders, and opens connections.
+const noTelemetry = "ORT_DISABLE_TELEMETRY"
+
+// beginEnvironment loads a library; nothing else does. After an error nothing may
+// be asked of the binding but to try again.
 func beginEnvironment(l Library) error {
-	onnx.SetSharedLibraryPath(l.Path)
+	// In a program with C code this also sets the variable that C sees.
+	if err := os.Setenv(noTelemetry, "1"); err != nil {
+		return fmt.Errorf("it does not switch telemetry off: %w", err)
+	}
+	// What was examined is what links lead to.
+	path, err := filepath.EvalSymlinks(l.Path)
+	if err != nil {
+		return fmt.Errorf("it does not load: %w", cause(err))
+	}
+	onnx.SetSharedLibraryPath(path)
 	if err := onnx.InitializeEnvironment(onnx.WithLogLevelFatal()); err != nil {
 		if errors.Unwrap(err) != nil {
 			err = errors.Unwrap(err)

@@ -25,15 +25,17 @@ type client struct {
 	// sum is the archive's SHA-256; pattern its name.
 	sum, pattern string
 	extract      func(archive string, b build, to string) error
+	// library is the SHA-256 of the library in the archive.
+	library string
 }
 
 // clients returns the clients that the search path has, best first: a wheel is
 // a fifth of the npm package, which holds all systems.
 func clients(b build) []client {
 	var found []client
-	pip := client{name: "pip", sum: b.wheel, pattern: "onnxruntime-*.whl", extract: extractWheel}
+	pip := client{name: "pip", sum: b.wheel, pattern: "onnxruntime-*.whl", extract: extractWheel, library: b.wheelLibrary}
 	for _, python := range pythons() {
-		pip.commands = append(pip.commands, []string{python, "-m", "pip", "download",
+		pip.commands = append(pip.commands, []string{python, "-I", "-c", runPip, "download",
 			"--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--only-binary=:all:",
 			"--python-version", "3.12", "--implementation", "cp", "--platform", b.platform,
 			"onnxruntime==" + Version})
@@ -42,8 +44,8 @@ func clients(b build) []client {
 		found = append(found, pip)
 	}
 	if npm, err := exec.LookPath("npm"); err == nil {
-		found = append(found, client{name: "npm", sum: npmSum, pattern: "onnxruntime-node-*.tgz", extract: extractNode,
-			commands: [][]string{{npm, "pack", "--silent", "--ignore-scripts", "onnxruntime-node@" + Version}}})
+		found = append(found, client{name: "npm", sum: npmSum, pattern: "onnxruntime-node-*.tgz", extract: extractNode, library: b.nodeLibrary,
+			commands: [][]string{{npm, npmHere, "pack", "--silent", "--ignore-scripts", "onnxruntime-node@" + Version}}})
 	}
 	return found
 }
@@ -55,8 +57,8 @@ const slowFetch = 2 * time.Second
 // at a time does so; another that waited takes what the first one left. No
 // half-written file ever has the library's name.
 //
-// tried is what the search met and could not use: a library of the cache among
-// it is replaced.
+// tried is what the search met and could not use. A library of the cache that is not
+// as it was fetched is replaced.
 func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error) {
 	b, have, err := fetchPlan(cfg, tried)
 	if err != nil {
@@ -69,7 +71,10 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("onnx runtime: cache folder: %w", err)
 	}
-	lock := flock.New(filepath.Join(root, ".lock"))
+	if err := trusted(root); err != nil {
+		return nil, fmt.Errorf("onnx runtime: cache folder: %w, or set MDMGEN_CACHE to one", err)
+	}
+	lock := flock.New(filepath.Join(root, lockName))
 	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -78,9 +83,9 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 	}
 	defer lock.Close()
 	final := filepath.Join(root, b.folder(), b.libraryName())
-	broken := slices.ContainsFunc(tried, func(c Candidate) bool { return c.Path == final })
-	if c := examine(final, "cache"); c.Reason == "" && !broken {
-		return &c.Library, nil
+	now := cfg.examine(ctx, final, sourceCache)
+	if now.Reason == "" {
+		return &now.Library, nil
 	}
 	sweep(root)
 
@@ -101,9 +106,13 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 			continue
 		}
 		if cfg.Log != nil {
-			cfg.Log(fmt.Sprintf("fetched ONNX Runtime %s with %s (%s) into %s", Version, c.name, humanize.Bytes(uint64(size)), final))
+			instead := ""
+			if now.damaged {
+				instead = ", in place of a damaged one"
+			}
+			cfg.Log(fmt.Sprintf("fetched ONNX Runtime %s with %s (%s) into %s%s", Version, c.name, humanize.Bytes(uint64(size)), final, instead))
 		}
-		return &Library{Path: final, Version: Version, Source: "fetched"}, nil
+		return &Library{Path: final, Version: Version, Source: "fetched", SHA256: c.library}, nil
 	}
 	return nil, &MissingError{What: noneFound(tried) + ", and fetching version " + Version + " failed", Err: errors.Join(failures...), Do: threeWays}
 }
@@ -118,6 +127,9 @@ func fetchPlan(cfg Config, tried []Candidate) (build, []client, error) {
 		return b, nil, err
 	case !hasGlibc():
 		return b, nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
+	case cfg.isOffline() && damaged(tried) != nil:
+		c := damaged(tried)
+		return b, nil, &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
 	case cfg.isOffline():
 		return b, nil, &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
 	}
@@ -126,6 +138,14 @@ func fetchPlan(cfg Config, tried []Candidate) (build, []client, error) {
 		return b, nil, &MissingError{What: none + ", and neither Python's pip nor npm is here to fetch one", Do: threeWays}
 	}
 	return b, have, nil
+}
+
+// damaged returns the first library that is no longer what was fetched.
+func damaged(tried []Candidate) *Candidate {
+	if i := slices.IndexFunc(tried, func(c Candidate) bool { return c.damaged }); i >= 0 {
+		return &tried[i]
+	}
+	return nil
 }
 
 // noneFound says that the search failed, with its first reason.
@@ -148,12 +168,15 @@ func (c client) bring(ctx context.Context, b build, root, final string) (int64, 
 	if err != nil {
 		return 0, err
 	}
-	size, err := checkSum(ctx, archive, c.sum)
+	size, err := checkSum(ctx, "the archive", archive, c.sum)
 	if err != nil {
 		return 0, err
 	}
 	out := filepath.Join(tmp, "library")
 	if err := c.extract(archive, b, out); err != nil {
+		return 0, err
+	}
+	if _, err := checkSum(ctx, "the library in the archive", out, c.library); err != nil {
 		return 0, err
 	}
 	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
@@ -170,9 +193,9 @@ func (c client) bring(ctx context.Context, b build, root, final string) (int64, 
 func (c client) download(ctx context.Context, dir string) (string, error) {
 	var failures []error
 	for _, command := range c.commands {
-		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-		cmd.Dir = dir
-		cmd.WaitDelay = 2 * time.Second
+		cmd := helper(ctx, dir, command...)
+		// What a killed client leaves is swept with the folder.
+		cmd.Env = append(cmd.Env, "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir)
 		out, err := cmd.CombinedOutput()
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -203,6 +226,22 @@ func complaint(out string, err error) string {
 		return oneLine(last)
 	}
 	return err.Error()
+}
+
+// lockName is the file in the cache whose lock a fetch holds.
+const lockName = ".lock"
+
+// sweepLater removes what a killed process left, unless a fetch goes on.
+func sweepLater(root string) {
+	if left, _ := fsGlob(root, ".fetch-*"); len(left) == 0 || trusted(root) != nil {
+		return
+	}
+	lock := flock.New(filepath.Join(root, lockName))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return
+	}
+	defer lock.Close()
+	sweep(root)
 }
 
 // sweep removes what a killed process left. The lock is held.

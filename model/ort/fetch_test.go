@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -43,9 +42,9 @@ func fakeMachine(t *testing.T, scripts map[string]string) string {
 	return cache
 }
 
-// pinned replaces the table by one with the archive's hash for the time of a
-// test.
-func pinned(t *testing.T, wheel, node string) build {
+// pinned replaces the table by one with the hashes of the archives and of the
+// library in them for the time of a test.
+func pinned(t *testing.T, wheel, node string, library []byte) build {
 	t.Helper()
 	sum := func(path string) string {
 		data, err := os.ReadFile(path)
@@ -57,6 +56,9 @@ func pinned(t *testing.T, wheel, node string) build {
 	}
 	b, _ := buildFor(runtime.GOOS, runtime.GOARCH)
 	b.wheel = sum(wheel)
+	h := sha256.Sum256(library)
+	b.wheelLibrary = hex.EncodeToString(h[:])
+	b.nodeLibrary = b.wheelLibrary
 	oldBuilds, oldSum := builds, npmSum
 	builds, npmSum = []build{b}, sum(node)
 	t.Cleanup(func() { builds, npmSum = oldBuilds, oldSum })
@@ -115,7 +117,7 @@ func writeNode(t *testing.T, entry string) string {
 // deliver is a client that answers its command with a file. The search asks an
 // interpreter with -c, which is no download.
 func deliver(archive string) string {
-	return fmt.Sprintf("[ \"$1\" = -c ] && exit 0\n/bin/cp '%s' .", archive)
+	return fmt.Sprintf("case \"$*\" in *find_spec*) exit 0;; esac\n/bin/cp '%s' .", archive)
 }
 
 // left returns all files in a cache but the lock.
@@ -155,7 +157,7 @@ func TestFetch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cache := fakeMachine(t, tt.scripts)
-			pinned(t, wheel, node)
+			pinned(t, wheel, node, []byte(libraryBytes))
 			var log []string
 			l, err := fetch(t.Context(), Config{Log: func(s string) { log = append(log, s) }}, nil)
 			if err != nil {
@@ -202,7 +204,7 @@ func TestFetchFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			cache := fakeMachine(t, tt.scripts)
 			if tt.pin != "" {
-				pinned(t, tt.pin, tt.pin)
+				pinned(t, tt.pin, tt.pin, []byte(libraryBytes))
 			}
 			_, err := fetch(t.Context(), Config{}, nil)
 			var missing *MissingError
@@ -249,64 +251,9 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// TestFetchOnce lets several fetch at once: one does, the others take what it
-// left. What stands for the library must pass the probe then.
-func TestFetchOnce(t *testing.T) {
-	lib := theLibrary(t)
-	data, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
-	if err != nil {
-		t.Skip(err)
-	}
-	wheel := filepath.Join(t.TempDir(), "onnxruntime-1.30.0-test.whl")
-	f, err := os.Create(wheel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z := zip.NewWriter(f)
-	w, err := z.CreateHeader(&zip.FileHeader{Name: b.library, Method: zip.Store})
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> \"$MDMGEN_CACHE/count\""})
-	pinned(t, wheel, wheel)
-	var wait sync.WaitGroup
-	for range 4 {
-		wait.Go(func() {
-			l, err := fetch(t.Context(), Config{}, nil)
-			if err != nil || probeFails(l.Path) {
-				t.Errorf("fetch: %+v, %v", l, err)
-			}
-		})
-	}
-	wait.Wait()
-	if count, err := os.ReadFile(filepath.Join(cache, "count")); err != nil || string(count) != "once\n" {
-		t.Errorf("the client ran %q, %v", count, err)
-	}
-	// A library of the cache that did not load is replaced.
-	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
-	if _, err := fetch(t.Context(), Config{}, []Candidate{{Library: Library{Path: path}, Reason: "it does not load"}}); err != nil {
-		t.Error(err)
-	}
-	if count, _ := os.ReadFile(filepath.Join(cache, "count")); string(count) != "once\nonce\n" {
-		t.Errorf("a broken library was not fetched again: %q", count)
-	}
-}
-
-func probeFails(path string) bool {
-	_, err := probe(path)
-	return err != nil
-}
-
 // TestFetchCancelled ends the client, and a wait for another process.
 func TestFetchCancelled(t *testing.T) {
-	cache := fakeMachine(t, map[string]string{"python3": "[ \"$1\" = -c ] && exit 0\necho half > onnxruntime-1.whl\nexec /bin/sleep 30"})
+	cache := fakeMachine(t, map[string]string{"python3": "echo half > onnxruntime-1.whl\nexec /bin/sleep 30"})
 	var log []string
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -317,24 +264,6 @@ func TestFetchCancelled(t *testing.T) {
 	}
 	if got := left(t, cache); len(got) != 0 || len(log) != 0 {
 		t.Errorf("files %v, log %q", got, log)
-	}
-}
-
-// TestSweep removes what a killed process left.
-func TestSweep(t *testing.T) {
-	cache := fakeMachine(t, map[string]string{"npm": "exit 1"})
-	old := filepath.Join(cache, "runtime", ".fetch-1234", "half.whl")
-	if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(old, []byte("half"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fetch(t.Context(), Config{}, nil); err == nil {
-		t.Fatal("a client that fails fetched")
-	}
-	if got := left(t, cache); len(got) != 0 {
-		t.Errorf("files were left: %v", got)
 	}
 }
 

@@ -2,15 +2,12 @@ package ort
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
-	"time"
 )
 
 // A Library is an ONNX Runtime library on this machine.
@@ -20,6 +17,9 @@ type Library struct {
 	// Source says where it was found: "--runtime", "MDMGEN_RUNTIME", "beside the
 	// executable", "cache", "python package", "system", "fetched".
 	Source string `json:"source"`
+	// SHA256 is the digest of a library of the cache, which is a published one; "" for
+	// others.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // A Candidate is a library that the search met.
@@ -27,6 +27,9 @@ type Candidate struct {
 	Library
 	// Reason says why it cannot be used; empty if it can.
 	Reason string `json:"reason,omitempty"`
+	// damaged says that a fetch put the library there, and that it is no longer what
+	// was fetched.
+	damaged bool
 }
 
 // A place is a step of the search. Folders are asked for when the step is
@@ -36,10 +39,13 @@ type place struct {
 	folders func(ctx context.Context) []string
 }
 
+// sourceCache is the [Library]'s Source of what a fetch has left.
+const sourceCache = "cache"
+
 // places are the steps of the search where nothing points at a library.
 var places = []place{
 	{"beside the executable", func(context.Context) []string { return besideExecutable() }},
-	{"cache", func(context.Context) []string { return cacheFolders() }},
+	{sourceCache, func(context.Context) []string { return cacheFolders() }},
 	{"python package", pythonFolders},
 	{"system", func(context.Context) []string { return systemFolders() }},
 }
@@ -55,10 +61,11 @@ func (c Config) named() (path, source string) {
 // find returns the library that a configuration means and accept takes, and all
 // candidates up to it. A library that was pointed at is taken or refused with a
 // [*MissingError]; a search that finds nothing returns no library and no error.
-// accept may be nil; it says why a library cannot be used.
-func find(ctx context.Context, cfg Config, accept func(Library) error) (*Library, []Candidate, error) {
+// accept may be nil; it says why a library cannot be used. With renew a damaged
+// library of the cache ends the search, since a fetch makes it again.
+func find(ctx context.Context, cfg Config, accept func(Library) error, renew bool) (*Library, []Candidate, error) {
 	if path, source := cfg.named(); path != "" {
-		return findNamed(path, source, accept)
+		return cfg.findNamed(ctx, path, source, accept)
 	}
 	var all []Candidate
 	for _, p := range places {
@@ -66,10 +73,13 @@ func find(ctx context.Context, cfg Config, accept func(Library) error) (*Library
 			return nil, all, err
 		}
 		for _, dir := range p.folders(ctx) {
-			found, tried := findIn(dir, p.source, accept)
+			found, tried := cfg.findIn(ctx, dir, p.source, accept)
 			all = append(all, tried...)
 			if found != nil {
 				return found, all, nil
+			}
+			if renew && damaged(tried) != nil {
+				return nil, all, nil
 			}
 		}
 	}
@@ -77,7 +87,7 @@ func find(ctx context.Context, cfg Config, accept func(Library) error) (*Library
 }
 
 // findNamed resolves --runtime: a library, or a folder that holds one.
-func findNamed(path, source string, accept func(Library) error) (*Library, []Candidate, error) {
+func (c Config) findNamed(ctx context.Context, path, source string, accept func(Library) error) (*Library, []Candidate, error) {
 	refuse := func(reason string) error {
 		return &MissingError{What: fmt.Sprintf("%s %s: %s", source, path, reason),
 			Do: "point it at the library or folder of ONNX Runtime " + MinVersion + " or newer"}
@@ -90,15 +100,15 @@ func findNamed(path, source string, accept func(Library) error) (*Library, []Can
 		path = abs
 	}
 	if !info.IsDir() {
-		c := examine(path, source)
-		if !c.take(accept) {
-			return nil, []Candidate{c}, refuse(c.Reason)
+		one := c.examine(ctx, path, source)
+		if !one.take(accept) {
+			return nil, []Candidate{one}, refuse(one.Reason)
 		}
-		return &c.Library, []Candidate{c}, nil
+		return &one.Library, []Candidate{one}, nil
 	}
 	var all []Candidate
 	for _, sub := range insideFolders {
-		found, tried := findIn(filepath.Join(path, sub), source, accept)
+		found, tried := c.findIn(ctx, filepath.Join(path, sub), source, accept)
 		all = append(all, tried...)
 		if found != nil {
 			return found, all, nil
@@ -124,7 +134,7 @@ func nugetName() string {
 }
 
 // findIn returns the newest usable library in a folder, and all that are there.
-func findIn(dir, source string, accept func(Library) error) (*Library, []Candidate) {
+func (c Config) findIn(ctx context.Context, dir, source string, accept func(Library) error) (*Library, []Candidate) {
 	// A folder's own name may hold a bracket, so that only the names in it are
 	// matched.
 	entries, err := os.ReadDir(dir)
@@ -143,7 +153,7 @@ func findIn(dir, source string, accept func(Library) error) (*Library, []Candida
 			continue
 		}
 		seen[target] = true
-		tried = append(tried, examine(path, source))
+		tried = append(tried, c.examine(ctx, path, source))
 	}
 	slices.SortStableFunc(tried, func(a, b Candidate) int { return compareVersions(b.Version, a.Version) })
 	for i := range tried {
@@ -161,18 +171,25 @@ func isLibraryName(name string) bool {
 	})
 }
 
-// examine probes one file.
-func examine(path, source string) Candidate {
-	c := Candidate{Library: Library{Path: path, Source: source}}
-	version, err := probe(path)
-	c.Version = version
+// examine judges one file without loading it: who can write to it, what it is,
+// and in the cache whether it is what was fetched.
+func (c Config) examine(ctx context.Context, path, source string) Candidate {
+	one := Candidate{Library: Library{Path: path, Source: source}}
+	err := trusted(path)
+	if err == nil && source == sourceCache {
+		one.SHA256, err = publishedSum(ctx, path, Stamps(c.VerifyDigest))
+		one.damaged = errors.Is(err, errDamaged)
+	}
 	if err == nil {
-		err = usable(version)
+		one.Version, err = probe(path)
+	}
+	if err == nil {
+		err = usable(one.Version)
 	}
 	if err != nil {
-		c.Reason = oneLine(err.Error())
+		one.Reason = oneLine(err.Error())
 	}
-	return c
+	return one
 }
 
 // take asks accept for a candidate against which nothing speaks yet.
@@ -202,78 +219,12 @@ func cacheFolders() []string {
 	if err != nil {
 		return nil
 	}
+	sweepLater(dir)
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
 		return nil
 	}
 	return []string{filepath.Join(dir, b.folder())}
-}
-
-// pythonFolders returns the folder of the onnxruntime package of the active
-// Python environment: the one that a shell has activated, else that of the
-// first python3 that runs. The interpreter only looks where the package is;
-// importing it would take a second.
-func pythonFolders(ctx context.Context) []string {
-	var dirs []string
-	for _, key := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		env := os.Getenv(key)
-		if env == "" {
-			continue
-		}
-		site := filepath.Join("lib", "python3*", "site-packages")
-		if runtime.GOOS == "windows" {
-			site = filepath.Join("Lib", "site-packages")
-		}
-		found, _ := fsGlob(env, filepath.ToSlash(filepath.Join(site, "onnxruntime", "capi")))
-		dirs = append(dirs, found...)
-	}
-	if len(dirs) > 0 {
-		return dirs
-	}
-	const ask = `import importlib.util as u
-s = u.find_spec("onnxruntime")
-print("\n".join(s.submodule_search_locations) if s and s.submodule_search_locations else "")`
-	for _, python := range pythons() {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		cmd := exec.CommandContext(ctx, python, "-c", ask)
-		cmd.WaitDelay = time.Second
-		// The working folder may hold a folder onnxruntime that is no package.
-		cmd.Dir = os.TempDir()
-		out, err := cmd.Output()
-		cancel()
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(out)) {
-			if line = strings.TrimSpace(line); line != "" {
-				dirs = append(dirs, filepath.Join(line, "capi"))
-			}
-		}
-		break
-	}
-	return dirs
-}
-
-// fsGlob matches a pattern below a folder whose own name is taken as it is.
-func fsGlob(dir, pattern string) ([]string, error) {
-	found, err := fs.Glob(os.DirFS(dir), pattern)
-	for i := range found {
-		found[i] = filepath.Join(dir, filepath.FromSlash(found[i]))
-	}
-	return found, err
-}
-
-// pythons returns the interpreters that the search path has.
-func pythons() []string {
-	var found []string
-	for _, name := range []string{"python3", "python"} {
-		// One that a relative entry of the path finds is left alone, as package exec
-		// advises.
-		if path, err := exec.LookPath(name); err == nil {
-			found = append(found, path)
-		}
-	}
-	return found
 }
 
 // systemFolders returns the folders that the loader of this system searches.

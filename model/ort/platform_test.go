@@ -23,10 +23,16 @@ func TestBuilds(t *testing.T) {
 		t.Errorf("npm: %q is no hash", npmSum)
 	}
 	for _, b := range builds {
-		if !isHash(b.wheel) || seen[b.wheel] || seen[b.folder()] {
-			t.Errorf("%s/%s: %q is no hash, or twice there", b.goos, b.goarch, b.wheel)
+		for _, sum := range []string{b.wheel, b.wheelLibrary, b.nodeLibrary} {
+			if !isHash(sum) || seen[sum] {
+				t.Errorf("%s/%s: %q is no hash, or twice there", b.goos, b.goarch, sum)
+			}
+			seen[sum] = true
 		}
-		seen[b.wheel], seen[b.folder()] = true, true
+		if seen[b.folder()] {
+			t.Errorf("%s/%s: twice there", b.goos, b.goarch)
+		}
+		seen[b.folder()] = true
 		if !strings.HasPrefix(b.library, "onnxruntime/capi/") || !strings.HasPrefix(b.node, "package/bin/napi-v6/") {
 			t.Errorf("%s/%s: paths %s and %s", b.goos, b.goarch, b.library, b.node)
 		}

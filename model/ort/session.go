@@ -54,6 +54,7 @@ func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.tellThreads()
 	s := &Session{info: info, library: library, threads: cfg.threads()}
 	if err := s.open(src, cfg, device); err != nil {
 		var missing *MissingError

@@ -56,6 +56,9 @@ func (s *slot) set(input bool, io IO, t *Tensor) error {
 	if err := t.checkShape(io); err != nil {
 		return err
 	}
+	if !input && t.empty() {
+		return fmt.Errorf("shape %v: an output without elements cannot be asked for", t.Shape)
+	}
 	if err := s.free(); err != nil {
 		return err
 	}

@@ -3,11 +3,14 @@ package ort
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/edsrzf/mmap-go"
+
+	"mdmgen/internal/plainfile"
 )
 
 // Config says which runtime to use, and how. The zero value is the CPU, all of
@@ -19,22 +22,37 @@ type Config struct {
 	// Offline forbids fetching, as MDMGEN_OFFLINE=1 does.
 	Offline bool
 	// Threads is the number of threads that one operator may use; 0 means all
-	// CPUs that the process may use.
+	// CPUs that the process may use, and so does any number above that, which a
+	// notice tells. [Session.Threads] is what is used.
 	Threads int
 	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" takes the
 	// first CUDA device if the runtime has its provider and the network opens on
 	// it, else the CPU; [Session.Provider] tells which.
 	Device string
+	// VerifyDigest reads every file again whose digest is remembered.
+	VerifyDigest bool
 	// Log gets one-line notices, such as what was fetched. It may be nil.
 	Log func(string)
 }
 
 // threads returns the number of threads that the configuration means.
 func (c Config) threads() int {
+	cpus := min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
 	if c.Threads > 0 {
-		return c.Threads
+		return min(c.Threads, cpus)
 	}
-	return min(runtime.NumCPU(), runtime.GOMAXPROCS(0))
+	return cpus
+}
+
+// toldThreads says that the notice of too many threads was given: a process
+// opens several sessions of one configuration.
+var toldThreads atomic.Bool
+
+// tellThreads gives the notice of more threads than CPUs, once.
+func (c Config) tellThreads() {
+	if used := c.threads(); c.Threads > used && c.Log != nil && toldThreads.CompareAndSwap(false, true) {
+		c.Log(fmt.Sprintf("%d threads are asked for, but the program may use %s: using %d", c.Threads, english.Plural(used, "CPU", ""), used))
+	}
 }
 
 // A Source is a network in ONNX form: a file, or its bytes.
@@ -96,24 +114,36 @@ func (src Source) read() (name string, info modelInfo, err error) {
 
 // readModelFile maps the file, so that the weights in it are not read twice.
 func readModelFile(path string) (modelInfo, error) {
-	f, err := os.Open(path)
+	var info modelInfo
+	err := mapped(path, func(data []byte) (err error) {
+		info, err = readModel(data)
+		return err
+	})
+	return info, err
+}
+
+// mapped calls f with the content of a file, which is mapped until f returns.
+func mapped(path string, f func([]byte) error) error {
+	file, err := plainfile.Open(path)
+	if errors.Is(err, plainfile.ErrNotRegular) {
+		return errNoModel
+	}
 	if err != nil {
-		return modelInfo{}, cause(err)
+		return cause(err)
 	}
-	defer f.Close()
-	stat, err := f.Stat()
+	defer file.Close()
+	stat, err := file.Stat()
 	if err != nil {
-		return modelInfo{}, cause(err)
+		return cause(err)
 	}
-	if !stat.Mode().IsRegular() || stat.Size() == 0 {
-		return modelInfo{}, errNoModel
+	if stat.Size() == 0 {
+		return errNoModel
 	}
-	data, err := mmap.Map(f, mmap.RDONLY, 0)
+	data, err := mmap.Map(file, mmap.RDONLY, 0)
 	if err != nil {
-		return modelInfo{}, fmt.Errorf("map the file: %w", err)
+		return fmt.Errorf("map the file: %w", err)
 	}
-	info, err := readModel(data)
-	return info, errors.Join(err, data.Unmap())
+	return errors.Join(f(data), data.Unmap())
 }
 
 func names(ios []IO) []string {

@@ -15,9 +15,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
@@ -44,25 +44,18 @@ type World struct {
 	out    []float32
 }
 
-// Open reads a world file.
+// Open reads a world file, which must be a regular one.
 func Open(path string) (*World, error) {
-	info, err := os.Stat(path)
+	data, err := plainfile.Read(path, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("world: %w", err)
-	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("world: %s: %d bytes: a world file has at most %d", path, info.Size(), maxFile)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("world: %w", err)
+		return nil, fmt.Errorf("world: %s: %w", path, err)
 	}
 	w, err := Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("world: %s: %w", path, err)
 	}
 	if w.facts.Name == "" {
-		w.facts.Name = filepath.Base(path)
+		w.facts.Name = facts.Plain(filepath.Base(path))
 	}
 	return w, nil
 }

@@ -267,6 +267,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(strings.Replace(tiny, "time_mixture", "time_free", 1)))
 	f.Add([]byte(`{"schema":"mdm-laws-world/1","d":1,"V":1,"mu_kind":"time_free","mu0":[[null],[[1]]]}`))
 	f.Add([]byte(`{"schema":"mdm-laws-world/1","d":20,"V":1e6}`))
+	f.Add([]byte(`{"schema":"mdm-laws-world/1","d":9e18,"V":9223372036854775807}`))
+	f.Add([]byte(`{"schema":"mdm-laws-world/1","d":1,"V":4194304,"mask":9e18,"S":-9e18,"mu_kind":"time_free","mu0":[]}`))
 	f.Add([]byte(strings.Replace(tiny, `"note":[1,{}]`, `"fhs":{"law":[0.5,0.5]},"grids":[{"id":"a","N":1,"forward_times":[null,0],"masked_fractions":[1,0]}],"laws":[{"grid":"a"}]`, 1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w, err := world.Parse(data)

@@ -1,0 +1,34 @@
+package likelihood
+
+import (
+	"testing"
+
+	"mdmgen/model"
+)
+
+// TestNothingWanted has asks that want no row: they make no call, alone or beside
+// one that wants one. A network takes no call without a wanted position.
+func TestNothingWanted(t *testing.T) {
+	rows, outlet := outlets(t, "fairytale", model.Options{})
+	target := Whole([]int{11, 12, 13})
+	nothing := Ask{Target: &target, Masked: []int{0, 1, 2}}
+	something := Ask{Target: &target, Masked: []int{0, 1, 2}, Wanted: []int{1}, LogMu: make([]float64, 1)}
+	for name, e := range map[string]*Evaluator{"rows": rows, "log-probabilities": outlet} {
+		for _, tt := range []struct {
+			asks  []Ask
+			calls int
+		}{{nil, 0}, {[]Ask{nothing, nothing}, 0}, {[]Ask{nothing, something, nothing}, 1}} {
+			before := e.Totals()
+			if err := e.Eval(t.Context(), tt.asks); err != nil {
+				t.Fatal(err)
+			}
+			after := e.Totals()
+			if calls, positions := after.Calls-before.Calls, after.Positions-before.Positions; calls != tt.calls || positions != tt.calls {
+				t.Errorf("%s, %d asks: %d calls for %d positions, want %d", name, len(tt.asks), calls, positions, tt.calls)
+			}
+		}
+	}
+	if err := rows.Check(Target{IDs: []int{1, 2}}); err == nil {
+		t.Error("a target without a free position is taken")
+	}
+}

@@ -1,0 +1,252 @@
+// Package journal keeps what a long run has finished in a file, so that a run that was
+// ended goes on where it was, to the same bits.
+//
+// A journal is JSON lines: a header, which is all that decides the results, then a record a
+// line. Every line ends with a checksum of itself and of all lines before it:
+//
+//	{"schema":"mdmgen.score-resume/2","seed":7,…,"sum":"0f3a91c4d2b85e67"}
+//	{"window":0,…,"sum":"91c4d2b85e670f3a"}
+//
+// so that a byte that was changed, put in or left out, and a line that was removed, moved or
+// repeated, is found where it stands. A line counts once it has ended: a run that is killed
+// leaves at most one that has not, and the next run cuts it off. Nothing else is ever cut.
+//
+// A Journal belongs to one goroutine.
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"mdmgen/internal/plainfile"
+)
+
+// maxLine bounds a line, in bytes.
+const maxLine = 1 << 28
+
+// RefusedError says that a file is not the journal of the run: another wrote it, or it was
+// changed. The file is as it was.
+type RefusedError struct {
+	Path string
+	// Line counts from 1; 0 where the fault is in no line.
+	Line   int
+	Reason string
+}
+
+func (e *RefusedError) Error() string {
+	if e.Line == 0 {
+		return e.Path + ": " + e.Reason
+	}
+	return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Reason)
+}
+
+// Journal is a file that is open, and this process's alone until Close.
+type Journal struct {
+	path, schema string
+	file         *os.File // nil until Begin makes it
+	in           *bufio.Reader
+	header       json.RawMessage
+	// lines were read or written, and checked, size bytes of them; sum is the last one's.
+	lines int
+	size  int64
+	sum   string
+	// read says that there is no whole line after them.
+	read bool
+}
+
+// Open opens the journal at path, if there is one, and reads its header. schema is
+// NAME/VERSION: the header's "schema". The error is a [RefusedError] where the file is
+// another's, and wraps [ErrInUse] where another process has it open.
+func Open(path, schema string) (*Journal, error) {
+	j := &Journal{path: path, schema: schema}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		j.read = true
+		return j, nil
+	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
+		// A device may have no end, and nothing can be gone on from in a pipe.
+		return nil, j.refuse(0, "is not a regular file")
+	case err == nil:
+		j.file, err = OpenAlone(path, os.O_RDWR, 0)
+	}
+	if err != nil {
+		return nil, j.failed(err)
+	}
+	j.in = bufio.NewReaderSize(j.file, 1<<16)
+	if err := j.readHeader(); err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// readHeader takes the first line.
+func (j *Journal) readHeader() error {
+	if err := j.kind(); err != nil {
+		return err
+	}
+	header, err := j.next()
+	if err != nil {
+		return err
+	}
+	j.header = header
+	return nil
+}
+
+// kind looks at how the file begins: nothing that another program, command or version wrote
+// is ever cut off.
+func (j *Journal) kind() error {
+	const field = `{"schema":"`
+	name, _, _ := strings.Cut(j.schema, "/")
+	begin, err := j.in.Peek(len(field) + len(j.schema) + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return j.failed(err)
+	}
+	want := field + j.schema + `"`
+	switch {
+	case strings.HasPrefix(want, string(begin)): // Whole, or the beginning of a line that has not ended.
+		return nil
+	case bytes.HasPrefix(begin, []byte(field+name+"/")):
+		return j.refuse(1, "another version of mdmgen made this file, which cannot be gone on from: remove it, and run from the beginning")
+	}
+	return j.refuse(1, fmt.Sprintf("is not the header of a file that this command's --resume made (%s): name another file", j.schema))
+}
+
+// next reads and checks a line, and returns its record without the checksum; nil where there
+// is no whole one.
+func (j *Journal) next() (json.RawMessage, error) {
+	if j.read {
+		return nil, nil
+	}
+	var line []byte
+	for {
+		part, err := j.in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+		case errors.Is(err, bufio.ErrBufferFull) && len(line) <= maxLine:
+			continue
+		case errors.Is(err, bufio.ErrBufferFull):
+			return nil, j.refuse(j.lines+1, fmt.Sprintf("the line is longer than %d bytes", maxLine))
+		case errors.Is(err, io.EOF): // A line that was being written when the run ended has no end.
+			j.read = true
+			return nil, nil
+		default:
+			return nil, j.failed(err)
+		}
+		break
+	}
+	record, sum, ok := unseal(j.sum, line[:len(line)-1])
+	if !ok {
+		return nil, j.refuse(j.lines+1, "the line was changed after it was written, or one before it is missing (its checksum does not fit): remove the file, or the lines from this one on")
+	}
+	if !json.Valid(record) {
+		return nil, j.refuse(j.lines+1, "is not JSON")
+	}
+	j.lines, j.size, j.sum = j.lines+1, j.size+int64(len(line)), sum
+	return record, nil
+}
+
+// Header is the header of the file, nil where it has none yet. The checksum is not in it.
+func (j *Journal) Header() json.RawMessage { return j.header }
+
+// Records calls take with each finished record, without its checksum, in the order in which
+// they were written. An error of take is that the record is not one: the file is refused at
+// its line. Records may be called once.
+func (j *Journal) Records(take func(record json.RawMessage) error) error {
+	for {
+		record, err := j.next()
+		if err != nil || record == nil {
+			return err
+		}
+		if err := take(record); err != nil {
+			return j.refuse(j.lines, err.Error())
+		}
+	}
+}
+
+// Begin makes the file ready for more records: it cuts off a line that has not ended, and
+// writes the header of a file that has none. The header must be a struct or map whose JSON
+// begins with the schema. Records that were not read are checked.
+func (j *Journal) Begin(header any) error {
+	if err := j.Records(func(json.RawMessage) error { return nil }); err != nil {
+		return err
+	}
+	if j.file == nil {
+		file, err := OpenAlone(j.path, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return j.failed(err)
+		}
+		j.file = file
+		if info, err := file.Stat(); err != nil || info.Size() > 0 { // since Open
+			return j.failed(errors.Join(err, ErrInUse))
+		}
+	}
+	if err := j.file.Truncate(j.size); err != nil {
+		return j.failed(err)
+	}
+	if j.lines > 0 {
+		return nil
+	}
+	return j.Append(header)
+}
+
+// Append keeps records, which are objects in JSON, and returns when they are on the disk. A
+// line that could not be written whole is taken back.
+func (j *Journal) Append(records ...any) error {
+	var lines []byte
+	sum := j.sum
+	for _, r := range records {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(r); err != nil {
+			return j.failed(err)
+		}
+		var line []byte
+		line, sum = seal(sum, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		lines = append(append(lines, line...), '\n')
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	// At the place, so that what follows a line that was taken back stands where that did.
+	_, err := j.file.WriteAt(lines, j.size)
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		j.file.Truncate(j.size)
+		return j.failed(err)
+	}
+	j.lines, j.size, j.sum = j.lines+len(records), j.size+int64(len(lines)), sum
+	return nil
+}
+
+// Close closes the file, which others can have then. It may be called again, and on nil.
+func (j *Journal) Close() error {
+	if j == nil || j.file == nil {
+		return nil
+	}
+	err := j.file.Close()
+	j.file = nil
+	return j.failed(err)
+}
+
+func (j *Journal) refuse(line int, reason string) error { return &RefusedError{j.path, line, reason} }
+
+// failed names the file before an error.
+func (j *Journal) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", j.path, plainfile.Cause(err))
+}

@@ -1,0 +1,278 @@
+package journal_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/journal"
+)
+
+const schema = "mdmgen.test/2"
+
+type header struct {
+	Schema   string         `json:"schema"`
+	Seed     uint64         `json:"seed"`
+	Settings map[string]any `json:"settings"`
+}
+
+type record struct {
+	Window int     `json:"window"`
+	Nats   float64 `json:"nats"`
+	Text   string  `json:"text"`
+}
+
+func newHeader() header {
+	return header{schema, 7, map[string]any{"draws": 16, "sampler": map[string]any{"steps": 4}}}
+}
+
+// write makes a journal of n records and returns its bytes.
+func write(t testing.TB, path string, n int) []byte {
+	t.Helper()
+	j, err := journal.Open(path, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := errors.Join(j.Agree(newHeader()), j.Begin(newHeader())); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if err := j.Append(record{i, 1 / float64(i+3), "<once>\n"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// read opens a journal and returns its records.
+func read(path string) (out []record, err error) {
+	j, err := journal.Open(path, schema)
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	if err := j.Agree(newHeader()); err != nil {
+		return nil, err
+	}
+	return out, j.Records(func(raw json.RawMessage) error {
+		var r record
+		err := json.Unmarshal(raw, &r)
+		out = append(out, r)
+		return err
+	})
+}
+
+// TestEveryByteCounts changes, takes out and puts in a byte at every place: the file is
+// refused at the very line, or what is left is the beginning of what was written, with a last
+// line that has not ended.
+func TestEveryByteCounts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keep.jsonl")
+	whole := write(t, path, 2)
+	want, err := read(path)
+	if err != nil || len(want) != 2 {
+		t.Fatalf("%v, %v", want, err)
+	}
+	values := []byte{0, '\n', '"', 0xff}
+	tried, cut := 0, 0
+	check := func(what string, at int, edited []byte) {
+		t.Helper()
+		if bytes.Equal(edited, whole) {
+			return
+		}
+		tried++
+		if err := os.WriteFile(path, edited, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := read(path)
+		var refused *journal.RefusedError
+		first := 0 // byte that is another
+		for first < min(len(whole), len(edited)) && whole[first] == edited[first] {
+			first++
+		}
+		switch line := 1 + bytes.Count(whole[:first], []byte("\n")); {
+		case errors.As(err, &refused):
+			if refused.Line != line {
+				t.Errorf("byte %d %s in line %d: %v", at, what, line, err)
+			}
+		case err != nil:
+			t.Errorf("byte %d %s: %v", at, what, err)
+		case edited[len(edited)-1] == '\n' || !slices.Equal(got, want[:len(got)]):
+			t.Errorf("byte %d %s is not found: %q", at, what, edited)
+		default:
+			cut++
+		}
+	}
+	for at := range whole {
+		for _, v := range append(values, whole[at]^1) {
+			check("changed", at, slices.Concat(whole[:at], []byte{v}, whole[at+1:]))
+			check("put in", at, slices.Concat(whole[:at], []byte{v}, whole[at:]))
+		}
+		check("taken out", at, slices.Concat(whole[:at], whole[at+1:]))
+	}
+	for _, v := range values {
+		check("put in", len(whole), slices.Concat(whole, []byte{v}))
+	}
+	t.Logf("%d edits of %d bytes: %d cut off as lines that have not ended, all others refused", tried, len(whole), cut)
+}
+
+// TestLinesCount: lines that are removed, moved, repeated or of another file are found.
+func TestLinesCount(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "keep.jsonl")
+	lines := bytes.SplitAfter(write(t, path, 4), []byte("\n"))
+	for name, c := range map[string]struct {
+		lines []int
+		fault int
+	}{
+		"removed": {[]int{0, 1, 3, 4}, 3}, "moved": {[]int{0, 2, 1, 3, 4}, 2}, "repeated": {[]int{0, 1, 1, 2}, 3}, "no header": {[]int{1, 2}, 1}, "two headers": {[]int{0, 0, 1}, 2},
+	} {
+		var text []byte
+		for _, i := range c.lines {
+			text = append(text, lines[i]...)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := read(path)
+		if want := fmt.Sprintf("%s:%d: ", path, c.fault); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s…", name, err, want)
+		}
+	}
+}
+
+// TestGoOn ends a run after every byte: what had ended is kept, and the file that is gone on
+// with is that of an undisturbed run.
+func TestGoOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keep.jsonl")
+	whole := write(t, path, 4)
+	for size := range len(whole) + 1 {
+		if err := os.WriteFile(path, whole[:size], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		j, err := journal.Open(path, schema)
+		if err != nil {
+			t.Fatalf("after %d bytes: %v", size, err)
+		}
+		n := 0
+		err = errors.Join(j.Agree(newHeader()), j.Records(func(json.RawMessage) error { n++; return nil }), j.Begin(newHeader()))
+		for i := n; i < 4; i++ {
+			err = errors.Join(err, j.Append(record{i, 1 / float64(i+3), "<once>\n"}))
+		}
+		err = errors.Join(err, j.Close())
+		now, rerr := os.ReadFile(path)
+		if err != nil || rerr != nil || !bytes.Equal(now, whole) || n != max(0, bytes.Count(whole[:size], []byte("\n"))-1) {
+			t.Fatalf("after %d bytes: %d records, %v, %v: %q", size, n, err, rerr, now)
+		}
+	}
+}
+
+// TestAgree names what headers have unlike, however deep.
+func TestAgree(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keep.jsonl")
+	write(t, path, 1)
+	j, err := journal.Open(path, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	h := newHeader()
+	h.Seed, h.Settings = 8, map[string]any{"draws": 16, "sampler": map[string]any{"steps": 5}, "limit": 3}
+	err = j.Agree(h)
+	if want := path + ": was made with another limit, sampler.steps, seed: give the same, or remove the file"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestOthersFiles are refused, and stay as they were.
+func TestOthersFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keep.jsonl")
+	for content, want := range map[string]string{
+		"once upon a time\n":                    "is not the header",
+		"once upon a time":                      "is not the header",
+		"{}\n":                                  "is not the header",
+		"\n":                                    "is not the header",
+		`{"schema":"mdmgen.test/1"}` + "\n":     "another version of mdmgen",
+		`{"schema":"mdmgen.test/1`:              "another version of mdmgen",
+		`{"schema":"mdmgen.other/2"}` + "\n":    "mdmgen.test/2",
+		`{"schema":"mdmgen.test/2"}` + "\n":     "checksum",
+		`{"schema":"mdmgen.test/2"}` + "\n{}\n": "checksum",
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := read(path)
+		var refused *journal.RefusedError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", content, err)
+		}
+		if now, err := os.ReadFile(path); err != nil || string(now) != content {
+			t.Errorf("%q was changed to %q", content, now)
+		}
+	}
+	if _, err := journal.Open(filepath.Dir(path), schema); err == nil {
+		t.Error("a folder is opened")
+	}
+}
+
+// TestAlone: a journal is one run's, also where the file was not there when it was opened.
+func TestAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keep.jsonl")
+	first, err := journal.Open(path, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	late, err := journal.Open(path, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	if err := first.Begin(newHeader()); err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Begin(newHeader()); !errors.Is(err, journal.ErrInUse) {
+		t.Errorf("a second run begins: %v", err)
+	}
+	if _, err := journal.Open(path, schema); !errors.Is(err, journal.ErrInUse) {
+		t.Errorf("a second run opens: %v", err)
+	}
+	if err := errors.Join(first.Append(record{}), first.Close(), first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(path); err != nil || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// FuzzOpen gives hostile files to the reader: it refuses them in one line, or takes whole
+// lines of them, and never changes them.
+func FuzzOpen(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "keep.jsonl")
+	f.Add(write(f, path, 2))
+	f.Add([]byte(`{"schema":"mdmgen.test/2","sum":"0123456789abcdef"}` + "\n"))
+	f.Add([]byte(`{"sch`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := read(path)
+		var refused *journal.RefusedError
+		if err != nil && (!errors.As(err, &refused) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%q: %v", data, err)
+		}
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, data) {
+			t.Errorf("%q was changed to %q", data, now)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+// Package lockfile makes a file's name stand for a right that one program at a time has.
+// The file is removed when the right is given back; that of a program that was killed stays
+// and holds nobody up.
+package lockfile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"mdmgen/internal/plainfile"
+)
+
+// ErrHeld says that another program, or another part of this one, has the lock.
+var ErrHeld = errors.New("another program has the lock")
+
+// retry is how often a program asks again for a lock that another has.
+const retry = 100 * time.Millisecond
+
+// Lock is a lock that this program has.
+type Lock struct{ file *flock.Flock }
+
+// Try takes the lock whose file is at path, or fails with [ErrHeld] at once.
+func Try(path string) (*Lock, error) {
+	for {
+		f := flock.New(path)
+		ok, err := f.TryLock()
+		if err != nil {
+			return nil, errors.Join(plainfile.Cause(err), f.Close())
+		}
+		if !ok {
+			return nil, errors.Join(ErrHeld, f.Close())
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(plainfile.Cause(err), f.Close())
+		}
+		if now, err := os.Lstat(path); err == nil && os.SameFile(mine, now) {
+			return &Lock{f}, nil
+		}
+		// Whoever had the lock removed the file between its opening and its locking.
+		if err := f.Close(); err != nil {
+			return nil, plainfile.Cause(err)
+		}
+	}
+}
+
+// Wait takes the lock as soon as nobody else has it, or ends with ctx.
+func Wait(ctx context.Context, path string) (*Lock, error) {
+	tick := time.NewTicker(retry)
+	defer tick.Stop()
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l, err := Try(path)
+		if !errors.Is(err, ErrHeld) {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// Release gives the lock back and removes its file, where the system lets an open file be
+// removed; elsewhere the file stays.
+func (l *Lock) Release() error {
+	_ = os.Remove(l.file.Path())
+	return l.file.Close()
+}

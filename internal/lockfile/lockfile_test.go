@@ -1,0 +1,76 @@
+package lockfile_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mdmgen/internal/lockfile"
+)
+
+// TestAlone: of many that want the lock one at a time has it, although each removes the
+// file, and nothing is left.
+func TestAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	var inside, had atomic.Int32
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for had.Load() < 200 {
+				l, err := lockfile.Try(path)
+				if errors.Is(err, lockfile.ErrHeld) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if inside.Add(1) != 1 {
+					t.Error("two have the lock")
+				}
+				had.Add(1)
+				inside.Add(-1)
+				if err := l.Release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the file is left")
+	}
+}
+
+func TestWait(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	// What a killed program left holds nobody up.
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := lockfile.Wait(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := lockfile.Wait(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("held: %v", err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { _ = l.Release() })
+	again, err := lockfile.Wait(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Release(); err != nil {
+		t.Error(err)
+	}
+	if _, err := lockfile.Try(filepath.Join(t.TempDir(), "none", "x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}

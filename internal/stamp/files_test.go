@@ -1,0 +1,72 @@
+package stamp_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/internal/stamp"
+)
+
+// TestDigest: the work is done once for files that do not change, again for any that does,
+// for another kind and for a full check.
+func TestDigest(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	for _, p := range []string{a, b} {
+		if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := stamp.Store{Dir: filepath.Join(dir, "stamps")}
+	done := 0
+	get := func(s stamp.Store, kind string, paths ...string) {
+		t.Helper()
+		sum, err := s.Digest(t.Context(), kind, paths, func(context.Context) (string, error) {
+			done++
+			return strings.Repeat("ab", 32), nil
+		})
+		if err != nil || sum != strings.Repeat("ab", 32) {
+			t.Fatalf("%q, %v", sum, err)
+		}
+	}
+	get(s, "k", a, b)
+	get(s, "k", a, b) // the files are too young to be remembered
+	if done != 2 {
+		t.Fatalf("young files: done %d times, want 2", done)
+	}
+	time.Sleep(2100 * time.Millisecond)
+	for i, step := range []struct {
+		store stamp.Store
+		kind  string
+		paths []string
+		want  int
+	}{
+		{s, "k", []string{a, b}, 3}, {s, "k", []string{a, b}, 3}, {s, "k", []string{b, a}, 4}, {s, "other", []string{a, b}, 5},
+		{stamp.Store{Dir: s.Dir, Full: true}, "k", []string{a, b}, 6}, {stamp.Store{}, "k", []string{a, b}, 7}, {s, "k", []string{a, b}, 7},
+	} {
+		if get(step.store, step.kind, step.paths...); done != step.want {
+			t.Errorf("step %d: done %d times, want %d", i, done, step.want)
+		}
+	}
+	if err := os.WriteFile(b, []byte("y"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if get(s, "k", a, b); done != 8 {
+		t.Errorf("a changed file: done %d times, want 8", done)
+	}
+	_, err := s.Digest(t.Context(), "k", []string{a, filepath.Join(dir, "none")}, nil)
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	_, err = s.Digest(t.Context(), "new", []string{a}, func(context.Context) (string, error) {
+		return "", errors.Join(os.WriteFile(a, []byte("changed"), 0o600), nil)
+	})
+	if err == nil || !strings.Contains(err.Error(), "changed while it is read") {
+		t.Errorf("a file that is changed meanwhile: %v", err)
+	}
+}

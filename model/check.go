@@ -1,0 +1,107 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mdmgen/internal/stamp"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
+	"mdmgen/model/ort"
+	"mdmgen/model/world"
+)
+
+// Check reads all files that the model of a reference is made of, whatever is remembered of
+// them, and returns its digest. No runtime is needed, and no facts that the files lack.
+func Check(ctx context.Context, ref string, builtins []Builtin) (string, error) {
+	kind, path, err := Resolve(ref, builtins)
+	if err != nil {
+		return "", err
+	}
+	stamps := ort.Stamps(true)
+	switch kind {
+	case KindONNX:
+		return checkONNX(ctx, stamps, ref, path)
+	case KindWorld:
+		w, err := world.Open(path)
+		if err != nil {
+			return "", err
+		}
+		return w.Facts().Digest, nil
+	}
+	c, err := openChecked(ref, path, kind, builtins)
+	if err != nil {
+		return "", err
+	}
+	c.Stamps = stamps
+	sum, err := c.Digest(ctx)
+	return sum, errors.Join(err, c.Close())
+}
+
+func openChecked(ref, path string, kind Kind, builtins []Builtin) (*checkpoint.Checkpoint, error) {
+	if kind == KindCheckpoint {
+		return checkpoint.Open(path)
+	}
+	for _, b := range builtins {
+		if b.Name == ref {
+			return checkpoint.OpenFS(b.FS, b.Name)
+		}
+	}
+	return nil, &MissingError{fmt.Sprintf("model %s: not a built-in name", ref)}
+}
+
+// checkONNX checks an ONNX file, and the one of log-probabilities where this program wrote
+// both.
+func checkONNX(ctx context.Context, stamps stamp.Store, ref, path string) (string, error) {
+	d, err := ort.Describe(ort.Source{Path: path})
+	if err != nil {
+		return "", err
+	}
+	read, own, err := graphFacts(d)
+	if err != nil {
+		return "", fmt.Errorf("model %s: %w", ref, err)
+	}
+	f := read
+	written, err := digestONNX(ctx, path, own, read, &f, stamps)
+	beside := filepath.Join(filepath.Dir(path), graph.LogProbFile)
+	if _, serr := os.Lstat(beside); err == nil && written && serr == nil {
+		_, err = asWritten(ctx, stamps, beside)
+	}
+	if err != nil {
+		return "", err
+	}
+	return f.Digest, nil
+}
+
+// CheckConverted reads all converted weights in the cache, whatever is remembered of them. It
+// returns how many models there are, and what is wrong with those that are not as they were
+// written, each with what to do.
+func CheckConverted(ctx context.Context) (models int, problems []error, err error) {
+	root, err := convertedDir()
+	if err != nil {
+		return 0, nil, err
+	}
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil, nil
+	}
+	for _, e := range entries {
+		dir := filepath.Join(root, e.Name())
+		if !e.IsDir() || graph.Unfinished(e.Name()) {
+			continue
+		}
+		models++
+		err := graph.CheckAll(ctx, ort.Stamps(true), dir)
+		if ctx.Err() != nil {
+			return models, problems, ctx.Err()
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("converted weights %s: %w: they are made again when the model is opened; the folder may be removed", dir, err))
+		}
+	}
+	return models, problems, err
+}

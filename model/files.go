@@ -1,0 +1,110 @@
+package model
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/stamp"
+	"mdmgen/model/graph"
+	"mdmgen/model/ort"
+)
+
+// DataFiles lists the files of external data that an ONNX file names, by the names in its
+// folder that stand there. All are regular files, and in the folder once links are followed, or
+// in the hub's cache that it is in; anything else is refused. The error is a
+// [*MissingError] where one is not there.
+func DataFiles(path string) ([]string, error) {
+	names, err := ort.External(path)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(path)
+	for _, name := range names {
+		real, err := plainfile.Inside(dir, name)
+		if err == nil {
+			var f fs.File
+			if f, err = plainfile.Open(real); err == nil {
+				f.Close()
+			}
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, &MissingError{fmt.Sprintf("model %s: %.200q, which holds its weights, is not beside it", path, name)}
+		case err != nil:
+			return nil, fmt.Errorf("model %s: its external data %.200q: %w", path, name, err)
+		}
+	}
+	return names, nil
+}
+
+// FileDigest is "sha256:" and the SHA-256 of all that is read of an ONNX file: its own where
+// the file holds everything, else that of a list, a line each, of its own and those of the
+// files of external data that it names, with the names. Files that stamps remembers are not
+// read. Reading ends with ctx.
+func FileDigest(ctx context.Context, stamps stamp.Store, path string) (string, error) {
+	names, err := DataFiles(path)
+	if err != nil {
+		return "", err
+	}
+	sum, err := stamps.SHA256(ctx, path)
+	if err != nil {
+		return "", fmt.Errorf("model %s: %w", path, err)
+	}
+	if len(names) == 0 {
+		return "sha256:" + sum, nil
+	}
+	var lines strings.Builder
+	fmt.Fprintln(&lines, sum)
+	for _, name := range names {
+		real, err := plainfile.Inside(filepath.Dir(path), name)
+		if err == nil {
+			sum, err = stamps.SHA256(ctx, real)
+		}
+		if err != nil {
+			return "", fmt.Errorf("model %s: its external data %.200q: %w", path, name, err)
+		}
+		fmt.Fprintf(&lines, "%s %q\n", sum, name)
+	}
+	all := sha256.Sum256([]byte(lines.String()))
+	return "sha256:" + hex.EncodeToString(all[:]), nil
+}
+
+// asWritten says that an ONNX file and its external data are as this program wrote them, so
+// that what the file tells of itself is true of what is read. It is false where there is no
+// manifest that lists the file, and an error where the manifest tells of other files.
+func asWritten(ctx context.Context, stamps stamp.Store, path string) (bool, error) {
+	names, err := DataFiles(path)
+	if err != nil {
+		return false, err
+	}
+	listed, err := graph.Check(ctx, stamps, filepath.Dir(path), append([]string{filepath.Base(path)}, names...)...)
+	var damaged *graph.DamagedError
+	if errors.As(err, &damaged) {
+		return false, fmt.Errorf("model %s: %w: convert the checkpoint again, or remove %s to use the files as they are", filepath.Dir(path), err, graph.ManifestFile)
+	}
+	return listed, err
+}
+
+// besideONNX returns the sidecar of an ONNX file, NAME.mdmgen.json beside
+// NAME.onnx, all links resolved, or "" where there is none.
+func besideONNX(path string) (string, error) {
+	name := strings.TrimSuffix(filepath.Base(path), ".onnx") + ".mdmgen.json"
+	real, err := plainfile.Inside(filepath.Dir(path), name)
+	if err == nil {
+		var f fs.File
+		if f, err = plainfile.Open(real); err == nil {
+			return real, f.Close()
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return "", fmt.Errorf("sidecar %s: %w", name, err)
+}

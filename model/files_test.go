@@ -1,0 +1,258 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/internal/stamp"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
+	"mdmgen/model/graph"
+	"mdmgen/model/ort"
+)
+
+// converted writes a small checkpoint as an ONNX folder.
+func converted(t *testing.T, name string) string {
+	t.Helper()
+	c, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := graph.Write(t.Context(), c, dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// rename gives the external data of a folder another name of the same length, in the graph
+// too, as a graph of another tool would have it.
+func rename(t *testing.T, dir, name string) {
+	t.Helper()
+	if len(name) != len(graph.DataFile) {
+		t.Fatalf("%q is not as long as %q", name, graph.DataFile)
+	}
+	path := filepath.Join(dir, graph.ModelFile)
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, bytes.ReplaceAll(data, []byte(graph.DataFile), []byte(name)), 0o666)
+	}
+	if filepath.IsLocal(name) {
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777), os.Rename(filepath.Join(dir, graph.DataFile), filepath.Join(dir, name)))
+	}
+	if err := errors.Join(err, os.Remove(filepath.Join(dir, graph.ManifestFile))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// flip changes a byte of a file and gives it its times back.
+func flip(t *testing.T, path string, at int) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		data[at] ^= 1
+		err = errors.Join(os.WriteFile(path, data, 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFileDigest: a change of any file that is read is another digest, whatever the
+// weights' file is called.
+func TestFileDigest(t *testing.T) {
+	dir := converted(t, "mdlm")
+	rename(t, dir, "weights.abcdefg")
+	path := filepath.Join(dir, graph.ModelFile)
+	store := stamp.Store{Dir: t.TempDir()}
+	get := func() string {
+		t.Helper()
+		d, err := FileDigest(t.Context(), store, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	whole := get()
+	if again := get(); again != whole || !strings.HasPrefix(whole, "sha256:") || len(whole) != 71 {
+		t.Errorf("%s, then %s", whole, again)
+	}
+	flip(t, filepath.Join(dir, "weights.abcdefg"), 5000)
+	weights := get()
+	flip(t, path, 9)
+	if graph := get(); weights == whole || graph == weights || graph == whole {
+		t.Errorf("%s; weights changed: %s; graph changed: %s", whole, weights, graph)
+	}
+	if _, err := FileDigest(ended(t), stamp.Store{}, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+}
+
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// TestConvertedDigest: a folder that is as it was written has the checkpoint's digest, one
+// that is not is refused, and one without a manifest has a digest of what it holds, whatever
+// its metadata or a sidecar say.
+func TestConvertedDigest(t *testing.T) {
+	ck, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", "mdlm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ck.Close()
+	want, err := ck.Digest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := func(dir string) (string, bool, error) {
+		_, read, f, own, err := readONNX(dir, filepath.Join(dir, graph.ModelFile), Options{})
+		if err != nil || !own {
+			t.Fatal(own, err)
+		}
+		written, err := digestONNX(t.Context(), filepath.Join(dir, graph.ModelFile), own, read, &f, stamp.Store{})
+		return f.Digest, written, err
+	}
+	dir := converted(t, "mdlm")
+	if d, written, err := digest(dir); d != want || !written || err != nil {
+		t.Errorf("as written: %s, %t, %v, want the checkpoint's %s", d, written, err, want)
+	}
+	data := filepath.Join(dir, graph.DataFile)
+	flip(t, data, 5000)
+	_, _, err = digest(dir)
+	for _, part := range []string{dir, graph.DataFile + ": it was changed", "convert the checkpoint again", "remove " + graph.ManifestFile} {
+		if err == nil || !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("changed weights: %v, want a line with %q", err, part)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, graph.ManifestFile)); err != nil {
+		t.Fatal(err)
+	}
+	a, written, err := digest(dir)
+	flip(t, data, 5000)
+	b, _, err2 := digest(dir)
+	if errors.Join(err, err2) != nil || written || a == want || b == want || a == b {
+		t.Errorf("no manifest: %s, then %s (%t, %v, %v), of a checkpoint %s", a, b, written, err, err2, want)
+	}
+	sidecar := filepath.Join(dir, "model.mdmgen.json")
+	if err := os.WriteFile(sidecar, []byte(`{"digest":"`+want+`"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if d, _, err := digest(dir); d != b || err != nil {
+		t.Errorf("a sidecar that tells a digest: %s, %v", d, err)
+	}
+}
+
+// TestCachedDamaged: widened weights that were changed are made again, once, with a notice.
+func TestCachedDamaged(t *testing.T) {
+	t.Setenv("MDMGEN_CACHE", t.TempDir())
+	c, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", "mdlm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	f, err := c.Facts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	get := func() string {
+		t.Helper()
+		said = nil
+		path, err := cached(t.Context(), c, f, ort.Config{Log: func(line string) { said = append(said, line) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := graph.CheckAll(t.Context(), stamp.Store{}, filepath.Dir(path)); err != nil {
+			t.Errorf("it is given as whole: %v", err)
+		}
+		return filepath.Dir(path)
+	}
+	dir := get()
+	for name, damage := range map[string]func() error{
+		"weights":  func() error { flip(t, filepath.Join(dir, graph.DataFile), 5000); return nil },
+		"shorter":  func() error { return os.Truncate(filepath.Join(dir, graph.DataFile), 5000) },
+		"manifest": func() error { return os.Remove(filepath.Join(dir, graph.ManifestFile)) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if get(); len(said) != 1 || !strings.Contains(said[0], "converting them again") {
+			t.Errorf("%s: notices %q", name, said)
+		}
+		if get(); len(said) != 0 {
+			t.Errorf("%s, again: notices %q", name, said)
+		}
+	}
+	// An interrupt while they are checked is not damage.
+	if _, err := cached(ended(t), c, f, ort.Config{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if err := graph.CheckAll(t.Context(), stamp.Store{}, dir); err != nil {
+		t.Errorf("after an interrupt: %v", err)
+	}
+}
+
+// TestDataFiles: external data are regular files of the folder.
+func TestDataFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links and devices are those of Unix")
+	}
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, make([]byte, 1<<20), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, location, link, want string }{
+		{"above the folder", "../outside-file", "", "leads out of the folder"},
+		{"absolute", "/usr/lib/ab.so1", "", "leads out of the folder"},
+		{"through the folder", "x/../../outsi/e", "", "leads out of the folder"},
+		{"a link out", "weights.abcdefg", outside, "leads out of the folder"},
+		{"a device", "weights.abcdefg", "/dev/zero", "leads out of the folder"},
+		{"nothing", "weights.abcdefg", "nowhere", "is not beside it"},
+		{"memory", "*/_ORT_MEM_ADDR", "nowhere", "is not beside it"},
+	} {
+		dir := converted(t, "mdlm")
+		rename(t, dir, c.location)
+		if at := filepath.Join(dir, c.location); c.link != "" {
+			if err := errors.Join(os.Remove(at), os.Symlink(c.link, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := Open(t.Context(), dir, Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want a line with %q", c.name, err, c.want)
+		}
+		var missing *MissingError
+		if errors.As(err, &missing) != (c.link == "nowhere") {
+			t.Errorf("%s: missing is %t", c.name, c.link != "nowhere")
+		}
+	}
+}
+
+// TestCheckRows: what a call would return is bounded before anything is made of it.
+func TestCheckRows(t *testing.T) {
+	f := Facts{Family: "onnx", Columns: facts.MaxColumns, Length: facts.MaxLength}
+	if err := checkRows(f, 1<<20, facts.MaxLength); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("2^64 numbers: %v", err)
+	}
+	if _, _, err := callShape(f, 1, make([]int64, 9), make([]int64, 9), nil); err != nil {
+		t.Error(err)
+	}
+	if err := checkRows(f, 4, 128); err != nil {
+		t.Errorf("2^33 numbers: %v", err)
+	}
+}

@@ -1,0 +1,183 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"mdmgen/internal/lockfile"
+	"mdmgen/internal/plainfile"
+	"mdmgen/model/checkpoint"
+)
+
+const (
+	// partialSuffix and 16 hexadecimal digits follow the folder's name in that of the
+	// folder that is written before it takes its place.
+	partialSuffix = ".partial-"
+	// lockSuffix follows it in the name of the file that a program which writes the folder
+	// has locked.
+	lockSuffix = ".mdmgen-lock"
+)
+
+// unfinished matches the name of a partial folder and finds that of the whole one.
+var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
+
+// Unfinished says that a folder of that name is one that is being written, or was when a
+// program was killed.
+func Unfinished(name string) bool { return unfinished.MatchString(name) }
+
+// Write converts a checkpoint to a folder: ModelFile and LogProbFile, their float32
+// weights in DataFile, the checkpoint's config and tokenizer, and a manifest of all. Weights
+// are streamed; no more than a row of a matrix is in memory. The folder must not exist, or be
+// empty: the error wraps [fs.ErrExist] otherwise. It is there whole or not at all: of several
+// programs that write it at once one does, and the others fail. What programs that
+// were killed left of it is removed. Writing ends with ctx.
+func Write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
+	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, dir) })
+}
+
+// Ensure has the model of a checkpoint in a folder that is nobody's own, such as one of a
+// cache: what is there stays where whole is true, and is removed and written where it is
+// false. It waits for a program that does the same.
+func Ensure(ctx context.Context, c *checkpoint.Checkpoint, dir string, whole func() (bool, error)) error {
+	wait := func(path string) (*lockfile.Lock, error) { return lockfile.Wait(ctx, path) }
+	return locked(dir, wait, func(dir string) error {
+		if ok, err := whole(); ok || err != nil {
+			return err
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("graph: %s cannot be removed: %w", dir, plainfile.Cause(err))
+		}
+		return write(ctx, c, dir)
+	})
+}
+
+// locked calls f with the folder's absolute path while nobody else writes to it.
+func locked(dir string, lock func(string) (*lockfile.Lock, error), f func(dir string) error) (err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("graph: %s: %w", dir, err)
+	}
+	l, err := lock(abs + lockSuffix)
+	switch {
+	case errors.Is(err, lockfile.ErrHeld):
+		return fmt.Errorf("graph: %s: another program is writing it", dir)
+	case err != nil:
+		return fmt.Errorf("graph: %s cannot be made: %w", dir, err)
+	}
+	defer func() { err = errors.Join(err, l.Release()) }()
+	return f(abs)
+}
+
+// write makes the folder, whose lock this program has.
+func write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
+	if err := vacant(dir); err != nil {
+		return fmt.Errorf("graph: %s: %w", dir, err)
+	}
+	if err := sweepPartial(dir); err != nil {
+		return fmt.Errorf("graph: %s: what an earlier run left of it cannot be removed: %w", dir, plainfile.Cause(err))
+	}
+	temp := fmt.Sprintf("%s%s%016x", dir, partialSuffix, rand.Uint64())
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return fmt.Errorf("graph: %s cannot be made: %w", dir, plainfile.Cause(err))
+	}
+	defer os.RemoveAll(temp)
+	err := writeFiles(ctx, c, temp)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("graph: writing %s: %w", dir, plainfile.Cause(err))
+	}
+	// Not every system renames onto an empty folder, and none onto one that is not.
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("graph: %s: %w", dir, errOccupied)
+	}
+	if err := os.Rename(temp, dir); err != nil {
+		return fmt.Errorf("graph: %s cannot be put in place: %w", dir, plainfile.Cause(err))
+	}
+	return nil
+}
+
+// occupied says that the folder is there already; it is a [fs.ErrExist].
+type occupied struct{}
+
+func (occupied) Error() string        { return "it exists already: give an empty or a new folder" }
+func (occupied) Is(target error) bool { return target == fs.ErrExist }
+
+var errOccupied = occupied{}
+
+// vacant returns nil if nothing is at dir, or an empty folder.
+func vacant(dir string) error {
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return plainfile.Cause(err)
+	}
+	if !info.IsDir() {
+		return errOccupied
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return plainfile.Cause(err)
+	}
+	if len(entries) > 0 {
+		return errOccupied
+	}
+	return nil
+}
+
+// sweepPartial removes what programs that were killed left of dir, whose lock this
+// program has.
+func sweepPartial(dir string) error {
+	entries, err := os.ReadDir(filepath.Dir(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if m := unfinished.FindStringSubmatch(e.Name()); m != nil && m[1] == filepath.Base(dir) && e.IsDir() {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(filepath.Dir(dir), e.Name())))
+		}
+	}
+	return err
+}
+
+// Sweep removes what programs that were killed left in a folder that holds nothing but
+// written models, such as one of a cache, and nothing of a program that still writes.
+func Sweep(parent string) error {
+	entries, err := os.ReadDir(parent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	locks := map[string]string{}
+	for _, e := range entries {
+		name := e.Name()
+		// Earlier versions locked NAME.lock.
+		for _, suffix := range []string{lockSuffix, ".lock"} {
+			if filepath.Ext(name) == suffix {
+				locks[name] = name[:len(name)-len(suffix)]
+			}
+		}
+		if m := unfinished.FindStringSubmatch(name); m != nil {
+			locks[m[1]+lockSuffix] = m[1]
+		}
+	}
+	for lock, base := range locks {
+		l, lerr := lockfile.Try(filepath.Join(parent, lock))
+		if errors.Is(lerr, lockfile.ErrHeld) {
+			continue
+		}
+		if lerr == nil {
+			lerr = errors.Join(sweepPartial(filepath.Join(parent, base)), l.Release())
+		}
+		err = errors.Join(err, lerr)
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+//go:build unix
+
+package model
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
+	"mdmgen/model/world"
+	"mdmgen/tokenize"
+)
+
+// TestStrangersFolder: whatever file of a model's folder is a link out of it, a device or a
+// pipe, the folder is refused in a line, at once, and nothing is written.
+func TestStrangersFolder(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(`{"secret":"the words of the secret"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]func(path string) error{
+		"link":   func(path string) error { return os.Symlink(secret, path) },
+		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+	}
+	open := func(dir string) error {
+		m, err := Open(t.Context(), dir, Options{Outlet: LogProbability})
+		if err == nil {
+			err = m.Close()
+		}
+		return err
+	}
+	convert := func(dir string) error {
+		c, err := checkpoint.Open(dir)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		out := dir + "-out"
+		err = graph.Write(t.Context(), c, out)
+		if _, serr := os.Lstat(out); err != nil && serr == nil {
+			t.Errorf("%s is there after %v", out, err)
+		}
+		return err
+	}
+	sharded := func(t *testing.T) string {
+		dir := copied(t)
+		index := `{"weight_map":{"a":"weights-1.safetensors"}}`
+		if err := errors.Join(os.Rename(filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "weights-1.safetensors")),
+			os.WriteFile(filepath.Join(dir, "model.safetensors.index.json"), []byte(index), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	written := func(t *testing.T) string { return converted(t, "mdlm") }
+	laws := func(t *testing.T) string { return t.TempDir() }
+	for _, c := range []struct {
+		file string
+		make func(*testing.T) string
+		use  func(dir string) error
+	}{
+		{"config.json", copied, open}, {"model.safetensors", copied, open},
+		{"model.safetensors.index.json", sharded, open}, {"weights-1.safetensors", sharded, open},
+		{"tokenizer.json", copied, convert}, {"tokenizer_config.json", copied, convert},
+		{"special_tokens_map.json", copied, convert}, {"added_tokens.json", copied, convert}, {"config.json", copied, convert},
+		{graph.ModelFile, written, open}, {graph.DataFile, written, open}, {graph.LogProbFile, written, open},
+		{graph.ManifestFile, written, open}, {"model.mdmgen.json", written, open},
+		{"tokenizer.json", written, func(dir string) error { _, err := tokenize.Open(dir); return err }},
+		{"world.json", laws, func(dir string) error { _, err := world.Open(filepath.Join(dir, "world.json")); return err }},
+	} {
+		for kind, put := range kinds {
+			if c.file == "world.json" && kind == "link" {
+				continue // A world is named by itself, and a link of that name is the user's.
+			}
+			dir := c.make(t)
+			path := filepath.Join(dir, c.file)
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := put(path); err != nil {
+				t.Skip(err)
+			}
+			done := make(chan error, 1)
+			go func() { done <- c.use(dir) }()
+			select {
+			case err := <-done:
+				if err == nil || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "words of the secret") {
+					t.Errorf("%s is a %s: %v, want one line", c.file, kind, err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%s is a %s: it hangs", c.file, kind)
+			}
+		}
+	}
+}
+
+// copied is a small checkpoint in a folder of its own.
+func copied(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), "copy")
+	from := reftest.Data(t, "reference", "checkpoints", "mdlm")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"config.json", "model.safetensors"} {
+		data, err := os.ReadFile(filepath.Join(from, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestHubFolder: a snapshot of a hub's cache, whose files are links to blobs, is opened.
+func TestHubFolder(t *testing.T) {
+	hub := t.TempDir()
+	dir, blobs := filepath.Join(hub, "snapshots", "0123"), filepath.Join(hub, "blobs")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(blobs, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	from := copied(t)
+	for _, name := range []string{"config.json", "model.safetensors"} {
+		if err := errors.Join(os.Rename(filepath.Join(from, name), filepath.Join(blobs, "x-"+name)), os.Symlink(filepath.Join("..", "..", "blobs", "x-"+name), filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := checkpoint.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Digest(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,218 @@
+package ort
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// TestFetchOnce lets several fetch at once: one does, the others take what it
+// left. What stands for the library must pass the probe then.
+func TestFetchOnce(t *testing.T) {
+	lib := theLibrary(t)
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	wheel := filepath.Join(t.TempDir(), "onnxruntime-1.30.0-test.whl")
+	f, err := os.Create(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: b.library, Method: zip.Store})
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	count := filepath.Join(t.TempDir(), "count")
+	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> '" + count + "'"})
+	pinned(t, wheel, wheel, data)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			l, err := fetch(t.Context(), Config{}, nil)
+			if err != nil || probeFails(l.Path) {
+				t.Errorf("fetch: %+v, %v", l, err)
+			}
+		})
+	}
+	wait.Wait()
+	if runs, err := os.ReadFile(count); err != nil || string(runs) != "once\n" {
+		t.Errorf("the client ran %q, %v", runs, err)
+	}
+	// One that is no longer what was fetched is replaced, once, and the one notice says so.
+	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	if err := os.WriteFile(path, append(data[:len(data)-1:len(data)-1], ^data[len(data)-1]), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var mutex sync.Mutex
+	var log []string
+	for range 4 {
+		wait.Go(func() {
+			cfg := Config{Log: func(line string) {
+				mutex.Lock()
+				defer mutex.Unlock()
+				log = append(log, line)
+			}}
+			found, tried, err := find(t.Context(), cfg, nil, true)
+			if found == nil && err == nil {
+				found, err = fetch(t.Context(), cfg, tried)
+			}
+			if err != nil || found.Path != path {
+				t.Errorf("a damaged library: %+v, %v", found, err)
+			}
+		})
+	}
+	wait.Wait()
+	if runs, _ := os.ReadFile(count); string(runs) != "once\nonce\n" {
+		t.Errorf("the client ran %q", runs)
+	}
+	if len(log) != 1 || !strings.HasSuffix(log[0], ", in place of a damaged one") {
+		t.Errorf("notices: %q", log)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, data) {
+		t.Errorf("the library was not made again: %v", err)
+	}
+}
+
+func probeFails(path string) bool {
+	_, err := probe(path)
+	return err != nil
+}
+
+// TestDamagedOffline has a library in the cache that is a real one, but for a byte
+// in its middle: forbidden to fetch, the program refuses it.
+func TestDamagedOffline(t *testing.T) {
+	lib := theLibrary(t)
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-1] ^= 1
+	cache := t.TempDir()
+	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := child(t, childTask{Config: Config{Offline: true}}, "MDMGEN_CACHE="+cache)
+	if !r.Missing || !strings.Contains(r.Error, path+": it is damaged: its SHA-256 is ") || !strings.Contains(r.Error, "forbidden") {
+		t.Errorf("Open: %+v", r)
+	}
+	d := child(t, childTask{Config: Config{Offline: true}, Diagnose: true}, "MDMGEN_CACHE="+cache).Report
+	if d.Usable || d.Library != "" || len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "it is damaged") {
+		t.Errorf("Diagnose: %+v", d)
+	}
+}
+
+// TestDoctorReadsTheLibrary believes a remembered digest, but not in a full check.
+func TestDoctorReadsTheLibrary(t *testing.T) {
+	cache := fakeMachine(t, nil)
+	path := filepath.Join(t.TempDir(), "lib")
+	if err := os.WriteFile(path, []byte(libraryBytes), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	pinned(t, "", "", []byte(libraryBytes))
+	time.Sleep(2100 * time.Millisecond) // a file that was just changed is not remembered
+	want, err := publishedSum(t.Context(), path, Stamps(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stamps, err := filepath.Glob(filepath.Join(cache, "stamps", "*.json"))
+	if err != nil || len(stamps) != 1 {
+		t.Fatalf("stamps %v, %v", stamps, err)
+	}
+	// The store is made to say something else, so that it shows what is read.
+	entry, err := os.ReadFile(stamps[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stamps[0], bytes.ReplaceAll(entry, []byte(want), []byte(strings.Repeat("0", 64))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := publishedSum(t.Context(), path, Stamps(false)); !errors.Is(err, errDamaged) {
+		t.Errorf("the library is read each time: %v", err)
+	}
+	if _, err := publishedSum(t.Context(), path, Stamps(true)); err != nil {
+		t.Errorf("a full check believes what is remembered: %v", err)
+	}
+}
+
+// TestSweepLater removes what a killed process left when the cache is looked at,
+// but not under a fetch.
+func TestSweepLater(t *testing.T) {
+	cache := fakeMachine(t, nil)
+	root := filepath.Join(cache, "runtime")
+	half := filepath.Join(root, ".fetch-1234", "half.whl")
+	if err := os.MkdirAll(filepath.Dir(half), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(half, []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lock := flock.New(filepath.Join(root, lockName))
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	search := func() {
+		t.Helper()
+		if _, _, err := find(t.Context(), Config{Offline: true}, nil, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	search()
+	if got := left(t, cache); len(got) != 1 {
+		t.Errorf("during a fetch: %v", got)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	search()
+	if got := left(t, cache); len(got) != 0 {
+		t.Errorf("files were left: %v", got)
+	}
+}
+
+// TestSweep removes what a killed process left.
+func TestSweep(t *testing.T) {
+	cache := fakeMachine(t, map[string]string{"npm": "exit 1"})
+	old := filepath.Join(cache, "runtime", ".fetch-1234", "half.whl")
+	if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(old, []byte("half"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fetch(t.Context(), Config{}, nil); err == nil {
+		t.Fatal("a client that fails fetched")
+	}
+	if got := left(t, cache); len(got) != 0 {
+		t.Errorf("files were left: %v", got)
+	}
+}

@@ -1,0 +1,158 @@
+//go:build unix
+
+package ort
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPlantedPackages lays packages into the temporary folder and the working
+// folder, as others could: the interpreter that is asked for a package loads none
+// of them.
+func TestPlantedPackages(t *testing.T) {
+	if len(pythons()) == 0 {
+		t.Skip("there is no python3 to ask")
+	}
+	lib := theLibrary(t)
+	marker := filepath.Join(t.TempDir(), "ran")
+	planted := t.TempDir()
+	chmod(t, planted, 0o777|fs.ModeSticky)
+	code := "open(" + `"` + marker + `"` + ", 'a').write(__name__)\n"
+	for _, name := range []string{"onnxruntime", "importlib", "site", "sitecustomize", "usercustomize", "runpy", "pip", "json"} {
+		if err := os.Mkdir(filepath.Join(planted, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{"__init__.py", "__main__.py"} {
+			if err := os.WriteFile(filepath.Join(planted, name, file), []byte(code), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	capi := filepath.Join(planted, "onnxruntime", "capi")
+	if err := os.Mkdir(capi, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(lib, filepath.Join(capi, filepath.Base(lib))); err != nil {
+		t.Fatal(err)
+	}
+	r := child(t, childTask{Config: Config{Offline: true}, Diagnose: true, In: planted},
+		"MDMGEN_CACHE="+t.TempDir(), "TMPDIR="+planted, "PYTHONPATH="+planted, "LD_LIBRARY_PATH=", "DYLD_LIBRARY_PATH=")
+	for _, c := range r.Report.Candidates {
+		if strings.HasPrefix(c.Path, planted) {
+			t.Errorf("a planted package was met: %+v", c)
+		}
+	}
+	if who, err := os.ReadFile(marker); err == nil {
+		t.Errorf("planted code ran: %s", who)
+	}
+	// The interpreter must have answered: one that cannot run is not asked either.
+	for _, python := range pythons() {
+		if out, err := helper(t.Context(), quietFolder(), python, "-I", "-c", askPython).CombinedOutput(); err != nil {
+			t.Errorf("%s does not run: %v: %s", python, err, out)
+		}
+	}
+}
+
+// TestPlantedSettings lays settings for npm above the folder where it runs.
+func TestPlantedSettings(t *testing.T) {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Skip("there is no npm")
+	}
+	planted := t.TempDir()
+	own := filepath.Join(planted, "own")
+	if err := os.Mkdir(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{".npmrc": "registry=http://planted.invalid/\n", "package.json": `{"name":"planted","workspaces":["own"]}`} {
+		if err := os.WriteFile(filepath.Join(planted, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := helper(t.Context(), own, npm, npmHere, "config", "get", "registry").Output()
+	if err != nil || strings.Contains(string(out), "planted") {
+		t.Errorf("npm would ask %s, %v", out, err)
+	}
+}
+
+// TestUserPackage finds a package among the user's own, which an isolated
+// interpreter leaves out.
+func TestUserPackage(t *testing.T) {
+	if len(pythons()) == 0 {
+		t.Skip("there is no python3 to ask")
+	}
+	t.Setenv("VIRTUAL_ENV", "")
+	t.Setenv("CONDA_PREFIX", "")
+	// A script that stands before the interpreter may need the true home.
+	python := realPython(t)
+	t.Setenv("PATH", filepath.Dir(python))
+	t.Setenv("HOME", t.TempDir())
+	out, err := helper(t.Context(), quietFolder(), python, "-I", "-c", "import site, sys; print(site.getusersitepackages() if sys.prefix == sys.base_prefix else '')").Output()
+	site := strings.TrimSpace(string(out))
+	if err != nil || site == "" {
+		t.Skip("the interpreter has no packages of the user: ", err)
+	}
+	if err := os.MkdirAll(filepath.Join(site, "onnxruntime"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(site, "onnxruntime", "__init__.py"), []byte("raise SystemExit('it is imported')"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := pythonFolders(t.Context()); len(got) != 1 || !samePath(filepath.Dir(filepath.Dir(got[0])), site) {
+		t.Errorf("folders %v, want one in %s", got, site)
+	}
+}
+
+// realPython is the interpreter itself, where the first one is a script.
+func realPython(t *testing.T) string {
+	t.Helper()
+	out, err := helper(t.Context(), quietFolder(), pythons()[0], "-I", "-c", "import os, sys; print(os.path.realpath(sys.executable))").Output()
+	path := strings.TrimSpace(string(out))
+	if err != nil || path == "" {
+		t.Skip("the interpreter does not tell where it is: ", err)
+	}
+	if base := filepath.Base(path); base != "python3" && base != "python" {
+		link := filepath.Join(t.TempDir(), "python3")
+		if err := os.WriteFile(link, []byte("#!/bin/sh\nexec '"+path+"' \"$@\"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return link
+	}
+	return path
+}
+
+// TestClients runs pip and npm as the fetch does, as far as their help: they must
+// work with what a helper sees.
+func TestClients(t *testing.T) {
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, c := range clients(b) {
+		ran := false
+		for _, command := range c.commands {
+			begin := time.Now()
+			out, err := helper(t.Context(), t.TempDir(), append(command, "--help")...).CombinedOutput()
+			ran = ran || err == nil
+			t.Logf("%s: %v after %v", command[0], complaint(string(out), err), time.Since(begin))
+		}
+		if !ran {
+			t.Errorf("%s does not run", c.name)
+		}
+	}
+}
+
+func TestKeptEnviron(t *testing.T) {
+	kept := keptEnviron([]string{"PATH=/bin", "https_proxy=a", "PIP_INDEX_URL=b", "npm_config_registry=c", "NPM_TOKEN=d", "PYENV_VERSION=e",
+		"PYTHONPATH=x", "PYTHONSTARTUP=x", "NODE_OPTIONS=x", "LD_PRELOAD=x", "BASH_ENV=x", "DYLD_INSERT_LIBRARIES=x", "SECRET=x"})
+	if got, want := strings.Join(kept, " "), "PATH=/bin https_proxy=a PIP_INDEX_URL=b npm_config_registry=c NPM_TOKEN=d PYENV_VERSION=e"; got != want {
+		t.Errorf("kept %s", got)
+	}
+}

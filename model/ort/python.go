@@ -1,0 +1,85 @@
+package ort
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// askPython prints the folder of the package onnxruntime. The isolated
+// interpreter leaves the user's own packages out, which count before the
+// system's unless the interpreter is of a virtual environment. The package is
+// not imported, which would take a second.
+const askPython = `import importlib.util, site, sys
+if sys.prefix == sys.base_prefix: sys.path.insert(0, site.getusersitepackages())
+s = importlib.util.find_spec("onnxruntime")
+print("\n".join(s.submodule_search_locations) if s and s.submodule_search_locations else "")`
+
+// runPip is python -I -m pip for one that may be among the user's own packages.
+const runPip = `import runpy, site, sys
+sys.path.append(site.getusersitepackages())
+runpy.run_module("pip", run_name="__main__", alter_sys=True)`
+
+// pythonFolders returns the folder of the onnxruntime package of the active
+// Python environment: the one that a shell has activated, else that of the
+// first python3 that runs.
+func pythonFolders(ctx context.Context) []string {
+	var dirs []string
+	for _, key := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		env := os.Getenv(key)
+		if env == "" {
+			continue
+		}
+		site := filepath.Join("lib", "python3*", "site-packages")
+		if runtime.GOOS == "windows" {
+			site = filepath.Join("Lib", "site-packages")
+		}
+		found, _ := fsGlob(env, filepath.ToSlash(filepath.Join(site, "onnxruntime", "capi")))
+		dirs = append(dirs, found...)
+	}
+	if len(dirs) > 0 {
+		return dirs
+	}
+	for _, python := range pythons() {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		out, err := helper(ctx, quietFolder(), python, "-I", "-c", askPython).Output()
+		cancel()
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(out)) {
+			if line = strings.TrimSpace(line); line != "" {
+				dirs = append(dirs, filepath.Join(line, "capi"))
+			}
+		}
+		break
+	}
+	return dirs
+}
+
+// fsGlob matches a pattern below a folder whose own name is taken as it is.
+func fsGlob(dir, pattern string) ([]string, error) {
+	found, err := fs.Glob(os.DirFS(dir), pattern)
+	for i := range found {
+		found[i] = filepath.Join(dir, filepath.FromSlash(found[i]))
+	}
+	return found, err
+}
+
+// pythons returns the interpreters that the search path has.
+func pythons() []string {
+	var found []string
+	for _, name := range []string{"python3", "python"} {
+		// One that a relative entry of the path finds is left alone, as package exec
+		// advises.
+		if path, err := exec.LookPath(name); err == nil {
+			found = append(found, path)
+		}
+	}
+	return found
+}

@@ -1,0 +1,151 @@
+//go:build unix
+
+package ort
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// stat is what a system says of a file, made up.
+type stat struct {
+	fs.FileInfo
+	mode     fs.FileMode
+	uid, gid uint32
+}
+
+func (s stat) Mode() fs.FileMode { return s.mode }
+func (s stat) Sys() any          { return &syscall.Stat_t{Uid: s.uid, Gid: s.gid} }
+
+func TestTrustedEntry(t *testing.T) {
+	me, mine := uint32(os.Geteuid()), uint32(os.Getegid())
+	const someone, theirs = 54321, 54322
+	tests := []struct {
+		name  string
+		info  stat
+		above bool
+		want  string
+	}{
+		{"my file", stat{mode: 0o755, uid: me, gid: mine}, false, ""},
+		{"root's file", stat{mode: 0o755}, false, ""},
+		{"root's file for root's group", stat{mode: 0o775}, false, ""},
+		{"somebody's file", stat{mode: 0o755, uid: someone, gid: mine}, false, "belongs to another user (uid 54321)"},
+		{"somebody's folder above", stat{mode: fs.ModeDir | 0o755, uid: someone}, true, "belongs to another user"},
+		{"somebody's sticky folder above", stat{mode: fs.ModeDir | fs.ModeSticky | 0o777, uid: someone}, true, "belongs to another user"},
+		{"for all", stat{mode: 0o757, uid: me, gid: mine}, false, "others can write to /x: run chmod go-w /x"},
+		{"for a group", stat{mode: 0o775, uid: me, gid: theirs}, false, "others can write to /x"},
+		{"readable for all", stat{mode: 0o755, uid: me, gid: theirs}, false, ""},
+		{"a folder for all above", stat{mode: fs.ModeDir | 0o777}, true, "others can write to /x"},
+		{"a sticky folder above", stat{mode: fs.ModeDir | fs.ModeSticky | 0o777}, true, ""},
+		{"a sticky folder of libraries", stat{mode: fs.ModeDir | fs.ModeSticky | 0o777}, false, "others can write to /x"},
+	}
+	for _, tt := range tests {
+		err := trustedEntry("/x", tt.info, tt.above)
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// copyOf puts a copy of a library into a new folder "lib".
+func copyOf(t *testing.T, lib string) string {
+	t.Helper()
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return put(t, filepath.Join("lib", filepath.Base(lib)), data)
+}
+
+func chmod(t *testing.T, path string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWritableLibrary opens up a library, its folder, and one above, for others:
+// named it is refused with the folder's name, and a search passes it.
+func TestWritableLibrary(t *testing.T) {
+	lib := theLibrary(t)
+	for _, which := range []string{"file", "folder", "above", "through a link"} {
+		t.Run(which, func(t *testing.T) {
+			copied := copyOf(t, lib)
+			open, named := copied, copied
+			switch which {
+			case "folder":
+				open = filepath.Dir(copied)
+			case "above":
+				open = filepath.Dir(filepath.Dir(copied))
+			case "through a link":
+				named = filepath.Join(t.TempDir(), filepath.Base(copied))
+				if err := os.Symlink(copied, named); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r := child(t, childTask{Config: Config{Library: named}}); r.Error != "" {
+				t.Fatalf("before: %+v", r)
+			}
+			chmod(t, open, 0o777)
+			for _, diagnose := range []bool{false, true} {
+				r := child(t, childTask{Config: Config{Library: named}, Diagnose: diagnose})
+				if diagnose {
+					r.Missing, r.Error = !r.Report.Usable, strings.Join(r.Report.Problems, ";")
+				}
+				if want := "others can write to " + open + ": run chmod go-w " + open; !r.Missing || !strings.Contains(r.Error, want) {
+					t.Errorf("named, diagnose %t: %+v, want %q", diagnose, r, want)
+				}
+			}
+			rest := string(filepath.ListSeparator) + filepath.Dir(lib)
+			r := child(t, childTask{Config: Config{Offline: true}}, "MDMGEN_CACHE="+t.TempDir(), "PATH="+t.TempDir(),
+				"LD_LIBRARY_PATH="+filepath.Dir(named)+rest, "DYLD_LIBRARY_PATH="+filepath.Dir(named)+rest)
+			if r.Error != "" || !samePath(r.Library.Path, lib) {
+				t.Errorf("a search: %+v", r)
+			}
+		})
+	}
+}
+
+// TestWritableBesideExecutable copies the test's own program beside a library.
+func TestWritableBesideExecutable(t *testing.T) {
+	lib := theLibrary(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := copyOf(t, lib)
+	program, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(filepath.Dir(copied), "program")
+	if err := os.WriteFile(own, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"MDMGEN_CACHE=" + t.TempDir(), "PATH=" + t.TempDir(), "LD_LIBRARY_PATH=" + filepath.Dir(lib), "DYLD_LIBRARY_PATH=" + filepath.Dir(lib)}
+	task := childTask{Config: Config{Offline: true}, Diagnose: true, Program: own}
+	if r := child(t, task, environ...).Report; !samePath(r.Library, copied) || r.Source != "beside the executable" {
+		t.Errorf("a closed folder: %+v", r)
+	}
+	chmod(t, filepath.Dir(copied), 0o777)
+	if r := child(t, task, environ...).Report; !samePath(r.Library, lib) || !strings.Contains(r.Candidates[0].Reason, "others can write to") {
+		t.Errorf("an open folder: %+v", r)
+	}
+}
+
+// TestWritableCache refuses to fetch into a folder of everybody's.
+func TestWritableCache(t *testing.T) {
+	cache := fakeMachine(t, map[string]string{"npm": "touch ran"})
+	chmod(t, cache, 0o777)
+	_, err := fetch(t.Context(), Config{}, nil)
+	if err == nil || !strings.Contains(err.Error(), "others can write to "+cache) || !strings.Contains(err.Error(), "MDMGEN_CACHE") {
+		t.Errorf("error is %v", err)
+	}
+	if got := left(t, cache); len(got) != 0 {
+		t.Errorf("files were left: %v", got)
+	}
+}
