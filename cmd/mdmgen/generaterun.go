@@ -32,6 +32,11 @@ func (g *generation) run(out *output) error {
 	cfg := samplers.Config{
 		Method: g.sampler, Draw: g.sampler.Settings().Draw, Seed: g.settings.Seed, Batch: g.settings.Batch,
 		OnStep: func(s samplers.Step) { bar.add(len(s.Tokens)) },
+		// One sample that cannot be made is no reason to make none.
+		OnFault: func(index uint64, err error) error {
+			record.Faults = append(record.Faults, fault{int(index), g.jobs[int(index)/n].line, bare(err)})
+			return nil
+		},
 	}
 	begin := time.Now()
 	sums, err := samplers.Sample(g.c.Context, g.model, g.sequences(n), cfg, func(r samplers.Result) error {
@@ -59,6 +64,9 @@ func (g *generation) run(out *output) error {
 	}
 	if err := print.finish(record); err != nil {
 		return err
+	}
+	if err == nil && len(record.Faults) > 0 {
+		err = &bareError{fmt.Errorf("%d of %d samples could not be made: %s", len(record.Faults), len(g.jobs)*n, record.Faults[0].Error)}
 	}
 	return err
 }

@@ -101,7 +101,7 @@ func (p *printer) finish(r runRecord) error {
 	if err := writeRecord(p.out, p.format, r); err != nil {
 		return err
 	}
-	return p.out.Finish(r.Interrupted)
+	return p.out.Finish(r.Interrupted || len(r.Faults) > 0)
 }
 
 // writeRecord writes the record of a run in the formats that have one, on a line

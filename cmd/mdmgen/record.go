@@ -13,8 +13,18 @@ type runRecord struct {
 	Settings   settings   `json:"settings"`
 	Samples    []sample   `json:"samples,omitzero"`
 	Totals     totals     `json:"totals"`
+	// Faults are the samples that could not be made.
+	Faults []fault `json:"faults,omitempty"`
 	// Interrupted says that not every sample was made.
 	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// fault is a sample that could not be made, and why.
+type fault struct {
+	Index int `json:"index"`
+	// Line is the line of --input that asked for it.
+	Line  int    `json:"line,omitempty"`
+	Error string `json:"error"`
 }
 
 // settings are all that the samples depend on, as it was resolved: defaults are
