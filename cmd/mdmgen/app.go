@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -104,12 +103,6 @@ func suggestion(commands []*cli.Command, name string) string {
 	_, rest, _ := strings.Cut(cli.SuggestCommand(commands, name), "\"")
 	suggested, _, _ := strings.Cut(rest, "\"")
 	return suggested
-}
-
-// given tells whether a flag stands on the command line; one that an environment
-// variable sets does not.
-func given(c *cli.Context, name string) bool {
-	return c.IsSet(name) && os.Getenv("MDMGEN_"+strings.ToUpper(name)) == ""
 }
 
 // noArguments refuses arguments that a command does not read.

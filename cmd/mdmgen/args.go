@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -31,7 +32,7 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 			rest = append(rest, arg)
 			continue
 		}
-		name, _, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		name, value, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if name == "help" || name == "h" {
 			return []string{"--help"}, nil
 		}
@@ -47,17 +48,47 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 			return nil, usagef("%s: %s is given twice", cmd.Name, dashed(name))
 		}
 		seen[f] = true
-		flags = append(flags, arg)
-		if _, boolean := f.(*cli.BoolFlag); boolean || inline {
+		if _, boolean := f.(*cli.BoolFlag); boolean {
+			flags = append(flags, arg)
 			continue
 		}
-		if i+1 == len(args) {
-			return nil, usagef("%s: %s needs a value", cmd.Name, dashed(name))
+		if !inline {
+			if i+1 == len(args) {
+				return nil, usagef("%s: %s needs a value", cmd.Name, dashed(name))
+			}
+			i++
+			value = args[i]
 		}
-		i++
-		flags = append(flags, args[i])
+		if value, ok = decimal(f, value); !ok {
+			return nil, usagef("%s %s: write the number in decimal, as in 16 or 0.5", dashed(name), value)
+		}
+		if inline {
+			flags = append(flags, dashed(name)+"="+value)
+		} else {
+			flags = append(flags, arg, value)
+		}
 	}
 	return append(append(flags, "--"), rest...), nil
+}
+
+// decimal is a flag's value as a person reads it: 010 is ten, and a number that is
+// written in another base, or with underscores, is none. Package flag would read 010 as
+// eight.
+func decimal(f cli.Flag, value string) (string, bool) {
+	switch f.(type) {
+	case *cli.IntFlag, *cli.Uint64Flag:
+		digits := strings.TrimLeft(value, "+-")
+		if digits == "" || digits[0] < '0' || digits[0] > '9' {
+			return value, true // no number, which its flag refuses
+		}
+		if strings.Trim(digits, "0123456789") != "" {
+			return value, false
+		}
+		return value[:len(value)-len(digits)] + cmp.Or(strings.TrimLeft(digits, "0"), "0"), true
+	case *cli.Float64Flag:
+		return value, !strings.ContainsAny(value, "xX_")
+	}
+	return value, true
 }
 
 // dashed is a flag as a user types it.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,7 +109,7 @@ func benchFlags() []cli.Flag {
 	)
 	for _, f := range modelFlags() {
 		if f.Names()[0] == "threads" {
-			f = &cli.StringFlag{Name: "threads", Category: catModel, EnvVars: []string{"MDMGEN_THREADS"}, DefaultText: "all", Usage: "`LIST` of numbers of threads of one network call"}
+			f = &cli.StringFlag{Name: "threads", Category: catModel, DefaultText: "all", Usage: "`LIST` of numbers of threads of one network call [$" + envThreads + "]"}
 		}
 		out = append(out, f)
 	}
@@ -202,6 +203,15 @@ func benchSettings(c *cli.Context) ([]bench.Setting, error) {
 			run = append(run, axis)
 		default:
 			axes = append(axes, axis)
+		}
+	}
+	if !c.IsSet(bench.KeyThreads) && !isWorld(c.String("model")) {
+		n, err := threadsOr(c)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			run = append(run, bench.Axis{Key: bench.KeyThreads, Values: strconv.Itoa(n)})
 		}
 	}
 	var out []bench.Setting

@@ -88,7 +88,7 @@ func verifyFile(c *cli.Context, s streams) error {
 
 // verifyModel opens the model whose values the reference file holds.
 func verifyModel(c *cli.Context, s streams, ref, path string, outlet model.Outlet, limit float64) (err error) {
-	opts, err := modelOptions(c, s)
+	opts, err := modelOptions(c, s, ref)
 	if err != nil {
 		return err
 	}
