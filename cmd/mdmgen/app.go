@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/printable"
 )
 
 // streams are the three standard streams of one run, so that tests can run the
@@ -17,7 +19,7 @@ type streams struct {
 }
 
 // notice prints one line for the user on standard error.
-func (s streams) notice(line string) { fmt.Fprintf(s.err, "mdmgen: %s\n", line) }
+func (s streams) notice(line string) { fmt.Fprintf(s.err, "mdmgen: %s\n", printable.String(line)) }
 
 // newApp builds the command tree.
 func newApp(s streams) *cli.App {

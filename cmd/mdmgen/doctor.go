@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/printable"
 	"mdmgen/model/ort"
 )
 
@@ -51,7 +52,7 @@ func doctorCommand(s streams) *cli.Command {
 func printDiagnosis(s streams, r ort.Report) error {
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	row := func(name string, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(t, "%s\t%s\n", name, printable.String(fmt.Sprintf(format, args...)))
 	}
 	row("mdmgen", "%s, %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	row("runtime", "%s", or(r.Library, "none found"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 )
@@ -70,5 +71,5 @@ func message(err error) string {
 	if exitCode(err) == exitInterrupt {
 		return "interrupted"
 	}
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return printable.String(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }

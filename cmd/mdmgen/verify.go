@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/verify"
+	"mdmgen/internal/printable"
 	"mdmgen/model"
 )
 
@@ -138,9 +139,9 @@ func printReport(w io.Writer, r verify.Report) error {
 	for _, it := range r.Items {
 		verdict := "ok"
 		if !it.OK {
-			verdict = "FAILED at " + it.Worst.Path
+			verdict = "FAILED at " + printable.String(it.Worst.Path)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%.3g %s\t%.3g\t%s\n", it.Name, it.Count, float64(it.MaxDiff), it.Measure, it.Limit, verdict)
+		fmt.Fprintf(t, "%s\t%d\t%.3g %s\t%.3g\t%s\n", printable.String(it.Name), it.Count, float64(it.MaxDiff), it.Measure, it.Limit, verdict)
 	}
 	if err := t.Flush(); err != nil {
 		return err
