@@ -3,7 +3,10 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -89,6 +92,18 @@ func decimal(f cli.Flag, value string) (string, bool) {
 		return value, !strings.ContainsAny(value, "xX_")
 	}
 	return value, true
+}
+
+// inOrder goes through a map by its keys, so that of several faults the same is told
+// every time.
+func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
 }
 
 // dashed is a flag as a user types it.

@@ -131,7 +131,7 @@ func checkBenchFlags(c *cli.Context) error {
 			return usagef("--%s %s: must be one of %s", flag, f, strings.Join(benchFormats, ", "))
 		}
 	}
-	for flag, least := range map[string]int{"n": 1, "repetitions": 1, "warmup": 0, "error-samples": 2, "draws": 1} {
+	for flag, least := range inOrder(map[string]int{"n": 1, "repetitions": 1, "warmup": 0, "error-samples": 2, "draws": 1}) {
 		if n := c.Int(flag); (c.IsSet(flag) || n != 0) && (n < least || n > 1<<20) {
 			return usagef("%s %d: must be in %d..%d", dashed(flag), n, least, 1<<20)
 		}
@@ -149,7 +149,7 @@ func checkBenchFlags(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for flag, part := range map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "context": bench.PartError, "draws": bench.PartNELBO} {
+	for flag, part := range inOrder(map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "context": bench.PartError, "draws": bench.PartNELBO}) {
 		if c.IsSet(flag) && !slices.Contains(parts, part) {
 			return usagef("--%s: has no meaning without --quality %s", flag, part)
 		}

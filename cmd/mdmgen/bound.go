@@ -138,7 +138,7 @@ func checkBoundFlags(c *cli.Context) error {
 	if p := c.Float64("confidence"); !(p > 0 && p < 1) {
 		return usagef("--confidence %v: must be between 0 and 1", p)
 	}
-	for flag, values := range map[string][]string{"frame": {"none", "bos-eos"}, "tail": {"keep", "drop"}, "as": inputKinds, "q0": {"chain", "own"}} {
+	for flag, values := range inOrder(map[string][]string{"frame": {"none", "bos-eos"}, "tail": {"keep", "drop"}, "as": inputKinds, "q0": {"chain", "own"}}) {
 		if v := c.String(flag); c.IsSet(flag) && !slices.Contains(values, v) {
 			return usagef("--%s %s: must be one of %s", flag, v, strings.Join(values, ", "))
 		}

@@ -221,7 +221,7 @@ func (e *bareError) Unwrap() error { return e.err }
 
 // bare drops the package's name from a message that the command line shows.
 func bare(err error) string {
-	return strings.NewReplacer("samplers: ", "", "bench: ", "").Replace(err.Error())
+	return strings.NewReplacer("samplers: ", "", "bench: ", "", "likelihood: ", "").Replace(err.Error())
 }
 
 // layOut makes the canvases.
