@@ -162,7 +162,8 @@ func (g *generation) prepare() error {
 		return err
 	}
 	g.sampler, err = samplers.New(opts, samplers.Conditions{
-		Noise: g.facts.Noise, TimeConditioned: g.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(g.model),
+		Tokens: clean,
+		Noise:  g.facts.Noise, TimeConditioned: g.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(g.model),
 		LogScores: g.facts.Output == facts.LogScore,
 	})
 	if err != nil {

@@ -100,7 +100,7 @@ func decodeObject(line []byte, v any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one JSON value in a line")
 	}
-	return nil
+	return plainjson.StrictFields(line)
 }
 
 // parseLine builds the canvas of one line.

@@ -48,7 +48,8 @@ func (r *scoring) prepare() (err error) {
 		r.config.Form = likelihood.Form(c.String("protocol"))
 	}
 	sampler, err := samplers.New(o, samplers.Conditions{
-		Noise: r.facts.Noise, TimeConditioned: r.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(r.model),
+		Tokens: r.facts.Columns - len(r.facts.Excluded()),
+		Noise:  r.facts.Noise, TimeConditioned: r.facts.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(r.model),
 		LogScores: r.facts.Output == facts.LogScore,
 	})
 	if err != nil {
@@ -70,7 +71,7 @@ func (r *scoring) prepare() (err error) {
 	if err := r.prepareWindows(); err != nil {
 		return err
 	}
-	r.fillSettings(o.Draw, sampler)
+	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/plainjson"
 	"mdmgen/tokenize"
 )
 
@@ -83,6 +84,9 @@ func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte,
 		if asJSON {
 			if err := json.Unmarshal(line, &text); err != nil || len(bytes.TrimSpace(line)) == 0 || bytes.TrimSpace(line)[0] != '"' {
 				return nil, errors.New("not a JSON string")
+			}
+			if err := plainjson.Strict(line); err != nil {
+				return nil, err
 			}
 		}
 		ids, err := encode(text)

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"mdmgen/internal/plainjson"
 )
 
 // maxSidecar bounds a sidecar file, which is a handful of fields.
@@ -27,6 +29,9 @@ func (f *Facts) Decode(data []byte) error {
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("model facts: more than one JSON value")
+	}
+	if err := plainjson.StrictFields(data); err != nil {
+		return fmt.Errorf("model facts: %w", err)
 	}
 	if g.Schema != "" && g.Schema != Schema {
 		return fmt.Errorf("model facts: schema is %q: this version reads %q", g.Schema, Schema)
