@@ -75,6 +75,9 @@ type Conditions struct {
 	TimeConditioned bool
 	// InfiniteSigma says that it has rows at σ = +Inf. See [AcceptsInfiniteSigma].
 	InfiniteSigma bool
+	// Tokens is how many tokens it can give, MASK and padding left out; 0 where that is not
+	// known. A top-k of as many or more is none.
+	Tokens int
 	// LogScores says that its rows are logarithms of scores, whose mass need not be 1.
 	LogScores bool
 }
@@ -211,9 +214,8 @@ func New(o Options, c Conditions) (*Sampler, error) {
 	if err := join(errs...); err != nil {
 		return nil, err
 	}
-	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: o.Draw}}
-	t := o.Temperature
-	s.settings.ChangesLaw = t != nil && *t != 1 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1
+	draw := o.Draw.Within(c.Tokens)
+	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw()}}
 	if err := s.race(o); err != nil {
 		return nil, err
 	}

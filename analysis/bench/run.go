@@ -32,7 +32,7 @@ type Cell struct {
 // that says none.
 func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	f := m.Facts()
-	sampler, err := samplers.New(s.Options, samplers.Conditions{Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m), LogScores: f.Output == facts.LogScore})
+	sampler, err := samplers.New(s.Options, samplers.Conditions{Tokens: f.Columns - len(f.Excluded()), Noise: f.Noise, TimeConditioned: f.TimeConditioned, InfiniteSigma: samplers.AcceptsInfiniteSigma(m), LogScores: f.Output == facts.LogScore})
 	if err != nil {
 		return Cell{}, err
 	}
