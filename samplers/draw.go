@@ -35,6 +35,20 @@ type Draw struct {
 	TopP float64 `json:"top_p,omitempty"`
 }
 
+// Within is d for a network with so many tokens that can be drawn, 0 for a number that is
+// not known: a top-k that keeps all of them is none.
+func (d Draw) Within(tokens int) Draw {
+	if tokens > 0 && d.TopK >= tokens {
+		d.TopK = 0
+	}
+	return d
+}
+
+// ChangesLaw says that tokens are not drawn from the network's own distribution.
+func (d Draw) ChangesLaw() bool {
+	return d.Temperature != nil && *d.Temperature != 1 || d.TopK > 0 || d.TopP > 0 && d.TopP < 1
+}
+
 // Validate reports every fault at once.
 func (d Draw) Validate() error {
 	var errs []error

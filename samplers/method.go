@@ -95,6 +95,22 @@ type Spec struct {
 	LogMass   func(norm, theta float64) float64
 }
 
+// Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
+// vocabulary that is not known.
+func (v Vocabulary) Tokens() int {
+	out := make(map[int]bool)
+	for _, x := range append([]int{v.Mask}, v.Excluded...) {
+		out[x] = x >= 0 && x < v.Columns
+	}
+	n := v.Columns
+	for _, column := range out {
+		if column {
+			n--
+		}
+	}
+	return n
+}
+
 // Canvas is a sequence of tokens, some of them MASK.
 type Canvas struct {
 	ids  []int64

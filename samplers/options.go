@@ -202,9 +202,8 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if err := join(errs...); err != nil {
 		return nil, err
 	}
-	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: o.Draw}}
-	t := o.Temperature
-	s.settings.ChangesLaw = t != nil && *t != 1 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1
+	draw := o.Draw.Within(c.Tokens())
+	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw()}}
 	if err := s.race(o); err != nil {
 		return nil, err
 	}

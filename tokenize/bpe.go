@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/sugarme/tokenizer"
 )
@@ -45,32 +46,49 @@ func (m bpe) pair(a, b int) (merge, bool) {
 	return p, ok
 }
 
-// Tokenize returns the tokens of a pre-token; offsets count its bytes.
-func (m bpe) Tokenize(word string) ([]tokenizer.Token, error) {
+// symbols returns the parts of a pre-token, in the memory of room where it is enough.
+func (m bpe) symbols(room []symbol, word string) ([]symbol, error) {
 	if id, ok := m.whole[word]; ok && !m.barred[id] {
-		return []tokenizer.Token{{Id: id, Value: m.tokens[id], Offsets: []int{0, len(word)}}}, nil
+		return append(room, symbol{id: int32(id), end: int32(len(word))}), nil
 	}
-	syms := make([]symbol, len(word))
+	if len(word) > maxWord {
+		return nil, fmt.Errorf("tokenize: %d bytes without a place where text is cut: at most %d are read", len(word), maxWord)
+	}
+	syms := slices.Grow(room, len(word))[:len(word)]
 	for i := range len(word) {
 		id := m.bytes[word[i]]
 		if m.barred[id] {
 			return nil, fmt.Errorf("tokenize: byte %#02x has no token but the added token %q: it cannot be written as plain text", word[i], m.tokens[id])
 		}
-		syms[i] = symbol{id: id, end: i + 1}
+		syms[i] = symbol{id: int32(id), end: int32(i + 1)}
 	}
 	if len(syms) <= scanLimit {
-		syms = m.mergeShort(syms)
-	} else {
-		syms = m.mergeLong(syms)
+		return m.mergeShort(syms), nil
+	}
+	return m.mergeLong(syms), nil
+}
+
+// appendIDs appends the ids of a pre-token.
+func (m bpe) appendIDs(ids []int, word string) ([]int, error) {
+	var room [scanLimit]symbol
+	syms, err := m.symbols(room[:0], word)
+	for _, s := range syms {
+		ids = append(ids, int(s.id))
+	}
+	return ids, err
+}
+
+// Tokenize returns the tokens of a pre-token; offsets count its bytes.
+func (m bpe) Tokenize(word string) ([]tokenizer.Token, error) {
+	syms, err := m.symbols(nil, word)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]tokenizer.Token, len(syms))
-	offsets := make([]int, 2*len(syms))
 	start := 0
 	for i, s := range syms {
-		o := offsets[2*i : 2*i+2 : 2*i+2]
-		o[0], o[1] = start, s.end
-		start = s.end
-		out[i] = tokenizer.Token{Id: s.id, Value: m.tokens[s.id], Offsets: o}
+		out[i] = tokenizer.Token{Id: int(s.id), Value: m.tokens[s.id], Offsets: []int{start, int(s.end)}}
+		start = int(s.end)
 	}
 	return out, nil
 }

@@ -5,8 +5,13 @@ package tokenize
 // where the two cost the same.
 const scanLimit = 48
 
+// maxWord bounds a pre-token in bytes: merging takes about 50 bytes of memory for each.
+// Text in which no longer stretch is without a place to cut is nothing that anybody
+// wrote.
+const maxWord = 16 << 20
+
 // symbol is a part of a pre-token: an id and the byte where it ends.
-type symbol struct{ id, end int }
+type symbol struct{ id, end int32 }
 
 // mergeShort merges in place by repeated search: O(n²) steps for n symbols.
 func (m bpe) mergeShort(syms []symbol) []symbol {
@@ -14,7 +19,7 @@ func (m bpe) mergeShort(syms []symbol) []symbol {
 	var room [scanLimit]merge
 	pairs := room[:0]
 	look := func(i int) merge {
-		if p, ok := m.pair(syms[i].id, syms[i+1].id); ok {
+		if p, ok := m.pair(int(syms[i].id), int(syms[i+1].id)); ok {
 			return p
 		}
 		return merge{id: -1}
@@ -32,7 +37,7 @@ func (m bpe) mergeShort(syms []symbol) []symbol {
 		if best < 0 {
 			return syms
 		}
-		syms[best] = symbol{id: int(pairs[best].id), end: syms[best+1].end}
+		syms[best] = symbol{id: pairs[best].id, end: syms[best+1].end}
 		syms = append(syms[:best+1], syms[best+2:]...)
 		pairs = append(pairs[:best], pairs[best+1:]...)
 		if best > 0 {
@@ -48,8 +53,8 @@ func (m bpe) mergeShort(syms []symbol) []symbol {
 // neighbour, as they were when it was pushed.
 type candidate struct {
 	merge
-	at          int
-	left, right int
+	at          int32
+	left, right int32
 }
 
 func (a candidate) before(b candidate) bool {
@@ -58,24 +63,24 @@ func (a candidate) before(b candidate) bool {
 
 // mergeLong merges with a heap and a linked list: O(n log n) steps.
 func (m bpe) mergeLong(syms []symbol) []symbol {
-	next := make([]int, len(syms))
-	prev := make([]int, len(syms))
+	next := make([]int32, len(syms))
+	prev := make([]int32, len(syms))
 	for i := range syms {
-		next[i], prev[i] = i+1, i-1
+		next[i], prev[i] = int32(i+1), int32(i-1)
 	}
 	next[len(syms)-1] = -1
 	var heap candidates
-	push := func(i int) {
+	push := func(i int32) {
 		j := next[i]
 		if j < 0 {
 			return
 		}
-		if p, ok := m.pair(syms[i].id, syms[j].id); ok {
+		if p, ok := m.pair(int(syms[i].id), int(syms[j].id)); ok {
 			heap.push(candidate{p, i, syms[i].id, syms[j].id})
 		}
 	}
 	for i := range syms {
-		push(i)
+		push(int32(i))
 	}
 	for len(heap) > 0 {
 		c := heap.pop()
@@ -86,7 +91,7 @@ func (m bpe) mergeLong(syms []symbol) []symbol {
 		if j < 0 || syms[i].id != c.left || syms[j].id != c.right {
 			continue
 		}
-		syms[i] = symbol{id: int(c.id), end: syms[j].end}
+		syms[i] = symbol{id: c.id, end: syms[j].end}
 		syms[j].id = -1
 		next[i] = next[j]
 		if next[i] >= 0 {
@@ -98,7 +103,7 @@ func (m bpe) mergeLong(syms []symbol) []symbol {
 		push(i)
 	}
 	out := syms[:0]
-	for i := 0; i >= 0; i = next[i] {
+	for i := int32(0); i >= 0; i = next[i] {
 		out = append(out, syms[i])
 	}
 	return out

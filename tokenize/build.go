@@ -178,13 +178,7 @@ func readBytePre(root section, pre *preTokenizer) {
 			scan = scanGPT2
 		}
 	}
-	pre.split = func(text string, emit func(string)) {
-		for text != "" {
-			n := scan(text)
-			emit(text[:n])
-			text = text[n:]
-		}
-	}
+	pre.split = splitBy(scan)
 }
 
 // readSplit returns the scanner of a Split step.

@@ -28,11 +28,16 @@
 //
 // Both read invalid UTF-8 as U+FFFD, one for each maximal invalid part.
 //
+// # Long texts
+//
+// [Tokenizer.Stream] reads a text of any length piece by piece, with the ids of the
+// whole, and [Cut.Stream] cuts windows from it. No more of the text is read than the
+// windows take that are asked for, and none of it is kept.
+//
 // # What is whose
 //
-// The types are those of github.com/sugarme/tokenizer (Model, PreTokenizer,
-// Decoder, PreTokenizedString, Token), with its WordPiece model and decoder and
-// its byte alphabet. The BPE model, the scanners, the normalizers and the
+// The types are those of github.com/sugarme/tokenizer (Model, Decoder, Token), with
+// its WordPiece model and decoder and its byte alphabet. The BPE model, the scanners, the normalizers and the
 // matching of added tokens are this package's own: those of the library differ
 // from the reference (merges of equal rank, white space, lookahead, NFC, accents,
 // adjacent special tokens).

@@ -140,7 +140,7 @@ func TestMergeLaw(t *testing.T) {
 	for range 3000 {
 		word := make([]symbol, 1+rng.IntN(scanLimit))
 		for i := range word {
-			word[i] = symbol{id: m.bytes[letters[rng.IntN(len(letters))]], end: i + 1}
+			word[i] = symbol{id: int32(m.bytes[letters[rng.IntN(len(letters))]]), end: int32(i + 1)}
 		}
 		long, short := m.mergeLong(slices.Clone(word)), m.mergeShort(slices.Clone(word))
 		if !slices.Equal(long, short) {

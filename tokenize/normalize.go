@@ -59,8 +59,9 @@ func (n bertNormalizer) normalize(s string) string {
 }
 
 // splitBert is BertPreTokenizer: words between white space, punctuation
-// characters as words of their own.
-func splitBert(text string, emit func(string)) {
+// characters as words of their own. It looks at one character at a time, so only
+// the last word can change with what follows.
+func splitBert(text string, more bool, emit func(string)) int {
 	start := 0
 	for i, r := range text {
 		blank := unicode.IsSpace(r)
@@ -75,9 +76,13 @@ func splitBert(text string, emit func(string)) {
 			emit(text[i:start])
 		}
 	}
+	if more {
+		return start
+	}
 	if start < len(text) {
 		emit(text[start:])
 	}
+	return len(text)
 }
 
 // lossyUTF8 replaces each maximal invalid part of s by U+FFFD, as the Unicode

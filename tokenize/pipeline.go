@@ -1,9 +1,6 @@
 package tokenize
 
-import (
-	"github.com/sugarme/tokenizer"
-	"github.com/sugarme/tokenizer/normalizer"
-)
+import "github.com/sugarme/tokenizer"
 
 // A pipeline is what happens to text: added tokens are cut out, the rest is
 // normalized and cut into pre-tokens, the model makes tokens of each.
@@ -14,37 +11,44 @@ type pipeline struct {
 
 // encode returns the ids of a text, valid UTF-8 or not.
 //
-// It does what the library's Tokenizer.EncodeSingle does, less the alignment
-// tables: those take an allocation for each byte of the text, and the ids do not
-// need them.
+// It does what the library's Tokenizer.EncodeSingle does, less the tables of
+// alignments and of pieces: those take two hundred bytes for each byte of the
+// text, and the ids do not need them.
 func (p pipeline) encode(text string) ([]int, error) {
-	text = lossyUTF8(text)
-	whole := tokenizer.NewPreTokenizedStringFromNS(bare(text))
-	cut, err := p.pre.PreTokenize(whole)
-	if err != nil {
-		return nil, err
-	}
-	done, err := cut.Tokenize(func(s *normalizer.NormalizedString) ([]tokenizer.Token, error) {
-		return p.model.Tokenize(s.GetNormalized())
-	})
-	if err != nil {
-		return nil, err
-	}
 	ids := []int{}
-	for _, piece := range done.GetSplits(normalizer.NormalizedTarget, tokenizer.Byte) {
-		for _, token := range piece.Tokens {
-			ids = append(ids, token.Id)
-		}
+	var fault error
+	token := func(m match) { ids = append(ids, m.token.id) }
+	p.pre.raw.cut(lossyUTF8(text), token, func(text string) {
+		p.pre.normal.cut(p.pre.normalized(text), token, func(text string) {
+			if p.pre.prefix && text[0] != ' ' {
+				text = " " + text
+			}
+			p.pre.split(text, false, func(word string) {
+				if fault == nil {
+					ids, fault = p.appendIDs(ids, word)
+				}
+			})
+		})
+	})
+	if fault != nil {
+		return nil, fault
 	}
 	return ids, nil
 }
 
-// bare wraps a string without alignment tables.
-func bare(s string) *normalizer.NormalizedString {
-	return normalizer.NewNormalizedString(s, s, nil, nil, 0)
+// appendIDs appends the ids of a pre-token.
+func (p pipeline) appendIDs(ids []int, word string) ([]int, error) {
+	if m, ok := p.model.(bpe); ok {
+		return m.appendIDs(ids, word)
+	}
+	tokens, err := p.model.Tokenize(word)
+	for _, t := range tokens {
+		ids = append(ids, t.Id)
+	}
+	return ids, err
 }
 
-// preTokenizer is the library's PreTokenizer for all families. It also does the
+// preTokenizer is what stands before the model of every family. It also does the
 // work of the normalizer and of the added vocabulary: the library's own lose
 // tokens.
 type preTokenizer struct {
@@ -55,36 +59,19 @@ type preTokenizer struct {
 	normalize func(string) string
 	// prefix says that a space is put before text that has none.
 	prefix bool
-	// split calls emit for each pre-token, in order.
-	split func(text string, emit func(string))
+	split  splitter
 }
 
-var _ tokenizer.PreTokenizer = (*preTokenizer)(nil)
+// A splitter calls emit for each pre-token of a text, in order, and returns how
+// many bytes of the text they and what lies between them take: all of it, unless
+// more text follows. Then it stops before the first pre-token that what follows
+// could change, so that going on from there with the rest gives the pre-tokens of
+// the whole.
+type splitter func(text string, more bool, emit func(string)) int
 
-// PreTokenize cuts every piece that has no tokens yet.
-func (p *preTokenizer) PreTokenize(pt *tokenizer.PreTokenizedString) (*tokenizer.PreTokenizedString, error) {
-	return pt.Split(func(_ int, s *normalizer.NormalizedString) []tokenizer.SplitIdx {
-		var out []tokenizer.SplitIdx
-		token := func(m match) {
-			out = append(out, tokenizer.SplitIdx{
-				Normalized: bare(m.token.content),
-				Tokens:     []tokenizer.Token{{Id: m.token.id, Value: m.token.content, Offsets: []int{0, len(m.token.content)}}},
-			})
-		}
-		word := func(w string) {
-			out = append(out, tokenizer.SplitIdx{Normalized: bare(w)})
-		}
-		p.raw.cut(s.GetNormalized(), token, func(text string) {
-			if p.normalize != nil {
-				text = p.normalize(text)
-			}
-			p.normal.cut(text, token, func(text string) {
-				if p.prefix && text[0] != ' ' {
-					text = " " + text
-				}
-				p.split(text, word)
-			})
-		})
-		return out
-	}), nil
+func (p *preTokenizer) normalized(text string) string {
+	if p.normalize == nil {
+		return text
+	}
+	return p.normalize(text)
 }

@@ -32,6 +32,39 @@ var scanners = map[string]func(string) int{
 	exprCL100K:  func(s string) int { return scanCL100K(s, 3) },
 }
 
+// splitBy is the splitter of a scanner.
+func splitBy(scan func(string) int) splitter {
+	return func(text string, more bool, emit func(string)) int {
+		at := 0
+		for at < len(text) {
+			n := scan(text[at:])
+			if more && !settled(text[at:], n) {
+				break
+			}
+			emit(text[at : at+n])
+			at += n
+		}
+		return at
+	}
+}
+
+// settled says that a match of n bytes at the start of s stays what it is, whatever
+// text follows s. Behind its match a scanner looks
+//
+//   - at one character, to see that a run of letters, numbers, newlines or other
+//     characters ends, which takes at most four bytes;
+//   - behind an apostrophe, its first character, at up to three bytes that could make a
+//     contraction of it;
+//   - and where the match is white space, at the rest of the white space and at one
+//     character behind it: \s+(?!\S) and \s*[\r\n]+ depend on where it ends.
+//
+// All that is in s where four bytes follow the match and the white space behind it.
+// The scanner of an expression that cuts nothing matches all of s and is never settled.
+func settled(s string, n int) bool {
+	n += blanks(s[n:])
+	return len(s)-n >= utf8.UTFMax
+}
+
 // class is what the expressions can tell of a character.
 type class uint8
 

@@ -87,26 +87,58 @@ func (c Cut) Overlaps() bool { return c.stride() < c.Length-c.frame()-c.Context 
 // of them, but those of a tail that is dropped or of a beginning that is context. It panics on a Cut that Validate
 // refuses.
 func (c Cut) All(ids []int) iter.Seq[Window] {
+	windows := c.Stream(func(yield func([]int, error) bool) { yield(ids, nil) })
+	return func(yield func(Window) bool) {
+		for w := range windows {
+			if !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// Stream is All for a document whose ids come in pieces, as [Tokenizer.Stream] yields
+// them. A window is yielded as soon as its tokens are there, and only then is more asked
+// for. Windows may share memory with the pieces, which must not be changed afterwards.
+// An error of the pieces is yielded and ends the windows.
+func (c Cut) Stream(pieces iter.Seq2[[]int, error]) iter.Seq2[Window, error] {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
 	inner, stride := c.Length-c.frame(), c.stride()
-	return func(yield func(Window) bool) {
-		for from := 0; from < len(ids); from += stride {
+	return func(yield func(Window, error) bool) {
+		var held []int // the document's tokens from number from on
+		from := 0
+		window := func(n int) bool {
 			context := 0
 			if from > 0 || c.ContextAlways {
 				context = c.Context
 			}
-			to := from + inner
-			if to > len(ids) {
-				if c.DropTail || from+context >= len(ids) {
-					return
-				}
-				to = len(ids)
+			if context >= n {
+				return true // nothing to be scored
 			}
-			if !yield(c.window(ids[from:to], from, context)) || to == len(ids) {
+			return yield(c.window(held[:n:n], from, context), nil)
+		}
+		for ids, err := range pieces {
+			if err != nil {
+				yield(Window{}, err)
 				return
 			}
+			if len(held) == 0 {
+				held = ids[:len(ids):len(ids)]
+			} else {
+				held = append(held, ids...)
+			}
+			for len(held) >= inner {
+				if !window(inner) {
+					return
+				}
+				held, from = held[stride:], from+stride
+			}
+		}
+		// What is left is a tail, unless the last window ended where the document does.
+		if ended := from > 0 && len(held) == inner-stride; !ended && len(held) > 0 && !c.DropTail {
+			window(len(held))
 		}
 	}
 }

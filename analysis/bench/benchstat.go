@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"mdmgen/internal/printable"
 )
 
 // Benchstat writes a line a repetition in Go's benchmark format, which benchstat and
@@ -15,12 +17,12 @@ import (
 func Benchstat(w io.Writer, r *Report, config ...[2]string) error {
 	var b bytes.Buffer
 	for _, c := range config {
-		fmt.Fprintf(&b, "%s: %s\n", c[0], strings.Join(strings.Fields(c[1]), " "))
+		fmt.Fprintf(&b, "%s: %s\n", c[0], printable.String(strings.Join(strings.Fields(c[1]), " ")))
 	}
 	b.WriteByte('\n')
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		name := benchmarkName(c)
+		name := printable.String(benchmarkName(c))
 		for _, rep := range c.Repetitions {
 			n := float64(rep.Sequences)
 			fmt.Fprintf(&b, "%s %d %s ns/op", name, rep.Sequences, fixed(rep.Seconds.Total/n*1e9))

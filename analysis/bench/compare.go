@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/plainjson"
+	"mdmgen/internal/printable"
 )
 
 // Comparison puts cells of two reports beside each other.
@@ -188,7 +189,7 @@ func (x Comparison) Print(w io.Writer) error {
 	fmt.Fprintf(&b, "\n~: no change is shown; else the change with its interval of probability %g.\n", x.Confidence)
 	list := func(what string, ids []string) {
 		for _, id := range ids {
-			fmt.Fprintf(&b, "%s: %s\n", what, id)
+			fmt.Fprintf(&b, "%s: %s\n", what, printable.String(id))
 		}
 	}
 	list("only in the old report", x.OnlyOld)

@@ -50,12 +50,12 @@ func (l *Log) Read(line []byte) error {
 
 // check refuses sums that no run has.
 func (r *Repetition) check() error {
-	for _, n := range []int{r.Round, r.Calls, r.CallsSquared, r.FinishCalls, r.Left, r.Events, r.EventsSquared, r.NetworkCalls, r.Rows, r.Positions, r.Tokens} {
+	for _, n := range []int{r.Round, r.Calls, r.CallsSquared, r.FinishCalls, r.Left, r.Events, r.NetworkCalls, r.Rows, r.Positions, r.Tokens} {
 		if n < 0 {
 			return errors.New("bench: a count is below 0")
 		}
 	}
-	if r.Cell == "" || r.Sequences < 1 || r.IDs != nil && len(r.IDs) != r.Sequences {
+	if r.Cell == "" || r.Sequences < 1 || r.IDs != nil && len(r.IDs) != r.Sequences || !(r.EventsSquared >= 0) {
 		return fmt.Errorf("bench: %d sequences of %q", r.Sequences, r.Cell)
 	}
 	s := r.Seconds

@@ -20,8 +20,8 @@ type Repetition struct {
 	FinishCalls  int `json:"finish_calls"`
 	Left         int `json:"left"`
 	// Events counts those of a sampler that simulates events, EventsSquared their squares.
-	Events        int `json:"events,omitempty"`
-	EventsSquared int `json:"events_squared,omitempty"`
+	Events        int     `json:"events,omitempty"`
+	EventsSquared float64 `json:"events_squared,omitempty"`
 	// NetworkCalls counts calls of the network for a batch, Rows the canvases in them,
 	// Positions the positions of these canvases. Tokens counts drawn tokens.
 	NetworkCalls int     `json:"network_calls"`
@@ -55,7 +55,7 @@ func (r *Repetition) add(res samplers.Result, first uint64) {
 	r.FinishCalls += res.FinishCalls
 	r.Left += res.Left
 	r.Events += res.Events
-	r.EventsSquared += res.Events * res.Events
+	r.EventsSquared += float64(res.Events) * float64(res.Events) // up to 10^9 events: their squares are no int
 	if r.IDs != nil {
 		r.IDs[res.Index-first] = res.IDs
 	}

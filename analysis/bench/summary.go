@@ -15,7 +15,8 @@ func sortRounds(reps []Repetition) {
 // the machine, so that their units are repetitions.
 func summary(reps []Repetition, law Law, confidence float64) *Summary {
 	s := &Summary{Repetitions: len(reps)}
-	var calls, squares, finish, left, rows, network, events, eventsSquared int
+	var calls, squares, finish, left, rows, network, events int
+	var eventsSquared float64
 	for _, r := range reps {
 		s.Sequences += r.Sequences
 		calls += r.Calls
@@ -29,8 +30,8 @@ func summary(reps []Repetition, law Law, confidence float64) *Summary {
 		s.PeakBytes = max(s.PeakBytes, r.PeakBytes)
 	}
 	n := s.Sequences
-	s.Calls = estimate.Counts(calls, squares, n, confidence)
-	s.FinishCalls = estimate.Counts(finish, finish, n, confidence)
+	s.Calls = estimate.Counts(calls, float64(squares), n, confidence)
+	s.FinishCalls = estimate.Counts(finish, float64(finish), n, confidence)
 	if law.Events != nil {
 		e := estimate.Counts(events, eventsSquared, n, confidence)
 		s.Events = &e

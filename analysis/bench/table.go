@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/printable"
 )
 
 // A column is a number of a cell.
@@ -275,7 +276,7 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 		paragraphs = append([]string{"All that use them: " + strings.Join(constants, ", ") + "."}, lines...)
 	}
 	for _, line := range append(paragraphs, r.Notes...) {
-		b.WriteString(line + "\n\n")
+		b.WriteString(printable.String(line) + "\n\n")
 	}
 	b.Truncate(b.Len() - 1)
 	_, err := b.WriteTo(w)
@@ -287,12 +288,12 @@ func markdownTable(b *bytes.Buffer, head []string, rows [][]string, left int) {
 	width := make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {
 		for i, text := range row {
-			width[i] = max(width[i], len([]rune(cell(text))), 3)
+			width[i] = max(width[i], len([]rune(printable.Cell(text))), 3)
 		}
 	}
 	line := func(row []string) {
 		for i, text := range row {
-			text = cell(text)
+			text = printable.Cell(text)
 			pad := strings.Repeat(" ", width[i]-len([]rune(text)))
 			if i < left {
 				text += pad
@@ -315,9 +316,4 @@ func markdownTable(b *bytes.Buffer, head []string, rows [][]string, left int) {
 	for _, row := range rows {
 		line(row)
 	}
-}
-
-// cell escapes what would end a cell of a table.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text)
 }

@@ -129,7 +129,7 @@ func TestCounts(t *testing.T) {
 		for _, v := range x {
 			sum, squares, values = sum+v, squares+v*v, append(values, float64(v))
 		}
-		got, want := Counts(sum, squares, len(x), 0.9), Mean(values, 0.9)
+		got, want := Counts(sum, float64(squares), len(x), 0.9), Mean(values, 0.9)
 		if math.Abs(got.Mean-want.Mean) > 1e-15 || got.SE != want.SE && math.Abs(got.SE-want.SE) > 1e-15 || got.N != want.N || got.Lo != want.Lo && math.Abs(got.Lo-want.Lo) > 1e-12 {
 			t.Errorf("%v: %+v, want %+v", x, got, want)
 		}

@@ -109,13 +109,13 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 		return nil, fmt.Errorf("likelihood: batch is %d: must be at least 1, or 0", o.Batch)
 	}
 	f := m.Facts()
+	o.Draw = o.Draw.Within(f.Columns - len(f.Excluded()))
 	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
 	var err error
 	if e.category, err = samplers.NewCategorical(m.Spec().Vocabulary, o.Draw); err != nil {
 		return nil, err
 	}
-	t := o.Draw.Temperature
-	e.changed = t != nil && *t != 1 || o.Draw.TopK > 0 || o.Draw.TopP > 0 && o.Draw.TopP < 1
+	e.changed = o.Draw.ChangesLaw()
 	if w, ok := m.(table); ok && !e.changed && fits(w, f) {
 		e.table = w
 	}

@@ -108,7 +108,7 @@ func (t *TimedTable) within(ctx context.Context, e *Evaluator, target Target, to
 // timedRows refuses tables at a number of times that take too many rows.
 func timedRows(d, times int) error {
 	if rows := TimedRows(d, times); rows > MaxRows || d > MaxFree {
-		return &TooLargeError{Free: d, Rows: rows, Most: min(MaxFree, int(math.Log2(MaxRows/float64(times))))}
+		return &TooLargeError{Free: d, Rows: rows, Most: max(0, min(MaxFree, int(math.Log2(MaxRows/float64(times)))))}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/bound"
+	"mdmgen/internal/printable"
 )
 
 //go:embed page.html
@@ -119,7 +120,7 @@ func Write(w io.Writer, d Document) error {
 	if err := page.Execute(&b, content); err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
-	_, err = b.WriteTo(w)
+	_, err = io.WriteString(w, printable.Text(b.String()))
 	return err
 }
 

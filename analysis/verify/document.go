@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,8 +137,13 @@ func indexed(name string, at ...int) string {
 	return name
 }
 
-// inputs reads what a file's values are computed from, and keeps the first error.
-type inputs struct{ err error }
+// inputs reads what a file's values are computed from, and keeps the first error. The
+// end of ctx, where it has one, is an error of the next value: what is computed then is
+// nothing that takes time.
+type inputs struct {
+	ctx context.Context
+	err error
+}
 
 func (in *inputs) fail(format string, args ...any) {
 	if in.err == nil {
@@ -147,6 +153,10 @@ func (in *inputs) fail(format string, args ...any) {
 
 // get is a field that must be there; never nil.
 func (in *inputs) get(n *node, name string) *node {
+	if in.ctx != nil && in.ctx.Err() != nil {
+		in.fail("%w", in.ctx.Err())
+		return &node{}
+	}
 	if f := n.fields[name]; f != nil {
 		return f
 	}

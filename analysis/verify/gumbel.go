@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -9,8 +10,8 @@ import (
 
 // gumbelFile recomputes a file of the layout mdm-laws-gumbel/1: what Gumbel noise of low
 // precision does to a draw.
-func gumbelFile(f file, m *matcher) error {
-	in := new(inputs)
+func gumbelFile(ctx context.Context, f file, m *matcher) error {
+	in := &inputs{ctx: ctx}
 	for _, name := range []string{"truncated_gumbel", "finite_precision"} {
 		for i, n := range in.list(f.doc, name) {
 			if err := m.sums(fmt.Sprintf("%s[%d].p", name, i), in.get(n, "p")); err != nil {

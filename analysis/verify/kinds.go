@@ -39,7 +39,7 @@ type Kind struct {
 	Measure Measure
 	// Outlet is what the numbers ask of the model.
 	Outlet model.Outlet
-	run    func(f file, m *matcher) error
+	run    func(ctx context.Context, f file, m *matcher) error
 	// rows recomputes a file whose numbers are a model's.
 	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error)
 }
@@ -118,8 +118,8 @@ func open(path string) (Kind, file, error) {
 // File recomputes the reference file at path. m may be nil for kinds that need no
 // model. limit is the greatest difference that is accepted; below 0 it is the
 // kind's own. A difference above it is part of the report; an error means that the
-// comparison could not be made. When ctx ends it returns at once, while what it began
-// may run on for some seconds. Worlds that a file names are looked for beside it;
+// comparison could not be made. When ctx ends it returns as soon as the value that
+// it is at is there, which may take a few seconds, and nothing of it goes on. Worlds that a file names are looked for beside it;
 // [FileWithWorlds] takes their folder.
 func File(ctx context.Context, m model.Model, path string, limit float64) (Report, error) {
 	return FileWithWorlds(ctx, m, path, limit, "")
@@ -143,12 +143,9 @@ func FileWithWorlds(ctx context.Context, m model.Model, path string, limit float
 		items, err = k.rows(ctx, m, path, f.data, limit)
 	} else {
 		match := &matcher{limit: limit, wider: map[string]float64{"euler_rate_integral": 10, "euler_rhs": 10}}
-		done := make(chan error, 1)
-		go func() { done <- k.run(f, match) }()
-		select {
-		case <-ctx.Done():
+		err = k.run(ctx, f, match)
+		if ctx.Err() != nil {
 			return Report{}, ctx.Err()
-		case err = <-done:
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)

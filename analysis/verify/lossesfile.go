@@ -57,7 +57,7 @@ func readLosses(data []byte, facts model.Facts) (*lossesFile, error) {
 		return nil, fmt.Errorf("field %q: has no sequences", "x0")
 	}
 	optional := func(name string) *node { return doc.fields[name] }
-	for name, dst := range map[string]*[][]int{"xt": &f.XT, "k_xt": &f.KXT} {
+	for name, dst := range inOrder(map[string]*[][]int{"xt": &f.XT, "k_xt": &f.KXT}) {
 		if optional(name) != nil {
 			*dst = in.matrix(doc, name, 0, tokens-1)
 		}
@@ -65,27 +65,27 @@ func readLosses(data []byte, facts model.Facts) (*lossesFile, error) {
 	if optional("k_mask") != nil {
 		f.KMask = in.matrix(doc, "k_mask", 0, 1)
 	}
-	for name, dst := range map[string]*[]float64{"loss": &f.Loss32, "loss_float64": &f.Loss, "score_entropy": &f.ScoreEntropy32, "score_entropy_float64": &f.ScoreEntropy} {
+	for name, dst := range inOrder(map[string]*[]float64{"loss": &f.Loss32, "loss_float64": &f.Loss, "score_entropy": &f.ScoreEntropy32, "score_entropy_float64": &f.ScoreEntropy}) {
 		if optional(name) != nil {
 			*dst = in.numbers(doc, name, -1e30, 1e30)
 		}
 	}
-	for name, dst := range map[string]*[]float64{"sigma": &f.Sigma32, "dsigma": &f.DSigma32, "sigma_float64": &f.Sigma64, "dsigma_float64": &f.DSigma64} {
+	for name, dst := range inOrder(map[string]*[]float64{"sigma": &f.Sigma32, "dsigma": &f.DSigma32, "sigma_float64": &f.Sigma64, "dsigma_float64": &f.DSigma64}) {
 		if optional(name) != nil {
 			*dst = in.numbers(doc, name, 1e-300, 1e30)
 		}
 	}
-	for name, dst := range map[string]*[]float64{"t": &f.T, "lambda": &f.Lambda} {
+	for name, dst := range inOrder(map[string]*[]float64{"t": &f.T, "lambda": &f.Lambda}) {
 		if optional(name) != nil {
 			*dst = in.numbers(doc, name, 1e-300, 1)
 		}
 	}
-	for name, dst := range map[string]*[][]float64{"loss_per_token": &f.PerToken, "score_entropy_per_token": &f.ScoreEntropyPerToken} {
+	for name, dst := range inOrder(map[string]*[][]float64{"loss_per_token": &f.PerToken, "score_entropy_per_token": &f.ScoreEntropyPerToken}) {
 		if optional(name) != nil {
 			*dst = in.realMatrix(doc, name)
 		}
 	}
-	for name, dst := range map[string]*map[string][]float64{"losses": &f.ByName32, "losses_float64": &f.ByName} {
+	for name, dst := range inOrder(map[string]*map[string][]float64{"losses": &f.ByName32, "losses_float64": &f.ByName}) {
 		if optional(name) != nil {
 			*dst = in.lossesByName(doc, name, n)
 		}
@@ -117,7 +117,7 @@ func (f *lossesFile) model(in *inputs, doc *node, facts model.Facts) {
 			in.fail("vocab_size is %d, the model's is %d, MASK included", v, vocabulary)
 		}
 	}
-	for name, is := range map[string]bool{"time_conditioning": facts.TimeConditioned, "scale_by_sigma": facts.ScaleBySigma} {
+	for name, is := range inOrder(map[string]bool{"time_conditioning": facts.TimeConditioned, "scale_by_sigma": facts.ScaleBySigma}) {
 		if n := doc.fields[name]; n != nil {
 			if said, ok := n.value.(bool); !ok || said != is {
 				in.fail("%s is %s, the model's is %t", name, n.words(), is)
@@ -136,10 +136,10 @@ func (f *lossesFile) check(in *inputs, facts model.Facts) {
 	if f.Sigma == nil || f.DSigma == nil {
 		in.fail("field %q or %q is missing", "sigma", "dsigma")
 	}
-	for name, list := range map[string][]float64{
+	for name, list := range inOrder(map[string][]float64{
 		"sigma": f.Sigma32, "dsigma": f.DSigma32, "sigma_float64": f.Sigma64, "dsigma_float64": f.DSigma64, "t": f.T, "lambda": f.Lambda,
 		"loss": f.Loss32, "loss_float64": f.Loss, "score_entropy": f.ScoreEntropy32, "score_entropy_float64": f.ScoreEntropy,
-	} {
+	}) {
 		if list != nil && len(list) != n {
 			in.fail("field %q: %d values: x0 has %d rows", name, len(list), n)
 		}
@@ -147,14 +147,14 @@ func (f *lossesFile) check(in *inputs, facts model.Facts) {
 	if f.K != nil && len(f.K) != n {
 		in.fail("field %q: %d values: x0 has %d rows", "k", len(f.K), n)
 	}
-	for name, m := range map[string][][]int{"x0": f.X0, "mask": f.Mask, "xt": f.XT, "k_mask": f.KMask, "k_xt": f.KXT} {
+	for name, m := range inOrder(map[string][][]int{"x0": f.X0, "mask": f.Mask, "xt": f.XT, "k_mask": f.KMask, "k_xt": f.KXT}) {
 		for i, row := range m {
 			if len(m) != n || len(row) != d {
 				in.fail("field %q: row %d has %d entries: must have the %d × %d of x0", name, i, len(row), n, d)
 			}
 		}
 	}
-	for name, m := range map[string][][]float64{"loss_per_token": f.PerToken, "score_entropy_per_token": f.ScoreEntropyPerToken} {
+	for name, m := range inOrder(map[string][][]float64{"loss_per_token": f.PerToken, "score_entropy_per_token": f.ScoreEntropyPerToken}) {
 		for i, row := range m {
 			if len(m) != n || len(row) != d {
 				in.fail("field %q: row %d has %d entries: must have the %d × %d of x0", name, i, len(row), n, d)

@@ -1,14 +1,15 @@
 package verify
 
 import (
+	"context"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/theory"
 )
 
 // maskmassFile recomputes a file of the layout mdm-laws-maskmass/1: data with MASK and
 // Euler with the exact score.
-func maskmassFile(f file, m *matcher) error {
-	var in inputs
+func maskmassFile(ctx context.Context, f file, m *matcher) error {
+	in := inputs{ctx: ctx}
 	d, v := in.integer(f.doc, "d", 1, 6), in.integer(f.doc, "V", 1, 6)
 	t := in.number(f.doc, "T", 1e-6, 100)
 	q0 := in.numbers(f.doc, "q0_states", -2, 2)
@@ -23,8 +24,8 @@ func maskmassFile(f file, m *matcher) error {
 	}
 	w := laws.NewMaskWorld(d, v, q0)
 	want := object{
-		"seed": exempt{}, "checks": exempt{},
-		"d": given{}, "V": given{}, "T": given{}, "q0_states": given{},
+		"seed": exempt{},
+		"d":    given{}, "V": given{}, "T": given{}, "q0_states": given{},
 		"S": v + 1, "mask": v,
 		"gamma_q0":   w.Gamma(),
 		"tv_initial": w.InitialTV(t),

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +16,8 @@ import (
 // moreFile recomputes a file of the layout mdm-laws-more/1: the loss profile of a world
 // with its best schedules, and laws of further samplers. The file names its world,
 // whose own file says what q0 and μ are.
-func moreFile(f file, m *matcher) error {
-	want, err := moreValues(f)
+func moreFile(ctx context.Context, f file, m *matcher) error {
+	want, err := moreValues(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -24,8 +25,8 @@ func moreFile(f file, m *matcher) error {
 }
 
 // moreValues is everything that follows from the world and the settings.
-func moreValues(f file) (object, error) {
-	r := more{doc: f.doc, losses: make(map[float64]float64)}
+func moreValues(ctx context.Context, f file) (object, error) {
+	r := more{in: inputs{ctx: ctx}, doc: f.doc, losses: make(map[float64]float64)}
 	if err := r.open(f); err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func moreValues(f file) (object, error) {
 		"q0_entropy": laws.Entropy(r.w.Q0),
 		"profile":    r.profile(),
 	}
-	for name, value := range map[string]int{"S": r.w.V + 1, "mask": r.w.V} {
+	for name, value := range inOrder(map[string]int{"S": r.w.V + 1, "mask": r.w.V}) {
 		if f.doc.fields[name] != nil {
 			want[name] = value
 		}

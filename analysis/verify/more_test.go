@@ -56,7 +56,7 @@ func TestMore(t *testing.T) {
 // wantMore is what a file of further samplers must hold.
 func wantMore(t testing.TB, f file) object {
 	t.Helper()
-	want, err := moreValues(f)
+	want, err := moreValues(context.Background(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestMoreInputs(t *testing.T) {
 			n.value = old - 1e-6
 		}
 		m := &matcher{limit: lawsLimit}
-		err := moreFile(f, m)
+		err := moreFile(context.Background(), f, m)
 		n.value = old
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -211,6 +211,7 @@ func TestMoreStructure(t *testing.T) {
 		{"falling", `"refined": [1.0, 0.5, 0.0]`, `"refined": [0.0, 0.5, 1.0]`, "times must fall"},
 		{"fractions", `"masked_fractions": [1.0, 0.5, 0.0], "schedule"`, `"masked_fractions": [1.0], "schedule"`, `field "masked_fractions"`},
 		{"order", `"entropy, ties`, `"margin, ties`, "must be by entropy"},
+		{"a check", `"eb_replay"`, `"eb_reply"`, `no check is called "eb_reply"`},
 		{"lattice", "lattice 1/400", "lattice 1/4000000", "lattice"},
 	} {
 		path := filepath.Join(t.TempDir(), "timed3.json")

@@ -3,6 +3,7 @@ package verify
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/samplers"
@@ -31,11 +32,38 @@ func (d *differences) between(name string, a, b []float64) {
 	}
 }
 
-// checks are recomputed where the file has them: what is found there is rounding. Checks by
-// another name say how the file was made, not what is in it.
+// Names of checks that a file may have. Those that are not recomputed say how the file was
+// made, not what is in it.
+var (
+	moreCheckNames = []string{"mass", "dmpm_expm", "dmpm_frozen_tv", "fhs_limit", "truncated_tau_is_tweedie", "profile", "profile_sum_is_nelbo",
+		"fhs_blocks_of_one", "loss_curve_integral_is_nelbo", "best_grid_value", "eb_replay"}
+	worldCheckNames = []string{"fhs_two_methods_max_difference", "fhs_law_sum_minus_one", "nelbo_four_forms_max_difference", "score_entropy_two_quadratures_difference",
+		"proposition2_residual", "entropy_sum_minus_entropy", "laws_vs_subset_dp_max_difference", "laws_vs_ordered_partitions_max_difference",
+		"laws_sum_minus_one_max", "importance_weighted_two_methods_max_difference"}
+)
+
+// checks returns the names of a file's checks, of which none may be unknown.
+func (in *inputs) checks(doc *node, known []string) []string {
+	n := doc.fields["checks"]
+	if n == nil {
+		return nil
+	}
+	if !n.isObject() {
+		in.fail("field %q is %s: must be an object", "checks", n.words())
+		return nil
+	}
+	for _, name := range n.names {
+		if !slices.Contains(known, name) {
+			in.fail("field %q: no check is called %.60q: must be of %s", "checks", name, strings.Join(known, ", "))
+		}
+	}
+	return n.names
+}
+
+// checks are recomputed where the file has them: what is found there is rounding.
 func (r *more) checks() any {
-	n := r.doc.fields["checks"]
-	if n == nil || !n.isObject() || r.in.err != nil {
+	names := r.in.checks(r.doc, moreCheckNames)
+	if names == nil || r.in.err != nil {
 		return exempt{}
 	}
 	nelbo := r.w.NELBO()
@@ -53,7 +81,7 @@ func (r *more) checks() any {
 	r.found.between("profile_sum_is_nelbo", []float64{total(r.c)}, []float64{nelbo.Expected})
 	r.found.between("loss_curve_integral_is_nelbo", []float64{r.w.LossIntegral()}, []float64{nelbo.Expected})
 	out := object{}
-	for _, name := range n.names {
+	for _, name := range names {
 		if x, ok := r.found[name]; ok {
 			out[name] = x
 		} else {

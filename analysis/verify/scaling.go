@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -14,8 +15,8 @@ import (
 
 // scalingFile recomputes a file of the layout mdm-laws-scaling/1. Its worlds are files
 // beside it.
-func scalingFile(f file, m *matcher) error {
-	in := new(inputs)
+func scalingFile(ctx context.Context, f file, m *matcher) error {
+	in := &inputs{ctx: ctx}
 	s := scaling{in: in, dir: cmp.Or(f.worlds, filepath.Dir(f.path)), worlds: make(map[string]*laws.World)}
 	t, delta := in.number(f.doc, "T", 0.1, 100), in.number(f.doc, "delta", 1e-6, 1)
 	want := object{

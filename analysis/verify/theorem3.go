@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"sync"
@@ -10,8 +11,8 @@ import (
 
 // theorem3File recomputes a file of the layout mdm-laws-theorem3/1: mask probabilities and
 // step counts of Theorem 3's constructions.
-func theorem3File(f file, m *matcher) error {
-	var in inputs
+func theorem3File(ctx context.Context, f file, m *matcher) error {
+	in := inputs{ctx: ctx}
 	want := object{"p_M": maskProbabilities(f.doc, &in)}
 	needed := readCounts(f.doc, "steps_needed", &in, true)
 	best := readCounts(f.doc, "steps_needed_best_T", &in, true)
@@ -31,7 +32,14 @@ func theorem3File(f file, m *matcher) error {
 			all = append(all, &rows[i])
 		}
 	}
-	inParallel(len(all), func(i int) { all[i].count() })
+	inParallel(len(all), func(i int) {
+		if ctx.Err() == nil {
+			all[i].count()
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 
 	want["steps_needed"], want["steps_needed_best_T"], want["steps_sufficient_theorem1_frozen"] = neededValues(needed), bestValues(best), sufficientValues(sufficient)
 	fits, err := fitValues(needed, best, sufficient)

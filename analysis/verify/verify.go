@@ -8,7 +8,10 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
+	"slices"
 )
 
 // Schema names the layout of a report's JSON form.
@@ -108,4 +111,16 @@ func (c *comparison) finish() (Item, error) {
 		return c.item, fmt.Errorf("%s: holds no values to compare", c.item.Name)
 	}
 	return c.item, nil
+}
+
+// inOrder goes through a map by its keys, so that of several faults the same is told
+// every time.
+func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -20,7 +21,7 @@ var rules = map[string]samplers.Rule{
 
 // worldFile recomputes a file of the layout mdm-laws-world/1, which is itself the
 // world: q0 and μ are what everything else follows from.
-func worldFile(f file, m *matcher) error {
+func worldFile(ctx context.Context, f file, m *matcher) error {
 	distributions := []string{"q0", "mu0"}
 	if f.doc.fields["mu1"] != nil {
 		distributions = append(distributions, "mu1")
@@ -47,7 +48,7 @@ func worldFile(f file, m *matcher) error {
 	if err != nil {
 		return err
 	}
-	want, err := worldValues(w, f.doc)
+	want, err := worldValues(ctx, w, f.doc)
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func enumerable(d, v int) error {
 }
 
 // worldValues is everything that follows from a world.
-func worldValues(w *laws.World, doc *node) (object, error) {
+func worldValues(ctx context.Context, w *laws.World, doc *node) (object, error) {
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
 	p2 := w.Proposition2(nelbo)
 	t4 := w.Theorem4(fhs, nelbo)
@@ -103,13 +104,14 @@ func worldValues(w *laws.World, doc *node) (object, error) {
 			"a": t5.A, "b": t5.B, "eps_score_double_prime": t5.Epsilon, "rho": t5.Rho, "kl": laws.KL(w.Q0, fhs),
 		}
 	}
-	var in inputs
+	in := inputs{ctx: ctx}
 	scores := list{}
 	for _, n := range in.list(doc, "score_entropy_at") {
 		t := in.number(n, "t", 1e-12, 700)
 		scores = append(scores, object{"t": given{}, "L_SE": w.ScoreEntropy(t), "L1_rate_error": w.RateError(t)})
 	}
 	want["score_entropy_at"] = scores
+	in.checks(doc, worldCheckNames)
 	want["importance_weighted"] = importanceValues(w, doc, &in)
 	gridValues(w, doc, want, &in)
 	return want, in.err

@@ -2,10 +2,12 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -95,7 +97,7 @@ func TestChangedValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := worldValues(w, f.doc)
+		want, err := worldValues(context.Background(), w, f.doc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +169,7 @@ func TestChangedInput(t *testing.T) {
 				for _, by := range []float64{1e-6, -1e-6} {
 					n.value = old + by
 					m := &matcher{limit: lawsLimit}
-					if err := worldFile(f, m); err != nil || m.ok() {
+					if err := worldFile(context.Background(), f, m); err != nil || m.ok() {
 						t.Fatalf("%s: %s: changed by %v: %v", name, path, by, err)
 					}
 					for _, it := range m.items {
@@ -231,6 +233,7 @@ func TestStructure(t *testing.T) {
 		{"cut off", `"checks"`, "", "xor3.json"},
 		{"a grid's N", `"N": 4`, `"N": 5`, "must be a list of 6 entries"},
 		{"a sampler", `"tweedie"`, `"sampler"`, "laws[1]"},
+		{"a check", `"proposition2_residual"`, `"proposition3_residual"`, `no check is called "proposition3_residual"`},
 	} {
 		path := filepath.Join(t.TempDir(), "xor3.json")
 		text := strings.Replace(string(data), test.old, test.new, 1)
@@ -296,4 +299,28 @@ func heavy(doc *node) bool {
 		}
 	})
 	return work > 200
+}
+
+// TestCancelled ends the context while files are recomputed: nothing goes on afterwards.
+func TestCancelled(t *testing.T) {
+	for _, name := range []string{"theorem3", "markov4-sharp", "scaling-small", "maskmass2", "gumbel-small"} {
+		path := reftest.Data(t, "reference", "laws", name+".json")
+		for _, after := range []time.Duration{0, 30 * time.Millisecond} {
+			before := runtime.NumGoroutine()
+			ctx, cancel := context.WithTimeout(context.Background(), after)
+			_, err := File(ctx, nil, path, -1)
+			if ended := ctx.Err() != nil; ended && err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s after %v: %v", name, after, err)
+			}
+			cancel()
+			// A goroutine that has done its work may be counted a moment longer.
+			for wait := time.Millisecond; runtime.NumGoroutine() > before; wait *= 2 {
+				if wait > 200*time.Millisecond {
+					t.Errorf("%s after %v: %d goroutines, %d before", name, after, runtime.NumGoroutine(), before)
+					break
+				}
+				time.Sleep(wait)
+			}
+		}
+	}
 }

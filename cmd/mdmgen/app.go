@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/printable"
 )
 
 // streams are the three standard streams of one run, so that tests can run the
@@ -19,7 +20,7 @@ type streams struct {
 }
 
 // notice prints one line for the user on standard error.
-func (s streams) notice(line string) { fmt.Fprintf(s.err, "mdmgen: %s\n", line) }
+func (s streams) notice(line string) { fmt.Fprintf(s.err, "mdmgen: %s\n", printable.String(line)) }
 
 // newApp builds the command tree.
 func newApp(s streams) *cli.App {
@@ -110,12 +111,6 @@ func suggestion(commands []*cli.Command, name string) string {
 	_, rest, _ := strings.Cut(cli.SuggestCommand(commands, name), "\"")
 	suggested, _, _ := strings.Cut(rest, "\"")
 	return suggested
-}
-
-// given tells whether a flag stands on the command line; one that an environment
-// variable sets does not.
-func given(c *cli.Context, name string) bool {
-	return c.IsSet(name) && os.Getenv("MDMGEN_"+strings.ToUpper(name)) == ""
 }
 
 // noArguments refuses arguments that a command does not read.

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -31,7 +35,7 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 			rest = append(rest, arg)
 			continue
 		}
-		name, _, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		name, value, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if name == "help" || name == "h" {
 			return []string{"--help"}, nil
 		}
@@ -47,17 +51,59 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 			return nil, usagef("%s: %s is given twice", cmd.Name, dashed(name))
 		}
 		seen[f] = true
-		flags = append(flags, arg)
-		if _, boolean := f.(*cli.BoolFlag); boolean || inline {
+		if _, boolean := f.(*cli.BoolFlag); boolean {
+			flags = append(flags, arg)
 			continue
 		}
-		if i+1 == len(args) {
-			return nil, usagef("%s: %s needs a value", cmd.Name, dashed(name))
+		if !inline {
+			if i+1 == len(args) {
+				return nil, usagef("%s: %s needs a value", cmd.Name, dashed(name))
+			}
+			i++
+			value = args[i]
 		}
-		i++
-		flags = append(flags, args[i])
+		if value, ok = decimal(f, value); !ok {
+			return nil, usagef("%s %s: write the number in decimal, as in 16 or 0.5", dashed(name), value)
+		}
+		if inline {
+			flags = append(flags, dashed(name)+"="+value)
+		} else {
+			flags = append(flags, arg, value)
+		}
 	}
 	return append(append(flags, "--"), rest...), nil
+}
+
+// decimal is a flag's value as a person reads it: 010 is ten, and a number that is
+// written in another base, or with underscores, is none. Package flag would read 010 as
+// eight.
+func decimal(f cli.Flag, value string) (string, bool) {
+	switch f.(type) {
+	case *cli.IntFlag, *cli.Uint64Flag:
+		digits := strings.TrimLeft(value, "+-")
+		if digits == "" || digits[0] < '0' || digits[0] > '9' {
+			return value, true // no number, which its flag refuses
+		}
+		if strings.Trim(digits, "0123456789") != "" {
+			return value, false
+		}
+		return value[:len(value)-len(digits)] + cmp.Or(strings.TrimLeft(digits, "0"), "0"), true
+	case *cli.Float64Flag:
+		return value, !strings.ContainsAny(value, "xX_")
+	}
+	return value, true
+}
+
+// inOrder goes through a map by its keys, so that of several faults the same is told
+// every time.
+func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
 }
 
 // dashed is a flag as a user types it.

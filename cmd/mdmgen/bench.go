@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,7 +109,7 @@ func benchFlags() []cli.Flag {
 	)
 	for _, f := range modelFlags() {
 		if f.Names()[0] == "threads" {
-			f = &cli.StringFlag{Name: "threads", Category: catModel, EnvVars: []string{"MDMGEN_THREADS"}, DefaultText: "all", Usage: "`LIST` of numbers of threads of one network call"}
+			f = &cli.StringFlag{Name: "threads", Category: catModel, DefaultText: "all", Usage: "`LIST` of numbers of threads of one network call [$" + envThreads + "]"}
 		}
 		out = append(out, f)
 	}
@@ -130,7 +131,7 @@ func checkBenchFlags(c *cli.Context) error {
 			return usagef("--%s %s: must be one of %s", flag, f, strings.Join(benchFormats, ", "))
 		}
 	}
-	for flag, least := range map[string]int{"n": 1, "repetitions": 1, "warmup": 0, "error-samples": 2, "draws": 1} {
+	for flag, least := range inOrder(map[string]int{"n": 1, "repetitions": 1, "warmup": 0, "error-samples": 2, "draws": 1}) {
 		if n := c.Int(flag); (c.IsSet(flag) || n != 0) && (n < least || n > 1<<20) {
 			return usagef("%s %d: must be in %d..%d", dashed(flag), n, least, 1<<20)
 		}
@@ -148,7 +149,7 @@ func checkBenchFlags(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for flag, part := range map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "context": bench.PartError, "draws": bench.PartNELBO} {
+	for flag, part := range inOrder(map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "context": bench.PartError, "draws": bench.PartNELBO}) {
 		if c.IsSet(flag) && !slices.Contains(parts, part) {
 			return usagef("--%s: has no meaning without --quality %s", flag, part)
 		}
@@ -202,6 +203,15 @@ func benchSettings(c *cli.Context) ([]bench.Setting, error) {
 			run = append(run, axis)
 		default:
 			axes = append(axes, axis)
+		}
+	}
+	if !c.IsSet(bench.KeyThreads) && !isWorld(c.String("model")) {
+		n, err := threadsOr(c)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			run = append(run, bench.Axis{Key: bench.KeyThreads, Values: strconv.Itoa(n)})
 		}
 	}
 	var out []bench.Setting

@@ -144,7 +144,7 @@ func (r *benching) findTokenizer() (err error) {
 func (r *benching) open(settings []bench.Setting) error {
 	ctx, cancel := r.limited()
 	defer cancel()
-	opts, err := modelOptions(r.c, r.streams)
+	opts, err := modelOptions(r.c, r.streams, r.c.String("model"))
 	if err != nil {
 		return err
 	}
@@ -164,13 +164,6 @@ func (r *benching) open(settings []bench.Setting) error {
 			return err
 		}
 		r.facts = m.Facts()
-		if r.facts.Family == "world" {
-			for _, flag := range []string{"runtime", "threads", "offline"} {
-				if given(r.c, flag) {
-					return usagef("--%s: a world is a table, which needs no runtime", flag)
-				}
-			}
-		}
 	}
 	if t := r.tokenizer; t != nil && t.Size() < r.facts.Columns-len(r.facts.Excluded()) {
 		return fmt.Errorf("the tokenizer has %d tokens, the model %d: they do not belong together", t.Size(), r.facts.Columns-len(r.facts.Excluded()))

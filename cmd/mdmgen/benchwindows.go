@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
+	"os"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/likelihood"
@@ -37,25 +37,12 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 		return []likelihood.Target{likelihood.Whole(make([]int, d))}, nil
 	}
 	path := r.c.String("context")
-	data, err := readFlagged("--context", path, maxCorpus)
-	if err != nil {
-		return nil, err
-	}
 	if r.tokenizer == nil {
 		return nil, missingf("--context needs a tokenizer: give one with --tokenizer")
 	}
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("--context %s: the text is not valid UTF-8", path)
-	}
-	ids, err := r.tokenizer.EncodePlain(string(data))
+	ids, err := r.contextIDs(path)
 	if err != nil {
-		return nil, fmt.Errorf("--context %s: %w", path, err)
-	}
-	l := layout{facts: f}
-	for _, id := range ids {
-		if err := l.clean(id); err != nil {
-			return nil, fmt.Errorf("--context %s: the tokenizer does not fit the model: %w", path, err)
-		}
+		return nil, err
 	}
 	n := len(ids) / f.Length
 	if n == 0 {
@@ -71,13 +58,43 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 	return out, nil
 }
 
+// contextIDs reads the text of --context. Windows are spread over all of it, so its ids
+// are kept, in four bytes each.
+func (r *benching) contextIDs(path string) ([]int32, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--context %s: %w", path, unwrapPath(err))
+	}
+	defer f.Close()
+	l := layout{facts: r.facts}
+	var out []int32
+	for ids, err := range textPieces(r.tokenizer, f, "--context "+path) {
+		if err == nil {
+			err = r.c.Context.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if err := l.clean(id); err != nil {
+				return nil, fmt.Errorf("--context %s: the tokenizer does not fit the model: %w", path, err)
+			}
+			out = append(out, int32(id))
+		}
+	}
+	return out, nil
+}
+
 // cutWindows takes n canvases, evenly spread over a text, whose middle d positions are
 // free.
-func cutWindows(ids []int, length, d, n int) []likelihood.Target {
+func cutWindows(ids []int32, length, d, n int) []likelihood.Target {
 	var out []likelihood.Target
 	for i := range n {
 		from := i * (len(ids) / length / n) * length
-		t := likelihood.Target{IDs: ids[from : from+length]}
+		var t likelihood.Target
+		for _, id := range ids[from : from+length] {
+			t.IDs = append(t.IDs, int(id))
+		}
 		for l := range d {
 			t.Free = append(t.Free, (length-d)/2+l)
 		}

@@ -137,7 +137,7 @@ func checkBoundFlags(c *cli.Context) error {
 	if p := c.Float64("confidence"); !(p > 0 && p < 1) {
 		return usagef("--confidence %v: must be between 0 and 1", p)
 	}
-	for flag, values := range map[string][]string{"frame": {"none", "bos-eos"}, "tail": {"keep", "drop"}, "as": inputKinds, "q0": {"chain", "own"}} {
+	for flag, values := range inOrder(map[string][]string{"frame": {"none", "bos-eos"}, "tail": {"keep", "drop"}, "as": inputKinds, "q0": {"chain", "own"}}) {
 		if v := c.String(flag); c.IsSet(flag) && !slices.Contains(values, v) {
 			return usagef("--%s %s: must be one of %s", flag, v, strings.Join(values, ", "))
 		}
@@ -160,7 +160,7 @@ func checkBoundFlags(c *cli.Context) error {
 		mode = "--q0 chain"
 	case boundWorld(c):
 		for _, f := range boundFlags() {
-			if name := f.Names()[0]; !slices.Contains([]string{"json", "html", "plots"}, name) && !slices.Contains(caseFlags, name) && stands(c, name) {
+			if name := f.Names()[0]; !slices.Contains([]string{"json", "html", "plots"}, name) && !slices.Contains(caseFlags, name) && c.IsSet(name) {
 				return usagef("bound: --%s: has no meaning for a world", name)
 			}
 		}
@@ -172,16 +172,11 @@ func checkBoundFlags(c *cli.Context) error {
 		return usagef("bound: %s reads no file, and %s is given", mode, c.Args().First())
 	}
 	for _, flag := range without {
-		if stands(c, flag) {
+		if c.IsSet(flag) {
 			return usagef("--%s: has no meaning with %s", flag, mode)
 		}
 	}
 	return nil
-}
-
-// stands is given; the model's variable is a default, and so a set model stands there.
-func stands(c *cli.Context, name string) bool {
-	return given(c, name) || name == "model" && c.IsSet(name)
 }
 
 // boundWorld says whether the file is a world.

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"mdmgen/analysis/bound"
+	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -81,7 +82,7 @@ func printBound(w io.Writer, r bound.Report) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "line\tleft\tright\tright − left\tunit\tverdict")
 	for _, l := range r.Lines {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, l.Verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable.String(l.Name), valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, printable.String(l.Verdict))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -108,7 +109,7 @@ func printBound(w io.Writer, r bound.Report) error {
 	for _, n := range notes {
 		b.WriteString("\n" + wrap(n, width, ""))
 	}
-	_, err := fmt.Fprint(w, b.String())
+	_, err := fmt.Fprint(w, printable.Text(b.String()))
 	return err
 }
 
@@ -124,11 +125,11 @@ func printLaws(w io.Writer, list []bound.Law) error {
 	fmt.Fprint(t, "\nsequence")
 	names, table, masked := bound.Table(list)
 	for _, law := range list {
-		fmt.Fprint(t, "\t", law.Name)
+		fmt.Fprint(t, "\t", printable.String(law.Name))
 	}
 	fmt.Fprintln(t)
 	for i, name := range names[:min(len(names), shownOutcomes)] {
-		fmt.Fprint(t, name)
+		fmt.Fprint(t, printable.String(name))
 		for _, p := range table[i] {
 			fmt.Fprintf(t, "\t%.6g", p)
 		}

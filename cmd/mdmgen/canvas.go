@@ -63,18 +63,20 @@ func (l *layout) clean(id int) error {
 	return nil
 }
 
-// maxCanvas refuses lengths that no network has, before memory is asked for.
+// maxCanvas bounds lengths before a model is known.
 const maxCanvas = 1 << 20
 
 // check refuses a length that the network does not take.
 func (l *layout) check(n int) error {
 	switch f := l.facts; {
-	case n < 1 || n > maxCanvas:
+	case n < 1:
 		return fmt.Errorf("length %d: must be at least 1", n)
 	case f.FixedLength && n != f.Length:
 		return fmt.Errorf("length %d: the model takes canvases of exactly %d positions", n, f.Length)
 	case n > f.Length:
 		return fmt.Errorf("length %d: the model takes canvases of at most %d positions", n, f.Length)
+	case n > maxCanvas:
+		return fmt.Errorf("length %d: at most %d positions are sampled at once", n, maxCanvas)
 	}
 	return nil
 }
@@ -89,6 +91,9 @@ func (l *layout) template(pieces []piece, total int) ([]int, error) {
 		case p.masks == rest:
 			open++
 		case p.masks > 0:
+			if most := min(l.facts.Length, maxCanvas); p.masks > most {
+				return nil, fmt.Errorf("%d masks: the model takes canvases of at most %d positions", p.masks, most)
+			}
 			fixed += p.masks
 		default:
 			ids, err := l.ids(p.text)

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/graph"
@@ -65,7 +66,7 @@ func convert(c *cli.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%s: %s, %s parameters, %s\n", out, f.Family, humanize.Comma(f.Parameters), humanize.IBytes(size))
+	fmt.Fprintf(s.out, "%s: %s, %s parameters, %s\n", printable.String(out), f.Family, humanize.Comma(f.Parameters), humanize.IBytes(size))
 	return nil
 }
 

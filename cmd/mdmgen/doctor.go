@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 )
@@ -100,7 +101,7 @@ func printDiagnosis(s streams, d diagnosis) error {
 	r := d.Report
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	row := func(name string, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(t, "%s\t%s\n", name, printable.String(fmt.Sprintf(format, args...)))
 	}
 	row("mdmgen", "%s, %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	row("runtime", "%s", or(r.Library, "none found"))

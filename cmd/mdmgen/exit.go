@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 )
@@ -71,7 +72,7 @@ func message(err error) string {
 	if exitCode(err) == exitInterrupt {
 		return "interrupted"
 	}
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return printable.String(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }
 
 // onlyPipe says that nothing went wrong but that a reader went away.

@@ -55,12 +55,12 @@ func brokenToken(t *testing.T, token int) string {
 // TestOneFaultySample: of three lines of input the second cannot be sampled; the others
 // are, whatever the batch, and the record names the fault.
 func TestOneFaultySample(t *testing.T) {
-	reftest.Runtime(t)
+	needRuntime(t)
 	dir := brokenToken(t, 5)
 	lines := `{"ids":[1,null,null]}` + "\n" + `{"ids":[5,null,null]}` + "\n" + `{"ids":[2,null,null]}` + "\n"
 	for _, batch := range []string{"1", "3"} {
 		file := filepath.Join(t.TempDir(), "out.json")
-		code, stdout, stderr := runString(t, lines, "generate", "--model", dir, "--input", "-", "--format", "json", "--seed", "1", "--batch", batch, "-o", file)
+		stdout, stderr, code := runCommand(t, lines, "generate", "--model", dir, "--input", "-", "--format", "json", "--seed", "1", "--batch", batch, "-o", file)
 		var record runRecord
 		if err := json.Unmarshal([]byte(stdout), &record); err != nil {
 			t.Fatalf("batch %s: %v: %q, %q", batch, err, stdout, stderr)

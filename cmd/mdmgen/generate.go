@@ -96,13 +96,6 @@ func generate(c *cli.Context, s streams) (err error) {
 		}
 	}()
 	g.facts = g.model.Facts()
-	if g.facts.Family == "world" {
-		for _, flag := range []string{"runtime", "threads", "offline"} {
-			if given(c, flag) {
-				return usagef("--%s: a world is a table, which needs no runtime", flag)
-			}
-		}
-	}
 	noticeProfile(c, s, g.model)
 	if err := g.prepare(); err != nil {
 		return err
@@ -182,7 +175,7 @@ func (g *generation) prepare() error {
 	}
 	g.settings = settings{
 		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
-		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Device: g.c.String("device"),
+		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Device: deviceOf(g.c, g.facts),
 		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"), Profile: profileDigest(g.c), Facts: g.c.StringSlice("fact"), Sidecar: g.c.String("sidecar"),
 	}
 	if d, ok := g.model.(model.Describer); ok {
@@ -225,7 +218,7 @@ func (e *bareError) Unwrap() error { return e.err }
 
 // bare drops the package's name from a message that the command line shows.
 func bare(err error) string {
-	return strings.NewReplacer("samplers: ", "", "bench: ", "").Replace(err.Error())
+	return strings.NewReplacer("samplers: ", "", "bench: ", "", "likelihood: ", "").Replace(err.Error())
 }
 
 // layOut makes the canvases.

@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"mdmgen/internal/plainjson"
 )
 
 // piece is a part of a template: text that is given, or masks to be filled in.
@@ -14,6 +17,10 @@ type piece struct {
 	// masks is the number of positions, rest for as many as the canvas has left.
 	masks int
 }
+
+// maxMasks bounds a number of masks that is read. How many a canvas may have is the
+// model's to say, which is not known here.
+const maxMasks = 1 << 31
 
 // rest marks the piece that takes up the remaining length.
 const rest = -1
@@ -50,6 +57,9 @@ func parseDirective(s string) (piece, int, error) {
 		var text string
 		if err := d.Decode(&text); err == nil {
 			end := int(d.InputOffset())
+			if serr := plainjson.Strict([]byte(s[:end])); serr != nil {
+				return piece{}, 0, fmt.Errorf("{{%.20s: %w", s, serr)
+			}
 			if strings.HasPrefix(s[end:], "}}") {
 				return piece{text: text}, end + 2, nil
 			}
@@ -64,8 +74,8 @@ func parseDirective(s string) (piece, int, error) {
 		return piece{masks: rest}, 3, nil
 	}
 	n, err := strconv.Atoi(inside)
-	if err == nil && n > maxCanvas {
-		return piece{}, 0, fmt.Errorf("{{%s}}: more masks than any canvas has positions", inside)
+	if errors.Is(err, strconv.ErrRange) || err == nil && n > maxMasks {
+		return piece{}, 0, fmt.Errorf("{{%s}}: a canvas has at most %d positions, or what its model takes", inside, maxCanvas)
 	}
 	if err != nil || n < 1 {
 		return piece{}, 0, fmt.Errorf(`{{%s}}: expected {{N}} for N masks, {{*}} for the rest, or {{"text"}}; write {{"{{"}} for the two characters`, inside)
@@ -86,8 +96,8 @@ func piecesFromJSON(data []byte) ([]piece, error) {
 		case string:
 			pieces = append(pieces, piece{text: v})
 		case float64:
-			if !(v >= 1 && v <= maxCanvas) || v != math.Trunc(v) {
-				return nil, fmt.Errorf("infill[%d] is %v: a number of masks must be a whole number in 1..%d", i, v, maxCanvas)
+			if !(v >= 1 && v <= maxMasks) || v != math.Trunc(v) {
+				return nil, fmt.Errorf("infill[%d] is %v: a number of masks must be a whole number from 1 to the positions that the model takes, %d at most", i, v, maxCanvas)
 			}
 			pieces = append(pieces, piece{masks: int(v)})
 		case nil:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -12,9 +11,6 @@ import (
 
 	"mdmgen/internal/plainjson"
 )
-
-// maxLine bounds a line of input, in bytes.
-const maxLine = 16 << 20
 
 // job is one canvas to be filled in, and where it came from.
 type job struct {
@@ -51,7 +47,7 @@ func readFlagged(flag, path string, limit int64) ([]byte, error) {
 
 // readJobs reads --input: a JSON object a line. path "-" is standard input.
 // Errors name the file and the line.
-func readJobs(path string, stdin io.Reader, l *layout) ([]job, error) {
+func readJobs(path string, stdin io.Reader, layout *layout) ([]job, error) {
 	name := path
 	if path == "-" {
 		name = "standard input"
@@ -64,27 +60,22 @@ func readJobs(path string, stdin io.Reader, l *layout) ([]job, error) {
 		stdin = f
 	}
 	var jobs []job
-	scan := bufio.NewScanner(stdin)
-	scan.Buffer(nil, maxLine)
-	for n := 1; scan.Scan(); n++ {
-		line := bytes.TrimSpace(scan.Bytes())
-		if n == 1 {
+	for l, err := range lines(stdin, name) {
+		if err != nil {
+			return nil, err
+		}
+		line := bytes.TrimSpace(l.text)
+		if l.n == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		if len(line) == 0 {
 			continue
 		}
-		canvas, err := parseLine(line, l)
+		canvas, err := parseLine(line, layout)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+			return nil, fmt.Errorf("%s:%d: %w", name, l.n, err)
 		}
-		jobs = append(jobs, job{n, canvas})
-	}
-	if err := scan.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			return nil, fmt.Errorf("%s: a line is longer than %d bytes", name, maxLine)
-		}
-		return nil, fmt.Errorf("%s: %w", name, unwrapPath(err))
+		jobs = append(jobs, job{l.n, canvas})
 	}
 	if len(jobs) == 0 {
 		return nil, fmt.Errorf("%s: no lines", name)
@@ -109,7 +100,7 @@ func decodeObject(line []byte, v any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one JSON value in a line")
 	}
-	return nil
+	return plainjson.StrictFields(line)
 }
 
 // parseLine builds the canvas of one line.

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -46,52 +48,109 @@ func modelFlags() []cli.Flag {
 	)
 }
 
-// runtimeFlags say which ONNX Runtime is used, and how.
+// The environment variables that are defaults of flags. They are never given to the
+// library of flags, for which a variable that is set is a flag that is given.
+const (
+	envModel     = "MDMGEN_MODEL"
+	envTokenizer = "MDMGEN_TOKENIZER"
+	envDevice    = "MDMGEN_DEVICE"
+	envThreads   = "MDMGEN_THREADS"
+)
+
+// runtimeFlags say which ONNX Runtime is used, and how. The runtime's own variable is
+// read where the runtime is searched for.
 func runtimeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "runtime", Category: catModel, EnvVars: []string{"MDMGEN_RUNTIME"},
-			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once)"},
-		&cli.StringFlag{Name: "device", Value: "cpu", Category: catModel, EnvVars: []string{"MDMGEN_DEVICE"},
-			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto"},
-		&cli.IntFlag{Name: "threads", Category: catModel, EnvVars: []string{"MDMGEN_THREADS"}, DefaultText: "all",
-			Usage: "`N` threads of one network call"},
+		&cli.StringFlag{Name: "runtime", Category: catModel,
+			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once) [$MDMGEN_RUNTIME]"},
+		&cli.StringFlag{Name: "device", Value: cmp.Or(os.Getenv(envDevice), "cpu"), Category: catModel,
+			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto [$" + envDevice + "]"},
+		&cli.IntFlag{Name: "threads", Category: catModel, DefaultText: "all",
+			Usage: "`N` threads of one network call [$" + envThreads + "]"},
 		&cli.BoolFlag{Name: "offline", Category: catModel, Usage: "never fetch anything [$MDMGEN_OFFLINE]"},
 	}
 }
 
 // tokenizerFlag is for every command that turns text into ids or back.
 func tokenizerFlag() cli.Flag {
-	return &cli.StringFlag{Name: "tokenizer", Category: catModel, DefaultText: "the model's own, else $MDMGEN_TOKENIZER",
+	return &cli.StringFlag{Name: "tokenizer", Category: catModel, DefaultText: "the model's own, else $" + envTokenizer,
 		Usage: "`PATH` of a tokenizer.json or of the folder that holds one"}
 }
 
-// modelFlag names the model. Its environment variable is a default and not a
-// flag that was given, so that an argument may say otherwise.
+// modelFlag names the model.
 func modelFlag(kinds string) cli.Flag {
-	ref := os.Getenv("MDMGEN_MODEL")
-	if ref == "" {
-		ref = builtinName
+	return &cli.StringFlag{Name: "model", Category: catModel, Value: cmp.Or(os.Getenv(envModel), builtinName),
+		Usage: "`REF`: " + builtinName + " (built in), " + kinds + " [$" + envModel + "]"}
+}
+
+// maxThreads bounds --threads.
+const maxThreads = 4096
+
+// threadsOr returns --threads, else what the environment says, 0 for all.
+func threadsOr(c *cli.Context) (int, error) {
+	if c.IsSet("threads") {
+		if n := c.Int("threads"); n < 0 || n > maxThreads {
+			return 0, usagef("--threads %d: must be in 0..%d, 0 for all", n, maxThreads)
+		}
+		return c.Int("threads"), nil
 	}
-	return &cli.StringFlag{Name: "model", Category: catModel, Value: ref,
-		Usage: "`REF`: " + builtinName + " (built in), " + kinds + " [$MDMGEN_MODEL]"}
+	text := os.Getenv(envThreads)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxThreads {
+		return 0, usagef("%s=%s: must be a whole number in 0..%d, 0 for all", envThreads, text, maxThreads)
+	}
+	return n, nil
 }
 
 // runtimeConfig reads the runtime's flags.
 func runtimeConfig(c *cli.Context, s streams) (ort.Config, error) {
-	threads := c.Int("threads")
-	if threads < 0 || threads > 4096 {
-		return ort.Config{}, usagef("--threads %d: must be in 0..4096, 0 for all", threads)
+	threads, err := threadsOr(c)
+	if err != nil {
+		return ort.Config{}, err
 	}
 	device := c.String("device")
 	if err := ort.CheckDevice(device); err != nil {
-		return ort.Config{}, usagef("--device %s: must be cpu, cuda, cuda:N or auto", device)
+		source := "--device "
+		if !c.IsSet("device") {
+			source = envDevice + "="
+		}
+		return ort.Config{}, usagef("%s%s: must be cpu, cuda, cuda:N or auto", source, device)
 	}
 	return ort.Config{Library: c.String("runtime"), Offline: c.Bool("offline"), Threads: threads, Device: device, VerifyDigest: c.Bool("verify-digest"), Log: s.notice}, nil
 }
 
-// modelOptions reads the model's flags.
-func modelOptions(c *cli.Context, s streams) (model.Options, error) {
-	rt, err := runtimeConfig(c, s)
+// isWorld says that ref is a world. What it is otherwise, or that there is no such model,
+// is told where it is opened.
+func isWorld(ref string) bool {
+	kind, _, err := model.Resolve(ref, builtins())
+	return err == nil && kind == model.KindWorld
+}
+
+// worldConfig refuses flags that a world has no use for. The environment's are for the
+// models that have.
+func worldConfig(c *cli.Context, s streams) (ort.Config, error) {
+	for _, flag := range []string{"runtime", "threads", "offline"} {
+		if c.IsSet(flag) {
+			return ort.Config{}, usagef("--%s: a world is a table, which needs no runtime", flag)
+		}
+	}
+	out := ort.Config{Device: "cpu", Log: s.notice}
+	if c.IsSet("device") {
+		out.Device = c.String("device") // Where that is another one, it is refused by name.
+	}
+	return out, nil
+}
+
+// modelOptions reads the flags of the model that ref names.
+func modelOptions(c *cli.Context, s streams, ref string) (model.Options, error) {
+	read := runtimeConfig
+	if isWorld(ref) {
+		read = worldConfig
+	}
+	rt, err := read(c, s)
 	if err != nil {
 		return model.Options{}, err
 	}
@@ -114,7 +173,7 @@ func modelOptions(c *cli.Context, s streams) (model.Options, error) {
 
 // openModel opens the model that the flags name, for what is asked of it most.
 func openModel(ctx context.Context, c *cli.Context, s streams, outlet model.Outlet) (model.Model, error) {
-	opts, err := modelOptions(c, s)
+	opts, err := modelOptions(c, s, c.String("model"))
 	if err != nil {
 		return nil, err
 	}
@@ -126,15 +185,15 @@ func openModel(ctx context.Context, c *cli.Context, s streams, outlet model.Outl
 var errNoTokenizer = errors.New("no tokenizer")
 
 // openTokenizer opens the tokenizer that --tokenizer names, else the model's
-// own, else that of the environment. The error wraps errNoTokenizer where there
-// is none.
+// own, else that of the environment, which is none for a world: its tokens have no
+// text. The error wraps errNoTokenizer where there is none.
 func openTokenizer(c *cli.Context) (*tokenize.Tokenizer, error) {
 	if path := c.String("tokenizer"); path != "" {
 		return namedTokenizer("--tokenizer", path)
 	}
 	t, err := ownTokenizer(c.String("model"))
-	if path := os.Getenv("MDMGEN_TOKENIZER"); errors.Is(err, errNoTokenizer) && path != "" {
-		return namedTokenizer("MDMGEN_TOKENIZER", path)
+	if path := os.Getenv(envTokenizer); path != "" && errors.Is(err, errNoTokenizer) && !isWorld(c.String("model")) {
+		return namedTokenizer(envTokenizer, path)
 	}
 	return t, err
 }
@@ -185,4 +244,13 @@ func needTokenizer(err error, what, otherwise string) error {
 			what, strings.TrimPrefix(err.Error(), errNoTokenizer.Error()+": "), otherwise)
 	}
 	return err
+}
+
+// deviceOf is the device in records: a world is worked out here whatever the
+// environment says.
+func deviceOf(c *cli.Context, f model.Facts) string {
+	if f.Family == "world" {
+		return "cpu"
+	}
+	return c.String("device")
 }

@@ -8,13 +8,14 @@ import (
 	"text/tabwriter"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/printable"
 )
 
 // printSchedule prints a record as text.
 func printSchedule(w io.Writer, r scheduleRecord) {
 	p := r.Profile
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-14s%s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(w, "%-14s%s\n", name, printable.String(fmt.Sprintf(format, args...)))
 	}
 	line("profile", "%s: %d positions, %d windows to choose by and %d to judge by", p.File, p.Positions, p.Chosen, p.Judged)
 	if p.LeftOut > 0 {

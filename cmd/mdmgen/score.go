@@ -95,7 +95,7 @@ func checkScoreFlags(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return usagef("score: unexpected argument %q; name one file", c.Args().Get(1))
 	}
-	for flag, values := range map[string][]string{"format": scoreFormats, "frame": {"none", "bos-eos"}, "tail": {"keep", "drop"}} {
+	for flag, values := range inOrder(map[string][]string{"format": scoreFormats, "frame": {"none", "bos-eos"}, "tail": {"keep", "drop"}}) {
 		if v := c.String(flag); !slices.Contains(values, v) {
 			return usagef("--%s %s: must be one of %s", flag, v, strings.Join(values, ", "))
 		}

@@ -1,32 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/tokenize"
 )
-
-// maxCorpus bounds a text that is cut into windows, in bytes.
-const maxCorpus = 1 << 30
-
-// document is one text of the input.
-type document struct {
-	// line is its line, 0 for a corpus.
-	line         int
-	context, ids []int
-}
 
 // textWindow is a window with where it is from.
 type textWindow struct {
@@ -49,43 +32,60 @@ func (r *scoring) inputKind() string {
 	return "corpus"
 }
 
-// prepareWindows reads the input and cuts it.
+// prepareWindows reads the input and cuts it, no further than windows are wanted.
 func (r *scoring) prepareWindows() error {
-	docs, err := r.readDocuments()
-	if err != nil {
-		return err
-	}
 	cut, err := r.cut()
 	if err != nil {
 		return err
 	}
 	r.overlaps = cut.Overlaps()
-	if r.c.Bool("join") {
-		var all []int
-		for _, d := range docs {
-			all = append(append(all, d.ids...), r.settings.eos)
-		}
-		docs = []document{{ids: all}}
+	in, err := r.open()
+	if err != nil {
+		return err
 	}
-	for i, d := range docs {
-		if len(d.context) > 0 {
-			w := tokenize.Window{IDs: slices.Concat(d.context, d.ids), Context: len(d.context)}
-			if err := r.window(w, i, d.line); err != nil {
-				return err
-			}
-			continue
+	defer in.Close()
+	docs := r.documents(in)
+	if r.c.Bool("join") {
+		docs = joined(docs, r.settings.eos)
+	}
+	i := 0
+	for d, err := range docs {
+		if err != nil {
+			return err
 		}
-		for w := range cut.All(d.ids) {
-			if r.full() {
-				return nil
-			}
-			if err := r.window(w, i, d.line); err != nil {
-				return err
-			}
+		if err := r.cutDocument(cut, d, i); err != nil || r.full() {
+			return err
 		}
+		i++
 	}
 	if len(r.windows) == 0 {
 		return fmt.Errorf("%s: nothing to score", r.name())
+	}
+	return nil
+}
+
+// cutDocument appends the windows of document i, as many as are wanted.
+func (r *scoring) cutDocument(cut tokenize.Cut, d document, i int) error {
+	if len(d.context) > 0 {
+		var ids []int
+		for piece, err := range d.ids {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, piece...)
+		}
+		return r.window(tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}, i, d.line)
+	}
+	for w, err := range cut.Stream(d.ids) {
+		if err == nil {
+			err = r.window(w, i, d.line)
+		}
+		if err == nil {
+			err = r.c.Context.Err()
+		}
+		if err != nil || r.full() {
+			return err
+		}
 	}
 	return nil
 }
@@ -95,14 +95,11 @@ func (r *scoring) full() bool { return r.most > 0 && len(r.windows) >= r.most }
 
 // window appends a window, or refuses it.
 func (r *scoring) window(w tokenize.Window, doc, line int) error {
-	if r.full() || len(w.IDs) == w.Context {
+	if len(w.IDs) == w.Context {
 		return nil
 	}
 	t := textWindow{document: doc, line: line, start: w.Start, bytes: -1}
-	t.IDs = w.IDs
-	for l := w.Context; l < len(w.IDs); l++ {
-		t.Free = append(t.Free, l)
-	}
+	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
 	err := r.evaluator.Check(t.Target)
 	if err == nil && r.tokenizer != nil {
 		t.bytes, err = r.tokenizer.Bytes(w.IDs[w.Context:])
@@ -116,6 +113,20 @@ func (r *scoring) window(w tokenize.Window, doc, line int) error {
 	}
 	r.windows = append(r.windows, t)
 	return nil
+}
+
+// free lists the positions from..to. Windows that are alike share the list.
+func (r *scoring) free(from, to int) []int {
+	if n := len(r.windows); n > 0 {
+		if last := r.windows[n-1]; len(last.IDs) == to && last.Free[0] == from {
+			return last.Free
+		}
+	}
+	out := make([]int, 0, to-from)
+	for l := from; l < to; l++ {
+		out = append(out, l)
+	}
+	return out
 }
 
 // cut reads the flags that say how documents are cut.
@@ -170,164 +181,4 @@ func (r *scoring) path() string {
 		return r.c.Args().First()
 	}
 	return "-"
-}
-
-// readDocuments reads the input.
-func (r *scoring) readDocuments() ([]document, error) {
-	in := r.streams.in
-	if r.path() == "-" && isTerminal(in) {
-		r.streams.notice("reading the text from standard input")
-	}
-	if p := r.path(); p != "-" {
-		f, err := os.Open(p)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p, unwrapPath(err))
-		}
-		defer f.Close()
-		in = f
-	}
-	switch r.settings.As {
-	case "corpus":
-		text, err := io.ReadAll(io.LimitReader(in, maxCorpus+1))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.name(), unwrapPath(err))
-		}
-		if len(text) > maxCorpus {
-			return nil, fmt.Errorf("%s: more than %d bytes: score it in parts", r.name(), maxCorpus)
-		}
-		if !utf8.Valid(text) {
-			return nil, fmt.Errorf("%s: the text is not valid UTF-8", r.name())
-		}
-		ids, err := r.encode(string(text))
-		return []document{{ids: ids}}, err
-	case "lines":
-		return r.readLines(in, func(line []byte) (document, error) {
-			if !utf8.Valid(line) {
-				return document{}, errors.New("the line is not valid UTF-8")
-			}
-			ids, err := r.encode(string(line))
-			return document{ids: ids}, err
-		})
-	}
-	return r.readLines(in, r.parse)
-}
-
-// readLines reads a document a line; empty lines are none.
-func (r *scoring) readLines(in io.Reader, parse func([]byte) (document, error)) ([]document, error) {
-	var docs []document
-	scan := bufio.NewScanner(in)
-	scan.Buffer(nil, maxLine)
-	for n := 1; scan.Scan(); n++ {
-		if len(bytes.TrimSpace(scan.Bytes())) == 0 {
-			continue
-		}
-		d, err := parse(scan.Bytes())
-		if err != nil {
-			var coded *codedError
-			if errors.As(err, &coded) {
-				return nil, err
-			}
-			return nil, fmt.Errorf("%s:%d: %w", r.name(), n, err)
-		}
-		d.line = n
-		docs = append(docs, d)
-	}
-	if err := scan.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%s: a line is longer than %d bytes", r.name(), maxLine)
-	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.name(), unwrapPath(err))
-	}
-	return docs, nil
-}
-
-// scoreLine is a JSON line of the input. Either Text or IDs is there, and of a context
-// one or neither.
-type scoreLine struct {
-	Text, ContextText *string
-	IDs, ContextIDs   []int
-}
-
-// parseScoreLine reads a JSON line.
-func parseScoreLine(line []byte) (scoreLine, error) {
-	var in struct {
-		Text    *string         `json:"text"`
-		IDs     json.RawMessage `json:"ids"`
-		Context json.RawMessage `json:"context"`
-	}
-	var out scoreLine
-	if err := decodeObject(line, &in); err != nil {
-		return out, err
-	}
-	if (in.Text != nil) == (in.IDs != nil) {
-		return out, errors.New("needs text or ids, and not both")
-	}
-	var err error
-	if out.Text = in.Text; in.IDs != nil {
-		if out.IDs, err = parseIDs(in.IDs); err != nil {
-			return out, fmt.Errorf("ids: %w", err)
-		}
-	}
-	if in.Context == nil {
-		return out, nil
-	}
-	var text *string
-	if json.Unmarshal(in.Context, &text) == nil && text != nil {
-		out.ContextText = text
-		return out, nil
-	}
-	if out.ContextIDs, err = parseIDs(in.Context); err != nil {
-		return out, errors.New("context must be a text or a list of ids")
-	}
-	return out, nil
-}
-
-// parseIDs reads a list of ids; null is none.
-func parseIDs(raw json.RawMessage) ([]int, error) {
-	var list []*int
-	if err := json.Unmarshal(raw, &list); err != nil || list == nil {
-		return nil, errors.New("not a list of whole numbers")
-	}
-	out := make([]int, len(list))
-	for i, id := range list {
-		if id == nil {
-			return nil, fmt.Errorf("null at %d: every token must be given", i)
-		}
-		out[i] = *id
-	}
-	return out, nil
-}
-
-// parse reads a JSON line and encodes its texts.
-func (r *scoring) parse(line []byte) (document, error) {
-	in, err := parseScoreLine(line)
-	if err != nil {
-		return document{}, err
-	}
-	out := document{ids: in.IDs, context: in.ContextIDs}
-	if in.Text != nil {
-		if out.ids, err = r.encode(*in.Text); err != nil {
-			return out, err
-		}
-	}
-	if in.ContextText != nil {
-		if out.context, err = r.encode(*in.ContextText); err != nil {
-			return out, err
-		}
-	}
-	if len(out.context) > 0 && r.c.Bool("join") {
-		return out, errors.New("context does not go with --join")
-	}
-	return out, nil
-}
-
-// encode turns text into ids, every character of it being text.
-func (r *scoring) encode(text string) ([]int, error) {
-	if r.tokenizer == nil {
-		return nil, needTokenizer(fmt.Errorf("%w: the model has none", errNoTokenizer), "a text", ", or score ids with --as jsonl")
-	}
-	ids, err := r.tokenizer.EncodePlain(text)
-	if err != nil {
-		return nil, err
-	}
-	return ids, nil
 }

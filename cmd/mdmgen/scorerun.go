@@ -67,7 +67,7 @@ func (r *scoring) prepare() (err error) {
 	if err := r.prepareWindows(); err != nil {
 		return err
 	}
-	r.fillSettings(o.Draw, sampler)
+	r.fillSettings(r.evaluator.Draw(), sampler)
 	return r.tryPlans(sampler)
 }
 
@@ -76,7 +76,7 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 	c, set := r.c, &r.settings
 	set.Draw, set.Confidence = d, c.Float64("confidence")
 	set.Join, set.Context, set.Frame, set.Tail = c.Bool("join"), c.Int("context"), c.String("frame"), c.String("tail")
-	set.Limit, set.Batch, set.Device = c.Int("limit"), c.Int("batch"), c.String("device")
+	set.Limit, set.Batch, set.Device = c.Int("limit"), c.Int("batch"), deviceOf(c, r.facts)
 	raw := r.config.Sampler != nil && s.Settings().Scores == samplers.ScoresRaw
 	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
 	if m, ok := r.model.(model.Describer); ok {

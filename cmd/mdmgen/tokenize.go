@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/plainjson"
 	"mdmgen/tokenize"
 )
 
@@ -53,29 +54,20 @@ func tokenizeLines(c *cli.Context, s streams) error {
 		line = decodeLine(t, c.Bool("json"))
 	}
 	out := bufio.NewWriter(s.out)
-	in := bufio.NewReaderSize(s.in, 1<<16)
-	for n := 1; ; n++ {
-		if err := c.Context.Err(); err != nil {
+	for l, err := range lines(s.in, "standard input") {
+		if err == nil {
+			err = c.Context.Err()
+		}
+		if err != nil {
 			return errors.Join(out.Flush(), err)
 		}
-		text, readErr := in.ReadBytes('\n')
-		if readErr != nil && readErr != io.EOF {
-			return fmt.Errorf("standard input: %w", readErr)
-		}
-		if readErr == io.EOF && len(text) == 0 {
-			return out.Flush()
-		}
-		// A line may end as Windows ends it.
-		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
-		result, err := line(text)
+		result, err := line(l.text)
 		if err != nil {
-			return errors.Join(out.Flush(), fmt.Errorf("standard input:%d: %w", n, err))
+			return errors.Join(out.Flush(), fmt.Errorf("standard input:%d: %w", l.n, err))
 		}
 		out.Write(append(result, '\n')) // A failure is kept until Flush.
-		if readErr == io.EOF {
-			return out.Flush()
-		}
 	}
+	return out.Flush()
 }
 
 // encodeLine returns the function that turns a line of text into a line of ids.
@@ -92,6 +84,9 @@ func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte,
 		if asJSON {
 			if err := json.Unmarshal(line, &text); err != nil || len(bytes.TrimSpace(line)) == 0 || bytes.TrimSpace(line)[0] != '"' {
 				return nil, errors.New("not a JSON string")
+			}
+			if err := plainjson.Strict(line); err != nil {
+				return nil, err
 			}
 		}
 		ids, err := encode(text)

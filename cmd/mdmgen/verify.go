@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/verify"
+	"mdmgen/internal/printable"
 	"mdmgen/model"
 )
 
@@ -88,7 +89,7 @@ func verifyFile(c *cli.Context, s streams) error {
 
 // verifyModel opens the model whose values the reference file holds.
 func verifyModel(c *cli.Context, s streams, ref, path string, outlet model.Outlet, limit float64) (err error) {
-	opts, err := modelOptions(c, s)
+	opts, err := modelOptions(c, s, ref)
 	if err != nil {
 		return err
 	}
@@ -138,9 +139,9 @@ func printReport(w io.Writer, r verify.Report) error {
 	for _, it := range r.Items {
 		verdict := "ok"
 		if !it.OK {
-			verdict = "FAILED at " + it.Worst.Path
+			verdict = "FAILED at " + printable.String(it.Worst.Path)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%.3g %s\t%.3g\t%s\n", it.Name, it.Count, float64(it.MaxDiff), it.Measure, it.Limit, verdict)
+		fmt.Fprintf(t, "%s\t%d\t%.3g %s\t%.3g\t%s\n", printable.String(it.Name), it.Count, float64(it.MaxDiff), it.Measure, it.Limit, verdict)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -12,9 +12,12 @@ import (
 	"strings"
 )
 
-// Unmarshal is [json.Unmarshal] with errors of [Plain].
+// Unmarshal is [json.Unmarshal] with errors of [Plain] and [Strict].
 func Unmarshal(data []byte, v any) error {
-	return Plain(data, json.Unmarshal(data, v))
+	if err := Plain(data, json.Unmarshal(data, v)); err != nil {
+		return err
+	}
+	return Strict(data)
 }
 
 // Plain turns an error of package encoding/json into one line without the names of

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
 )
 
 // maxSidecar bounds a sidecar file, which is a handful of fields.
@@ -32,6 +33,9 @@ func (f *Facts) Decode(data []byte) error {
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("model facts: more than one JSON value")
+	}
+	if err := plainjson.StrictFields(data); err != nil {
+		return fmt.Errorf("model facts: %w", err)
 	}
 	if g.Schema != "" && g.Schema != Schema {
 		return fmt.Errorf("model facts: schema is %q: this version reads %q", g.Schema, Schema)

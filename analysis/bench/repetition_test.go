@@ -1,0 +1,30 @@
+package bench
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestManyEvents counts more events than have an int as their square.
+func TestManyEvents(t *testing.T) {
+	r := Repetition{Kind: "repetition", Cell: "uniformization"}
+	const few, many = 4_000_000_000, 4_000_002_000
+	r.add(samplers.Result{Events: few}, 0)
+	r.add(samplers.Result{Events: many, Index: 1}, 0)
+	line, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Repetition
+	if err := json.Unmarshal(line, &again); err != nil || again.check() != nil || again.EventsSquared != r.EventsSquared {
+		t.Fatalf("%s: %v, %v", line, err, again.check())
+	}
+	mean := 0.0
+	s := summary([]Repetition{again}, Law{Events: &mean}, 0.95)
+	if s.Events.Mean != few+1000 || math.Abs(s.Events.SE-1000) > 10 {
+		t.Errorf("events %v ± %v, want %v ± 1000", s.Events.Mean, s.Events.SE, float64(few+1000))
+	}
+}

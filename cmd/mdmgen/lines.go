@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// maxLine bounds a line of input, in bytes without its end.
+const maxLine = 16 << 20
+
+// textLine is a line of input. The text is without its end, as Unix or Windows has it,
+// and valid until the next line is asked for; n counts from 1.
+type textLine struct {
+	n    int
+	text []byte
+}
+
+// lines yields the lines of a text, empty ones included. name is how its errors, which
+// end the lines, call the input. Of a line that is too long no more is read.
+func lines(in io.Reader, name string) iter.Seq2[textLine, error] {
+	return func(yield func(textLine, error) bool) {
+		r := bufio.NewReaderSize(in, 1<<16)
+		var long []byte // what was read of a line that is longer than the reader's memory
+		for n := 1; ; n++ {
+			long = long[:0]
+			text, err := r.ReadSlice('\n')
+			for err == bufio.ErrBufferFull && len(long) <= maxLine {
+				long = append(long, text...)
+				text, err = r.ReadSlice('\n')
+			}
+			if len(long) > 0 {
+				long = append(long, text...)
+				text = long
+			}
+			if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+				yield(textLine{}, fmt.Errorf("%s: %w", name, unwrapPath(err)))
+				return
+			}
+			if err == io.EOF && len(text) == 0 {
+				return
+			}
+			if text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r")); len(text) > maxLine {
+				yield(textLine{}, fmt.Errorf("%s:%d: the line is longer than %d bytes", name, n, maxLine))
+				return
+			}
+			if !yield(textLine{n, text}, nil) || err == io.EOF {
+				return
+			}
+		}
+	}
+}

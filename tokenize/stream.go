@@ -1,0 +1,180 @@
+package tokenize
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// The pieces of a stream in bytes: short at first, so that little is read where little
+// is wanted.
+const (
+	firstPiece = 4 << 10
+	fullPiece  = 64 << 10
+)
+
+// Stream reads a text and yields its ids in pieces, each a slice of the caller's own:
+// joined they are the ids of [Tokenizer.EncodePlain] of the whole text. It may be gone
+// through once.
+//
+// It reads no further than the next piece takes, some 64 KiB, and keeps nothing of what
+// it has given out. The text is cut only where the ids cannot tell: for the normalizer
+// before a character with which what is before has nothing to do, for the pre-tokenizer
+// behind a pre-token that nothing behind it can change. A text with more than 16 MiB
+// without such a place is an error, as is one that is not valid UTF-8; the error names
+// the byte, counted from 0. After an error the stream ends.
+func (t *Tokenizer) Stream(r io.Reader) iter.Seq2[[]int, error] {
+	return t.plain.stream(r, firstPiece, fullPiece)
+}
+
+// stream is Stream with pieces of from first to full bytes.
+func (p pipeline) stream(r io.Reader, first, full int) iter.Seq2[[]int, error] {
+	return func(yield func([]int, error) bool) {
+		s := streamed{pre: p.pre}
+		for size := first; !s.ended; size = min(2*size, full) {
+			ids := []int{}
+			var fault error
+			err := s.next(r, size, func(word string) {
+				if fault == nil {
+					ids, fault = p.appendIDs(ids, word)
+				}
+			})
+			if err = errors.Join(err, fault); err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(ids) > 0 && !yield(ids, nil) {
+				return
+			}
+		}
+	}
+}
+
+// streamed is what a stream keeps between two pieces.
+type streamed struct {
+	pre *preTokenizer
+	// raw is read and not normalized yet; text is normalized, and no pre-tokens yet.
+	raw  []byte
+	text string
+	// read counts the bytes that were read; begun says that there was text, ended that
+	// there is no more.
+	read         int
+	begun, ended bool
+}
+
+// next reads size bytes, or as many as are waiting where that is more: what is gone
+// through again and again grows twofold each time. It calls emit for each pre-token
+// that is certain.
+func (s *streamed) next(r io.Reader, size int, emit func(string)) error {
+	if err := s.fill(r, max(size, len(s.raw), len(s.text))); err != nil {
+		return err
+	}
+	n := len(s.raw)
+	switch {
+	case s.ended:
+	case s.pre.normalize != nil:
+		n = lastFresh(s.raw)
+	default:
+		n = wholeRunes(s.raw)
+	}
+	if n > 0 {
+		text := s.pre.normalized(string(s.raw[:n]))
+		s.raw = append(s.raw[:0], s.raw[n:]...)
+		if text != "" && !s.begun {
+			s.begun = true
+			if s.pre.prefix && text[0] != ' ' {
+				text = " " + text
+			}
+		}
+		s.text += text
+	}
+	s.text = s.text[s.pre.split(s.text, !s.ended, emit):]
+	if max(len(s.raw), len(s.text)) > maxWord {
+		return fmt.Errorf("byte %d: %d bytes before it without a place where text is cut: at most %d are read", s.read, max(len(s.raw), len(s.text)), maxWord)
+	}
+	return nil
+}
+
+// fill reads n bytes, less at the end, and refuses what is not UTF-8.
+func (s *streamed) fill(r io.Reader, n int) error {
+	from := wholeRunes(s.raw) // Before it all is valid.
+	have := len(s.raw)
+	s.raw = append(s.raw, make([]byte, n)...)
+	n, err := io.ReadFull(r, s.raw[have:])
+	s.raw = s.raw[:have+n]
+	s.read += n
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		s.ended = true
+	} else if err != nil {
+		return err
+	}
+	to := len(s.raw)
+	if !s.ended {
+		to = wholeRunes(s.raw)
+	}
+	if utf8.Valid(s.raw[from:to]) {
+		return nil
+	}
+	for from < to {
+		r, n := utf8.DecodeRune(s.raw[from:to])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		from += n
+	}
+	return fmt.Errorf("byte %d: the text is not valid UTF-8", s.read-len(s.raw)+from)
+}
+
+// wholeRunes returns the length of text less a character at its end that breaks off.
+func wholeRunes(text []byte) int {
+	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// lastFresh returns where the last character of text begins that starts afresh, 0 where
+// none does.
+func lastFresh(text []byte) int {
+	for end := wholeRunes(text); end > 0; {
+		r, n := utf8.DecodeLastRune(text[:end])
+		end -= n
+		if startsAfresh(r) {
+			return end
+		}
+	}
+	return 0
+}
+
+// startsAfresh says that a normalizer makes the same of a text as of its parts before r
+// and from r on, one behind the other. Characters are changed one by one, but for two
+// things that normalization forms do: marks are sorted behind their letter, and marks
+// and some letters are joined with what is before them. Neither crosses a character
+// that is of class 0, as are the first of its decomposition, and is never the second of
+// a pair. A character that clean_text removes does not count, because what is behind it
+// moves on; marks do not count, because strip_accents removes them; and of characters
+// that Go's tables do not know as letters, numbers, punctuation, symbols or blanks,
+// or know otherwise than the reference, nothing is concluded.
+func startsAfresh(r rune) bool {
+	switch {
+	case r == '\t', r == '\n', r == '\r', r >= ' ' && r < 0x7F:
+		return true // no pair has a second in ASCII
+	case r < 0x80, r == utf8.RuneError, unicode.Is(lateOrder, r):
+		return false
+	case !unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S, unicode.Z):
+		return false
+	}
+	var char [utf8.UTFMax]byte
+	n := utf8.EncodeRune(char[:], r)
+	return norm.NFC.Properties(char[:n]).BoundaryBefore() && norm.NFD.Properties(char[:n]).BoundaryBefore()
+}
