@@ -180,8 +180,8 @@ func (e *engine) take() {
 // edit has a decoder take its rows.
 func (e *engine) edit(t *task) error {
 	s := &t.step
-	*s = Step{Index: t.job.Index, Step: t.ask.Step, Finish: t.ask.Finish, Theta: t.ask.Rows[0].Theta, Rows: len(t.ask.Rows),
-		Positions: s.Positions[:0], Tokens: s.Tokens[:0], LogP: s.LogP[:0], Hits: s.Hits[:0], Masked: s.Masked[:0]}
+	*s = s.emptied()
+	s.Index, s.Step, s.Finish, s.Theta, s.Rows = t.job.Index, t.ask.Step, t.ask.Finish, t.ask.Rows[0].Theta, len(t.ask.Rows)
 	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
 	if err := t.decoder.Take(Rows{e.spec.Columns, t.rows, t.draw}, &t.edit); err != nil {
 		return err

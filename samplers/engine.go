@@ -69,8 +69,8 @@ type task struct {
 	step     Step
 	edit     Edit
 	result   Result
-	// watch is handed every step, nil where nobody looks; ended how the task ended, err
-	// being nil where it finished.
+	// watch is handed every step, which is valid during the call, nil where nobody looks;
+	// ended how the task ended, err being nil where it finished.
 	watch func(Step)
 	ended func(Result, error)
 }
@@ -142,7 +142,7 @@ func (e *engine) admit(ctx context.Context, job Job, watch func(Step), ended fun
 		t = new(task)
 	}
 	*t = task{ctx: ctx, job: job, watch: watch, ended: ended, canvas: Canvas{t.canvas.ids[:0], &e.spec}, ask: Ask{Rows: t.ask.Rows[:0]},
-		rows: t.rows[:0], step: t.step, draws: Draws{seed: job.Seed, index: job.Index, taken: t.draws.taken[:0]}, result: Result{Index: job.Index}}
+		rows: t.rows[:0], step: t.step.emptied(), draws: Draws{seed: job.Seed, index: job.Index, taken: t.draws.taken[:0]}, result: Result{Index: job.Index}}
 	if err := e.start(t); err != nil {
 		e.end(t, err)
 		return
@@ -184,7 +184,7 @@ func (e *engine) next(t *task) {
 	}
 	if t.watch != nil && (t.result.Rows > 0 || !more) {
 		// The step of the call before: that it was the last is known now.
-		t.watch(t.step.clone())
+		t.watch(t.step)
 	}
 	if !more {
 		e.end(t, nil)
@@ -246,10 +246,7 @@ func (e *engine) end(t *task, err error) {
 		d.release()
 	}
 	t.ended(t.result, err)
-	if t.watch == nil {
-		t.step.Result = nil
-		e.spare = append(e.spare, t)
-	}
+	e.spare = append(e.spare, t)
 }
 
 // drop ends the tasks whose context has ended.

@@ -155,7 +155,7 @@ type mailbox struct {
 
 func (b *mailbox) step(s Step) {
 	b.mu.Lock()
-	b.steps = append(b.steps, s)
+	b.steps = append(b.steps, s.clone())
 	b.mu.Unlock()
 	b.tell()
 }

@@ -211,8 +211,17 @@ type Step struct {
 	Result *Result
 }
 
+// emptied is a step of which nothing is left but its memory.
+func (s Step) emptied() Step {
+	return Step{Positions: s.Positions[:0], Tokens: s.Tokens[:0], LogP: s.LogP[:0], Hits: s.Hits[:0], Masked: s.Masked[:0]}
+}
+
 // clone copies what is used again for the next call.
 func (s Step) clone() Step {
+	if s.Result != nil {
+		r := *s.Result
+		s.Result = &r
+	}
 	s.Positions, s.Tokens, s.Masked = slices.Clone(s.Positions), slices.Clone(s.Tokens), slices.Clone(s.Masked)
 	s.LogP, s.Hits = slices.Clone(s.LogP), slices.Clone(s.Hits)
 	return s

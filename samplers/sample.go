@@ -27,7 +27,8 @@ type Config struct {
 	Batch int
 	// OnStep observes what each call did to each sequence, and OnFault is told of a sequence
 	// that failed, whose error it may return to end the run; where it is nil the first fault
-	// does. Both are called by the goroutine that called [Sample] and may be nil.
+	// does. Both are called by the goroutine that called [Sample] and may be nil; what
+	// OnStep is handed is valid during its call.
 	OnStep  func(Step)
 	OnFault func(index uint64, err error) error
 }
