@@ -80,6 +80,9 @@ func bregman(mu, p float64) float64 {
 	if p == 0 {
 		return mu
 	}
+	if mu < p/2 {
+		return mu - p - p*math.Log(mu/p) // μ/p is lost beside 1
+	}
 	x := (mu - p) / p
 	return p * (x - math.Log1p(x))
 }

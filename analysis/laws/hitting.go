@@ -41,23 +41,19 @@ func hittingMean(p, before []float64, token, size int) float64 {
 	}
 	slices.Sort(kinks)
 	term := func(a int, v float64) float64 { return max(p[a]-before[a]*(1-v), 0) }
-	r := unitRule()
-	var s Sum
-	for i := 1; i < len(kinks); i++ {
-		low, width := kinks[i-1], kinks[i]-kinks[i-1]
-		if width == 0 {
-			continue
-		}
-		for j := range r.at {
-			v := low + width*r.at[j]
+	return overUnit.integral(func(at, _ float64) float64 {
+		var s Sum
+		for i := 1; i < len(kinks); i++ {
+			low, width := kinks[i-1], kinks[i]-kinks[i-1]
+			v := low + width*at
 			total := 0.0
 			for a := range p {
 				total += term(a, v)
 			}
 			if total > 0 {
-				s.Add(r.weight[j] * width * float64(size) * math.Pow(v, float64(size-1)) * term(token, v) / total)
+				s.Add(width * float64(size) * math.Pow(v, float64(size-1)) * term(token, v) / total)
 			}
 		}
-	}
-	return s.Value()
+		return s.Value()
+	})
 }

@@ -35,17 +35,10 @@ func (w *World) NELBO() NELBO {
 		subsets.Add(n.TermsByK[k])
 	}
 	n.Expected, n.KSubsets, n.AnyOrder = expected.Value(), subsets.Value(), orders.Value()
-
-	var inT, inLambda Sum
-	r := halfLineRule()
-	for i, t := range r.at {
-		inT.Add(r.weight[i] * Rate(t) * w.lossOf(math.Exp(-t), -math.Expm1(-t)))
-	}
-	r = unitRule()
-	for i, lambda := range r.at {
-		inLambda.Add(r.weight[i] / lambda * w.lossOf(r.rest[i], lambda))
-	}
-	n.ContinuousT, n.Lambda = inT.Value(), inLambda.Value()
+	n.ContinuousT = overHalfLine.integral(func(t, _ float64) float64 {
+		return Rate(t) * w.lossOf(math.Exp(-t), -math.Expm1(-t))
+	})
+	n.Lambda = overUnit.integral(func(lambda, rest float64) float64 { return w.lossOf(rest, lambda) / lambda })
 	return n
 }
 
@@ -57,9 +50,7 @@ func (w *World) meanCost() []float64 {
 	if w.mu1 == nil {
 		return out
 	}
-	clear(out)
-	r := unitRule()
-	for i, lambda := range r.at {
+	return overUnit.integrate(len(out), func(sums []Sum, lambda, rest, weight float64) {
 		rows := w.Rows(lambda)
 		for x := range w.States {
 			k := w.masks[x]
@@ -67,16 +58,15 @@ func (w *World) meanCost() []float64 {
 				continue
 			}
 			// The density is k·C(d,k)·λ^(k−1)·α^(d−k).
-			density := float64(k) * binomial(w.D, k) * mixture(w.D-1, k-1, r.rest[i], lambda)
+			density := float64(k) * binomial(w.D, k) * mixture(w.D-1, k-1, rest, lambda)
 			w.masked(x, func(l int) {
 				at := (x*w.D + l) * w.V
 				for a := range w.V {
-					out[at+a] -= r.weight[i] * density * math.Log(rows[at+a])
+					sums[at+a].Add(-weight * density * math.Log(rows[at+a]))
 				}
 			})
 		}
-	}
-	return out
+	})
 }
 
 // bySequence is Σ_k (1/k)·mean over subsets M of k positions of Σ_{l∈M} cost.

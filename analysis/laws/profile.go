@@ -44,12 +44,7 @@ func (w *World) Loss(lambda float64) float64 {
 
 // LossIntegral is d·∫_0^1 f(λ) dλ, which is E[NELBO].
 func (w *World) LossIntegral() float64 {
-	var s Sum
-	r := unitRule()
-	for i, lambda := range r.at {
-		s.Add(float64(w.D) * r.weight[i] * w.Loss(lambda))
-	}
-	return s.Value()
+	return float64(w.D) * overUnit.integral(func(lambda, _ float64) float64 { return w.Loss(lambda) })
 }
 
 // LatticeCost is the plan's NELBO of Tweedie on masked fractions that end at 0, d Σ_k (λ_k−λ_{k+1})·f(λ_k).

@@ -19,50 +19,6 @@ var gaussRule = sync.OnceValues(func() (x, w []float64) {
 	return x, w
 })
 
-// A rule integrates over a half-line or an interval by the trapezoidal rule after a
-// double exponential change of variable (Takahasi and Mori 1974), which converges
-// for integrands with singular ends.
-type rule struct {
-	// at are the nodes; rest is 1 − at on (0,1), without cancellation.
-	at, rest, weight []float64
-}
-
-const (
-	doubleExponentialStep = 1. / 20
-	doubleExponentialEnd  = 4.0
-)
-
-// unitRule is for ∫_0^1 f(λ) dλ: λ = 1/(1+e^(−π sinh u)).
-var unitRule = sync.OnceValue(func() rule {
-	return newRule(func(u float64) (at, rest, weight float64) {
-		e := math.Exp(-math.Pi * math.Sinh(u))
-		at, rest = 1/(1+e), e/(1+e)
-		return at, rest, at * rest * math.Pi * math.Cosh(u)
-	})
-})
-
-// halfLineRule is for ∫_0^∞ f(t) dt where f is bounded at 0 and decays like e^(−t):
-// t = e^(u−e^(−u)).
-var halfLineRule = sync.OnceValue(func() rule {
-	return newRule(func(u float64) (at, rest, weight float64) {
-		at = math.Exp(u - math.Exp(-u))
-		return at, 1 - at, at * (1 + math.Exp(-u))
-	})
-})
-
-func newRule(change func(u float64) (at, rest, weight float64)) rule {
-	var r rule
-	n := int(doubleExponentialEnd / doubleExponentialStep)
-	for i := -n; i <= n; i++ {
-		at, rest, weight := change(float64(i) * doubleExponentialStep)
-		if at > 0 && weight > 0 {
-			r.at, r.rest = append(r.at, at), append(r.rest, rest)
-			r.weight = append(r.weight, weight*doubleExponentialStep)
-		}
-	}
-	return r
-}
-
 // root finds a sign change of f in [a,b] by bisection with secant steps (Illinois);
 // fa and fb, the values at the ends, have opposite signs.
 func root(f func(float64) float64, a, b, fa, fb float64) float64 {

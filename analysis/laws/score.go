@@ -53,18 +53,15 @@ type Proposition2 struct {
 // world's.
 func (w *World) Proposition2(nelbo NELBO) Proposition2 {
 	out := Proposition2{ExpectedNELBO: nelbo.Expected, EntropyTermsByK: make([]float64, w.D)}
-	var integral, entropy Sum
-	r := halfLineRule()
-	for i, t := range r.at {
-		integral.Add(r.weight[i] * w.ScoreEntropy(t))
-	}
+	var entropy Sum
 	for k := range out.EntropyTermsByK {
 		out.EntropyTermsByK[k] = w.subsetSum(k+1, func(x, l, a int) float64 {
 			return -math.Log(w.posterior[(x*w.D+l)*w.V+a])
 		})
 		entropy.Add(out.EntropyTermsByK[k])
 	}
-	out.ScoreEntropyIntegral, out.EntropySum = integral.Value(), entropy.Value()
+	out.ScoreEntropyIntegral = overHalfLine.integral(func(t, _ float64) float64 { return w.ScoreEntropy(t) })
+	out.EntropySum = entropy.Value()
 	return out
 }
 

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mdmgen/model/ort"
+)
+
+// subject is a command that is tortured, in a folder of its own that is empty but for what
+// prepare puts there.
+type subject struct {
+	name   string
+	weight int // how often, against the others
+	args   []string
+	// env is added to the environment; DIR stands for the folder, LIBRARY for the runtime.
+	env     []string
+	prepare func(dir string) error
+	// journals are files that grow while it runs, folders those that appear whole or not at
+	// all, both as patterns.
+	journals, folders []string
+	// refuses says that it does not write where its results are already.
+	refuses bool
+
+	duration  time.Duration
+	reference map[string]string
+}
+
+const text = "Once upon a time there was a king who had three daughters and a golden bird that sang in the garden.\n"
+
+func subjects() []*subject {
+	input := func(dir string) error {
+		return os.WriteFile(filepath.Join(dir, "text.txt"), []byte(strings.Repeat(text, 40)), 0o666)
+	}
+	return []*subject{
+		{name: "score", weight: 3, prepare: input, journals: []string{"kept.jsonl"},
+			args: []string{"score", "text.txt", "--length", "16", "--draws", "8", "--seed", "1", "--batch", "2", "--resume", "kept.jsonl", "--format", "json", "-o", "out.json"}},
+		{name: "bench", weight: 3, journals: []string{"kept.jsonl"},
+			args: []string{"bench", "--case", "fhs", "--case", "tweedie steps=4", "-n", "2", "-r", "8", "--length", "16", "--seed", "1", "--resume", "kept.jsonl", "--format", "jsonl", "-o", "out.jsonl"}},
+		{name: "generate", weight: 3,
+			args: []string{"generate", "-n", "8", "--length", "32", "--seed", "1", "--format", "json", "-o", "out.json"}},
+		{name: "convert", weight: 3, folders: []string{"out"}, refuses: true,
+			args: []string{"convert", "fairytale", "-o", "out"}},
+		{name: "fetch", weight: 1, env: []string{"MDMGEN_CACHE=DIR/cache"},
+			args: []string{"generate", "-n", "1", "--length", "4", "--seed", "1", "--format", "text", "-o", "out.txt"}},
+		{name: "widen", weight: 1, prepare: largeCheckpoint, folders: []string{"cache/converted/*"},
+			env:  []string{"MDMGEN_CACHE=DIR/cache", "MDMGEN_RUNTIME=LIBRARY"},
+			args: []string{"generate", "--model", "../model", "-n", "1", "--length", "4", "--seed", "1", "--steps", "2", "--sampler", "tweedie", "--format", "ids", "-o", "out.txt"}},
+	}
+}
+
+// bench is the folder of the work, with what all commands share.
+type bench struct {
+	work, program, library string
+	env                    []string
+}
+
+// newBench builds the program and brings the runtime. The package is fetched from its registry
+// once: the program's own fetches are then of that copy.
+func newBench(ctx context.Context, work string) (*bench, error) {
+	b := &bench{work: work, program: filepath.Join(work, "mdmgen")}
+	if err := run(exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/mdmgen")); err != nil {
+		return nil, fmt.Errorf("go build: %w", err)
+	}
+	wheels := filepath.Join(work, "wheels")
+	pip := exec.CommandContext(ctx, "python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+		"--python-version", "3.12", "--implementation", "cp", "--dest", wheels, "onnxruntime=="+ort.Version)
+	if err := run(pip); err != nil {
+		return nil, fmt.Errorf("a copy of the runtime's package: %w", err)
+	}
+	cache := filepath.Join(work, "cache")
+	b.env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MDMGEN_") })
+	b.env = append(b.env, "PIP_NO_INDEX=1", "PIP_FIND_LINKS="+wheels, "MDMGEN_CACHE="+cache)
+	fetch := exec.CommandContext(ctx, b.program, "generate", "-n", "1", "--length", "4")
+	fetch.Env = b.env
+	if err := run(fetch); err != nil {
+		return nil, fmt.Errorf("the runtime: %w", err)
+	}
+	found, err := filepath.Glob(filepath.Join(cache, "runtime", "*", "*onnxruntime*"))
+	if err != nil || len(found) != 1 {
+		return nil, fmt.Errorf("the runtime was not fetched: this machine has one elsewhere")
+	}
+	b.library = found[0]
+	return b, nil
+}
+
+// run is a command that must go well.
+func run(cmd *exec.Cmd) error {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
