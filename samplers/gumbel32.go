@@ -53,6 +53,8 @@ func (s *Sampler) race(o Options) error {
 
 func (gumbelKernel) plan(*Plan) error { return errNoPlan }
 
+func (gumbelKernel) declare() Law { return Law{} }
+
 func (gumbelKernel) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
 func (g gumbelKernel) start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error) {

@@ -66,6 +66,8 @@ type planner interface {
 	// calls returns the exact expected number of blocks over d free positions, and
 	// the probability that some are left.
 	calls(d int) (blocks, left float64, err error)
+	// declare says what others need to know of it.
+	declare() Law
 }
 
 // draw makes a plan for the free positions, which are ascending. It takes one

@@ -33,6 +33,8 @@ const (
 
 func (rawKernel) plan(*Plan) error { return errNoPlan }
 
+func (rawKernel) declare() Law { return Law{} }
+
 func (rawKernel) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
 // stays returns the probability that a position of mass c stays masked in step k.

@@ -36,13 +36,13 @@ func NewLaw(s *samplers.Sampler, d int) (Law, error) {
 	if events, ok := s.ExpectedEvents(d); ok {
 		l.Events = &events
 	}
-	steps, ok := s.Steps()
-	switch {
-	case !ok:
+	law, _ := s.Law()
+	switch steps := law.Steps; {
+	case steps == nil:
 		if calls == math.Trunc(calls) {
 			l.CallsSD = 0 // groups, and orders, are of fixed sizes
 		}
-	case steps.Rule == samplers.RuleUniformization || steps.Rule == samplers.RuleMATU || steps.Rule == samplers.RuleDMPM:
+	case law.OneByOne:
 		// A call a position, but for those left.
 		p := steps.Left()
 		l.CallsSD = math.Sqrt(float64(d) * p * (1 - p))

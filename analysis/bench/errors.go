@@ -70,11 +70,11 @@ func GroupErrors(cells []Cell, d int) *Errors {
 			continue
 		}
 		set := c.Sampler.Settings()
-		fixed := set.Sampler == "ordered" && set.Order != string(samplers.RandomOrder)
+		law, _ := c.Sampler.Law()
 		var g *errorGroup
 		for _, x := range out.groups {
-			first := x.cells[0].Sampler.Settings()
-			if drawKey(x.draw) == drawKey(set.Draw) && fixed == (first.Sampler == "ordered" && first.Order != string(samplers.RandomOrder)) {
+			first, _ := x.cells[0].Sampler.Law()
+			if drawKey(x.draw) == drawKey(set.Draw) && law.Fixed == first.Fixed {
 				g = x
 			}
 		}

@@ -59,16 +59,16 @@ func (e *Errors) Rates(seed uint64) []Rate {
 // rounding is where a distance is 0 but for rounding.
 const rounding = 1e-12
 
-// paperRates are the exponents of the paper's bounds for a rule.
-func paperRates(rule samplers.Rule) (upper, lower *float64) {
+// paperRates are the exponents of the paper's bounds for a sampler.
+func paperRates(law samplers.Law) (upper, lower *float64) {
 	rate := -1.0
-	switch rule {
-	case samplers.RuleEuler:
-		return &rate, &rate
-	case samplers.RuleTweedie, samplers.RuleTauAny, samplers.RuleTauOne:
-		return nil, &rate
+	if law.PaperUpper {
+		upper = &rate
 	}
-	return nil, nil
+	if law.PaperLower {
+		lower = &rate
+	}
+	return upper, lower
 }
 
 // rates fits the exponents of one family.
@@ -97,8 +97,8 @@ func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
 			}
 			s := g.study.Slope(what, of, r.Steps, seed)
 			r.Exponent, r.Bias, r.CollisionBound = s.Exponent, Number(s.Bias), Number(s.Bound)
-			if grid, ok := g.cells[of[0]].Sampler.Steps(); ok && what == quality.TV {
-				r.PaperUpper, r.PaperLower = paperRates(grid.Rule)
+			if law, ok := g.cells[of[0]].Sampler.Law(); ok && what == quality.TV {
+				r.PaperUpper, r.PaperLower = paperRates(law)
 			}
 			out = append(out, r)
 		}

@@ -28,12 +28,8 @@ func (c Case) String() string {
 
 // Bounded says whether a collision bound compares the sampler with first-hitting.
 func (c Case) Bounded() bool {
-	_, err := quality.Collision(c.Sampler, 1)
-	switch c.Sampler.Settings().Sampler {
-	case "parallel-fhs", "extrapolated-fhs", "paired-fhs": // sizes may not fit one position
-		return true
-	}
-	return err == nil
+	law, ok := c.Sampler.Law()
+	return ok && !law.Fixed
 }
 
 // Plan states the collision bounds of samplers over d positions, without a network: the

@@ -19,56 +19,57 @@ func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 	if set.Scores == samplers.ScoresRaw {
 		return nil, errors.New("laws: a world has no raw scores: normalise them")
 	}
-	if steps, ok := s.Steps(); ok {
-		law := w.stepsLaw(steps, set)
+	l, ok := s.Law()
+	if !ok {
+		return nil, fmt.Errorf("laws: %s has no plan, and no law of it is worked out", s)
+	}
+	if l.Steps != nil {
+		law := w.stepsLaw(l)
 		if s.Denoises() {
-			law = w.step(law, w.Rows(steps.Grid.Lambda[steps.Grid.Steps()]), 1)
+			law = w.step(law, w.Rows(l.Steps.Grid.Lambda[l.Steps.Grid.Steps()]), 1)
 		}
 		return law, nil
 	}
-	if set.Sampler == "fhs" {
+	if l.FirstHitting() {
 		return w.OnStates(w.FHSLaw()), nil
 	}
 	blocks, err := w.oneplan(s)
 	if err != nil {
 		return nil, err
 	}
-	sizes := make([]int, len(blocks))
-	for n, b := range blocks {
-		sizes[n] = len(b.Positions)
+	if l.OneByOne {
+		return w.orderedLaw(blocks, l.Fixed), nil
 	}
-	floor := 0.0
-	if set.Floor != nil {
-		floor = *set.Floor
+	sizes, err := l.Sizes(w.D)
+	if err != nil {
+		return nil, fmt.Errorf("laws: %w", err)
 	}
-	switch set.Sampler {
-	case "parallel-fhs":
+	if !l.LookBack {
 		return w.OnStates(w.ParallelLaw(sizes)), nil
-	case "extrapolated-fhs":
-		return w.OnStates(w.BlockLaw(sizes, LookBackFill(floor, CountClock(sizes)))), nil
-	case "paired-fhs":
-		weights := PairWeights(sizes)
-		return w.OnStates(w.BlockLaw(sizes, LookBackFill(floor, func(block, _ int) float64 { return weights[block] }))), nil
-	case "ordered":
-		return w.orderedLaw(blocks, samplers.Order(set.Order)), nil
 	}
-	return nil, fmt.Errorf("laws: no law of the sampler %q is known", set.Sampler)
+	return w.OnStates(w.BlockLaw(sizes, LookBackFill(l.Floor, func(block, i int) float64 {
+		if weights := blocks[block].Weights; weights != nil {
+			return weights[i]
+		}
+		return 0
+	}))), nil
 }
 
 // stepsLaw is the law of a sampler with a grid, masks left.
-func (w *World) stepsLaw(steps samplers.Steps, set samplers.Settings) []float64 {
+func (w *World) stepsLaw(l samplers.Law) []float64 {
+	steps := *l.Steps
 	g := steps.Grid
-	switch steps.Rule {
-	case samplers.RuleUniformization, samplers.RuleMATU:
+	switch {
+	case l.OneByOne && l.Clock == samplers.AtHit:
 		return w.ExactChain(g.Lambda[0], g.Lambda[g.Steps()])
-	case samplers.RuleDMPM:
+	case l.OneByOne:
 		law := w.start()
 		for k, p := range steps.Jump {
 			law = w.oneByOne(law, w.Rows(g.Lambda[k]), p, 1-p)
 		}
 		return law
-	case samplers.RuleTrapezoidal:
-		return w.TrapezoidLaw(steps, 0.5, *set.Floor)
+	case l.LookBack:
+		return w.TrapezoidLaw(steps, 0.5, l.Floor)
 	}
 	return w.GridLaw(steps)
 }
@@ -89,12 +90,12 @@ func (w *World) oneplan(s *samplers.Sampler) ([]samplers.Block, error) {
 
 // orderedLaw reveals one position a call at the times of the blocks, in their order or,
 // for a random one, in every order with equal chance.
-func (w *World) orderedLaw(blocks []samplers.Block, order samplers.Order) []float64 {
+func (w *World) orderedLaw(blocks []samplers.Block, fixed bool) []float64 {
 	law := w.start()
 	left := len(blocks)
 	for _, b := range blocks {
 		rows := w.Rows(b.Lambda)
-		if order == samplers.RandomOrder {
+		if !fixed {
 			law = w.revealOne(law, rows)
 			for x := range law {
 				law[x] /= float64(left)

@@ -37,15 +37,15 @@ func (e *Evaluator) Fits(d int, s *samplers.Sampler) error {
 	if law, ok := s.RawLaw(); ok {
 		times = len(law.Steps.Jump) + 1
 	} else if e.facts.TimeConditioned {
-		steps, gridded := s.Steps()
-		switch name := s.Settings().Sampler; {
-		case name == "fhs" || name == "parallel-fhs":
+		law, planned := s.Law()
+		switch steps := law.Steps; {
+		case steps == nil && planned && law.Clock == samplers.AtHit:
 			times = DefaultNodes
-		case name == "uniformization" || name == "matu":
+		case steps != nil && law.Clock == samplers.AtHit:
 			times = DefaultNodes + 1
-		case gridded:
+		case steps != nil:
 			times = len(steps.Jump) + 1
-			if steps.Rule == samplers.RuleTrapezoidal {
+			if law.LookBack {
 				tables = 2
 			}
 		}
@@ -91,8 +91,16 @@ func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) 
 
 // timedLaw is that of a sampler on a time-conditioned network.
 func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
-	switch s.Settings().Sampler {
-	case "ordered":
+	law, ok := s.Law()
+	steps := law.Steps
+	switch {
+	case !ok:
+		return Exact{}, noLaw(s)
+	case steps == nil && law.Clock == samplers.AtHit:
+		return a.timedHits(s, law)
+	case steps == nil && law.LookBack:
+		return a.timedBlocks(s)
+	case steps == nil && law.OneByOne:
 		// A random order is asked at fixed times, and so FHS's recursion holds.
 		d := len(a.target.Free)
 		tables, err := a.e.tablesAt(a.ctx, []Target{a.target}, false, func(m int) float64 { return float64(m) / float64(d+1) })
@@ -100,30 +108,22 @@ func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 			return Exact{}, err
 		}
 		return Exact{NegLog: tables[0].FHS()}, nil
-	case "fhs", "parallel-fhs":
-		return a.timedHits(s)
-	case "extrapolated-fhs", "paired-fhs":
-		return a.timedBlocks(s)
-	}
-	steps, ok := s.Steps()
-	if !ok {
+	case steps == nil:
 		return Exact{}, noLaw(s)
-	}
-	switch steps.Rule {
-	case samplers.RuleUniformization, samplers.RuleMATU:
-		return a.timedOneByOne(s, steps)
-	case samplers.RuleTrapezoidal:
-		law, err := a.e.timedTrapezoidal(a.ctx, a.target, steps, trapezoidalWeight, floorOf(s))
+	case law.Clock == samplers.AtHit:
+		return a.timedOneByOne(s, *steps)
+	case law.LookBack:
+		out, err := a.e.timedTrapezoidal(a.ctx, a.target, *steps, trapezoidalWeight, law.Floor)
 		if err != nil {
 			return Exact{}, err
 		}
-		return gridExact(law, s), nil
+		return gridExact(out, s), nil
 	}
-	law := gridLaw
-	if steps.Rule == samplers.RuleDMPM {
-		law = dmpmLaw
+	recursion := gridLaw
+	if law.OneByOne {
+		recursion = dmpmLaw
 	}
-	out, err := law(len(a.target.Free), steps, a.e.atSteps(a.ctx, a.target, false, steps.Grid))
+	out, err := recursion(len(a.target.Free), *steps, a.e.atSteps(a.ctx, a.target, false, steps.Grid))
 	if err != nil {
 		return Exact{}, err
 	}
@@ -154,20 +154,20 @@ func isRaw(s *samplers.Sampler) bool {
 }
 
 // timedHits is FHS's law or parallel FHS's.
-func (a *lawAsker) timedHits(s *samplers.Sampler) (Exact, error) {
+func (a *lawAsker) timedHits(s *samplers.Sampler, law samplers.Law) (Exact, error) {
 	shape, err := shapeOf(s, len(a.target.Free))
 	if err != nil {
 		return Exact{}, err
 	}
-	law := (*TimedTable).FHS
-	if s.Settings().Sampler != "fhs" {
-		law = func(t *TimedTable) Integral { return t.Groups(shape.Sizes) }
+	integral := (*TimedTable).FHS
+	if !law.OneByOne {
+		integral = func(t *TimedTable) Integral { return t.Groups(shape.Sizes) }
 	}
-	table, err := a.between(0, 1, law)
+	table, err := a.between(0, 1, integral)
 	if err != nil {
 		return Exact{}, err
 	}
-	p := law(table)
+	p := integral(table)
 	return Exact{NegLog: p.Value, QuadratureError: p.Error}, nil
 }
 

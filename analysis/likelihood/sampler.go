@@ -23,31 +23,24 @@ type Exact struct {
 // Sampler returns −log P of a sampler, exactly. A sampler whose fill looks back needs a
 // [RowTable].
 func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
-	switch name := s.Settings().Sampler; name {
-	case "fhs":
-		return Exact{NegLog: t.FHS()}, nil
-	case "parallel-fhs":
-		shape, err := shapeOf(s, t.D)
-		if err != nil {
-			return Exact{}, err
-		}
-		return Exact{NegLog: t.Groups(shape.Sizes)}, nil
-	case "ordered":
-		if s.Settings().Order == string(samplers.RandomOrder) {
-			return Exact{NegLog: t.FHS()}, nil
-		}
+	law, ok := s.Law()
+	switch steps := law.Steps; {
+	case !ok || law.LookBack:
+		return Exact{}, noLaw(s)
+	case law.Fixed:
 		return Exact{}, fmt.Errorf("likelihood: an order needs the positions of the window")
-	default:
-		steps, ok := s.Steps()
-		if !ok || steps.Rule == samplers.RuleTrapezoidal {
-			return Exact{}, noLaw(s)
-		}
-		switch steps.Rule {
-		case samplers.RuleUniformization, samplers.RuleMATU, samplers.RuleDMPM:
-			return gridExact(t.OneByOne(steps.Left()), s), nil
-		}
-		return gridExact(t.Grid(steps), s), nil
+	case steps != nil && law.OneByOne:
+		return gridExact(t.OneByOne(steps.Left()), s), nil
+	case steps != nil:
+		return gridExact(t.Grid(*steps), s), nil
+	case law.OneByOne:
+		return Exact{NegLog: t.FHS()}, nil
 	}
+	shape, err := shapeOf(s, t.D)
+	if err != nil {
+		return Exact{}, err
+	}
+	return Exact{NegLog: t.Groups(shape.Sizes)}, nil
 }
 
 // Sampler returns −log P of a sampler, exactly.
@@ -55,8 +48,8 @@ func (t *RowTable) Sampler(s *samplers.Sampler) (Exact, error) {
 	if !looksBack(s) {
 		return t.Table.Sampler(s)
 	}
-	if steps, ok := s.Steps(); ok {
-		return gridExact(t.Trapezoidal(steps, trapezoidalWeight, floorOf(s)), s), nil
+	if law, _ := s.Law(); law.Steps != nil {
+		return gridExact(t.Trapezoidal(*law.Steps, trapezoidalWeight, law.Floor), s), nil
 	}
 	shape, err := shapeOf(s, t.D)
 	if err != nil {
@@ -69,20 +62,16 @@ func (t *RowTable) Sampler(s *samplers.Sampler) (Exact, error) {
 // middle is that of the step.
 const trapezoidalWeight = 1
 
-func floorOf(s *samplers.Sampler) float64 {
-	if f := s.Settings().Floor; f != nil {
-		return *f
-	}
-	return samplers.DefaultFloor
-}
-
 // looksBack says whether tokens of a sampler are drawn from the rows of two calls.
 func looksBack(s *samplers.Sampler) bool {
-	switch s.Settings().Sampler {
-	case "trapezoidal", "extrapolated-fhs", "paired-fhs":
-		return true
-	}
-	return false
+	law, _ := s.Law()
+	return law.LookBack
+}
+
+// looksBackOnGrid says that it does so on the half steps of a grid.
+func looksBackOnGrid(s *samplers.Sampler) bool {
+	law, _ := s.Law()
+	return law.LookBack && law.Steps != nil
 }
 
 // noLaw says why a sampler has no exact law from what there is.
@@ -135,8 +124,8 @@ func shapeOf(s *samplers.Sampler, d int) (timedShape, error) {
 
 // isChain says that a sampler reveals one position a call in an order that is not random.
 func isChain(s *samplers.Sampler) bool {
-	set := s.Settings()
-	return set.Sampler == "ordered" && set.Order != string(samplers.RandomOrder)
+	law, _ := s.Law()
+	return law.Fixed
 }
 
 // chain is −log P of an order that is not random: one row a position, asked at the

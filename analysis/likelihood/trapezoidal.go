@@ -36,11 +36,11 @@ func oneStep(s samplers.Steps) bool { return len(s.Jump) <= 2 }
 
 // mixtureOf names the mixtures of a trapezoidal sampler.
 func mixtureOf(s *samplers.Sampler) (of mixture, ok bool) {
-	steps, ok := s.Steps()
-	if !ok || !looksBack(s) {
+	law, _ := s.Law()
+	if law.Steps == nil || !law.LookBack {
 		return mixture{}, false
 	}
-	return mixture{trapezoidalWeight, floorOf(s), oneStep(steps)}, true
+	return mixture{trapezoidalWeight, law.Floor, oneStep(*law.Steps)}, true
 }
 
 // trapezoidalLaw runs the recursion with the rows of each step, step N having those of

@@ -103,7 +103,7 @@ func (e *Evaluator) tablesAndLaws(ctx context.Context, ts []Target, s *samplers.
 }
 
 func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampler, v *Values) (err error) {
-	if s.Settings().Sampler != "fhs" {
+	if law, _ := s.Law(); !law.FirstHitting() {
 		v.Sampler, err = e.Exact(ctx, t, s)
 		return err
 	}

@@ -3,6 +3,7 @@ package quality
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
@@ -29,28 +30,18 @@ func Collision(s *samplers.Sampler, d int) (float64, error) {
 	if d < 1 {
 		return 0, fmt.Errorf("quality: %d positions: must be at least 1", d)
 	}
-	set := s.Settings()
-	if !s.Planned() {
+	law, ok := s.Law()
+	steps := law.Steps
+	switch {
+	case !ok:
 		return 0, fmt.Errorf("quality: %s reveals what the network's rows say: no collision bound compares it with first-hitting", s)
-	}
-	switch set.Sampler {
-	case "fhs":
-		return 0, nil
-	case "ordered":
-		if set.Order == string(samplers.RandomOrder) {
-			return 0, nil
-		}
-	case "parallel-fhs", "extrapolated-fhs", "paired-fhs":
-		return singleBlocks(s, d)
-	}
-	steps, ok := s.Steps()
-	if !ok {
-		return 0, fmt.Errorf("quality: %s: its order is not uniform: no collision bound compares it with first-hitting", set.Sampler)
-	}
-	switch steps.Rule {
-	case samplers.RuleUniformization, samplers.RuleMATU, samplers.RuleDMPM:
+	case law.Fixed:
+		return 0, fmt.Errorf("quality: %s: its order is not uniform: no collision bound compares it with first-hitting", s.Settings().Sampler)
+	case steps == nil:
+		return singleBlocks(law, d)
+	case law.OneByOne:
 		return leftApart(d, steps.Left(), s.Denoises()), nil
-	case samplers.RuleTrapezoidal:
+	case law.LookBack:
 		whole := make([]float64, 0, len(steps.Reveal)/2+1)
 		for k := 0; k < len(steps.Reveal); k += 2 {
 			w := steps.Reveal[k]
@@ -66,19 +57,13 @@ func Collision(s *samplers.Sampler, d int) (float64, error) {
 
 // singleBlocks is 0 where every block of d positions has one, else −Inf, for samplers
 // whose sizes are not random.
-func singleBlocks(s *samplers.Sampler, d int) (float64, error) {
-	free := make([]int, d)
-	for i := range free {
-		free[i] = i
+func singleBlocks(law samplers.Law, d int) (float64, error) {
+	sizes, err := law.Sizes(d)
+	if err != nil {
+		return 0, fmt.Errorf("samplers: %w", err)
 	}
-	var p samplers.Plan
-	if err := s.Plan(&p, samplers.NewStream(0, 0), free); err != nil {
-		return 0, err
-	}
-	for _, b := range p.Blocks {
-		if len(b.Positions) > 1 {
-			return math.Inf(-1), nil
-		}
+	if slices.ContainsFunc(sizes, func(n int) bool { return n > 1 }) {
+		return math.Inf(-1), nil
 	}
 	return 0, nil
 }

@@ -74,11 +74,6 @@ func fromTable(ctx context.Context, t *likelihood.Table, ss []*samplers.Sampler)
 // needsMore says whether a sampler's law takes more than a table of subsets: the positions
 // of the window, or whole rows of two calls.
 func needsMore(s *samplers.Sampler) bool {
-	switch set := s.Settings(); set.Sampler {
-	case "ordered":
-		return set.Order != string(samplers.RandomOrder)
-	case "trapezoidal", "extrapolated-fhs", "paired-fhs":
-		return true
-	}
-	return false
+	law, _ := s.Law()
+	return law.Fixed || law.LookBack
 }

@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/profile"
+	"mdmgen/samplers"
 )
 
 // scoreProfileFlag writes a profile, or reads one where a sampler wants it.
@@ -54,7 +55,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	if !writesProfile(r.c) {
 		return nil, nil
 	}
-	if r.settings.Exact && r.facts.TimeConditioned && r.config.Sampler.Settings().Sampler != "fhs" {
+	if r.settings.Exact && r.facts.TimeConditioned && !firstHitting(r.config.Sampler) {
 		return nil, usagef("--profile: exact values of a time-conditioned network have its terms with --sampler fhs only")
 	}
 	if r.overlaps {
@@ -137,4 +138,10 @@ func (p *profiling) discard() {
 	if p != nil && p.out != nil {
 		p.out.Discard()
 	}
+}
+
+// firstHitting says that a sampler is Algorithm 1 of the paper.
+func firstHitting(s *samplers.Sampler) bool {
+	law, _ := s.Law()
+	return law.FirstHitting()
 }

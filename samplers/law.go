@@ -1,0 +1,92 @@
+package samplers
+
+// Law declares what a sampler with a plan does, which is all that exact probabilities,
+// bounds and costs need to know of it. Positions are revealed in uniform order unless Fixed
+// says otherwise.
+type Law struct {
+	// Steps is the grid with its probabilities; nil for a sampler without one, whose
+	// blocks have Sizes. A trapezoidal grid is that of the half steps.
+	Steps *Steps
+	// Sizes returns the sizes of the blocks of d positions, which must not be changed; nil
+	// where they are random.
+	Sizes func(d int) ([]int, error)
+	// OneByOne says that a call reveals one position, so that each token is drawn with all
+	// before it in sight.
+	OneByOne bool
+	// Fixed says that the order is given and not random.
+	Fixed bool
+	// LookBack says that tokens are drawn from the rows of two calls, with Floor as κ of
+	// [Mix].
+	LookBack bool
+	Floor    float64
+	// Clock says at which times a time-conditioned network is asked.
+	Clock Clock
+	// PaperUpper and PaperLower say that "Sharp Convergence Rates for Masked Diffusion
+	// Models" bounds TV to first-hitting's law by a multiple of 1/N steps, and from below
+	// on some laws of data.
+	PaperUpper, PaperLower bool
+}
+
+// Clock says at which times a sampler asks a time-conditioned network.
+type Clock int
+
+// The clocks.
+const (
+	// AtHit is the time at which the first position of the block is revealed: random.
+	AtHit Clock = iota
+	// AtStep is the beginning of the step of the grid.
+	AtStep
+	// AtCount is a masked fraction that the number of masked positions tells.
+	AtCount
+)
+
+// FirstHitting says that this is Algorithm 1 of the paper.
+func (l Law) FirstHitting() bool {
+	return l.Steps == nil && l.OneByOne && !l.Fixed && l.Clock == AtHit
+}
+
+// Law returns that of a sampler, false for one that has no plan ([Sampler.Planned]).
+func (s *Sampler) Law() (Law, bool) {
+	if s.kernel != nil {
+		return Law{}, false
+	}
+	return s.law.declare(), true
+}
+
+// ones are the sizes of blocks of one.
+func ones(d int) ([]int, error) {
+	out := make([]int, d)
+	for i := range out {
+		out[i] = 1
+	}
+	return out, nil
+}
+
+func (fhs) declare() Law { return Law{Sizes: ones, OneByOne: true, Clock: AtHit} }
+
+func (s parallelFHS) declare() Law { return Law{Sizes: s.split, Clock: AtHit} }
+
+func (s ordered) declare() Law {
+	return Law{Sizes: ones, OneByOne: true, Fixed: s.order != RandomOrder, Clock: AtCount}
+}
+
+func (s lookBack) declare() Law {
+	return Law{Sizes: s.blocks.split, LookBack: true, Floor: s.floor, Clock: AtCount}
+}
+
+func (g gridPlan) declare() Law {
+	euler := g.steps.Rule == RuleEuler
+	return Law{Steps: &g.steps, Clock: AtStep, PaperUpper: euler, PaperLower: true}
+}
+
+func (s single) declare() Law {
+	clock := AtStep
+	if s.events != nil {
+		clock = AtHit
+	}
+	return Law{Steps: &s.steps, OneByOne: true, Clock: clock}
+}
+
+func (s trapezoidal) declare() Law {
+	return Law{Steps: &s.steps, LookBack: true, Floor: s.floor, Clock: AtStep}
+}
