@@ -10,18 +10,22 @@ var descriptors = []Descriptor{
 		Law: "From n masked positions at masked fraction L, the next reveal is at L·u^(1/n), u uniform on (0,1); its position is uniform among the masked; " +
 			"its token is drawn from the network's row on the canvas before the reveal, asked at the time of the reveal. No time is discretised: the only error is the network's. " +
 			"A time-conditioned network is asked at −log α of up to 36, beyond what it was trained on (6.9 for the loglinear noise), at the first of many reveals.",
+		Calls:  "d",
 		Cost:   "d network calls for d free positions, always.",
 		Source: "Algorithm 1 of \"Sharp Convergence Rates for Masked Diffusion Models\"; Zheng et al., arXiv 2409.02908.",
 		Flags:  drawFlags,
+		make:   func(s *Sampler, _ Options, _ Spec) error { s.law = fhs{}; return nil },
 	},
 	{
 		Name:    "euler",
 		Summary: "Euler steps on a grid: constant rates during a step",
 		Law: "In the step from t to t−h each masked position is revealed with probability h·(−α′(t))/(1−α(t)), independently; with α = e^(−t) that is h/(e^t−1). " +
 			"Positions of one step do not see each other. A probability above 1 is an error that names the step. With --scores raw, for a score network, the probability is multiplied by the mass of the row. Positions that no step reveals are filled by one more call, or left. With --draw float32-gumbel tokens and mask race at every step as they do in float32 programs: rare tokens are lost, and reveals come late.",
+		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d), w_k the probability of being revealed in step k; and one more where something is left to fill.",
 		Source: "Euler's method of \"Sharp Convergence Rates for Masked Diffusion Models\", Theorems 1 to 3; Lou et al., arXiv 2310.16834.",
 		Flags:  slices.Concat(gridFlags, []string{FlagScores, FlagDraw}, drawFlags),
+		make:   (*Sampler).grid,
 	},
 	{
 		Name:    "tweedie",
@@ -31,9 +35,11 @@ var descriptors = []Descriptor{
 			"The one error is that positions of one step do not see each other. Only masked fractions matter, so noise schedules do not, but for the uniform grid. " +
 			"Truncated τ-leaping is the same for rows that are normalised. With --scores raw, for a score network, it is its own kernel: a row of mass c stays masked with probability (L(s)/L(t))^c, L = 1−α the masked fraction, " +
 			"and its token has probability s(a)/Σs; each step then asks for all masked positions. --temperature, --top-p and --top-k change tokens, not c. With --draw float32-gumbel tokens and mask race at every step as they do in float32 programs: rare tokens are lost, and reveals come late.",
+		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill (never with delta 0). With --scores raw min(N, steps until nothing is masked).",
 		Source: "Section on D3PM of \"Sharp Convergence Rates for Masked Diffusion Models\"; Austin et al., arXiv 2107.03006; Sahoo et al., arXiv 2406.07524 (ddpm); Lou et al., arXiv 2310.16834 (analytic); Dmitriev, Huang and Wei, arXiv 2602.15008 (truncated τ-leaping).",
 		Flags:  slices.Concat(gridFlags, []string{FlagScores, FlagDraw}, drawFlags),
+		make:   (*Sampler).grid,
 	},
 	{
 		Name:    "tau-leaping",
@@ -41,18 +47,22 @@ var descriptors = []Descriptor{
 		Summary: "Poisson jumps during each step of a grid, in both readings",
 		Law: "In a step of expected count h = Δt·(−α′(t))/(1−α(t)) a masked position has Poisson(h) jumps. With --tau any, at least one reveals it and the first names the token: 1−e^(−h). " +
 			"With --tau one, exactly one reveals it: h·e^(−h); several leave it masked. With --scores raw and --tau any, for a score network, h is multiplied by the mass of the row. Positions of one step do not see each other. With --draw float32-gumbel tokens and mask race at every step as they do in float32 programs: rare tokens are lost, and reveals come late.",
+		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill.",
 		Source: "Campbell et al., arXiv 2205.14987; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
 		Flags:  slices.Concat(gridFlags, []string{FlagTau, FlagScores, FlagDraw}, drawFlags),
+		make:   (*Sampler).grid,
 	},
 	{
 		Name:    "parallel-fhs",
 		Summary: "first-hitting order revealed in groups, one call a group",
 		Law: "Order and times are those of fhs. They are cut into groups; a group's call is asked at its first hitting time, and its tokens are independent. --sizes equal, cos2 and cosine cut d positions into N groups, " +
 			"profile into those of least expected loss under a loss profile of the network, a list gives the sizes in order. Groups of one are fhs.",
+		Calls:  "number of groups",
 		Cost:   "The number of groups: min(N, d).",
 		Source: "Zheng et al., arXiv 2409.02908, Algorithm 2; cos2: Zhang and Syed, arXiv 2508.04884; cosine: MaskGIT, arXiv 2202.04200.",
 		Flags:  slices.Concat([]string{FlagSizes, FlagSteps}, drawFlags),
+		make:   (*Sampler).blocks,
 	},
 	{
 		Name:    "uniformization",
@@ -60,10 +70,12 @@ var descriptors = []Descriptor{
 		Law: "In each segment of a grid events come at the constant rate d·r(s), s its later end and r = 1/(e^s−1); an event at t reveals one of m masked positions, chosen uniformly, with probability m·r(t)/(d·r(s)), " +
 			"and its token is drawn from the row on the canvas before it, asked at t. That is the exact chain from T to delta on any grid: the masked fractions of the reveals are independent and uniform below that of T. " +
 			"What is below that of delta, a fraction of about delta, is filled by one more call, or left. The network takes no part in thinning, since its rows sum to 1; delta must be positive. The default grid is the paper's.",
+		Calls: "reveals, about d",
 		Cost: "One call a reveal: d(1−L(delta)/L(T)) in expectation, L = 1−e^(−t), and one more where something is left to fill. Events, counted apart, are Poisson with mean d·Σ_k h_k·r(θ_{k+1}), " +
 			"at least d·log(L(T)/L(delta)).",
 		Source: "Chen and Ying, arXiv 2402.08095; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
 		Flags:  slices.Concat(gridFlags, drawFlags),
+		make:   (*Sampler).grid,
 	},
 	{
 		Name:    "matu",
@@ -71,18 +83,22 @@ var descriptors = []Descriptor{
 		Summary: "mask-aware truncated uniformization: its events follow the number of masks",
 		Law: "As uniformization, with events at the rate m·r(s), which follows the number m of masked positions. The law is the same; the truncation of rates above the bound never acts, since the network's rows sum to 1. " +
 			"It starts from masks alone.",
+		Calls:  "reveals, about d",
 		Cost:   "One call a reveal, as uniformization. Events, counted apart, are (d/L(T))·Σ_k r(θ_{k+1})·(h_k − (e^(−θ_{k+1}) − e^(−θ_k))) in expectation: as many as reveals in the limit of small segments.",
 		Source: "Huang et al., arXiv 2509.21835.",
 		Flags:  slices.Concat(gridFlags, drawFlags),
+		make:   (*Sampler).grid,
 	},
 	{
 		Name:    "dmpm",
 		Summary: "rates frozen in time during a step, tokens drawn one after the other",
 		Law: "In the step from t to t−h each masked position has a clock of the constant rate r(t) and is revealed with probability 1−e^(−h·r(t)), h in the noise's time; those of a step are revealed one at a time in uniform order, each on the canvas " +
 			"with all before it, asked at t. Too few are revealed, and the time asked at is too early; dependence between tokens is exact. Given that nothing is left, the law for a network without time is that of fhs.",
+		Calls:  "reveals, at most d",
 		Cost:   "One call a reveal: d(1−Π_k(1−p_k)) in expectation, and one more where something is left to fill.",
 		Source: "Conforti, Durmus, Pham and Raoul, arXiv 2512.00580; Pham et al., arXiv 2502.07939.",
 		Flags:  slices.Concat(gridFlags, drawFlags),
+		make:   (*Sampler).grid,
 	},
 	{
 		Name:    "trapezoidal",
@@ -90,10 +106,12 @@ var descriptors = []Descriptor{
 		Law: "Each step is cut in two in the middle of its masked fractions, and positions are revealed as by tweedie on the halves. The first half is drawn from its rows p, asked at the start of the step. The second half is drawn from max(2q−p, κq), " +
 			"normalised, q being its rows after the first half, asked in the middle, and p its rows before it: --floor is κ, without which a possible text may have probability 0. Where dependence is smooth and nothing is clipped the error of a step is of third order, " +
 			"against tweedie's second. An empty first half leaves the second plain.",
+		Calls: "non-empty half steps",
 		Cost: "The non-empty half steps, of 2N. A time-conditioned network is asked at the start of every non-empty step, and in its middle where the second half is not empty: Σ_k 1−(1−w_k)^d + 1−(1−w_k/2)^d calls in expectation. " +
 			"Calls return rows for both halves.",
 		Source: "In the form of a plan; intensities of the θ-trapezoidal method of Ren et al., arXiv 2502.00234, θ = 1/2.",
 		Flags:  slices.Concat(gridFlags, []string{FlagFloor}, drawFlags),
+		make:   (*Sampler).grid,
 	},
 	{
 		Name:    "extrapolated-fhs",
@@ -101,18 +119,22 @@ var descriptors = []Descriptor{
 		Law: "Groups are those of parallel-fhs. Token i = 0, 1, … of a group is drawn from max((1+w)p − w·q, κp), normalised, p being its row, q the row of its position in the call before, w = i divided by the size of the group before, and --floor κ. " +
 			"The first group, and first tokens of others, are plain. A time-conditioned network is asked at masked fraction m/d, m of d free positions being masked, or at the end of its noise where it has no row at 1. " +
 			"Unequal groups, and dependence that is not smooth, may make it worse than parallel-fhs.",
+		Calls:  "number of groups",
 		Cost:   "The number of groups: min(N, d). Calls return rows for the next group too.",
 		Source: "After Zheng et al., arXiv 2409.02908, Algorithm 3, with counts for hitting times.",
 		Flags:  slices.Concat([]string{FlagSizes, FlagSteps, FlagFloor}, drawFlags),
+		make:   (*Sampler).blocks,
 	},
 	{
 		Name:    "paired-fhs",
 		Summary: "experimental: parallel-fhs in pairs of groups, the second of which extrapolates",
 		Law: "Groups are those of parallel-fhs, taken two by two, of sizes a and b. The second of a pair is drawn from max((1+w)p − w·q, κp), normalised, with w = (a+b)(a+b−1)/(2ab) − 1, p and q being the rows of this call and of the call before, and --floor κ; " +
 			"a last group without a partner is plain. A time-conditioned network is asked at masked fraction m/d, or at the end of its noise where it has no row at 1. Keep sizes equal: others make w large.",
+		Calls:  "number of groups",
 		Cost:   "The number of groups: min(N, d). Calls of the first of a pair return rows for both.",
 		Source: "A constant-weight form of Zheng et al., arXiv 2409.02908, Algorithm 3.",
 		Flags:  slices.Concat([]string{FlagSizes, FlagSteps, FlagFloor}, drawFlags),
+		make:   (*Sampler).blocks,
 	},
 	{
 		Name:    "ordered",
@@ -120,8 +142,10 @@ var descriptors = []Descriptor{
 		Summary: "one position a call in a given order",
 		Law: "Positions are revealed one by one: left-to-right, right-to-left, random (the order of fhs), or a list of positions. There is no time; a time-conditioned network is asked at masked fraction m/(d+1), " +
 			"m of d free positions being masked, the mean of those of fhs. For a network that does not depend on time, random is fhs.",
+		Calls:  "d",
 		Cost:   "d network calls for d free positions, always.",
 		Source: "Uria et al., arXiv 1310.1757; Hoogeboom et al., arXiv 2110.02037.",
 		Flags:  slices.Concat([]string{FlagOrder}, drawFlags),
+		make:   func(s *Sampler, o Options, _ Spec) error { return s.ordered(o) },
 	},
 }

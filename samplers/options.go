@@ -207,17 +207,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if err := s.race(o); err != nil {
 		return nil, err
 	}
-	switch desc.Name {
-	case "fhs":
-		s.law = fhs{}
-	case "parallel-fhs", "extrapolated-fhs", "paired-fhs":
-		err = s.blocks(o, c)
-	case "ordered":
-		err = s.ordered(o)
-	default:
-		err = s.grid(o, c, desc.Name)
-	}
-	if err != nil {
+	if err := desc.make(s, o, c); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -9,9 +9,9 @@ import (
 )
 
 // grid makes the samplers that have a grid.
-func (s *Sampler) grid(o Options, c Spec, name string) error {
-	rule := Rule(name)
-	if name == "tau-leaping" {
+func (s *Sampler) grid(o Options, c Spec) error {
+	rule := Rule(s.settings.Sampler)
+	if s.settings.Sampler == "tau-leaping" {
 		s.settings.Tau = cmp.Or(o.Tau, "any")
 		if s.settings.Tau != "any" && s.settings.Tau != "one" {
 			return fmt.Errorf("samplers: tau %q: must be any or one", o.Tau)

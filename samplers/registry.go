@@ -15,9 +15,13 @@ type Descriptor struct {
 	Law    string `json:"law"`
 	Cost   string `json:"cost"`
 	Source string `json:"source"`
+	// Calls is Cost in a few words, for d free positions.
+	Calls string `json:"calls"`
 	// Flags are the options that the sampler can use, as a command line names them.
 	// Which of them a given combination uses is told by [Options.Uses].
 	Flags []string `json:"flags"`
+	// make sets the sampler's law and settings.
+	make func(s *Sampler, o Options, spec Spec) error
 }
 
 // The names of options, as a command line has them.

@@ -77,6 +77,7 @@ func regenerate(ctx context.Context) error {
 		os.WriteFile("golden-sample.json", append(golden, '\n'), 0o644),
 		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
 		replaceSample(filepath.Join("..", "README.md"), text),
+		replaceSamplers(filepath.Join("..", "README.md")),
 	)
 }
 
@@ -112,24 +113,39 @@ const (
 	sampleEnd   = "```\n<!-- end of sample -->"
 )
 
+// replaceSamplers puts the table of samplers between its marks.
+func replaceSamplers(path string) error {
+	var b strings.Builder
+	b.WriteString("| `--sampler` | what it draws | network calls for d positions |\n| --- | --- | --- |\n")
+	for _, d := range samplers.Descriptors() {
+		names := "`" + strings.Join(append([]string{d.Name}, d.Aliases...), "`, `") + "`"
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", names, d.Summary, d.Calls)
+	}
+	return replaceBetween(path, "<!-- samplers: written by go generate ./testdata -->\n", "<!-- end of samplers -->", b.String())
+}
+
 // replaceSample puts the text, in lines of a readable length, between the marks
 // of a file.
 func replaceSample(path, text string) error {
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := bytes.Cut(old, []byte(sampleBegin))
-	_, after, ok2 := bytes.Cut(rest, []byte(sampleEnd))
-	if !ok || !ok2 {
-		return fmt.Errorf("%s: the marks of the sample are missing", path)
-	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		b.WriteString(wrap(line, 100))
 	}
-	block := strings.TrimRight(b.String(), "\n") + "\n"
-	return os.WriteFile(path, slices.Concat(before, []byte(sampleBegin+block+sampleEnd), after), 0o644)
+	return replaceBetween(path, sampleBegin, sampleEnd, strings.TrimRight(b.String(), "\n")+"\n")
+}
+
+// replaceBetween puts a block between two marks of a file.
+func replaceBetween(path, begin, end, block string) error {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(old, []byte(begin))
+	_, after, ok2 := bytes.Cut(rest, []byte(end))
+	if !ok || !ok2 {
+		return fmt.Errorf("%s: the marks %.30q and %.30q are missing", path, begin, end)
+	}
+	return os.WriteFile(path, slices.Concat(before, []byte(begin+block+end), after), 0o644)
 }
 
 // wrap breaks a line at blanks so that no part is longer than n characters
