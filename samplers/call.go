@@ -9,25 +9,30 @@ import (
 )
 
 // round makes one call of the network and hands its rows to their decoders. The queue must
-// not be empty. The error is that of a context that ended the call; a call that fails
-// otherwise ends the tasks that are to blame.
-func (e *engine) round() error {
+// not be empty. A call that fails ends the tasks that are to blame; one that was broken off
+// because all its contexts have ended leaves them to [engine.drop].
+func (e *engine) round() {
 	e.gather()
-	ctx, done := e.context()
+	ctx, stop := e.context()
 	out, err := e.logits(ctx, e.call)
-	done()
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	ended := ctx.Err() != nil
+	stop()
+	switch {
+	case err == nil:
+		width := len(out) / len(e.call)
+		for i, p := range e.call {
+			p.got(out[i*width:], e.spec.Columns)
 		}
-		return e.apart(err)
+		e.take()
+	case !ended:
+		e.apart(err)
 	}
-	width := len(out) / len(e.call)
-	for i, p := range e.call {
-		p.rows[p.row] = out[i*width : (i+1)*width]
-	}
-	e.take()
-	return nil
+}
+
+// got keeps a row of a call, without what the call gave for others that want more positions.
+func (p place) got(out []float32, columns int) {
+	n := len(p.ask.Rows[p.row].Positions) * columns
+	p.rows[p.row] = out[:n:n]
 }
 
 // gather chooses the rows of the next call: of the tasks whose canvas has the length of the
@@ -45,21 +50,23 @@ func (e *engine) gather() {
 	}
 }
 
-// context is what a call ends with: when the contexts of all its tasks have ended.
-func (e *engine) context() (context.Context, func()) {
+// context is what a call ends with: when the contexts of all its tasks have ended. stop is
+// for after the call.
+func (e *engine) context() (ctx context.Context, stop func()) {
 	first := e.call[0].ctx
 	if !slices.ContainsFunc(e.call, func(p place) bool { return p.ctx != first }) {
 		return first, func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	var ended atomic.Int64
-	var stops []func() bool
-	for _, p := range e.call {
-		stops = append(stops, context.AfterFunc(p.ctx, func() {
-			if ended.Add(1) == int64(len(e.call)) {
+	var going atomic.Int64
+	going.Store(int64(len(e.call)))
+	stops := make([]func() bool, len(e.call))
+	for i, p := range e.call {
+		stops[i] = context.AfterFunc(p.ctx, func() {
+			if going.Add(-1) == 0 {
 				cancel()
 			}
-		}))
+		})
 	}
 	return ctx, func() {
 		for _, stop := range stops {
@@ -118,40 +125,34 @@ func (e *engine) logits(ctx context.Context, call []place) ([]float32, error) {
 	return out, nil
 }
 
-// apart repeats a call that failed row by row, so that only tasks fail whose rows do.
-func (e *engine) apart(err error) error {
+// apart repeats a call that failed row by row, so that only tasks end whose rows fail, and
+// goes on with the others.
+func (e *engine) apart(err error) {
 	faults := make(map[*task]error)
 	if len(e.call) == 1 {
 		faults[e.call[0].task] = err
-		return e.blame(faults)
-	}
-	for i, p := range e.call {
-		if faults[p.task] != nil || p.ctx.Err() != nil {
-			continue
+	} else {
+		for i, p := range e.call {
+			if faults[p.task] != nil || p.ctx.Err() != nil {
+				continue
+			}
+			out, err := e.logits(p.ctx, e.call[i:i+1])
+			if err != nil {
+				faults[p.task] = err
+				continue
+			}
+			p.got(slices.Clone(out), e.spec.Columns) // the next call takes the memory of this one
 		}
-		out, err := e.logits(p.ctx, e.call[i:i+1])
-		if err != nil {
-			faults[p.task] = err
-			continue
-		}
-		p.rows[p.row] = slices.Clone(out) // the next call takes the memory of this one
 	}
-	return e.blame(faults)
-}
-
-// blame ends tasks with their faults and goes on with the others of the call.
-func (e *engine) blame(faults map[*task]error) error {
-	gone := func(t *task) bool { return faults[t] != nil || t.ctx.Err() != nil }
-	e.call = slices.DeleteFunc(e.call, func(p place) bool { return gone(p.task) })
+	e.call = slices.DeleteFunc(e.call, func(p place) bool { return faults[p.task] != nil || p.ctx.Err() != nil })
 	e.queue = slices.DeleteFunc(e.queue, func(t *task) bool {
-		if err := faults[t]; err != nil {
+		err := faults[t]
+		if err != nil {
 			e.end(t, err)
-			return true
 		}
-		return false
+		return err != nil
 	})
 	e.take()
-	return nil
 }
 
 // take hands rows to the decoders of the tasks of a call that have all of theirs. They
@@ -178,12 +179,13 @@ func (e *engine) take() {
 }
 
 // edit has a decoder take its rows.
-func (e *engine) edit(t *task) error {
+func (e *engine) edit(t *task) (err error) {
+	defer e.caught(&err)
 	s := &t.step
 	*s = s.emptied()
 	s.Index, s.Step, s.Finish, s.Theta, s.Rows = t.job.Index, t.ask.Step, t.ask.Finish, t.ask.Rows[0].Theta, len(t.ask.Rows)
 	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
-	if err := t.decoder.Take(Rows{e.spec.Columns, t.rows, t.draw}, &t.edit); err != nil {
+	if err := t.decoder.Take(Rows{e.spec.Columns, t.rows, &t.draw}, &t.edit); err != nil {
 		return err
 	}
 	if t.edit.err != nil {

@@ -21,6 +21,25 @@ type Vocabulary struct {
 	Shift bool
 }
 
+// Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
+// vocabulary that is not known.
+func (v Vocabulary) Tokens() int {
+	out := make(map[int]bool)
+	for _, x := range append([]int{v.Mask}, v.Excluded...) {
+		out[x] = x >= 0 && x < v.Columns
+	}
+	n := v.Columns
+	for _, column := range out {
+		if column {
+			n--
+		}
+	}
+	return n
+}
+
+// holds says whether an id may stand on a canvas.
+func (v *Vocabulary) holds(id int) bool { return id == v.Mask || id >= 0 && id < v.Columns }
+
 // Draw says how a token is drawn from a row. The zero value draws from the
 // network's distribution; every other changes the law. Temperature is applied
 // first, then top-k, then top-p on what top-k left.
@@ -86,8 +105,13 @@ type Categorical struct {
 	temperature float64
 	topK        int
 	topP        float64
-	p           []float64
-	heap, kept  []int
+	*scratch
+}
+
+// scratch is what rows are worked out in.
+type scratch struct {
+	p          []float64
+	heap, kept []int
 }
 
 // span is a range of columns, end excluded.
@@ -96,16 +120,10 @@ type span struct{ from, to int }
 // NewCategorical prepares draws over a vocabulary. It is an error when no column
 // is left or an excluded one does not exist.
 func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
-	if err := d.Validate(); err != nil {
-		return nil, err
-	}
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
 		return nil, fmt.Errorf("samplers: %d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
 	}
-	out := &Categorical{columns: v.Columns, temperature: 1, topK: d.TopK, topP: d.TopP, p: make([]float64, v.Columns)}
-	if d.Temperature != nil {
-		out.temperature = *d.Temperature
-	}
+	out := Categorical{columns: v.Columns, scratch: &scratch{p: make([]float64, v.Columns)}}
 	excluded := append([]int{v.Mask, v.Columns}, v.Excluded...)
 	slices.Sort(excluded)
 	if excluded[0] < 0 || excluded[len(excluded)-1] > v.Columns {
@@ -121,7 +139,17 @@ func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 	if len(out.allowed) == 0 {
 		return nil, fmt.Errorf("samplers: all of %d columns are excluded", v.Columns)
 	}
-	return out, nil
+	out, err := out.with(d)
+	return &out, err
+}
+
+// with draws from the same columns as d says, in the same memory.
+func (c Categorical) with(d Draw) (Categorical, error) {
+	c.temperature, c.topK, c.topP = 1, d.TopK, d.TopP
+	if d.Temperature != nil {
+		c.temperature = *d.Temperature
+	}
+	return c, d.Validate()
 }
 
 var (

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -17,8 +18,8 @@ type Network interface {
 	// Logits is one call. ids [rows·L] are canvases, positions [rows·K] the wanted
 	// positions, K ≥ 1, both row-major; sigma [rows] is −log α of each row, nil
 	// unless the network is time-conditioned. It returns [rows·K·columns] values,
-	// row-major, that the caller must not keep beyond the next call. It is not safe
-	// for concurrent use.
+	// row-major, that the caller must not keep beyond the next call, as the network must
+	// not keep what it is handed. It is not safe for concurrent use.
 	Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error)
 }
 
@@ -65,7 +66,7 @@ type task struct {
 	rows    [][]float32
 	// complete says that the last of its rows was in the call that is being taken.
 	complete bool
-	draw     *Categorical
+	draw     Categorical
 	step     Step
 	edit     Edit
 	result   Result
@@ -83,7 +84,10 @@ type engine struct {
 	batch int
 	// queue are the tasks that wait for rows, the one that waited longest first.
 	queue []*task
-	draws []drawer
+	// draw has the memory in which all tasks draw.
+	draw *Categorical
+	// shared says that tasks have callers of their own, to whom panics of their methods go.
+	shared bool
 
 	call      []place
 	ids       []int64
@@ -91,12 +95,6 @@ type engine struct {
 	sigma     []float64
 	totals    Totals
 	spare     []*task
-}
-
-// drawer is a [Categorical] with the [Draw] that it was made for.
-type drawer struct {
-	draw Draw
-	*Categorical
 }
 
 // place is a row of a call: the row-th of what a task asked.
@@ -110,27 +108,32 @@ func newEngine(net Network, batch int) (*engine, error) {
 	if batch < 0 {
 		return nil, fmt.Errorf("samplers: batch is %d: must be at least 1", batch)
 	}
-	// What is wrong with the vocabulary is known before the first job.
-	if _, err := NewCategorical(spec.Vocabulary, Draw{}); err != nil {
+	draw, err := NewCategorical(spec.Vocabulary, Draw{})
+	if err != nil {
 		return nil, err
 	}
-	return &engine{net: net, spec: spec, batch: max(batch, 1)}, nil
+	return &engine{net: net, spec: spec, batch: max(batch, 1), draw: draw}, nil
 }
 
-// drawer returns what draws tokens as d says.
-func (e *engine) drawer(d Draw) (*Categorical, error) {
-	same := func(x drawer) bool {
-		a, b := x.draw.Temperature, d.Temperature
-		return x.draw.TopK == d.TopK && x.draw.TopP == d.TopP && (a == b || a != nil && b != nil && *a == *b)
+// caught makes an error of the panic of a method where it is not the caller's own goroutine
+// that runs it.
+func (e *engine) caught(err *error) {
+	if !e.shared {
+		return
 	}
-	if i := slices.IndexFunc(e.draws, same); i >= 0 {
-		return e.draws[i].Categorical, nil
+	if value := recover(); value != nil {
+		*err = &panicked{value, debug.Stack()}
 	}
-	c, err := NewCategorical(e.spec.Vocabulary, d)
-	if err == nil {
-		e.draws = append(e.draws, drawer{d, c})
-	}
-	return c, err
+}
+
+// panicked is a panic of a method.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string {
+	return fmt.Sprintf("the method panicked: %v\n\n%s", p.value, p.stack)
 }
 
 // admit starts a job. Nothing is called yet; a job that asks for nothing ends here.
@@ -141,8 +144,9 @@ func (e *engine) admit(ctx context.Context, job Job, watch func(Step), ended fun
 	} else {
 		t = new(task)
 	}
-	*t = task{ctx: ctx, job: job, watch: watch, ended: ended, canvas: Canvas{t.canvas.ids[:0], &e.spec}, ask: Ask{Rows: t.ask.Rows[:0]},
-		rows: t.rows[:0], step: t.step.emptied(), draws: Draws{seed: job.Seed, index: job.Index, taken: t.draws.taken[:0]}, result: Result{Index: job.Index}}
+	t.ctx, t.job, t.watch, t.ended = ctx, job, watch, ended
+	t.canvas.spec, t.result.Index = &e.spec, job.Index
+	t.draws.seed, t.draws.index = job.Seed, job.Index
 	if err := e.start(t); err != nil {
 		e.end(t, err)
 		return
@@ -151,14 +155,17 @@ func (e *engine) admit(ctx context.Context, job Job, watch func(Step), ended fun
 }
 
 func (e *engine) start(t *task) (err error) {
-	v := e.spec.Vocabulary
+	defer e.caught(&err)
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
 	for l, id := range t.job.Canvas {
-		if id != v.Mask && (id < 0 || id >= v.Columns) {
-			return fmt.Errorf("position %d: id %d: must be in 0..%d, or the mask's id %d", l, id, v.Columns-1, v.Mask)
+		if !e.spec.holds(id) {
+			return fmt.Errorf("position %d: id %d: must be in 0..%d, or the mask's id %d", l, id, e.spec.Columns-1, e.spec.Mask)
 		}
 		t.canvas.ids = append(t.canvas.ids, int64(id))
 	}
-	if t.draw, err = e.drawer(t.job.Draw); err != nil {
+	if t.draw, err = e.draw.with(t.job.Draw); err != nil {
 		return err
 	}
 	method := t.job.Method
@@ -172,22 +179,16 @@ func (e *engine) start(t *task) (err error) {
 // next has the decoder ask, and ends the task where it does not. It then waits in the
 // queue.
 func (e *engine) next(t *task) {
-	t.ask = Ask{Rows: t.ask.Rows[:0]}
-	more := t.decoder.Ask(&t.ask)
-	if more {
-		if err := e.check(t); err != nil {
-			e.end(t, err)
-			return
-		}
-	} else {
+	more, err := e.ask(t)
+	if !more && err == nil {
 		e.finish(t)
 	}
-	if t.watch != nil && (t.result.Rows > 0 || !more) {
-		// The step of the call before: that it was the last is known now.
+	if t.watch != nil && (t.result.Rows > 0 || t.step.Result != nil) {
+		// The step of the call before: whether it was the last is known now.
 		t.watch(t.step)
 	}
-	if !more {
-		e.end(t, nil)
+	if !more || err != nil {
+		e.end(t, err)
 		return
 	}
 	t.sent, t.rows = 0, t.rows[:0]
@@ -195,6 +196,19 @@ func (e *engine) next(t *task) {
 		t.rows = append(t.rows, nil)
 	}
 	e.queue = append(e.queue, t)
+}
+
+// ask has the decoder ask.
+func (e *engine) ask(t *task) (more bool, err error) {
+	defer e.caught(&err)
+	t.ask = Ask{Rows: t.ask.Rows[:0]}
+	if t.decoder.Ask(&t.ask) {
+		return true, e.check(t)
+	}
+	if d, ok := t.decoder.(interface{ Events() int }); ok {
+		t.result.Events = d.Events()
+	}
+	return false, nil
 }
 
 // check refuses an ask that no call can answer.
@@ -208,8 +222,16 @@ func (e *engine) check(t *task) error {
 			return fmt.Errorf("the decoder asks about a canvas of %d positions: must be %d", len(r.Canvas), t.canvas.Len())
 		case len(r.Positions) == 0:
 			return errors.New("the decoder asks for no position")
-		case e.spec.TimeConditioned && math.IsInf(r.Theta, 1) && !e.spec.InfiniteSigma:
+		case !e.spec.TimeConditioned:
+		case math.IsInf(r.Theta, 1) && !e.spec.InfiniteSigma:
 			return errors.New("the time-conditioned network has no row at T = ∞: give a finite T")
+		case !(r.Theta >= 0):
+			return fmt.Errorf("the decoder asks at −log α = %v: must be at least 0", r.Theta)
+		}
+		for l, id := range r.Canvas {
+			if !e.spec.holds(int(id)) {
+				return fmt.Errorf("the decoder asks about a canvas with id %d at position %d: must be in 0..%d, or the mask's id %d", id, l, e.spec.Columns-1, e.spec.Mask)
+			}
 		}
 		for _, l := range r.Positions {
 			if l < 0 || l >= t.canvas.Len() {
@@ -229,23 +251,28 @@ func (e *engine) finish(t *task) {
 			r.Left++
 		}
 	}
-	if d, ok := t.decoder.(interface{ Events() int }); ok {
-		r.Events = d.Events()
-	}
 	e.totals.Sequences++
 	e.totals.Events += r.Events
 	t.step.Index, t.step.Result = r.Index, r
 }
 
-// end tells how a task ended, and keeps its memory for another.
+// end tells how a task ended, and keeps its memory for another, and nothing else of it.
 func (e *engine) end(t *task, err error) {
-	if err != nil && t.ctx.Err() == nil {
-		err = fmt.Errorf("samplers: sequence %d: %w", t.job.Index, err)
+	if err != nil {
+		if ended := t.ctx.Err(); ended != nil {
+			err = ended
+		} else {
+			err = fmt.Errorf("samplers: sequence %d: %w", t.job.Index, err)
+		}
 	}
 	if d, ok := t.decoder.(interface{ release() }); ok {
 		d.release()
 	}
 	t.ended(t.result, err)
+	clear(t.ask.Rows)
+	clear(t.rows)
+	*t = task{canvas: Canvas{ids: t.canvas.ids[:0]}, draws: Draws{taken: t.draws.taken[:0]},
+		ask: Ask{Rows: t.ask.Rows[:0]}, rows: t.rows[:0], step: t.step.emptied()}
 	e.spare = append(e.spare, t)
 }
 

@@ -22,6 +22,7 @@ type hashNet struct {
 	bad           string
 	// change changes the Spec.
 	change func(*samplers.Spec)
+	out    []float32 // is used again by every call, as it may be
 }
 
 func (n *hashNet) Spec() samplers.Spec {
@@ -44,7 +45,7 @@ func (n *hashNet) Logits(_ context.Context, rows int, ids, positions []int64, si
 		n.bad = fmt.Sprintf("%d rows, %d ids, %d positions, %d values of σ", rows, len(ids), len(positions), len(sigma))
 	}
 	length, k := len(ids)/rows, len(positions)/rows
-	out := make([]float32, 0, len(positions)*n.columns)
+	out := n.out[:0]
 	for r := range rows {
 		canvas := ids[r*length : (r+1)*length]
 		for _, l := range positions[r*k : (r+1)*k] {
@@ -63,6 +64,7 @@ func (n *hashNet) Logits(_ context.Context, rows int, ids, positions []int64, si
 			}
 		}
 	}
+	n.out = out
 	return out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,7 +14,8 @@ var ErrClosed = errors.New("samplers: the engine is closed")
 
 // Engine fills canvases for many callers at once: a call of the network holds rows of
 // whatever jobs have canvases of one length, a job joins at any call and leaves at any
-// call. The network belongs to the engine's own goroutine until [Engine.Close].
+// call. The network belongs to the engine's own goroutine until [Engine.Close]; a panic of
+// the network ends the program.
 type Engine struct {
 	inner *engine
 	wake  chan struct{} // has room for one: something came in
@@ -23,7 +25,9 @@ type Engine struct {
 	came   []func()
 	closed bool
 	totals Totals
-	begin  time.Time
+
+	// begin is when it began, later by the time in which there was nothing to do.
+	begin time.Time
 }
 
 // NewEngine starts an engine on a network; batch is the greatest number of rows of a
@@ -33,6 +37,7 @@ func NewEngine(net Network, batch int) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	inner.shared = true
 	e := &Engine{inner: inner, wake: make(chan struct{}, 1), done: make(chan struct{}), begin: time.Now()}
 	go e.run()
 	return e, nil
@@ -40,30 +45,45 @@ func NewEngine(net Network, batch int) (*Engine, error) {
 
 // Sample runs a job and yields what each call did to it; the last step has the result. It
 // may be called by any goroutine and is used once. An error is the last thing that is
-// yielded: of the job itself, of its context, or [ErrClosed]. A job begins when the first step is asked for, and
-// goes on whether or not its steps are read: nobody waits for a slow reader. Leaving the
-// loop cancels it.
+// yielded: of the job itself, of its context, or [ErrClosed].
+//
+// A job begins when the first step is asked for, and goes on whether or not its steps are
+// read: nobody waits for a slow reader. Leaving the loop cancels it. A panic of its method
+// is raised here, with the place where it was; other jobs do not notice.
 func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		box := &mailbox{ready: make(chan struct{}, 1)}
-		if !e.submit(func() { e.inner.admit(ctx, job, box.step, box.end) }) {
-			yield(Step{}, ErrClosed)
-			return
+		// The engine may look at the job when the caller has long gone.
+		job.Canvas = slices.Clone(job.Canvas)
+		if t := job.Draw.Temperature; t != nil {
+			job.Draw.Temperature = new(*t)
 		}
-		for {
+		box := &mailbox{ready: make(chan struct{}, 1)}
+		e.submit(func() {
+			e.inner.admit(ctx, job, box.step, func(_ Result, err error) {
+				e.publish()
+				box.end(err)
+			})
+		})
+		for closed := false; ; {
 			steps, ended, err := box.empty()
 			for _, s := range steps {
 				if !yield(s, nil) {
 					return
 				}
 			}
+			var p *panicked
 			switch {
-			case ended && err != nil:
+			case errors.As(err, &p):
+				panic(err)
+			case err != nil:
 				yield(Step{}, err)
 				return
 			case ended:
+				return
+			case closed:
+				yield(Step{}, ErrClosed)
 				return
 			}
 			select {
@@ -71,12 +91,15 @@ func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 			case <-ctx.Done():
 				yield(Step{}, ctx.Err())
 				return
+			case <-e.done:
+				closed = true // what it did before is read first
 			}
 		}
 	}
 }
 
-// Totals are those of the calls that were made so far.
+// Totals are sums over all jobs, but for the call that is under way; those of a job that has
+// ended are whole.
 func (e *Engine) Totals() Totals {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,16 +117,14 @@ func (e *Engine) Close() {
 	<-e.done
 }
 
-// submit hands work to the engine's goroutine, false where it is closed.
-func (e *Engine) submit(work func()) bool {
+// submit hands work to the engine's goroutine.
+func (e *Engine) submit(work func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed {
-		return false
+	if !e.closed {
+		e.came = append(e.came, work)
+		e.nudge()
 	}
-	e.came = append(e.came, work)
-	e.nudge()
-	return true
 }
 
 func (e *Engine) nudge() {
@@ -113,6 +134,14 @@ func (e *Engine) nudge() {
 	}
 }
 
+// publish makes the totals known.
+func (e *Engine) publish() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.totals = e.inner.totals
+	e.totals.Sampling = time.Since(e.begin) - e.totals.Network
+}
+
 // run is the engine's goroutine. It never waits for a source while there is work.
 func (e *Engine) run() {
 	defer close(e.done)
@@ -120,26 +149,21 @@ func (e *Engine) run() {
 		e.mu.Lock()
 		came, closed := e.came, e.closed
 		e.came = nil
-		e.totals = e.inner.totals
-		e.totals.Sampling = time.Since(e.begin) - e.totals.Network
 		e.mu.Unlock()
+		if closed {
+			return
+		}
 		for _, admit := range came {
 			admit()
 		}
-		e.inner.drop()
-		switch {
-		case closed:
-			for _, t := range e.inner.queue {
-				t.ended(t.result, ErrClosed)
-			}
-			return
-		case len(e.inner.queue) == 0:
-			if len(came) == 0 {
-				<-e.wake
-			}
-		default:
-			// The error is that of contexts that have ended: their tasks are dropped next.
-			_ = e.inner.round()
+		switch e.inner.drop(); {
+		case len(e.inner.queue) > 0:
+			e.inner.round()
+			e.publish()
+		case len(came) == 0:
+			idle := time.Now()
+			<-e.wake
+			e.begin = e.begin.Add(time.Since(idle))
 		}
 	}
 }
@@ -160,7 +184,7 @@ func (b *mailbox) step(s Step) {
 	b.tell()
 }
 
-func (b *mailbox) end(_ Result, err error) {
+func (b *mailbox) end(err error) {
 	b.mu.Lock()
 	b.ended, b.err = true, err
 	b.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -196,9 +197,9 @@ func TestOneFaultyRow(t *testing.T) {
 	cfg := net.config(nil, 9)
 	var faults []string
 	cfg.OnFault = func(index uint64, err error) error { faults = append(faults, fmt.Sprint(index, " ", err)); return nil }
-	var good []uint64
-	totals, err := samplers.Sample(context.Background(), net, seqs, cfg, func(r samplers.Result) error { good = append(good, r.Index); return nil })
-	slices.Sort(good)
+	got := make(map[uint64]samplers.Result)
+	totals, err := samplers.Sample(context.Background(), net, seqs, cfg, func(r samplers.Result) error { got[r.Index] = r; return nil })
+	good := slices.Sorted(maps.Keys(got))
 	if want := []uint64{0, 1, 2, 4, 5, 6, 7}; err != nil || !slices.Equal(good, want) || totals.Sequences != len(want) {
 		t.Errorf("finished %v, want %v; error %v", good, want, err)
 	}
@@ -206,11 +207,6 @@ func TestOneFaultyRow(t *testing.T) {
 		t.Errorf("faults %q, want %q", faults, want)
 	}
 	whole := newAnyNet()
-	want, _ := collect(t, whole, seqs, whole.config(nil, 9))
-	got := make(map[uint64]samplers.Result)
-	for _, i := range good {
-		got[i] = want[i]
-	}
 	rest, _ := collect(t, whole, func(yield func(samplers.Sequence) bool) {
 		for _, i := range good {
 			if !yield(samplers.Sequence{Index: i, Canvas: canvas(int(i) % 5)}) {
@@ -285,28 +281,21 @@ func (s scripted) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, er
 func (s scripted) Ask(a *samplers.Ask) bool                                          { s.ask(a); return true }
 func (s scripted) Take(_ samplers.Rows, e *samplers.Edit) error                      { s.take(e); return nil }
 
-// TestJobsJoinAndLeave: jobs come from a channel that is never closed, while others are
-// under way; half of them are cancelled in the middle of full batches, by their context
-// or by leaving the loop. The others finish with the ids that they have alone.
+// TestJobsJoinAndLeave: jobs come while others are under way; half of them are cancelled
+// in the middle of full batches, by their context or by leaving the loop. The others finish
+// with the ids that they have alone.
 func TestJobsJoinAndLeave(t *testing.T) {
 	net := newAnyNet()
 	e := newEngine(t, net, 8)
-	source := make(chan samplers.Job)
-	go func() {
-		for i := range 40 {
-			source <- samplers.Job{Canvas: slices.Repeat([]int{6}, 6+i%3), Index: uint64(i)}
-		}
-	}()
-	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
-	for n := 0; n < 40; n++ {
-		job := <-source
+	for i := range 40 {
+		job := samplers.Job{Canvas: slices.Repeat([]int{6}, 6+i%3), Index: uint64(i)}
 		wait.Go(func() {
-			mine, stop := context.WithCancel(ctx)
+			ctx, stop := context.WithCancel(context.Background())
 			defer stop()
 			steps := 0
 			var out *samplers.Result
-			for s, err := range e.Sample(mine, job) {
+			for s, err := range e.Sample(ctx, job) {
 				switch {
 				case job.Index%4 == 1 && errors.Is(err, context.Canceled):
 					return
@@ -327,20 +316,13 @@ func TestJobsJoinAndLeave(t *testing.T) {
 				return
 			}
 			alone := newAnyNet()
-			want, err := last(newEngine(t, alone, 1), ctx, job)
+			want, err := last(newEngine(t, alone, 1), context.Background(), job)
 			if err != nil || !slices.Equal(out.IDs, want.IDs) {
 				t.Errorf("job %d: %v, alone %v: %v", job.Index, out.IDs, want, err)
 			}
 		})
 	}
 	wait.Wait()
-	// The source is still open; waiting for it ends with the context.
-	cancel()
-	select {
-	case <-ctx.Done():
-	case <-source:
-		t.Error("a job too many")
-	}
 }
 
 // TestCancelEndsACall: a call whose jobs have all been cancelled is broken off, and a

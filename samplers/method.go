@@ -95,22 +95,6 @@ type Spec struct {
 	LogMass   func(norm, theta float64) float64
 }
 
-// Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
-// vocabulary that is not known.
-func (v Vocabulary) Tokens() int {
-	out := make(map[int]bool)
-	for _, x := range append([]int{v.Mask}, v.Excluded...) {
-		out[x] = x >= 0 && x < v.Columns
-	}
-	n := v.Columns
-	for _, column := range out {
-		if column {
-			n--
-		}
-	}
-	return n
-}
-
 // Canvas is a sequence of tokens, some of them MASK.
 type Canvas struct {
 	ids  []int64
@@ -127,7 +111,7 @@ func (c *Canvas) ID(position int) int { return int(c.ids[position]) }
 func (c *Canvas) IDs() []int64 { return c.ids }
 
 // Spec describes the network.
-func (c *Canvas) Spec() *Spec { return c.spec }
+func (c *Canvas) Spec() Spec { return *c.spec }
 
 // Masked appends the masked positions, ascending, to dst.
 func (c *Canvas) Masked(dst []int) []int {
@@ -140,7 +124,7 @@ func (c *Canvas) Masked(dst []int) []int {
 }
 
 // Edit changes the canvas of a sequence after a call, at once. What it did becomes the
-// call's [Step].
+// call's [Step]. It is valid during [Decoder.Take] only.
 type Edit struct {
 	canvas *Canvas
 	draws  *Draws
@@ -159,15 +143,20 @@ func (e *Edit) Set(position, token int, logP float64) {
 	e.step.Positions = append(e.step.Positions, position)
 	e.step.Tokens = append(e.step.Tokens, token)
 	e.step.LogP = append(e.step.LogP, logP)
+	if len(e.step.Hits) > 0 {
+		e.step.Hits = append(e.step.Hits, 0)
+	}
 }
 
 // Hit says at which masked fraction the token that was set last was revealed, for methods
 // that simulate time.
 func (e *Edit) Hit(lambda float64) {
-	for len(e.step.Hits) < len(e.step.Positions)-1 {
+	for len(e.step.Hits) < len(e.step.Positions) {
 		e.step.Hits = append(e.step.Hits, 0)
 	}
-	e.step.Hits = append(e.step.Hits, lambda)
+	if n := len(e.step.Hits); n > 0 {
+		e.step.Hits[n-1] = lambda
+	}
 }
 
 // Mask masks a position again. A token that is drawn there later has another uniform.
@@ -185,7 +174,7 @@ func (e *Edit) fits(position, token int) bool {
 	case e.err != nil:
 	case position < 0 || position >= e.canvas.Len():
 		e.err = fmt.Errorf("the decoder edits position %d of a canvas of %d", position, e.canvas.Len())
-	case token != spec.Mask && (token < 0 || token >= spec.Columns):
+	case !spec.holds(token):
 		e.err = fmt.Errorf("the decoder puts id %d at position %d: must be in 0..%d, or the mask's id %d", token, position, spec.Columns-1, spec.Mask)
 	}
 	return e.err == nil
@@ -199,7 +188,7 @@ type Step struct {
 	Finish bool
 	Theta  float64
 	// Positions got Tokens, drawn with the log-probabilities LogP in nats, in the decoder's
-	// order. Hits are the masked fractions at which they were revealed, nil for methods
+	// order. Hits are the masked fractions at which they were revealed, empty for methods
 	// that simulate no time.
 	Positions, Tokens []int
 	LogP, Hits        []float64

@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -72,7 +73,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	begin := time.Now()
 	e, err := newEngine(net, cfg.Batch)
 	if err == nil {
-		_, err = e.drawer(cfg.Draw)
+		_, err = e.draw.with(cfg.Draw)
 	}
 	if err != nil {
 		return Totals{}, err
@@ -92,22 +93,17 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 		}
 	}
 	for more := true; failed == nil && ctx.Err() == nil; {
-		for more && failed == nil && len(e.queue) < e.batch {
+		if more && len(e.queue) < e.batch {
 			var s Sequence
 			if s, more = next(); more {
-				job := Job{s.Canvas, s.Method, cfg.Draw, cfg.Seed, s.Index}
-				if job.Method == nil {
-					job.Method = cfg.Method
-				}
-				e.admit(ctx, job, cfg.OnStep, ended)
+				e.admit(ctx, Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index}, cfg.OnStep, ended)
 			}
+			continue
 		}
-		if failed != nil || len(e.queue) == 0 {
+		if len(e.queue) == 0 {
 			break
 		}
-		if err := e.round(); failed == nil {
-			failed = err
-		}
+		e.round()
 	}
 	if failed == nil {
 		failed = ctx.Err()

@@ -1,0 +1,354 @@
+package samplers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mdmgen/samplers"
+)
+
+// TestNetworkFaultAmongJobs: a call for several jobs fails, each with a context of its own;
+// only the jobs whose rows fail end, with the network's error, and the engine goes on.
+func TestNetworkFaultAmongJobs(t *testing.T) {
+	net := newAnyNet()
+	net.hold = make(chan struct{})
+	net.poor = func(ids []int64) error {
+		if ids[0] == 3 {
+			return errors.New("boom")
+		}
+		return nil
+	}
+	e := newEngine(t, net, 8)
+	var wait sync.WaitGroup
+	for i := range 6 {
+		wait.Go(func() {
+			_, err := last(e, context.Background(), samplers.Job{Canvas: []int{i % 4, 6, 6, 6}, Index: uint64(i)})
+			if poor := i%4 == 3; poor != (err != nil) || poor && err.Error() != "samplers: sequence 3: network: boom" {
+				t.Errorf("job %d: error %v", i, err)
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond) // the first call holds one job, the next ones several
+	close(net.hold)
+	wait.Wait()
+}
+
+// TestCancelledBesideAFault: jobs are cancelled while the call that they are in fails, so
+// that some rows are asked again and some are not.
+func TestCancelledBesideAFault(t *testing.T) {
+	net := newAnyNet()
+	var calls atomic.Int64
+	stops := make([]context.CancelFunc, 8)
+	net.poor = func(ids []int64) error {
+		if n := calls.Add(1); n%5 == 0 {
+			stops[n/5%8]()
+			return errors.New("boom")
+		}
+		return nil
+	}
+	e := newEngine(t, net, 4)
+	var wait sync.WaitGroup
+	for i := range stops {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		stops[i] = cancel
+		wait.Go(func() {
+			_, err := last(e, ctx, samplers.Job{Canvas: slices.Repeat([]int{6}, 12), Method: unmasker{}, Index: uint64(i)})
+			if err != nil && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "boom") {
+				t.Errorf("job %d: %v", i, err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestCancelBesideOthers cancels jobs while calls for several of them begin and end: what
+// counts ended contexts of one call has nothing to do with the next.
+func TestCancelBesideOthers(t *testing.T) {
+	stops := make([]context.CancelFunc, 6)
+	calls := 0
+	net := newAnyNet()
+	net.poor = func(ids []int64) error {
+		if calls++; calls > 10 { // at the end of a call, so that contexts end while the next begins
+			stops[ids[0]]()
+		}
+		return nil
+	}
+	e := newEngine(t, net, 4)
+	for range 20 {
+		var wait sync.WaitGroup
+		for i := range stops {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			stops[i] = cancel
+			wait.Go(func() {
+				_, err := last(e, ctx, samplers.Job{Canvas: []int{i, 6, 6, 6, 6, 6, 6}, Index: uint64(i)})
+				if err != nil && !errors.Is(err, context.Canceled) {
+					t.Errorf("job %d: %v", i, err)
+				}
+			})
+		}
+		wait.Wait()
+		_, err := last(e, context.Background(), samplers.Job{}) // the engine has nothing else to do
+		if calls = 0; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestJobIsTheCallersAgain: when Sample has returned, the engine does not look at the job
+// again, even where it was cancelled before it began.
+func TestJobIsTheCallersAgain(t *testing.T) {
+	net := newAnyNet()
+	net.hold = make(chan struct{})
+	e := newEngine(t, net, 1)
+	go func() { _, _ = last(e, context.Background(), samplers.Job{Canvas: []int{6}}) }()
+	for net.in.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	canvas, temperature := []int{6, 6}, 0.5
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := last(e, ctx, samplers.Job{Canvas: canvas, Draw: samplers.Draw{Temperature: &temperature}}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	close(net.hold)
+	canvas[0], temperature = 1, 2
+}
+
+// TestTemperatureIsRead at each job, whatever its variable held before.
+func TestTemperatureIsRead(t *testing.T) {
+	e := newEngine(t, newAnyNet(), 1)
+	temperature := 0.0
+	job := samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Draw: samplers.Draw{Temperature: &temperature}}
+	cold, err := last(e, context.Background(), job)
+	if err != nil || cold.LogP != 0 {
+		t.Fatalf("at temperature 0: %+v: %v", cold, err)
+	}
+	temperature = 1
+	if warm, err := last(e, context.Background(), job); err != nil || warm.LogP == 0 {
+		t.Errorf("at temperature 1: %+v: %v", warm, err)
+	}
+}
+
+// TestWideAsks: rows of one ask that come from several calls are whole, alone and in
+// company, though the network uses its memory again.
+func TestWideAsks(t *testing.T) {
+	for _, batch := range []int{1, 2, 3, 16} {
+		net := newAnyNet()
+		e := newEngine(t, net, batch)
+		var wait sync.WaitGroup
+		for i := range 7 {
+			wait.Go(func() {
+				if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{i % 6, 6, 6, 6, 6, 6}, Method: wide{1 + i%5}, Index: uint64(i)}); err != nil {
+					t.Errorf("batch %d, job %d: %v", batch, i, err)
+				}
+			})
+		}
+		wait.Wait()
+	}
+}
+
+// wide asks about each masked position on n canvases and compares each row with what the
+// network says of that canvas alone.
+type wide struct{ n int }
+
+type widely struct {
+	n    int
+	c    *samplers.Canvas
+	rows []samplers.AskRow
+}
+
+func (w wide) Start(c *samplers.Canvas, _ *samplers.Draws) (samplers.Decoder, error) {
+	return &widely{n: w.n, c: c}, nil
+}
+
+func (w *widely) Ask(a *samplers.Ask) bool {
+	masked := w.c.Masked(nil)
+	if len(masked) == 0 {
+		return false
+	}
+	w.rows = w.rows[:0]
+	for i := range w.n {
+		canvas := slices.Clone(w.c.IDs())
+		canvas[0] = int64(i)
+		w.rows = append(w.rows, samplers.AskRow{Canvas: canvas, Positions: masked[:1+i%len(masked)]})
+	}
+	a.Rows = append(a.Rows, w.rows...)
+	return true
+}
+
+func (w *widely) Take(r samplers.Rows, e *samplers.Edit) error {
+	alone := newAnyNet()
+	for i, row := range w.rows {
+		for j, l := range row.Positions {
+			want, err := alone.Logits(context.Background(), 1, row.Canvas, []int64{int64(l)}, nil)
+			if err != nil || !slices.Equal(r.Logits(i, j), want) {
+				return fmt.Errorf("row (%d, %d) is another one", i, j)
+			}
+		}
+	}
+	e.Set(w.rows[0].Positions[0], 1, 0)
+	return nil
+}
+
+// TestTotalsHaveTheJob: when a job has ended, its calls are in the totals; and time in
+// which there was nothing to do is not counted.
+func TestTotalsHaveTheJob(t *testing.T) {
+	e := newEngine(t, newAnyNet(), 1)
+	for i := range 200 {
+		if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Totals(); got.Sequences != i+1 || got.Calls != 2*(i+1) || got.NetworkCalls != 2*(i+1) {
+			t.Fatalf("after %d jobs of 2 calls: %+v", i+1, got)
+		}
+	}
+	time.Sleep(300 * time.Millisecond)
+	before := e.Totals().Sampling
+	if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6}}); err != nil {
+		t.Fatal(err)
+	}
+	if after := e.Totals().Sampling; after-before > 250*time.Millisecond {
+		t.Errorf("a job of 2 tokens took %v", after-before)
+	}
+}
+
+// TestPanicIsTheCallers: a method that panics does so in the loop of its own caller; the
+// jobs in its company finish.
+func TestPanicIsTheCallers(t *testing.T) {
+	e := newEngine(t, newAnyNet(), 4)
+	one := func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{0}}) }
+	for name, method := range map[string]samplers.Method{
+		"start": broken{},
+		"ask":   scripted{func(*samplers.Ask) { panic("oh no") }, nil},
+		"take":  scripted{one, func(*samplers.Edit) { panic("oh no") }},
+	} {
+		var wait sync.WaitGroup
+		for i := range 3 {
+			wait.Go(func() {
+				if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Index: uint64(i)}); err != nil {
+					t.Errorf("%s: a job in its company: %v", name, err)
+				}
+			})
+		}
+		func() {
+			defer func() {
+				if p := fmt.Sprint(recover()); !strings.Contains(p, "oh no") || !strings.Contains(p, "company_test.go") {
+					t.Errorf("%s: panic %q: want its value and where it was", name, p)
+				}
+			}()
+			_, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Method: method})
+			t.Errorf("%s: no panic; error %v", name, err)
+		}()
+		wait.Wait()
+	}
+}
+
+type broken struct{}
+
+func (broken) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) { panic("oh no") }
+
+// TestRowsThatNobodyAsked: there is no row beyond the positions of an ask, whatever the
+// others in its call want.
+func TestRowsThatNobodyAsked(t *testing.T) {
+	var r samplers.Rows
+	defer func() {
+		if recover() == nil {
+			t.Error("a row that was not asked for is given")
+		}
+	}()
+	method := scriptedRows{func(rows samplers.Rows) { r = rows; r.Logits(0, 1) }}
+	seqs := slices.Values([]samplers.Sequence{{Canvas: []int{6, 6, 6}}, {Canvas: []int{6, 6, 6}, Method: method}})
+	net := newHashNet(false)
+	_, _ = samplers.Sample(context.Background(), net, seqs, net.config(mustNew(t, samplers.Options{Sampler: "parallel-fhs", Steps: 1}), 2), func(samplers.Result) error { return nil })
+}
+
+// scriptedRows is a method that asks about one position and looks at rows.
+type scriptedRows struct{ look func(samplers.Rows) }
+
+func (s scriptedRows) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) {
+	return s, nil
+}
+func (s scriptedRows) Ask(a *samplers.Ask) bool {
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{0}})
+	return true
+}
+func (s scriptedRows) Take(r samplers.Rows, _ *samplers.Edit) error {
+	s.look(r)
+	return errors.New("enough")
+}
+
+// TestEndlessSource: a source of canvases that need no call is left when the context ends.
+func TestEndlessSource(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	net := newHashNet(false)
+	n := 0
+	_, err := samplers.Sample(ctx, net, func(yield func(samplers.Sequence) bool) {
+		for range 1000 {
+			if !yield(samplers.Sequence{Canvas: []int{1}}) {
+				return
+			}
+		}
+	}, net.config(nil, 4), func(samplers.Result) error {
+		if n++; n == 10 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || n != 10 {
+		t.Errorf("%d results, error %v", n, err)
+	}
+}
+
+// TestLastStepBeforeAFault: what a call did is yielded also where the decoder then asks
+// for what cannot be; hits are as many as positions.
+func TestLastStepBeforeAFault(t *testing.T) {
+	asked := 0
+	method := scripted{func(a *samplers.Ask) {
+		asked++
+		a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{4 * (asked - 1)}})
+	}, func(e *samplers.Edit) {
+		e.Set(0, 1, 0)
+		e.Set(1, 2, 0)
+		e.Hit(0.5)
+		e.Set(2, 3, 0)
+	}}
+	var steps []samplers.Step
+	var fault error
+	for s, err := range newEngine(t, newAnyNet(), 1).Sample(context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Method: method}) {
+		if fault = err; err == nil {
+			steps = append(steps, s)
+		}
+	}
+	if len(steps) != 1 || !slices.Equal(steps[0].Tokens, []int{1, 2, 3}) || !slices.Equal(steps[0].Hits, []float64{0, 0.5, 0}) {
+		t.Errorf("steps %+v", steps)
+	}
+	if fault == nil || !strings.Contains(fault.Error(), "about position 4") {
+		t.Errorf("error %v", fault)
+	}
+}
+
+// TestAsksThatNoNetworkAnswers are refused before any network sees them.
+func TestAsksThatNoNetworkAnswers(t *testing.T) {
+	for want, row := range map[string]samplers.AskRow{
+		"id 9 at position 1":  {Canvas: []int64{6, 9}, Positions: []int{0}, Theta: 1},
+		"id -1 at position 0": {Canvas: []int64{-1, 6}, Positions: []int{0}, Theta: 1},
+		"NaN":                 {Positions: []int{0}, Theta: math.NaN()},
+		"-1":                  {Positions: []int{0}, Theta: -1},
+	} {
+		net := newHashNet(true)
+		job := samplers.Job{Canvas: []int{6, 6}, Method: scripted{func(a *samplers.Ask) { a.Rows = append(a.Rows, row) }, func(*samplers.Edit) {}}}
+		if _, err := last(newEngine(t, net, 1), context.Background(), job); err == nil || !strings.Contains(err.Error(), want) || net.calls > 0 {
+			t.Errorf("error %v after %d calls: want one with %q", err, net.calls, want)
+		}
+	}
+}
