@@ -1,18 +1,9 @@
-package verify
+package oracle
 
 import (
 	"math"
 
 	"mdmgen/samplers"
-)
-
-const (
-	// singleNoise is how far, relative to max(1, |value|), float32 takes the log-linear noise from
-	// its value: near t = 1 it computes 1 − 0.999·t, of size 1e-3, and 1/(1 − 0.999·t), 1e-7 off
-	// each.
-	singleNoise = 1e-4
-	// doubleNoise is the same of float64.
-	doubleNoise = 1e-12
 )
 
 // inputs compares what the file derives from its own inputs: canvases with MASK where the

@@ -1,11 +1,9 @@
-package verify
+package oracle
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/theory"
@@ -13,11 +11,11 @@ import (
 	"mdmgen/samplers"
 )
 
-// scalingFile recomputes a file of the layout mdm-laws-scaling/1. Its worlds are files
-// beside it.
+// scalingFile recomputes a file of the layout mdm-laws-scaling/1. Its worlds have files of
+// their own.
 func scalingFile(ctx context.Context, f file, m *matcher) error {
 	in := &inputs{ctx: ctx}
-	s := scaling{in: in, dir: cmp.Or(f.worlds, filepath.Dir(f.path)), worlds: make(map[string]*laws.World)}
+	s := scaling{in: in, folder: f.in, worlds: make(map[string]*laws.World)}
 	t, delta := in.number(f.doc, "T", 0.1, 100), in.number(f.doc, "delta", 1e-6, 1)
 	want := object{
 		"T": given{}, "delta": given{},
@@ -36,23 +34,25 @@ func scalingFile(ctx context.Context, f file, m *matcher) error {
 
 type scaling struct {
 	in     *inputs
-	dir    string
+	folder *Folder
 	worlds map[string]*laws.World
 }
 
-// world opens a neighbour of the file.
+// world opens a world that the file names.
 func (s *scaling) world(n *node) *laws.World {
 	name := s.in.text(n, "world")
 	if w := s.worlds[name]; w != nil {
 		return w
 	}
-	if name != filepath.Base(name) {
-		s.in.fail("world %.60q: must be the name of a file beside this one", name)
-	}
 	if s.in.err != nil {
 		return nil
 	}
-	open, err := world.Open(filepath.Join(s.dir, name+".json"))
+	_, data, err := s.folder.World(name)
+	if err != nil {
+		s.in.fail("%w", err)
+		return nil
+	}
+	open, err := world.Parse(data)
 	if err == nil {
 		s.worlds[name], err = laws.New(open)
 	}

@@ -1,4 +1,4 @@
-package verify
+package oracle
 
 import (
 	"fmt"
@@ -55,10 +55,6 @@ func numbersOf(n *node) []float64 {
 	}
 	return out
 }
-
-// tie is how much more two costs may differ and count as equal: sums in another order
-// differ by rounding.
-const tie = 1e-12
 
 // bestSizes are the n sizes of least cost. Where several are as good, as all are where
 // tokens are independent, the file's choice is taken.

@@ -1,4 +1,4 @@
-package verify
+package oracle
 
 import (
 	"math"
@@ -6,10 +6,6 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/samplers"
 )
-
-// quadratureLoosening is how much wider the limit is for extrapolation with hitting times:
-// the reference values are of a quadrature to 1e-10.
-const quadratureLoosening = 10
 
 // blocks are the samplers that reveal blocks of fixed sizes in uniform order.
 func (r *more) blocks(n, s *node) outcome {

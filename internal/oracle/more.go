@@ -1,15 +1,10 @@
-package verify
+package oracle
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/internal/plainfile"
 	"mdmgen/model/world"
 )
 
@@ -74,10 +69,7 @@ func (r *more) open(f file) error {
 	if r.in.err != nil {
 		return r.in.err
 	}
-	if name == "" || name != filepath.Base(name) || name == "." || name == ".." {
-		return fmt.Errorf("world %.60q: must be the name of a file in the folder laws beside this one's, without .json", name)
-	}
-	path, data, err := worldBeside(f, name)
+	path, data, err := f.in.World(name)
 	if err != nil {
 		return err
 	}
@@ -95,31 +87,6 @@ func (r *more) open(f file) error {
 		return fmt.Errorf("world %s: %w", path, err)
 	}
 	return nil
-}
-
-// worldBeside reads the file of a world that another file names: in the folder that the
-// caller gave, else in the folder laws beside the file's own, else beside the file.
-func worldBeside(f file, name string) (path string, data []byte, err error) {
-	dir := filepath.Dir(f.path)
-	folders := []string{filepath.Join(dir, "..", "laws"), dir}
-	if f.worlds != "" {
-		folders = []string{f.worlds}
-	}
-	for _, folder := range folders {
-		path = filepath.Join(folder, name+".json")
-		info, err := os.Stat(path)
-		if own, ownErr := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) || err == nil && ownErr == nil && os.SameFile(info, own) {
-			continue
-		}
-		if err != nil {
-			return "", nil, fmt.Errorf("world %q: %w", name, err)
-		}
-		if data, err = plainfile.Read(path, maxFile); err != nil {
-			return "", nil, fmt.Errorf("world %q: %s: %w", name, path, err)
-		}
-		return path, data, nil
-	}
-	return "", nil, fmt.Errorf("world %q: there is no %s: put the world's file there, or name its folder", name, filepath.Join(folders[0], name+".json"))
 }
 
 // loss is f(λ) of the world.

@@ -1,4 +1,4 @@
-package verify
+package oracle
 
 import (
 	"context"
@@ -19,38 +19,11 @@ var moreFiles = []string{"markov4-sharp", "timed3"}
 
 func readMore(t testing.TB, name string) file {
 	t.Helper()
-	_, f, err := open(reftest.Data(t, "reference", "laws-more", name+".json"))
+	_, f, err := committed(t).open(reftest.Data(t, "reference", "laws-more", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
-}
-
-// TestMore recomputes the reference files of further samplers.
-func TestMore(t *testing.T) {
-	for _, name := range moreFiles {
-		r, err := File(context.Background(), nil, reftest.Data(t, "reference", "laws-more", name+".json"), -1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		worst, where, values := 0.0, "", 0
-		for _, it := range r.Items {
-			values += it.Count
-			if it.Measure == Relative && float64(it.MaxDiff) > worst {
-				worst, where = float64(it.MaxDiff), it.Worst.Path
-			}
-			if !it.OK {
-				t.Errorf("%s: got %v, want %v, limit %v", it.Worst.Path, it.Worst.Got, it.Worst.Want, it.Limit)
-			}
-			if loose := strings.HasSuffix(it.Name, "law_denoised") && it.Limit > lawsLimit; loose && it.Limit != 1e-9 {
-				t.Errorf("%s: limit %v", it.Name, it.Limit)
-			}
-		}
-		if !r.OK || worst > 1e-12 {
-			t.Errorf("%s: OK is %v, the largest difference %v", name, r.OK, worst)
-		}
-		t.Logf("%s: %d items of %d values, largest difference %.2g (%s)", name, len(r.Items), values, worst, where)
-	}
 }
 
 // wantMore is what a file of further samplers must hold.
@@ -189,7 +162,7 @@ func TestMoreStructure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worlds := filepath.Dir(reftest.Data(t, "reference", "laws", "timed3.json"))
+	worlds := committed(t)
 	for _, test := range []struct{ name, old, new, want string }{
 		{"unknown", `"q0_entropy"`, `"surprise": [1], "q0_entropy"`, "field surprise is not known"},
 		{"unknown in a law", `"plan_independent_of_network"`, `"surprise": 1, "plan_independent_of_network"`, "field laws[0].surprise is not known"},
@@ -199,10 +172,10 @@ func TestMoreStructure(t *testing.T) {
 		{"missing in the profile", `"loss_curve"`, `"loss_curves"`, `field "loss_curve" is missing`},
 		{"missing settings", `"settings"`, `"setting"`, `laws[0]: field "settings" is missing`},
 		{"a sampler", `"dmpm"`, `"dmpmm"`, `laws[2]: sampler "dmpmm" is not known`},
-		{"a world's name", `"world": "timed3"`, `"world": "../laws/timed3"`, "must be the name of a file"},
+		{"a world's name", `"world": "timed3"`, `"world": "../laws/timed3x"`, `world "../laws/timed3x": there is no`},
 		{"no world", `"world": "timed3"`, `"world": "timed4"`, `world "timed4": there is no`},
 		{"another world", `"world": "timed3"`, `"world": "markov3-exact"`, "entries"},
-		{"no world's file", `"world": "timed3"`, `"world": "theorem3"`, "theorem3.json: "},
+		{"no world's file", `"world": "timed3"`, `"world": "theorem3"`, "there is no file theorem3.json of a world"},
 		{"a grid", `"uniform-4"`, `"uniform-5"`, "must be a list of 6 entries"},
 		{"text", `"q0_entropy": `, `"q0_entropy": "x", "ignored": `, "field q0_entropy: must be a number"},
 		{"null", `"gamma": 0.6`, `"gamma": null`, `field "gamma" is null`},
@@ -222,7 +195,7 @@ func TestMoreStructure(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := FileWithWorlds(context.Background(), nil, path, -1, worlds)
+		_, err := worlds.Report(context.Background(), nil, path)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v: want one line with %q", test.name, err, test.want)
 		}
@@ -249,7 +222,7 @@ func TestMoreWorlds(t *testing.T) {
 				from = "markov4-sharp"
 			}
 			f := readMore(t, from)
-			f.worlds = filepath.Dir(path)
+			f.in = walked(t, filepath.Dir(path))
 			f.doc.fields["world"].value = name
 			made, err := json.Marshal(written(wantMore(t, f), f.doc))
 			if err != nil {
@@ -267,7 +240,7 @@ func TestMoreWorlds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r, err := File(context.Background(), nil, out, -1)
+			r, err := walked(t, dir).Report(context.Background(), nil, out)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -326,38 +299,4 @@ func written(want any, doc *node) any {
 		return out
 	}
 	return want
-}
-
-// FuzzMore: no file of further samplers' laws makes verify panic.
-func FuzzMore(f *testing.F) {
-	head := `{"schema":"mdm-laws-more/1","world":"w","d":1,"V":2,"T":5,"delta":0.01,"q0_entropy":1,"profile":{"loss_by_visible_count":[1],"best_sizes":[{"N":1,"sizes":[1],"plan_nelbo":1}],"loss_curve":[{"masked_fraction":0.5,"loss":1}],"best_grids":[{"N":2,"masked_fractions":[1,0.5,0],"plan_nelbo":1}]},"checks":{"mass":0},"laws":[`
-	for _, law := range []string{
-		`{"sampler":"matu","settings":{"grid":"uniform-4","forward_times":[1]}}`,
-		`{"sampler":"dmpm","settings":{"forward_times":[2,1]}}`,
-		`{"sampler":"theta_rk2","settings":{"grid":"paper-2","theta":0.5}}`,
-		`{"sampler":"trapezoid_plan","settings":{"theta":0.5,"floor":0.1,"refined":[1,0.5,0]}}`,
-		`{"sampler":"tweedie","settings":{"schedule":"profile (lattice 1/20)","masked_fractions":[1,0.5,0]}}`,
-		`{"sampler":"fhs_paired","settings":{"sizes":[1],"floor":0,"weights":[0]}}`,
-		`{"sampler":"fhs_extrapolated_time","settings":{"sizes":[1]}}`,
-		`{"sampler":"eb","settings":{"gamma":0.5}}`,
-	} {
-		f.Add([]byte(head + law + "]}"))
-	}
-	dir := f.TempDir()
-	path := filepath.Join(dir, "fuzz.json")
-	if err := os.WriteFile(filepath.Join(dir, "w.json"), []byte(`{"schema":"mdm-laws-world/1","d":1,"V":2,"q0":[0.5,0.5],"mu_kind":"time_free","mu0":[[null],[null],[[0.5,0.5]]]}`), 0o600); err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		doc, err := readDocument(data)
-		if err != nil || len(data) > 2000 || heavy(doc) {
-			return
-		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := File(context.Background(), nil, path, -1); err != nil && strings.Contains(err.Error(), "\n") {
-			t.Errorf("error of several lines: %q", err)
-		}
-	})
 }

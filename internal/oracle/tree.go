@@ -1,4 +1,4 @@
-package verify
+package oracle
 
 import (
 	"fmt"
@@ -133,8 +133,7 @@ func (c *comparison) values(path string, file *node, want any) error {
 	case float64:
 		return c.number(here, file, want)
 	case int:
-		if want > 1e6 {
-			// The last step of a count may hang on the order of a long summation.
+		if want > longCount {
 			c.item.Limit = 1
 		}
 		return c.number(here, file, float64(want))
@@ -159,7 +158,7 @@ func (c *comparison) values(path string, file *node, want any) error {
 	case [][][]float64:
 		n, at = len(want), func(i int) any { return want[i] }
 	default:
-		panic(fmt.Sprintf("verify: %s: a leaf of type %T", path, want))
+		panic(fmt.Sprintf("oracle: %s: a leaf of type %T", path, want))
 	}
 	if !file.isList() || len(file.list) != n {
 		return fmt.Errorf("field %s: must be a list of %d entries", path, n)

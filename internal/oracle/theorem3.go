@@ -1,4 +1,4 @@
-package verify
+package oracle
 
 import (
 	"context"
@@ -81,8 +81,7 @@ type countRow struct {
 	construction string
 	d            int
 	eps, t       float64
-	// found is the count, and tabled the file's: they may differ by one above 10^6, where the
-	// last step hangs on the order of summation. What else the row and the fits say
+	// found is the count, and tabled the file's: they may differ by one above longCount. What else the row and the fits say
 	// is about tabled, which is checked by itself.
 	found  theory.Count
 	tabled int
@@ -115,7 +114,7 @@ func (r *countRow) count() {
 		distance = theory.FrozenDistance(r.d, r.eps, r.t)
 	}
 	r.found = distance.Steps()
-	if n := r.tabled; r.found.N != n && n > 1e6 && abs(r.found.N-n) == 1 {
+	if n := r.tabled; r.found.N != n && n > longCount && abs(r.found.N-n) == 1 {
 		r.found.At, r.found.Before = distance.Of(n), distance.Of(n-1)
 	}
 }

@@ -1,32 +1,20 @@
-package verify
+package oracle
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"mdmgen/analysis/likelihood"
-	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
-
-// windowsSchema is a file of exact likelihoods on windows of a text.
-const windowsSchema = "mdm-windows/1"
 
 // windows recomputes a file of the schema mdm-windows/1: for each window, which is
 // the whole canvas, the exact −log P of the first-hitting sampler, the NELBO, the
 // chain from left to right, and −log P of grid samplers on N steps uniform in t from
 // T to δ, α = e^(−t), masks left (leave) or filled by one more call (denoise).
-// Differences are relative. An item of one value tells whether the weights are the
-// file that the values are of; other weights may give the same values, so that this
-// is a note and never a breach.
+// Differences are relative.
 func windows(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error) {
 	f, err := readWindows(data)
 	if err != nil {
@@ -53,11 +41,7 @@ func windows(ctx context.Context, m model.Model, path string, data []byte, limit
 		}
 		items = append(items, item)
 	}
-	note, err := f.weights(m)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return append(items, note), nil
+	return items, nil
 }
 
 // windowsCheck gathers items by the name of a field.
@@ -100,30 +84,4 @@ func (w *windowsCheck) window(ctx context.Context, e *likelihood.Evaluator, i in
 		w.add(g.Sampler+" denoise", at+"denoise", law.Denoise, g.Denoise)
 	}
 	return nil
-}
-
-// weights tells whether the model is a folder with the weights that the file names.
-func (f *windowsFile) weights(m model.Model) (Item, error) {
-	item := Item{Name: "model_safetensors_sha256 (not told: the model is no checkpoint's folder)", Measure: Absolute, Count: 1, OK: true, Worst: Worst{Path: "model_safetensors_sha256"}}
-	d, ok := m.(model.Describer)
-	if !ok || f.SHA256 == "" {
-		return item, nil
-	}
-	in, err := plainfile.Open(filepath.Join(d.Origin().Reference, "model.safetensors"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return item, nil
-	}
-	if err != nil {
-		return item, err
-	}
-	defer in.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, in); err != nil {
-		return item, err
-	}
-	item.Name = "model_safetensors_sha256 (the same weights)"
-	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		item.Name = "model_safetensors_sha256 (other weights than the file's)"
-	}
-	return item, nil
 }
