@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"mdmgen/analysis/theory"
 )
 
 // gumbelFile recomputes a file of the layout mdm-laws-gumbel/1: what Gumbel noise of low
@@ -28,7 +26,7 @@ func gumbelFile(ctx context.Context, f file, m *matcher) error {
 		if in.err != nil {
 			return in.err
 		}
-		truncated = append(truncated, object{"p": given{}, "M": given{}, "truncated": theory.TruncatedGumbel(p, most)})
+		truncated = append(truncated, object{"p": given{}, "M": given{}, "truncated": TruncatedGumbel(p, most)})
 	}
 	nodes := in.list(f.doc, "finite_precision")
 	ps := make([][]float64, len(nodes))
@@ -41,9 +39,9 @@ func gumbelFile(ctx context.Context, f file, m *matcher) error {
 	draws := make([][3][]float64, len(nodes))
 	inParallel(2*len(nodes), func(i int) {
 		if i%2 == 0 {
-			draws[i/2][1] = theory.Grid24(ps[i/2])
+			draws[i/2][1] = Grid24(ps[i/2])
 		} else {
-			draws[i/2][2] = theory.Mdlm32(ps[i/2])
+			draws[i/2][2] = Mdlm32(ps[i/2])
 		}
 	})
 	for _, prefix := range []string{"", "unmask_probability_", "token_law_given_unmask_"} {
@@ -51,11 +49,11 @@ func gumbelFile(ctx context.Context, f file, m *matcher) error {
 	}
 	finite := list{}
 	for i, n := range nodes {
-		draws[i][0] = theory.TruncatedGumbel(ps[i], theory.MaxGumbel(24))
+		draws[i][0] = TruncatedGumbel(ps[i], MaxGumbel(24))
 		finite = append(finite, drawValues(in.text(n, "case"), ps[i], draws[i]))
 	}
 	want := object{
-		"M_float32": theory.MaxGumbel(24), "M_float64": theory.MaxGumbel(53),
+		"M_float32": MaxGumbel(24), "M_float64": MaxGumbel(53),
 		"truncated_gumbel": truncated, "finite_precision": finite,
 	}
 	if in.err != nil {

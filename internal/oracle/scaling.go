@@ -178,7 +178,7 @@ func pairsLargeD(doc *node, in *inputs) list {
 func nestedCodes(doc *node, in *inputs) list {
 	out := list{}
 	for _, n := range in.list(doc, "nested_codes") {
-		c := theory.NestedCodes{D: in.integer(n, "d", 2, 1e4), Q: in.integer(n, "q", 2, 1e6)}
+		c := NestedCodes{D: in.integer(n, "d", 2, 1e4), Q: in.integer(n, "q", 2, 1e6)}
 		spec := samplers.GridSpec{
 			Kind: samplers.GridUniform, T: in.number(n, "T", 1e-3, 100), Delta: in.number(n, "delta", 1e-9, 10),
 			Steps: in.integer(n, "N", 1, 1e6),
@@ -201,7 +201,7 @@ func nestedCodes(doc *node, in *inputs) list {
 func ancestralPairs(doc *node, in *inputs) list {
 	out := list{}
 	for _, n := range in.list(doc, "pairs_ancestral_uniform_masked_fraction") {
-		tv, kl, calls := theory.AncestralPairs(in.integer(n, "d", 2, 1e7), in.integer(n, "V", 1, 1e9), in.integer(n, "N", 1, 1e9))
+		tv, kl, calls := AncestralPairs(in.integer(n, "d", 2, 1e7), in.integer(n, "V", 1, 1e9), in.integer(n, "N", 1, 1e9))
 		out = append(out, object{
 			"d": given{}, "V": given{}, "N": given{}, "tv_q0": tv, "kl_q0": kl, "expected_nonempty_steps": calls,
 		})

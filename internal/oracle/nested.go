@@ -1,6 +1,10 @@
-package theory
+package oracle
 
-import "math"
+import (
+	"math"
+
+	"mdmgen/analysis/theory"
+)
 
 // NestedCodes are d tokens that carry one symbol of each of the MDS codes [d,1],…,[d,d−1]
 // over q symbols: any two masked positions depend on each other whatever is visible.
@@ -14,7 +18,7 @@ func (c NestedCodes) LogV() float64 { return float64(c.D-1) * math.Log(float64(c
 // EulerLowerBound is (1−1/q)·P(some step reveals two): two tokens revealed together
 // disagree in some code with probability at least 1−1/q. It returns that probability too.
 func (c NestedCodes) EulerLowerBound(reveal []float64, left float64) (bound, collision float64) {
-	collision = Collision(c.D, reveal, left)
+	collision = theory.Collision(c.D, reveal, left)
 	return (1 - 1/float64(c.Q)) * collision, collision
 }
 

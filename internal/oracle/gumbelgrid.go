@@ -1,6 +1,10 @@
-package theory
+package oracle
 
-import "math"
+import (
+	"math"
+
+	"mdmgen/analysis/laws"
+)
 
 // gridSize is the number of values of a 24-bit uniform.
 const gridSize = 1 << 24
@@ -24,7 +28,7 @@ const never = 45
 func Grid24(p []float64) []float64 {
 	logs := logTable()
 	n := len(p)
-	out, lost := make([]float64, n), make([]float64, n)
+	sums := make([]laws.Sum, n)
 	next := make([]int, n)     // the largest k of each category not yet passed
 	key := make([]float64, n)  // its −log(u)/p
 	rest := make([]float64, n) // P(u_i ≤ k/2^24)
@@ -49,15 +53,12 @@ func Grid24(p []float64) []float64 {
 				win *= r
 			}
 		}
-		out[first], lost[first] = add(out[first], lost[first], win)
+		sums[first].Add(win)
 		next[first]--
 		rest[first] = float64(next[first]) / all
 		key[first] = logs[next[first]] / p[first]
 	}
-	for i := range out {
-		out[i] += lost[i]
-	}
-	return out
+	return valuesOf(sums)
 }
 
 // Mdlm32 is the law of the draw of MDLM's public implementation,
@@ -76,7 +77,7 @@ func Mdlm32(p []float64) []float64 {
 	}
 	n := len(p)
 	p32 := make([]float32, n)
-	out, lost := make([]float64, n), make([]float64, n)
+	sums := make([]laws.Sum, n)
 	next := make([]int, n)    // the largest k not yet passed, −1 when there is none
 	key := make([]float32, n) // its score
 	for i := range p {
@@ -118,14 +119,19 @@ func Mdlm32(p []float64) []float64 {
 					win *= below[j] + equal[j]
 				}
 			}
-			out[i], lost[i] = add(out[i], lost[i], win)
+			sums[i].Add(win)
 		}
 		if most < 0 || alive < 1e-20 {
 			break
 		}
 	}
-	for i := range out {
-		out[i] += lost[i]
+	return valuesOf(sums)
+}
+
+func valuesOf(sums []laws.Sum) []float64 {
+	out := make([]float64, len(sums))
+	for i, s := range sums {
+		out[i] = s.Value()
 	}
 	return out
 }
