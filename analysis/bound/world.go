@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"mdmgen/analysis/laws"
@@ -18,18 +17,16 @@ import (
 const maxWorldFile = 64 << 20
 
 // World puts the paper's statements beside each other on the world in the .json file
-// at path: one with q0 and μ (mdm-laws-world/1), or data with MASK and its exact
-// score (mdm-laws-maskmass/1); or it works out the tables that a file of the paper's
-// asymptotic statements asks for (mdm-laws-theorem3/1, -scaling/1, -gumbel/1).
-// Everything is recomputed, by enumeration and quadrature; of what a world's file stores
-// beside q0 and μ nothing is read but the ends of its grids. Where given is not empty the report is about those
-// samplers in place of Euler, Tweedie and τ-leaping on two grids; tables take none.
+// at path, which has q0 and μ (mdm-laws-world/1). Everything is recomputed, by
+// enumeration and quadrature; of what a world's file stores beside q0 and μ nothing is
+// read but the ends of its grids. Where given is not empty the report is about those
+// samplers in place of Euler, Tweedie and τ-leaping on two grids.
 // Errors are one line and name the file. When ctx ends, the report has what was done.
 func World(ctx context.Context, path string, given []Case) (Report, error) {
-	data, err := readWorld(path)
+	data, err := plainfile.Named(path, maxWorldFile)
 	var r Report
 	if err == nil {
-		r, err = parseWorld(ctx, data, filepath.Dir(path), given)
+		r, err = parseWorld(ctx, data, given)
 	}
 	if err != nil {
 		err = fmt.Errorf("bound: %s: %w", path, err)
@@ -37,59 +34,8 @@ func World(ctx context.Context, path string, given []Case) (Report, error) {
 	return r, err
 }
 
-// Kind says what a file is that [World] reads: a world, a mask-world, whose data hold
-// MASK, or a table. Faults of the file are [World]'s to tell.
-type Kind string
-
-// The kinds of files.
-const (
-	KindWorld Kind = "world"
-	KindMask  Kind = "mask-world"
-	KindTable Kind = "table"
-)
-
-// KindOf reads the kind of a file.
-func KindOf(path string) Kind {
-	data, err := readWorld(path)
-	if err != nil {
-		return KindWorld
-	}
-	return kindOf(schemaOf(data))
-}
-
-func kindOf(schema string) Kind {
-	switch schema {
-	case "mdm-laws-maskmass/1":
-		return KindMask
-	case theorem3Schema, scalingSchema, gumbelSchema:
-		return KindTable
-	}
-	return KindWorld
-}
-
-// schemaOf is "" where there is none: other faults are the parsers' to name.
-func schemaOf(data []byte) string {
-	var head struct{ Schema string }
-	if json.Unmarshal(data, &head) != nil {
-		return ""
-	}
-	return head.Schema
-}
-
-func readWorld(path string) ([]byte, error) { return plainfile.Named(path, maxWorldFile) }
-
-// parseWorld reports on a file's content; dir is where its neighbours are.
-func parseWorld(ctx context.Context, data []byte, dir string, given []Case) (Report, error) {
-	schema := schemaOf(data)
-	switch kindOf(schema) {
-	case KindMask:
-		return maskWorldReport(ctx, data, given)
-	case KindTable:
-		if len(given) > 0 {
-			return Report{}, fmt.Errorf("schema %q is a table: it says itself which samplers it is about", schema)
-		}
-		return tableReport(ctx, schema, data, dir)
-	}
+// parseWorld reports on a file's content.
+func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) {
 	file, err := world.Parse(data)
 	if err != nil {
 		return Report{}, err

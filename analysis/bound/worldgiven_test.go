@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -174,119 +173,5 @@ func TestWorldInterrupted(t *testing.T) {
 		if err == nil || len(r.Lines) == 0 || lineOf(t, r, "theorem4").Verdict == "" {
 			t.Errorf("error %v, %d lines", err, len(r.Lines))
 		}
-	}
-}
-
-// TestWorldGivenMask: Euler on data with MASK, whose default grid a given one repeats.
-func TestWorldGivenMask(t *testing.T) {
-	path := worldPath(t, "maskmass2")
-	all, err := World(context.Background(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	start, zero := 5.0, 0.0
-	c := asked(t, samplers.Options{Sampler: "euler", Steps: 16, T: &start, Delta: &zero, Finish: "leave"})
-	r, err := World(context.Background(), path, []Case{c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"theorem1.frozen.N=16", "corollary1.N=16"} {
-		a, b := lineOf(t, all, name), lineOf(t, r, name)
-		if math.Abs(a.Left.Mean-b.Left.Mean) > 1e-12 || math.Abs(a.Right.Mean-b.Right.Mean) > 1e-12 {
-			t.Errorf("%s: %v and %v, want %v and %v", name, b.Left.Mean, b.Right.Mean, a.Left.Mean, a.Right.Mean)
-		}
-	}
-	for _, bad := range []samplers.Options{{Sampler: "tweedie", Steps: 4, Finish: "leave"}, {Sampler: "euler", Steps: 4}, {Sampler: "fhs"}} {
-		if _, err := World(context.Background(), path, []Case{asked(t, bad)}); err == nil {
-			t.Errorf("%+v was taken", bad)
-		}
-	}
-}
-
-// TestTables works out tables and compares some numbers with what the reference has.
-func TestTables(t *testing.T) {
-	for name, want := range map[string]map[string][2]float64{
-		"gumbel-small": {"gumbel.truncated[0].M=0.5[3]": {0.5, 0.736653}, "gumbel.max": {16.635532, 36.736801}},
-		"scaling-small": {
-			"scaling.markov3-exact.uniform.euler.N=8": {0.821212, math.NaN()}, "short-horizon.markov3-exact.euler.T=0.5.N=16": {0.046516, 0.939084},
-			"nested.d=8.q=7.delta=0.2.N=2000": {0.046134, 0.040118},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, err := World(context.Background(), worldPath(t, name), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !r.Holds {
-				t.Error("violated")
-			}
-			seen := make(map[string]bool)
-			for _, l := range r.Lines {
-				if seen[l.Name] {
-					t.Errorf("%s: twice", l.Name)
-				}
-				seen[l.Name] = true
-			}
-			for line, sides := range want {
-				l := lineOf(t, r, line)
-				for i, got := range []float64{l.Left.Mean, l.Right.Mean} {
-					if !math.IsNaN(sides[i]) && math.Abs(got-sides[i]) > 1e-6 {
-						t.Errorf("%s: side %d is %v, want %v", line, i, got, sides[i])
-					}
-				}
-			}
-		})
-	}
-}
-
-// TestTheorem3Table counts steps of a few rows of the reference's tables.
-func TestTheorem3Table(t *testing.T) {
-	r, err := parseWorld(context.Background(), []byte(`{"schema":"mdm-laws-theorem3/1",
-		"steps_needed":[{"construction":"point","d":100,"eps":1e-4,"T":9.210340371976184},{"construction":"pairs","d":100,"eps":1e-4,"T":9.210340371976184}],
-		"steps_needed_best_T":[{"construction":"point","d":100,"eps":1e-4,"T":3.385}],
-		"steps_sufficient_theorem1_frozen":[{"d":10,"eps":0.01,"T":5.298317366548036}],
-		"p_M":[{"gamma":0.1,"T":4,"N":4}]}`), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]float64{
-		"theorem3.point.d=100.eps=1e-04": 734, "best-T.point.T=3.385.d=100.eps=1e-04": 346, "frozen.d=10.eps=1e-02": 1724, "mask.gamma=0.1.T=4.N=4": 3.1735788,
-	} {
-		if got := lineOf(t, r, name).Left.Mean; math.Abs(got-want) > 1e-6 {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-	if l := lineOf(t, r, "theorem3.pairs.d=100.eps=1e-04"); l.Right.Mean != 11441 || !l.OK {
-		t.Errorf("pairs: %+v", l)
-	}
-}
-
-// TestTableMistakes: a fault of a table is one line that names the field.
-func TestTableMistakes(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"schema":"mdm-laws-scaling/1"}`:                                                                "no rows",
-		`{"schema":"mdm-laws-scaling/1","small_worlds":[{"world":"../x","N":[1]}]}`:                      "beside this one",
-		`{"schema":"mdm-laws-scaling/1","small_worlds":7}`:                                               `field "small_worlds"`,
-		`{"schema":"mdm-laws-scaling/1","nested_codes":[{"d":8,"q":7,"N":20,"T":1e9,"delta":1}]}`:        "at most",
-		`{"schema":"mdm-laws-scaling/1","paper_grid_from_kappa":[{"T":5,"delta":0.01,"kappa":2}]}`:       "kappa is 2",
-		`{"schema":"mdm-laws-scaling/1","pairs_large_d":[{"d":1,"V":0,"T":5,"delta":0.01,"kappa":0.1}]}`: "d is 1",
-		`{"schema":"mdm-laws-theorem3/1","steps_needed":[{"construction":"round","d":10,"eps":0.1}]}`:    `construction is "round"`,
-		`{"schema":"mdm-laws-theorem3/1","steps_needed":[{"construction":"pairs","d":1,"eps":9}]}`:       "d is 1",
-		`{"schema":"mdm-laws-theorem3/1","p_M":[{"gamma":0,"T":1,"N":1}]}`:                               "gamma is 0",
-		`{"schema":"mdm-laws-gumbel/1","truncated_gumbel":[{"p":[0.5,0.6],"M":1}]}`:                      "sum to 1",
-		`{"schema":"mdm-laws-gumbel/1","finite_precision":[{"case":"","p":[1]}]}`:                        "a name of its own",
-		`{"schema":"mdm-laws-gumbel/1","finite_precision":[{"case":3,"p":[1]}]}`:                         "must be",
-	} {
-		path := filepath.Join(t.TempDir(), "table.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := World(context.Background(), path, nil)
-		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Go ") {
-			t.Errorf("%s: error %v, want one with %q", text, err, want)
-		}
-	}
-	if _, err := World(context.Background(), worldPath(t, "gumbel-small"), []Case{asked(t, samplers.Options{})}); err == nil {
-		t.Error("a table took a sampler")
 	}
 }

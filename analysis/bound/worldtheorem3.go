@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strconv"
 	"sync"
 
 	"mdmgen/analysis/theory"
 )
 
-// count3 is a row of Theorem 3's tables: the least number of constant Euler steps from
+// count3 is a row for Theorem 3: the least number of constant Euler steps from
 // γ+T to γ with TV ≤ √ε, exact score, on a construction.
 type count3 struct {
 	construction string
@@ -22,13 +21,10 @@ type count3 struct {
 
 // work finds the number.
 func (r *count3) work() {
-	switch r.construction {
-	case "point":
+	if r.construction == "point" {
 		r.found = theory.PointDistance(r.d, r.eps, r.t).Steps()
-	case "pairs":
+	} else {
 		r.found = theory.PairsDistance(r.d, 2, r.eps, r.t).Steps()
-	default:
-		r.found = theory.FrozenDistance(r.d, r.eps, r.t).Steps()
 	}
 }
 
@@ -49,44 +45,37 @@ func (l *worldLines) theorem3(ctx context.Context) error {
 		return err
 	}
 	for _, r := range rows {
-		l.count3("theorem3."+r.construction, r)
+		l.count3(r)
 	}
-	l.fit3("theorem3.", "N/T", rows, func(r count3) float64 { return float64(r.found.N) / r.t })
+	l.fit3(rows)
 	return nil
 }
 
 // count3 adds the line of a row.
-func (l *worldLines) count3(name string, r count3) {
-	eps := fmt.Sprintf("%.0e", r.eps)
-	if x, err := strconv.ParseFloat(eps, 64); err != nil || math.Abs(x-r.eps) > 1e-12*r.eps {
-		eps = fmt.Sprintf("%.6g", r.eps)
+func (l *worldLines) count3(r count3) {
+	at := fmt.Sprintf("theorem3.%s.d=%d.eps=%.0e", r.construction, r.d, r.eps)
+	if r.construction == "point" {
+		l.reported(at, "least N with TV ≤ √ε on the paper's construction, beside d/√ε", "steps", float64(r.found.N), float64(r.d)/math.Sqrt(r.eps))
+		return
 	}
-	at, claim := fmt.Sprintf("%s.d=%d.eps=%s", name, r.d, eps), float64(r.d)/math.Sqrt(r.eps)
-	switch r.construction {
-	case "point":
-		l.reported(at, "least N with TV ≤ √ε on the paper's construction, beside d/√ε", "steps", float64(r.found.N), claim)
-	case "pairs":
-		l.below(at, "(1−1/V)(e^(−γ)−√ε)²/(1−(1−√ε)^(2/d)) ≤ least N with TV ≤ √ε on pairs of equal tokens, V = 2", "steps",
-			theory.StepsNeeded(r.d, 2, r.eps, theory.Gamma3(r.d, r.eps)), float64(r.found.N), exactTolerance)
-	default:
-		l.reported(at, "least N with Theorem 1's right side ≤ √ε, rates frozen, exact score: sufficient for every q0 without MASK, beside d/√ε", "steps", float64(r.found.N), claim)
-	}
+	l.below(at, "(1−1/V)(e^(−γ)−√ε)²/(1−(1−√ε)^(2/d)) ≤ least N with TV ≤ √ε on pairs of equal tokens, V = 2", "steps",
+		theory.StepsNeeded(r.d, 2, r.eps, theory.Gamma3(r.d, r.eps)), float64(r.found.N), exactTolerance)
 }
 
-// fit3 adds the exponents of y over the rows of each construction, where they determine
-// them; of is what y is.
-func (l *worldLines) fit3(prefix, of string, rows []count3, y func(count3) float64) {
-	for _, construction := range []string{"point", "pairs", "frozen"} {
+// fit3 adds the exponents of N/T over the rows of each construction.
+func (l *worldLines) fit3(rows []count3) {
+	for _, construction := range []string{"point", "pairs"} {
 		var d []int
 		var eps, values []float64
 		for _, r := range rows {
 			if r.construction == construction && r.found.N > 0 {
-				d, eps, values = append(d, r.d), append(eps, r.eps), append(values, y(r))
+				d, eps, values = append(d, r.d), append(eps, r.eps), append(values, float64(r.found.N)/r.t)
 			}
 		}
 		if fit, err := theory.FitPower(d, eps, values); err == nil {
-			l.reported(prefix+construction+".exponent-d", "fitted exponent of d in "+of+" beside the claimed 1 (asymptotic)", "exponent", fit.D, 1)
-			l.reported(prefix+construction+".exponent-eps", "fitted exponent of 1/ε in "+of+" beside the claimed 1/2 (asymptotic)", "exponent", fit.InverseEps, 0.5)
+			at := "theorem3." + construction
+			l.reported(at+".exponent-d", "fitted exponent of d in N/T beside the claimed 1 (asymptotic)", "exponent", fit.D, 1)
+			l.reported(at+".exponent-eps", "fitted exponent of 1/ε in N/T beside the claimed 1/2 (asymptotic)", "exponent", fit.InverseEps, 0.5)
 		}
 	}
 }

@@ -26,9 +26,23 @@ var outputs = map[string]func(*goldenCase) ([]float64, error){
 	"log_score": (*goldenCase).logScore,
 }
 
-// golden compares a network with tensors of a public implementation: for each
-// case N inputs input_ids.N [B, L] and, for a time-conditioned network, sigma.N
-// [B]; outputs NAME.N [B, L, columns].
+// Golden compares a network with tensors of another implementation, a safetensors
+// file: for each case N inputs input_ids.N [B, L] and, for a time-conditioned network,
+// sigma.N [B]; outputs NAME.N [B, L, columns]. limit is the greatest difference that is
+// accepted. A difference above it is part of the report; an error means that the
+// comparison could not be made.
+func Golden(ctx context.Context, m model.Model, path string, limit float64) (Report, error) {
+	items, err := golden(ctx, m, path, limit)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Schema: Schema, OK: true, Items: items}
+	for _, it := range items {
+		r.OK = r.OK && it.OK
+	}
+	return r, nil
+}
+
 func golden(ctx context.Context, m model.Model, path string, limit float64) (items []Item, err error) {
 	f, err := checkpoint.OpenFile(path)
 	if err != nil {
@@ -135,7 +149,7 @@ func (c *goldenCase) compare(f *checkpoint.File, name string, compute func(*gold
 	if err != nil {
 		return Item{}, fmt.Errorf("tensor %s: %w", name, err)
 	}
-	cmp := newComparison(name, Absolute, limit)
+	cmp := newComparison(name, limit)
 	l, v := c.shape[1], c.shape[2]
 	for i := range want {
 		cmp.add(got[i], want[i], func() string {

@@ -1,31 +1,22 @@
-// Package verify recomputes the numbers of a reference file and reports how far
-// apart they are: tensors of a network with an open model, exact laws and step counts
-// from the file alone. A reference file is one kind of several, recognised by its
-// content; each kind turns itself into items, and the report does not know which kind
-// they came from.
+// Package verify compares the rows of a network with tensors that another
+// implementation of it gave, and reports how far apart they are.
 package verify
 
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
-	"maps"
 	"math"
-	"slices"
 )
+
+// DefaultLimit is the usual greatest difference: two correct float32 executions of
+// a small network differ by about 1e-5, a wrong norm or activation by 1e-3 or more.
+const DefaultLimit = 1e-4
 
 // Schema names the layout of a report's JSON form.
 const Schema = "mdmgen.verify/1"
 
-// Measure says how a difference is compared with its limit.
-type Measure string
-
-const (
-	// Absolute compares |got − want| with the limit.
-	Absolute Measure = "abs"
-	// Relative compares |got − want| / max(1, |want|) with the limit.
-	Relative Measure = "rel"
-)
+// measure is how a report's JSON form calls its differences: |got − want|.
+const measure = "abs"
 
 // Number is a float64 whose JSON form is null where it is not finite.
 type Number float64
@@ -40,18 +31,19 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // Worst is the value that is farthest from its reference.
 type Worst struct {
-	// Path says where: the field or tensor with its indices.
+	// Path says where: the tensor with its indices.
 	Path string `json:"path"`
 	Got  Number `json:"got"`
 	Want Number `json:"want"`
 }
 
-// Item is the outcome for one quantity of a reference file.
+// Item is the outcome for one tensor of a reference file.
 type Item struct {
-	Name    string  `json:"name"`
-	Measure Measure `json:"measure"`
-	// MaxAbsDiff is the largest |got − want|, MaxDiff the largest difference in
-	// the item's measure; null where one was not finite.
+	Name string `json:"name"`
+	// Measure is always "abs".
+	Measure string `json:"measure"`
+	// MaxAbsDiff is the largest |got − want|, and MaxDiff the same; null where one
+	// was not finite.
 	MaxAbsDiff Number  `json:"max_abs_diff"`
 	MaxDiff    Number  `json:"max_diff"`
 	Limit      float64 `json:"limit"`
@@ -74,33 +66,27 @@ type comparison struct {
 	any  bool
 }
 
-func newComparison(name string, m Measure, limit float64) *comparison {
-	return &comparison{item: Item{Name: name, Measure: m, Limit: limit, OK: true}}
+func newComparison(name string, limit float64) *comparison {
+	return &comparison{item: Item{Name: name, Measure: measure, Limit: limit, OK: true}}
 }
 
 // add compares one value. Equal infinities agree; any other value that is not
 // finite is a breach. path is called for the worst value only.
 func (c *comparison) add(got, want float64, path func() string) {
 	c.item.Count++
-	abs := math.Abs(got - want)
+	diff := math.Abs(got - want)
 	if got == want {
-		abs = 0
+		diff = 0
 	}
-	diff := abs
-	if c.item.Measure == Relative {
-		diff = abs / max(1, math.Abs(want))
-	}
-	within := diff <= c.item.Limit // false for NaN
-	if !within {
+	if !(diff <= c.item.Limit) { // false for NaN
 		c.item.OK = false
 	}
 	if math.IsNaN(diff) {
-		abs, diff = math.Inf(1), math.Inf(1)
+		diff = math.Inf(1)
 	}
-	c.item.MaxAbsDiff = max(c.item.MaxAbsDiff, Number(abs))
 	if !c.any || diff > float64(c.item.MaxDiff) {
 		c.any = true
-		c.item.MaxDiff = Number(diff)
+		c.item.MaxAbsDiff, c.item.MaxDiff = Number(diff), Number(diff)
 		c.item.Worst = Worst{Path: path(), Got: Number(got), Want: Number(want)}
 	}
 }
@@ -111,16 +97,4 @@ func (c *comparison) finish() (Item, error) {
 		return c.item, fmt.Errorf("%s: holds no values to compare", c.item.Name)
 	}
 	return c.item, nil
-}
-
-// inOrder goes through a map by its keys, so that of several faults the same is told
-// every time.
-func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
-		for _, key := range slices.Sorted(maps.Keys(m)) {
-			if !yield(key, m[key]) {
-				return
-			}
-		}
-	}
 }

@@ -48,7 +48,7 @@ func boundCommand(s streams) *cli.Command {
 		Usage:     "put both sides of the paper's bounds beside each other",
 		ArgsUsage: "[FILE]",
 		Description: "FILE is a world, a .json file with q0 and μ, of which every statement of the paper is worked out exactly,\n" +
-			"for the samplers and grids that flags name, or else for a choice of them; or a file of the paper's tables;\n" +
+			"for the samplers and grids that flags name, or else for a choice of them;\n" +
 			"else FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
 			"and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what the samplers cost beside it by number of\n" +
 			"steps. With --q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +

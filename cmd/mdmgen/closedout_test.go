@@ -13,6 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
 )
 
 // results are command lines whose results go to standard output, one for each command and
@@ -22,7 +25,8 @@ func results(t testing.TB) map[string][]string {
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
 	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
 	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
-	checkpoint := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	folder := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	golden := worldGolden(t)
 	score := []string{"score", ids, "--model", world, "--draws", "4", "--seed", "1"}
 	bench := []string{"bench", "--model", world, "--sampler", "fhs", "-n", "2", "-r", "3", "--seed", "1"}
 	with := func(base []string, more ...string) []string { return append(base[:len(base):len(base)], more...) }
@@ -41,19 +45,29 @@ func results(t testing.TB) map[string][]string {
 		"bench html":     with(bench, "--format", "jsonl", "--html", "%F"),
 		"schedule":       {"schedule", "--profile", loss, "--steps", "3"},
 		"schedule json":  {"schedule", "--profile", loss, "--steps", "3", "--json"},
-		"verify":         {"verify", world},
-		"verify json":    {"verify", world, "--json"},
+		"verify":         {"verify", world, "--golden", golden, "--limit", "100"},
+		"verify json":    {"verify", world, "--golden", golden, "--limit", "100", "--json"},
 		"samplers":       {"samplers"},
 		"samplers one":   {"samplers", "fhs"},
 		"samplers json":  {"samplers", "--json"},
 		"tokenize":       {"tokenize"},
 		"doctor":         {"doctor"},
 		"doctor json":    {"doctor", "--json"},
-		"convert":        {"convert", checkpoint, "-o", "%D"},
+		"convert":        {"convert", folder, "-o", "%D"},
 		"help":           {"--help"},
 		"help generate":  {"generate", "--help"},
 		"version":        {"--version"},
 	}
+}
+
+// worldGolden writes a file of reference tensors for the world xor3-mixed: of a canvas of
+// masks, which are id 2, and rows of nothing.
+func worldGolden(t testing.TB) string {
+	path := filepath.Join(t.TempDir(), "golden.safetensors")
+	ids := checkpoint.Tensor{Name: "input_ids.0", Dtype: checkpoint.I64, Shape: []int{1, 3}, Data: bytes.Repeat([]byte{2, 0, 0, 0, 0, 0, 0, 0}, 3)}
+	logits := checkpointtest.Tensor("logits.0", checkpoint.F32, make([]float32, 6), 1, 3, 2)
+	writeFile(t, path, string(checkpointtest.Encode(nil, ids, logits)))
+	return path
 }
 
 // runProcess runs a command line as a process of its own, in which signals are what they are

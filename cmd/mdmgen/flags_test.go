@@ -58,7 +58,6 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
 	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
 	boundOther := []string{texts, "--windows", "3", "--length", "5", "--steps", "4", "--draws", "4", "--seed", "1"}
-	more := filepath.Join("..", "..", "testdata", "reference", "laws-more", "timed3.json")
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
 	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
 	chosen := []string{"--profile", loss, "--steps", "3"}
@@ -101,7 +100,6 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify golden":  {base: []string{mdlm}, on: golden[1:]},
 		"verify limit":   {base: golden, on: []string{"--limit", "1e-9"}},
 		"verify json":    {base: golden, on: []string{"--json"}},
-		"verify worlds":  {base: []string{more}, on: []string{"--worlds", dir}},
 		"verify model":   {base: golden[1:], on: []string{"--model", mdlm}},
 		"verify fact":    {base: golden, on: []string{"--fact", "mask_id=3"}},
 		"verify sidecar": {base: append([]string{"--json"}, golden...), on: []string{"--sidecar", empty}},

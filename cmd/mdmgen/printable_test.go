@@ -38,7 +38,7 @@ func TestStrangersNames(t *testing.T) {
 		{"bound", world, "--sampler", "euler", "--steps", "2"},
 		{"bound", laws, "--html", page},
 		{"verify", world},
-		{"verify", laws},
+		{"verify", world, "--golden", broken},
 		{"schedule", "--profile", broken, "--steps", "3"},
 		{"convert", "--model", filepath.Join(dir, evil)},
 		{evil},

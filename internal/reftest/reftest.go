@@ -51,15 +51,26 @@ func NoRuntime(t testing.TB, err error) {
 	t.Skip(err)
 }
 
-// Shared returns the path of a file or folder among the large reference files:
-// the folder that the environment variable MDMGEN_REFERENCE names, else
-// "shared" beside the module. It skips the test where there is none.
+// Folder returns the folder of the large reference files: the one that the environment
+// variable MDMGEN_REFERENCE names, from the module's folder where it is relative, else
+// "shared" beside the module. named says that it was named.
+func Folder(t testing.TB) (dir string, named bool) {
+	t.Helper()
+	dir = os.Getenv("MDMGEN_REFERENCE")
+	switch {
+	case dir == "":
+		return filepath.Join(filepath.Dir(root(t)), "shared"), false
+	case !filepath.IsAbs(dir):
+		dir = filepath.Join(root(t), dir)
+	}
+	return dir, true
+}
+
+// Shared returns the path of a file or folder among the large reference files. It skips
+// the test where there is none.
 func Shared(t testing.TB, elem ...string) string {
 	t.Helper()
-	dir := os.Getenv("MDMGEN_REFERENCE")
-	if dir == "" {
-		dir = filepath.Join(filepath.Dir(root(t)), "shared")
-	}
+	dir, _ := Folder(t)
 	p := filepath.Join(append([]string{dir}, elem...)...)
 	if _, err := os.Stat(p); err != nil {
 		t.Skipf("reference files are not here (%s); set MDMGEN_REFERENCE to their folder", filepath.Join(elem...))

@@ -1,0 +1,215 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/plainfile"
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+	"mdmgen/testdata"
+)
+
+// goldenName is what the tensors of a checkpoint's folder are called.
+const goldenName = "golden.safetensors"
+
+func isGolden(path string) bool { return filepath.Base(path) == goldenName }
+
+// Folder is a tree of reference files, and of the worlds and models that they name.
+type Folder struct {
+	root string
+	// Files are the paths of all regular files, in order.
+	Files []string
+}
+
+// Walk finds the files below a folder. Links are followed, and each file is found once.
+func Walk(root string) (*Folder, error) {
+	d := &Folder{root: root}
+	if err := d.walk(root, make(map[string]bool)); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Folder) walk(path string, seen map[string]bool) error {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil || seen[target] {
+		return err
+	}
+	seen[target] = true
+	info, err := os.Stat(target)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
+		d.Files = append(d.Files, path)
+		return nil
+	case !info.IsDir():
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := d.walk(filepath.Join(path, e.Name()), seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// World reads the file of the world that another file names: that of its last part, .json
+// after it, which is a world. Of several the first is taken.
+func (d *Folder) World(name string) (at string, data []byte, err error) {
+	base := path.Base(filepath.ToSlash(name)) + ".json"
+	for _, at := range d.Files {
+		if filepath.Base(at) != base {
+			continue
+		}
+		if data, err = plainfile.Read(at, maxFile); err != nil {
+			return "", nil, fmt.Errorf("world %.60q: %s: %w", name, at, err)
+		}
+		if _, schema, _ := kindOf(data); schema == worldSchema {
+			return at, data, nil
+		}
+	}
+	return "", nil, fmt.Errorf("world %.60q: there is no file %s of a world in %s", name, base, d.root)
+}
+
+// Model finds the model whose values the file at path holds: the folder of weights that its
+// field checkpoint or model names by its last part; else, where the file gives the digest of
+// the weights, the folder that has them, or the built-in model. Of several folders the one
+// whose mask the file has is taken, and the one that is nearest to the file. For the built-in
+// model it returns its name.
+func (d *Folder) Model(ctx context.Context, file string) (ref string, err error) {
+	if isGolden(file) {
+		return filepath.Dir(file), nil
+	}
+	_, f, err := d.open(file)
+	if err != nil {
+		return "", err
+	}
+	text := func(field string) string {
+		if n := f.doc.fields[field]; n != nil {
+			s, _ := n.value.(string)
+			return s
+		}
+		return ""
+	}
+	name, sum := cmp.Or(text("checkpoint"), text("model")), text("model_safetensors_sha256")
+	var found []string
+	for _, dir := range d.models() {
+		if name != "" && filepath.Base(dir) == path.Base(filepath.ToSlash(name)) {
+			found = append(found, dir)
+		}
+	}
+	if found == nil && sum != "" {
+		for _, dir := range d.models() {
+			if own, err := digest(os.DirFS(dir)); err == nil && own == sum {
+				found = append(found, dir)
+			}
+		}
+		if own, err := digest(testdata.Fairytale()); found == nil && err == nil && own == sum {
+			return builtins[0].Name, nil
+		}
+	}
+	if found == nil {
+		return "", fmt.Errorf("%s: model %.60q: there is no folder of that name with weights in %s, nor one with the digest %.60q", file, name, d.root, sum)
+	}
+	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(common(b, file), common(a, file)) })
+	if n := f.doc.fields["mask_token_id"]; n != nil {
+		if i := slices.IndexFunc(found, func(dir string) bool { return n.value == float64(maskOf(ctx, dir)) }); i >= 0 {
+			return found[i], nil
+		}
+	}
+	return found[0], nil
+}
+
+var builtins = []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}
+
+// models are the folders that hold weights, in any format.
+func (d *Folder) models() []string {
+	var out []string
+	for _, at := range d.Files {
+		dir := filepath.Dir(at)
+		weights := slices.Contains([]string{".safetensors", ".bin", ".ckpt", ".onnx"}, filepath.Ext(at)) && !isGolden(at)
+		if weights && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// digest is the SHA-256 of a folder's weights in one file.
+func digest(dir fs.FS) (string, error) {
+	in, err := dir.Open("model.safetensors")
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, in)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// common is how many folders two paths share.
+func common(a, b string) int {
+	x, y := strings.Split(filepath.ToSlash(a), "/"), strings.Split(filepath.ToSlash(b), "/")
+	n := 0
+	for n < min(len(x), len(y)) && x[n] == y[n] {
+		n++
+	}
+	return n
+}
+
+// maskOf is the id of MASK of a checkpoint's folder, −1 where it does not tell.
+func maskOf(ctx context.Context, dir string) int {
+	c, err := checkpoint.Open(dir)
+	if err != nil {
+		return -1
+	}
+	facts, err := c.Facts(ctx)
+	if err := errors.Join(err, c.Close()); err != nil {
+		return -1
+	}
+	return facts.MaskID
+}
+
+// NotOpened says why the program does not open the model in a folder, whose family or format
+// it does not have yet; "" where it must.
+func NotOpened(dir string) string {
+	has := func(pattern string) bool {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern))
+		return len(found) > 0
+	}
+	switch {
+	case has("*.onnx"):
+		return ""
+	case !has("model.safetensors") && !has("model.safetensors.index.json"):
+		return "its weights are no safetensors"
+	}
+	var config struct {
+		ModelType any `json:"model_type"`
+	}
+	data, err := plainfile.Read(filepath.Join(dir, "config.json"), maxFile)
+	if err != nil || json.Unmarshal(data, &config) != nil {
+		return ""
+	}
+	if family, _ := config.ModelType.(string); slices.Contains([]string{"llada", "dream"}, strings.ToLower(family)) {
+		return "model_type " + family
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package oracle
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/testdata"
+)
+
+// put writes a file below a folder.
+func put(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestFolder: what a file names is found by its last part, wherever it lies.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	checkpoints := filepath.Dir(reftest.Data(t, "reference", "checkpoints", "radd"))
+	for name, from := range map[string]string{"near/radd": "mdlm", "far/away/radd": "radd"} {
+		for _, file := range []string{"config.json", "model.safetensors"} {
+			data, err := os.ReadFile(filepath.Join(checkpoints, from, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir, name+"/"+file, string(data))
+		}
+	}
+	own, err := digest(testdata.Fairytale())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		world  = `{"schema":"mdm-laws-world/1"}`
+		losses = `{"x0":[[0]],"mask":[[1]],"mask_token_id":150,"checkpoint":"../checkpoints/radd"}`
+		other  = `{"x0":[[0]],"mask":[[1]],"checkpoint":"radd"}`
+		sum    = `{"schema":"mdm-windows/1","model_safetensors_sha256":"SUM"}`
+		none   = `{"schema":"mdm-windows/1","model":"model/nobody","model_safetensors_sha256":"00"}`
+	)
+	put(t, dir, "a/timed3.json", `{"schema":"mdm-laws-more/1"}`)
+	want := put(t, dir, "b/c/timed3.json", world)
+	paths := map[string]string{
+		"near/losses.data.json": losses, "near/other.json": other, "sum.json": strings.Replace(sum, "SUM", own, 1), "none.json": none,
+	}
+	for name, text := range paths {
+		paths[name] = put(t, dir, name, text)
+	}
+	if err := os.Symlink(dir, filepath.Join(dir, "b", "loop")); err != nil {
+		t.Log(err) // no links here
+	}
+	d := walked(t, dir)
+	if len(d.Files) != 10 {
+		t.Errorf("%d files, want 10: %q", len(d.Files), d.Files)
+	}
+	for _, name := range []string{"timed3", "../laws/timed3"} {
+		if at, data, err := d.World(name); err != nil || at != want || string(data) != world {
+			t.Errorf("%s: %s, %q, %v", name, at, data, err)
+		}
+	}
+	for name, want := range map[string]string{
+		// The mask tells which of two folders it is, else the nearer is taken.
+		"near/losses.data.json": filepath.Join(dir, "far", "away", "radd"),
+		"near/other.json":       filepath.Join(dir, "near", "radd"),
+		"sum.json":              "fairytale",
+	} {
+		if got, err := d.Model(context.Background(), paths[name]); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
+		}
+	}
+	if _, err := d.Model(context.Background(), paths["none.json"]); err == nil || !strings.Contains(err.Error(), `model "model/nobody"`) {
+		t.Errorf("a model that is not there: %v", err)
+	}
+}
+
+// TestNotOpened: a model of a family or format that is not opened yet is one that is named and
+// not failed; what looks like one of those that are must open.
+func TestNotOpened(t *testing.T) {
+	dir := t.TempDir()
+	for name, want := range map[string]bool{"llada": true, "Dream": true, "mdlm": false, "": false} {
+		config := put(t, dir, name+"x/config.json", `{"model_type":"`+name+`"}`)
+		put(t, dir, name+"x/model.safetensors", "")
+		if got := NotOpened(filepath.Dir(config)) != ""; got != want {
+			t.Errorf("%q: not opened is %t", name, got)
+		}
+	}
+	if bin := filepath.Dir(put(t, dir, "bin/pytorch_model.bin", "")); NotOpened(bin) == "" {
+		t.Error("a pickle must open")
+	}
+}

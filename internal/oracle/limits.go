@@ -1,0 +1,47 @@
+package oracle
+
+// The greatest differences that are accepted, all of them.
+const (
+	// lawsLimit is that of exact values, relative to max(1, |value|): they hold to 1e-12,
+	// integrals to 1e-11.
+	lawsLimit = 1e-10
+	// rateIntegralLoosening is how much wider the limit is for the integrals of the rates that
+	// Euler's law has (euler_rate_integral, euler_rhs): both sides are quadratures of a
+	// function with an error of its own.
+	rateIntegralLoosening = 10
+	// float32Loosening is how much wider the limit is for MDLM's draw in float32: the
+	// reference used another logarithm in float32, which moves it by up to 1e-9.
+	float32Loosening = 10
+	// quadratureLoosening is how much wider the limit is for extrapolation with hitting times:
+	// the reference values are of a quadrature to 1e-10.
+	quadratureLoosening = 10
+
+	// windowsLimit is that of exact likelihoods of windows under a float32 network, relative.
+	windowsLimit = 2e-5
+	// lossesLimit is that of losses of public implementations under a float32 network,
+	// relative; their own float32 values may be off by what the file states beside.
+	lossesLimit = 1e-4
+	// goldenLimit bounds the difference between two correct float32 executions:
+	// twice the largest floor of the reference files, 7.6e-6, rounded up.
+	goldenLimit = 2e-5
+
+	// singleNoise is how far, relative to max(1, |value|), float32 takes the log-linear noise from
+	// its value: near t = 1 it computes 1 − 0.999·t, of size 1e-3, and 1/(1 − 0.999·t), 1e-7 off
+	// each.
+	singleNoise = 1e-4
+	// doubleNoise is the same of float64.
+	doubleNoise = 1e-12
+
+	// longCount is the least count whose last step may hang on the order of a long
+	// summation: counts above it may be one off. Other whole numbers agree exactly.
+	longCount = 1e6
+
+	// tie is how much more two costs may differ and count as equal: sums in another order
+	// differ by rounding.
+	tie = 1e-12
+)
+
+// lawsWider gives the fields, by name, whose limit is larger by a factor.
+func lawsWider() map[string]float64 {
+	return map[string]float64{"euler_rate_integral": rateIntegralLoosening, "euler_rhs": rateIntegralLoosening}
+}
