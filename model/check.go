@@ -54,8 +54,7 @@ func openChecked(ref, path string, kind Kind, builtins []Builtin) (*checkpoint.C
 	return nil, &MissingError{fmt.Sprintf("model %s: not a built-in name", ref)}
 }
 
-// checkONNX checks an ONNX file, and the one of log-probabilities where this program wrote
-// both.
+// checkONNX checks an ONNX file, and all that was written with it where this program did so.
 func checkONNX(ctx context.Context, stamps stamp.Store, ref, path string) (string, error) {
 	d, err := ort.Describe(ort.Source{Path: path})
 	if err != nil {
@@ -67,9 +66,8 @@ func checkONNX(ctx context.Context, stamps stamp.Store, ref, path string) (strin
 	}
 	f := read
 	written, err := digestONNX(ctx, path, own, read, &f, stamps)
-	beside := filepath.Join(filepath.Dir(path), graph.LogProbFile)
-	if _, serr := os.Lstat(beside); err == nil && written && serr == nil {
-		_, err = asWritten(ctx, stamps, beside)
+	if err == nil && written {
+		err = changed(filepath.Dir(path), graph.CheckAll(ctx, stamps, filepath.Dir(path)))
 	}
 	if err != nil {
 		return "", err

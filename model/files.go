@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -85,11 +86,40 @@ func asWritten(ctx context.Context, stamps stamp.Store, path string) (bool, erro
 		return false, err
 	}
 	listed, err := graph.Check(ctx, stamps, filepath.Dir(path), append([]string{filepath.Base(path)}, names...)...)
+	if err != nil {
+		return false, changed(filepath.Dir(path), err)
+	}
+	return listed, nil
+}
+
+// changed says what to do about files of a folder that are not as they were written.
+func changed(dir string, err error) error {
 	var damaged *graph.DamagedError
 	if errors.As(err, &damaged) {
-		return false, fmt.Errorf("model %s: %w: convert the checkpoint again, or remove %s to use the files as they are", filepath.Dir(path), err, graph.ManifestFile)
+		return fmt.Errorf("model %s: %w: convert the checkpoint again, or remove %s to use the files as they are", dir, err, graph.ManifestFile)
 	}
-	return listed, err
+	return err
+}
+
+// besideLogProb returns the file of log-probabilities beside an ONNX file, "" where there is
+// none. It must be a regular file of that folder, or of the hub's cache that it is in.
+func besideLogProb(path string) (string, error) {
+	dir := filepath.Dir(path)
+	beside := filepath.Join(dir, graph.LogProbFile)
+	if _, err := os.Lstat(beside); err != nil {
+		return "", nil
+	}
+	real, err := plainfile.Inside(dir, graph.LogProbFile)
+	if err == nil {
+		var f fs.File
+		if f, err = plainfile.Open(real); err == nil {
+			err = f.Close()
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("model %s: %s: %w", dir, graph.LogProbFile, err)
+	}
+	return beside, nil
 }
 
 // besideONNX returns the sidecar of an ONNX file, NAME.mdmgen.json beside

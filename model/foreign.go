@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
@@ -93,9 +91,9 @@ func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts
 // openBeside opens the log-probability outlet of a model that this program wrote, in
 // the file beside it; nil where there is none, or one of another network.
 func openBeside(ctx context.Context, path string, read Facts, opts Options) (*ort.Session, error) {
-	path = filepath.Join(filepath.Dir(path), graph.LogProbFile)
-	if _, err := os.Lstat(path); err != nil {
-		return nil, nil
+	path, err := besideLogProb(path)
+	if err != nil || path == "" {
+		return nil, err
 	}
 	if written, err := asWritten(ctx, ort.Stamps(opts.Runtime.VerifyDigest), path); err != nil || !written {
 		return nil, err

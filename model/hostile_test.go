@@ -95,6 +95,9 @@ func TestStrangersFolder(t *testing.T) {
 				if err == nil || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "words of the secret") {
 					t.Errorf("%s is a %s: %v, want one line", c.file, kind, err)
 				}
+				if outside := c.file != "world.json" && (kind == "link" || kind == "device"); err != nil && outside && !strings.Contains(err.Error(), "leads out of the folder") {
+					t.Errorf("%s is a %s: %v, want that it leads out of the folder", c.file, kind, err)
+				}
 			case <-time.After(20 * time.Second):
 				t.Fatalf("%s is a %s: it hangs", c.file, kind)
 			}

@@ -55,7 +55,7 @@ func (o *benchOutputs) open(c *cli.Context, s streams) error {
 		}
 		o.files = append(o.files, benchFile{f, format})
 	}
-	if err := distinct(named); err != nil {
+	if err := apart(c, named...); err != nil {
 		return err
 	}
 	s.out.patient = len(o.files) > 0

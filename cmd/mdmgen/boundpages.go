@@ -36,6 +36,9 @@ func (p *pages) open(c *cli.Context, s streams) (err error) {
 		if path == "" || path == "-" {
 			return usagef("--html %s: name a file", path)
 		}
+		if err := apart(c, namedFile{"--html", path}); err != nil {
+			return err
+		}
 		if p.html, err = newOutput("--html", path, s.out); err != nil {
 			return err
 		}
@@ -81,7 +84,7 @@ func (r *bounding) files(report bound.Report, p provenance) error {
 			Provenance provenance     `json:"provenance"`
 		}{r.record(report, p).Settings, p}
 		if err := reports.Page(r.pages.html, report, made); err != nil {
-			return err
+			return fmt.Errorf("--html %s: %w", r.pages.html.path, unwrapPath(err))
 		}
 		if err := r.pages.html.Commit(); err != nil {
 			return err

@@ -75,6 +75,17 @@ func TestDoctorModel(t *testing.T) {
 	}
 	of(builtinName)
 	of(worldFile(t, "xor3-mixed"))
+	// A file that no command reads was written with the rest.
+	config := filepath.Join(dir, "config.json")
+	was, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, config, strings.Replace(string(was), "32", "33", 1))
+	if _, stderr, code := runCommand(t, "", "doctor", "--model", dir); code != exitFailure || !strings.Contains(stderr, "config.json: it was changed") {
+		t.Errorf("a changed configuration: exit status %d, %q", code, stderr)
+	}
+	writeFile(t, config, string(was))
 	data := filepath.Join(dir, "model.onnx_data")
 	b, err := os.ReadFile(data)
 	if err != nil {

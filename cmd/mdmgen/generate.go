@@ -78,7 +78,7 @@ func generate(c *cli.Context, s streams) (err error) {
 	if err := checkFlags(c); err != nil {
 		return err
 	}
-	out, err := newResults(c.String("output"), s.out)
+	out, err := newResults(c, s.out)
 	if err != nil {
 		return err
 	}
@@ -113,9 +113,6 @@ func checkFlags(c *cli.Context) error {
 	}
 	if n := c.Int("n"); n < 1 || n > maxSamples {
 		return usagef("-n %d: must be in 1..%d", n, maxSamples)
-	}
-	if c.IsSet("output") && c.String("output") == "" {
-		return usagef("-o: name a file, or - for standard output")
 	}
 	if c.IsSet("length") && (c.Int("length") < 1 || c.Int("length") > maxCanvas) {
 		return usagef("--length %d: must be in 1..%d", c.Int("length"), maxCanvas)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -75,6 +76,35 @@ func distinct(files []namedFile) error {
 		for _, b := range files[:i] {
 			if sameFile(a.path, b.path) {
 				return usagef("%s %s: %s writes to the same file: name another", a.flag, a.path, b.flag)
+			}
+		}
+	}
+	return nil
+}
+
+// inputFlags are the flags that name a file which is read.
+var inputFlags = []string{"input", "model", "sidecar", "tokenizer", "profile", "context", "golden", "evaluator", "evaluator-tokenizer"}
+
+// apart is distinct, and refuses to write over a file that the command reads: one that another
+// flag names, or an argument.
+func apart(c *cli.Context, written ...namedFile) error {
+	if err := distinct(written); err != nil {
+		return err
+	}
+	var inputs []namedFile
+	for _, name := range inputFlags {
+		flag := dashed(name)
+		if path, ok := c.Value(name).(string); ok && c.IsSet(name) && !slices.ContainsFunc(written, func(w namedFile) bool { return w.flag == flag }) {
+			inputs = append(inputs, namedFile{flag, path})
+		}
+	}
+	for _, path := range c.Args().Slice() {
+		inputs = append(inputs, namedFile{c.Command.Name, path})
+	}
+	for _, w := range written {
+		for _, in := range inputs {
+			if sameFile(w.path, in.path) {
+				return usagef("%s %s: %s reads this file: name another", w.flag, w.path, in.flag)
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/urfave/cli/v2"
 )
 
 // output is where a command's results go: standard output, or a file that
@@ -69,8 +71,16 @@ func newOutput(flag, path string, stdout io.Writer) (*output, error) {
 func (o *output) streaming() bool { return o.tmp == nil }
 
 // newResults is newOutput for -o of a command that prints nothing else: what its file cannot
-// take is printed, so that a full disk loses no results.
-func newResults(path string, stdout io.Writer) (*output, error) {
+// take is printed, so that a full disk loses no results. A file that the command reads is
+// refused.
+func newResults(c *cli.Context, stdout io.Writer) (*output, error) {
+	path := c.String("output")
+	if c.IsSet("output") && path == "" {
+		return nil, usagef("-o: name a file, or - for standard output")
+	}
+	if err := apart(c, namedFile{"-o", path}); err != nil {
+		return nil, err
+	}
 	o, err := newOutput("-o", path, stdout)
 	if err == nil && o.file != nil {
 		o.file.instead = stdout

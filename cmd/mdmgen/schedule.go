@@ -154,9 +154,6 @@ func schedule(c *cli.Context, s streams) error {
 	if !(confidence > 0 && confidence < 1) {
 		return usagef("--confidence %v: must be between 0 and 1", confidence)
 	}
-	if c.IsSet("output") && c.String("output") == "" {
-		return usagef("-o: name a file, or - for standard output")
-	}
 	if !c.IsSet("profile") {
 		return usagef("schedule: give the network's loss profile with --profile FILE, as `mdmgen score TEXT --profile FILE` writes it")
 	}
@@ -164,7 +161,7 @@ func schedule(c *cli.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := newResults(c.String("output"), s.out)
+	out, err := newResults(c, s.out)
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func checkScoreFlags(c *cli.Context) error {
 	if !slices.Contains(forms, likelihood.Form(form)) {
 		return usagef("--%s %.40q: must be one of %s", flag, form, strings.ReplaceAll(strings.Trim(fmt.Sprint(forms), "[]"), " ", ", "))
 	}
-	if err := distinct(scoreFiles(c)); err != nil {
+	if err := apart(c, scoreFiles(c)...); err != nil {
 		return err
 	}
 	if err := checkScoreProfile(c, form); err != nil {
@@ -183,7 +183,7 @@ func score(c *cli.Context, s streams) (err error) {
 	if err := checkScoreFlags(c); err != nil {
 		return err
 	}
-	out, err := newResults(c.String("output"), s.out)
+	out, err := newResults(c, s.out)
 	if err != nil {
 		return err
 	}

@@ -38,9 +38,9 @@ func Plain(data []byte, err error) error {
 		return fmt.Errorf("%snot JSON: %s", at(data, syntax.Offset), line(syntax.Error()))
 	case errors.As(err, &kind):
 		if kind.Field == "" {
-			return fmt.Errorf("%s%s stands where %s must be", at(data, kind.Offset), given(kind.Value), wanted(kind.Type))
+			return fmt.Errorf("%s%s stands where %s must be", at(data, kind.Offset), Given(kind.Value), wanted(kind.Type))
 		}
-		return fmt.Errorf("%sfield %q: %s stands where %s must be", at(data, kind.Offset), kind.Field, given(kind.Value), wanted(kind.Type))
+		return fmt.Errorf("%sfield %q: %s stands where %s must be", at(data, kind.Offset), kind.Field, Given(kind.Value), wanted(kind.Type))
 	}
 	return errors.New(line(strings.TrimPrefix(err.Error(), "json: ")))
 }
@@ -55,8 +55,9 @@ func at(data []byte, offset int64) string {
 
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// given says what stands in the file, in an article and a noun.
-func given(value string) string {
+// Given says what stands in the file in a noun and its article, by the Value of a
+// [json.UnmarshalTypeError].
+func Given(value string) string {
 	switch value {
 	case "array":
 		return "a list"
@@ -69,7 +70,7 @@ func given(value string) string {
 	case "number":
 		return "a number"
 	}
-	return line(value) // "number 1.5"
+	return "the " + line(value) // "number 1.5"
 }
 
 // wanted says what a type is read from.

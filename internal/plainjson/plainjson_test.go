@@ -16,7 +16,7 @@ type target struct {
 func TestUnmarshal(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{`{"N":1,"X":2.5,"List":[{"Name":"a"}]}`, ""},
-		{`{"N":1.5}`, `field "N": number 1.5 stands where a whole number must be`},
+		{`{"N":1.5}`, `field "N": the number 1.5 stands where a whole number must be`},
 		{`{"N":"x"}`, `field "N": text stands where a whole number must be`},
 		{`{"X":[1]}`, `field "X": a list stands where a number must be`},
 		{"{\n\"List\":[{\"Name\":3}]}", `line 2: field "List.Name": number stands where text must be`},

@@ -53,7 +53,7 @@ func jsonReason(err error) string {
 		if kind == "" {
 			kind = "a whole number"
 		}
-		return fmt.Sprintf("%s must be %s, not a %s", wrong.Field, kind, wrong.Value)
+		return fmt.Sprintf("%s must be %s, not %s", wrong.Field, kind, plainjson.Given(wrong.Value))
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the JSON ends too early"

@@ -23,7 +23,7 @@ type MissingError struct {
 func (e *MissingError) Error() string {
 	s := "onnx runtime: " + e.What
 	if e.Err != nil {
-		s += ": " + oneLine(e.Err.Error())
+		s += ": " + strings.Join(causes(e.Err), "; ")
 	}
 	if e.Do != "" {
 		s += ": " + e.Do
@@ -32,6 +32,19 @@ func (e *MissingError) Error() string {
 }
 
 func (e *MissingError) Unwrap() error { return e.Err }
+
+// causes are the errors that were joined into one, each a line.
+func causes(err error) []string {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{oneLine(err.Error())}
+	}
+	var lines []string
+	for _, e := range joined.Unwrap() {
+		lines = append(lines, causes(e)...)
+	}
+	return lines
+}
 
 // threeWays is what helps where there is no library at all.
 var threeWays = fmt.Sprintf("point --runtime at an ONNX Runtime library of version %s or newer, or install the Python package onnxruntime, or install Python's pip or npm and run again with a network so that mdmgen fetches version %s", MinVersion, Version)

@@ -62,6 +62,10 @@ func trustedEntry(path string, info fs.FileInfo, above bool) error {
 		return nil
 	}
 	if perm := info.Mode().Perm(); perm&0o002 != 0 || perm&0o020 != 0 && !ownGroup(int(st.Gid)) {
+		if info.Mode()&fs.ModeSticky != 0 {
+			// Others are meant to write there.
+			return fmt.Errorf("others can write to %s: copy the library into a folder of your own", path)
+		}
 		return fmt.Errorf("others can write to %s: run chmod go-w %s, or copy the library into a folder of your own", path, path)
 	}
 	return nil

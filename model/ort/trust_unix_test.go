@@ -41,7 +41,7 @@ func TestTrustedEntry(t *testing.T) {
 		{"readable for all", stat{mode: 0o755, uid: me, gid: theirs}, false, ""},
 		{"a folder for all above", stat{mode: fs.ModeDir | 0o777}, true, "others can write to /x"},
 		{"a sticky folder above", stat{mode: fs.ModeDir | fs.ModeSticky | 0o777}, true, ""},
-		{"a sticky folder of libraries", stat{mode: fs.ModeDir | fs.ModeSticky | 0o777}, false, "others can write to /x"},
+		{"a sticky folder of libraries", stat{mode: fs.ModeDir | fs.ModeSticky | 0o777}, false, "others can write to /x: copy the library"},
 	}
 	for _, tt := range tests {
 		err := trustedEntry("/x", tt.info, tt.above)
