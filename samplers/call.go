@@ -182,7 +182,7 @@ func (e *engine) take() {
 func (e *engine) edit(t *task) (err error) {
 	defer e.caught(&err)
 	s := &t.step
-	*s = s.emptied()
+	s.empty()
 	s.Index, s.Step, s.Finish, s.Theta, s.Rows = t.job.Index, t.ask.Step, t.ask.Finish, t.ask.Rows[0].Theta, len(t.ask.Rows)
 	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
 	if err := t.decoder.Take(Rows{e.spec.Columns, t.rows, &t.draw}, &t.edit); err != nil {

@@ -352,3 +352,32 @@ func TestAsksThatNoNetworkAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestStepOfAFullCanvas has nothing of the sequence whose memory it takes.
+func TestStepOfAFullCanvas(t *testing.T) {
+	net := newHashNet(true)
+	seqs := slices.Values([]samplers.Sequence{{Index: 1, Canvas: []int{6, 6}}, {Index: 2, Canvas: []int{1, 2}}})
+	cfg := net.config(nil, 1)
+	cfg.OnStep = func(s samplers.Step) {
+		if s.Index == 2 && (s.Rows != 0 || s.Step != 0 || s.Theta != 0 || len(s.Tokens)+len(s.Hits) > 0 || s.Result == nil) {
+			t.Errorf("step %+v", s)
+		}
+	}
+	collect(t, net, seqs, cfg)
+}
+
+// TestOptionsDraw: a sampler draws as its own options say where the job says nothing.
+func TestOptionsDraw(t *testing.T) {
+	cold, warm := 0.0, 1.0
+	s := mustNew(t, samplers.Options{Draw: samplers.Draw{Temperature: &cold}})
+	e := newEngine(t, newAnyNet(), 1)
+	for _, test := range []struct {
+		draw samplers.Draw
+		sure bool
+	}{{samplers.Draw{}, true}, {samplers.Draw{Temperature: &warm}, false}} {
+		r, err := last(e, context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Method: s, Draw: test.draw})
+		if err != nil || (r.LogP == 0) != test.sure {
+			t.Errorf("%+v: log p = %v, error %v", test.draw, r.LogP, err)
+		}
+	}
+}

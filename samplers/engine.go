@@ -30,7 +30,8 @@ type Job struct {
 	Canvas []int
 	// Method fills it; nil is first-hitting.
 	Method Method
-	// Draw says how tokens are drawn from rows.
+	// Draw says how tokens are drawn from rows. Its zero value is what the options of a
+	// [Sampler] say, and the network's distribution for other methods.
 	Draw Draw
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
@@ -165,12 +166,15 @@ func (e *engine) start(t *task) (err error) {
 		}
 		t.canvas.ids = append(t.canvas.ids, int64(id))
 	}
-	if t.draw, err = e.draw.with(t.job.Draw); err != nil {
-		return err
-	}
-	method := t.job.Method
+	method, draw := t.job.Method, t.job.Draw
 	if method == nil {
 		method = firstHitting
+	}
+	if s, ok := method.(*Sampler); ok && draw == (Draw{}) {
+		draw = s.settings.Draw
+	}
+	if t.draw, err = e.draw.with(draw); err != nil {
+		return err
 	}
 	t.decoder, err = method.Start(&t.canvas, &t.draws)
 	return err
@@ -271,8 +275,11 @@ func (e *engine) end(t *task, err error) {
 	t.ended(t.result, err)
 	clear(t.ask.Rows)
 	clear(t.rows)
-	*t = task{canvas: Canvas{ids: t.canvas.ids[:0]}, draws: Draws{taken: t.draws.taken[:0]},
-		ask: Ask{Rows: t.ask.Rows[:0]}, rows: t.rows[:0], step: t.step.emptied()}
+	t.ctx, t.job, t.decoder, t.watch, t.ended = nil, Job{}, nil, nil, nil
+	t.canvas.ids = t.canvas.ids[:0]
+	t.draws.taken = t.draws.taken[:0]
+	t.step.empty()
+	t.result = Result{}
 	e.spare = append(e.spare, t)
 }
 

@@ -70,10 +70,10 @@ func (n *hashNet) Logits(_ context.Context, rows int, ids, positions []int64, si
 
 func newHashNet(timed bool) *hashNet { return &hashNet{columns: 7, mask: 6, timed: timed} }
 
-// configOf sets the method of a configuration and how it draws; nil is first-hitting.
+// configOf sets the method of a configuration; nil is first-hitting.
 func configOf(s *samplers.Sampler, c samplers.Config) samplers.Config {
 	if s != nil {
-		c.Method, c.Draw = s, s.Settings().Draw
+		c.Method = s
 	}
 	return c
 }

@@ -200,9 +200,14 @@ type Step struct {
 	Result *Result
 }
 
-// emptied is a step of which nothing is left but its memory.
-func (s Step) emptied() Step {
-	return Step{Positions: s.Positions[:0], Tokens: s.Tokens[:0], LogP: s.LogP[:0], Hits: s.Hits[:0], Masked: s.Masked[:0]}
+// empty leaves nothing of a step but its memory.
+func (s *Step) empty() {
+	s.Index, s.Step, s.Finish, s.Theta, s.Rows, s.Result = 0, 0, false, 0, 0, nil
+	s.Positions = s.Positions[:0]
+	s.Tokens = s.Tokens[:0]
+	s.LogP = s.LogP[:0]
+	s.Hits = s.Hits[:0]
+	s.Masked = s.Masked[:0]
 }
 
 // clone copies what is used again for the next call.

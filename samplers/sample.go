@@ -20,7 +20,7 @@ type Sequence struct {
 
 // Config says how a list of sequences is sampled.
 type Config struct {
-	// Method fills them; nil is first-hitting. Draw says how tokens are drawn.
+	// Method fills them; nil is first-hitting. Draw says how tokens are drawn: see [Job].
 	Method Method
 	Draw   Draw
 	Seed   uint64

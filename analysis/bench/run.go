@@ -182,7 +182,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 			}
 		}
 	}, samplers.Config{
-		Method: c.Sampler, Draw: c.Sampler.Settings().Draw, Seed: cfg.Seed, Batch: c.Batch,
+		Method: c.Sampler, Seed: cfg.Seed, Batch: c.Batch,
 	}, func(res samplers.Result) error {
 		rep.add(res, first)
 		if cfg.Text == nil {

@@ -69,7 +69,7 @@ func (e *Evaluator) Sample(ctx context.Context, t Target, s *samplers.Sampler, s
 			}
 		}
 	}, samplers.Config{
-		Method: s, Draw: s.Settings().Draw, Seed: seed, Batch: max(1, batchTokens/len(canvas)),
+		Method: s, Seed: seed, Batch: max(1, batchTokens/len(canvas)),
 	}, func(r samplers.Result) error {
 		out[at[r.Index]] = r.IDs
 		return nil

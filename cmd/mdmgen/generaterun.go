@@ -30,7 +30,7 @@ func (g *generation) run(out *output) error {
 	// The results are a display of their own where they stream to a terminal.
 	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(g.jobs)*n == 1)
 	cfg := samplers.Config{
-		Method: g.sampler, Draw: g.sampler.Settings().Draw, Seed: g.settings.Seed, Batch: g.settings.Batch,
+		Method: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch,
 		OnStep: func(s samplers.Step) { bar.add(len(s.Tokens)) },
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
