@@ -55,11 +55,13 @@ func TestCancelledBesideAFault(t *testing.T) {
 		return nil
 	}
 	e := newEngine(t, net, 4)
-	var wait sync.WaitGroup
+	contexts := make([]context.Context, len(stops))
 	for i := range stops {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		stops[i] = cancel
+		contexts[i], stops[i] = context.WithCancel(context.Background())
+		defer stops[i]()
+	}
+	var wait sync.WaitGroup
+	for i, ctx := range contexts {
 		wait.Go(func() {
 			_, err := last(e, ctx, samplers.Job{Canvas: slices.Repeat([]int{6}, 12), Method: unmasker{}, Index: uint64(i)})
 			if err != nil && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "boom") {

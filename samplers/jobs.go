@@ -60,12 +60,16 @@ func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 			job.Draw.Temperature = new(*t)
 		}
 		box := &mailbox{ready: make(chan struct{}, 1)}
-		e.submit(func() {
+		admit := func() {
 			e.inner.admit(ctx, job, box.step, func(_ Result, err error) {
 				e.publish()
 				box.end(err)
 			})
-		})
+		}
+		if !e.submit(admit) {
+			yield(Step{}, ErrClosed)
+			return
+		}
 		for closed := false; ; {
 			steps, ended, err := box.empty()
 			for _, s := range steps {
@@ -117,14 +121,15 @@ func (e *Engine) Close() {
 	<-e.done
 }
 
-// submit hands work to the engine's goroutine.
-func (e *Engine) submit(work func()) {
+// submit hands work to the engine's goroutine, false where it is closed.
+func (e *Engine) submit(work func()) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {
 		e.came = append(e.came, work)
 		e.nudge()
 	}
+	return !e.closed
 }
 
 func (e *Engine) nudge() {

@@ -406,7 +406,15 @@ func TestClose(t *testing.T) {
 	for net.in.Load() < 2 {
 		runtime.Gosched()
 	}
-	go func() { net.hold <- struct{}{} }()
+	go func() {
+		// The call ends when the engine is being closed, which jobs are told at once.
+		for err := error(nil); !errors.Is(err, samplers.ErrClosed); {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+			_, err = last(e, ctx, samplers.Job{})
+			cancel()
+		}
+		net.hold <- struct{}{}
+	}()
 	e.Close()
 	e.Close()
 	for range 3 {
