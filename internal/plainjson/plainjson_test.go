@@ -46,14 +46,16 @@ func TestUnmarshal(t *testing.T) {
 func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte(`{"N":"x","X":[],"List":[{"Name":{}}],"Map":{"a":1e999}}`))
 	f.Add([]byte("{\n\"N\": 1e99 }"))
+	f.Add([]byte(`{"":[],"":{}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var v target
 		err := Unmarshal(data, &v)
-		if err == nil != (json.Unmarshal(data, new(target)) == nil) {
+		reads := json.Unmarshal(data, new(target)) == nil
+		if (err == nil) != (reads && Strict(data) == nil) {
 			t.Fatalf("%q: %v", data, err)
 		}
-		if err == nil {
-			return
+		if reads {
+			return // Strict's errors quote the file.
 		}
 		s := err.Error()
 		if strings.Contains(s, "\n") || strings.Contains(s, "json:") || strings.Contains(s, "Go ") {
