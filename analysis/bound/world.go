@@ -10,7 +10,6 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
 )
 
 // maxWorldFile bounds a world file, in bytes.
@@ -118,7 +117,7 @@ func reportGiven(ctx context.Context, w *laws.World, file *world.World, given []
 		}
 	}
 	plots := l.given(w, fhs, runs)
-	if slices.ContainsFunc(runs, func(r givenRun) bool { return r.chain != nil && r.steps.Rule == samplers.RuleEuler && !r.paperEuler() }) {
+	if slices.ContainsFunc(runs, func(r givenRun) bool { return r.euler() && !r.paperEuler() }) {
 		notes = append(notes, "Theorems 1 and 2 are about Euler in the paper's time, α = e^(−t): they have no lines for other noises.")
 	}
 	if ended == nil {

@@ -136,7 +136,13 @@ func distinct(x []float64) []float64 {
 // paperEuler says whether a run is Euler in the paper's time from a finite T: what
 // Theorems 1 and 2 are about.
 func (r givenRun) paperEuler() bool {
-	return r.chain != nil && r.steps.Rule == samplers.RuleEuler && r.Sampler.Settings().Noise == samplers.Exp.String() && !math.IsInf(r.steps.Grid.Theta[0], 1)
+	return r.euler() && r.Sampler.Settings().Noise == samplers.Exp.String() && !math.IsInf(r.steps.Grid.Theta[0], 1)
+}
+
+// euler says whether the paper's upper bounds, which are Euler's, speak of a run on a grid.
+func (r givenRun) euler() bool {
+	law, ok := r.Sampler.Law()
+	return ok && r.chain != nil && law.PaperUpper
 }
 
 // givenEuler adds Theorem 1, Assumption 1 and the terms of Theorem 2 and, where steps are
