@@ -114,18 +114,6 @@ var descriptors = []Descriptor{
 		make:   (*Sampler).grid,
 	},
 	{
-		Name:    "extrapolated-fhs",
-		Summary: "experimental: parallel-fhs whose tokens extrapolate from the call before",
-		Law: "Groups are those of parallel-fhs. Token i = 0, 1, … of a group is drawn from max((1+w)p − w·q, κp), normalised, p being its row, q the row of its position in the call before, w = i divided by the size of the group before, and --floor κ. " +
-			"The first group, and first tokens of others, are plain. A time-conditioned network is asked at masked fraction m/d, m of d free positions being masked, or at the end of its noise where it has no row at 1. " +
-			"Unequal groups, and dependence that is not smooth, may make it worse than parallel-fhs.",
-		Calls:  "number of groups",
-		Cost:   "The number of groups: min(N, d). Calls return rows for the next group too.",
-		Source: "After Zheng et al., arXiv 2409.02908, Algorithm 3, with counts for hitting times.",
-		Flags:  slices.Concat([]string{FlagSizes, FlagSteps, FlagFloor}, drawFlags),
-		make:   (*Sampler).blocks,
-	},
-	{
 		Name:    "paired-fhs",
 		Summary: "experimental: parallel-fhs in pairs of groups, the second of which extrapolates",
 		Law: "Groups are those of parallel-fhs, taken two by two, of sizes a and b. The second of a pair is drawn from max((1+w)p − w·q, κp), normalised, with w = (a+b)(a+b−1)/(2ab) − 1, p and q being the rows of this call and of the call before, and --floor κ; " +

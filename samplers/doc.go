@@ -15,7 +15,7 @@
 // nothing needs no network.
 //
 // A fill may look back: the token is then drawn from a mixture of the rows of two calls
-// (trapezoidal, extrapolated-fhs, paired-fhs; see [Mix]), and the call before is asked for
+// (trapezoidal, paired-fhs; see [Mix]), and the call before is asked for
 // the positions ahead.
 //
 // [New] makes a [Sampler] of [Options]; [Sample] runs it over a batch of sequences

@@ -18,7 +18,7 @@ type path struct {
 type pathBlock struct {
 	lambda    float64
 	positions []int
-	weights   []float64
+	weight    float64
 }
 
 // fillLaw is the law of final states, base V+1, of filling paths with floor κ.
@@ -44,11 +44,11 @@ func fillLaw(w *world.World, floor float64, paths []path) []float64 {
 			now, old := make([]float64, v), make([]float64, v)
 			w.Mu(now, state, l, b.lambda)
 			rows[i] = now
-			if wt := b.weights; wt != nil && wt[i] != 0 {
+			if b.weight != 0 {
 				w.Mu(old, before, l, lambda)
 				var sum float64
 				for a := range now {
-					now[a] = max((1+wt[i])*now[a]-wt[i]*old[a], floor*now[a])
+					now[a] = max((1+b.weight)*now[a]-b.weight*old[a], floor*now[a])
 					sum += now[a]
 				}
 				for a := range now {
@@ -104,9 +104,7 @@ func trapezoidalPaths(d, n int, timed bool) []path {
 			if len(second) > 0 {
 				b := pathBlock{lambda: 1 - float64(2*k+1)*half, positions: second}
 				if len(first) > 0 || timed {
-					for range second {
-						b.weights = append(b.weights, 1)
-					}
+					b.weight = 1
 				}
 				x.blocks = append(x.blocks, b)
 			}
@@ -116,18 +114,14 @@ func trapezoidalPaths(d, n int, timed bool) []path {
 	return out
 }
 
-// sizedPaths are the orders of 3 positions, cut into sizes; weight(n, i) is that of
-// token i of block n.
-func sizedPaths(sizes []int, weight func(n, i int) float64) []path {
+// pairedPaths are the orders of 3 positions, cut into a pair of blocks, of which the second
+// has a weight.
+func pairedPaths(sizes [2]int, weight float64) []path {
 	var out []path
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		x, at := path{p: 1.0 / 6}, 0
 		for n, size := range sizes {
-			b := pathBlock{lambda: float64(3-at) / 3, positions: order[at : at+size]}
-			for i := range size {
-				b.weights = append(b.weights, weight(n, i))
-			}
-			x.blocks = append(x.blocks, b)
+			x.blocks = append(x.blocks, pathBlock{lambda: float64(3-at) / 3, positions: order[at : at+size], weight: float64(n) * weight})
 			at += size
 		}
 		out = append(out, x)
@@ -138,7 +132,7 @@ func sizedPaths(sizes []int, weight func(n, i int) float64) []path {
 // TestFillLaws compares samples of the fills with history with laws that are
 // enumerated here, on a world with time and two without.
 func TestFillLaws(t *testing.T) {
-	const tests = 3 * 9
+	const tests = 3 * 7
 	for i := range 3 {
 		w, _ := openWorld(t, i)
 		timed := w.Facts().TimeConditioned
@@ -155,9 +149,7 @@ func TestFillLaws(t *testing.T) {
 				check(fmt.Sprintf("trapezoidal %d, floor %v", n, floor), samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: n, Floor: &floor}, fillLaw(w, floor, trapezoidalPaths(3, n, timed)))
 			}
 		}
-		check("extrapolated 1,2", samplers.Options{Sampler: "extrapolated-fhs", Sizes: "1,2"}, fillLaw(w, 0.1, sizedPaths([]int{1, 2}, func(n, i int) float64 { return float64(n * i) })))
-		check("extrapolated 2,1", samplers.Options{Sampler: "extrapolated-fhs", Sizes: "2,1"}, fillLaw(w, 0.1, sizedPaths([]int{2, 1}, func(n, i int) float64 { return 0 })))
 		// w = 3·2/(2·2) − 1 for sizes 1 and 2.
-		check("paired 2,1", samplers.Options{Sampler: "paired-fhs", Sizes: "2,1"}, fillLaw(w, 0.1, sizedPaths([]int{2, 1}, func(n, i int) float64 { return float64(n) / 2 })))
+		check("paired 2,1", samplers.Options{Sampler: "paired-fhs", Sizes: "2,1"}, fillLaw(w, 0.1, pairedPaths([2]int{2, 1}, 0.5)))
 	}
 }

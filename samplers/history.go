@@ -74,7 +74,7 @@ var errNoHistory = errors.New("the plan looks back at a row that the call before
 func (p *planned) token(r Rows, i int) (token int, logP float64, err error) {
 	b := &p.block
 	u := p.draws.Token(b.Positions[i])
-	if b.Weights == nil || b.Weights[i] == 0 {
+	if b.Weight == 0 {
 		return r.Token(0, i, u)
 	}
 	at := slices.Index(p.keptAt, b.Positions[i])
@@ -89,7 +89,7 @@ func (p *planned) token(r Rows, i int) (token int, logP float64, err error) {
 	if err := r.draw.Probabilities(p.before, p.kept[at*columns:(at+1)*columns]); err != nil {
 		return 0, 0, err
 	}
-	Mix(p.mixed, p.mixed, p.before, b.Weights[i], b.Floor)
+	Mix(p.mixed, p.mixed, p.before, b.Weight, b.Floor)
 	token = Pick(p.mixed, u)
 	return token, math.Log(p.mixed[token]), nil
 }

@@ -83,7 +83,7 @@ func TestPickIsToken(t *testing.T) {
 // lookingBack are samplers whose fill mixes rows.
 var lookingBack = []samplers.Options{
 	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: samplers.Draw{TopK: 4}},
-	{Sampler: "extrapolated-fhs", Steps: 3}, {Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs", Steps: 4, Floor: new(float64)},
+	{Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs", Steps: 4, Floor: new(float64)},
 }
 
 // TestFillsLookBack follows runs fill by fill: each token is what Pick draws, with the
@@ -167,9 +167,9 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 		after := slices.Clone(at.ids)
 		for i, l := range f.Positions {
 			p := row(at, l)
-			if w := block.Weights; w != nil && w[i] > 0 {
+			if block.Weight > 0 {
 				count++
-				samplers.Mix(p, p, row(before[f.Index], l), w[i], block.Floor)
+				samplers.Mix(p, p, row(before[f.Index], l), block.Weight, block.Floor)
 			}
 			want := samplers.Pick(p, samplers.NewDraws(cfg.Seed, f.Index).Token(l))
 			if logP := math.Log(p[want]); f.Tokens[i] != want || math.Abs(f.LogP[i]-logP) > 1e-12 {
@@ -205,8 +205,8 @@ func TestTrapezoidalAsksTwice(t *testing.T) {
 				if len(b.Positions) == 0 {
 					bare++
 				}
-				if looks := b.Weights != nil; looks != (b.Step%2 == 1 && j > 0 && p.Blocks[j-1].Step == b.Step-1) || timed && b.Step%2 == 1 && !looks {
-					t.Fatalf("timed %v: half step %d of %+v: weights %v", timed, b.Step, p.Blocks, b.Weights)
+				if looks := b.Weight != 0; looks != (b.Step%2 == 1 && j > 0 && p.Blocks[j-1].Step == b.Step-1) || timed && b.Step%2 == 1 && !looks {
+					t.Fatalf("timed %v: half step %d of %+v: weight %v", timed, b.Step, p.Blocks, b.Weight)
 				}
 			}
 			x := float64(len(p.Blocks))

@@ -55,8 +55,6 @@ func (l *furtherLaw) options() (samplers.Options, bool) {
 		o = samplers.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &l.Settings.Floor}
 	case "tweedie":
 		o.Grid = list("lambda:", l.Settings.MaskedFractions)
-	case "fhs_extrapolated_count":
-		o = samplers.Options{Sampler: "extrapolated-fhs", Sizes: list("", l.Settings.Sizes), Floor: new(float64)}
 	case "fhs_paired":
 		o = samplers.Options{Sampler: "paired-fhs", Sizes: list("", l.Settings.Sizes), Floor: &l.Settings.Floor}
 	case "fhs_parallel":

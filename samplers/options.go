@@ -42,7 +42,7 @@ type Options struct {
 	// where the network is time-conditioned and has no row at σ = +Inf. For uniformization
 	// and matu, whose bound grows without end at both, it is 5 and 0.01 at most and least.
 	T, Delta *float64
-	// Sizes are the groups of parallel-fhs, extrapolated-fhs and paired-fhs: "equal", "cos2",
+	// Sizes are the groups of parallel-fhs and paired-fhs: "equal", "cos2",
 	// "cosine", "profile" or a list "4,2,1"; "" is equal.
 	Sizes string
 	// Profile is the loss profile c_j in nats of the profile's grid and sizes: the

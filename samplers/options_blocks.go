@@ -41,7 +41,7 @@ func (s *Sampler) blocks(o Options, c Spec) error {
 		}
 		most = masked(end)
 	}
-	s.law = lookBack{p, s.settings.Sampler == "paired-fhs", s.floor(o), most}
+	s.law = lookBack{p, s.floor(o), most}
 	return nil
 }
 

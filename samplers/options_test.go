@@ -190,7 +190,7 @@ func FuzzOptions(f *testing.F) {
 	f.Add("ordered", "", "", "4,3,2,1,0", "", 0)
 	f.Add("matu", "theta:3,1,0.1", "", "", "", 0)
 	f.Add("trapezoidal", "cos2", "", "", "", 3)
-	f.Add("extrapolated-fhs", "", "1,4", "", "", 0)
+	f.Add("paired-fhs", "", "1,4", "", "", 0)
 	f.Add("paired-fhs", "", "profile", "", "", 2)
 	f.Fuzz(func(t *testing.T, sampler, grid, sizes, order, noise string, steps int) {
 		s, err := samplers.New(samplers.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Spec{})

@@ -28,7 +28,7 @@ func TestTheorySettings(t *testing.T) {
 		{samplers.Options{Sampler: "dmpm", Steps: 3, Finish: "leave"}, false, `{"sampler":"dmpm","grid":"uniform","steps":3,"noise":"exp","T":5,"delta":0.01,"finish":"leave","changes_law":false}`},
 		{samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, false, `{"sampler":"trapezoidal","grid":"lambda","steps":3,"T":"inf","delta":0,"floor":0.1,"finish":"denoise","changes_law":false}`},
 		{samplers.Options{Sampler: "trapezoidal", Grid: "profile", Steps: 3, Profile: profile, Floor: new(float64)}, false, `{"sampler":"trapezoidal","grid":"profile","steps":3,"T":"inf","delta":0,"floor":0,"finish":"denoise","changes_law":false}`},
-		{samplers.Options{Sampler: "extrapolated-fhs", Sizes: "cos2", Steps: 9, Floor: &half}, false, `{"sampler":"extrapolated-fhs","steps":9,"sizes":"cos2","floor":0.5,"changes_law":false}`},
+		{samplers.Options{Sampler: "paired-fhs", Sizes: "cos2", Steps: 9, Floor: &half}, false, `{"sampler":"paired-fhs","steps":9,"sizes":"cos2","floor":0.5,"changes_law":false}`},
 		{samplers.Options{Sampler: "paired-fhs", Sizes: "2,2"}, false, `{"sampler":"paired-fhs","sizes":"2,2","floor":0.1,"changes_law":false}`},
 		{samplers.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","changes_law":false}`},
 		{samplers.Options{Sampler: "ddpm", Grid: "lambda"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","draw":"exact","changes_law":false}`},
@@ -113,7 +113,7 @@ func TestProfileSizes(t *testing.T) {
 		}
 		return out
 	}
-	for _, name := range []string{"parallel-fhs", "extrapolated-fhs", "paired-fhs"} {
+	for _, name := range []string{"parallel-fhs", "paired-fhs"} {
 		s := mustNew(t, samplers.Options{Sampler: name, Sizes: "profile", Profile: profile, Steps: 3})
 		// Twice as finely spaced, the loss is linear between the values of the profile.
 		fine := []float64{profile[0], (profile[0] + profile[1]) / 2, profile[1], (profile[1] + profile[2]) / 2, profile[2], (profile[2] + profile[3]) / 2, profile[3]}
@@ -139,7 +139,7 @@ func TestProfileSizes(t *testing.T) {
 	}
 }
 
-// TestLookBackTimes: extrapolated and paired FHS ask a time-conditioned network at λ = m/d,
+// TestLookBackTimes: paired FHS asks a time-conditioned network at λ = m/d,
 // and at the end of its noise where it has no row at λ = 1.
 func TestLookBackTimes(t *testing.T) {
 	for _, test := range []struct {
@@ -150,35 +150,31 @@ func TestLookBackTimes(t *testing.T) {
 		{samplers.Spec{TimeConditioned: true}, -math.Expm1(-5)},
 		{samplers.Spec{TimeConditioned: true, Noise: "loglinear"}, 1 - 1e-3},
 	} {
-		for _, name := range []string{"extrapolated-fhs", "paired-fhs"} {
-			s, err := samplers.New(samplers.Options{Sampler: name, Sizes: "2,1,3"}, test.c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var p samplers.Plan
-			drawPlan(t, s, &p, 1, 1, upTo(6))
-			for i, want := range []float64{test.first, 4.0 / 6, 3.0 / 6} {
-				if b := p.Blocks[i]; math.Abs(b.Lambda-want) > 1e-12 {
-					t.Errorf("%s: block %d is asked at λ = %v, want %v", name, i, b.Lambda, want)
-				}
+		s, err := samplers.New(samplers.Options{Sampler: "paired-fhs", Sizes: "2,1,3"}, test.c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p samplers.Plan
+		drawPlan(t, s, &p, 1, 1, upTo(6))
+		for i, want := range []float64{test.first, 4.0 / 6, 3.0 / 6} {
+			if b := p.Blocks[i]; math.Abs(b.Lambda-want) > 1e-12 {
+				t.Errorf("block %d is asked at λ = %v, want %v", i, b.Lambda, want)
 			}
 		}
 	}
 }
 
-// TestLookBackWeights checks weights and rows ahead of both forms.
+// TestLookBackWeights checks which blocks look back, and how far.
 func TestLookBackWeights(t *testing.T) {
 	for _, test := range []struct {
-		name, sizes string
-		want        [][]float64
+		sizes string
+		want  []float64
 	}{
-		{"extrapolated-fhs", "2,3,1,2", [][]float64{nil, {0, 0.5, 1}, nil, {0, 1}}},
-		{"extrapolated-fhs", "1,1,1", [][]float64{nil, nil, nil}},
-		{"paired-fhs", "2,2,1,3,4", [][]float64{nil, {0.5, 0.5}, nil, {1, 1, 1}, nil}},
-		{"paired-fhs", "1,1,1", [][]float64{nil, nil, nil}},
-		{"paired-fhs", "1,2", [][]float64{nil, {0.5, 0.5}}},
+		{"2,2,1,3,4", []float64{0, 0.5, 0, 1, 0}},
+		{"1,1,1", []float64{0, 0, 0}},
+		{"1,2", []float64{0, 0.5}},
 	} {
-		s := mustNew(t, samplers.Options{Sampler: test.name, Sizes: test.sizes})
+		s := mustNew(t, samplers.Options{Sampler: "paired-fhs", Sizes: test.sizes})
 		d := 0
 		for _, size := range strings.Split(test.sizes, ",") {
 			d += int(size[0] - '0')
@@ -186,8 +182,8 @@ func TestLookBackWeights(t *testing.T) {
 		var p samplers.Plan
 		drawPlan(t, s, &p, 1, 1, upTo(d))
 		for i, b := range p.Blocks {
-			if !slices.Equal(b.Weights, test.want[i]) || (b.Weights == nil) != (test.want[i] == nil) || b.Weights != nil && b.Floor != samplers.DefaultFloor {
-				t.Errorf("%s %s: block %d has weights %v, floor %v, want %v", test.name, test.sizes, i, b.Weights, b.Floor, test.want[i])
+			if b.Weight != test.want[i] || b.Weight != 0 && b.Floor != samplers.DefaultFloor || i > 0 && slices.Equal(p.Blocks[i-1].Ahead, b.Positions) != (b.Weight != 0) {
+				t.Errorf("%s: block %d has weight %v, floor %v, want %v", test.sizes, i, b.Weight, b.Floor, test.want[i])
 			}
 		}
 	}

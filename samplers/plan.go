@@ -22,11 +22,11 @@ type Block struct {
 	// for a fill with history. A block may have no Positions but Ahead: a call that
 	// reveals nothing, at a time of which the next block needs rows.
 	Ahead []int
-	// Weights, nil for a plain fill, are one a position: its token is drawn from
-	// [Mix](p, p′, w, Floor), p the row of this call and p′ the row that the call before
+	// Weight is 0 for a plain fill. With another, tokens are drawn from
+	// [Mix](p, p′, Weight, Floor), p the row of this call and p′ the row that the call before
 	// gave at the same position, both as probabilities after exclusion, temperature
-	// and truncation. A weight of 0 is plain and needs no row of the call before.
-	Weights []float64
+	// and truncation.
+	Weight float64
 	// Floor is κ in 0..1: no probability falls below κ times that of this call's row.
 	Floor float64
 }
@@ -45,10 +45,10 @@ type Plan struct {
 	// included; 0 for others. Those that reveal nothing take no network call.
 	Events int
 
-	reveals       []reveal
-	positions     []int
-	hits, weights []float64
-	spare         []Block
+	reveals   []reveal
+	positions []int
+	hits      []float64
+	spare     []Block
 	// thinned is the mean of the number of events that reveal nothing.
 	thinned float64
 }
@@ -92,8 +92,7 @@ func (p *Plan) draw(law planner, u Uniforms, free []int) error {
 		return cmp.Compare(a.position, b.position)
 	})
 	// Blocks share these two: they must not grow while blocks point into them.
-	p.positions = slices.Grow(p.positions, len(free))
-	p.hits, p.weights = slices.Grow(p.hits, len(free)), slices.Grow(p.weights, len(free))
+	p.positions, p.hits = slices.Grow(p.positions, len(free)), slices.Grow(p.hits, len(free))
 	if err := law.plan(p); err != nil {
 		p.reset()
 		return err
@@ -109,7 +108,7 @@ func (p *Plan) reset() {
 	p.Blocks, p.Left = p.Blocks[:0], p.Left[:0]
 	p.LeftLambda, p.LeftTheta = 0, 0
 	p.Events, p.thinned = 0, 0
-	p.reveals, p.positions, p.hits, p.weights = p.reveals[:0], p.positions[:0], p.hits[:0], p.weights[:0]
+	p.reveals, p.positions, p.hits = p.reveals[:0], p.positions[:0], p.hits[:0]
 }
 
 // begin starts a block; add puts a reveal into the last one.

@@ -31,12 +31,9 @@ func (s trapezoidal) plan(p *Plan) error {
 		s.completeTimed(p)
 	}
 	for i := range p.Blocks {
-		b := &p.Blocks[i]
-		if b.Step%2 == 0 || i == 0 || p.Blocks[i-1].Step != b.Step-1 {
-			continue
+		if step := p.Blocks[i].Step; step%2 == 1 && i > 0 && p.Blocks[i-1].Step == step-1 {
+			p.lookBack(i, 1, s.floor)
 		}
-		p.Blocks[i-1].Ahead = b.Positions
-		p.lookBack(b, s.floor, func(int) float64 { return 1 })
 	}
 	return nil
 }

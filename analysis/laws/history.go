@@ -1,58 +1,21 @@
 package laws
 
-import "mdmgen/samplers"
+import (
+	"math/bits"
 
-// A Fill gives the probability of a token: now and before are the rows of this call and
-// of the call before at the token's position, block counts blocks and i the tokens of the
-// block, in the order in which they are revealed, from 0. In the first block before is
-// nil.
-type Fill func(now, before []float64, token, block, i int) float64
-
-// PlainFill asks the row of this call.
-func PlainFill(now, _ []float64, token, _, _ int) float64 { return now[token] }
-
-// LookBackFill draws from max((1+w)·p − w·p′, floor·p), normalised: [samplers.Mix]. weight
-// gives w; 0 is plain.
-func LookBackFill(floor float64, weight func(block, i int) float64) Fill {
-	return func(now, before []float64, token, block, i int) float64 {
-		w := 0.0
-		if before != nil {
-			w = weight(block, i)
-		}
-		if w == 0 {
-			return now[token]
-		}
-		mixed := make([]float64, len(now))
-		samplers.Mix(mixed, now, before, w, floor)
-		return mixed[token]
-	}
-}
-
-// CountClock is the weight of extrapolation in the count clock, w = i/L_{n−1}.
-func CountClock(sizes []int) func(block, i int) float64 {
-	return func(block, i int) float64 { return float64(i) / float64(sizes[block-1]) }
-}
-
-// PairWeights are the weights of paired blocks (1,2), (3,4), …: in the second of a pair of sizes
-// a and b it is (a+b)(a+b−1)/(2ab) − 1, by which the part of the pair interactions that the blocks
-// lose is put back; 0 in the first and in a last block without a partner.
-func PairWeights(sizes []int) []float64 {
-	out := make([]float64, len(sizes))
-	for n := 1; n < len(sizes); n += 2 {
-		a, b := float64(sizes[n-1]), float64(sizes[n])
-		out[n] = (a+b)*(a+b-1)/(2*a*b) - 1
-	}
-	return out
-}
+	"mdmgen/samplers"
+)
 
 // BlockLaw is the law over sequences of a sampler that reveals blocks of the given sizes in
 // uniform order, a call a block, asked at λ = m/d with m of d positions masked. Tokens of a block
-// are independent given the canvases of the block and of the one before:
+// are independent given the canvases of the block and of the one before: those of block n are drawn from max((1+w)·p − w·p′, floor·p),
+// normalised ([samplers.Mix]), w = weights[n], p the row of this call and p′ that of the call before; 0 is plain.
+// With m the mixture's probability
 //
-//	g(A,B) += g(A′,A)·Σ_orders of B∖A Π_i fill(μ(x_A), μ(x_A′), x^{l_i}) / (m(m−1)…),
+//	g(A,B) += g(A′,A)·Π_{l∈B∖A} m^l(x_l|x_A,x_A′) / C(masked,|B∖A|),
 //
 // over pairs of subsets. It panics where the sizes do not sum to D or one is below 1.
-func (w *World) BlockLaw(sizes []int, fill Fill) []float64 {
+func (w *World) BlockLaw(sizes []int, weights []float64, floor float64) []float64 {
 	checkSizes(sizes, w.D)
 	tables := make([][]float64, len(sizes))
 	masked := w.D
@@ -62,7 +25,7 @@ func (w *World) BlockLaw(sizes []int, fill Fill) []float64 {
 	}
 	out := make([]float64, w.Sequences)
 	for i, x := range w.clean {
-		out[i] = w.blockProbability(x, sizes, tables, fill)
+		out[i] = w.blockProbability(x, sizes, tables, weights, floor)
 	}
 	return out
 }
@@ -82,7 +45,7 @@ func checkSizes(sizes []int, d int) {
 
 // blockProbability is the recursion for the sequence whose state is x. Subsets are bit
 // sets of visible positions.
-func (w *World) blockProbability(x int, sizes []int, tables [][]float64, fill Fill) float64 {
+func (w *World) blockProbability(x int, sizes []int, tables [][]float64, weights []float64, floor float64) float64 {
 	full := 1<<w.D - 1
 	type pair struct{ before, now int }
 	g := map[pair]float64{{0, 0}: 1}
@@ -91,7 +54,7 @@ func (w *World) blockProbability(x int, sizes []int, tables [][]float64, fill Fi
 		next := make(map[pair]float64)
 		var nextOrder []pair
 		for _, at := range order {
-			done := w.blockFrom(x, at.before, at.now, n, size, tables, fill)
+			done := w.blockFrom(x, at.before, at.now, n, size, tables, weights[n], floor)
 			for set, p := range done {
 				if p == 0 {
 					continue
@@ -116,30 +79,30 @@ func (w *World) blockProbability(x int, sizes []int, tables [][]float64, fill Fi
 
 // blockFrom gives, by set of visible positions after the block, the probability that block n
 // reveals just those positions of the sequence, with its tokens.
-func (w *World) blockFrom(x, before, now, n, size int, tables [][]float64, fill Fill) []float64 {
+func (w *World) blockFrom(x, before, now, n, size int, tables [][]float64, weight, floor float64) []float64 {
 	full := 1<<w.D - 1
 	state, was := w.hideAll(x, full&^now), w.hideAll(x, full&^before)
-	masked := w.masks[state]
-	level := make([]float64, full+1)
-	level[now] = 1
-	for i := range size {
-		next := make([]float64, full+1)
-		for l := range w.D {
-			if now>>l&1 == 1 {
-				continue
-			}
-			var prev []float64
-			if n > 0 {
-				prev = row(tables[n-1], w, was, l)
-			}
-			p := fill(row(tables[n], w, state, l), prev, w.Token(x, l), n, i) / float64(masked-i)
-			for set, q := range level {
-				if q > 0 && set>>l&1 == 0 {
-					next[set|1<<l] += q * p
-				}
+	out := make([]float64, full+1)
+	out[now] = 1 / binomial(w.masks[state], size)
+	fill := make([]float64, w.V)
+	for l := range w.D {
+		if now>>l&1 == 1 {
+			continue
+		}
+		copy(fill, row(tables[n], w, state, l))
+		if weight != 0 {
+			samplers.Mix(fill, fill, row(tables[n-1], w, was, l), weight, floor)
+		}
+		for set := full; set >= 0; set-- {
+			if out[set] > 0 && set>>l&1 == 0 {
+				out[set|1<<l] += out[set] * fill[w.Token(x, l)]
 			}
 		}
-		level = next
 	}
-	return level
+	for set := range out {
+		if bits.OnesCount(uint(set&^now)) != size {
+			out[set] = 0
+		}
+	}
+	return out
 }

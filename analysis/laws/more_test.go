@@ -81,13 +81,8 @@ func TestLawsSumToOne(t *testing.T) {
 		total("trapezoidal", w.TrapezoidLaw(half, 0.3, 0.1))
 		sizes := []int{1, w.D - 1}
 		total("parallel", w.ParallelLaw(sizes))
-		total("extrapolated", w.BlockLaw(sizes, laws.LookBackFill(0, laws.CountClock(sizes))))
+		total("paired", w.BlockLaw(sizes, []float64{0, 0.5}, 0.1))
 		total("EB", first(w.EntropyBounded(0.8)))
-		if fill, ok := laws.HittingFill(sizes); ok {
-			total("hitting times", w.BlockLaw(sizes, fill))
-		} else if w.D < 4 {
-			t.Errorf("sizes %v: one token is extrapolated", sizes)
-		}
 	})
 }
 
@@ -267,7 +262,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%s: blocks of one differ from FHS by %v", name, d)
 		}
 		sizes := []int{w.D - 1, 1}
-		if d := apart(w.ParallelLaw(sizes), w.BlockLaw(sizes, laws.PlainFill)); !w.Timed() && d > 1e-14 {
+		if d := apart(w.ParallelLaw(sizes), w.BlockLaw(sizes, make([]float64, len(sizes)), 0)); !w.Timed() && d > 1e-14 {
 			t.Errorf("%s: two recursions differ by %v", name, d)
 		}
 		// One block: λ ~ Beta(d,1), by the midpoint rule in its quantile.
@@ -286,41 +281,6 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%s: one block differs by %v", name, d)
 		}
 	})
-	if got := laws.PairWeights([]int{1, 1, 2, 2, 1}); apart(got, []float64{0, 0, 0, 0.5, 0}) != 0 {
-		t.Errorf("pairs have the weights %v", got)
-	}
-}
-
-// TestHittingFill: the mean over the extrapolation's weight is that of laws at fixed weights.
-func TestHittingFill(t *testing.T) {
-	for _, sizes := range [][]int{{1, 2}, {2, 2}, {3, 2}, {1, 2, 1}} {
-		d := 0
-		for _, n := range sizes {
-			d += n
-		}
-		w := random(uint64(d), d, 2, false)
-		fill, ok := laws.HittingFill(sizes)
-		if !ok {
-			t.Fatalf("%v: refused", sizes)
-		}
-		got, want := w.BlockLaw(sizes, fill), make([]float64, w.Sequences)
-		const n = 400
-		for i := range n {
-			v := math.Pow((float64(i)+0.5)/n, 1/float64(sizes[0])) // the quantile of L·v^(L−1)
-			at := w.BlockLaw(sizes, laws.LookBackFill(0, func(_, i int) float64 { return float64(i) * (1 - v) / v }))
-			for x := range want {
-				want[x] += at[x] / n
-			}
-		}
-		if diff := apart(got, want); diff > 1e-4 {
-			t.Errorf("sizes %v: differs by %v", sizes, diff)
-		}
-	}
-	for _, sizes := range [][]int{{1, 3}, {2, 2, 2}} {
-		if _, ok := laws.HittingFill(sizes); ok {
-			t.Errorf("%v: has more than one extrapolated token", sizes)
-		}
-	}
 }
 
 // TestEntropyBounded: without a bound one call fills all, with 0 each call one; the way to a

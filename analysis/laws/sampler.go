@@ -47,12 +47,11 @@ func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 	if !l.LookBack {
 		return w.OnStates(w.ParallelLaw(sizes)), nil
 	}
-	return w.OnStates(w.BlockLaw(sizes, LookBackFill(l.Floor, func(block, i int) float64 {
-		if weights := blocks[block].Weights; weights != nil {
-			return weights[i]
-		}
-		return 0
-	}))), nil
+	weights := make([]float64, len(blocks))
+	for n, b := range blocks {
+		weights[n] = b.Weight
+	}
+	return w.OnStates(w.BlockLaw(sizes, weights, l.Floor)), nil
 }
 
 // stepsLaw is the law of a sampler with a grid, masks left.

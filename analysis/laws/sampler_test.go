@@ -15,7 +15,7 @@ func TestSamplerLaw(t *testing.T) {
 	ptr := func(x float64) *float64 { return &x }
 	options := []samplers.Options{
 		{}, {Sampler: "parallel-fhs", Sizes: "1,2"}, {Sampler: "parallel-fhs", Sizes: "2,1"},
-		{Sampler: "extrapolated-fhs", Sizes: "1,2"}, {Sampler: "paired-fhs", Sizes: "1,2", Floor: ptr(0)},
+		{Sampler: "paired-fhs", Sizes: "1,2", Floor: ptr(0)},
 		{Sampler: "ordered"}, {Sampler: "ordered", Order: "random"}, {Sampler: "ordered", Order: "2,0,1"},
 		{Sampler: "euler", Steps: 4}, {Sampler: "tweedie", Grid: "cosine", Steps: 2}, {Sampler: "tau-leaping", Tau: "one", Steps: 3, Finish: "leave"},
 		{Sampler: "uniformization", Steps: 4, Finish: "leave", Delta: ptr(0.3)}, {Sampler: "matu", Steps: 2, T: ptr(1), Delta: ptr(0.1)},
@@ -77,10 +77,10 @@ func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream)
 	for _, b := range p.Blocks {
 		rows := w.Rows(b.Lambda)
 		next := state
-		for i, l := range b.Positions {
+		for _, l := range b.Positions {
 			fill := row(rows, state, l)
-			if b.Weights != nil && b.Weights[i] != 0 {
-				samplers.Mix(mixed, fill, row(before, was, l), b.Weights[i], b.Floor)
+			if b.Weight != 0 {
+				samplers.Mix(mixed, fill, row(before, was, l), b.Weight, b.Floor)
 				fill = mixed
 			}
 			next = w.Reveal(next, l, samplers.Pick(fill, st.Float64()))

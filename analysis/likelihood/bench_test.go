@@ -67,7 +67,7 @@ func BenchmarkTable(b *testing.B) {
 func BenchmarkLaws(b *testing.B) {
 	m := builtin(b)
 	var ss []*samplers.Sampler
-	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 4}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 4}, {Sampler: "extrapolated-fhs", Steps: 4}, {Sampler: "paired-fhs", Steps: 4}} {
+	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 4}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 4}, {Sampler: "paired-fhs", Steps: 4}} {
 		s, err := samplers.New(o, samplers.Spec{})
 		if err != nil {
 			b.Fatal(err)
@@ -105,7 +105,7 @@ func BenchmarkLawsOf(b *testing.B) {
 	}
 	add(samplers.Options{})
 	for _, n := range []int{2, 4, 8} {
-		for _, name := range []string{"parallel-fhs", "paired-fhs", "extrapolated-fhs"} {
+		for _, name := range []string{"parallel-fhs", "paired-fhs"} {
 			add(samplers.Options{Sampler: name, Steps: n})
 		}
 		add(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n})

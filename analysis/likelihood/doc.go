@@ -6,7 +6,7 @@
 //
 //   - exact: −log P of a sampler, the NELBO and the integrated score entropy of a
 //     window with few free positions, from the network's rows on all 2^d subsets
-//     of them ([Table], [RowTable] for fills that look back, [Evaluator.Laws]);
+//     of them ([Table], [Evaluator.Laws]);
 //   - estimates of the NELBO by Monte Carlo, in several forms and by the protocols
 //     of public implementations ([Evaluator.Estimate]);
 //   - bounds −log (1/K) Σ P(path) over K plans of a sampler, whose expectation

@@ -45,12 +45,11 @@ type Ask struct {
 	// gives it: rounding for logits, whose softmax is taken, and the deviation of a
 	// score network, μ = s·(1−α)/α.
 	LogMass []float64
-	// Weights, nil for a plain fill, are one for each of Wanted: where one is not 0,
-	// LogMu is the logarithm of the token's probability under [samplers.Mix] of this row and
-	// the one that the ask before, in the same list and of the same Target, has at the same
-	// position, with Floor. It need not want that position.
-	Weights []float64
-	Floor   float64
+	// Weight is 0 for a plain fill. With another, LogMu is the logarithm of the token's
+	// probability under [samplers.Mix] of this row and the one that the ask before, in the same
+	// list and of the same Target, has at the same position, with Floor. It need not want that
+	// position.
+	Weight, Floor float64
 
 	// whole, where it is not nil, is handed the whole row of each of Wanted by its index:
 	// probabilities after exclusion, temperature and truncation, one a column, valid
@@ -93,8 +92,8 @@ type Evaluator struct {
 	order                   []int
 	canvas                  []int
 	row                     []float64
-	// scratch is memory of whole rows, which the next window uses again.
-	scratch [2]*RowTable
+	// whole is memory of whole rows, which the next window uses again.
+	whole [2][]float64
 }
 
 // table is a model that tells its probabilities in float64: a world.
@@ -186,13 +185,13 @@ const (
 // the order of the asks. Which asks share a call depends on nothing but the asks and
 // Options.Batch, so that equal lists of asks have equal bits as answers.
 func (e *Evaluator) Eval(ctx context.Context, asks []Ask) error {
-	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Weights != nil }) {
+	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Weight != 0 }) {
 		return e.evalHistory(ctx, asks)
 	}
 	return e.eval(ctx, asks)
 }
 
-// eval is Eval without weights.
+// eval is Eval of plain fills.
 func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	if e.table != nil {
 		return e.evalTable(ctx, asks)

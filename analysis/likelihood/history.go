@@ -8,19 +8,19 @@ import (
 	"mdmgen/samplers"
 )
 
-// historyBytes is how much memory whole rows of asks with weights may take at a time.
+// historyBytes is how much memory whole rows of asks that look back may take at a time.
 const historyBytes = 256 << 20
 
 // evalHistory answers asks of which some look back. They are taken in groups whose
-// whole rows fit in memory; only positions with a weight have any, one of the ask and
-// one of that before. Where a group begins with an ask that looks back, the one before is asked
-// once more, for those positions.
+// whole rows fit in memory: one of the ask and one of that before for each position. Where a
+// group begins with an ask that looks back, the one before is asked once more, for those
+// positions.
 func (e *Evaluator) evalHistory(ctx context.Context, asks []Ask) error {
 	most := max(1, historyBytes/(8*e.facts.Columns))
 	for from := 0; from < len(asks); {
 		to, rows := from, 0
 		for to < len(asks) && (to == from || rows+2*len(asks[to].Wanted) <= most) {
-			if asks[to].Weights != nil {
+			if asks[to].Weight != 0 {
 				rows += 2 * len(asks[to].Wanted)
 			}
 			to++
@@ -33,20 +33,10 @@ func (e *Evaluator) evalHistory(ctx context.Context, asks []Ask) error {
 	return nil
 }
 
-// backward are the positions at which an ask looks back.
-func (a *Ask) backward() (out []int) {
-	for j, w := range a.Weights {
-		if w != 0 {
-			out = append(out, a.Wanted[j])
-		}
-	}
-	return out
-}
-
 // historyGroup answers asks[from:to].
 func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) error {
 	first := from
-	if asks[from].Weights != nil {
+	if asks[from].Weight != 0 {
 		first--
 	}
 	if first < 0 {
@@ -58,18 +48,20 @@ func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) 
 	for k := range work {
 		a := asks[first+k]
 		if first+k < from {
-			a.Wanted, a.LogMass, a.Weights = nil, nil, nil
+			a.Wanted, a.LogMass, a.Weight = nil, nil, 0
 		}
-		keep := a.backward()
-		if n := first + k + 1; n < to && asks[n].Weights != nil {
+		var keep []int
+		if a.Weight != 0 {
+			keep = slices.Clone(a.Wanted)
+		}
+		if n := first + k + 1; n < to && asks[n].Weight != 0 {
 			if asks[n].Target != a.Target {
 				panic("likelihood: an ask looks back at another text")
 			}
-			ahead := asks[n].backward()
-			keep = append(keep, ahead...)
-			a.Wanted = slices.Concat(a.Wanted, ahead)
+			keep = append(keep, asks[n].Wanted...)
+			a.Wanted = slices.Concat(a.Wanted, asks[n].Wanted)
 		}
-		a.LogMu, a.Weights = make([]float64, len(a.Wanted)), nil
+		a.LogMu, a.Weight = make([]float64, len(a.Wanted)), 0
 		if a.LogMass != nil {
 			a.LogMass = make([]float64, len(a.Wanted))
 		}
@@ -90,13 +82,12 @@ func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) 
 		a, k := &asks[n], n-first
 		copy(a.LogMu, work[k].LogMu)
 		copy(a.LogMass, work[k].LogMass)
-		for j, w := range a.Weights {
-			if w == 0 {
-				continue
-			}
-			l := a.Wanted[j]
+		if a.Weight == 0 {
+			continue
+		}
+		for j, l := range a.Wanted {
 			row := rows[k][l]
-			samplers.Mix(row, row, rows[k-1][l], w, a.Floor)
+			samplers.Mix(row, row, rows[k-1][l], a.Weight, a.Floor)
 			a.LogMu[j] = math.Log(row[a.Target.IDs[l]])
 		}
 	}

@@ -3,6 +3,7 @@ package likelihood
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
@@ -25,6 +26,73 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) 
 		return nil
 	})
 	return out, err
+}
+
+// LawsOf returns −log P of several samplers on each of several windows, by whatever takes
+// the fewest rows: it calls emit with the laws of each window and the number of its rows, in
+// the order of the windows.
+//
+// On a network without time samplers share 2^d rows, which are kept whole where a sampler's
+// fill looks back: what [Evaluator.Fits] allows takes 1 GiB at most, kept for the next call. An
+// order that is not random takes d of its own. A
+// time-conditioned network is asked for 2^d rows at every node of a quadrature, which FHS
+// and parallel FHS share, as do uniformization and MATU between the same ends; 2^d a
+// step by the samplers on a grid, and by raw scores with any network; 2^d in all by paired FHS.
+//
+// The values do not depend on how windows share a call. What
+// [Evaluator.Fits] refuses is refused before any row of the window is asked for. Where ctx ends
+// or emit returns an error, LawsOf returns it.
+func (e *Evaluator) LawsOf(ctx context.Context, ts []Target, ss []*samplers.Sampler, emit func(i int, laws []Exact, rows int) error) error {
+	for i, t := range ts {
+		before := e.totals.Rows
+		laws, err := e.window(ctx, t, ss)
+		if err != nil {
+			return err
+		}
+		if err := emit(i, laws, e.totals.Rows-before); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// window is LawsOf of one.
+func (e *Evaluator) window(ctx context.Context, t Target, ss []*samplers.Sampler) ([]Exact, error) {
+	if err := e.Check(t); err != nil {
+		return nil, err
+	}
+	for _, s := range ss {
+		if err := e.Fits(len(t.Free), s); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Exact, len(ss))
+	ask := lawAsker{e: e, ctx: ctx, target: t, timed: make(map[[2]float64]*TimedTable)}
+	for i, s := range ss {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var err error
+		switch {
+		case isChain(s):
+			out[i].NegLog, err = e.chain(ctx, t, s)
+		case isRaw(s):
+			out[i], err = ask.rawLaw(s)
+		case e.facts.TimeConditioned:
+			out[i], err = ask.timedLaw(s)
+		default:
+			if ask.shared == nil {
+				if err := ask.share(slices.ContainsFunc(ss, looksBack)); err != nil {
+					return nil, err
+				}
+			}
+			out[i], err = ask.shared(s)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Fits says with a [TooLargeError] that the exact law of a sampler over d free positions
@@ -59,21 +127,30 @@ func (e *Evaluator) Fits(d int, s *samplers.Sampler) error {
 	return nil
 }
 
-// rowsInto is rowTableAt in one of the memories that are used again.
-func (e *Evaluator) rowsInto(ctx context.Context, t Target, mass bool, scratch int, lambda func(masked int) float64) (*RowTable, error) {
-	out, err := e.rowTableAt(ctx, t, mass, e.scratch[scratch], lambda)
-	if err == nil {
-		e.scratch[scratch] = out
-	}
-	return out, err
-}
-
 // lawAsker asks for the tables of one window, each once.
 type lawAsker struct {
 	e      *Evaluator
 	ctx    context.Context
 	target Target
 	timed  map[[2]float64]*TimedTable
+	// shared tells a law from the rows that samplers share, nil where nothing was asked for.
+	shared func(s *samplers.Sampler) (Exact, error)
+}
+
+// share asks for the rows that samplers of a network without time share.
+func (a *lawAsker) share(whole bool) error {
+	if whole {
+		rows, err := a.e.wholeRows(a.ctx, a.target, false, 0, func(int) float64 { return 1 })
+		if err == nil {
+			a.shared = rows.sampler
+		}
+		return err
+	}
+	table, err := a.e.Table(a.ctx, a.target, false)
+	if err == nil {
+		a.shared = table.Sampler
+	}
+	return err
 }
 
 // between is the table of a quadrature between two ends, with as many nodes as the error of a
@@ -113,7 +190,7 @@ func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 	case law.Clock == samplers.AtHit:
 		return a.timedOneByOne(s, *steps)
 	case law.LookBack:
-		out, err := a.e.timedTrapezoidal(a.ctx, a.target, *steps, trapezoidalWeight, law.Floor)
+		out, err := a.e.timedTrapezoidal(a.ctx, a.target, *steps, law.Floor)
 		if err != nil {
 			return Exact{}, err
 		}
@@ -161,7 +238,7 @@ func (a *lawAsker) timedHits(s *samplers.Sampler, law samplers.Law) (Exact, erro
 	}
 	integral := (*TimedTable).FHS
 	if !law.OneByOne {
-		integral = func(t *TimedTable) Integral { return t.Groups(shape.Sizes) }
+		integral = func(t *TimedTable) Integral { return t.Groups(shape.sizes) }
 	}
 	table, err := a.between(0, 1, integral)
 	if err != nil {
@@ -193,7 +270,7 @@ func (a *lawAsker) timedOneByOne(s *samplers.Sampler, steps samplers.Steps) (Exa
 	return out, nil
 }
 
-// timedBlocks is the law of extrapolated and paired FHS, which ask at times that the
+// timedBlocks is the law of paired FHS, which asks at times that the
 // number of masked positions tells.
 func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
 	d := len(a.target.Free)
@@ -206,15 +283,15 @@ func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
 		lambda[m] = float64(m) / float64(d)
 	}
 	masked := d
-	for n, size := range shape.Sizes {
+	for n, size := range shape.sizes {
 		lambda[masked] = shape.lambda[n]
 		masked -= size
 	}
-	rows, err := a.e.rowsInto(a.ctx, a.target, false, 0, func(m int) float64 { return lambda[m] })
+	rows, err := a.e.wholeRows(a.ctx, a.target, false, 0, func(m int) float64 { return lambda[m] })
 	if err != nil {
 		return Exact{}, err
 	}
-	return Exact{NegLog: rows.Blocks(shape.Shape)}, nil
+	return Exact{NegLog: rows.paired(shape)}, nil
 }
 
 // TableTells says whether [Table.Sampler] has the law of a sampler on a network without time;

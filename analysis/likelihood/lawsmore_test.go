@@ -70,8 +70,6 @@ func (l moreLaw) options() (o samplers.Options, ok bool) {
 		return samplers.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &floor}, true
 	case "fhs_parallel":
 		return samplers.Options{Sampler: "parallel-fhs", Sizes: strings.Join(sizes, ",")}, true
-	case "fhs_extrapolated_count":
-		return samplers.Options{Sampler: "extrapolated-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
 	case "fhs_paired":
 		return samplers.Options{Sampler: "paired-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
 	}
@@ -128,7 +126,7 @@ func TestMoreLaws(t *testing.T) {
 				t.Errorf("%s: %s %+v: probabilities sum to %v", name, of[k].Sampler, of[k].Settings, sum)
 			}
 		}
-		for _, sampler := range []string{"uniformization", "matu", "dmpm", "tweedie", "trapezoid_plan", "fhs_parallel", "fhs_extrapolated_count", "fhs_paired"} {
+		for _, sampler := range []string{"uniformization", "matu", "dmpm", "tweedie", "trapezoid_plan", "fhs_parallel", "fhs_paired"} {
 			if checked[sampler] < 2 {
 				t.Errorf("%s: %d laws of %s", name, checked[sampler], sampler)
 			}

@@ -2,28 +2,28 @@ package likelihood
 
 import (
 	"math"
+	"math/bits"
 	"runtime"
 	"sync"
 )
 
-// mixes holds, for every pair of a set of visible positions and the set that the call
-// before had, a part of it, the probability of the text's token under the mixture
+// mixes holds, for pairs of a set A of visible positions and the set that the call
+// before had, a part of it, the log-probability of the text's token under the mixture
 //
 //	max((1+w)·p − w·p′, κ·p)/Z,  Z = Σ_a max((1+w)·p_a − w·p′_a, κ·p_a),
 //
 // p the row on the set and p′ that on the set before ([samplers.Mix]).
 type mixes struct {
-	// of[i][ternary[i][A]+ternary[i][before]] is that of position i, divided by the
-	// position's tilt.
-	of      [][]float64
-	ternary [][]int32
+	// log[i][pair[i][A]+pair[i][before]] is that of position i.
+	log  [][]float64
+	pair [][]int32
 }
 
-func (m *mixes) at(before, a, i int) float64 { return m.of[i][m.ternary[i][a]+m.ternary[i][before]] }
+func (m *mixes) at(before, a, i int) float64 { return m.log[i][m.pair[i][a]+m.pair[i][before]] }
 
-// newTernary numbers pairs of sets: with digits of base 3, 0 outside A, 1 in A alone and 2
+// newPairs numbers pairs of sets: with digits of base 3, 0 outside A, 1 in A alone and 2
 // in both, a pair over the d−1 positions beside i has the number t(A)+t(before).
-func newTernary(d int) [][]int32 {
+func newPairs(d int) [][]int32 {
 	out := make([][]int32, d)
 	for i := range out {
 		out[i] = make([]int32, 1<<d)
@@ -43,64 +43,19 @@ func newTernary(d int) [][]int32 {
 	return out
 }
 
-// mixed is the mixture's probability of a token with probabilities p and before, from
-// the excess as a probability.
-func mixed(p, before, w, floor, excess float64) float64 {
-	return max(p+w*(p-before), floor*p) / (1 + w*excess)
-}
-
-// tile is how many words of a row are worked on at a time: those of all sets, 2^(d−1) of them,
-// stay in a processor's caches for d up to 12.
-const tile = 128
-
-// newMixes works out all pairs, or with first those whose set before is empty. before
+// newMixes works out the pairs whose sets have wanted numbers of elements. before
 // is the table of the call before and now that of this one, the same for a network
 // without time; then a pair of equal sets has equal rows and so is plain. Positions are shared
 // by goroutines, and each is worked out by itself.
-func newMixes(before, now *RowTable, tilt []float64, w, floor float64, first bool) *mixes {
+func newMixes(before, now *rowTable, w, floor float64, wanted func(before, now int) bool) *mixes {
 	d := now.D
-	m := &mixes{of: make([][]float64, d), ternary: newTernary(d)}
-	muBefore, mu := before.tilted(tilt), now.tilted(tilt)
-	one := func(i int) {
-		sums := make([]int64, int(math.Pow(3, float64(d-1))+0.5))
-		if first {
-			x := make([]uint64, now.words())
-			for a := range 1 << d {
-				if a>>i&1 == 0 && (a != 0 || before != now) {
-					now.threshold(x, now.row(a, i), w, floor)
-					sums[m.ternary[i][a]] = now.excess(before.row(0, i), x)
-				}
-			}
-		} else {
-			m.allExcesses(sums, before, now, i, w, floor)
-		}
-		of := make([]float64, len(sums))
-		for a := range 1 << d {
-			if a>>i&1 == 1 {
-				continue
-			}
-			for b := a; ; b = (b - 1) & a {
-				if first {
-					b = 0
-				}
-				at := m.ternary[i][a] + m.ternary[i][b]
-				of[at] = mixed(mu[a*d+i], muBefore[b*d+i], w, floor, float64(sums[at])/now.one())
-				if b == a && before == now {
-					of[at] = mu[a*d+i]
-				}
-				if b == 0 {
-					break
-				}
-			}
-		}
-		m.of[i] = of
-	}
-	workers := min(runtime.GOMAXPROCS(0), d)
+	m := &mixes{log: make([][]float64, d), pair: newPairs(d)}
 	var wg sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), d)
 	for worker := range workers {
 		wg.Go(func() {
 			for i := worker; i < d; i += workers {
-				one(i)
+				m.position(i, before, now, w, floor, wanted)
 			}
 		})
 	}
@@ -108,33 +63,58 @@ func newMixes(before, now *RowTable, tilt []float64, w, floor float64, first boo
 	return m
 }
 
-// allExcesses adds up the excesses of all pairs of one position, tile by tile.
-func (m *mixes) allExcesses(sums []int64, before, now *RowTable, i int, w, floor float64) {
-	half, words := 1<<(now.D-1), now.words()
-	ternary := make([]int32, half)
+// position works out the pairs of position i. Since rows sum to 1,
+//
+//	Z = 1 + w·Σ_a max(0, p′_a − (1+w−κ)/w·p_a).
+func (m *mixes) position(i int, before, now *rowTable, w, floor float64, wanted func(before, now int) bool) {
+	pair, ratio := m.pair[i], (1+w-floor)/w
+	log := make([]float64, int(math.Pow(3, float64(now.D-1))+0.5))
 	for a := range 1 << now.D {
-		if a>>i&1 == 0 {
-			ternary[without(a, i)] = m.ternary[i][a]
+		if a>>i&1 == 1 {
+			continue
 		}
-	}
-	previous, x := make([]uint64, half*tile), make([]uint64, half*tile)
-	for from := 0; from < words; from += tile {
-		n := min(tile, words-from)
-		for a := range half {
-			at := (i*half+a)*words + from
-			copy(previous[a*n:(a+1)*n], before.rows[at:at+n])
-			now.threshold(x[a*n:(a+1)*n], now.rows[at:at+n], w, floor)
-		}
-		for a := range half {
-			own := x[a*n : (a+1)*n]
-			for b := a; ; b = (b - 1) & a {
-				if b != a || before != now {
-					sums[ternary[a]+ternary[b]] += now.excess(previous[b*n:(b+1)*n], own)
-				}
-				if b == 0 {
-					break
-				}
+		row, p := now.row(a, i), now.LogMu[a*now.D+i]
+		for b := a; ; b = (b - 1) & a {
+			at := pair[a] + pair[b]
+			switch {
+			case !wanted(bits.OnesCount(uint(b)), bits.OnesCount(uint(a))):
+			case b == a && before == now:
+				log[at] = p
+			default:
+				log[at] = logMixed(p, before.LogMu[b*now.D+i], w, floor) - math.Log1p(w*excess(before.row(b, i), row, ratio))
+			}
+			if b == 0 {
+				break
 			}
 		}
 	}
+	m.log[i] = log
+}
+
+// excess is Σ_a max(0, before_a − ratio·now_a), as (x + |x|)/2, which needs no branch; two
+// sums do not wait for each other.
+func excess(before, now []float64, ratio float64) float64 {
+	var even, odd float64
+	before = before[:len(now)]
+	k := 1
+	for ; k < len(now); k += 2 {
+		x, y := before[k-1]-ratio*now[k-1], before[k]-ratio*now[k]
+		even, odd = even+(x+math.Abs(x)), odd+(y+math.Abs(y))
+	}
+	if k == len(now) {
+		x := before[k-1] - ratio*now[k-1]
+		even += x + math.Abs(x)
+	}
+	return (even + odd) / 2
+}
+
+// logMixed is the logarithm of max(p + w·(p−p′), κ·p), from those of p and p′, which may be too
+// small to be numbers of their own.
+func logMixed(p, before, w, floor float64) float64 {
+	top := max(p, before)
+	if math.IsInf(top, -1) {
+		return top
+	}
+	x, y := math.Exp(p-top), math.Exp(before-top)
+	return top + math.Log(max(x+w*(x-y), floor*x))
 }

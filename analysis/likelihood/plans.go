@@ -15,7 +15,7 @@ func planAsks(asks []Ask, t *Target, p *samplers.Plan, finish bool) []Ask {
 		wanted := slices.Clone(b.Positions)
 		asks = append(asks, Ask{
 			Target: t, Masked: slices.Clone(masked), Wanted: wanted, Lambda: b.Lambda, LogMu: make([]float64, len(wanted)),
-			Weights: slices.Clone(b.Weights), Floor: b.Floor,
+			Weight: b.Weight, Floor: b.Floor,
 		})
 		masked = slices.DeleteFunc(masked, func(l int) bool { return slices.Contains(wanted, l) })
 	}

@@ -3,69 +3,41 @@ package likelihood
 import (
 	"context"
 	"math"
-	"sync"
 )
 
-// MaxRowBytes is the greatest memory of the rows and mixed rows of one window, and
+// maxRowBytes is the greatest memory of the rows and mixtures of one window, and
 // maxRowFree the greatest number of free positions: a step of a grid takes 4^d products.
 const (
-	MaxRowBytes = 1 << 30
+	maxRowBytes = 1 << 30
 	maxRowFree  = 14
 )
 
-// RowTable is a Table with the whole rows, which a fill that mixes the rows of two
-// calls needs: its mixture is normalised over the vocabulary. It may be shared.
-type RowTable struct {
+// rowTable is a Table with the whole rows, which a fill that mixes the rows of two
+// calls needs: its mixture is normalised over the vocabulary.
+type rowTable struct {
 	*Table
-	fixed
-	// rows[(i·2^(D−1)+without(A,i))·words:] are those of μ^i(· | x_A).
-	rows []uint64
-
-	// kept holds mixtures of pairs of these rows, which laws of one weight and floor share.
-	mutex sync.Mutex
-	kept  map[mixture]*mixes
+	columns int
+	// rows[(i·2^(D−1)+without(A,i))·columns:] are the probabilities μ^i(· | x_A).
+	rows []float64
+	// mixed holds the mixtures of these rows on all pairs of sets that were worked out, by
+	// weight and floor.
+	mixed map[[2]float64]*mixes
 }
 
-// mixture names mixtures; first says that they are those whose set before is empty.
-type mixture struct {
-	w, floor float64
-	first    bool
-}
-
-// mixes returns the mixtures of a weight and floor, worked out once.
-func (t *RowTable) mixes(tilt []float64, of mixture) *mixes {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	all := of
-	all.first = false
-	for _, key := range []mixture{all, of} {
-		if m := t.kept[key]; m != nil {
-			return m
-		}
-	}
-	m := newMixes(t, t, tilt, of.w, of.floor, of.first)
-	if t.kept == nil {
-		t.kept = make(map[mixture]*mixes)
-	}
-	t.kept[of] = m
-	return m
-}
-
-// RowBytes is the memory of a RowTable over d free positions with the mixed rows that
-// the recursions keep: 2^d·d/2 rows of 8 bytes a column, 4 for more than 256 columns, and
-// 3^(d−1)·d numbers.
-func RowBytes(d, columns int) float64 {
-	return 8 * float64(d) * (math.Ldexp(float64(newFixed(columns).words()), d-1) + math.Pow(3, float64(d-1)))
+// rowBytes is the memory of a rowTable over d free positions with mixtures of it:
+// 2^d·d/2 rows and 3^(d−1)·d numbers.
+func rowBytes(d, columns int) float64 {
+	return 8 * float64(d) * (math.Ldexp(float64(columns), d-1) + math.Pow(3, float64(d-1)))
 }
 
 // checkRows refuses what is too large, for a number of tables at a time.
 func checkRows(d, columns, tables int) error {
-	bytes := func(d int) float64 { return RowBytes(d, columns) * float64(tables) }
-	if d <= maxRowFree && bytes(d) <= MaxRowBytes {
+	bytes := func(d int) float64 { return rowBytes(d, columns) * float64(tables) }
+	if d <= maxRowFree && bytes(d) <= maxRowBytes {
 		return nil
 	}
 	most := min(d, maxRowFree)
-	for most > 0 && bytes(most) > MaxRowBytes {
+	for most > 0 && bytes(most) > maxRowBytes {
 		most--
 	}
 	return &TooLargeError{Free: d, Rows: math.Ldexp(1, d), Bytes: bytes(d), Most: most}
@@ -75,25 +47,15 @@ func checkRows(d, columns, tables int) error {
 func without(set, i int) int { return set&(1<<i-1) | set>>(i+1)<<i }
 
 // row is that of μ^i(·|x_A), i outside A.
-func (t *RowTable) row(a, i int) []uint64 {
-	n := t.words()
-	at := (i<<(t.D-1) + without(a, i)) * n
-	return t.rows[at : at+n : at+n]
+func (t *rowTable) row(a, i int) []float64 {
+	at := (i<<(t.D-1) + without(a, i)) * t.columns
+	return t.rows[at : at+t.columns : at+t.columns]
 }
 
-// RowTable asks for the whole rows of all subsets of a window, each once. The network
-// must not be time-conditioned. What takes more than [MaxRowBytes], or more than 14
-// free positions, is refused with a [TooLargeError].
-func (e *Evaluator) RowTable(ctx context.Context, t Target, mass bool) (*RowTable, error) {
-	if err := e.timeFree(); err != nil {
-		return nil, err
-	}
-	return e.rowTableAt(ctx, t, mass, nil, func(int) float64 { return 1 })
-}
-
-// rowTableAt asks for a subset that leaves n masked at the masked fraction lambda(n),
-// into the memory of a table that is no longer used, or nil.
-func (e *Evaluator) rowTableAt(ctx context.Context, t Target, mass bool, into *RowTable, lambda func(masked int) float64) (*RowTable, error) {
+// wholeRows asks for the whole rows of all subsets of a window, each once, a subset that leaves
+// n masked at the masked fraction lambda(n). The rows are kept in one of two memories, and
+// valid until it is used again.
+func (e *Evaluator) wholeRows(ctx context.Context, t Target, mass bool, memory int, lambda func(masked int) float64) (*rowTable, error) {
 	d, v := len(t.Free), e.facts.Columns
 	if err := checkRows(d, v, 1); err != nil {
 		return nil, err
@@ -102,28 +64,26 @@ func (e *Evaluator) rowTableAt(ctx context.Context, t Target, mass bool, into *R
 	if err != nil {
 		return nil, err
 	}
-	out := &RowTable{Table: table, fixed: newFixed(v)}
-	if size := d << (d - 1) * out.words(); into != nil && cap(into.rows) >= size {
-		out.rows = into.rows[:size]
-	} else {
-		out.rows = make([]uint64, size)
-	}
+	e.whole[memory] = grown(e.whole[memory], d<<(d-1)*v)
+	out := &rowTable{Table: table, columns: v, rows: e.whole[memory]}
 	asks := table.asks(nil, &t, lambda)
 	for a := range asks {
-		// Wanted are the positions outside the set a, in order.
-		outside := make([]int, 0, d)
-		for i := range d {
-			if a>>i&1 == 0 {
-				outside = append(outside, i)
-			}
-		}
-		asks[a].whole = func(j int, p []float64) {
-			out.put(out.row(a, outside[j]), p)
-		}
+		outside := table.outside(a)
+		asks[a].whole = func(j int, p []float64) { copy(out.row(a, outside[j]), p) }
 	}
 	if err := e.Eval(ctx, asks); err != nil {
 		return nil, err
 	}
 	table.settle()
 	return out, nil
+}
+
+// outside lists the positions that are not in a set.
+func (t *Table) outside(a int) (out []int) {
+	for i := range t.D {
+		if a>>i&1 == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
 }

@@ -20,8 +20,8 @@ type Exact struct {
 	QuadratureError float64
 }
 
-// Sampler returns −log P of a sampler, exactly. A sampler whose fill looks back needs a
-// [RowTable].
+// Sampler returns −log P of a sampler, exactly. It is an error where the sampler needs other
+// rows than a table has: [Evaluator.Laws] asks for those.
 func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
 	law, ok := s.Law()
 	switch steps := law.Steps; {
@@ -40,27 +40,23 @@ func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
 	if err != nil {
 		return Exact{}, err
 	}
-	return Exact{NegLog: t.Groups(shape.Sizes)}, nil
+	return Exact{NegLog: t.Groups(shape.sizes)}, nil
 }
 
-// Sampler returns −log P of a sampler, exactly.
-func (t *RowTable) Sampler(s *samplers.Sampler) (Exact, error) {
+// sampler returns −log P of a sampler, exactly.
+func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
 	if !looksBack(s) {
 		return t.Table.Sampler(s)
 	}
 	if law, _ := s.Law(); law.Steps != nil {
-		return gridExact(t.Trapezoidal(*law.Steps, trapezoidalWeight, law.Floor), s), nil
+		return gridExact(t.trapezoidal(*law.Steps, law.Floor), s), nil
 	}
 	shape, err := shapeOf(s, t.D)
 	if err != nil {
 		return Exact{}, err
 	}
-	return Exact{NegLog: t.Blocks(shape.Shape)}, nil
+	return Exact{NegLog: t.paired(shape)}, nil
 }
-
-// trapezoidalWeight is the weight of every second half of the trapezoidal plan, whose
-// middle is that of the step.
-const trapezoidalWeight = 1
 
 // looksBack says whether tokens of a sampler are drawn from the rows of two calls.
 func looksBack(s *samplers.Sampler) bool {
@@ -96,27 +92,31 @@ func gridExact(law GridLaw, s *samplers.Sampler) Exact {
 	return out
 }
 
-// timedShape is a Shape with the masked fraction of each block's call.
-type timedShape struct {
-	Shape
-	lambda []float64
+// shape is what a sampler with blocks of fixed sizes draws: positions in uniform order,
+// cut into blocks.
+type shape struct {
+	// sizes of the blocks, which sum to d; the weight with which each looks back, and the masked
+	// fraction of its call.
+	sizes           []int
+	weights, lambda []float64
+	floor           float64
 }
 
 // shapeOf returns the blocks of a sampler whose sizes are not random.
-func shapeOf(s *samplers.Sampler, d int) (timedShape, error) {
+func shapeOf(s *samplers.Sampler, d int) (shape, error) {
 	free := make([]int, d)
 	for i := range free {
 		free[i] = i
 	}
 	var p samplers.Plan
 	if err := s.Plan(&p, samplers.NewStream(0, 0), free); err != nil {
-		return timedShape{}, err
+		return shape{}, err
 	}
-	var out timedShape
+	var out shape
 	for _, b := range p.Blocks {
-		out.Sizes = append(out.Sizes, len(b.Positions))
-		out.Weights = append(out.Weights, b.Weights)
-		out.Floor = max(out.Floor, b.Floor)
+		out.sizes = append(out.sizes, len(b.Positions))
+		out.weights = append(out.weights, b.Weight)
+		out.floor = max(out.floor, b.Floor)
 		out.lambda = append(out.lambda, b.Lambda)
 	}
 	return out, nil

@@ -75,12 +75,12 @@ func (e *Evaluator) tablesAndLaws(ctx context.Context, ts []Target, s *samplers.
 			if err := e.timeFree(); err != nil {
 				return nil, nil, err
 			}
-			rows, err := e.rowsInto(ctx, t, mass, 0, func(int) float64 { return 1 })
+			rows, err := e.wholeRows(ctx, t, mass, 0, func(int) float64 { return 1 })
 			if err != nil {
 				return nil, nil, err
 			}
 			tables = append(tables, rows.Table)
-			if laws[i], err = rows.Sampler(s); err != nil {
+			if laws[i], err = rows.sampler(s); err != nil {
 				return nil, nil, err
 			}
 		}

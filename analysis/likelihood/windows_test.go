@@ -5,9 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
-	"runtime"
 	"testing"
-	"time"
 
 	"mdmgen/samplers"
 )
@@ -18,7 +16,7 @@ func severalSamplers(t *testing.T) (ss []*samplers.Sampler) {
 	for _, o := range []samplers.Options{
 		{}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "ordered", Order: "left-to-right"}, {Sampler: "tweedie", Grid: "lambda", Steps: 3},
 		{Sampler: "trapezoidal", Grid: "lambda", Steps: 1}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 3},
-		{Sampler: "paired-fhs", Steps: 3}, {Sampler: "extrapolated-fhs", Steps: 2}, {Sampler: "extrapolated-fhs", Steps: 3},
+		{Sampler: "paired-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 3},
 	} {
 		ss = append(ss, mustSampler(t, o))
 	}
@@ -38,7 +36,7 @@ func severalTargets(n int) (ts []Target) {
 }
 
 // TestLawsOf compares laws of windows in one call, bit for bit, with those of each by
-// itself, and looks at what is left after an end before the last.
+// itself, and ends before the last.
 func TestLawsOf(t *testing.T) {
 	ctx := context.Background()
 	e, ss, ts := tiny(t, "mdlm"), severalSamplers(t), severalTargets(5)
@@ -66,7 +64,6 @@ func TestLawsOf(t *testing.T) {
 		}
 	}
 
-	before := runtime.NumGoroutine()
 	stop := errors.New("stop")
 	for _, at := range []int{0, 2, 4} {
 		seen := 0
@@ -97,13 +94,6 @@ func TestLawsOf(t *testing.T) {
 	cancel()
 	if err := e.LawsOf(ended, ts, ss, func(int, []Exact, int) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: %v", err)
-	}
-	// A goroutine that has ended may be counted a moment longer.
-	for end := time.Now().Add(2 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before {
-		t.Errorf("%d goroutines, %d before", n, before)
 	}
 	bad := append(ts[:1:1], Target{})
 	seen := 0

@@ -22,7 +22,7 @@ import (
 //
 //   - Grids: no two positions in a step ([theory.LogCollisionBound]); trapezoidal: none in
 //     both halves of a step together, since the second half looks back at the first.
-//   - Parallel, extrapolated and paired FHS: blocks of one are plain draws; any larger
+//   - Parallel and paired FHS: blocks of one are plain draws; any larger
 //     block leaves no such path.
 //   - Uniformization, MATU and DMPM reveal one position a call in uniform order: p* is the
 //     probability that no mask is left or, where a last call fills what is left, at most one.

@@ -103,15 +103,10 @@ type Study struct {
 // chunkRows is how many network rows are asked for between two samples' reports.
 const chunkRows = 1 << 13
 
-// chunksAhead is how many times as many texts are drawn before their laws are worked out,
-// where these are pipelined: they are reported one by one.
-const chunksAhead = 32
-
 // Measure makes a study: the free positions of t are drawn from first-hitting, the others
 // are given. Each sample takes 2^d−1 network rows for all samplers together, and where the
 // network is time-conditioned as many a node of FHS's quadrature and a step of each grid.
-// Samplers that mix the rows of two calls keep the whole rows of two texts, each of
-// [likelihood.RowBytes]. Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
+// Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
 // many free positions.
 func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*samplers.Sampler, cfg Config) (*Study, error) {
 	if cfg.Samples < 1 {
@@ -143,9 +138,6 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	}
 	all := append([]*samplers.Sampler{fhs}, ss...)
 	most := max(1, chunkRows>>d)
-	if !sharesTables(e, all) {
-		most *= chunksAhead
-	}
 	for from := 0; from < cfg.Samples; from += most {
 		if err := st.measure(ctx, e, t, all, cfg, missing, from, min(from+most, cfg.Samples)); err != nil {
 			return nil, err
@@ -155,43 +147,36 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	return st, nil
 }
 
-// measure adds those of the samples from..to that are missing. Texts are drawn chunkRows>>d at
-// a time, and where they share the calls of their laws too, these are worked out for all of
+// measure adds those of the samples from..to that are missing. Their texts are drawn
+// together, and where they share the calls of their laws too, these are worked out for all of
 // them, missing or not: rows that share a call with others are rounded differently, and a
 // study that goes on must have the calls of one that was not broken off.
 func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*samplers.Sampler, cfg Config, missing []bool, from, to int) error {
-	var targets []likelihood.Target
-	var indices []uint64
-	var drawn []int // rows
-	shared := sharesTables(e, all)
-	for at := from; at < to; at += max(1, chunkRows>>st.D) {
-		var chunk []uint64
-		for i := at; i < min(at+max(1, chunkRows>>st.D), to); i++ {
-			chunk = append(chunk, uint64(i))
-		}
-		if !slices.Contains(missing[at:at+len(chunk)], true) {
-			continue
-		}
-		texts, totals, err := e.Sample(ctx, t, all[0], cfg.Seed, chunk)
-		if err != nil {
-			return err
-		}
-		for i, ids := range texts {
-			if shared || missing[chunk[i]] {
-				targets = append(targets, likelihood.Target{IDs: ids, Free: t.Free})
-				indices = append(indices, chunk[i])
-				drawn = append(drawn, totals.Rows/len(texts))
-			}
-		}
-	}
-	if len(targets) == 0 {
+	if !slices.Contains(missing[from:to], true) {
 		return nil
 	}
+	var chunk, indices []uint64
+	for i := from; i < to; i++ {
+		chunk = append(chunk, uint64(i))
+	}
+	texts, totals, err := e.Sample(ctx, t, all[0], cfg.Seed, chunk)
+	if err != nil {
+		return err
+	}
+	var targets []likelihood.Target
+	shared := sharesTables(e, all)
+	for i, ids := range texts {
+		if shared || missing[chunk[i]] {
+			targets = append(targets, likelihood.Target{IDs: ids, Free: t.Free})
+			indices = append(indices, chunk[i])
+		}
+	}
+	drawn := totals.Rows / len(texts)
 	return exactLaws(ctx, e, targets, all, func(i int, laws []likelihood.Exact, rows int) error {
 		if !missing[indices[i]] {
 			return nil
 		}
-		s := Sample{Index: indices[i], FHS: laws[0].NegLog, Rows: rows + drawn[i]}
+		s := Sample{Index: indices[i], FHS: laws[0].NegLog, Rows: rows + drawn}
 		for _, l := range t.Free {
 			s.Tokens = append(s.Tokens, targets[i].IDs[l])
 		}

@@ -264,7 +264,7 @@ func TestPlanned(t *testing.T) {
 		for _, o := range []samplers.Options{
 			{Sampler: "uniformization", Steps: 4, Finish: "leave"}, {Sampler: "matu", Steps: 4, Delta: theta(0.1)}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, Finish: "leave"},
 			{Sampler: "trapezoidal", Steps: 1}, {Sampler: "trapezoidal", Steps: 8, Grid: "cosine"}, {Sampler: "trapezoidal", Steps: 8, Grid: "uniform", T: theta(4), Delta: theta(0.05)},
-			{Sampler: "extrapolated-fhs", Steps: 2}, {Sampler: "extrapolated-fhs", Steps: 3}, {Sampler: "paired-fhs", Sizes: "1,1,1"}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 2},
+			{Sampler: "paired-fhs", Sizes: "1,1,1"}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 2},
 			{Sampler: "ordered", Order: "random"},
 		} {
 			ss = append(ss, newSampler(t, o, w))

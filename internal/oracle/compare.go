@@ -41,6 +41,9 @@ type Item struct {
 type Report struct {
 	OK    bool
 	Items []Item
+	// NotOffered is the number of laws in the file that are of samplers that the program
+	// does not offer, and which nothing was compared with.
+	NotOffered int
 }
 
 // comparison gathers an item value by value.

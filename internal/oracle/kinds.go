@@ -116,6 +116,7 @@ func (d *Folder) Report(ctx context.Context, m model.Model, path string) (Report
 		return Report{}, err
 	}
 	var items []Item
+	var notOffered int
 	if k.Model() {
 		if m == nil {
 			return Report{}, fmt.Errorf("%s: holds values of a model: open one", path)
@@ -130,7 +131,7 @@ func (d *Folder) Report(ctx context.Context, m model.Model, path string) (Report
 		if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
-		items = match.items
+		items, notOffered = match.items, match.notOffered
 	}
 	if err != nil {
 		return Report{}, err
@@ -138,7 +139,7 @@ func (d *Folder) Report(ctx context.Context, m model.Model, path string) (Report
 	if len(items) == 0 {
 		return Report{}, fmt.Errorf("%s: holds no values to compare", path)
 	}
-	r := Report{OK: true, Items: items}
+	r := Report{OK: true, Items: items, NotOffered: notOffered}
 	for _, it := range r.Items {
 		r.OK = r.OK && it.OK
 	}

@@ -12,9 +12,6 @@ const (
 	// float32Loosening is how much wider the limit is for MDLM's draw in float32: the
 	// reference used another logarithm in float32, which moves it by up to 1e-9.
 	float32Loosening = 10
-	// quadratureLoosening is how much wider the limit is for extrapolation with hitting times:
-	// the reference values are of a quadrature to 1e-10.
-	quadratureLoosening = 10
 
 	// windowsLimit is that of exact likelihoods of windows under a float32 network, relative.
 	windowsLimit = 2e-5

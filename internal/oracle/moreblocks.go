@@ -3,7 +3,6 @@ package oracle
 import (
 	"math"
 
-	"mdmgen/analysis/laws"
 	"mdmgen/samplers"
 )
 
@@ -19,27 +18,25 @@ func (r *more) blocks(n, s *node) outcome {
 		floor = r.in.number(s, "floor", 0, 1)
 		out.settings["floor"] = given{}
 	}
-	switch r.in.text(n, "sampler") {
-	case "fhs_parallel":
+	if r.in.text(n, "sampler") == "fhs_parallel" {
 		out.denoised = r.w.ParallelLaw(sizes)
 		out.extra["plan_nelbo"] = samplers.SizesCost(r.c, sizes)
-	case "fhs_extrapolated_count":
-		clock := laws.CountClock(sizes)
-		if s.fields["weights"] != nil {
-			out.settings["weights"] = clockWeights(sizes, clock)
-		}
-		out.denoised = r.w.BlockLaw(sizes, laws.LookBackFill(floor, clock))
-	case "fhs_paired":
-		weights := laws.PairWeights(sizes)
-		out.settings["weights"] = weights
-		out.denoised = r.w.BlockLaw(sizes, laws.LookBackFill(floor, func(block, _ int) float64 { return weights[block] }))
-	case "fhs_extrapolated_time":
-		fill, ok := laws.HittingFill(sizes)
-		if !ok || r.w.Timed() || floor != 0 {
-			r.in.fail("sizes %v: hitting times are integrated for one extrapolated token, without a floor, in a world without time", sizes)
-			return outcome{}
-		}
-		out.denoised, out.looser = r.w.BlockLaw(sizes, fill), quadratureLoosening
+		return out
+	}
+	weights := pairWeights(sizes)
+	out.settings["weights"] = weights
+	out.denoised = r.w.BlockLaw(sizes, weights, floor)
+	return out
+}
+
+// pairWeights are the weights of paired blocks (1,2), (3,4), …: in the second of a pair of sizes
+// a and b it is (a+b)(a+b−1)/(2ab) − 1, by which the part of the pair interactions that the blocks
+// lose is put back; 0 in the first and in a last block without a partner.
+func pairWeights(sizes []int) []float64 {
+	out := make([]float64, len(sizes))
+	for n := 1; n < len(sizes); n += 2 {
+		a, b := float64(sizes[n-1]), float64(sizes[n])
+		out[n] = (a+b)*(a+b-1)/(2*a*b) - 1
 	}
 	return out
 }
@@ -55,20 +52,6 @@ func (r *more) sizes(s *node) []int {
 	}
 	if r.in.err == nil && sum != r.w.D {
 		r.in.fail("field %q: %v: must sum to d = %d", "sizes", out, r.w.D)
-	}
-	return out
-}
-
-// clockWeights are the weights of the count clock, a list a block.
-func clockWeights(sizes []int, clock func(block, i int) float64) [][]float64 {
-	out := make([][]float64, len(sizes))
-	for n, size := range sizes {
-		out[n] = make([]float64, size)
-		for i := range size {
-			if n > 0 {
-				out[n][i] = clock(n, i)
-			}
-		}
 	}
 	return out
 }

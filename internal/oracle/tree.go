@@ -36,6 +36,8 @@ type matcher struct {
 	// wider gives the fields, by name, whose limit is larger by a factor.
 	wider map[string]float64
 	items []Item
+	// notOffered is [Report.NotOffered].
+	notOffered int
 }
 
 // match compares a value of the file. Every number of the file must have its
