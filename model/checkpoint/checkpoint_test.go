@@ -66,7 +66,7 @@ func equalFacts(a, b facts.Facts) bool {
 
 // A folder on disk and the same files in memory are one checkpoint.
 func TestFolderAndFileSystemAgree(t *testing.T) {
-	dir := reftest.Data(t, "fairytale")
+	dir := reftest.Builtin(t)
 	a, err := checkpoint.Open(dir)
 	if err != nil {
 		t.Fatal(err)
