@@ -34,7 +34,7 @@ type Kind struct {
 	Outlet model.Outlet
 	// laws recomputes a file that needs no model, rows one whose numbers are a model's.
 	laws func(ctx context.Context, f file, m *matcher) error
-	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error)
+	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]verify.Item, error)
 }
 
 // Model says whether the file's numbers are a model's; others are recomputed from the file
@@ -72,16 +72,9 @@ var (
 )
 
 // golden compares a network with tensors.
-func golden(ctx context.Context, m model.Model, path string, _ []byte, limit float64) ([]Item, error) {
+func golden(ctx context.Context, m model.Model, path string, _ []byte, limit float64) ([]verify.Item, error) {
 	r, err := verify.Golden(ctx, m, path, limit)
-	var items []Item
-	for _, it := range r.Items {
-		items = append(items, Item{
-			Name: it.Name, Measure: Absolute, MaxDiff: float64(it.MaxDiff), Limit: it.Limit, Count: it.Count, OK: it.OK,
-			Worst: Worst{Path: it.Worst.Path, Got: float64(it.Worst.Got), Want: float64(it.Worst.Want)},
-		})
-	}
-	return items, err
+	return r.Items, err
 }
 
 // kindOf recognises a JSON file by its content; schema is what it says, and known whether
@@ -110,22 +103,22 @@ func kindOf(data []byte) (k Kind, schema string, known bool) {
 // A difference above the limit is part of the report; an error means that the comparison
 // could not be made. When ctx ends it returns as soon as the value that it is at is
 // there, which may take a few seconds, and nothing of it goes on.
-func (d *Folder) Report(ctx context.Context, m model.Model, path string) (Report, error) {
+func (d *Folder) Report(ctx context.Context, m model.Model, path string) (verify.Report, error) {
 	k, f, err := d.open(path)
 	if err != nil {
-		return Report{}, err
+		return verify.Report{}, err
 	}
-	var items []Item
+	var items []verify.Item
 	if k.Model() {
 		if m == nil {
-			return Report{}, fmt.Errorf("%s: holds values of a model: open one", path)
+			return verify.Report{}, fmt.Errorf("%s: holds values of a model: open one", path)
 		}
 		items, err = k.rows(ctx, m, path, f.data, k.Limit)
 	} else {
 		match := &matcher{limit: k.Limit, wider: lawsWider()}
 		err = k.laws(ctx, f, match)
 		if ctx.Err() != nil {
-			return Report{}, ctx.Err()
+			return verify.Report{}, ctx.Err()
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
@@ -133,12 +126,12 @@ func (d *Folder) Report(ctx context.Context, m model.Model, path string) (Report
 		items = match.items
 	}
 	if err != nil {
-		return Report{}, err
+		return verify.Report{}, err
 	}
 	if len(items) == 0 {
-		return Report{}, fmt.Errorf("%s: holds no values to compare", path)
+		return verify.Report{}, fmt.Errorf("%s: holds no values to compare", path)
 	}
-	r := Report{OK: true, Items: items}
+	r := verify.Report{OK: true, Items: items}
 	for _, it := range r.Items {
 		r.OK = r.OK && it.OK
 	}
