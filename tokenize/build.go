@@ -8,6 +8,8 @@ import (
 
 	"github.com/sugarme/tokenizer"
 	"github.com/sugarme/tokenizer/decoder"
+
+	"mdmgen/internal/plainjson"
 )
 
 // build makes a Tokenizer from the content of a file. Its errors name the field.
@@ -15,8 +17,8 @@ func build(data []byte) (*Tokenizer, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("is not UTF-8: give a tokenizer.json")
 	}
-	if !json.Valid(data) {
-		return nil, notJSON(data)
+	if err := plainjson.Plain(data, json.Unmarshal(data, new(json.RawMessage))); err != nil {
+		return nil, fmt.Errorf("%w: give a whole tokenizer.json", err)
 	}
 	p := &parser{}
 	root := p.section(data, "file")
@@ -65,17 +67,6 @@ func build(data []byte) (*Tokenizer, error) {
 		return nil, p.err
 	}
 	return t, nil
-}
-
-// notJSON says where data stops being JSON.
-func notJSON(data []byte) error {
-	var v json.RawMessage
-	err := json.Unmarshal(data, &v)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return fmt.Errorf("is not JSON at byte %d: %v: give a whole tokenizer.json", syntax.Offset, err)
-	}
-	return fmt.Errorf("is not JSON: %v: give a whole tokenizer.json", err)
 }
 
 // modelKind returns BPE or WordPiece. Old files do not say it.
