@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/sugarme/tokenizer"
 	"github.com/sugarme/tokenizer/decoder"
 
 	"mdmgen/internal/plainjson"
@@ -50,14 +49,14 @@ func build(data []byte) (*Tokenizer, error) {
 		if d := root.sub("decoder"); p.err == nil && d.text("type") != "ByteLevel" {
 			p.fail("decoder.type", "%s after a BPE model: only ByteLevel is read", clip(d.text("type")))
 		}
-		t.decoder = byteDecoder{}
+		t.decode = decodeBytes
 	case "WordPiece":
 		if s := root.sub("pre_tokenizer"); p.err == nil && s.text("type") != "BertPreTokenizer" {
 			p.fail("pre_tokenizer.type", "%s before a WordPiece model: only BertPreTokenizer is read", clip(s.text("type")))
 		}
 		pre.split = splitBert
 		t.matched.model, t.plain.model = readWordPiece(m, v, barred)
-		t.decoder = readWordPieceDecoder(root)
+		t.decode = readWordPieceDecoder(root)
 	}
 	plain := pre
 	t.plain.pre = &plain
@@ -186,7 +185,7 @@ func readSplit(s section) func(string) int {
 }
 
 // readWordPieceDecoder reads the decoder after a WordPiece model.
-func readWordPieceDecoder(root section) tokenizer.Decoder {
+func readWordPieceDecoder(root section) func([]string) string {
 	s := root.sub("decoder")
 	if s.p.err != nil {
 		return nil
@@ -194,5 +193,5 @@ func readWordPieceDecoder(root section) tokenizer.Decoder {
 	if kind := s.text("type"); kind != "WordPiece" {
 		s.p.fail("decoder.type", "%s after a WordPiece model: only WordPiece is read", clip(kind))
 	}
-	return decoder.NewWordPieceDecoder(s.text("prefix"), s.flag("cleanup"))
+	return decoder.NewWordPieceDecoder(s.text("prefix"), s.flag("cleanup")).Decode
 }
