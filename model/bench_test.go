@@ -7,9 +7,9 @@ import (
 	"os"
 	"testing"
 
+	"mdmgen/builtin"
 	"mdmgen/model"
 	"mdmgen/model/ort"
-	"mdmgen/testdata"
 )
 
 // BenchmarkLogits times a call on a canvas of which every other position is
@@ -21,7 +21,7 @@ func BenchmarkLogits(b *testing.B) {
 		refs = append(refs, ref)
 	}
 	for _, ref := range refs {
-		m, err := model.Open(context.Background(), ref, model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}})
+		m, err := model.Open(context.Background(), ref, model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
 		var missing *ort.MissingError
 		if errors.As(err, &missing) {
 			b.Skip(err)

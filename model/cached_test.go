@@ -20,7 +20,7 @@ import (
 func TestCachedConversion(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("MDMGEN_CACHE", root)
-	dir := reftest.Data(t, "fairytale")
+	dir := reftest.Builtin(t)
 	convert := func() (string, string) {
 		c, err := checkpoint.Open(dir)
 		if err != nil {

@@ -10,16 +10,13 @@ const scanLimit = 48
 // wrote.
 const maxWord = 16 << 20
 
-// symbol is a part of a pre-token: an id and the byte where it ends.
-type symbol struct{ id, end int32 }
-
 // mergeShort merges in place by repeated search: O(n²) steps for n symbols.
-func (m bpe) mergeShort(syms []symbol) []symbol {
+func (m bpe) mergeShort(syms []int32) []int32 {
 	// pairs[i] is the merge of symbols i and i+1; id −1 where there is none.
 	var room [scanLimit]merge
 	pairs := room[:0]
 	look := func(i int) merge {
-		if p, ok := m.pair(int(syms[i].id), int(syms[i+1].id)); ok {
+		if p, ok := m.pair(int(syms[i]), int(syms[i+1])); ok {
 			return p
 		}
 		return merge{id: -1}
@@ -37,7 +34,7 @@ func (m bpe) mergeShort(syms []symbol) []symbol {
 		if best < 0 {
 			return syms
 		}
-		syms[best] = symbol{id: pairs[best].id, end: syms[best+1].end}
+		syms[best] = pairs[best].id
 		syms = append(syms[:best+1], syms[best+2:]...)
 		pairs = append(pairs[:best], pairs[best+1:]...)
 		if best > 0 {
@@ -62,7 +59,7 @@ func (a candidate) before(b candidate) bool {
 }
 
 // mergeLong merges with a heap and a linked list: O(n log n) steps.
-func (m bpe) mergeLong(syms []symbol) []symbol {
+func (m bpe) mergeLong(syms []int32) []int32 {
 	next := make([]int32, len(syms))
 	prev := make([]int32, len(syms))
 	for i := range syms {
@@ -75,8 +72,8 @@ func (m bpe) mergeLong(syms []symbol) []symbol {
 		if j < 0 {
 			return
 		}
-		if p, ok := m.pair(int(syms[i].id), int(syms[j].id)); ok {
-			heap.push(candidate{p, i, syms[i].id, syms[j].id})
+		if p, ok := m.pair(int(syms[i]), int(syms[j])); ok {
+			heap.push(candidate{p, i, syms[i], syms[j]})
 		}
 	}
 	for i := range syms {
@@ -88,11 +85,11 @@ func (m bpe) mergeLong(syms []symbol) []symbol {
 		j := next[i]
 		// A candidate is stale where one of its symbols was merged meanwhile; a
 		// symbol that its left neighbour swallowed has id −1.
-		if j < 0 || syms[i].id != c.left || syms[j].id != c.right {
+		if j < 0 || syms[i] != c.left || syms[j] != c.right {
 			continue
 		}
-		syms[i] = symbol{id: c.id, end: syms[j].end}
-		syms[j].id = -1
+		syms[i] = c.id
+		syms[j] = -1
 		next[i] = next[j]
 		if next[i] >= 0 {
 			prev[next[i]] = i

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/sugarme/tokenizer"
 	"github.com/sugarme/tokenizer/decoder"
+
+	"mdmgen/internal/plainjson"
 )
 
 // build makes a Tokenizer from the content of a file. Its errors name the field.
@@ -15,8 +16,8 @@ func build(data []byte) (*Tokenizer, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("is not UTF-8: give a tokenizer.json")
 	}
-	if !json.Valid(data) {
-		return nil, notJSON(data)
+	if err := plainjson.Plain(data, json.Unmarshal(data, new(json.RawMessage))); err != nil {
+		return nil, fmt.Errorf("%w: give a whole tokenizer.json", err)
 	}
 	p := &parser{}
 	root := p.section(data, "file")
@@ -48,14 +49,14 @@ func build(data []byte) (*Tokenizer, error) {
 		if d := root.sub("decoder"); p.err == nil && d.text("type") != "ByteLevel" {
 			p.fail("decoder.type", "%s after a BPE model: only ByteLevel is read", clip(d.text("type")))
 		}
-		t.decoder = byteDecoder{}
+		t.decode = decodeBytes
 	case "WordPiece":
 		if s := root.sub("pre_tokenizer"); p.err == nil && s.text("type") != "BertPreTokenizer" {
 			p.fail("pre_tokenizer.type", "%s before a WordPiece model: only BertPreTokenizer is read", clip(s.text("type")))
 		}
 		pre.split = splitBert
 		t.matched.model, t.plain.model = readWordPiece(m, v, barred)
-		t.decoder = readWordPieceDecoder(root)
+		t.decode = readWordPieceDecoder(root)
 	}
 	plain := pre
 	t.plain.pre = &plain
@@ -65,17 +66,6 @@ func build(data []byte) (*Tokenizer, error) {
 		return nil, p.err
 	}
 	return t, nil
-}
-
-// notJSON says where data stops being JSON.
-func notJSON(data []byte) error {
-	var v json.RawMessage
-	err := json.Unmarshal(data, &v)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return fmt.Errorf("is not JSON at byte %d: %v: give a whole tokenizer.json", syntax.Offset, err)
-	}
-	return fmt.Errorf("is not JSON: %v: give a whole tokenizer.json", err)
 }
 
 // modelKind returns BPE or WordPiece. Old files do not say it.
@@ -195,7 +185,7 @@ func readSplit(s section) func(string) int {
 }
 
 // readWordPieceDecoder reads the decoder after a WordPiece model.
-func readWordPieceDecoder(root section) tokenizer.Decoder {
+func readWordPieceDecoder(root section) func([]string) string {
 	s := root.sub("decoder")
 	if s.p.err != nil {
 		return nil
@@ -203,5 +193,5 @@ func readWordPieceDecoder(root section) tokenizer.Decoder {
 	if kind := s.text("type"); kind != "WordPiece" {
 		s.p.fail("decoder.type", "%s after a WordPiece model: only WordPiece is read", clip(kind))
 	}
-	return decoder.NewWordPieceDecoder(s.text("prefix"), s.flag("cleanup"))
+	return decoder.NewWordPieceDecoder(s.text("prefix"), s.flag("cleanup")).Decode
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sugarme/tokenizer"
 	"github.com/sugarme/tokenizer/pretokenizer"
 )
 
@@ -17,51 +16,47 @@ import (
 // An id that the tokenizer does not know is an error that names it. (The Rust
 // library drops such ids.)
 func (t *Tokenizer) Decode(ids []int) (string, error) {
-	return t.text(ids, false)
+	tokens, err := t.spelled(ids, false)
+	return t.decode(tokens), err
 }
 
 // DecodeText is like [Tokenizer.Decode] and leaves special tokens out.
 func (t *Tokenizer) DecodeText(ids []int) (string, error) {
-	return t.text(ids, true)
+	tokens, err := t.spelled(ids, true)
+	return t.decode(tokens), err
 }
 
-func (t *Tokenizer) text(ids []int, skip bool) (string, error) {
+// spelled returns the tokens of ids, special ones left out where skip is set.
+func (t *Tokenizer) spelled(ids []int, skip bool) ([]string, error) {
 	tokens := make([]string, 0, len(ids))
 	for i, id := range ids {
 		if id < 0 || id >= len(t.tokens) || !t.known[id] {
-			return "", fmt.Errorf("tokenize: id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)
+			return nil, fmt.Errorf("tokenize: id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)
 		}
 		if skip && t.special[id] {
 			continue
 		}
 		tokens = append(tokens, t.tokens[id])
 	}
-	return t.decoder.Decode(tokens), nil
+	return tokens, nil
 }
 
-// byteDecoder is the library's Decoder for byte-level tokens. A token with any
-// character outside the byte alphabet is text, not bytes.
-type byteDecoder struct{}
-
-var _ tokenizer.Decoder = byteDecoder{}
-
-// Decode returns the text of tokens.
-func (byteDecoder) Decode(tokens []string) string {
+// decodeBytes returns the text of byte-level tokens. A token with any character outside the
+// byte alphabet is text, not bytes.
+func decodeBytes(tokens []string) string {
 	var b strings.Builder
-	for _, t := range tokens {
-		if raw, ok := rawBytes(t); ok {
-			b.Write(raw)
-		} else {
-			b.WriteString(t)
-		}
+	for _, token := range tokens {
+		b.WriteString(bytesOf(token))
 	}
 	return lossyUTF8(b.String())
 }
 
-// DecodeChain returns the text of all tokens as one part: a character may be
-// spread over several tokens.
-func (d byteDecoder) DecodeChain(tokens []string) []string {
-	return []string{d.Decode(tokens)}
+// bytesOf is what a byte-level token stands for, which may be a part of a character.
+func bytesOf(token string) string {
+	if raw, ok := rawBytes(token); ok {
+		return string(raw)
+	}
+	return token
 }
 
 // alphabet maps the characters of byte-level tokens to their bytes.

@@ -36,8 +36,8 @@
 //
 // # What is whose
 //
-// The types are those of github.com/sugarme/tokenizer (Model, Decoder, Token), with
-// its WordPiece model and decoder and its byte alphabet. The BPE model, the scanners, the normalizers and the
+// The WordPiece model, its decoder and the byte alphabet are those of
+// github.com/sugarme/tokenizer. The BPE model, the scanners, the normalizers and the
 // matching of added tokens are this package's own: those of the library differ
 // from the reference (merges of equal rank, white space, lookahead, NFC, accents,
 // adjacent special tokens).

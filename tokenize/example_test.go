@@ -9,7 +9,7 @@ import (
 
 // Text that is read plainly cannot become a special token.
 func Example() {
-	t, err := tokenize.Open("../testdata/fairytale")
+	t, err := tokenize.Open("../builtin/fairytale")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -32,5 +32,5 @@ func Example() {
 	// Output:
 	// [1497 322 668 258 525] Once upon a time
 	// [2047] [27 91 645 78 682 68 838 91 29]
-	// tokenize: id 4096 at position 0: no token of ../testdata/fairytale/tokenizer.json has it: ids run from 0 to 2047
+	// tokenize: id 4096 at position 0: no token of ../builtin/fairytale/tokenizer.json has it: ids run from 0 to 2047
 }

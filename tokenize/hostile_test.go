@@ -2,7 +2,9 @@ package tokenize
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,7 +66,7 @@ func TestHostileFields(t *testing.T) {
 		}
 		switch v := v.(type) {
 		case map[string]any:
-			if keys := sortedKeys(v); len(keys) > 0 {
+			if keys := slices.Sorted(maps.Keys(v)); len(keys) > 0 {
 				k := keys[rng.IntN(len(keys))]
 				if rng.IntN(8) == 0 {
 					delete(v, k)

@@ -1,12 +1,15 @@
 package tokenize
 
-import "github.com/sugarme/tokenizer"
-
 // A pipeline is what happens to text: added tokens are cut out, the rest is
 // normalized and cut into pre-tokens, the model makes tokens of each.
 type pipeline struct {
 	pre   *preTokenizer
-	model tokenizer.Model
+	model subwords
+}
+
+// subwords is a model: it appends the ids of a pre-token.
+type subwords interface {
+	appendIDs(ids []int, word string) ([]int, error)
 }
 
 // encode returns the ids of a text, valid UTF-8 or not.
@@ -25,7 +28,7 @@ func (p pipeline) encode(text string) ([]int, error) {
 			}
 			p.pre.split(text, false, func(word string) {
 				if fault == nil {
-					ids, fault = p.appendIDs(ids, word)
+					ids, fault = p.model.appendIDs(ids, word)
 				}
 			})
 		})
@@ -34,18 +37,6 @@ func (p pipeline) encode(text string) ([]int, error) {
 		return nil, fault
 	}
 	return ids, nil
-}
-
-// appendIDs appends the ids of a pre-token.
-func (p pipeline) appendIDs(ids []int, word string) ([]int, error) {
-	if m, ok := p.model.(bpe); ok {
-		return m.appendIDs(ids, word)
-	}
-	tokens, err := p.model.Tokenize(word)
-	for _, t := range tokens {
-		ids = append(ids, t.Id)
-	}
-	return ids, err
 }
 
 // preTokenizer is what stands before the model of every family. It also does the

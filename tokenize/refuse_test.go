@@ -170,18 +170,18 @@ func TestRefusesFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, data, want string }{
-		{"empty", "", "is not JSON at byte 0"},
+		{"empty", "", "the JSON ends too early: give a whole"},
 		{"null", "null", "null where an object is wanted"},
 		{"list", "[]", "array where an object is wanted"},
 		{"number", "5", "number where an object is wanted"},
 		{"no fields", "{}", "model: is missing"},
-		{"truncated", string(good[:len(good)/2]), "is not JSON at byte"},
-		{"two files", string(good) + string(good), "is not JSON at byte"},
+		{"truncated", string(good[:len(good)/2]), "the JSON ends too early"},
+		{"two files", string(good) + string(good), "not JSON: invalid character"},
 		{"binary", "\x00\x01\xff\xfe", "is not UTF-8"},
 		{"broken UTF-8", strings.Replace(string(good), "endoftext", "end\xfftext", 1), "is not UTF-8"},
-		{"deep lists", strings.Repeat("[", 1<<20), "is not JSON"},
-		{"deep objects", strings.Repeat(`{"model":`, 1<<17), "is not JSON"},
-		{"HTML", "<!DOCTYPE html>", "is not JSON at byte 1"},
+		{"deep lists", strings.Repeat("[", 1<<20), "exceeded max depth"},
+		{"deep objects", strings.Repeat(`{"model":`, 1<<17), "exceeded max depth"},
+		{"HTML", "<!DOCTYPE html>", "not JSON: invalid character"},
 		{"byte missing", strings.Replace(string(good), `"Ġ":220`, `"ĠQQ":220`, 1), "model.vocab: no token for byte 0x20"},
 		{"field in capitals", strings.Replace(string(good), `"model"`, `"Model"`, 1), "model: is missing"},
 	} {

@@ -41,7 +41,7 @@ func (p pipeline) stream(r io.Reader, first, full int) iter.Seq2[[]int, error] {
 			var fault error
 			err := s.next(r, size, func(word string) {
 				if fault == nil {
-					ids, fault = p.appendIDs(ids, word)
+					ids, fault = p.model.appendIDs(ids, word)
 				}
 			})
 			if err = errors.Join(err, fault); err != nil {

@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sugarme/tokenizer"
-
 	"mdmgen/internal/plainfile"
 )
 
@@ -30,7 +28,7 @@ type Tokenizer struct {
 	special map[int]bool
 
 	matched, plain pipeline
-	decoder        tokenizer.Decoder
+	decode         func(tokens []string) string
 }
 
 // Open reads a tokenizer.json, or the tokenizer.json in a folder, no link of which may lead

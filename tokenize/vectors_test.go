@@ -143,7 +143,7 @@ func idsDigest(ids []int) string {
 // TestEmbeddedTokenizer compares the tokenizer of the embedded checkpoint with
 // the ids that came with it.
 func TestEmbeddedTokenizer(t *testing.T) {
-	tok, err := Open(reftest.Data(t, "fairytale"))
+	tok, err := Open(reftest.Builtin(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package tokenize
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +52,7 @@ func readVocab(m section) vocabulary {
 }
 
 func badID(m section, raw map[string]json.RawMessage) {
-	for _, token := range sortedKeys(raw) {
+	for _, token := range slices.Sorted(maps.Keys(raw)) {
 		if id, err := strconv.Atoi(string(raw[token])); err != nil || id < 0 || id > maxID {
 			m.p.fail(m.at("vocab"), "token %s has id %s: whole numbers from 0 to %d are wanted", clip(token), clip(string(raw[token])), maxID)
 			return
@@ -61,7 +62,7 @@ func badID(m section, raw map[string]json.RawMessage) {
 
 func sharedID(m section, ids map[string]int) {
 	owner := make(map[int]string, len(ids))
-	for _, token := range sortedKeys(ids) {
+	for _, token := range slices.Sorted(maps.Keys(ids)) {
 		id := ids[token]
 		if first, ok := owner[id]; ok {
 			m.p.fail(m.at("vocab"), "tokens %s and %s share id %d: every token needs its own", clip(first), clip(token), id)
@@ -69,15 +70,6 @@ func sharedID(m section, ids map[string]int) {
 		}
 		owner[id] = token
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // readBPE reads a byte-level BPE model: all 256 bytes have a token, every merge
@@ -92,7 +84,7 @@ func readBPE(m section, v vocabulary) bpe {
 	if m.has("dropout") && need[float64](m, "dropout", "a number") != 0 {
 		p.fail(m.at("dropout"), "ids would be random: set it to null")
 	}
-	t := &bpeTables{vocab: v.ids, tokens: v.tokens}
+	t := &bpeTables{tokens: v.tokens}
 	pairs := readMerges(m)
 	if p.err != nil {
 		return bpe{bpeTables: t}
@@ -171,7 +163,7 @@ const maxWordLimit = 200
 
 // readWordPiece reads a WordPiece model and its twin that gives no barred id but
 // that of the unknown token.
-func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain tokenizer.Model) {
+func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain subwords) {
 	unk, prefix, limit := "[UNK]", "##", 100
 	if m.has("unk_token") {
 		unk = m.text("unk_token")
@@ -198,9 +190,20 @@ func readWordPiece(m section, v vocabulary, barred map[int]bool) (full, plain to
 		}
 	}
 	all := model.Vocab(v.ids)
-	with := func(vocab *model.Vocab) tokenizer.Model {
-		return wordpiece.NewWordPieceBuilder().Vocab(vocab).UnkToken(unk).
-			ContinuingSubwordPrefix(prefix).MaxInputCharsPerWord(limit).Build()
+	with := func(vocab *model.Vocab) subwords {
+		return wordPiece{wordpiece.NewWordPieceBuilder().Vocab(vocab).UnkToken(unk).
+			ContinuingSubwordPrefix(prefix).MaxInputCharsPerWord(limit).Build()}
 	}
 	return with(&all), with(&text)
+}
+
+// wordPiece is the library's model.
+type wordPiece struct{ tokenizer.Model }
+
+func (m wordPiece) appendIDs(ids []int, word string) ([]int, error) {
+	tokens, err := m.Tokenize(word)
+	for _, t := range tokens {
+		ids = append(ids, t.Id)
+	}
+	return ids, err
 }

@@ -166,25 +166,15 @@ func (c Cut) window(piece []int, start, context int) Window {
 // With byte-level tokens it is exact for any piece of a text, characters that are cut
 // in two included; with others it is the length of the decoded text.
 func (t *Tokenizer) Bytes(ids []int) (int, error) {
-	if _, ok := t.decoder.(byteDecoder); !ok {
-		text, err := t.DecodeText(ids)
-		return len(text), err
+	tokens, err := t.spelled(ids, true)
+	if _, ok := t.plain.model.(bpe); !ok {
+		return len(t.decode(tokens)), err
 	}
 	n := 0
-	for i, id := range ids {
-		if id < 0 || id >= len(t.tokens) || !t.known[id] {
-			return 0, fmt.Errorf("tokenize: id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)
-		}
-		if t.special[id] {
-			continue
-		}
-		if raw, ok := rawBytes(t.tokens[id]); ok {
-			n += len(raw)
-		} else {
-			n += len(t.tokens[id])
-		}
+	for _, token := range tokens {
+		n += len(bytesOf(token))
 	}
-	return n, nil
+	return n, err
 }
 
 // Frame returns the tokens that stand at the beginning and at the end of a text with

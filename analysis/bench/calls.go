@@ -3,6 +3,7 @@ package bench
 import (
 	"math"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
 )
 
@@ -11,8 +12,8 @@ type Law struct {
 	// Calls is the exact expected number of non-empty blocks; Finish that of calls that
 	// fill what they left, a probability.
 	// Both are NaN where no plan tells them: reveals then depend on the network.
-	Calls  Number `json:"calls"`
-	Finish Number `json:"finish"`
+	Calls  estimate.Number `json:"calls"`
+	Finish estimate.Number `json:"finish"`
 	// Events is the exact expected number of events, nil for a sampler that has none.
 	Events *float64 `json:"events,omitempty"`
 	// CallsSD and FinishSD are exact standard deviations of one sequence; CallsSD is
@@ -32,7 +33,7 @@ func NewLaw(s *samplers.Sampler, d int) (Law, error) {
 	if err != nil {
 		return Law{}, err
 	}
-	l := Law{Calls: Number(calls), Finish: Number(finish), CallsSD: math.NaN(), FinishSD: math.Sqrt(max(0, finish*(1-finish)))}
+	l := Law{Calls: estimate.Number(calls), Finish: estimate.Number(finish), CallsSD: math.NaN(), FinishSD: math.Sqrt(max(0, finish*(1-finish)))}
 	if events, ok := s.ExpectedEvents(d); ok {
 		l.Events = &events
 	}
@@ -57,7 +58,7 @@ func NewLaw(s *samplers.Sampler, d int) (Law, error) {
 // unknownLaw is that of a sampler whose calls no plan tells.
 func unknownLaw() Law {
 	nan := math.NaN()
-	return Law{Calls: Number(nan), Finish: Number(nan), CallsSD: nan, FinishSD: nan}
+	return Law{Calls: estimate.Number(nan), Finish: estimate.Number(nan), CallsSD: nan, FinishSD: nan}
 }
 
 // All is the expected number of calls, finishing ones included.

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
 	"mdmgen/internal/plainjson"
 	"mdmgen/internal/printable"
 )
@@ -185,7 +186,7 @@ func (x Comparison) Print(w io.Writer) error {
 		}
 		rows = append(rows, []string{c.Cell, c.Name, estimated(c.Old).String(), estimated(c.New).String(), change})
 	}
-	markdownTable(&b, []string{"cell", "", "old", "new", "change"}, rows, 2)
+	report.Table{Head: []string{"cell", "", "old", "new", "change"}, Rows: rows, Numbers: 2}.Markdown(&b)
 	fmt.Fprintf(&b, "\n~: no change is shown; else the change with its interval of probability %g.\n", x.Confidence)
 	list := func(what string, ids []string) {
 		for _, id := range ids {

@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
 )
 
 // Gain sets a cell beside another: sampling errors on the same texts of first-hitting and
@@ -98,8 +99,8 @@ func (e *Errors) gain(g *Gain, of [2]*Cell) {
 }
 
 // gainTable is the gains as a table for readers.
-func gainTable(gains []Gain) Table {
-	t := Table{Title: "Pair by pair", Head: []string{"cell", "than", "calls", "than's calls", "tv less than's", "kl less than's (nats)", "× seconds"}, Settings: 2}
+func gainTable(gains []Gain) report.Table {
+	t := report.Table{Title: "Pair by pair", Head: []string{"cell", "than", "calls", "than's calls", "tv less than's", "kl less than's (nats)", "× seconds"}, Numbers: 2}
 	for _, g := range gains {
 		row := []string{g.Cell, g.Than, "–", "–", "–", "–", "–"}
 		if g.Calls != nil {

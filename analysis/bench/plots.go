@@ -7,23 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
 )
 
 // Plots are the pictures of a report, those that it has numbers for: calls against steps with
 // what is expected, error against steps with the collision bound, and error against calls and against seconds with the Pareto front, the
 // settings of which none is at once cheaper and better.
-func Plots(r *Report) []bound.Plot {
-	var out []bound.Plot
-	if p, ok := callsPlot(r); ok {
-		out = append(out, p)
-	}
+func Plots(r *Report) []report.Plot {
+	out := []report.Plot{callsPlot(r)}
 	const tv, kl = "TV(P_FHS, P_N)", "KL(P_FHS‖P_N), nats"
 	for _, m := range [][3]string{{"error-steps", "tv", tv}, {"kl-steps", "kl", kl}} {
-		if p, ok := ratePlot(r, m[0], m[1], m[2]); ok {
-			out = append(out, p)
-		}
+		out = append(out, ratePlot(r, m[0], m[1], m[2]))
 	}
 	out = appendFront(out, r, front{name: "error-calls", title: "Sampling error against network calls", x: "calls a sequence of the window", y: tv, metric: "tv", log: true, at: func(c *CellReport) (estimate.Estimate, bool) { return c.metric("error_calls") }})
 	out = appendFront(out, r, front{name: "kl-calls", title: "Sampling error against network calls", x: "calls a sequence of the window", y: kl, metric: "kl", log: true, at: func(c *CellReport) (estimate.Estimate, bool) { return c.metric("error_calls") }})
@@ -48,7 +43,7 @@ func Plots(r *Report) []bound.Plot {
 		}})
 		out = appendFront(out, r, front{name: name + "-seconds", title: m.title, x: "seconds a sequence", y: m.y, metric: m.metric, at: seconds})
 	}
-	return out
+	return report.Shown(out...)
 }
 
 // namer names series: a cell's ID without its steps and without what all cells share.
@@ -74,10 +69,10 @@ func stepsOf(c *CellReport) float64 {
 }
 
 // callsPlot shows measured and expected calls.
-func callsPlot(r *Report) (bound.Plot, bool) {
-	p := bound.Plot{Name: "calls-steps", Title: "Network calls a sequence", X: "N", Y: "calls, finishing included", LogX: true, LogY: true,
+func callsPlot(r *Report) report.Plot {
+	p := report.Plot{Name: "calls-steps", Title: "Network calls a sequence", X: "N", Y: "calls, finishing included", LogX: true, LogY: true,
 		Caption: "Points are measured, lines are the exact expectation of the sampler's law."}
-	var expected []bound.Series
+	expected := p
 	name := namer(r)
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -87,34 +82,18 @@ func callsPlot(r *Report) (bound.Plot, bool) {
 		}
 		calls, finish := c.Summary.Calls, c.Summary.FinishCalls
 		half := math.Hypot(calls.Hi-calls.Mean, finish.Hi-finish.Mean)
-		at := bound.Point{X: n, Y: calls.Mean + finish.Mean}
-		if half > 0 && !math.IsInf(half, 0) {
-			at.Lo, at.Hi = at.Y-half, at.Y+half
-		}
-		addPoint(&p.Series, name(c), bound.StylePoints, at)
-		addPoint(&expected, name(c)+", expected", bound.StyleLine, bound.Point{X: n, Y: c.Expected.All()})
+		y := calls.Mean + finish.Mean
+		p.Add(name(c), report.StylePoints, report.Point{X: n, Y: y, Lo: y - half, Hi: y + half})
+		expected.Add(name(c)+", expected", report.StyleLine, report.Point{X: n, Y: c.Expected.All()})
 	}
-	if len(p.Series) == 0 {
-		return p, false
-	}
-	p.Series = sorted(append(p.Series, expected...))
-	return p, true
-}
-
-func addPoint(to *[]bound.Series, name, style string, at bound.Point) {
-	for i := range *to {
-		if (*to)[i].Name == name {
-			(*to)[i].Points = append((*to)[i].Points, at)
-			return
-		}
-	}
-	*to = append(*to, bound.Series{Name: name, Style: style, Points: []bound.Point{at}})
+	p.Series = sorted(append(p.Series, expected.Series...))
+	return p
 }
 
 // sorted orders the points of series by x.
-func sorted(all []bound.Series) []bound.Series {
+func sorted(all []report.Series) []report.Series {
 	for _, s := range all {
-		slices.SortStableFunc(s.Points, func(a, b bound.Point) int { return cmp.Compare(a.X, b.X) })
+		slices.SortStableFunc(s.Points, func(a, b report.Point) int { return cmp.Compare(a.X, b.X) })
 	}
 	return all
 }
@@ -127,10 +106,10 @@ type front struct {
 }
 
 // appendFront adds a picture where some cell has its numbers.
-func appendFront(out []bound.Plot, r *Report, f front) []bound.Plot {
-	p := bound.Plot{Name: f.name, Title: f.title, X: f.x, Y: f.y, LogX: true, LogY: f.log}
-	var all []bound.Point
-	var zero []bound.Series
+func appendFront(out []report.Plot, r *Report, f front) []report.Plot {
+	p := report.Plot{Name: f.name, Title: f.title, X: f.x, Y: f.y, LogX: true, LogY: f.log}
+	var all []report.Point
+	zero := report.Plot{LogX: true}
 	name := namer(r)
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -139,46 +118,40 @@ func appendFront(out []bound.Plot, r *Report, f front) []bound.Plot {
 		if !ok || !has || math.IsInf(y.Mean, 0) {
 			continue
 		}
-		at := bound.Point{X: x.Mean, Y: y.Mean}
-		if y.Lo < y.Hi && !math.IsInf(y.Lo, 0) && !math.IsInf(y.Hi, 0) {
-			at.Lo, at.Hi = y.Lo, y.Hi
-		}
+		at := report.At(x.Mean, y)
 		all = append(all, at)
 		if f.log && y.Mean <= rounding {
 			// A logarithmic axis has no place for it: a line says at what cost it is reached.
-			if !slices.ContainsFunc(zero, func(s bound.Series) bool { return s.Points[0].X == x.Mean }) {
-				addPoint(&zero, name(c)+": 0", bound.StyleLine, bound.Point{X: x.Mean})
+			if !slices.ContainsFunc(zero.Series, func(s report.Series) bool { return s.Points[0].X == x.Mean }) {
+				zero.Add(name(c)+": 0", report.StyleLine, report.Point{X: x.Mean})
 			}
 			continue
 		}
-		addPoint(&p.Series, name(c), "", at)
+		p.Add(name(c), "", at)
 	}
 	if len(p.Series) == 0 {
 		return out
 	}
-	best := bound.Series{Name: "Pareto front", Style: bound.StyleMarks}
 	for _, at := range Pareto(all) {
 		if !f.log || at.Y > rounding {
-			best.Points = append(best.Points, bound.Point{X: at.X, Y: at.Y})
+			p.Add("Pareto front", report.StyleMarks, report.Point{X: at.X, Y: at.Y})
 		}
-	}
-	if len(best.Points) > 0 { // else an error of 0 costs least
-		p.Series = append(p.Series, best)
 	}
 	p.Caption = "Rings mark the Pareto front, from estimates alone: no other setting has both a lower cost and a lower value."
 	low, high := extent(p.Series)
-	for _, s := range zero {
-		x := s.Points[0].X
-		p.Series = append(p.Series, bound.Series{Name: s.Name, Style: s.Style, Points: []bound.Point{{X: x, Y: low}, {X: x, Y: high}}})
+	for _, s := range zero.Series {
+		for _, y := range []float64{low, high} {
+			p.Add(s.Name, s.Style, report.Point{X: s.Points[0].X, Y: y})
+		}
 	}
-	if len(zero) > 0 {
+	if len(zero.Series) > 0 {
 		p.Caption += " Upright lines are where the value is 0, which the axis cannot show."
 	}
 	return append(out, p)
 }
 
 // extent is the range of y.
-func extent(all []bound.Series) (low, high float64) {
+func extent(all []report.Series) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, s := range all {
 		for _, at := range s.Points {
@@ -193,30 +166,23 @@ func extent(all []bound.Series) (low, high float64) {
 
 // ratePlot shows a distance against steps, with the collision bound and what exponents
 // were fitted.
-func ratePlot(r *Report, plotName, metric, y string) (bound.Plot, bool) {
-	p := bound.Plot{Name: plotName, Title: "Sampling error against steps", X: "N", Y: y, LogX: true, LogY: true}
-	var bounds []bound.Series
+func ratePlot(r *Report, plotName, metric, y string) report.Plot {
+	p := report.Plot{Name: plotName, Title: "Sampling error against steps", X: "N", Y: y, LogX: true, LogY: true}
+	bounds := p
 	name := namer(r)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		e, ok := c.metric(metric)
 		n := stepsOf(c)
-		if !ok || n == 0 || !(e.Mean > rounding) || math.IsInf(e.Mean, 0) {
+		if !ok || n == 0 || !(e.Mean > rounding) {
 			continue
 		}
-		at := bound.Point{X: n, Y: e.Mean}
-		if e.Lo < e.Hi && !math.IsInf(e.Lo, 0) && !math.IsInf(e.Hi, 0) {
-			at.Lo, at.Hi = e.Lo, e.Hi
-		}
-		addPoint(&p.Series, name(c), "", at)
-		if b, ok := c.metric(metric + "_collision_bound"); ok && b.Mean > 0 && !math.IsInf(b.Mean, 0) {
-			addPoint(&bounds, name(c)+", collision bound", bound.StyleLine, bound.Point{X: n, Y: b.Mean})
+		p.Add(name(c), "", report.At(n, e))
+		if b, ok := c.metric(metric + "_collision_bound"); ok {
+			bounds.Add(name(c)+", collision bound", report.StyleLine, report.Point{X: n, Y: b.Mean})
 		}
 	}
-	if len(p.Series) == 0 {
-		return p, false
-	}
-	p.Series = sorted(append(p.Series, bounds...))
+	p.Series = sorted(append(p.Series, bounds.Series...))
 	var fits []string
 	for _, f := range r.Rates {
 		if f.Kind == "fit" && strings.HasPrefix(f.Distance, metric) {
@@ -224,17 +190,17 @@ func ratePlot(r *Report, plotName, metric, y string) (bound.Plot, bool) {
 		}
 	}
 	p.Caption = "First-hitting is 0 everywhere. Fitted exponents: " + cmp.Or(strings.Join(fits, "; "), "none, for lack of three numbers of steps of at least the window's length") + "."
-	return p, true
+	return p
 }
 
 // Pareto returns the points that no other point beats, lower X and Y being better: by
 // rising X, of equal points the first.
-func Pareto(points []bound.Point) []bound.Point {
+func Pareto(points []report.Point) []report.Point {
 	all := slices.Clone(points)
-	slices.SortStableFunc(all, func(a, b bound.Point) int {
+	slices.SortStableFunc(all, func(a, b report.Point) int {
 		return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y))
 	})
-	var out []bound.Point
+	var out []report.Point
 	for _, at := range all {
 		if len(out) == 0 || at.Y < out[len(out)-1].Y {
 			out = append(out, at)

@@ -24,10 +24,10 @@ type Rate struct {
 	// Exponent has its interval from samples that are drawn again jointly for all steps;
 	// Bias is what the logarithm of a mean adds to it in first order, not taken off.
 	Exponent estimate.Estimate `json:"exponent"`
-	Bias     Number            `json:"bias"`
-	// CollisionBound is the exponent of the collision bound over the same steps, null where
+	Bias     estimate.Number   `json:"bias"`
+	// CollisionBound is the exponent of the collision bound over the same steps, not finite where
 	// that bounds nothing.
-	CollisionBound Number `json:"collision_bound"`
+	CollisionBound estimate.Number `json:"collision_bound"`
 	// PaperUpper and PaperLower are the exponents of the paper's bounds on total variation:
 	// Theorem 2 and Corollary 1 let Euler's fall at least like 1/N, and Theorem 3 has data for
 	// which that of a sampler that reveals positions of a step independently falls no faster.
@@ -96,7 +96,7 @@ func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
 				r.Steps = append(r.Steps, steps(i))
 			}
 			s := g.study.Slope(what, of, r.Steps, seed)
-			r.Exponent, r.Bias, r.CollisionBound = s.Exponent, Number(s.Bias), Number(s.Bound)
+			r.Exponent, r.Bias, r.CollisionBound = s.Exponent, estimate.Number(s.Bias), estimate.Number(s.Bound)
 			if law, ok := g.cells[of[0]].Sampler.Law(); ok && what == quality.TV {
 				r.PaperUpper, r.PaperLower = paperRates(law)
 			}
@@ -126,7 +126,7 @@ func RateTable(rates []Rate) (head []string, rows [][]string) {
 			}
 			return fmt.Sprintf("%g", *x)
 		}
-		number := func(x Number) string {
+		number := func(x estimate.Number) string {
 			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
 				return "–"
 			}

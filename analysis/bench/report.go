@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	"mdmgen/analysis/estimate"
@@ -147,36 +146,16 @@ func fields(c *Cell, threads int) Fields {
 	return append(out, Field{KeyLength, number(len(c.Canvas))}, Field{KeyBatch, number(c.Batch)}, Field{KeyThreads, number(threads)})
 }
 
-// Number is a float64 that JSON holds as null where it is not finite.
-type Number float64
-
-// MarshalJSON writes a number, or null.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if x := float64(n); math.IsInf(x, 0) || math.IsNaN(x) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote: null is NaN.
-func (n *Number) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		*n = Number(math.NaN())
-		return nil
-	}
-	return json.Unmarshal(b, (*float64)(n))
-}
-
 // Summary is what repetitions of a cell cost.
 type Summary struct {
 	Repetitions int `json:"repetitions"`
 	Sequences   int `json:"sequences"`
 	// Calls and FinishCalls are network calls a sequence. Off says how many standard errors
-	// they lie from what the sampler's law expects, null where infinitely many.
+	// they lie from what the sampler's law expects, null where it is not known.
 	Calls       estimate.Estimate `json:"calls"`
-	CallsOff    Number            `json:"calls_off"`
+	CallsOff    estimate.Number   `json:"calls_off"`
 	FinishCalls estimate.Estimate `json:"finish_calls"`
-	FinishOff   Number            `json:"finish_off"`
+	FinishOff   estimate.Number   `json:"finish_off"`
 	// Events are those that a sampler simulates, reveals included, nil for one without; they
 	// are no calls.
 	Events *estimate.Estimate `json:"events,omitempty"`

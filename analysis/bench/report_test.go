@@ -14,8 +14,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/analysis/bound"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/report"
 )
 
 // study is a small report with everything in it.
@@ -253,19 +253,19 @@ func TestPlots(t *testing.T) {
 			t.Errorf("no %s in %q", want, names)
 		}
 	}
-	if got := bench.Plots(&bench.Report{Cells: []bench.CellReport{{ID: "fhs"}}}); got != nil {
+	if got := bench.Plots(&bench.Report{Cells: []bench.CellReport{{ID: "fhs"}}}); len(got) > 0 {
 		t.Errorf("nothing was measured, and %+v is drawn", got)
 	}
 }
 
 func TestPareto(t *testing.T) {
-	at := func(xy ...float64) (out []bound.Point) {
+	at := func(xy ...float64) (out []report.Point) {
 		for i := 0; i < len(xy); i += 2 {
-			out = append(out, bound.Point{X: xy[i], Y: xy[i+1]})
+			out = append(out, report.Point{X: xy[i], Y: xy[i+1]})
 		}
 		return out
 	}
-	for _, c := range []struct{ in, want []bound.Point }{
+	for _, c := range []struct{ in, want []report.Point }{
 		{nil, nil},
 		{at(1, 1), at(1, 1)},
 		{at(2, 1, 1, 2), at(1, 2, 2, 1)},

@@ -36,8 +36,8 @@ func summary(reps []Repetition, law Law, confidence float64) *Summary {
 		e := estimate.Counts(events, eventsSquared, n, confidence)
 		s.Events = &e
 	}
-	s.CallsOff = Number(Agreement(s.Calls.Mean, float64(law.Calls), law.CallsSD, spread(s.Calls), n))
-	s.FinishOff = Number(Agreement(s.FinishCalls.Mean, float64(law.Finish), law.FinishSD, spread(s.FinishCalls), n))
+	s.CallsOff = estimate.Number(Agreement(s.Calls.Mean, float64(law.Calls), law.CallsSD, spread(s.Calls), n))
+	s.FinishOff = estimate.Number(Agreement(s.FinishCalls.Mean, float64(law.Finish), law.FinishSD, spread(s.FinishCalls), n))
 	if network > 0 {
 		s.RowsPerCall = float64(rows) / float64(network)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
 	"mdmgen/internal/printable"
 )
 
@@ -148,23 +149,14 @@ func (q quantity) String() string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
 }
 
-// Table is a part of a report as text: a head and rows, settings first.
-type Table struct {
-	Title string
-	Head  []string
-	Rows  [][]string
-	// Settings counts the columns of settings.
-	Settings int
-}
-
 // Tables makes the tables of a report, what cells cost and how good their samples are: the
 // settings that vary, then the numbers that some cell has. constants are the settings that all
 // cells share, KEY=VALUE.
-func Tables(r *Report) (tables []Table, constants []string) {
+func Tables(r *Report) (tables []report.Table, constants []string) {
 	varying, constants := vary(r)
-	for _, part := range []Table{{Title: "Cost"}, {Title: "Quality"}} {
+	for _, part := range []report.Table{{Title: "Cost"}, {Title: "Quality"}} {
 		t := part
-		t.Head, t.Settings = slices.Clone(varying), len(varying)
+		t.Head, t.Numbers = slices.Clone(varying), len(varying)
 		t.Rows = make([][]string, len(r.Cells))
 		for i := range r.Cells {
 			for _, key := range varying {
@@ -184,7 +176,7 @@ func Tables(r *Report) (tables []Table, constants []string) {
 				t.Rows[i] = append(t.Rows[i], text)
 			}
 		}
-		if len(t.Head) > t.Settings || t.Title == "Cost" {
+		if len(t.Head) > t.Numbers || t.Title == "Cost" {
 			tables = append(tables, t)
 		}
 	}
@@ -193,7 +185,7 @@ func Tables(r *Report) (tables []Table, constants []string) {
 	}
 	if len(r.Rates) > 0 {
 		head, rows := RateTable(r.Rates)
-		tables = append(tables, Table{"Exponents of N", head, rows, 4})
+		tables = append(tables, report.Table{Title: "Exponents of N", Head: head, Rows: rows, Numbers: 4})
 	}
 	return tables, constants
 }
@@ -268,7 +260,7 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 	tables, constants := Tables(r)
 	var b bytes.Buffer
 	for _, t := range tables {
-		markdownTable(&b, t.Head, t.Rows, t.Settings)
+		t.Markdown(&b)
 		b.WriteByte('\n')
 	}
 	paragraphs := lines
@@ -281,39 +273,4 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 	b.Truncate(b.Len() - 1)
 	_, err := b.WriteTo(w)
 	return err
-}
-
-// markdownTable aligns numbers to the right; left counts the columns before them.
-func markdownTable(b *bytes.Buffer, head []string, rows [][]string, left int) {
-	width := make([]int, len(head))
-	for _, row := range append([][]string{head}, rows...) {
-		for i, text := range row {
-			width[i] = max(width[i], len([]rune(printable.Cell(text))), 3)
-		}
-	}
-	line := func(row []string) {
-		for i, text := range row {
-			text = printable.Cell(text)
-			pad := strings.Repeat(" ", width[i]-len([]rune(text)))
-			if i < left {
-				text += pad
-			} else {
-				text = pad + text
-			}
-			b.WriteString("| " + text + " ")
-		}
-		b.WriteString("|\n")
-	}
-	line(head)
-	for i, n := range width {
-		rule := strings.Repeat("-", n)
-		if i >= left {
-			rule = rule[1:] + ":"
-		}
-		b.WriteString("| " + rule + " ")
-	}
-	b.WriteString("|\n")
-	for _, row := range rows {
-		line(row)
-	}
 }

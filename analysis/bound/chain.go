@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -81,16 +82,16 @@ func masksStay(cases []Case) bool {
 
 // theorem4 states what samples of q0 tell.
 func theorem4(out *draft, ws []window, x drawn, cfg Config) {
-	of := func(f func(w window) float64) Value { return of(mean(each(ws, f), nil, cfg.Confidence)) }
+	of := func(f func(w window) float64) report.Value { return of(mean(each(ws, f), nil, cfg.Confidence)) }
 	kl := func(w window) float64 { return minus(w.fhs, w.chain) }
 	epsilon := func(w window) float64 { return minus(w.nelbo, w.chain) }
 	gap := func(w window) float64 { return minus(w.nelbo, w.fhs) }
 	gaps := each(ws, gap)
-	out.estimated(Line{Name: "theorem4", Statement: "KL(q0‖P_FHS) ≤ ε″ (Theorem 4), q0 the network's left-to-right chain", Left: of(kl), Right: of(epsilon), Gap: of(gap)},
+	out.estimated(report.Line{Name: "theorem4", Statement: "KL(q0‖P_FHS) ≤ ε″ (Theorem 4), q0 the network's left-to-right chain", Left: of(kl), Right: of(epsilon), Gap: of(gap)},
 		oneSided, func(c float64) estimate.Estimate { return mean(gaps, nil, c) })
 	verdict, ok := exactly(gaps, exactLimit)
-	out.judged(Line{Name: "jensen", Statement: "−log P_FHS(x) ≤ NELBO(x) for every x (Jensen over orders, in the proof of Theorem 4)", Left: of(func(w window) float64 { return w.fhs }), Right: of(func(w window) float64 { return w.nelbo }), Gap: of(gap)}, verdict, ok)
-	out.add(Line{Name: "epsilon", Statement: "H(q0) and E[NELBO]: ε″ is their difference", Left: of(func(w window) float64 { return w.chain }), Right: of(func(w window) float64 { return w.nelbo }), Gap: of(epsilon)})
+	out.judged(report.Line{Name: "jensen", Statement: "−log P_FHS(x) ≤ NELBO(x) for every x (Jensen over orders, in the proof of Theorem 4)", Left: of(func(w window) float64 { return w.fhs }), Right: of(func(w window) float64 { return w.nelbo }), Gap: of(gap)}, verdict, ok)
+	out.add(report.Line{Name: "epsilon", Statement: "H(q0) and E[NELBO]: ε″ is their difference", Left: of(func(w window) float64 { return w.chain }), Right: of(func(w window) float64 { return w.nelbo }), Gap: of(epsilon)})
 	scoreEntropy(out, ws, of)
 	off, ratios := make([]float64, len(ws)), make([]float64, len(ws))
 	for i, w := range ws {
@@ -101,9 +102,9 @@ func theorem4(out *draft, ws []window, x drawn, cfg Config) {
 	pinsker(out, ws, cfg.Confidence)
 	tv := func(w window) float64 { return quality.Shortfall(w.chain, w.fhs) }
 	for i, c := range cfg.Cases {
-		out.add(Line{Name: "kl_q0 " + c.String(), Statement: "KL(q0‖P_FHS) beside KL(q0‖P_N)", Left: of(kl), Right: of(func(w window) float64 { return minus(w.cases[i], w.chain) }), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) })})
+		out.add(report.Line{Name: "kl_q0 " + c.String(), Statement: "KL(q0‖P_FHS) beside KL(q0‖P_N)", Left: of(kl), Right: of(func(w window) float64 { return minus(w.cases[i], w.chain) }), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) })})
 		right := func(w window) float64 { return quality.Shortfall(w.chain, w.cases[i]) }
-		out.add(Line{Name: "tv_q0 " + c.String(), Statement: "TV(q0, P_FHS) beside TV(q0, P_N)", Left: of(tv), Right: of(right), Gap: of(func(w window) float64 { return right(w) - tv(w) }), Unit: "probability"})
+		out.add(report.Line{Name: "tv_q0 " + c.String(), Statement: "TV(q0, P_FHS) beside TV(q0, P_N)", Left: of(tv), Right: of(right), Gap: of(func(w window) float64 { return right(w) - tv(w) }), Unit: "probability"})
 	}
 	for i, c := range cfg.Cases {
 		collision(out, c, i, ws, of)
@@ -120,7 +121,7 @@ func pinsker(out *draft, ws []window, confidence float64) {
 		squares[i], epsilons[i] = 2*at*(2*tv[i]-at), minus(w.nelbo, w.chain)
 		gaps[i] = epsilons[i] - squares[i]
 	}
-	out.estimated(Line{
+	out.estimated(report.Line{
 		Name: "pinsker", Statement: "2·TV(q0, P_FHS)² ≤ ε″ (Pinsker, from Theorem 4)",
 		Left: of(mean(squares, nil, confidence)), Right: of(mean(epsilons, nil, confidence)), Gap: of(mean(gaps, nil, confidence)),
 	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, nil, c) })

@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
 )
@@ -57,7 +58,7 @@ func TestChainOfWorld(t *testing.T) {
 			}
 			return sum
 		}
-		check := func(name string, got Value, want float64) {
+		check := func(name string, got report.Value, want float64) {
 			t.Helper()
 			if math.IsInf(want, 1) && math.IsInf(got.Mean, 1) {
 				return

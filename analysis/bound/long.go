@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/report"
 	"mdmgen/samplers"
 )
 
@@ -46,7 +47,7 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 		cluster = cluster[:len(ws)]
 	}
 	out := newDraft("text")
-	value := func(f func(w longWindow) float64, bound string) Value {
+	value := func(f func(w longWindow) float64, bound string) report.Value {
 		v := of(mean(eachLong(ws, f), cluster, cfg.Confidence))
 		v.Bound = bound
 		return v
@@ -54,15 +55,15 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 	nelbo, upper := func(w longWindow) float64 { return w.mean }, func(w longWindow) float64 { return w.bound }
 	gap := func(w longWindow) float64 { return minus(w.mean, w.bound) }
 	gaps := eachLong(ws, gap)
-	out.estimated(Line{
+	out.estimated(report.Line{
 		Name: "plans", Statement: fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans),
 		Left: value(upper, "upper"), Right: value(nelbo, ""), Gap: value(gap, "lower"),
 	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, cluster, c) })
-	plot := Plot{Name: "gap", Title: "NELBO − K-plan bound by window, a lower bound on the gap", X: "window", Y: "nats", Series: []Series{{Name: "gap"}}}
+	plot := report.Plot{Name: "gap", Title: "NELBO − K-plan bound by window, a lower bound on the gap", X: "window", Y: "nats"}
 	for i, g := range gaps {
-		addTo(&plot.Series[0], Point{X: float64(i), Y: g})
+		plot.Add("gap", "", report.Point{X: float64(i), Y: g})
 	}
-	out.Plots = append(out.Plots, plot, byPlans(ws, cluster, cfg))
+	out.Plots = report.Shown(plot, byPlans(ws, cluster, cfg))
 	longCases(out, ws, value, cfg)
 	out.Notes = append(out.Notes,
 		"The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
@@ -115,21 +116,22 @@ func eachLong(ws []longWindow, f func(w longWindow) float64) []float64 {
 }
 
 // longCases adds the bounds of the cases, and a picture against N.
-func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64, string) Value, cfg Config) {
-	plot := Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window", cfg.Plans), X: "N", Y: "nats", LogX: true}
-	first := Series{Name: "fhs"}
+func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64, string) report.Value, cfg Config) {
+	plot := report.Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window", cfg.Plans), X: "N", Y: "nats", LogX: true}
+	first, most := plot, 0
 	fhs := value(func(w longWindow) float64 { return w.bound }, "upper")
 	var refused []string
 	why := ""
 	for i, c := range cfg.Cases {
 		upper := value(func(w longWindow) float64 { return w.upper[i] }, "upper")
-		out.add(Line{
+		out.add(report.Line{
 			Name: "plans " + c.String(), Statement: fmt.Sprintf("bounds by %d plans on E[−log P_FHS] and on E[−log P_N], the line's sampler and N", cfg.Plans),
 			Left: fhs, Right: upper, Gap: unknown(),
 		})
-		addPoint(&plot, c, point(float64(c.N), upper))
-		if c.N > 0 && (len(first.Points) == 0 || first.Points[len(first.Points)-1].X < float64(c.N)) {
-			addTo(&first, point(float64(c.N), fhs))
+		plot.Add(c.Name, "", report.At(float64(c.N), upper.Estimate))
+		if c.N > most {
+			most = c.N
+			first.Add("fhs", "", report.At(float64(c.N), fhs.Estimate))
 		}
 		without, reason := 0, ""
 		for _, w := range ws {
@@ -147,7 +149,7 @@ func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64,
 			continue
 		}
 		lower := value(func(w longWindow) float64 { return w.lower[i].Estimate.Mean }, "lower")
-		out.add(Line{
+		out.add(report.Line{
 			Name: "sides " + c.String(), Statement: "E[1 − log ψ − p̂/ψ] ≤ −log P_N ≤ the bound by plans in expectation, ψ the mean path probability of half the plans, which p̂ does not share",
 			Left: lower, Right: upper, Gap: value(func(w longWindow) float64 { return w.upper[i] - w.lower[i].Estimate.Mean }, ""),
 		})
@@ -155,24 +157,22 @@ func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64,
 	if len(refused) > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("No lower side for %s: %s.", strings.Join(refused, ", "), why))
 	}
-	if len(plot.Series) > 0 {
-		plot.Series = append(plot.Series, first)
-		out.Plots = append(out.Plots, plot)
-	}
+	plot.Series = append(plot.Series, first.Series...)
+	out.Plots = append(out.Plots, report.Shown(plot)...)
 }
 
 // byPlans is the bound on first-hitting by 1, 2, 4, … of the plans, as far as these divide
 // their number, and by all of them: the mean over groups of so many. Groups share their
 // paths with the larger ones, and so the bound falls in every window.
-func byPlans(ws []longWindow, cluster []int, cfg Config) Plot {
-	p := Plot{Name: "plans", Title: "Bound on −log P_FHS by the number of plans", X: "K", Y: "nats", LogX: true, Series: []Series{{Name: "fhs"}},
+func byPlans(ws []longWindow, cluster []int, cfg Config) report.Plot {
+	p := report.Plot{Name: "plans", Title: "Bound on −log P_FHS by the number of plans", X: "K", Y: "nats", LogX: true,
 		Caption: "In expectation the bound falls from the NELBO, one plan, to −log P_FHS."}
 	sizes := []int{1}
 	for k := 2; k < cfg.Plans && cfg.Plans%k == 0; k *= 2 {
 		sizes = append(sizes, k)
 	}
 	for _, k := range append(sizes, cfg.Plans) {
-		v := of(mean(eachLong(ws, func(w longWindow) float64 {
+		v := mean(eachLong(ws, func(w longWindow) float64 {
 			var sum float64
 			groups := len(w.costs) / k
 			for g := range groups {
@@ -180,8 +180,8 @@ func byPlans(ws []longWindow, cluster []int, cfg Config) Plot {
 				sum += bound / float64(groups)
 			}
 			return sum
-		}), cluster, cfg.Confidence))
-		addTo(&p.Series[0], point(float64(k), v))
+		}), cluster, cfg.Confidence)
+		p.Add("fhs", "", report.At(float64(k), v))
 	}
 	return p
 }

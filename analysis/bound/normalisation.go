@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/report"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -112,7 +113,7 @@ func drawsAgree(out *draft, logs, off []float64, confidence float64) {
 		drawnAs[i] = -logs[i]
 	}
 	verdict, ok := equally(off, drawLimit)
-	out.judged(Line{
+	out.judged(report.Line{
 		Name: "draws", Statement: "−log of the probabilities that samples were drawn with is that of the likelihoods",
 		Left: of(mean(drawnAs, nil, confidence)), Right: of(mean(costs, nil, confidence)), Gap: of(mean(off, nil, confidence)),
 	}, verdict, ok)
@@ -166,8 +167,8 @@ func normalised(out *draft, ratios []float64, slack, confidence float64, law str
 		}
 		return verdict + fmt.Sprintf("; effective sample size %.1f of %d", size, len(ratios)), ok
 	}
-	out.estimated(Line{
+	out.estimated(report.Line{
 		Name: "normalisation", Statement: "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q " + law,
-		Left: of(mean(ratios, nil, confidence)), Right: exactValue(1), Gap: of(mean(less, nil, confidence)), Unit: "probability",
+		Left: of(mean(ratios, nil, confidence)), Right: report.Exact(1), Gap: of(mean(less, nil, confidence)), Unit: "probability",
 	}, judge, func(c float64) estimate.Estimate { return mean(less, nil, c) })
 }

@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/report"
 )
 
 // Own encloses the entropy of the first-hitting sampler's own law from both sides, at any
@@ -23,18 +24,17 @@ func Own(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, cfg 
 		return Report{}, ended
 	}
 	out := newDraft("own")
-	side := func(x []float64, bound string) Value {
+	side := func(x []float64, bound string) report.Value {
 		v := of(mean(x, nil, cfg.Confidence))
 		v.Bound = bound
 		return v
 	}
-	plot := Plot{Name: "bracket", Title: "Both sides of the entropy of P_FHS by the number of plans", X: "K", Y: "nats", LogX: true,
-		Series:  []Series{{Name: "with the plan that generated the sample"}, {Name: "fresh plans"}},
+	plot := report.Plot{Name: "bracket", Title: "Both sides of the entropy of P_FHS by the number of plans", X: "K", Y: "nats", LogX: true,
 		Caption: "In expectation the curves enclose the entropy and come together as K grows; each point has the same samples."}
 	for k := 1; k <= cfg.Plans; k *= 2 {
 		lower, upper := b.Sides(k)
-		addTo(&plot.Series[0], point(float64(k), side(lower, "lower")))
-		addTo(&plot.Series[1], point(float64(k), side(upper, "upper")))
+		plot.Add("with the plan that generated the sample", "", report.At(float64(k), side(lower, "lower").Estimate))
+		plot.Add("fresh plans", "", report.At(float64(k), side(upper, "upper").Estimate))
 	}
 	lower, upper := b.Sides(cfg.Plans)
 	gaps := differences(upper, lower)
@@ -46,16 +46,16 @@ func Own(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, cfg 
 		}
 		return y
 	}
-	out.estimated(Line{
+	out.estimated(report.Line{
 		Name: "bracket", Statement: fmt.Sprintf("E[−log p̂_K], K = %d plans with the one that generated the sample, ≤ H(P_FHS) ≤ E[−log p̂_K] by fresh plans: the entropy of the model's own law lies between", cfg.Plans),
 		Left: side(lower, "lower"), Right: side(upper, "upper"), Gap: side(gaps, ""),
 	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, nil, c) })
-	out.add(Line{
+	out.add(report.Line{
 		Name: "bracket.token", Statement: "the same a token", Unit: "nats a token",
 		Left: side(perToken(lower), "lower"), Right: side(perToken(upper), "upper"), Gap: side(perToken(gaps), ""),
 	})
 	own, fresh := b.Sides(1)
-	out.add(Line{
+	out.add(report.Line{
 		Name: "nelbo.own", Statement: "E[NELBO] of the samples by one fresh plan beside the cost of the plan that generated them",
 		Left: side(own, "lower"), Right: side(fresh, "upper"), Gap: of(mean(differences(fresh, own), nil, cfg.Confidence)),
 	})

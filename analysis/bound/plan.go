@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
 	"mdmgen/samplers"
 )
 
@@ -43,7 +44,7 @@ func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 		return Report{}, fmt.Errorf("bound: %d positions: must be at least 1", d)
 	}
 	out := newDraft("plan")
-	tv := Plot{Name: "collision", Title: fmt.Sprintf("Collision bound on TV(P_FHS, P_N), %d positions", d), X: "N", Y: "1 − p*", LogX: true, LogY: true}
+	tv := report.Plot{Name: "collision", Title: fmt.Sprintf("Collision bound on TV(P_FHS, P_N), %d positions", d), X: "N", Y: "1 − p*", LogX: true, LogY: true}
 	for _, c := range cases {
 		if err := ctx.Err(); err != nil {
 			return out.finish(), err
@@ -52,36 +53,19 @@ func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
-		side := func(x float64) Value {
-			v := exactValue(x)
+		side := func(x float64) report.Value {
+			v := report.Exact(x)
 			v.Bound = "upper"
 			return v
 		}
-		out.add(Line{Name: "collision_tv " + c.String(), Statement: "TV(P_FHS, P_N) ≤ 1 − p*", Left: unknown(), Right: side(-math.Expm1(logp)), Gap: unknown(), Unit: "probability"})
-		out.add(Line{Name: "collision_kl " + c.String(), Statement: "KL(P_FHS‖P_N) ≤ −log p*", Left: unknown(), Right: side(-logp), Gap: unknown()})
-		addPoint(&tv, c, Point{X: float64(c.N), Y: -math.Expm1(logp)})
+		out.add(report.Line{Name: "collision_tv " + c.String(), Statement: "TV(P_FHS, P_N) ≤ 1 − p*", Left: unknown(), Right: side(-math.Expm1(logp)), Gap: unknown(), Unit: "probability"})
+		out.add(report.Line{Name: "collision_kl " + c.String(), Statement: "KL(P_FHS‖P_N) ≤ −log p*", Left: unknown(), Right: side(-logp), Gap: unknown()})
+		tv.Add(c.Name, "", report.Point{X: float64(c.N), Y: -math.Expm1(logp)})
 	}
-	if len(tv.Series) > 0 {
-		out.Plots = append(out.Plots, tv)
-	}
+	out.Plots = report.Shown(tv)
 	out.Notes = []string{
 		"p* is the probability that no network call reveals two positions; given that, the law of the path is first-hitting's. The bounds hold for every network that is not time-conditioned, and every text, and need no network call.",
 		"Nothing is measured here, and nothing is said about the distance of either law from the data's.",
 	}
 	return out.finish(), nil
-}
-
-// addPoint appends a point to the series of a sampler. Samplers without steps, and
-// points that a logarithm cannot show, are left out.
-func addPoint(p *Plot, c Case, at Point) {
-	if c.N == 0 || math.IsNaN(at.Y) || math.IsInf(at.Y, 0) || p.LogY && at.Y <= 0 {
-		return
-	}
-	for i := range p.Series {
-		if p.Series[i].Name == c.Name {
-			p.Series[i].Points = append(p.Series[i].Points, at)
-			return
-		}
-	}
-	p.Series = append(p.Series, Series{Name: c.Name, Points: []Point{at}})
 }

@@ -4,25 +4,17 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
 )
 
 // unknown stands for a side of which only a bound is known.
-func unknown() Value {
-	return Value{Mean: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
+func unknown() report.Value {
+	return of(estimate.Estimate{Mean: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)})
 }
 
 // of is an estimate as a value.
-func of(e estimate.Estimate) Value {
-	return Value{Mean: e.Mean, Lo: e.Lo, Hi: e.Hi, SE: e.SE, N: e.N, Confidence: e.Confidence}
-}
-
-// point is a value as a point of a plot, without a range where that has no ends.
-func point(x float64, v Value) Point {
-	p := Point{X: x, Y: v.Mean, Lo: v.Lo, Hi: v.Hi}
-	if math.IsInf(v.Lo, 0) || math.IsInf(v.Hi, 0) {
-		p.Lo, p.Hi = 0, 0
-	}
-	return p
+func of(e estimate.Estimate) report.Value {
+	return report.Value{Estimate: e}
 }
 
 // mean estimates a mean of samples, those with the same number in cluster being one

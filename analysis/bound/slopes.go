@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
 )
 
 // distance is a distance of P_FHS from P_N, whose terms have it as their mean over
@@ -48,11 +49,11 @@ func distances(cases []Case, fullSupport bool) []distance {
 // it beside the collision bound, which holds for the term of each sample, and exponents.
 func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
 	for _, what := range distances(cfg.Cases, fullSupport) {
-		plot := Plot{
+		plot := report.Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true,
 			Title: map[string]string{"tv": "TV(P_FHS, P_N)", "kl": "KL(P_FHS‖P_N)"}[what.name], Y: what.unit,
 		}
-		bounds := Plot{LogY: true}
+		bounds := plot
 		for i, c := range cfg.Cases {
 			terms := what.terms(ws, i)
 			// Sample by sample it is −log r ≤ −log p* that holds, and (1−r)_+ ≤ 1−p*.
@@ -66,9 +67,9 @@ func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
 				return w.fhs - w.cases[i] - w.apart[i]
 			})
 			right := what.bound(ws[0].apart[i])
-			line := Line{
+			line := report.Line{
 				Name: what.name + " " + c.String(), Statement: plot.Title + " is at most the collision bound, sample by sample",
-				Left: of(mean(terms, nil, cfg.Confidence)), Right: exactValue(right), Unit: what.unit,
+				Left: of(mean(terms, nil, cfg.Confidence)), Right: report.Exact(right), Unit: what.unit,
 			}
 			line.Right.Bound = "upper"
 			line.Gap = less(line.Right, line.Left)
@@ -77,8 +78,8 @@ func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
 				verdict += "; p* = 0, so that nothing is claimed"
 			}
 			out.judged(line, verdict, ok)
-			addPoint(&plot, c, point(float64(c.N), line.Left))
-			addPoint(&bounds, Case{Name: c.Name + ", collision bound", N: c.N}, Point{X: float64(c.N), Y: right})
+			plot.Add(c.Name, "", report.At(float64(c.N), line.Left.Estimate))
+			bounds.Add(c.Name+", collision bound", "", report.Point{X: float64(c.N), Y: right})
 		}
 		var captions []string
 		for _, pair := range pairs(cfg.Cases) {
@@ -88,15 +89,16 @@ func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
 			captions = append(captions, exponent(out, what, ws, cfg, f, "fit"))
 		}
 		plot.Caption = strings.Join(captions, "; ")
-		if plot.Series = append(plot.Series, bounds.Series...); len(plot.Series) > 0 {
-			out.Plots = append(out.Plots, plot)
-		}
+		plot.Series = append(plot.Series, bounds.Series...)
+		out.Plots = append(out.Plots, report.Shown(plot)...)
 	}
 }
 
 // less is a − b where a is exact.
-func less(a, b Value) Value {
-	return Value{Mean: a.Mean - b.Mean, Lo: a.Mean - b.Hi, Hi: a.Mean - b.Lo, SE: b.SE, N: b.N, Confidence: b.Confidence, Exact: b.Exact}
+func less(a, b report.Value) report.Value {
+	v := b
+	v.Mean, v.Lo, v.Hi, v.Bound = a.Mean-b.Mean, a.Mean-b.Hi, a.Mean-b.Lo, ""
+	return v
 }
 
 // pairs lists the indices of neighbouring numbers of steps of the same sampler.
@@ -157,10 +159,10 @@ func exponent(out *draft, what distance, ws []window, cfg Config, list []int, ki
 	if kind == "fit" {
 		statement = "exponent of N by least squares over N ≥ d, beside that of the collision bound; "
 	}
-	line := Line{
+	line := report.Line{
 		Name:      fmt.Sprintf("%s_%s %s %d..%d", kind, what.name, first.Name, first.N, last.N),
 		Statement: statement + what.rate,
-		Left:      of(e), Right: exactValue(quality.LeastSquares(logN, bounds)), Unit: "exponent",
+		Left:      of(e), Right: report.Exact(quality.LeastSquares(logN, bounds)), Unit: "exponent",
 	}
 	line.Gap = less(line.Right, line.Left)
 	if slices.ContainsFunc(list, func(i int) bool { return math.IsInf(ws[0].apart[i], -1) }) {

@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/report"
 	"mdmgen/model"
 )
 
@@ -71,11 +72,11 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 		cluster = cluster[:len(ws)]
 	}
 	out := newDraft("text")
-	of := func(f func(w window) float64) Value { return of(mean(each(ws, f), cluster, cfg.Confidence)) }
+	of := func(f func(w window) float64) report.Value { return of(mean(each(ws, f), cluster, cfg.Confidence)) }
 	gap := func(w window) float64 { return minus(w.nelbo, w.fhs) }
 	fhs, nelbo := func(w window) float64 { return w.fhs }, func(w window) float64 { return w.nelbo }
 	gaps, slack := each(ws, gap), each(ws, func(w window) float64 { return w.slack })
-	line := Line{Name: "jensen", Statement: "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", Left: of(fhs), Right: of(nelbo), Gap: of(gap)}
+	line := report.Line{Name: "jensen", Statement: "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", Left: of(fhs), Right: of(nelbo), Gap: of(gap)}
 	judge := oneSided
 	if timed {
 		verdict, ok := withinSlack(gaps, slack)
@@ -93,11 +94,11 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 			return Report{}, ended
 		}
 	}
-	plot := Plot{Name: "gap", Title: "NELBO − (−log P_FHS) by window", X: "window", Y: "nats", Series: []Series{{Name: "gap"}}}
+	plot := report.Plot{Name: "gap", Title: "NELBO − (−log P_FHS) by window", X: "window", Y: "nats"}
 	for i, g := range gaps {
-		addTo(&plot.Series[0], Point{X: float64(i), Y: g})
+		plot.Add("gap", "", report.Point{X: float64(i), Y: g})
 	}
-	out.Plots = append(out.Plots, plot)
+	out.Plots = append(out.Plots, report.Shown(plot)...)
 	excess(out, cfg.Cases, ws, of)
 	out.Notes = append(out.Notes,
 		"Jensen's inequality holds for any rows of probabilities: a negative gap would be a defect of this program and not of the network. What shows wrong log-probabilities is the normalisation.",
@@ -110,11 +111,11 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 }
 
 // scoreEntropy states that the integrated score entropy is the NELBO.
-func scoreEntropy(out *draft, ws []window, of func(func(window) float64) Value) {
+func scoreEntropy(out *draft, ws []window, of func(func(window) float64) report.Value) {
 	diffs := each(ws, func(w window) float64 {
 		return minus(w.entropy, w.nelbo) / max(1, math.Abs(w.nelbo))
 	})
-	line := Line{Name: "score_entropy", Statement: "∫ L_SE dt from score values, by quadrature over λ, is the NELBO (Proposition 2, one text; relative)"}
+	line := report.Line{Name: "score_entropy", Statement: "∫ L_SE dt from score values, by quadrature over λ, is the NELBO (Proposition 2, one text; relative)"}
 	line.Left, line.Right = of(func(w window) float64 { return w.entropy }), of(func(w window) float64 { return w.nelbo })
 	line.Gap = of(func(w window) float64 { return minus(w.nelbo, w.entropy) })
 	verdict, ok := equally(diffs, entropyLimit)
@@ -122,19 +123,20 @@ func scoreEntropy(out *draft, ws []window, of func(func(window) float64) Value) 
 }
 
 // excess states what each sampler costs beside first-hitting, and the collision bound.
-func excess(out *draft, cases []Case, ws []window, of func(func(window) float64) Value) {
-	plot := Plot{Name: "nll", Title: "−log P of a window against the number of steps", X: "N", Y: "nats", LogX: true}
-	first := Series{Name: "fhs"}
+func excess(out *draft, cases []Case, ws []window, of func(func(window) float64) report.Value) {
+	plot := report.Plot{Name: "nll", Title: "−log P of a window against the number of steps", X: "N", Y: "nats", LogX: true}
+	first, most := plot, 0
 	for i, c := range cases {
 		nll := func(w window) float64 { return w.cases[i] }
-		line := Line{
+		line := report.Line{
 			Name: "excess " + c.String(), Statement: "E[−log P_FHS] beside E[−log P_N], the line's sampler and N",
 			Left: of(func(w window) float64 { return w.fhs }), Right: of(nll), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) }),
 		}
 		out.add(line)
-		addPoint(&plot, c, point(float64(c.N), line.Right))
-		if c.N > 0 && (len(first.Points) == 0 || first.Points[len(first.Points)-1].X < float64(c.N)) {
-			addTo(&first, point(float64(c.N), line.Left))
+		plot.Add(c.Name, "", report.At(float64(c.N), line.Right.Estimate))
+		if c.N > most {
+			most = c.N
+			first.Add("fhs", "", report.At(float64(c.N), line.Left.Estimate))
 		}
 	}
 	for i, c := range cases {
@@ -142,21 +144,19 @@ func excess(out *draft, cases []Case, ws []window, of func(func(window) float64)
 			collision(out, c, i, ws, of)
 		}
 	}
-	if len(plot.Series) > 0 {
-		plot.Series = append(plot.Series, first)
-		out.Plots = append(out.Plots, plot)
-	}
+	plot.Series = append(plot.Series, first.Series...)
+	out.Plots = append(out.Plots, report.Shown(plot)...)
 }
 
 // collision states P_N(x) ≥ p*·P_FHS(x) for case number i.
-func collision(out *draft, c Case, i int, ws []window, of func(func(window) float64) Value) {
+func collision(out *draft, c Case, i int, ws []window, of func(func(window) float64) report.Value) {
 	d := func(w window) float64 {
 		if math.IsInf(w.apart[i], -1) || math.IsInf(w.fhs, 1) {
 			return math.Inf(1)
 		}
 		return w.fhs - w.apart[i] - w.cases[i]
 	}
-	line := Line{
+	line := report.Line{
 		Name: "collision " + c.String(), Statement: "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
 		Left:  of(func(w window) float64 { return w.cases[i] }),
 		Right: of(func(w window) float64 { return w.fhs - w.apart[i] }), Gap: of(d),
@@ -169,11 +169,4 @@ func collision(out *draft, c Case, i int, ws []window, of func(func(window) floa
 		}
 	}
 	out.judged(line, verdict, ok)
-}
-
-// addTo appends a finite point.
-func addTo(s *Series, p Point) {
-	if !math.IsNaN(p.Y) && !math.IsInf(p.Y, 0) {
-		s.Points = append(s.Points, p)
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
@@ -83,7 +84,7 @@ func sequences(w *world.World) []likelihood.Target {
 	return out
 }
 
-func find(t testing.TB, r Report, name string) Line {
+func find(t testing.TB, r Report, name string) report.Line {
 	t.Helper()
 	for _, l := range r.Lines {
 		if l.Name == name {
@@ -91,7 +92,7 @@ func find(t testing.TB, r Report, name string) Line {
 		}
 	}
 	t.Fatalf("no line %s", name)
-	return Line{}
+	return report.Line{}
 }
 
 // checkForm requires what every report must be: lines with sides, verdicts of the known

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
 )
 
 const (
@@ -124,7 +125,7 @@ func newDraft(mode string) *draft {
 }
 
 // add appends a line without a verdict.
-func (d *draft) add(l Line) *Line {
+func (d *draft) add(l report.Line) *report.Line {
 	if l.Unit == "" {
 		l.Unit = "nats"
 	}
@@ -134,13 +135,13 @@ func (d *draft) add(l Line) *Line {
 }
 
 // judged appends a line whose verdict is known.
-func (d *draft) judged(l Line, verdict string, ok bool) {
+func (d *draft) judged(l report.Line, verdict string, ok bool) {
 	at := d.add(l)
 	at.Verdict, at.OK = verdict, ok
 }
 
 // estimated appends a line whose verdict depends on the number of such lines.
-func (d *draft) estimated(l Line, judge func(sampled, int) (string, bool), gap sampled) {
+func (d *draft) estimated(l report.Line, judge func(sampled, int) (string, bool), gap sampled) {
 	d.add(l)
 	at := len(d.Lines) - 1
 	d.waiting = append(d.waiting, func(lines int) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
 )
 
 // TestVerdicts checks what is said of numbers, and that nothing is said without them.
@@ -54,16 +55,16 @@ func TestVerdicts(t *testing.T) {
 // TestDraft checks that verdicts count the lines, and that one violation is the report's.
 func TestDraft(t *testing.T) {
 	d := newDraft("text")
-	d.add(Line{Name: "plain"})
+	d.add(report.Line{Name: "plain"})
 	one := func(confidence float64) estimate.Estimate {
 		return mean([]float64{1, 2, 3, 4, 5, 4, 3, 2}, nil, confidence)
 	}
-	d.estimated(Line{Name: "a"}, oneSided, one)
-	d.estimated(Line{Name: "b"}, oneSided, one)
+	d.estimated(report.Line{Name: "a"}, oneSided, one)
+	d.estimated(report.Line{Name: "b"}, oneSided, one)
 	if r := d.finish(); !r.Holds || !strings.Contains(r.Lines[1].Verdict, "over 2 lines") && !strings.Contains(r.Lines[1].Verdict, "not resolved") || r.Lines[0].Verdict != "" {
 		t.Errorf("report %+v", r)
 	}
-	d.judged(Line{Name: "c"}, "violated: …", false)
+	d.judged(report.Line{Name: "c"}, "violated: …", false)
 	if r := d.finish(); r.Holds {
 		t.Error("a violated line leaves the report as it was")
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/report"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/world"
 )
@@ -99,7 +100,7 @@ func reportGiven(ctx context.Context, w *laws.World, file *world.World, given []
 	l.losses(w, fhs, nelbo)
 	l.proposition3(w)
 	var runs []givenRun
-	list := []Law{lawOver(w.Space, "q0", w.Q0), lawOver(w.Space, "P_FHS", fhs)}
+	list := []report.Law{lawOver(w.Space, "q0", w.Q0), lawOver(w.Space, "P_FHS", fhs)}
 	var ended error
 	for _, c := range given {
 		if ended = ctx.Err(); ended != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
 )
 
@@ -23,7 +24,7 @@ func worldPath(t testing.TB, name string) string {
 	return reftest.Shared(t, "reference", "laws", name+".json")
 }
 
-func lineOf(t testing.TB, r Report, name string) Line {
+func lineOf(t testing.TB, r Report, name string) report.Line {
 	t.Helper()
 	for _, l := range r.Lines {
 		if l.Name == name {
@@ -31,7 +32,7 @@ func lineOf(t testing.TB, r Report, name string) Line {
 		}
 	}
 	t.Fatalf("there is no line %q", name)
-	return Line{}
+	return report.Line{}
 }
 
 // TestWorld checks every world's report: it holds, names are unique, every number can be

@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
 )
@@ -70,7 +71,7 @@ func (r givenRun) at() string {
 }
 
 // given adds the lines of samplers that were asked for and returns the pictures.
-func (l *worldLines) given(w *laws.World, fhs []float64, all []givenRun) []Plot {
+func (l *worldLines) given(w *laws.World, fhs []float64, all []givenRun) []report.Plot {
 	l.ends(w, all)
 	entropy := laws.Entropy(w.Q0)
 	for _, r := range all {
@@ -188,18 +189,18 @@ func (l *worldLines) givenCollision(w *laws.World, fhs []float64, r givenRun) {
 
 // givenSlopes adds local exponents between the last two numbers of steps of each sampler,
 // and returns the pictures against N.
-func (l *worldLines) givenSlopes(w *laws.World, fhs []float64, all []givenRun) []Plot {
-	tv := Plot{Name: "tv-fhs", Title: "TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true}
-	data := Plot{Name: "tv-q0", Title: "Distance from the data: TV(q0, P_N)", X: "N", Y: "TV", LogX: true, LogY: true}
-	kl := Plot{Name: "kl-q0", Title: "KL(q0‖P_N)", X: "N", Y: "nats", LogX: true, LogY: true}
+func (l *worldLines) givenSlopes(w *laws.World, fhs []float64, all []givenRun) []report.Plot {
+	tv := report.Plot{Name: "tv-fhs", Title: "TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true}
+	data := report.Plot{Name: "tv-q0", Title: "Distance from the data: TV(q0, P_N)", X: "N", Y: "TV", LogX: true, LogY: true}
+	kl := report.Plot{Name: "kl-q0", Title: "KL(q0‖P_N)", X: "N", Y: "nats", LogX: true, LogY: true}
 	last := make(map[string]givenRun)
 	for _, r := range all {
 		for _, p := range []struct {
-			plot *Plot
+			plot *report.Plot
 			y    float64
 		}{{&tv, r.tv(fhs)}, {&data, r.tv(w.Q0)}, {&kl, laws.KL(w.Q0, r.clean)}} {
 			if p.y > noiseFloor {
-				addPoint(p.plot, r.Case, Point{X: float64(r.N), Y: p.y})
+				p.plot.Add(r.Name, "", report.Point{X: float64(r.N), Y: p.y})
 			}
 		}
 		before, ok := last[r.Name]
@@ -224,13 +225,7 @@ func (l *worldLines) givenSlopes(w *laws.World, fhs []float64, all []givenRun) [
 			}
 		}
 	}
-	var out []Plot
-	for _, p := range []Plot{tv, data, kl} {
-		if p = visible(p); len(p.Series) > 0 {
-			out = append(out, p)
-		}
-	}
-	return out
+	return report.Shown(tv, data, kl)
 }
 
 // describe tells the settings of samplers, each once whatever the number of steps.

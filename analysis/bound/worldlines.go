@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"mdmgen/analysis/report"
 )
 
 // Tolerances of exact lines, times max(1, |value|): identities between sums and
@@ -19,9 +21,9 @@ const (
 )
 
 // worldLines collects the lines of a world, all of them exact.
-type worldLines []Line
+type worldLines []report.Line
 
-func (l *worldLines) add(name, statement, unit string, left, right float64) *Line {
+func (l *worldLines) add(name, statement, unit string, left, right float64) *report.Line {
 	if math.Abs(left) <= rounding {
 		left = 0
 	}
@@ -32,9 +34,9 @@ func (l *worldLines) add(name, statement, unit string, left, right float64) *Lin
 	if left == right || math.Abs(gap) <= slack(left, right, rounding) {
 		gap = 0 // also where both are infinite
 	}
-	*l = append(*l, Line{
+	*l = append(*l, report.Line{
 		Name: name, Statement: statement, Unit: unit, OK: true,
-		Left: exactValue(left), Right: exactValue(right), Gap: exactValue(gap),
+		Left: report.Exact(left), Right: report.Exact(right), Gap: report.Exact(gap),
 	})
 	return &(*l)[len(*l)-1]
 }

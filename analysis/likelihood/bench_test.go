@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/builtin"
 	"mdmgen/model"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
-	"mdmgen/testdata"
 )
 
-// builtin opens the built-in model, and skips where there is no ONNX Runtime.
-func builtin(t testing.TB) model.Model {
+// fairytale opens the built-in model, and skips where there is no ONNX Runtime.
+func fairytale(t testing.TB) model.Model {
 	t.Helper()
-	m, err := model.Open(context.Background(), "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}})
+	m, err := model.Open(context.Background(), "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
 	var missing *ort.MissingError
 	if errors.As(err, &missing) {
 		t.Skip(err)
@@ -41,7 +41,7 @@ func randomWindow(d int, seed uint64) likelihood.Target {
 // BenchmarkTable asks for the 2^d rows of a window with several batch sizes: from it
 // the default is chosen.
 func BenchmarkTable(b *testing.B) {
-	m := builtin(b)
+	m := fairytale(b)
 	for _, d := range []int{8, 10} {
 		for _, batch := range []int{8, 16, 32, 64, 128, 256, 0} {
 			b.Run(fmt.Sprintf("d=%d/batch=%d", d, batch), func(b *testing.B) {
@@ -65,7 +65,7 @@ func BenchmarkTable(b *testing.B) {
 // BenchmarkLaws works out a window of the built-in model for several samplers, rows
 // included.
 func BenchmarkLaws(b *testing.B) {
-	m := builtin(b)
+	m := fairytale(b)
 	var ss []*samplers.Sampler
 	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 4}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 4}, {Sampler: "paired-fhs", Steps: 4}} {
 		s, err := samplers.New(o, samplers.Spec{})
@@ -94,7 +94,7 @@ func BenchmarkLaws(b *testing.B) {
 // BenchmarkLawsOf works out four windows of the built-in model for the settings that a
 // comparison of samplers has.
 func BenchmarkLawsOf(b *testing.B) {
-	m := builtin(b)
+	m := fairytale(b)
 	ss := []*samplers.Sampler{}
 	add := func(o samplers.Options) {
 		s, err := samplers.New(o, samplers.Spec{})

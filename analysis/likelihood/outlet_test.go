@@ -7,19 +7,19 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"mdmgen/builtin"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
-	"mdmgen/testdata"
 )
 
 // outlets opens a model twice, for rows and for log-probabilities, and skips where there
 // is no ONNX Runtime.
 func outlets(t testing.TB, ref string, opts model.Options) (rows, outlet *Evaluator) {
 	t.Helper()
-	opts.Builtins = []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}
+	opts.Builtins = []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}
 	var out [2]*Evaluator
 	for i, o := range []model.Outlet{model.Rows, model.LogProbability} {
 		opts.Outlet = o

@@ -81,7 +81,7 @@ func (e *Evaluator) take(asks []Ask, batch []int, wanted int) error {
 				continue
 			}
 			if e.facts.Output == facts.LogScore {
-				mass = e.scoreMass(mass, a.Lambda)
+				mass = e.facts.LogMass(mass, sigma(a.Lambda))
 			}
 			a.LogMass[j] = mass
 		}
@@ -96,22 +96,13 @@ func grown(s []float64, n int) []float64 { return slices.Grow(s[:0], n)[:n] }
 // softmax, and what is summed is what was normalised.
 func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
 	if e.facts.Output == facts.LogScore {
-		return e.scoreMass(norm, lambda)
+		return e.facts.LogMass(norm, sigma(lambda))
 	}
 	var sum float64
 	e.clean(func(from, to int) {
 		sum += expSum(row[from:to], norm)
 	})
 	return math.Log(sum)
-}
-
-// scoreMass is log Σ_a μ(a) for log-scores, μ = exp(row)·(e^σ−1), the row being log s
-// plus, with ScaleBySigma, log(e^σ−1) + log(V−1).
-func (e *Evaluator) scoreMass(norm, lambda float64) float64 {
-	if e.facts.ScaleBySigma {
-		return norm - math.Log(float64(e.facts.Columns-1))
-	}
-	return norm - logRate(lambda)
 }
 
 // logRate is log r, r = α/(1−α) = (1−λ)/λ.

@@ -162,7 +162,7 @@ func TestGenerativePerplexity(t *testing.T) {
 		t.Errorf("a repeated letter has the entropy %v, a sentence %v", judged[1].Entropy, judged[0].Entropy)
 	}
 	// A tokenizer of another model has ids that this one does not know.
-	other, err := tokenize.Open(reftest.Data(t, "fairytale"))
+	other, err := tokenize.Open(reftest.Builtin(t))
 	if err != nil {
 		t.Fatal(err)
 	}

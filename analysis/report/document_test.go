@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"mdmgen/analysis/bound"
 )
 
 // TestWrite checks the parts of a page that no report of package bound has.
@@ -35,15 +33,15 @@ func TestWrite(t *testing.T) {
 // TestStyles: a line has the colour of the series that it belongs to and no marks; rings
 // stand alone.
 func TestStyles(t *testing.T) {
-	at := []bound.Point{{X: 1, Y: 1}, {X: 2, Y: 0.5}}
-	draw := func(list ...bound.Series) string {
+	at := []Point{{X: 1, Y: 1}, {X: 2, Y: 0.5}}
+	draw := func(list ...Series) string {
 		var b bytes.Buffer
-		if err := Plot(&b, bound.Plot{Name: "p", X: "N", LogX: true, Series: list}, "svg", 300, 200); err != nil {
+		if err := (Plot{Name: "p", X: "N", LogX: true, Series: list}).Draw(&b, "svg", 300, 200); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	measured, expected := bound.Series{Name: "euler", Style: bound.StylePoints, Points: at}, bound.Series{Name: "euler, expected", Style: bound.StyleLine, Points: at}
+	measured, expected := Series{Name: "euler", Style: StylePoints, Points: at}, Series{Name: "euler, expected", Style: StyleLine, Points: at}
 	both := draw(measured, expected)
 	if strings.Contains(both, "#D55E00") || !strings.Contains(both, "#0072B2") {
 		t.Error("the line has another colour than its series")
@@ -53,10 +51,10 @@ func TestStyles(t *testing.T) {
 	if !strings.Contains(draw(measured, other), "#D55E00") {
 		t.Error("a line to no series has no colour of its own")
 	}
-	if looks([]bound.Series{{Name: "a"}, {Name: "a b"}, {Name: "a b, expected", Style: bound.StyleLine}}, 2) != 1 {
+	if looks([]Series{{Name: "a"}, {Name: "a b"}, {Name: "a b, expected", Style: StyleLine}}, 2) != 1 {
 		t.Error("a line takes the looks of another series")
 	}
-	front := draw(bound.Series{Name: "euler", Points: at}, bound.Series{Name: "Pareto front", Style: bound.StyleMarks, Points: at})
+	front := draw(Series{Name: "euler", Points: at}, Series{Name: "Pareto front", Style: StyleMarks, Points: at})
 	if !strings.Contains(front, "#808080") {
 		t.Error("the front is not grey")
 	}

@@ -7,11 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
-	"slices"
-	"strings"
 
-	"mdmgen/analysis/bound"
 	"mdmgen/internal/printable"
 )
 
@@ -35,45 +31,17 @@ type Document struct {
 	// Notes say what the numbers measure. Unfinished says that they are of a part of the work.
 	Notes      []string
 	Unfinished string
-	Plots      []bound.Plot
+	Plots      []Plot
 	Tables     []Table
-	Lines      []bound.Line
-	Laws       []bound.Law
+	Lines      []Line
+	Laws       []Law
 	// Provenance, which may be nil, is shown as JSON; Data is in a script element of type
 	// application/json. Both are anything that marshals.
 	Provenance, Data any
 }
 
-// Table is a table of text. Columns from Numbers on are aligned to the right.
-type Table struct {
-	Title   string
-	Head    []string
-	Rows    [][]string
-	Numbers int
-}
-
-// Page writes a report as a page of HTML that needs nothing else: no script, no font, no file
-// beside it. Every number is in its tables; the report and provenance, which may be nil or
-// anything that marshals, are there as JSON in a script element of type application/json.
-func Page(w io.Writer, r bound.Report, provenance any) error {
-	r.Plots = presentable(r.Plots)
-	d := Document{
-		Title: titles[r.Mode], Notes: r.Notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
-		Data: struct {
-			bound.Report
-			Provenance any `json:"provenance,omitempty"`
-		}{r, provenance},
-	}
-	if d.Title == "" {
-		d.Title = "mdmgen bound"
-	}
-	if r.Interrupted {
-		d.Unfinished = "Interrupted: this is about what was done."
-	}
-	return Write(w, d)
-}
-
-// Write writes a document as a page; see [Page].
+// Write writes a document as a page of HTML that needs nothing else: no script, no font, no file
+// beside it. Every number is in its tables.
 func Write(w io.Writer, d Document) error {
 	data, err := json.Marshal(d.Data)
 	if err != nil {
@@ -82,7 +50,7 @@ func Write(w io.Writer, d Document) error {
 	content := struct {
 		Document
 		Judged     int
-		Violated   []bound.Line
+		Violated   []Line
 		Groups     []group
 		Figures    []figure
 		LawTable   lawTable
@@ -98,9 +66,9 @@ func Write(w io.Writer, d Document) error {
 			content.Violated = append(content.Violated, l)
 		}
 	}
-	for _, p := range presentable(d.Plots) {
+	for _, p := range d.Plots {
 		f := figure{Plot: p, Bars: hasBars(p)}
-		if len(drawable(p)) > 0 {
+		if len(p.Series) > 0 {
 			svg, err := inline(p, pictureWidth, pictureHeight)
 			if err != nil {
 				return err
@@ -124,107 +92,14 @@ func Write(w io.Writer, d Document) error {
 	return err
 }
 
-var titles = map[string]string{
-	"world": "The paper’s statements on a world",
-	"text":  "The KL bound on a text",
-	"chain": "The KL bound on the network’s own left-to-right chain",
-	"own":   "The entropy of first-hitting’s own law",
-	"plan":  "The collision bound of plans",
-}
-
-// shownOutcomes is how many sequences of laws have a row on the page.
-const shownOutcomes = 256
-
-// lawTable is laws beside each other, a column each.
-type lawTable struct {
-	Names []string
-	Rows  []lawRow
-	// More counts the sequences without a row.
-	More int
-}
-
-type lawRow struct {
-	Outcome string
-	P       []float64
-}
-
-func lawsOf(list []bound.Law) lawTable {
-	var out lawTable
-	outcomes, p, masked := bound.Table(list)
-	for _, l := range list {
-		out.Names = append(out.Names, l.Name)
-	}
-	for i, o := range outcomes {
-		if i == shownOutcomes {
-			out.More = len(outcomes) - i
-			break
-		}
-		out.Rows = append(out.Rows, lawRow{o, p[i]})
-	}
-	if slices.ContainsFunc(masked, func(x float64) bool { return x != 0 }) {
-		out.Rows = append(out.Rows, lawRow{"with masks", masked})
-	}
-	return out
-}
-
 // figure is a picture with its numbers.
 type figure struct {
-	Plot bound.Plot
+	Plot Plot
 	SVG  template.HTML
 	Bars bool
 }
 
-// group is a table of lines whose names begin alike.
-type group struct {
-	Name  string
-	Lines []bound.Line
-}
-
-// groups keeps the order in which names appear.
-func groups(lines []bound.Line) []group {
-	var out []group
-	at := make(map[string]int)
-	for _, l := range lines {
-		name := l.Name
-		if n := strings.IndexAny(name, ". "); n > 0 {
-			name = name[:n]
-		}
-		i, ok := at[name]
-		if !ok {
-			i = len(out)
-			at[name] = i
-			out = append(out, group{Name: name})
-		}
-		out[i].Lines = append(out[i].Lines, l)
-	}
-	return out
-}
-
-// presentable leaves out points that are not numbers, which JSON cannot hold.
-func presentable(all []bound.Plot) []bound.Plot {
-	var plots []bound.Plot
-	for _, p := range all {
-		var series []bound.Series
-		for _, s := range p.Series {
-			keep := s
-			keep.Points = nil
-			for _, at := range s.Points {
-				if shows(at.X, false) && shows(at.Y, false) {
-					if !shows(at.Lo, false) || !shows(at.Hi, false) {
-						at.Lo, at.Hi = 0, 0
-					}
-					keep.Points = append(keep.Points, at)
-				}
-			}
-			series = append(series, keep)
-		}
-		p.Series = series
-		plots = append(plots, p)
-	}
-	return plots
-}
-
-func hasBars(p bound.Plot) bool {
+func hasBars(p Plot) bool {
 	for _, s := range p.Series {
 		for _, at := range s.Points {
 			if at.Lo < at.Hi {
@@ -233,47 +108,4 @@ func hasBars(p bound.Plot) bool {
 		}
 	}
 	return false
-}
-
-// value writes a number, with its interval where it is an estimate.
-func value(v bound.Value) string {
-	if math.IsNaN(v.Mean) {
-		return "–"
-	}
-	out := infinite(v.Mean)
-	switch v.Bound {
-	case "upper":
-		out = "≤ " + out
-	case "lower":
-		out = "≥ " + out
-	}
-	if !v.Exact {
-		out += fmt.Sprintf(" [%s, %s]", infinite(v.Lo), infinite(v.Hi))
-	}
-	return out
-}
-
-func infinite(x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "∞"
-	case math.IsInf(x, -1):
-		return "−∞"
-	case math.IsNaN(x):
-		return "–"
-	}
-	return label(x)
-}
-
-// mark says in a word what a line's verdict amounts to, for its colour.
-func mark(l bound.Line) string {
-	switch {
-	case !l.OK:
-		return "violated"
-	case l.Verdict == "":
-		return "none"
-	case strings.HasPrefix(l.Verdict, "not resolved"):
-		return "open"
-	}
-	return "holds"
 }

@@ -16,8 +16,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"mdmgen/analysis/bound"
 )
 
 // colours are those of Okabe and Ito (2008) that show on white and on black: they can be told
@@ -44,11 +42,10 @@ const row = 13
 // The resolution of PNG pictures, dots an inch.
 const dpi = 192
 
-// Plot draws a picture, width × height points (1/72 inch) in size, as "svg" or "png". Points
-// that cannot be shown, such as 0 on a logarithmic axis, are left out, and an error bar that
-// goes below 0 there ends at the axis. The caption is not drawn. It is an error where no point
-// can be shown, or the size or format is not one.
-func Plot(w io.Writer, p bound.Plot, format string, width, height float64) error {
+// Draw draws the picture, width × height points (1/72 inch) in size, as "svg" or "png". An error
+// bar that goes below 0 on a logarithmic axis ends there. The caption is not drawn. It is an
+// error where there is no point, or the size or format is not one.
+func (p Plot) Draw(w io.Writer, format string, width, height float64) error {
 	if !(width >= 100 && width <= 5000 && height >= 100 && height <= 5000) {
 		return fmt.Errorf("report: plot %s: %v × %v points: must be in 100..5000", p.Name, width, height)
 	}
@@ -73,7 +70,7 @@ func Plot(w io.Writer, p bound.Plot, format string, width, height float64) error
 
 // inline is a plot as an element of a page: without a background or a size of its own, in the
 // page's colour.
-func inline(p bound.Plot, width, height float64) (string, error) {
+func inline(p Plot, width, height float64) (string, error) {
 	var b bytes.Buffer
 	c := vgsvg.New(vg.Length(width), vg.Length(height))
 	if err := drawPlot(draw.New(c), p, color.Transparent); err != nil {
@@ -90,8 +87,8 @@ func inline(p bound.Plot, width, height float64) (string, error) {
 }
 
 // drawPlot draws on a canvas: legend above, plot below.
-func drawPlot(c draw.Canvas, p bound.Plot, background color.Color) error {
-	series := drawable(p)
+func drawPlot(c draw.Canvas, p Plot, background color.Color) error {
+	series := p.Series
 	if len(series) == 0 {
 		return fmt.Errorf("report: plot %s: there is no point to show", p.Name)
 	}
@@ -141,31 +138,8 @@ func drawPlot(c draw.Canvas, p bound.Plot, background color.Color) error {
 
 var faint = color.NRGBA{0x80, 0x80, 0x80, 0x48}
 
-// drawable leaves out what the axes cannot show.
-func drawable(p bound.Plot) []bound.Series {
-	var out []bound.Series
-	for _, s := range p.Series {
-		keep := bound.Series{Name: s.Name, Style: s.Style}
-		for _, at := range s.Points {
-			if shows(at.X, p.LogX) && shows(at.Y, p.LogY) {
-				keep.Points = append(keep.Points, at)
-			}
-		}
-		if len(keep.Points) > 0 {
-			out = append(out, keep)
-		}
-	}
-	return out
-}
-
-// shows says whether a number has a place on an axis. A logarithmic one shows
-// 1e-100 to 1e100.
-func shows(x float64, log bool) bool {
-	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!log || x >= 1e-100 && x <= 1e100)
-}
-
 // bar is a point's range on the axes, false where it has none.
-func bar(p bound.Plot, at bound.Point, floor float64) (lo, hi float64, ok bool) {
+func bar(p Plot, at Point, floor float64) (lo, hi float64, ok bool) {
 	if !(at.Lo < at.Hi) || math.IsInf(at.Hi, 0) || math.IsInf(at.Lo, 0) {
 		return 0, 0, false
 	}
@@ -177,7 +151,7 @@ func bar(p bound.Plot, at bound.Point, floor float64) (lo, hi float64, ok bool) 
 }
 
 // add draws a series and returns its part of the legend.
-func add(out *plot.Plot, p bound.Plot, s bound.Series, i int) ([]plot.Thumbnailer, error) {
+func add(out *plot.Plot, p Plot, s Series, i int) ([]plot.Thumbnailer, error) {
 	xys := make(plotter.XYs, len(s.Points))
 	var bars errorBars
 	for j, at := range s.Points {
@@ -193,21 +167,21 @@ func add(out *plot.Plot, p bound.Plot, s bound.Series, i int) ([]plot.Thumbnaile
 	}
 	c := colours[i%len(colours)]
 	scatter.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(2.4), Shape: shapes[(i+i/len(colours))%len(shapes)]}
-	if s.Style == bound.StyleMarks {
+	if s.Style == StyleMarks {
 		scatter.GlyphStyle = draw.GlyphStyle{Color: colours[len(colours)-1], Radius: vg.Points(5), Shape: draw.RingGlyph{}}
 	}
 	thumbs := []plot.Thumbnailer{scatter}
-	if (s.Style == "" && connected(p) || s.Style == bound.StyleLine) && len(xys) > 1 {
+	if (s.Style == "" && connected(p) || s.Style == StyleLine) && len(xys) > 1 {
 		line, err := plotter.NewLine(xys)
 		if err != nil {
 			return nil, err
 		}
 		line.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.3), Dashes: dashes[(i+i/len(colours))%len(dashes)]}
-		if s.Style == bound.StyleLine {
+		if s.Style == StyleLine {
 			line.Width = vg.Points(0.8)
 		}
 		out.Add(line)
-		if s.Style == bound.StyleLine {
+		if s.Style == StyleLine {
 			return []plot.Thumbnailer{line}, nil
 		}
 		thumbs = []plot.Thumbnailer{line, scatter}
@@ -226,12 +200,12 @@ func add(out *plot.Plot, p bound.Plot, s bound.Series, i int) ([]plot.Thumbnaile
 
 // looks is the number of the colour and shape of series i: its own place, or that of the series
 // that it is a line to, which its name begins with.
-func looks(series []bound.Series, i int) int {
-	if series[i].Style != bound.StyleLine {
+func looks(series []Series, i int) int {
+	if series[i].Style != StyleLine {
 		return i
 	}
 	for j, s := range series {
-		if s.Style != bound.StyleLine && strings.HasPrefix(series[i].Name, s.Name+", ") {
+		if s.Style != StyleLine && strings.HasPrefix(series[i].Name, s.Name+", ") {
 			return j
 		}
 	}
@@ -245,10 +219,10 @@ type errorBars struct {
 
 // connected says whether lines between points mean anything: between windows of a text
 // they do not.
-func connected(p bound.Plot) bool { return p.LogX || !strings.HasPrefix(p.X, "window") }
+func connected(p Plot) bool { return p.LogX || !strings.HasPrefix(p.X, "window") }
 
 // axes sets ranges, scales and ticks.
-func axes(out *plot.Plot, p bound.Plot, series []bound.Series) {
+func axes(out *plot.Plot, p Plot, series []Series) {
 	var xs, ys []float64
 	for _, s := range series {
 		for _, at := range s.Points {

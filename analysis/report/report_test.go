@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -15,22 +15,30 @@ import (
 	"testing"
 
 	"mdmgen/analysis/bound"
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
 )
 
 func sample() bound.Report {
-	points := []bound.Point{{X: 1, Y: 0.5}, {X: 2, Y: 0.2, Lo: -0.1, Hi: 0.3}, {X: 4, Y: 0}, {X: 8, Y: math.NaN()}, {X: 16, Y: 0.01, Lo: 0.005, Hi: math.Inf(1)}}
+	with := func(p report.Plot, name string, points ...report.Point) report.Plot {
+		for _, at := range points {
+			p.Add(name, "", at)
+		}
+		return p
+	}
+	points := []report.Point{{X: 1, Y: 0.5}, {X: 2, Y: 0.2, Lo: -0.1, Hi: 0.3}, {X: 4, Y: 0}, {X: 8, Y: math.NaN()}, {X: 16, Y: 0.01, Lo: 0.005, Hi: math.Inf(1)}}
 	return bound.Report{
 		Schema: bound.Schema, Mode: "text", Holds: true,
 		Notes: []string{"a note with <b> & </script>"},
-		Lines: []bound.Line{
-			{Name: "a.b", Statement: "x < y", Left: bound.Value{Mean: 1.25, Lo: 1, Hi: 1.5, N: 4}, Right: bound.Value{Mean: math.Inf(1), Lo: math.Inf(1), Hi: math.Inf(1), Exact: true}, Gap: bound.Value{Mean: math.NaN()}, Unit: "nats", OK: true, Verdict: "holds (exact)"},
+		Lines: []report.Line{
+			{Name: "a.b", Statement: "x < y", Left: report.Value{Estimate: estimate.Estimate{Mean: 1.25, Lo: 1, Hi: 1.5, N: 4}}, Right: report.Exact(math.Inf(1)), Gap: report.Value{Estimate: estimate.Estimate{Mean: math.NaN()}}, Unit: "nats", OK: true, Verdict: "holds (exact)"},
 			{Name: "c", Statement: "</script><script>", Unit: "TV", OK: false, Verdict: "violated"},
 		},
-		Plots: []bound.Plot{
-			{Name: "p", Title: "T <&>", X: "N", Y: "TV", LogX: true, LogY: true, Series: []bound.Series{{Name: "one & two", Points: points}}},
-			{Name: "gap", Title: "gap", X: "window", Y: "nats", Series: []bound.Series{{Name: "gap", Points: points}}},
-			{Name: "none", Title: "nothing", LogY: true, Series: []bound.Series{{Name: "zero", Points: []bound.Point{{X: 1}}}}},
+		Plots: []report.Plot{
+			with(report.Plot{Name: "p", Title: "T <&>", X: "N", Y: "TV", LogX: true, LogY: true}, "one & two", points...),
+			with(report.Plot{Name: "gap", Title: "gap", X: "window", Y: "nats"}, "gap", points...),
+			with(report.Plot{Name: "none", Title: "nothing", LogY: true}, "zero", report.Point{X: 1}),
 		},
 	}
 }
@@ -38,7 +46,7 @@ func sample() bound.Report {
 // TestPage checks that the page stands by itself and that its JSON is the report.
 func TestPage(t *testing.T) {
 	var b bytes.Buffer
-	if err := Page(&b, sample(), map[string]string{"seed": "</script>1"}); err != nil {
+	if err := sample().Page(&b, map[string]string{"seed": "</script>1"}); err != nil {
 		t.Fatal(err)
 	}
 	s := b.String()
@@ -81,7 +89,7 @@ func TestPageWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := Page(&b, r, nil); err != nil {
+		if err := r.Page(&b, nil); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "ZgotmplZ") || strings.Count(b.String(), "<svg") != len(r.Plots) {
@@ -98,20 +106,20 @@ func TestPageWorld(t *testing.T) {
 func TestPlot(t *testing.T) {
 	p := sample().Plots[0]
 	var svg, picture bytes.Buffer
-	if err := Plot(&svg, p, "svg", 400, 300); err != nil {
+	if err := p.Draw(&svg, "svg", 400, 300); err != nil {
 		t.Fatal(err)
 	}
 	if err := wellFormed(svg.Bytes()); err != nil {
 		t.Errorf("svg: %v", err)
 	}
-	if err := Plot(&picture, p, "png", 400, 300); err != nil {
+	if err := p.Draw(&picture, "png", 400, 300); err != nil {
 		t.Fatal(err)
 	}
 	c, err := png.DecodeConfig(&picture)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 400 * dpi / 72; abs(c.Width-want) > 1 {
+	if want := 400 * 192 / 72; abs(c.Width-want) > 1 {
 		t.Errorf("png: %d pixels wide, want %d", c.Width, want)
 	}
 }
@@ -131,7 +139,7 @@ func wellFormed(b []byte) error {
 
 // TestPlotRanges draws what makes axes difficult.
 func TestPlotRanges(t *testing.T) {
-	for name, points := range map[string][]bound.Point{
+	for name, points := range map[string][]report.Point{
 		"one point":   {{X: 3, Y: 2}},
 		"flat":        {{X: 1, Y: 2}, {X: 2, Y: 2}},
 		"tiny":        {{X: 1, Y: 1e-99}, {X: 2, Y: 1e-90}},
@@ -140,8 +148,8 @@ func TestPlotRanges(t *testing.T) {
 		"bar beside":  {{X: 1, Y: 1, Lo: 2, Hi: 3}},
 	} {
 		for _, log := range []bool{false, true} {
-			p := bound.Plot{Name: name, LogX: log, LogY: log, Series: []bound.Series{{Name: "s", Points: points}}}
-			if err := Plot(io.Discard, p, "svg", 300, 200); err != nil {
+			p := report.Plot{Name: name, LogX: log, LogY: log, Series: []report.Series{{Name: "s", Points: points}}}
+			if err := p.Draw(io.Discard, "svg", 300, 200); err != nil {
 				t.Errorf("%s, log %v: %v", name, log, err)
 			}
 		}
@@ -151,10 +159,10 @@ func TestPlotRanges(t *testing.T) {
 func TestPlotMistakes(t *testing.T) {
 	p := sample().Plots[0]
 	for name, err := range map[string]error{
-		"format":   Plot(io.Discard, p, "gif", 300, 200),
-		"size":     Plot(io.Discard, p, "svg", 0, 200),
-		"nan size": Plot(io.Discard, p, "png", math.NaN(), 200),
-		"no point": Plot(io.Discard, sample().Plots[2], "svg", 300, 200),
+		"format":   p.Draw(io.Discard, "gif", 300, 200),
+		"size":     p.Draw(io.Discard, "svg", 0, 200),
+		"nan size": p.Draw(io.Discard, "png", math.NaN(), 200),
+		"no point": sample().Plots[2].Draw(io.Discard, "svg", 300, 200),
 	} {
 		if err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v", name, err)

@@ -149,14 +149,14 @@ func (c *goldenCase) compare(f *checkpoint.File, name string, compute func(*gold
 	if err != nil {
 		return Item{}, fmt.Errorf("tensor %s: %w", name, err)
 	}
-	cmp := newComparison(name, limit)
+	cmp := NewComparison(name, Absolute, limit)
 	l, v := c.shape[1], c.shape[2]
 	for i := range want {
-		cmp.add(got[i], want[i], func() string {
+		cmp.Add(got[i], want[i], func() string {
 			return fmt.Sprintf("%s[%d,%d,%d]", name, i/(l*v), i/v%l, i%v)
 		})
 	}
-	return cmp.finish()
+	return cmp.Finish()
 }
 
 // rawLogits are the network's rows as they are.

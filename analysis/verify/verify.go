@@ -3,9 +3,10 @@
 package verify
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
+
+	"mdmgen/analysis/estimate"
 )
 
 // DefaultLimit is the usual greatest difference: two correct float32 executions of
@@ -15,39 +16,34 @@ const DefaultLimit = 1e-4
 // Schema names the layout of a report's JSON form.
 const Schema = "mdmgen.verify/1"
 
-// measure is how a report's JSON form calls its differences: |got − want|.
-const measure = "abs"
+// Measure says how a difference is compared with its limit.
+type Measure string
 
-// Number is a float64 whose JSON form is null where it is not finite.
-type Number float64
-
-// MarshalJSON implements [json.Marshaler].
-func (n Number) MarshalJSON() ([]byte, error) {
-	if f := float64(n); math.IsNaN(f) || math.IsInf(f, 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
+const (
+	// Absolute compares |got − want| with the limit.
+	Absolute Measure = "abs"
+	// Relative compares |got − want| / max(1, |want|) with the limit.
+	Relative Measure = "rel"
+)
 
 // Worst is the value that is farthest from its reference.
 type Worst struct {
 	// Path says where: the tensor with its indices.
-	Path string `json:"path"`
-	Got  Number `json:"got"`
-	Want Number `json:"want"`
+	Path string          `json:"path"`
+	Got  estimate.Number `json:"got"`
+	Want estimate.Number `json:"want"`
 }
 
-// Item is the outcome for one tensor of a reference file.
+// Item is the outcome for one quantity of a reference file, such as a tensor.
 type Item struct {
-	Name string `json:"name"`
-	// Measure is always "abs".
-	Measure string `json:"measure"`
-	// MaxAbsDiff is the largest |got − want|, and MaxDiff the same; null where one
-	// was not finite.
-	MaxAbsDiff Number  `json:"max_abs_diff"`
-	MaxDiff    Number  `json:"max_diff"`
-	Limit      float64 `json:"limit"`
-	Worst      Worst   `json:"worst"`
+	Name    string  `json:"name"`
+	Measure Measure `json:"measure"`
+	// MaxAbsDiff is the largest |got − want|, MaxDiff the largest difference in the item's
+	// measure; infinite where a value was not finite.
+	MaxAbsDiff estimate.Number `json:"max_abs_diff"`
+	MaxDiff    estimate.Number `json:"max_diff"`
+	Limit      float64         `json:"limit"`
+	Worst      Worst           `json:"worst"`
 	// Count is the number of values compared.
 	Count int  `json:"count"`
 	OK    bool `json:"ok"`
@@ -60,39 +56,45 @@ type Report struct {
 	Items  []Item `json:"items"`
 }
 
-// comparison gathers an item value by value.
-type comparison struct {
+// Comparison gathers an item value by value.
+type Comparison struct {
 	item Item
 	any  bool
 }
 
-func newComparison(name string, limit float64) *comparison {
-	return &comparison{item: Item{Name: name, Measure: measure, Limit: limit, OK: true}}
+// NewComparison begins an item.
+func NewComparison(name string, m Measure, limit float64) *Comparison {
+	return &Comparison{item: Item{Name: name, Measure: m, Limit: limit, OK: true}}
 }
 
-// add compares one value. Equal infinities agree; any other value that is not
+// Add compares one value. Equal infinities agree; any other value that is not
 // finite is a breach. path is called for the worst value only.
-func (c *comparison) add(got, want float64, path func() string) {
+func (c *Comparison) Add(got, want float64, path func() string) {
 	c.item.Count++
-	diff := math.Abs(got - want)
+	apart := math.Abs(got - want)
 	if got == want {
-		diff = 0
+		apart = 0
+	}
+	diff := apart
+	if c.item.Measure == Relative {
+		diff /= max(1, math.Abs(want))
 	}
 	if !(diff <= c.item.Limit) { // false for NaN
 		c.item.OK = false
 	}
 	if math.IsNaN(diff) {
-		diff = math.Inf(1)
+		apart, diff = math.Inf(1), math.Inf(1)
 	}
+	c.item.MaxAbsDiff = max(c.item.MaxAbsDiff, estimate.Number(apart))
 	if !c.any || diff > float64(c.item.MaxDiff) {
 		c.any = true
-		c.item.MaxAbsDiff, c.item.MaxDiff = Number(diff), Number(diff)
-		c.item.Worst = Worst{Path: path(), Got: Number(got), Want: Number(want)}
+		c.item.MaxDiff = estimate.Number(diff)
+		c.item.Worst = Worst{Path: path(), Got: estimate.Number(got), Want: estimate.Number(want)}
 	}
 }
 
-// finish returns the item. Nothing compared is nothing verified.
-func (c *comparison) finish() (Item, error) {
+// Finish returns the item. Nothing compared is nothing verified.
+func (c *Comparison) Finish() (Item, error) {
 	if c.item.Count == 0 {
 		return c.item, fmt.Errorf("%s: holds no values to compare", c.item.Name)
 	}

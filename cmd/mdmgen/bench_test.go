@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/internal/journal"
+	"mdmgen/internal/lockfile"
 )
 
 // tinyBench is a command line on a world, with every part of quality.
@@ -150,12 +150,12 @@ func TestBenchJournalAlone(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := tinyBench(t, "--resume", keep)
 	mustRun(t, "", args...)
-	f, err := journal.OpenAlone(keep, os.O_RDWR, 0)
+	f, err := lockfile.OpenAlone(keep, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := journal.OpenAlone(keep, os.O_RDWR, 0); err == nil {
+	if _, err := lockfile.OpenAlone(keep, os.O_RDWR, 0); err == nil {
 		t.Skip("files cannot be locked here")
 	}
 	if _, stderr, code := runCommand(t, "", args...); code != exitFailure || !strings.Contains(stderr, "another run is writing to it") {

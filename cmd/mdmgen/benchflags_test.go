@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // measured are the parts of bench's JSON that two equal runs differ in.
@@ -29,7 +31,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 	at := func(elem ...string) string {
 		return filepath.Join(append([]string{"..", "..", "testdata"}, elem...)...)
 	}
-	mdlm, sedd, tokens := at("reference", "checkpoints", "mdlm"), at("reference", "checkpoints", "sedd"), at("fairytale")
+	mdlm, sedd, tokens := at("reference", "checkpoints", "mdlm"), at("reference", "checkpoints", "sedd"), reftest.Builtin(t)
 	judge, gpt2 := at("foreign", "causal.onnx"), at("tokenizers", "gpt2.tokenizer.json")
 	loss := at("profiles", "fairytale-12.json")
 	facts, empty := filepath.Join(dir, "facts.json"), filepath.Join(dir, "empty")

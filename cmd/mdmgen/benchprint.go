@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/bench"
-	reports "mdmgen/analysis/report"
+	"mdmgen/analysis/report"
 )
 
 // benchOutputs are where results go, opened before the work begins so that what cannot be
@@ -197,15 +197,12 @@ func (o *benchOutputs) drawings(r *bench.Report) error {
 		if len(constants) > 0 {
 			notes = append([]string{"All that use them: " + strings.Join(constants, ", ") + "."}, notes...)
 		}
-		doc := reports.Document{Title: "What samplers cost, and what their steps buy", Notes: notes, Plots: plots, Provenance: r.Provenance, Data: r}
-		for _, t := range tables {
-			doc.Tables = append(doc.Tables, reports.Table{Title: t.Title, Head: t.Head, Rows: t.Rows, Numbers: t.Settings})
-		}
+		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: notes, Plots: plots, Tables: tables, Provenance: r.Provenance, Data: r}
 		if !r.Complete {
 			doc.Unfinished = "Not all that was asked for was measured."
 		}
 		var b bytes.Buffer
-		if err := reports.Write(&b, doc); err != nil {
+		if err := report.Write(&b, doc); err != nil {
 			return err
 		}
 		out.Write(b.Bytes()) // A failure is kept until it is committed.

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/bound"
-	reports "mdmgen/analysis/report"
+	"mdmgen/analysis/report"
 )
 
 // The size of a picture in a file, in points.
@@ -77,31 +77,31 @@ func (p *pages) close() {
 }
 
 // files writes the page and the pictures that are asked for.
-func (r *bounding) files(report bound.Report, p provenance) error {
+func (r *bounding) files(result bound.Report, p provenance) error {
 	if r.pages.html != nil {
 		made := struct {
 			Settings   *boundSettings `json:"settings,omitempty"`
 			Provenance provenance     `json:"provenance"`
-		}{r.record(report, p).Settings, p}
-		if err := reports.Page(r.pages.html, report, made); err != nil {
+		}{r.record(result, p).Settings, p}
+		if err := result.Page(r.pages.html, made); err != nil {
 			return fmt.Errorf("--html %s: %w", r.pages.html.path, unwrapPath(err))
 		}
 		if err := r.pages.html.Commit(); err != nil {
 			return err
 		}
 	}
-	return r.pages.pictures(report.Plots, r.streams)
+	return r.pages.pictures(result.Plots, r.streams)
 }
 
 // pictures writes plots, each as .svg and .png.
-func (p *pages) pictures(plots []bound.Plot, s streams) error {
+func (p *pages) pictures(plots []report.Plot, s streams) error {
 	if p.dir == "" {
 		return nil
 	}
 	for _, plot := range plots {
 		for _, format := range []string{"svg", "png"} {
 			var b bytes.Buffer
-			if err := reports.Plot(&b, plot, format, plotWidth, plotHeight); err != nil {
+			if err := plot.Draw(&b, format, plotWidth, plotHeight); err != nil {
 				s.notice(fmt.Sprintf("no picture of %s: %v", plot.Name, err))
 				break
 			}

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"mdmgen/analysis/bound"
+	"mdmgen/analysis/report"
 	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/tokenize"
@@ -103,7 +104,7 @@ func printBound(w io.Writer, r bound.Report) error {
 	if r.Interrupted {
 		notes = append(slices.Clip(notes), "Interrupted: this is about what was done.")
 	}
-	if slices.ContainsFunc(r.Lines, func(l bound.Line) bool { return !l.Left.Exact && l.Left.N > 0 }) {
+	if slices.ContainsFunc(r.Lines, func(l report.Line) bool { return !l.Left.Exact && l.Left.N > 0 }) {
 		notes = append(slices.Clip(notes), "± is a standard error, over windows or samples; --json has the intervals.")
 	}
 	for _, n := range notes {
@@ -117,13 +118,13 @@ func printBound(w io.Writer, r bound.Report) error {
 const shownOutcomes = 64
 
 // printLaws writes a column for each law over sequences, and what is masked as one line.
-func printLaws(w io.Writer, list []bound.Law) error {
+func printLaws(w io.Writer, list []report.Law) error {
 	if len(list) == 0 {
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "\nsequence")
-	names, table, masked := bound.Table(list)
+	names, table, masked := report.LawTable(list)
 	for _, law := range list {
 		fmt.Fprint(t, "\t", printable.String(law.Name))
 	}
@@ -149,7 +150,7 @@ func printLaws(w io.Writer, list []bound.Law) error {
 }
 
 // valueText is a number with its standard error, where it has one; - where none is known.
-func valueText(v bound.Value) string {
+func valueText(v report.Value) string {
 	mark := map[string]string{"upper": "≤ ", "lower": "≥ "}[v.Bound]
 	switch {
 	case math.IsNaN(v.Mean):

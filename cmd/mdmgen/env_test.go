@@ -24,7 +24,7 @@ func TestEnvironmentIsADefault(t *testing.T) {
 		"samplers":    {"samplers"},
 		"schedule":    {"schedule", "--profile", profile, "--steps", "4"},
 		"plan only":   {"bound", "--plan-only", "--steps", "4"},
-		"tokenize":    {"tokenize", "--tokenizer", filepath.Join("..", "..", "testdata", "fairytale")},
+		"tokenize":    {"tokenize", "--tokenizer", filepath.Join("..", "..", "builtin", "fairytale")},
 		"network":     {"generate", "--length", "4", "--seed", "1", "--format", "json"},
 	}
 	all := func(except ...string) map[string]bool {
@@ -51,7 +51,7 @@ func TestEnvironmentIsADefault(t *testing.T) {
 		{"MDMGEN_DEVICE", "cuda", all("network"), "", exitMissing},
 		{"MDMGEN_DEVICE", "gpu", all("network"), "MDMGEN_DEVICE=gpu: must be cpu", exitUsage},
 		{"MDMGEN_RUNTIME", none, all("network"), "MDMGEN_RUNTIME", exitMissing},
-		{"MDMGEN_TOKENIZER", filepath.Join("..", "..", "testdata", "fairytale"), all(), "", 0},
+		{"MDMGEN_TOKENIZER", filepath.Join("..", "..", "builtin", "fairytale"), all(), "", 0},
 		{"MDMGEN_TOKENIZER", none, all(), "", 0},
 	} {
 		t.Run(c.variable+"="+filepath.Base(c.value), func(t *testing.T) {

@@ -32,7 +32,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	world := worldFile(t, "xor3-mixed")
 	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
 	sedd := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")
-	other := filepath.Join("..", "..", "testdata", "fairytale")
+	other := filepath.Join("..", "..", "builtin", "fairytale")
 	facts := filepath.Join(dir, "facts.json")
 	writeFile(t, facts, `{"noise":"linear"}`)
 	lines := filepath.Join(dir, "lines.jsonl")

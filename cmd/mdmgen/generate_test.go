@@ -242,7 +242,7 @@ func chiSquare(t *testing.T, counts, law []float64) float64 {
 }
 
 // goldenSample is a seeded sample of the built-in model; renewed by
-// go generate ./testdata.
+// go generate ./builtin.
 type goldenSample struct {
 	Seed uint64 `json:"seed"`
 	IDs  []int  `json:"ids"`

@@ -34,7 +34,7 @@ func TestResumeOtherFacts(t *testing.T) {
 	writeFile(t, sidecar, `{"noise":"linear"}`)
 	writeFile(t, ids, `{"ids":[5,6,7,8]}`+"\n"+`{"ids":[9,6,7,8]}`+"\n")
 	writeFile(t, text, "a king and a queen")
-	vocabulary := filepath.Join("..", "..", "testdata", "fairytale", "tokenizer.json")
+	vocabulary := filepath.Join("..", "..", "builtin", "fairytale", "tokenizer.json")
 	one, other := filepath.Join(dir, "one.json"), filepath.Join(dir, "other.json")
 	copyFile(t, vocabulary, one, "")
 	copyFile(t, vocabulary, other, "\n")

@@ -13,10 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/builtin"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
-	"mdmgen/testdata"
 	"mdmgen/tokenize"
 )
 
@@ -24,7 +24,7 @@ import (
 const builtinName = "fairytale"
 
 func builtins() []model.Builtin {
-	return []model.Builtin{{Name: builtinName, FS: testdata.Fairytale()}}
+	return []model.Builtin{{Name: builtinName, FS: builtin.Fairytale()}}
 }
 
 // Categories of flags in the help text.
@@ -215,7 +215,7 @@ func ownTokenizer(ref string) (*tokenize.Tokenizer, error) {
 	}
 	switch kind {
 	case model.KindBuiltin:
-		data, err := fs.ReadFile(testdata.Fairytale(), "tokenizer.json")
+		data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
 		if err != nil {
 			return nil, err
 		}

@@ -45,8 +45,7 @@ func needRuntime(t testing.TB) {
 }
 
 // TestScripts runs the command lines of testdata/script. DATA is the folder
-// testdata, SHARED that of the large reference files; the condition [shared]
-// says whether it is there.
+// testdata, BUILTIN that of the built-in model.
 func TestScripts(t *testing.T) {
 	needRuntime(t)
 	cache, err := ort.CacheDir()
@@ -62,6 +61,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MDMGEN_CACHE", cache)
 			e.Setenv("DATA", data)
+			e.Setenv("BUILTIN", reftest.Builtin(t))
 			return nil
 		},
 		RequireExplicitExec: true,

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mdmgen/internal/journal"
+	"mdmgen/internal/lockfile"
 )
 
 // temporary makes a file beside path for what will take its place: path.N.tmp, locked while
@@ -18,16 +18,11 @@ func temporary(path string, mode os.FileMode) (*os.File, error) {
 	sweep(path)
 	for {
 		name := fmt.Sprintf("%s.%d.tmp", path, rand.Uint32())
-		f, err := journal.OpenAlone(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode|0o200)
-		switch {
-		case errors.Is(err, fs.ErrExist), errors.Is(err, journal.ErrInUse):
-			continue // Another run has that name, or takes it for one that was left.
-		case err != nil:
-			return nil, err
-		case isAt(f, name):
-			return f, nil
+		f, err := lockfile.OpenAlone(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode|0o200)
+		// Another run may have that name, or take it for one that was left.
+		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, lockfile.ErrHeld) {
+			return f, err
 		}
-		f.Close() // Another run removed it before it was locked.
 	}
 }
 
@@ -46,13 +41,11 @@ func sweep(path string) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
-		f, err := journal.OpenAlone(name, os.O_RDWR, 0)
+		f, err := lockfile.OpenAlone(name, os.O_RDWR, 0)
 		if err != nil {
 			continue
 		}
-		if isAt(f, name) {
-			os.Remove(name)
-		}
+		os.Remove(name)
 		f.Close()
 	}
 }
@@ -64,11 +57,4 @@ func isTemporary(name, base string) bool {
 		middle, ok = strings.CutSuffix(middle, ".tmp")
 	}
 	return ok && middle != "" && len(middle) <= 10 && strings.Trim(middle, "0123456789") == ""
-}
-
-// isAt says whether a name leads to the open file.
-func isAt(f *os.File, name string) bool {
-	a, aerr := f.Stat()
-	b, berr := os.Lstat(name)
-	return aerr == nil && berr == nil && os.SameFile(a, b)
 }

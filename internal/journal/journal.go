@@ -25,6 +25,7 @@ import (
 	"os"
 	"strings"
 
+	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
 )
 
@@ -63,7 +64,7 @@ type Journal struct {
 
 // Open opens the journal at path, if there is one, and reads its header. schema is
 // NAME/VERSION: the header's "schema". The error is a [RefusedError] where the file is
-// another's, and wraps [ErrInUse] where another process has it open.
+// another's, and wraps [lockfile.ErrHeld] where another process has it open.
 func Open(path, schema string) (*Journal, error) {
 	j := &Journal{path: path, schema: schema}
 	info, err := os.Stat(path)
@@ -75,7 +76,7 @@ func Open(path, schema string) (*Journal, error) {
 		// A device may have no end, and nothing can be gone on from in a pipe.
 		return nil, j.refuse(0, "is not a regular file")
 	case err == nil:
-		j.file, err = OpenAlone(path, os.O_RDWR, 0)
+		j.file, err = lockfile.OpenAlone(path, os.O_RDWR, 0)
 	}
 	if err != nil {
 		return nil, j.failed(err)
@@ -181,13 +182,13 @@ func (j *Journal) Begin(header any) error {
 		return err
 	}
 	if j.file == nil {
-		file, err := OpenAlone(j.path, os.O_RDWR|os.O_CREATE, 0o644)
+		file, err := lockfile.OpenAlone(j.path, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
 			return j.failed(err)
 		}
 		j.file = file
 		if info, err := file.Stat(); err != nil || info.Size() > 0 { // since Open
-			return j.failed(errors.Join(err, ErrInUse))
+			return j.failed(errors.Join(err, lockfile.ErrHeld))
 		}
 	}
 	if err := j.file.Truncate(j.size); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/journal"
+	"mdmgen/internal/lockfile"
 )
 
 const schema = "mdmgen.test/2"
@@ -241,10 +242,10 @@ func TestAlone(t *testing.T) {
 	if err := first.Begin(newHeader()); err != nil {
 		t.Fatal(err)
 	}
-	if err := late.Begin(newHeader()); !errors.Is(err, journal.ErrInUse) {
+	if err := late.Begin(newHeader()); !errors.Is(err, lockfile.ErrHeld) {
 		t.Errorf("a second run begins: %v", err)
 	}
-	if _, err := journal.Open(path, schema); !errors.Is(err, journal.ErrInUse) {
+	if _, err := journal.Open(path, schema); !errors.Is(err, lockfile.ErrHeld) {
 		t.Errorf("a second run opens: %v", err)
 	}
 	if err := errors.Join(first.Append(record{}), first.Close(), first.Close()); err != nil {

@@ -1,6 +1,6 @@
-// Package lockfile makes a file's name stand for a right that one program at a time has.
-// The file is removed when the right is given back; that of a program that was killed stays
-// and holds nobody up.
+// Package lockfile gives one program at a time a file, or a right that a file's name stands
+// for. The file of a right is removed when the right is given back; that of a program that
+// was killed stays and holds nobody up.
 package lockfile
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // ErrHeld says that another program, or another part of this one, has the lock.
-var ErrHeld = errors.New("another program has the lock")
+var ErrHeld = errors.New("another run is writing to it: let that one end, or name another file")
 
 // retry is how often a program asks again for a lock that another has.
 const retry = 100 * time.Millisecond
@@ -34,14 +34,9 @@ func Try(path string) (*Lock, error) {
 		if !ok {
 			return nil, errors.Join(ErrHeld, f.Close())
 		}
-		mine, err := f.Stat()
-		if err != nil {
-			return nil, errors.Join(plainfile.Cause(err), f.Close())
-		}
-		if now, err := os.Lstat(path); err == nil && os.SameFile(mine, now) {
+		if isAt(f, path) {
 			return &Lock{f}, nil
 		}
-		// Whoever had the lock removed the file between its opening and its locking.
 		if err := f.Close(); err != nil {
 			return nil, plainfile.Cause(err)
 		}

@@ -16,10 +16,10 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/builtin"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
-	"mdmgen/testdata"
 )
 
 // goldenName is what the tensors of a checkpoint's folder are called.
@@ -122,7 +122,7 @@ func (d *Folder) Model(ctx context.Context, file string) (ref string, err error)
 				found = append(found, dir)
 			}
 		}
-		if own, err := digest(testdata.Fairytale()); found == nil && err == nil && own == sum {
+		if own, err := digest(builtin.Fairytale()); found == nil && err == nil && own == sum {
 			return builtins[0].Name, nil
 		}
 	}
@@ -138,7 +138,7 @@ func (d *Folder) Model(ctx context.Context, file string) (ref string, err error)
 	return found[0], nil
 }
 
-var builtins = []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}
+var builtins = []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}
 
 // models are the folders that hold weights, in any format.
 func (d *Folder) models() []string {

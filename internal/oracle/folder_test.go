@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/builtin"
 	"mdmgen/internal/reftest"
-	"mdmgen/testdata"
 )
 
 // put writes a file below a folder.
@@ -37,7 +37,7 @@ func TestFolder(t *testing.T) {
 			put(t, dir, name+"/"+file, string(data))
 		}
 	}
-	own, err := digest(testdata.Fairytale())
+	own, err := digest(builtin.Fairytale())
 	if err != nil {
 		t.Fatal(err)
 	}

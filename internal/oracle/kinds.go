@@ -34,7 +34,7 @@ type Kind struct {
 	Outlet model.Outlet
 	// laws recomputes a file that needs no model, rows one whose numbers are a model's.
 	laws func(ctx context.Context, f file, m *matcher) error
-	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error)
+	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]verify.Item, error)
 }
 
 // Model says whether the file's numbers are a model's; others are recomputed from the file
@@ -72,16 +72,9 @@ var (
 )
 
 // golden compares a network with tensors.
-func golden(ctx context.Context, m model.Model, path string, _ []byte, limit float64) ([]Item, error) {
+func golden(ctx context.Context, m model.Model, path string, _ []byte, limit float64) ([]verify.Item, error) {
 	r, err := verify.Golden(ctx, m, path, limit)
-	var items []Item
-	for _, it := range r.Items {
-		items = append(items, Item{
-			Name: it.Name, Measure: Absolute, MaxDiff: float64(it.MaxDiff), Limit: it.Limit, Count: it.Count, OK: it.OK,
-			Worst: Worst{Path: it.Worst.Path, Got: float64(it.Worst.Got), Want: float64(it.Worst.Want)},
-		})
-	}
-	return items, err
+	return r.Items, err
 }
 
 // kindOf recognises a JSON file by its content; schema is what it says, and known whether
@@ -106,6 +99,14 @@ func kindOf(data []byte) (k Kind, schema string, known bool) {
 	return k, schema, false
 }
 
+// Report is the outcome for a reference file.
+type Report struct {
+	verify.Report
+	// NotOffered is the number of laws in the file that are of samplers that the program
+	// does not offer, and which nothing was compared with.
+	NotOffered int
+}
+
 // Report recomputes the reference file at path. m may be nil for kinds that need no model.
 // A difference above the limit is part of the report; an error means that the comparison
 // could not be made. When ctx ends it returns as soon as the value that it is at is
@@ -115,7 +116,7 @@ func (d *Folder) Report(ctx context.Context, m model.Model, path string) (Report
 	if err != nil {
 		return Report{}, err
 	}
-	var items []Item
+	var items []verify.Item
 	var notOffered int
 	if k.Model() {
 		if m == nil {
@@ -139,7 +140,7 @@ func (d *Folder) Report(ctx context.Context, m model.Model, path string) (Report
 	if len(items) == 0 {
 		return Report{}, fmt.Errorf("%s: holds no values to compare", path)
 	}
-	r := Report{OK: true, Items: items, NotOffered: notOffered}
+	r := Report{verify.Report{OK: true, Items: items}, notOffered}
 	for _, it := range r.Items {
 		r.OK = r.OK && it.OK
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/verify"
 	"mdmgen/model"
 )
 
@@ -15,7 +16,7 @@ import (
 // the model's rows, at the inputs that the file gives, and compares them with its
 // values, those in float32 within the difference that the file states beside. Differences are
 // relative. What the file derives from its own inputs is recomputed too: canvases, noise and counts.
-func losses(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error) {
+func losses(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]verify.Item, error) {
 	f, err := readLosses(data, m.Facts())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -30,7 +31,7 @@ func losses(ctx context.Context, m model.Model, path string, data []byte, limit 
 	return items, nil
 }
 
-func (f *lossesFile) compare(ctx context.Context, m model.Model, limit float64) ([]Item, error) {
+func (f *lossesFile) compare(ctx context.Context, m model.Model, limit float64) ([]verify.Item, error) {
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ type lossRun struct {
 	e     *likelihood.Evaluator
 	file  *lossesFile
 	limit float64
-	items []Item
+	items []verify.Item
 	err   error
 }
 
@@ -124,11 +125,11 @@ func (l *lossRun) within(name string, got, want []float64, limit float64) {
 		l.err = fmt.Errorf("field %q: %d values: must have %d", name, len(want), len(got))
 		return
 	}
-	c := newComparison(name, Relative, limit)
+	c := verify.NewComparison(name, verify.Relative, limit)
 	for i := range want {
-		c.add(got[i], want[i], func() string { return fmt.Sprintf("%s[%d]", name, i) })
+		c.Add(got[i], want[i], func() string { return fmt.Sprintf("%s[%d]", name, i) })
 	}
-	item, err := c.finish()
+	item, err := c.Finish()
 	l.items, l.err = append(l.items, item), err
 }
 

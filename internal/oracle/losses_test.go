@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/verify"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 )
@@ -128,7 +129,7 @@ func TestModelFileMistakes(t *testing.T) {
 		exact = `{"schema":"mdm-windows/1","d":3,"T":6,"delta":0.01,"windows":[{"start":4,"ids":[0,1,2],"nelbo":3,"fhs":null,"left_to_right":3,"grid":[{"sampler":"euler","N":20,"leave":1,"denoise":2}]}]}`
 	)
 	for _, c := range []struct {
-		read     func(context.Context, model.Model, string, []byte, float64) ([]Item, error)
+		read     func(context.Context, model.Model, string, []byte, float64) ([]verify.Item, error)
 		in       string
 		old, new string
 		want     string

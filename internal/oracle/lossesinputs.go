@@ -3,6 +3,7 @@ package oracle
 import (
 	"math"
 
+	"mdmgen/analysis/verify"
 	"mdmgen/samplers"
 )
 
@@ -74,10 +75,10 @@ func (l *lossRun) whole(name string, got, want [][]int) {
 	if l.err != nil {
 		return
 	}
-	c := newComparison(name, Absolute, 0)
+	c := verify.NewComparison(name, verify.Absolute, 0)
 	for i, row := range want {
 		for p, x := range row {
-			c.add(float64(got[i][p]), float64(x), func() string {
+			c.Add(float64(got[i][p]), float64(x), func() string {
 				if len(row) == 1 {
 					return indexed(name, i)
 				}
@@ -85,7 +86,7 @@ func (l *lossRun) whole(name string, got, want [][]int) {
 			})
 		}
 	}
-	item, err := c.finish()
+	item, err := c.Finish()
 	l.items, l.err = append(l.items, item), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/verify"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 )
@@ -82,7 +83,7 @@ func TestMoreChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			changed++
-			if bad := slices.IndexFunc(m.items, func(it Item) bool { return !it.OK }); bad < 0 || m.items[bad].Worst.Path != path {
+			if bad := slices.IndexFunc(m.items, func(it verify.Item) bool { return !it.OK }); bad < 0 || m.items[bad].Worst.Path != path {
 				t.Errorf("%s: %s was changed by 1e-6 and not named", name, path)
 			}
 		}

@@ -156,8 +156,8 @@ func (r *references) file(t *testing.T, d *Folder, k Kind, path, rel string) {
 	worst, where, values := 0.0, "", 0
 	for _, it := range report.Items {
 		values += it.Count
-		if it.MaxDiff > worst && it.Limit > 0 {
-			worst, where = it.MaxDiff, it.Worst.Path
+		if float64(it.MaxDiff) > worst && it.Limit > 0 {
+			worst, where = float64(it.MaxDiff), it.Worst.Path
 		}
 		if !it.OK {
 			t.Errorf("%s: got %v, want %v, limit %v %s", it.Worst.Path, it.Worst.Got, it.Worst.Want, it.Limit, it.Measure)

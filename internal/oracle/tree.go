@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"mdmgen/analysis/verify"
 )
 
 // The recomputed values of a file are a tree of its shape. Leaves are float64, int,
@@ -35,7 +37,7 @@ type matcher struct {
 	limit float64
 	// wider gives the fields, by name, whose limit is larger by a factor.
 	wider map[string]float64
-	items []Item
+	items []verify.Item
 	// notOffered is [Report.NotOffered].
 	notOffered int
 }
@@ -67,21 +69,24 @@ func (m *matcher) match(path string, file *node, want any) error {
 		}
 		return nil
 	}
-	measure, limit := Relative, m.limit
+	measure, limit := verify.Relative, m.limit
 	if f, ok := m.wider[path[strings.LastIndexByte(path, '.')+1:]]; ok {
 		limit *= f
 	}
 	if whole(want) {
-		measure, limit = Absolute, 0
+		measure, limit = verify.Absolute, 0
+	}
+	if n, ok := want.(int); ok && n > longCount {
+		limit = 1
 	}
 	if r, ok := want.(rounded); ok {
 		want, limit = r.value, limit+r.slack/max(1, math.Abs(r.value))
 	}
-	c := newComparison(path, measure, limit)
-	if err := c.values(path, file, want); err != nil {
+	c := verify.NewComparison(path, measure, limit)
+	if err := nested(c, path, file, want); err != nil {
 		return err
 	}
-	item, err := c.finish()
+	item, err := c.Finish()
 	if err != nil {
 		return err
 	}
@@ -126,32 +131,29 @@ func whole(want any) bool {
 	return false
 }
 
-// values compares a leaf or a nested list of leaves.
-func (c *comparison) values(path string, file *node, want any) error {
+// nested compares a leaf or a nested list of leaves.
+func nested(c *verify.Comparison, path string, file *node, want any) error {
 	var n int
 	var at func(int) any
 	here := func() string { return path }
 	switch want := want.(type) {
 	case float64:
-		return c.number(here, file, want)
+		return number(c, here, file, want)
 	case int:
-		if want > longCount {
-			c.item.Limit = 1
-		}
-		return c.number(here, file, float64(want))
+		return number(c, here, file, float64(want))
 	case bool:
 		b, ok := file.value.(bool)
 		if !ok {
 			return fmt.Errorf("field %s: must be true or false", path)
 		}
-		c.add(truth(want), truth(b), here)
+		c.Add(truth(want), truth(b), here)
 		return nil
 	case nil:
-		return c.number(here, file, math.Inf(1))
+		return number(c, here, file, math.Inf(1))
 	case []float64:
 		n, at = len(want), func(i int) any { return want[i] }
 		if want == nil {
-			return c.values(path, file, nil)
+			return nested(c, path, file, nil)
 		}
 	case []int:
 		n, at = len(want), func(i int) any { return want[i] }
@@ -171,11 +173,11 @@ func (c *comparison) values(path string, file *node, want any) error {
 		var err error
 		switch x := at(i).(type) {
 		case float64:
-			err = c.number(name, file.list[i], x)
+			err = number(c, name, file.list[i], x)
 		case int:
-			err = c.number(name, file.list[i], float64(x))
+			err = number(c, name, file.list[i], float64(x))
 		default:
-			err = c.values(name(), file.list[i], x)
+			err = nested(c, name(), file.list[i], x)
 		}
 		if err != nil {
 			return err
@@ -184,7 +186,7 @@ func (c *comparison) values(path string, file *node, want any) error {
 	return nil
 }
 
-func (c *comparison) number(path func() string, file *node, got float64) error {
+func number(c *verify.Comparison, path func() string, file *node, got float64) error {
 	want, ok := file.number()
 	if !ok {
 		return fmt.Errorf("field %s: must be a number or null", path())
@@ -192,7 +194,7 @@ func (c *comparison) number(path func() string, file *node, got float64) error {
 	if math.IsNaN(got) {
 		got = math.Inf(1)
 	}
-	c.add(got, want, path)
+	c.Add(got, want, path)
 	return nil
 }
 
@@ -206,11 +208,11 @@ func truth(b bool) float64 {
 // sums makes an item of distributions: each must sum to 1. rows are the innermost
 // lists of numbers of the node.
 func (m *matcher) sums(path string, file *node) error {
-	c := newComparison(path, Relative, m.limit)
-	if err := c.sum(path, file); err != nil {
+	c := verify.NewComparison(path, verify.Relative, m.limit)
+	if err := sum(c, path, file); err != nil {
 		return err
 	}
-	item, err := c.finish()
+	item, err := c.Finish()
 	if err != nil {
 		return err
 	}
@@ -218,28 +220,28 @@ func (m *matcher) sums(path string, file *node) error {
 	return nil
 }
 
-func (c *comparison) sum(path string, file *node) error {
+func sum(c *verify.Comparison, path string, file *node) error {
 	if file.value == nil {
 		return nil
 	}
 	if !file.isList() || len(file.list) == 0 {
 		return fmt.Errorf("field %s: must be a list of probabilities", path)
 	}
-	sum, numbers := 0.0, false
+	total, numbers := 0.0, false
 	for i, item := range file.list {
 		if x, ok := item.value.(float64); ok {
-			sum, numbers = sum+x, true
+			total, numbers = total+x, true
 			continue
 		}
 		if numbers {
 			return fmt.Errorf("field %s[%d]: must be a number", path, i)
 		}
-		if err := c.sum(fmt.Sprintf("%s[%d]", path, i), item); err != nil {
+		if err := sum(c, fmt.Sprintf("%s[%d]", path, i), item); err != nil {
 			return err
 		}
 	}
 	if numbers {
-		c.add(1, sum, func() string { return "sum of " + path })
+		c.Add(1, total, func() string { return "sum of " + path })
 	}
 	return nil
 }

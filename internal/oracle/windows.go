@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/verify"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -15,7 +16,7 @@ import (
 // chain from left to right, and −log P of grid samplers on N steps uniform in t from
 // T to δ, α = e^(−t), masks left (leave) or filled by one more call (denoise).
 // Differences are relative.
-func windows(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]Item, error) {
+func windows(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]verify.Item, error) {
 	f, err := readWindows(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -24,7 +25,7 @@ func windows(ctx context.Context, m model.Model, path string, data []byte, limit
 	if err != nil {
 		return nil, err
 	}
-	w := windowsCheck{file: f, limit: limit, items: make(map[string]*comparison)}
+	w := windowsCheck{file: f, limit: limit, items: make(map[string]*verify.Comparison)}
 	for i := range f.Windows {
 		if err := w.window(ctx, e, i); err != nil {
 			if ctx.Err() != nil {
@@ -33,9 +34,9 @@ func windows(ctx context.Context, m model.Model, path string, data []byte, limit
 			return nil, fmt.Errorf("%s: windows[%d]: %s", path, i, strings.ReplaceAll(err.Error(), "likelihood: ", ""))
 		}
 	}
-	var items []Item
+	var items []verify.Item
 	for _, name := range w.names {
-		item, err := w.items[name].finish()
+		item, err := w.items[name].Finish()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -49,16 +50,16 @@ type windowsCheck struct {
 	file  *windowsFile
 	limit float64
 	names []string
-	items map[string]*comparison
+	items map[string]*verify.Comparison
 }
 
 func (w *windowsCheck) add(name, path string, got, want float64) {
 	c := w.items[name]
 	if c == nil {
-		c = newComparison(name, Relative, w.limit)
+		c = verify.NewComparison(name, verify.Relative, w.limit)
 		w.items[name], w.names = c, append(w.names, name)
 	}
-	c.add(got, want, func() string { return path })
+	c.Add(got, want, func() string { return path })
 }
 
 // window compares one window.

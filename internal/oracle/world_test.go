@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/verify"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 )
@@ -129,7 +130,7 @@ func TestChangedValue(t *testing.T) {
 				t.Fatal(err)
 			}
 			changed++
-			if at := slices.IndexFunc(m.items, func(it Item) bool { return !it.OK }); at < 0 || m.items[at].Worst.Path != path {
+			if at := slices.IndexFunc(m.items, func(it verify.Item) bool { return !it.OK }); at < 0 || m.items[at].Worst.Path != path {
 				if missed++; missed < 5 {
 					t.Errorf("%s: %s was changed by 1e-6 and not named", name, path)
 				}

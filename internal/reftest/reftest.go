@@ -29,6 +29,12 @@ func root(t testing.TB) string {
 	}
 }
 
+// Builtin returns the path of the folder of the built-in model.
+func Builtin(t testing.TB) string {
+	t.Helper()
+	return Data(t, "..", "builtin", "fairytale")
+}
+
 // Data returns the path of a file or folder in the module's testdata folder. It
 // fails the test where there is none.
 func Data(t testing.TB, elem ...string) string {

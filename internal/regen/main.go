@@ -2,7 +2,7 @@
 // of the built-in model: the golden sample that a test freezes, and the picture
 // and text of that sample in the README. It is run by
 //
-//	go generate ./testdata
+//	go generate ./builtin
 package main
 
 import (
@@ -18,9 +18,9 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/builtin"
 	"mdmgen/model"
 	"mdmgen/samplers"
-	"mdmgen/testdata"
 	"mdmgen/tokenize"
 )
 
@@ -43,13 +43,13 @@ func main() {
 	}
 }
 
-// regenerate is run in the folder testdata.
+// regenerate is run in the folder builtin.
 func regenerate(ctx context.Context) error {
 	ids, hits, err := sample(ctx)
 	if err != nil {
 		return err
 	}
-	data, err := fs.ReadFile(testdata.Fairytale(), "tokenizer.json")
+	data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func regenerate(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile("golden-sample.json", append(golden, '\n'), 0o644),
+		os.WriteFile(filepath.Join("..", "testdata", "golden-sample.json"), append(golden, '\n'), 0o644),
 		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
 		replaceSample(filepath.Join("..", "README.md"), text),
 		replaceSamplers(filepath.Join("..", "README.md")),
@@ -84,7 +84,7 @@ func regenerate(ctx context.Context) error {
 // sample draws one canvas by First-Hitting and tells at which masked fraction
 // each position was revealed.
 func sample(ctx context.Context) (ids []int, hits []float64, err error) {
-	m, err := model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: testdata.Fairytale()}}})
+	m, err := model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +109,7 @@ func sample(ctx context.Context) (ids []int, hits []float64, err error) {
 
 // The marks between which the README shows the sample.
 const (
-	sampleBegin = "<!-- sample: written by go generate ./testdata -->\n```text\n"
+	sampleBegin = "<!-- sample: written by go generate ./builtin -->\n```text\n"
 	sampleEnd   = "```\n<!-- end of sample -->"
 )
 
@@ -121,7 +121,7 @@ func replaceSamplers(path string) error {
 		names := "`" + strings.Join(append([]string{d.Name}, d.Aliases...), "`, `") + "`"
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", names, d.Summary, d.Calls)
 	}
-	return replaceBetween(path, "<!-- samplers: written by go generate ./testdata -->\n", "<!-- end of samplers -->", b.String())
+	return replaceBetween(path, "<!-- samplers: written by go generate ./builtin -->\n", "<!-- end of samplers -->", b.String())
 }
 
 // replaceSample puts the text, in lines of a readable length, between the marks

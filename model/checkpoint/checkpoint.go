@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 	"sync"
 
 	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
 	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
 )
@@ -163,8 +163,8 @@ func (c *Checkpoint) weightFiles() ([]string, error) {
 	var index struct {
 		WeightMap map[string]string `json:"weight_map"`
 	}
-	if err := json.Unmarshal(text, &index); err != nil {
-		return nil, fmt.Errorf("%s: not JSON with a weight_map: %w", indexName, err)
+	if err := plainjson.Unmarshal(text, &index); err != nil {
+		return nil, fmt.Errorf("%s: %w", indexName, err)
 	}
 	names := slices.Compact(slices.Sorted(maps.Values(index.WeightMap)))
 	if len(names) == 0 {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"mdmgen/internal/plainjson"
 )
 
 // The network families whose checkpoints are read.
@@ -93,7 +95,7 @@ func ParseConfig(text []byte) (Config, error) {
 		return Config{}, fmt.Errorf("%d bytes: at most %d are accepted", len(text), maxConfig)
 	}
 	var keys map[string]json.RawMessage
-	if err := unmarshal(text, &keys); err != nil {
+	if err := plainjson.Unmarshal(text, &keys); err != nil {
 		return Config{}, err
 	}
 	if keys == nil {
@@ -114,7 +116,7 @@ func ParseConfig(text []byte) (Config, error) {
 
 func parseFlat(text []byte) (Config, error) {
 	var f flatConfig
-	if err := unmarshal(text, &f); err != nil {
+	if err := plainjson.Unmarshal(text, &f); err != nil {
 		return Config{}, err
 	}
 	if f.ModelType != nil && *f.ModelType != MDLM {
@@ -143,7 +145,7 @@ func parseFlat(text []byte) (Config, error) {
 
 func parseTree(text []byte) (Config, error) {
 	var t treeConfig
-	if err := unmarshal(text, &t); err != nil {
+	if err := plainjson.Unmarshal(text, &t); err != nil {
 		return Config{}, err
 	}
 	m := t.Model
@@ -236,21 +238,6 @@ func (c Config) check() error {
 	}
 	if faults != nil {
 		return errors.New(strings.Join(faults, "; "))
-	}
-	return nil
-}
-
-// unmarshal decodes a whole text, with errors that fit on a line.
-func unmarshal(text []byte, v any) error {
-	err := json.Unmarshal(text, v)
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Errorf("%s is a JSON %s: must be of another type", quoteName(kind.Field), kind.Value)
-	case errors.As(err, &kind):
-		return fmt.Errorf("is a JSON %s: must be an object", kind.Value)
-	case err != nil:
-		return fmt.Errorf("not JSON: %w", err)
 	}
 	return nil
 }

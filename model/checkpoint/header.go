@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/bits"
 	"slices"
 	"strings"
+
+	"mdmgen/internal/plainjson"
 )
 
 // Limits on a safetensors header. Published checkpoints stay far below: 169
@@ -82,7 +83,7 @@ func (h *header) decode(text []byte) error {
 		seen[name] = true
 		if name == "__metadata__" {
 			if err := dec.Decode(&h.metadata); err != nil {
-				return fmt.Errorf("header: __metadata__ is not an object of strings: %w", jsonError(err))
+				return fmt.Errorf("header: __metadata__ is not an object of strings: %w", plainjson.Plain(nil, err))
 			}
 			continue
 		}
@@ -93,7 +94,7 @@ func (h *header) decode(text []byte) error {
 		h.entries = append(h.entries, e)
 	}
 	if _, err := dec.Token(); err != nil {
-		return fmt.Errorf("header: %w", jsonError(err))
+		return fmt.Errorf("header: %w", plainjson.Plain(nil, err))
 	}
 	if rest := bytes.TrimRight(text[dec.InputOffset():], " "); len(rest) > 0 {
 		return fmt.Errorf("header: %d bytes after the closing brace", len(rest))
@@ -106,7 +107,7 @@ func (h *header) decode(text []byte) error {
 func decodeEntry(dec *json.Decoder, name string) (entry, error) {
 	e := entry{name: name}
 	if t, err := dec.Token(); err != nil {
-		return e, jsonError(err)
+		return e, plainjson.Plain(nil, err)
 	} else if t != json.Delim('{') {
 		return e, errors.New("its header entry is not an object")
 	}
@@ -134,11 +135,11 @@ func decodeEntry(dec *json.Decoder, name string) (entry, error) {
 			err = fmt.Errorf("unknown key %s", quoteName(k))
 		}
 		if err != nil {
-			return e, fmt.Errorf("%s: %w", quoteName(k), jsonError(err))
+			return e, fmt.Errorf("%s: %w", quoteName(k), plainjson.Plain(nil, err))
 		}
 	}
 	if _, err := dec.Token(); err != nil {
-		return e, jsonError(err)
+		return e, plainjson.Plain(nil, err)
 	}
 	for _, k := range []string{"dtype", "shape", "data_offsets"} {
 		if !seen[k] {
@@ -207,21 +208,13 @@ func (h *header) checkOffsets(size int64) error {
 func key(dec *json.Decoder) (string, error) {
 	t, err := dec.Token()
 	if err != nil {
-		return "", fmt.Errorf("header: %w", jsonError(err))
+		return "", fmt.Errorf("header: %w", plainjson.Plain(nil, err))
 	}
 	s, ok := t.(string)
 	if !ok {
 		return "", errors.New("header: not a JSON object")
 	}
 	return s, nil
-}
-
-// jsonError rewords what encoding/json says of a text that stops.
-func jsonError(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON text stops in the middle")
-	}
-	return err
 }
 
 // quoteName prints a name from a file on one line: as it stands where it is

@@ -30,7 +30,7 @@ func TestHeaderRefuses(t *testing.T) {
 		{"header of 0 bytes", make([]byte, 16), "truncated or not safetensors"},
 		{"text", []byte("version https://git-lfs.github.com/spec/v1\n"), "is this a safetensors file?"},
 		{"array", framed(`[]`, 0), "does not begin with '{'"},
-		{"JSON stops", framed(`{`+a, 8), "stops in the middle"},
+		{"JSON stops", framed(`{`+a, 8), "the JSON ends too early"},
 		{"JSON stops in a tensor", framed(`{"a":{"dtype":"F32"`, 8), "tensor a: "},
 		{"not JSON", framed(`{a}`, 0), "invalid character"},
 		{"text after the object", framed(`{} {}`, 0), "after the closing brace"},

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"mdmgen/internal/half"
 )
 
 // Dtype is a safetensors element type.
@@ -72,11 +74,11 @@ func (t Tensor) Widen(dst []float32, first int) {
 		}
 	case BF16:
 		for i := range dst {
-			dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)
+			dst[i] = half.FromBFloat16(binary.LittleEndian.Uint16(src[2*i:]))
 		}
 	case F16:
 		for i := range dst {
-			dst[i] = halfToFloat(binary.LittleEndian.Uint16(src[2*i:]))
+			dst[i] = half.FromFloat16(binary.LittleEndian.Uint16(src[2*i:]))
 		}
 	default:
 		panic(fmt.Sprintf("checkpoint: tensor %s: %s is not widened to float32", t.Name, t.Dtype))
@@ -127,19 +129,4 @@ func (t Tensor) Int64s() ([]int64, error) {
 		}
 	}
 	return v, nil
-}
-
-// halfToFloat widens an IEEE 754 binary16: 1 sign bit, 5 of exponent (bias 15),
-// 10 of fraction. Every value of binary16, subnormals included, is a float32.
-//
-// With the bits where float32 has them the value is too small by the difference
-// of the biases, 2^−112 (a subnormal stays one): the product puts that right,
-// without rounding. Infinities and NaNs keep their exponent of all ones.
-func halfToFloat(h uint16) float32 {
-	bits := uint32(h&0x7fff) << 13
-	sign := uint32(h&0x8000) << 16
-	if bits >= 0x1f<<23 {
-		return math.Float32frombits(sign | 0x7f800000 | bits)
-	}
-	return math.Float32frombits(sign | math.Float32bits(math.Float32frombits(bits)*0x1p112))
 }

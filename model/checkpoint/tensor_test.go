@@ -6,34 +6,6 @@ import (
 	"testing"
 )
 
-// Every value of binary16, from the definition of the format.
-func TestHalfIsWidenedExactly(t *testing.T) {
-	for h := range 1 << 16 {
-		sign := 1.0
-		if h>>15 == 1 {
-			sign = -1
-		}
-		exp, frac := h>>10&0x1f, float64(h&0x3ff)
-		var want float64
-		switch exp {
-		case 0:
-			want = math.Ldexp(frac, -24)
-		case 31:
-			want = math.Inf(1)
-			if frac != 0 {
-				want = math.NaN()
-			}
-		default:
-			want = math.Ldexp(1+frac/1024, exp-15)
-		}
-		want *= sign
-		got := float64(halfToFloat(uint16(h)))
-		if math.IsNaN(want) != math.IsNaN(got) || !math.IsNaN(want) && (got != want || math.Signbit(got) != math.Signbit(want)) {
-			t.Fatalf("%#04x widens to %v, want %v", h, got, want)
-		}
-	}
-}
-
 func TestWiden(t *testing.T) {
 	le := binary.LittleEndian
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ func (f *Facts) Decode(data []byte) error {
 	g := *f
 	g.Padding = slices.Clone(f.Padding) // a list is decoded over the one that is there
 	if err := d.Decode(&g); err != nil {
-		return fmt.Errorf("model facts: %s", jsonReason(err))
+		return fmt.Errorf("model facts: %w", plainjson.Plain(nil, err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("model facts: more than one JSON value")
@@ -43,22 +43,6 @@ func (f *Facts) Decode(data []byte) error {
 	*f = g
 	f.Schema = Schema
 	return nil
-}
-
-// jsonReason says what is wrong in the file's own words, not in Go's.
-func jsonReason(err error) string {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) && wrong.Field != "" {
-		kind := map[reflect.Kind]string{reflect.Slice: "a list of whole numbers", reflect.Bool: "true or false", reflect.String: "a text"}[wrong.Type.Kind()]
-		if kind == "" {
-			kind = "a whole number"
-		}
-		return fmt.Sprintf("%s must be %s, not %s", wrong.Field, kind, plainjson.Given(wrong.Value))
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "the JSON ends too early"
-	}
-	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // Apply returns f changed by a sidecar file (where its path is not "") and then

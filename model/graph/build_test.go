@@ -96,7 +96,7 @@ func TestPlacement(t *testing.T) {
 		name string
 		c    *checkpoint.Checkpoint
 	}{
-		{"F16 weights", opened(t, reftest.Data(t, "fairytale"))},
+		{"F16 weights", opened(t, reftest.Builtin(t))},
 		{"weights in memory", inMemory(t, folder(t, reftest.Data(t, "reference", "checkpoints", "mdlm")))},
 	} {
 		if _, err := Build(t.Context(), f.c, Options{Weights: InPlace}); err == nil || !strings.Contains(err.Error(), "cannot be read in place") {
@@ -173,7 +173,7 @@ func TestSourceWritesScaledRows(t *testing.T) {
 }
 
 func BenchmarkBuild(b *testing.B) {
-	c := opened(b, reftest.Data(b, "fairytale"))
+	c := opened(b, reftest.Builtin(b))
 	for b.Loop() {
 		if _, err := Build(b.Context(), c, Options{}); err != nil {
 			b.Fatal(err)
@@ -188,7 +188,7 @@ func BenchmarkLogits(b *testing.B) {
 		want int
 	}{{"one", Options{}, 1}, {"four", Options{}, 4}, {"all", Options{}, 128}, {"full", Options{Outlet: AllRows}, 0}} {
 		b.Run(v.name, func(b *testing.B) {
-			s := built(b, opened(b, reftest.Data(b, "fairytale")), v.o)
+			s := built(b, opened(b, reftest.Builtin(b)), v.o)
 			one := call{rows: 1, ids: slices.Repeat([]int64{2048, 5, 17, 2048}, 32)}
 			if v.want > 0 {
 				one.positions = everywhere(1, v.want)

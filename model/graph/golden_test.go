@@ -124,7 +124,7 @@ func TestGoldenLogits(t *testing.T) {
 // with other weights in other places: the same rows up to rounding.
 func TestFairytaleInTwoLayouts(t *testing.T) {
 	other := reftest.Shared(t, "model", "radd")
-	a := built(t, opened(t, reftest.Data(t, "fairytale")), Options{})
+	a := built(t, opened(t, reftest.Builtin(t)), Options{})
 	b := built(t, opened(t, other), Options{})
 	r := rand.New(rand.NewPCG(3, 4))
 	const rows, length, mask = 3, 128, 2048

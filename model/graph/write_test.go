@@ -33,7 +33,7 @@ func list(t *testing.T, dir string) []string {
 }
 
 func TestWrite(t *testing.T) {
-	c := opened(t, reftest.Data(t, "fairytale"))
+	c := opened(t, reftest.Builtin(t))
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "fairytale-onnx")
 	want := []string{"config.json", LogProbFile, ManifestFile, ModelFile, DataFile, "tokenizer.json"}
@@ -148,7 +148,7 @@ func TestWriteAtOnce(t *testing.T) {
 
 // TestWriteStops: a write ends with its context wherever it is, and leaves nothing.
 func TestWriteStops(t *testing.T) {
-	c := opened(t, reftest.Data(t, "fairytale"))
+	c := opened(t, reftest.Builtin(t))
 	for _, after := range []int{1, 2, 5, 12, 19} {
 		parent := t.TempDir()
 		ctx := &ending{Context: t.Context(), looks: after}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
+	"mdmgen/internal/lockfile"
 )
 
 // TestFetchOnce lets several fetch at once: one does, the others take what it
@@ -176,9 +176,9 @@ func TestSweepLater(t *testing.T) {
 	if err := os.WriteFile(half, []byte("half"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	lock := flock.New(filepath.Join(root, lockName))
-	if ok, err := lock.TryLock(); !ok || err != nil {
-		t.Fatal(ok, err)
+	lock, err := lockfile.Try(filepath.Join(root, lockName))
+	if err != nil {
+		t.Fatal(err)
 	}
 	search := func() {
 		t.Helper()
@@ -190,7 +190,7 @@ func TestSweepLater(t *testing.T) {
 	if got := left(t, cache); len(got) != 1 {
 		t.Errorf("during a fetch: %v", got)
 	}
-	if err := lock.Close(); err != nil {
+	if err := lock.Release(); err != nil {
 		t.Fatal(err)
 	}
 	search()

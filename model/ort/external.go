@@ -66,15 +66,9 @@ func outside(kind holder, data []byte, depth int, found map[string]bool) error {
 		if kind != aTensor || n != tensorExternal {
 			return nil
 		}
-		var kv [2]string
-		err := fields(v, func(n protowire.Number, v []byte) error {
-			if n == 1 || n == 2 {
-				kv[n-1] = string(v)
-			}
-			return nil
-		})
-		if kv[0] == "location" {
-			found[kv[1]] = true
+		key, value, err := pair(v)
+		if key == "location" {
+			found[value] = true
 		}
 		if err == nil && len(found) > maxExternal {
 			err = errors.New("more files of external data than a model has")

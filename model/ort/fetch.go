@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/gofrs/flock"
+
+	"mdmgen/internal/lockfile"
 )
 
 // A client is a package client that can bring the pinned archive.
@@ -74,14 +75,14 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 	if err := trusted(root); err != nil {
 		return nil, fmt.Errorf("onnx runtime: cache folder: %w, or set MDMGEN_CACHE to one", err)
 	}
-	lock := flock.New(filepath.Join(root, lockName))
-	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	lock, err := lockfile.Wait(ctx, filepath.Join(root, lockName))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("onnx runtime: cache folder: lock: %w", err)
 	}
-	defer lock.Close()
+	defer lock.Release()
 	final := filepath.Join(root, b.folder(), b.libraryName())
 	now := cfg.examine(ctx, final, sourceCache)
 	if now.Reason == "" {
@@ -236,11 +237,11 @@ func sweepLater(root string) {
 	if left, _ := fsGlob(root, ".fetch-*"); len(left) == 0 || trusted(root) != nil {
 		return
 	}
-	lock := flock.New(filepath.Join(root, lockName))
-	if ok, err := lock.TryLock(); err != nil || !ok {
+	lock, err := lockfile.Try(filepath.Join(root, lockName))
+	if err != nil {
 		return
 	}
-	defer lock.Close()
+	defer lock.Release()
 	sweep(root)
 }
 

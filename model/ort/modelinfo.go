@@ -41,14 +41,8 @@ func readModel(data []byte) (modelInfo, error) {
 			graphs++
 			return m.readGraph(v)
 		case modelMetadata:
-			var kv [2]string
-			err := fields(v, func(n protowire.Number, v []byte) error {
-				if n == 1 || n == 2 {
-					kv[n-1] = string(v)
-				}
-				return nil
-			})
-			m.metadata[kv[0]] = kv[1]
+			key, value, err := pair(v)
+			m.metadata[key] = value
 			return err
 		}
 		return nil
@@ -166,6 +160,20 @@ func fields(data []byte, f func(protowire.Number, []byte) error) error {
 		data = data[k:]
 	}
 	return nil
+}
+
+// pair reads a StringStringEntryProto.
+func pair(data []byte) (key, value string, err error) {
+	err = fields(data, func(n protowire.Number, v []byte) error {
+		switch n {
+		case 1:
+			key = string(v)
+		case 2:
+			value = string(v)
+		}
+		return nil
+	})
+	return key, value, err
 }
 
 // varintField returns the last value of a varint field of a message.

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	onnx "github.com/yalue/onnxruntime_go"
+
+	"mdmgen/internal/half"
 )
 
 // A slot is the native tensor of one input or output. It lies on the caller's
@@ -92,9 +94,9 @@ func (s *slot) set(input bool, io IO, t *Tensor) error {
 		}
 		err = putTensor(s, t.Shape, staged)
 	case io.Type == "float16" && len(t.Float32) > 0:
-		err = s.putHalf(t, onnx.TensorElementDataTypeFloat16, toHalf, fromHalf)
+		err = s.putHalf(t, onnx.TensorElementDataTypeFloat16, half.ToFloat16, half.FromFloat16)
 	case io.Type == "bfloat16" && len(t.Float32) > 0:
-		err = s.putHalf(t, onnx.TensorElementDataTypeBFloat16, toBrain, fromBrain)
+		err = s.putHalf(t, onnx.TensorElementDataTypeBFloat16, half.ToBFloat16, half.FromBFloat16)
 	default:
 		return fmt.Errorf("the network has %s, which %s cannot pass", io.Type, t.typeName())
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"testing/fstest"
 
+	"mdmgen/internal/half"
 	"mdmgen/model/checkpoint"
 )
 
@@ -43,38 +44,22 @@ func Encode(metadata map[string]string, tensors ...checkpoint.Tensor) []byte {
 	return b
 }
 
-// Tensor returns a tensor with values v, rounded to dtype: F32, or F16 and BF16
-// by dropping the bits that do not fit.
+// Tensor returns a tensor with values v, rounded to dtype: F32, F16 or BF16.
 func Tensor(name string, dtype checkpoint.Dtype, v []float32, shape ...int) checkpoint.Tensor {
 	t := checkpoint.Tensor{Name: name, Dtype: dtype, Shape: shape}
 	for _, x := range v {
-		bits := math.Float32bits(x)
 		switch dtype {
 		case checkpoint.F32:
-			t.Data = binary.LittleEndian.AppendUint32(t.Data, bits)
+			t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(x))
 		case checkpoint.BF16:
-			t.Data = binary.LittleEndian.AppendUint16(t.Data, uint16(bits>>16))
+			t.Data = binary.LittleEndian.AppendUint16(t.Data, half.ToBFloat16(x))
 		case checkpoint.F16:
-			t.Data = binary.LittleEndian.AppendUint16(t.Data, half(bits))
+			t.Data = binary.LittleEndian.AppendUint16(t.Data, half.ToFloat16(x))
 		default:
 			panic("checkpointtest: dtype " + string(dtype))
 		}
 	}
 	return t
-}
-
-// half drops the bits of a float32 that binary16 lacks; what is too small
-// becomes zero, what is too large the greatest number.
-func half(bits uint32) uint16 {
-	sign := uint16(bits >> 16 & 0x8000)
-	switch exp := int(bits>>23&0xff) - 127 + 15; {
-	case exp <= 0:
-		return sign
-	case exp >= 31:
-		return sign | 0x7bff
-	default:
-		return sign | uint16(exp)<<10 | uint16(bits>>13&0x3ff)
-	}
 }
 
 // Folder returns a checkpoint with the given config.json and random weights, the

@@ -1,4 +1,4 @@
-package ort
+package half
 
 import (
 	"math"
@@ -12,7 +12,7 @@ func TestHalf(t *testing.T) {
 		name string
 		from func(uint16) float32
 		to   func(float32) uint16
-	}{{"float16", fromHalf, toHalf}, {"bfloat16", fromBrain, toBrain}} {
+	}{{"float16", FromFloat16, ToFloat16}, {"bfloat16", FromBFloat16, ToBFloat16}} {
 		for i := range 1 << 16 {
 			h := uint16(i)
 			x := f.from(h)
@@ -41,8 +41,36 @@ func TestHalf(t *testing.T) {
 		want uint16
 	}{{1, 0x3C00}, {-2, 0xC000}, {65504, 0x7BFF}, {65519.996, 0x7BFF}, {65520, 0x7C00}, {float32(math.Inf(-1)), 0xFC00}, {0x1p-25, 0}, {0x1.8p-25, 1}}
 	for _, tt := range tests {
-		if got := toHalf(tt.x); got != tt.want {
-			t.Errorf("toHalf(%v) = %#04x, want %#04x", tt.x, got, tt.want)
+		if got := ToFloat16(tt.x); got != tt.want {
+			t.Errorf("ToFloat16(%v) = %#04x, want %#04x", tt.x, got, tt.want)
+		}
+	}
+}
+
+// Every value of binary16, from the definition of the format.
+func TestFloat16IsWidenedExactly(t *testing.T) {
+	for h := range 1 << 16 {
+		sign := 1.0
+		if h>>15 == 1 {
+			sign = -1
+		}
+		exp, frac := h>>10&0x1f, float64(h&0x3ff)
+		var want float64
+		switch exp {
+		case 0:
+			want = math.Ldexp(frac, -24)
+		case 31:
+			want = math.Inf(1)
+			if frac != 0 {
+				want = math.NaN()
+			}
+		default:
+			want = math.Ldexp(1+frac/1024, exp-15)
+		}
+		want *= sign
+		got := float64(FromFloat16(uint16(h)))
+		if math.IsNaN(want) != math.IsNaN(got) || !math.IsNaN(want) && (got != want || math.Signbit(got) != math.Signbit(want)) {
+			t.Fatalf("%#04x widens to %v, want %v", h, got, want)
 		}
 	}
 }

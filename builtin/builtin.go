@@ -1,7 +1,6 @@
-// Package testdata carries the built-in model: a small masked diffusion language
+// Package builtin carries the built-in model: a small masked diffusion language
 // model with its tokenizer, in the layout in which a hub publishes such models.
-// Beside it stand the reference values that tests read from disk.
-package testdata
+package builtin
 
 //go:generate go run ../internal/regen
 
@@ -10,7 +9,7 @@ import (
 	"io/fs"
 )
 
-//go:embed fairytale/config.json fairytale/model.safetensors fairytale/tokenizer.json
+//go:embed fairytale
 var files embed.FS
 
 // Fairytale returns the folder of the built-in model: config.json,

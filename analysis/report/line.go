@@ -1,0 +1,131 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"mdmgen/analysis/estimate"
+)
+
+// Line is one statement.
+type Line struct {
+	// Name is short and stable, such as "theorem4"; Statement says it in words,
+	// with the source in the paper.
+	Name      string `json:"name"`
+	Statement string `json:"statement"`
+	// Left and Right are the two sides in nats (or as Unit says), Gap is Right − Left.
+	Left  Value  `json:"left"`
+	Right Value  `json:"right"`
+	Gap   Value  `json:"gap"`
+	Unit  string `json:"unit"`
+	// Verdict is what the numbers show; "" for a line that is reported without one.
+	Verdict string `json:"verdict,omitempty"`
+	// OK is false where the statement is violated.
+	OK bool `json:"ok"`
+}
+
+// Value is a number, exact or an estimate. Lo and Hi equal Mean where it is exact.
+type Value struct {
+	estimate.Estimate
+	Exact bool
+	// Bound is "upper" or "lower" where the number is a bound on what is named.
+	Bound string
+}
+
+// Exact is a number without error.
+func Exact(x float64) Value {
+	return Value{Estimate: estimate.Estimate{Mean: x, Lo: x, Hi: x}, Exact: true}
+}
+
+// MarshalJSON writes infinite numbers as "inf" and "-inf", and null for what is not known.
+func (v Value) MarshalJSON() ([]byte, error) {
+	n := estimate.Number(math.NaN())
+	form := struct {
+		Mean       estimate.Number  `json:"mean"`
+		Lo         estimate.Number  `json:"lo"`
+		Hi         estimate.Number  `json:"hi"`
+		SE         *estimate.Number `json:"se,omitempty"`
+		N          int              `json:"n,omitempty"`
+		Confidence float64          `json:"confidence,omitempty"`
+		Exact      bool             `json:"exact"`
+		Bound      string           `json:"bound,omitempty"`
+	}{n, n, n, nil, v.N, v.Confidence, v.Exact, v.Bound}
+	if !math.IsNaN(v.Mean) {
+		form.Mean, form.Lo, form.Hi = estimate.Number(v.Mean), estimate.Number(v.Lo), estimate.Number(v.Hi)
+	}
+	if se := estimate.Number(v.SE); v.SE != 0 && !math.IsInf(v.SE, 0) && !math.IsNaN(v.SE) {
+		form.SE = &se
+	}
+	return json.Marshal(form)
+}
+
+// value writes a number, with its interval where it is an estimate.
+func value(v Value) string {
+	if math.IsNaN(v.Mean) {
+		return "–"
+	}
+	out := infinite(v.Mean)
+	switch v.Bound {
+	case "upper":
+		out = "≤ " + out
+	case "lower":
+		out = "≥ " + out
+	}
+	if !v.Exact {
+		out += fmt.Sprintf(" [%s, %s]", infinite(v.Lo), infinite(v.Hi))
+	}
+	return out
+}
+
+func infinite(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "∞"
+	case math.IsInf(x, -1):
+		return "−∞"
+	case math.IsNaN(x):
+		return "–"
+	}
+	return label(x)
+}
+
+// mark says in a word what a line's verdict amounts to, for its colour.
+func mark(l Line) string {
+	switch {
+	case !l.OK:
+		return "violated"
+	case l.Verdict == "":
+		return "none"
+	case strings.HasPrefix(l.Verdict, "not resolved"):
+		return "open"
+	}
+	return "holds"
+}
+
+// group is a table of lines whose names begin alike.
+type group struct {
+	Name  string
+	Lines []Line
+}
+
+// groups keeps the order in which names appear.
+func groups(lines []Line) []group {
+	var out []group
+	at := make(map[string]int)
+	for _, l := range lines {
+		name := l.Name
+		if n := strings.IndexAny(name, ". "); n > 0 {
+			name = name[:n]
+		}
+		i, ok := at[name]
+		if !ok {
+			i = len(out)
+			at[name] = i
+			out = append(out, group{Name: name})
+		}
+		out[i].Lines = append(out[i].Lines, l)
+	}
+	return out
+}

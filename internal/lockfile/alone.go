@@ -1,0 +1,37 @@
+package lockfile
+
+import (
+	"io/fs"
+	"os"
+)
+
+// OpenAlone opens a file as [os.OpenFile] does, and makes it this process's alone, as far as
+// others ask in the same way, until it is closed or the process ends, however it ends;
+// [ErrHeld] where another has it.
+func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, flag, mode)
+		if err != nil {
+			return nil, err
+		}
+		got, err := lock(f)
+		if err == nil && !got {
+			err = ErrHeld
+		}
+		if err == nil && isAt(f, path) {
+			return f, nil
+		}
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isAt says whether a path leads to an open file: whoever had its lock may have removed it
+// between its opening and its locking.
+func isAt(f interface{ Stat() (fs.FileInfo, error) }, path string) bool {
+	mine, err := f.Stat()
+	now, nerr := os.Stat(path)
+	return err == nil && nerr == nil && os.SameFile(mine, now)
+}
