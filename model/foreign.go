@@ -15,7 +15,7 @@ import (
 // input for the wanted positions, or another tool's, which returns the rows of
 // every position. What does not fit is refused before the weights are loaded.
 func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error) {
-	d, read, f, own, err := readONNX(ref, path, opts)
+	d, read, f, own, err := readONNX(ctx, ref, path, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 
 // readONNX reads what an ONNX file tells of itself: read, own as graphFacts does, and f, the
 // facts in force, which fit the graph.
-func readONNX(ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
+func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
 	fail := func(err error) (ort.Description, Facts, Facts, bool, error) {
 		return d, read, f, own, fmt.Errorf("model %s: %w", ref, err)
 	}
@@ -63,7 +63,7 @@ func readONNX(ref, path string, opts Options) (d ort.Description, read, f Facts,
 			return fail(err)
 		}
 	}
-	if f, err = facts.Apply(read, sidecar, opts.Override); err != nil {
+	if f, err = facts.Apply(ctx, read, sidecar, opts.Override); err != nil {
 		return fail(fmt.Errorf("%w%s", err, hint(own)))
 	}
 	if _, ours := d.Input("positions"); ours {

@@ -79,7 +79,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	}
 	r.streams.out.patient = true
 	var err error
-	p.out, err = newOutput("--profile", r.c.String("profile"), nil)
+	p.out, err = newOutput(r.c.Context, "--profile", r.c.String("profile"), nil)
 	return p, err
 }
 
