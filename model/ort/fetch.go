@@ -69,10 +69,10 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 		return nil, err
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, fmt.Errorf("onnx runtime: cache folder: %w", err)
+		return nil, &MissingError{What: "cache folder", Err: err, Do: threeWays}
 	}
 	if err := trusted(root); err != nil {
-		return nil, fmt.Errorf("onnx runtime: cache folder: %w, or set MDMGEN_CACHE to one", err)
+		return nil, &MissingError{What: "cache folder", Err: fmt.Errorf("%w, or set MDMGEN_CACHE to one", err)}
 	}
 	lock := flock.New(filepath.Join(root, lockName))
 	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
@@ -86,6 +86,9 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 	now := cfg.examine(ctx, final, sourceCache)
 	if now.Reason == "" {
 		return &now.Library, nil
+	}
+	if info, err := os.Lstat(final); err == nil && info.IsDir() {
+		return nil, &MissingError{What: final + " is a folder, where the library belongs", Do: "remove it"}
 	}
 	sweep(root)
 
