@@ -29,7 +29,7 @@ type inputLine struct {
 	IDs    json.RawMessage `json:"ids"`
 }
 
-// readFlagged reads a file that a flag names, a pipe or a device, of at most limit bytes.
+// readFlagged reads a file or a pipe that a flag names, of at most limit bytes.
 func readFlagged(ctx context.Context, flag, path string, limit int64) ([]byte, error) {
 	data, err := plainfile.Named(ctx, path, limit)
 	if err != nil {

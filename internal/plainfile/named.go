@@ -2,19 +2,27 @@ package plainfile
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 )
 
-// Named reads what a user named: a file, or a pipe or device until its end, of at most
-// limit bytes. It waits no longer than ctx lasts.
+// Named reads what a user named: a file, or a pipe until its end, of at most limit bytes. It
+// waits no longer than ctx lasts. A device, which may have no end, is refused.
 func Named(ctx context.Context, path string, limit int64) ([]byte, error) {
-	f, err := OpenNamed(ctx, path)
+	f, err := Await(ctx, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll(f, limit)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, Cause(err)
+	}
+	if info.Mode()&os.ModeDevice != 0 {
+		return nil, errors.New("is a device: name a file or a pipe")
+	}
+	return ReadAll(reader(ctx, f, info), limit)
 }
 
 // OpenNamed opens what a user named for reading: a file, a pipe or a device. Where it has
@@ -24,13 +32,23 @@ func OpenNamed(ctx context.Context, path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		return f, nil
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, Cause(err)
 	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{Interruptible(ctx, f), f}, nil
+	}{reader(ctx, f, info), f}, nil
+}
+
+// reader returns f, or what reads it until ctx ends where a read may wait.
+func reader(ctx context.Context, f *os.File, info os.FileInfo) io.Reader {
+	if info.Mode().IsRegular() {
+		return f
+	}
+	return Interruptible(ctx, f)
 }
 
 // Await opens a file that is there, as [os.OpenFile] does, and waits for the other end of a
