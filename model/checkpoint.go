@@ -69,7 +69,7 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	if err != nil {
 		return ort.Source{}, read, "", err
 	}
-	f, err := facts.Apply(read, opts.Sidecar, opts.Override)
+	f, err := facts.Apply(ctx, read, opts.Sidecar, opts.Override)
 	if err != nil {
 		return ort.Source{}, f, "", fmt.Errorf("model %s: %w", ref, err)
 	}

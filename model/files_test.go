@@ -120,7 +120,7 @@ func TestConvertedDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := func(dir string) (string, bool, error) {
-		_, read, f, own, err := readONNX(dir, filepath.Join(dir, graph.ModelFile), Options{})
+		_, read, f, own, err := readONNX(t.Context(), dir, filepath.Join(dir, graph.ModelFile), Options{})
 		if err != nil || !own {
 			t.Fatal(own, err)
 		}

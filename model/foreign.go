@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
@@ -15,7 +16,7 @@ import (
 // input for the wanted positions, or another tool's, which returns the rows of
 // every position. What does not fit is refused before the weights are loaded.
 func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error) {
-	d, read, f, own, err := readONNX(ref, path, opts)
+	d, read, f, own, err := readONNX(ctx, ref, path, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +25,14 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 		return nil, err
 	}
 	if _, ours := d.Input("positions"); !ours {
-		return openForeign(ctx, ref, path, d, f, opts)
+		m, err := openForeign(ctx, ref, path, d, f, opts)
+		if err == nil && f.MaskID >= f.Columns {
+			err = takesMask(ctx, m, ref)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return m, nil
 	}
 	rows := func(ctx context.Context) (*ort.Session, error) {
 		return ort.Open(ctx, ort.Source{Path: path, Outputs: []string{"logits"}}, opts.Runtime)
@@ -45,9 +53,30 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	return &network{session: s, facts: f, ref: ref}, nil
 }
 
+// takesMask tries a network whose rows have no column for MASK: whether it has an embedding
+// of MASK, no description tells. Where it has none the model is closed.
+func takesMask(ctx context.Context, m Model, ref string) error {
+	f := m.Facts()
+	ids := []int64{int64(f.MaskID)}
+	if f.FixedLength {
+		ids = slices.Repeat(ids, f.Length)
+	}
+	var sigma []float64
+	if f.TimeConditioned {
+		sigma = []float64{1}
+	}
+	if _, err := m.Logits(ctx, 1, ids, []int64{0}, sigma); err != nil {
+		if ctx.Err() == nil {
+			err = fmt.Errorf("model %s: mask_id is %d, which the network does not take: must be in 0..%d, the columns of its rows", ref, f.MaskID, f.Columns-1)
+		}
+		return errors.Join(err, m.Close())
+	}
+	return nil
+}
+
 // readONNX reads what an ONNX file tells of itself: read, own as graphFacts does, and f, the
 // facts in force, which fit the graph.
-func readONNX(ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
+func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
 	fail := func(err error) (ort.Description, Facts, Facts, bool, error) {
 		return d, read, f, own, fmt.Errorf("model %s: %w", ref, err)
 	}
@@ -63,7 +92,7 @@ func readONNX(ref, path string, opts Options) (d ort.Description, read, f Facts,
 			return fail(err)
 		}
 	}
-	if f, err = facts.Apply(read, sidecar, opts.Override); err != nil {
+	if f, err = facts.Apply(ctx, read, sidecar, opts.Override); err != nil {
 		return fail(fmt.Errorf("%w%s", err, hint(own)))
 	}
 	if _, ours := d.Input("positions"); ours {

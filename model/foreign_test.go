@@ -134,6 +134,8 @@ func TestForeignRefused(t *testing.T) {
 		{"nothing given", "plain", nil, []string{"mask_id is missing", "length is missing", "--fact"}},
 		{"no mask", "static", nil, []string{"mask_id is missing"}},
 		{"mask beyond the columns", "static", map[string]string{"mask_id": "9"}, []string{"mask_id is 9", "0..7"}},
+		{"no embedding of the mask", "static", map[string]string{"mask_id": "7"}, []string{"mask_id is 7, which the network does not take: must be in 0..6"}},
+		{"no embedding of the mask, timed", "timed", map[string]string{"mask_id": "7", "length": "5"}, []string{"mask_id is 7, which the network does not take: must be in 0..6"}},
 		{"other columns", "static", map[string]string{"mask_id": "6", "columns": "8"}, []string{"columns is 8", "has 7"}},
 		{"time", "static", map[string]string{"mask_id": "6", "time_conditioned": "true"}, []string{"time_conditioned is true"}},
 		{"no time", "timed", map[string]string{"mask_id": "6", "length": "5", "time_conditioned": "false"}, []string{"time_conditioned is false"}},

@@ -73,7 +73,7 @@ func TestStrangersFolder(t *testing.T) {
 		{"special_tokens_map.json", copied, convert}, {"added_tokens.json", copied, convert}, {"config.json", copied, convert},
 		{graph.ModelFile, written, open}, {graph.DataFile, written, open}, {graph.LogProbFile, written, open},
 		{graph.ManifestFile, written, open}, {"model.mdmgen.json", written, open},
-		{"tokenizer.json", written, func(dir string) error { _, err := tokenize.Open(dir); return err }},
+		{"tokenizer.json", written, func(dir string) error { _, err := tokenize.Open(t.Context(), dir); return err }},
 		{"world.json", laws, func(dir string) error { _, err := world.Open(filepath.Join(dir, "world.json")); return err }},
 	} {
 		for kind, put := range kinds {

@@ -41,7 +41,7 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	case KindONNX:
 		return openONNX(ctx, ref, path, opts)
 	default:
-		return openWorld(ref, path, opts)
+		return openWorld(ctx, ref, path, opts)
 	}
 }
 
@@ -147,13 +147,13 @@ func graphsIn(dir string) ([]string, error) {
 }
 
 // openWorld opens a world file: tables, no runtime.
-func openWorld(ref, path string, opts Options) (Model, error) {
+func openWorld(ctx context.Context, ref, path string, opts Options) (Model, error) {
 	w, err := world.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	read := w.Facts()
-	f, err := facts.Apply(read, opts.Sidecar, opts.Override)
+	f, err := facts.Apply(ctx, read, opts.Sidecar, opts.Override)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", ref, err)
 	}

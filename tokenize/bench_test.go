@@ -28,7 +28,7 @@ func benchmarkEncode(b *testing.B, tok *Tokenizer, text string) {
 
 // BenchmarkEncode reads the strings of the embedded tokenizer's vectors.
 func BenchmarkEncode(b *testing.B) {
-	tok, err := Open(reftest.Builtin(b))
+	tok, err := Open(b.Context(), reftest.Builtin(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func BenchmarkEncodeReal(b *testing.B) {
 
 // BenchmarkLongWord merges one pre-token of 200,000 bytes.
 func BenchmarkLongWord(b *testing.B) {
-	tok, err := Open(reftest.Builtin(b))
+	tok, err := Open(b.Context(), reftest.Builtin(b))
 	if err != nil {
 		b.Fatal(err)
 	}

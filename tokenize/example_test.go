@@ -1,6 +1,7 @@
 package tokenize_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -9,7 +10,7 @@ import (
 
 // Text that is read plainly cannot become a special token.
 func Example() {
-	t, err := tokenize.Open("../builtin/fairytale")
+	t, err := tokenize.Open(context.Background(), "../builtin/fairytale")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func checkEncoding(t *testing.T, tok *Tokenizer, text string) {
 // openAll opens the small tokenizers and the embedded one.
 func openAll(t testing.TB) []*Tokenizer {
 	t.Helper()
-	tok, err := Open(reftest.Builtin(t))
+	tok, err := Open(t.Context(), reftest.Builtin(t))
 	if err != nil {
 		t.Fatal(err)
 	}

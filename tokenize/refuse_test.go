@@ -192,7 +192,7 @@ func TestRefusesFiles(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	file := reftest.Data(t, "tokenizers", "gpt2.tokenizer.json")
-	a, err := Open(file)
+	a, err := Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := Open(dir)
+	b, err := Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("digests %q and %q of one file", a.Digest(), b.Digest())
 	}
 	for _, missing := range []string{filepath.Join(dir, "none.json"), t.TempDir()} {
-		_, err := Open(missing)
+		_, err := Open(t.Context(), missing)
 		checkLine(t, missing, err, "give a tokenizer.json or a folder")
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Open(%q) = %v; want an error that is fs.ErrNotExist", missing, err)
@@ -222,7 +222,7 @@ func TestOpen(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(odd, "tokenizer.json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Open(odd)
+	_, err = Open(t.Context(), odd)
 	checkLine(t, "folder of that name", err, "not a regular file")
 }
 

@@ -1,6 +1,7 @@
 package tokenize
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -33,8 +34,8 @@ type Tokenizer struct {
 
 // Open reads a tokenizer.json, or the tokenizer.json in a folder, no link of which may lead
 // out of it. Where there is no such file the error satisfies errors.Is(err, fs.ErrNotExist).
-func Open(path string) (*Tokenizer, error) {
-	data, path, err := read(path)
+func Open(ctx context.Context, path string) (*Tokenizer, error) {
+	data, path, err := read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("tokenize: %s: give a tokenizer.json or a folder that holds one: %w", path, fs.ErrNotExist)
 	}
@@ -46,13 +47,13 @@ func Open(path string) (*Tokenizer, error) {
 
 // read reads a file that was named, or the one in a folder, which must be a regular file of
 // that folder. It returns the file's name too.
-func read(path string) ([]byte, string, error) {
+func read(ctx context.Context, path string) ([]byte, string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, path, plainfile.Cause(err)
 	}
 	if !info.IsDir() {
-		data, err := plainfile.Named(path, maxFile)
+		data, err := plainfile.Named(ctx, path, maxFile)
 		return data, path, err
 	}
 	dir, path := path, filepath.Join(path, "tokenizer.json")

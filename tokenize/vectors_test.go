@@ -20,7 +20,7 @@ var small = []string{"gpt2", "prefix", "llama3", "qwen", "bailing", "cl100k", "w
 
 func openSmall(t testing.TB, name string) *Tokenizer {
 	t.Helper()
-	tok, err := Open(reftest.Data(t, "tokenizers", name+".tokenizer.json"))
+	tok, err := Open(t.Context(), reftest.Data(t, "tokenizers", name+".tokenizer.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func idsDigest(ids []int) string {
 // TestEmbeddedTokenizer compares the tokenizer of the embedded checkpoint with
 // the ids that came with it.
 func TestEmbeddedTokenizer(t *testing.T) {
-	tok, err := Open(reftest.Builtin(t))
+	tok, err := Open(t.Context(), reftest.Builtin(t))
 	if err != nil {
 		t.Fatal(err)
 	}

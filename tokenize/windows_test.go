@@ -97,7 +97,7 @@ func FuzzWindows(f *testing.F) {
 // TestBytes checks that the bytes of the pieces of a text add up to it, where
 // characters are cut in two, and that special tokens count nothing.
 func TestBytes(t *testing.T) {
-	tok, err := Open(reftest.Builtin(t))
+	tok, err := Open(t.Context(), reftest.Builtin(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ const maxWorldFile = 64 << 20
 // samplers in place of Euler, Tweedie and τ-leaping on two grids.
 // Errors are one line and name the file. When ctx ends, the report has what was done.
 func World(ctx context.Context, path string, given []Case) (Report, error) {
-	data, err := plainfile.Named(path, maxWorldFile)
+	data, err := plainfile.Named(ctx, path, maxWorldFile)
 	var r Report
 	if err == nil {
 		r, err = parseWorld(ctx, data, given)

@@ -37,7 +37,7 @@ func (f *lengths) LogProbs(_ context.Context, windows []causal.Window) ([][]floa
 
 func gpt2(t *testing.T) *tokenize.Tokenizer {
 	t.Helper()
-	tok, err := tokenize.Open(reftest.Data(t, "tokenizers", "gpt2.tokenizer.json"))
+	tok, err := tokenize.Open(t.Context(), reftest.Data(t, "tokenizers", "gpt2.tokenizer.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestGenerativePerplexity(t *testing.T) {
 		t.Errorf("a repeated letter has the entropy %v, a sentence %v", judged[1].Entropy, judged[0].Entropy)
 	}
 	// A tokenizer of another model has ids that this one does not know.
-	other, err := tokenize.Open(reftest.Builtin(t))
+	other, err := tokenize.Open(t.Context(), reftest.Builtin(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/internal/printable"
 )
 
@@ -58,7 +59,7 @@ func newApp(s streams) *cli.App {
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
-	s := streams{&interruptible{ctx: ctx, r: stdin}, &standardOutput{w: stdout}, stderr}
+	s := streams{plainfile.Interruptible(ctx, stdin), &standardOutput{w: stdout}, stderr}
 	defer func() {
 		if err == nil {
 			err = s.out.err

@@ -269,7 +269,7 @@ func benchProfile(c *cli.Context, settings []bench.Setting) error {
 		p, ok := c.App.Metadata[profileKey].(*readProfile)
 		if !ok {
 			var err error
-			if p, err = openProfile(c.String("profile")); err != nil {
+			if p, err = openProfile(c.Context, c.String("profile")); err != nil {
 				return err
 			}
 			c.App.Metadata[profileKey] = p

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -9,7 +10,7 @@ import (
 )
 
 // maxReport bounds a report that is compared, in bytes.
-const maxReport = 1 << 30
+const maxReport = 1 << 28
 
 // benchCompare compares two reports without running anything.
 func benchCompare(c *cli.Context, s streams) error {
@@ -21,11 +22,11 @@ func benchCompare(c *cli.Context, s streams) error {
 			return usagef("--%s: has no meaning where two reports are compared", name)
 		}
 	}
-	old, err := readReport("--compare", c.String("compare"))
+	old, err := readReport(c.Context, "--compare", c.String("compare"))
 	if err != nil {
 		return err
 	}
-	now, err := readReport("bench", c.Args().First())
+	now, err := readReport(c.Context, "bench", c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -36,8 +37,8 @@ func benchCompare(c *cli.Context, s streams) error {
 }
 
 // readReport reads a report in JSON; what names where its path stands.
-func readReport(what, path string) (*bench.Report, error) {
-	data, err := readFlagged(what, path, maxReport)
+func readReport(ctx context.Context, what, path string) (*bench.Report, error) {
+	data, err := readFlagged(ctx, what, path, maxReport)
 	if err != nil {
 		return nil, err
 	}

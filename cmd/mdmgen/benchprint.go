@@ -49,7 +49,7 @@ func (o *benchOutputs) open(c *cli.Context, s streams) error {
 			return usagef("-o %s: end the name with .md, .csv, .json, .jsonl or .txt, or write FORMAT:FILE", text)
 		}
 		named = append(named, namedFile{"-o", path})
-		f, err := newOutput("-o", path, s.out)
+		f, err := newOutput(c.Context, "-o", path, s.out)
 		if err != nil {
 			return err
 		}

@@ -105,14 +105,14 @@ func (r *benching) openEvaluator() error {
 	}
 	var t *tokenize.Tokenizer
 	if path := r.c.String("evaluator-tokenizer"); path != "" {
-		t, err = namedTokenizer("--evaluator-tokenizer", path)
+		t, err = namedTokenizer(ctx, "--evaluator-tokenizer", path)
 	} else {
 		dir := ref
 		if filepath.Ext(ref) == ".onnx" {
 			dir = filepath.Dir(ref)
 		}
-		if t, err = tokenize.Open(dir); errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
-			t, err = tokenize.Open(filepath.Dir(dir))
+		if t, err = tokenize.Open(ctx, dir); errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
+			t, err = tokenize.Open(ctx, filepath.Dir(dir))
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			err = missingf("--evaluator %s: there is no tokenizer.json beside it: give its own with --evaluator-tokenizer", ref)

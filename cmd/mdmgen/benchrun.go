@@ -53,7 +53,7 @@ func benchAction(c *cli.Context, s streams) (err error) {
 		return err
 	}
 	if c.IsSet("compare") {
-		if r.old, err = readReport("--compare", c.String("compare")); err != nil {
+		if r.old, err = readReport(c.Context, "--compare", c.String("compare")); err != nil {
 			return err
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/plainfile"
 )
 
 // benchWindows is the number of windows that --context takes, at most.
@@ -61,9 +61,9 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 // contextIDs reads the text of --context. Windows are spread over all of it, so its ids
 // are kept, in four bytes each.
 func (r *benching) contextIDs(path string) ([]int32, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.OpenNamed(r.c.Context, path)
 	if err != nil {
-		return nil, fmt.Errorf("--context %s: %w", path, unwrapPath(err))
+		return nil, fmt.Errorf("--context %s: %w", path, err)
 	}
 	defer f.Close()
 	l := layout{facts: r.facts}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/plainfile"
 )
 
 // The size of a picture in a file, in points.
@@ -39,7 +41,7 @@ func (p *pages) open(c *cli.Context, s streams) (err error) {
 		if err := apart(c, namedFile{"--html", path}); err != nil {
 			return err
 		}
-		if p.html, err = newOutput("--html", path, s.out); err != nil {
+		if p.html, err = newOutput(c.Context, "--html", path, s.out); err != nil {
 			return err
 		}
 	}
@@ -56,12 +58,12 @@ func (p *pages) open(c *cli.Context, s streams) (err error) {
 	_, statErr := os.Stat(dir)
 	p.made = errors.Is(statErr, fs.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("--plots %s: %w", dir, unwrapPath(err))
+		return fmt.Errorf("--plots %s: %w", dir, plainfile.Cause(err))
 	}
 	p.dir = dir
 	trial, err := temporary(filepath.Join(dir, "picture"), 0o666)
 	if err != nil {
-		return fmt.Errorf("--plots %s: cannot write there: %w", dir, unwrapPath(err))
+		return fmt.Errorf("--plots %s: cannot write there: %w", dir, plainfile.Cause(err))
 	}
 	return errors.Join(trial.Close(), os.Remove(trial.Name()))
 }
@@ -84,7 +86,7 @@ func (r *bounding) files(result bound.Report, p provenance) error {
 			Provenance provenance     `json:"provenance"`
 		}{r.record(result, p).Settings, p}
 		if err := result.Page(r.pages.html, made); err != nil {
-			return fmt.Errorf("--html %s: %w", r.pages.html.path, unwrapPath(err))
+			return fmt.Errorf("--html %s: %w", r.pages.html.path, plainfile.Cause(err))
 		}
 		if err := r.pages.html.Commit(); err != nil {
 			return err
@@ -113,9 +115,10 @@ func (p *pages) pictures(plots []report.Plot, s streams) error {
 	return nil
 }
 
-// writeWhole writes a file that appears whole or not at all.
+// writeWhole writes a file that appears whole or not at all. The name is ours: there is no pipe
+// to wait for.
 func writeWhole(what, path string, content []byte, s streams) error {
-	out, err := newOutput(what, path, s.out)
+	out, err := newOutput(context.Background(), what, path, s.out)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -232,7 +233,7 @@ func (g *generation) layOut() (err error) {
 		return g.tokenizer, nil
 	}}
 	if c.IsSet("input") {
-		g.jobs, err = readJobs(c.String("input"), g.streams.in, l)
+		g.jobs, err = readJobs(c.Context, c.String("input"), g.streams.in, l)
 		return err
 	}
 	var canvas []int
@@ -250,7 +251,7 @@ func (g *generation) layOut() (err error) {
 		if errors.As(err, &coded) {
 			return err
 		}
-		return usagef("generate: %v", err)
+		return cmp.Or(c.Context.Err(), usagef("generate: %v", err))
 	}
 	g.jobs = []job{{0, canvas}}
 	return nil

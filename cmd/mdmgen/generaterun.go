@@ -7,6 +7,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/samplers"
 )
 
@@ -60,7 +62,7 @@ func (g *generation) run(out *output) error {
 	record.Interrupted = interrupted
 	if _, ok := g.sampler.ExpectedEvents(free); ok {
 		record.Totals.Events = &sums.Events
-		g.streams.notice(fmt.Sprintf("%d events, %d calls", sums.Events, sums.Calls))
+		g.streams.notice(english.Plural(sums.Events, "event", "") + ", " + english.Plural(sums.Calls, "call", ""))
 	}
 	if err := print.finish(record); err != nil {
 		return err

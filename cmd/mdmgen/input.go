@@ -2,13 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"unicode/utf8"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
 )
 
@@ -28,33 +29,25 @@ type inputLine struct {
 	IDs    json.RawMessage `json:"ids"`
 }
 
-// readFlagged reads a file that a flag names, a pipe or a device, of at most limit bytes.
-func readFlagged(flag, path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+// readFlagged reads a file or a pipe that a flag names, of at most limit bytes.
+func readFlagged(ctx context.Context, flag, path string, limit int64) ([]byte, error) {
+	data, err := plainfile.Named(ctx, path, limit)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s %s: more than %d bytes: give a smaller file", flag, path, limit)
+		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	return data, nil
 }
 
 // readJobs reads --input: a JSON object a line. path "-" is standard input.
 // Errors name the file and the line.
-func readJobs(path string, stdin io.Reader, layout *layout) ([]job, error) {
+func readJobs(ctx context.Context, path string, stdin io.Reader, layout *layout) ([]job, error) {
 	name := path
 	if path == "-" {
 		name = "standard input"
 	} else {
-		f, err := os.Open(path)
+		f, err := plainfile.OpenNamed(ctx, path)
 		if err != nil {
-			return nil, fmt.Errorf("--input %s: %w", path, unwrapPath(err))
+			return nil, fmt.Errorf("--input %s: %w", path, err)
 		}
 		defer f.Close()
 		stdin = f

@@ -86,7 +86,7 @@ func distinct(files []namedFile) error {
 var inputFlags = []string{"input", "model", "sidecar", "tokenizer", "profile", "context", "golden", "evaluator", "evaluator-tokenizer"}
 
 // apart is distinct, and refuses to write over a file that the command reads: one that another
-// flag names, or an argument.
+// flag names, or an argument; and to write into the folder of a model.
 func apart(c *cli.Context, written ...namedFile) error {
 	if err := distinct(written); err != nil {
 		return err
@@ -106,6 +106,9 @@ func apart(c *cli.Context, written ...namedFile) error {
 			if sameFile(w.path, in.path) {
 				return usagef("%s %s: %s reads this file: name another", w.flag, w.path, in.flag)
 			}
+			if (in.flag == "--model" || in.flag == "--evaluator") && within(in.path, w.path) {
+				return usagef("%s %s: lies in the folder that %s reads: name a file elsewhere", w.flag, w.path, in.flag)
+			}
 		}
 	}
 	return nil
@@ -123,6 +126,25 @@ func sameFile(a, b string) bool {
 		return x.Mode().IsRegular() && os.SameFile(x, y)
 	}
 	return xerr != nil && yerr != nil && leadsTo(a) == leadsTo(b)
+}
+
+// within says whether a file would be written below a folder.
+func within(dir, path string) bool {
+	if path == "" || path == "-" {
+		return false
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return false
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		root, err = filepath.Abs(root)
+	}
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(root, leadsTo(path))
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // leadsTo is where a file would be made that is not there: links are followed, also one that

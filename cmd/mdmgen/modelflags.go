@@ -189,18 +189,18 @@ var errNoTokenizer = errors.New("no tokenizer")
 // text. The error wraps errNoTokenizer where there is none.
 func openTokenizer(c *cli.Context) (*tokenize.Tokenizer, error) {
 	if path := c.String("tokenizer"); path != "" {
-		return namedTokenizer("--tokenizer", path)
+		return namedTokenizer(c.Context, "--tokenizer", path)
 	}
-	t, err := ownTokenizer(c.String("model"))
+	t, err := ownTokenizer(c.Context, c.String("model"))
 	if path := os.Getenv(envTokenizer); path != "" && errors.Is(err, errNoTokenizer) && !isWorld(c.String("model")) {
-		return namedTokenizer(envTokenizer, path)
+		return namedTokenizer(c.Context, envTokenizer, path)
 	}
 	return t, err
 }
 
 // namedTokenizer opens the tokenizer at a path that was given as source.
-func namedTokenizer(source, path string) (*tokenize.Tokenizer, error) {
-	t, err := tokenize.Open(path)
+func namedTokenizer(ctx context.Context, source, path string) (*tokenize.Tokenizer, error) {
+	t, err := tokenize.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missingf("%s %s: no tokenizer.json there", source, path)
 	}
@@ -208,7 +208,7 @@ func namedTokenizer(source, path string) (*tokenize.Tokenizer, error) {
 }
 
 // ownTokenizer opens the tokenizer in the folder of a model.
-func ownTokenizer(ref string) (*tokenize.Tokenizer, error) {
+func ownTokenizer(ctx context.Context, ref string) (*tokenize.Tokenizer, error) {
 	kind, path, err := model.Resolve(ref, builtins())
 	if err != nil {
 		return nil, err
@@ -225,10 +225,10 @@ func ownTokenizer(ref string) (*tokenize.Tokenizer, error) {
 	case model.KindONNX:
 		path = filepath.Dir(path)
 	}
-	t, err := tokenize.Open(path)
+	t, err := tokenize.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(path) == "onnx" {
 		// Hubs keep the ONNX files of a model in a folder of that name.
-		t, err = tokenize.Open(filepath.Dir(path))
+		t, err = tokenize.Open(ctx, filepath.Dir(path))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s has no tokenizer.json", errNoTokenizer, ref)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/plainfile"
 )
 
 // output is where a command's results go: standard output, or a file that
@@ -30,7 +33,7 @@ type output struct {
 // newOutput opens the results' destination: path, or standard output where path
 // is "" or "-". That the file can be written is found out now, not after the
 // work is done. flag stands before the path in messages.
-func newOutput(flag, path string, stdout io.Writer) (*output, error) {
+func newOutput(ctx context.Context, flag, path string, stdout io.Writer) (*output, error) {
 	o := &output{flag: flag, path: path, stdout: stdout, dst: stdout}
 	if path != "" && path != "-" {
 		info, err := os.Stat(path)
@@ -39,9 +42,9 @@ func newOutput(flag, path string, stdout io.Writer) (*output, error) {
 		}
 		if err == nil && !info.Mode().IsRegular() {
 			// A device or a pipe is written to; a rename would replace it.
-			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			f, err := plainfile.Await(ctx, path, os.O_WRONLY)
 			if err != nil {
-				return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
+				return nil, fmt.Errorf("%s %s: %w", flag, path, err)
 			}
 			o.device, o.file = f, &spill{file: f}
 			o.dst = o.file
@@ -58,7 +61,7 @@ func newOutput(flag, path string, stdout io.Writer) (*output, error) {
 		}
 		tmp, err := temporary(o.path, mode)
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: cannot write there: %w", flag, path, unwrapPath(err))
+			return nil, fmt.Errorf("%s %s: cannot write there: %w", flag, path, plainfile.Cause(err))
 		}
 		o.tmp, o.file = tmp, &spill{file: tmp, from: tmp.Name()}
 		o.dst = o.file
@@ -81,7 +84,7 @@ func newResults(c *cli.Context, stdout io.Writer) (*output, error) {
 	if err := apart(c, namedFile{"-o", path}); err != nil {
 		return nil, err
 	}
-	o, err := newOutput("-o", path, stdout)
+	o, err := newOutput(c.Context, "-o", path, stdout)
 	if err == nil && o.file != nil {
 		o.file.instead = stdout
 	}
@@ -107,11 +110,11 @@ func (o *output) Commit() error {
 	case err == nil && o.file.err == nil:
 		return nil
 	case o.file.instead == nil:
-		return fmt.Errorf("%s %s: %w", o.flag, o.path, unwrapPath(err))
+		return fmt.Errorf("%s %s: %w", o.flag, o.path, plainfile.Cause(err))
 	case o.file.err == nil:
 		err = o.file.turn(err)
 	}
-	failed := fmt.Errorf("%s %s: %w", o.flag, o.path, unwrapPath(o.file.err))
+	failed := fmt.Errorf("%s %s: %w", o.flag, o.path, plainfile.Cause(o.file.err))
 	if err != nil {
 		return errors.Join(failed, err)
 	}
@@ -200,16 +203,5 @@ func copyAll(w io.Writer, path string) error {
 	}
 	defer f.Close()
 	_, err = io.Copy(w, f)
-	return err
-}
-
-// unwrapPath drops the temporary file's name from an error.
-func unwrapPath(err error) error {
-	switch e := err.(type) {
-	case *os.PathError:
-		return e.Err
-	case *os.LinkError:
-		return e.Err
-	}
 	return err
 }

@@ -2,16 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/profile"
+	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -29,26 +31,26 @@ type readProfile struct {
 }
 
 // openProfile reads the file of a flag.
-func openProfile(path string) (*readProfile, error) {
+func openProfile(ctx context.Context, path string) (*readProfile, error) {
 	if path == "" {
 		return nil, usagef("--profile: name a file")
 	}
-	f, err := os.Open(path)
+	f, err := plainfile.OpenNamed(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("--profile %s: %w", path, unwrapPath(err))
+		return nil, fmt.Errorf("--profile %s: %w", path, err)
 	}
 	defer f.Close()
 	sum := sha256.New()
 	file, err := profile.Read(io.TeeReader(f, sum))
 	if err != nil {
-		return nil, fmt.Errorf("--profile %s: %s", path, bareProfile(err))
+		return nil, cmp.Or(ctx.Err(), fmt.Errorf("--profile %s: %s", path, bareProfile(err)))
 	}
 	return &readProfile{file, "sha256:" + hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 // bareProfile drops the package's name from a message.
 func bareProfile(err error) string {
-	return string(bytes.TrimPrefix([]byte(unwrapPath(err).Error()), []byte("profile: ")))
+	return string(bytes.TrimPrefix([]byte(plainfile.Cause(err).Error()), []byte("profile: ")))
 }
 
 // wantsProfile says that a flag asks for a schedule by loss profile.
@@ -75,7 +77,7 @@ func profileOf(c *cli.Context) (*readProfile, error) {
 	if p, ok := c.App.Metadata[profileKey].(*readProfile); ok {
 		return p, nil
 	}
-	p, err := openProfile(c.String("profile"))
+	p, err := openProfile(c.Context, c.String("profile"))
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func schedule(c *cli.Context, s streams) error {
 	if !c.IsSet("profile") {
 		return usagef("schedule: give the network's loss profile with --profile FILE, as `mdmgen score TEXT --profile FILE` writes it")
 	}
-	p, err := openProfile(c.String("profile"))
+	p, err := openProfile(c.Context, c.String("profile"))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/printable"
 )
@@ -19,7 +21,7 @@ func printSchedule(w io.Writer, r scheduleRecord) {
 	}
 	line("profile", "%s: %d positions, %d windows to choose by and %d to judge by", p.File, p.Positions, p.Chosen, p.Judged)
 	if p.LeftOut > 0 {
-		line("left out", "%d windows with fewer positions", p.LeftOut)
+		line("left out", "%s with fewer positions", english.Plural(p.LeftOut, "window", ""))
 	}
 	line("NELBO", "%s nats a sequence", p.NELBO)
 	if p.Rises == 0 {

@@ -242,3 +242,11 @@ func FuzzResume(f *testing.F) {
 		}
 	})
 }
+
+// TestOneOfEach: a single one is not told in the plural.
+func TestOneOfEach(t *testing.T) {
+	out := mustRun(t, `{"ids":[0],"context":[0,0]}`, "score", "--model", worldFile(t, "xor3-mixed"), "--as", "jsonl", "--exact")
+	if !strings.Contains(out, "1 window, 1 token, ") {
+		t.Errorf("printed %s", out)
+	}
+}

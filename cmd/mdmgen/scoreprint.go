@@ -5,6 +5,8 @@ import (
 	"math"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/analysis/estimate"
 )
 
@@ -172,7 +174,7 @@ func (p *scorePrinter) summary(r scoreRecord) {
 	for _, w := range c.NatsPerToken.Warnings {
 		fmt.Fprintf(p.out, "%-18s%s\n", "note", w)
 	}
-	fmt.Fprintf(p.out, "%-18s%d windows, %d tokens, %d network rows\n", "text", c.Windows, c.Tokens, r.Totals.Rows)
+	fmt.Fprintf(p.out, "%-18s%s, %s, %s\n", "text", english.Plural(c.Windows, "window", ""), english.Plural(c.Tokens, "token", ""), english.Plural(r.Totals.Rows, "network row", ""))
 }
 
 // unresolved says of how many windows an integral of raw scores may have no limit.
@@ -184,7 +186,7 @@ func (p *scorePrinter) unresolved() {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(p.out, "%-18snot resolved in %d of %d windows: the integral of the raw scores over all times, and the price of their mass, may have no limit\n", "raw scores", n, len(p.all))
+		fmt.Fprintf(p.out, "%-18snot resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit\n", "raw scores", n, english.Plural(len(p.all), "window", ""))
 	}
 }
 
@@ -204,7 +206,7 @@ func (p *scorePrinter) lower() {
 		tokens += float64(w.Tokens)
 	}
 	if bound > 0 {
-		fmt.Fprintf(p.out, "%-18s%.5f nats a token in %g of %d windows\n", "lower side", sum/tokens, bound, len(p.all))
+		fmt.Fprintf(p.out, "%-18s%.5f nats a token in %g of %s\n", "lower side", sum/tokens, bound, english.Plural(len(p.all), "window", ""))
 	}
 	if reason != "" {
 		fmt.Fprintf(p.out, "%-18s%s (window by window in --format json)\n", "note", reason)

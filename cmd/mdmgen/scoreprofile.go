@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/likelihood"
@@ -79,7 +80,7 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	}
 	r.streams.out.patient = true
 	var err error
-	p.out, err = newOutput("--profile", r.c.String("profile"), nil)
+	p.out, err = newOutput(r.c.Context, "--profile", r.c.String("profile"), nil)
 	return p, err
 }
 
@@ -130,7 +131,7 @@ func (p *profiling) finish(s streams, record scoreRecord) error {
 	if p.leftOut > 0 {
 		left = fmt.Sprintf("; shorter ones left out: %d", p.leftOut)
 	}
-	s.notice(fmt.Sprintf("--profile: wrote the loss over %d windows of %d tokens%s", len(p.terms), p.d, left))
+	s.notice(fmt.Sprintf("--profile: wrote the loss over %d windows of %s%s", len(p.terms), english.Plural(p.d, "token", ""), left))
 	return nil
 }
 

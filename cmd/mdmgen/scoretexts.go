@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"unicode/utf8"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/tokenize"
 )
 
@@ -40,9 +40,9 @@ func (r *scoring) open() (io.ReadCloser, error) {
 		}
 		return io.NopCloser(r.streams.in), nil
 	}
-	f, err := os.Open(r.path())
+	f, err := plainfile.OpenNamed(r.c.Context, r.path())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.path(), unwrapPath(err))
+		return nil, fmt.Errorf("%s: %w", r.path(), err)
 	}
 	return f, nil
 }
@@ -75,7 +75,7 @@ func textPieces(t *tokenize.Tokenizer, in io.Reader, name string) pieces {
 	return func(yield func([]int, error) bool) {
 		for ids, err := range t.Stream(&atMost{in, maxCorpus}) {
 			if err != nil {
-				err = fmt.Errorf("%s: %w", name, unwrapPath(err))
+				err = fmt.Errorf("%s: %w", name, plainfile.Cause(err))
 			}
 			if !yield(ids, err) {
 				return

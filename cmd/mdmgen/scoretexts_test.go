@@ -54,7 +54,7 @@ func TestScoreStops(t *testing.T) {
 func TestScorePieces(t *testing.T) {
 	needRuntime(t)
 	text := strings.Repeat("Once upon a time,\r\n\r\n  there was «naïve» king 你好 1234.\n", 800)
-	tok, err := ownTokenizer(builtinName)
+	tok, err := ownTokenizer(t.Context(), builtinName)
 	if err != nil {
 		t.Fatal(err)
 	}

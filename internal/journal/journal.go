@@ -72,8 +72,8 @@ func Open(path, schema string) (*Journal, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		j.read = true
 		return j, nil
-	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
-		// A device may have no end, and nothing can be gone on from in a pipe.
+	case err == nil && !info.Mode().IsRegular():
+		// A folder has no lines, a device may have no end, and nothing can be gone on from in a pipe.
 		return nil, j.refuse(0, "is not a regular file")
 	case err == nil:
 		j.file, err = lockfile.OpenAlone(path, os.O_RDWR, 0)

@@ -154,7 +154,7 @@ func (d *Folder) open(path string) (Kind, file, error) {
 		return goldenKind, f, nil
 	}
 	var err error
-	if f.data, err = plainfile.Named(path, maxFile); err != nil {
+	if f.data, err = plainfile.Read(path, maxFile); err != nil {
 		return Kind{}, f, fmt.Errorf("%s: %w", path, err)
 	}
 	if f.doc, err = readDocument(f.data); err != nil {

@@ -3,7 +3,10 @@
 package plainfile_test
 
 import (
+	"context"
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -12,22 +15,98 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-func TestOpenDoesNotWaitForAPipe(t *testing.T) {
+// pipe makes a named pipe.
+func pipe(t *testing.T) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
+	return path
+}
+
+// soon waits for what must not have to wait for the other end of a pipe.
+func soon(t *testing.T, done <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits for the other end")
+		return nil
+	}
+}
+
+func TestOpenDoesNotWaitForAPipe(t *testing.T) {
+	path := pipe(t)
 	done := make(chan error, 1)
 	go func() {
 		_, err := plainfile.Open(path)
 		done <- err
 	}()
-	select {
-	case err := <-done:
-		if !errors.Is(err, plainfile.ErrNotRegular) {
-			t.Errorf("a pipe: %v", err)
+	if err := soon(t, done); !errors.Is(err, plainfile.ErrNotRegular) {
+		t.Errorf("a pipe: %v", err)
+	}
+}
+
+// TestNamedEndsWithItsContext cancels while a pipe's writer is awaited, and while one that
+// is there writes nothing more.
+func TestNamedEndsWithItsContext(t *testing.T) {
+	for _, silent := range []bool{false, true} {
+		path := pipe(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan error, 1)
+		go func() {
+			_, err := plainfile.Named(ctx, path, 10)
+			done <- err
+		}()
+		if silent {
+			w, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			if _, err := w.WriteString("begin"); err != nil {
+				t.Fatal(err)
+			}
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("it waits for a writer")
+		select {
+		case err := <-done:
+			t.Errorf("silent %t: it did not wait: %v", silent, err)
+			continue
+		case <-time.After(20 * time.Millisecond):
+		}
+		cancel()
+		if err := soon(t, done); !errors.Is(err, context.Canceled) {
+			t.Errorf("silent %t: %v, want that it was cancelled", silent, err)
+		}
+		if _, err := plainfile.Named(ctx, path, 10); !errors.Is(err, context.Canceled) {
+			t.Errorf("begun after its context's end: %v", err)
+		}
+	}
+}
+
+// TestNamedReadsAPipe reads what comes in pieces, to the end, and writes to a pipe whose
+// reader comes later.
+func TestNamedReadsAPipe(t *testing.T) {
+	path := pipe(t)
+	done := make(chan error, 1)
+	go func() {
+		w, err := plainfile.Await(t.Context(), path, os.O_WRONLY)
+		for _, piece := range []string{"in ", "two"} {
+			if err == nil {
+				_, err = io.WriteString(w, piece)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		done <- errors.Join(err, w.Close())
+	}()
+	got, err := plainfile.Named(t.Context(), path, 6)
+	if err != nil || string(got) != "in two" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := soon(t, done); err != nil {
+		t.Error(err)
 	}
 }

@@ -49,17 +49,6 @@ func Read(path string, limit int64) ([]byte, error) {
 	return ReadAll(f, limit)
 }
 
-// Named reads what a user named: a file, or a pipe or device until its end, of at most
-// limit bytes.
-func Named(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, Cause(err)
-	}
-	defer f.Close()
-	return ReadAll(f, limit)
-}
-
 // ReadAll reads to the end of r, at most limit bytes: the size that a file has
 // when it is opened is not believed.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {

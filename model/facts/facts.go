@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ var noises = []string{"exp", "loglinear", "linear", "cosine", "geometric"}
 
 // Unknown stands for a number that a foreign file does not tell; [Facts.Validate]
 // names it as missing.
-const Unknown = -1
+const Unknown = math.MinInt
 
 // Limits of what facts may say, so that nothing is ever asked of memory or arithmetic because a
 // file said so. Published vocabularies have up to 2^18 tokens and canvases up to 2^20

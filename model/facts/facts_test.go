@@ -68,7 +68,7 @@ func TestApply(t *testing.T) {
 	if err := os.WriteFile(sidecar, []byte(`{"schema":"mdmgen.model/1","name":"n","length":9,"padding":[5,6]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Apply(valid(), sidecar, map[string]string{"length": "12", "noise": "cosine", "time_conditioned": "true", "name": "12", "padding": "[4]"})
+	f, err := Apply(t.Context(), valid(), sidecar, map[string]string{"length": "12", "noise": "cosine", "time_conditioned": "true", "name": "12", "padding": "[4]"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,9 @@ func TestApplyRefuses(t *testing.T) {
 		{"noise", "pink", "noise is"},
 		{"mask_id", "three", "mask_id"},
 		{"mask_id", "9", "mask_id is 9"},
-		{"mask_id", "-1", "mask_id is missing"},
+		{"mask_id", "-1", "mask_id is -1: must be in 0..8"},
+		{"columns", "-1", "columns is -1: must be in 1..16777216"},
+		{"length", "-1", "length is -1: must be in 1..1048576"},
 		{"length", "0", "length is 0"},
 		{"length", "1048577", "must be in 1..1048576"},
 		{"length", "9223372036854775807", "must be in 1..1048576"},
@@ -109,7 +111,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"padding", "[8]", "padding column 8"},
 		{"padding", "[0,1,2,3,4,5,6]", "no clean token"},
 	} {
-		_, err := Apply(valid(), "", map[string]string{c.key: c.value})
+		_, err := Apply(t.Context(), valid(), "", map[string]string{c.key: c.value})
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s=%s: %v, want one line with %q", c.key, c.value, err, c.want)
 		}
@@ -121,7 +123,7 @@ func TestSidecarEndless(t *testing.T) {
 	if _, err := os.Stat("/dev/zero"); err != nil {
 		t.Skip("there is no /dev/zero here")
 	}
-	if _, err := Apply(valid(), "/dev/zero", nil); err == nil {
+	if _, err := Apply(t.Context(), valid(), "/dev/zero", nil); err == nil {
 		t.Error("/dev/zero is taken for a sidecar")
 	}
 }
@@ -140,12 +142,12 @@ func TestSidecarRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Apply(valid(), path, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Apply(t.Context(), valid(), path, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "none")} {
-		if _, err := Apply(valid(), path, nil); err == nil {
+		if _, err := Apply(t.Context(), valid(), path, nil); err == nil {
 			t.Errorf("%s: no error", path)
 		}
 	}

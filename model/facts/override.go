@@ -2,6 +2,7 @@ package facts
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,10 +50,10 @@ func (f *Facts) Decode(data []byte) error {
 // by single fields, and validated. The keys of override are the JSON names;
 // values are JSON or, where the field is a string, plain text. The digest stays: it is of
 // what is read, whatever a sidecar says. A sidecar may be a pipe.
-func Apply(f Facts, sidecar string, override map[string]string) (Facts, error) {
+func Apply(ctx context.Context, f Facts, sidecar string, override map[string]string) (Facts, error) {
 	digest := f.Digest
 	if sidecar != "" {
-		data, err := plainfile.Named(sidecar, maxSidecar)
+		data, err := plainfile.Named(ctx, sidecar, maxSidecar)
 		if err != nil {
 			return f, fmt.Errorf("sidecar %s: %w", sidecar, err)
 		}

@@ -70,10 +70,10 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 		return nil, err
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, fmt.Errorf("onnx runtime: cache folder: %w", err)
+		return nil, &MissingError{What: "cache folder", Err: err, Do: threeWays}
 	}
 	if err := trusted(root); err != nil {
-		return nil, fmt.Errorf("onnx runtime: cache folder: %w, or set MDMGEN_CACHE to one", err)
+		return nil, &MissingError{What: "cache folder", Err: fmt.Errorf("%w, or set MDMGEN_CACHE to one", err)}
 	}
 	lock, err := lockfile.Wait(ctx, filepath.Join(root, lockName))
 	if ctx.Err() != nil {
@@ -87,6 +87,9 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 	now := cfg.examine(ctx, final, sourceCache)
 	if now.Reason == "" {
 		return &now.Library, nil
+	}
+	if info, err := os.Lstat(final); err == nil && info.IsDir() {
+		return nil, &MissingError{What: final + " is a folder, where the library belongs", Do: "remove it"}
 	}
 	sweep(root)
 

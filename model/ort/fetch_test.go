@@ -270,7 +270,25 @@ func TestFetchCancelled(t *testing.T) {
 func TestFetchUnwritable(t *testing.T) {
 	fakeMachine(t, map[string]string{"npm": "exit 1"})
 	t.Setenv("MDMGEN_CACHE", filepath.Join(put(t, "file", []byte("x")), "below"))
-	if _, err := fetch(t.Context(), Config{}, nil); err == nil || !strings.HasPrefix(err.Error(), "onnx runtime: cache folder: ") {
+	var missing *MissingError
+	if _, err := fetch(t.Context(), Config{}, nil); !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "onnx runtime: cache folder: ") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestFetchOntoAFolder has a folder stand where the library belongs, which no rename replaces.
+func TestFetchOntoAFolder(t *testing.T) {
+	cache := fakeMachine(t, map[string]string{"npm": "exit 1"})
+	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Skip(err)
+	}
+	final := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
+	if err := os.MkdirAll(filepath.Join(final, "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var missing *MissingError
+	if _, err := fetch(t.Context(), Config{}, nil); !errors.As(err, &missing) || !strings.Contains(err.Error(), final+" is a folder, where the library belongs: remove it") {
 		t.Errorf("error is %v", err)
 	}
 }

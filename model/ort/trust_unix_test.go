@@ -3,6 +3,7 @@
 package ort
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -142,7 +143,8 @@ func TestWritableCache(t *testing.T) {
 	cache := fakeMachine(t, map[string]string{"npm": "touch ran"})
 	chmod(t, cache, 0o777)
 	_, err := fetch(t.Context(), Config{}, nil)
-	if err == nil || !strings.Contains(err.Error(), "others can write to "+cache) || !strings.Contains(err.Error(), "MDMGEN_CACHE") {
+	var missing *MissingError
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "others can write to "+cache) || !strings.Contains(err.Error(), "MDMGEN_CACHE") {
 		t.Errorf("error is %v", err)
 	}
 	if got := left(t, cache); len(got) != 0 {
