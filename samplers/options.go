@@ -103,65 +103,83 @@ type Settings struct {
 	ChangesLaw bool `json:"changes_law"`
 }
 
-// Uses lists the flags that have a meaning together with the others that are set:
+// ByProfile says that the grid or the sizes are chosen by Profile.
+func (o Options) ByProfile() bool {
+	return o.Grid == string(GridProfile) || o.Sizes == string(GridProfile)
+}
+
+// Uses lists the options that have a meaning together with the others that are set:
 // kappa only with the paper's grid, no steps beside a list, and so on. It is an
 // error when the sampler or grid is not known.
 func (o Options) Uses() ([]string, error) {
-	d, ok := Describe(cmp.Or(o.Sampler, "fhs"))
-	if !ok {
-		return nil, fmt.Errorf("samplers: sampler %q: must be one of %s", o.Sampler, strings.Join(names(), ", "))
-	}
-	drop := func(flags ...string) {
-		d.Flags = slices.DeleteFunc(slices.Clone(d.Flags), func(f string) bool { return slices.Contains(flags, f) })
-	}
-	if slices.Contains(d.Flags, FlagGrid) {
-		rule := Rule(d.Name)
-		g, err := ParseGrid(o.gridOf(rule))
-		if err != nil {
-			return nil, err
-		}
-		if g.List != nil {
-			drop(FlagSteps, FlagT, FlagDelta)
-		}
-		if g.Kind != GridPaper {
-			drop(FlagKappa)
-		} else if o.Kappa != 0 {
-			drop(FlagSteps)
-		}
-		if rule.exact() && g.Kind != GridUniform {
-			drop(FlagNoise)
-		}
-		if o.Tau == "one" {
-			drop(FlagScores)
-		}
-		if o.Race == RaceFloat32 {
-			drop(FlagScores)
-		}
-	}
-	if slices.Contains(d.Flags, FlagSizes) {
-		if sizes, err := parseSizes(o.Sizes); err != nil {
-			return nil, err
-		} else if sizes.sizes != nil {
-			drop(FlagSteps)
-		}
-	}
-	return d.Flags, nil
+	d, idle, err := o.idle()
+	return slices.DeleteFunc(slices.Clone(d.Flags), func(name string) bool { return idle[name] != "" }), err
 }
 
-// set lists the flags that are not at their zero value.
-func (o Options) set() []string {
-	var out []string
-	for flag, isSet := range map[string]bool{
-		FlagSteps: o.Steps != 0, FlagGrid: o.Grid != "", FlagKappa: o.Kappa != 0, FlagNoise: o.Noise != "",
-		FlagSizes: o.Sizes != "", FlagOrder: o.Order != "", FlagTau: o.Tau != "", FlagT: o.T != nil, FlagDelta: o.Delta != nil,
-		FlagFinish: o.Finish != "", FlagTemperature: o.Temperature != nil, FlagTopK: o.TopK != 0, FlagTopP: o.TopP != 0,
-		FlagFloor: o.Floor != nil, FlagScores: o.Scores != "", FlagDraw: o.Race != "",
-	} {
-		if isSet {
-			out = append(out, flag)
+// Unused is an option that is given and has no meaning: for the sampler, or beside
+// another option and its value, as "grid uniform".
+type Unused struct{ Name, Beside string }
+
+// Unused lists the options that are given and have no meaning, by their names. It is an
+// error when the sampler or grid is not known.
+func (o Options) Unused() ([]Unused, error) {
+	d, idle, err := o.idle()
+	var out []Unused
+	for _, p := range options {
+		if p.Get(o) != "" && (idle[p.Name] != "" || !slices.Contains(d.Flags, p.Name)) {
+			out = append(out, Unused{p.Name, idle[p.Name]})
 		}
 	}
-	return out
+	slices.SortFunc(out, func(a, b Unused) int { return strings.Compare(a.Name, b.Name) })
+	return out, err
+}
+
+// idle tells which of the sampler's options have no meaning, each with the option and
+// its value that leave it none.
+func (o Options) idle() (Descriptor, map[string]string, error) {
+	d, ok := Describe(cmp.Or(o.Sampler, "fhs"))
+	if !ok {
+		return d, nil, fmt.Errorf("samplers: sampler %q: must be one of %s", o.Sampler, strings.Join(Names(), ", "))
+	}
+	out := make(map[string]string)
+	drop := func(beside string, names ...string) {
+		for _, name := range names {
+			out[name] = beside
+		}
+	}
+	if slices.Contains(d.Flags, "grid") {
+		rule := Rule(d.Name)
+		grid := o.gridOf(rule)
+		g, err := ParseGrid(grid)
+		if err != nil {
+			return d, nil, err
+		}
+		if g.List != nil {
+			drop("grid "+grid, "steps", "T", "delta")
+		}
+		if g.Kind != GridPaper {
+			drop("grid "+grid, "kappa")
+		} else if o.Kappa != 0 {
+			drop(fmt.Sprintf("kappa %v", o.Kappa), "steps")
+		}
+		if rule.exact() && g.Kind != GridUniform {
+			drop("grid "+grid, "noise")
+		}
+		if o.Tau == "one" {
+			drop("tau one", "scores")
+		}
+		if o.Race == RaceFloat32 {
+			drop("draw "+string(o.Race), "scores")
+		}
+	}
+	if slices.Contains(d.Flags, "sizes") {
+		if sizes, err := parseSizes(o.Sizes); err != nil {
+			return d, nil, err
+		} else if sizes.sizes != nil {
+			drop("sizes "+o.Sizes, "steps")
+		}
+	}
+	return d, out, nil
 }
 
 // Sampler is a law of plans with a way to draw tokens. It does not change and may
@@ -180,23 +198,23 @@ type Sampler struct {
 // New checks the options and makes the sampler. The error joins every option that
 // is wrong by itself or not used.
 func New(o Options, c Spec) (*Sampler, error) {
-	uses, err := o.Uses()
+	unused, err := o.Unused()
 	if err != nil {
 		return nil, err
 	}
 	desc, _ := Describe(cmp.Or(o.Sampler, "fhs"))
-	errs := []error{o.Draw.Validate()}
-	if unused := slices.DeleteFunc(o.set(), func(f string) bool { return slices.Contains(uses, f) }); len(unused) > 0 {
-		slices.Sort(unused)
-		errs = append(errs, fmt.Errorf("samplers: %s does not use %s here: leave it out", desc.Name, strings.Join(unused, ", ")))
+	var errs []error
+	if len(unused) > 0 {
+		var names []string
+		for _, u := range unused {
+			names = append(names, u.Name)
+		}
+		errs = append(errs, fmt.Errorf("samplers: %s does not use %s here: leave it out", desc.Name, strings.Join(names, ", ")))
 	}
-	if o.Steps < 0 || o.Steps > maxSteps {
-		errs = append(errs, fmt.Errorf("samplers: %d steps: must be in 1..%d", o.Steps, maxSteps))
+	for _, p := range options {
+		errs = append(errs, p.check(o))
 	}
-	if k := o.Floor; k != nil && !(*k >= 0 && *k <= 1) {
-		errs = append(errs, fmt.Errorf("samplers: floor is %v: must be in 0..1", *k))
-	}
-	if o.Profile != nil && o.Grid != string(GridProfile) && o.Sizes != string(GridProfile) {
+	if o.Profile != nil && !o.ByProfile() {
 		errs = append(errs, fmt.Errorf("samplers: a loss profile is used by the grid and the sizes named profile only: leave it out"))
 	}
 	if err := join(errs...); err != nil {
@@ -245,12 +263,4 @@ func parseInts(text string, least int) ([]int, error) {
 		out = append(out, n)
 	}
 	return out, nil
-}
-
-func names() []string {
-	var out []string
-	for _, d := range descriptors {
-		out = append(out, d.Name)
-	}
-	return out
 }
