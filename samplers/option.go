@@ -1,21 +1,12 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-)
-
-// Kind says what the values of an option are.
-type Kind int
-
-// The kinds of values.
-const (
-	Word   Kind = iota // a name, or a list that is one value, as "theta:5,1,0"
-	Whole              // a whole number
-	Number             // a number
 )
 
 // Option is one of the options that choose a sampler: what command lines, cases of a
@@ -26,8 +17,11 @@ type Option struct {
 	// Help is what the option says, with the word for its value in backquotes; Default
 	// what is in force where it is not given.
 	Help, Default string
-	// Least and Most are the least and the greatest value, 0 for words.
+	// Least and Most are the least and the greatest value. Both are 0 where values are words:
+	// names, or lists that are one value, as "theta:5,1,0".
 	Least, Most float64
+	// Whole says that values are whole numbers.
+	Whole bool
 	// Token says that the option is of [Draw]: it changes how tokens are drawn, for every
 	// sampler, and not which positions are revealed when.
 	Token bool
@@ -42,54 +36,27 @@ const aboveZero = math.SmallestNonzeroFloat64
 // options are in the order in which a cross product takes them: what decides which
 // others are used comes first, and what varies fastest in a table comes last.
 var options = []Option{
-	{Name: "grid", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST",
-		Default: "uniform, paper for uniformization and matu", field: func(o *Options) any { return &o.Grid }},
-	{Name: "sizes", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list",
-		Default: "equal", field: func(o *Options) any { return &o.Sizes }},
-	{Name: "noise", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "),
-		Default: "the model's", field: func(o *Options) any { return &o.Noise }},
-	{Name: "order", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions",
-		Default: string(LeftToRight), field: func(o *Options) any { return &o.Order }},
-	{Name: "tau", Help: "`READING` of τ-leaping: any jump reveals a position, or exactly one",
-		Default: "any", field: func(o *Options) any { return &o.Tau }},
-	{Name: "finish", Help: "what becomes of positions that no step revealed: denoise or leave, `HOW`",
-		Default: "denoise", field: func(o *Options) any { return &o.Finish }},
-	{Name: "scores", Help: "what is made of a score network's rows, normalised or raw: `READING`",
-		Default: string(ScoresNormalised), field: func(o *Options) any { return (*string)(&o.Scores) }},
-	{Name: "draw", Help: "`HOW` steps draw: exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run; changes the law",
-		Default: string(RaceExact), field: func(o *Options) any { return (*string)(&o.Race) }},
-	{Name: "kappa", Help: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps",
-		Default: "what --steps makes it", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Kappa }},
-	{Name: "T", Help: "`X`, the −log α at which the sampler starts; inf where it may be",
-		Default: "the noise's end, or 5", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
-	{Name: "delta", Help: "`X`, the −log α at which it stops",
-		Default: "the noise's end, or 0.01", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
-	{Name: "floor", Help: "`K`: a fill that looks back keeps K times a token's own probability; in 0..1",
-		Default: fmt.Sprint(DefaultFloor), Most: 1, field: func(o *Options) any { return &o.Floor }},
-	{Name: "temperature", Help: "`X` that divides the logits, 0 for the likeliest token; changes the law", Token: true,
-		Default: "1", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Temperature }},
-	{Name: "top-k", Help: "keep the `K` likeliest tokens; changes the law", Token: true,
-		Default: "all", Least: 1, Most: math.MaxInt32, field: func(o *Options) any { return &o.TopK }},
-	{Name: "top-p", Help: "keep the likeliest tokens of probability `P` together; changes the law", Token: true,
-		Default: "1", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.TopP }},
-	{Name: "steps", Help: "`N` steps of the grid, or groups of parallel-fhs and its kin",
-		Default: strconv.Itoa(DefaultSteps), Least: 1, Most: maxSteps, field: func(o *Options) any { return &o.Steps }},
+	{Name: "grid", Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
+	{Name: "sizes", Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
+	{Name: "noise", Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
+	{Name: "order", Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
+	{Name: "tau", Default: "any", Help: "`READING` of τ-leaping: any jump reveals a position, or exactly one", field: func(o *Options) any { return &o.Tau }},
+	{Name: "finish", Default: "denoise", Help: "what becomes of positions that no step revealed: denoise or leave, `HOW`", field: func(o *Options) any { return &o.Finish }},
+	{Name: "scores", Default: "normalised", Help: "what is made of a score network's rows, normalised or raw: `READING`", field: func(o *Options) any { return (*string)(&o.Scores) }},
+	{Name: "draw", Default: "exact", Help: "`HOW` steps draw: exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run; changes the law", field: func(o *Options) any { return (*string)(&o.Race) }},
+	{Name: "kappa", Default: "what --steps makes it", Help: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Kappa }},
+	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which the sampler starts; inf where it may be", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
+	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which it stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
+	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "`K`: a fill that looks back keeps K times a token's own probability; in 0..1", Most: 1, field: func(o *Options) any { return &o.Floor }},
+	{Name: "temperature", Default: "1", Help: "`X` that divides the logits, 0 for the likeliest token; changes the law", Most: math.MaxFloat64, Token: true, field: func(o *Options) any { return &o.Temperature }},
+	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the law", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
+	{Name: "top-p", Default: "1", Help: "keep the likeliest tokens of probability `P` together; changes the law", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
+	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
 }
 
 // AllOptions lists the options of all samplers, in the order in which a cross product
 // takes them. Which of them a sampler has is told by [Descriptor.Flags].
 func AllOptions() []Option { return slices.Clone(options) }
-
-// Kind is that of the option's values.
-func (p Option) Kind() Kind {
-	switch p.field(new(Options)).(type) {
-	case *string:
-		return Word
-	case *int:
-		return Whole
-	}
-	return Number
-}
 
 // Form says which values there are, as in "a whole number in 1..16777216".
 func (p Option) Form() string {
@@ -97,10 +64,10 @@ func (p Option) Form() string {
 	if p.Least > 0 {
 		least = "above 0"
 	}
-	switch kind := p.Kind(); {
-	case kind == Word:
+	switch {
+	case p.Most == 0:
 		return "a name or a list"
-	case kind == Whole:
+	case p.Whole:
 		return fmt.Sprintf("a whole number in %.0f..%.0f", p.Least, p.Most)
 	case math.IsInf(p.Most, 1):
 		return "a number " + least + ", or inf"
@@ -120,13 +87,11 @@ func (p Option) Set(o *Options, text string) error {
 		return nil
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	if p.Kind() == Whole {
-		var n int
-		n, err = strconv.Atoi(text)
-		x = float64(n)
+	if p.Whole {
+		_, err = strconv.Atoi(text)
 	}
-	if err != nil || !p.holds(x) {
-		return fmt.Errorf("samplers: %s %.40q: must be %s", p.Name, text, p.Form())
+	if err != nil || !(x >= p.Least && x <= p.Most) {
+		return fmt.Errorf("samplers: %s is %.40s: must be %s", p.Name, cmp.Or(text, "empty"), p.Form())
 	}
 	switch at := at.(type) {
 	case *int:
@@ -141,42 +106,23 @@ func (p Option) Set(o *Options, text string) error {
 
 // Get is the value in o, as [Option.Set] reads it; "" where it is not given.
 func (p Option) Get(o Options) string {
-	if word, ok := p.field(&o).(*string); ok {
-		return *word
-	}
-	switch x, given := p.number(o); {
-	case !given:
-		return ""
-	case math.IsInf(x, 1):
-		return "inf"
-	case p.Kind() == Whole:
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	default:
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	}
-}
-
-// number is the value of an option that is no word, and whether it is given.
-func (p Option) number(o Options) (x float64, given bool) {
+	var x *float64
 	switch at := p.field(&o).(type) {
+	case *string:
+		return *at
 	case *int:
-		return float64(*at), *at != 0
-	case *float64:
-		return *at, *at != 0
-	case **float64:
-		if *at != nil {
-			return **at, true
+		if *at != 0 {
+			return strconv.Itoa(*at)
 		}
+	case *float64:
+		if *at != 0 {
+			x = at
+		}
+	case **float64:
+		x = *at
 	}
-	return 0, false
-}
-
-func (p Option) holds(x float64) bool { return x >= p.Least && x <= p.Most }
-
-// check refuses a number that is not one of the option's.
-func (p Option) check(o Options) error {
-	if x, given := p.number(o); given && !p.holds(x) {
-		return fmt.Errorf("samplers: %s is %v: must be %s", p.Name, x, p.Form())
+	if x == nil {
+		return ""
 	}
-	return nil
+	return strings.Replace(strconv.FormatFloat(*x, 'g', -1, 64), "+Inf", "inf", 1)
 }

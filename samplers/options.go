@@ -108,38 +108,13 @@ func (o Options) ByProfile() bool {
 	return o.Grid == string(GridProfile) || o.Sizes == string(GridProfile)
 }
 
-// Uses lists the options that have a meaning together with the others that are set:
-// kappa only with the paper's grid, no steps beside a list, and so on. It is an
-// error when the sampler or grid is not known.
-func (o Options) Uses() ([]string, error) {
-	d, idle, err := o.idle()
-	return slices.DeleteFunc(slices.Clone(d.Flags), func(name string) bool { return idle[name] != "" }), err
-}
-
-// Unused is an option that is given and has no meaning: for the sampler, or beside
-// another option and its value, as "grid uniform".
-type Unused struct{ Name, Beside string }
-
-// Unused lists the options that are given and have no meaning, by their names. It is an
-// error when the sampler or grid is not known.
-func (o Options) Unused() ([]Unused, error) {
-	d, idle, err := o.idle()
-	var out []Unused
-	for _, p := range options {
-		if p.Get(o) != "" && (idle[p.Name] != "" || !slices.Contains(d.Flags, p.Name)) {
-			out = append(out, Unused{p.Name, idle[p.Name]})
-		}
-	}
-	slices.SortFunc(out, func(a, b Unused) int { return strings.Compare(a.Name, b.Name) })
-	return out, err
-}
-
-// idle tells which of the sampler's options have no meaning, each with the option and
-// its value that leave it none.
-func (o Options) idle() (Descriptor, map[string]string, error) {
+// Unused tells which options have no meaning for the sampler together with those that are
+// set, and why: kappa but with the paper's grid ("grid uniform"), steps beside a list, and so
+// on; "" for those that it never has. It is an error when the sampler or grid is not known.
+func (o Options) Unused() (map[string]string, error) {
 	d, ok := Describe(cmp.Or(o.Sampler, "fhs"))
 	if !ok {
-		return d, nil, fmt.Errorf("samplers: sampler %q: must be one of %s", o.Sampler, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("samplers: sampler %q: must be one of %s", o.Sampler, strings.Join(Names(), ", "))
 	}
 	out := make(map[string]string)
 	drop := func(beside string, names ...string) {
@@ -152,7 +127,7 @@ func (o Options) idle() (Descriptor, map[string]string, error) {
 		grid := o.gridOf(rule)
 		g, err := ParseGrid(grid)
 		if err != nil {
-			return d, nil, err
+			return nil, err
 		}
 		if g.List != nil {
 			drop("grid "+grid, "steps", "T", "delta")
@@ -174,12 +149,17 @@ func (o Options) idle() (Descriptor, map[string]string, error) {
 	}
 	if slices.Contains(d.Flags, "sizes") {
 		if sizes, err := parseSizes(o.Sizes); err != nil {
-			return d, nil, err
+			return nil, err
 		} else if sizes.sizes != nil {
 			drop("sizes "+o.Sizes, "steps")
 		}
 	}
-	return d, out, nil
+	for _, p := range options {
+		if !slices.Contains(d.Flags, p.Name) {
+			out[p.Name] = ""
+		}
+	}
+	return out, nil
 }
 
 // Sampler is a law of plans with a way to draw tokens. It does not change and may
@@ -203,16 +183,20 @@ func New(o Options, c Spec) (*Sampler, error) {
 		return nil, err
 	}
 	desc, _ := Describe(cmp.Or(o.Sampler, "fhs"))
+	var idle []string
 	var errs []error
-	if len(unused) > 0 {
-		var names []string
-		for _, u := range unused {
-			names = append(names, u.Name)
-		}
-		errs = append(errs, fmt.Errorf("samplers: %s does not use %s here: leave it out", desc.Name, strings.Join(names, ", ")))
-	}
 	for _, p := range options {
-		errs = append(errs, p.check(o))
+		text := p.Get(o)
+		if text == "" {
+			continue
+		}
+		if _, ok := unused[p.Name]; ok {
+			idle = append(idle, p.Name)
+		}
+		errs = append(errs, p.Set(new(Options), text))
+	}
+	if slices.Sort(idle); idle != nil {
+		errs = append(errs, fmt.Errorf("samplers: %s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
 	}
 	if o.Profile != nil && !o.ByProfile() {
 		errs = append(errs, fmt.Errorf("samplers: a loss profile is used by the grid and the sizes named profile only: leave it out"))

@@ -161,9 +161,9 @@ func TestDescriptors(t *testing.T) {
 				t.Errorf("%s: flag %q does not exist", d.Name, f)
 			}
 		}
-		uses, err := samplers.Options{Sampler: d.Name}.Uses()
-		if err != nil || len(uses) > len(d.Flags) {
-			t.Errorf("%s: uses %v, %v", d.Name, uses, err)
+		unused, err := samplers.Options{Sampler: d.Name}.Unused()
+		if err != nil || len(unused)+len(d.Flags) < len(samplers.AllOptions()) {
+			t.Errorf("%s: does not use %v, %v", d.Name, unused, err)
 		}
 	}
 	for _, o := range samplers.AllOptions() {

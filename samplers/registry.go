@@ -16,7 +16,7 @@ type Descriptor struct {
 	// Calls is Cost in a few words, for d free positions.
 	Calls string `json:"calls"`
 	// Flags are the names of the options ([AllOptions]) that the sampler can use.
-	// Which of them a given combination uses is told by [Options.Uses].
+	// Which of them a given combination uses is told by [Options.Unused].
 	Flags []string `json:"flags"`
 	// make sets the sampler's law and settings.
 	make func(s *Sampler, o Options, spec Spec) error

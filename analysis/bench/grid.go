@@ -94,11 +94,11 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 		}
 		var next []Setting
 		for _, s := range out {
-			uses, err := s.Options.Uses()
+			unused, err := s.Options.Unused()
 			if err != nil {
 				return nil, fmt.Errorf("bench: %s", strings.TrimPrefix(err.Error(), "samplers: "))
 			}
-			if k.run == nil && !slices.Contains(uses, k.Name) {
+			if _, ok := unused[k.Name]; ok {
 				next = append(next, s)
 				continue
 			}

@@ -17,13 +17,6 @@ const (
 	KeyThreads = "threads"
 )
 
-// The greatest values of a setting.
-const (
-	maxBatch   = 1 << 20
-	maxThreads = 4096
-	maxLength  = 1 << 20
-)
-
 // A key of a setting is a sampler's option, or a number of the run.
 type key struct {
 	samplers.Option
@@ -32,22 +25,21 @@ type key struct {
 }
 
 // keys are in the order in which a cross product takes them.
-var keys = append(optionKeys(),
-	runKey(KeyLength, maxLength, func(s *Setting) *int { return &s.Length }),
-	runKey(KeyBatch, maxBatch, func(s *Setting) *int { return &s.Batch }),
-	runKey(KeyThreads, maxThreads, func(s *Setting) *int { return &s.Threads }),
-)
-
-func optionKeys() (out []key) {
+var keys = func() (out []key) {
 	for _, o := range samplers.AllOptions() {
 		out = append(out, key{Option: o})
 	}
+	run := func(name string, most float64, field func(*Setting) *int) {
+		out = append(out, key{samplers.Option{Name: name, Least: 1, Most: most, Whole: true}, field})
+	}
+	run(KeyLength, 1<<20, func(s *Setting) *int { return &s.Length })
+	run(KeyBatch, 1<<20, func(s *Setting) *int { return &s.Batch })
+	run(KeyThreads, 4096, func(s *Setting) *int { return &s.Threads })
 	return out
-}
+}()
 
-func runKey(name string, most float64, field func(*Setting) *int) key {
-	return key{samplers.Option{Name: name, Least: 1, Most: most}, field}
-}
+// ofRun says whether a key is of a run, not of a sampler: every sampler uses it.
+func ofRun(name string) bool { return name == KeyLength || name == KeyBatch || name == KeyThreads }
 
 func find(name string) (key, bool) {
 	for _, k := range keys {
@@ -58,23 +50,18 @@ func find(name string) (key, bool) {
 	return key{}, false
 }
 
-// ofRun says whether a key is of a run, not of a sampler: every sampler uses it.
-func ofRun(name string) bool {
-	k, _ := find(name)
-	return k.run != nil
-}
-
 // values reads a list, in a form that set reads, one string a value.
 func (k key) values(text string) ([]string, error) {
-	if k.run != nil || k.Kind() == samplers.Whole {
+	switch {
+	case k.Most == 0:
+		return words(k.Name, text)
+	case k.Whole:
 		list, err := Ints(text, int(k.Least), int(k.Most))
 		return texts(k.Name, list, err)
-	}
-	if k.Kind() == samplers.Number {
+	default:
 		list, err := Floats(text, k.Least, k.Most)
 		return texts(k.Name, list, err)
 	}
-	return words(k.Name, text)
 }
 
 // set gives a setting one of values.

@@ -90,8 +90,12 @@ func readable(name string, f cli.Flag, value string) (text string, err error) {
 	text = value
 	switch f := f.(type) {
 	case *optionFlag:
-		form, odd = f.option.Form(), map[samplers.Kind]string{samplers.Whole: oddWhole, samplers.Number: oddNumber}[f.option.Kind()]
-		err = f.option.Set(new(samplers.Options), value)
+		form, err = f.option.Form(), f.option.Set(new(samplers.Options), value)
+		if f.option.Whole {
+			odd = oddWhole
+		} else if f.option.Most > 0 {
+			odd = oddNumber
+		}
 	case *cli.IntFlag:
 		var n int
 		n, err = strconv.Atoi(value)

@@ -51,13 +51,17 @@ func checkSamplerFlags(c *cli.Context) error {
 		return err
 	}
 	unused, err := o.Unused()
-	switch {
-	case err != nil:
+	if err != nil {
 		return usagef("%s: %s", c.Command.Name, bare(err))
-	case len(unused) == 0:
-		return nil
-	case unused[0].Beside == "":
-		return usagef("%s: the sampler %s does not use it", dashed(unused[0].Name), name)
 	}
-	return usagef("%s: the sampler %s does not use it with --%s", dashed(unused[0].Name), name, unused[0].Beside)
+	for flag, why := range inOrder(unused) {
+		switch {
+		case !c.IsSet(flag):
+		case why == "":
+			return usagef("%s: the sampler %s does not use it", dashed(flag), name)
+		default:
+			return usagef("%s: the sampler %s does not use it with --%s", dashed(flag), name, why)
+		}
+	}
+	return nil
 }

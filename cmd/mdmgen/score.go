@@ -168,12 +168,8 @@ func checkScoreSampler(c *cli.Context, used bool) error {
 // scoreOutlet is what scoring asks of the network: a temperature or a truncation needs
 // whole rows, and so does a sampler whose fill looks back.
 func scoreOutlet(c *cli.Context) model.Outlet {
-	for _, o := range samplers.AllOptions() {
-		if o.Token && c.IsSet(o.Name) {
-			return model.Rows
-		}
-	}
-	if d, _ := samplers.Describe(c.String("sampler")); d.LooksBack() {
+	d, _ := samplers.Describe(c.String("sampler"))
+	if o, err := samplerOptions(c); err != nil || o.Draw != (samplers.Draw{}) || d.LooksBack() {
 		return model.Rows
 	}
 	return model.LogProbability
