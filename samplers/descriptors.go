@@ -24,7 +24,7 @@ var descriptors = []Descriptor{
 		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d), w_k the probability of being revealed in step k; and one more where something is left to fill.",
 		Source: "Euler's method of \"Sharp Convergence Rates for Masked Diffusion Models\", Theorems 1 to 3; Lou et al., arXiv 2310.16834.",
-		Flags:  slices.Concat(gridFlags, []string{FlagScores, FlagDraw}, drawFlags),
+		Flags:  slices.Concat(gridFlags, []string{"scores", "draw"}, drawFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -38,7 +38,7 @@ var descriptors = []Descriptor{
 		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill (never with delta 0). With --scores raw min(N, steps until nothing is masked).",
 		Source: "Section on D3PM of \"Sharp Convergence Rates for Masked Diffusion Models\"; Austin et al., arXiv 2107.03006; Sahoo et al., arXiv 2406.07524 (ddpm); Lou et al., arXiv 2310.16834 (analytic); Dmitriev, Huang and Wei, arXiv 2602.15008 (truncated τ-leaping).",
-		Flags:  slices.Concat(gridFlags, []string{FlagScores, FlagDraw}, drawFlags),
+		Flags:  slices.Concat(gridFlags, []string{"scores", "draw"}, drawFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -50,7 +50,7 @@ var descriptors = []Descriptor{
 		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill.",
 		Source: "Campbell et al., arXiv 2205.14987; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
-		Flags:  slices.Concat(gridFlags, []string{FlagTau, FlagScores, FlagDraw}, drawFlags),
+		Flags:  slices.Concat(gridFlags, []string{"tau", "scores", "draw"}, drawFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -61,7 +61,7 @@ var descriptors = []Descriptor{
 		Calls:  "number of groups",
 		Cost:   "The number of groups: min(N, d).",
 		Source: "Zheng et al., arXiv 2409.02908, Algorithm 2; cos2: Zhang and Syed, arXiv 2508.04884; cosine: MaskGIT, arXiv 2202.04200.",
-		Flags:  slices.Concat([]string{FlagSizes, FlagSteps}, drawFlags),
+		Flags:  slices.Concat([]string{"sizes", "steps"}, drawFlags),
 		make:   (*Sampler).blocks,
 	},
 	{
@@ -110,7 +110,7 @@ var descriptors = []Descriptor{
 		Cost: "The non-empty half steps, of 2N. A time-conditioned network is asked at the start of every non-empty step, and in its middle where the second half is not empty: Σ_k 1−(1−w_k)^d + 1−(1−w_k/2)^d calls in expectation. " +
 			"Calls return rows for both halves.",
 		Source: "In the form of a plan; intensities of the θ-trapezoidal method of Ren et al., arXiv 2502.00234, θ = 1/2.",
-		Flags:  slices.Concat(gridFlags, []string{FlagFloor}, drawFlags),
+		Flags:  slices.Concat(gridFlags, []string{"floor"}, drawFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -121,7 +121,7 @@ var descriptors = []Descriptor{
 		Calls:  "number of groups",
 		Cost:   "The number of groups: min(N, d). Calls of the first of a pair return rows for both.",
 		Source: "A constant-weight form of Zheng et al., arXiv 2409.02908, Algorithm 3.",
-		Flags:  slices.Concat([]string{FlagSizes, FlagSteps, FlagFloor}, drawFlags),
+		Flags:  slices.Concat([]string{"sizes", "steps", "floor"}, drawFlags),
 		make:   (*Sampler).blocks,
 	},
 	{
@@ -133,7 +133,7 @@ var descriptors = []Descriptor{
 		Calls:  "d",
 		Cost:   "d network calls for d free positions, always.",
 		Source: "Uria et al., arXiv 1310.1757; Hoogeboom et al., arXiv 2110.02037.",
-		Flags:  slices.Concat([]string{FlagOrder}, drawFlags),
+		Flags:  slices.Concat([]string{"order"}, drawFlags),
 		make:   func(s *Sampler, o Options, _ Spec) error { return s.ordered(o) },
 	},
 }

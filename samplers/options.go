@@ -103,65 +103,63 @@ type Settings struct {
 	ChangesLaw bool `json:"changes_law"`
 }
 
-// Uses lists the flags that have a meaning together with the others that are set:
-// kappa only with the paper's grid, no steps beside a list, and so on. It is an
-// error when the sampler or grid is not known.
-func (o Options) Uses() ([]string, error) {
+// ByProfile says that the grid or the sizes are chosen by Profile.
+func (o Options) ByProfile() bool {
+	return o.Grid == string(GridProfile) || o.Sizes == string(GridProfile)
+}
+
+// Unused tells which options have no meaning for the sampler together with those that are
+// set, and why: kappa but with the paper's grid ("grid uniform"), steps beside a list, and so
+// on; "" for those that it never has. It is an error when the sampler or grid is not known.
+func (o Options) Unused() (map[string]string, error) {
 	d, ok := Describe(cmp.Or(o.Sampler, "fhs"))
 	if !ok {
-		return nil, fmt.Errorf("samplers: sampler %q: must be one of %s", o.Sampler, strings.Join(names(), ", "))
+		return nil, fmt.Errorf("samplers: sampler %q: must be one of %s", o.Sampler, strings.Join(Names(), ", "))
 	}
-	drop := func(flags ...string) {
-		d.Flags = slices.DeleteFunc(slices.Clone(d.Flags), func(f string) bool { return slices.Contains(flags, f) })
+	out := make(map[string]string)
+	drop := func(beside string, names ...string) {
+		for _, name := range names {
+			out[name] = beside
+		}
 	}
-	if slices.Contains(d.Flags, FlagGrid) {
+	if slices.Contains(d.Flags, "grid") {
 		rule := Rule(d.Name)
-		g, err := ParseGrid(o.gridOf(rule))
+		grid := o.gridOf(rule)
+		g, err := ParseGrid(grid)
 		if err != nil {
 			return nil, err
 		}
 		if g.List != nil {
-			drop(FlagSteps, FlagT, FlagDelta)
+			drop("grid "+grid, "steps", "T", "delta")
 		}
 		if g.Kind != GridPaper {
-			drop(FlagKappa)
+			drop("grid "+grid, "kappa")
 		} else if o.Kappa != 0 {
-			drop(FlagSteps)
+			drop(fmt.Sprintf("kappa %v", o.Kappa), "steps")
 		}
 		if rule.exact() && g.Kind != GridUniform {
-			drop(FlagNoise)
+			drop("grid "+grid, "noise")
 		}
 		if o.Tau == "one" {
-			drop(FlagScores)
+			drop("tau one", "scores")
 		}
 		if o.Race == RaceFloat32 {
-			drop(FlagScores)
+			drop("draw "+string(o.Race), "scores")
 		}
 	}
-	if slices.Contains(d.Flags, FlagSizes) {
+	if slices.Contains(d.Flags, "sizes") {
 		if sizes, err := parseSizes(o.Sizes); err != nil {
 			return nil, err
 		} else if sizes.sizes != nil {
-			drop(FlagSteps)
+			drop("sizes "+o.Sizes, "steps")
 		}
 	}
-	return d.Flags, nil
-}
-
-// set lists the flags that are not at their zero value.
-func (o Options) set() []string {
-	var out []string
-	for flag, isSet := range map[string]bool{
-		FlagSteps: o.Steps != 0, FlagGrid: o.Grid != "", FlagKappa: o.Kappa != 0, FlagNoise: o.Noise != "",
-		FlagSizes: o.Sizes != "", FlagOrder: o.Order != "", FlagTau: o.Tau != "", FlagT: o.T != nil, FlagDelta: o.Delta != nil,
-		FlagFinish: o.Finish != "", FlagTemperature: o.Temperature != nil, FlagTopK: o.TopK != 0, FlagTopP: o.TopP != 0,
-		FlagFloor: o.Floor != nil, FlagScores: o.Scores != "", FlagDraw: o.Race != "",
-	} {
-		if isSet {
-			out = append(out, flag)
+	for _, p := range options {
+		if !slices.Contains(d.Flags, p.Name) {
+			out[p.Name] = ""
 		}
 	}
-	return out
+	return out, nil
 }
 
 // Sampler is a law of plans with a way to draw tokens. It does not change and may
@@ -180,23 +178,27 @@ type Sampler struct {
 // New checks the options and makes the sampler. The error joins every option that
 // is wrong by itself or not used.
 func New(o Options, c Spec) (*Sampler, error) {
-	uses, err := o.Uses()
+	unused, err := o.Unused()
 	if err != nil {
 		return nil, err
 	}
 	desc, _ := Describe(cmp.Or(o.Sampler, "fhs"))
-	errs := []error{o.Draw.Validate()}
-	if unused := slices.DeleteFunc(o.set(), func(f string) bool { return slices.Contains(uses, f) }); len(unused) > 0 {
-		slices.Sort(unused)
-		errs = append(errs, fmt.Errorf("samplers: %s does not use %s here: leave it out", desc.Name, strings.Join(unused, ", ")))
+	var idle []string
+	var errs []error
+	for _, p := range options {
+		text := p.Get(o)
+		if text == "" {
+			continue
+		}
+		if _, ok := unused[p.Name]; ok {
+			idle = append(idle, p.Name)
+		}
+		errs = append(errs, p.Set(new(Options), text))
 	}
-	if o.Steps < 0 || o.Steps > maxSteps {
-		errs = append(errs, fmt.Errorf("samplers: %d steps: must be in 1..%d", o.Steps, maxSteps))
+	if slices.Sort(idle); idle != nil {
+		errs = append(errs, fmt.Errorf("samplers: %s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
 	}
-	if k := o.Floor; k != nil && !(*k >= 0 && *k <= 1) {
-		errs = append(errs, fmt.Errorf("samplers: floor is %v: must be in 0..1", *k))
-	}
-	if o.Profile != nil && o.Grid != string(GridProfile) && o.Sizes != string(GridProfile) {
+	if o.Profile != nil && !o.ByProfile() {
 		errs = append(errs, fmt.Errorf("samplers: a loss profile is used by the grid and the sizes named profile only: leave it out"))
 	}
 	if err := join(errs...); err != nil {
@@ -245,12 +247,4 @@ func parseInts(text string, least int) ([]int, error) {
 		out = append(out, n)
 	}
 	return out, nil
-}
-
-func names() []string {
-	var out []string
-	for _, d := range descriptors {
-		out = append(out, d.Name)
-	}
-	return out
 }

@@ -113,7 +113,7 @@ func TestOptionErrors(t *testing.T) {
 		{samplers.Options{Sampler: "euler", Grid: "theta:1,x"}, `"x"`},
 		{samplers.Options{Sampler: "euler", Grid: "sigma:1,0"}, "theta: or lambda:"},
 		{samplers.Options{Sampler: "euler", Noise: "pink"}, `"pink"`},
-		{samplers.Options{Sampler: "euler", Steps: -1}, "-1 steps"},
+		{samplers.Options{Sampler: "euler", Steps: -1}, "steps is -1"},
 		{samplers.Options{Sampler: "euler", Finish: "stop"}, `"stop"`},
 		{samplers.Options{Sampler: "euler", Delta: &negative}, "delta is -1"},
 		{samplers.Options{Sampler: "euler", Noise: "loglinear", T: &big}, "0..6.90776"},
@@ -124,7 +124,7 @@ func TestOptionErrors(t *testing.T) {
 		{samplers.Options{Sampler: "ordered", Order: "1,1"}, "position 1 stands there twice"},
 		{samplers.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
 		{samplers.Options{Draw: samplers.Draw{TopP: 2}}, "top-p is 2"},
-		{samplers.Options{Steps: -1, Draw: samplers.Draw{TopP: 2, TopK: -1}}, "-1 steps: must be"},
+		{samplers.Options{Steps: -1, Draw: samplers.Draw{TopP: 2, TopK: -1}}, "steps is -1: must be"},
 	} {
 		_, err := samplers.New(test.o, samplers.Spec{})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
@@ -157,22 +157,18 @@ func TestDescriptors(t *testing.T) {
 			t.Errorf("%s: something is not told: %+v", d.Name, d)
 		}
 		for _, f := range d.Flags {
-			if !slices.Contains(samplers.AllFlags(), f) {
+			if !slices.ContainsFunc(samplers.AllOptions(), func(o samplers.Option) bool { return o.Name == f }) {
 				t.Errorf("%s: flag %q does not exist", d.Name, f)
 			}
 		}
-		uses, err := samplers.Options{Sampler: d.Name}.Uses()
-		if err != nil || len(uses) > len(d.Flags) {
-			t.Errorf("%s: uses %v, %v", d.Name, uses, err)
+		unused, err := samplers.Options{Sampler: d.Name}.Unused()
+		if err != nil || len(unused)+len(d.Flags) < len(samplers.AllOptions()) {
+			t.Errorf("%s: does not use %v, %v", d.Name, unused, err)
 		}
 	}
-	for _, f := range samplers.AllFlags() {
-		used := false
-		for _, d := range samplers.Descriptors() {
-			used = used || slices.Contains(d.Flags, f)
-		}
-		if !used {
-			t.Errorf("no sampler has the flag %q", f)
+	for _, o := range samplers.AllOptions() {
+		if !slices.ContainsFunc(samplers.Descriptors(), func(d samplers.Descriptor) bool { return slices.Contains(d.Flags, o.Name) }) {
+			t.Errorf("no sampler has the option %q", o.Name)
 		}
 	}
 	if _, ok := samplers.Describe("gibbs"); ok {

@@ -1,8 +1,6 @@
 package samplers
 
-import (
-	"slices"
-)
+import "slices"
 
 // Descriptor tells what a sampler is.
 type Descriptor struct {
@@ -17,48 +15,36 @@ type Descriptor struct {
 	Source string `json:"source"`
 	// Calls is Cost in a few words, for d free positions.
 	Calls string `json:"calls"`
-	// Flags are the options that the sampler can use, as a command line names them.
-	// Which of them a given combination uses is told by [Options.Uses].
+	// Flags are the names of the options ([AllOptions]) that the sampler can use.
+	// Which of them a given combination uses is told by [Options.Unused].
 	Flags []string `json:"flags"`
 	// make sets the sampler's law and settings.
 	make func(s *Sampler, o Options, spec Spec) error
-}
-
-// The names of options, as a command line has them.
-const (
-	FlagSteps       = "steps"
-	FlagGrid        = "grid"
-	FlagKappa       = "kappa"
-	FlagNoise       = "noise"
-	FlagSizes       = "sizes"
-	FlagOrder       = "order"
-	FlagTau         = "tau"
-	FlagT           = "T"
-	FlagDelta       = "delta"
-	FlagFinish      = "finish"
-	FlagFloor       = "floor"
-	FlagScores      = "scores"
-	FlagDraw        = "draw"
-	FlagTemperature = "temperature"
-	FlagTopK        = "top-k"
-	FlagTopP        = "top-p"
-)
-
-// AllFlags lists the names of the options that belong to a sampler.
-func AllFlags() []string {
-	return []string{FlagSteps, FlagGrid, FlagKappa, FlagNoise, FlagSizes, FlagOrder, FlagTau, FlagT, FlagDelta, FlagFinish, FlagFloor, FlagScores, FlagDraw, FlagTemperature, FlagTopK, FlagTopP}
 }
 
 // rawSamplers are those that have a kernel of their own for raw scores.
 var rawSamplers = []string{"euler", "tweedie", "tau-leaping"}
 
 var (
-	drawFlags = []string{FlagTemperature, FlagTopK, FlagTopP}
-	gridFlags = []string{FlagSteps, FlagGrid, FlagKappa, FlagNoise, FlagT, FlagDelta, FlagFinish}
+	drawFlags = []string{"temperature", "top-k", "top-p"}
+	gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}
 )
 
 // Descriptors lists the samplers, the default first.
 func Descriptors() []Descriptor { return slices.Clone(descriptors) }
+
+// Names lists the samplers' names, the default first.
+func Names() []string {
+	var out []string
+	for _, d := range descriptors {
+		out = append(out, d.Name)
+	}
+	return out
+}
+
+// LooksBack says that the sampler draws tokens from the rows of two calls, as
+// [Law.LookBack] does.
+func (d Descriptor) LooksBack() bool { return slices.Contains(d.Flags, "floor") }
 
 // Describe finds a sampler by its name or an alias.
 func Describe(name string) (Descriptor, bool) {

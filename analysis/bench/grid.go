@@ -22,9 +22,9 @@ type Setting struct {
 // order. [ParseCase] reads it back. It is stable from one version to the next.
 func (s Setting) ID() string {
 	out := []string{s.Options.Sampler}
-	for _, o := range options {
-		if v := o.get(s); v != "" {
-			out = append(out, o.key+"="+v)
+	for _, k := range keys {
+		if v := k.get(s); v != "" {
+			out = append(out, k.Name+"="+v)
 		}
 	}
 	return strings.Join(out, " ")
@@ -45,14 +45,14 @@ type Axis struct {
 func Cross(names []string, axes []Axis) ([]Setting, error) {
 	values, used := make(map[string][]string), make(map[string]bool)
 	for _, a := range axes {
-		o, ok := find(a.Key)
+		k, ok := find(a.Key)
 		if !ok {
 			return nil, fmt.Errorf("bench: %.40q is not a key: must be one of %s", a.Key, strings.Join(Keys(), ", "))
 		}
 		if values[a.Key] != nil {
 			return nil, fmt.Errorf("bench: %s is given twice", a.Key)
 		}
-		list, err := o.values(a.Values)
+		list, err := k.values(a.Values)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 	for _, name := range names {
 		d, ok := samplers.Describe(strings.TrimSpace(name))
 		if !ok {
-			return nil, fmt.Errorf("bench: sampler %.40q: must be one of %s", name, strings.Join(samplerNames(), ", "))
+			return nil, fmt.Errorf("bench: sampler %.40q: must be one of %s", name, strings.Join(samplers.Names(), ", "))
 		}
 		made, err := cross(Setting{Options: samplers.Options{Sampler: d.Name}}, values, used)
 		if err != nil {
@@ -72,9 +72,9 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 			return nil, tooMany(len(out))
 		}
 	}
-	for _, o := range options {
-		if values[o.key] != nil && !used[o.key] {
-			return nil, fmt.Errorf("bench: %s: no sampler of %s uses it here: leave it out", o.key, strings.Join(names, ","))
+	for _, k := range keys {
+		if values[k.Name] != nil && !used[k.Name] {
+			return nil, fmt.Errorf("bench: %s: no sampler of %s uses it here: leave it out", k.Name, strings.Join(names, ","))
 		}
 	}
 	return out, Distinct(out)
@@ -87,24 +87,24 @@ func tooMany(n int) error {
 // cross multiplies one sampler with the values that it uses.
 func cross(from Setting, values map[string][]string, used map[string]bool) ([]Setting, error) {
 	out := []Setting{from}
-	for _, o := range options {
-		list := values[o.key]
+	for _, k := range keys {
+		list := values[k.Name]
 		if list == nil {
 			continue
 		}
 		var next []Setting
 		for _, s := range out {
-			uses, err := s.Options.Uses()
+			unused, err := s.Options.Unused()
 			if err != nil {
 				return nil, fmt.Errorf("bench: %s", strings.TrimPrefix(err.Error(), "samplers: "))
 			}
-			if !ofRun(o.key) && !slices.Contains(uses, o.key) {
+			if _, ok := unused[k.Name]; ok {
 				next = append(next, s)
 				continue
 			}
-			used[o.key] = true
+			used[k.Name] = true
 			for _, v := range list {
-				o.set(&s, v)
+				k.set(&s, v)
 				if next = append(next, s); len(next) > MaxCells {
 					return nil, tooMany(len(next))
 				}
@@ -145,14 +145,14 @@ func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
 	for _, s := range settings {
 		values := make(map[string][]string)
 		for _, a := range axes {
-			o, ok := find(a.Key)
-			if !ok || !ofRun(a.Key) {
+			k, ok := find(a.Key)
+			if !ok || k.run == nil {
 				panic("bench: " + a.Key + " is not of a run")
 			}
-			if o.get(s) != "" {
+			if k.get(s) != "" {
 				continue
 			}
-			list, err := o.values(a.Values)
+			list, err := k.values(a.Values)
 			if err != nil {
 				return nil, err
 			}
@@ -185,16 +185,8 @@ func Distinct(settings []Setting) error {
 // Keys lists the keys of a case.
 func Keys() []string {
 	var out []string
-	for _, o := range options {
-		out = append(out, o.key)
-	}
-	return out
-}
-
-func samplerNames() []string {
-	var out []string
-	for _, d := range samplers.Descriptors() {
-		out = append(out, d.Name)
+	for _, k := range keys {
+		out = append(out, k.Name)
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func newApp(s streams) *cli.App {
 		// A list of padding columns has commas.
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usagef("%s", flagError(err)) },
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usagef("%s", err) },
 		Commands: []*cli.Command{
 			generateCommand(s),
 			scoreCommand(s),

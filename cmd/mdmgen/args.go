@@ -1,15 +1,16 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"mdmgen/samplers"
 )
 
 // arrange puts the flags of a command line before its arguments, so that flags
@@ -51,7 +52,7 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 			return nil, usagef("%s: %s is given twice", cmd.Name, dashed(name))
 		}
 		seen[f] = true
-		if _, boolean := f.(*cli.BoolFlag); boolean {
+		if _, boolean := f.(*cli.BoolFlag); boolean && !inline {
 			flags = append(flags, arg)
 			continue
 		}
@@ -62,8 +63,9 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 			i++
 			value = args[i]
 		}
-		if value, ok = decimal(f, value); !ok {
-			return nil, usagef("%s %s: write the number in decimal, as in 16 or 0.5", dashed(name), value)
+		value, err := readable(dashed(name), f, value)
+		if err != nil {
+			return nil, err
 		}
 		if inline {
 			flags = append(flags, dashed(name)+"="+value)
@@ -74,24 +76,53 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 	return append(append(flags, "--"), rest...), nil
 }
 
-// decimal is a flag's value as a person reads it: 010 is ten, and a number that is
-// written in another base, or with underscores, is none. Package flag would read 010 as
-// eight.
-func decimal(f cli.Flag, value string) (string, bool) {
-	switch f.(type) {
-	case *cli.IntFlag, *cli.Uint64Flag:
-		digits := strings.TrimLeft(value, "+-")
-		if digits == "" || digits[0] < '0' || digits[0] > '9' {
-			return value, true // no number, which its flag refuses
+// What numbers have in forms that are not decimal, or not whole.
+const (
+	oddNumber = "xX_"
+	oddWhole  = oddNumber + "bBoO.eE"
+)
+
+// readable is a flag's value as the flag reads it, and as a person does: 010 is ten, where
+// package flag would read eight, and a number in another base, or with underscores, is none.
+// The error says what the value must be.
+func readable(name string, f cli.Flag, value string) (text string, err error) {
+	form, odd := "", ""
+	text = value
+	switch f := f.(type) {
+	case *optionFlag:
+		form, err = f.option.Form(), f.option.Set(new(samplers.Options), value)
+		if f.option.Whole {
+			odd = oddWhole
+		} else if f.option.Most > 0 {
+			odd = oddNumber
 		}
-		if strings.Trim(digits, "0123456789") != "" {
-			return value, false
-		}
-		return value[:len(value)-len(digits)] + cmp.Or(strings.TrimLeft(digits, "0"), "0"), true
+	case *cli.IntFlag:
+		var n int
+		n, err = strconv.Atoi(value)
+		form, odd, text = "a whole number below 2^63", oddWhole, strconv.Itoa(n)
+	case *cli.Uint64Flag:
+		var n uint64
+		n, err = strconv.ParseUint(value, 10, 64)
+		form, odd, text = "a whole number in 0..2^64-1", oddWhole, strconv.FormatUint(n, 10)
 	case *cli.Float64Flag:
-		return value, !strings.ContainsAny(value, "xX_")
+		_, err = strconv.ParseFloat(value, 64)
+		form, odd = "a number", oddNumber
+	case *cli.DurationFlag:
+		_, err = time.ParseDuration(value)
+		form = "a time, such as 90s or 10m"
+	case *cli.BoolFlag:
+		_, err = strconv.ParseBool(value)
+		form = "true or false"
 	}
-	return value, true
+	switch {
+	case form != "" && value == "":
+		return "", usagef("%s: the value is empty", name)
+	case strings.ContainsAny(value, odd) && strings.ContainsAny(value[:1], "+-0123456789"):
+		return "", usagef("%s %s: write the number in decimal, as %s", name, value, form)
+	case err != nil:
+		return "", usagef("%s %s: must be %s", name, value, form)
+	}
+	return text, nil
 }
 
 // inOrder goes through a map by its keys, so that of several faults the same is told
@@ -112,15 +143,4 @@ func dashed(name string) string {
 		return "-" + name
 	}
 	return "--" + name
-}
-
-// wrongValue is what package flag says of a value that it cannot read.
-var wrongValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-(\S+): (?:parse error|value out of range)$`)
-
-// flagError is an error of reading flags, which names the flag as it is written.
-func flagError(err error) string {
-	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Sprintf("%s %s: is no value of this flag, whose form --help tells", dashed(m[2]), m[1])
-	}
-	return err.Error()
 }

@@ -71,7 +71,7 @@ func benchFlags() []cli.Flag {
 		text := f.(cli.DocGenerationFlag)
 		switch {
 		case name == "sampler":
-			out = append(out, &cli.StringFlag{Name: name, Category: catSample, DefaultText: benchSamplers, Usage: "`LIST` of samplers: " + strings.Join(samplerList(), ", ")})
+			out = append(out, &cli.StringFlag{Name: name, Category: catSample, DefaultText: benchSamplers, Usage: "`LIST` of samplers: " + strings.Join(samplers.Names(), ", ")})
 		case name == "steps":
 			out = append(out, &cli.StringFlag{Name: name, Category: catSample, DefaultText: benchSteps, Usage: "`LIST` of numbers of steps of the grid, or groups of parallel-fhs"})
 		case slices.Contains(bench.Keys(), name):
@@ -114,14 +114,6 @@ func benchFlags() []cli.Flag {
 		out = append(out, f)
 	}
 	return append(out, tokenizerFlag(), profileFlag())
-}
-
-func samplerList() []string {
-	var names []string
-	for _, d := range samplers.Descriptors() {
-		names = append(names, d.Name)
-	}
-	return names
 }
 
 // checkBenchFlags refuses what can be refused before anything is opened.
@@ -221,7 +213,7 @@ func benchSettings(c *cli.Context) ([]bench.Setting, error) {
 			names = c.String("sampler")
 		}
 		if !c.IsSet("steps") {
-			axes = append(axes, bench.Axis{Key: samplers.FlagSteps, Values: benchSteps, Optional: true})
+			axes = append(axes, bench.Axis{Key: "steps", Values: benchSteps, Optional: true})
 		}
 		made, err := bench.Cross(strings.Split(names, ","), axes)
 		if err != nil {
@@ -260,7 +252,7 @@ func benchSettings(c *cli.Context) ([]bench.Setting, error) {
 func benchProfile(c *cli.Context, settings []bench.Setting) error {
 	for i := range settings {
 		o := &settings[i].Options
-		if o.Grid != string(samplers.GridProfile) && o.Sizes != string(samplers.GridProfile) {
+		if !o.ByProfile() {
 			continue
 		}
 		if !c.IsSet("profile") {

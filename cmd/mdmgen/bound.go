@@ -30,17 +30,17 @@ const (
 	boundSteps = "1,2,4,8,16,64"
 )
 
-// boundSamplers are the names that --sampler takes.
-func boundSamplers() []string {
-	var out []string
-	for _, d := range samplers.Descriptors() {
-		out = append(out, d.Name)
+// caseFlags choose the samplers; whether one has a meaning depends on which they are.
+// Draws of tokens are the network's own.
+func caseFlags() []string {
+	out := []string{"sampler"}
+	for _, o := range samplers.AllOptions() {
+		if !o.Token {
+			out = append(out, o.Name)
+		}
 	}
 	return out
 }
-
-// caseFlags choose the samplers; whether one has a meaning depends on which they are.
-var caseFlags = []string{"sampler", "steps", "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "floor", "scores", "draw"}
 
 func boundCommand(s streams) *cli.Command {
 	return &cli.Command{
@@ -72,17 +72,20 @@ func boundFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "confidence", Value: estimate.DefaultConfidence, Category: catEstimate, Usage: "probability `P` of the intervals; verdicts have their own"},
 		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: fmt.Sprintf("%d; %d for a time-conditioned network", exactLength, boundTimedLength), Usage: "`N` tokens of a window"},
 		&cli.IntFlag{Name: "windows", Category: catInput, DefaultText: strconv.Itoa(boundWindows), Usage: "the first `N` windows"},
-		&cli.StringFlag{Name: "sampler", Value: "euler,tweedie", Category: catSample, Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(boundSamplers(), ", ")},
+		&cli.StringFlag{Name: "sampler", Value: "euler,tweedie", Category: catSample, Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(samplers.Names(), ", ")},
 		&cli.StringFlag{Name: "steps", Value: boundSteps, Category: catSample, Usage: "`LIST` of numbers of steps"},
 		&cli.BoolFlag{Name: "json", Category: catOutput, Usage: "print the report as JSON"},
 		&cli.StringFlag{Name: "html", Category: catOutput, Usage: "write the report with its pictures to `FILE`, a page that needs nothing else"},
 		&cli.StringFlag{Name: "plots", Category: catOutput, Usage: "write the pictures to the folder `DIR`, each as .svg and .png"},
 	}
 	pick := func(flags []cli.Flag, names ...string) []cli.Flag {
-		return slices.DeleteFunc(flags, func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
+		return slices.DeleteFunc(flags, func(f cli.Flag) bool {
+			name := f.Names()[0]
+			return !slices.Contains(names, name) || slices.ContainsFunc(own, func(f cli.Flag) bool { return f.Names()[0] == name })
+		})
 	}
 	return slices.Concat(own, pick(textFlags(), "as", "join", "stride", "context", "frame", "tail"),
-		pick(sampleFlags(), "grid", "kappa", "noise", "T", "delta", "sizes", "order", "tau", "finish", "floor", "scores", "draw", "seed", "batch"), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()})
+		pick(sampleFlags(), append(caseFlags(), "seed", "batch")...), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()})
 }
 
 // boundSettings are all that the numbers depend on besides model and text.
@@ -155,12 +158,12 @@ func checkBoundFlags(c *cli.Context) error {
 			without = append(without, f.Names()[0])
 		}
 	case c.String("q0") == "own":
-		mode, without = "--q0 own", append(without, caseFlags...)
+		mode, without = "--q0 own", append(without, caseFlags()...)
 	case c.IsSet("q0"):
 		mode = "--q0 chain"
 	case boundWorld(c):
 		for _, f := range boundFlags() {
-			if name := f.Names()[0]; !slices.Contains([]string{"json", "html", "plots"}, name) && !slices.Contains(caseFlags, name) && c.IsSet(name) {
+			if name := f.Names()[0]; !slices.Contains([]string{"json", "html", "plots"}, name) && !slices.Contains(caseFlags(), name) && c.IsSet(name) {
 				return usagef("bound: --%s: has no meaning for a world", name)
 			}
 		}

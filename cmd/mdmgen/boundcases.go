@@ -15,16 +15,11 @@ import (
 // boundCases reads the flags that choose samplers. One goes to those samplers that use it,
 // and must go to one.
 func boundCases(c *cli.Context, cond samplers.Spec) ([]bound.Case, error) {
-	for _, flag := range []string{"grid", "noise", "sizes", "order", "tau", "finish", "scores", "draw"} {
-		if c.IsSet(flag) && c.String(flag) == "" {
-			return nil, usagef("--%s: the value is empty", flag)
-		}
-	}
-	if k := c.Float64("kappa"); c.IsSet("kappa") && !(k > 0 && k <= 1) {
+	if k := c.Float64("kappa"); k > 1 {
 		return nil, usagef("--kappa %v: must be above 0 and at most 1", k)
 	}
 	var axes []bench.Axis
-	for _, flag := range caseFlags {
+	for _, flag := range caseFlags() {
 		switch {
 		case flag == "steps":
 			steps, err := bench.Ints(c.String(flag), 1, 1<<20)

@@ -11,7 +11,7 @@ import (
 func (r *bounding) world(path string) error {
 	c := r.c
 	r.settings = boundSettings{}
-	if slices.ContainsFunc(caseFlags, func(flag string) bool { return c.IsSet(flag) }) {
+	if slices.ContainsFunc(caseFlags(), c.IsSet) {
 		if err := r.prepare(samplers.Spec{InfiniteSigma: true}); err != nil {
 			return err
 		}

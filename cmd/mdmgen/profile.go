@@ -89,7 +89,7 @@ func profileOf(c *cli.Context) (*readProfile, error) {
 // chooses by.
 func useProfile(c *cli.Context, o *samplers.Options) error {
 	p, err := profileOf(c)
-	if p != nil && (o.Grid == string(samplers.GridProfile) || o.Sizes == string(samplers.GridProfile)) {
+	if p != nil && o.ByProfile() {
 		o.Profile = p.Falling()
 	}
 	return err

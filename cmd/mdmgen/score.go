@@ -156,7 +156,8 @@ func checkScoreSampler(c *cli.Context, used bool) error {
 		if name == "seed" && c.IsSet(name) && c.Bool("exact") {
 			return usagef("--seed: nothing is drawn with --exact")
 		}
-		draws := slices.Contains([]string{"seed", "batch", "temperature", "top-p", "top-k"}, name)
+		o, ok := f.(*optionFlag)
+		draws := name == "seed" || name == "batch" || ok && o.option.Token
 		if c.IsSet(name) && !used && !draws {
 			return usagef("--%s: chooses a sampler; it needs --exact or --estimator plans", name)
 		}
@@ -165,14 +166,10 @@ func checkScoreSampler(c *cli.Context, used bool) error {
 }
 
 // scoreOutlet is what scoring asks of the network: a temperature or a truncation needs
-// whole rows, and so does a sampler whose fill looks back, which has a floor.
+// whole rows, and so does a sampler whose fill looks back.
 func scoreOutlet(c *cli.Context) model.Outlet {
-	for _, flag := range []string{"temperature", "top-p", "top-k"} {
-		if c.IsSet(flag) {
-			return model.Rows
-		}
-	}
-	if d, _ := samplers.Describe(c.String("sampler")); slices.Contains(d.Flags, samplers.FlagFloor) {
+	d, _ := samplers.Describe(c.String("sampler"))
+	if o, err := samplerOptions(c); err != nil || o.Draw != (samplers.Draw{}) || d.LooksBack() {
 		return model.Rows
 	}
 	return model.LogProbability

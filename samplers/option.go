@@ -1,0 +1,128 @@
+package samplers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Option is one of the options that choose a sampler: what command lines, cases of a
+// benchmark and records call it, and which values it has.
+type Option struct {
+	// Name is that of the flag and of the key of a case. A record has _ in place of -.
+	Name string
+	// Help is what the option says, with the word for its value in backquotes; Default
+	// what is in force where it is not given.
+	Help, Default string
+	// Least and Most are the least and the greatest value. Both are 0 where values are words:
+	// names, or lists that are one value, as "theta:5,1,0".
+	Least, Most float64
+	// Whole says that values are whole numbers.
+	Whole bool
+	// Token says that the option is of [Draw]: it changes how tokens are drawn, for every
+	// sampler, and not which positions are revealed when.
+	Token bool
+	// field is where the value is kept: a *string, *int or *float64, which are not given
+	// where they are zero, or a **float64, which is not given where it is nil.
+	field func(o *Options) any
+}
+
+// aboveZero is the least value of an option that must not be 0.
+const aboveZero = math.SmallestNonzeroFloat64
+
+// options are in the order in which a cross product takes them: what decides which
+// others are used comes first, and what varies fastest in a table comes last.
+var options = []Option{
+	{Name: "grid", Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
+	{Name: "sizes", Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
+	{Name: "noise", Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
+	{Name: "order", Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
+	{Name: "tau", Default: "any", Help: "`READING` of τ-leaping: any jump reveals a position, or exactly one", field: func(o *Options) any { return &o.Tau }},
+	{Name: "finish", Default: "denoise", Help: "what becomes of positions that no step revealed: denoise or leave, `HOW`", field: func(o *Options) any { return &o.Finish }},
+	{Name: "scores", Default: "normalised", Help: "what is made of a score network's rows, normalised or raw: `READING`", field: func(o *Options) any { return (*string)(&o.Scores) }},
+	{Name: "draw", Default: "exact", Help: "`HOW` steps draw: exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run; changes the law", field: func(o *Options) any { return (*string)(&o.Race) }},
+	{Name: "kappa", Default: "what --steps makes it", Help: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Kappa }},
+	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which the sampler starts; inf where it may be", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
+	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which it stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
+	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "`K`: a fill that looks back keeps K times a token's own probability; in 0..1", Most: 1, field: func(o *Options) any { return &o.Floor }},
+	{Name: "temperature", Default: "1", Help: "`X` that divides the logits, 0 for the likeliest token; changes the law", Most: math.MaxFloat64, Token: true, field: func(o *Options) any { return &o.Temperature }},
+	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the law", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
+	{Name: "top-p", Default: "1", Help: "keep the likeliest tokens of probability `P` together; changes the law", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
+	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
+}
+
+// AllOptions lists the options of all samplers, in the order in which a cross product
+// takes them. Which of them a sampler has is told by [Descriptor.Flags].
+func AllOptions() []Option { return slices.Clone(options) }
+
+// Form says which values there are, as in "a whole number in 1..16777216".
+func (p Option) Form() string {
+	least := "of at least 0"
+	if p.Least > 0 {
+		least = "above 0"
+	}
+	switch {
+	case p.Most == 0:
+		return "a name or a list"
+	case p.Whole:
+		return fmt.Sprintf("a whole number in %.0f..%.0f", p.Least, p.Most)
+	case math.IsInf(p.Most, 1):
+		return "a number " + least + ", or inf"
+	case p.Most == math.MaxFloat64:
+		return "a finite number " + least
+	}
+	return fmt.Sprintf("a number %s and at most %v", least, p.Most)
+}
+
+// Set gives the option in o the value that a text says. Which names a word may be is
+// found out by [New]; here it may be any but "". The error says what a value must be, and
+// o is then as it was.
+func (p Option) Set(o *Options, text string) error {
+	at := p.field(o)
+	if word, ok := at.(*string); ok && text != "" {
+		*word = text
+		return nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if p.Whole {
+		_, err = strconv.Atoi(text)
+	}
+	if err != nil || !(x >= p.Least && x <= p.Most) {
+		return fmt.Errorf("samplers: %s is %.40s: must be %s", p.Name, cmp.Or(text, "empty"), p.Form())
+	}
+	switch at := at.(type) {
+	case *int:
+		*at = int(x)
+	case *float64:
+		*at = x
+	case **float64:
+		*at = &x
+	}
+	return nil
+}
+
+// Get is the value in o, as [Option.Set] reads it; "" where it is not given.
+func (p Option) Get(o Options) string {
+	var x *float64
+	switch at := p.field(&o).(type) {
+	case *string:
+		return *at
+	case *int:
+		if *at != 0 {
+			return strconv.Itoa(*at)
+		}
+	case *float64:
+		if *at != 0 {
+			x = at
+		}
+	case **float64:
+		x = *at
+	}
+	if x == nil {
+		return ""
+	}
+	return strings.Replace(strconv.FormatFloat(*x, 'g', -1, 64), "+Inf", "inf", 1)
+}
