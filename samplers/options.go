@@ -62,6 +62,9 @@ type Options struct {
 	// Finish says what becomes of positions that no step revealed: "denoise" fills
 	// them with one more call at δ, "leave" leaves them masked; "" is denoise.
 	Finish string
+	// Lookahead is K of fhs, ordered, uniformization, matu and dmpm: the next K reveals
+	// are guessed and asked about together, which changes no token; 0 is 1.
+	Lookahead int
 	// Race says how a step of euler, tweedie or tau-leaping draws; "" is exact.
 	Race Race
 	// Draw says how tokens are drawn.
@@ -93,6 +96,8 @@ type Settings struct {
 	Order   string   `json:"order,omitempty"`
 	Tau     string   `json:"tau,omitempty"`
 	Floor   *float64 `json:"floor,omitempty"`
+	// Lookahead is the greatest number of canvases of a sequence in a call, 0 for one.
+	Lookahead int `json:"lookahead,omitempty"`
 	// Scores is empty for a network whose rows are no scores.
 	Scores Scores `json:"scores,omitempty"`
 	Finish string `json:"finish,omitempty"`
@@ -155,7 +160,7 @@ func (o Options) set() []string {
 		FlagSteps: o.Steps != 0, FlagGrid: o.Grid != "", FlagKappa: o.Kappa != 0, FlagNoise: o.Noise != "",
 		FlagSizes: o.Sizes != "", FlagOrder: o.Order != "", FlagTau: o.Tau != "", FlagT: o.T != nil, FlagDelta: o.Delta != nil,
 		FlagFinish: o.Finish != "", FlagTemperature: o.Temperature != nil, FlagTopK: o.TopK != 0, FlagTopP: o.TopP != 0,
-		FlagFloor: o.Floor != nil, FlagScores: o.Scores != "", FlagDraw: o.Race != "",
+		FlagFloor: o.Floor != nil, FlagScores: o.Scores != "", FlagDraw: o.Race != "", FlagLookahead: o.Lookahead != 0,
 	} {
 		if isSet {
 			out = append(out, flag)
@@ -196,6 +201,9 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if k := o.Floor; k != nil && !(*k >= 0 && *k <= 1) {
 		errs = append(errs, fmt.Errorf("samplers: floor is %v: must be in 0..1", *k))
 	}
+	if o.Lookahead < 0 || o.Lookahead > MostLookahead {
+		errs = append(errs, fmt.Errorf("samplers: lookahead is %d: must be in 1..%d", o.Lookahead, MostLookahead))
+	}
 	if o.Profile != nil && o.Grid != string(GridProfile) && o.Sizes != string(GridProfile) {
 		errs = append(errs, fmt.Errorf("samplers: a loss profile is used by the grid and the sizes named profile only: leave it out"))
 	}
@@ -203,7 +211,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 		return nil, err
 	}
 	draw := o.Draw.Within(c.Tokens())
-	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw()}}
+	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
 	if err := s.race(o); err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ const (
 	FlagFloor       = "floor"
 	FlagScores      = "scores"
 	FlagDraw        = "draw"
+	FlagLookahead   = "lookahead"
 	FlagTemperature = "temperature"
 	FlagTopK        = "top-k"
 	FlagTopP        = "top-p"
@@ -46,7 +47,7 @@ const (
 
 // AllFlags lists the names of the options that belong to a sampler.
 func AllFlags() []string {
-	return []string{FlagSteps, FlagGrid, FlagKappa, FlagNoise, FlagSizes, FlagOrder, FlagTau, FlagT, FlagDelta, FlagFinish, FlagFloor, FlagScores, FlagDraw, FlagTemperature, FlagTopK, FlagTopP}
+	return []string{FlagSteps, FlagGrid, FlagKappa, FlagNoise, FlagSizes, FlagOrder, FlagTau, FlagT, FlagDelta, FlagFinish, FlagFloor, FlagScores, FlagDraw, FlagLookahead, FlagTemperature, FlagTopK, FlagTopP}
 }
 
 // rawSamplers are those that have a kernel of their own for raw scores.
@@ -54,6 +55,8 @@ var rawSamplers = []string{"euler", "tweedie", "tau-leaping"}
 
 var (
 	drawFlags = []string{FlagTemperature, FlagTopK, FlagTopP}
+	// oneFlags are those of a sampler that reveals one position a call.
+	oneFlags  = slices.Concat([]string{FlagLookahead}, drawFlags)
 	gridFlags = []string{FlagSteps, FlagGrid, FlagKappa, FlagNoise, FlagT, FlagDelta, FlagFinish}
 )
 

@@ -53,6 +53,7 @@ var options = []option{
 	pointer(samplers.FlagTemperature, math.MaxFloat64, func(s *Setting) **float64 { return &s.Options.Temperature }),
 	whole(samplers.FlagTopK, math.MaxInt32, func(s *Setting) *int { return &s.Options.TopK }),
 	number(samplers.FlagTopP, math.SmallestNonzeroFloat64, 1, func(s *Setting) *float64 { return &s.Options.TopP }),
+	whole(samplers.FlagLookahead, samplers.MostLookahead, func(s *Setting) *int { return &s.Options.Lookahead }),
 	whole(samplers.FlagSteps, maxSteps, func(s *Setting) *int { return &s.Options.Steps }),
 	whole(KeyLength, maxLength, func(s *Setting) *int { return &s.Length }),
 	whole(KeyBatch, maxBatch, func(s *Setting) *int { return &s.Batch }),
