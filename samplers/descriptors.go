@@ -14,7 +14,7 @@ var descriptors = []Descriptor{
 			"its token is drawn from the network's row on the canvas before the reveal, asked at the time of the reveal. No time is discretised: the only error is the network's. " +
 			"A time-conditioned network is asked at −log α of up to 36, beyond what it was trained on (6.9 for the loglinear noise), at the first of many reveals.",
 		Calls:  "d",
-		Cost:   "d network calls for d free positions, always." + aheadCost,
+		Cost:   "d network calls for d free positions." + aheadCost,
 		Source: "Algorithm 1 of \"Sharp Convergence Rates for Masked Diffusion Models\"; Zheng et al., arXiv 2409.02908.",
 		Flags:  oneFlags,
 		make:   func(s *Sampler, _ Options, _ Spec) error { s.law = fhs{}; return nil },
@@ -146,7 +146,7 @@ var descriptors = []Descriptor{
 		Law: "Positions are revealed one by one: left-to-right, right-to-left, random (the order of fhs), or a list of positions. There is no time; a time-conditioned network is asked at masked fraction m/(d+1), " +
 			"m of d free positions being masked, the mean of those of fhs. For a network that does not depend on time, random is fhs.",
 		Calls:  "d",
-		Cost:   "d network calls for d free positions, always." + aheadCost,
+		Cost:   "d network calls for d free positions." + aheadCost,
 		Source: "Uria et al., arXiv 1310.1757; Hoogeboom et al., arXiv 2110.02037.",
 		Flags:  slices.Concat([]string{FlagOrder}, oneFlags),
 		make:   func(s *Sampler, o Options, _ Spec) error { return s.ordered(o) },

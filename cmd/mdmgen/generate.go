@@ -37,7 +37,7 @@ func generateCommand(s streams) *cli.Command {
 			"null being sampled. Text is always text: a prompt that spells a special token stays letters.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
 			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
-		Flags:  slices.Concat(sampleFlags(), canvasFlags(), outputFlags(), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()}),
+		Flags:  slices.Concat(sampleFlags(), []cli.Flag{lookaheadFlag()}, canvasFlags(), outputFlags(), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()}),
 		Action: func(c *cli.Context) error { return generate(c, s) },
 	}
 }

@@ -43,12 +43,17 @@ func sampleFlags() []cli.Flag {
 	}
 }
 
+// lookaheadFlag is of the commands that sample: it changes no law.
+func lookaheadFlag() cli.Flag {
+	return &cli.IntFlag{Name: "lookahead", Category: catSample, DefaultText: "1", Usage: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the same samples in fewer calls of more rows"}
+}
+
 // samplerOptions reads the sampler's flags.
 func samplerOptions(c *cli.Context) (samplers.Options, error) {
 	o := samplers.Options{
 		Sampler: c.String("sampler"), Grid: c.String("grid"), Steps: c.Int("steps"), Kappa: c.Float64("kappa"),
 		Noise: c.String("noise"), Sizes: c.String("sizes"), Order: c.String("order"), Tau: c.String("tau"), Finish: c.String("finish"),
-		Scores: samplers.Scores(c.String("scores")), Race: samplers.Race(c.String("draw")),
+		Scores: samplers.Scores(c.String("scores")), Race: samplers.Race(c.String("draw")), Lookahead: c.Int("lookahead"),
 	}
 	o.TopP, o.TopK = c.Float64("top-p"), c.Int("top-k")
 	if c.IsSet("T") {
@@ -88,6 +93,9 @@ func checkSamplerFlags(c *cli.Context) error {
 	}
 	if c.IsSet("steps") && c.Int("steps") < 1 {
 		return usagef("--steps %d: must be at least 1", c.Int("steps"))
+	}
+	if k := c.Int("lookahead"); c.IsSet("lookahead") && k < 1 {
+		return usagef("--lookahead %d: must be at least 1", k)
 	}
 	if c.IsSet("top-k") && c.Int("top-k") < 1 {
 		return usagef("--top-k %d: must be at least 1", c.Int("top-k"))
