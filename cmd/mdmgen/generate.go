@@ -256,7 +256,7 @@ func (g *generation) layOut() (err error) {
 	return nil
 }
 
-// batch is the number of rows of a call: what --batch says, else few enough that
+// batch is the number of sequences of a call: what --batch says, else few enough that
 // the first samples come soon. Tables answer at once and take more.
 func (g *generation) batch() int {
 	if g.c.IsSet("batch") {
