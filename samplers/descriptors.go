@@ -2,6 +2,9 @@ package samplers
 
 import "slices"
 
+// aheadCost is what look-ahead makes of the cost of a sampler.
+const aheadCost = " With --lookahead K the same samples take fewer calls, of up to K canvases each."
+
 var descriptors = []Descriptor{
 	{
 		Name:    "fhs",
@@ -11,9 +14,9 @@ var descriptors = []Descriptor{
 			"its token is drawn from the network's row on the canvas before the reveal, asked at the time of the reveal. No time is discretised: the only error is the network's. " +
 			"A time-conditioned network is asked at −log α of up to 36, beyond what it was trained on (6.9 for the loglinear noise), at the first of many reveals.",
 		Calls:  "d",
-		Cost:   "d network calls for d free positions, always.",
+		Cost:   "d network calls for d free positions." + aheadCost,
 		Source: "Algorithm 1 of \"Sharp Convergence Rates for Masked Diffusion Models\"; Zheng et al., arXiv 2409.02908.",
-		Flags:  drawFlags,
+		Flags:  oneFlags,
 		make:   func(s *Sampler, _ Options, _ Spec) error { s.law = fhs{}; return nil },
 	},
 	{
@@ -72,9 +75,9 @@ var descriptors = []Descriptor{
 			"What is below that of delta, a fraction of about delta, is filled by one more call, or left. The network takes no part in thinning, since its rows sum to 1; delta must be positive. The default grid is the paper's.",
 		Calls: "reveals, about d",
 		Cost: "One call a reveal: d(1−L(delta)/L(T)) in expectation, L = 1−e^(−t), and one more where something is left to fill. Events, counted apart, are Poisson with mean d·Σ_k h_k·r(θ_{k+1}), " +
-			"at least d·log(L(T)/L(delta)).",
+			"at least d·log(L(T)/L(delta))." + aheadCost,
 		Source: "Chen and Ying, arXiv 2402.08095; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
-		Flags:  slices.Concat(gridFlags, drawFlags),
+		Flags:  slices.Concat(gridFlags, oneFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -84,9 +87,9 @@ var descriptors = []Descriptor{
 		Law: "As uniformization, with events at the rate m·r(s), which follows the number m of masked positions. The law is the same; the truncation of rates above the bound never acts, since the network's rows sum to 1. " +
 			"It starts from masks alone.",
 		Calls:  "reveals, about d",
-		Cost:   "One call a reveal, as uniformization. Events, counted apart, are (d/L(T))·Σ_k r(θ_{k+1})·(h_k − (e^(−θ_{k+1}) − e^(−θ_k))) in expectation: as many as reveals in the limit of small segments.",
+		Cost:   "One call a reveal, as uniformization. Events, counted apart, are (d/L(T))·Σ_k r(θ_{k+1})·(h_k − (e^(−θ_{k+1}) − e^(−θ_k))) in expectation: as many as reveals in the limit of small segments." + aheadCost,
 		Source: "Huang et al., arXiv 2509.21835.",
-		Flags:  slices.Concat(gridFlags, drawFlags),
+		Flags:  slices.Concat(gridFlags, oneFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -95,9 +98,9 @@ var descriptors = []Descriptor{
 		Law: "In the step from t to t−h each masked position has a clock of the constant rate r(t) and is revealed with probability 1−e^(−h·r(t)), h in the noise's time; those of a step are revealed one at a time in uniform order, each on the canvas " +
 			"with all before it, asked at t. Too few are revealed, and the time asked at is too early; dependence between tokens is exact. Given that nothing is left, the law for a network without time is that of fhs.",
 		Calls:  "reveals, at most d",
-		Cost:   "One call a reveal: d(1−Π_k(1−p_k)) in expectation, and one more where something is left to fill.",
+		Cost:   "One call a reveal: d(1−Π_k(1−p_k)) in expectation, and one more where something is left to fill." + aheadCost,
 		Source: "Conforti, Durmus, Pham and Raoul, arXiv 2512.00580; Pham et al., arXiv 2502.07939.",
-		Flags:  slices.Concat(gridFlags, drawFlags),
+		Flags:  slices.Concat(gridFlags, oneFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -131,9 +134,9 @@ var descriptors = []Descriptor{
 		Law: "Positions are revealed one by one: left-to-right, right-to-left, random (the order of fhs), or a list of positions. There is no time; a time-conditioned network is asked at masked fraction m/(d+1), " +
 			"m of d free positions being masked, the mean of those of fhs. For a network that does not depend on time, random is fhs.",
 		Calls:  "d",
-		Cost:   "d network calls for d free positions, always.",
+		Cost:   "d network calls for d free positions." + aheadCost,
 		Source: "Uria et al., arXiv 1310.1757; Hoogeboom et al., arXiv 2110.02037.",
-		Flags:  slices.Concat([]string{"order"}, drawFlags),
+		Flags:  slices.Concat([]string{"order"}, oneFlags),
 		make:   func(s *Sampler, o Options, _ Spec) error { return s.ordered(o) },
 	},
 }

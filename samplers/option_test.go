@@ -31,6 +31,7 @@ var inForce = map[string]struct {
 	"temperature": {samplers.Options{Sampler: "fhs"}, "0"},
 	"top-k":       {samplers.Options{Sampler: "fhs"}, "2"},
 	"top-p":       {samplers.Options{Sampler: "fhs"}, "0.75"},
+	"lookahead":   {samplers.Options{Sampler: "fhs"}, "4"},
 	"steps":       {samplers.Options{Sampler: "euler"}, "7"},
 }
 
@@ -57,7 +58,7 @@ func TestEveryOption(t *testing.T) {
 		if err := p.Set(&o, example.value); err != nil || p.Get(o) != example.value {
 			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, p.Get(o), err)
 		}
-		if unused, err := (samplers.Options{Sampler: "fhs"}).Unused(); err != nil || has(unused, p.Name) == p.Token || unused[p.Name] != "" {
+		if unused, err := (samplers.Options{Sampler: "fhs"}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}
 

@@ -62,6 +62,9 @@ type Options struct {
 	// Finish says what becomes of positions that no step revealed: "denoise" fills
 	// them with one more call at δ, "leave" leaves them masked; "" is denoise.
 	Finish string
+	// Lookahead is K of fhs, ordered, uniformization, matu and dmpm: the next K reveals
+	// are guessed and asked about together, which changes no token; 0 is 1.
+	Lookahead int
 	// Race says how a step of euler, tweedie or tau-leaping draws; "" is exact.
 	Race Race
 	// Draw says how tokens are drawn.
@@ -93,6 +96,8 @@ type Settings struct {
 	Order   string   `json:"order,omitempty"`
 	Tau     string   `json:"tau,omitempty"`
 	Floor   *float64 `json:"floor,omitempty"`
+	// Lookahead is the greatest number of canvases of a sequence in a call, 0 for one.
+	Lookahead int `json:"lookahead,omitempty"`
 	// Scores is empty for a network whose rows are no scores.
 	Scores Scores `json:"scores,omitempty"`
 	Finish string `json:"finish,omitempty"`
@@ -205,7 +210,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 		return nil, err
 	}
 	draw := o.Draw.Within(c.Tokens())
-	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw()}}
+	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
 	if err := s.race(o); err != nil {
 		return nil, err
 	}

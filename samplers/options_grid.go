@@ -179,9 +179,10 @@ func (s *Sampler) Steps() (Steps, bool) {
 // Denoises says whether positions that no step revealed are filled at the end.
 func (s *Sampler) Denoises() bool { return s.denoise }
 
-// ExpectedCalls returns the exact expected number of network calls of a sequence
-// with d free positions, and that of finishing calls, which is a probability. It is
-// an error when explicit sizes do not sum to d, and where there is no plan.
+// ExpectedCalls returns the exact expected number of network calls of a sequence with d
+// free positions, NaN with look-ahead, where it depends on the network's rows, and that of
+// finishing calls, which is a probability. It is an error when explicit sizes do not sum to
+// d, and where there is no plan.
 func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 	calls, finish, err = s.law.calls(d)
 	if !s.denoise {
@@ -189,6 +190,9 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("samplers: %w", err)
+	}
+	if s.Canvases() > 1 {
+		calls = math.NaN()
 	}
 	return calls, finish, nil
 }

@@ -27,6 +27,8 @@ var rawSamplers = []string{"euler", "tweedie", "tau-leaping"}
 
 var (
 	drawFlags = []string{"temperature", "top-k", "top-p"}
+	// oneFlags are those of a sampler that reveals one position a call.
+	oneFlags  = slices.Concat([]string{"lookahead"}, drawFlags)
 	gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}
 )
 

@@ -24,7 +24,9 @@ type Config struct {
 	Method Method
 	Draw   Draw
 	Seed   uint64
-	// Batch is the greatest number of rows of a call; 0 is 1.
+	// Batch is the greatest number of sequences of a call, 0 is 1. A call has as many rows, or
+	// so many times more as Method asks canvases of a sequence: what its method Canvases()
+	// int says, if it has one.
 	Batch int
 	// OnStep observes what each call did to each sequence, and OnFault is told of a sequence
 	// that failed, whose error it may return to end the run; where it is nil the first fault
@@ -59,7 +61,7 @@ func ByLength(seqs []Sequence) iter.Seq[Sequence] {
 }
 
 // Sample fills a list of sequences and hands each to emit as it finishes, which need not
-// be in their order. As many are under way as a call has rows, and the place of a
+// be in their order. As many are under way as a call holds, and the place of a
 // finished one is taken by the next at once; so calls are the same in every run, and a
 // source that has to wait for its next sequence belongs to an [Engine]. A canvas
 // for which the method asks nothing takes no call.
@@ -78,6 +80,10 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	if err != nil {
 		return Totals{}, err
 	}
+	under := e.batch
+	if m, ok := cfg.Method.(interface{ Canvases() int }); ok {
+		e.batch *= m.Canvases()
+	}
 	next, stop := iter.Pull(seqs)
 	defer stop()
 	var failed error
@@ -93,7 +99,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 		}
 	}
 	for more := true; failed == nil && ctx.Err() == nil; {
-		if more && len(e.queue) < e.batch {
+		if more && len(e.queue) < under {
 			var s Sequence
 			if s, more = next(); more {
 				e.admit(ctx, Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index}, cfg.OnStep, ended)

@@ -22,7 +22,7 @@ type Cell struct {
 	// Canvas is what sequences begin as, Free the number of its free positions.
 	Canvas []int
 	Free   int
-	// Batch is the greatest number of rows of a call.
+	// Batch is the greatest number of sequences of a call.
 	Batch int
 	Law   Law
 }

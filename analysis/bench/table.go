@@ -48,6 +48,21 @@ func ofSummary(name, head string, get func(s *Summary) quantity) column {
 	}}
 }
 
+// ofLookahead is a column that cells with look-ahead have: what becomes of their sums.
+func ofLookahead(name, head string, get func(sum Repetition) (of, over int)) column {
+	return column{false, name, head, func(c *CellReport) (quantity, bool) {
+		var sum Repetition
+		for _, r := range c.Repetitions {
+			sum.Sequences += r.Sequences
+			sum.Calls += r.Calls + r.FinishCalls
+			sum.Rows += r.Rows
+			sum.Tokens += r.Tokens
+		}
+		of, over := get(sum)
+		return plain(float64(of) / float64(over)), over > 0 && c.Settings.Get("lookahead") != ""
+	}}
+}
+
 func estimated(e estimate.Estimate) quantity { return quantity{mean: e.Mean, se: e.SE} }
 
 // columns are those of a report, in order. What no cell has, or what it costs and is 0 in all, is left
@@ -66,6 +81,9 @@ func columns(r *Report) []column {
 			return plain(float64(c.Expected.Finish)), !math.IsNaN(float64(c.Expected.Finish))
 		}},
 		ofSummary("finish_calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{mean: float64(s.FinishOff), se: math.NaN(), form: "%.1f"} }),
+		ofLookahead("rounds_per_sequence", "rounds", func(sum Repetition) (int, int) { return sum.Calls, sum.Sequences }),
+		ofLookahead("rows_per_sequence", "rows", func(sum Repetition) (int, int) { return sum.Rows, sum.Sequences }),
+		ofLookahead("tokens_per_round", "tokens/round", func(sum Repetition) (int, int) { return sum.Tokens, sum.Calls }),
 		ofSummary("events_per_sequence", "events", func(s *Summary) quantity {
 			if s.Events == nil {
 				return plain(math.NaN())

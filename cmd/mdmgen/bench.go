@@ -66,7 +66,7 @@ func benchCommand(s streams) *cli.Command {
 // benchFlags are generate's where they mean the same, as lists.
 func benchFlags() []cli.Flag {
 	var out []cli.Flag
-	for _, f := range sampleFlags() {
+	for _, f := range append(sampleFlags(), callFlags()...) {
 		name := f.Names()[0]
 		text := f.(cli.DocGenerationFlag)
 		switch {

@@ -68,6 +68,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench scores":              {base: scored, on: []string{"--scores", "raw"}},
 		"bench temperature":         {base: few, on: []string{"--temperature", "0.5,1"}},
 		"bench top-p":               {base: few, on: []string{"--top-p", "0.3"}},
+		"bench lookahead":           {base: with(onWorld, "--sampler", "fhs"), on: []string{"--lookahead", "1,2"}},
 		"bench top-k":               {base: few, on: []string{"--top-k", "1"}},
 		"bench profile":             {base: with(onWorld, "--sampler", "parallel-fhs", "--sizes", "profile", "--steps", "2"), on: []string{"--profile", loss}},
 		"bench seed":                {base: with(anySeed, "--sampler", "tweedie", "--noise", "exp", "--steps", "3"), on: []string{"--seed", "1"}},

@@ -35,7 +35,7 @@ const (
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range samplers.AllOptions() {
-		if !o.Token {
+		if !o.Token && !o.Calls {
 			out = append(out, o.Name)
 		}
 	}

@@ -81,6 +81,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate scores":      {base: append([]string{"--sampler", "tweedie", "--steps", "4", "--length", "12", "--seed", "1", "--format", "ids"}, scored...), on: []string{"--scores", "raw"}},
 		"generate temperature": {base: onWorld, on: []string{"--temperature", "0.2"}},
 		"generate top-p":       {base: onWorld, on: []string{"--top-p", "0.3"}},
+		"generate lookahead":   {base: onWorld, on: []string{"--lookahead", "2"}},
 		"generate top-k":       {base: onWorld, on: []string{"--top-k", "1"}},
 		"generate seed":        {base: append([]string{"--length", "12", "--format", "ids"}, small...), on: []string{"--seed", "1"}},
 		"generate batch":       {base: onWorld, on: []string{"--batch", "3"}},

@@ -38,7 +38,7 @@ func generateCommand(s streams) *cli.Command {
 			"null being sampled. Text is always text: a prompt that spells a special token stays letters.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
 			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
-		Flags:  slices.Concat(sampleFlags(), canvasFlags(), outputFlags(), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()}),
+		Flags:  slices.Concat(sampleFlags(), callFlags(), canvasFlags(), outputFlags(), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()}),
 		Action: func(c *cli.Context) error { return generate(c, s) },
 	}
 }
@@ -257,7 +257,7 @@ func (g *generation) layOut() (err error) {
 	return nil
 }
 
-// batch is the number of rows of a call: what --batch says, else few enough that
+// batch is the number of sequences of a call: what --batch says, else few enough that
 // the first samples come soon. Tables answer at once and take more.
 func (g *generation) batch() int {
 	if g.c.IsSet("batch") {

@@ -109,6 +109,9 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 	if _, ok := g.sampler.ExpectedEvents(0); ok {
 		s.Events = &r.Events
 	}
+	if g.settings.Lookahead > 0 {
+		s.Rounds, s.Rows = r.Calls+r.FinishCalls, r.Rows
+	}
 	for i, id := range r.IDs {
 		if id != g.facts.MaskID {
 			s.IDs[i] = &r.IDs[i]

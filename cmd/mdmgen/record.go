@@ -66,6 +66,10 @@ type sample struct {
 	// step revealed.
 	Calls       int `json:"calls"`
 	FinishCalls int `json:"finish_calls"`
+	// Rounds and Rows are told where the sampler looks ahead: the network calls that the
+	// sequence took part in, FinishCalls among them, and the canvases that it asked in them.
+	Rounds int `json:"rounds,omitempty"`
+	Rows   int `json:"rows,omitempty"`
 	// Left is the number of masks left.
 	Left int `json:"left"`
 	// Events counts what a sampler that simulates events went through, reveals

@@ -21,8 +21,18 @@ func sampleFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Category: catSample, DefaultText: "random, printed", Usage: "`SEED` of the random streams"},
 		&cli.IntFlag{Name: "batch", Category: catSample, DefaultText: "up to 8", Usage: "`N` sequences in a network call; the samples do not depend on it"},
 	}
+	return append(out, optionFlags(false)...)
+}
+
+// callFlags say how the network is called. They are of the commands that sample.
+func callFlags() []cli.Flag { return optionFlags(true) }
+
+func optionFlags(calls bool) []cli.Flag {
+	var out []cli.Flag
 	for _, o := range samplers.AllOptions() {
-		out = append(out, &optionFlag{&cli.StringFlag{Name: o.Name, Category: catSample, DefaultText: o.Default, Usage: o.Help}, o})
+		if o.Calls == calls {
+			out = append(out, &optionFlag{&cli.StringFlag{Name: o.Name, Category: catSample, DefaultText: o.Default, Usage: o.Help}, o})
+		}
 	}
 	return out
 }

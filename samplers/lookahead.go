@@ -1,0 +1,100 @@
+package samplers
+
+import "fmt"
+
+// MostLookahead is the greatest number of canvases that one sequence may ask in a call.
+const MostLookahead = 1024
+
+// lookahead is the decoder of a plan that reveals one position a call. With the plan and the
+// uniforms fixed beforehand a sample is a function of the network's rows. So tokens that are
+// still to come are drafted from the rows at hand, each with its own uniform, and one call
+// asks about every canvas on the way: canvas j holds the first j drafts and gives the row of
+// the position after them. A token drawn from that row is the sample's own if the drafts
+// before it were right. The call reveals the tokens up to the first that differs from its
+// draft, that one included: at least one. Drafts consume no randomness, so the ids are those
+// of one position a call.
+//
+// It is the fixed-point iteration of Wiggers and Hoogeboom, "Predictive Sampling with
+// Forecasting Autoregressive Models", ICML 2020, in the order of the plan.
+type lookahead struct {
+	*planned
+	canvas *Canvas
+	// most is the greatest number of canvases of a call.
+	most int
+	// drafts are the tokens that the next blocks may reveal.
+	drafts []int64
+	// ids [canvases·length] are the canvases of the call.
+	ids []int64
+}
+
+// Canvases is the greatest number of canvases that a sequence asks in a call.
+func (s *Sampler) Canvases() int { return max(s.settings.Lookahead, 1) }
+
+// upcoming are the positions of at most n blocks from number i on.
+func (p *lookahead) upcoming(i, n int) []int {
+	return p.plan.positions[i:min(i+n, len(p.plan.Blocks))]
+}
+
+func (p *lookahead) Ask(a *Ask) bool {
+	if p.next == len(p.plan.Blocks) {
+		return p.planned.Ask(a)
+	}
+	length, last := p.canvas.Len(), len(p.drafts)
+	p.ids = append(p.ids[:0], p.canvas.ids...)
+	for j, l := range p.upcoming(p.next, last) {
+		p.ids = append(p.ids, p.ids[j*length:]...)
+		p.ids[(j+1)*length+l] = p.drafts[j]
+	}
+	for j := range last + 1 {
+		// The positions after the first are for drafts.
+		wanted := 2
+		if j == last {
+			wanted = p.most
+		}
+		a.Rows = append(a.Rows, AskRow{
+			Canvas:    p.ids[j*length : (j+1)*length],
+			Positions: p.upcoming(p.next+j, wanted),
+			Theta:     p.plan.Blocks[p.next+j].Theta,
+		})
+	}
+	a.Step = p.plan.Blocks[p.next].Step
+	return true
+}
+
+func (p *lookahead) Take(r Rows, e *Edit) error {
+	if p.finishing {
+		return p.planned.Take(r, e)
+	}
+	first, last := p.next, len(p.drafts)
+	right := 0 // the last canvas that holds no wrong draft
+	for agree := true; agree; p.next++ {
+		right = p.next - first
+		b := p.plan.Blocks[p.next]
+		l := b.Positions[0]
+		token, logP, err := r.Token(right, 0, p.draws.Token(l))
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		e.Set(l, token, logP)
+		e.Hit(b.Hits[0])
+		agree = right < last && p.drafts[right] == int64(token)
+	}
+	// The next position is drafted from the last right canvas, which lacks one token of it.
+	// Others are from the canvas that lacks none, though it holds a wrong one, or else from
+	// the last: on text that takes fewer calls than the right canvas for all.
+	p.drafts = p.drafts[:0]
+	ahead := p.upcoming(p.next, p.most)
+	for i, l := range ahead[:max(len(ahead)-1, 0)] {
+		block := right + 1 + i // counted from the first of the call
+		canvas := right
+		if i > 0 {
+			canvas = min(block, last)
+		}
+		token, _, err := r.Token(canvas, block-canvas, p.draws.Token(l))
+		if err != nil {
+			break // a wrong canvas may have a row without a token
+		}
+		p.drafts = append(p.drafts, int64(token))
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package samplers_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// lookers are samplers that look ahead, some of which leave positions to a last call or
+// draw from truncated rows.
+var lookers = []samplers.Options{
+	{}, {Draw: samplers.Draw{Temperature: new(0.7), TopK: 3, TopP: 0.9}}, {Draw: samplers.Draw{Temperature: new(0.0)}},
+	{Sampler: "ordered"}, {Sampler: "ordered", Order: "random"},
+	{Sampler: "uniformization", Steps: 4}, {Sampler: "matu", Steps: 4, T: new(3.0), Delta: new(0.3), Finish: "leave"}, {Sampler: "dmpm", Steps: 4},
+}
+
+// lookaheads are the greatest numbers of canvases.
+var lookaheads = []int{1, 2, 4, 8, 16}
+
+func samplerOn(t *testing.T, net samplers.Network, o samplers.Options) *samplers.Sampler {
+	t.Helper()
+	s, err := samplers.New(o, net.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// sameSamples compares all but what the samples cost.
+func sameSamples(t *testing.T, label string, got, want map[uint64]samplers.Result) {
+	t.Helper()
+	for i, w := range want {
+		g := got[i]
+		if !slices.Equal(g.IDs, w.IDs) || g.LogP != w.LogP || g.Left != w.Left || g.Events != w.Events || g.FinishCalls != w.FinishCalls {
+			t.Errorf("%s: sequence %d is %v, log p %v, %d left, %d events; want %v, %v, %d, %d", label, i, g.IDs, g.LogP, g.Left, g.Events, w.IDs, w.LogP, w.Left, w.Events)
+		}
+		if g.Calls > w.Calls || g.Rows < w.Rows {
+			t.Errorf("%s: sequence %d took %d calls and %d rows, without look-ahead %d and %d", label, i, g.Calls, g.Rows, w.Calls, w.Rows)
+		}
+	}
+}
+
+// TestLookaheadOnWorlds: samples are the same to the last bit, with time and without.
+func TestLookaheadOnWorlds(t *testing.T) {
+	for _, i := range []int{0, 1, 3} {
+		w, _ := openWorld(t, i)
+		for _, o := range lookers {
+			plain := newSampler(t, w, o)
+			for _, o.Lookahead = range lookaheads {
+				s := newSampler(t, w, o)
+				for seed := range uint64(64) {
+					cfg := configOf(plain, samplers.Config{Seed: seed + 1, Batch: 8})
+					want, _ := collect(t, w, repeat(allMask(w), 3), cfg)
+					for _, cfg.Batch = range []int{1, 3, 8} {
+						cfg.Method = s
+						got, _ := collect(t, w, repeat(allMask(w), 3), cfg)
+						sameSamples(t, fmt.Sprintf("%s: %v, look-ahead %d, seed %d, batch %d", worldNames[i], s, o.Lookahead, cfg.Seed, cfg.Batch), got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// nearNet is a network whose rows depend on the tokens up to far positions to the left, so
+// that drafts are often right.
+type nearNet struct {
+	*hashNet
+	far int
+}
+
+func (n nearNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	length, k := len(ids)/rows, len(positions)/rows
+	var out []float32
+	for i, l := range positions {
+		canvas := slices.Repeat([]int64{int64(n.mask)}, length)
+		for m := max(int(l)-n.far, 0); m < int(l); m++ {
+			canvas[m] = ids[i/k*length+m]
+		}
+		var theta []float64
+		if sigma != nil {
+			theta = sigma[i/k:][:1]
+		}
+		row, err := n.hashNet.Logits(ctx, 1, canvas, []int64{l}, theta)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row...)
+	}
+	return out, nil
+}
+
+// TestLookaheadOnNetworks: the same where no draft is likely to be right and where most are,
+// on canvases of several lengths, and where a call has less rows than a sequence asks.
+func TestLookaheadOnNetworks(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		hash := newHashNet(timed)
+		for far, net := range []samplers.Network{nearNet{hash, 0}, nearNet{hash, 1}, hash} {
+			for _, o := range lookers {
+				want, _ := collect(t, net, slices.Values(mixed()), configOf(samplerOn(t, net, o), samplers.Config{Seed: 9, Batch: 8}))
+				for _, o.Lookahead = range []int{3, 16} {
+					s := samplerOn(t, net, o)
+					label := fmt.Sprintf("%v, network %d, timed %v, look-ahead %d", s, far, timed, o.Lookahead)
+					got, _ := collect(t, net, slices.Values(mixed()), configOf(s, samplers.Config{Seed: 9, Batch: o.Lookahead}))
+					sameSamples(t, label, got, want)
+					e := newEngine(t, net, 5)
+					for _, seq := range mixed()[:9] {
+						r, err := last(e, t.Context(), samplers.Job{Canvas: seq.Canvas, Method: s, Seed: 9, Index: seq.Index})
+						if err != nil {
+							t.Fatalf("%s: %v", label, err)
+						}
+						sameSamples(t, label+", 5 rows a call", map[uint64]samplers.Result{seq.Index: *r}, map[uint64]samplers.Result{seq.Index: want[seq.Index]})
+					}
+				}
+			}
+		}
+		if hash.bad != "" {
+			t.Errorf("the network was handed %s", hash.bad)
+		}
+	}
+}
+
+// TestLookaheadRounds counts calls and rows. Where tokens are independent every draft is
+// right: the first call reveals one, having no drafts, and each other K.
+func TestLookaheadRounds(t *testing.T) {
+	const d = 40
+	for _, k := range lookaheads {
+		s := mustNew(t, samplers.Options{Lookahead: k})
+		for far, want := range []int{1 + (d-1+k-1)/k, d} {
+			net := nearNet{newHashNet(false), far}
+			steps, tokens := 0, 0
+			cfg := configOf(s, samplers.Config{Seed: 2, Batch: 1, OnStep: func(x samplers.Step) {
+				steps++
+				if tokens += len(x.Tokens); len(x.Tokens) < 1 || len(x.Tokens) > x.Rows || len(x.Hits) != len(x.Tokens) {
+					t.Errorf("look-ahead %d: a call of %d rows reveals %d tokens, %d with times", k, x.Rows, len(x.Tokens), len(x.Hits))
+				}
+			}})
+			got, totals := collect(t, net, repeat(slices.Repeat([]int{6}, d), 1), cfg)
+			r := got[0]
+			if r.Calls != totals.NetworkCalls || r.Calls != steps || r.Rows != totals.Rows || tokens != d {
+				t.Errorf("look-ahead %d: %d calls of %d rows, %d of the network of %d, %d steps of %d tokens", k, r.Calls, r.Rows, totals.NetworkCalls, totals.Rows, steps, tokens)
+			}
+			if far == 0 && (r.Calls != want || r.Rows != d) || r.Calls > want || k > 1 && r.Calls == d {
+				t.Errorf("look-ahead %d, rows that see %d tokens: %d calls of %d rows, want %d", k, far, r.Calls, r.Rows, want)
+			}
+		}
+	}
+}
+
+// TestLookaheadWrongCanvas: what a row is on a canvas that no sample passes through is of no
+// concern, be it no row at all.
+func TestLookaheadWrongCanvas(t *testing.T) {
+	canvas := slices.Repeat([]int{6}, 12)
+	net := &recalling{hashNet: newHashNet(false), seen: make(map[string]bool)}
+	want, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, samplers.Options{}), samplers.Config{Batch: 4}))
+	net.recall = true
+	got, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, samplers.Options{Lookahead: 6}), samplers.Config{Batch: 4}))
+	if sameSamples(t, "look-ahead 6", got, want); net.strange == 0 {
+		t.Error("no wrong canvas was asked about")
+	}
+}
+
+// recalling remembers canvases, and then has no rows for others.
+type recalling struct {
+	*hashNet
+	seen    map[string]bool
+	recall  bool
+	strange int
+}
+
+func (n *recalling) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+	out, err := n.hashNet.Logits(ctx, rows, ids, positions, sigma)
+	width := len(out) / rows
+	for i := range rows {
+		canvas := fmt.Sprint(ids[i*len(ids)/rows : (i+1)*len(ids)/rows])
+		if !n.recall {
+			n.seen[canvas] = true
+		} else if !n.seen[canvas] {
+			n.strange++
+			for j := range width {
+				out[i*width+j] = float32(math.NaN())
+			}
+		}
+	}
+	return out, err
+}
+
+// TestLookaheadOptions: just the samplers that declare to reveal one position a call look
+// ahead, and their number of calls is not known beforehand.
+func TestLookaheadOptions(t *testing.T) {
+	for _, d := range samplers.Descriptors() {
+		plain := mustNew(t, samplers.Options{Sampler: d.Name})
+		law, _ := plain.Law()
+		s, err := samplers.New(samplers.Options{Sampler: d.Name, Lookahead: 4}, samplers.Spec{})
+		switch {
+		case !law.OneByOne:
+			if err == nil || !strings.Contains(err.Error(), "does not use lookahead") {
+				t.Errorf("%s: error %v", d.Name, err)
+			}
+			continue
+		case err != nil:
+			t.Errorf("%s: %v", d.Name, err)
+			continue
+		}
+		calls, finish, err := s.ExpectedCalls(9)
+		_, left, _ := plain.ExpectedCalls(9)
+		if err != nil || !math.IsNaN(calls) || finish != left || s.Settings().Lookahead != 4 || s.Canvases() != 4 || plain.Canvases() != 1 {
+			t.Errorf("%s: %v calls, %v finishing, %v; %+v", d.Name, calls, finish, err, s.Settings())
+		}
+	}
+	for _, k := range []int{-1, samplers.MostLookahead + 1} {
+		if _, err := samplers.New(samplers.Options{Lookahead: k}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "lookahead is") {
+			t.Errorf("look-ahead %d: %v", k, err)
+		}
+	}
+}
