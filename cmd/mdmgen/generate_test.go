@@ -7,14 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"mdmgen/internal/reftest"
 )
 
 // cancelAfter cancels a run when lines have been written to it.
@@ -239,37 +236,4 @@ func chiSquare(t *testing.T, counts, law []float64) float64 {
 		return 1
 	}
 	return distuv.ChiSquared{K: float64(cells - 1)}.Survival(stat)
-}
-
-// goldenSample is a seeded sample of the built-in model; renewed by
-// go generate ./builtin.
-type goldenSample struct {
-	Seed uint64 `json:"seed"`
-	IDs  []int  `json:"ids"`
-	Text string `json:"text"`
-}
-
-// TestGoldenSample freezes a sample: network, plan, draws and tokenizer.
-func TestGoldenSample(t *testing.T) {
-	needRuntime(t)
-	data, err := os.ReadFile(reftest.Data(t, "golden-sample.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want goldenSample
-	if err := json.Unmarshal(data, &want); err != nil {
-		t.Fatal(err)
-	}
-	var record struct {
-		Samples []struct {
-			IDs  []int
-			Text string
-		}
-	}
-	if err := json.Unmarshal([]byte(mustRun(t, "", "generate", "--seed", "1", "--format", "json")), &record); err != nil {
-		t.Fatal(err)
-	}
-	if got := record.Samples[0]; want.Seed != 1 || !slices.Equal(got.IDs, want.IDs) || got.Text != want.Text {
-		t.Errorf("seed 1 gives\n%v\n%q\nwant\n%v\n%q", got.IDs, got.Text, want.IDs, want.Text)
-	}
 }

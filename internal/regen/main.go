@@ -24,8 +24,9 @@ import (
 	"mdmgen/tokenize"
 )
 
-// seed is that of the golden sample and of the README's picture.
-const seed = 1
+// seed is that of the golden sample and of the README's picture: one whose draws are far
+// enough from their neighbours for every machine, as a test of cmd/mdmgen requires.
+const seed = 3
 
 // token is a token of the sample, in the order of the text.
 type token struct {
