@@ -59,7 +59,7 @@ func (w *World) meanCost() []float64 {
 			}
 			// The density is k·C(d,k)·λ^(k−1)·α^(d−k).
 			density := float64(k) * binomial(w.D, k) * mixture(w.D-1, k-1, rest, lambda)
-			w.masked(x, func(l int) {
+			w.EachMasked(x, func(l int) {
 				at := (x*w.D + l) * w.V
 				for a := range w.V {
 					sums[at+a].Add(-weight * density * math.Log(rows[at+a]))
@@ -77,7 +77,7 @@ func (w *World) bySequence(cost []float64, sequence int) float64 {
 		state := w.hideAll(x, b)
 		k := w.masks[state]
 		part := 0.0
-		w.masked(state, func(l int) { part += cost[(state*w.D+l)*w.V+w.Token(x, l)] })
+		w.EachMasked(state, func(l int) { part += cost[(state*w.D+l)*w.V+w.Token(x, l)] })
 		s.Add(part / (float64(k) * binomial(w.D, k)))
 	}
 	return s.Value()
@@ -88,7 +88,7 @@ func (w *World) orderCost(cost []float64, sequence int) float64 {
 	x := w.clean[sequence]
 	var s Sum
 	n := 0
-	orders(w.D, func(order []int) {
+	Orders(w.D, func(order []int) {
 		n++
 		state := w.AllMask()
 		for _, l := range order {
@@ -117,7 +117,7 @@ func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 		if w.masks[x] != k || w.Mass[x] == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
+		w.EachMasked(x, func(l int) {
 			for a := range w.V {
 				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
 					s.Add(q * f(x, l, a))
@@ -142,8 +142,8 @@ func (w *World) plannedLoss(rows []float64, alpha, lambda float64) float64 {
 		if weight == 0 || w.Mass[x] == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
-			for a, mu := range row(rows, w, x, l) {
+		w.EachMasked(x, func(l int) {
+			for a, mu := range w.Row(rows, x, l) {
 				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
 					s.Add(-weight * q * math.Log(mu))
 				}
@@ -153,9 +153,9 @@ func (w *World) plannedLoss(rows []float64, alpha, lambda float64) float64 {
 	return s.Value()
 }
 
-// orders calls do for the permutations of 0..n−1 in lexicographic order. do must
+// Orders calls do for the permutations of 0..n−1 in lexicographic order. do must
 // not keep its argument.
-func orders(n int, do func(order []int)) {
+func Orders(n int, do func(order []int)) {
 	p := make([]int, n)
 	for i := range p {
 		p[i] = i

@@ -25,9 +25,9 @@ func (w *World) scoreError(alpha, lambda float64, f func(mu, p float64) float64)
 		if weight == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
-			p := row(w.posterior, w, x, l)
-			for a, mu := range row(rows, w, x, l) {
+		w.EachMasked(x, func(l int) {
+			p := w.Row(w.posterior, x, l)
+			for a, mu := range w.Row(rows, x, l) {
 				s.Add(weight * f(mu, p[a]))
 			}
 		})
@@ -97,7 +97,7 @@ func (w *World) Theorem5() (Theorem5, bool) {
 	for l := range w.D {
 		a := w.Token(w.clean[sequence], l)
 		b := -1
-		mu := row(w.mu0, w, w.AllMask(), l)
+		mu := w.Row(w.mu0, w.AllMask(), l)
 		for x, p := range mu {
 			if x != a && p > 0 {
 				if b >= 0 {
