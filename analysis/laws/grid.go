@@ -30,12 +30,12 @@ func (w *World) Run(steps samplers.Steps) Chain {
 		rows := w.Rows(steps.Grid.Lambda[k])
 		law = w.step(law, rows, p)
 		if p > 0 {
-			nelbo.Add(p * w.plannedLoss(rows, unmasked(steps.Stay[k]), steps.Stay[k]))
+			nelbo.Add(p * w.plannedLoss(w.costs(steps.Grid.Lambda[k]), unmasked(steps.Stay[k]), steps.Stay[k]))
 		}
 	}
 	n := len(steps.Jump)
 	rows := w.Rows(steps.Grid.Lambda[n])
-	nelbo.Add(w.plannedLoss(rows, unmasked(steps.Left()), steps.Left()))
+	nelbo.Add(w.plannedLoss(w.costs(steps.Grid.Lambda[n]), unmasked(steps.Left()), steps.Left()))
 	c.Law, c.PlanNELBO = law, nelbo.Value()
 	c.Denoised = w.OnSequences(w.step(law, rows, 1))
 	return c

@@ -51,7 +51,7 @@ func (w *World) meanCost() []float64 {
 		return out
 	}
 	return overUnit.integrate(len(out), func(sums []Sum, lambda, rest, weight float64) {
-		rows := w.Rows(lambda)
+		costs := w.costs(lambda)
 		for x := range w.States {
 			k := w.masks[x]
 			if k == 0 {
@@ -62,7 +62,7 @@ func (w *World) meanCost() []float64 {
 			w.EachMasked(x, func(l int) {
 				at := (x*w.D + l) * w.V
 				for a := range w.V {
-					sums[at+a].Add(-weight * density * math.Log(rows[at+a]))
+					sums[at+a].Add(weight * density * costs[at+a])
 				}
 			})
 		}
@@ -131,11 +131,11 @@ func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 // lossOf is E Σ_{l masked} −log μ^l[x0^l] where each position is masked with
 // probability lambda, at which the denoiser is asked.
 func (w *World) lossOf(alpha, lambda float64) float64 {
-	return w.plannedLoss(w.Rows(lambda), alpha, lambda)
+	return w.plannedLoss(w.costs(lambda), alpha, lambda)
 }
 
-// plannedLoss is the same for given rows. What has probability 0 costs nothing.
-func (w *World) plannedLoss(rows []float64, alpha, lambda float64) float64 {
+// plannedLoss is the same for given costs. What has probability 0 costs nothing.
+func (w *World) plannedLoss(costs []float64, alpha, lambda float64) float64 {
 	var s Sum
 	for x := range w.States {
 		weight := mixture(w.D, w.masks[x], alpha, lambda)
@@ -143,9 +143,9 @@ func (w *World) plannedLoss(rows []float64, alpha, lambda float64) float64 {
 			continue
 		}
 		w.EachMasked(x, func(l int) {
-			for a, mu := range w.Row(rows, x, l) {
+			for a, cost := range w.Row(costs, x, l) {
 				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
-					s.Add(-weight * q * math.Log(mu))
+					s.Add(weight * q * cost)
 				}
 			}
 		})

@@ -97,6 +97,23 @@ func (w *World) Rows(lambda float64) []float64 {
 	return out
 }
 
+// costs is −log of [World.Rows], finite also where λ^p is too small for a float64: +Inf only
+// where μ is 0 at that masked fraction.
+func (w *World) costs(lambda float64) []float64 {
+	rows := w.Rows(lambda)
+	out := NegLog(rows)
+	if w.mu1 == nil {
+		return out
+	}
+	log := math.Log(w.c) + w.p*math.Log(lambda)
+	for i, mu := range rows {
+		if mu < 0x1p-1000 && w.mu0[i] == 0 {
+			out[i] = -log - math.Log(w.mu1[i])
+		}
+	}
+	return out
+}
+
 // Marginal is the forward marginal q_t over states.
 func (w *World) Marginal(t float64) []float64 {
 	alpha, lambda := math.Exp(-t), -math.Expm1(-t)
