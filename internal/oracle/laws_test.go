@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
 )
 
@@ -45,7 +46,6 @@ func random(seed uint64, d, v int, timed bool) *laws.World {
 	}
 	return laws.FromTables(d, v, q0, mu0, table(), 0.2+0.8*r.Float64(), 0.5+2*r.Float64())
 }
-
 
 func steps(t testing.TB, rule samplers.Rule, spec samplers.GridSpec) samplers.Steps {
 	t.Helper()
@@ -382,5 +382,25 @@ func compositions(d, n int, head []int, do func([]int)) {
 	}
 	for k := 1; k <= d-n+1; k++ {
 		compositions(d-k, n-1, append(head[:len(head):len(head)], k), do)
+	}
+}
+
+// TestTheory holds what this package works out against the paper's forms and against sums.
+func TestTheory(t *testing.T) {
+	for _, n := range []int{1, 63, 200} {
+		times := constantTimes(5.1, 0.1, n)
+		if a, b := theory.ExactScoreRateIntegral(7, times), exactScoreConstantSteps(7, 5.1, 0.1, n); !near(a, b, 1e-9) {
+			t.Errorf("%d steps: integral %v on times, %v on constant steps", n, a, b)
+		}
+	}
+	if e := exactScoreRounding(3, []float64{5, 2, 1.5, 0.4, 0.1, 0}); !(e > 0 && e < 1e-13) {
+		t.Errorf("rounding is %v", e)
+	}
+	if got, want := exactMask(3, 0.1), (1-math.Exp(-0.1))/(1-math.Exp(-3.1)); !near(got, want, 1e-15) {
+		t.Errorf("exact mask %v, want %v", got, want)
+	}
+	// Two positions in two steps.
+	if got, want := collision(2, []float64{0.3, 0.6}, 0.1), 0.09+0.36; !near(got, want, 1e-15) {
+		t.Errorf("a step reveals two with probability %v, want %v", got, want)
 	}
 }

@@ -59,7 +59,7 @@ func maskmassFile(ctx context.Context, f file, m *matcher) error {
 
 // maskRunValues runs N constant steps from T to 0.
 func maskRunValues(w *maskWorld, t float64, n int, point bool) object {
-	theta := theory.ConstantTimes(t, 0, n)
+	theta := constantTimes(t, 0, n)
 	r := w.Run(theta)
 	kappa := t / float64(n)
 	terms := theory.Corollary1(w.D, w.V+1, t, kappa, w.Gamma(w.Q0), 0)
