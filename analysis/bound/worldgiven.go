@@ -160,7 +160,7 @@ func (l *worldLines) givenEuler(w *laws.World, r givenRun) {
 	}
 	// Noised for time δ the data hold MASK, and the run down to δ is one without early
 	// stopping on them.
-	gamma := laws.NewMaskWorld(w.D, w.V, w.Marginal(delta)).Gamma()
+	gamma := w.Gamma(w.Marginal(delta))
 	t := w.Theorem1(*r.chain)
 	terms := theory.Corollary1(w.D, w.V+1, g.Theta[0]-delta, kappaOf(g), gamma, t.LTV)
 	l.reported(fmt.Sprintf("corollary1.N=%d", r.N), fmt.Sprintf("Corollary 1 for the data q_δ, which hold MASK, constants 1: TV(q_δ, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+γ^(−1/2)) %.4g, γ(q_δ) = %.4g",

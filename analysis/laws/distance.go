@@ -73,15 +73,15 @@ func NegLog(p []float64) []float64 {
 	return out
 }
 
-// bregman is μ − p − p·log(μ/p), one token's part of the score entropy over r(t): 0
+// bregman is μ − p − p·log(μ/p), cost being −log μ, one token's part of the score entropy over r(t): 0
 // iff μ = p, μ for p = 0, +Inf for μ = 0 < p. It does not cancel where μ ≈ p, which a
 // square root of the loss would show.
-func bregman(mu, p float64) float64 {
+func bregman(mu, cost, p float64) float64 {
 	if p == 0 {
 		return mu
 	}
 	if mu < p/2 {
-		return mu - p - p*math.Log(mu/p) // μ/p is lost beside 1
+		return mu - p + p*(cost+math.Log(p)) // μ/p is lost beside 1
 	}
 	x := (mu - p) / p
 	return p * (x - math.Log1p(x))

@@ -6,10 +6,8 @@
 // and 5.
 //
 // It also has the laws of the samplers of neighbouring papers: uniformization and MATU
-// ([World.ExactChain]), DMPM ([World.FrozenLaw]), kernels of raw scores, the θ schemes, the
-// trapezoidal plan, blocks whose fill looks back, entropy-bounded unmasking; and the
-// loss profile with the schedules that are best for it. [World.SamplerLaw] is the law of a
-// sampler of package samplers.
+// ([World.ExactChain]), DMPM ([World.FrozenLaw]), the trapezoidal plan and blocks whose fill
+// looks back. [World.SamplerLaw] is the law of a sampler of package samplers.
 //
 // Nothing here is estimated: a value is exact up to rounding, or an integral with a
 // relative quadrature error below 1e-10 (1e-9 for Theorem 1 with Euler's own rates; 1e-16

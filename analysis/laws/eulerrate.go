@@ -19,7 +19,7 @@ import (
 // Its relative error is below 1e-9 for any world and grid.
 func (w *World) eulerIntegral(steps samplers.Steps) float64 {
 	var sum Sum
-	law := w.start()
+	law := w.Start()
 	g := steps.Grid
 	for k, p := range steps.Jump {
 		rows := w.Rows(g.Lambda[k])
@@ -93,16 +93,16 @@ func (e *eulerStep) add(from, y, l, n int, q float64) {
 	if l == w.D {
 		width := w.D + 1
 		e.reach[y*width+n] += q
-		w.masked(y, func(l int) {
+		w.EachMasked(y, func(l int) {
 			at := (y*w.D + l) * w.V
-			for a, mu := range row(e.rows, w, from, l) {
+			for a, mu := range w.Row(e.rows, from, l) {
 				e.mean[(at+a)*width+n] += q * mu
 			}
 		})
 		return
 	}
 	e.add(from, y, l+1, n, q)
-	for a, mu := range row(e.rows, w, from, l) {
+	for a, mu := range w.Row(e.rows, from, l) {
 		if mu > 0 {
 			e.add(from, w.Reveal(y, l, a), l+1, n+1, q*mu)
 		}
@@ -127,8 +127,8 @@ func (e *eulerStep) integral(theta, next float64) float64 {
 		}
 		reach = reach[from:]
 		panels(theta, next, e.rate, zeroFree(reach), func(low, high float64) {
-			w.masked(x, func(l int) {
-				post := row(w.posterior, w, x, l)
+			w.EachMasked(x, func(l int) {
+				post := w.Row(w.posterior, x, l)
 				for a, p := range post {
 					at := ((x*w.D+l)*w.V + a) * width
 					mean := e.mean[at+from : at+width]
@@ -142,7 +142,7 @@ func (e *eulerStep) integral(theta, next float64) float64 {
 						// q_t(x)·(R̂ − r(t)p), r(t) = α/λ multiplied out.
 						return mixture(w.D-1, m-1, alpha, lambda) * (lambda*e.rate/(1-h)*num - alpha*p)
 					}
-					sum.Add(w.Mass[x] * absolute(f, low, high))
+					sum.Add(w.Mass[x] * AbsoluteIntegral(f, low, high))
 				}
 			})
 		})

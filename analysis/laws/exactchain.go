@@ -1,10 +1,6 @@
 package laws
 
-import (
-	"math"
-
-	"mdmgen/samplers"
-)
+import "math"
 
 // ExactChain is the law over states of the exact reverse chain with rates r(t)·μ(x_t,t) from
 // all-mask at masked fraction first down to last, first > last ≥ 0: of uniformization (Chen and Ying, arXiv
@@ -22,7 +18,7 @@ func (w *World) ExactChain(first, last float64) []float64 {
 	}
 	if w.mu1 == nil {
 		stay := last / first
-		return w.oneByOne(w.start(), w.mu0, (first-last)/first, stay)
+		return w.oneByOne(w.Start(), w.mu0, (first-last)/first, stay)
 	}
 	out := make([]float64, w.States)
 	for y := range out {
@@ -86,34 +82,4 @@ func (w *World) timedChain(y int, first, last float64) float64 {
 		s.Add(x)
 	}
 	return max(s.Value(), 0)
-}
-
-// ExactChainCounts are expectations of the exact chain on the segments of a grid. d counts positions.
-type ExactChainCounts struct {
-	// Uniformization and MATU are their candidate events, +Inf where a segment ends at
-	// t = 0: the bound on the rate is d·r(θ_{k+1}) for the one, and follows the number of
-	// masks for the other.
-	Uniformization, MATU float64
-	// Reveals are network calls but for leftovers; Leftover is the probability that
-	// some position is left masked.
-	Reveals, Leftover float64
-}
-
-// CountExactChain works the expectations out:
-//
-//	d Σ_k η_k r(θ_{k+1})  and  (d/λ_T) Σ_k r(θ_{k+1}) (η_k − (e^(−θ_{k+1}) − e^(−θ_k))).
-func CountExactChain(g samplers.Grid, d int) ExactChainCounts {
-	n := g.Steps()
-	var all, aware Sum
-	for k := range n {
-		eta, rate := g.Theta[k]-g.Theta[k+1], Rate(g.Theta[k+1])
-		all.Add(float64(d) * eta * rate)
-		// ∫ λ over the segment, both terms positive.
-		aware.Add(float64(d) / g.Lambda[0] * rate * (eta + math.Expm1(-eta) - g.Lambda[k+1]*math.Expm1(-eta)))
-	}
-	left := g.Lambda[n] / g.Lambda[0]
-	return ExactChainCounts{
-		Uniformization: all.Value(), MATU: aware.Value(),
-		Reveals: float64(d) * (1 - left), Leftover: -math.Expm1(float64(d) * math.Log1p(-left)),
-	}
 }

@@ -11,21 +11,12 @@ import (
 // in each step). A masked position waits for an exponential time whatever the tokens are, so that step k reveals
 // each with probability [RevealProbabilities], in uniform order, one after the other.
 func (w *World) FrozenLaw(g samplers.Grid) []float64 {
-	law := w.start()
+	law := w.Start()
 	for k := range g.Steps() {
 		h := (g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k])
 		law = w.oneByOne(law, w.Rows(g.Lambda[k]), -math.Expm1(-h), math.Exp(-h))
 	}
 	return law
-}
-
-// RevealProbabilities are 1−e^(−η_k r(θ_k)) for the steps of a grid.
-func RevealProbabilities(g samplers.Grid) []float64 {
-	out := make([]float64, g.Steps())
-	for k := range out {
-		out[k] = -math.Expm1(-(g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k]))
-	}
-	return out
 }
 
 // oneByOne pushes a law through a step that reveals each masked position with
@@ -59,41 +50,11 @@ func (w *World) revealOne(f, rows []float64) []float64 {
 		if q == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
-			for a, mu := range row(rows, w, x, l) {
+		w.EachMasked(x, func(l int) {
+			for a, mu := range w.Row(rows, x, l) {
 				out[w.Reveal(x, l, a)] += q * mu
 			}
 		})
 	}
 	return out
-}
-
-// FrozenSeries is [World.FrozenLaw] by the exponential of the generator: with P one step of the chain of d clocks, of
-// which one that rings at a visible position changes nothing, a step of h = η_k r(θ_k) is the Poisson series
-// Σ_n e^(−dh) (dh)^n/n! · P^n.
-func (w *World) FrozenSeries(g samplers.Grid) []float64 {
-	law := w.start()
-	for k := range g.Steps() {
-		mean := float64(w.D) * (g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k])
-		rows := w.Rows(g.Lambda[k])
-		term, next := law, make([]float64, w.States)
-		weight := math.Exp(-mean)
-		// h < 1 on every grid inside (0,T]: after 40+8d terms what is left is below 1e-30.
-		for n := range 40 + 8*w.D {
-			if n > 0 {
-				moved := w.revealOne(term, rows)
-				for x, q := range term {
-					moved[x] += float64(w.D-w.masks[x]) * q
-					moved[x] /= float64(w.D)
-				}
-				term = moved
-				weight *= mean / float64(n)
-			}
-			for x, q := range term {
-				next[x] += weight * q
-			}
-		}
-		law = next
-	}
-	return law
 }

@@ -24,18 +24,18 @@ type Chain struct {
 // law of the masks is S_k = Π_{j<k}(1−p_j) a position.
 func (w *World) Run(steps samplers.Steps) Chain {
 	c := Chain{Steps: steps}
-	law := w.start()
+	law := w.Start()
 	var nelbo Sum
 	for k, p := range steps.Jump {
 		rows := w.Rows(steps.Grid.Lambda[k])
 		law = w.step(law, rows, p)
 		if p > 0 {
-			nelbo.Add(p * w.plannedLoss(rows, unmasked(steps.Stay[k]), steps.Stay[k]))
+			nelbo.Add(p * w.plannedLoss(w.costs(steps.Grid.Lambda[k]), unmasked(steps.Stay[k]), steps.Stay[k]))
 		}
 	}
 	n := len(steps.Jump)
 	rows := w.Rows(steps.Grid.Lambda[n])
-	nelbo.Add(w.plannedLoss(rows, unmasked(steps.Left()), steps.Left()))
+	nelbo.Add(w.plannedLoss(w.costs(steps.Grid.Lambda[n]), unmasked(steps.Left()), steps.Left()))
 	c.Law, c.PlanNELBO = law, nelbo.Value()
 	c.Denoised = w.OnSequences(w.step(law, rows, 1))
 	return c
@@ -43,7 +43,7 @@ func (w *World) Run(steps samplers.Steps) Chain {
 
 // GridLaw is the law of Run alone.
 func (w *World) GridLaw(steps samplers.Steps) []float64 {
-	law := w.start()
+	law := w.Start()
 	for k, p := range steps.Jump {
 		law = w.step(law, w.Rows(steps.Grid.Lambda[k]), p)
 	}
@@ -52,8 +52,8 @@ func (w *World) GridLaw(steps samplers.Steps) []float64 {
 
 func unmasked(stay float64) float64 { return max(1-stay, 0) }
 
-// start is the law of the all-mask state.
-func (w *World) start() []float64 {
+// Start is the law of the all-mask state.
+func (w *World) Start() []float64 {
 	law := make([]float64, w.States)
 	law[w.AllMask()] = 1
 	return law
@@ -86,28 +86,10 @@ func (w *World) spread(out, rows []float64, from, to, l int, q, p float64) {
 	if p == 0 {
 		return
 	}
-	for a, mu := range row(rows, w, from, l) {
+	for a, mu := range w.Row(rows, from, l) {
 		if mu > 0 {
 			w.spread(out, rows, from, w.Reveal(to, l, a), l+1, q*p*mu, p)
 		}
-	}
-}
-
-// Distances compares a law with the data's.
-type Distances struct {
-	// TVQ0 and KLQ0 are TV(q0,law) and KL(q0‖law); TVQDelta is against q_δ, as in
-	// Theorem 1. The Denoised ones are those of the denoised law.
-	TVQ0, KLQ0, TVQDelta, TVQ0Denoised, KLQ0Denoised float64
-}
-
-// Distances of a chain whose grid ends at δ.
-func (w *World) Distances(c Chain) Distances {
-	q0 := w.OnStates(w.Q0)
-	theta := c.Steps.Grid.Theta
-	return Distances{
-		TVQ0: TV(q0, c.Law), KLQ0: KL(q0, c.Law),
-		TVQDelta:     TV(w.Marginal(theta[len(theta)-1]), c.Law),
-		TVQ0Denoised: TV(w.Q0, c.Denoised), KLQ0Denoised: KL(w.Q0, c.Denoised),
 	}
 }
 

@@ -89,9 +89,9 @@ func (w *World) blockFrom(x, before, now, n, size int, tables [][]float64, weigh
 		if now>>l&1 == 1 {
 			continue
 		}
-		copy(fill, row(tables[n], w, state, l))
+		copy(fill, w.Row(tables[n], state, l))
 		if weight != 0 {
-			samplers.Mix(fill, fill, row(tables[n-1], w, was, l), weight, floor)
+			samplers.Mix(fill, fill, w.Row(tables[n-1], was, l), weight, floor)
 		}
 		for set := full; set >= 0; set-- {
 			if out[set] > 0 && set>>l&1 == 0 {

@@ -1,13 +1,13 @@
 package laws
 
-// A kernel is one step of a sampler whose masked positions act independently given
+// A Kernel is one step of a sampler whose masked positions act independently given
 // the state. It writes to jump [D·V], which is 0, the probability of revealing each
 // token at each masked position of the state; what is left is that of staying.
-type kernel func(state int, jump []float64)
+type Kernel func(state int, jump []float64)
 
-// visit calls do for every state that a step leads to, with its probability times q,
-// in lexicographic order. jump is what a kernel wrote for from.
-func (w *World) visit(jump []float64, from int, q float64, do func(to int, q float64)) {
+// Visit calls do for every state that a step leads to, with its probability times q,
+// in lexicographic order. jump is what a [Kernel] wrote for from.
+func (w *World) Visit(jump []float64, from int, q float64, do func(to int, q float64)) {
 	w.visitFrom(jump, from, from, 0, q, do)
 }
 
@@ -34,9 +34,9 @@ func (w *World) visitFrom(jump []float64, from, to, l int, q float64, do func(to
 	}
 }
 
-// push moves a law through one step. fresh is the probability that it leads to another
+// Push moves a law through one step. fresh is the probability that it leads to another
 // state that still has masks: a canvas that the network was not asked on before.
-func (w *World) push(law []float64, k kernel) (out []float64, fresh float64) {
+func (w *World) Push(law []float64, k Kernel) (out []float64, fresh float64) {
 	out = make([]float64, w.States)
 	jump := make([]float64, w.D*w.V)
 	var sum Sum
@@ -46,7 +46,7 @@ func (w *World) push(law []float64, k kernel) (out []float64, fresh float64) {
 		}
 		clear(jump)
 		k(x, jump)
-		w.visit(jump, x, q, func(y int, q float64) {
+		w.Visit(jump, x, q, func(y int, q float64) {
 			out[y] += q
 			if y != x && w.masks[y] > 0 {
 				sum.Add(q)

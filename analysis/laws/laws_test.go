@@ -211,47 +211,6 @@ func TestFHSLimit(t *testing.T) {
 	}
 }
 
-// TestPaths: the mean path probability is FHS's, and K-plan bounds fall from the
-// NELBO towards −log P.
-func TestPaths(t *testing.T) {
-	w := random(3, 3, 2, false)
-	fhs, nelbo := w.FHSLaw(), w.NELBO()
-	for x := range fhs {
-		paths := w.PathProbabilities(x)
-		mean := total(paths) / float64(len(paths))
-		if !near(mean, fhs[x], 1e-14) {
-			t.Errorf("sequence %d: mean path %v, P_FHS %v", x, mean, fhs[x])
-		}
-		if got := laws.PlanBound(paths, 1); !near(got, nelbo.BySequence[x], 1e-12) {
-			t.Errorf("sequence %d: one plan %v, NELBO %v", x, got, nelbo.BySequence[x])
-		}
-		// Two plans, by listing the pairs.
-		want := 0.0
-		for _, a := range paths {
-			for _, b := range paths {
-				want -= math.Log((a+b)/2) / float64(len(paths)*len(paths))
-			}
-		}
-		if got := laws.PlanBound(paths, 2); !near(got, want, 1e-12) {
-			t.Errorf("sequence %d: two plans %v, want %v", x, got, want)
-		}
-		last := math.Inf(1)
-		for _, k := range []int{1, 2, 4, 8, 64, 1024} {
-			b := laws.PlanBound(paths, k)
-			if b > last+1e-13 || b < -math.Log(mean)-1e-12 {
-				t.Errorf("sequence %d: %d plans give %v after %v, −log P is %v", x, k, b, last, -math.Log(mean))
-			}
-			last = b
-		}
-	}
-	if !math.IsInf(laws.PlanBound([]float64{0.5, 0}, 3), 1) {
-		t.Error("a path of probability 0 has a finite bound")
-	}
-	if got := laws.PlanBound([]float64{1e-200, 1e-3}, 1); !near(got, (200+3)*math.Ln10/2, 1e-12) {
-		t.Errorf("far apart paths: %v", got)
-	}
-}
-
 // TestCollision: P_N(x) ≥ p*·P_FHS(x) and TV(P_FHS,P_N) ≤ 1−p* for every law of every time-free world.
 func TestCollision(t *testing.T) {
 	count, most := 0, 0.0
@@ -293,36 +252,6 @@ func TestCollision(t *testing.T) {
 		})
 	}
 	t.Logf("%d laws, TV at most %.3f of 1−p*", count, most)
-}
-
-// TestMaskWorld: data without MASK give what a world gives.
-func TestMaskWorld(t *testing.T) {
-	w := random(5, 3, 2, false)
-	m := laws.NewMaskWorld(3, 2, w.OnStates(w.Q0))
-	for _, time := range []float64{0.1, 1, 3} {
-		if d := laws.TV(m.Marginal(time), w.Marginal(time)); d > 1e-15 {
-			t.Errorf("marginals at %v differ by %v", time, d)
-		}
-	}
-	// With the posterior as its denoiser the world has the same rates.
-	mu := make([]float64, 27*3*2)
-	for x := range 27 {
-		for l := range 3 {
-			if p, ok := w.Posterior(x, l); ok {
-				copy(mu[(x*3+l)*2:], p)
-			}
-		}
-	}
-	exact := laws.FromTables(3, 2, w.Q0, mu, nil, 0, 0)
-	s := steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0.3, Steps: 4})
-	run := m.Run(s.Grid.Theta)
-	th := exact.Theorem1(exact.Run(s))
-	if !near(run.FrozenIntegral, th.FrozenIntegral, 1e-12) || !near(run.TVInitial, th.TVInitial, 1e-13) {
-		t.Errorf("with MASK %+v, without %+v", run, th)
-	}
-	if got := total(run.EulerLaw); !near(got, 1, 1e-13) {
-		t.Errorf("Euler's law sums to %v", got)
-	}
 }
 
 func TestDistances(t *testing.T) {

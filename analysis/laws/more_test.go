@@ -58,35 +58,13 @@ func TestLawsSumToOne(t *testing.T) {
 		}
 		total("exact chain", w.ExactChain(g.Lambda[0], g.Lambda[3]))
 		total("DMPM", w.FrozenLaw(g))
-		total("DMPM by its series", w.FrozenSeries(g))
-		for _, rule := range []laws.ScoreRule{laws.ScoreTruncatedTau, laws.ScoreTauAny, laws.ScoreEuler} {
-			v, err := w.ScoredLaw(rule, g, func(x, l int) float64 { return 0.7 + 0.1*float64((x+l)%4) })
-			if err != nil {
-				t.Fatal(err)
-			}
-			total("scores", v.Law)
-			if !(v.Calls >= 1 && v.Calls <= float64(w.D)) {
-				t.Errorf("%v calls", v.Calls)
-			}
-		}
-		for _, scheme := range []laws.ThetaScheme{laws.ThetaTrapezoidal, laws.ThetaRK2} {
-			v, clipped := w.ThetaLaw(scheme, g, 0.4)
-			total("θ", v.Law)
-			if clipped < 0 {
-				t.Errorf("clipped %v", clipped)
-			}
-		}
-		refined := laws.Refined([]float64{1, 0.4, 0.1}, 0.3)
-		half := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: refined})
+		half := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.82, 0.4, 0.31, 0.1}})
 		total("trapezoidal", w.TrapezoidLaw(half, 0.3, 0.1))
 		sizes := []int{1, w.D - 1}
 		total("parallel", w.ParallelLaw(sizes))
 		total("paired", w.BlockLaw(sizes, []float64{0, 0.5}, 0.1))
-		total("EB", first(w.EntropyBounded(0.8)))
 	})
 }
-
-func first[A, B any](a A, _ B) A { return a }
 
 // TestExactChain: with T large and δ → 0 it is FHS; in between it solves the forward equation.
 func TestExactChain(t *testing.T) {
@@ -117,21 +95,6 @@ func TestExactChain(t *testing.T) {
 				t.Errorf("%s: state %d: −λ dP/dλ is %v, the rates give %v", name, y, got, want)
 			}
 		}
-		// One segment's events, by hand, and MATU's by the midpoint rule.
-		g := thetas(t, 2, 0.5)
-		c := laws.CountExactChain(g, w.D)
-		rate, d := 1/math.Expm1(0.5), float64(w.D)
-		if want := d * 1.5 * rate; !near(c.Uniformization, want, 1e-12) {
-			t.Errorf("%v events of uniformization, want %v", c.Uniformization, want)
-		}
-		sum, n := 0.0, 20000
-		for i := range n {
-			at := 0.5 + 1.5*(float64(i)+0.5)/float64(n)
-			sum += 1.5 / float64(n) * d * rate * math.Expm1(-at) / math.Expm1(-2)
-		}
-		if !near(c.MATU, sum, 1e-8) {
-			t.Errorf("%v events of MATU, want %v", c.MATU, sum)
-		}
 	})
 }
 
@@ -141,12 +104,9 @@ func TestDMPM(t *testing.T) {
 	g := thetas(t, 5, 3, 1, 0.2, 0.01)
 	worlds(func(name string, w *laws.World) {
 		law := w.FrozenLaw(g)
-		if d := apart(law, w.FrozenSeries(g)); d > 1e-14 {
-			t.Errorf("%s: matrix exponentials differ by %v", name, d)
-		}
 		left := 1.0
-		for _, p := range laws.RevealProbabilities(g) {
-			left *= 1 - p
+		for k := range g.Steps() {
+			left *= math.Exp(-(g.Theta[k] - g.Theta[k+1]) * laws.Rate(g.Theta[k]))
 		}
 		clean := w.OnSequences(law)
 		if got, want := total(clean), math.Pow(1-left, float64(w.D)); !near(got, want, 1e-12) {
@@ -165,66 +125,11 @@ func TestDMPM(t *testing.T) {
 	})
 }
 
-// TestScores: truncated τ-leaping of normalised scores is Tweedie, the others are
-// their namesakes.
-func TestScores(t *testing.T) {
-	spec := samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.01, Steps: 7}
-	one := func(int, int) float64 { return 1 }
-	worlds(func(name string, w *laws.World) {
-		for rule, own := range map[laws.ScoreRule]samplers.Rule{
-			laws.ScoreTruncatedTau: samplers.RuleTweedie, laws.ScoreTauAny: samplers.RuleTauAny, laws.ScoreEuler: samplers.RuleEuler,
-		} {
-			s := steps(t, own, spec)
-			v, err := w.ScoredLaw(rule, s.Grid, one)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := apart(v.Law, w.GridLaw(s)); d > 1e-14 {
-				t.Errorf("%s: %s: differs by %v", name, own, d)
-			}
-			calls, finish := s.ExpectedCalls(w.D)
-			if !near(v.Calls, calls+finish, 1e-12) {
-				t.Errorf("%s: %s: %v calls, want %v", name, own, v.Calls, calls+finish)
-			}
-		}
-		if _, err := w.ScoredLaw(laws.ScoreEuler, thetas(t, 5, 0.01), func(int, int) float64 { return 200 }); err == nil {
-			t.Error("a probability above 1 is no error")
-		}
-	})
-}
-
-// TestTheta: one position has the law of its own clocks, by hand.
-func TestTheta(t *testing.T) {
-	w := random(7, 1, 3, false)
-	g := thetas(t, 2, 0.5)
-	const theta, eta = 0.3, 1.5
-	lead, mid := laws.Rate(2), laws.Rate(2-theta*eta)
-	for _, test := range []struct {
-		scheme  laws.ThetaScheme
-		stay    float64
-		clipped float64
-	}{
-		{laws.ThetaTrapezoidal, math.Exp(-theta*eta*lead) * math.Exp(-(1-theta)*eta*(mid/(0.42)-lead*(1/0.42-1))), 0},
-		// What is revealed in the first stage alone has the rate 0 in the second.
-		{laws.ThetaRK2, -math.Expm1(-theta*eta*lead) + math.Exp(-theta*eta*lead)*math.Exp(-eta*(lead*(1-1/0.6)+mid/0.6)), lead * (1/0.6 - 1)},
-	} {
-		v, clipped := w.ThetaLaw(test.scheme, g, theta)
-		if got := v.Law[w.AllMask()]; !near(got, test.stay, 1e-13) || !near(clipped, test.clipped, 1e-13) {
-			t.Errorf("scheme %d: stays masked with probability %v, want %v; clipped %v, want %v", test.scheme, got, test.stay, clipped, test.clipped)
-		}
-		for a, mu := range w.Rows(1)[w.AllMask()*3:] {
-			if got := v.Law[a]; !near(got, mu*(1-test.stay), 1e-13) {
-				t.Errorf("scheme %d: token %d has probability %v, want %v", test.scheme, a, got, mu*(1-test.stay))
-			}
-		}
-	}
-}
-
 // TestTrapezoid: one step of two positions by hand. In a quarter of plans each half
 // reveals one, a given one first.
 func TestTrapezoid(t *testing.T) {
 	w := random(9, 2, 3, false)
-	s := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: laws.Refined([]float64{1, 0}, 0.5)})
+	s := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.5, 0}})
 	got := w.TrapezoidLaw(s, 0.5, 0.1)
 	rows := w.Rows(1)
 	row := func(x, l int) []float64 { return rows[(x*2+l)*3 : (x*2+l+1)*3] }
@@ -241,12 +146,6 @@ func TestTrapezoid(t *testing.T) {
 				t.Errorf("%d, %d has probability %v, want %v", a, b, got[y], want)
 			}
 		}
-	}
-	if calls := laws.TrapezoidCalls(s, 2, false); !near(calls, 1.5, 1e-14) {
-		t.Errorf("%v calls, want 1.5", calls)
-	}
-	if calls := laws.TrapezoidCalls(s, 2, true); !near(calls, 1.75, 1e-14) {
-		t.Errorf("%v calls of a time-conditioned network, want 1.75", calls)
 	}
 }
 
@@ -281,32 +180,4 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%s: one block differs by %v", name, d)
 		}
 	})
-}
-
-// TestEntropyBounded: without a bound one call fills all, with 0 each call one; the way to a
-// sequence is one.
-func TestEntropyBounded(t *testing.T) {
-	worlds(func(name string, w *laws.World) {
-		for _, gamma := range []float64{0, 0.5, 1, 1e6} {
-			law, calls := w.EntropyBounded(gamma)
-			for i, p := range law {
-				if got := w.EntropyBoundedReplay(i, gamma); !near(got, p, 1e-14) {
-					t.Errorf("%s, γ = %v: sequence %d has probability %v, by replay %v", name, gamma, i, p, got)
-				}
-			}
-			if gamma == 0 && !near(calls, float64(w.D), 1e-12) || gamma == 1e6 && calls != 1 {
-				t.Errorf("%s, γ = %v: %v calls", name, gamma, calls)
-			}
-		}
-	})
-	// Of equal entropies the first position is revealed, though the sums are rounded in
-	// another order.
-	mu := make([]float64, 16*2*3)
-	for i := 0; i < len(mu); i += 6 {
-		copy(mu[i:], []float64{0.2, 0.7, 0.1, 0.7, 0.1, 0.2})
-	}
-	w := laws.FromTables(2, 3, []float64{1, 0, 0, 0, 0, 0, 0, 0, 0}, mu, nil, 0, 0)
-	if _, calls := w.EntropyBounded(0); !near(calls, 2, 1e-14) {
-		t.Errorf("%v calls", calls)
-	}
 }

@@ -51,7 +51,7 @@ func (w *World) meanCost() []float64 {
 		return out
 	}
 	return overUnit.integrate(len(out), func(sums []Sum, lambda, rest, weight float64) {
-		rows := w.Rows(lambda)
+		costs := w.costs(lambda)
 		for x := range w.States {
 			k := w.masks[x]
 			if k == 0 {
@@ -59,10 +59,10 @@ func (w *World) meanCost() []float64 {
 			}
 			// The density is k·C(d,k)·λ^(k−1)·α^(d−k).
 			density := float64(k) * binomial(w.D, k) * mixture(w.D-1, k-1, rest, lambda)
-			w.masked(x, func(l int) {
+			w.EachMasked(x, func(l int) {
 				at := (x*w.D + l) * w.V
 				for a := range w.V {
-					sums[at+a].Add(-weight * density * math.Log(rows[at+a]))
+					sums[at+a].Add(weight * density * costs[at+a])
 				}
 			})
 		}
@@ -77,7 +77,7 @@ func (w *World) bySequence(cost []float64, sequence int) float64 {
 		state := w.hideAll(x, b)
 		k := w.masks[state]
 		part := 0.0
-		w.masked(state, func(l int) { part += cost[(state*w.D+l)*w.V+w.Token(x, l)] })
+		w.EachMasked(state, func(l int) { part += cost[(state*w.D+l)*w.V+w.Token(x, l)] })
 		s.Add(part / (float64(k) * binomial(w.D, k)))
 	}
 	return s.Value()
@@ -88,7 +88,7 @@ func (w *World) orderCost(cost []float64, sequence int) float64 {
 	x := w.clean[sequence]
 	var s Sum
 	n := 0
-	orders(w.D, func(order []int) {
+	Orders(w.D, func(order []int) {
 		n++
 		state := w.AllMask()
 		for _, l := range order {
@@ -117,7 +117,7 @@ func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 		if w.masks[x] != k || w.Mass[x] == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
+		w.EachMasked(x, func(l int) {
 			for a := range w.V {
 				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
 					s.Add(q * f(x, l, a))
@@ -131,21 +131,21 @@ func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 // lossOf is E Σ_{l masked} −log μ^l[x0^l] where each position is masked with
 // probability lambda, at which the denoiser is asked.
 func (w *World) lossOf(alpha, lambda float64) float64 {
-	return w.plannedLoss(w.Rows(lambda), alpha, lambda)
+	return w.plannedLoss(w.costs(lambda), alpha, lambda)
 }
 
-// plannedLoss is the same for given rows. What has probability 0 costs nothing.
-func (w *World) plannedLoss(rows []float64, alpha, lambda float64) float64 {
+// plannedLoss is the same for given costs. What has probability 0 costs nothing.
+func (w *World) plannedLoss(costs []float64, alpha, lambda float64) float64 {
 	var s Sum
 	for x := range w.States {
 		weight := mixture(w.D, w.masks[x], alpha, lambda)
 		if weight == 0 || w.Mass[x] == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
-			for a, mu := range row(rows, w, x, l) {
+		w.EachMasked(x, func(l int) {
+			for a, cost := range w.Row(costs, x, l) {
 				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
-					s.Add(-weight * q * math.Log(mu))
+					s.Add(weight * q * cost)
 				}
 			}
 		})
@@ -153,9 +153,9 @@ func (w *World) plannedLoss(rows []float64, alpha, lambda float64) float64 {
 	return s.Value()
 }
 
-// orders calls do for the permutations of 0..n−1 in lexicographic order. do must
+// Orders calls do for the permutations of 0..n−1 in lexicographic order. do must
 // not keep its argument.
-func orders(n int, do func(order []int)) {
+func Orders(n int, do func(order []int)) {
 	p := make([]int, n)
 	for i := range p {
 		p[i] = i

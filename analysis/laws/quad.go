@@ -45,10 +45,10 @@ func root(f func(float64) float64, a, b, fa, fb float64) float64 {
 	return b
 }
 
-// absolute integrates |f| over [a,b], f smooth enough for one panel, with its sign
+// AbsoluteIntegral integrates |f| over [a,b], f smooth enough for one panel, with its sign
 // changes located first: those that show at the nodes, and pairs of them that hide
 // between two nodes, where a parabola through three shows a dip towards 0.
-func absolute(f func(float64) float64, a, b float64) float64 {
+func AbsoluteIntegral(f func(float64) float64, a, b float64) float64 {
 	x, weight := gaussRule()
 	// The nodes, the ends, and up to one probe a dip.
 	var t, v [2*gaussNodes + 4]float64

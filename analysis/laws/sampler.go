@@ -26,7 +26,7 @@ func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 	if l.Steps != nil {
 		law := w.stepsLaw(l)
 		if s.Denoises() {
-			law = w.step(law, w.Rows(l.Steps.Grid.Lambda[l.Steps.Grid.Steps()]), 1)
+			law = w.OnStates(w.Denoise(law, l.Steps.Grid.Lambda[l.Steps.Grid.Steps()]))
 		}
 		return law, nil
 	}
@@ -62,7 +62,7 @@ func (w *World) stepsLaw(l samplers.Law) []float64 {
 	case l.OneByOne && l.Clock == samplers.AtHit:
 		return w.ExactChain(g.Lambda[0], g.Lambda[g.Steps()])
 	case l.OneByOne:
-		law := w.start()
+		law := w.Start()
 		for k, p := range steps.Jump {
 			law = w.oneByOne(law, w.Rows(g.Lambda[k]), p, 1-p)
 		}
@@ -90,7 +90,7 @@ func (w *World) oneplan(s *samplers.Sampler) ([]samplers.Block, error) {
 // orderedLaw reveals one position a call at the times of the blocks, in their order or,
 // for a random one, in every order with equal chance.
 func (w *World) orderedLaw(blocks []samplers.Block, fixed bool) []float64 {
-	law := w.start()
+	law := w.Start()
 	left := len(blocks)
 	for _, b := range blocks {
 		rows := w.Rows(b.Lambda)
@@ -102,9 +102,9 @@ func (w *World) orderedLaw(blocks []samplers.Block, fixed bool) []float64 {
 			left--
 			continue
 		}
-		law, _ = w.push(law, func(x int, jump []float64) {
+		law, _ = w.Push(law, func(x int, jump []float64) {
 			l := b.Positions[0]
-			copy(jump[l*w.V:(l+1)*w.V], row(rows, w, x, l))
+			copy(jump[l*w.V:(l+1)*w.V], w.Row(rows, x, l))
 		})
 	}
 	return law

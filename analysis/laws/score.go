@@ -13,22 +13,22 @@ func (w *World) ScoreEntropy(t float64) float64 {
 
 // RateError is E_{x∼q_t} Σ_{y≠x} R(y,x)·|s_t(y,x) − q_t(y)/q_t(x)|.
 func (w *World) RateError(t float64) float64 {
-	return Rate(t) * w.scoreError(math.Exp(-t), -math.Expm1(-t), func(mu, p float64) float64 { return math.Abs(mu - p) })
+	return Rate(t) * w.scoreError(math.Exp(-t), -math.Expm1(-t), func(mu, _, p float64) float64 { return math.Abs(mu - p) })
 }
 
-// scoreError is E_{x∼q_t} Σ_{l masked} Σ_a f(μ^l(a), q0^l(a|x^UM)).
-func (w *World) scoreError(alpha, lambda float64, f func(mu, p float64) float64) float64 {
-	rows := w.Rows(lambda)
+// scoreError is E_{x∼q_t} Σ_{l masked} Σ_a f(μ^l(a), −log μ^l(a), q0^l(a|x^UM)).
+func (w *World) scoreError(alpha, lambda float64, f func(mu, cost, p float64) float64) float64 {
+	rows, costs := w.Rows(lambda), w.costs(lambda)
 	var s Sum
 	for x := range w.States {
 		weight := w.Mass[x] * mixture(w.D, w.masks[x], alpha, lambda)
 		if weight == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
-			p := row(w.posterior, w, x, l)
-			for a, mu := range row(rows, w, x, l) {
-				s.Add(weight * f(mu, p[a]))
+		w.EachMasked(x, func(l int) {
+			p, cost := w.Row(w.posterior, x, l), w.Row(costs, x, l)
+			for a, mu := range w.Row(rows, x, l) {
+				s.Add(weight * f(mu, cost[a], p[a]))
 			}
 		})
 	}
@@ -97,7 +97,7 @@ func (w *World) Theorem5() (Theorem5, bool) {
 	for l := range w.D {
 		a := w.Token(w.clean[sequence], l)
 		b := -1
-		mu := row(w.mu0, w, w.AllMask(), l)
+		mu := w.Row(w.mu0, w.AllMask(), l)
 		for x, p := range mu {
 			if x != a && p > 0 {
 				if b >= 0 {

@@ -82,8 +82,14 @@ func (s Space) OnStates(law []float64) []float64 {
 	return out
 }
 
-// masked calls do for each masked position of a state.
-func (s Space) masked(state int, do func(l int)) {
+// Row is the row of a state and a position in a table [States·D·V].
+func (s Space) Row(table []float64, state, l int) []float64 {
+	at := (state*s.D + l) * s.V
+	return table[at : at+s.V : at+s.V]
+}
+
+// EachMasked calls do for each masked position of a state.
+func (s Space) EachMasked(state int, do func(l int)) {
 	for l, a := range s.tokens[state*s.D : (state+1)*s.D] {
 		if a == s.V {
 			do(l)

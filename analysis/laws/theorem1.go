@@ -72,9 +72,9 @@ func (w *World) frozenStep(theta, next float64) float64 {
 		part := func(mu, p, from, to float64) float64 {
 			return rate*mu*moment(n, m, from, to) - p*moment(n+1, m-1, from, to)
 		}
-		w.masked(x, func(l int) {
-			post := row(w.posterior, w, x, l)
-			for a, mu := range row(rows, w, x, l) {
+		w.EachMasked(x, func(l int) {
+			post := w.Row(w.posterior, x, l)
+			for a, mu := range w.Row(rows, x, l) {
 				p := post[a]
 				if mu == 0 && p == 0 {
 					continue

@@ -51,7 +51,7 @@ func FromTables(d, v int, q0, mu0, mu1 []float64, c, p float64) *World {
 	}
 	for x := range w.States {
 		first := true
-		w.masked(x, func(l int) {
+		w.EachMasked(x, func(l int) {
 			at := (x*d + l) * v
 			var sum Sum
 			for a := range v {
@@ -80,7 +80,7 @@ func (w *World) Posterior(state, l int) ([]float64, bool) {
 	if w.Token(state, l) != w.V || w.Mass[state] == 0 {
 		return nil, false
 	}
-	return row(w.posterior, w, state, l), true
+	return w.Row(w.posterior, state, l), true
 }
 
 // Rows is the denoiser's table [States·D·V] at masked fraction lambda. It must not
@@ -97,10 +97,21 @@ func (w *World) Rows(lambda float64) []float64 {
 	return out
 }
 
-// row is a table's row for a state and a position.
-func row(table []float64, w *World, state, l int) []float64 {
-	at := (state*w.D + l) * w.V
-	return table[at : at+w.V : at+w.V]
+// costs is −log of [World.Rows], finite also where λ^p is too small for a float64: +Inf only
+// where μ is 0 at that masked fraction.
+func (w *World) costs(lambda float64) []float64 {
+	rows := w.Rows(lambda)
+	out := NegLog(rows)
+	if w.mu1 == nil {
+		return out
+	}
+	log := math.Log(w.c) + w.p*math.Log(lambda)
+	for i, mu := range rows {
+		if mu < 0x1p-1000 && w.mu0[i] == 0 {
+			out[i] = -log - math.Log(w.mu1[i])
+		}
+	}
+	return out
 }
 
 // Marginal is the forward marginal q_t over states.

@@ -111,26 +111,3 @@ func (t *Table) LeftToRight() float64 {
 	}
 	return t.Chain(order)
 }
-
-// PathCosts returns −log of the path probability of each order, in lexicographic
-// order of the orders: d! values. It panics where d is above 8.
-func (t *Table) PathCosts() []float64 {
-	if t.D > 8 {
-		panic("likelihood: more than 8! orders")
-	}
-	var out []float64
-	var walk func(a int, cost float64)
-	walk = func(a int, cost float64) {
-		if a == 1<<t.D-1 {
-			out = append(out, cost)
-			return
-		}
-		for i := range t.D {
-			if a>>i&1 == 0 {
-				walk(a|1<<i, cost-t.LogMu[a*t.D+i])
-			}
-		}
-	}
-	walk(0, 0)
-	return out
-}

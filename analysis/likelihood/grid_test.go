@@ -86,7 +86,7 @@ func TestOrders(t *testing.T) {
 	for seed := range uint64(20) {
 		table := randomTable(5, 4, seed, false)
 		var p, mean float64
-		costs := table.PathCosts()
+		costs := pathCosts(table)
 		for _, c := range costs {
 			p += math.Exp(-c) / float64(len(costs))
 			mean += c / float64(len(costs))

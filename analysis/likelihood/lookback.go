@@ -40,7 +40,12 @@ func block(size int) revealed {
 }
 
 // rest reveals all.
-func rest(masked, n int) float64 { return block(masked)(masked, n) }
+func rest(masked, n int) float64 {
+	if n != masked {
+		return math.Inf(-1)
+	}
+	return 0
+}
 
 // lookBack is a recursion over sets of visible positions. Calls come alone or in pairs, the second of
 // which looks back at the first:

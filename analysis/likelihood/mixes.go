@@ -63,31 +63,39 @@ func newMixes(before, now *rowTable, w, floor float64, wanted func(before, now i
 	return m
 }
 
+// tile is how many columns of a row are worked on at a time: those of all sets stay in a
+// processor's caches.
+const tile = 256
+
 // position works out the pairs of position i. Since rows sum to 1,
 //
 //	Z = 1 + w·Σ_a max(0, p′_a − (1+w−κ)/w·p_a).
 func (m *mixes) position(i int, before, now *rowTable, w, floor float64, wanted func(before, now int) bool) {
 	pair, ratio := m.pair[i], (1+w-floor)/w
 	log := make([]float64, int(math.Pow(3, float64(now.D-1))+0.5))
-	for a := range 1 << now.D {
-		if a>>i&1 == 1 {
-			continue
-		}
-		row, p := now.row(a, i), now.LogMu[a*now.D+i]
-		for b := a; ; b = (b - 1) & a {
-			at := pair[a] + pair[b]
-			switch {
-			case !wanted(bits.OnesCount(uint(b)), bits.OnesCount(uint(a))):
-			case b == a && before == now:
-				log[at] = p
-			default:
-				log[at] = logMixed(p, before.LogMu[b*now.D+i], w, floor) - math.Log1p(w*excess(before.row(b, i), row, ratio))
-			}
-			if b == 0 {
-				break
+	// each calls do with the wanted pairs.
+	each := func(do func(a, b, at int)) {
+		for a := range 1 << now.D {
+			for b := a; a>>i&1 == 0; b = (b - 1) & a {
+				if wanted(bits.OnesCount(uint(b)), bits.OnesCount(uint(a))) {
+					do(a, b, int(pair[a]+pair[b]))
+				}
+				if b == 0 {
+					break
+				}
 			}
 		}
 	}
+	for from := 0; from < now.columns; from += tile {
+		to := min(from+tile, now.columns)
+		each(func(a, b, at int) { log[at] += excess(before.row(b, i)[from:to], now.row(a, i)[from:to], ratio) })
+	}
+	each(func(a, b, at int) {
+		p := now.LogMu[a*now.D+i]
+		if log[at] = logMixed(p, before.LogMu[b*now.D+i], w, floor) - math.Log1p(w*log[at]); b == a && before == now {
+			log[at] = p
+		}
+	})
 	m.log[i] = log
 }
 

@@ -51,7 +51,7 @@ func mixOf(t *rowTable, before, a, i int, w, floor float64) float64 {
 // TestMixes compares mixtures with those of samplers, of all pairs of sets and of those that start
 // from nothing.
 func TestMixes(t *testing.T) {
-	table := randomRows(4, 141, 1)
+	table := randomRows(4, tile+13, 1)
 	for _, test := range []struct{ w, floor float64 }{{1, 0.1}, {1, 0}, {0.1, 0.1}, {3, 1}, {30, 0.5}} {
 		all := newMixes(table, table, test.w, test.floor, func(int, int) bool { return true })
 		first := newMixes(table, table, test.w, test.floor, func(before, _ int) bool { return before == 0 })

@@ -30,17 +30,6 @@ func CollisionBound(d int, reveal []float64, left float64, denoised bool) float6
 	return math.Exp(LogCollisionBound(d, reveal, left, denoised))
 }
 
-// Collision is the probability that some step reveals two of d positions or more,
-// where any number may stay masked: 1 − Σ_j C(d,j)·p_M^j·(d−j)!·e_{d−j}(w).
-func Collision(d int, reveal []float64, left float64) float64 {
-	e := apart(d, calls(reveal, 0, false))
-	sum, lost := -1.0, 0.0
-	for j := range d + 1 {
-		sum, lost = add(sum, lost, math.Exp(logFactorial(d)-logFactorial(j)-logFactorial(d-j)+power(j, left))*e[d-j])
-	}
-	return -(sum + lost)
-}
-
 // calls are the probabilities of the calls that can reveal a position.
 func calls(reveal []float64, left float64, denoised bool) []float64 {
 	out := make([]float64, 0, len(reveal)+1)

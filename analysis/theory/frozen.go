@@ -16,16 +16,6 @@ func ExactScoreRateIntegral(d int, theta []float64) float64 {
 	return float64(d) * (sum + lost)
 }
 
-// ExactScoreConstantSteps is [ExactScoreRateIntegral] on n equal steps from t to delta.
-func ExactScoreConstantSteps(d int, t, delta float64, n int) float64 {
-	eta := (t - delta) / float64(n)
-	var sum, lost float64
-	for k := range n {
-		sum, lost = add(sum, lost, 1/math.Expm1(delta+float64(n-k)*eta))
-	}
-	return float64(d) * expm2(eta) * (sum + lost)
-}
-
 // expm2 is e^x − 1 − x without cancelling at small x.
 func expm2(x float64) float64 {
 	if x > 0.5 {
@@ -42,24 +32,4 @@ func expm2(x float64) float64 {
 // InitialTV is TV(q_T, all-mask) = 1−(1−e^(−T))^d for data without MASK (Lemma 3).
 func InitialTV(d int, t float64) float64 {
 	return -math.Expm1(float64(d) * math.Log1p(-math.Exp(-t)))
-}
-
-// ExactScoreRHS is Theorem 1's right side for the exact posterior.
-func ExactScoreRHS(d int, theta []float64) float64 {
-	return InitialTV(d, theta[0]) + ExactScoreRateIntegral(d, theta)
-}
-
-// ExactScoreRounding bounds what rounding does to Theorem 1's integral where it is summed as
-// the paper has it, with differences of exponentials: half a unit in the last place of
-// each e^(−θ_k), times differences of r_k, which add up to the last one. It matters for
-// small δ only, d·2^−53/δ.
-func ExactScoreRounding(d int, theta []float64) float64 {
-	last := 1.0 // r_{N−1} + 1
-	var rise float64
-	for k := range len(theta) - 1 {
-		r := 1 / math.Expm1(theta[k])
-		last = r + 1
-		rise += r * (theta[k] - theta[k+1])
-	}
-	return float64(d) * (0x1p-53*last + 0x1p-52*rise)
 }

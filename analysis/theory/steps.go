@@ -2,16 +2,6 @@ package theory
 
 import "math"
 
-// ConstantTimes are n+1 forward times from t to delta in equal steps.
-func ConstantTimes(t, delta float64, n int) []float64 {
-	out := make([]float64, n+1)
-	for k := range out {
-		out[k] = t - (t-delta)*float64(k)/float64(n)
-	}
-	out[n] = delta
-	return out
-}
-
 // Plan summarises when a grid sampler reveals a position: Left is the probability
 // that it never does, SameStep is Σ_k w_k², the probability that two given positions
 // are revealed in the same step.
@@ -56,14 +46,4 @@ func add(sum, lost, x float64) (float64, float64) {
 		return t, lost + ((sum - t) + x)
 	}
 	return t, lost + ((x - t) + sum)
-}
-
-// PlanOf is the plan of a grid sampler with the given reveal probabilities w_k and
-// probability of being left masked.
-func PlanOf(reveal []float64, left float64) Plan {
-	var same, lost float64
-	for _, w := range reveal {
-		same, lost = add(same, lost, w*w)
-	}
-	return Plan{Left: left, SameStep: same + lost}
 }

@@ -45,18 +45,6 @@ func PairsDistance(d, v int, eps, t float64) Distance {
 	}
 }
 
-// FrozenDistance is the right side of Theorem 1, frozen rates and exact score: its Steps
-// are sufficient for every data of length d without MASK.
-func FrozenDistance(d int, eps, t float64) Distance {
-	gamma := Gamma3(d, eps)
-	initial := InitialTV(d, t+gamma)
-	return Distance{
-		Of:    func(n int) float64 { return initial + ExactScoreConstantSteps(d, t+gamma, gamma, n) },
-		guess: float64(d) * t / math.Sqrt(eps) * math.Log(1/gamma) / 2,
-		eps:   eps,
-	}
-}
-
 // StepsNeeded is the lower bound on the steps of every grid sampler that reveals each
 // masked position independently with a common probability a step, on pairs of equal
 // tokens noised for gamma, exact posterior, masks left: TV ≤ √ε forces
@@ -69,13 +57,3 @@ func StepsNeeded(d, v int, eps, gamma float64) float64 {
 	kept := max(math.Exp(-gamma)-math.Sqrt(eps), 0)
 	return (1 - 1/float64(v)) * kept * kept / -math.Expm1(2/float64(d)*math.Log1p(-math.Sqrt(eps)))
 }
-
-// GridLowerBound is what Σ w_k² ≥ (1−p_M)²/N makes of the pairs' TV on any n-step grid:
-// 1−(1−(1−1/V)(1−p_M)²/n)^(d/2).
-func GridLowerBound(d, v, n int, left float64) float64 {
-	return -math.Expm1(float64(d/2) * math.Log1p(-(1-1/float64(v))*(1-left)*(1-left)/float64(n)))
-}
-
-// ExactMask is the probability (1−e^(−γ))/(1−e^(−T−γ)) that the exact reverse chain from
-// all-mask, run over [γ, T+γ], leaves a position masked.
-func ExactMask(t, gamma float64) float64 { return math.Expm1(-gamma) / math.Expm1(-t-gamma) }

@@ -8,5 +8,8 @@
 // reads testdata/reference and then the whole folder that the environment variable
 // MDMGEN_REFERENCE names. A file is known by its content, whatever it is called and
 // wherever it lies below that folder. Each kind turns itself into items, and a report
-// does not know which kind they came from.
+// does not know which kind they came from. Laws of samplers that the program does not offer
+// are counted and not compared ([Report.NotOffered]).
+//
+// Laws of other papers' samplers and formulas that only those files hold are worked out here.
 package oracle

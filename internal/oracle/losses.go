@@ -153,7 +153,7 @@ func (l *lossRun) mdlm() {
 	f := l.file
 	per := l.perToken()
 	loss := l.rows(f.Mask, func(i int, logMu, _ float64) float64 {
-		return -logMu * likelihood.TimeWeight(f.Sigma[i], f.DSigma[i])
+		return -logMu * timeWeight(f.Sigma[i], f.DSigma[i])
 	}, per)
 	l.item("loss_float64", loss, f.Loss)
 	l.single("loss", loss, f.Loss32)
@@ -207,7 +207,7 @@ func (l *lossRun) radd() {
 			}, nil)
 		case "t_DCE":
 			got = l.rows(f.Mask, func(i int, logMu, _ float64) float64 {
-				return likelihood.TimeWeight(f.Sigma[i], f.DSigma[i]) * likelihood.CrossEntropyTerm(logMu, f.Sigma[i])
+				return timeWeight(f.Sigma[i], f.DSigma[i]) * crossEntropyTerm(logMu, f.Sigma[i])
 			}, nil)
 		case "lambda_DCE":
 			if need("lambda", len(f.Lambda)) {
@@ -251,3 +251,12 @@ func (l *lossRun) chains(name string) []float64 {
 	}
 	return out
 }
+
+// timeWeight is σ'/(e^σ−1), what −log μ is weighted with in continuous time: MDLM's
+// loss (_forward_pass_diffusion, SUBS) and RADD's t_DSE. For the log-linear schedule
+// it is 1/t.
+func timeWeight(sigma, dsigma float64) float64 { return dsigma / math.Expm1(sigma) }
+
+// crossEntropyTerm is −log μ + log(e^σ−1): with [timeWeight] before it RADD's t_DCE. What
+// it adds to −log μ has expectation 0 over t only.
+func crossEntropyTerm(logMu, sigma float64) float64 { return -logMu + math.Log(math.Expm1(sigma)) }

@@ -22,12 +22,12 @@ func maskmassFile(ctx context.Context, f file, m *matcher) error {
 	if err := m.sums("q0_states", f.doc.fields["q0_states"]); err != nil || !m.ok() {
 		return err
 	}
-	w := laws.NewMaskWorld(d, v, q0)
+	w := newMaskWorld(d, v, q0)
 	want := object{
 		"seed": exempt{},
 		"d":    given{}, "V": given{}, "T": given{}, "q0_states": given{},
 		"S": v + 1, "mask": v,
-		"gamma_q0":   w.Gamma(),
+		"gamma_q0":   w.Gamma(w.Q0),
 		"tv_initial": w.InitialTV(t),
 	}
 	marginals := list{}
@@ -58,11 +58,11 @@ func maskmassFile(ctx context.Context, f file, m *matcher) error {
 }
 
 // maskRunValues runs N constant steps from T to 0.
-func maskRunValues(w *laws.MaskWorld, t float64, n int, point bool) object {
-	theta := theory.ConstantTimes(t, 0, n)
+func maskRunValues(w *maskWorld, t float64, n int, point bool) object {
+	theta := constantTimes(t, 0, n)
 	r := w.Run(theta)
 	kappa := t / float64(n)
-	terms := theory.Corollary1(w.D, w.V+1, t, kappa, w.Gamma(), 0)
+	terms := theory.Corollary1(w.D, w.V+1, t, kappa, w.Gamma(w.Q0), 0)
 	out := object{
 		"N": given{}, "kappa": kappa, "forward_times": theta,
 		"largest_jump_probability": r.LargestJump,

@@ -30,7 +30,7 @@ func moreValues(ctx context.Context, f file) (object, error) {
 	if err := r.open(f); err != nil {
 		return nil, err
 	}
-	r.fhs, r.c = r.w.FHSLaw(), r.w.Profile()
+	r.fhs, r.c = r.w.FHSLaw(), profile(r.w)
 	want := object{
 		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{},
 		"q0_entropy": laws.Entropy(r.w.Q0),
@@ -99,7 +99,7 @@ func (r *more) loss(lambda float64) float64 {
 	if f, ok := r.losses[lambda]; ok {
 		return f
 	}
-	f := r.w.Loss(lambda)
+	f := loss(r.w, lambda)
 	r.losses[lambda] = f
 	return f
 }

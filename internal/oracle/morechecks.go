@@ -79,7 +79,7 @@ func (r *more) checks() any {
 	slices.Reverse(terms)
 	r.found.between("profile", r.c, terms)
 	r.found.between("profile_sum_is_nelbo", []float64{total(r.c)}, []float64{nelbo.Expected})
-	r.found.between("loss_curve_integral_is_nelbo", []float64{r.w.LossIntegral()}, []float64{nelbo.Expected})
+	r.found.between("loss_curve_integral_is_nelbo", []float64{lossIntegral(r.w)}, []float64{nelbo.Expected})
 	out := object{}
 	for _, name := range names {
 		if x, ok := r.found[name]; ok {
@@ -94,7 +94,7 @@ func (r *more) checks() any {
 // dmpmChecks compares DMPM's law with matrix exponentials and with what the world's own
 // file says of the frozen process on the same grid.
 func (r *more) dmpmChecks(g samplers.Grid, law []float64, s *node) {
-	r.found.between("dmpm_expm", law, r.w.FrozenSeries(g))
+	r.found.between("dmpm_expm", law, frozenSeries(r.w, g))
 	name := s.fields["grid"]
 	bounds := r.world.fields["theorem1"]
 	if name == nil || bounds == nil {
@@ -112,7 +112,7 @@ func (r *more) dmpmChecks(g samplers.Grid, law []float64, s *node) {
 
 // truncatedTauCheck compares truncated τ-leaping of normalised scores with Tweedie.
 func (r *more) truncatedTauCheck(g samplers.Grid) {
-	v, err := r.w.ScoredLaw(laws.ScoreTruncatedTau, g, func(int, int) float64 { return 1 })
+	v, err := scoredLaw(r.w, scoreTruncatedTau, g, func(int, int) float64 { return 1 })
 	if err != nil {
 		r.in.fail("%w", err)
 		return

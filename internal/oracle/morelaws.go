@@ -159,7 +159,7 @@ func (r *more) exactChain(n, s *node) outcome {
 	if r.in.err != nil {
 		return outcome{}
 	}
-	counts := laws.CountExactChain(g, r.w.D)
+	counts := countExactChain(g, r.w.D)
 	law := r.w.ExactChain(g.Lambda[0], last(g))
 	events := counts.Uniformization
 	if r.in.text(n, "sampler") == "matu" {
@@ -179,7 +179,7 @@ func (r *more) dmpm(_, s *node) outcome {
 		return outcome{}
 	}
 	law := r.w.FrozenLaw(g)
-	reveal := laws.RevealProbabilities(g)
+	reveal := revealProbabilities(g)
 	stay := 0.0
 	for _, p := range reveal {
 		stay += math.Log1p(-p)
@@ -203,20 +203,20 @@ func (r *more) scored(n, s *node) outcome {
 		r.in.fail("score_total %.80q is not known: must be %q", text, scoreTotal)
 	}
 	name := r.in.text(n, "sampler")
-	rule := map[string]laws.ScoreRule{
-		"truncated_tau_unnormalised": laws.ScoreTruncatedTau, "tau_any_unnormalised": laws.ScoreTauAny, "euler_unnormalised": laws.ScoreEuler,
+	rule := map[string]scoreRule{
+		"truncated_tau_unnormalised": scoreTruncatedTau, "tau_any_unnormalised": scoreTauAny, "euler_unnormalised": scoreEuler,
 	}[name]
 	settings := object{}
-	g := r.grid(s, settings, rule != laws.ScoreTruncatedTau)
+	g := r.grid(s, settings, rule != scoreTruncatedTau)
 	if r.in.err != nil {
 		return outcome{}
 	}
-	v, err := r.w.ScoredLaw(rule, g, artificialTotal)
+	v, err := scoredLaw(r.w, rule, g, artificialTotal)
 	if err != nil {
 		r.in.fail("%s: %w", name, err)
 		return outcome{}
 	}
-	if rule == laws.ScoreTruncatedTau {
+	if rule == scoreTruncatedTau {
 		r.truncatedTauCheck(g)
 	}
 	out := outcome{settings: settings, law: v.Law, denoised: r.w.Denoise(v.Law, last(g)), calls: v.Calls}
@@ -233,11 +233,11 @@ func (r *more) theta(n, s *node) outcome {
 	if r.in.err != nil {
 		return outcome{}
 	}
-	scheme := laws.ThetaTrapezoidal
+	scheme := thetaTrapezoidal
 	if r.in.text(n, "sampler") == "theta_rk2" {
-		scheme = laws.ThetaRK2
+		scheme = thetaRK2
 	}
-	v, clipped := r.w.ThetaLaw(scheme, g, theta)
+	v, clipped := thetaLaw(r.w, scheme, g, theta)
 	return outcome{
 		settings: settings, law: v.Law, denoised: r.w.Denoise(v.Law, last(g)), calls: v.Calls,
 		extra: object{"largest_clipped_rate": clipped},
@@ -259,7 +259,7 @@ func (r *more) trapezoid(_, s *node) outcome {
 	for k := 0; k < len(refined); k += 2 {
 		lambda = append(lambda, refined[k])
 	}
-	refined = laws.Refined(lambda, theta)
+	refined = refinedGrid(lambda, theta)
 	steps := r.tweedie(refined)
 	if r.in.err != nil {
 		return outcome{}
@@ -268,7 +268,7 @@ func (r *more) trapezoid(_, s *node) outcome {
 	return outcome{
 		settings: object{"masked_fractions": lambda, "theta": given{}, "floor": given{}, "refined": refined},
 		plan:     true, law: law, denoised: r.w.Denoise(law, last(steps.Grid)),
-		calls: laws.TrapezoidCalls(steps, r.w.D, r.w.Timed()),
+		calls: trapezoidCalls(steps, r.w.D, r.w.Timed()),
 	}
 }
 
@@ -296,9 +296,9 @@ func (r *more) entropyBounded(_, s *node) outcome {
 	if r.in.err != nil {
 		return outcome{}
 	}
-	law, calls := r.w.EntropyBounded(gamma)
+	law, calls := entropyBounded(r.w, gamma)
 	for i, p := range law {
-		r.found.add("eb_replay", math.Abs(p-r.w.EntropyBoundedReplay(i, gamma)))
+		r.found.add("eb_replay", math.Abs(p-entropyBoundedReplay(r.w, i, gamma)))
 	}
 	return outcome{settings: object{"gamma": given{}}, denoised: law, calls: calls}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"mdmgen/analysis/laws"
 	"mdmgen/samplers"
 )
 
@@ -32,7 +31,7 @@ func (r *more) profile() object {
 			break
 		}
 		best := r.bestGrid(count, lattice, numbersOf(n.fields["masked_fractions"]))
-		cost := laws.LatticeCost(r.w.D, r.loss, best)
+		cost := latticeCost(r.w.D, r.loss, best)
 		r.found.add("best_grid_value", math.Abs(cost-r.w.Run(r.tweedie(best)).PlanNELBO))
 		grids = append(grids, object{"N": given{}, "masked_fractions": best, "plan_nelbo": cost})
 	}
@@ -59,7 +58,7 @@ func numbersOf(n *node) []float64 {
 // bestSizes are the n sizes of least cost. Where several are as good, as all are where
 // tokens are independent, the file's choice is taken.
 func (r *more) bestSizes(n int, chosen []float64) []int {
-	best := laws.BestSizes(r.c, n)
+	best := bestSizes(r.c, n)
 	if len(chosen) != n {
 		return best
 	}
@@ -80,7 +79,7 @@ func (r *more) bestSizes(n int, chosen []float64) []int {
 // bestGrid are the masked fractions of least cost on the lattice i/points, the file's
 // where it is as good.
 func (r *more) bestGrid(n, points int, chosen []float64) []float64 {
-	best := laws.BestLattice(r.loss, n, points)
+	best := bestLattice(r.loss, n, points)
 	if len(chosen) != n+1 || chosen[0] != 1 || chosen[n] != 0 {
 		return best
 	}
@@ -91,7 +90,7 @@ func (r *more) bestGrid(n, points int, chosen []float64) []float64 {
 			return best
 		}
 	}
-	if equallyGood(laws.LatticeCost(r.w.D, r.loss, snapped), laws.LatticeCost(r.w.D, r.loss, best)) {
+	if equallyGood(latticeCost(r.w.D, r.loss, snapped), latticeCost(r.w.D, r.loss, best)) {
 		return snapped
 	}
 	return best

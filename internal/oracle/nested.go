@@ -1,10 +1,6 @@
 package oracle
 
-import (
-	"math"
-
-	"mdmgen/analysis/theory"
-)
+import "math"
 
 // NestedCodes are d tokens that carry one symbol of each of the MDS codes [d,1],…,[d,d−1]
 // over q symbols: any two masked positions depend on each other whatever is visible.
@@ -17,9 +13,9 @@ func (c NestedCodes) LogV() float64 { return float64(c.D-1) * math.Log(float64(c
 
 // EulerLowerBound is (1−1/q)·P(some step reveals two): two tokens revealed together
 // disagree in some code with probability at least 1−1/q. It returns that probability too.
-func (c NestedCodes) EulerLowerBound(reveal []float64, left float64) (bound, collision float64) {
-	collision = theory.Collision(c.D, reveal, left)
-	return (1 - 1/float64(c.Q)) * collision, collision
+func (c NestedCodes) EulerLowerBound(reveal []float64, left float64) (bound, chance float64) {
+	chance = collision(c.D, reveal, left)
+	return (1 - 1/float64(c.Q)) * chance, chance
 }
 
 // AncestralPairs is the N-step ancestral sampler on λ_k = 1−k/N for d/2 pairs of equal

@@ -114,7 +114,7 @@ func (s *scaling) smallWorlds(doc *node, t, delta float64) list {
 		var kappa, tv, exponent, rhs []float64
 		for j, r := range rows[i] {
 			kappa, tv = append(kappa, gridKappa(r.steps.Grid)), append(tv, r.tv)
-			rhs = append(rhs, theory.ExactScoreRHS(r.w.D, r.steps.Grid.Theta))
+			rhs = append(rhs, exactScoreRHS(r.w.D, r.steps.Grid.Theta))
 			if j > 0 {
 				exponent = append(exponent, math.Log(tv[j]/tv[j-1])/math.Log(float64(counts[i][j])/float64(counts[i][j-1])))
 			}
@@ -160,15 +160,15 @@ func pairsLargeD(doc *node, in *inputs) list {
 		if !ok {
 			return nil
 		}
-		plan := theory.PlanOf(steps.Reveal, steps.Left())
+		plan := planOf(steps.Reveal, steps.Left())
 		count := steps.Grid.Steps()
 		out[i] = object{
 			"d": given{}, "V": given{}, "T": given{}, "delta": given{}, "kappa": given{},
 			"N": count, "p_M": plan.Left, "same_step_probability": plan.SameStep,
 			"tv_q0":                    theory.Pairs{D: d, V: v}.TV(plan),
-			"tv_lower_bound_any_grid":  theory.GridLowerBound(d, v, count, plan.Left),
+			"tv_lower_bound_any_grid":  gridLowerBound(d, v, count, plan.Left),
 			"tv_early_stopping":        theory.EarlyStoppingTV(d, delta),
-			"theorem1_rhs_exact_score": rounded{theory.ExactScoreRHS(d, steps.Grid.Theta), theory.ExactScoreRounding(d, steps.Grid.Theta)},
+			"theorem1_rhs_exact_score": rounded{exactScoreRHS(d, steps.Grid.Theta), exactScoreRounding(d, steps.Grid.Theta)},
 			"theorem2_term":            theory.Theorem2(d, v+1, t, delta, kappa, 0).Discretisation,
 		}
 	}
@@ -192,7 +192,7 @@ func nestedCodes(doc *node, in *inputs) list {
 			"d": given{}, "q": given{}, "T": given{}, "delta": given{}, "N": given{},
 			"log_V": c.LogV(), "kappa": gridKappa(steps.Grid),
 			"some_step_reveals_two": collision, "euler_tv_lower_bound": bound,
-			"theorem1_rhs_exact_score": theory.ExactScoreRHS(c.D, steps.Grid.Theta),
+			"theorem1_rhs_exact_score": exactScoreRHS(c.D, steps.Grid.Theta),
 		})
 	}
 	return out

@@ -64,7 +64,7 @@ func maskProbabilities(doc *node, in *inputs) list {
 			return nil
 		}
 		p := theory.ConstantSteps(t+gamma, gamma, steps)
-		exact, kappa := theory.ExactMask(t, gamma), t/float64(steps)
+		exact, kappa := exactMask(t, gamma), t/float64(steps)
 		out = append(out, object{
 			"gamma": given{}, "T": given{}, "N": given{},
 			"kappa": kappa, "p_M": p.Left, "same_step_probability": p.SameStep,
@@ -104,18 +104,21 @@ func readCounts(doc *node, name string, in *inputs, constructed bool) []countRow
 }
 
 func (r *countRow) count() {
-	var distance theory.Distance
+	var of func(n int) float64
 	switch r.construction {
 	case "point":
-		distance = theory.PointDistance(r.d, r.eps, r.t)
+		distance := theory.PointDistance(r.d, r.eps, r.t)
+		r.found, of = distance.Steps(), distance.Of
 	case "pairs":
-		distance = theory.PairsDistance(r.d, 2, r.eps, r.t)
+		distance := theory.PairsDistance(r.d, 2, r.eps, r.t)
+		r.found, of = distance.Steps(), distance.Of
 	default:
-		distance = theory.FrozenDistance(r.d, r.eps, r.t)
+		var guess int
+		of, guess = frozenDistance(r.d, r.eps, r.t)
+		r.found = theory.LeastSteps(of, math.Sqrt(r.eps), guess)
 	}
-	r.found = distance.Steps()
 	if n := r.tabled; r.found.N != n && n > longCount && abs(r.found.N-n) == 1 {
-		r.found.At, r.found.Before = distance.Of(n), distance.Of(n-1)
+		r.found.At, r.found.Before = of(n), of(n-1)
 	}
 }
 

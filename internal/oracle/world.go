@@ -146,14 +146,14 @@ func importanceValues(w *laws.World, doc *node, in *inputs) list {
 		for _, a := range x0 {
 			sequence = sequence*w.V + a
 		}
-		paths := w.PathProbabilities(sequence)
+		paths := pathProbabilities(w, sequence)
 		var bounds []float64
 		var mean laws.Sum
 		for _, p := range paths {
 			mean.Add(p / float64(len(paths)))
 		}
 		for _, k := range ks {
-			bounds = append(bounds, laws.PlanBound(paths, k))
+			bounds = append(bounds, planBound(paths, k))
 		}
 		out = append(out, object{
 			"x0": given{}, "K": given{}, "path_probabilities": paths, "bound": bounds,
@@ -257,15 +257,16 @@ func gridKappa(g samplers.Grid) float64 {
 
 func lawValues(w *laws.World, c laws.Chain) object {
 	calls, _ := c.Steps.ExpectedCalls(w.D)
-	dist := w.Distances(c)
+	theta := c.Steps.Grid.Theta
 	return object{
 		"jump_probabilities": c.Steps.Jump, "reveal_probabilities": c.Steps.Reveal,
 		"left_masked_probability":        c.Steps.Left(),
 		"expected_masked_positions_left": float64(w.D) * c.Steps.Left(),
 		"expected_nonempty_steps":        calls,
 		"law":                            c.Law, "law_denoised": c.Denoised,
-		"tv_q0": dist.TVQ0, "kl_q0": dist.KLQ0, "tv_q_delta": dist.TVQDelta,
-		"tv_q0_denoised": dist.TVQ0Denoised, "kl_q0_denoised": dist.KLQ0Denoised,
+		"tv_q0": laws.TV(w.OnStates(w.Q0), c.Law), "kl_q0": laws.KL(w.OnStates(w.Q0), c.Law),
+		"tv_q_delta":     laws.TV(w.Marginal(theta[len(theta)-1]), c.Law),
+		"tv_q0_denoised": laws.TV(w.Q0, c.Denoised), "kl_q0_denoised": laws.KL(w.Q0, c.Denoised),
 		"expected_plan_nelbo_denoised": c.PlanNELBO,
 	}
 }

@@ -1,38 +1,36 @@
-package laws
+package oracle
 
 import (
 	"math"
 	"slices"
+
+	"mdmgen/analysis/laws"
 )
 
-// Profile is c_j [D] = E −log μ^l(x_l | x_A) for a uniform subset A of j visible positions and l uniform outside it, x ~ q0:
-// the terms of the NELBO by number of masks, read backwards. A time-conditioned denoiser is asked at λ ~
-// Beta(d−j, j+1), the law of the hitting fraction.
-func (w *World) Profile() []float64 {
-	cost := w.meanCost()
-	out := make([]float64, w.D)
-	for j := range out {
-		out[j] = w.subsetSum(w.D-j, func(x, l, a int) float64 { return cost[(x*w.D+l)*w.V+a] })
-	}
+// profile is c_j [D], the expected −log μ of a masked position beside j visible ones: the terms of the
+// NELBO by number of masks, read backwards.
+func profile(w *laws.World) []float64 {
+	out := w.NELBO().TermsByK
+	slices.Reverse(out)
 	return out
 }
 
-// Loss is f(λ), the loss E −log μ of a masked position where every other position is masked
+// loss is f(λ), the loss E −log μ of a masked position where every other position is masked
 // with probability lambda, at which the denoiser is asked.
-func (w *World) Loss(lambda float64) float64 {
+func loss(w *laws.World, lambda float64) float64 {
 	rows := w.Rows(lambda)
-	var s Sum
+	var s laws.Sum
 	for x := range w.States {
-		m := w.masks[x]
+		m := w.Masks(x)
 		if m == 0 || w.Mass[x] == 0 {
 			continue
 		}
-		weight := mixture(w.D-1, m-1, 1-lambda, lambda) / float64(w.D)
+		weight := math.Pow(1-lambda, float64(w.D-m)) * math.Pow(lambda, float64(m-1)) / float64(w.D)
 		if weight == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
-			for a, mu := range row(rows, w, x, l) {
+		w.EachMasked(x, func(l int) {
+			for a, mu := range w.Row(rows, x, l) {
 				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
 					s.Add(-weight * q * math.Log(mu))
 				}
@@ -42,24 +40,30 @@ func (w *World) Loss(lambda float64) float64 {
 	return s.Value()
 }
 
-// LossIntegral is d·∫_0^1 f(λ) dλ, which is E[NELBO].
-func (w *World) LossIntegral() float64 {
-	return float64(w.D) * overUnit.integral(func(lambda, _ float64) float64 { return w.Loss(lambda) })
+// lossIntegral is d·∫_0^1 f(λ) dλ, which is E[NELBO], with λ = 1/(1+e^(−π sinh u)).
+func lossIntegral(w *laws.World) float64 {
+	const step = 1. / 32
+	var s laws.Sum
+	for n := -3.5 / step; n <= 3.5/step; n++ {
+		at := 1 / (1 + math.Exp(-math.Pi*math.Sinh(n*step)))
+		s.Add(at * (1 - at) * math.Pi * math.Cosh(n*step) * loss(w, at))
+	}
+	return float64(w.D) * step * s.Value()
 }
 
-// LatticeCost is the plan's NELBO of Tweedie on masked fractions that end at 0, d Σ_k (λ_k−λ_{k+1})·f(λ_k).
-func LatticeCost(d int, f func(lambda float64) float64, lambda []float64) float64 {
-	var s Sum
+// latticeCost is the plan's NELBO of Tweedie on masked fractions that end at 0, d Σ_k (λ_k−λ_{k+1})·f(λ_k).
+func latticeCost(d int, f func(lambda float64) float64, lambda []float64) float64 {
+	var s laws.Sum
 	for k := 1; k < len(lambda); k++ {
 		s.Add(float64(d) * (lambda[k-1] - lambda[k]) * f(lambda[k-1]))
 	}
 	return s.Value()
 }
 
-// BestSizes are the sizes of exactly n blocks of least Σ_k L_k c_{n_{k−1}}, n_k = L_1+…+L_k, the smallest first block
+// bestSizes are the sizes of exactly n blocks of least Σ_k L_k c_{n_{k−1}}, n_k = L_1+…+L_k, the smallest first block
 // where several are best; nil where n is not in 1..len(c). Where c rises somewhere fewer blocks may be better,
-// among which [mdmgen/samplers.BestSizes] chooses too.
-func BestSizes(c []float64, n int) []int {
+// among which [mdmgen/samplers.bestSizes] chooses too.
+func bestSizes(c []float64, n int) []int {
 	d := len(c)
 	if n < 1 || n > d {
 		return nil
@@ -72,10 +76,10 @@ func BestSizes(c []float64, n int) []int {
 	return out
 }
 
-// BestLattice are the n+1 masked fractions from 1 to 0 on the lattice i/points of least LatticeCost, the shortest
+// bestLattice are the n+1 masked fractions from 1 to 0 on the lattice i/points of least latticeCost, the shortest
 // first step where several are best; nil where n is not in 1..points. f need not come from a profile, as it
 // must for [mdmgen/samplers.BestGrid]: a time-conditioned denoiser's does not.
-func BestLattice(f func(lambda float64) float64, n, points int) []float64 {
+func bestLattice(f func(lambda float64) float64, n, points int) []float64 {
 	if n < 1 || n > points {
 		return nil
 	}

@@ -1,30 +1,31 @@
-package laws
+package oracle
 
 import (
 	"fmt"
 	"math"
 
+	"mdmgen/analysis/laws"
 	"mdmgen/samplers"
 )
 
-// ScoreRule names what a sampler makes of scores s = r(t)·c·μ that are not normalised:
+// scoreRule names what a sampler makes of scores s = r(t)·c·μ that are not normalised:
 // c(x,l) is the total of position l's over the rate r(t).
-type ScoreRule int
+type scoreRule int
 
 // The rules give a masked position, in a step from θ of length η, the probability of
 // being revealed; its token is from μ.
 const (
-	// ScoreTruncatedTau is 1−(λ_{k+1}/λ_k)^c, the first jump of a process with rate c·r(t), t
+	// scoreTruncatedTau is 1−(λ_{k+1}/λ_k)^c, the first jump of a process with rate c·r(t), t
 	// running (Dmitriev, Huang and Wei, arXiv 2602.15008). c = 1 is Tweedie.
-	ScoreTruncatedTau ScoreRule = iota
-	// ScoreTauAny is 1−e^(−cηr(θ)), the first jump at the rate frozen at θ.
-	ScoreTauAny
-	// ScoreEuler is cηr(θ).
-	ScoreEuler
+	scoreTruncatedTau scoreRule = iota
+	// scoreTauAny is 1−e^(−cηr(θ)), the first jump at the rate frozen at θ.
+	scoreTauAny
+	// scoreEuler is cηr(θ).
+	scoreEuler
 )
 
-// Visited is the law of a sampler that is no plan: its reveals depend on the network.
-type Visited struct {
+// visitedLaw is the law of a sampler that is no plan: its reveals depend on the network.
+type visitedLaw struct {
 	// Law [States] is the law at the end.
 	Law []float64
 	// Calls is the expected number of canvases with masks on the way that differ from the
@@ -33,43 +34,43 @@ type Visited struct {
 	Calls float64
 }
 
-// ScoredLaw is the law of a rule on a grid with scores of total c(state, l). It is an
+// scoredLaw is the law of a rule on a grid with scores of total c(state, l). It is an
 // error where Euler's probability is above 1, or a total negative or not finite.
-func (w *World) ScoredLaw(rule ScoreRule, g samplers.Grid, c func(state, l int) float64) (Visited, error) {
+func scoredLaw(w *laws.World, rule scoreRule, g samplers.Grid, c func(state, l int) float64) (visitedLaw, error) {
 	var err error
-	v := Visited{Law: w.start(), Calls: 1}
+	v := visitedLaw{Law: w.Start(), Calls: 1}
 	for k := range g.Steps() {
 		rows := w.Rows(g.Lambda[k])
 		var fresh float64
-		v.Law, fresh = w.push(v.Law, func(x int, jump []float64) {
-			w.masked(x, func(l int) {
+		v.Law, fresh = w.Push(v.Law, func(x int, jump []float64) {
+			w.EachMasked(x, func(l int) {
 				total := c(x, l)
 				p := rule.reveal(g, k, total)
 				if !(total >= 0 && p <= 1+1e-12) && err == nil {
 					err = fmt.Errorf("laws: step %d reveals position %d of state %d with probability %v: use more steps", k, l, x, p)
 				}
-				for a, mu := range row(rows, w, x, l) {
+				for a, mu := range w.Row(rows, x, l) {
 					jump[l*w.V+a] = min(p, 1) * mu
 				}
 			})
 		})
 		v.Calls += fresh
 		if err != nil {
-			return Visited{}, err
+			return visitedLaw{}, err
 		}
 	}
 	return v, nil
 }
 
 // reveal is the probability in step k of a grid.
-func (r ScoreRule) reveal(g samplers.Grid, k int, c float64) float64 {
-	if r == ScoreTruncatedTau {
+func (r scoreRule) reveal(g samplers.Grid, k int, c float64) float64 {
+	if r == scoreTruncatedTau {
 		// 1−(λ′/λ)^c = 1−e^(c·log(λ′/λ)), the ratio as 1 − a probability where it is near 1.
 		p := (g.Lambda[k] - g.Lambda[k+1]) / g.Lambda[k]
 		return -math.Expm1(c * math.Log1p(-p))
 	}
-	h := c * (g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k])
-	if r == ScoreTauAny {
+	h := c * (g.Theta[k] - g.Theta[k+1]) * laws.Rate(g.Theta[k])
+	if r == scoreTauAny {
 		return -math.Expm1(-h)
 	}
 	return h

@@ -1,15 +1,17 @@
-package laws
+package oracle
 
 import (
 	"math"
+
+	"mdmgen/analysis/laws"
 )
 
-// MaskWorld is a law of data that may hold MASK, with the exact scores q_t(y)/q_t(x) as
+// maskWorld is a law of data that may hold MASK, with the exact scores q_t(y)/q_t(x) as
 // the sampler's: the setting of the paper's Corollary 1 and Theorem 3. The score is not
 // r(t) times a posterior here, its total depends on the state, and Propositions 2 and
 // 3 and Theorem 4 do not apply.
-type MaskWorld struct {
-	Space
+type maskWorld struct {
+	laws.Space
 	// Q0 [States] is the law of the data.
 	Q0 []float64
 	// hidden [States·(D+1)]: the mass of data that have the state's visible tokens
@@ -17,10 +19,10 @@ type MaskWorld struct {
 	hidden []float64
 }
 
-// NewMaskWorld makes a world of a law over (v+1)^d states, which is kept. It panics
+// newMaskWorld makes a world of a law over (v+1)^d states, which is kept. It panics
 // on a wrong length.
-func NewMaskWorld(d, v int, q0 []float64) *MaskWorld {
-	w := &MaskWorld{Space: NewSpace(d, v), Q0: q0}
+func newMaskWorld(d, v int, q0 []float64) *maskWorld {
+	w := &maskWorld{Space: laws.NewSpace(d, v), Q0: q0}
 	if len(q0) != w.States {
 		panic("laws: a law has the wrong length")
 	}
@@ -34,7 +36,7 @@ func NewMaskWorld(d, v int, q0 []float64) *MaskWorld {
 }
 
 // addHidden masks any of the clean positions from l on, j being masked already.
-func (w *MaskWorld) addHidden(x, l, j int, q float64) {
+func (w *maskWorld) addHidden(x, l, j int, q float64) {
 	for l < w.D && w.Token(x, l) == w.V {
 		l++
 	}
@@ -47,20 +49,20 @@ func (w *MaskWorld) addHidden(x, l, j int, q float64) {
 }
 
 // hiddenOf are the coefficients of a state.
-func (w *MaskWorld) hiddenOf(x int) []float64 { return w.hidden[x*(w.D+1) : (x+1)*(w.D+1)] }
+func (w *maskWorld) hiddenOf(x int) []float64 { return w.hidden[x*(w.D+1) : (x+1)*(w.D+1)] }
 
 // Marginal is the forward marginal q_t over states.
-func (w *MaskWorld) Marginal(t float64) []float64 {
+func (w *maskWorld) Marginal(t float64) []float64 {
 	alpha, lambda := math.Exp(-t), -math.Expm1(-t)
 	out := make([]float64, w.States)
 	for x := range out {
-		out[x] = integerPower(alpha, w.D-w.masks[x]) * horner(w.hiddenOf(x), lambda)
+		out[x] = math.Pow(alpha, float64(w.D-w.Masks(x))) * horner(w.hiddenOf(x), lambda)
 	}
 	return out
 }
 
 // score is q_t(y)/q_t(x) for y = x⊕_l a; 0 where q_t(x) is.
-func (w *MaskWorld) score(x, y int, alpha, lambda float64) float64 {
+func (w *maskWorld) score(x, y int, alpha, lambda float64) float64 {
 	below := horner(w.hiddenOf(x), lambda)
 	if below == 0 {
 		return 0
@@ -69,11 +71,11 @@ func (w *MaskWorld) score(x, y int, alpha, lambda float64) float64 {
 }
 
 // scores is the table [States·D·V] of score at time t, 0 at visible positions.
-func (w *MaskWorld) scores(t float64) []float64 {
+func (w *maskWorld) scores(t float64) []float64 {
 	alpha, lambda := math.Exp(-t), -math.Expm1(-t)
 	out := make([]float64, w.States*w.D*w.V)
 	for x := range w.States {
-		w.masked(x, func(l int) {
+		w.EachMasked(x, func(l int) {
 			for a := range w.V {
 				out[(x*w.D+l)*w.V+a] = w.score(x, w.Reveal(x, l, a), alpha, lambda)
 			}
@@ -82,28 +84,10 @@ func (w *MaskWorld) scores(t float64) []float64 {
 	return out
 }
 
-// Gamma is γ(q0) = min q0(MASK|x^−i)/max_{a≠MASK} q0(a|x^−i) over positions and possible
-// contexts x^−i.
-func (w *MaskWorld) Gamma() float64 {
-	out := math.Inf(1)
-	for x := range w.States {
-		w.masked(x, func(l int) {
-			most := 0.0
-			for a := range w.V {
-				most = max(most, w.Q0[w.Reveal(x, l, a)])
-			}
-			if most > 0 {
-				out = min(out, w.Q0[x]/most)
-			}
-		})
-	}
-	return out
-}
-
 // NoiseTime is the time γ for which clean data were noised, where a position's mask
 // probability is 1−e^(−γ), read off the first position.
-func (w *MaskWorld) NoiseTime() float64 {
-	var s Sum
+func (w *maskWorld) NoiseTime() float64 {
+	var s laws.Sum
 	for x, q := range w.Q0 {
 		if w.Token(x, 0) == w.V {
 			s.Add(q)
@@ -113,23 +97,20 @@ func (w *MaskWorld) NoiseTime() float64 {
 }
 
 // Mode is the tokens of the likeliest sequence without MASK.
-func (w *MaskWorld) Mode() []int {
+func (w *maskWorld) Mode() []int {
 	best := 0
-	for i, x := range w.clean {
-		if w.Q0[x] > w.Q0[w.clean[best]] {
+	clean := w.OnSequences(w.Q0)
+	for i, q := range clean {
+		if q > clean[best] {
 			best = i
 		}
 	}
-	out := make([]int, w.D)
-	for l := range out {
-		out[l] = w.Token(w.clean[best], l)
-	}
-	return out
+	return w.Sequence(best)
 }
 
-// MaskRun is Euler with the exact score and the paper's frozen rates on a grid, both
+// maskRun is Euler with the exact score and the paper's frozen rates on a grid, both
 // from the all-mask state, beside Theorem 1's right side.
-type MaskRun struct {
+type maskRun struct {
 	TVInitial float64
 	// EulerLaw [States]; LargestJump is the largest probability with which a step
 	// changes a position, over states that the sampler can be in.
@@ -139,13 +120,13 @@ type MaskRun struct {
 }
 
 // Run runs on forward times theta falling from T to δ; distances are from q_δ.
-func (w *MaskWorld) Run(theta []float64) MaskRun {
+func (w *maskWorld) Run(theta []float64) maskRun {
 	n := len(theta) - 1
 	target := w.Marginal(theta[n])
-	r := MaskRun{TVInitial: w.InitialTV(theta[0])}
+	r := maskRun{TVInitial: w.InitialTV(theta[0])}
 	euler, frozen := make([]float64, w.States), make([]float64, w.States)
 	euler[w.AllMask()], frozen[w.AllMask()] = 1, 1
-	var integral Sum
+	var integral laws.Sum
 	for k := range n {
 		eta := theta[k] - theta[k+1]
 		rates := w.scores(theta[k])
@@ -153,15 +134,15 @@ func (w *MaskWorld) Run(theta []float64) MaskRun {
 		frozen = w.frozenStep(frozen, rates, eta)
 		integral.Add(w.rateIntegral(rates, theta[k], theta[k+1]))
 	}
-	r.EulerLaw, r.EulerTV, r.FrozenTV = euler, TV(target, euler), TV(target, frozen)
+	r.EulerLaw, r.EulerTV, r.FrozenTV = euler, laws.TV(target, euler), laws.TV(target, frozen)
 	r.FrozenIntegral = integral.Value()
 	r.FrozenRHS = r.TVInitial + r.FrozenIntegral
 	return r
 }
 
-// InitialTV is TV(q_T, all-mask).
-func (w *MaskWorld) InitialTV(t float64) float64 {
-	var s Sum
+// InitialTV is laws.TV(q_T, all-mask).
+func (w *maskWorld) InitialTV(t float64) float64 {
+	var s laws.Sum
 	for x, q := range w.Marginal(t) {
 		if x != w.AllMask() {
 			s.Add(q)
@@ -170,14 +151,8 @@ func (w *MaskWorld) InitialTV(t float64) float64 {
 	return s.Value()
 }
 
-// rowsOf is a state's row at a position.
-func (w *MaskWorld) rowsOf(table []float64, x, l int) []float64 {
-	at := (x*w.D + l) * w.V
-	return table[at : at+w.V]
-}
-
 // eulerStep changes each masked position to a with probability η·rate, else not.
-func (w *MaskWorld) eulerStep(law, rates []float64, eta float64, largest *float64) []float64 {
+func (w *maskWorld) eulerStep(law, rates []float64, eta float64, largest *float64) []float64 {
 	out := make([]float64, w.States)
 	var spread func(from, to, l int, q float64)
 	spread = func(from, to, l int, q float64) {
@@ -189,7 +164,7 @@ func (w *MaskWorld) eulerStep(law, rates []float64, eta float64, largest *float6
 			return
 		}
 		total := 0.0
-		for a, r := range w.rowsOf(rates, from, l) {
+		for a, r := range w.Row(rates, from, l) {
 			if r > 0 {
 				total += eta * r
 				spread(from, w.Reveal(to, l, a), l+1, q*eta*r)
@@ -208,7 +183,7 @@ func (w *MaskWorld) eulerStep(law, rates []float64, eta float64, largest *float6
 
 // frozenStep pushes a law through time η of the CTMC with constant rates, by
 // uniformization: e^(ηG) = Σ_n Poisson(n; Λη)·(I + G/Λ)^n.
-func (w *MaskWorld) frozenStep(law, rates []float64, eta float64) []float64 {
+func (w *maskWorld) frozenStep(law, rates []float64, eta float64) []float64 {
 	exit := make([]float64, w.States)
 	most := 0.0
 	for x := range exit {
@@ -241,8 +216,8 @@ func (w *MaskWorld) frozenStep(law, rates []float64, eta float64) []float64 {
 					continue
 				}
 				next[x] += q * (1 - exit[x]/most)
-				w.masked(x, func(l int) {
-					for a, r := range w.rowsOf(rates, x, l) {
+				w.EachMasked(x, func(l int) {
+					for a, r := range w.Row(rates, x, l) {
 						next[w.Reveal(x, l, a)] += q * r / most
 					}
 				})
@@ -257,25 +232,25 @@ func (w *MaskWorld) frozenStep(law, rates []float64, eta float64) []float64 {
 
 // rateIntegral is ∫ E_{x∼q_t} Σ_y |rate(x,y) − q_t(y)/q_t(x)| dt over t from theta down to next,
 // by panels on which the polynomials are smooth.
-func (w *MaskWorld) rateIntegral(rates []float64, theta, next float64) float64 {
-	var sum Sum
+func (w *maskWorld) rateIntegral(rates []float64, theta, next float64) float64 {
+	var sum laws.Sum
 	for high := theta; high > next; {
 		low := max(high-0.25, next)
 		for x := range w.States {
 			hidden := w.hiddenOf(x)
-			visible := w.D - w.masks[x]
+			visible := w.D - w.Masks(x)
 			if horner(hidden, 1) == 0 {
 				continue
 			}
-			w.masked(x, func(l int) {
-				for a, r := range w.rowsOf(rates, x, l) {
+			w.EachMasked(x, func(l int) {
+				for a, r := range w.Row(rates, x, l) {
 					other := w.hiddenOf(w.Reveal(x, l, a))
 					if r == 0 && horner(other, 1) == 0 {
 						continue
 					}
-					sum.Add(absolute(func(t float64) float64 {
+					sum.Add(laws.AbsoluteIntegral(func(t float64) float64 {
 						alpha, lambda := math.Exp(-t), -math.Expm1(-t)
-						return integerPower(alpha, visible) * (r*horner(hidden, lambda) - alpha*horner(other, lambda))
+						return math.Pow(alpha, float64(visible)) * (r*horner(hidden, lambda) - alpha*horner(other, lambda))
 					}, low, high))
 				}
 			})
@@ -283,4 +258,12 @@ func (w *MaskWorld) rateIntegral(rates []float64, theta, next float64) float64 {
 		high = low
 	}
 	return sum.Value()
+}
+
+// horner is Σ_j c_j·x^j.
+func horner(c []float64, x float64) (sum float64) {
+	for j := len(c) - 1; j >= 0; j-- {
+		sum = sum*x + c[j]
+	}
+	return sum
 }

@@ -1,28 +1,32 @@
-package laws
+package oracle
 
-import "slices"
+import (
+	"slices"
 
-// EntropyBounded is entropy-bounded unmasking (Ben-Hamu et al., arXiv 2505.24857): a call sorts the masked positions
+	"mdmgen/analysis/laws"
+)
+
+// entropyBounded is entropy-bounded unmasking (Ben-Hamu et al., arXiv 2505.24857): a call sorts the masked positions
 // by the entropy of their rows, ties by position, and reveals the longest prefix whose entropies but for the
 // largest sum to at most gamma, in nats, and at least one. The network is asked at λ = m/d with m of d positions
 // masked. It returns the law over sequences and the expected number of calls.
-func (w *World) EntropyBounded(gamma float64) ([]float64, float64) {
-	law := w.start()
-	var calls Sum
+func entropyBounded(w *laws.World, gamma float64) ([]float64, float64) {
+	law := w.Start()
+	var calls laws.Sum
 	jump := make([]float64, w.D*w.V)
 	for m := w.D; m > 0; m-- {
 		rows := w.Rows(float64(m) / float64(w.D))
 		for x, q := range law {
-			if q == 0 || w.masks[x] != m {
+			if q == 0 || w.Masks(x) != m {
 				continue
 			}
 			calls.Add(q)
 			clear(jump)
-			for _, l := range w.entropyPrefix(rows, x, gamma) {
-				copy(jump[l*w.V:(l+1)*w.V], row(rows, w, x, l))
+			for _, l := range entropyPrefix(w, rows, x, gamma) {
+				copy(jump[l*w.V:(l+1)*w.V], w.Row(rows, x, l))
 			}
-			w.visit(jump, x, q, func(y int, q float64) {
-				if w.masks[y] < m {
+			w.Visit(jump, x, q, func(y int, q float64) {
+				if w.Masks(y) < m {
 					law[y] += q
 				}
 			})
@@ -31,16 +35,16 @@ func (w *World) EntropyBounded(gamma float64) ([]float64, float64) {
 	return w.OnSequences(law), calls.Value()
 }
 
-// EntropyBoundedReplay is the same sampler's probability of one sequence: which positions a
+// entropyBoundedReplay is the same sampler's probability of one sequence: which positions a
 // call reveals follows from the canvas, so that there is one way to it.
-func (w *World) EntropyBoundedReplay(sequence int, gamma float64) float64 {
-	x, p := w.clean[sequence], 1.0
-	for state := w.AllMask(); w.masks[state] > 0; {
-		rows := w.Rows(float64(w.masks[state]) / float64(w.D))
+func entropyBoundedReplay(w *laws.World, sequence int, gamma float64) float64 {
+	tokens, p := w.Sequence(sequence), 1.0
+	for state := w.AllMask(); w.Masks(state) > 0; {
+		rows := w.Rows(float64(w.Masks(state)) / float64(w.D))
 		next := state
-		for _, l := range w.entropyPrefix(rows, state, gamma) {
-			a := w.Token(x, l)
-			p *= row(rows, w, state, l)[a]
+		for _, l := range entropyPrefix(w, rows, state, gamma) {
+			a := tokens[l]
+			p *= w.Row(rows, state, l)[a]
 			next = w.Reveal(next, l, a)
 		}
 		state = next
@@ -53,12 +57,12 @@ func (w *World) EntropyBoundedReplay(sequence int, gamma float64) float64 {
 const entropyTie = 1e-12
 
 // entropyPrefix is the positions that a call on state reveals.
-func (w *World) entropyPrefix(rows []float64, state int, gamma float64) []int {
+func entropyPrefix(w *laws.World, rows []float64, state int, gamma float64) []int {
 	var positions []int
 	entropy := make([]float64, w.D)
-	w.masked(state, func(l int) {
+	w.EachMasked(state, func(l int) {
 		positions = append(positions, l)
-		entropy[l] = Entropy(row(rows, w, state, l))
+		entropy[l] = laws.Entropy(w.Row(rows, state, l))
 	})
 	slices.SortStableFunc(positions, func(a, b int) int {
 		switch diff := entropy[a] - entropy[b]; {

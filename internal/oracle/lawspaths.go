@@ -1,18 +1,22 @@
-package laws
+package oracle
 
-import "math"
+import (
+	"math"
 
-// PathProbabilities are Π μ along the D! orders, lexicographic, in which the
+	"mdmgen/analysis/laws"
+)
+
+// pathProbabilities are Π μ along the D! orders, lexicographic, in which the
 // first-hitting sampler of a time-free world may reveal a sequence. Their mean is
 // its probability.
-func (w *World) PathProbabilities(sequence int) []float64 {
-	x := w.clean[sequence]
+func pathProbabilities(w *laws.World, sequence int) []float64 {
+	tokens, rows := w.Sequence(sequence), w.Rows(1)
 	var out []float64
-	orders(w.D, func(order []int) {
+	laws.Orders(w.D, func(order []int) {
 		state, p := w.AllMask(), 1.0
 		for _, l := range order {
-			a := w.Token(x, l)
-			p *= w.mu0[(state*w.D+l)*w.V+a]
+			a := tokens[l]
+			p *= w.Row(rows, state, l)[a]
 			state = w.Reveal(state, l, a)
 		}
 		out = append(out, p)
@@ -20,7 +24,7 @@ func (w *World) PathProbabilities(sequence int) []float64 {
 	return out
 }
 
-// PlanBound is E[−log((P_1+…+P_K)/K)] for K independent plans, each of which has one of
+// planBound is E[−log((P_1+…+P_K)/K)] for K independent plans, each of which has one of
 // the given path probabilities with equal chance; +Inf where one of them is 0. From
 // −log s = ∫_0^∞ (e^(−us) − e^(−u)) du/u it is
 //
@@ -28,7 +32,7 @@ func (w *World) PathProbabilities(sequence int) []float64 {
 //
 // by the trapezoidal rule, which converges exponentially here. Any K costs the same.
 // It panics where k is below 1.
-func PlanBound(paths []float64, k int) float64 {
+func planBound(paths []float64, k int) float64 {
 	if k < 1 {
 		panic("laws: a bound of no plans")
 	}
@@ -43,7 +47,7 @@ func PlanBound(paths []float64, k int) float64 {
 		return -math.Log(scale)
 	}
 	const step = 1. / 8
-	var sum Sum
+	var sum laws.Sum
 	last := int(math.Ceil(math.Log(800*scale/least) / step))
 	for i := -int(45 / step); i <= last; i++ {
 		u := math.Exp(float64(i) * step)

@@ -1,30 +1,31 @@
-package laws
+package oracle
 
 import (
 	"math"
 
+	"mdmgen/analysis/laws"
 	"mdmgen/samplers"
 )
 
-// ThetaScheme is a two-stage solver of Ren et al., arXiv 2502.00234, with intensities
+// thetaScheme is a two-stage solver of Ren et al., arXiv 2502.00234, with intensities
 // R(x,t)[l,a] = r(t)·μ^l(a|x,t) on masked positions and 0 elsewhere. Both stages are τ-leaps:
 // clocks of the given rates, of which the first to ring names the token. Stage one goes
 // from x to x* with R(x,θ_k) for the time ϑη; ρ = θ_k − ϑη. Rates below 0 are clipped, entry by
 // entry, so that reveals depend on the network.
-type ThetaScheme int
+type thetaScheme int
 
 const (
-	// ThetaTrapezoidal goes on from x* for (1−ϑ)η with [α1·R(x*,ρ) − α2·R(x,θ_k)]₊,
+	// thetaTrapezoidal goes on from x* for (1−ϑ)η with [α1·R(x*,ρ) − α2·R(x,θ_k)]₊,
 	// α1 = 1/(2ϑ(1−ϑ)), α2 = α1 − 1.
-	ThetaTrapezoidal ThetaScheme = iota
-	// ThetaRK2 starts again from x for η with [(1−1/(2ϑ))·R(x,θ_k) + 1/(2ϑ)·R(x*,ρ)]₊.
-	ThetaRK2
+	thetaTrapezoidal thetaScheme = iota
+	// thetaRK2 starts again from x for η with [(1−1/(2ϑ))·R(x,θ_k) + 1/(2ϑ)·R(x*,ρ)]₊.
+	thetaRK2
 )
 
 // thetaStep is one step of a scheme.
 type thetaStep struct {
-	w           *World
-	scheme      ThetaScheme
+	w           *laws.World
+	scheme      thetaScheme
 	theta       float64
 	now, middle []float64 // tables at θ_k and ρ
 	// lead and mid are r(θ_k) and r(ρ).
@@ -35,11 +36,11 @@ type thetaStep struct {
 	leap          []float64
 }
 
-// ThetaLaw is the law of a scheme with 0 < theta < 1 on a grid. Its calls are those of x where the step before changed
+// thetaLaw is the law of a scheme with 0 < theta < 1 on a grid. Its calls are those of x where the step before changed
 // it, and of x* where it is another canvas than x. clipped is the largest
 // total rate of a position's tokens that was cut to 0 in one second stage.
-func (w *World) ThetaLaw(scheme ThetaScheme, g samplers.Grid, theta float64) (v Visited, clipped float64) {
-	law, visited := w.start(), Sum{}
+func thetaLaw(w *laws.World, scheme thetaScheme, g samplers.Grid, theta float64) (v visitedLaw, clipped float64) {
+	law, visited := w.Start(), laws.Sum{}
 	visited.Add(1)
 	for k := range g.Steps() {
 		eta := g.Theta[k] - g.Theta[k+1]
@@ -47,9 +48,9 @@ func (w *World) ThetaLaw(scheme ThetaScheme, g samplers.Grid, theta float64) (v 
 		s := &thetaStep{
 			w: w, scheme: scheme, theta: theta, clipped: &clipped, leap: make([]float64, w.D*w.V),
 			now: w.Rows(g.Lambda[k]), middle: w.Rows(-math.Expm1(-rho)),
-			lead: Rate(g.Theta[k]), mid: Rate(rho), first: theta * eta, second: (1 - theta) * eta,
+			lead: laws.Rate(g.Theta[k]), mid: laws.Rate(rho), first: theta * eta, second: (1 - theta) * eta,
 		}
-		if scheme == ThetaRK2 {
+		if scheme == thetaRK2 {
 			s.second = eta
 		}
 		next := make([]float64, w.States)
@@ -59,18 +60,18 @@ func (w *World) ThetaLaw(scheme ThetaScheme, g samplers.Grid, theta float64) (v 
 				continue
 			}
 			s.one(x, stage)
-			w.visit(stage, x, q, func(y int, q float64) {
-				if y != x && w.masks[y] > 0 {
+			w.Visit(stage, x, q, func(y int, q float64) {
+				if y != x && w.Masks(y) > 0 {
 					visited.Add(q)
 				}
 				from := y
-				if scheme == ThetaRK2 {
+				if scheme == thetaRK2 {
 					from = x
 				}
 				s.two(x, y)
-				w.visit(s.leap, from, q, func(z int, q float64) {
+				w.Visit(s.leap, from, q, func(z int, q float64) {
 					next[z] += q
-					if z != y && z != x && w.masks[z] > 0 {
+					if z != y && z != x && w.Masks(z) > 0 {
 						visited.Add(q)
 					}
 				})
@@ -78,15 +79,15 @@ func (w *World) ThetaLaw(scheme ThetaScheme, g samplers.Grid, theta float64) (v 
 		}
 		law = next
 	}
-	return Visited{Law: law, Calls: visited.Value()}, clipped
+	return visitedLaw{Law: law, Calls: visited.Value()}, clipped
 }
 
 // one writes the first leap from x.
 func (s *thetaStep) one(x int, jump []float64) {
 	clear(jump)
 	w := s.w
-	w.masked(x, func(l int) {
-		for a, mu := range row(s.now, w, x, l) {
+	w.EachMasked(x, func(l int) {
+		for a, mu := range w.Row(s.now, x, l) {
 			jump[l*w.V+a] = s.lead * mu
 		}
 		leap(jump[l*w.V:(l+1)*w.V], s.first)
@@ -98,16 +99,16 @@ func (s *thetaStep) two(x, y int) {
 	clear(s.leap)
 	w := s.w
 	from, before, after := y, 1-1/(2*s.theta*(1-s.theta)), 1/(2*s.theta*(1-s.theta))
-	if s.scheme == ThetaRK2 {
+	if s.scheme == thetaRK2 {
 		from, before, after = x, 1-1/(2*s.theta), 1/(2*s.theta)
 	}
-	w.masked(from, func(l int) {
+	w.EachMasked(from, func(l int) {
 		rates := s.leap[l*w.V : (l+1)*w.V]
 		cut := 0.0
-		for a, mu := range row(s.now, w, x, l) {
+		for a, mu := range w.Row(s.now, x, l) {
 			rate := before * s.lead * mu
 			if w.Token(y, l) == w.V {
-				rate += after * s.mid * row(s.middle, w, y, l)[a]
+				rate += after * s.mid * w.Row(s.middle, y, l)[a]
 			}
 			cut += max(-rate, 0)
 			rates[a] = max(rate, 0)

@@ -1,0 +1,114 @@
+package oracle
+
+import (
+	"math"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/samplers"
+)
+
+// exactChainCounts are expectations of the exact chain on the segments of a grid. d counts positions.
+type exactChainCounts struct {
+	// Uniformization and MATU are their candidate events, +Inf where a segment ends at
+	// t = 0: the bound on the rate is d·r(θ_{k+1}) for the one, and follows the number of
+	// masks for the other.
+	Uniformization, MATU float64
+	// Reveals are network calls but for leftovers; Leftover is the probability that
+	// some position is left masked.
+	Reveals, Leftover float64
+}
+
+// countExactChain works the expectations out:
+//
+//	d Σ_k η_k r(θ_{k+1})  and  (d/λ_T) Σ_k r(θ_{k+1}) (η_k − (e^(−θ_{k+1}) − e^(−θ_k))).
+func countExactChain(g samplers.Grid, d int) exactChainCounts {
+	n := g.Steps()
+	var all, aware laws.Sum
+	for k := range n {
+		eta, rate := g.Theta[k]-g.Theta[k+1], laws.Rate(g.Theta[k+1])
+		all.Add(float64(d) * eta * rate)
+		// ∫ λ over the segment, both terms positive.
+		aware.Add(float64(d) / g.Lambda[0] * rate * (eta + math.Expm1(-eta) - g.Lambda[k+1]*math.Expm1(-eta)))
+	}
+	left := g.Lambda[n] / g.Lambda[0]
+	return exactChainCounts{
+		Uniformization: all.Value(), MATU: aware.Value(),
+		Reveals: float64(d) * (1 - left), Leftover: -math.Expm1(float64(d) * math.Log1p(-left)),
+	}
+}
+
+// revealProbabilities are 1−e^(−η_k r(θ_k)) for the steps of a grid.
+func revealProbabilities(g samplers.Grid) []float64 {
+	out := make([]float64, g.Steps())
+	for k := range out {
+		out[k] = -math.Expm1(-(g.Theta[k] - g.Theta[k+1]) * laws.Rate(g.Theta[k]))
+	}
+	return out
+}
+
+// frozenSeries is [laws.World.FrozenLaw] by the exponential of the generator: with P one step of the chain of d clocks, of
+// which one that rings at a visible position changes nothing, a step of h = η_k r(θ_k) is the Poisson series
+// Σ_n e^(−dh) (dh)^n/n! · P^n.
+func frozenSeries(w *laws.World, g samplers.Grid) []float64 {
+	law := w.Start()
+	for k := range g.Steps() {
+		mean := float64(w.D) * (g.Theta[k] - g.Theta[k+1]) * laws.Rate(g.Theta[k])
+		rows := w.Rows(g.Lambda[k])
+		term, next := law, make([]float64, w.States)
+		weight := math.Exp(-mean)
+		// h < 1 on every grid inside (0,T]: after 40+8d terms what is left is below 1e-30.
+		for n := range 40 + 8*w.D {
+			if n > 0 {
+				moved := revealOne(w, term, rows)
+				for x, q := range term {
+					moved[x] += float64(w.D-w.Masks(x)) * q
+					moved[x] /= float64(w.D)
+				}
+				term = moved
+				weight *= mean / float64(n)
+			}
+			for x, q := range term {
+				next[x] += weight * q
+			}
+		}
+		law = next
+	}
+	return law
+}
+
+// refinedGrid puts between each two masked fractions λ_k > λ_{k+1} the point λ_k − ϑ(λ_k−λ_{k+1}).
+func refinedGrid(lambda []float64, theta float64) []float64 {
+	out := lambda[:1:1]
+	for k := 1; k < len(lambda); k++ {
+		out = append(out, lambda[k-1]-theta*(lambda[k-1]-lambda[k]), lambda[k])
+	}
+	return out
+}
+
+// trapezoidCalls is the expected number of network calls of the trapezoidal plan over d positions, that for
+// leftovers among them: without time, of non-empty half steps. A time-conditioned network needs
+// μ(x,λ_k) wherever the step is not empty and μ(x*,λ_mid) wherever its second half is not.
+func trapezoidCalls(steps samplers.Steps, d int, timed bool) float64 {
+	calls, finish := steps.ExpectedCalls(d)
+	if timed {
+		whole := samplers.Steps{Stay: steps.Stay}
+		for k := 0; k < len(steps.Reveal); k += 2 {
+			whole.Reveal = append(whole.Reveal, steps.Reveal[k]+steps.Reveal[k+1], steps.Reveal[k+1])
+		}
+		calls, _ = whole.ExpectedCalls(d)
+	}
+	return calls + finish
+}
+
+// revealOne sums over one reveal: out[x⊕_l a] = Σ f[x]·μ^l(a|x).
+func revealOne(w *laws.World, f, rows []float64) []float64 {
+	out := make([]float64, w.States)
+	for x, q := range f {
+		w.EachMasked(x, func(l int) {
+			for a, mu := range w.Row(rows, x, l) {
+				out[w.Reveal(x, l, a)] += q * mu
+			}
+		})
+	}
+	return out
+}

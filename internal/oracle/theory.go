@@ -1,0 +1,105 @@
+package oracle
+
+import (
+	"math"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/theory"
+)
+
+// This file works out what tables of the paper's statements hold and no command prints.
+
+// collision is the probability that some step reveals two of d positions or more,
+// where any number may stay masked: 1 − Σ_j C(d,j)·p_M^j·p*_{d−j}, p* that of
+// [theory.CollisionBound].
+func collision(d int, reveal []float64, left float64) float64 {
+	var none laws.Sum
+	choose := 1.0
+	for j := range d + 1 {
+		none.Add(choose * math.Pow(left, float64(j)) * theory.CollisionBound(d-j, reveal, 0, false))
+		choose *= float64(d-j) / float64(j+1)
+	}
+	return 1 - none.Value()
+}
+
+// exactScoreConstantSteps is [theory.ExactScoreRateIntegral] on n equal steps from t to delta.
+func exactScoreConstantSteps(d int, t, delta float64, n int) float64 {
+	eta := (t - delta) / float64(n)
+	var sum laws.Sum
+	for k := range n {
+		sum.Add(1 / math.Expm1(delta+float64(n-k)*eta))
+	}
+	return float64(d) * expm2(eta) * sum.Value()
+}
+
+// expm2 is e^x − 1 − x without cancelling at small x.
+func expm2(x float64) float64 {
+	if x > 0.5 {
+		return math.Expm1(x) - x
+	}
+	term, sum := x*x/2, 0.0
+	for n := 3.0; term > 1e-18*sum; n++ {
+		sum += term
+		term *= x / n
+	}
+	return sum
+}
+
+// exactScoreRHS is Theorem 1's right side for the exact posterior.
+func exactScoreRHS(d int, theta []float64) float64 {
+	return theory.InitialTV(d, theta[0]) + theory.ExactScoreRateIntegral(d, theta)
+}
+
+// exactScoreRounding bounds what rounding does to Theorem 1's integral where it is summed as
+// the paper has it, with differences of exponentials: half a unit in the last place of
+// each e^(−θ_k), times differences of r_k, which add up to the last one. It matters for
+// small δ only, d·2^−53/δ.
+func exactScoreRounding(d int, theta []float64) float64 {
+	last := 1.0 // r_{N−1} + 1
+	var rise float64
+	for k := range len(theta) - 1 {
+		r := 1 / math.Expm1(theta[k])
+		last = r + 1
+		rise += r * (theta[k] - theta[k+1])
+	}
+	return float64(d) * (0x1p-53*last + 0x1p-52*rise)
+}
+
+// constantTimes are n+1 forward times from t to delta in equal steps.
+func constantTimes(t, delta float64, n int) []float64 {
+	out := make([]float64, n+1)
+	for k := range out {
+		out[k] = t - (t-delta)*float64(k)/float64(n)
+	}
+	out[n] = delta
+	return out
+}
+
+// planOf is the plan of a grid sampler with the given reveal probabilities w_k and
+// probability of being left masked.
+func planOf(reveal []float64, left float64) theory.Plan {
+	var same laws.Sum
+	for _, w := range reveal {
+		same.Add(w * w)
+	}
+	return theory.Plan{Left: left, SameStep: same.Value()}
+}
+
+// frozenDistance is the right side of Theorem 1, frozen rates and exact score, by the number of steps,
+// with a guess of how many bring it to √ε: these are sufficient for every data of length d without MASK.
+func frozenDistance(d int, eps, t float64) (of func(n int) float64, guess int) {
+	gamma := theory.Gamma3(d, eps)
+	initial := theory.InitialTV(d, t+gamma)
+	return func(n int) float64 { return initial + exactScoreConstantSteps(d, t+gamma, gamma, n) },
+		int(float64(d) * t / math.Sqrt(eps) * math.Log(1/gamma) / 2)
+}
+
+// gridLowerBound is what Σ w_k² ≥ (1−p_M)²/N makes of the pairs' TV on any n-step grid:
+// 1−(1−(1−1/V)(1−p_M)²/n)^(d/2).
+func gridLowerBound(d, v, n int, left float64) float64 {
+	return -math.Expm1(float64(d/2) * math.Log1p(-(1-1/float64(v))*(1-left)*(1-left)/float64(n)))
+}
+
+// exactMask is the probability (1−e^(−γ))/(1−e^(−T−γ)) that the exact reverse chain from
+// all-mask, run over [γ, T+γ], leaves a position masked.
+func exactMask(t, gamma float64) float64 { return math.Expm1(-gamma) / math.Expm1(-t-gamma) }
