@@ -142,15 +142,21 @@ func (w *World) plannedLoss(rows []float64, alpha, lambda float64) float64 {
 		if weight == 0 || w.Mass[x] == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
-			for a, mu := range row(rows, w, x, l) {
-				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
-					s.Add(-weight * q * math.Log(mu))
-				}
-			}
-		})
+		w.addLosses(&s, rows, x, weight)
 	}
 	return s.Value()
+}
+
+// addLosses adds −weight·q·log μ of each token of each masked position of a state, q the
+// probability of the state in which the position shows the token.
+func (w *World) addLosses(s *Sum, rows []float64, x int, weight float64) {
+	w.masked(x, func(l int) {
+		for a, mu := range row(rows, w, x, l) {
+			if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
+				s.Add(-weight * q * math.Log(mu))
+			}
+		}
+	})
 }
 
 // orders calls do for the permutations of 0..n−1 in lexicographic order. do must

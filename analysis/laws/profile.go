@@ -31,13 +31,7 @@ func (w *World) Loss(lambda float64) float64 {
 		if weight == 0 {
 			continue
 		}
-		w.masked(x, func(l int) {
-			for a, mu := range row(rows, w, x, l) {
-				if q := w.Mass[w.Reveal(x, l, a)]; q > 0 {
-					s.Add(-weight * q * math.Log(mu))
-				}
-			}
-		})
+		w.addLosses(&s, rows, x, weight)
 	}
 	return s.Value()
 }
