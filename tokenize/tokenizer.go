@@ -2,7 +2,6 @@ package tokenize
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,8 +73,7 @@ func Parse(name string, data []byte) (*Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tokenize: %s: %w", name, err)
 	}
-	sum := sha256.Sum256(data)
-	t.name, t.digest = name, "sha256:"+hex.EncodeToString(sum[:])
+	t.name, t.digest = name, fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 	return t, nil
 }
 

@@ -2,13 +2,13 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/plainfile"
 )
 
 // benchWindows is the number of windows that --context takes, at most.
@@ -53,8 +53,7 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(raw)
-	set.Context = "sha256:" + hex.EncodeToString(sum[:])
+	set.Context = fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
 	return out, nil
 }
 
@@ -63,7 +62,7 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 func (r *benching) contextIDs(path string) ([]int32, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--context %s: %w", path, unwrapPath(err))
+		return nil, fmt.Errorf("--context %s: %w", path, plainfile.Cause(err))
 	}
 	defer f.Close()
 	l := layout{facts: r.facts}

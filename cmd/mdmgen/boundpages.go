@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/plainfile"
 )
 
 // The size of a picture in a file, in points.
@@ -56,12 +57,12 @@ func (p *pages) open(c *cli.Context, s streams) (err error) {
 	_, statErr := os.Stat(dir)
 	p.made = errors.Is(statErr, fs.ErrNotExist)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("--plots %s: %w", dir, unwrapPath(err))
+		return fmt.Errorf("--plots %s: %w", dir, plainfile.Cause(err))
 	}
 	p.dir = dir
 	trial, err := temporary(filepath.Join(dir, "picture"), 0o666)
 	if err != nil {
-		return fmt.Errorf("--plots %s: cannot write there: %w", dir, unwrapPath(err))
+		return fmt.Errorf("--plots %s: cannot write there: %w", dir, plainfile.Cause(err))
 	}
 	return errors.Join(trial.Close(), os.Remove(trial.Name()))
 }
@@ -84,7 +85,7 @@ func (r *bounding) files(result bound.Report, p provenance) error {
 			Provenance provenance     `json:"provenance"`
 		}{r.record(result, p).Settings, p}
 		if err := result.Page(r.pages.html, made); err != nil {
-			return fmt.Errorf("--html %s: %w", r.pages.html.path, unwrapPath(err))
+			return fmt.Errorf("--html %s: %w", r.pages.html.path, plainfile.Cause(err))
 		}
 		if err := r.pages.html.Commit(); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
 )
 
@@ -32,12 +33,12 @@ type inputLine struct {
 func readFlagged(flag, path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
+		return nil, fmt.Errorf("%s %s: %w", flag, path, plainfile.Cause(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
+		return nil, fmt.Errorf("%s %s: %w", flag, path, plainfile.Cause(err))
 	}
 	if int64(len(data)) > limit {
 		return nil, fmt.Errorf("%s %s: more than %d bytes: give a smaller file", flag, path, limit)
@@ -54,7 +55,7 @@ func readJobs(path string, stdin io.Reader, layout *layout) ([]job, error) {
 	} else {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("--input %s: %w", path, unwrapPath(err))
+			return nil, fmt.Errorf("--input %s: %w", path, plainfile.Cause(err))
 		}
 		defer f.Close()
 		stdin = f

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"mdmgen/internal/plainfile"
 )
 
 // maxLine bounds a line of input, in bytes without its end.
@@ -36,7 +38,7 @@ func lines(in io.Reader, name string) iter.Seq2[textLine, error] {
 				text = long
 			}
 			if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-				yield(textLine{}, fmt.Errorf("%s: %w", name, unwrapPath(err)))
+				yield(textLine{}, fmt.Errorf("%s: %w", name, plainfile.Cause(err)))
 				return
 			}
 			if err == io.EOF && len(text) == 0 {

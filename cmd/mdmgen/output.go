@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/plainfile"
 )
 
 // output is where a command's results go: standard output, or a file that
@@ -41,7 +43,7 @@ func newOutput(flag, path string, stdout io.Writer) (*output, error) {
 			// A device or a pipe is written to; a rename would replace it.
 			f, err := os.OpenFile(path, os.O_WRONLY, 0)
 			if err != nil {
-				return nil, fmt.Errorf("%s %s: %w", flag, path, unwrapPath(err))
+				return nil, fmt.Errorf("%s %s: %w", flag, path, plainfile.Cause(err))
 			}
 			o.device, o.file = f, &spill{file: f}
 			o.dst = o.file
@@ -58,7 +60,7 @@ func newOutput(flag, path string, stdout io.Writer) (*output, error) {
 		}
 		tmp, err := temporary(o.path, mode)
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: cannot write there: %w", flag, path, unwrapPath(err))
+			return nil, fmt.Errorf("%s %s: cannot write there: %w", flag, path, plainfile.Cause(err))
 		}
 		o.tmp, o.file = tmp, &spill{file: tmp, from: tmp.Name()}
 		o.dst = o.file
@@ -107,11 +109,11 @@ func (o *output) Commit() error {
 	case err == nil && o.file.err == nil:
 		return nil
 	case o.file.instead == nil:
-		return fmt.Errorf("%s %s: %w", o.flag, o.path, unwrapPath(err))
+		return fmt.Errorf("%s %s: %w", o.flag, o.path, plainfile.Cause(err))
 	case o.file.err == nil:
 		err = o.file.turn(err)
 	}
-	failed := fmt.Errorf("%s %s: %w", o.flag, o.path, unwrapPath(o.file.err))
+	failed := fmt.Errorf("%s %s: %w", o.flag, o.path, plainfile.Cause(o.file.err))
 	if err != nil {
 		return errors.Join(failed, err)
 	}
@@ -200,16 +202,5 @@ func copyAll(w io.Writer, path string) error {
 	}
 	defer f.Close()
 	_, err = io.Copy(w, f)
-	return err
-}
-
-// unwrapPath drops the temporary file's name from an error.
-func unwrapPath(err error) error {
-	switch e := err.(type) {
-	case *os.PathError:
-		return e.Err
-	case *os.LinkError:
-		return e.Err
-	}
 	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/profile"
+	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -35,7 +35,7 @@ func openProfile(path string) (*readProfile, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--profile %s: %w", path, unwrapPath(err))
+		return nil, fmt.Errorf("--profile %s: %w", path, plainfile.Cause(err))
 	}
 	defer f.Close()
 	sum := sha256.New()
@@ -43,12 +43,12 @@ func openProfile(path string) (*readProfile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--profile %s: %s", path, bareProfile(err))
 	}
-	return &readProfile{file, "sha256:" + hex.EncodeToString(sum.Sum(nil))}, nil
+	return &readProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
 }
 
 // bareProfile drops the package's name from a message.
 func bareProfile(err error) string {
-	return string(bytes.TrimPrefix([]byte(unwrapPath(err).Error()), []byte("profile: ")))
+	return string(bytes.TrimPrefix([]byte(plainfile.Cause(err).Error()), []byte("profile: ")))
 }
 
 // wantsProfile says that a flag asks for a schedule by loss profile.

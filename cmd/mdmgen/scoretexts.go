@@ -10,6 +10,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/tokenize"
 )
 
@@ -42,7 +43,7 @@ func (r *scoring) open() (io.ReadCloser, error) {
 	}
 	f, err := os.Open(r.path())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.path(), unwrapPath(err))
+		return nil, fmt.Errorf("%s: %w", r.path(), plainfile.Cause(err))
 	}
 	return f, nil
 }
@@ -75,7 +76,7 @@ func textPieces(t *tokenize.Tokenizer, in io.Reader, name string) pieces {
 	return func(yield func([]int, error) bool) {
 		for ids, err := range t.Stream(&atMost{in, maxCorpus}) {
 			if err != nil {
-				err = fmt.Errorf("%s: %w", name, unwrapPath(err))
+				err = fmt.Errorf("%s: %w", name, plainfile.Cause(err))
 			}
 			if !yield(ids, err) {
 				return

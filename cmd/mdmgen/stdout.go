@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+
+	"mdmgen/internal/plainfile"
 )
 
 // standardOutput is where results are printed. It keeps its first failure, after which
@@ -22,7 +24,7 @@ func (o *standardOutput) Write(p []byte) (int, error) {
 		if err == nil {
 			return n, nil
 		}
-		o.err = fmt.Errorf("standard output: %w", unwrapPath(err))
+		o.err = fmt.Errorf("standard output: %w", plainfile.Cause(err))
 	}
 	if o.patient {
 		return len(p), nil
