@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,8 +72,7 @@ func FileDigest(ctx context.Context, stamps stamp.Store, path string) (string, e
 		}
 		fmt.Fprintf(&lines, "%s %q\n", sum, name)
 	}
-	all := sha256.Sum256([]byte(lines.String()))
-	return "sha256:" + hex.EncodeToString(all[:]), nil
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(lines.String()))), nil
 }
 
 // asWritten says that an ONNX file and its external data are as this program wrote them, so

@@ -3,7 +3,6 @@ package tokenize
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,8 +74,7 @@ func Parse(name string, data []byte) (*Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tokenize: %s: %w", name, err)
 	}
-	sum := sha256.Sum256(data)
-	t.name, t.digest = name, "sha256:"+hex.EncodeToString(sum[:])
+	t.name, t.digest = name, fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 	return t, nil
 }
 

@@ -48,13 +48,13 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 	}
 	out := newDraft("text")
 	value := func(f func(w longWindow) float64, bound string) report.Value {
-		v := of(mean(eachLong(ws, f), cluster, cfg.Confidence))
+		v := of(mean(each(ws, f), cluster, cfg.Confidence))
 		v.Bound = bound
 		return v
 	}
 	nelbo, upper := func(w longWindow) float64 { return w.mean }, func(w longWindow) float64 { return w.bound }
 	gap := func(w longWindow) float64 { return minus(w.mean, w.bound) }
-	gaps := eachLong(ws, gap)
+	gaps := each(ws, gap)
 	out.estimated(report.Line{
 		Name: "plans", Statement: fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans),
 		Left: value(upper, "upper"), Right: value(nelbo, ""), Gap: value(gap, "lower"),
@@ -105,14 +105,6 @@ func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target,
 		w.upper, w.lower = append(w.upper, r[0].Nats.Mean), append(w.lower, r[0].Lower)
 	}
 	return w, nil
-}
-
-func eachLong(ws []longWindow, f func(w longWindow) float64) []float64 {
-	out := make([]float64, len(ws))
-	for i, w := range ws {
-		out[i] = f(w)
-	}
-	return out
 }
 
 // longCases adds the bounds of the cases, and a picture against N.
@@ -172,7 +164,7 @@ func byPlans(ws []longWindow, cluster []int, cfg Config) report.Plot {
 		sizes = append(sizes, k)
 	}
 	for _, k := range append(sizes, cfg.Plans) {
-		v := mean(eachLong(ws, func(w longWindow) float64 {
+		v := mean(each(ws, func(w longWindow) float64 {
 			var sum float64
 			groups := len(w.costs) / k
 			for g := range groups {

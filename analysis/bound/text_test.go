@@ -3,7 +3,6 @@ package bound
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -14,7 +13,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -36,14 +35,7 @@ func openWorld(t *testing.T, name string) (*world.World, *likelihood.Evaluator) 
 func tiny(t testing.TB, name string) (model.Model, *likelihood.Evaluator) {
 	t.Helper()
 	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
+	orttest.Opened(t, m, err)
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		t.Fatal(err)

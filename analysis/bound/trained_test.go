@@ -3,7 +3,6 @@ package bound
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"testing"
@@ -11,7 +10,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
@@ -39,14 +38,7 @@ func TestTextOfTrained(t *testing.T) {
 	}
 	ctx := context.Background()
 	m, err := model.Open(ctx, reftest.Shared(t, "model", "mdlm"), model.Options{})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	orttest.Opened(t, m, err)
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -190,7 +190,7 @@ func (w *worker) others(ctx context.Context, out []window, ts []likelihood.Targe
 }
 
 // each maps windows to numbers.
-func each(ws []window, f func(w window) float64) []float64 {
+func each[W any](ws []W, f func(w W) float64) []float64 {
 	out := make([]float64, len(ws))
 	for i, w := range ws {
 		out[i] = f(w)

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 
 	"mdmgen/samplers"
+
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // BlockLaw is the law over sequences of a sampler that reveals blocks of the given sizes in
@@ -83,7 +85,7 @@ func (w *World) blockFrom(x, before, now, n, size int, tables [][]float64, weigh
 	full := 1<<w.D - 1
 	state, was := w.hideAll(x, full&^now), w.hideAll(x, full&^before)
 	out := make([]float64, full+1)
-	out[now] = 1 / binomial(w.masks[state], size)
+	out[now] = 1 / float64(combin.Binomial(w.masks[state], size))
 	fill := make([]float64, w.V)
 	for l := range w.D {
 		if now>>l&1 == 1 {

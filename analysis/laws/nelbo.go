@@ -1,6 +1,10 @@
 package laws
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/combin"
+)
 
 // NELBO is the paper's eq. (NELBO) in all its forms: L_∞(x0) = ∫_0^∞ r(t) E Σ_{l masked}
 // −log μ^l(x_t,t)[x0^l] dt. Values are +Inf where μ excludes a sequence.
@@ -58,7 +62,7 @@ func (w *World) meanCost() []float64 {
 				continue
 			}
 			// The density is k·C(d,k)·λ^(k−1)·α^(d−k).
-			density := float64(k) * binomial(w.D, k) * mixture(w.D-1, k-1, rest, lambda)
+			density := float64(k) * float64(combin.Binomial(w.D, k)) * mixture(w.D-1, k-1, rest, lambda)
 			w.EachMasked(x, func(l int) {
 				at := (x*w.D + l) * w.V
 				for a := range w.V {
@@ -78,7 +82,7 @@ func (w *World) bySequence(cost []float64, sequence int) float64 {
 		k := w.masks[state]
 		part := 0.0
 		w.EachMasked(state, func(l int) { part += cost[(state*w.D+l)*w.V+w.Token(x, l)] })
-		s.Add(part / (float64(k) * binomial(w.D, k)))
+		s.Add(part / (float64(k) * float64(combin.Binomial(w.D, k))))
 	}
 	return s.Value()
 }
@@ -125,7 +129,7 @@ func (w *World) subsetSum(k int, f func(state, l, a int) float64) float64 {
 			}
 		})
 	}
-	return s.Value() / (float64(k) * binomial(w.D, k))
+	return s.Value() / (float64(k) * float64(combin.Binomial(w.D, k)))
 }
 
 // lossOf is E Σ_{l masked} −log μ^l[x0^l] where each position is masked with

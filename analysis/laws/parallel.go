@@ -1,6 +1,10 @@
 package laws
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/combin"
+)
 
 // ParallelLaw is the law over sequences of parallel first-hitting sampling (Zheng et al., arXiv 2409.02908, Algorithm 2):
 // blocks of the given sizes in uniform order, a call a block, asked at the hitting fraction λ_n of the block's first
@@ -36,7 +40,7 @@ func (w *World) parallelProbability(x int, sizes []int) float64 {
 			if state := w.hideAll(x, b); w.masks[state] == masked {
 				h[b] = w.parallelBlock(x, b, size, h)
 				for k := range h[b] {
-					h[b][k] *= betaMoment(float64(masked), float64(before), w.p*float64(k)) / binomial(masked, size)
+					h[b][k] *= betaMoment(float64(masked), float64(before), w.p*float64(k)) / float64(combin.Binomial(masked, size))
 				}
 			}
 		}

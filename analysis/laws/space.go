@@ -1,7 +1,5 @@
 package laws
 
-import "math"
-
 // Space is the set of states of d positions over V tokens and MASK.
 type Space struct {
 	// D counts positions, V clean tokens.
@@ -110,13 +108,4 @@ func integerPower(x float64, n int) float64 {
 		out *= x
 	}
 	return out
-}
-
-// binomial is C(n,k).
-func binomial(n, k int) float64 {
-	out := 1.0
-	for i := range k {
-		out = out * float64(n-i) / float64(i+1)
-	}
-	return math.Round(out)
 }

@@ -3,6 +3,8 @@ package laws
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"mdmgen/analysis/theory"
 )
 
@@ -103,7 +105,7 @@ func moment(n, m int, a, b float64) float64 {
 		if j%2 == 1 {
 			term = -term
 		}
-		out += binomial(m, j) * term
+		out += float64(combin.Binomial(m, j)) * term
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package likelihood_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -10,7 +9,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/builtin"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
@@ -18,14 +17,7 @@ import (
 func fairytale(t testing.TB) model.Model {
 	t.Helper()
 	m, err := model.Open(context.Background(), "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
+	orttest.Opened(t, m, err)
 	return m
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // FHS returns −log P of the first-hitting sampler (Algorithm 1), exactly:
@@ -35,20 +37,12 @@ func (t *Table) sequential() []float64 {
 	return g
 }
 
-// logSum is log Σ e^x, −Inf where all are.
+// logSum is log Σ e^x, −Inf where all are or there are none.
 func logSum(x []float64) float64 {
-	top := math.Inf(-1)
-	for _, v := range x {
-		top = max(top, v)
+	if len(x) == 0 {
+		return math.Inf(-1)
 	}
-	if math.IsInf(top, -1) {
-		return top
-	}
-	var sum float64
-	for _, v := range x {
-		sum += math.Exp(v - top)
-	}
-	return top + math.Log(sum)
+	return floats.LogSumExp(x)
 }
 
 // NELBO returns the negative evidence lower bound L_∞ of the window, exactly:

@@ -10,7 +10,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
@@ -18,14 +18,7 @@ import (
 func tiny(t testing.TB, name string) *Evaluator {
 	t.Helper()
 	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Outlet: model.LogProbability})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
+	orttest.Opened(t, m, err)
 	e, err := New(m, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package quality_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/causal"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/tokenize"
 )
 
@@ -122,14 +122,7 @@ func TestGenerativeSummary(t *testing.T) {
 // closed form, in the tokens of its tokenizer.
 func TestGenerativePerplexity(t *testing.T) {
 	m, err := causal.Open(context.Background(), reftest.Data(t, "foreign", "causal.onnx"), ort.Config{})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	orttest.Opened(t, m, err)
 	tok := gpt2(t)
 	texts := []string{"Once upon a time there was a king.", "aaaaaaaaaaaaaaaaaaaaaaaa", "", "É\n"}
 	j, err := quality.NewJudge(m, m.Origin().Digest, tok, quality.GenerativeConfig{BOS: quality.BOSEOS, MaxLength: 8, Stride: 5})

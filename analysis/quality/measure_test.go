@@ -13,7 +13,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
@@ -102,14 +102,7 @@ func TestMistakes(t *testing.T) {
 // others given.
 func TestNetwork(t *testing.T) {
 	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", "mdlm"), model.Options{})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	orttest.Opened(t, m, err)
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		t.Fatal(err)

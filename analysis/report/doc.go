@@ -1,6 +1,7 @@
-// Package report draws what packages bound and bench found: plots as SVG or PNG, and a page of HTML
-// that holds everything, its pictures and the numbers behind them included, and asks nothing
-// of a network. The page needs no script.
+// Package report is what packages bound and bench say their findings in: tables, plots, lines
+// of statements and laws. It draws plots as SVG or PNG, and a page of HTML that holds
+// everything, its pictures and the numbers behind them included, and asks nothing of a
+// network. The page needs no script.
 //
-// Functions may be called by several goroutines and do not change what they are given.
+// What only reads may be called by several goroutines.
 package report

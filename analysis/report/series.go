@@ -62,7 +62,7 @@ func (p *Plot) Add(name, style string, at Point) {
 	p.Series[i].Points = append(p.Series[i].Points, at)
 }
 
-// Shown are those plots that have a point.
+// Shown are those plots that have a point, in the memory of all.
 func Shown(all ...Plot) []Plot {
 	return slices.DeleteFunc(all, func(p Plot) bool { return len(p.Series) == 0 })
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 )
@@ -195,7 +197,7 @@ func (c *goldenCase) logMu() ([]float64, error) {
 			return
 		}
 		row[mask] += suppressed
-		norm := logSumExp(row)
+		norm := floats.LogSumExp(row)
 		for a := range row {
 			row[a] -= norm
 		}
@@ -207,7 +209,7 @@ func (c *goldenCase) logMu() ([]float64, error) {
 func (c *goldenCase) forward() ([]float64, error) {
 	return c.rows(func(row []float64, _, _ int) {
 		clean := row[:len(row)-1]
-		norm := logSumExp(clean)
+		norm := floats.LogSumExp(clean)
 		for a := range clean {
 			clean[a] -= norm
 		}
@@ -231,14 +233,4 @@ func (c *goldenCase) logScore() ([]float64, error) {
 			row[id] = 0
 		}
 	}), nil
-}
-
-// logSumExp returns log Σ e^x.
-func logSumExp(x []float64) float64 {
-	m := slices.Max(x)
-	sum := 0.0
-	for _, v := range x {
-		sum += math.Exp(v - m)
-	}
-	return m + math.Log(sum)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -53,8 +52,7 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(raw)
-	set.Context = "sha256:" + hex.EncodeToString(sum[:])
+	set.Context = fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
 	return out, nil
 }
 

@@ -245,11 +245,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := m.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer closing(m, &err)
 	noticeProfile(c, s, m)
 	if err := r.prepare(m.Spec()); err != nil {
 		return err

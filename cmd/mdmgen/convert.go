@@ -50,11 +50,7 @@ func convert(c *cli.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := ck.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer closing(ck, &err)
 	if err := graph.Write(c.Context, ck, out); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"syscall"
@@ -84,4 +85,12 @@ func onlyPipe(err error) bool {
 		return onlyPipe(x.Unwrap())
 	}
 	return err == syscall.EPIPE
+}
+
+// closing closes what a command opened; that it could not is the command's error where there
+// is no other.
+func closing(c io.Closer, err *error) {
+	if cerr := c.Close(); *err == nil {
+		*err = cerr
+	}
 }

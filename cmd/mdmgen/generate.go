@@ -91,11 +91,7 @@ func generate(c *cli.Context, s streams) (err error) {
 	if g.model, err = openModel(c.Context, c, s, model.Rows); err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := g.model.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer closing(g.model, &err)
 	g.facts = g.model.Facts()
 	noticeProfile(c, s, g.model)
 	if err := g.prepare(); err != nil {

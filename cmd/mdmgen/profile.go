@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -45,7 +44,7 @@ func openProfile(ctx context.Context, path string) (*readProfile, error) {
 	if err != nil {
 		return nil, cmp.Or(ctx.Err(), fmt.Errorf("--profile %s: %s", path, bareProfile(err)))
 	}
-	return &readProfile{file, "sha256:" + hex.EncodeToString(sum.Sum(nil))}, nil
+	return &readProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
 }
 
 // bareProfile drops the package's name from a message.

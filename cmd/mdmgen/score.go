@@ -189,11 +189,7 @@ func score(c *cli.Context, s streams) (err error) {
 	if r.model, err = openModel(c.Context, c, s, scoreOutlet(c)); err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := r.model.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer closing(r.model, &err)
 	r.facts = r.model.Facts()
 	noticeProfile(c, s, r.model)
 	if err := r.prepare(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -123,7 +122,7 @@ func textDigest(windows []textWindow) string {
 			add(id)
 		}
 	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	return fmt.Sprintf("sha256:%x", sum.Sum(nil))
 }
 
 // tryPlans refuses, before the first row, sizes or orders that do not fit a window, and

@@ -65,11 +65,7 @@ func verifyFile(c *cli.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := m.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer closing(m, &err)
 	report, err := verify.Golden(c.Context, m, path, limit)
 	if err != nil {
 		return err

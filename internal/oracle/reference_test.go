@@ -16,7 +16,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 )
 
 // TestReference recomputes every reference file: those in testdata/reference, then all below
@@ -211,13 +211,6 @@ func (r *references) sum(t *testing.T, k Kind, path, ref string) (out [sha256.Si
 func openModel(t *testing.T, ref string, outlet model.Outlet) model.Model {
 	t.Helper()
 	m, err := model.Open(context.Background(), ref, model.Options{Outlet: outlet, Builtins: builtins})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
+	orttest.Opened(t, m, err)
 	return m
 }

@@ -8,7 +8,6 @@ package facts
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,8 +107,7 @@ func (f Facts) Digested() string {
 	f.Padding = slices.Compact(slices.Sorted(slices.Values(f.Padding)))
 	// Marshalling numbers, texts and a list of numbers cannot fail.
 	data, _ := json.Marshal(f)
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
 
 // Excluded returns the columns that never get probability, ascending: MASK,

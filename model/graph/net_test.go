@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"errors"
 	"os"
 	"testing"
 	"testing/fstest"
@@ -9,24 +8,14 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 )
 
 // session opens a model, and skips the test on a machine without the runtime.
 func session(t testing.TB, src ort.Source) *ort.Session {
 	t.Helper()
 	s, err := ort.Open(t.Context(), src, ort.Config{Log: func(line string) { t.Log(line) }})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	orttest.Opened(t, s, err)
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"mdmgen/internal/plainfile"
 	"mdmgen/internal/stamp"
 )
 
@@ -54,7 +55,7 @@ func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string,
 	// A link's own time tells nothing about the file.
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", cause(err)
+		return "", plainfile.Cause(err)
 	}
 	sum, err := stamps.SHA256(ctx, real)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	onnx "github.com/yalue/onnxruntime_go"
+
+	"mdmgen/internal/plainfile"
 )
 
 // live counts the native objects that this package holds: environment,
@@ -127,7 +129,7 @@ func beginEnvironment(l Library) error {
 	// What was examined is what links lead to.
 	path, err := filepath.EvalSymlinks(l.Path)
 	if err != nil {
-		return fmt.Errorf("it does not load: %w", cause(err))
+		return fmt.Errorf("it does not load: %w", plainfile.Cause(err))
 	}
 	onnx.SetSharedLibraryPath(path)
 	if err := onnx.InitializeEnvironment(onnx.WithLogLevelFatal()); err != nil {

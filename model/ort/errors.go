@@ -57,12 +57,3 @@ func oneLine(s string) string {
 	}
 	return s
 }
-
-// cause strips the operation and the path from an error of package os: they are
-// said already.
-func cause(err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
-	}
-	return err
-}

@@ -129,12 +129,12 @@ func mapped(path string, f func([]byte) error) error {
 		return errNoModel
 	}
 	if err != nil {
-		return cause(err)
+		return plainfile.Cause(err)
 	}
 	defer file.Close()
 	stat, err := file.Stat()
 	if err != nil {
-		return cause(err)
+		return plainfile.Cause(err)
 	}
 	if stat.Size() == 0 {
 		return errNoModel

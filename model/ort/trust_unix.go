@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"mdmgen/internal/plainfile"
 )
 
 // trusted returns nil for a file, or a folder that is to hold files, which nobody
@@ -28,13 +30,13 @@ func trusted(path string) error {
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return cause(err)
+		return plainfile.Cause(err)
 	}
 	holder := filepath.Dir(real)
 	for at := real; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(at)
 		if err != nil {
-			return cause(err)
+			return plainfile.Cause(err)
 		}
 		if at == real && info.IsDir() {
 			holder = real

@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func Parse(data []byte) (*World, error) {
 	w.facts = facts.Facts{
 		Schema: facts.Schema, Name: name, Family: "world", Columns: w.v, MaskID: w.v,
 		Length: w.d, FixedLength: true, TimeConditioned: w.mu1 != nil, Output: facts.Logits,
-		Noise: "exp", Digest: digest(data),
+		Noise: "exp", Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(data)),
 	}
 	return w, w.facts.Validate()
 }

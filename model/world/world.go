@@ -10,8 +10,6 @@ package world
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -193,10 +191,4 @@ func (w *World) Logits(ctx context.Context, rows int, ids, positions []int64, si
 		}
 	}
 	return w.out, nil
-}
-
-// digest is the content's name in [facts.Facts].
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -1,0 +1,29 @@
+// Package orttest is for tests that run networks.
+package orttest
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/ort"
+)
+
+// Opened ends a test where a network could not be opened, as [reftest.NoRuntime] does where
+// ONNX Runtime is missing, and closes the network when the test ends.
+func Opened(t testing.TB, network io.Closer, err error) {
+	t.Helper()
+	var missing *ort.MissingError
+	if errors.As(err, &missing) {
+		reftest.NoRuntime(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := network.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
