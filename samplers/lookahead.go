@@ -46,7 +46,7 @@ func (p *lookahead) Ask(a *Ask) bool {
 		p.ids[(j+1)*length+l] = p.drafts[j]
 	}
 	for j := range last + 1 {
-		// The positions after the first are for drafts.
+		// The positions after the first are for the drafts of the next call: see Take.
 		wanted := 2
 		if j == last {
 			wanted = p.most
@@ -79,9 +79,10 @@ func (p *lookahead) Take(r Rows, e *Edit) error {
 		e.Hit(b.Hits[0])
 		agree = right < last && p.drafts[right] == int64(token)
 	}
-	// The next position is drafted from the last right canvas, which lacks one token of it.
-	// Others are from the canvas that lacks none, though it holds a wrong one, or else from
-	// the last: on text that takes fewer calls than the right canvas for all.
+	// The next token is drafted from the last right canvas, which lacks the token before it.
+	// Later ones are drafted each from the canvas that holds all tokens before it, one of them
+	// wrong, or from the last where none does. On text that takes fewer calls than the last
+	// right canvas for all, or than none of it.
 	p.drafts = p.drafts[:0]
 	ahead := p.upcoming(p.next, p.most)
 	for i, l := range ahead[:max(len(ahead)-1, 0)] {
