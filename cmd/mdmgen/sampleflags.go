@@ -110,21 +110,32 @@ func checkSamplerFlags(c *cli.Context) error {
 		if !c.IsSet(flag) || slices.Contains(uses, flag) {
 			continue
 		}
-		if d, _ := samplers.Describe(name); !slices.Contains(d.Flags, flag) {
-			return usagef("%s: the sampler %s does not use it", dashed(flag), name)
+		excluding := []string{flag}
+		err := usagef("%s: the sampler %s does not use it", dashed(flag), name)
+		if d, _ := samplers.Describe(name); slices.Contains(d.Flags, flag) {
+			err = usagef("%s: the sampler %s does not use it with %s", dashed(flag), name, company(c, flag))
+			excluding = append(excluding, companions(c, flag)...)
 		}
-		return usagef("%s: the sampler %s does not use it with %s", dashed(flag), name, company(c, flag))
+		for _, flag := range excluding {
+			if leaveOut(c, err, flag) == nil {
+				return checkSamplerFlags(c) // without it
+			}
+		}
+		return err
 	}
 	return nil
+}
+
+// companions are the flags that are set beside one and decide whether it has a meaning.
+func companions(c *cli.Context, flag string) []string {
+	return slices.DeleteFunc([]string{"kappa", "sizes", "tau", "grid"}, func(other string) bool { return other == flag || !c.IsSet(other) })
 }
 
 // company names the choices beside which a flag has no meaning.
 func company(c *cli.Context, flag string) string {
 	parts := []string{}
-	for _, other := range []string{"grid", "kappa", "sizes", "tau"} {
-		if c.IsSet(other) && other != flag {
-			parts = append(parts, "--"+other+" "+c.String(other))
-		}
+	for _, other := range companions(c, flag) {
+		parts = append(parts, "--"+other+" "+c.String(other))
 	}
 	if len(parts) == 0 {
 		return "--grid uniform"
