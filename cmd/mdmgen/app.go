@@ -51,6 +51,7 @@ func newApp(s streams) *cli.App {
 			doctorCommand(s),
 			configCommand(s),
 			completionCommand(s),
+			manCommand(s),
 			versionCommand(s),
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -78,7 +79,17 @@ func regenerate(ctx context.Context) error {
 		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
 		replaceSample(filepath.Join("..", "README.md"), text),
 		replaceSamplers(filepath.Join("..", "README.md")),
+		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
 	)
+}
+
+// writeReference writes the page of all commands and flags, which the program itself tells.
+func writeReference(ctx context.Context, path string) error {
+	page, err := exec.CommandContext(ctx, "go", "run", "../cmd/mdmgen", "man", "--markdown", "--config", os.DevNull).Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.WriteFile(path, page, 0o644)
 }
 
 // sample draws one canvas by First-Hitting and tells at which masked fraction
