@@ -101,7 +101,7 @@ func benchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "evaluator-bos", Category: catQuality, DefaultText: quality.BOSNone, Usage: "what stands before a text for the evaluator, " + quality.BOSEOS + " or " + quality.BOSNone + ": `WHAT`"},
 		&cli.StringFlag{Name: "format", Value: "md", Category: catOutput, Usage: "`FORMAT` of the results: " + strings.Join(benchFormats, ", ")},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: catOutput, Usage: "write the results to `FILE`, too, by its ending: .md, .csv, .json, .jsonl, .txt for benchstat; or FORMAT:FILE; may be repeated"},
-		&cli.StringFlag{Name: "oe", Category: catOutput, Usage: "print the results on standard error, too, as `FORMAT`"},
+		&cli.StringFlag{Name: "oe", Category: catOutput, Usage: "print the results on standard error, too, as `FORMAT`: " + strings.Join(benchFormats, ", ")},
 		&cli.StringFlag{Name: "html", Category: catOutput, Usage: "write the report with its pictures to `FILE`, a page that needs nothing else"},
 		&cli.StringFlag{Name: "plots", Category: catOutput, Usage: "write the pictures to the folder `DIR`, each as .svg and .png"},
 		&cli.StringFlag{Name: "compare", Category: catOutput, Usage: "print what changed since the report in `OLD.json`; with a second report as argument, nothing is run"},

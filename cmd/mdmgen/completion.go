@@ -193,7 +193,7 @@ func printCompletions(w io.Writer, shell string, p completions) error {
 	b.WriteString(p.paths + "\n")
 	for _, x := range p.words {
 		switch {
-		case shell == "zsh":
+		case shell == "zsh" && x.meaning != "":
 			fmt.Fprintf(&b, "%s:%s\n", strings.ReplaceAll(x.word, ":", `\:`), x.meaning)
 		case shell == "fish" && x.meaning != "":
 			fmt.Fprintf(&b, "%s\t%s\n", x.word, x.meaning)
