@@ -120,7 +120,7 @@ func complete(commands []*cli.Command, values func(command, flag string) []strin
 		return flagValue(open, values(c.Name, open.Names()[0]), cur)
 	case strings.HasPrefix(cur, "-"):
 		out := completions{paths: "words"}
-		for _, f := range c.Flags {
+		for _, f := range flagsOf(c) {
 			if _, many := f.(*cli.StringSliceFlag); used[f] && !many {
 				continue
 			}

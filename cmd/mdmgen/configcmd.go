@@ -68,7 +68,7 @@ func showConfig(c *cli.Context, s streams) error {
 		record.Found = true
 	}
 	for _, cmd := range commands {
-		for _, f := range cmd.Flags {
+		for _, f := range flagsOf(cmd) {
 			if f.Names()[0] == configFlag {
 				continue // the file is told once
 			}

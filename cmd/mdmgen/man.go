@@ -85,7 +85,7 @@ func pagesOf(app *cli.App) []manPage {
 	for _, c := range app.Commands {
 		p := manPage{command: c.Name, usage: c.Usage, synopsis: strings.TrimSpace("mdmgen " + c.Name + " [FLAGS] " + strings.TrimSpace(c.ArgsUsage))}
 		p.describe(c.Description)
-		for _, f := range c.Flags {
+		for _, f := range flagsOf(c) {
 			p.add(f)
 		}
 		pages = append(pages, p)

@@ -90,6 +90,11 @@ func argumentValues(commands []*cli.Command, command string) []string {
 	return nil
 }
 
+// flagsOf are a command's flags, but for --help, which the library gives to the one that runs.
+func flagsOf(c *cli.Command) []cli.Flag {
+	return slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool { return f == cli.HelpFlag })
+}
+
 // inHelp finds what a flag's help calls its value.
 var inHelp = regexp.MustCompile("`([^`]*)`")
 
