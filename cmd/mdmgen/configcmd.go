@@ -23,10 +23,19 @@ func configCommand(s streams) *cli.Command {
 		Description: "A flag's value is the one on the command line, else that of its environment variable, else that of the config\n" +
 			"file, else the program's own default. The file is --config, else $" + envConfig + ", else config.toml in the folder\n" +
 			"mdmgen below $XDG_CONFIG_HOME, which is ~/.config where it is not set (the system's own folder on macOS and\n" +
-			"Windows). It is TOML: a key is the long name of a flag, and is a default of all commands that have this flag, or in\n" +
-			"a table, as [generate], of one.\n\n" +
+			"Windows); an empty file is as good as none. It is TOML:\n\n" +
+			indent + "model = \"~/models/mdlm-owt\"\n" +
+			indent + "tokenizer = \"~/models/gpt2\"\n" +
+			indent + "threads = 2\n" +
+			indent + "[generate]\n" +
+			indent + "sampler = \"tweedie\"\n" +
+			indent + "steps = 64\n\n" +
+			"A key is the long name of a flag. At the top it is a default of all commands that have this flag; in a table, as\n" +
+			"[generate], of one, and comes before the other. A flag that names a file to write can only stand in a table.\n\n" +
 			"A default that a command has no use for, or that a flag on the command line excludes, is left out without a\n" +
-			"message. An unknown key or a wrong value ends every command, with the line.",
+			"message: steps with the sampler fhs, threads for a world. Where a flag would be refused a default is not. Like\n" +
+			"$" + envTokenizer + ", tokenizer is for models without one of their own. An unknown key, a value of a wrong kind or a\n" +
+			"file that is no TOML ends every command with status 2 and names the line; a value out of range ends those that use it.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Category: catOutput, Usage: "print JSON"}},
 		Action: func(c *cli.Context) error { return showConfig(c, s) },
 	}

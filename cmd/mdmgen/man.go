@@ -93,12 +93,17 @@ func pagesOf(app *cli.App) []manPage {
 	return pages
 }
 
+// indent begins the lines of a paragraph that is shown as it is.
+const indent = "    "
+
 // describe divides a description into paragraphs and the commands that stand first as examples.
 func (p *manPage) describe(text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		lines := strings.Split(paragraph, "\n")
 		if i == 0 && !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "mdmgen ") && !strings.HasPrefix(l, "source ") }) {
 			p.examples = lines
+		} else if strings.HasPrefix(paragraph, indent) {
+			p.paragraphs = append(p.paragraphs, paragraph)
 		} else if paragraph != "" {
 			p.paragraphs = append(p.paragraphs, strings.Join(lines, " "))
 		}
@@ -156,7 +161,7 @@ func writePages(dir string, pages []manPage) error {
 // something there, and a plain - may be broken or drawn as a hyphen.
 var roff = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'")
 
-// escaped is one line of text for roff.
+// escaped is a text for roff.
 func escaped(text string) string { return strings.TrimPrefix(roff.Replace("\n"+text), "\n") }
 
 // writeRoff writes a page for man.
@@ -169,7 +174,12 @@ func writeRoff(w io.Writer, p manPage) error {
 		if i > 0 {
 			b.WriteString(".PP\n")
 		}
-		b.WriteString(escaped(paragraph) + "\n")
+		if strings.HasPrefix(paragraph, indent) {
+			paragraph = ".nf\n" + escaped(paragraph) + "\n.fi"
+		} else {
+			paragraph = escaped(paragraph)
+		}
+		b.WriteString(paragraph + "\n")
 	}
 	if len(p.list) > 0 {
 		b.WriteString(".SH COMMANDS\n")
@@ -229,7 +239,10 @@ func writeMarkdown(w io.Writer, pages []manPage) error {
 			fmt.Fprintf(&b, "\nFor example\n\n    %s\n", strings.Join(p.examples, "\n    "))
 		}
 		for _, paragraph := range p.paragraphs {
-			fmt.Fprintf(&b, "\n%s\n", markdown.Replace(paragraph))
+			if !strings.HasPrefix(paragraph, indent) {
+				paragraph = markdown.Replace(paragraph)
+			}
+			fmt.Fprintf(&b, "\n%s\n", paragraph)
 		}
 		if len(p.list) > 0 {
 			b.WriteString("\n| command | |\n| --- | --- |\n")

@@ -119,7 +119,7 @@ func runtimeConfig(c *cli.Context, s streams) (ort.Config, error) {
 		}
 		return ort.Config{}, usagef("%s%s: must be cpu, cuda, cuda:N or auto", source, device)
 	}
-	return ort.Config{Library: c.String("runtime"), Offline: c.Bool("offline"), Threads: threads, Device: device, VerifyDigest: c.Bool("verify-digest"), Log: s.notice}, nil
+	return ort.Config{Library: c.String("runtime"), Offline: c.Bool("offline"), Online: c.IsSet("offline") && !c.Bool("offline"), Threads: threads, Device: device, VerifyDigest: c.Bool("verify-digest"), Log: s.notice}, nil
 }
 
 // isWorld says that ref is a world. What it is otherwise, or that there is no such model,
