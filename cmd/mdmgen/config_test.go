@@ -98,7 +98,9 @@ func TestConfigMistakes(t *testing.T) {
 		{"\nstps = 3", `:2: stps: no command has such a flag; did you mean steps?`},
 		{"[generate]\n\ngolden = 'x'", `:3: golden: generate does not have such a flag`},
 		{"[generte]", `:1: no command is called generte; did you mean [generate]?`},
-		{"steps = 'many'", `:1: steps: generate takes a whole number; write it into the tables of the commands that are meant, such as [generate]`},
+		{"steps = 'many'", `:1: steps: generate takes a whole number: write it into the tables of the commands that are meant, such as [schedule]`},
+		{"n = 'many'", `:1: n: generate takes a whole number`},
+		{"context = 5", `:1: context: bench takes a text: write it into the tables of the commands that are meant, such as [bound]`},
 		{"[generate]\nsteps = 1.5", `:2: steps: must be a whole number`},
 		{"[generate]\nseed = -1", `:2: seed: must be a whole number of at least 0`},
 		{"[generate]\ndelta = 'x'", `:2: delta: must be a number`},
@@ -125,6 +127,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"sampler = 'nobody'", `:1: --sampler nobody: must be one of`},
 		{"sampler = 'tweedie'\nsteps = 0", `:2: --steps 0: must be at least 1`},
 		{"temperature = -1", `:1: `},
+		{"T = 1\ndelta = 2\nsampler = 'euler'", `:1: generate: T is 1 and delta is 2: must be`},
 		{"[generate]\nprefix = 'a'\ninfill = '{{3}}'", `:3: --infill and --prefix both say what is given; use one`},
 		{"quiet = true\nverbose = true", `:1: --quiet and --verbose do not go together`},
 	} {

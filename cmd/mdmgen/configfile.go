@@ -136,7 +136,8 @@ func keyLines(data []byte) map[string]int {
 // check refuses a key that no command knows and a value that a command cannot take.
 func (e configEntry) check(commands []*cli.Command) error {
 	var all []cli.Flag
-	known, read := false, false
+	known, read, takes := false, false, ""
+	var wrong error
 	for _, c := range commands {
 		if e.command != "" && c.Name != e.command {
 			continue
@@ -151,16 +152,23 @@ func (e configEntry) check(commands []*cli.Command) error {
 			continue
 		}
 		read = true
-		if _, err := configValue(f, e.value); err != nil {
-			if e.command == "" {
-				return fmt.Errorf("%s: %s takes %w; write it into the tables of the commands that are meant, such as [%s]", e.flag, c.Name, err, c.Name)
-			}
-			return fmt.Errorf("%s: must be %w", e.flag, err)
+		_, err := configValue(f, e.value)
+		switch {
+		case err == nil:
+			takes = c.Name
+		case wrong == nil && e.command == "":
+			wrong = fmt.Errorf("%s: %s takes %w", e.flag, c.Name, err)
+		case wrong == nil:
+			wrong = fmt.Errorf("%s: must be %w", e.flag, err)
 		}
 	}
 	switch {
 	case e.flag == configFlag:
 		return fmt.Errorf("%s: names this file, and cannot stand in it", e.flag)
+	case wrong != nil && takes != "":
+		return fmt.Errorf("%w: write it into the tables of the commands that are meant, such as [%s]", wrong, takes)
+	case wrong != nil:
+		return wrong
 	case !known:
 		where := "no command has"
 		if e.command != "" {

@@ -245,7 +245,7 @@ func exclude(c *cli.Context, pairs [][2]string, fault func(a, b string) error) e
 
 // subject finds what an error speaks of first: "--steps 0: …", "generate: floor is 2: …",
 // "bound: 0 steps: …".
-var subject = regexp.MustCompile(`^(?:[a-z]+: )?(?:[-+.0-9e]+ )?-{0,2}([A-Za-z][A-Za-z-]*)\b`)
+var subject = regexp.MustCompile(`^(?:[a-z ]+: )?(?:[-+.0-9e]+ )?-{0,2}([A-Za-z][A-Za-z-]*)\b`)
 
 // locate puts the place in the config file before an error that is about a value from there.
 func (all *configured) locate(err error) error {
