@@ -17,6 +17,8 @@ type Option struct {
 	// Help is what the option says, with the word for its value in backquotes; Default
 	// what is in force where it is not given.
 	Help, Default string
+	// Words are the names that a value may be.
+	Words []string
 	// Least and Most are the least and the greatest value. Both are 0 where values are words:
 	// names, or lists that are one value, as "theta:5,1,0".
 	Least, Most float64
@@ -39,14 +41,14 @@ const aboveZero = math.SmallestNonzeroFloat64
 // options are in the order in which a cross product takes them: what decides which
 // others are used comes first, and what varies fastest in a table comes last.
 var options = []Option{
-	{Name: "grid", Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
-	{Name: "sizes", Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
-	{Name: "noise", Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
-	{Name: "order", Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
-	{Name: "tau", Default: "any", Help: "`READING` of τ-leaping: any jump reveals a position, or exactly one", field: func(o *Options) any { return &o.Tau }},
-	{Name: "finish", Default: "denoise", Help: "what becomes of positions that no step revealed: denoise or leave, `HOW`", field: func(o *Options) any { return &o.Finish }},
-	{Name: "scores", Default: "normalised", Help: "what is made of a score network's rows, normalised or raw: `READING`", field: func(o *Options) any { return (*string)(&o.Scores) }},
-	{Name: "draw", Default: "exact", Help: "`HOW` steps draw: exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run; changes the law", field: func(o *Options) any { return (*string)(&o.Race) }},
+	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
+	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
+	{Name: "noise", Words: Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
+	{Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
+	{Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "`READING` of τ-leaping: any jump reveals a position, or exactly one", field: func(o *Options) any { return &o.Tau }},
+	{Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "what becomes of positions that no step revealed: denoise or leave, `HOW`", field: func(o *Options) any { return &o.Finish }},
+	{Name: "scores", Words: []string{"normalised", "raw"}, Default: "normalised", Help: "what is made of a score network's rows, normalised or raw: `READING`", field: func(o *Options) any { return (*string)(&o.Scores) }},
+	{Name: "draw", Words: []string{"exact", "float32-gumbel"}, Default: "exact", Help: "`HOW` steps draw: exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run; changes the law", field: func(o *Options) any { return (*string)(&o.Race) }},
 	{Name: "kappa", Default: "what --steps makes it", Help: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Kappa }},
 	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which the sampler starts; inf where it may be", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
 	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which it stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/plainfile"
-	"mdmgen/internal/printable"
 )
 
 // streams are the three standard streams of one run, so that tests can run the
@@ -18,20 +17,21 @@ type streams struct {
 	in  io.Reader
 	out *standardOutput
 	err io.Writer
+	// voice says how much is told on err; nil for notices and no details.
+	voice *voice
 }
-
-// notice prints one line for the user on standard error.
-func (s streams) notice(line string) { fmt.Fprintf(s.err, "mdmgen: %s\n", printable.String(line)) }
 
 // newApp builds the command tree.
 func newApp(s streams) *cli.App {
-	return &cli.App{
+	app := &cli.App{
 		Name:  "mdmgen",
 		Usage: "generate text from masked diffusion language models, and measure what their samplers cost",
 		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
 			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
 			"`mdmgen COMMAND --help` explains a command.",
-		Version:         version(),
+		// The library's own flag would take -v.
+		HideVersion:     true,
+		Flags:           []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
 		Reader:          s.in,
 		Writer:          s.out,
 		ErrWriter:       s.err,
@@ -51,25 +51,38 @@ func newApp(s streams) *cli.App {
 			convertCommand(s),
 			verifyCommand(s),
 			doctorCommand(s),
+			configCommand(s),
+			completionCommand(s),
+			manCommand(s),
+			versionCommand(s),
 		},
 	}
+	for _, c := range app.Commands {
+		action := c.Action
+		c.OnUsageError = app.OnUsageError
+		c.HideHelpCommand = true
+		c.Flags = append(c.Flags, commonFlags()...)
+		c.Action = func(c *cli.Context) error {
+			if err := s.voice.listen(c); err != nil {
+				return err
+			}
+			return action(c)
+		}
+	}
+	return app
 }
 
 // runApp arranges the command line and runs it. Unknown commands and flags are
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
-	s := streams{plainfile.Interruptible(ctx, stdin), &standardOutput{w: stdout}, stderr}
+	s := streams{plainfile.Interruptible(ctx, stdin), &standardOutput{w: stdout}, stderr, &voice{}}
 	defer func() {
 		if err == nil {
 			err = s.out.err
 		}
 	}()
 	app := newApp(s)
-	for _, c := range app.Commands {
-		c.OnUsageError = app.OnUsageError
-		c.HideHelpCommand = true
-	}
 	args = args[1:]
 	if len(args) > 0 && args[0] == "help" {
 		// "help COMMAND" is "COMMAND --help".
@@ -85,8 +98,11 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	}
 	if strings.HasPrefix(args[0], "-") {
 		switch strings.TrimLeft(args[0], "-") {
-		case "help", "h", "version", "v":
+		case "help", "h":
 			return app.RunContext(ctx, []string{app.Name, args[0]})
+		case "version":
+			_, err := fmt.Fprintf(s.out, "%s version %s\n", app.Name, version())
+			return err
 		}
 		return usagef("unknown flag %s before a command; flags follow the command", args[0])
 	}
@@ -98,11 +114,17 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 		}
 		return usagef("unknown command %q%s", args[0], hint)
 	}
-	rest, err := arrange(cmd, args[1:])
+	rest, given, err := arrange(cmd, args[1:])
 	if err != nil {
 		return err
 	}
-	return app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...))
+	values := &configured{}
+	if given != nil { // Help tells the program's own defaults.
+		if values, err = readDefaults(app, cmd, given); err != nil {
+			return err
+		}
+	}
+	return values.locate(app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...)))
 }
 
 // suggestion returns the name of the command that is most like name, "" where

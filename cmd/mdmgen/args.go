@@ -16,8 +16,9 @@ import (
 // arrange puts the flags of a command line before its arguments, so that flags
 // work in any position: the flag package stops at the first argument. What
 // follows "--" is an argument, and so is "-". It refuses flags that the command
-// does not have, a flag without its value, and a flag that is given twice.
-func arrange(cmd *cli.Command, args []string) ([]string, error) {
+// does not have, a flag without its value, and a flag that is given twice. given are the
+// flags with their last values.
+func arrange(cmd *cli.Command, args []string) (arranged []string, given map[cli.Flag]string, err error) {
 	known := make(map[string]cli.Flag)
 	for _, f := range cmd.Flags {
 		for _, name := range f.Names() {
@@ -25,7 +26,7 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 		}
 	}
 	var flags, rest []string
-	seen := make(map[cli.Flag]bool)
+	given = make(map[cli.Flag]string)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -38,7 +39,7 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 		}
 		name, value, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if name == "help" || name == "h" {
-			return []string{"--help"}, nil
+			return []string{"--help"}, nil, nil
 		}
 		f, ok := known[name]
 		if !ok {
@@ -46,26 +47,28 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 			if s := cli.SuggestFlag(cmd.Flags, name, true); s != "" {
 				hint = "; did you mean " + s + "?"
 			}
-			return nil, usagef("%s: unknown flag %s%s", cmd.Name, strings.SplitN(arg, "=", 2)[0], hint)
+			return nil, nil, usagef("%s: unknown flag %s%s", cmd.Name, strings.SplitN(arg, "=", 2)[0], hint)
 		}
-		if _, slice := f.(*cli.StringSliceFlag); seen[f] && !slice {
-			return nil, usagef("%s: %s is given twice", cmd.Name, dashed(name))
+		_, twice := given[f]
+		if _, slice := f.(*cli.StringSliceFlag); twice && !slice {
+			return nil, nil, usagef("%s: %s is given twice", cmd.Name, dashed(name))
 		}
-		seen[f] = true
+		given[f] = value
 		if _, boolean := f.(*cli.BoolFlag); boolean && !inline {
 			flags = append(flags, arg)
 			continue
 		}
 		if !inline {
 			if i+1 == len(args) {
-				return nil, usagef("%s: %s needs a value", cmd.Name, dashed(name))
+				return nil, nil, usagef("%s: %s needs a value", cmd.Name, dashed(name))
 			}
 			i++
 			value = args[i]
+			given[f] = value
 		}
 		value, err := readable(dashed(name), f, value)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if inline {
 			flags = append(flags, dashed(name)+"="+value)
@@ -73,7 +76,7 @@ func arrange(cmd *cli.Command, args []string) ([]string, error) {
 			flags = append(flags, arg, value)
 		}
 	}
-	return append(append(flags, "--"), rest...), nil
+	return append(append(flags, "--"), rest...), given, nil
 }
 
 // What numbers have in forms that are not decimal, or not whole.

@@ -101,7 +101,7 @@ func benchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "evaluator-bos", Category: catQuality, DefaultText: quality.BOSNone, Usage: "what stands before a text for the evaluator, " + quality.BOSEOS + " or " + quality.BOSNone + ": `WHAT`"},
 		&cli.StringFlag{Name: "format", Value: "md", Category: catOutput, Usage: "`FORMAT` of the results: " + strings.Join(benchFormats, ", ")},
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: catOutput, Usage: "write the results to `FILE`, too, by its ending: .md, .csv, .json, .jsonl, .txt for benchstat; or FORMAT:FILE; may be repeated"},
-		&cli.StringFlag{Name: "oe", Category: catOutput, Usage: "print the results on standard error, too, as `FORMAT`"},
+		&cli.StringFlag{Name: "oe", Category: catOutput, Usage: "print the results on standard error, too, as `FORMAT`: " + strings.Join(benchFormats, ", ")},
 		&cli.StringFlag{Name: "html", Category: catOutput, Usage: "write the report with its pictures to `FILE`, a page that needs nothing else"},
 		&cli.StringFlag{Name: "plots", Category: catOutput, Usage: "write the pictures to the folder `DIR`, each as .svg and .png"},
 		&cli.StringFlag{Name: "compare", Category: catOutput, Usage: "print what changed since the report in `OLD.json`; with a second report as argument, nothing is run"},
@@ -143,12 +143,16 @@ func checkBenchFlags(c *cli.Context) error {
 	}
 	for flag, part := range inOrder(map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "context": bench.PartError, "draws": bench.PartNELBO}) {
 		if c.IsSet(flag) && !slices.Contains(parts, part) {
-			return usagef("--%s: has no meaning without --quality %s", flag, part)
+			if err := leaveOut(c, usagef("--%s: has no meaning without --quality %s", flag, part), flag); err != nil {
+				return err
+			}
 		}
 	}
 	for _, flag := range []string{"evaluator-tokenizer", "evaluator-bos"} {
 		if c.IsSet(flag) && !c.IsSet("evaluator") {
-			return usagef("--%s: has no meaning without --evaluator", flag)
+			if err := leaveOut(c, usagef("--%s: has no meaning without --evaluator", flag), flag); err != nil {
+				return err
+			}
 		}
 	}
 	if s := c.String("evaluator-bos"); c.IsSet("evaluator-bos") && s != quality.BOSEOS && s != quality.BOSNone {
@@ -184,15 +188,19 @@ func benchParts(c *cli.Context) ([]string, error) {
 
 // benchSettings reads the grid of settings.
 func benchSettings(c *cli.Context) ([]bench.Setting, error) {
+	// A default of --sampler gives way to --case.
+	cross := !c.IsSet("case") || given(c, "sampler") || c.IsSet("sampler") && !given(c, "case")
 	var axes, run []bench.Axis
 	for _, key := range bench.Keys() {
 		if !c.IsSet(key) {
 			continue
 		}
-		axis := bench.Axis{Key: key, Values: c.String(key)}
-		switch key {
-		case bench.KeyLength, bench.KeyBatch, bench.KeyThreads:
+		axis := bench.Axis{Key: key, Values: c.String(key), Optional: !given(c, key)}
+		switch {
+		case key == bench.KeyThreads && isWorld(c.String("model")) && !given(c, key):
+		case key == bench.KeyLength, key == bench.KeyBatch, key == bench.KeyThreads:
 			run = append(run, axis)
+		case !cross && !given(c, key):
 		default:
 			axes = append(axes, axis)
 		}
@@ -207,7 +215,7 @@ func benchSettings(c *cli.Context) ([]bench.Setting, error) {
 		}
 	}
 	var out []bench.Setting
-	if c.IsSet("sampler") || !c.IsSet("case") {
+	if cross {
 		names := benchSamplers
 		if c.IsSet("sampler") {
 			names = c.String("sampler")
@@ -269,7 +277,7 @@ func benchProfile(c *cli.Context, settings []bench.Setting) error {
 		o.Profile = p.Falling()
 	}
 	if c.IsSet("profile") && profileDigest(c) == "" {
-		return usagef("--profile: is read for grid=profile or sizes=profile only")
+		return leaveOut(c, usagef("--profile: is read for grid=profile or sizes=profile only"), "profile")
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func benchCompare(c *cli.Context, s streams) error {
 		return usagef("bench: unexpected argument %q; with --compare it takes one report", c.Args().Get(c.NArg()-1))
 	}
 	for _, f := range benchFlags() {
-		if name := f.Names()[0]; name != "compare" && name != "confidence" && c.IsSet(name) {
+		if name := f.Names()[0]; name != "compare" && name != "confidence" && given(c, name) {
 			return usagef("--%s: has no meaning where two reports are compared", name)
 		}
 	}

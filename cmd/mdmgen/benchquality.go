@@ -134,7 +134,7 @@ func (r *benching) look() (complete bool, err error) {
 	ctx, cancel := r.limited()
 	defer cancel()
 	if q := &r.quality; q.errors != nil {
-		bar := newBar(r.streams.err, q.errors.Work(q.cfg)-len(r.log.Errors), true, "sampling error", "texts")
+		bar := newBar(r.streams, q.errors.Work(q.cfg)-len(r.log.Errors), true, "sampling error", "texts")
 		q.cfg.Done = r.log.Errors
 		q.cfg.OnSample = func(s bench.ErrorSample) error {
 			bar.add(1)

@@ -133,7 +133,7 @@ func (r *benching) limited() (context.Context, context.CancelFunc) {
 
 // findTokenizer opens the tokenizer if there is one: text is timed where it can be made.
 func (r *benching) findTokenizer() (err error) {
-	r.tokenizer, err = openTokenizer(r.c)
+	r.tokenizer, err = openTokenizer(r.c, r.streams)
 	if errors.Is(err, errNoTokenizer) {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (r *benching) open(settings []bench.Setting) error {
 			continue
 		}
 		opts.Runtime.Threads = s.Threads
-		m, err := model.Open(ctx, r.c.String("model"), opts)
+		m, err := r.streams.open(ctx, r.c.String("model"), opts)
 		if m != nil {
 			r.models[s.Threads] = m
 		}
@@ -256,7 +256,7 @@ func (r *benching) run() error {
 // repetitions runs what is missing of the cells, and says whether all of it is done. An
 // interrupt is no error here.
 func (r *benching) repetitions(cfg bench.Config) (bool, error) {
-	bar := newBar(r.streams.err, len(r.cells)*cfg.Repetitions-len(r.log.Repetitions), true, "measuring", "repetitions")
+	bar := newBar(r.streams, len(r.cells)*cfg.Repetitions-len(r.log.Repetitions), true, "measuring", "repetitions")
 	defer bar.clear()
 	cfg.Done = r.log.Repetitions
 	cfg.OnRepetition = func(rep bench.Repetition) error {

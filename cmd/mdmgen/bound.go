@@ -145,15 +145,15 @@ func checkBoundFlags(c *cli.Context) error {
 			return usagef("--%s %s: must be one of %s", flag, v, strings.Join(values, ", "))
 		}
 	}
-	for _, pair := range [][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}} {
-		if c.IsSet(pair[0]) && c.IsSet(pair[1]) && c.String("q0") != "own" {
-			return usagef("--%s and --%s do not go together", pair[0], pair[1])
+	if c.String("q0") != "own" {
+		if err := exclude(c, [][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}, apartFlags); err != nil {
+			return err
 		}
 	}
-	mode, without := "", []string{"as", "join", "windows", "stride", "context", "frame", "tail", "tokenizer"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "windows", "stride", "context", "frame", "tail", "tokenizer"}
 	switch {
 	case c.Bool("plan-only"):
-		mode, without = "--plan-only", append(without, "draws", "plans", "confidence", "seed", "batch")
+		mode, chosen, without = "--plan-only", "plan-only", append(without, "draws", "plans", "confidence", "seed", "batch")
 		for _, f := range modelFlags() {
 			without = append(without, f.Names()[0])
 		}
@@ -164,7 +164,9 @@ func checkBoundFlags(c *cli.Context) error {
 	case boundWorld(c):
 		for _, f := range boundFlags() {
 			if name := f.Names()[0]; !slices.Contains([]string{"json", "html", "plots"}, name) && !slices.Contains(caseFlags(), name) && c.IsSet(name) {
-				return usagef("bound: --%s: has no meaning for a world", name)
+				if err := leaveOut(c, usagef("bound: --%s: has no meaning for a world", name), name); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -172,11 +174,16 @@ func checkBoundFlags(c *cli.Context) error {
 		return nil
 	}
 	if c.NArg() > 0 {
-		return usagef("bound: %s reads no file, and %s is given", mode, c.Args().First())
+		if err := leaveOut(c, usagef("bound: %s reads no file, and %s is given", mode, c.Args().First()), chosen); err != nil {
+			return err
+		}
+		return checkBoundFlags(c)
 	}
 	for _, flag := range without {
 		if c.IsSet(flag) {
-			return usagef("--%s: has no meaning with %s", flag, mode)
+			if err := leaveOut(c, usagef("--%s: has no meaning with %s", flag, mode), flag); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

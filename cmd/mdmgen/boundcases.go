@@ -28,9 +28,9 @@ func boundCases(c *cli.Context, cond samplers.Spec) ([]bound.Case, error) {
 			}
 			slices.Sort(steps)
 			list := strings.ReplaceAll(strings.Trim(fmt.Sprint(steps), "[]"), " ", ",")
-			axes = append(axes, bench.Axis{Key: flag, Values: list, Optional: !c.IsSet(flag)})
+			axes = append(axes, bench.Axis{Key: flag, Values: list, Optional: !given(c, flag)})
 		case flag != "sampler" && c.IsSet(flag):
-			axes = append(axes, bench.Axis{Key: flag, Values: c.String(flag)})
+			axes = append(axes, bench.Axis{Key: flag, Values: c.String(flag), Optional: !given(c, flag)})
 		}
 	}
 	settings, err := bench.Cross(strings.Split(c.String("sampler"), ","), axes)

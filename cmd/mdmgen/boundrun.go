@@ -70,7 +70,9 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws
 	if long {
 		if c.IsSet("draws") {
-			return usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree)
+			if err := leaveOut(c, usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree), "draws"); err != nil {
+				return err
+			}
 		}
 		cfg.Draws, cfg.Plans, total = 0, cmp.Or(c.Int("plans"), boundPlans), len(targets)
 		work = func(cfg bound.Config) (bound.Report, error) {
@@ -115,7 +117,7 @@ func (r *bounding) run(m model.Model, t *tokenize.Tokenizer, total int, cfg boun
 	if !r.c.IsSet("seed") {
 		r.streams.notice(fmt.Sprintf("seed %d", cfg.Seed))
 	}
-	bar := newBar(r.streams.err, total, true, "working out", "windows")
+	bar := newBar(r.streams, total, true, "working out", "windows")
 	cfg.Done = bar.add
 	return r.work(m, t, func() (bound.Report, error) {
 		defer bar.clear()

@@ -217,6 +217,11 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 		"samplers json": {on: []string{"--json"}},
 
+		"config json":  {on: []string{"--json"}},
+		"version json": {on: []string{"--json"}},
+		"man markdown": {on: []string{"--markdown"}},
+		"man output":   {on: []string{"-o", filepath.Join(dir, "man")}},
+
 		"doctor json":    {on: []string{"--json"}},
 		"doctor model":   {on: []string{"--model", mdlm}},
 		"doctor runtime": {on: []string{"--runtime", empty}},
@@ -234,6 +239,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			}
 			if f.Names()[0] == "verify-digest" {
 				continue // TestVerifyDigest
+			}
+			if f.(cli.CategorizableFlag).GetCategory() == catGeneral {
+				continue // TestQuietAndVerbose, TestConfigFile
 			}
 			fl, ok := flips[name]
 			if !ok {
@@ -284,6 +292,7 @@ func TestOffline(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+"/bin")
 	t.Setenv("MDMGEN_CACHE", cache)
 	for _, offline := range []bool{true, false} {
+		t.Setenv("MDMGEN_OFFLINE", map[bool]string{true: "0", false: "1"}[offline]) // the flag wins
 		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--offline="+map[bool]string{true: "true", false: "false"}[offline])
 		if code == exitOK {
 			t.Skip("a system library of ONNX Runtime is here")
@@ -335,13 +344,13 @@ func TestArrange(t *testing.T) {
 		{"--item a x --item b", "--item a --item b -- x"},
 		{"a --help -n", "--help"},
 	} {
-		got, err := arrange(cmd, strings.Fields(c.in))
+		got, _, err := arrange(cmd, strings.Fields(c.in))
 		if err != nil || strings.Join(got, " ") != c.want {
 			t.Errorf("arrange(%q) = %q, %v, want %q", c.in, got, err, c.want)
 		}
 	}
 	for _, in := range []string{"--no", "-n", "-n 1 --number 2", "--yes --yes", "---", "--=3"} {
-		if got, err := arrange(cmd, strings.Fields(in)); exitCode(err) != exitUsage || err == nil {
+		if got, _, err := arrange(cmd, strings.Fields(in)); exitCode(err) != exitUsage || err == nil {
 			t.Errorf("arrange(%q) = %q, %v, want a usage error", in, got, err)
 		}
 	}

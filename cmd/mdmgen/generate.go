@@ -117,10 +117,9 @@ func checkFlags(c *cli.Context) error {
 	if c.IsSet("batch") && (c.Int("batch") < 1 || c.Int("batch") > 1<<20) {
 		return usagef("--batch %d: must be in 1..%d", c.Int("batch"), 1<<20)
 	}
-	for _, pair := range [][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}} {
-		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
-			return usagef("--%s and --%s both say what is given; use one", pair[0], pair[1])
-		}
+	both := func(a, b string) error { return usagef("--%s and --%s both say what is given; use one", a, b) }
+	if err := exclude(c, [][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}}, both); err != nil {
+		return err
 	}
 	if c.IsSet("input") && c.String("input") == "" {
 		return usagef("--input: name a file, or - for standard input")
@@ -132,10 +131,10 @@ func checkFlags(c *cli.Context) error {
 // record; ids and worlds do without.
 func (g *generation) findTokenizer() (err error) {
 	format := g.c.String("format")
-	if format == "ids" && !g.c.IsSet("tokenizer") {
+	if format == "ids" && !given(g.c, "tokenizer") {
 		return nil
 	}
-	g.tokenizer, err = openTokenizer(g.c)
+	g.tokenizer, err = openTokenizer(g.c, g.streams)
 	if format != "text" && errors.Is(err, errNoTokenizer) {
 		return nil
 	}
@@ -220,7 +219,7 @@ func (g *generation) layOut() (err error) {
 	c := g.c
 	l := &layout{facts: g.facts, length: c.Int("length"), open: func() (encoder, error) {
 		if g.tokenizer == nil {
-			t, err := openTokenizer(c)
+			t, err := openTokenizer(c, g.streams)
 			if err != nil {
 				return nil, needTokenizer(err, "a text to begin from", "")
 			}

@@ -30,7 +30,7 @@ func (g *generation) run(out *output) error {
 		free += n * len(g.free(j.canvas))
 	}
 	// The results are a display of their own where they stream to a terminal.
-	bar := newProgress(g.streams.err, free, !out.streaming() || !isTerminal(g.streams.out) || len(g.jobs)*n == 1)
+	bar := newProgress(g.streams, free, !out.streaming() || !isTerminal(g.streams.out) || len(g.jobs)*n == 1)
 	cfg := samplers.Config{
 		Method: g.sampler, Seed: g.settings.Seed, Batch: g.settings.Batch,
 		OnStep: func(s samplers.Step) { bar.add(len(s.Tokens)) },

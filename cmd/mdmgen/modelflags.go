@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -63,7 +63,7 @@ func runtimeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "runtime", Category: catModel,
 			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once) [$MDMGEN_RUNTIME]"},
-		&cli.StringFlag{Name: "device", Value: cmp.Or(os.Getenv(envDevice), "cpu"), Category: catModel,
+		&cli.StringFlag{Name: "device", Value: "cpu", Category: catModel,
 			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto [$" + envDevice + "]"},
 		&cli.IntFlag{Name: "threads", Category: catModel, DefaultText: "all",
 			Usage: "`N` threads of one network call [$" + envThreads + "]"},
@@ -79,7 +79,7 @@ func tokenizerFlag() cli.Flag {
 
 // modelFlag names the model.
 func modelFlag(kinds string) cli.Flag {
-	return &cli.StringFlag{Name: "model", Category: catModel, Value: cmp.Or(os.Getenv(envModel), builtinName),
+	return &cli.StringFlag{Name: "model", Category: catModel, Value: builtinName,
 		Usage: "`REF`: " + builtinName + " (built in), " + kinds + " [$" + envModel + "]"}
 }
 
@@ -119,7 +119,7 @@ func runtimeConfig(c *cli.Context, s streams) (ort.Config, error) {
 		}
 		return ort.Config{}, usagef("%s%s: must be cpu, cuda, cuda:N or auto", source, device)
 	}
-	return ort.Config{Library: c.String("runtime"), Offline: c.Bool("offline"), Threads: threads, Device: device, VerifyDigest: c.Bool("verify-digest"), Log: s.notice}, nil
+	return ort.Config{Library: c.String("runtime"), Offline: c.Bool("offline"), Online: c.IsSet("offline") && !c.Bool("offline"), Threads: threads, Device: device, VerifyDigest: c.Bool("verify-digest"), Log: s.notice}, nil
 }
 
 // isWorld says that ref is a world. What it is otherwise, or that there is no such model,
@@ -129,16 +129,16 @@ func isWorld(ref string) bool {
 	return err == nil && kind == model.KindWorld
 }
 
-// worldConfig refuses flags that a world has no use for. The environment's are for the
-// models that have.
+// worldConfig refuses flags that a world has no use for. The environment's and the config
+// file's are for the models that have.
 func worldConfig(c *cli.Context, s streams) (ort.Config, error) {
 	for _, flag := range []string{"runtime", "threads", "offline"} {
-		if c.IsSet(flag) {
+		if given(c, flag) {
 			return ort.Config{}, usagef("--%s: a world is a table, which needs no runtime", flag)
 		}
 	}
 	out := ort.Config{Device: "cpu", Log: s.notice}
-	if c.IsSet("device") {
+	if given(c, "device") {
 		out.Device = c.String("device") // Where that is another one, it is refused by name.
 	}
 	return out, nil
@@ -178,24 +178,34 @@ func openModel(ctx context.Context, c *cli.Context, s streams, outlet model.Outl
 		return nil, err
 	}
 	opts.Outlet = outlet
-	return model.Open(ctx, c.String("model"), opts)
+	return s.open(ctx, c.String("model"), opts)
 }
 
 // errNoTokenizer says that a model's folder has no tokenizer.
 var errNoTokenizer = errors.New("no tokenizer")
 
 // openTokenizer opens the tokenizer that --tokenizer names, else the model's
-// own, else that of the environment, which is none for a world: its tokens have no
-// text. The error wraps errNoTokenizer where there is none.
-func openTokenizer(c *cli.Context) (*tokenize.Tokenizer, error) {
-	if path := c.String("tokenizer"); path != "" {
-		return namedTokenizer(c.Context, "--tokenizer", path)
+// own, else that of the environment or the config file, which is none for a world: its
+// tokens have no text. The error wraps errNoTokenizer where there is none.
+func openTokenizer(c *cli.Context, s streams) (t *tokenize.Tokenizer, err error) {
+	begin, source, path := time.Now(), "--tokenizer", c.String("tokenizer")
+	defer func() {
+		if err == nil {
+			s.detail("tokenizer %s: %d tokens, opened in %.3g s", or(path, "of the model"), t.Size(), time.Since(begin).Seconds())
+		}
+	}()
+	if given(c, "tokenizer") && path != "" {
+		return namedTokenizer(c.Context, source, path)
 	}
-	t, err := ownTokenizer(c.Context, c.String("model"))
-	if path := os.Getenv(envTokenizer); path != "" && errors.Is(err, errNoTokenizer) && !isWorld(c.String("model")) {
-		return namedTokenizer(c.Context, envTokenizer, path)
+	if path == "" {
+		source, path = envTokenizer, os.Getenv(envTokenizer)
 	}
-	return t, err
+	t, err = ownTokenizer(c.Context, c.String("model"))
+	if path == "" || !errors.Is(err, errNoTokenizer) || isWorld(c.String("model")) {
+		path = ""
+		return t, err
+	}
+	return namedTokenizer(c.Context, source, path)
 }
 
 // namedTokenizer opens the tokenizer at a path that was given as source.

@@ -67,7 +67,7 @@ func profileOf(c *cli.Context) (*readProfile, error) {
 	switch {
 	case !wantsProfile(c):
 		if set && c.Command.Name != "score" {
-			return nil, usagef("--profile: is read for --grid profile or --sizes profile only")
+			return nil, leaveOut(c, usagef("--profile: is read for --grid profile or --sizes profile only"), "profile")
 		}
 		return nil, nil // For score it is what is written.
 	case !set:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"time"
 
@@ -13,19 +12,19 @@ import (
 // take; elsewhere it is silent.
 type progress struct{ bar *progressbar.ProgressBar }
 
-// newProgress returns the progress of total tokens on w. show is false where
-// nothing shall be shown even on a terminal, because w and the results share it.
-func newProgress(w io.Writer, total int, show bool) *progress {
-	return newBar(w, total, show, "sampling", "tokens")
+// newProgress returns the progress of total tokens on standard error. show is false where
+// nothing shall be shown even on a terminal, because the results share it.
+func newProgress(s streams, total int, show bool) *progress {
+	return newBar(s, total, show, "sampling", "tokens")
 }
 
 // newBar is newProgress for any work that is counted in a unit.
-func newBar(w io.Writer, total int, show bool, work, unit string) *progress {
-	if !show || !isTerminal(w) || os.Getenv("TERM") == "dumb" {
+func newBar(s streams, total int, show bool, work, unit string) *progress {
+	if !show || s.hushed() || !isTerminal(s.err) || os.Getenv("TERM") == "dumb" {
 		return &progress{}
 	}
 	return &progress{progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetWriter(s.err),
 		progressbar.OptionSetDescription(work),
 		progressbar.OptionSetItsString(unit),
 		progressbar.OptionShowIts(),

@@ -65,13 +65,21 @@ func checkSamplerFlags(c *cli.Context) error {
 		return usagef("%s: %s", c.Command.Name, bare(err))
 	}
 	for flag, why := range inOrder(unused) {
-		switch {
-		case !c.IsSet(flag):
-		case why == "":
-			return usagef("%s: the sampler %s does not use it", dashed(flag), name)
-		default:
-			return usagef("%s: the sampler %s does not use it with --%s", dashed(flag), name, why)
+		if !c.IsSet(flag) {
+			continue
 		}
+		excluding := []string{flag}
+		err := usagef("%s: the sampler %s does not use it", dashed(flag), name)
+		if why != "" {
+			err = usagef("%s: the sampler %s does not use it with --%s", dashed(flag), name, why)
+			excluding = append(excluding, strings.Fields(why)[0])
+		}
+		for _, flag := range excluding {
+			if leaveOut(c, err, flag) == nil {
+				return checkSamplerFlags(c) // without it
+			}
+		}
+		return err
 	}
 	return nil
 }

@@ -114,10 +114,8 @@ func checkScoreFlags(c *cli.Context) error {
 	if p := c.Float64("confidence"); !(p > 0 && p < 1) {
 		return usagef("--confidence %v: must be between 0 and 1", p)
 	}
-	for _, pair := range [][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}} {
-		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
-			return usagef("--%s and --%s do not go together", pair[0], pair[1])
-		}
+	if err := exclude(c, [][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}}, apartFlags); err != nil {
+		return err
 	}
 	flag, form := "estimator", c.String("estimator")
 	forms := likelihood.Forms()
@@ -135,7 +133,9 @@ func checkScoreFlags(c *cli.Context) error {
 	}
 	planned := form == string(likelihood.Plans)
 	if c.IsSet("plans") && !planned {
-		return usagef("--plans: needs --estimator plans")
+		if err := leaveOut(c, usagef("--plans: needs --estimator plans"), "plans"); err != nil {
+			return err
+		}
 	}
 	return checkScoreSampler(c, planned || c.Bool("exact"))
 }
@@ -153,13 +153,19 @@ func scoreFiles(c *cli.Context) []namedFile {
 func checkScoreSampler(c *cli.Context, used bool) error {
 	for _, f := range sampleFlags() {
 		name := f.Names()[0]
-		if name == "seed" && c.IsSet(name) && c.Bool("exact") {
-			return usagef("--seed: nothing is drawn with --exact")
-		}
+		var fault error
 		o, ok := f.(*optionFlag)
-		draws := name == "seed" || name == "batch" || ok && o.option.Token
-		if c.IsSet(name) && !used && !draws {
-			return usagef("--%s: chooses a sampler; it needs --exact or --estimator plans", name)
+		switch draws := name == "seed" || name == "batch" || ok && o.option.Token; {
+		case !c.IsSet(name):
+		case name == "seed" && c.Bool("exact"):
+			fault = usagef("--seed: nothing is drawn with --exact")
+		case !used && !draws:
+			fault = usagef("--%s: chooses a sampler; it needs --exact or --estimator plans", name)
+		}
+		if fault != nil {
+			if err := leaveOut(c, fault, name); err != nil {
+				return err
+			}
 		}
 	}
 	return checkSamplerFlags(c)
@@ -223,7 +229,7 @@ type scoring struct {
 // findTokenizer opens the tokenizer; without one ids can be scored, but not counted in
 // bytes.
 func (r *scoring) findTokenizer() (err error) {
-	r.tokenizer, err = openTokenizer(r.c)
+	r.tokenizer, err = openTokenizer(r.c, r.streams)
 	if errors.Is(err, errNoTokenizer) {
 		return nil
 	}

@@ -35,7 +35,7 @@ func checkScoreProfile(c *cli.Context, form string) error {
 	case c.Bool("exact"):
 		return nil
 	case c.IsSet("protocol") || !likelihood.Form(form).HasTerms():
-		return usagef("--profile: %s does not tell the loss at each number of visible tokens: use --estimator %s or %s, or --exact", form, likelihood.Subsets, likelihood.Orders)
+		return leaveOut(c, usagef("--profile: %s does not tell the loss at each number of visible tokens: use --estimator %s or %s, or --exact", form, likelihood.Subsets, likelihood.Orders), "profile")
 	}
 	return nil
 }

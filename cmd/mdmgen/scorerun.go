@@ -193,7 +193,7 @@ func (r *scoring) run() error {
 	print := newScorePrinter(r.c.String("format"), r.out)
 	record := scoreRecord{Schema: scoreSchema, Provenance: newProvenance(r.model, r.tokenizer), Settings: r.settings}
 	record.Totals.Resumed = len(resume.done)
-	bar := newBar(r.streams.err, len(r.windows), !r.out.streaming() || !isTerminal(r.streams.out) || r.c.String("format") != "jsonl", "scoring", "windows")
+	bar := newBar(r.streams, len(r.windows), !r.out.streaming() || !isTerminal(r.streams.out) || r.c.String("format") != "jsonl", "scoring", "windows")
 	begin := time.Now()
 	size := r.chunk()
 	for from := 0; from < len(r.windows) && err == nil; from += size {

@@ -17,6 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	os.Setenv(envConfig, os.DevNull) // not the defaults of whoever runs the tests
 	testscript.Main(m, map[string]func(){"mdmgen": func() { os.Exit(mainCode()) }})
 }
 

@@ -42,10 +42,10 @@ func tokenizeLines(c *cli.Context, s streams) error {
 	if c.Bool("decode") && c.Bool("plain") {
 		return usagef("tokenize: --plain says how text is read; it does not go with --decode")
 	}
-	if c.IsSet("model") && c.IsSet("tokenizer") {
+	if given(c, "model") && given(c, "tokenizer") {
 		return usagef("tokenize: --model and --tokenizer both name a tokenizer; give one")
 	}
-	t, err := openTokenizer(c)
+	t, err := openTokenizer(c, s)
 	if err != nil {
 		return needTokenizer(err, "tokenize", "")
 	}

@@ -51,7 +51,7 @@ func verifyFile(c *cli.Context, s streams) (err error) {
 		return usagef("verify: %s: the project's own reference files are read by `go test ./internal/oracle`; a model is compared with --golden FILE", c.Args().First())
 	case path == "":
 		return usagef("verify: name the file of reference tensors with --golden")
-	case c.NArg() == 1 && c.IsSet("model"):
+	case c.NArg() == 1 && given(c, "model"):
 		return usagef("verify: the model is given twice, as %s and by --model", c.Args().First())
 	case c.NArg() == 1:
 		ref = c.Args().First()
@@ -61,7 +61,7 @@ func verifyFile(c *cli.Context, s streams) (err error) {
 		return err
 	}
 	opts.Outlet = model.Rows
-	m, err := model.Open(c.Context, ref, opts)
+	m, err := s.open(c.Context, ref, opts)
 	if err != nil {
 		return err
 	}

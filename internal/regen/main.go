@@ -1,6 +1,7 @@
 // Command regen renews everything in the repository that depends on the weights
 // of the built-in model: the golden sample that a test freezes, and the picture
-// and text of that sample in the README. It is run by
+// and text of that sample in the README; and docs/cli.md, which depends on the flags
+// of all commands. It is run by
 //
 //	go generate ./builtin
 package main
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -79,7 +81,17 @@ func regenerate(ctx context.Context) error {
 		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
 		replaceSample(filepath.Join("..", "README.md"), text),
 		replaceSamplers(filepath.Join("..", "README.md")),
+		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
 	)
+}
+
+// writeReference writes the page of all commands and flags, which the program itself tells.
+func writeReference(ctx context.Context, path string) error {
+	page, err := exec.CommandContext(ctx, "go", "run", "../cmd/mdmgen", "man", "--markdown", "--config", os.DevNull).Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.WriteFile(path, page, 0o644)
 }
 
 // sample draws one canvas by First-Hitting and tells at which masked fraction

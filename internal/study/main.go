@@ -77,6 +77,7 @@ func study(ctx context.Context, only []string) error {
 func run(ctx context.Context, program string, b page.Block) (string, error) {
 	begin := time.Now()
 	c := exec.CommandContext(ctx, program, b.Args...)
+	c.Env = append(os.Environ(), "MDMGEN_CONFIG="+os.DevNull)
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, os.Stderr
 	if err := c.Run(); err != nil {

@@ -61,9 +61,12 @@ func folderBytes(dir string) int64 {
 	return n
 }
 
-// isOffline tells whether fetching is forbidden, by the configuration or by
-// MDMGEN_OFFLINE.
+// isOffline tells whether fetching is forbidden, by the configuration or, where that does not
+// allow it, by MDMGEN_OFFLINE.
 func (c Config) isOffline() bool {
+	if c.Online {
+		return false
+	}
 	switch strings.ToLower(os.Getenv("MDMGEN_OFFLINE")) {
 	case "", "0", "false", "no":
 		return c.Offline

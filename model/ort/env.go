@@ -29,6 +29,14 @@ type environment struct {
 	pinned bool
 }
 
+// InUse is the library that the sessions of this process run with, the zero value where none
+// is open.
+func InUse() Library {
+	env.Lock()
+	defer env.Unlock()
+	return env.library
+}
+
 // keep makes the environment last as long as the process: the libraries of CUDA
 // leave threads and handlers behind that do not survive being unloaded.
 func (e *environment) keep() {

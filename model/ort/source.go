@@ -21,6 +21,8 @@ type Config struct {
 	Library string
 	// Offline forbids fetching, as MDMGEN_OFFLINE=1 does.
 	Offline bool
+	// Online allows it, whatever MDMGEN_OFFLINE says.
+	Online bool
 	// Threads is the number of threads that one operator may use; 0 means all
 	// CPUs that the process may use, and so does any number above that, which a
 	// notice tells. [Session.Threads] is what is used.

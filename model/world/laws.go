@@ -82,13 +82,16 @@ type Law struct {
 // none, or when a length does not fit the world.
 func (w *World) Laws() (*Laws, error) {
 	out := new(Laws)
-	for name, dst := range map[string]any{"fhs": &out.FHS, "grids": &out.Grids, "laws": &out.Laws} {
-		raw, ok := w.extra[name]
+	for _, part := range []struct {
+		name string
+		dst  any
+	}{{"fhs", &out.FHS}, {"grids", &out.Grids}, {"laws", &out.Laws}} {
+		raw, ok := w.extra[part.name]
 		if !ok {
-			return nil, fmt.Errorf("world: field %q is missing: this file holds no laws", name)
+			return nil, fmt.Errorf("world: field %q is missing: this file holds no laws", part.name)
 		}
-		if err := json.Unmarshal(raw, dst); err != nil {
-			return nil, fmt.Errorf("world: field %q: %w", name, jsonError(err))
+		if err := json.Unmarshal(raw, part.dst); err != nil {
+			return nil, fmt.Errorf("world: field %q: %w", part.name, jsonError(err))
 		}
 	}
 	clean, states := power(w.v, w.d), len(w.masked)

@@ -50,10 +50,11 @@ func Parse(data []byte) (*World, error) {
 	if states < 0 || states > maxEntries/(w.d*w.v) {
 		return nil, fmt.Errorf("d = %d and V = %d: a table of (V+1)^d·d·V probabilities has at most %d", w.d, w.v, maxEntries)
 	}
-	for name, want := range map[string]int{"S": w.v + 1, "mask": w.v} {
-		if _, ok := fields[name]; ok {
-			p.integer(name, want, want)
-		}
+	if _, ok := fields["S"]; ok {
+		p.integer("S", w.v+1, w.v+1)
+	}
+	if _, ok := fields["mask"]; ok {
+		p.integer("mask", w.v, w.v)
 	}
 	var name, kind string
 	p.field("name", &name, false)
