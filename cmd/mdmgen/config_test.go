@@ -98,12 +98,12 @@ func TestConfigMistakes(t *testing.T) {
 		{"\nstps = 3", `:2: stps: no command has such a flag; did you mean steps?`},
 		{"[generate]\n\ngolden = 'x'", `:3: golden: generate does not have such a flag`},
 		{"[generte]", `:1: no command is called generte; did you mean [generate]?`},
-		{"steps = 'many'", `:1: steps: generate takes a whole number: write it into the tables of the commands that are meant, such as [schedule]`},
+		{"steps = 'many'", `:1: steps: generate takes a whole number in 1..16777216: write it into the tables of the commands that are meant, such as [schedule]`},
 		{"n = 'many'", `:1: n: generate takes a whole number`},
 		{"context = 5", `:1: context: bench takes a text: write it into the tables of the commands that are meant, such as [bound]`},
 		{"[generate]\nsteps = 1.5", `:2: steps: must be a whole number`},
 		{"[generate]\nseed = -1", `:2: seed: must be a whole number of at least 0`},
-		{"[generate]\ndelta = 'x'", `:2: delta: must be a number`},
+		{"[generate]\ndelta = 'x'", `:2: delta: must be a finite number of at least 0`},
 		{"quiet = 1", `:1: quiet: generate takes true or false`},
 		{"[bench]\nmax-time = 90", `:2: max-time: must be a text such as "90s" or "10m"`},
 		{"[generate]\nprefix = true", `:2: prefix: must be a text`},
@@ -125,7 +125,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"format = 'xml'", `:1: --format xml: must be one of`},
 		{"threads = 2\nlength = -4", `:2: --length -4: must be in 1..`},
 		{"sampler = 'nobody'", `:1: --sampler nobody: must be one of`},
-		{"sampler = 'tweedie'\nsteps = 0", `:2: --steps 0: must be at least 1`},
+		{"[generate]\nsampler = 'tweedie'\nsteps = 0", `:3: steps: must be a whole number in 1..16777216`},
 		{"temperature = -1", `:1: `},
 		{"T = 1\ndelta = 2\nsampler = 'euler'", `:1: generate: T is 1 and delta is 2: must be`},
 		{"[generate]\nprefix = 'a'\ninfill = '{{3}}'", `:3: --infill and --prefix both say what is given; use one`},
@@ -303,7 +303,11 @@ func TestEveryFlagCanBeConfigured(t *testing.T) {
 				continue
 			}
 			value, shown := "'x'", "x"
-			switch f.(type) {
+			switch f := f.(type) {
+			case *optionFlag:
+				if f.option.Most > 0 {
+					value, shown = "1", "1"
+				}
 			case *cli.IntFlag, *cli.Uint64Flag, *cli.Float64Flag:
 				value, shown = "5", "5"
 			case *cli.BoolFlag:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mdmgen/samplers"
 
 	"github.com/urfave/cli/v2"
 )
@@ -94,6 +97,15 @@ func configValue(f cli.Flag, value any) (any, error) {
 	n, whole := value.(int64)
 	text, isText := value.(string)
 	switch f := f.(type) {
+	case *optionFlag:
+		text, err := configValue(f.StringFlag, value)
+		if err == nil {
+			err = f.option.Set(new(samplers.Options), text.(string))
+		}
+		if err != nil {
+			return nil, errors.New(f.option.Form())
+		}
+		return text, nil
 	case *cli.StringFlag:
 		number, isFloat := value.(float64)
 		switch {
@@ -165,6 +177,8 @@ func fromHome(f cli.Flag, path string) string {
 // setDefault gives the flag a value, and returns what takes it away again.
 func setDefault(f cli.Flag, value any) (drop func()) {
 	switch f := f.(type) {
+	case *optionFlag:
+		return setDefault(f.StringFlag, value)
 	case *cli.StringFlag:
 		return put(&f.Value, &f.Destination, &f.HasBeenSet, value.(string))
 	case *cli.IntFlag:

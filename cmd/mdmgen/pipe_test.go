@@ -18,7 +18,7 @@ import (
 // TestInterruptAtAPipe interrupts every command that reads what a flag or an argument names
 // while it waits for a named pipe: for its other end, and for what that writes.
 func TestInterruptAtAPipe(t *testing.T) {
-	world, vocabulary := worldFile(t, "xor3-mixed"), reftest.Data(t, "fairytale", "tokenizer.json")
+	world, vocabulary := worldFile(t, "xor3-mixed"), filepath.Join(reftest.Builtin(t), "tokenizer.json")
 	for _, line := range []string{
 		"tokenize --tokenizer PIPE",
 		"generate --tokenizer PIPE",
