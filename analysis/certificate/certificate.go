@@ -1,0 +1,196 @@
+package certificate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/samplers"
+)
+
+// Run is what one run of first-hitting says of the samplers beside it, in their order. It
+// depends on the network, the canvas, the samplers, the seed and its index.
+type Run struct {
+	Index uint64 `json:"index"`
+	// TV are (1 − e^W)_+, in 0..1, Blocks Σ (1 − e^(W_block))_+, KL Σ_i KL(p_i‖q_i) in nats,
+	// +Inf where a sampler excludes what first-hitting may give. They are given that the
+	// sampler leaves no mask.
+	TV     []float64         `json:"tv"`
+	Blocks []float64         `json:"blocks"`
+	KL     []estimate.Number `json:"kl"`
+	// Rows counts the canvases that were asked.
+	Rows int `json:"rows"`
+}
+
+// Config says how many runs are made.
+type Config struct {
+	// Runs is their number, with the indices 0..Runs−1.
+	Runs int
+	Seed uint64
+	// Batch is the number of runs that share calls; 0 is 1. On a network the last bits of a
+	// run depend on it.
+	Batch int
+	// Confidence is that of all intervals and limits; 0 is 0.95.
+	Confidence float64
+	// Done are runs of an earlier study of the same settings, which are not made again.
+	// Those with an index of Runs or more are left out.
+	Done []Run
+	// OnRun, where it is not nil, is called for each new run, in the order of their indices.
+	// An error ends the study.
+	OnRun func(Run) error
+}
+
+// Study holds runs. It does not change.
+type Study struct {
+	// D is the number of free positions.
+	D        int
+	Samplers []*samplers.Sampler
+	// Runs are by ascending index.
+	Runs       []Run
+	Confidence float64
+	// Calls counts the network's calls for the new runs.
+	Calls int
+}
+
+// Bound is what a study proves of a sampler.
+type Bound struct {
+	// TV estimates a number that TV(P_FHS,P_N) does not exceed, KL one that KL(P_FHS‖P_N) in
+	// nats does not: their upper ends are what is promised, as far as the runs' mean is
+	// normal.
+	TV, KL estimate.Estimate
+	// TVLimit is an upper limit of the same number as TV, without that assumption: it holds
+	// with the probability Confidence for any number of runs. KL has none, since a run's can
+	// be of any size.
+	TVLimit float64
+	// Blocks estimates the sum over blocks, another number that TV(P_FHS,P_N) does not exceed,
+	// and that is at least what TV estimates. It can be above 1.
+	Blocks estimate.Estimate
+}
+
+// Measure runs first-hitting on a canvas of ids, MASK at the free positions, and sets
+// samplers beside it. They must draw tokens alike, and first-hitting then draws as they do.
+// A run takes as many calls as there are free positions, of one canvas each, whatever the
+// number of samplers; on a time-conditioned network a canvas more for each other time that
+// a sampler asks at. It keeps the rows of the longest block of each sampler, four bytes a
+// column. Samplers without a plan, and those whose order is not uniform, are refused.
+//
+// Where the context ends first its error comes with the study of the runs that were
+// finished.
+func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samplers.Sampler, cfg Config) (*Study, error) {
+	st := &Study{Samplers: ss, Confidence: cfg.Confidence}
+	spec := net.Spec()
+	for _, id := range canvas {
+		if id == spec.Mask {
+			st.D++
+		}
+	}
+	switch {
+	case cfg.Runs < 1:
+		return nil, fmt.Errorf("certificate: %d runs: must be at least 1", cfg.Runs)
+	case len(ss) == 0:
+		return nil, errors.New("certificate: no sampler is given")
+	case st.D == 0:
+		return nil, errors.New("certificate: the canvas has no free position: mask at least one")
+	}
+	draw := ss[0].Settings().Draw
+	for _, s := range ss {
+		if err := check(s, st.D); err != nil {
+			return nil, err
+		}
+		if !draw.Same(s.Settings().Draw) {
+			return nil, fmt.Errorf("certificate: %s and %s draw tokens in different ways: give all samplers one temperature, top-k and top-p", ss[0], s)
+		}
+	}
+	m, err := newMethod(spec, ss, draw)
+	if err != nil {
+		return nil, err
+	}
+	missing, err := st.take(cfg)
+	if err != nil {
+		return nil, err
+	}
+	batch := max(cfg.Batch, 1)
+	for from := 0; from < cfg.Runs && err == nil; from += batch {
+		to := min(from+batch, cfg.Runs)
+		if slices.Contains(missing[from:to], true) {
+			err = st.measure(ctx, net, m, canvas, cfg, missing, from, to)
+		}
+	}
+	slices.SortFunc(st.Runs, func(a, b Run) int { return int(int64(a.Index) - int64(b.Index)) })
+	if err != nil && (ctx.Err() == nil || len(st.Runs) == 0) {
+		return nil, err
+	}
+	return st, err
+}
+
+// measure makes the runs from..to together, missing or not, as a study that was not broken
+// off would: rows that share a call with others are rounded differently. It adds those that
+// are missing.
+func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, canvas []int, cfg Config, missing []bool, from, to int) error {
+	clear(m.done)
+	sequences := func(yield func(samplers.Sequence) bool) {
+		for i := uint64(from); i < uint64(to); i++ {
+			if !yield(samplers.Sequence{Index: i, Canvas: canvas, Method: m.of(i)}) {
+				return
+			}
+		}
+	}
+	totals, err := samplers.Sample(ctx, net, sequences, samplers.Config{Draw: st.Samplers[0].Settings().Draw, Seed: cfg.Seed, Batch: to - from}, func(samplers.Result) error { return nil })
+	st.Calls += totals.NetworkCalls
+	if err != nil {
+		return err
+	}
+	for i := from; i < to; i++ {
+		if !missing[i] {
+			continue
+		}
+		r := *m.done[uint64(i)]
+		st.Runs = append(st.Runs, r)
+		if cfg.OnRun == nil {
+			continue
+		}
+		if err := cfg.OnRun(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take adds the runs that are done, and says of each index whether it is missing.
+func (st *Study) take(cfg Config) ([]bool, error) {
+	missing := slices.Repeat([]bool{true}, cfg.Runs)
+	for _, r := range cfg.Done {
+		switch n := len(st.Samplers); {
+		case r.Index >= uint64(cfg.Runs):
+			continue
+		case len(r.TV) != n || len(r.Blocks) != n || len(r.KL) != n:
+			return nil, fmt.Errorf("certificate: run %d is of %d samplers: it is of another study than one of %d", r.Index, len(r.TV), n)
+		case !missing[r.Index]:
+			return nil, fmt.Errorf("certificate: run %d is given twice", r.Index)
+		}
+		missing[r.Index] = false
+		st.Runs = append(st.Runs, r)
+	}
+	return missing, nil
+}
+
+// Bound is what the runs say of sampler i. A sampler that leaves no mask with probability c
+// has P_N ≥ c·P, P its law given that: TV ≤ 1 − c + c·TV(P_FHS,P), KL ≤ −log c + KL(P_FHS‖P).
+func (st *Study) Bound(i int) Bound {
+	var tv, blocks, kl []float64
+	for _, r := range st.Runs {
+		tv, blocks, kl = append(tv, r.TV[i]), append(blocks, r.Blocks[i]), append(kl, float64(r.KL[i]))
+	}
+	clean := logClean(st.Samplers[i], st.D)
+	leave := func(x float64) float64 { return -math.Expm1(clean) + math.Exp(clean)*x }
+	slope := func(float64) float64 { return math.Exp(clean) }
+	return Bound{
+		TV:      estimate.Mean(tv, st.Confidence).Map(leave, slope),
+		TVLimit: leave(estimate.UpperLimit(tv, st.Confidence)),
+		Blocks:  estimate.Mean(blocks, st.Confidence).Map(leave, slope),
+		KL:      estimate.Mean(kl, st.Confidence).Map(func(x float64) float64 { return x - clean }, func(float64) float64 { return 1 }),
+	}
+}
