@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,18 +12,15 @@ import (
 	"mdmgen/samplers"
 )
 
-// Run is what one run of first-hitting says of the samplers beside it, in their order. It
-// depends on the network, the canvas, the samplers, the seed and its index.
+// Run is what one run of first-hitting says of the samplers beside it. It depends on the
+// network, the canvas, the sampler, the seed and its index.
 type Run struct {
 	Index uint64 `json:"index"`
-	// TV are (1 − e^W)_+, in 0..1, Blocks Σ (1 − e^(W_block))_+, KL Σ_i KL(p_i‖q_i) in nats,
-	// +Inf where a sampler excludes what first-hitting may give. They are given that the
-	// sampler leaves no mask.
-	TV     []float64         `json:"tv"`
-	Blocks []float64         `json:"blocks"`
-	KL     []estimate.Number `json:"kl"`
-	// Rows counts the canvases that were asked.
-	Rows int `json:"rows"`
+	// Log are log P_N(x|Z) − log P_FHS(x|Z) of the samplers, in their order: −Inf where one
+	// cannot give the text.
+	Log []estimate.Number `json:"log"`
+	// Asked counts the canvases that were asked.
+	Asked int `json:"asked"`
 }
 
 // Config says how many runs are made.
@@ -33,6 +31,10 @@ type Config struct {
 	// Batch is the number of runs that share calls; 0 is 1. On a network the last bits of a
 	// run depend on it.
 	Batch int
+	// Longest is the longest block that a sampler on a grid is averaged over: one that
+	// makes longer blocks has the blocks of its plan, which bounds it less tightly. A run
+	// keeps up to Longest²/2 rows, four bytes a column; 0 is 32.
+	Longest int
 	// Confidence is that of all intervals and limits; 0 is 0.95.
 	Confidence float64
 	// Done are runs of an earlier study of the same settings, which are not made again.
@@ -55,19 +57,16 @@ type Study struct {
 	Calls int
 }
 
-// Bound is what a study proves of a sampler.
+// Bound is what a study says of a sampler.
 type Bound struct {
 	// TV estimates a number that TV(P_FHS,P_N) does not exceed, KL one that KL(P_FHS‖P_N) in
-	// nats does not: their upper ends are what is promised, as far as the runs' mean is
-	// normal.
+	// nats does not. Their upper ends are bounds with the probability that intervals have,
+	// as far as the runs' mean is normal; where few runs differ from 0 it is not.
 	TV, KL estimate.Estimate
-	// TVLimit is an upper limit of the same number as TV, without that assumption: it holds
-	// with the probability Confidence for any number of runs. KL has none, since a run's can
-	// be of any size.
-	TVLimit float64
-	// Blocks estimates the sum over blocks, another number that TV(P_FHS,P_N) does not exceed,
-	// and that is at least what TV estimates. It can be above 1.
-	Blocks estimate.Estimate
+	// Limit is a bound on TV(P_FHS,P_N) that holds with the probability Confidence at
+	// least, for any number of runs. KL has none, since what a run says of it can be of any
+	// size.
+	Limit float64
 }
 
 // Measure runs first-hitting on a canvas of ids, MASK at the free positions, and sets
@@ -104,7 +103,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 			return nil, fmt.Errorf("certificate: %s and %s draw tokens in different ways: give all samplers one temperature, top-k and top-p", ss[0], s)
 		}
 	}
-	m, err := newMethod(spec, ss, draw)
+	m, err := newMethod(spec, ss, draw, st.D, cmp.Or(cfg.Longest, 32))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +132,7 @@ func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, c
 	clear(m.done)
 	sequences := func(yield func(samplers.Sequence) bool) {
 		for i := uint64(from); i < uint64(to); i++ {
-			if !yield(samplers.Sequence{Index: i, Canvas: canvas, Method: m.of(i)}) {
+			if !yield(samplers.Sequence{Index: i, Canvas: canvas, Method: indexed{m, i}}) {
 				return
 			}
 		}
@@ -147,7 +146,7 @@ func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, c
 		if !missing[i] {
 			continue
 		}
-		r := *m.done[uint64(i)]
+		r := m.done[uint64(i)]
 		st.Runs = append(st.Runs, r)
 		if cfg.OnRun == nil {
 			continue
@@ -166,8 +165,8 @@ func (st *Study) take(cfg Config) ([]bool, error) {
 		switch n := len(st.Samplers); {
 		case r.Index >= uint64(cfg.Runs):
 			continue
-		case len(r.TV) != n || len(r.Blocks) != n || len(r.KL) != n:
-			return nil, fmt.Errorf("certificate: run %d is of %d samplers: it is of another study than one of %d", r.Index, len(r.TV), n)
+		case len(r.Log) != n:
+			return nil, fmt.Errorf("certificate: run %d is of %d samplers: it is of another study than one of %d", r.Index, len(r.Log), n)
 		case !missing[r.Index]:
 			return nil, fmt.Errorf("certificate: run %d is given twice", r.Index)
 		}
@@ -177,20 +176,28 @@ func (st *Study) take(cfg Config) ([]bool, error) {
 	return missing, nil
 }
 
-// Bound is what the runs say of sampler i. A sampler that leaves no mask with probability c
-// has P_N ≥ c·P, P its law given that: TV ≤ 1 − c + c·TV(P_FHS,P), KL ≤ −log c + KL(P_FHS‖P).
+// Bound is what the runs say of sampler i.
 func (st *Study) Bound(i int) Bound {
-	var tv, blocks, kl []float64
+	var tv, kl []float64
 	for _, r := range st.Runs {
-		tv, blocks, kl = append(tv, r.TV[i]), append(blocks, r.Blocks[i]), append(kl, float64(r.KL[i]))
+		w := float64(r.Log[i])
+		tv, kl = append(tv, max(0, -math.Expm1(w))), append(kl, 0-w)
 	}
-	clean := logClean(st.Samplers[i], st.D)
-	leave := func(x float64) float64 { return -math.Expm1(clean) + math.Exp(clean)*x }
-	slope := func(float64) float64 { return math.Exp(clean) }
-	return Bound{
-		TV:      estimate.Mean(tv, st.Confidence).Map(leave, slope),
-		TVLimit: leave(estimate.UpperLimit(tv, st.Confidence)),
-		Blocks:  estimate.Mean(blocks, st.Confidence).Map(leave, slope),
-		KL:      estimate.Mean(kl, st.Confidence).Map(func(x float64) float64 { return x - clean }, func(float64) float64 { return 1 }),
+	return Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), Limit: estimate.UpperLimit(tv, st.Confidence)}
+}
+
+// check refuses samplers that the bounds say nothing of.
+func check(s *samplers.Sampler, d int) error {
+	law, ok := s.Law()
+	switch {
+	case !ok:
+		return fmt.Errorf("certificate: %s reveals what the network's rows say: it has no plan to set beside first-hitting's", s)
+	case law.Fixed:
+		return fmt.Errorf("certificate: %s: its order is not uniform, so that even one position a call has another law than first-hitting", s.Settings().Sampler)
+	case law.Sizes != nil:
+		if _, err := law.Sizes(d); err != nil {
+			return fmt.Errorf("samplers: %w", err)
+		}
 	}
+	return nil
 }

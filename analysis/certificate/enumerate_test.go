@@ -176,8 +176,12 @@ func factorial(n int) float64 {
 	return f
 }
 
-// exact are the expectations that a study estimates.
-type exact struct{ tv, blocks, kl float64 }
+// exact are the expectations of a sampler's bounds: given the order, given the plan, and block
+// by block.
+type exact struct{ order, plan, blocks pair }
+
+// pair are bounds on TV and on KL.
+type pair struct{ tv, kl float64 }
 
 // enumerator sums over patterns, orders and texts of a world without time. It keeps what it
 // found of a pattern.
@@ -185,16 +189,36 @@ type enumerator struct {
 	*laws.World
 	rows   []float64
 	orders [][]int
-	known  map[string]exact
+	known  map[string]terms
+	// chance [orders·texts] is the probability of an order with a text of first-hitting.
+	chance []float64
 }
 
+// terms [orders·texts] are what a pattern gives a text of an order: log of the probability
+// less first-hitting's, and Σ (1 − e^W)_+ over its blocks.
+type terms struct{ log, blocks []float64 }
+
 func newEnumerator(w *laws.World) *enumerator {
-	return &enumerator{w, w.Rows(1), permutations(w.D), make(map[string]exact)}
+	e := &enumerator{World: w, rows: w.Rows(1), orders: permutations(w.D), known: make(map[string]terms)}
+	for _, order := range e.orders {
+		for x := range w.Sequences {
+			p, state := 1/float64(len(e.orders)), w.AllMask()
+			for _, l := range order {
+				a := w.Sequence(x)[l]
+				p *= e.row(state, l)[a]
+				state = w.Reveal(state, l, a)
+			}
+			e.chance = append(e.chance, p)
+		}
+	}
+	return e
 }
 
 func (w *enumerator) of(t testing.TB, s *samplers.Sampler) (e exact) {
 	t.Helper()
 	law, _ := s.Law()
+	c := cleanMass(s, w.D)
+	ratio := make([]float64, len(w.chance))
 	var sum float64
 	for pattern, chance := range patterns(t, s, w.D) {
 		sum += chance
@@ -205,10 +229,21 @@ func (w *enumerator) of(t testing.TB, s *samplers.Sampler) (e exact) {
 		if _, ok := w.known[k]; !ok {
 			w.known[k] = w.pattern(parse(t, pattern), law.Floor)
 		}
-		x := w.known[k]
-		e.tv += chance * x.tv
-		e.blocks += chance * x.blocks
-		e.kl += chance * x.kl
+		for i, log := range w.known[k].log {
+			if p := chance * w.chance[i]; p > 0 {
+				log += math.Log(c)
+				ratio[i] += chance * math.Exp(log)
+				e.plan.tv += p * max(0, -math.Expm1(log))
+				e.plan.kl -= p * log
+				e.blocks.tv += p * (1 - c + c*w.known[k].blocks[i])
+			}
+		}
+	}
+	for i, p := range w.chance {
+		if p > 0 {
+			e.order.tv += p * max(0, 1-ratio[i])
+			e.order.kl -= p * math.Log(ratio[i])
+		}
 	}
 	if math.Abs(sum-1) > 1e-9 {
 		t.Errorf("%s: patterns have probability %v", s, sum)
@@ -220,11 +255,12 @@ func (w *enumerator) row(state, l int) []float64 {
 	return w.rows[(state*w.D+l)*w.V : (state*w.D+l+1)*w.V]
 }
 
-func (w *enumerator) pattern(blocks []block, floor float64) (e exact) {
+func (w *enumerator) pattern(blocks []block, floor float64) (out terms) {
 	mixed := make([]float64, w.V)
 	for _, order := range w.orders {
 		for x := range w.Sequences {
-			p, log, total, state := 1/float64(len(w.orders)), 0.0, 0.0, w.AllMask()
+			var log, total float64
+			state := w.AllMask()
 			rank, before := 0, 0
 			for _, b := range blocks {
 				start, blockLog := state, 0.0
@@ -236,7 +272,7 @@ func (w *enumerator) pattern(blocks []block, floor float64) (e exact) {
 						samplers.Mix(mixed, other, w.row(before, l), b.weight, floor)
 						other = mixed
 					}
-					if p *= own[a]; p > 0 {
+					if own[a] > 0 {
 						blockLog += math.Log(other[a] / own[a])
 					}
 					state = w.Reveal(state, l, a)
@@ -246,14 +282,10 @@ func (w *enumerator) pattern(blocks []block, floor float64) (e exact) {
 				log += blockLog
 				total += max(0, -math.Expm1(blockLog))
 			}
-			if p > 0 {
-				e.tv += p * max(0, -math.Expm1(log))
-				e.blocks += p * total
-				e.kl -= p * log
-			}
+			out.log, out.blocks = append(out.log, log), append(out.blocks, total)
 		}
 	}
-	return e
+	return out
 }
 
 func permutations(n int) (out [][]int) {

@@ -8,6 +8,15 @@ import (
 	"mdmgen/samplers"
 )
 
+// side is a sampler beside a run of first-hitting whose order its plan cuts.
+type side struct {
+	pieces []piece
+	// at is the piece of the next token.
+	at int
+	// log is W so far.
+	log float64
+}
+
 // piece is a block of a sampler's plan: positions order[from:to] are revealed by one call, on
 // the canvas on which from positions are revealed. A block that reveals nothing has from = to.
 type piece struct {
@@ -19,14 +28,7 @@ type piece struct {
 	// weights and floor are those of [samplers.Block], weights nil for a plain fill.
 	weights []float64
 	floor   float64
-}
-
-// weight is that of rank i, 0 for a plain draw.
-func (p *piece) weight(i int) float64 {
-	if p.weights == nil {
-		return 0
-	}
-	return p.weights[i-p.from]
+	source  *source
 }
 
 // cut makes pieces of the plan of a sampler for the free positions, drawn from the numbers
@@ -54,7 +56,7 @@ func cut(s *samplers.Sampler, d *samplers.Draws, free, order []int) ([]piece, er
 		for _, l := range b.Ahead {
 			ahead = max(ahead, slices.Index(order, l)+1)
 		}
-		out = append(out, piece{at, to, b.Theta, ahead, b.Weights, b.Floor})
+		out = append(out, piece{from: at, to: to, theta: b.Theta, ahead: ahead, weights: b.Weights, floor: b.Floor})
 		at = to
 	}
 	if at+len(p.Left) != len(order) {
@@ -66,22 +68,6 @@ func cut(s *samplers.Sampler, d *samplers.Draws, free, order []int) ([]piece, er
 	return out, nil
 }
 
-// check refuses samplers that the bounds say nothing of.
-func check(s *samplers.Sampler, d int) error {
-	law, ok := s.Law()
-	switch {
-	case !ok:
-		return fmt.Errorf("certificate: %s reveals what the network's rows say: it has no plan to set beside first-hitting's", s)
-	case law.Fixed:
-		return fmt.Errorf("certificate: %s: its order is not uniform, so that even one position a call has another law than first-hitting", s.Settings().Sampler)
-	case law.Sizes != nil:
-		if _, err := law.Sizes(d); err != nil {
-			return fmt.Errorf("samplers: %w", err)
-		}
-	}
-	return nil
-}
-
 // logClean is log of the probability that a sampler leaves none of d positions masked.
 func logClean(s *samplers.Sampler, d int) float64 {
 	steps, ok := s.Steps()
@@ -89,4 +75,31 @@ func logClean(s *samplers.Sampler, d int) float64 {
 		return 0
 	}
 	return float64(d) * math.Log1p(-steps.Left())
+}
+
+// add takes the run's token of a rank, which all open sources have looked up.
+func (s *side) add(r *run, rank, token int) error {
+	for s.pieces[s.at].to <= rank {
+		s.at++
+	}
+	x := &s.pieces[s.at]
+	own := r.sources[rank][0].logs[0]
+	if x.weights == nil || x.weights[rank-x.from] == 0 {
+		logs := x.source.logs
+		if n := len(logs); n > 1 {
+			s.log += logs[n-1] - logs[n-2] - own
+		} else {
+			s.log += logs[0] - own
+		}
+		return nil
+	}
+	if err := r.rows.Probabilities(r.p, x.source.row(rank, r.columns)); err != nil {
+		return err
+	}
+	if err := r.rows.Probabilities(r.before, s.pieces[s.at-1].source.row(rank, r.columns)); err != nil {
+		return err
+	}
+	samplers.Mix(r.p, r.p, r.before, x.weights[rank-x.from], x.floor)
+	s.log += math.Log(r.p[token]) - own
+	return nil
 }
