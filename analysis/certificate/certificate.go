@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/quality"
 	"mdmgen/samplers"
 )
 
@@ -55,6 +56,8 @@ type Study struct {
 	Confidence float64
 	// Calls counts the network's calls for the new runs.
 	Calls int
+	// apart are the collision bounds on TV, 1 where there are none.
+	apart []float64
 }
 
 // Bound is what a study says of a sampler.
@@ -64,8 +67,8 @@ type Bound struct {
 	// as far as the runs' mean is normal; where few runs differ from 0 it is not.
 	TV, KL estimate.Estimate
 	// Limit is a bound on TV(P_FHS,P_N) that holds with the probability Confidence at
-	// least, for any number of runs. KL has none, since what a run says of it can be of any
-	// size.
+	// least, for any number of runs: [estimate.UpperLimit], or the collision bound where
+	// that is lower. KL has none, since what a run says of it can be of any size.
 	Limit float64
 }
 
@@ -91,17 +94,22 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 		return nil, fmt.Errorf("certificate: %d runs: must be at least 1", cfg.Runs)
 	case len(ss) == 0:
 		return nil, errors.New("certificate: no sampler is given")
-	case st.D == 0:
-		return nil, errors.New("certificate: the canvas has no free position: mask at least one")
 	}
 	draw := ss[0].Settings().Draw
 	for _, s := range ss {
-		if err := check(s, st.D); err != nil {
+		if err := Check(s, st.D); err != nil {
 			return nil, err
 		}
 		if !draw.Same(s.Settings().Draw) {
 			return nil, fmt.Errorf("certificate: %s and %s draw tokens in different ways: give all samplers one temperature, top-k and top-p", ss[0], s)
 		}
+	}
+	for _, s := range ss {
+		apart, err := quality.Collision(s, st.D)
+		if err != nil || spec.TimeConditioned {
+			apart = math.Inf(-1)
+		}
+		st.apart = append(st.apart, 0-math.Expm1(apart))
 	}
 	m, err := newMethod(spec, ss, draw, st.D, cmp.Or(cfg.Longest, 32))
 	if err != nil {
@@ -167,6 +175,8 @@ func (st *Study) take(cfg Config) ([]bool, error) {
 			continue
 		case len(r.Log) != n:
 			return nil, fmt.Errorf("certificate: run %d is of %d samplers: it is of another study than one of %d", r.Index, len(r.Log), n)
+		case slices.ContainsFunc(r.Log, func(x estimate.Number) bool { return math.IsNaN(float64(x)) }):
+			return nil, fmt.Errorf("certificate: run %d has what is not a number", r.Index)
 		case !missing[r.Index]:
 			return nil, fmt.Errorf("certificate: run %d is given twice", r.Index)
 		}
@@ -183,13 +193,15 @@ func (st *Study) Bound(i int) Bound {
 		w := float64(r.Log[i])
 		tv, kl = append(tv, max(0, -math.Expm1(w))), append(kl, 0-w)
 	}
-	return Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), Limit: estimate.UpperLimit(tv, st.Confidence)}
+	return Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), Limit: min(estimate.UpperLimit(tv, st.Confidence), st.apart[i])}
 }
 
-// check refuses samplers that the bounds say nothing of.
-func check(s *samplers.Sampler, d int) error {
+// Check says why the bounds say nothing of a sampler on d free positions; nil where they do.
+func Check(s *samplers.Sampler, d int) error {
 	law, ok := s.Law()
 	switch {
+	case d < 1:
+		return errors.New("certificate: the canvas has no free position: mask at least one")
 	case !ok:
 		return fmt.Errorf("certificate: %s reveals what the network's rows say: it has no plan to set beside first-hitting's", s)
 	case law.Fixed:

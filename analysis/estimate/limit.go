@@ -10,7 +10,7 @@ import (
 // law: the bound by betting of Waudby-Smith and Ramdas (Journal of the Royal Statistical
 // Society B, 2024; arXiv 2010.09686). A mean m is refused where
 //
-//	Π_i (1 + λ_i(m)·(m − x_i)) ≥ 1/(1−confidence),  λ_i(m) = min(λ_i, 1/(2(1−m))),
+//	Π_i (1 + λ_i(m)·(m − x_i)) ≥ 1/(1−confidence),  λ_i(m) = min(λ_i, 3/(4(1−m))),
 //
 // which at a mean of m or more has at most the probability 1 − confidence (Ville). λ_i is
 // √(2·log(1/(1−confidence))/(n·σ²)), σ² the variance of the samples before, regularised by
@@ -35,7 +35,7 @@ func UpperLimit(x []float64, confidence float64) float64 {
 	refused := func(m float64) bool {
 		var log float64
 		for i, v := range x {
-			log += math.Log1p(min(bets[i], 0.5/(1-m)) * (m - v))
+			log += math.Log1p(min(bets[i], 0.75/(1-m)) * (m - v))
 		}
 		return log >= want
 	}
