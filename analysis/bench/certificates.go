@@ -124,11 +124,14 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 			continue
 		}
 		b := g.study.Bound(g.at[key])
-		limit := estimate.Estimate{Mean: b.Limit, Lo: b.Limit, Hi: b.Limit, Confidence: b.TV.Confidence, N: b.TV.N, Units: b.TV.Units}
+		limit := func(x float64) estimate.Estimate {
+			return estimate.Estimate{Mean: x, Lo: x, Hi: x, Confidence: b.TV.Confidence, N: b.TV.N, Units: b.TV.Units}
+		}
 		q := Quality{Kind: KindQuality, Cell: cell.ID, Part: PartCertificate, Metrics: []Metric{
 			{Name: "tv_certificate", Unit: "probability", Value: b.TV, Bound: "upper"},
-			{Name: "tv_certificate_limit", Unit: "probability", Value: limit, Bound: "upper"},
+			{Name: "tv_certificate_limit", Unit: "probability", Value: limit(b.TVLimit), Bound: "upper"},
 			{Name: "kl_certificate", Unit: "nats", Value: b.KL, Bound: "upper"},
+			{Name: "kl_certificate_limit", Unit: "nats", Value: limit(b.KLLimit), Bound: "upper", Detail: true},
 		}}
 		if apart, err := quality.Collision(cell.Sampler, cell.Free); err == nil && !cell.Model.Facts().TimeConditioned {
 			q.Metrics = append(q.Metrics, Metric{Name: "tv_collision_bound_full", Unit: "probability", Value: exact(-math.Expm1(apart) + 0), Bound: "upper"})

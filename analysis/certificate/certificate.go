@@ -56,8 +56,10 @@ type Study struct {
 	Confidence float64
 	// Calls counts the network's calls for the new runs.
 	Calls int
-	// apart are the collision bounds on TV, 1 where there are none.
-	apart []float64
+	// apart are log p* of the collision bounds, −Inf where there are none; averaged says
+	// whose terms are averages over the cuts of an order, which e^W ≥ p* holds for.
+	apart    []float64
+	averaged []bool
 }
 
 // Bound is what a study says of a sampler.
@@ -66,10 +68,10 @@ type Bound struct {
 	// nats does not. Their upper ends are bounds with the probability that intervals have,
 	// as far as the runs' mean is normal; where few runs differ from 0 it is not.
 	TV, KL estimate.Estimate
-	// Limit is a bound on TV(P_FHS,P_N) that holds with the probability Confidence at
-	// least, for any number of runs: [estimate.UpperLimit], or the collision bound where
-	// that is lower. KL has none, since what a run says of it can be of any size.
-	Limit float64
+	// TVLimit and KLLimit are bounds on them that each hold with the probability Confidence
+	// at least, for any number of runs: [estimate.UpperLimit], or the collision bound where
+	// that is lower.
+	TVLimit, KLLimit float64
 }
 
 // Measure runs first-hitting on a canvas of ids, MASK at the free positions, and sets
@@ -109,11 +111,14 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 		if err != nil || spec.TimeConditioned {
 			apart = math.Inf(-1)
 		}
-		st.apart = append(st.apart, 0-math.Expm1(apart))
+		st.apart = append(st.apart, apart)
 	}
 	m, err := newMethod(spec, ss, draw, st.D, cmp.Or(cfg.Longest, 32))
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range m.averages {
+		st.averaged = append(st.averaged, a != nil)
 	}
 	missing, err := st.take(cfg)
 	if err != nil {
@@ -193,7 +198,27 @@ func (st *Study) Bound(i int) Bound {
 		w := float64(r.Log[i])
 		tv, kl = append(tv, max(0, -math.Expm1(w))), append(kl, 0-w)
 	}
-	return Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), Limit: min(estimate.UpperLimit(tv, st.Confidence), st.apart[i])}
+	out := Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), TVLimit: 0 - math.Expm1(st.apart[i]), KLLimit: 0 - st.apart[i]}
+	if !st.averaged[i] {
+		out.TVLimit = min(out.TVLimit, limit(tv, 0, 1, st.Confidence))
+		return out
+	}
+	out.TVLimit = min(out.TVLimit, limit(tv, 0, out.TVLimit, st.Confidence))
+	out.KLLimit = min(out.KLLimit, limit(kl, -out.KLLimit, out.KLLimit, st.Confidence))
+	return out
+}
+
+// limit is an upper limit of the mean of terms that are at most high. Those below low count
+// as low, which makes their mean no smaller.
+func limit(x []float64, low, high, confidence float64) float64 {
+	if !(high > low) || math.IsInf(high, 1) {
+		return high
+	}
+	scaled := make([]float64, len(x))
+	for i, v := range x {
+		scaled[i] = min(max((v-low)/(high-low), 0), 1)
+	}
+	return low + (high-low)*estimate.UpperLimit(scaled, confidence)
 }
 
 // Check says why the bounds say nothing of a sampler on d free positions; nil where they do.

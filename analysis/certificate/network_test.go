@@ -58,9 +58,9 @@ func TestNetwork(t *testing.T) {
 	}
 	for i, s := range ss {
 		tv, kl, b := exact.Distance(quality.TV, i), exact.Distance(quality.KL, i), st.Bound(i)
-		t.Logf("%s: TV %v, bound %v, limit %.3f; KL %v, bound %v", s, tv, b.TV, b.Limit, kl, b.KL)
-		if b.TV.Mean+4*math.Hypot(b.TV.SE, tv.SE) < tv.Mean || b.KL.Mean+4*math.Hypot(b.KL.SE, kl.SE) < kl.Mean || b.Limit < tv.Mean-4*tv.SE {
-			t.Errorf("%s: TV %v, bound %v, limit %.3f; KL %v, bound %v", s, tv, b.TV, b.Limit, kl, b.KL)
+		t.Logf("%s: TV %v, bound %v, limit %.3f; KL %v, bound %v, limit %.3f", s, tv, b.TV, b.TVLimit, kl, b.KL, b.KLLimit)
+		if b.TV.Mean+4*math.Hypot(b.TV.SE, tv.SE) < tv.Mean || b.KL.Mean+4*math.Hypot(b.KL.SE, kl.SE) < kl.Mean || b.TVLimit < tv.Mean-4*tv.SE || b.KLLimit < kl.Mean-4*kl.SE {
+			t.Errorf("%s: TV %v, bound %v, limit %.3f; KL %v, bound %v, limit %.3f", s, tv, b.TV, b.TVLimit, kl, b.KL, b.KLLimit)
 		}
 	}
 }

@@ -56,6 +56,6 @@ func (r *benching) notes(report *bench.Report) {
 		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting; they are what the sampler's grid costs and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
 	}
 	if q := report.Settings.Quality; q != nil && q.CertificateRuns > 0 {
-		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. The limit holds with probability %v, whatever the runs' distribution is.", q.CertificateRuns, r.settings.Confidence)
+		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
 	}
 }
