@@ -34,7 +34,8 @@ type Config struct {
 	Batch int
 	// Longest is the longest block that a sampler on a grid is averaged over: one that
 	// makes longer blocks has the blocks of its plan, which bounds it less tightly. A run
-	// keeps up to Longest²/2 rows, four bytes a column; 0 is 32.
+	// keeps up to Longest²/2 rows, and those of the longest block of a plan, four bytes a
+	// column; 0 is 32.
 	Longest int
 	// Confidence is that of all intervals and limits; 0 is 0.95.
 	Confidence float64

@@ -198,8 +198,11 @@ type enumerator struct {
 // less first-hitting's, and Σ (1 − e^W)_+ over its blocks.
 type terms struct{ log, blocks []float64 }
 
-func newEnumerator(w *laws.World) *enumerator {
-	e := &enumerator{World: w, rows: w.Rows(1), orders: permutations(w.D), known: make(map[string]terms)}
+func newEnumerator(w *laws.World) *enumerator { return enumeratorOf(w, w.Rows(1)) }
+
+// enumeratorOf is of a world with other rows.
+func enumeratorOf(w *laws.World, rows []float64) *enumerator {
+	e := &enumerator{World: w, rows: rows, orders: permutations(w.D), known: make(map[string]terms)}
 	for _, order := range e.orders {
 		for x := range w.Sequences {
 			p, state := 1/float64(len(e.orders)), w.AllMask()

@@ -86,9 +86,13 @@ func (s *side) add(r *run, rank, token int) error {
 	own := r.sources[rank][0].logs[0]
 	if x.weights == nil || x.weights[rank-x.from] == 0 {
 		logs := x.source.logs
-		if n := len(logs); n > 1 {
-			s.log += logs[n-1] - logs[n-2] - own
-		} else {
+		n := len(logs) - 1
+		switch {
+		case math.IsInf(logs[n], -1): // by this token, or by one before in the block
+			s.log = logs[n]
+		case n > 0:
+			s.log += logs[n] - logs[n-1] - own
+		default:
 			s.log += logs[0] - own
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/laws"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -21,7 +22,10 @@ func blank(w *world.World) []int {
 }
 
 // some are samplers of every kind.
-func some(t testing.TB, w *world.World) (out []*samplers.Sampler) {
+func some(t testing.TB, w *world.World) []*samplers.Sampler { return drawing(t, w, samplers.Draw{}) }
+
+// drawing are those that draw tokens in a way.
+func drawing(t testing.TB, w *world.World, draw samplers.Draw) (out []*samplers.Sampler) {
 	for _, o := range []samplers.Options{
 		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2},
 		{Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "cos2", Steps: 5}, {Sampler: "tweedie", Grid: "lambda", Steps: 3, Delta: ptr(0.3)},
@@ -29,6 +33,7 @@ func some(t testing.TB, w *world.World) (out []*samplers.Sampler) {
 		{Sampler: "uniformization", Steps: 4, T: ptr(1), Delta: ptr(0.3)}, {Sampler: "matu", Steps: 4, Finish: "leave"}, {Sampler: "dmpm", Steps: 3},
 		{Sampler: "trapezoidal", Grid: "lambda", Steps: 1}, {Sampler: "trapezoidal", Grid: "uniform", Steps: 2, Finish: "leave"},
 	} {
+		o.Draw = draw
 		out = append(out, newSampler(t, o, w))
 	}
 	return out
@@ -61,6 +66,55 @@ func TestEstimates(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestDraws is TestEstimates with tokens that are not drawn from the network's distribution:
+// first-hitting draws as the samplers do. One that keeps the most probable tokens excludes
+// texts, and the bound on KL is then infinite.
+func TestDraws(t *testing.T) {
+	file, w := openWorld(t, "dirichlet3-noisy")
+	draw := samplers.Draw{Temperature: ptr(0.5), TopK: 2}
+	vocabulary := file.Spec().Vocabulary
+	categorical, err := samplers.NewCategorical(vocabulary, draw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := slices.Clone(w.Rows(1))
+	logits, p := make([]float32, vocabulary.Columns), make([]float64, vocabulary.Columns)
+	for at := 0; at < len(rows); at += w.V {
+		for a := range w.V {
+			logits[a] = float32(math.Log(rows[at+a]))
+		}
+		if rows[at] == 0 && laws.TV(rows[at:at+w.V], make([]float64, w.V)) == 0 {
+			continue // of a visible position
+		}
+		if err := categorical.Probabilities(p, logits); err != nil {
+			t.Fatal(err)
+		}
+		copy(rows[at:at+w.V], p)
+	}
+	ss, all := drawing(t, file, draw), enumeratorOf(w, rows)
+	st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 7, Batch: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	infinite := 0
+	for i, s := range ss {
+		e, got := all.of(t, s), st.Bound(i)
+		want := e.plan
+		if law, _ := s.Law(); law.Steps != nil && !law.LookBack {
+			want = e.order
+		}
+		if math.IsInf(want.kl, 1) {
+			infinite++
+		}
+		if math.Abs(got.TV.Mean-want.tv) > 5*got.TV.SE+2e-7 || got.KL.Mean != want.kl && !(math.Abs(got.KL.Mean-want.kl) <= 5*got.KL.SE+2e-7) {
+			t.Errorf("%s: %v and %v, want %v", s, got.TV, got.KL, want)
+		}
+	}
+	if infinite == 0 {
+		t.Error("no sampler excludes a text")
 	}
 }
 
@@ -122,8 +176,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestSameRun: runs are first-hitting's own, whatever is set beside them and however many
-// share a call, and what is said of a sampler does not depend on the others.
+// TestSameRun: what is said of a sampler does not depend on the others, nor on how many runs
+// share a call.
 func TestSameRun(t *testing.T) {
 	file, _ := openWorld(t, "markov4-sharp")
 	ss := some(t, file)
