@@ -79,8 +79,8 @@ type Bound struct {
 // samplers beside it. They must draw tokens alike, and first-hitting then draws as they do.
 // A run takes as many calls as there are free positions, of one canvas each, whatever the
 // number of samplers; on a time-conditioned network a canvas more for each other time that
-// a sampler asks at. It keeps the rows of the longest block of each sampler, four bytes a
-// column. Samplers without a plan, and those whose order is not uniform, are refused.
+// a sampler asks at. Samplers without a plan, and those whose order is not uniform, are
+// refused.
 //
 // Where the context ends first its error comes with the study of the runs that were
 // finished.
@@ -109,7 +109,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 	}
 	for _, s := range ss {
 		apart, err := quality.Collision(s, st.D)
-		if err != nil || spec.TimeConditioned {
+		if law, _ := s.Law(); err != nil || spec.TimeConditioned && !law.FirstHitting() {
 			apart = math.Inf(-1)
 		}
 		st.apart = append(st.apart, apart)

@@ -133,7 +133,7 @@ func TestTimed(t *testing.T) {
 		if got.TV.Mean+4*got.TV.SE < is.tv-2e-7 || got.KL.Mean+4*got.KL.SE < is.kl-2e-7 {
 			t.Errorf("%s: %+v, bounds %v and %v", s, is, got.TV, got.KL)
 		}
-		if same := i == 0; (got.TV.Mean == 0) != same || (got.KL.Mean == 0) != same {
+		if same := i == 0; (got.TV.Mean == 0) != same || (got.KL.Mean == 0) != same || same && (got.TVLimit != 0 || got.KLLimit != 0) {
 			t.Errorf("%s: bounds %v and %v", s, got.TV, got.KL)
 		}
 	}
