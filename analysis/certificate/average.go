@@ -79,80 +79,69 @@ func (a *average) reach(from int) int {
 }
 
 // log is log P_N(x|π) − log P_FHS(x|π), from what each block of tokens has more under one
-// call. states[j] is the logarithm of the probability, times what blocks have more, that j
-// positions are revealed.
+// call.
 func (a *average) log(gain func(from, to int) float64) float64 {
-	states := make([]float64, a.d+1)
+	states, scale := make([]float64, a.d+1), 0.0
 	if a.one {
-		for j := range states {
-			states[j] = a.logChoose(a.d, j) + times(j, math.Log1p(-a.left)) + times(a.d-j, math.Log(a.left))
+		for n := 0; n <= a.last; n++ {
+			states[a.d-n] = math.Exp(a.logChoose(a.d, n)) * math.Pow(a.left, float64(n)) * math.Pow(1-a.left, float64(a.d-n))
 		}
 	} else {
-		a.steps(states, gain)
+		scale = a.steps(states, gain)
 	}
-	if !a.denoise {
-		return states[a.d]
+	sum := states[a.d]
+	if a.denoise {
+		for n := 1; n <= a.last; n++ {
+			sum += states[a.d-n] * math.Exp(gain(a.d-n, a.d))
+		}
 	}
-	var s logSum
-	for n := 0; n <= a.last; n++ {
-		s.add(states[a.d-n] + gain(a.d-n, a.d))
-	}
-	return s.value()
+	return math.Log(sum) + scale
 }
 
-// steps takes states through the grid.
-func (a *average) steps(states []float64, gain func(from, to int) float64) {
+// negligible is the part of the greatest state that is taken for none.
+const negligible = 1e-200
+
+// steps takes states through the grid and returns log of what they are to be multiplied by.
+// states[j] is the probability that j positions are revealed, times what the blocks have
+// more. States that are negligible count as none, which makes bounds no smaller.
+func (a *average) steps(states []float64, gain func(from, to int) float64) (scale float64) {
 	d, width := a.d, a.longest+1
-	// more[j·width+n] is of a step that reveals n positions when j are revealed.
+	// more[to·width+n] is of a step that reveals the n positions before to.
 	more := make([]float64, (d+1)*width)
-	for j := 0; j <= d; j++ {
-		for n := 0; n <= a.longest && j+n <= d; n++ {
-			more[j*width+n] = a.logChoose(d-j, n) + gain(j, j+n)
+	for to := range states {
+		for n := 0; n <= min(a.longest, to); n++ {
+			more[to*width+n] = math.Exp(a.logChoose(d-to+n, n) + gain(to-n, to))
 		}
-		states[j] = math.Inf(-1)
 	}
-	states[0] = 0
+	states[0] = 1
+	reveal := make([]float64, width) // p^n
 	for _, p := range a.jump {
-		reveal, stay := math.Log(p), math.Log1p(-p)
-		for to := d; to >= 0; to-- { // those below are still of the step before
-			var s logSum
-			for n := 0; n <= a.longest && n <= to; n++ {
-				s.add(states[to-n] + more[(to-n)*width+n] + times(n, reveal))
+		reveal[0] = 1
+		for n := 1; n < width; n++ {
+			reveal[n] = reveal[n-1] * p
+		}
+		stay, top := 1.0, 0.0 // (1−p)^(d−to)
+		for to := d; to >= 0; to-- {
+			var sum float64 // those below to are still of the step before
+			row := more[to*width : (to+1)*width]
+			for n := 0; n <= min(a.longest, to); n++ {
+				sum += states[to-n] * row[n] * reveal[n]
 			}
-			states[to] = s.value() + times(d-to, stay)
+			states[to] = sum * stay
+			top = max(top, states[to])
+			stay *= 1 - p
+		}
+		for j, x := range states {
+			if x < top*negligible {
+				states[j] = 0
+			}
+		}
+		if top > 0 && top < 1e-50 {
+			for j := range states {
+				states[j] /= top
+			}
+			scale += math.Log(top)
 		}
 	}
-}
-
-// times is n·log p, 0 where n is.
-func times(n int, logP float64) float64 {
-	if n == 0 {
-		return 0
-	}
-	return float64(n) * logP
-}
-
-// logSum adds numbers that are known by their logarithms.
-type logSum struct {
-	top, sum float64
-	any      bool
-}
-
-func (s *logSum) add(x float64) {
-	switch {
-	case math.IsInf(x, -1):
-	case !s.any:
-		s.top, s.sum, s.any = x, 1, true
-	case x <= s.top:
-		s.sum += math.Exp(x - s.top)
-	default:
-		s.top, s.sum = x, s.sum*math.Exp(s.top-x)+1
-	}
-}
-
-func (s *logSum) value() float64 {
-	if !s.any {
-		return math.Inf(-1)
-	}
-	return s.top + math.Log(s.sum)
+	return scale
 }

@@ -197,6 +197,9 @@ func (st *Study) Bound(i int) Bound {
 	var tv, kl []float64
 	for _, r := range st.Runs {
 		w := float64(r.Log[i])
+		if st.averaged[i] {
+			w = max(w, st.apart[i]) // where what was left out of an average is all there is
+		}
 		tv, kl = append(tv, max(0, -math.Expm1(w))), append(kl, 0-w)
 	}
 	out := Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), TVLimit: 0 - math.Expm1(st.apart[i]), KLLimit: 0 - st.apart[i]}
