@@ -68,6 +68,23 @@ func (d Draw) ChangesLaw() bool {
 	return d.Temperature != nil && *d.Temperature != 1 || d.TopK > 0 || d.TopP > 0 && d.TopP < 1
 }
 
+// Same says whether d and o are one way to draw: 1, say, is no temperature.
+func (d Draw) Same(o Draw) bool {
+	plain := func(d Draw) (temperature, topP float64) {
+		temperature, topP = 1, 1
+		if d.Temperature != nil {
+			temperature = *d.Temperature
+		}
+		if d.TopP != 0 {
+			topP = d.TopP
+		}
+		return temperature, topP
+	}
+	t, p := plain(d)
+	u, q := plain(o)
+	return t == u && p == q && d.TopK == o.TopK
+}
+
 // Validate reports every fault at once.
 func (d Draw) Validate() error {
 	var errs []error

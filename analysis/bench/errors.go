@@ -74,7 +74,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 		var g *errorGroup
 		for _, x := range out.groups {
 			first, _ := x.cells[0].Sampler.Law()
-			if drawKey(x.draw) == drawKey(set.Draw) && law.Fixed == first.Fixed {
+			if x.draw.Same(set.Draw) && law.Fixed == first.Fixed {
 				g = x
 			}
 		}
@@ -89,19 +89,6 @@ func GroupErrors(cells []Cell, d int) *Errors {
 		}
 	}
 	return out
-}
-
-// drawKey tells ways to draw tokens apart.
-func drawKey(d samplers.Draw) string {
-	t := 1.0
-	if d.Temperature != nil {
-		t = *d.Temperature
-	}
-	p := d.TopP
-	if p == 0 {
-		p = 1
-	}
-	return fmt.Sprint(t, d.TopK, p)
 }
 
 // Work is the number of samples that are to be measured in all.

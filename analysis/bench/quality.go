@@ -11,6 +11,8 @@ import (
 const (
 	// PartError is exact sampling error on a short window: distances from first-hitting.
 	PartError = "error"
+	// PartCertificate bounds distances from first-hitting at the cell's own length.
+	PartCertificate = "certificate"
 	// PartText is what tokens say without a model: entropy, distinct n-grams, repetition.
 	PartText = "text"
 	// PartNELBO is the NELBO of samples under the model itself.
@@ -21,7 +23,7 @@ const (
 )
 
 // Parts lists the parts that a list may name.
-func Parts() []string { return []string{PartError, PartText, PartNELBO} }
+func Parts() []string { return []string{PartError, PartCertificate, PartText, PartNELBO} }
 
 // KindQuality is the kind of a [Quality] among the records of a run.
 const KindQuality = "quality"
@@ -35,6 +37,8 @@ type QualitySettings struct {
 	ErrorLength  int    `json:"error_length,omitempty"`
 	ErrorSamples int    `json:"error_samples,omitempty"`
 	Context      string `json:"context,omitempty"`
+	// CertificateRuns is the number of runs of first-hitting of PartCertificate.
+	CertificateRuns int `json:"certificate_runs,omitempty"`
 	// Draws is the number of draws of the NELBO of a sample.
 	Draws int `json:"draws,omitempty"`
 	// Protocol is that of the evaluator, nil where there is none.

@@ -10,6 +10,7 @@ import (
 type Log struct {
 	Repetitions []Repetition
 	Errors      []ErrorSample
+	Certified   []CertifiedRun
 	// Quality are parts that were worked out cell by cell.
 	Quality []Quality
 }
@@ -36,6 +37,12 @@ func (l *Log) Read(line []byte) error {
 			return errors.New("bench: is not a sample")
 		}
 		l.Errors = append(l.Errors, s)
+	case KindCertificate:
+		var c CertifiedRun
+		if err := json.Unmarshal(line, &c); err != nil || c.Group < 0 || len(c.Run.Log) == 0 {
+			return errors.New("bench: is not a run of a certificate")
+		}
+		l.Certified = append(l.Certified, c)
 	case KindQuality:
 		var q Quality
 		if err := json.Unmarshal(line, &q); err != nil || q.Cell == "" || q.Part == "" {
@@ -69,7 +76,7 @@ func (r *Repetition) check() error {
 
 // Check refuses records that are of another run: of cells that it has not, or rounds,
 // numbers of sequences and windows that are not its own, and records that come twice.
-func (l *Log) Check(cells []Cell, s RunSettings, groups *Errors, targets int) error {
+func (l *Log) Check(cells []Cell, s RunSettings, groups *Errors, targets int, certificates *Certificates) error {
 	known := make(map[string]bool)
 	for i := range cells {
 		known[cells[i].ID] = true
@@ -95,6 +102,14 @@ func (l *Log) Check(cells []Cell, s RunSettings, groups *Errors, targets int) er
 			return fmt.Errorf("bench: sample %d of group %d is of another run", e.Sample.Index, e.Group)
 		}
 		if err := once(fmt.Sprintf("sample %d of group %d, window %d", e.Sample.Index, e.Group, e.Target)); err != nil {
+			return err
+		}
+	}
+	for _, c := range l.Certified {
+		if certificates == nil || c.Group >= len(certificates.groups) || len(c.Run.Log) != len(certificates.groups[c.Group].cells) {
+			return fmt.Errorf("bench: run %d of certificates %d is of another run", c.Run.Index, c.Group)
+		}
+		if err := once(fmt.Sprintf("run %d of certificates %d", c.Run.Index, c.Group)); err != nil {
 			return err
 		}
 	}

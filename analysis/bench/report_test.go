@@ -283,25 +283,26 @@ func TestPareto(t *testing.T) {
 func FuzzLog(f *testing.F) {
 	f.Add(`{"kind":"repetition","cell":"fhs","round":0,"sequences":2,"calls":6,"seconds":{"network":1,"sampling":0.1,"rest":0,"total":1.1},"ids":[[0],[1]]}`)
 	f.Add(`{"kind":"error","group":0,"target":0,"sample":{"index":1,"tokens":[0,1],"fhs":1.5,"neg_log":[1,null],"rows":7}}`)
+	f.Add(`{"kind":"certificate","group":0,"run":{"index":1,"log":[-0.5],"asked":3}}`)
 	f.Add(`{"kind":"quality","cell":"fhs","part":"nelbo","metrics":[{"name":"a","unit":"b","value":{"mean":1,"se":null,"lo":null,"hi":null,"confidence":0.95,"n":1,"units":1}}]}`)
 	f.Add(`{"kind":"report"}`)
 	f.Add(`null`)
 	m := open(f, "xor3-mixed")
 	all := cells(f, m, "fhs")
-	groups := bench.GroupErrors(all, 3)
+	groups, certificates := bench.GroupErrors(all, 3), bench.GroupCertificates(all)
 	f.Fuzz(func(t *testing.T, line string) {
 		var l bench.Log
 		err := l.Read([]byte(line))
 		if err != nil {
-			if l.Repetitions != nil || l.Errors != nil || l.Quality != nil {
+			if l.Repetitions != nil || l.Errors != nil || l.Certified != nil || l.Quality != nil {
 				t.Errorf("%q: an error, and a record", line)
 			}
 			return
 		}
-		if len(l.Repetitions)+len(l.Errors)+len(l.Quality) != 1 {
+		if len(l.Repetitions)+len(l.Errors)+len(l.Certified)+len(l.Quality) != 1 {
 			t.Errorf("%q: %+v", line, l)
 		}
-		if l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, 1) != nil {
+		if l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, 1, certificates) != nil {
 			return
 		}
 		// A record of this run never breaks what sums it up.
@@ -318,10 +319,15 @@ func FuzzLog(f *testing.F) {
 func TestLogCheck(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	all := cells(t, m, "fhs")
-	groups := bench.GroupErrors(all, 3)
+	groups, certificates := bench.GroupErrors(all, 3), bench.GroupCertificates(all)
 	rep := `{"kind":"repetition","cell":"fhs","round":0,"sequences":2,"seconds":{"network":1,"sampling":0.1,"rest":0,"total":1.1}}`
 	sample := `{"kind":"error","group":0,"target":0,"sample":{"index":1,"tokens":[0,1,1],"fhs":1.5,"neg_log":[1],"rows":7}}`
+	run := `{"kind":"certificate","group":0,"run":{"index":1,"log":[-0.5],"asked":3}}`
 	for lines, ok := range map[string]bool{
+		run:              true,
+		run + "\n" + run: false,
+		strings.Replace(run, `"group":0`, `"group":1`, 1): false,
+		strings.Replace(run, `[-0.5]`, `[-0.5,0]`, 1):     false,
 		rep:                    true,
 		sample:                 true,
 		rep + "\n" + sample:    true,
@@ -341,7 +347,7 @@ func TestLogCheck(t *testing.T) {
 				t.Fatalf("%s: %v", line, err)
 			}
 		}
-		if err := l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, 1); (err == nil) != ok {
+		if err := l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, 1, certificates); (err == nil) != ok {
 			t.Errorf("%s: %v", lines, err)
 		}
 	}

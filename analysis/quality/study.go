@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 
 	"mdmgen/analysis/likelihood"
@@ -118,7 +117,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	}
 	st := &Study{D: d, Samplers: ss, FullSupport: e.FullSupport(), Confidence: cfg.Confidence}
 	for _, s := range ss {
-		if !sameDraw(s.Settings().Draw, e.Draw()) {
+		if !s.Settings().Draw.Same(e.Draw()) {
 			return nil, fmt.Errorf("quality: %s draws tokens in another way than first-hitting here: give all samplers one temperature, top-k and top-p", s.Settings().Sampler)
 		}
 		st.Clean = append(st.Clean, CleanMass(s, d))
@@ -210,18 +209,4 @@ func (st *Study) take(cfg Config) ([]bool, error) {
 		st.Samples = append(st.Samples, s)
 	}
 	return missing, nil
-}
-
-// sameDraw says whether two ways to draw tokens have one law.
-func sameDraw(a, b samplers.Draw) bool {
-	plain := func(d samplers.Draw) samplers.Draw {
-		if d.Temperature != nil && *d.Temperature == 1 {
-			d.Temperature = nil
-		}
-		if d.TopP == 1 {
-			d.TopP = 0
-		}
-		return d
-	}
-	return reflect.DeepEqual(plain(a), plain(b))
 }

@@ -19,7 +19,7 @@ import (
 func tinyBench(t testing.TB, more ...string) []string {
 	t.Helper()
 	return append([]string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "fhs,tweedie", "--noise", "exp", "--steps", "4,8,16", "-n", "3", "-r", "3",
-		"--quality", "error,text,nelbo", "--error-samples", "12", "--draws", "4", "--seed", "7", "--format", "json"}, more...)
+		"--quality", "error,text,nelbo,certificate", "--error-samples", "12", "--certificate-runs", "9", "--draws", "4", "--seed", "7", "--format", "json"}, more...)
 }
 
 // TestBenchResume ends a run at every byte that a kill could leave in its journal, and goes
@@ -37,8 +37,8 @@ func TestBenchResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A header, 3 repetitions and a NELBO of 4 cells, and 12 samples.
-	if n := bytes.Count(whole, []byte("\n")); n != 1+4*3+4+12 {
+	// A header, 3 repetitions and a NELBO of 4 cells, 12 samples and 9 runs.
+	if n := bytes.Count(whole, []byte("\n")); n != 1+4*3+4+12+9 {
 		t.Fatalf("%d lines", n)
 	}
 	started := regexp.MustCompile(`"started": "[^"]*"`)

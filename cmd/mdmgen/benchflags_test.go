@@ -86,6 +86,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench quality":             {base: few, on: []string{"--quality", "text"}},
 		"bench error-length":        {base: with(short, "--quality", "error", "--error-samples", "3"), on: []string{"--error-length", "3"}},
 		"bench error-samples":       {base: errors, on: []string{"--error-samples", "3"}},
+		"bench certificate-runs":    {base: with(few, "--quality", "certificate"), on: []string{"--certificate-runs", "3"}},
 		"bench context":             {base: with(run, "--seed", "1", "--case", "fhs length=2", "--case", "tweedie steps=1 length=2", "--quality", "error", "--error-samples", "2", "--error-length", "2"), on: []string{"--context", story}},
 		"bench draws":               {base: with(few, "--quality", "nelbo"), on: []string{"--draws", "3"}},
 		"bench evaluator":           {base: short, on: []string{"--evaluator", judge, "--evaluator-tokenizer", gpt2}},

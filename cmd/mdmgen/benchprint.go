@@ -96,6 +96,9 @@ func benchRecords(w io.Writer, log *bench.Log) error {
 	for i := range log.Errors {
 		records = append(records, &log.Errors[i])
 	}
+	for i := range log.Certified {
+		records = append(records, &log.Certified[i])
+	}
 	for i := range log.Quality {
 		records = append(records, &log.Quality[i])
 	}

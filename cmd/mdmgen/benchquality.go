@@ -26,6 +26,8 @@ type benchQuality struct {
 	parts  []string
 	errors *bench.Errors
 	cfg    bench.ErrorConfig
+	// certificates is nil without them.
+	certificates *bench.Certificates
 	// judge and evaluator are nil without --evaluator.
 	judge     *quality.Judge
 	evaluator *causal.Model
@@ -68,6 +70,10 @@ func (r *benching) prepareQuality() (err error) {
 		}
 		protocol := q.judge.Protocol()
 		set.Protocol = &protocol
+	}
+	if q.has(bench.PartCertificate) {
+		set.CertificateRuns = cmp.Or(r.c.Int("certificate-runs"), benchCertificateRuns)
+		q.certificates = bench.GroupCertificates(r.cells)
 	}
 	if !q.has(bench.PartError) {
 		return nil
@@ -147,6 +153,21 @@ func (r *benching) look() (complete bool, err error) {
 			return false, benchFailed(err)
 		}
 	}
+	if q := &r.quality; q.certificates != nil {
+		cfg := bench.CertificateConfig{Runs: r.settings.Quality.CertificateRuns, Seed: r.settings.Seed, Confidence: r.settings.Confidence, Done: r.log.Certified}
+		bar := newBar(r.streams.err, q.certificates.Work(cfg)-len(r.log.Certified), true, "certificate", "runs")
+		cfg.OnRun = func(run bench.CertifiedRun) error {
+			bar.add(1)
+			r.log.Certified = append(r.log.Certified, run)
+			return r.keep(run)
+		}
+		certified, err := q.certificates.Measure(ctx, cfg)
+		bar.clear()
+		if err != nil {
+			return false, benchFailed(err)
+		}
+		complete = complete && certified
+	}
 	for _, part := range []string{bench.PartNELBO, bench.PartEvaluator} {
 		for i := range r.cells {
 			if !r.quality.has(part) {
@@ -167,6 +188,11 @@ func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 	var out []bench.Quality
 	if r.quality.errors != nil {
 		if q, ok := r.quality.errors.Quality(c); ok {
+			out = append(out, q)
+		}
+	}
+	if r.quality.certificates != nil {
+		if q, ok := r.quality.certificates.Quality(c); ok {
 			out = append(out, q)
 		}
 	}

@@ -60,7 +60,7 @@ func (r *benching) openJournal() (err error) {
 	}); err != nil {
 		return err
 	}
-	if err := r.log.Check(r.cells, r.settings, r.quality.errors, len(r.quality.cfg.Targets)); err != nil {
+	if err := r.log.Check(r.cells, r.settings, r.quality.errors, len(r.quality.cfg.Targets), r.quality.certificates); err != nil {
 		return usagef("--resume %s: %s", r.c.String("resume"), bare(err))
 	}
 	if err := j.Begin(header); err != nil {

@@ -9,17 +9,23 @@ import (
 	"testing"
 )
 
-var updateTheory = flag.Bool("update-theory", false, "write the outputs of the commands in docs/theory.md")
+var updateTheory = flag.Bool("update-theory", false, "write the outputs of the commands in docs/theory.md and docs/certificates.md")
 
-// shellBlock is a block of docs/theory.md: a command and what it prints.
+// shellBlock is a block of these pages: a command and what it prints.
 var shellBlock = regexp.MustCompile("(?s)```sh\n\\$ (mdmgen [^\n]*)\n(.*?)```\n")
 
-// TestTheory runs the commands of docs/theory.md in the repository's root and compares what
-// they print, byte by byte. A command may end in "| grep -E PATTERN", which means what it means
+// TestTheory runs the commands of both pages in the repository's root and compares what they
+// print, byte by byte. A command may end in "| grep -E PATTERN", which means what it means
 // in a shell.
 func TestTheory(t *testing.T) {
-	root := filepath.Join("..", "..")
-	path := filepath.Join(root, "docs", "theory.md")
+	t.Chdir(filepath.Join("..", ".."))
+	for _, page := range []string{"theory.md", "certificates.md"} {
+		runPage(t, filepath.Join("docs", page))
+	}
+}
+
+func runPage(t *testing.T, path string) {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -28,11 +34,6 @@ func TestTheory(t *testing.T) {
 	if want := strings.Count(string(text), "```sh\n"); len(blocks) != want || want == 0 {
 		t.Fatalf("%d of %d blocks are commands", len(blocks), want)
 	}
-	path, err = filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(root)
 	outputs := make(map[string]string) // a command that several blocks filter runs once
 	i := 0
 	updated := shellBlock.ReplaceAllStringFunc(string(text), func(string) string {

@@ -1,0 +1,147 @@
+package certificate
+
+import (
+	"math"
+
+	"mdmgen/samplers"
+)
+
+// average is the law of the blocks of a sampler on a grid, given the order: a position
+// that is masked is revealed in step k with the probability jump[k].
+type average struct {
+	d    int
+	jump []float64
+	// left is the probability of being left masked, denoise says that a last call fills
+	// what is.
+	left    float64
+	denoise bool
+	// one says that a call reveals one position, whatever the step.
+	one bool
+	// longest is the longest block of a step that is counted, last that of the last call.
+	// What is not counted makes bounds larger by less than omitted in TV.
+	longest, last int
+	logChoose     func(n, k int) float64
+}
+
+// omitted is how probable a block is, at most, that is longer than those that are counted.
+const omitted = 1e-6
+
+// newAverage is nil for a sampler whose blocks are not random, whose fill looks back, or
+// whose blocks would be longer than longest.
+func newAverage(s *samplers.Sampler, d, longest int) *average {
+	law, _ := s.Law()
+	if law.Steps == nil || law.LookBack {
+		return nil
+	}
+	a := &average{d: d, jump: law.Steps.Jump, left: law.Steps.Left(), denoise: s.Denoises(), one: law.OneByOne, longest: 1}
+	logFactorial := make([]float64, d+1)
+	for n := 1; n <= d; n++ {
+		logFactorial[n] = logFactorial[n-1] + math.Log(float64(n))
+	}
+	a.logChoose = func(n, k int) float64 { return logFactorial[n] - logFactorial[k] - logFactorial[n-k] }
+	if !a.one {
+		a.longest = a.enough(law.Steps.Reveal, longest)
+	}
+	if a.denoise {
+		a.last = a.enough([]float64{a.left}, longest)
+	}
+	if max(a.longest, a.last) > longest {
+		return nil
+	}
+	return a
+}
+
+// enough is the least n, or more than most, for which Σ_k C(d,n+1)·w_k^(n+1) is at most
+// omitted: that bounds the probability that a step with the probability w_k reveals more than
+// n of d positions.
+func (a *average) enough(reveal []float64, most int) int {
+	for n := 0; n < a.d; n++ {
+		if n > most {
+			return n
+		}
+		var sum float64
+		for _, w := range reveal {
+			sum += math.Exp(a.logChoose(a.d, n+1) + float64(n+1)*math.Log(w))
+		}
+		if sum <= omitted {
+			return n
+		}
+	}
+	return a.d
+}
+
+// reach says up to which rank rows are wanted on the canvas with from positions revealed.
+func (a *average) reach(from int) int {
+	if from >= a.d-a.last {
+		return a.d
+	}
+	return min(from+a.longest, a.d)
+}
+
+// log is log P_N(x|π) − log P_FHS(x|π), from what each block of tokens has more under one
+// call.
+func (a *average) log(gain func(from, to int) float64) float64 {
+	states, scale := make([]float64, a.d+1), 0.0
+	if a.one {
+		for n := 0; n <= a.last; n++ {
+			states[a.d-n] = math.Exp(a.logChoose(a.d, n)) * math.Pow(a.left, float64(n)) * math.Pow(1-a.left, float64(a.d-n))
+		}
+	} else {
+		scale = a.steps(states, gain)
+	}
+	sum := states[a.d]
+	if a.denoise {
+		for n := 1; n <= a.last; n++ {
+			sum += states[a.d-n] * math.Exp(gain(a.d-n, a.d))
+		}
+	}
+	return math.Log(sum) + scale
+}
+
+// negligible is the part of the greatest state that is taken for none.
+const negligible = 1e-200
+
+// steps takes states through the grid and returns log of what they are to be multiplied by.
+// states[j] is the probability that j positions are revealed, times what the blocks have
+// more. States that are negligible count as none, which makes bounds no smaller.
+func (a *average) steps(states []float64, gain func(from, to int) float64) (scale float64) {
+	d, width := a.d, a.longest+1
+	// more[to·width+n] is of a step that reveals the n positions before to.
+	more := make([]float64, (d+1)*width)
+	for to := range states {
+		for n := 0; n <= min(a.longest, to); n++ {
+			more[to*width+n] = math.Exp(a.logChoose(d-to+n, n) + gain(to-n, to))
+		}
+	}
+	states[0] = 1
+	reveal := make([]float64, width) // p^n
+	for _, p := range a.jump {
+		reveal[0] = 1
+		for n := 1; n < width; n++ {
+			reveal[n] = reveal[n-1] * p
+		}
+		stay, top := 1.0, 0.0 // (1−p)^(d−to)
+		for to := d; to >= 0; to-- {
+			var sum float64 // those below to are still of the step before
+			row := more[to*width : (to+1)*width]
+			for n := 0; n <= min(a.longest, to); n++ {
+				sum += states[to-n] * row[n] * reveal[n]
+			}
+			states[to] = sum * stay
+			top = max(top, states[to])
+			stay *= 1 - p
+		}
+		for j, x := range states {
+			if x < top*negligible {
+				states[j] = 0
+			}
+		}
+		if top > 0 && top < 1e-50 {
+			for j := range states {
+				states[j] /= top
+			}
+			scale += math.Log(top)
+		}
+	}
+	return scale
+}

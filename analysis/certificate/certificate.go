@@ -1,0 +1,244 @@
+package certificate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/quality"
+	"mdmgen/samplers"
+)
+
+// Run is what one run of first-hitting says of the samplers beside it. It depends on the
+// network, the canvas, the sampler, the seed and its index.
+type Run struct {
+	Index uint64 `json:"index"`
+	// Log are log P_N(x|Z) − log P_FHS(x|Z) of the samplers, in their order: −Inf where one
+	// cannot give the text.
+	Log []estimate.Number `json:"log"`
+	// Asked counts the canvases that were asked.
+	Asked int `json:"asked"`
+}
+
+// Config says how many runs are made.
+type Config struct {
+	// Runs is their number, with the indices 0..Runs−1.
+	Runs int
+	Seed uint64
+	// Batch is the number of runs that share calls; 0 is 1. On a network the last bits of a
+	// run depend on it.
+	Batch int
+	// Longest is the longest block that a sampler on a grid is averaged over: one that
+	// makes longer blocks has the blocks of its plan, which bounds it less tightly. A run
+	// keeps up to Longest²/2 rows, and those of the longest block of a plan, four bytes a
+	// column; 0 is 32.
+	Longest int
+	// Confidence is that of all intervals and limits; 0 is 0.95.
+	Confidence float64
+	// Done are runs of an earlier study of the same settings, which are not made again.
+	// Those with an index of Runs or more are left out.
+	Done []Run
+	// OnRun, where it is not nil, is called for each new run, in the order of their indices.
+	// An error ends the study.
+	OnRun func(Run) error
+}
+
+// Study holds runs. It does not change.
+type Study struct {
+	// D is the number of free positions.
+	D        int
+	Samplers []*samplers.Sampler
+	// Runs are by ascending index.
+	Runs       []Run
+	Confidence float64
+	// Calls counts the network's calls for the new runs.
+	Calls int
+	// apart are log p* of the collision bounds, −Inf where there are none; averaged says
+	// whose terms are averages over the cuts of an order, which e^W ≥ p* holds for.
+	apart    []float64
+	averaged []bool
+}
+
+// Bound is what a study says of a sampler.
+type Bound struct {
+	// TV estimates a number that TV(P_FHS,P_N) does not exceed, KL one that KL(P_FHS‖P_N) in
+	// nats does not. Their upper ends are bounds with the probability that intervals have,
+	// as far as the runs' mean is normal; where few runs differ from 0 it is not.
+	TV, KL estimate.Estimate
+	// TVLimit and KLLimit are bounds on them that each hold with the probability Confidence
+	// at least, for any number of runs: [estimate.UpperLimit], or the collision bound where
+	// that is lower.
+	TVLimit, KLLimit float64
+}
+
+// Measure runs first-hitting on a canvas of ids, MASK at the free positions, and sets
+// samplers beside it. They must draw tokens alike, and first-hitting then draws as they do.
+// A run takes as many calls as there are free positions, of one canvas each, whatever the
+// number of samplers; on a time-conditioned network a canvas more for each other time that
+// a sampler asks at. Samplers without a plan, and those whose order is not uniform, are
+// refused.
+//
+// Where the context ends first its error comes with the study of the runs that were
+// finished.
+func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samplers.Sampler, cfg Config) (*Study, error) {
+	st := &Study{Samplers: ss, Confidence: cfg.Confidence}
+	spec := net.Spec()
+	for _, id := range canvas {
+		if id == spec.Mask {
+			st.D++
+		}
+	}
+	switch {
+	case cfg.Runs < 1:
+		return nil, fmt.Errorf("certificate: %d runs: must be at least 1", cfg.Runs)
+	case len(ss) == 0:
+		return nil, errors.New("certificate: no sampler is given")
+	}
+	draw := ss[0].Settings().Draw
+	for _, s := range ss {
+		if err := Check(s, st.D); err != nil {
+			return nil, err
+		}
+		if !draw.Same(s.Settings().Draw) {
+			return nil, fmt.Errorf("certificate: %s and %s draw tokens in different ways: give all samplers one temperature, top-k and top-p", ss[0], s)
+		}
+	}
+	for _, s := range ss {
+		apart, err := quality.Collision(s, st.D)
+		if law, _ := s.Law(); err != nil || spec.TimeConditioned && !law.FirstHitting() {
+			apart = math.Inf(-1)
+		}
+		st.apart = append(st.apart, apart)
+	}
+	m, err := newMethod(spec, ss, draw, st.D, cmp.Or(cfg.Longest, 32))
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range m.averages {
+		st.averaged = append(st.averaged, a != nil)
+	}
+	missing, err := st.take(cfg)
+	if err != nil {
+		return nil, err
+	}
+	batch := max(cfg.Batch, 1)
+	for from := 0; from < cfg.Runs && err == nil; from += batch {
+		to := min(from+batch, cfg.Runs)
+		if slices.Contains(missing[from:to], true) {
+			err = st.measure(ctx, net, m, canvas, cfg, missing, from, to)
+		}
+	}
+	slices.SortFunc(st.Runs, func(a, b Run) int { return int(int64(a.Index) - int64(b.Index)) })
+	if err != nil && (ctx.Err() == nil || len(st.Runs) == 0) {
+		return nil, err
+	}
+	return st, err
+}
+
+// measure makes the runs from..to together, missing or not, as a study that was not broken
+// off would: rows that share a call with others are rounded differently. It adds those that
+// are missing.
+func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, canvas []int, cfg Config, missing []bool, from, to int) error {
+	clear(m.done)
+	sequences := func(yield func(samplers.Sequence) bool) {
+		for i := uint64(from); i < uint64(to); i++ {
+			if !yield(samplers.Sequence{Index: i, Canvas: canvas, Method: indexed{m, i}}) {
+				return
+			}
+		}
+	}
+	totals, err := samplers.Sample(ctx, net, sequences, samplers.Config{Draw: st.Samplers[0].Settings().Draw, Seed: cfg.Seed, Batch: to - from}, func(samplers.Result) error { return nil })
+	st.Calls += totals.NetworkCalls
+	if err != nil {
+		return err
+	}
+	for i := from; i < to; i++ {
+		if !missing[i] {
+			continue
+		}
+		r := m.done[uint64(i)]
+		st.Runs = append(st.Runs, r)
+		if cfg.OnRun == nil {
+			continue
+		}
+		if err := cfg.OnRun(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take adds the runs that are done, and says of each index whether it is missing.
+func (st *Study) take(cfg Config) ([]bool, error) {
+	missing := slices.Repeat([]bool{true}, cfg.Runs)
+	for _, r := range cfg.Done {
+		switch n := len(st.Samplers); {
+		case r.Index >= uint64(cfg.Runs):
+			continue
+		case len(r.Log) != n:
+			return nil, fmt.Errorf("certificate: run %d is of %d samplers: it is of another study than one of %d", r.Index, len(r.Log), n)
+		case slices.ContainsFunc(r.Log, func(x estimate.Number) bool { return math.IsNaN(float64(x)) }):
+			return nil, fmt.Errorf("certificate: run %d has what is not a number", r.Index)
+		case !missing[r.Index]:
+			return nil, fmt.Errorf("certificate: run %d is given twice", r.Index)
+		}
+		missing[r.Index] = false
+		st.Runs = append(st.Runs, r)
+	}
+	return missing, nil
+}
+
+// Bound is what the runs say of sampler i.
+func (st *Study) Bound(i int) Bound {
+	var tv, kl []float64
+	for _, r := range st.Runs {
+		w := float64(r.Log[i])
+		if st.averaged[i] {
+			w = max(w, st.apart[i]) // where what was left out of an average is all there is
+		}
+		tv, kl = append(tv, max(0, -math.Expm1(w))), append(kl, 0-w)
+	}
+	out := Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), TVLimit: 0 - math.Expm1(st.apart[i]), KLLimit: 0 - st.apart[i]}
+	if !st.averaged[i] {
+		out.TVLimit = min(out.TVLimit, limit(tv, 0, 1, st.Confidence))
+		return out
+	}
+	out.TVLimit = min(out.TVLimit, limit(tv, 0, out.TVLimit, st.Confidence))
+	out.KLLimit = min(out.KLLimit, limit(kl, -out.KLLimit, out.KLLimit, st.Confidence))
+	return out
+}
+
+// limit is an upper limit of the mean of terms that are at most high. Those below low count
+// as low, which makes their mean no smaller.
+func limit(x []float64, low, high, confidence float64) float64 {
+	if !(high > low) || math.IsInf(high, 1) {
+		return high
+	}
+	scaled := make([]float64, len(x))
+	for i, v := range x {
+		scaled[i] = min(max((v-low)/(high-low), 0), 1)
+	}
+	return low + (high-low)*estimate.UpperLimit(scaled, confidence)
+}
+
+// Check says why the bounds say nothing of a sampler on d free positions; nil where they do.
+func Check(s *samplers.Sampler, d int) error {
+	law, ok := s.Law()
+	switch {
+	case d < 1:
+		return errors.New("certificate: the canvas has no free position: mask at least one")
+	case !ok:
+		return fmt.Errorf("certificate: %s reveals what the network's rows say: it has no plan to set beside first-hitting's", s)
+	case law.Fixed:
+		return fmt.Errorf("certificate: %s: its order is not uniform, so that even one position a call has another law than first-hitting", s.Settings().Sampler)
+	case law.Sizes != nil:
+		if _, err := law.Sizes(d); err != nil {
+			return fmt.Errorf("samplers: %w", err)
+		}
+	}
+	return nil
+}

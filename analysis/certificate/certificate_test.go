@@ -1,0 +1,92 @@
+package certificate_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/quality"
+	"mdmgen/samplers"
+)
+
+// timeFree are the reference worlds without time.
+var timeFree = []string{"xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp", "dirichlet3-noisy", "nested3-exact", "pairs4-exact", "parity4-exact"}
+
+// distances are TV and KL of a sampler's law from first-hitting's.
+func distances(t testing.TB, w *laws.World, s *samplers.Sampler) (p pair) {
+	t.Helper()
+	states, err := w.SamplerLaw(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fhs, law := w.FHSLaw(), w.OnSequences(states)
+	for x := range fhs {
+		p.tv += max(0, fhs[x]-law[x])
+	}
+	p.kl = laws.KL(fhs, law)
+	return p
+}
+
+// TestBounds enumerates both sides: the bounds' expectations over orders, plans and texts,
+// and the samplers' laws. Each bound is at least the one before it, and all are between the
+// distance and the collision bound.
+func TestBounds(t *testing.T) {
+	compared := 0
+	for _, name := range timeFree {
+		t.Run(name, func(t *testing.T) {
+			file, w := openWorld(t, name)
+			all := newEnumerator(w)
+			for _, o := range settings(w.D) {
+				s := newSampler(t, o, file)
+				is, e := distances(t, w, s), all.of(t, s)
+				apart, err := quality.Collision(s, w.D)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rising := func(x ...float64) bool {
+					for i := 1; i < len(x); i++ {
+						if !(x[i-1] <= x[i]+1e-12) {
+							return false
+						}
+					}
+					return true
+				}
+				if !rising(is.tv, e.order.tv, e.plan.tv, e.blocks.tv) || !rising(e.plan.tv, -math.Expm1(apart)) || !rising(is.kl, e.order.kl, e.plan.kl) || !rising(e.order.kl, -apart) || !rising(e.order.tv*e.order.tv, e.order.kl/2) {
+					t.Errorf("%s %v: %+v, bounds %+v, collision %v", s, o.Finish, is, e, apart)
+				}
+				compared++
+			}
+		})
+	}
+	t.Logf("%d laws", compared)
+}
+
+// TestEqual has the cases in which nothing is lost: a network whose positions do not depend
+// on each other, one position a call in a uniform order, and a single call on a network
+// whose rows are conditionals of one law.
+func TestEqual(t *testing.T) {
+	file, w := openWorld(t, "theorem5-point3")
+	all := newEnumerator(w)
+	for _, o := range settings(w.D) {
+		s := newSampler(t, o, file)
+		is, e := distances(t, w, s), all.of(t, s)
+		if math.Abs(is.tv-e.blocks.tv) > 1e-12 || math.Abs(is.kl-e.plan.kl) > 1e-12 {
+			t.Errorf("%s: %+v, bounds %+v", s, is, e)
+		}
+	}
+	for _, name := range timeFree {
+		file, w := openWorld(t, name)
+		all := newEnumerator(w)
+		for _, o := range []samplers.Options{{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: w.D}} {
+			if e := all.of(t, newSampler(t, o, file)); e.blocks.tv > 1e-12 || e.plan.kl > 1e-12 {
+				t.Errorf("%s %+v: %+v", name, o, e)
+			}
+		}
+		once := newSampler(t, samplers.Options{Sampler: "parallel-fhs", Steps: 1}, file)
+		is, e := distances(t, w, once), all.of(t, once)
+		if strings.HasSuffix(name, "-exact") && (math.Abs(is.tv-e.plan.tv) > 1e-12 || math.Abs(is.kl-e.plan.kl) > 1e-12) {
+			t.Errorf("%s in one call: %+v, bounds %+v", name, is, e)
+		}
+	}
+}

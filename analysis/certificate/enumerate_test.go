@@ -1,0 +1,312 @@
+package certificate_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+func openWorld(t testing.TB, name string) (*world.World, *laws.World) {
+	t.Helper()
+	path := ""
+	if slices.Contains([]string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp"}, name) {
+		path = reftest.Data(t, "reference", "laws", name+".json")
+	} else {
+		path = reftest.Shared(t, "reference", "laws", name+".json")
+	}
+	file, err := world.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := laws.New(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, w
+}
+
+func ptr(x float64) *float64 { return &x }
+
+// settings are every sampler with a plan and a uniform order, on many grids, for d positions.
+func settings(d int) []samplers.Options {
+	out := []samplers.Options{{}, {Sampler: "ordered", Order: "random"}}
+	for n := 1; n <= d; n++ {
+		out = append(out, samplers.Options{Sampler: "parallel-fhs", Steps: n}, samplers.Options{Sampler: "paired-fhs", Steps: n}, samplers.Options{Sampler: "paired-fhs", Steps: n, Floor: ptr(0)})
+		for _, sizes := range []string{"cos2", "cosine"} {
+			out = append(out, samplers.Options{Sampler: "parallel-fhs", Sizes: sizes, Steps: n})
+		}
+	}
+	for n := 1; n < d; n++ {
+		out = append(out, samplers.Options{Sampler: "parallel-fhs", Sizes: fmt.Sprintf("%d,%d", n, d-n)}, samplers.Options{Sampler: "paired-fhs", Sizes: fmt.Sprintf("%d,%d", n, d-n)})
+	}
+	for _, finish := range []string{"denoise", "leave"} {
+		for _, steps := range []int{1, 2, 3, 6, 40} {
+			for _, grid := range []string{"uniform", "lambda", "cos2", "cosine", "paper"} {
+				for _, name := range []string{"euler", "tweedie", "tau-leaping", "dmpm", "trapezoidal", "matu"} {
+					o := samplers.Options{Sampler: name, Grid: grid, Steps: steps, Finish: finish, T: ptr(4), Delta: ptr(0.05)}
+					out = append(out, o)
+					if name == "tau-leaping" {
+						o.Tau = "one"
+						out = append(out, o)
+					}
+				}
+			}
+			out = append(out, samplers.Options{Sampler: "uniformization", Steps: steps, Finish: finish, T: ptr(1), Delta: ptr(0.3)},
+				samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: steps, Finish: finish, Floor: ptr(0)},
+				samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: steps, Finish: finish})
+		}
+	}
+	return out
+}
+
+func newSampler(t testing.TB, o samplers.Options, w *world.World) *samplers.Sampler {
+	t.Helper()
+	s, err := samplers.New(o, w.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// block is a block of a pattern: its size, and the weights of its tokens.
+type block struct {
+	size   int
+	weight float64
+}
+
+// patterns are the ways in which a sampler may cut an order of d positions, with their
+// probabilities, given that it leaves no mask unless a last call fills them. They are worked
+// out from the probabilities of its steps, and from no plan.
+func patterns(t testing.TB, s *samplers.Sampler, d int) map[string]float64 {
+	t.Helper()
+	law, _ := s.Law()
+	if law.Steps == nil {
+		sizes, err := law.Sizes(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var blocks []block
+		for i, n := range sizes {
+			b := block{size: n}
+			if law.LookBack && i%2 == 1 && n*sizes[i-1] > 1 {
+				a, c := float64(sizes[i-1]), float64(n)
+				b.weight = (a+c)*(a+c-1)/(2*a*c) - 1
+			}
+			blocks = append(blocks, b)
+		}
+		return map[string]float64{key(blocks): 1}
+	}
+	// Σ over counts a step of d!·Π w^n/n!, the pattern being built up step by step.
+	type state struct {
+		pattern  string
+		revealed int
+		last     bool // the half step before revealed something
+	}
+	states := map[state]float64{{}: factorial(d)}
+	step := func(k int, w float64, whole bool) {
+		next := make(map[state]float64)
+		for st, p := range states {
+			for n := 0; st.revealed+n <= d; n++ {
+				to := state{st.pattern, st.revealed + n, n > 0}
+				b := block{size: n}
+				if law.LookBack && k%2 == 1 && st.last && !whole {
+					b.weight = 1
+				}
+				if n > 0 {
+					blocks := []block{b}
+					if law.OneByOne && !whole {
+						blocks = slices.Repeat([]block{{size: 1}}, n)
+					}
+					to.pattern += key(blocks)
+				}
+				next[to] += p * math.Pow(w, float64(n)) / factorial(n)
+			}
+		}
+		states = next
+	}
+	for k, w := range law.Steps.Reveal {
+		step(k, w, false)
+	}
+	left := law.Steps.Left()
+	scale := 1.0
+	if s.Denoises() {
+		step(0, left, true)
+	} else {
+		scale = math.Pow(1-left, -float64(d))
+	}
+	out := make(map[string]float64)
+	for st, p := range states {
+		if st.revealed == d {
+			out[st.pattern] += p * scale
+		}
+	}
+	return out
+}
+
+func key(blocks []block) (s string) {
+	for _, b := range blocks {
+		s += fmt.Sprint(b.size, " ", b.weight, ";")
+	}
+	return s
+}
+
+func parse(t testing.TB, s string) (out []block) {
+	t.Helper()
+	for len(s) > 0 {
+		var b block
+		if _, err := fmt.Sscanf(s, "%d %g;", &b.size, &b.weight); err != nil {
+			t.Fatal(err)
+		}
+		out, s = append(out, b), s[slices.Index([]byte(s), ';')+1:]
+	}
+	return out
+}
+
+func factorial(n int) float64 {
+	f := 1.0
+	for i := 2; i <= n; i++ {
+		f *= float64(i)
+	}
+	return f
+}
+
+// exact are the expectations of a sampler's bounds: given the order, given the plan, and block
+// by block.
+type exact struct{ order, plan, blocks pair }
+
+// pair are bounds on TV and on KL.
+type pair struct{ tv, kl float64 }
+
+// enumerator sums over patterns, orders and texts of a world without time. It keeps what it
+// found of a pattern.
+type enumerator struct {
+	*laws.World
+	rows   []float64
+	orders [][]int
+	known  map[string]terms
+	// chance [orders·texts] is the probability of an order with a text of first-hitting.
+	chance []float64
+}
+
+// terms [orders·texts] are what a pattern gives a text of an order: log of the probability
+// less first-hitting's, and Σ (1 − e^W)_+ over its blocks.
+type terms struct{ log, blocks []float64 }
+
+func newEnumerator(w *laws.World) *enumerator { return enumeratorOf(w, w.Rows(1)) }
+
+// enumeratorOf is of a world with other rows.
+func enumeratorOf(w *laws.World, rows []float64) *enumerator {
+	e := &enumerator{World: w, rows: rows, orders: permutations(w.D), known: make(map[string]terms)}
+	for _, order := range e.orders {
+		for x := range w.Sequences {
+			p, state := 1/float64(len(e.orders)), w.AllMask()
+			for _, l := range order {
+				a := w.Sequence(x)[l]
+				p *= e.row(state, l)[a]
+				state = w.Reveal(state, l, a)
+			}
+			e.chance = append(e.chance, p)
+		}
+	}
+	return e
+}
+
+func (w *enumerator) of(t testing.TB, s *samplers.Sampler) (e exact) {
+	t.Helper()
+	law, _ := s.Law()
+	c := cleanMass(s, w.D)
+	ratio := make([]float64, len(w.chance))
+	var sum float64
+	for pattern, chance := range patterns(t, s, w.D) {
+		sum += chance
+		if chance == 0 {
+			continue
+		}
+		k := fmt.Sprint(pattern, law.Floor)
+		if _, ok := w.known[k]; !ok {
+			w.known[k] = w.pattern(parse(t, pattern), law.Floor)
+		}
+		for i, log := range w.known[k].log {
+			if p := chance * w.chance[i]; p > 0 {
+				log += math.Log(c)
+				ratio[i] += chance * math.Exp(log)
+				e.plan.tv += p * max(0, -math.Expm1(log))
+				e.plan.kl -= p * log
+				e.blocks.tv += p * (1 - c + c*w.known[k].blocks[i])
+			}
+		}
+	}
+	for i, p := range w.chance {
+		if p > 0 {
+			e.order.tv += p * max(0, 1-ratio[i])
+			e.order.kl -= p * math.Log(ratio[i])
+		}
+	}
+	if math.Abs(sum-1) > 1e-9 {
+		t.Errorf("%s: patterns have probability %v", s, sum)
+	}
+	return e
+}
+
+func (w *enumerator) row(state, l int) []float64 {
+	return w.rows[(state*w.D+l)*w.V : (state*w.D+l+1)*w.V]
+}
+
+func (w *enumerator) pattern(blocks []block, floor float64) (out terms) {
+	mixed := make([]float64, w.V)
+	for _, order := range w.orders {
+		for x := range w.Sequences {
+			var log, total float64
+			state := w.AllMask()
+			rank, before := 0, 0
+			for _, b := range blocks {
+				start, blockLog := state, 0.0
+				for range b.size {
+					l := order[rank]
+					a := w.Sequence(x)[l]
+					own, other := w.row(state, l), w.row(start, l)
+					if b.weight != 0 {
+						samplers.Mix(mixed, other, w.row(before, l), b.weight, floor)
+						other = mixed
+					}
+					if own[a] > 0 {
+						blockLog += math.Log(other[a] / own[a])
+					}
+					state = w.Reveal(state, l, a)
+					rank++
+				}
+				before = start
+				log += blockLog
+				total += max(0, -math.Expm1(blockLog))
+			}
+			out.log, out.blocks = append(out.log, log), append(out.blocks, total)
+		}
+	}
+	return out
+}
+
+func permutations(n int) (out [][]int) {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	for _, p := range permutations(n - 1) {
+		for at := range n {
+			out = append(out, slices.Insert(slices.Clone(p), at, n-1))
+		}
+	}
+	return out
+}
+
+// cleanMass is the probability that a sampler leaves none of d positions masked.
+func cleanMass(s *samplers.Sampler, d int) float64 {
+	if steps, ok := s.Steps(); ok && !s.Denoises() {
+		return math.Pow(1-steps.Left(), float64(d))
+	}
+	return 1
+}

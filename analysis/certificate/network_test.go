@@ -1,0 +1,66 @@
+package certificate_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"mdmgen/analysis/certificate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+)
+
+// TestNetwork sets bounds beside exact distances on a network, inside a text: those that a
+// study of all subsets of five positions estimates.
+func TestNetwork(t *testing.T) {
+	ctx := context.Background()
+	m, err := model.Open(ctx, reftest.Data(t, "fairytale"), model.Options{})
+	var missing *ort.MissingError
+	if errors.As(err, &missing) {
+		reftest.NoRuntime(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ss []*samplers.Sampler
+	for _, o := range []samplers.Options{
+		{}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 16},
+		{Sampler: "euler", Noise: "exp", Steps: 6}, {Sampler: "dmpm", Noise: "exp", Steps: 3}, {Sampler: "tau-leaping", Noise: "exp", Steps: 8, Finish: "leave", Delta: ptr(0.2)},
+	} {
+		s, err := samplers.New(o, m.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ss = append(ss, s)
+	}
+	mask := m.Facts().MaskID
+	ids, free := []int{300, mask, mask, 40, mask, mask, mask, 17}, []int{1, 2, 4, 5, 6}
+	exact, err := quality.Measure(ctx, e, likelihood.Target{IDs: ids, Free: free}, ss, quality.Config{Samples: 30, Seed: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := certificate.Measure(ctx, m, ids, ss, certificate.Config{Runs: 120, Seed: 5, Batch: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.D != 5 || st.Calls != 5*5 {
+		t.Errorf("%d positions, %d calls", st.D, st.Calls)
+	}
+	for i, s := range ss {
+		tv, kl, b := exact.Distance(quality.TV, i), exact.Distance(quality.KL, i), st.Bound(i)
+		t.Logf("%s: TV %v, bound %v, limit %.3f; KL %v, bound %v, limit %.3f", s, tv, b.TV, b.TVLimit, kl, b.KL, b.KLLimit)
+		if b.TV.Mean+4*math.Hypot(b.TV.SE, tv.SE) < tv.Mean || b.KL.Mean+4*math.Hypot(b.KL.SE, kl.SE) < kl.Mean || b.TVLimit < tv.Mean-4*tv.SE || b.KLLimit < kl.Mean-4*kl.SE {
+			t.Errorf("%s: TV %v, bound %v, limit %.3f; KL %v, bound %v, limit %.3f", s, tv, b.TV, b.TVLimit, kl, b.KL, b.KLLimit)
+		}
+	}
+}

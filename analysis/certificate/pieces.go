@@ -1,0 +1,109 @@
+package certificate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// side is a sampler beside a run of first-hitting whose order its plan cuts.
+type side struct {
+	pieces []piece
+	// at is the piece of the next token.
+	at int
+	// log is W so far.
+	log float64
+}
+
+// piece is a block of a sampler's plan: positions order[from:to] are revealed by one call, on
+// the canvas on which from positions are revealed. A block that reveals nothing has from = to.
+type piece struct {
+	from, to int
+	theta    float64
+	// ahead, at least to, is where the rows end that the block asks for: the next block
+	// looks back at some.
+	ahead int
+	// weights and floor are those of [samplers.Block], weights nil for a plain fill.
+	weights []float64
+	floor   float64
+	source  *source
+}
+
+// cut makes pieces of the plan of a sampler for the free positions, drawn from the numbers
+// that gave first-hitting its order. Where the sampler leaves masks, the plan is drawn given
+// that it leaves none.
+func cut(s *samplers.Sampler, d *samplers.Draws, free, order []int) ([]piece, error) {
+	var p samplers.Plan
+	var err error
+	if s.Denoises() {
+		err = s.Plan(&p, d, free)
+	} else {
+		_, err = s.PlanRevealed(&p, d, free)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []piece
+	at := 0
+	for _, b := range p.Blocks {
+		to := at + len(b.Positions)
+		if to > len(order) || !slices.Equal(b.Positions, order[at:to]) {
+			return nil, fmt.Errorf("certificate: %s does not reveal in first-hitting's order", s)
+		}
+		ahead := to
+		for _, l := range b.Ahead {
+			ahead = max(ahead, slices.Index(order, l)+1)
+		}
+		out = append(out, piece{from: at, to: to, theta: b.Theta, ahead: ahead, weights: b.Weights, floor: b.Floor})
+		at = to
+	}
+	if at+len(p.Left) != len(order) {
+		return nil, fmt.Errorf("certificate: the plan of %s has %d reveals and leaves %d of %d positions", s, at, len(p.Left), len(order))
+	}
+	if len(p.Left) > 0 {
+		out = append(out, piece{from: at, to: len(order), theta: p.LeftTheta, ahead: len(order)})
+	}
+	return out, nil
+}
+
+// logClean is log of the probability that a sampler leaves none of d positions masked.
+func logClean(s *samplers.Sampler, d int) float64 {
+	steps, ok := s.Steps()
+	if !ok || s.Denoises() {
+		return 0
+	}
+	return float64(d) * math.Log1p(-steps.Left())
+}
+
+// add takes the run's token of a rank, which all open sources have looked up.
+func (s *side) add(r *run, rank, token int) error {
+	for s.pieces[s.at].to <= rank {
+		s.at++
+	}
+	x := &s.pieces[s.at]
+	own := r.sources[rank][0].logs[0]
+	if x.weights == nil || x.weights[rank-x.from] == 0 {
+		logs := x.source.logs
+		n := len(logs) - 1
+		switch {
+		case math.IsInf(logs[n], -1): // by this token, or by one before in the block
+			s.log = logs[n]
+		case n > 0:
+			s.log += logs[n] - logs[n-1] - own
+		default:
+			s.log += logs[0] - own
+		}
+		return nil
+	}
+	if err := r.rows.Probabilities(r.p, x.source.row(rank, r.columns)); err != nil {
+		return err
+	}
+	if err := r.rows.Probabilities(r.before, s.pieces[s.at-1].source.row(rank, r.columns)); err != nil {
+		return err
+	}
+	samplers.Mix(r.p, r.p, r.before, x.weights[rank-x.from], x.floor)
+	s.log += math.Log(r.p[token]) - own
+	return nil
+}

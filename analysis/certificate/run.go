@@ -1,0 +1,231 @@
+package certificate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/samplers"
+)
+
+// method runs first-hitting and sets samplers beside it. It belongs to one goroutine.
+type method struct {
+	fhs *samplers.Sampler
+	ss  []*samplers.Sampler
+	// averages are those of each sampler over the cuts of an order, nil where the cuts are
+	// its plan's.
+	averages []*average
+	// rows turns logits into what tokens are drawn from; p and before are room for them.
+	rows      *samplers.Categorical
+	columns   int
+	p, before []float64
+	// done has the runs that were finished.
+	done map[uint64]Run
+}
+
+func newMethod(spec samplers.Spec, ss []*samplers.Sampler, draw samplers.Draw, d, longest int) (*method, error) {
+	fhs, err := samplers.New(samplers.Options{Draw: draw}, spec)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := samplers.NewCategorical(spec.Vocabulary, draw)
+	if err != nil {
+		return nil, err
+	}
+	m := &method{fhs: fhs, ss: ss, rows: rows, columns: spec.Columns, p: make([]float64, spec.Columns), before: make([]float64, spec.Columns), done: make(map[uint64]Run)}
+	for _, s := range ss {
+		var a *average
+		if !spec.TimeConditioned {
+			a = newAverage(s, d, longest)
+		}
+		m.averages = append(m.averages, a)
+	}
+	return m, nil
+}
+
+// indexed is the method of the sequence with an index.
+type indexed struct {
+	*method
+	index uint64
+}
+
+// Start has first-hitting's own decoder fill the canvas.
+func (m indexed) Start(c *samplers.Canvas, d *samplers.Draws) (samplers.Decoder, error) {
+	inner, err := m.fhs.Start(c, d)
+	if err != nil {
+		return nil, err
+	}
+	free := c.Masked(nil)
+	var p samplers.Plan
+	if err := m.fhs.Plan(&p, d, free); err != nil {
+		return nil, err
+	}
+	r := &run{indexed: m, inner: inner, canvas: c, own: make([]float64, 1, len(free)+1)}
+	for i, b := range p.Blocks {
+		r.order = append(r.order, b.Positions[0])
+		r.sources = append(r.sources, []*source{{from: i, to: i + 1, theta: b.Theta}})
+	}
+	timed := c.Spec().TimeConditioned
+	for i, s := range m.ss {
+		if a := m.averages[i]; a != nil {
+			for from, x := range r.sources {
+				x[0].to = max(x[0].to, a.reach(from))
+			}
+			r.sides = append(r.sides, nil)
+			continue
+		}
+		pieces, err := cut(s, d, free, r.order)
+		if err != nil {
+			return nil, err
+		}
+		for j := range pieces {
+			pieces[j].source = r.source(&pieces[j], timed)
+		}
+		r.sides = append(r.sides, &side{pieces: pieces, log: logClean(s, len(free))})
+	}
+	return r, nil
+}
+
+// run is first-hitting's decoder, which asks for more rows than it fills.
+type run struct {
+	indexed
+	inner  samplers.Decoder
+	canvas *samplers.Canvas
+	order  []int
+	// sources [d] are what is asked with 0, 1, … positions revealed; the first of each has
+	// first-hitting's own row.
+	sources [][]*source
+	// open are the sources that more tokens are looked up in.
+	open []*source
+	// own [at+1] are Σ log p of the first tokens of first-hitting's own run.
+	own []float64
+	// sides are nil where there is an average.
+	sides []*side
+	// asked counts canvases.
+	asked int
+}
+
+// source is a canvas that is asked: with from positions revealed, at a time, about the
+// positions order[from:to].
+type source struct {
+	from, to int
+	theta    float64
+	// now is the row of the first of them, during its call; kept are those of the others.
+	now, kept []float32
+	// logs are Σ log p of the run's tokens at the first of the positions.
+	logs []float64
+}
+
+// row is that of a rank in from..to−1.
+func (s *source) row(rank, columns int) []float32 {
+	if rank == s.from {
+		return s.now
+	}
+	return s.kept[(rank-s.from-1)*columns : (rank-s.from)*columns]
+}
+
+// source finds or makes what a piece asks, nil for a last piece that reveals nothing.
+func (r *run) source(x *piece, timed bool) *source {
+	if x.from == len(r.order) {
+		return nil
+	}
+	for _, s := range r.sources[x.from] {
+		if !timed || s.theta == x.theta {
+			s.to = max(s.to, x.ahead)
+			return s
+		}
+	}
+	s := &source{from: x.from, to: x.ahead, theta: x.theta}
+	r.sources[x.from] = append(r.sources[x.from], s)
+	return s
+}
+
+func (r *run) Ask(a *samplers.Ask) bool {
+	if !r.inner.Ask(a) {
+		r.finish()
+		return false
+	}
+	for k, s := range r.sources[len(r.own)-1] {
+		if k > 0 {
+			a.Rows = append(a.Rows, samplers.AskRow{Theta: s.theta})
+		}
+		a.Rows[k].Positions = r.order[s.from:s.to]
+	}
+	return true
+}
+
+func (r *run) Take(rows samplers.Rows, e *samplers.Edit) error {
+	if err := r.inner.Take(rows, e); err != nil {
+		return err
+	}
+	at := len(r.own) - 1
+	for k, s := range r.sources[at] {
+		s.now = rows.Logits(k, 0)
+		for j := 1; j < s.to-s.from; j++ {
+			s.kept = append(s.kept, rows.Logits(k, j)...)
+		}
+		r.open = append(r.open, s)
+		r.asked++
+	}
+	if err := r.look(at, r.canvas.ID(r.order[at])); err != nil {
+		return fmt.Errorf("position %d: %w", r.order[at], err)
+	}
+	r.open = slices.DeleteFunc(r.open, func(s *source) bool {
+		s.now = nil
+		if s.to > at+1 {
+			return false
+		}
+		s.kept = nil
+		return true
+	})
+	return nil
+}
+
+// look looks up the token of a rank in all open sources.
+func (r *run) look(rank, token int) error {
+	for _, s := range r.open {
+		if err := r.rows.Probabilities(r.p, s.row(rank, r.columns)); err != nil {
+			return err
+		}
+		var before float64
+		if n := len(s.logs); n > 0 {
+			before = s.logs[n-1]
+		}
+		s.logs = append(s.logs, before+math.Log(r.p[token]))
+	}
+	r.own = append(r.own, r.own[rank]+r.sources[rank][0].logs[0])
+	for _, s := range r.sides {
+		if s == nil {
+			continue
+		}
+		if err := s.add(r, rank, token); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gain is log of what the tokens of order[from:to] have more under one call than under
+// first-hitting.
+func (r *run) gain(from, to int) float64 {
+	if to-from < 2 {
+		return 0
+	}
+	return r.sources[from][0].logs[to-from-1] - (r.own[to] - r.own[from])
+}
+
+// finish keeps what the run says.
+func (r *run) finish() {
+	out := Run{Index: r.index, Asked: r.asked}
+	for i, s := range r.sides {
+		var w float64
+		if s != nil {
+			w = s.log
+		} else {
+			w = r.averages[i].log(r.gain)
+		}
+		out.Log = append(out.Log, estimate.Number(w))
+	}
+	r.done[r.index] = out
+}

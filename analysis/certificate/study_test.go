@@ -1,0 +1,293 @@
+package certificate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/certificate"
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/laws"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+func blank(w *world.World) []int {
+	return slices.Repeat([]int{w.Facts().MaskID}, w.Facts().Length)
+}
+
+// some are samplers of every kind.
+func some(t testing.TB, w *world.World) []*samplers.Sampler { return drawing(t, w, samplers.Draw{}) }
+
+// drawing are those that draw tokens in a way.
+func drawing(t testing.TB, w *world.World, draw samplers.Draw) (out []*samplers.Sampler) {
+	for _, o := range []samplers.Options{
+		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2},
+		{Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "cos2", Steps: 5}, {Sampler: "tweedie", Grid: "lambda", Steps: 3, Delta: ptr(0.3)},
+		{Sampler: "euler", Steps: 4, T: ptr(3)}, {Sampler: "euler", Steps: 6, T: ptr(3), Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 5},
+		{Sampler: "uniformization", Steps: 4, T: ptr(1), Delta: ptr(0.3)}, {Sampler: "matu", Steps: 4, Finish: "leave"}, {Sampler: "dmpm", Steps: 3},
+		{Sampler: "trapezoidal", Grid: "lambda", Steps: 1}, {Sampler: "trapezoidal", Grid: "uniform", Steps: 2, Finish: "leave"},
+	} {
+		o.Draw = draw
+		out = append(out, newSampler(t, o, w))
+	}
+	return out
+}
+
+// TestEstimates compares means of runs with what they estimate, by averages over the cuts of an
+// order and without: none of 320 is further than 5 standard errors away, which is a chance of
+// 2e-4 (rows of a world are float32).
+func TestEstimates(t *testing.T) {
+	for _, name := range []string{"xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp", "dirichlet3-noisy"} {
+		file, w := openWorld(t, name)
+		ss, all := some(t, file), newEnumerator(w)
+		for _, longest := range []int{0, 1} {
+			st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 5, Batch: 32, Longest: longest})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// One call a position for 32 runs and all samplers.
+			if want := w.D * 47; st.Calls != want || st.Runs[7].Asked != w.D {
+				t.Errorf("%s: %d calls, %d canvases a run, want %d and %d", name, st.Calls, st.Runs[7].Asked, want, w.D)
+			}
+			for i, s := range ss {
+				e, got := all.of(t, s), st.Bound(i)
+				want := e.plan
+				if law, _ := s.Law(); law.Steps != nil && !law.LookBack && longest != 1 {
+					want = e.order
+				}
+				if math.Abs(got.TV.Mean-want.tv) > 5*got.TV.SE+2e-7 || math.Abs(got.KL.Mean-want.kl) > 5*got.KL.SE+2e-7 {
+					t.Errorf("%s %s, longest %d: %v and %v, want %v", name, s, longest, got.TV, got.KL, want)
+				}
+			}
+		}
+	}
+}
+
+// TestDraws is TestEstimates with tokens that are not drawn from the network's distribution:
+// first-hitting draws as the samplers do. One that keeps the most probable tokens excludes
+// texts, and the bound on KL is then infinite.
+func TestDraws(t *testing.T) {
+	file, w := openWorld(t, "dirichlet3-noisy")
+	draw := samplers.Draw{Temperature: ptr(0.5), TopK: 2}
+	vocabulary := file.Spec().Vocabulary
+	categorical, err := samplers.NewCategorical(vocabulary, draw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := slices.Clone(w.Rows(1))
+	logits, p := make([]float32, vocabulary.Columns), make([]float64, vocabulary.Columns)
+	for at := 0; at < len(rows); at += w.V {
+		for a := range w.V {
+			logits[a] = float32(math.Log(rows[at+a]))
+		}
+		if rows[at] == 0 && laws.TV(rows[at:at+w.V], make([]float64, w.V)) == 0 {
+			continue // of a visible position
+		}
+		if err := categorical.Probabilities(p, logits); err != nil {
+			t.Fatal(err)
+		}
+		copy(rows[at:at+w.V], p)
+	}
+	ss, all := drawing(t, file, draw), enumeratorOf(w, rows)
+	st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 7, Batch: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	infinite := 0
+	for i, s := range ss {
+		e, got := all.of(t, s), st.Bound(i)
+		want := e.plan
+		if law, _ := s.Law(); law.Steps != nil && !law.LookBack {
+			want = e.order
+		}
+		if math.IsInf(want.kl, 1) {
+			infinite++
+		}
+		if math.Abs(got.TV.Mean-want.tv) > 5*got.TV.SE+2e-7 || got.KL.Mean != want.kl && !(math.Abs(got.KL.Mean-want.kl) <= 5*got.KL.SE+2e-7) {
+			t.Errorf("%s: %v and %v, want %v", s, got.TV, got.KL, want)
+		}
+	}
+	if infinite == 0 {
+		t.Error("no sampler excludes a text")
+	}
+}
+
+// TestTimed compares with exact laws where the network depends on time: bounds are at most 4
+// standard errors below them. Samplers that reveal one position a call at other times than
+// first-hitting are apart from it here.
+func TestTimed(t *testing.T) {
+	file, w := openWorld(t, "timed3")
+	ss := some(t, file)
+	st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 3000, Seed: 6, Batch: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range ss {
+		is, got := distances(t, w, s), st.Bound(i)
+		if got.TV.Mean+4*got.TV.SE < is.tv-2e-7 || got.KL.Mean+4*got.KL.SE < is.kl-2e-7 {
+			t.Errorf("%s: %+v, bounds %v and %v", s, is, got.TV, got.KL)
+		}
+		if same := i == 0; (got.TV.Mean == 0) != same || (got.KL.Mean == 0) != same || same && (got.TVLimit != 0 || got.KLLimit != 0) {
+			t.Errorf("%s: bounds %v and %v", s, got.TV, got.KL)
+		}
+	}
+}
+
+// TestCoverage counts, over 200 seeds, how often the upper ends of 40 runs are above what they
+// limit: limits with 95 % at least, and ends of intervals, which a normal mean makes 97.5 %.
+// With 95 % fewer than 178 times have probability 1e-3.
+func TestCoverage(t *testing.T) {
+	file, w := openWorld(t, "markov4-sharp")
+	all, canvas := newEnumerator(w), blank(file)
+	var ss []*samplers.Sampler
+	for _, n := range []int{1, 2, 4, 16} {
+		ss = append(ss, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file))
+	}
+	type count struct{ tv, kl, tvLimit, klLimit int }
+	counts := make([]count, len(ss))
+	for seed := range uint64(200) {
+		st, err := certificate.Measure(context.Background(), file, canvas, ss, certificate.Config{Runs: 40, Seed: seed, Batch: 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range ss {
+			e, got := all.of(t, s).order, st.Bound(i)
+			for _, x := range []struct {
+				n     *int
+				above bool
+			}{{&counts[i].tv, got.TV.Hi >= e.tv}, {&counts[i].kl, got.KL.Hi >= e.kl}, {&counts[i].tvLimit, got.TVLimit >= e.tv}, {&counts[i].klLimit, got.KLLimit >= e.kl}} {
+				if x.above {
+					*x.n++
+				}
+			}
+		}
+	}
+	for i, c := range counts {
+		t.Logf("%s: of 200, %+v", ss[i], c)
+		if min(c.tv, c.kl, c.tvLimit, c.klLimit) < 178 {
+			t.Errorf("%s: of 200, %+v are above", ss[i], c)
+		}
+	}
+}
+
+// TestSameRun: what is said of a sampler does not depend on the others, nor on how many runs
+// share a call.
+func TestSameRun(t *testing.T) {
+	file, _ := openWorld(t, "markov4-sharp")
+	ss := some(t, file)
+	ctx, canvas := context.Background(), blank(file)
+	st, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 9, Seed: 3, Batch: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range ss {
+		one, err := certificate.Measure(ctx, file, canvas, []*samplers.Sampler{s}, certificate.Config{Runs: 9, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, r := range one.Runs {
+			if r.Log[0] != st.Runs[j].Log[i] {
+				t.Errorf("%s: run %d is %+v alone", s, j, r)
+			}
+		}
+	}
+}
+
+// TestGoOn goes on from part of a study, and gets the same runs.
+func TestGoOn(t *testing.T) {
+	file, _ := openWorld(t, "parity4-exact")
+	ss := append(some(t, file), newSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1, Floor: ptr(0)}, file))
+	ctx, canvas := context.Background(), blank(file)
+	whole, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	infinite := false
+	for _, r := range whole.Runs {
+		infinite = infinite || math.IsInf(float64(r.Log[len(ss)-1]), -1)
+	}
+	if !infinite {
+		t.Error("every run's text is possible: a floor of 0 should exclude some")
+	}
+	stop := errors.New("stop")
+	var journal []byte
+	_, err = certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8, OnRun: func(r certificate.Run) error {
+		b, err := json.Marshal(r)
+		journal = append(append(journal, b...), '\n')
+		if r.Index == 10 {
+			return stop
+		}
+		return err
+	}})
+	if !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	var done []certificate.Run
+	for dec := json.NewDecoder(strings.NewReader(string(journal))); dec.More(); {
+		var r certificate.Run
+		if err := dec.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		done = append([]certificate.Run{r}, done...)
+	}
+	fresh := 0
+	again, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8, Done: done, OnRun: func(certificate.Run) error {
+		fresh++
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh != 40-11 || !reflect.DeepEqual(again.Runs, whole.Runs) {
+		t.Errorf("%d new runs, equal is %t", fresh, reflect.DeepEqual(again.Runs, whole.Runs))
+	}
+	// A context that ends leaves what was finished.
+	ending, cancel := context.WithCancel(ctx)
+	part, err := certificate.Measure(ending, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8, OnRun: func(r certificate.Run) error {
+		if r.Index == 15 {
+			cancel()
+		}
+		return nil
+	}})
+	if !errors.Is(err, context.Canceled) || part == nil || len(part.Runs) != 16 {
+		t.Errorf("cancelled: %v, %+v", err, part)
+	}
+}
+
+// TestMistakes checks what is refused.
+func TestMistakes(t *testing.T) {
+	file, _ := openWorld(t, "xor3-mixed")
+	fhs := newSampler(t, samplers.Options{}, file)
+	mask := file.Facts().MaskID
+	for name, c := range map[string]struct {
+		canvas []int
+		o      samplers.Options
+		cfg    certificate.Config
+		want   string
+	}{
+		"no runs":      {blank(file), samplers.Options{}, certificate.Config{}, "0 runs"},
+		"nothing free": {[]int{0, 1, 0}, samplers.Options{}, certificate.Config{Runs: 1}, "no free position"},
+		"an order":     {blank(file), samplers.Options{Sampler: "ordered"}, certificate.Config{Runs: 1}, "order is not uniform"},
+		"no plan":      {blank(file), samplers.Options{Sampler: "euler", Race: samplers.RaceFloat32}, certificate.Config{Runs: 1}, "no plan"},
+		"other draws":  {blank(file), samplers.Options{Draw: samplers.Draw{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
+		"other sizes":  {[]int{mask, 0, mask}, samplers.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, certificate.Config{Runs: 1}, "sizes sum to 3"},
+		"other study":  {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0}}}}, "another study"},
+		"no number":    {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0, estimate.Number(math.NaN())}}}}, "not a number"},
+		"twice":        {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: make([]estimate.Number, 2)}, {Log: make([]estimate.Number, 2)}}}, "twice"},
+		"wrong length": {[]int{mask, mask}, samplers.Options{}, certificate.Config{Runs: 1}, "need 3 ids"},
+	} {
+		_, err := certificate.Measure(context.Background(), file, c.canvas, []*samplers.Sampler{fhs, newSampler(t, c.o, file)}, c.cfg)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := certificate.Measure(context.Background(), file, blank(file), nil, certificate.Config{Runs: 1}); err == nil {
+		t.Error("no sampler is taken")
+	}
+}

@@ -1,0 +1,72 @@
+package estimate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestUpperLimit draws from known laws: limits are above the mean in 95 % of 400
+// repetitions at least (fewer than 366 times with probability 1e-3), and on average below the
+// empirical Bernstein bound of Maurer and Pontil (arXiv 0907.3740, theorem 4).
+func TestUpperLimit(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for name, c := range map[string]struct {
+		mean float64
+		draw func() float64
+	}{
+		"rare":    {0.05, func() float64 { return math.Floor(r.Float64() + 0.05) }},
+		"coin":    {0.5, func() float64 { return math.Floor(r.Float64() + 0.5) }},
+		"small":   {0.02, func() float64 { return 0.04 * r.Float64() }},
+		"uniform": {0.5, r.Float64},
+		"mixed":   {0.1, func() float64 { return math.Floor(r.Float64()+0.5) * 0.4 * r.Float64() }},
+	} {
+		for _, n := range []int{5, 50, 300} {
+			above, limit, bernstein := 0, 0.0, 0.0
+			for range 400 {
+				x := make([]float64, n)
+				for i := range x {
+					x[i] = c.draw()
+				}
+				got := UpperLimit(x, 0.95)
+				if got >= c.mean {
+					above++
+				}
+				mean, ss := moments(x)
+				l := math.Log(2 / 0.05)
+				limit += got / 400
+				bernstein += min(1, mean+math.Sqrt(2*ss/float64(n-1)*l/float64(n))+7*l/(3*float64(n-1))) / 400
+			}
+			if above < 366 || !(limit < bernstein || bernstein == 1) {
+				t.Errorf("%s: of %d samples the limit is above in %d of 400, %.3f on average, Bernstein's %.3f", name, n, above, limit, bernstein)
+			}
+		}
+	}
+}
+
+// TestUpperLimitEnds has cases without chance.
+func TestUpperLimitEnds(t *testing.T) {
+	zeros := make([]float64, 64)
+	// Σ log(1 + ¾·m/(1−m)) = log 20 over 64 zeros, but for the first, where less is staked.
+	ratio := 4. / 3 * math.Expm1(math.Log(20)/64)
+	if got, want := UpperLimit(zeros, 0.95), ratio/(1+ratio); !(got > want && got < 1.01*want) {
+		t.Errorf("64 zeros: %v, want a little more than %v", got, want)
+	}
+	if got := UpperLimit(zeros, 0); got != UpperLimit(zeros, 0.95) {
+		t.Errorf("by default: %v", got)
+	}
+	for _, x := range [][]float64{nil, {1, 1, 1}, {0}} {
+		if got := UpperLimit(x, 0.95); !(got > 0.9 && got <= 1) {
+			t.Errorf("%v: %v", x, got)
+		}
+	}
+	if UpperLimit(zeros, 0.99) <= UpperLimit(zeros, 0.95) {
+		t.Error("more confidence gives no higher limit")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a sample of 2 is taken")
+		}
+	}()
+	UpperLimit([]float64{2}, 0.95)
+}
