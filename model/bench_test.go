@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 	"mdmgen/testdata"
 )
 
@@ -44,7 +45,7 @@ func BenchmarkLogits(b *testing.B) {
 		for _, wanted := range [][]int64{all[:1], all} {
 			b.Run(fmt.Sprintf("model=%s/wanted=%d", f.Name, len(wanted)), func(b *testing.B) {
 				call := func() {
-					if _, err := m.Logits(context.Background(), 1, ids, wanted, sigma); err != nil {
+					if _, err := m.Logits(context.Background(), samplers.Call{IDs: ids, Positions: wanted, Counts: []int{len(wanted)}, Sigma: sigma}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -19,9 +19,8 @@ func (e *engine) round() {
 	stop()
 	switch {
 	case err == nil:
-		width := len(out) / len(e.call)
-		for i, p := range e.call {
-			p.got(out[i*width:], e.spec.Columns)
+		for _, p := range e.call {
+			out = p.got(out, e.spec.Columns)
 		}
 		e.take()
 	case !ended:
@@ -29,10 +28,11 @@ func (e *engine) round() {
 	}
 }
 
-// got keeps a row of a call, without what the call gave for others that want more positions.
-func (p place) got(out []float32, columns int) {
+// got keeps what a call gave for its canvas, and returns the rest.
+func (p place) got(out []float32, columns int) []float32 {
 	n := len(p.ask.Rows[p.row].Positions) * columns
 	p.rows[p.row] = out[:n:n]
+	return out[n:]
 }
 
 // gather chooses the rows of the next call: of the tasks whose canvas has the length of the
@@ -76,51 +76,43 @@ func (e *engine) context() (ctx context.Context, stop func()) {
 	}
 }
 
-// logits lays out a call and makes it. A row that wants fewer positions than another
-// repeats its last one.
+// logits lays out a call and makes it.
 func (e *engine) logits(ctx context.Context, call []place) ([]float32, error) {
-	wanted := 0
-	for _, p := range call {
-		wanted = max(wanted, len(p.ask.Rows[p.row].Positions))
-	}
-	e.ids, e.positions, e.sigma = e.ids[:0], e.positions[:0], e.sigma[:0]
+	c := &e.asked
+	c.IDs, c.Positions, c.Counts = c.IDs[:0], c.Positions[:0], c.Counts[:0]
+	sigma := c.Sigma[:0]
 	for _, p := range call {
 		r := p.ask.Rows[p.row]
 		ids := r.Canvas
 		if ids == nil {
 			ids = p.canvas.ids
 		}
-		e.ids = append(e.ids, ids...)
-		for i := range wanted {
-			l := r.Positions[min(i, len(r.Positions)-1)]
+		c.IDs = append(c.IDs, ids...)
+		c.Counts = append(c.Counts, len(r.Positions))
+		for _, l := range r.Positions {
 			if e.spec.Shift {
 				l = max(l-1, 0)
 			}
-			e.positions = append(e.positions, int64(l))
+			c.Positions = append(c.Positions, int64(l))
 		}
 		if e.spec.TimeConditioned {
-			e.sigma = append(e.sigma, r.Theta)
+			sigma = append(sigma, r.Theta)
 		}
 	}
-	var sigma []float64
 	if e.spec.TimeConditioned {
-		sigma = e.sigma
+		c.Sigma = sigma
 	}
 	begin := time.Now()
-	out, err := e.net.Logits(ctx, len(call), e.ids, e.positions, sigma)
+	out, err := e.net.Logits(ctx, *c)
 	e.totals.Network += time.Since(begin)
 	e.totals.NetworkCalls++
 	e.totals.Rows += len(call)
-	e.totals.Positions += len(e.ids)
-	e.totals.Computed += len(e.positions)
-	for _, p := range call {
-		e.totals.Wanted += len(p.ask.Rows[p.row].Positions)
-	}
+	e.totals.Positions += len(c.IDs)
 	if err != nil {
 		return nil, fmt.Errorf("network: %w", err)
 	}
-	if len(out) != len(call)*wanted*e.spec.Columns {
-		return nil, fmt.Errorf("the network returned %d values for %d rows of %d positions and %d columns", len(out), len(call), wanted, e.spec.Columns)
+	if len(out) != len(c.Positions)*e.spec.Columns {
+		return nil, fmt.Errorf("the network returned %d values for %d positions and %d columns", len(out), len(c.Positions), e.spec.Columns)
 	}
 	return out, nil
 }

@@ -10,19 +10,6 @@ import (
 	"time"
 )
 
-// Network is what a sampler needs of a model: the rows at wanted positions of some
-// canvases.
-type Network interface {
-	// Spec describes the network. It does not change.
-	Spec() Spec
-	// Logits is one call. ids [rows·L] are canvases, positions [rows·K] the wanted
-	// positions, K ≥ 1, both row-major; sigma [rows] is −log α of each row, nil
-	// unless the network is time-conditioned. It returns [rows·K·columns] values,
-	// row-major, that the caller must not keep beyond the next call, as the network must
-	// not keep what it is handed. It is not safe for concurrent use.
-	Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error)
-}
-
 // Job is a canvas to be filled.
 type Job struct {
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
@@ -45,9 +32,6 @@ type Totals struct {
 	// NetworkCalls counts calls of the network, each for several sequences; Rows are their
 	// canvases and Positions the positions of these, Tokens the drawn tokens.
 	NetworkCalls, Rows, Positions, Tokens int
-	// Wanted counts the positions whose rows were asked for, Computed those that calls
-	// gave: a row of a call gives as many as the one that wants most.
-	Wanted, Computed int
 	// Events are those of finished sequences.
 	Events int
 	// Network and Sampling share the time of the run.
@@ -90,12 +74,10 @@ type engine struct {
 	// shared says that tasks have callers of their own, to whom panics of their methods go.
 	shared bool
 
-	call      []place
-	ids       []int64
-	positions []int64
-	sigma     []float64
-	totals    Totals
-	spare     []*task
+	call   []place
+	asked  Call // has the memory of calls
+	totals Totals
+	spare  []*task
 }
 
 // place is a row of a call: the row-th of what a task asked.

@@ -87,7 +87,7 @@ func generate(c *cli.Context, s streams) (err error) {
 	if err := g.findTokenizer(); err != nil {
 		return err
 	}
-	if g.model, err = openModel(c.Context, c, s, model.Rows); err != nil {
+	if g.model, err = openModel(c.Context, c, s); err != nil {
 		return err
 	}
 	defer func() {

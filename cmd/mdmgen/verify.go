@@ -60,7 +60,6 @@ func verifyFile(c *cli.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	opts.Outlet = model.Rows
 	m, err := model.Open(c.Context, ref, opts)
 	if err != nil {
 		return err
