@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"mdmgen/model/facts"
@@ -21,6 +22,9 @@ type network struct {
 	// positions [B·K] are those of a call, a row that wants fewer than another repeating
 	// its last; take are the places among them that are wanted.
 	positions, take []int64
+	// ids and numbers are what the head that draws gives.
+	ids     []int64
+	numbers []float64
 	// tensors of a call, kept from one to the next.
 	in, res []ort.Tensor
 }
@@ -80,6 +84,46 @@ func (n heads) LogProbs(ctx context.Context, c samplers.Call, targets []int64, l
 	return n.session.Run(ctx, n.in, n.res)
 }
 
+var _ samplers.Drawer = heads{}
+
+// Best makes one network call; see [samplers.Drawer].
+func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []samplers.Best) error {
+	if _, err := callShape(n.facts, c); err != nil {
+		return err
+	}
+	k := len(c.Positions)
+	if len(d.Uniforms) != k || len(d.Temperatures) != k || len(dst) != k || d.Top < 0 {
+		panic(fmt.Sprintf("model: %d uniforms, %d temperatures and %d results for %d positions, the best %d tokens", len(d.Uniforms), len(d.Temperatures), len(dst), k, d.Top))
+	}
+	top := min(max(d.Top, 1), n.facts.Columns)
+	n.ask(c)
+	n.listed("take_best", "uniforms", "temperatures", "top", "token", "log_p", "entropy", "top_tokens", "top_log_p")
+	n.ids, n.numbers = slices.Grow(n.ids[:0], k*(1+top))[:k*(1+top)], slices.Grow(n.numbers[:0], k*(2+top))[:k*(2+top)]
+	one, several := []int64{int64(k)}, []int64{int64(k), int64(top)}
+	n.in = append(n.in,
+		ort.Tensor{Name: "uniforms", Shape: one, Float64: d.Uniforms}, ort.Tensor{Name: "temperatures", Shape: one, Float64: d.Temperatures},
+		ort.Tensor{Name: "top", Shape: []int64{1}, Int64: []int64{int64(top)}})
+	token, tokens := n.ids[:k], n.ids[k:]
+	logP, entropy, logPs := n.numbers[:k], n.numbers[k:2*k], n.numbers[2*k:]
+	n.res = append(n.res,
+		ort.Tensor{Name: "token", Shape: one, Int64: token}, ort.Tensor{Name: "log_p", Shape: one, Float64: logP}, ort.Tensor{Name: "entropy", Shape: one, Float64: entropy},
+		ort.Tensor{Name: "top_tokens", Shape: several, Int64: tokens}, ort.Tensor{Name: "top_log_p", Shape: several, Float64: logPs})
+	if err := n.session.Run(ctx, n.in, n.res); err != nil {
+		return err
+	}
+	for i := range dst {
+		dst[i] = samplers.Best{Token: int(token[i]), LogP: logP[i]}
+		if d.Top == 0 {
+			continue
+		}
+		dst[i].Entropy = entropy[i]
+		for j := i * top; j < (i+1)*top && logPs[j] > math.Inf(-1); j++ {
+			dst[i].Top = append(dst[i].Top, samplers.Scored{Token: int(tokens[j]), LogP: logPs[j]})
+		}
+	}
+	return nil
+}
+
 // ask makes the inputs of a call that every head has.
 func (n *network) ask(c samplers.Call) {
 	rows, most := len(c.Counts), slices.Max(c.Counts)
@@ -108,12 +152,15 @@ func (n *network) ask(c samplers.Call) {
 	n.res = n.res[:0]
 }
 
-// inputs and outputs are the tensors of the heads, with their second dimension where they
-// have one: 0 is that of a row.
+// headInputs and headOutputs are the tensors of the heads; the outputs with their second
+// dimension where they have one, 0 being that of a row.
 var (
-	headInputs  = []string{"take_rows", "take_given", "targets"}
-	headOutputs = map[string]int{"logits": 0, "log_mu": -1, "log_mass": -1}
+	headInputs  = []string{"take_rows", "take_given", "targets", "take_best", "uniforms", "temperatures", "top"}
+	headOutputs = map[string]int{"logits": 0, "log_mu": -1, "log_mass": -1, "token": -1, "log_p": -1, "entropy": -1, "top_tokens": 1, "top_log_p": 1}
 )
+
+// noTop is what the head that draws is told where it has nothing to do.
+var noTop = []int64{1}
 
 // listed gives a head the wanted rows, and the other heads none. own are the tensors of
 // that head, which the caller adds.
@@ -122,7 +169,10 @@ func (n *network) listed(list string, own ...string) {
 		switch {
 		case name == list:
 			n.in = append(n.in, ort.Tensor{Name: name, Shape: []int64{int64(len(n.take))}, Int64: n.take})
-		case !slices.Contains(own, name):
+		case slices.Contains(own, name):
+		case name == "top":
+			n.in = append(n.in, ort.Tensor{Name: name, Shape: []int64{1}, Int64: noTop})
+		default:
 			n.in = append(n.in, ort.Tensor{Name: name, Shape: []int64{0}})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"mdmgen/internal/expsum"
 )
 
 // Vocabulary says what the columns of a network's rows are.
@@ -110,7 +112,7 @@ type Categorical struct {
 
 // scratch is what rows are worked out in.
 type scratch struct {
-	p          []float64
+	p, sums    []float64
 	heap, kept []int
 }
 
@@ -123,7 +125,7 @@ func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
 		return nil, fmt.Errorf("samplers: %d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
 	}
-	out := Categorical{columns: v.Columns, scratch: &scratch{p: make([]float64, v.Columns)}}
+	out := Categorical{columns: v.Columns, scratch: new(scratch)}
 	excluded := append([]int{v.Mask, v.Columns}, v.Excluded...)
 	slices.Sort(excluded)
 	if excluded[0] < 0 || excluded[len(excluded)-1] > v.Columns {
@@ -177,7 +179,11 @@ func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float6
 	if c.temperature == 0 {
 		return arg, 0, nil
 	}
-	sum := c.weights(row, top)
+	if !c.truncates() {
+		token, p, sum := c.invert(row, float64(top), w)
+		return token, math.Log(p / sum), nil
+	}
+	sum := c.weights(row, top, c.temperature)
 	target := w * sum
 	var cumulative float64
 	last := arg
@@ -197,6 +203,57 @@ func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float6
 	return last, math.Log(c.p[last] / sum), nil
 }
 
+// truncates says that tokens are kept and left out by their weights.
+func (c *Categorical) truncates() bool { return c.topK > 0 || c.topP > 0 && c.topP < 1 }
+
+// together is how many columns are summed up together when a distribution is inverted.
+const together = 256
+
+// invert finds the token whose weight takes the cumulative sum past w times the sum of
+// all, without keeping any weight: first the stretch of columns that does, then the column
+// in it. p is its weight. Weights below the normal numbers are never drawn. Where a
+// uniform is within rounding of a boundary between two tokens, some 1e-15, another order of
+// summation may find the other.
+func (c *Categorical) invert(row []float32, shift, w float64) (token int, p, sum float64) {
+	c.sums = c.sums[:0]
+	for _, s := range c.allowed {
+		for from := s.from; from < s.to; from += together {
+			x := expsum.Sum(row[from:min(from+together, s.to)], shift, c.temperature)
+			c.sums = append(c.sums, x)
+			sum += x
+		}
+	}
+	target := w * sum
+	var before float64 // the last stretch that has weight
+	var at span
+	cumulative, k := 0.0, 0
+search:
+	for _, s := range c.allowed {
+		for from := s.from; from < s.to; from += together {
+			x := c.sums[k]
+			if k++; x == 0 {
+				continue
+			}
+			before, at = cumulative, span{from, min(from+together, s.to)}
+			if cumulative += x; cumulative > target {
+				break search
+			}
+		}
+	}
+	// Where rounding has no column reach w·sum it is the last one.
+	for i, x := range row[at.from:at.to] {
+		e := expsum.Term(x, shift, c.temperature)
+		if e == 0 {
+			continue
+		}
+		token, p = at.from+i, e
+		if before += e; before > target {
+			break
+		}
+	}
+	return token, p, sum
+}
+
 // Probabilities writes to dst, one a column, what Token draws from: after
 // exclusion, temperature and truncation, summing to 1. Errors are Token's.
 func (c *Categorical) Probabilities(dst []float64, row []float32) error {
@@ -209,7 +266,7 @@ func (c *Categorical) Probabilities(dst []float64, row []float32) error {
 		dst[arg] = 1
 		return nil
 	}
-	sum := c.weights(row, top)
+	sum := c.weights(row, top, c.temperature)
 	for _, s := range c.allowed {
 		for i := s.from; i < s.to; i++ {
 			dst[i] = c.p[i] / sum
@@ -244,18 +301,15 @@ func (c *Categorical) top(row []float32) (float32, int, error) {
 
 // weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
 // returns the sum in ascending order of columns.
-func (c *Categorical) weights(row []float32, top float32) float64 {
-	var sum float64
-	shift := float64(top)
-	for _, s := range c.allowed {
-		p := c.p[s.from:s.to]
-		for i, x := range row[s.from:s.to] {
-			e := math.Exp((float64(x) - shift) / c.temperature)
-			p[i] = e
-			sum += e
-		}
+func (c *Categorical) weights(row []float32, top float32, temperature float64) float64 {
+	if c.p == nil {
+		c.p = make([]float64, c.columns)
 	}
-	if c.topK > 0 || c.topP > 0 && c.topP < 1 {
+	var sum float64
+	for _, s := range c.allowed {
+		sum += expsum.Into(c.p[s.from:s.to], row[s.from:s.to], float64(top), temperature)
+	}
+	if c.truncates() {
 		sum = c.truncate(sum)
 	}
 	return sum

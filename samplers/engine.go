@@ -44,11 +44,14 @@ type task struct {
 	job    Job
 	canvas Canvas
 	draws  Draws
-	// decoder asked for ask; sent of its rows are in calls, and rows are the answers so far.
+	// decoder asked for ask; sent of its rows are in calls, and rows, or best, are the
+	// answers so far. head is what the network is asked for.
 	decoder Decoder
 	ask     Ask
+	head    Head
 	sent    int
 	rows    [][]float32
+	best    [][]drawn
 	// complete says that the last of its rows was in the call that is being taken.
 	complete bool
 	draw     Categorical
@@ -62,11 +65,13 @@ type task struct {
 }
 
 // engine runs tasks, on one goroutine. A call of the network holds rows of tasks whose
-// canvases have one length, those that waited longest first, whatever their clocks say.
+// canvases have one length and that ask for one head, those that waited longest first,
+// whatever their clocks say.
 type engine struct {
-	net   Network
-	spec  Spec
-	batch int
+	net    Network
+	drawer Drawer // nil where the network does not draw
+	spec   Spec
+	batch  int
 	// queue are the tasks that wait for rows, the one that waited longest first.
 	queue []*task
 	// draw has the memory in which all tasks draw.
@@ -74,8 +79,14 @@ type engine struct {
 	// shared says that tasks have callers of their own, to whom panics of their methods go.
 	shared bool
 
-	call   []place
-	asked  Call // has the memory of calls
+	call []place
+	// These have the memory of calls.
+	asked   Call
+	drawing Drawing
+	best    []Best
+	draws   []drawing
+	scratch []*scratch
+
 	totals Totals
 	spare  []*task
 }
@@ -95,7 +106,8 @@ func newEngine(net Network, batch int) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &engine{net: net, spec: spec, batch: max(batch, 1), draw: draw}, nil
+	drawer, _ := net.(Drawer)
+	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), draw: draw}, nil
 }
 
 // caught makes an error of the panic of a method where it is not the caller's own goroutine
@@ -177,9 +189,15 @@ func (e *engine) next(t *task) {
 		e.end(t, err)
 		return
 	}
-	t.sent, t.rows = 0, t.rows[:0]
-	for range t.ask.Rows {
+	t.sent, t.rows, t.head = 0, t.rows[:0], e.head(&t.ask, &t.draw)
+	for i, r := range t.ask.Rows {
 		t.rows = append(t.rows, nil)
+		if t.ask.Head == HeadBest {
+			if i == len(t.best) {
+				t.best = append(t.best, nil)
+			}
+			t.best[i] = slices.Grow(t.best[i][:0], len(r.Positions))[:len(r.Positions)]
+		}
 	}
 	e.queue = append(e.queue, t)
 }
@@ -202,6 +220,9 @@ func (e *engine) check(t *task) error {
 	if len(t.ask.Rows) == 0 {
 		return errors.New("the decoder asks for no canvas")
 	}
+	if h := t.ask.Head; h != "" && h != HeadRows && h != HeadBest || t.ask.Top < 0 {
+		return fmt.Errorf("the decoder asks for head %q and the best %d tokens: must be %s or %s, and at least 0", h, t.ask.Top, HeadRows, HeadBest)
+	}
 	for _, r := range t.ask.Rows {
 		switch {
 		case r.Canvas != nil && len(r.Canvas) != t.canvas.Len():
@@ -218,6 +239,9 @@ func (e *engine) check(t *task) error {
 			if !e.spec.holds(int(id)) {
 				return fmt.Errorf("the decoder asks about a canvas with id %d at position %d: must be in 0..%d, or the mask's id %d", id, l, e.spec.Columns-1, e.spec.Mask)
 			}
+		}
+		if t.ask.Head == HeadBest && len(r.Uniforms) != len(r.Positions) {
+			return fmt.Errorf("the decoder gives %d uniforms for %d positions", len(r.Uniforms), len(r.Positions))
 		}
 		for _, l := range r.Positions {
 			if l < 0 || l >= t.canvas.Len() {

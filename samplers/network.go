@@ -14,6 +14,23 @@ type Network interface {
 	Logits(ctx context.Context, c Call) ([]float32, error)
 }
 
+// Drawer is a network that draws tokens where its rows are, so that no row leaves it.
+type Drawer interface {
+	Network
+	// Best is one call with the head [HeadBest]: dst, one for each of the call's positions,
+	// receives what Categorical.Best gives of their rows, at a temperature and without
+	// truncation, up to rounding. LogP is NaN where a row has no softmax.
+	Best(ctx context.Context, c Call, d Drawing, dst []Best) error
+}
+
+// Drawing says how a [Drawer] draws.
+type Drawing struct {
+	// Uniforms in (0,1) and Temperatures are those of the call's positions.
+	Uniforms, Temperatures []float64
+	// Top is how many of the most probable tokens are wanted; 0 wants none, and no entropy.
+	Top int
+}
+
 // Head is what a network makes of a wanted position.
 type Head string
 
@@ -21,6 +38,9 @@ type Head string
 const (
 	// HeadRows gives the row of logits.
 	HeadRows Head = "rows"
+	// HeadBest gives a token drawn with a given uniform, its log-probability, and of the
+	// most probable tokens as many as are asked for, with the entropy; see [Best].
+	HeadBest Head = "best"
 	// HeadLogProbability gives the log-probability of one given token.
 	HeadLogProbability Head = "log-probability"
 )

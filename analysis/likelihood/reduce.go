@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/model/facts"
 )
 
@@ -106,7 +107,7 @@ func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
 	}
 	var sum float64
 	e.clean(func(from, to int) {
-		sum += expSum(row[from:to], norm)
+		sum += expsum.Sum(row[from:to], norm, 1)
 	})
 	return math.Log(sum)
 }
@@ -143,7 +144,7 @@ func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 	top := float32(math.Inf(-1))
 	bad := false
 	e.clean(func(from, to int) {
-		x, nan := greatest(row[from:to])
+		x, nan := expsum.Greatest(row[from:to])
 		top, bad = max(top, x), bad || nan
 	})
 	switch {
@@ -158,9 +159,9 @@ func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 	shift := float64(top)
 	e.clean(func(from, to int) {
 		if dst == nil {
-			sum += expSum(row[from:to], shift)
+			sum += expsum.Sum(row[from:to], shift, 1)
 		} else {
-			sum += expInto(dst[from:to], row[from:to], shift)
+			sum += expsum.Into(dst[from:to], row[from:to], shift, 1)
 		}
 	})
 	scale := 1 / sum

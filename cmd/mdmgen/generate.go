@@ -172,7 +172,7 @@ func (g *generation) prepare() error {
 	}
 	g.settings = settings{
 		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
-		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Device: deviceOf(g.c, g.facts),
+		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Head: g.sampler.Head(g.model), Device: deviceOf(g.c, g.facts),
 		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"), Profile: profileDigest(g.c), Facts: g.c.StringSlice("fact"), Sidecar: g.c.String("sidecar"),
 	}
 	if d, ok := g.model.(model.Describer); ok {

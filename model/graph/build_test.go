@@ -26,10 +26,10 @@ func TestContract(t *testing.T) {
 		all     bool
 		in, out []string
 	}{
-		{"mdlm", false, []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]"},
-			[]string{"log_mass float64 [-1]", "log_mu float64 [-1]", "logits float32 [-1 131]"}},
-		{"sedd", false, []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "sigma float32 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]"},
-			[]string{"log_mass float64 [-1]", "log_mu float64 [-1]", "logits float32 [-1 121]"}},
+		{"mdlm", false, []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
+			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 131]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},
+		{"sedd", false, []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "sigma float32 [-1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
+			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 121]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},
 		{"radd", true, []string{"input_ids int64 [-1 -1]"}, []string{"logits float32 [-1 -1 151]"}},
 	} {
 		ck := published(t, c.name)

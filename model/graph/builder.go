@@ -282,7 +282,8 @@ func describe(f facts.Facts, full bool) string {
 		s += "input_ids [B,L] are canvases, logits [B,L,V] the rows"
 	} else {
 		s += "input_ids [B,L] are canvases, positions [B,K] the wanted positions; each take_ list, which may be empty, holds indices into those B*K: " +
-			"logits [R,V] are the rows of take_rows, log_mu [G] the log-probabilities of targets [G] at take_given, log_mass [G] the logs of their rows' sums"
+			"logits [R,V] are the rows of take_rows, log_mu [G] the log-probabilities of targets [G] at take_given, log_mass [G] the logs of their rows' sums; " +
+			"token [M] is drawn at take_best with uniforms [M] at temperatures [M], with log_p [M] and the entropy [M], and top_tokens [M,top], top_log_p [M,top] are the most probable"
 	}
 	if f.TimeConditioned {
 		s += "; sigma [B] is -log alpha in nats"

@@ -5,9 +5,9 @@ import "mdmgen/model/facts"
 // heads are the lists of rows that the heads of a graph take, each of indices into the
 // B·K wanted rows, and what else a head is told of each of its rows.
 type heads struct {
-	rows, given, best   string
-	targets             string
-	uniforms, top, heat string
+	rows, given, best    string
+	targets              string
+	uniforms, heats, top string
 }
 
 // inputs adds the lists and what follows from them.
@@ -17,8 +17,13 @@ func (d *ddit) inputs() *heads {
 		rows:    b.input("take_rows", elemInt64, "rows"),
 		given:   b.input("take_given", elemInt64, "given"),
 		targets: b.input("targets", elemInt64, "given"),
+		best:    b.input("take_best", elemInt64, "best"),
+		// One a row of the head, and for all of them how many tokens are the most probable.
+		uniforms: b.input("uniforms", elemDouble, "best"),
+		heats:    b.input("temperatures", elemDouble, "best"),
+		top:      b.input("top", elemInt64, 1),
 	}
-	d.take = b.node("", "Concat", attrs{{"axis", 0}}, h.rows, h.given)
+	d.take = b.node("", "Concat", attrs{{"axis", 0}}, h.rows, h.given, h.best)
 	return h
 }
 
@@ -31,6 +36,7 @@ func (d *ddit) outputs(h *heads, x string, f facts.Facts) {
 	rows := b.op("Size", h.rows)
 	b.output("logits", b.op("Gather", logits, b.op("Range", none, rows, one)), elemFloat, "rows", d.c.Config.Columns)
 	d.given(&listed{logits, h.given, rows}, h.targets, f)
+	d.best(&listed{logits, h.best, b.op("Add", rows, b.op("Size", h.given))}, h, f)
 }
 
 // listed are the logits that a head takes: as many as its list is long, after the first.
@@ -48,8 +54,7 @@ func (d *ddit) optional(list string, results []result, build func() []string) {
 	})
 	otherwise := b.body("none", func() {
 		for _, r := range results {
-			dims := make([]int, len(r.dims))
-			none := b.constant(initializer{name: "no_" + r.name, elem: r.elem, dims: dims})
+			none := b.constant(initializer{name: "no_" + r.name, elem: r.elem, dims: []int{0, 1}[:len(r.dims)]})
 			b.output("none_"+r.name, none, r.elem, r.dims...)
 		}
 	})

@@ -1,11 +1,12 @@
 package graph
 
 import (
-	"fmt"
 	"math"
 
 	"mdmgen/model/facts"
 )
+
+var minusInf = float32(math.Inf(-1))
 
 // chunkCells is how many logits a head looks at together, at least one row: what it makes
 // of them, several float64 numbers a logit, then stays near the processor, and does not
@@ -14,17 +15,19 @@ const chunkCells = 1 << 18
 
 // given adds the head that gives numbers for a token and for its row.
 func (d *ddit) given(x *listed, targets string, f facts.Facts) {
-	d.optional(x.list, []result{{"log_mu", elemDouble, []dim{"given"}}, {"log_mass", elemDouble, []dim{"given"}}}, func() []string {
+	results := []result{{"log_mu", elemDouble, []dim{"given"}}, {"log_mass", elemDouble, []dim{"given"}}}
+	d.optional(x.list, results, func() []string {
 		column := d.b.op("Reshape", targets, d.b.ints("shape_column", -1, 1))
-		return d.inChunks(x, []int64{elemDouble, elemDouble}, f, func(rows string, cut func(string) string) []string { return d.logProbabilities(rows, cut(column), f) })
+		return d.inChunks(x, results, "", f, func(rows string, cut func(string) string) []string { return d.logProbabilities(rows, cut(column), f) })
 	})
 }
 
-// inChunks works out results of the rows that a head takes, each [n, …] of n rows, in equal
-// chunks, the last of which begins early enough to be as long as the others. chunk is
+// inChunks works out results of the rows that a head takes, each [n, 1] of n rows, or
+// [n, width] where the result has a second dimension, in equal chunks, the last of which
+// begins early enough to be as long as the others. chunk is
 // handed the logits of some rows, −Inf in what is not a token, and a function that gives
 // what belongs to those rows of something that has a line for each.
-func (d *ddit) inChunks(x *listed, results []int64, f facts.Facts, chunk func(rows string, cut func(string) string) []string) []string {
+func (d *ddit) inChunks(x *listed, results []result, width string, f facts.Facts, chunk func(rows string, cut func(string) string) []string) []string {
 	b := d.b
 	total, line := b.op("Size", x.list), b.ints("shape_line", -1)
 	one := b.count("one_position", 1)
@@ -33,7 +36,7 @@ func (d *ddit) inChunks(x *listed, results []int64, f facts.Facts, chunk func(ro
 	size := parts(total, chunks)
 	excluded := make([]float32, d.c.Config.Columns)
 	for _, i := range f.Excluded() {
-		excluded[i] = float32(math.Inf(-1))
+		excluded[i] = minusInf
 	}
 	body := b.body("chunk", func() {
 		step := b.input("step", elemInt64)
@@ -45,7 +48,7 @@ func (d *ddit) inChunks(x *listed, results []int64, f facts.Facts, chunk func(ro
 		}
 		rows := b.op("Add", cut(x.logits, b.op("Add", x.first, start)), b.floats("excluded", excluded, len(excluded)))
 		for i, value := range chunk(rows, func(y string) string { return cut(y, start) }) {
-			b.output(fmt.Sprintf("chunk_%d", i), value, results[i], "size", "each")
+			b.output("chunk_"+results[i].name, value, results[i].elem, "size", "each")
 		}
 	})
 	out := b.nodeN("", "Loop", attrs{{"body", body}}, len(results), chunks, "")
@@ -57,7 +60,11 @@ func (d *ddit) inChunks(x *listed, results []int64, f facts.Facts, chunk func(ro
 	last := b.op("Mul", b.op("Sub", chunks, one), size)
 	index = b.op("Where", b.op("Less", index, last), index, b.op("Add", index, overlap))
 	for i := range out {
-		out[i] = b.op("Gather", b.op("Reshape", out[i], line), index)
+		shape := line
+		if len(results[i].dims) > 1 {
+			shape = b.node("", "Concat", attrs{{"axis", 0}}, line, width)
+		}
+		out[i] = b.op("Gather", b.op("Reshape", out[i], shape), index)
 	}
 	return out
 }

@@ -1,28 +1,48 @@
-package likelihood
+// Package expsum sums the exponentials of rows of logits in float64. Likelihoods and draws
+// wait for little else once a network has answered.
+package expsum
 
 import "math"
 
-// expSum returns Σ e^(x−shift) over a row whose greatest value is at most shift, to a
-// few units in the last place of each term. Below leastExp a term is not a normal number, and
-// adds nothing to a sum that is at least 1.
-func expSum(row []float32, shift float64) float64 {
+// Sum returns Σ e^((x−shift)/temperature) over a row whose greatest value is at most shift,
+// to a few units in the last place of each term. A term that is not a normal number counts
+// as 0: it adds nothing to a sum that is at least 1.
+func Sum(row []float32, shift, temperature float64) float64 {
 	var sum float64
+	if temperature == 1 {
+		for _, x := range row {
+			if y := float64(x) - shift; y > least {
+				sum += exp(y)
+			}
+		}
+		return sum
+	}
 	for _, x := range row {
-		if y := float64(x) - shift; y > leastExp {
+		if y := (float64(x) - shift) / temperature; y > least {
 			sum += exp(y)
 		}
 	}
 	return sum
 }
 
-// expInto is expSum that also writes the terms to dst: those that add nothing to the sum
-// by [math.Exp].
-func expInto(dst []float64, row []float32, shift float64) float64 {
+// Term is Sum of one value, with the same bits.
+func Term(x float32, shift, temperature float64) float64 {
+	if y := (float64(x) - shift) / temperature; y > least {
+		return exp(y)
+	}
+	return 0
+}
+
+// Into is Sum that also writes the terms to dst: those that count as 0 by [math.Exp].
+func Into(dst []float64, row []float32, shift, temperature float64) float64 {
 	var sum float64
 	dst = dst[:len(row)]
 	for i, x := range row {
 		y := float64(x) - shift
-		if !(y > leastExp) {
+		if temperature != 1 {
+			y /= temperature
+		}
+		if !(y > least) {
 			dst[i] = math.Exp(y)
 			continue
 		}
@@ -33,10 +53,10 @@ func expInto(dst []float64, row []float32, shift float64) float64 {
 	return sum
 }
 
-// leastExp is the least y for which [exp] holds.
-const leastExp = -700
+// least is the least y for which [exp] holds.
+const least = -700
 
-// exp is e^y for y in (leastExp, 0]. Sums over rows wait for it, and [math.Exp] takes several
+// exp is e^y for y in (least, 0]. Sums over rows wait for it, and [math.Exp] takes several
 // times as long.
 //
 // With n the integer next to y·1024/log 2, k = ⌊n/1024⌋ and j the rest, e^y is
@@ -68,9 +88,9 @@ var expTable = func() (t [expTableSize]float64) {
 	return t
 }()
 
-// greatest returns the greatest value of a row, −Inf for none, and whether one of them
+// Greatest returns the Greatest value of a row, −Inf for none, and whether one of them
 // is not a number.
-func greatest(row []float32) (top float32, bad bool) {
+func Greatest(row []float32) (top float32, bad bool) {
 	top = float32(math.Inf(-1))
 	for _, x := range row {
 		if x > top {
