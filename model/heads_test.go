@@ -32,8 +32,7 @@ func converted(t *testing.T, name string) string {
 	return dir
 }
 
-// TestHeads opens models with the head of log-probabilities, which say what the rows say,
-// and models whose facts in force are not those of their heads, which give rows alone.
+// TestHeads opens models with heads, which say what the rows say, and models whose facts in force are not those of their heads, which give rows alone.
 func TestHeads(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -60,8 +59,8 @@ func TestHeads(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		p, has := m.(model.LogProber)
-		if has != c.heads {
-			t.Errorf("%s: log-probabilities %t, want %t", c.name, has, c.heads)
+		if _, draws := m.(samplers.Drawer); has != c.heads || draws != c.heads {
+			t.Errorf("%s: log-probabilities %t, draws %t, want %t", c.name, has, draws, c.heads)
 		}
 		call, targets := samplers.Call{IDs: []int64{130, 7, 130, 2}, Positions: []int64{2, 0}, Counts: []int{2}}, []int64{9, 100}
 		rows, err := m.Logits(t.Context(), call)
@@ -82,6 +81,23 @@ func TestHeads(t *testing.T) {
 			}
 			if want := float64(rows[i*131+int(a)]) - math.Log(sum); math.Abs(logMu[i]-want) > 1e-6 || math.Abs(logMass[i]) > 1e-12 {
 				t.Errorf("%s: position %d: log μ is %v, want %v; log mass %v", c.name, call.Positions[i], logMu[i], want, logMass[i])
+			}
+		}
+		drawn, d := make([]samplers.Best, 2), samplers.Drawing{Uniforms: []float64{0.3, 0.9}, Temperatures: []float64{1, 0.5}, Top: 200}
+		if err := m.(samplers.Drawer).Best(t.Context(), call, d, drawn); err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range drawn {
+			law, err := samplers.NewCategorical(m.Spec().Vocabulary, samplers.Draw{Temperature: &d.Temperatures[i]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := law.Best(rows[i*131:(i+1)*131], d.Uniforms[i], d.Top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Token != want.Token || len(got.Top) != 130 || got.Top[129].Token != want.Top[129].Token || !(math.Abs(got.LogP-want.LogP) < 1e-6) || !(math.Abs(got.Entropy-want.Entropy) < 1e-6) {
+				t.Errorf("%s: position %d: token %d, log p %v, entropy %v, %d best: want %d, %v, %v, 130", c.name, i, got.Token, got.LogP, got.Entropy, len(got.Top), want.Token, want.LogP, want.Entropy)
 			}
 		}
 		// What a network cannot take is an error as for rows, an ended context too.
@@ -110,6 +126,9 @@ func TestHeadsClosed(t *testing.T) {
 	x, call := make([]float64, 1), samplers.Call{IDs: []int64{1}, Positions: []int64{0}, Counts: []int{1}}
 	if err := m.(model.LogProber).LogProbs(t.Context(), call, []int64{2}, x, x); !errors.Is(err, ort.ErrClosed) {
 		t.Errorf("log-probabilities of a closed model: %v", err)
+	}
+	if err := m.(samplers.Drawer).Best(t.Context(), call, samplers.Drawing{Uniforms: x, Temperatures: x}, make([]samplers.Best, 1)); !errors.Is(err, ort.ErrClosed) {
+		t.Errorf("draws of a closed model: %v", err)
 	}
 	if _, err := m.Logits(t.Context(), call); !errors.Is(err, ort.ErrClosed) {
 		t.Errorf("rows of a closed model: %v", err)

@@ -95,14 +95,14 @@ func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, ds
 	if len(d.Uniforms) != k || len(d.Temperatures) != k || len(dst) != k || d.Top < 0 {
 		panic(fmt.Sprintf("model: %d uniforms, %d temperatures and %d results for %d positions, the best %d tokens", len(d.Uniforms), len(d.Temperatures), len(dst), k, d.Top))
 	}
-	top := min(max(d.Top, 1), n.facts.Columns)
+	top := max(min(d.Top, n.facts.Columns), 1)
 	n.ask(c)
 	n.listed("take_best", "uniforms", "temperatures", "top", "token", "log_p", "entropy", "top_tokens", "top_log_p")
 	n.ids, n.numbers = slices.Grow(n.ids[:0], k*(1+top))[:k*(1+top)], slices.Grow(n.numbers[:0], k*(2+top))[:k*(2+top)]
 	one, several := []int64{int64(k)}, []int64{int64(k), int64(top)}
 	n.in = append(n.in,
 		ort.Tensor{Name: "uniforms", Shape: one, Float64: d.Uniforms}, ort.Tensor{Name: "temperatures", Shape: one, Float64: d.Temperatures},
-		ort.Tensor{Name: "top", Shape: []int64{1}, Int64: []int64{int64(top)}})
+		ort.Tensor{Name: "top", Shape: []int64{1}, Int64: []int64{int64(min(d.Top, top))}})
 	token, tokens := n.ids[:k], n.ids[k:]
 	logP, entropy, logPs := n.numbers[:k], n.numbers[k:2*k], n.numbers[2*k:]
 	n.res = append(n.res,
@@ -160,7 +160,7 @@ var (
 )
 
 // noTop is what the head that draws is told where it has nothing to do.
-var noTop = []int64{1}
+var noTop = []int64{0}
 
 // listed gives a head the wanted rows, and the other heads none. own are the tensors of
 // that head, which the caller adds.

@@ -35,7 +35,7 @@ func (c *Categorical) Best(row []float32, w float64, top int) (b Best, err error
 	if b.Token, b.LogP, err = c.TokenLog(row, w); err != nil || top == 0 {
 		return b, err
 	}
-	greatest, _, err := c.top(row)
+	greatest, err := c.top(row)
 	if err != nil {
 		return b, err
 	}

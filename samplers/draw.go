@@ -172,12 +172,12 @@ func (c *Categorical) Token(row []float32, w float64) (int, error) {
 // TokenLog is Token with the logarithm, in nats, of the probability that the token was
 // drawn with.
 func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float64, err error) {
-	top, arg, err := c.top(row)
+	top, err := c.top(row)
 	if err != nil {
 		return 0, 0, err
 	}
 	if c.temperature == 0 {
-		return arg, 0, nil
+		return c.first(row, top), 0, nil
 	}
 	if !c.truncates() {
 		token, p, sum := c.invert(row, float64(top), w)
@@ -186,7 +186,7 @@ func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float6
 	sum := c.weights(row, top, c.temperature)
 	target := w * sum
 	var cumulative float64
-	last := arg
+	last := 0
 	for _, s := range c.allowed {
 		for i, p := range c.p[s.from:s.to] {
 			if p == 0 {
@@ -257,13 +257,13 @@ search:
 // Probabilities writes to dst, one a column, what Token draws from: after
 // exclusion, temperature and truncation, summing to 1. Errors are Token's.
 func (c *Categorical) Probabilities(dst []float64, row []float32) error {
-	top, arg, err := c.top(row)
+	top, err := c.top(row)
 	if err != nil {
 		return err
 	}
 	clear(dst)
 	if c.temperature == 0 {
-		dst[arg] = 1
+		dst[c.first(row, top)] = 1
 		return nil
 	}
 	sum := c.weights(row, top, c.temperature)
@@ -275,28 +275,35 @@ func (c *Categorical) Probabilities(dst []float64, row []float32) error {
 	return nil
 }
 
-// top returns the greatest allowed logit and its first column.
-func (c *Categorical) top(row []float32) (float32, int, error) {
+// top returns the greatest allowed logit.
+func (c *Categorical) top(row []float32) (float32, error) {
 	if len(row) != c.columns {
 		panic(fmt.Sprintf("samplers: a row of %d columns, want %d", len(row), c.columns))
 	}
-	best, arg := float32(math.Inf(-1)), -1
+	best, bad := float32(math.Inf(-1)), false
 	for _, s := range c.allowed {
-		for i, x := range row[s.from:s.to] {
-			if x > best {
-				best, arg = x, s.from+i
-			} else if x != x {
-				return 0, 0, errNaN
-			}
+		x, nan := expsum.Greatest(row[s.from:s.to])
+		best, bad = max(best, x), bad || nan
+	}
+	switch {
+	case bad:
+		return 0, errNaN
+	case math.IsInf(float64(best), -1):
+		return 0, errNoMass
+	case math.IsInf(float64(best), 1):
+		return 0, errInfinite
+	}
+	return best, nil
+}
+
+// first returns the first allowed column of a value that there is.
+func (c *Categorical) first(row []float32, value float32) int {
+	for _, s := range c.allowed {
+		if i := slices.Index(row[s.from:s.to], value); i >= 0 {
+			return s.from + i
 		}
 	}
-	if arg < 0 {
-		return 0, 0, errNoMass
-	}
-	if math.IsInf(float64(best), 1) {
-		return 0, 0, errInfinite
-	}
-	return best, arg, nil
+	panic("samplers: a row without its greatest logit")
 }
 
 // weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and

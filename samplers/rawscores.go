@@ -137,7 +137,7 @@ func (d *raw) reveal() (revealed []hit, err error) {
 // logSum returns log Σ e^x over the columns that may get probability, in float64,
 // whatever the temperature. Errors are [Categorical.Token]'s.
 func (c *Categorical) logSum(row []float32) (float64, error) {
-	top, _, err := c.top(row)
+	top, err := c.top(row)
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ var minusInf = float32(math.Inf(-1))
 // chunkCells is how many logits a head looks at together, at least one row: what it makes
 // of them, several float64 numbers a logit, then stays near the processor, and does not
 // take memory for all rows of a call.
-const chunkCells = 1 << 18
+const chunkCells = 1 << 17
 
 // given adds the head that gives numbers for a token and for its row.
 func (d *ddit) given(x *listed, targets string, f facts.Facts) {
