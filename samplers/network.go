@@ -18,8 +18,9 @@ type Network interface {
 type Drawer interface {
 	Network
 	// Best is one call with the head [HeadBest]: dst, one for each of the call's positions,
-	// receives what Categorical.Best gives of their rows, at a temperature and without
-	// truncation, up to rounding. LogP is NaN where a row has no softmax.
+	// receives what [Categorical.Best] gives of their rows, at a temperature and without
+	// truncation: the same token, unless the uniform is within rounding of a boundary, and
+	// numbers up to some 1e-6. LogP is NaN where a row has no softmax.
 	Best(ctx context.Context, c Call, d Drawing, dst []Best) error
 }
 

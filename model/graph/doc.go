@@ -24,6 +24,14 @@
 //     float64 [G]: log Σ_a μ(a) for logits, which rounding alone moves from 0, and
 //     log Σ_a e^(logit of a) for log-scores, which the reader brings to scale as it would a
 //     row. Both are NaN where the row has no softmax.
+//   - take_best int64 [M], with uniforms and temperatures float64 [M] and top int64 [1],
+//     gives token int64 [M], drawn by inverting the cumulative distribution at the
+//     temperature in ascending order of the columns (temperature 0 takes the greatest logit,
+//     the first among equals), log_p float64 [M], the log-probability that it was drawn
+//     with, top_tokens int64 and top_log_p float64 [M, max(top, 1)], the most probable
+//     tokens, and, where top is not 0, entropy float64 [M], the last three at temperature 1
+//     in place of 0. The token is the one of float64 arithmetic; log-probabilities are off
+//     by some 3e-8. log_p is NaN where the row has no softmax.
 //
 // # What is computed
 //
