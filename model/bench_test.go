@@ -10,6 +10,7 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 )
 
 // BenchmarkLogits times a call on a canvas of which every other position is
@@ -44,7 +45,7 @@ func BenchmarkLogits(b *testing.B) {
 		for _, wanted := range [][]int64{all[:1], all} {
 			b.Run(fmt.Sprintf("model=%s/wanted=%d", f.Name, len(wanted)), func(b *testing.B) {
 				call := func() {
-					if _, err := m.Logits(context.Background(), 1, ids, wanted, sigma); err != nil {
+					if _, err := m.Logits(context.Background(), samplers.Call{IDs: ids, Positions: wanted, Counts: []int{len(wanted)}, Sigma: sigma}); err != nil {
 						b.Fatal(err)
 					}
 				}

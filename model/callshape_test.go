@@ -4,19 +4,21 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"mdmgen/samplers"
 )
 
 // TestCallWithoutPositions is a mistake of the program that must not reach the
 // runtime, whose graphs fail there.
 func TestCallWithoutPositions(t *testing.T) {
 	f := Facts{Length: 4, Columns: 5, MaskID: 4}
-	if _, wanted, err := callShape(f, 1, []int64{0, 4}, []int64{1}, nil); wanted != 1 || err != nil {
-		t.Errorf("one position: %d, %v", wanted, err)
+	if length, err := callShape(f, samplers.Call{IDs: []int64{0, 4}, Positions: []int64{1}, Counts: []int{1}}); length != 2 || err != nil {
+		t.Errorf("one position: %d, %v", length, err)
 	}
 	defer func() {
-		if r := fmt.Sprint(recover()); !strings.Contains(r, "2 ids and 0 positions in 1 rows") {
+		if r := fmt.Sprint(recover()); !strings.Contains(r, "2 ids and 0 positions in rows of [0]") {
 			t.Errorf("no position: %s", r)
 		}
 	}()
-	_, _, _ = callShape(f, 1, []int64{0, 4}, nil, nil)
+	_, _ = callShape(f, samplers.Call{IDs: []int64{0, 4}, Counts: []int{0}})
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,88 +20,66 @@ import (
 // is converted once into the cache, so that it is never in memory twice.
 const maxInline = 256 << 20
 
-// openCheckpoint opens a checkpoint, builds its graph and opens that.
+// openCheckpoint opens a checkpoint, builds its graph and opens that. The checkpoint is
+// closed before the runtime maps the weights: both at once would count them twice.
 func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (Model, error) {
-	s, f, outlet, err := checkpointSession(ctx, ref, open, opts)
+	c, err := open()
 	if err != nil {
 		return nil, err
 	}
-	n := &network{session: s, facts: f, ref: ref}
-	if outlet != LogProbability {
-		return n, nil
-	}
-	// The facts in force do not change, and a sidecar that is a pipe is read once.
-	opts.Outlet, opts.Sidecar, opts.Override = Rows, "", nil
-	return &prober{network: n, open: func(ctx context.Context) (*ort.Session, error) {
-		s, again, _, err := checkpointSession(ctx, ref, open, opts)
-		if err == nil && again.Digest != f.Digest {
-			return nil, errors.Join(fmt.Errorf("model %s: its files were changed since it was opened", ref), s.Close())
-		}
-		return s, err
-	}}, nil
-}
-
-// checkpointSession opens a session for the outlet that is asked for, or for rows. The
-// checkpoint is closed before the runtime maps the weights: both at once would count
-// them twice.
-func checkpointSession(ctx context.Context, ref string, open func() (*checkpoint.Checkpoint, error), opts Options) (*ort.Session, Facts, Outlet, error) {
-	c, err := open()
-	if err != nil {
-		return nil, Facts{}, "", err
-	}
 	c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
-	src, f, outlet, err := source(ctx, ref, c, opts)
+	src, f, same, err := source(ctx, ref, c, opts)
 	if cerr := c.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return nil, f, "", err
+		return nil, err
 	}
 	s, err := ort.Open(ctx, src, opts.Runtime)
-	return s, f, outlet, err
+	if err != nil {
+		return nil, err
+	}
+	return newNetwork(ref, s, f, same), nil
 }
 
-// source makes the graph of a checkpoint, in memory or in the cache, and tells
-// the facts in force and the outlet that the graph has.
-func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (ort.Source, Facts, Outlet, error) {
+// newNetwork is a network with heads where they know the same tokens as the facts in force.
+func newNetwork(ref string, s *ort.Session, f Facts, same bool) Model {
+	n := &network{session: s, facts: f, ref: ref}
+	if same {
+		return heads{n}
+	}
+	return n
+}
+
+// source makes the graph of a checkpoint, in memory or in the cache, and tells the facts in
+// force, and whether its heads know the same tokens.
+func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (src ort.Source, f Facts, same bool, err error) {
 	read, err := c.Facts(ctx)
 	if err != nil {
-		return ort.Source{}, read, "", err
+		return src, read, false, err
 	}
-	f, err := facts.Apply(ctx, read, opts.Sidecar, opts.Override)
-	if err != nil {
-		return ort.Source{}, f, "", fmt.Errorf("model %s: %w", ref, err)
+	if f, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err != nil {
+		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
-	var src ort.Source
-	outlet := opts.Outlet
-	if !graph.CanRefer(c) && graph.Size(c) > maxInline {
-		if !sameTokens(read, f) {
-			outlet = Rows
-		}
+	if same = true; !graph.CanRefer(c) && graph.Size(c) > maxInline {
+		same = sameTokens(read, f)
 		src.Path, err = cached(ctx, c, f, opts.Runtime)
-		if outlet == LogProbability {
-			src.Path = filepath.Join(filepath.Dir(src.Path), graph.LogProbFile)
-		}
 	} else {
-		o := graph.Options{}
-		if outlet == LogProbability {
-			o.Outlet, o.Facts = graph.LogProbability, &f
-		}
 		var g graph.Model
-		g, err = graph.Build(ctx, c, o)
+		g, err = graph.Build(ctx, c, graph.Options{Facts: &f})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
-	if err != nil {
-		return src, f, "", fmt.Errorf("model %s: %w", ref, err)
-	}
-	d, err := ort.Describe(src)
+	var d ort.Description
 	if err == nil {
-		err = checkGraph(d, read, f, outlet)
+		d, err = ort.Describe(src)
+	}
+	if err == nil {
+		err = checkGraph(d, read, f)
 	}
 	if err != nil {
-		return src, f, "", fmt.Errorf("model %s: %w", ref, err)
+		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
-	return src, f, outlet, nil
+	return src, f, same, nil
 }
 
 // sameTokens says whether a graph that was written with some facts takes for tokens,

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"mdmgen/model"
+	"mdmgen/samplers"
 )
 
 // A world is a model whose rows are a table: here three bits, noisily bound to
@@ -21,7 +22,7 @@ func ExampleOpen() {
 	fmt.Println(f.Family, "with", f.Columns, "tokens,", f.Length, "positions, MASK is", f.MaskID)
 
 	canvas := []int64{0, 1, int64(f.MaskID)}
-	row, err := m.Logits(context.Background(), 1, canvas, []int64{2}, nil)
+	row, err := m.Logits(context.Background(), samplers.Call{IDs: canvas, Positions: []int64{2}, Counts: []int{1}})
 	if err != nil {
 		log.Fatal(err)
 	}

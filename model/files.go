@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -97,27 +96,6 @@ func changed(dir string, err error) error {
 		return fmt.Errorf("model %s: %w: convert the checkpoint again, or remove %s to use the files as they are", dir, err, graph.ManifestFile)
 	}
 	return err
-}
-
-// besideLogProb returns the file of log-probabilities beside an ONNX file, "" where there is
-// none. It must be a regular file of that folder, or of the hub's cache that it is in.
-func besideLogProb(path string) (string, error) {
-	dir := filepath.Dir(path)
-	beside := filepath.Join(dir, graph.LogProbFile)
-	if _, err := os.Lstat(beside); err != nil {
-		return "", nil
-	}
-	real, err := plainfile.Inside(dir, graph.LogProbFile)
-	if err == nil {
-		var f fs.File
-		if f, err = plainfile.Open(real); err == nil {
-			err = f.Close()
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("model %s: %s: %w", dir, graph.LogProbFile, err)
-	}
-	return beside, nil
 }
 
 // besideONNX returns the sidecar of an ONNX file, NAME.mdmgen.json beside

@@ -16,6 +16,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 )
 
 // converted writes a small checkpoint as an ONNX folder.
@@ -246,13 +247,13 @@ func TestDataFiles(t *testing.T) {
 // TestCheckRows: what a call would return is bounded before anything is made of it.
 func TestCheckRows(t *testing.T) {
 	f := Facts{Family: "onnx", Columns: facts.MaxColumns, Length: facts.MaxLength}
-	if err := checkRows(f, 1<<20, facts.MaxLength); err == nil || strings.Contains(err.Error(), "\n") {
+	if err := checkRows(f, facts.MaxLength<<20); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("2^64 numbers: %v", err)
 	}
-	if _, _, err := callShape(f, 1, make([]int64, 9), make([]int64, 9), nil); err != nil {
+	if _, err := callShape(f, samplers.Call{IDs: make([]int64, 9), Positions: make([]int64, 9), Counts: []int{9}}); err != nil {
 		t.Error(err)
 	}
-	if err := checkRows(f, 4, 128); err != nil {
+	if err := checkRows(f, 512); err != nil {
 		t.Errorf("2^33 numbers: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 )
 
 // openONNX opens an .onnx file: one of ours, with facts in its metadata and an
@@ -20,8 +21,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	if err != nil {
 		return nil, err
 	}
-	written, err := digestONNX(ctx, path, own, read, &f, ort.Stamps(opts.Runtime.VerifyDigest))
-	if err != nil {
+	if _, err := digestONNX(ctx, path, own, read, &f, ort.Stamps(opts.Runtime.VerifyDigest)); err != nil {
 		return nil, err
 	}
 	if _, ours := d.Input("positions"); !ours {
@@ -34,23 +34,11 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 		}
 		return m, nil
 	}
-	rows := func(ctx context.Context) (*ort.Session, error) {
-		return ort.Open(ctx, ort.Source{Path: path, Outputs: []string{"logits"}}, opts.Runtime)
-	}
-	if opts.Outlet == LogProbability && written && sameTokens(read, f) {
-		s, err := openBeside(ctx, path, read, opts)
-		if err != nil {
-			return nil, err
-		}
-		if s != nil {
-			return &prober{network: &network{session: s, facts: f, ref: ref}, open: rows}, nil
-		}
-	}
-	s, err := rows(ctx)
+	s, err := ort.Open(ctx, ort.Source{Path: path}, opts.Runtime)
 	if err != nil {
 		return nil, err
 	}
-	return &network{session: s, facts: f, ref: ref}, nil
+	return newNetwork(ref, s, f, own && sameTokens(read, f)), nil
 }
 
 // takesMask tries a network whose rows have no column for MASK: whether it has an embedding
@@ -65,7 +53,7 @@ func takesMask(ctx context.Context, m Model, ref string) error {
 	if f.TimeConditioned {
 		sigma = []float64{1}
 	}
-	if _, err := m.Logits(ctx, 1, ids, []int64{0}, sigma); err != nil {
+	if _, err := m.Logits(ctx, samplers.Call{IDs: ids, Positions: []int64{0}, Counts: []int{1}, Sigma: sigma}); err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("model %s: mask_id is %d, which the network does not take: must be in 0..%d, the columns of its rows", ref, f.MaskID, f.Columns-1)
 		}
@@ -96,7 +84,7 @@ func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Descri
 		return fail(fmt.Errorf("%w%s", err, hint(own)))
 	}
 	if _, ours := d.Input("positions"); ours {
-		if err = checkGraph(d, read, f, Rows); err != nil {
+		if err = checkGraph(d, read, f); err != nil {
 			return fail(err)
 		}
 	}
@@ -115,28 +103,6 @@ func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts
 		f.Digest, err = FileDigest(ctx, stamps, path)
 	}
 	return written, err
-}
-
-// openBeside opens the log-probability outlet of a model that this program wrote, in
-// the file beside it; nil where there is none, or one of another network.
-func openBeside(ctx context.Context, path string, read Facts, opts Options) (*ort.Session, error) {
-	path, err := besideLogProb(path)
-	if err != nil || path == "" {
-		return nil, err
-	}
-	if written, err := asWritten(ctx, ort.Stamps(opts.Runtime.VerifyDigest), path); err != nil || !written {
-		return nil, err
-	}
-	src := ort.Source{Path: path, Outputs: []string{"log_mu", "log_mass"}}
-	d, err := ort.Describe(src)
-	if err != nil {
-		return nil, err
-	}
-	f, own, err := graphFacts(d)
-	if err != nil || !own || f.Digest != read.Digest || !sameTokens(f, read) || checkGraph(d, read, read, LogProbability) != nil {
-		return nil, err
-	}
-	return ort.Open(ctx, src, opts.Runtime)
 }
 
 // hint says how facts are given, where the file has none of ours.
@@ -170,18 +136,12 @@ func graphFacts(d ort.Description) (f Facts, own bool, err error) {
 
 // checkGraph compares the inputs and outputs of one of our graphs, and the facts
 // that it was written with, with the facts in force.
-func checkGraph(d ort.Description, written, f Facts, outlet Outlet) error {
+func checkGraph(d ort.Description, written, f Facts) error {
 	var errs []error
-	if outlet == LogProbability {
-		for _, name := range []string{"log_mu", "log_mass"} {
-			if out, ok := d.Output(name); !ok || out.Type != "float64" {
-				errs = append(errs, fmt.Errorf("output %s of float64 is missing", name))
-			}
-		}
-		if _, ok := d.Input("targets"); !ok {
-			errs = append(errs, errors.New("input targets is missing"))
-		}
-	} else if out, ok := d.Output("logits"); !ok || len(out.Shape) == 0 {
+	if i := slices.IndexFunc(headInputs, func(name string) bool { _, ok := d.Input(name); return !ok }); i >= 0 {
+		errs = append(errs, fmt.Errorf("input %s is missing: an earlier version of this program wrote the file: convert the checkpoint again", headInputs[i]))
+	}
+	if out, ok := d.Output("logits"); !ok || len(out.Shape) == 0 {
 		errs = append(errs, errors.New("output logits is missing"))
 	} else if n := out.Shape[len(out.Shape)-1]; n > 0 && int(n) != f.Columns {
 		errs = append(errs, fmt.Errorf("columns is %d, but the output logits has %d", f.Columns, n))

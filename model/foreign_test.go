@@ -12,6 +12,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/samplers"
 )
 
 // foreignTable is the row of an id in the files of testdata/foreign; see make.py
@@ -70,8 +71,8 @@ func TestForeign(t *testing.T) {
 				t.Errorf("facts: %+v", f)
 			}
 			ids := []int64{6, 0, 1, 2, 6, 3, 4, 5, 6, 0}
-			positions := []int64{4, 0, 1, 3, 3, 2}
-			got, err := m.Logits(context.Background(), 2, ids, positions, c.sigma)
+			positions, rows := []int64{4, 0, 1, 3, 3, 2}, []int{0, 1, 1, 1, 1, 1}
+			got, err := m.Logits(context.Background(), samplers.Call{IDs: ids, Positions: positions, Counts: []int{1, 5}, Sigma: c.sigma})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,13 +80,13 @@ func TestForeign(t *testing.T) {
 				t.Fatalf("%d values, want %d", len(got), 6*7)
 			}
 			for i, l := range positions {
-				want := foreignTable(int(ids[(i/3)*5+int(l)]))
+				want := foreignTable(int(ids[rows[i]*5+int(l)]))
 				for a, w := range want {
 					if c.add != nil {
-						w += c.add(i/3, int(l))
+						w += c.add(rows[i], int(l))
 					}
 					if math.Abs(float64(got[i*7+a])-w) > 1e-6 {
-						t.Errorf("row %d, position %d, column %d: %v, want %v", i/3, l, a, got[i*7+a], w)
+						t.Errorf("row %d, position %d, column %d: %v, want %v", rows[i], l, a, got[i*7+a], w)
 					}
 				}
 			}
@@ -116,10 +117,10 @@ func TestForeignSidecar(t *testing.T) {
 	if o := m.(model.Describer).Origin(); o.Facts == nil || o.Facts.Length != 4 || o.Facts.Noise != "linear" || o.FactsDigest != f.Digested() {
 		t.Errorf("the origin does not tell the facts in force: %+v", o)
 	}
-	if _, err := m.Logits(context.Background(), 1, make([]int64, 5), []int64{0}, nil); err == nil || !strings.Contains(err.Error(), "at most 4") {
+	if _, err := m.Logits(context.Background(), samplers.Call{IDs: make([]int64, 5), Positions: []int64{0}, Counts: []int{1}}); err == nil || !strings.Contains(err.Error(), "at most 4") {
 		t.Errorf("a canvas of 5: %v", err)
 	}
-	if _, err := m.Logits(context.Background(), 1, []int64{0, 7}, []int64{0}, nil); err == nil || !strings.Contains(err.Error(), "id 7 at position 1") {
+	if _, err := m.Logits(context.Background(), samplers.Call{IDs: []int64{0, 7}, Positions: []int64{0}, Counts: []int{1}}); err == nil || !strings.Contains(err.Error(), "id 7 at position 1") {
 		t.Errorf("id 7: %v", err)
 	}
 }
@@ -140,7 +141,7 @@ func TestForeignRefused(t *testing.T) {
 		{"time", "static", map[string]string{"mask_id": "6", "time_conditioned": "true"}, []string{"time_conditioned is true"}},
 		{"no time", "timed", map[string]string{"mask_id": "6", "length": "5", "time_conditioned": "false"}, []string{"time_conditioned is false"}},
 		{"strange input", "strange", map[string]string{"mask_id": "6", "length": "5"}, []string{"input past"}},
-		{"no rank", "vague", map[string]string{"mask_id": "6", "length": "5", "columns": "7"}, []string{"output logits is missing"}},
+		{"no rank, an earlier version's inputs", "vague", map[string]string{"mask_id": "6", "length": "5", "columns": "7"}, []string{"output logits is missing", "input take_rows is missing: an earlier version of this program wrote the file: convert the checkpoint again"}},
 		{"doubles", "double", map[string]string{"mask_id": "6", "length": "5"}, []string{"output logits is float64"}},
 		{"unknown fact", "static", map[string]string{"mask": "6"}, []string{"fact mask"}},
 		{"wrong type", "static", map[string]string{"mask_id": "six"}, []string{"mask_id"}},

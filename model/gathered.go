@@ -118,18 +118,19 @@ func (n *foreign) Facts() Facts { return n.facts }
 
 func (n *foreign) Spec() samplers.Spec { return n.facts.Spec() }
 
-func (n *foreign) Origin() Origin { return origin(n.ref, n.facts, n.session, Rows) }
+func (n *foreign) Origin() Origin { return origin(n.ref, n.facts, n.session) }
 func (n *foreign) Close() error   { return n.session.Close() }
 
 // Logits makes one network call and gathers the wanted rows; see [Model].
-func (n *foreign) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
-	length, wanted, err := callShape(n.facts, rows, ids, positions, sigma)
+func (n *foreign) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	length, err := callShape(n.facts, c)
 	if err == nil {
-		err = checkRows(n.facts, rows, max(length, wanted))
+		err = checkRows(n.facts, max(len(c.IDs), len(c.Positions)))
 	}
 	if err != nil {
 		return nil, err
 	}
+	rows, ids := len(c.Counts), c.IDs
 	shape := []int64{int64(rows), int64(length)}
 	in := []ort.Tensor{{Name: n.ids, Shape: shape, Int64: ids}}
 	if n.attention != "" {
@@ -146,7 +147,7 @@ func (n *foreign) Logits(ctx context.Context, rows int, ids, positions []int64, 
 	}
 	if n.time != "" {
 		n.sigma = grow(n.sigma, rows)
-		for i, s := range sigma {
+		for i, s := range c.Sigma {
 			n.sigma[i] = float32(s)
 		}
 		in = append(in, ort.Tensor{Name: n.time, Shape: shape[:1], Float32: n.sigma})
@@ -157,10 +158,14 @@ func (n *foreign) Logits(ctx context.Context, rows int, ids, positions []int64, 
 	if err := n.session.Run(ctx, in, res); err != nil {
 		return nil, err
 	}
-	n.out = grow(n.out, rows*wanted*v)
-	for i, p := range positions {
-		at := (i/wanted)*length + int(p)
-		copy(n.out[i*v:(i+1)*v], n.full[at*v:])
+	n.out = grow(n.out, len(c.Positions)*v)
+	i := 0
+	for r, k := range c.Counts {
+		for _, p := range c.Positions[i : i+k] {
+			at := r*length + int(p)
+			copy(n.out[i*v:(i+1)*v], n.full[at*v:])
+			i++
+		}
 	}
 	return n.out, nil
 }

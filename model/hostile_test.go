@@ -32,7 +32,7 @@ func TestStrangersFolder(t *testing.T) {
 		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
 	}
 	open := func(dir string) error {
-		m, err := Open(t.Context(), dir, Options{Outlet: LogProbability})
+		m, err := Open(t.Context(), dir, Options{})
 		if err == nil {
 			err = m.Close()
 		}
@@ -71,7 +71,7 @@ func TestStrangersFolder(t *testing.T) {
 		{"model.safetensors.index.json", sharded, open}, {"weights-1.safetensors", sharded, open},
 		{"tokenizer.json", copied, convert}, {"tokenizer_config.json", copied, convert},
 		{"special_tokens_map.json", copied, convert}, {"added_tokens.json", copied, convert}, {"config.json", copied, convert},
-		{graph.ModelFile, written, open}, {graph.DataFile, written, open}, {graph.LogProbFile, written, open},
+		{graph.ModelFile, written, open}, {graph.DataFile, written, open},
 		{graph.ManifestFile, written, open}, {"model.mdmgen.json", written, open},
 		{"tokenizer.json", written, func(dir string) error { _, err := tokenize.Open(t.Context(), dir); return err }},
 		{"world.json", laws, func(dir string) error { _, err := world.Open(filepath.Join(dir, "world.json")); return err }},

@@ -1,8 +1,8 @@
 // Package model opens masked diffusion language models: a built-in name, a
 // published checkpoint folder, an ONNX file or folder, or a world file. Whatever
 // it was opened from, a model answers one question: the rows of logits at wanted
-// positions of some canvases. Some answer another: the log-probabilities of given
-// tokens there, without the rows; see [LogProber].
+// positions of some canvases. Those whose graph this program writes have heads that
+// answer others without the rows; see [LogProber].
 //
 // The sub-packages are what it is made of: checkpoint (bytes to named tensors),
 // graph (tensors to an ONNX graph), ort (ONNX Runtime), world (tables in
@@ -27,39 +27,27 @@ type Model interface {
 	// Facts describes the network, Spec what samplers must know of it.
 	Facts() Facts
 	Spec() samplers.Spec
-	// Logits returns the rows at the wanted positions of a batch of canvases of
-	// one length L: ids has shape [rows, L], positions [rows, K], K ≥ 1, both
-	// row-major; sigma holds −log α of each row and is nil unless the network is
-	// time-conditioned. The result has shape [rows, K, Columns] and is valid
-	// until the next call. A cancelled context ends a call within the time of
-	// one operator of the graph and is returned as its error.
-	Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error)
+	// Logits returns the rows at the wanted positions of a call, [len(Positions)·Columns],
+	// valid until the next call; canvases of a network of fixed length have that length. A
+	// cancelled context ends a call within the time of one operator of the graph and is
+	// returned as its error.
+	Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 	// Close releases the network. It may be called twice.
 	Close() error
 }
 
 // LogProber is a model that works out the log-probability of a given token where its
-// rows are, so that no row leaves it. [Open] gives one where [Options.Outlet] asks for
-// it and the model has it.
+// rows are, so that no row leaves it. A network has this head where this program writes its
+// graph and the facts in force take for tokens, and for scores, what the graph does.
 type LogProber interface {
-	// LogProbs asks as Logits does, with targets [rows, K], the token that is asked
-	// about at each position, a column that is neither MASK nor padding. logMu and
-	// logMass, of rows·K numbers, receive log μ of the token, μ the softmax over all
-	// tokens' columns, and log Σ_a μ(a) for logits, 0 but for rounding, or log Σ_a
-	// e^row(a) for log-scores. Both are NaN where a row has no softmax. Sums are
-	// float64; log μ differs from that of the row by some 3e-8.
-	LogProbs(ctx context.Context, rows int, ids, positions, targets []int64, sigma, logMu, logMass []float64) error
+	// LogProbs asks as Logits does, with targets, the token that is asked about at each
+	// position, a column that is neither MASK nor padding. logMu and logMass, as many
+	// numbers, receive log μ of the token, μ the softmax over all tokens' columns, and
+	// log Σ_a μ(a) for logits, 0 but for rounding, or log Σ_a e^row(a) for log-scores. Both
+	// are NaN where a row has no softmax. Sums are float64; log μ differs from that of the
+	// row by some 3e-8.
+	LogProbs(ctx context.Context, c samplers.Call, targets []int64, logMu, logMass []float64) error
 }
-
-// Outlet is what a model is opened for. Two outlets are two sessions, each with the
-// weights in memory.
-type Outlet string
-
-// The outlets.
-const (
-	Rows           Outlet = "rows"
-	LogProbability Outlet = "log-probability"
-)
 
 // Origin is what a record says about where a model and its rows came from.
 type Origin struct {
@@ -76,9 +64,6 @@ type Origin struct {
 	Provider string `json:"provider"`
 	// Threads is the number of threads of one call.
 	Threads int `json:"threads"`
-	// Outlet is what the network gives: rows, also where log-probability was asked for
-	// and the model does not have it; "" for tables.
-	Outlet Outlet `json:"outlet,omitempty"`
 	// Facts are those in force, after a sidecar and what was changed by the user; nil for
 	// models that have none, such as the causal ones.
 	Facts *Facts `json:"facts,omitempty"`
@@ -108,10 +93,6 @@ type Options struct {
 	// is read before; "" means the one beside an ONNX file, if there is one.
 	Override map[string]string
 	Sidecar  string
-	// Outlet is what is asked of the model most; "" is Rows. A model that was opened for
-	// LogProbability and has it is a [LogProber]; the first call of its Logits opens a
-	// second session. One that does not have it, such as another tool's, has rows.
-	Outlet Outlet
 }
 
 // MissingError says that a model, or a file of it, is not there.

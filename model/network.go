@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"mdmgen/model/facts"
@@ -10,103 +11,219 @@ import (
 	"mdmgen/samplers"
 )
 
-// network is an ONNX graph with our inputs and outputs: input_ids, positions,
-// sigma where the network is time-conditioned; logits.
+// network is an ONNX graph of package graph, whose contract says what its inputs and
+// outputs are. It gives rows; as a [heads] it gives all that its heads do.
 type network struct {
 	session *ort.Session
 	facts   Facts
 	ref     string
 	sigma   []float32
 	out     []float32
+	// positions [B·K] are those of a call, a row that wants fewer than another repeating
+	// its last; take are the places among them that are wanted.
+	positions, take []int64
+	// ids and numbers are what the head that draws gives.
+	ids     []int64
+	numbers []float64
 	// tensors of a call, kept from one to the next.
 	in, res []ort.Tensor
 }
+
+// heads is a network whose heads take for tokens, and for scores, what the facts in force
+// do.
+type heads struct{ *network }
 
 func (n *network) Facts() Facts { return n.facts }
 
 func (n *network) Spec() samplers.Spec { return n.facts.Spec() }
 
-func (n *network) Origin() Origin { return origin(n.ref, n.facts, n.session, Rows) }
+func (n *network) Origin() Origin { return origin(n.ref, n.facts, n.session) }
 
 // origin describes a model that runs in a session.
-func origin(ref string, f Facts, s *ort.Session, outlet Outlet) Origin {
+func origin(ref string, f Facts, s *ort.Session) Origin {
 	return Origin{
 		Reference: ref, Family: f.Family, Digest: f.Digest, Parameters: f.Parameters, Dtype: f.Dtype,
-		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), Threads: s.Threads(), Outlet: outlet,
+		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), Threads: s.Threads(),
 		Facts: &f, FactsDigest: f.Digested(),
 	}
 }
 
 // Logits makes one network call; see [Model].
-func (n *network) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
-	wanted, err := n.ask(rows, ids, positions, sigma)
-	if err != nil {
+func (n *network) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	if _, err := callShape(n.facts, c); err != nil {
 		return nil, err
 	}
-	n.out = grow(n.out, rows*wanted*n.facts.Columns)
-	n.res = append(n.res[:0], ort.Tensor{Name: "logits", Shape: []int64{int64(rows), int64(wanted), int64(n.facts.Columns)}, Float32: n.out})
-	if err := n.session.Run(ctx, n.in, n.res); err != nil {
+	if err := checkRows(n.facts, len(c.Positions)); err != nil {
 		return nil, err
 	}
-	return n.out, nil
+	n.out = grow(n.out, len(c.Positions)*n.facts.Columns)
+	n.ask(c)
+	n.listed("take_rows", "logits")
+	n.res = append(n.res, ort.Tensor{Name: "logits", Shape: []int64{int64(len(c.Positions)), int64(n.facts.Columns)}, Float32: n.out})
+	return n.out, n.session.Run(ctx, n.in, n.res)
 }
 
-// ask checks a call and makes its inputs, those that every outlet has; it returns the
-// number of wanted positions a row.
-func (n *network) ask(rows int, ids, positions []int64, sigma []float64) (wanted int, err error) {
-	length, wanted, err := callShape(n.facts, rows, ids, positions, sigma)
-	if err == nil {
-		err = checkRows(n.facts, rows, wanted)
+// LogProbs makes one network call; see [LogProber].
+func (n heads) LogProbs(ctx context.Context, c samplers.Call, targets []int64, logMu, logMass []float64) error {
+	if _, err := callShape(n.facts, c); err != nil {
+		return err
 	}
-	if err != nil {
-		return 0, err
+	if k := len(c.Positions); len(targets) != k || len(logMu) != k || len(logMass) != k {
+		panic(fmt.Sprintf("model: %d targets, %d and %d results for %d positions", len(targets), len(logMu), len(logMass), k))
+	}
+	for _, id := range targets {
+		if id < 0 || id >= int64(n.facts.Columns) {
+			panic(fmt.Sprintf("model: target %d of a row of %d", id, n.facts.Columns))
+		}
+	}
+	n.ask(c)
+	n.listed("take_given", "targets", "log_mu", "log_mass")
+	shape := []int64{int64(len(targets))}
+	n.in = append(n.in, ort.Tensor{Name: "targets", Shape: shape, Int64: targets})
+	n.res = append(n.res, ort.Tensor{Name: "log_mu", Shape: shape, Float64: logMu}, ort.Tensor{Name: "log_mass", Shape: shape, Float64: logMass})
+	return n.session.Run(ctx, n.in, n.res)
+}
+
+var _ samplers.Drawer = heads{}
+
+// Best makes one network call; see [samplers.Drawer].
+func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []samplers.Best) error {
+	if _, err := callShape(n.facts, c); err != nil {
+		return err
+	}
+	k := len(c.Positions)
+	if len(d.Uniforms) != k || len(d.Temperatures) != k || len(dst) != k || d.Top < 0 {
+		panic(fmt.Sprintf("model: %d uniforms, %d temperatures and %d results for %d positions, the best %d tokens", len(d.Uniforms), len(d.Temperatures), len(dst), k, d.Top))
+	}
+	top := max(min(d.Top, n.facts.Columns), 1)
+	n.ask(c)
+	n.listed("take_best", "uniforms", "temperatures", "top", "token", "log_p", "entropy", "top_tokens", "top_log_p")
+	n.ids, n.numbers = slices.Grow(n.ids[:0], k*(1+top))[:k*(1+top)], slices.Grow(n.numbers[:0], k*(2+top))[:k*(2+top)]
+	one, several := []int64{int64(k)}, []int64{int64(k), int64(top)}
+	n.in = append(n.in,
+		ort.Tensor{Name: "uniforms", Shape: one, Float64: d.Uniforms}, ort.Tensor{Name: "temperatures", Shape: one, Float64: d.Temperatures},
+		ort.Tensor{Name: "top", Shape: []int64{1}, Int64: []int64{int64(min(d.Top, top))}})
+	token, tokens := n.ids[:k], n.ids[k:]
+	logP, entropy, logPs := n.numbers[:k], n.numbers[k:2*k], n.numbers[2*k:]
+	n.res = append(n.res,
+		ort.Tensor{Name: "token", Shape: one, Int64: token}, ort.Tensor{Name: "log_p", Shape: one, Float64: logP}, ort.Tensor{Name: "entropy", Shape: one, Float64: entropy},
+		ort.Tensor{Name: "top_tokens", Shape: several, Int64: tokens}, ort.Tensor{Name: "top_log_p", Shape: several, Float64: logPs})
+	if err := n.session.Run(ctx, n.in, n.res); err != nil {
+		return err
+	}
+	for i := range dst {
+		dst[i] = samplers.Best{Token: int(token[i]), LogP: logP[i]}
+		if d.Top == 0 {
+			continue
+		}
+		dst[i].Entropy = entropy[i]
+		for j := i * top; j < (i+1)*top && logPs[j] > math.Inf(-1); j++ {
+			dst[i].Top = append(dst[i].Top, samplers.Scored{Token: int(tokens[j]), LogP: logPs[j]})
+		}
+	}
+	return nil
+}
+
+// ask makes the inputs of a call that every head has.
+func (n *network) ask(c samplers.Call) {
+	rows, most := len(c.Counts), slices.Max(c.Counts)
+	n.positions, n.take = n.positions[:0], n.take[:0]
+	rest := c.Positions
+	for r, k := range c.Counts {
+		for j := range most {
+			n.positions = append(n.positions, rest[min(j, k-1)])
+		}
+		for j := range k {
+			n.take = append(n.take, int64(r*most+j))
+		}
+		rest = rest[k:]
 	}
 	n.in = append(n.in[:0],
-		ort.Tensor{Name: "input_ids", Shape: []int64{int64(rows), int64(length)}, Int64: ids},
-		ort.Tensor{Name: "positions", Shape: []int64{int64(rows), int64(wanted)}, Int64: positions},
+		ort.Tensor{Name: "input_ids", Shape: []int64{int64(rows), int64(c.Length())}, Int64: c.IDs},
+		ort.Tensor{Name: "positions", Shape: []int64{int64(rows), int64(most)}, Int64: n.positions},
 	)
 	if n.facts.TimeConditioned {
 		n.sigma = grow(n.sigma, rows)
-		for i, s := range sigma {
+		for i, s := range c.Sigma {
 			n.sigma[i] = float32(s)
 		}
 		n.in = append(n.in, ort.Tensor{Name: "sigma", Shape: []int64{int64(rows)}, Float32: n.sigma})
 	}
-	return wanted, nil
+	n.res = n.res[:0]
+}
+
+// headInputs and headOutputs are the tensors of the heads; the outputs with their second
+// dimension where they have one, 0 being that of a row.
+var (
+	headInputs  = []string{"take_rows", "take_given", "targets", "take_best", "uniforms", "temperatures", "top"}
+	headOutputs = map[string]int{"logits": 0, "log_mu": -1, "log_mass": -1, "token": -1, "log_p": -1, "entropy": -1, "top_tokens": 1, "top_log_p": 1}
+)
+
+// noTop is what the head that draws is told where it has nothing to do.
+var noTop = []int64{0}
+
+// listed gives a head the wanted rows, and the other heads none. own are the tensors of
+// that head, which the caller adds.
+func (n *network) listed(list string, own ...string) {
+	for _, name := range headInputs {
+		switch {
+		case name == list:
+			n.in = append(n.in, ort.Tensor{Name: name, Shape: []int64{int64(len(n.take))}, Int64: n.take})
+		case slices.Contains(own, name):
+		case name == "top":
+			n.in = append(n.in, ort.Tensor{Name: name, Shape: []int64{1}, Int64: noTop})
+		default:
+			n.in = append(n.in, ort.Tensor{Name: name, Shape: []int64{0}})
+		}
+	}
+	for name, second := range headOutputs {
+		shape := []int64{0}
+		if second == 0 {
+			second = n.facts.Columns
+		}
+		if second > 0 {
+			shape = append(shape, int64(second))
+		}
+		if !slices.Contains(own, name) {
+			n.res = append(n.res, ort.Tensor{Name: name, Shape: shape})
+		}
+	}
 }
 
 func (n *network) Close() error { return n.session.Close() }
 
-// callShape checks the arguments of a call against the facts and returns the
-// canvas length and the number of wanted positions a row. Wrong lengths are a
-// mistake of the program and panic; a canvas or an id that the network cannot
-// take comes from the user and is an error.
-func callShape(f Facts, rows int, ids, positions []int64, sigma []float64) (length, wanted int, err error) {
-	if rows < 1 || len(ids)%rows != 0 || len(positions)%rows != 0 || len(positions) == 0 || len(ids) == 0 {
-		panic(fmt.Sprintf("model: %d ids and %d positions in %d rows", len(ids), len(positions), rows))
+// callShape checks a call against the facts and returns the canvas length. Wrong lengths
+// are a mistake of the program and panic; a canvas or an id that the network cannot take
+// comes from the user and is an error.
+func callShape(f Facts, c samplers.Call) (length int, err error) {
+	rows, wanted := len(c.Counts), 0
+	for _, n := range c.Counts {
+		wanted += n
 	}
-	if f.TimeConditioned && len(sigma) != rows || !f.TimeConditioned && sigma != nil {
-		panic(fmt.Sprintf("model: %d values of sigma for %d rows, time-conditioned is %t", len(sigma), rows, f.TimeConditioned))
+	if rows < 1 || len(c.IDs)%rows != 0 || len(c.IDs) == 0 || wanted != len(c.Positions) || slices.Min(c.Counts) < 1 {
+		panic(fmt.Sprintf("model: %d ids and %d positions in rows of %v", len(c.IDs), len(c.Positions), c.Counts))
 	}
-	length, wanted = len(ids)/rows, len(positions)/rows
+	if f.TimeConditioned && len(c.Sigma) != rows || !f.TimeConditioned && c.Sigma != nil {
+		panic(fmt.Sprintf("model: %d values of sigma for %d rows, time-conditioned is %t", len(c.Sigma), rows, f.TimeConditioned))
+	}
+	length = c.Length()
 	if length > f.Length || f.FixedLength && length != f.Length {
-		return 0, 0, fmt.Errorf("model %s: a canvas of %d positions: the network takes %s%d", f.Family, length, map[bool]string{true: "exactly ", false: "at most "}[f.FixedLength], f.Length)
+		return 0, fmt.Errorf("model %s: a canvas of %d positions: the network takes %s%d", f.Family, length, map[bool]string{true: "exactly ", false: "at most "}[f.FixedLength], f.Length)
 	}
 	limit := int64(max(f.Columns, f.MaskID+1))
-	if i := slices.IndexFunc(ids, func(id int64) bool { return id < 0 || id >= limit }); i >= 0 {
-		return 0, 0, fmt.Errorf("model %s: id %d at position %d: ids are 0..%d", f.Family, ids[i], i%length, limit-1)
+	if i := slices.IndexFunc(c.IDs, func(id int64) bool { return id < 0 || id >= limit }); i >= 0 {
+		return 0, fmt.Errorf("model %s: id %d at position %d: ids are 0..%d", f.Family, c.IDs[i], i%length, limit-1)
 	}
-	if i := slices.IndexFunc(positions, func(p int64) bool { return p < 0 || p >= int64(length) }); i >= 0 {
-		panic(fmt.Sprintf("model: position %d of a canvas of %d", positions[i], length))
+	if i := slices.IndexFunc(c.Positions, func(p int64) bool { return p < 0 || p >= int64(length) }); i >= 0 {
+		panic(fmt.Sprintf("model: position %d of a canvas of %d", c.Positions[i], length))
 	}
-	return length, wanted, nil
+	return length, nil
 }
 
-// checkRows refuses a call whose rows would not fit into memory: so many positions in each
-// of so many canvases.
-func checkRows(f Facts, rows, positions int) error {
-	if n := float64(rows) * float64(positions) * float64(f.Columns); n > facts.MaxRows {
-		return fmt.Errorf("model %s: rows of %d canvases, %d positions and %d columns are %.3g numbers: a call has at most %d: ask for fewer canvases at once or shorter ones", f.Family, rows, positions, f.Columns, n, facts.MaxRows)
+// checkRows refuses a call whose rows, of so many positions, would not fit into memory.
+func checkRows(f Facts, positions int) error {
+	if n := float64(positions) * float64(f.Columns); n > facts.MaxRows {
+		return fmt.Errorf("model %s: rows of %d positions and %d columns are %.3g numbers: a call has at most %d: ask for fewer canvases at once or shorter ones", f.Family, positions, f.Columns, n, facts.MaxRows)
 	}
 	return nil
 }

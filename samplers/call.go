@@ -3,6 +3,7 @@ package samplers
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -14,34 +15,35 @@ import (
 func (e *engine) round() {
 	e.gather()
 	ctx, stop := e.context()
-	out, err := e.logits(ctx, e.call)
+	err := e.make(ctx, e.call)
 	ended := ctx.Err() != nil
 	stop()
 	switch {
 	case err == nil:
-		width := len(out) / len(e.call)
-		for i, p := range e.call {
-			p.got(out[i*width:], e.spec.Columns)
-		}
 		e.take()
 	case !ended:
 		e.apart(err)
 	}
 }
 
-// got keeps a row of a call, without what the call gave for others that want more positions.
-func (p place) got(out []float32, columns int) {
-	n := len(p.ask.Rows[p.row].Positions) * columns
-	p.rows[p.row] = out[:n:n]
+// head is what the network is asked for where a decoder asks for something: rows, from
+// which is worked out here what else is wanted, or [HeadBest] where the network draws and
+// nothing is truncated. Settings decide, and never time.
+func (e *engine) head(a *Ask, law *Categorical) Head {
+	if a.Head == HeadBest && e.drawer != nil && !law.truncates() {
+		return HeadBest
+	}
+	return HeadRows
 }
 
 // gather chooses the rows of the next call: of the tasks whose canvas has the length of the
-// one that waited longest, in the order in which they waited, up to the batch.
+// one that waited longest, and that ask for the same, in the order in which they waited, up
+// to the batch.
 func (e *engine) gather() {
 	e.call = e.call[:0]
-	length := e.queue[0].canvas.Len()
+	first := e.queue[0]
 	for _, t := range e.queue {
-		if t.canvas.Len() != length {
+		if t.canvas.Len() != first.canvas.Len() || t.head != first.head || t.head == HeadBest && t.ask.Top != first.ask.Top {
 			continue
 		}
 		for ; t.sent < len(t.ask.Rows) && len(e.call) < e.batch; t.sent++ {
@@ -76,53 +78,95 @@ func (e *engine) context() (ctx context.Context, stop func()) {
 	}
 }
 
-// logits lays out a call and makes it. A row that wants fewer positions than another
-// repeats its last one.
-func (e *engine) logits(ctx context.Context, call []place) ([]float32, error) {
-	wanted := 0
-	for _, p := range call {
-		wanted = max(wanted, len(p.ask.Rows[p.row].Positions))
-	}
-	e.ids, e.positions, e.sigma = e.ids[:0], e.positions[:0], e.sigma[:0]
+// make lays out a call, makes it, and gives each of its places what it asked for.
+func (e *engine) make(ctx context.Context, call []place) error {
+	c, d := &e.asked, &e.drawing
+	c.IDs, c.Positions, c.Counts = c.IDs[:0], c.Positions[:0], c.Counts[:0]
+	d.Uniforms, d.Temperatures = d.Uniforms[:0], d.Temperatures[:0]
+	sigma := c.Sigma[:0]
 	for _, p := range call {
 		r := p.ask.Rows[p.row]
 		ids := r.Canvas
 		if ids == nil {
 			ids = p.canvas.ids
 		}
-		e.ids = append(e.ids, ids...)
-		for i := range wanted {
-			l := r.Positions[min(i, len(r.Positions)-1)]
+		c.IDs = append(c.IDs, ids...)
+		c.Counts = append(c.Counts, len(r.Positions))
+		for i, l := range r.Positions {
 			if e.spec.Shift {
 				l = max(l-1, 0)
 			}
-			e.positions = append(e.positions, int64(l))
+			c.Positions = append(c.Positions, int64(l))
+			if p.head == HeadBest {
+				d.Uniforms, d.Temperatures = append(d.Uniforms, r.Uniforms[i]), append(d.Temperatures, p.draw.temperature)
+			}
 		}
 		if e.spec.TimeConditioned {
-			e.sigma = append(e.sigma, r.Theta)
+			sigma = append(sigma, r.Theta)
 		}
 	}
-	var sigma []float64
 	if e.spec.TimeConditioned {
-		sigma = e.sigma
+		c.Sigma = sigma
 	}
+	var out []float32
+	var err error
 	begin := time.Now()
-	out, err := e.net.Logits(ctx, len(call), e.ids, e.positions, sigma)
+	if call[0].head == HeadBest {
+		d.Top = call[0].ask.Top
+		e.best = slices.Grow(e.best[:0], len(c.Positions))[:len(c.Positions)]
+		err = e.drawer.Best(ctx, *c, *d, e.best)
+	} else {
+		out, err = e.net.Logits(ctx, *c)
+	}
 	e.totals.Network += time.Since(begin)
 	e.totals.NetworkCalls++
 	e.totals.Rows += len(call)
-	e.totals.Positions += len(e.ids)
-	e.totals.Computed += len(e.positions)
+	e.totals.Positions += len(c.IDs)
+	switch {
+	case err != nil:
+		return fmt.Errorf("network: %w", err)
+	case call[0].head == HeadBest:
+		e.gotBest(call)
+		return nil
+	case len(out) != len(c.Positions)*e.spec.Columns:
+		return fmt.Errorf("the network returned %d values for %d positions and %d columns", len(out), len(c.Positions), e.spec.Columns)
+	}
+	e.gotRows(call, out)
+	return nil
+}
+
+// gotBest gives each place what the network drew.
+func (e *engine) gotBest(call []place) {
+	best := e.best
 	for _, p := range call {
-		e.totals.Wanted += len(p.ask.Rows[p.row].Positions)
+		for j := range p.best[p.row] {
+			b := drawn{Best: best[j]}
+			if math.IsNaN(b.LogP) {
+				b.err = errNoSoftmax
+			}
+			p.best[p.row][j] = b
+		}
+		best = best[len(p.best[p.row]):]
 	}
-	if err != nil {
-		return nil, fmt.Errorf("network: %w", err)
+}
+
+// gotRows gives each place its rows, and draws from those of which nothing else is wanted.
+func (e *engine) gotRows(call []place, out []float32) {
+	columns := e.spec.Columns
+	e.draws = e.draws[:0]
+	for _, p := range call {
+		r := p.ask.Rows[p.row]
+		n := len(r.Positions) * columns
+		p.rows[p.row], out = out[:n:n], out[n:]
+		if p.ask.Head == HeadBest {
+			for j := range r.Positions {
+				e.draws = append(e.draws, drawing{&p.draw, p.rows[p.row][j*columns:][:columns], r.Uniforms[j], p.ask.Top, &p.best[p.row][j]})
+			}
+		}
 	}
-	if len(out) != len(call)*wanted*e.spec.Columns {
-		return nil, fmt.Errorf("the network returned %d values for %d rows of %d positions and %d columns", len(out), len(call), wanted, e.spec.Columns)
+	if len(e.draws) > 0 {
+		e.drawAll(e.draws)
 	}
-	return out, nil
 }
 
 // apart repeats a call that failed row by row, so that only tasks end whose rows fail, and
@@ -136,12 +180,11 @@ func (e *engine) apart(err error) {
 			if faults[p.task] != nil || p.ctx.Err() != nil {
 				continue
 			}
-			out, err := e.logits(p.ctx, e.call[i:i+1])
-			if err != nil {
+			if err := e.make(p.ctx, e.call[i:i+1]); err != nil {
 				faults[p.task] = err
 				continue
 			}
-			p.got(slices.Clone(out), e.spec.Columns) // the next call takes the memory of this one
+			p.rows[p.row] = slices.Clone(p.rows[p.row]) // the next call takes the memory of this one
 		}
 	}
 	e.call = slices.DeleteFunc(e.call, func(p place) bool { return faults[p.task] != nil || p.ctx.Err() != nil })
@@ -185,7 +228,7 @@ func (e *engine) edit(t *task) (err error) {
 	s.empty()
 	s.Index, s.Step, s.Finish, s.Theta, s.Rows = t.job.Index, t.ask.Step, t.ask.Finish, t.ask.Rows[0].Theta, len(t.ask.Rows)
 	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
-	if err := t.decoder.Take(Rows{e.spec.Columns, t.rows, &t.draw}, &t.edit); err != nil {
+	if err := t.decoder.Take(Rows{t.ask.Head, e.spec.Columns, t.rows, t.best, &t.draw}, &t.edit); err != nil {
 		return err
 	}
 	if t.edit.err != nil {

@@ -192,7 +192,7 @@ func (w *widely) Take(r samplers.Rows, e *samplers.Edit) error {
 	alone := newAnyNet()
 	for i, row := range w.rows {
 		for j, l := range row.Positions {
-			want, err := alone.Logits(context.Background(), 1, row.Canvas, []int64{int64(l)}, nil)
+			want, err := alone.Logits(context.Background(), samplers.Call{IDs: row.Canvas, Positions: []int64{int64(l)}, Counts: []int{1}})
 			if err != nil || !slices.Equal(r.Logits(i, j), want) {
 				return fmt.Errorf("row (%d, %d) is another one", i, j)
 			}

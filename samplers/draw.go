@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"mdmgen/internal/expsum"
 )
 
 // Vocabulary says what the columns of a network's rows are.
@@ -127,7 +129,7 @@ type Categorical struct {
 
 // scratch is what rows are worked out in.
 type scratch struct {
-	p          []float64
+	p, sums    []float64
 	heap, kept []int
 }
 
@@ -140,7 +142,7 @@ func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
 		return nil, fmt.Errorf("samplers: %d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
 	}
-	out := Categorical{columns: v.Columns, scratch: &scratch{p: make([]float64, v.Columns)}}
+	out := Categorical{columns: v.Columns, scratch: new(scratch)}
 	excluded := append([]int{v.Mask, v.Columns}, v.Excluded...)
 	slices.Sort(excluded)
 	if excluded[0] < 0 || excluded[len(excluded)-1] > v.Columns {
@@ -187,17 +189,21 @@ func (c *Categorical) Token(row []float32, w float64) (int, error) {
 // TokenLog is Token with the logarithm, in nats, of the probability that the token was
 // drawn with.
 func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float64, err error) {
-	top, arg, err := c.top(row)
+	top, err := c.top(row)
 	if err != nil {
 		return 0, 0, err
 	}
 	if c.temperature == 0 {
-		return arg, 0, nil
+		return c.first(row, top), 0, nil
 	}
-	sum := c.weights(row, top)
+	if !c.truncates() {
+		token, p, sum := c.invert(row, float64(top), w)
+		return token, math.Log(p / sum), nil
+	}
+	sum := c.weights(row, top, c.temperature)
 	target := w * sum
 	var cumulative float64
-	last := arg
+	last := 0
 	for _, s := range c.allowed {
 		for i, p := range c.p[s.from:s.to] {
 			if p == 0 {
@@ -214,19 +220,70 @@ func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float6
 	return last, math.Log(c.p[last] / sum), nil
 }
 
+// truncates says that tokens are kept and left out by their weights.
+func (c *Categorical) truncates() bool { return c.topK > 0 || c.topP > 0 && c.topP < 1 }
+
+// together is how many columns are summed up together when a distribution is inverted.
+const together = 256
+
+// invert finds the token whose weight takes the cumulative sum past w times the sum of
+// all, without keeping any weight: first the stretch of columns that does, then the column
+// in it. p is its weight. Weights below the normal numbers are never drawn. Where a
+// uniform is within rounding of a boundary between two tokens, some 1e-15, another order of
+// summation may find the other.
+func (c *Categorical) invert(row []float32, shift, w float64) (token int, p, sum float64) {
+	c.sums = c.sums[:0]
+	for _, s := range c.allowed {
+		for from := s.from; from < s.to; from += together {
+			x := expsum.Sum(row[from:min(from+together, s.to)], shift, c.temperature)
+			c.sums = append(c.sums, x)
+			sum += x
+		}
+	}
+	target := w * sum
+	var before float64 // the last stretch that has weight
+	var at span
+	cumulative, k := 0.0, 0
+search:
+	for _, s := range c.allowed {
+		for from := s.from; from < s.to; from += together {
+			x := c.sums[k]
+			if k++; x == 0 {
+				continue
+			}
+			before, at = cumulative, span{from, min(from+together, s.to)}
+			if cumulative += x; cumulative > target {
+				break search
+			}
+		}
+	}
+	// Where rounding has no column reach w·sum it is the last one.
+	for i, x := range row[at.from:at.to] {
+		e := expsum.Term(x, shift, c.temperature)
+		if e == 0 {
+			continue
+		}
+		token, p = at.from+i, e
+		if before += e; before > target {
+			break
+		}
+	}
+	return token, p, sum
+}
+
 // Probabilities writes to dst, one a column, what Token draws from: after
 // exclusion, temperature and truncation, summing to 1. Errors are Token's.
 func (c *Categorical) Probabilities(dst []float64, row []float32) error {
-	top, arg, err := c.top(row)
+	top, err := c.top(row)
 	if err != nil {
 		return err
 	}
 	clear(dst)
 	if c.temperature == 0 {
-		dst[arg] = 1
+		dst[c.first(row, top)] = 1
 		return nil
 	}
-	sum := c.weights(row, top)
+	sum := c.weights(row, top, c.temperature)
 	for _, s := range c.allowed {
 		for i := s.from; i < s.to; i++ {
 			dst[i] = c.p[i] / sum
@@ -235,44 +292,48 @@ func (c *Categorical) Probabilities(dst []float64, row []float32) error {
 	return nil
 }
 
-// top returns the greatest allowed logit and its first column.
-func (c *Categorical) top(row []float32) (float32, int, error) {
+// top returns the greatest allowed logit.
+func (c *Categorical) top(row []float32) (float32, error) {
 	if len(row) != c.columns {
 		panic(fmt.Sprintf("samplers: a row of %d columns, want %d", len(row), c.columns))
 	}
-	best, arg := float32(math.Inf(-1)), -1
+	best, bad := float32(math.Inf(-1)), false
 	for _, s := range c.allowed {
-		for i, x := range row[s.from:s.to] {
-			if x > best {
-				best, arg = x, s.from+i
-			} else if x != x {
-				return 0, 0, errNaN
-			}
+		x, nan := expsum.Greatest(row[s.from:s.to])
+		best, bad = max(best, x), bad || nan
+	}
+	switch {
+	case bad:
+		return 0, errNaN
+	case math.IsInf(float64(best), -1):
+		return 0, errNoMass
+	case math.IsInf(float64(best), 1):
+		return 0, errInfinite
+	}
+	return best, nil
+}
+
+// first returns the first allowed column of a value that there is.
+func (c *Categorical) first(row []float32, value float32) int {
+	for _, s := range c.allowed {
+		if i := slices.Index(row[s.from:s.to], value); i >= 0 {
+			return s.from + i
 		}
 	}
-	if arg < 0 {
-		return 0, 0, errNoMass
-	}
-	if math.IsInf(float64(best), 1) {
-		return 0, 0, errInfinite
-	}
-	return best, arg, nil
+	panic("samplers: a row without its greatest logit")
 }
 
 // weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
 // returns the sum in ascending order of columns.
-func (c *Categorical) weights(row []float32, top float32) float64 {
-	var sum float64
-	shift := float64(top)
-	for _, s := range c.allowed {
-		p := c.p[s.from:s.to]
-		for i, x := range row[s.from:s.to] {
-			e := math.Exp((float64(x) - shift) / c.temperature)
-			p[i] = e
-			sum += e
-		}
+func (c *Categorical) weights(row []float32, top float32, temperature float64) float64 {
+	if c.p == nil {
+		c.p = make([]float64, c.columns)
 	}
-	if c.topK > 0 || c.topP > 0 && c.topP < 1 {
+	var sum float64
+	for _, s := range c.allowed {
+		sum += expsum.Into(c.p[s.from:s.to], row[s.from:s.to], float64(top), temperature)
+	}
+	if c.truncates() {
 		sum = c.truncate(sum)
 	}
 	return sum

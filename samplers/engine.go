@@ -10,19 +10,6 @@ import (
 	"time"
 )
 
-// Network is what a sampler needs of a model: the rows at wanted positions of some
-// canvases.
-type Network interface {
-	// Spec describes the network. It does not change.
-	Spec() Spec
-	// Logits is one call. ids [rows·L] are canvases, positions [rows·K] the wanted
-	// positions, K ≥ 1, both row-major; sigma [rows] is −log α of each row, nil
-	// unless the network is time-conditioned. It returns [rows·K·columns] values,
-	// row-major, that the caller must not keep beyond the next call, as the network must
-	// not keep what it is handed. It is not safe for concurrent use.
-	Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error)
-}
-
 // Job is a canvas to be filled.
 type Job struct {
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
@@ -45,9 +32,6 @@ type Totals struct {
 	// NetworkCalls counts calls of the network, each for several sequences; Rows are their
 	// canvases and Positions the positions of these, Tokens the drawn tokens.
 	NetworkCalls, Rows, Positions, Tokens int
-	// Wanted counts the positions whose rows were asked for, Computed those that calls
-	// gave: a row of a call gives as many as the one that wants most.
-	Wanted, Computed int
 	// Events are those of finished sequences.
 	Events int
 	// Network and Sampling share the time of the run.
@@ -60,11 +44,14 @@ type task struct {
 	job    Job
 	canvas Canvas
 	draws  Draws
-	// decoder asked for ask; sent of its rows are in calls, and rows are the answers so far.
+	// decoder asked for ask; sent of its rows are in calls, and rows, or best, are the
+	// answers so far. head is what the network is asked for.
 	decoder Decoder
 	ask     Ask
+	head    Head
 	sent    int
 	rows    [][]float32
+	best    [][]drawn
 	// complete says that the last of its rows was in the call that is being taken.
 	complete bool
 	draw     Categorical
@@ -78,11 +65,13 @@ type task struct {
 }
 
 // engine runs tasks, on one goroutine. A call of the network holds rows of tasks whose
-// canvases have one length, those that waited longest first, whatever their clocks say.
+// canvases have one length and that ask for one head, those that waited longest first,
+// whatever their clocks say.
 type engine struct {
-	net   Network
-	spec  Spec
-	batch int
+	net    Network
+	drawer Drawer // nil where the network does not draw
+	spec   Spec
+	batch  int
 	// queue are the tasks that wait for rows, the one that waited longest first.
 	queue []*task
 	// draw has the memory in which all tasks draw.
@@ -90,12 +79,16 @@ type engine struct {
 	// shared says that tasks have callers of their own, to whom panics of their methods go.
 	shared bool
 
-	call      []place
-	ids       []int64
-	positions []int64
-	sigma     []float64
-	totals    Totals
-	spare     []*task
+	call []place
+	// These have the memory of calls.
+	asked   Call
+	drawing Drawing
+	best    []Best
+	draws   []drawing
+	scratch []*scratch
+
+	totals Totals
+	spare  []*task
 }
 
 // place is a row of a call: the row-th of what a task asked.
@@ -113,7 +106,8 @@ func newEngine(net Network, batch int) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &engine{net: net, spec: spec, batch: max(batch, 1), draw: draw}, nil
+	drawer, _ := net.(Drawer)
+	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), draw: draw}, nil
 }
 
 // caught makes an error of the panic of a method where it is not the caller's own goroutine
@@ -195,9 +189,15 @@ func (e *engine) next(t *task) {
 		e.end(t, err)
 		return
 	}
-	t.sent, t.rows = 0, t.rows[:0]
-	for range t.ask.Rows {
+	t.sent, t.rows, t.head = 0, t.rows[:0], e.head(&t.ask, &t.draw)
+	for i, r := range t.ask.Rows {
 		t.rows = append(t.rows, nil)
+		if t.ask.Head == HeadBest {
+			if i == len(t.best) {
+				t.best = append(t.best, nil)
+			}
+			t.best[i] = slices.Grow(t.best[i][:0], len(r.Positions))[:len(r.Positions)]
+		}
 	}
 	e.queue = append(e.queue, t)
 }
@@ -220,6 +220,9 @@ func (e *engine) check(t *task) error {
 	if len(t.ask.Rows) == 0 {
 		return errors.New("the decoder asks for no canvas")
 	}
+	if h := t.ask.Head; h != "" && h != HeadRows && h != HeadBest || t.ask.Top < 0 {
+		return fmt.Errorf("the decoder asks for head %q and the best %d tokens: must be %s or %s, and at least 0", h, t.ask.Top, HeadRows, HeadBest)
+	}
 	for _, r := range t.ask.Rows {
 		switch {
 		case r.Canvas != nil && len(r.Canvas) != t.canvas.Len():
@@ -236,6 +239,9 @@ func (e *engine) check(t *task) error {
 			if !e.spec.holds(int(id)) {
 				return fmt.Errorf("the decoder asks about a canvas with id %d at position %d: must be in 0..%d, or the mask's id %d", id, l, e.spec.Columns-1, e.spec.Mask)
 			}
+		}
+		if t.ask.Head == HeadBest && len(r.Uniforms) != len(r.Positions) {
+			return fmt.Errorf("the decoder gives %d uniforms for %d positions", len(r.Uniforms), len(r.Positions))
 		}
 		for _, l := range r.Positions {
 			if l < 0 || l >= t.canvas.Len() {

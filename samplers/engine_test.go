@@ -203,9 +203,9 @@ func TestSampleErrors(t *testing.T) {
 // nanNet has a row that is not a number at one position.
 type nanNet struct{ hashNet }
 
-func (n *nanNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
-	out, err := n.hashNet.Logits(ctx, rows, ids, positions, sigma)
-	for i, l := range positions {
+func (n *nanNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	out, err := n.hashNet.Logits(ctx, c)
+	for i, l := range c.Positions {
 		if l == 2 {
 			out[i*n.columns] = float32(math.NaN())
 		}
@@ -264,9 +264,9 @@ func (n shiftNet) Spec() samplers.Spec {
 	return samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 9, Mask: 8, Shift: n.shift}}
 }
 
-func (shiftNet) Logits(_ context.Context, _ int, _, positions []int64, _ []float64) ([]float32, error) {
-	out := slices.Repeat([]float32{float32(math.Inf(-1))}, len(positions)*9)
-	for i, l := range positions {
+func (shiftNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
+	out := slices.Repeat([]float32{float32(math.Inf(-1))}, len(c.Positions)*9)
+	for i, l := range c.Positions {
 		out[i*9+int(l)] = 0
 	}
 	return out, nil

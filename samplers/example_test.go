@@ -16,16 +16,19 @@ func (coin) Spec() samplers.Spec {
 	return samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 2, Mask: 2}}
 }
 
-func (coin) Logits(_ context.Context, rows int, ids, positions []int64, _ []float64) ([]float32, error) {
-	length, k := len(ids)/rows, len(positions)/rows
+func (coin) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
+	length, positions := c.Length(), c.Positions
 	var out []float32
-	for i, l := range positions {
-		canvas := ids[i/k*length:][:length]
-		row := []float32{0, 0}
-		if l > 0 && canvas[l-1] < 2 {
-			row[canvas[l-1]] = float32(math.Log(9))
+	for r, wanted := range c.Counts {
+		canvas := c.IDs[r*length:][:length]
+		for _, l := range positions[:wanted] {
+			row := []float32{0, 0}
+			if l > 0 && canvas[l-1] < 2 {
+				row[canvas[l-1]] = float32(math.Log(9))
+			}
+			out = append(out, row...)
 		}
-		out = append(out, row...)
+		positions = positions[wanted:]
 	}
 	return out, nil
 }

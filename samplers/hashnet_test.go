@@ -33,29 +33,35 @@ func (n *hashNet) Spec() samplers.Spec {
 	return s
 }
 
-func (n *hashNet) Logits(_ context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+func (n *hashNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 	n.calls++
-	n.rows += rows
+	n.rows += len(c.Counts)
 	if n.fail != nil {
 		if err := n.fail(n.calls); err != nil {
 			return nil, err
 		}
 	}
-	if rows < 1 || len(ids)%rows != 0 || len(positions)%rows != 0 || len(positions) == 0 || n.timed != (sigma != nil) || n.timed && len(sigma) != rows {
-		n.bad = fmt.Sprintf("%d rows, %d ids, %d positions, %d values of σ", rows, len(ids), len(positions), len(sigma))
+	rows, wanted := len(c.Counts), 0
+	for _, k := range c.Counts {
+		wanted += k
 	}
-	length, k := len(ids)/rows, len(positions)/rows
+	if rows < 1 || len(c.IDs)%rows != 0 || wanted != len(c.Positions) || slices.Min(c.Counts) < 1 || n.timed != (c.Sigma != nil) || n.timed && len(c.Sigma) != rows {
+		n.bad = fmt.Sprintf("rows of %v, %d ids, %d positions, %d values of σ", c.Counts, len(c.IDs), len(c.Positions), len(c.Sigma))
+	}
+	length, rest := c.Length(), c.Positions
 	out := n.out[:0]
-	for r := range rows {
-		canvas := ids[r*length : (r+1)*length]
-		for _, l := range positions[r*k : (r+1)*k] {
+	for r, k := range c.Counts {
+		canvas := c.IDs[r*length : (r+1)*length]
+		var positions []int64
+		positions, rest = rest[:k], rest[k:]
+		for _, l := range positions {
 			if canvas[l] != int64(n.mask) {
 				n.bad = fmt.Sprintf("position %d of %v is wanted", l, canvas)
 			}
 			h := fnv.New64a()
 			fmt.Fprint(h, canvas, l)
 			if n.timed {
-				fmt.Fprint(h, sigma[r])
+				fmt.Fprint(h, c.Sigma[r])
 			}
 			x := h.Sum64()
 			for range n.columns {

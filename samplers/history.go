@@ -74,6 +74,10 @@ var errNoHistory = errors.New("the plan looks back at a row that the call before
 func (p *planned) token(r Rows, i int) (token int, logP float64, err error) {
 	b := &p.block
 	u := p.draws.Token(b.Positions[i])
+	if r.head == HeadBest {
+		best, err := r.Best(0, i)
+		return best.Token, best.LogP, err
+	}
 	if b.Weight == 0 {
 		return r.Token(0, i, u)
 	}

@@ -146,7 +146,7 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 		if net.timed {
 			sigma = []float64{c.theta}
 		}
-		out, _ := net.Logits(context.Background(), 1, c.ids, []int64{int64(l)}, sigma)
+		out, _ := net.Logits(context.Background(), samplers.Call{IDs: c.ids, Positions: []int64{int64(l)}, Counts: []int{1}, Sigma: sigma})
 		p := make([]float64, net.columns)
 		if err := category.Probabilities(p, out); err != nil {
 			t.Fatal(err)

@@ -150,9 +150,9 @@ type anyNet struct {
 
 func newAnyNet() *anyNet { return &anyNet{hashNet: *newHashNet(false)} }
 
-func (n *anyNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+func (n *anyNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	n.in.Add(1)
-	n.most = max(n.most, rows)
+	n.most = max(n.most, len(c.Counts))
 	if n.hold != nil {
 		select {
 		case <-n.hold:
@@ -161,14 +161,13 @@ func (n *anyNet) Logits(ctx context.Context, rows int, ids, positions []int64, s
 		}
 	}
 	if n.poor != nil {
-		length := len(ids) / rows
-		for r := range rows {
-			if err := n.poor(ids[r*length : (r+1)*length]); err != nil {
+		for canvas := range slices.Chunk(c.IDs, c.Length()) {
+			if err := n.poor(canvas); err != nil {
 				return nil, err
 			}
 		}
 	}
-	out, err := n.hashNet.Logits(ctx, rows, ids, positions, sigma)
+	out, err := n.hashNet.Logits(ctx, c)
 	n.bad = ""
 	return out, err
 }
@@ -362,13 +361,13 @@ func TestMaskedAgain(t *testing.T) {
 // slow is a network whose calls take a millisecond.
 type slow struct{ *anyNet }
 
-func (n slow) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+func (n slow) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	time.Sleep(time.Millisecond)
-	return n.anyNet.Logits(ctx, rows, ids, positions, sigma)
+	return n.anyNet.Logits(ctx, c)
 }
 
 // BenchmarkJobs measures 64 jobs of unequal methods and lengths and states how full the
-// calls are: rows a call, and the share of wanted positions that are padding.
+// calls are, in rows.
 func BenchmarkJobs(b *testing.B) {
 	jobs := jobs64(b)
 	net := newAnyNet()
@@ -383,5 +382,4 @@ func BenchmarkJobs(b *testing.B) {
 	}
 	t := e.Totals()
 	b.ReportMetric(float64(t.Rows)/float64(t.NetworkCalls), "rows/call")
-	b.ReportMetric(1-float64(t.Wanted)/float64(t.Computed), "idle")
 }

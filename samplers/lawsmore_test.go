@@ -81,20 +81,21 @@ func (n *scoreNet) Spec() samplers.Spec {
 	return s
 }
 
-func (n *scoreNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
-	out, err := n.World.Logits(ctx, rows, ids, positions, sigma)
-	length, wanted, columns := len(ids)/rows, len(positions)/rows, n.Facts().Columns
-	for r := range rows {
+func (n *scoreNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	out, err := n.World.Logits(ctx, c)
+	length, columns, at := c.Length(), n.Facts().Columns, 0
+	for r, k := range c.Counts {
 		canvas := make([]int, length)
 		for l := range canvas {
-			canvas[l] = int(ids[r*length+l])
+			canvas[l] = int(c.IDs[r*length+l])
 		}
 		n.asked = append(n.asked, fmt.Sprint(canvas))
-		for j, l := range positions[r*wanted : (r+1)*wanted] {
-			c := math.Log(stateMass(n.State(canvas), int(l)))
+		for _, l := range c.Positions[at : at+k] {
+			mass := math.Log(stateMass(n.State(canvas), int(l)))
 			for a := range columns {
-				out[(r*wanted+j)*columns+a] += float32(c)
+				out[at*columns+a] += float32(mass)
 			}
+			at++
 		}
 	}
 	return out, err

@@ -40,7 +40,7 @@ func (p *lookahead) Ask(a *Ask) bool {
 		return p.planned.Ask(a)
 	}
 	length, last := p.canvas.Len(), len(p.drafts)
-	p.ids = append(p.ids[:0], p.canvas.ids...)
+	p.ids, p.uniforms = append(p.ids[:0], p.canvas.ids...), p.uniforms[:0]
 	for j, l := range p.upcoming(p.next, last) {
 		p.ids = append(p.ids, p.ids[j*length:]...)
 		p.ids[(j+1)*length+l] = p.drafts[j]
@@ -51,13 +51,19 @@ func (p *lookahead) Ask(a *Ask) bool {
 		if j == last {
 			wanted = p.most
 		}
+		positions := p.upcoming(p.next+j, wanted)
+		from := len(p.uniforms)
+		for _, l := range positions {
+			p.uniforms = append(p.uniforms, p.draws.Token(l))
+		}
 		a.Rows = append(a.Rows, AskRow{
 			Canvas:    p.ids[j*length : (j+1)*length],
-			Positions: p.upcoming(p.next+j, wanted),
+			Positions: positions,
 			Theta:     p.plan.Blocks[p.next+j].Theta,
+			Uniforms:  p.uniforms[from:],
 		})
 	}
-	a.Step = p.plan.Blocks[p.next].Step
+	a.Head, a.Step = HeadBest, p.plan.Blocks[p.next].Step
 	return true
 }
 
@@ -71,13 +77,13 @@ func (p *lookahead) Take(r Rows, e *Edit) error {
 		right = p.next - first
 		b := p.plan.Blocks[p.next]
 		l := b.Positions[0]
-		token, logP, err := r.Token(right, 0, p.draws.Token(l))
+		got, err := r.Best(right, 0)
 		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
-		e.Set(l, token, logP)
+		e.Set(l, got.Token, got.LogP)
 		e.Hit(b.Hits[0])
-		agree = right < last && p.drafts[right] == int64(token)
+		agree = right < last && p.drafts[right] == int64(got.Token)
 	}
 	// The next token is drafted from the last right canvas, which lacks the token before it.
 	// Later ones are drafted each from the canvas that holds all tokens before it, one of them
@@ -85,17 +91,17 @@ func (p *lookahead) Take(r Rows, e *Edit) error {
 	// right canvas for all, or than none of it.
 	p.drafts = p.drafts[:0]
 	ahead := p.upcoming(p.next, p.most)
-	for i, l := range ahead[:max(len(ahead)-1, 0)] {
+	for i := range ahead[:max(len(ahead)-1, 0)] {
 		block := right + 1 + i // counted from the first of the call
 		canvas := right
 		if i > 0 {
 			canvas = min(block, last)
 		}
-		token, _, err := r.Token(canvas, block-canvas, p.draws.Token(l))
+		got, err := r.Best(canvas, block-canvas)
 		if err != nil {
 			break // a wrong canvas may have a row without a token
 		}
-		p.drafts = append(p.drafts, int64(token))
+		p.drafts = append(p.drafts, int64(got.Token))
 	}
 	return nil
 }

@@ -74,23 +74,25 @@ type nearNet struct {
 	far int
 }
 
-func (n nearNet) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
-	length, k := len(ids)/rows, len(positions)/rows
+func (n nearNet) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	length, rest := c.Length(), c.Positions
 	var out []float32
-	for i, l := range positions {
-		canvas := slices.Repeat([]int64{int64(n.mask)}, length)
-		for m := max(int(l)-n.far, 0); m < int(l); m++ {
-			canvas[m] = ids[i/k*length+m]
+	for r, k := range c.Counts {
+		for _, l := range rest[:k] {
+			one := samplers.Call{IDs: slices.Repeat([]int64{int64(n.mask)}, length), Positions: []int64{l}, Counts: []int{1}}
+			for m := max(int(l)-n.far, 0); m < int(l); m++ {
+				one.IDs[m] = c.IDs[r*length+m]
+			}
+			if c.Sigma != nil {
+				one.Sigma = c.Sigma[r : r+1]
+			}
+			row, err := n.hashNet.Logits(ctx, one)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, row...)
 		}
-		var theta []float64
-		if sigma != nil {
-			theta = sigma[i/k:][:1]
-		}
-		row, err := n.hashNet.Logits(ctx, 1, canvas, []int64{l}, theta)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, row...)
+		rest = rest[k:]
 	}
 	return out, nil
 }
@@ -173,19 +175,20 @@ type recalling struct {
 	strange int
 }
 
-func (n *recalling) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
-	out, err := n.hashNet.Logits(ctx, rows, ids, positions, sigma)
-	width := len(out) / rows
-	for i := range rows {
-		canvas := fmt.Sprint(ids[i*len(ids)/rows : (i+1)*len(ids)/rows])
+func (n *recalling) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	out, err := n.hashNet.Logits(ctx, c)
+	rest, length := out, c.Length()
+	for i, k := range c.Counts {
+		canvas := fmt.Sprint(c.IDs[i*length : (i+1)*length])
 		if !n.recall {
 			n.seen[canvas] = true
 		} else if !n.seen[canvas] {
 			n.strange++
-			for j := range width {
-				out[i*width+j] = float32(math.NaN())
+			for j := range k * n.columns {
+				rest[j] = float32(math.NaN())
 			}
 		}
+		rest = rest[k*n.columns:]
 	}
 	return out, err
 }

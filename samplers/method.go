@@ -32,6 +32,12 @@ type Ask struct {
 	// Rows are canvases with positions, one or more: guidance asks two, look-ahead
 	// several. They are answered together.
 	Rows []AskRow
+	// Head is what is made of each position, [HeadRows] where it is ""; with [HeadBest] each
+	// of Rows has Uniforms, and Top says how many of the most probable tokens are wanted. A
+	// decoder that only draws from its rows asks for HeadBest: a network may do that where
+	// the row is.
+	Head Head
+	Top  int
 	// Step is that of the method's grid, for those who look on.
 	Step int
 	// Finish says that this call fills what the method's steps left; it is counted apart.
@@ -48,15 +54,24 @@ type AskRow struct {
 	Positions []int
 	// Theta is the −log α that a time-conditioned network is asked at.
 	Theta float64
+	// Uniforms, one in (0,1) for each of Positions, are what [HeadBest] draws with.
+	Uniforms []float64
 }
 
 // Rows are the answer to an [Ask]. Row (i, j) is that of the j-th position of its i-th
-// canvas.
+// canvas. Those of [HeadBest] have nothing but Best, the others all else.
 type Rows struct {
+	head    Head
 	columns int
 	data    [][]float32
+	best    [][]drawn
 	draw    *Categorical
 }
+
+// Best returns what [HeadBest] gave of a row: a token drawn with the uniform of its
+// position, after exclusion, temperature and truncation. Errors are those of
+// [Categorical.Token]. Top belongs to the receiver.
+func (r Rows) Best(i, j int) (Best, error) { return r.best[i][j].Best, r.best[i][j].err }
 
 // Logits returns a row as the network gave it, one value a column.
 func (r Rows) Logits(i, j int) []float32 { return r.data[i][j*r.columns : (j+1)*r.columns] }

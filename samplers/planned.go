@@ -25,7 +25,7 @@ func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
 	if !ok {
 		p = new(planned)
 	}
-	*p = planned{sampler: s, draws: d, free: c.Masked(p.free[:0]), plan: p.plan, kept: p.kept, mixed: p.mixed, before: p.before}
+	*p = planned{sampler: s, draws: d, head: s.head(), free: c.Masked(p.free[:0]), plan: p.plan, uniforms: p.uniforms, kept: p.kept, mixed: p.mixed, before: p.before}
 	if err := p.plan.draw(s.law, d, p.free); err != nil {
 		return nil, err
 	}
@@ -40,6 +40,7 @@ func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
 type planned struct {
 	sampler *Sampler
 	draws   *Draws
+	head    Head
 	free    []int
 	plan    Plan
 	// next counts the blocks that were asked for; block is the one to fill, Left of the
@@ -47,6 +48,8 @@ type planned struct {
 	next      int
 	block     Block
 	finishing bool
+	// uniforms are those of the tokens of the block.
+	uniforms []float64
 	// kept are the rows [len(keptAt)·columns] that the last call gave at the positions
 	// keptAt, which the block to fill looks back at.
 	kept          []float32
@@ -59,6 +62,25 @@ func (p *planned) Events() int { return p.plan.Events }
 
 // release keeps its memory for another sequence.
 func (p *planned) release() { p.sampler.spare.Put(p) }
+
+// head is what the decoders of a sampler ask for: rows where the fill looks back or more is
+// done with them than a draw.
+func (s *Sampler) head() Head {
+	if s.kernel != nil || s.law.declare().LookBack {
+		return HeadRows
+	}
+	return HeadBest
+}
+
+// Head is what a network is asked for where this sampler fills canvases: [HeadBest] where it
+// draws itself and nothing else needs rows. A call that fills what the steps of a sampler
+// without a plan left is asked for rows, too.
+func (s *Sampler) Head(net Network) Head {
+	if _, ok := net.(Drawer); ok && !(&Categorical{topK: s.settings.TopK, topP: s.settings.TopP}).truncates() {
+		return s.head()
+	}
+	return HeadRows
+}
 
 func (p *planned) Ask(a *Ask) bool {
 	switch {
@@ -75,7 +97,13 @@ func (p *planned) Ask(a *Ask) bool {
 	if len(p.block.Ahead) > 0 {
 		want = slices.Concat(want, p.block.Ahead)
 	}
-	a.Rows = append(a.Rows, AskRow{Positions: want, Theta: p.block.Theta})
+	a.Head = p.head
+	if p.uniforms = p.uniforms[:0]; p.head == HeadBest {
+		for _, l := range want {
+			p.uniforms = append(p.uniforms, p.draws.Token(l))
+		}
+	}
+	a.Rows = append(a.Rows, AskRow{Positions: want, Theta: p.block.Theta, Uniforms: p.uniforms})
 	a.Step, a.Finish = p.block.Step, p.finishing
 	return true
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"mdmgen/internal/expsum"
 )
 
 // rawKernel is the law of a grid sampler for score networks as they are, not
@@ -135,15 +137,13 @@ func (d *raw) reveal() (revealed []hit, err error) {
 // logSum returns log Σ e^x over the columns that may get probability, in float64,
 // whatever the temperature. Errors are [Categorical.Token]'s.
 func (c *Categorical) logSum(row []float32) (float64, error) {
-	top, _, err := c.top(row)
+	top, err := c.top(row)
 	if err != nil {
 		return 0, err
 	}
 	var sum float64
 	for _, s := range c.allowed {
-		for _, x := range row[s.from:s.to] {
-			sum += math.Exp(float64(x) - float64(top))
-		}
+		sum += expsum.Sum(row[s.from:s.to], float64(top), 1)
 	}
 	return float64(top) + math.Log(sum), nil
 }

@@ -28,7 +28,7 @@ type table struct {
 
 func (t *table) Close() error { return nil }
 
-func (t *table) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+func (t *table) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	t.calls++
 	if t.delay > 0 {
 		select {
@@ -37,7 +37,7 @@ func (t *table) Logits(ctx context.Context, rows int, ids, positions []int64, si
 			return nil, ctx.Err()
 		}
 	}
-	return t.World.Logits(ctx, rows, ids, positions, sigma)
+	return t.World.Logits(ctx, c)
 }
 
 var _ model.Model = (*table)(nil)

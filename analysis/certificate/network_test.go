@@ -19,7 +19,7 @@ import (
 // study of all subsets of five positions estimates.
 func TestNetwork(t *testing.T) {
 	ctx := context.Background()
-	m, err := model.Open(ctx, reftest.Data(t, "fairytale"), model.Options{})
+	m, err := model.Open(ctx, reftest.Builtin(t), model.Options{})
 	var missing *ort.MissingError
 	if errors.As(err, &missing) {
 		reftest.NoRuntime(t, err)

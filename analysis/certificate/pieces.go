@@ -25,10 +25,9 @@ type piece struct {
 	// ahead, at least to, is where the rows end that the block asks for: the next block
 	// looks back at some.
 	ahead int
-	// weights and floor are those of [samplers.Block], weights nil for a plain fill.
-	weights []float64
-	floor   float64
-	source  *source
+	// weight and floor are those of [samplers.Block], weight 0 for a plain fill.
+	weight, floor float64
+	source        *source
 }
 
 // cut makes pieces of the plan of a sampler for the free positions, drawn from the numbers
@@ -56,7 +55,7 @@ func cut(s *samplers.Sampler, d *samplers.Draws, free, order []int) ([]piece, er
 		for _, l := range b.Ahead {
 			ahead = max(ahead, slices.Index(order, l)+1)
 		}
-		out = append(out, piece{from: at, to: to, theta: b.Theta, ahead: ahead, weights: b.Weights, floor: b.Floor})
+		out = append(out, piece{from: at, to: to, theta: b.Theta, ahead: ahead, weight: b.Weight, floor: b.Floor})
 		at = to
 	}
 	if at+len(p.Left) != len(order) {
@@ -84,7 +83,7 @@ func (s *side) add(r *run, rank, token int) error {
 	}
 	x := &s.pieces[s.at]
 	own := r.sources[rank][0].logs[0]
-	if x.weights == nil || x.weights[rank-x.from] == 0 {
+	if x.weight == 0 {
 		logs := x.source.logs
 		n := len(logs) - 1
 		switch {
@@ -103,7 +102,7 @@ func (s *side) add(r *run, rank, token int) error {
 	if err := r.rows.Probabilities(r.before, s.pieces[s.at-1].source.row(rank, r.columns)); err != nil {
 		return err
 	}
-	samplers.Mix(r.p, r.p, r.before, x.weights[rank-x.from], x.floor)
+	samplers.Mix(r.p, r.p, r.before, x.weight, x.floor)
 	s.log += math.Log(r.p[token]) - own
 	return nil
 }

@@ -146,6 +146,7 @@ func (r *run) Ask(a *samplers.Ask) bool {
 		r.finish()
 		return false
 	}
+	a.Head = samplers.HeadRows
 	for k, s := range r.sources[len(r.own)-1] {
 		if k > 0 {
 			a.Rows = append(a.Rows, samplers.AskRow{Theta: s.theta})

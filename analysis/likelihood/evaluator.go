@@ -87,11 +87,12 @@ type Evaluator struct {
 	prober   model.LogProber // nil where rows are reduced here
 	totals   Totals
 
-	ids, positions, targets []int64
-	sigma, mus, masses      []float64
-	order                   []int
-	canvas                  []int
-	row                     []float64
+	asked              samplers.Call // has the memory of calls
+	targets            []int64
+	sigma, mus, masses []float64
+	order              []int
+	canvas             []int
+	row                []float64
 	// whole is memory of whole rows, which the next window uses again.
 	whole [2][]float64
 }
@@ -141,6 +142,18 @@ func fits(w table, f facts.Facts) (ok bool) {
 
 // Facts describes the model.
 func (e *Evaluator) Facts() facts.Facts { return e.facts }
+
+// Head is what the model is asked for; "" for a table. A fill that looks back needs whole
+// rows, whatever the head.
+func (e *Evaluator) Head() samplers.Head {
+	switch {
+	case e.table != nil:
+		return ""
+	case e.prober != nil:
+		return samplers.HeadLogProbability
+	}
+	return samplers.HeadRows
+}
 
 // Totals returns what was done since New.
 func (e *Evaluator) Totals() Totals { return e.totals }
@@ -220,7 +233,7 @@ func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 		for len(asks[rest[n-1]].Target.IDs) != length {
 			n--
 		}
-		if err := e.call(ctx, asks, rest[:n], length, wanted); err != nil {
+		if err := e.call(ctx, asks, rest[:n]); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -241,43 +254,43 @@ func (e *Evaluator) Together(length, wanted int) int {
 	return max(1, n)
 }
 
-// call asks for the rows asks[i], i in batch; wanted is the greatest number of
-// positions of one of them, and the others repeat their last.
-func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int, length, wanted int) error {
-	e.ids, e.positions, e.targets, e.sigma = e.ids[:0], e.positions[:0], e.targets[:0], e.sigma[:0]
+// call asks for the rows asks[i], i in batch.
+func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
+	c := &e.asked
+	c.IDs, c.Positions, c.Counts = c.IDs[:0], c.Positions[:0], c.Counts[:0]
+	e.targets, e.sigma = e.targets[:0], e.sigma[:0]
 	shift := int64(0)
 	if e.facts.Shift {
 		shift = 1
 	}
 	for _, i := range batch {
 		a := &asks[i]
-		at := len(e.ids)
+		at := len(c.IDs)
 		for _, id := range a.Target.IDs {
-			e.ids = append(e.ids, int64(id))
+			c.IDs = append(c.IDs, int64(id))
 		}
 		for _, l := range a.Masked {
-			e.ids[at+l] = int64(e.facts.MaskID)
+			c.IDs[at+l] = int64(e.facts.MaskID)
 		}
-		for j := range wanted {
-			l := a.Wanted[min(j, len(a.Wanted)-1)]
-			e.positions = append(e.positions, int64(l)-shift)
+		c.Counts = append(c.Counts, len(a.Wanted))
+		for _, l := range a.Wanted {
+			c.Positions = append(c.Positions, int64(l)-shift)
 			e.targets = append(e.targets, int64(a.Target.IDs[l]))
 		}
 		e.sigma = append(e.sigma, sigma(a.Lambda))
 		e.totals.Positions += len(a.Wanted)
 	}
-	var times []float64
 	if e.facts.TimeConditioned {
-		times = e.sigma
+		c.Sigma = e.sigma
 	}
 	begin := time.Now()
 	var rows []float32
 	var err error
 	if e.prober != nil {
-		e.mus, e.masses = grown(e.mus, len(e.positions)), grown(e.masses, len(e.positions))
-		err = e.prober.LogProbs(ctx, len(batch), e.ids, e.positions, e.targets, times, e.mus, e.masses)
+		e.mus, e.masses = grown(e.mus, len(c.Positions)), grown(e.masses, len(c.Positions))
+		err = e.prober.LogProbs(ctx, *c, e.targets, e.mus, e.masses)
 	} else {
-		rows, err = e.model.Logits(ctx, len(batch), e.ids, e.positions, times)
+		rows, err = e.model.Logits(ctx, *c)
 	}
 	e.totals.Network += time.Since(begin)
 	if err != nil {
@@ -286,9 +299,9 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int, length, w
 	e.totals.Calls++
 	e.totals.Rows += len(batch)
 	if e.prober != nil {
-		return e.take(asks, batch, wanted)
+		return e.take(asks, batch)
 	}
-	return e.reduce(asks, batch, rows, wanted)
+	return e.reduce(asks, batch, rows)
 }
 
 // sigma is −log α at a masked fraction. A network has no row at infinity; what a

@@ -9,11 +9,11 @@ import (
 // TestNothingWanted has asks that want no row: they make no call, alone or beside
 // one that wants one. A network takes no call without a wanted position.
 func TestNothingWanted(t *testing.T) {
-	rows, outlet := outlets(t, "fairytale", model.Options{})
+	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{11, 12, 13})
 	nothing := Ask{Target: &target, Masked: []int{0, 1, 2}}
 	something := Ask{Target: &target, Masked: []int{0, 1, 2}, Wanted: []int{1}, LogMu: make([]float64, 1)}
-	for name, e := range map[string]*Evaluator{"rows": rows, "log-probabilities": outlet} {
+	for name, e := range map[string]*Evaluator{"rows": rows, "log-probabilities": head} {
 		for _, tt := range []struct {
 			asks  []Ask
 			calls int

@@ -7,17 +7,22 @@ import (
 	"slices"
 	"sync"
 
+	"mdmgen/internal/expsum"
 	"mdmgen/model/facts"
 )
 
 // reduce turns the rows of a call into the answers of its asks, where the model does not
 // do it itself (see [model.LogProber]). Every position is worked out by itself, so that
 // the number of goroutines changes no bit.
-func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) error {
+func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 	if e.changed {
-		return e.reduceChanged(asks, batch, rows, wanted)
+		return e.reduceChanged(asks, batch, rows)
 	}
 	v := e.facts.Columns
+	from := make([]int, len(batch)) // where the rows of each ask begin
+	for r := range from[1:] {
+		from[r+1] = from[r] + len(asks[batch[r]].Wanted)*v
+	}
 	one := func(r int) error {
 		a := &asks[batch[r]]
 		var p []float64
@@ -25,7 +30,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 			p = make([]float64, v)
 		}
 		for j := range a.Wanted {
-			row := rows[(r*wanted+j)*v : (r*wanted+j+1)*v]
+			row := rows[from[r]+j*v:][:v]
 			norm, err := e.logSumExp(p, row)
 			if err != nil {
 				return fmt.Errorf("likelihood: row of position %d: %w", a.Wanted[j], err)
@@ -41,7 +46,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 		return nil
 	}
 	workers := min(runtime.GOMAXPROCS(0), len(batch))
-	if workers == 1 || len(batch)*wanted*v < 1<<15 {
+	if workers == 1 || len(rows) < 1<<15 {
 		for r := range batch {
 			if err := one(r); err != nil {
 				return err
@@ -67,12 +72,14 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32, wanted int) 
 	return nil
 }
 
-// take gives the asks of a call what a model's own outlet worked out for them.
-func (e *Evaluator) take(asks []Ask, batch []int, wanted int) error {
-	for r, i := range batch {
+// take gives the asks of a call what a model's own head worked out for them.
+func (e *Evaluator) take(asks []Ask, batch []int) error {
+	mus, masses := e.mus, e.masses
+	for _, i := range batch {
 		a := &asks[i]
 		for j, l := range a.Wanted {
-			logMu, mass := e.mus[r*wanted+j], e.masses[r*wanted+j]
+			logMu, mass := mus[0], masses[0]
+			mus, masses = mus[1:], masses[1:]
 			if math.IsNaN(logMu) || math.IsNaN(mass) {
 				return fmt.Errorf("likelihood: row of position %d: it has no softmax: a logit is not a number or +Inf, or all are −Inf", l)
 			}
@@ -100,7 +107,7 @@ func (e *Evaluator) logMass(row []float32, norm, lambda float64) float64 {
 	}
 	var sum float64
 	e.clean(func(from, to int) {
-		sum += expSum(row[from:to], norm)
+		sum += expsum.Sum(row[from:to], norm, 1)
 	})
 	return math.Log(sum)
 }
@@ -128,7 +135,7 @@ func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 	top := float32(math.Inf(-1))
 	bad := false
 	e.clean(func(from, to int) {
-		x, nan := greatest(row[from:to])
+		x, nan := expsum.Greatest(row[from:to])
 		top, bad = max(top, x), bad || nan
 	})
 	switch {
@@ -143,9 +150,9 @@ func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 	shift := float64(top)
 	e.clean(func(from, to int) {
 		if dst == nil {
-			sum += expSum(row[from:to], shift)
+			sum += expsum.Sum(row[from:to], shift, 1)
 		} else {
-			sum += expInto(dst[from:to], row[from:to], shift)
+			sum += expsum.Into(dst[from:to], row[from:to], shift, 1)
 		}
 	})
 	scale := 1 / sum
@@ -156,12 +163,14 @@ func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 }
 
 // reduceChanged reduces rows whose law a temperature or a truncation changes.
-func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32, wanted int) error {
+func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32) error {
 	v := e.facts.Columns
-	for r, i := range batch {
+	for _, i := range batch {
 		a := &asks[i]
 		for j, l := range a.Wanted {
-			if err := e.category.Probabilities(e.row, rows[(r*wanted+j)*v:(r*wanted+j+1)*v]); err != nil {
+			row := rows[:v]
+			rows = rows[v:]
+			if err := e.category.Probabilities(e.row, row); err != nil {
 				return fmt.Errorf("likelihood: row of position %d: %w", l, err)
 			}
 			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])

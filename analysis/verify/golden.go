@@ -13,6 +13,7 @@ import (
 
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
+	"mdmgen/samplers"
 )
 
 // suppressed is what the public implementation of MDLM adds to a logit that
@@ -125,11 +126,11 @@ func newCase(ctx context.Context, m model.Model, f *checkpoint.File, number stri
 	for i := range positions {
 		positions[i] = int64(i % t.Shape[1])
 	}
-	sigma := c.sigma
-	if !c.facts.TimeConditioned {
-		sigma = nil
+	call := samplers.Call{IDs: ids, Positions: positions, Counts: slices.Repeat([]int{t.Shape[1]}, t.Shape[0])}
+	if c.facts.TimeConditioned {
+		call.Sigma = c.sigma
 	}
-	rows, err := m.Logits(ctx, t.Shape[0], ids, positions, sigma)
+	rows, err := m.Logits(ctx, call)
 	if err != nil {
 		return nil, fmt.Errorf("case %s: %w", number, err)
 	}

@@ -34,8 +34,8 @@ func (f *faulty) Close() error       { return nil }
 
 func (f *faulty) Spec() samplers.Spec { return f.facts.Spec() }
 
-func (f *faulty) Logits(_ context.Context, _ int, ids, _ []int64, _ []float64) ([]float32, error) {
-	rows := slices.Clone(f.rows[fmt.Sprint(ids)])
+func (f *faulty) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
+	rows := slices.Clone(f.rows[fmt.Sprint(c.IDs)])
 	if len(rows) > f.at {
 		rows[f.at] += f.off
 	}

@@ -155,7 +155,7 @@ func (r *benching) look() (complete bool, err error) {
 	}
 	if q := &r.quality; q.certificates != nil {
 		cfg := bench.CertificateConfig{Runs: r.settings.Quality.CertificateRuns, Seed: r.settings.Seed, Confidence: r.settings.Confidence, Done: r.log.Certified}
-		bar := newBar(r.streams.err, q.certificates.Work(cfg)-len(r.log.Certified), true, "certificate", "runs")
+		bar := newBar(r.streams, q.certificates.Work(cfg)-len(r.log.Certified), true, "certificate", "runs")
 		cfg.OnRun = func(run bench.CertifiedRun) error {
 			bar.add(1)
 			r.log.Certified = append(r.log.Certified, run)

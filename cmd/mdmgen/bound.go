@@ -13,7 +13,6 @@ import (
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
@@ -246,9 +245,7 @@ func boundAction(c *cli.Context, s streams) (err error) {
 			return err
 		}
 	}
-	// Rows serve sampling and evaluation alike; a second outlet would be a second copy of
-	// the weights in memory.
-	m, err := openModel(c.Context, c, s, model.Rows)
+	m, err := openModel(c.Context, c, s)
 	if err != nil {
 		return err
 	}

@@ -22,9 +22,10 @@ func convertCommand(s streams) *cli.Command {
 		ArgsUsage: "DIR",
 		Description: "Reads the MDLM, RADD or SEDD checkpoint in DIR (config.json, model.safetensors) and writes a folder\n" +
 			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
-			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B]; output logits [B,K,V]. Beside it\n" +
-			"logprob.onnx, on the same weights, takes targets [B,K] too and gives log_mu and log_mass [B,K], which is\n" +
-			"what score asks for; without that file score works them out from logits.\n" +
+			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
+			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
+			"targets [G] log_mu and log_mass [G], which is what score asks for, take_best a token drawn with uniforms\n" +
+			"[M], its log-probability, the best few tokens and the entropy.\n" +
 			"The folder is written whole or not at all, with mdmgen.manifest.json, which says what its files hold: a\n" +
 			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: []cli.Flag{

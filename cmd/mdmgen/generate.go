@@ -88,7 +88,7 @@ func generate(c *cli.Context, s streams) (err error) {
 	if err := g.findTokenizer(); err != nil {
 		return err
 	}
-	if g.model, err = openModel(c.Context, c, s, model.Rows); err != nil {
+	if g.model, err = openModel(c.Context, c, s); err != nil {
 		return err
 	}
 	defer closing(g.model, &err)
@@ -168,7 +168,7 @@ func (g *generation) prepare() error {
 	}
 	g.settings = settings{
 		Settings: g.sampler.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
-		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Device: deviceOf(g.c, g.facts),
+		N: g.c.Int("n"), Batch: g.batch(), Length: g.length(), Seed: seed, Head: g.sampler.Head(g.model), Device: deviceOf(g.c, g.facts),
 		Prefix: g.c.String("prefix"), Suffix: g.c.String("suffix"), Infill: g.c.String("infill"), Input: g.c.String("input"), Profile: profileDigest(g.c), Facts: g.c.StringSlice("fact"), Sidecar: g.c.String("sidecar"),
 	}
 	if d, ok := g.model.(model.Describer); ok {

@@ -74,8 +74,8 @@ type recorder struct {
 	row []float32
 }
 
-func (r *recorder) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
-	out, err := r.Model.Logits(ctx, rows, ids, positions, sigma)
+func (r *recorder) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	out, err := r.Model.Logits(ctx, c)
 	r.row = slices.Clone(out)
 	return out, err
 }

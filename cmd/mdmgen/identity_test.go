@@ -58,7 +58,6 @@ func TestResumeOtherFacts(t *testing.T) {
 		"score batch":      {score, nil, []string{"--batch", "1"}, "batch"},
 		"score threads":    {append(score[:len(score):len(score)], "--threads", "1"), nil, []string{"--threads", "2"}, "model.threads, threads"},
 		"score tokenizer":  {append(onText[:len(onText):len(onText)], "--tokenizer", one), nil, []string{"--tokenizer", other}, "tokenizer"},
-		"score outlet":     {score, func() { remove(t, filepath.Join(folder, "logprob.onnx")) }, nil, "model.outlet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			keep := filepath.Join(t.TempDir(), "keep.jsonl")
@@ -87,13 +86,6 @@ func TestResumeOtherFacts(t *testing.T) {
 				t.Errorf("the journal was changed: %v", err)
 			}
 		})
-	}
-}
-
-func remove(t testing.TB, path string) {
-	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -171,13 +171,12 @@ func modelOptions(c *cli.Context, s streams, ref string) (model.Options, error) 
 	return model.Options{Runtime: rt, Builtins: builtins(), Override: override, Sidecar: c.String("sidecar")}, nil
 }
 
-// openModel opens the model that the flags name, for what is asked of it most.
-func openModel(ctx context.Context, c *cli.Context, s streams, outlet model.Outlet) (model.Model, error) {
+// openModel opens the model that the flags name.
+func openModel(ctx context.Context, c *cli.Context, s streams) (model.Model, error) {
 	opts, err := modelOptions(c, s, c.String("model"))
 	if err != nil {
 		return nil, err
 	}
-	opts.Outlet = outlet
 	return s.open(ctx, c.String("model"), opts)
 }
 

@@ -40,11 +40,15 @@ type settings struct {
 	Length  int    `json:"length,omitempty"`
 	Seed    uint64 `json:"seed"`
 	Threads int    `json:"threads"`
-	Device  string `json:"device"`
-	Prefix  string `json:"prefix,omitempty"`
-	Suffix  string `json:"suffix,omitempty"`
-	Infill  string `json:"infill,omitempty"`
-	Input   string `json:"input,omitempty"`
+	// Head is what the network was asked for at a position: rows to draw from, or best,
+	// where it drew itself. Ids are the same but for uniforms within rounding of a boundary
+	// between two tokens.
+	Head   samplers.Head `json:"head"`
+	Device string        `json:"device"`
+	Prefix string        `json:"prefix,omitempty"`
+	Suffix string        `json:"suffix,omitempty"`
+	Infill string        `json:"infill,omitempty"`
+	Input  string        `json:"input,omitempty"`
 	// Profile is "sha256:…" of the file of the sampler's loss profile.
 	Profile string `json:"profile,omitempty"`
 	// Facts and Sidecar changed what the model says of itself.

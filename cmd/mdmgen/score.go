@@ -11,7 +11,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
-	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
 
@@ -171,16 +170,6 @@ func checkScoreSampler(c *cli.Context, used bool) error {
 	return checkSamplerFlags(c)
 }
 
-// scoreOutlet is what scoring asks of the network: a temperature or a truncation needs
-// whole rows, and so does a sampler whose fill looks back.
-func scoreOutlet(c *cli.Context) model.Outlet {
-	d, _ := samplers.Describe(c.String("sampler"))
-	if o, err := samplerOptions(c); err != nil || o.Draw != (samplers.Draw{}) || d.LooksBack() {
-		return model.Rows
-	}
-	return model.LogProbability
-}
-
 // score opens what the flags name and runs.
 func score(c *cli.Context, s streams) (err error) {
 	if err := checkScoreFlags(c); err != nil {
@@ -192,7 +181,7 @@ func score(c *cli.Context, s streams) (err error) {
 	}
 	defer out.Discard()
 	r := &scoring{c: c, streams: s, out: out, short: c.Bool("exact"), most: c.Int("limit")}
-	if r.model, err = openModel(c.Context, c, s, scoreOutlet(c)); err != nil {
+	if r.model, err = openModel(c.Context, c, s); err != nil {
 		return err
 	}
 	defer closing(r.model, &err)

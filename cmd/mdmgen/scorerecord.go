@@ -40,7 +40,9 @@ type scoreSettings struct {
 	Limit      int     `json:"limit,omitempty"`
 	Batch      int     `json:"batch,omitempty"`
 	Threads    int     `json:"threads"`
-	Device     string  `json:"device"`
+	// Head is what the network was asked for at a position, "" for a table.
+	Head   samplers.Head `json:"head,omitempty"`
+	Device string        `json:"device"`
 	// Text is "sha256:…" of the windows' ids, Profile that of the file of a sampler's
 	// loss profile.
 	Text    string `json:"text"`

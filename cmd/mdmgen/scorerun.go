@@ -75,6 +75,7 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 	c, set := r.c, &r.settings
 	set.Draw, set.Confidence = d, c.Float64("confidence")
 	set.Join, set.Context, set.Frame, set.Tail = c.Bool("join"), c.Int("context"), c.String("frame"), c.String("tail")
+	set.Head = r.evaluator.Head()
 	set.Limit, set.Batch, set.Device = c.Int("limit"), c.Int("batch"), deviceOf(c, r.facts)
 	raw := r.config.Sampler != nil && s.Settings().Scores == samplers.ScoresRaw
 	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw

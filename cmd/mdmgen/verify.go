@@ -13,7 +13,6 @@ import (
 
 	"mdmgen/analysis/verify"
 	"mdmgen/internal/printable"
-	"mdmgen/model"
 )
 
 func verifyCommand(s streams) *cli.Command {
@@ -60,7 +59,6 @@ func verifyFile(c *cli.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	opts.Outlet = model.Rows
 	m, err := s.open(c.Context, ref, opts)
 	if err != nil {
 		return err

@@ -30,8 +30,6 @@ type Kind struct {
 	Worlds bool
 	// Limit is the greatest difference that is accepted, for items that say no other.
 	Limit float64
-	// Outlet is what the numbers ask of a model.
-	Outlet model.Outlet
 	// laws recomputes a file that needs no model, rows one whose numbers are a model's.
 	laws func(ctx context.Context, f file, m *matcher) error
 	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]verify.Item, error)
@@ -60,15 +58,15 @@ func kinds() []Kind {
 		{Name: theorem3Schema, Limit: lawsLimit, laws: theorem3File},
 		{Name: scalingSchema, Limit: lawsLimit, laws: scalingFile, Worlds: true},
 		{Name: gumbelSchema, Limit: lawsLimit, laws: gumbelFile},
-		{Name: windowsSchema, Limit: windowsLimit, Outlet: model.LogProbability, rows: windows},
+		{Name: windowsSchema, Limit: windowsLimit, rows: windows},
 	}
 }
 
 // Files of losses have no schema, but the canvas that they are of; golden files hold
 // tensors of a model.
 var (
-	lossesKind = Kind{Name: "losses", Limit: lossesLimit, Outlet: model.LogProbability, rows: losses}
-	goldenKind = Kind{Name: "golden", Limit: goldenLimit, Outlet: model.Rows, rows: golden}
+	lossesKind = Kind{Name: "losses", Limit: lossesLimit, rows: losses}
+	goldenKind = Kind{Name: "golden", Limit: goldenLimit, rows: golden}
 )
 
 // golden compares a network with tensors.

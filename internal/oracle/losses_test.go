@@ -21,7 +21,7 @@ func TestLossesBreach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := openModel(t, reftest.Data(t, "reference", "checkpoints", "radd"), lossesKind.Outlet)
+	m := openModel(t, reftest.Data(t, "reference", "checkpoints", "radd"))
 	items, err := losses(context.Background(), m, "f", bytes.Replace(data, []byte("279.9458829507217"), []byte("280.1"), 1), lossesLimit)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestLossesEveryField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := openModel(t, reftest.Data(t, "reference", "checkpoints", name), lossesKind.Outlet)
+		m := openModel(t, reftest.Data(t, "reference", "checkpoints", name))
 		var file map[string]any
 		if err := json.Unmarshal(data, &file); err != nil {
 			t.Fatal(err)

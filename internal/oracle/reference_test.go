@@ -146,7 +146,7 @@ func (r *references) file(t *testing.T, d *Folder, k Kind, path, rel string) {
 	var m model.Model
 	if k.Model() {
 		t.Logf("model %s", ref)
-		m = openModel(t, ref, k.Outlet)
+		m = openModel(t, ref)
 	}
 	start := time.Now()
 	report, err := d.Report(context.Background(), m, path)
@@ -208,9 +208,9 @@ func (r *references) sum(t *testing.T, k Kind, path, ref string) (out [sha256.Si
 }
 
 // openModel opens a model, and skips where ONNX Runtime is neither found nor fetched.
-func openModel(t *testing.T, ref string, outlet model.Outlet) model.Model {
+func openModel(t *testing.T, ref string) model.Model {
 	t.Helper()
-	m, err := model.Open(context.Background(), ref, model.Options{Outlet: outlet, Builtins: builtins})
+	m, err := model.Open(context.Background(), ref, model.Options{Builtins: builtins})
 	orttest.Opened(t, m, err)
 	return m
 }

@@ -12,27 +12,15 @@ import (
 // Options says what graph to build. The zero value is the contract of the
 // package.
 type Options struct {
-	// Outlet is what the graph gives.
-	Outlet Outlet
-	// Facts, where it is not nil, stands for what the checkpoint tells: the outlet
-	// [LogProbability] must know which columns are tokens and what a row holds.
+	// AllRows makes the graph that other tools export: no input but the canvases and, where
+	// there is one, sigma, and logits float32 [B, L, V] at all positions.
+	AllRows bool
+	// Facts, where it is not nil, stands for what the checkpoint tells: heads must know
+	// which columns are tokens and what a row holds.
 	Facts *facts.Facts
 	// Weights says where the model's matrices are; the zero value decides.
 	Weights Placement
 }
-
-// Outlet is what a graph gives of a position.
-type Outlet int
-
-const (
-	// Rows are logits at wanted positions.
-	Rows Outlet = iota
-	// AllRows is the graph that other tools export: no input of positions, logits
-	// float32 [B, L, V] at all of them.
-	AllRows
-	// LogProbability is the log-probability of one given token at each wanted position.
-	LogProbability
-)
 
 // Placement says where the matrices of a built model are.
 type Placement int
@@ -125,12 +113,12 @@ func network(ctx context.Context, c *checkpoint.Checkpoint, o Options, scaled bo
 		return nil, f, fmt.Errorf("graph: no network of family %q", c.Config.Family)
 	}
 	b := newBuilder()
-	b.scaled, b.outlet = scaled, o.Outlet
+	b.scaled, b.full = scaled, o.AllRows
 	d := &ddit{c: c, b: b, cond: family(b, c)}
 	if o.Facts != nil {
 		f = *o.Facts
 	}
-	d.build(o.Outlet, f)
+	d.build(o.AllRows, f)
 	return b, f, nil
 }
 

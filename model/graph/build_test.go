@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,34 +19,37 @@ import (
 	"mdmgen/model/ort"
 )
 
-// What a runtime says of a graph: its inputs, its output, the facts in it.
+// What a runtime says of a graph: its inputs, its outputs, the facts in it.
 func TestContract(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		outlet Outlet
-		in     []ort.IO
-		out    ort.IO
+		name    string
+		all     bool
+		in, out []string
 	}{
-		{"mdlm", Rows, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}, {Name: "positions", Type: "int64", Shape: []int64{-1, -1}}},
-			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 131}}},
-		{"sedd", Rows, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}, {Name: "positions", Type: "int64", Shape: []int64{-1, -1}}, {Name: "sigma", Type: "float32", Shape: []int64{-1}}},
-			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 121}}},
-		{"radd", AllRows, []ort.IO{{Name: "input_ids", Type: "int64", Shape: []int64{-1, -1}}},
-			ort.IO{Name: "logits", Type: "float32", Shape: []int64{-1, -1, 151}}},
+		{"mdlm", false, []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
+			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 131]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},
+		{"sedd", false, []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "sigma float32 [-1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
+			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 121]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},
+		{"radd", true, []string{"input_ids int64 [-1 -1]"}, []string{"logits float32 [-1 -1 151]"}},
 	} {
 		ck := published(t, c.name)
-		m, err := Build(t.Context(), ck, Options{Outlet: c.outlet})
+		m, err := Build(t.Context(), ck, Options{AllRows: c.all})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := session(t, ort.Source{Bytes: m.Bytes, ExternalDir: m.ExternalDir})
-		in := s.Inputs()
-		slices.SortFunc(in, func(a, b ort.IO) int { return strings.Compare(a.Name, b.Name) })
-		if !reflect.DeepEqual(in, c.in) {
-			t.Errorf("%s: inputs are %+v, want %+v", c.name, in, c.in)
+		told := func(ios []ort.IO) (out []string) {
+			for _, io := range ios {
+				out = append(out, fmt.Sprintf("%s %s %v", io.Name, io.Type, io.Shape))
+			}
+			slices.Sort(out)
+			return out
 		}
-		if out := s.Outputs(); len(out) != 1 || !reflect.DeepEqual(out[0], c.out) {
-			t.Errorf("%s: outputs are %+v, want %+v", c.name, out, c.out)
+		if got := told(s.Inputs()); !slices.Equal(got, c.in) {
+			t.Errorf("%s: inputs are %q, want %q", c.name, got, c.in)
+		}
+		if got := told(s.Outputs()); !slices.Equal(got, c.out) {
+			t.Errorf("%s: outputs are %q, want %q", c.name, got, c.out)
 		}
 		var got facts.Facts
 		if err := json.Unmarshal([]byte(s.Metadata()[Key]), &got); err != nil {
@@ -186,7 +190,7 @@ func BenchmarkLogits(b *testing.B) {
 		name string
 		o    Options
 		want int
-	}{{"one", Options{}, 1}, {"four", Options{}, 4}, {"all", Options{}, 128}, {"full", Options{Outlet: AllRows}, 0}} {
+	}{{"one", Options{}, 1}, {"four", Options{}, 4}, {"all", Options{}, 128}, {"full", Options{AllRows: true}, 0}} {
 		b.Run(v.name, func(b *testing.B) {
 			s := built(b, opened(b, reftest.Builtin(b)), v.o)
 			one := call{rows: 1, ids: slices.Repeat([]int64{2048, 5, 17, 2048}, 32)}

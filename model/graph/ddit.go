@@ -13,8 +13,8 @@ const normEpsilon = float32(1e-5)
 
 // ddit builds the transformer that MDLM, RADD and SEDD share: pre-norm blocks
 // with bidirectional attention, half-split rotary embedding, a GELU MLP, and an
-// untied head. The residual stream is a matrix [B·L, Hidden], or [B·K, Hidden]
-// once the wanted positions are gathered.
+// untied head. The residual stream is a matrix [B·L, Hidden], or [N, Hidden] once
+// the rows that heads take are gathered.
 type ddit struct {
 	c    *checkpoint.Checkpoint
 	b    *builder
@@ -24,6 +24,9 @@ type ddit struct {
 	// Shapes of the residual stream as [B, L, Hidden] and [B, K, Hidden].
 	all, wanted string
 	index       string // positions as indices of GatherND, [B, K, 1]
+	take        string // [N]: which of the B·K wanted rows the heads take
+	canvas      string // see canvases
+	taken       bool   // the stream has these rows
 	zero        string // [1]: rotary positions count from 0
 	cos, sin    string // [Length, HeadSize/2]
 	// Embeddings of ids without repetition, and for each position which of them
@@ -31,19 +34,21 @@ type ddit struct {
 	distinct, inverse string
 }
 
-// build adds the whole network to the builder, with one outlet; f tells what
-// [LogProbability] takes for tokens.
-func (d *ddit) build(outlet Outlet, f facts.Facts) {
-	cfg, b, full := d.c.Config, d.b, outlet == AllRows
+// build adds the whole network to the builder. With full it has no inputs but canvases
+// and gives the rows of all positions; else it has heads, and f tells what they take for
+// tokens.
+func (d *ddit) build(full bool, f facts.Facts) {
+	cfg, b := d.c.Config, d.b
 	h := int64(cfg.Hidden)
 	d.ids = b.input("input_ids", elemInt64, "batch", "length")
 	hidden := b.ints("hidden", h)
 	d.all = b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", d.ids), hidden)
-	d.wanted = d.all
+	var heads *heads
 	if !full {
 		d.positions = b.input("positions", elemInt64, "batch", "wanted")
 		d.wanted = b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", d.positions), hidden)
 		d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
+		heads = d.inputs()
 	}
 	d.zero = b.ints("zero", 0)
 	d.rotaryTables()
@@ -52,16 +57,12 @@ func (d *ddit) build(outlet Outlet, f facts.Facts) {
 	for i := range cfg.Blocks {
 		x = d.block(i, x, i == cfg.Blocks-1 && !full)
 	}
-	x = d.norm(finalNorm, x, d.cond.final(), d.wanted)
-	if outlet == LogProbability {
-		d.logProbabilities(x, f)
+	x = d.norm(finalNorm, x, d.cond.final())
+	if full {
+		b.output("logits", d.head(b.op("Reshape", x, d.all)), elemFloat, "batch", "length", cfg.Columns)
 		return
 	}
-	axis := "wanted"
-	if full {
-		axis = "length"
-	}
-	b.output("logits", d.head(b.op("Reshape", x, d.wanted)), elemFloat, "batch", axis, cfg.Columns)
+	d.outputs(heads, x, f)
 }
 
 // foldedTables is the size in bytes up to which the first block's queries, keys
@@ -91,8 +92,9 @@ func (d *ddit) embed(share bool) string {
 	return b.op("Gather", d.distinct, d.inverse)
 }
 
-// block adds block i. In the last one the stream leaves with the wanted
-// positions only: nothing after attention's keys and values looks at others.
+// block adds block i. In the last one the stream leaves with the taken rows only:
+// nothing after attention's keys and values looks at others, and nothing after
+// attention at wanted rows that no head takes.
 func (d *ddit) block(i int, x string, last bool) string {
 	h := d.c.Config.Hidden
 	name := fmt.Sprintf("blocks.%d.", i)
@@ -102,7 +104,7 @@ func (d *ddit) block(i int, x string, last bool) string {
 	if shared {
 		a = d.distinct
 	}
-	a = d.norm(normName(i, attention), a, m, d.all)
+	a = d.norm(normName(i, attention), a, m)
 	from, shape, at := a, d.all, d.zero
 	if last {
 		from, x = d.gather(a), d.gather(x)
@@ -121,17 +123,20 @@ func (d *ddit) block(i int, x string, last bool) string {
 	q := d.rotary(project(0, "q", from, shape), at)
 	k := d.rotary(project(1, "k", a, d.all), d.zero)
 	v := project(2, "v", a, d.all)
-	o := d.b.node(microsoft, "MultiHeadAttention", attrs{{"num_heads", d.c.Config.Heads}}, q, k, v)
-	x = d.residual(x, d.linear(name+"attn_out", d.flat(o), m.gate, false), m, shape)
+	o := d.flat(d.b.node(microsoft, "MultiHeadAttention", attrs{{"num_heads", d.c.Config.Heads}}, q, k, v))
+	if last {
+		o, x, d.taken = d.b.op("Gather", o, d.take), d.b.op("Gather", x, d.take), true
+	}
+	x = d.residual(x, d.linear(name+"attn_out", o, m.gate, false), m)
 
 	m = d.cond.branch(i, mlp)
-	y := d.norm(normName(i, mlp), x, m, shape)
+	y := d.norm(normName(i, mlp), x, m)
 	// FastGelu is the tanh form; it adds the bias on its one pass.
 	y = d.linear(name+"mlp.0", y, nil, false)
 	bias := vector(d.c, name+"mlp.0.bias")
 	y = d.b.node(microsoft, "FastGelu", nil, y, d.b.floats(name+"mlp.0.bias", bias, len(bias)))
 	y = d.linear(name+"mlp.2", y, m.gate, true)
-	return d.residual(x, y, m, shape)
+	return d.residual(x, y, m)
 }
 
 // flat gives a tensor [B, n, Hidden] as a matrix.
@@ -144,8 +149,36 @@ func (d *ddit) gather(x string) string {
 	return d.flat(d.b.node("", "GatherND", attrs{{"batch_dims", 1}}, d.b.op("Reshape", x, d.all), d.index))
 }
 
+// modulated applies an operator to the stream and values [B, 1, Hidden], one after
+// another.
+func (d *ddit) modulated(x string, steps ...[2]string) string {
+	if !d.taken {
+		x = d.b.op("Reshape", x, d.all)
+	}
+	for _, s := range steps {
+		op, v := s[0], s[1]
+		if d.taken {
+			v = d.b.op("Gather", d.flat(v), d.canvases())
+		}
+		x = d.b.op(op, x, v)
+	}
+	if !d.taken {
+		x = d.flat(x)
+	}
+	return x
+}
+
+// canvases says which canvas each taken row is of.
+func (d *ddit) canvases() string {
+	if d.canvas == "" {
+		b := d.b
+		d.canvas = b.op("Div", d.take, b.op("Gather", b.op("Shape", d.positions), b.count("one_position", 1)))
+	}
+	return d.canvas
+}
+
 // norm adds a LayerNorm and what modulates it.
-func (d *ddit) norm(name, x string, m modulation, shape string) string {
+func (d *ddit) norm(name, x string, m modulation) string {
 	h := d.c.Config.Hidden
 	in := []string{x, d.b.floats(name+".weight", m.weight, h)}
 	if m.bias != nil {
@@ -153,8 +186,7 @@ func (d *ddit) norm(name, x string, m modulation, shape string) string {
 	}
 	y := d.b.node("", "LayerNormalization", attrs{{"axis", -1}, {"epsilon", normEpsilon}}, in...)
 	if m.shift != "" {
-		y = d.b.op("Reshape", y, shape)
-		y = d.flat(d.b.op("Add", d.b.op("Mul", y, m.scale1), m.shift))
+		y = d.modulated(y, [2]string{"Mul", m.scale1}, [2]string{"Add", m.shift})
 	}
 	return y
 }
@@ -189,22 +221,19 @@ func (d *ddit) linear(name, x string, gate []float32, bias bool) string {
 // headName is the last linear layer.
 const headName = "output_layer.linear"
 
-// head maps rows [B, n, Hidden] to logits [B, n, Columns]. Not a Gemm: that
-// gives a matrix, and giving it its third dimension copies all of it once more,
-// on one thread.
-func (d *ddit) head(x string) string { return d.headWith(x, vector(d.c, headName+".bias")) }
-
-// headWith is head with another bias.
-func (d *ddit) headWith(x string, bias []float32) string {
+// head maps rows [n, Hidden] or [B, n, Hidden] to logits. Not a Gemm: that gives a
+// matrix, and giving it its third dimension copies all of it once more, on one thread.
+func (d *ddit) head(x string) string {
 	w := d.b.matrix(headName+".weight", whole(d.c.Tensor(headName+".weight")))
+	bias := vector(d.c, headName+".bias")
 	y := d.b.node(microsoft, "FusedMatMul", attrs{{"transB", 1}}, x, w)
 	return d.b.op("Add", y, d.b.floats(headName+".bias", bias, len(bias)))
 }
 
 // residual adds a branch to the stream.
-func (d *ddit) residual(x, branch string, m modulation, shape string) string {
+func (d *ddit) residual(x, branch string, m modulation) string {
 	if m.gateValue != "" {
-		branch = d.flat(d.b.op("Mul", d.b.op("Reshape", branch, shape), m.gateValue))
+		branch = d.modulated(branch, [2]string{"Mul", m.gateValue})
 	}
 	return d.b.op("Add", x, branch)
 }

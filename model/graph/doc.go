@@ -6,32 +6,45 @@
 //
 // Inputs: input_ids int64 [B, L], the canvases, L up to the model's length;
 // positions int64 [B, K], in 0..L−1, the wanted positions of each, K ≥ 1 and up
-// to the model's length, in any order, with repetitions; and sigma float32 [B],
+// to the model's length, in any order, with repetitions; sigma float32 [B],
 // σ = −log α in nats, where the network is really time-conditioned, and only
-// there. Output: logits float32 [B, K, V], row k of canvas b being the network's
-// output at positions[b, k], all V columns, as it leaves the last linear layer.
-// The facts of the model are in the metadata under the key "mdmgen", as JSON.
+// there; and for each head a list of the rows that it takes: indices b·K + k of
+// positions[b, k], in any order. A list may be empty, and its head then costs nothing;
+// a canvas that wants fewer than K positions repeats one in positions and leaves the
+// repetitions out of the lists, which spares them all that follows attention in the last
+// block. The facts of the model are in the metadata under the key "mdmgen", as JSON; they
+// say which columns are tokens.
 //
-// With the outlet [LogProbability] there is one input more, targets int64 [B, K], the
-// token that is asked about at each wanted position, and in place of logits there are
-// log_mu float64 [B, K], log μ of the token, μ the softmax over all columns that are
-// tokens, and log_mass float64 [B, K]: log Σ_a μ(a) for logits, which rounding alone
-// moves from 0, and log Σ_a e^(logit of a) for log-scores, which the reader brings to
-// scale as it would a row. Both are NaN where the row has no softmax. The facts say
-// which columns are tokens.
+// The heads:
+//
+//   - take_rows int64 [R] gives logits float32 [R, V], the network's output, all V columns
+//     as they leave the last linear layer.
+//   - take_given int64 [G], with targets int64 [G], a token at each, gives log_mu float64
+//     [G], log μ of the token, μ the softmax over all columns that are tokens, and log_mass
+//     float64 [G]: log Σ_a μ(a) for logits, which rounding alone moves from 0, and
+//     log Σ_a e^(logit of a) for log-scores, which the reader brings to scale as it would a
+//     row. Both are NaN where the row has no softmax.
+//   - take_best int64 [M], with uniforms and temperatures float64 [M] and top int64 [1],
+//     gives token int64 [M], drawn by inverting the cumulative distribution at the
+//     temperature in ascending order of the columns (temperature 0 takes the greatest logit,
+//     the first among equals), log_p float64 [M], the log-probability that it was drawn
+//     with, top_tokens int64 and top_log_p float64 [M, max(top, 1)], the most probable
+//     tokens, and, where top is not 0, entropy float64 [M], the last three at temperature 1
+//     in place of 0. The token is the one of float64 arithmetic; log-probabilities are off
+//     by some 3e-8. log_p is NaN where the row has no softmax.
 //
 // # What is computed
 //
 // Only wanted rows leave the network, so the last block computes keys and
-// values of all positions, but queries, attention, MLP and the head at the
-// wanted positions alone: one position of MDLM-small at L = 1024 costs two
+// values of all positions, but queries and attention at the wanted positions alone, and
+// MLP and the head's product at the rows that are taken: one position of MDLM-small at L = 1024 costs two
 // thirds of a full canvas. The first block's projections depend on ids alone and
 // are computed once for equal ones. Conditioning at σ = 0 is a constant: it is evaluated
 // here, in float64, and folded into norms and weights.
 //
 // # Where the weights are
 //
-// The same for every outlet: in the model's own bytes (small networks); in the
+// In the model's own bytes (small networks); in the
 // checkpoint's own safetensors file, to which the graph refers by offset, so that
 // nothing is copied and the runtime maps the file (F32 checkpoints on disk); or in a
 // file beside the models ([Write]).

@@ -31,7 +31,7 @@ var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
 // program was killed.
 func Unfinished(name string) bool { return unfinished.MatchString(name) }
 
-// Write converts a checkpoint to a folder: ModelFile and LogProbFile, their float32
+// Write converts a checkpoint to a folder: ModelFile, its float32
 // weights in DataFile, the checkpoint's config and tokenizer, and a manifest of all. Weights
 // are streamed; no more than a row of a matrix is in memory. The folder must not exist, or be
 // empty: the error wraps [fs.ErrExist] otherwise. It is there whole or not at all: of several

@@ -111,7 +111,7 @@ func TestGoldenLogits(t *testing.T) {
 			}
 			t.Logf("%s, %s: largest difference %.3g", name, v.name, worst)
 		}
-		full := built(t, c, Options{Outlet: AllRows})
+		full := built(t, c, Options{AllRows: true})
 		for n, g := range cases {
 			if d := distance(t, g.run(t, full), g.logits); d > goldenLimit {
 				t.Errorf("%s, full graph, case %d: logits differ by %.3g", name, n, d)

@@ -85,7 +85,7 @@ func TestSharingMovesNothing(t *testing.T) {
 		if v.node != "" && !bytes.Contains(m.Bytes, []byte(v.node)) {
 			t.Errorf("%d ids: no node %s", v.ids, v.node)
 		}
-		shared, plain := session(t, ort.Source{Bytes: m.Bytes}), built(t, c, Options{Outlet: AllRows})
+		shared, plain := session(t, ort.Source{Bytes: m.Bytes}), built(t, c, Options{AllRows: true})
 		r := rand.New(rand.NewPCG(5, 6))
 		for _, k := range []struct {
 			rows, length int

@@ -6,74 +6,91 @@ import (
 	"mdmgen/model/facts"
 )
 
-// A chunk of positions holds chunkCells logits, or chunkPositions of them where that is
-// more. All of a batch at once would take gigabytes for a vocabulary of 50,000 and a
-// thousand positions; with fewer positions the product with the head's matrix is
-// slower, because every chunk reads all of it.
-const (
-	chunkCells     = 1 << 20
-	chunkPositions = 64
-)
+var minusInf = float32(math.Inf(-1))
 
-// logProbabilities adds the outlet that gives numbers for a token and for its row,
-// x being the wanted positions of the stream, [B·K, Hidden]. It takes them in equal
-// chunks, the last of which begins early enough to be as long as the others.
-func (d *ddit) logProbabilities(x string, f facts.Facts) {
+// chunkCells is how many logits a head looks at together, at least one row: what it makes
+// of them, several float64 numbers a logit, then stays near the processor, and does not
+// take memory for all rows of a call.
+const chunkCells = 1 << 17
+
+// given adds the head that gives numbers for a token and for its row.
+func (d *ddit) given(x *listed, targets string, f facts.Facts) {
+	results := []result{{"log_mu", elemDouble, []dim{"given"}}, {"log_mass", elemDouble, []dim{"given"}}}
+	d.optional(x.list, results, func() []string {
+		column := d.b.op("Reshape", targets, d.b.ints("shape_column", -1, 1))
+		return d.inChunks(x, results, "", f, func(rows string, cut func(string) string) []string { return d.logProbabilities(rows, cut(column), f) })
+	})
+}
+
+// inChunks works out results of the rows that a head takes, each [n, 1] of n rows, or
+// [n, width] where the result has a second dimension, in equal chunks, the last of which
+// begins early enough to be as long as the others. chunk is
+// handed the logits of some rows, −Inf in what is not a token, and a function that gives
+// what belongs to those rows of something that has a line for each.
+func (d *ddit) inChunks(x *listed, results []result, width string, f facts.Facts, chunk func(rows string, cut func(string) string) []string) []string {
 	b := d.b
-	targets := b.op("Reshape", b.input("targets", elemInt64, "batch", "wanted"), b.ints("shape_column", -1, 1))
-	total := b.op("Size", d.positions)
+	total, line := b.op("Size", x.list), b.ints("shape_line", -1)
 	one := b.count("one_position", 1)
 	parts := func(n, k string) string { return b.op("Div", b.op("Sub", b.op("Add", n, k), one), k) } // ⌈n/k⌉
-	chunks := parts(total, b.count("most_positions", max(chunkPositions, chunkCells/d.c.Config.Columns)))
+	chunks := parts(total, b.count("most_positions", max(1, chunkCells/d.c.Config.Columns)))
 	size := parts(total, chunks)
-	body := b.body("chunk", func() { d.chunk(x, targets, total, size, f) })
-	out := b.nodeN("", "Loop", attrs{{"body", body}}, 2, chunks, "")
+	excluded := make([]float32, d.c.Config.Columns)
+	for _, i := range f.Excluded() {
+		excluded[i] = minusInf
+	}
+	body := b.body("chunk", func() {
+		step := b.input("step", elemInt64)
+		b.output("on_and_on", b.input("on", elemBool), elemBool)
+		start := b.op("Min", b.op("Mul", step, size), b.op("Sub", total, size))
+		cut := func(y, first string) string {
+			from, to := b.op("Reshape", first, line), b.op("Reshape", b.op("Add", first, size), line)
+			return b.op("Slice", y, from, to, b.ints("zero", 0))
+		}
+		rows := b.op("Add", cut(x.logits, b.op("Add", x.first, start)), b.floats("excluded", excluded, len(excluded)))
+		for i, value := range chunk(rows, func(y string) string { return cut(y, start) }) {
+			b.output("chunk_"+results[i].name, value, results[i].elem, "size", "each")
+		}
+	})
+	out := b.nodeN("", "Loop", attrs{{"body", body}}, len(results), chunks, "")
 
-	// Position i is entry i of the chunks laid end to end, but in the last chunk by as
-	// many later as it overlaps the one before.
+	// Row i is entry i of the chunks laid end to end, but in the last chunk by as many later
+	// as it overlaps the one before.
 	index := b.op("Range", b.count("no_position", 0), total, one)
 	overlap := b.op("Sub", b.op("Mul", chunks, size), total)
 	last := b.op("Mul", b.op("Sub", chunks, one), size)
 	index = b.op("Where", b.op("Less", index, last), index, b.op("Add", index, overlap))
-	for i, name := range []string{"log_mu", "log_mass"} {
-		line := b.op("Reshape", out[i], b.ints("shape_line", -1))
-		b.output(name, b.op("Reshape", b.op("Gather", line, index), b.op("Shape", d.positions)), elemDouble, "batch", "wanted")
+	for i := range out {
+		shape := line
+		if len(results[i].dims) > 1 {
+			shape = b.node("", "Concat", attrs{{"axis", 0}}, line, width)
+		}
+		out[i] = b.op("Gather", b.op("Reshape", out[i], shape), index)
 	}
+	return out
 }
 
-// chunk is the body of the loop: the numbers of size positions.
+// logProbabilities gives the logarithms of a token's probability and of a row's mass.
 //
 // Sums and logarithms are float64, exponentials float32. Log μ is then off by 3e-8, where
 // all in float32 it was 2e-6, because log Σ itself is rounded; what was normalised still
 // sums to 1 in float64. With half its positions wanted a call of the built-in model takes
 // some 8 % longer than for its rows, which leaves out reducing them; with exponentials
 // in float64 it was 18 %.
-func (d *ddit) chunk(x, targets, total, size string, f facts.Facts) {
+func (d *ddit) logProbabilities(row, targets string, f facts.Facts) []string {
 	b := d.b
-	step := b.input("step", elemInt64)
-	b.output("on_and_on", b.input("on", elemBool), elemBool)
-	start := b.op("Min", b.op("Mul", step, size), b.op("Sub", total, size))
-	vector1 := func(n string) string { return b.op("Reshape", n, b.ints("shape_line", -1)) }
-	from, to := vector1(start), vector1(b.op("Add", start, size))
-	cut := func(y string) string { return b.op("Slice", y, from, to, b.ints("zero", 0)) }
-	double := func(y string) string { return b.node("", "Cast", attrs{{"to", elemDouble}}, y) }
-
-	// What is not a token gets a bias of −Inf: its exponential is 0, at no cost.
-	bias := vector(d.c, headName+".bias")
-	for _, i := range f.Excluded() {
-		bias[i] = float32(math.Inf(-1))
-	}
-	row := d.headWith(cut(x), bias)
-	token := double(b.node("", "GatherElements", attrs{{"axis", 1}}, row, cut(targets)))
+	token := d.double(b.node("", "GatherElements", attrs{{"axis", 1}}, row, targets))
 	top := b.node("", "ReduceMax", attrs{{"axes", []int{1}}}, row)
-	p := double(b.op("Exp", b.op("Sub", row, top)))
+	p := d.double(b.op("Exp", b.op("Sub", row, top)))
 	columns := b.ints("last_axis", -1)
 	sum := b.op("ReduceSum", p, columns)
-	norm := b.op("Add", double(top), b.op("Log", sum))
+	norm := b.op("Add", d.double(top), b.op("Log", sum))
 	mass := norm
 	if f.Output != facts.LogScore {
 		mass = b.op("Log", b.op("ReduceSum", b.op("Div", p, sum), columns))
 	}
-	b.output("chunk_log_mu", b.op("Sub", token, norm), elemDouble, "size", 1)
-	b.output("chunk_log_mass", mass, elemDouble, "size", 1)
+	return []string{b.op("Sub", token, norm), mass}
+}
+
+func (d *ddit) double(x string) string {
+	return d.b.node("", "Cast", attrs{{"to", elemDouble}}, x)
 }

@@ -15,21 +15,6 @@ import (
 	"mdmgen/model/ort"
 )
 
-// logProbs runs a graph with the outlet of log-probabilities.
-func (c call) logProbs(t testing.TB, s *ort.Session, targets []int64) (logMu, logMass []float64) {
-	t.Helper()
-	ids, wanted := []int64{int64(c.rows), int64(len(c.ids) / c.rows)}, []int64{int64(c.rows), int64(len(c.positions) / c.rows)}
-	in := []ort.Tensor{{Name: "input_ids", Shape: ids, Int64: c.ids}, {Name: "positions", Shape: wanted, Int64: c.positions}, {Name: "targets", Shape: wanted, Int64: targets}}
-	if c.sigma != nil {
-		in = append(in, ort.Tensor{Name: "sigma", Shape: ids[:1], Float32: c.sigma})
-	}
-	logMu, logMass = make([]float64, len(targets)), make([]float64, len(targets))
-	if err := s.Run(t.Context(), in, []ort.Tensor{{Name: "log_mu", Shape: wanted, Float64: logMu}, {Name: "log_mass", Shape: wanted, Float64: logMass}}); err != nil {
-		t.Fatal(err)
-	}
-	return logMu, logMass
-}
-
 // logSum is log Σ e^x over the columns of a row that are not excluded.
 func logSum(row []float32, excluded []int) float64 {
 	top, sum := math.Inf(-1), 0.0
@@ -47,7 +32,7 @@ func logSum(row []float32, excluded []int) float64 {
 	return top + math.Log(sum)
 }
 
-// The outlet of log-probabilities says of a row what float64 arithmetic says of the
+// The head of log-probabilities says of a row what float64 arithmetic says of the
 // logits: for each family, from one position to several chunks of them, the last of
 // which overlaps, and whatever columns are excluded.
 func TestLogProbabilities(t *testing.T) {
@@ -69,7 +54,7 @@ func TestLogProbabilities(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Padding = v.padding
-		rows, outlet := built(t, v.c, Options{}), built(t, v.c, Options{Outlet: LogProbability, Facts: &f})
+		both := built(t, v.c, Options{Facts: &f})
 		r := rand.New(rand.NewPCG(7, 8))
 		excluded := f.Excluded()
 		for _, shape := range v.shapes {
@@ -89,8 +74,8 @@ func TestLogProbabilities(t *testing.T) {
 			if f.TimeConditioned {
 				one.sigma = []float32{0.3, 1.5}
 			}
-			logits := one.run(t, rows)
-			logMu, logMass := one.logProbs(t, outlet, targets)
+			logits := one.run(t, both)
+			logMu, logMass := one.logProbs(t, both, targets)
 			for i, x := range targets {
 				row := logits[i*f.Columns : (i+1)*f.Columns]
 				norm := logSum(row, excluded)
@@ -140,7 +125,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 		data := bytes.Clone(f["model.safetensors"].Data)
 		putFloats(data[bias.Offset:], raw)
 		f["model.safetensors"].Data = data
-		s := built(t, inMemory(t, f), Options{Outlet: LogProbability})
+		s := built(t, inMemory(t, f), Options{})
 		logMu, logMass := call{rows: 1, ids: []int64{150, 3, 150}, positions: []int64{0, 2}}.logProbs(t, s, []int64{5, 5})
 		for i, x := range logMu {
 			if !v.want(x) || math.IsNaN(logMass[i]) != math.IsNaN(x) {
@@ -150,7 +135,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 	}
 }
 
-// A written folder holds the outlet, its weights in the one file of both graphs.
+// A written folder holds the heads.
 func TestWriteLogProbabilities(t *testing.T) {
 	c := published(t, "mdlm-timecond")
 	dir := filepath.Join(t.TempDir(), "converted")
@@ -158,8 +143,8 @@ func TestWriteLogProbabilities(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := call{rows: 1, ids: []int64{112, 3, 112}, positions: []int64{0, 2}, sigma: []float32{0.7}}
-	a, am := one.logProbs(t, session(t, ort.Source{Path: filepath.Join(dir, LogProbFile)}), []int64{5, 9})
-	b, bm := one.logProbs(t, built(t, c, Options{Outlet: LogProbability, Weights: Copied}), []int64{5, 9})
+	a, am := one.logProbs(t, session(t, ort.Source{Path: filepath.Join(dir, ModelFile)}), []int64{5, 9})
+	b, bm := one.logProbs(t, built(t, c, Options{Weights: Copied}), []int64{5, 9})
 	if !slices.Equal(a, b) || !slices.Equal(am, bm) {
 		t.Errorf("the written network gives %v and %v, the built one %v and %v", a, am, b, bm)
 	}

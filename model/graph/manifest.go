@@ -92,7 +92,7 @@ func CheckAll(ctx context.Context, stamps stamp.Store, dir string) error {
 		return err
 	}
 	names := slices.Sorted(maps.Keys(m.Files))
-	for _, name := range append(names, ModelFile, LogProbFile, DataFile) {
+	for _, name := range append(names, ModelFile, DataFile) {
 		if err := m.check(ctx, stamps, dir, name); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"os"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -77,21 +78,68 @@ type call struct {
 // run returns the logits, [rows, wanted, columns].
 func (c call) run(t testing.TB, s *ort.Session) []float32 {
 	t.Helper()
-	length := len(c.ids) / c.rows
-	wanted := length
-	in := []ort.Tensor{{Name: "input_ids", Shape: []int64{int64(c.rows), int64(length)}, Int64: c.ids}}
+	wanted := len(c.positions)
+	if c.positions == nil {
+		wanted = len(c.ids)
+	}
+	columns := s.Outputs()[0].Shape[len(s.Outputs()[0].Shape)-1]
+	out := ort.Tensor{Name: "logits", Shape: []int64{int64(wanted), columns}, Float32: make([]float32, wanted*int(columns))}
+	if c.positions == nil {
+		out.Shape = []int64{int64(c.rows), int64(wanted / c.rows), columns}
+		c.ask(t, s, nil, []ort.Tensor{out})
+		return out.Float32
+	}
+	c.ask(t, s, []ort.Tensor{{Name: "take_rows", Shape: out.Shape[:1], Int64: counted(wanted)}}, []ort.Tensor{out})
+	return out.Float32
+}
+
+// logProbs runs the head of log-probabilities at all wanted positions.
+func (c call) logProbs(t testing.TB, s *ort.Session, targets []int64) (logMu, logMass []float64) {
+	t.Helper()
+	shape := []int64{int64(len(targets))}
+	logMu, logMass = make([]float64, len(targets)), make([]float64, len(targets))
+	c.ask(t, s, []ort.Tensor{{Name: "take_given", Shape: shape, Int64: counted(len(targets))}, {Name: "targets", Shape: shape, Int64: targets}},
+		[]ort.Tensor{{Name: "log_mu", Shape: shape, Float64: logMu}, {Name: "log_mass", Shape: shape, Float64: logMass}})
+	return logMu, logMass
+}
+
+// ask runs a graph with some of the inputs and outputs of its heads; the others are empty.
+func (c call) ask(t testing.TB, s *ort.Session, in, out []ort.Tensor) {
+	t.Helper()
+	of := func(n int) []int64 { return []int64{int64(c.rows), int64(n / c.rows)} }
+	in = append(in, ort.Tensor{Name: "input_ids", Shape: of(len(c.ids)), Int64: c.ids})
 	if c.positions != nil {
-		wanted = len(c.positions) / c.rows
-		in = append(in, ort.Tensor{Name: "positions", Shape: []int64{int64(c.rows), int64(wanted)}, Int64: c.positions})
+		in = append(in, ort.Tensor{Name: "positions", Shape: of(len(c.positions)), Int64: c.positions})
 	}
 	if c.sigma != nil {
 		in = append(in, ort.Tensor{Name: "sigma", Shape: []int64{int64(c.rows)}, Float32: c.sigma})
 	}
-	columns := s.Outputs()[0].Shape[2]
-	out := make([]float32, c.rows*wanted*int(columns))
-	err := s.Run(t.Context(), in, []ort.Tensor{{Name: "logits", Shape: []int64{int64(c.rows), int64(wanted), columns}, Float32: out}})
-	if err != nil {
+	rest := func(have []ort.Tensor, all []ort.IO) []ort.Tensor {
+		for _, io := range all {
+			if !slices.ContainsFunc(have, func(x ort.Tensor) bool { return x.Name == io.Name }) {
+				shape := slices.Clone(io.Shape)
+				for i := range shape {
+					shape[i] = max(shape[i], int64(i)) // [0], or [0, 1] where both dimensions are open
+				}
+				x := ort.Tensor{Name: io.Name, Shape: shape}
+				if io.Name == "top" {
+					x.Int64 = []int64{1}
+				}
+				have = append(have, x)
+			}
+		}
+		return have
+	}
+	if err := s.Run(t.Context(), rest(in, s.Inputs()), rest(out, s.Outputs())); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// counted returns 0..n−1.
+func counted(n int) []int64 {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = int64(i)
 	}
 	return out
 }

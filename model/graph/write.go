@@ -21,9 +21,7 @@ import (
 // checkpoint where it has them.
 const (
 	ModelFile = "model.onnx"
-	// LogProbFile is the same network with the outlet [LogProbability].
-	LogProbFile = "logprob.onnx"
-	// DataFile holds the weights of both.
+	// DataFile holds its weights.
 	DataFile = "model.onnx_data"
 )
 
@@ -42,7 +40,7 @@ const (
 	outsideFrom = 1 << 10
 	// Version counts the ways in which Write has written one checkpoint: what was
 	// written by another version is not used from a cache.
-	Version = 2
+	Version = 3
 	// dataAlign is the alignment of a matrix in DataFile: a page, so that a
 	// runtime can map each by itself.
 	dataAlign = 1 << 12
@@ -50,53 +48,37 @@ const (
 
 // writeFiles writes the model's files to a folder, the manifest last.
 func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
+	b, f, err := network(ctx, c, Options{}, true)
+	if err != nil {
+		return err
+	}
 	var end int64
 	var outside []initializer
-	place := map[string]int64{}
-	type written struct {
-		name   string
-		outlet Outlet
-		model  model
+	for j := range b.inits {
+		t := &b.inits[j]
+		if t.src == nil || t.size() < outsideFrom {
+			continue
+		}
+		t.file, t.offset = DataFile, (end+dataAlign-1)/dataAlign*dataAlign
+		end = t.offset + t.size()
+		outside = append(outside, *t)
 	}
-	graphs := []written{{name: ModelFile, outlet: Rows}, {name: LogProbFile, outlet: LogProbability}}
-	for i := range graphs {
-		b, f, err := network(ctx, c, Options{Outlet: graphs[i].outlet}, true)
-		if err != nil {
-			return err
-		}
-		for j := range b.inits {
-			t := &b.inits[j]
-			if t.src == nil || t.size() < outsideFrom {
-				continue
-			}
-			// The same name means the same matrix, in both graphs.
-			at, have := place[t.name]
-			if !have {
-				at = (end + dataAlign - 1) / dataAlign * dataAlign
-				place[t.name], end = at, at+t.size()
-			}
-			if t.file, t.offset = DataFile, at; !have {
-				outside = append(outside, *t)
-			}
-		}
-		if graphs[i].model, err = b.encode(f); err != nil {
-			return err
-		}
+	g, err := b.encode(f)
+	if err != nil {
+		return err
 	}
 	m := manifest{Schema: manifestSchema, Files: map[string]fileSum{}}
-	err := m.create(ctx, dir, DataFile, func(w io.Writer) error { return writeData(w, outside) })
+	err = m.create(ctx, dir, DataFile, func(w io.Writer) error { return writeData(w, outside) })
 	for _, x := range companions {
 		if err == nil {
 			err = m.copy(ctx, c.FS(), dir, x.name, x.limit)
 		}
 	}
-	for _, g := range graphs {
-		if err == nil {
-			err = m.create(ctx, dir, g.name, func(w io.Writer) error {
-				_, err := g.model.WriteTo(w)
-				return err
-			})
-		}
+	if err == nil {
+		err = m.create(ctx, dir, ModelFile, func(w io.Writer) error {
+			_, err := g.WriteTo(w)
+			return err
+		})
 	}
 	if err != nil {
 		return err

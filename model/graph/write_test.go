@@ -36,7 +36,7 @@ func TestWrite(t *testing.T) {
 	c := opened(t, reftest.Builtin(t))
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "fairytale-onnx")
-	want := []string{"config.json", LogProbFile, ManifestFile, ModelFile, DataFile, "tokenizer.json"}
+	want := []string{"config.json", ManifestFile, ModelFile, DataFile, "tokenizer.json"}
 	// Into a new folder and into an empty one, never over what is there.
 	empty := filepath.Join(parent, "empty")
 	if err := os.Mkdir(empty, 0o777); err != nil {
@@ -221,7 +221,7 @@ func TestCheck(t *testing.T) {
 		"weights":     {func(dir string) error { return flip(filepath.Join(dir, DataFile), 5000) }, DataFile + ": it was changed"},
 		"graph":       {func(dir string) error { return flip(filepath.Join(dir, ModelFile), 9) }, ModelFile + ": it was changed"},
 		"shorter":     {func(dir string) error { return os.Truncate(filepath.Join(dir, DataFile), 4096) }, "it has 4096 bytes"},
-		"missing":     {func(dir string) error { return os.Remove(filepath.Join(dir, LogProbFile)) }, LogProbFile + ": it is missing"},
+		"missing":     {func(dir string) error { return os.Remove(filepath.Join(dir, ModelFile)) }, ModelFile + ": it is missing"},
 		"no manifest": {func(dir string) error { return os.Remove(filepath.Join(dir, ManifestFile)) }, ManifestFile + ": it is missing"},
 		"manifest":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, ManifestFile), []byte("{"), 0o666) }, "the JSON ends too early"},
 		"schema":      {func(dir string) error { return os.WriteFile(filepath.Join(dir, ManifestFile), []byte("{}"), 0o666) }, "schema is"},

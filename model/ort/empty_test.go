@@ -29,9 +29,9 @@ func TestEmptyInput(t *testing.T) {
 			t.Errorf("%v: %v, %v, want %v", c.x.Shape, out[0], err, c.want)
 		}
 	}
-	// An output without elements is refused before the run.
+	// An output without elements is one too.
 	err := s.Run(context.Background(), []Tensor{{Name: "x", Shape: []int64{0, 2}}, {Name: "y", Shape: []int64{0, 1}}}, []Tensor{{Name: "z", Shape: []int64{0, 1}}})
-	if err == nil || !strings.Contains(err.Error(), "output z: shape [0 1]: an output without elements cannot be asked for") {
+	if err != nil {
 		t.Errorf("an output without elements: %v", err)
 	}
 	// Data for no elements, and no data for some, are mistakes.

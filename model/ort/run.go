@@ -12,7 +12,7 @@ import (
 
 // A Tensor is an input or output of a run, row-major. Exactly one of the data
 // slices is set, and its length is the product of Shape, whose dimensions are
-// positive; an input may have a dimension of 0, and then none is set. The data are the caller's: inputs are read and outputs written in
+// positive; one may be 0, and then none is set. The data are the caller's: inputs are read and outputs written in
 // place. They are kept in place, and alive, until a run gives the name another
 // slice, or until the session is closed.
 type Tensor struct {

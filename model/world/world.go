@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
@@ -137,31 +138,34 @@ func (w *World) weight(lambda float64) float64 { return w.c * math.Pow(lambda, w
 // on time. The tables must not be changed.
 func (w *World) Mixture() (mu0, mu1 []float64, c, p float64) { return w.mu0, w.mu1, w.c, w.p }
 
-// Logits returns log μ of the wanted positions: ids [rows·d] row-major,
-// positions [rows·K], sigma [rows] = −log α, +Inf allowed, nil for a world that
-// does not depend on time. The result is [rows·K·V] and valid until the next
-// call; a probability of 0 is −Inf, and so is every entry of a visible position.
+// Logits returns log μ of the wanted positions of a call, [len(Positions)·V] and valid
+// until the next one; +Inf is allowed in Sigma, which is nil for a world that does not
+// depend on time. A probability of 0 is −Inf, and so is every entry of a visible position.
 // It is not safe for concurrent use.
-func (w *World) Logits(ctx context.Context, rows int, ids, positions []int64, sigma []float64) ([]float32, error) {
+func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if rows < 1 || len(ids) != rows*w.d || len(positions) < rows || len(positions)%rows != 0 {
-		return nil, fmt.Errorf("world: %d ids and %d positions in %d rows: need %d ids a row, and as many positions in every row", len(ids), len(positions), rows, w.d)
+	wanted := 0
+	for _, n := range c.Counts {
+		wanted += n
 	}
-	if (sigma != nil) != (w.mu1 != nil) || sigma != nil && len(sigma) != rows {
-		return nil, fmt.Errorf("world: %d values of sigma for %d rows: need one a row if and only if the world depends on time", len(sigma), rows)
+	if len(c.Counts) < 1 || len(c.IDs) != len(c.Counts)*w.d || wanted != len(c.Positions) || slices.Min(c.Counts) < 1 {
+		return nil, fmt.Errorf("world: %d ids and %d positions in rows of %v: need %d ids a row, and at least one position", len(c.IDs), len(c.Positions), c.Counts, w.d)
 	}
-	k := len(positions) / rows
-	if n := len(positions) * w.v; cap(w.out) < n {
+	sigma := c.Sigma
+	if (sigma != nil) != (w.mu1 != nil) || sigma != nil && len(sigma) != len(c.Counts) {
+		return nil, fmt.Errorf("world: %d values of sigma for %d rows: need one a row if and only if the world depends on time", len(sigma), len(c.Counts))
+	}
+	if n := wanted * w.v; cap(w.out) < n {
 		w.out = make([]float32, n)
 	} else {
 		w.out = w.out[:n]
 	}
-	at := 0
-	for r := range rows {
+	at, rest := 0, c.Positions
+	for r, k := range c.Counts {
 		state := 0
-		for l, id := range ids[r*w.d : (r+1)*w.d] {
+		for l, id := range c.IDs[r*w.d : (r+1)*w.d] {
 			if id < 0 || id > int64(w.v) {
 				return nil, fmt.Errorf("world: row %d, position %d: id %d: must be in 0..%d", r, l, id, w.v)
 			}
@@ -174,7 +178,7 @@ func (w *World) Logits(ctx context.Context, rows int, ids, positions []int64, si
 			}
 			weight = w.weight(-math.Expm1(-sigma[r]))
 		}
-		for _, l := range positions[r*k : (r+1)*k] {
+		for _, l := range rest[:k] {
 			if l < 0 || l >= int64(w.d) {
 				return nil, fmt.Errorf("world: row %d: position %d: must be in 0..%d", r, l, w.d-1)
 			}
@@ -189,6 +193,7 @@ func (w *World) Logits(ctx context.Context, rows int, ids, positions []int64, si
 				dst[a] = float32(math.Log((1-weight)*w.mu0[from+a] + weight*w.mu1[from+a]))
 			}
 		}
+		rest = rest[k:]
 	}
 	return w.out, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
+	"mdmgen/samplers"
 )
 
 // small are the worlds in the module; the others are found among the large
@@ -93,7 +94,7 @@ func checkRows(t *testing.T, w *world.World) {
 		if w.Facts().TimeConditioned {
 			sigma = slices.Repeat([]float64{-math.Log1p(-lambda)}, rows)
 		}
-		out, err := w.Logits(context.Background(), rows, ids, positions, sigma)
+		out, err := w.Logits(context.Background(), samplers.Call{IDs: ids, Positions: positions, Counts: slices.Repeat([]int{d}, rows), Sigma: sigma})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestTime(t *testing.T) {
 			t.Errorf("λ = %v: %v, want %v at 1", test.lambda, mu, test.want)
 		}
 	}
-	out, err := w.Logits(context.Background(), 2, []int64{2, 2}, []int64{0, 0}, []float64{math.Inf(1), 0})
+	out, err := w.Logits(context.Background(), samplers.Call{IDs: []int64{2, 2}, Positions: []int64{0, 0}, Counts: []int{1, 1}, Sigma: []float64{math.Inf(1), 0}})
 	if err != nil || out[1] != float32(math.Log(0.375)) || !math.IsInf(float64(out[3]), -1) {
 		t.Errorf("rows %v, %v", out, err)
 	}
@@ -164,27 +165,27 @@ func TestLogitsErrors(t *testing.T) {
 	one := []float64{1}
 	for _, test := range []struct {
 		name           string
-		rows           int
+		counts         []int
 		ids, positions []int64
 		sigma          []float64
 	}{
-		{"wrong length", 1, []int64{2, 2}, []int64{0}, one},
-		{"no rows", 0, nil, nil, nil},
-		{"no positions", 1, []int64{2}, nil, one},
-		{"id", 1, []int64{3}, []int64{0}, one},
-		{"negative id", 1, []int64{-1}, []int64{0}, one},
-		{"position", 1, []int64{2}, []int64{1}, one},
-		{"no sigma", 1, []int64{2}, []int64{0}, nil},
-		{"negative sigma", 1, []int64{2}, []int64{0}, []float64{-1}},
-		{"sigma NaN", 1, []int64{2}, []int64{0}, []float64{math.NaN()}},
+		{"wrong length", []int{1}, []int64{2, 2}, []int64{0}, one},
+		{"no rows", nil, nil, nil, nil},
+		{"no positions", []int{0}, []int64{2}, nil, one},
+		{"id", []int{1}, []int64{3}, []int64{0}, one},
+		{"negative id", []int{1}, []int64{-1}, []int64{0}, one},
+		{"position", []int{1}, []int64{2}, []int64{1}, one},
+		{"no sigma", []int{1}, []int64{2}, []int64{0}, nil},
+		{"negative sigma", []int{1}, []int64{2}, []int64{0}, []float64{-1}},
+		{"sigma NaN", []int{1}, []int64{2}, []int64{0}, []float64{math.NaN()}},
 	} {
-		if _, err := w.Logits(context.Background(), test.rows, test.ids, test.positions, test.sigma); err == nil {
+		if _, err := w.Logits(context.Background(), samplers.Call{IDs: test.ids, Positions: test.positions, Counts: test.counts, Sigma: test.sigma}); err == nil {
 			t.Errorf("%s: no error", test.name)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := w.Logits(ctx, 1, []int64{2}, []int64{0}, one); err == nil {
+	if _, err := w.Logits(ctx, samplers.Call{IDs: []int64{2}, Positions: []int64{0}, Counts: []int{1}, Sigma: one}); err == nil {
 		t.Error("cancelled: no error")
 	}
 	for range 2 {

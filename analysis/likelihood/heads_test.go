@@ -11,48 +11,36 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/facts"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
-// outlets opens a model twice, for rows and for log-probabilities, and skips where there
+// rowsAlone is a model without heads.
+type rowsAlone struct{ model.Model }
+
+// heads opens a model and asks it for rows and for log-probabilities; it skips where there
 // is no ONNX Runtime.
-func outlets(t testing.TB, ref string, opts model.Options) (rows, outlet *Evaluator) {
+func heads(t testing.TB, ref string, opts model.Options) (rows, head *Evaluator) {
 	t.Helper()
 	opts.Builtins = []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}
-	var out [2]*Evaluator
-	for i, o := range []model.Outlet{model.Rows, model.LogProbability} {
-		opts.Outlet = o
-		m, err := model.Open(context.Background(), ref, opts)
-		var missing *ort.MissingError
-		if errors.As(err, &missing) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		if got := m.(model.Describer).Origin().Outlet; got != o {
-			t.Fatalf("%s: opened for %s, it says %s", ref, o, got)
-		}
-		if out[i], err = New(m, Options{}); err != nil {
-			t.Fatal(err)
-		}
-		if (out[i].prober != nil) != (o == model.LogProbability) {
-			t.Fatalf("%s: opened for %s, the prober is %v", ref, o, out[i].prober)
-		}
+	m, err := model.Open(context.Background(), ref, opts)
+	orttest.Opened(t, m, err)
+	if rows, err = New(rowsAlone{m}, Options{}); err != nil {
+		t.Fatal(err)
 	}
-	return out[0], out[1]
+	if head, err = New(m, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if rows.prober != nil || head.prober == nil {
+		t.Fatalf("%s: asked for rows, the prober is %v; else %v", ref, rows.prober, head.prober)
+	}
+	return rows, head
 }
 
-// TestOutlet compares what the runtime reduces with the float64 reduction of the same
+// TestHeads compares what the runtime reduces with the float64 reduction of the same
 // rows, on every family, with rows that want unlike numbers of positions, in one chunk
 // and in several, and with padding among the columns.
-func TestOutlet(t *testing.T) {
+func TestHeads(t *testing.T) {
 	reference := func(name string) string { return reftest.Data(t, "reference", "checkpoints", name) }
 	for _, c := range []struct {
 		ref     string
@@ -62,7 +50,7 @@ func TestOutlet(t *testing.T) {
 		if c.padding != "" {
 			opts.Override = map[string]string{"padding": c.padding}
 		}
-		rows, outlet := outlets(t, c.ref, opts)
+		rows, head := heads(t, c.ref, opts)
 		f := rows.Facts()
 		r := rand.New(rand.NewPCG(1, 2))
 		targets := make([]Target, 3)
@@ -83,7 +71,7 @@ func TestOutlet(t *testing.T) {
 			}
 			a, b = append(a, ask()), append(b, ask())
 		}
-		if err := errors.Join(rows.Eval(t.Context(), a), outlet.Eval(t.Context(), b)); err != nil {
+		if err := errors.Join(rows.Eval(t.Context(), a), head.Eval(t.Context(), b)); err != nil {
 			t.Fatal(err)
 		}
 		var mu, mass float64
@@ -103,9 +91,9 @@ func TestOutlet(t *testing.T) {
 	}
 }
 
-// TestOutletAgain gives the same bits to the same asks.
-func TestOutletAgain(t *testing.T) {
-	_, e := outlets(t, "fairytale", model.Options{})
+// TestHeadsAgain gives the same bits to the same asks.
+func TestHeadsAgain(t *testing.T) {
+	_, e := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99, 3, 42})
 	want, err := e.Table(t.Context(), target, true)
 	if err != nil {
@@ -127,14 +115,14 @@ func TestOutletAgain(t *testing.T) {
 	}
 }
 
-// TestOutletOfChangedLaw asks a model that was opened for log-probabilities for what
-// only rows can tell: it opens them.
-func TestOutletOfChangedLaw(t *testing.T) {
-	rows, outlet := outlets(t, "fairytale", model.Options{})
+// TestHeadsOfChangedLaw asks a model that gives log-probabilities for what only rows can
+// tell.
+func TestHeadsOfChangedLaw(t *testing.T) {
+	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})
 	temperature := 0.7
 	var got [2]*Table
-	for i, e := range []*Evaluator{rows, outlet} {
+	for i, e := range []*Evaluator{rows, head} {
 		changed, err := New(e.model, Options{Draw: samplers.Draw{Temperature: &temperature}})
 		if err != nil {
 			t.Fatal(err)
@@ -150,15 +138,15 @@ func TestOutletOfChangedLaw(t *testing.T) {
 	}
 }
 
-// TestOutletWholeRows works out a fill that looks back with a model that was opened for
+// TestHeadsWholeRows works out a fill that looks back with a model that gives
 // log-probabilities: from rows, to the same bits.
-func TestOutletWholeRows(t *testing.T) {
-	rows, outlet := outlets(t, "fairytale", model.Options{})
+func TestHeadsWholeRows(t *testing.T) {
+	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})
 	s := mustSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2})
 	var exact [2]Exact
 	var plans [2]Result
-	for i, e := range []*Evaluator{rows, outlet} {
+	for i, e := range []*Evaluator{rows, head} {
 		var err error
 		if exact[i], err = e.Exact(t.Context(), target, s); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,147 @@
+package graph
+
+import (
+	"math"
+
+	"mdmgen/model/facts"
+)
+
+// blockColumns is about how many columns are summed up together where a distribution is
+// inverted: a cumulated sum over all columns of a row runs on one thread, column by column.
+const blockColumns = 256
+
+// best adds the head that draws, and finds the most probable tokens.
+func (d *ddit) best(x *listed, h *heads, f facts.Facts) {
+	b := d.b
+	one, several := []dim{"best"}, []dim{"best", "top"}
+	results := []result{{"token", elemInt64, one}, {"log_p", elemDouble, one}, {"entropy", elemDouble, one}, {"top_tokens", elemInt64, several}, {"top_log_p", elemDouble, several}}
+	d.optional(x.list, results, func() []string {
+		column := func(name string) string { return b.op("Reshape", name, b.ints("shape_column", -1, 1)) }
+		uniforms, heats := column(h.uniforms), column(h.heats)
+		width := b.op("Max", h.top, b.ints("at_least_one", 1))
+		return d.inChunks(x, results, width, f, func(rows string, cut func(string) string) []string {
+			return d.draw(rows, cut(uniforms), cut(heats), width, h.top)
+		})
+	})
+}
+
+// draw gives, for rows [n, Columns] with −Inf in what is not a token, the results of
+// [ddit.best], each [n, 1] or [n, width]; the entropy is 0 where top is.
+//
+// Exponentials are worked out in float32, which takes a tenth of the time that they take in
+// float64, and summed up in float64. Where the uniform is then so near to a boundary between
+// two tokens that the rounding of float32 may have moved it, which is a few rows of a
+// hundred, the row is drawn once more with exponentials in float64.
+func (d *ddit) draw(row, u, heat, width, top string) []string {
+	b := d.b
+	columns := d.c.Config.Columns
+	blocks := (columns + blockColumns - 1) / blockColumns
+	each := (columns + blocks - 1) / blocks
+	if pad := blocks*each - columns; pad > 0 {
+		row = b.op("Pad", row, b.ints("pad_columns", 0, 0, 0, int64(pad)), b.floats("no_logit", []float32{minusInf}))
+	}
+	greatest := b.nodeN("", "TopK", nil, 2, row, width)
+	shift := d.firstColumn(greatest[0])
+	greedy := b.op("Equal", heat, b.doubles("no_heat", []float32{0}, 1))
+	heat = b.op("Where", greedy, b.doubles("one_double", []float32{1}, 1), heat)
+
+	y := b.op("Div", b.op("Sub", row, shift), b.node("", "Cast", attrs{{"to", elemFloat}}, heat))
+	weights := b.op("Exp", y)
+	drawn := d.invert(d.double(weights), u, blocks, each)
+	norm := b.op("Log", drawn.sum)
+	scaled := func(x, shift, heat string) string {
+		return b.op("Div", b.op("Sub", d.double(x), d.double(shift)), heat)
+	}
+	logP := b.op("Sub", scaled(d.pick(row, drawn.token), shift, heat), norm)
+
+	// Rows that may be wrong, or have no softmax; see [ddit.uncertainty].
+	line, column := b.ints("shape_line", -1), b.ints("shape_column", -1, 1)
+	doubtful := b.op("Not", b.op("Greater", drawn.margin, b.op("Mul", drawn.sum, b.doubles("uncertainty", []float32{d.uncertainty()}, 1))))
+	which := b.op("Reshape", b.op("NonZero", b.op("Reshape", doubtful, line)), line)
+	again := b.body("again", func() {
+		of := func(x string) string { return b.op("Gather", x, which) }
+		y := scaled(of(row), of(shift), of(heat))
+		exact := d.invert(b.op("Exp", y), of(u), blocks, each)
+		at := b.op("Reshape", which, column)
+		b.output("again_token", b.op("ScatterND", drawn.token, at, exact.token), elemInt64, "size", 1)
+		b.output("again_log_p", b.op("ScatterND", logP, at, b.op("Sub", d.pick(y, exact.token), b.op("Log", exact.sum))), elemDouble, "size", 1)
+	})
+	good := b.body("good", func() {
+		b.output("good_token", drawn.token, elemInt64, "size", 1)
+		b.output("good_log_p", logP, elemDouble, "size", 1)
+	})
+	none := b.count("no_position", 0)
+	some := b.op("Greater", b.op("Size", which), none)
+	out := b.nodeN("", "If", attrs{{"then_branch", again}, {"else_branch", good}}, 2, some)
+	zero := b.op("Sub", drawn.sum, drawn.sum) // NaN where the sum is
+	spread := b.body("spread", func() {
+		finite := b.op("Max", y, b.floats("finite", []float32{-1e38}, 1)) // 0·−Inf is not a number
+		mean := b.op("ReduceSum", d.double(b.op("Mul", weights, finite)), b.ints("last_axis", -1))
+		b.output("spread_entropy", b.op("Sub", norm, b.op("Div", mean, drawn.sum)), elemDouble, "size", 1)
+	})
+	alone := b.body("alone", func() { b.output("no_spread", zero, elemDouble, "size", 1) })
+	entropy := b.node("", "If", attrs{{"then_branch", spread}, {"else_branch", alone}}, b.op("Greater", top, none))
+	return []string{
+		b.op("Where", greedy, d.firstColumn(greatest[1]), out[0]),
+		b.op("Where", greedy, zero, out[1]), entropy,
+		greatest[1], b.op("Sub", scaled(greatest[0], shift, heat), norm),
+	}
+}
+
+// uncertainty is how far the rounding of float32 may move a boundary between two tokens,
+// in units of the sum. A term e^y has a relative error of 2^-24·(2|y| + 4) at most: y was
+// rounded twice, and the exponential. The mean of |y| is at most log V, and a share F of the
+// sum moves by 2F(1−F) ≤ 1/2 times the error of its terms.
+func (d *ddit) uncertainty() float32 {
+	return float32(math.Ldexp(math.Log(float64(d.c.Config.Columns))+2, -24))
+}
+
+// inverted is where a cumulated sum passes its limit.
+type inverted struct {
+	// token [n, 1] is the column, sum that of all weights, margin how far the limit is from
+	// the next boundary.
+	token, sum, margin string
+}
+
+// invert finds the column that takes the cumulated sum of weights e [n, blocks·width], in
+// ascending order of the columns, past u·Σ, in two levels: the block of columns that does so,
+// then the column in it.
+func (d *ddit) invert(e, u string, blocks, width int) inverted {
+	b := d.b
+	last, axis := b.ints("last_axis", -1), b.count("columns_axis", 1)
+	final := func(x string) string { return b.op("Slice", x, last, b.ints("no_end", 1<<62), last) }
+	// before counts the cumulated sums up to the one that passes the limit; where rounding has
+	// none do so, up to the last that adds anything.
+	before := func(x, limit string) string {
+		count := func(op, than string) string {
+			return b.op("ReduceSum", b.node("", "Cast", attrs{{"to", elemInt64}}, b.op(op, x, than)), last)
+		}
+		return b.op("Min", count("LessOrEqual", limit), count("Less", final(x)))
+	}
+	cells := b.op("Reshape", e, b.ints("shape_blocks", -1, int64(blocks), int64(width)))
+	sums := b.node("", "ReduceSum", attrs{{"keepdims", 0}}, cells, last)
+	base := b.node("", "CumSum", attrs{{"exclusive", 1}}, sums, axis)
+	upTo := b.op("Add", base, sums)
+	sum := final(upTo)
+	limit := b.op("Mul", u, sum)
+	at := before(upTo, limit)
+	block := b.node("", "GatherND", attrs{{"batch_dims", 1}}, cells, at)
+	inside := b.op("Add", d.pick(base, at), b.op("CumSum", block, axis))
+	within := before(inside, limit)
+	above := b.op("Sub", d.pick(inside, within), limit)
+	return inverted{
+		token:  b.op("Add", b.op("Mul", at, b.ints("block_width", int64(width))), within),
+		sum:    sum,
+		margin: b.op("Min", above, b.op("Sub", d.pick(block, within), above)),
+	}
+}
+
+// pick gives of each row the column that an index [n, 1] names.
+func (d *ddit) pick(x, i string) string {
+	return d.b.node("", "GatherElements", attrs{{"axis", 1}}, x, i)
+}
+
+// firstColumn gives the first column of rows, [n, 1].
+func (d *ddit) firstColumn(x string) string {
+	return d.b.op("Slice", x, d.b.ints("zero", 0), d.b.ints("first_end", 1), d.b.ints("last_axis", -1))
+}

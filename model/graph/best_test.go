@@ -1,0 +1,191 @@
+package graph
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+)
+
+// best runs the head that draws at all wanted positions, in turn for as many uniforms as
+// there are.
+func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float64, top int) []samplers.Best {
+	t.Helper()
+	n := len(uniforms)
+	one, several := []int64{int64(n)}, []int64{int64(n), int64(top)}
+	take := counted(n)
+	for i := range take {
+		take[i] %= int64(len(c.positions))
+	}
+	tokens, topTokens := make([]int64, n), make([]int64, n*top)
+	logP, entropy, topLogP := make([]float64, n), make([]float64, n), make([]float64, n*top)
+	c.ask(t, s, []ort.Tensor{
+		{Name: "take_best", Shape: one, Int64: take}, {Name: "uniforms", Shape: one, Float64: uniforms},
+		{Name: "temperatures", Shape: one, Float64: temperatures}, {Name: "top", Shape: []int64{1}, Int64: []int64{int64(top)}},
+	}, []ort.Tensor{
+		{Name: "token", Shape: one, Int64: tokens}, {Name: "log_p", Shape: one, Float64: logP}, {Name: "entropy", Shape: one, Float64: entropy},
+		{Name: "top_tokens", Shape: several, Int64: topTokens}, {Name: "top_log_p", Shape: several, Float64: topLogP},
+	})
+	out := make([]samplers.Best, n)
+	for i := range out {
+		out[i] = samplers.Best{Token: int(tokens[i]), LogP: logP[i], Entropy: entropy[i]}
+		for j := range top {
+			out[i].Top = append(out[i].Top, samplers.Scored{Token: int(topTokens[i*top+j]), LogP: topLogP[i*top+j]})
+		}
+	}
+	return out
+}
+
+// The head that draws gives what Go works out of the same rows: for each family, from one
+// row to several chunks, one block of columns and many, at several temperatures, whatever
+// columns are excluded.
+func TestBest(t *testing.T) {
+	folder := func(config string) *checkpoint.Checkpoint {
+		return inMemory(t, checkpointtest.Folder(config, "", checkpoint.F32, 5))
+	}
+	for _, v := range []struct {
+		name    string
+		c       *checkpoint.Checkpoint
+		padding []int
+		shapes  [][3]int // rows, length, wanted
+	}{
+		{"mdlm", published(t, "mdlm"), nil, [][3]int{{1, 1, 1}, {3, 9, 4}, {1, 20, 32}}},
+		{"mdlm-timecond", published(t, "mdlm-timecond"), nil, [][3]int{{2, 9, 4}}},
+		{"radd", published(t, "radd"), []int{0, 17}, [][3]int{{2, 9, 4}}},
+		{"sedd", published(t, "sedd"), []int{3}, [][3]int{{2, 9, 4}}},
+		{"sedd-noscale", published(t, "sedd-noscale"), nil, [][3]int{{2, 9, 4}}},
+		{"two blocks of columns", folder(`{"tokens":300,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{299}, [][3]int{{1, 9, 1}, {5, 20, 26}}},
+		{"90,000 tokens", folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 5}}},
+	} {
+		f, err := v.c.Facts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Padding = v.padding
+		s := built(t, v.c, Options{Facts: &f})
+		r := rand.New(rand.NewPCG(7, 8))
+		for n, shape := range v.shapes {
+			one := call{rows: shape[0], ids: make([]int64, shape[0]*shape[1]), positions: make([]int64, shape[0]*shape[2])}
+			uniforms, temperatures := make([]float64, len(one.positions)), make([]float64, len(one.positions))
+			for i := range one.ids {
+				if one.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
+					one.ids[i] = r.Int64N(int64(f.Columns))
+				}
+			}
+			for i := range uniforms {
+				one.positions[i] = r.Int64N(int64(shape[1]))
+				uniforms[i] = []float64{(float64(r.Int64N(1<<53-1)) + 1) * 0x1p-53, 0x1p-53, 1 - 0x1p-53}[max(r.IntN(6)-3, 0)]
+				temperatures[i] = []float64{1, 0.7, 0, 2}[r.IntN(4)]
+			}
+			if f.TimeConditioned {
+				one.sigma = []float32{0.3, 1.5}
+			}
+			top := 1 + n*4
+			logits := one.run(t, s)
+			for i, got := range one.best(t, s, uniforms, temperatures, top) {
+				law, err := samplers.NewCategorical(f.Spec().Vocabulary, samplers.Draw{Temperature: &temperatures[i]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := law.Best(logits[i*f.Columns:(i+1)*f.Columns], uniforms[i], top)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same := got.Token == want.Token && math.Abs(got.LogP-want.LogP) <= 1e-6 && math.Abs(got.Entropy-want.Entropy) <= 1e-6
+				for j, x := range want.Top {
+					same = same && got.Top[j].Token == x.Token && math.Abs(got.Top[j].LogP-x.LogP) <= 1e-6
+				}
+				if !same {
+					t.Fatalf("%s, %v, row %d, u = %v, temperature %v: %+v, want %+v", v.name, shape, i, uniforms[i], temperatures[i], got, want)
+				}
+			}
+		}
+	}
+}
+
+// Heads that are asked in one call do not disturb each other, and rows of one canvas that
+// no head takes leave those of another alone.
+func TestHeadsTogether(t *testing.T) {
+	for _, name := range []string{"mdlm", "sedd"} {
+		s := built(t, published(t, name), Options{})
+		one := call{rows: 2, ids: []int64{112, 3, 112, 7, 112, 112}, positions: []int64{0, 2, 1, 1, 2, 0}}
+		if name == "sedd" {
+			one.sigma = []float32{0.3, 1.5}
+		}
+		logits := one.run(t, s)
+		logMu, _ := one.logProbs(t, s, []int64{1, 2, 3, 4, 5, 6})
+		best := one.best(t, s, slices.Repeat([]float64{0.4}, 6), slices.Repeat([]float64{1}, 6), 1)
+
+		columns := len(logits) / 6
+		rows, mu, mass := make([]float32, 2*columns), make([]float64, 1), make([]float64, 1)
+		token, numbers := make([]int64, 2), make([]float64, 2)
+		again, entropy, topLogP := make([]int64, 2), make([]float64, 2), make([]float64, 2)
+		one.ask(t, s, []ort.Tensor{
+			{Name: "take_rows", Shape: []int64{2}, Int64: []int64{5, 1}}, {Name: "take_given", Shape: []int64{1}, Int64: []int64{3}}, {Name: "targets", Shape: []int64{1}, Int64: []int64{4}},
+			{Name: "take_best", Shape: []int64{2}, Int64: []int64{4, 0}}, {Name: "uniforms", Shape: []int64{2}, Float64: []float64{0.4, 0.4}}, {Name: "temperatures", Shape: []int64{2}, Float64: []float64{1, 1}},
+		}, []ort.Tensor{
+			{Name: "logits", Shape: []int64{2, int64(columns)}, Float32: rows}, {Name: "log_mu", Shape: []int64{1}, Float64: mu}, {Name: "log_mass", Shape: []int64{1}, Float64: mass},
+			{Name: "token", Shape: []int64{2}, Int64: token}, {Name: "log_p", Shape: []int64{2}, Float64: numbers}, {Name: "entropy", Shape: []int64{2}, Float64: entropy},
+			{Name: "top_tokens", Shape: []int64{2, 1}, Int64: again}, {Name: "top_log_p", Shape: []int64{2, 1}, Float64: topLogP},
+		})
+		if d := max(distance(t, rows[:columns], logits[5*columns:]), distance(t, rows[columns:], logits[columns:2*columns])); d > goldenLimit {
+			t.Errorf("%s: rows differ by %.3g", name, d)
+		}
+		if !(math.Abs(mu[0]-logMu[3]) <= goldenLimit) {
+			t.Errorf("%s: log μ is %v, alone %v", name, mu[0], logMu[3])
+		}
+		for i, at := range []int{4, 0} {
+			if want := best[at]; token[i] != int64(want.Token) || !(math.Abs(numbers[i]-want.LogP) <= goldenLimit) || again[i] != int64(want.Top[0].Token) {
+				t.Errorf("%s: row %d: token %d, log p %v, alone %+v", name, at, token[i], numbers[i], want)
+			}
+		}
+	}
+}
+
+// BenchmarkBoundaries counts among a million draws, where -benchtime is 245x, those whose
+// token is not the one that Go draws from the same row.
+func BenchmarkBoundaries(b *testing.B) {
+	c := opened(b, reftest.Data(b, "fairytale"))
+	f, err := c.Facts(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	law, err := samplers.NewCategorical(f.Spec().Vocabulary, samplers.Draw{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := built(b, c, Options{})
+	const wanted = 4096
+	r := rand.New(rand.NewPCG(9, 9))
+	one := call{rows: 1, ids: make([]int64, 64), positions: everywhere(1, 64)}
+	uniforms, temperatures := make([]float64, wanted), slices.Repeat([]float64{1}, wanted)
+	draws, differ := 0, 0
+	for b.Loop() {
+		for i := range one.ids {
+			if one.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
+				one.ids[i] = r.Int64N(int64(f.MaskID))
+			}
+		}
+		for i := range uniforms {
+			uniforms[i] = (float64(r.Int64N(1<<53-1)) + 1) * 0x1p-53
+		}
+		logits := one.run(b, s)
+		for i, got := range one.best(b, s, uniforms, temperatures, 1) {
+			want, err := law.Token(logits[i%64*f.Columns:][:f.Columns], uniforms[i])
+			if err != nil {
+				b.Fatal(err)
+			}
+			if draws++; got.Token != want {
+				differ++
+			}
+		}
+	}
+	b.ReportMetric(float64(draws), "draws")
+	b.ReportMetric(float64(differ), "differ")
+}

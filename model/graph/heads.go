@@ -1,0 +1,73 @@
+package graph
+
+import "mdmgen/model/facts"
+
+// heads are the lists of rows that the heads of a graph take, each of indices into the
+// B·K wanted rows, and what else a head is told of each of its rows.
+type heads struct {
+	rows, given, best    string
+	targets              string
+	uniforms, heats, top string
+}
+
+// inputs adds the lists and what follows from them.
+func (d *ddit) inputs() *heads {
+	b := d.b
+	h := &heads{
+		rows:    b.input("take_rows", elemInt64, "rows"),
+		given:   b.input("take_given", elemInt64, "given"),
+		targets: b.input("targets", elemInt64, "given"),
+		best:    b.input("take_best", elemInt64, "best"),
+		// One a row of the head, and for all of them how many tokens are the most probable.
+		uniforms: b.input("uniforms", elemDouble, "best"),
+		heats:    b.input("temperatures", elemDouble, "best"),
+		top:      b.input("top", elemInt64, 1),
+	}
+	d.take = b.node("", "Concat", attrs{{"axis", 0}}, h.rows, h.given, h.best)
+	return h
+}
+
+// outputs adds the heads on the taken rows of the stream, [N, Hidden]. One product gives
+// the logits of all of them: a runtime packs a matrix anew for each operator that has it.
+func (d *ddit) outputs(h *heads, x string, f facts.Facts) {
+	b := d.b
+	logits := d.linear(headName, x, nil, true)
+	none, one := b.count("no_position", 0), b.count("one_position", 1)
+	rows := b.op("Size", h.rows)
+	b.output("logits", b.op("Gather", logits, b.op("Range", none, rows, one)), elemFloat, "rows", d.c.Config.Columns)
+	d.given(&listed{logits, h.given, rows}, h.targets, f)
+	d.best(&listed{logits, h.best, b.op("Add", rows, b.op("Size", h.given))}, h, f)
+}
+
+// listed are the logits that a head takes: as many as its list is long, after the first.
+type listed struct{ logits, list, first string }
+
+// optional adds a head whose nodes run only where its list is not empty: a network is
+// small beside the runtime's price of a node. What it gives are tensors of these names
+// and types, empty ones where the list is.
+func (d *ddit) optional(list string, results []result, build func() []string) {
+	b := d.b
+	then := b.body("some", func() {
+		for i, value := range build() {
+			b.output("some_"+results[i].name, value, results[i].elem, results[i].dims...)
+		}
+	})
+	otherwise := b.body("none", func() {
+		for _, r := range results {
+			none := b.constant(initializer{name: "no_" + r.name, elem: r.elem, dims: []int{0, 1}[:len(r.dims)]})
+			b.output("none_"+r.name, none, r.elem, r.dims...)
+		}
+	})
+	some := b.op("Greater", b.op("Size", list), b.count("no_position", 0))
+	out := b.nodeN("", "If", attrs{{"then_branch", then}, {"else_branch", otherwise}}, len(results), some)
+	for i, r := range results {
+		b.output(r.name, out[i], r.elem, r.dims...)
+	}
+}
+
+// result is an output of a head.
+type result struct {
+	name string
+	elem int64
+	dims []dim
+}

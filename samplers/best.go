@@ -1,0 +1,122 @@
+package samplers
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Best is what [HeadBest] gives of a row.
+type Best struct {
+	// Token is the one that [Categorical.Token] draws, LogP the logarithm, in nats, of the
+	// probability that it was drawn with.
+	Token int
+	LogP  float64
+	// Top are the most probable tokens of what it was drawn from, as many as were asked
+	// for, the most probable first and the lowest id first among equals, and Entropy is the
+	// entropy of that law in nats; both only where any were asked for. At temperature 0
+	// they are those of temperature 1.
+	Top     []Scored
+	Entropy float64
+}
+
+// Scored is a token with the logarithm of its probability in nats.
+type Scored struct {
+	Token int
+	LogP  float64
+}
+
+// Best draws from a row with one uniform w in (0,1), as Token does, and finds the top most
+// probable tokens; fewer where fewer have probability. Errors are Token's.
+func (c *Categorical) Best(row []float32, w float64, top int) (b Best, err error) {
+	if b.Token, b.LogP, err = c.TokenLog(row, w); err != nil || top == 0 {
+		return b, err
+	}
+	greatest, err := c.top(row)
+	if err != nil {
+		return b, err
+	}
+	temperature := c.temperature
+	if temperature == 0 {
+		temperature = 1
+	}
+	sum := c.weights(row, greatest, temperature)
+	norm := math.Log(sum)
+	var mean float64
+	for _, s := range c.allowed {
+		for i, p := range c.p[s.from:s.to] {
+			if p == 0 {
+				continue
+			}
+			y := (float64(row[s.from+i]) - float64(greatest)) / temperature
+			mean += p * y
+			if len(b.Top) == top && !(y-norm > b.Top[top-1].LogP) {
+				continue
+			}
+			at, _ := slices.BinarySearchFunc(b.Top, y-norm, func(x Scored, y float64) int {
+				if x.LogP >= y {
+					return -1
+				}
+				return 1
+			})
+			if len(b.Top) == top {
+				b.Top = b.Top[:top-1]
+			}
+			b.Top = slices.Insert(b.Top, at, Scored{s.from + i, y - norm})
+		}
+	}
+	b.Entropy = norm - mean/sum
+	return b, nil
+}
+
+// drawn is what was made of a wanted position.
+type drawn struct {
+	Best
+	err error
+}
+
+// drawing is a position that is to be drawn from its row.
+type drawing struct {
+	law     *Categorical
+	row     []float32
+	uniform float64
+	top     int
+	to      *drawn
+}
+
+// enough is how many logits are worth another goroutine.
+const enough = 1 << 15
+
+// drawAll draws positions, each by itself, so that the number of goroutines changes
+// nothing.
+func (e *engine) drawAll(all []drawing) {
+	workers := min(runtime.GOMAXPROCS(0), len(all), 1+len(all)*e.spec.Columns/enough)
+	for len(e.scratch) < workers {
+		e.scratch = append(e.scratch, new(scratch))
+	}
+	var next atomic.Int64
+	work := func(s *scratch) {
+		var law Categorical
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(all) {
+				return
+			}
+			d := &all[i]
+			law = *d.law
+			law.scratch = s
+			d.to.Best, d.to.err = law.Best(d.row, d.uniform, d.top)
+		}
+	}
+	var wait sync.WaitGroup
+	for _, s := range e.scratch[1:workers] {
+		wait.Go(func() { work(s) })
+	}
+	work(e.scratch[0])
+	wait.Wait()
+}
+
+var errNoSoftmax = errors.New("its row has no softmax: a logit is not a number or +Inf, or all are −Inf")

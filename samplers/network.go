@@ -1,0 +1,64 @@
+package samplers
+
+import "context"
+
+// Network is what a sampler needs of a model: the rows at wanted positions of some
+// canvases.
+type Network interface {
+	// Spec describes the network. It does not change.
+	Spec() Spec
+	// Logits is one call. It returns the row of each of the call's positions, in their
+	// order, [len(Positions)·columns] values that the caller must not keep beyond the next
+	// call, as the network must not keep what it is handed. It is not safe for concurrent
+	// use.
+	Logits(ctx context.Context, c Call) ([]float32, error)
+}
+
+// Drawer is a network that draws tokens where its rows are, so that no row leaves it.
+type Drawer interface {
+	Network
+	// Best is one call with the head [HeadBest]: dst, one for each of the call's positions,
+	// receives what [Categorical.Best] gives of their rows, at a temperature and without
+	// truncation: the same token, unless the uniform is within rounding of a boundary, and
+	// numbers up to some 1e-6. LogP is NaN where a row has no softmax.
+	Best(ctx context.Context, c Call, d Drawing, dst []Best) error
+}
+
+// Drawing says how a [Drawer] draws.
+type Drawing struct {
+	// Uniforms in (0,1) and Temperatures are those of the call's positions.
+	Uniforms, Temperatures []float64
+	// Top is how many of the most probable tokens are wanted; 0 wants none, and no entropy.
+	Top int
+}
+
+// Head is what a network makes of a wanted position.
+type Head string
+
+// The heads.
+const (
+	// HeadRows gives the row of logits.
+	HeadRows Head = "rows"
+	// HeadBest gives a token drawn with a given uniform, its log-probability, and of the
+	// most probable tokens as many as are asked for, with the entropy; see [Best].
+	HeadBest Head = "best"
+	// HeadLogProbability gives the log-probability of one given token.
+	HeadLogProbability Head = "log-probability"
+)
+
+// Call is what a network is asked at once: one or more canvases of one length L, each with
+// as many wanted positions as it likes.
+type Call struct {
+	// IDs [len(Counts)·L] are the canvases, one after another.
+	IDs []int64
+	// Positions are the wanted positions, those of the first canvas first; Counts says how
+	// many each canvas has, at least one.
+	Positions []int64
+	Counts    []int
+	// Sigma, one a canvas, is the −log α that it is asked at; nil unless the network is
+	// time-conditioned.
+	Sigma []float64
+}
+
+// Length is that of a canvas.
+func (c Call) Length() int { return len(c.IDs) / len(c.Counts) }
