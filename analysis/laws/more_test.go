@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/samplers"
 )
 
@@ -16,36 +17,10 @@ func apart(a, b []float64) float64 {
 	return worst
 }
 
-func grid(t testing.TB, spec samplers.GridSpec) samplers.Grid {
-	t.Helper()
-	g, err := samplers.NewGrid(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-func thetas(t testing.TB, list ...float64) samplers.Grid {
-	return grid(t, samplers.GridSpec{Kind: samplers.GridThetaList, List: list})
-}
-
-// worlds are small random ones, every second of them time-conditioned.
-func worlds(do func(name string, w *laws.World)) {
-	for seed := range uint64(6) {
-		timed := seed%2 == 1
-		d, v := 2+int(seed%3), 2+int(seed/3)
-		name := "time-free"
-		if timed {
-			name = "timed"
-		}
-		do(name, random(seed+40, d, v, timed))
-	}
-}
-
 // TestLawsSumToOne: every sampler's law is one.
 func TestLawsSumToOne(t *testing.T) {
-	g := thetas(t, 4, 2, 0.7, 0.1)
-	worlds(func(name string, w *laws.World) {
+	g := lawstest.Thetas(t, 4, 2, 0.7, 0.1)
+	lawstest.Worlds(func(name string, w *laws.World) {
 		total := func(what string, p []float64) {
 			if got := total(p); !near(got, 1, 1e-12) {
 				t.Errorf("%s, d = %d: %s sums to %v", name, w.D, what, got)
@@ -58,7 +33,7 @@ func TestLawsSumToOne(t *testing.T) {
 		}
 		total("exact chain", w.ExactChain(g.Lambda[0], g.Lambda[3]))
 		total("DMPM", w.FrozenLaw(g))
-		half := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.82, 0.4, 0.31, 0.1}})
+		half := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.82, 0.4, 0.31, 0.1}})
 		total("trapezoidal", w.TrapezoidLaw(half, 0.3, 0.1))
 		sizes := []int{1, w.D - 1}
 		total("parallel", w.ParallelLaw(sizes))
@@ -68,7 +43,7 @@ func TestLawsSumToOne(t *testing.T) {
 
 // TestExactChain: with T large and δ → 0 it is FHS; in between it solves the forward equation.
 func TestExactChain(t *testing.T) {
-	worlds(func(name string, w *laws.World) {
+	lawstest.Worlds(func(name string, w *laws.World) {
 		fhs := w.FHSLaw()
 		if d := apart(w.OnSequences(w.ExactChain(1, 0)), fhs); d > 1e-14 {
 			t.Errorf("%s: from T = ∞ to 0 it differs from FHS by %v", name, d)
@@ -101,8 +76,8 @@ func TestExactChain(t *testing.T) {
 // TestDMPM: its leftovers are those of its step probabilities, and what has none is
 // FHS's law, where μ does not depend on time.
 func TestDMPM(t *testing.T) {
-	g := thetas(t, 5, 3, 1, 0.2, 0.01)
-	worlds(func(name string, w *laws.World) {
+	g := lawstest.Thetas(t, 5, 3, 1, 0.2, 0.01)
+	lawstest.Worlds(func(name string, w *laws.World) {
 		law := w.FrozenLaw(g)
 		left := 1.0
 		for k := range g.Steps() {
@@ -128,8 +103,8 @@ func TestDMPM(t *testing.T) {
 // TestTrapezoid: one step of two positions by hand. In a quarter of plans each half
 // reveals one, a given one first.
 func TestTrapezoid(t *testing.T) {
-	w := random(9, 2, 3, false)
-	s := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.5, 0}})
+	w := lawstest.Random(9, 2, 3, false)
+	s := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.5, 0}})
 	got := w.TrapezoidLaw(s, 0.5, 0.1)
 	rows := w.Rows(1)
 	row := func(x, l int) []float64 { return rows[(x*2+l)*3 : (x*2+l+1)*3] }
@@ -152,7 +127,7 @@ func TestTrapezoid(t *testing.T) {
 // TestBlocks: plain blocks are parallel FHS, those of one position FHS, and λ of a
 // first hit is a Beta variable.
 func TestBlocks(t *testing.T) {
-	worlds(func(name string, w *laws.World) {
+	lawstest.Worlds(func(name string, w *laws.World) {
 		ones := make([]int, w.D)
 		for i := range ones {
 			ones[i] = 1

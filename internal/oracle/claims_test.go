@@ -217,12 +217,6 @@ func TestTheorem3Tables(t *testing.T) {
 func TestMaskWorlds(t *testing.T) {
 	for _, name := range []string{"maskmass2", "qgamma3", "pairsgamma4"} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("reference", "laws", name+".json")
-			if name == "maskmass2" {
-				path = reftest.Data(t, path)
-			} else {
-				path = reftest.Shared(t, path)
-			}
 			var f struct {
 				D       int
 				T       float64
@@ -235,7 +229,7 @@ func TestMaskWorlds(t *testing.T) {
 					Terms    map[string]float64 `json:"corollary1_terms"`
 				}
 			}
-			read(t, path, &f)
+			read(t, reftest.Law(t, name), &f)
 			if bound := float64(f.D) * math.Exp(-f.T); !(f.Initial <= bound) || len(f.Euler) == 0 {
 				t.Errorf("TV(q_T, all-mask) is %v, Lemma 3's bound %v, %d runs", f.Initial, bound, len(f.Euler))
 			} else if name == "maskmass2" {
