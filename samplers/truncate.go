@@ -1,6 +1,26 @@
 package samplers
 
-import "slices"
+import (
+	"slices"
+
+	"mdmgen/internal/expsum"
+)
+
+// weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
+// returns the sum in ascending order of columns.
+func (c *Categorical) weights(row []float32, top float32, temperature float64) float64 {
+	if c.p == nil {
+		c.p = make([]float64, c.columns)
+	}
+	var sum float64
+	for _, s := range c.allowed {
+		sum += expsum.Into(c.p[s.from:s.to], row[s.from:s.to], float64(top), temperature)
+	}
+	if c.truncates() {
+		sum = c.truncate(sum)
+	}
+	return sum
+}
 
 // truncate sets all but the kept weights to 0 and returns the sum of those. Equal
 // weights are taken in ascending order of their columns. A heap gives the greatest
