@@ -26,7 +26,7 @@ func errorConfig(m model.Model, samples int, seed uint64) bench.ErrorConfig {
 	}
 }
 
-// exactTV and exactKL are distances of a sampler's law from first-hitting's, by enumeration.
+// exactDistances are the TV and KL distances of a sampler's law from first-hitting's, by enumeration.
 func exactDistances(t *testing.T, w *laws.World, c *bench.Cell) (tv, kl float64) {
 	t.Helper()
 	steps, ok := c.Sampler.Steps()
