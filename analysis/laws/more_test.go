@@ -9,14 +9,6 @@ import (
 	"mdmgen/samplers"
 )
 
-func apart(a, b []float64) float64 {
-	worst := 0.0
-	for i := range a {
-		worst = max(worst, math.Abs(a[i]-b[i]))
-	}
-	return worst
-}
-
 // TestLawsSumToOne: every sampler's law is one.
 func TestLawsSumToOne(t *testing.T) {
 	g := lawstest.Thetas(t, 4, 2, 0.7, 0.1)
@@ -45,10 +37,10 @@ func TestLawsSumToOne(t *testing.T) {
 func TestExactChain(t *testing.T) {
 	lawstest.Worlds(func(name string, w *laws.World) {
 		fhs := w.FHSLaw()
-		if d := apart(w.OnSequences(w.ExactChain(1, 0)), fhs); d > 1e-14 {
+		if d := lawstest.Apart(w.OnSequences(w.ExactChain(1, 0)), fhs); d > 1e-14 {
 			t.Errorf("%s: from T = ∞ to 0 it differs from FHS by %v", name, d)
 		}
-		if d := apart(w.OnSequences(w.ExactChain(-math.Expm1(-40), 1e-12)), fhs); d > 1e-10 {
+		if d := lawstest.Apart(w.OnSequences(w.ExactChain(-math.Expm1(-40), 1e-12)), fhs); d > 1e-10 {
 			t.Errorf("%s: from T = 40 to 1e-12 it differs from FHS by %v", name, d)
 		}
 		// −λ dP/dλ (y) = Σ_x P(x)·μ(x→y) − m(y)·P(y).
@@ -94,7 +86,7 @@ func TestDMPM(t *testing.T) {
 		for i := range clean {
 			clean[i] /= scale
 		}
-		if d := apart(clean, w.FHSLaw()); d > 1e-14 {
+		if d := lawstest.Apart(clean, w.FHSLaw()); d > 1e-14 {
 			t.Errorf("%s: without leftovers DMPM differs from FHS by %v", name, d)
 		}
 	})
@@ -132,11 +124,11 @@ func TestBlocks(t *testing.T) {
 		for i := range ones {
 			ones[i] = 1
 		}
-		if d := apart(w.ParallelLaw(ones), w.FHSLaw()); d > 1e-13 {
+		if d := lawstest.Apart(w.ParallelLaw(ones), w.FHSLaw()); d > 1e-13 {
 			t.Errorf("%s: blocks of one differ from FHS by %v", name, d)
 		}
 		sizes := []int{w.D - 1, 1}
-		if d := apart(w.ParallelLaw(sizes), w.BlockLaw(sizes, make([]float64, len(sizes)), 0)); !w.Timed() && d > 1e-14 {
+		if d := lawstest.Apart(w.ParallelLaw(sizes), w.BlockLaw(sizes, make([]float64, len(sizes)), 0)); !w.Timed() && d > 1e-14 {
 			t.Errorf("%s: two recursions differ by %v", name, d)
 		}
 		// One block: λ ~ Beta(d,1), by the midpoint rule in its quantile.
@@ -151,7 +143,7 @@ func TestBlocks(t *testing.T) {
 				want[x] += p / float64(n)
 			}
 		}
-		if d := apart(w.ParallelLaw([]int{w.D}), want); d > 1e-6 {
+		if d := lawstest.Apart(w.ParallelLaw([]int{w.D}), want); d > 1e-6 {
 			t.Errorf("%s: one block differs by %v", name, d)
 		}
 	})

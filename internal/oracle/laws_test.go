@@ -12,14 +12,6 @@ import (
 	"mdmgen/samplers"
 )
 
-func apart(a, b []float64) float64 {
-	worst := 0.0
-	for i := range a {
-		worst = max(worst, math.Abs(a[i]-b[i]))
-	}
-	return worst
-}
-
 // TestFurtherLawsSumToOne: every sampler's law is one.
 func TestFurtherLawsSumToOne(t *testing.T) {
 	g := lawstest.Thetas(t, 4, 2, 0.7, 0.1)
@@ -70,7 +62,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%v events of MATU, want %v", c.MATU, sum)
 		}
 		g = lawstest.Thetas(t, 5, 3, 1, 0.2, 0.01)
-		if d := apart(w.FrozenLaw(g), frozenSeries(w, g)); d > 1e-14 {
+		if d := lawstest.Apart(w.FrozenLaw(g), frozenSeries(w, g)); d > 1e-14 {
 			t.Errorf("%s: matrix exponentials differ by %v", name, d)
 		}
 	})
@@ -96,7 +88,7 @@ func TestScores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := apart(v.Law, w.GridLaw(s)); d > 1e-14 {
+			if d := lawstest.Apart(v.Law, w.GridLaw(s)); d > 1e-14 {
 				t.Errorf("%s: %s: differs by %v", name, own, d)
 			}
 			calls, finish := s.ExpectedCalls(w.D)

@@ -2,6 +2,7 @@
 package lawstest
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -98,4 +99,13 @@ func Worlds(do func(name string, w *laws.World)) {
 		}
 		do(name, Random(seed+40, d, v, timed))
 	}
+}
+
+// Apart is the greatest absolute difference of two lists of equal length.
+func Apart(a, b []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		worst = max(worst, math.Abs(a[i]-b[i]))
+	}
+	return worst
 }
