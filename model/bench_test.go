@@ -2,34 +2,17 @@ package model_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"testing"
 
-	"mdmgen/builtin"
 	"mdmgen/model"
-	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
 
 // BenchmarkLogits times a call on a canvas of which every other position is
-// masked, for one wanted position and for all. It runs the built-in model and,
-// where the environment variable MDMGEN_BENCH_MODEL names one, that model too.
+// masked, for one wanted position and for all.
 func BenchmarkLogits(b *testing.B) {
-	refs := []string{"fairytale"}
-	if ref := os.Getenv("MDMGEN_BENCH_MODEL"); ref != "" {
-		refs = append(refs, ref)
-	}
-	for _, ref := range refs {
-		m, err := model.Open(context.Background(), ref, model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
-		var missing *ort.MissingError
-		if errors.As(err, &missing) {
-			b.Skip(err)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
+	benchModels(b, func(b *testing.B, m model.Model) {
 		f := m.Facts()
 		ids, all := make([]int64, f.Length), make([]int64, f.Length)
 		for i := range ids {
@@ -43,7 +26,7 @@ func BenchmarkLogits(b *testing.B) {
 			sigma = []float64{1}
 		}
 		for _, wanted := range [][]int64{all[:1], all} {
-			b.Run(fmt.Sprintf("model=%s/wanted=%d", f.Name, len(wanted)), func(b *testing.B) {
+			b.Run(fmt.Sprintf("wanted=%d", len(wanted)), func(b *testing.B) {
 				call := func() {
 					if _, err := m.Logits(context.Background(), samplers.Call{IDs: ids, Positions: wanted, Counts: []int{len(wanted)}, Sigma: sigma}); err != nil {
 						b.Fatal(err)
@@ -55,8 +38,5 @@ func BenchmarkLogits(b *testing.B) {
 				}
 			})
 		}
-		if err := m.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
+	})
 }

@@ -19,8 +19,8 @@ import (
 	"mdmgen/samplers"
 )
 
-// converted writes a small checkpoint as an ONNX folder.
-func converted(t *testing.T, name string) string {
+// Converted writes a small checkpoint as an ONNX folder.
+func Converted(t *testing.T, name string) string {
 	t.Helper()
 	c, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name))
 	if err != nil {
@@ -74,7 +74,7 @@ func flip(t *testing.T, path string, at int) {
 // TestFileDigest: a change of any file that is read is another digest, whatever the
 // weights' file is called.
 func TestFileDigest(t *testing.T) {
-	dir := converted(t, "mdlm")
+	dir := Converted(t, "mdlm")
 	rename(t, dir, "weights.abcdefg")
 	path := filepath.Join(dir, graph.ModelFile)
 	store := stamp.Store{Dir: t.TempDir()}
@@ -128,7 +128,7 @@ func TestConvertedDigest(t *testing.T) {
 		written, err := digestONNX(t.Context(), filepath.Join(dir, graph.ModelFile), own, read, &f, stamp.Store{})
 		return f.Digest, written, err
 	}
-	dir := converted(t, "mdlm")
+	dir := Converted(t, "mdlm")
 	if d, written, err := digest(dir); d != want || !written || err != nil {
 		t.Errorf("as written: %s, %t, %v, want the checkpoint's %s", d, written, err, want)
 	}
@@ -226,7 +226,7 @@ func TestDataFiles(t *testing.T) {
 		{"nothing", "weights.abcdefg", "nowhere", "is not beside it"},
 		{"memory", "*/_ORT_MEM_ADDR", "nowhere", "is not beside it"},
 	} {
-		dir := converted(t, "mdlm")
+		dir := Converted(t, "mdlm")
 		rename(t, dir, c.location)
 		if at := filepath.Join(dir, c.location); c.link != "" {
 			if err := errors.Join(os.Remove(at), os.Symlink(c.link, at)); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
@@ -29,10 +29,7 @@ func foreignTable(id int) []float64 {
 func open(t *testing.T, ref string, opts model.Options) (model.Model, error) {
 	t.Helper()
 	m, err := model.Open(context.Background(), ref, opts)
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
+	orttest.Need(t, err)
 	if err == nil {
 		t.Cleanup(func() {
 			if err := errors.Join(m.Close(), m.Close()); err != nil {

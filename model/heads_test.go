@@ -11,26 +11,10 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/checkpoint"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
-
-// converted writes a small checkpoint as an ONNX folder.
-func converted(t *testing.T, name string) string {
-	t.Helper()
-	c, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	dir := filepath.Join(t.TempDir(), name)
-	if err := graph.Write(t.Context(), c, dir); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
 
 // TestHeads opens models with heads, which say what the rows say, and models whose facts in force are not those of their heads, which give rows alone.
 func TestHeads(t *testing.T) {
@@ -48,7 +32,7 @@ func TestHeads(t *testing.T) {
 		{"scores", nil, "", map[string]string{"output": "log_score"}, false},
 		{"no manifest", func(dir string) error { return os.Remove(filepath.Join(dir, graph.ManifestFile)) }, "", nil, true},
 	} {
-		dir := converted(t, "mdlm")
+		dir := model.Converted(t, "mdlm")
 		if c.change != nil {
 			if err := c.change(dir); err != nil {
 				t.Fatal(err)

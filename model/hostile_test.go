@@ -60,7 +60,7 @@ func TestStrangersFolder(t *testing.T) {
 		}
 		return dir
 	}
-	written := func(t *testing.T) string { return converted(t, "mdlm") }
+	written := func(t *testing.T) string { return Converted(t, "mdlm") }
 	laws := func(t *testing.T) string { return t.TempDir() }
 	for _, c := range []struct {
 		file string

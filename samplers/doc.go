@@ -40,7 +40,7 @@
 // samplers with one seed use common random numbers; but for float32-gumbel, whose races
 // have numbers of their own.
 //
-// The package imports nothing else of the module: it declares the interface [Network] that
-// it needs. A [Sampler] and an [Engine] may be shared by goroutines; a [Plan], [Draws] and a
+// The package imports nothing else of the module but sums of exponentials: it declares the
+// interface [Network] that it needs. A [Sampler] and an [Engine] may be shared by goroutines; a [Plan], [Draws] and a
 // [Stream] belong to one.
 package samplers

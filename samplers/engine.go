@@ -288,14 +288,3 @@ func (e *engine) end(t *task, err error) {
 	t.result = Result{}
 	e.spare = append(e.spare, t)
 }
-
-// drop ends the tasks whose context has ended.
-func (e *engine) drop() {
-	e.queue = slices.DeleteFunc(e.queue, func(t *task) bool {
-		err := t.ctx.Err()
-		if err != nil {
-			e.end(t, err)
-		}
-		return err != nil
-	})
-}

@@ -3,7 +3,6 @@ package samplers_test
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mdmgen/samplers"
 )
@@ -21,34 +20,34 @@ type deciding struct {
 	canvas *samplers.Canvas
 	draws  *samplers.Draws
 	masked []int
-	p      []float64
 }
 
 func (s *deciding) Ask(a *samplers.Ask) bool {
 	if s.masked = s.canvas.Masked(s.masked[:0]); len(s.masked) == 0 {
 		return false
 	}
-	a.Rows = append(a.Rows, samplers.AskRow{Positions: s.masked})
+	row := samplers.AskRow{Positions: s.masked}
+	for _, l := range s.masked {
+		row.Uniforms = append(row.Uniforms, s.draws.Token(l))
+	}
+	a.Rows = append(a.Rows, row)
+	a.Head, a.Top = samplers.HeadBest, 1
 	return true
 }
 
 func (s *deciding) Take(r samplers.Rows, e *samplers.Edit) error {
-	best, most := 0, -1.0
-	s.p = slices.Grow(s.p[:0], r.Columns())[:r.Columns()]
+	var position int
+	var surest samplers.Best
 	for i, l := range s.masked {
-		if err := r.Probabilities(s.p, 0, i); err != nil {
+		b, err := r.Best(0, i)
+		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
-		if p := slices.Max(s.p); p > most {
-			best, most = i, p
+		if i == 0 || b.Top[0].LogP > surest.Top[0].LogP {
+			position, surest = l, b
 		}
 	}
-	l := s.masked[best]
-	token, logP, err := r.Token(0, best, s.draws.Token(l))
-	if err != nil {
-		return fmt.Errorf("position %d: %w", l, err)
-	}
-	e.Set(l, token, logP)
+	e.Set(position, surest.Token, surest.LogP)
 	return nil
 }
 

@@ -173,6 +173,17 @@ func (e *Engine) run() {
 	}
 }
 
+// drop ends the tasks whose context has ended.
+func (e *engine) drop() {
+	e.queue = slices.DeleteFunc(e.queue, func(t *task) bool {
+		err := t.ctx.Err()
+		if err != nil {
+			e.end(t, err)
+		}
+		return err != nil
+	})
+}
+
 // mailbox holds what happened to a job until it is read.
 type mailbox struct {
 	mu    sync.Mutex

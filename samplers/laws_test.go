@@ -21,17 +21,9 @@ var worldNames = []string{
 	"dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact",
 }
 
-func worldPath(t testing.TB, i int) string {
-	name := worldNames[i] + ".json"
-	if i < 4 {
-		return reftest.Data(t, "reference", "laws", name)
-	}
-	return reftest.Shared(t, "reference", "laws", name)
-}
-
 func openWorld(t testing.TB, i int) (*world.World, *world.Laws) {
 	t.Helper()
-	w, err := world.Open(worldPath(t, i))
+	w, err := world.Open(reftest.Law(t, worldNames[i]))
 	if err != nil {
 		t.Fatal(err)
 	}

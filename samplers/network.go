@@ -14,6 +14,53 @@ type Network interface {
 	Logits(ctx context.Context, c Call) ([]float32, error)
 }
 
+// Spec is what samplers must know of a network.
+type Spec struct {
+	Vocabulary
+	// Noise is the schedule that the network was trained with; "" is exp.
+	Noise string
+	// TimeConditioned says that the network wants σ = −log α, InfiniteSigma that it has
+	// rows at σ = +Inf, on the canvas where everything is masked at T = ∞.
+	TimeConditioned, InfiniteSigma bool
+	// LogScores says that its rows are logarithms of scores, whose mass need not be 1.
+	// LogMass is then the logarithm of the mass c = Σ_a s(a)/r of a row, given log Σ e^x of
+	// its tokens and the −log α that it was asked at.
+	LogScores bool
+	LogMass   func(norm, theta float64) float64
+}
+
+// Vocabulary says what the columns of a network's rows are.
+type Vocabulary struct {
+	// Columns is the length of a row.
+	Columns int
+	// Mask is the id of MASK on a canvas. It may be Columns, where the network has no
+	// column for it.
+	Mask int
+	// Excluded are columns that never get probability besides MASK: padding rows.
+	Excluded []int
+	// Shift says that the row of position i predicts the token at i+1.
+	Shift bool
+}
+
+// Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
+// vocabulary that is not known.
+func (v Vocabulary) Tokens() int {
+	out := make(map[int]bool)
+	for _, x := range append([]int{v.Mask}, v.Excluded...) {
+		out[x] = x >= 0 && x < v.Columns
+	}
+	n := v.Columns
+	for _, column := range out {
+		if column {
+			n--
+		}
+	}
+	return n
+}
+
+// holds says whether an id may stand on a canvas.
+func (v *Vocabulary) holds(id int) bool { return id == v.Mask || id >= 0 && id < v.Columns }
+
 // Drawer is a network that draws tokens where its rows are, so that no row leaves it.
 type Drawer interface {
 	Network

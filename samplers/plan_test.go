@@ -1,6 +1,7 @@
 package samplers_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -188,11 +189,19 @@ var everySampler = []samplers.Options{
 }
 
 // TestPlanLaws checks what every plan must be: a partition of the free positions
-// into non-empty blocks and those left, times that fall, one uniform a position.
+// into non-empty blocks and those left, times that fall, one uniform a position, and what
+// the sampler's law declares.
 func TestPlanLaws(t *testing.T) {
+	for _, d := range samplers.Descriptors() {
+		if !slices.ContainsFunc(everySampler, func(o samplers.Options) bool { return cmp.Or(o.Sampler, "fhs") == d.Name }) {
+			t.Errorf("%s is not among the samplers of these tests", d.Name)
+		}
+	}
 	for _, o := range everySampler {
 		s := mustNew(t, o)
+		law, _ := s.Law()
 		var p samplers.Plan
+		var order []int
 		for _, d := range []int{0, 1, 2, 3, 17, 200} {
 			free := upTo(d)
 			for i := range free {
@@ -208,9 +217,10 @@ func TestPlanLaws(t *testing.T) {
 					t.Errorf("%v: left positions %v are not ascending", s, p.Left)
 				}
 				step, hit := -1, 1.0
+				var sizes, revealed []int
 				for i, b := range p.Blocks {
 					for _, l := range b.Positions {
-						if b.Weight > 0 && (i == 0 || !slices.Contains(p.Blocks[i-1].Ahead, l)) {
+						if b.Weight > 0 && (!law.LookBack || i == 0 || !slices.Contains(p.Blocks[i-1].Ahead, l)) {
 							t.Fatalf("%v: block %d looks back at position %d, for which the call before was not asked", s, i, l)
 						}
 					}
@@ -224,7 +234,24 @@ func TestPlanLaws(t *testing.T) {
 						}
 						hit = h
 					}
-					seen = append(seen, b.Positions...)
+					sizes, revealed = append(sizes, len(b.Positions)), append(revealed, b.Positions...)
+				}
+				if law.Sizes != nil {
+					if want, err := law.Sizes(d); err != nil || !slices.Equal(sizes, want) {
+						t.Fatalf("%v: blocks of %v, the law declares %v, %v", s, sizes, want, err)
+					}
+				}
+				if law.OneByOne && len(sizes) > 0 && slices.Max(sizes) > 1 {
+					t.Fatalf("%v: blocks of %v, the law declares one by one", s, sizes)
+				}
+				if index == 0 {
+					order = revealed
+				}
+				if law.Fixed && !slices.Equal(revealed, order) {
+					t.Fatalf("%v: reveals %v and %v, the law declares a fixed order", s, order, revealed)
+				}
+				if seen = append(seen, revealed...); d == 200 && index == 1 && len(p.Left) == 0 && !law.Fixed && slices.Equal(revealed, order) {
+					t.Fatalf("%v: two plans have one order, and the law declares a random one", s)
 				}
 				slices.Sort(seen)
 				if !slices.Equal(seen, free) {

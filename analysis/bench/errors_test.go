@@ -13,9 +13,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
-	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -28,7 +26,7 @@ func errorConfig(m model.Model, samples int, seed uint64) bench.ErrorConfig {
 	}
 }
 
-// exactTV and exactKL are distances of a sampler's law from first-hitting's, by enumeration.
+// exactDistances are the TV and KL distances of a sampler's law from first-hitting's, by enumeration.
 func exactDistances(t *testing.T, w *laws.World, c *bench.Cell) (tv, kl float64) {
 	t.Helper()
 	steps, ok := c.Sampler.Steps()
@@ -44,7 +42,7 @@ func exactDistances(t *testing.T, w *laws.World, c *bench.Cell) (tv, kl float64)
 func TestErrors(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact", "dirichlet3-noisy", "markov4-sharp", "parity4-exact", "pairs4-exact"} {
 		t.Run(name, func(t *testing.T) {
-			m := &table{World: openShared(t, name)}
+			m := open(t, name)
 			w, err := laws.New(m.World)
 			if err != nil {
 				t.Fatal(err)
@@ -88,22 +86,6 @@ func TestErrors(t *testing.T) {
 			checkRates(t, e.Rates(2), all[1:], exact)
 		})
 	}
-}
-
-// openShared opens a world that is in the module, else one of the large files.
-func openShared(t testing.TB, name string) *world.World {
-	t.Helper()
-	path := func() string {
-		if name == "xor3-mixed" || name == "markov3-exact" {
-			return reftest.Data(t, "reference", "laws", name+".json")
-		}
-		return reftest.Shared(t, "reference", "laws", name+".json")
-	}()
-	w, err := world.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
 }
 
 // checkRates compares fitted exponents with those of the exact laws. Of the many intervals of

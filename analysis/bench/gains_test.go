@@ -13,7 +13,7 @@ import (
 func TestGains(t *testing.T) {
 	names := []string{"tweedie noise=exp steps=4", "tweedie noise=exp steps=8"}
 	r := study(t, 3, names...)
-	m := &table{World: openShared(t, "xor3-mixed")}
+	m := open(t, "xor3-mixed")
 	all := cells(t, m, names...)
 	e := bench.GroupErrors(all, 3)
 	if _, err := e.Measure(t.Context(), errorConfig(m, 200, 3)); err != nil {

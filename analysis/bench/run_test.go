@@ -44,7 +44,7 @@ var _ model.Model = (*table)(nil)
 
 func open(t testing.TB, name string) *table {
 	t.Helper()
-	w, err := world.Open(reftest.Data(t, "reference", "laws", name+".json"))
+	w, err := world.Open(reftest.Law(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}

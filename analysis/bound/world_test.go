@@ -14,16 +14,6 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-var committedWorlds = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact"}
-
-func worldPath(t testing.TB, name string) string {
-	t.Helper()
-	if slices.Contains(committedWorlds, name) {
-		return reftest.Data(t, "reference", "laws", name+".json")
-	}
-	return reftest.Shared(t, "reference", "laws", name+".json")
-}
-
 func lineOf(t testing.TB, r Report, name string) report.Line {
 	t.Helper()
 	for _, l := range r.Lines {
@@ -42,7 +32,7 @@ func TestWorld(t *testing.T) {
 	wrong := []string{"dirichlet3-noisy", "markov4-sharp", "xor3-mixed", "timed3"}
 	for _, name := range slices.Concat(exact, wrong, []string{"theorem5-point3"}) {
 		t.Run(name, func(t *testing.T) {
-			r, err := World(context.Background(), worldPath(t, name), nil)
+			r, err := World(context.Background(), reftest.Law(t, name), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +69,7 @@ func TestWorld(t *testing.T) {
 
 // TestWorldTheorem5 asks for equality to 1e-9 on the construction.
 func TestWorldTheorem5(t *testing.T) {
-	r, err := World(context.Background(), worldPath(t, "theorem5-point3"), nil)
+	r, err := World(context.Background(), reftest.Law(t, "theorem5-point3"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +83,7 @@ func TestWorldTheorem5(t *testing.T) {
 
 // TestWorldValues compares lines with numbers of the paper's notes and of the files.
 func TestWorldValues(t *testing.T) {
-	r, err := World(context.Background(), worldPath(t, "timed3"), nil)
+	r, err := World(context.Background(), reftest.Law(t, "timed3"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +117,7 @@ func TestWorldValues(t *testing.T) {
 
 // TestWorldMistakes breaks inputs; every error is one line that names the file.
 func TestWorldMistakes(t *testing.T) {
-	good, err := os.ReadFile(worldPath(t, "xor3-mixed"))
+	good, err := os.ReadFile(reftest.Law(t, "xor3-mixed"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 )
 
@@ -54,7 +55,7 @@ func TestWorldGiven(t *testing.T) {
 				LTV       float64 `json:"L_TV"`
 			}
 		}
-		data, err := os.ReadFile(worldPath(t, name))
+		data, err := os.ReadFile(reftest.Law(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func TestWorldGiven(t *testing.T) {
 						continue
 					}
 					c := asked(t, samplers.Options{Sampler: sampler, Grid: kinds[g.Kind], Steps: g.N, T: &start, Delta: &g.Delta, Finish: finish})
-					r, err := World(context.Background(), worldPath(t, name), []Case{c})
+					r, err := World(context.Background(), reftest.Law(t, name), []Case{c})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -131,7 +132,7 @@ func TestWorldGiven(t *testing.T) {
 
 // TestWorldGivenOthers: samplers that are no steps of a grid, and grids by lists.
 func TestWorldGivenOthers(t *testing.T) {
-	path := worldPath(t, "xor3-mixed")
+	path := reftest.Law(t, "xor3-mixed")
 	r, err := World(context.Background(), path, []Case{
 		asked(t, samplers.Options{Sampler: "fhs"}),
 		asked(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "1,1,1"}),
@@ -169,7 +170,7 @@ func TestWorldInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, given := range [][]Case{nil, {asked(t, samplers.Options{Sampler: "euler", Steps: 4})}} {
-		r, err := World(ctx, worldPath(t, "xor3-mixed"), given)
+		r, err := World(ctx, reftest.Law(t, "xor3-mixed"), given)
 		if err == nil || len(r.Lines) == 0 || lineOf(t, r, "theorem4").Verdict == "" {
 			t.Errorf("error %v, %d lines", err, len(r.Lines))
 		}

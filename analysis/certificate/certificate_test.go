@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/quality"
 	"mdmgen/samplers"
 )
@@ -35,7 +36,7 @@ func TestBounds(t *testing.T) {
 	compared := 0
 	for _, name := range timeFree {
 		t.Run(name, func(t *testing.T) {
-			file, w := openWorld(t, name)
+			file, w := lawstest.Open(t, name)
 			all := newEnumerator(w)
 			for _, o := range settings(w.D) {
 				s := newSampler(t, o, file)
@@ -66,7 +67,7 @@ func TestBounds(t *testing.T) {
 // on each other, one position a call in a uniform order, and a single call on a network
 // whose rows are conditionals of one law.
 func TestEqual(t *testing.T) {
-	file, w := openWorld(t, "theorem5-point3")
+	file, w := lawstest.Open(t, "theorem5-point3")
 	all := newEnumerator(w)
 	for _, o := range settings(w.D) {
 		s := newSampler(t, o, file)
@@ -76,7 +77,7 @@ func TestEqual(t *testing.T) {
 		}
 	}
 	for _, name := range timeFree {
-		file, w := openWorld(t, name)
+		file, w := lawstest.Open(t, name)
 		all := newEnumerator(w)
 		for _, o := range []samplers.Options{{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: w.D}} {
 			if e := all.of(t, newSampler(t, o, file)); e.blocks.tv > 1e-12 || e.plan.kl > 1e-12 {

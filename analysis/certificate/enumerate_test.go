@@ -7,29 +7,9 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
-
-func openWorld(t testing.TB, name string) (*world.World, *laws.World) {
-	t.Helper()
-	path := ""
-	if slices.Contains([]string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp"}, name) {
-		path = reftest.Data(t, "reference", "laws", name+".json")
-	} else {
-		path = reftest.Shared(t, "reference", "laws", name+".json")
-	}
-	file, err := world.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := laws.New(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file, w
-}
 
 func ptr(x float64) *float64 { return &x }
 

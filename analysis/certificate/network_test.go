@@ -2,7 +2,6 @@ package certificate_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
-	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
@@ -20,14 +19,7 @@ import (
 func TestNetwork(t *testing.T) {
 	ctx := context.Background()
 	m, err := model.Open(ctx, reftest.Builtin(t), model.Options{})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	orttest.Opened(t, m, err)
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -44,7 +45,7 @@ func drawing(t testing.TB, w *world.World, draw samplers.Draw) (out []*samplers.
 // 2e-4 (rows of a world are float32).
 func TestEstimates(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp", "dirichlet3-noisy"} {
-		file, w := openWorld(t, name)
+		file, w := lawstest.Open(t, name)
 		ss, all := some(t, file), newEnumerator(w)
 		for _, longest := range []int{0, 1} {
 			st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 5, Batch: 32, Longest: longest})
@@ -73,7 +74,7 @@ func TestEstimates(t *testing.T) {
 // first-hitting draws as the samplers do. One that keeps the most probable tokens excludes
 // texts, and the bound on KL is then infinite.
 func TestDraws(t *testing.T) {
-	file, w := openWorld(t, "dirichlet3-noisy")
+	file, w := lawstest.Open(t, "dirichlet3-noisy")
 	draw := samplers.Draw{Temperature: ptr(0.5), TopK: 2}
 	vocabulary := file.Spec().Vocabulary
 	categorical, err := samplers.NewCategorical(vocabulary, draw)
@@ -122,7 +123,7 @@ func TestDraws(t *testing.T) {
 // standard errors below them. Samplers that reveal one position a call at other times than
 // first-hitting are apart from it here.
 func TestTimed(t *testing.T) {
-	file, w := openWorld(t, "timed3")
+	file, w := lawstest.Open(t, "timed3")
 	ss := some(t, file)
 	st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 3000, Seed: 6, Batch: 64})
 	if err != nil {
@@ -143,7 +144,7 @@ func TestTimed(t *testing.T) {
 // limit: limits with 95 % at least, and ends of intervals, which a normal mean makes 97.5 %.
 // With 95 % fewer than 178 times have probability 1e-3.
 func TestCoverage(t *testing.T) {
-	file, w := openWorld(t, "markov4-sharp")
+	file, w := lawstest.Open(t, "markov4-sharp")
 	all, canvas := newEnumerator(w), blank(file)
 	var ss []*samplers.Sampler
 	for _, n := range []int{1, 2, 4, 16} {
@@ -179,7 +180,7 @@ func TestCoverage(t *testing.T) {
 // TestSameRun: what is said of a sampler does not depend on the others, nor on how many runs
 // share a call.
 func TestSameRun(t *testing.T) {
-	file, _ := openWorld(t, "markov4-sharp")
+	file, _ := lawstest.Open(t, "markov4-sharp")
 	ss := some(t, file)
 	ctx, canvas := context.Background(), blank(file)
 	st, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 9, Seed: 3, Batch: 4})
@@ -201,7 +202,7 @@ func TestSameRun(t *testing.T) {
 
 // TestGoOn goes on from part of a study, and gets the same runs.
 func TestGoOn(t *testing.T) {
-	file, _ := openWorld(t, "parity4-exact")
+	file, _ := lawstest.Open(t, "parity4-exact")
 	ss := append(some(t, file), newSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1, Floor: ptr(0)}, file))
 	ctx, canvas := context.Background(), blank(file)
 	whole, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8})
@@ -262,7 +263,7 @@ func TestGoOn(t *testing.T) {
 
 // TestMistakes checks what is refused.
 func TestMistakes(t *testing.T) {
-	file, _ := openWorld(t, "xor3-mixed")
+	file, _ := lawstest.Open(t, "xor3-mixed")
 	fhs := newSampler(t, samplers.Options{}, file)
 	mask := file.Facts().MaskID
 	for name, c := range map[string]struct {

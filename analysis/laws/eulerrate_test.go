@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/samplers"
 )
 
@@ -50,7 +51,7 @@ func (c theorem1Case) chain(t testing.TB) (*laws.World, laws.Chain) {
 		return out
 	}
 	w := laws.FromTables(c.D, c.V, c.Q0, table(c.Mu0), table(c.Mu1), c.C, c.P)
-	return w, w.Run(steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridThetaList, List: c.Theta}))
+	return w, w.Run(lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridThetaList, List: c.Theta}))
 }
 
 // TestTheorem1Digits compares both integrals with values of 30 digits, of worlds whose conditional

@@ -2,79 +2,17 @@ package laws_test
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
-	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
-var (
-	committed = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp"}
-	names     = append(slices.Clone(committed), "dirichlet3-noisy", "nested3-exact", "pairs4-exact", "parity4-exact")
-)
-
-func openWorld(t testing.TB, name string) (*laws.World, *world.Laws) {
-	t.Helper()
-	path := ""
-	if slices.Contains(committed, name) {
-		path = reftest.Data(t, "reference", "laws", name+".json")
-	} else {
-		path = reftest.Shared(t, "reference", "laws", name+".json")
-	}
-	file, err := world.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := laws.New(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reference, err := file.Laws()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w, reference
-}
-
-// random makes a world of random tables, some of whose probabilities are 0.
-func random(seed uint64, d, v int, timed bool) *laws.World {
-	r := rand.New(rand.NewPCG(seed, 1))
-	s := laws.NewSpace(d, v)
-	law := func(out []float64, zero float64) {
-		sum := 0.0
-		for i := range out {
-			out[i] = 0
-			if r.Float64() >= zero {
-				out[i] = r.ExpFloat64()
-			}
-			sum += out[i]
-		}
-		if sum == 0 {
-			out[0], sum = 1, 1
-		}
-		for i := range out {
-			out[i] /= sum
-		}
-	}
-	q0 := make([]float64, s.Sequences)
-	law(q0, 0.2)
-	table := func() []float64 {
-		out := make([]float64, s.States*d*v)
-		for i := 0; i < len(out); i += v {
-			law(out[i:i+v], 0)
-		}
-		return out
-	}
-	mu0 := table()
-	if !timed {
-		return laws.FromTables(d, v, q0, mu0, nil, 0, 0)
-	}
-	return laws.FromTables(d, v, q0, mu0, table(), 0.2+0.8*r.Float64(), 0.5+2*r.Float64())
+var names = []string{
+	"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp",
+	"dirichlet3-noisy", "nested3-exact", "pairs4-exact", "parity4-exact",
 }
 
 func total(p []float64) float64 {
@@ -87,19 +25,6 @@ func total(p []float64) float64 {
 
 func near(got, want, tol float64) bool {
 	return got == want || math.Abs(got-want) <= tol*max(1, math.Abs(want))
-}
-
-func steps(t testing.TB, rule samplers.Rule, spec samplers.GridSpec) samplers.Steps {
-	t.Helper()
-	g, err := samplers.NewGrid(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := samplers.NewSteps(rule, samplers.Exp, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // TestIdentities checks, on the reference worlds and on random ones, what holds in
@@ -142,12 +67,12 @@ func TestIdentities(t *testing.T) {
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			w, _ := openWorld(t, name)
+			_, w := lawstest.Open(t, name)
 			check(t, w)
 		})
 	}
 	for seed := range uint64(6) {
-		check(t, random(seed, 2+int(seed%2), 2+int(seed/4), seed%2 == 1))
+		check(t, lawstest.Random(seed, 2+int(seed%2), 2+int(seed/4), seed%2 == 1))
 	}
 }
 
@@ -156,7 +81,7 @@ func isTheorem5(w *laws.World) bool { _, ok := w.Theorem5(); return ok }
 // checkGrids: laws of grid samplers sum to 1, bounds bound, both sides of Theorem 1.
 func checkGrids(t *testing.T, w *laws.World) {
 	for _, rule := range []samplers.Rule{samplers.RuleEuler, samplers.RuleTweedie, samplers.RuleTauOne, samplers.RuleTauAny} {
-		s := steps(t, rule, samplers.GridSpec{Kind: samplers.GridPaper, T: 4, Delta: 0.02, Steps: 6})
+		s := lawstest.Steps(t, rule, samplers.GridSpec{Kind: samplers.GridPaper, T: 4, Delta: 0.02, Steps: 6})
 		c := w.Run(s)
 		if a, b := total(c.Law), total(c.Denoised); !near(a, 1, 1e-12) || !near(b, 1, 1e-12) {
 			t.Errorf("%s: laws sum to %v and %v", rule, a, b)
@@ -184,8 +109,8 @@ func checkGrids(t *testing.T, w *laws.World) {
 // TestFrozenExactScore: for the exact posterior the frozen integral does not depend
 // on the data.
 func TestFrozenExactScore(t *testing.T) {
-	w, _ := openWorld(t, "markov3-exact")
-	s := steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0, Steps: 5})
+	_, w := lawstest.Open(t, "markov3-exact")
+	s := lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0, Steps: 5})
 	got := w.Theorem1(w.Run(s)).FrozenIntegral
 	if want := theory.ExactScoreRateIntegral(w.D, s.Grid.Theta); !near(got, want, 1e-12) {
 		t.Errorf("frozen integral %v, closed form %v", got, want)
@@ -196,11 +121,11 @@ func TestFrozenExactScore(t *testing.T) {
 // without time; two grids extrapolate.
 func TestFHSLimit(t *testing.T) {
 	for _, timed := range []bool{false, true} {
-		w := random(7, 3, 2, timed)
+		w := lawstest.Random(7, 3, 2, timed)
 		fhs := w.FHSLaw()
 		var at [2][]float64
 		for i, n := range []int{512, 1024} {
-			s := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambda, T: math.Inf(1), Steps: n})
+			s := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambda, T: math.Inf(1), Steps: n})
 			at[i] = w.Run(s).Denoised
 		}
 		for x := range fhs {
@@ -216,7 +141,11 @@ func TestCollision(t *testing.T) {
 	count, most := 0, 0.0
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			w, reference := openWorld(t, name)
+			file, w := lawstest.Open(t, name)
+			reference, err := file.Laws()
+			if err != nil {
+				t.Fatal(err)
+			}
 			if w.Timed() {
 				return
 			}

@@ -5,47 +5,14 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/samplers"
 )
 
-func apart(a, b []float64) float64 {
-	worst := 0.0
-	for i := range a {
-		worst = max(worst, math.Abs(a[i]-b[i]))
-	}
-	return worst
-}
-
-func grid(t testing.TB, spec samplers.GridSpec) samplers.Grid {
-	t.Helper()
-	g, err := samplers.NewGrid(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-func thetas(t testing.TB, list ...float64) samplers.Grid {
-	return grid(t, samplers.GridSpec{Kind: samplers.GridThetaList, List: list})
-}
-
-// worlds are small random ones, every second of them time-conditioned.
-func worlds(do func(name string, w *laws.World)) {
-	for seed := range uint64(6) {
-		timed := seed%2 == 1
-		d, v := 2+int(seed%3), 2+int(seed/3)
-		name := "time-free"
-		if timed {
-			name = "timed"
-		}
-		do(name, random(seed+40, d, v, timed))
-	}
-}
-
 // TestLawsSumToOne: every sampler's law is one.
 func TestLawsSumToOne(t *testing.T) {
-	g := thetas(t, 4, 2, 0.7, 0.1)
-	worlds(func(name string, w *laws.World) {
+	g := lawstest.Thetas(t, 4, 2, 0.7, 0.1)
+	lawstest.Worlds(func(name string, w *laws.World) {
 		total := func(what string, p []float64) {
 			if got := total(p); !near(got, 1, 1e-12) {
 				t.Errorf("%s, d = %d: %s sums to %v", name, w.D, what, got)
@@ -58,7 +25,7 @@ func TestLawsSumToOne(t *testing.T) {
 		}
 		total("exact chain", w.ExactChain(g.Lambda[0], g.Lambda[3]))
 		total("DMPM", w.FrozenLaw(g))
-		half := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.82, 0.4, 0.31, 0.1}})
+		half := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.82, 0.4, 0.31, 0.1}})
 		total("trapezoidal", w.TrapezoidLaw(half, 0.3, 0.1))
 		sizes := []int{1, w.D - 1}
 		total("parallel", w.ParallelLaw(sizes))
@@ -68,12 +35,12 @@ func TestLawsSumToOne(t *testing.T) {
 
 // TestExactChain: with T large and δ → 0 it is FHS; in between it solves the forward equation.
 func TestExactChain(t *testing.T) {
-	worlds(func(name string, w *laws.World) {
+	lawstest.Worlds(func(name string, w *laws.World) {
 		fhs := w.FHSLaw()
-		if d := apart(w.OnSequences(w.ExactChain(1, 0)), fhs); d > 1e-14 {
+		if d := lawstest.Apart(w.OnSequences(w.ExactChain(1, 0)), fhs); d > 1e-14 {
 			t.Errorf("%s: from T = ∞ to 0 it differs from FHS by %v", name, d)
 		}
-		if d := apart(w.OnSequences(w.ExactChain(-math.Expm1(-40), 1e-12)), fhs); d > 1e-10 {
+		if d := lawstest.Apart(w.OnSequences(w.ExactChain(-math.Expm1(-40), 1e-12)), fhs); d > 1e-10 {
 			t.Errorf("%s: from T = 40 to 1e-12 it differs from FHS by %v", name, d)
 		}
 		// −λ dP/dλ (y) = Σ_x P(x)·μ(x→y) − m(y)·P(y).
@@ -101,8 +68,8 @@ func TestExactChain(t *testing.T) {
 // TestDMPM: its leftovers are those of its step probabilities, and what has none is
 // FHS's law, where μ does not depend on time.
 func TestDMPM(t *testing.T) {
-	g := thetas(t, 5, 3, 1, 0.2, 0.01)
-	worlds(func(name string, w *laws.World) {
+	g := lawstest.Thetas(t, 5, 3, 1, 0.2, 0.01)
+	lawstest.Worlds(func(name string, w *laws.World) {
 		law := w.FrozenLaw(g)
 		left := 1.0
 		for k := range g.Steps() {
@@ -119,7 +86,7 @@ func TestDMPM(t *testing.T) {
 		for i := range clean {
 			clean[i] /= scale
 		}
-		if d := apart(clean, w.FHSLaw()); d > 1e-14 {
+		if d := lawstest.Apart(clean, w.FHSLaw()); d > 1e-14 {
 			t.Errorf("%s: without leftovers DMPM differs from FHS by %v", name, d)
 		}
 	})
@@ -128,8 +95,8 @@ func TestDMPM(t *testing.T) {
 // TestTrapezoid: one step of two positions by hand. In a quarter of plans each half
 // reveals one, a given one first.
 func TestTrapezoid(t *testing.T) {
-	w := random(9, 2, 3, false)
-	s := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.5, 0}})
+	w := lawstest.Random(9, 2, 3, false)
+	s := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.5, 0}})
 	got := w.TrapezoidLaw(s, 0.5, 0.1)
 	rows := w.Rows(1)
 	row := func(x, l int) []float64 { return rows[(x*2+l)*3 : (x*2+l+1)*3] }
@@ -152,16 +119,16 @@ func TestTrapezoid(t *testing.T) {
 // TestBlocks: plain blocks are parallel FHS, those of one position FHS, and λ of a
 // first hit is a Beta variable.
 func TestBlocks(t *testing.T) {
-	worlds(func(name string, w *laws.World) {
+	lawstest.Worlds(func(name string, w *laws.World) {
 		ones := make([]int, w.D)
 		for i := range ones {
 			ones[i] = 1
 		}
-		if d := apart(w.ParallelLaw(ones), w.FHSLaw()); d > 1e-13 {
+		if d := lawstest.Apart(w.ParallelLaw(ones), w.FHSLaw()); d > 1e-13 {
 			t.Errorf("%s: blocks of one differ from FHS by %v", name, d)
 		}
 		sizes := []int{w.D - 1, 1}
-		if d := apart(w.ParallelLaw(sizes), w.BlockLaw(sizes, make([]float64, len(sizes)), 0)); !w.Timed() && d > 1e-14 {
+		if d := lawstest.Apart(w.ParallelLaw(sizes), w.BlockLaw(sizes, make([]float64, len(sizes)), 0)); !w.Timed() && d > 1e-14 {
 			t.Errorf("%s: two recursions differ by %v", name, d)
 		}
 		// One block: λ ~ Beta(d,1), by the midpoint rule in its quantile.
@@ -176,7 +143,7 @@ func TestBlocks(t *testing.T) {
 				want[x] += p / float64(n)
 			}
 		}
-		if d := apart(w.ParallelLaw([]int{w.D}), want); d > 1e-6 {
+		if d := lawstest.Apart(w.ParallelLaw([]int{w.D}), want); d > 1e-6 {
 			t.Errorf("%s: one block differs by %v", name, d)
 		}
 	})

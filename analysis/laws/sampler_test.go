@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/samplers"
 )
 
@@ -23,7 +24,7 @@ func TestSamplerLaw(t *testing.T) {
 		{Sampler: "trapezoidal", Steps: 2, Grid: "lambda"}, {Sampler: "trapezoidal", Steps: 1, Grid: "uniform", Finish: "leave", Delta: ptr(0.5)},
 	}
 	for _, name := range []string{"timed3", "xor3-mixed"} {
-		w, _ := openWorld(t, name)
+		_, w := lawstest.Open(t, name)
 		for _, o := range options {
 			s, err := samplers.New(o, samplers.Spec{TimeConditioned: w.Timed(), InfiniteSigma: true})
 			if err != nil {
@@ -45,7 +46,7 @@ func TestSamplerLaw(t *testing.T) {
 			}
 		}
 	}
-	w, _ := openWorld(t, "xor3-mixed")
+	_, w := lawstest.Open(t, "xor3-mixed")
 	for _, o := range []samplers.Options{
 		{Draw: samplers.Draw{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
 	} {

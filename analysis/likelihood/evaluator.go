@@ -97,12 +97,6 @@ type Evaluator struct {
 	whole [2][]float64
 }
 
-// table is a model that tells its probabilities in float64: a world.
-type table interface {
-	State(ids []int) int
-	Mu(dst []float64, state, position int, lambda float64) bool
-}
-
 // New prepares a model for being asked.
 func New(m model.Model, o Options) (*Evaluator, error) {
 	if o.Batch < 0 {
@@ -123,21 +117,6 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 		e.prober = p
 	}
 	return e, nil
-}
-
-// fits says whether a table can be asked with these facts, which a user may have
-// changed; where it cannot, the model's own errors say why.
-func fits(w table, f facts.Facts) (ok bool) {
-	defer func() {
-		if recover() != nil { // State panics on a canvas that is not the table's.
-			ok = false
-		}
-	}()
-	canvas := make([]int, f.Length)
-	for l := range canvas {
-		canvas[l] = f.MaskID
-	}
-	return w.Mu(make([]float64, f.Columns), w.State(canvas), 0, 1)
 }
 
 // Facts describes the model.
@@ -307,39 +286,3 @@ func (e *Evaluator) call(ctx context.Context, asks []Ask, batch []int) error {
 // sigma is −log α at a masked fraction. A network has no row at infinity; what a
 // fraction that rounds to 1 gets is the greatest below it.
 func sigma(lambda float64) float64 { return -math.Log1p(-min(lambda, 1-0x1p-53)) }
-
-// evalTable answers from a world's table. A row counts as a call would.
-func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	for i := range asks {
-		a := &asks[i]
-		if len(a.Wanted) == 0 {
-			continue
-		}
-		e.canvas = append(e.canvas[:0], a.Target.IDs...)
-		for _, l := range a.Masked {
-			e.canvas[l] = e.facts.MaskID
-		}
-		state := e.table.State(e.canvas)
-		for j, l := range a.Wanted {
-			e.table.Mu(e.row, state, l, a.Lambda)
-			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
-			if a.whole != nil {
-				a.whole(j, e.row)
-			}
-			if a.LogMass != nil {
-				var sum float64
-				for _, p := range e.row {
-					sum += p
-				}
-				a.LogMass[j] = math.Log(sum)
-			}
-		}
-		e.totals.Rows++
-		e.totals.Positions += len(a.Wanted)
-	}
-	e.totals.Calls++
-	return nil
-}

@@ -21,15 +21,7 @@ var worldNames = []string{"xor3-mixed", "markov3-exact", "dirichlet3-noisy", "ma
 
 func openWorld(t testing.TB, name string) (*world.World, *likelihood.Evaluator) {
 	t.Helper()
-	path := func() string {
-		for _, in := range []string{"xor3-mixed", "markov3-exact", "timed3", "theorem5-point3"} {
-			if name == in {
-				return reftest.Data(t, "reference", "laws", name+".json")
-			}
-		}
-		return reftest.Shared(t, "reference", "laws", name+".json")
-	}()
-	w, err := world.Open(path)
+	w, err := world.Open(reftest.Law(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,13 @@ import "math"
 func ExactScoreRateIntegral(d int, theta []float64) float64 {
 	var sum, lost float64
 	for k := range len(theta) - 1 {
-		sum, lost = add(sum, lost, expm2(theta[k]-theta[k+1])/math.Expm1(theta[k]))
+		sum, lost = add(sum, lost, Expm2(theta[k]-theta[k+1])/math.Expm1(theta[k]))
 	}
 	return float64(d) * (sum + lost)
 }
 
-// expm2 is e^x − 1 − x without cancelling at small x.
-func expm2(x float64) float64 {
+// Expm2 is e^x − 1 − x, x ≥ 0, without cancelling at small x.
+func Expm2(x float64) float64 {
 	if x > 0.5 {
 		return math.Expm1(x) - x
 	}

@@ -28,8 +28,5 @@ func Corollary1(d, s int, t, kappa, gamma, score float64) Terms {
 	}
 }
 
-// Lemma1Count is (T + log 1/δ)/κ, Lemma 1's count of the paper's grid up to 1+o(1).
-func Lemma1Count(t, delta, kappa float64) float64 { return (t - math.Log(delta)) / kappa }
-
 // EarlyStoppingTV is TV(q0, q_δ) = 1−e^(−dδ) for data without MASK.
 func EarlyStoppingTV(d int, delta float64) float64 { return -math.Expm1(-float64(d) * delta) }

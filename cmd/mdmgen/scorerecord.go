@@ -98,6 +98,24 @@ type exactValues struct {
 	QuadratureError estimate.Number `json:"quadrature_error,omitempty"`
 }
 
+func newExactValues(v likelihood.Values) *exactValues {
+	number := func(x *float64) *estimate.Number {
+		if x == nil {
+			return nil
+		}
+		n := estimate.Number(*x)
+		return &n
+	}
+	out := &exactValues{NELBO: number(v.NELBO), FHS: number(v.FHS), LeftToRight: number(v.LeftToRight), ScoreEntropy: number(v.ScoreEntropy), QuadratureError: estimate.Number(v.Sampler.QuadratureError)}
+	if v.Unresolved {
+		out.ScoreEntropyNote = "not resolved: the integral of the raw scores does not converge by its quadrature, or has no limit"
+	}
+	if g := v.Sampler.Grid; g != nil {
+		out.Leave, out.Denoise = number(&g.Leave), number(&g.Denoise)
+	}
+	return out
+}
+
 // scoreRecord is what score prints as json, and ends jsonl with.
 type scoreRecord struct {
 	Schema      string             `json:"schema"`

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/profile"
 	"mdmgen/model"
@@ -272,24 +271,6 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 		keep(i, v.Terms)
 	}
 	return out, nil
-}
-
-func newExactValues(v likelihood.Values) *exactValues {
-	number := func(x *float64) *estimate.Number {
-		if x == nil {
-			return nil
-		}
-		n := estimate.Number(*x)
-		return &n
-	}
-	out := &exactValues{NELBO: number(v.NELBO), FHS: number(v.FHS), LeftToRight: number(v.LeftToRight), ScoreEntropy: number(v.ScoreEntropy), QuadratureError: estimate.Number(v.Sampler.QuadratureError)}
-	if v.Unresolved {
-		out.ScoreEntropyNote = "not resolved: the integral of the raw scores does not converge by its quadrature, or has no limit"
-	}
-	if g := v.Sampler.Grid; g != nil {
-		out.Leave, out.Denoise = number(&g.Leave), number(&g.Denoise)
-	}
-	return out
 }
 
 // finish sums up.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 )
 
 func TestMain(m *testing.M) {
@@ -36,10 +36,7 @@ var noRuntime = sync.OnceValue(func() error {
 func needRuntime(t testing.TB) {
 	t.Helper()
 	err := noRuntime()
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
+	orttest.Need(t, err)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
 	"mdmgen/internal/reftest"
+	"mdmgen/samplers"
 )
 
 // The tests of this file say what the paper's asymptotic statements look like in numbers:
@@ -159,6 +161,12 @@ func TestPairs(t *testing.T) {
 
 // TestLemma1: the steps of the paper's grid beside (T + log 1/δ)/κ.
 func TestLemma1(t *testing.T) {
+	for _, delta := range []float64{1e-2, 1e-6} {
+		g := lawstest.Grid(t, samplers.GridSpec{Kind: samplers.GridPaper, T: 30, Delta: delta, Kappa: 1e-3})
+		if n, want := float64(g.Steps()), lemma1Count(30, delta, 1e-3); math.Abs(n/want-1) > 0.05 {
+			t.Errorf("δ = %v: %v steps, Lemma 1 %v", delta, n, want)
+		}
+	}
 	var f struct {
 		Rows []struct {
 			T, Delta, Kappa float64
@@ -217,12 +225,6 @@ func TestTheorem3Tables(t *testing.T) {
 func TestMaskWorlds(t *testing.T) {
 	for _, name := range []string{"maskmass2", "qgamma3", "pairsgamma4"} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("reference", "laws", name+".json")
-			if name == "maskmass2" {
-				path = reftest.Data(t, path)
-			} else {
-				path = reftest.Shared(t, path)
-			}
 			var f struct {
 				D       int
 				T       float64
@@ -235,7 +237,7 @@ func TestMaskWorlds(t *testing.T) {
 					Terms    map[string]float64 `json:"corollary1_terms"`
 				}
 			}
-			read(t, path, &f)
+			read(t, reftest.Law(t, name), &f)
 			if bound := float64(f.D) * math.Exp(-f.T); !(f.Initial <= bound) || len(f.Euler) == 0 {
 				t.Errorf("TV(q_T, all-mask) is %v, Lemma 3's bound %v, %d runs", f.Initial, bound, len(f.Euler))
 			} else if name == "maskmass2" {

@@ -7,97 +7,15 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
 )
 
-// random makes a world of random tables, some of whose probabilities are 0.
-func random(seed uint64, d, v int, timed bool) *laws.World {
-	r := rand.New(rand.NewPCG(seed, 1))
-	s := laws.NewSpace(d, v)
-	law := func(out []float64, zero float64) {
-		sum := 0.0
-		for i := range out {
-			out[i] = 0
-			if r.Float64() >= zero {
-				out[i] = r.ExpFloat64()
-			}
-			sum += out[i]
-		}
-		if sum == 0 {
-			out[0], sum = 1, 1
-		}
-		for i := range out {
-			out[i] /= sum
-		}
-	}
-	q0 := make([]float64, s.Sequences)
-	law(q0, 0.2)
-	table := func() []float64 {
-		out := make([]float64, s.States*d*v)
-		for i := 0; i < len(out); i += v {
-			law(out[i:i+v], 0)
-		}
-		return out
-	}
-	mu0 := table()
-	if !timed {
-		return laws.FromTables(d, v, q0, mu0, nil, 0, 0)
-	}
-	return laws.FromTables(d, v, q0, mu0, table(), 0.2+0.8*r.Float64(), 0.5+2*r.Float64())
-}
-
-func steps(t testing.TB, rule samplers.Rule, spec samplers.GridSpec) samplers.Steps {
-	t.Helper()
-	g, err := samplers.NewGrid(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := samplers.NewSteps(rule, samplers.Exp, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func apart(a, b []float64) float64 {
-	worst := 0.0
-	for i := range a {
-		worst = max(worst, math.Abs(a[i]-b[i]))
-	}
-	return worst
-}
-
-func grid(t testing.TB, spec samplers.GridSpec) samplers.Grid {
-	t.Helper()
-	g, err := samplers.NewGrid(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-func thetas(t testing.TB, list ...float64) samplers.Grid {
-	return grid(t, samplers.GridSpec{Kind: samplers.GridThetaList, List: list})
-}
-
-// worlds are small random ones, every second of them time-conditioned.
-func worlds(do func(name string, w *laws.World)) {
-	for seed := range uint64(6) {
-		timed := seed%2 == 1
-		d, v := 2+int(seed%3), 2+int(seed/3)
-		name := "time-free"
-		if timed {
-			name = "timed"
-		}
-		do(name, random(seed+40, d, v, timed))
-	}
-}
-
 // TestFurtherLawsSumToOne: every sampler's law is one.
 func TestFurtherLawsSumToOne(t *testing.T) {
-	g := thetas(t, 4, 2, 0.7, 0.1)
-	worlds(func(name string, w *laws.World) {
+	g := lawstest.Thetas(t, 4, 2, 0.7, 0.1)
+	lawstest.Worlds(func(name string, w *laws.World) {
 		sums := func(what string, p []float64) {
 			if got := total(p); !near(got, 1, 1e-12) || slices.Min(p) < 0 {
 				t.Errorf("%s, d = %d: %s sums to %v, least %v", name, w.D, what, got, slices.Min(p))
@@ -127,9 +45,9 @@ func TestFurtherLawsSumToOne(t *testing.T) {
 
 // TestCounts: events of one segment by hand and by the midpoint rule, and DMPM by its series.
 func TestCounts(t *testing.T) {
-	worlds(func(name string, w *laws.World) {
+	lawstest.Worlds(func(name string, w *laws.World) {
 		// One segment's events, by hand, and MATU's by the midpoint rule.
-		g := thetas(t, 2, 0.5)
+		g := lawstest.Thetas(t, 2, 0.5)
 		c := countExactChain(g, w.D)
 		rate, d := 1/math.Expm1(0.5), float64(w.D)
 		if want := d * 1.5 * rate; !near(c.Uniformization, want, 1e-12) {
@@ -143,12 +61,12 @@ func TestCounts(t *testing.T) {
 		if !near(c.MATU, sum, 1e-8) {
 			t.Errorf("%v events of MATU, want %v", c.MATU, sum)
 		}
-		g = thetas(t, 5, 3, 1, 0.2, 0.01)
-		if d := apart(w.FrozenLaw(g), frozenSeries(w, g)); d > 1e-14 {
+		g = lawstest.Thetas(t, 5, 3, 1, 0.2, 0.01)
+		if d := lawstest.Apart(w.FrozenLaw(g), frozenSeries(w, g)); d > 1e-14 {
 			t.Errorf("%s: matrix exponentials differ by %v", name, d)
 		}
 	})
-	half := steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: refinedGrid([]float64{1, 0}, 0.5)})
+	half := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: refinedGrid([]float64{1, 0}, 0.5)})
 	for timed, want := range map[bool]float64{false: 1.5, true: 1.75} {
 		if calls := trapezoidCalls(half, 2, timed); !near(calls, want, 1e-14) {
 			t.Errorf("timed %t: %v calls of the trapezoidal plan, want %v", timed, calls, want)
@@ -161,16 +79,16 @@ func TestCounts(t *testing.T) {
 func TestScores(t *testing.T) {
 	spec := samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.01, Steps: 7}
 	one := func(int, int) float64 { return 1 }
-	worlds(func(name string, w *laws.World) {
+	lawstest.Worlds(func(name string, w *laws.World) {
 		for rule, own := range map[scoreRule]samplers.Rule{
 			scoreTruncatedTau: samplers.RuleTweedie, scoreTauAny: samplers.RuleTauAny, scoreEuler: samplers.RuleEuler,
 		} {
-			s := steps(t, own, spec)
+			s := lawstest.Steps(t, own, spec)
 			v, err := scoredLaw(w, rule, s.Grid, one)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := apart(v.Law, w.GridLaw(s)); d > 1e-14 {
+			if d := lawstest.Apart(v.Law, w.GridLaw(s)); d > 1e-14 {
 				t.Errorf("%s: %s: differs by %v", name, own, d)
 			}
 			calls, finish := s.ExpectedCalls(w.D)
@@ -178,7 +96,7 @@ func TestScores(t *testing.T) {
 				t.Errorf("%s: %s: %v calls, want %v", name, own, v.Calls, calls+finish)
 			}
 		}
-		if _, err := scoredLaw(w, scoreEuler, thetas(t, 5, 0.01), func(int, int) float64 { return 200 }); err == nil {
+		if _, err := scoredLaw(w, scoreEuler, lawstest.Thetas(t, 5, 0.01), func(int, int) float64 { return 200 }); err == nil {
 			t.Error("a probability above 1 is no error")
 		}
 	})
@@ -186,8 +104,8 @@ func TestScores(t *testing.T) {
 
 // TestTheta: one position has the law of its own clocks, by hand.
 func TestTheta(t *testing.T) {
-	w := random(7, 1, 3, false)
-	g := thetas(t, 2, 0.5)
+	w := lawstest.Random(7, 1, 3, false)
+	g := lawstest.Thetas(t, 2, 0.5)
 	const theta, eta = 0.3, 1.5
 	lead, mid := laws.Rate(2), laws.Rate(2-theta*eta)
 	for _, test := range []struct {
@@ -214,7 +132,7 @@ func TestTheta(t *testing.T) {
 // TestEntropyBounded: without a bound one call fills all, with 0 each call one; the way to a
 // sequence is one.
 func TestEntropyBounded(t *testing.T) {
-	worlds(func(name string, w *laws.World) {
+	lawstest.Worlds(func(name string, w *laws.World) {
 		for _, gamma := range []float64{0, 0.5, 1, 1e6} {
 			law, calls := entropyBounded(w, gamma)
 			for i, p := range law {
@@ -242,7 +160,7 @@ func TestEntropyBounded(t *testing.T) {
 // TestPaths: the mean path probability is FHS's, and K-plan bounds fall from the
 // NELBO towards −log P.
 func TestPaths(t *testing.T) {
-	w := random(3, 3, 2, false)
+	w := lawstest.Random(3, 3, 2, false)
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
 	for x := range fhs {
 		paths := pathProbabilities(w, x)
@@ -282,7 +200,7 @@ func TestPaths(t *testing.T) {
 
 // TestMaskWorld: data without MASK give what a world gives.
 func TestMaskWorld(t *testing.T) {
-	w := random(5, 3, 2, false)
+	w := lawstest.Random(5, 3, 2, false)
 	m := newMaskWorld(3, 2, w.OnStates(w.Q0))
 	for _, time := range []float64{0.1, 1, 3} {
 		if d := laws.TV(m.Marginal(time), w.Marginal(time)); d > 1e-15 {
@@ -299,7 +217,7 @@ func TestMaskWorld(t *testing.T) {
 		}
 	}
 	exact := laws.FromTables(3, 2, w.Q0, mu, nil, 0, 0)
-	s := steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0.3, Steps: 4})
+	s := lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0.3, Steps: 4})
 	run := m.Run(s.Grid.Theta)
 	th := exact.Theorem1(exact.Run(s))
 	if !near(run.FrozenIntegral, th.FrozenIntegral, 1e-12) || !near(run.TVInitial, th.TVInitial, 1e-13) {
@@ -312,7 +230,7 @@ func TestMaskWorld(t *testing.T) {
 
 // TestProfile: its sums are the NELBO, and the best schedules are those of a search.
 func TestProfile(t *testing.T) {
-	worlds(func(name string, w *laws.World) {
+	lawstest.Worlds(func(name string, w *laws.World) {
 		c, nelbo := profile(w), w.NELBO().Expected
 		if !near(total(c), nelbo, 1e-11) || !near(lossIntegral(w), nelbo, 1e-11) {
 			t.Errorf("%s: Σc is %v, d∫f %v, the NELBO %v", name, total(c), lossIntegral(w), nelbo)
@@ -333,7 +251,7 @@ func TestProfile(t *testing.T) {
 		if got := latticeCost(w.D, lossOf(w), lambda); !near(got, best, 1e-12) {
 			t.Errorf("%s: the grid %v costs %v, the best %v", name, lambda, got, best)
 		}
-		run := w.Run(steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: lambda}))
+		run := w.Run(lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: lambda}))
 		if !near(run.PlanNELBO, best, 1e-12) {
 			t.Errorf("%s: the plan's NELBO is %v, the grid's cost %v", name, run.PlanNELBO, best)
 		}

@@ -103,3 +103,11 @@ func (r *more) loss(lambda float64) float64 {
 	r.losses[lambda] = f
 	return f
 }
+
+func total(p []float64) float64 {
+	var s laws.Sum
+	for _, x := range p {
+		s.Add(x)
+	}
+	return s.Value()
+}

@@ -213,7 +213,7 @@ func TestMoreStructure(t *testing.T) {
 func TestMoreWorlds(t *testing.T) {
 	for _, name := range worldFiles {
 		t.Run(name, func(t *testing.T) {
-			path := lawFile(t, name)
+			path := reftest.Law(t, name)
 			data, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

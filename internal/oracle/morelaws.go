@@ -93,14 +93,6 @@ func (r *more) masked(law []float64) bool {
 	return false
 }
 
-func total(p []float64) float64 {
-	var s laws.Sum
-	for _, x := range p {
-		s.Add(x)
-	}
-	return s.Value()
-}
-
 // gridName is how settings name a grid from T to δ: uniform0 ends at 0, lambda is from T = ∞ to 0.
 var gridName = regexp.MustCompile(`^(uniform|uniform0|paper|lambda)-([1-9][0-9]{0,4})$`)
 

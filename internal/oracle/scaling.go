@@ -224,7 +224,7 @@ func paperFromKappa(doc *node, in *inputs) list {
 		}
 		out = append(out, object{
 			"T": given{}, "delta": given{}, "kappa": given{}, "N": g.Steps(), "forward_times": g.Theta,
-			"lemma1_count": theory.Lemma1Count(t, delta, kappa),
+			"lemma1_count": lemma1Count(t, delta, kappa),
 		})
 	}
 	return out

@@ -29,20 +29,7 @@ func exactScoreConstantSteps(d int, t, delta float64, n int) float64 {
 	for k := range n {
 		sum.Add(1 / math.Expm1(delta+float64(n-k)*eta))
 	}
-	return float64(d) * expm2(eta) * sum.Value()
-}
-
-// expm2 is e^x − 1 − x without cancelling at small x.
-func expm2(x float64) float64 {
-	if x > 0.5 {
-		return math.Expm1(x) - x
-	}
-	term, sum := x*x/2, 0.0
-	for n := 3.0; term > 1e-18*sum; n++ {
-		sum += term
-		term *= x / n
-	}
-	return sum
+	return float64(d) * theory.Expm2(eta) * sum.Value()
 }
 
 // exactScoreRHS is Theorem 1's right side for the exact posterior.
@@ -103,3 +90,6 @@ func gridLowerBound(d, v, n int, left float64) float64 {
 // exactMask is the probability (1−e^(−γ))/(1−e^(−T−γ)) that the exact reverse chain from
 // all-mask, run over [γ, T+γ], leaves a position masked.
 func exactMask(t, gamma float64) float64 { return math.Expm1(-gamma) / math.Expm1(-t-gamma) }
+
+// lemma1Count is (T + log 1/δ)/κ, Lemma 1's count of the paper's grid up to 1+o(1).
+func lemma1Count(t, delta, kappa float64) float64 { return (t - math.Log(delta)) / kappa }

@@ -19,22 +19,15 @@ import (
 	"mdmgen/model/world"
 )
 
-// worldFiles are the reference files of worlds; the committed ones are always there.
-var (
-	committedFiles = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp"}
-	worldFiles     = slices.Concat(committedFiles, []string{"dirichlet3-noisy", "nested3-exact", "pairs4-exact", "parity4-exact"})
-)
-
-func lawFile(t testing.TB, name string) string {
-	if slices.Contains(committedFiles, name) {
-		return reftest.Data(t, "reference", "laws", name+".json")
-	}
-	return reftest.Shared(t, "reference", "laws", name+".json")
+// worldFiles are the reference files of worlds; the first five are always there.
+var worldFiles = []string{
+	"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp",
+	"dirichlet3-noisy", "nested3-exact", "pairs4-exact", "parity4-exact",
 }
 
 func readLaws(t testing.TB, name string) file {
 	t.Helper()
-	_, f, err := committed(t).open(lawFile(t, name))
+	_, f, err := committed(t).open(reftest.Law(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +166,7 @@ func TestChangedInput(t *testing.T) {
 // TestChangedMasses moves probability inside a row, which still sums to 1: what
 // follows from it no longer holds.
 func TestChangedMasses(t *testing.T) {
-	data, err := os.ReadFile(lawFile(t, "xor3-mixed"))
+	data, err := os.ReadFile(reftest.Law(t, "xor3-mixed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +197,7 @@ func TestChangedMasses(t *testing.T) {
 
 // TestStructure: what is unknown or missing is an error that names it.
 func TestStructure(t *testing.T) {
-	data, err := os.ReadFile(lawFile(t, "xor3-mixed"))
+	data, err := os.ReadFile(reftest.Law(t, "xor3-mixed"))
 	if err != nil {
 		t.Fatal(err)
 	}

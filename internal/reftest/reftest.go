@@ -83,3 +83,14 @@ func Shared(t testing.TB, elem ...string) string {
 	}
 	return p
 }
+
+// Law returns the path of the file of a law or a world: the module's own, which is always
+// there, or else that among the large reference files. It skips the test where there is none.
+func Law(t testing.TB, name string) string {
+	t.Helper()
+	p := filepath.Join("reference", "laws", name+".json")
+	if _, err := os.Stat(filepath.Join(root(t), "testdata", p)); err == nil {
+		return Data(t, p)
+	}
+	return Shared(t, p)
+}

@@ -1,7 +1,7 @@
 // Command regen renews everything in the repository that depends on the weights
 // of the built-in model: the golden sample that a test freezes, and the picture
-// and text of that sample in the README; and docs/cli.md, which depends on the flags
-// of all commands. It is run by
+// and text of that sample in the README; and what the program says of itself: the README's
+// table of samplers, and docs/cli.md, which depends on the flags of all commands. It is run by
 //
 //	go generate ./builtin
 package main

@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
 )
 
 const columns = 387
@@ -33,10 +34,7 @@ func bigram(a, b int, weight float64) float64 {
 func open(t *testing.T, ref string) (*Model, error) {
 	t.Helper()
 	m, err := Open(context.Background(), ref, ort.Config{})
-	var missing *ort.MissingError
-	if errors.As(err, &missing) {
-		reftest.NoRuntime(t, err)
-	}
+	orttest.Need(t, err)
 	if err == nil {
 		t.Cleanup(func() {
 			if err := errors.Join(m.Close(), m.Close()); err != nil {

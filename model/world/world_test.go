@@ -15,26 +15,18 @@ import (
 	"mdmgen/samplers"
 )
 
-// small are the worlds in the module; the others are found among the large
-// reference files.
-var (
-	small = []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact"}
-	large = []string{"dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact"}
-)
-
-func path(t testing.TB, name string) string {
-	if slices.Contains(small, name) {
-		return reftest.Data(t, "reference", "laws", name+".json")
-	}
-	return reftest.Shared(t, "reference", "laws", name+".json")
+// names are the reference worlds.
+var names = []string{
+	"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact",
+	"dirichlet3-noisy", "markov4-sharp", "nested3-exact", "pairs4-exact", "parity4-exact",
 }
 
 // TestReferenceWorlds opens all nine and checks what the samplers rely on: rows are
 // distributions, the laws of the file sum to 1, and Logits agrees with Mu.
 func TestReferenceWorlds(t *testing.T) {
-	for _, name := range append(slices.Clone(small), large...) {
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			w, err := world.Open(path(t, name))
+			w, err := world.Open(reftest.Law(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}

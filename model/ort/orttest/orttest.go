@@ -10,14 +10,20 @@ import (
 	"mdmgen/model/ort"
 )
 
-// Opened ends a test where a network could not be opened, as [reftest.NoRuntime] does where
-// ONNX Runtime is missing, and closes the network when the test ends.
-func Opened(t testing.TB, network io.Closer, err error) {
+// Need ends a test as [reftest.NoRuntime] does where err says that ONNX Runtime is missing.
+func Need(t testing.TB, err error) {
 	t.Helper()
 	var missing *ort.MissingError
 	if errors.As(err, &missing) {
 		reftest.NoRuntime(t, err)
 	}
+}
+
+// Opened ends a test where a network could not be opened, as [Need] does where ONNX Runtime
+// is missing, and closes the network when the test ends.
+func Opened(t testing.TB, network io.Closer, err error) {
+	t.Helper()
+	Need(t, err)
 	if err != nil {
 		t.Fatal(err)
 	}

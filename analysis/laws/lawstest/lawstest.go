@@ -1,0 +1,111 @@
+// Package lawstest makes worlds and grids for tests.
+package lawstest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// Open opens a reference world as a model and for enumeration. It skips the test where there is
+// no file of that name.
+func Open(t testing.TB, name string) (*world.World, *laws.World) {
+	t.Helper()
+	file, err := world.Open(reftest.Law(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := laws.New(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, w
+}
+
+// Random makes a world of random tables, some of whose probabilities are 0.
+func Random(seed uint64, d, v int, timed bool) *laws.World {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s := laws.NewSpace(d, v)
+	law := func(out []float64, zero float64) {
+		sum := 0.0
+		for i := range out {
+			out[i] = 0
+			if r.Float64() >= zero {
+				out[i] = r.ExpFloat64()
+			}
+			sum += out[i]
+		}
+		if sum == 0 {
+			out[0], sum = 1, 1
+		}
+		for i := range out {
+			out[i] /= sum
+		}
+	}
+	q0 := make([]float64, s.Sequences)
+	law(q0, 0.2)
+	table := func() []float64 {
+		out := make([]float64, s.States*d*v)
+		for i := 0; i < len(out); i += v {
+			law(out[i:i+v], 0)
+		}
+		return out
+	}
+	mu0 := table()
+	if !timed {
+		return laws.FromTables(d, v, q0, mu0, nil, 0, 0)
+	}
+	return laws.FromTables(d, v, q0, mu0, table(), 0.2+0.8*r.Float64(), 0.5+2*r.Float64())
+}
+
+// Grid makes a grid.
+func Grid(t testing.TB, spec samplers.GridSpec) samplers.Grid {
+	t.Helper()
+	g, err := samplers.NewGrid(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Thetas is the grid of given times.
+func Thetas(t testing.TB, list ...float64) samplers.Grid {
+	return Grid(t, samplers.GridSpec{Kind: samplers.GridThetaList, List: list})
+}
+
+// Steps makes the steps of a grid sampler.
+func Steps(t testing.TB, rule samplers.Rule, spec samplers.GridSpec) samplers.Steps {
+	t.Helper()
+	s, err := samplers.NewSteps(rule, samplers.Exp, Grid(t, spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Worlds calls do with small random worlds, every second of them time-conditioned.
+func Worlds(do func(name string, w *laws.World)) {
+	for seed := range uint64(6) {
+		timed := seed%2 == 1
+		d, v := 2+int(seed%3), 2+int(seed/3)
+		name := "time-free"
+		if timed {
+			name = "timed"
+		}
+		do(name, Random(seed+40, d, v, timed))
+	}
+}
+
+// Apart is the greatest absolute difference of two lists of equal length.
+func Apart(a, b []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		worst = max(worst, math.Abs(a[i]-b[i]))
+	}
+	return worst
+}

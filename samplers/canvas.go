@@ -1,0 +1,88 @@
+package samplers
+
+import "fmt"
+
+// Canvas is a sequence of tokens, some of them MASK.
+type Canvas struct {
+	ids  []int64
+	spec *Spec
+}
+
+// Len is the number of positions.
+func (c *Canvas) Len() int { return len(c.ids) }
+
+// ID returns the token at a position, MASK's id where it is masked.
+func (c *Canvas) ID(position int) int { return int(c.ids[position]) }
+
+// IDs are all tokens. They must not be changed, and change with the canvas.
+func (c *Canvas) IDs() []int64 { return c.ids }
+
+// Spec describes the network.
+func (c *Canvas) Spec() Spec { return *c.spec }
+
+// Masked appends the masked positions, ascending, to dst.
+func (c *Canvas) Masked(dst []int) []int {
+	for l, id := range c.ids {
+		if int(id) == c.spec.Mask {
+			dst = append(dst, l)
+		}
+	}
+	return dst
+}
+
+// Edit changes the canvas of a sequence after a call, at once. What it did becomes the
+// call's [Step]. It is valid during [Decoder.Take] only.
+type Edit struct {
+	canvas *Canvas
+	draws  *Draws
+	step   *Step
+	err    error
+}
+
+// Set puts a token that was drawn with log-probability logP, in nats, at a position, which
+// may hold a token already. MASK may be set too: as a draw, unlike [Edit.Mask].
+func (e *Edit) Set(position, token int, logP float64) {
+	if !e.fits(position, token) {
+		return
+	}
+	e.canvas.ids[position] = int64(token)
+	e.draws.took(position)
+	e.step.Positions = append(e.step.Positions, position)
+	e.step.Tokens = append(e.step.Tokens, token)
+	e.step.LogP = append(e.step.LogP, logP)
+	if len(e.step.Hits) > 0 {
+		e.step.Hits = append(e.step.Hits, 0)
+	}
+}
+
+// Hit says at which masked fraction the token that was set last was revealed, for methods
+// that simulate time.
+func (e *Edit) Hit(lambda float64) {
+	for len(e.step.Hits) < len(e.step.Positions) {
+		e.step.Hits = append(e.step.Hits, 0)
+	}
+	if n := len(e.step.Hits); n > 0 {
+		e.step.Hits[n-1] = lambda
+	}
+}
+
+// Mask masks a position again. A token that is drawn there later has another uniform.
+func (e *Edit) Mask(position int) {
+	if e.fits(position, e.canvas.spec.Mask) {
+		e.canvas.ids[position] = int64(e.canvas.spec.Mask)
+		e.step.Masked = append(e.step.Masked, position)
+	}
+}
+
+// fits keeps the first fault of a decoder, which ends its sequence.
+func (e *Edit) fits(position, token int) bool {
+	spec := e.canvas.spec
+	switch {
+	case e.err != nil:
+	case position < 0 || position >= e.canvas.Len():
+		e.err = fmt.Errorf("the decoder edits position %d of a canvas of %d", position, e.canvas.Len())
+	case !spec.holds(token):
+		e.err = fmt.Errorf("the decoder puts id %d at position %d: must be in 0..%d, or the mask's id %d", token, position, spec.Columns-1, spec.Mask)
+	}
+	return e.err == nil
+}

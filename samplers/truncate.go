@@ -1,0 +1,120 @@
+package samplers
+
+import (
+	"slices"
+
+	"mdmgen/internal/expsum"
+)
+
+// weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
+// returns the sum in ascending order of columns.
+func (c *Categorical) weights(row []float32, top float32, temperature float64) float64 {
+	if c.p == nil {
+		c.p = make([]float64, c.columns)
+	}
+	var sum float64
+	for _, s := range c.allowed {
+		sum += expsum.Into(c.p[s.from:s.to], row[s.from:s.to], float64(top), temperature)
+	}
+	if c.truncates() {
+		sum = c.truncate(sum)
+	}
+	return sum
+}
+
+// truncate sets all but the kept weights to 0 and returns the sum of those. Equal
+// weights are taken in ascending order of their columns. A heap gives the greatest
+// one by one, since few are wanted of many.
+func (c *Categorical) truncate(sum float64) float64 {
+	c.heap, c.kept = c.heap[:0], c.kept[:0]
+	for _, s := range c.allowed {
+		for i := s.from; i < s.to; i++ {
+			if c.p[i] > 0 {
+				c.heap = append(c.heap, i)
+			}
+		}
+	}
+	most := len(c.heap)
+	if c.topK > 0 {
+		most = min(most, c.topK)
+	}
+	for i := len(c.heap)/2 - 1; i >= 0; i-- {
+		c.sift(i)
+	}
+	byP := c.topP > 0 && c.topP < 1
+	limited := most < len(c.heap)
+	var taken float64
+	for len(c.kept) < most {
+		i := c.pop()
+		c.kept = append(c.kept, i)
+		if taken += c.p[i]; byP && !limited && taken >= c.topP*sum {
+			break
+		}
+	}
+	if byP && limited {
+		// top-p is a part of what top-k leaves, whose sum is known only now.
+		whole := taken
+		taken = 0
+		for n, i := range c.kept {
+			if taken += c.p[i]; taken >= c.topP*whole {
+				c.kept = c.kept[:n+1]
+				break
+			}
+		}
+	}
+	return c.keepOnly()
+}
+
+// keepOnly sets the weights of all columns but c.kept to 0 and returns the sum of
+// those, in ascending order of columns.
+func (c *Categorical) keepOnly() float64 {
+	slices.Sort(c.kept)
+	var sum float64
+	at := 0
+	for _, s := range c.allowed {
+		for i := s.from; i < s.to; i++ {
+			if at < len(c.kept) && c.kept[at] == i {
+				sum += c.p[i]
+				at++
+			} else {
+				c.p[i] = 0
+			}
+		}
+	}
+	return sum
+}
+
+// before orders columns by falling weight, then by rising id.
+func (c *Categorical) before(i, j int) bool {
+	if c.p[i] != c.p[j] {
+		return c.p[i] > c.p[j]
+	}
+	return i < j
+}
+
+func (c *Categorical) pop() int {
+	h := c.heap
+	first, last := h[0], len(h)-1
+	h[0] = h[last]
+	c.heap = h[:last]
+	c.sift(0)
+	return first
+}
+
+func (c *Categorical) sift(i int) {
+	h := c.heap
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			return
+		}
+		if child+1 < len(h) && c.before(h[child+1], h[child]) {
+			child++
+		}
+		if !c.before(h[child], h[i]) {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
+}
