@@ -34,8 +34,9 @@ func configCommand(s streams) *cli.Command {
 			"[generate], of one, and comes before the other. A flag that names a file to write can only stand in a table.\n\n" +
 			"A default that a command has no use for, or that a flag on the command line excludes, is left out without a\n" +
 			"message: steps with the sampler fhs, threads for a world. Where a flag would be refused a default is not. Like\n" +
-			"$" + envTokenizer + ", tokenizer is for models without one of their own. An unknown key, a value of a wrong kind or a\n" +
-			"file that is no TOML ends every command with status 2 and names the line; a value out of range ends those that use it.",
+			"$" + envTokenizer + ", tokenizer is for models without one of their own. An unknown key, a value that the flag cannot have\n" +
+			"or a file that is no TOML ends every command with status 2 and names the line; a value that only the command can\n" +
+			"judge, such as a length, ends those that use it.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Category: catOutput, Usage: "print JSON"}},
 		Action: func(c *cli.Context) error { return showConfig(c, s) },
 	}
@@ -119,7 +120,7 @@ func shown(c *cli.Command, f cli.Flag, file *configFile) configShown {
 func printConfig(s streams, r configRecord) error {
 	switch {
 	case r.File == "":
-		fmt.Fprintln(s.out, "# no config file: there is no home folder")
+		fmt.Fprintln(s.out, "# no config file: neither --config nor the environment says where")
 	case r.Found:
 		fmt.Fprintf(s.out, "# %s\n", printable.String(r.File))
 	default:

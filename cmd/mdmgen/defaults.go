@@ -42,7 +42,11 @@ const configuredKey = "configured"
 // readDefaults reads the config file and puts what it and the environment say into the flags
 // of the command that runs.
 func readDefaults(app *cli.App, c *cli.Command, given map[cli.Flag]string) (*configured, error) {
-	path, named := configPath(given[flagNamed(c, configFlag)])
+	flag, ok := given[flagNamed(c, configFlag)]
+	if ok && flag == "" {
+		return nil, usagef("--%s: name a file, or %s for none", configFlag, os.DevNull)
+	}
+	path, named := configPath(flag)
 	file, err := readConfig(path, named, app.Commands)
 	if err != nil {
 		return nil, err

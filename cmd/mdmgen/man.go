@@ -232,7 +232,7 @@ var markdown = strings.NewReplacer("*", `\*`, "<", `\<`, "|", `\|`, "[", `\[`)
 // writeMarkdown writes all pages as one.
 func writeMarkdown(w io.Writer, pages []manPage) error {
 	var b strings.Builder
-	b.WriteString("<!-- Written by go generate ./testdata: it is what the program's own help says. -->\n# The command line\n")
+	b.WriteString("<!-- Written by go generate ./builtin: it is what the program's own help says. -->\n# The command line\n")
 	for _, p := range pages {
 		if p.command != "" {
 			fmt.Fprintf(&b, "\n## %s\n\n%s.\n", p.command, markdown.Replace(upperFirst(p.usage)))

@@ -20,7 +20,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 	withConfig(t, "steps = 3\n[generate]\nsampler = 'tweedie'\n")
 	page := readAll(t, filepath.Join("..", "..", "docs", "cli.md"))
 	if got := mustRun(t, "", "man", "--markdown"); got != page {
-		t.Error("docs/cli.md is not what `mdmgen man --markdown` prints: run go generate ./testdata")
+		t.Error("docs/cli.md is not what `mdmgen man --markdown` prints: run go generate ./builtin")
 	}
 	for _, c := range newApp(streams{}).Commands {
 		if !strings.Contains(page, "\n## "+c.Name+"\n") {

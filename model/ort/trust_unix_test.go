@@ -161,4 +161,11 @@ func TestNoPipeForALibrary(t *testing.T) {
 	if _, err := probe(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("got %v", err)
 	}
+	// Advice on who may write to a device would be bad advice.
+	for _, path := range []string{path, os.DevNull} {
+		_, _, err := Config{}.findNamed(t.Context(), path, "--runtime", nil)
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
 }
