@@ -87,7 +87,7 @@ func readConfig(path string, named bool, commands []*cli.Command) (*configFile, 
 		}
 		if !isCommand(commands, key) {
 			hint := ""
-			if s := suggestion(commands, key); s != "" {
+			if s := suggestion(commands, key); isCommand(commands, s) {
 				hint = "; did you mean [" + s + "]?"
 			}
 			return nil, usagef("%s:%d: no command is called %q%s", path, lines[key], key, hint)

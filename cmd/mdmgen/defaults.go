@@ -115,6 +115,8 @@ func configValue(f cli.Flag, value any) (any, error) {
 		switch {
 		case isText:
 			return fromHome(f, text), nil
+		case isList(f) && !whole && !isFloat:
+			return nil, fmt.Errorf("a text, in which commas divide a list")
 		case takesPath(f) || !whole && !isFloat:
 			return nil, fmt.Errorf("a text")
 		case whole:
