@@ -80,8 +80,13 @@ func GroupCertificates(cells []Cell) *Certificates {
 
 func (g *certificateGroup) has(key string) bool { _, ok := g.at[key]; return ok }
 
-// Work is the number of runs that are to be made in all.
-func (c *Certificates) Work(cfg CertificateConfig) int { return len(c.groups) * cfg.Runs }
+// Work is the number of runs that are to be made in all, 0 for a nil c.
+func (c *Certificates) Work(cfg CertificateConfig) int {
+	if c == nil {
+		return 0
+	}
+	return len(c.groups) * cfg.Runs
+}
 
 // certificateSeed keeps the draws of certificates apart from those of repetitions.
 const certificateSeed = 0x63657274 // "cert"

@@ -20,14 +20,14 @@ var shellScripts embed.FS
 func completionCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print a script by which a shell completes commands, flags and their values",
+		Usage:     "print a script that lets a shell complete commands, flags and their values",
 		ArgsUsage: "bash|zsh|fish [-- WORDS]",
 		Description: "source <(mdmgen completion bash)\n" +
 			"source <(mdmgen completion zsh)\n" +
 			"mdmgen completion fish > ~/.config/fish/completions/mdmgen.fish\n\n" +
-			"The first goes into ~/.bashrc, the second into ~/.zshrc after compinit. With WORDS, those of a command line after\n" +
-			"the program's name up to the cursor, it prints what the script asks for: whether files or folders may stand there,\n" +
-			"and then the words that may, one a line.",
+			"The first goes into ~/.bashrc, the second into ~/.zshrc after compinit. With WORDS, those of a command line that\n" +
+			"follow the program's name, up to the cursor, it prints what the script asks for: whether files or folders may stand\n" +
+			"there, and then the words that may, one a line.",
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
 			if !slices.Contains(shells, shell) {

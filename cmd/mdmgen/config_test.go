@@ -61,6 +61,7 @@ func TestConfigFile(t *testing.T) {
 		"exact, or an estimator":     {"[score]\nexact = true", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl"},
 		"a prompt, or a template":    {"prefix = 'A'", "generate --infill B{{3}} --seed 1", "generate --infill B{{3}} --seed 1"},
 		"the model's own tokenizer":  {"tokenizer = 'none'", "generate --length 5 --seed 1", "generate --length 5 --seed 1"},
+		"of no use, and no profile":  {"sampler = 'tweedie'\ngrid = 'profile'", "generate --sampler fhs --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
 		"a verified model":           {"model = 'none'", "verify MDLM --golden MDLM/golden.safetensors", "verify MDLM --golden MDLM/golden.safetensors"},
 		"a profile is not written":   {"profile = 'none.json'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
 		"a tokenizer's two sources":  {"model = 'fairytale'\ntokenizer = 'none'", "tokenize", "tokenize"},
@@ -97,13 +98,15 @@ func TestConfigMistakes(t *testing.T) {
 	for _, c := range []struct{ config, message string }{
 		{"\nstps = 3", `:2: stps: no command has such a flag; did you mean steps?`},
 		{"[generate]\n\ngolden = 'x'", `:3: golden: generate does not have such a flag`},
-		{"[generte]", `:1: no command is called generte; did you mean [generate]?`},
+		{"[generte]", `:1: no command is called "generte"; did you mean [generate]?`},
 		{"steps = 'many'", `:1: steps: generate takes a whole number in 1..16777216: write it into the tables of the commands that are meant, such as [schedule]`},
 		{"n = 'many'", `:1: n: generate takes a whole number`},
 		{"context = 5", `:1: context: bench takes a text: write it into the tables of the commands that are meant, such as [bound]`},
 		{"[generate]\nsteps = 1.5", `:2: steps: must be a whole number`},
 		{"[generate]\nseed = -1", `:2: seed: must be a whole number of at least 0`},
 		{"[generate]\ndelta = 'x'", `:2: delta: must be a finite number of at least 0`},
+		{"[bench]\nsteps = [8, 16]", `:2: steps: must be a text, in which commas divide a list`},
+		{"[help]", `:1: no command is called "help"`},
 		{"quiet = 1", `:1: quiet: generate takes true or false`},
 		{"[bench]\nmax-time = 90", `:2: max-time: must be a text such as "90s" or "10m"`},
 		{"[generate]\nprefix = true", `:2: prefix: must be a text`},
@@ -111,8 +114,10 @@ func TestConfigMistakes(t *testing.T) {
 		{"[generate]\nfact = [1]", `:2: fact: must be a text or a list of texts`},
 		{"[generate]\nfact = 2026-01-01", `:2: fact: must be a text or a list of texts`},
 		{"[generate.steps]\nx = 1", `:1: steps: must be a whole number`},
-		{"[[generate]]\nsteps = 1", `:1: generate: no command has such a flag`},
-		{"o = 'x'", `:1: o: no command has such a flag`},
+		{"[[generate]]\nsteps = 1", `:1: generate: is a command: write its defaults into the table [generate]`},
+		{"generate = 1", `:1: generate: is a command: write its defaults into the table [generate]`},
+		{"o = 'x'", `:1: o: no command has such a flag; did you mean output?`},
+		{"\uFEFFseed = 1\r\nsteps = 'x'", `:2: steps: generate takes a whole number`},
 		{"output = 'x'", `:1: output: names a file to write, and would be that of every command: write it into the table of one`},
 		{"config = 'x'", `:1: config: names this file, and cannot stand in it`},
 		{"seed = 1\nseed = 2", `:2: `},
@@ -204,6 +209,9 @@ func TestConfigPlace(t *testing.T) {
 	}
 	if got := steps("--config", os.DevNull, "--steps", "8"); got != "8" {
 		t.Errorf("no file: %s steps, want 8", got)
+	}
+	if _, stderr, code := runCommand(t, "", "version", "--config", ""); code != exitUsage || stderr != "mdmgen: --config: name a file, or "+os.DevNull+" for none\n" {
+		t.Errorf("--config '': status %d: %s", code, stderr)
 	}
 	for _, path := range []string{filepath.Join(home, "none"), home} {
 		_, stderr, code := runCommand(t, "", "version", "--config", path)

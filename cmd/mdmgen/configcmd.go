@@ -18,24 +18,26 @@ const configSchema = "mdmgen.config/1"
 func configCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:      "config",
-		Usage:     "tell the value of each flag, and where it comes from",
+		Usage:     "show the value of each flag, and where it comes from",
 		ArgsUsage: "[COMMAND]",
 		Description: "A flag's value is the one on the command line, else that of its environment variable, else that of the config\n" +
-			"file, else the program's own default. The file is --config, else $" + envConfig + ", else config.toml in the folder\n" +
-			"mdmgen below $XDG_CONFIG_HOME, which is ~/.config where it is not set (the system's own folder on macOS and\n" +
-			"Windows); an empty file is as good as none. It is TOML:\n\n" +
+			"file, else the program's own default. The file is the one that --config names, else $" + envConfig + ", else\n" +
+			"$XDG_CONFIG_HOME/mdmgen/config.toml, or ~/.config/mdmgen/config.toml where that variable is not set (on macOS and\n" +
+			"Windows, the system's own folder for settings). An empty file sets nothing. It is TOML:\n\n" +
 			indent + "model = \"~/models/mdlm-owt\"\n" +
 			indent + "tokenizer = \"~/models/gpt2\"\n" +
 			indent + "threads = 2\n" +
 			indent + "[generate]\n" +
 			indent + "sampler = \"tweedie\"\n" +
 			indent + "steps = 64\n\n" +
-			"A key is the long name of a flag. At the top it is a default of all commands that have this flag; in a table, as\n" +
-			"[generate], of one, and comes before the other. A flag that names a file to write can only stand in a table.\n\n" +
-			"A default that a command has no use for, or that a flag on the command line excludes, is left out without a\n" +
-			"message: steps with the sampler fhs, threads for a world. Where a flag would be refused a default is not. Like\n" +
-			"$" + envTokenizer + ", tokenizer is for models without one of their own. An unknown key, a value of a wrong kind or a\n" +
-			"file that is no TOML ends every command with status 2 and names the line; a value out of range ends those that use it.",
+			"A key is the long name of a flag. At the top of the file it sets the default for every command that has the flag;\n" +
+			"in a table such as [generate] for that command alone, and there it wins. A flag that names a file to write can\n" +
+			"only stand in a table.\n\n" +
+			"A default that a command has no use for, or that a flag on the command line excludes, is ignored without a\n" +
+			"message, where the flag itself would be refused: steps with the sampler fhs, say, or threads for a world. Like\n" +
+			"$" + envTokenizer + ", the key tokenizer is for models without one of their own. An unknown key, a value that the flag cannot have\n" +
+			"or a file that is no TOML ends every command with status 2 and names the line; a value that only the command can\n" +
+			"judge, such as a length, ends those that use it.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Category: catOutput, Usage: "print JSON"}},
 		Action: func(c *cli.Context) error { return showConfig(c, s) },
 	}
@@ -119,7 +121,7 @@ func shown(c *cli.Command, f cli.Flag, file *configFile) configShown {
 func printConfig(s streams, r configRecord) error {
 	switch {
 	case r.File == "":
-		fmt.Fprintln(s.out, "# no config file: there is no home folder")
+		fmt.Fprintln(s.out, "# no config file: neither --config nor the environment says where")
 	case r.Found:
 		fmt.Fprintf(s.out, "# %s\n", printable.String(r.File))
 	default:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ func readConfig(path string, named bool, commands []*cli.Command) (*configFile, 
 	case err != nil:
 		return nil, usagef("config file %s: %w", path, err)
 	}
+	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // Editors on Windows write one.
 	var tree map[string]any
 	if err := toml.Unmarshal(data, &tree); err != nil {
 		line := 1
@@ -83,12 +85,12 @@ func readConfig(path string, named bool, commands []*cli.Command) (*configFile, 
 			f.entries = append(f.entries, configEntry{"", key, value, lines[key]})
 			continue
 		}
-		if !slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.Name == key }) {
+		if !isCommand(commands, key) {
 			hint := ""
-			if s := suggestion(commands, key); s != "" {
+			if s := suggestion(commands, key); isCommand(commands, s) {
 				hint = "; did you mean [" + s + "]?"
 			}
-			return nil, usagef("%s:%d: no command is called %s%s", path, lines[key], key, hint)
+			return nil, usagef("%s:%d: no command is called %q%s", path, lines[key], key, hint)
 		}
 		for name, value := range inOrder(table) {
 			f.entries = append(f.entries, configEntry{key, name, value, cmp.Or(lines[key+"\x00"+name], lines[key])})
@@ -163,6 +165,8 @@ func (e configEntry) check(commands []*cli.Command) error {
 		}
 	}
 	switch {
+	case !known && isCommand(commands, e.flag) && e.command == "":
+		return fmt.Errorf("%s: is a command: write its defaults into the table [%s]", e.flag, e.flag)
 	case e.flag == configFlag:
 		return fmt.Errorf("%s: names this file, and cannot stand in it", e.flag)
 	case wrong != nil && takes != "":
@@ -175,14 +179,23 @@ func (e configEntry) check(commands []*cli.Command) error {
 			where = e.command + " does not have"
 		}
 		hint := ""
-		if s := strings.TrimLeft(cli.SuggestFlag(all, e.flag, true), "-"); s != "" {
-			hint = "; did you mean " + s + "?"
+		s := strings.TrimLeft(cli.SuggestFlag(all, e.flag, true), "-")
+		for _, f := range all { // by its long name, the key
+			if slices.Contains(f.Names(), s) {
+				hint = "; did you mean " + f.Names()[0] + "?"
+				break
+			}
 		}
 		return fmt.Errorf("%s: %s such a flag%s", e.flag, where, hint)
 	case !read:
 		return fmt.Errorf("%s: names a file to write, and would be that of every command: write it into the table of one", e.flag)
 	}
 	return nil
+}
+
+// isCommand says that a command has the name.
+func isCommand(commands []*cli.Command, name string) bool {
+	return slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.Name == name })
 }
 
 // holds says whether the entry is a default of the command's flag. A file to write is one

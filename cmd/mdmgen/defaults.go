@@ -42,7 +42,11 @@ const configuredKey = "configured"
 // readDefaults reads the config file and puts what it and the environment say into the flags
 // of the command that runs.
 func readDefaults(app *cli.App, c *cli.Command, given map[cli.Flag]string) (*configured, error) {
-	path, named := configPath(given[flagNamed(c, configFlag)])
+	flag, ok := given[flagNamed(c, configFlag)]
+	if ok && flag == "" {
+		return nil, usagef("--%s: name a file, or %s for none", configFlag, os.DevNull)
+	}
+	path, named := configPath(flag)
 	file, err := readConfig(path, named, app.Commands)
 	if err != nil {
 		return nil, err
@@ -111,6 +115,8 @@ func configValue(f cli.Flag, value any) (any, error) {
 		switch {
 		case isText:
 			return fromHome(f, text), nil
+		case isList(f) && !whole && !isFloat:
+			return nil, fmt.Errorf("a text, in which commas divide a list")
 		case takesPath(f) || !whole && !isFloat:
 			return nil, fmt.Errorf("a text")
 		case whole:

@@ -21,7 +21,7 @@ import (
 func doctorCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "tell which ONNX Runtime is used, and what is wrong",
+		Usage: "show which ONNX Runtime is used, and what is wrong",
 		Description: "Prints the library that networks would run with, its version and providers, the threads, the cache\n" +
 			"folder, and every problem found, without fetching anything. Everything is read in full: a library of the\n" +
 			"cache is compared with the published one, converted weights with what was written, and --model, which tells\n" +

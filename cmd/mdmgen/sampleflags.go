@@ -37,8 +37,17 @@ func optionFlags(calls bool) []cli.Flag {
 	return out
 }
 
-// samplerOptions reads the sampler's flags.
+// samplerOptions reads the sampler's flags, and the profile that they ask for.
 func samplerOptions(c *cli.Context) (samplers.Options, error) {
+	o, err := bareOptions(c)
+	if err != nil {
+		return o, err
+	}
+	return o, useProfile(c, &o)
+}
+
+// bareOptions are the sampler's options without a profile.
+func bareOptions(c *cli.Context) (samplers.Options, error) {
 	o := samplers.Options{Sampler: c.String("sampler")}
 	for _, option := range samplers.AllOptions() {
 		if c.IsSet(option.Name) {
@@ -47,7 +56,7 @@ func samplerOptions(c *cli.Context) (samplers.Options, error) {
 			}
 		}
 	}
-	return o, useProfile(c, &o)
+	return o, nil
 }
 
 // checkSamplerFlags refuses unknown samplers, and flags that the sampler does not use.
@@ -56,7 +65,7 @@ func checkSamplerFlags(c *cli.Context) error {
 	if _, ok := samplers.Describe(name); !ok {
 		return usagef("--sampler %s: must be one of %s", name, strings.Join(samplers.Names(), ", "))
 	}
-	o, err := samplerOptions(c)
+	o, err := bareOptions(c)
 	if err != nil {
 		return err
 	}
@@ -81,5 +90,5 @@ func checkSamplerFlags(c *cli.Context) error {
 		}
 		return err
 	}
-	return nil
+	return useProfile(c, &o)
 }

@@ -14,7 +14,7 @@ import (
 func samplersCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:      "samplers",
-		Usage:     "tell the samplers' laws, costs, flags and sources",
+		Usage:     "list the samplers with their laws, costs, flags and sources",
 		ArgsUsage: "[NAME]",
 		Flags:     []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print JSON"}},
 		Action:    func(c *cli.Context) error { return describeSamplers(c, s) },

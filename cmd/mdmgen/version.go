@@ -14,8 +14,8 @@ import (
 func versionCommand(s streams) *cli.Command {
 	return &cli.Command{
 		Name:        "version",
-		Usage:       "tell which program this is",
-		Description: "Prints the program's version, the Go version and platform that it was built with and for, the version of ONNX\nRuntime that it fetches where it finds none, and the commit that it was built from.",
+		Usage:       "print the version, and what it was built with and from",
+		Description: "Prints the program's version, the Go version and platform that it was built with and for, the version of ONNX\nRuntime that it fetches when it finds none, and the commit that it was built from.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Category: catOutput, Usage: "print JSON"}},
 		Action:      func(c *cli.Context) error { return printVersion(c, s) },
 	}
@@ -63,7 +63,7 @@ func printVersion(c *cli.Context, s streams) error {
 	if v.Modified {
 		commit += ", with changes"
 	}
-	_, err := fmt.Fprintf(s.out, "mdmgen %s\n%s %s\nONNX Runtime %s where none is found\ncommit %s\n", v.Version, v.Go, v.Platform, v.Runtime, commit)
+	_, err := fmt.Fprintf(s.out, "mdmgen %s\n%s %s\nONNX Runtime %s, fetched when none is found\ncommit %s\n", v.Version, v.Go, v.Platform, v.Runtime, commit)
 	return err
 }
 

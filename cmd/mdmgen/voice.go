@@ -23,8 +23,8 @@ const (
 func commonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: catGeneral, Usage: "no notices and no progress on standard error, errors only"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: catGeneral, Usage: "more notices: model, library, cache, tokenizer, and the time that opening them took"},
-		&cli.StringFlag{Name: configFlag, Category: catGeneral, DefaultText: "config.toml in the user's own folder mdmgen, where there is one",
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: catGeneral, Usage: "more notices: model, library, cache, tokenizer, and how long opening them took"},
+		&cli.StringFlag{Name: configFlag, Category: catGeneral, DefaultText: "mdmgen/config.toml in the user's folder for settings",
 			Usage: "`FILE` with defaults of flags [$" + envConfig + "]"},
 	}
 }
@@ -71,7 +71,7 @@ func (s streams) open(ctx context.Context, ref string, o model.Options) (model.M
 		s.detail("it runs with %s on %s, threads: %d", o.Runtime, o.Provider, o.Threads)
 		if l := ort.InUse(); l.Path != "" {
 			cache, _ := ort.CacheDir()
-			s.detail("library %s, found: %s; cache %s", l.Path, l.Source, cache)
+			s.detail("library %s, found: %s; cache folder %s", l.Path, l.Source, cache)
 		}
 	}
 	return m, err

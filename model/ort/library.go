@@ -99,6 +99,9 @@ func (c Config) findNamed(ctx context.Context, path, source string, accept func(
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
+	if !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, nil, refuse("not a regular file") // Who can write to a device says nothing.
+	}
 	if !info.IsDir() {
 		one := c.examine(ctx, path, source)
 		if !one.take(accept) {

@@ -9,12 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
+
+	"mdmgen/internal/plainfile"
 )
 
 // probe reads the version of an ONNX Runtime library from the file, without
@@ -22,16 +23,9 @@ import (
 // asked, and one of another machine ends in the loader's own words. The version
 // is "" where the file does not tell. The error is one line without the path.
 func probe(path string) (version string, err error) {
-	info, err := os.Stat(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
-		return "", errors.New("no such file")
-	}
-	if info.IsDir() {
-		return "", errors.New("it is a folder")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", errors.New("it cannot be read")
+		return "", err
 	}
 	defer f.Close()
 	version, err = probeImage(f)

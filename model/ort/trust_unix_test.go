@@ -151,3 +151,21 @@ func TestWritableCache(t *testing.T) {
 		t.Errorf("files were left: %v", got)
 	}
 }
+
+// TestNoPipeForALibrary: whoever opens a pipe waits for a writer that never comes.
+func TestNoPipeForALibrary(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if _, err := probe(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("got %v", err)
+	}
+	// Advice on who may write to a device would be bad advice.
+	for _, path := range []string{path, os.DevNull} {
+		_, _, err := Config{}.findNamed(t.Context(), path, "--runtime", nil)
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
