@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -91,5 +92,37 @@ func interrupt(t *testing.T, args []string, meanwhile func()) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("it goes on waiting")
+	}
+}
+
+// TestInterruptedTwice sends two interrupts as programs do that end others: it is one.
+func TestInterruptedTwice(t *testing.T) {
+	program := asProgram(t)
+	for range 10 {
+		cmd := exec.Command(program, "tokenize", "--tokenizer", reftest.Builtin(t))
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// A line that does not fit into the pipe beside what is flushed: the first is answered.
+		go io.Copy(stdin, strings.NewReader(strings.Repeat("a\n", 1<<20)))
+		if _, err := stdout.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			cmd.Process.Signal(os.Interrupt)
+			time.Sleep(200 * time.Microsecond)
+		}
+		io.Copy(io.Discard, stdout)
+		if cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupt {
+			t.Fatalf("it ended with %v, want exit status %d", cmd.ProcessState, exitInterrupt)
+		}
 	}
 }
