@@ -50,14 +50,10 @@ func origin(ref string, f Facts, s *ort.Session) Origin {
 
 // Logits makes one network call; see [Model].
 func (n *network) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
-	if _, err := callShape(n.facts, c); err != nil {
-		return nil, err
-	}
-	if err := checkRows(n.facts, len(c.Positions)); err != nil {
+	if err := n.ask(c); err != nil {
 		return nil, err
 	}
 	n.out = grow(n.out, len(c.Positions)*n.facts.Columns)
-	n.ask(c)
 	n.listed("take_rows", "logits")
 	n.res = append(n.res, ort.Tensor{Name: "logits", Shape: []int64{int64(len(c.Positions)), int64(n.facts.Columns)}, Float32: n.out})
 	return n.out, n.session.Run(ctx, n.in, n.res)
@@ -65,7 +61,7 @@ func (n *network) Logits(ctx context.Context, c samplers.Call) ([]float32, error
 
 // LogProbs makes one network call; see [LogProber].
 func (n heads) LogProbs(ctx context.Context, c samplers.Call, targets []int64, logMu, logMass []float64) error {
-	if _, err := callShape(n.facts, c); err != nil {
+	if err := n.ask(c); err != nil {
 		return err
 	}
 	if k := len(c.Positions); len(targets) != k || len(logMu) != k || len(logMass) != k {
@@ -76,7 +72,6 @@ func (n heads) LogProbs(ctx context.Context, c samplers.Call, targets []int64, l
 			panic(fmt.Sprintf("model: target %d of a row of %d", id, n.facts.Columns))
 		}
 	}
-	n.ask(c)
 	n.listed("take_given", "targets", "log_mu", "log_mass")
 	shape := []int64{int64(len(targets))}
 	n.in = append(n.in, ort.Tensor{Name: "targets", Shape: shape, Int64: targets})
@@ -88,7 +83,7 @@ var _ samplers.Drawer = heads{}
 
 // Best makes one network call; see [samplers.Drawer].
 func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []samplers.Best) error {
-	if _, err := callShape(n.facts, c); err != nil {
+	if err := n.ask(c); err != nil {
 		return err
 	}
 	k := len(c.Positions)
@@ -96,7 +91,6 @@ func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, ds
 		panic(fmt.Sprintf("model: %d uniforms, %d temperatures and %d results for %d positions, the best %d tokens", len(d.Uniforms), len(d.Temperatures), len(dst), k, d.Top))
 	}
 	top := max(min(d.Top, n.facts.Columns), 1)
-	n.ask(c)
 	n.listed("take_best", "uniforms", "temperatures", "top", "token", "log_p", "entropy", "top_tokens", "top_log_p")
 	n.ids, n.numbers = slices.Grow(n.ids[:0], k*(1+top))[:k*(1+top)], slices.Grow(n.numbers[:0], k*(2+top))[:k*(2+top)]
 	one, several := []int64{int64(k)}, []int64{int64(k), int64(top)}
@@ -124,8 +118,15 @@ func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, ds
 	return nil
 }
 
-// ask makes the inputs of a call that every head has.
-func (n *network) ask(c samplers.Call) {
+// ask checks a call, whose rows are in memory whatever the head, and makes the inputs that
+// every head has.
+func (n *network) ask(c samplers.Call) error {
+	if _, err := callShape(n.facts, c); err != nil {
+		return err
+	}
+	if err := checkRows(n.facts, len(c.Positions)); err != nil {
+		return err
+	}
 	rows, most := len(c.Counts), slices.Max(c.Counts)
 	n.positions, n.take = n.positions[:0], n.take[:0]
 	rest := c.Positions
@@ -150,6 +151,7 @@ func (n *network) ask(c samplers.Call) {
 		n.in = append(n.in, ort.Tensor{Name: "sigma", Shape: []int64{int64(rows)}, Float32: n.sigma})
 	}
 	n.res = n.res[:0]
+	return nil
 }
 
 // headInputs and headOutputs are the tensors of the heads; the outputs with their second

@@ -42,14 +42,25 @@ func (e *engine) head(a *Ask, law *Categorical) Head {
 func (e *engine) gather() {
 	e.call = e.call[:0]
 	first := e.queue[0]
+	most := e.rows(first.canvas.Len())
 	for _, t := range e.queue {
 		if t.canvas.Len() != first.canvas.Len() || t.head != first.head || t.head == HeadBest && t.ask.Top != first.ask.Top {
 			continue
 		}
-		for ; t.sent < len(t.ask.Rows) && len(e.call) < e.batch; t.sent++ {
+		for ; t.sent < len(t.ask.Rows) && len(e.call) < most; t.sent++ {
 			e.call = append(e.call, place{t, t.sent})
 		}
 	}
+}
+
+// lookaheadPositions bounds the positions of the canvases that look-ahead adds to a call: each
+// takes memory in the network, some 60 KB where it has 768 features, and so many keep any
+// processor busy.
+const lookaheadPositions = 1 << 15
+
+// rows is the greatest number of rows of a call on canvases of a length.
+func (e *engine) rows(length int) int {
+	return max(e.batch, min(e.batch*e.canvases, lookaheadPositions/max(length, 1)))
 }
 
 // context is what a call ends with: when the contexts of all its tasks have ended. stop is

@@ -72,6 +72,8 @@ type engine struct {
 	drawer Drawer // nil where the network does not draw
 	spec   Spec
 	batch  int
+	// canvases is how many times more rows than batch a call may have, within lookaheadPositions.
+	canvases int
 	// queue are the tasks that wait for rows, the one that waited longest first.
 	queue []*task
 	// draw has the memory in which all tasks draw.
@@ -107,7 +109,7 @@ func newEngine(net Network, batch int) (*engine, error) {
 		return nil, err
 	}
 	drawer, _ := net.(Drawer)
-	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), draw: draw}, nil
+	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: draw}, nil
 }
 
 // caught makes an error of the panic of a method where it is not the caller's own goroutine

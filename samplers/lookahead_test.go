@@ -222,3 +222,32 @@ func TestLookaheadOptions(t *testing.T) {
 		}
 	}
 }
+
+// counting counts the canvases of the greatest call.
+type counting struct {
+	nearNet
+	most int
+}
+
+func (n *counting) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	n.most = max(n.most, len(c.Counts))
+	return n.nearNet.Logits(ctx, c)
+}
+
+// TestLookaheadMemory: a call has no more canvases than memory has room for, those of --batch
+// apart, and samples are the same.
+func TestLookaheadMemory(t *testing.T) {
+	canvas := slices.Repeat([]int{6}, 1024)
+	for l := 40; l < len(canvas); l++ {
+		canvas[l] = 1
+	}
+	for batch, want := range map[int]int{1: 32, 2: 32, 33: 33} {
+		net := &counting{nearNet: nearNet{newHashNet(false), 0}}
+		plain, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, samplers.Options{}), samplers.Config{Batch: batch}))
+		net.most = 0
+		got, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, samplers.Options{Lookahead: 36}), samplers.Config{Batch: batch}))
+		if sameSamples(t, fmt.Sprintf("batch %d", batch), got, plain); net.most != want {
+			t.Errorf("batch %d: up to %d canvases of 1024 positions in a call, want %d", batch, net.most, want)
+		}
+	}
+}

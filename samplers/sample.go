@@ -26,7 +26,8 @@ type Config struct {
 	Seed   uint64
 	// Batch is the greatest number of sequences of a call, 0 is 1. A call has as many rows, or
 	// so many times more as Method asks canvases of a sequence: what its method Canvases()
-	// int says, if it has one.
+	// int says, if it has one. What these add ends at 32768 positions; a sequence whose
+	// canvases do not fit into a call is asked about in several.
 	Batch int
 	// OnStep observes what each call did to each sequence, and OnFault is told of a sequence
 	// that failed, whose error it may return to end the run; where it is nil the first fault
@@ -80,9 +81,8 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	if err != nil {
 		return Totals{}, err
 	}
-	under := e.batch
 	if m, ok := cfg.Method.(interface{ Canvases() int }); ok {
-		e.batch *= m.Canvases()
+		e.canvases = max(m.Canvases(), 1)
 	}
 	next, stop := iter.Pull(seqs)
 	defer stop()
@@ -99,7 +99,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 		}
 	}
 	for more := true; failed == nil && ctx.Err() == nil; {
-		if more && len(e.queue) < under {
+		if more && len(e.queue) < e.batch {
 			var s Sequence
 			if s, more = next(); more {
 				e.admit(ctx, Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index}, cfg.OnStep, ended)

@@ -60,7 +60,8 @@ type Ask struct {
 // Options says how rows are asked for. The zero value asks for the network's own
 // distribution, with a batch that is chosen for speed.
 type Options struct {
-	// Batch is the greatest number of rows of a call; 0 chooses.
+	// Batch is the greatest number of canvases of a call; 0 chooses. A call has fewer where
+	// their rows would take more than 1 GB.
 	Batch int
 	// Draw is what tokens would be drawn from: a temperature or a truncation makes
 	// every value that of the changed law.
@@ -170,6 +171,9 @@ func (e *Evaluator) Check(t Target) error {
 const (
 	batchTokens = 1024
 	batchCells  = 8 << 20
+	// mostCells bounds the values of the rows of a call whatever Batch is, but for one canvas:
+	// a network has all of them in memory, 1 GB, also where they do not come back.
+	mostCells = 1 << 28
 )
 
 // Eval fills the answers of all asks, whose targets must have passed
@@ -223,14 +227,13 @@ func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 // Together is how many canvases of a length make a call, at most, where that many
 // positions are wanted.
 func (e *Evaluator) Together(length, wanted int) int {
-	if e.opts.Batch > 0 {
-		return e.opts.Batch
+	n, cells := e.opts.Batch, mostCells
+	if n == 0 {
+		if n = batchTokens / length; e.prober == nil {
+			cells = batchCells
+		}
 	}
-	n := batchTokens / length
-	if e.prober == nil {
-		n = min(n, batchCells/(wanted*e.facts.Columns))
-	}
-	return max(1, n)
+	return max(1, min(n, cells/(wanted*e.facts.Columns)))
 }
 
 // call asks for the rows asks[i], i in batch.

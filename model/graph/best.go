@@ -89,11 +89,11 @@ func (d *ddit) draw(row, u, heat, width, top string) []string {
 }
 
 // uncertainty is how far the rounding of float32 may move a boundary between two tokens,
-// in units of the sum. A term e^y has a relative error of 2^-24·(2|y| + 4) at most: y was
-// rounded twice, and the exponential. The mean of |y| is at most log V, and a share F of the
-// sum moves by 2F(1−F) ≤ 1/2 times the error of its terms.
+// in units of the sum. A term e^y has a relative error of 2^-24·(3|y| + 4) at most: y was
+// rounded twice, its temperature once, and the exponential. The mean of |y| is at most log V,
+// and a share F of the sum moves by 2F(1−F) ≤ 1/2 times the error of its terms.
 func (d *ddit) uncertainty() float32 {
-	return float32(math.Ldexp(math.Log(float64(d.c.Config.Columns))+2, -24))
+	return float32(math.Ldexp(1.5*math.Log(float64(d.c.Config.Columns))+2, -24))
 }
 
 // inverted is where a cumulated sum passes its limit.

@@ -1,0 +1,81 @@
+package samplers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestUnlikeJobsBesideFaults: jobs with and without look-ahead and truncation, of several
+// temperatures and lengths, share an engine whose network draws and often fails, and some are
+// cancelled. A job that finishes has the sample that it has alone.
+func TestUnlikeJobsBesideFaults(t *testing.T) {
+	const n = 80
+	jobs, want := make([]samplers.Job, n), make([]*samplers.Result, n)
+	r := rand.New(rand.NewPCG(3, 5))
+	for i := range jobs {
+		o := samplers.Options{Sampler: []string{"fhs", "ordered", "parallel-fhs", "paired-fhs", "dmpm"}[i%5], Draw: samplers.Draw{Temperature: []*float64{nil, ptr(0.5), ptr(0.0)}[r.IntN(3)], TopK: 2 * r.IntN(2)}}
+		switch o.Sampler {
+		case "fhs", "ordered":
+			o.Lookahead = 1 + r.IntN(7)
+		default:
+			o.Steps = 4
+		}
+		net := &drawingNet{anyNet: newAnyNet(), t: t}
+		s, err := samplers.New(o, net.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs[i] = samplers.Job{Canvas: slices.Repeat([]int{6}, 8+r.IntN(3)), Method: s, Seed: 4, Index: uint64(i)}
+		if want[i], err = last(newEngine(t, net, 3), t.Context(), jobs[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	net := &drawingNet{anyNet: newAnyNet(), t: t}
+	calls := 0
+	net.poor = func([]int64) error {
+		if calls++; calls%97 == 0 {
+			return errors.New("boom")
+		}
+		return nil
+	}
+	e := newEngine(t, net, 7)
+	finished := make([]bool, n)
+	var wait sync.WaitGroup
+	for i, job := range jobs {
+		wait.Go(func() {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			steps := 0
+			for s, err := range e.Sample(ctx, job) {
+				if err != nil {
+					if !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "boom") {
+						t.Errorf("job %d: %v", i, err)
+					}
+					return
+				}
+				if steps++; i%7 == 3 && steps == 2 {
+					stop()
+				}
+				if s.Result != nil {
+					finished[i] = true
+					sameSamples(t, fmt.Sprintf("job %d", i), map[uint64]samplers.Result{job.Index: *s.Result}, map[uint64]samplers.Result{job.Index: *want[i]})
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if !slices.Contains(finished, true) || !slices.Contains(finished, false) {
+		t.Error("all jobs finished, or none")
+	}
+	if net.drew == 0 {
+		t.Error("the network drew nothing")
+	}
+}
