@@ -11,7 +11,8 @@ const (
 	// blockColumns is about how many columns are summed up together where a distribution is
 	// inverted: a cumulated sum over all columns of a row runs on one thread, column by column.
 	blockColumns = 1024
-	// terms is how many weights are summed up in their own precision.
+	// terms is how many weights are summed up as float32 where they are: a Cast to float64
+	// runs on one thread, and takes as long as the exponentials.
 	terms = 8
 )
 
@@ -23,6 +24,7 @@ func (d *ddit) best(x *listed, h *heads, f facts.Facts) {
 	d.optional(x.list, results, func() []string {
 		column := func(name string) string { return b.op("Reshape", name, b.ints("shape_column", -1, 1)) }
 		uniforms, heats := column(h.uniforms), column(h.heats)
+		// A plain draw, of no best tokens at no temperature but 1, spares a TopK and a Div.
 		other := b.op("NonZero", b.op("Not", b.op("Equal", h.heats, b.doubles("one_double", []float32{1}, 1))))
 		none := b.count("no_position", 0)
 		plain := b.op("Equal", b.op("Add", b.op("Size", other), h.top), none)
@@ -41,8 +43,8 @@ func (d *ddit) best(x *listed, h *heads, f facts.Facts) {
 }
 
 // draw gives, for rows [n, Columns] with −Inf in what is not a token, the results of
-// [ddit.best], each [n, 1] or [n, width]; the entropy is 0 where top is. Without temperatures
-// they are all 1, and the token and its log-probability are all it gives.
+// [ddit.best], each [n, 1] or [n, width]; the entropy is 0 where top is. With heat "" all
+// temperatures are 1, and it gives no more than the token and its log-probability.
 //
 // Exponentials are worked out in float32, which takes a tenth of the time that they take in
 // float64. Where the uniform is then so near to a boundary between two tokens that the
@@ -59,43 +61,40 @@ func (d *ddit) draw(row, u, heat, width, top string) []string {
 	}
 	var greatest []string
 	var shift, greedy string
-	scaled := func(x, heat string) string { return x }
-	rounded := 1.0
 	if plain {
 		shift = b.node("", "ReduceMax", attrs{{"axes", []int{1}}}, row)
 	} else {
-		rounded = 2
 		greatest = b.nodeN("", "TopK", nil, 2, row, width)
 		shift = d.firstColumn(greatest[0])
 		greedy = b.op("Equal", heat, b.doubles("no_heat", []float32{0}, 1))
 		heat = b.op("Where", greedy, b.doubles("one_double", []float32{1}, 1), heat)
-		scaled = func(x, heat string) string { return b.op("Div", x, heat) }
 	}
-	y := b.op("Sub", row, shift)
+	y, rounded := b.op("Sub", row, shift), 1.0
 	if !plain {
-		y = b.op("Div", y, b.node("", "Cast", attrs{{"to", elemFloat}}, heat))
+		y, rounded = b.op("Div", y, b.node("", "Cast", attrs{{"to", elemFloat}}, heat)), 3
 	}
 	weights := b.op("Exp", y)
-	drawn := d.invert(weights, u, blocks, each)
+	drawn := d.invert(weights, u, blocks, each, false)
 	norm := b.op("Log", drawn.sum)
-	exactly := func(x, shift, heat string) string {
-		return scaled(b.op("Sub", d.double(x), d.double(shift)), heat)
+	// exactly gives y in float64 of logits x; of takes those rows that x has.
+	exactly := func(x string, of func(string) string) string {
+		y := b.op("Sub", d.double(x), d.double(of(shift)))
+		if plain {
+			return y
+		}
+		return b.op("Div", y, of(heat))
 	}
-	logP := b.op("Sub", exactly(d.pick(row, drawn.token), shift, heat), norm)
+	all := func(x string) string { return x }
+	logP := b.op("Sub", exactly(d.pick(row, drawn.token), all), norm)
 
 	// Rows that may be wrong, or have no softmax; see [ddit.uncertainty].
 	line, column := b.ints("shape_line", -1), b.ints("shape_column", -1, 1)
 	doubtful := b.op("Not", b.op("Greater", drawn.margin, d.uncertainty(drawn.sum, norm, rounded)))
 	which := b.op("Reshape", b.op("NonZero", b.op("Reshape", doubtful, line)), line)
 	again := b.body("again", func() {
-		of := func(x string) string {
-			if x == "" {
-				return ""
-			}
-			return b.op("Gather", x, which)
-		}
-		y := exactly(of(row), of(shift), of(heat))
-		exact := d.invert(b.op("Exp", y), of(u), blocks, each)
+		of := func(x string) string { return b.op("Gather", x, which) }
+		y := exactly(of(row), of)
+		exact := d.invert(b.op("Exp", y), of(u), blocks, each, true)
 		at := b.op("Reshape", which, column)
 		b.output("again_token", b.op("ScatterND", drawn.token, at, exact.token), elemInt64, "size", 1)
 		b.output("again_log_p", b.op("ScatterND", logP, at, b.op("Sub", d.pick(y, exact.token), b.op("Log", exact.sum))), elemDouble, "size", 1)
@@ -121,22 +120,24 @@ func (d *ddit) draw(row, u, heat, width, top string) []string {
 	return []string{
 		b.op("Where", greedy, d.firstColumn(greatest[1]), out[0]),
 		b.op("Where", greedy, zero, out[1]), entropy,
-		greatest[1], b.op("Sub", exactly(greatest[0], shift, heat), norm),
+		greatest[1], b.op("Sub", exactly(greatest[0], all), norm),
 	}
 }
 
 // uncertainty is how far the rounding of float32 may move a boundary between two tokens.
-// A term e^y has a relative error of 2^-24·(r|y| + 4) at most: y was rounded r times, and the
-// exponential; a sum of k terms adds k − 1. A boundary at a share F of the sum moves by (1−F)
-// times the errors of the terms before it, each weighted by its probability p, and F times
-// those of the terms after it. As |y| is −log p − norm, and the entropy of V columns at most
-// log V, that is 2F(1−F)·2^-24·(r(log V − norm) + k + 3), and no more than r·0.1·2^-24 beyond
-// where the entropy differs between the two sides.
+//
+// A term e^y has a relative error of 2^-24·(r|y| + 4) at most, from r roundings of y and its
+// temperature and from the exponential; a sum of k terms adds k − 1. A boundary at a share F
+// of the sum moves by 1−F times the errors of the terms before it, each weighted by its
+// probability p, plus F times those of the terms after it. As |y| is −log p − norm, and the
+// entropy of V columns is at most log V, that is 2^-24·2F(1−F)·(r(log V − norm) + k + 3), and
+// r/10·2^-24 more where the entropies of the two sides differ; and 2F(1−F) is at most 1/2.
 func (d *ddit) uncertainty(sum, norm string, rounded float64) string {
 	b := d.b
 	name := fmt.Sprintf("uncertainty_%v", rounded)
-	most := math.Log(float64(d.c.Config.Columns)) + (terms+4)/rounded
-	return b.op("Mul", b.op("Mul", sum, b.doubles(name+"_unit", []float32{float32(math.Ldexp(rounded, -25))}, 1)), b.op("Sub", b.doubles(name, []float32{float32(most)}, 1), norm))
+	unit := b.doubles(name+"_unit", []float32{float32(math.Ldexp(rounded, -25))}, 1)
+	most := b.doubles(name, []float32{float32(math.Log(float64(d.c.Config.Columns)) + (terms+4)/rounded)}, 1)
+	return b.op("Mul", b.op("Mul", sum, unit), b.op("Sub", most, norm))
 }
 
 // inverted is where a cumulated sum passes its limit.
@@ -148,16 +149,20 @@ type inverted struct {
 
 // invert finds the column that takes the cumulated sum of weights e [n, blocks·width], in
 // ascending order of the columns, past u·Σ, in two levels: the block of columns that does so,
-// then the column in it.
-func (d *ddit) invert(e, u string, blocks, width int) inverted {
+// then the column in it. Only an exact answer holds where the margin is small.
+func (d *ddit) invert(e, u string, blocks, width int, exact bool) inverted {
 	b := d.b
 	last, axis := b.ints("last_axis", -1), b.count("columns_axis", 1)
 	final := func(x string) string { return b.op("Slice", x, last, b.ints("no_end", 1<<62), last) }
 	// before counts the cumulated sums up to the one that passes the limit; where rounding has
-	// none do so, up to the last that adds anything.
-	before := func(x, limit string) string {
+	// none do so, exactly up to the last that adds anything, and else up to the very last, of
+	// which the margin is then not above 0.
+	before := func(x, limit string, most int) string {
 		count := func(op, than string) string {
 			return b.op("ReduceSum", b.node("", "Cast", attrs{{"to", elemInt64}}, b.op(op, x, than)), last)
+		}
+		if !exact {
+			return b.op("Min", count("LessOrEqual", limit), b.ints(fmt.Sprintf("last_of_%d", most), int64(most-1)))
 		}
 		return b.op("Min", count("LessOrEqual", limit), count("Less", final(x)))
 	}
@@ -169,10 +174,10 @@ func (d *ddit) invert(e, u string, blocks, width int) inverted {
 	upTo := b.op("Add", base, sums)
 	sum := final(upTo)
 	limit := b.op("Mul", u, sum)
-	at := before(upTo, limit)
+	at := before(upTo, limit, blocks)
 	block := d.double(b.node("", "GatherND", attrs{{"batch_dims", 1}}, cells, at))
 	inside := b.op("Add", d.pick(base, at), b.op("CumSum", block, axis))
-	within := before(inside, limit)
+	within := before(inside, limit, width)
 	above := b.op("Sub", d.pick(inside, within), limit)
 	return inverted{
 		token:  b.op("Add", b.op("Mul", at, b.ints("block_width", int64(width))), within),
