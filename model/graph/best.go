@@ -48,7 +48,7 @@ func (d *ddit) best(x *listed, h *heads, f facts.Facts) {
 //
 // Exponentials are worked out in float32, which takes a tenth of the time that they take in
 // float64. Where the uniform is then so near to a boundary between two tokens that the
-// rounding of float32 may have moved it, which is a few rows of a hundred, the row is drawn
+// rounding of float32 may have moved it, which is two rows of a hundred where they are flat, the row is drawn
 // once more with exponentials in float64.
 func (d *ddit) draw(row, u, heat, width, top string) []string {
 	b := d.b

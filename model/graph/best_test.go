@@ -156,7 +156,7 @@ func TestHeadsTogether(t *testing.T) {
 // BenchmarkBoundaries counts among a million draws, where -benchtime is 245x, those whose
 // token is not the one that Go draws from the same row.
 func BenchmarkBoundaries(b *testing.B) {
-	c := opened(b, reftest.Data(b, "fairytale"))
+	c := opened(b, reftest.Builtin(b))
 	f, err := c.Facts(b.Context())
 	if err != nil {
 		b.Fatal(err)
