@@ -1,14 +1,20 @@
 package graph
 
 import (
+	"fmt"
 	"math"
 
 	"mdmgen/model/facts"
 )
 
-// blockColumns is about how many columns are summed up together where a distribution is
-// inverted: a cumulated sum over all columns of a row runs on one thread, column by column.
-const blockColumns = 256
+const (
+	// blockColumns is about how many columns are summed up together where a distribution is
+	// inverted: a cumulated sum over all columns of a row runs on one thread, column by column.
+	blockColumns = 1024
+	// terms is how many weights are summed up as float32 where they are: a Cast to float64
+	// runs on one thread, and takes as long as the exponentials.
+	terms = 8
+)
 
 // best adds the head that draws, and finds the most probable tokens.
 func (d *ddit) best(x *listed, h *heads, f facts.Facts) {
@@ -18,50 +24,77 @@ func (d *ddit) best(x *listed, h *heads, f facts.Facts) {
 	d.optional(x.list, results, func() []string {
 		column := func(name string) string { return b.op("Reshape", name, b.ints("shape_column", -1, 1)) }
 		uniforms, heats := column(h.uniforms), column(h.heats)
-		width := b.op("Max", h.top, b.ints("at_least_one", 1))
-		return d.inChunks(x, results, width, f, func(rows string, cut func(string) string) []string {
-			return d.draw(rows, cut(uniforms), cut(heats), width, h.top)
+		// A plain draw, of no best tokens at no temperature but 1, spares a TopK and a Div.
+		other := b.op("NonZero", b.op("Not", b.op("Equal", h.heats, b.doubles("one_double", []float32{1}, 1))))
+		none := b.count("no_position", 0)
+		plain := b.op("Equal", b.op("Add", b.op("Size", other), h.top), none)
+		return d.choose(plain, results, func() []string {
+			out := d.inChunks(x, results[:2], "", f, func(rows string, cut func(string) string) []string {
+				return d.draw(rows, cut(uniforms), "", "", "")
+			})
+			return []string{out[0], out[1], b.op("Sub", out[1], out[1]), column(out[0]), column(out[1])}
+		}, func() []string {
+			width := b.op("Max", h.top, b.ints("at_least_one", 1))
+			return d.inChunks(x, results, width, f, func(rows string, cut func(string) string) []string {
+				return d.draw(rows, cut(uniforms), cut(heats), width, h.top)
+			})
 		})
 	})
 }
 
 // draw gives, for rows [n, Columns] with −Inf in what is not a token, the results of
-// [ddit.best], each [n, 1] or [n, width]; the entropy is 0 where top is.
+// [ddit.best], each [n, 1] or [n, width]; the entropy is 0 where top is. With heat "" all
+// temperatures are 1, and it gives no more than the token and its log-probability.
 //
 // Exponentials are worked out in float32, which takes a tenth of the time that they take in
-// float64, and summed up in float64. Where the uniform is then so near to a boundary between
-// two tokens that the rounding of float32 may have moved it, which is a few rows of a
-// hundred, the row is drawn once more with exponentials in float64.
+// float64. Where the uniform is then so near to a boundary between two tokens that the
+// rounding of float32 may have moved it, which is two rows of a hundred where they are flat, the row is drawn
+// once more with exponentials in float64.
 func (d *ddit) draw(row, u, heat, width, top string) []string {
 	b := d.b
+	plain := heat == ""
 	columns := d.c.Config.Columns
 	blocks := (columns + blockColumns - 1) / blockColumns
-	each := (columns + blocks - 1) / blocks
+	each := (columns + blocks*terms - 1) / (blocks * terms) * terms
 	if pad := blocks*each - columns; pad > 0 {
 		row = b.op("Pad", row, b.ints("pad_columns", 0, 0, 0, int64(pad)), b.floats("no_logit", []float32{minusInf}))
 	}
-	greatest := b.nodeN("", "TopK", nil, 2, row, width)
-	shift := d.firstColumn(greatest[0])
-	greedy := b.op("Equal", heat, b.doubles("no_heat", []float32{0}, 1))
-	heat = b.op("Where", greedy, b.doubles("one_double", []float32{1}, 1), heat)
-
-	y := b.op("Div", b.op("Sub", row, shift), b.node("", "Cast", attrs{{"to", elemFloat}}, heat))
-	weights := b.op("Exp", y)
-	drawn := d.invert(d.double(weights), u, blocks, each)
-	norm := b.op("Log", drawn.sum)
-	scaled := func(x, shift, heat string) string {
-		return b.op("Div", b.op("Sub", d.double(x), d.double(shift)), heat)
+	var greatest []string
+	var shift, greedy string
+	if plain {
+		shift = b.node("", "ReduceMax", attrs{{"axes", []int{1}}}, row)
+	} else {
+		greatest = b.nodeN("", "TopK", nil, 2, row, width)
+		shift = d.firstColumn(greatest[0])
+		greedy = b.op("Equal", heat, b.doubles("no_heat", []float32{0}, 1))
+		heat = b.op("Where", greedy, b.doubles("one_double", []float32{1}, 1), heat)
 	}
-	logP := b.op("Sub", scaled(d.pick(row, drawn.token), shift, heat), norm)
+	y, rounded := b.op("Sub", row, shift), 1.0
+	if !plain {
+		y, rounded = b.op("Div", y, b.node("", "Cast", attrs{{"to", elemFloat}}, heat)), 3
+	}
+	weights := b.op("Exp", y)
+	drawn := d.invert(weights, u, blocks, each, false)
+	norm := b.op("Log", drawn.sum)
+	// exactly gives y in float64 of logits x; of takes those rows that x has.
+	exactly := func(x string, of func(string) string) string {
+		y := b.op("Sub", d.double(x), d.double(of(shift)))
+		if plain {
+			return y
+		}
+		return b.op("Div", y, of(heat))
+	}
+	all := func(x string) string { return x }
+	logP := b.op("Sub", exactly(d.pick(row, drawn.token), all), norm)
 
 	// Rows that may be wrong, or have no softmax; see [ddit.uncertainty].
 	line, column := b.ints("shape_line", -1), b.ints("shape_column", -1, 1)
-	doubtful := b.op("Not", b.op("Greater", drawn.margin, b.op("Mul", drawn.sum, b.doubles("uncertainty", []float32{d.uncertainty()}, 1))))
+	doubtful := b.op("Not", b.op("Greater", drawn.margin, d.uncertainty(drawn.sum, norm, rounded)))
 	which := b.op("Reshape", b.op("NonZero", b.op("Reshape", doubtful, line)), line)
 	again := b.body("again", func() {
 		of := func(x string) string { return b.op("Gather", x, which) }
-		y := scaled(of(row), of(shift), of(heat))
-		exact := d.invert(b.op("Exp", y), of(u), blocks, each)
+		y := exactly(of(row), of)
+		exact := d.invert(b.op("Exp", y), of(u), blocks, each, true)
 		at := b.op("Reshape", which, column)
 		b.output("again_token", b.op("ScatterND", drawn.token, at, exact.token), elemInt64, "size", 1)
 		b.output("again_log_p", b.op("ScatterND", logP, at, b.op("Sub", d.pick(y, exact.token), b.op("Log", exact.sum))), elemDouble, "size", 1)
@@ -73,6 +106,9 @@ func (d *ddit) draw(row, u, heat, width, top string) []string {
 	none := b.count("no_position", 0)
 	some := b.op("Greater", b.op("Size", which), none)
 	out := b.nodeN("", "If", attrs{{"then_branch", again}, {"else_branch", good}}, 2, some)
+	if plain {
+		return out
+	}
 	zero := b.op("Sub", drawn.sum, drawn.sum) // NaN where the sum is
 	spread := b.body("spread", func() {
 		finite := b.op("Max", y, b.floats("finite", []float32{-1e38}, 1)) // 0·−Inf is not a number
@@ -84,16 +120,24 @@ func (d *ddit) draw(row, u, heat, width, top string) []string {
 	return []string{
 		b.op("Where", greedy, d.firstColumn(greatest[1]), out[0]),
 		b.op("Where", greedy, zero, out[1]), entropy,
-		greatest[1], b.op("Sub", scaled(greatest[0], shift, heat), norm),
+		greatest[1], b.op("Sub", exactly(greatest[0], all), norm),
 	}
 }
 
-// uncertainty is how far the rounding of float32 may move a boundary between two tokens,
-// in units of the sum. A term e^y has a relative error of 2^-24·(3|y| + 4) at most: y was
-// rounded twice, its temperature once, and the exponential. The mean of |y| is at most log V,
-// and a share F of the sum moves by 2F(1−F) ≤ 1/2 times the error of its terms.
-func (d *ddit) uncertainty() float32 {
-	return float32(math.Ldexp(1.5*math.Log(float64(d.c.Config.Columns))+2, -24))
+// uncertainty is how far the rounding of float32 may move a boundary between two tokens.
+//
+// A term e^y has a relative error of 2^-24·(r|y| + 4) at most, from r roundings of y and its
+// temperature and from the exponential; a sum of k terms adds k − 1. A boundary at a share F
+// of the sum moves by 1−F times the errors of the terms before it, each weighted by its
+// probability p, plus F times those of the terms after it. As |y| is −log p − norm, and the
+// entropy of V columns is at most log V, that is 2^-24·2F(1−F)·(r(log V − norm) + k + 3), and
+// r/10·2^-24 more where the entropies of the two sides differ; and 2F(1−F) is at most 1/2.
+func (d *ddit) uncertainty(sum, norm string, rounded float64) string {
+	b := d.b
+	name := fmt.Sprintf("uncertainty_%v", rounded)
+	unit := b.doubles(name+"_unit", []float32{float32(math.Ldexp(rounded, -25))}, 1)
+	most := b.doubles(name, []float32{float32(math.Log(float64(d.c.Config.Columns)) + (terms+4)/rounded)}, 1)
+	return b.op("Mul", b.op("Mul", sum, unit), b.op("Sub", most, norm))
 }
 
 // inverted is where a cumulated sum passes its limit.
@@ -105,29 +149,35 @@ type inverted struct {
 
 // invert finds the column that takes the cumulated sum of weights e [n, blocks·width], in
 // ascending order of the columns, past u·Σ, in two levels: the block of columns that does so,
-// then the column in it.
-func (d *ddit) invert(e, u string, blocks, width int) inverted {
+// then the column in it. Only an exact answer holds where the margin is small.
+func (d *ddit) invert(e, u string, blocks, width int, exact bool) inverted {
 	b := d.b
 	last, axis := b.ints("last_axis", -1), b.count("columns_axis", 1)
 	final := func(x string) string { return b.op("Slice", x, last, b.ints("no_end", 1<<62), last) }
 	// before counts the cumulated sums up to the one that passes the limit; where rounding has
-	// none do so, up to the last that adds anything.
-	before := func(x, limit string) string {
+	// none do so, exactly up to the last that adds anything, and else up to the very last, of
+	// which the margin is then not above 0.
+	before := func(x, limit string, most int) string {
 		count := func(op, than string) string {
 			return b.op("ReduceSum", b.node("", "Cast", attrs{{"to", elemInt64}}, b.op(op, x, than)), last)
+		}
+		if !exact {
+			return b.op("Min", count("LessOrEqual", limit), b.ints(fmt.Sprintf("last_of_%d", most), int64(most-1)))
 		}
 		return b.op("Min", count("LessOrEqual", limit), count("Less", final(x)))
 	}
 	cells := b.op("Reshape", e, b.ints("shape_blocks", -1, int64(blocks), int64(width)))
-	sums := b.node("", "ReduceSum", attrs{{"keepdims", 0}}, cells, last)
+	parts := b.op("Reshape", e, b.ints("shape_parts", -1, int64(blocks), terms, int64(width/terms)))
+	parts = b.node("", "ReduceSum", attrs{{"keepdims", 0}}, parts, b.ints("axis_terms", 2))
+	sums := b.node("", "ReduceSum", attrs{{"keepdims", 0}}, d.double(parts), last)
 	base := b.node("", "CumSum", attrs{{"exclusive", 1}}, sums, axis)
 	upTo := b.op("Add", base, sums)
 	sum := final(upTo)
 	limit := b.op("Mul", u, sum)
-	at := before(upTo, limit)
-	block := b.node("", "GatherND", attrs{{"batch_dims", 1}}, cells, at)
+	at := before(upTo, limit, blocks)
+	block := d.double(b.node("", "GatherND", attrs{{"batch_dims", 1}}, cells, at))
 	inside := b.op("Add", d.pick(base, at), b.op("CumSum", block, axis))
-	within := before(inside, limit)
+	within := before(inside, limit, width)
 	above := b.op("Sub", d.pick(inside, within), limit)
 	return inverted{
 		token:  b.op("Add", b.op("Mul", at, b.ints("block_width", int64(width))), within),

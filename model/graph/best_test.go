@@ -18,13 +18,14 @@ import (
 func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float64, top int) []samplers.Best {
 	t.Helper()
 	n := len(uniforms)
-	one, several := []int64{int64(n)}, []int64{int64(n), int64(top)}
+	width := max(top, 1)
+	one, several := []int64{int64(n)}, []int64{int64(n), int64(width)}
 	take := counted(n)
 	for i := range take {
 		take[i] %= int64(len(c.positions))
 	}
-	tokens, topTokens := make([]int64, n), make([]int64, n*top)
-	logP, entropy, topLogP := make([]float64, n), make([]float64, n), make([]float64, n*top)
+	tokens, topTokens := make([]int64, n), make([]int64, n*width)
+	logP, entropy, topLogP := make([]float64, n), make([]float64, n), make([]float64, n*width)
 	c.ask(t, s, []ort.Tensor{
 		{Name: "take_best", Shape: one, Int64: take}, {Name: "uniforms", Shape: one, Float64: uniforms},
 		{Name: "temperatures", Shape: one, Float64: temperatures}, {Name: "top", Shape: []int64{1}, Int64: []int64{int64(top)}},
@@ -86,23 +87,27 @@ func TestBest(t *testing.T) {
 			if f.TimeConditioned {
 				one.sigma = []float32{0.3, 1.5}
 			}
-			top := 1 + n*4
 			logits := one.run(t, s)
-			for i, got := range one.best(t, s, uniforms, temperatures, top) {
-				law, err := samplers.NewCategorical(f.Spec().Vocabulary, samplers.Draw{Temperature: &temperatures[i]})
-				if err != nil {
-					t.Fatal(err)
+			for _, top := range []int{1 + n*4, 0} {
+				if top == 0 { // and no temperatures, which is a graph of its own
+					temperatures = slices.Repeat([]float64{1}, len(temperatures))
 				}
-				want, err := law.Best(logits[i*f.Columns:(i+1)*f.Columns], uniforms[i], top)
-				if err != nil {
-					t.Fatal(err)
-				}
-				same := got.Token == want.Token && math.Abs(got.LogP-want.LogP) <= 1e-6 && math.Abs(got.Entropy-want.Entropy) <= 1e-6
-				for j, x := range want.Top {
-					same = same && got.Top[j].Token == x.Token && math.Abs(got.Top[j].LogP-x.LogP) <= 1e-6
-				}
-				if !same {
-					t.Fatalf("%s, %v, row %d, u = %v, temperature %v: %+v, want %+v", v.name, shape, i, uniforms[i], temperatures[i], got, want)
+				for i, got := range one.best(t, s, uniforms, temperatures, top) {
+					law, err := samplers.NewCategorical(f.Spec().Vocabulary, samplers.Draw{Temperature: &temperatures[i]})
+					if err != nil {
+						t.Fatal(err)
+					}
+					want, err := law.Best(logits[i*f.Columns:(i+1)*f.Columns], uniforms[i], top)
+					if err != nil {
+						t.Fatal(err)
+					}
+					same := got.Token == want.Token && math.Abs(got.LogP-want.LogP) <= 1e-6 && math.Abs(got.Entropy-want.Entropy) <= 1e-6
+					for j, x := range want.Top {
+						same = same && got.Top[j].Token == x.Token && math.Abs(got.Top[j].LogP-x.LogP) <= 1e-6
+					}
+					if !same {
+						t.Fatalf("%s, %v, row %d, u = %v, temperature %v: %+v, want %+v", v.name, shape, i, uniforms[i], temperatures[i], got, want)
+					}
 				}
 			}
 		}
@@ -151,7 +156,7 @@ func TestHeadsTogether(t *testing.T) {
 // BenchmarkBoundaries counts among a million draws, where -benchtime is 245x, those whose
 // token is not the one that Go draws from the same row.
 func BenchmarkBoundaries(b *testing.B) {
-	c := opened(b, reftest.Data(b, "fairytale"))
+	c := opened(b, reftest.Builtin(b))
 	f, err := c.Facts(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -176,7 +181,7 @@ func BenchmarkBoundaries(b *testing.B) {
 			uniforms[i] = (float64(r.Int64N(1<<53-1)) + 1) * 0x1p-53
 		}
 		logits := one.run(b, s)
-		for i, got := range one.best(b, s, uniforms, temperatures, 1) {
+		for i, got := range one.best(b, s, uniforms, temperatures, draws/wanted%2) {
 			want, err := law.Token(logits[i%64*f.Columns:][:f.Columns], uniforms[i])
 			if err != nil {
 				b.Fatal(err)

@@ -47,22 +47,31 @@ type listed struct{ logits, list, first string }
 // and types, empty ones where the list is.
 func (d *ddit) optional(list string, results []result, build func() []string) {
 	b := d.b
-	then := b.body("some", func() {
-		for i, value := range build() {
-			b.output("some_"+results[i].name, value, results[i].elem, results[i].dims...)
-		}
-	})
-	otherwise := b.body("none", func() {
-		for _, r := range results {
-			none := b.constant(initializer{name: "no_" + r.name, elem: r.elem, dims: []int{0, 1}[:len(r.dims)]})
-			b.output("none_"+r.name, none, r.elem, r.dims...)
-		}
-	})
 	some := b.op("Greater", b.op("Size", list), b.count("no_position", 0))
-	out := b.nodeN("", "If", attrs{{"then_branch", then}, {"else_branch", otherwise}}, len(results), some)
+	out := d.choose(some, results, build, func() []string {
+		none := make([]string, len(results))
+		for i, r := range results {
+			none[i] = b.constant(initializer{name: "no_" + r.name, elem: r.elem, dims: []int{0, 1}[:len(r.dims)]})
+		}
+		return none
+	})
 	for i, r := range results {
 		b.output(r.name, out[i], r.elem, r.dims...)
 	}
+}
+
+// choose gives results from one of two graphs.
+func (d *ddit) choose(condition string, results []result, then, otherwise func() []string) []string {
+	b := d.b
+	branch := func(name string, build func() []string) message {
+		return b.body(name, func() {
+			for i, value := range build() {
+				b.output(name+value, value, results[i].elem, results[i].dims...)
+			}
+		})
+	}
+	branches := attrs{{"then_branch", branch("then_", then)}, {"else_branch", branch("else_", otherwise)}}
+	return b.nodeN("", "If", branches, len(results), condition)
 }
 
 // result is an output of a head.

@@ -42,12 +42,11 @@ func (d *ddit) inChunks(x *listed, results []result, width string, f facts.Facts
 		step := b.input("step", elemInt64)
 		b.output("on_and_on", b.input("on", elemBool), elemBool)
 		start := b.op("Min", b.op("Mul", step, size), b.op("Sub", total, size))
-		cut := func(y, first string) string {
-			from, to := b.op("Reshape", first, line), b.op("Reshape", b.op("Add", first, size), line)
-			return b.op("Slice", y, from, to, b.ints("zero", 0))
-		}
-		rows := b.op("Add", cut(x.logits, b.op("Add", x.first, start)), b.floats("excluded", excluded, len(excluded)))
-		for i, value := range chunk(rows, func(y string) string { return cut(y, start) }) {
+		some := b.op("Range", start, b.op("Add", start, size), one)
+		cut := func(y string) string { return b.op("Gather", y, some) }
+		rows := b.op("Gather", x.logits, b.op("Add", x.first, some))
+		rows = b.op("Add", rows, b.floats("excluded", excluded, len(excluded)))
+		for i, value := range chunk(rows, cut) {
 			b.output("chunk_"+results[i].name, value, results[i].elem, "size", "each")
 		}
 	})
