@@ -31,10 +31,9 @@ func main() {
 // mainCode runs the program with the process's own streams. The first interrupt
 // cancels the context, so that what is finished can still be printed; a moment after it
 // the default handling is back, and a second interrupt ends the process. Programs that end
-// others, timeout for one, send the first twice.
+// others, timeout for one, send the first twice, the second perhaps when all is done.
 func mainCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	failInstead()
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
 	return run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
