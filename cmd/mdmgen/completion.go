@@ -34,7 +34,7 @@ func completionCommand(s streams) *cli.Command {
 				return usagef("completion: name a shell: %s", strings.Join(shells, ", "))
 			}
 			if c.NArg() > 1 {
-				return printCompletions(s.out, shell, complete(c.App.Commands, flagValues, argumentValues, rejoined(shell, c.Args().Tail())))
+				return printCompletions(s.out, shell, complete(c.App.Commands, rejoined(shell, c.Args().Tail())))
 			}
 			script, err := shellScripts.ReadFile("shell/" + shell)
 			if err == nil {
@@ -73,7 +73,7 @@ func rejoined(shell string, words []string) []string {
 
 // complete tells what the last of the words, which may be a part of one or empty, can become.
 // The words are those after the program's name. Of --flag=VALUE it is VALUE.
-func complete(commands []*cli.Command, values func(command, flag string) []string, arguments func([]*cli.Command, string) []string, words []string) completions {
+func complete(commands []*cli.Command, words []string) completions {
 	before, cur := words[:len(words)-1], words[len(words)-1]
 	if len(before) == 0 {
 		out := completions{paths: "words"}
@@ -85,7 +85,7 @@ func complete(commands []*cli.Command, values func(command, flag string) []strin
 	}
 	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == before[0] })
 	if i < 0 {
-		return listed(arguments(commands, before[0])).from(cur) // help, or nothing
+		return listed(argumentValues(commands, before[0])).from(cur) // help, or nothing
 	}
 	c := commands[i]
 	flags := make(map[string]cli.Flag)
@@ -101,7 +101,7 @@ func complete(commands []*cli.Command, values func(command, flag string) []strin
 		case open != nil:
 			open = nil
 		case w == "--":
-			return argument(c, arguments(commands, c.Name), cur)
+			return argument(c, argumentValues(commands, c.Name), cur)
 		case strings.HasPrefix(w, "-") && flags[name] != nil:
 			used[flags[name]] = true
 			if takesValue(flags[name]) && !inline {
@@ -117,7 +117,7 @@ func complete(commands []*cli.Command, values func(command, flag string) []strin
 	}
 	switch {
 	case open != nil:
-		return flagValue(open, values(c.Name, open.Names()[0]), cur)
+		return flagValue(open, flagValues(c.Name, open.Names()[0]), cur)
 	case strings.HasPrefix(cur, "-"):
 		out := completions{paths: "words"}
 		for _, f := range flagsOf(c) {
@@ -131,7 +131,7 @@ func complete(commands []*cli.Command, values func(command, flag string) []strin
 		out.words = append(out.words, completionWord{"--help", "explain the command"})
 		return out.from(cur)
 	}
-	return argument(c, arguments(commands, c.Name), cur)
+	return argument(c, argumentValues(commands, c.Name), cur)
 }
 
 // flagValue completes the value of a flag. Of a list it is the last item.

@@ -199,7 +199,7 @@ func FuzzComplete(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		words := rejoined("bash", strings.Split(line, " "))
 		cur := words[len(words)-1]
-		got := complete(commands, flagValues, argumentValues, words)
+		got := complete(commands, words)
 		if _, value, ok := strings.Cut(cur, "="); ok && strings.HasPrefix(cur, "-") {
 			cur = value
 		}
