@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/expsum"
+	"mdmgen/internal/fault"
 )
 
 // Draw says how a token is drawn from a row. The zero value draws from the
@@ -59,13 +60,13 @@ func (d Draw) Same(o Draw) bool {
 func (d Draw) Validate() error {
 	var errs []error
 	if t := d.Temperature; t != nil && (!(*t >= 0) || math.IsInf(*t, 1)) {
-		errs = append(errs, fmt.Errorf("samplers: temperature is %v: must be finite and at least 0", *t))
+		errs = append(errs, fault.Errorf("samplers", "temperature is %v: must be finite and at least 0", *t))
 	}
 	if d.TopK < 0 {
-		errs = append(errs, fmt.Errorf("samplers: top-k is %d: must be at least 1, or 0 for all", d.TopK))
+		errs = append(errs, fault.Errorf("samplers", "top-k is %d: must be at least 1, or 0 for all", d.TopK))
 	}
 	if !(d.TopP >= 0 && d.TopP <= 1) {
-		errs = append(errs, fmt.Errorf("samplers: top-p is %v: must be in 0..1", d.TopP))
+		errs = append(errs, fault.Errorf("samplers", "top-p is %v: must be in 0..1", d.TopP))
 	}
 	return join(errs...)
 }
@@ -81,7 +82,7 @@ func join(errs ...error) error {
 	if lines == nil {
 		return nil
 	}
-	return errors.New("samplers: " + strings.Join(lines, "; "))
+	return fault.Errorf("samplers", ""+strings.Join(lines, "; "))
 }
 
 // Categorical turns rows of float32 logits into tokens, in float64. It belongs to
@@ -108,13 +109,13 @@ type span struct{ from, to int }
 // is left or an excluded one does not exist.
 func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
-		return nil, fmt.Errorf("samplers: %d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
+		return nil, fault.Errorf("samplers", "%d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
 	}
 	out := Categorical{columns: v.Columns, scratch: new(scratch)}
 	excluded := append([]int{v.Mask, v.Columns}, v.Excluded...)
 	slices.Sort(excluded)
 	if excluded[0] < 0 || excluded[len(excluded)-1] > v.Columns {
-		return nil, fmt.Errorf("samplers: an excluded column is not in 0..%d", v.Columns-1)
+		return nil, fault.Errorf("samplers", "an excluded column is not in 0..%d", v.Columns-1)
 	}
 	from := 0
 	for _, x := range excluded {
@@ -124,7 +125,7 @@ func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 		from = x + 1
 	}
 	if len(out.allowed) == 0 {
-		return nil, fmt.Errorf("samplers: all of %d columns are excluded", v.Columns)
+		return nil, fault.Errorf("samplers", "all of %d columns are excluded", v.Columns)
 	}
 	out, err := out.with(d)
 	return &out, err

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"mdmgen/internal/fault"
 )
 
 // Job is a canvas to be filled.
@@ -102,7 +104,7 @@ type place struct {
 func newEngine(net Network, batch int) (*engine, error) {
 	spec := net.Spec()
 	if batch < 0 {
-		return nil, fmt.Errorf("samplers: batch is %d: must be at least 1", batch)
+		return nil, fault.Errorf("samplers", "batch is %d: must be at least 1", batch)
 	}
 	draw, err := NewCategorical(spec.Vocabulary, Draw{})
 	if err != nil {
@@ -274,7 +276,7 @@ func (e *engine) end(t *task, err error) {
 		if ended := t.ctx.Err(); ended != nil {
 			err = ended
 		} else {
-			err = fmt.Errorf("samplers: sequence %d: %w", t.job.Index, err)
+			err = fault.Errorf("samplers", "sequence %d: %w", t.job.Index, err)
 		}
 	}
 	if d, ok := t.decoder.(interface{ release() }); ok {

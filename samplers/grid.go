@@ -1,10 +1,11 @@
 package samplers
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"mdmgen/internal/fault"
 )
 
 // maxSteps bounds a grid.
@@ -78,7 +79,7 @@ func ParseGrid(s string) (GridSpec, error) {
 		case GridUniform, GridLambda, GridPaper, GridCos2, GridCosine, GridProfile:
 			return GridSpec{Kind: k}, nil
 		}
-		return GridSpec{}, fmt.Errorf("samplers: grid %q: must be uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", s)
+		return GridSpec{}, fault.Errorf("samplers", "grid %q: must be uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", s)
 	}
 	spec := GridSpec{Kind: GridThetaList}
 	switch name {
@@ -86,12 +87,12 @@ func ParseGrid(s string) (GridSpec, error) {
 	case "lambda":
 		spec.Kind = GridLambdaList
 	default:
-		return GridSpec{}, fmt.Errorf("samplers: grid %q: begin a list with theta: or lambda: as in lambda:1,0.5,0", s)
+		return GridSpec{}, fault.Errorf("samplers", "grid %q: begin a list with theta: or lambda: as in lambda:1,0.5,0", s)
 	}
 	for _, item := range strings.Split(list, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(item), 64)
 		if err != nil {
-			return GridSpec{}, fmt.Errorf("samplers: grid %q: %q is not a number", name, item)
+			return GridSpec{}, fault.Errorf("samplers", "grid %q: %q is not a number", name, item)
 		}
 		spec.List = append(spec.List, v)
 	}
@@ -107,16 +108,16 @@ func NewGrid(s GridSpec) (Grid, error) {
 		return listGrid(s)
 	}
 	if !(s.Delta >= 0) || !(s.T > s.Delta) {
-		return Grid{}, fmt.Errorf("samplers: T is %v and delta is %v: must be T > delta ≥ 0", s.T, s.Delta)
+		return Grid{}, fault.Errorf("samplers", "T is %v and delta is %v: must be T > delta ≥ 0", s.T, s.Delta)
 	}
 	if s.Kind == GridPaper && s.Kappa != 0 {
 		return paperFromKappa(s)
 	}
 	if s.Kappa != 0 {
-		return Grid{}, fmt.Errorf("samplers: kappa belongs to the paper's grid, not to %s", s.Kind)
+		return Grid{}, fault.Errorf("samplers", "kappa belongs to the paper's grid, not to %s", s.Kind)
 	}
 	if s.Steps < 1 || s.Steps > maxSteps {
-		return Grid{}, fmt.Errorf("samplers: %d steps: must be in 1..%d", s.Steps, maxSteps)
+		return Grid{}, fault.Errorf("samplers", "%d steps: must be in 1..%d", s.Steps, maxSteps)
 	}
 	switch s.Kind {
 	case GridUniform:
@@ -128,7 +129,7 @@ func NewGrid(s GridSpec) (Grid, error) {
 	case GridProfile:
 		return profileGrid(s)
 	}
-	return Grid{}, fmt.Errorf("samplers: grid %q is not known", s.Kind)
+	return Grid{}, fault.Errorf("samplers", "grid %q is not known", s.Kind)
 }
 
 // masked is 1 − e^(−θ).
@@ -154,7 +155,7 @@ func (g Grid) close(s GridSpec) (Grid, error) {
 func (g Grid) check() error {
 	for k := 1; k < len(g.Theta); k++ {
 		if !(g.Theta[k] < g.Theta[k-1]) || !(g.Lambda[k] <= g.Lambda[k-1]) {
-			return fmt.Errorf("samplers: %s grid: step %d goes from −log α = %v to %v: times must fall", g.Kind, k-1, g.Theta[k-1], g.Theta[k])
+			return fault.Errorf("samplers", "%s grid: step %d goes from −log α = %v to %v: times must fall", g.Kind, k-1, g.Theta[k-1], g.Theta[k])
 		}
 	}
 	return nil
@@ -168,7 +169,7 @@ func uniformGrid(s GridSpec) (Grid, error) {
 		return Grid{}, err
 	}
 	if math.IsInf(s.T, 1) && s.Noise == Exp {
-		return Grid{}, fmt.Errorf("samplers: T is infinite: a grid uniform in the time of the exp noise needs a finite one")
+		return Grid{}, fault.Errorf("samplers", "T is infinite: a grid uniform in the time of the exp noise needs a finite one")
 	}
 	g := newGrid(s, s.Steps)
 	first, last := s.Noise.Time(s.T), s.Noise.Time(s.Delta)
@@ -208,11 +209,11 @@ func profileGrid(s GridSpec) (Grid, error) {
 // checkProfile refuses a loss profile that nothing can be chosen by.
 func checkProfile(c []float64) error {
 	if len(c) == 0 {
-		return fmt.Errorf("samplers: profile: no loss profile of the network is given: measure one first")
+		return fault.Errorf("samplers", "profile: no loss profile of the network is given: measure one first")
 	}
 	for j, v := range c {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("samplers: profile: the loss with %d visible is %v: must be finite and at least 0", j, v)
+			return fault.Errorf("samplers", "profile: the loss with %d visible is %v: must be finite and at least 0", j, v)
 		}
 	}
 	return nil
@@ -235,19 +236,19 @@ func curve(kind GridKind, k, n int) float64 {
 
 func listGrid(s GridSpec) (Grid, error) {
 	if len(s.List) < 2 {
-		return Grid{}, fmt.Errorf("samplers: a list of %d times: must hold at least 2", len(s.List))
+		return Grid{}, fault.Errorf("samplers", "a list of %d times: must hold at least 2", len(s.List))
 	}
 	g := newGrid(s, len(s.List)-1)
 	for k, v := range s.List {
 		if s.Kind == GridLambdaList {
 			if !(v >= 0 && v <= 1) {
-				return Grid{}, fmt.Errorf("samplers: masked fraction %v: must be in 0..1", v)
+				return Grid{}, fault.Errorf("samplers", "masked fraction %v: must be in 0..1", v)
 			}
 			g.Lambda[k], g.Theta[k] = v, thetaOf(v)
 			continue
 		}
 		if !(v >= 0) {
-			return Grid{}, fmt.Errorf("samplers: −log α = %v: must be at least 0", v)
+			return Grid{}, fault.Errorf("samplers", "−log α = %v: must be at least 0", v)
 		}
 		g.Lambda[k], g.Theta[k] = masked(v), v
 	}

@@ -1,8 +1,9 @@
 package samplers
 
 import (
-	"fmt"
 	"math"
+
+	"mdmgen/internal/fault"
 )
 
 // The paper's grid takes steps η_k = κ·min(1, θ_k): constant down to θ = 1, then
@@ -12,16 +13,16 @@ import (
 // paperFromKappa runs the grid for a given κ in (0,1] and cuts the last step.
 func paperFromKappa(s GridSpec) (Grid, error) {
 	if !(s.Kappa > 0 && s.Kappa <= 1) {
-		return Grid{}, fmt.Errorf("samplers: kappa is %v: must be in (0,1]", s.Kappa)
+		return Grid{}, fault.Errorf("samplers", "kappa is %v: must be in (0,1]", s.Kappa)
 	}
 	if s.Steps != 0 {
-		return Grid{}, fmt.Errorf("samplers: both kappa and a number of steps: give one of them")
+		return Grid{}, fault.Errorf("samplers", "both kappa and a number of steps: give one of them")
 	}
 	if err := paperEnds(s); err != nil {
 		return Grid{}, err
 	}
 	if n := (s.T + math.Log(max(1/s.Delta, 1))) / s.Kappa; n > maxSteps {
-		return Grid{}, fmt.Errorf("samplers: kappa is %v: about %.3g steps, more than %d", s.Kappa, n, maxSteps)
+		return Grid{}, fault.Errorf("samplers", "kappa is %v: about %.3g steps, more than %d", s.Kappa, n, maxSteps)
 	}
 	g := Grid{Kind: s.Kind, Kappa: s.Kappa}
 	for theta := s.T; ; theta -= s.Kappa * min(1, theta) {
@@ -76,7 +77,7 @@ const leastDelta = 1e-290
 
 func paperEnds(s GridSpec) error {
 	if math.IsInf(s.T, 1) || s.Delta < leastDelta {
-		return fmt.Errorf("samplers: T is %v and delta is %v: the paper's grid needs a finite T and a positive delta, at least %v", s.T, s.Delta, leastDelta)
+		return fault.Errorf("samplers", "T is %v and delta is %v: the paper's grid needs a finite T and a positive delta, at least %v", s.T, s.Delta, leastDelta)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/internal/fault"
 )
 
 // gumbelKernel is a grid sampler as it is commonly implemented: at every step, each
@@ -48,7 +50,7 @@ func (s *Sampler) race(o Options) error {
 		s.settings.Race, s.settings.ChangesLaw = RaceFloat32, true
 		return nil
 	}
-	return fmt.Errorf("samplers: draw %q: must be %s or %s", o.Race, RaceExact, RaceFloat32)
+	return fault.Errorf("samplers", "draw %q: must be %s or %s", o.Race, RaceExact, RaceFloat32)
 }
 
 func (gumbelKernel) plan(*Plan) error { return errNoPlan }

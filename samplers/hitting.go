@@ -1,10 +1,11 @@
 package samplers
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sort"
+
+	"mdmgen/internal/fault"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -85,10 +86,10 @@ const mostEvents = 1e9
 func newEventLaw(rule Rule, g Grid) (*eventLaw, error) {
 	n := g.Steps()
 	if math.IsInf(g.Theta[0], 1) {
-		return nil, fmt.Errorf("samplers: T is infinite: the events of %s need a finite one", rule)
+		return nil, fault.Errorf("samplers", "T is infinite: the events of %s need a finite one", rule)
 	}
 	if g.Theta[n] <= 0 {
-		return nil, fmt.Errorf("samplers: delta is 0: the rate that %s bounds is infinite there: give a positive delta", rule)
+		return nil, fault.Errorf("samplers", "delta is 0: the rate that %s bounds is infinite there: give a positive delta", rule)
 	}
 	e := &eventLaw{grid: g, aware: rule == RuleMATU, bound: make([]float64, n+1)}
 	for k := range n {
@@ -104,7 +105,7 @@ func newEventLaw(rule Rule, g Grid) (*eventLaw, error) {
 		e.each = e.bound[n]
 	}
 	if !(e.bound[n] <= mostEvents) {
-		return nil, fmt.Errorf("samplers: %s expects %.3g events a position on this grid: use more steps or a larger delta", rule, e.bound[n])
+		return nil, fault.Errorf("samplers", "%s expects %.3g events a position on this grid: use more steps or a larger delta", rule, e.bound[n])
 	}
 	return e, nil
 }

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"mdmgen/internal/fault"
 )
 
 // ErrClosed is the error of jobs that a closed engine did not finish.
-var ErrClosed = errors.New("samplers: the engine is closed")
+var ErrClosed = fault.Errorf("samplers", "the engine is closed")
 
 // Engine fills canvases for many callers at once: a call of the network holds rows of
 // whatever jobs have canvases of one length, a job joins at any call and leaves at any

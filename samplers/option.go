@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mdmgen/internal/fault"
 )
 
 // Option is one of the options that choose a sampler: what command lines, cases of a
@@ -97,7 +99,7 @@ func (p Option) Set(o *Options, text string) error {
 		_, err = strconv.Atoi(text)
 	}
 	if err != nil || !(x >= p.Least && x <= p.Most) {
-		return fmt.Errorf("samplers: %s is %.40s: must be %s", p.Name, cmp.Or(text, "empty"), p.Form())
+		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, cmp.Or(text, "empty"), p.Form())
 	}
 	switch at := at.(type) {
 	case *int:

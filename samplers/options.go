@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"mdmgen/internal/fault"
 )
 
 // DefaultSteps is N where none is given: that of MDLM's sampler.
@@ -119,7 +121,7 @@ func (o Options) ByProfile() bool {
 func (o Options) Unused() (map[string]string, error) {
 	d, ok := Describe(cmp.Or(o.Sampler, "fhs"))
 	if !ok {
-		return nil, fmt.Errorf("samplers: sampler %q: must be one of %s", o.Sampler, strings.Join(Names(), ", "))
+		return nil, fault.Errorf("samplers", "sampler %q: must be one of %s", o.Sampler, strings.Join(Names(), ", "))
 	}
 	out := make(map[string]string)
 	drop := func(beside string, names ...string) {
@@ -201,10 +203,10 @@ func New(o Options, c Spec) (*Sampler, error) {
 		errs = append(errs, p.Set(new(Options), text))
 	}
 	if slices.Sort(idle); idle != nil {
-		errs = append(errs, fmt.Errorf("samplers: %s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
+		errs = append(errs, fault.Errorf("samplers", "%s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
 	}
 	if o.Profile != nil && !o.ByProfile() {
-		errs = append(errs, fmt.Errorf("samplers: a loss profile is used by the grid and the sizes named profile only: leave it out"))
+		errs = append(errs, fault.Errorf("samplers", "a loss profile is used by the grid and the sizes named profile only: leave it out"))
 	}
 	if err := join(errs...); err != nil {
 		return nil, err
@@ -229,12 +231,12 @@ func (s *Sampler) ordered(o Options) error {
 	}
 	list, err := parseInts(o.Order, 0)
 	if err != nil {
-		return fmt.Errorf("samplers: order %q: must be left-to-right, right-to-left, random or a list of positions: %w", o.Order, err)
+		return fault.Errorf("samplers", "order %q: must be left-to-right, right-to-left, random or a list of positions: %w", o.Order, err)
 	}
 	sorted := slices.Sorted(slices.Values(list))
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i] == sorted[i-1] {
-			return fmt.Errorf("samplers: order: position %d stands there twice", sorted[i])
+			return fault.Errorf("samplers", "order: position %d stands there twice", sorted[i])
 		}
 	}
 	s.law = ordered{order: ListedOrder, list: list}

@@ -2,10 +2,11 @@ package samplers
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
+
+	"mdmgen/internal/fault"
 )
 
 // blocks makes the samplers that reveal FHS's order in groups.
@@ -55,7 +56,7 @@ func parseSizes(text string) (parallelFHS, error) {
 	}
 	list, err := parseInts(text, 1)
 	if err != nil {
-		return parallelFHS{}, fmt.Errorf("samplers: sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)
+		return parallelFHS{}, fault.Errorf("samplers", "sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)
 	}
 	return parallelFHS{sizes: list}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"mdmgen/internal/fault"
 )
 
 // grid makes the samplers that have a grid.
@@ -14,7 +16,7 @@ func (s *Sampler) grid(o Options, c Spec) error {
 	if s.settings.Sampler == "tau-leaping" {
 		s.settings.Tau = cmp.Or(o.Tau, "any")
 		if s.settings.Tau != "any" && s.settings.Tau != "one" {
-			return fmt.Errorf("samplers: tau %q: must be any or one", o.Tau)
+			return fault.Errorf("samplers", "tau %q: must be any or one", o.Tau)
 		}
 		rule = Rule("tau-" + s.settings.Tau)
 	}
@@ -23,7 +25,7 @@ func (s *Sampler) grid(o Options, c Spec) error {
 	}
 	s.settings.Finish = cmp.Or(o.Finish, "denoise")
 	if s.settings.Finish != "denoise" && s.settings.Finish != "leave" {
-		return fmt.Errorf("samplers: finish %q: must be denoise or leave", o.Finish)
+		return fault.Errorf("samplers", "finish %q: must be denoise or leave", o.Finish)
 	}
 	s.denoise = s.settings.Finish == "denoise"
 	noise, err := ParseNoise(cmp.Or(o.Noise, c.Noise))
@@ -52,7 +54,7 @@ func (s *Sampler) grid(o Options, c Spec) error {
 		return err
 	}
 	if math.IsInf(grid.Theta[0], 1) && c.TimeConditioned && !c.InfiniteSigma {
-		return fmt.Errorf("samplers: T is infinite, where this time-conditioned network has no row: give a finite T")
+		return fault.Errorf("samplers", "T is infinite, where this time-conditioned network has no row: give a finite T")
 	}
 	s.recordGrid(o, grid, noise, rule)
 	if rule == RuleTrapezoidal {
@@ -101,12 +103,12 @@ func (s *Sampler) scores(o Options, c Spec) error {
 		return nil
 	case ScoresRaw:
 		if !c.LogScores {
-			return fmt.Errorf("samplers: scores raw: the rows of this network are normalised by construction, not scores: leave it out")
+			return fault.Errorf("samplers", "scores raw: the rows of this network are normalised by construction, not scores: leave it out")
 		}
 		s.settings.Scores = ScoresRaw
 		return nil
 	}
-	return fmt.Errorf("samplers: scores %q: must be normalised or raw", o.Scores)
+	return fault.Errorf("samplers", "scores %q: must be normalised or raw", o.Scores)
 }
 
 // gridOf is the grid that is given, or the default: uniform, but for uniformization
@@ -189,7 +191,7 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 		finish = 0
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("samplers: %w", err)
+		return 0, 0, fault.Errorf("samplers", "%w", err)
 	}
 	if s.Canvases() > 1 {
 		calls = math.NaN()
@@ -216,7 +218,7 @@ func (s *Sampler) Planned() bool { return s.kernel == nil }
 // of sizes or positions does not fit them, and for a sampler that has none ([Sampler.Planned]).
 func (s *Sampler) Plan(p *Plan, u Uniforms, free []int) error {
 	if err := p.draw(s.law, u, free); err != nil {
-		return fmt.Errorf("samplers: %w", err)
+		return fault.Errorf("samplers", "%w", err)
 	}
 	return nil
 }

@@ -1,8 +1,9 @@
 package samplers
 
 import (
-	"fmt"
 	"math"
+
+	"mdmgen/internal/fault"
 )
 
 // PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the
@@ -15,13 +16,13 @@ func (s *Sampler) PlanRevealed(p *Plan, u Uniforms, free []int) (logP float64, e
 	if s.steps != nil {
 		left := s.steps.Left()
 		if left >= 1 && len(free) > 0 {
-			return 0, fmt.Errorf("samplers: the grid reveals nothing")
+			return 0, fault.Errorf("samplers", "the grid reveals nothing")
 		}
 		law = revealed{law, left}
 		logP = float64(len(free)) * math.Log1p(-left)
 	}
 	if err := p.draw(law, u, free); err != nil {
-		return 0, fmt.Errorf("samplers: %w", err)
+		return 0, fault.Errorf("samplers", "%w", err)
 	}
 	return logP, nil
 }

@@ -1,8 +1,9 @@
 package samplers
 
 import (
-	"fmt"
 	"math"
+
+	"mdmgen/internal/fault"
 )
 
 // Rule names the law by which a step of a grid reveals masked positions. Each
@@ -72,7 +73,7 @@ func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 		return Steps{}, err
 	}
 	if math.IsInf(g.Theta[0], 1) && noise == Exp {
-		return Steps{}, fmt.Errorf("samplers: T is infinite: %s in the time of the exp noise needs a finite one", rule)
+		return Steps{}, fault.Errorf("samplers", "T is infinite: %s in the time of the exp noise needs a finite one", rule)
 	}
 	s.Stay[0] = 1
 	t := noise.Time(g.Theta[0])
@@ -86,7 +87,7 @@ func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 		switch rule {
 		case RuleEuler:
 			if h > 1+rounding {
-				return Steps{}, fmt.Errorf("samplers: euler: step %d, from −log α = %.6g to %.6g, reveals with probability %.6g: use more steps or a larger delta", k, g.Theta[k], g.Theta[k+1], h)
+				return Steps{}, fault.Errorf("samplers", "euler: step %d, from −log α = %.6g to %.6g, reveals with probability %.6g: use more steps or a larger delta", k, g.Theta[k], g.Theta[k+1], h)
 			}
 			p = min(h, 1)
 		case RuleTauOne:
@@ -94,7 +95,7 @@ func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 		case RuleTauAny, RuleDMPM:
 			p = -math.Expm1(-h)
 		default:
-			return Steps{}, fmt.Errorf("samplers: rule %q is not known", rule)
+			return Steps{}, fault.Errorf("samplers", "rule %q is not known", rule)
 		}
 		s.Jump[k] = p
 		s.Reveal[k] = p * s.Stay[k]

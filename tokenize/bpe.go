@@ -1,8 +1,9 @@
 package tokenize
 
 import (
-	"fmt"
 	"slices"
+
+	"mdmgen/internal/fault"
 )
 
 // bpe is byte-level byte pair encoding: of all neighbouring pairs that can be
@@ -45,13 +46,13 @@ func (m bpe) symbols(room []int32, word string) ([]int32, error) {
 		return append(room, int32(id)), nil
 	}
 	if len(word) > maxWord {
-		return nil, fmt.Errorf("tokenize: %d bytes without a place where text is cut: at most %d are read", len(word), maxWord)
+		return nil, fault.Errorf("tokenize", "%d bytes without a place where text is cut: at most %d are read", len(word), maxWord)
 	}
 	syms := slices.Grow(room, len(word))[:len(word)]
 	for i := range len(word) {
 		id := m.bytes[word[i]]
 		if m.barred[id] {
-			return nil, fmt.Errorf("tokenize: byte %#02x has no token but the added token %q: it cannot be written as plain text", word[i], m.tokens[id])
+			return nil, fault.Errorf("tokenize", "byte %#02x has no token but the added token %q: it cannot be written as plain text", word[i], m.tokens[id])
 		}
 		syms[i] = int32(id)
 	}

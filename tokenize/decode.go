@@ -1,8 +1,9 @@
 package tokenize
 
 import (
-	"fmt"
 	"strings"
+
+	"mdmgen/internal/fault"
 
 	"github.com/sugarme/tokenizer/pretokenizer"
 )
@@ -31,7 +32,7 @@ func (t *Tokenizer) spelled(ids []int, skip bool) ([]string, error) {
 	tokens := make([]string, 0, len(ids))
 	for i, id := range ids {
 		if id < 0 || id >= len(t.tokens) || !t.known[id] {
-			return nil, fmt.Errorf("tokenize: id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)
+			return nil, fault.Errorf("tokenize", "id %d at position %d: no token of %s has it: ids run from 0 to %d", id, i, t.name, len(t.tokens)-1)
 		}
 		if skip && t.special[id] {
 			continue

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 )
 
@@ -36,10 +37,10 @@ type Tokenizer struct {
 func Open(ctx context.Context, path string) (*Tokenizer, error) {
 	data, path, err := read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("tokenize: %s: give a tokenizer.json or a folder that holds one: %w", path, fs.ErrNotExist)
+		return nil, fault.Errorf("tokenize", "%s: give a tokenizer.json or a folder that holds one: %w", path, fs.ErrNotExist)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("tokenize: %s: %w", path, err)
+		return nil, fault.Errorf("tokenize", "%s: %w", path, err)
 	}
 	return Parse(path, data)
 }
@@ -68,11 +69,11 @@ func read(ctx context.Context, path string) ([]byte, string, error) {
 // messages; data is not kept.
 func Parse(name string, data []byte) (*Tokenizer, error) {
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("tokenize: %s: more than %d MiB: is it a tokenizer.json?", name, maxFile>>20)
+		return nil, fault.Errorf("tokenize", "%s: more than %d MiB: is it a tokenizer.json?", name, maxFile>>20)
 	}
 	t, err := build(data)
 	if err != nil {
-		return nil, fmt.Errorf("tokenize: %s: %w", name, err)
+		return nil, fault.Errorf("tokenize", "%s: %w", name, err)
 	}
 	t.name, t.digest = name, fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 	return t, nil

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+
+	"mdmgen/internal/fault"
 )
 
 // None stands for no token in [Cut].
@@ -75,7 +77,7 @@ func (c Cut) Validate() error {
 		errs = append(errs, errors.New("a token of the frame is below 0"))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("tokenize: %w", err)
+		return fault.Errorf("tokenize", "%w", err)
 	}
 	return nil
 }
@@ -191,7 +193,7 @@ func (t *Tokenizer) Frame() (bos, eos int, err error) {
 	bos = pick("<|begin_of_text|>", "<|startoftext|>", "<s>", "[CLS]", "<|endoftext|>")
 	eos = pick("<|end_of_text|>", "</s>", "[SEP]", "<|endoftext|>")
 	if bos == None || eos == None {
-		return None, None, fmt.Errorf("tokenize: %s: no tokens for the beginning and the end of a text are known", t.name)
+		return None, None, fault.Errorf("tokenize", "%s: no tokens for the beginning and the end of a text are known", t.name)
 	}
 	return bos, eos, nil
 }

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -115,7 +116,7 @@ func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (comp
 			return false, nil
 		}
 		if err != nil {
-			return false, fmt.Errorf("bench: certificate: %w", err)
+			return false, fault.Errorf("bench", "certificate: %w", err)
 		}
 	}
 	return true, nil

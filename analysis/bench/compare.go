@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +10,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainjson"
 	"mdmgen/internal/printable"
 )
@@ -38,18 +38,18 @@ type Change struct {
 func ReadReport(data []byte) (*Report, error) {
 	var r Report
 	if err := plainjson.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("bench: is not a report in JSON: %w", err)
+		return nil, fault.Errorf("bench", "is not a report in JSON: %w", err)
 	}
 	if r.Schema != Schema {
-		return nil, fmt.Errorf("bench: schema %.40q: must be %s, what --format json writes", r.Schema, Schema)
+		return nil, fault.Errorf("bench", "schema %.40q: must be %s, what --format json writes", r.Schema, Schema)
 	}
 	if !(r.Settings.Confidence > 0 && r.Settings.Confidence < 1) {
-		return nil, errors.New("bench: the report has no confidence in 0..1")
+		return nil, fault.Errorf("bench", "the report has no confidence in 0..1")
 	}
 	for _, c := range r.Cells {
 		for i := range c.Repetitions {
 			if err := c.Repetitions[i].check(); err != nil {
-				return nil, fmt.Errorf("bench: cell %.60q: %s", c.ID, lower(err))
+				return nil, fault.Errorf("bench", "cell %.60q: %s", c.ID, lower(err))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -139,7 +140,7 @@ func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, e
 				}
 			}
 			if err != nil {
-				return false, fmt.Errorf("bench: sampling error: %w", err)
+				return false, fault.Errorf("bench", "sampling error: %w", err)
 			}
 			g.add(st)
 		}

@@ -7,6 +7,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/fault"
 )
 
 // Gain sets a cell beside another: sampling errors on the same texts of first-hitting and
@@ -33,12 +34,12 @@ const between = " vs "
 func ParsePair(text string, ids []string) (cell, than string, err error) {
 	a, b, ok := strings.Cut(text, between)
 	if !ok || strings.Contains(b, between) {
-		return "", "", fmt.Errorf("bench: pair %.60q: must be two cells, such as %q", text, "tweedie steps=4 vs parallel-fhs steps=4")
+		return "", "", fault.Errorf("bench", "pair %.60q: must be two cells, such as %q", text, "tweedie steps=4 vs parallel-fhs steps=4")
 	}
 	for i, x := range []string{a, b} {
 		id, err := Match(x, ids)
 		if err != nil {
-			return "", "", fmt.Errorf("bench: pair %.60q: %s", text, lower(err))
+			return "", "", fault.Errorf("bench", "pair %.60q: %s", text, lower(err))
 		}
 		if i == 0 {
 			cell = id
@@ -47,7 +48,7 @@ func ParsePair(text string, ids []string) (cell, than string, err error) {
 		}
 	}
 	if cell == than {
-		return "", "", fmt.Errorf("bench: pair %.60q: is one cell", text)
+		return "", "", fault.Errorf("bench", "pair %.60q: is one cell", text)
 	}
 	return cell, than, nil
 }

@@ -1,10 +1,10 @@
 package bench
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -47,10 +47,10 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 	for _, a := range axes {
 		k, ok := find(a.Key)
 		if !ok {
-			return nil, fmt.Errorf("bench: %.40q is not a key: must be one of %s", a.Key, strings.Join(Keys(), ", "))
+			return nil, fault.Errorf("bench", "%.40q is not a key: must be one of %s", a.Key, strings.Join(Keys(), ", "))
 		}
 		if values[a.Key] != nil {
-			return nil, fmt.Errorf("bench: %s is given twice", a.Key)
+			return nil, fault.Errorf("bench", "%s is given twice", a.Key)
 		}
 		list, err := k.values(a.Values)
 		if err != nil {
@@ -62,7 +62,7 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 	for _, name := range names {
 		d, ok := samplers.Describe(strings.TrimSpace(name))
 		if !ok {
-			return nil, fmt.Errorf("bench: sampler %.40q: must be one of %s", name, strings.Join(samplers.Names(), ", "))
+			return nil, fault.Errorf("bench", "sampler %.40q: must be one of %s", name, strings.Join(samplers.Names(), ", "))
 		}
 		made, err := cross(Setting{Options: samplers.Options{Sampler: d.Name}}, values, used)
 		if err != nil {
@@ -74,14 +74,14 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 	}
 	for _, k := range keys {
 		if values[k.Name] != nil && !used[k.Name] {
-			return nil, fmt.Errorf("bench: %s: no sampler of %s uses it here: leave it out", k.Name, strings.Join(names, ","))
+			return nil, fault.Errorf("bench", "%s: no sampler of %s uses it here: leave it out", k.Name, strings.Join(names, ","))
 		}
 	}
 	return out, Distinct(out)
 }
 
 func tooMany(n int) error {
-	return fmt.Errorf("bench: %d settings or more: at most %d are run at once: give fewer values", n, MaxCells)
+	return fault.Errorf("bench", "%d settings or more: at most %d are run at once: give fewer values", n, MaxCells)
 }
 
 // cross multiplies one sampler with the values that it uses.
@@ -96,7 +96,7 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 		for _, s := range out {
 			unused, err := s.Options.Unused()
 			if err != nil {
-				return nil, fmt.Errorf("bench: %s", strings.TrimPrefix(err.Error(), "samplers: "))
+				return nil, fault.Errorf("bench", "%s", strings.TrimPrefix(err.Error(), "samplers: "))
 			}
 			if _, ok := unused[k.Name]; ok {
 				next = append(next, s)
@@ -121,19 +121,19 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 func ParseCase(text string) ([]Setting, error) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
-		return nil, fmt.Errorf("bench: case %.40q: begin with the name of a sampler, as in \"tweedie steps=8\"", text)
+		return nil, fault.Errorf("bench", "case %.40q: begin with the name of a sampler, as in \"tweedie steps=8\"", text)
 	}
 	var axes []Axis
 	for _, f := range fields[1:] {
 		key, list, ok := strings.Cut(f, "=")
 		if !ok || key == "" {
-			return nil, fmt.Errorf("bench: case %.60q: %.40q is not KEY=VALUE", text, f)
+			return nil, fault.Errorf("bench", "case %.60q: %.40q is not KEY=VALUE", text, f)
 		}
 		axes = append(axes, Axis{Key: key, Values: list})
 	}
 	out, err := Cross(fields[:1], axes)
 	if err != nil {
-		return nil, fmt.Errorf("bench: case %.60q: %s", text, strings.TrimPrefix(err.Error(), "bench: "))
+		return nil, fault.Errorf("bench", "case %.60q: %s", text, strings.TrimPrefix(err.Error(), "bench: "))
 	}
 	return out, nil
 }
@@ -175,7 +175,7 @@ func Distinct(settings []Setting) error {
 	for _, s := range settings {
 		id := s.ID()
 		if seen[id] {
-			return fmt.Errorf("bench: %s stands there twice", id)
+			return fault.Errorf("bench", "%s stands there twice", id)
 		}
 		seen[id] = true
 	}
@@ -219,11 +219,11 @@ func Match(text string, ids []string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("bench: %.60q: is not one of the settings, such as %q", text, ids[0])
+		return "", fault.Errorf("bench", "%.60q: is not one of the settings, such as %q", text, ids[0])
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("bench: %.60q: may be %q or %q: say more", text, found[0], found[1])
+	return "", fault.Errorf("bench", "%.60q: may be %q or %q: say more", text, found[0], found[1])
 }
 
 // canonical is a sampler's own name.

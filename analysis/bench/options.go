@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -95,7 +96,7 @@ func words(key, text string) ([]string, error) {
 	list := false // the last value is a list of numbers
 	for _, item := range strings.Split(strings.Join(strings.Fields(text), ""), ",") {
 		if item == "" {
-			return nil, fmt.Errorf("bench: %s %.40q: a value is empty", key, text)
+			return nil, fault.Errorf("bench", "%s %.40q: a value is empty", key, text)
 		}
 		_, err := strconv.ParseFloat(item, 64)
 		if err == nil && list {
@@ -104,10 +105,10 @@ func words(key, text string) ([]string, error) {
 		}
 		list = err == nil || strings.Contains(item, ":")
 		if slices.Contains(out, item) {
-			return nil, fmt.Errorf("bench: %s %.40q: %s stands there twice", key, text, item)
+			return nil, fault.Errorf("bench", "%s %.40q: %s stands there twice", key, text, item)
 		}
 		if out = append(out, item); len(out) > maxValues {
-			return nil, fmt.Errorf("bench: %s: more than %d values", key, maxValues)
+			return nil, fault.Errorf("bench", "%s: more than %d values", key, maxValues)
 		}
 	}
 	return out, nil
@@ -116,7 +117,7 @@ func words(key, text string) ([]string, error) {
 // texts are the values of a key, or the error that reading them made.
 func texts[T any](key string, values []T, err error) ([]string, error) {
 	if err != nil {
-		return nil, fmt.Errorf("bench: %s: %s", key, strings.TrimPrefix(err.Error(), "bench: "))
+		return nil, fault.Errorf("bench", "%s: %s", key, strings.TrimPrefix(err.Error(), "bench: "))
 	}
 	var out []string
 	for _, v := range values {

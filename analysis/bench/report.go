@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/fault"
 )
 
 // Schema names the layout of a report's JSON form.
@@ -105,7 +106,7 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 func (f *Fields) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("bench: settings are not an object")
+		return fault.Errorf("bench", "settings are not an object")
 	}
 	*f = nil
 	for d.More() {

@@ -3,11 +3,11 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
 
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -92,7 +92,7 @@ type runner struct {
 // context's where that ended the run, and what was finished is returned with it.
 func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, complete bool, err error) {
 	if cfg.Repetitions < 1 || cfg.Sequences < 1 || cfg.Warmup < 0 {
-		return nil, false, fmt.Errorf("bench: %d repetitions of %d sequences, %d to warm up: must be at least 1, 1 and 0", cfg.Repetitions, cfg.Sequences, cfg.Warmup)
+		return nil, false, fault.Errorf("bench", "%d repetitions of %d sequences, %d to warm up: must be at least 1, 1 and 0", cfg.Repetitions, cfg.Sequences, cfg.Warmup)
 	}
 	r := &runner{cfg: cfg, cells: cells, done: make(map[string]map[int]bool), warm: make(map[string]bool), out: cfg.Done}
 	at := make(map[string]*Cell)
@@ -124,7 +124,7 @@ func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, comp
 			case ctx.Err() != nil:
 				return r.out, false, ctx.Err()
 			case err != nil && !errors.Is(err, context.DeadlineExceeded):
-				return r.out, false, fmt.Errorf("bench: %s: %w", c.ID, err)
+				return r.out, false, fault.Errorf("bench", "%s: %w", c.ID, err)
 			case err != nil || !ok:
 				complete = false
 			}

@@ -2,12 +2,13 @@ package bench
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"mdmgen/internal/fault"
 )
 
 // maxValues bounds the values of one list.
@@ -50,10 +51,10 @@ func numbers(text string, least, most float64, whole bool) ([]float64, error) {
 		}
 		for _, v := range values {
 			if slices.Contains(out, v) {
-				return nil, fmt.Errorf("bench: %.60q: %v stands there twice", text, v)
+				return nil, fault.Errorf("bench", "%.60q: %v stands there twice", text, v)
 			}
 			if len(out) == maxValues {
-				return nil, fmt.Errorf("bench: %.60q: more than %d values", text, maxValues)
+				return nil, fault.Errorf("bench", "%.60q: more than %d values", text, maxValues)
 			}
 			out = append(out, v)
 		}
@@ -80,7 +81,7 @@ func oneNumber(item string, least, most float64, whole bool) ([]float64, error) 
 		return nil, err
 	}
 	if last < first || math.IsInf(last, 0) {
-		return nil, fmt.Errorf("bench: range %.40q: is empty: the last number must be at least the first, and finite", item)
+		return nil, fault.Errorf("bench", "range %.40q: is empty: the last number must be at least the first, and finite", item)
 	}
 	by, rule := 1.0, cmp.Or(m[3], "+")
 	if m[4] != "" {
@@ -89,7 +90,7 @@ func oneNumber(item string, least, most float64, whole bool) ([]float64, error) 
 		}
 	}
 	if rule == "+" && !(by > 0) || rule == "*" && (!(by > 1) || first == 0) {
-		return nil, fmt.Errorf("bench: range %.40q: does not move: add more than 0, or multiply more than 0 by more than 1", item)
+		return nil, fault.Errorf("bench", "range %.40q: does not move: add more than 0, or multiply more than 0 by more than 1", item)
 	}
 	var out []float64
 	for k := 0; ; k++ {
@@ -103,7 +104,7 @@ func oneNumber(item string, least, most float64, whole bool) ([]float64, error) 
 			return out, nil
 		}
 		if len(out) == maxValues || len(out) > 0 && v == out[len(out)-1] {
-			return nil, fmt.Errorf("bench: range %.40q: more than %d values", item, maxValues)
+			return nil, fault.Errorf("bench", "range %.40q: more than %d values", item, maxValues)
 		}
 		out = append(out, v)
 	}
@@ -122,13 +123,13 @@ func parse(text string, least, most float64, whole bool) (float64, error) {
 	if whole {
 		n, err := strconv.ParseInt(text, 10, 54)
 		if err != nil || float64(n) < least || float64(n) > most {
-			return 0, fmt.Errorf("bench: %.40q is not a whole number in %.0f..%.0f: give numbers, or a range such as 8-64*2 or 4-16+4", text, least, most)
+			return 0, fault.Errorf("bench", "%.40q is not a whole number in %.0f..%.0f: give numbers, or a range such as 8-64*2 or 4-16+4", text, least, most)
 		}
 		return float64(n), nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v >= least && v <= most) {
-		return 0, fmt.Errorf("bench: %.40q is not a number in %g..%g: give numbers, or a range such as 0.5-1+0.1", text, least, most)
+		return 0, fault.Errorf("bench", "%.40q is not a number in %g..%g: give numbers, or a range such as 0.5-1+0.1", text, least, most)
 	}
 	return v, nil
 }

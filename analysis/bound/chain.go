@@ -2,13 +2,13 @@ package bound
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/samplers"
 )
@@ -25,7 +25,7 @@ func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likeli
 		return Report{}, err
 	}
 	if cfg.Draws < 1 {
-		return Report{}, fmt.Errorf("bound: %d draws: must be at least 1", cfg.Draws)
+		return Report{}, fault.Errorf("bound", "%d draws: must be at least 1", cfg.Draws)
 	}
 	targets, along, uniform := make([]likelihood.Target, cfg.Draws), make([][]int, cfg.Draws), make([][]int, cfg.Draws)
 	for i := range targets {

@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -22,7 +23,7 @@ import (
 // report is about the windows that were done.
 func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
 	if len(ts) == 0 || cfg.Plans < 2 {
-		return Report{}, fmt.Errorf("bound: %d windows, %d plans: must be at least 1 and 2", len(ts), cfg.Plans)
+		return Report{}, fault.Errorf("bound", "%d windows, %d plans: must be at least 1 and 2", len(ts), cfg.Plans)
 	}
 	fhs, err := samplers.New(samplers.Options{}, e.Facts().Spec())
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/fault"
 )
 
 // Own encloses the entropy of the first-hitting sampler's own law from both sides, at any
@@ -17,7 +18,7 @@ import (
 // about the samples that were done.
 func Own(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	if cfg.Draws < 1 || cfg.Plans < 2 {
-		return Report{}, fmt.Errorf("bound: %d samples, %d plans: must be at least 1 and 2", cfg.Draws, cfg.Plans)
+		return Report{}, fault.Errorf("bound", "%d samples, %d plans: must be at least 1 and 2", cfg.Draws, cfg.Plans)
 	}
 	b, ended := e.Bracket(ctx, t, cfg.Draws, cfg.Plans, cfg.Seed, cfg.Confidence, cfg.Done)
 	if ended != nil && (len(b.Paths) == 0 || ctx.Err() == nil) {

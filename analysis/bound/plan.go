@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -41,7 +42,7 @@ func (c Case) Bounded() bool {
 // for every network that is not time-conditioned.
 func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 	if d < 1 {
-		return Report{}, fmt.Errorf("bound: %d positions: must be at least 1", d)
+		return Report{}, fault.Errorf("bound", "%d positions: must be at least 1", d)
 	}
 	out := newDraft("plan")
 	tv := report.Plot{Name: "collision", Title: fmt.Sprintf("Collision bound on TV(P_FHS, P_N), %d positions", d), X: "N", Y: "1 − p*", LogX: true, LogY: true}

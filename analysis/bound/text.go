@@ -2,12 +2,12 @@ package bound
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 )
 
@@ -55,7 +55,7 @@ const (
 // ends, the report is about the windows that were done.
 func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
 	if len(ts) == 0 {
-		return Report{}, fmt.Errorf("bound: no windows")
+		return Report{}, fault.Errorf("bound", "no windows")
 	}
 	timed := e.Facts().TimeConditioned
 	if timed {

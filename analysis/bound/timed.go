@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -70,7 +71,7 @@ func affordable(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) e
 	}
 	for _, c := range append([]Case{{Name: "first-hitting by quadrature", Sampler: first}}, cases...) {
 		if err := e.Fits(most, c.Sampler); err != nil {
-			return fmt.Errorf("bound: %s on a time-conditioned network: %w", c, err)
+			return fault.Errorf("bound", "%s on a time-conditioned network: %w", c, err)
 		}
 	}
 	return nil

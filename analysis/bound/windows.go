@@ -2,13 +2,13 @@ package bound
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"runtime"
 	"sync"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -48,7 +48,7 @@ type worker struct {
 // timeFree refuses networks that the collision bound is not about.
 func timeFree(e *likelihood.Evaluator) error {
 	if e.Facts().TimeConditioned {
-		return fmt.Errorf("bound: the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them; a text has exact values")
+		return fault.Errorf("bound", "the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them; a text has exact values")
 	}
 	return nil
 }

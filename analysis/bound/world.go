@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/report"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/world"
 )
@@ -29,7 +30,7 @@ func World(ctx context.Context, path string, given []Case) (Report, error) {
 		r, err = parseWorld(ctx, data, given)
 	}
 	if err != nil {
-		err = fmt.Errorf("bound: %s: %w", path, err)
+		err = fault.Errorf("bound", "%s: %w", path, err)
 	}
 	return r, err
 }

@@ -3,13 +3,12 @@ package certificate
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -94,9 +93,9 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 	}
 	switch {
 	case cfg.Runs < 1:
-		return nil, fmt.Errorf("certificate: %d runs: must be at least 1", cfg.Runs)
+		return nil, fault.Errorf("certificate", "%d runs: must be at least 1", cfg.Runs)
 	case len(ss) == 0:
-		return nil, errors.New("certificate: no sampler is given")
+		return nil, fault.Errorf("certificate", "no sampler is given")
 	}
 	draw := ss[0].Settings().Draw
 	for _, s := range ss {
@@ -104,7 +103,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 			return nil, err
 		}
 		if !draw.Same(s.Settings().Draw) {
-			return nil, fmt.Errorf("certificate: %s and %s draw tokens in different ways: give all samplers one temperature, top-k and top-p", ss[0], s)
+			return nil, fault.Errorf("certificate", "%s and %s draw tokens in different ways: give all samplers one temperature, top-k and top-p", ss[0], s)
 		}
 	}
 	for _, s := range ss {
@@ -180,11 +179,11 @@ func (st *Study) take(cfg Config) ([]bool, error) {
 		case r.Index >= uint64(cfg.Runs):
 			continue
 		case len(r.Log) != n:
-			return nil, fmt.Errorf("certificate: run %d is of %d samplers: it is of another study than one of %d", r.Index, len(r.Log), n)
+			return nil, fault.Errorf("certificate", "run %d is of %d samplers: it is of another study than one of %d", r.Index, len(r.Log), n)
 		case slices.ContainsFunc(r.Log, func(x estimate.Number) bool { return math.IsNaN(float64(x)) }):
-			return nil, fmt.Errorf("certificate: run %d has what is not a number", r.Index)
+			return nil, fault.Errorf("certificate", "run %d has what is not a number", r.Index)
 		case !missing[r.Index]:
-			return nil, fmt.Errorf("certificate: run %d is given twice", r.Index)
+			return nil, fault.Errorf("certificate", "run %d is given twice", r.Index)
 		}
 		missing[r.Index] = false
 		st.Runs = append(st.Runs, r)
@@ -230,14 +229,14 @@ func Check(s *samplers.Sampler, d int) error {
 	law, ok := s.Law()
 	switch {
 	case d < 1:
-		return errors.New("certificate: the canvas has no free position: mask at least one")
+		return fault.Errorf("certificate", "the canvas has no free position: mask at least one")
 	case !ok:
-		return fmt.Errorf("certificate: %s reveals what the network's rows say: it has no plan to set beside first-hitting's", s)
+		return fault.Errorf("certificate", "%s reveals what the network's rows say: it has no plan to set beside first-hitting's", s)
 	case law.Fixed:
-		return fmt.Errorf("certificate: %s: its order is not uniform, so that even one position a call has another law than first-hitting", s.Settings().Sampler)
+		return fault.Errorf("certificate", "%s: its order is not uniform, so that even one position a call has another law than first-hitting", s.Settings().Sampler)
 	case law.Sizes != nil:
 		if _, err := law.Sizes(d); err != nil {
-			return fmt.Errorf("samplers: %w", err)
+			return fault.Errorf("samplers", "%w", err)
 		}
 	}
 	return nil

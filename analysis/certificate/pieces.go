@@ -1,10 +1,10 @@
 package certificate
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -49,7 +49,7 @@ func cut(s *samplers.Sampler, d *samplers.Draws, free, order []int) ([]piece, er
 	for _, b := range p.Blocks {
 		to := at + len(b.Positions)
 		if to > len(order) || !slices.Equal(b.Positions, order[at:to]) {
-			return nil, fmt.Errorf("certificate: %s does not reveal in first-hitting's order", s)
+			return nil, fault.Errorf("certificate", "%s does not reveal in first-hitting's order", s)
 		}
 		ahead := to
 		for _, l := range b.Ahead {
@@ -59,7 +59,7 @@ func cut(s *samplers.Sampler, d *samplers.Draws, free, order []int) ([]piece, er
 		at = to
 	}
 	if at+len(p.Left) != len(order) {
-		return nil, fmt.Errorf("certificate: the plan of %s has %d reveals and leaves %d of %d positions", s, at, len(p.Left), len(order))
+		return nil, fault.Errorf("certificate", "the plan of %s has %d reveals and leaves %d of %d positions", s, at, len(p.Left), len(order))
 	}
 	if len(p.Left) > 0 {
 		out = append(out, piece{from: at, to: len(order), theta: p.LeftTheta, ahead: len(order)})

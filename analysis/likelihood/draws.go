@@ -2,8 +2,8 @@ package likelihood
 
 import (
 	"context"
-	"fmt"
 
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -57,7 +57,7 @@ func (e *Evaluator) Sample(ctx context.Context, t Target, s *samplers.Sampler, s
 	at := make(map[uint64]int, len(indices))
 	for i, index := range indices {
 		if _, twice := at[index]; twice {
-			return nil, samplers.Totals{}, fmt.Errorf("likelihood: sample %d is asked for twice", index)
+			return nil, samplers.Totals{}, fault.Errorf("likelihood", "sample %d is asked for twice", index)
 		}
 		at[index] = i
 	}

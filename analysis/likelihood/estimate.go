@@ -2,13 +2,13 @@ package likelihood
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/profile"
+	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
@@ -97,15 +97,15 @@ func (c Config) Check(f facts.Facts) error {
 	form := c.form()
 	switch {
 	case !slices.Contains(Forms(), form) && !slices.Contains(Protocols(), form):
-		return fmt.Errorf("likelihood: estimator %q: must be one of %s, or a protocol %s", form, join(Forms()), join(Protocols()))
+		return fault.Errorf("likelihood", "estimator %q: must be one of %s, or a protocol %s", form, join(Forms()), join(Protocols()))
 	case c.Draws < 0:
-		return fmt.Errorf("likelihood: %d draws: must be at least 1", c.Draws)
+		return fault.Errorf("likelihood", "%d draws: must be at least 1", c.Draws)
 	case c.Plans < 0:
-		return fmt.Errorf("likelihood: %d plans: must be at least 1", c.Plans)
+		return fault.Errorf("likelihood", "%d plans: must be at least 1", c.Plans)
 	case form != Plans && (c.Plans != 0 || c.Sampler != nil):
-		return fmt.Errorf("likelihood: a sampler and a number of plans belong to the estimator %s", Plans)
+		return fault.Errorf("likelihood", "a sampler and a number of plans belong to the estimator %s", Plans)
 	case form == SEDD && f.Output != facts.LogScore:
-		return fmt.Errorf("likelihood: the protocol %s is about scores; this network has %s", SEDD, f.Output)
+		return fault.Errorf("likelihood", "the protocol %s is about scores; this network has %s", SEDD, f.Output)
 	}
 	if _, err := samplers.ParseNoise(f.Noise); err != nil {
 		return err

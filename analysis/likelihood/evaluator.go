@@ -2,11 +2,11 @@ package likelihood
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
@@ -101,7 +101,7 @@ type Evaluator struct {
 // New prepares a model for being asked.
 func New(m model.Model, o Options) (*Evaluator, error) {
 	if o.Batch < 0 {
-		return nil, fmt.Errorf("likelihood: batch is %d: must be at least 1, or 0", o.Batch)
+		return nil, fault.Errorf("likelihood", "batch is %d: must be at least 1, or 0", o.Batch)
 	}
 	f := m.Facts()
 	o.Draw = o.Draw.Within(f.Columns - len(f.Excluded()))
@@ -142,24 +142,24 @@ func (e *Evaluator) Totals() Totals { return e.totals }
 func (e *Evaluator) Check(t Target) error {
 	switch f := e.facts; {
 	case len(t.IDs) == 0:
-		return fmt.Errorf("likelihood: an empty text")
+		return fault.Errorf("likelihood", "an empty text")
 	case len(t.Free) == 0:
-		return fmt.Errorf("likelihood: no free position: all is context")
+		return fault.Errorf("likelihood", "no free position: all is context")
 	case f.FixedLength && len(t.IDs) != f.Length:
-		return fmt.Errorf("likelihood: a text of %d tokens: the model takes canvases of exactly %d", len(t.IDs), f.Length)
+		return fault.Errorf("likelihood", "a text of %d tokens: the model takes canvases of exactly %d", len(t.IDs), f.Length)
 	case len(t.IDs) > f.Length:
-		return fmt.Errorf("likelihood: a text of %d tokens: the model takes canvases of at most %d", len(t.IDs), f.Length)
+		return fault.Errorf("likelihood", "a text of %d tokens: the model takes canvases of at most %d", len(t.IDs), f.Length)
 	case f.Shift && t.Free[0] == 0:
-		return fmt.Errorf("likelihood: position 0 is free: this network predicts position l from row l−1, so it must be context")
+		return fault.Errorf("likelihood", "position 0 is free: this network predicts position l from row l−1, so it must be context")
 	}
 	for l, id := range t.IDs {
 		if id < 0 || id >= e.facts.Columns || slices.Contains(e.excluded, id) {
-			return fmt.Errorf("likelihood: position %d: id %d is not a token of the model: ids are 0..%d without MASK and padding", l, id, e.facts.Columns-1)
+			return fault.Errorf("likelihood", "position %d: id %d is not a token of the model: ids are 0..%d without MASK and padding", l, id, e.facts.Columns-1)
 		}
 	}
 	for i, l := range t.Free {
 		if l < 0 || l >= len(t.IDs) || i > 0 && l <= t.Free[i-1] {
-			return fmt.Errorf("likelihood: free positions must be ascending and in 0..%d", len(t.IDs)-1)
+			return fault.Errorf("likelihood", "free positions must be ascending and in 0..%d", len(t.IDs)-1)
 		}
 	}
 	return nil

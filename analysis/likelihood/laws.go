@@ -2,9 +2,9 @@ package likelihood
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
+	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 )
@@ -212,10 +212,10 @@ func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 func (a *lawAsker) rawLaw(s *samplers.Sampler) (Exact, error) {
 	raw, _ := s.RawLaw()
 	if a.e.facts.Output != facts.LogScore {
-		return Exact{}, fmt.Errorf("likelihood: raw scores: this network has %s, which have no mass", a.e.facts.Output)
+		return Exact{}, fault.Errorf("likelihood", "raw scores: this network has %s, which have no mass", a.e.facts.Output)
 	}
 	if a.e.changed {
-		return Exact{}, fmt.Errorf("likelihood: raw scores with a temperature or a truncation: no exact law is worked out; use normalised scores")
+		return Exact{}, fault.Errorf("likelihood", "raw scores with a temperature or a truncation: no exact law is worked out; use normalised scores")
 	}
 	law, err := rawLaw(len(a.target.Free), raw, a.e.atSteps(a.ctx, a.target, true, raw.Steps.Grid))
 	if err != nil {

@@ -1,10 +1,10 @@
 package likelihood
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -39,7 +39,7 @@ func rawLaw(d int, law samplers.RawLaw, at func(step int) (*Table, error)) (Grid
 			for _, i := range t.outside(a) {
 				stays, err := law.Stays(k, math.Exp(t.LogMass[a*d+i]))
 				if err != nil {
-					return GridLaw{}, fmt.Errorf("likelihood: position %d of the free ones: %w", i, err)
+					return GridLaw{}, fault.Errorf("likelihood", "position %d of the free ones: %w", i, err)
 				}
 				jump, stay := math.Log1p(-stays)+t.LogMu[a*d+i], math.Log(stays)
 				for j := range n {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"mdmgen/internal/expsum"
+	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 )
 
@@ -33,7 +34,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 			row := rows[from[r]+j*v:][:v]
 			norm, err := e.logSumExp(p, row)
 			if err != nil {
-				return fmt.Errorf("likelihood: row of position %d: %w", a.Wanted[j], err)
+				return fault.Errorf("likelihood", "row of position %d: %w", a.Wanted[j], err)
 			}
 			a.LogMu[j] = float64(row[a.Target.IDs[a.Wanted[j]]]) - norm
 			if a.LogMass != nil {
@@ -81,7 +82,7 @@ func (e *Evaluator) take(asks []Ask, batch []int) error {
 			logMu, mass := mus[0], masses[0]
 			mus, masses = mus[1:], masses[1:]
 			if math.IsNaN(logMu) || math.IsNaN(mass) {
-				return fmt.Errorf("likelihood: row of position %d: it has no softmax: a logit is not a number or +Inf, or all are −Inf", l)
+				return fault.Errorf("likelihood", "row of position %d: it has no softmax: a logit is not a number or +Inf, or all are −Inf", l)
 			}
 			a.LogMu[j] = logMu
 			if a.LogMass == nil {
@@ -171,7 +172,7 @@ func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32) error
 			row := rows[:v]
 			rows = rows[v:]
 			if err := e.category.Probabilities(e.row, row); err != nil {
-				return fmt.Errorf("likelihood: row of position %d: %w", l, err)
+				return fault.Errorf("likelihood", "row of position %d: %w", l, err)
 			}
 			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
 			if a.LogMass != nil {

@@ -2,10 +2,10 @@ package likelihood
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -28,7 +28,7 @@ func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
 	case !ok || law.LookBack:
 		return Exact{}, noLaw(s)
 	case law.Fixed:
-		return Exact{}, fmt.Errorf("likelihood: an order needs the positions of the window")
+		return Exact{}, fault.Errorf("likelihood", "an order needs the positions of the window")
 	case steps != nil && law.OneByOne:
 		return gridExact(t.OneByOne(steps.Left()), s), nil
 	case steps != nil:
@@ -75,13 +75,13 @@ func noLaw(s *samplers.Sampler) error {
 	set := s.Settings()
 	switch {
 	case set.Scores == samplers.ScoresRaw:
-		return fmt.Errorf("likelihood: %s with raw scores needs the masses of rows at every step", set.Sampler)
+		return fault.Errorf("likelihood", "%s with raw scores needs the masses of rows at every step", set.Sampler)
 	case !s.Planned():
-		return fmt.Errorf("likelihood: %s reveals what races of the network's rows say: its law is not worked out", s)
+		return fault.Errorf("likelihood", "%s reveals what races of the network's rows say: its law is not worked out", s)
 	case looksBack(s):
-		return fmt.Errorf("likelihood: %s mixes the rows of two calls: its law needs whole rows", set.Sampler)
+		return fault.Errorf("likelihood", "%s mixes the rows of two calls: its law needs whole rows", set.Sampler)
 	}
-	return fmt.Errorf("likelihood: no exact law of %s is known", set.Sampler)
+	return fault.Errorf("likelihood", "no exact law of %s is known", set.Sampler)
 }
 
 func gridExact(law GridLaw, s *samplers.Sampler) Exact {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -94,7 +95,7 @@ func (b Bracket) Sides(k int) (lower, upper []float64) {
 // finished ones.
 func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, seed uint64, confidence float64, done func(samples int)) (Bracket, error) {
 	if draws < 1 || plans < 1 {
-		return Bracket{}, fmt.Errorf("likelihood: %d samples and %d plans: must be at least 1", draws, plans)
+		return Bracket{}, fault.Errorf("likelihood", "%d samples and %d plans: must be at least 1", draws, plans)
 	}
 	s, err := samplers.New(samplers.Options{Draw: e.opts.Draw}, e.model.Spec())
 	if err != nil {

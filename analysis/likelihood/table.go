@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"mdmgen/internal/fault"
 )
 
 // MaxFree is the greatest number of free positions of an exact value: 65,536
@@ -71,7 +73,7 @@ func (e *Evaluator) Tables(ctx context.Context, ts []Target, mass bool) ([]*Tabl
 
 func (e *Evaluator) timeFree() error {
 	if e.facts.TimeConditioned {
-		return fmt.Errorf("likelihood: the network is time-conditioned: one table of subsets does not tell its laws")
+		return fault.Errorf("likelihood", "the network is time-conditioned: one table of subsets does not tell its laws")
 	}
 	return nil
 }

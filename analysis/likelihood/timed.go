@@ -2,9 +2,10 @@ package likelihood
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
+
+	"mdmgen/internal/fault"
 )
 
 // The bounds of quadratures over the masked fraction λ of a time-conditioned network: the
@@ -60,7 +61,7 @@ func (e *Evaluator) timedTable(ctx context.Context, t Target, nodes int, mass bo
 		nodes = DefaultNodes
 	}
 	if nodes < 3 || nodes > MostNodes || nodes%2 == 0 {
-		return nil, fmt.Errorf("likelihood: %d nodes: must be odd and in 3..%d", nodes, MostNodes)
+		return nil, fault.Errorf("likelihood", "%d nodes: must be odd and in 3..%d", nodes, MostNodes)
 	}
 	out := &TimedTable{D: len(t.Free), low: low, high: high}
 	if err := out.refine(ctx, e, t, nodes, mass); err != nil {

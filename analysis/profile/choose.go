@@ -1,9 +1,8 @@
 package profile
 
 import (
-	"fmt"
-
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -58,9 +57,9 @@ type Choice struct {
 func (p *Profile) Choose(kind Kind, n int, confidence float64) (Choice, error) {
 	switch {
 	case kind == Sizes && (n < 1 || n > p.D):
-		return Choice{}, fmt.Errorf("profile: %d blocks of %d positions: must be in 1..%d", n, p.D, p.D)
+		return Choice{}, fault.Errorf("profile", "%d blocks of %d positions: must be in 1..%d", n, p.D, p.D)
 	case kind == Grid && (n < 1 || n > MaxSteps):
-		return Choice{}, fmt.Errorf("profile: %d steps: must be in 1..%d", n, MaxSteps)
+		return Choice{}, fault.Errorf("profile", "%d steps: must be in 1..%d", n, MaxSteps)
 	}
 	judge := p.Half(1)
 	train := p.Half(0)

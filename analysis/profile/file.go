@@ -3,12 +3,12 @@ package profile
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/fault"
 	"mdmgen/internal/plainjson"
 )
 
@@ -120,7 +120,7 @@ func (f File) Write(w io.Writer) error {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(h); err != nil {
-		return fmt.Errorf("profile: %w", err)
+		return fault.Errorf("profile", "%w", err)
 	}
 	out.Truncate(bytes.LastIndexByte(out.Bytes(), '}'))
 	out.WriteString(",\"windows\":[\n")
@@ -130,7 +130,7 @@ func (f File) Write(w io.Writer) error {
 		}
 		text, err := json.Marshal(newLine(win))
 		if err != nil {
-			return fmt.Errorf("profile: %w", err)
+			return fault.Errorf("profile", "%w", err)
 		}
 		out.Write(text)
 	}
@@ -147,7 +147,7 @@ func Read(r io.Reader) (File, error) {
 		return File{}, err
 	}
 	if len(data) > maxBytes {
-		return File{}, fmt.Errorf("profile: more than %d bytes", maxBytes)
+		return File{}, fault.Errorf("profile", "more than %d bytes", maxBytes)
 	}
 	var in struct {
 		Schema     string          `json:"schema"`
@@ -160,20 +160,20 @@ func Read(r io.Reader) (File, error) {
 		Windows    []line          `json:"windows"`
 	}
 	if err := plainjson.Unmarshal(data, &in); err != nil {
-		return File{}, fmt.Errorf("profile: %w", err)
+		return File{}, fault.Errorf("profile", "%w", err)
 	}
 	if in.Schema != Schema {
-		return File{}, fmt.Errorf("profile: schema %.40q: must be %s, as `mdmgen score --profile` writes it", in.Schema, Schema)
+		return File{}, fault.Errorf("profile", "schema %.40q: must be %s, as `mdmgen score --write-profile` writes it", in.Schema, Schema)
 	}
 	if len(in.Windows) > maxWindows || in.LeftOut < 0 {
-		return File{}, fmt.Errorf("profile: %d windows and %d left out: must be in 0..%d", len(in.Windows), in.LeftOut, maxWindows)
+		return File{}, fault.Errorf("profile", "%d windows and %d left out: must be in 0..%d", len(in.Windows), in.LeftOut, maxWindows)
 	}
 	f := File{Profile: &Profile{D: in.D, Exact: in.Exact}, LeftOut: in.LeftOut}
 	for _, l := range in.Windows {
 		f.Windows = append(f.Windows, l.window())
 	}
 	if err := f.check(); err != nil {
-		return File{}, fmt.Errorf("profile: %w", err)
+		return File{}, fault.Errorf("profile", "%w", err)
 	}
 	// A missing object stays nil.
 	if in.Provenance != nil {
@@ -188,18 +188,18 @@ func Read(r io.Reader) (File, error) {
 // agrees checks a file's terms against its windows.
 func (f File) agrees(terms []term) error {
 	if len(terms) != f.D {
-		return fmt.Errorf("profile: %d terms: must be one for each of %d counts", len(terms), f.D)
+		return fault.Errorf("profile", "%d terms: must be one for each of %d counts", len(terms), f.D)
 	}
 	all := f.All()
 	for j, t := range terms {
 		if t.Visible != j {
-			return fmt.Errorf("profile: the term with %d visible stands at %d: they must be in order", t.Visible, j)
+			return fault.Errorf("profile", "the term with %d visible stands at %d: they must be in order", t.Visible, j)
 		}
 		if all.draws[j] == 0 {
 			continue
 		}
 		if mean := all.sums[j] / all.draws[j]; !(math.Abs(t.Nats.Mean-mean) <= 1e-6*(1+math.Abs(mean))) {
-			return fmt.Errorf("profile: the term with %d visible is %v, that of the windows %v: measure it again", j, t.Nats.Mean, mean)
+			return fault.Errorf("profile", "the term with %d visible is %v, that of the windows %v: measure it again", j, t.Nats.Mean, mean)
 		}
 	}
 	return nil

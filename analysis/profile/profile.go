@@ -21,6 +21,7 @@ import (
 	"strconv"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/fault"
 )
 
 // MaxPositions is the greatest number of free positions of a profile: its best sizes
@@ -112,7 +113,7 @@ func New(d int, exact bool, indices []int, terms []Terms) (*Profile, error) {
 		p.Windows[i] = Window{indices[i], i % 2, Terms{t.Visible, t.Draws, sums}}
 	}
 	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("profile: %w", err)
+		return nil, fault.Errorf("profile", "%w", err)
 	}
 	return p, nil
 }

@@ -1,11 +1,11 @@
 package quality
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -28,15 +28,15 @@ import (
 //     probability that no mask is left or, where a last call fills what is left, at most one.
 func Collision(s *samplers.Sampler, d int) (float64, error) {
 	if d < 1 {
-		return 0, fmt.Errorf("quality: %d positions: must be at least 1", d)
+		return 0, fault.Errorf("quality", "%d positions: must be at least 1", d)
 	}
 	law, ok := s.Law()
 	steps := law.Steps
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("quality: %s reveals what the network's rows say: no collision bound compares it with first-hitting", s)
+		return 0, fault.Errorf("quality", "%s reveals what the network's rows say: no collision bound compares it with first-hitting", s)
 	case law.Fixed:
-		return 0, fmt.Errorf("quality: %s: its order is not uniform: no collision bound compares it with first-hitting", s.Settings().Sampler)
+		return 0, fault.Errorf("quality", "%s: its order is not uniform: no collision bound compares it with first-hitting", s.Settings().Sampler)
 	case steps == nil:
 		return singleBlocks(law, d)
 	case law.OneByOne:
@@ -60,7 +60,7 @@ func Collision(s *samplers.Sampler, d int) (float64, error) {
 func singleBlocks(law samplers.Law, d int) (float64, error) {
 	sizes, err := law.Sizes(d)
 	if err != nil {
-		return 0, fmt.Errorf("samplers: %w", err)
+		return 0, fault.Errorf("samplers", "%w", err)
 	}
 	if slices.ContainsFunc(sizes, func(n int) bool { return n > 1 }) {
 		return math.Inf(-1), nil

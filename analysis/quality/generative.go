@@ -2,11 +2,11 @@ package quality
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/fault"
 	"mdmgen/model/causal"
 	"mdmgen/tokenize"
 )
@@ -89,17 +89,17 @@ func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeC
 	}
 	switch n := e.Length(); {
 	case cfg.MaxLength < 2:
-		return nil, fmt.Errorf("quality: a context of %d tokens: must be at least 2", cfg.MaxLength)
+		return nil, fault.Errorf("quality", "a context of %d tokens: must be at least 2", cfg.MaxLength)
 	case n > 0 && cfg.MaxLength > n:
-		return nil, fmt.Errorf("quality: a context of %d tokens: the evaluator's graph takes %d", cfg.MaxLength, n)
+		return nil, fault.Errorf("quality", "a context of %d tokens: the evaluator's graph takes %d", cfg.MaxLength, n)
 	case cfg.Truncate && cfg.Stride != 0:
-		return nil, fmt.Errorf("quality: a stride has no meaning where texts are truncated: leave one out")
+		return nil, fault.Errorf("quality", "a stride has no meaning where texts are truncated: leave one out")
 	}
 	if cfg.Stride == 0 {
 		cfg.Stride = max(1, cfg.MaxLength/2)
 	}
 	if cfg.Stride < 1 || cfg.Stride >= cfg.MaxLength {
-		return nil, fmt.Errorf("quality: a stride of %d: must be in 1..%d, so that every token has one before it", cfg.Stride, cfg.MaxLength-1)
+		return nil, fault.Errorf("quality", "a stride of %d: must be in 1..%d, so that every token has one before it", cfg.Stride, cfg.MaxLength-1)
 	}
 	j := &Judge{evaluator: e, tokenizer: t, cfg: cfg}
 	j.protocol = Protocol{Model: digest, Tokenizer: t.Digest(), BOS: cfg.BOS, MaxLength: cfg.MaxLength, Truncated: cfg.Truncate, SpecialTokens: "matched"}
@@ -115,11 +115,11 @@ func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeC
 			return nil, err
 		}
 		if eos >= e.Columns() {
-			return nil, fmt.Errorf("quality: the tokenizer's end-of-text token is %d, but the evaluator knows ids 0..%d: give the evaluator's own tokenizer", eos, e.Columns()-1)
+			return nil, fault.Errorf("quality", "the tokenizer's end-of-text token is %d, but the evaluator knows ids 0..%d: give the evaluator's own tokenizer", eos, e.Columns()-1)
 		}
 		j.bos, j.protocol.BOSID = []int{eos}, &eos
 	default:
-		return nil, fmt.Errorf("quality: %q before a text: must be %s or %s", cfg.BOS, BOSEOS, BOSNone)
+		return nil, fault.Errorf("quality", "%q before a text: must be %s or %s", cfg.BOS, BOSEOS, BOSNone)
 	}
 	return j, nil
 }

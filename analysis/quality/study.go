@@ -3,11 +3,11 @@ package quality
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -109,7 +109,7 @@ const chunkRows = 1 << 13
 // many free positions.
 func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*samplers.Sampler, cfg Config) (*Study, error) {
 	if cfg.Samples < 1 {
-		return nil, fmt.Errorf("quality: %d samples: must be at least 1", cfg.Samples)
+		return nil, fault.Errorf("quality", "%d samples: must be at least 1", cfg.Samples)
 	}
 	d, f := len(t.Free), e.Facts()
 	if d > likelihood.MaxFree {
@@ -118,7 +118,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	st := &Study{D: d, Samplers: ss, FullSupport: e.FullSupport(), Confidence: cfg.Confidence}
 	for _, s := range ss {
 		if !s.Settings().Draw.Same(e.Draw()) {
-			return nil, fmt.Errorf("quality: %s draws tokens in another way than first-hitting here: give all samplers one temperature, top-k and top-p", s.Settings().Sampler)
+			return nil, fault.Errorf("quality", "%s draws tokens in another way than first-hitting here: give all samplers one temperature, top-k and top-p", s.Settings().Sampler)
 		}
 		st.Clean = append(st.Clean, CleanMass(s, d))
 		apart, err := Collision(s, max(d, 1))
@@ -201,9 +201,9 @@ func (st *Study) take(cfg Config) ([]bool, error) {
 		case s.Index >= uint64(cfg.Samples):
 			continue
 		case len(s.NegLog) != len(st.Samplers) || len(s.Tokens) != st.D:
-			return nil, fmt.Errorf("quality: sample %d has %d tokens and %d samplers: it is of another study than one of %d and %d", s.Index, len(s.Tokens), len(s.NegLog), st.D, len(st.Samplers))
+			return nil, fault.Errorf("quality", "sample %d has %d tokens and %d samplers: it is of another study than one of %d and %d", s.Index, len(s.Tokens), len(s.NegLog), st.D, len(st.Samplers))
 		case !missing[s.Index]:
-			return nil, fmt.Errorf("quality: sample %d is given twice", s.Index)
+			return nil, fault.Errorf("quality", "sample %d is given twice", s.Index)
 		}
 		missing[s.Index] = false
 		st.Samples = append(st.Samples, s)

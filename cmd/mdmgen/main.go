@@ -15,39 +15,9 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"io"
 	"os"
-	"os/signal"
-	"syscall"
-	"time"
+
+	"mdmgen/internal/cli"
 )
 
-func main() {
-	os.Exit(mainCode())
-}
-
-// mainCode runs the program with the process's own streams. The first interrupt
-// cancels the context, so that what is finished can still be printed; a moment after it
-// the default handling is back, and a second interrupt ends the process. Programs that end
-// others, timeout for one, send the first twice, the second perhaps when all is done.
-func mainCode() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	failInstead()
-	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
-	return run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
-}
-
-// run runs one command line, args[0] being the program's name, and returns the
-// exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	err := runApp(ctx, args, stdin, stdout, stderr)
-	if err == nil {
-		return exitOK
-	}
-	if msg := message(err); msg != "" {
-		fmt.Fprintf(stderr, "mdmgen: %s\n", msg)
-	}
-	return exitCode(err)
-}
+func main() { os.Exit(cli.Main()) }

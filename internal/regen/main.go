@@ -87,7 +87,7 @@ func regenerate(ctx context.Context) error {
 
 // writeReference writes the page of all commands and flags, which the program itself tells.
 func writeReference(ctx context.Context, path string) error {
-	page, err := exec.CommandContext(ctx, "go", "run", "../cmd/mdmgen", "man", "--markdown", "--config", os.DevNull).Output()
+	page, err := exec.CommandContext(ctx, "go", "run", "../cmd/mdmgen", "man", "--format", "markdown", "--config", os.DevNull).Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/analysis/quality"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/model"
+)
+
+// threads is the number of threads of a cell's network.
+func (r *benching) threads(c *bench.Cell) int {
+	if d, ok := c.Model.(model.Describer); ok {
+		return d.Origin().Threads
+	}
+	return cmp.Or(c.Setting.Threads, 1)
+}
+
+// report sums up.
+func (r *benching) report() bench.Report {
+	out := bench.Summarise(r.cells, r.log.Repetitions, r.settings, r.threads)
+	out.Provenance = kit.NewProvenance(r.cells[0].Model, r.words)
+	for i := range out.Cells {
+		out.Cells[i].Quality = r.qualityOf(&r.cells[i])
+	}
+	if e := r.look.errors; e != nil {
+		out.Rates = e.Rates(r.settings.Seed)
+		out.Notes = append(out.Notes, e.Notes...)
+	}
+	if c := r.look.certificates; c != nil {
+		out.Notes = append(out.Notes, c.Notes...)
+	}
+	out.Gains = bench.Gains(&out, r.cells, r.look.errors, r.settings.Pairs)
+	return out
+}
+
+// notes says what the numbers are.
+func (r *benching) notes(report *bench.Report) {
+	add := func(format string, args ...any) { report.Notes = append(report.Notes, fmt.Sprintf(format, args...)) }
+	switch {
+	case report.Interrupted:
+		add("Interrupted: these are the results of what was done.")
+	case !report.Complete:
+		add("Incomplete: --max-time %v was over before all repetitions and samples were made; cells have fewer, or none.", r.maxTime)
+	}
+	add("± is a standard error: of calls over sequences, of times over repetitions. off is the distance of calls from what the sampler's law expects, in standard errors.")
+	if slices.ContainsFunc(r.log.Repetitions, func(rep bench.Repetition) bool { return rep.PeakOfProcess && rep.PeakBytes > 0 }) {
+		add("Peak memory is the process's since it began, and the same for all cells after the largest.")
+	}
+	if r.look.judge != nil {
+		add("generative_perplexity is that of decoded samples under the evaluator, in its own tokens. %s", quality.PerplexityNote)
+	}
+	if q := report.Settings.Quality; q != nil && q.ErrorSamples > 0 {
+		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting; they are what the sampler's grid costs and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
+	}
+	if q := report.Settings.Quality; q != nil && r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
+		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
+	}
+}

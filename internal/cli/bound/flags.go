@@ -1,0 +1,131 @@
+package bound
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/cli/setup"
+	"mdmgen/internal/cli/windows"
+	"mdmgen/samplers"
+)
+
+const (
+	// defaultWindows is the number of windows of a text, and of samples of a law, where none
+	// is given.
+	defaultWindows = 64
+	// timedLength is the length of a window of a time-conditioned network where none is
+	// given: exact values take 2^d rows at each of about a hundred times.
+	timedLength = 6
+	// defaultPlans is K for windows that are too long for exact values.
+	defaultPlans = 16
+	// defaultSteps are the numbers of steps where none are given.
+	defaultSteps = "1,2,4,8,16,64"
+	// most bounds numbers of windows, draws and plans.
+	most = 1 << 20
+)
+
+// options are the flags.
+type options struct {
+	model     setup.Model
+	sampler   setup.Sampler
+	tokenizer setup.Tokenizer
+	cut       windows.Cutting
+	pages     kit.Pages
+	// path is the input, "" for standard input.
+	path     string
+	planOnly bool
+	q0       string
+	// draws and plans are 0 where none are given.
+	draws, plans int
+	confidence   float64
+	// samplers and steps are lists.
+	samplers, steps string
+	format          string
+	all             flags.Set
+}
+
+// caseFlags choose the samplers; whether one has a meaning depends on which they are.
+// Draws of tokens are the network's own.
+func caseFlags() []string {
+	out := []string{"sampler"}
+	for _, o := range samplers.AllOptions() {
+		if !o.Token && !o.Calls {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// flags are the command's: score's and generate's where they mean the same.
+func (o *options) flags() flags.Set {
+	o.confidence, o.samplers, o.steps = estimate.DefaultConfidence, "euler,tweedie", defaultSteps
+	length := fmt.Sprintf("%d; %d for a time-conditioned network", windows.ExactLength, timedLength)
+	cut := o.cut.Flags(length, strconv.Itoa(defaultWindows))
+	o.all = slices.Concat(flags.Set{
+		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "tell the collision bounds of samplers, without a network"}),
+		flags.Words(&o.q0, []string{"chain", "own"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW` that is taken for the data's: chain, the network's left-to-right chain; or own, to enclose the entropy of first-hitting's own samples"}),
+		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
+		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans a window in place of exact values"}),
+		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
+	}, cut.Only("length", "limit"), flags.Set{
+		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(samplers.Names(), ", ")}),
+		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
+	}, flags.Format(&o.format, "text", "json"), o.pages.Flags(), cut.Without("length", "limit"),
+		o.sampler.Flags().Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
+		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
+	return o.all
+}
+
+// world says whether the input is a world.
+func (o *options) world() bool { return strings.EqualFold(filepath.Ext(o.path), ".json") }
+
+// check refuses what can be refused before anything is opened.
+func (o *options) check(args []string) error {
+	if err := kit.AtMostOne("bound", args, "name one file"); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		o.path = args[0]
+	}
+	if err := kit.Apart("bound", args, o.all, o.pages.File()); err != nil {
+		return err
+	}
+	return o.checkMode()
+}
+
+// checkMode refuses flags that have no meaning in the mode that others ask for.
+func (o *options) checkMode() error {
+	if o.q0 != "own" {
+		if err := o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...); err != nil {
+			return err
+		}
+	}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer"}
+	switch {
+	case o.planOnly:
+		mode, chosen = "--plan-only", "plan-only"
+		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
+	case o.q0 == "own":
+		mode, without = "--q0 own", append(without, caseFlags()...)
+	case o.q0 != "":
+		mode = "--q0 chain"
+	case o.world():
+		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "html", "plots")...).Names()...)
+	default:
+		return nil
+	}
+	if o.path != "" {
+		if err := o.all.LeaveOut(exit.Usagef("bound: %s reads no file, and %s is given", mode, o.path), chosen); err != nil {
+			return err
+		}
+		return o.checkMode()
+	}
+	return o.all.Unused("with "+mode, without...)
+}

@@ -1,0 +1,127 @@
+package bound
+
+import (
+	"cmp"
+	"fmt"
+
+	"mdmgen/analysis/bound"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/cli/setup"
+	"mdmgen/internal/cli/windows"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/tokenize"
+)
+
+// network runs the modes that have a network.
+func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
+	set, seed := &r.settings, setup.SeedOr(r.sampler.Seed)
+	set.Seed, set.Confidence, set.Batch = &seed, r.confidence, r.sampler.Batch
+	cfg := bound.Config{Cases: r.cases, Draws: r.draws, Seed: seed, Confidence: set.Confidence}
+	if r.q0 == "own" {
+		target, err := r.canvas(m.Facts())
+		if err != nil {
+			return err
+		}
+		cfg.Draws, cfg.Plans = cmp.Or(r.draws, defaultWindows), cmp.Or(r.plans, defaultPlans)
+		set.Draws, set.Plans, set.Samplers = cfg.Draws, cfg.Plans, nil
+		return r.run(m, nil, cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
+			return bound.Own(r.ctx, e, target, cfg)
+		})
+	}
+	if r.q0 != "" {
+		target, err := r.canvas(m.Facts())
+		if err != nil {
+			return err
+		}
+		cfg.Draws = cmp.Or(r.draws, defaultWindows)
+		set.Draws = cfg.Draws
+		return r.run(m, nil, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
+			return bound.Chain(r.ctx, m, e, target, cfg)
+		})
+	}
+	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "bound", Facts: m.Facts(), Check: e.Check, Short: true}
+	in.Limit = cmp.Or(r.cut.Limit, defaultWindows)
+	if in.Facts.TimeConditioned {
+		in.ShortLength = timedLength
+	}
+	var err error
+	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, r.model.Ref); err != nil {
+		return err
+	}
+	read, err := in.Read()
+	if err != nil {
+		return err
+	}
+	set.As, set.Join, set.Context, set.Frame, set.Tail = in.Kind(), in.Join, in.Cutting.Context, in.Frame, in.Tail
+	set.Length, set.Stride, set.Windows, set.Text = in.CutLength(), in.CutStride(), len(read), windows.Digest(read)
+	var targets []likelihood.Target
+	var cluster []int
+	long := r.plans > 0
+	for _, w := range read {
+		targets = append(targets, w.Target)
+		if in.Overlaps() {
+			cluster = append(cluster, w.Document)
+		}
+		long = long || len(w.Free) > likelihood.MaxFree
+	}
+	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
+	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws
+	if long {
+		if r.all.IsSet("draws") {
+			if err := r.all.LeaveOut(exit.Usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree), "draws"); err != nil {
+				return err
+			}
+		}
+		cfg.Draws, cfg.Plans, total = 0, cmp.Or(r.plans, defaultPlans), len(targets)
+		work = func(cfg bound.Config) (bound.Report, error) {
+			return bound.Long(r.ctx, e, targets, cluster, cfg)
+		}
+	}
+	set.Draws, set.Plans = cfg.Draws, cfg.Plans
+	return r.run(m, in.Tokenizer, total, cfg, work)
+}
+
+func (r *bounding) exactly(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int) func(bound.Config) (bound.Report, error) {
+	return func(cfg bound.Config) (bound.Report, error) {
+		return bound.Text(r.ctx, m, e, ts, cluster, cfg)
+	}
+}
+
+// canvas is what --q0 samples: all of it, but where the network predicts a position from
+// the one before it.
+func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
+	n := r.settings.Length
+	switch {
+	case f.FixedLength && r.cut.Length > 0 && n != f.Length:
+		return likelihood.Target{}, exit.Usagef("--length %d: the model takes canvases of exactly %d positions", n, f.Length)
+	case f.FixedLength:
+		n = f.Length
+	case n > f.Length:
+		return likelihood.Target{}, exit.Usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
+	}
+	own := r.q0 == "own"
+	if n > likelihood.MaxFree && !own {
+		return likelihood.Target{}, exit.Usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
+	}
+	if f.Shift {
+		return likelihood.Target{}, exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first")
+	}
+	r.settings.Length = n
+	return likelihood.Whole(make([]int, n)), nil
+}
+
+// run works with a progress line and prints.
+func (r *bounding) run(m model.Model, t *tokenize.Tokenizer, total int, cfg bound.Config, work func(bound.Config) (bound.Report, error)) error {
+	if r.sampler.Seed == nil {
+		r.streams.Notice(fmt.Sprintf("seed %d", cfg.Seed))
+	}
+	bar := kit.NewBar(r.streams, total, true, "working out", "windows")
+	cfg.Done = bar.Add
+	return r.work(m, t, func() (bound.Report, error) {
+		defer bar.Clear()
+		return work(cfg)
+	})
+}

@@ -1,0 +1,161 @@
+// Package canvas lays out what is given and what is sampled: prefixes and suffixes, templates
+// with holes, JSON lines; and turns a canvas back into text.
+package canvas
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"mdmgen/model"
+)
+
+// Encoder turns text into ids, every character of it being text: no prompt can
+// become MASK or a special token.
+type Encoder interface {
+	EncodePlain(text string) ([]int, error)
+}
+
+// Layout makes canvases: the rules of a model and, where texts are given, its
+// tokenizer.
+type Layout struct {
+	Facts model.Facts
+	// Length is what --length says, 0 where it is not given.
+	Length int
+	// encode is nil until a text has to be encoded; Open makes it.
+	encode Encoder
+	Open   func() (Encoder, error)
+}
+
+// ids encodes a text and refuses ids that the network has no row for.
+func (l *Layout) ids(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if l.encode == nil {
+		e, err := l.Open()
+		if err != nil {
+			return nil, err
+		}
+		l.encode = e
+	}
+	if !utf8.ValidString(text) {
+		return nil, errors.New("the text is not valid UTF-8")
+	}
+	ids, err := l.encode.EncodePlain(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if err := l.Clean(id); err != nil {
+			return nil, fmt.Errorf("the tokenizer does not fit the model: %w", err)
+		}
+	}
+	return ids, nil
+}
+
+// Clean refuses an id that is not a clean token of the model.
+func (l *Layout) Clean(id int) error {
+	if id == l.Facts.MaskID {
+		return fmt.Errorf("id %d is the mask; positions to be sampled are null", id)
+	}
+	if id < 0 || id >= l.Facts.Columns {
+		return fmt.Errorf("id %d: ids are 0..%d", id, l.Facts.Columns-1)
+	}
+	return nil
+}
+
+// Max bounds lengths before a model is known.
+const Max = 1 << 20
+
+// check refuses a length that the network does not take.
+func (l *Layout) check(n int) error {
+	switch f := l.Facts; {
+	case n < 1:
+		return fmt.Errorf("length %d: must be at least 1", n)
+	case f.FixedLength && n != f.Length:
+		return fmt.Errorf("length %d: the model takes canvases of exactly %d positions", n, f.Length)
+	case n > f.Length:
+		return fmt.Errorf("length %d: the model takes canvases of at most %d positions", n, f.Length)
+	case n > Max:
+		return fmt.Errorf("length %d: at most %d positions are sampled at once", n, Max)
+	}
+	return nil
+}
+
+// template builds the canvas of a template. total is its length, 0 where the
+// template must tell it.
+func (l *Layout) template(pieces []piece, total int) ([]int, error) {
+	texts := make([][]int, len(pieces))
+	fixed, open := 0, 0
+	for i, p := range pieces {
+		switch {
+		case p.masks == rest:
+			open++
+		case p.masks > 0:
+			if most := min(l.Facts.Length, Max); p.masks > most {
+				return nil, fmt.Errorf("%d masks: the model takes canvases of at most %d positions", p.masks, most)
+			}
+			fixed += p.masks
+		default:
+			ids, err := l.ids(p.text)
+			if err != nil {
+				return nil, err
+			}
+			texts[i] = ids
+			fixed += len(ids)
+		}
+	}
+	if open > 1 {
+		return nil, errors.New("the rest of the length can be asked for once only")
+	}
+	if open == 1 && total == 0 {
+		total = l.Facts.Length
+	}
+	if open == 0 {
+		if total != 0 && total != fixed {
+			return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
+		}
+		total = fixed
+	}
+	if err := l.check(total); err != nil {
+		return nil, err
+	}
+	if fixed > total || open == 1 && fixed == total {
+		return nil, fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to be sampled; shorten them or raise --length", fixed, total)
+	}
+	canvas := make([]int, 0, total)
+	for i, p := range pieces {
+		n := p.masks
+		if n == rest {
+			n = total - fixed
+		}
+		canvas = append(canvas, texts[i]...)
+		for range n {
+			canvas = append(canvas, l.Facts.MaskID)
+		}
+	}
+	return canvas, nil
+}
+
+// fromIDs builds the canvas of a list of ids, nil for a position to be sampled.
+func (l *Layout) fromIDs(ids []*int) ([]int, error) {
+	if err := l.check(len(ids)); err != nil {
+		return nil, err
+	}
+	if l.Length != 0 && l.Length != len(ids) {
+		return nil, fmt.Errorf("--length is %d, but the line has %d ids", l.Length, len(ids))
+	}
+	canvas := make([]int, len(ids))
+	for i, id := range ids {
+		if id == nil {
+			canvas[i] = l.Facts.MaskID
+			continue
+		}
+		if err := l.Clean(*id); err != nil {
+			return nil, fmt.Errorf("position %d: %w", i, err)
+		}
+		canvas[i] = *id
+	}
+	return canvas, nil
+}

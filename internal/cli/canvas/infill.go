@@ -1,0 +1,136 @@
+package canvas
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/plainjson"
+)
+
+// piece is a part of a template: text that is given, or masks to be filled in.
+type piece struct {
+	text string
+	// masks is the number of positions, rest for as many as the canvas has left.
+	masks int
+}
+
+// maxMasks bounds a number of masks that is read. How many a canvas may have is the
+// model's to say, which is not known here.
+const maxMasks = 1 << 31
+
+// rest marks the piece that takes up the remaining length.
+const rest = -1
+
+// Infill builds the canvas of a template. total is its length, 0 where the
+// template must tell it.
+func (l *Layout) Infill(template string, total int) ([]int, error) {
+	pieces, err := parseInfill(template)
+	if err != nil {
+		return nil, err
+	}
+	return l.template(pieces, total)
+}
+
+// parseInfill reads the template syntax: {{N}} stands for N masks, {{*}} for as
+// many as --length leaves, {{"text"}} for the text of a JSON string. Anything
+// else after {{ is refused, so that a text cannot turn into masks unnoticed:
+// a text with {{ in it is written {{"{{"}}.
+func parseInfill(template string) ([]piece, error) {
+	var pieces []piece
+	for s := template; s != ""; {
+		before, after, found := strings.Cut(s, "{{")
+		if before != "" {
+			pieces = append(pieces, piece{text: before})
+		}
+		if !found {
+			break
+		}
+		p, n, err := parseDirective(after)
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, p)
+		s = after[n:]
+	}
+	return merge(pieces), nil
+}
+
+// parseDirective reads what follows "{{" and returns the number of bytes up to
+// and including "}}".
+func parseDirective(s string) (piece, int, error) {
+	if strings.HasPrefix(s, `"`) {
+		d := json.NewDecoder(strings.NewReader(s))
+		var text string
+		if err := d.Decode(&text); err == nil {
+			end := int(d.InputOffset())
+			if serr := plainjson.Strict([]byte(s[:end])); serr != nil {
+				return piece{}, 0, fmt.Errorf("{{%.20s: %w", s, serr)
+			}
+			if strings.HasPrefix(s[end:], "}}") {
+				return piece{text: text}, end + 2, nil
+			}
+		}
+		return piece{}, 0, fmt.Errorf(`{{%.20s: a text must be a JSON string followed by }}`, s)
+	}
+	inside, _, found := strings.Cut(s, "}}")
+	if !found || len(inside) > 20 {
+		return piece{}, 0, fmt.Errorf(`{{%.20s: expected {{N}} for N masks, {{*}} for the rest, or {{"text"}}; write {{"{{"}} for the two characters`, s)
+	}
+	if inside == "*" {
+		return piece{masks: rest}, 3, nil
+	}
+	n, err := strconv.Atoi(inside)
+	if errors.Is(err, strconv.ErrRange) || err == nil && n > maxMasks {
+		return piece{}, 0, fmt.Errorf("{{%s}}: a canvas has at most %d positions, or what its model takes", inside, Max)
+	}
+	if err != nil || n < 1 {
+		return piece{}, 0, fmt.Errorf(`{{%s}}: expected {{N}} for N masks, {{*}} for the rest, or {{"text"}}; write {{"{{"}} for the two characters`, inside)
+	}
+	return piece{masks: n}, len(inside) + 2, nil
+}
+
+// piecesFromJSON reads the structured form of a template: a list of strings and
+// of numbers of masks, in which no text can be taken for anything else.
+func piecesFromJSON(data []byte) ([]piece, error) {
+	var list []any
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("infill must be a text or a list of texts and numbers of masks")
+	}
+	var pieces []piece
+	for i, v := range list {
+		switch v := v.(type) {
+		case string:
+			pieces = append(pieces, piece{text: v})
+		case float64:
+			if !(v >= 1 && v <= maxMasks) || v != math.Trunc(v) {
+				return nil, fmt.Errorf("infill[%d] is %v: a number of masks must be a whole number from 1 to the positions that the model takes, %d at most", i, v, Max)
+			}
+			pieces = append(pieces, piece{masks: int(v)})
+		case nil:
+			pieces = append(pieces, piece{masks: rest})
+		default:
+			return nil, fmt.Errorf("infill[%d] must be a text, a number of masks, or null for the rest", i)
+		}
+	}
+	return merge(pieces), nil
+}
+
+// merge joins neighbouring texts, so that they are tokenized as one, and drops
+// empty ones.
+func merge(pieces []piece) []piece {
+	var out []piece
+	for _, p := range pieces {
+		switch {
+		case p.masks == 0 && p.text == "":
+		case p.masks == 0 && len(out) > 0 && out[len(out)-1].masks == 0:
+			out[len(out)-1].text += p.text
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}

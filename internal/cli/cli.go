@@ -1,0 +1,149 @@
+// Package cli is the command line: it finds the command that is asked for, reads its flags
+// and runs it. A command is a package below, the flags are those of package flags, and what
+// commands share is in packages kit and setup.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/plainfile"
+)
+
+// Main runs the program with the process's own streams and returns its exit status. The
+// first interrupt cancels the context, so that what is finished can still be printed; a moment
+// after it the default handling is back, and a second interrupt ends the process. Programs that
+// end others, timeout for one, send the first twice, the second perhaps when all is done.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	failInstead()
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
+	return Run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
+}
+
+// Run runs one command line, args[0] being the program's name, and returns the exit status.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	err := runApp(ctx, args[1:], stdin, stdout, stderr)
+	if err == nil {
+		return exit.OK
+	}
+	if msg := exit.Message(err); msg != "" {
+		fmt.Fprintf(stderr, "mdmgen: %s\n", msg)
+	}
+	return exit.Code(err)
+}
+
+// newApp builds the command tree.
+func newApp(s kit.Streams) *cli.App {
+	app := &cli.App{
+		Name:  "mdmgen",
+		Usage: "generate text from masked diffusion language models, and measure what their samplers cost",
+		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
+			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
+			"`mdmgen COMMAND --help` explains a command.",
+		// The library's own flag would take -v.
+		HideVersion:     true,
+		Flags:           []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
+		Reader:          s.In,
+		Writer:          s.Out,
+		ErrWriter:       s.Err,
+		HideHelpCommand: true,
+		ExitErrHandler:  func(*cli.Context, error) {},
+		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return exit.Usagef("%s", err) },
+	}
+	s.App = app
+	for _, command := range commands {
+		c := command(s)
+		common := s.Voice.Flags()
+		action := c.Action
+		c.OnUsageError = app.OnUsageError
+		c.HideHelpCommand = true
+		c.Flags = append(c.Flags, common.CLI()...)
+		c.Action = func(c *cli.Context) error {
+			if err := common.Exclude([2]string{"quiet", "verbose"}); err != nil {
+				return err
+			}
+			return action(c)
+		}
+		app.Commands = append(app.Commands, c)
+	}
+	return app
+}
+
+// runApp arranges the command line and runs it. Unknown commands and flags are
+// refused here, before the library sees them: it would print its help on
+// standard output and leave with status 3.
+func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
+	s := kit.Streams{In: plainfile.Interruptible(ctx, stdin), Out: &kit.StandardOutput{W: stdout}, Err: stderr, Voice: &kit.Voice{}}
+	defer func() {
+		if err == nil {
+			err = s.Out.Err
+		}
+	}()
+	app := newApp(s)
+	if len(args) > 0 && args[0] == "help" {
+		// "help COMMAND" is "COMMAND --help".
+		args = args[1:]
+		if len(args) > 0 {
+			args = append(args[:1:1], "--help")
+		}
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	if strings.HasPrefix(args[0], "-") {
+		switch strings.TrimLeft(args[0], "-") {
+		case "help", "h":
+			return app.RunContext(ctx, []string{app.Name, args[0]})
+		case "version":
+			_, err := fmt.Fprintf(s.Out, "%s version %s\n", app.Name, kit.Version())
+			return err
+		}
+		return exit.Usagef("unknown flag %s before a command; flags follow the command", args[0])
+	}
+	cmd := app.Command(args[0])
+	if cmd == nil {
+		hint := ""
+		if c := flags.Suggestion(app.Commands, args[0]); c != "" {
+			hint = "; did you mean " + c + "?"
+		}
+		return exit.Usagef("unknown command %q%s", args[0], hint)
+	}
+	rest, given, err := flags.Arrange(cmd, args[1:])
+	if err != nil {
+		return err
+	}
+	set := flags.Of(cmd)
+	if given != nil { // Help tells the program's own defaults.
+		if err := readDefaults(app, cmd, given); err != nil {
+			return err
+		}
+	}
+	return set.Locate(app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...)))
+}
+
+// readDefaults gives the flags of the command that runs what the environment and the config
+// file say.
+func readDefaults(app *cli.App, cmd *cli.Command, given flags.Given) error {
+	path, ok := given[flags.Of(cmd).Find(flags.ConfigFlag)]
+	if ok && path == "" {
+		return exit.Usagef("--%s: name a file, or %s for none", flags.ConfigFlag, os.DevNull)
+	}
+	path, named := flags.ConfigPath(path)
+	file, err := flags.ReadConfig(path, named, app.Commands)
+	if err != nil {
+		return err
+	}
+	return flags.Fill(cmd, given, file)
+}

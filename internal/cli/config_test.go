@@ -1,0 +1,435 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/cli/config"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+)
+
+// withConfig makes a config file that this test's runs read, and returns its path.
+func withConfig(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.toml")
+	writeFile(t, path, text)
+	t.Setenv(flags.EnvConfig, path)
+	return path
+}
+
+// clearEnvironment unsets the variables that stand for flags.
+func clearEnvironment(t *testing.T) {
+	for _, name := range []string{"MDMGEN_MODEL", "MDMGEN_TOKENIZER", "MDMGEN_DEVICE", "MDMGEN_THREADS", "MDMGEN_RUNTIME", "MDMGEN_OFFLINE"} {
+		t.Setenv(name, "")
+	}
+}
+
+// TestConfigFile asks of each run that it is the same as one with flags.
+func TestConfigFile(t *testing.T) {
+	needRuntime(t)
+	clearEnvironment(t)
+	world := worldFile(t, "xor3-mixed")
+	other := worldFile(t, "markov3-exact")
+	for name, c := range map[string]struct {
+		config, run, same string
+	}{
+		"for all commands":           {"seed = 7", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 7"},
+		"a table":                    {"[generate]\nsampler = 'tweedie'\nsteps = 3\nseed = 1", "generate --model " + world + " -n 50 --format ids", "generate --model " + world + " -n 50 --format ids --sampler tweedie --steps 3 --seed 1"},
+		"the table before all":       {"seed = 7\n[generate]\nseed = 2", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 2"},
+		"another command's table":    {"[score]\nseed = 7", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"the flag wins":              {"model = '" + other + "'\nformat = 'json'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"its short name wins":        {"[generate]\noutput = '" + filepath.Join(t.TempDir(), "no") + "'", "generate -o - --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a number":                   {"top-p = 0.5\nT = inf\ndelta = 0", "generate --model " + world + " --sampler euler --noise exp --T 3 --format ids -n 40 --seed 1", "generate --top-p 0.5 --delta 0 --model " + world + " --sampler euler --noise exp --T 3 --format ids -n 40 --seed 1"},
+		"a list of a list flag":      {"[bound]\nsteps = '2,4'", "bound " + world, "bound " + world + " --steps 2,4"},
+		"a number of a list flag":    {"[bound]\nsteps = 4", "bound " + world, "bound " + world + " --steps 4"},
+		"a dotted key":               {"generate.seed = 3", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 3"},
+		"a list of texts":            {"[generate]\nfact = ['mask_id=3']", "generate --length 8 --format ids --seed 1", "generate --length 8 --format ids --seed 1 --fact mask_id=3"},
+		"on, and off on the line":    {"[samplers]\njson = true", "samplers --json=false", "samplers"},
+		"on":                         {"[samplers]\njson = true", "samplers fhs", "samplers fhs --json"},
+		"of no use to the sampler":   {"steps = 16\nT = 3\norder = 'random'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"of use to one":              {"steps = 4\nsizes = '2,1'", "generate --model " + world + " --sampler tweedie --format ids -n 40 --seed 1", "generate --model " + world + " --sampler tweedie --steps 4 --format ids -n 40 --seed 1"},
+		"excluded by a flag":         {"grid = 'paper'\nkappa = 0.7\nnoise = 'exp'", "generate --model " + world + " --sampler euler --steps 4 --format ids -n 40 --seed 1", "generate --model " + world + " --sampler euler --steps 4 --grid paper --noise exp --format ids -n 40 --seed 1"},
+		"an unused profile":          {"profile = 'none.json'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a world's":                  {"threads = 1\noffline = true\ndevice = 'cuda'\nruntime = 'none'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a world's bound":            {"threads = 1\nseed = 1\nconfidence = 0.5\ntokenizer = 'none'\nlength = 3", "bound " + world, "bound " + world},
+		"plans alone":                {"threads = 1\nseed = 1\nmodel = 'none'", "bound --plan-only --steps 4", "bound --plan-only --steps 4"},
+		"exact values":               {"draws = 3\nseed = 1\nlength = 4", "score README --limit 2 --exact --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
+		"no sampler to score by":     {"sampler = 'tweedie'\nsteps = 8", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
+		"exact, or an estimator":     {"[score]\nexact = true", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl"},
+		"a prompt, or a template":    {"prefix = 'A'", "generate --infill B{{3}} --seed 1", "generate --infill B{{3}} --seed 1"},
+		"the model's own tokenizer":  {"tokenizer = 'none'", "generate --length 5 --seed 1", "generate --length 5 --seed 1"},
+		"of no use, and no profile":  {"sampler = 'tweedie'\ngrid = 'profile'", "generate --sampler fhs --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a verified model":           {"model = 'none'", "verify MDLM --golden MDLM/golden.safetensors", "verify MDLM --golden MDLM/golden.safetensors"},
+		"a profile is not written":   {"profile = 'none.json'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
+		"a tokenizer's two sources":  {"model = 'fairytale'\ntokenizer = 'none'", "tokenize", "tokenize"},
+		"no reports in a comparison": {"seed = 1\nthreads = 1", "bench --compare REPORT REPORT", "bench --compare REPORT REPORT"},
+		"a loud default":             {"verbose = true", "generate --model " + world + " --format ids -n 9 --seed 1 -q", "generate --model " + world + " --format ids -n 9 --seed 1 -q"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := filepath.Join(t.TempDir(), "report.json")
+			args := func(line string) []string {
+				line = strings.NewReplacer("README", filepath.Join("..", "..", "README.md"), "MDLM", filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm"), "REPORT", report).Replace(line)
+				return strings.Fields(line)
+			}
+			if strings.Contains(c.run, "REPORT") {
+				mustRun(t, "", "bench", "--model", world, "--sampler", "fhs", "-n", "1", "-r", "1", "-o", report)
+			}
+			want, wantErr, code := runCommand(t, "a king\n", args(c.same)...)
+			if code != exit.OK {
+				t.Fatalf("%s: status %d: %s", c.same, code, wantErr)
+			}
+			withConfig(t, c.config)
+			got, stderr, code := runCommand(t, "a king\n", args(c.run)...)
+			if code != exit.OK || volatile.ReplaceAllString(got, "") != volatile.ReplaceAllString(want, "") || stderr != wantErr {
+				t.Errorf("%s with %q: status %d: %.400s%s, want what %s prints: %.400s%s", c.run, c.config, code, got, stderr, c.same, want, wantErr)
+			}
+		})
+	}
+}
+
+// TestConfigMistakes: each is one line with its place, status 2 and nothing else.
+func TestConfigMistakes(t *testing.T) {
+	clearEnvironment(t)
+	world := worldFile(t, "xor3-mixed")
+	run := []string{"generate", "--model", world, "--seed", "1", "--format", "ids"}
+	for _, c := range []struct{ config, message string }{
+		{"\nstps = 3", `:2: stps: no command has such a flag; did you mean steps?`},
+		{"[generate]\n\ngolden = 'x'", `:3: golden: generate does not have such a flag`},
+		{"[generte]", `:1: no command is called "generte"; did you mean [generate]?`},
+		{"steps = 'many'", `:1: steps: generate takes a whole number in 1..16777216: write it into the tables of the commands that are meant, such as [schedule]`},
+		{"n = 'many'", `:1: n: generate takes a whole number`},
+		{"context = 5", `:1: context: bench takes a text: write it into the tables of the commands that are meant, such as [bound]`},
+		{"[generate]\nsteps = 1.5", `:2: steps: must be a whole number`},
+		{"[generate]\nseed = -1", `:2: seed: must be a whole number in 0..2^64-1`},
+		{"[generate]\ndelta = 'x'", `:2: delta: must be a finite number of at least 0`},
+		{"[bench]\nsteps = [8, 16]", `:2: steps: must be a text, in which commas divide a list`},
+		{"[help]", `:1: no command is called "help"`},
+		{"quiet = 1", `:1: quiet: generate takes true or false`},
+		{"[bench]\nmax-time = 90", `:2: max-time: must be a text such as "90s" or "10m"`},
+		{"[generate]\nprefix = true", `:2: prefix: must be a text`},
+		{"[generate]\nmodel = 3", `:2: model: must be a text`},
+		{"[generate]\nfact = [1]", `:2: fact: must be a text or a list of texts`},
+		{"[generate]\nfact = 2026-01-01", `:2: fact: must be a text or a list of texts`},
+		{"[generate.steps]\nx = 1", `:1: steps: must be a whole number`},
+		{"[[generate]]\nsteps = 1", `:1: generate: is a command: write its defaults into the table [generate]`},
+		{"generate = 1", `:1: generate: is a command: write its defaults into the table [generate]`},
+		{"o = 'x'", `:1: o: no command has such a flag; did you mean output?`},
+		{"\uFEFFseed = 1\r\nsteps = 'x'", `:2: steps: generate takes a whole number`},
+		{"output = 'x'", `:1: output: names a file to write, and would be that of every command: write it into the table of one`},
+		{"config = 'x'", `:1: config: names this file, and cannot stand in it`},
+		{"seed = 1\nseed = 2", `:2: `},
+		{"seed = \nsteps = 2", `:1: `},
+		{"seed = 1\n[generate", `:2: `},
+		{"seed = 1\n\xff", `:2: `},
+		{"seed = 99999999999999999999", `:1: `},
+		// What the command says of a value.
+		{"\n[generate]\nn = 0", `:3: n: must be a whole number in 1..`},
+		{"format = 'xml'", `:1: format: generate takes one of`},
+		{"threads = 2\nlength = -4", `:2: length: generate takes a whole number in 1..`},
+		{"sampler = 'nobody'", `:1: sampler: generate takes one of fhs, euler`},
+		{"[generate]\nsampler = 'tweedie'\nsteps = 0", `:3: steps: must be a whole number in 1..16777216`},
+		{"temperature = -1", `:1: `},
+		{"T = 1\ndelta = 2\nsampler = 'euler'", `:1: generate: T is 1 and delta is 2: must be`},
+		{"[generate]\nprefix = 'a'\ninfill = '{{3}}'", `:3: --infill and --prefix both say what is given; use one`},
+		{"quiet = true\nverbose = true", `:1: --quiet and --verbose do not go together`},
+	} {
+		run := run
+		if strings.HasPrefix(c.config, "format") {
+			run = run[:len(run)-2]
+		}
+		path := withConfig(t, c.config)
+		stdout, stderr, code := runCommand(t, "", run...)
+		if code != exit.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: "+path+c.message) {
+			t.Errorf("%q: status %d: %s%s, want %d and PATH%s", c.config, code, stdout, stderr, exit.Usage, c.message)
+		}
+		for range 20 { // of several faults always the same one
+			if _, again, _ := runCommand(t, "", run...); again != stderr {
+				t.Errorf("%q: %q, then %q", c.config, stderr, again)
+			}
+		}
+	}
+}
+
+// TestConfigPlace finds the file where it is said to be, and nowhere else.
+func TestConfigPlace(t *testing.T) {
+	clearEnvironment(t)
+	world := worldFile(t, "xor3-mixed")
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("AppData", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))
+	t.Setenv(flags.EnvConfig, "")
+	own, err := os.UserConfigDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, text string) string {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, text)
+		return path
+	}
+	steps := func(args ...string) string {
+		t.Helper()
+		out := mustRun(t, "", append([]string{"generate", "--model", world, "--sampler", "euler", "--seed", "1", "--format", "json"}, args...)...)
+		var record struct{ Settings struct{ Steps int } }
+		if err := json.Unmarshal([]byte(out), &record); err != nil {
+			t.Fatal(err)
+		}
+		return string(rune('0' + record.Settings.Steps))
+	}
+	// A folder of a stranger cannot tell the program anything.
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"config.toml", "mdmgen/config.toml", ".mdmgen.toml", "mdmgen.toml", ".config/mdmgen/config.toml"} {
+		write(name, "steps = 3\n")
+	}
+	if got := steps("--steps", "2"); got != "2" {
+		t.Errorf("%s steps, want 2", got)
+	}
+	user := write(filepath.Join(own, "mdmgen", "config.toml"), "[generate]\nsteps = 4\n")
+	named := write(filepath.Join(home, "named.toml"), "steps = 5\n")
+	given := write(filepath.Join(home, "given.toml"), "generate = {steps = 6}\n")
+	if got := steps(); got != "4" {
+		t.Errorf("the user's own file: %s steps, want 4", got)
+	}
+	t.Setenv(flags.EnvConfig, named)
+	if got := steps(); got != "5" {
+		t.Errorf("the environment's: %s steps, want 5", got)
+	}
+	if got := steps("--config", given); got != "6" {
+		t.Errorf("the one of --config: %s steps, want 6", got)
+	}
+	if got := steps("--config", given, "--steps", "7"); got != "7" {
+		t.Errorf("a flag beside it: %s steps, want 7", got)
+	}
+	if got := steps("--config", os.DevNull, "--steps", "8"); got != "8" {
+		t.Errorf("no file: %s steps, want 8", got)
+	}
+	if _, stderr, code := runCommand(t, "", "version", "--config", ""); code != exit.Usage || stderr != "mdmgen: --config: name a file, or "+os.DevNull+" for none\n" {
+		t.Errorf("--config '': status %d: %s", code, stderr)
+	}
+	for _, path := range []string{filepath.Join(home, "none"), home} {
+		_, stderr, code := runCommand(t, "", "version", "--config", path)
+		if code != exit.Usage || !strings.HasPrefix(stderr, "mdmgen: config file "+path+": ") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("--config %s: status %d: %s", path, code, stderr)
+		}
+	}
+	// Help does not read it.
+	t.Setenv(flags.EnvConfig, write(filepath.Join(home, "broken.toml"), "["))
+	for _, args := range [][]string{{"--help"}, {"generate", "--help"}, {"help", "generate"}, {"--version"}} {
+		mustRun(t, "", args...)
+	}
+	t.Setenv(flags.EnvConfig, user)
+
+	// ~ is the home folder, where a file is named.
+	write(filepath.Join(home, "world.json"), readAll(t, world))
+	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n")
+	if home, err := os.UserHomeDir(); err == nil {
+		if out := mustRun(t, "", "config", "generate"); !strings.Contains(out, filepath.Join(home, "world.json")) || !strings.Contains(out, " ~/x ") {
+			t.Errorf("~: %s", out)
+		}
+	}
+}
+
+func readAll(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestConfigOrigins has a flag of each source.
+func TestConfigOrigins(t *testing.T) {
+	clearEnvironment(t)
+	t.Setenv("MDMGEN_THREADS", "3")
+	t.Setenv("MDMGEN_MODEL", "somewhere")
+	path := withConfig(t, "threads = 2\nseed = 9\n[generate]\nsteps = 4\nfact = ['a=1', 'b=2']\n[config]\nquiet = true\n")
+	var record config.Record
+	if err := json.Unmarshal([]byte(mustRun(t, "", "config", "--json")), &record); err != nil {
+		t.Fatal(err)
+	}
+	if record.Schema != "mdmgen.config/1" || record.File != path || !record.Found {
+		t.Errorf("%+v", record)
+	}
+	got := make(map[string]config.Shown)
+	for _, v := range record.Values {
+		got[v.Command+" "+v.Flag] = v
+	}
+	for _, want := range []config.Shown{
+		{Command: "generate", Flag: "threads", Value: "3", Default: false, From: "MDMGEN_THREADS"},
+		{Command: "bench", Flag: "threads", Value: "3", Default: false, From: "MDMGEN_THREADS"},
+		{Command: "generate", Flag: "model", Value: "somewhere", Default: false, From: "MDMGEN_MODEL"},
+		{Command: "doctor", Flag: "model", Value: "", Default: true, From: ""},
+		{Command: "generate", Flag: "seed", Value: "9", Default: false, From: path + ":2"},
+		{Command: "score", Flag: "seed", Value: "9", Default: false, From: path + ":2"},
+		{Command: "generate", Flag: "steps", Value: "4", Default: false, From: path + ":4"},
+		{Command: "score", Flag: "steps", Value: "128", Default: true, From: ""},
+		{Command: "generate", Flag: "fact", Value: "a=1, b=2", Default: false, From: path + ":5"},
+		{Command: "generate", Flag: "sampler", Value: "fhs", Default: true, From: ""},
+		{Command: "config", Flag: "quiet", Value: "true", Default: false, From: path + ":7"},
+		{Command: "config", Flag: "json", Value: "true", Default: false, From: "command line"},
+	} {
+		if got[want.Command+" "+want.Flag] != want {
+			t.Errorf("%+v, want %+v", got[want.Command+" "+want.Flag], want)
+		}
+	}
+	flags := 0
+	for _, c := range testApp().Commands {
+		flags += len(c.Flags) - 1 // the file is told once
+	}
+	if len(record.Values) != flags {
+		t.Errorf("%d values of %d flags", len(record.Values), flags)
+	}
+	text := mustRun(t, "", "config", "generate")
+	for _, want := range []string{"# " + path, "[generate]", `steps +4 +` + regexp.QuoteMeta(path) + `:4`, `threads +3 +MDMGEN_THREADS`, `sampler +fhs +default`} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	if strings.Contains(text, "[score]") {
+		t.Error("config generate tells of score")
+	}
+}
+
+// TestEveryFlagCanBeConfigured gives each flag of each command a value in the file, from its
+// table, and asks config for it.
+func TestEveryFlagCanBeConfigured(t *testing.T) {
+	clearEnvironment(t)
+	for _, c := range testApp().Commands {
+		text := "[" + c.Name + "]\n"
+		want := make(map[string]string)
+		for _, f := range flags.Of(c) {
+			if f.Name == flags.ConfigFlag || f.Name == "json" || c.Name == "config" {
+				continue
+			}
+			value, shown := "", ""
+			for _, try := range [][2]string{{"'x'", "x"}, {"5", "5"}, {"0.5", "0.5"}, {"true", "true"}, {"'5s'", "5s"}, {"'%'", "%"}} {
+				if len(f.Words) > 0 {
+					try[1] = strings.ReplaceAll(try[1], "%", f.Words[len(f.Words)-1])
+				}
+				if f.Check(try[1]) == nil {
+					value, shown = strings.ReplaceAll(try[0], "%", try[1]), try[1]
+					break
+				}
+			}
+			text += f.Name + " = " + value + "\n"
+			want[f.Name] = shown
+		}
+		withConfig(t, text)
+		var record config.Record
+		if err := json.Unmarshal([]byte(mustRun(t, "", "config", c.Name, "--json")), &record); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range record.Values {
+			if w, ok := want[v.Flag]; ok && (v.Value != w || v.Default || v.From == "") {
+				t.Errorf("%s %s: %+v, want %s", c.Name, v.Flag, v, w)
+			}
+		}
+	}
+}
+
+// TestPrecedence gives each flag of each command, that is not a list of texts, another value in
+// each place that it can have one: the command line comes before the environment, this before
+// the file, and this before the default.
+func TestPrecedence(t *testing.T) {
+	clearEnvironment(t)
+	tested := 0
+	for _, c := range testApp().Commands {
+		for _, f := range flags.Of(c) {
+			values := slices.DeleteFunc(append(slices.Clone(f.Words), "1", "2", "3", "0.5", "0.7", "0.9", "1s", "2s", "3s", "x", "y", "z"), func(v string) bool { return f.Check(v) != nil || v == f.Text() })
+			if f.Name == flags.ConfigFlag || !f.Takes() || f.Repeats() || len(values) < 3 {
+				continue
+			}
+			tested++
+			quoted := "'" + values[0] + "'"
+			if f.Check("x") != nil && f.Check("1s") != nil && len(f.Words) == 0 { // a number
+				quoted = values[0]
+			}
+			path := withConfig(t, "["+c.Name+"]\n"+f.Name+" = "+quoted+"\n")
+			standard := f.Text()
+			for _, by := range []struct {
+				from  flags.Source
+				value string
+			}{{flags.Default, standard}, {flags.File, values[0]}, {flags.Environment, values[1]}, {flags.Line, values[2]}} {
+				app := testApp()
+				c := app.Command(c.Name)
+				f := flags.Of(c).Find(f.Name)
+				if by.from == flags.Environment && f.Env == "" {
+					continue
+				}
+				if f.Env != "" {
+					t.Setenv(f.Env, map[flags.Source]string{flags.Environment: values[1], flags.Line: values[1]}[by.from])
+				}
+				file := path
+				if by.from == flags.Default {
+					file = os.DevNull
+				}
+				config, err := flags.ReadConfig(file, true, app.Commands)
+				if err != nil {
+					t.Fatalf("%s --%s: %v", c.Name, f.Name, err)
+				}
+				var line []string
+				if by.from == flags.Line {
+					line = []string{"--" + f.Name, by.value}
+				}
+				rest, given, err := flags.Arrange(c, line)
+				if err == nil {
+					err = flags.Fill(c, given, config)
+				}
+				set := flag.NewFlagSet(c.Name, flag.ContinueOnError)
+				if err == nil {
+					err = errors.Join(f.Apply(set), set.Parse(rest))
+				}
+				value := f.Text()
+				if by.from == flags.Environment && f.Lazy {
+					value = os.Getenv(f.Env) // as whoever uses it reads it
+				}
+				if err != nil || f.From() != by.from || value != by.value {
+					t.Errorf("%s --%s: %q from %d, want %q from %d: %v", c.Name, f.Name, value, f.From(), by.value, by.from, err)
+				}
+			}
+		}
+	}
+	if tested < 150 {
+		t.Errorf("%d flags were tested", tested)
+	}
+}
+
+// FuzzConfig: whatever the file holds, it is read or refused by one line with a place.
+func FuzzConfig(f *testing.F) {
+	for _, s := range []string{"", "seed = 1", "[generate]\nsteps = 2\n", "generate = {seed = 1, steps.x = 2}", "a.b.c = 1", "[[x]]", "\"\" = 1", "[\"\"]", "seed = 0x10", "fact = [[], {}]", "[generate]\n[generate.x]\n", "'generate'.seed=1"} {
+		f.Add(s)
+	}
+	path := filepath.Join(f.TempDir(), "config.toml")
+	place := regexp.MustCompile(`^` + regexp.QuoteMeta(path) + `:[1-9][0-9]*: .`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		app := testApp()
+		file, err := flags.ReadConfig(path, true, app.Commands)
+		if err != nil {
+			if !place.MatchString(err.Error()) || exit.Code(err) != exit.Usage {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		for _, c := range app.Commands {
+			if err := flags.Fill(c, nil, file); err != nil {
+				t.Errorf("%q: %s: %v", text, c.Name, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,126 @@
+// Package convert is the command that writes a checkpoint as an ONNX folder.
+package convert
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/cli/setup"
+	"mdmgen/internal/printable"
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
+)
+
+// schema names the layout of convert's record.
+const schema = "mdmgen.convert/1"
+
+// written is what convert prints.
+type written struct {
+	Schema     string `json:"schema"`
+	Folder     string `json:"folder"`
+	Family     string `json:"family"`
+	Parameters int64  `json:"parameters"`
+	Bytes      uint64 `json:"bytes"`
+}
+
+// Command is the command convert.
+func Command(s kit.Streams) *cli.Command {
+	var out, format string
+	set := append(flags.Set{
+		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
+	}, flags.Format(&format, "text", "json")...)
+	return &cli.Command{
+		Name:      "convert",
+		Usage:     "write a checkpoint as an ONNX folder",
+		ArgsUsage: "DIR",
+		Description: "Reads the MDLM, RADD or SEDD checkpoint in DIR (config.json, model.safetensors) and writes a folder\n" +
+			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
+			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
+			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
+			"targets [G] log_mu and log_mass [G], which is what score asks for, take_best a token drawn with uniforms\n" +
+			"[M], its log-probability, the best few tokens and the entropy.\n" +
+			"The folder is written whole or not at all, with mdmgen.manifest.json, which says what its files hold: a\n" +
+			"folder whose weights or graph were changed afterwards is not opened.",
+		Flags: set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			w, err := convert(ctx, args, out)
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return kit.JSON(s.Out, w)
+			}
+			_, err = fmt.Fprintf(s.Out, "%s: %s, %s parameters, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), humanize.IBytes(w.Bytes))
+			return err
+		}),
+	}
+}
+
+func convert(ctx context.Context, args []string, out string) (w written, err error) {
+	if len(args) != 1 {
+		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
+	}
+	if out == "" {
+		return w, exit.Usagef("convert: name the folder to write with -o")
+	}
+	if _, err := os.Lstat(out); err == nil {
+		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
+	}
+	ck, err := openCheckpoint(args[0])
+	if err != nil {
+		return w, err
+	}
+	defer kit.Closing(ck, &err)
+	if err := graph.Write(ctx, ck, out); err != nil {
+		return w, err
+	}
+	f, err := ck.Facts(ctx)
+	if err != nil {
+		return w, err
+	}
+	size, err := folderSize(out)
+	return written{schema, out, f.Family, f.Parameters, size}, err
+}
+
+// openCheckpoint opens the checkpoint that ref names, for a command that reads
+// no other kind of model.
+func openCheckpoint(ref string) (*checkpoint.Checkpoint, error) {
+	kind, path, err := model.Resolve(ref, setup.Builtins())
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case model.KindBuiltin:
+		return checkpoint.OpenFS(setup.Builtins()[0].FS, ref)
+	case model.KindCheckpoint:
+		return checkpoint.Open(path)
+	}
+	return nil, fmt.Errorf("%s: is not a checkpoint: expected a folder with config.json and model.safetensors", strings.TrimSuffix(ref, string(filepath.Separator)))
+}
+
+// folderSize adds up the files of a folder, in bytes.
+func folderSize(dir string) (uint64, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	var n uint64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return 0, err
+		}
+		n += uint64(info.Size())
+	}
+	return n, nil
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/setup"
+	"mdmgen/internal/reftest"
+)
+
+// TestConvertAtOnce: of several that write one folder at once one does, and each of the
+// others says so in a line.
+func TestConvertAtOnce(t *testing.T) {
+	program := asProgram(t)
+	for range 5 {
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out")
+		var wait sync.WaitGroup
+		codes := make([]int, 6)
+		for i := range codes {
+			wait.Go(func() {
+				from := filepath.Join("..", "..", "testdata", "reference", "checkpoints", []string{"mdlm", "radd", "sedd"}[i%3])
+				cmd := exec.Command(program, "convert", from, "-o", out)
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				err := cmd.Run()
+				if cmd.ProcessState == nil {
+					t.Error(err)
+					codes[i] = -1
+					return
+				}
+				if codes[i] = cmd.ProcessState.ExitCode(); codes[i] != exit.OK && (codes[i] == exit.Interrupt || strings.Count(stderr.String(), "\n") != 1) {
+					t.Errorf("exit status %d, %q", codes[i], stderr.String())
+				}
+			})
+		}
+		wait.Wait()
+		written := 0
+		for _, code := range codes {
+			if code == exit.OK {
+				written++
+			}
+		}
+		entries, err := os.ReadDir(dir)
+		if written != 1 || err != nil || len(entries) != 1 {
+			t.Fatalf("exit statuses %v; the folder above holds %v, %v", codes, entries, err)
+		}
+		mustRun(t, "", "doctor", "--model", out)
+	}
+}
+
+// asProgram is a path by which this test's file runs as mdmgen, see TestMain: the library of
+// flags lets a process run one command line at a time.
+func asProgram(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "mdmgen" // By any other name it would run its tests again.
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(self, path); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	return path
+}
+
+// TestConvertRecord: the record says what the line does.
+func TestConvertRecord(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	var record struct {
+		Schema, Folder, Family string
+		Parameters, Bytes      int
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "", "convert", reftest.Data(t, "reference", "checkpoints", "mdlm"), "-o", out, "--json")), &record); err != nil {
+		t.Fatal(err)
+	}
+	if record.Schema != "mdmgen.convert/1" || record.Folder != out || record.Family != "mdlm" || record.Parameters < 1000 || record.Bytes < 3*record.Parameters {
+		t.Errorf("%+v", record)
+	}
+}
+
+// TestConvertInterrupted: an interrupt ends it with its own status and leaves nothing.
+func TestConvertInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var stdout, stderr strings.Builder
+	code := Run(ctx, []string{"mdmgen", "convert", setup.BuiltinName, "-o", filepath.Join(dir, "out")}, strings.NewReader(""), &stdout, &stderr)
+	if code != exit.Interrupt || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("exit status %d, %q, %q", code, stdout.String(), stderr.String())
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("it left %v, %v", entries, err)
+	}
+}

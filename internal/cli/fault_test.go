@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/generate"
+	"mdmgen/internal/reftest"
+)
+
+// brokenToken copies a small checkpoint and makes the embedding of one token NaN: a
+// canvas with that token has rows that are no numbers.
+func brokenToken(t *testing.T, token int) string {
+	t.Helper()
+	from, to := reftest.Data(t, "reference", "checkpoints", "mdlm"), t.TempDir()
+	for _, name := range []string{"config.json", "model.safetensors"} {
+		b, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "model.safetensors" {
+			n := binary.LittleEndian.Uint64(b)
+			var header map[string]struct {
+				Shape   []int `json:"shape"`
+				Offsets []int `json:"data_offsets"`
+			}
+			if err := json.Unmarshal(b[8:8+n], &header); err != nil {
+				t.Fatal(err)
+			}
+			broken := false
+			for name, tensor := range header {
+				if strings.HasSuffix(name, "vocab_embed.embedding") {
+					row := (tensor.Offsets[1] - tensor.Offsets[0]) / tensor.Shape[0]
+					at := 8 + int(n) + tensor.Offsets[0] + token*row
+					for i := range row {
+						b[at+i] = 0xff
+					}
+					broken = true
+				}
+			}
+			if !broken {
+				t.Fatal("no embedding")
+			}
+		}
+		if err := os.WriteFile(filepath.Join(to, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// TestOneFaultySample: of three lines of input the second cannot be sampled; the others
+// are, whatever the batch, and the record names the fault.
+func TestOneFaultySample(t *testing.T) {
+	needRuntime(t)
+	dir := brokenToken(t, 5)
+	lines := `{"ids":[1,null,null]}` + "\n" + `{"ids":[5,null,null]}` + "\n" + `{"ids":[2,null,null]}` + "\n"
+	for _, batch := range []string{"1", "3"} {
+		file := filepath.Join(t.TempDir(), "out.json")
+		stdout, stderr, code := runCommand(t, lines, "generate", "--model", dir, "--input", "-", "--format", "json", "--seed", "1", "--batch", batch, "-o", file)
+		var record generate.Record
+		if err := json.Unmarshal([]byte(stdout), &record); err != nil {
+			t.Fatalf("batch %s: %v: %q, %q", batch, err, stdout, stderr)
+		}
+		if code != exit.Failure || len(record.Samples) != 2 || record.Samples[1].Index != 2 {
+			t.Errorf("batch %s: exit %d, %d samples", batch, code, len(record.Samples))
+		}
+		if len(record.Faults) != 1 || record.Faults[0].Index != 1 || record.Faults[0].Line != 2 || !strings.Contains(record.Faults[0].Error, "not a number") {
+			t.Errorf("batch %s: faults %+v", batch, record.Faults)
+		}
+		if want := "mdmgen: generate: 1 of 3 samples could not be made: sequence 1: position 1: its row has no softmax: a logit is not a number or +Inf, or all are −Inf\n"; stderr != want {
+			t.Errorf("batch %s: %q, want %q", batch, stderr, want)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("batch %s: a file is made of a part", batch)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+// Package flags are the flags of commands: what values a flag takes, where its value comes
+// from, and which flags go together. A flag is read once, into a field of its command's
+// struct, from the first of these that has it: the command line, the environment, the config
+// file, the program's own default.
+package flags
+
+import (
+	"flag"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Categories of flags in the help text.
+const (
+	CatModel    = "Model"
+	CatInput    = "Canvas"
+	CatSample   = "Sampling"
+	CatEstimate = "What is worked out"
+	CatBench    = "Measurement"
+	CatQuality  = "Quality"
+	CatOutput   = "Output"
+	CatGeneral  = "General"
+)
+
+// Source says where a flag's value comes from.
+type Source int
+
+const (
+	Default Source = iota
+	Environment
+	File
+	Line
+)
+
+// Flag is a flag of a command. It is made by a function that says what values it takes:
+// [Int], [Text], [Words] and so on. It belongs to one run of the program.
+type Flag struct {
+	Name, Alias string
+	Category    string
+	// Usage is the help, the name of the value between backquotes.
+	Usage string
+	// Default is what the help says in the place of the value that the flag has by itself.
+	Default string
+	// Env is the environment variable that stands for the flag. Of a Lazy one it is read by
+	// whoever uses the flag, and is no fault where nobody does.
+	Env  string
+	Lazy bool
+	// Words are what completion offers, and Words flags take nothing else.
+	Words []string
+	// Writes says that the value names a file or folder which is written.
+	Writes bool
+
+	value value
+	// form is what the config file must say, "" for what the value's kind does.
+	form  string
+	from  Source
+	entry *entry
+}
+
+// value is where a flag's value goes.
+type value interface {
+	// check says what is wrong with a text, and set reads it.
+	check(text string) error
+	set(text string) error
+	// reset is back to the default.
+	reset()
+	// String is what is in force, standard the default.
+	String() string
+	standard() string
+	kind() kind
+}
+
+// Names are the flag's names, the long one first.
+func (f *Flag) Names() []string {
+	if f.Alias == "" {
+		return []string{f.Name}
+	}
+	return []string{f.Name, f.Alias}
+}
+
+// Text is the value in force, as it is typed.
+func (f *Flag) Text() string { return f.value.String() }
+
+// Check says what is wrong with a text as the flag's value.
+func (f *Flag) Check(text string) error { return f.value.check(text) }
+
+// From says where the value comes from.
+func (f *Flag) From() Source { return f.from }
+
+// Where is the place in the config file that the value comes from, as FILE:LINE.
+func (f *Flag) Where() string {
+	if f.from != File {
+		return ""
+	}
+	return f.entry.where
+}
+
+// Takes says that the flag has a value, as all have but those that are on or off.
+func (f *Flag) Takes() bool { return f.value.kind() != boolean }
+
+// Repeats says that the flag may be given several times.
+func (f *Flag) Repeats() bool { return f.value.kind() == manyTexts }
+
+// inHelp finds what a flag's help calls its value.
+var inHelp = regexp.MustCompile("`([^`]*)`")
+
+// ValueName is what the help calls the value: FILE, N, LIST; "" for nothing.
+func (f *Flag) ValueName() string {
+	if m := inHelp.FindStringSubmatch(f.Usage); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// IsPath says that the value is a file or a folder, IsFolder that it is a folder.
+func (f *Flag) IsPath() bool {
+	return f.IsFolder() || slices.Contains([]string{"FILE", "PATH", "REF", "OLD.json"}, f.ValueName())
+}
+
+func (f *Flag) IsFolder() bool { return slices.Contains([]string{"FOLDER", "DIR"}, f.ValueName()) }
+
+// IsList says that the value is a list with commas.
+func (f *Flag) IsList() bool {
+	return f.ValueName() == "LIST" || strings.HasPrefix(f.Usage, "list: ")
+}
+
+// Plain is the help as plain text.
+func (f *Flag) Plain() string { return strings.ReplaceAll(f.GetUsage(), "`", "") }
+
+// Dashed is a flag as a user types it.
+func Dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// What follows makes a Flag one of the library's.
+
+// Apply has the library read the flag by its long name; [Arrange] writes no other.
+func (f *Flag) Apply(set *flag.FlagSet) error {
+	set.Var(onLine{f}, f.Name, f.Usage)
+	return nil
+}
+
+// onLine is a flag as the library sets it.
+type onLine struct{ f *Flag }
+
+func (v onLine) Set(text string) error {
+	v.f.from = Line
+	return v.f.value.set(text)
+}
+
+func (v onLine) String() string {
+	if v.f == nil {
+		return ""
+	}
+	return v.f.Text()
+}
+
+func (v onLine) IsBoolFlag() bool { return !v.f.Takes() }
+
+func (f *Flag) String() string       { return cli.FlagStringer(f) }
+func (f *Flag) IsSet() bool          { return f.from == Line }
+func (f *Flag) IsVisible() bool      { return true }
+func (f *Flag) GetCategory() string  { return f.Category }
+func (f *Flag) TakesValue() bool     { return f.Takes() }
+func (f *Flag) IsSliceFlag() bool    { return f.Repeats() }
+func (f *Flag) GetValue() string     { return f.Text() }
+func (f *Flag) GetEnvVars() []string { return nil } // in the text of the help
+
+// GetUsage is the help with the environment's variable.
+func (f *Flag) GetUsage() string {
+	if f.Env == "" || strings.Contains(f.Default, f.Env) {
+		return f.Usage
+	}
+	return f.Usage + " [$" + f.Env + "]"
+}
+
+// GetDefaultText is what the help says of the default.
+func (f *Flag) GetDefaultText() string {
+	if f.Default != "" || !f.Takes() {
+		return f.Default
+	}
+	return f.value.standard()
+}

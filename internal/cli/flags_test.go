@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/samplers"
+)
+
+// A flip is a command line that differs from another in one flag.
+type flip struct {
+	command string
+	// base are the flags of both; on those of the second.
+	base, on []string
+	stdin    string
+}
+
+// volatile are the parts of a record that two equal runs differ in.
+var volatile = regexp.MustCompile(`"(started|network|sampling|total|effective|in_step)": ?("[^"]*"|[-+.e0-9]+)`)
+
+// TestEveryFlagHasAnEffect sets every flag of every command and requires the
+// results, the message or the exit status to change. A flag without an entry
+// here fails the test.
+func TestEveryFlagHasAnEffect(t *testing.T) {
+	needRuntime(t)
+	t.Setenv("MDMGEN_MODEL", "")
+	dir := t.TempDir()
+	world := worldFile(t, "xor3-mixed")
+	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	sedd := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")
+	other := filepath.Join("..", "..", "builtin", "fairytale")
+	facts := filepath.Join(dir, "facts.json")
+	writeFile(t, facts, `{"noise":"linear"}`)
+	lines := filepath.Join(dir, "lines.jsonl")
+	writeFile(t, lines, `{"ids":[null,3,null]}`)
+	empty := filepath.Join(dir, "empty")
+	writeFile(t, empty, "")
+
+	// A tiny network, whose ids have texts in the built-in model's vocabulary.
+	small := []string{"--model", mdlm, "--tokenizer", other}
+	scored := []string{"--model", filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")}
+	text := append([]string{"--length", "12", "--seed", "1", "--format", "json"}, small...)
+	onWorld := []string{"--model", world, "--format", "json", "--seed", "1", "-n", "20"}
+	euler := append([]string{"--sampler", "euler"}, onWorld...)
+	tau := append([]string{"--sampler", "tau-leaping", "--steps", "4"}, onWorld...)
+	paper := append([]string{"--sampler", "euler", "--grid", "paper"}, onWorld...)
+	texts := filepath.Join(dir, "texts.txt")
+	writeFile(t, texts, "a king\nand a queen who had no child\n")
+	ids := filepath.Join(dir, "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,0,1]}`)
+	noSeed := []string{texts, "--model", other, "--format", "json"}
+	onText := append(noSeed[:len(noSeed):len(noSeed)], "--seed", "1")
+	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onText...)
+	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
+	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
+	boundOther := []string{texts, "--limit", "3", "--length", "5", "--steps", "4", "--draws", "4", "--seed", "1"}
+	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
+	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
+	chosen := []string{"--profile", loss, "--steps", "3"}
+	flips := map[string]flip{
+		"generate sampler":     {base: onWorld, on: []string{"--sampler", "tweedie"}},
+		"generate steps":       {base: euler, on: []string{"--steps", "3"}},
+		"generate grid":        {base: euler, on: []string{"--grid", "lambda"}},
+		"generate kappa":       {base: paper, on: []string{"--kappa", "0.7"}},
+		"generate noise":       {base: euler, on: []string{"--noise", "cosine"}},
+		"generate T":           {base: euler, on: []string{"--T", "1"}},
+		"generate delta":       {base: euler, on: []string{"--delta", "0.5"}},
+		"generate sizes":       {base: append([]string{"--sampler", "parallel-fhs"}, onWorld...), on: []string{"--sizes", "2,1"}},
+		"generate order":       {base: append([]string{"--sampler", "ordered"}, onWorld...), on: []string{"--order", "right-to-left"}},
+		"generate tau":         {base: tau, on: []string{"--tau", "one"}},
+		"generate finish":      {base: tau, on: []string{"--finish", "leave"}},
+		"generate floor":       {base: append([]string{"--sampler", "trapezoidal", "--steps", "2"}, onWorld...), on: []string{"--floor", "1"}},
+		"generate draw":        {base: []string{"--sampler", "tweedie", "--steps", "4", "--length", "12", "--seed", "1", "--format", "ids"}, on: []string{"--draw", "float32-gumbel"}},
+		"generate scores":      {base: append([]string{"--sampler", "tweedie", "--steps", "4", "--length", "12", "--seed", "1", "--format", "ids"}, scored...), on: []string{"--scores", "raw"}},
+		"generate temperature": {base: onWorld, on: []string{"--temperature", "0.2"}},
+		"generate top-p":       {base: onWorld, on: []string{"--top-p", "0.3"}},
+		"generate lookahead":   {base: onWorld, on: []string{"--lookahead", "2"}},
+		"generate top-k":       {base: onWorld, on: []string{"--top-k", "1"}},
+		"generate seed":        {base: append([]string{"--length", "12", "--format", "ids"}, small...), on: []string{"--seed", "1"}},
+		"generate batch":       {base: onWorld, on: []string{"--batch", "3"}},
+		"generate n":           {base: text, on: []string{"-n", "2"}},
+		"generate length":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--length", "9"}},
+		"generate prefix":      {base: text, on: []string{"--prefix", "A"}},
+		"generate suffix":      {base: text, on: []string{"--suffix", "A"}},
+		"generate infill":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--infill", "A {{3}}"}},
+		"generate input":       {base: append([]string{"--seed", "1"}, small...), on: []string{"--input", lines}},
+		"generate format":      {base: append([]string{"--seed", "1", "--length", "9"}, small...), on: []string{"--format", "ids"}},
+		"generate output":      {base: text, on: []string{"-o", filepath.Join(dir, "out.json")}},
+		"generate runtime":     {base: text, on: []string{"--runtime", empty}},
+		"generate device":      {base: text, on: []string{"--device", "cuda"}},
+		"generate threads":     {base: text, on: []string{"--threads", "1"}},
+		"generate model":       {base: []string{"--seed", "1", "--format", "json"}, on: []string{"--model", world}},
+		"generate fact":        {base: euler, on: []string{"--fact", "noise=linear"}},
+		"generate sidecar":     {base: euler, on: []string{"--sidecar", facts}},
+		"generate tokenizer":   {base: onWorld, on: []string{"--tokenizer", other}},
+
+		"verify golden":    {base: []string{mdlm}, on: golden[1:]},
+		"verify tolerance": {base: golden, on: []string{"--tolerance", "1e-9"}},
+		"verify json":      {base: golden, on: []string{"--json"}},
+		"verify model":     {base: golden[1:], on: []string{"--model", mdlm}},
+		"verify fact":      {base: golden, on: []string{"--fact", "mask_id=3"}},
+		"verify sidecar":   {base: append([]string{"--json"}, golden...), on: []string{"--sidecar", empty}},
+		"verify runtime":   {base: golden, on: []string{"--runtime", empty}},
+		"verify device":    {base: golden, on: []string{"--device", "cuda"}},
+		"verify threads":   {base: append([]string{"--json"}, golden...), on: []string{"--threads", "1"}},
+
+		"score as":          {base: onText, on: []string{"--as", "lines"}},
+		"score join":        {base: append([]string{"--as", "lines"}, onText...), on: []string{"--join"}},
+		"score length":      {base: onText, on: []string{"--length", "9"}},
+		"score stride":      {base: append([]string{"--length", "9"}, onText...), on: []string{"--stride", "4"}},
+		"score context":     {base: append([]string{"--length", "9"}, onText...), on: []string{"--context", "4"}},
+		"score frame":       {base: onText, on: []string{"--frame", "bos-eos"}},
+		"score tail":        {base: append([]string{"--length", "9"}, onText...), on: []string{"--tail", "drop"}},
+		"score limit":       {base: append([]string{"--length", "9"}, onText...), on: []string{"--limit", "1"}},
+		"score estimator":   {base: onText, on: []string{"--estimator", "lambda"}},
+		"score protocol":    {base: append([]string{"--draws", "4"}, onText...), on: []string{"--protocol", "llada"}},
+		"score draws":       {base: onText, on: []string{"--draws", "3"}},
+		"score plans":       {base: planned, on: []string{"--plans", "3"}},
+		"score exact":       {base: []string{ids, "--model", world, "--sampler", "euler"}, on: []string{"--exact"}},
+		"score confidence":  {base: onText, on: []string{"--confidence", "0.5"}},
+		"score sampler":     {base: exact, on: []string{"--sampler", "euler"}},
+		"score steps":       {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--steps", "3"}},
+		"score grid":        {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--grid", "paper"}},
+		"score kappa":       {base: append([]string{"--sampler", "euler", "--grid", "paper"}, exact...), on: []string{"--kappa", "0.7"}},
+		"score noise":       {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--noise", "cosine"}},
+		"score T":           {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--T", "1"}},
+		"score delta":       {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--delta", "0.5"}},
+		"score sizes":       {base: append([]string{"--sampler", "parallel-fhs"}, exact...), on: []string{"--sizes", "2,1"}},
+		"score order":       {base: append([]string{"--sampler", "ordered"}, exact...), on: []string{"--order", "right-to-left"}},
+		"score tau":         {base: append([]string{"--sampler", "tau-leaping", "--steps", "4"}, exact...), on: []string{"--tau", "one"}},
+		"score finish":      {base: append([]string{"--sampler", "tweedie", "--steps", "4"}, exact...), on: []string{"--finish", "leave"}},
+		"score floor":       {base: append([]string{"--sampler", "trapezoidal"}, exact...), on: []string{"--floor", "1"}},
+		"score scores":      {base: append([]string{"--sampler", "tweedie"}, exact...), on: []string{"--scores", "raw"}},
+		"score draw":        {base: append([]string{"--sampler", "tweedie"}, exact...), on: []string{"--draw", "float32-gumbel"}},
+		"score temperature": {base: exact, on: []string{"--temperature", "0.5"}},
+		"score top-p":       {base: exact, on: []string{"--top-p", "0.9"}},
+		"score top-k":       {base: exact, on: []string{"--top-k", "1"}},
+		"score seed":        {base: noSeed, on: []string{"--seed", "1"}},
+		"score batch":       {base: onText, on: []string{"--batch", "3"}},
+		"score format":      {base: onText, on: []string{"--format", "jsonl"}},
+		"score output":      {base: onText, on: []string{"-o", filepath.Join(dir, "scores")}},
+		"score resume":      {base: onText, on: []string{"--resume", lines}},
+		"score runtime":     {base: onText, on: []string{"--runtime", empty}},
+		"score device":      {base: onText, on: []string{"--device", "cuda"}},
+		"score threads":     {base: onText, on: []string{"--threads", "1"}},
+		"score model":       {base: onText[3:], on: []string{"--model", mdlm}},
+		"score fact":        {base: onText, on: []string{"--fact", "mask_id=3"}},
+		"score sidecar":     {base: append([]string{"--estimator", "t"}, onText...), on: []string{"--sidecar", facts}},
+		"score tokenizer":   {base: []string{texts, "--model", mdlm, "--seed", "1"}, on: []string{"--tokenizer", other}},
+
+		"bound plan-only":  {base: boundText, on: []string{"--plan-only"}},
+		"bound q0":         {base: []string{"--model", world, "--seed", "1"}, stdin: "", on: []string{"--q0", "chain"}},
+		"bound draws":      {base: boundText, on: []string{"--draws", "9"}},
+		"bound plans":      {base: []string{ids, "--model", world, "--seed", "1"}, on: []string{"--plans", "4"}},
+		"bound confidence": {base: append([]string{"--json"}, boundText...), on: []string{"--confidence", "0.5"}},
+		"bound length":     {base: boundOther, on: []string{"--length", "3"}},
+		"bound limit":      {base: boundOther, on: []string{"--limit", "2"}},
+		"bound sampler":    {base: boundText, on: []string{"--sampler", "euler"}},
+		"bound steps":      {base: boundText, on: []string{"--steps", "3"}},
+		"bound json":       {base: boundText, on: []string{"--json"}},
+		"bound html":       {base: boundText, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
+		"bound plots":      {base: boundText, on: []string{"--plots", ids}},
+		"bound as":         {base: boundOther, on: []string{"--as", "lines"}},
+		"bound join":       {base: append([]string{"--as", "lines"}, boundOther...), on: []string{"--join"}},
+		"bound stride":     {base: boundOther, on: []string{"--stride", "2"}},
+		"bound context":    {base: boundOther, on: []string{"--context", "2"}},
+		"bound frame":      {base: boundOther, on: []string{"--frame", "bos-eos"}},
+		"bound tail":       {base: boundOther, on: []string{"--tail", "drop"}},
+		"bound grid":       {base: boundText, on: []string{"--grid", "lambda"}},
+		"bound kappa":      {base: []string{world, "--grid", "paper", "--sampler", "euler"}, on: []string{"--kappa", "0.7"}},
+		"bound sizes":      {base: []string{world, "--sampler", "parallel-fhs"}, on: []string{"--sizes", "2,1"}},
+		"bound order":      {base: []string{world, "--sampler", "ordered"}, on: []string{"--order", "right-to-left"}},
+		"bound floor":      {base: []string{world, "--sampler", "trapezoidal", "--steps", "3"}, on: []string{"--floor", "0.9"}},
+		"bound scores":     {base: []string{ids, "--model", sedd, "--sampler", "euler", "--steps", "40", "--seed", "1", "--draws", "2"}, on: []string{"--scores", "raw"}},
+		"bound draw":       {base: []string{world, "--sampler", "tweedie", "--steps", "3"}, on: []string{"--draw", "float32-gumbel"}},
+		"bound noise":      {base: boundText, on: []string{"--noise", "cosine"}},
+		"bound T":          {base: boundText, on: []string{"--T", "1"}},
+		"bound delta":      {base: boundText, on: []string{"--delta", "0.5"}},
+		"bound tau":        {base: append([]string{"--sampler", "tau-leaping"}, boundText...), on: []string{"--tau", "one"}},
+		"bound finish":     {base: boundText, on: []string{"--finish", "leave"}},
+		"bound seed":       {base: boundText[:len(boundText)-2], on: []string{"--seed", "1"}},
+		"bound batch":      {base: append([]string{"--json"}, boundText...), on: []string{"--batch", "3"}},
+		"bound runtime":    {base: boundOther, on: []string{"--runtime", empty}},
+		"bound device":     {base: boundOther, on: []string{"--device", "cuda"}},
+		"bound threads":    {base: append([]string{"--json"}, boundOther...), on: []string{"--threads", "1"}},
+		"bound model":      {base: boundOther, on: []string{"--model", mdlm}},
+		"bound fact":       {base: boundText, on: []string{"--fact", "noise=linear"}},
+		"bound sidecar":    {base: boundText, on: []string{"--sidecar", facts}},
+		"bound tokenizer":  {base: append([]string{"--model", mdlm}, boundOther...), on: []string{"--tokenizer", other}},
+
+		"generate profile":    {base: append([]string{"--sampler", "parallel-fhs", "--sizes", "profile"}, onWorld...), on: []string{"--profile", loss}},
+		"score profile":       {base: append([]string{"--sampler", "parallel-fhs", "--steps", "2", "--sizes", "profile"}, exact...), on: []string{"--profile", loss}},
+		"score write-profile": {base: append([]string{"--length", "2"}, onText...), on: []string{"--write-profile", filepath.Join(dir, "loss.json")}},
+		"bound profile":       {base: append([]string{"--sampler", "tweedie", "--grid", "profile"}, boundText...), on: []string{"--profile", loss}},
+
+		"schedule profile":    {base: []string{"--steps", "3"}, on: []string{"--profile", loss}},
+		"schedule steps":      {base: []string{"--profile", loss}, on: []string{"--steps", "3"}},
+		"schedule kind":       {base: chosen, on: []string{"--kind", "grid"}},
+		"schedule confidence": {base: chosen, on: []string{"--confidence", "0.5"}},
+		"schedule json":       {base: chosen, on: []string{"--json"}},
+		"schedule output":     {base: chosen, on: []string{"-o", filepath.Join(dir, "schedule.txt")}},
+
+		"convert output": {base: []string{mdlm}, on: []string{"-o", filepath.Join(dir, "onnx")}},
+
+		"tokenize tokenizer": {stdin: "a b\n", base: nil, on: []string{"--tokenizer", filepath.Join(dir, "none")}},
+		"tokenize model":     {stdin: "a b\n", base: nil, on: []string{"--model", world}},
+		"tokenize plain":     {stdin: "<|endoftext|>\n", on: []string{"--plain"}},
+		"tokenize json":      {stdin: "\"a\"\n", on: []string{"--json"}},
+		"tokenize decode":    {stdin: "[64]\n", on: []string{"--decode"}},
+
+		"samplers json": {on: []string{"--json"}},
+
+		"config json":  {on: []string{"--json"}},
+		"version json": {on: []string{"--json"}},
+		"man format":   {on: []string{"--format", "markdown"}},
+		"man output":   {on: []string{"-o", filepath.Join(dir, "man")}},
+
+		"doctor json":    {on: []string{"--json"}},
+		"doctor model":   {on: []string{"--model", mdlm}},
+		"doctor runtime": {on: []string{"--runtime", empty}},
+		"doctor device":  {on: []string{"--device", "cuda"}},
+		"doctor threads": {on: []string{"--threads", "1"}},
+		"doctor offline": {on: []string{"--offline"}},
+	}
+	maps.Copy(flips, benchFlips(t, dir))
+	bases := make(map[string]string) // what a command line without the flag gives: it is run twice, once for all flags
+	for _, c := range testApp().Commands {
+		for _, f := range c.Flags {
+			name := c.Name + " " + f.Names()[0]
+			if name == "generate offline" || name == "verify offline" || name == "score offline" || name == "bound offline" || name == "bench offline" {
+				continue // TestOffline
+			}
+			if f.Names()[0] == "verify-digest" {
+				continue // TestVerifyDigest
+			}
+			if f.(*flags.Flag).Category == flags.CatGeneral {
+				continue // TestQuietAndVerbose, TestConfigFile
+			}
+			if c.Name == "convert" && f.Names()[0] != "output" {
+				continue // TestConvertRecord
+			}
+			fl, ok := flips[name]
+			if other, found := flips[c.Name+" format"]; !ok && found && f.Names()[0] == "json" {
+				fl, ok = flip{base: other.base, stdin: other.stdin, on: []string{"--json"}}, true
+			}
+			if other, found := flips[c.Name+" json"]; !ok && found && f.Names()[0] == "format" {
+				fl, ok = flip{base: other.base, stdin: other.stdin, on: []string{"--format", "json"}}, true
+			}
+			if !ok {
+				t.Errorf("flag %s: no entry says what it changes", name)
+				continue
+			}
+			t.Run(strings.ReplaceAll(name, " ", "/"), func(t *testing.T) {
+				fl.command = c.Name
+				fl.check(t, bases)
+			})
+		}
+	}
+}
+
+func (f flip) check(t *testing.T, bases map[string]string) {
+	outcome := func(args []string) string {
+		stdout, stderr, code := runCommand(t, f.stdin, append([]string{f.command}, args...)...)
+		if f.command == "bench" {
+			stdout = unmeasured(stdout)
+		}
+		return strings.Join([]string{volatile.ReplaceAllString(stdout, ""), stderr, string(rune('0' + code))}, "\x00")
+	}
+	key := fmt.Sprintf("%q", append([]string{f.command, f.stdin, fmt.Sprint(f.on[0] == "--seed")}, f.base...))
+	base, known := bases[key]
+	if !known {
+		base = outcome(f.base)
+		if again := outcome(f.base); again != base && f.on[0] != "--seed" {
+			t.Errorf("%v differs from itself:\n%s\n%s", f.base, base, again)
+		}
+		bases[key] = base
+	}
+	if on := outcome(append(f.on[:len(f.on):len(f.on)], f.base...)); on == base {
+		t.Errorf("%v changes nothing of %v:\n%s", f.on, f.base, on)
+	}
+}
+
+// TestOffline runs where nothing is found, with a client that only says that it
+// was asked: --offline must not ask it.
+func TestOffline(t *testing.T) {
+	bin, cache := t.TempDir(), t.TempDir()
+	asked := filepath.Join(cache, "asked")
+	for _, name := range []string{"python3", "python", "npm"} {
+		writeFile(t, filepath.Join(bin, name), "#!/bin/sh\ncase \"$*\" in *\" download \"*|*\" pack \"*) echo yes >> '"+asked+"';; esac\nexit 1\n")
+		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+"/bin")
+	t.Setenv("MDMGEN_CACHE", cache)
+	for _, offline := range []bool{true, false} {
+		t.Setenv("MDMGEN_OFFLINE", map[bool]string{true: "0", false: "1"}[offline]) // the flag wins
+		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--offline="+map[bool]string{true: "true", false: "false"}[offline])
+		if code == exit.OK {
+			t.Skip("a system library of ONNX Runtime is here")
+		}
+		if code != exit.Missing {
+			t.Errorf("offline %t: exit status %d, want %d: %s", offline, code, exit.Missing, stderr)
+		}
+		if _, err := os.Stat(asked); (err == nil) == offline {
+			t.Errorf("offline %t: a client was asked: %t", offline, err == nil)
+		}
+	}
+}
+
+func writeFile(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEveryOptionIsAFlag: commands that sample have all options of samplers; bound has those
+// that choose what is revealed when.
+func TestEveryOptionIsAFlag(t *testing.T) {
+	app := testApp()
+	for _, name := range []string{"generate", "score", "bench", "bound"} {
+		for _, o := range samplers.AllOptions() {
+			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
+			want := (name != "bound" || !o.Token) && (name == "generate" || name == "bench" || !o.Calls)
+			if has != want {
+				t.Errorf("%s has --%s: %t, want %t", name, o.Name, has, want)
+			}
+		}
+	}
+}

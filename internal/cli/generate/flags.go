@@ -1,0 +1,61 @@
+package generate
+
+import (
+	"context"
+	"slices"
+
+	"mdmgen/internal/cli/canvas"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/cli/setup"
+)
+
+// maxSamples bounds -n, so that indices of samples of all lines stay whole numbers.
+const maxSamples = 1 << 40
+
+// options are the flags.
+type options struct {
+	model     setup.Model
+	sampler   setup.Sampler
+	tokenizer setup.Tokenizer
+	// n samples of each canvas, whose length is 0 where it is the model's.
+	n, length              int
+	prefix, suffix, infill string
+	input                  string
+	format, output         string
+	all                    flags.Set
+}
+
+// flags are the command's.
+func (o *options) flags() flags.Set {
+	o.n = 1
+	o.all = slices.Concat(o.sampler.Flags(), o.sampler.CallFlags(), flags.Set{
+		flags.Int(&o.n, 1, maxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, of each line of --input"}),
+		flags.Int(&o.length, 1, canvas.Max, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas"}),
+		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with"}),
+		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "`TEXT` that the samples end with"}),
+		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "`TEMPLATE` with {{N}} and {{*}} for what is sampled"}),
+		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, - for standard input"}),
+	}, flags.Format(&o.format, "text", "ids", "json", "jsonl"), flags.Set{kit.OutputFlag(&o.output)},
+		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
+	return o.all
+}
+
+// check refuses what can be refused before anything is opened.
+func (o *options) check(ctx context.Context, args []string) error {
+	if err := kit.NoArguments("generate", args); err != nil {
+		return err
+	}
+	if err := o.all.ExcludeAs("--%s and --%s both say what is given; use one",
+		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}}...); err != nil {
+		return err
+	}
+	if o.all.IsSet("infill") && o.infill == "" {
+		return exit.Usagef("--infill: the template is empty")
+	}
+	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
+		return err
+	}
+	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output})
+}

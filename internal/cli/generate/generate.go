@@ -1,0 +1,197 @@
+// Package generate is the command that samples text.
+package generate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"mdmgen/internal/cli/canvas"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/cli/setup"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+	"mdmgen/tokenize"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Command is the command generate.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Name:  "generate",
+		Usage: "sample text, or fill in what is missing in one",
+		Description: "mdmgen generate\n" +
+			"mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
+			"mdmgen generate --infill 'The {{3}} king said: {{5}}.'\n" +
+			"mdmgen generate --model mdlm-owt --tokenizer gpt2/tokenizer.json --sampler tweedie --steps 256\n" +
+			"mdmgen generate --sampler euler --noise exp --grid paper --steps 64 --format json -o run.json\n\n" +
+			"Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
+			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
+			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
+			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
+			"null being sampled. Text is always text: a prompt that spells a special token stays letters.\n\n" +
+			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
+			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if err := o.check(ctx, args); err != nil {
+				return err
+			}
+			return generate(ctx, s, o)
+		}),
+	}
+}
+
+// generation is one run of generate.
+type generation struct {
+	*options
+	ctx     context.Context
+	streams kit.Streams
+	network model.Model
+	facts   facts.Facts
+	// words is nil where there is none and none is needed.
+	words    *tokenize.Tokenizer
+	jobs     []canvas.Job
+	settings settings
+	method   *samplers.Sampler
+}
+
+func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
+	out, err := kit.NewResults(ctx, o.output, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	g := &generation{options: o, ctx: ctx, streams: s}
+	if err := g.findTokenizer(); err != nil {
+		return err
+	}
+	if g.network, err = o.model.Open(ctx, s, o.all); err != nil {
+		return err
+	}
+	defer kit.Closing(g.network, &err)
+	g.facts = g.network.Facts()
+	o.sampler.Profile.Notice(s, g.network)
+	if err := g.prepare(); err != nil {
+		return err
+	}
+	return g.run(out)
+}
+
+// findTokenizer opens the tokenizer if text is printed, and tries to for a
+// record; ids and worlds do without.
+func (g *generation) findTokenizer() (err error) {
+	if g.format == "ids" && !g.tokenizer.Given() {
+		return nil
+	}
+	g.words, err = g.tokenizer.Open(g.ctx, g.streams, g.model.Ref)
+	if g.format != "text" && errors.Is(err, setup.ErrNoTokenizer) {
+		return nil
+	}
+	return setup.NeedTokenizer(err, "text output", ", or ask for --format ids")
+}
+
+// prepare lays out canvases and sampler once the model's facts are known.
+func (g *generation) prepare() error {
+	clean := g.facts.Columns - len(g.facts.Excluded())
+	if t := g.words; t != nil && t.Size() < clean {
+		return fmt.Errorf("the tokenizer has %d tokens, the model %d: they do not belong together", t.Size(), clean)
+	}
+	if err := g.layOut(); err != nil {
+		return err
+	}
+	opts, err := g.sampler.Options(g.ctx, g.all)
+	if err != nil {
+		return err
+	}
+	g.method, err = samplers.New(opts, g.network.Spec())
+	if err != nil {
+		return exit.Usagef("generate: %s", fault.Plain(err))
+	}
+	if err := g.tryPlans(); err != nil {
+		return err
+	}
+	g.settings = settings{
+		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
+		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
+		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Input: g.input, Profile: g.sampler.Profile.Digest(), Facts: g.model.Facts, Sidecar: g.model.Sidecar,
+	}
+	return nil
+}
+
+// lengthOf is the canvas's length, or 0 where lines of --input have their own.
+func (g *generation) lengthOf() int {
+	if g.input != "" {
+		return g.length
+	}
+	return len(g.jobs[0].Canvas)
+}
+
+// tryPlans draws a plan for each canvas, so that sizes or an order that do not
+// fit one are refused before the first sample.
+func (g *generation) tryPlans() error {
+	if !g.method.Planned() {
+		return nil
+	}
+	var plan samplers.Plan
+	for _, j := range g.jobs {
+		if err := g.method.Plan(&plan, samplers.NewStream(0, 0), g.free(j.Canvas)); err != nil {
+			if j.Line > 0 {
+				return exit.Usagef("generate: line %d of --input: %s", j.Line, fault.Plain(err))
+			}
+			return exit.Usagef("generate: %s", fault.Plain(err))
+		}
+	}
+	return nil
+}
+
+// layOut makes the canvases.
+func (g *generation) layOut() (err error) {
+	l := &canvas.Layout{Facts: g.facts, Length: g.length, Open: func() (canvas.Encoder, error) {
+		if g.words == nil {
+			t, err := g.tokenizer.Open(g.ctx, g.streams, g.model.Ref)
+			if err != nil {
+				return nil, setup.NeedTokenizer(err, "a text to begin from", "")
+			}
+			g.words = t
+		}
+		return g.words, nil
+	}}
+	if g.input != "" {
+		g.jobs, err = canvas.ReadJobs(g.ctx, g.input, g.streams.In, l)
+		return err
+	}
+	var ids []int
+	if g.infill != "" {
+		ids, err = l.Infill(g.infill, g.length)
+	} else {
+		ids, err = l.Between(&g.prefix, &g.suffix, g.length)
+	}
+	if err != nil {
+		if exit.Coded(err) {
+			return err
+		}
+		return cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
+	}
+	g.jobs = []canvas.Job{{Canvas: ids}}
+	return nil
+}
+
+// batch is the number of sequences of a call: what --batch says, else few enough that
+// the first samples come soon. Tables answer at once and take more.
+func (g *generation) batch() int {
+	if g.sampler.Batch > 0 {
+		return g.sampler.Batch
+	}
+	most := 8
+	if g.facts.Family == "world" {
+		most = 256
+	}
+	return min(most, len(g.jobs)*g.n)
+}

@@ -1,0 +1,43 @@
+package kit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
+)
+
+// ReadFlagged reads a file or a pipe that a flag names, of at most limit bytes.
+func ReadFlagged(ctx context.Context, flag, path string, limit int64) ([]byte, error) {
+	data, err := plainfile.Named(ctx, path, limit)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
+	}
+	return data, nil
+}
+
+// DecodeObject reads a line that must be one JSON object with no fields but
+// those of v.
+func DecodeObject(line []byte, v any) error {
+	if len(line) == 0 || line[0] != '{' {
+		return errors.New("not a line of input: expected a JSON object")
+	}
+	if !utf8.Valid(line) {
+		return errors.New("the line is not valid UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("not a line of input: %w", plainjson.Plain(nil, err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more than one JSON value in a line")
+	}
+	return plainjson.StrictFields(line)
+}

@@ -1,0 +1,56 @@
+package kit
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+
+	"mdmgen/internal/plainfile"
+)
+
+// MaxLine bounds a line of input, in bytes without its end.
+const MaxLine = 16 << 20
+
+// TextLine is a line of input. Text is without its end, as Unix or Windows has it,
+// and valid until the next line is asked for; N counts from 1.
+type TextLine struct {
+	N    int
+	Text []byte
+}
+
+// Lines yields the lines of a text, empty ones included. name is how its errors, which
+// end the lines, call the input. Of a line that is too long no more is read.
+func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
+	return func(yield func(TextLine, error) bool) {
+		r := bufio.NewReaderSize(in, 1<<16)
+		var long []byte // what was read of a line that is longer than the reader's memory
+		for n := 1; ; n++ {
+			long = long[:0]
+			text, err := r.ReadSlice('\n')
+			for err == bufio.ErrBufferFull && len(long) <= MaxLine {
+				long = append(long, text...)
+				text, err = r.ReadSlice('\n')
+			}
+			if len(long) > 0 {
+				long = append(long, text...)
+				text = long
+			}
+			if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+				yield(TextLine{}, fmt.Errorf("%s: %w", name, plainfile.Cause(err)))
+				return
+			}
+			if err == io.EOF && len(text) == 0 {
+				return
+			}
+			if text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r")); len(text) > MaxLine {
+				yield(TextLine{}, fmt.Errorf("%s:%d: the line is longer than %d bytes", name, n, MaxLine))
+				return
+			}
+			if !yield(TextLine{n, text}, nil) || err == io.EOF {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package score
+
+import (
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/cli/setup"
+	"mdmgen/internal/cli/windows"
+	"mdmgen/model"
+	"mdmgen/model/ort/orttest"
+)
+
+// TestScoreChunk works windows out together where their rows share calls, and one by
+// one, each kept when it is finished, where they do not.
+func TestScoreChunk(t *testing.T) {
+	m, err := model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
+	orttest.Need(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, c := range []struct{ length, draws, batch, want int }{
+		{128, 16, 0, 16}, {128, 16, 1, 1}, {128, 16, 2, 4}, {128, 1024, 0, 1}, {8, 1, 0, 64},
+	} {
+		e, err := likelihood.New(m, likelihood.Options{Batch: c.batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, windows: []windows.Window{{Target: likelihood.Whole(make([]int, c.length))}}}
+		if got := r.chunk(); got != c.want {
+			t.Errorf("%+v: %d windows", c, got)
+		}
+	}
+}
+
+// FuzzResume gives hostile records to the reader of finished windows.
+func FuzzResume(f *testing.F) {
+	f.Add([]byte(`{"window":1,"nats":{"mean":1}}`))
+	f.Add([]byte(`{"window":-1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := resume{done: make(map[int]scoredWindow)}
+		if err := r.read(data, 4); err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q", err)
+		}
+		for i, w := range r.done {
+			if i != w.Window || i < 0 || i > 3 {
+				t.Errorf("window %d: %+v", i, w)
+			}
+		}
+	})
+}

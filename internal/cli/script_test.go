@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/cli/setup"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
+)
+
+func TestMain(m *testing.M) {
+	os.Setenv(flags.EnvConfig, os.DevNull) // not the defaults of whoever runs the tests
+	testscript.Main(m, map[string]func(){"mdmgen": func() { os.Exit(Main()) }})
+}
+
+// noRuntime is why no network can run here, nil where one can. Asking fetches
+// ONNX Runtime where it is missing, as the program does.
+var noRuntime = sync.OnceValue(func() error {
+	m, err := model.Open(context.Background(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
+	if err != nil {
+		return err
+	}
+	return m.Close()
+})
+
+// needRuntime skips a test where ONNX Runtime is neither found nor fetched, and
+// fails it for every other reason.
+func needRuntime(t testing.TB) {
+	t.Helper()
+	err := noRuntime()
+	orttest.Need(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestScripts runs the command lines of testdata/script. DATA is the folder
+// testdata, BUILTIN that of the built-in model.
+func TestScripts(t *testing.T) {
+	needRuntime(t)
+	cache, err := ort.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join(data, "script"),
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("MDMGEN_CACHE", cache)
+			e.Setenv("DATA", data)
+			e.Setenv("BUILTIN", reftest.Builtin(t))
+			return nil
+		},
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exitcode": exitCodeIs,
+			"oneline":  oneLine,
+		},
+	})
+}
+
+// exitCodeIs runs mdmgen with the arguments after the first and requires the
+// exit status that the first names, nothing on standard output and one line on
+// standard error unless it is 0 or 3.
+func exitCodeIs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode N ARGUMENTS")
+	}
+	err := ts.Exec("mdmgen", args[1:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("mdmgen %s: exit status %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+	if got != "0" {
+		checkOneLine(ts, args[1:], got != "3")
+	}
+}
+
+// oneLine requires that the last command printed one line on standard error.
+func oneLine(ts *testscript.TestScript, neg bool, args []string) {
+	checkOneLine(ts, args, false)
+}
+
+func checkOneLine(ts *testscript.TestScript, args []string, silent bool) {
+	stderr := ts.ReadFile("stderr")
+	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: ") || strings.Contains(stderr, "goroutine") {
+		ts.Fatalf("mdmgen %s: want one line on standard error, got %q", strings.Join(args, " "), stderr)
+	}
+	if stdout := ts.ReadFile("stdout"); silent && stdout != "" {
+		ts.Fatalf("mdmgen %s: printed %q before it failed", strings.Join(args, " "), stdout)
+	}
+}
+
+// runCommand runs a command line in process.
+func runCommand(t testing.TB, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs strings.Builder
+	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
+	return out.String(), errs.String(), code
+}
+
+// mustRun runs a command line that has to succeed.
+func mustRun(t testing.TB, stdin string, args ...string) string {
+	t.Helper()
+	stdout, stderr, code := runCommand(t, stdin, args...)
+	if code != exit.OK {
+		t.Fatalf("mdmgen %s: exit status %d: %s", strings.Join(args, " "), code, stderr)
+	}
+	return stdout
+}
+
+// worldFile is a world that is always there.
+func worldFile(t testing.TB, name string) string {
+	return reftest.Data(t, "reference", "laws", name+".json")
+}
+
+// testApp is the program with its commands and flags, for tests that look at them.
+func testApp() *cli.App { return newApp(kit.Streams{Voice: &kit.Voice{}}) }

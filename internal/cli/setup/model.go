@@ -1,0 +1,112 @@
+// Package setup is what commands share that open a network: the flags that name model,
+// runtime, tokenizer, sampler and profile, and what opens them.
+package setup
+
+import (
+	"context"
+	"strings"
+
+	"mdmgen/builtin"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+)
+
+// BuiltinName is the model that the program carries.
+const BuiltinName = "fairytale"
+
+// Builtins are the models that the program carries.
+func Builtins() []model.Builtin {
+	return []model.Builtin{{Name: BuiltinName, FS: builtin.Fairytale()}}
+}
+
+// Model is what the flags of a command that opens a network say.
+type Model struct {
+	Runtime
+	// Ref names the model; Facts and Sidecar change what it says of itself.
+	Ref     string
+	Facts   []string
+	Sidecar string
+}
+
+// Flags are the flags of every command that opens a network.
+func (m *Model) Flags() flags.Set {
+	return append(m.Runtime.Flags(),
+		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, or a world's .json file"),
+		flags.Texts(&m.Facts, flags.Flag{Name: "fact", Category: flags.CatModel,
+			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"}),
+		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
+			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"}),
+		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
+			Usage: "read all files of a model for its digest, also those that are unchanged since they were last read by what the system says of them"}),
+	)
+}
+
+// Flag is the flag that names the model.
+func (m *Model) Flag(kinds string) *flags.Flag {
+	m.Ref = BuiltinName
+	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatModel, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
+		Usage: "`REF`: " + BuiltinName + " (built in), " + kinds})
+}
+
+// IsWorld says that ref is a world. What it is otherwise, or that there is no such model,
+// is told where it is opened.
+func IsWorld(ref string) bool {
+	kind, _, err := model.Resolve(ref, Builtins())
+	return err == nil && kind == model.KindWorld
+}
+
+// Options reads the flags of the model. all are those of the command, which may have some in
+// a form of its own.
+func (m *Model) Options(s kit.Streams, all flags.Set) (model.Options, error) {
+	read := m.Runtime.Config
+	if IsWorld(m.Ref) {
+		read = m.worldConfig
+	}
+	rt, err := read(s, all)
+	if err != nil {
+		return model.Options{}, err
+	}
+	override := make(map[string]string)
+	for _, kv := range m.Facts {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return model.Options{}, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
+		}
+		if !facts.Known(key) {
+			return model.Options{}, exit.Usagef("--fact %s: unknown fact %q", kv, key)
+		}
+		if _, twice := override[key]; twice {
+			return model.Options{}, exit.Usagef("--fact %s: %s is given twice", kv, key)
+		}
+		override[key] = value
+	}
+	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar}, nil
+}
+
+// Open opens the model that the flags name.
+func (m *Model) Open(ctx context.Context, s kit.Streams, all flags.Set) (model.Model, error) {
+	opts, err := m.Options(s, all)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(ctx, m.Ref, opts)
+}
+
+// DeviceOf is the device in records: a world is worked out here whatever the environment says.
+func (m *Model) DeviceOf(f model.Facts) string {
+	if f.Family == "world" {
+		return "cpu"
+	}
+	return m.device
+}
+
+// ThreadsOf is the number of threads that a model's calls take, 0 where there is none.
+func ThreadsOf(m model.Model) int {
+	if d, ok := m.(model.Describer); ok {
+		return d.Origin().Threads
+	}
+	return 0
+}

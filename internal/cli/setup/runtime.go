@@ -1,0 +1,90 @@
+package setup
+
+import (
+	"os"
+	"strconv"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/model/ort"
+)
+
+// maxThreads bounds --threads.
+const maxThreads = 4096
+
+// Runtime is what the flags say of which ONNX Runtime is used, and how.
+type Runtime struct {
+	library, device       string
+	threads               int
+	offline, verifyDigest bool
+}
+
+// Flags are those of the runtime. Its own variables are read where it is searched for.
+func (r *Runtime) Flags() flags.Set {
+	r.device = "cpu"
+	return flags.Set{
+		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatModel, Env: "MDMGEN_RUNTIME", Lazy: true,
+			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once)"}),
+		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatModel, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
+			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto"}),
+		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
+			Usage: "`N` threads of one network call"}),
+		flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatModel, Env: "MDMGEN_OFFLINE", Lazy: true, Usage: "never fetch anything"}),
+	}
+}
+
+const envThreads = "MDMGEN_THREADS"
+
+// ThreadsFlag is --threads of a command that takes a list of them.
+func ThreadsFlag(p *string) *flags.Flag {
+	return flags.Text(p, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
+		Usage: "`LIST` of numbers of threads of one network call"})
+}
+
+// Threads is --threads, else what the environment says, 0 for all.
+func (r *Runtime) Threads(all flags.Set) (int, error) {
+	if all.IsSet("threads") {
+		return r.threads, nil
+	}
+	text := os.Getenv(envThreads)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxThreads {
+		return 0, exit.Usagef("%s=%s: must be a whole number in 0..%d, 0 for all", envThreads, text, maxThreads)
+	}
+	return n, nil
+}
+
+// Config is what the flags say of the runtime.
+func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
+	threads, err := r.Threads(all)
+	if err != nil {
+		return ort.Config{}, err
+	}
+	if err := ort.CheckDevice(r.device); err != nil {
+		source := "--device "
+		if !all.IsSet("device") {
+			source = "MDMGEN_DEVICE="
+		}
+		return ort.Config{}, exit.Usagef("%s%s: must be cpu, cuda, cuda:N or auto", source, r.device)
+	}
+	return ort.Config{Library: r.library, Offline: r.offline, Online: all.IsSet("offline") && !r.offline, Threads: threads, Device: r.device, VerifyDigest: r.verifyDigest, Log: s.Notice}, nil
+}
+
+// worldConfig refuses flags that a world has no use for. The environment's and the config
+// file's are for the models that have.
+func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
+	for _, flag := range []string{"runtime", "threads", "offline"} {
+		if all.Given(flag) {
+			return ort.Config{}, exit.Usagef("--%s: a world is a table, which needs no runtime", flag)
+		}
+	}
+	out := ort.Config{Device: "cpu", Log: s.Notice}
+	if all.Given("device") {
+		out.Device = r.device // Where that is another one, it is refused by name.
+	}
+	return out, nil
+}

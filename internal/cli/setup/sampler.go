@@ -1,0 +1,125 @@
+package setup
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+)
+
+// Sampler is what the flags say of the sampler.
+type Sampler struct {
+	Name string
+	// Seed is nil where none is given.
+	Seed *uint64
+	// Batch is 0 where none is given.
+	Batch   int
+	Profile Profile
+	options map[string]*string
+}
+
+// Flags choose the sampler.
+func (s *Sampler) Flags() flags.Set {
+	s.Name = "fhs"
+	return append(flags.Set{
+		flags.Known(&s.Name, samplers.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler: " + strings.Join(samplers.Names(), ", ")}),
+		SeedFlag(&s.Seed),
+		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences in a network call; the samples do not depend on it"}),
+	}, s.optionFlags(false)...)
+}
+
+// isSampler says that a sampler has the name, also one of those that it is published under.
+func isSampler(name string) bool {
+	_, ok := samplers.Describe(name)
+	return ok
+}
+
+// SeedFlag is --seed.
+func SeedFlag(p **uint64) *flags.Flag {
+	return flags.Seed(p, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "random, printed", Usage: "`SEED` of the random streams"})
+}
+
+// SeedOr is a seed that was given, else one of 53 bits, so that every reader of JSON reads the
+// number that was used.
+func SeedOr(given *uint64) uint64 {
+	if given != nil {
+		return *given
+	}
+	return rand.Uint64() >> 11
+}
+
+// CallFlags say how the network is called. They are of the commands that sample.
+func (s *Sampler) CallFlags() flags.Set { return s.optionFlags(true) }
+
+func (s *Sampler) optionFlags(calls bool) flags.Set {
+	if s.options == nil {
+		s.options = make(map[string]*string)
+	}
+	var out flags.Set
+	for _, o := range samplers.AllOptions() {
+		if o.Calls == calls {
+			text := new(string)
+			s.options[o.Name] = text
+			out = append(out, flags.Option(text, o, flags.Flag{Category: flags.CatSample}))
+		}
+	}
+	return out
+}
+
+// Options are the sampler's flags with the profile that they ask for.
+func (s *Sampler) Options(ctx context.Context, all flags.Set) (samplers.Options, error) {
+	o, err := s.bare(all)
+	if err != nil {
+		return o, err
+	}
+	return o, s.Profile.Use(ctx, all, &o)
+}
+
+// bare are the sampler's options without a profile.
+func (s *Sampler) bare(all flags.Set) (samplers.Options, error) {
+	o := samplers.Options{Sampler: s.Name}
+	for _, option := range samplers.AllOptions() {
+		if all.IsSet(option.Name) {
+			if err := option.Set(&o, *s.options[option.Name]); err != nil {
+				return o, err // None: the flag has read it.
+			}
+		}
+	}
+	return o, nil
+}
+
+// Check refuses flags that the sampler does not use.
+func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) error {
+	o, err := s.bare(all)
+	if err != nil {
+		return err
+	}
+	unused, err := o.Unused()
+	if err != nil {
+		return exit.Usagef("%s: %s", command, fault.Plain(err))
+	}
+	for _, flag := range slices.Sorted(maps.Keys(unused)) {
+		if !all.IsSet(flag) {
+			continue
+		}
+		excluding := []string{flag}
+		err := exit.Usagef("%s: the sampler %s does not use it", flags.Dashed(flag), s.Name)
+		if why := unused[flag]; why != "" {
+			err = exit.Usagef("%s: the sampler %s does not use it with --%s", flags.Dashed(flag), s.Name, why)
+			excluding = append(excluding, strings.Fields(why)[0])
+		}
+		for _, flag := range excluding {
+			if all.LeaveOut(err, flag) == nil {
+				return s.Check(ctx, command, all) // without it
+			}
+		}
+		return err
+	}
+	return s.Profile.Use(ctx, all, &o)
+}

@@ -1,0 +1,135 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mdmgen/builtin"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/model"
+	"mdmgen/tokenize"
+)
+
+// Tokenizer is what --tokenizer says, for commands that turn text into ids or back.
+type Tokenizer struct {
+	path string
+	flag *flags.Flag
+}
+
+// EnvTokenizer names the tokenizer of models without one of their own.
+const EnvTokenizer = "MDMGEN_TOKENIZER"
+
+// Flag is --tokenizer.
+func (t *Tokenizer) Flag() *flags.Flag {
+	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "the model's own, else $" + EnvTokenizer,
+		Usage: "`PATH` of a tokenizer.json or of the folder that holds one"})
+	return t.flag
+}
+
+// Given says that the command line names a tokenizer.
+func (t *Tokenizer) Given() bool { return t.flag.From() == flags.Line }
+
+// ErrNoTokenizer says that a model's folder has no tokenizer.
+var ErrNoTokenizer = errors.New("no tokenizer")
+
+// Open opens the tokenizer that --tokenizer names, else the model's own, else that of the
+// environment or the config file, which is none for a world: its tokens have no text. The
+// error wraps ErrNoTokenizer where there is none.
+func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, ref string) (opened *tokenize.Tokenizer, err error) {
+	begin, source, path := time.Now(), "--tokenizer", t.path
+	defer func() {
+		if err == nil {
+			s.Detail("tokenizer %s: %d tokens, opened in %.3g s", orWords(path, "of the model"), opened.Size(), time.Since(begin).Seconds())
+		}
+	}()
+	if t.Given() && path != "" {
+		return NamedTokenizer(ctx, source, path)
+	}
+	if path == "" {
+		source, path = EnvTokenizer, os.Getenv(EnvTokenizer)
+	}
+	opened, err = ownTokenizer(ctx, ref)
+	if path == "" || !errors.Is(err, ErrNoTokenizer) || IsWorld(ref) {
+		path = ""
+		return opened, err
+	}
+	return NamedTokenizer(ctx, source, path)
+}
+
+// OpenAny is Open, nil where there is none.
+func (t *Tokenizer) OpenAny(ctx context.Context, s kit.Streams, ref string) (*tokenize.Tokenizer, error) {
+	opened, err := t.Open(ctx, s, ref)
+	if errors.Is(err, ErrNoTokenizer) {
+		return nil, nil
+	}
+	return opened, err
+}
+
+func orWords(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// NamedTokenizer opens the tokenizer at a path that was given as source.
+func NamedTokenizer(ctx context.Context, source, path string) (*tokenize.Tokenizer, error) {
+	t, err := tokenize.Open(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Missingf("%s %s: no tokenizer.json there", source, path)
+	}
+	return t, err
+}
+
+// BesideTokenizer opens the tokenizer in a folder of ONNX files. Hubs keep the ONNX files of a
+// model in a folder of that name, and the tokenizer above it.
+func BesideTokenizer(ctx context.Context, dir string) (*tokenize.Tokenizer, error) {
+	t, err := tokenize.Open(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
+		return tokenize.Open(ctx, filepath.Dir(dir))
+	}
+	return t, err
+}
+
+// ownTokenizer opens the tokenizer in the folder of a model.
+func ownTokenizer(ctx context.Context, ref string) (*tokenize.Tokenizer, error) {
+	kind, path, err := model.Resolve(ref, Builtins())
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case model.KindBuiltin:
+		data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
+		if err != nil {
+			return nil, err
+		}
+		return tokenize.Parse(ref, data)
+	case model.KindWorld:
+		return nil, fmt.Errorf("%w: %s is a world, whose tokens have no text", ErrNoTokenizer, ref)
+	case model.KindONNX:
+		path = filepath.Dir(path)
+	}
+	t, err := BesideTokenizer(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s has no tokenizer.json", ErrNoTokenizer, ref)
+	}
+	return t, err
+}
+
+// NeedTokenizer turns the lack of a tokenizer into advice: what needs it, and
+// which flag gives it.
+func NeedTokenizer(err error, what, otherwise string) error {
+	if errors.Is(err, ErrNoTokenizer) {
+		return exit.Missingf("%s needs a tokenizer: %v; give one with --tokenizer%s",
+			what, strings.TrimPrefix(err.Error(), ErrNoTokenizer.Error()+": "), otherwise)
+	}
+	return err
+}

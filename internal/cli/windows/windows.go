@@ -1,0 +1,236 @@
+package windows
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+	"mdmgen/tokenize"
+)
+
+// Reader reads windows: those of a text, which a model with its tokenizer takes.
+type Reader struct {
+	Cutting
+	Ctx     context.Context
+	Streams kit.Streams
+	// Path is the input, "" for standard input.
+	Path string
+	// Command is how messages call the run.
+	Command string
+	Facts   model.Facts
+	// Tokenizer is nil where there is none.
+	Tokenizer *tokenize.Tokenizer
+	// Check refuses a window that cannot be scored.
+	Check func(likelihood.Target) error
+	// Short says that windows are those of exact values where no length is given; ShortLength
+	// is their length, 0 for ExactLength.
+	Short       bool
+	ShortLength int
+
+	windows []Window
+	cutting tokenize.Cut
+	eos     int
+}
+
+// Window is a window with where it is from.
+type Window struct {
+	likelihood.Target
+	// Document counts from 0; Line is that of the input; Start is the index of the
+	// first token in the document.
+	Document, Line, Start int
+	// Bytes is the length of the scored text, −1 where there is no tokenizer.
+	Bytes int
+}
+
+// Kind is --as, else what the file's name says.
+func (r *Reader) Kind() string {
+	if r.As != "" {
+		return r.As
+	}
+	if ext := filepath.Ext(r.Path); ext == ".jsonl" || ext == ".ndjson" {
+		return "jsonl"
+	}
+	return "corpus"
+}
+
+// Overlaps says that windows that were read share tokens.
+func (r *Reader) Overlaps() bool { return r.cutting.Overlaps() }
+
+// CutLength and CutStride are those in force, once windows were read.
+func (r *Reader) CutLength() int { return r.cutting.Length }
+func (r *Reader) CutStride() int { return r.cutting.Stride }
+
+// Read reads the input and cuts it, no further than windows are wanted.
+func (r *Reader) Read() ([]Window, error) {
+	cut, err := r.cut()
+	if err != nil {
+		return nil, err
+	}
+	r.cutting = cut
+	in, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	docs := r.documents(in)
+	if r.Join {
+		docs = joined(docs, r.eos)
+	}
+	i := 0
+	for d, err := range docs {
+		if err == nil {
+			err = r.cutDocument(cut, d, i)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r.full() {
+			break
+		}
+		i++
+	}
+	if len(r.windows) == 0 {
+		return nil, fmt.Errorf("%s: nothing to score", r.name())
+	}
+	return r.windows, nil
+}
+
+// cutDocument appends the windows of document i, as many as are wanted.
+func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
+	if len(d.context) > 0 {
+		var ids []int
+		for piece, err := range d.ids {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, piece...)
+		}
+		return r.window(tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}, i, d.line)
+	}
+	for w, err := range cut.Stream(d.ids) {
+		if err == nil {
+			err = r.window(w, i, d.line)
+		}
+		if err == nil {
+			err = r.Ctx.Err()
+		}
+		if err != nil || r.full() {
+			return err
+		}
+	}
+	return nil
+}
+
+// full says that no more windows are wanted.
+func (r *Reader) full() bool { return r.Limit > 0 && len(r.windows) >= r.Limit }
+
+// window appends a window, or refuses it.
+func (r *Reader) window(w tokenize.Window, doc, line int) error {
+	if len(w.IDs) == w.Context {
+		return nil
+	}
+	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1}
+	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
+	err := r.Check(t.Target)
+	if err == nil && r.Tokenizer != nil {
+		t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:])
+	}
+	if err != nil {
+		where := r.name()
+		if line > 0 {
+			where = fmt.Sprintf("%s:%d", where, line)
+		}
+		return fmt.Errorf("%s: window %d: %w", where, len(r.windows), err)
+	}
+	r.windows = append(r.windows, t)
+	return nil
+}
+
+// free lists the positions from..to. Windows that are alike share the list.
+func (r *Reader) free(from, to int) []int {
+	if n := len(r.windows); n > 0 {
+		if last := r.windows[n-1]; len(last.IDs) == to && last.Free[0] == from {
+			return last.Free
+		}
+	}
+	out := make([]int, 0, to-from)
+	for l := from; l < to; l++ {
+		out = append(out, l)
+	}
+	return out
+}
+
+// cut reads the flags that say how documents are cut.
+func (r *Reader) cut() (tokenize.Cut, error) {
+	cut := tokenize.Cut{
+		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
+		DropTail: r.Tail == "drop", ContextAlways: r.Short,
+	}
+	if r.Facts.FixedLength && (r.Kind() == "corpus" || r.Join) {
+		cut.DropTail = true // A shorter window cannot be scored; a shorter text is an error.
+	}
+	switch {
+	case r.Length > 0:
+		cut.Length = r.Length
+	case r.Short && !r.Facts.FixedLength:
+		cut.Length = min(cut.Length, cmp.Or(r.ShortLength, ExactLength)+cut.Context)
+	}
+	if cut.Length > r.Facts.Length || r.Facts.FixedLength && cut.Length != r.Facts.Length {
+		return cut, exit.Usagef("--length %d: the model takes canvases of %s %d positions", cut.Length, map[bool]string{true: "exactly", false: "at most"}[r.Facts.FixedLength], r.Facts.Length)
+	}
+	if framed := r.Frame != "none"; framed || r.Join {
+		if r.Tokenizer == nil {
+			return cut, exit.Missingf("--frame and --join need a tokenizer, for the tokens of a text's ends; give one with --tokenizer")
+		}
+		bos, eos, err := r.Tokenizer.Frame()
+		if err != nil {
+			return cut, err
+		}
+		r.eos = eos
+		if framed {
+			cut.BOS, cut.EOS = bos, eos
+		}
+	}
+	if err := cut.Validate(); err != nil {
+		return cut, exit.Usagef("%s: %s", r.Command, fault.Plain(err))
+	}
+	return cut, nil
+}
+
+// name is how messages call the input.
+func (r *Reader) name() string {
+	if r.standard() {
+		return "standard input"
+	}
+	return r.Path
+}
+
+// standard says that standard input is read.
+func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }
+
+// Digest is "sha256:…" of the windows' ids.
+func Digest(windows []Window) string {
+	sum := sha256.New()
+	var word [8]byte
+	add := func(n int) {
+		binary.LittleEndian.PutUint64(word[:], uint64(n))
+		sum.Write(word[:])
+	}
+	for _, w := range windows {
+		add(len(w.IDs))
+		add(w.Free[0])
+		for _, id := range w.IDs {
+			add(id)
+		}
+	}
+	return fmt.Sprintf("sha256:%x", sum.Sum(nil))
+}

@@ -1,0 +1,46 @@
+// Package fault has errors that name the package they come from, as a Go program reads them,
+// and that can be told without the name, as a user of the command line does.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Error is an error of a package.
+type Error struct {
+	Package string
+	Err     error
+}
+
+func (e *Error) Error() string { return e.Package + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf is [fmt.Errorf] with the package's name before it.
+func Errorf(pkg, format string, args ...any) error {
+	return &Error{pkg, fmt.Errorf(format, args...)}
+}
+
+// Plain is the message of an error without the names of packages, also of the errors that
+// its message ends with.
+func Plain(err error) string {
+	if named, ok := err.(*Error); ok {
+		return Plain(named.Err)
+	}
+	text := err.Error()
+	if inner := errors.Unwrap(err); inner != nil {
+		if outer, ok := strings.CutSuffix(text, inner.Error()); ok {
+			return outer + Plain(inner)
+		}
+	}
+	return text
+}
+
+// WithoutName is an error whose message is [Plain].
+func WithoutName(err error) error { return &unnamed{err} }
+
+type unnamed struct{ err error }
+
+func (e *unnamed) Error() string { return Plain(e.err) }
+func (e *unnamed) Unwrap() error { return e.err }
