@@ -18,6 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Setenv(envConfig, os.DevNull) // not the defaults of whoever runs the tests
+	os.Setenv(envThreads, "1")       // other packages' tests run beside these, and threads that wait for each other spin
 	testscript.Main(m, map[string]func(){"mdmgen": func() { os.Exit(mainCode()) }})
 }
 
@@ -58,6 +59,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join(data, "script"),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MDMGEN_CACHE", cache)
+			e.Setenv(envThreads, os.Getenv(envThreads))
 			e.Setenv("DATA", data)
 			e.Setenv("BUILTIN", reftest.Builtin(t))
 			return nil
