@@ -34,7 +34,7 @@ func openWorld(t *testing.T, name string) (*world.World, *likelihood.Evaluator) 
 // tiny opens a small random checkpoint, and skips where there is no ONNX Runtime.
 func tiny(t testing.TB, name string) (model.Model, *likelihood.Evaluator) {
 	t.Helper()
-	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{})
+	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {

@@ -37,7 +37,7 @@ func TestTextOfTrained(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	m, err := model.Open(ctx, reftest.Shared(t, "model", "mdlm"), model.Options{})
+	m, err := model.Open(ctx, reftest.Shared(t, "model", "mdlm"), model.Options{Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
@@ -64,7 +64,7 @@ func TestTextOfTrained(t *testing.T) {
 			want[Case{g.Sampler, g.N, nil}.String()] += g.Denoise / n
 		}
 	}
-	r, err := Text(ctx, m, e, ts, nil, Config{Cases: cases, Draws: 64, Seed: 1})
+	r, err := Text(ctx, m, e, ts, nil, Config{Cases: cases, Draws: 24, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // study of all subsets of five positions estimates.
 func TestNetwork(t *testing.T) {
 	ctx := context.Background()
-	m, err := model.Open(ctx, reftest.Builtin(t), model.Options{})
+	m, err := model.Open(ctx, reftest.Builtin(t), model.Options{Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {

@@ -244,13 +244,13 @@ func (d *drawer) plans() error {
 // that reveal everything can give the text: those are drawn, and −d·log(1−p_M), −log of
 // their probability, is returned.
 func (d *drawer) plan() (offset float64, err error) {
-	s := d.cfg.Sampler
-	if s == nil {
-		if s, err = samplers.New(samplers.Options{}, samplers.Spec{}); err != nil {
+	if d.cfg.Sampler == nil {
+		if d.cfg.Sampler, err = samplers.New(samplers.Options{}, samplers.Spec{}); err != nil {
 			return 0, err
 		}
 	}
 	var p samplers.Plan
+	s := d.cfg.Sampler
 	if steps, ok := s.Steps(); ok && !s.Denoises() && steps.Left() > 0 {
 		logP, err := s.PlanRevealed(&p, &d.stream, d.free)
 		if err != nil {

@@ -22,6 +22,7 @@ type rowsAlone struct{ model.Model }
 // is no ONNX Runtime.
 func heads(t testing.TB, ref string, opts model.Options) (rows, head *Evaluator) {
 	t.Helper()
+	opts.Runtime = orttest.OneThread
 	opts.Builtins = []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}
 	m, err := model.Open(context.Background(), ref, opts)
 	orttest.Opened(t, m, err)

@@ -17,7 +17,7 @@ import (
 // tiny opens a small random checkpoint as the commands do, and skips where there is no ONNX Runtime.
 func tiny(t testing.TB, name string) *Evaluator {
 	t.Helper()
-	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{})
+	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
 	e, err := New(m, Options{})
 	if err != nil {

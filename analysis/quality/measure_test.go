@@ -101,7 +101,7 @@ func TestMistakes(t *testing.T) {
 // TestNetwork measures a small random network inside a text: few free positions, the
 // others given.
 func TestNetwork(t *testing.T) {
-	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", "mdlm"), model.Options{})
+	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", "mdlm"), model.Options{Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {

@@ -101,7 +101,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench resume":              {base: few, on: []string{"--resume", old}},
 		"bench runtime":             {base: net, on: []string{"--runtime", empty}},
 		"bench device":              {base: net, on: []string{"--device", "cuda"}},
-		"bench threads":             {base: net, on: []string{"--threads", "1"}},
+		"bench threads":             {base: net, on: []string{"--threads", "2"}},
 		"bench model":               {base: with(run, "--seed", "1", "--case", "fhs length=3"), on: []string{"--model", world}},
 		"bench fact":                {base: with(onWorld, "--sampler", "euler", "--steps", "3"), on: []string{"--fact", "noise=linear"}},
 		"bench sidecar":             {base: with(onWorld, "--sampler", "euler", "--steps", "3"), on: []string{"--sidecar", facts}},

@@ -39,7 +39,7 @@ func TestBenchmarksPage(t *testing.T) {
 			}
 		}
 		// A slow machine may not have the model open in time; flags are read before.
-		_, stderr, code := runCommand(t, "", append(args, "--max-time", "1s")...)
+		_, stderr, code := runCommand(t, "", append(args, "--max-time", "500ms")...)
 		if code != exit.OK && !strings.Contains(stderr, "before the model is open") {
 			t.Errorf("%s: exit status %d: %s", b.Command, code, stderr)
 		}

@@ -150,7 +150,7 @@ func TestConfigMistakes(t *testing.T) {
 		if code != exit.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: "+path+c.message) {
 			t.Errorf("%q: status %d: %s%s, want %d and PATH%s", c.config, code, stdout, stderr, exit.Usage, c.message)
 		}
-		for range 20 { // of several faults always the same one
+		for range 8 { // of several faults always the same one
 			if _, again, _ := runCommand(t, "", run...); again != stderr {
 				t.Errorf("%q: %q, then %q", c.config, stderr, again)
 			}

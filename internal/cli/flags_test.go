@@ -58,12 +58,14 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	writeFile(t, texts, "a king\nand a queen who had no child\n")
 	ids := filepath.Join(dir, "ids.jsonl")
 	writeFile(t, ids, `{"ids":[1,0,1]}`)
-	noSeed := []string{texts, "--model", other, "--format", "json"}
-	onText := append(noSeed[:len(noSeed):len(noSeed)], "--seed", "1")
-	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onText...)
+	onText := []string{texts, "--model", other, "--format", "json", "--seed", "1"}
+	ragged := filepath.Join(dir, "ragged.jsonl")
+	writeFile(t, ragged, `{"ids":[1,2,3,4,5,6,7,8,9,10,11,12]}`+"\n"+`{"ids":[6,7,8,9]}`+"\n")
+	onIDs := []string{ragged, "--model", mdlm, "--format", "json", "--seed", "1"}
+	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onIDs...)
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
 	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
-	boundOther := []string{texts, "--limit", "3", "--length", "5", "--steps", "4", "--draws", "4", "--seed", "1"}
+	boundOther := []string{texts, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
 	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
 	chosen := []string{"--profile", loss, "--steps", "3"}
@@ -98,8 +100,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate output":      {base: text, on: []string{"-o", filepath.Join(dir, "out.json")}},
 		"generate runtime":     {base: text, on: []string{"--runtime", empty}},
 		"generate device":      {base: text, on: []string{"--device", "cuda"}},
-		"generate threads":     {base: text, on: []string{"--threads", "1"}},
-		"generate model":       {base: []string{"--seed", "1", "--format", "json"}, on: []string{"--model", world}},
+		"generate threads":     {base: text, on: []string{"--threads", "2"}},
+		"generate model":       {base: []string{"--seed", "1", "--format", "json", "--length", "3"}, on: []string{"--model", world}},
 		"generate fact":        {base: euler, on: []string{"--fact", "noise=linear"}},
 		"generate sidecar":     {base: euler, on: []string{"--sidecar", facts}},
 		"generate tokenizer":   {base: onWorld, on: []string{"--tokenizer", other}},
@@ -112,22 +114,22 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify sidecar":   {base: append([]string{"--json"}, golden...), on: []string{"--sidecar", empty}},
 		"verify runtime":   {base: golden, on: []string{"--runtime", empty}},
 		"verify device":    {base: golden, on: []string{"--device", "cuda"}},
-		"verify threads":   {base: append([]string{"--json"}, golden...), on: []string{"--threads", "1"}},
+		"verify threads":   {base: append([]string{"--json"}, golden...), on: []string{"--threads", "2"}},
 
 		"score as":          {base: onText, on: []string{"--as", "lines"}},
 		"score join":        {base: append([]string{"--as", "lines"}, onText...), on: []string{"--join"}},
-		"score length":      {base: onText, on: []string{"--length", "9"}},
-		"score stride":      {base: append([]string{"--length", "9"}, onText...), on: []string{"--stride", "4"}},
-		"score context":     {base: append([]string{"--length", "9"}, onText...), on: []string{"--context", "4"}},
+		"score length":      {base: onIDs, on: []string{"--length", "9"}},
+		"score stride":      {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--stride", "4"}},
+		"score context":     {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--context", "4"}},
 		"score frame":       {base: onText, on: []string{"--frame", "bos-eos"}},
-		"score tail":        {base: append([]string{"--length", "9"}, onText...), on: []string{"--tail", "drop"}},
-		"score limit":       {base: append([]string{"--length", "9"}, onText...), on: []string{"--limit", "1"}},
-		"score estimator":   {base: onText, on: []string{"--estimator", "lambda"}},
-		"score protocol":    {base: append([]string{"--draws", "4"}, onText...), on: []string{"--protocol", "llada"}},
-		"score draws":       {base: onText, on: []string{"--draws", "3"}},
+		"score tail":        {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--tail", "drop"}},
+		"score limit":       {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--limit", "1"}},
+		"score estimator":   {base: onIDs, on: []string{"--estimator", "lambda"}},
+		"score protocol":    {base: append([]string{"--draws", "4"}, onIDs...), on: []string{"--protocol", "llada"}},
+		"score draws":       {base: onIDs, on: []string{"--draws", "3"}},
 		"score plans":       {base: planned, on: []string{"--plans", "3"}},
 		"score exact":       {base: []string{ids, "--model", world, "--sampler", "euler"}, on: []string{"--exact"}},
-		"score confidence":  {base: onText, on: []string{"--confidence", "0.5"}},
+		"score confidence":  {base: onIDs, on: []string{"--confidence", "0.5"}},
 		"score sampler":     {base: exact, on: []string{"--sampler", "euler"}},
 		"score steps":       {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--steps", "3"}},
 		"score grid":        {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--grid", "paper"}},
@@ -145,17 +147,17 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"score temperature": {base: exact, on: []string{"--temperature", "0.5"}},
 		"score top-p":       {base: exact, on: []string{"--top-p", "0.9"}},
 		"score top-k":       {base: exact, on: []string{"--top-k", "1"}},
-		"score seed":        {base: noSeed, on: []string{"--seed", "1"}},
-		"score batch":       {base: onText, on: []string{"--batch", "3"}},
-		"score format":      {base: onText, on: []string{"--format", "jsonl"}},
-		"score output":      {base: onText, on: []string{"-o", filepath.Join(dir, "scores")}},
-		"score resume":      {base: onText, on: []string{"--resume", lines}},
-		"score runtime":     {base: onText, on: []string{"--runtime", empty}},
-		"score device":      {base: onText, on: []string{"--device", "cuda"}},
-		"score threads":     {base: onText, on: []string{"--threads", "1"}},
+		"score seed":        {base: onIDs[:len(onIDs)-2], on: []string{"--seed", "1"}},
+		"score batch":       {base: onIDs, on: []string{"--batch", "3"}},
+		"score format":      {base: onIDs, on: []string{"--format", "jsonl"}},
+		"score output":      {base: onIDs, on: []string{"-o", filepath.Join(dir, "scores")}},
+		"score resume":      {base: onIDs, on: []string{"--resume", lines}},
+		"score runtime":     {base: onIDs, on: []string{"--runtime", empty}},
+		"score device":      {base: onIDs, on: []string{"--device", "cuda"}},
+		"score threads":     {base: onIDs, on: []string{"--threads", "2"}},
 		"score model":       {base: onText[3:], on: []string{"--model", mdlm}},
-		"score fact":        {base: onText, on: []string{"--fact", "mask_id=3"}},
-		"score sidecar":     {base: append([]string{"--estimator", "t"}, onText...), on: []string{"--sidecar", facts}},
+		"score fact":        {base: onIDs, on: []string{"--fact", "mask_id=3"}},
+		"score sidecar":     {base: append([]string{"--estimator", "t"}, onIDs...), on: []string{"--sidecar", facts}},
 		"score tokenizer":   {base: []string{texts, "--model", mdlm, "--seed", "1"}, on: []string{"--tokenizer", other}},
 
 		"bound plan-only":  {base: boundText, on: []string{"--plan-only"}},
@@ -192,7 +194,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound batch":      {base: append([]string{"--json"}, boundText...), on: []string{"--batch", "3"}},
 		"bound runtime":    {base: boundOther, on: []string{"--runtime", empty}},
 		"bound device":     {base: boundOther, on: []string{"--device", "cuda"}},
-		"bound threads":    {base: append([]string{"--json"}, boundOther...), on: []string{"--threads", "1"}},
+		"bound threads":    {base: append([]string{"--json"}, boundOther...), on: []string{"--threads", "2"}},
 		"bound model":      {base: boundOther, on: []string{"--model", mdlm}},
 		"bound fact":       {base: boundText, on: []string{"--fact", "noise=linear"}},
 		"bound sidecar":    {base: boundText, on: []string{"--sidecar", facts}},
@@ -200,7 +202,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 		"generate profile":    {base: append([]string{"--sampler", "parallel-fhs", "--sizes", "profile"}, onWorld...), on: []string{"--profile", loss}},
 		"score profile":       {base: append([]string{"--sampler", "parallel-fhs", "--steps", "2", "--sizes", "profile"}, exact...), on: []string{"--profile", loss}},
-		"score write-profile": {base: append([]string{"--length", "2"}, onText...), on: []string{"--write-profile", filepath.Join(dir, "loss.json")}},
+		"score write-profile": {base: append([]string{"--length", "2"}, onIDs...), on: []string{"--write-profile", filepath.Join(dir, "loss.json")}},
 		"bound profile":       {base: append([]string{"--sampler", "tweedie", "--grid", "profile"}, boundText...), on: []string{"--profile", loss}},
 
 		"schedule profile":    {base: []string{"--steps", "3"}, on: []string{"--profile", loss}},
@@ -229,7 +231,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"doctor model":   {on: []string{"--model", mdlm}},
 		"doctor runtime": {on: []string{"--runtime", empty}},
 		"doctor device":  {on: []string{"--device", "cuda"}},
-		"doctor threads": {on: []string{"--threads", "1"}},
+		"doctor threads": {on: []string{"--threads", "2"}},
 		"doctor offline": {on: []string{"--offline"}},
 	}
 	maps.Copy(flips, benchFlips(t, dir))

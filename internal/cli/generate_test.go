@@ -127,11 +127,11 @@ func TestOutputFile(t *testing.T) {
 // sizes, with threads of several numbers, and requires the same ids.
 func TestBatchInvariance(t *testing.T) {
 	needRuntime(t)
-	base := []string{"generate", "--seed", "7", "--length", "24", "-n", "5", "--format", "ids", "--sampler"}
+	base := []string{"generate", "--seed", "7", "--length", "12", "-n", "5", "--format", "ids", "--sampler"}
 	for _, sampler := range [][]string{{"fhs"}, {"tweedie", "--steps", "12"}} {
 		args := append(base[:len(base):len(base)], sampler...)
 		want := mustRun(t, "", args...)
-		for _, more := range [][]string{{"--batch", "1"}, {"--batch", "3"}, {"--batch", "5", "--threads", "1"}} {
+		for _, more := range [][]string{{"--batch", "1"}, {"--batch", "3"}, {"--batch", "5", "--threads", "2"}} {
 			if got := mustRun(t, "", append(args[:len(args):len(args)], more...)...); got != want {
 				t.Errorf("%v %v:\n%s\nwant\n%s", sampler, more, got, want)
 			}

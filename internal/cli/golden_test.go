@@ -35,9 +35,10 @@ func readGolden(t *testing.T) (want goldenSample) {
 	return want
 }
 
-// TestGoldenSample freezes a sample: network, plan, draws and tokenizer.
+// TestGoldenSample freezes a sample: network, plan, draws and tokenizer, on all CPUs as users run it.
 func TestGoldenSample(t *testing.T) {
 	needRuntime(t)
+	t.Setenv("MDMGEN_THREADS", "")
 	want := readGolden(t)
 	var record struct {
 		Samples []struct {

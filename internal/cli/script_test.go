@@ -23,6 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Setenv(flags.EnvConfig, os.DevNull) // not the defaults of whoever runs the tests
+	os.Setenv("MDMGEN_THREADS", "1")       // other packages' tests run beside these, and threads that wait for each other spin
 	testscript.Main(m, map[string]func(){"mdmgen": func() { os.Exit(Main()) }})
 }
 
@@ -63,6 +64,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join(data, "script"),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MDMGEN_CACHE", cache)
+			e.Setenv("MDMGEN_THREADS", os.Getenv("MDMGEN_THREADS"))
 			e.Setenv("DATA", data)
 			e.Setenv("BUILTIN", reftest.Builtin(t))
 			return nil

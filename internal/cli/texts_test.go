@@ -76,7 +76,7 @@ func TestScorePieces(t *testing.T) {
 		digest, _, _ := strings.Cut(rest, `"`)
 		return digest
 	}
-	args := []string{"score", "--limit", "120", "--length", "128", "--draws", "1", "--seed", "1", "--format", "json"}
+	args := []string{"score", "--limit", "30", "--length", "128", "--draws", "1", "--seed", "1", "--format", "json"}
 	whole := digest(mustRun(t, string(line), append(args, "--as", "jsonl")...))
 	got, stderr, code := runReader(iotest.HalfReader(strings.NewReader(text)), args...)
 	if code != exit.OK {

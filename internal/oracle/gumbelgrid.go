@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"sync"
 
 	"mdmgen/analysis/laws"
 )
@@ -9,15 +10,26 @@ import (
 // gridSize is the number of values of a 24-bit uniform.
 const gridSize = 1 << 24
 
-// logTable holds −log(k/2^24) for k = 1..2^24−1, computed once a call: 128 MiB.
-func logTable() []float64 {
+// logTable holds −log(k/2^24) for k = 1..2^24−1: 128 MiB.
+var logTable = sync.OnceValue(func() []float64 {
 	out := make([]float64, gridSize)
 	out[0] = math.Inf(1)
 	for k := 1; k < gridSize; k++ {
 		out[k] = -math.Log(float64(k) / gridSize)
 	}
 	return out
-}
+})
+
+// noiseTable holds 1e-10 − log(k/2^24 + 1e-10) in float32, for k = 0..2^24−1: 64 MiB.
+var noiseTable = sync.OnceValue(func() []float32 {
+	const tiny = float32(1e-10)
+	out := make([]float32, gridSize)
+	for k := range out {
+		shifted := float32(k)/gridSize + tiny
+		out[k] = tiny - float32(math.Log(float64(shifted)))
+	}
+	return out
+})
 
 // never ends a sweep: what is left to win has probability below e^(−never).
 const never = 45
@@ -68,13 +80,7 @@ func Grid24(p []float64) []float64 {
 // in float32 with u_i uniform on {0,…,2^24−1}/2^24 and the first index taken on ties.
 // Entries of p must be positive.
 func Mdlm32(p []float64) []float64 {
-	noise := make([]float32, gridSize)
-	for k := range noise {
-		u := float32(k) / gridSize
-		const tiny = float32(1e-10)
-		shifted := u + tiny
-		noise[k] = tiny - float32(math.Log(float64(shifted)))
-	}
+	noise := noiseTable()
 	n := len(p)
 	p32 := make([]float32, n)
 	sums := make([]laws.Sum, n)

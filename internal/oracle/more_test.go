@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/analysis/verify"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 )
@@ -46,50 +45,17 @@ func itemOf(path string) string {
 	return path
 }
 
-// TestMoreChanged changes one number of every item by 1e-6 and requires the breach to
-// name it.
+// TestMoreChanged changes one number of every item of a file of further samplers.
 func TestMoreChanged(t *testing.T) {
 	// What other values are computed from is found by those.
 	inputs := []string{"T", "delta", "N", "masked_fraction", "theta", "floor", "gamma"}
 	for _, name := range moreFiles {
 		f := readMore(t, name)
 		want := wantMore(t, f)
-		items := make(map[string][]*node)
-		paths := make(map[string][]string)
-		var order []string
-		leaves("", f.doc, func(path string, n *node) {
+		namesChanged(t, name, f.doc, want, &matcher{limit: lawsLimit}, 500, func(path string) bool {
 			item := itemOf(path)
-			if items[item] == nil {
-				order = append(order, item)
-			}
-			items[item], paths[item] = append(items[item], n), append(paths[item], path)
+			return slices.Contains(inputs, item[strings.LastIndexByte(item, '.')+1:]) || isGiven(want, path)
 		})
-		changed := 0
-		for i, item := range order {
-			if slices.Contains(inputs, item[strings.LastIndexByte(item, '.')+1:]) {
-				continue
-			}
-			at := i * 7 % len(items[item])
-			n, path := items[item][at], paths[item][at]
-			if isGiven(want, path) {
-				continue
-			}
-			old := n.value.(float64)
-			n.value = old + 1e-6*max(1, math.Abs(old))
-			m := &matcher{limit: lawsLimit}
-			err := m.match("", f.doc, want)
-			n.value = old
-			if err != nil {
-				t.Fatal(err)
-			}
-			changed++
-			if bad := slices.IndexFunc(m.items, func(it verify.Item) bool { return !it.OK }); bad < 0 || m.items[bad].Worst.Path != path {
-				t.Errorf("%s: %s was changed by 1e-6 and not named", name, path)
-			}
-		}
-		if changed < 500 {
-			t.Errorf("%s: only %d values were changed", name, changed)
-		}
 	}
 }
 

@@ -210,7 +210,7 @@ func (r *references) sum(t *testing.T, k Kind, path, ref string) (out [sha256.Si
 // openModel opens a model, and skips where ONNX Runtime is neither found nor fetched.
 func openModel(t *testing.T, ref string) model.Model {
 	t.Helper()
-	m, err := model.Open(context.Background(), ref, model.Options{Builtins: builtins})
+	m, err := model.Open(context.Background(), ref, model.Options{Builtins: builtins, Runtime: orttest.OneThread})
 	orttest.Opened(t, m, err)
 	return m
 }

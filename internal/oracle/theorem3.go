@@ -41,7 +41,11 @@ func theorem3File(ctx context.Context, f file, m *matcher) error {
 		return err
 	}
 
-	want["steps_needed"], want["steps_needed_best_T"], want["steps_sufficient_theorem1_frozen"] = neededValues(needed), bestValues(best), sufficientValues(sufficient)
+	want["steps_needed"] = tableOf(needed, func(r countRow) object {
+		return object{"T": r.t, "kappa": r.t / float64(r.tabled), "tv_at_N": r.found.At, "tv_at_N_minus_1": r.found.Before}
+	})
+	want["steps_needed_best_T"] = tableOf(best, func(r countRow) object { return object{"T": given{}, "tv_at_N": r.found.At} })
+	want["steps_sufficient_theorem1_frozen"] = tableOf(sufficient, func(r countRow) object { return object{"T": r.t} })
 	fits, err := fitValues(needed, best, sufficient)
 	if err != nil {
 		return err
@@ -124,35 +128,13 @@ func (r *countRow) count() {
 
 func abs(n int) int { return max(n, -n) }
 
-func neededValues(rows []countRow) list {
+// tableOf are the rows of a table; more has what not all tables have.
+func tableOf(rows []countRow, more func(countRow) object) list {
 	out := list{}
 	for _, r := range rows {
-		out = append(out, object{
-			"d": given{}, "eps": given{}, "gamma": theory.Gamma3(r.d, r.eps), "T": r.t,
-			"N": r.found.N, "kappa": r.t / float64(r.tabled),
-			"tv_at_N": r.found.At, "tv_at_N_minus_1": r.found.Before,
-		})
-	}
-	return out
-}
-
-func bestValues(rows []countRow) list {
-	out := list{}
-	for _, r := range rows {
-		out = append(out, object{
-			"d": given{}, "eps": given{}, "T": given{}, "gamma": theory.Gamma3(r.d, r.eps),
-			"N": r.found.N, "tv_at_N": r.found.At,
-		})
-	}
-	return out
-}
-
-func sufficientValues(rows []countRow) list {
-	out := list{}
-	for _, r := range rows {
-		out = append(out, object{
-			"d": given{}, "eps": given{}, "gamma": theory.Gamma3(r.d, r.eps), "T": r.t, "N": r.found.N,
-		})
+		row := more(r)
+		row["d"], row["eps"], row["gamma"], row["N"] = given{}, given{}, theory.Gamma3(r.d, r.eps), r.found.N
+		out = append(out, row)
 	}
 	return out
 }

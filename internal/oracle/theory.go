@@ -26,8 +26,13 @@ func collision(d int, reveal []float64, left float64) float64 {
 func exactScoreConstantSteps(d int, t, delta float64, n int) float64 {
 	eta := (t - delta) / float64(n)
 	var sum laws.Sum
-	for k := range n {
-		sum.Add(1 / math.Expm1(delta+float64(n-k)*eta))
+	grow, rise := math.Expm1(eta), 0.0 // rise is e^θ − 1 at θ = δ + kη
+	for k := 1; k <= n; k++ {
+		// Products, all of one sign, and every 64 steps the function itself.
+		if rise += grow * (rise + 1); k%64 == 1 {
+			rise = math.Expm1(delta + float64(k)*eta)
+		}
+		sum.Add(1 / rise)
 	}
 	return float64(d) * theory.Expm2(eta) * sum.Value()
 }

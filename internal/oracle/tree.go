@@ -82,8 +82,13 @@ func (m *matcher) match(path string, file *node, want any) error {
 	if r, ok := want.(rounded); ok {
 		want, limit = r.value, limit+r.slack/max(1, math.Abs(r.value))
 	}
+	return m.item(path, measure, limit, func(c *verify.Comparison) error { return nested(c, path, file, want) })
+}
+
+// item makes an item of what compare adds.
+func (m *matcher) item(path string, measure verify.Measure, limit float64, compare func(*verify.Comparison) error) error {
 	c := verify.NewComparison(path, measure, limit)
-	if err := nested(c, path, file, want); err != nil {
+	if err := compare(c); err != nil {
 		return err
 	}
 	item, err := c.Finish()
@@ -208,16 +213,7 @@ func truth(b bool) float64 {
 // sums makes an item of distributions: each must sum to 1. rows are the innermost
 // lists of numbers of the node.
 func (m *matcher) sums(path string, file *node) error {
-	c := verify.NewComparison(path, verify.Relative, m.limit)
-	if err := sum(c, path, file); err != nil {
-		return err
-	}
-	item, err := c.Finish()
-	if err != nil {
-		return err
-	}
-	m.items = append(m.items, item)
-	return nil
+	return m.item(path, verify.Relative, m.limit, func(c *verify.Comparison) error { return sum(c, path, file) })
 }
 
 func sum(c *verify.Comparison, path string, file *node) error {

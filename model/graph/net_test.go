@@ -15,7 +15,7 @@ import (
 // session opens a model, and skips the test on a machine without the runtime.
 func session(t testing.TB, src ort.Source) *ort.Session {
 	t.Helper()
-	s, err := ort.Open(t.Context(), src, ort.Config{Log: func(line string) { t.Log(line) }})
+	s, err := ort.Open(t.Context(), src, ort.Config{Threads: 1, Log: func(line string) { t.Log(line) }})
 	orttest.Opened(t, s, err)
 	return s
 }

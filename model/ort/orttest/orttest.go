@@ -10,6 +10,10 @@ import (
 	"mdmgen/model/ort"
 )
 
+// OneThread is for tests about numbers. Packages are tested side by side, and threads that
+// wait for each other spin.
+var OneThread = ort.Config{Threads: 1}
+
 // Need ends a test as [reftest.NoRuntime] does where err says that ONNX Runtime is missing.
 func Need(t testing.TB, err error) {
 	t.Helper()
