@@ -166,12 +166,14 @@ func (e *engine) start(t *task) (err error) {
 	if method == nil {
 		method = firstHitting
 	}
-	if s, ok := method.(*Sampler); ok && draw == (Draw{}) {
+	s, ok := method.(*Sampler)
+	if ok && draw == (Draw{}) {
 		draw = s.settings.Draw
 	}
 	if t.draw, err = e.draw.with(draw); err != nil {
 		return err
 	}
+	t.draw.gumbel = ok && s.settings.By == ByGumbel
 	t.decoder, err = method.Start(&t.canvas, &t.draws)
 	return err
 }

@@ -24,33 +24,6 @@ type gumbelKernel struct {
 	bits int
 }
 
-// Race says how a step of a grid sampler finds what it reveals.
-type Race string
-
-// The ways to draw.
-const (
-	// RaceExact draws reveals and tokens apart, each from one 53-bit uniform.
-	RaceExact Race = "exact"
-	// RaceFloat32 lets the tokens and MASK race with 24-bit uniforms, as Gumbel-max in
-	// float32 does. It changes the law.
-	RaceFloat32 Race = "float32-gumbel"
-)
-
-// race reads how steps draw.
-func (s *Sampler) race(o Options) error {
-	switch o.Race {
-	case "", RaceExact:
-		if slices.Contains(rawSamplers, s.settings.Sampler) && o.Scores != ScoresRaw {
-			s.settings.Race = RaceExact
-		}
-		return nil
-	case RaceFloat32:
-		s.settings.Race, s.settings.ChangesLaw = RaceFloat32, true
-		return nil
-	}
-	return fmt.Errorf("samplers: draw %q: must be %s or %s", o.Race, RaceExact, RaceFloat32)
-}
-
 func (gumbelKernel) plan(*Plan) error { return errNoPlan }
 
 func (gumbelKernel) declare() Law { return Law{} }

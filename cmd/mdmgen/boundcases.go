@@ -46,9 +46,6 @@ func boundCases(c *cli.Context, cond samplers.Spec) ([]bound.Case, error) {
 		if err != nil {
 			return nil, usagef("bound: %s", bare(err))
 		}
-		if set.Options.Race == samplers.RaceFloat32 {
-			return nil, usagef("--draw %s: what is revealed depends on the network's rows, and no bound is known of it: leave it out", samplers.RaceFloat32)
-		}
 		name, n := set.Options.Sampler, set.Options.Steps
 		if _, ok := s.Steps(); ok {
 			n = s.Settings().Steps // also where κ or a list tells it; trapezoidal's has twice as many
