@@ -166,14 +166,15 @@ func (e *engine) start(t *task) (err error) {
 	if method == nil {
 		method = firstHitting
 	}
-	s, ok := method.(*Sampler)
-	if ok && draw == (Draw{}) {
+	if s, ok := method.(*Sampler); ok && draw == (Draw{}) {
 		draw = s.settings.Draw
 	}
 	if t.draw, err = e.draw.with(draw); err != nil {
 		return err
 	}
-	t.draw.gumbel = ok && s.settings.By == ByGumbel
+	if m, ok := method.(interface{ By() By }); ok {
+		t.draw.gumbel = m.By() == ByGumbel
+	}
 	t.decoder, err = method.Start(&t.canvas, &t.draws)
 	return err
 }

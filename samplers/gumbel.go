@@ -47,6 +47,9 @@ func (s *Sampler) by(o Options, c Spec) error {
 	return nil
 }
 
+// By says how the sampler's tokens are drawn.
+func (s *Sampler) By() By { return s.settings.By }
+
 // race draws from the weights of the columns by Gumbel-max, with noise that w and the
 // column determine. −G is the logarithm of an exponential variable E, so that the token
 // wins whose E/p is least. E = −log(1−x) ≥ x, and so one is beaten where
@@ -54,7 +57,7 @@ func (s *Sampler) by(o Options, c Spec) error {
 // its stretch: logarithms are few, and weights some hundreds.
 //
 // x is (k+½)/2^63, k being what SplitMix64 gives at the column from the state w. A
-// token's probability is off by at most 2^−63 and some 1e-15 of itself.
+// token's probability is off by at most 2^−63 and a few 1e-15 of itself.
 func (c *Categorical) race(weight func(column int) float64, w float64) (token int, p float64) {
 	const golden = 0x9e3779b97f4a7c15 // SplitMix64's
 	key, least := math.Float64bits(w), math.Inf(1)

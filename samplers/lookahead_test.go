@@ -115,7 +115,7 @@ func TestLookaheadOnNetworks(t *testing.T) {
 		for far, net := range []samplers.Network{nearNet{hash, 0}, nearNet{hash, 1}, hash} {
 			for _, o := range lookers {
 				want, _ := collect(t, net, slices.Values(mixed()), configOf(samplerOn(t, net, o), samplers.Config{Seed: 9, Batch: 8}))
-				for _, o.Lookahead = range []int{3, 16} {
+				for _, o.Lookahead = range []int{2, 3, 16, 64} {
 					s := samplerOn(t, net, o)
 					label := fmt.Sprintf("%v, network %d, timed %v, look-ahead %d", s, far, timed, o.Lookahead)
 					got, _ := collect(t, net, slices.Values(mixed()), configOf(s, samplers.Config{Seed: 9, Batch: o.Lookahead}))
