@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
@@ -36,6 +37,13 @@ type heads struct{ *network }
 func (n *network) Facts() Facts { return n.facts }
 
 func (n *network) Spec() samplers.Spec { return n.facts.Spec() }
+
+// Spec is the network's; the head that draws does so where rows should stay on a GPU.
+func (n heads) Spec() samplers.Spec {
+	s := n.network.Spec()
+	s.RowsStay = strings.HasPrefix(n.session.Provider(), "cuda")
+	return s
+}
 
 func (n *network) Origin() Origin { return origin(n.ref, n.facts, n.session) }
 

@@ -110,12 +110,13 @@ func TestHeadsAgree(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.TopK = 2
 		}
+		o.By = []samplers.By{"", samplers.ByGumbel}[i/5%2]
 		net := &drawingNet{anyNet: newAnyNet(), t: t}
 		s, err := samplers.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
-		draws := o.Sampler != "trapezoidal" && o.TopK == 0
+		draws := o.Sampler != "trapezoidal" && o.TopK == 0 && o.By == ""
 		if got := s.Head(net); (got == samplers.HeadBest) != draws || s.Head(net.anyNet) != samplers.HeadRows {
 			t.Errorf("%+v: head %s", o, got)
 		}

@@ -30,7 +30,7 @@ func (e *engine) round() {
 // which is worked out here what else is wanted, or [HeadBest] where the network draws and
 // nothing is truncated. Settings decide, and never time.
 func (e *engine) head(a *Ask, law *Categorical) Head {
-	if a.Head == HeadBest && e.drawer != nil && !law.truncates() {
+	if a.Head == HeadBest && e.drawer != nil && !law.rows() {
 		return HeadBest
 	}
 	return HeadRows

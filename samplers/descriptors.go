@@ -3,7 +3,7 @@ package samplers
 import "slices"
 
 // aheadCost is what look-ahead makes of the cost of a sampler.
-const aheadCost = " With --lookahead K the same samples take fewer calls, of up to K canvases each."
+const aheadCost = " With --lookahead K, calls of up to K canvases each, and fewer of them; the samples are those of K = 1."
 
 var descriptors = []Descriptor{
 	{
@@ -27,7 +27,7 @@ var descriptors = []Descriptor{
 		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d), w_k the probability of being revealed in step k; and one more where something is left to fill.",
 		Source: "Euler's method of \"Sharp Convergence Rates for Masked Diffusion Models\", Theorems 1 to 3; Lou et al., arXiv 2310.16834.",
-		Flags:  slices.Concat(gridFlags, []string{"scores", "draw"}, drawFlags),
+		Flags:  slices.Concat(gridFlags, []string{"scores"}, drawFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -41,7 +41,7 @@ var descriptors = []Descriptor{
 		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill (never with delta 0). With --scores raw min(N, steps until nothing is masked).",
 		Source: "Section on D3PM of \"Sharp Convergence Rates for Masked Diffusion Models\"; Austin et al., arXiv 2107.03006; Sahoo et al., arXiv 2406.07524 (ddpm); Lou et al., arXiv 2310.16834 (analytic); Dmitriev, Huang and Wei, arXiv 2602.15008 (truncated τ-leaping).",
-		Flags:  slices.Concat(gridFlags, []string{"scores", "draw"}, drawFlags),
+		Flags:  slices.Concat(gridFlags, []string{"scores"}, drawFlags),
 		make:   (*Sampler).grid,
 	},
 	{
@@ -53,7 +53,7 @@ var descriptors = []Descriptor{
 		Calls:  "non-empty steps",
 		Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill.",
 		Source: "Campbell et al., arXiv 2205.14987; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
-		Flags:  slices.Concat(gridFlags, []string{"tau", "scores", "draw"}, drawFlags),
+		Flags:  slices.Concat(gridFlags, []string{"tau", "scores"}, drawFlags),
 		make:   (*Sampler).grid,
 	},
 	{

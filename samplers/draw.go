@@ -82,17 +82,19 @@ func join(errs ...error) error {
 	if lines == nil {
 		return nil
 	}
-	return fault.Errorf("samplers", ""+strings.Join(lines, "; "))
+	return fault.Errorf("samplers", "%s", strings.Join(lines, "; "))
 }
 
 // Categorical turns rows of float32 logits into tokens, in float64. It belongs to
 // one goroutine.
 type Categorical struct {
-	columns     int
-	allowed     []span
-	temperature float64
-	topK        int
-	topP        float64
+	columns int
+	// allowed are the columns that may be drawn, stretches the same in short pieces.
+	allowed, stretches []span
+	temperature        float64
+	topK               int
+	topP               float64
+	gumbel             bool // says that tokens are drawn by [ByGumbel]
 	*scratch
 }
 
@@ -121,6 +123,9 @@ func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 	for _, x := range excluded {
 		if x > from {
 			out.allowed = append(out.allowed, span{from, x})
+		}
+		for ; from < x; from += together {
+			out.stretches = append(out.stretches, span{from, min(from+together, x)})
 		}
 		from = x + 1
 	}
@@ -165,79 +170,84 @@ func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float6
 	if c.temperature == 0 {
 		return c.first(row, top), 0, nil
 	}
-	if !c.truncates() {
-		token, p, sum := c.invert(row, float64(top), w)
-		return token, math.Log(p / sum), nil
+	if c.truncates() {
+		c.weights(row, top, c.temperature)
+		token, logP = c.pick(c.p, w)
+		return token, logP, nil
 	}
-	sum := c.weights(row, top, c.temperature)
-	target := w * sum
-	var cumulative float64
-	last := 0
-	for _, s := range c.allowed {
-		for i, p := range c.p[s.from:s.to] {
-			if p == 0 {
-				continue
-			}
-			cumulative += p
-			last = s.from + i
-			if cumulative > target {
-				return last, math.Log(p / sum), nil
-			}
+	shift := float64(top)
+	c.sums = c.sums[:0]
+	for _, s := range c.stretches {
+		c.sums = append(c.sums, expsum.Sum(row[s.from:s.to], shift, c.temperature))
+	}
+	token, logP = c.choose(func(i int) float64 { return expsum.Term(row[i], shift, c.temperature) }, w)
+	return token, logP, nil
+}
+
+// pick draws from a weight a column.
+func (c *Categorical) pick(p []float64, w float64) (token int, logP float64) {
+	c.sums = c.sums[:0]
+	for _, s := range c.stretches {
+		var sum float64
+		for _, x := range p[s.from:s.to] {
+			sum += x
 		}
+		c.sums = append(c.sums, sum)
 	}
-	// w·sum may round up to the sum itself.
-	return last, math.Log(c.p[last] / sum), nil
+	return c.choose(func(i int) float64 { return p[i] }, w)
+}
+
+// choose draws from the weights of the columns, those of each stretch summing to c.sums.
+func (c *Categorical) choose(weight func(column int) float64, w float64) (token int, logP float64) {
+	var sum, p float64
+	for _, x := range c.sums {
+		sum += x
+	}
+	if c.gumbel {
+		token, p = c.race(weight, w)
+	} else {
+		token, p = c.invert(weight, w*sum)
+	}
+	return token, math.Log(p / sum)
 }
 
 // truncates says that tokens are kept and left out by their weights.
 func (c *Categorical) truncates() bool { return c.topK > 0 || c.topP > 0 && c.topP < 1 }
 
-// together is how many columns are summed up together when a distribution is inverted.
-const together = 256
+// rows says that tokens are drawn from rows only.
+func (c *Categorical) rows() bool { return c.gumbel || c.truncates() }
 
-// invert finds the token whose weight takes the cumulative sum past w times the sum of
-// all, without keeping any weight: first the stretch of columns that does, then the column
-// in it. p is its weight. Weights below the normal numbers are never drawn. Where a
-// uniform is within rounding of a boundary between two tokens, some 1e-15, another order of
-// summation may find the other.
-func (c *Categorical) invert(row []float32, shift, w float64) (token int, p, sum float64) {
-	c.sums = c.sums[:0]
-	for _, s := range c.allowed {
-		for from := s.from; from < s.to; from += together {
-			x := expsum.Sum(row[from:min(from+together, s.to)], shift, c.temperature)
-			c.sums = append(c.sums, x)
-			sum += x
-		}
-	}
-	target := w * sum
-	var before float64 // the last stretch that has weight
-	var at span
-	cumulative, k := 0.0, 0
-search:
-	for _, s := range c.allowed {
-		for from := s.from; from < s.to; from += together {
-			x := c.sums[k]
-			if k++; x == 0 {
-				continue
-			}
-			before, at = cumulative, span{from, min(from+together, s.to)}
-			if cumulative += x; cumulative > target {
-				break search
-			}
-		}
-	}
-	// Where rounding has no column reach w·sum it is the last one.
-	for i, x := range row[at.from:at.to] {
-		e := expsum.Term(x, shift, c.temperature)
-		if e == 0 {
+// together is the greatest number of columns of a stretch.
+const together = 64
+
+// invert finds the token whose weight takes the cumulative sum past a target, the uniform
+// times the sum of all: first the stretch of columns that does, then the column in it.
+// Weights below the normal numbers are never drawn. Where a uniform is within rounding of a
+// boundary between two tokens, some 1e-15, another order of summation may find the other.
+func (c *Categorical) invert(weight func(column int) float64, target float64) (token int, p float64) {
+	var before, cumulative float64
+	var at span // the last stretch that has weight
+	for i, x := range c.sums {
+		if x == 0 {
 			continue
 		}
-		token, p = at.from+i, e
-		if before += e; before > target {
+		before, at = cumulative, c.stretches[i]
+		if cumulative += x; cumulative > target {
 			break
 		}
 	}
-	return token, p, sum
+	// Where rounding has no column reach the target it is the last one.
+	for i := at.from; i < at.to; i++ {
+		x := weight(i)
+		if x == 0 {
+			continue
+		}
+		token, p = i, x
+		if before += x; before > target {
+			break
+		}
+	}
+	return token, p
 }
 
 // Probabilities writes to dst, one a column, what Token draws from: after

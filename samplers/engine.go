@@ -174,6 +174,9 @@ func (e *engine) start(t *task) (err error) {
 	if t.draw, err = e.draw.with(draw); err != nil {
 		return err
 	}
+	if m, ok := method.(interface{ By() By }); ok {
+		t.draw.gumbel = m.By() == ByGumbel
+	}
 	t.decoder, err = method.Start(&t.canvas, &t.draws)
 	return err
 }

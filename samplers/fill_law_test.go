@@ -132,16 +132,17 @@ func pairedPaths(sizes [2]int, weight float64) []path {
 // TestFillLaws compares samples of the fills with history with laws that are
 // enumerated here, on a world with time and two without.
 func TestFillLaws(t *testing.T) {
-	const tests = 3 * 7
+	const tests = 3 * 7 * 2
 	for i := range 3 {
 		w, _ := openWorld(t, i)
 		timed := w.Facts().TimeConditioned
 		check := func(label string, o samplers.Options, law []float64) {
 			t.Helper()
-			s := newSampler(t, w, o)
-			got := sampleMany(t, w, s, 8, lawDraws)
-			if p := goodness(got.states, law); p < familyLevel/tests {
-				t.Errorf("%s, %s: chi-square p = %.3g", worldNames[i], label, p)
+			for _, o := range byBoth(o) {
+				got := sampleMany(t, w, newSampler(t, w, o), 8, lawDraws)
+				if p := goodness(got.states, law); p < familyLevel/tests {
+					t.Errorf("%s, %s, %s: chi-square p = %.3g", worldNames[i], label, o.By, p)
+				}
 			}
 		}
 		for _, floor := range []float64{0, 0.1, 0.7} {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"mdmgen/internal/fault"
 )
 
 // gumbelKernel is a grid sampler as it is commonly implemented: at every step, each
@@ -24,33 +22,6 @@ type gumbelKernel struct {
 	steps Steps
 	// bits is b: 24 for float32.
 	bits int
-}
-
-// Race says how a step of a grid sampler finds what it reveals.
-type Race string
-
-// The ways to draw.
-const (
-	// RaceExact draws reveals and tokens apart, each from one 53-bit uniform.
-	RaceExact Race = "exact"
-	// RaceFloat32 lets the tokens and MASK race with 24-bit uniforms, as Gumbel-max in
-	// float32 does. It changes the law.
-	RaceFloat32 Race = "float32-gumbel"
-)
-
-// race reads how steps draw.
-func (s *Sampler) race(o Options) error {
-	switch o.Race {
-	case "", RaceExact:
-		if slices.Contains(rawSamplers, s.settings.Sampler) && o.Scores != ScoresRaw {
-			s.settings.Race = RaceExact
-		}
-		return nil
-	case RaceFloat32:
-		s.settings.Race, s.settings.ChangesLaw = RaceFloat32, true
-		return nil
-	}
-	return fault.Errorf("samplers", "draw %q: must be %s or %s", o.Race, RaceExact, RaceFloat32)
 }
 
 func (gumbelKernel) plan(*Plan) error { return errNoPlan }

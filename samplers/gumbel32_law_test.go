@@ -20,7 +20,7 @@ func TestFloat32Gumbel(t *testing.T) {
 				o := samplers.Options{Sampler: sampler, Steps: 12, T: &T, Delta: &delta, Finish: finish}
 				plain := newSampler(t, w, o)
 				steps, _ := plain.Steps()
-				o.Race = samplers.RaceFloat32
+				o.By = samplers.ByFloat32Gumbel
 				s := newSampler(t, w, o)
 				if s.Planned() || !s.Settings().ChangesLaw {
 					t.Fatalf("%v: planned %v, changes law %v", s, s.Planned(), s.Settings().ChangesLaw)
@@ -38,10 +38,10 @@ func TestFloat32Gumbel(t *testing.T) {
 			}
 		}
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "fhs", Race: samplers.RaceFloat32}, samplers.Spec{}); err == nil {
+	if _, err := samplers.New(samplers.Options{Sampler: "fhs", By: samplers.ByFloat32Gumbel}, samplers.Spec{}); err == nil {
 		t.Error("fhs has no race with MASK, and none is refused")
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "euler", Race: "float16"}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {
+	if _, err := samplers.New(samplers.Options{Sampler: "euler", By: "float16"}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {
 		t.Errorf("an unknown draw: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package samplers
 
 import (
 	"errors"
-	"math"
 	"slices"
 )
 
@@ -94,6 +93,6 @@ func (p *planned) token(r Rows, i int) (token int, logP float64, err error) {
 		return 0, 0, err
 	}
 	Mix(p.mixed, p.mixed, p.before, b.Weight, b.Floor)
-	token = Pick(p.mixed, u)
-	return token, math.Log(p.mixed[token]), nil
+	token, logP = r.draw.pick(p.mixed, u)
+	return token, logP, nil
 }

@@ -156,12 +156,12 @@ func spread(w *world.World, clean []float64) []float64 {
 	return out
 }
 
-// lawTests is the number of chi-square tests of TestLaws over all worlds: FHS, and
-// four rules on two grids with masks left and denoised, and Tweedie from T = ∞. familyLevel is the
+// lawTests is the number of chi-square tests of TestLaws over all worlds: FHS and Tweedie from
+// T = ∞, with both exact draws, and four rules on two grids with masks left and denoised. familyLevel is the
 // probability that at least one of them fails although all laws are right; by
 // Bonferroni each test has level familyLevel/lawTests.
 const (
-	lawTests    = 9 * (1 + 4*2*2 + 1)
+	lawTests    = 9 * (2 + 4*2*2 + 2)
 	familyLevel = 1e-3
 )
 
@@ -190,9 +190,12 @@ func TestLaws(t *testing.T) {
 				}
 			}
 			d := float64(w.Facts().Length)
-			test("fhs", samplers.Options{}, spread(w, laws.FHS.Law), d, 0)
 			law, _ := laws.Law("lambda-8", "tweedie")
-			test("tweedie lambda", samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 8}, law.Law, law.ExpectedNonemptyStep, 0)
+			for _, o := range byBoth(samplers.Options{}) {
+				test("fhs, "+string(o.By), o, spread(w, laws.FHS.Law), d, 0)
+				o.Sampler, o.Grid, o.Steps = "tweedie", "lambda", 8
+				test("tweedie lambda, "+string(o.By), o, law.Law, law.ExpectedNonemptyStep, 0)
+			}
 			T, delta := 5.0, 0.01
 			for _, grid := range []string{"uniform", "paper"} {
 				for sampler, ref := range map[string]string{"euler": "euler", "tweedie": "tweedie", "one": "tau_leaping_one", "any": "tau_leaping_any"} {

@@ -4,7 +4,8 @@ import "slices"
 
 // A Method is a way to fill a canvas. It does not change and may be shared by sequences and
 // goroutines; what a sequence needs is in its [Decoder]. [Sampler] is one, for everything
-// that this package offers by name; others need no more than these two interfaces.
+// that this package offers by name; others need no more than these two interfaces. One whose
+// tokens are drawn by gumbel has a method By() [By] that says so.
 type Method interface {
 	// Start begins a sequence. The canvas is the sequence's own, as it will be at every
 	// call, and changes by [Edit] only; draws are its random numbers. An error says why

@@ -27,6 +27,9 @@ type Spec struct {
 	// its tokens and the −log α that it was asked at.
 	LogScores bool
 	LogMass   func(norm, theta float64) float64
+	// RowsStay says that the network draws on a device that rows should not leave: tokens are
+	// drawn there ([ByInverse]).
+	RowsStay bool
 }
 
 // Vocabulary says what the columns of a network's rows are.

@@ -29,8 +29,8 @@ type Option struct {
 	// Token says that the option is of [Draw]: it changes how tokens are drawn, for every
 	// sampler, and not which positions are revealed when.
 	Token bool
-	// Calls says that the option changes how the network is called, and not what is drawn: it
-	// is for those who sample.
+	// Calls says that the option is for those who sample: it changes how the network is called,
+	// or which of the tokens is drawn, and not the law that they follow.
 	Calls bool
 	// field is where the value is kept: a *string, *int or *float64, which are not given
 	// where they are zero, or a **float64, which is not given where it is nil.
@@ -50,7 +50,7 @@ var options = []Option{
 	{Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "`READING` of τ-leaping: any jump reveals a position, or exactly one", field: func(o *Options) any { return &o.Tau }},
 	{Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "what becomes of positions that no step revealed: denoise or leave, `HOW`", field: func(o *Options) any { return &o.Finish }},
 	{Name: "scores", Words: []string{"normalised", "raw"}, Default: "normalised", Help: "what is made of a score network's rows, normalised or raw: `READING`", field: func(o *Options) any { return (*string)(&o.Scores) }},
-	{Name: "draw", Words: []string{"exact", "float32-gumbel"}, Default: "exact", Help: "`HOW` steps draw: exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run; changes the law", field: func(o *Options) any { return (*string)(&o.Race) }},
+	{Name: "draw", Words: []string{"inverse", "gumbel", "float32-gumbel"}, Default: "inverse, gumbel with --lookahead", Help: "`HOW` tokens are drawn: inverse or gumbel, both exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run at each step; that changes the law", Calls: true, field: func(o *Options) any { return (*string)(&o.By) }},
 	{Name: "kappa", Default: "what --steps makes it", Help: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Kappa }},
 	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which the sampler starts; inf where it may be", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
 	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which it stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
@@ -58,7 +58,7 @@ var options = []Option{
 	{Name: "temperature", Default: "1", Help: "`X` that divides the logits, 0 for the likeliest token; changes the law", Most: math.MaxFloat64, Token: true, field: func(o *Options) any { return &o.Temperature }},
 	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the law", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
 	{Name: "top-p", Default: "1", Help: "keep the likeliest tokens of probability `P` together; changes the law", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
-	{Name: "lookahead", Default: "1", Help: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the same samples in fewer calls of more rows", Least: 1, Most: MostLookahead, Whole: true, Calls: true, field: func(o *Options) any { return &o.Lookahead }},
+	{Name: "lookahead", Default: "1", Help: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the samples of --draw in fewer calls of more rows", Least: 1, Most: MostLookahead, Whole: true, Calls: true, field: func(o *Options) any { return &o.Lookahead }},
 	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
 }
 

@@ -67,8 +67,9 @@ type Options struct {
 	// Lookahead is K of fhs, ordered, uniformization, matu and dmpm: the next K reveals
 	// are guessed and asked about together, which changes no token; 0 is 1.
 	Lookahead int
-	// Race says how a step of euler, tweedie or tau-leaping draws; "" is exact.
-	Race Race
+	// By says how tokens are drawn; "" is inverse, gumbel with Lookahead. float32-gumbel is
+	// of euler, tweedie and tau-leaping.
+	By By
 	// Draw says how tokens are drawn.
 	Draw
 }
@@ -103,8 +104,7 @@ type Settings struct {
 	// Scores is empty for a network whose rows are no scores.
 	Scores Scores `json:"scores,omitempty"`
 	Finish string `json:"finish,omitempty"`
-	// Race is empty for a sampler whose draws are always exact.
-	Race Race `json:"draw,omitempty"`
+	By     By     `json:"draw"`
 	Draw
 	// ChangesLaw says that tokens are not drawn from the network's own distribution.
 	ChangesLaw bool `json:"changes_law"`
@@ -150,8 +150,8 @@ func (o Options) Unused() (map[string]string, error) {
 		if o.Tau == "one" {
 			drop("tau one", "scores")
 		}
-		if o.Race == RaceFloat32 {
-			drop("draw "+string(o.Race), "scores")
+		if o.By == ByFloat32Gumbel {
+			drop("draw "+string(o.By), "scores")
 		}
 	}
 	if slices.Contains(d.Flags, "sizes") {
@@ -213,7 +213,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 	}
 	draw := o.Draw.Within(c.Tokens())
 	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
-	if err := s.race(o); err != nil {
+	if err := s.by(o, c); err != nil {
 		return nil, err
 	}
 	if err := desc.make(s, o, c); err != nil {

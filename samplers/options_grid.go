@@ -82,7 +82,7 @@ func (s *Sampler) lawOf(o Options, c Spec, steps Steps) (err error) {
 		switch {
 		case s.settings.Scores == ScoresRaw:
 			s.kernel = rawKernel{steps}
-		case s.settings.Race == RaceFloat32:
+		case s.settings.By == ByFloat32Gumbel:
 			s.kernel = gumbelKernel{steps, 24}
 		default:
 			s.law = gridPlan{steps}
@@ -226,9 +226,9 @@ func (s *Sampler) Plan(p *Plan, u Uniforms, free []int) error {
 // String returns the settings in one line.
 func (s *Sampler) String() string {
 	t := s.settings
-	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.Race)}
+	out := []string{t.Sampler, t.Tau, t.Grid, t.Sizes, t.Order, string(t.Scores), string(t.By)}
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}
-	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) || x == string(RaceExact) }), " ")
+	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) || x == string(ByInverse) }), " ")
 }

@@ -23,15 +23,15 @@ func TestTheorySettings(t *testing.T) {
 		scores bool
 		want   string
 	}{
-		{samplers.Options{Sampler: "uniformization", Kappa: 1}, false, `{"sampler":"uniformization","grid":"paper","steps":5,"kappa":1,"T":5,"delta":0.01,"finish":"denoise","changes_law":false}`},
-		{samplers.Options{Sampler: "aatu", Grid: "uniform", Steps: 2, Noise: "loglinear"}, false, `{"sampler":"matu","grid":"uniform","steps":2,"noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","changes_law":false}`},
-		{samplers.Options{Sampler: "dmpm", Steps: 3, Finish: "leave"}, false, `{"sampler":"dmpm","grid":"uniform","steps":3,"noise":"exp","T":5,"delta":0.01,"finish":"leave","changes_law":false}`},
-		{samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, false, `{"sampler":"trapezoidal","grid":"lambda","steps":3,"T":"inf","delta":0,"floor":0.1,"finish":"denoise","changes_law":false}`},
-		{samplers.Options{Sampler: "trapezoidal", Grid: "profile", Steps: 3, Profile: profile, Floor: new(float64)}, false, `{"sampler":"trapezoidal","grid":"profile","steps":3,"T":"inf","delta":0,"floor":0,"finish":"denoise","changes_law":false}`},
-		{samplers.Options{Sampler: "paired-fhs", Sizes: "cos2", Steps: 9, Floor: &half}, false, `{"sampler":"paired-fhs","steps":9,"sizes":"cos2","floor":0.5,"changes_law":false}`},
-		{samplers.Options{Sampler: "paired-fhs", Sizes: "2,2"}, false, `{"sampler":"paired-fhs","sizes":"2,2","floor":0.1,"changes_law":false}`},
-		{samplers.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","changes_law":false}`},
-		{samplers.Options{Sampler: "ddpm", Grid: "lambda"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","draw":"exact","changes_law":false}`},
+		{samplers.Options{Sampler: "uniformization", Kappa: 1}, false, `{"sampler":"uniformization","grid":"paper","steps":5,"kappa":1,"T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{samplers.Options{Sampler: "aatu", Grid: "uniform", Steps: 2, Noise: "loglinear"}, false, `{"sampler":"matu","grid":"uniform","steps":2,"noise":"loglinear","T":5,"delta":0.01,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{samplers.Options{Sampler: "dmpm", Steps: 3, Finish: "leave"}, false, `{"sampler":"dmpm","grid":"uniform","steps":3,"noise":"exp","T":5,"delta":0.01,"finish":"leave","draw":"inverse","changes_law":false}`},
+		{samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, false, `{"sampler":"trapezoidal","grid":"lambda","steps":3,"T":"inf","delta":0,"floor":0.1,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{samplers.Options{Sampler: "trapezoidal", Grid: "profile", Steps: 3, Profile: profile, Floor: new(float64)}, false, `{"sampler":"trapezoidal","grid":"profile","steps":3,"T":"inf","delta":0,"floor":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{samplers.Options{Sampler: "paired-fhs", Sizes: "cos2", Steps: 9, Floor: &half}, false, `{"sampler":"paired-fhs","steps":9,"sizes":"cos2","floor":0.5,"draw":"inverse","changes_law":false}`},
+		{samplers.Options{Sampler: "paired-fhs", Sizes: "2,2"}, false, `{"sampler":"paired-fhs","sizes":"2,2","floor":0.1,"draw":"inverse","changes_law":false}`},
+		{samplers.Options{Sampler: "truncated-tau", Grid: "lambda", Scores: "raw"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"raw","finish":"denoise","draw":"inverse","changes_law":false}`},
+		{samplers.Options{Sampler: "ddpm", Grid: "lambda"}, true, `{"sampler":"tweedie","grid":"lambda","steps":128,"T":"inf","delta":0,"scores":"normalised","finish":"denoise","draw":"inverse","changes_law":false}`},
 	} {
 		s, err := samplers.New(test.o, samplers.Spec{LogScores: test.scores})
 		if err != nil {

@@ -76,7 +76,7 @@ func (s *Sampler) head() Head {
 // draws itself and nothing else needs rows. A call that fills what the steps of a sampler
 // without a plan left is asked for rows, too.
 func (s *Sampler) Head(net Network) Head {
-	if _, ok := net.(Drawer); ok && !(&Categorical{topK: s.settings.TopK, topP: s.settings.TopP}).truncates() {
+	if _, ok := net.(Drawer); ok && !(&Categorical{topK: s.settings.TopK, topP: s.settings.TopP, gumbel: s.By() == ByGumbel}).rows() {
 		return s.head()
 	}
 	return HeadRows

@@ -26,7 +26,7 @@ type Descriptor struct {
 var rawSamplers = []string{"euler", "tweedie", "tau-leaping"}
 
 var (
-	drawFlags = []string{"temperature", "top-k", "top-p"}
+	drawFlags = []string{"draw", "temperature", "top-k", "top-p"}
 	// oneFlags are those of a sampler that reveals one position a call.
 	oneFlags  = slices.Concat([]string{"lookahead"}, drawFlags)
 	gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}

@@ -275,7 +275,7 @@ func TestMistakes(t *testing.T) {
 		"no runs":      {blank(file), samplers.Options{}, certificate.Config{}, "0 runs"},
 		"nothing free": {[]int{0, 1, 0}, samplers.Options{}, certificate.Config{Runs: 1}, "no free position"},
 		"an order":     {blank(file), samplers.Options{Sampler: "ordered"}, certificate.Config{Runs: 1}, "order is not uniform"},
-		"no plan":      {blank(file), samplers.Options{Sampler: "euler", Race: samplers.RaceFloat32}, certificate.Config{Runs: 1}, "no plan"},
+		"no plan":      {blank(file), samplers.Options{Sampler: "euler", By: samplers.ByFloat32Gumbel}, certificate.Config{Runs: 1}, "no plan"},
 		"other draws":  {blank(file), samplers.Options{Draw: samplers.Draw{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
 		"other sizes":  {[]int{mask, 0, mask}, samplers.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, certificate.Config{Runs: 1}, "sizes sum to 3"},
 		"other study":  {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0}}}}, "another study"},

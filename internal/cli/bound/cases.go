@@ -43,9 +43,6 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		if err != nil {
 			return nil, exit.Usagef("bound: %s", fault.Plain(err))
 		}
-		if set.Options.Race == samplers.RaceFloat32 {
-			return nil, exit.Usagef("--draw %s: what is revealed depends on the network's rows, and no bound is known of it: leave it out", samplers.RaceFloat32)
-		}
 		name, n := set.Options.Sampler, set.Options.Steps
 		if _, ok := s.Steps(); ok {
 			n = s.Settings().Steps // also where κ or a list tells it; trapezoidal's has twice as many

@@ -1,0 +1,95 @@
+package samplers
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// By names a way to draw a token: what becomes of its uniform.
+type By string
+
+// The ways to draw. The first two are exact.
+const (
+	// ByInverse inverts the cumulative distribution in ascending order of the tokens. The
+	// network can do it where its rows are.
+	ByInverse By = "inverse"
+	// ByGumbel takes the token of the greatest log p + G, G Gumbel noise that is a function
+	// of the seed, the sequence, the position, the number of the draw there and the token.
+	// Rows that differ little so have the same token nearly always, wherever it stands among
+	// the others: a guess from another canvas is right more often. It takes rows.
+	ByGumbel By = "gumbel"
+	// ByFloat32Gumbel lets the tokens and MASK race at each step with 24-bit uniforms, as
+	// Gumbel-max in float32 does. It changes the law.
+	ByFloat32Gumbel By = "float32-gumbel"
+)
+
+// by reads how tokens are drawn. Look-ahead draws by gumbel unless told otherwise, where
+// rows leave the network.
+func (s *Sampler) by(o Options, c Spec) error {
+	by := o.By
+	if by == "" {
+		if by = ByInverse; o.Lookahead > 0 && !c.RowsStay {
+			by = ByGumbel
+		}
+	}
+	s.settings.By = by
+	switch {
+	case by == ByGumbel && c.RowsStay:
+		return fault.Errorf("samplers", "draw %s: it takes rows, which stay on this network's device: must be %s", by, ByInverse)
+	case by == ByFloat32Gumbel && !slices.Contains(rawSamplers, s.settings.Sampler):
+		return fault.Errorf("samplers", "draw %s: only the steps of %s are such races: must be %s or %s", by, strings.Join(rawSamplers, ", "), ByInverse, ByGumbel)
+	case by != ByInverse && by != ByGumbel && by != ByFloat32Gumbel:
+		return fault.Errorf("samplers", "draw %q: must be %s, %s or %s", by, ByInverse, ByGumbel, ByFloat32Gumbel)
+	}
+	s.settings.ChangesLaw = s.settings.ChangesLaw || by == ByFloat32Gumbel
+	return nil
+}
+
+// By says how the sampler's tokens are drawn.
+func (s *Sampler) By() By { return s.settings.By }
+
+// race draws from the weights of the columns by Gumbel-max, with noise that w and the
+// column determine. −G is the logarithm of an exponential variable E, so that the token
+// wins whose E/p is least. E = −log(1−x) ≥ x, and so one is beaten where
+// x ≥ least·p, and without a look at its weight where x is no less than that of the sum of
+// its stretch: logarithms are few, and weights some hundreds.
+//
+// x is (k+½)/2^63, k being what SplitMix64 gives at the column from the state w. A
+// token's probability is off by at most 2^−63 and a few 1e-15 of itself.
+func (c *Categorical) race(weight func(column int) float64, w float64) (token int, p float64) {
+	const golden = 0x9e3779b97f4a7c15 // SplitMix64's
+	key, least := math.Float64bits(w), math.Inf(1)
+	for i, s := range c.stretches {
+		within := reach(least * c.sums[i])
+		state := key + uint64(s.from)*golden
+		for a := s.from; a < s.to; a++ {
+			state += golden
+			k := splitMix(state) >> 1
+			if k > within {
+				continue
+			}
+			q := weight(a)
+			// The greatest x rounds to 1.
+			x := min((float64(k)+0.5)*0x1p-63, 1-0x1p-53)
+			if !(x < least*q) { // also where the first is of probability 0
+				continue
+			}
+			if e := -math.Log1p(-x) / q; e < least {
+				token, p, least = a, q, e
+				within = reach(least * c.sums[i])
+			}
+		}
+	}
+	return token, p
+}
+
+// reach is at least the greatest k of an x below a limit.
+func reach(limit float64) uint64 {
+	if limit < 1 {
+		return uint64(limit * (1 + 0x1p-20) * 0x1p63)
+	}
+	return math.MaxUint64
+}
