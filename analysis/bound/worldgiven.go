@@ -20,10 +20,10 @@ type givenRun struct {
 	// chain is the run of a sampler whose every step asks the denoiser at its start, nil
 	// for others.
 	chain *laws.Chain
-	// clean [Sequences] is the law over sequences without MASK as the sampler is set,
-	// left the probability of the others.
-	clean []float64
-	left  float64
+	// law [States] is the law as the sampler is set, clean [Sequences] its part without
+	// MASK, left the probability of the rest.
+	law, clean []float64
+	left       float64
 }
 
 // plainRules are those that [laws.World.Run] runs.
@@ -37,17 +37,16 @@ func runGiven(w *laws.World, c Case) (givenRun, error) {
 	if ok && slices.Contains(plainRules, steps.Rule) {
 		chain := w.Run(steps)
 		r.chain = &chain
-		r.clean = chain.Denoised
-		if !c.Sampler.Denoises() {
-			r.clean = w.OnSequences(chain.Law)
+		if r.law = chain.Law; c.Sampler.Denoises() {
+			r.law = w.OnStates(chain.Denoised)
 		}
 	} else {
-		law, err := w.SamplerLaw(c.Sampler)
-		if err != nil {
+		var err error
+		if r.law, err = w.SamplerLaw(c.Sampler); err != nil {
 			return r, fmt.Errorf("%s: %w", c, err)
 		}
-		r.clean = w.OnSequences(law)
 	}
+	r.clean = w.OnSequences(r.law)
 	var mass laws.Sum
 	for _, p := range r.clean {
 		mass.Add(p)
