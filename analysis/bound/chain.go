@@ -21,6 +21,10 @@ import (
 // positions are drawn, the others are given. When ctx ends, the report is about the samples
 // that were done.
 func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
+	return confirmed(cfg, func(cfg Config) (Report, error) { return onChain(ctx, m, e, t, cfg) })
+}
+
+func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	if err := timeFree(e); err != nil {
 		return Report{}, err
 	}

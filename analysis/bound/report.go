@@ -33,6 +33,8 @@ type Report struct {
 	// Interrupted says that the work was ended before it was done: the report is about
 	// what was done.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// estimated are the indices of the lines whose verdicts are from estimates.
+	estimated []int
 }
 
 var titles = map[string]string{

@@ -45,6 +45,7 @@ const (
 	seedFHS    = 0x6668730000000000
 	seedPlans  = 0x706c616e73000000
 	seedBoot   = 0x626f6f7400000000
+	seedAgain  = 0x616761696e000000
 )
 
 // Text states the paper's Theorem 4 on windows of a text, each of which has at most
@@ -54,6 +55,10 @@ const (
 // every verdict counts in, and a window takes 2^d rows a node and a step of a grid. When ctx
 // ends, the report is about the windows that were done.
 func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
+	return confirmed(cfg, func(cfg Config) (Report, error) { return onText(ctx, m, e, ts, cluster, cfg) })
+}
+
+func onText(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
 	if len(ts) == 0 {
 		return Report{}, fmt.Errorf("bound: no windows")
 	}
