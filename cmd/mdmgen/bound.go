@@ -83,7 +83,7 @@ func boundFlags() []cli.Flag {
 			return !slices.Contains(names, name) || slices.ContainsFunc(own, func(f cli.Flag) bool { return f.Names()[0] == name })
 		})
 	}
-	return slices.Concat(own, pick(textFlags(), "as", "join", "stride", "context", "frame", "tail"),
+	return slices.Concat(own, referenceFlags(), pick(textFlags(), "as", "join", "stride", "context", "frame", "tail"),
 		pick(sampleFlags(), append(caseFlags(), "seed", "batch")...), modelFlags(), []cli.Flag{tokenizerFlag(), profileFlag()})
 }
 
@@ -106,8 +106,13 @@ type boundSettings struct {
 	Batch      int     `json:"batch,omitempty"`
 	// Text is "sha256:…" of the windows' ids, Profile that of the file of a grid's loss
 	// profile.
-	Text    string `json:"text,omitempty"`
-	Profile string `json:"profile,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Reference is --reference, NGramOrder the order of its runs, ReferenceDigest that of the
+	// training text's ids or of the model.
+	Reference       string `json:"reference,omitempty"`
+	NGramOrder      int    `json:"ngram_order,omitempty"`
+	ReferenceDigest string `json:"reference_digest,omitempty"`
+	Profile         string `json:"profile,omitempty"`
 }
 
 // bounding is one run of bound.
@@ -144,12 +149,15 @@ func checkBoundFlags(c *cli.Context) error {
 			return usagef("--%s %s: must be one of %s", flag, v, strings.Join(values, ", "))
 		}
 	}
+	if err := checkReference(c); err != nil {
+		return err
+	}
 	if c.String("q0") != "own" {
 		if err := exclude(c, [][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}, apartFlags); err != nil {
 			return err
 		}
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "windows", "stride", "context", "frame", "tail", "tokenizer"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "windows", "stride", "context", "frame", "tail", "tokenizer", "reference", "ngram-order"}
 	switch {
 	case c.Bool("plan-only"):
 		mode, chosen, without = "--plan-only", "plan-only", append(without, "draws", "plans", "confidence", "seed", "batch")
