@@ -28,7 +28,7 @@ const share = 0.5
 func (r *Reference) lines(ctx context.Context, out *draft, ts []likelihood.Target, fhs, nelbo []float64, confidence float64) error {
 	logp, err := r.Law.LogProb(ctx, ts)
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.Name, err)
+		return fmt.Errorf("bound: %s: %w", r.Name, err)
 	}
 	r.add(out, "", r.Name, logp, fhs, nelbo, confidence)
 	if fhs != nil {

@@ -112,7 +112,7 @@ func TestReferenceFaults(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	ts := sequences(w)
 	one := make([]int, len(ts))
-	if _, err := Text(context.Background(), w, e, ts, nil, Config{Reference: &Reference{Name: "it", Law: broken{}, Documents: one}}); err == nil || err.Error() != "it: broken" {
+	if _, err := Text(context.Background(), w, e, ts, nil, Config{Reference: &Reference{Name: "it", Law: broken{}, Documents: one}}); err == nil || err.Error() != "bound: it: broken" {
 		t.Errorf("error %v", err)
 	}
 	r, err := Text(context.Background(), w, e, ts, nil, Config{Reference: &Reference{Law: reference.FirstHitting{Evaluator: e}, Documents: one}})

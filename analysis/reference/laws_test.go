@@ -49,6 +49,9 @@ func TestCausal(t *testing.T) {
 			t.Errorf("%v: probabilities sum to %v", test.w, sum)
 		}
 	}
+	if _, err := (Causal{Model: half{}, Begin: -1}).LogProb(context.Background(), []likelihood.Target{likelihood.Whole([]int{1})}); err == nil {
+		t.Error("a first token without another before it")
+	}
 	fault := errors.New("no")
 	if _, err := (Causal{Model: half{fault}}).LogProb(context.Background(), nil); !errors.Is(err, fault) {
 		t.Errorf("error %v", err)

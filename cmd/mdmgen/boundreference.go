@@ -73,12 +73,11 @@ func (r *bounding) reference(in *scoring, ts []likelihood.Target) (ref *bound.Re
 		if err != nil {
 			return nil, done, err
 		}
-		if in.tokenizer == nil {
-			return nil, done, missingf("--reference %s: reads windows behind the token of a text's end, which a tokenizer tells: give one with --tokenizer", ref.Name)
-		}
-		_, eos, err := in.tokenizer.Frame()
-		if err != nil {
-			return nil, done, err
+		eos := -1
+		if in.tokenizer != nil {
+			if _, eos, err = in.tokenizer.Frame(); err != nil {
+				return nil, done, err
+			}
 		}
 		m, err := causal.Open(c.Context, what, runtime)
 		if err != nil {
