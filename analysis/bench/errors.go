@@ -183,14 +183,6 @@ func (e *Errors) of(c *Cell) (*quality.Study, int, bool) {
 	return nil, 0, false
 }
 
-// klName is the KL that tables show: by the control variate where that is one.
-func klName(st *quality.Study) quality.Distance {
-	if st.FullSupport {
-		return quality.KLControlled
-	}
-	return quality.KL
-}
-
 // Quality is what the studies tell of a cell, false where none has it.
 func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	st, i, ok := e.of(c)
@@ -208,9 +200,6 @@ func (e *Errors) Quality(c *Cell) (Quality, bool) {
 	}
 	bounds(quality.TV, "probability")
 	add(Metric{Name: "kl", Unit: "nats", Value: st.Distance(quality.KL, i)})
-	if st.FullSupport {
-		add(Metric{Name: "kl_controlled", Unit: "nats", Value: st.Distance(quality.KLControlled, i), Detail: true})
-	}
 	bounds(quality.KL, "nats")
 	if law, err := NewLaw(c.Sampler, e.d); err == nil {
 		add(Metric{Name: "error_calls", Unit: "calls", Value: exact(law.All()), Detail: true})

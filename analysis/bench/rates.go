@@ -12,8 +12,7 @@ import (
 
 // Rate is a fitted exponent: a distance from first-hitting falls like N to its power.
 type Rate struct {
-	// Series is the ID of the cells without their steps, Distance what falls: tv, kl or
-	// kl_controlled.
+	// Series is the ID of the cells without their steps, Distance what falls: tv.
 	Series   string `json:"series"`
 	Distance string `json:"distance"`
 	// Kind is "local" between neighbouring numbers of steps, "fit" for least squares over
@@ -80,38 +79,29 @@ func (g *errorGroup) rates(family string, d int, seed uint64) []Rate {
 		}
 	}
 	// What is 0, as where every call of a sampler reveals one position, has no logarithm.
-	falls := func(what quality.Distance) []int {
-		return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
-			e := g.study.Distance(what, i)
-			return !(e.Mean > rounding) || math.IsInf(e.Mean, 1)
-		})
-	}
+	list = slices.DeleteFunc(list, func(i int) bool { return !(g.study.Distance(quality.TV, i).Mean > rounding) })
 	steps := func(i int) int { return g.cells[i].Sampler.Settings().Steps }
 	slices.SortFunc(list, func(a, b int) int { return steps(a) - steps(b) })
 	var out []Rate
-	for _, what := range []quality.Distance{quality.TV, klName(g.study)} {
-		fit := func(kind string, of []int) {
-			r := Rate{Series: family, Distance: string(what), Kind: kind}
-			for _, i := range of {
-				r.Steps = append(r.Steps, steps(i))
-			}
-			s := g.study.Slope(what, of, r.Steps, seed)
-			r.Exponent, r.Bias, r.CollisionBound = s.Exponent, estimate.Number(s.Bias), estimate.Number(s.Bound)
-			if law, ok := g.cells[of[0]].Sampler.Law(); ok && what == quality.TV {
-				r.PaperUpper, r.PaperLower = paperRates(law)
-			}
-			out = append(out, r)
+	fit := func(kind string, of []int) {
+		r := Rate{Series: family, Distance: string(quality.TV), Kind: kind}
+		for _, i := range of {
+			r.Steps = append(r.Steps, steps(i))
 		}
-		list := falls(what)
-		for k := 1; k < len(list); k++ {
-			if steps(list[k]) > steps(list[k-1]) {
-				fit("local", list[k-1:k+1])
-			}
+		s := g.study.Slope(of, r.Steps, seed)
+		r.Exponent, r.Bias, r.CollisionBound = s.Exponent, estimate.Number(s.Bias), estimate.Number(s.Bound)
+		if law, ok := g.cells[of[0]].Sampler.Law(); ok {
+			r.PaperUpper, r.PaperLower = paperRates(law)
 		}
-		long := slices.DeleteFunc(list, func(i int) bool { return steps(i) < d })
-		if len(long) >= 3 {
-			fit("fit", long)
+		out = append(out, r)
+	}
+	for k := 1; k < len(list); k++ {
+		if steps(list[k]) > steps(list[k-1]) {
+			fit("local", list[k-1:k+1])
 		}
+	}
+	if long := slices.DeleteFunc(list, func(i int) bool { return steps(i) < d }); len(long) >= 3 {
+		fit("fit", long)
 	}
 	return out
 }

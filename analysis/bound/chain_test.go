@@ -110,6 +110,47 @@ func TestChainOfFewDraws(t *testing.T) {
 	}
 }
 
+// TestChainConfirmed: weights so skewed that their mean over 64 samples is seldom normal say
+// "violated" in 30 of the first 4,000 seeds, unless fresh draws are asked.
+func TestChainConfirmed(t *testing.T) {
+	w, e := openWorld(t, "xor3-mixed")
+	doubted := 0
+	for seed := range uint64(400) {
+		r, err := Chain(context.Background(), w, e, sequences(w)[0], Config{Draws: 64, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkForm(t, r)
+		line := find(t, r, "normalisation")
+		if !line.OK || !r.Holds {
+			t.Errorf("seed %d: %s", seed, line.Verdict)
+		}
+		if strings.Contains(line.Verdict, "not on fresh ones") {
+			doubted++
+		}
+	}
+	if doubted == 0 {
+		t.Error("nothing was in doubt")
+	}
+}
+
+// TestConfirmed: what is wrong stays so on fresh draws.
+func TestConfirmed(t *testing.T) {
+	r, err := confirmed(Config{Seed: 1, Draws: 200}, func(cfg Config) (Report, error) {
+		out := newDraft("chain")
+		ratios := make([]float64, cfg.Draws)
+		s := samplers.NewStream(cfg.Seed, 0)
+		for i := range ratios {
+			ratios[i] = 1.05 + 0.1*s.Float64()
+		}
+		normalised(out, ratios, 0, 0, "none")
+		return out.finish(), nil
+	})
+	if line := find(t, r, "normalisation"); err != nil || r.Holds || line.OK || !strings.HasSuffix(line.Verdict, "on fresh draws too") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestChainOfNetwork checks what must hold on a small random network.
 func TestChainOfNetwork(t *testing.T) {
 	m, e := tiny(t, "mdlm")

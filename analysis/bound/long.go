@@ -48,6 +48,7 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 		cluster = cluster[:len(ws)]
 	}
 	out := newDraft("text")
+	out.Head, out.Notes = cannotFail, textNotes(ts)
 	value := func(f func(w longWindow) float64, bound string) report.Value {
 		v := of(mean(each(ws, f), cluster, cfg.Confidence))
 		v.Bound = bound
@@ -66,9 +67,15 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 	}
 	out.Plots = report.Shown(plot, byPlans(ws, cluster, cfg))
 	longCases(out, ws, value, cfg)
+	if cfg.Reference != nil && ended == nil {
+		// −log P_FHS is known from above alone, and tells no bound on KL from below.
+		if ended = cfg.Reference.lines(ctx, out, ts, nil, each(ws, nelbo), cfg.Confidence); ended != nil && ctx.Err() == nil {
+			return Report{}, ended
+		}
+	}
 	out.Notes = append(out.Notes,
 		"The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
-		"The entropy H(q0) of the text is not known and cancels: the gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
+		"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	if len(cfg.Cases) > 0 {
 		out.Notes = append(out.Notes, "A bound by K plans falls with K, in expectation, to −log P; the difference of two such bounds bounds nothing.")
 	}

@@ -21,7 +21,9 @@ type Report struct {
 	// Mode is world, text, chain, own or plan.
 	Mode string `json:"mode"`
 	// Holds is false where a statement that must hold is violated.
-	Holds bool          `json:"holds"`
+	Holds bool `json:"holds"`
+	// Head is what must be known before the lines are read, "" for nothing.
+	Head  string        `json:"head,omitempty"`
 	Lines []report.Line `json:"lines"`
 	// Laws are the laws of a world's data, of first-hitting and of the samplers that were
 	// asked for.
@@ -33,6 +35,8 @@ type Report struct {
 	// Interrupted says that the work was ended before it was done: the report is about
 	// what was done.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// estimated are the indices of the lines whose verdicts are from estimates.
+	estimated []int
 }
 
 var titles = map[string]string{
@@ -46,8 +50,12 @@ var titles = map[string]string{
 // Page writes the report as a page, with what made it: see [report.Write]. The JSON in the page is the report
 // with provenance, which may be nil or anything that marshals.
 func (r Report) Page(w io.Writer, provenance any) error {
+	notes := r.Notes
+	if r.Head != "" {
+		notes = append([]string{r.Head}, notes...)
+	}
 	d := report.Document{
-		Title: cmp.Or(titles[r.Mode], "mdmgen bound"), Notes: r.Notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
+		Title: cmp.Or(titles[r.Mode], "mdmgen bound"), Notes: notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
 		Data: struct {
 			Report
 			Provenance any `json:"provenance,omitempty"`

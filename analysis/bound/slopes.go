@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 )
@@ -14,41 +15,32 @@ import (
 // samples of P_FHS.
 type distance struct {
 	name, unit string
-	rate       string
-	// terms have the distance of case i as their mean, from costs under P_FHS and P_N; steady
-	// ones vary less, and serve exponents.
-	terms, steady func(ws []window, i int) []float64
+	// terms have the distance of case i as their mean, from costs under P_FHS and P_N.
+	terms func(ws []window, i int) []float64
+	// mean estimates it.
+	mean func(terms []float64, confidence float64) estimate.Estimate
 	// bound is the collision bound, from log p*.
 	bound func(apart float64) float64
 }
 
-// distances returns both. fullSupport is that of P_FHS ([likelihood.Evaluator.FullSupport]).
-func distances(cases []Case, fullSupport bool) []distance {
+func distances() []distance {
 	costs := func(ws []window, i int) (q, p []float64) {
 		return each(ws, func(w window) float64 { return w.fhs }), each(ws, func(w window) float64 { return w.cases[i] })
 	}
 	variation := func(ws []window, i int) []float64 { return quality.VariationTerms(costs(ws, i)) }
 	divergence := func(ws []window, i int) []float64 { return quality.DivergenceTerms(costs(ws, i)) }
-	controlled := func(ws []window, i int) []float64 {
-		q, p := costs(ws, i)
-		return quality.ControlledTerms(q, p, quality.CleanMass(cases[i].Sampler, ws[0].d))
-	}
-	if !fullSupport {
-		controlled = divergence
-	}
 	return []distance{
-		{"tv", "probability", "TV(P_FHS, P_N) falls like 1/N", variation, variation,
+		{"tv", "probability", variation, estimate.Mean,
 			func(apart float64) float64 { return -math.Expm1(apart) }},
-		{"kl", "nats", "KL(P_FHS‖P_N) falls like 1/N² where P_FHS has full support and no mask is left, else like 1/N",
-			divergence, controlled,
+		{"kl", "nats", divergence, estimate.Skewed,
 			func(apart float64) float64 { return -apart }},
 	}
 }
 
 // discretisation states what samples of P_FHS tell: distances of the samplers' laws from
 // it beside the collision bound, which holds for the term of each sample, and exponents.
-func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
-	for _, what := range distances(cfg.Cases, fullSupport) {
+func discretisation(out *draft, ws []window, cfg Config) {
+	for _, what := range distances() {
 		plot := report.Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true,
 			Title: map[string]string{"tv": "TV(P_FHS, P_N)", "kl": "KL(P_FHS‖P_N)"}[what.name], Y: what.unit,
@@ -69,7 +61,7 @@ func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
 			right := what.bound(ws[0].apart[i])
 			line := report.Line{
 				Name: what.name + " " + c.String(), Statement: plot.Title + " is at most the collision bound, sample by sample",
-				Left: of(mean(terms, nil, cfg.Confidence)), Right: report.Exact(right), Unit: what.unit,
+				Left: of(what.mean(terms, cfg.Confidence)), Right: report.Exact(right), Unit: what.unit,
 			}
 			line.Right.Bound = "upper"
 			line.Gap = less(line.Right, line.Left)
@@ -82,11 +74,13 @@ func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
 			bounds.Add(c.Name+", collision bound", "", report.Point{X: float64(c.N), Y: right})
 		}
 		var captions []string
-		for _, pair := range pairs(cfg.Cases) {
-			captions = append(captions, exponent(out, what, ws, cfg, pair[:], "slope"))
-		}
-		for _, f := range fits(cfg.Cases, ws[0].d) {
-			captions = append(captions, exponent(out, what, ws, cfg, f, "fit"))
+		if what.name == "tv" {
+			for _, pair := range pairs(cfg.Cases) {
+				captions = append(captions, exponent(out, what, ws, cfg, pair[:], "slope"))
+			}
+			for _, f := range fits(cfg.Cases, ws[0].d) {
+				captions = append(captions, exponent(out, what, ws, cfg, f, "fit"))
+			}
 		}
 		plot.Caption = strings.Join(captions, "; ")
 		plot.Series = append(plot.Series, bounds.Series...)
@@ -142,26 +136,29 @@ func fits(cases []Case, d int) [][]int {
 	return out
 }
 
-// exponent reports the least-squares slope of the logarithm of a distance against log N over
+// exponent reports the least-squares slope of the logarithm of TV against log N over
 // some cases, whose samples are resampled together, and returns it as a caption. The same
 // seed gives every exponent the same resamples.
 func exponent(out *draft, what distance, ws []window, cfg Config, list []int, kind string) string {
 	terms, logN := make([][]float64, len(list)), make([]float64, len(list))
 	bounds := make([]float64, len(list))
 	for j, i := range list {
-		terms[j] = what.steady(ws, i)
+		terms[j] = what.terms(ws, i)
 		logN[j] = math.Log(float64(cfg.Cases[i].N))
 		bounds[j] = math.Log(what.bound(ws[0].apart[i]))
 	}
 	e := quality.BootstrapSlope(terms, logN, cfg.Seed^seedBoot, cfg.Confidence)
 	first, last := cfg.Cases[list[0]], cfg.Cases[list[len(list)-1]]
-	statement := "local exponent of N, beside that of the collision bound; "
+	statement := "local exponent of N in TV(P_FHS, P_N), beside that of the collision bound"
 	if kind == "fit" {
-		statement = "exponent of N by least squares over N ≥ d, beside that of the collision bound; "
+		statement = "exponent of N in TV(P_FHS, P_N) by least squares over N ≥ d, beside that of the collision bound"
+	}
+	if law, ok := first.Sampler.Law(); ok && law.PaperLower {
+		statement += ", which tends to −1"
 	}
 	line := report.Line{
 		Name:      fmt.Sprintf("%s_%s %s %d..%d", kind, what.name, first.Name, first.N, last.N),
-		Statement: statement + what.rate,
+		Statement: statement,
 		Left:      of(e), Right: report.Exact(quality.LeastSquares(logN, bounds)), Unit: "exponent",
 	}
 	line.Gap = less(line.Right, line.Left)

@@ -112,8 +112,8 @@ func reportGiven(ctx context.Context, w *laws.World, file *world.World, given []
 			return l.report(notes), err
 		}
 		runs = append(runs, r)
-		if r.left > 0 && r.chain != nil {
-			list = append(list, lawOver(w.Space, c.String(), r.chain.Law))
+		if r.left > 0 {
+			list = append(list, lawOver(w.Space, c.String(), r.law))
 		} else {
 			list = append(list, lawOver(w.Space, c.String(), r.clean))
 		}

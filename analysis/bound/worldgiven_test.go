@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 )
@@ -139,6 +140,9 @@ func TestWorldGivenOthers(t *testing.T) {
 		asked(t, samplers.Options{Sampler: "ordered"}),
 		asked(t, samplers.Options{Sampler: "tau-leaping", Grid: "theta:3,1,0.5,0.1", Tau: "one"}),
 		asked(t, samplers.Options{Sampler: "euler", Noise: "linear", Steps: 4}),
+		asked(t, samplers.Options{Sampler: "dmpm", Steps: 4, Finish: "leave"}),
+		asked(t, samplers.Options{Sampler: "trapezoidal", Steps: 2, Finish: "leave"}),
+		asked(t, samplers.Options{Sampler: "matu", Steps: 4, Finish: "leave"}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -154,6 +158,10 @@ func TestWorldGivenOthers(t *testing.T) {
 		if math.Abs(sum-1) > 1e-12 {
 			t.Errorf("%s sums to %v", law.Name, sum)
 		}
+	}
+	// All of what is left masked is TV from a law that leaves nothing, and more.
+	if _, _, masked := report.LawTable(r.Laws); !(masked[len(masked)-3] > 0.5 && masked[len(masked)-3] <= lineOf(t, r, "tv.dmpm.N=4").Right.Mean+1e-12) {
+		t.Errorf("masked: %v", masked)
 	}
 	if got, want := lineOf(t, r, "kl.parallel-fhs").Right.Mean, lineOf(t, r, "kl.fhs").Right.Mean; math.Abs(got-want) > 1e-12 {
 		t.Errorf("groups of one: KL %v, first-hitting %v", got, want)

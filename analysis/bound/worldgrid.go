@@ -61,17 +61,8 @@ func newRuns(ctx context.Context, w *laws.World, e ends) (runs, error) {
 	return out, nil
 }
 
-// kappaOf is a grid's step constant: the paper's κ, else the step of the uniform grid.
-func kappaOf(g samplers.Grid) float64 {
-	if g.Kappa != 0 {
-		return g.Kappa
-	}
-	n := g.Steps()
-	return (g.Theta[0] - g.Theta[n]) / float64(n)
-}
-
 // theorem1 adds what the paper states of Euler: Theorem 1, Assumption 1's loss,
-// Lemma 3, and the terms of Theorem 2.
+// Lemma 3, and on the paper's grid the terms of Theorem 2.
 func (l *worldLines) theorem1(ctx context.Context, w *laws.World, e ends, all runs) error {
 	l.equal("lemma3", fmt.Sprintf("Lemma 3: TV(q_T, all-mask) = 1−(1−e^(−T))^d, T = %g", e.t), "TV",
 		1-w.Marginal(e.t)[w.AllMask()], theory.InitialTV(w.D, e.t), exactTolerance)
@@ -104,9 +95,11 @@ func (l *worldLines) eulerBounds(w *laws.World, c laws.Chain, at string) {
 		t.EulerTV, t.FrozenRHS)
 	l.below("assumption1."+at, "Assumption 1: L_TV ≤ Σ η_k √(2d·e^(−θ_k)·L_SE(θ_k)), in place of Proposition 1", "TV",
 		t.LTV, t.LTVPinsker, exactTolerance+t.PinskerRounding)
-	terms := theory.Theorem2(w.D, w.V+1, theta[0], theta[len(theta)-1], kappaOf(c.Steps.Grid), t.LTV)
-	l.reported("theorem2."+at, fmt.Sprintf("Theorem 2, constants 1: TV(q0, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+log 1/δ) %.4g + dδ %.4g",
-		terms.Initial, round(terms.Score), terms.Discretisation, terms.EarlyStopping), "TV", t.EulerTVQ0, terms.Sum())
+	if kappa := c.Steps.Grid.Kappa; kappa != 0 { // Theorem 2 is about η = κ·min(1,θ) alone.
+		terms := theory.Theorem2(w.D, w.V+1, theta[0], theta[len(theta)-1], kappa, t.LTV)
+		l.reported("theorem2."+at, fmt.Sprintf("Theorem 2, constants 1: TV(q0, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+log 1/δ) %.4g + dδ %.4g",
+			terms.Initial, round(terms.Score), terms.Discretisation, terms.EarlyStopping), "TV", t.EulerTVQ0, terms.Sum())
+	}
 	if t.LTV < exactTolerance {
 		l.equal("exact-score."+at, "Theorem 1's frozen integral for the posterior = d·Σ r_k(e^η_k−1−η_k), for every q0", "TV",
 			t.FrozenIntegral, theory.ExactScoreRateIntegral(w.D, theta), exactTolerance)

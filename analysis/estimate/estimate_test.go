@@ -68,7 +68,7 @@ func TestCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	covered := make(map[string]int)
 	for range 1000 {
-		iid, anti, strata := make([]float64, 64), make([]float64, 64), make([]float64, 64)
+		iid, anti, strata, uneven := make([]float64, 64), make([]float64, 64), make([]float64, 64), make([]float64, 16)
 		for i := range iid {
 			iid[i] = r.Float64() + r.Float64()
 			u := r.Float64()
@@ -78,11 +78,14 @@ func TestCoverage(t *testing.T) {
 			// The second dimension is noise within a stratum.
 			strata[i] = 3*(float64(i)+u)/64 + r.NormFloat64()
 		}
+		for i := range uneven {
+			uneven[i] = r.NormFloat64() / float64(i+1)
+		}
 		for name, c := range map[string]struct {
 			e    Estimate
 			want float64
 		}{
-			"mean": {Mean(iid, 0), 1}, "pairs": {Groups(anti, 2, 0), math.E - 1}, "strata": {Strata(strata, 0), 1.5},
+			"mean": {Mean(iid, 0), 1}, "pairs": {Groups(anti, 2, 0), math.E - 1}, "strata": {Strata(strata, 0), 1.5}, "uneven strata": {Strata(uneven, 0), 0},
 			"bootstrap": {Bootstrap(64, 200, r.Uint64(), 0, func(at []int) float64 {
 				var sum float64
 				for _, i := range at {
@@ -96,12 +99,15 @@ func TestCoverage(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"mean", "pairs", "strata", "bootstrap"} {
-		least := 930
-		if name == "bootstrap" {
+	for _, name := range []string{"mean", "pairs", "strata", "uneven strata", "bootstrap"} {
+		least, most := 930, 970
+		switch name {
+		case "bootstrap":
 			least = 915 // percentiles of 64 samples are known to be a little short
+		case "strata", "uneven strata":
+			most = 990 // pairs tell degrees of freedom on the safe side
 		}
-		if n := covered[name]; n < least || n > 970 {
+		if n := covered[name]; n < least || n > most {
 			t.Errorf("%s: %d of 1000 intervals cover", name, n)
 		}
 	}

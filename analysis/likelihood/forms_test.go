@@ -288,7 +288,7 @@ func TestPlans(t *testing.T) {
 }
 
 // TestCoverage repeats estimates with 64 draws for 1000 seeds: their 95 % intervals
-// cover the exact value 930 to 970 times.
+// cover the exact value 930 to 970 times, those of strata up to 990.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("18,000 estimates: long under the race detector")
@@ -322,7 +322,11 @@ func TestCoverage(t *testing.T) {
 				}
 			}
 			t.Logf("%v %s K=%d: %d", ref.X0, test.c.Form, test.c.Plans, covered)
-			if covered < 930 || covered > 970 {
+			most := 970
+			if test.c.Form == Subsets {
+				most = 990 // the intervals of strata are on the safe side
+			}
+			if covered < 930 || covered > most {
 				t.Errorf("%v: %s, K = %d: %d of 1000 intervals cover", ref.X0, test.c.Form, test.c.Plans, covered)
 			}
 		}

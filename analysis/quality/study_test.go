@@ -150,22 +150,22 @@ func near(t *testing.T, name string, got estimate.Estimate, want float64) {
 }
 
 // TestCoverage repeats a study: 95 % intervals of 400 repetitions cover 361..398 times with
-// probability 0.999, those of TV at markov3's rare texts a little less often, and every
-// estimate's mean over the repetitions is the exact value within four standard errors, the
-// control variate's too.
+// probability 0.999, those of KL more often in most cases, since they allow for tails, and
+// every estimate's mean over the repetitions is the exact value within four standard errors.
 func TestCoverage(t *testing.T) {
 	const repeats = 400
 	for _, world := range []struct {
 		name  string
 		least map[quality.Distance]int
 	}{
-		{"xor3-mixed", map[quality.Distance]int{quality.TV: 361, quality.KL: 361, quality.KLControlled: 361}},
-		{"markov3-exact", map[quality.Distance]int{quality.TV: 361, quality.KL: 340}},
+		{"xor3-mixed", map[quality.Distance]int{quality.TV: 361, quality.KL: 361}},
+		{"markov3-exact", map[quality.Distance]int{quality.TV: 361, quality.KL: 361}},
 	} {
 		w, e := openWorld(t, world.name)
 		ss := []*samplers.Sampler{
 			newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w),
 			newSampler(t, samplers.Options{Sampler: "euler", Steps: 8, T: theta(5), Delta: theta(0.1), Finish: "leave", Noise: "exp"}, w),
+			newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 64}, w),
 		}
 		fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
 		var studies []*quality.Study
@@ -178,7 +178,7 @@ func TestCoverage(t *testing.T) {
 		}
 		for i, s := range ss {
 			law := sequenceLaw(t, e, s)
-			for _, what := range []quality.Distance{quality.TV, quality.KL, quality.KLControlled} {
+			for _, what := range []quality.Distance{quality.TV, quality.KL} {
 				want := laws.KL(fhs, law)
 				if what == quality.TV {
 					want = above(fhs, law)
@@ -191,7 +191,7 @@ func TestCoverage(t *testing.T) {
 					}
 					means = append(means, x.Mean)
 				}
-				if least, ok := world.least[what]; ok && (covered < least || covered > 398) {
+				if covered < world.least[what] || what == quality.TV && covered > 398 {
 					t.Errorf("%s, sampler %d: %s: %d of %d intervals cover", world.name, i, what, covered, repeats)
 				}
 				if m := estimate.Mean(means, 0); math.Abs(m.Mean-want) > 4*m.SE {
@@ -298,18 +298,14 @@ func TestSlope(t *testing.T) {
 		t.Fatal(err)
 	}
 	fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
-	var logN, tv, kl []float64
+	var logN, tv []float64
 	for i, s := range ss {
 		law := sequenceLaw(t, e, s)
-		logN, tv, kl = append(logN, math.Log(float64(steps[i]))), append(tv, math.Log(above(fhs, law))), append(kl, math.Log(laws.KL(fhs, law)))
+		logN, tv = append(logN, math.Log(float64(steps[i]))), append(tv, math.Log(above(fhs, law)))
 	}
-	for what, want := range map[quality.Distance]float64{quality.TV: quality.LeastSquares(logN, tv), quality.KLControlled: quality.LeastSquares(logN, kl)} {
-		got := st.Slope(what, list, steps, 5)
-		x := got.Exponent
-		t.Logf("%s: %v in %v..%v, exact %v, bound %v, bias %v", what, x, x.Lo, x.Hi, want, got.Bound, got.Bias)
-		if math.Abs(x.Mean-want) > 4*x.SE || !(got.Bound < -0.8 && got.Bound > -1.2) || math.Abs(got.Bias) > x.SE {
-			t.Errorf("%s: %+v, want %v", what, got, want)
-		}
+	want, got := quality.LeastSquares(logN, tv), st.Slope(list, steps, 5)
+	if x := got.Exponent; math.Abs(x.Mean-want) > 4*x.SE || !(got.Bound < -0.8 && got.Bound > -1.2) || math.Abs(got.Bias) > x.SE {
+		t.Errorf("%+v, want %v", got, want)
 	}
 	if got := quality.LeastSquares([]float64{1, 2, 4}, []float64{3, 5, 9}); math.Abs(got-2) > 1e-14 {
 		t.Errorf("slope %v", got)

@@ -45,6 +45,9 @@ type options struct {
 	// draws and plans are 0 where none are given.
 	draws, plans int
 	confidence   float64
+	// reference is KIND:WHAT, ngramOrder 0 where none is given.
+	reference  string
+	ngramOrder int
 	// samplers and steps are lists.
 	samplers, steps string
 	format          string
@@ -74,7 +77,7 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
 		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans a window in place of exact values"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
-	}, cut.Only("length", "limit"), flags.Set{
+	}, o.referenceFlags(), cut.Only("length", "limit"), flags.Set{
 		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(samplers.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), o.pages.Flags(), cut.Without("length", "limit"),
@@ -102,12 +105,15 @@ func (o *options) check(args []string) error {
 
 // checkMode refuses flags that have no meaning in the mode that others ask for.
 func (o *options) checkMode() error {
+	if err := o.checkReference(); err != nil {
+		return err
+	}
 	if o.q0 != "own" {
 		if err := o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...); err != nil {
 			return err
 		}
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "reference", "ngram-order"}
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"

@@ -97,6 +97,9 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 
 // printBound writes a line for each statement, what the lines state, and the notes.
 func printBound(w io.Writer, r bound.Report) error {
+	if r.Head != "" {
+		fmt.Fprintln(w, kit.Wrap(r.Head, kit.Width, ""))
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "line\tleft\tright\tright − left\tunit\tverdict")
 	for _, l := range r.Lines {

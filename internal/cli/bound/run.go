@@ -81,6 +81,12 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 	}
 	set.Draws, set.Plans = cfg.Draws, cfg.Plans
+	ref, done, err := r.openReference(in, read, targets)
+	defer done()
+	if err != nil {
+		return err
+	}
+	cfg.Reference = ref
 	return r.run(m, in.Tokenizer, total, cfg, work)
 }
 

@@ -1,0 +1,126 @@
+package bound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/reference"
+)
+
+// known is a law by its probabilities, as texts are written.
+type known map[string]float64
+
+func (k known) LogProb(_ context.Context, windows []likelihood.Target) ([]float64, error) {
+	out := make([]float64, len(windows))
+	for i, w := range windows {
+		out[i] = math.Log(k[fmt.Sprint(w.IDs)])
+	}
+	return out, nil
+}
+
+// TestReference takes the windows themselves for the data's law: then KL, ε″ and the bounds
+// are sums, the bounds by any other law are below the truth, and that by the data's is it.
+func TestReference(t *testing.T) {
+	for _, name := range []string{"xor3-mixed", "markov4-sharp", "timed3"} {
+		w, e := openWorld(t, name)
+		all := sequences(w)
+		r := rand.New(rand.NewPCG(3, 3))
+		q0, uniform := known{}, known{}
+		var ts []likelihood.Target
+		var documents, train []int
+		for i, x := range all {
+			uniform[fmt.Sprint(x.IDs)] = 1 / float64(len(all))
+			for range r.IntN(4) {
+				ts, documents = append(ts, x), append(documents, i/2)
+			}
+			train = append(train, x.IDs...)
+		}
+		for _, x := range ts {
+			q0[fmt.Sprint(x.IDs)] += 1 / float64(len(ts))
+		}
+		gram, err := reference.NewNGram(train, 2, w.Facts().Columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var entropy float64
+		for _, p := range q0 {
+			entropy -= p * math.Log(p)
+		}
+		for what, law := range map[string]reference.Reference{"q0": q0, "uniform": uniform, "n-gram": gram} {
+			got, err := Text(context.Background(), w, e, ts, nil, Config{Reference: &Reference{Name: what, Law: law, Documents: documents}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkForm(t, got)
+			truth := map[string]float64{"reference_kl": find(t, got, "jensen").Left.Mean - entropy, "reference_epsilon": find(t, got, "jensen").Right.Mean - entropy}
+			for line, want := range truth {
+				bound := find(t, got, line).Gap
+				if bound.Bound != "lower" || bound.N != len(ts) || bound.Units != units(documents) {
+					t.Errorf("%s, %s by %s: %+v", name, line, what, bound)
+				}
+				if bound.Mean > want+1e-12 || what == "q0" && math.Abs(bound.Mean-want) > 1e-12 {
+					t.Errorf("%s, %s by %s: %v, the truth is %v", name, line, what, bound.Mean, want)
+				}
+				mixed := find(t, got, line+".mixture").Gap.Mean
+				if mixed > want+1e-12 || mixed < bound.Mean-math.Ln2 || line == "reference_kl" && mixed < -math.Ln2 {
+					t.Errorf("%s, %s by the mixture with %s: %v, the truth is %v", name, line, what, mixed, want)
+				}
+			}
+			if what == "uniform" {
+				continue
+			}
+			// With plans in place of exact values ε″ alone is bounded, on the same terms.
+			long, err := Long(context.Background(), e, ts, nil, Config{Plans: 60, Seed: 1, Reference: &Reference{Name: what, Law: law, Documents: documents}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := find(t, long, "reference_epsilon").Gap; math.Abs(got.Mean-find(t, long, "plans").Right.Mean+find(t, long, "reference_epsilon").Left.Mean) > 1e-12 {
+				t.Errorf("%s by plans: %+v", name, got)
+			}
+			for _, l := range long.Lines {
+				if strings.HasPrefix(l.Name, "reference_kl") {
+					t.Errorf("%s is claimed of plans", l.Name)
+				}
+			}
+		}
+	}
+}
+
+func units(documents []int) int {
+	seen := make(map[int]bool)
+	for _, d := range documents {
+		seen[d] = true
+	}
+	return len(seen)
+}
+
+type broken struct{}
+
+func (broken) LogProb(context.Context, []likelihood.Target) ([]float64, error) {
+	return nil, errors.New("broken")
+}
+
+// TestReferenceFaults: a reference that fails is the report's error, and one document has
+// no error to tell.
+func TestReferenceFaults(t *testing.T) {
+	w, e := openWorld(t, "xor3-mixed")
+	ts := sequences(w)
+	one := make([]int, len(ts))
+	if _, err := Text(context.Background(), w, e, ts, nil, Config{Reference: &Reference{Name: "it", Law: broken{}, Documents: one}}); err == nil || err.Error() != "bound: it: broken" {
+		t.Errorf("error %v", err)
+	}
+	r, err := Text(context.Background(), w, e, ts, nil, Config{Reference: &Reference{Law: reference.FirstHitting{Evaluator: e}, Documents: one}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := find(t, r, "reference_kl").Gap
+	if line.Mean != 0 || !math.IsInf(line.SE, 1) || !strings.Contains(strings.Join(r.Notes, " "), "One document tells no error") || !strings.Contains(r.Head, "cannot fail") {
+		t.Errorf("first-hitting by itself: %+v, notes %q", line, r.Notes)
+	}
+}

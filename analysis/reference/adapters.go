@@ -1,0 +1,72 @@
+package reference
+
+import (
+	"context"
+	"slices"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/fault"
+	"mdmgen/model/causal"
+	"mdmgen/samplers"
+)
+
+// Causal is the law of a causal language model of the same tokens, which reads a window from
+// left to right, behind the token Begin where the window's first is not given; below 0 there
+// is none, and such windows are refused. Columns of its softmax that the masked network does
+// not have take their share, so that the law sums to 1 or a little less, and bounds hold all
+// the same.
+type Causal struct {
+	Model interface {
+		LogProbs(ctx context.Context, windows []causal.Window) ([][]float64, error)
+	}
+	Begin int
+}
+
+// LogProb implements [Reference].
+func (c Causal) LogProb(ctx context.Context, windows []likelihood.Target) ([]float64, error) {
+	texts := make([]causal.Window, len(windows))
+	for i, w := range windows {
+		texts[i] = causal.Window{IDs: w.IDs, From: w.Free[0]}
+		if w.Free[0] > 0 {
+			continue
+		}
+		if c.Begin < 0 {
+			return nil, fault.Errorf("reference", "window %d: a causal network tells nothing of a first token: give windows a context, or a tokenizer with the token of a text's end", i)
+		}
+		texts[i] = causal.Window{IDs: slices.Concat([]int{c.Begin}, w.IDs), From: 1}
+	}
+	logs, err := c.Model.LogProbs(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(windows))
+	for i, w := range windows {
+		for _, l := range w.Free {
+			out[i] += logs[i][l-w.Free[0]]
+		}
+	}
+	return out, nil
+}
+
+// FirstHitting is the first-hitting law of another masked network of the same tokens: 2^d rows
+// for a window with d free positions. It belongs to one goroutine.
+type FirstHitting struct {
+	Evaluator *likelihood.Evaluator
+}
+
+// LogProb implements [Reference].
+func (f FirstHitting) LogProb(ctx context.Context, windows []likelihood.Target) ([]float64, error) {
+	fhs, err := samplers.New(samplers.Options{}, samplers.Spec{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(windows))
+	for i, w := range windows {
+		x, err := f.Evaluator.Exact(ctx, w, fhs)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = -x.NegLog
+	}
+	return out, nil
+}

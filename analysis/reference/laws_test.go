@@ -1,0 +1,98 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/causal"
+)
+
+// half is a causal model that gives a token i the probability 2^(−i−1) behind an even
+// token, and another law behind an odd one.
+type half struct{ fault error }
+
+func (h half) LogProbs(_ context.Context, windows []causal.Window) ([][]float64, error) {
+	out := make([][]float64, len(windows))
+	for i, w := range windows {
+		for l := w.From; l < len(w.IDs); l++ {
+			p := []float64{0.5, 0.25, 0.25}[w.IDs[l]]
+			if w.IDs[l-1]%2 == 1 {
+				p = []float64{0.1, 0.2, 0.7}[w.IDs[l]]
+			}
+			out[i] = append(out[i], math.Log(p))
+		}
+	}
+	return out, h.fault
+}
+
+// TestCausal: a window is read behind the first token, and tokens that are given count as
+// history alone.
+func TestCausal(t *testing.T) {
+	c := Causal{Model: half{}, Begin: 1}
+	for _, test := range []struct {
+		w    likelihood.Target
+		want float64
+	}{
+		{likelihood.Whole([]int{2, 1, 0}), 0.7 * 0.25 * 0.1},
+		{likelihood.Target{IDs: []int{2, 1, 0}, Free: []int{2}}, 0.1},
+		{likelihood.Target{IDs: []int{2, 1, 0}, Free: []int{0, 2}}, 0.7 * 0.1},
+	} {
+		if got := math.Exp(logProb(t, c, test.w)); math.Abs(got-test.want) > 1e-15 {
+			t.Errorf("%v: %v, want %v", test.w, got, test.want)
+		}
+		if sum := total(t, c, test.w, 3); math.Abs(sum-1) > 1e-14 {
+			t.Errorf("%v: probabilities sum to %v", test.w, sum)
+		}
+	}
+	if _, err := (Causal{Model: half{}, Begin: -1}).LogProb(context.Background(), []likelihood.Target{likelihood.Whole([]int{1})}); err == nil {
+		t.Error("a first token without another before it")
+	}
+	fault := errors.New("no")
+	if _, err := (Causal{Model: half{fault}}).LogProb(context.Background(), nil); !errors.Is(err, fault) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestFirstHitting: the law of a world sums to 1, and so does its mixture with an n-gram.
+func TestFirstHitting(t *testing.T) {
+	m, err := model.Open(context.Background(), reftest.Law(t, "xor3-mixed"), model.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []likelihood.Target{likelihood.Whole([]int{0, 0, 0}), {IDs: []int{0, 1, 0}, Free: []int{0, 2}}} {
+		fhs, g := FirstHitting{e}, ngram(t, []int{0, 0, 1, 1, 0}, 2, 2)
+		if sum := total(t, fhs, w, 2); math.Abs(sum-1) > 1e-12 {
+			t.Errorf("first-hitting: %v", sum)
+		}
+		if sum := total(t, mixture{0.3, fhs, g}, w, 2); math.Abs(sum-1) > 1e-12 {
+			t.Errorf("the mixture: %v", sum)
+		}
+	}
+	if got := Mix(0.25, []float64{math.Log(0.2), math.Inf(-1), math.Inf(-1)}, []float64{math.Log(0.4), math.Log(0.8), math.Inf(-1)}); math.Abs(math.Exp(got[0])-0.35) > 1e-15 || math.Abs(math.Exp(got[1])-0.6) > 1e-15 || !math.IsInf(got[2], -1) {
+		t.Errorf("mixtures %v", got)
+	}
+}
+
+// mixture is [Mix] of two laws.
+type mixture struct {
+	a    float64
+	p, q Reference
+}
+
+func (m mixture) LogProb(ctx context.Context, windows []likelihood.Target) ([]float64, error) {
+	p, err := m.p.LogProb(ctx, windows)
+	if err != nil {
+		return nil, err
+	}
+	q, err := m.q.LogProb(ctx, windows)
+	return Mix(m.a, p, q), err
+}
