@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -104,6 +105,8 @@ type Found struct {
 	// D is the number of free positions, and of first-hitting's calls.
 	D          int     `json:"positions"`
 	Confidence float64 `json:"confidence"`
+	// Draw says how tokens are drawn, by first-hitting too.
+	Draw samplers.Draw `json:"draw"`
 	// FindingRuns found out where to look, Runs confirmed. Calls counts the network's calls
 	// of both.
 	FindingRuns int `json:"finding_runs"`
@@ -135,8 +138,8 @@ const (
 )
 
 // Search finds, among families of samplers, a setting of fewest expected calls whose
-// certificate is below a target. A setting that saves less than a call a text is not looked
-// at: first-hitting is exact.
+// certificate is below a target. A setting that saves less than a hundredth of
+// first-hitting's calls is not looked at: first-hitting is exact.
 //
 // Every N of every family is looked at on the same runs of first-hitting, so that nothing is
 // gained by bisection. Runs that find out where to look choose a family and a list of its
@@ -155,7 +158,7 @@ func Search(ctx context.Context, net samplers.Network, canvas []int, cfg SearchC
 		return nil, fmt.Errorf("certificate: no family of samplers is given")
 	}
 	s := &search{SearchConfig: cfg, ctx: ctx, net: net, canvas: canvas, found: &Found{
-		Target: cfg.Target, Confidence: cmp.Or(cfg.Confidence, estimate.DefaultConfidence), FindingRuns: cfg.finding(), Runs: cfg.confirming(),
+		Target: cfg.Target, Confidence: cmp.Or(cfg.Confidence, estimate.DefaultConfidence), Draw: cfg.Families[0].Draw, FindingRuns: cfg.finding(), Runs: cfg.confirming(),
 	}}
 	for _, id := range canvas {
 		if id == net.Spec().Mask {
@@ -187,9 +190,9 @@ type sampled struct {
 
 func (s *search) run() error {
 	d := float64(s.found.D)
-	var list [][]sampled
+	var list [][]*sampled
 	for _, o := range s.Families {
-		family, err := s.ladder(o, doubling(1, d-1, 1))
+		family, err := s.ladder(o, doubling(d*worthwhile, d-1, 1))
 		if err != nil {
 			return err
 		}
@@ -208,8 +211,8 @@ func (s *search) run() error {
 		}
 	}
 	// Coarse steps to a quarter of what is expected to be saved, and fine ones to twice it.
-	near := max(1, most/4)
-	saved := append(doubling(1, near, 1), doubling(near, min(2*most, d-1), 6)...)
+	near := max(d*worthwhile, most/4)
+	saved := append(doubling(d*worthwhile, near, 1), doubling(near, min(2*most, d-1), 6)...)
 	family, err := s.ladder(s.Families[best], saved)
 	if err != nil {
 		return err
@@ -242,25 +245,28 @@ func doubling(low, high float64, parts int) (out []float64) {
 	return out
 }
 
+// worthwhile is the least part of first-hitting's calls that a setting has to save.
+const worthwhile = 0.01
+
 // maxSteps is the greatest number of steps of a grid that is looked at.
 const maxSteps = 1 << 15
 
 // ladder are the settings of a family that save about as many calls as a list says, each
-// once, by falling calls; none where even the most calls save less than one.
-func (s *search) ladder(o samplers.Options, saved []float64) (out []sampled, err error) {
+// once, by falling calls.
+func (s *search) ladder(o samplers.Options, saved []float64) (out []*sampled, err error) {
 	d := s.found.D
 	slices.Sort(saved)
 	for _, x := range saved {
-		var c sampled
+		var c *sampled
 		if o.Sampler == "parallel-fhs" {
-			c, err = s.setting(o, max(1, d-int(math.Round(x))))
+			c, err = s.setting(o, d-int(max(1, math.Round(x))))
 		} else {
 			c, err = s.grid(o, float64(d)-x)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if c.Calls <= float64(d)-1+1e-9 && (len(out) == 0 || out[len(out)-1].N > c.N) {
+		if c.Calls <= float64(d)*(1-worthwhile)+1e-9 && (len(out) == 0 || out[len(out)-1].N > c.N) {
 			out = append(out, c)
 		}
 	}
@@ -268,35 +274,38 @@ func (s *search) ladder(o samplers.Options, saved []float64) (out []sampled, err
 }
 
 // grid is the setting with the most steps that takes calls at most in expectation, or one step.
-func (s *search) grid(o samplers.Options, calls float64) (sampled, error) {
-	low, high := 1, maxSteps
+func (s *search) grid(o samplers.Options, calls float64) (*sampled, error) {
+	most := maxSteps
 	if o.Grid == string(samplers.GridProfile) {
-		high = 1 << 10 // each is a dynamic programme of its own
+		most = 1 << 10 // each is a dynamic programme of its own
 	}
-	for low < high {
-		mid := (low + high + 1) / 2
-		c, err := s.setting(o, mid)
-		if err != nil {
-			return sampled{}, err
-		}
-		if c.Calls <= calls+1e-9 {
-			low = mid
-		} else {
-			high = mid - 1
-		}
+	var failed error
+	above := func(n int) bool {
+		c, err := s.setting(o, n)
+		failed = cmp.Or(failed, err)
+		return err != nil || c.Calls > calls+1e-9
 	}
-	return s.setting(o, low)
+	high := 2
+	for high <= most && !above(high) {
+		high *= 2
+	}
+	low := high / 2
+	n := low + sort.Search(min(high, most+1)-low-1, func(k int) bool { return above(low + 1 + k) })
+	if failed != nil {
+		return nil, failed
+	}
+	return s.setting(o, n)
 }
 
-func (s *search) setting(o samplers.Options, n int) (sampled, error) {
+func (s *search) setting(o samplers.Options, n int) (*sampled, error) {
 	o.Steps = n
 	made, err := samplers.New(o, s.net.Spec())
 	if err != nil {
-		return sampled{}, fmt.Errorf("certificate: %w", err)
+		return nil, fmt.Errorf("certificate: %w", err)
 	}
 	calls, finish, err := made.ExpectedCalls(s.found.D)
 	if err != nil {
-		return sampled{}, fmt.Errorf("certificate: %w", err)
+		return nil, fmt.Errorf("certificate: %w", err)
 	}
 	name := o.Sampler
 	for _, text := range []string{o.Grid, o.Sizes} {
@@ -304,11 +313,11 @@ func (s *search) setting(o samplers.Options, n int) (sampled, error) {
 			name += " " + text
 		}
 	}
-	return sampled{Candidate{Options: o, Name: name, N: n, Calls: calls + finish}, made}, nil
+	return &sampled{Candidate{Options: o, Name: name, N: n, Calls: calls + finish}, made}, nil
 }
 
 // measure fills in what runs say of candidates.
-func (s *search) measure(list []sampled, runs int, seed uint64) error {
+func (s *search) measure(list []*sampled, runs int, seed uint64) error {
 	if len(list) == 0 {
 		return nil // one position: there is nothing to save
 	}
@@ -337,7 +346,7 @@ func (s *search) measure(list []sampled, runs int, seed uint64) error {
 
 // saves is how many calls a family is expected to save within the target, by the limits of
 // the first runs: between two settings as if the limit were a power of the calls.
-func (s *search) saves(family []sampled) float64 {
+func (s *search) saves(family []*sampled) float64 {
 	d := float64(s.found.D)
 	saved, limit := 0.0, 0.0
 	for _, c := range family {
@@ -359,7 +368,7 @@ func (s *search) saves(family []sampled) float64 {
 
 // time measures a batch of texts of the best setting and of first-hitting, twice in turns.
 func (s *search) time() error {
-	list := []samplers.Options{{Draw: s.Families[0].Draw}}
+	list := []samplers.Options{{Draw: s.found.Draw}}
 	if s.found.Best != nil {
 		list = append(list, s.found.Best.Options)
 	}

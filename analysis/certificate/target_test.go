@@ -38,7 +38,7 @@ func TestSearch(t *testing.T) {
 			}
 			continue
 		}
-		if f.Best == nil || f.Best.Calls > 3 || !(float64(f.Best.Limit) <= target.Most) || f.FirstHitting <= 0 || f.Seconds <= 0 {
+		if f.Best == nil || f.Best.Calls > 3.96 || !(float64(f.Best.Limit) <= target.Most) || f.FirstHitting <= 0 || f.Seconds <= 0 {
 			t.Fatalf("%+v: %+v", target, f)
 		}
 		s, err := samplers.New(f.Best.Options, file.Spec())
@@ -56,6 +56,11 @@ func TestSearch(t *testing.T) {
 		if !(is <= bound+1e-12 && bound <= target.Most) {
 			t.Errorf("%+v: %s has the distance %v and the bound %v", target, s, is, bound)
 		}
+		for _, c := range f.Searched {
+			if e := all.of(t, newSampler(t, c.Options, file)); c.Bound.N != 200 || target.Distance == quality.TV && c.Bound.Mean > e.plan.tv+5*c.Bound.SE {
+				t.Errorf("%+v: %s with N = %d: %v, want at most %v", target, c.Name, c.N, c.Bound, e.plan.tv)
+			}
+		}
 		// What was looked at falls in calls, and only the last of the confirmed is above the target.
 		for i, c := range f.Confirmed {
 			if i > 0 && !(c.Calls < f.Confirmed[i-1].Calls) || (float64(c.Limit) > target.Most) != (c.N != f.Best.N && i == len(f.Confirmed)-1) {
@@ -70,9 +75,9 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchKeepsItsPromise counts, over 200 seeds, how often a setting is certified whose
+// TestSearchKeepsItsPromise counts, over 100 seeds, how often a setting is certified whose
 // exact bound is above the target, which is set to be a hair below the bound of one setting:
-// with 5 % at most. More than 23 times has probability 1e-4.
+// with 5 % at most. More than 14 times has probability 1e-4.
 func TestSearchKeepsItsPromise(t *testing.T) {
 	file, w := lawstest.Open(t, "markov4-sharp")
 	all := newEnumerator(w)
@@ -81,9 +86,9 @@ func TestSearchKeepsItsPromise(t *testing.T) {
 	}
 	target := bound(3) - 1e-9
 	wrong, certified := 0, 0
-	for seed := range uint64(200) {
+	for seed := range uint64(100) {
 		f, err := certificate.Search(context.Background(), file, blank(file), certificate.SearchConfig{
-			Target: certificate.Target{Distance: quality.TV, Most: target}, Families: certificate.Families(samplers.Draw{}, nil, false, true)[:1], Runs: 150, Seed: seed, Batch: 75,
+			Target: certificate.Target{Distance: quality.TV, Most: target}, Families: certificate.Families(samplers.Draw{}, nil, false, true)[:1], Runs: 100, Seed: seed, Batch: 100,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -95,9 +100,9 @@ func TestSearchKeepsItsPromise(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("of 200, %d are certified, %d of them wrongly", certified, wrong)
-	if bound(4) > target || wrong > 23 || certified < 150 {
-		t.Errorf("of 200, %d are certified, %d of them wrongly", certified, wrong)
+	t.Logf("of 100, %d are certified, %d of them wrongly", certified, wrong)
+	if bound(4) > target || wrong > 14 || certified < 75 {
+		t.Errorf("of 100, %d are certified, %d of them wrongly", certified, wrong)
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 func (f *Found) Meaning() string {
 	return fmt.Sprintf("With probability %g over the runs, %s is at most %g for a setting that is said to be within the target, on this network and canvas, whatever was looked at: "+
 		"settings were chosen on %d runs of first-hitting and confirmed on %d others, in the order of the table, up to the first whose limit is above the target. "+
-		"The certificate is an estimate of a bound, with its standard error, and the limit of one setting by itself is not above it with probability %g. "+
+		"The certificate is an estimate of a bound, with its standard error, and the limit that of one setting by itself. "+
 		"The distance is from first-hitting's law on the network, and not from the data's.",
-		f.Confidence, f.name(), f.Most, f.FindingRuns, f.Runs, 1-f.Confidence)
+		f.Confidence, f.name(), f.Most, f.FindingRuns, f.Runs)
 }
 
 // name is the distance as formulas have it.
@@ -30,7 +30,7 @@ func (f *Found) name() string {
 func (f *Found) Advice() string {
 	switch b := f.Best; {
 	case b == nil:
-		return fmt.Sprintf("use first-hitting itself: no setting that saves a call of its %d is certified within the target by %d runs; more runs may find one.", f.D, f.Runs)
+		return fmt.Sprintf("use first-hitting itself: no setting that saves a hundredth of its calls is certified within the target by %d runs; more runs may find one.", f.Runs)
 	case !f.Cheaper():
 		return fmt.Sprintf("first-hitting itself is cheaper here: %s saves %.1f of %d calls and no time.", b.label(), float64(f.D)-b.Calls, f.D)
 	default:
@@ -68,7 +68,7 @@ func (f *Found) Markdown(b *bytes.Buffer) {
 			if float64(c.Limit) <= f.Most {
 				within = "yes"
 			}
-			t.Rows = append(t.Rows, []string{c.Name, fmt.Sprint(c.N), digits(c.Calls), c.Bound.String(), digits(float64(c.Limit)), within})
+			t.Rows = append(t.Rows, []string{c.Name, fmt.Sprint(c.N), digits(c.Calls), fmt.Sprintf("%.4f ± %.2g", c.Bound.Mean, c.Bound.SE), digits(float64(c.Limit)), within})
 		}
 		t.Markdown(b)
 	}

@@ -42,14 +42,14 @@ func scheduleCommand(s streams) *cli.Command {
 			"what --sizes profile and --grid profile have with that file. \"unforced\" is what the profile as it was measured\n" +
 			"would have with at most N calls, where it takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
 			wrap(scheduleMeaning, 104, ""),
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "profile", Category: catInput, Usage: "`FILE` with the loss profile, from `mdmgen score --profile`"},
 			&cli.StringFlag{Name: "steps", Category: catSample, Usage: "`LIST` of numbers of calls, or of a grid's steps"},
 			&cli.StringFlag{Name: "kind", Value: kinds[0], Category: catSample, Usage: "`KIND` of schedule: " + strings.Join(kinds, ", ")},
 			&cli.Float64Flag{Name: "confidence", Value: estimate.DefaultConfidence, Category: catOutput, Usage: "probability `P` of the intervals"},
 			&cli.BoolFlag{Name: "json", Category: catOutput, Usage: "print JSON"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: catOutput, Usage: "`FILE` to write (default: standard output); it appears whole or not at all"},
-		},
+		}, targetFlags()...),
 		Action: func(c *cli.Context) error { return schedule(c, s) },
 	}
 }
@@ -142,7 +142,7 @@ func schedule(c *cli.Context, s streams) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	steps, err := scheduleSteps(c)
+	toTarget, err := targeted(c)
 	if err != nil {
 		return err
 	}
@@ -153,6 +153,13 @@ func schedule(c *cli.Context, s streams) error {
 	confidence := c.Float64("confidence")
 	if !(confidence > 0 && confidence < 1) {
 		return usagef("--confidence %v: must be between 0 and 1", confidence)
+	}
+	if toTarget {
+		return scheduleTarget(c, s, kind)
+	}
+	steps, err := scheduleSteps(c)
+	if err != nil {
+		return err
 	}
 	if !c.IsSet("profile") {
 		return usagef("schedule: give the network's loss profile with --profile FILE, as `mdmgen score TEXT --profile FILE` writes it")
