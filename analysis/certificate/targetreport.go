@@ -32,10 +32,9 @@ func (f *Found) Advice() string {
 	case b == nil:
 		return fmt.Sprintf("use first-hitting itself: no setting that saves a hundredth of its calls is certified within the target by %d runs; more runs may find one.", f.Runs)
 	case !f.Cheaper():
-		return fmt.Sprintf("first-hitting itself is cheaper here: %s saves %.1f of %d calls and no time.", b.label(), float64(f.D)-b.Calls, f.D)
+		return fmt.Sprintf("first-hitting itself is cheaper: %s saves %.1f of %d calls, but took no less time here.", b.label(), float64(f.D)-b.Calls, f.D)
 	default:
-		return fmt.Sprintf("%s saves %.1f of %d calls (%.2g %%) and %.2g %% of the time, for a distance that first-hitting does not have.",
-			b.label(), float64(f.D)-b.Calls, f.D, 100*(1-b.Calls/float64(f.D)), 100*(1-f.Seconds/f.FirstHitting))
+		return fmt.Sprintf("%s saves %.1f of %d calls (%.2g %%), at the price of a distance; first-hitting has none.", b.label(), float64(f.D)-b.Calls, f.D, 100*(1-b.Calls/float64(f.D)))
 	}
 }
 
