@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
+	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
@@ -20,7 +21,7 @@ import (
 // takes K·d network rows; the network may be time-conditioned. Each sampler of cfg.Cases has its bound
 // by K plans beside, and a bound from the other side where that is valid. When ctx ends, the
 // report is about the windows that were done.
-func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
+func Long(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
 	if len(ts) == 0 || cfg.Plans < 2 {
 		return Report{}, fmt.Errorf("bound: %d windows, %d plans: must be at least 1 and 2", len(ts), cfg.Plans)
 	}
@@ -65,6 +66,11 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 	}
 	out.Plots = report.Shown(plot, byPlans(ws, cluster, cfg))
 	longCases(out, ws, value, cfg)
+	if ended == nil {
+		if ended = certificates(ctx, out, m, ts, cfg); ended != nil && ctx.Err() == nil {
+			return Report{}, ended
+		}
+	}
 	out.Notes = append(out.Notes,
 		"The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
 		"The entropy H(q0) of the text is not known and cancels: the gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")

@@ -13,8 +13,8 @@ import (
 // distance is a distance of P_FHS from P_N, whose terms have it as their mean over
 // samples of P_FHS.
 type distance struct {
-	name, unit string
-	rate       string
+	name, of, unit string
+	rate           string
 	// terms have the distance of case i as their mean, from costs under P_FHS and P_N; steady
 	// ones vary less, and serve exponents.
 	terms, steady func(ws []window, i int) []float64
@@ -37,9 +37,9 @@ func distances(cases []Case, fullSupport bool) []distance {
 		controlled = divergence
 	}
 	return []distance{
-		{"tv", "probability", "TV(P_FHS, P_N) falls like 1/N", variation, variation,
+		{"tv", "TV(P_FHS, P_N)", "probability", "TV(P_FHS, P_N) falls like 1/N", variation, variation,
 			func(apart float64) float64 { return -math.Expm1(apart) }},
-		{"kl", "nats", "KL(P_FHS‖P_N) falls like 1/N² where P_FHS has full support and no mask is left, else like 1/N",
+		{"kl", "KL(P_FHS‖P_N)", "nats", "KL(P_FHS‖P_N) falls like 1/N² where P_FHS has full support and no mask is left, else like 1/N",
 			divergence, controlled,
 			func(apart float64) float64 { return -apart }},
 	}
@@ -51,7 +51,7 @@ func discretisation(out *draft, ws []window, cfg Config, fullSupport bool) {
 	for _, what := range distances(cfg.Cases, fullSupport) {
 		plot := report.Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true,
-			Title: map[string]string{"tv": "TV(P_FHS, P_N)", "kl": "KL(P_FHS‖P_N)"}[what.name], Y: what.unit,
+			Title: what.of, Y: what.unit,
 		}
 		bounds := plot
 		for i, c := range cfg.Cases {

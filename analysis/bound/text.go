@@ -100,6 +100,11 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 	}
 	out.Plots = append(out.Plots, report.Shown(plot)...)
 	excess(out, cfg.Cases, ws, of)
+	if ended == nil {
+		if ended = certificates(ctx, out, m, ts, cfg); ended != nil && ctx.Err() == nil {
+			return Report{}, ended
+		}
+	}
 	out.Notes = append(out.Notes,
 		"Jensen's inequality holds for any rows of probabilities: a negative gap would be a defect of this program and not of the network. What shows wrong log-probabilities is the normalisation.",
 		"The entropy H(q0) of the text is not known and cancels: the mean gap is ε″ − KL(q0‖P_FHS), and tells neither of the two alone.",

@@ -192,9 +192,9 @@ func (st *Study) take(cfg Config) ([]bool, error) {
 	return missing, nil
 }
 
-// Bound is what the runs say of sampler i.
-func (st *Study) Bound(i int) Bound {
-	var tv, kl []float64
+// Terms are what each run adds to the bounds of sampler i: (1 − e^W)_+ to that of TV and −W,
+// in nats, to that of KL.
+func (st *Study) Terms(i int) (tv, kl []float64) {
 	for _, r := range st.Runs {
 		w := float64(r.Log[i])
 		if st.averaged[i] {
@@ -202,6 +202,12 @@ func (st *Study) Bound(i int) Bound {
 		}
 		tv, kl = append(tv, max(0, -math.Expm1(w))), append(kl, 0-w)
 	}
+	return tv, kl
+}
+
+// Bound is what the runs say of sampler i.
+func (st *Study) Bound(i int) Bound {
+	tv, kl := st.Terms(i)
 	out := Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), TVLimit: 0 - math.Expm1(st.apart[i]), KLLimit: 0 - st.apart[i]}
 	if !st.averaged[i] {
 		out.TVLimit = min(out.TVLimit, limit(tv, 0, 1, st.Confidence))

@@ -76,7 +76,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 		cfg.Draws, cfg.Plans, total = 0, cmp.Or(c.Int("plans"), boundPlans), len(targets)
 		work = func(cfg bound.Config) (bound.Report, error) {
-			return bound.Long(c.Context, e, targets, cluster, cfg)
+			return bound.Long(c.Context, m, e, targets, cluster, cfg)
 		}
 	}
 	set.Draws, set.Plans = cfg.Draws, cfg.Plans
