@@ -60,7 +60,8 @@ func benchCommand(s streams) *cli.Command {
 			"--quality error draws texts of first-hitting on a window of --error-length positions and works out exactly how\n" +
 			"probable each sampler makes them: TV(P_FHS, P_N) and KL(P_FHS‖P_N), the bound by collisions, which holds at any\n" +
 			"length, and by how fast they fall with N. certificate bounds both at the full length by --certificate-runs runs of\n" +
-			"first-hitting, for all samplers at once. text and nelbo look at the sampled sequences themselves.",
+			"first-hitting, for all samplers at once; coupling bounds TV by how often a text differs from that of first-hitting\n" +
+			"by the same random numbers. text and nelbo look at the sampled sequences themselves.",
 		Flags:  benchFlags(),
 		Action: func(c *cli.Context) error { return benchAction(c, s) },
 	}
@@ -97,7 +98,7 @@ func benchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "quality", Category: catQuality, DefaultText: "none", Usage: "`LIST` of what to look at: " + strings.Join(bench.Parts(), ", ")},
 		&cli.IntFlag{Name: "error-length", Category: catQuality, DefaultText: fmt.Sprintf("%d, or a world's", benchErrorLength), Usage: "`N` free positions of the window of --quality error, each text taking 2^N network rows"},
 		&cli.IntFlag{Name: "error-samples", Category: catQuality, DefaultText: fmt.Sprint(benchErrorSamples), Usage: "`N` texts of first-hitting for --quality error"},
-		&cli.IntFlag{Name: "certificate-runs", Category: catQuality, DefaultText: fmt.Sprint(benchCertificateRuns), Usage: "`N` runs of first-hitting for --quality certificate"},
+		&cli.IntFlag{Name: "certificate-runs", Category: catQuality, DefaultText: fmt.Sprint(benchCertificateRuns), Usage: "`N` runs of first-hitting for --quality certificate, and pairs for coupling"},
 		&cli.StringFlag{Name: "context", Category: catQuality, Usage: "put the windows of --quality error into the middle of pieces of the text in `FILE`"},
 		&cli.IntFlag{Name: "draws", Category: catQuality, DefaultText: "16", Usage: "`N` draws of the NELBO of each sample"},
 		&cli.StringFlag{Name: "evaluator", Category: catQuality, Usage: "generative perplexity of the samples under the causal language model in `PATH`, an .onnx file or its folder"},
@@ -145,11 +146,16 @@ func checkBenchFlags(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for flag, part := range inOrder(map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "certificate-runs": bench.PartCertificate, "context": bench.PartError, "draws": bench.PartNELBO}) {
+	for flag, part := range inOrder(map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "context": bench.PartError, "draws": bench.PartNELBO}) {
 		if c.IsSet(flag) && !slices.Contains(parts, part) {
 			if err := leaveOut(c, usagef("--%s: has no meaning without --quality %s", flag, part), flag); err != nil {
 				return err
 			}
+		}
+	}
+	if c.IsSet("certificate-runs") && !slices.Contains(parts, bench.PartCertificate) && !slices.Contains(parts, bench.PartCoupling) {
+		if err := leaveOut(c, usagef("--certificate-runs: has no meaning without --quality %s or %s", bench.PartCertificate, bench.PartCoupling), "certificate-runs"); err != nil {
+			return err
 		}
 	}
 	for _, flag := range []string{"evaluator-tokenizer", "evaluator-bos"} {

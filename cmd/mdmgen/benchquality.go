@@ -71,8 +71,10 @@ func (r *benching) prepareQuality() (err error) {
 		protocol := q.judge.Protocol()
 		set.Protocol = &protocol
 	}
-	if q.has(bench.PartCertificate) {
+	if q.has(bench.PartCertificate) || q.has(bench.PartCoupling) {
 		set.CertificateRuns = cmp.Or(r.c.Int("certificate-runs"), benchCertificateRuns)
+	}
+	if q.has(bench.PartCertificate) {
 		q.certificates = bench.GroupCertificates(r.cells)
 	}
 	if !q.has(bench.PartError) {
@@ -168,7 +170,7 @@ func (r *benching) look() (complete bool, err error) {
 		}
 		complete = complete && certified
 	}
-	for _, part := range []string{bench.PartNELBO, bench.PartEvaluator} {
+	for _, part := range []string{bench.PartCoupling, bench.PartNELBO, bench.PartEvaluator} {
 		for i := range r.cells {
 			if !r.quality.has(part) {
 				break
@@ -249,6 +251,10 @@ func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (b
 }
 
 func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {
+	if part == bench.PartCoupling {
+		q, err := bench.CouplingQuality(ctx, c, r.settings.Quality.CertificateRuns, r.settings.Seed, r.settings.Confidence)
+		return q, true, err
+	}
 	if part == bench.PartEvaluator {
 		return bench.JudgeQuality(ctx, r.quality.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.tokenizer.Decode(ids) })
 	}
