@@ -34,14 +34,17 @@ func scheduleCommand(s streams) *cli.Command {
 		ArgsUsage: " ",
 		Description: "mdmgen score TEXT --length 128 --draws 128 --profile loss.json\n" +
 			"mdmgen schedule --profile loss.json --steps 8,16,32\n" +
-			"mdmgen generate --sampler parallel-fhs --steps 16 --sizes profile --profile loss.json\n\n" +
+			"mdmgen generate --sampler parallel-fhs --steps 16 --sizes profile --profile loss.json\n" +
+			"mdmgen schedule --target-tv 0.1\n\n" +
 			"Reads how much the network loses at a masked token by the number of visible ones, made to fall with it,\n" +
 			"and finds by dynamic programming the sizes of parallel-fhs, or the grid of tweedie (--kind grid), whose expected\n" +
 			"path loss is least. Sizes are chosen on one half of the windows; their excess, that of equal, cos2 and cosine\n" +
 			"and the differences, in pairs, are of the other half. The schedule to use is then chosen on all windows: it is\n" +
 			"what --sizes profile and --grid profile have with that file. \"unforced\" is what the profile as it was measured\n" +
 			"would have with at most N calls, where it takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
-			wrap(scheduleMeaning, 104, ""),
+			wrap(scheduleMeaning, 104, "") + "\n" +
+			"With --target-tv or --target-kl it looks for the cheapest setting within a distance from first-hitting's law, sizes\n" +
+			"and grids, by certificates from runs of first-hitting on the network; with --profile those chosen by it, too.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "profile", Category: catInput, Usage: "`FILE` with the loss profile, from `mdmgen score --profile`"},
 			&cli.StringFlag{Name: "steps", Category: catSample, Usage: "`LIST` of numbers of calls, or of a grid's steps"},

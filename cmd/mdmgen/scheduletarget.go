@@ -37,8 +37,8 @@ type targetRecord struct {
 // targetFlags are the flags that a target needs besides schedule's own.
 func targetFlags() []cli.Flag {
 	out := []cli.Flag{
-		&cli.Float64Flag{Name: "target-tv", Category: catSample, Usage: "find the cheapest setting with TV(P_FHS, P_N) ≤ `X` on the network"},
-		&cli.Float64Flag{Name: "target-kl", Category: catSample, Usage: "find the cheapest setting with KL(P_FHS‖P_N) ≤ `X` nats"},
+		&cli.Float64Flag{Name: "target-tv", Category: catSample, DefaultText: "none", Usage: "find the cheapest setting with TV(P_FHS, P_N) ≤ `X` on the network"},
+		&cli.Float64Flag{Name: "target-kl", Category: catSample, DefaultText: "none", Usage: "find the cheapest setting with KL(P_FHS‖P_N) ≤ `X` nats"},
 		&cli.IntFlag{Name: "certificate-runs", Category: catSample, DefaultText: "12.8/X, at least 64", Usage: "`N` runs of first-hitting to confirm a target; half as many find out where to look"},
 		&cli.IntFlag{Name: "length", Category: catInput, DefaultText: "the model's", Usage: "`N` positions of the canvas, all masked"},
 	}

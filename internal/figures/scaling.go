@@ -22,11 +22,11 @@ var scales = []struct {
 	steps []int
 	runs  int
 }{
-	{8, []int{128, 32}, 400}, {16, []int{256}, 128}, {32, []int{512}, 64}, {64, []int{1024}, 32}, {128, []int{2048, 512, 8192}, 24},
+	{8, []int{128, 32}, 400}, {16, []int{256}, 128}, {32, []int{512}, 64}, {64, []int{1024}, 32}, {128, []int{2048, 512, 8192}, 16},
 }
 
 // exactTexts is the number of texts with exact likelihoods.
-const exactTexts = 200
+const exactTexts = 150
 
 // scaling shows certificates at N = 16·d, and ways to bound the same distance beside each other.
 func scaling(ctx context.Context) ([]report.Plot, []byte, error) {

@@ -106,7 +106,7 @@ func blankOf(file *world.World) []int {
 // The network's window, whose texts take 2^12 rows each.
 const (
 	windowLength = 12
-	windowTexts  = 24
+	windowTexts  = 16
 	windowRuns   = 400
 )
 
