@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
@@ -52,7 +53,7 @@ func scaling(ctx context.Context) ([]report.Plot, []byte, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		exact := make([]string, len(ss))
+		exact := slices.Repeat([]string{"–"}, len(ss))
 		if at.d == scales[0].d {
 			if exact, err = exactly(ctx, m, blank(at.d), ss); err != nil {
 				return nil, nil, err
