@@ -130,9 +130,7 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 			continue
 		}
 		b := g.study.Bound(g.at[key])
-		limit := func(x float64) estimate.Estimate {
-			return estimate.Estimate{Mean: x, Lo: x, Hi: x, Confidence: b.TV.Confidence, N: b.TV.N, Units: b.TV.Units}
-		}
+		limit := func(x float64) estimate.Estimate { return limitOf(b.TV, x) }
 		q := Quality{Kind: KindQuality, Cell: cell.ID, Part: PartCertificate, Metrics: []Metric{
 			{Name: "tv_certificate", Unit: "probability", Value: b.TV, Bound: "upper"},
 			{Name: "tv_certificate_limit", Unit: "probability", Value: limit(b.TVLimit), Bound: "upper"},
@@ -145,4 +143,24 @@ func (c *Certificates) Quality(cell *Cell) (Quality, bool) {
 		return q, true
 	}
 	return Quality{}, false
+}
+
+// limitOf is a limit beside the estimate that it belongs to.
+func limitOf(e estimate.Estimate, x float64) estimate.Estimate {
+	return estimate.Estimate{Mean: x, Lo: x, Hi: x, Confidence: e.Confidence, N: e.N, Units: e.Units}
+}
+
+// couplingSeed keeps the draws of pairs apart from those of repetitions and certificates.
+const couplingSeed = 0x636f75706c65 // "couple"
+
+// CouplingQuality bounds TV to first-hitting by pairs of texts.
+func CouplingQuality(ctx context.Context, c *Cell, pairs int, seed uint64, confidence float64) (Quality, error) {
+	x, err := certificate.Couple(ctx, c.Model, c.Canvas, c.Sampler, certificate.Config{Runs: pairs, Seed: seed ^ couplingSeed, Batch: c.Batch, Confidence: confidence})
+	if err != nil {
+		return Quality{}, fault.Errorf("bench", "coupling: %w", err)
+	}
+	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartCoupling, Metrics: []Metric{
+		{Name: "tv_coupling", Unit: "probability", Value: x.Share, Bound: "upper"},
+		{Name: "tv_coupling_limit", Unit: "probability", Value: limitOf(x.Share, x.Limit), Bound: "upper"},
+	}}, nil
 }

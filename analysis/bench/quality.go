@@ -13,6 +13,9 @@ const (
 	PartError = "error"
 	// PartCertificate bounds distances from first-hitting at the cell's own length.
 	PartCertificate = "certificate"
+	// PartCoupling bounds TV by how often texts differ from first-hitting's, drawn from the same
+	// random numbers.
+	PartCoupling = "coupling"
 	// PartText is what tokens say without a model: entropy, distinct n-grams, repetition.
 	PartText = "text"
 	// PartNELBO is the NELBO of samples under the model itself.
@@ -23,7 +26,7 @@ const (
 )
 
 // Parts lists the parts that a list may name.
-func Parts() []string { return []string{PartError, PartCertificate, PartText, PartNELBO} }
+func Parts() []string { return []string{PartError, PartCertificate, PartCoupling, PartText, PartNELBO} }
 
 // KindQuality is the kind of a [Quality] among the records of a run.
 const KindQuality = "quality"
@@ -37,7 +40,8 @@ type QualitySettings struct {
 	ErrorLength  int    `json:"error_length,omitempty"`
 	ErrorSamples int    `json:"error_samples,omitempty"`
 	Context      string `json:"context,omitempty"`
-	// CertificateRuns is the number of runs of first-hitting of PartCertificate.
+	// CertificateRuns is the number of runs of first-hitting of PartCertificate, and of pairs of
+	// PartCoupling.
 	CertificateRuns int `json:"certificate_runs,omitempty"`
 	// Draws is the number of draws of the NELBO of a sample.
 	Draws int `json:"draws,omitempty"`

@@ -62,6 +62,11 @@ func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t like
 		if len(fhs) > 0 {
 			discretisation(out, fhs, cfg)
 		}
+		if len(fhs) > 0 && ended == nil {
+			if ended = certificatesOfChain(ctx, out, m, t, fhs, cfg); ended != nil && ctx.Err() == nil {
+				return Report{}, ended
+			}
+		}
 	}
 	out.Notes = append(out.Notes,
 		"q0 is the network's own left-to-right chain. KL(q0‖P_FHS), ε″ and the distances from q0 measure how inconsistent the network is between orders, and not its error on a text.",

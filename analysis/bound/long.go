@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/fault"
+	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
@@ -21,7 +22,7 @@ import (
 // takes K·d network rows; the network may be time-conditioned. Each sampler of cfg.Cases has its bound
 // by K plans beside, and a bound from the other side where that is valid. When ctx ends, the
 // report is about the windows that were done.
-func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
+func Long(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
 	if len(ts) == 0 || cfg.Plans < 2 {
 		return Report{}, fault.Errorf("bound", "%d windows, %d plans: must be at least 1 and 2", len(ts), cfg.Plans)
 	}
@@ -70,6 +71,11 @@ func Long(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, 
 	if cfg.Reference != nil && ended == nil {
 		// −log P_FHS is known from above alone, and tells no bound on KL from below.
 		if ended = cfg.Reference.lines(ctx, out, ts, nil, each(ws, nelbo), cfg.Confidence); ended != nil && ctx.Err() == nil {
+			return Report{}, ended
+		}
+	}
+	if ended == nil {
+		if ended = certificates(ctx, out, m, ts, cfg); ended != nil && ctx.Err() == nil {
 			return Report{}, ended
 		}
 	}

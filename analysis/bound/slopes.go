@@ -14,7 +14,7 @@ import (
 // distance is a distance of P_FHS from P_N, whose terms have it as their mean over
 // samples of P_FHS.
 type distance struct {
-	name, unit string
+	name, of, unit string
 	// terms have the distance of case i as their mean, from costs under P_FHS and P_N.
 	terms func(ws []window, i int) []float64
 	// mean estimates it.
@@ -30,9 +30,9 @@ func distances() []distance {
 	variation := func(ws []window, i int) []float64 { return quality.VariationTerms(costs(ws, i)) }
 	divergence := func(ws []window, i int) []float64 { return quality.DivergenceTerms(costs(ws, i)) }
 	return []distance{
-		{"tv", "probability", variation, estimate.Mean,
+		{"tv", "TV(P_FHS, P_N)", "probability", variation, estimate.Mean,
 			func(apart float64) float64 { return -math.Expm1(apart) }},
-		{"kl", "nats", divergence, estimate.Skewed,
+		{"kl", "KL(P_FHS‖P_N)", "nats", divergence, estimate.Skewed,
 			func(apart float64) float64 { return -apart }},
 	}
 }
@@ -43,7 +43,7 @@ func discretisation(out *draft, ws []window, cfg Config) {
 	for _, what := range distances() {
 		plot := report.Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true,
-			Title: map[string]string{"tv": "TV(P_FHS, P_N)", "kl": "KL(P_FHS‖P_N)"}[what.name], Y: what.unit,
+			Title: what.of, Y: what.unit,
 		}
 		bounds := plot
 		for i, c := range cfg.Cases {

@@ -113,6 +113,11 @@ func onText(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []li
 	}
 	out.Plots = append(out.Plots, report.Shown(plot)...)
 	excess(out, cfg.Cases, ws, of)
+	if ended == nil {
+		if ended = certificates(ctx, out, m, ts, cfg); ended != nil && ctx.Err() == nil {
+			return Report{}, ended
+		}
+	}
 	out.Notes = append(out.Notes,
 		"What shows wrong log-probabilities is the normalisation.",
 		"The mean gap is ε″ − KL(q0‖P_FHS), and tells neither of the two alone; --reference bounds each from below.",

@@ -55,13 +55,13 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 	if raw, ok := file.Extra("grids"); ok {
 		ends.read(raw)
 	}
-	return reportOn(ctx, w, ends)
+	return reportOn(ctx, w, file, ends)
 }
 
 // worldNotes stand on every report of a world.
 func worldNotes(w *laws.World, grids string) []string {
 	notes := []string{
-		"Every number is exact up to rounding: a sum over all states, or an integral whose quadrature error is below the tolerance named.",
+		"Every number but a certificate is exact up to rounding: a sum over all states, or an integral whose quadrature error is below the tolerance named.",
 		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.",
 		grids,
 	}
@@ -72,7 +72,7 @@ func worldNotes(w *laws.World, grids string) []string {
 }
 
 // reportOn is the report of a world, on grids with the given ends.
-func reportOn(ctx context.Context, w *laws.World, e ends) (Report, error) {
+func reportOn(ctx context.Context, w *laws.World, file *world.World, e ends) (Report, error) {
 	notes := worldNotes(w, fmt.Sprintf("Grids run from T = %g to δ = %g. P_N is a sampler's law after N steps; what is still masked is filled by one more call unless a line says otherwise.", e.t, e.delta))
 	var l worldLines
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
@@ -86,6 +86,9 @@ func reportOn(ctx context.Context, w *laws.World, e ends) (Report, error) {
 		return l.report(notes), err
 	}
 	l.collisions(w, fhs, runs)
+	if err := l.certified(ctx, file, e, fhs, runs); err != nil {
+		return l.report(notes), err
+	}
 	l.slopes(fhs, runs)
 	err = l.theorem3(ctx)
 	r := l.report(notes)
@@ -121,6 +124,9 @@ func reportGiven(ctx context.Context, w *laws.World, file *world.World, given []
 	plots := l.given(w, fhs, runs)
 	if slices.ContainsFunc(runs, func(r givenRun) bool { return r.euler() && !r.paperEuler() }) {
 		notes = append(notes, "Theorems 1 and 2 are about Euler in the paper's time, α = e^(−t): they have no lines for other noises.")
+	}
+	if ended == nil {
+		ended = l.givenCertificates(ctx, file, fhs, runs)
 	}
 	if ended == nil {
 		ended = l.theorem3(ctx)

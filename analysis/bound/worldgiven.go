@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
+	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -185,6 +187,17 @@ func (l *worldLines) givenCollision(w *laws.World, fhs []float64, r givenRun) {
 	l.below(name+".tv", "TV(P_FHS,P_N) ≤ 1−p*", "TV", r.tv(fhs), -math.Expm1(logp), exactTolerance)
 	l.below(name+".kl", "KL(P_FHS‖P_N) ≤ −log p*", "nats", laws.KL(fhs, r.clean), -logp, exactTolerance)
 	l.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", worst.left, worst.right, exactTolerance, worst.gaps...)
+}
+
+// givenCertificates adds certificates of the runs.
+func (l *worldLines) givenCertificates(ctx context.Context, file *world.World, fhs []float64, all []givenRun) error {
+	var cases []Case
+	for _, r := range all {
+		cases = append(cases, r.Case)
+	}
+	return l.certificates(ctx, file, cases, func(i int) string { return all[i].at() }, func(i int) (tv, kl float64) {
+		return all[i].tv(fhs), laws.KL(fhs, all[i].clean)
+	})
 }
 
 // givenSlopes adds local exponents between the last two numbers of steps of each sampler

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/theory"
+	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -153,6 +156,33 @@ func (l *worldLines) collisions(w *laws.World, fhs []float64, all runs) {
 		l.below(name+"kl", fmt.Sprintf("KL(P_FHS‖P_N) ≤ −log p*, the same laws; shown is N = %d", kl.n), "nats", kl.left, kl.right, exactTolerance, kl.gaps...)
 		l.below(name+"pointwise", fmt.Sprintf("p*·P_FHS(x) ≤ P_N(x), the same laws and every x; shown is N = %d", point.n), "probability", point.left, point.right, exactTolerance, point.gaps...)
 	}
+}
+
+// certifiedSteps is the number of steps whose certificates are shown.
+const certifiedSteps = 16
+
+// certified adds certificates of every sampler and grid for one number of steps.
+func (l *worldLines) certified(ctx context.Context, file *world.World, e ends, fhs []float64, all runs) error {
+	var cases []Case
+	for _, f := range families() {
+		o := samplers.Options{Sampler: string(f.rule), Grid: string(f.grid), Steps: certifiedSteps, T: &e.t, Delta: &e.delta}
+		if f.rule != samplers.RuleTweedie || f.grid == samplers.GridUniform {
+			o.Noise = samplers.Exp.String()
+		}
+		if tau, ok := strings.CutPrefix(o.Sampler, "tau-"); ok {
+			o.Sampler, o.Tau = "tau-leaping", tau
+		}
+		s, err := samplers.New(o, file.Spec())
+		if err != nil {
+			return err
+		}
+		cases = append(cases, Case{Name: f.String(), N: certifiedSteps, Sampler: s})
+	}
+	at := slices.Index(worldSteps, certifiedSteps)
+	return l.certificates(ctx, file, cases, func(i int) string { return fmt.Sprintf("%s.N=%d", cases[i].Name, certifiedSteps) }, func(i int) (tv, kl float64) {
+		law := all[families()[i]][at].Denoised
+		return laws.TV(fhs, law), laws.KL(fhs, law)
+	})
 }
 
 // worst is the case of an inequality whose sides have the greatest ratio.

@@ -1,7 +1,6 @@
 package certificate
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -19,8 +18,11 @@ type Run struct {
 	// Log are log P_N(x|Z) − log P_FHS(x|Z) of the samplers, in their order: −Inf where one
 	// cannot give the text.
 	Log []estimate.Number `json:"log"`
-	// Asked counts the canvases that were asked.
+	// Blocks are Σ_b (1 − e^{W_b})_+ over the blocks of the samplers' plans, for [Config.Blocks].
+	Blocks []float64 `json:"blocks,omitempty"`
+	// Asked counts the canvases that were asked, Rows the positions of these whose logits were.
 	Asked int `json:"asked"`
+	Rows  int `json:"rows,omitempty"`
 }
 
 // Config says how many runs are made.
@@ -36,6 +38,9 @@ type Config struct {
 	// keeps up to Longest²/2 rows, and those of the longest block of a plan, four bytes a
 	// column; 0 is 32.
 	Longest int
+	// Blocks has every sampler's bound given its plan, and each run keep what its blocks add up
+	// to one by one: to compare ways to bound the same distance.
+	Blocks bool
 	// Confidence is that of all intervals and limits; 0 is 0.95.
 	Confidence float64
 	// Done are runs of an earlier study of the same settings, which are not made again.
@@ -113,7 +118,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 		}
 		st.apart = append(st.apart, apart)
 	}
-	m, err := newMethod(spec, ss, draw, st.D, cmp.Or(cfg.Longest, 32))
+	m, err := newMethod(spec, ss, draw, st.D, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -191,9 +196,9 @@ func (st *Study) take(cfg Config) ([]bool, error) {
 	return missing, nil
 }
 
-// Bound is what the runs say of sampler i.
-func (st *Study) Bound(i int) Bound {
-	var tv, kl []float64
+// Terms are what each run adds to the bounds of sampler i: (1 − e^W)_+ to that of TV and −W,
+// in nats, to that of KL.
+func (st *Study) Terms(i int) (tv, kl []float64) {
 	for _, r := range st.Runs {
 		w := float64(r.Log[i])
 		if st.averaged[i] {
@@ -201,6 +206,12 @@ func (st *Study) Bound(i int) Bound {
 		}
 		tv, kl = append(tv, max(0, -math.Expm1(w))), append(kl, 0-w)
 	}
+	return tv, kl
+}
+
+// Bound is what the runs say of sampler i.
+func (st *Study) Bound(i int) Bound {
+	tv, kl := st.Terms(i)
 	out := Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), TVLimit: 0 - math.Expm1(st.apart[i]), KLLimit: 0 - st.apart[i]}
 	if !st.averaged[i] {
 		out.TVLimit = min(out.TVLimit, limit(tv, 0, 1, st.Confidence))

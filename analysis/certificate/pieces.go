@@ -13,8 +13,10 @@ type side struct {
 	pieces []piece
 	// at is the piece of the next token.
 	at int
-	// log is W so far.
-	log float64
+	// log is W so far, and block that of the piece; sum is Σ (1 − e^block)_+ of the pieces before.
+	log, block, sum float64
+	// clean is log of the probability that no mask is left, which log begins with.
+	clean float64
 }
 
 // piece is a block of a sampler's plan: positions order[from:to] are revealed by one call, on
@@ -82,27 +84,38 @@ func (s *side) add(r *run, rank, token int) error {
 		s.at++
 	}
 	x := &s.pieces[s.at]
+	gain, err := s.gain(r, x, rank, token)
+	if err != nil {
+		return err
+	}
+	s.log, s.block = s.log+gain, s.block+gain
+	if rank+1 == x.to {
+		s.sum, s.block = s.sum+max(0, -math.Expm1(s.block)), 0
+	}
+	return nil
+}
+
+// gain is what the token of a rank adds to W.
+func (s *side) gain(r *run, x *piece, rank, token int) (float64, error) {
 	own := r.sources[rank][0].logs[0]
 	if x.weight == 0 {
 		logs := x.source.logs
 		n := len(logs) - 1
 		switch {
 		case math.IsInf(logs[n], -1): // by this token, or by one before in the block
-			s.log = logs[n]
+			return logs[n], nil
 		case n > 0:
-			s.log += logs[n] - logs[n-1] - own
+			return logs[n] - logs[n-1] - own, nil
 		default:
-			s.log += logs[0] - own
+			return logs[0] - own, nil
 		}
-		return nil
 	}
 	if err := r.rows.Probabilities(r.p, x.source.row(rank, r.columns)); err != nil {
-		return err
+		return 0, err
 	}
 	if err := r.rows.Probabilities(r.before, s.pieces[s.at-1].source.row(rank, r.columns)); err != nil {
-		return err
+		return 0, err
 	}
 	samplers.Mix(r.p, r.p, r.before, x.weight, x.floor)
-	s.log += math.Log(r.p[token]) - own
-	return nil
+	return math.Log(r.p[token]) - own, nil
 }

@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,8 @@ type method struct {
 	// averages are those of each sampler over the cuts of an order, nil where the cuts are
 	// its plan's.
 	averages []*average
+	// blocks says that what blocks add up to is kept.
+	blocks bool
 	// rows turns logits into what tokens are drawn from; p and before are room for them.
 	rows      *samplers.Categorical
 	columns   int
@@ -24,7 +27,7 @@ type method struct {
 	done map[uint64]Run
 }
 
-func newMethod(spec samplers.Spec, ss []*samplers.Sampler, draw samplers.Draw, d, longest int) (*method, error) {
+func newMethod(spec samplers.Spec, ss []*samplers.Sampler, draw samplers.Draw, d int, cfg Config) (*method, error) {
 	fhs, err := samplers.New(samplers.Options{Draw: draw}, spec)
 	if err != nil {
 		return nil, err
@@ -33,11 +36,11 @@ func newMethod(spec samplers.Spec, ss []*samplers.Sampler, draw samplers.Draw, d
 	if err != nil {
 		return nil, err
 	}
-	m := &method{fhs: fhs, ss: ss, rows: rows, columns: spec.Columns, p: make([]float64, spec.Columns), before: make([]float64, spec.Columns), done: make(map[uint64]Run)}
+	m := &method{fhs: fhs, ss: ss, rows: rows, blocks: cfg.Blocks, columns: spec.Columns, p: make([]float64, spec.Columns), before: make([]float64, spec.Columns), done: make(map[uint64]Run)}
 	for _, s := range ss {
 		var a *average
-		if !spec.TimeConditioned {
-			a = newAverage(s, d, longest)
+		if !spec.TimeConditioned && !cfg.Blocks {
+			a = newAverage(s, d, cmp.Or(cfg.Longest, 32))
 		}
 		m.averages = append(m.averages, a)
 	}
@@ -82,7 +85,8 @@ func (m indexed) Start(c *samplers.Canvas, d *samplers.Draws) (samplers.Decoder,
 		for j := range pieces {
 			pieces[j].source = r.source(&pieces[j], timed)
 		}
-		r.sides = append(r.sides, &side{pieces: pieces, log: logClean(s, len(free))})
+		clean := logClean(s, len(free))
+		r.sides = append(r.sides, &side{pieces: pieces, log: clean, clean: clean})
 	}
 	return r, nil
 }
@@ -102,8 +106,8 @@ type run struct {
 	own []float64
 	// sides are nil where there is an average.
 	sides []*side
-	// asked counts canvases.
-	asked int
+	// asked counts canvases, wanted the positions that were asked for.
+	asked, wanted int
 }
 
 // source is a canvas that is asked: with from positions revealed, at a time, about the
@@ -168,6 +172,7 @@ func (r *run) Take(rows samplers.Rows, e *samplers.Edit) error {
 		}
 		r.open = append(r.open, s)
 		r.asked++
+		r.wanted += s.to - s.from
 	}
 	if err := r.look(at, r.canvas.ID(r.order[at])); err != nil {
 		return fmt.Errorf("position %d: %w", r.order[at], err)
@@ -218,7 +223,7 @@ func (r *run) gain(from, to int) float64 {
 
 // finish keeps what the run says.
 func (r *run) finish() {
-	out := Run{Index: r.index, Asked: r.asked}
+	out := Run{Index: r.index, Asked: r.asked, Rows: r.wanted}
 	for i, s := range r.sides {
 		var w float64
 		if s != nil {
@@ -227,6 +232,10 @@ func (r *run) finish() {
 			w = r.averages[i].log(r.gain)
 		}
 		out.Log = append(out.Log, estimate.Number(w))
+		if r.blocks {
+			c := math.Exp(s.clean)
+			out.Blocks = append(out.Blocks, 1-c+c*s.sum)
+		}
 	}
 	r.done[r.index] = out
 }

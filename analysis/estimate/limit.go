@@ -3,6 +3,8 @@ package estimate
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // UpperLimit is a number that the mean of a law on 0..1 does not exceed with the probability
@@ -49,4 +51,17 @@ func UpperLimit(x []float64, confidence float64) float64 {
 		}
 	}
 	return high
+}
+
+// UpperLimitOfShare is a probability that is not exceeded with the probability confidence,
+// from an event that was seen k times in n independent trials: the exact limit of Clopper and
+// Pearson (1934). It panics where k is not in 0..n, or n is 0.
+func UpperLimitOfShare(k, n int, confidence float64) float64 {
+	if k < 0 || k > n || n < 1 {
+		panic(fmt.Sprintf("estimate: %d of %d", k, n))
+	}
+	if k == n {
+		return 1
+	}
+	return mathext.InvRegIncBeta(float64(k+1), float64(n-k), confidence)
 }

@@ -70,3 +70,23 @@ func TestUpperLimitEnds(t *testing.T) {
 	}()
 	UpperLimit([]float64{2}, 0.95)
 }
+
+// TestUpperLimitOfShare: no more events than were seen have probability 5 % at the limit,
+// summed term by term.
+func TestUpperLimitOfShare(t *testing.T) {
+	for _, c := range [][2]int{{0, 1}, {0, 64}, {1, 64}, {7, 20}, {63, 64}, {100, 2000}} {
+		k, n := c[0], c[1]
+		p := UpperLimitOfShare(k, n, 0.95)
+		term, sum := math.Pow(1-p, float64(n)), 0.0
+		for i := 0; i <= k; i++ {
+			sum += term
+			term *= float64(n-i) / float64(i+1) * p / (1 - p)
+		}
+		if math.Abs(sum-0.05) > 1e-9 {
+			t.Errorf("%d of %d: %v, at which the probability is %v", k, n, p, sum)
+		}
+	}
+	if p := UpperLimitOfShare(5, 5, 0.95); p != 1 {
+		t.Error(p)
+	}
+}

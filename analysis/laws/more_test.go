@@ -1,11 +1,15 @@
 package laws_test
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"testing"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -147,4 +151,58 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%s: one block differs by %v", name, d)
 		}
 	})
+}
+
+// TestProposition2Null: equality in Proposition 2 does not say that μ is the posterior in every
+// context, as printed, but in those of positive probability. With another μ in the others the
+// loss stays 0, and Euler, which comes to them, has another law.
+func TestProposition2Null(t *testing.T) {
+	data, err := os.ReadFile(reftest.Law(t, "pairs4-exact"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var content map[string]json.RawMessage
+	var mu, posterior [][][]float64
+	for _, x := range []struct {
+		from func() []byte
+		to   any
+	}{
+		{func() []byte { return data }, &content}, {func() []byte { return content["mu0"] }, &mu}, {func() []byte { return content["posterior"] }, &posterior},
+	} {
+		if err := json.Unmarshal(x.from(), x.to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := 0
+	for state, rows := range mu {
+		for l, row := range rows {
+			if row != nil && posterior[state][l] == nil {
+				clear(row)
+				row[0] = 1
+				changed++
+			}
+		}
+	}
+	if content["mu0"], err = json.Marshal(mu); err != nil {
+		t.Fatal(err)
+	}
+	if data, err = json.Marshal(content); err != nil {
+		t.Fatal(err)
+	}
+	file, err := world.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := laws.New(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, w := lawstest.Open(t, "pairs4-exact")
+	steps := lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 5, Delta: 0.01, Steps: 4})
+	if x := other.Proposition2(other.NELBO()).ScoreEntropyIntegral; changed == 0 || math.Abs(x) > 1e-12 {
+		t.Errorf("%d rows are changed, the integral is %v", changed, x)
+	}
+	if tv := laws.TV(w.Run(steps).Law, other.Run(steps).Law); !(tv > 1e-3) {
+		t.Errorf("Euler's laws are %v apart", tv)
+	}
 }

@@ -92,7 +92,7 @@ func drawPlot(c draw.Canvas, p Plot, background color.Color) error {
 		return fmt.Errorf("report: plot %s: there is no point to show", p.Name)
 	}
 	out := plot.New()
-	out.BackgroundColor = color.Transparent // drawn below, under the legend too
+	out.BackgroundColor = nil // drawn below, under the legend too
 	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.Title, p.X, p.Y
 	out.Title.Padding = vg.Points(4)
 	for _, s := range []*font.Font{&out.Title.TextStyle.Font, &out.X.Label.TextStyle.Font, &out.Y.Label.TextStyle.Font, &out.X.Tick.Label.Font, &out.Y.Tick.Label.Font, &out.Legend.TextStyle.Font} {

@@ -26,7 +26,7 @@ type flip struct {
 }
 
 // volatile are the parts of a record that two equal runs differ in.
-var volatile = regexp.MustCompile(`"(started|network|sampling|total|effective|in_step)": ?("[^"]*"|[-+.e0-9]+)`)
+var volatile = regexp.MustCompile(`"(started|network|sampling|total|effective|in_step|seconds|first_hitting_seconds)": ?("[^"]*"|[-+.e0-9]+)`)
 
 // TestEveryFlagHasAnEffect sets every flag of every command and requires the
 // results, the message or the exit status to change. A flag without an entry
@@ -69,6 +69,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
 	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
 	chosen := []string{"--profile", loss, "--steps", "3"}
+	aimed := []string{"--seed", "1", "--model", world, "--json", "--target-tv", "0.2"}
+	aimedSmall := []string{"--model", mdlm, "--length", "4", "--seed", "1", "--json", "--target-tv", "0.9", "--certificate-runs", "4"}
 	flips := map[string]flip{
 		"generate sampler":     {base: onWorld, on: []string{"--sampler", "tweedie"}},
 		"generate steps":       {base: euler, on: []string{"--steps", "3"}},
@@ -203,6 +205,22 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"score write-profile": {base: append([]string{"--length", "2"}, onIDs...), on: []string{"--write-profile", filepath.Join(dir, "loss.json")}},
 		"bound profile":       {base: append([]string{"--sampler", "tweedie", "--grid", "profile"}, boundText...), on: []string{"--profile", loss}},
 
+		"schedule target-tv":        {base: aimed[:len(aimed)-2], on: []string{"--target-tv", "0.2"}},
+		"schedule target-kl":        {base: aimed[:len(aimed)-2], on: []string{"--target-kl", "0.3"}},
+		"schedule certificate-runs": {base: aimed, on: []string{"--certificate-runs", "70"}},
+		"schedule length":           {base: append([]string{"--model", mdlm}, aimedSmall[4:]...), on: []string{"--length", "3"}},
+		"schedule temperature":      {base: aimed, on: []string{"--temperature", "0.5"}},
+		"schedule top-k":            {base: aimed, on: []string{"--top-k", "1"}},
+		"schedule top-p":            {base: aimed, on: []string{"--top-p", "0.6"}},
+		"schedule seed":             {base: aimed[2:], on: []string{"--seed", "1"}},
+		"schedule batch":            {base: aimed, on: []string{"--batch", "3"}},
+		"schedule model":            {base: aimedSmall[2:], on: []string{"--model", mdlm}},
+		"schedule fact":             {base: aimedSmall, on: []string{"--fact", "mask_id=3"}},
+		"schedule sidecar":          {base: aimed, on: []string{"--sidecar", empty}},
+		"schedule runtime":          {base: aimedSmall, on: []string{"--runtime", empty}},
+		"schedule device":           {base: aimedSmall, on: []string{"--device", "cuda"}},
+		"schedule threads":          {base: aimedSmall, on: []string{"--threads", "2"}},
+
 		"schedule profile":    {base: []string{"--steps", "3"}, on: []string{"--profile", loss}},
 		"schedule steps":      {base: []string{"--profile", loss}, on: []string{"--steps", "3"}},
 		"schedule kind":       {base: chosen, on: []string{"--kind", "grid"}},
@@ -237,7 +255,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	for _, c := range testApp().Commands {
 		for _, f := range c.Flags {
 			name := c.Name + " " + f.Names()[0]
-			if name == "generate offline" || name == "verify offline" || name == "score offline" || name == "bound offline" || name == "bench offline" {
+			if name == "generate offline" || name == "verify offline" || name == "score offline" || name == "bound offline" || name == "bench offline" || name == "schedule offline" {
 				continue // TestOffline
 			}
 			if f.Names()[0] == "verify-digest" {

@@ -186,6 +186,28 @@ func TestLemma1(t *testing.T) {
 	}
 }
 
+// TestLemma1Printed: the sum that Lemma 1 has at most κ^p·N is larger on the paper's own grid,
+// by the factors (1−κ)^(−p) of the steps below 1, which the proof has as 1 + o(1). It is at most
+// (κ/(1−κ))^p·N.
+func TestLemma1Printed(t *testing.T) {
+	const kappa, delta = 0.1, 0.01
+	for p, want := range map[float64]float64{1: 8.89, 2: 0.943} {
+		n, sum := 0.0, 0.0
+		for theta := 5.0; theta > delta; n++ {
+			step := kappa * min(1, theta)
+			theta -= step
+			sum += math.Pow(step, p) * max(1, math.Pow(theta, -p))
+		}
+		printed := math.Pow(kappa, p) * n
+		if n != 84 || math.Abs(sum/want-1) > 1e-3 || !(sum > 1.05*printed) || sum > printed/math.Pow(1-kappa, p) {
+			t.Errorf("p = %v: %v steps, the sum is %v, κ^p·N is %v", p, n, sum, printed)
+		}
+		if p == 1 {
+			onPage(t, "theory.md", "T = 5, δ = 0.01, κ = 0.1, p = 1", math.Round(100*sum)/100, printed)
+		}
+	}
+}
+
 // TestTheorem3Tables: the least number of steps on pairs is above its lower bound in every row,
 // up to d = 10,000, and the exponents are those of the statement on pairs and about half of
 // them on the paper's own construction.

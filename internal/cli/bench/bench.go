@@ -38,7 +38,8 @@ func Command(s kit.Streams) *cli.Command {
 			"--quality error draws texts of first-hitting on a window of --error-length positions and works out exactly how\n" +
 			"probable each sampler makes them: TV(P_FHS, P_N) and KL(P_FHS‖P_N), the bound by collisions, which holds at any\n" +
 			"length, and by how fast they fall with N. certificate bounds both at the full length by --certificate-runs runs of\n" +
-			"first-hitting, for all samplers at once. text and nelbo look at the sampled sequences themselves.",
+			"first-hitting, for all samplers at once; coupling bounds TV by how often a text differs from that of first-hitting\n" +
+			"by the same random numbers. text and nelbo look at the sampled sequences themselves.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(); err != nil {

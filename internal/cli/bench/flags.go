@@ -93,7 +93,7 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.quality, flags.Flag{Name: "quality", Category: flags.CatQuality, Default: "none", Words: bench.Parts(), Usage: "`LIST` of what to look at: " + strings.Join(bench.Parts(), ", ")}),
 		flags.Int(&o.errorLength, 1, likelihood.MaxFree, flags.Flag{Name: "error-length", Category: flags.CatQuality, Default: fmt.Sprintf("%d, or a world's", defaultErrorLength), Usage: "`N` free positions of the window of --quality error, each text taking 2^N network rows"}),
 		flags.Int(&o.errorSamples, 2, most, flags.Flag{Name: "error-samples", Category: flags.CatQuality, Default: fmt.Sprint(defaultErrorSamples), Usage: "`N` texts of first-hitting for --quality error"}),
-		flags.Int(&o.certificateRuns, 2, most, flags.Flag{Name: "certificate-runs", Category: flags.CatQuality, Default: fmt.Sprint(defaultCertificateRuns), Usage: "`N` runs of first-hitting for --quality certificate"}),
+		flags.Int(&o.certificateRuns, 2, most, flags.Flag{Name: "certificate-runs", Category: flags.CatQuality, Default: fmt.Sprint(defaultCertificateRuns), Usage: "`N` runs of first-hitting for --quality certificate, and pairs for coupling"}),
 		flags.Name(&o.context, "the value is empty", flags.Flag{Name: "context", Category: flags.CatQuality, Usage: "put the windows of --quality error into the middle of pieces of the text in `FILE`"}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatQuality, Default: fmt.Sprint(defaultDraws), Usage: "`N` draws of the NELBO of each sample"}),
 		flags.Name(&o.evaluator, "the value is empty", flags.Flag{Name: "evaluator", Category: flags.CatQuality, Usage: "generative perplexity of the samples under the causal language model in `PATH`, an .onnx file or its folder"}),
@@ -122,12 +122,17 @@ func (o *options) check() error {
 	if err := o.readParts(); err != nil {
 		return err
 	}
-	needs := map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "certificate-runs": bench.PartCertificate, "context": bench.PartError, "draws": bench.PartNELBO}
+	needs := map[string]string{"error-length": bench.PartError, "error-samples": bench.PartError, "context": bench.PartError, "draws": bench.PartNELBO}
 	for _, flag := range slices.Sorted(maps.Keys(needs)) {
 		if part := needs[flag]; !slices.Contains(o.parts, part) {
 			if err := o.all.Unused("without --quality "+part, flag); err != nil {
 				return err
 			}
+		}
+	}
+	if !slices.Contains(o.parts, bench.PartCertificate) && !slices.Contains(o.parts, bench.PartCoupling) {
+		if err := o.all.Unused("without --quality "+bench.PartCertificate+" or "+bench.PartCoupling, "certificate-runs"); err != nil {
+			return err
 		}
 	}
 	if o.evaluator == "" {

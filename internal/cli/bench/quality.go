@@ -72,8 +72,10 @@ func (r *benching) prepareQuality() (err error) {
 		protocol := q.judge.Protocol()
 		set.Protocol = &protocol
 	}
-	if q.has(bench.PartCertificate) {
+	if q.has(bench.PartCertificate) || q.has(bench.PartCoupling) {
 		set.CertificateRuns = cmp.Or(r.certificateRuns, defaultCertificateRuns)
+	}
+	if q.has(bench.PartCertificate) {
 		q.certificates = bench.GroupCertificates(r.cells)
 	}
 	if !q.has(bench.PartError) {
@@ -166,7 +168,7 @@ func (r *benching) measure() (complete bool, err error) {
 		}
 		complete = complete && certified
 	}
-	for _, part := range []string{bench.PartNELBO, bench.PartEvaluator} {
+	for _, part := range []string{bench.PartCoupling, bench.PartNELBO, bench.PartEvaluator} {
 		for i := range r.cells {
 			if !r.look.has(part) {
 				break
@@ -247,6 +249,10 @@ func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (b
 }
 
 func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {
+	if part == bench.PartCoupling {
+		q, err := bench.CouplingQuality(ctx, c, r.settings.Quality.CertificateRuns, r.settings.Seed, r.settings.Confidence)
+		return q, true, err
+	}
 	if part == bench.PartEvaluator {
 		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.words.Decode(ids) })
 	}

@@ -59,4 +59,7 @@ func (r *benching) notes(report *bench.Report) {
 	if q := report.Settings.Quality; q != nil && r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
 		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
 	}
+	if r.look.has(bench.PartCoupling) {
+		add("coupling is the share of %d pairs of texts, by first-hitting and by the sampler from the same random numbers, that differ: TV(P_FHS, P_N) is at most its mean. Its limit is exact (Clopper and Pearson).", report.Settings.Quality.CertificateRuns)
+	}
 }

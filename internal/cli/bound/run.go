@@ -77,7 +77,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 		cfg.Draws, cfg.Plans, total = 0, cmp.Or(r.plans, defaultPlans), len(targets)
 		work = func(cfg bound.Config) (bound.Report, error) {
-			return bound.Long(r.ctx, e, targets, cluster, cfg)
+			return bound.Long(r.ctx, m, e, targets, cluster, cfg)
 		}
 	}
 	set.Draws, set.Plans = cfg.Draws, cfg.Plans

@@ -138,8 +138,8 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	return canvas, nil
 }
 
-// fromIDs builds the canvas of a list of ids, nil for a position to be sampled.
-func (l *Layout) fromIDs(ids []*int) ([]int, error) {
+// FromIDs builds the canvas of a list of ids, nil for a position to be sampled.
+func (l *Layout) FromIDs(ids []*int) ([]int, error) {
 	if err := l.check(len(ids)); err != nil {
 		return nil, err
 	}

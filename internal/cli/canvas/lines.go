@@ -83,7 +83,7 @@ func parseLine(line []byte, l *Layout) ([]int, error) {
 		if err := json.Unmarshal(in.IDs, &ids); err != nil || ids == nil {
 			return nil, errors.New("ids must be a list of ids, null for a position to be sampled")
 		}
-		return l.fromIDs(ids)
+		return l.FromIDs(ids)
 	}
 	total := l.Length
 	if in.Length != nil {

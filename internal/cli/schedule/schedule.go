@@ -32,6 +32,7 @@ const meaning = "The excess of a schedule is what its expected path loss E_plan[
 // options are the flags.
 type options struct {
 	profile, steps string
+	target         targetOptions
 	kind           profile.Kind
 	confidence     float64
 	format, output string
@@ -49,7 +50,7 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of calls, or of a grid's steps"}),
 		flags.Words(&o.kind, profile.Kinds(), flags.Flag{Name: "kind", Category: flags.CatSample, Usage: "`KIND` of schedule: " + strings.Join(kinds, ", ")}),
 		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals"),
-	}, append(flags.Format(&o.format, "text", "json"), kit.OutputFlag(&o.output))...)
+	}, append(append(flags.Format(&o.format, "text", "json"), kit.OutputFlag(&o.output)), o.target.flags()...)...)
 	return o.all
 }
 
@@ -62,14 +63,17 @@ func Command(s kit.Streams) *cli.Command {
 		ArgsUsage: " ",
 		Description: "mdmgen score TEXT --length 128 --draws 128 --write-profile loss.json\n" +
 			"mdmgen schedule --profile loss.json --steps 8,16,32\n" +
-			"mdmgen generate --sampler parallel-fhs --steps 16 --sizes profile --profile loss.json\n\n" +
+			"mdmgen generate --sampler parallel-fhs --steps 16 --sizes profile --profile loss.json\n" +
+			"mdmgen schedule --target-tv 0.1\n\n" +
 			"Reads how much the network loses at a masked token by the number of visible ones, made to fall with it,\n" +
 			"and finds by dynamic programming the sizes of parallel-fhs, or the grid of tweedie (--kind grid), whose expected\n" +
 			"path loss is least. Sizes are chosen on one half of the windows; their excess, that of equal, cos2 and cosine\n" +
 			"and the differences, in pairs, are of the other half. The schedule to use is then chosen on all windows: it is\n" +
 			"what --sizes profile and --grid profile have with that file. \"unforced\" is what the profile as it was measured\n" +
 			"would have with at most N calls, where it takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
-			kit.Wrap(meaning, 104, ""),
+			kit.Wrap(meaning, 104, "") + "\n" +
+			"With --target-tv or --target-kl it looks for the cheapest setting within a distance from first-hitting's law, sizes\n" +
+			"and grids, by certificates from runs of first-hitting on the network; with --profile those chosen by it, too.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return schedule(ctx, s, o, args) }),
 	}
@@ -162,6 +166,13 @@ func (o *options) numbers() ([]int, error) {
 func schedule(ctx context.Context, s kit.Streams, o *options, args []string) error {
 	if err := kit.NoArguments("schedule", args); err != nil {
 		return err
+	}
+	toTarget, err := o.targeted()
+	if err != nil {
+		return err
+	}
+	if toTarget {
+		return findTarget(ctx, s, o)
 	}
 	steps, err := o.numbers()
 	if err != nil {

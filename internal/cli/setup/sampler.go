@@ -74,15 +74,15 @@ func (s *Sampler) optionFlags(calls bool) flags.Set {
 
 // Options are the sampler's flags with the profile that they ask for.
 func (s *Sampler) Options(ctx context.Context, all flags.Set) (samplers.Options, error) {
-	o, err := s.bare(all)
+	o, err := s.Bare(all)
 	if err != nil {
 		return o, err
 	}
 	return o, s.Profile.Use(ctx, all, &o)
 }
 
-// bare are the sampler's options without a profile.
-func (s *Sampler) bare(all flags.Set) (samplers.Options, error) {
+// Bare are the sampler's options without a profile.
+func (s *Sampler) Bare(all flags.Set) (samplers.Options, error) {
 	o := samplers.Options{Sampler: s.Name}
 	for _, option := range samplers.AllOptions() {
 		if all.IsSet(option.Name) {
@@ -96,7 +96,7 @@ func (s *Sampler) bare(all flags.Set) (samplers.Options, error) {
 
 // Check refuses flags that the sampler does not use.
 func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) error {
-	o, err := s.bare(all)
+	o, err := s.Bare(all)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,120 @@
+// Command figures renews the pictures and the tables of docs/certificates.md that show
+// certificates on the built-in network and beside what is exact on worlds. It is run in the
+// repository's root, for one part or for all:
+//
+//	go run ./internal/figures scaling
+//
+// Parts take up to a minute and a half of processor time each.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+
+	"mdmgen/analysis/report"
+	"mdmgen/builtin"
+	"mdmgen/model"
+	"mdmgen/samplers"
+)
+
+// seed is that of all studies.
+const seed = 1
+
+// page is where the tables are, between marks, and folder where the pictures are.
+var (
+	page   = filepath.Join("docs", "certificates.md")
+	folder = filepath.Join("docs", "certificates")
+)
+
+// parts are what is made, by name.
+var parts = []struct {
+	name string
+	make func(context.Context) (plots []report.Plot, table []byte, err error)
+}{
+	{"scaling", scaling}, {"world", world4}, {"network", network12}, {"rates", rates},
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, names []string) error {
+	for _, part := range parts {
+		if len(names) > 0 && !slices.Contains(names, part.name) {
+			continue
+		}
+		plots, table, err := part.make(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+		for _, p := range plots {
+			var b bytes.Buffer
+			if err := p.Draw(&b, "svg", 560, 400); err != nil {
+				return err
+			}
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(folder, p.Name+".svg"), b.Bytes(), 0o644); err != nil {
+				return err
+			}
+		}
+		if err := replace(part.name, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace puts a table between its marks on the page.
+func replace(name string, table []byte) error {
+	begin := []byte("<!-- " + name + ": written by go run ./internal/figures " + name + " -->\n")
+	end := []byte("<!-- end of " + name + " -->")
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(old, begin)
+	_, after, ok2 := bytes.Cut(rest, end)
+	if !ok || !ok2 {
+		return errors.Join(fmt.Errorf("%s: the marks of %s are missing", page, name))
+	}
+	return os.WriteFile(page, slices.Concat(before, begin, table, end, after), 0o644)
+}
+
+// open opens the built-in network, and makes the canvas of d masks.
+func open(ctx context.Context) (m model.Model, blank func(d int) []int, err error) {
+	m, err = model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, func(d int) []int { return slices.Repeat([]int{m.Facts().MaskID}, d) }, nil
+}
+
+// settings are samplers with many numbers of steps.
+func settings(o samplers.Options, spec samplers.Spec, steps ...int) ([]*samplers.Sampler, error) {
+	var out []*samplers.Sampler
+	for _, n := range steps {
+		o.Steps = n
+		s, err := samplers.New(o, spec)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// number writes a number with three digits.
+func number(x float64) string { return fmt.Sprintf("%.3g", x) }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/certificate"
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
+	"mdmgen/model"
+	"mdmgen/samplers"
+)
+
+// scales are lengths with the numbers of steps and of runs that they are looked at with. The
+// second number of the first length has exact values, from 256 rows a text.
+var scales = []struct {
+	d     int
+	steps []int
+	runs  int
+}{
+	{8, []int{128, 32}, 400}, {16, []int{256}, 128}, {32, []int{512}, 64}, {64, []int{1024}, 32}, {128, []int{2048, 512, 8192}, 16},
+}
+
+// exactTexts is the number of texts with exact likelihoods.
+const exactTexts = 150
+
+// scaling shows certificates at N = 16·d, and ways to bound the same distance beside each other.
+func scaling(ctx context.Context) ([]report.Plot, []byte, error) {
+	m, blank, err := open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer m.Close()
+	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true}
+	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "block by block", "collision bound", "canvases a run", "positions a run"}}
+	for _, at := range scales {
+		ss, err := settings(samplers.Options{Sampler: "tweedie", Grid: "lambda"}, m.Spec(), at.steps...)
+		if err != nil {
+			return nil, nil, err
+		}
+		cfg := certificate.Config{Runs: at.runs, Seed: seed, Batch: 8}
+		byOrder, err := certificate.Measure(ctx, m, blank(at.d), ss, cfg)
+		if err != nil {
+			return nil, nil, err
+		}
+		cfg.Blocks = true
+		byPlan, err := certificate.Measure(ctx, m, blank(at.d), ss, cfg)
+		if err != nil {
+			return nil, nil, err
+		}
+		exact := slices.Repeat([]string{"–"}, len(ss))
+		if at.d == scales[0].d {
+			if exact, err = exactly(ctx, m, blank(at.d), ss); err != nil {
+				return nil, nil, err
+			}
+		}
+		var rows float64
+		for _, r := range byOrder.Runs {
+			rows += float64(r.Rows) / float64(len(byOrder.Runs))
+		}
+		for i, s := range ss {
+			apart, err := quality.Collision(s, at.d)
+			if err != nil {
+				return nil, nil, err
+			}
+			var blocks []float64
+			for _, r := range byPlan.Runs {
+				blocks = append(blocks, r.Blocks[i])
+			}
+			sum := estimate.Mean(blocks, 0)
+			order, plan, collision := byOrder.Bound(i).TV, byPlan.Bound(i).TV, -math.Expm1(apart)
+			if i == 0 {
+				x := float64(at.d)
+				p.Add("collision bound", "", report.Point{X: x, Y: collision})
+				p.Add("certificate, block by block", "", report.At(x, sum))
+				p.Add("certificate given U", "", report.At(x, plan))
+				p.Add("certificate given π", "", report.At(x, order))
+			}
+			t.Rows = append(t.Rows, []string{fmt.Sprint(at.d), fmt.Sprint(at.steps[i]), fmt.Sprint(at.runs), exact[i], measured(order), measured(plan), measured(sum), number(collision),
+				fmt.Sprint(byOrder.Runs[0].Asked), fmt.Sprintf("%.0f", rows)})
+		}
+	}
+	var b bytes.Buffer
+	t.Markdown(&b)
+	return []report.Plot{p}, b.Bytes(), nil
+}
+
+// exactly estimates distances from exact likelihoods of first-hitting's texts.
+func exactly(ctx context.Context, m model.Model, canvas []int, ss []*samplers.Sampler) ([]string, error) {
+	st, err := exactStudy(ctx, m, canvas, ss, exactTexts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(ss))
+	for i := range ss {
+		out[i] = measured(st.Distance(quality.TV, i))
+	}
+	return out, nil
+}
+
+// exactStudy draws texts of first-hitting and works out how probable samplers make them.
+func exactStudy(ctx context.Context, m model.Model, canvas []int, ss []*samplers.Sampler, texts int) (*quality.Study, error) {
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return quality.Measure(ctx, e, likelihood.Whole(canvas), ss, quality.Config{Samples: texts, Seed: seed})
+}
+
+// measured writes an estimate with its standard error.
+func measured(e estimate.Estimate) string { return fmt.Sprintf("%.4f ± %.2g", e.Mean, e.SE) }

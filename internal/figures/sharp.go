@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"mdmgen/analysis/certificate"
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
+	"mdmgen/analysis/theory"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// The world is one whose denoiser is the exact posterior, so that what the paper states of the
+// data's law is about first-hitting's too.
+const (
+	worldName   = "markov3-exact"
+	worldT      = 5.0
+	worldDelta  = 0.01
+	worldTrials = 4000
+)
+
+// openWorld opens it, as a network and for enumeration.
+func openWorld() (*world.World, *laws.World, error) {
+	file, err := world.Open(filepath.Join("testdata", "reference", "laws", worldName+".json"))
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := laws.New(file)
+	return file, w, err
+}
+
+// eulerOn is Euler's method on equal steps of time down to δ, what is masked then being filled
+// or left.
+func eulerOn(finish string) samplers.Options {
+	t, delta := worldT, worldDelta
+	return samplers.Options{Sampler: "euler", Grid: "uniform", Noise: "exp", T: &t, Delta: &delta, Finish: finish}
+}
+
+// world4 shows, for Euler on a world, the exact distance with all that bounds it.
+func world4(ctx context.Context) ([]report.Plot, []byte, error) {
+	file, w, err := openWorld()
+	if err != nil {
+		return nil, nil, err
+	}
+	var steps []int
+	for n := 1; n <= 256; n *= 2 {
+		steps = append(steps, n)
+	}
+	ss, err := settings(eulerOn("denoise"), file.Spec(), steps...)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := certificate.Measure(ctx, file, blankOf(file), ss, certificate.Config{Runs: worldTrials, Seed: seed, Batch: 256})
+	if err != nil {
+		return nil, nil, err
+	}
+	p := report.Plot{Name: "world", Title: fmt.Sprintf("%s, Euler on equal steps from T = %g to δ = %g", worldName, worldT, worldDelta), X: "N", Y: "TV, and bounds on it", LogX: true, LogY: true}
+	t := report.Table{Head: []string{"N", "TV(P_FHS, P_N)", "certificate", "Pinsker, √(KL/2)", "collision bound", "TV(q_δ, Euler)", "Theorem 1", "Corollary 1"}}
+	fhs, delta := w.FHSLaw(), worldDelta
+	gamma := w.Gamma(w.Marginal(delta))
+	for i, s := range ss {
+		grid, _ := s.Steps()
+		chain := w.Run(grid)
+		tv, kl := laws.TV(fhs, chain.Denoised), laws.KL(fhs, chain.Denoised)
+		apart, err := quality.Collision(s, w.D)
+		if err != nil {
+			return nil, nil, err
+		}
+		one := w.Theorem1(chain)
+		corollary := theory.Corollary1(w.D, w.V+1, worldT-delta, (worldT-delta)/float64(steps[i]), gamma, one.LTV).Sum()
+		bound, x := st.Bound(i).TV, float64(steps[i])
+		for _, l := range []struct {
+			name string
+			y    float64
+		}{
+			{"TV(P_FHS, P_N), exact", tv}, {"collision bound, 1 − p*", -math.Expm1(apart)}, {"Pinsker from the exact KL", math.Sqrt(kl / 2)},
+			{"Theorem 1's right side, of TV(q_δ, Euler)", one.EulerRHS}, {"Corollary 1's right side, constants 1", corollary},
+		} {
+			p.Add(l.name, "", report.Point{X: x, Y: l.y})
+			if l.name == "TV(P_FHS, P_N), exact" {
+				p.Add("certificate given π", "", report.At(x, bound))
+			}
+		}
+		t.Rows = append(t.Rows, []string{fmt.Sprint(steps[i]), number(tv), measured(bound), number(math.Sqrt(kl / 2)), number(-math.Expm1(apart)), number(one.EulerTV), number(one.EulerRHS), number(corollary)})
+	}
+	var b bytes.Buffer
+	t.Markdown(&b)
+	return []report.Plot{p}, b.Bytes(), nil
+}
+
+// blankOf is the canvas of a world.
+func blankOf(file *world.World) []int {
+	out := make([]int, file.Facts().Length)
+	for i := range out {
+		out[i] = file.Facts().MaskID
+	}
+	return out
+}
+
+// The network's window, whose texts take 2^12 rows each.
+const (
+	windowLength = 12
+	windowTexts  = 16
+	windowRuns   = 400
+)
+
+// network12 shows, on the built-in network, an estimate from exact likelihoods beside the
+// bounds.
+func network12(ctx context.Context) ([]report.Plot, []byte, error) {
+	m, blank, err := open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer m.Close()
+	steps := []int{4, 8, 16, 32, 64, 128, 256}
+	ss, err := settings(samplers.Options{Sampler: "tweedie", Grid: "lambda"}, m.Spec(), steps...)
+	if err != nil {
+		return nil, nil, err
+	}
+	exact, err := exactStudy(ctx, m, blank(windowLength), ss, windowTexts)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := certificate.Measure(ctx, m, blank(windowLength), ss, certificate.Config{Runs: windowRuns, Seed: seed, Batch: 16})
+	if err != nil {
+		return nil, nil, err
+	}
+	p := report.Plot{Name: "network", Title: fmt.Sprintf("Built-in network, %d positions, Tweedie on equal steps of λ", windowLength), X: "N", Y: "TV(P_FHS, P_N), and bounds on it", LogX: true, LogY: true}
+	t := report.Table{Head: []string{"N", "exact likelihoods", "certificate", "its limit, 95 %", "collision bound"}}
+	for i, s := range ss {
+		apart, err := quality.Collision(s, windowLength)
+		if err != nil {
+			return nil, nil, err
+		}
+		x, tv, b := float64(steps[i]), exact.Distance(quality.TV, i), st.Bound(i)
+		p.Add(fmt.Sprintf("mean of (1 − P_N/P_FHS)₊ over %d texts", windowTexts), "", report.At(x, tv))
+		p.Add(fmt.Sprintf("certificate given π, %d runs", windowRuns), "", report.At(x, b.TV))
+		p.Add("its limit, 95 %", "", report.Point{X: x, Y: b.TVLimit})
+		p.Add("collision bound, 1 − p*", "", report.Point{X: x, Y: -math.Expm1(apart)})
+		t.Rows = append(t.Rows, []string{fmt.Sprint(steps[i]), measured(tv), measured(b.TV), fmt.Sprintf("%.4f", b.TVLimit), fmt.Sprintf("%.4f", -math.Expm1(apart))})
+	}
+	var out bytes.Buffer
+	t.Markdown(&out)
+	return []report.Plot{p}, out.Bytes(), nil
+}
