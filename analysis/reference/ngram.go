@@ -11,19 +11,20 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// NGram is a language model over tokens by interpolated absolute discounting: with c(hw) how
-// often w stands behind the history h in the training text, c(h) = Σ_w c(hw), and N(h) how
-// many different w do,
+// NGram is a language model over tokens by interpolated Kneser–Ney smoothing: with c(hw) a
+// count of w behind the history h, c(h) = Σ_w c(hw), and N(h) how many different w there are,
 //
 //	p(w|h) = max(c(hw)−D, 0)/c(h) + D·N(h)/c(h)·p(w|h′),
 //
 // h′ being h without its first token, down to the uniform law over the vocabulary behind the
-// empty history; p(w|h) = p(w|h′) where c(h) = 0. Each length of hw has its own
-// D = n₁/(n₁+2n₂), n_k of its sequences being there k times. The sum over w is 1 for any D in
-// 0..1. Source: Ney, Essen and Kneser, Computer Speech & Language 8 (1994) 1–38, and Chen and
-// Goodman, Harvard TR-10-98, section 2.6.
+// empty history; p(w|h) = p(w|h′) where c(h) = 0. At the longest history that a token has c
+// is how often hw is in the training text, and at the shorter ones below it how many
+// different tokens stand before hw there. Each length of hw, counted either way, has its own
+// D = n₁/(n₁+2n₂), n_k of its runs having the count k. The sum over w is 1 for any D in 0..1. Source:
+// Kneser and Ney, ICASSP 1995, 181–184, interpolated as in Chen and Goodman, Harvard
+// TR-10-98, section 4.1.6.
 //
-// A token's history is what stands before it in its window, up to Order−1 tokens; tokens that
+// A token's history is what stands before it in its window, up to order−1 tokens; tokens that
 // are given count as history and not in the product. An NGram may be shared.
 type NGram struct {
 	order, vocabulary int
@@ -32,17 +33,25 @@ type NGram struct {
 	tokens []uint32
 	number map[int]uint32
 	width  int
-	// keys are all runs of order tokens, sorted, the first token in the highest bits; runs
-	// that reach the text's end are filled with 0.
-	keys []uint64
-	// discounts [order+1] are D by the length of hw.
+	// often has the runs of order tokens as they are in the text; before [n], for n below
+	// order, a run of n tokens for each different token that stands before it.
+	often  counts
+	before []counts
+}
+
+// counts are runs of so many tokens, sorted, the first token in the highest bits; how often
+// one is there is its count. Runs that reach the text's end are filled with 0.
+type counts struct {
+	tokens, width int
+	keys          []uint64
+	// discounts [tokens+1] are D of runs by length.
 	discounts []float64
 }
 
 // NewNGram counts a training text, whose runs may cross its documents. vocabulary is the
 // number of tokens that the law is over, which must include all of the text's; order is at
-// least 1, and must be so small that order tokens fit into 64 bits. The memory is about 12
-// bytes a token.
+// least 1, and must be so small that order tokens fit into 64 bits. The memory is up to
+// 8·order bytes a token.
 func NewNGram(text []int, order, vocabulary int) (*NGram, error) {
 	if order < 1 || len(text) == 0 {
 		return nil, fault.Errorf("reference", "order %d, %d tokens of training text: must be at least 1 each", order, len(text))
@@ -63,39 +72,57 @@ func NewNGram(text []int, order, vocabulary int) (*NGram, error) {
 	if g.width*order > 64 {
 		return nil, fault.Errorf("reference", "order %d with %d different tokens: must be at most %d", order, len(g.number), 64/g.width)
 	}
-	g.keys = make([]uint64, len(text))
-	for i := range g.keys {
-		g.keys[i] = g.key(g.tokens[i:min(i+order, len(text))])
+	keys := make([]uint64, len(text))
+	g.often = counts{tokens: order, width: g.width}
+	for i := range keys {
+		keys[i] = g.often.key(g.tokens[i:min(i+order, len(text))])
 	}
-	slices.Sort(g.keys)
-	for n := range order + 1 {
-		g.discounts = append(g.discounts, g.discount(n))
+	slices.Sort(keys)
+	g.often = newCounts(keys, order, g.width)
+	g.before = make([]counts, order)
+	for n := 1; n < order; n++ {
+		g.before[n] = g.often.without(n)
 	}
 	return g, nil
 }
 
-// key is a run of up to order tokens, filled with 0.
-func (g *NGram) key(run []uint32) uint64 {
+// newCounts takes sorted keys of runs of so many tokens.
+func newCounts(keys []uint64, tokens, width int) counts {
+	c := counts{tokens: tokens, width: width, keys: keys, discounts: make([]float64, tokens+1)}
+	for n := 1; n <= tokens; n++ {
+		c.discounts[n] = c.discount(n)
+	}
+	return c
+}
+
+// without are the different runs of n+1 tokens without their first.
+func (c counts) without(n int) counts {
+	var keys []uint64
+	shift := c.width * (c.tokens - n - 1)
+	for from := 0; from < len(c.keys); from = c.end(from, len(c.keys), n+1) {
+		if key := c.keys[from] >> shift; key&(1<<c.width-1) != 0 {
+			keys = append(keys, key&(1<<(c.width*n)-1))
+		}
+	}
+	slices.Sort(keys)
+	return newCounts(keys, n, c.width)
+}
+
+// key is a run of up to so many tokens, filled with 0.
+func (c counts) key(run []uint32) uint64 {
 	var key uint64
 	for _, n := range run {
-		key = key<<g.width | uint64(n)
+		key = key<<c.width | uint64(n)
 	}
-	return key << (g.width * (g.order - len(run)))
+	return key << (c.width * (c.tokens - len(run)))
 }
 
 // discount is D of runs of n tokens.
-func (g *NGram) discount(n int) float64 {
-	if n == 0 {
-		return 0
-	}
+func (c counts) discount(n int) float64 {
 	var once, twice float64
-	shift := g.width * (g.order - n)
-	for from := 0; from < len(g.keys); {
-		to := from + 1
-		for to < len(g.keys) && g.keys[to]>>shift == g.keys[from]>>shift {
-			to++
-		}
-		switch whole := g.keys[from]>>shift&(1<<g.width-1) != 0; {
+	for from := 0; from < len(c.keys); {
+		to := c.end(from, len(c.keys), n)
+		switch whole := c.keys[from]>>(c.width*(c.tokens-n))&(1<<c.width-1) != 0; {
 		case whole && to-from == 1:
 			once++
 		case whole && to-from == 2:
@@ -104,9 +131,54 @@ func (g *NGram) discount(n int) float64 {
 		from = to
 	}
 	if once == 0 {
-		return 0.5 // A text without rare runs tells nothing of them; any value is a law.
+		return 0.5 // Where no run is rare, nothing tells what rare ones are worth; any value is a law.
 	}
 	return once / (once + 2*twice)
+}
+
+// end is where, before to, the keys end that share the first n tokens with that at from.
+func (c counts) end(from, to, n int) int {
+	shift := c.width * (c.tokens - n)
+	key := c.keys[from] >> shift
+	step := 1
+	for from+step < to && c.keys[from+step]>>shift == key {
+		from, step = from+step, 2*step
+	}
+	return from + 1 + sort.Search(min(step, to-from)-1, func(i int) bool { return c.keys[from+1+i]>>shift != key })
+}
+
+// interval is the part of keys that begins with a run.
+func (c counts) interval(run []uint32) (from, to int) {
+	key := c.key(run)
+	from = sort.Search(len(c.keys), func(i int) bool { return c.keys[i] >= key })
+	if shift := c.width * (c.tokens - len(run)); from < len(c.keys) && c.keys[from]>>shift == key>>shift {
+		return from, c.end(from, len(c.keys), len(run))
+	}
+	return from, from
+}
+
+// next is p(w|h) of the runs that are counted, p being p(w|h′).
+func (c counts) next(h []uint32, w uint32, p float64) float64 {
+	from, to := 0, len(c.keys)
+	if len(h) > 0 {
+		from, to = c.interval(h)
+	}
+	n := len(h) + 1
+	if from < to && c.keys[from]>>(c.width*(c.tokens-n))&(1<<c.width-1) == 0 {
+		from = c.end(from, to, n) // the text's end
+	}
+	if from == to {
+		return p
+	}
+	kinds, here, d := 0, 0, c.discounts[n]
+	for at := from; at < to; kinds++ {
+		end := c.end(at, to, n)
+		if c.keys[at]>>(c.width*(c.tokens-n))&(1<<c.width-1) == uint64(w) {
+			here = end - at
+		}
+		at = end
+	}
+	return (max(float64(here)-d, 0) + d*float64(kinds)*p) / float64(to-from)
 }
 
 // LogProb implements [Reference]. A token is one of the vocabulary.
@@ -135,60 +207,17 @@ func (g *NGram) numbers(ids []int) []uint32 {
 
 // next is p(w|h).
 func (g *NGram) next(h []uint32, w uint32) float64 {
+	for i := len(h) - 1; i >= 0; i-- {
+		if h[i] == 0 { // No run of the text has what it does not have.
+			h = h[i+1:]
+			break
+		}
+	}
 	p := 1 / float64(g.vocabulary)
-	for n := 0; n <= len(h); n++ {
-		behind := h[len(h)-n:]
-		if slices.Contains(behind, 0) {
-			break
-		}
-		from, to := g.behind(behind)
-		if from == to {
-			break
-		}
-		count, kinds := float64(to-from), float64(len(g.number))
-		if n > 0 {
-			kinds = float64(g.kinds(from, to, n+1))
-		}
-		d := g.discounts[n+1]
-		here := 0.0
-		if w != 0 {
-			first, last := g.interval(append(slices.Clone(behind), w))
-			here = max(float64(last-first)-d, 0)
-		}
-		p = (here + d*kinds*p) / count
+	for n := range len(h) {
+		p = g.before[n+1].next(h[len(h)-n:], w, p)
 	}
-	return p
-}
-
-// interval is the part of keys that begins with a run.
-func (g *NGram) interval(run []uint32) (from, to int) {
-	shift := g.width * (g.order - len(run))
-	key := g.key(run) >> shift
-	from = sort.Search(len(g.keys), func(i int) bool { return g.keys[i]>>shift >= key })
-	to = from + sort.Search(len(g.keys)-from, func(i int) bool { return g.keys[from+i]>>shift > key })
-	return from, to
-}
-
-// behind is the part of keys that begins with a history and has a token after it.
-func (g *NGram) behind(h []uint32) (from, to int) {
-	from, to = 0, len(g.keys)
-	if len(h) > 0 {
-		from, to = g.interval(h)
-	}
-	for from < to && g.keys[from]>>(g.width*(g.order-len(h)-1))&(1<<g.width-1) == 0 {
-		from++
-	}
-	return from, to
-}
-
-// kinds counts the different runs of n tokens in a part of keys.
-func (g *NGram) kinds(from, to, n int) int {
-	shift, kinds := g.width*(g.order-n), 0
-	for ; from < to; kinds++ {
-		key := g.keys[from] >> shift
-		from += sort.Search(to-from, func(i int) bool { return g.keys[from+i]>>shift > key })
-	}
-	return kinds
+	return g.often.next(h, w, p)
 }
 
 // Holds returns the indices of the texts that occur in the training text, ascending: of
@@ -202,7 +231,7 @@ func (g *NGram) Holds(texts [][]int) []int {
 		if len(run) == 0 || slices.Contains(run, 0) {
 			continue
 		}
-		if from, to := g.interval(run[:min(len(run), g.order)]); from == to {
+		if from, to := g.often.interval(run[:min(len(run), g.order)]); from == to {
 			continue
 		}
 		if len(run) <= g.order {
@@ -210,11 +239,11 @@ func (g *NGram) Holds(texts [][]int) []int {
 			continue
 		}
 		runs[i] = run
-		key := g.key(run[:g.order])
+		key := g.often.key(run[:g.order])
 		begin[key] = append(begin[key], i)
 	}
 	for at := 0; len(begin) > 0 && at+g.order <= len(g.tokens); at++ {
-		key := g.key(g.tokens[at : at+g.order])
+		key := g.often.key(g.tokens[at : at+g.order])
 		begin[key] = slices.DeleteFunc(begin[key], func(i int) bool {
 			found := at+len(runs[i]) <= len(g.tokens) && slices.Equal(runs[i], g.tokens[at:at+len(runs[i])])
 			if found {

@@ -79,37 +79,44 @@ func TestNGramSums(t *testing.T) {
 	}
 }
 
-// TestNGramByHand compares with the formula worked out by hand on a b a b a c, in a
+// TestNGramByHand compares with the formula worked out by hand on a b a b a c b, in a
 // vocabulary of five.
 func TestNGramByHand(t *testing.T) {
 	const a, b, c, d = 10, 20, 30, 40
-	train := []int{a, b, a, b, a, c}
-	// One token is there once and one twice, so D₁ = 1/3; one pair and two, so D₂ = 1/5.
-	one := map[int]float64{a: (3-1./3)/6 + 1./6/5, b: (2-1./3)/6 + 1./6/5, c: (1-1./3)/6 + 1./6/5, d: 1. / 6 / 5}
+	train := []int{a, b, a, b, a, c, b}
+	// Tokens are there 3, 3 and 1 times, so D is 1.
+	one := map[int]float64{a: 2./7 + 3./7/5, b: 2./7 + 3./7/5, c: 3. / 7 / 5, d: 3. / 7 / 5}
 	for w, want := range one {
 		if got := math.Exp(logProb(t, ngram(t, train, 1, 5), likelihood.Whole([]int{w}))); math.Abs(got-want) > 1e-15 {
 			t.Errorf("p(%d) is %v, want %v", w, got, want)
 		}
 	}
+	// Below a history b stands behind two different tokens, a and c behind one each, so D is
+	// 1/2; the pairs ab and ba are there twice, ac and cb once, so theirs is 1/3.
+	below := map[int]float64{a: 0.125 + 0.075, b: 0.375 + 0.075, c: 0.125 + 0.075, d: 0.075}
 	g := ngram(t, train, 2, 5)
 	for _, test := range []struct {
 		h, w int
 		want float64
 	}{
-		{a, b, (2-0.2)/3 + 0.2*2/3*one[b]},
-		{a, c, (1-0.2)/3 + 0.2*2/3*one[c]},
-		{a, d, 0.2 * 2 / 3 * one[d]},
-		{b, a, (2-0.2)/2 + 0.2/2*one[a]},
-		{c, a, one[a]}, // the text's last token has nothing behind it
-		{d, b, one[b]}, // and the text does not have this one
+		{a, b, 5./9 + 2./9*below[b]},
+		{a, c, 2./9 + 2./9*below[c]},
+		{a, d, 2. / 9 * below[d]},
+		{b, a, 5./6 + 1./6*below[a]},
+		{c, b, 2./3 + 1./3*below[b]},
+		{d, b, one[b]}, // the text does not have this history
 	} {
 		got := math.Exp(logProb(t, g, likelihood.Target{IDs: []int{test.h, test.w}, Free: []int{1}}))
 		if math.Abs(got-test.want) > 1e-15 {
 			t.Errorf("p(%d|%d) is %v, want %v", test.w, test.h, got, test.want)
 		}
 	}
-	if got, want := logProb(t, g, likelihood.Whole([]int{a, b})), math.Log(one[a]*((2-0.2)/3+0.2*2/3*one[b])); math.Abs(got-want) > 1e-14 {
+	if got, want := logProb(t, g, likelihood.Whole([]int{a, b})), math.Log(one[a]*(5./9+2./9*below[b])); math.Abs(got-want) > 1e-14 {
 		t.Errorf("log p(ab) is %v, want %v", got, want)
+	}
+	// A history that ends the text has nothing behind it.
+	if got, want := logProb(t, ngram(t, []int{a, a, b}, 2, 5), likelihood.Target{IDs: []int{b, a}, Free: []int{1}}), math.Log(0.2); math.Abs(got-want) > 1e-15 {
+		t.Errorf("behind the text's end: %v, want %v", got, want)
 	}
 }
 

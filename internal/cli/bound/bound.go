@@ -27,7 +27,8 @@ func Command(s kit.Streams) *cli.Command {
 			"for the samplers and grids that flags name, or else for a choice of them;\n" +
 			"else FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
 			"and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what the samplers cost beside it by number of\n" +
-			"steps. With --q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
+			"steps; with --reference KL(q0‖P_FHS) and ε″ each from below, by any law that was not made from this text. With\n" +
+			"--q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
 			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws; with --q0 own the entropy\n" +
 			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only tells what is known of\n" +
 			"samplers without a network. Windows of more than 16 positions, and all with --plans, get a lower bound on the\n" +
