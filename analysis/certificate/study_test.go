@@ -227,6 +227,29 @@ func TestSameRun(t *testing.T) {
 	}
 }
 
+// TestCurve: a curve over N takes the calls of one N, and asks about as many positions as its
+// smallest, whose blocks are longest.
+func TestCurve(t *testing.T) {
+	file, _ := lawstest.Open(t, "markov4-sharp")
+	var ss []*samplers.Sampler
+	for n := 1; n <= 4096; n *= 4 {
+		ss = append(ss, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file))
+	}
+	cost := func(ss ...*samplers.Sampler) (calls, rows int) {
+		st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 8, Seed: 3, Batch: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Calls, st.Runs[0].Rows
+	}
+	calls, rows := cost(ss...)
+	firstCalls, firstRows := cost(ss[0])
+	lastCalls, lastRows := cost(ss[len(ss)-1])
+	if calls != 2*4 || calls != firstCalls || calls != lastCalls || rows != firstRows || lastRows >= rows || lastRows < 4 {
+		t.Errorf("all take %d calls and %d positions a run, the first %d and %d, the last %d and %d", calls, rows, firstCalls, firstRows, lastCalls, lastRows)
+	}
+}
+
 // TestGoOn goes on from part of a study, and gets the same runs.
 func TestGoOn(t *testing.T) {
 	file, _ := lawstest.Open(t, "parity4-exact")
