@@ -17,7 +17,7 @@
 // A sampler of one position a call may look ahead ([Options]): a sample is a function of the
 // rows once its plan and uniforms are drawn, so the next tokens can be guessed, asked about
 // in one call, and kept where they agree. That takes fewer calls, of more canvases, and
-// changes no token.
+// changes no token. It draws by gumbel unless told otherwise ([By]).
 //
 // A fill may look back: the token is then drawn from a mixture of the rows of two calls
 // (trapezoidal, paired-fhs; see [Mix]), and the call before is asked for

@@ -18,17 +18,18 @@ const (
 	ByInverse By = "inverse"
 	// ByGumbel takes the token of the greatest log p + G, G Gumbel noise that is a function
 	// of the seed, the sequence, the position, the number of the draw there and the token.
-	// Rows that differ little so have the same token nearly always, wherever it stands among
-	// the others: a guess from another canvas is right more often. It takes rows.
+	// Rows at a distance TV in total variation have the same token with a probability of at
+	// least (1−TV)/(1+TV), wherever it stands among the others: guesses from other canvases are
+	// right more often. It takes rows.
 	ByGumbel By = "gumbel"
 	// ByFloat32Gumbel lets the tokens and MASK race at each step with 24-bit uniforms, as
 	// Gumbel-max in float32 does. It changes the law.
 	ByFloat32Gumbel By = "float32-gumbel"
 )
 
-// by reads how tokens are drawn. Look-ahead draws by gumbel unless told otherwise, where
+// drawn reads how tokens are drawn. Look-ahead draws by gumbel unless told otherwise, where
 // rows leave the network.
-func (s *Sampler) by(o Options, c Spec) error {
+func (s *Sampler) drawn(o Options, c Spec) error {
 	by := o.By
 	if by == "" {
 		if by = ByInverse; o.Lookahead > 0 && !c.RowsStay {
@@ -53,9 +54,9 @@ func (s *Sampler) By() By { return s.settings.By }
 
 // race draws from the weights of the columns by Gumbel-max, with noise that w and the
 // column determine. −G is the logarithm of an exponential variable E, so that the token
-// wins whose E/p is least. E = −log(1−x) ≥ x, and so one is beaten where
-// x ≥ least·p, and without a look at its weight where x is no less than that of the sum of
-// its stretch: logarithms are few, and weights some hundreds.
+// wins whose E/p is least. E = −log(1−x) ≥ x: a token is beaten where x ≥ least·p, and that
+// needs no look at its weight where x is above least times the sum of its stretch. Of 50,000
+// tokens some 500 weights are looked at, and a dozen logarithms taken.
 //
 // x is (k+½)/2^63, k being what SplitMix64 gives at the column from the state w. A
 // token's probability is off by at most 2^−63 and a few 1e-15 of itself.

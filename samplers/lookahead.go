@@ -12,7 +12,7 @@ const MostLookahead = 1024
 // the position after them. A token drawn from that row is the sample's own if the drafts
 // before it were right. The call reveals the tokens up to the first that differs from its
 // draft, that one included: at least one. Drafts consume no randomness, so the ids are those
-// of one position a call.
+// of one position a call. What canvases behind a wrong draft give are drafts of the next call.
 //
 // It is the fixed-point iteration of Wiggers and Hoogeboom, "Predictive Sampling with
 // Forecasting Autoregressive Models", ICML 2020, in the order of the plan.

@@ -213,7 +213,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 	}
 	draw := o.Draw.Within(c.Tokens())
 	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
-	if err := s.by(o, c); err != nil {
+	if err := s.drawn(o, c); err != nil {
 		return nil, err
 	}
 	if err := desc.make(s, o, c); err != nil {

@@ -1,7 +1,13 @@
 package page_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"mdmgen/internal/study/page"
@@ -26,6 +32,35 @@ func TestPage(t *testing.T) {
 	for _, bad := range []string{"```sh\n$ ls\n```\n", "```sh\n$ mdmgen 'x\n```\n"} {
 		if got, err := page.Read(bad); err == nil {
 			t.Errorf("%q gives %+v", bad, got)
+		}
+	}
+}
+
+// TestReadmeLookahead: what the README says of look-ahead is what the page's table shows.
+func TestReadmeLookahead(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "..", "README.md"))
+	text, err2 := os.ReadFile(filepath.Join("..", "..", "..", page.Path))
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| sampler | lookahead | draw ")
+	tokens, rows := make(map[string][]any), make(map[string][]any)
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.ReplaceAll(line, " ", ""), "|")
+		if len(cells) < 9 || cells[1] != "fhs" || !slices.Contains([]string{"4", "8", "16"}, cells[2]) {
+			continue
+		}
+		each, _ := strconv.ParseFloat(cells[8], 64)
+		all, _ := strconv.ParseFloat(cells[7], 64)
+		tokens[cells[3]], rows[cells[3]] = append(tokens[cells[3]], each), append(rows[cells[3]], all/128)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("reveals %.1f, %.1f and %.1f tokens at K = 4, 8 and 16", tokens["gumbel"]...),
+		fmt.Sprintf("for %.2f, %.2f and %.2f rows a position", rows["gumbel"]...),
+		fmt.Sprintf("the default without look-ahead, %.1f, %.1f and %.1f ", tokens["inverse"]...),
+	} {
+		if !strings.Contains(string(readme), want) {
+			t.Errorf("the README does not say %q", want)
 		}
 	}
 }
