@@ -287,11 +287,11 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestCoverage repeats estimates with 64 draws for 1000 seeds: their 95 % intervals
-// cover the exact value 930 to 970 times.
+// TestCoverage repeats estimates with 64 draws for 400 seeds: their 95 % intervals
+// cover the exact value 380 times, give or take three standard errors of 4.4.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("18,000 estimates: long under the race detector")
+		t.Skip("7,200 estimates: long under the race detector")
 	}
 	w := noisy(t)
 	e := mustNew(t, w)
@@ -314,7 +314,7 @@ func TestCoverage(t *testing.T) {
 		}
 		for _, test := range configs {
 			covered := 0
-			for seed := uint64(1); seed <= 1000; seed++ {
+			for seed := uint64(1); seed <= 400; seed++ {
 				c := test.c
 				c.Draws, c.Seed = 64, seed
 				if got := one(t, e, target, 0, c).Nats; got.Lo <= test.want && test.want <= got.Hi {
@@ -322,8 +322,8 @@ func TestCoverage(t *testing.T) {
 				}
 			}
 			t.Logf("%v %s K=%d: %d", ref.X0, test.c.Form, test.c.Plans, covered)
-			if covered < 930 || covered > 970 {
-				t.Errorf("%v: %s, K = %d: %d of 1000 intervals cover", ref.X0, test.c.Form, test.c.Plans, covered)
+			if covered < 367 || covered > 393 {
+				t.Errorf("%v: %s, K = %d: %d of 400 intervals cover", ref.X0, test.c.Form, test.c.Plans, covered)
 			}
 		}
 	}
