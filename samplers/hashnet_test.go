@@ -2,6 +2,7 @@ package samplers_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"iter"
@@ -54,15 +55,18 @@ func (n *hashNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) 
 		canvas := c.IDs[r*length : (r+1)*length]
 		var positions []int64
 		positions, rest = rest[:k], rest[k:]
+		h := fnv.New64a()
+		binary.Write(h, binary.LittleEndian, canvas)
+		if n.timed {
+			binary.Write(h, binary.LittleEndian, c.Sigma[r])
+		}
+		seen := h.Sum64()
 		for _, l := range positions {
 			if canvas[l] != int64(n.mask) {
 				n.bad = fmt.Sprintf("position %d of %v is wanted", l, canvas)
 			}
-			h := fnv.New64a()
-			fmt.Fprint(h, canvas, l)
-			if n.timed {
-				fmt.Fprint(h, c.Sigma[r])
-			}
+			h.Reset()
+			binary.Write(h, binary.LittleEndian, seen^uint64(l))
 			x := h.Sum64()
 			for range n.columns {
 				x = x*6364136223846793005 + 1442695040888963407

@@ -69,7 +69,7 @@ func (l *furtherLaw) options() (samplers.Options, bool) {
 // c = 1 + ((s+3l) mod 7 − 3)/10, s being the index of the state and l the position.
 type scoreNet struct {
 	*world.World
-	asked []string
+	asked []int // states of canvases
 }
 
 func stateMass(state, position int) float64 { return 1 + float64((state+3*position)%7-3)/10 }
@@ -89,9 +89,10 @@ func (n *scoreNet) Logits(ctx context.Context, c samplers.Call) ([]float32, erro
 		for l := range canvas {
 			canvas[l] = int(c.IDs[r*length+l])
 		}
-		n.asked = append(n.asked, fmt.Sprint(canvas))
+		state := n.State(canvas)
+		n.asked = append(n.asked, state)
 		for _, l := range c.Positions[at : at+k] {
-			mass := math.Log(stateMass(n.State(canvas), int(l)))
+			mass := math.Log(stateMass(state, int(l)))
 			for a := range columns {
 				out[at*columns+a] += float32(mass)
 			}

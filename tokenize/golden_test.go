@@ -31,15 +31,21 @@ func gunzip(t testing.TB, path string) []byte {
 	return data
 }
 
-// reference opens one of the real tokenizers among the large reference files.
+var references = make(map[string]*Tokenizer)
+
+// reference opens one of the real tokenizers among the large reference files, once for all
+// tests.
 func reference(t testing.TB, name string) *Tokenizer {
 	t.Helper()
 	path := reftest.Shared(t, "reference", "tokenizers", name+".tokenizer.json.gz")
-	tok, err := Parse(name, gunzip(t, path))
-	if err != nil {
-		t.Fatal(err)
+	if references[name] == nil {
+		tok, err := Parse(name, gunzip(t, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		references[name] = tok
 	}
-	return tok
+	return references[name]
 }
 
 // TestRealTokenizers compares 3,059 strings for each of five published

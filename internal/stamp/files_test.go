@@ -15,6 +15,7 @@ import (
 // TestDigest: the work is done once for files that do not change, again for any that does,
 // for another kind and for a full check.
 func TestDigest(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	for _, p := range []string{a, b} {

@@ -48,6 +48,7 @@ func forge(t *testing.T, store, want string) (entries int) {
 }
 
 func TestSHA256(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path, store := filepath.Join(dir, "weights"), filepath.Join(dir, "stamps")
 	s := stamp.Store{Dir: store}

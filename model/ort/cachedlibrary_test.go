@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"mdmgen/internal/lockfile"
+	"mdmgen/internal/reftest"
 )
 
 // TestFetchOnce lets several fetch at once: one does, the others take what it
@@ -130,16 +130,12 @@ func TestDamagedOffline(t *testing.T) {
 // TestDoctorReadsTheLibrary believes a remembered digest, but not in a full check.
 func TestDoctorReadsTheLibrary(t *testing.T) {
 	cache := fakeMachine(t, nil)
-	path := filepath.Join(t.TempDir(), "lib")
-	if err := os.WriteFile(path, []byte(libraryBytes), 0o644); err != nil {
+	path := reftest.Data(t, "golden-sample.json") // a file that was just changed is not remembered
+	library, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
-	}
-	pinned(t, "", "", []byte(libraryBytes))
-	time.Sleep(2100 * time.Millisecond) // a file that was just changed is not remembered
+	pinned(t, "", "", library)
 	want, err := publishedSum(t.Context(), path, Stamps(false))
 	if err != nil {
 		t.Fatal(err)
