@@ -50,18 +50,25 @@ func TestEveryFlagCanBeConfigured(t *testing.T) {
 	}
 }
 
-// TestPrecedence gives each flag of each command, that is not a list of texts, another value in
-// each place that it can have one: the command line comes before the environment, this before
+// TestPrecedence gives each flag of each command another value in each place that it can have
+// one: the command line comes before the environment, this before
 // the file, and this before the default.
 func TestPrecedence(t *testing.T) {
 	clearEnvironment(t)
 	tested := 0
 	for _, c := range testApp().Commands {
 		for _, f := range flags.Of(c) {
-			values := slices.DeleteFunc(append(slices.Clone(f.Words), "1", "2", "3", "0.5", "0.7", "0.9", "1s", "2s", "3s", "x", "y", "z"), func(v string) bool { return f.Check(v) != nil || v == f.Text() })
-			if f.Name == flags.ConfigFlag || !f.Takes() || f.Repeats() || len(values) < 3 {
-				continue
+			values := slices.DeleteFunc(append(slices.Clone(f.Words), "1", "2", "3", "0.5", "0.7", "0.9", "1s", "2s", "3s", "x", "y", "z"), func(v string) bool { return f.Check(v) != nil })
+			if !f.Takes() {
+				values = []string{"true", "1", "false"}
 			}
+			if f.Name == flags.ConfigFlag {
+				continue // It names the file.
+			}
+			if len(values) < 2 {
+				t.Fatalf("%s --%s: no values to try", c.Name, f.Name)
+			}
+			values = append(values, values[0])[:3] // of two words the file and the line have the same
 			tested++
 			quoted := "'" + values[0] + "'"
 			if f.Check("x") != nil && f.Check("1s") != nil && len(f.Words) == 0 { // a number
@@ -92,7 +99,7 @@ func TestPrecedence(t *testing.T) {
 				}
 				var line []string
 				if by.from == flags.Line {
-					line = []string{"--" + f.Name, by.value}
+					line = []string{"--" + f.Name + "=" + by.value}
 				}
 				rest, given, err := flags.Arrange(c, line)
 				if err == nil {
@@ -112,7 +119,7 @@ func TestPrecedence(t *testing.T) {
 			}
 		}
 	}
-	if tested < 150 {
+	if tested < 200 {
 		t.Errorf("%d flags were tested", tested)
 	}
 }
