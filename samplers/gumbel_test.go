@@ -76,7 +76,7 @@ func TestRaceOfAll(t *testing.T) {
 // so does the one that comes in second, which is the winner without the first, p_j/(1−p_i),
 // only if the noise of tokens is independent.
 func TestRaceIsFair(t *testing.T) {
-	const n, rare = 400_000, 1e-4
+	const n, rare = 200_000, 1e-4
 	p := make([]float64, 200) // several stretches
 	for i, x := range map[int]float64{0: rare, 3: 0.1, 60: 0.3, 64: 0.05, 130: 2 * rare, 199: 0.25, 198: 0.3 - 3*rare} {
 		p[i] = x
@@ -128,8 +128,8 @@ func TestRaceIsFair(t *testing.T) {
 // and so is the noise of neighbouring tokens.
 func TestRaceNoise(t *testing.T) {
 	const n, cells = 1 << 16, 16
-	equal := slices.Repeat([]float64{1}, 640)
-	c := racingOver(t, Vocabulary{Columns: 640, Mask: 640}, Draw{})
+	equal := slices.Repeat([]float64{1}, 160)
+	c := racingOver(t, Vocabulary{Columns: 160, Mask: 160}, Draw{})
 	drawn := func(w float64) int {
 		token, _ := c.pick(equal, w)
 		return token % cells
