@@ -62,6 +62,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
 	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
 	boundOther := []string{texts, "--windows", "3", "--length", "5", "--steps", "4", "--draws", "4", "--seed", "1"}
+	tales := filepath.Join(dir, "tales.txt")
+	writeFile(t, tales, "The fox and the hare had a child, and the fox ran to the king.\n")
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
 	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
 	chosen := []string{"--profile", loss, "--steps", "3"}
@@ -229,6 +231,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"doctor threads": {on: []string{"--threads", "1"}},
 		"doctor offline": {on: []string{"--offline"}},
 	}
+	flips["bound reference"] = flip{base: boundOther, on: []string{"--reference", "ngram:" + tales}}
+	flips["bound ngram-order"] = flip{base: append([]string{"--reference", "ngram:" + tales}, boundOther...), on: []string{"--ngram-order", "2"}}
 	maps.Copy(flips, benchFlips(t, dir))
 	bases := make(map[string]string) // what a command line without the flag gives: it is run twice, once for all flags
 	for _, c := range newApp(streams{}).Commands {
