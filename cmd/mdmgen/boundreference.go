@@ -62,12 +62,11 @@ func (r *bounding) reference(in *scoring, ts []likelihood.Target) (ref *bound.Re
 	case "ngram":
 		set.NGramOrder = cmp.Or(c.Int("ngram-order"), defaultOrder)
 		ref.Name = fmt.Sprintf("the %d-gram of %s", set.NGramOrder, what)
-		g, digest, shared, err := in.ngram(what, set.NGramOrder, ts, ref.Documents)
+		g, err := in.ngram(what, set.NGramOrder, ts, ref.Documents)
 		if err != nil {
 			return nil, done, err
 		}
-		set.ReferenceDigest = digest
-		ref.Law, ref.Note = g, fmt.Sprintf("The text was kept apart from %s: no long run of its tokens is there. %d of %d windows are, as stock phrases.", what, shared, len(ts))
+		ref.Law, ref.Note, set.ReferenceDigest = g, g.Note, g.Digest
 	case "causal":
 		runtime, err := runtimeConfig(c, r.streams)
 		if err != nil {
@@ -106,41 +105,23 @@ func (r *bounding) reference(in *scoring, ts []likelihood.Target) (ref *bound.Re
 	return ref, done, nil
 }
 
-// ngram counts the text at path, from which the windows must be apart, and says how many of
-// them occur in it.
-func (r *scoring) ngram(path string, order int, ts []likelihood.Target, documents []int) (g *reference.NGram, digest string, shared int, err error) {
-	fail := func(err error) (*reference.NGram, string, int, error) {
-		return nil, "", 0, fmt.Errorf("--reference ngram:%s: %s", path, strings.TrimPrefix(bare(err), "reference: "))
-	}
+// ngram counts the text at path, from which the windows must be apart.
+func (r *scoring) ngram(path string, order int, ts []likelihood.Target, documents []int) (g reference.Counted, err error) {
 	if r.tokenizer == nil {
-		return nil, "", 0, missingf("--reference ngram:%s: a text needs a tokenizer: give one with --tokenizer", path)
+		return g, missingf("--reference ngram:%s: a text needs a tokenizer: give one with --tokenizer", path)
 	}
 	if a, err := os.Stat(path); err == nil {
 		if b, err := os.Stat(r.path()); err == nil && os.SameFile(a, b) {
-			return nil, "", 0, usagef("--reference ngram:%s: is the text itself: give one that was kept apart from it", path)
+			return g, usagef("--reference ngram:%s: is the text itself: give one that was kept apart from it", path)
 		}
 	}
 	f, err := plainfile.OpenNamed(r.c.Context, path)
+	if err == nil {
+		defer f.Close()
+		g, err = reference.Count(textPieces(r.tokenizer, f, path), order, r.facts, ts, documents)
+	}
 	if err != nil {
-		return fail(err)
+		err = fmt.Errorf("--reference ngram:%s: %s", path, strings.TrimPrefix(bare(err), "reference: "))
 	}
-	defer f.Close()
-	var ids []int
-	for piece, err := range textPieces(r.tokenizer, f, path) {
-		if err != nil {
-			return nil, "", 0, err
-		}
-		ids = append(ids, piece...)
-	}
-	excluded := r.facts.Excluded()
-	if i := slices.IndexFunc(ids, func(id int) bool { return id >= r.facts.Columns || slices.Contains(excluded, id) }); i >= 0 {
-		return fail(fmt.Errorf("token %d is none of the model's", ids[i]))
-	}
-	if g, err = reference.NewNGram(ids, order, r.facts.Columns-len(excluded)); err != nil {
-		return fail(err)
-	}
-	if shared, err = g.Apart(ts, documents); err != nil {
-		return fail(err)
-	}
-	return g, textDigest([]textWindow{{Target: likelihood.Whole(ids)}}), shared, nil
+	return g, err
 }
