@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 )
 
@@ -183,13 +184,17 @@ func ratePlot(r *Report, plotName, metric, y string) report.Plot {
 		}
 	}
 	p.Series = sorted(append(p.Series, bounds.Series...))
+	p.Caption = "First-hitting is 0 everywhere."
+	if metric != string(quality.TV) {
+		return p // No exponent of KL is fitted.
+	}
 	var fits []string
 	for _, f := range r.Rates {
-		if f.Kind == "fit" && strings.HasPrefix(f.Distance, metric) {
+		if f.Kind == "fit" {
 			fits = append(fits, fmt.Sprintf("%s %d..%d: N^%.2f (%.2f..%.2f)", f.Series, f.Steps[0], f.Steps[len(f.Steps)-1], f.Exponent.Mean, f.Exponent.Lo, f.Exponent.Hi))
 		}
 	}
-	p.Caption = "First-hitting is 0 everywhere. Fitted exponents: " + cmp.Or(strings.Join(fits, "; "), "none, for lack of three numbers of steps of at least the window's length") + "."
+	p.Caption += " Fitted exponents: " + cmp.Or(strings.Join(fits, "; "), "none, for lack of three numbers of steps of at least the window's length") + "."
 	return p
 }
 

@@ -17,31 +17,24 @@ const (
 
 // Apart counts the windows that occur in the training text, and refuses a text that was not
 // held out: of which 24 tokens in a row are in the training text, the windows of a document
-// being taken as one after the other, or more than half of the windows of 8 tokens and more.
-// Shorter windows are in other texts by chance, as stock phrases. document has a number for
-// each window.
+// being taken as one after the other unless they have a context, or more than half of the
+// windows of 8 tokens and more. Shorter windows are in other texts by chance, as stock
+// phrases. document has a number for each window.
 func (g *NGram) Apart(windows []likelihood.Target, document []int) (shared int, err error) {
-	var texts, runs [][]int
+	var texts, pieces [][]int
+	var of []int // the window where a piece ends
+	var run []int
 	long := 0
 	for i, w := range windows {
 		if texts = append(texts, w.IDs); len(w.IDs) >= phrase {
 			long++
 		}
-		if n := len(runs); i > 0 && document[i] == document[i-1] {
-			runs[n-1] = append(runs[n-1], w.IDs...)
-		} else {
-			runs = append(runs, append([]int(nil), w.IDs...))
+		if i == 0 || document[i] != document[i-1] || len(w.IDs) > len(w.Free) {
+			run = nil // A context may be of the window before.
 		}
-	}
-	var pieces [][]int
-	for _, run := range runs {
-		for from := 0; from+leak <= len(run); from += leak {
-			pieces = append(pieces, run[from:from+leak])
-		}
-	}
-	for _, w := range windows {
-		if len(w.IDs) >= leak {
-			pieces = append(pieces, w.IDs[:leak])
+		run = append(run, w.IDs...)
+		for ; len(run) >= leak; run = run[leak:] {
+			pieces, of = append(pieces, run[:leak]), append(of, i)
 		}
 	}
 	held := g.Holds(texts)
@@ -51,8 +44,12 @@ func (g *NGram) Apart(windows []likelihood.Target, document []int) (shared int, 
 			longHeld++
 		}
 	}
-	if n := len(g.Holds(pieces)); n > 0 || 2*longHeld > long {
-		return len(held), fault.Errorf("reference", "%d of %d windows, and %d of %d runs of %d tokens, occur in the training text: a bound needs a text that was kept apart from it", len(held), len(windows), n, len(pieces), leak)
+	copied := g.Holds(pieces)
+	switch {
+	case len(copied) > 0:
+		return len(held), fault.Errorf("reference", "%d of %d runs of %d tokens, the first in window %d, occur in the training text: a bound needs a text that was kept apart from it", len(copied), len(pieces), leak, of[copied[0]])
+	case 2*longHeld > long:
+		return len(held), fault.Errorf("reference", "%d of %d windows occur in the training text: a bound needs a text that was kept apart from it", len(held), len(windows))
 	}
 	return len(held), nil
 }

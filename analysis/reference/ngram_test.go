@@ -2,6 +2,8 @@ package reference
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/model/facts"
 )
 
 // text is a text over 0..kinds−1 in which some runs are frequent and others rare.
@@ -214,4 +217,41 @@ func backwards(x []int) []int {
 	x = slices.Clone(x)
 	slices.Reverse(x)
 	return x
+}
+
+// TestCount: pieces are one text, a token that the network does not have is refused, and the
+// law is over those that it has.
+func TestCount(t *testing.T) {
+	f := facts.Facts{Columns: 6, MaskID: 5, Padding: []int{4}, Length: 8}
+	pieces := func(ids ...[]int) iter.Seq2[[]int, error] {
+		return func(yield func([]int, error) bool) {
+			for _, piece := range ids {
+				if !yield(piece, nil) {
+					return
+				}
+			}
+		}
+	}
+	windows := []likelihood.Target{likelihood.Whole([]int{3, 3}), likelihood.Whole([]int{1, 2})}
+	got, err := Count(pieces([]int{0, 1}, []int{2, 3}), 2, f, windows, []int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := total(t, got, likelihood.Whole([]int{0, 0}), 4); math.Abs(sum-1) > 1e-12 {
+		t.Errorf("probabilities sum to %v", sum)
+	}
+	again, err := Count(pieces([]int{0, 1, 2, 3}), 2, f, windows, []int{0, 1})
+	if err != nil || again.Digest != got.Digest || !strings.Contains(got.Note, "1 of 2 windows are") {
+		t.Errorf("%+v, cut otherwise %+v, %v", got, again, err)
+	}
+	for _, id := range []int{4, 5, 6} {
+		if _, err := Count(pieces([]int{0, id}), 2, f, windows, []int{0, 1}); err == nil || !strings.Contains(err.Error(), "is none of the model's") {
+			t.Errorf("token %d: %v", id, err)
+		}
+	}
+	fault := errors.New("no")
+	broken := func(yield func([]int, error) bool) { yield(nil, fault) }
+	if _, err := Count(broken, 2, f, windows, []int{0, 1}); !errors.Is(err, fault) {
+		t.Errorf("error %v", err)
+	}
 }

@@ -63,13 +63,13 @@ type settings struct {
 	Batch      int     `json:"batch,omitempty"`
 	// Text is "sha256:…" of the windows' ids, Profile that of the file of a grid's loss
 	// profile.
-	Text string `json:"text,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Profile string `json:"profile,omitempty"`
 	// Reference is --reference, NGramOrder the order of its runs, ReferenceDigest that of the
 	// training text's ids or of the model.
 	Reference       string `json:"reference,omitempty"`
 	NGramOrder      int    `json:"ngram_order,omitempty"`
 	ReferenceDigest string `json:"reference_digest,omitempty"`
-	Profile         string `json:"profile,omitempty"`
 }
 
 // bounding is one run of bound.

@@ -62,12 +62,11 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 	case "ngram":
 		set.NGramOrder = cmp.Or(r.ngramOrder, defaultOrder)
 		ref.Name = fmt.Sprintf("the %d-gram of %s", set.NGramOrder, what)
-		g, digest, shared, err := ngram(in, what, set.NGramOrder, ts, ref.Documents)
+		g, err := ngram(in, what, set.NGramOrder, ts, ref.Documents)
 		if err != nil {
 			return nil, done, err
 		}
-		set.ReferenceDigest = digest
-		ref.Law, ref.Note = g, fmt.Sprintf("The text was kept apart from %s: no long run of its tokens is there. %d of %d windows are, as stock phrases.", what, shared, len(ts))
+		ref.Law, ref.Note, set.ReferenceDigest = g, g.Note, g.Digest
 	case "causal":
 		runtime, err := r.model.Config(r.streams, r.all)
 		if err != nil {
@@ -104,41 +103,23 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 	return ref, done, nil
 }
 
-// ngram counts the text at path, from which the windows must be apart, and says how many of
-// them occur in it.
-func ngram(r *windows.Reader, path string, order int, ts []likelihood.Target, documents []int) (g *reference.NGram, digest string, shared int, err error) {
-	fail := func(err error) (*reference.NGram, string, int, error) {
-		return nil, "", 0, fmt.Errorf("--reference ngram:%s: %s", path, fault.Plain(err))
-	}
+// ngram counts the text at path, from which the windows must be apart.
+func ngram(r *windows.Reader, path string, order int, ts []likelihood.Target, documents []int) (g reference.Counted, err error) {
 	if r.Tokenizer == nil {
-		return nil, "", 0, exit.Missingf("--reference ngram:%s: a text needs a tokenizer: give one with --tokenizer", path)
+		return g, exit.Missingf("--reference ngram:%s: a text needs a tokenizer: give one with --tokenizer", path)
 	}
 	if a, err := os.Stat(path); err == nil {
 		if b, err := os.Stat(r.Path); err == nil && os.SameFile(a, b) {
-			return nil, "", 0, exit.Usagef("--reference ngram:%s: is the text itself: give one that was kept apart from it", path)
+			return g, exit.Usagef("--reference ngram:%s: is the text itself: give one that was kept apart from it", path)
 		}
 	}
 	f, err := plainfile.OpenNamed(r.Ctx, path)
+	if err == nil {
+		defer f.Close()
+		g, err = reference.Count(windows.TextPieces(r.Tokenizer, f, path), order, r.Facts, ts, documents)
+	}
 	if err != nil {
-		return fail(err)
+		err = fmt.Errorf("--reference ngram:%s: %w", path, fault.WithoutName(err))
 	}
-	defer f.Close()
-	var ids []int
-	for piece, err := range windows.TextPieces(r.Tokenizer, f, path) {
-		if err != nil {
-			return nil, "", 0, err
-		}
-		ids = append(ids, piece...)
-	}
-	excluded := r.Facts.Excluded()
-	if i := slices.IndexFunc(ids, func(id int) bool { return id >= r.Facts.Columns || slices.Contains(excluded, id) }); i >= 0 {
-		return fail(fmt.Errorf("token %d is none of the model's", ids[i]))
-	}
-	if g, err = reference.NewNGram(ids, order, r.Facts.Columns-len(excluded)); err != nil {
-		return fail(err)
-	}
-	if shared, err = g.Apart(ts, documents); err != nil {
-		return fail(err)
-	}
-	return g, windows.Digest([]windows.Window{{Target: likelihood.Whole(ids)}}), shared, nil
+	return g, err
 }
