@@ -222,3 +222,17 @@ func TestDecoderOfBest(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawsAtOnce: rows that are long enough to be shared by goroutines are drawn from as one
+// by one.
+func TestDrawsAtOnce(t *testing.T) {
+	const columns = 1 << 15
+	canvas := slices.Repeat([]int{columns - 1}, 3)
+	var drawn [2]map[uint64]samplers.Result
+	for i, batch := range []int{1, 6} {
+		drawn[i], _ = collect(t, &hashNet{columns: columns, mask: columns - 1}, repeat(canvas, 6), samplers.Config{Seed: 5, Batch: batch})
+	}
+	if !sameIDs(drawn[0], drawn[1]) {
+		t.Errorf("alone %v, together %v", drawn[0], drawn[1])
+	}
+}

@@ -165,6 +165,9 @@ const (
 	familyLevel = 1e-3
 )
 
+// lawDraws is the number of sequences of each chi-square test.
+const lawDraws = 20000
+
 // TestLaws compares every time-driven sampler with the exact laws in all nine
 // worlds, by chi-square over all states, and the mean number of calls with its
 // expectation.
