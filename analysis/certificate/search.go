@@ -29,7 +29,7 @@ const (
 // gained by bisection. Runs that find out where to look choose a family and a list of its
 // settings; fresh ones then confirm these in the order of falling calls, up to the first
 // whose limit is above the target. Each limit holds with the probability Confidence, and as
-// the order is fixed before and ends at the first failure, so does the result (a closed
+// the order is fixed before and ends at the first failure, so does the result (a fixed
 // sequence of tests): with that probability at least, over the runs, no setting that is said
 // to be below the target has a certificate above it, however many were looked at.
 func Search(ctx context.Context, net samplers.Network, canvas []int, cfg SearchConfig) (*Found, error) {
