@@ -27,7 +27,7 @@ import (
 )
 
 // seed is that of the golden sample and of the README's picture: one whose draws are far
-// enough from their neighbours for every machine, as a test of cmd/mdmgen requires.
+// enough from their neighbours for every machine, as a test of internal/cli requires.
 const seed = 3
 
 // token is a token of the sample, in the order of the text.
