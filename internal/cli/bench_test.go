@@ -109,12 +109,12 @@ func TestBenchJournal(t *testing.T) {
 // TestBenchMaxTime bounds the whole call, and says that results are incomplete.
 func TestBenchMaxTime(t *testing.T) {
 	begin := time.Now()
-	args := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "tweedie", "--steps", "4", "-n", "1000", "-r", "1000000", "--seed", "1", "--max-time", "1s"}
+	args := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "tweedie", "--steps", "4", "-n", "1000", "-r", "1000000", "--seed", "1", "--max-time", "2s"}
 	out := mustRun(t, "", args...)
 	if took := time.Since(begin); took > time.Minute { // a bound on a hang, not on speed
 		t.Errorf("took %v", took)
 	}
-	if !strings.Contains(out, "Incomplete: --max-time 1s") {
+	if !strings.Contains(out, "Incomplete: --max-time 2s") {
 		t.Errorf("nothing says that it is incomplete:\n%s", out)
 	}
 	out = mustRun(t, "", append(args, "--quality", "error", "--error-samples", "100000", "--format", "json")...)
