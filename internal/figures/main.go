@@ -1,6 +1,6 @@
-// Command figures renews the pictures and the tables of docs/certificates.md that show
-// certificates on the built-in network and beside what is exact on worlds. It is run in the
-// repository's root, for one part or for all:
+// Command figures renews the pictures and the tables of docs/certificates.md and
+// docs/theory.md that show certificates and Theorem 4 on the built-in network, and what is
+// exact on worlds. It is run in the repository's root, for one part or for all:
 //
 //	go run ./internal/figures scaling
 //
@@ -26,18 +26,13 @@ import (
 // seed is that of all studies.
 const seed = 1
 
-// page is where the tables are, between marks, and folder where the pictures are.
-var (
-	page   = filepath.Join("docs", "certificates.md")
-	folder = filepath.Join("docs", "certificates")
-)
-
-// parts are what is made, by name.
+// parts are what is made, by name. The tables are on the page between marks, and the pictures in
+// the folder of the same name.
 var parts = []struct {
-	name string
+	name, page string
 	make func(context.Context) (plots []report.Plot, table []byte, err error)
 }{
-	{"scaling", scaling}, {"world", world4}, {"network", network12}, {"rates", rates},
+	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"network", "certificates", network12}, {"rates", "certificates", rates}, {"gap", "theory", gap},
 }
 
 func main() {
@@ -58,6 +53,7 @@ func run(ctx context.Context, names []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
+		folder := filepath.Join("docs", part.page)
 		for _, p := range plots {
 			var b bytes.Buffer
 			if err := p.Draw(&b, "svg", 560, 400); err != nil {
@@ -70,7 +66,7 @@ func run(ctx context.Context, names []string) error {
 				return err
 			}
 		}
-		if err := replace(part.name, table); err != nil {
+		if err := replace(folder+".md", part.name, table); err != nil {
 			return err
 		}
 	}
@@ -78,7 +74,7 @@ func run(ctx context.Context, names []string) error {
 }
 
 // replace puts a table between its marks on the page.
-func replace(name string, table []byte) error {
+func replace(page, name string, table []byte) error {
 	begin := []byte("<!-- " + name + ": written by go run ./internal/figures " + name + " -->\n")
 	end := []byte("<!-- end of " + name + " -->")
 	old, err := os.ReadFile(page)

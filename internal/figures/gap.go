@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/report"
+	"mdmgen/builtin"
+	"mdmgen/samplers"
+	"mdmgen/tokenize"
+)
+
+// gapWindows are numbers of windows by length: a window of d tokens takes 2^d rows.
+var gapWindows = []struct{ d, n int }{{2, 160}, {4, 160}, {6, 160}, {8, 120}, {10, 48}, {12, 16}}
+
+// gap shows how much the NELBO is above −log P of first-hitting on windows of a text: the gap
+// of Theorem 4, by the length of the windows.
+func gap(ctx context.Context) ([]report.Plot, []byte, error) {
+	m, _, err := open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer m.Close()
+	ids, err := tale()
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	fhs, err := samplers.New(samplers.Options{}, m.Spec())
+	if err != nil {
+		return nil, nil, err
+	}
+	p := report.Plot{Name: "gap", Title: "Windows of a tale, built-in network: what the NELBO adds", X: "d, tokens of a window", Y: "nats"}
+	t := report.Table{Head: []string{"d", "windows", "−log P_FHS", "NELBO", "gap", "gap a token"}}
+	for _, at := range gapWindows {
+		var ts []likelihood.Target
+		for i := range at.n { // spread over the text
+			from := i * (len(ids) - at.d) / at.n
+			ts = append(ts, likelihood.Whole(ids[from:from+at.d]))
+		}
+		values, err := e.Values(ctx, ts, fhs)
+		if err != nil {
+			return nil, nil, err
+		}
+		var exact, bound, gaps, each []float64
+		for _, v := range values {
+			exact, bound = append(exact, *v.FHS), append(bound, *v.NELBO)
+			gaps, each = append(gaps, *v.NELBO-*v.FHS), append(each, (*v.NELBO-*v.FHS)/float64(at.d))
+		}
+		mean := func(x []float64) estimate.Estimate { return estimate.Mean(x, 0) }
+		p.Add("NELBO − (−log P_FHS), mean over windows", "", report.At(float64(at.d), mean(gaps)))
+		p.Add("the same a token", "", report.At(float64(at.d), mean(each)))
+		t.Rows = append(t.Rows, []string{fmt.Sprint(at.d), fmt.Sprint(at.n), measured(mean(exact)), measured(mean(bound)), measured(mean(gaps)), measured(mean(each))})
+	}
+	var b bytes.Buffer
+	t.Markdown(&b)
+	return []report.Plot{p}, b.Bytes(), nil
+}
+
+// tale are the ids of a text that the network was not trained on.
+func tale() ([]int, error) {
+	data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
+	if err != nil {
+		return nil, err
+	}
+	tok, err := tokenize.Parse("fairytale", data)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join("examples", "tale.txt"))
+	if err != nil {
+		return nil, err
+	}
+	return tok.EncodePlain(string(text))
+}
