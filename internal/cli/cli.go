@@ -18,6 +18,7 @@ import (
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/cli/man"
 	"mdmgen/internal/plainfile"
 )
 
@@ -53,14 +54,14 @@ func newApp(s kit.Streams) *cli.App {
 			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
 			"`mdmgen COMMAND --help` explains a command.",
 		// The library's own flag would take -v.
-		HideVersion:     true,
-		Flags:           []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
-		Reader:          s.In,
-		Writer:          s.Out,
-		ErrWriter:       s.Err,
-		HideHelpCommand: true,
-		ExitErrHandler:  func(*cli.Context, error) {},
-		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return exit.Usagef("%s", err) },
+		HideVersion:    true,
+		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
+		Reader:         s.In,
+		Writer:         s.Out,
+		ErrWriter:      s.Err,
+		HideHelp:       true,
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return exit.Usagef("%s", err) },
 	}
 	s.App = app
 	for _, command := range commands {
@@ -68,7 +69,7 @@ func newApp(s kit.Streams) *cli.App {
 		common := s.Voice.Flags()
 		action := c.Action
 		c.OnUsageError = app.OnUsageError
-		c.HideHelpCommand = true
+		c.HideHelp = true
 		c.Flags = append(c.Flags, common.CLI()...)
 		c.Action = func(c *cli.Context) error {
 			if err := common.Exclude([2]string{"quiet", "verbose"}); err != nil {
@@ -92,20 +93,16 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 		}
 	}()
 	app := newApp(s)
-	if len(args) > 0 && args[0] == "help" {
-		// "help COMMAND" is "COMMAND --help".
-		args = args[1:]
-		if len(args) > 0 {
-			args = append(args[:1:1], "--help")
-		}
+	if len(args) > 1 && args[0] == "help" {
+		args = []string{args[1], "--help"}
 	}
-	if len(args) == 0 {
+	if len(args) == 0 || args[0] == "help" {
 		args = []string{"--help"}
 	}
 	if strings.HasPrefix(args[0], "-") {
 		switch strings.TrimLeft(args[0], "-") {
-		case "help", "h":
-			return app.RunContext(ctx, []string{app.Name, args[0]})
+		case "help", "h", "help-all":
+			return man.Help(s.Out, app, "", true)
 		case "version":
 			_, err := fmt.Fprintf(s.Out, "%s version %s\n", app.Name, kit.Version())
 			return err
@@ -124,13 +121,13 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	set := flags.Of(cmd)
-	if given != nil { // Help tells the program's own defaults.
-		if err := readDefaults(app, cmd, given); err != nil {
-			return err
-		}
+	if given == nil { // Help tells the program's own defaults.
+		return man.Help(s.Out, app, cmd.Name, strings.HasSuffix(rest[0], "-all"))
 	}
-	return set.Locate(app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...)))
+	if err := readDefaults(app, cmd, given); err != nil {
+		return err
+	}
+	return flags.Of(cmd).Locate(app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...)))
 }
 
 // readDefaults gives the flags of the command that runs what the environment and the config

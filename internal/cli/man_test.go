@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
@@ -98,13 +100,26 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestOneDefault: no flag's help tells two defaults.
-func TestOneDefault(t *testing.T) {
+// TestHelp: no line of a help is above 100 columns, none tells two defaults, the short one is
+// shorter, and every flag is in the long one.
+func TestHelp(t *testing.T) {
 	for _, c := range testApp().Commands {
-		for line := range strings.Lines(mustRun(t, "", c.Name, "--help")) {
-			if strings.Count(line, "default:") > 1 {
+		short, long := mustRun(t, "", c.Name, "--help"), mustRun(t, "", c.Name, "--help-all")
+		for line := range strings.Lines(short + long + mustRun(t, "", "help")) {
+			if strings.Count(line, "default:") > 1 || utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 100 {
 				t.Errorf("%s: %s", c.Name, line)
 			}
+		}
+		set := flags.Of(c)
+		for _, f := range set {
+			line := "\n  " + flags.Dashed(f.Name)
+			common := f.Common || !slices.ContainsFunc(set, func(f *flags.Flag) bool { return f.Common })
+			if !strings.Contains(long, line) || strings.Contains(short, line) != common {
+				t.Errorf("%s --%s: in the short help: %t, want %t", c.Name, f.Name, strings.Contains(short, line), common)
+			}
+		}
+		if got := mustRun(t, "", "help", c.Name); got != short {
+			t.Errorf("help %s is not %s --help", c.Name, c.Name)
 		}
 	}
 }

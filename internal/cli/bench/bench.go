@@ -24,8 +24,8 @@ func Command(s kit.Streams) *cli.Command {
 		ArgsUsage: "[NEW.json, with --compare]",
 		Description: "mdmgen bench\n" +
 			"mdmgen bench --sampler fhs,euler,tweedie --steps 8-128*2 --max-time 5m --html bench.html\n" +
-			"mdmgen bench --length 8 --sampler tweedie --grid uniform,paper --noise exp --steps 4-64*2 --quality error\n" +
-			"mdmgen bench --case fhs --case 'tweedie steps=8,16 grid=lambda' --baseline fhs -o new.json --compare old.json\n" +
+			"mdmgen bench --length 8 --sampler tweedie --grid uniform,lambda --steps 4-64*2 --quality error\n" +
+			"mdmgen bench --case fhs --case 'tweedie steps=8,16' -o new.json --compare old.json\n" +
 			"mdmgen bench --compare old.json new.json\n\n" +
 			"Runs the cross product of samplers and settings, each of which may be a list (8,16,32) or a range (8-1024*2,\n" +
 			"4-16+4). A setting goes to those samplers that use it. Cells are run in rounds, in an order shuffled anew in\n" +

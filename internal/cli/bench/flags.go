@@ -114,7 +114,7 @@ func (o *options) flags() flags.Set {
 		o.all = append(o.all, f)
 	}
 	o.all = append(o.all, o.tokenizer.Flag(), o.sampler.Profile.Flag())
-	return o.all
+	return o.all.Common("sampler", "steps", "case", "length", "n", "repetitions", "max-time", "baseline", "quality", "seed", "format", "output", "html", "compare", "resume", "model")
 }
 
 // check refuses what can be refused before anything is opened.

@@ -83,7 +83,7 @@ func (o *options) flags() flags.Set {
 	}, flags.Format(&o.format, "text", "json"), o.pages.Flags(), cut.Without("length", "limit"),
 		o.sampler.Flags().Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
-	return o.all
+	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "html", "plots", "model", "tokenizer")
 }
 
 // world says whether the input is a world.

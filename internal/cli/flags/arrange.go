@@ -32,8 +32,8 @@ func Arrange(cmd *cli.Command, args []string) (arranged []string, given Given, e
 			continue
 		}
 		name, value, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		if name == "help" || name == "h" {
-			return []string{"--help"}, nil, nil
+		if name == "help" || name == "h" || name == "help-all" {
+			return []string{arg}, nil, nil
 		}
 		f := set.Named(name)
 		if f == nil {

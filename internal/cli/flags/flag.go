@@ -15,15 +15,18 @@ import (
 
 // Categories of flags in the help text.
 const (
-	CatModel    = "Model"
-	CatInput    = "Canvas"
-	CatSample   = "Sampling"
+	CatInput    = "Input"
 	CatEstimate = "What is worked out"
+	CatSample   = "Sampling"
 	CatBench    = "Measurement"
 	CatQuality  = "Quality"
 	CatOutput   = "Output"
+	CatModel    = "Model"
 	CatGeneral  = "General"
 )
+
+// Categories are in the order of the help.
+var Categories = []string{CatInput, CatEstimate, CatSample, CatBench, CatQuality, CatOutput, CatModel, CatGeneral}
 
 // Source says where a flag's value comes from.
 type Source int
@@ -50,6 +53,8 @@ type Flag struct {
 	Lazy bool
 	// Words are what completion offers, and Words flags take nothing else.
 	Words []string
+	// Common flags are in the short help.
+	Common bool
 	// Writes says that the value names a file or folder which is written.
 	Writes bool
 

@@ -29,6 +29,14 @@ func (s Set) CLI() []cli.Flag {
 	return out
 }
 
+// Common marks the flags that the short help tells, and returns all.
+func (s Set) Common(names ...string) Set {
+	for _, name := range names {
+		s.Find(name).Common = true
+	}
+	return s
+}
+
 // Find is the flag of a long name, nil for none.
 func (s Set) Find(name string) *Flag {
 	for _, f := range s {

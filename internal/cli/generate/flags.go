@@ -39,7 +39,7 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, - for standard input"}),
 	}, flags.Format(&o.format, "text", "ids", "json", "jsonl"), flags.Set{kit.OutputFlag(&o.output)},
 		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
-	return o.all
+	return o.all.Common("n", "length", "prefix", "suffix", "infill", "input", "sampler", "steps", "seed", "temperature", "top-p", "format", "output", "model", "tokenizer")
 }
 
 // check refuses what can be refused before anything is opened.

@@ -51,7 +51,7 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.kind, profile.Kinds(), flags.Flag{Name: "kind", Category: flags.CatSample, Usage: "`KIND` of schedule: " + strings.Join(kinds, ", ")}),
 		flags.Confidence(&o.confidence, flags.CatOutput, "probability `P` of the intervals"),
 	}, append(append(flags.Format(&o.format, "text", "json"), kit.OutputFlag(&o.output)), o.target.flags()...)...)
-	return o.all
+	return o.all.Common("profile", "steps", "kind", "target-tv", "target-kl", "length", "seed", "format", "output", "model")
 }
 
 // Command is the command schedule.

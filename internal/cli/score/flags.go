@@ -53,7 +53,7 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
 			Usage: "`FILE` to write the loss by number of visible tokens to, for `mdmgen schedule`"}),
 	}, o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
-	return o.all
+	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }
 
 func listed(forms []likelihood.Form) string {

@@ -36,7 +36,7 @@ func (o *options) flags() flags.Set {
 		flags.Number(&o.tolerance, "a number from 0", func(x float64) bool { return x >= 0 && !math.IsInf(x, 1) },
 			flags.Flag{Name: "tolerance", Category: flags.CatEstimate, Usage: "greatest difference that passes, `X`"}),
 	), flags.Format(&o.format, "text", "json")...)
-	return o.all
+	return o.all.Common("golden", "tolerance", "format", "model")
 }
 
 // Command is the command verify.
