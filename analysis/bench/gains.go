@@ -101,7 +101,7 @@ func (e *Errors) gain(g *Gain, of [2]*Cell) {
 
 // gainTable is the gains as a table for readers.
 func gainTable(gains []Gain) report.Table {
-	t := report.Table{Title: "Pair by pair", Head: []string{"cell", "than", "calls", "than's calls", "tv less than's", "kl less than's (nats)", "× seconds"}, Numbers: 2}
+	t := report.Table{Title: "Pair by pair", Head: []string{"A", "B", "calls (A)", "calls (B)", "ΔTV (A − B)", "ΔKL (A − B) (nats)", "× seconds"}, Numbers: 2}
 	for _, g := range gains {
 		row := []string{g.Cell, g.Than, "–", "–", "–", "–", "–"}
 		if g.Calls != nil {

@@ -35,7 +35,7 @@ func Plots(r *Report) []report.Plot {
 		out = appendFront(out, r, front{name: "error-seconds", title: "Sampling error against time", x: "seconds a sequence", y: tv, metric: "tv", log: true, at: seconds})
 	}
 	for _, m := range []struct{ metric, title, y string }{
-		{"self_nelbo", "NELBO of the samples under the model", "nats a token"},
+		{"self_nelbo", "NELBO of the samples under the model", "nats per token"},
 		{"generative_perplexity", "Generative perplexity", "perplexity"},
 	} {
 		name := strings.ReplaceAll(m.metric, "_", "-")

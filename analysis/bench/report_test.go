@@ -70,7 +70,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := b.String()
-	for _, want := range []string{"| sampler ", "| steps |", "× baseline", "| tv (probability)", "≤ self nelbo (nats/token)", "| tweedie noise=exp | tv ", "All that use them: ", "length=3", "batch=4", "Made by a test."} {
+	for _, want := range []string{"| sampler ", "| steps |", "× baseline", "| tv (probability)", "≤ self nelbo (nats/token)", "| tweedie noise=exp | tv ", "Shared settings: ", "length=3", "batch=4", "Made by a test."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}

@@ -283,7 +283,7 @@ func Markdown(w io.Writer, r *Report, lines ...string) error {
 	}
 	paragraphs := lines
 	if len(constants) > 0 {
-		paragraphs = append([]string{"All that use them: " + strings.Join(constants, ", ") + "."}, lines...)
+		paragraphs = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, lines...)
 	}
 	for _, line := range append(paragraphs, r.Notes...) {
 		b.WriteString(printable.String(line) + "\n\n")

@@ -53,7 +53,7 @@ func TextQuality(c *Cell, reps []Repetition, confidence float64) (Quality, bool)
 }
 
 // NELBOQuality estimates the NELBO of a cell's samples under the model that an evaluator
-// asks, in nats a token; false where no sample has one. draws is the number of draws of a
+// asks, in nats per token; false where no sample has one. draws is the number of draws of a
 // sample, 0 for the estimator's own.
 func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []Repetition, draws int, seed uint64, confidence float64) (Quality, bool, error) {
 	f := c.Model.Facts()

@@ -52,7 +52,7 @@ func Own(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, cfg 
 		Left: side(lower, "lower"), Right: side(upper, "upper"), Gap: side(gaps, ""),
 	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, nil, c) })
 	out.add(report.Line{
-		Name: "bracket.token", Statement: "the same a token", Unit: "nats a token",
+		Name: "bracket.token", Statement: "the same a token", Unit: "nats per token",
 		Left: side(perToken(lower), "lower"), Right: side(perToken(upper), "upper"), Gap: side(perToken(gaps), ""),
 	})
 	own, fresh := b.Sides(1)

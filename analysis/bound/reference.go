@@ -42,7 +42,7 @@ func (r *Reference) lines(ctx context.Context, out *draft, ts []likelihood.Targe
 	}
 	note := fmt.Sprintf("The bounds from below by a reference are about the law that the text is a sample of; their intervals take its documents, %d, for independent and not its windows.", len(documents))
 	if len(documents) < 2 {
-		note += " One document tells no error: give a document a line (--as lines or jsonl)."
+		note += " One document has no standard error: give a document a line (--as lines or jsonl)."
 	}
 	if out.Notes = append(out.Notes, note); r.Note != "" {
 		out.Notes = append(out.Notes, r.Note)

@@ -120,7 +120,7 @@ func TestReferenceFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := find(t, r, "reference_kl").Gap
-	if line.Mean != 0 || !math.IsInf(line.SE, 1) || !strings.Contains(strings.Join(r.Notes, " "), "One document tells no error") || !strings.Contains(r.Head, "cannot fail") {
+	if line.Mean != 0 || !math.IsInf(line.SE, 1) || !strings.Contains(strings.Join(r.Notes, " "), "One document has no standard error") || !strings.Contains(r.Head, "cannot fail") {
 		t.Errorf("first-hitting by itself: %+v, notes %q", line, r.Notes)
 	}
 }

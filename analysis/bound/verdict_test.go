@@ -41,10 +41,10 @@ func TestVerdicts(t *testing.T) {
 		{"below in doubt", func() (string, bool) { return oneSided(at(-1, 1, 1000), 1) }, "not resolved: needs n ≈ (3.10·sd/|mean|)² = 9.6e+03", true},
 		{"below", func() (string, bool) { return oneSided(at(-1, 0.1, 1000), 1) }, "violated: mean + 3.10 se < 0, please report", false},
 		{"few units", func() (string, bool) { return oneSided(at(1, 0.1, 2), 1) }, "not resolved: needs n ≈ (318.31·sd/|mean|)² = 2e+03", true},
-		{"no error", func() (string, bool) { return oneSided(few, 1) }, "not resolved: 1 independent unit: tells no error", true},
+		{"no error", func() (string, bool) { return oneSided(few, 1) }, "not resolved: 1 independent unit: no standard error", true},
 		{"same", func() (string, bool) { return twoSidedWithin(0)(at(0.1, 0.1, 1000), 1) }, "equal within 0.43, two-sided 99.9 %", true},
 		{"other", func() (string, bool) { return twoSidedWithin(0)(at(-1, 0.1, 1000), 1) }, "violated: |mean| > 3.30 se, please report", false},
-		{"same without error", func() (string, bool) { return twoSidedWithin(0)(few, 1) }, "not resolved: 1 independent unit: tells no error", true},
+		{"same without error", func() (string, bool) { return twoSidedWithin(0)(few, 1) }, "not resolved: 1 independent unit: no standard error", true},
 	} {
 		if got, ok := test.got(); got != test.want || ok != test.ok {
 			t.Errorf("%s: %q, %t, want %q, %t", test.name, got, ok, test.want, test.ok)

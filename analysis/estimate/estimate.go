@@ -113,7 +113,7 @@ func finish(mean, se float64, n, units int, dof, confidence float64) Estimate {
 	case math.IsInf(mean, 0) || math.IsNaN(mean):
 		e.Warnings = append(e.Warnings, "a sample is not finite")
 	case dof < 1:
-		e.Warnings = append(e.Warnings, fmt.Sprintf("%d independent unit: tells no error", units))
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d independent unit: no standard error", units))
 	case units < fewUnits:
 		e.Warnings = append(e.Warnings, fmt.Sprintf("%d independent units: the interval leans on their being normal", units))
 	}

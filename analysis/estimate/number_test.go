@@ -35,7 +35,7 @@ func TestEstimateJSON(t *testing.T) {
 		want string
 	}{
 		{Estimate{Mean: math.Inf(1), SE: math.Inf(1), Lo: math.Inf(1), Hi: math.Inf(1), Confidence: 1}, `{"mean":"inf","se":null,"lo":"inf","hi":"inf","confidence":1,"n":0,"units":0}`},
-		{Mean([]float64{2}, 0.95), `{"mean":2,"se":null,"lo":"-inf","hi":"inf","confidence":0.95,"n":1,"units":1,"warnings":["1 independent unit: tells no error"]}`},
+		{Mean([]float64{2}, 0.95), `{"mean":2,"se":null,"lo":"-inf","hi":"inf","confidence":0.95,"n":1,"units":1,"warnings":["1 independent unit: no standard error"]}`},
 	} {
 		b, err := json.Marshal(c.e)
 		if err != nil || string(b) != c.want {

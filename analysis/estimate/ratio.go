@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Ratio estimates Σ sums / Σ weights, such as nats a token over windows, with the
+// Ratio estimates Σ sums / Σ weights, such as nats per token over windows, with the
 // linearised variance of a ratio: that of sums − ratio·weights. Units are the entries,
 // or, where cluster is not nil, the groups of entries with the same number in it:
 // windows that overlap, or that come from one document. It panics when lengths differ.

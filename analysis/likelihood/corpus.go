@@ -38,7 +38,7 @@ type Corpus struct {
 	// it is the perplexity, and has that name in JSON.
 	PerplexityBound estimate.Estimate `json:"perplexity_bound"`
 	NotBound        bool              `json:"-"`
-	// MonteCarloSE is the standard error of NatsPerToken for this very text, nil where a
+	// MonteCarloSE is the standard error of NatsPerToken with the text held fixed, nil where a
 	// window tells none.
 	MonteCarloSE *float64 `json:"monte_carlo_se"`
 }

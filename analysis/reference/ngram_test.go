@@ -145,7 +145,7 @@ func TestNGramLearns(t *testing.T) {
 	p, q := 0.6+0.4/9, 0.4/9
 	truth := (math.Log(9) - 7*(p*math.Log(p)+8*q*math.Log(q))) / 8
 	if one, two := mean(1), mean(2); two > truth+0.02 || two < truth-0.02 || one < two+0.3 {
-		t.Errorf("%v nats a token by order 1, %v by order 2, the truth is %v", one, two, truth)
+		t.Errorf("%v nats per token by order 1, %v by order 2, the truth is %v", one, two, truth)
 	}
 }
 

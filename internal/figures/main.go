@@ -30,7 +30,7 @@ const seed = 1
 // the folder of the same name.
 var parts = []struct {
 	name, page string
-	make func(context.Context) (plots []report.Plot, table []byte, err error)
+	make       func(context.Context) (plots []report.Plot, table []byte, err error)
 }{
 	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"network", "certificates", network12}, {"rates", "certificates", rates}, {"gap", "theory", gap},
 }

@@ -200,7 +200,7 @@ func (o *outputs) drawings(r *bench.Report) error {
 		tables, constants := bench.Tables(r)
 		notes := r.Notes
 		if len(constants) > 0 {
-			notes = append([]string{"All that use them: " + strings.Join(constants, ", ") + "."}, notes...)
+			notes = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, notes...)
 		}
 		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: notes, Plots: plots, Tables: tables, Provenance: r.Provenance, Data: r}
 		if !r.Complete {

@@ -20,7 +20,7 @@ func Command(s kit.Streams) *cli.Command {
 	format := ""
 	return &cli.Command{
 		Name:      "samplers",
-		Usage:     "list the samplers with their laws, costs, flags and sources",
+		Usage:     "describe each sampler: distribution, cost, flags, references",
 		ArgsUsage: "[NAME]",
 		Flags:     flags.Format(&format, "text", "json").CLI(),
 		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format) }),

@@ -155,10 +155,10 @@ func (p *printer) summary(r record) {
 		}
 		fmt.Fprintf(p.out, "  ± %.2g over windows, %g %% interval %.5f..%.5f\n", e.SE, 100*e.Confidence, e.Lo, e.Hi)
 	}
-	row("nats a token", c.NatsPerToken)
-	row("bits a token", c.BitsPerToken)
+	row("nats per token", c.NatsPerToken)
+	row("bits per token", c.BitsPerToken)
 	if c.BitsPerByte != nil {
-		row("bits a byte", *c.BitsPerByte)
+		row("bits per byte", *c.BitsPerByte)
 	}
 	name := "perplexity"
 	if r.Settings.Bound {
@@ -166,7 +166,7 @@ func (p *printer) summary(r record) {
 	}
 	row(name, c.PerplexityBound)
 	if c.MonteCarloSE != nil && !r.Settings.Exact {
-		fmt.Fprintf(p.out, "%-18s± %.2g nats a token for this very text\n", "Monte Carlo", *c.MonteCarloSE)
+		fmt.Fprintf(p.out, "%-18s± %.2g nats per token with the text held fixed\n", "Monte Carlo", *c.MonteCarloSE)
 	}
 	if r.Settings.Plans > 0 {
 		p.lower()
@@ -207,7 +207,7 @@ func (p *printer) lower() {
 		tokens += float64(w.Tokens)
 	}
 	if bound > 0 {
-		fmt.Fprintf(p.out, "%-18s%.5f nats a token in %g of %s\n", "lower side", sum/tokens, bound, english.Plural(len(p.all), "window", ""))
+		fmt.Fprintf(p.out, "%-18s%.5f nats per token in %g of %s\n", "lower side", sum/tokens, bound, english.Plural(len(p.all), "window", ""))
 	}
 	if reason != "" {
 		fmt.Fprintf(p.out, "%-18s%s (window by window in --format json)\n", "note", reason)
