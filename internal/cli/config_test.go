@@ -68,6 +68,11 @@ func TestConfigFile(t *testing.T) {
 		"a profile is not written":   {"profile = 'none.json'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
 		"a tokenizer's two sources":  {"model = 'fairytale'\ntokenizer = 'none'", "tokenize", "tokenize"},
 		"no reports in a comparison": {"seed = 1\nthreads = 1", "bench --compare REPORT REPORT", "bench --compare REPORT REPORT"},
+		"a table that excludes":      {"draws = 3\n[score]\nexact = true\nlength = 4", "score README --limit 2 --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
+		"json before all":            {"json = true\n[generate]\nformat = 'ids'", "generate --model " + world + " -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"json, and a word":           {"format = 'json'\n[samplers]\njson = false", "samplers", "samplers"},
+		"a word, and no json":        {"json = false\n[samplers]\nformat = 'json'", "samplers", "samplers --json"},
+		"switches that are off":      {"quiet = true\nverbose = false\n[score]\nexact = false\nestimator = 'k'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl -q"},
 		"a loud default":             {"verbose = true", "generate --model " + world + " --format ids -n 9 --seed 1 -q", "generate --model " + world + " --format ids -n 9 --seed 1 -q"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +94,21 @@ func TestConfigFile(t *testing.T) {
 				t.Errorf("%s with %q: status %d: %.400s%s, want what %s prints: %.400s%s", c.run, c.config, code, got, stderr, c.same, want, wantErr)
 			}
 		})
+	}
+}
+
+// TestConfigOfNoUse has defaults that a command does without.
+func TestConfigOfNoUse(t *testing.T) {
+	clearEnvironment(t)
+	for _, c := range []struct{ config, stdin, run string }{
+		{"[bench]\ncase = []\npair = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
+		{"[schedule]\nkind = 'sizes'", "", "schedule --target-kl 0.5 --seed 1 --model " + worldFile(t, "xor3-mixed")},
+		{"[tokenize]\nplain = true", "[5]", "tokenize --decode"},
+	} {
+		withConfig(t, c.config)
+		if _, stderr, code := runCommand(t, c.stdin, strings.Fields(c.run)...); code != exit.OK {
+			t.Errorf("%s with %q: status %d: %s", c.run, c.config, code, stderr)
+		}
 	}
 }
 
@@ -136,6 +156,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"temperature = -1", `:1: `},
 		{"T = 1\ndelta = 2\nsampler = 'euler'", `:1: generate: T is 1 and delta is 2: must be`},
 		{"[generate]\nprefix = 'a'\ninfill = '{{3}}'", `:3: --infill and --prefix both say what is given; use one`},
+		{"[samplers]\nformat = 'json'\njson = true", `:3: json is short for format = "json": leave one out`},
+		{"[generate]\ninput = ''", `:2: input: must be a text that is not empty`},
 		{"quiet = true\nverbose = true", `:1: --quiet and --verbose do not go together`},
 	} {
 		run := run
@@ -230,10 +252,13 @@ func TestConfigPlace(t *testing.T) {
 
 	// ~ is the home folder, where a file is named.
 	write(filepath.Join(home, "world.json"), readAll(t, world))
-	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n")
+	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n[bench]\noutput = ['~/a.md']\n")
 	if home, err := os.UserHomeDir(); err == nil {
 		if out := mustRun(t, "", "config", "generate"); !strings.Contains(out, filepath.Join(home, "world.json")) || !strings.Contains(out, " ~/x ") {
 			t.Errorf("~: %s", out)
+		}
+		if out := mustRun(t, "", "config", "bench"); !strings.Contains(out, filepath.Join(home, "a.md")) {
+			t.Errorf("~ in a list: %s", out)
 		}
 	}
 }
