@@ -52,15 +52,18 @@ func newApp(s kit.Streams) *cli.App {
 		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
 			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
 			"`mdmgen COMMAND --help` explains a command.",
-		// The library's own flag would take -v.
-		HideVersion:     true,
-		Flags:           []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
-		Reader:          s.In,
-		Writer:          s.Out,
-		ErrWriter:       s.Err,
-		HideHelpCommand: true,
-		ExitErrHandler:  func(*cli.Context, error) {},
-		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return exit.Usagef("%s", err) },
+		// The library's own flags would take -v, and be shared by runs in parallel.
+		HideVersion: true,
+		HideHelp:    true,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help", DisableDefaultText: true},
+		},
+		Reader:         s.In,
+		Writer:         s.Out,
+		ErrWriter:      s.Err,
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return exit.Usagef("%s", err) },
 	}
 	s.App = app
 	for _, command := range commands {
@@ -68,7 +71,7 @@ func newApp(s kit.Streams) *cli.App {
 		common := s.Voice.Flags()
 		action := c.Action
 		c.OnUsageError = app.OnUsageError
-		c.HideHelpCommand = true
+		c.HideHelp = true
 		c.Flags = append(c.Flags, common.CLI()...)
 		c.Action = func(c *cli.Context) error {
 			if err := common.Exclude([2]string{"quiet", "verbose"}); err != nil {
@@ -124,13 +127,15 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	set := flags.Of(cmd)
-	if given != nil { // Help tells the program's own defaults.
-		if err := readDefaults(app, cmd, given); err != nil {
-			return err
-		}
+	if given == nil { // Help tells the program's own defaults.
+		app.Setup()
+		cli.HelpPrinter(s.Out, cli.CommandHelpTemplate, cmd)
+		return nil
 	}
-	return set.Locate(app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...)))
+	if err := readDefaults(app, cmd, given); err != nil {
+		return err
+	}
+	return flags.Of(cmd).Locate(app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...)))
 }
 
 // readDefaults gives the flags of the command that runs what the environment and the config
