@@ -154,6 +154,12 @@ func (o *options) command(length int, found *certificate.Found) string {
 		setting = *found.Best
 	}
 	out := []string{"mdmgen generate --model", quoted(o.target.model.Ref), "--length", fmt.Sprint(length), setting.Flags()}
+	for _, fact := range o.target.model.Facts {
+		out = append(out, "--fact", quoted(fact))
+	}
+	if o.target.model.Sidecar != "" {
+		out = append(out, "--sidecar", quoted(o.target.model.Sidecar))
+	}
 	if setting.Options.ByProfile() {
 		out = append(out, "--profile", quoted(o.profile))
 	}
