@@ -71,7 +71,7 @@ func TestBenchResume(t *testing.T) {
 		if other[0] == "--temperature" {
 			line = append(line, other[:]...)
 		}
-		if _, stderr, code := runCommand(t, "", line...); code != exit.Usage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "was made with another") {
+		if _, stderr, code := runCommand(t, "", line...); code != exit.Usage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "was made with other values of") {
 			t.Errorf("%v: exit status %d: %s", other, code, stderr)
 		}
 	}

@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
-	"mdmgen/internal/cli/config"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
 )
@@ -68,6 +66,11 @@ func TestConfigFile(t *testing.T) {
 		"a profile is not written":   {"profile = 'none.json'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
 		"a tokenizer's two sources":  {"model = 'fairytale'\ntokenizer = 'none'", "tokenize", "tokenize"},
 		"no reports in a comparison": {"seed = 1\nthreads = 1", "bench --compare REPORT REPORT", "bench --compare REPORT REPORT"},
+		"a table that excludes":      {"draws = 3\n[score]\nexact = true\nlength = 4", "score README --limit 2 --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
+		"json before all":            {"json = true\n[generate]\nformat = 'ids'", "generate --model " + world + " -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"json, and a word":           {"format = 'json'\n[samplers]\njson = false", "samplers", "samplers"},
+		"a word, and no json":        {"json = false\n[samplers]\nformat = 'json'", "samplers", "samplers --json"},
+		"switches that are off":      {"quiet = true\nverbose = false\n[score]\nexact = false\nestimator = 'k'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl -q"},
 		"a loud default":             {"verbose = true", "generate --model " + world + " --format ids -n 9 --seed 1 -q", "generate --model " + world + " --format ids -n 9 --seed 1 -q"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +92,23 @@ func TestConfigFile(t *testing.T) {
 				t.Errorf("%s with %q: status %d: %.400s%s, want what %s prints: %.400s%s", c.run, c.config, code, got, stderr, c.same, want, wantErr)
 			}
 		})
+	}
+}
+
+// TestConfigOfNoUse has defaults that a command does without.
+func TestConfigOfNoUse(t *testing.T) {
+	clearEnvironment(t)
+	loss := filepath.Join(t.TempDir(), "loss.json")
+	for _, c := range []struct{ config, stdin, run string }{
+		{"[bench]\ncase = []\npair = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
+		{"[schedule]\nkind = 'sizes'", "", "schedule --target-kl 0.5 --seed 1 --model " + worldFile(t, "xor3-mixed")},
+		{"profile = '" + loss + "'", strings.Repeat(`{"ids":[0,1,1]}`+"\n", 4), "score --as jsonl --seed 1 --write-profile " + loss + " --model " + worldFile(t, "xor3-mixed")},
+		{"[tokenize]\nplain = true", "[5]", "tokenize --decode"},
+	} {
+		withConfig(t, c.config)
+		if _, stderr, code := runCommand(t, c.stdin, strings.Fields(c.run)...); code != exit.OK {
+			t.Errorf("%s with %q: status %d: %s", c.run, c.config, code, stderr)
+		}
 	}
 }
 
@@ -136,6 +156,8 @@ func TestConfigMistakes(t *testing.T) {
 		{"temperature = -1", `:1: `},
 		{"T = 1\ndelta = 2\nsampler = 'euler'", `:1: generate: T is 1 and delta is 2: must be`},
 		{"[generate]\nprefix = 'a'\ninfill = '{{3}}'", `:3: --infill and --prefix both say what is given; use one`},
+		{"[samplers]\nformat = 'json'\njson = true", `:3: json is short for format = "json": leave one out`},
+		{"[generate]\ninput = ''", `:2: input: must be a text that is not empty`},
 		{"quiet = true\nverbose = true", `:1: --quiet and --verbose do not go together`},
 	} {
 		run := run
@@ -230,10 +252,13 @@ func TestConfigPlace(t *testing.T) {
 
 	// ~ is the home folder, where a file is named.
 	write(filepath.Join(home, "world.json"), readAll(t, world))
-	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n")
+	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n[bench]\noutput = ['~/a.md']\n")
 	if home, err := os.UserHomeDir(); err == nil {
 		if out := mustRun(t, "", "config", "generate"); !strings.Contains(out, filepath.Join(home, "world.json")) || !strings.Contains(out, " ~/x ") {
 			t.Errorf("~: %s", out)
+		}
+		if out := mustRun(t, "", "config", "bench"); !strings.Contains(out, filepath.Join(home, "a.md")) {
+			t.Errorf("~ in a list: %s", out)
 		}
 	}
 }
@@ -245,84 +270,4 @@ func readAll(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// TestConfigOrigins has a flag of each source.
-func TestConfigOrigins(t *testing.T) {
-	clearEnvironment(t)
-	t.Setenv("MDMGEN_THREADS", "3")
-	t.Setenv("MDMGEN_MODEL", "somewhere")
-	path := withConfig(t, "threads = 2\nseed = 9\n[generate]\nsteps = 4\nfact = ['a=1', 'b=2']\n[config]\nquiet = true\n")
-	var record config.Record
-	if err := json.Unmarshal([]byte(mustRun(t, "", "config", "--json")), &record); err != nil {
-		t.Fatal(err)
-	}
-	if record.Schema != "mdmgen.config/1" || record.File != path || !record.Found {
-		t.Errorf("%+v", record)
-	}
-	got := make(map[string]config.Shown)
-	for _, v := range record.Values {
-		got[v.Command+" "+v.Flag] = v
-	}
-	for _, want := range []config.Shown{
-		{Command: "generate", Flag: "threads", Value: "3", Default: false, From: "MDMGEN_THREADS"},
-		{Command: "bench", Flag: "threads", Value: "3", Default: false, From: "MDMGEN_THREADS"},
-		{Command: "generate", Flag: "model", Value: "somewhere", Default: false, From: "MDMGEN_MODEL"},
-		{Command: "doctor", Flag: "model", Value: "", Default: true, From: ""},
-		{Command: "generate", Flag: "seed", Value: "9", Default: false, From: path + ":2"},
-		{Command: "score", Flag: "seed", Value: "9", Default: false, From: path + ":2"},
-		{Command: "generate", Flag: "steps", Value: "4", Default: false, From: path + ":4"},
-		{Command: "score", Flag: "steps", Value: "128", Default: true, From: ""},
-		{Command: "generate", Flag: "fact", Value: "a=1, b=2", Default: false, From: path + ":5"},
-		{Command: "generate", Flag: "sampler", Value: "fhs", Default: true, From: ""},
-		{Command: "config", Flag: "quiet", Value: "true", Default: false, From: path + ":7"},
-		{Command: "config", Flag: "json", Value: "true", Default: false, From: "command line"},
-	} {
-		if got[want.Command+" "+want.Flag] != want {
-			t.Errorf("%+v, want %+v", got[want.Command+" "+want.Flag], want)
-		}
-	}
-	flags := 0
-	for _, c := range testApp().Commands {
-		flags += len(c.Flags) - 1 // the file is told once
-	}
-	if len(record.Values) != flags {
-		t.Errorf("%d values of %d flags", len(record.Values), flags)
-	}
-	text := mustRun(t, "", "config", "generate")
-	for _, want := range []string{"# " + path, "[generate]", `steps +4 +` + regexp.QuoteMeta(path) + `:4`, `threads +3 +MDMGEN_THREADS`, `sampler +fhs +default`} {
-		if !regexp.MustCompile(want).MatchString(text) {
-			t.Errorf("no %s in %s", want, text)
-		}
-	}
-	if strings.Contains(text, "[score]") {
-		t.Error("config generate tells of score")
-	}
-}
-
-// FuzzConfig: whatever the file holds, it is read or refused by one line with a place.
-func FuzzConfig(f *testing.F) {
-	for _, s := range []string{"", "seed = 1", "[generate]\nsteps = 2\n", "generate = {seed = 1, steps.x = 2}", "a.b.c = 1", "[[x]]", "\"\" = 1", "[\"\"]", "seed = 0x10", "fact = [[], {}]", "[generate]\n[generate.x]\n", "'generate'.seed=1"} {
-		f.Add(s)
-	}
-	path := filepath.Join(f.TempDir(), "config.toml")
-	place := regexp.MustCompile(`^` + regexp.QuoteMeta(path) + `:[1-9][0-9]*: .`)
-	f.Fuzz(func(t *testing.T, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		app := testApp()
-		file, err := flags.ReadConfig(path, true, app.Commands)
-		if err != nil {
-			if !place.MatchString(err.Error()) || exit.Code(err) != exit.Usage {
-				t.Errorf("%q: %v", text, err)
-			}
-			return
-		}
-		for _, c := range app.Commands {
-			if err := flags.Fill(c, nil, file); err != nil {
-				t.Errorf("%q: %s: %v", text, c.Name, err)
-			}
-		}
-	})
 }

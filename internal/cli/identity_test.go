@@ -81,7 +81,7 @@ func TestResumeOtherFacts(t *testing.T) {
 				line = append(line, c.more...)
 			}
 			_, stderr, code := runCommand(t, "", line...)
-			if code != exit.Usage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "was made with different ") || !strings.Contains(stderr, c.want) {
+			if code != exit.Usage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "was made with other values of ") || !strings.Contains(stderr, c.want) {
 				t.Errorf("exit status %d: %s", code, stderr)
 			}
 			if now, err := os.ReadFile(keep); err != nil || string(now) != string(whole) {

@@ -21,7 +21,7 @@ func (j *Journal) Agree(header any) error {
 	}
 	// One was read from a file, the other was not: both are compared as they are written.
 	if keys := differ(j.header, now); len(keys) > 0 {
-		return j.refuse(0, fmt.Sprintf("was made with different %s: give the same, or remove the file", strings.Join(keys, ", ")))
+		return j.refuse(0, fmt.Sprintf("was made with other values of %s: give the same, or remove the file", strings.Join(keys, ", ")))
 	}
 	return nil
 }

@@ -190,7 +190,7 @@ func TestAgree(t *testing.T) {
 	h := newHeader()
 	h.Seed, h.Settings = 8, map[string]any{"draws": 16, "sampler": map[string]any{"steps": 5}, "limit": 3}
 	err = j.Agree(h)
-	if want := path + ": was made with different limit, sampler.steps, seed: give the same, or remove the file"; err == nil || err.Error() != want {
+	if want := path + ": was made with other values of limit, sampler.steps, seed: give the same, or remove the file"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -97,10 +97,10 @@ func (o *options) check(args []string) error {
 	if len(args) == 1 {
 		o.path = args[0]
 	}
-	if err := kit.Apart("bound", args, o.all, o.pages.File()); err != nil {
+	if err := o.checkMode(); err != nil {
 		return err
 	}
-	return o.checkMode()
+	return kit.Apart("bound", args, o.all, o.pages.File())
 }
 
 // checkMode refuses flags that have no meaning in the mode that others ask for.

@@ -53,10 +53,13 @@ func Arrange(cmd *cli.Command, args []string) (arranged []string, given Given, e
 			value = args[i]
 		}
 		given[f] = value
-		if err := f.value.check(value); err != nil {
-			return nil, nil, refused(Dashed(name), shownAs(cmd.Name, f, value, err), err)
+		if fault := f.value.check(value); fault != nil && err == nil {
+			err = refused(Dashed(name), shownAs(cmd.Name, f, value), fault)
 		}
 		flags = append(flags, Dashed(f.Name)+"="+value)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	if set.both(given, "format", "json") {
 		return nil, nil, exit.Usagef("%s: --json is short for --format json: leave one out", cmd.Name)

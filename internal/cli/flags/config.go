@@ -111,7 +111,15 @@ func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, erro
 		if err := e.check(commands); err != nil {
 			return nil, exit.Usagef("%s: %s", e.where, err)
 		}
+		if e.flag == "json" && e.value == true {
+			e.flag, e.value = "format", "json" // so that the table comes before what holds for all
+		}
+		if slices.ContainsFunc(f.entries[:i], func(b entry) bool { return b.command == e.command && b.flag == e.flag }) {
+			return nil, exit.Usagef("%s: json is short for format = \"json\": leave one out", e.where)
+		}
 	}
+	// What is left says false, as all commands do by themselves.
+	f.entries = slices.DeleteFunc(f.entries, func(e entry) bool { return e.flag == "json" && e.command == "" })
 	return f, nil
 }
 

@@ -41,7 +41,9 @@ func Fill(c *cli.Command, given Given, file *Config) error {
 		if err != nil {
 			return exit.Usagef("%s: %s: %w", e.where, e.flag, err)
 		}
-		f.from, f.entry = File, e
+		if len(list) > 0 { // [] takes away what holds for all commands.
+			f.from, f.entry = File, e
+		}
 	}
 	return nil
 }
@@ -83,7 +85,7 @@ func (f *Flag) texts(value any) ([]string, error) {
 		var out []string
 		for _, item := range v {
 			if text, ok := item.(string); ok {
-				out = append(out, text)
+				out = append(out, fromHome(f, text))
 			}
 		}
 		if f.value.kind() == manyTexts && len(out) == len(v) {

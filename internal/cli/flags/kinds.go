@@ -190,7 +190,7 @@ func Text(p *string, f Flag) *Flag {
 func Name(p *string, what string, f Flag) *Flag {
 	return read(aText, f, p, func(text string) (string, error) {
 		if text == "" {
-			return "", &refusal{form: "a text", says: what, alone: true}
+			return "", &refusal{form: "a text that is not empty", says: what, alone: true}
 		}
 		return text, nil
 	}, func(s string) string { return s })
@@ -271,7 +271,7 @@ func Format[T ~string](p *T, words ...T) Set {
 	return out
 }
 
-// short is on where p is a word.
+// short is on where p is a word. Off, it takes back the config file's.
 type short[T ~string] struct {
 	p         *T
 	word, was T
@@ -281,6 +281,8 @@ func (v *short[T]) set(text string) error {
 	on, err := parseBool(text)
 	if on {
 		*v.p = v.word
+	} else if err == nil && *v.p == v.word {
+		*v.p = v.was
 	}
 	return err
 }

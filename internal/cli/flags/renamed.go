@@ -17,7 +17,7 @@ var oldValues = map[[3]string]string{
 func renamed(command, flag string) string { return oldNames[[2]string{command, flag}] }
 
 // shownAs is a refused value as a message shows it.
-func shownAs(command string, f *Flag, value string, err error) string {
+func shownAs(command string, f *Flag, value string) string {
 	if now := oldValues[[3]string{command, f.Name, value}]; now != "" {
 		return value + ", which is " + now + " now"
 	}

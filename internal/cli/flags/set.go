@@ -1,6 +1,8 @@
 package flags
 
 import (
+	"slices"
+
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/cli/exit"
@@ -90,8 +92,9 @@ func (s Set) IsSet(name string) bool {
 func (s Set) Text(name string) string { return s.Find(name).Text() }
 
 // LeaveOut is for flags that exclude each other, or one that has no meaning here: err, where
-// all stand on the command line, or all in the config file and there are several. Else those
-// of the file are left out, and there is no error.
+// all stand on the command line, or several in one part of the config file and nowhere else.
+// Else those of the file are left out, before the command's table what holds for all commands,
+// and there is no error.
 func (s Set) LeaveOut(err error, names ...string) error {
 	var drop []*Flag
 	for _, name := range names {
@@ -99,7 +102,12 @@ func (s Set) LeaveOut(err error, names ...string) error {
 			drop = append(drop, f)
 		}
 	}
-	if len(drop) == 0 || len(drop) == len(names) && len(names) > 1 {
+	if len(names) > 1 && len(drop) == len(names) {
+		if drop = slices.DeleteFunc(drop, func(f *Flag) bool { return f.entry.command != "" }); len(drop) == len(names) {
+			return err
+		}
+	}
+	if len(drop) == 0 {
 		return err
 	}
 	for _, f := range drop {
@@ -121,6 +129,11 @@ func (s Set) Unused(what string, names ...string) error {
 	return nil
 }
 
+// asked says that a flag is set, and is no switch that is off.
+func (s Set) asked(name string) bool {
+	return s.IsSet(name) && (s.Find(name).Takes() || s.Text(name) == "true")
+}
+
 // Exclude refuses pairs of flags that do not go together.
 func (s Set) Exclude(pairs ...[2]string) error {
 	return s.ExcludeAs("--%s and --%s do not go together", pairs...)
@@ -129,7 +142,7 @@ func (s Set) Exclude(pairs ...[2]string) error {
 // ExcludeAs is Exclude with a message of its own, a format for both names.
 func (s Set) ExcludeAs(message string, pairs ...[2]string) error {
 	for _, p := range pairs {
-		if s.IsSet(p[0]) && s.IsSet(p[1]) {
+		if s.asked(p[0]) && s.asked(p[1]) {
 			if err := s.LeaveOut(exit.Usagef(message, p[0], p[1]), p[:]...); err != nil {
 				return err
 			}
@@ -140,7 +153,7 @@ func (s Set) ExcludeAs(message string, pairs ...[2]string) error {
 
 // refused is the error of a text that a flag cannot have. name is how the flag is typed.
 func refused(name, text string, err error) error {
-	if r, ok := err.(*refusal); ok && r.alone {
+	if r, ok := err.(*refusal); text == "" || ok && r.alone {
 		return exit.Usagef("%s: %w", name, err)
 	}
 	return exit.Usagef("%s %s: %w", name, text, err)

@@ -57,10 +57,13 @@ func NoArguments(command string, args []string) error {
 	return nil
 }
 
-// AtMostOne refuses a second argument; what says what the one is.
+// AtMostOne refuses a second argument, and an empty one; what says what the one is.
 func AtMostOne(command string, args []string, what string) error {
-	if len(args) > 1 {
+	switch {
+	case len(args) > 1:
 		return exit.Usagef("%s: unexpected argument %q; %s", command, args[1], what)
+	case len(args) == 1 && args[0] == "":
+		return exit.Usagef("%s: the argument is empty: %s, or leave it out", command, what)
 	}
 	return nil
 }

@@ -81,11 +81,11 @@ func (o *options) search() (cfg certificate.SearchConfig, err error) {
 	if o.all.IsSet("target-kl") {
 		cfg.Target = certificate.Target{Distance: quality.KL, Most: o.target.kl}
 		if o.all.IsSet("kind") && o.kind == profile.Sizes {
-			return cfg, exit.Usagef("--kind sizes: blocks of fixed sizes have no limit of KL that is finite: leave it out")
+			err = o.all.LeaveOut(exit.Usagef("--kind sizes: blocks of fixed sizes have no limit of KL that is finite: leave it out"), "kind")
 		}
 	}
 	cfg.Runs, cfg.Seed, cfg.Confidence = o.target.runs, setup.SeedOr(o.target.sampler.Seed), o.confidence
-	return cfg, nil
+	return cfg, err
 }
 
 // findTarget finds the cheapest setting within a target, and prints it.
@@ -154,6 +154,12 @@ func (o *options) command(length int, found *certificate.Found) string {
 		setting = *found.Best
 	}
 	out := []string{"mdmgen generate --model", quoted(o.target.model.Ref), "--length", fmt.Sprint(length), setting.Flags()}
+	for _, fact := range o.target.model.Facts {
+		out = append(out, "--fact", quoted(fact))
+	}
+	if o.target.model.Sidecar != "" {
+		out = append(out, "--sidecar", quoted(o.target.model.Sidecar))
+	}
 	if setting.Options.ByProfile() {
 		out = append(out, "--profile", quoted(o.profile))
 	}

@@ -79,9 +79,6 @@ func (o *options) check(ctx context.Context, args []string) error {
 	if err := o.all.Exclude([][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}}...); err != nil {
 		return err
 	}
-	if err := kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--write-profile", Path: o.writeProfile}); err != nil {
-		return err
-	}
 	if err := o.checkProfile(); err != nil {
 		return err
 	}
@@ -91,7 +88,10 @@ func (o *options) check(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return o.checkSampler(ctx, planned || o.exact)
+	if err := o.checkSampler(ctx, planned || o.exact); err != nil {
+		return err
+	}
+	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--write-profile", Path: o.writeProfile})
 }
 
 // checkProfile refuses what has no profile.

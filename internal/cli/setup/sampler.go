@@ -29,7 +29,7 @@ func (s *Sampler) Flags() flags.Set {
 	s.Name = "fhs"
 	return append(flags.Set{
 		flags.Known(&s.Name, samplers.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler: " + strings.Join(samplers.Names(), ", ")}),
-		SeedFlag(&s.Seed),
+		seedFlag(&s.Seed),
 		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences in a network call; the samples do not depend on it"}),
 	}, s.optionFlags(false)...)
 }
@@ -40,8 +40,8 @@ func isSampler(name string) bool {
 	return ok
 }
 
-// SeedFlag is --seed.
-func SeedFlag(p **uint64) *flags.Flag {
+// seedFlag is --seed.
+func seedFlag(p **uint64) *flags.Flag {
 	return flags.Seed(p, flags.Flag{Name: "seed", Category: flags.CatSample, Default: "random, printed", Usage: "`SEED` of the random streams"})
 }
 

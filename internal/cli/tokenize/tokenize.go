@@ -60,8 +60,8 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 	if err := kit.NoArguments("tokenize", args); err != nil {
 		return err
 	}
-	if o.decode && o.plain {
-		return exit.Usagef("tokenize: --plain says how text is read; it does not go with --decode")
+	if err := o.all.ExcludeAs("tokenize: --%s says how text is read; it does not go with --%s", [2]string{"plain", "decode"}); err != nil {
+		return err
 	}
 	if o.all.Given("model") && o.all.Given("tokenizer") {
 		return exit.Usagef("tokenize: --model and --tokenizer both name a tokenizer; give one")
