@@ -54,7 +54,7 @@ func Arrange(cmd *cli.Command, args []string) (arranged []string, given Given, e
 		}
 		given[f] = value
 		if fault := f.value.check(value); fault != nil && err == nil {
-			err = refused(Dashed(name), shownAs(cmd.Name, f, value), fault)
+			err = refused(Dashed(name), shownAs(f, value), fault)
 		}
 		flags = append(flags, Dashed(f.Name)+"="+value)
 	}

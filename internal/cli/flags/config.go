@@ -156,7 +156,7 @@ func keyLines(data []byte) map[string]int {
 // check refuses a key that no command knows and a value that a command cannot take.
 func (e *entry) check(commands []*cli.Command) error {
 	var all Set
-	known, read, takes := false, false, ""
+	known, read, takes, became := false, false, "", ""
 	var wrong error
 	for _, c := range commands {
 		if e.command != "" && c.Name != e.command {
@@ -166,9 +166,7 @@ func (e *entry) check(commands []*cli.Command) error {
 		all = append(all, set...)
 		f := set.Find(e.flag)
 		if f == nil {
-			if now := renamed(c.Name, e.flag); now != "" && e.command != "" {
-				return fmt.Errorf("%s: is %s now", e.flag, strings.TrimLeft(now, "-"))
-			}
+			became = cmp.Or(became, renamed(c.Name, e.flag))
 			continue
 		}
 		known = true
@@ -197,6 +195,8 @@ func (e *entry) check(commands []*cli.Command) error {
 		return fmt.Errorf("%w: write it into the tables of the commands that are meant, such as [%s]", wrong, takes)
 	case wrong != nil:
 		return wrong
+	case !known && became != "":
+		return fmt.Errorf("%s: is %s now", e.flag, strings.TrimLeft(became, "-"))
 	case !known:
 		where := "no command has"
 		if e.command != "" {

@@ -8,17 +8,18 @@ var oldNames = map[[2]string]string{
 	{"verify", "limit"}:  "--tolerance",
 }
 
-var oldValues = map[[3]string]string{
-	{"score", "format", "table"}: "text",
-	{"bench", "format", "md"}:    "text",
-	{"bench", "oe", "md"}:        "text",
+var oldValues = map[[2]string]string{
+	{"draw", "exact"}:   "inverse",
+	{"format", "md"}:    "text",
+	{"format", "table"}: "text",
+	{"oe", "md"}:        "text",
 }
 
 func renamed(command, flag string) string { return oldNames[[2]string{command, flag}] }
 
 // shownAs is a refused value as a message shows it.
-func shownAs(command string, f *Flag, value string) string {
-	if now := oldValues[[3]string{command, f.Name, value}]; now != "" {
+func shownAs(f *Flag, value string) string {
+	if now := oldValues[[2]string{f.Name, value}]; now != "" {
 		return value + ", which is " + now + " now"
 	}
 	return value
