@@ -32,7 +32,7 @@ var descriptors = []Descriptor{
 	},
 	{
 		Name:    "tweedie",
-		Aliases: []string{"ancestral", "ddpm", "d3pm", "analytic", "truncated-tau-leaping", "truncated-tau"},
+		Aliases: []string{"ancestral", "ddpm", "ddpm-cache", "d3pm", "analytic", "truncated-tau-leaping", "truncated-tau"},
 		Summary: "ancestral sampling on a grid: exact reveal times, independent within a step",
 		Law: "In the step from t to s < t each masked position is revealed with probability (α(s)−α(t))/(1−α(t)), independently: the exact law of its reveal time, on any grid. " +
 			"The one error is that positions of one step do not see each other. Only masked fractions matter, so noise schedules do not, but for the uniform grid. " +

@@ -1,6 +1,9 @@
 package samplers
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Descriptor tells what a sampler is.
 type Descriptor struct {
@@ -50,6 +53,7 @@ func (d Descriptor) LooksBack() bool { return slices.Contains(d.Flags, "floor") 
 
 // Describe finds a sampler by its name or an alias.
 func Describe(name string) (Descriptor, bool) {
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	for _, d := range descriptors {
 		if d.Name == name || slices.Contains(d.Aliases, name) {
 			return d, true

@@ -88,8 +88,8 @@ func unknown(cmd *cli.Command, typed, name string) error {
 	hint := ""
 	if now := renamed(cmd.Name, name); now != "" {
 		hint = ": it is " + now + " now"
-	} else if s := cli.SuggestFlag(cmd.Flags, name, true); s != "" {
-		hint = "; did you mean " + s + "?"
+	} else if s := Nearest(name, Of(cmd).Names()); s != "" {
+		hint = "; did you mean " + Dashed(s) + "?"
 	}
 	return exit.Usagef("%s: unknown flag %s%s", cmd.Name, typed, hint)
 }

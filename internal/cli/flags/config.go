@@ -203,9 +203,12 @@ func (e *entry) check(commands []*cli.Command) error {
 			where = e.command + " does not have"
 		}
 		hint := ""
-		// By its long name, the key.
-		if f := all.Named(strings.TrimLeft(cli.SuggestFlag(all.CLI(), e.flag, true), "-")); f != nil {
-			hint = "; did you mean " + f.Name + "?"
+		name := Nearest(e.flag, all.Names())
+		if f := all.Named(e.flag); f != nil { // by its short name, which is no key
+			name = f.Name
+		}
+		if name != "" {
+			hint = "; did you mean " + name + "?"
 		}
 		return fmt.Errorf("%s: %s such a flag%s", e.flag, where, hint)
 	case !read:
@@ -224,12 +227,13 @@ func (e *entry) anothers(commands []*cli.Command) bool {
 	})
 }
 
-// Suggestion is the name of the command that is most like name, "" where none is.
+// Suggestion is the name of the command that is most like name, "" where none is near.
 func Suggestion(commands []*cli.Command, name string) string {
-	// The library's answer is a sentence with the name in quotes.
-	_, rest, _ := strings.Cut(cli.SuggestCommand(commands, name), "\"")
-	suggested, _, _ := strings.Cut(rest, "\"")
-	return suggested
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return Nearest(name, names)
 }
 
 // isCommand says that a command has the name.

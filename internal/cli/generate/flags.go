@@ -44,8 +44,8 @@ func (o *options) flags() flags.Set {
 
 // check refuses what can be refused before anything is opened.
 func (o *options) check(ctx context.Context, args []string) error {
-	if err := kit.NoArguments("generate", args); err != nil {
-		return err
+	if len(args) > 0 {
+		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
 	}
 	if err := o.all.ExcludeAs("--%s and --%s both say what is given; use one",
 		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}}...); err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mdmgen/internal/cli/canvas"
 	"mdmgen/internal/cli/exit"
@@ -178,6 +179,9 @@ func (g *generation) layOut() (err error) {
 			return err
 		}
 		return cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
+	}
+	if g.infill != "" && !slices.Contains(ids, g.facts.MaskID) {
+		return exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
 	}
 	g.jobs = []canvas.Job{{Canvas: ids}}
 	return nil

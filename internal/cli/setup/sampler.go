@@ -34,6 +34,20 @@ func (s *Sampler) Flags() flags.Set {
 	}, s.optionFlags(false)...)
 }
 
+// others tells the samplers that use a flag.
+func others(flag string) string {
+	var names []string
+	for _, d := range samplers.Descriptors() {
+		if slices.Contains(d.Flags, flag) {
+			names = append(names, d.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(names, ", ") + map[bool]string{true: " does", false: " do"}[len(names) == 1]
+}
+
 // isSampler says that a sampler has the name, also one of those that it is published under.
 func isSampler(name string) bool {
 	_, ok := samplers.Describe(name)
@@ -109,7 +123,7 @@ func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) erro
 			continue
 		}
 		excluding := []string{flag}
-		err := exit.Usagef("%s: the sampler %s does not use it", flags.Dashed(flag), s.Name)
+		err := exit.Usagef("%s: the sampler %s does not use it%s", flags.Dashed(flag), s.Name, others(flag))
 		if why := unused[flag]; why != "" {
 			err = exit.Usagef("%s: the sampler %s does not use it with --%s", flags.Dashed(flag), s.Name, why)
 			excluding = append(excluding, strings.Fields(why)[0])

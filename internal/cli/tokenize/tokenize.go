@@ -74,6 +74,9 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 	if o.decode {
 		line = decodeLine(t, o.format == "json")
 	}
+	if kit.IsTerminal(s.In) {
+		s.Notice("reading lines from standard input")
+	}
 	out := bufio.NewWriter(s.Out)
 	for l, err := range kit.Lines(s.In, "standard input") {
 		if err == nil {
