@@ -76,7 +76,7 @@ func join(errs ...error) error {
 	var lines []string
 	for _, err := range errs {
 		if err != nil {
-			lines = append(lines, strings.TrimPrefix(err.Error(), "samplers: "))
+			lines = append(lines, fault.Plain(err))
 		}
 	}
 	if lines == nil {

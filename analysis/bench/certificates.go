@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
@@ -58,7 +57,7 @@ func GroupCertificates(cells []Cell) *Certificates {
 	for i := range cells {
 		c := &cells[i]
 		if err := certificate.Check(c.Sampler, c.Free); err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s has no certificate: %s.", c.ID, strings.TrimPrefix(err.Error(), "certificate: ")))
+			out.Notes = append(out.Notes, fmt.Sprintf("%s has no certificate: %s.", c.ID, fault.Plain(err)))
 			continue
 		}
 		var g *certificateGroup

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
@@ -67,7 +66,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 	for i := range cells {
 		c := &cells[i]
 		if _, err := NewLaw(c.Sampler, d); err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s has no sampling error over %d positions: %s.", c.ID, d, strings.TrimPrefix(err.Error(), "samplers: ")))
+			out.Notes = append(out.Notes, fmt.Sprintf("%s has no sampling error over %d positions: %s.", c.ID, d, fault.Plain(err)))
 			continue
 		}
 		set := c.Sampler.Settings()

@@ -96,7 +96,7 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 		for _, s := range out {
 			unused, err := s.Options.Unused()
 			if err != nil {
-				return nil, fault.Errorf("bench", "%s", strings.TrimPrefix(err.Error(), "samplers: "))
+				return nil, fault.Errorf("bench", "%s", fault.Plain(err))
 			}
 			if _, ok := unused[k.Name]; ok {
 				next = append(next, s)
@@ -133,7 +133,7 @@ func ParseCase(text string) ([]Setting, error) {
 	}
 	out, err := Cross(fields[:1], axes)
 	if err != nil {
-		return nil, fault.Errorf("bench", "case %.60q: %s", text, strings.TrimPrefix(err.Error(), "bench: "))
+		return nil, fault.Errorf("bench", "case %.60q: %s", text, fault.Plain(err))
 	}
 	return out, nil
 }

@@ -117,7 +117,7 @@ func words(key, text string) ([]string, error) {
 // texts are the values of a key, or the error that reading them made.
 func texts[T any](key string, values []T, err error) ([]string, error) {
 	if err != nil {
-		return nil, fault.Errorf("bench", "%s: %s", key, strings.TrimPrefix(err.Error(), "bench: "))
+		return nil, fault.Errorf("bench", "%s: %s", key, fault.Plain(err))
 	}
 	var out []string
 	for _, v := range values {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
@@ -218,4 +217,4 @@ func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads Threads) 
 }
 
 // lower drops the package's name from an error.
-func lower(err error) string { return strings.TrimPrefix(err.Error(), "bench: ") }
+func lower(err error) string { return fault.Plain(err) }

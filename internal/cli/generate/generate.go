@@ -4,7 +4,6 @@ package generate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -92,7 +91,7 @@ func (g *generation) findTokenizer() (err error) {
 		return nil
 	}
 	g.words, err = g.tokenizer.Open(g.ctx, g.streams, g.model.Ref)
-	if g.format != "text" && errors.Is(err, setup.ErrNoTokenizer) {
+	if g.format != "text" && setup.Lacks(err) {
 		return nil
 	}
 	return setup.NeedTokenizer(err, "text output", ", or ask for --format ids")

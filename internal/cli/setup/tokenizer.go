@@ -3,11 +3,9 @@ package setup
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"mdmgen/builtin"
@@ -37,12 +35,20 @@ func (t *Tokenizer) Flag() *flags.Flag {
 // Given says that the command line names a tokenizer.
 func (t *Tokenizer) Given() bool { return t.flag.From() == flags.Line }
 
-// ErrNoTokenizer says that a model's folder has no tokenizer.
-var ErrNoTokenizer = errors.New("no tokenizer")
+// NoTokenizerError says why a model has no tokenizer.
+type NoTokenizerError struct{ Why string }
+
+func (e *NoTokenizerError) Error() string { return "no tokenizer: " + e.Why }
+
+// Lacks says that err is that there is no tokenizer.
+func Lacks(err error) bool {
+	var none *NoTokenizerError
+	return errors.As(err, &none)
+}
 
 // Open opens the tokenizer that --tokenizer names, else the model's own, else that of the
 // environment or the config file, which is none for a world: its tokens have no text. The
-// error wraps ErrNoTokenizer where there is none.
+// error is a NoTokenizerError where there is none.
 func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, ref string) (opened *tokenize.Tokenizer, err error) {
 	begin, source, path := time.Now(), "--tokenizer", t.path
 	defer func() {
@@ -57,7 +63,7 @@ func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, ref string) (opened
 		source, path = EnvTokenizer, os.Getenv(EnvTokenizer)
 	}
 	opened, err = ownTokenizer(ctx, ref)
-	if path == "" || !errors.Is(err, ErrNoTokenizer) || IsWorld(ref) {
+	if path == "" || !Lacks(err) || IsWorld(ref) {
 		path = ""
 		return opened, err
 	}
@@ -67,7 +73,7 @@ func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, ref string) (opened
 // OpenAny is Open, nil where there is none.
 func (t *Tokenizer) OpenAny(ctx context.Context, s kit.Streams, ref string) (*tokenize.Tokenizer, error) {
 	opened, err := t.Open(ctx, s, ref)
-	if errors.Is(err, ErrNoTokenizer) {
+	if Lacks(err) {
 		return nil, nil
 	}
 	return opened, err
@@ -113,13 +119,13 @@ func ownTokenizer(ctx context.Context, ref string) (*tokenize.Tokenizer, error) 
 		}
 		return tokenize.Parse(ref, data)
 	case model.KindWorld:
-		return nil, fmt.Errorf("%w: %s is a world, whose tokens have no text", ErrNoTokenizer, ref)
+		return nil, &NoTokenizerError{ref + " is a world, whose tokens have no text"}
 	case model.KindONNX:
 		path = filepath.Dir(path)
 	}
 	t, err := BesideTokenizer(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s has no tokenizer.json", ErrNoTokenizer, ref)
+		return nil, &NoTokenizerError{ref + " has no tokenizer.json"}
 	}
 	return t, err
 }
@@ -127,9 +133,9 @@ func ownTokenizer(ctx context.Context, ref string) (*tokenize.Tokenizer, error) 
 // NeedTokenizer turns the lack of a tokenizer into advice: what needs it, and
 // which flag gives it.
 func NeedTokenizer(err error, what, otherwise string) error {
-	if errors.Is(err, ErrNoTokenizer) {
-		return exit.Missingf("%s needs a tokenizer: %v; give one with --tokenizer%s",
-			what, strings.TrimPrefix(err.Error(), ErrNoTokenizer.Error()+": "), otherwise)
+	var none *NoTokenizerError
+	if errors.As(err, &none) {
+		return exit.Missingf("%s needs a tokenizer: %s; give one with --tokenizer%s", what, none.Why, otherwise)
 	}
 	return err
 }

@@ -237,7 +237,7 @@ func (r *Reader) encode(text string) ([]int, error) {
 // needText refuses a text where there is no tokenizer.
 func (r *Reader) needText() error {
 	if r.Tokenizer == nil {
-		return setup.NeedTokenizer(fmt.Errorf("%w: the model has none", setup.ErrNoTokenizer), "a text", ", or score ids with --as jsonl")
+		return setup.NeedTokenizer(&setup.NoTokenizerError{Why: "the model has none"}, "a text", ", or score ids with --as jsonl")
 	}
 	return nil
 }
