@@ -49,7 +49,7 @@ func ReadReport(data []byte) (*Report, error) {
 	for _, c := range r.Cells {
 		for i := range c.Repetitions {
 			if err := c.Repetitions[i].check(); err != nil {
-				return nil, fault.Errorf("bench", "cell %.60q: %s", c.ID, lower(err))
+				return nil, fault.Errorf("bench", "cell %.60q: %s", c.ID, fault.Plain(err))
 			}
 		}
 	}

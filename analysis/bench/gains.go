@@ -39,7 +39,7 @@ func ParsePair(text string, ids []string) (cell, than string, err error) {
 	for i, x := range []string{a, b} {
 		id, err := Match(x, ids)
 		if err != nil {
-			return "", "", fault.Errorf("bench", "pair %.60q: %s", text, lower(err))
+			return "", "", fault.Errorf("bench", "pair %.60q: %s", text, fault.Plain(err))
 		}
 		if i == 0 {
 			cell = id

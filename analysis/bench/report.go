@@ -215,6 +215,3 @@ func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads Threads) 
 	}
 	return out
 }
-
-// lower drops the package's name from an error.
-func lower(err error) string { return fault.Plain(err) }
