@@ -13,7 +13,7 @@ import (
 )
 
 // Digest returns "sha256:…" of the config and the weights, and of which of a trainer's two sets
-// they are. It reads them once, streaming, and looks that all are finite numbers; or it reads
+// they are. It reads them once, streaming, and looks that none is NaN; or it reads
 // nothing where Stamps remembers what they are. Two checkpoints with the same digest
 // are the same network, whatever their folders are called. Reading ends with ctx.
 func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
@@ -23,7 +23,7 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 		return c.digest, nil
 	}
 	work := func(ctx context.Context) (string, error) {
-		if err := c.finite(ctx); err != nil {
+		if err := c.numbers(ctx); err != nil {
 			return "", err
 		}
 		sum, err := digest(ctx, c.fsys, c.digests)
@@ -44,7 +44,7 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 			}
 			paths = append(paths, path)
 		}
-		sum, err = c.Stamps.Digest(ctx, "finite checkpoint "+string(c.weights), paths, work)
+		sum, err = c.Stamps.Digest(ctx, "checkpoint without NaN "+string(c.weights), paths, work)
 	}
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %s: %w", c.name, err)
