@@ -125,7 +125,10 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 		return fmt.Errorf("%s: %w", filepath.Join(where, configName), err)
 	}
 	if c.names, err = c.weightFiles(); err != nil {
-		return cmp.Or(noConfig, fmt.Errorf("%s: %w", where, err))
+		if noConfig != nil && errors.Is(err, fs.ErrNotExist) {
+			return noConfig
+		}
+		return fmt.Errorf("%s: %w", where, err)
 	}
 	c.digests = c.names
 	if noConfig == nil {
