@@ -20,8 +20,8 @@ import (
 
 // What a hostile file may take, at most.
 const (
-	hostileBytes   = 200 << 20 // allocated in all, of which the peak is a part
-	hostileSeconds = 2 * time.Second
+	hostileBytes = 200 << 20 // allocated in all, of which the peak is a part
+	hostileTime  = 2 * time.Second
 )
 
 // TestHostileFiles: a file that is made to harm is refused in one line, soon and in little
@@ -127,7 +127,7 @@ func TestHostileFiles(t *testing.T) {
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
 		refuses(t, c.name, err, c.want)
-		if n := after.TotalAlloc - before.TotalAlloc; n > hostileBytes || took > hostileSeconds {
+		if n := after.TotalAlloc - before.TotalAlloc; n > hostileBytes || took > hostileTime {
 			t.Errorf("%s: took %v and %d bytes", c.name, took, n)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"mdmgen/internal/printable"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/ort"
 )
 
 // schema names the layout of show's record.
@@ -88,6 +89,7 @@ func show(ctx context.Context, ref string, weights checkpoint.Weights) (w shown,
 		return w, err
 	}
 	defer kit.Closing(ck, &err)
+	ck.Stamps = ort.Stamps(false)
 	w = shown{Schema: schema, Unused: []string{}}
 	if w.Facts, err = ck.Facts(ctx); err != nil {
 		return w, err
