@@ -67,8 +67,13 @@ func OpenWeights(path string, w Weights) (*Checkpoint, error) {
 		if c.dir = filepath.Dir(path); !IsWeights(path) {
 			return nil, fmt.Errorf("checkpoint: %s: not a folder, and not a file of weights: give the folder that holds %s and %s", path, configName, weightsName)
 		}
-		if c.file = filepath.Base(path); shardName.MatchString(c.file) {
-			c.name, c.file = filepath.Base(filepath.Dir(abs)), ""
+		c.file = filepath.Base(path)
+		shard := shardName.MatchString(c.file)
+		if shard || c.file == weightsName || c.file == torchName {
+			c.name = filepath.Base(filepath.Dir(abs)) // What tells models apart.
+		}
+		if shard {
+			c.file = ""
 		}
 	}
 	c.fsys = plainfile.Folder(c.dir)

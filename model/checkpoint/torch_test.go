@@ -96,6 +96,14 @@ func TestPublishedBin(t *testing.T) {
 	}
 	defer got.Close()
 	sameTensors(t, "radd-bin", got, want)
+	named, err := checkpoint.Open(reftest.Shared(t, "reference", "checkpoints", "radd-bin", "pytorch_model.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer named.Close()
+	if named.Name() != got.Name() {
+		t.Errorf("the file is called %s, the folder %s", named.Name(), got.Name())
+	}
 	x := got.Tensor("output_layer.linear.weight")
 	file, err := os.Open(x.Path)
 	if err != nil {
