@@ -212,6 +212,41 @@ func TestTrainersFile(t *testing.T) {
 	}
 }
 
+// The trainers of RADD and SEDD keep the parameters as those of a wrapper, under model.
+func TestTrainersFileOfSEDD(t *testing.T) {
+	const config = `{"tokens":6,"graph":{"type":"absorb"},"model":{"type":"ddit","hidden_size":8,"cond_dim":4,"length":6,"n_blocks":1,"n_heads":2,"scale_by_sigma":true}}`
+	rawFolder, emaFolder := checkpointtest.Folder(config, "module.", checkpoint.F32, 1), checkpointtest.Folder(config, "", checkpoint.F32, 2)
+	var s checkpointtest.Saver
+	state := s.StateDict(tensorsOf(t, rawFolder)...)
+	var shadow []string
+	for _, x := range tensorsOf(t, emaFolder) {
+		shadow = append(shadow, s.Tensor(x))
+	}
+	text := checkpointtest.Text
+	file := s.Zip(checkpointtest.Dict(text("optimizer"), "}", text("model"), state, text("step"), "K\x07",
+		text("ema"), checkpointtest.Dict(text("num_updates"), "K\x07", text("shadow_params"), checkpointtest.List(shadow...))))
+	dir := t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600), os.WriteFile(filepath.Join(dir, "checkpoint.pth"), file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for w, want := range map[checkpoint.Weights]fstest.MapFS{checkpoint.EMA: emaFolder, checkpoint.Raw: rawFolder} {
+		a, err := checkpoint.OpenFS(want, "tiny")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := checkpoint.OpenWeights(dir, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameTensors(t, string(w), b, a)
+		entriesOnce(t, b, 2*len(shadow))
+		if b.Weights() != w || b.Config.Family != checkpoint.SEDD {
+			t.Errorf("%s: is %s of family %s", w, b.Weights(), b.Config.Family)
+		}
+		b.Close()
+	}
+}
+
 // entriesOnce wants n tensors in the files, each once, and every parameter filled by one.
 func entriesOnce(t *testing.T, c *checkpoint.Checkpoint, n int) {
 	t.Helper()
