@@ -29,6 +29,7 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 	}
 	c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
 	src, f, same, err := source(ctx, ref, c, opts)
+	unused := c.Unused()
 	if cerr := c.Close(); err == nil {
 		err = cerr
 	}
@@ -39,12 +40,13 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 	if err != nil {
 		return nil, err
 	}
-	return newNetwork(ref, s, f, same), nil
+	return newNetwork(ref, s, f, same, unused), nil
 }
 
 // newNetwork is a network with heads where they know the same tokens as the facts in force.
-func newNetwork(ref string, s *ort.Session, f Facts, same bool) Model {
-	n := &network{session: s, facts: f, ref: ref}
+// unused are tensors of its files that it does not have.
+func newNetwork(ref string, s *ort.Session, f Facts, same bool, unused []string) Model {
+	n := &network{session: s, facts: f, ref: ref, unused: unused}
 	if same {
 		return heads{n}
 	}

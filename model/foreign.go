@@ -38,7 +38,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 	if err != nil {
 		return nil, err
 	}
-	return newNetwork(ref, s, f, own && sameTokens(read, f)), nil
+	return newNetwork(ref, s, f, own && sameTokens(read, f), nil), nil
 }
 
 // takesMask tries a network whose rows have no column for MASK: whether it has an embedding

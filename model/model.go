@@ -14,6 +14,7 @@ import (
 	"context"
 	"io/fs"
 
+	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
@@ -69,6 +70,9 @@ type Origin struct {
 	Facts *Facts `json:"facts,omitempty"`
 	// FactsDigest is [facts.Facts.Digested] of them, "" where there are none.
 	FactsDigest string `json:"facts_digest,omitempty"`
+	// UnusedTensors are those of a checkpoint's files that the network does not have; all others
+	// fill one parameter or table each.
+	UnusedTensors []string `json:"unused_tensors,omitempty"`
 }
 
 // Describer is a model that can tell its origin.
@@ -93,6 +97,9 @@ type Options struct {
 	// is read before; "" means the one beside an ONNX file, if there is one.
 	Override map[string]string
 	Sidecar  string
+	// Weights says which of the two sets of weights of a trainer's file is opened: the averages
+	// where it is "", which it must be for all other models.
+	Weights checkpoint.Weights
 }
 
 // MissingError says that a model, or a file of it, is not there.

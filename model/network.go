@@ -18,6 +18,7 @@ type network struct {
 	session *ort.Session
 	facts   Facts
 	ref     string
+	unused  []string // tensors of the checkpoint
 	sigma   []float32
 	out     []float32
 	// positions [B·K] are those of a call, a row that wants fewer than another repeating
@@ -45,7 +46,11 @@ func (n heads) Spec() samplers.Spec {
 	return s
 }
 
-func (n *network) Origin() Origin { return origin(n.ref, n.facts, n.session) }
+func (n *network) Origin() Origin {
+	o := origin(n.ref, n.facts, n.session)
+	o.UnusedTensors = n.unused
+	return o
+}
 
 // origin describes a model that runs in a session.
 func origin(ref string, f Facts, s *ort.Session) Origin {

@@ -27,7 +27,7 @@ var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z
 // is a *MissingError where there is no such model.
 func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	for _, b := range opts.Builtins {
-		if b.Name == ref {
+		if b.Name == ref && opts.Weights == "" {
 			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.OpenFS(b.FS, b.Name) }, opts)
 		}
 	}
@@ -35,9 +35,12 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if kind != KindCheckpoint && opts.Weights != "" {
+		return nil, fmt.Errorf("model %s: has one set of weights: leave out --weights %s", ref, opts.Weights)
+	}
 	switch kind {
 	case KindCheckpoint:
-		return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.Open(path) }, opts)
+		return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.OpenWeights(path, opts.Weights) }, opts)
 	case KindONNX:
 		return openONNX(ctx, ref, path, opts)
 	default:
@@ -82,10 +85,12 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 		return KindONNX, ref, nil
 	case strings.HasSuffix(base, ".json") && base != "config.json":
 		return KindWorld, ref, nil
-	case base == "config.json", strings.HasSuffix(base, ".safetensors"):
+	case base == "config.json":
 		return KindCheckpoint, filepath.Dir(ref), nil
+	case checkpoint.IsWeights(base):
+		return KindCheckpoint, ref, nil
 	}
-	return 0, "", fmt.Errorf("model %s: not a model file: expected a folder, an .onnx file or a world's .json file", ref)
+	return 0, "", fmt.Errorf("model %s: not a model file: expected a folder, a file of weights, an .onnx file or a world's .json file", ref)
 }
 
 // resolveFolder finds the one model of a folder.
@@ -101,18 +106,31 @@ func resolveFolder(dir string) (Kind, string, error) {
 	if err != nil {
 		return 0, "", fmt.Errorf("model %s: %w", dir, err)
 	}
-	weights := exists("model.safetensors") || exists("model.safetensors.index.json")
+	weights, err := weightsIn(dir)
+	if err != nil {
+		return 0, "", fmt.Errorf("model %s: %w", dir, err)
+	}
 	switch {
-	case weights && !exists("config.json"):
-		return 0, "", &MissingError{fmt.Sprintf("model %s: has model.safetensors but no config.json", dir)}
-	case weights:
+	case len(weights) > 0 && !exists("config.json") && !checkpoint.Trained(weights[0]):
+		return 0, "", &MissingError{fmt.Sprintf("model %s: has %s but no config.json", dir, weights[0])}
+	case len(weights) > 0:
 		return KindCheckpoint, dir, nil
 	case len(graphs) > 0:
 		return pickGraph(dir, graphs)
 	case exists("config.json"):
-		return 0, "", &MissingError{fmt.Sprintf("model %s: has config.json but neither model.safetensors nor an .onnx file", dir)}
+		return 0, "", &MissingError{fmt.Sprintf("model %s: has config.json but neither model.safetensors, pytorch_model.bin, a trainer's file nor an .onnx file", dir)}
 	}
 	return 0, "", &MissingError{fmt.Sprintf("model %s: no config.json with model.safetensors and no .onnx file in this folder", dir)}
+}
+
+// weightsIn lists the files of weights of a folder that a checkpoint is opened from.
+func weightsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return checkpoint.InFolder(names), err
 }
 
 // pickGraph chooses among the ONNX files that were found in a folder.

@@ -31,7 +31,8 @@ var outputs = map[string]func(*goldenCase) ([]float64, error){
 
 // Golden compares a network with tensors of another implementation, a safetensors
 // file: for each case N inputs input_ids.N [B, L] and, for a time-conditioned network,
-// sigma.N [B]; outputs NAME.N [B, L, columns]. limit is the greatest difference that is
+// sigma.N [B]; outputs NAME.N [B, L, columns]. Of logits_ema.N and logits_raw.N those are
+// compared that are of the model's set of weights. limit is the greatest difference that is
 // accepted. A difference above it is part of the report; an error means that the
 // comparison could not be made.
 func Golden(ctx context.Context, m model.Model, path string, limit float64) (Report, error) {
@@ -64,6 +65,12 @@ func golden(ctx context.Context, m model.Model, path string, limit float64) (ite
 		kind, number, ok := strings.Cut(name, ".")
 		if kind == "input_ids" || kind == "sigma" {
 			continue
+		}
+		if set, ok := strings.CutPrefix(kind, "logits_"); ok && (set == "ema" || set == "raw") {
+			if set != m.Facts().Weights {
+				continue // Those of the other set of weights.
+			}
+			kind = "logits"
 		}
 		compute, known := outputs[kind]
 		if !ok || !known {

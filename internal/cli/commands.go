@@ -15,6 +15,7 @@ import (
 	"mdmgen/internal/cli/samplers"
 	"mdmgen/internal/cli/schedule"
 	"mdmgen/internal/cli/score"
+	"mdmgen/internal/cli/show"
 	"mdmgen/internal/cli/tokenize"
 	"mdmgen/internal/cli/verify"
 	"mdmgen/internal/cli/version"
@@ -32,6 +33,7 @@ var commands = []func(kit.Streams) *cli.Command{
 	tokenize.Command,
 	convert.Command,
 	verify.Command,
+	show.Command,
 	doctor.Command,
 	config.Command,
 	completion.Command,

@@ -13,7 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// brokenToken copies a small checkpoint and makes the embedding of one token NaN: a
+// brokenToken copies a small checkpoint and makes the embedding of one token +Inf: a
 // canvas with that token has rows that are no numbers.
 func brokenToken(t *testing.T, token int) string {
 	t.Helper()
@@ -38,7 +38,7 @@ func brokenToken(t *testing.T, token int) string {
 					row := (tensor.Offsets[1] - tensor.Offsets[0]) / tensor.Shape[0]
 					at := 8 + int(n) + tensor.Offsets[0] + token*row
 					for i := range row {
-						b[at+i] = 0xff
+						b[at+i] = "\x00\x00\x80\x7f"[i%4]
 					}
 					broken = true
 				}

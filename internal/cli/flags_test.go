@@ -34,6 +34,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
 	sedd := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")
 	other := filepath.Join("..", "..", "builtin", "fairytale")
+	trained := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm-lightning-timecond", "plain.ckpt")
+	onTrained := []string{"--model", trained, "--seed", "1", "--json"}
 	facts := filepath.Join(dir, "facts.json")
 	writeFile(t, facts, `{"noise":"linear"}`)
 	lines := filepath.Join(dir, "lines.jsonl")
@@ -104,6 +106,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate fact":        {base: euler, on: []string{"--fact", "noise=linear"}},
 		"generate sidecar":     {base: euler, on: []string{"--sidecar", facts}},
 		"generate tokenizer":   {base: onWorld, on: []string{"--tokenizer", other}},
+		"generate weights":     {base: append([]string{"--length", "3"}, onTrained...), on: []string{"--weights", "raw"}},
 
 		"verify golden":    {base: []string{mdlm}, on: golden[1:]},
 		"verify tolerance": {base: golden, on: []string{"--tolerance", "1e-9"}},
@@ -115,6 +118,13 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify device":    {base: golden, on: []string{"--device", "cuda"}},
 		"verify threads":   {base: append([]string{"--json"}, golden...), on: []string{"--threads", "2"}},
 
+		"verify weights": {base: []string{trained, "--golden", filepath.Join(filepath.Dir(trained), "golden.safetensors")}, on: []string{"--weights", "raw"}},
+
+		"show weights": {base: []string{trained}, on: []string{"--weights", "raw"}},
+		"show tensors": {base: []string{mdlm}, on: []string{"--tensors"}},
+		"show json":    {base: []string{mdlm}, on: []string{"--json"}},
+
+		"score weights":     {base: append([]string{ragged}, onTrained...), on: []string{"--weights", "raw"}},
 		"score as":          {base: onText, on: []string{"--as", "lines"}},
 		"score join":        {base: append([]string{"--as", "lines"}, onText...), on: []string{"--join"}},
 		"score length":      {base: onIDs, on: []string{"--length", "9"}},
@@ -158,6 +168,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"score sidecar":     {base: append([]string{"--estimator", "t"}, onIDs...), on: []string{"--sidecar", facts}},
 		"score tokenizer":   {base: []string{texts, "--model", mdlm, "--seed", "1"}, on: []string{"--tokenizer", other}},
 
+		"bound weights":    {base: append([]string{ids, "--steps", "2", "--draws", "2"}, onTrained...), on: []string{"--weights", "raw"}},
 		"bound plan-only":  {base: boundText, on: []string{"--plan-only"}},
 		"bound q0":         {base: []string{"--model", world, "--seed", "1"}, stdin: "", on: []string{"--q0", "chain"}},
 		"bound draws":      {base: boundText, on: []string{"--draws", "9"}},
@@ -212,6 +223,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"schedule seed":             {base: aimed[2:], on: []string{"--seed", "1"}},
 		"schedule batch":            {base: aimed, on: []string{"--batch", "3"}},
 		"schedule model":            {base: aimedSmall[2:], on: []string{"--model", mdlm}},
+		"schedule weights":          {base: append([]string{"--model", trained}, aimedSmall[2:]...), on: []string{"--weights", "raw"}},
 		"schedule fact":             {base: aimedSmall, on: []string{"--fact", "mask_id=3"}},
 		"schedule sidecar":          {base: aimed, on: []string{"--sidecar", empty}},
 		"schedule runtime":          {base: aimedSmall, on: []string{"--runtime", empty}},

@@ -191,15 +191,15 @@ func maskOf(ctx context.Context, dir string) int {
 // NotOpened says why the program does not open the model in a folder, whose family or format
 // it does not have yet; "" where it must.
 func NotOpened(dir string) string {
-	has := func(pattern string) bool {
+	count := func(pattern string) int {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern))
-		return len(found) > 0
+		return len(found)
 	}
 	switch {
-	case has("*.onnx"):
+	case count("*.onnx") > 0:
 		return ""
-	case !has("model.safetensors") && !has("model.safetensors.index.json"):
-		return "its weights are no safetensors"
+	case count("*.ckpt") > 1:
+		return "it has several trainers' files, which analysis/verify: TestTrainersFiles compares"
 	}
 	var config struct {
 		ModelType any `json:"model_type"`

@@ -94,7 +94,11 @@ func TestNotOpened(t *testing.T) {
 			t.Errorf("%q: not opened is %t", name, got)
 		}
 	}
-	if bin := filepath.Dir(put(t, dir, "bin/pytorch_model.bin", "")); NotOpened(bin) == "" {
-		t.Error("a pickle must open")
+	if bin := filepath.Dir(put(t, dir, "bin/pytorch_model.bin", "")); NotOpened(bin) != "" {
+		t.Error("a pickle need not open")
+	}
+	put(t, dir, "two/a.ckpt", "")
+	if two := filepath.Dir(put(t, dir, "two/b.ckpt", "")); NotOpened(two) == "" {
+		t.Error("one of two trainers' files is taken")
 	}
 }

@@ -6,23 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"mdmgen/internal/plainfile"
-	"mdmgen/internal/plainjson"
 	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
 )
 
 const (
-	configName  = "config.json"
-	weightsName = "model.safetensors"
-	indexName   = "model.safetensors.index.json"
+	configName = "config.json"
 
 	maxJSON = 16 << 20 // bytes of a JSON file that are read
 )
@@ -37,36 +31,60 @@ type Checkpoint struct {
 	name    string
 	fsys    fs.FS
 	dir     string            // "" where the files are not in a folder
-	tensors map[string]Tensor // by plain name
+	file    string            // of the weights, where it was named
+	weights Weights           // those that were asked for, then those that were chosen
+	tensors map[string]Tensor // the network's, by plain name
+	stored  []Tensor          // all of the files
 	files   []*File           // by name
-	names   []string          // of the files
+	names   []string          // of the files of weights
+	digests []string          // and of the config, where there is one
 	dtype   Dtype
 	mu      sync.Mutex
 	digest  string // "" until it was worked out
 }
 
-// Open opens the folder dir: config.json and either model.safetensors or the
-// shards that model.safetensors.index.json lists. Files are regular ones, and links lead
-// to others of the folder or of the hub's cache that it is in. The caller closes it.
-func Open(dir string) (*Checkpoint, error) {
-	if info, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("checkpoint: %s: %w", dir, pathError(err))
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("checkpoint: %s: not a folder: give the one that holds %s and %s", dir, configName, weightsName)
-	}
-	abs, err := filepath.Abs(dir)
+// Open is [OpenWeights] with the weights that a file says are its network.
+func Open(path string) (*Checkpoint, error) { return OpenWeights(path, "") }
+
+// OpenWeights opens a folder with config.json and weights, or a file of weights beside which
+// config.json is: a trainer's file that holds its config needs none. A folder's weights are the
+// first of model.safetensors, pytorch_model.bin, both whole or in the shards that an index
+// lists, and its only .ckpt, .pth or .pt. Where a trainer's file holds two sets of weights, w
+// is the one that is opened, the averages where w is ""; else w must be "". Files are regular
+// ones, and links lead to others of the folder or of the hub's cache that it is in. The caller
+// closes it.
+func OpenWeights(path string, w Weights) (*Checkpoint, error) {
+	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint: %s: %w", dir, err)
+		return nil, fmt.Errorf("checkpoint: %s: %w", path, pathError(err))
 	}
-	c := &Checkpoint{name: filepath.Base(abs), fsys: plainfile.Folder(dir), dir: dir}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %s: %w", path, err)
+	}
+	c := &Checkpoint{name: filepath.Base(abs), dir: path, weights: w}
+	if !info.IsDir() {
+		if c.dir = filepath.Dir(path); !IsWeights(path) {
+			return nil, fmt.Errorf("checkpoint: %s: not a folder, and not a file of weights: give the folder that holds %s and %s", path, configName, weightsName)
+		}
+		c.file = filepath.Base(path)
+		shard := shardName.MatchString(c.file)
+		if shard || c.file == weightsName || c.file == torchName {
+			c.name = filepath.Base(filepath.Dir(abs)) // What tells models apart.
+		}
+		if shard {
+			c.file = ""
+		}
+	}
+	c.fsys = plainfile.Folder(c.dir)
 	read := func(name string) (*File, error) {
-		path, err := plainfile.Inside(dir, name)
+		path, err := plainfile.Inside(c.dir, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
+			return nil, fmt.Errorf("%s: %w", filepath.Join(c.dir, name), err)
 		}
 		return OpenFile(path)
 	}
-	if err := c.open(read, dir); err != nil {
+	if err := c.open(read, c.dir); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -102,15 +120,24 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 			err = fmt.Errorf("checkpoint: %w", err)
 		}
 	}()
-	text, err := c.readSmall(configName)
-	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(where, configName), err)
-	}
-	if c.Config, err = ParseConfig(text); err != nil {
+	text, noConfig := c.readSmall(configName)
+	if noConfig != nil {
+		noConfig = fmt.Errorf("%s: %w", filepath.Join(where, configName), noConfig)
+		if !errors.Is(noConfig, fs.ErrNotExist) {
+			return noConfig
+		}
+	} else if c.Config, err = ParseConfig(text); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(where, configName), err)
 	}
 	if c.names, err = c.weightFiles(); err != nil {
+		if noConfig != nil && errors.Is(err, fs.ErrNotExist) {
+			return noConfig
+		}
 		return fmt.Errorf("%s: %w", where, err)
+	}
+	c.digests = c.names
+	if noConfig == nil {
+		c.digests = append([]string{configName}, c.names...)
 	}
 	c.tensors = map[string]Tensor{}
 	for _, name := range c.names {
@@ -125,13 +152,40 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 				return fmt.Errorf("%s: tensors %s and %s are one parameter", filepath.Join(where, name), quoteName(have.Name), quoteName(stored))
 			}
 			c.tensors[plain] = t
+			c.stored = append(c.stored, t)
+		}
+		c.stored = append(c.stored, f.others...)
+	}
+	trained, order := c.files[0].training, c.files[0].order
+	if noConfig != nil && (trained == nil || trained.config == nil) {
+		return noConfig
+	}
+	where = filepath.Join(where, cmp.Or(c.oneFile(), indexName))
+	if noConfig != nil {
+		if c.Config, err = trainedConfig(trained.config, c.columns()); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
 		}
 	}
-	if err := c.Config.checkTensors(c.tensors); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(where, cmp.Or(c.oneFile(), indexName)), err)
+	err = c.Config.checkTensors(c.tensors)
+	if err == nil {
+		c.weights, err = trained.choose(c.weights, c.Config, order, c.tensors)
 	}
-	c.dtype = c.tensors["vocab_embed.embedding"].Dtype
+	if err != nil {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	if trained != nil {
+		c.stored = append(c.stored, trained.ema...)
+	}
+	c.dtype = c.tensors[embedding].Dtype
 	return nil
+}
+
+// columns is the number of rows of the embedding, 0 where there is none.
+func (c *Checkpoint) columns() int {
+	if t := c.tensors[embedding]; len(t.Shape) > 0 {
+		return t.Shape[0]
+	}
+	return 0
 }
 
 // oneFile returns the name of the only file of weights, "" where there are more.
@@ -140,43 +194,6 @@ func (c *Checkpoint) oneFile() string {
 		return c.names[0]
 	}
 	return ""
-}
-
-// weightFiles returns the names of the safetensors files, sorted.
-func (c *Checkpoint) weightFiles() ([]string, error) {
-	if _, err := fs.Stat(c.fsys, weightsName); !errors.Is(err, fs.ErrNotExist) {
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", weightsName, pathError(err))
-		}
-		return []string{weightsName}, nil
-	}
-	text, err := c.readSmall(indexName)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := fs.Stat(c.fsys, "pytorch_model.bin"); err == nil {
-			return nil, fmt.Errorf("holds pytorch_model.bin: only %s is read: save the weights in that format", weightsName)
-		}
-		return nil, fmt.Errorf("no %s: %w", weightsName, fs.ErrNotExist)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", indexName, err)
-	}
-	var index struct {
-		WeightMap map[string]string `json:"weight_map"`
-	}
-	if err := plainjson.Unmarshal(text, &index); err != nil {
-		return nil, fmt.Errorf("%s: %w", indexName, err)
-	}
-	names := slices.Compact(slices.Sorted(maps.Values(index.WeightMap)))
-	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: weight_map is empty", indexName)
-	}
-	for _, n := range names {
-		// A shard lies beside its index: anything else could reach out of the folder.
-		if !fs.ValidPath(n) || strings.ContainsAny(n, `/\:`) || !strings.HasSuffix(n, ".safetensors") {
-			return nil, fmt.Errorf("%s: %s is not the name of a safetensors file in the folder", indexName, quoteName(n))
-		}
-	}
-	return names, nil
 }
 
 // readSmall reads a file of JSON.
@@ -216,12 +233,57 @@ func (c *Checkpoint) Facts(ctx context.Context) (facts.Facts, error) {
 		Columns: c.Config.Columns, MaskID: c.Config.MaskID, Length: c.Config.Length,
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
 		ScaleBySigma: c.Config.ScaleBySigma, Noise: c.Config.Noise,
-		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Digest: sum,
+		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights), Digest: sum,
 	}
 	if c.Config.Family == SEDD {
 		f.Output = facts.LogScore
 	}
 	return f, nil
+}
+
+// Weights returns which of a trainer's two sets of weights is open, "" where the file has
+// one.
+func (c *Checkpoint) Weights() Weights { return c.weights }
+
+// Entry is a tensor of a checkpoint's files.
+type Entry struct {
+	Tensor
+	// Parameter is the network's parameter or table that it fills, "" where it is not used.
+	Parameter string
+}
+
+// Entries lists every tensor of the files once, those of the network in the order of its
+// construction, then those that are not used by their name. Every parameter has one.
+func (c *Checkpoint) Entries() []Entry {
+	var list []Entry
+	used := map[string]bool{}
+	add := func(parameter string) {
+		if t, ok := c.tensors[parameter]; ok {
+			list = append(list, Entry{t, parameter})
+			used[t.Name] = true
+		}
+	}
+	for s := range c.Config.Tensors() {
+		add(s.Name)
+	}
+	add(rotaryTable)
+	for _, t := range c.stored {
+		if t.Data == nil || !used[t.Name] {
+			list = append(list, Entry{Tensor: t})
+		}
+	}
+	return list
+}
+
+// Unused returns the names of the tensors that the files hold and the network does not.
+func (c *Checkpoint) Unused() []string {
+	var names []string
+	for _, e := range c.Entries() {
+		if e.Parameter == "" {
+			names = append(names, facts.Plain(e.Name))
+		}
+	}
+	return names
 }
 
 // Close unmaps the weights. It is safe to call twice.
@@ -230,6 +292,6 @@ func (c *Checkpoint) Close() error {
 	for _, f := range c.files {
 		errs = append(errs, f.Close())
 	}
-	c.files, c.tensors = nil, nil
+	c.files, c.tensors, c.stored = nil, nil, nil
 	return errors.Join(errs...)
 }

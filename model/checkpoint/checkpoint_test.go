@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,7 +114,7 @@ func TestFolderAndFileSystemAgree(t *testing.T) {
 
 func TestPrefixes(t *testing.T) {
 	var want []byte
-	for _, prefix := range []string{"", "backbone.", "_orig_mod.", "backbone._orig_mod.", "_orig_mod.backbone."} {
+	for _, prefix := range []string{"", "backbone.", "_orig_mod.", "backbone._orig_mod.", "_orig_mod.backbone.", "module.", "model.", "module.model.backbone."} {
 		c, err := checkpoint.OpenFS(checkpointtest.Folder(tinyConfig, prefix, checkpoint.F32, 1), "tiny")
 		if err != nil {
 			t.Errorf("prefix %q: %v", prefix, err)
@@ -170,11 +171,11 @@ func TestShards(t *testing.T) {
 	for _, c := range []struct{ name, index, want string }{
 		{"no map", `{}`, "weight_map is empty"},
 		{"not JSON", `{`, "the JSON ends too early"},
-		{"outside the folder", `{"weight_map":{"a":"../x.safetensors"}}`, "not the name of a safetensors file in the folder"},
+		{"outside the folder", `{"weight_map":{"a":"../x.safetensors"}}`, "not the name of a file of weights (.safetensors) in the folder"},
 		{"absolute", `{"weight_map":{"a":"/x.safetensors"}}`, "not the name of"},
 		{"another kind of file", `{"weight_map":{"a":"x.bin"}}`, "not the name of"},
 		{"a shard missing", `{"weight_map":{"a":"part-0.safetensors","b":"part-2.safetensors"}}`, "part-2.safetensors: file does not exist"},
-		{"half of the shards", `{"weight_map":{"a":"part-0.safetensors"}}`, "tensors do not fit config.json: missing: "},
+		{"half of the shards", `{"weight_map":{"a":"part-0.safetensors"}}`, "tensors do not fit the config: missing: "},
 	} {
 		shards["model.safetensors.index.json"] = &fstest.MapFile{Data: []byte(c.index)}
 		_, err := checkpoint.OpenFS(shards, "tiny")
@@ -285,23 +286,32 @@ func TestOpenRefusesTensors(t *testing.T) {
 		{"several missing", func(m map[string]checkpoint.Tensor, _ fstest.MapFS) {
 			delete(m, "blocks.0.norm1.weight")
 			delete(m, "blocks.0.norm2.weight")
-		}, "missing: blocks.0.norm1.weight (and 1 more)"},
+		}, "missing: blocks.0.norm1.weight, blocks.0.norm2.weight"},
 		{"unexpected", func(m map[string]checkpoint.Tensor, _ fstest.MapFS) {
-			m["lm_head.weight"] = checkpointtest.Tensor("lm_head.weight", checkpoint.F32, make([]float32, 3), 3)
-		}, "unexpected for mdlm: lm_head.weight"},
+			for _, name := range []string{"blocks.0.norm1.bias", "blocks.0.norm2.bias", "blocks.1.norm1.weight", "sigma_map.x"} {
+				m[name] = checkpointtest.Tensor(name, checkpoint.F32, make([]float32, 3), 3)
+			}
+		}, "unexpected for mdlm: blocks.0.norm1.bias, blocks.0.norm2.bias, blocks.1.norm1.weight (and 1 more)"},
+		{"names of another network", func(m map[string]checkpoint.Tensor, _ fstest.MapFS) {
+			for _, x := range maps.Clone(m) {
+				delete(m, x.Name)
+				x.Name = "transformer." + x.Name
+				m[x.Name] = x
+			}
+		}, "missing: vocab_embed.embedding, sigma_map.mlp.0.weight, sigma_map.mlp.0.bias (and 17 more); unexpected for mdlm: transformer.blocks.0.adaLN_modulation.bias, transformer.blocks.0.adaLN_modulation.weight, transformer.blocks.0.attn_out.weight (and 17 more)"},
 		{"transposed", func(m map[string]checkpoint.Tensor, _ fstest.MapFS) {
 			x := m["blocks.0.mlp.0.weight"]
 			x.Shape = []int{8, 32}
 			m[x.Name] = x
-		}, "blocks.0.mlp.0.weight has shape [8 32]: config.json asks for [32 8]"},
+		}, "blocks.0.mlp.0.weight has shape [8 32]: the config asks for [32 8]"},
 		{"of integers", func(m map[string]checkpoint.Tensor, _ fstest.MapFS) {
 			x := m["blocks.0.norm1.weight"]
 			x.Dtype = checkpoint.I32
 			m[x.Name] = x
 		}, "blocks.0.norm1.weight is I32"},
-		{"of float64", func(m map[string]checkpoint.Tensor, _ fstest.MapFS) {
-			m["blocks.0.norm1.weight"] = checkpoint.Tensor{Name: "blocks.0.norm1.weight", Dtype: checkpoint.F64, Shape: []int{8}, Data: make([]byte, 64)}
-		}, "blocks.0.norm1.weight is F64: must be F32, F16 or BF16"},
+		{"of eight bits", func(m map[string]checkpoint.Tensor, _ fstest.MapFS) {
+			m["blocks.0.norm1.weight"] = checkpoint.Tensor{Name: "blocks.0.norm1.weight", Dtype: checkpoint.F8E4M3, Shape: []int{8}, Data: make([]byte, 8)}
+		}, "blocks.0.norm1.weight is F8_E4M3: must be F32, F16, BF16 or F64"},
 		{"a parameter twice", func(m map[string]checkpoint.Tensor, _ fstest.MapFS) {
 			x := m["blocks.0.norm1.weight"]
 			x.Name = "backbone.blocks.0.norm1.weight"
@@ -315,7 +325,7 @@ func TestOpenRefusesTensors(t *testing.T) {
 		}, "rotary_emb.inv_freq has shape [4]"},
 		{"vocabulary of another size", func(_ map[string]checkpoint.Tensor, f fstest.MapFS) {
 			f["config.json"].Data = bytes.Replace([]byte(tinyConfig), []byte(`"vocab_size":7`), []byte(`"vocab_size":8`), 1)
-		}, "vocab_embed.embedding has shape [7 8]: config.json asks for [8 8]"},
+		}, "vocab_embed.embedding has shape [7 8]: the config asks for [8 8]"},
 		{"config of RADD", func(_ map[string]checkpoint.Tensor, f fstest.MapFS) {
 			f["config.json"].Data = []byte(`{"tokens":6,"model":{"type":"ddit_wot","hidden_size":8,"length":6,"n_blocks":1,"n_heads":2}}`)
 		}, "unexpected for radd: blocks.0.adaLN_modulation.bias"},

@@ -12,8 +12,9 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// Digest returns "sha256:…" of the config and the weights. It reads them once, streaming,
-// or not at all where Stamps remembers what they are. Two checkpoints with the same digest
+// Digest returns "sha256:…" of the config and the weights, and of which of a trainer's two sets
+// they are. It reads them once, streaming, and looks that none is NaN; or it reads
+// nothing where Stamps remembers what they are. Two checkpoints with the same digest
 // are the same network, whatever their folders are called. Reading ends with ctx.
 func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 	c.mu.Lock()
@@ -21,21 +22,29 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 	if c.digest != "" {
 		return c.digest, nil
 	}
-	names := append([]string{configName}, c.names...)
-	work := func(ctx context.Context) (string, error) { return digest(ctx, c.fsys, names) }
+	work := func(ctx context.Context) (string, error) {
+		if err := c.numbers(ctx); err != nil {
+			return "", err
+		}
+		sum, err := digest(ctx, c.fsys, c.digests)
+		if c.weights != "" && err == nil {
+			sum = fmt.Sprintf("%x", sha256.Sum256([]byte(sum+" "+string(c.weights))))
+		}
+		return sum, err
+	}
 	sum, err := "", error(nil)
 	if c.dir == "" {
 		sum, err = work(ctx)
 	} else {
 		var paths []string
-		for _, name := range names {
+		for _, name := range c.digests {
 			path, err := plainfile.Inside(c.dir, name)
 			if err != nil {
 				return "", fmt.Errorf("checkpoint: %s: %w", name, err)
 			}
 			paths = append(paths, path)
 		}
-		sum, err = c.Stamps.Digest(ctx, "checkpoint", paths, work)
+		sum, err = c.Stamps.Digest(ctx, "checkpoint without NaN "+string(c.weights), paths, work)
 	}
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %s: %w", c.name, err)

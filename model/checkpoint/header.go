@@ -155,26 +155,34 @@ func decodeEntry(dec *json.Decoder, name string) (entry, error) {
 
 // setShape checks type, shape and extent against each other.
 func (e *entry) setShape(shape []int64) error {
-	size := e.dtype.Size()
-	if size == 0 {
-		return fmt.Errorf("dtype %s is not supported", quoteName(string(e.dtype)))
+	n, err := e.count(shape)
+	if err != nil {
+		return err
+	}
+	if want := n * int64(e.dtype.Size()); e.begin < 0 || e.end < e.begin || e.end-e.begin != want {
+		return fmt.Errorf("data_offsets [%d %d] do not hold %s %v, which takes %d bytes", e.begin, e.end, e.dtype, shape, want)
+	}
+	return nil
+}
+
+// count checks type and shape and returns the number of elements.
+func (e *entry) count(shape []int64) (int64, error) {
+	if e.dtype.Size() == 0 {
+		return 0, fmt.Errorf("dtype %s is not supported", quoteName(string(e.dtype)))
 	}
 	if len(shape) > maxRank {
-		return fmt.Errorf("shape has %d dimensions: at most %d", len(shape), maxRank)
+		return 0, fmt.Errorf("shape has %d dimensions: at most %d", len(shape), maxRank)
 	}
 	n := uint64(1)
 	e.shape = make([]int, len(shape))
 	for i, d := range shape {
 		hi, lo := bits.Mul64(n, uint64(d))
 		if d < 0 || d > 1<<40 || hi != 0 || lo > 1<<50 {
-			return fmt.Errorf("shape %v is absurd", shape)
+			return 0, fmt.Errorf("shape %v is absurd", shape)
 		}
 		e.shape[i], n = int(d), lo
 	}
-	if want := int64(n) * int64(size); e.begin < 0 || e.end < e.begin || e.end-e.begin != want {
-		return fmt.Errorf("data_offsets [%d %d] do not hold %s %v, which takes %d bytes", e.begin, e.end, e.dtype, shape, want)
-	}
-	return nil
+	return int64(n), nil
 }
 
 // checkOffsets wants the tensors to fill the bytes after the header, one after

@@ -12,7 +12,7 @@ import (
 // Spec is a tensor that a network's config asks for.
 type Spec struct {
 	// Name is the name without the prefixes that wrappers add: "backbone.",
-	// "_orig_mod.".
+	// "model.", "module.", "_orig_mod.".
 	Name  string
 	Shape []int
 }
@@ -35,7 +35,7 @@ func (c Config) Tensors() iter.Seq[Spec] {
 				add(name+".bias", h)
 			}
 		}
-		add("vocab_embed.embedding", c.Columns, h)
+		add(embedding, c.Columns, h)
 		if conditioned {
 			linear("sigma_map.mlp.0", c.Cond, Frequencies)
 			linear("sigma_map.mlp.2", c.Cond, c.Cond)
@@ -73,10 +73,24 @@ func (c Config) Parameters() int64 {
 	return n
 }
 
-// plainName strips what wrappers add to a parameter's name.
+// embedding is the plain name of the embedding of the vocabulary.
+const embedding = "vocab_embed.embedding"
+
+// plainName strips what wrappers add to a parameter's name: those of compiled modules,
+// distributed training, and classes that hold the network.
 func plainName(name string) string {
 	name = strings.ReplaceAll(name, "_orig_mod.", "")
-	return strings.TrimPrefix(name, "backbone.")
+	for _, wrapper := range []string{"module.", "model.", "backbone."} {
+		name = strings.TrimPrefix(name, wrapper)
+	}
+	return name
+}
+
+// ours says that a tensor of that plain name is in a part of the network: one that the config
+// does not ask for makes another network.
+func ours(name string) bool {
+	part, _, _ := strings.Cut(name, ".")
+	return slices.Contains([]string{"vocab_embed", "sigma_map", "rotary_emb", "blocks", "output_layer"}, part)
 }
 
 // rotaryBase is the base of the rotary frequencies of all three families.
@@ -108,10 +122,10 @@ func (c Config) frequency(j int) float64 {
 const rotaryTable = "rotary_emb.inv_freq"
 
 // checkTensors compares the tensors of a checkpoint, by plain name, with what
-// the config asks for. All differences are in one line, the first of each kind
-// by name.
+// the config asks for. All differences are in one line, the first three of each kind
+// by name. A tensor outside of the network's parts may be there: it is not used.
 func (c Config) checkTensors(tensors map[string]Tensor) error {
-	var missing, unexpected, wrong []string
+	var missing, unexpected, others, wrong []string
 	asked := map[string]bool{}
 	for s := range c.Tensors() {
 		asked[s.Name] = true
@@ -120,39 +134,42 @@ func (c Config) checkTensors(tensors map[string]Tensor) error {
 		case !ok:
 			missing = append(missing, s.Name)
 		case !slices.Equal(t.Shape, s.Shape):
-			wrong = append(wrong, fmt.Sprintf("%s has shape %v: config.json asks for %v", s.Name, t.Shape, s.Shape))
+			wrong = append(wrong, fmt.Sprintf("%s has shape %v: the config asks for %v", s.Name, t.Shape, s.Shape))
 		case !t.Dtype.Float():
-			wrong = append(wrong, fmt.Sprintf("%s is %s: must be F32, F16 or BF16", s.Name, t.Dtype))
+			wrong = append(wrong, fmt.Sprintf("%s is %s: must be F32, F16, BF16 or F64", s.Name, t.Dtype))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
-		if name == rotaryTable {
+		switch {
+		case name == rotaryTable:
 			if err := c.checkRotary(tensors[name]); err != nil {
 				wrong = append(wrong, err.Error())
 			}
-		} else if !asked[name] {
+		case ours(name) && !asked[name]:
 			unexpected = append(unexpected, quoteName(name))
+		case !asked[name]:
+			others = append(others, quoteName(name))
 		}
+	}
+	if missing != nil {
+		unexpected = append(unexpected, others...)
 	}
 	var faults []string
 	for _, f := range []struct {
-		what  string
-		names []string
-	}{{"missing", missing}, {"unexpected for " + c.Family, unexpected}, {"", wrong}} {
+		what, between string
+		names         []string
+	}{{"missing: ", ", ", missing}, {"unexpected for " + c.Family + ": ", ", ", unexpected}, {"", "; ", wrong}} {
 		if len(f.names) == 0 {
 			continue
 		}
-		text := f.names[0]
-		if f.what != "" {
-			text = f.what + ": " + text
-		}
-		if more := len(f.names) - 1; more > 0 {
+		text := f.what + strings.Join(f.names[:min(3, len(f.names))], f.between)
+		if more := len(f.names) - 3; more > 0 {
 			text += fmt.Sprintf(" (and %d more)", more)
 		}
 		faults = append(faults, text)
 	}
 	if faults != nil {
-		return fmt.Errorf("tensors do not fit config.json: %s", strings.Join(faults, "; "))
+		return fmt.Errorf("tensors do not fit the config: %s", strings.Join(faults, "; "))
 	}
 	return nil
 }

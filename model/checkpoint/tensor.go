@@ -11,32 +11,43 @@ import (
 // Dtype is a safetensors element type.
 type Dtype string
 
-// The element types that are read. Networks use the first three; files of
-// reference values also hold the others.
+// The element types that files may hold. Networks use the first four, files of
+// reference values also I64 and I32; tensors of the others are never read.
 const (
-	F32  Dtype = "F32"
-	F16  Dtype = "F16"
-	BF16 Dtype = "BF16"
-	F64  Dtype = "F64"
-	I64  Dtype = "I64"
-	I32  Dtype = "I32"
+	F32    Dtype = "F32"
+	F16    Dtype = "F16"
+	BF16   Dtype = "BF16"
+	F64    Dtype = "F64"
+	I64    Dtype = "I64"
+	I32    Dtype = "I32"
+	I16    Dtype = "I16"
+	I8     Dtype = "I8"
+	U64    Dtype = "U64"
+	U32    Dtype = "U32"
+	U16    Dtype = "U16"
+	U8     Dtype = "U8"
+	Bool   Dtype = "BOOL"
+	F8E4M3 Dtype = "F8_E4M3"
+	F8E5M2 Dtype = "F8_E5M2"
 )
 
 // Size returns the bytes of an element, 0 for an unknown type.
 func (d Dtype) Size() int {
 	switch d {
-	case F64, I64:
+	case F64, I64, U64:
 		return 8
-	case F32, I32:
+	case F32, I32, U32:
 		return 4
-	case F16, BF16:
+	case F16, BF16, I16, U16:
 		return 2
+	case I8, U8, Bool, F8E4M3, F8E5M2:
+		return 1
 	}
 	return 0
 }
 
 // Float reports whether the type is one that networks' weights have.
-func (d Dtype) Float() bool { return d == F32 || d == F16 || d == BF16 }
+func (d Dtype) Float() bool { return d == F32 || d == F16 || d == BF16 || d == F64 }
 
 // Tensor is a tensor in a file: row-major, little-endian.
 type Tensor struct {
@@ -62,8 +73,8 @@ func (t Tensor) Len() int {
 }
 
 // Widen writes elements first, first+1, … to dst, which it fills. F16 and BF16
-// are widened exactly. It panics where the range is outside the tensor, and for
-// a type that is not F32, F16 or BF16.
+// are widened exactly, F64 is rounded. It panics where the range is outside the
+// tensor, and for a type that is not F32, F16, BF16 or F64.
 func (t Tensor) Widen(dst []float32, first int) {
 	size := t.Dtype.Size()
 	src := t.Data[first*size : (first+len(dst))*size]
@@ -80,15 +91,19 @@ func (t Tensor) Widen(dst []float32, first int) {
 		for i := range dst {
 			dst[i] = half.FromFloat16(binary.LittleEndian.Uint16(src[2*i:]))
 		}
+	case F64:
+		for i := range dst {
+			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:])))
+		}
 	default:
 		panic(fmt.Sprintf("checkpoint: tensor %s: %s is not widened to float32", t.Name, t.Dtype))
 	}
 }
 
-// Float32s returns all elements of an F32, F16 or BF16 tensor as a new slice.
+// Float32s returns all elements of an F32, F16, BF16 or F64 tensor as a new slice.
 func (t Tensor) Float32s() ([]float32, error) {
 	if !t.Dtype.Float() {
-		return nil, fmt.Errorf("tensor %s: is %s: must be F32, F16 or BF16", quoteName(t.Name), t.Dtype)
+		return nil, fmt.Errorf("tensor %s: is %s: must be F32, F16, BF16 or F64", quoteName(t.Name), t.Dtype)
 	}
 	v := make([]float32, t.Len())
 	t.Widen(v, 0)

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"testing"
@@ -43,5 +44,32 @@ func TestTensorOfAnotherType(t *testing.T) {
 	v, err := Tensor{Dtype: I32, Shape: []int{1}, Data: []byte{0xff, 0xff, 0xff, 0xff}}.Int64s()
 	if err != nil || v[0] != -1 {
 		t.Errorf("I32 −1 is read as %v, %v", v, err)
+	}
+}
+
+// NaN is found wherever it stands, and infinities are none.
+func TestNaN(t *testing.T) {
+	for dtype, x := range map[Dtype]struct{ nan, inf, most []byte }{
+		F32:  {[]byte{0, 0, 0xc0, 0x7f}, []byte{0, 0, 0x80, 0xff}, []byte{0xff, 0xff, 0x7f, 0x7f}},
+		F16:  {[]byte{1, 0xfc}, []byte{0, 0x7c}, []byte{0xff, 0xfb}},
+		BF16: {[]byte{0x81, 0x7f}, []byte{0x80, 0xff}, []byte{0x7f, 0x7f}},
+		F64:  {[]byte{1, 0, 0, 0, 0, 0, 0xf0, 0xff}, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xef, 0x7f}},
+	} {
+		for n := range 9 {
+			b := bytes.Repeat(x.most, n)
+			if n > 0 {
+				copy(b[len(b)/2/len(x.inf)*len(x.inf):], x.inf)
+			}
+			if at := dtype.nanIn(b); at != -1 {
+				t.Errorf("%s: element %d of %d is no NaN", dtype, at, n)
+			}
+			for i := range n {
+				bad := bytes.Clone(b)
+				copy(bad[i*len(x.nan):], x.nan)
+				if at := dtype.nanIn(bad); at != i {
+					t.Errorf("%s: NaN at %d of %d is found at %d", dtype, i, n, at)
+				}
+			}
+		}
 	}
 }

@@ -94,8 +94,11 @@ type Facts struct {
 	Noise string `json:"noise"`
 	// Parameters counts the checkpoint's parameters, buffers excluded; 0 where unknown.
 	Parameters int64 `json:"parameters,omitempty"`
-	// Dtype is that of the weights on disk: F32, F16, BF16.
+	// Dtype is that of the weights on disk: F32, F16, BF16, F64.
 	Dtype string `json:"dtype,omitempty"`
+	// Weights says which of a trainer's two sets of weights it is: ema, raw; "" where there was
+	// one.
+	Weights string `json:"weights,omitempty"`
 	// Digest is "sha256:…" of the content that the model was opened from.
 	Digest string `json:"digest,omitempty"`
 }
@@ -164,7 +167,7 @@ func (f Facts) Validate() error {
 	if f.Parameters < 0 || f.Parameters > maxParameters {
 		add("parameters is %d: must be in 0..%d", f.Parameters, int64(maxParameters))
 	}
-	for _, t := range []struct{ key, text string }{{"name", f.Name}, {"family", f.Family}, {"dtype", f.Dtype}} {
+	for _, t := range []struct{ key, text string }{{"name", f.Name}, {"family", f.Family}, {"dtype", f.Dtype}, {"weights", f.Weights}} {
 		if t.text != Plain(t.text) {
 			add("%s is %.50q: must be at most %d bytes of text on one line", t.key, t.text, maxText)
 		}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
@@ -16,7 +14,6 @@ import (
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/printable"
-	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/graph"
 )
@@ -36,14 +33,17 @@ type written struct {
 // Command is the command convert.
 func Command(s kit.Streams) *cli.Command {
 	var out, format string
+	var weights checkpoint.Weights
 	set := append(flags.Set{
+		setup.WeightsFlag(&weights),
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
 	}, flags.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
-		ArgsUsage: "DIR",
-		Description: "Reads the MDLM, RADD or SEDD checkpoint in DIR (config.json, model.safetensors) and writes a folder\n" +
+		ArgsUsage: "MODEL",
+		Description: "Reads an MDLM, RADD or SEDD checkpoint, a folder with config.json and weights (model.safetensors,\n" +
+			"pytorch_model.bin, or shards of either) or a trainer's .ckpt or .pth file, and writes a folder\n" +
 			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
 			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
 			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
@@ -53,7 +53,7 @@ func Command(s kit.Streams) *cli.Command {
 			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, args, out)
+			w, err := convert(ctx, args, out, weights)
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func convert(ctx context.Context, args []string, out string) (w written, err error) {
+func convert(ctx context.Context, args []string, out string, weights checkpoint.Weights) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
 	}
@@ -76,7 +76,7 @@ func convert(ctx context.Context, args []string, out string) (w written, err err
 	if _, err := os.Lstat(out); err == nil {
 		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
 	}
-	ck, err := openCheckpoint(args[0])
+	ck, err := setup.OpenCheckpoint(args[0], weights)
 	if err != nil {
 		return w, err
 	}
@@ -90,22 +90,6 @@ func convert(ctx context.Context, args []string, out string) (w written, err err
 	}
 	size, err := folderSize(out)
 	return written{schema, out, f.Family, f.Parameters, size}, err
-}
-
-// openCheckpoint opens the checkpoint that ref names, for a command that reads
-// no other kind of model.
-func openCheckpoint(ref string) (*checkpoint.Checkpoint, error) {
-	kind, path, err := model.Resolve(ref, setup.Builtins())
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
-	case model.KindBuiltin:
-		return checkpoint.OpenFS(setup.Builtins()[0].FS, ref)
-	case model.KindCheckpoint:
-		return checkpoint.Open(path)
-	}
-	return nil, fmt.Errorf("%s: is not a checkpoint: expected a folder with config.json and model.safetensors", strings.TrimSuffix(ref, string(filepath.Separator)))
 }
 
 // folderSize adds up the files of a folder, in bytes.

@@ -4,6 +4,8 @@ package setup
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"strings"
 
 	"mdmgen/builtin"
@@ -11,6 +13,7 @@ import (
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/model"
+	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 )
 
@@ -29,6 +32,8 @@ type Model struct {
 	Ref     string
 	Facts   []string
 	Sidecar string
+	// Weights is which of the two sets of weights of a trainer's file is opened; "" is ema.
+	Weights checkpoint.Weights
 }
 
 // Flags are the flags of every command that opens a network.
@@ -39,6 +44,7 @@ func (m *Model) Flags() flags.Set {
 			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"}),
 		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
 			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"}),
+		WeightsFlag(&m.Weights),
 		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
 			Usage: "read all files of a model for its digest, also those that are unchanged since they were last read by what the system says of them"}),
 	)
@@ -49,6 +55,30 @@ func (m *Model) Flag(kinds string) *flags.Flag {
 	m.Ref = BuiltinName
 	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatModel, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
 		Usage: "`REF`: " + BuiltinName + " (built in), " + kinds})
+}
+
+// WeightsFlag is the flag that chooses a set of weights.
+func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
+	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatModel,
+		Usage: "which `SET` of weights of a trainer's file that holds two: ema, the averages, which published numbers are of (default), or raw, the parameters"})
+}
+
+// OpenCheckpoint opens the checkpoint that ref names, for a command that reads no other kind
+// of model.
+func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, error) {
+	kind, path, err := model.Resolve(ref, Builtins())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case kind == model.KindBuiltin && w == "":
+		return checkpoint.OpenFS(Builtins()[0].FS, ref)
+	case kind == model.KindBuiltin:
+		return nil, fmt.Errorf("model %s: has one set of weights: leave out --weights %s", ref, w)
+	case kind == model.KindCheckpoint:
+		return checkpoint.OpenWeights(path, w)
+	}
+	return nil, fmt.Errorf("%s: is not a checkpoint: expected a folder with config.json and weights, or a trainer's file", strings.TrimSuffix(ref, string(filepath.Separator)))
 }
 
 // IsWorld says that ref is a world. What it is otherwise, or that there is no such model,
@@ -83,7 +113,7 @@ func (m *Model) Options(s kit.Streams, all flags.Set) (model.Options, error) {
 		}
 		override[key] = value
 	}
-	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar}, nil
+	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights}, nil
 }
 
 // Open opens the model that the flags name.

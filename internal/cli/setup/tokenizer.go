@@ -120,7 +120,9 @@ func ownTokenizer(ctx context.Context, ref string) (*tokenize.Tokenizer, error) 
 		return tokenize.Parse(ref, data)
 	case model.KindWorld:
 		return nil, &NoTokenizerError{ref + " is a world, whose tokens have no text"}
-	case model.KindONNX:
+	}
+	// A model that is a file has it beside it.
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		path = filepath.Dir(path)
 	}
 	t, err := BesideTokenizer(ctx, path)

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,8 +12,8 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// File is an open safetensors file. It may be shared by goroutines until it is
-// closed.
+// File is an open file of weights: of safetensors, or what torch.save wrote. It may be
+// shared by goroutines until it is closed.
 type File struct {
 	// Metadata is the file's __metadata__, nil where it has none.
 	Metadata map[string]string
@@ -23,9 +24,13 @@ type File struct {
 	bytes   []byte
 	names   []string
 	tensors map[string]Tensor
+
+	order    []string  // names as torch wrote them, nil for safetensors
+	training *training // what a trainer put around a state_dict, else nil
+	others   []Tensor  // by path, without Data: what else torch wrote
 }
 
-// OpenFile maps the safetensors file at path and checks its header. The caller
+// OpenFile maps the file of weights at path and checks its header or pickle. The caller
 // closes it; tensors and their data must not be used afterwards. The file must
 // not shrink while it is open.
 func OpenFile(path string) (*File, error) {
@@ -62,7 +67,7 @@ func OpenFile(path string) (*File, error) {
 	return s, nil
 }
 
-// FileOf checks the header of a safetensors file that is in memory. It keeps
+// FileOf checks the header or pickle of a file of weights that is in memory. It keeps
 // b, which must not change.
 func FileOf(b []byte) (*File, error) {
 	s := &File{size: int64(len(b)), bytes: b}
@@ -72,8 +77,26 @@ func FileOf(b []byte) (*File, error) {
 	return s, nil
 }
 
-// index reads the header.
+// index reads the header or pickle; a file's first bytes tell which of them it has.
 func (s *File) index() error {
+	var v any
+	var err error
+	switch {
+	case bytes.HasPrefix(s.bytes, []byte(zipLocal)):
+		v, err = zipped(s.bytes)
+	case bytes.HasPrefix(s.bytes, []byte(legacyMagic)):
+		v, err = legacy(s.bytes)
+	default:
+		return s.indexSafetensors()
+	}
+	if err != nil {
+		return err
+	}
+	return s.indexTorch(v)
+}
+
+// indexSafetensors reads the header of a safetensors file.
+func (s *File) indexSafetensors() error {
 	h, err := parseHeader(s.bytes, s.size)
 	if err != nil {
 		return err

@@ -1,0 +1,259 @@
+package checkpoint_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+)
+
+// What a hostile file may take, at most.
+const (
+	hostileBytes = 200 << 20 // allocated in all, of which the peak is a part
+	hostileTime  = 2 * time.Second
+)
+
+// TestHostileFiles: a file that is made to harm is refused in one line, soon and in little
+// memory, and nothing of it is run.
+func TestHostileFiles(t *testing.T) {
+	text, num, dict, tuple := checkpointtest.Text, checkpointtest.Int, checkpointtest.Dict, checkpointtest.Tuple
+	marker := filepath.Join(t.TempDir(), "run")
+	command := text("touch " + marker)
+	system := checkpointtest.Global("posix", "system")
+	pickled := func(value string) []byte { return checkpointtest.Zip("\x80\x02"+value+".", nil) }
+	// one is a state_dict with a tensor of a storage of 8 bytes.
+	one := func(tensor string) []byte {
+		return checkpointtest.Zip("\x80\x02"+dict(text("x"), tensor)+".", map[string][]byte{"0": make([]byte, 8)})
+	}
+	two := checkpointtest.Storage("FloatStorage", "0", 2)
+	shaped := func(first int64, shape, strides string) []byte {
+		return one(checkpointtest.Rebuild(two, first, shape, strides))
+	}
+	raw := func(s string) []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19." + s) }
+	wide := strings.Repeat("x", 15<<20)
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"os.system through REDUCE", pickled(system + tuple(command) + "R"), "names posix.system"},
+		{"os.system through STACK_GLOBAL", pickled("\x8c\x02os\x8c\x06system\x93" + tuple(command) + "R"), "names os.system"},
+		{"os.system through GLOBAL alone", pickled(checkpointtest.Global("os", "system")), "names os.system"},
+		{"os.system through INST", pickled("(" + command + "ios\nsystem\n"), "opcode INST"},
+		{"os.system through OBJ", pickled("(" + command + "o"), "opcode OBJ"},
+		{"os.system through NEWOBJ", pickled(checkpointtest.Global("subprocess", "Popen") + tuple(command) + "\x81"), "names subprocess.Popen"},
+		{"os.system through BUILD", pickled(checkpointtest.Global("collections", "OrderedDict") + dict(text("__class__"), command) + "b"), "state of what has none"},
+		{"os.system through a state", pickled(checkpointtest.Object("__main__", "Evil", command)), "names __main__.Evil"},
+		{"eval", pickled(checkpointtest.Global("__builtin__", "eval") + tuple(command) + "R"), "names __builtin__.eval"},
+		{"exec of protocol 3", pickled(checkpointtest.Global("builtins", "exec") + tuple(command) + "R"), "names builtins.exec"},
+		{"getattr", pickled(checkpointtest.Global("builtins", "getattr") + tuple(command) + "R"), "names builtins.getattr"},
+		{"a pickle in a storage", pickled(checkpointtest.Global("torch.storage", "_load_from_bytes") + tuple(command) + "R"), "names torch.storage._load_from_bytes"},
+		{"torch.load", pickled(checkpointtest.Global("torch.serialization", "load") + tuple(command) + "R"), "names torch.serialization.load"},
+		{"a dotted name", pickled("\x8c\x12torch._utils.os\n.x\x8c\x06system\x93"), `names "torch._utils.os\n.x.system"`},
+		{"an extension", pickled("\x82\x01"), "opcode EXT1"},
+		{"a persistent id that is text", pickled(text("storage") + "Q"), "no storage of torch's"},
+		{"a persistent id in a line", pickled("Pos.system\n"), "opcode PERSID"},
+		{"a persistent id of a module", pickled(tuple(text("module"), text("a"), text("b"), text("c"), text("d")) + "Q"), "no storage of torch's"},
+		{"a persistent id of a path", pickled(checkpointtest.Storage("FloatStorage", "../../etc/passwd", 2)), "storage ../../etc/passwd is not in the file"},
+		{"a call of a tensor", one(checkpointtest.Rebuild(two, 0, checkpointtest.Ints(2), checkpointtest.Ints(1)) + ")R"), "calls what is no class"},
+		{"a storage of another size", one(checkpointtest.Rebuild(checkpointtest.Storage("FloatStorage", "0", 3), 0, checkpointtest.Ints(3), checkpointtest.Ints(1))), "storage 0 has 8 bytes: 3 elements of F32 take 12"},
+		{"a storage of a negative size", one(checkpointtest.Storage("FloatStorage", "0", -2)), "not as torch writes them"},
+		{"a storage whose size overflows", one(checkpointtest.Storage("FloatStorage", "0", 1<<62+2)), "not as torch writes them"},
+		{"a negative dimension", shaped(0, checkpointtest.Ints(-2), checkpointtest.Ints(1)), "absurd"},
+		{"dimensions whose product overflows", shaped(0, checkpointtest.Ints(1<<32, 1<<32), checkpointtest.Ints(1, 1)), "absurd"},
+		{"dimensions beyond the storage", shaped(0, checkpointtest.Ints(1<<40), checkpointtest.Ints(0)), "are not in a storage of 2"},
+		{"an offset beyond the storage", shaped(1, checkpointtest.Ints(2), checkpointtest.Ints(1)), "from 1 on are not in a storage of 2"},
+		{"a negative offset", shaped(-1, checkpointtest.Ints(2), checkpointtest.Ints(1)), "from -1 on"},
+		{"an offset that overflows", shaped(1<<63-1, checkpointtest.Ints(2), checkpointtest.Ints(1)), "are not in a storage of 2"},
+		{"huge dimensions", shaped(0, tuple("\x8a\x10"+strings.Repeat("\x7f", 16)), checkpointtest.Ints(1)), "not as torch writes them"},
+		{"strides of a transpose", shaped(0, checkpointtest.Ints(2, 1), checkpointtest.Ints(3, 2)), "not in order"},
+		{"too many dimensions", shaped(0, checkpointtest.Ints(1, 1, 1, 1, 1, 1, 1, 1, 1), checkpointtest.Ints(1, 1, 1, 1, 1, 1, 1, 1, 1)), "not as torch writes them"},
+		{"a tensor of too few arguments", one(checkpointtest.Global("torch._utils", "_rebuild_tensor_v2") + tuple(two) + "R"), "not as torch writes them"},
+		{"a list for a state_dict", pickled("]"), "no dict"},
+		{"a dict without tensors", pickled(dict(text("a"), "K\x01")), "no tensor has a name"},
+		{"an empty stack", pickled("0"), "empty stack"},
+		{"a mark that is not there", pickled("t"), "empty stack"},
+		{"a memo that is not there", pickled("h\x07"), "memo 7"},
+		{"a text of 2^64 − 1 bytes", pickled("\x8d\xff\xff\xff\xff\xff\xff\xff\xff"), "ends too early"},
+		{"a text of 4 GB", pickled("X\xff\xff\xff\xff"), "ends too early"},
+		{"an integer of 2 GB", pickled("\x8b\xff\xff\xff\x7f"), "ends too early"},
+		{"a pickle without an end", checkpointtest.Zip("\x80\x02}", nil), "ends too early"},
+		{"millions of lists", pickled(strings.Repeat("]", 8<<20)), "more than 524288 values"},
+		{"millions of dicts", pickled("(" + strings.Repeat("}", 8<<20) + "t"), "more than 524288 values"},
+		{"millions of marks", pickled(strings.Repeat("(", 8<<20)), "more than 524288 values"},
+		{"millions of memos", pickled("}" + strings.Repeat("\x94", 8<<20)), "more than 524288 values"},
+		{"a long pickle", pickled(text(wide) + text(wide)), "ends too early"},
+		{"tuples of tuples, each twice", pickled(dict(text("x"), ")q\x01"+strings.Repeat("h\x01h\x01\x86q\x01", 60)) + "q\x02" + "0" + dict(text("state_dict"), dict(text("a"), text("b")), text("x"), "h\x01")), "no tensor has a name"},
+		{"a pickle of protocol 0", checkpointtest.Zip("(dp0\n.", nil), "opcode DICT"},
+		{"a pickle of protocol 9", checkpointtest.Zip("\x80\x09}.", nil), "protocol 9"},
+		{"an opcode that is none", pickled("\xff"), "which is none"},
+		{"a zip bomb", compressed(bytes.Repeat([]byte{0}, 64<<20)), "compressed"},
+		{"a zip of 4 GB of nothing", forgedSize(pickled("}")), "not where the directory says"},
+		{"a zip of overlapping entries", overlapping(pickled("}")), "overlap"},
+		{"a zip with a name twice", twice(t), "stands twice"},
+		{"a zip without a directory", pickled("}")[:40], "no directory"},
+		{"a zip whose directory is elsewhere", elsewhere(pickled("}")), "outside of the file"},
+		{"a zip with a directory of 1 GB", bigDirectory(pickled("}")), "at most 16777216 are accepted"},
+		{"a zip without a pickle", otherZip(t), "no NAME/data.pkl"},
+		{"an old file that ends", raw(""), "ends too early"},
+		{"an old file of another version", raw("\x80\x02K\x07.\x80\x02}.\x80\x02}.\x80\x02]."), "another version"},
+		{"an old file that calls", raw("\x80\x02M\xe9\x03.\x80\x02" + system + tuple(command) + "R."), "names posix.system"},
+		{"an old file with a storage that ends", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + dict(text("x"), two) + ".\x80\x02" + checkpointtest.List(text("0")) + ".\x02\x00"), "ends outside of the file"},
+		{"an old file with another count", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + dict(text("x"), two) + ".\x80\x02" + checkpointtest.List(text("0")) + ".\x03\x00\x00\x00\x00\x00\x00\x00" + strings.Repeat("\x00", 64)), "its tensors say 2"},
+		{"a view of a storage", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + tuple(text("storage"), checkpointtest.Global("torch", "FloatStorage"), text("0"), text("cpu"), num(2), num(1)) + "Q."), "a view of another"},
+		{"an old file without the storage", raw("\x80\x02M\xe9\x03.\x80\x02}.\x80\x02" + dict(text("x"), two) + ".\x80\x02].."), "0 storages in the file, and tensors of 1"},
+		{"a header of 2^63 bytes", slices.Concat(binary.LittleEndian.AppendUint64(nil, 1<<63), make([]byte, 64)), "at most"},
+	} {
+		path := filepath.Join(t.TempDir(), "pytorch_model.bin")
+		err := errors.Join(os.WriteFile(path, c.data, 0o600), os.WriteFile(filepath.Join(filepath.Dir(path), "config.json"), []byte(tinyConfig), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		_, err = checkpoint.Open(path)
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		refuses(t, c.name, err, c.want)
+		if n := after.TotalAlloc - before.TotalAlloc; n > hostileBytes || took > hostileTime {
+			t.Errorf("%s: took %v and %d bytes", c.name, took, n)
+		}
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("a command was run")
+	}
+}
+
+// A link that leads to itself, and names of shards that lead out of the folder.
+func TestHostileFolders(t *testing.T) {
+	for name, make := range map[string]func(dir string) error{
+		"too many levels of symbolic links|too many links": func(dir string) error {
+			return errors.Join(os.Symlink("b", filepath.Join(dir, "pytorch_model.bin")), os.Symlink("pytorch_model.bin", filepath.Join(dir, "b")))
+		},
+		"is not the name of a file of weights": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "pytorch_model.bin.index.json"), []byte(`{"weight_map":{"a":"../pytorch_model-1.bin"}}`), 0o600)
+		},
+		"is not the name of a file of weights (.safetensors)": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "model.safetensors.index.json"), []byte(`{"weight_map":{"a":"/etc/passwd"}}`), 0o600)
+		},
+		"at most 1024 are accepted": func(dir string) error {
+			var b strings.Builder
+			for i := range 2000 {
+				fmt.Fprintf(&b, `,"%d":"%d.bin"`, i, i)
+			}
+			return os.WriteFile(filepath.Join(dir, "pytorch_model.bin.index.json"), []byte(`{"weight_map":{`+b.String()[1:]+`}}`), 0o600)
+		},
+	} {
+		dir := t.TempDir()
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "config.json"), []byte(tinyConfig), 0o600), make(dir)); err != nil {
+			t.Skip(err)
+		}
+		_, err := checkpoint.Open(dir)
+		want, other, _ := strings.Cut(name, "|")
+		if other != "" && err != nil && strings.Contains(err.Error(), other) {
+			continue
+		}
+		refuses(t, name, err, want)
+	}
+}
+
+// zipOf writes an archive with archive/zip.
+func zipOf(method uint16, names []string, content []byte) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range names {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+		if err == nil {
+			_, err = f.Write(content)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func compressed(content []byte) []byte {
+	return zipOf(zip.Deflate, []string{"archive/data.pkl"}, content)
+}
+
+func twice(*testing.T) []byte {
+	return zipOf(zip.Store, []string{"a/data.pkl", "a/data.pkl"}, []byte("\x80\x02}."))
+}
+
+func otherZip(*testing.T) []byte { return zipOf(zip.Store, []string{"word/document.xml"}, []byte("x")) }
+
+// directory finds the entries of an archive's directory.
+func directory(b []byte) []int {
+	var at []int
+	for i := range b {
+		if bytes.HasPrefix(b[i:], []byte("PK\x01\x02")) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// forgedSize says of the last entry that it holds 4 GB and takes 2 bytes.
+func forgedSize(b []byte) []byte {
+	d := directory(b)
+	binary.LittleEndian.PutUint32(b[d[len(d)-1]+24:], 0xfffffff0)
+	return b
+}
+
+// overlapping has the last entry where the first is.
+func overlapping(b []byte) []byte {
+	d := directory(b)
+	copy(b[d[len(d)-1]+42:][:4], b[d[0]+42:][:4])
+	return b
+}
+
+func elsewhere(b []byte) []byte {
+	binary.LittleEndian.PutUint32(b[len(b)-6:], 0x7fffffff)
+	return b
+}
+
+func bigDirectory(b []byte) []byte {
+	binary.LittleEndian.PutUint32(b[len(b)-10:], 1<<30)
+	return b
+}
+
+// FuzzTorch checks that whatever is accepted has tensors inside of the file.
+func FuzzTorch(f *testing.F) {
+	var s checkpointtest.Saver
+	x := checkpointtest.Tensor("a.weight", checkpoint.F32, []float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	state := s.StateDict(x)
+	f.Add(s.Zip(state))
+	f.Add(s.Legacy(state))
+	f.Add(lightning([]checkpoint.Tensor{x, x, x, x, x}, []checkpoint.Tensor{x}, trainerConfig(true, nil)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := checkpoint.FileOf(b)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of several lines: %q", err)
+			}
+			return
+		}
+		for _, name := range file.Names() {
+			x, ok := file.Tensor(name)
+			if !ok || len(x.Data) != x.Len()*x.Dtype.Size() {
+				t.Fatalf("tensor %q has %d bytes for %s %v", name, len(x.Data), x.Dtype, x.Shape)
+			}
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package checkpoint
+
+import (
+	"fmt"
+	"strings"
+
+	"mdmgen/model/checkpoint/pickle"
+)
+
+// storages are torch's classes of storages: what they hold. An untyped one holds bytes, and
+// the tensor says of what.
+var storages = map[string]Dtype{
+	"torch.FloatStorage": F32, "torch.HalfStorage": F16, "torch.BFloat16Storage": BF16, "torch.DoubleStorage": F64,
+	"torch.LongStorage": I64, "torch.IntStorage": I32, "torch.ShortStorage": I16, "torch.CharStorage": I8,
+	"torch.ByteStorage": U8, "torch.BoolStorage": Bool, "torch.storage.UntypedStorage": U8,
+}
+
+// dtypes are torch's element types that a tensor may name.
+var dtypes = map[string]Dtype{
+	"torch.float32": F32, "torch.float16": F16, "torch.bfloat16": BF16, "torch.float64": F64,
+	"torch.int64": I64, "torch.int32": I32, "torch.int16": I16, "torch.int8": I8, "torch.uint8": U8, "torch.bool": Bool,
+	"torch.float8_e4m3fn": F8E4M3, "torch.float8_e5m2": F8E5M2,
+}
+
+// standIns are the classes and functions that training files drag along: a pickle may name
+// them and keep what they are called with, which nothing reads but the config of a
+// [pickle.Object]. A name that ends with a dot is that of a package with all it holds.
+var standIns = []string{
+	"collections.defaultdict", "_codecs.encode", "pathlib.PosixPath", "argparse.Namespace", "typing.Any",
+	"__builtin__.dict", "__builtin__.list", "__builtin__.set", "__builtin__.frozenset", "__builtin__.tuple", "__builtin__.int", "__builtin__.long",
+	"__builtin__.str", "__builtin__.unicode", "__builtin__.bytes", "__builtin__.bool", "__builtin__.float",
+	"builtins.dict", "builtins.list", "builtins.set", "builtins.frozenset", "builtins.tuple", "builtins.int",
+	"builtins.str", "builtins.bytes", "builtins.bool", "builtins.float",
+	"numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar", "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct",
+	"numpy.ndarray", "numpy.dtype", "torch.Size", "torch.device",
+	"omegaconf.", "tokenizers.", "transformers.", "lightning.", "lightning_fabric.", "pytorch_lightning.",
+}
+
+// Import lets a pickle name what torch's files are made of, and stand-ins.
+func (t *torchFile) Import(g pickle.Global) error {
+	name := g.String()
+	switch name {
+	case "collections.OrderedDict", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3", "torch._utils._rebuild_parameter":
+		return nil
+	}
+	if storages[name] != "" || dtypes[name] != "" {
+		return nil
+	}
+	for _, s := range standIns {
+		if name == s || strings.HasSuffix(s, ".") && strings.HasPrefix(name, s) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the pickle names %s, which is neither of torch's tensors nor of what training files drag along: nothing of it is run; save only the state_dict", quoteName(name))
+}
+
+// Call makes a tensor or an empty dict; a class of another kind gives a stand-in.
+func (t *torchFile) Call(f pickle.Global, args pickle.Tuple) (any, error) {
+	switch f.String() {
+	case "collections.OrderedDict":
+		return ordered(args)
+	case "torch._utils._rebuild_tensor_v2":
+		return rebuild(args, 6, nil)
+	case "torch._utils._rebuild_tensor_v3":
+		if len(args) > 6 {
+			return rebuild(args, 7, args[6])
+		}
+	case "torch._utils._rebuild_parameter":
+		if len(args) > 0 {
+			if x, ok := args[0].(*rebuilt); ok {
+				return x, nil
+			}
+		}
+	default:
+		return &pickle.Object{Class: f, Args: args}, nil
+	}
+	return nil, fmt.Errorf("%s has other arguments than torch gives it", f)
+}
+
+// ordered makes an OrderedDict, which old protocols call with a list of pairs.
+func ordered(args pickle.Tuple) (any, error) {
+	if len(args) > 0 {
+		if list, ok := args[0].(*pickle.List); !ok || len(list.Items) > 0 {
+			return nil, fmt.Errorf("collections.OrderedDict is called with items: pickles of protocol 2 to 5 add them afterwards")
+		}
+	}
+	return &pickle.Dict{}, nil
+}

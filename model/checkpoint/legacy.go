@@ -1,0 +1,58 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"mdmgen/model/checkpoint/pickle"
+)
+
+// legacyMagic is the pickle of a number that files of torch before 1.6 begin with.
+const legacyMagic = "\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
+
+// legacy reads a file of torch before 1.6: pickles of the magic number, the version, the
+// system, the object, the keys of its storages; then each storage, after its number of
+// elements.
+func legacy(b []byte) (any, error) {
+	t := &torchFile{legacy: map[string]*storage{}}
+	rest := b
+	var values [5]any
+	for i := range values {
+		v, size, err := pickle.Load(rest, t)
+		if err != nil {
+			return nil, err
+		}
+		values[i], rest = v, rest[size:]
+	}
+	if values[1] != int64(1001) {
+		return nil, errors.New("a torch file of another version than 1001")
+	}
+	keys, ok := values[4].(*pickle.List)
+	if !ok {
+		return nil, errors.New("the file has no list of its storages")
+	}
+	done := 0
+	for _, k := range keys.Items {
+		name, _ := k.(string)
+		s := t.legacy[name]
+		if s == nil || s.data.begin > 0 {
+			return nil, fmt.Errorf("storage %s is listed twice or has no tensor", quoteName(name))
+		}
+		at := uint64(len(b) - len(rest))
+		size := uint64(s.count) * uint64(s.dtype.Size())
+		if len(rest) < 8 || size > uint64(len(rest)-8) {
+			return nil, fmt.Errorf("storage %s ends outside of the file: it is truncated", quoteName(name))
+		}
+		if n := binary.LittleEndian.Uint64(rest); n != uint64(s.count) {
+			return nil, fmt.Errorf("storage %s has %d elements: its tensors say %d", quoteName(name), n, s.count)
+		}
+		s.data = span{at + 8, size}
+		rest = rest[8+size:]
+		done++
+	}
+	if done != len(t.legacy) {
+		return nil, fmt.Errorf("%d storages in the file, and tensors of %d", done, len(t.legacy))
+	}
+	return values[3], nil
+}

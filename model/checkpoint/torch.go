@@ -1,0 +1,289 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mdmgen/model/checkpoint/pickle"
+)
+
+// torchFile reads a file of torch.save: a pickle that refers to storages, which follow it.
+type torchFile struct {
+	data map[string]span // bytes of storages by key
+	// legacy are the storages by key where their bytes follow the pickle and are not known yet.
+	legacy map[string]*storage
+}
+
+// storage is what a persistent identifier stands for.
+type storage struct {
+	dtype Dtype
+	count int64 // of elements
+	data  span
+}
+
+// rebuilt is a tensor of a pickle.
+type rebuilt struct {
+	from    *storage
+	dtype   Dtype
+	shape   []int
+	first   int64  // element of the storage
+	strided string // the strides of a tensor whose elements are not in order, else ""
+}
+
+// Persistent finds the storage of ("storage", class, key, location, elements).
+func (t *torchFile) Persistent(id any) (any, error) {
+	p, _ := id.(pickle.Tuple)
+	if len(p) < 5 || p[0] != "storage" {
+		return nil, errors.New("the pickle refers to something that is no storage of torch's")
+	}
+	class, isClass := p[1].(pickle.Global)
+	key, isKey := p[2].(string)
+	count, isCount := p[4].(int64)
+	dtype := storages[class.String()]
+	if !isClass || !isKey || !isCount || dtype == "" || count < 0 || count > 1<<50 {
+		return nil, errors.New("the pickle refers to a storage that is not as torch writes them")
+	}
+	s := &storage{dtype: dtype, count: count}
+	if t.legacy != nil {
+		if have := t.legacy[key]; have != nil {
+			s = have
+		}
+		t.legacy[key] = s
+		if s.dtype != dtype || s.count != count || len(p) > 5 && p[5] != nil {
+			return nil, fmt.Errorf("storage %s is a view of another: save the weights again", quoteName(key))
+		}
+		return s, nil
+	}
+	var ok bool
+	if s.data, ok = t.data[key]; !ok {
+		return nil, fmt.Errorf("storage %s is not in the file", quoteName(key))
+	}
+	if want := uint64(count) * uint64(dtype.Size()); s.data.size != want {
+		return nil, fmt.Errorf("storage %s has %d bytes: %d elements of %s take %d", quoteName(key), s.data.size, count, dtype, want)
+	}
+	return s, nil
+}
+
+// rebuild makes the tensor of (storage, offset, shape, strides, …), at least n arguments; dtype
+// is that of an untyped storage.
+func rebuild(args pickle.Tuple, n int, dtype any) (any, error) {
+	fault := errors.New("a tensor of the pickle is not as torch writes them")
+	if len(args) < n {
+		return nil, fault
+	}
+	s, ok := args[0].(*storage)
+	first, ok2 := args[1].(int64)
+	size, ok3 := args[2].(pickle.Tuple)
+	stride, ok4 := args[3].(pickle.Tuple)
+	if !ok || !ok2 || !ok3 || !ok4 || len(size) != len(stride) || len(size) > maxRank {
+		return nil, fault
+	}
+	x := &rebuilt{from: s, dtype: s.dtype, first: first}
+	room := s.count
+	if dtype != nil {
+		g, _ := dtype.(pickle.Global)
+		if x.dtype = dtypes[g.String()]; x.dtype == "" || s.dtype.Size() != 1 {
+			return nil, fault
+		}
+		room /= int64(x.dtype.Size())
+	}
+	shape, strides := make([]int64, len(size)), make([]int64, len(size))
+	for i := range size {
+		d, ok := size[i].(int64)
+		w, ok2 := stride[i].(int64)
+		if !ok || !ok2 {
+			return nil, fault
+		}
+		shape[i], strides[i] = d, w
+	}
+	count, err := x.setShape(shape)
+	if err != nil {
+		return nil, fmt.Errorf("a tensor of the pickle: %w", err)
+	}
+	if first < 0 || first > room || count > room-first {
+		return nil, fmt.Errorf("a tensor of the pickle: %d elements of shape %v from %d on are not in a storage of %d", count, shape, first, room)
+	}
+	step := int64(1)
+	for i := len(shape) - 1; i >= 0; i-- {
+		if shape[i] != 1 && strides[i] != step && count > 0 {
+			x.strided = fmt.Sprint(strides)
+		}
+		step *= shape[i]
+	}
+	return x, nil
+}
+
+// setShape checks a shape and returns the elements of it.
+func (x *rebuilt) setShape(shape []int64) (int64, error) {
+	e := entry{dtype: x.dtype}
+	n, err := e.count(shape)
+	x.shape = e.shape
+	return n, err
+}
+
+// tensor is the tensor under its name.
+func (x *rebuilt) tensor(name string, f *File) (Tensor, error) {
+	if x.strided != "" {
+		return Tensor{}, fmt.Errorf("tensor %s: its elements are not in order (shape %v, strides %s): save it with .contiguous()", quoteName(name), x.shape, x.strided)
+	}
+	t := Tensor{Name: name, Dtype: x.dtype, Shape: x.shape, Path: f.path}
+	size := uint64(t.Dtype.Size())
+	at := span{x.from.data.begin + uint64(x.first)*size, uint64(t.Len()) * size}
+	t.Data, t.Offset = at.bytes(f.bytes), int64(at.begin)
+	return t, nil
+}
+
+// zipped reads the pickle of a file that is a zip archive.
+func zipped(b []byte) (any, error) {
+	spans, err := zipSpans(b)
+	if err != nil {
+		return nil, err
+	}
+	top := ""
+	for name := range spans {
+		if dir, ok := strings.CutSuffix(name, "data.pkl"); ok && strings.Count(name, "/") == 1 && strings.HasSuffix(dir, "/") {
+			if top != "" {
+				return nil, errors.New("the zip archive holds two files data.pkl")
+			}
+			top = dir
+		}
+	}
+	if top == "" {
+		return nil, errors.New("the zip archive has no NAME/data.pkl: not a file that torch.save wrote")
+	}
+	if s, ok := spans[top+"byteorder"]; ok && string(s.bytes(b)) != "little" {
+		return nil, errors.New("its numbers are big-endian: save the weights on a little-endian machine")
+	}
+	t := &torchFile{data: map[string]span{}}
+	for name, s := range spans {
+		if key, ok := strings.CutPrefix(name, top+"data/"); ok {
+			t.data[key] = s
+		}
+	}
+	v, _, err := pickle.Load(spans[top+"data.pkl"].bytes(b), t)
+	return v, err
+}
+
+// indexTorch finds the tensors of what torch.save wrote: a state_dict, or what trainers put
+// around one.
+func (s *File) indexTorch(v any) error {
+	top, ok := v.(*pickle.Dict)
+	if !ok {
+		return errors.New("torch.save wrote no dict: save the state_dict")
+	}
+	state := top
+	// Lightning calls it state_dict, the trainers of RADD and SEDD model.
+	for _, key := range []string{"state_dict", "model"} {
+		if d, ok := top.Get(key).(*pickle.Dict); ok {
+			state = d
+			break
+		}
+	}
+	w := walk{file: s, seen: map[any]bool{}}
+	s.tensors = map[string]Tensor{}
+	for i, k := range state.Keys {
+		name, text := k.(string)
+		x, tensor := state.Values[i].(*rebuilt)
+		if !text || !tensor {
+			continue
+		}
+		t, err := x.tensor(name, s)
+		if err != nil {
+			return err
+		}
+		s.tensors[name], w.seen[x] = t, true
+		s.names, s.order = append(s.names, name), append(s.order, name)
+	}
+	if len(s.names) == 0 {
+		return errors.New("torch.save wrote no state_dict: no tensor has a name")
+	}
+	slices.Sort(s.names)
+	if state != top {
+		s.training = &training{config: at(top, "hyper_parameters", "config")}
+		if err := s.readEMA(at(top, "ema", "shadow_params"), w.seen); err != nil {
+			return err
+		}
+	}
+	return w.visit("", top, 0)
+}
+
+// readEMA reads the list of averages, where there is one.
+func (s *File) readEMA(v any, seen map[any]bool) error {
+	list, ok := v.(*pickle.List)
+	if !ok {
+		return nil
+	}
+	for i, v := range list.Items {
+		x, ok := v.(*rebuilt)
+		if !ok {
+			return fmt.Errorf("ema.shadow_params[%d] is no tensor", i)
+		}
+		t, err := x.tensor(fmt.Sprintf("ema.shadow_params[%d]", i), s)
+		if err != nil {
+			return err
+		}
+		seen[x] = true
+		s.training.ema = append(s.training.ema, t)
+	}
+	return nil
+}
+
+// walk finds the tensors that are neither of the state_dict nor averages, each once.
+type walk struct {
+	file  *File
+	seen  map[any]bool // pointers: what was visited
+	steps int
+}
+
+// Limits of a walk: published files have less than 10 levels and 10,000 values.
+const (
+	maxLevels = 64
+	maxSteps  = 1 << 20
+	maxKey    = 40 // bytes of a key in a path
+)
+
+func (w *walk) visit(path string, v any, level int) error {
+	if w.steps++; w.steps > maxSteps || level > maxLevels {
+		return fmt.Errorf("the pickle holds values in more than %d levels, or too many times", maxLevels)
+	}
+	switch v.(type) {
+	case *pickle.Dict, *pickle.List, *pickle.Object, *rebuilt:
+		if w.seen[v] {
+			return nil
+		}
+		w.seen[v] = true
+	}
+	var keys, values []any
+	switch v := v.(type) {
+	case *rebuilt:
+		w.file.others = append(w.file.others, Tensor{Name: strings.TrimPrefix(path, "."), Dtype: v.dtype, Shape: v.shape})
+	case *pickle.Dict:
+		keys, values = v.Keys, v.Values
+	case *pickle.Object:
+		keys, values = []any{"args", "state"}, []any{v.Args, v.State}
+	case *pickle.List:
+		values = v.Items
+	case pickle.Tuple:
+		values = v
+	}
+	for i, x := range values {
+		key := fmt.Sprint(i)
+		if keys != nil {
+			switch k := keys[i].(type) {
+			case string:
+				key = k[:min(len(k), maxKey)]
+			case int64:
+				key = fmt.Sprint(k)
+			}
+		}
+		switch x.(type) {
+		case *pickle.Dict, *pickle.List, *pickle.Object, *rebuilt, pickle.Tuple:
+			if err := w.visit(path+"."+key, x, level+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mdmgen/model/checkpoint/pickle"
+)
+
+// Weights says which of the two sets of weights in a file of a trainer are the network's.
+type Weights string
+
+const (
+	// EMA are the exponential moving averages of training, those that published numbers are of.
+	EMA Weights = "ema"
+	// Raw are the parameters as the optimizer left them.
+	Raw Weights = "raw"
+)
+
+// training is what a trainer's file has beside the state_dict.
+type training struct {
+	ema    []Tensor // in the order of the network's parameters; nil where there are none
+	config any      // hyper_parameters.config of MDLM's trainer
+}
+
+// at follows keys through dicts and the stand-ins of omegaconf's containers and nodes.
+func at(v any, path ...string) any {
+	v = unwrap(v)
+	for _, key := range path {
+		d, ok := v.(*pickle.Dict)
+		if !ok {
+			return nil
+		}
+		v = unwrap(d.Get(key))
+	}
+	return v
+}
+
+// unwrap returns the value that an object of omegaconf stands for.
+func unwrap(v any) any {
+	o, ok := v.(*pickle.Object)
+	if !ok || !strings.HasPrefix(o.Class.Module, "omegaconf.") {
+		return v
+	}
+	state, ok := o.State.(*pickle.Dict)
+	if !ok {
+		return nil
+	}
+	if v := state.Get("_content"); v != nil {
+		return v
+	}
+	return state.Get("_val")
+}
+
+// trainedConfig is the config of the network that MDLM's trainer saved, whose embedding has
+// columns rows.
+func trainedConfig(v any, columns int) (Config, error) {
+	text := func(path ...string) string { s, _ := at(v, path...).(string); return s }
+	truth := func(path ...string) bool { b, _ := at(v, path...).(bool); return b }
+	number := func(name string, to *int) field {
+		if n, ok := at(v, "model", name).(int64); ok {
+			n = min(max(n, -1), 1<<30) // What is above the limits stays so.
+			i := int(n)
+			return field{"model." + name, &i, to}
+		}
+		return field{"model." + name, nil, to}
+	}
+	c := Config{Family: MDLM, Columns: columns, MaskID: columns - 1, Noise: text("noise", "type"), TimeConditioned: truth("time_conditioning")}
+	for _, x := range []struct{ key, want string }{{"backbone", "dit"}, {"diffusion", "absorbing_state"}, {"parameterization", "subs"}} {
+		if got := text(x.key); got != x.want {
+			return c, fmt.Errorf("hyper_parameters.config: %s is %q: networks with %s are read", x.key, got, x.want)
+		}
+	}
+	// This tokenizer has a mask of its own, so that no row was appended.
+	if text("data", "tokenizer_name_or_path") == "bert-base-uncased" {
+		c.MaskID = 103
+	}
+	err := need(number("hidden_size", &c.Hidden), number("cond_dim", &c.Cond), number("n_blocks", &c.Blocks), number("n_heads", &c.Heads), number("length", &c.Length))
+	if err != nil {
+		return c, fmt.Errorf("hyper_parameters.config: %w", err)
+	}
+	return c, c.check()
+}
+
+// choose replaces the parameters among tensors, which are by plain name, by their averages
+// where w asks for those, or does not say and they are there. It returns what it chose, ""
+// where there is no choice.
+func (t *training) choose(w Weights, c Config, order []string, tensors map[string]Tensor) (Weights, error) {
+	if t == nil || t.ema == nil {
+		if w != "" {
+			return "", fmt.Errorf("has one set of weights: leave out --weights %s", w)
+		}
+		return "", nil
+	}
+	if w == Raw {
+		return Raw, nil
+	}
+	asked := map[string]bool{}
+	for s := range c.Tensors() {
+		asked[s.Name] = true
+	}
+	var names []string // of the parameters, in the order in which their modules were made
+	for _, stored := range order {
+		if name := plainName(stored); asked[name] {
+			names = append(names, name)
+		}
+	}
+	if len(names) != len(t.ema) {
+		return "", fmt.Errorf("ema.shadow_params has %d tensors: the network has %d parameters", len(t.ema), len(names))
+	}
+	for i, name := range names {
+		if !slices.Equal(tensors[name].Shape, t.ema[i].Shape) {
+			return "", fmt.Errorf("ema.shadow_params[%d] has shape %v: %s has %v", i, t.ema[i].Shape, name, tensors[name].Shape)
+		}
+		tensors[name] = t.ema[i]
+	}
+	return EMA, nil
+}
