@@ -93,6 +93,9 @@ type Options struct {
 	// is read before; "" means the one beside an ONNX file, if there is one.
 	Override map[string]string
 	Sidecar  string
+	// Path is the folder or file that the reference leads to, where that is a name of a hub's;
+	// "" for the reference itself.
+	Path string
 }
 
 // MissingError says that a model, or a file of it, is not there.

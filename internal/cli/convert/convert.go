@@ -36,15 +36,17 @@ type written struct {
 // Command is the command convert.
 func Command(s kit.Streams) *cli.Command {
 	var out, format string
+	var runtime setup.Runtime
 	set := append(flags.Set{
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
+		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "DIR",
-		Description: "Reads the MDLM, RADD or SEDD checkpoint in DIR (config.json, model.safetensors) and writes a folder\n" +
-			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
+		Description: "Reads the MDLM, RADD or SEDD checkpoint in DIR (config.json, model.safetensors), which may be a name of the\n" +
+			"hub's, and writes a folder with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
 			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
 			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
 			"targets [G] log_mu and log_mass [G], which is what score asks for, take_best a token drawn with uniforms\n" +
@@ -53,7 +55,7 @@ func Command(s kit.Streams) *cli.Command {
 			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, args, out)
+			w, err := convert(ctx, s, &runtime, args, out)
 			if err != nil {
 				return err
 			}
@@ -66,7 +68,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func convert(ctx context.Context, args []string, out string) (w written, err error) {
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
 	}
@@ -76,7 +78,11 @@ func convert(ctx context.Context, args []string, out string) (w written, err err
 	if _, err := os.Lstat(out); err == nil {
 		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
 	}
-	ck, err := openCheckpoint(args[0])
+	ref, err := setup.LocalFolder(ctx, s, runtime.Offline(), args[0])
+	if err != nil {
+		return w, err
+	}
+	ck, err := openCheckpoint(ref)
 	if err != nil {
 		return w, err
 	}

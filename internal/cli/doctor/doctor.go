@@ -49,7 +49,7 @@ func Command(s kit.Streams) *cli.Command {
 			}
 			rt.VerifyDigest = true
 			d := diagnosis{Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: ref}
-			modelErr := d.models(ctx)
+			modelErr := d.models(ctx, s)
 			if errors.Is(modelErr, context.Canceled) {
 				return modelErr
 			}
@@ -82,13 +82,17 @@ type diagnosis struct {
 
 // models checks the files of models. The error is that of the model which was named; it is
 // among the problems too.
-func (d *diagnosis) models(ctx context.Context) error {
+func (d *diagnosis) models(ctx context.Context, s kit.Streams) error {
 	n, problems, err := model.CheckConverted(ctx)
 	if d.Converted = n; err != nil {
 		problems = append(problems, err)
 	}
 	if d.Model != "" {
-		if d.ModelDigest, err = model.Check(ctx, d.Model, setup.Builtins()); err != nil {
+		var path string
+		if path, err = setup.LocalFolder(ctx, s, true, d.Model); err == nil {
+			d.ModelDigest, err = model.Check(ctx, path, setup.Builtins())
+		}
+		if err != nil {
 			problems = append(problems, err)
 		}
 	} else {

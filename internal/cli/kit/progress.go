@@ -36,6 +36,15 @@ func NewBar(s Streams, total int, show bool, work, unit string) *Progress {
 	)}
 }
 
+// NewBytes is NewBar for what is counted in bytes.
+func NewBytes(s Streams, total int64, work string) *Progress {
+	p := NewBar(s, int(total), true, work, "B")
+	if p.bar != nil {
+		progressbar.OptionShowBytes(true)(p.bar)
+	}
+	return p
+}
+
 // Add counts n more tokens.
 func (p *Progress) Add(n int) {
 	if p.bar != nil {

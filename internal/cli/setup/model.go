@@ -29,12 +29,14 @@ type Model struct {
 	Ref     string
 	Facts   []string
 	Sidecar string
+	// path is where the files are that a name of the hub's leads to.
+	path string
 }
 
 // Flags are the flags of every command that opens a network.
 func (m *Model) Flags() flags.Set {
 	return append(m.Runtime.Flags(),
-		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, or a world's .json file"),
+		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
 		flags.Texts(&m.Facts, flags.Flag{Name: "fact", Category: flags.CatModel,
 			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"}),
 		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
@@ -58,9 +60,9 @@ func IsWorld(ref string) bool {
 	return err == nil && kind == model.KindWorld
 }
 
-// Options reads the flags of the model. all are those of the command, which may have some in
-// a form of its own.
-func (m *Model) Options(s kit.Streams, all flags.Set) (model.Options, error) {
+// Options reads the flags of the model, and has its files brought where it is one of the hub's.
+// all are those of the command, which may have some in a form of its own.
+func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (model.Options, error) {
 	read := m.Runtime.Config
 	if IsWorld(m.Ref) {
 		read = m.worldConfig
@@ -83,12 +85,15 @@ func (m *Model) Options(s kit.Streams, all flags.Set) (model.Options, error) {
 		}
 		override[key] = value
 	}
-	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar}, nil
+	if err := m.locate(ctx, s); err != nil {
+		return model.Options{}, err
+	}
+	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Path: m.path}, nil
 }
 
 // Open opens the model that the flags name.
 func (m *Model) Open(ctx context.Context, s kit.Streams, all flags.Set) (model.Model, error) {
-	opts, err := m.Options(s, all)
+	opts, err := m.Options(ctx, s, all)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,178 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/room"
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/hub"
+	"mdmgen/model/ort"
+)
+
+// HubName reads a reference as a name of the hub's; false where it is built in, has not the
+// form of one, or is a file or folder here.
+func HubName(ref string) (hub.Name, bool) {
+	if slices.ContainsFunc(Builtins(), func(b model.Builtin) bool { return b.Name == ref }) {
+		return hub.Name{}, false
+	}
+	n, ok := hub.Parse(ref)
+	if _, err := os.Stat(ref); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return n, false
+	}
+	return n, ok
+}
+
+// find leads a name of the hub's to files in the cache, which are brought where they are not
+// there. What is there is used without asking the hub.
+func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, part hub.Part) (hub.Found, error) {
+	client, err := hub.Open()
+	if err != nil {
+		return hub.Found{}, fault.WithoutName(err)
+	}
+	if found, ok := client.Cache.Find(n, part); ok {
+		return found, nil
+	}
+	if offline {
+		return hub.Found{}, exit.Missingf("%s: not in the cache %s, and fetching it is forbidden (--offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)", n, client.Cache.Dir)
+	}
+	return Pull(ctx, s, client, n, PullOptions{Part: part})
+}
+
+// PullOptions say what [Pull] brings.
+type PullOptions struct {
+	Part hub.Part
+	// Force brings also what does not fit or is not read; Verify reads what is there.
+	Force, Verify bool
+}
+
+// Pull brings a name of the hub's into the cache, and with a model that has no tokenizer, where
+// its authors use a known one, that.
+func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o PullOptions) (hub.Found, error) {
+	client.Log = s.Notice
+	var bar *kit.Progress
+	fetched := int64(0)
+	begun := func(p hub.Plan) error {
+		if p.Bytes == 0 {
+			return nil
+		}
+		if !o.Force && o.Part == hub.Model {
+			if err := fits(client.Cache, p); err != nil {
+				return fmt.Errorf("%s: %w; `mdmgen pull --force %s` fetches it all the same", n, err, n)
+			}
+		}
+		s.Notice(fmt.Sprintf("fetching %s (%s, %s) from %s into %s", p.Name, english.Plural(len(p.Files), "file", ""), humanize.Bytes(uint64(p.Bytes)), client.Endpoint, client.Cache.Dir))
+		bar = kit.NewBytes(s, p.Bytes, "fetching")
+		return nil
+	}
+	found, err := client.Get(ctx, n, hub.Options{Part: o.Part, Before: begun, Verify: o.Verify, Progress: func(b int64) {
+		if fetched += b; bar != nil {
+			bar.Add(int(b))
+		}
+	}})
+	if bar != nil {
+		bar.Clear()
+	}
+	if err != nil {
+		return found, fault.WithoutName(err)
+	}
+	if _, ok := hub.TokenizerOf(n.Repo); ok && o.Part == hub.Model {
+		_, err = hubTokenizer(ctx, s, false, found.Name)
+	}
+	return found, err
+}
+
+// fits refuses a plan that this machine has no room for, or whose network no command reads.
+func fits(cache hub.Cache, p hub.Plan) error {
+	if free, ok := room.Disk(cache.Dir); ok && uint64(p.Bytes) > free {
+		return fmt.Errorf("needs %s of disk, and %s has %s free", humanize.Bytes(uint64(p.Bytes)), cache.Dir, humanize.Bytes(free))
+	}
+	last := p.Files[len(p.Files)-1].Path // the weights
+	if p.Config == "" || strings.HasSuffix(last, ".onnx") {
+		return nil
+	}
+	text, err := plainfile.Read(p.Config, 16<<20)
+	if err != nil {
+		return fmt.Errorf("config.json: %w", err)
+	}
+	c, err := checkpoint.ParseConfig(text)
+	if err != nil {
+		return fmt.Errorf("config.json: %w", err)
+	}
+	// Networks are run in float32, whatever their files hold.
+	need := uint64(c.Parameters()) * 4
+	if have, ok := room.Memory(); ok && need > have {
+		return fmt.Errorf("needs %s of memory for %s parameters in float32, and this machine has %s", humanize.Bytes(need), humanize.Comma(c.Parameters()), humanize.Bytes(have))
+	}
+	return nil
+}
+
+// Offline says that nothing may be fetched: by --offline, else by the environment.
+func (r *Runtime) Offline() bool {
+	set := r.offlineFlag != nil && (r.offlineFlag.From() == flags.Line || r.offlineFlag.From() == flags.File)
+	return ort.Config{Offline: r.offline, Online: set && !r.offline}.IsOffline() || !set && hub.Offline()
+}
+
+// locate leads the model to files here. Its reference is then that of a commit, so that all
+// that is read later, and all that records tell, is of the same one.
+func (m *Model) locate(ctx context.Context, s kit.Streams) error {
+	n, ok := HubName(m.Ref)
+	if !ok {
+		return nil
+	}
+	found, err := find(ctx, s, m.Offline(), n, hub.Model)
+	if err == nil {
+		m.Ref, m.path = found.Name.String(), found.Path
+	}
+	return err
+}
+
+// LocalFolder is the folder or file that a reference of a model leads to; a name of the hub's
+// is looked for in the cache alone where offline is set, and brought otherwise.
+func LocalFolder(ctx context.Context, s kit.Streams, offline bool, ref string) (string, error) {
+	n, ok := HubName(ref)
+	if !ok {
+		return ref, nil
+	}
+	found, err := find(ctx, s, offline, n, hub.Model)
+	return found.Path, err
+}
+
+// hubTokenizer is the folder with the tokenizer of a name of the hub's.
+func hubTokenizer(ctx context.Context, s kit.Streams, offline bool, n hub.Name) (string, error) {
+	n.File = ""
+	cache, err := hub.OpenCache()
+	if err != nil {
+		return "", fault.WithoutName(err)
+	}
+	if found, ok := cache.Find(n, hub.Tokenizer); ok {
+		return found.Path, nil
+	}
+	if t, ok := hub.TokenizerOf(n.Repo); ok {
+		if found, ok := cache.Find(t, hub.Tokenizer); ok {
+			return found.Path, nil
+		}
+		if !offline {
+			s.Notice(fmt.Sprintf("%s has no tokenizer: its authors use that of %s", n.Repo, t))
+		}
+		n = t
+	} else if found, ok := cache.Find(n, hub.Model); ok {
+		return "", fmt.Errorf("%w: %s has no tokenizer.json", ErrNoTokenizer, found.Name)
+	}
+	found, err := find(ctx, s, offline, n, hub.Tokenizer)
+	return found.Path, err
+}
