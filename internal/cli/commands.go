@@ -18,6 +18,7 @@ import (
 	"mdmgen/internal/cli/samplers"
 	"mdmgen/internal/cli/schedule"
 	"mdmgen/internal/cli/score"
+	"mdmgen/internal/cli/show"
 	"mdmgen/internal/cli/tokenize"
 	"mdmgen/internal/cli/verify"
 	"mdmgen/internal/cli/version"
@@ -37,6 +38,7 @@ var commands = []func(kit.Streams) *cli.Command{
 	verify.Command,
 	pull.Command,
 	list.Command,
+	show.Command,
 	remove.Command,
 	doctor.Command,
 	config.Command,

@@ -1,15 +1,24 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"mdmgen/builtin"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/reftest"
+	"mdmgen/internal/room"
+	"mdmgen/model/hub"
 	"mdmgen/model/hub/hubtest"
 )
 
@@ -43,7 +52,9 @@ func TestGenerateFromHub(t *testing.T) {
 	if code != exit.OK || strings.Contains(stderr, "fetching") || len(s.Requests()) != had {
 		t.Errorf("from the cache: exit status %d, %d requests more: %s", code, len(s.Requests())-had, stderr)
 	}
-	var record struct{ Provenance struct{ Model struct{ Reference string } } }
+	var record struct {
+		Provenance struct{ Model struct{ Reference string } }
+	}
 	if err := json.Unmarshal([]byte(stdout), &record); err != nil || !strings.HasPrefix(record.Provenance.Model.Reference, "test/mdlm@") || len(record.Provenance.Model.Reference) != len("test/mdlm@")+40 {
 		t.Errorf("the record names %q, want the name at its commit (%v)", record.Provenance.Model.Reference, err)
 	}
@@ -82,5 +93,222 @@ func TestKnownTokenizer(t *testing.T) {
 	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2")
 	if named != stdout {
 		t.Errorf("%q with the tokenizer named, %q before", named, stdout)
+	}
+}
+
+// slowly has the server give large files in pieces, so that a fetch lasts some 40 ms.
+func slowly(s *hubtest.Server, data []byte) {
+	s.Fail = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if !strings.HasSuffix(r.URL.Path, "model.safetensors") || r.URL.RawQuery == "" {
+			return false
+		}
+		from := 0
+		if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); err == nil {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(data)-1, len(data)))
+			w.WriteHeader(http.StatusPartialContent)
+		}
+		const pieces = 20
+		for i := range pieces {
+			if _, err := w.Write(data[from+(len(data)-from)*i/pieces : from+(len(data)-from)*(i+1)/pieces]); err != nil {
+				return true
+			}
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(2 * time.Millisecond)
+		}
+		return true
+	}
+}
+
+// TestKilledPull kills a fetch at random moments, again and again: what is there is never taken
+// for whole before it is, nothing that loads is wrong, and the next run completes it.
+func TestKilledPull(t *testing.T) {
+	repo := hubtest.Folder(t, builtin.Fairytale())
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
+	slowly(s, repo.Files["model.safetensors"])
+	cache := s.Use(t)
+	killed, wholes := 0, 0
+	check := func() {
+		found, ok := (hub.Cache{Dir: cache}).Find(hub.Name{Repo: "test/mdlm"}, hub.Model)
+		blobs, _ := filepath.Glob(filepath.Join(cache, "models--test--mdlm", "blobs", "*"))
+		for _, b := range blobs {
+			data, err := os.ReadFile(b)
+			sum := filepath.Base(b)
+			if !strings.HasSuffix(b, ".incomplete") && (err != nil || hubtest.Digest("", data) != sum && hubtest.Digest(".bin", data) != sum) {
+				t.Fatalf("%s is not what its name says", b)
+			}
+		}
+		if !ok {
+			return
+		}
+		wholes++
+		for name, want := range repo.Files {
+			if got, err := os.ReadFile(filepath.Join(found.Path, name)); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%s of a model that is taken for whole is not as the hub has it: %v", name, err)
+			}
+		}
+	}
+	for i := range 40 {
+		cmd := exec.Command("mdmgen", "pull", "test/mdlm")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Duration(rand.IntN(90))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		if cmd.Wait() != nil {
+			killed++
+		}
+		check()
+		if i%8 == 7 { // what several killed ones left
+			mustRun(t, "", "pull", "test/mdlm")
+			before := wholes
+			if check(); wholes == before {
+				t.Fatal("a run that ended well left no whole model")
+			}
+			if err := os.RemoveAll(filepath.Join(cache, "models--test--mdlm")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if killed < 10 {
+		t.Errorf("only %d of 40 were killed", killed)
+	}
+}
+
+// TestTwoFetch: two processes that want one model at once both get it, and one fetches it.
+func TestTwoFetch(t *testing.T) {
+	needRuntime(t)
+	repo := hubtest.Folder(t, builtin.Fairytale())
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
+	slowly(s, repo.Files["model.safetensors"])
+	s.Use(t)
+	want := mustRun(t, "", "generate", "--seed", "3", "--length", "12")
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			var stderr strings.Builder
+			cmd := exec.Command("mdmgen", "generate", "--seed", "3", "--length", "12", "--model", "test/mdlm")
+			cmd.Stderr = &stderr
+			if got, err := cmd.Output(); err != nil || string(got) != want {
+				t.Errorf("%q, want %q: %v: %s", got, want, err, stderr.String())
+			}
+		})
+	}
+	both.Wait()
+	n := 0
+	for _, r := range s.Requests() {
+		if r.Host == "files" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("the weights were fetched %d times", n)
+	}
+}
+
+// TestHubCommands: pull, list, show and remove, from an empty cache to an empty one.
+func TestHubCommands(t *testing.T) {
+	s := tinyHub(t)
+	cache := s.Use(t)
+	if out, stderr, code := runCommand(t, "", "list"); code != exit.OK || out != "" || !strings.Contains(stderr, "no models in "+cache) {
+		t.Errorf("exit status %d, %q: %s", code, out, stderr)
+	}
+	_, stderr, code := runCommand(t, "", "show", "test/mdlm")
+	if code != exit.Missing || !strings.Contains(stderr, "`mdmgen pull test/mdlm` brings it") || len(s.Requests()) > 0 {
+		t.Errorf("exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
+	}
+	var p struct{ Name, Path string }
+	if err := json.Unmarshal([]byte(mustRun(t, "", "pull", "test/mdlm", "--json")), &p); err != nil || !strings.HasPrefix(p.Path, cache) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	var shown struct {
+		Reference string
+		Facts     struct{ Parameters int64 }
+		Tensors   []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "", "show", "test/mdlm", "--json", "--tensors")), &shown); err != nil {
+		t.Fatal(err)
+	}
+	if shown.Reference != p.Name || shown.Facts.Parameters != 5112321 || len(shown.Tensors) < 20 {
+		t.Errorf("%s, %d parameters, %d tensors", shown.Reference, shown.Facts.Parameters, len(shown.Tensors))
+	}
+	var local struct{ Facts struct{ Digest string } }
+	var named struct{ Facts struct{ Digest string } }
+	for ref, to := range map[string]any{"fairytale": &local, "test/mdlm": &named} {
+		if err := json.Unmarshal([]byte(mustRun(t, "", "show", ref, "--json")), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if local != named {
+		t.Errorf("%v, want the digest of the same model %v", named, local)
+	}
+	if out := mustRun(t, "", "doctor", "--model", "test/mdlm", "--json"); !strings.Contains(out, local.Facts.Digest) {
+		t.Errorf("doctor does not tell the digest: %s", out)
+	}
+	if out := mustRun(t, "", "list"); !strings.Contains(out, "test/mdlm") || !strings.Contains(out, "main") || !strings.Contains(out, "true") {
+		t.Errorf("%s", out)
+	}
+	mustRun(t, "", "convert", "test/mdlm", "-o", filepath.Join(t.TempDir(), "converted"))
+	if out := mustRun(t, "tale\n", "tokenize", "--model", "test/mdlm"); out != mustRun(t, "tale\n", "tokenize") {
+		t.Errorf("%s", out)
+	}
+	if out := mustRun(t, "", "remove", "test/mdlm"); !strings.Contains(out, "10 MB freed") {
+		t.Errorf("%s", out)
+	}
+	if _, stderr, code := runCommand(t, "", "remove", "test/mdlm"); code != exit.Missing {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cache, "models--*")); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestDoesNotFit: what the machine has no room for, or no command reads, is refused before its
+// weights come; --force brings it.
+func TestDoesNotFit(t *testing.T) {
+	config := func(hidden int) []byte {
+		return fmt.Appendf(nil, `{"model_type":"mdlm","hidden_dim":%d,"cond_dim":128,"n_blocks":200,"n_heads":16,"model_length":1024,"vocab_size":50258}`, hidden)
+	}
+	s := hubtest.New(t, map[string]*hubtest.Repo{
+		"test/huge":  {Files: map[string][]byte{"config.json": config(1 << 15), "model.safetensors": []byte("x")}},
+		"test/llada": {Files: map[string][]byte{"config.json": []byte(`{"model_type":"llada"}`), "model.safetensors": []byte("x")}},
+	})
+	s.Use(t)
+	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
+		if name == "test/huge" {
+			if _, known := room.Memory(); !known {
+				continue
+			}
+		}
+		s.Forget()
+		_, stderr, code := runCommand(t, "", "pull", name)
+		if code != exit.Failure || !strings.Contains(stderr, want) || !strings.Contains(stderr, "`mdmgen pull --force "+name+"`") {
+			t.Errorf("%s: exit status %d: %s", name, code, stderr)
+		}
+		for _, r := range s.Requests() {
+			if r.Host == "files" {
+				t.Errorf("%s: %s was asked for", name, r.Path)
+			}
+		}
+		mustRun(t, "", "pull", "--force", name)
+	}
+}
+
+// TestPullDamaged: --verify-digest finds a changed byte and brings the file again.
+func TestPullDamaged(t *testing.T) {
+	s := tinyHub(t)
+	s.Use(t)
+	path := strings.TrimSpace(strings.SplitN(mustRun(t, "", "pull", "test/mdlm"), "\t", 2)[1])
+	weights := filepath.Join(path, "model.safetensors")
+	data, err := os.ReadFile(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-1] ^= 1
+	if err := os.WriteFile(weights, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := runCommand(t, "", "pull", "test/mdlm", "--verify-digest")
+	again, err := os.ReadFile(weights)
+	if code != exit.OK || err != nil || bytes.Equal(again, data) || !strings.Contains(stderr, "model.safetensors is damaged") {
+		t.Errorf("exit status %d, %v: %s", code, err, stderr)
 	}
 }

@@ -27,7 +27,7 @@ const (
 	asSaved = "every command, once its pytorch_model.bin is saved as safetensors"
 	unread  = "no: this family is not read"
 
-	against   = "the network against its authors' code, in float32, on small random weights; the published files were not run here"
+	against   = "against the authors' code on small random weights; the published files were not run here"
 	described = "its published description; nothing was run here"
 )
 

@@ -49,7 +49,7 @@ func Command(s kit.Streams) *cli.Command {
 			}
 			rt.VerifyDigest = true
 			d := diagnosis{Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: ref}
-			modelErr := d.models(ctx, s)
+			modelErr := d.models(ctx)
 			if errors.Is(modelErr, context.Canceled) {
 				return modelErr
 			}
@@ -82,15 +82,15 @@ type diagnosis struct {
 
 // models checks the files of models. The error is that of the model which was named; it is
 // among the problems too.
-func (d *diagnosis) models(ctx context.Context, s kit.Streams) error {
+func (d *diagnosis) models(ctx context.Context) error {
 	n, problems, err := model.CheckConverted(ctx)
 	if d.Converted = n; err != nil {
 		problems = append(problems, err)
 	}
 	if d.Model != "" {
 		var path string
-		if path, err = setup.LocalFolder(ctx, s, true, d.Model); err == nil {
-			d.ModelDigest, err = model.Check(ctx, path, setup.Builtins())
+		if _, path, err = setup.Cached(d.Model); err == nil {
+			d.ModelDigest, err = model.Check(ctx, cmp.Or(path, d.Model), setup.Builtins())
 		}
 		if err != nil {
 			problems = append(problems, err)

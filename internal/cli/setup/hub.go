@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,7 +46,7 @@ func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, part hub
 	if err != nil {
 		return hub.Found{}, fault.WithoutName(err)
 	}
-	if found, ok := client.Cache.Find(n, part); ok {
+	if found, ok := client.Cache.Find(n, part); ok && len(dataMissing(found)) == 0 {
 		return found, nil
 	}
 	if offline {
@@ -89,6 +91,12 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 	}
 	if err != nil {
 		return found, fault.WithoutName(err)
+	}
+	for _, name := range dataMissing(found) {
+		// A graph names its weights, and only now can it be read.
+		if _, err := client.Get(ctx, found.Name.Of(path.Join(path.Dir(found.Name.File), name)), hub.Options{Verify: o.Verify}); err != nil {
+			return found, fault.WithoutName(err)
+		}
 	}
 	if _, ok := hub.TokenizerOf(n.Repo); ok && o.Part == hub.Model {
 		_, err = hubTokenizer(ctx, s, false, found.Name)
@@ -141,8 +149,44 @@ func (m *Model) locate(ctx context.Context, s kit.Streams) error {
 	return err
 }
 
+// dataMissing are files that a graph which a name leads to has its weights in, and that are not
+// beside it.
+func dataMissing(found hub.Found) (missing []string) {
+	if !strings.HasSuffix(found.Name.File, ".onnx") {
+		return nil
+	}
+	names, err := ort.External(found.Path)
+	if err != nil {
+		return nil // It is told where the graph is opened.
+	}
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(found.Path), name)); errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// Cached is the reference of a model, with the commit of what a name of the hub's leads to in
+// the cache, and where that is, "" for what is no such name. Nothing is brought.
+func Cached(ref string) (pinned, path string, err error) {
+	n, ok := HubName(ref)
+	if !ok {
+		return ref, "", nil
+	}
+	cache, err := hub.OpenCache()
+	if err != nil {
+		return ref, "", fault.WithoutName(err)
+	}
+	found, ok := cache.Find(n, hub.Model)
+	if !ok {
+		return ref, "", exit.Missingf("%s: no folder here, and not in the cache %s: `mdmgen pull %s` brings it", n, cache.Dir, n)
+	}
+	return found.Name.String(), found.Path, nil
+}
+
 // LocalFolder is the folder or file that a reference of a model leads to; a name of the hub's
-// is looked for in the cache alone where offline is set, and brought otherwise.
+// is brought where it is not in the cache.
 func LocalFolder(ctx context.Context, s kit.Streams, offline bool, ref string) (string, error) {
 	n, ok := HubName(ref)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 	"mdmgen/internal/cli/kit"
 	"mdmgen/model"
 	"mdmgen/model/facts"
+	"mdmgen/model/ort"
 )
 
 // BuiltinName is the model that the program carries.
@@ -71,24 +72,48 @@ func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (mode
 	if err != nil {
 		return model.Options{}, err
 	}
-	override := make(map[string]string)
-	for _, kv := range m.Facts {
-		key, value, ok := strings.Cut(kv, "=")
-		if !ok || key == "" {
-			return model.Options{}, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
-		}
-		if !facts.Known(key) {
-			return model.Options{}, exit.Usagef("--fact %s: unknown fact %q", kv, key)
-		}
-		if _, twice := override[key]; twice {
-			return model.Options{}, exit.Usagef("--fact %s: %s is given twice", kv, key)
-		}
-		override[key] = value
+	override, err := m.overrides()
+	if err != nil {
+		return model.Options{}, err
 	}
 	if err := m.locate(ctx, s); err != nil {
 		return model.Options{}, err
 	}
 	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Path: m.path}, nil
+}
+
+// overrides are the facts of --fact.
+func (m *Model) overrides() (map[string]string, error) {
+	override := make(map[string]string)
+	for _, kv := range m.Facts {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return nil, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
+		}
+		if !facts.Known(key) {
+			return nil, exit.Usagef("--fact %s: unknown fact %q", kv, key)
+		}
+		if _, twice := override[key]; twice {
+			return nil, exit.Usagef("--fact %s: %s is given twice", kv, key)
+		}
+		override[key] = value
+	}
+	return override, nil
+}
+
+// Describe tells what the files of the model do, without bringing or running anything.
+func (m *Model) Describe(ctx context.Context) (model.Description, error) {
+	override, err := m.overrides()
+	if err != nil {
+		return model.Description{}, err
+	}
+	if m.Ref, m.path, err = Cached(m.Ref); err != nil {
+		return model.Description{}, err
+	}
+	return model.Describe(ctx, m.Ref, model.Options{
+		Runtime:  ort.Config{VerifyDigest: m.verifyDigest},
+		Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Path: m.path,
+	})
 }
 
 // Open opens the model that the flags name.
