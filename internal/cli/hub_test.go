@@ -25,14 +25,20 @@ import (
 // tinyHub is a hub with a small checkpoint as it is published: test/mdlm has a tokenizer, the
 // known repository has none.
 func tinyHub(t *testing.T) *hubtest.Server {
-	tiny := hubtest.Folder(t, os.DirFS(reftest.Data(t, "reference", "checkpoints", "mdlm")))
-	tiny.Files["README.md"] = []byte("# not needed\n")
+	small := hubtest.Folder(t, os.DirFS(reftest.Data(t, "reference", "checkpoints", "mdlm")))
+	small.Files["README.md"] = []byte("# not needed\n")
 	fairytale := hubtest.Folder(t, builtin.Fairytale())
 	return hubtest.New(t, map[string]*hubtest.Repo{
 		"test/mdlm":               fairytale,
-		"kuleshov-group/mdlm-owt": tiny,
+		"test/llada":              tiny("llada"),
+		"kuleshov-group/mdlm-owt": small,
 		"openai-community/gpt2":   {Files: map[string][]byte{"tokenizer.json": fairytale.Files["tokenizer.json"], "model.safetensors": []byte("not asked for")}},
 	})
+}
+
+// tiny is a repository of a family that may be none.
+func tiny(family string) *hubtest.Repo {
+	return &hubtest.Repo{Files: map[string][]byte{"config.json": fmt.Appendf(nil, `{"model_type":%q}`, family), "model.safetensors": []byte("x")}}
 }
 
 // TestGenerateFromHub: from an empty cache to text in one command, and again without the hub.
@@ -247,11 +253,24 @@ func TestHubCommands(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	mustRun(t, "", "convert", "test/mdlm", "-o", filepath.Join(t.TempDir(), "converted"))
+	s.Forget()
+	if _, stderr, code := runCommand(t, "", "convert", "test/none", "--offline", "-o", filepath.Join(t.TempDir(), "none")); code != exit.Missing || len(s.Requests()) > 0 {
+		t.Errorf("offline: exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
+	}
 	if out := mustRun(t, "tale\n", "tokenize", "--model", "test/mdlm"); out != mustRun(t, "tale\n", "tokenize") {
 		t.Errorf("%s", out)
 	}
 	if out := mustRun(t, "", "remove", "test/mdlm"); !strings.Contains(out, "10 MB freed") {
 		t.Errorf("%s", out)
+	}
+	mustRun(t, "", "pull", "test/mdlm")
+	var freed struct {
+		Name    string
+		Commits []string
+		Bytes   int64
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "", "remove", "test/mdlm@main", "--json")), &freed); err != nil || freed.Name != "test/mdlm" || len(freed.Commits) != 1 || freed.Bytes < 10_000_000 {
+		t.Errorf("%+v, %v", freed, err)
 	}
 	if _, stderr, code := runCommand(t, "", "remove", "test/mdlm"); code != exit.Missing {
 		t.Errorf("exit status %d: %s", code, stderr)
@@ -269,7 +288,7 @@ func TestDoesNotFit(t *testing.T) {
 	}
 	s := hubtest.New(t, map[string]*hubtest.Repo{
 		"test/huge":  {Files: map[string][]byte{"config.json": config(1 << 15), "model.safetensors": []byte("x")}},
-		"test/llada": {Files: map[string][]byte{"config.json": []byte(`{"model_type":"llada"}`), "model.safetensors": []byte("x")}},
+		"test/llada": tiny("llada"),
 	})
 	s.Use(t)
 	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {

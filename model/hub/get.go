@@ -14,9 +14,11 @@ import (
 type Plan struct {
 	// Name is the name at its commit.
 	Name Name
-	// Files are all that the part needs, Bytes those of them that are not in the cache yet.
-	Files []File
-	Bytes int64
+	// Files are all that the part needs, Missing counts those that are not in the cache yet, and
+	// Bytes is what has to come of them.
+	Files   []File
+	Missing int
+	Bytes   int64
 	// Config is the path of config.json, "" where the part needs none.
 	Config string
 	// Parameters are counts by dtype, as the hub gives them; nil where it does not.
@@ -87,6 +89,7 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 		}
 		for _, f := range plan.Files {
 			if path := c.Cache.blob(n, f.Digest); !c.Cache.holds(path, f) {
+				plan.Missing++
 				plan.Bytes += f.Size
 				if info, err := os.Stat(path + unfinished); err == nil {
 					plan.Bytes -= min(info.Size(), f.Size)

@@ -69,7 +69,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 	var bar *kit.Progress
 	fetched := int64(0)
 	begun := func(p hub.Plan) error {
-		if p.Bytes == 0 {
+		if p.Missing == 0 {
 			return nil
 		}
 		if !o.Force && o.Part == hub.Model {
@@ -77,7 +77,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 				return fmt.Errorf("%s: %w; `mdmgen pull --force %s` fetches it all the same", n, err, n)
 			}
 		}
-		s.Notice(fmt.Sprintf("fetching %s (%s, %s) from %s into %s", p.Name, english.Plural(len(p.Files), "file", ""), humanize.Bytes(uint64(p.Bytes)), client.Endpoint, client.Cache.Dir))
+		s.Notice(fmt.Sprintf("fetching %s (%s, %s) from %s into %s", p.Name, english.Plural(p.Missing, "file", ""), humanize.Bytes(uint64(p.Bytes)), client.Endpoint, client.Cache.Dir))
 		bar = kit.NewBytes(s, p.Bytes, "fetching")
 		return nil
 	}

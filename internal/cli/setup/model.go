@@ -30,12 +30,15 @@ type Model struct {
 	Ref     string
 	Facts   []string
 	Sidecar string
-	// path is where the files are that a name of the hub's leads to.
-	path string
+	// network says that the command opens the model, and not its tokenizer alone; path is where
+	// the files are that a name of the hub's leads to.
+	network bool
+	path    string
 }
 
 // Flags are the flags of every command that opens a network.
 func (m *Model) Flags() flags.Set {
+	m.network = true
 	return append(m.Runtime.Flags(),
 		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
 		flags.Texts(&m.Facts, flags.Flag{Name: "fact", Category: flags.CatModel,

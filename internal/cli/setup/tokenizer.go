@@ -109,6 +109,11 @@ func BesideTokenizer(ctx context.Context, dir string) (*tokenize.Tokenizer, erro
 
 // ownTokenizer opens the tokenizer in the folder of a model.
 func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Tokenizer, error) {
+	if m.network {
+		if err := m.locate(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	ref := m.Ref
 	if n, ok := HubName(ref); ok {
 		dir, err := hubTokenizer(ctx, s, m.Offline(), n)

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -99,7 +100,8 @@ func New(t testing.TB, repos map[string]*Repo) *Server {
 func (s *Server) Use(t testing.TB) (cache string) {
 	cache = t.TempDir()
 	for _, name := range []string{"HUGGINGFACE_HUB_CACHE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DOWNLOAD_TIMEOUT", "MDMGEN_OFFLINE"} {
-		t.Setenv(name, "")
+		t.Setenv(name, "") // which puts the old value back in the end
+		os.Unsetenv(name)
 	}
 	t.Setenv("HF_ENDPOINT", s.URL)
 	t.Setenv("HF_HUB_CACHE", cache)
@@ -145,7 +147,7 @@ func deny(w http.ResponseWriter, status int, code, message string) {
 	fmt.Fprintf(w, `{"error":%q}`, message)
 }
 
-// hub answers /api/models/OWNER/NAME/revision/R and /OWNER/NAME/resolve/R/PATH.
+// hub answers /api/models/OWNER/NAME/revision/R, /api/models/OWNER/NAME/tree/R and /OWNER/NAME/resolve/R/PATH.
 func (s *Server) hub(w http.ResponseWriter, r *http.Request) {
 	if s.note("hub", w, r) {
 		return
@@ -175,7 +177,11 @@ func (s *Server) hub(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if api {
-		s.list(w, repo)
+		if parts[2] == "tree" {
+			s.tree(w, repo)
+		} else {
+			s.list(w, repo)
+		}
 		return
 	}
 	if repo.Gated && !member {
@@ -228,6 +234,20 @@ func (s *Server) list(w http.ResponseWriter, repo *Repo) {
 	slices.SortFunc(all, func(a, b sibling) int { return strings.Compare(a.Path, b.Path) })
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"id": "x", "sha": repo.Commit(), "gated": repo.Gated, "siblings": all})
+}
+
+// tree answers with the files as Hugging Face's own library asks for them.
+func (s *Server) tree(w http.ResponseWriter, repo *Repo) {
+	all := []map[string]any{}
+	for name, data := range repo.Files {
+		one := map[string]any{"type": "file", "path": name, "size": len(data), "oid": Digest("", data)}
+		if Large(name, data) {
+			one["lfs"] = map[string]any{"oid": Digest(name, data), "size": len(data), "pointerSize": 134}
+		}
+		all = append(all, one)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(all)
 }
 
 // files answers as the host of large files, which nobody shows a token.
