@@ -331,3 +331,17 @@ func TestPullDamaged(t *testing.T) {
 		t.Errorf("exit status %d, %v: %s", code, err, stderr)
 	}
 }
+
+// TestKnownTable: docs/models.md has the table that the program prints, and names no tokenizer
+// for a family that brings its own.
+func TestKnownTable(t *testing.T) {
+	page := readAll(t, filepath.Join("..", "..", "docs", "models.md"))
+	if table := mustRun(t, "", "list", "--known", "--format", "markdown"); !strings.Contains(page, "builtin -->\n"+table+"<!--") {
+		t.Error("docs/models.md has another table than `mdmgen list --known --format markdown`: run go generate ./builtin")
+	}
+	for _, k := range hub.KnownList() {
+		if n, ok := hub.Parse(k.Repo); !ok || n.Repo != k.Repo || k.Parameters < 1 || k.Works == "" || k.Checked == "" {
+			t.Errorf("%+v", k)
+		}
+	}
+}
