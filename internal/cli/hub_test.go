@@ -131,8 +131,16 @@ func TestKilledPull(t *testing.T) {
 	repo := hubtest.Folder(t, builtin.Fairytale())
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
 	slowly(s, repo.Files["model.safetensors"])
+	asked, slow := make(chan bool, 1), s.Fail
+	s.Fail = func(w http.ResponseWriter, r *http.Request, n int) bool {
+		select {
+		case asked <- true:
+		default:
+		}
+		return slow(w, r, n)
+	}
 	cache := s.Use(t)
-	killed, wholes := 0, 0
+	killed, amid, wholes := 0, 0, 0
 	check := func() {
 		found, ok := (hub.Cache{Dir: cache}).Find(hub.Name{Repo: "test/mdlm"}, hub.Model)
 		blobs, _ := filepath.Glob(filepath.Join(cache, "models--test--mdlm", "blobs", "*"))
@@ -154,13 +162,31 @@ func TestKilledPull(t *testing.T) {
 		}
 	}
 	for i := range 40 {
+		var stderr strings.Builder
 		cmd := exec.Command("mdmgen", "pull", "test/mdlm")
+		cmd.Stderr = &stderr
+		select {
+		case <-asked: // by the one before
+		default:
+		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(time.Duration(rand.IntN(90))*time.Millisecond, func() { _ = cmd.Process.Kill() })
-		if cmd.Wait() != nil {
-			killed++
+		go func() {
+			select {
+			case <-asked:
+			case <-time.After(10 * time.Second):
+			}
+			time.Sleep(time.Duration(rand.IntN(160)) * time.Millisecond)
+			_ = cmd.Process.Kill()
+		}()
+		if err := cmd.Wait(); err != nil {
+			if cmd.ProcessState.ExitCode() >= 0 {
+				t.Fatalf("%v: %s", err, stderr.String())
+			}
+			if killed++; strings.Contains(stderr.String(), "fetching") {
+				amid++
+			}
 		}
 		check()
 		if i%8 == 7 { // what several killed ones left
@@ -174,8 +200,8 @@ func TestKilledPull(t *testing.T) {
 			}
 		}
 	}
-	if killed < 10 {
-		t.Errorf("only %d of 40 were killed", killed)
+	if t.Logf("%d of 40 were killed, %d of them while files came", killed, amid); amid < 5 {
+		t.Errorf("only %d of 40 were killed while files came", amid)
 	}
 }
 

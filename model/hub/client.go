@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -168,8 +169,8 @@ func (c *Client) again(ctx context.Context, what string, attempt func() (further
 		}
 		wait := max(p.wait, time.Duration(float64(pause)*(0.5+rand.Float64())))
 		pause *= 2
-		if wait >= 5*time.Second {
-			c.log("%s: %s; trying again in %v", what, fault.Plain(p.err), wait.Round(time.Second))
+		if wait >= time.Second/2 {
+			c.log("%s: %s; trying again in %v", what, fault.Plain(p.err), wait.Round(time.Second/10))
 		}
 		select {
 		case <-ctx.Done():
@@ -185,8 +186,12 @@ func (c *Client) get(ctx context.Context, n Name, method, address string, header
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil {
-		return nil, &passing{err: err}
+	var unknown *net.DNSError
+	switch {
+	case errors.As(err, &unknown) && unknown.IsNotFound:
+		return nil, missingf("%s: no folder here, and %s is not found: %v", n, c.Endpoint, err)
+	case err != nil:
+		return nil, &passing{err: fmt.Errorf("no answer: %w", err)}
 	}
 	for _, status := range wanted {
 		if r.StatusCode == status {

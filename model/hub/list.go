@@ -53,7 +53,7 @@ func (c Cache) List() ([]Kept, error) {
 			return nil, err
 		}
 		for _, s := range snapshots {
-			if !s.IsDir() {
+			if !s.IsDir() || !commitForm.MatchString(s.Name()) {
 				continue
 			}
 			k := Kept{Repo: n.Repo, Commit: s.Name(), Revisions: refs[s.Name()]}
@@ -123,9 +123,14 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	if err != nil {
 		return out, fault.Errorf("hub", "%s: %w", c.repository(n), plainfile.Cause(err))
 	}
+	var gone []string
 	keep := make(map[string]bool)
 	commit, known := c.Commit(n)
 	for _, s := range snapshots {
+		if !commitForm.MatchString(s.Name()) {
+			gone = append(gone, c.snapshot(n, s.Name())) // what a killed process had begun to remove
+			continue
+		}
 		if n.Revision == "" || known && s.Name() == commit {
 			out.Commits = append(out.Commits, s.Name())
 			continue
@@ -147,16 +152,19 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	if len(out.Commits) == 0 && n.Revision != "" {
 		return out, missingf("%s: the cache has no such revision of it", n)
 	}
-	// First what names a snapshot, then the snapshots, then what they hold: what is left when
-	// this ends too early is never taken for whole.
-	var gone []string
+	// First the snapshots get another name, then what leads to them goes, then what they hold: what
+	// is left when this ends too early is never taken for whole.
 	for _, s := range out.Commits {
 		for _, ref := range refs[s] {
 			gone = append(gone, filepath.Join(c.repository(n), "refs", filepath.FromSlash(ref)))
 		}
 	}
 	for _, s := range out.Commits {
-		gone = append(gone, c.snapshot(n, s), filepath.Join(c.repository(n), ".no_exist", s), filepath.Join(c.repository(n), "trees", s+".json"))
+		removed := c.snapshot(n, s) + ".removed"
+		if err := os.Rename(c.snapshot(n, s), removed); err != nil {
+			return out, fault.Errorf("hub", "%s: %w", c.snapshot(n, s), plainfile.Cause(err))
+		}
+		gone = append(gone, removed, filepath.Join(c.repository(n), ".no_exist", s), filepath.Join(c.repository(n), "trees", s+".json"))
 	}
 	err = under(filepath.Join(c.repository(n), "blobs"), func(path string, d fs.DirEntry) error {
 		if keep[path] || keep[strings.TrimSuffix(path, unfinished)] {

@@ -72,12 +72,17 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 		if p.Missing == 0 {
 			return nil
 		}
-		if !o.Force && o.Part == hub.Model {
-			if err := fits(client.Cache, p); err != nil {
+		takes := english.Plural(p.Missing, "file", "") + ", " + humanize.Bytes(uint64(p.Bytes))
+		if o.Part == hub.Model {
+			memory, err := fits(client.Cache, p)
+			if err != nil && !o.Force {
 				return fmt.Errorf("%s: %w; `mdmgen pull --force %s` fetches it all the same", n, err, n)
 			}
+			if memory > 0 {
+				takes += ", and " + humanize.Bytes(memory) + " of memory when it runs"
+			}
 		}
-		s.Notice(fmt.Sprintf("fetching %s (%s, %s) from %s into %s", p.Name, english.Plural(p.Missing, "file", ""), humanize.Bytes(uint64(p.Bytes)), client.Endpoint, client.Cache.Dir))
+		s.Notice(fmt.Sprintf("fetching %s (%s) from %s into %s", p.Name, takes, client.Endpoint, client.Cache.Dir))
 		bar = kit.NewBytes(s, p.Bytes, "fetching")
 		return nil
 	}
@@ -104,29 +109,30 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 	return found, err
 }
 
-// fits refuses a plan that this machine has no room for, or whose network no command reads.
-func fits(cache hub.Cache, p hub.Plan) error {
+// fits refuses a plan that this machine has no room for, or whose network no command reads, and
+// says how many bytes of memory the weights take, 0 where that is unknown.
+func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 	if free, ok := room.Disk(cache.Dir); ok && uint64(p.Bytes) > free {
-		return fmt.Errorf("needs %s of disk, and %s has %s free", humanize.Bytes(uint64(p.Bytes)), cache.Dir, humanize.Bytes(free))
+		return 0, fmt.Errorf("needs %s of disk, and %s has %s free", humanize.Bytes(uint64(p.Bytes)), cache.Dir, humanize.Bytes(free))
 	}
 	last := p.Files[len(p.Files)-1].Path // the weights
 	if p.Config == "" || strings.HasSuffix(last, ".onnx") {
-		return nil
+		return 0, nil
 	}
 	text, err := plainfile.Read(p.Config, 16<<20)
 	if err != nil {
-		return fmt.Errorf("config.json: %w", err)
+		return 0, fmt.Errorf("config.json: %w", err)
 	}
 	c, err := checkpoint.ParseConfig(text)
 	if err != nil {
-		return fmt.Errorf("config.json: %w", err)
+		return 0, fmt.Errorf("config.json: %w", err)
 	}
 	// Networks are run in float32, whatever their files hold.
-	need := uint64(c.Parameters()) * 4
-	if have, ok := room.Memory(); ok && need > have {
-		return fmt.Errorf("needs %s of memory for %s parameters in float32, and this machine has %s", humanize.Bytes(need), humanize.Comma(c.Parameters()), humanize.Bytes(have))
+	memory = uint64(c.Parameters()) * 4
+	if have, ok := room.Memory(); ok && memory > have {
+		return memory, fmt.Errorf("needs %s of memory for %s parameters in float32, and this machine has %s", humanize.Bytes(memory), humanize.Comma(c.Parameters()), humanize.Bytes(have))
 	}
-	return nil
+	return memory, nil
 }
 
 // Offline says that nothing may be fetched: by --offline, else by the environment.
@@ -139,7 +145,7 @@ func (r *Runtime) Offline() bool {
 // that is read later, and all that records tell, is of the same one.
 func (m *Model) locate(ctx context.Context, s kit.Streams) error {
 	n, ok := HubName(m.Ref)
-	if !ok {
+	if m.path = ""; !ok {
 		return nil
 	}
 	found, err := find(ctx, s, m.Offline(), n, hub.Model)
