@@ -315,8 +315,24 @@ func TestDoesNotFit(t *testing.T) {
 	s := hubtest.New(t, map[string]*hubtest.Repo{
 		"test/huge":  {Files: map[string][]byte{"config.json": config(1 << 15), "model.safetensors": []byte("x")}},
 		"test/llada": tiny("llada"),
+		"test/vast":  tiny("mdlm"),
 	})
 	s.Use(t)
+	vast := tiny("mdlm")
+	s.Fail = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if !strings.HasPrefix(r.URL.Path, "/api/models/test/vast") {
+			return false
+		}
+		fmt.Fprintf(w, `{"sha":%q,"siblings":[{"rfilename":"config.json","size":%d,"blobId":%q},{"rfilename":"model.safetensors","lfs":{"sha256":"%064d","size":%d}}]}`,
+			vast.Commit(), len(vast.Files["config.json"]), hubtest.Digest("config.json", vast.Files["config.json"]), 1, int64(1)<<60)
+		return true
+	}
+	if _, known := room.Disk(t.TempDir()); known {
+		_, stderr, code := runCommand(t, "", "generate", "--model", "test/vast")
+		if code != exit.Failure || !strings.Contains(stderr, "needs 1.2 EB of disk, and ") {
+			t.Errorf("exit status %d: %s", code, stderr)
+		}
+	}
 	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
 		if name == "test/huge" {
 			if _, known := room.Memory(); !known {
@@ -368,6 +384,36 @@ func TestKnownTable(t *testing.T) {
 	for _, k := range hub.KnownList() {
 		if n, ok := hub.Parse(k.Repo); !ok || n.Repo != k.Repo || k.Parameters < 1 || k.Works == "" || k.Checked == "" {
 			t.Errorf("%+v", k)
+		}
+	}
+}
+
+// TestGraphFromHub: a graph of a repository by its file; the weights that it names come with it,
+// also by a name that only the graph tells.
+func TestGraphFromHub(t *testing.T) {
+	needRuntime(t)
+	for _, data := range []string{"model.onnx_data", "weights_data_01"} { // of one length
+		dir := filepath.Join(t.TempDir(), "converted")
+		mustRun(t, "", "convert", "fairytale", "-o", dir)
+		repo := hubtest.Folder(t, os.DirFS(dir))
+		graph := bytes.ReplaceAll(repo.Files["model.onnx"], []byte("model.onnx_data"), []byte(data))
+		s := hubtest.New(t, map[string]*hubtest.Repo{"test/graph": {Files: map[string][]byte{
+			"onnx/model.onnx": graph, "onnx/" + data: repo.Files["model.onnx_data"], "onnx/model_q4.onnx": []byte("x"), "tokenizer.json": repo.Files["tokenizer.json"], "model.safetensors": []byte("x"),
+		}}})
+		s.Use(t)
+		line := []string{"generate", "--seed", "3", "--length", "12", "--model"}
+		want := mustRun(t, "", append(line, "fairytale")...)
+		if got := mustRun(t, "", append(line, "test/graph:onnx/model.onnx")...); got != want {
+			t.Errorf("%s: %q, want %q", data, got, want)
+		}
+		for _, r := range s.Requests() {
+			if strings.Contains(r.Path, "q4") || strings.Contains(r.Path, "safetensors") {
+				t.Errorf("asked for %s, which is not needed", r.Path)
+			}
+		}
+		s.Forget()
+		if got := mustRun(t, "", append(line, "test/graph:onnx/model.onnx", "--offline")...); got != want || len(s.Requests()) > 0 {
+			t.Errorf("%s from the cache: %q, want %q", data, got, want)
 		}
 	}
 }

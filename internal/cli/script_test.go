@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("HF_ENDPOINT") == "" {
 		os.Setenv("HF_HUB_OFFLINE", "1") // no test asks a hub but one of its own
 	}
-	os.Setenv("MDMGEN_THREADS", "1")       // other packages' tests run beside these, and threads that wait for each other spin
+	os.Setenv("MDMGEN_THREADS", "1") // other packages' tests run beside these, and threads that wait for each other spin
 	testscript.Main(m, map[string]func(){"mdmgen": func() { os.Exit(Main()) }})
 }
 

@@ -225,9 +225,17 @@ func (c *Client) refusal(n Name, r *http.Response) error {
 	case r.StatusCode == http.StatusUnauthorized, r.StatusCode == http.StatusNotFound:
 		return missingf("%s: no folder here, and no such repository at %s, or one that the token may not read", n, c.Endpoint)
 	case r.StatusCode == http.StatusForbidden:
-		return missingf("%s: the token may not read it: see %s", n, page)
+		return missingf("%s: the hub refuses it%s: see %s", n, said(r), page)
 	}
-	return missingf("%s: the hub answers %s", n, r.Status)
+	return missingf("%s: the hub answers %s%s", n, r.Status, said(r))
+}
+
+// said is the hub's own reason.
+func said(r *http.Response) string {
+	if text := r.Header.Get("X-Error-Message"); text != "" {
+		return fmt.Sprintf(" (%.200s)", text)
+	}
+	return ""
 }
 
 // retryAfter reads the header of that name: seconds, or a time.

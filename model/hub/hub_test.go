@@ -348,7 +348,11 @@ func TestGivesUp(t *testing.T) {
 		"digest": {func(w http.ResponseWriter, q *http.Request) {
 			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"config.json","size":1,"blobId":"../../x"},{"rfilename":"model.safetensors"}]}`, 1)
 		}, "tells no digest"},
-		"loop":   {func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, q.URL.Path, http.StatusFound) }, "more than 10 redirections"},
+		"loop": {func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, q.URL.Path, http.StatusFound) }, "more than 10 redirections"},
+		"403": {func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("X-Error-Message", "Access is disabled.")
+			w.WriteHeader(403)
+		}, "the hub refuses it (Access is disabled.): see http://"},
 		"closed": {func(w http.ResponseWriter, q *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -185,7 +185,11 @@ func (s *Server) hub(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if repo.Gated && !member {
-		deny(w, 401, "GatedRepo", "Access to model is restricted.")
+		status := 403
+		if r.Header.Get("Authorization") == "" {
+			status = 401
+		}
+		deny(w, status, "GatedRepo", "Access to model is restricted.")
 		return
 	}
 	name, err := url.PathUnescape(strings.Join(parts[4:], "/"))
