@@ -7,7 +7,7 @@
 // The sub-packages are what it is made of: checkpoint (bytes to named tensors),
 // graph (tensors to an ONNX graph), ort (ONNX Runtime), world (tables in
 // memory), facts (what a program must know of a model), causal (language models
-// that judge texts).
+// that judge texts), hub (published models by name, in the cache that other programs share).
 package model
 
 import (

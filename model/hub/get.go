@@ -14,15 +14,13 @@ import (
 type Plan struct {
 	// Name is the name at its commit.
 	Name Name
-	// Files are all that the part needs, Missing counts those that are not in the cache yet, and
-	// Bytes is what has to come of them.
-	Files   []File
-	Missing int
-	Bytes   int64
+	// Files are all that the part needs, Missing counts those that are not in the cache yet. Bytes
+	// is what has to come of them, Begun what an earlier fetch left.
+	Files        []File
+	Missing      int
+	Bytes, Begun int64
 	// Config is the path of config.json, "" where the part needs none.
 	Config string
-	// Parameters are counts by dtype, as the hub gives them; nil where it does not.
-	Parameters map[string]int64
 }
 
 // Options say how [Client.Get] brings files. The zero value brings a model.
@@ -54,7 +52,7 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 	if err != nil {
 		return Found{}, err
 	}
-	plan := Plan{Name: n.At(repo.commit), Parameters: repo.parameters}
+	plan := Plan{Name: n.At(repo.commit)}
 	if plan.Files, err = needed(n, o.Part, repo.files); err != nil {
 		return Found{}, err
 	}
@@ -90,10 +88,12 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 		for _, f := range plan.Files {
 			if path := c.Cache.blob(n, f.Digest); !c.Cache.holds(path, f) {
 				plan.Missing++
-				plan.Bytes += f.Size
+				begun := int64(0)
 				if info, err := os.Stat(path + unfinished); err == nil {
-					plan.Bytes -= min(info.Size(), f.Size)
+					begun = min(info.Size(), f.Size)
 				}
+				plan.Bytes += f.Size - begun
+				plan.Begun += begun
 			}
 		}
 		if err := o.Before(plan); err != nil {

@@ -20,8 +20,6 @@ const maxListing = 64 << 20
 type repository struct {
 	commit string
 	files  []File
-	// parameters are counts by dtype, nil where the hub does not tell.
-	parameters map[string]int64
 }
 
 // listing is the hub's answer to /api/models/OWNER/NAME/revision/REVISION?blobs=true.
@@ -36,9 +34,6 @@ type listing struct {
 			Size   int64  `json:"size"`
 		} `json:"lfs"`
 	} `json:"siblings"`
-	Safetensors *struct {
-		Parameters map[string]int64 `json:"parameters"`
-	} `json:"safetensors"`
 }
 
 // describe asks the hub for a repository's commit and files. A path that leads out of the
@@ -71,9 +66,6 @@ func (c *Client) describe(ctx context.Context, n Name) (out repository, err erro
 		return out, missingf("%s: what %s answers is not a hub's: the commit is %.50q", n, c.Endpoint, l.SHA)
 	}
 	out.commit = l.SHA
-	if l.Safetensors != nil {
-		out.parameters = l.Safetensors.Parameters
-	}
 	for _, s := range l.Siblings {
 		f := File{s.Path, s.Size, s.BlobID}
 		if s.LFS != nil {

@@ -67,7 +67,6 @@ type PullOptions struct {
 func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o PullOptions) (hub.Found, error) {
 	client.Log = s.Notice
 	var bar *kit.Progress
-	fetched := int64(0)
 	begun := func(p hub.Plan) error {
 		if p.Missing == 0 {
 			return nil
@@ -83,11 +82,11 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 			}
 		}
 		s.Notice(fmt.Sprintf("fetching %s (%s) from %s into %s", p.Name, takes, client.Endpoint, client.Cache.Dir))
-		bar = kit.NewBytes(s, p.Bytes, "fetching")
+		bar = kit.NewBytes(s, p.Begun+p.Bytes, "fetching")
 		return nil
 	}
 	found, err := client.Get(ctx, n, hub.Options{Part: o.Part, Before: begun, Verify: o.Verify, Progress: func(b int64) {
-		if fetched += b; bar != nil {
+		if bar != nil {
 			bar.Add(int(b))
 		}
 	}})
