@@ -555,12 +555,15 @@ func TestRemoveHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked, goOn := make(chan bool), make(chan bool)
+	var first sync.Once
 	s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
-		asked <- true
-		<-goOn
+		first.Do(func() {
+			asked <- true
+			<-goOn
+		})
 		return false
 	}
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() {
 		_, err := c.Get(t.Context(), test, hub.Options{})
 		done <- err

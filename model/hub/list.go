@@ -167,7 +167,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 		gone = append(gone, removed, filepath.Join(c.repository(n), ".no_exist", s), filepath.Join(c.repository(n), "trees", s+".json"))
 	}
 	err = under(filepath.Join(c.repository(n), "blobs"), func(path string, d fs.DirEntry) error {
-		if keep[path] || keep[strings.TrimSuffix(path, unfinished)] {
+		if keep[strings.TrimSuffix(path, unfinished)] {
 			return nil
 		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
