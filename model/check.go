@@ -33,7 +33,7 @@ func Check(ctx context.Context, ref string, builtins []Builtin) (string, error) 
 		}
 		return w.Facts().Digest, nil
 	}
-	c, err := openChecked(ref, path, kind, builtins)
+	c, err := openChecked(ref, path, kind, builtins, "")
 	if err != nil {
 		return "", err
 	}
@@ -42,9 +42,9 @@ func Check(ctx context.Context, ref string, builtins []Builtin) (string, error) 
 	return sum, errors.Join(err, c.Close())
 }
 
-func openChecked(ref, path string, kind Kind, builtins []Builtin) (*checkpoint.Checkpoint, error) {
+func openChecked(ref, path string, kind Kind, builtins []Builtin, w checkpoint.Weights) (*checkpoint.Checkpoint, error) {
 	if kind == KindCheckpoint {
-		return checkpoint.Open(path)
+		return checkpoint.OpenWeights(path, w)
 	}
 	for _, b := range builtins {
 		if b.Name == ref {

@@ -124,25 +124,46 @@ func copied(t *testing.T) string {
 	return dir
 }
 
-// TestHubFolder: a snapshot of a hub's cache, whose files are links to blobs, is opened.
+// TestHubFolder: a snapshot of a hub's cache, whose files are links to blobs, is opened; so is
+// one whose blobs are links to those that all repositories share, where the hub's library marked
+// the folder as that.
 func TestHubFolder(t *testing.T) {
-	hub := t.TempDir()
-	dir, blobs := filepath.Join(hub, "snapshots", "0123"), filepath.Join(hub, "blobs")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(blobs, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	from := copied(t)
-	for _, name := range []string{"config.json", "model.safetensors"} {
-		if err := errors.Join(os.Rename(filepath.Join(from, name), filepath.Join(blobs, "x-"+name)), os.Symlink(filepath.Join("..", "..", "blobs", "x-"+name), filepath.Join(dir, name))); err != nil {
+	for _, shared := range []string{"none", "marked", "not marked"} {
+		cache := t.TempDir()
+		hub := filepath.Join(cache, "models--a--b")
+		dir, blobs, store := filepath.Join(hub, "snapshots", "0123"), filepath.Join(hub, "blobs"), filepath.Join(cache, "blobs")
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(blobs, 0o700), os.MkdirAll(filepath.Join(store, "ab"), 0o700)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	c, err := checkpoint.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Digest(t.Context()); err != nil {
-		t.Error(err)
+		from := copied(t)
+		for _, name := range []string{"config.json", "model.safetensors"} {
+			blob := filepath.Join(blobs, "x-"+name)
+			err := os.Rename(filepath.Join(from, name), blob)
+			if shared != "none" {
+				err = errors.Join(err, os.Rename(blob, filepath.Join(store, "ab", name)), os.Symlink(filepath.Join("..", "..", "blobs", "ab", name), blob))
+			}
+			if err := errors.Join(err, os.Symlink(filepath.Join("..", "..", "blobs", "x-"+name), filepath.Join(dir, name))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if shared == "marked" {
+			if err := os.WriteFile(filepath.Join(store, ".huggingface-shared-blobs"), []byte("1"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := checkpoint.Open(dir)
+		if shared == "not marked" {
+			if err == nil {
+				t.Error("a link out of the repository's folder is followed")
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Digest(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -7,7 +7,7 @@
 // The sub-packages are what it is made of: checkpoint (bytes to named tensors),
 // graph (tensors to an ONNX graph), ort (ONNX Runtime), world (tables in
 // memory), facts (what a program must know of a model), causal (language models
-// that judge texts).
+// that judge texts), hub (published models by name, in the cache that other programs share).
 package model
 
 import (
@@ -100,6 +100,9 @@ type Options struct {
 	// Weights says which of the two sets of weights of a trainer's file is opened: the averages
 	// where it is "", which it must be for all other models.
 	Weights checkpoint.Weights
+	// Path is the folder or file that the reference leads to, where that is a name of a hub's;
+	// "" for the reference itself.
+	Path string
 }
 
 // MissingError says that a model, or a file of it, is not there.

@@ -1,13 +1,13 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,9 +19,6 @@ import (
 	"mdmgen/samplers"
 )
 
-// hubName is the form of a hub's repository name.
-var hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
 // Open opens the model that ref names: a built-in name, a folder with a
 // checkpoint or an ONNX model, an .onnx file, or a world's .json file. The error
 // is a *MissingError where there is no such model.
@@ -31,7 +28,7 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.OpenFS(b.FS, b.Name) }, opts)
 		}
 	}
-	kind, path, err := Resolve(ref, opts.Builtins)
+	kind, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +68,6 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 	}
 	info, err := os.Stat(ref)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && hubName.MatchString(ref) && !strings.Contains(filepath.Base(ref), ".json") && !strings.HasSuffix(ref, ".onnx"):
-		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder; to use a hub's repository, download it and give the folder", ref)}
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s)", ref, strings.Join(names, ", "))}
 	case err != nil:

@@ -11,7 +11,10 @@ import (
 	"mdmgen/internal/cli/doctor"
 	"mdmgen/internal/cli/generate"
 	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/cli/list"
 	"mdmgen/internal/cli/man"
+	"mdmgen/internal/cli/pull"
+	"mdmgen/internal/cli/remove"
 	"mdmgen/internal/cli/samplers"
 	"mdmgen/internal/cli/schedule"
 	"mdmgen/internal/cli/score"
@@ -33,7 +36,10 @@ var commands = []func(kit.Streams) *cli.Command{
 	tokenize.Command,
 	convert.Command,
 	verify.Command,
+	pull.Command,
+	list.Command,
 	show.Command,
+	remove.Command,
 	doctor.Command,
 	config.Command,
 	completion.Command,

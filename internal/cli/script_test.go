@@ -23,7 +23,10 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Setenv(flags.EnvConfig, os.DevNull) // not the defaults of whoever runs the tests
-	os.Setenv("MDMGEN_THREADS", "1")       // other packages' tests run beside these, and threads that wait for each other spin
+	if os.Getenv("HF_ENDPOINT") == "" {
+		os.Setenv("HF_HUB_OFFLINE", "1") // no test asks a hub but one of its own
+	}
+	os.Setenv("MDMGEN_THREADS", "1") // other packages' tests run beside these, and threads that wait for each other spin
 	testscript.Main(m, map[string]func(){"mdmgen": func() { os.Exit(Main()) }})
 }
 
@@ -65,6 +68,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MDMGEN_CACHE", cache)
 			e.Setenv("MDMGEN_THREADS", os.Getenv("MDMGEN_THREADS"))
+			e.Setenv("HF_HUB_OFFLINE", "1")
 			e.Setenv("DATA", data)
 			e.Setenv("BUILTIN", reftest.Builtin(t))
 			return nil

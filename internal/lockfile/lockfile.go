@@ -68,3 +68,7 @@ func (l *Lock) Release() error {
 	_ = os.Remove(l.file.Path())
 	return l.file.Close()
 }
+
+// Leave gives the lock back and leaves its file, for one that other programs take as well: they
+// need not look whether the file that they locked is still there.
+func (l *Lock) Leave() error { return l.file.Close() }

@@ -80,7 +80,8 @@ func (e ending) Read(p []byte) (int, error) {
 // Inside returns the file that name in the folder dir leads to once all links are
 // followed, and refuses one that leads out of the folder. A hub's cache keeps
 // snapshots/REVISION/NAME as a link to ../../blobs/DIGEST: links from a folder
-// anywhere below "snapshots" may lead to "blobs" beside that.
+// anywhere below "snapshots" may lead to "blobs" beside that, and those on to the "blobs" that
+// all repositories of the cache share, where it is marked as that.
 func Inside(dir, name string) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", errors.New("the name leads out of the folder")
@@ -100,12 +101,23 @@ func Inside(dir, name string) (string, error) {
 		return real, nil
 	}
 	for at := root; filepath.Dir(at) != at; at = filepath.Dir(at) {
-		if filepath.Base(at) == "snapshots" && at != root && within(filepath.Join(filepath.Dir(at), "blobs"), real) {
+		if filepath.Base(at) != "snapshots" || at == root {
+			continue
+		}
+		repository := filepath.Dir(at)
+		if within(filepath.Join(repository, "blobs"), real) {
+			return real, nil
+		}
+		shared := filepath.Join(filepath.Dir(repository), "blobs")
+		if _, err := os.Stat(filepath.Join(shared, sharedMark)); err == nil && strings.HasPrefix(filepath.Base(repository), "models--") && within(shared, real) {
 			return real, nil
 		}
 	}
 	return "", fmt.Errorf("a link that leads out of the folder, to %s", real)
 }
+
+// sharedMark is the file that Hugging Face's library puts into a folder of shared blobs.
+const sharedMark = ".huggingface-shared-blobs"
 
 // within says whether path lies below the folder root, both absolute.
 func within(root, path string) bool {

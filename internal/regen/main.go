@@ -1,7 +1,8 @@
 // Command regen renews everything in the repository that depends on the weights
 // of the built-in model: the golden sample that a test freezes, and the picture
 // and text of that sample in the README; and what the program says of itself: the README's
-// table of samplers, and docs/cli.md, which depends on the flags of all commands. It is run by
+// table of samplers, the table of known repositories in docs/models.md, and docs/cli.md, which
+// depends on the flags of all commands. It is run by
 //
 //	go generate ./builtin
 package main
@@ -22,6 +23,7 @@ import (
 
 	"mdmgen/builtin"
 	"mdmgen/model"
+	"mdmgen/model/hub"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
@@ -81,6 +83,7 @@ func regenerate(ctx context.Context) error {
 		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
 		replaceSample(filepath.Join("..", "README.md"), text),
 		replaceSamplers(filepath.Join("..", "README.md")),
+		replaceKnown(filepath.Join("..", "docs", "models.md")),
 		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
 	)
 }
@@ -135,6 +138,15 @@ func replaceSamplers(path string) error {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", names, d.Summary, d.Calls)
 	}
 	return replaceBetween(path, "<!-- samplers: written by go generate ./builtin -->\n", "<!-- end of samplers -->", b.String())
+}
+
+// replaceKnown puts the table of known repositories between its marks.
+func replaceKnown(path string) error {
+	var b strings.Builder
+	if err := hub.WriteKnown(&b); err != nil {
+		return err
+	}
+	return replaceBetween(path, "<!-- known: written by go generate ./builtin -->\n", "<!-- end of known -->", b.String())
 }
 
 // replaceSample puts the text, in lines of a readable length, between the marks

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"mdmgen/internal/plainfile"
@@ -274,6 +275,9 @@ func (c *Checkpoint) Entries() []Entry {
 	}
 	return list
 }
+
+// FileNames are the names of the files that the checkpoint is read from, the config first.
+func (c *Checkpoint) FileNames() []string { return slices.Clone(c.digests) }
 
 // Unused returns the names of the tensors that the files hold and the network does not.
 func (c *Checkpoint) Unused() []string {

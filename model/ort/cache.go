@@ -61,9 +61,9 @@ func folderBytes(dir string) int64 {
 	return n
 }
 
-// isOffline tells whether fetching is forbidden, by the configuration or, where that does not
+// IsOffline tells whether fetching is forbidden, by the configuration or, where that does not
 // allow it, by MDMGEN_OFFLINE.
-func (c Config) isOffline() bool {
+func (c Config) IsOffline() bool {
 	if c.Online {
 		return false
 	}

@@ -47,7 +47,7 @@ func Diagnose(cfg Config) Report {
 	cfg.VerifyDigest = true
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	r := Report{Threads: cfg.threads(), Offline: cfg.isOffline(), Candidates: []Candidate{}, Providers: []string{}, Problems: []string{}}
+	r := Report{Threads: cfg.threads(), Offline: cfg.IsOffline(), Candidates: []Candidate{}, Providers: []string{}, Problems: []string{}}
 	problem := func(err error) {
 		if err != nil {
 			r.Problems = append(r.Problems, oneLine(err.Error()))

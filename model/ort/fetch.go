@@ -131,10 +131,10 @@ func fetchPlan(cfg Config, tried []Candidate) (build, []client, error) {
 		return b, nil, err
 	case !hasGlibc():
 		return b, nil, &MissingError{What: none + ", and no build exists for this system's C library (musl)", Do: "build one and point --runtime at it"}
-	case cfg.isOffline() && damaged(tried) != nil:
+	case cfg.IsOffline() && damaged(tried) != nil:
 		c := damaged(tried)
 		return b, nil, &MissingError{What: fmt.Sprintf("%s: %s, and fetching it again is forbidden (--offline or MDMGEN_OFFLINE)", c.Path, c.Reason), Do: "run once without that, or remove the file"}
-	case cfg.isOffline():
+	case cfg.IsOffline():
 		return b, nil, &MissingError{What: none + ", and fetching one is forbidden (--offline or MDMGEN_OFFLINE)", Do: threeWays}
 	}
 	have := clients(b)

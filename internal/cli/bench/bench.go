@@ -93,7 +93,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.out.open(ctx, o, s); err != nil {
 		return err
 	}
-	if r.words, err = o.tokenizer.OpenAny(ctx, s, o.model.Ref); err != nil {
+	if r.words, err = o.tokenizer.OpenAny(ctx, s, &o.model); err != nil {
 		return err
 	}
 	defer func() {

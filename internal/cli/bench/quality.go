@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -103,7 +104,10 @@ func (r *benching) openEvaluator() error {
 	}
 	ctx, cancel := r.limited()
 	defer cancel()
-	ref := r.evaluator
+	ref, err := setup.LocalFolder(ctx, r.streams, r.model.Offline(), r.evaluator)
+	if err != nil {
+		return fmt.Errorf("--evaluator %s: %w", r.evaluator, err)
+	}
 	runtime, err := r.model.Config(r.streams, r.all)
 	if err != nil {
 		return err
@@ -114,7 +118,7 @@ func (r *benching) openEvaluator() error {
 	}
 	var t *tokenize.Tokenizer
 	if path := r.evaluatorTokenizer; path != "" {
-		t, err = setup.NamedTokenizer(ctx, "--evaluator-tokenizer", path)
+		t, err = setup.NamedTokenizer(ctx, r.streams, r.model.Offline(), "--evaluator-tokenizer", path)
 	} else {
 		dir := ref
 		if filepath.Ext(ref) == ".onnx" {

@@ -58,7 +58,7 @@ func (r *benching) limited() (context.Context, context.CancelFunc) {
 func (r *benching) open(settings []bench.Setting) error {
 	ctx, cancel := r.limited()
 	defer cancel()
-	opts, err := r.model.Options(r.streams, r.all)
+	opts, err := r.model.Options(r.ctx, r.streams, r.all)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"mdmgen/analysis/reference"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/cli/windows"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
@@ -77,6 +78,9 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 			if _, eos, err = in.Tokenizer.Frame(); err != nil {
 				return nil, done, err
 			}
+		}
+		if what, err = setup.LocalFolder(r.ctx, r.streams, r.model.Offline(), what); err != nil {
+			return nil, done, fmt.Errorf("--reference %s: %w", r.reference, err)
 		}
 		m, err := causal.Open(r.ctx, what, runtime)
 		if err != nil {

@@ -48,7 +48,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		in.ShortLength = timedLength
 	}
 	var err error
-	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, r.model.Ref); err != nil {
+	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
 	read, err := in.Read()

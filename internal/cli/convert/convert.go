@@ -34,16 +34,18 @@ type written struct {
 func Command(s kit.Streams) *cli.Command {
 	var out, format string
 	var weights checkpoint.Weights
+	var runtime setup.Runtime
 	set := append(flags.Set{
 		setup.WeightsFlag(&weights),
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
+		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "MODEL",
-		Description: "Reads an MDLM, RADD or SEDD checkpoint, a folder with config.json and weights (model.safetensors,\n" +
-			"pytorch_model.bin, or shards of either) or a trainer's .ckpt or .pth file, and writes a folder\n" +
+		Description: "Reads an MDLM, RADD or SEDD checkpoint, a name of the hub's, a folder with config.json and weights\n" +
+			"(model.safetensors, pytorch_model.bin, or shards of either) or a trainer's .ckpt or .pth file, and writes a folder\n" +
 			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
 			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
 			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
@@ -53,7 +55,7 @@ func Command(s kit.Streams) *cli.Command {
 			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, args, out, weights)
+			w, err := convert(ctx, s, &runtime, args, out, weights)
 			if err != nil {
 				return err
 			}
@@ -66,7 +68,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func convert(ctx context.Context, args []string, out string, weights checkpoint.Weights) (w written, err error) {
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
 	}
@@ -76,7 +78,11 @@ func convert(ctx context.Context, args []string, out string, weights checkpoint.
 	if _, err := os.Lstat(out); err == nil {
 		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
 	}
-	ck, err := setup.OpenCheckpoint(args[0], weights)
+	ref, err := setup.LocalFolder(ctx, s, runtime.Offline(), args[0])
+	if err != nil {
+		return w, err
+	}
+	ck, err := setup.OpenCheckpoint(ref, weights)
 	if err != nil {
 		return w, err
 	}

@@ -88,7 +88,11 @@ func (d *diagnosis) models(ctx context.Context) error {
 		problems = append(problems, err)
 	}
 	if d.Model != "" {
-		if d.ModelDigest, err = model.Check(ctx, d.Model, setup.Builtins()); err != nil {
+		var path string
+		if _, path, err = setup.Cached(d.Model); err == nil {
+			d.ModelDigest, err = model.Check(ctx, cmp.Or(path, d.Model), setup.Builtins())
+		}
+		if err != nil {
 			problems = append(problems, err)
 		}
 	} else {

@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/internal/printable"
 	"mdmgen/model"
+	"mdmgen/model/hub"
 	"mdmgen/model/ort"
 )
 
@@ -60,12 +61,13 @@ func Code(err error) int {
 	var coded *Error
 	var noRuntime *ort.MissingError
 	var noModel *model.MissingError
+	var notOnHub *hub.MissingError
 	switch {
 	case err == nil:
 		return OK
 	case errors.As(err, &coded):
 		return coded.Code
-	case errors.As(err, &noRuntime), errors.As(err, &noModel):
+	case errors.As(err, &noRuntime), errors.As(err, &noModel), errors.As(err, &notOnHub):
 		return Missing
 	case errors.Is(err, context.Canceled):
 		return Interrupt

@@ -90,7 +90,7 @@ func (g *generation) findTokenizer() (err error) {
 	if g.format == "ids" && !g.tokenizer.Given() {
 		return nil
 	}
-	g.words, err = g.tokenizer.Open(g.ctx, g.streams, g.model.Ref)
+	g.words, err = g.tokenizer.Open(g.ctx, g.streams, &g.model)
 	if g.format != "text" && setup.Lacks(err) {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (g *generation) tryPlans() error {
 func (g *generation) layOut() (err error) {
 	l := &canvas.Layout{Facts: g.facts, Length: g.length, Open: func() (canvas.Encoder, error) {
 		if g.words == nil {
-			t, err := g.tokenizer.Open(g.ctx, g.streams, g.model.Ref)
+			t, err := g.tokenizer.Open(g.ctx, g.streams, &g.model)
 			if err != nil {
 				return nil, setup.NeedTokenizer(err, "a text to begin from", "")
 			}

@@ -20,20 +20,27 @@ func NewProgress(s Streams, total int, show bool) *Progress {
 
 // NewBar is NewProgress for any work that is counted in a unit.
 func NewBar(s Streams, total int, show bool, work, unit string) *Progress {
+	return newBar(s, int64(total), show, work, progressbar.OptionSetItsString(unit), progressbar.OptionShowIts())
+}
+
+func newBar(s Streams, total int64, show bool, work string, unit ...progressbar.Option) *Progress {
 	if !show || s.Hushed() || !IsTerminal(s.Err) || os.Getenv("TERM") == "dumb" {
 		return &Progress{}
 	}
-	return &Progress{progressbar.NewOptions(total,
+	return &Progress{progressbar.NewOptions64(total, append(unit,
 		progressbar.OptionSetWriter(s.Err),
 		progressbar.OptionSetDescription(work),
-		progressbar.OptionSetItsString(unit),
-		progressbar.OptionShowIts(),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionFullWidth(),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
-	)}
+	)...)}
+}
+
+// NewBytes is NewBar for what is counted in bytes.
+func NewBytes(s Streams, total int64, work string) *Progress {
+	return newBar(s, total, true, work, progressbar.OptionShowBytes(true))
 }
 
 // Add counts n more tokens.

@@ -29,7 +29,7 @@ const (
 
 // prepare reads the input and fills in the settings, once the facts are known.
 func (r *scoring) prepare() (err error) {
-	if r.words, err = r.tokenizer.OpenAny(r.ctx, r.streams, r.model.Ref); err != nil {
+	if r.words, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
 	o, err := r.sampler.Options(r.ctx, r.all)

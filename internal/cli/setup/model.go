@@ -15,6 +15,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
+	"mdmgen/model/ort"
 )
 
 // BuiltinName is the model that the program carries.
@@ -34,12 +35,17 @@ type Model struct {
 	Sidecar string
 	// Weights is which of the two sets of weights of a trainer's file is opened; "" is ema.
 	Weights checkpoint.Weights
+	// network says that the command opens the model, and not its tokenizer alone; path is where
+	// the files are that a name of the hub's leads to.
+	network bool
+	path    string
 }
 
 // Flags are the flags of every command that opens a network.
 func (m *Model) Flags() flags.Set {
+	m.network = true
 	return append(m.Runtime.Flags(),
-		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, or a world's .json file"),
+		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
 		flags.Texts(&m.Facts, flags.Flag{Name: "fact", Category: flags.CatModel,
 			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"}),
 		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
@@ -88,9 +94,9 @@ func IsWorld(ref string) bool {
 	return err == nil && kind == model.KindWorld
 }
 
-// Options reads the flags of the model. all are those of the command, which may have some in
-// a form of its own.
-func (m *Model) Options(s kit.Streams, all flags.Set) (model.Options, error) {
+// Options reads the flags of the model, and has its files brought where it is one of the hub's.
+// all are those of the command, which may have some in a form of its own.
+func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (model.Options, error) {
 	read := m.Runtime.Config
 	if IsWorld(m.Ref) {
 		read = m.worldConfig
@@ -99,26 +105,53 @@ func (m *Model) Options(s kit.Streams, all flags.Set) (model.Options, error) {
 	if err != nil {
 		return model.Options{}, err
 	}
+	override, err := m.overrides()
+	if err != nil {
+		return model.Options{}, err
+	}
+	if err := m.locate(ctx, s); err != nil {
+		return model.Options{}, err
+	}
+	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Path: m.path}, nil
+}
+
+// overrides are the facts of --fact.
+func (m *Model) overrides() (map[string]string, error) {
 	override := make(map[string]string)
 	for _, kv := range m.Facts {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
-			return model.Options{}, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
+			return nil, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
 		}
 		if !facts.Known(key) {
-			return model.Options{}, exit.Usagef("--fact %s: unknown fact %q", kv, key)
+			return nil, exit.Usagef("--fact %s: unknown fact %q", kv, key)
 		}
 		if _, twice := override[key]; twice {
-			return model.Options{}, exit.Usagef("--fact %s: %s is given twice", kv, key)
+			return nil, exit.Usagef("--fact %s: %s is given twice", kv, key)
 		}
 		override[key] = value
 	}
-	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights}, nil
+	return override, nil
+}
+
+// Describe tells what the files of the model do, without bringing or running anything.
+func (m *Model) Describe(ctx context.Context) (model.Description, error) {
+	override, err := m.overrides()
+	if err != nil {
+		return model.Description{}, err
+	}
+	if m.Ref, m.path, err = Cached(m.Ref); err != nil {
+		return model.Description{}, err
+	}
+	return model.Describe(ctx, m.Ref, model.Options{
+		Runtime:  ort.Config{VerifyDigest: m.verifyDigest},
+		Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Path: m.path,
+	})
 }
 
 // Open opens the model that the flags name.
 func (m *Model) Open(ctx context.Context, s kit.Streams, all flags.Set) (model.Model, error) {
-	opts, err := m.Options(s, all)
+	opts, err := m.Options(ctx, s, all)
 	if err != nil {
 		return nil, err
 	}

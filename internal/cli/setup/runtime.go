@@ -18,6 +18,7 @@ type Runtime struct {
 	library, device       string
 	threads               int
 	offline, verifyDigest bool
+	offlineFlag           *flags.Flag
 }
 
 // Flags are those of the runtime. Its own variables are read where it is searched for.
@@ -30,8 +31,14 @@ func (r *Runtime) Flags() flags.Set {
 			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto"}),
 		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
 			Usage: "`N` threads of one network call"}),
-		flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatModel, Env: "MDMGEN_OFFLINE", Lazy: true, Usage: "never fetch anything"}),
+		r.OfflineFlag(),
 	}
+}
+
+// OfflineFlag is --offline.
+func (r *Runtime) OfflineFlag() *flags.Flag {
+	r.offlineFlag = flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatModel, Env: "MDMGEN_OFFLINE", Lazy: true, Usage: "never fetch anything"})
+	return r.offlineFlag
 }
 
 const envThreads = "MDMGEN_THREADS"

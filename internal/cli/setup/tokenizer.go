@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ const EnvTokenizer = "MDMGEN_TOKENIZER"
 // Flag is --tokenizer.
 func (t *Tokenizer) Flag() *flags.Flag {
 	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "the model's own, else $" + EnvTokenizer,
-		Usage: "`PATH` of a tokenizer.json or of the folder that holds one"})
+		Usage: "`PATH` of a tokenizer.json or of the folder that holds one, or OWNER/NAME of the hub"})
 	return t.flag
 }
 
@@ -49,7 +50,7 @@ func Lacks(err error) bool {
 // Open opens the tokenizer that --tokenizer names, else the model's own, else that of the
 // environment or the config file, which is none for a world: its tokens have no text. The
 // error is a NoTokenizerError where there is none.
-func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, ref string) (opened *tokenize.Tokenizer, err error) {
+func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, m *Model) (opened *tokenize.Tokenizer, err error) {
 	begin, source, path := time.Now(), "--tokenizer", t.path
 	defer func() {
 		if err == nil {
@@ -57,22 +58,22 @@ func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, ref string) (opened
 		}
 	}()
 	if t.Given() && path != "" {
-		return NamedTokenizer(ctx, source, path)
+		return NamedTokenizer(ctx, s, m.Offline(), source, path)
 	}
 	if path == "" {
 		source, path = EnvTokenizer, os.Getenv(EnvTokenizer)
 	}
-	opened, err = ownTokenizer(ctx, ref)
-	if path == "" || !Lacks(err) || IsWorld(ref) {
+	opened, err = ownTokenizer(ctx, s, m)
+	if path == "" || !Lacks(err) || IsWorld(m.Ref) {
 		path = ""
 		return opened, err
 	}
-	return NamedTokenizer(ctx, source, path)
+	return NamedTokenizer(ctx, s, m.Offline(), source, path)
 }
 
 // OpenAny is Open, nil where there is none.
-func (t *Tokenizer) OpenAny(ctx context.Context, s kit.Streams, ref string) (*tokenize.Tokenizer, error) {
-	opened, err := t.Open(ctx, s, ref)
+func (t *Tokenizer) OpenAny(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Tokenizer, error) {
+	opened, err := t.Open(ctx, s, m)
 	if Lacks(err) {
 		return nil, nil
 	}
@@ -86,8 +87,16 @@ func orWords(s, otherwise string) string {
 	return s
 }
 
-// NamedTokenizer opens the tokenizer at a path that was given as source.
-func NamedTokenizer(ctx context.Context, source, path string) (*tokenize.Tokenizer, error) {
+// NamedTokenizer opens the tokenizer at a path, or of a name of the hub's, that was given as
+// source.
+func NamedTokenizer(ctx context.Context, s kit.Streams, offline bool, source, path string) (*tokenize.Tokenizer, error) {
+	if n, ok := HubName(path); ok {
+		dir, err := hubTokenizer(ctx, s, offline, n)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+		path = dir
+	}
 	t, err := tokenize.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, exit.Missingf("%s %s: no tokenizer.json there", source, path)
@@ -106,7 +115,20 @@ func BesideTokenizer(ctx context.Context, dir string) (*tokenize.Tokenizer, erro
 }
 
 // ownTokenizer opens the tokenizer in the folder of a model.
-func ownTokenizer(ctx context.Context, ref string) (*tokenize.Tokenizer, error) {
+func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Tokenizer, error) {
+	if m.network {
+		if err := m.locate(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	ref := m.Ref
+	if n, ok := HubName(ref); ok {
+		dir, err := hubTokenizer(ctx, s, m.Offline(), n)
+		if err != nil {
+			return nil, err
+		}
+		return tokenize.Open(ctx, dir)
+	}
 	kind, path, err := model.Resolve(ref, Builtins())
 	if err != nil {
 		return nil, err

@@ -1,134 +1,115 @@
-// Package show is the command that tells what a checkpoint is.
+// Package show is the command that tells what a model is.
 package show
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/printable"
 	"mdmgen/model"
-	"mdmgen/model/checkpoint"
-	"mdmgen/model/ort"
 )
 
-// schema names the layout of show's record.
-const schema = "mdmgen.show/1"
-
-// shown is what show prints.
-type shown struct {
-	Schema string      `json:"schema"`
-	Facts  model.Facts `json:"facts"`
-	// Used counts the tensors of the files that fill a parameter or table of the network, each
-	// one; Unused names the others.
-	Used    int      `json:"used"`
-	Unused  []string `json:"unused"`
-	Tensors []tensor `json:"tensors,omitempty"`
+type options struct {
+	model   setup.Model
+	tensors bool
+	format  string
+	all     flags.Set
 }
 
-// tensor is a tensor of a checkpoint's files.
-type tensor struct {
-	Name  string           `json:"name"`
-	Dtype checkpoint.Dtype `json:"dtype"`
-	Shape []int            `json:"shape"`
-	// Parameter is what it fills, "" where it is not used.
-	Parameter string `json:"parameter,omitempty"`
+// shown is the record.
+type shown struct {
+	Schema string `json:"schema"`
+	// Reference is what was asked for, a name of the hub's with its commit.
+	Reference string `json:"reference"`
+	model.Description
 }
 
 // Command is the command show.
 func Command(s kit.Streams) *cli.Command {
-	var weights checkpoint.Weights
-	var tensors bool
-	var format string
-	set := append(flags.Set{
-		setup.WeightsFlag(&weights),
-		flags.Bool(&tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "list every tensor of the files, too"}),
-	}, flags.Format(&format, "text", "json")...)
+	o := &options{}
+	o.all = append(append(o.model.Flags().Only("model", "weights", "fact", "sidecar", "verify-digest"),
+		flags.Bool(&o.tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "names, types and shapes of all tensors, too; of an ONNX graph those that go in and come out"}),
+	), flags.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "show what a checkpoint is, and which of its tensors are used",
+		Usage:     "tell what a model is: its facts, digest, files and tensors",
 		ArgsUsage: "[MODEL]",
-		Description: "Prints the facts of a checkpoint and how many tensors of its files the network has; every other tensor\n" +
-			"is unused, and none is used twice. With --tensors each is listed: name, type, shape and the parameter that\n" +
-			"it fills, or unused. No network runs.",
-		Flags: set.CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := kit.AtMostOne("show", args, "name one model"); err != nil {
-				return err
-			}
-			ref := setup.BuiltinName
-			if len(args) == 1 {
-				ref = args[0]
-			}
-			w, err := show(ctx, ref, weights)
-			if err != nil {
-				return err
-			}
-			if !tensors {
-				w.Tensors = nil
-			}
-			if format == "json" {
-				return kit.JSON(s.Out, w)
-			}
-			return printShown(s.Out, w)
-		}),
+		Description: "Prints what the model's files tell, with --fact and --sidecar applied, and runs and fetches nothing: family,\n" +
+			"parameters, length of a row, the id of MASK, canvas length, noise, time conditioning, shift, type of the\n" +
+			"weights, digest, the files with their sizes, and how many tensors of a checkpoint fill a parameter of the network;\n" +
+			"every other one is unused, and none is used twice. MODEL is what --model takes elsewhere.",
+		Flags:  o.all.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
 	}
 }
 
-func show(ctx context.Context, ref string, weights checkpoint.Weights) (w shown, err error) {
-	ck, err := setup.OpenCheckpoint(ref, weights)
-	if err != nil {
-		return w, err
+func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
+	if err := kit.AtMostOne("show", args, "name one model"); err != nil {
+		return err
 	}
-	defer kit.Closing(ck, &err)
-	ck.Stamps = ort.Stamps(false)
-	w = shown{Schema: schema, Unused: []string{}}
-	if w.Facts, err = ck.Facts(ctx); err != nil {
-		return w, err
-	}
-	for _, e := range ck.Entries() {
-		w.Tensors = append(w.Tensors, tensor{e.Name, e.Dtype, e.Shape, e.Parameter})
-		if e.Parameter == "" {
-			w.Unused = append(w.Unused, e.Name)
-		} else {
-			w.Used++
+	if len(args) == 1 {
+		if o.all.Given("model") {
+			return exit.Usagef("show: the model is given twice, as %s and by --model", args[0])
 		}
+		o.model.Ref = args[0]
 	}
-	return w, nil
-}
-
-func printShown(out io.Writer, w shown) error {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
+	d, err := o.model.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if !o.tensors {
+		d.Tensors = nil
+	}
+	if o.format == "json" {
+		return kit.JSON(s.Out, shown{"mdmgen.show/1", o.model.Ref, d})
+	}
+	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	row := func(name string, format string, args ...any) {
 		fmt.Fprintf(t, "%s\t%s\n", name, printable.String(fmt.Sprintf(format, args...)))
 	}
-	f := w.Facts
-	row("name", "%s", f.Name)
+	f := d.Facts
+	row("model", "%s", o.model.Ref)
+	row("kind", "%s", d.Kind)
 	row("family", "%s", f.Family)
-	row("columns", "%d, MASK is %d", f.Columns, f.MaskID)
-	row("length", "%d", f.Length)
-	row("time-conditioned", "%v", f.TimeConditioned)
+	parameters := "unknown"
+	if f.Parameters > 0 {
+		parameters = humanize.Comma(f.Parameters)
+	}
+	row("parameters", "%s", parameters)
+	row("columns", "%d, of which %d are tokens", f.Columns, f.Columns-len(f.Excluded()))
+	row("mask id", "%d", f.MaskID)
+	length := "at most"
+	if f.FixedLength {
+		length = "exactly"
+	}
+	row("length", "%s %d positions", length, f.Length)
 	row("noise", "%s", f.Noise)
-	row("parameters", "%s, %s", humanize.Comma(f.Parameters), f.Dtype)
+	row("time conditioned", "%t", f.TimeConditioned)
+	row("shifted", "%t", f.Shift)
+	row("output", "%s", f.Output)
+	row("dtype", "%s", cmp.Or(f.Dtype, "unknown"))
+	row("digest", "%s", f.Digest)
+	for _, file := range d.Files {
+		row("file", "%s, %s", file.Name, humanize.IBytes(uint64(file.Bytes)))
+	}
 	if f.Weights != "" {
 		row("weights", "%s", f.Weights)
 	}
-	row("digest", "%s", f.Digest)
-	row("tensors", "%d used, %d unused", w.Used, len(w.Unused))
-	for _, x := range w.Tensors {
-		use := "unused"
-		if x.Parameter != "" {
-			use = "fills " + x.Parameter
-		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", printable.String(x.Name), x.Dtype, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","), use)
+	if d.Kind == "checkpoint" {
+		row("tensors", "%d used, %d unused", d.Used, len(d.Unused))
+	}
+	for _, x := range d.Tensors {
+		row(x.Role, "%s %s %s", x.Name, x.Dtype, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","))
 	}
 	return t.Flush()
 }

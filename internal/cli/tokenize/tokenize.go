@@ -33,7 +33,8 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.all = append(flags.Set{
 		o.tokenizer.Flag(),
-		o.model.Flag("or a model's folder, whose tokenizer is used"),
+		o.model.Flag("or a model's folder or a name of the hub's, whose tokenizer is used"),
+		o.model.OfflineFlag(),
 		flags.Bool(&o.plain, flags.Flag{Name: "plain", Category: flags.CatEstimate, Usage: "read added and special tokens in the text as text"}),
 		flags.Bool(&o.decode, flags.Flag{Name: "decode", Category: flags.CatEstimate, Usage: "turn ids into text"}),
 	}, flags.Format(&o.format, "text", "json")...)
@@ -66,7 +67,7 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 	if o.all.Given("model") && o.all.Given("tokenizer") {
 		return exit.Usagef("tokenize: --model and --tokenizer both name a tokenizer; give one")
 	}
-	t, err := o.tokenizer.Open(ctx, s, o.model.Ref)
+	t, err := o.tokenizer.Open(ctx, s, &o.model)
 	if err != nil {
 		return setup.NeedTokenizer(err, "tokenize", "")
 	}

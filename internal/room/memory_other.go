@@ -1,0 +1,5 @@
+//go:build !linux
+
+package room
+
+func memory() (uint64, bool) { return 0, false }

@@ -1,0 +1,27 @@
+package room_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"mdmgen/internal/room"
+)
+
+// TestRoom: what is known is of a sensible size, and a folder that is not there is on the disk of
+// the one that it would be in.
+func TestRoom(t *testing.T) {
+	dir := t.TempDir()
+	here, known := room.Disk(dir)
+	below, ok := room.Disk(filepath.Join(dir, "none", "none"))
+	if known != ok || known && (here == 0 || below == 0) {
+		t.Errorf("%d %t in a folder, %d %t below it", here, known, below, ok)
+	}
+	memory, ok := room.Memory()
+	if ok && memory < 64<<20 {
+		t.Errorf("%d bytes of memory", memory)
+	}
+	if runtime.GOOS == "linux" && (!known || !ok) {
+		t.Errorf("disk known %t, memory known %t", known, ok)
+	}
+}

@@ -1,0 +1,133 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"mdmgen/internal/plainfile"
+	"mdmgen/model/facts"
+	"mdmgen/model/ort"
+	"mdmgen/model/world"
+)
+
+// Description is what a model's files tell without being run.
+type Description struct {
+	// Kind is "checkpoint", "onnx" or "world".
+	Kind  string `json:"kind"`
+	Facts Facts  `json:"facts"`
+	Files []File `json:"files"`
+	// Used counts the tensors of a checkpoint that fill a parameter or table of the network, each
+	// one; Unused names the others.
+	Used   int      `json:"used,omitempty"`
+	Unused []string `json:"unused,omitempty"`
+	// Tensors are those of a checkpoint, and what goes into an ONNX graph and comes
+	// out of it. Worlds have none.
+	Tensors []TensorShape `json:"tensors,omitempty"`
+}
+
+// File is a file that a model is opened from.
+type File struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+// TensorShape is a tensor without its values. A dimension of an ONNX graph that is not fixed
+// is −1.
+type TensorShape struct {
+	Name  string `json:"name"`
+	Dtype string `json:"dtype"`
+	Shape []int  `json:"shape"`
+	// Role is "parameter", "unused", "input" or "output".
+	Role string `json:"role"`
+	// Parameter is what a checkpoint's tensor fills.
+	Parameter string `json:"parameter,omitempty"`
+}
+
+// Describe tells of the model of a reference what its files do; no runtime is needed. The
+// facts are those in force with the options.
+func Describe(ctx context.Context, ref string, opts Options) (d Description, err error) {
+	kind, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)
+	if err != nil {
+		return d, err
+	}
+	stamps := ort.Stamps(opts.Runtime.VerifyDigest)
+	switch kind {
+	case KindONNX:
+		d.Kind = "onnx"
+		graph, read, f, own, err := readONNX(ctx, ref, path, opts)
+		if err != nil {
+			return d, err
+		}
+		if _, err := digestONNX(ctx, path, own, read, &f, stamps); err != nil {
+			return d, err
+		}
+		d.Facts = f
+		d.add("input", graph.Inputs)
+		d.add("output", graph.Outputs)
+		names, err := DataFiles(path)
+		if err != nil {
+			return d, err
+		}
+		return d, d.stat(plainfile.Folder(filepath.Dir(path)), append([]string{filepath.Base(path)}, names...)...)
+	case KindWorld:
+		d.Kind = "world"
+		w, err := world.Open(path)
+		if err != nil {
+			return d, err
+		}
+		if d.Facts, err = facts.Apply(ctx, w.Facts(), opts.Sidecar, opts.Override); err != nil {
+			return d, fmt.Errorf("model %s: %w", ref, err)
+		}
+		return d, d.stat(plainfile.Folder(filepath.Dir(path)), filepath.Base(path))
+	}
+	d.Kind = "checkpoint"
+	c, err := openChecked(ref, path, kind, opts.Builtins, opts.Weights)
+	if err != nil {
+		return d, err
+	}
+	defer c.Close()
+	c.Stamps = stamps
+	read, err := c.Facts(ctx)
+	if err != nil {
+		return d, err
+	}
+	if d.Facts, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err != nil {
+		return d, fmt.Errorf("model %s: %w", ref, err)
+	}
+	for _, t := range c.Entries() {
+		role := "unused"
+		if t.Parameter != "" {
+			role, d.Used = "parameter", d.Used+1
+		} else {
+			d.Unused = append(d.Unused, t.Name)
+		}
+		d.Tensors = append(d.Tensors, TensorShape{t.Name, string(t.Dtype), t.Shape, role, t.Parameter})
+	}
+	return d, d.stat(c.FS(), c.FileNames()...)
+}
+
+// add adds what goes into a graph, or comes out of it.
+func (d *Description) add(role string, list []ort.IO) {
+	for _, io := range list {
+		t := TensorShape{Name: io.Name, Dtype: io.Type, Shape: []int{}, Role: role}
+		for _, n := range io.Shape {
+			t.Shape = append(t.Shape, int(n))
+		}
+		d.Tensors = append(d.Tensors, t)
+	}
+}
+
+// stat adds files with their sizes.
+func (d *Description) stat(folder fs.FS, names ...string) error {
+	for _, name := range names {
+		info, err := fs.Stat(folder, filepath.ToSlash(name))
+		if err != nil {
+			return fmt.Errorf("model: %s: %w", name, plainfile.Cause(err))
+		}
+		d.Files = append(d.Files, File{name, info.Size()})
+	}
+	return nil
+}

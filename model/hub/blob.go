@@ -1,0 +1,196 @@
+package hub
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/lockfile"
+	"mdmgen/internal/plainfile"
+)
+
+// newHash is the sum whose hexadecimal digits are a file's digest.
+func (f File) newHash() hash.Hash {
+	if len(f.Digest) == 2*sha256.Size {
+		return sha256.New()
+	}
+	sum := sha1.New() // as git names its blobs
+	fmt.Fprintf(sum, "blob %d\x00", f.Size)
+	return sum
+}
+
+// unfinished ends the name of a blob that is not whole.
+const unfinished = ".incomplete"
+
+// fetch brings the blob of a file to path, by which it is known to be whole. progress is told
+// of bytes as they come, and of those that turned out wrong as a negative number.
+func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path string, progress func(int64)) (err error) {
+	lock, err := c.Cache.lock(ctx, n, f.Digest, func() { c.log("%s: waiting for another process that fetches %s", n, f.Path) })
+	if err != nil {
+		return err
+	}
+	defer lock.Leave()
+	if c.Cache.holds(path, f) {
+		progress(f.Size)
+		return nil
+	}
+	part, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+	}
+	defer part.Close()
+	for try := 0; ; try++ {
+		if err := c.fill(ctx, n, commit, f, part, progress); err != nil {
+			return err
+		}
+		sum, size, err := digestOf(ctx, f, part)
+		if err != nil {
+			return fault.Errorf("hub", "%s: %w", path, err)
+		}
+		if sum == f.Digest && size == f.Size {
+			break
+		}
+		// What a killed process left may be wrong: once more, from the beginning.
+		progress(-size)
+		if err := part.Truncate(0); err != nil {
+			return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+		}
+		if try > 0 {
+			os.Remove(path + unfinished)
+			return fault.Errorf("hub", "%s: %s: what came is not what the hub lists: digest %s, want %s", n, f.Path, sum, f.Digest)
+		}
+	}
+	if err := part.Sync(); err != nil {
+		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+	}
+	if err := part.Close(); err != nil {
+		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+	}
+	if err := os.Rename(path+unfinished, path); err != nil {
+		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+	}
+	return nil
+}
+
+// digestOf reads a file from its beginning.
+func digestOf(ctx context.Context, f File, r io.ReadSeeker) (string, int64, error) {
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return "", 0, plainfile.Cause(err)
+	}
+	sum := f.newHash()
+	size, err := io.CopyBuffer(sum, plainfile.Ending(ctx, r), make([]byte, 1<<20))
+	return hex.EncodeToString(sum.Sum(nil)), size, err
+}
+
+// fill appends to part until it is as large as the file. A connection that is cut, or silent,
+// is made again for what is missing.
+func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *os.File, progress func(int64)) error {
+	at, err := part.Seek(0, io.SeekEnd)
+	if err == nil && at > f.Size {
+		if at, err = 0, part.Truncate(0); err == nil {
+			_, err = part.Seek(0, io.SeekStart)
+		}
+	}
+	if err != nil {
+		return fault.Errorf("hub", "%s: %w", part.Name(), plainfile.Cause(err))
+	}
+	progress(at)
+	return c.again(ctx, n.String()+": "+f.Path, func() (bool, error) {
+		if at == f.Size {
+			return false, nil
+		}
+		header := http.Header{}
+		wanted := []int{http.StatusOK}
+		if at > 0 {
+			header.Set("Range", fmt.Sprintf("bytes=%d-", at))
+			wanted = append(wanted, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable)
+		}
+		r, err := c.get(ctx, n.Of(f.Path), http.MethodGet, c.address(n, commit, f.Path), header, maxHops, wanted...)
+		if err != nil {
+			return false, err
+		}
+		defer r.Close()
+		if isPage(r.Response) && filepath.Ext(f.Path) != ".html" {
+			return false, c.notTheHub(n)
+		}
+		var from int64
+		if r.StatusCode == http.StatusPartialContent {
+			if _, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-", &from); err != nil || from != at {
+				return false, missingf("%s: %s: the hub answers with other bytes than those from %d", n, f.Path, at)
+			}
+		}
+		if from != at {
+			// The whole file comes, or nothing of it from there: from the beginning.
+			progress(-at)
+			at = 0
+			if err := part.Truncate(0); err != nil {
+				return false, fault.Errorf("hub", "%s: %w", part.Name(), plainfile.Cause(err))
+			}
+			if _, err := part.Seek(0, io.SeekStart); err != nil {
+				return false, fault.Errorf("hub", "%s: %w", part.Name(), plainfile.Cause(err))
+			}
+		}
+		if r.StatusCode == http.StatusRequestedRangeNotSatisfiable {
+			return false, &passing{err: errors.New("the hub has not the rest of it")}
+		}
+		got, err := c.copy(part, io.LimitReader(r, f.Size-at+1), progress)
+		at += got
+		var full *os.PathError
+		switch {
+		case errors.As(err, &full):
+			return false, fault.Errorf("hub", "%s: %w", part.Name(), full.Err)
+		case err != nil:
+			return got > 0, &passing{err: err}
+		case at < f.Size:
+			return got > 0, &passing{err: io.ErrUnexpectedEOF}
+		}
+		return false, nil // What is too long has another digest.
+	})
+}
+
+func (c *Client) copy(w io.Writer, r io.Reader, progress func(int64)) (n int64, err error) {
+	buf := make([]byte, 1<<18)
+	for {
+		got, err := r.Read(buf)
+		if got > 0 {
+			if _, werr := w.Write(buf[:got]); werr != nil {
+				return n, werr
+			}
+			n += int64(got)
+			progress(int64(got))
+		}
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// lock takes the lock of a blob, which Hugging Face's library takes too, or of the whole
+// repository; waiting is called where another process has it.
+func (c Cache) lock(ctx context.Context, n Name, what string, waiting func()) (*lockfile.Lock, error) {
+	path := filepath.Join(c.locks(n), what+".lock")
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+	}
+	l, err := lockfile.Try(path)
+	if errors.Is(err, lockfile.ErrHeld) {
+		waiting()
+		l, err = lockfile.Wait(ctx, path)
+	}
+	if err != nil && ctx.Err() == nil {
+		err = fault.Errorf("hub", "%s: %w", path, err)
+	}
+	return l, err
+}

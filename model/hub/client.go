@@ -1,0 +1,255 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"mdmgen/internal/fault"
+)
+
+// Client asks a hub and keeps what it gets in a cache. It may be shared; two that bring the
+// same repository, in one process or in two, wait for each other.
+type Client struct {
+	Cache Cache
+	// Endpoint is the address of the hub, without a slash at its end. Token is sent to its host
+	// alone, over the same protocol; "" sends none.
+	Endpoint string
+	Token    string
+	// Stall is how long a connection may be silent. Pause is what lies between two attempts at
+	// first; it doubles each time.
+	Stall, Pause time.Duration
+	// Log gets a line of what is worth knowing; nil for nobody.
+	Log func(line string)
+}
+
+const (
+	// attempts is how often a request is made that fails for reasons that may pass. What brings
+	// bytes of a file does not count.
+	attempts = 5
+	// patience is the longest wait that a hub may ask for.
+	patience = 5 * time.Minute
+	maxHops  = 10
+)
+
+var errStalled = errors.New("the connection is silent")
+
+func (c *Client) log(format string, args ...any) {
+	if c.Log != nil {
+		c.Log(fmt.Sprintf(format, args...))
+	}
+}
+
+// response is an answer whose body ends with an error when it is silent for too long.
+type response struct {
+	*http.Response
+	cancel context.CancelCauseFunc
+	ctx    context.Context
+	timer  *time.Timer
+	stall  time.Duration
+}
+
+func (r *response) Read(p []byte) (int, error) {
+	r.timer.Reset(r.stall)
+	n, err := r.Body.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && context.Cause(r.ctx) != nil {
+		err = context.Cause(r.ctx)
+	}
+	return n, err
+}
+
+func (r *response) Close() error {
+	r.timer.Stop()
+	err := r.Body.Close()
+	r.cancel(nil)
+	return err
+}
+
+// send makes one request. hops is how many redirections are followed.
+func (c *Client) send(ctx context.Context, method, address string, header http.Header, hops int) (*response, error) {
+	home, err := url.Parse(c.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	inner, cancel := context.WithCancelCause(ctx)
+	req, err := http.NewRequestWithContext(inner, method, address, nil)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	req.Header.Set("User-Agent", "mdmgen")
+	// A file's digest and its length are those of its bytes.
+	req.Header.Set("Accept-Encoding", "identity")
+	client := http.Client{
+		Transport: bearer{home, c.Token},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			switch {
+			case len(via) > hops && hops == 0:
+				return http.ErrUseLastResponse
+			case len(via) > hops:
+				return fmt.Errorf("more than %d redirections", hops)
+			case via[0].URL.Scheme == "https" && req.URL.Scheme != "https":
+				return errors.New("a redirection to an address without encryption")
+			}
+			return nil
+		},
+	}
+	r := &response{cancel: cancel, ctx: inner, stall: c.Stall}
+	r.timer = time.AfterFunc(c.Stall, func() { cancel(errStalled) })
+	if r.Response, err = client.Do(req); err != nil {
+		r.timer.Stop()
+		if cause := context.Cause(inner); cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		var u *url.Error // whose text has the address, with what a signed one must keep
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		return nil, err
+	}
+	return r, nil
+}
+
+// bearer sends the token to the hub's own host, and to no other that a redirection leads to,
+// one of its own subdomains included.
+type bearer struct {
+	home  *url.URL
+	token string
+}
+
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Del("Authorization")
+	if b.token != "" && req.URL.Host == b.home.Host && req.URL.Scheme == b.home.Scheme {
+		req.Header.Set("Authorization", "Bearer "+b.token)
+	}
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// passing is an error that may be gone at the next attempt, at once or after a wait that the
+// hub asked for.
+type passing struct {
+	err  error
+	wait time.Duration
+}
+
+func (e *passing) Error() string { return e.err.Error() }
+func (e *passing) Unwrap() error { return e.err }
+
+// again makes attempts until one succeeds, fails for good, or there were enough. An attempt
+// says whether it came further than those before it.
+func (c *Client) again(ctx context.Context, what string, attempt func() (further bool, err error)) error {
+	pause := c.Pause
+	for n := 1; ; n++ {
+		further, err := attempt()
+		var p *passing
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !errors.As(err, &p) {
+			return err
+		}
+		if further {
+			n, pause = 1, c.Pause
+		}
+		if n >= attempts || p.wait > patience {
+			return missingf("%s: %s", what, fault.Plain(p.err))
+		}
+		wait := max(p.wait, time.Duration(float64(pause)*(0.5+rand.Float64())))
+		pause *= 2
+		if wait >= time.Second/2 {
+			c.log("%s: %s; trying again in %v", what, fault.Plain(p.err), wait.Round(time.Second/10))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// get makes a request that has to succeed with one of some statuses; it is for an attempt.
+func (c *Client) get(ctx context.Context, n Name, method, address string, header http.Header, hops int, wanted ...int) (*response, error) {
+	r, err := c.send(ctx, method, address, header, hops)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var unknown *net.DNSError
+	switch {
+	case errors.As(err, &unknown) && unknown.IsNotFound:
+		return nil, missingf("%s: no folder here, and %s is not found: %v", n, c.Endpoint, err)
+	case err != nil:
+		return nil, &passing{err: fmt.Errorf("no answer: %w", err)}
+	}
+	for _, status := range wanted {
+		if r.StatusCode == status {
+			return r, nil
+		}
+	}
+	defer r.Close()
+	return nil, c.refusal(n, r.Response)
+}
+
+// refusal says what an answer means that is not the wanted one, and what to do.
+func (c *Client) refusal(n Name, r *http.Response) error {
+	page := c.Endpoint + "/" + n.Repo
+	code := r.Header.Get("X-Error-Code")
+	switch {
+	case r.StatusCode == http.StatusTooManyRequests, r.StatusCode >= 500:
+		err := fmt.Errorf("the hub answers %s", r.Status)
+		return &passing{err, retryAfter(r.Header.Get("Retry-After"), time.Now())}
+	case code == "GatedRepo" && c.Token == "":
+		return missingf("%s: its authors ask who uses it: accept their terms at %s, and set HF_TOKEN to a token of that account", n, page)
+	case code == "GatedRepo":
+		return missingf("%s: its authors ask who uses it: accept their terms at %s with the account that the token is of", n, page)
+	case code == "RevisionNotFound":
+		return missingf("%s: the repository has no revision %s", n, n.revision())
+	case code == "EntryNotFound":
+		return missingf("%s: the repository has no such file", n)
+	case (r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusNotFound) && c.Token == "":
+		return missingf("%s: no folder here, and no such repository at %s, or a private one: for that, set HF_TOKEN to a token that may read it", n, c.Endpoint)
+	case r.StatusCode == http.StatusUnauthorized && code == "":
+		return missingf("%s: the hub does not take the token: make a new one at %s/settings/tokens", n, c.Endpoint)
+	case r.StatusCode == http.StatusUnauthorized, r.StatusCode == http.StatusNotFound:
+		return missingf("%s: no folder here, and no such repository at %s, or one that the token may not read", n, c.Endpoint)
+	case r.StatusCode == http.StatusForbidden:
+		return missingf("%s: the hub refuses it%s: see %s", n, said(r), page)
+	}
+	return missingf("%s: the hub answers %s%s", n, r.Status, said(r))
+}
+
+// said is the hub's own reason.
+func said(r *http.Response) string {
+	if text := r.Header.Get("X-Error-Message"); text != "" {
+		return fmt.Sprintf(" (%.200s)", text)
+	}
+	return ""
+}
+
+// retryAfter reads the header of that name: seconds, or a time.
+func retryAfter(text string, now time.Time) time.Duration {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 0 && n < 1<<30 {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(text); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
+}
+
+// isPage says that an answer is a page for people: a login of the network, say.
+func isPage(r *http.Response) bool {
+	return strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "text/html")
+}

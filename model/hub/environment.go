@@ -1,0 +1,137 @@
+package hub
+
+import (
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
+)
+
+// The environment's variables are those of Hugging Face's own library, and mean the same.
+const (
+	envEndpoint = "HF_ENDPOINT"
+	envOffline  = "HF_HUB_OFFLINE"
+
+	// Address is the hub that is asked where HF_ENDPOINT names no other.
+	Address = "https://huggingface.co"
+
+	maxToken = 4 << 10 // bytes
+)
+
+// first is the first of some variables that has a value.
+func first(names ...string) string {
+	for _, n := range names {
+		if v := os.Getenv(n); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// isTrue reads a variable that is on or off.
+func isTrue(name string) bool {
+	switch strings.ToUpper(os.Getenv(name)) {
+	case "1", "ON", "YES", "TRUE":
+		return true
+	}
+	return false
+}
+
+// Offline says that HF_HUB_OFFLINE forbids to ask the hub.
+func Offline() bool { return isTrue(envOffline) }
+
+// home is the folder of Hugging Face's programs.
+func home() (string, error) {
+	if dir := os.Getenv("HF_HOME"); dir != "" {
+		return expand(dir)
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
+		return filepath.Join(dir, "huggingface"), nil
+	}
+	return expand(filepath.Join("~", ".cache", "huggingface"))
+}
+
+// expand puts the user's folder in the place of ~.
+func expand(dir string) (string, error) {
+	if rest, ok := strings.CutPrefix(filepath.ToSlash(dir), "~"); ok && (rest == "" || rest[0] == '/') {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", fault.Errorf("hub", "no home folder: set HF_HUB_CACHE to a folder")
+		}
+		dir = filepath.Join(user, rest)
+	}
+	return filepath.Abs(dir)
+}
+
+// OpenCache is the cache that the environment names: HF_HUB_CACHE, else the folder hub in
+// HF_HOME, which is huggingface in the user's folder of caches. The folder need not exist.
+func OpenCache() (Cache, error) {
+	if dir := first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"); dir != "" {
+		dir, err := expand(dir)
+		return Cache{dir}, err
+	}
+	dir, err := home()
+	return Cache{filepath.Join(dir, "hub")}, err
+}
+
+// Open is a client as the environment describes it: HF_ENDPOINT, a token from HF_TOKEN or the
+// file that a login left, and the cache.
+func Open() (*Client, error) {
+	cache, err := OpenCache()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{Cache: cache, Endpoint: Address, Stall: 30 * time.Second, Pause: time.Second}
+	if at := os.Getenv(envEndpoint); at != "" {
+		c.Endpoint = strings.TrimRight(at, "/")
+	}
+	if u, err := url.Parse(c.Endpoint); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return nil, fault.Errorf("hub", "%s=%.100q: must be the address of a hub, such as %s", envEndpoint, c.Endpoint, Address)
+	}
+	if text := os.Getenv("HF_HUB_DOWNLOAD_TIMEOUT"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 86400 {
+			return nil, fault.Errorf("hub", "HF_HUB_DOWNLOAD_TIMEOUT=%.100q: must be a whole number of seconds in 1..86400", text)
+		}
+		c.Stall = time.Duration(n) * time.Second
+	}
+	c.Token, err = token()
+	return c, err
+}
+
+// token is the user's, "" where there is none. Its text is told nobody.
+func token() (string, error) {
+	if isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
+		return "", nil
+	}
+	source, text := "HF_TOKEN", first("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+	if text == "" {
+		path := os.Getenv("HF_TOKEN_PATH")
+		if path == "" {
+			dir, err := home()
+			if err != nil {
+				return "", err
+			}
+			path = filepath.Join(dir, "token")
+		}
+		data, err := plainfile.Read(path, maxToken)
+		if errors.Is(err, os.ErrNotExist) {
+			return "", nil
+		}
+		if err != nil {
+			return "", fault.Errorf("hub", "%s: %w", path, err)
+		}
+		source, text = path, string(data)
+	}
+	text = strings.TrimSpace(text)
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fault.Errorf("hub", "%s: is no token: it has spaces or characters that a token has not", source)
+	}
+	return text, nil
+}

@@ -1,0 +1,139 @@
+package hub
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
+)
+
+// Plan is what [Client.Get] is about to bring.
+type Plan struct {
+	// Name is the name at its commit.
+	Name Name
+	// Files are all that the part needs, Missing counts those that are not in the cache yet. Bytes
+	// is what has to come of them, Begun what an earlier fetch left.
+	Files        []File
+	Missing      int
+	Bytes, Begun int64
+	// Config is the path of config.json, "" where the part needs none.
+	Config string
+}
+
+// Options say how [Client.Get] brings files. The zero value brings a model.
+type Options struct {
+	Part Part
+	// Before may refuse a plan, when config.json is there and nothing else was brought; nil
+	// refuses none. Progress is told of bytes as they come, as a negative number of those that
+	// turn out to be wrong.
+	Before   func(Plan) error
+	Progress func(bytes int64)
+	// Verify reads blobs that are there, and brings those again that are not what their names
+	// say.
+	Verify bool
+}
+
+// Get asks the hub for a name's revision and brings what is not in the cache of a part of it.
+// The error is a *[MissingError] where the hub has none, or none for this user, or is not
+// reached.
+func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err error) {
+	if o.Progress == nil {
+		o.Progress = func(int64) {}
+	}
+	whole, err := c.Cache.lock(ctx, n, "mdmgen", func() { c.log("%s: waiting for another process that fetches it", n) })
+	if err != nil {
+		return Found{}, err
+	}
+	defer whole.Leave()
+	repo, err := c.describe(ctx, n)
+	if err != nil {
+		return Found{}, err
+	}
+	plan := Plan{Name: n.At(repo.commit)}
+	if plan.Files, err = needed(n, o.Part, repo.files); err != nil {
+		return Found{}, err
+	}
+	for i, f := range plan.Files {
+		if plan.Files[i], err = c.complete(ctx, n, repo.commit, f); err != nil {
+			return Found{}, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(c.Cache.repository(n), "blobs"), 0o777); err != nil {
+		return Found{}, fault.Errorf("hub", "%s: %w", c.Cache.repository(n), plainfile.Cause(err))
+	}
+	if o.Verify {
+		if err := c.verify(ctx, plan); err != nil {
+			return Found{}, err
+		}
+	}
+	bring := func(f File) error {
+		path := c.Cache.blob(n, f.Digest)
+		if !c.Cache.holds(path, f) {
+			if err := c.fetch(ctx, n, repo.commit, f, path, o.Progress); err != nil {
+				return err
+			}
+		}
+		return c.Cache.link(n, repo.commit, f)
+	}
+	if o.Before != nil {
+		if i := slices.IndexFunc(plan.Files, func(f File) bool { return f.Path == modelFiles[0] && f.Size <= maxIndex }); i >= 0 {
+			if err := bring(plan.Files[i]); err != nil {
+				return Found{}, err
+			}
+			plan.Config = filepath.Join(c.Cache.snapshot(n, repo.commit), modelFiles[0])
+		}
+		for _, f := range plan.Files {
+			if path := c.Cache.blob(n, f.Digest); !c.Cache.holds(path, f) {
+				plan.Missing++
+				begun := int64(0)
+				if info, err := os.Stat(path + unfinished); err == nil {
+					begun = min(info.Size(), f.Size)
+				}
+				plan.Bytes += f.Size - begun
+				plan.Begun += begun
+			}
+		}
+		if err := o.Before(plan); err != nil {
+			return Found{}, err
+		}
+	}
+	for _, f := range plan.Files {
+		if err := bring(f); err != nil {
+			return Found{}, err
+		}
+	}
+	if err := c.Cache.point(n, repo.commit); err != nil {
+		return Found{}, err
+	}
+	found, ok := c.Cache.Find(plan.Name, o.Part)
+	if !ok {
+		return Found{}, missingf("%s: all %d files that were expected are here, and they are no whole model: see %s", n, len(plan.Files), c.Cache.snapshot(n, repo.commit))
+	}
+	return found, nil
+}
+
+// verify removes blobs that are not what their names say.
+func (c *Client) verify(ctx context.Context, p Plan) error {
+	for _, f := range p.Files {
+		path := c.Cache.blob(p.Name, f.Digest)
+		file, err := plainfile.Open(path)
+		if err != nil {
+			continue // It is brought.
+		}
+		sum, size, err := digestOf(ctx, f, file)
+		file.Close()
+		if err != nil {
+			return fault.Errorf("hub", "%s: %w", path, err)
+		}
+		if sum != f.Digest || size != f.Size {
+			c.log("%s: %s is damaged: fetching it again", p.Name, f.Path)
+			if err := os.Remove(path); err != nil {
+				return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+			}
+		}
+	}
+	return nil
+}

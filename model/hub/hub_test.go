@@ -1,0 +1,658 @@
+package hub_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mdmgen/model/hub"
+	"mdmgen/model/hub/hubtest"
+)
+
+// weights are bytes of a large file.
+func weights(n int, seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// model is a repository with a checkpoint and files that it does not need.
+func model() *hubtest.Repo {
+	return &hubtest.Repo{Branches: []string{"refs/pr/1", "v1.0"}, Files: map[string][]byte{
+		"config.json": []byte(`{"model_type":"mdlm"}`), "model.safetensors": weights(300_000, 1), "tokenizer.json": []byte("{}\n"),
+		"README.md": []byte("# x\n"), "modeling.py": []byte("pass\n"), "pytorch_model.bin": weights(1000, 2), "consolidated.safetensors": weights(1000, 3),
+	}}
+}
+
+// open is a client of the environment that does not wait long.
+func open(t testing.TB) *hub.Client {
+	t.Helper()
+	c, err := hub.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Pause, c.Stall = time.Millisecond, 5*time.Second
+	c.Log = func(line string) { t.Log(line) }
+	return c
+}
+
+var test = hub.Name{Repo: "test/mdlm"}
+
+// holds requires that a snapshot has just these files, as the hub has them.
+func holds(t *testing.T, dir string, r *hubtest.Repo, names ...string) {
+	t.Helper()
+	var got []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		got = append(got, filepath.ToSlash(name))
+		data, err := os.ReadFile(path)
+		if err == nil && !bytes.Equal(data, r.Files[filepath.ToSlash(name)]) {
+			t.Errorf("%s is not as the hub has it", name)
+		}
+		return err
+	})
+	slices.Sort(got)
+	slices.Sort(names)
+	if err != nil || !slices.Equal(got, names) {
+		t.Errorf("%v, want %v (%v)", got, names, err)
+	}
+}
+
+var three = []string{"config.json", "model.safetensors", "tokenizer.json"}
+
+// TestGet: what is needed comes, is where Hugging Face's library looks for it, and comes once;
+// the token goes to the hub and to no other host.
+func TestGet(t *testing.T) {
+	for _, bare := range []bool{false, true} {
+		t.Run(fmt.Sprintf("bare=%t", bare), func(t *testing.T) {
+			r := model()
+			r.Bare, r.Private = bare, true
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+			cache := s.Use(t)
+			t.Setenv("HF_TOKEN", s.Token)
+			c := open(t)
+			found, err := c.Get(t.Context(), test, hub.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(cache, "models--test--mdlm", "snapshots", r.Commit())
+			if found.Path != dir || found.Name.String() != "test/mdlm@"+r.Commit() {
+				t.Errorf("%v", found)
+			}
+			holds(t, dir, r, three...)
+			if data, err := os.ReadFile(filepath.Join(cache, "models--test--mdlm", "refs", "main")); string(data) != r.Commit() {
+				t.Errorf("refs/main: %q, %v", data, err)
+			}
+			for _, name := range three {
+				to, err := os.Readlink(filepath.Join(dir, name))
+				if want := filepath.Join("..", "..", "blobs", hubtest.Digest(name, r.Files[name])); to != want {
+					t.Errorf("%s leads to %q, want %q (%v)", name, to, want, err)
+				}
+			}
+			elsewhere := 0
+			for _, q := range s.Requests() {
+				if q.Host == "hub" && q.Token != s.Token || q.Host == "files" && q.Token != "" {
+					t.Errorf("%s %s on %s has the token %q", q.Method, q.Path, q.Host, q.Token)
+				}
+				if q.Host == "files" {
+					elsewhere++
+				}
+			}
+			if elsewhere != 1 {
+				t.Errorf("%d requests for large files, want 1", elsewhere)
+			}
+			s.Forget()
+			if again, err := c.Get(t.Context(), test, hub.Options{}); err != nil || again != found {
+				t.Errorf("again: %v, %v", again, err)
+			}
+			for _, q := range s.Requests() {
+				if q.Method == http.MethodGet && !strings.HasPrefix(q.Path, "/api/") {
+					t.Errorf("fetched %s again", q.Path)
+				}
+			}
+			s.Forget()
+			if here, ok := c.Cache.Find(test, hub.Model); !ok || here != found || len(s.Requests()) > 0 {
+				t.Errorf("in the cache: %v, %t", here, ok)
+			}
+		})
+	}
+}
+
+// TestTokenHost: the client of the standard library shows a token to the subdomains of the host
+// that it was for. Here only the very host gets it, and not without the encryption it had.
+func TestTokenHost(t *testing.T) {
+	r := model()
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+	s.Use(t)
+	t.Setenv("HF_TOKEN", s.Token)
+	// By another name of the same machine the hub is another host.
+	other := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+	seen := 0
+	s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+		if strings.HasPrefix(q.Host, "localhost") {
+			seen++
+			if q.Header.Get("Authorization") != "" {
+				t.Errorf("%s on %s has the token", q.URL.Path, q.Host)
+			}
+			return false
+		}
+		if "http://"+q.Host != s.URL {
+			return false
+		}
+		http.Redirect(w, q, other+q.URL.RequestURI(), http.StatusTemporaryRedirect)
+		return true
+	}
+	if _, err := open(t).Get(t.Context(), test, hub.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if seen < 4 {
+		t.Errorf("%d requests came to the other host", seen)
+	}
+}
+
+// TestRefusals: what a hub refuses, in one line that says what to do.
+func TestRefusals(t *testing.T) {
+	for name, test := range map[string]struct {
+		repo  hubtest.Repo
+		token string
+		ask   string
+		want  string
+	}{
+		"none":             {ask: "test/none", want: "no such repository at http://127.0.0.1:"},
+		"none, with token": {ask: "test/none", token: "hf_secret", want: "or one that the token may not read"},
+		"private":          {repo: hubtest.Repo{Private: true}, ask: "test/mdlm", want: "set HF_TOKEN to a token that may read it"},
+		"wrong token":      {repo: hubtest.Repo{Private: true}, token: "hf_other", ask: "test/mdlm", want: "one that the token may not read"},
+		"gated":            {repo: hubtest.Repo{Gated: true}, ask: "test/mdlm", want: "/test/mdlm, and set HF_TOKEN to a token of that account"},
+		"gated, refused":   {repo: hubtest.Repo{Gated: true}, token: "hf_other", ask: "test/mdlm", want: "accept their terms at http://127.0.0.1:"},
+		"revision":         {ask: "test/mdlm@v2", want: "the repository has no revision v2"},
+		"file":             {ask: "test/mdlm:onnx/x.onnx", want: "no such file; it has "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := model()
+			r.Private, r.Gated = test.repo.Private, test.repo.Gated
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+			s.Use(t)
+			t.Setenv("HF_TOKEN", test.token)
+			n, ok := hub.Parse(test.ask)
+			if !ok {
+				t.Fatal("no name")
+			}
+			_, err := open(t).Get(t.Context(), n, hub.Options{})
+			var missing *hub.MissingError
+			if !errors.As(err, &missing) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+			if test.token != "" && strings.Contains(err.Error(), test.token) {
+				t.Errorf("the message tells the token: %v", err)
+			}
+			if n := len(s.Requests()); n > 4 {
+				t.Errorf("%d requests: it asked again for what was refused", n)
+			}
+		})
+	}
+}
+
+// TestPassing: what may be gone at the next attempt is tried again, and a file that was cut goes
+// on where it ended.
+func TestPassing(t *testing.T) {
+	slow := func(w http.ResponseWriter, data []byte, n int) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		_, _ = w.Write(data[:n])
+		_ = http.NewResponseController(w).Flush()
+	}
+	for name, fail := range map[string]func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool{
+		"5xx": func(w http.ResponseWriter, q *http.Request, n int, _ []byte) bool {
+			fails := n < 3 || n == 5
+			if fails {
+				w.WriteHeader(http.StatusBadGateway)
+			}
+			return fails
+		},
+		"429": func(w http.ResponseWriter, q *http.Request, n int, _ []byte) bool {
+			if n == 0 {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+			return n == 0
+		},
+		"cut": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
+			if q.Header.Get("Range") != "" || !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			slow(w, data, 100_000)
+			panic(http.ErrAbortHandler)
+		},
+		"stalled": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
+			if q.Header.Get("Range") != "" || !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			slow(w, data, 100_000)
+			<-q.Context().Done()
+			return true
+		},
+		"without ranges": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
+			if !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			if q.Header.Get("Range") == "" && n < 6 {
+				slow(w, data, 100_000)
+				panic(http.ErrAbortHandler)
+			}
+			slow(w, data, len(data))
+			return true
+		},
+		"416": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
+			if !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			if q.Header.Get("Range") != "" {
+				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+				return true
+			}
+			if n < 6 {
+				slow(w, data, 100_000)
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := model()
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+			s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+				return fail(w, q, n, r.Files["model.safetensors"])
+			}
+			s.Use(t)
+			c := open(t)
+			c.Stall = 200 * time.Millisecond
+			got := int64(0)
+			begin := time.Now()
+			found, err := c.Get(t.Context(), test, hub.Options{Progress: func(n int64) { got += n }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds(t, found.Path, r, three...)
+			var want int64
+			for _, name := range three {
+				want += int64(len(r.Files[name]))
+			}
+			if got != want {
+				t.Errorf("progress of %d bytes, want %d", got, want)
+			}
+			if name == "429" && time.Since(begin) < time.Second {
+				t.Error("it did not wait as long as it was asked to")
+			}
+			ranges := 0
+			for _, q := range s.Requests() {
+				if q.Range == "bytes=100000-" {
+					ranges++
+				}
+			}
+			if (ranges > 0) != (name != "5xx" && name != "429") {
+				t.Errorf("%d requests for the rest", ranges)
+			}
+		})
+	}
+}
+
+// TestGivesUp: what does not pass ends, with what it was.
+func TestGivesUp(t *testing.T) {
+	for name, test := range map[string]struct {
+		fail func(w http.ResponseWriter, q *http.Request)
+		want string
+	}{
+		"5xx": {func(w http.ResponseWriter, q *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "the hub answers 503"},
+		"429": {func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Retry-After", "86400")
+			w.WriteHeader(429)
+		}, "the hub answers 429"},
+		"page": {func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprint(w, "<html>")
+		}, "a page for people"},
+		"text":   {func(w http.ResponseWriter, q *http.Request) { fmt.Fprint(w, "hello") }, "is not a hub's"},
+		"commit": {func(w http.ResponseWriter, q *http.Request) { fmt.Fprint(w, `{"sha":"../../x","siblings":[]}`) }, "the commit is"},
+		"empty":  {func(w http.ResponseWriter, q *http.Request) { fmt.Fprintf(w, `{"sha":"%040d","siblings":[]}`, 1) }, "holds no weights that are read: it has no files"},
+		"above": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"../../../x"}]}`, 1)
+		}, "leads out of its folder"},
+		"root": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"/etc/x"}]}`, 1)
+		}, "leads out of its folder"},
+		"within": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"a/../../x"}]}`, 1)
+		}, "leads out of its folder"},
+		"drive": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"C:\\x"}]}`, 1)
+		}, "leads out of its folder"},
+		"digest": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"config.json","size":1,"blobId":"../../x"},{"rfilename":"model.safetensors"}]}`, 1)
+		}, "tells no digest"},
+		"loop": {func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, q.URL.Path, http.StatusFound) }, "more than 10 redirections"},
+		"403": {func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("X-Error-Message", "Access is disabled.")
+			w.WriteHeader(403)
+		}, "the hub refuses it (Access is disabled.): see http://"},
+		"closed": {func(w http.ResponseWriter, q *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": model()})
+			s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+				if q.Method == http.MethodHead {
+					w.Header().Set("Etag", `"../../x"`)
+					w.Header().Set("Content-Length", "1")
+					return true
+				}
+				test.fail(w, q)
+				return true
+			}
+			cache := s.Use(t)
+			_, err := open(t).Get(t.Context(), hub.Name{Repo: "test/mdlm"}, hub.Options{})
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(cache), "x")); err == nil {
+				t.Error("a file was written above the cache")
+			}
+		})
+	}
+}
+
+// TestWrongDigest: bytes that are not what the hub lists never get a name.
+func TestWrongDigest(t *testing.T) {
+	for _, name := range []string{"model.safetensors", "tokenizer.json"} {
+		r := model()
+		s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+		s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+			if !strings.HasSuffix(q.URL.Path, name) || name == "model.safetensors" && !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			data := bytes.Clone(r.Files[name])
+			data[len(data)/2] ^= 1
+			_, _ = w.Write(data)
+			return true
+		}
+		cache := s.Use(t)
+		c := open(t)
+		_, err := c.Get(t.Context(), test, hub.Options{})
+		if err == nil || !strings.Contains(err.Error(), name+": what came is not what the hub lists") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, ok := c.Cache.Find(test, hub.Model); ok {
+			t.Errorf("%s: the model is taken for whole", name)
+		}
+		left, _ := filepath.Glob(filepath.Join(cache, "models--test--mdlm", "blobs", hubtest.Digest(name, r.Files[name])+"*"))
+		if len(left) > 0 {
+			t.Errorf("%s: left %v", name, left)
+		}
+		s.Fail = nil
+		if found, err := c.Get(t.Context(), test, hub.Options{}); err != nil {
+			t.Error(err)
+		} else {
+			holds(t, found.Path, r, three...)
+		}
+	}
+}
+
+// TestLeftOvers: what a killed process left, whatever it is, is completed or replaced; what is
+// damaged is replaced where that is asked for.
+func TestLeftOvers(t *testing.T) {
+	r := model()
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+	data := r.Files["model.safetensors"]
+	for name, left := range map[string][]byte{
+		"right": data[:70_000], "wrong": weights(70_000, 9), "too long": weights(400_000, 9), "all": data, "all wrong": weights(len(data), 9), "empty": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cache := s.Use(t)
+			blob := filepath.Join(cache, "models--test--mdlm", "blobs", hubtest.Digest("model.safetensors", data))
+			if err := os.MkdirAll(filepath.Dir(blob), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(blob+".incomplete", left, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			s.Forget()
+			found, err := open(t).Get(t.Context(), test, hub.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds(t, found.Path, r, three...)
+			if name == "right" && !slices.ContainsFunc(s.Requests(), func(q hubtest.Request) bool { return q.Range == "bytes=70000-" }) {
+				t.Error("it did not go on where it ended")
+			}
+			// A byte of the disk changes, and nothing else tells.
+			bad := bytes.Clone(data)
+			bad[7] ^= 1
+			if err := os.WriteFile(blob, bad, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if found, err = open(t).Get(t.Context(), test, hub.Options{Verify: true}); err != nil {
+				t.Fatal(err)
+			}
+			holds(t, found.Path, r, three...)
+		})
+	}
+}
+
+// TestAtOnce: of several that want a repository one brings it.
+func TestAtOnce(t *testing.T) {
+	r := model()
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+	s.Use(t)
+	var all sync.WaitGroup
+	c := open(t)
+	for range 4 {
+		all.Go(func() {
+			if found, err := c.Get(context.Background(), test, hub.Options{}); err != nil {
+				t.Error(err)
+			} else {
+				holds(t, found.Path, r, three...)
+			}
+		})
+	}
+	all.Wait()
+	n := 0
+	for _, q := range s.Requests() {
+		if q.Host == "files" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("the weights were fetched %d times", n)
+	}
+}
+
+// TestBranch: a branch that moved leads to the old commit until all of the new one is here.
+func TestBranch(t *testing.T) {
+	r := model()
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+	s.Use(t)
+	c := open(t)
+	old, err := c.Get(t.Context(), test, hub.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := model()
+	next.Files["model.safetensors"] = weights(200_000, 5)
+	s.Set("test/mdlm", next)
+	s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+		if strings.Contains(q.URL.RawQuery, "signature") {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}
+		return false
+	}
+	if _, err := c.Get(t.Context(), test, hub.Options{}); err == nil {
+		t.Fatal("fetched what is forbidden")
+	}
+	if found, ok := c.Cache.Find(test, hub.Model); !ok || found != old {
+		t.Errorf("%v, want the old commit", found)
+	}
+	s.Fail = nil
+	found, err := c.Get(t.Context(), test, hub.Options{})
+	if err != nil || found == old {
+		t.Fatalf("%v, %v", found, err)
+	}
+	holds(t, found.Path, next, three...)
+	// A branch with slashes has a reference of its own.
+	at, _ := hub.Parse("test/mdlm@refs/pr/1")
+	if again, err := c.Get(t.Context(), at, hub.Options{}); err != nil || again != found {
+		t.Errorf("%v, %v", again, err)
+	}
+	if _, ok := c.Cache.Find(at, hub.Model); !ok {
+		t.Error("refs/pr/1 is not in the cache")
+	}
+
+	kept, err := c.Cache.List()
+	if err != nil || len(kept) != 2 || !kept[0].Whole || !kept[1].Whole || kept[0].Repo != "test/mdlm" {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	// What the new commit has too stays.
+	old.Name.File = ""
+	freed, err := c.Cache.Remove(old.Name)
+	if err != nil || freed.Bytes != int64(len(r.Files["model.safetensors"])) || len(freed.Commits) != 1 {
+		t.Errorf("%+v, %v", freed, err)
+	}
+	holds(t, found.Path, next, three...)
+	if _, err := c.Cache.Remove(old.Name); err == nil {
+		t.Error("removed twice")
+	}
+	if freed, err = c.Cache.Remove(test); err != nil || freed.Bytes < 200_000 {
+		t.Errorf("%+v, %v", freed, err)
+	}
+	if kept, err = c.Cache.List(); err != nil || len(kept) != 0 {
+		t.Errorf("%+v, %v", kept, err)
+	}
+}
+
+// TestRemoveHeld: while a repository comes it is not removed.
+func TestRemoveHeld(t *testing.T) {
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": model()})
+	s.Use(t)
+	c := open(t)
+	if _, err := c.Get(t.Context(), test, hub.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	asked, goOn := make(chan bool), make(chan bool)
+	var first sync.Once
+	s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+		first.Do(func() {
+			asked <- true
+			<-goOn
+		})
+		return false
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Get(t.Context(), test, hub.Options{})
+		done <- err
+	}()
+	<-asked
+	if _, err := c.Cache.Remove(test); err == nil || !strings.Contains(err.Error(), "another process is fetching it") {
+		t.Errorf("%v", err)
+	}
+	goOn <- true
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Cache.Remove(test); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNeeded: which files come of what a repository has.
+func TestNeeded(t *testing.T) {
+	for _, test := range []struct {
+		name, ask, has, want string
+		refused              string
+	}{
+		{name: "shards", has: "config.json model.safetensors.index.json model-00001-of-00002.safetensors model-00002-of-00002.safetensors model-old.safetensors x.gguf",
+			want: "config.json model.safetensors.index.json model-00001-of-00002.safetensors model-00002-of-00002.safetensors"},
+		{name: "bin", has: "config.json pytorch_model.bin training_args.bin", want: "config.json pytorch_model.bin"},
+		{name: "one graph", has: "config.json onnx/model.onnx onnx/model.onnx_data onnx/model.onnx_data_1 onnx/other.bin", want: "config.json onnx/model.onnx onnx/model.onnx_data onnx/model.onnx_data_1"},
+		{name: "graphs", has: "onnx/model_q4.onnx onnx/model_fp16.onnx", refused: "test/mdlm:onnx/model_fp16.onnx"},
+		{name: "a graph of them", ask: ":onnx/model_q4.onnx", has: "config.json model.safetensors onnx/model_q4.onnx onnx/model_q4.onnx_data onnx/model_fp16.onnx tokenizer.json", want: "config.json onnx/model_q4.onnx onnx/model_q4.onnx_data tokenizer.json"},
+		{name: "ours", has: "model.onnx model.onnx_data mdmgen.manifest.json tokenizer.json tokenizer_config.json", want: "model.onnx model.onnx_data mdmgen.manifest.json tokenizer.json tokenizer_config.json"},
+		{name: "no weights", has: "config.json model.gguf", refused: "holds no weights that are read"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := &hubtest.Repo{Files: map[string][]byte{}}
+			for _, f := range strings.Fields(test.has) {
+				r.Files[f] = []byte(f)
+			}
+			if _, ok := r.Files["model.safetensors.index.json"]; ok {
+				r.Files["model.safetensors.index.json"] = []byte(`{"weight_map":{"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"}}`)
+			}
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+			cache := s.Use(t)
+			n, _ := hub.Parse("test/mdlm" + test.ask)
+			found, err := open(t).Get(t.Context(), n, hub.Options{})
+			if test.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), test.refused) {
+					t.Errorf("%v, want %q", err, test.refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds(t, filepath.Join(cache, "models--test--mdlm", "snapshots", r.Commit()), r, strings.Fields(test.want)...)
+			if test.ask != "" && !strings.HasSuffix(found.Path, ".onnx") {
+				t.Error(found.Path)
+			}
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]hub.Name{
+		"a/b": {Repo: "a/b"}, "a/b@v1": {Repo: "a/b", Revision: "v1"}, "a/b@refs/pr/1:onnx/x.onnx": {Repo: "a/b", Revision: "refs/pr/1", File: "onnx/x.onnx"},
+		"A-1/b.c_d:x.onnx": {Repo: "A-1/b.c_d", File: "x.onnx"},
+	} {
+		if n, ok := hub.Parse(text); !ok || n != want || n.String() != text {
+			t.Errorf("%s: %+v, %t", text, n, ok)
+		}
+	}
+	for _, text := range []string{"", "a", "a/b/c", "./a/b", "../a", "/a/b", "a/b.onnx", "a/b.json", "a/model.safetensors", "a--b/c", "a/b..c", "a/b@", "a/b@../x", "a/b@/x", "a/b:", "a/b:../x", "a/b:/x", "a/b@x:y:z", "a/b c", "a/b:x\\..\\y", "a\n/b", "a/b@x\ny", "~/b", "-a/b"} {
+		if n, ok := hub.Parse(text); ok {
+			t.Errorf("%q is read as %+v", text, n)
+		}
+	}
+}
+
+// FuzzParse: whatever is read leads to something below the folders of the cache, and back to
+// the same text.
+func FuzzParse(f *testing.F) {
+	f.Add("a/b@refs/pr/1:onnx/x.onnx")
+	f.Add("a/b:..")
+	f.Fuzz(func(t *testing.T, text string) {
+		n, ok := hub.Parse(text)
+		if !ok {
+			return
+		}
+		if n.String() != text || !filepath.IsLocal(filepath.Join("a", n.Revision)) || strings.Contains(n.Revision+"/"+n.File, "..") && !filepath.IsLocal(n.File) {
+			t.Errorf("%q is %+v", text, n)
+		}
+	})
+}

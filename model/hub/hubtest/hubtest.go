@@ -1,0 +1,294 @@
+// Package hubtest is a hub for tests: it answers as Hugging Face's does, small files itself and
+// large ones by a redirection to another host, and fails in the ways that a test asks for.
+package hubtest
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Repo is a repository at one commit.
+type Repo struct {
+	// Files are its files; those that end in .safetensors, .bin, .onnx or have more than a
+	// megabyte are large ones.
+	Files map[string][]byte
+	// Private repositories are told to those with the token alone, Gated ones told and not
+	// given.
+	Private, Gated bool
+	// Branches lead to the commit, beside main.
+	Branches []string
+	// Bare listings tell no digests and sizes, as those of mirrors.
+	Bare bool
+}
+
+// Commit is the repository's commit, which follows from its files.
+func (r *Repo) Commit() string {
+	var names []string
+	for n := range r.Files {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	sum := sha1.New()
+	for _, n := range names {
+		fmt.Fprintf(sum, "%s %s\n", n, Digest(n, r.Files[n]))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Large says that the hub keeps a file apart.
+func Large(name string, data []byte) bool {
+	return len(data) > 1<<20 || strings.HasSuffix(name, ".safetensors") || strings.HasSuffix(name, ".bin") || strings.HasSuffix(name, ".onnx")
+}
+
+// Digest is what the hub lists of a file.
+func Digest(name string, data []byte) string {
+	if Large(name, data) {
+		return fmt.Sprintf("%x", sha256.Sum256(data))
+	}
+	return fmt.Sprintf("%x", sha1.Sum(slices.Concat([]byte(fmt.Sprintf("blob %d\x00", len(data))), data)))
+}
+
+// Request is one that the hub had.
+type Request struct {
+	Host, Method, Path, Range, Token string
+}
+
+// Server is a hub and the host of its large files.
+type Server struct {
+	// URL is the hub's, to which HF_ENDPOINT points; Files the other host's.
+	URL, Files string
+	// Token is that of the user who may read everything.
+	Token string
+	// Fail answers in the hub's place where it returns true. n counts the requests before.
+	Fail func(w http.ResponseWriter, r *http.Request, n int) bool
+
+	mu    sync.Mutex
+	repos map[string]*Repo
+	had   []Request
+}
+
+// New starts a hub that ends with the test. Its two hosts are told apart by their ports.
+func New(t testing.TB, repos map[string]*Repo) *Server {
+	s := &Server{Token: "hf_secret", repos: repos}
+	hub := httptest.NewServer(http.HandlerFunc(s.hub))
+	files := httptest.NewServer(http.HandlerFunc(s.files))
+	t.Cleanup(func() {
+		hub.CloseClientConnections()
+		files.CloseClientConnections()
+		hub.Close()
+		files.Close()
+	})
+	s.URL, s.Files = hub.URL, files.URL
+	return s
+}
+
+// Use points the environment to the hub and to an empty cache, which it returns.
+func (s *Server) Use(t testing.TB) (cache string) {
+	cache = t.TempDir()
+	for _, name := range []string{"HUGGINGFACE_HUB_CACHE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DOWNLOAD_TIMEOUT", "MDMGEN_OFFLINE"} {
+		t.Setenv(name, "") // which puts the old value back in the end
+		os.Unsetenv(name)
+	}
+	t.Setenv("HF_ENDPOINT", s.URL)
+	t.Setenv("HF_HUB_CACHE", cache)
+	t.Setenv("HF_HOME", t.TempDir())
+	return cache
+}
+
+// Set replaces a repository.
+func (s *Server) Set(name string, r *Repo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.repos[name] = r
+}
+
+// Requests are those that were had so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.had)
+}
+
+// Forget forgets the requests.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.had = nil
+}
+
+func (s *Server) note(host string, w http.ResponseWriter, r *http.Request) (answered bool) {
+	s.mu.Lock()
+	n := len(s.had)
+	s.had = append(s.had, Request{host, r.Method, r.URL.Path, r.Header.Get("Range"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")})
+	fail := s.Fail
+	s.mu.Unlock()
+	return fail != nil && fail(w, r, n)
+}
+
+func deny(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("X-Error-Code", code)
+	w.Header().Set("X-Error-Message", message)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"error":%q}`, message)
+}
+
+// hub answers /api/models/OWNER/NAME/revision/R, /api/models/OWNER/NAME/tree/R and /OWNER/NAME/resolve/R/PATH.
+func (s *Server) hub(w http.ResponseWriter, r *http.Request) {
+	if s.note("hub", w, r) {
+		return
+	}
+	path := strings.TrimPrefix(r.URL.EscapedPath(), "/")
+	path, api := strings.CutPrefix(path, "api/models/")
+	parts := strings.Split(path, "/")
+	if len(parts) < 4 {
+		deny(w, 404, "RepoNotFound", "Repository not found")
+		return
+	}
+	s.mu.Lock()
+	repo := s.repos[parts[0]+"/"+parts[1]]
+	s.mu.Unlock()
+	member := r.Header.Get("Authorization") == "Bearer "+s.Token
+	if repo == nil || repo.Private && !member {
+		status := 404
+		if !member {
+			status = 401
+		}
+		deny(w, status, "RepoNotFound", "Repository not found")
+		return
+	}
+	revision, err := url.PathUnescape(parts[3])
+	if err != nil || revision != repo.Commit() && revision != "main" && !slices.Contains(repo.Branches, revision) {
+		deny(w, 404, "RevisionNotFound", "Invalid rev id")
+		return
+	}
+	if api {
+		if parts[2] == "tree" {
+			s.tree(w, repo)
+		} else {
+			s.list(w, repo)
+		}
+		return
+	}
+	if repo.Gated && !member {
+		status := 403
+		if r.Header.Get("Authorization") == "" {
+			status = 401
+		}
+		deny(w, status, "GatedRepo", "Access to model is restricted.")
+		return
+	}
+	name, err := url.PathUnescape(strings.Join(parts[4:], "/"))
+	data, ok := repo.Files[name]
+	if err != nil || !ok {
+		deny(w, 404, "EntryNotFound", "Entry not found")
+		return
+	}
+	w.Header().Set("X-Repo-Commit", repo.Commit())
+	if Large(name, data) {
+		w.Header().Set("X-Linked-Etag", `"`+Digest(name, data)+`"`)
+		w.Header().Set("X-Linked-Size", fmt.Sprint(len(data)))
+		http.Redirect(w, r, s.Files+"/"+path+"?signature=x", http.StatusFound)
+		return
+	}
+	w.Header().Set("Etag", `W/"`+Digest(name, data)+`"`)
+	serve(w, r, name, data)
+}
+
+// list answers with the files of a repository.
+func (s *Server) list(w http.ResponseWriter, repo *Repo) {
+	type large struct {
+		SHA256  string `json:"sha256"`
+		Size    int    `json:"size"`
+		Pointer int    `json:"pointerSize"`
+	}
+	type sibling struct {
+		Path string `json:"rfilename"`
+		Size *int   `json:"size,omitempty"`
+		Blob string `json:"blobId,omitempty"`
+		LFS  *large `json:"lfs,omitempty"`
+	}
+	var all []sibling
+	for name, data := range repo.Files {
+		n := len(data)
+		one := sibling{Path: name, Size: &n, Blob: Digest("", data)}
+		if Large(name, data) {
+			one.Blob = strings.Repeat("0", 40)
+			one.LFS = &large{Digest(name, data), n, 134}
+		}
+		if repo.Bare {
+			one = sibling{Path: name}
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b sibling) int { return strings.Compare(a.Path, b.Path) })
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"id": "x", "sha": repo.Commit(), "gated": repo.Gated, "siblings": all})
+}
+
+// tree answers with the files as Hugging Face's own library asks for them.
+func (s *Server) tree(w http.ResponseWriter, repo *Repo) {
+	all := []map[string]any{}
+	for name, data := range repo.Files {
+		one := map[string]any{"type": "file", "path": name, "size": len(data), "oid": Digest("", data)}
+		if Large(name, data) {
+			one["lfs"] = map[string]any{"oid": Digest(name, data), "size": len(data), "pointerSize": 134}
+		}
+		all = append(all, one)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(all)
+}
+
+// files answers as the host of large files, which nobody shows a token.
+func (s *Server) files(w http.ResponseWriter, r *http.Request) {
+	if s.note("files", w, r) {
+		return
+	}
+	parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 5)
+	s.mu.Lock()
+	repo := s.repos[parts[0]+"/"+parts[1]]
+	s.mu.Unlock()
+	if repo == nil || r.URL.Query().Get("signature") != "x" {
+		http.Error(w, "no", http.StatusForbidden)
+		return
+	}
+	w.Header().Set("Etag", `"another"`)
+	serve(w, r, parts[4], repo.Files[parts[4]])
+}
+
+func serve(w http.ResponseWriter, r *http.Request, name string, data []byte) {
+	w.Header().Set("Content-Type", "binary/octet-stream")
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
+}
+
+// Folder is a repository with the files of a folder.
+func Folder(t testing.TB, dir fs.FS) *Repo {
+	t.Helper()
+	out := &Repo{Files: map[string][]byte{}}
+	err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		out.Files[path], err = fs.ReadFile(dir, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,76 @@
+package hub
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Known is what this program knows of a repository.
+type Known struct {
+	Repo   string `json:"name"`
+	Family string `json:"family"`
+	// Parameters are those of the network.
+	Parameters int64 `json:"parameters"`
+	// Tokenizer is the repository whose tokenizer its authors use, where it has none of its
+	// own; "" where it has one.
+	Tokenizer string `json:"tokenizer,omitempty"`
+	// Works says what can be done with it, Checked how that is known.
+	Works   string `json:"works"`
+	Checked string `json:"checked"`
+}
+
+const (
+	gpt2 = "openai-community/gpt2"
+
+	works  = "every command"
+	unread = "no: this family is not read"
+
+	against   = "against the authors' code on small random weights; the published files were not run here"
+	described = "its published description; nothing was run here"
+)
+
+// known are the repositories of the list.
+var known = []Known{
+	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, works, against},
+	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, works, against},
+	{"kuleshov-group/mdlm-noeos-owt", "mdlm", 169_627_218, gpt2, works, against},
+	{"JingyangOu/radd-lambda-dce", "radd", 162_265_682, gpt2, works, against},
+	{"JingyangOu/radd-t-dce", "radd", 162_265_682, gpt2, works, against},
+	{"JingyangOu/radd-lambda-dce-medium", "radd", 405_191_762, gpt2, works, against},
+	{"louaaron/sedd-small", "sedd", 169_627_218, gpt2, works, against},
+	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, works, against},
+	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", unread, described},
+	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", unread, described},
+	{"Dream-org/Dream-v0-Base-7B", "dream", 7_615_616_512, "", unread, described},
+	{"Dream-org/Dream-v0-Instruct-7B", "dream", 7_615_616_512, "", unread, described},
+}
+
+// KnownList is the list of known repositories.
+func KnownList() []Known { return append([]Known(nil), known...) }
+
+// TokenizerOf is the name of the tokenizer that the authors of a repository without one use;
+// false where the repository is not known, or has one.
+func TokenizerOf(repo string) (Name, bool) {
+	for _, k := range known {
+		if k.Repo == repo && k.Tokenizer != "" {
+			return Name{Repo: k.Tokenizer}, true
+		}
+	}
+	return Name{}, false
+}
+
+// WriteKnown writes the list as a table of Markdown, for the docs.
+func WriteKnown(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| name | family | parameters | tokenizer | what works | checked how |\n| --- | --- | ---: | --- | --- | --- |\n")
+	for _, k := range known {
+		tokenizer := "its own"
+		if k.Tokenizer != "" {
+			tokenizer = "`" + k.Tokenizer + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %.1f M | %s | %s | %s |\n", k.Repo, k.Family, float64(k.Parameters)/1e6, tokenizer, k.Works, k.Checked)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

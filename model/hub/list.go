@@ -1,0 +1,227 @@
+package hub
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/lockfile"
+	"mdmgen/internal/plainfile"
+)
+
+// Kept is a revision of a model in the cache.
+type Kept struct {
+	Repo   string `json:"name"`
+	Commit string `json:"commit"`
+	// Revisions are the branches and tags that lead to it.
+	Revisions []string `json:"revisions"`
+	// Bytes are those of its files; other revisions may have some of them too.
+	Bytes int64 `json:"bytes"`
+	Files int   `json:"files"`
+	// Whole says that a model could be opened from it.
+	Whole bool      `json:"whole"`
+	Used  time.Time `json:"last_used"`
+}
+
+// List tells of all models in the cache, by name; it may be empty.
+func (c Cache) List() ([]Kept, error) {
+	entries, err := os.ReadDir(c.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Errorf("hub", "%s: %w", c.Dir, plainfile.Cause(err))
+	}
+	var out []Kept
+	for _, e := range entries {
+		repo, ok := strings.CutPrefix(e.Name(), "models--")
+		if !ok || !e.IsDir() {
+			continue
+		}
+		n := Name{Repo: strings.Replace(repo, "--", "/", 1)}
+		snapshots, err := os.ReadDir(filepath.Join(c.repository(n), "snapshots"))
+		if err != nil {
+			continue // No repository of this layout.
+		}
+		refs, err := c.refs(n)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range snapshots {
+			if !s.IsDir() || !commitForm.MatchString(s.Name()) {
+				continue
+			}
+			k := Kept{Repo: n.Repo, Commit: s.Name(), Revisions: refs[s.Name()]}
+			dir := c.snapshot(n, s.Name())
+			err := under(dir, func(path string, d fs.DirEntry) error {
+				if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
+					k.Bytes += info.Size()
+					k.Files++
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, fault.Errorf("hub", "%s: %w", dir, plainfile.Cause(err))
+			}
+			if info, err := os.Stat(dir); err == nil {
+				k.Used = info.ModTime()
+			}
+			k.Whole = whole(dir, "", Model)
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+// refs are the branches and tags of a repository in the cache, by the commit that they lead to.
+func (c Cache) refs(n Name) (map[string][]string, error) {
+	out := make(map[string][]string)
+	err := under(filepath.Join(c.repository(n), "refs"), func(path string, d fs.DirEntry) error {
+		m := n
+		m.Revision = path
+		if commit, ok := c.Commit(m); ok {
+			out[commit] = append(out[commit], path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fault.Errorf("hub", "%s: %w", c.repository(n), plainfile.Cause(err))
+	}
+	return out, nil
+}
+
+// Freed is what [Cache.Remove] removed.
+type Freed struct {
+	Repo    string   `json:"name"`
+	Commits []string `json:"commits"`
+	// Bytes are those that the disk has got back.
+	Bytes int64 `json:"bytes"`
+}
+
+// Remove removes a repository from the cache, or a revision of it with the blobs that no other
+// revision has. It refuses while another process fetches some of it.
+func (c Cache) Remove(n Name) (Freed, error) {
+	out := Freed{Repo: n.Repo}
+	if _, err := os.Stat(filepath.Join(c.repository(n), "snapshots")); err != nil {
+		return out, missingf("%s: is not in the cache %s", n, c.Dir)
+	}
+	release, err := c.alone(n)
+	if err != nil {
+		return out, err
+	}
+	defer release()
+	refs, err := c.refs(n)
+	if err != nil {
+		return out, err
+	}
+	snapshots, err := os.ReadDir(filepath.Join(c.repository(n), "snapshots"))
+	if err != nil {
+		return out, fault.Errorf("hub", "%s: %w", c.repository(n), plainfile.Cause(err))
+	}
+	var gone []string
+	keep := make(map[string]bool)
+	commit, known := c.Commit(n)
+	for _, s := range snapshots {
+		if !commitForm.MatchString(s.Name()) {
+			gone = append(gone, c.snapshot(n, s.Name())) // what a killed process had begun to remove
+			continue
+		}
+		if n.Revision == "" || known && s.Name() == commit {
+			out.Commits = append(out.Commits, s.Name())
+			continue
+		}
+		dir := c.snapshot(n, s.Name())
+		if err := under(dir, func(path string, d fs.DirEntry) error {
+			real, err := filepath.EvalSymlinks(filepath.Join(dir, filepath.FromSlash(path)))
+			if err == nil {
+				keep[filepath.Base(real)] = true
+			}
+			if to, err := os.Readlink(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
+				keep[filepath.Base(to)] = true
+			}
+			return nil
+		}); err != nil {
+			return out, fault.Errorf("hub", "%s: %w", dir, plainfile.Cause(err))
+		}
+	}
+	if len(out.Commits) == 0 && n.Revision != "" {
+		return out, missingf("%s: the cache has no such revision of it", n)
+	}
+	// First the snapshots get another name, then what leads to them goes, then what they hold: what
+	// is left when this ends too early is never taken for whole.
+	for _, s := range out.Commits {
+		for _, ref := range refs[s] {
+			gone = append(gone, filepath.Join(c.repository(n), "refs", filepath.FromSlash(ref)))
+		}
+	}
+	for _, s := range out.Commits {
+		removed := c.snapshot(n, s) + ".removed"
+		if err := os.Rename(c.snapshot(n, s), removed); err != nil {
+			return out, fault.Errorf("hub", "%s: %w", c.snapshot(n, s), plainfile.Cause(err))
+		}
+		gone = append(gone, removed, filepath.Join(c.repository(n), ".no_exist", s), filepath.Join(c.repository(n), "trees", s+".json"))
+	}
+	err = under(filepath.Join(c.repository(n), "blobs"), func(path string, d fs.DirEntry) error {
+		if keep[strings.TrimSuffix(path, unfinished)] {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			out.Bytes += info.Size()
+		}
+		gone = append(gone, filepath.Join(c.repository(n), "blobs", filepath.FromSlash(path)))
+		return nil
+	})
+	if n.Revision == "" || len(out.Commits) == len(snapshots) {
+		gone = append(gone, c.repository(n))
+	}
+	for _, path := range gone {
+		if err == nil {
+			err = os.RemoveAll(path)
+		}
+	}
+	if err != nil {
+		return out, fault.Errorf("hub", "%s: %w", c.repository(n), plainfile.Cause(err))
+	}
+	slices.Sort(out.Commits)
+	return out, nil
+}
+
+// alone takes the locks of a repository and of all its blobs, as far as anybody ever took them.
+func (c Cache) alone(n Name) (release func(), err error) {
+	var held []*lockfile.Lock
+	release = func() {
+		for _, l := range held {
+			_ = l.Leave()
+		}
+	}
+	if err := os.MkdirAll(c.locks(n), 0o777); err != nil {
+		return nil, fault.Errorf("hub", "%s: %w", c.locks(n), plainfile.Cause(err))
+	}
+	others, err := os.ReadDir(c.locks(n))
+	if err != nil {
+		return nil, fault.Errorf("hub", "%s: %w", c.locks(n), plainfile.Cause(err))
+	}
+	names := []string{"mdmgen.lock"}
+	for _, o := range others {
+		if strings.HasSuffix(o.Name(), ".lock") && o.Name() != names[0] {
+			names = append(names, o.Name())
+		}
+	}
+	for _, name := range names {
+		l, err := lockfile.Try(filepath.Join(c.locks(n), name))
+		if err != nil {
+			release()
+			if errors.Is(err, lockfile.ErrHeld) {
+				return nil, fault.Errorf("hub", "%s: another process is fetching it: let that one end first", n)
+			}
+			return nil, fault.Errorf("hub", "%s: %w", c.locks(n), err)
+		}
+		held = append(held, l)
+	}
+	return release, nil
+}

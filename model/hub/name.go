@@ -1,0 +1,79 @@
+package hub
+
+import (
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Main is the revision of names that give none.
+const Main = "main"
+
+// Name names a repository, or a file of it: OWNER/NAME[@REVISION][:FILE].
+type Name struct {
+	// Repo is OWNER/NAME.
+	Repo string
+	// Revision is a branch, a tag or a commit, "" for main.
+	Revision string
+	// File is a path in the repository, "" for its model.
+	File string
+}
+
+var (
+	repoForm   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	commitForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// Parse reads a name; false where text has not the form of one. A path with two slashes, one
+// that begins with a dot or ends as a model's file does, is none.
+func Parse(text string) (Name, bool) {
+	repo, file, hasFile := strings.Cut(text, ":")
+	repo, revision, hasRevision := strings.Cut(repo, "@")
+	n := Name{repo, revision, file}
+	switch {
+	case !repoForm.MatchString(repo), strings.Contains(repo, "--"), strings.Contains(repo, ".."):
+		return n, false // The cache writes a slash as two hyphens.
+	case strings.HasSuffix(repo, ".json"), strings.HasSuffix(repo, ".onnx"), strings.HasSuffix(repo, ".safetensors"):
+		return n, false
+	case hasRevision && !plainPath(revision), hasFile && !plainPath(file):
+		return n, false
+	}
+	return n, true
+}
+
+// plainPath says of a path with slashes that it leads to something below the folder that it is
+// joined to, on every system.
+func plainPath(path string) bool {
+	return path != "." && fs.ValidPath(path) && filepath.IsLocal(filepath.FromSlash(path)) &&
+		!strings.ContainsAny(path, "\\:\x00") && !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// revision is that which is asked for.
+func (n Name) revision() string {
+	if n.Revision == "" {
+		return Main
+	}
+	return n.Revision
+}
+
+// At is the name at a commit.
+func (n Name) At(commit string) Name {
+	n.Revision = commit
+	return n
+}
+
+func (n Name) String() string {
+	text := n.Repo
+	if n.Revision != "" {
+		text += "@" + n.Revision
+	}
+	if n.File != "" {
+		text += ":" + n.File
+	}
+	return text
+}
+
+// folder is the name of the repository's folder in the cache.
+func (n Name) folder() string { return "models--" + strings.ReplaceAll(n.Repo, "/", "--") }

@@ -1,0 +1,146 @@
+package hub
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Part is what of a repository is wanted.
+type Part int
+
+const (
+	// Model is all that a model needs, its tokenizer included.
+	Model Part = iota
+	// Tokenizer is the tokenizer alone.
+	Tokenizer
+)
+
+// File is a file of a repository.
+type File struct {
+	Path string
+	// Size is in bytes.
+	Size int64
+	// Digest is the SHA-256 of a large file and git's SHA-1 of a small one, in hexadecimal: the
+	// name of its blob.
+	Digest string
+}
+
+var (
+	tokenizerFiles = []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja", "chat_template.json"}
+	modelFiles     = []string{"config.json", "generation_config.json"}
+	// weights are the names of weights that are whole files, and of the indices of those that
+	// are in several, best first.
+	weights = []struct{ file, index string }{
+		{"model.safetensors", "model.safetensors.index.json"},
+		{"pytorch_model.bin", "pytorch_model.bin.index.json"},
+	}
+	shardForm = regexp.MustCompile(`-\d{5}-of-\d{5}\.(safetensors|bin)$`)
+)
+
+// needed picks the files that a part of a repository needs, the weights last: what stands in
+// a snapshot before them is there when they are.
+func needed(n Name, part Part, files []File) ([]File, error) {
+	var out []File
+	add := func(is func(p string) bool) (found bool) {
+		for _, f := range files {
+			if is(f.Path) {
+				out = append(out, f)
+				found = true
+			}
+		}
+		return found
+	}
+	one := func(name string) bool { return add(func(p string) bool { return p == name }) }
+	for _, name := range tokenizerFiles {
+		one(name)
+	}
+	if part == Tokenizer {
+		if !slices.ContainsFunc(out, func(f File) bool { return f.Path == tokenizerFiles[0] }) {
+			return nil, missingf("%s: has no %s", n, tokenizerFiles[0])
+		}
+		return out, nil
+	}
+	for _, name := range modelFiles {
+		one(name)
+	}
+	if n.File != "" {
+		if strings.HasSuffix(n.File, ".onnx") {
+			addBeside(add, n.File)
+		}
+		if !one(n.File) {
+			return nil, missingf("%s: the repository has no such file; it has %s", n, listed(files))
+		}
+		return out, nil
+	}
+	for _, w := range weights {
+		if one(w.file) {
+			return out, nil
+		}
+		if one(w.index) {
+			stem := strings.TrimSuffix(w.file, path.Ext(w.file))
+			add(func(p string) bool { return strings.HasPrefix(p, stem+"-") && shardForm.MatchString(p) })
+			return out, nil
+		}
+	}
+	graphs := graphsOf(files)
+	switch {
+	case len(graphs) == 0:
+		return nil, missingf("%s: holds no weights that are read: it has %s", n, listed(files))
+	case len(graphs) > 1 && !slices.Contains(graphs, "model.onnx"):
+		return nil, missingf("%s: holds %d ONNX files: name one of them, as %s", n, len(graphs), n.Of(graphs[0]))
+	case len(graphs) > 1:
+		graphs[0] = "model.onnx"
+	}
+	addBeside(add, graphs[0])
+	one(graphs[0])
+	return out, nil
+}
+
+// Of is the name of a file of the repository, "" for its model.
+func (n Name) Of(file string) Name { n.File = file; return n }
+
+// addBeside adds what belongs to an ONNX file: its external data, by the names that exporters
+// give them, and what this program writes beside one.
+func addBeside(add func(func(string) bool) bool, graph string) {
+	stem := strings.TrimSuffix(graph, ".onnx")
+	add(func(p string) bool {
+		return strings.HasPrefix(p, graph+"_data") || p == graph+".data" || p == stem+".data" ||
+			p == stem+".mdmgen.json" || p == path.Join(path.Dir(graph), "mdmgen.manifest.json")
+	})
+}
+
+// graphsOf are the ONNX files of a repository, of its folder onnx where there are none above.
+func graphsOf(files []File) []string {
+	for _, dir := range []string{".", "onnx"} {
+		var found []string
+		for _, f := range files {
+			if path.Dir(f.Path) == dir && strings.HasSuffix(f.Path, ".onnx") {
+				found = append(found, f.Path)
+			}
+		}
+		if found != nil {
+			slices.Sort(found)
+			return found
+		}
+	}
+	return nil
+}
+
+// listed names some files of a repository.
+func listed(files []File) string {
+	const most = 12
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Path)
+	}
+	switch {
+	case len(names) == 0:
+		return "no files"
+	case len(names) > most:
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,133 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
+)
+
+// maxListing bounds the hub's description of a repository, in bytes.
+const maxListing = 64 << 20
+
+// repository is what the hub says of a repository at a revision.
+type repository struct {
+	commit string
+	files  []File
+}
+
+// listing is the hub's answer to /api/models/OWNER/NAME/revision/REVISION?blobs=true.
+type listing struct {
+	SHA      string `json:"sha"`
+	Siblings []struct {
+		Path   string `json:"rfilename"`
+		Size   int64  `json:"size"`
+		BlobID string `json:"blobId"`
+		LFS    *struct {
+			SHA256 string `json:"sha256"`
+			Size   int64  `json:"size"`
+		} `json:"lfs"`
+	} `json:"siblings"`
+}
+
+// describe asks the hub for a repository's commit and files. A path that leads out of the
+// repository's folder is refused, and with it the repository.
+func (c *Client) describe(ctx context.Context, n Name) (out repository, err error) {
+	var l listing
+	address := fmt.Sprintf("%s/api/models/%s/revision/%s?blobs=true", c.Endpoint, n.Repo, url.PathEscape(n.revision()))
+	err = c.again(ctx, n.String(), func() (bool, error) {
+		r, err := c.get(ctx, n, http.MethodGet, address, nil, maxHops, http.StatusOK)
+		if err != nil {
+			return false, err
+		}
+		defer r.Close()
+		if isPage(r.Response) {
+			return false, c.notTheHub(n)
+		}
+		data, err := plainfile.ReadAll(r, maxListing)
+		if err != nil {
+			return false, &passing{err: err}
+		}
+		if err := plainjson.Unmarshal(data, &l); err != nil {
+			return false, missingf("%s: what %s answers is not a hub's: %v", n, c.Endpoint, err)
+		}
+		return false, nil
+	})
+	if err != nil {
+		return out, err
+	}
+	if !commitForm.MatchString(l.SHA) {
+		return out, missingf("%s: what %s answers is not a hub's: the commit is %.50q", n, c.Endpoint, l.SHA)
+	}
+	out.commit = l.SHA
+	for _, s := range l.Siblings {
+		f := File{s.Path, s.Size, s.BlobID}
+		if s.LFS != nil {
+			f.Size, f.Digest = s.LFS.Size, s.LFS.SHA256
+		}
+		if !plainPath(f.Path) {
+			return out, fault.Errorf("hub", "%s: the repository has a file %.200q: a name that leads out of its folder is not taken", n, f.Path)
+		}
+		out.files = append(out.files, f)
+	}
+	return out, nil
+}
+
+func (c *Client) notTheHub(n Name) error {
+	return missingf("%s: %s answers with a page for people instead of data: is HF_ENDPOINT right, does the network ask for a login?", n, c.Endpoint)
+}
+
+// address is where the hub has a file of a commit.
+func (c *Client) address(n Name, commit, file string) string {
+	parts := strings.Split(file, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return fmt.Sprintf("%s/%s/resolve/%s/%s", c.Endpoint, n.Repo, commit, strings.Join(parts, "/"))
+}
+
+// complete asks for the digest and size of a file whose listing has none, as mirrors give them:
+// the headers of the hub's own answer tell both.
+func (c *Client) complete(ctx context.Context, n Name, commit string, f File) (File, error) {
+	if digested(f.Digest) && f.Size >= 0 {
+		return f, nil
+	}
+	err := c.again(ctx, n.String(), func() (bool, error) {
+		address := c.address(n, commit, f.Path)
+		for range maxHops {
+			r, err := c.get(ctx, n.Of(f.Path), http.MethodHead, address, nil, 0, http.StatusOK, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect)
+			if err != nil {
+				return false, err
+			}
+			r.Close()
+			if at := r.Header.Get("X-Repo-Commit"); at != "" && at != commit {
+				return false, fault.Errorf("hub", "%s: %s: the hub answers with commit %.50q, not %s", n, f.Path, at, commit)
+			}
+			etag, size := r.Header.Get("X-Linked-Etag"), r.Header.Get("X-Linked-Size")
+			next, err := r.Location()
+			if etag == "" && err == nil && next.Host == r.Request.URL.Host {
+				address = next.String()
+				continue
+			}
+			if etag == "" {
+				etag, size = r.Header.Get("Etag"), r.Header.Get("Content-Length")
+			}
+			f.Digest = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
+			if f.Size, err = strconv.ParseInt(size, 10, 64); err != nil || f.Size < 0 || !digested(f.Digest) {
+				return false, missingf("%s: %s: the hub tells no digest and size of it", n, f.Path)
+			}
+			return false, nil
+		}
+		return false, missingf("%s: %s: more than %d redirections", n, f.Path, maxHops)
+	})
+	return f, err
+}
+
+// digested says of a text that it is a digest.
+func digested(text string) bool { return sha256Form.MatchString(text) || commitForm.MatchString(text) }
