@@ -123,8 +123,6 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify weights": {base: []string{trained, "--golden", filepath.Join(filepath.Dir(trained), "golden.safetensors")}, on: []string{"--weights", "raw"}},
 
 		"show weights": {base: []string{trained}, on: []string{"--weights", "raw"}},
-		"show tensors": {base: []string{mdlm}, on: []string{"--tensors"}},
-		"show json":    {base: []string{mdlm}, on: []string{"--json"}},
 
 		"score weights":     {base: append([]string{ragged}, onTrained...), on: []string{"--weights", "raw"}},
 		"score as":          {base: onText, on: []string{"--as", "lines"}},

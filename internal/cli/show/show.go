@@ -108,8 +108,15 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	if d.Kind == "checkpoint" {
 		row("tensors", "%d used, %d unused", d.Used, len(d.Unused))
 	}
+	if err := t.Flush(); err != nil { // Columns of their own follow.
+		return err
+	}
 	for _, x := range d.Tensors {
-		row(x.Role, "%s %s %s", x.Name, x.Dtype, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","))
+		use := x.Role
+		if x.Parameter != "" {
+			use = "fills " + x.Parameter
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", printable.String(x.Name), x.Dtype, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","), use)
 	}
 	return t.Flush()
 }
