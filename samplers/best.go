@@ -120,3 +120,13 @@ func (e *engine) drawAll(all []drawing) {
 }
 
 var errNoSoftmax = errors.New("its row has no softmax: a logit is not a number or +Inf, or all are −Inf")
+
+// first returns the first allowed column of a value that there is.
+func (c *Categorical) first(row []float32, value float32) int {
+	for _, s := range c.allowed {
+		if i := slices.Index(row[s.from:s.to], value); i >= 0 {
+			return s.from + i
+		}
+	}
+	panic("samplers: a row without its greatest logit")
+}

@@ -291,13 +291,3 @@ func (c *Categorical) top(row []float32) (float32, error) {
 	}
 	return best, nil
 }
-
-// first returns the first allowed column of a value that there is.
-func (c *Categorical) first(row []float32, value float32) int {
-	for _, s := range c.allowed {
-		if i := slices.Index(row[s.from:s.to], value); i >= 0 {
-			return s.from + i
-		}
-	}
-	panic("samplers: a row without its greatest logit")
-}
