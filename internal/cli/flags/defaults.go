@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,67 +49,59 @@ func Fill(c *cli.Command, given Given, file *Config) error {
 	return nil
 }
 
+// inFile says, of each kind of flag, what its value must be in the config file, and of which
+// kinds such a value is.
+var inFile = map[kind]struct {
+	form  string
+	takes []kind
+}{
+	aText:     {"a text", []kind{aText, whole, number}},
+	whole:     {"a whole number", []kind{whole}},
+	number:    {"a number", []kind{whole, number}},
+	boolean:   {"true or false", []kind{boolean}},
+	duration:  {"a text such as \"90s\" or \"10m\"", []kind{aText}},
+	manyTexts: {"a text or a list of texts", []kind{aText, manyTexts}},
+}
+
 // texts are a value of the config file as it would be typed. The error says what it must be.
 func (f *Flag) texts(value any) ([]string, error) {
-	form := ""
+	list, is, ok := asTyped(value)
+	want := inFile[f.value.kind()]
+	if !ok || !slices.Contains(want.takes, is) || f.IsPath() && (is == whole || is == number) {
+		if f.value.kind() == aText && f.IsList() {
+			want.form += ", in which commas divide a list"
+		}
+		return nil, must("%s", cmp.Or(f.form, want.form))
+	}
+	for i := range list {
+		list[i] = fromHome(f, list[i])
+	}
+	return list, nil
+}
+
+// asTyped is a TOML value as it would be typed, and of which kind it is; false for one that no
+// flag has.
+func asTyped(value any) (list []string, is kind, ok bool) {
 	switch v := value.(type) {
 	case string:
-		switch f.value.kind() {
-		case aText, manyTexts, duration:
-			return []string{fromHome(f, v)}, nil
-		}
+		return []string{v}, aText, true
 	case int64:
-		switch f.value.kind() {
-		case aText:
-			if f.IsPath() {
-				break
-			}
-			fallthrough
-		case whole, number:
-			return []string{strconv.FormatInt(v, 10)}, nil
-		}
+		return []string{strconv.FormatInt(v, 10)}, whole, true
 	case float64:
-		switch f.value.kind() {
-		case aText:
-			if f.IsPath() {
-				break
-			}
-			fallthrough
-		case number:
-			return []string{strconv.FormatFloat(v, 'g', -1, 64)}, nil
-		}
+		return []string{strconv.FormatFloat(v, 'g', -1, 64)}, number, true
 	case bool:
-		if f.value.kind() == boolean {
-			return []string{strconv.FormatBool(v)}, nil
-		}
+		return []string{strconv.FormatBool(v)}, boolean, true
 	case []any:
-		var out []string
 		for _, item := range v {
-			if text, ok := item.(string); ok {
-				out = append(out, fromHome(f, text))
+			text, isText := item.(string)
+			if !isText {
+				return nil, 0, false
 			}
+			list = append(list, text)
 		}
-		if f.value.kind() == manyTexts && len(out) == len(v) {
-			return out, nil
-		}
+		return list, manyTexts, true
 	}
-	switch f.value.kind() {
-	case aText:
-		if form = "a text"; f.IsList() {
-			form = "a text, in which commas divide a list"
-		}
-	case whole:
-		form = "a whole number"
-	case number:
-		form = "a number"
-	case boolean:
-		form = "true or false"
-	case duration:
-		form = "a text such as \"90s\" or \"10m\""
-	case manyTexts:
-		form = "a text or a list of texts"
-	}
-	return nil, must("%s", cmp.Or(f.form, form))
+	return nil, 0, false
 }
 
 // takes says whether a flag takes a value of the config file; the error says what it must be.

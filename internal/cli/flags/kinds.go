@@ -198,27 +198,21 @@ func Name(p *string, what string, f Flag) *Flag {
 
 // Words is a flag for one of some words. T is a text of its own.
 func Words[T ~string](p *T, words []T, f Flag) *Flag {
+	return Known(p, words, func(text T) bool { return slices.Contains(words, text) }, f)
+}
+
+// Known is a flag for a name that known takes, as it does the words.
+func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 	f.Words = nil
 	for _, w := range words {
 		f.Words = append(f.Words, string(w))
 	}
 	return read(aText, f, p, func(text string) (T, error) {
-		if !slices.Contains(words, T(text)) {
+		if !known(T(text)) {
 			return "", must("one of %s", strings.Join(f.Words, ", "))
 		}
 		return T(text), nil
 	}, func(s T) string { return string(s) })
-}
-
-// Known is a flag for a name that known takes, as it does the words.
-func Known(p *string, words []string, known func(string) bool, f Flag) *Flag {
-	f.Words = words
-	return read(aText, f, p, func(text string) (string, error) {
-		if !known(text) {
-			return "", must("one of %s", strings.Join(words, ", "))
-		}
-		return text, nil
-	}, func(s string) string { return s })
 }
 
 // Texts is a flag for texts, one each time that it is given.

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, m *Model) (opened *
 	begin, source, path := time.Now(), "--tokenizer", t.path
 	defer func() {
 		if err == nil {
-			s.Detail("tokenizer %s: %d tokens, opened in %.3g s", orWords(path, "of the model"), opened.Size(), time.Since(begin).Seconds())
+			s.Detail("tokenizer %s: %d tokens, opened in %.3g s", cmp.Or(path, "of the model"), opened.Size(), time.Since(begin).Seconds())
 		}
 	}()
 	if t.Given() && path != "" {
@@ -78,13 +79,6 @@ func (t *Tokenizer) OpenAny(ctx context.Context, s kit.Streams, m *Model) (*toke
 		return nil, nil
 	}
 	return opened, err
-}
-
-func orWords(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // NamedTokenizer opens the tokenizer at a path, or of a name of the hub's, that was given as
