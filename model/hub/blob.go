@@ -142,7 +142,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		if r.StatusCode == http.StatusRequestedRangeNotSatisfiable {
 			return false, &passing{err: errors.New("the hub has not the rest of it")}
 		}
-		got, err := c.copy(part, io.LimitReader(r, f.Size-at+1), progress)
+		got, err := io.Copy(part, io.TeeReader(io.LimitReader(r, f.Size-at+1), counter(progress)))
 		at += got
 		var full *os.PathError
 		switch {
@@ -157,25 +157,10 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 	})
 }
 
-func (c *Client) copy(w io.Writer, r io.Reader, progress func(int64)) (n int64, err error) {
-	buf := make([]byte, 1<<18)
-	for {
-		got, err := r.Read(buf)
-		if got > 0 {
-			if _, werr := w.Write(buf[:got]); werr != nil {
-				return n, werr
-			}
-			n += int64(got)
-			progress(int64(got))
-		}
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-	}
-}
+// counter is told of bytes as they come.
+type counter func(int64)
+
+func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }
 
 // lock takes the lock of a blob, which Hugging Face's library takes too, or of the whole
 // repository; waiting is called where another process has it.

@@ -1,0 +1,292 @@
+package hub_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/model/hub"
+	"mdmgen/model/hub/hubtest"
+)
+
+// TestTokenHost: the client of the standard library shows a token to the subdomains of the host
+// that it was for. Here only the very host gets it, and not without the encryption it had.
+func TestTokenHost(t *testing.T) {
+	r := model()
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+	s.Use(t)
+	t.Setenv("HF_TOKEN", s.Token)
+	// By another name of the same machine the hub is another host.
+	other := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+	seen := 0
+	s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+		if strings.HasPrefix(q.Host, "localhost") {
+			seen++
+			if q.Header.Get("Authorization") != "" {
+				t.Errorf("%s on %s has the token", q.URL.Path, q.Host)
+			}
+			return false
+		}
+		if "http://"+q.Host != s.URL {
+			return false
+		}
+		http.Redirect(w, q, other+q.URL.RequestURI(), http.StatusTemporaryRedirect)
+		return true
+	}
+	if _, err := open(t).Get(t.Context(), test, hub.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if seen < 4 {
+		t.Errorf("%d requests came to the other host", seen)
+	}
+}
+
+// TestRefusals: what a hub refuses, in one line that says what to do.
+func TestRefusals(t *testing.T) {
+	for name, test := range map[string]struct {
+		repo  hubtest.Repo
+		token string
+		ask   string
+		want  string
+	}{
+		"none":             {ask: "test/none", want: "no such repository at http://127.0.0.1:"},
+		"none, with token": {ask: "test/none", token: "hf_secret", want: "or one that the token may not read"},
+		"private":          {repo: hubtest.Repo{Private: true}, ask: "test/mdlm", want: "set HF_TOKEN to a token that may read it"},
+		"wrong token":      {repo: hubtest.Repo{Private: true}, token: "hf_other", ask: "test/mdlm", want: "one that the token may not read"},
+		"gated":            {repo: hubtest.Repo{Gated: true}, ask: "test/mdlm", want: "/test/mdlm, and set HF_TOKEN to a token of that account"},
+		"gated, refused":   {repo: hubtest.Repo{Gated: true}, token: "hf_other", ask: "test/mdlm", want: "accept their terms at http://127.0.0.1:"},
+		"revision":         {ask: "test/mdlm@v2", want: "the repository has no revision v2"},
+		"file":             {ask: "test/mdlm:onnx/x.onnx", want: "no such file; it has "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := model()
+			r.Private, r.Gated = test.repo.Private, test.repo.Gated
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+			s.Use(t)
+			t.Setenv("HF_TOKEN", test.token)
+			n, ok := hub.Parse(test.ask)
+			if !ok {
+				t.Fatal("no name")
+			}
+			_, err := open(t).Get(t.Context(), n, hub.Options{})
+			var missing *hub.MissingError
+			if !errors.As(err, &missing) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+			if test.token != "" && strings.Contains(err.Error(), test.token) {
+				t.Errorf("the message tells the token: %v", err)
+			}
+			if n := len(s.Requests()); n > 4 {
+				t.Errorf("%d requests: it asked again for what was refused", n)
+			}
+		})
+	}
+}
+
+// TestPassing: what may be gone at the next attempt is tried again, and a file that was cut goes
+// on where it ended.
+func TestPassing(t *testing.T) {
+	slow := func(w http.ResponseWriter, data []byte, n int) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		_, _ = w.Write(data[:n])
+		_ = http.NewResponseController(w).Flush()
+	}
+	for name, fail := range map[string]func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool{
+		"5xx": func(w http.ResponseWriter, q *http.Request, n int, _ []byte) bool {
+			fails := n < 3 || n == 5
+			if fails {
+				w.WriteHeader(http.StatusBadGateway)
+			}
+			return fails
+		},
+		"429": func(w http.ResponseWriter, q *http.Request, n int, _ []byte) bool {
+			if n == 0 {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+			return n == 0
+		},
+		"cut": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
+			if q.Header.Get("Range") != "" || !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			slow(w, data, 100_000)
+			panic(http.ErrAbortHandler)
+		},
+		"stalled": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
+			if q.Header.Get("Range") != "" || !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			slow(w, data, 100_000)
+			<-q.Context().Done()
+			return true
+		},
+		"without ranges": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
+			if !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			if q.Header.Get("Range") == "" && n < 6 {
+				slow(w, data, 100_000)
+				panic(http.ErrAbortHandler)
+			}
+			slow(w, data, len(data))
+			return true
+		},
+		"416": func(w http.ResponseWriter, q *http.Request, n int, data []byte) bool {
+			if !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			if q.Header.Get("Range") != "" {
+				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+				return true
+			}
+			if n < 6 {
+				slow(w, data, 100_000)
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := model()
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+			s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+				return fail(w, q, n, r.Files["model.safetensors"])
+			}
+			s.Use(t)
+			c := open(t)
+			c.Stall = 200 * time.Millisecond
+			got := int64(0)
+			begin := time.Now()
+			found, err := c.Get(t.Context(), test, hub.Options{Progress: func(n int64) { got += n }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds(t, found.Path, r, three...)
+			var want int64
+			for _, name := range three {
+				want += int64(len(r.Files[name]))
+			}
+			if got != want {
+				t.Errorf("progress of %d bytes, want %d", got, want)
+			}
+			if name == "429" && time.Since(begin) < time.Second {
+				t.Error("it did not wait as long as it was asked to")
+			}
+			ranges := 0
+			for _, q := range s.Requests() {
+				if q.Range == "bytes=100000-" {
+					ranges++
+				}
+			}
+			if (ranges > 0) != (name != "5xx" && name != "429") {
+				t.Errorf("%d requests for the rest", ranges)
+			}
+		})
+	}
+}
+
+// TestGivesUp: what does not pass ends, with what it was.
+func TestGivesUp(t *testing.T) {
+	for name, test := range map[string]struct {
+		fail func(w http.ResponseWriter, q *http.Request)
+		want string
+	}{
+		"5xx": {func(w http.ResponseWriter, q *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "the hub answers 503"},
+		"429": {func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Retry-After", "86400")
+			w.WriteHeader(429)
+		}, "the hub answers 429"},
+		"page": {func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprint(w, "<html>")
+		}, "a page for people"},
+		"text":   {func(w http.ResponseWriter, q *http.Request) { fmt.Fprint(w, "hello") }, "is not a hub's"},
+		"commit": {func(w http.ResponseWriter, q *http.Request) { fmt.Fprint(w, `{"sha":"../../x","siblings":[]}`) }, "the commit is"},
+		"empty":  {func(w http.ResponseWriter, q *http.Request) { fmt.Fprintf(w, `{"sha":"%040d","siblings":[]}`, 1) }, "holds no weights that are read: it has no files"},
+		"above": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"../../../x"}]}`, 1)
+		}, "leads out of its folder"},
+		"root": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"/etc/x"}]}`, 1)
+		}, "leads out of its folder"},
+		"within": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"a/../../x"}]}`, 1)
+		}, "leads out of its folder"},
+		"drive": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"C:\\x"}]}`, 1)
+		}, "leads out of its folder"},
+		"digest": {func(w http.ResponseWriter, q *http.Request) {
+			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"config.json","size":1,"blobId":"../../x"},{"rfilename":"model.safetensors"}]}`, 1)
+		}, "tells no digest"},
+		"loop": {func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, q.URL.Path, http.StatusFound) }, "more than 10 redirections"},
+		"403": {func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("X-Error-Message", "Access is disabled.")
+			w.WriteHeader(403)
+		}, "the hub refuses it (Access is disabled.): see http://"},
+		"closed": {func(w http.ResponseWriter, q *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": model()})
+			s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+				if q.Method == http.MethodHead {
+					w.Header().Set("Etag", `"../../x"`)
+					w.Header().Set("Content-Length", "1")
+					return true
+				}
+				test.fail(w, q)
+				return true
+			}
+			cache := s.Use(t)
+			_, err := open(t).Get(t.Context(), hub.Name{Repo: "test/mdlm"}, hub.Options{})
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(cache), "x")); err == nil {
+				t.Error("a file was written above the cache")
+			}
+		})
+	}
+}
+
+// TestWrongDigest: bytes that are not what the hub lists never get a name.
+func TestWrongDigest(t *testing.T) {
+	for _, name := range []string{"model.safetensors", "tokenizer.json"} {
+		r := model()
+		s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": r})
+		s.Fail = func(w http.ResponseWriter, q *http.Request, n int) bool {
+			if !strings.HasSuffix(q.URL.Path, name) || name == "model.safetensors" && !strings.Contains(q.URL.RawQuery, "signature") {
+				return false
+			}
+			data := bytes.Clone(r.Files[name])
+			data[len(data)/2] ^= 1
+			_, _ = w.Write(data)
+			return true
+		}
+		cache := s.Use(t)
+		c := open(t)
+		_, err := c.Get(t.Context(), test, hub.Options{})
+		if err == nil || !strings.Contains(err.Error(), name+": what came is not what the hub lists") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, ok := c.Cache.Find(test, hub.Model); ok {
+			t.Errorf("%s: the model is taken for whole", name)
+		}
+		left, _ := filepath.Glob(filepath.Join(cache, "models--test--mdlm", "blobs", hubtest.Digest(name, r.Files[name])+"*"))
+		if len(left) > 0 {
+			t.Errorf("%s: left %v", name, left)
+		}
+		s.Fail = nil
+		if found, err := c.Get(t.Context(), test, hub.Options{}); err != nil {
+			t.Error(err)
+		} else {
+			holds(t, found.Path, r, three...)
+		}
+	}
+}
