@@ -113,8 +113,7 @@ func (d *ddit) block(i int, x string, last bool) string {
 	// The rows of attn_qkv are queries of all heads, then keys, then values.
 	qkv := d.c.Tensor(name + "attn_qkv.weight")
 	project := func(which int, suffix, x, shape string) string {
-		w := d.b.matrix(name+"attn_"+suffix+".weight", source{tensor: qkv, first: which * h, rows: h, cols: h})
-		y := d.b.node("", "Gemm", attrs{{"transB", 1}}, x, w)
+		y := d.b.product(name+"attn_"+suffix, x, source{tensor: qkv, first: which * h, rows: h, cols: h}, nil)
 		if shared {
 			y = d.b.op("Gather", y, d.inverse)
 		}
@@ -191,27 +190,24 @@ func (d *ddit) norm(name, x string, m modulation) string {
 	return y
 }
 
-// linear adds a linear layer. Torch stores its matrix as [out, in], which is
-// Gemm's transposed B. A constant gate is multiplied into matrix and bias where
+// linear adds a linear layer. A constant gate is multiplied into matrix and bias where
 // that is free, and otherwise into the product.
 func (d *ddit) linear(name, x string, gate []float32, bias bool) string {
 	w := whole(d.c.Tensor(name + ".weight"))
-	var in []string
 	fold := gate != nil && d.b.scaled
 	if fold {
 		w.scale = gate
 	}
-	in = append(in, x, d.b.matrix(name+".weight", w))
+	var v []float32
 	if bias {
-		v := vector(d.c, name+".bias")
+		v = vector(d.c, name+".bias")
 		if fold {
 			for i := range v {
 				v[i] *= gate[i]
 			}
 		}
-		in = append(in, d.b.floats(name+".bias", v, len(v)))
 	}
-	y := d.b.node("", "Gemm", attrs{{"transB", 1}}, in...)
+	y := d.b.product(name, x, w, v)
 	if gate != nil && !fold {
 		y = d.b.op("Mul", y, d.b.floats(name+".gate", gate, len(gate)))
 	}
