@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"mdmgen/internal/cli/flags"
@@ -274,7 +275,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	flips["bound reference"] = flip{base: boundOther, on: []string{"--reference", "ngram:" + tales}}
 	flips["bound ngram-order"] = flip{base: append([]string{"--reference", "ngram:" + tales}, boundOther...), on: []string{"--ngram-order", "2"}}
 	maps.Copy(flips, benchFlips(t, dir))
-	bases := make(map[string]string) // what a command line without the flag gives: it is run twice, once for all flags
+	var bases sync.Map // what a command line without the flag gives: it is run twice, once for all flags
 	for _, c := range testApp().Commands {
 		for _, f := range c.Flags {
 			name := c.Name + " " + f.Names()[0]
@@ -305,14 +306,15 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 				continue
 			}
 			t.Run(strings.ReplaceAll(name, " ", "/"), func(t *testing.T) {
+				t.Parallel()
 				fl.command = c.Name
-				fl.check(t, bases)
+				fl.check(t, &bases)
 			})
 		}
 	}
 }
 
-func (f flip) check(t *testing.T, bases map[string]string) {
+func (f flip) check(t *testing.T, bases *sync.Map) {
 	outcome := func(args []string) string {
 		stdout, stderr, code := runCommand(t, f.stdin, append([]string{f.command}, args...)...)
 		if f.command == "bench" {
@@ -321,14 +323,14 @@ func (f flip) check(t *testing.T, bases map[string]string) {
 		return strings.Join([]string{volatile.ReplaceAllString(stdout, ""), stderr, string(rune('0' + code))}, "\x00")
 	}
 	key := fmt.Sprintf("%q", append([]string{f.command, f.stdin, fmt.Sprint(f.on[0] == "--seed")}, f.base...))
-	base, known := bases[key]
-	if !known {
-		base = outcome(f.base)
+	known, _ := bases.LoadOrStore(key, sync.OnceValue(func() string {
+		base := outcome(f.base)
 		if again := outcome(f.base); again != base && f.on[0] != "--seed" {
 			t.Errorf("%v differs from itself:\n%s\n%s", f.base, base, again)
 		}
-		bases[key] = base
-	}
+		return base
+	}))
+	base := known.(func() string)()
 	if on := outcome(append(f.on[:len(f.on):len(f.on)], f.base...)); on == base {
 		t.Errorf("%v changes nothing of %v:\n%s", f.on, f.base, on)
 	}
