@@ -45,6 +45,7 @@ var wantItems = map[string]int{
 	"checkpoints/mdlm/golden.safetensors": 10, "checkpoints/mdlm-timecond/golden.safetensors": 10, "checkpoints/radd/golden.safetensors": 10,
 	"checkpoints/sedd/golden.safetensors": 10, "checkpoints/sedd-noscale/golden.safetensors": 10,
 	"checkpoints/llada-gqa-bf16/golden.safetensors": 5, "checkpoints/dream-tied-fp16/golden.safetensors": 5,
+	"checkpoints/qwen2/golden.safetensors": 5, "checkpoints/qwen3/golden.safetensors": 5, "checkpoints/bert/golden.safetensors": 5,
 }
 
 // wantNotOffered counts the laws of testdata/reference that are of samplers that are not offered.

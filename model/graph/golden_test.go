@@ -23,6 +23,7 @@ var golden = []struct {
 }{
 	{"mdlm", goldenLimit}, {"mdlm-timecond", goldenLimit}, {"radd", goldenLimit}, {"sedd", goldenLimit}, {"sedd-noscale", goldenLimit},
 	{"llada", 4e-5}, {"llada-gqa-bf16", 4e-5}, {"dream", goldenLimit}, {"dream-tied-fp16", goldenLimit},
+	{"qwen2", goldenLimit}, {"qwen3", goldenLimit}, {"bert", goldenLimit},
 }
 
 // goldenCase is a call with its logits at all positions.
