@@ -44,8 +44,6 @@ type Family struct {
 	// network are called.
 	embedding string
 	names     Names
-	// rotary says that positions rotate queries and keys.
-	rotary bool
 	// parts are what the names of the network's own tensors begin with, up to a dot: one that
 	// the config does not ask for makes another network.
 	parts []string

@@ -8,10 +8,10 @@ import (
 )
 
 var lladaFamily = Family{
-	Name:    "llada",
-	Models:  "LLaDA 8B Base, Instruct and 1.5 (Nie et al. 2025, arXiv 2502.09992)",
-	Checked: "outputs of a public implementation on small random checkpoints: two shards with a padded vocabulary, and grouped queries in BF16",
-	Network: Gated, rotary: true,
+	Name:      "llada",
+	Models:    "LLaDA 8B Base, Instruct and 1.5 (Nie et al. 2025, arXiv 2502.09992)",
+	Checked:   "outputs of a public implementation on small random checkpoints: two shards with a padded vocabulary, and grouped queries in BF16",
+	Network:   Gated,
 	classes:   []string{"LLaDAModelLM", "LLaDAModel"},
 	parse:     parseLLaDA,
 	embedding: "transformer.wte.weight", parts: []string{"transformer"},

@@ -11,7 +11,7 @@ var mdlmFamily = Family{
 	Name:    MDLM,
 	Models:  "MDLM (Sahoo et al. 2024, arXiv 2406.07524), time-conditioned or not, and files of its trainer",
 	Checked: "outputs of the authors' code on small random checkpoints, and on files of its trainer with either set of weights",
-	Network: DDiT, rotary: true,
+	Network: DDiT,
 	classes: []string{"MDLM"},
 	// A class of another name is one of those that wrap the network.
 	recognise: func(p probe) bool {

@@ -12,7 +12,7 @@ var qwen2Family = Family{
 	Name:    "qwen2",
 	Models:  "Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--fact shift=true` where the name is not a known one)",
 	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
-	Network: Gated, rotary: true,
+	Network: Gated,
 	classes: []string{"A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM"},
 	parse: func(text []byte, class string) (Config, error) {
 		c, err := parseQwen(text)
@@ -26,7 +26,7 @@ var qwen3Family = Family{
 	Name:    "qwen3",
 	Models:  "Qwen3's network trained for diffusion, which normalises queries and keys: Tiny-A2D",
 	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
-	Network: Gated, rotary: true,
+	Network: Gated,
 	classes: []string{"A2DQwen3LMHeadModel", "TinyA2DQwen3LMHeadModel", "Qwen3ForCausalLM"},
 	parse: func(text []byte, class string) (Config, error) {
 		c, err := parseQwen(text)
@@ -49,6 +49,10 @@ func shiftOf(class string) Told {
 }
 
 var qwenParts = []string{"embed_tokens", "layers", "norm", "lm_head"}
+
+// adapted is the length that Dream was trained for. What such a config says of positions is
+// about the causal language model that a network was before.
+const adapted = 2048
 
 // parseQwen reads a config.json with the keys of Qwen's networks.
 func parseQwen(text []byte) (Config, error) {
@@ -85,7 +89,7 @@ func parseQwen(text []byte) (Config, error) {
 	err := need(
 		field{"hidden_size", f.HiddenSize, &c.Hidden}, field{"num_hidden_layers", f.NumHiddenLayers, &c.Blocks},
 		field{"num_attention_heads", f.NumHeads, &c.Heads}, field{"num_key_value_heads", f.NumKVHeads, &c.KVHeads},
-		field{"intermediate_size", f.IntermediateSize, &c.Inner}, field{"max_position_embeddings", f.MaxPositions, &c.Length},
+		field{"intermediate_size", f.IntermediateSize, &c.Inner}, field{"max_position_embeddings", f.MaxPositions, &c.Positions},
 		field{"vocab_size", f.VocabSize, &c.Columns})
 	if err != nil {
 		return c, err
@@ -105,10 +109,12 @@ func parseQwen(text []byte) (Config, error) {
 	set(&c.Head, f.HeadDim)
 	set(&c.MaskID, f.MaskTokenID)
 	set(&c.Epsilon, f.RMSNormEps)
-	c.Tokens, c.Tied = c.Columns, f.Tied
+	c.Tokens, c.Tied, c.Length = c.Columns, f.Tied, min(c.Positions, adapted)
 	switch {
-	case c.RotaryBase == 0:
+	case f.RopeTheta == nil && (f.RopeParameters == nil || f.RopeParameters.RopeTheta == nil):
 		return c, fmt.Errorf("missing: rope_theta")
+	case f.HeadDim != nil && *f.HeadDim < 1:
+		return c, fmt.Errorf("head_dim is %d: must be at least 2", *f.HeadDim)
 	case f.HiddenAct != nil && *f.HiddenAct != "silu":
 		return c, fmt.Errorf("hidden_act is %.40q: only silu is read", *f.HiddenAct)
 	case f.AttentionBias:

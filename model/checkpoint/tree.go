@@ -14,20 +14,20 @@ const (
 )
 
 var raddFamily = Family{
-	Name:    RADD,
-	Models:  "RADD (Ou et al. 2024, arXiv 2406.03736)",
-	Checked: "outputs of the authors' code on a small random checkpoint, from safetensors and from a pickle",
-	Network: DDiT, rotary: true,
+	Name:      RADD,
+	Models:    "RADD (Ou et al. 2024, arXiv 2406.03736)",
+	Checked:   "outputs of the authors' code on a small random checkpoint, from safetensors and from a pickle",
+	Network:   DDiT,
 	recognise: func(p probe) bool { return p.object("model") && p.tree() == RADD },
 	parse:     func(text []byte, _ string) (Config, error) { return parseTree(text, RADD) },
 	embedding: dditEmbedding, parts: dditParts,
 }
 
 var seddFamily = Family{
-	Name:    SEDD,
-	Models:  "SEDD of the absorbing graph (Lou et al. 2024, arXiv 2310.16834), with `scale_by_sigma` or without",
-	Checked: "outputs of the authors' code on small random checkpoints, with `scale_by_sigma` and without",
-	Network: DDiT, rotary: true,
+	Name:      SEDD,
+	Models:    "SEDD of the absorbing graph (Lou et al. 2024, arXiv 2310.16834), with `scale_by_sigma` or without",
+	Checked:   "outputs of the authors' code on small random checkpoints, with `scale_by_sigma` and without",
+	Network:   DDiT,
 	recognise: func(p probe) bool { return p.object("model") },
 	parse:     func(text []byte, _ string) (Config, error) { return parseTree(text, SEDD) },
 	embedding: dditEmbedding, parts: dditParts,
