@@ -118,6 +118,7 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"nothing tells", `{"hidden_size":64}`, "neither architectures nor auto_map names a class"},
 		{"model_type alone", strings.NewReplacer(`"architectures":["LLaDAModelLM"],`, "", `"auto_map":{"AutoModel":"modeling_llada.LLaDAModelLM"},`, "").Replace(lladaText), `(model_type is "llada")`},
 		{"architectures of text", `{"architectures":"DreamModel"}`, "architectures: a list of names"},
+		{"dream in blocks", strings.Replace(dreamText, "{", `{"block_size":32,`, 1), "block_size is above 1: block-causal"},
 		{"llada without theta", strings.Replace(lladaText, "rope_theta", "x", 1), "missing: rope_theta"},
 		{"llada without tying", strings.Replace(lladaText, "weight_tying", "x", 1), "missing: weight_tying"},
 		{"llada without heads and width", strings.NewReplacer("n_heads", "x", "d_model", "y").Replace(lladaText), "missing: d_model, n_heads"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -135,9 +136,13 @@ func (p probe) find() (*Family, string, error) {
 	}
 	for _, class := range p.classes {
 		for _, f := range families {
-			if slices.Contains(f.classes, class) {
-				return f, class, nil
+			if !slices.Contains(f.classes, class) {
+				continue
 			}
+			if key := p.blocks(); key != "" && f.Network == Gated {
+				return nil, "", fmt.Errorf("%s is above 1: %s", key, blockCausal)
+			}
+			return f, class, nil
 		}
 	}
 	for _, f := range families {
@@ -160,4 +165,15 @@ func (p probe) find() (*Family, string, error) {
 		what += fmt.Sprintf(" (model_type is %.60q)", t)
 	}
 	return nil, "", fmt.Errorf("not the config of a network that is read, one of %s: %s", strings.Join(names, ", "), what)
+}
+
+// WriteFamilies writes the families as a table of Markdown, for the docs.
+func WriteFamilies(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| family | what is published so | checked how |\n| --- | --- | --- |\n")
+	for _, f := range families {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, f.Models, f.Checked)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -76,7 +76,7 @@ func parseTree(text []byte, family string) (Config, error) {
 		return c, fmt.Errorf("model.type is %q: must be ddit_wot (RADD) or ddit (SEDD)", *m.Type)
 	}
 	if t.Graph != nil && t.Graph.Type != nil && *t.Graph.Type != "absorb" {
-		return c, fmt.Errorf("graph.type is %q, which is uniform-state diffusion: only absorb is masked diffusion", *t.Graph.Type)
+		return c, fmt.Errorf("graph.type is %q, which is uniform-state diffusion and has no mask: only absorb is read", *t.Graph.Type)
 	}
 	if t.Noise != nil && t.Noise.Type != nil {
 		c.Noise = *t.Noise.Type
