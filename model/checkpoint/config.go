@@ -97,11 +97,11 @@ func ParseConfig(text []byte) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	f, class, err := p.find()
+	f, err := p.find()
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := f.parse(text, class)
+	c, err := f.parse(p)
 	if err != nil {
 		return Config{}, err
 	}

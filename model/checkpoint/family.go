@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/plainjson"
+	"mdmgen/model/facts"
 )
 
 // Network is a kind of network that package graph builds; families of one kind differ in what
@@ -39,8 +40,8 @@ type Family struct {
 	// whose checkpoints these are; recognise finds the family by other keys where there are none.
 	classes   []string
 	recognise func(probe) bool
-	// parse reads a config.json of one of these classes, class being the one that it names.
-	parse func(text []byte, class string) (Config, error)
+	// parse reads a config.json that names one of these classes, or was recognised.
+	parse func(probe) (Config, error)
 	// embedding is the name of that of the vocabulary, and names are what parts of a [Gated]
 	// network are called.
 	embedding string
@@ -84,15 +85,18 @@ func (c Config) Tensors() iter.Seq[Spec] {
 	return dditTensors(c)
 }
 
-// probe is what of a config.json tells whose it is.
+// probe is a config.json, and what of it tells whose it is.
 type probe struct {
-	// classes are those of architectures, then those of auto_map without their modules.
+	text []byte
+	keys map[string]json.RawMessage
+	// classes are those of architectures, then those of auto_map without their modules; class is
+	// the one that told the family, "" where keys did.
 	classes []string
-	keys    map[string]json.RawMessage
+	class   string
 }
 
 func newProbe(text []byte) (probe, error) {
-	var p probe
+	p := probe{text: text}
 	if err := plainjson.Unmarshal(text, &p.keys); err != nil {
 		return p, err
 	}
@@ -117,8 +121,8 @@ func newProbe(text []byte) (probe, error) {
 	return p, nil
 }
 
-// text is the value of a key, "" where it is no text.
-func (p probe) text(key string) string {
+// word is the value of a key, "" where it is no text.
+func (p probe) word(key string) string {
 	var s string
 	_ = json.Unmarshal(p.keys[key], &s) // What is no text is told where it is read.
 	return s
@@ -127,11 +131,32 @@ func (p probe) text(key string) string {
 // object says that the value of a key is an object.
 func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
 
-// find returns the family of a config and the class that it names.
-func (p probe) find() (*Family, string, error) {
+// pin is a key that networks are read with one value of, in JSON. It may be absent where that is
+// what the authors' class takes it for then.
+type pin struct {
+	key, want string
+	optional  bool
+}
+
+// pinned looks at keys with one value.
+func (p probe) pinned(pins ...pin) error {
+	for _, k := range pins {
+		raw, ok := p.keys[k.key]
+		switch absent := !ok || string(raw) == "null"; {
+		case absent && !k.optional:
+			return fmt.Errorf("missing: %s", k.key)
+		case !absent && string(raw) != k.want:
+			return fmt.Errorf("%s is %.60s: only %s is read", k.key, facts.Plain(string(raw)), k.want)
+		}
+	}
+	return nil
+}
+
+// find returns the family of a config, and notes the class that told it.
+func (p *probe) find() (*Family, error) {
 	for _, class := range p.classes {
 		if why := refused(class); why != "" {
-			return nil, "", fmt.Errorf("%s: %s", quoteName(class), why)
+			return nil, fmt.Errorf("%s: %s", quoteName(class), why)
 		}
 	}
 	for _, class := range p.classes {
@@ -140,14 +165,15 @@ func (p probe) find() (*Family, string, error) {
 				continue
 			}
 			if key := p.blocks(); key != "" && f.Network == Gated {
-				return nil, "", fmt.Errorf("%s is above 1: %s", key, blockCausal)
+				return nil, fmt.Errorf("%s is above 1: %s", key, blockCausal)
 			}
-			return f, class, nil
+			p.class = class
+			return f, nil
 		}
 	}
 	for _, f := range families {
-		if f.recognise != nil && f.recognise(p) {
-			return f, "", nil
+		if f.recognise != nil && f.recognise(*p) {
+			return f, nil
 		}
 	}
 	var names, said []string
@@ -161,10 +187,10 @@ func (p probe) find() (*Family, string, error) {
 	if said != nil {
 		what = "it is of the class " + strings.Join(slices.Compact(said), ", ")
 	}
-	if t := p.text("model_type"); t != "" {
+	if t := p.word("model_type"); t != "" {
 		what += fmt.Sprintf(" (model_type is %.60q)", t)
 	}
-	return nil, "", fmt.Errorf("not the config of a network that is read, one of %s: %s", strings.Join(names, ", "), what)
+	return nil, fmt.Errorf("not the config of a network that is read, one of %s: %s", strings.Join(names, ", "), what)
 }
 
 // WriteFamilies writes the families as a table of Markdown, for the docs.

@@ -14,9 +14,9 @@ var qwen2Family = Family{
 	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
 	Network: Gated,
 	classes: []string{"A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM"},
-	parse: func(text []byte, class string) (Config, error) {
-		c, err := parseQwen(text)
-		c.Shift, c.QKVBias = shiftOf(class), true
+	parse: func(p probe) (Config, error) {
+		c, err := parseQwen(p)
+		c.Shift, c.QKVBias = shiftOf(p.class), true
 		return c, err
 	},
 	embedding: qwenNames.Embedding + ".weight", names: qwenNames, parts: qwenParts,
@@ -28,9 +28,9 @@ var qwen3Family = Family{
 	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
 	Network: Gated,
 	classes: []string{"A2DQwen3LMHeadModel", "TinyA2DQwen3LMHeadModel", "Qwen3ForCausalLM"},
-	parse: func(text []byte, class string) (Config, error) {
-		c, err := parseQwen(text)
-		c.Shift, c.HeadNorm = shiftOf(class), true
+	parse: func(p probe) (Config, error) {
+		c, err := parseQwen(p)
+		c.Shift, c.HeadNorm = shiftOf(p.class), true
 		if c.Head == 0 {
 			c.Head = 128 // The class's default.
 		}
@@ -55,7 +55,7 @@ var qwenParts = []string{"embed_tokens", "layers", "norm", "lm_head"}
 const adapted = 2048
 
 // parseQwen reads a config.json with the keys of Qwen's networks.
-func parseQwen(text []byte) (Config, error) {
+func parseQwen(p probe) (Config, error) {
 	type scaling struct {
 		RopeTheta *float64 `json:"rope_theta"`
 		RopeType  *string  `json:"rope_type"`
@@ -76,14 +76,11 @@ func parseQwen(text []byte) (Config, error) {
 		// Later versions of transformers keep all of rotation in one object.
 		RopeParameters *scaling `json:"rope_parameters"`
 		RopeScaling    *scaling `json:"rope_scaling"`
-		HiddenAct      *string  `json:"hidden_act"`
 		Tied           bool     `json:"tie_word_embeddings"`
-		SlidingWindow  bool     `json:"use_sliding_window"`
-		AttentionBias  bool     `json:"attention_bias"`
 		LayerTypes     []string `json:"layer_types"`
 	}
 	c := Config{Noise: "loglinear", Epsilon: 1e-6, MaskID: facts.Unknown}
-	if err := plainjson.Unmarshal(text, &f); err != nil {
+	if err := plainjson.Unmarshal(p.text, &f); err != nil {
 		return c, err
 	}
 	err := need(
@@ -91,6 +88,9 @@ func parseQwen(text []byte) (Config, error) {
 		field{"num_attention_heads", f.NumHeads, &c.Heads}, field{"num_key_value_heads", f.NumKVHeads, &c.KVHeads},
 		field{"intermediate_size", f.IntermediateSize, &c.Inner}, field{"max_position_embeddings", f.MaxPositions, &c.Positions},
 		field{"vocab_size", f.VocabSize, &c.Columns})
+	if err == nil {
+		err = p.pinned(pin{"hidden_act", `"silu"`, true}, pin{"attention_bias", "false", true}, pin{"use_sliding_window", "false", true})
+	}
 	if err != nil {
 		return c, err
 	}
@@ -115,12 +115,6 @@ func parseQwen(text []byte) (Config, error) {
 		return c, fmt.Errorf("missing: rope_theta")
 	case f.HeadDim != nil && *f.HeadDim < 1:
 		return c, fmt.Errorf("head_dim is %d: must be at least 2", *f.HeadDim)
-	case f.HiddenAct != nil && *f.HiddenAct != "silu":
-		return c, fmt.Errorf("hidden_act is %.40q: only silu is read", *f.HiddenAct)
-	case f.AttentionBias:
-		return c, fmt.Errorf("attention_bias is true: only false is read")
-	case f.SlidingWindow:
-		return c, fmt.Errorf("use_sliding_window is true: only attention to all positions is read")
 	}
 	for _, t := range f.LayerTypes {
 		if t != "full_attention" {

@@ -19,7 +19,7 @@ var raddFamily = Family{
 	Checked:   "outputs of the authors' code on a small random checkpoint, from safetensors and from a pickle",
 	Network:   DDiT,
 	recognise: func(p probe) bool { return p.object("model") && p.tree() == RADD },
-	parse:     func(text []byte, _ string) (Config, error) { return parseTree(text, RADD) },
+	parse:     func(p probe) (Config, error) { return parseTree(p, RADD) },
 	embedding: dditEmbedding, parts: dditParts,
 }
 
@@ -29,7 +29,7 @@ var seddFamily = Family{
 	Checked:   "outputs of the authors' code on small random checkpoints, with `scale_by_sigma` and without",
 	Network:   DDiT,
 	recognise: func(p probe) bool { return p.object("model") },
-	parse:     func(text []byte, _ string) (Config, error) { return parseTree(text, SEDD) },
+	parse:     func(p probe) (Config, error) { return parseTree(p, SEDD) },
 	embedding: dditEmbedding, parts: dditParts,
 }
 
@@ -48,7 +48,7 @@ func (p probe) tree() string {
 }
 
 // parseTree reads the omegaconf tree that RADD and SEDD publish.
-func parseTree(text []byte, family string) (Config, error) {
+func parseTree(p probe, family string) (Config, error) {
 	var t struct {
 		Tokens *int `json:"tokens"`
 		Graph  *struct {
@@ -68,7 +68,7 @@ func parseTree(text []byte, family string) (Config, error) {
 		} `json:"model"`
 	}
 	c := Config{Noise: "loglinear"}
-	if err := plainjson.Unmarshal(text, &t); err != nil {
+	if err := plainjson.Unmarshal(p.text, &t); err != nil {
 		return c, err
 	}
 	m := t.Model
