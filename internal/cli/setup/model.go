@@ -47,7 +47,7 @@ func (m *Model) Flags() flags.Set {
 	return append(m.Runtime.Flags(),
 		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
 		flags.Texts(&m.Facts, flags.Flag{Name: "fact", Category: flags.CatModel,
-			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"}),
+			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, name); may be repeated"}),
 		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
 			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"}),
 		WeightsFlag(&m.Weights),
