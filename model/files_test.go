@@ -133,12 +133,15 @@ func TestConvertedDigest(t *testing.T) {
 		t.Errorf("as written: %s, %t, %v, want the checkpoint's %s", d, written, err, want)
 	}
 	data := filepath.Join(dir, graph.DataFile)
-	flip(t, data, 5000)
-	_, _, err = digest(dir)
-	for _, part := range []string{dir, graph.DataFile + ": it was changed", "convert the checkpoint again", "remove " + graph.ManifestFile} {
-		if err == nil || !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("changed weights: %v, want a line with %q", err, part)
+	for name, at := range map[string]int{graph.ModelFile: 9, graph.DataFile: 5000} {
+		flip(t, filepath.Join(dir, name), at)
+		_, _, err = digest(dir)
+		for _, part := range []string{dir, name + ": it was changed", "convert the checkpoint again", "remove " + graph.ManifestFile} {
+			if err == nil || !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s was changed: %v, want a line with %q", name, err, part)
+			}
 		}
+		flip(t, filepath.Join(dir, name), at)
 	}
 	if err := os.Remove(filepath.Join(dir, graph.ManifestFile)); err != nil {
 		t.Fatal(err)

@@ -127,9 +127,10 @@ func graphFacts(d ort.Description) (f Facts, own bool, err error) {
 			f.Columns = int(n)
 		}
 	}
-	f.TimeConditioned = firstInput(d, timeNames, "float32") != ""
-	if in, ok := d.Input(firstInput(d, idNames, "int64")); ok && len(in.Shape) == 2 && in.Shape[1] > 0 {
-		f.Length, f.FixedLength = int(in.Shape[1]), true
+	canvas, _ := canvasInput(d, "")
+	_, f.TimeConditioned = timeInput(d, canvas.Name)
+	if l := fixedLength(d); l > 0 {
+		f.Length, f.FixedLength = l, true
 	}
 	return f, false, nil
 }
@@ -151,6 +152,9 @@ func checkGraph(d ort.Description, written, f Facts) error {
 	}
 	if _, has := d.Input("sigma"); has != f.TimeConditioned {
 		errs = append(errs, fmt.Errorf("time_conditioned is %t, but input sigma is %s", f.TimeConditioned, map[bool]string{true: "there", false: "missing"}[has]))
+	}
+	if f.Input != "" {
+		errs = append(errs, fmt.Errorf("input is %q: only ONNX files of other tools have inputs of other names", f.Input))
 	}
 	if f.Length > written.Length {
 		errs = append(errs, fmt.Errorf("length is %d, but the network takes at most %d positions", f.Length, written.Length))

@@ -57,6 +57,13 @@ func TestForeign(t *testing.T) {
 		{name: "two", facts: facts},
 		{name: "bert", facts: facts, add: func(_, l int) float64 { return 1 + float64(l) }},
 		{name: "timed", facts: facts, sigma: []float64{0.5, 2}, add: func(b, _ int) float64 { return []float64{0.5, 2}[b] }},
+		// A network that ignores time has zeros for σ.
+		{name: "timed", facts: map[string]string{"mask_id": "6", "length": "9", "time_conditioned": "false"}},
+		{name: "steps", facts: map[string]string{"mask_id": "6", "length": "9", "time_conditioned": "false"}},
+		// Calls of two canvases are cut into runs of one, and filled up to one of three.
+		{name: "one", facts: facts},
+		{name: "three", facts: facts, sigma: []float64{0.5, 2}, add: func(b, _ int) float64 { return []float64{0.5, 2}[b] }},
+		{name: "three", facts: map[string]string{"mask_id": "6", "length": "9", "time_conditioned": "false", "input": "canvas"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := open(t, reftest.Data(t, "foreign", c.name+".onnx"), model.Options{Override: c.facts})
@@ -136,7 +143,12 @@ func TestForeignRefused(t *testing.T) {
 		{"no embedding of the mask, timed", "timed", map[string]string{"mask_id": "7", "length": "5"}, []string{"mask_id is 7, which the network does not take: must be in 0..6"}},
 		{"other columns", "static", map[string]string{"mask_id": "6", "columns": "8"}, []string{"columns is 8", "has 7"}},
 		{"time", "static", map[string]string{"mask_id": "6", "time_conditioned": "true"}, []string{"time_conditioned is true"}},
-		{"no time", "timed", map[string]string{"mask_id": "6", "length": "5", "time_conditioned": "false"}, []string{"time_conditioned is false"}},
+		{"time in steps", "steps", map[string]string{"mask_id": "6", "length": "5"}, []string{"input timesteps is int64", "--fact time_conditioned=false"}},
+		{"either of two", "either", map[string]string{"mask_id": "6", "length": "5"}, []string{"any of a, b may be the canvas", "--fact input=NAME"}},
+		{"one of two", "either", map[string]string{"mask_id": "6", "length": "5", "input": "b"}, []string{"input a (int64 [-1 -1]) is not one"}},
+		{"no such input", "one", map[string]string{"mask_id": "6", "length": "5", "input": "ids"}, []string{`input "ids" is not one of the graph's, which are input_ids`}},
+		{"input of numbers", "timed", map[string]string{"mask_id": "6", "length": "5", "input": "timesteps"}, []string{"input timesteps is float32"}},
+		{"bfloat16", "brain", map[string]string{"mask_id": "6", "length": "5"}, []string{"its weights are bfloat16", "export it in float32 or float16"}},
 		{"strange input", "strange", map[string]string{"mask_id": "6", "length": "5"}, []string{"input past"}},
 		{"no rank, an earlier version's inputs", "vague", map[string]string{"mask_id": "6", "length": "5", "columns": "7"}, []string{"output logits is missing", "input take_rows is missing: an earlier version of this program wrote the file: convert the checkpoint again"}},
 		{"doubles", "double", map[string]string{"mask_id": "6", "length": "5"}, []string{"output logits is float64"}},

@@ -20,6 +20,7 @@ const maxFile = 256 << 20
 // A Tokenizer turns text into token ids and back. It is safe for concurrent use.
 type Tokenizer struct {
 	name   string
+	folder string
 	digest string
 	// tokens[id] is the token of an id; known[id] says that there is one.
 	tokens []string
@@ -42,7 +43,11 @@ func Open(ctx context.Context, path string) (*Tokenizer, error) {
 	if err != nil {
 		return nil, fault.Errorf("tokenize", "%s: %w", path, err)
 	}
-	return Parse(path, data)
+	t, err := Parse(path, data)
+	if err == nil {
+		t.folder = filepath.Dir(path)
+	}
+	return t, err
 }
 
 // read reads a file that was named, or the one in a folder, which must be a regular file of
@@ -108,6 +113,9 @@ func (t *Tokenizer) ID(token string) (int, bool) {
 // Special reports whether the file calls the token special. It is false for ids
 // that the tokenizer does not know.
 func (t *Tokenizer) Special(id int) bool { return t.special[id] }
+
+// Folder is where the file lies that the tokenizer was opened from; "" where it was parsed.
+func (t *Tokenizer) Folder() string { return t.folder }
 
 // Digest returns "sha256:" and the hexadecimal hash of the file.
 func (t *Tokenizer) Digest() string { return t.digest }

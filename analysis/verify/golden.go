@@ -33,7 +33,8 @@ var outputs = map[string]func(*goldenCase) ([]float64, error){
 // file: for each case N inputs input_ids.N [B, L] and, for a time-conditioned network,
 // sigma.N [B]; outputs NAME.N [B, L, columns]. Of logits_ema.N and logits_raw.N those are
 // compared that are of the model's set of weights. limit is the greatest difference that is
-// accepted. A difference above it is part of the report; an error means that the
+// accepted; a value may differ by one spacing more of the type that it is stored in, see
+// [Widened]. A difference above that is part of the report; an error means that the
 // comparison could not be made.
 func Golden(ctx context.Context, m model.Model, path string, limit float64) (Report, error) {
 	items, err := golden(ctx, m, path, limit)
@@ -160,6 +161,7 @@ func (c *goldenCase) compare(f *checkpoint.File, name string, compute func(*gold
 		return Item{}, fmt.Errorf("tensor %s: %w", name, err)
 	}
 	cmp := NewComparison(name, Absolute, limit)
+	cmp.dtype = t.Dtype
 	l, v := c.shape[1], c.shape[2]
 	for i := range want {
 		cmp.Add(got[i], want[i], func() string {

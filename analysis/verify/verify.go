@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/model/checkpoint"
 )
 
 // DefaultLimit is the usual greatest difference: two correct float32 executions of
@@ -47,6 +48,19 @@ type Item struct {
 	// Count is the number of values compared.
 	Count int  `json:"count"`
 	OK    bool `json:"ok"`
+	// Widened tells of values that pass by the spacing of stored numbers alone; they are not in
+	// MaxDiff and Worst. It is nil where there are none.
+	Widened *Widened `json:"widened,omitempty"`
+}
+
+// Widened are the values that differ from their reference by more than the limit, where the numbers
+// of the type that the reference is stored in are farther apart than the limit, and by no
+// more than it and one such spacing: around −1e6 those of float32 are 0.0625 apart.
+type Widened struct {
+	Count int              `json:"count"`
+	Dtype checkpoint.Dtype `json:"dtype"`
+	// Spacing is the largest spacing at one of the values.
+	Spacing float64 `json:"spacing"`
 }
 
 // Report is the outcome for a whole reference file.
@@ -60,6 +74,8 @@ type Report struct {
 type Comparison struct {
 	item Item
 	any  bool
+	// dtype is the type that the reference is stored in; "" where its spacing does not count.
+	dtype checkpoint.Dtype
 }
 
 // NewComparison begins an item.
@@ -80,6 +96,10 @@ func (c *Comparison) Add(got, want float64, path func() string) {
 		diff /= max(1, math.Abs(want))
 	}
 	if !(diff <= c.item.Limit) { // false for NaN
+		if s := spacing(c.dtype, want); s > c.item.Limit && apart <= c.item.Limit+s {
+			c.widen(apart, s)
+			return
+		}
 		c.item.OK = false
 	}
 	if math.IsNaN(diff) {
@@ -91,6 +111,29 @@ func (c *Comparison) Add(got, want float64, path func() string) {
 		c.item.MaxDiff = estimate.Number(diff)
 		c.item.Worst = Worst{Path: path(), Got: estimate.Number(got), Want: estimate.Number(want)}
 	}
+}
+
+// widen counts a value that passes by the spacing of the numbers of its type.
+func (c *Comparison) widen(apart, spacing float64) {
+	w := c.item.Widened
+	if w == nil {
+		w = &Widened{Dtype: c.dtype}
+		c.item.Widened = w
+	}
+	w.Count++
+	w.Spacing = max(w.Spacing, spacing)
+	c.item.MaxAbsDiff = max(c.item.MaxAbsDiff, estimate.Number(apart))
+}
+
+// spacing is the distance of x to the next number away from 0 among those of a type, 0 where x is
+// not finite.
+func spacing(d checkpoint.Dtype, x float64) float64 {
+	digits, ok := map[checkpoint.Dtype]int{checkpoint.F32: 23, checkpoint.F16: 10, checkpoint.BF16: 7}[d]
+	if !ok || x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return 0
+	}
+	_, e := math.Frexp(x)
+	return math.Ldexp(1, e-1-digits)
 }
 
 // Finish returns the item. Nothing compared is nothing verified.

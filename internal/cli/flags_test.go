@@ -46,6 +46,10 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	empty := filepath.Join(dir, "empty")
 	writeFile(t, empty, "")
 
+	talk := t.TempDir()
+	writeFile(t, filepath.Join(talk, "tokenizer.json"), readAll(t, filepath.Join(other, "tokenizer.json")))
+	writeFile(t, filepath.Join(talk, "chat_template.jinja"), "{{ messages[0].content }}")
+
 	// A tiny network, whose ids have texts in the built-in model's vocabulary.
 	small := []string{"--model", mdlm, "--tokenizer", other}
 	scored := []string{"--model", filepath.Join("..", "..", "testdata", "reference", "checkpoints", "sedd")}
@@ -99,6 +103,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"generate prefix":      {base: text, on: []string{"--prefix", "A"}},
 		"generate suffix":      {base: text, on: []string{"--suffix", "A"}},
 		"generate infill":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--infill", "A {{3}}"}},
+		"generate chat":        {base: []string{"--model", other, "--tokenizer", talk, "--length", "30", "--seed", "1", "--format", "json"}, on: []string{"--chat", "Hello"}},
 		"generate input":       {base: append([]string{"--seed", "1"}, small...), on: []string{"--input", lines}},
 		"generate format":      {base: append([]string{"--seed", "1", "--length", "9"}, small...), on: []string{"--format", "ids"}},
 		"generate output":      {base: text, on: []string{"-o", filepath.Join(dir, "out.json")}},

@@ -32,8 +32,6 @@ type Model struct {
 	digest  string
 	out     []float32
 	in, res []ort.Tensor
-	values  map[string][]int64
-	floats  map[string][]float32
 }
 
 // files are the names under which exporters write a causal language model, in the order
@@ -56,7 +54,7 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("causal %s: %w", ref, err)
 	}
-	m := &Model{graph: g, ref: ref, values: make(map[string][]int64), floats: make(map[string][]float32)}
+	m := &Model{graph: g, ref: ref}
 	if m.digest, err = model.FileDigest(ctx, ort.Stamps(runtime.VerifyDigest), path); err != nil {
 		return nil, err
 	}

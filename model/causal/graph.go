@@ -23,13 +23,13 @@ const (
 
 // input is an input of a graph with its role.
 type input struct {
-	ort.IO
+	ort.Feed
 	role role
 }
 
 // graph is what is known of a causal language model's graph.
 type graph struct {
-	inputs []input
+	inputs []*input
 	output string
 	dtype  string
 	// columns is the length of a row; rows and length are those that the graph fixes, 0
@@ -37,12 +37,7 @@ type graph struct {
 	columns, rows, length int
 }
 
-var (
-	cacheName = regexp.MustCompile(`^past(_key_values)?[._]\d+([._].+)?$`)
-	// integers and reals are the element types of ids, and of caches and logits.
-	integers = []string{"int64", "int32"}
-	reals    = []string{"float32", "float16", "bfloat16"}
-)
+var cacheName = regexp.MustCompile(`^past(_key_values)?[._]\d+([._].+)?$`)
 
 // Limits of what a graph may fix: ids, a dimension, and the logits of a call in values.
 const (
@@ -64,27 +59,27 @@ func readGraph(d ort.Description) (graph, error) {
 		}
 		g.inputs = append(g.inputs, in)
 	}
-	if !slices.ContainsFunc(g.inputs, func(in input) bool { return in.role == ids }) {
+	if !slices.ContainsFunc(g.inputs, func(in *input) bool { return in.role == ids }) {
 		return g, fmt.Errorf("input input_ids is missing: it has %s", names(d.Inputs))
 	}
 	return g, g.readOutput(d)
 }
 
-func readInput(io ort.IO) (input, error) {
-	in := input{IO: io}
+func readInput(io ort.IO) (*input, error) {
+	in := &input{Feed: ort.Feed{IO: io}}
 	var types []string
 	rank := 2
 	switch {
 	case io.Name == "input_ids":
-		in.role, types = ids, integers
+		in.role, types = ids, ort.Integers
 	case io.Name == "attention_mask":
-		in.role, types = attention, append(append([]string{"bool"}, integers...), reals...)
+		in.role, types = attention, slices.Concat([]string{"bool"}, ort.Integers, ort.Reals)
 	case io.Name == "position_ids":
-		in.role, types = positions, integers
+		in.role, types = positions, ort.Integers
 	case io.Name == "cache_position":
-		in.role, types, rank = cachePosition, integers, 1
+		in.role, types, rank = cachePosition, ort.Integers, 1
 	case cacheName.MatchString(io.Name):
-		in.role, types, rank = cache, reals, 0
+		in.role, types, rank = cache, ort.Reals, 0
 	case io.Name == "use_cache_branch":
 		in.role, types, rank = branch, []string{"bool"}, 1
 	default:
@@ -135,15 +130,15 @@ func emptyShape(io ort.IO, rows int) ([]int64, error) {
 func (g *graph) readOutput(d ort.Description) error {
 	out, ok := d.Output("logits")
 	if !ok {
-		i := slices.IndexFunc(d.Outputs, func(o ort.IO) bool { return len(o.Shape) == 3 && slices.Contains(reals, o.Type) })
+		i := slices.IndexFunc(d.Outputs, func(o ort.IO) bool { return len(o.Shape) == 3 && slices.Contains(ort.Reals, o.Type) })
 		if i < 0 {
 			return fmt.Errorf("output logits is missing: it has %s", names(d.Outputs))
 		}
 		out = d.Outputs[i]
 	}
 	switch {
-	case !slices.Contains(reals, out.Type):
-		return fmt.Errorf("output %s is %s: must be %s", out.Name, out.Type, strings.Join(reals, " or "))
+	case !slices.Contains(ort.Reals, out.Type):
+		return fmt.Errorf("output %s is %s: must be %s", out.Name, out.Type, strings.Join(ort.Reals, " or "))
 	case len(out.Shape) != 3:
 		return fmt.Errorf("output %s has the shape %v: must be [batch, length, columns], a row for every position", out.Name, out.Shape)
 	case out.Shape[2] < 1 || out.Shape[2] > maxColumns:

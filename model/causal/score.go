@@ -110,18 +110,17 @@ func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][
 }
 
 // tensor fills an input.
-func (m *Model) tensor(in input, windows []Window, batch []int, rows, length int) (ort.Tensor, error) {
-	t := ort.Tensor{Name: in.Name, Shape: []int64{int64(rows), int64(length)}}
+func (m *Model) tensor(in *input, windows []Window, batch []int, rows, length int) (ort.Tensor, error) {
+	shape := []int64{int64(rows), int64(length)}
 	var value func(r, l int) int64
 	switch in.role {
 	case cache:
 		shape, err := emptyShape(in.IO, rows)
-		t.Shape = shape
-		return t, err
+		return ort.Tensor{Name: in.Name, Shape: shape}, err
 	case branch:
-		t.Shape, value = []int64{1}, func(int, int) int64 { return 0 }
+		shape, value = []int64{1}, func(int, int) int64 { return 0 }
 	case cachePosition:
-		t.Shape, value = []int64{int64(length)}, func(_, l int) int64 { return int64(l) }
+		shape, value = []int64{int64(length)}, func(_, l int) int64 { return int64(l) }
 	case positions:
 		value = func(_, l int) int64 { return int64(l) }
 	case attention:
@@ -141,26 +140,7 @@ func (m *Model) tensor(in input, windows []Window, batch []int, rows, length int
 			return 0
 		}
 	}
-	n := int(t.Shape[0])
-	if len(t.Shape) == 2 {
-		n *= int(t.Shape[1])
-	}
-	values := slices.Grow(m.values[in.Name][:0], n)[:n]
-	for i := range values {
-		values[i] = value(i/length, i%length)
-	}
-	m.values[in.Name] = values
-	if !slices.Contains(reals, in.Type) {
-		t.Int64 = values
-		return t, nil
-	}
-	floats := slices.Grow(m.floats[in.Name][:0], n)[:n]
-	for i, x := range values {
-		floats[i] = float32(x)
-	}
-	m.floats[in.Name] = floats
-	t.Float32 = floats
-	return t, nil
+	return in.Tensor(shape, func(i int) int64 { return value(i/length, i%length) }), nil
 }
 
 // logSoftmax is log of the probability of a column.

@@ -100,6 +100,9 @@ type Facts struct {
 	// Weights says which of a trainer's two sets of weights it is: ema, raw; "" where there was
 	// one.
 	Weights string `json:"weights,omitempty"`
+	// Input names the input that takes the canvas in an ONNX file of another tool; "" for the
+	// one that is found by its name or its type.
+	Input string `json:"input,omitempty"`
 	// Digest is "sha256:…" of the content that the model was opened from.
 	Digest string `json:"digest,omitempty"`
 	// Untold are facts, by their JSON names, that the files leave open and somebody must tell,
@@ -175,7 +178,7 @@ func (f Facts) Validate() error {
 	if f.Parameters < 0 || f.Parameters > maxParameters {
 		add("parameters is %d: must be in 0..%d", f.Parameters, int64(maxParameters))
 	}
-	for _, t := range []struct{ key, text string }{{"name", f.Name}, {"family", f.Family}, {"dtype", f.Dtype}, {"weights", f.Weights}} {
+	for _, t := range []struct{ key, text string }{{"name", f.Name}, {"family", f.Family}, {"dtype", f.Dtype}, {"weights", f.Weights}, {"input", f.Input}} {
 		if t.text != Plain(t.text) {
 			add("%s is %.50q: must be at most %d bytes of text on one line", t.key, t.text, maxText)
 		}

@@ -53,6 +53,7 @@ func TestDigested(t *testing.T) {
 		"time": func(f *Facts) { f.TimeConditioned = true }, "output": func(f *Facts) { f.Output = LogScore }, "scale": func(f *Facts) { f.ScaleBySigma = true },
 		"shift": func(f *Facts) { f.Shift = true }, "noise": func(f *Facts) { f.Noise = "cosine" }, "parameters": func(f *Facts) { f.Parameters = 3 },
 		"dtype": func(f *Facts) { f.Dtype = "F16" }, "digest": func(f *Facts) { f.Digest = "sha256:0" },
+		"input": func(f *Facts) { f.Input = "ids" },
 	} {
 		f := base
 		change(&f)

@@ -10,6 +10,8 @@ import (
 type Description struct {
 	Inputs, Outputs []IO
 	Metadata        map[string]string
+	// Weights are the element types of the constants, sorted.
+	Weights []string
 }
 
 // Describe reads inputs, outputs and metadata of a model. It needs no runtime
@@ -22,7 +24,7 @@ func Describe(src Source) (Description, error) {
 	if len(info.outputs) == 0 {
 		return Description{}, fmt.Errorf("onnx session: %s: it has no outputs", name)
 	}
-	return Description{cloneIO(info.inputs), cloneIO(info.outputs), maps.Clone(info.metadata)}, nil
+	return Description{cloneIO(info.inputs), cloneIO(info.outputs), maps.Clone(info.metadata), slices.Sorted(maps.Keys(info.weights))}, nil
 }
 
 // Input returns the input of a name.

@@ -11,6 +11,7 @@ import (
 type modelInfo struct {
 	inputs, outputs []IO
 	metadata        map[string]string
+	weights         map[string]bool // the element types of constants
 }
 
 // Field numbers of onnx.proto.
@@ -19,7 +20,7 @@ const (
 	graphInitializer, graphInput, graphOutput                 = 5, 11, 12
 	valueName, valueType, typeTensor, tensorElem, tensorShape = 1, 2, 1, 1, 2
 	shapeDim, dimValue                                        = 1, 1
-	tensorName                                                = 8
+	tensorType, tensorName                                    = 2, 8
 )
 
 // elementTypes are the names of TensorProto.DataType.
@@ -34,7 +35,7 @@ var errNoModel = errors.New("it is not an ONNX model")
 func readModel(data []byte) (modelInfo, error) {
 	var m modelInfo
 	graphs := 0
-	m.metadata = map[string]string{}
+	m.metadata, m.weights = map[string]string{}, map[string]bool{}
 	err := fields(data, func(n protowire.Number, v []byte) error {
 		switch n {
 		case modelGraph:
@@ -61,6 +62,9 @@ func (m *modelInfo) readGraph(graph []byte) error {
 	err := fields(graph, func(n protowire.Number, v []byte) error {
 		switch n {
 		case graphInitializer:
+			if e, ok := varintField(v, tensorType); ok && e < uint64(len(elementTypes)) {
+				m.weights[elementTypes[e]] = true
+			}
 			return fields(v, func(n protowire.Number, v []byte) error {
 				if n == tensorName {
 					constants[string(v)] = true

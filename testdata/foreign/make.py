@@ -63,3 +63,33 @@ vague = helper.make_graph(
 onnx.save(helper.make_model(vague, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "vague.onnx")
 # Logits in a type that is not read.
 write("double", [ids(dynamic)], [gather], ("logits", dynamic + [V]), TABLE.astype(np.float64), TensorProto.DOUBLE)
+# A batch of one, and a batch of three with σ as a column and ids of 32 bits under another name.
+write("one", [ids([1, "length"])], [gather], ("logits", [1, "length", V]))
+write("three", [helper.make_tensor_value_info("canvas", TensorProto.INT32, [3, "length"]), helper.make_tensor_value_info("sigma", TensorProto.FLOAT16, [3, 1]),
+                helper.make_tensor_value_info("attention_mask", TensorProto.BOOL, [1, "length"])], [
+    helper.make_node("Gather", ["table", "canvas"], ["rows"]),
+    helper.make_node("Constant", [], ["axes"], value=numpy_helper.from_array(np.array([2], dtype=np.int64))),
+    helper.make_node("Cast", ["sigma"], ["t"], to=TensorProto.FLOAT),
+    helper.make_node("Unsqueeze", ["t", "axes"], ["u"]),
+    helper.make_node("Cast", ["attention_mask"], ["m"], to=TensorProto.FLOAT),
+    helper.make_node("Unsqueeze", ["m", "axes"], ["n"]),
+    helper.make_node("Mul", ["rows", "n"], ["seen"]),
+    helper.make_node("Add", ["seen", "u"], ["logits"]),
+], ("logits", [3, "length", V]))
+# Two inputs that may be the canvas.
+write("either", [ids(dynamic, "a"), ids(dynamic, "b")], [
+    helper.make_node("Add", ["a", "b"], ["sum"]), helper.make_node("Gather", ["table", "sum"], ["logits"])], ("logits", dynamic + [V]))
+# A time that is counted in steps.
+write("steps", [ids(dynamic), helper.make_tensor_value_info("timesteps", TensorProto.INT64, ["batch"])], [
+    helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
+    helper.make_node("Cast", ["timesteps"], ["s"], to=TensorProto.FLOAT),
+    helper.make_node("Constant", [], ["axes"], value=numpy_helper.from_array(np.array([1, 2], dtype=np.int64))),
+    helper.make_node("Unsqueeze", ["s", "axes"], ["t"]),
+    helper.make_node("Add", ["rows", "t"], ["logits"]),
+], ("logits", dynamic + [V]))
+# Weights in bfloat16, in which the CPU has no product of matrices.
+brain = helper.make_graph(
+    [helper.make_node("Gather", ["table", "input_ids"], ["rows"]), helper.make_node("MatMul", ["rows", "unit"], ["logits"])], "brain", [ids(dynamic)],
+    [helper.make_tensor_value_info("logits", TensorProto.BFLOAT16, dynamic + [V])],
+    [helper.make_tensor(name, TensorProto.BFLOAT16, [V, V], table.flatten().tolist()) for name, table in (("table", TABLE), ("unit", np.eye(V)))])
+onnx.save(helper.make_model(brain, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "brain.onnx")

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"mdmgen/model"
+	"mdmgen/tokenize/chat"
 )
 
 // Encoder turns text into ids, every character of it being text: no prompt can
@@ -25,6 +26,30 @@ type Layout struct {
 	// encode is nil until a text has to be encoded; Open makes it.
 	encode Encoder
 	Open   func() (Encoder, error)
+	// Chat makes the prompt of messages by the template of the tokenizer.
+	Chat func([]chat.Message) ([]int, error)
+}
+
+// Answer builds the canvas of messages, whose prompt has the given number of tokens, and of the
+// answer to them; total is the length of both, 0 for the model's.
+func (l *Layout) Answer(messages []chat.Message, total int) (canvas []int, prompt int, err error) {
+	if len(messages) == 0 {
+		return nil, 0, errors.New("messages: at least one is needed")
+	}
+	for _, m := range messages {
+		if !utf8.ValidString(m.Content) {
+			return nil, 0, errors.New("the text is not valid UTF-8")
+		}
+	}
+	ids, err := l.Chat(messages)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := l.clean(ids); err != nil {
+		return nil, 0, err
+	}
+	canvas, err = l.template([]piece{{ids: ids}, {masks: rest}}, total)
+	return canvas, len(ids), err
 }
 
 // ids encodes a text and refuses ids that the network has no row for.
@@ -46,12 +71,17 @@ func (l *Layout) ids(text string) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ids, l.clean(ids)
+}
+
+// clean refuses ids of a tokenizer that are not clean tokens of the model.
+func (l *Layout) clean(ids []int) error {
 	for _, id := range ids {
 		if err := l.Clean(id); err != nil {
-			return nil, fmt.Errorf("the tokenizer does not fit the model: %w", err)
+			return fmt.Errorf("the tokenizer does not fit the model: %w", err)
 		}
 	}
-	return ids, nil
+	return nil
 }
 
 // Clean refuses an id that is not a clean token of the model.
@@ -102,8 +132,8 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 			if err != nil {
 				return nil, err
 			}
-			texts[i] = ids
-			fixed += len(ids)
+			texts[i] = append(ids, p.ids...)
+			fixed += len(texts[i])
 		}
 	}
 	if open > 1 {

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/model"
 	"mdmgen/model/facts"
+	"mdmgen/tokenize/chat"
 )
 
 // letters is an encoder for tests: an id a byte.
@@ -28,6 +29,13 @@ func testLayout(length int) *Layout {
 		Facts:  model.Facts{Schema: facts.Schema, Columns: 257, MaskID: 256, Length: 12},
 		Length: length,
 		Open:   func() (Encoder, error) { return letters{}, nil },
+		Chat: func(messages []chat.Message) (ids []int, err error) {
+			for _, m := range messages {
+				more, _ := letters{}.EncodePlain(m.Role[:min(len(m.Role), 1)] + m.Content)
+				ids = append(ids, more...)
+			}
+			return ids, nil
+		},
 	}
 }
 
@@ -90,8 +98,10 @@ func TestInputLine(t *testing.T) {
 		{`{"infill":["a",null],"length":3}`, "a__"},
 		{`{"infill":["a","b",1,""]}`, "ab_"},
 		{`{"ids":[97,null,98]}`, "a_b"},
+		{`{"messages":[{"role":"user","content":"hi"}],"length":5}`, "uhi__"},
+		{`{"messages":[{"role":"system","content":"b"},{"role":"user","content":"c"}]}`, "sbuc________"},
 	} {
-		canvas, err := parseLine([]byte(c.line), testLayout(0))
+		canvas, _, err := parseLine([]byte(c.line), testLayout(0))
 		if err != nil || show(canvas) != c.want {
 			t.Errorf("%s: %q, %v, want %q", c.line, show(canvas), err, c.want)
 		}
@@ -115,6 +125,13 @@ func TestInputLine(t *testing.T) {
 		{`{"infill":[null,null]}`, "once only"},
 		{`{"infill":"ab","length":3}`, "{{*}}"},
 		{`{"ids":null}`, "ids must be"},
+		{`{"messages":[]}`, "at least one"},
+		{`{"messages":[{"role":"user","content":"hi"}],"length":3}`, "nothing is left"},
+		{`{"messages":[{"role":"user","content":"hi"}],"suffix":"a"}`, "messages do not go with"},
+		{`{"messages":[{"role":"user","content":"hi"}],"ids":[1]}`, "ids stand alone"},
+		{`{"messages":[{"role":"user","content":["hi"]}]}`, "messages"},
+		{`{"messages":[{"role":"user","text":"hi"}]}`, "text"},
+		{`{"messages":"hi"}`, "messages"},
 		{`null`, "JSON object"},
 		{"{\"prefix\":\"a\xff\"}", "UTF-8"},
 		{`{"text":"a"}`, "text"},
@@ -122,7 +139,7 @@ func TestInputLine(t *testing.T) {
 		{`{} {}`, "more than one"},
 		{`{`, "not a line"},
 	} {
-		if canvas, err := parseLine([]byte(c.line), testLayout(0)); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if canvas, _, err := parseLine([]byte(c.line), testLayout(0)); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q, %v, want one line with %q", c.line, show(canvas), err, c.want)
 		}
 	}
@@ -133,13 +150,13 @@ func TestInputLine(t *testing.T) {
 func TestNoTokenizer(t *testing.T) {
 	l := testLayout(0)
 	l.Open = func() (Encoder, error) { return nil, errors.New("asked") }
-	if _, err := parseLine([]byte(`{"ids":[1,null]}`), l); err != nil {
+	if _, _, err := parseLine([]byte(`{"ids":[1,null]}`), l); err != nil {
 		t.Error(err)
 	}
-	if _, err := parseLine([]byte(`{"length":3}`), l); err != nil {
+	if _, _, err := parseLine([]byte(`{"length":3}`), l); err != nil {
 		t.Error(err)
 	}
-	if _, err := parseLine([]byte(`{"prefix":"a"}`), l); err == nil {
+	if _, _, err := parseLine([]byte(`{"prefix":"a"}`), l); err == nil {
 		t.Error("no tokenizer was asked for")
 	}
 }
@@ -173,11 +190,11 @@ func FuzzInfill(f *testing.F) {
 
 // FuzzInputLine requires a canvas of legal ids, or an error of one line.
 func FuzzInputLine(f *testing.F) {
-	for _, s := range []string{`{"prefix":"a","length":4}`, `{"infill":["a",1]}`, `{"ids":[1,null]}`, `{}`, `[`, `{"ids":null}`} {
+	for _, s := range []string{`{"prefix":"a","length":4}`, `{"infill":["a",1]}`, `{"ids":[1,null]}`, `{}`, `{"messages":[{"role":"user","content":"a"}]}`, `[`, `{"ids":null}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		canvas, err := parseLine(line, testLayout(0))
+		canvas, _, err := parseLine(line, testLayout(0))
 		if err != nil {
 			return
 		}
@@ -196,7 +213,7 @@ func FuzzInputLine(f *testing.F) {
 // are, wherever the number stands.
 func TestTrueLimits(t *testing.T) {
 	for _, line := range []string{`{"length":5000001}`, `{"infill":"{{5000001}}"}`, `{"infill":[5000001]}`, `{"infill":"{{13}}"}`, `{"length":13}`, `{"infill":["a",12]}`} {
-		_, err := parseLine([]byte(line), testLayout(0))
+		_, _, err := parseLine([]byte(line), testLayout(0))
 		if err == nil || !strings.Contains(err.Error(), "at most 12 positions") {
 			t.Errorf("%s: %v, want the model's 12 positions", line, err)
 		}
@@ -212,7 +229,7 @@ func TestStrictLines(t *testing.T) {
 		`{"infill":["a","\udc00",1]}`:       `field "infill": \udc00 is half of a character`,
 		`{"infill":"{{\"\\ud800\"}}{{1}}"}`: `\ud800 is half of a character`,
 	} {
-		_, err := parseLine([]byte(line), testLayout(0))
+		_, _, err := parseLine([]byte(line), testLayout(0))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}

@@ -11,9 +11,11 @@ import (
 	"mdmgen/internal/plainjson"
 )
 
-// piece is a part of a template: text that is given, or masks to be filled in.
+// piece is a part of a template: text or tokens that are given, or masks to be filled in.
 type piece struct {
 	text string
+	// ids are tokens that are given as they are.
+	ids []int
 	// masks is the number of positions, rest for as many as the canvas has left.
 	masks int
 }

@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/plainfile"
+	"mdmgen/tokenize/chat"
 )
 
 // Job is one canvas to be filled in, and where it came from.
@@ -17,6 +18,9 @@ type Job struct {
 	// Line is the line of --input that it came from, 0 for flags.
 	Line   int
 	Canvas []int
+	// Prompt is the number of tokens at the beginning that are messages and what the template of
+	// a chat puts around them; 0 where there are none.
+	Prompt int
 }
 
 // inputLine is one line of --input.
@@ -26,6 +30,8 @@ type inputLine struct {
 	Length *int            `json:"length"`
 	Infill json.RawMessage `json:"infill"`
 	IDs    json.RawMessage `json:"ids"`
+	// Messages are a chat, whose answer is sampled.
+	Messages []chat.Message `json:"messages"`
 }
 
 // ReadJobs reads --input: a JSON object a line. path "-" is standard input.
@@ -54,11 +60,11 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 		if len(line) == 0 {
 			continue
 		}
-		canvas, err := parseLine(line, layout)
+		canvas, prompt, err := parseLine(line, layout)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, l.N, err)
 		}
-		jobs = append(jobs, Job{l.N, canvas})
+		jobs = append(jobs, Job{l.N, canvas, prompt})
 	}
 	if len(jobs) == 0 {
 		return nil, fmt.Errorf("%s: no lines", name)
@@ -66,43 +72,56 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 	return jobs, nil
 }
 
-// parseLine builds the canvas of one line.
-func parseLine(line []byte, l *Layout) ([]int, error) {
+// parseLine builds the canvas of one line, and tells how many tokens the prompt of a chat has.
+func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
 	var in inputLine
 	if err := kit.DecodeObject(line, &in); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	texts := in.Prefix != nil || in.Suffix != nil
 	switch {
-	case in.IDs != nil && (texts || in.Infill != nil || in.Length != nil):
-		return nil, errors.New("ids stand alone: prefix, suffix, infill and length do not go with them")
+	case in.IDs != nil && (texts || in.Infill != nil || in.Length != nil || in.Messages != nil):
+		return nil, 0, errors.New("ids stand alone: prefix, suffix, infill, messages and length do not go with them")
 	case in.Infill != nil && texts:
-		return nil, errors.New("infill does not go with prefix and suffix")
+		return nil, 0, errors.New("infill does not go with prefix and suffix")
+	case in.Messages != nil && (texts || in.Infill != nil):
+		return nil, 0, errors.New("messages do not go with prefix, suffix and infill")
 	case in.IDs != nil:
 		var ids []*int
 		if err := json.Unmarshal(in.IDs, &ids); err != nil || ids == nil {
-			return nil, errors.New("ids must be a list of ids, null for a position to be sampled")
+			return nil, 0, errors.New("ids must be a list of ids, null for a position to be sampled")
 		}
-		return l.FromIDs(ids)
+		canvas, err := l.FromIDs(ids)
+		return canvas, 0, err
 	}
 	total := l.Length
 	if in.Length != nil {
 		if total = *in.Length; total < 1 {
-			return nil, fmt.Errorf("length %d: must be at least 1", total)
+			return nil, 0, fmt.Errorf("length %d: must be at least 1", total)
 		}
 	}
-	if in.Infill != nil {
-		var template string
-		if json.Unmarshal(in.Infill, &template) != nil {
-			pieces, err := piecesFromJSON(in.Infill)
-			if err != nil {
-				return nil, err
-			}
-			return l.template(pieces, total)
-		}
+	switch {
+	case in.Messages != nil:
+		return l.Answer(in.Messages, total)
+	case in.Infill == nil:
+		canvas, err = l.Between(in.Prefix, in.Suffix, total)
+	default:
+		canvas, err = l.infilled(in.Infill, total)
+	}
+	return canvas, 0, err
+}
+
+// infilled builds the canvas of a template in either of its forms.
+func (l *Layout) infilled(raw json.RawMessage, total int) ([]int, error) {
+	var template string
+	if json.Unmarshal(raw, &template) == nil {
 		return l.Infill(template, total)
 	}
-	return l.Between(in.Prefix, in.Suffix, total)
+	pieces, err := piecesFromJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	return l.template(pieces, total)
 }
 
 // Between builds a canvas with masks between a prefix and a suffix, nil for none.

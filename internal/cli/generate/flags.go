@@ -22,7 +22,7 @@ type options struct {
 	// n samples of each canvas, whose length is 0 where it is the model's.
 	n, length              int
 	prefix, suffix, infill string
-	input                  string
+	chat, input            string
 	format, output         string
 	all                    flags.Set
 }
@@ -36,10 +36,11 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with"}),
 		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "`TEXT` that the samples end with"}),
 		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "`TEMPLATE` with {{N}} and {{*}} for what is sampled"}),
+		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message in the model's chat template, whose answer is sampled"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, - for standard input"}),
 	}, flags.Format(&o.format, "text", "ids", "json", "jsonl"), flags.Set{kit.OutputFlag(&o.output)},
 		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
-	return o.all.Common("n", "length", "prefix", "suffix", "infill", "input", "sampler", "steps", "seed", "temperature", "top-p", "format", "output", "model", "tokenizer")
+	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "steps", "seed", "temperature", "top-p", "format", "output", "model", "tokenizer")
 }
 
 // check refuses what can be refused before anything is opened.
@@ -48,11 +49,14 @@ func (o *options) check(ctx context.Context, args []string) error {
 		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
 	}
 	if err := o.all.ExcludeAs("--%s and --%s both say what is given; use one",
-		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}}...); err != nil {
+		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
 		return err
 	}
 	if o.all.IsSet("infill") && o.infill == "" {
 		return exit.Usagef("--infill: the template is empty")
+	}
+	if o.all.IsSet("chat") && o.chat == "" {
+		return exit.Usagef("--chat: the message is empty")
 	}
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
+	"mdmgen/tokenize/chat"
 
 	"github.com/urfave/cli/v2"
 )
@@ -35,7 +36,9 @@ func Command(s kit.Streams) *cli.Command {
 			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
 			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
-			"null being sampled. Text is always text: a prompt that spells a special token stays letters.\n\n" +
+			"null being sampled, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; --chat is one message of a user, and the\n" +
+			"answer to messages is sampled behind the prompt that the model's chat template makes of them, and printed alone.\n" +
+			"Text is always text: a prompt that spells a special token stays letters.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
 			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
 		Flags: o.flags().CLI(),
@@ -56,7 +59,9 @@ type generation struct {
 	network model.Model
 	facts   facts.Facts
 	// words is nil where there is none and none is needed.
-	words    *tokenize.Tokenizer
+	words *tokenize.Tokenizer
+	// template is nil until messages are read.
+	template *chat.Template
 	jobs     []canvas.Job
 	settings settings
 	method   *samplers.Sampler
@@ -120,7 +125,7 @@ func (g *generation) prepare() error {
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
 		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
-		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Input: g.input, Profile: g.sampler.Profile.Digest(), Facts: g.model.Facts, Sidecar: g.model.Sidecar,
+		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}
 	return nil
 }
@@ -151,26 +156,33 @@ func (g *generation) tryPlans() error {
 	return nil
 }
 
+// encoder is the tokenizer, opened where it was not needed before.
+func (g *generation) encoder() (*tokenize.Tokenizer, error) {
+	if g.words == nil {
+		t, err := g.tokenizer.Open(g.ctx, g.streams, &g.model)
+		if err != nil {
+			return nil, setup.NeedTokenizer(err, "a text to begin from", "")
+		}
+		g.words = t
+	}
+	return g.words, nil
+}
+
 // layOut makes the canvases.
 func (g *generation) layOut() (err error) {
-	l := &canvas.Layout{Facts: g.facts, Length: g.length, Open: func() (canvas.Encoder, error) {
-		if g.words == nil {
-			t, err := g.tokenizer.Open(g.ctx, g.streams, &g.model)
-			if err != nil {
-				return nil, setup.NeedTokenizer(err, "a text to begin from", "")
-			}
-			g.words = t
-		}
-		return g.words, nil
-	}}
+	l := &canvas.Layout{Facts: g.facts, Length: g.length, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
 	if g.input != "" {
 		g.jobs, err = canvas.ReadJobs(g.ctx, g.input, g.streams.In, l)
 		return err
 	}
 	var ids []int
-	if g.infill != "" {
+	prompt := 0
+	switch {
+	case g.chat != "":
+		ids, prompt, err = l.Answer([]chat.Message{{Role: "user", Content: g.chat}}, g.length)
+	case g.infill != "":
 		ids, err = l.Infill(g.infill, g.length)
-	} else {
+	default:
 		ids, err = l.Between(&g.prefix, &g.suffix, g.length)
 	}
 	if err != nil {
@@ -182,7 +194,7 @@ func (g *generation) layOut() (err error) {
 	if g.infill != "" && !slices.Contains(ids, g.facts.MaskID) {
 		return exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
 	}
-	g.jobs = []canvas.Job{{Canvas: ids}}
+	g.jobs = []canvas.Job{{Canvas: ids, Prompt: prompt}}
 	return nil
 }
 

@@ -52,6 +52,10 @@ type settings struct {
 	Suffix string        `json:"suffix,omitempty"`
 	Infill string        `json:"infill,omitempty"`
 	Input  string        `json:"input,omitempty"`
+	// Chat is the user's message; ChatTemplate is "sha256:…" of the template that made prompts
+	// of messages.
+	Chat         string `json:"chat,omitempty"`
+	ChatTemplate string `json:"chat_template,omitempty"`
 	// Profile is "sha256:…" of the file of the sampler's loss profile.
 	Profile string `json:"profile,omitempty"`
 	// Facts and Sidecar changed what the model says of itself.
@@ -66,7 +70,7 @@ type sample struct {
 	Line int `json:"line,omitempty"`
 	// IDs holds null where a mask was left.
 	IDs []*int `json:"ids"`
-	// Text is null where there is no tokenizer.
+	// Text is null where there is no tokenizer. Of a chat it is the answer alone.
 	Text *string `json:"text"`
 	// Calls is the number of network calls that this sequence took part in: its
 	// non-empty blocks. FinishCalls, 0 or 1, is the call that filled what no

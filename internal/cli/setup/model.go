@@ -71,7 +71,7 @@ func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
 // FactsFlag is the flag that changes facts.
 func FactsFlag(list *[]string) *flags.Flag {
 	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatModel,
-		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"})
+		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, name); may be repeated"})
 }
 
 // OpenCheckpoint opens the checkpoint that ref names, for a command that reads no other kind

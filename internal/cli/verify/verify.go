@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/verify"
@@ -48,8 +49,9 @@ func Command(s kit.Streams) *cli.Command {
 		ArgsUsage: "[MODEL]",
 		Description: "Recomputes every tensor of the reference file --golden with the model, and prints the largest difference and\n" +
 			"the number of values of each. Exits with 3 when one is above the tolerance. Two correct float32 executions of a small\n" +
-			"network differ by about 1e-5; a wrong norm or activation by 1e-3 or more. A file whose structure or inputs are\n" +
-			"not what they must be is a failure of input, exit status 1.",
+			"network differ by about 1e-5; a wrong norm or activation by 1e-3 or more. Where the numbers of the type of a tensor\n" +
+			"are farther apart than the tolerance, as those of float32 are about −1e6, values may differ by one such spacing more,\n" +
+			"and a line says so. A file whose structure or inputs are not what they must be is a failure of input, exit status 1.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return compare(ctx, s, o, args) }),
 	}
@@ -94,8 +96,8 @@ func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err
 }
 
 // printReport prints an item a line, and OK or FAILED.
-func printReport(w io.Writer, r verify.Report) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func printReport(out io.Writer, r verify.Report) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "quantity\tvalues\tlargest difference\tlimit\t")
 	for _, it := range r.Items {
 		verdict := "ok"
@@ -107,11 +109,17 @@ func printReport(w io.Writer, r verify.Report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	for _, it := range r.Items {
+		if w := it.Widened; w != nil {
+			fmt.Fprintf(out, "%s: the limit is wider at %s by the spacing of %s there, at most %.3g\n",
+				printable.String(it.Name), english.Plural(w.Count, "value", ""), w.Dtype, w.Spacing)
+		}
+	}
 	verdict := "OK"
 	if !r.OK {
 		verdict = "FAILED"
 	}
-	_, err := fmt.Fprintln(w, verdict)
+	_, err := fmt.Fprintln(out, verdict)
 	return err
 }
 

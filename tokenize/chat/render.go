@@ -1,0 +1,263 @@
+package chat
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nikolalohinski/gonja/v2/builtins"
+	controls "github.com/nikolalohinski/gonja/v2/builtins/control_structures"
+	"github.com/nikolalohinski/gonja/v2/config"
+	"github.com/nikolalohinski/gonja/v2/exec"
+	"github.com/nikolalohinski/gonja/v2/loaders"
+	"github.com/nikolalohinski/gonja/v2/nodes"
+	"github.com/nikolalohinski/gonja/v2/parser"
+	"github.com/nikolalohinski/gonja/v2/tokens"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/printable"
+)
+
+// Limits of a run: time, bytes of output and of a kept value beside the contents, numbers
+// of a range.
+const (
+	maxTime  = 2 * time.Second
+	maxBytes = 64 << 10
+	maxRange = 1000
+)
+
+// What templates may use. Left out is what reads files (include, import, extends), calls itself
+// (macro, call, recursive loops) or makes much of little (replace, center, format, products).
+var (
+	structures = []string{"for", "if", "set", "break", "continue", "raw"}
+	filters    = []string{"trim", "string", "length", "count", "default", "d", "upper", "lower", "capitalize", "title",
+		"first", "last", "list", "join", "items", "map", "selectattr", "rejectattr", "tojson", "int", "safe"}
+	texts = []string{"strip", "lstrip", "rstrip", "startswith", "endswith", "upper", "lower", "capitalize", "title", "split"}
+	dicts = []string{"get", "items", "keys", "values"}
+)
+
+// run is one rendering: what it wrote, and when it must end.
+type run struct {
+	out   strings.Builder
+	most  int
+	until time.Time
+	// raised is what the template said by raise_exception.
+	raised error
+}
+
+var errTime = fmt.Errorf("it takes longer than %v", maxTime)
+
+// render runs the template.
+func (t *Template) render(messages []Message) (text string, err error) {
+	r := &run{most: maxBytes, until: time.Now().Add(maxTime)}
+	list := make([]any, len(messages))
+	for i, m := range messages {
+		list[i] = map[string]any{"role": m.Role, "content": m.Content}
+		r.most += 4 * len(m.Content)
+	}
+	defer func() {
+		// The library panics on some templates that it cannot run.
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+		if err != nil {
+			err = fault.Errorf("chat", "%s: the template fails: %s", t.file, reason(cmp.Or(r.raised, err)))
+		}
+	}()
+	if err := multiplies(t.source); err != nil {
+		return "", err
+	}
+	const name = "/template"
+	loader, err := loaders.NewMemoryLoader(map[string]string{name: t.source})
+	if err != nil {
+		return "", err
+	}
+	parsed, err := exec.NewTemplate(name, jinja(), loader, r.environment())
+	if err != nil {
+		return "", err
+	}
+	data := map[string]any{"messages": list, "add_generation_prompt": true, "tools": nil, "documents": nil}
+	for name, token := range t.tokens {
+		data[name] = token
+	}
+	if err := parsed.Execute(r, exec.NewContext(data)); err != nil {
+		return "", err
+	}
+	return r.out.String(), nil
+}
+
+// jinja is how templates of tokenizers are read.
+func jinja() *config.Config {
+	c := config.New()
+	c.TrimBlocks, c.LeftStripBlocks = true, true
+	return c
+}
+
+// multiplies refuses products, which make a gigabyte of a letter.
+func multiplies(source string) error {
+	for s := tokens.LexAll(source, jinja()); !s.End(); s.Next() {
+		if k := s.Current(); k.Type == tokens.Multiply || k.Type == tokens.Power {
+			return fmt.Errorf("line %d: %s is not among what templates may use", k.Line, k.Val)
+		}
+	}
+	return nil
+}
+
+// Write takes output.
+func (r *run) Write(p []byte) (int, error) {
+	if err := r.check(r.out.Len() + len(p)); err != nil {
+		return 0, err
+	}
+	return r.out.Write(p)
+}
+
+// check ends a run that is too long, or has that many bytes.
+func (r *run) check(bytes int) error {
+	if time.Now().After(r.until) {
+		return errTime
+	}
+	if bytes > r.most {
+		return fmt.Errorf("it makes more than %d bytes", r.most)
+	}
+	return nil
+}
+
+// environment is what the template may use.
+func (r *run) environment() *exec.Environment {
+	e := &exec.Environment{
+		Filters: exec.NewFilterSet(chosen(filters, builtins.Filters.Get)),
+		Tests:   builtins.Tests,
+		Methods: exec.Methods{
+			Str: exec.NewMethodSet(chosen(texts, builtins.Methods.Str.Get)), Dict: exec.NewMethodSet(chosen(dicts, builtins.Methods.Dict.Get)),
+			Bool: exec.NewMethodSet(map[string]exec.Method[bool]{}), Int: exec.NewMethodSet(map[string]exec.Method[int]{}),
+			Float: exec.NewMethodSet(map[string]exec.Method[float64]{}), List: exec.NewMethodSet(map[string]exec.Method[[]any]{}),
+		},
+		Context: exec.NewContext(map[string]any{
+			"range": numbers,
+			"raise_exception": func(a *exec.VarArgs) (any, error) {
+				r.raised = fmt.Errorf("it says %.200q", a.First().String())
+				return nil, r.raised
+			},
+		}),
+	}
+	namespace, _ := builtins.GlobalFunctions.Get("namespace")
+	e.Context.Set("namespace", namespace)
+	parsers := chosen(structures, builtins.ControlStructures.Get)
+	for name, parse := range parsers {
+		parsers[name] = r.guarded(name, parse)
+	}
+	e.ControlStructures = exec.NewControlStructureSet(parsers)
+	return e
+}
+
+// chosen takes what names say.
+func chosen[T any](names []string, get func(string) (T, bool)) map[string]T {
+	m := make(map[string]T)
+	for _, name := range names {
+		if x, ok := get(name); ok {
+			m[name] = x
+		}
+	}
+	return m
+}
+
+// numbers is range; the library's own leaves a goroutine behind where nobody reads it to its end.
+func numbers(a *exec.VarArgs) (any, error) {
+	from, to, step := 0, 0, 1
+	for i, v := range a.Args {
+		if !v.IsInteger() || len(a.Args) > 3 {
+			return nil, errors.New("range takes up to three whole numbers")
+		}
+		switch {
+		case i == 0 && len(a.Args) > 1:
+			from = v.Integer()
+		case i < 2:
+			to = v.Integer()
+		default:
+			step = v.Integer()
+		}
+	}
+	list := []any{}
+	for ; step > 0 && from < to || step < 0 && from > to; from += step {
+		if len(list) == maxRange {
+			return nil, fmt.Errorf("range has more than %d numbers", maxRange)
+		}
+		list = append(list, from)
+	}
+	return list, nil
+}
+
+// guard is a control structure that ends with its run.
+type guard struct {
+	exec.ControlStructure
+	run *run
+	// target is the variable that it sets, "" for none.
+	target string
+}
+
+// guarded makes what a parser gives end with the run.
+func (r *run) guarded(name string, parse parser.ControlStructureParser) parser.ControlStructureParser {
+	return func(p, args *parser.Parser) (nodes.ControlStructure, error) {
+		target := ""
+		if k := args.Current(); name == "set" && k != nil {
+			target = k.Val
+		}
+		c, err := parse(p, args)
+		if err != nil {
+			return nil, err
+		}
+		if loop, ok := c.(*controls.ForControlStructure); ok && loop.Recursive {
+			return nil, errors.New("a recursive loop is not among what templates may use")
+		}
+		known, ok := c.(exec.ControlStructure)
+		if !ok {
+			return nil, fmt.Errorf("%s cannot be run", name)
+		}
+		return &guard{known, r, target}, nil
+	}
+}
+
+// Execute runs the control structure, and bounds what it set.
+func (g *guard) Execute(r *exec.Renderer, tag *nodes.ControlStructureBlock) error {
+	if err := g.run.check(0); err != nil {
+		return err
+	}
+	if err := g.ControlStructure.Execute(r, tag); err != nil || g.target == "" {
+		return err
+	}
+	value, _ := r.Environment.Context.Get(g.target)
+	return g.run.check(size(value))
+}
+
+// size is the number of bytes of the texts of a value.
+func size(v any) (n int) {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case *exec.Value:
+		return size(v.Interface())
+	case []any:
+		for _, x := range v {
+			n += size(x)
+		}
+	case map[string]any:
+		for _, x := range v {
+			n += size(x)
+		}
+	}
+	return n
+}
+
+// reason is the innermost cause on one line: the library's own errors hold the whole template.
+func reason(err error) string {
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
+	}
+	s := printable.String(strings.Join(strings.Fields(err.Error()), " "))
+	if r := []rune(s); len(r) > 200 {
+		s = string(r[:200]) + "…"
+	}
+	return s
+}

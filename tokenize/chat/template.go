@@ -1,0 +1,152 @@
+// Package chat turns messages into the prompt that a model's authors trained it on, by the template
+// that lies beside its tokenizer: chat_template.jinja, else chat_template of tokenizer_config.json.
+//
+// A template is a program of a stranger. It is run by a Jinja library with the few control
+// structures, filters and functions that published templates need; it can read nothing but
+// the messages and the names of special tokens, and its text, its output, the values that it
+// keeps and its time are bounded.
+//
+// Special tokens come from the template alone. What a message says is text: <|im_end|> in it is
+// the characters, and no message can end its own turn or begin another's.
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
+)
+
+// Limits: of the files, in bytes. Published templates have up to 10 KB.
+const (
+	maxConfig   = 16 << 20
+	maxTemplate = 32 << 10
+)
+
+// The files of a tokenizer's folder that are read.
+const (
+	templateFile = "chat_template.jinja"
+	configFile   = "tokenizer_config.json"
+	tokensFile   = "special_tokens_map.json"
+)
+
+// A Template makes prompts of messages. It does not change and is safe for concurrent use.
+type Template struct {
+	// file is where the template stands, for messages.
+	file, source string
+	// tokens are the special tokens that templates name, such as bos_token.
+	tokens map[string]string
+}
+
+// tokenNames are the special tokens that a template may name.
+var tokenNames = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
+
+// Open reads the template of the folder of a tokenizer. The error satisfies
+// errors.Is(err, fs.ErrNotExist) where it has none.
+func Open(dir string) (*Template, error) {
+	t := &Template{tokens: make(map[string]string)}
+	var template json.RawMessage
+	for _, name := range []string{configFile, tokensFile} {
+		fields, err := object(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		if name == configFile {
+			template = fields["chat_template"]
+		}
+		for _, token := range tokenNames {
+			if text, ok := tokenText(fields[token]); ok && t.tokens[token] == "" {
+				t.tokens[token] = text
+			}
+		}
+	}
+	text, err := plainfile.ReadFS(plainfile.Folder(dir), templateFile, maxTemplate)
+	switch {
+	case err == nil:
+		t.file, t.source = filepath.Join(dir, templateFile), string(text)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fault.Errorf("chat", "%s: %w", filepath.Join(dir, templateFile), plainfile.Cause(err))
+	default:
+		t.file = filepath.Join(dir, configFile)
+		if t.source, err = templateText(template); err != nil {
+			return nil, fault.Errorf("chat", "%s: chat_template: %w", t.file, err)
+		}
+		if t.source == "" {
+			return nil, fault.Errorf("chat", "%s has no chat template: neither %s nor chat_template in %s: %w", dir, templateFile, configFile, fs.ErrNotExist)
+		}
+	}
+	if len(t.source) > maxTemplate {
+		return nil, fault.Errorf("chat", "%s: the template has %d bytes: at most %d are read", t.file, len(t.source), maxTemplate)
+	}
+	for _, text := range append([]string{t.source}, t.names()...) {
+		if strings.ContainsAny(text, before+after) {
+			return nil, fault.Errorf("chat", "%s: the template holds U+E000 or U+E001, which are kept for contents", t.file)
+		}
+	}
+	return t, nil
+}
+
+// Digest returns "sha256:" and the hexadecimal hash of the template.
+func (t *Template) Digest() string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(t.source))) }
+
+// names are the special tokens as they are spelled.
+func (t *Template) names() (texts []string) {
+	for _, text := range t.tokens {
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// object reads the fields of a JSON file of a folder, none where there is no such file.
+func object(dir, name string) (map[string]json.RawMessage, error) {
+	data, err := plainfile.ReadFS(plainfile.Folder(dir), name, maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var fields map[string]json.RawMessage
+	if err == nil {
+		err = plainjson.Unmarshal(data, &fields)
+	}
+	if err != nil {
+		return nil, fault.Errorf("chat", "%s: %w", filepath.Join(dir, name), plainfile.Cause(err))
+	}
+	return fields, nil
+}
+
+// tokenText reads a special token: a text, or an object that has it as its content.
+func tokenText(raw json.RawMessage) (string, bool) {
+	var text string
+	var full struct{ Content string }
+	if json.Unmarshal(raw, &text) == nil && text != "" {
+		return text, true
+	}
+	return full.Content, json.Unmarshal(raw, &full) == nil && full.Content != ""
+}
+
+// templateText reads chat_template: a text, or a list of named ones, of which default is taken.
+func templateText(raw json.RawMessage) (string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", nil
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text, nil
+	}
+	var list []struct{ Name, Template string }
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return "", errors.New("must be a text, or a list of {name, template}")
+	}
+	for _, x := range list {
+		if x.Name == "default" {
+			return x.Template, nil
+		}
+	}
+	return "", fmt.Errorf("is a list of %d templates, none of them called default", len(list))
+}
