@@ -3,8 +3,6 @@ package bench
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"mdmgen/analysis/report"
 )
@@ -58,45 +56,4 @@ func (r *Report) Card() report.Card {
 		}
 	}
 	return card
-}
-
-// same says which cells have the same distribution of texts, "" for none: those whose plans are
-// the same, such as Euler's method on equal steps of log-linear noise, which is Tweedie's.
-func same(cells []Cell, name func(i int) string) string {
-	var parts []string
-	known := make([]bool, len(cells))
-	for i := range cells {
-		alike := []string{name(i)}
-		for j := i + 1; j < len(cells) && !known[i]; j++ {
-			if !known[j] && sameLaw(&cells[i], &cells[j]) {
-				known[j] = true
-				alike = append(alike, name(j))
-			}
-		}
-		if len(alike) > 1 {
-			parts = append(parts, strings.Join(alike, " and "))
-		}
-	}
-	if parts == nil {
-		return ""
-	}
-	return "These have the same distribution of texts: " + strings.Join(parts, "; ") + "."
-}
-
-// sameLaw says that two cells draw from the same distribution by what their samplers declare: the
-// same tokens' distribution, canvas, and probabilities of revealing a position in each step.
-func sameLaw(a, b *Cell) bool {
-	x, y := a.Sampler.Settings(), b.Sampler.Settings()
-	la, planned := a.Sampler.Law()
-	lb, too := b.Sampler.Law()
-	if !planned || !too || la.Steps == nil || lb.Steps == nil || x.Sampler == y.Sampler && x.Grid == y.Grid && x.Noise == y.Noise || x.ChangesLaw || y.ChangesLaw || !slices.Equal(a.Canvas, b.Canvas) ||
-		la.OneByOne || lb.OneByOne || la.LookBack || lb.LookBack || a.Sampler.Denoises() != b.Sampler.Denoises() || len(la.Steps.Reveal) != len(lb.Steps.Reveal) {
-		return false
-	}
-	for k, p := range la.Steps.Reveal {
-		if math.Abs(p-lb.Steps.Reveal[k]) > 1e-9 {
-			return false
-		}
-	}
-	return true
 }

@@ -34,7 +34,7 @@ func Plots(r *Report) []report.Plot {
 	// Seconds are of the cell's own canvas, errors of a window: only where both are as long do
 	// they belong together.
 	if q := r.Settings.Quality; q != nil && !slices.ContainsFunc(r.Cells, func(c CellReport) bool { return c.Free != q.ErrorLength }) {
-		fronts = append(fronts, front{name: "error-seconds", title: "TV from First-Hitting against time", x: "seconds a sequence", y: tv, metric: "tv", log: true, at: seconds})
+		fronts = append(fronts, front{name: "error-seconds", title: "TV from First-Hitting against time", x: "seconds a sequence", y: tv, metric: "tv", log: true, style: report.StylePoints, at: seconds})
 	}
 	for _, m := range []struct{ metric, title, y string }{
 		{"self_nelbo", "NELBO of the samples under the model", "nats per token"},
@@ -42,7 +42,7 @@ func Plots(r *Report) []report.Plot {
 	} {
 		name := strings.ReplaceAll(m.metric, "_", "-")
 		fronts = append(fronts, front{name: name + "-calls", title: m.title, x: "expected calls a sequence", y: m.y, metric: m.metric, at: expected},
-			front{name: name + "-seconds", title: m.title, x: "seconds a sequence", y: m.y, metric: m.metric, at: seconds})
+			front{name: name + "-seconds", title: m.title, x: "seconds a sequence", y: m.y, metric: m.metric, style: report.StylePoints, at: seconds})
 	}
 	for _, f := range fronts {
 		out = append(out, f.plot(r))
@@ -116,6 +116,7 @@ func callsPlot(r *Report) report.Plot {
 type front struct {
 	name, title, x, y, metric string
 	log                       bool
+	style                     string // points alone where cost does not rise with N but for noise
 	at                        func(c *CellReport) (estimate.Estimate, bool)
 }
 
@@ -137,7 +138,7 @@ func (f front) plot(r *Report) report.Plot {
 			at = report.Point{X: x.Mean}
 		}
 		all = append(all, at)
-		p.Add(name(c), "", at)
+		p.Add(name(c), f.style, at)
 	}
 	for _, at := range Pareto(all) {
 		p.Add("Pareto front", report.StyleMarks, report.Point{X: at.X, Y: at.Y})

@@ -194,9 +194,6 @@ func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads Threads) 
 		out.Cells[i] = CellReport{ID: c.ID, Settings: fields(c, threads(c)), Free: c.Free, Expected: c.Law, Repetitions: []Repetition{}}
 		at[c.ID] = &out.Cells[i]
 	}
-	if text := same(cells, func(i int) string { return namer(&out, true)(&out.Cells[i]) }); text != "" {
-		out.Notes = append(out.Notes, text)
-	}
 	for _, r := range reps {
 		if c := at[r.Cell]; c != nil {
 			c.Repetitions = append(c.Repetitions, r)

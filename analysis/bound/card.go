@@ -38,6 +38,8 @@ func (r Report) Card() (card report.Card) {
 			card.Numbers = []report.Fact{{Name: want.left, Text: l.Left.String()}, {Name: want.right, Text: l.Right.String()}, {Name: want.gap, Text: l.Gap.String()}}
 			if card.Numbers = append(card.Numbers, report.Fact{Name: "verdict of " + l.Name, Text: l.Verdict}); !l.OK {
 				card.Result = l.Name + " is " + l.Verdict + "."
+			} else if strings.HasPrefix(l.Verdict, "not resolved") {
+				card.Result = strings.TrimSuffix(card.Result, ".") + ", which these samples do not resolve."
 			}
 			return card
 		}

@@ -74,7 +74,7 @@ func discretisation(out *draft, ws []window, cfg Config) {
 			}
 			out.judged(line, verdict, ok)
 			plot.Add(c.Name, "", report.At(float64(c.N), line.Left.Estimate))
-			bounds.Add(c.Name+", collision bound", "", report.Point{X: float64(c.N), Y: right})
+			bounds.Add(c.Name+", collision bound", report.StyleLine, report.Point{X: float64(c.N), Y: right})
 		}
 		var captions []string
 		if what.name == "tv" {

@@ -136,6 +136,7 @@ func statements(lines []Line) grid {
 		}
 		out.Head = append(out.Head, h)
 	}
+	text := func(v Value) string { return strings.ReplaceAll(v.String(), ", ", ",\u00a0") } // an interval is on one line
 	before := ""
 	for _, l := range lines {
 		statement := l.Statement
@@ -148,8 +149,8 @@ func statements(lines []Line) grid {
 			verdict = "no verdict"
 		}
 		out.Rows = append(out.Rows, []cell{
-			{Code: l.Name, Text: statement, Class: "what"}, {Text: l.Left.String(), Class: "n", Key: "left"}, {Text: l.Right.String(), Class: "n", Key: "right"},
-			{Text: l.Gap.String(), Class: "n", Key: "right − left"}, {Text: l.Unit, Key: "unit"}, {Text: verdict, Class: "verdict " + mark(l), Key: "verdict"},
+			{Code: l.Name, Text: statement, Class: "what"}, {Text: text(l.Left), Class: "n", Key: "left"}, {Text: text(l.Right), Class: "n", Key: "right"},
+			{Text: text(l.Gap), Class: "n", Key: "right − left"}, {Text: l.Unit, Key: "unit"}, {Text: verdict, Class: "verdict " + mark(l), Key: "verdict"},
 		})
 	}
 	return out

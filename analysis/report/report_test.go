@@ -13,13 +13,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
 )
 
 func sample() bound.Report {
@@ -60,7 +65,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page holds %q: it must not ask for anything", bad)
 		}
 	}
-	for _, want := range []string{"1.25 [1.00, 1.50]", "∞", "1 statement is violated", "1 statement holds", "x &lt; y", "<svg", "There is no point to show", "currentColor", "prefers-color-scheme: dark"} {
+	for _, want := range []string{"1.25 [1.00,\u00a01.50]", "∞", "1 statement is violated", "1 statement holds", "x &lt; y", "<svg", "There is no point to show", "currentColor", "prefers-color-scheme: dark"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -82,25 +87,58 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageWorld writes the page of a world; MDMGEN_PAGE names a folder that keeps it, to be
+// TestPages writes a page of every mode; MDMGEN_PAGE names a folder that keeps them, to be
 // looked at.
-func TestPageWorld(t *testing.T) {
-	for _, name := range []string{"xor3-mixed", "theorem5-point3", "timed3", "markov3-exact"} {
-		r, err := bound.World(context.Background(), reftest.Data(t, "reference", "laws", name+".json"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+func TestPages(t *testing.T) {
+	for name, r := range reports(t) {
 		var b bytes.Buffer
 		if err := r.Page(&b, nil); err != nil {
 			t.Fatal(err)
 		}
-		for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAll(b.Bytes(), -1) {
-			if err := valid(svg); err != nil {
+		s := b.String()
+		if n := strings.Count(s, "<figure "); n != len(r.Plots) || n == 0 || strings.Contains(s, "There is no point") {
+			t.Errorf("%s: %d pictures of %d", name, n, len(r.Plots))
+		}
+		data := strings.Index(s, "<script")
+		for _, bad := range []string{"NaN", "Inf", "ZgotmplZ", "None of", "[−∞", "∞]", ">−0<"} {
+			if strings.Contains(s[:data], bad) {
+				t.Errorf("%s: the page has %q", name, bad)
+			}
+		}
+		for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(s, -1) {
+			if err := valid([]byte(svg)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if strings.Contains(b.String(), "ZgotmplZ") || strings.Count(b.String(), "<figure ") != len(r.Plots) || strings.Contains(b.String(), "NaN") {
-			t.Errorf("%s: %d pictures of %d, or a NaN", name, strings.Count(b.String(), "<figure "), len(r.Plots))
+		judged := 0
+		for _, m := range regexp.MustCompile(`<li class="(?:holds|open|violated|none)">(\d+) statements? `).FindAllStringSubmatch(s, -1) {
+			n, _ := strconv.Atoi(m[1])
+			judged += n
+		}
+		if judged != len(r.Lines) {
+			t.Errorf("%s: %d of %d statements are counted", name, judged, len(r.Lines))
+		}
+		if !strings.Contains(s, `<p class="result">`) {
+			t.Errorf("%s: the page does not say what was found", name)
+		}
+		ids := make(map[string]bool)
+		for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(s, -1) {
+			if ids[m[1]] {
+				t.Errorf("%s: two elements are %s", name, m[1])
+			}
+			ids[m[1]] = true
+		}
+		for _, m := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(s, -1) {
+			if !ids[m[1]] {
+				t.Errorf("%s: nothing is %s", name, m[1])
+			}
+		}
+		for _, p := range r.Plots {
+			for _, series := range p.Series {
+				if p.Bars == "" && slices.ContainsFunc(series.Points, func(at report.Point) bool { return at.Lo < at.Hi }) {
+					t.Errorf("%s: %s does not say what its bars are", name, p.Name)
+				}
+			}
 		}
 		if dir := os.Getenv("MDMGEN_PAGE"); dir != "" {
 			if err := os.WriteFile(filepath.Join(dir, name+".html"), b.Bytes(), 0o600); err != nil {
@@ -108,6 +146,54 @@ func TestPageWorld(t *testing.T) {
 			}
 		}
 	}
+}
+
+// reports has a report of every mode.
+func reports(t *testing.T) map[string]bound.Report {
+	t.Helper()
+	ctx, out := context.Background(), make(map[string]bound.Report)
+	keep := func(name string, r bound.Report, err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = r
+	}
+	for _, name := range []string{"xor3-mixed", "theorem5-point3", "timed3", "markov3-exact"} {
+		r, err := bound.World(ctx, reftest.Data(t, "reference", "laws", name+".json"), nil)
+		keep(name, r, err)
+	}
+	m, err := world.Open(reftest.Data(t, "reference", "laws", "xor3-mixed.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := bound.Config{Draws: 40, Plans: 8, Seed: 1}
+	for _, name := range []string{"euler", "tweedie", "parallel-fhs"} {
+		for _, n := range []int{2, 8, 16, 32} {
+			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n}, m.Spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Cases = append(cfg.Cases, bound.Case{Name: name, N: n, Sampler: s})
+		}
+	}
+	ts := []likelihood.Target{likelihood.Whole([]int{0, 1, 1}), likelihood.Whole([]int{1, 1, 0}), likelihood.Whole([]int{0, 0, 0})}
+	plan, err := bound.Plan(ctx, 8, cfg.Cases)
+	keep("plan", plan, err)
+	text, err := bound.Text(ctx, m, e, ts, nil, cfg)
+	keep("text", text, err)
+	one, err := bound.Text(ctx, m, e, ts[:1], nil, cfg)
+	keep("one-window", one, err)
+	long, err := bound.Long(ctx, m, e, ts, nil, cfg)
+	keep("long", long, err)
+	chain, err := bound.Chain(ctx, m, e, ts[0], cfg)
+	keep("chain", chain, err)
+	own, err := bound.Own(ctx, e, ts[0], cfg)
+	keep("own", own, err)
+	return out
 }
 
 func TestPlot(t *testing.T) {
