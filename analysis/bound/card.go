@@ -39,7 +39,7 @@ func (r Report) Card() (card report.Card) {
 			if card.Numbers = append(card.Numbers, report.Fact{Name: "verdict of " + l.Name, Text: l.Verdict}); !l.OK {
 				card.Result = l.Name + " is " + l.Verdict + "."
 			} else if strings.HasPrefix(l.Verdict, "not resolved") {
-				card.Result = strings.TrimSuffix(card.Result, ".") + ", which these samples do not resolve."
+				card.Result += " The difference is not resolved."
 			}
 			return card
 		}

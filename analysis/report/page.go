@@ -21,9 +21,9 @@ var page = template.Must(template.New("page").Parse(pageText))
 // the text of it stays readable where that is the width of a telephone. One of amounts is as high
 // as its bars need.
 const (
-	pictureWidth  = 400
-	pictureHeight = 270
-	panelWidth    = 300
+	pictureWidth  = 380
+	pictureHeight = 260
+	panelWidth    = 340
 	amountHeight  = 15
 )
 
