@@ -181,6 +181,9 @@ func powers(low, high float64) []float64 {
 }
 
 // label writes a number with 6 digits at most.
-func label(x float64) string {
-	return strings.NewReplacer("e-0", "e−", "e+0", "e", "e+", "e", "-", "−").Replace(fmt.Sprintf("%.6g", x+0)) // −0 + 0 is 0
+func label(x float64) string { return short(x, 6) }
+
+// short writes a number with so many digits at most.
+func short(x float64, digits int) string {
+	return strings.NewReplacer("e-0", "e−", "e+0", "e", "e+", "e", "-", "−").Replace(fmt.Sprintf("%.*g", digits, x+0)) // −0 + 0 is 0
 }

@@ -88,7 +88,11 @@ func TestValue(t *testing.T) {
 	if got := v.String(); got != "35.3 [33.1, 37.6]" {
 		t.Errorf("%s", got)
 	}
-	v.Lo, v.Hi, v.Bound = math.Inf(-1), math.Inf(1), "upper"
+	v.Mean, v.Lo, v.Hi = 2.3184e-5, -7.1e-6, 5.34567e-5
+	if got := v.String(); got != "2.32e−5 [−7.1e−6, 5.35e−5]" {
+		t.Errorf("%s", got)
+	}
+	v.Mean, v.Lo, v.Hi, v.Bound = 35.3264, math.Inf(-1), math.Inf(1), "upper"
 	if got := v.String(); got != "≤ 35.3264, error not known" {
 		t.Errorf("%s", got)
 	}

@@ -75,11 +75,11 @@ func (v Value) String() string {
 		return out + ", error not known"
 	}
 	half := (v.Hi - v.Lo) / 2
-	if digits := 1 - int(math.Floor(math.Log10(half))); half > 0 && digits >= 0 && digits <= 9 {
+	if digits := 1 - int(math.Floor(math.Log10(half))); half > 0 && digits >= 0 && digits <= 5 {
 		// Two digits of what is not known.
 		return strings.ReplaceAll(fmt.Sprintf("%s%.*f [%.*f, %.*f]", bound, digits, v.Mean, digits, v.Lo, digits, v.Hi), "-", "−")
 	}
-	return fmt.Sprintf("%s [%s, %s]", out, label(v.Lo), label(v.Hi))
+	return fmt.Sprintf("%s%s [%s, %s]", bound, short(v.Mean, 3), short(v.Lo, 3), short(v.Hi, 3))
 }
 
 func infinite(x float64) string {

@@ -54,7 +54,7 @@ var samplerLooks = map[string]look{
 }
 
 // others are the looks of what is no sampler, such as a bound, in the order of preference.
-var others = []look{{grey, 3, 1}, {sky, 4, 2}, {orange, 5, 3}, {purple, 3, 4}, {green, 6, 2}, {blue, 5, 1}, {vermilion, 4, 3}, {ink, 3, 4}}
+var others = []look{{grey, 0, 1}, {sky, 2, 2}, {orange, 0, 3}, {purple, 1, 4}, {green, 0, 2}, {blue, 1, 1}, {vermilion, 0, 3}, {ink, 1, 4}}
 
 var word = regexp.MustCompile(`[\pL_-]+`)
 
