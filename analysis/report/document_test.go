@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -207,5 +210,36 @@ func TestTicks(t *testing.T) {
 	}
 	if s := b.String(); !strings.Contains(s, ">96<") || strings.Contains(s, ">97<") || strings.Contains(s, ">100<") || !strings.Contains(s, ">1000<") {
 		t.Error("labels of ticks touch, or too many are left out")
+	}
+}
+
+// TestKey: however many lines end in one place, their names do not touch.
+func TestKey(t *testing.T) {
+	p := Plot{Name: "p", LogX: true, LogY: true}
+	for i := range 28 {
+		name := fmt.Sprintf("name%02d", i)
+		p.Add(name, "", Point{X: 1, Y: 1})
+		p.Add(name, "", Point{X: 2, Y: 0.5})
+	}
+	var b bytes.Buffer
+	if err := p.Draw(&b, "svg", 400, p.Height(260)); err != nil {
+		t.Fatal(err)
+	}
+	var at []float64
+	for _, m := range regexp.MustCompile(`y="(-[0-9.]+)"[^>]*>name`).FindAllStringSubmatch(b.String(), -1) {
+		y, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, y)
+	}
+	slices.Sort(at)
+	for i := 1; i < len(at); i++ {
+		if at[i]-at[i-1] < fontSize {
+			t.Errorf("names at %v and %v", at[i-1], at[i])
+		}
+	}
+	if len(at) != 28 || at[0] < -p.Height(260) || at[27] > 0 {
+		t.Errorf("%d names from %v", len(at), at)
 	}
 }

@@ -47,7 +47,7 @@ func (p Plot) numbers() grid {
 	if p.Amounts {
 		t.Head = []string{"", p.Y}
 	}
-	bars := strings.Contains(p.says(), "Bars are")
+	bars := p.some(ranged)
 	if bars {
 		t.Head = append(t.Head, "from", "to")
 	}
@@ -58,7 +58,7 @@ func (p Plot) numbers() grid {
 				row = slices.Delete(row, 1, 2)
 			}
 			switch {
-			case bars && at.Lo < at.Hi:
+			case ranged(at):
 				row = append(row, label(at.Lo), label(at.Hi))
 			case bars:
 				row = append(row, "", "")

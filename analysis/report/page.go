@@ -18,13 +18,11 @@ var pageText string
 var page = template.Must(template.New("page").Parse(pageText))
 
 // The size of a picture on the page, in points: the page makes it as wide as a column, and
-// the text of it stays readable where that is the width of a telephone. One of amounts is as high
-// as its bars need.
+// the text of it stays readable where that is the width of a telephone.
 const (
 	pictureWidth  = 380
 	pictureHeight = 260
 	panelWidth    = 340
-	amountHeight  = 15
 )
 
 // Document is what a page shows, in this order below a [Card]; what is empty is left out.
@@ -179,14 +177,14 @@ func oneSheet(plots []Plot) (sheet, error) {
 		f := figure{Name: p.Name, Title: p.Title, Says: p.says(), Numbers: p.numbers()}
 		if len(p.Series) > 0 {
 			height := float64(pictureHeight)
-			if p.Amounts {
-				height = float64(amountHeight*len(p.Series) + 50)
+			if d.key {
+				height = p.Height(height)
 			}
-			svg, err := d.inline(width, height)
+			svg, err := d.svg(width, height)
 			if err != nil {
 				return out, err
 			}
-			f.SVG = template.HTML(svg) // made above; its texts are escaped
+			f.SVG = template.HTML(element(svg)) // made above; its texts are escaped
 		}
 		out.Figures = append(out.Figures, f)
 	}

@@ -24,6 +24,9 @@ import (
 // The resolution of PNG pictures, dots an inch.
 const dpi = 192
 
+// minSize and maxSize bound the size of a picture, in points.
+const minSize, maxSize = 65, 5000
+
 // fontSize is that of all texts, in points.
 const fontSize = 10
 
@@ -34,8 +37,8 @@ const family = "Liberation Sans,Arial,Helvetica,sans-serif"
 // bar that goes below 0 on a logarithmic axis ends at its edge. The caption is not drawn; SVG has
 // it as a description. It is an error where there is no point, or the size or format is not one.
 func (p Plot) Draw(w io.Writer, format string, width, height float64) error {
-	if !(width >= 100 && width <= 5000 && height >= 100 && height <= 5000) {
-		return fmt.Errorf("report: plot %s: %v × %v points: must be in 100..5000", p.Name, width, height)
+	if !(width >= minSize && width <= maxSize && height >= minSize && height <= maxSize) {
+		return fmt.Errorf("report: plot %s: %v × %v points: must be in %d..%d", p.Name, width, height, minSize, maxSize)
 	}
 	figure := drawing{Plot: p, looks: looksOf(p), title: true, key: true, background: color.White}
 	switch format {
@@ -96,13 +99,7 @@ func written(c *vgsvg.Canvas) (string, error) {
 	return strings.Replace(s, "<svg ", fmt.Sprintf("<svg font-family=\"%s\" font-size=\"%d\" ", family, fontSize), 1), nil
 }
 
-// inline is a picture as an element of a page: without a background or a size of its own, in the
-// page's colour.
-func (d drawing) inline(width, height float64) (string, error) {
-	s, err := d.svg(width, height)
-	return element(s), err
-}
-
+// element is SVG as an element of a page, in the page's colour.
 func element(s string) string {
 	if at := strings.Index(s, "<svg"); at > 0 {
 		s = s[at:]
@@ -292,7 +289,7 @@ func (d drawing) slope() plotter.XYs {
 
 // bar is a point's range on the axes, false where it has none.
 func (d drawing) bar(at Point, floor float64) (lo, hi float64, ok bool) {
-	if !(at.Lo < at.Hi) || d.edge(at) {
+	if !ranged(at) || d.edge(at) {
 		return 0, 0, false
 	}
 	lo, hi = min(at.Lo, at.Y), max(at.Hi, at.Y)
@@ -320,7 +317,7 @@ func (d drawing) amounts(out *plot.Plot, c draw.Canvas) error {
 		}
 		b.Horizontal, b.XMin, b.Color, b.LineStyle.Width = true, row, d.looks[s.Name].colour, 0
 		out.Add(b)
-		if most = max(most, at.Y); at.Lo < at.Hi {
+		if most = max(most, at.Y); ranged(at) {
 			line, _ := plotter.NewLine(plotter.XYs{{X: max(at.Lo, 0), Y: row}, {X: at.Hi, Y: row}})
 			line.Color, line.Width = ink, 1
 			out.Add(line)

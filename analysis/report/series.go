@@ -90,24 +90,32 @@ func Shown(all ...Plot) []Plot {
 // says is all that is said of a picture below it: the caption, and what bars are and what has
 // its place at the edge where there is any.
 func (p Plot) says() string {
-	var bars, edge bool
-	for _, s := range p.Series {
-		for _, at := range s.Points {
-			bars = bars || at.Lo < at.Hi
-			edge = edge || p.edge(at)
-		}
-	}
 	var parts []string
 	for _, part := range []struct {
 		text  string
 		wants bool
-	}{{p.Caption, p.Caption != ""}, {"Bars are " + p.Bars + ".", bars && p.Bars != ""}, {"At the lower edge are values of 0 or less, for which a logarithmic axis has no place.", edge},
+	}{{p.Caption, p.Caption != ""}, {"Bars are " + p.Bars + ".", p.Bars != "" && p.some(ranged)}, {"At the lower edge are values of 0 or less, for which a logarithmic axis has no place.", p.some(p.edge)},
 		{"The grey dotted line has the slope of the rate that is claimed.", drawing{Plot: p}.slope() != nil}} {
 		if part.wants {
 			parts = append(parts, part.text)
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// some says whether there is such a point.
+func (p Plot) some(is func(Point) bool) bool {
+	return slices.ContainsFunc(p.Series, func(s Series) bool { return slices.ContainsFunc(s.Points, is) })
+}
+
+func ranged(at Point) bool { return at.Lo < at.Hi }
+
+// Height is what the picture needs, in points: least, or more where its key or its bars take it.
+func (p Plot) Height(least float64) float64 {
+	if p.Amounts {
+		return min(15*float64(len(p.Series))+50, maxSize)
+	}
+	return min(max(least, 14*float64(len(p.named()))+50), maxSize)
 }
 
 // edge says that a point has its place at the lower edge.

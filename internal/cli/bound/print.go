@@ -44,7 +44,7 @@ type made struct {
 	Provenance kit.Provenance `json:"provenance"`
 }
 
-// Card is [report.Carder]'s.
+// Card is what the page says of it: see [report.Carder].
 func (m made) Card() report.Card {
 	card := m.Provenance.Card()
 	var facts []report.Fact

@@ -24,7 +24,7 @@ type Provenance struct {
 	Command string `json:"-"`
 }
 
-// Card tells what made a page. [report.Carder]
+// Card is what a page says of it: see [report.Carder].
 func (p Provenance) Card() report.Card {
 	var facts []report.Fact
 	add := func(name, text string) {
