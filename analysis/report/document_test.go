@@ -96,7 +96,7 @@ func TestValue(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	v.Mean, v.Lo, v.Hi, v.Bound = 35.3264, math.Inf(-1), math.Inf(1), "upper"
-	if got := v.String(); got != "≤ 35.3264, error not known" {
+	if got := v.String(); got != "≤ 35.3264 (error not known)" {
 		t.Errorf("%s", got)
 	}
 	if v.Mean = math.NaN(); v.String() != "–" {

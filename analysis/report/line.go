@@ -72,7 +72,7 @@ func (v Value) String() string {
 	case v.Exact || math.IsInf(v.Mean, 0):
 		return out
 	case !finite(v.Lo) || !finite(v.Hi):
-		return out + ", error not known"
+		return out + " (error not known)"
 	}
 	half := (v.Hi - v.Lo) / 2
 	if digits := 1 - int(math.Floor(math.Log10(half))); half > 0 && digits >= 0 && digits <= 5 {
