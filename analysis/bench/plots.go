@@ -8,47 +8,51 @@ import (
 	"strings"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 )
 
-// Plots are the pictures of a report, those that it has numbers for: calls against steps with
-// what is expected, error against steps with the collision bound, and error against calls and against seconds with the Pareto front, the
-// settings of which none is at once cheaper and better.
+// Plots are the pictures of a report, those that it has numbers for: what a sequence costs, calls
+// against steps with what is expected, TV against steps with the collision bound, and errors
+// against calls and against seconds with the Pareto front.
 func Plots(r *Report) []report.Plot {
-	out := []report.Plot{callsPlot(r)}
+	out := append(amounts(r), callsPlot(r), ratePlot(r))
 	const tv, kl = "TV(P_FHS, P_N)", "KL(P_FHS‖P_N), nats"
-	for _, m := range [][3]string{{"error-steps", "tv", tv}, {"kl-steps", "kl", kl}} {
-		out = append(out, ratePlot(r, m[0], m[1], m[2]))
+	window := func(c *CellReport) (estimate.Estimate, bool) { return c.metric("error_calls") }
+	expected := func(c *CellReport) (estimate.Estimate, bool) {
+		return exact(c.Expected.All()), !math.IsNaN(c.Expected.All())
 	}
-	out = appendFront(out, r, front{name: "error-calls", title: "Sampling error against network calls", x: "calls a sequence of the window", y: tv, metric: "tv", log: true, at: func(c *CellReport) (estimate.Estimate, bool) { return c.metric("error_calls") }})
-	out = appendFront(out, r, front{name: "kl-calls", title: "Sampling error against network calls", x: "calls a sequence of the window", y: kl, metric: "kl", log: true, at: func(c *CellReport) (estimate.Estimate, bool) { return c.metric("error_calls") }})
 	seconds := func(c *CellReport) (estimate.Estimate, bool) {
 		if c.Summary == nil {
 			return estimate.Estimate{}, false
 		}
 		return c.Summary.Total, true
 	}
+	fronts := []front{
+		{name: "error-calls", title: "TV from First-Hitting against network calls", x: "expected calls a sequence of the window", y: tv, metric: "tv", log: true, at: window},
+		{name: "kl-calls", title: "KL from First-Hitting against network calls", x: "expected calls a sequence of the window", y: kl, metric: "kl", log: true, at: window},
+	}
 	// Seconds are of the cell's own canvas, errors of a window: only where both are as long do
 	// they belong together.
 	if q := r.Settings.Quality; q != nil && !slices.ContainsFunc(r.Cells, func(c CellReport) bool { return c.Free != q.ErrorLength }) {
-		out = appendFront(out, r, front{name: "error-seconds", title: "Sampling error against time", x: "seconds a sequence", y: tv, metric: "tv", log: true, at: seconds})
+		fronts = append(fronts, front{name: "error-seconds", title: "TV from First-Hitting against time", x: "seconds a sequence", y: tv, metric: "tv", log: true, style: report.StylePoints, at: seconds})
 	}
 	for _, m := range []struct{ metric, title, y string }{
 		{"self_nelbo", "NELBO of the samples under the model", "nats per token"},
 		{"generative_perplexity", "Generative perplexity", "perplexity"},
 	} {
 		name := strings.ReplaceAll(m.metric, "_", "-")
-		out = appendFront(out, r, front{name: name + "-calls", title: m.title, x: "calls a sequence", y: m.y, metric: m.metric, at: func(c *CellReport) (estimate.Estimate, bool) {
-			return exact(c.Expected.All()), !math.IsNaN(c.Expected.All())
-		}})
-		out = appendFront(out, r, front{name: name + "-seconds", title: m.title, x: "seconds a sequence", y: m.y, metric: m.metric, at: seconds})
+		fronts = append(fronts, front{name: name + "-calls", title: m.title, x: "expected calls a sequence", y: m.y, metric: m.metric, at: expected},
+			front{name: name + "-seconds", title: m.title, x: "seconds a sequence", y: m.y, metric: m.metric, style: report.StylePoints, at: seconds})
+	}
+	for _, f := range fronts {
+		out = append(out, f.plot(r))
 	}
 	return report.Shown(out...)
 }
 
-// namer names series: a cell's ID without its steps and without what all cells share.
-func namer(r *Report) func(c *CellReport) string {
+// namer names cells: by the ID without what all cells share, and without steps where these are
+// an axis of the picture.
+func namer(r *Report, steps bool) func(c *CellReport) string {
 	shared := strings.Fields(r.Cells[0].ID)[1:]
 	for i := range r.Cells {
 		has := strings.Fields(r.Cells[i].ID)
@@ -56,10 +60,27 @@ func namer(r *Report) func(c *CellReport) string {
 	}
 	return func(c *CellReport) string {
 		parts := slices.DeleteFunc(strings.Fields(c.ID), func(f string) bool {
-			return strings.HasPrefix(f, "steps=") || slices.Contains(shared, f)
+			return strings.HasPrefix(f, "steps=") && !steps || !strings.HasPrefix(f, "steps=") && slices.Contains(shared, f)
 		})
-		return strings.Join(parts, " ")
+		return strings.NewReplacer(" steps=", ", N = ", " grid=", " ").Replace(strings.Join(parts, " "))
 	}
+}
+
+// amounts are seconds a sequence and tokens a second of every cell.
+func amounts(r *Report) []report.Plot {
+	bars := report.Intervals(r.Settings.Confidence, "repetitions")
+	seconds := report.Plot{Name: "seconds", Title: "Seconds a sequence", Y: "seconds a sequence", Amounts: true, Bars: bars, Caption: "Less is better."}
+	tokens := report.Plot{Name: "tokens", Title: "Sampled tokens a second of wall-clock time", Y: "tokens/s", Amounts: true, Bars: bars, Caption: "More is better."}
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if c.Summary == nil {
+			continue
+		}
+		name := namer(r, true)(c)
+		seconds.Add(name, "", report.At(0, c.Summary.Total))
+		tokens.Add(name, "", report.At(0, c.Summary.Effective))
+	}
+	return []report.Plot{seconds, tokens}
 }
 
 // stepsOf is N, 0 for a sampler that has none.
@@ -71,10 +92,10 @@ func stepsOf(c *CellReport) float64 {
 
 // callsPlot shows measured and expected calls.
 func callsPlot(r *Report) report.Plot {
-	p := report.Plot{Name: "calls-steps", Title: "Network calls a sequence", X: "N", Y: "calls, finishing included", LogX: true, LogY: true,
-		Caption: "Points are measured, lines are the exact expectation of the sampler's law."}
+	p := report.Plot{Name: "calls-steps", Title: "Network calls a sequence", X: "N", Y: "calls, finishing included", LogX: true, LogY: true, Bars: report.Intervals(r.Settings.Confidence, "sequences"),
+		Caption: "Points are measured, dotted lines are the exact expectation of the sampler's law."}
 	expected := p
-	name := namer(r)
+	name := namer(r, false)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		n := stepsOf(c)
@@ -87,31 +108,24 @@ func callsPlot(r *Report) report.Plot {
 		p.Add(name(c), report.StylePoints, report.Point{X: n, Y: y, Lo: y - half, Hi: y + half})
 		expected.Add(name(c)+", expected", report.StyleLine, report.Point{X: n, Y: c.Expected.All()})
 	}
-	p.Series = sorted(append(p.Series, expected.Series...))
+	p.Series = append(p.Series, expected.Series...)
 	return p
-}
-
-// sorted orders the points of series by x.
-func sorted(all []report.Series) []report.Series {
-	for _, s := range all {
-		slices.SortStableFunc(s.Points, func(a, b report.Point) int { return cmp.Compare(a.X, b.X) })
-	}
-	return all
 }
 
 // front is a picture of a metric, lower being better, against a cost.
 type front struct {
 	name, title, x, y, metric string
 	log                       bool
+	style                     string // points alone where cost does not rise with N but for noise
 	at                        func(c *CellReport) (estimate.Estimate, bool)
 }
 
-// appendFront adds a picture where some cell has its numbers.
-func appendFront(out []report.Plot, r *Report, f front) []report.Plot {
-	p := report.Plot{Name: f.name, Title: f.title, X: f.x, Y: f.y, LogX: true, LogY: f.log}
+// plot is the picture, without a point where no cell has its numbers.
+func (f front) plot(r *Report) report.Plot {
+	p := report.Plot{Name: f.name, Title: f.title, X: f.x, Y: f.y, LogX: true, LogY: f.log, Bars: report.Intervals(r.Settings.Confidence, "samples"),
+		Caption: "Less of both is better. A ring is around a setting that is below every one that costs no more, by more than their errors."}
 	var all []report.Point
-	zero := report.Plot{LogX: true}
-	name := namer(r)
+	name := namer(r, false)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		x, ok := f.at(c)
@@ -120,94 +134,66 @@ func appendFront(out []report.Plot, r *Report, f front) []report.Plot {
 			continue
 		}
 		at := report.At(x.Mean, y)
-		all = append(all, at)
 		if f.log && y.Mean <= rounding {
-			// A logarithmic axis has no place for it: a line says at what cost it is reached.
-			if !slices.ContainsFunc(zero.Series, func(s report.Series) bool { return s.Points[0].X == x.Mean }) {
-				zero.Add(name(c)+": 0", report.StyleLine, report.Point{X: x.Mean})
-			}
-			continue
+			at = report.Point{X: x.Mean}
 		}
-		p.Add(name(c), "", at)
-	}
-	if len(p.Series) == 0 {
-		return out
+		all = append(all, at)
+		p.Add(name(c), f.style, at)
 	}
 	for _, at := range Pareto(all) {
-		if !f.log || at.Y > rounding {
-			p.Add("Pareto front", report.StyleMarks, report.Point{X: at.X, Y: at.Y})
-		}
+		p.Add("Pareto front", report.StyleMarks, report.Point{X: at.X, Y: at.Y})
 	}
-	p.Caption = "Rings mark the Pareto front, from estimates alone: no other setting has both a lower cost and a lower value."
-	low, high := extent(p.Series)
-	for _, s := range zero.Series {
-		for _, y := range []float64{low, high} {
-			p.Add(s.Name, s.Style, report.Point{X: s.Points[0].X, Y: y})
-		}
-	}
-	if len(zero.Series) > 0 {
-		p.Caption += " Upright lines are where the value is 0, which the axis cannot show."
-	}
-	return append(out, p)
-}
-
-// extent is the range of y.
-func extent(all []report.Series) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, s := range all {
-		for _, at := range s.Points {
-			low, high = min(low, at.Y), max(high, at.Y)
-		}
-	}
-	if low == high {
-		low, high = low/2, high*2
-	}
-	return low, high
-}
-
-// ratePlot shows a distance against steps, with the collision bound and what exponents
-// were fitted.
-func ratePlot(r *Report, plotName, metric, y string) report.Plot {
-	p := report.Plot{Name: plotName, Title: "Sampling error against steps", X: "N", Y: y, LogX: true, LogY: true}
-	bounds := p
-	name := namer(r)
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		e, ok := c.metric(metric)
-		n := stepsOf(c)
-		if !ok || n == 0 || !(e.Mean > rounding) {
-			continue
-		}
-		p.Add(name(c), "", report.At(n, e))
-		if b, ok := c.metric(metric + "_collision_bound"); ok {
-			bounds.Add(name(c)+", collision bound", report.StyleLine, report.Point{X: n, Y: b.Mean})
-		}
-	}
-	p.Series = sorted(append(p.Series, bounds.Series...))
-	p.Caption = "First-hitting is 0 everywhere."
-	if metric != string(quality.TV) {
-		return p // No exponent of KL is fitted.
-	}
-	var fits []string
-	for _, f := range r.Rates {
-		if f.Kind == "fit" {
-			fits = append(fits, fmt.Sprintf("%s %d..%d: N^%.2f (%.2f..%.2f)", f.Series, f.Steps[0], f.Steps[len(f.Steps)-1], f.Exponent.Mean, f.Exponent.Lo, f.Exponent.Hi))
-		}
-	}
-	p.Caption += " Fitted exponents: " + cmp.Or(strings.Join(fits, "; "), "none, for lack of three numbers of steps of at least the window's length") + "."
 	return p
 }
 
-// Pareto returns the points that no other point beats, lower X and Y being better: by
-// rising X, of equal points the first.
+// ratePlot shows TV against steps, with the collision bound and what exponents were fitted. No
+// exponent of KL is fitted.
+func ratePlot(r *Report) report.Plot {
+	p := report.Plot{Name: "error-steps", Title: "TV from First-Hitting against steps", X: "N", Y: "TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(r.Settings.Confidence, "samples")}
+	bounds := p
+	name := namer(r, false)
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		e, ok := c.metric("tv")
+		n := stepsOf(c)
+		if !ok || n == 0 {
+			continue
+		}
+		if e.Mean <= rounding {
+			e = exact(0)
+		}
+		p.Add(name(c), "", report.At(n, e))
+		if b, ok := c.metric("tv_collision_bound"); ok {
+			bounds.Add(name(c)+", collision bound", report.StyleLine, report.Point{X: n, Y: b.Mean})
+		}
+	}
+	p.Series = append(p.Series, bounds.Series...)
+	p.Caption = "Dotted lines are the collision bounds. First-Hitting is 0 everywhere."
+	var fits []string
+	for _, f := range r.Rates {
+		if f.PaperUpper != nil || f.PaperLower != nil {
+			p.Guide = -1
+		}
+		if e := f.Exponent; f.Kind == "fit" && !math.IsNaN(e.Mean+e.Lo+e.Hi) && !math.IsInf(e.Lo, 0) && !math.IsInf(e.Hi, 0) {
+			fits = append(fits, fmt.Sprintf("%s %d..%d: N^%.2f (%.2f..%.2f)", f.Series, f.Steps[0], f.Steps[len(f.Steps)-1], e.Mean, e.Lo, e.Hi))
+		}
+	}
+	p.Caption += " Fitted exponents: " + cmp.Or(strings.Join(fits, "; "), "none, for lack of three numbers of steps of at least the window's length whose samples tell one") + "."
+	return p
+}
+
+// Pareto returns the points that lie below every one that costs no more, lower X and Y being
+// better, by more than the errors of both: by rising X, of equal points the first. Of the
+// cheapest points it is the lowest.
 func Pareto(points []report.Point) []report.Point {
 	all := slices.Clone(points)
 	slices.SortStableFunc(all, func(a, b report.Point) int {
 		return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y))
 	})
+	half := func(p report.Point) float64 { return (p.Hi - p.Lo) / 2 }
 	var out []report.Point
-	for _, at := range all {
-		if len(out) == 0 || at.Y < out[len(out)-1].Y {
+	for i, at := range all {
+		if !slices.ContainsFunc(all[:i], func(o report.Point) bool { return o.Y-at.Y <= math.Hypot(half(o), half(at)) }) {
 			out = append(out, at)
 		}
 	}

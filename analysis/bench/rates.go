@@ -126,9 +126,16 @@ func RateTable(rates []Rate) (head []string, rows [][]string) {
 		if collision != "–" {
 			collision = fmt.Sprintf("%.3f", float64(r.CollisionBound))
 		}
+		exponent, interval := "–", "–"
+		if e := r.Exponent; !math.IsNaN(e.Mean) && !math.IsInf(e.Mean, 0) {
+			exponent = fmt.Sprintf("%.3f", e.Mean)
+			if !math.IsNaN(e.Lo+e.Hi) && !math.IsInf(e.Lo, 0) && !math.IsInf(e.Hi, 0) {
+				interval = fmt.Sprintf("[%.3f, %.3f]", e.Lo, e.Hi)
+			}
+		}
 		rows = append(rows, []string{
 			r.Series, r.Distance, r.Kind, fmt.Sprintf("%d..%d", r.Steps[0], r.Steps[len(r.Steps)-1]),
-			fmt.Sprintf("%.3f", r.Exponent.Mean), fmt.Sprintf("[%.3f, %.3f]", r.Exponent.Lo, r.Exponent.Hi), number(r.Bias), collision, paper(r.PaperUpper), paper(r.PaperLower),
+			exponent, interval, number(r.Bias), collision, paper(r.PaperUpper), paper(r.PaperLower),
 		})
 	}
 	return head, rows

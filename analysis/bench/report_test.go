@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 )
@@ -238,9 +241,25 @@ func TestCompareHolds(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
-	plots := bench.Plots(study(t, 1, usual...))
+	r := study(t, 1, usual...)
+	plots := bench.Plots(r)
 	var names []string
 	for _, p := range plots {
+		if err := p.Draw(io.Discard, "svg", 400, 300); err != nil {
+			t.Error(err)
+		}
+		seen := make(map[string]bool)
+		bars := false
+		for _, s := range p.Series {
+			if seen[s.Name] {
+				t.Errorf("%s: two series are %s", p.Name, s.Name)
+			}
+			seen[s.Name] = true
+			bars = bars || slices.ContainsFunc(s.Points, func(at report.Point) bool { return at.Lo < at.Hi })
+		}
+		if bars && p.Bars == "" || strings.Contains(p.Caption, "NaN") || strings.Contains(p.Caption, "Inf") {
+			t.Errorf("%s: %q, %q", p.Name, p.Bars, p.Caption)
+		}
 		names = append(names, p.Name)
 		for _, s := range p.Series {
 			if len(s.Points) == 0 {
@@ -248,9 +267,23 @@ func TestPlots(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"calls-steps", "error-steps", "error-calls", "error-seconds", "self-nelbo-calls", "self-nelbo-seconds"} {
+	for _, want := range []string{"seconds", "tokens", "calls-steps", "error-steps", "error-calls", "error-seconds", "self-nelbo-calls", "self-nelbo-seconds"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s in %q", want, names)
+		}
+	}
+	card := r.Card()
+	if !strings.HasPrefix(card.Result, "A sequence takes from ") || len(card.Numbers) < 4 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
+		t.Errorf("%+v", card)
+	}
+	// Exponents that samples do not tell are told nowhere.
+	for i := range r.Rates {
+		r.Rates[i].Exponent = estimate.Estimate{Mean: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
+	}
+	_, rows := bench.RateTable(r.Rates)
+	for _, p := range bench.Plots(r) {
+		if text := p.Caption + fmt.Sprint(rows); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s: %s", p.Name, text)
 		}
 	}
 	if got := bench.Plots(&bench.Report{Cells: []bench.CellReport{{ID: "fhs"}}}); len(got) > 0 {
@@ -264,6 +297,11 @@ func TestPareto(t *testing.T) {
 			out = append(out, report.Point{X: xy[i], Y: xy[i+1]})
 		}
 		return out
+	}
+	// Below by less than the errors is not below.
+	near := []report.Point{{X: 1, Y: 2, Lo: 1.5, Hi: 2.5}, {X: 2, Y: 1.8, Lo: 1.3, Hi: 2.3}, {X: 3, Y: 0.5, Lo: 0.1, Hi: 0.9}}
+	if got := bench.Pareto(near); !slices.Equal(got, []report.Point{near[0], near[2]}) {
+		t.Errorf("%v", got)
 	}
 	for _, c := range []struct{ in, want []report.Point }{
 		{nil, nil},

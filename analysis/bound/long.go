@@ -62,12 +62,8 @@ func Long(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 		Name: "plans", Statement: fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans),
 		Left: value(upper, "upper"), Right: value(nelbo, ""), Gap: value(gap, "lower"),
 	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, cluster, c) })
-	plot := report.Plot{Name: "gap", Title: "NELBO − K-plan bound by window, a lower bound on the gap", X: "window", Y: "nats"}
-	for i, g := range gaps {
-		plot.Add("gap", "", report.Point{X: float64(i), Y: g})
-	}
-	out.Plots = report.Shown(plot, byPlans(ws, cluster, cfg))
-	longCases(out, ws, value, cfg)
+	out.Plots = append(gapPlot("NELBO − K-plan bound of windows, a lower bound on the gap", gaps, mean(gaps, cluster, cfg.Confidence), cfg.Confidence), byPlans(ws, cluster, cfg))
+	longCases(out, ts, ws, value, cfg)
 	if cfg.Reference != nil && ended == nil {
 		// −log P_FHS is known from above alone, and tells no bound on KL from below.
 		if ended = cfg.Reference.lines(ctx, out, ts, nil, each(ws, nelbo), cfg.Confidence); ended != nil && ctx.Err() == nil {
@@ -122,9 +118,13 @@ func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target,
 }
 
 // longCases adds the bounds of the cases, and a picture against N.
-func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64, string) report.Value, cfg Config) {
-	plot := report.Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window", cfg.Plans), X: "N", Y: "nats", LogX: true}
-	first, most := plot, 0
+func longCases(out *draft, ts []likelihood.Target, ws []longWindow, value func(func(longWindow) float64, string) report.Value, cfg Config) {
+	plot := report.Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window", cfg.Plans), X: "expected calls a window", Y: "nats", LogX: true, Bars: report.Intervals(cfg.Confidence, "windows"),
+		Caption: "The difference of two bounds bounds nothing."}
+	free := make([]float64, len(ws))
+	for i := range ws {
+		free[i] = float64(len(ts[i].Free))
+	}
 	fhs := value(func(w longWindow) float64 { return w.bound }, "upper")
 	var refused []string
 	why := ""
@@ -134,11 +134,7 @@ func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64,
 			Name: "plans " + c.String(), Statement: fmt.Sprintf("bounds by %d plans on E[−log P_FHS] and on E[−log P_N], the line's sampler and N", cfg.Plans),
 			Left: fhs, Right: upper, Gap: unknown(),
 		})
-		plot.Add(c.Name, "", report.At(float64(c.N), upper.Estimate))
-		if c.N > most {
-			most = c.N
-			first.Add("fhs", "", report.At(float64(c.N), fhs.Estimate))
-		}
+		plot.Add(c.Name, "", report.At(calls(c, free), upper.Estimate))
 		without, reason := 0, ""
 		for _, w := range ws {
 			if w.lower[i] == nil || w.lower[i].Estimate == nil {
@@ -163,7 +159,9 @@ func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64,
 	if len(refused) > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("No lower side for %s: %s.", strings.Join(refused, ", "), why))
 	}
-	plot.Series = append(plot.Series, first.Series...)
+	if len(cfg.Cases) > 0 {
+		plot.Add("fhs", "", report.At(mean(free, nil, 0).Mean, fhs.Estimate))
+	}
 	out.Plots = append(out.Plots, report.Shown(plot)...)
 }
 
@@ -171,7 +169,7 @@ func longCases(out *draft, ws []longWindow, value func(func(longWindow) float64,
 // their number, and by all of them: the mean over groups of so many. Groups share their
 // paths with the larger ones, and so the bound falls in every window.
 func byPlans(ws []longWindow, cluster []int, cfg Config) report.Plot {
-	p := report.Plot{Name: "plans", Title: "Bound on −log P_FHS by the number of plans", X: "K", Y: "nats", LogX: true,
+	p := report.Plot{Name: "plans", Title: "Bound on −log P_FHS by the number of plans", X: "K", Y: "nats", LogX: true, Bars: report.Intervals(cfg.Confidence, "windows"),
 		Caption: "In expectation the bound falls from the NELBO, one plan, to −log P_FHS."}
 	sizes := []int{1}
 	for k := 2; k < cfg.Plans && cfg.Plans%k == 0; k *= 2 {

@@ -30,7 +30,7 @@ func Own(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, cfg 
 		v.Bound = bound
 		return v
 	}
-	plot := report.Plot{Name: "bracket", Title: "Both sides of the entropy of P_FHS by the number of plans", X: "K", Y: "nats", LogX: true,
+	plot := report.Plot{Name: "bracket", Title: "Both sides of the entropy of P_FHS by the number of plans", X: "K", Y: "nats", LogX: true, Bars: report.Intervals(cfg.Confidence, "samples"),
 		Caption: "In expectation the curves enclose the entropy and come together as K grows; each point has the same samples."}
 	for k := 1; k <= cfg.Plans; k *= 2 {
 		lower, upper := b.Sides(k)

@@ -45,7 +45,7 @@ func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 		return Report{}, fault.Errorf("bound", "%d positions: must be at least 1", d)
 	}
 	out := newDraft("plan")
-	tv := report.Plot{Name: "collision", Title: fmt.Sprintf("Collision bound on TV(P_FHS, P_N), %d positions", d), X: "N", Y: "1 − p*", LogX: true, LogY: true}
+	tv := report.Plot{Name: "collision", Title: fmt.Sprintf("Collision bound on TV(P_FHS, P_N), %d positions", d), X: "N", Y: "1 − p*", LogX: true, LogY: true, Guide: -1}
 	for _, c := range cases {
 		if err := ctx.Err(); err != nil {
 			return out.finish(), err

@@ -20,6 +20,8 @@ type Report struct {
 	Schema string `json:"schema"`
 	// Mode is world, text, chain, own or plan.
 	Mode string `json:"mode"`
+	// World is "sha256:…" of a world's file.
+	World string `json:"world,omitempty"`
 	// Holds is false where a statement that must hold is violated.
 	Holds bool `json:"holds"`
 	// Head is what must be known before the lines are read, "" for nothing.

@@ -43,7 +43,10 @@ func discretisation(out *draft, ws []window, cfg Config) {
 	for _, what := range distances() {
 		plot := report.Plot{
 			Name: what.name, X: "N", LogX: true, LogY: true,
-			Title: what.of, Y: what.unit,
+			Title: what.of, Y: what.unit, Bars: report.Intervals(cfg.Confidence, "samples"), Caption: "Dotted lines are the collision bounds.",
+		}
+		if what.name == "tv" {
+			plot.Guide = -1 // the paper's rate
 		}
 		bounds := plot
 		for i, c := range cfg.Cases {
@@ -71,7 +74,7 @@ func discretisation(out *draft, ws []window, cfg Config) {
 			}
 			out.judged(line, verdict, ok)
 			plot.Add(c.Name, "", report.At(float64(c.N), line.Left.Estimate))
-			bounds.Add(c.Name+", collision bound", "", report.Point{X: float64(c.N), Y: right})
+			bounds.Add(c.Name+", collision bound", report.StyleLine, report.Point{X: float64(c.N), Y: right})
 		}
 		var captions []string
 		if what.name == "tv" {
@@ -82,7 +85,9 @@ func discretisation(out *draft, ws []window, cfg Config) {
 				captions = append(captions, exponent(out, what, ws, cfg, f, "fit"))
 			}
 		}
-		plot.Caption = strings.Join(captions, "; ")
+		if captions = slices.DeleteFunc(captions, func(s string) bool { return s == "" }); len(captions) > 0 {
+			plot.Caption += " Exponents: " + strings.Join(captions, "; ") + "."
+		}
 		plot.Series = append(plot.Series, bounds.Series...)
 		out.Plots = append(out.Plots, report.Shown(plot)...)
 	}
@@ -138,7 +143,7 @@ func fits(cases []Case, d int) [][]int {
 
 // exponent reports the least-squares slope of the logarithm of TV against log N over
 // some cases, whose samples are resampled together, and returns it as a caption. The same
-// seed gives every exponent the same resamples.
+// seed gives every exponent the same resamples. The caption is "" where samples tell no exponent.
 func exponent(out *draft, what distance, ws []window, cfg Config, list []int, kind string) string {
 	terms, logN := make([][]float64, len(list)), make([]float64, len(list))
 	bounds := make([]float64, len(list))
@@ -166,6 +171,9 @@ func exponent(out *draft, what distance, ws []window, cfg Config, list []int, ki
 		line.Right, line.Gap = unknown(), unknown() // p* = 0 bounds nothing, and has no exponent.
 	}
 	out.add(line)
+	if math.IsNaN(e.Mean) || math.IsInf(e.Mean, 0) || math.IsInf(e.Lo, 0) || math.IsInf(e.Hi, 0) {
+		return ""
+	}
 	caption := fmt.Sprintf("%s %d..%d: N^%.2f (%.2f..%.2f)", first.Name, first.N, last.N, e.Mean, e.Lo, e.Hi)
 	if kind == "fit" {
 		return "fit " + caption

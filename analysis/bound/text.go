@@ -107,12 +107,8 @@ func onText(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []li
 			return Report{}, ended
 		}
 	}
-	plot := report.Plot{Name: "gap", Title: "NELBO − (−log P_FHS) by window", X: "window", Y: "nats"}
-	for i, g := range gaps {
-		plot.Add("gap", "", report.Point{X: float64(i), Y: g})
-	}
-	out.Plots = append(out.Plots, report.Shown(plot)...)
-	excess(out, cfg.Cases, ws, of)
+	out.Plots = append(out.Plots, gapPlot("NELBO − (−log P_FHS) of windows", gaps, mean(gaps, cluster, cfg.Confidence), cfg.Confidence)...)
+	excess(out, cfg, ws, of)
 	if ended == nil {
 		if ended = certificates(ctx, out, m, ts, cfg); ended != nil && ctx.Err() == nil {
 			return Report{}, ended
@@ -141,28 +137,26 @@ func scoreEntropy(out *draft, ws []window, of func(func(window) float64) report.
 }
 
 // excess states what each sampler costs beside first-hitting, and the collision bound.
-func excess(out *draft, cases []Case, ws []window, of func(func(window) float64) report.Value) {
-	plot := report.Plot{Name: "nll", Title: "−log P of a window against the number of steps", X: "N", Y: "nats", LogX: true}
-	first, most := plot, 0
-	for i, c := range cases {
+func excess(out *draft, cfg Config, ws []window, of func(func(window) float64) report.Value) {
+	plot := report.Plot{
+		Name: "excess", Title: "Excess of −log P over First-Hitting, by window", X: "expected calls a window", Y: "nats", LogX: true, LogY: true,
+		Bars: report.Intervals(cfg.Confidence, "windows"), Caption: "The excess is the mean of differences window by window. It may be below 0: First-Hitting need not be the nearest to a text.",
+	}
+	free := each(ws, func(w window) float64 { return float64(w.d) })
+	for i, c := range cfg.Cases {
 		nll := func(w window) float64 { return w.cases[i] }
 		line := report.Line{
 			Name: "excess " + c.String(), Statement: "E[−log P_FHS] beside E[−log P_N], the line's sampler and N",
 			Left: of(func(w window) float64 { return w.fhs }), Right: of(nll), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) }),
 		}
 		out.add(line)
-		plot.Add(c.Name, "", report.At(float64(c.N), line.Right.Estimate))
-		if c.N > most {
-			most = c.N
-			first.Add("fhs", "", report.At(float64(c.N), line.Left.Estimate))
-		}
+		plot.Add(c.Name, "", report.At(calls(c, free), line.Gap.Estimate))
 	}
-	for i, c := range cases {
+	for i, c := range cfg.Cases {
 		if c.Bounded() && !math.IsNaN(ws[0].apart[i]) {
 			collision(out, c, i, ws, of)
 		}
 	}
-	plot.Series = append(plot.Series, first.Series...)
 	out.Plots = append(out.Plots, report.Shown(plot)...)
 }
 

@@ -48,14 +48,18 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 	if err != nil {
 		return Report{}, err
 	}
+	var r Report
 	if len(given) > 0 {
-		return reportGiven(ctx, w, file, given)
+		r, err = reportGiven(ctx, w, file, given)
+	} else {
+		ends := ends{t: 5, delta: 0.01}
+		if raw, ok := file.Extra("grids"); ok {
+			ends.read(raw)
+		}
+		r, err = reportOn(ctx, w, file, ends)
 	}
-	ends := ends{t: 5, delta: 0.01}
-	if raw, ok := file.Extra("grids"); ok {
-		ends.read(raw)
-	}
-	return reportOn(ctx, w, file, ends)
+	r.World = file.Facts().Digest
+	return r, err
 }
 
 // worldNotes stand on every report of a world.

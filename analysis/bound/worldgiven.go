@@ -203,7 +203,7 @@ func (l *worldLines) givenCertificates(ctx context.Context, file *world.World, f
 // givenSlopes adds local exponents between the last two numbers of steps of each sampler
 // with a rate in N, and returns the pictures against N.
 func (l *worldLines) givenSlopes(w *laws.World, fhs []float64, all []givenRun) []report.Plot {
-	tv := report.Plot{Name: "tv-fhs", Title: "TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true}
+	tv := report.Plot{Name: "tv-fhs", Title: "TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true, Guide: -1}
 	data := report.Plot{Name: "tv-q0", Title: "Distance from the data: TV(q0, P_N)", X: "N", Y: "TV", LogX: true, LogY: true}
 	kl := report.Plot{Name: "kl-q0", Title: "KL(q0‖P_N)", X: "N", Y: "nats", LogX: true, LogY: true}
 	last := make(map[string]givenRun)
@@ -212,9 +212,7 @@ func (l *worldLines) givenSlopes(w *laws.World, fhs []float64, all []givenRun) [
 			plot *report.Plot
 			y    float64
 		}{{&tv, r.tv(fhs)}, {&data, r.tv(w.Q0)}, {&kl, laws.KL(w.Q0, r.clean)}} {
-			if p.y > noiseFloor {
-				p.plot.Add(r.Name, "", report.Point{X: float64(r.N), Y: p.y})
-			}
+			p.plot.Add(r.Name, "", report.Point{X: float64(r.N), Y: beyondNoise(p.y)})
 		}
 		before, ok := last[r.Name]
 		last[r.Name] = r

@@ -15,10 +15,14 @@ import (
 func worldPlots(w *laws.World, fhs []float64, nelbo laws.NELBO, all runs) []report.Plot {
 	var out []report.Plot
 	for _, grid := range worldGrids {
-		fromFirst := report.Plot{Name: "tv-fhs-" + string(grid), Title: fmt.Sprintf("Discretisation alone: TV(P_FHS, P_N), %s grid", grid), X: "N", Y: "TV(P_FHS, P_N)", LogX: true, LogY: true}
-		fromData := report.Plot{Name: "tv-q0-" + string(grid), Title: fmt.Sprintf("Distance from the data: TV(q0, P_N), %s grid", grid), X: "N", Y: "TV(q0, P_N)", LogX: true, LogY: true}
-		klData := report.Plot{Name: "kl-q0-" + string(grid), Title: fmt.Sprintf("KL(q0‖P_N), %s grid", grid), X: "N", Y: "nats", LogX: true, LogY: true}
-		nll := report.Plot{Name: "nll-" + string(grid), Title: fmt.Sprintf("Cross-entropy E[−log P_N(x0)], %s grid", grid), X: "N", Y: "nats", LogX: true}
+		plot := func(name, title, y string) report.Plot {
+			return report.Plot{Name: name + "-" + string(grid), Title: fmt.Sprintf("%s, %s grid", title, grid), X: "N", Y: y, LogX: true, LogY: true, Facet: fmt.Sprintf("By the number of steps on the %s grid", grid)}
+		}
+		fromFirst := plot("tv-fhs", "Discretisation alone: TV(P_FHS, P_N)", "TV(P_FHS, P_N)")
+		fromData := plot("tv-q0", "Distance from the data: TV(q0, P_N)", "TV(q0, P_N)")
+		klData := plot("kl-q0", "KL(q0‖P_N)", "nats")
+		nll := plot("nll", "Cross-entropy E[−log P_N(x0)]", "nats")
+		fromFirst.Guide, nll.LogY = -1, false // the paper's rate
 		var captions []string
 		for _, rule := range worldRules {
 			chains := all[family{grid, rule}]
@@ -38,35 +42,39 @@ func worldPlots(w *laws.World, fhs []float64, nelbo laws.NELBO, all runs) []repo
 			addSteps(&nll, string(rule), c...)
 		}
 		if !w.Timed() {
-			var bound []float64
-			for _, c := range all[family{grid, samplers.RuleTweedie}] {
-				bound = append(bound, 1-theory.CollisionBound(w.D, c.Steps.Reveal, c.Steps.Left(), true))
+			for i, c := range all[family{grid, samplers.RuleTweedie}] {
+				fromFirst.Add("tweedie, collision bound", report.StyleLine, report.Point{X: float64(worldSteps[i]), Y: 1 - theory.CollisionBound(w.D, c.Steps.Reveal, c.Steps.Left(), true)})
 			}
-			addSteps(&fromFirst, "1 − p* of tweedie", bound...)
+			fromFirst.Caption = "The dots of tweedie's colour are its collision bound 1 − p*. "
 		}
 		if len(captions) > 0 {
-			fromFirst.Caption = "Slope from N = 32 to 64: " + strings.Join(captions, ", ") + ". The laws are exact, so the slopes have no interval; the paper's rate is −1. "
+			fromFirst.Caption += "Slope from N = 32 to 64: " + strings.Join(captions, ", ") + ". The laws are exact, so the slopes have no interval; the paper's rate is −1. "
 		}
 		fromFirst.Caption += "What is masked at the end is filled by one more call."
-		addSteps(&fromData, "first-hitting", laws.TV(w.Q0, fhs))
+		addLevel(&fromData, "first-hitting", laws.TV(w.Q0, fhs))
 		fromData.Caption = "The curves level off at first-hitting's own distance, which is the denoiser's error; it is missing here where it is 0."
-		addSteps(&klData, "first-hitting", laws.KL(w.Q0, fhs))
-		addSteps(&klData, "ε″ = E[NELBO] − H(q0)", nelbo.Expected-laws.Entropy(w.Q0))
+		addLevel(&klData, "first-hitting", laws.KL(w.Q0, fhs))
+		addLevel(&klData, "ε″ = E[NELBO] − H(q0)", nelbo.Expected-laws.Entropy(w.Q0))
 		klData.Caption = "Theorem 4 puts first-hitting below ε″. Grid samplers come to it from above or below."
-		addSteps(&nll, "first-hitting", laws.CrossEntropy(w.Q0, fhs))
-		addSteps(&nll, "E[NELBO]", nelbo.Expected)
-		addSteps(&nll, "H(q0)", laws.Entropy(w.Q0))
+		addLevel(&nll, "first-hitting", laws.CrossEntropy(w.Q0, fhs))
+		addLevel(&nll, "E[NELBO]", nelbo.Expected)
+		addLevel(&nll, "H(q0)", laws.Entropy(w.Q0))
 		out = append(out, fromFirst, fromData, klData, nll)
 	}
 	return report.Shown(out...)
 }
 
-// addSteps adds a line over worldSteps, a flat one for a value that does not depend on N. What is
-// rounding has no place on a logarithmic axis.
+// addSteps adds a line over worldSteps. What is rounding is 0.
 func addSteps(p *report.Plot, name string, y ...float64) {
 	for i, n := range worldSteps {
-		if v := y[min(i, len(y)-1)]; !p.LogY || v > noiseFloor {
-			p.Add(name, "", report.Point{X: float64(n), Y: v})
-		}
+		p.Add(name, "", report.Point{X: float64(n), Y: beyondNoise(y[i])})
+	}
+}
+
+// addLevel adds a value that does not depend on N.
+func addLevel(p *report.Plot, name string, y float64) {
+	if y > noiseFloor {
+		p.Add(name, report.StyleLine, report.Point{X: float64(worldSteps[0]), Y: y})
+		p.Add(name, report.StyleLine, report.Point{X: float64(worldSteps[len(worldSteps)-1]), Y: y})
 	}
 }

@@ -2,9 +2,24 @@ package report
 
 import (
 	"bytes"
+	"fmt"
+	"image/color"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"mdmgen/samplers"
 )
+
+// made is what made a page.
+type made struct{ Schema string }
+
+func (made) Card() Card {
+	return Card{Result: "It is <small>.", Numbers: []Fact{{"gap", "1"}}, Facts: []Fact{{"seed", "7"}}, Command: "mdmgen bound a<b"}
+}
 
 // TestWrite checks the parts of a page that no report of package bound has.
 func TestWrite(t *testing.T) {
@@ -12,13 +27,16 @@ func TestWrite(t *testing.T) {
 	err := Write(&b, Document{
 		Title: "A <study>", Unfinished: "Half of it.", Notes: []string{"one & two"},
 		Tables: []Table{{Title: "Costs", Head: []string{"cell", "calls"}, Rows: [][]string{{"<fhs>", "8 ± 1"}}, Numbers: 1}},
-		Data:   map[string]string{"schema": "x</script>"},
+		Data:   made{"x</script>"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := b.String()
-	for _, want := range []string{"<title>A &lt;study&gt;</title>", "Half of it.", "one &amp; two", "<h2>Costs</h2>", `<th>cell</th><th class="n">calls</th>`, `<td>&lt;fhs&gt;</td><td class="n">8 ± 1</td>`, `{"schema":"x\u003c/script\u003e"}`} {
+	for _, want := range []string{
+		"<title>A &lt;study&gt;</title>", "Half of it.", "one &amp; two", `<h2 id="table-0">Costs</h2>`, `<a href="#table-0">Costs</a>`, `<th>cell</th><th class="n">calls</th>`, `<td>&lt;fhs&gt;</td><td class="n">8 ± 1</td>`, `{"Schema":"x\u003c/script\u003e"}`,
+		`<p class="result">It is &lt;small&gt;.</p>`, "<dt>gap</dt><dd>1</dd>", "<dt>seed</dt><dd>7</dd>", "mdmgen bound a&lt;b</code>", "<dt>call</dt><dd>One run of the network",
+	} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -30,32 +48,198 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestStyles: a line has the colour of the series that it belongs to and no marks; rings
-// stand alone.
-func TestStyles(t *testing.T) {
-	at := []Point{{X: 1, Y: 1}, {X: 2, Y: 0.5}}
-	draw := func(list ...Series) string {
-		var b bytes.Buffer
-		if err := (Plot{Name: "p", X: "N", LogX: true, Series: list}).Draw(&b, "svg", 300, 200); err != nil {
+func TestCounts(t *testing.T) {
+	line := func(verdict string) Line { return Line{OK: !strings.HasPrefix(verdict, "violated"), Verdict: verdict} }
+	got := fmt.Sprint(counts([]Line{line("holds (exact)"), line("equal within 1e-9"), line("violated: x"), line("not resolved: n"), line(""), line("")}))
+	if want := "[{violated 1 statement is violated} {holds 2 statements hold} {open 1 statement is not resolved} {none 2 statements have no verdict}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := counts(nil); got != nil {
+		t.Errorf("nothing is counted as %v", got)
+	}
+}
+
+// TestVacuous: what claims nothing is folded, and what is violated never is.
+func TestVacuous(t *testing.T) {
+	upper := func(x float64) Value { v := Exact(x); v.Bound = "upper"; return v }
+	for _, c := range []struct {
+		l    Line
+		want bool
+	}{
+		{Line{Right: upper(1), Unit: "probability"}, true},
+		{Line{Right: upper(0.9), Unit: "probability"}, false},
+		{Line{Right: upper(2), Unit: "nats"}, false},
+		{Line{Right: upper(math.Inf(1)), Unit: "nats"}, true},
+		{Line{Right: Exact(1.4), Unit: "TV", Verdict: "holds (exact)"}, true},
+		{Line{Right: Exact(1), Unit: "TV", Verdict: "equal within 1e-10"}, false},
+		{Line{Right: Exact(math.Inf(1)), Unit: "nats", Verdict: "equal within 1e-10"}, false},
+		{Line{Right: Exact(math.NaN()), Unit: "TV"}, false},
+	} {
+		if c.l.OK = true; vacuous(c.l) != c.want {
+			t.Errorf("%+v: %v", c.l, !c.want)
+		}
+		if c.l.OK = false; vacuous(c.l) {
+			t.Errorf("%+v is violated, and folded", c.l)
+		}
+	}
+}
+
+// TestValue: an interval has two digits of what is not known, and none is shown that is infinite.
+func TestValue(t *testing.T) {
+	v := Value{}
+	v.Mean, v.Lo, v.Hi = 35.3264, 33.0728, 37.5799
+	if got := v.String(); got != "35.3 [33.1, 37.6]" {
+		t.Errorf("%s", got)
+	}
+	v.Mean, v.Lo, v.Hi = 2.3184e-5, -7.1e-6, 5.34567e-5
+	if got := v.String(); got != "2.32e−5 [−7.1e−6, 5.35e−5]" {
+		t.Errorf("%s", got)
+	}
+	v.Mean, v.Lo, v.Hi, v.Bound = 35.3264, math.Inf(-1), math.Inf(1), "upper"
+	if got := v.String(); got != "≤ 35.3264 (error not known)" {
+		t.Errorf("%s", got)
+	}
+	if v.Mean = math.NaN(); v.String() != "–" {
+		t.Errorf("%s", v)
+	}
+	if v = Exact(math.Copysign(0, -1)); v.String() != "0" {
+		t.Errorf("%s", v)
+	}
+}
+
+// TestSamplerLooks: every sampler has a look of its own and the same in every picture, and all
+// colours are seen on white and on a dark page.
+func TestSamplerLooks(t *testing.T) {
+	seen := make(map[look]string)
+	for _, name := range samplers.Names() {
+		l, ok := samplerLooks[name]
+		if !ok {
+			t.Errorf("%s has no look", name)
+		}
+		if seen[l] != "" {
+			t.Errorf("%s looks like %s", name, seen[l])
+		}
+		seen[l] = name
+		alone := looksOf(Plot{Series: []Series{{Name: "H(q0)"}, {Name: name + " grid=paper"}}})
+		last := looksOf(Plot{Series: []Series{{Name: "fhs"}, {Name: "euler"}, {Name: "exact, " + name}}})
+		if got := alone[name+" grid=paper"]; got != l {
+			t.Errorf("%s is drawn as %+v", name, got)
+		}
+		if got := last["exact, "+name]; got.colour != l.colour {
+			t.Errorf("%s is %v in another picture", name, got.colour)
+		}
+		for _, page := range []color.RGBA{{0xff, 0xff, 0xff, 0xff}, {0x15, 0x18, 0x1e, 0xff}} {
+			if c := contrast(l.colour, page); c < 3 && l.colour != ink { // which is that of the text
+				t.Errorf("%s: contrast %.2f on %v", name, c, page)
+			}
+		}
+	}
+	for name, want := range map[string]string{"first-hitting": "fhs", "tau-any": "tau-leaping", "τ-leaping, constant 1": "tau-leaping", "exact, Euler": "euler", "TV(P_FHS, P_N), exact": "", "mean over windows": "", "Pareto front": ""} {
+		if got := samplerIn(name); got != want {
+			t.Errorf("%s names %q, want %q", name, got, want)
+		}
+	}
+}
+
+// contrast is that of WCAG 2.
+func contrast(a, b color.RGBA) float64 {
+	luminance := func(c color.RGBA) float64 {
+		part := func(v uint8) float64 {
+			if x := float64(v) / 255; x > 0.04045 {
+				return math.Pow((x+0.055)/1.055, 2.4)
+			} else {
+				return x / 12.92
+			}
+		}
+		return 0.2126*part(c.R) + 0.7152*part(c.G) + 0.0722*part(c.B)
+	}
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// TestLooks: series that are shown together look different, but for a line that belongs to
+// another, which has its colour and no name in the key.
+func TestLooks(t *testing.T) {
+	var p Plot
+	for _, name := range []string{"euler", "euler grid=paper", "tweedie", "a", "b", "c", "d", "e", "f", "g", "h", "i"} {
+		p.Add(name, "", Point{X: 1, Y: 1})
+	}
+	p.Add("euler grid=paper, expected", StyleLine, Point{X: 1, Y: 1})
+	looks := looksOf(p)
+	seen := make(map[look]bool)
+	for _, s := range p.named() {
+		if l := looks[s.Name]; seen[l] {
+			t.Errorf("%s looks like another", s.Name)
+		}
+		seen[looks[s.Name]] = true
+	}
+	if looks["euler grid=paper, expected"] != looks["euler grid=paper"] || looks["euler"].colour != looks["euler grid=paper"].colour || len(p.named()) != 12 {
+		t.Error("a line has another colour than its series")
+	}
+}
+
+// TestEdge: what is 0 has its place at the lower edge and does not stretch the axis.
+func TestEdge(t *testing.T) {
+	p := Plot{LogY: true}
+	p.Add("s", "", Point{X: 1, Y: 1})
+	p.Add("s", "", Point{X: 2, Y: 0.5})
+	_, plain := drawing{Plot: p}.ranges()
+	p.Add("s", "", Point{X: 3, Y: 0})
+	_, y := drawing{Plot: p}.ranges()
+	if at := y.place(0); !(at > y.low && at < 0.5) || y.low < plain.low/2 || y.edgeLabel != "0" {
+		t.Errorf("from %v, 0 at %v; without it from %v", y.low, at, plain.low)
+	}
+	p.Add("s", "", Point{X: 4, Y: -1})
+	if _, y := (drawing{Plot: p}).ranges(); y.edgeLabel != "≤ 0" || !strings.Contains(p.says(), "lower edge") {
+		t.Errorf("%q: %s", y.edgeLabel, p.says())
+	}
+	if p.Series[0].Points[3].Y != -1 {
+		t.Error("the number itself is changed")
+	}
+}
+
+// TestTicks: labels of an axis do not touch.
+func TestTicks(t *testing.T) {
+	p := Plot{LogX: true}
+	for _, x := range []float64{1, 96, 97, 98, 99, 100, 1000} {
+		p.Add("s", "", Point{X: x, Y: x})
+	}
+	var b bytes.Buffer
+	if err := p.Draw(&b, "svg", 300, 200); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.String(); !strings.Contains(s, ">96<") || strings.Contains(s, ">97<") || strings.Contains(s, ">100<") || !strings.Contains(s, ">1000<") {
+		t.Error("labels of ticks touch, or too many are left out")
+	}
+}
+
+// TestKey: however many lines end in one place, their names do not touch.
+func TestKey(t *testing.T) {
+	p := Plot{Name: "p", LogX: true, LogY: true}
+	for i := range 28 {
+		name := fmt.Sprintf("name%02d", i)
+		p.Add(name, "", Point{X: 1, Y: 1})
+		p.Add(name, "", Point{X: 2, Y: 0.5})
+	}
+	var b bytes.Buffer
+	if err := p.Draw(&b, "svg", 400, p.Height(260)); err != nil {
+		t.Fatal(err)
+	}
+	var at []float64
+	for _, m := range regexp.MustCompile(`y="(-[0-9.]+)"[^>]*>name`).FindAllStringSubmatch(b.String(), -1) {
+		y, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return b.String()
+		at = append(at, y)
 	}
-	measured, expected := Series{Name: "euler", Style: StylePoints, Points: at}, Series{Name: "euler, expected", Style: StyleLine, Points: at}
-	both := draw(measured, expected)
-	if strings.Contains(both, "#D55E00") || !strings.Contains(both, "#0072B2") {
-		t.Error("the line has another colour than its series")
+	slices.Sort(at)
+	for i := 1; i < len(at); i++ {
+		if at[i]-at[i-1] < fontSize {
+			t.Errorf("names at %v and %v", at[i-1], at[i])
+		}
 	}
-	other := expected
-	other.Name = "tweedie, expected"
-	if !strings.Contains(draw(measured, other), "#D55E00") {
-		t.Error("a line to no series has no colour of its own")
-	}
-	if looks([]Series{{Name: "a"}, {Name: "a b"}, {Name: "a b, expected", Style: StyleLine}}, 2) != 1 {
-		t.Error("a line takes the looks of another series")
-	}
-	front := draw(Series{Name: "euler", Points: at}, Series{Name: "Pareto front", Style: StyleMarks, Points: at})
-	if !strings.Contains(front, "#808080") {
-		t.Error("the front is not grey")
+	if len(at) != 28 || at[0] < -p.Height(260) || at[27] > 0 {
+		t.Errorf("%d names from %v", len(at), at)
 	}
 }

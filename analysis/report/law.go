@@ -1,9 +1,6 @@
 package report
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Law is a probability law over sequences: outcome i has the probability P[i].
 type Law struct {
@@ -34,39 +31,4 @@ func LawTable(list []Law) (rows []string, p [][]float64, masked []float64) {
 		}
 	}
 	return rows, p, masked
-}
-
-// shownOutcomes is how many sequences of laws have a row on the page.
-const shownOutcomes = 256
-
-// lawTable is laws beside each other, a column each.
-type lawTable struct {
-	Names []string
-	Rows  []lawRow
-	// More counts the sequences without a row.
-	More int
-}
-
-type lawRow struct {
-	Outcome string
-	P       []float64
-}
-
-func lawsOf(list []Law) lawTable {
-	var out lawTable
-	outcomes, p, masked := LawTable(list)
-	for _, l := range list {
-		out.Names = append(out.Names, l.Name)
-	}
-	for i, o := range outcomes {
-		if i == shownOutcomes {
-			out.More = len(outcomes) - i
-			break
-		}
-		out.Rows = append(out.Rows, lawRow{o, p[i]})
-	}
-	if slices.ContainsFunc(masked, func(x float64) bool { return x != 0 }) {
-		out.Rows = append(out.Rows, lawRow{"with masks", masked})
-	}
-	return out
 }

@@ -61,22 +61,25 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return json.Marshal(form)
 }
 
-// value writes a number, with its interval where it is an estimate.
-func value(v Value) string {
+// String is the number, with its interval where it is an estimate whose samples tell one.
+func (v Value) String() string {
 	if math.IsNaN(v.Mean) {
 		return "–"
 	}
-	out := infinite(v.Mean)
-	switch v.Bound {
-	case "upper":
-		out = "≤ " + out
-	case "lower":
-		out = "≥ " + out
+	bound := map[string]string{"upper": "≤ ", "lower": "≥ "}[v.Bound]
+	out := bound + infinite(v.Mean)
+	switch {
+	case v.Exact || math.IsInf(v.Mean, 0):
+		return out
+	case !finite(v.Lo) || !finite(v.Hi):
+		return out + " (error not known)"
 	}
-	if !v.Exact {
-		out += fmt.Sprintf(" [%s, %s]", infinite(v.Lo), infinite(v.Hi))
+	half := (v.Hi - v.Lo) / 2
+	if digits := 1 - int(math.Floor(math.Log10(half))); half > 0 && digits >= 0 && digits <= 5 {
+		// Two digits of what is not known.
+		return strings.ReplaceAll(fmt.Sprintf("%s%.*f [%.*f, %.*f]", bound, digits, v.Mean, digits, v.Lo, digits, v.Hi), "-", "−")
 	}
-	return out
+	return fmt.Sprintf("%s%s [%s, %s]", bound, short(v.Mean, 3), short(v.Lo, 3), short(v.Hi, 3))
 }
 
 func infinite(x float64) string {
@@ -85,8 +88,6 @@ func infinite(x float64) string {
 		return "∞"
 	case math.IsInf(x, -1):
 		return "−∞"
-	case math.IsNaN(x):
-		return "–"
 	}
 	return label(x)
 }
@@ -102,30 +103,4 @@ func mark(l Line) string {
 		return "open"
 	}
 	return "holds"
-}
-
-// group is a table of lines whose names begin alike.
-type group struct {
-	Name  string
-	Lines []Line
-}
-
-// groups keeps the order in which names appear.
-func groups(lines []Line) []group {
-	var out []group
-	at := make(map[string]int)
-	for _, l := range lines {
-		name := l.Name
-		if n := strings.IndexAny(name, ". "); n > 0 {
-			name = name[:n]
-		}
-		i, ok := at[name]
-		if !ok {
-			i = len(out)
-			at[name] = i
-			out = append(out, group{Name: name})
-		}
-		out[i].Lines = append(out[i].Lines, l)
-	}
-	return out
 }

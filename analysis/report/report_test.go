@@ -5,19 +5,26 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"image/png"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
 )
 
 func sample() bound.Report {
@@ -38,7 +45,7 @@ func sample() bound.Report {
 		Plots: []report.Plot{
 			with(report.Plot{Name: "p", Title: "T <&>", X: "N", Y: "TV", LogX: true, LogY: true}, "one & two", points...),
 			with(report.Plot{Name: "gap", Title: "gap", X: "window", Y: "nats"}, "gap", points...),
-			with(report.Plot{Name: "none", Title: "nothing", LogY: true}, "zero", report.Point{X: 1}),
+			with(report.Plot{Name: "none", Title: "nothing", LogX: true}, "zero", report.Point{}),
 		},
 	}
 }
@@ -54,11 +61,11 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d script elements, want the one of the data", got)
 	}
 	for _, bad := range []string{"src=", "href=", "url(", "@import", "<link", "onload"} {
-		if strings.Contains(strings.ReplaceAll(s, "xlink:href=\"#", ""), bad) {
+		if strings.Contains(strings.ReplaceAll(s, "href=\"#", ""), bad) {
 			t.Errorf("the page holds %q: it must not ask for anything", bad)
 		}
 	}
-	for _, want := range []string{"1.25 [1, 1.5]", "∞", "Violated: 1 of 2", "x &lt; y", "<svg", "there is no point to show", "currentColor", "prefers-color-scheme: dark"} {
+	for _, want := range []string{"1.25 [1.00,\u00a01.50]", "∞", "1 statement is violated", "1 statement holds", "x &lt; y", "<svg", "There is no point to show", "currentColor", "prefers-color-scheme: dark"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -80,20 +87,58 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageWorld writes the page of a world; MDMGEN_PAGE names a folder that keeps it, to be
+// TestPages writes a page of every mode; MDMGEN_PAGE names a folder that keeps them, to be
 // looked at.
-func TestPageWorld(t *testing.T) {
-	for _, name := range []string{"xor3-mixed", "theorem5-point3", "timed3", "markov3-exact"} {
-		r, err := bound.World(context.Background(), reftest.Data(t, "reference", "laws", name+".json"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+func TestPages(t *testing.T) {
+	for name, r := range reports(t) {
 		var b bytes.Buffer
 		if err := r.Page(&b, nil); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(b.String(), "ZgotmplZ") || strings.Count(b.String(), "<svg") != len(r.Plots) {
-			t.Errorf("%s: %d pictures of %d", name, strings.Count(b.String(), "<svg"), len(r.Plots))
+		s := b.String()
+		if n := strings.Count(s, "<figure "); n != len(r.Plots) || n == 0 || strings.Contains(s, "There is no point") {
+			t.Errorf("%s: %d pictures of %d", name, n, len(r.Plots))
+		}
+		data := strings.Index(s, "<script")
+		for _, bad := range []string{"NaN", "Inf", "ZgotmplZ", "None of", "[−∞", "∞]", ">−0<"} {
+			if strings.Contains(s[:data], bad) {
+				t.Errorf("%s: the page has %q", name, bad)
+			}
+		}
+		for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(s, -1) {
+			if err := valid([]byte(svg)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		judged := 0
+		for _, m := range regexp.MustCompile(`<li class="(?:holds|open|violated|none)">(\d+) statements? `).FindAllStringSubmatch(s, -1) {
+			n, _ := strconv.Atoi(m[1])
+			judged += n
+		}
+		if judged != len(r.Lines) {
+			t.Errorf("%s: %d of %d statements are counted", name, judged, len(r.Lines))
+		}
+		if !strings.Contains(s, `<p class="result">`) {
+			t.Errorf("%s: the page does not say what was found", name)
+		}
+		ids := make(map[string]bool)
+		for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(s, -1) {
+			if ids[m[1]] {
+				t.Errorf("%s: two elements are %s", name, m[1])
+			}
+			ids[m[1]] = true
+		}
+		for _, m := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(s, -1) {
+			if !ids[m[1]] {
+				t.Errorf("%s: nothing is %s", name, m[1])
+			}
+		}
+		for _, p := range r.Plots {
+			for _, series := range p.Series {
+				if p.Bars == "" && slices.ContainsFunc(series.Points, func(at report.Point) bool { return at.Lo < at.Hi }) {
+					t.Errorf("%s: %s does not say what its bars are", name, p.Name)
+				}
+			}
 		}
 		if dir := os.Getenv("MDMGEN_PAGE"); dir != "" {
 			if err := os.WriteFile(filepath.Join(dir, name+".html"), b.Bytes(), 0o600); err != nil {
@@ -103,13 +148,61 @@ func TestPageWorld(t *testing.T) {
 	}
 }
 
+// reports has a report of every mode.
+func reports(t *testing.T) map[string]bound.Report {
+	t.Helper()
+	ctx, out := context.Background(), make(map[string]bound.Report)
+	keep := func(name string, r bound.Report, err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = r
+	}
+	for _, name := range []string{"xor3-mixed", "theorem5-point3", "timed3", "markov3-exact"} {
+		r, err := bound.World(ctx, reftest.Data(t, "reference", "laws", name+".json"), nil)
+		keep(name, r, err)
+	}
+	m, err := world.Open(reftest.Data(t, "reference", "laws", "xor3-mixed.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := bound.Config{Draws: 40, Plans: 8, Seed: 1}
+	for _, name := range []string{"euler", "tweedie", "parallel-fhs"} {
+		for _, n := range []int{2, 8, 16, 32} {
+			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n}, m.Spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Cases = append(cfg.Cases, bound.Case{Name: name, N: n, Sampler: s})
+		}
+	}
+	ts := []likelihood.Target{likelihood.Whole([]int{0, 1, 1}), likelihood.Whole([]int{1, 1, 0}), likelihood.Whole([]int{0, 0, 0})}
+	plan, err := bound.Plan(ctx, 8, cfg.Cases)
+	keep("plan", plan, err)
+	text, err := bound.Text(ctx, m, e, ts, nil, cfg)
+	keep("text", text, err)
+	one, err := bound.Text(ctx, m, e, ts[:1], nil, cfg)
+	keep("one-window", one, err)
+	long, err := bound.Long(ctx, m, e, ts, nil, cfg)
+	keep("long", long, err)
+	chain, err := bound.Chain(ctx, m, e, ts[0], cfg)
+	keep("chain", chain, err)
+	own, err := bound.Own(ctx, e, ts[0], cfg)
+	keep("own", own, err)
+	return out
+}
+
 func TestPlot(t *testing.T) {
 	p := sample().Plots[0]
 	var svg, picture bytes.Buffer
 	if err := p.Draw(&svg, "svg", 400, 300); err != nil {
 		t.Fatal(err)
 	}
-	if err := wellFormed(svg.Bytes()); err != nil {
+	if err := valid(svg.Bytes()); err != nil {
 		t.Errorf("svg: %v", err)
 	}
 	if err := p.Draw(&picture, "png", 400, 300); err != nil {
@@ -126,14 +219,81 @@ func TestPlot(t *testing.T) {
 
 func abs(x int) int { return max(x, -x) }
 
-func wellFormed(b []byte) error {
+var (
+	styles  = regexp.MustCompile(`^(fill|stroke):(#[0-9A-F]{6}|none|currentColor)$|^(fill-opacity|stroke-opacity|stroke-width|font-size|stroke-dashoffset):[0-9.]+(px)?$|^stroke-dasharray:([0-9.]+(,[0-9.]+)*|none)$|^font-[a-z]+:.+$`)
+	numbers = regexp.MustCompile(`^-?[0-9]*\.?[0-9]+(e[-+]?[0-9]+)?(pt)?$`)
+	path    = regexp.MustCompile(`^([MLA]-?[0-9][-0-9.e,+ ]*|Z)+$`)
+)
+
+// valid says what is wrong with a picture in SVG: that it is no XML, or has an attribute that no
+// browser takes, such as the fill #-8000 or the width −1.
+func valid(b []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(b))
 	for {
-		if _, err := d.Token(); err == io.EOF {
+		token, err := d.Token()
+		if err == io.EOF {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
 		}
+		e, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, a := range e.Attr {
+			ok := true
+			switch a.Name.Local {
+			case "style":
+				for _, s := range strings.Split(strings.Trim(a.Value, ";"), ";") {
+					ok = ok && styles.MatchString(s)
+				}
+			case "width", "height", "font-size":
+				ok = numbers.MatchString(a.Value) && a.Value[0] != '-'
+			case "x", "y":
+				ok = numbers.MatchString(a.Value)
+			case "d":
+				ok = path.MatchString(a.Value)
+			default:
+				ok = !strings.Contains(a.Value, "NaN") && !strings.Contains(a.Value, "Inf")
+			}
+			if !ok {
+				return fmt.Errorf("<%s %s=%q>", e.Name.Local, a.Name.Local, a.Value)
+			}
+		}
+	}
+}
+
+// TestValid: the check finds what has been drawn once.
+func TestValid(t *testing.T) {
+	for _, bad := range []string{`<svg>`, `<p style="fill:#-8000"/>`, `<p style="stroke:#000000;stroke-width:-1"/>`, `<svg width="-3pt"/>`, `<p d="MNaN,1"/>`, `<g transform="translate(NaN, 1)"/>`} {
+		if valid([]byte(bad)) == nil {
+			t.Errorf("%s passes", bad)
+		}
+	}
+	if err := valid([]byte(`<svg width="3pt"><p d="M0,1L-2.5,1e-05Z" style="fill:none;stroke:#0072B2;stroke-dasharray:6,3"/></svg>`)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDocs: the pictures of the documents are as valid as those that are drawn now.
+func TestDocs(t *testing.T) {
+	n := 0
+	err := filepath.WalkDir(filepath.Join("..", "..", "docs"), func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".svg" || filepath.Base(name) == "generate.svg" { // a drawing of its own
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if err == nil {
+			err = valid(b)
+		}
+		if n++; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		return nil
+	})
+	if err != nil || n < 10 {
+		t.Errorf("%d pictures, %v", n, err)
 	}
 }
 
@@ -145,11 +305,17 @@ func TestPlotRanges(t *testing.T) {
 		"tiny":        {{X: 1, Y: 1e-99}, {X: 2, Y: 1e-90}},
 		"wide":        {{X: 1, Y: 1e-99}, {X: 1e9, Y: 1e99}},
 		"bar below 0": {{X: 1, Y: 1, Lo: -5, Hi: 2}, {X: 2, Y: 3, Lo: 2, Hi: 4}},
+		"zero":        {{X: 1}, {X: 2, Y: -1}},
+		"two of one":  {{X: 2, Y: 1}, {X: 2, Y: 3}, {X: 1, Y: 3}},
 		"bar beside":  {{X: 1, Y: 1, Lo: 2, Hi: 3}},
 	} {
 		for _, log := range []bool{false, true} {
 			p := report.Plot{Name: name, LogX: log, LogY: log, Series: []report.Series{{Name: "s", Points: points}}}
-			if err := p.Draw(io.Discard, "svg", 300, 200); err != nil {
+			var b bytes.Buffer
+			if err := p.Draw(&b, "svg", 300, 200); err != nil {
+				t.Errorf("%s, log %v: %v", name, log, err)
+			}
+			if err := valid(b.Bytes()); err != nil {
 				t.Errorf("%s, log %v: %v", name, log, err)
 			}
 		}

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/estimate"
 )
@@ -18,12 +20,20 @@ type Plot struct {
 	Series []Series `json:"series"`
 	// Caption carries fitted slopes with their intervals.
 	Caption string `json:"caption,omitempty"`
+	// Bars says what the ranges of points are ([Intervals]).
+	Bars string `json:"bars,omitempty"`
+	// Guide is an exponent: a line ∝ X^Guide shows the slope that is claimed. 0 is none.
+	Guide float64 `json:"guide,omitempty"`
+	// Amounts says that each series is an amount: a bar from 0 to the Y of its one point.
+	Amounts bool `json:"amounts,omitempty"`
+	// Facet names pictures that a page shows side by side, with one key.
+	Facet string `json:"facet,omitempty"`
 }
 
 // Series is a line of a plot.
 type Series struct {
 	Name string `json:"name"`
-	// Style is how it is drawn; "" joins its points by lines where that means anything.
+	// Style is how it is drawn; "" joins its points by lines, where no two have the same X.
 	Style  string  `json:"style,omitempty"`
 	Points []Point `json:"points"`
 }
@@ -45,13 +55,23 @@ type Point struct {
 // At is an estimate as a point.
 func At(x float64, e estimate.Estimate) Point { return Point{X: x, Y: e.Mean, Lo: e.Lo, Hi: e.Hi} }
 
+// Intervals is what bars are that cover the true value with a probability, 0 for
+// [estimate.DefaultConfidence], as far as units tell: "windows", for one.
+func Intervals(confidence float64, units string) string {
+	if confidence == 0 {
+		confidence = estimate.DefaultConfidence
+	}
+	return fmt.Sprintf("%s %% intervals over %s", label(100*confidence), units)
+}
+
 // Add appends a point to the series of a name, which it begins where there is none. A
-// range without ends is left out, and so is a point that the axes cannot show.
+// range without ends is left out, and so is a point that the axes cannot show. On a
+// logarithmic axis a Y of 0 or less has its place at the lower edge.
 func (p *Plot) Add(name, style string, at Point) {
-	if !shows(at.X, p.LogX) || !shows(at.Y, p.LogY) {
+	if !finite(at.X) || p.LogX && !logarithmic(at.X) || !finite(at.Y) || p.LogY && at.Y > 0 && !logarithmic(at.Y) {
 		return
 	}
-	if !shows(at.Lo, false) || !shows(at.Hi, false) {
+	if !finite(at.Lo) || !finite(at.Hi) {
 		at.Lo, at.Hi = 0, 0
 	}
 	i := slices.IndexFunc(p.Series, func(s Series) bool { return s.Name == name })
@@ -67,8 +87,41 @@ func Shown(all ...Plot) []Plot {
 	return slices.DeleteFunc(all, func(p Plot) bool { return len(p.Series) == 0 })
 }
 
-// shows says whether a number has a place on an axis. A logarithmic one shows
-// 1e-100 to 1e100.
-func shows(x float64, log bool) bool {
-	return !math.IsNaN(x) && !math.IsInf(x, 0) && (!log || x >= 1e-100 && x <= 1e100)
+// says is all that is said of a picture below it: the caption, and what bars are and what has
+// its place at the edge where there is any.
+func (p Plot) says() string {
+	var parts []string
+	for _, part := range []struct {
+		text  string
+		wants bool
+	}{{p.Caption, p.Caption != ""}, {"Bars are " + p.Bars + ".", p.Bars != "" && p.some(ranged)}, {"At the lower edge are values of 0 or less, for which a logarithmic axis has no place.", p.some(p.edge)},
+		{"The grey dotted line has the slope of the rate that is claimed.", drawing{Plot: p}.slope() != nil}} {
+		if part.wants {
+			parts = append(parts, part.text)
+		}
+	}
+	return strings.Join(parts, " ")
 }
+
+// some says whether there is such a point.
+func (p Plot) some(is func(Point) bool) bool {
+	return slices.ContainsFunc(p.Series, func(s Series) bool { return slices.ContainsFunc(s.Points, is) })
+}
+
+func ranged(at Point) bool { return at.Lo < at.Hi }
+
+// Height is what the picture needs, in points: least, or more where its key or its bars take it.
+func (p Plot) Height(least float64) float64 {
+	if p.Amounts {
+		return min(15*float64(len(p.Series))+50, maxSize)
+	}
+	return min(max(least, 14*float64(len(p.named()))+50), maxSize)
+}
+
+// edge says that a point has its place at the lower edge.
+func (p Plot) edge(at Point) bool { return p.LogY && at.Y <= 0 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// logarithmic says whether a logarithmic axis shows a number: 1e-100 to 1e100.
+func logarithmic(x float64) bool { return x >= 1e-100 && x <= 1e100 }

@@ -86,7 +86,7 @@ func newApp(s kit.Streams) *cli.App {
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
-	s := kit.Streams{In: plainfile.Interruptible(ctx, stdin), Out: &kit.StandardOutput{W: stdout}, Err: stderr, Voice: &kit.Voice{}}
+	s := kit.Streams{In: plainfile.Interruptible(ctx, stdin), Out: &kit.StandardOutput{W: stdout}, Err: stderr, Voice: &kit.Voice{}, Command: kit.CommandLine(args)}
 	defer func() {
 		if err == nil {
 			err = s.Out.Err

@@ -39,7 +39,7 @@ func gap(ctx context.Context) ([]report.Plot, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := report.Plot{Name: "gap", Title: "Windows of a tale, built-in network: what the NELBO adds", X: "d, tokens of a window", Y: "nats"}
+	p := report.Plot{Name: "gap", Title: "Windows of a tale, built-in network: what the NELBO adds", X: "d, tokens of a window", Y: "nats", Bars: report.Intervals(0, "windows")}
 	t := report.Table{Head: []string{"d", "windows", "−log P_FHS", "NELBO", "gap", "gap a token"}}
 	for _, at := range gapWindows {
 		var ts []likelihood.Target

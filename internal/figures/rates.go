@@ -47,7 +47,7 @@ func newTable(name, title string, d int) *table {
 		for _, e := range targets {
 			row = append(row, count(r.n(t.d, e)))
 			if r.name == "Euler, d/ε^(1/2)" || r.name == "FHS, d" || r.name == "τ-leaping, d/ε" {
-				t.p.Add(r.name+", constant 1", "", report.Point{X: e, Y: r.n(t.d, e)})
+				t.p.Add(r.name+", constant 1", report.StyleLine, report.Point{X: e, Y: r.n(t.d, e)})
 			}
 		}
 		t.Rows = append(t.Rows, row)

@@ -36,7 +36,7 @@ func scaling(ctx context.Context) ([]report.Plot, []byte, error) {
 		return nil, nil, err
 	}
 	defer m.Close()
-	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true}
+	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "block by block", "collision bound", "canvases a run", "positions a run"}}
 	for _, at := range scales {
 		ss, err := settings(samplers.Options{Sampler: "tweedie", Grid: "lambda"}, m.Spec(), at.steps...)

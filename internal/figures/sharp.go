@@ -60,7 +60,7 @@ func world4(ctx context.Context) ([]report.Plot, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := report.Plot{Name: "world", Title: fmt.Sprintf("%s, Euler on equal steps from T = %g to δ = %g", worldName, worldT, worldDelta), X: "N", Y: "TV, and bounds on it", LogX: true, LogY: true}
+	p := report.Plot{Name: "world", Title: fmt.Sprintf("%s, Euler on equal steps from T = %g to δ = %g", worldName, worldT, worldDelta), X: "N", Y: "TV, and bounds on it", LogX: true, LogY: true, Guide: -1, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"N", "TV(P_FHS, P_N)", "certificate", "Pinsker, √(KL/2)", "collision bound", "TV(q_δ, Euler)", "Theorem 1", "Corollary 1"}}
 	fhs, delta := w.FHSLaw(), worldDelta
 	gamma := w.Gamma(w.Marginal(delta))
@@ -131,7 +131,7 @@ func network12(ctx context.Context) ([]report.Plot, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := report.Plot{Name: "network", Title: fmt.Sprintf("Built-in network, %d positions, Tweedie on equal steps of λ", windowLength), X: "N", Y: "TV(P_FHS, P_N), and bounds on it", LogX: true, LogY: true}
+	p := report.Plot{Name: "network", Title: fmt.Sprintf("Built-in network, %d positions, Tweedie on equal steps of λ", windowLength), X: "N", Y: "TV(P_FHS, P_N), and bounds on it", LogX: true, LogY: true, Guide: -1, Bars: report.Intervals(0, "texts or runs")}
 	t := report.Table{Head: []string{"N", "exact likelihoods", "certificate", "its limit, 95 %", "collision bound"}}
 	for i, s := range ss {
 		apart, err := quality.Collision(s, windowLength)

@@ -22,7 +22,9 @@ func (r *benching) threads(c *bench.Cell) int {
 // report sums up.
 func (r *benching) report() bench.Report {
 	out := bench.Summarise(r.cells, r.log.Repetitions, r.settings, r.threads)
-	out.Provenance = kit.NewProvenance(r.cells[0].Model, r.words)
+	made := kit.NewProvenance(r.cells[0].Model, r.words)
+	made.Command = r.streams.Command
+	out.Provenance = made
 	for i := range out.Cells {
 		out.Cells[i].Quality = r.qualityOf(&r.cells[i])
 	}

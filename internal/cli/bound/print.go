@@ -37,6 +37,40 @@ func (r *bounding) record(report bound.Report, p kit.Provenance) record {
 	return record{report, &r.settings, p}
 }
 
+// made is what made a page.
+type made struct {
+	path       string
+	Settings   *settings      `json:"settings,omitempty"`
+	Provenance kit.Provenance `json:"provenance"`
+}
+
+// Card is what the page says of it: see [report.Carder].
+func (m made) Card() report.Card {
+	card := m.Provenance.Card()
+	var facts []report.Fact
+	if m.path != "" {
+		facts = append(facts, report.Fact{Name: "read", Text: m.path})
+	}
+	if s := m.Settings; s != nil {
+		for _, f := range []struct {
+			name string
+			n    int
+		}{{"windows", s.Windows}, {"positions", s.Length}, {"plans", s.Plans}, {"samples", s.Draws}} {
+			if f.n > 0 {
+				facts = append(facts, report.Fact{Name: f.name, Text: fmt.Sprint(f.n)})
+			}
+		}
+		if s.Text != "" {
+			facts = append(facts, report.Fact{Name: "text", Text: fmt.Sprintf("%.19s", s.Text)})
+		}
+		if s.Seed != nil {
+			facts = append(facts, report.Fact{Name: "seed", Text: fmt.Sprint(*s.Seed)})
+		}
+	}
+	card.Facts = append(facts, card.Facts...)
+	return card
+}
+
 // print writes the report on standard output.
 func (r *bounding) print(report bound.Report, p kit.Provenance) error {
 	if r.format == "text" {
@@ -48,11 +82,8 @@ func (r *bounding) print(report bound.Report, p kit.Provenance) error {
 // files writes the page and the pictures that are asked for.
 func (r *bounding) files(result bound.Report, p kit.Provenance) error {
 	if out := r.pages.HTML; out != nil {
-		made := struct {
-			Settings   *settings      `json:"settings,omitempty"`
-			Provenance kit.Provenance `json:"provenance"`
-		}{r.record(result, p).Settings, p}
-		if err := result.Page(out, made); err != nil {
+		p.Command = r.streams.Command
+		if err := result.Page(out, made{r.path, r.record(result, p).Settings, p}); err != nil {
 			return fmt.Errorf("--html %s: %w", out.Path(), plainfile.Cause(err))
 		}
 		if err := out.Commit(); err != nil {

@@ -95,7 +95,7 @@ func (p *Pages) Pictures(plots []report.Plot, s Streams) error {
 	for _, plot := range plots {
 		for _, format := range []string{"svg", "png"} {
 			var b bytes.Buffer
-			if err := plot.Draw(&b, format, plotWidth, plotHeight); err != nil {
+			if err := plot.Draw(&b, format, plotWidth, plot.Height(plotHeight)); err != nil {
 				s.Notice(fmt.Sprintf("no picture of %s: %v", plot.Name, err))
 				break
 			}

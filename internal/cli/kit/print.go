@@ -68,3 +68,22 @@ func Closing(c io.Closer, err *error) {
 		*err = cerr
 	}
 }
+
+// Quoted is a word as a shell reads it back.
+func Quoted(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@", r)
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// CommandLine is the program with its arguments, as a shell reads it back.
+func CommandLine(args []string) string {
+	out := "mdmgen"
+	for _, a := range args {
+		out += " " + Quoted(a)
+	}
+	return out
+}

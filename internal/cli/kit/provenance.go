@@ -1,9 +1,11 @@
 package kit
 
 import (
+	"fmt"
 	"runtime"
 	"time"
 
+	"mdmgen/analysis/report"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
@@ -18,6 +20,28 @@ type Provenance struct {
 	Model     *model.Origin `json:"model,omitempty"`
 	Tokenizer string        `json:"tokenizer,omitempty"`
 	Started   string        `json:"started,omitempty"`
+	// Command is the command line, for pages.
+	Command string `json:"-"`
+}
+
+// Card is what a page says of it: see [report.Carder].
+func (p Provenance) Card() report.Card {
+	var facts []report.Fact
+	add := func(name, text string) {
+		if text != "" {
+			facts = append(facts, report.Fact{Name: name, Text: text})
+		}
+	}
+	if o := p.Model; o != nil {
+		add("model", fmt.Sprintf("%s, %.19s", o.Reference, o.Digest))
+		add("it ran with", fmt.Sprintf("%s on %s", o.Runtime, o.Provider))
+	}
+	if p.Tokenizer != "" {
+		add("tokenizer", fmt.Sprintf("%.19s", p.Tokenizer))
+	}
+	add("date", p.Started)
+	add("program", fmt.Sprintf("%s %s, %s", p.Program, p.Version, p.Platform))
+	return report.Card{Facts: facts, Command: p.Command}
 }
 
 // NewProvenance describes a run with a model and, where one is used, a tokenizer.

@@ -23,6 +23,8 @@ type Streams struct {
 	Err io.Writer
 	// Voice says how much is told on Err; nil for notices and no details.
 	Voice *Voice
+	// Command is the command line, as a shell reads it back.
+	Command string
 	// App is the program, for commands that speak of commands.
 	App *cli.App
 }

@@ -153,27 +153,17 @@ func (o *options) command(length int, found *certificate.Found) string {
 	if found.Best != nil {
 		setting = *found.Best
 	}
-	out := []string{"mdmgen generate --model", quoted(o.target.model.Ref), "--length", fmt.Sprint(length), setting.Flags()}
+	out := []string{"mdmgen generate --model", kit.Quoted(o.target.model.Ref), "--length", fmt.Sprint(length), setting.Flags()}
 	for _, fact := range o.target.model.Facts {
-		out = append(out, "--fact", quoted(fact))
+		out = append(out, "--fact", kit.Quoted(fact))
 	}
 	if o.target.model.Sidecar != "" {
-		out = append(out, "--sidecar", quoted(o.target.model.Sidecar))
+		out = append(out, "--sidecar", kit.Quoted(o.target.model.Sidecar))
 	}
 	if setting.Options.ByProfile() {
-		out = append(out, "--profile", quoted(o.profile))
+		out = append(out, "--profile", kit.Quoted(o.profile))
 	}
 	return strings.Join(out, " ")
-}
-
-// quoted is a word as a shell reads it back.
-func quoted(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@", r)
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 func printTarget(out *kit.Output, format string, r targetRecord) error {

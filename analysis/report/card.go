@@ -1,0 +1,83 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"mdmgen/docs"
+)
+
+// Card is what a page says first. What is empty is left out.
+type Card struct {
+	// Result is what was found, in a sentence.
+	Result string
+	// Numbers are the result's, Facts what they are of and what made them.
+	Numbers, Facts []Fact
+	// Command is what makes the page again.
+	Command string
+}
+
+// Fact is a name with what it has.
+type Fact struct{ Name, Text string }
+
+// Carder is what [Document]'s Data and Provenance may be: each tells its part of the card.
+type Carder interface{ Card() Card }
+
+// card puts the parts together.
+func (d Document) card() Card {
+	var out Card
+	for _, of := range []any{d.Data, d.Provenance} {
+		if c, ok := of.(Carder); ok {
+			part := c.Card()
+			out.Result += part.Result
+			out.Numbers = append(out.Numbers, part.Numbers...)
+			out.Facts = append(out.Facts, part.Facts...)
+			out.Command += part.Command
+		}
+	}
+	return out
+}
+
+// count is how many lines have a verdict of a kind.
+type count struct {
+	// Mark is that of a line, Text what is counted.
+	Mark, Text string
+}
+
+// counts are those of lines, without what there is none of.
+func counts(lines []Line) []count {
+	n := make(map[string]int)
+	for _, l := range lines {
+		n[mark(l)]++
+	}
+	var out []count
+	for _, kind := range []struct{ mark, one, many string }{
+		{"violated", "is violated", "are violated"}, {"holds", "holds", "hold"}, {"open", "is not resolved", "are not resolved"}, {"none", "has no verdict", "have no verdict"},
+	} {
+		switch k := n[kind.mark]; k {
+		case 0:
+		case 1:
+			out = append(out, count{kind.mark, "1 statement " + kind.one})
+		default:
+			out = append(out, count{kind.mark, fmt.Sprintf("%d statements %s", k, kind.many)})
+		}
+	}
+	return out
+}
+
+var (
+	entry    = regexp.MustCompile(`(?m)^\*\*(.+?)\*\* (.+(?:\n.+)*)`)
+	markdown = regexp.MustCompile(`\[(.+?)\]\(.+?\)|\B\*(\w[^*]*)\*\B|` + "`(.+?)`")
+)
+
+// words are those of the glossary that a text has.
+func words(text string) []Fact {
+	var out []Fact
+	for _, m := range entry.FindAllStringSubmatch(docs.Glossary, -1) {
+		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(m[1]) + `s?\b`).MatchString(text) {
+			out = append(out, Fact{m[1], markdown.ReplaceAllString(strings.ReplaceAll(m[2], "\n", " "), "$1$2$3")})
+		}
+	}
+	return out
+}
