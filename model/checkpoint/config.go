@@ -10,7 +10,7 @@ import (
 
 // Config is what config.json says about a network. Fields that a family does not have are zero.
 type Config struct {
-	Family string // the name of one of [Families]
+	Family string // the name of a [Family]
 	Hidden int    // width of the residual stream
 	Cond   int    // width of the conditioning vector of MDLM and SEDD
 	Blocks int
@@ -82,8 +82,6 @@ const (
 	maxLength  = 1 << 17
 	maxColumns = 1 << 22
 )
-
-var errNotObject = errors.New("not a JSON object")
 
 // ParseConfig reads config.json, whose family architectures and auto_map tell, or for MDLM,
 // RADD and SEDD keys that only they have. Every key that the network's rows depend on must
