@@ -109,7 +109,7 @@ func (n *foreign) bind(d ort.Description) error {
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	canvas, err := canvasInput(d, n.facts.Input)
 	if err != nil {
-		errs = append(errs, err)
+		return err
 	}
 	time, timed := timeInput(d, canvas.Name)
 	switch {

@@ -2,6 +2,8 @@
 
     python make.py TOKENIZERS
 
+llada has the template of LLaDA 8B Instruct, LLaMA 3's with add_generation_prompt, and dream that of Qwen2.5
+Instruct with Dream's system message, as they are published; the repositories' own files were not at hand.
 TOKENIZERS is a folder with llada-like.tokenizer.json.gz and dream-like.tokenizer.json.gz. Needs
 transformers and jinja2. Ids are those of contents that spell no special token: for those that do,
 transformers lets a message end its turn, and ids are left out.
@@ -41,7 +43,8 @@ def main(folder):
             if case != "special tokens":
                 row["ids"] = words.encode(text, add_special_tokens=False)
             out.append(row)
-    pathlib.Path("golden.json").write_text(json.dumps(out, ensure_ascii=False, indent=1) + "\n")
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in out)
+    pathlib.Path("golden.json").write_text(f"[\n{lines}\n]\n")
 
 
 main(sys.argv[1])
