@@ -33,7 +33,7 @@ func TestCachedConversion(t *testing.T) {
 			return "", ""
 		}
 		var said string
-		path, err := cached(context.Background(), c, f, ort.Config{Log: func(line string) { said = line }})
+		path, err := cached(context.Background(), c, f, "", ort.Config{Log: func(line string) { said = line }})
 		if err != nil {
 			t.Error(err)
 		}

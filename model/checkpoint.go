@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,11 +37,25 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 	if err != nil {
 		return nil, err
 	}
-	s, err := ort.Open(ctx, src, opts.Runtime)
+	s, err := openSession(ctx, ref, src, f, opts.Runtime)
 	if err != nil {
 		return nil, err
 	}
 	return newNetwork(ref, s, f, same, unused), nil
+}
+
+// openSession opens the graph of a network that this program wrote, where its numbers are
+// multiplied as they were measured.
+func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt ort.Config) (*ort.Session, error) {
+	int8 := f.Dtype == string(graph.Int8)
+	if int8 && !graph.Exact8() {
+		return nil, fmt.Errorf("model %s: dtype int8: this processor has no VNNI instructions, without which sums of products overflow: use fp32 or int4", ref)
+	}
+	s, err := ort.Open(ctx, src, rt)
+	if err == nil && int8 && strings.HasPrefix(s.Provider(), "cuda") {
+		err = errors.Join(fmt.Errorf("model %s: dtype int8 is for the CPU: use fp32 with --device %s", ref, s.Provider()), s.Close())
+	}
+	return s, err
 }
 
 // newNetwork is a network with heads where they know the same tokens as the facts in force.
@@ -56,6 +71,9 @@ func newNetwork(ref string, s *ort.Session, f Facts, same bool, unused []string)
 // source makes the graph of a checkpoint, in memory or in the cache, and tells the facts in
 // force, and whether its heads know the same tokens.
 func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (src ort.Source, f Facts, same bool, err error) {
+	if err := opts.Dtype.Check(); err != nil {
+		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
+	}
 	read, err := c.Facts(ctx)
 	if err != nil {
 		return src, read, false, err
@@ -63,12 +81,15 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	if f, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
-	if same = true; !graph.CanRefer(c) && graph.Size(c) > maxInline {
+	if !opts.Dtype.Plain() {
+		f.Dtype = string(opts.Dtype)
+	}
+	if same = true; !(graph.CanRefer(c) && opts.Dtype.Plain()) && graph.Size(c) > maxInline {
 		same = sameTokens(read, f)
-		src.Path, err = cached(ctx, c, f, opts.Runtime)
+		src.Path, err = cached(ctx, c, f, opts.Dtype, opts.Runtime)
 	} else {
 		var g graph.Model
-		g, err = graph.Build(ctx, c, graph.Options{Facts: &f})
+		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
 	var d ort.Description
@@ -91,15 +112,23 @@ func sameTokens(written, f Facts) bool {
 }
 
 // cached returns the graph of a converted checkpoint in the cache, which is
-// keyed by the content and by the version of the conversion, and converts it
+// keyed by the content, the type of its weights and the version of the conversion, and converts it
 // where it is not there yet, or not as it was written. Of several programs that want it one
 // converts and the others wait.
-func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Config) (string, error) {
+func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, d graph.Dtype, rt ort.Config) (string, error) {
+	if d.Plain() {
+		d = graph.Float32
+	}
+
 	root, err := convertedDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, strconv.Itoa(graph.Version)+"-"+strings.TrimPrefix(f.Digest, "sha256:"))
+	name := strconv.Itoa(graph.Version) + "-" + strings.TrimPrefix(f.Digest, "sha256:")
+	if !d.Plain() {
+		name += "-" + string(d)
+	}
+	dir := filepath.Join(root, name)
 	path := filepath.Join(dir, graph.ModelFile)
 	whole := func() (bool, error) {
 		err := graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir)
@@ -107,7 +136,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Confi
 			return err == nil, ctx.Err()
 		}
 		if rt.Log != nil {
-			why := "converting the weights to float32 once"
+			why := fmt.Sprintf("converting the weights to %s once", d)
 			if _, serr := os.Lstat(dir); serr == nil {
 				why = fmt.Sprintf("the converted weights are not what they were (%v): converting them again", err)
 			}
@@ -123,7 +152,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Confi
 	}
 	// What cannot be removed harms nobody but the disk.
 	_ = graph.Sweep(root)
-	return path, graph.Ensure(ctx, c, dir, whole)
+	return path, graph.Ensure(ctx, c, dir, d, whole)
 }
 
 // convertedDir is the part of the cache that holds converted checkpoints.

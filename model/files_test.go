@@ -174,7 +174,7 @@ func TestCachedDamaged(t *testing.T) {
 	get := func() string {
 		t.Helper()
 		said = nil
-		path, err := cached(t.Context(), c, f, ort.Config{Log: func(line string) { said = append(said, line) }})
+		path, err := cached(t.Context(), c, f, "", ort.Config{Log: func(line string) { said = append(said, line) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestCachedDamaged(t *testing.T) {
 		}
 	}
 	// An interrupt while they are checked is not damage.
-	if _, err := cached(ended(t), c, f, ort.Config{}); !errors.Is(err, context.Canceled) {
+	if _, err := cached(ended(t), c, f, "", ort.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	if err := graph.CheckAll(t.Context(), stamp.Store{}, dir); err != nil {

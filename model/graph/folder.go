@@ -38,13 +38,21 @@ func Unfinished(name string) bool { return unfinished.MatchString(name) }
 // programs that write it at once one does, and the others fail. What programs that
 // were killed left of it is removed. Writing ends with ctx.
 func Write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
-	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, dir) })
+	return WriteAs(ctx, c, dir, Float32)
 }
 
-// Ensure has the model of a checkpoint in a folder that is nobody's own, such as one of a
+// WriteAs is [Write] with weights of another type. Of [Int8] a whole matrix is in memory.
+func WriteAs(ctx context.Context, c *checkpoint.Checkpoint, dir string, d Dtype) error {
+	if err := d.Check(); err != nil {
+		return fmt.Errorf("graph: %w", err)
+	}
+	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, dir, d) })
+}
+
+// Ensure has the model of a checkpoint, with weights of a type, in a folder that is nobody's own, such as one of a
 // cache: what is there stays where whole is true, and is removed and written where it is
 // false. It waits for a program that does the same.
-func Ensure(ctx context.Context, c *checkpoint.Checkpoint, dir string, whole func() (bool, error)) error {
+func Ensure(ctx context.Context, c *checkpoint.Checkpoint, dir string, d Dtype, whole func() (bool, error)) error {
 	wait := func(path string) (*lockfile.Lock, error) { return lockfile.Wait(ctx, path) }
 	return locked(dir, wait, func(dir string) error {
 		if ok, err := whole(); ok || err != nil {
@@ -53,7 +61,7 @@ func Ensure(ctx context.Context, c *checkpoint.Checkpoint, dir string, whole fun
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("graph: %s cannot be removed: %w", dir, plainfile.Cause(err))
 		}
-		return write(ctx, c, dir)
+		return write(ctx, c, dir, d)
 	})
 }
 
@@ -75,7 +83,7 @@ func locked(dir string, lock func(string) (*lockfile.Lock, error), f func(dir st
 }
 
 // write makes the folder, whose lock this program has.
-func write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
+func write(ctx context.Context, c *checkpoint.Checkpoint, dir string, d Dtype) error {
 	if err := vacant(dir); err != nil {
 		return fmt.Errorf("graph: %s: %w", dir, err)
 	}
@@ -87,7 +95,7 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
 		return fmt.Errorf("graph: %s cannot be made: %w", dir, plainfile.Cause(err))
 	}
 	defer os.RemoveAll(temp)
-	err := writeFiles(ctx, c, temp)
+	err := writeFiles(ctx, c, temp, d)
 	if err == nil {
 		err = ctx.Err()
 	}

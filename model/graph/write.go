@@ -47,8 +47,8 @@ const (
 )
 
 // writeFiles writes the model's files to a folder, the manifest last.
-func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
-	b, f, err := network(ctx, c, Options{}, true)
+func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, dir string, d Dtype) error {
+	b, f, err := network(ctx, c, Options{Dtype: d}, true)
 	if err != nil {
 		return err
 	}

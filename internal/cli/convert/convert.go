@@ -28,15 +28,19 @@ type written struct {
 	Family     string `json:"family"`
 	Parameters int64  `json:"parameters"`
 	Bytes      uint64 `json:"bytes"`
+	// Dtype is that of the weights in the folder.
+	Dtype graph.Dtype `json:"dtype"`
 }
 
 // Command is the command convert.
 func Command(s kit.Streams) *cli.Command {
 	var out, format string
 	var weights checkpoint.Weights
+	dtype := graph.Float32
 	var runtime setup.Runtime
 	set := append(flags.Set{
 		setup.WeightsFlag(&weights),
+		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
 		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
@@ -55,20 +59,20 @@ func Command(s kit.Streams) *cli.Command {
 			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, s, &runtime, args, out, weights)
+			w, err := convert(ctx, s, &runtime, args, out, weights, dtype)
 			if err != nil {
 				return err
 			}
 			if format == "json" {
 				return kit.JSON(s.Out, w)
 			}
-			_, err = fmt.Fprintf(s.Out, "%s: %s, %s parameters, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), humanize.IBytes(w.Bytes))
+			_, err = fmt.Fprintf(s.Out, "%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes))
 			return err
 		}),
 	}
 }
 
-func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights) (w written, err error) {
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, dtype graph.Dtype) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
 	}
@@ -77,6 +81,9 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	}
 	if _, err := os.Lstat(out); err == nil {
 		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
+	}
+	if err := dtype.Check(); err != nil {
+		return w, exit.Usagef("--dtype: %w", err)
 	}
 	ref, err := setup.LocalFolder(ctx, s, runtime.Offline(), args[0])
 	if err != nil {
@@ -87,7 +94,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 		return w, err
 	}
 	defer kit.Closing(ck, &err)
-	if err := graph.Write(ctx, ck, out); err != nil {
+	if err := graph.WriteAs(ctx, ck, out, dtype); err != nil {
 		return w, err
 	}
 	f, err := ck.Facts(ctx)
@@ -95,7 +102,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 		return w, err
 	}
 	size, err := folderSize(out)
-	return written{schema, out, f.Family, f.Parameters, size}, err
+	return written{schema, out, f.Family, f.Parameters, size, dtype}, err
 }
 
 // folderSize adds up the files of a folder, in bytes.

@@ -48,6 +48,7 @@ func (o *options) againstFlags() flags.Set {
 	return slices.Concat(flags.Set{
 		flags.Name(&o.against, "name the other model", flags.Flag{Name: "against", Category: flags.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
 		flags.Name(&o.text, "name the file of the text", flags.Flag{Name: "text", Category: flags.CatInput, Default: "a tale that the program carries", Usage: "`FILE` of the text that is masked: a text, or lines {\"ids\":…}"}),
+		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model"),
 	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), flags.Set{
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Usage: "`N` canvases of each window, at masked fractions from all of 0 to 1"}),
 		flags.Int(&o.lawLength, 1, verify.MaxLaw, flags.Flag{Name: "law-length", Category: flags.CatEstimate, Default: "8, 3 for a time-conditioned network, or a world's",
@@ -75,14 +76,13 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer kit.Closing(m, &err)
-	other := o.model
-	other.Ref, other.Sidecar, other.Weights = o.against, "", ""
+	other := o.model.Other(o.against, o.againstDtype, o.all.Find("against-dtype"))
 	reference, err := other.Open(ctx, s, o.all)
 	if err != nil {
 		return err
 	}
 	defer kit.Closing(reference, &err)
-	words, err := o.words(ctx, s, &other)
+	words, err := o.words(ctx, s, other)
 	if err == nil {
 		if err = verify.Comparable(m.Facts(), reference.Facts()); err != nil {
 			err = exit.Usagef("verify: %s and %s: %w", o.model.Ref, other.Ref, err)

@@ -20,6 +20,7 @@ import (
 	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/cli/windows"
 	"mdmgen/internal/printable"
+	"mdmgen/model/graph"
 )
 
 // options are the flags.
@@ -31,6 +32,7 @@ type options struct {
 	// against is the other model, "" for --golden; what follows is of that comparison, and only
 	// has the names of its flags.
 	against, text              string
+	againstDtype               graph.Dtype
 	sampler                    setup.Sampler
 	tokenizer                  setup.Tokenizer
 	cut                        windows.Cutting
