@@ -49,9 +49,11 @@ func (b *builder) rows8(x string) (q, scale string) {
 	if r, ok := b.quantised[x]; ok {
 		return r[0], r[1]
 	}
-	greatest := b.node("", "ReduceMax", attrs{{"axes", []int{1}}, {"keepdims", 1}}, b.op("Abs", x))
+	over := attrs{{"axes", []int{1}}, {"keepdims", 1}}
+	least := b.op("Neg", b.node("", "ReduceMin", over, x))
 	// A row of zeros has some scale above 0.
-	scale = b.op("Mul", b.op("Max", greatest, b.floats("tiny", []float32{1e-30})), b.floats("step8", []float32{1. / 127}))
+	greatest := b.op("Max", b.node("", "ReduceMax", over, x), least, b.floats("tiny", []float32{1e-30}))
+	scale = b.op("Mul", greatest, b.floats("step8", []float32{1. / 127}))
 	line := b.op("Reshape", scale, b.ints("shape_line", -1))
 	zeros := b.op("Expand", b.bytes("zero8", zero8), b.op("Shape", line))
 	q = b.node("", "QuantizeLinear", attrs{{"axis", 0}}, x, line, zeros)
