@@ -4,8 +4,8 @@
 //
 //	go run ./internal/figures scaling
 //
-// Parts take up to a minute and a half of processor time each, but for speed, which takes ten
-// minutes, 3 GB of disk and a machine that does nothing else.
+// Parts take up to a minute and a half of processor time each, but for speed, which takes two
+// minutes, 2 GB of disk and as much memory.
 package main
 
 import (

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -26,6 +25,7 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/graph"
+	"mdmgen/model/ort"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
@@ -55,7 +55,7 @@ func dtypeCosts(ctx context.Context) ([]report.Plot, []byte, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		x, err := verify.Against(ctx, m, reference, windows, verify.AgainstConfig{Seed: seed, Draws: 64, LawTexts: 200})
+		x, err := verify.Against(ctx, m, reference, windows, verify.AgainstConfig{Seed: seed, Draws: 32, LawTexts: 100})
 		if cerr := m.Close(); cmp.Or(err, cerr) != nil {
 			return nil, nil, cmp.Or(err, cerr)
 		}
@@ -83,11 +83,12 @@ func taleWindows(length int) ([]likelihood.Target, error) {
 	return out, err
 }
 
-// turn is what a process of its own measured on a model.
+// turn is what a process of its own measured on a model: seconds of a processor, which other
+// programs on the machine do not add to, and bytes.
 type turn struct {
-	Open   float64   `json:"open"`
-	Calls  []float64 `json:"calls"`
-	Memory int64     `json:"memory"`
+	Open   float64 `json:"open"`
+	Call   float64 `json:"call"`
+	Memory int64   `json:"memory"`
 }
 
 // dtypeSpeeds times the shape of mdlm-owt with random weights, one position wanted, in processes of
@@ -111,7 +112,7 @@ func dtypeSpeeds(ctx context.Context) ([]report.Plot, []byte, error) {
 		return nil, nil, err
 	}
 	turns := map[graph.Dtype][]turn{}
-	for range 4 {
+	for range 3 {
 		for _, d := range graph.Dtypes() {
 			t, err := inProcess(ctx, filepath.Join(dir, string(d)))
 			if err != nil {
@@ -122,13 +123,13 @@ func dtypeSpeeds(ctx context.Context) ([]report.Plot, []byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "| dtype | seconds a call | speed | seconds to open | memory | disk |\n| --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintln(&b, "| dtype | seconds a call, one thread | speed | seconds to open | peak of memory | disk |\n| --- | --- | --- | --- | --- | --- |")
 	var first float64
 	for _, d := range graph.Dtypes() {
 		var calls, opens []float64
 		var memory, disk int64
 		for _, t := range turns[d] {
-			calls, opens, memory = append(calls, slices.Min(t.Calls)), append(opens, t.Open), max(memory, t.Memory)
+			calls, opens, memory = append(calls, t.Call), append(opens, t.Open), max(memory, t.Memory)
 		}
 		for _, name := range []string{graph.ModelFile, graph.DataFile} {
 			info, err := os.Stat(filepath.Join(dir, string(d), name))
@@ -137,7 +138,7 @@ func dtypeSpeeds(ctx context.Context) ([]report.Plot, []byte, error) {
 			}
 			disk += info.Size()
 		}
-		// The least is what the machine can do: others' work only adds to it.
+		// The least is what the machine can do: caches that others fill only add to it.
 		call := slices.Min(calls)
 		first = cmp.Or(first, call)
 		fmt.Fprintf(&b, "| %s | %s | × %.2f | %s | %s | %s |\n", d, number(call), first/call, number(slices.Min(opens)), humanize.IBytes(uint64(memory)), humanize.IBytes(uint64(disk)))
@@ -163,18 +164,17 @@ func inProcess(ctx context.Context, folder string) (t turn, err error) {
 // turnCommand is the argument of the process of a turn; the next is a model's folder.
 const turnCommand = "turn"
 
-// takeTurn opens a model, makes a call that is not counted and some that are.
+// takeTurn opens a model for one thread, makes a call that is not counted and some that are.
 func takeTurn(ctx context.Context, w io.Writer, ref string) error {
-	begin := time.Now()
-	threads, _ := strconv.Atoi(os.Getenv("MDMGEN_THREADS"))
-	o := model.Options{}
-	o.Runtime.Threads = threads
-	m, err := model.Open(ctx, ref, o)
+	m, err := model.Open(ctx, ref, model.Options{Runtime: ort.Config{Threads: 1}})
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	t := turn{Open: time.Since(begin).Seconds()}
+	opened, err := processor()
+	if err != nil {
+		return err
+	}
 	f := m.Facts()
 	ids := make([]int64, f.Length)
 	for i := range ids {
@@ -182,28 +182,52 @@ func takeTurn(ctx context.Context, w io.Writer, ref string) error {
 			ids[i] = int64(f.MaskID)
 		}
 	}
-	for i := range 5 {
-		begin := time.Now()
+	const calls = 4
+	var begin float64
+	for i := range calls + 1 {
+		if i == 1 {
+			if begin, err = processor(); err != nil {
+				return err
+			}
+		}
 		if _, err := m.Logits(ctx, samplers.Call{IDs: ids, Positions: []int64{0}, Counts: []int{1}}); err != nil {
 			return err
 		}
-		if i > 0 {
-			t.Calls = append(t.Calls, time.Since(begin).Seconds())
-		}
 	}
-	if t.Memory, err = memory("VmHWM:"); err != nil {
+	end, err := processor()
+	if err != nil {
+		return err
+	}
+	t := turn{Open: opened, Call: (end - begin) / calls}
+	if t.Memory, err = peak(); err != nil {
 		return err
 	}
 	return json.NewEncoder(w).Encode(t)
 }
 
-// memory is a quantity of this process that Linux tells, in bytes.
-func memory(name string) (int64, error) {
+// processor is how many seconds of a processor this process has had, by Linux.
+func processor() (float64, error) {
+	data, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0, err
+	}
+	// After the name in brackets; utime and stime are the fields 14 and 15 in all, in hundredths.
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	user, err := strconv.Atoi(string(fields[11]))
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(string(fields[12]))
+	return float64(user+system) / 100, err
+}
+
+// peak is the greatest memory that this process has had, in bytes, by Linux.
+func peak() (int64, error) {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := bytes.Cut(data, []byte(name))
+	_, rest, _ := bytes.Cut(data, []byte("VmHWM:"))
 	kib, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
 	n, err := strconv.ParseInt(string(kib), 10, 64)
 	return n << 10, err

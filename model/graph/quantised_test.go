@@ -175,3 +175,35 @@ func TestPacked(t *testing.T) {
 		t.Error("70,000 is written as a float16")
 	}
 }
+
+// TestCanvasesAreAlone changes all canvases of a call but the first: in every precision the
+// first has the same logits, to the last bit. A scale of the whole call would break that.
+func TestCanvasesAreAlone(t *testing.T) {
+	const n, length = 5, 16
+	for _, name := range []string{"mdlm", "mdlm-timecond"} {
+		ck := published(t, name)
+		columns := ck.Config.Columns
+		for _, d := range Dtypes() {
+			s := built(t, ck, Options{Dtype: d})
+			r := rand.New(rand.NewPCG(4, 8))
+			c := call{rows: n, ids: make([]int64, n*length), positions: everywhere(n, length)}
+			if ck.Config.TimeConditioned {
+				c.sigma = []float32{1, 1, 1, 1, 1}
+			}
+			draw := func(from int) {
+				for i := from; i < len(c.ids); i++ {
+					c.ids[i] = r.Int64N(int64(columns))
+				}
+			}
+			draw(0)
+			want := slices.Clone(c.run(t, s)[:length*columns])
+			draw(length)
+			if c.sigma != nil {
+				c.sigma = []float32{1, 0.1, 5, 9, 3}
+			}
+			if got := c.run(t, s)[:length*columns]; !slices.Equal(got, want) {
+				t.Errorf("%s as %s: canvas 0 is another beside others", name, d)
+			}
+		}
+	}
+}
