@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 )
 
@@ -20,7 +21,7 @@ func TestCachedConversion(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("MDMGEN_CACHE", root)
 	dir := reftest.Builtin(t)
-	convert := func() (string, string) {
+	convert := func(d graph.Dtype) (string, string) {
 		c, err := checkpoint.Open(dir)
 		if err != nil {
 			t.Error(err)
@@ -33,13 +34,20 @@ func TestCachedConversion(t *testing.T) {
 			return "", ""
 		}
 		var said string
-		path, err := cached(context.Background(), c, f, ort.Config{Log: func(line string) { said = line }})
+		path, err := cached(context.Background(), c, graph.Options{Facts: &f, Dtype: d}, ort.Config{Log: func(line string) { said = line }})
 		if err != nil {
 			t.Error(err)
 		}
 		return path, said
 	}
-	first, _ := convert()
+	first, _ := convert("")
+	if four, said := convert(graph.Int4); four == first || !strings.Contains(said, "to int4 once") {
+		t.Errorf("as int4 it is in %s, beside %s: %q", four, first, said)
+	} else if again, said := convert(graph.Int4); again != four || said != "" {
+		t.Errorf("as int4 it is converted again, into %s: %q", again, said)
+	} else if err := os.RemoveAll(filepath.Dir(four)); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Remove(first); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +59,7 @@ func TestCachedConversion(t *testing.T) {
 	converted := 0
 	for range 4 {
 		wait.Go(func() {
-			path, said := convert()
+			path, said := convert("")
 			if _, err := os.Stat(path); err != nil {
 				t.Error(err)
 			}

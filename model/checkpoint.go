@@ -1,7 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,11 +37,25 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 	if err != nil {
 		return nil, err
 	}
-	s, err := ort.Open(ctx, src, opts.Runtime)
+	s, err := openSession(ctx, ref, src, f, opts.Runtime)
 	if err != nil {
 		return nil, err
 	}
 	return newNetwork(ref, s, f, same, unused), nil
+}
+
+// openSession opens the graph of a network that this program wrote, where its numbers are
+// multiplied as they were measured.
+func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt ort.Config) (*ort.Session, error) {
+	int8 := f.Dtype == string(graph.Int8)
+	if int8 && !graph.Exact8() {
+		return nil, fmt.Errorf("model %s: dtype int8: this processor has no VNNI instructions, without which sums of products overflow: use fp32 or int4", ref)
+	}
+	s, err := ort.Open(ctx, src, rt)
+	if err == nil && int8 && strings.HasPrefix(s.Provider(), "cuda") {
+		err = errors.Join(fmt.Errorf("model %s: dtype int8 is for the CPU: use fp32 with --device %s", ref, s.Provider()), s.Close())
+	}
+	return s, err
 }
 
 // newNetwork is a network with heads where they know the same tokens as the facts in force.
@@ -55,6 +71,9 @@ func newNetwork(ref string, s *ort.Session, f Facts, same bool, unused []string)
 // source makes the graph of a checkpoint, in memory or in the cache, and tells the facts in
 // force, and whether its heads know the same tokens.
 func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (src ort.Source, f Facts, same bool, err error) {
+	if err := opts.Dtype.Check(); err != nil {
+		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
+	}
 	read, err := c.Facts(ctx)
 	if err == nil {
 		read, err = read.Tell(opts.Known)
@@ -66,15 +85,18 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
 	read.Length = max(read.Length, f.Length) // as far as the graph's positions are to reach
-	if same = true; !graph.CanRefer(c) && graph.Size(c) > maxInline {
+	if !opts.Dtype.Plain() {
+		f.Dtype = string(opts.Dtype)
+	}
+	if same = true; !(graph.CanRefer(c) && opts.Dtype.Plain()) && graph.Size(c) > maxInline {
 		if len(read.Untold) > 0 {
 			read.MaskID, read.Shift, read.Untold = f.MaskID, f.Shift, nil
 		}
 		same = sameTokens(read, f)
-		src.Path, err = cached(ctx, c, read, opts.Runtime)
+		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype}, opts.Runtime)
 	} else {
 		var g graph.Model
-		g, err = graph.Build(ctx, c, graph.Options{Facts: &f})
+		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
 	var d ort.Description
@@ -97,15 +119,20 @@ func sameTokens(written, f Facts) bool {
 }
 
 // cached returns the graph of a converted checkpoint in the cache, which is
-// keyed by the version of the conversion, the content, the mask's id and the length, and converts it
+// keyed by the version of the conversion, the content, the mask's id, the length and the type of
+// the weights, and converts it
 // where it is not there yet, or not as it was written. Of several programs that want it one
 // converts and the others wait.
-func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Config) (string, error) {
+func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt ort.Config) (string, error) {
 	root, err := convertedDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, fmt.Sprintf("%d-%s-%d-%d", graph.Version, strings.TrimPrefix(f.Digest, "sha256:"), f.MaskID, f.Length))
+	name := fmt.Sprintf("%d-%s-%d-%d", graph.Version, strings.TrimPrefix(o.Facts.Digest, "sha256:"), o.Facts.MaskID, o.Facts.Length)
+	if !o.Dtype.Plain() {
+		name += "-" + string(o.Dtype)
+	}
+	dir := filepath.Join(root, name)
 	path := filepath.Join(dir, graph.ModelFile)
 	whole := func() (bool, error) {
 		err := graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir)
@@ -113,7 +140,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Confi
 			return err == nil, ctx.Err()
 		}
 		if rt.Log != nil {
-			why := "converting the weights to float32 once"
+			why := fmt.Sprintf("converting the weights to %s once", cmp.Or(o.Dtype, graph.Float32))
 			if _, serr := os.Lstat(dir); serr == nil {
 				why = fmt.Sprintf("the converted weights are not what they were (%v): converting them again", err)
 			}
@@ -129,7 +156,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Confi
 	}
 	// What cannot be removed harms nobody but the disk.
 	_ = graph.Sweep(root)
-	return path, graph.Ensure(ctx, c, &f, dir, whole)
+	return path, graph.Ensure(ctx, c, o, dir, whole)
 }
 
 // convertedDir is the part of the cache that holds converted checkpoints.

@@ -28,7 +28,7 @@ func Converted(t *testing.T, name string) string {
 	}
 	defer c.Close()
 	dir := filepath.Join(t.TempDir(), name)
-	if err := graph.Write(t.Context(), c, nil, dir); err != nil {
+	if err := graph.Write(t.Context(), c, graph.Options{}, dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -177,7 +177,7 @@ func TestCachedDamaged(t *testing.T) {
 	get := func() string {
 		t.Helper()
 		said = nil
-		path, err := cached(t.Context(), c, f, ort.Config{Log: func(line string) { said = append(said, line) }})
+		path, err := cached(t.Context(), c, graph.Options{Facts: &f}, ort.Config{Log: func(line string) { said = append(said, line) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestCachedDamaged(t *testing.T) {
 		}
 	}
 	// An interrupt while they are checked is not damage.
-	if _, err := cached(ended(t), c, f, ort.Config{}); !errors.Is(err, context.Canceled) {
+	if _, err := cached(ended(t), c, graph.Options{Facts: &f}, ort.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	if err := graph.CheckAll(t.Context(), stamp.Store{}, dir); err != nil {

@@ -34,7 +34,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 		}
 		return m, nil
 	}
-	s, err := ort.Open(ctx, ort.Source{Path: path}, opts.Runtime)
+	s, err := openSession(ctx, ref, ort.Source{Path: path}, f, opts.Runtime)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
+	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
@@ -103,6 +104,9 @@ type Options struct {
 	// Weights says which of the two sets of weights of a trainer's file is opened: the averages
 	// where it is "", which it must be for all other models.
 	Weights checkpoint.Weights
+	// Dtype is that of the weights as they are run; "" is that of an ONNX file's own, and
+	// float32 for a checkpoint. An ONNX file has one and no other.
+	Dtype graph.Dtype
 	// Path is the folder or file that the reference leads to, where that is a name of a hub's;
 	// "" for the reference itself.
 	Path string

@@ -32,6 +32,9 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if kind != KindCheckpoint && opts.Dtype != "" {
+		return nil, fmt.Errorf("model %s: its weights are in the file as they are: leave out --dtype %s", ref, opts.Dtype)
+	}
 	if kind != KindCheckpoint && opts.Weights != "" {
 		return nil, fmt.Errorf("model %s: has one set of weights: leave out --weights %s", ref, opts.Weights)
 	}

@@ -46,8 +46,8 @@ func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
 		for j, l := range a.Wanted {
 			e.table.Mu(e.row, state, l, a.Lambda)
 			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
-			if a.whole != nil {
-				a.whole(j, e.row)
+			if a.Whole != nil {
+				a.Whole(j, e.row)
 			}
 			if a.LogMass != nil {
 				var sum float64

@@ -51,10 +51,10 @@ type Ask struct {
 	// position.
 	Weight, Floor float64
 
-	// whole, where it is not nil, is handed the whole row of each of Wanted by its index:
+	// Whole, where it is not nil, is handed the whole row of each of Wanted by its index:
 	// probabilities after exclusion, temperature and truncation, one a column, valid
 	// during the call. It may be called on several goroutines, once for each index.
-	whole func(j int, p []float64)
+	Whole func(j int, p []float64)
 }
 
 // Options says how rows are asked for. The zero value asks for the network's own
@@ -192,7 +192,7 @@ func (e *Evaluator) eval(ctx context.Context, asks []Ask) error {
 	if e.table != nil {
 		return e.evalTable(ctx, asks)
 	}
-	if slices.ContainsFunc(asks, func(a Ask) bool { return a.whole != nil }) {
+	if slices.ContainsFunc(asks, func(a Ask) bool { return a.Whole != nil }) {
 		// A list that wants whole rows is answered from rows alone.
 		defer func(p model.LogProber) { e.prober = p }(e.prober)
 		e.prober = nil

@@ -263,3 +263,13 @@ func (d *drawer) plan() (offset float64, err error) {
 	d.asks = planAsks(d.asks, d.target, &p, true)
 	return offset, nil
 }
+
+// Masks are the canvases of a window's estimate by [Subsets]: n rows, all of whose masked
+// positions are wanted, the window's stream read as [Evaluator.Estimate] reads it. The mean of
+// d/k·Σ −log μ over them, k the masked ones of d free positions, is that estimate.
+func Masks(t *Target, n int, seed, index uint64) []Ask {
+	d := drawer{cfg: Config{Form: Subsets, Draws: n}, target: t}
+	d.stream.Reset(seed, index)
+	_ = d.draw() // Only forms with plans have errors.
+	return d.asks
+}

@@ -71,7 +71,7 @@ func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) 
 				rows[k][l] = make([]float64, e.facts.Columns)
 			}
 			wanted, mine := a.Wanted, rows[k]
-			a.whole = func(j int, p []float64) { copy(mine[wanted[j]], p) }
+			a.Whole = func(j int, p []float64) { copy(mine[wanted[j]], p) }
 		}
 		work[k] = a
 	}

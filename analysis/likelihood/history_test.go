@@ -121,7 +121,7 @@ func TestHistoryGroups(t *testing.T) {
 	row := func(masked []int, l int) []float64 {
 		a := Ask{Target: &target, Masked: masked, Wanted: []int{l}, LogMu: make([]float64, 1)}
 		out := make([]float64, e.facts.Columns)
-		a.whole = func(_ int, p []float64) { copy(out, p) }
+		a.Whole = func(_ int, p []float64) { copy(out, p) }
 		if err := e.Eval(ctx, []Ask{a}); err != nil {
 			t.Fatal(err)
 		}

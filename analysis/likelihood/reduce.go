@@ -27,7 +27,7 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 	one := func(r int) error {
 		a := &asks[batch[r]]
 		var p []float64
-		if a.whole != nil {
+		if a.Whole != nil {
 			p = make([]float64, v)
 		}
 		for j := range a.Wanted {
@@ -40,8 +40,8 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 			if a.LogMass != nil {
 				a.LogMass[j] = e.logMass(row, norm, a.Lambda)
 			}
-			if a.whole != nil {
-				a.whole(j, p)
+			if a.Whole != nil {
+				a.Whole(j, p)
 			}
 		}
 		return nil
@@ -178,8 +178,8 @@ func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32) error
 			if a.LogMass != nil {
 				a.LogMass[j] = 0
 			}
-			if a.whole != nil {
-				a.whole(j, e.row)
+			if a.Whole != nil {
+				a.Whole(j, e.row)
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func (e *Evaluator) wholeRows(ctx context.Context, t Target, mass bool, memory i
 	asks := table.asks(nil, &t, lambda)
 	for a := range asks {
 		outside := table.outside(a)
-		asks[a].whole = func(j int, p []float64) { copy(out.row(a, outside[j]), p) }
+		asks[a].Whole = func(j int, p []float64) { copy(out.row(a, outside[j]), p) }
 	}
 	if err := e.Eval(ctx, asks); err != nil {
 		return nil, err

@@ -104,6 +104,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench threads":             {base: net, on: []string{"--threads", "2"}},
 		"bench model":               {base: with(run, "--seed", "1", "--case", "fhs length=3"), on: []string{"--model", world}},
 		"bench weights":             {base: with(run, "--seed", "1", "--model", at("reference", "checkpoints", "mdlm-lightning-timecond", "plain.ckpt"), "--case", "fhs length=3"), on: []string{"--weights", "raw"}},
+		"bench dtype":               {base: net, on: []string{"--dtype", "int4"}},
 		"bench fact":                {base: with(onWorld, "--sampler", "euler", "--steps", "3"), on: []string{"--fact", "noise=linear"}},
 		"bench sidecar":             {base: with(onWorld, "--sampler", "euler", "--steps", "3"), on: []string{"--sidecar", facts}},
 		"bench tokenizer":           {base: few, on: []string{"--tokenizer", tokens}},

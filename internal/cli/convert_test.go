@@ -78,16 +78,24 @@ func asProgram(t *testing.T) string {
 
 // TestConvertRecord: the record says what the line does.
 func TestConvertRecord(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "out")
-	var record struct {
-		Schema, Folder, Family string
-		Parameters, Bytes      int
-	}
-	if err := json.Unmarshal([]byte(mustRun(t, "", "convert", reftest.Data(t, "reference", "checkpoints", "mdlm"), "-o", out, "--json")), &record); err != nil {
-		t.Fatal(err)
-	}
-	if record.Schema != "mdmgen.convert/1" || record.Folder != out || record.Family != "mdlm" || record.Parameters < 1000 || record.Bytes < 3*record.Parameters {
-		t.Errorf("%+v", record)
+	bytes := 0
+	for _, dtype := range []string{"fp32", "fp16", "int8", "int4"} {
+		out := filepath.Join(t.TempDir(), "out")
+		var record struct {
+			Schema, Folder, Family, Dtype string
+			Parameters, Bytes             int
+		}
+		if err := json.Unmarshal([]byte(mustRun(t, "", "convert", reftest.Data(t, "reference", "checkpoints", "mdlm"), "-o", out, "--json", "--dtype", dtype)), &record); err != nil {
+			t.Fatal(err)
+		}
+		if record.Schema != "mdmgen.convert/1" || record.Folder != out || record.Family != "mdlm" || record.Parameters < 1000 || record.Bytes < record.Parameters || record.Dtype != dtype {
+			t.Errorf("%+v", record)
+		}
+		if dtype == "fp32" {
+			bytes = record.Bytes
+		} else if record.Bytes >= bytes {
+			t.Errorf("%s: %d bytes, and %d as fp32", dtype, record.Bytes, bytes)
+		}
 	}
 }
 

@@ -73,6 +73,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	tales := filepath.Join(dir, "tales.txt")
 	writeFile(t, tales, "The fox and the hare had a child, and the fox ran to the king.\n")
 	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
+	against := []string{"--seed", "1", mdlm, "--against", mdlm, "--dtype", "int4", "--text", ragged, "--law-texts", "3", "--law-length", "2", "--json"}
 	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
 	chosen := []string{"--profile", loss, "--steps", "3"}
 	aimed := []string{"--seed", "1", "--model", world, "--json", "--target-tv", "0.2"}
@@ -127,6 +128,27 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify threads":   {base: append([]string{"--json"}, golden...), on: []string{"--threads", "2"}},
 
 		"verify weights": {base: []string{trained, "--golden", filepath.Join(filepath.Dir(trained), "golden.safetensors")}, on: []string{"--weights", "raw"}},
+
+		"verify dtype":         {base: golden, on: []string{"--dtype", "int4"}},
+		"verify against":       {base: []string{mdlm}, on: []string{"--against", other}},
+		"verify against-dtype": {base: against, on: []string{"--against-dtype", "int4"}},
+		"verify text":          {base: []string{mdlm, "--against", mdlm, "--seed", "1"}, on: []string{"--text", ragged}},
+		"verify as":            {base: against, on: []string{"--as", "lines"}},
+		"verify length":        {base: against, on: []string{"--length", "4"}},
+		"verify context":       {base: against, on: []string{"--context", "2"}},
+		"verify limit":         {base: against, on: []string{"--limit", "1"}},
+		"verify draws":         {base: against, on: []string{"--draws", "3"}},
+		"verify law-length":    {base: against, on: []string{"--law-length", "3"}},
+		"verify law-texts":     {base: against, on: []string{"--law-texts", "0"}},
+		"verify confidence":    {base: against, on: []string{"--confidence", "0.5"}},
+		"verify seed":          {base: against[2:], on: []string{"--seed", "1"}},
+		"verify batch":         {base: against, on: []string{"--batch", "1"}},
+		"verify tokenizer":     {base: against, on: []string{"--tokenizer", other}},
+
+		"generate dtype": {base: text, on: []string{"--dtype", "int4"}},
+		"score dtype":    {base: onIDs, on: []string{"--dtype", "int4"}},
+		"bound dtype":    {base: boundOther, on: []string{"--dtype", "int4"}},
+		"schedule dtype": {base: aimedSmall, on: []string{"--dtype", "int4"}},
 
 		"show weights": {base: []string{trained}, on: []string{"--weights", "raw"}},
 

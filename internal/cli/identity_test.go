@@ -59,6 +59,7 @@ func TestResumeOtherFacts(t *testing.T) {
 		"bench batch":      {append(bench[:len(bench):len(bench)], "--batch", "1"), nil, []string{"--batch", "2"}, "batches"},
 		"score batch":      {score, nil, []string{"--batch", "1"}, "batch"},
 		"score threads":    {append(score[:len(score):len(score)], "--threads", "1"), nil, []string{"--threads", "2"}, "model.threads, threads"},
+		"score dtype":      {onText, nil, []string{"--dtype", "int4"}, "model.dtype, model.facts.dtype, model.facts_digest"},
 		"score tokenizer":  {append(onText[:len(onText):len(onText)], "--tokenizer", one), nil, []string{"--tokenizer", other}, "tokenizer"},
 	} {
 		t.Run(name, func(t *testing.T) {

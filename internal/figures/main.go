@@ -1,10 +1,11 @@
 // Command figures renews the pictures and the tables of docs/certificates.md and
 // docs/theory.md that show certificates and Theorem 4 on the built-in network, and what is
-// exact on worlds. It is run in the repository's root, for one part or for all:
+// exact on worlds, and those of docs/precision.md. It is run in the repository's root, for one part or for all:
 //
 //	go run ./internal/figures scaling
 //
-// Parts take up to a minute and a half of processor time each.
+// Parts take up to a minute and a half of processor time each, but for speed, which takes two
+// minutes, 2 GB of disk and as much memory.
 package main
 
 import (
@@ -33,12 +34,19 @@ var parts = []struct {
 	make       func(context.Context) (plots []report.Plot, table []byte, err error)
 }{
 	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"network", "certificates", network12}, {"rates", "certificates", rates}, {"gap", "theory", gap},
+	{"quality", "precision", dtypeCosts}, {"speed", "precision", dtypeSpeeds},
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	var err error
+	if args := os.Args[1:]; len(args) == 2 && args[0] == turnCommand {
+		err = takeTurn(ctx, os.Stdout, args[1])
+	} else {
+		err = run(ctx, args)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}

@@ -95,7 +95,8 @@ type Facts struct {
 	Noise string `json:"noise"`
 	// Parameters counts the checkpoint's parameters, buffers excluded; 0 where unknown.
 	Parameters int64 `json:"parameters,omitempty"`
-	// Dtype is that of the weights on disk: F32, F16, BF16, F64.
+	// Dtype is that of the weights on disk: F32, F16, BF16, F64, or what they were converted
+	// to: fp16, int8, int4.
 	Dtype string `json:"dtype,omitempty"`
 	// Weights says which of a trainer's two sets of weights it is: ema, raw; "" where there was
 	// one.

@@ -20,6 +20,8 @@ type Options struct {
 	Facts *facts.Facts
 	// Weights says where the model's matrices are; the zero value decides.
 	Weights Placement
+	// Dtype is that of the matrices. Others than Float32 are copied.
+	Dtype Dtype
 }
 
 // Placement says where the matrices of a built model are.
@@ -62,7 +64,10 @@ const inPlaceFrom = 1 << 12
 // that use [Write]. The checkpoint's digest, where it must be read, ends with ctx.
 func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, error) {
 	dir := ""
-	if o.Weights == InPlace || o.Weights == Auto && Size(c) >= inPlaceTotal {
+	if err := o.Dtype.Check(); err != nil {
+		return Model{}, fmt.Errorf("graph: %w", err)
+	}
+	if o.Dtype.Plain() && (o.Weights == InPlace || o.Weights == Auto && Size(c) >= inPlaceTotal) {
 		if dir = externalDir(c); dir == "" && o.Weights == InPlace {
 			return Model{}, fmt.Errorf("graph: %s: its weights cannot be read in place: they are %s, or not all in files of one folder", c.Name(), c.Dtype())
 		}
@@ -74,8 +79,8 @@ func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, err
 	if dir != "" {
 		for i := range b.inits {
 			t := &b.inits[i]
-			if t.src != nil && t.src.inPlace() && t.size() >= inPlaceFrom {
-				t.file, t.offset = filepath.Base(t.src.tensor.Path), t.src.offset()
+			if s, ok := t.src.(source); ok && s.inPlace() && t.size() >= inPlaceFrom {
+				t.file, t.offset = filepath.Base(s.tensor.Path), s.offset()
 			}
 		}
 	}
@@ -110,8 +115,12 @@ func network(ctx context.Context, c *checkpoint.Checkpoint, o Options, scaled bo
 	if err != nil {
 		return nil, f, err
 	}
+	if !o.Dtype.Plain() {
+		f.Dtype = string(o.Dtype)
+	}
 	b := newBuilder()
-	b.scaled, b.full = scaled, o.AllRows
+	// What is folded into a weight of float16 would be rounded with it.
+	b.scaled, b.full, b.dtype, b.columns = scaled && o.Dtype != Float16, o.AllRows, o.Dtype, c.Config.Columns
 	d := &stream{c: c, b: b}
 	d.net = kinds[c.Config.Network()](d)
 	d.build(o.AllRows, f)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strconv"
 
@@ -38,10 +39,17 @@ type builder struct {
 	scaled bool
 	// full says that the graph gives the rows of all positions.
 	full bool
+	// dtype is that of matrices, columns the length of a row of logits, and quantised has the
+	// rows that are quantised, with their scales, by the name of the rows.
+	dtype     Dtype
+	columns   int
+	quantised map[string][2]string
+	// widened are matrices of float16 as float32, by name.
+	widened map[string]string
 }
 
 func newBuilder() *builder {
-	return &builder{named: map[string]bool{}, serial: map[string]int{}}
+	return &builder{named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, widened: map[string]string{}}
 }
 
 // attrs are a node's attributes; they are written in the order given.
@@ -101,11 +109,11 @@ func (b *builder) output(name, value string, elem int64, dims ...dim) {
 // body builds a graph for an operator that runs one, such as Loop. Inside, all
 // values of the graph around it are known; constants are kept there.
 func (b *builder) body(name string, build func()) message {
-	nodes, inputs, outputs := b.nodes, b.inputs, b.outputs
+	nodes, inputs, outputs, quantised := b.nodes, b.inputs, b.outputs, maps.Clone(b.quantised)
 	b.nodes, b.inputs, b.outputs = nil, nil, nil
 	build()
 	m := b.graph(name)
-	b.nodes, b.inputs, b.outputs = nodes, inputs, outputs
+	b.nodes, b.inputs, b.outputs, b.quantised = nodes, inputs, outputs, quantised
 	return m
 }
 
@@ -169,9 +177,20 @@ func (b *builder) doubles(name string, v []float32, dims ...int) string {
 	return b.constant(initializer{name: name, elem: elemDouble, dims: dims, raw: raw})
 }
 
-// matrix adds rows of a checkpoint's matrix.
+// bytes adds an unsigned byte without dimensions.
+func (b *builder) bytes(name string, v byte) string {
+	return b.constant(initializer{name: name, elem: elemUint8, raw: []byte{v}})
+}
+
+// matrix adds rows of a checkpoint's matrix, which are float32 in the graph.
 func (b *builder) matrix(name string, s source) string {
-	return b.constant(initializer{name: name, elem: elemFloat, dims: []int{s.rows, s.cols}, src: &s})
+	if b.dtype != Float16 {
+		return b.packed(name, s)
+	}
+	if b.widened[name] == "" {
+		b.widened[name] = b.node("", "Cast", attrs{{"to", elemFloat}}, b.packed(name, halves{s}))
+	}
+	return b.widened[name]
 }
 
 // vector reads a checkpoint's vector.

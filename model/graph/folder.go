@@ -13,7 +13,6 @@ import (
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/facts"
 )
 
 const (
@@ -32,21 +31,22 @@ var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
 // program was killed.
 func Unfinished(name string) bool { return unfinished.MatchString(name) }
 
-// Write converts a checkpoint to a folder: ModelFile, its float32
-// weights in DataFile, the checkpoint's config and tokenizer, and a manifest of all. f, where it
-// is not nil, stands for what the checkpoint tells, see [Options]. Weights
-// are streamed; no more than a row of a matrix is in memory. The folder must not exist, or be
+// Write converts a checkpoint to a folder: ModelFile, its weights of the type o.Dtype in
+// DataFile, the checkpoint's config and tokenizer, and a manifest of all. Weights are streamed;
+// no more than a row of a matrix is in memory, of [Int8] a whole matrix. The folder must not exist, or be
 // empty: the error wraps [fs.ErrExist] otherwise. It is there whole or not at all: of several
 // programs that write it at once one does, and the others fail. What programs that
 // were killed left of it is removed. Writing ends with ctx.
-func Write(ctx context.Context, c *checkpoint.Checkpoint, f *facts.Facts, dir string) error {
-	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, f, dir) })
+func Write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string) error {
+	if err := o.Dtype.Check(); err != nil {
+		return fmt.Errorf("graph: %w", err)
+	}
+	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, o, dir) })
 }
 
-// Ensure has the model of a checkpoint in a folder that is nobody's own, such as one of a
-// cache: what is there stays where whole is true, and is removed and written where it is
+// Ensure has the model of a checkpoint in a folder that is nobody's own, such as one of a cache: what is there stays where whole is true, and is removed and written where it is
 // false. It waits for a program that does the same.
-func Ensure(ctx context.Context, c *checkpoint.Checkpoint, f *facts.Facts, dir string, whole func() (bool, error)) error {
+func Ensure(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string, whole func() (bool, error)) error {
 	wait := func(path string) (*lockfile.Lock, error) { return lockfile.Wait(ctx, path) }
 	return locked(dir, wait, func(dir string) error {
 		if ok, err := whole(); ok || err != nil {
@@ -55,7 +55,7 @@ func Ensure(ctx context.Context, c *checkpoint.Checkpoint, f *facts.Facts, dir s
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("graph: %s cannot be removed: %w", dir, plainfile.Cause(err))
 		}
-		return write(ctx, c, f, dir)
+		return write(ctx, c, o, dir)
 	})
 }
 
@@ -77,7 +77,7 @@ func locked(dir string, lock func(string) (*lockfile.Lock, error), f func(dir st
 }
 
 // write makes the folder, whose lock this program has.
-func write(ctx context.Context, c *checkpoint.Checkpoint, f *facts.Facts, dir string) error {
+func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string) error {
 	if err := vacant(dir); err != nil {
 		return fmt.Errorf("graph: %s: %w", dir, err)
 	}
@@ -89,7 +89,7 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, f *facts.Facts, dir st
 		return fmt.Errorf("graph: %s cannot be made: %w", dir, plainfile.Cause(err))
 	}
 	defer os.RemoveAll(temp)
-	err := writeFiles(ctx, c, f, temp)
+	err := writeFiles(ctx, c, o, temp)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -92,7 +92,7 @@ func goldenLogits(t *testing.T, name string, limit float64) {
 	cases := goldenCases(t, name)
 	c := published(t, name)
 	dir := filepath.Join(t.TempDir(), "converted")
-	if err := Write(t.Context(), c, nil, dir); err != nil {
+	if err := Write(t.Context(), c, Options{}, dir); err != nil {
 		t.Fatal(err)
 	}
 	sessions := map[string]*ort.Session{

@@ -145,7 +145,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 func TestWriteLogProbabilities(t *testing.T) {
 	c := published(t, "mdlm-timecond")
 	dir := filepath.Join(t.TempDir(), "converted")
-	if err := Write(t.Context(), c, nil, dir); err != nil {
+	if err := Write(t.Context(), c, Options{}, dir); err != nil {
 		t.Fatal(err)
 	}
 	one := call{rows: 1, ids: []int64{112, 3, 112}, positions: []int64{0, 2}, sigma: []float32{0.7}}

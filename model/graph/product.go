@@ -2,11 +2,71 @@ package graph
 
 // product adds a linear layer to rows x [n, in]: x·Wᵀ, and bias [out] where it is not nil.
 // Torch stores W as [out, in], which is Gemm's transposed B. The layer's parameters are
-// called name.weight and name.bias.
+// called name.weight and name.bias. The head, the layer that has an output for each column of
+// the vocabulary, is multiplied in float32 whatever the dtype: a row of logits is where an error
+// is seen at once.
 func (b *builder) product(name, x string, w source, bias []float32) string {
+	if head := w.rows == b.columns; !head {
+		switch b.dtype {
+		case Int8:
+			return b.plus(name, b.product8(name, x, w), bias)
+		case Int4:
+			return b.plus(name, b.product4(name, x, w), bias)
+		}
+	}
 	in := []string{x, b.matrix(name+".weight", w)}
 	if bias != nil {
 		in = append(in, b.floats(name+".bias", bias, len(bias)))
 	}
 	return b.node("", "Gemm", attrs{{"transB", 1}}, in...)
+}
+
+// plus adds a bias.
+func (b *builder) plus(name, y string, bias []float32) string {
+	if bias == nil {
+		return y
+	}
+	return b.op("Add", y, b.floats(name+".bias", bias, len(bias)))
+}
+
+// zero8 is the unsigned byte that stands for 0 in rows. Weights are signed bytes: unsigned by
+// signed is what the runtime has AMX kernels for; unsigned by unsigned is no faster than
+// float32. See [Exact8] for processors that such products overflow on.
+const zero8 = 128
+
+// product8 is x·Wᵀ in integers: Σ q_x·q_W, exact in 32 bits up to 133,000 inputs, times the
+// scale of the weights' row and that of the row of x.
+func (b *builder) product8(name, x string, w source) string {
+	q, scale := b.rows8(x)
+	y := b.node(microsoft, "MatMulIntegerToFloat", nil, q, b.packed(name+".weight.int8", packed8{w}),
+		b.floats("unit", []float32{1}), b.packed(name+".weight.scale", scales{w, 127, w.cols}), b.bytes("zero8", zero8))
+	return b.op("Mul", y, scale)
+}
+
+// rows8 quantises rows x [n, in], each by its own greatest absolute value, to unsigned bytes
+// around zero8; scale [n, 1] is what a step of each is worth. Layers of the same rows share them.
+func (b *builder) rows8(x string) (q, scale string) {
+	if r, ok := b.quantised[x]; ok {
+		return r[0], r[1]
+	}
+	over := attrs{{"axes", []int{1}}, {"keepdims", 1}}
+	least := b.op("Neg", b.node("", "ReduceMin", over, x))
+	// A row of zeros has some scale above 0.
+	greatest := b.op("Max", b.node("", "ReduceMax", over, x), least, b.floats("tiny", []float32{1e-30}))
+	scale = b.op("Mul", greatest, b.floats("step8", []float32{1. / 127}))
+	line := b.op("Reshape", scale, b.ints("shape_line", -1))
+	zeros := b.op("Expand", b.bytes("zero8", zero8), b.op("Shape", line))
+	q = b.node("", "QuantizeLinear", attrs{{"axis", 0}}, x, line, zeros)
+	b.quantised[x] = [2]string{q, scale}
+	return q, scale
+}
+
+// block4 is how many weights of 4 bits share a scale.
+const block4 = 32
+
+// product4 is x·Wᵀ with weights of 4 bits. At accuracy level 4 the runtime quantises each row of x to 8
+// bits, block by block, and multiplies integers.
+func (b *builder) product4(name, x string, w source) string {
+	a := attrs{{"K", w.cols}, {"N", w.rows}, {"bits", 4}, {"block_size", block4}, {"accuracy_level", 4}}
+	return b.node(microsoft, "MatMulNBits", a, x, b.packed(name+".weight.int4", packed4{w}), b.packed(name+".weight.scale", scales{w, -8, block4}))
 }

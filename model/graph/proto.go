@@ -11,7 +11,10 @@ const (
 	irVersion   = 8
 	opset       = 17
 	elemFloat   = 1 // TensorProto.DataType
+	elemUint8   = 2
+	elemInt8    = 3
 	elemInt64   = 7
+	elemHalf    = 10
 	elemDouble  = 11
 	attrFloat   = 1 // AttributeProto.AttributeType
 	attrInt     = 2

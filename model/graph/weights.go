@@ -39,24 +39,11 @@ func (s source) WriteTo(w io.Writer) (int64, error) {
 		n, err := w.Write(s.tensor.Data[at : at+s.size()])
 		return int64(n), err
 	}
-	row := make([]float32, s.cols)
-	buf := make([]byte, 4*s.cols)
-	var n int64
-	for r := range s.rows {
-		s.tensor.Widen(row, (s.first+r)*s.cols)
-		if s.scale != nil {
-			for i := range row {
-				row[i] *= s.scale[r]
-			}
-		}
-		putFloats(buf, row)
-		k, err := w.Write(buf)
-		n += int64(k)
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, nil
+	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
+		dst = append(dst, make([]byte, 4*len(row))...)
+		putFloats(dst, row)
+		return dst, nil
+	})
 }
 
 func putFloats(dst []byte, v []float32) {
@@ -72,7 +59,7 @@ type initializer struct {
 	elem int64
 	dims []int
 	raw  []byte
-	src  *source
+	src  data
 
 	// Set by placement, for data outside the model's bytes.
 	file   string

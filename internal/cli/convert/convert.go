@@ -29,16 +29,20 @@ type written struct {
 	Family     string `json:"family"`
 	Parameters int64  `json:"parameters"`
 	Bytes      uint64 `json:"bytes"`
+	// Dtype is that of the weights in the folder.
+	Dtype graph.Dtype `json:"dtype"`
 }
 
 // Command is the command convert.
 func Command(s kit.Streams) *cli.Command {
 	var out, format string
 	var weights checkpoint.Weights
+	dtype := graph.Float32
 	var told []string
 	var runtime setup.Runtime
 	set := append(flags.Set{
 		setup.WeightsFlag(&weights), setup.FactsFlag(&told),
+		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
 		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
@@ -57,20 +61,20 @@ func Command(s kit.Streams) *cli.Command {
 			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, s, &runtime, args, out, weights, told)
+			w, err := convert(ctx, s, &runtime, args, out, weights, told, dtype)
 			if err != nil {
 				return err
 			}
 			if format == "json" {
 				return kit.JSON(s.Out, w)
 			}
-			_, err = fmt.Fprintf(s.Out, "%s: %s, %s parameters, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), humanize.IBytes(w.Bytes))
+			_, err = fmt.Fprintf(s.Out, "%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes))
 			return err
 		}),
 	}
 }
 
-func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string) (w written, err error) {
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string, dtype graph.Dtype) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
 	}
@@ -79,6 +83,9 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	}
 	if _, err := os.Lstat(out); err == nil {
 		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
+	}
+	if err := dtype.Check(); err != nil {
+		return w, exit.Usagef("--dtype: %w", err)
 	}
 	override, err := setup.Overrides(told)
 	if err != nil {
@@ -103,11 +110,11 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	if err != nil {
 		return w, fmt.Errorf("model %s: %w", args[0], err)
 	}
-	if err := graph.Write(ctx, ck, &f, out); err != nil {
+	if err := graph.Write(ctx, ck, graph.Options{Facts: &f, Dtype: dtype}, out); err != nil {
 		return w, err
 	}
 	size, err := folderSize(out)
-	return written{schema, out, f.Family, f.Parameters, size}, err
+	return written{schema, out, f.Family, f.Parameters, size, dtype}, err
 }
 
 // folderSize adds up the files of a folder, in bytes.

@@ -3,9 +3,11 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mdmgen/builtin"
@@ -15,6 +17,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
+	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 )
 
@@ -35,6 +38,9 @@ type Model struct {
 	Sidecar string
 	// Weights is which of the two sets of weights of a trainer's file is opened; "" is ema.
 	Weights checkpoint.Weights
+	// Dtype is that of a checkpoint's weights as they are run, "" for float32.
+	Dtype     graph.Dtype
+	dtypeFlag *flags.Flag
 	// network says that the command opens the model, and not its tokenizer alone; path is where
 	// the files are that a name of the hub's leads to.
 	network bool
@@ -44,12 +50,14 @@ type Model struct {
 // Flags are the flags of every command that opens a network.
 func (m *Model) Flags() flags.Set {
 	m.network = true
+	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "how a checkpoint's matrices are stored and multiplied, as `TYPE`; what is large is converted once into the cache")
 	return append(m.Runtime.Flags(),
 		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
 		FactsFlag(&m.Facts),
 		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
 			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"}),
 		WeightsFlag(&m.Weights),
+		m.dtypeFlag,
 		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
 			Usage: "read all files of a model for its digest, also those that are unchanged since they were last read by what the system says of them"}),
 	)
@@ -72,6 +80,33 @@ func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
 func FactsFlag(list *[]string) *flags.Flag {
 	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatModel,
 		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, name); may be repeated"})
+}
+
+// DtypeFlag is a flag that chooses the type of weights.
+func DtypeFlag(d *graph.Dtype, name, usage string) *flags.Flag {
+	known := func(d graph.Dtype) bool { return slices.Contains(graph.Dtypes(), d) || d == "bf16" } // for its own reason
+	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatModel, Default: string(graph.Float32),
+		Usage: usage + ": " + strings.Trim(fmt.Sprint(graph.Dtypes()), "[]") + " (docs/precision.md)"})
+}
+
+// Other is the model of another reference, opened as this one is, but for what is said of its
+// files alone.
+func (m *Model) Other(ref string, d graph.Dtype, from *flags.Flag) *Model {
+	other := *m
+	other.Ref, other.Sidecar, other.Weights, other.Dtype, other.dtypeFlag = ref, "", "", d, from
+	return &other
+}
+
+// dtype is --dtype. That of the config file is for the models that have a choice.
+func (m *Model) dtype() (graph.Dtype, error) {
+	if err := m.Dtype.Check(); err != nil {
+		return "", exit.Usagef("%s: %w", flags.Dashed(m.dtypeFlag.Name), err)
+	}
+	kind, _, err := model.Resolve(cmp.Or(m.path, m.Ref), Builtins())
+	if err == nil && (kind == model.KindONNX || kind == model.KindWorld) && m.dtypeFlag.From() != flags.Line {
+		return "", nil
+	}
+	return m.Dtype, nil
 }
 
 // OpenCheckpoint opens the checkpoint that ref names, for a command that reads no other kind
@@ -118,7 +153,8 @@ func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (mode
 	if err := m.locate(ctx, s); err != nil {
 		return model.Options{}, err
 	}
-	return model.Options{Known: known, Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Path: m.path}, nil
+	d, err := m.dtype()
+	return model.Options{Known: known, Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Dtype: d, Path: m.path}, err
 }
 
 // Overrides are the facts of --fact.

@@ -1,0 +1,224 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
+)
+
+// AgainstSchema names the layout of a [Difference]'s JSON form.
+const AgainstSchema = "mdmgen.verify-against/1"
+
+// AgainstConfig says how two networks are compared.
+type AgainstConfig struct {
+	// Draws is the number of canvases of a window; 0 is 16.
+	Draws int
+	// LawLength is the number of tokens of the texts whose laws are compared, 1 to MaxLaw; 0
+	// chooses. LawTexts is how many texts are drawn, 0 for none.
+	LawLength, LawTexts int
+	// Batch is the greatest number of canvases of a call; 0 chooses.
+	Batch      int
+	Seed       uint64
+	Confidence float64
+	// Limit is the greatest mean KL that passes, nil where anything does.
+	Limit *float64
+	// Done, where it is not nil, is called after each window and each text.
+	Done func()
+}
+
+// Difference is what it costs to use a network in place of another, the reference, on the same
+// canvases: μ is the distribution of the clean token at a masked position, all columns but
+// those of tokens excluded and the rest normalised.
+type Difference struct {
+	Schema  string `json:"schema"`
+	OK      bool   `json:"ok"`
+	Windows int    `json:"windows"`
+	// Tokens counts the free positions of the windows, Draws the canvases of each.
+	Tokens int `json:"tokens"`
+	Draws  int `json:"draws"`
+	// Limit is what All.KL is held to.
+	Limit *float64 `json:"limit,omitempty"`
+	// Bands are by the fraction of a window's free positions that are masked; those without
+	// a row are left out. All has every row.
+	Bands []Band `json:"bands"`
+	All   Band   `json:"all"`
+	// NELBO, in nats per token, is estimated on the same windows with the same masks, so that
+	// the interval of the change is narrower than those of its sides. Intervals are over
+	// windows.
+	NELBO struct {
+		Reference estimate.Estimate `json:"reference"`
+		Model     estimate.Estimate `json:"model"`
+		// Change is Model − Reference: above 0 where the text became less probable.
+		Change estimate.Estimate `json:"change"`
+	} `json:"nelbo"`
+	// Laws compares First-Hitting's laws of short texts; nil where that is left out, and
+	// WithoutLaws says why where nobody asked for that.
+	Laws        *Laws  `json:"laws"`
+	WithoutLaws string `json:"without_laws,omitempty"`
+}
+
+// Band is what rows at some masked fractions say.
+type Band struct {
+	// From and To bound the masked fraction: From < k/d ≤ To.
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+	// Positions counts the masked positions whose rows were compared.
+	Positions int `json:"positions"`
+	// KL estimates the mean of KL(μ_reference‖μ_model) in nats per token, Greatest is the
+	// greatest of them: +Inf where the model excludes a token that the reference does not.
+	KL       estimate.Estimate `json:"kl"`
+	Greatest estimate.Number   `json:"greatest_kl"`
+	// Agreement estimates how often both have the same most probable token.
+	Agreement estimate.Estimate `json:"agreement"`
+}
+
+// bands is how many parts the masked fraction has.
+const bands = 5
+
+// Against compares a network with a reference on windows of text. Both must take the same ids
+// for tokens, and the windows. Rows are asked for at all masked positions of each canvas: two
+// calls a canvas or less, and memory for the rows of both.
+func Against(ctx context.Context, m, reference model.Model, windows []likelihood.Target, cfg AgainstConfig) (*Difference, error) {
+	if err := Comparable(m.Facts(), reference.Facts()); err != nil {
+		return nil, err
+	}
+	if cfg.Draws == 0 {
+		cfg.Draws = 16
+	}
+	c := comparison{cfg: cfg, sums: make([]sums, bands+1)}
+	for i, side := range []model.Model{reference, m} {
+		var err error
+		if c.sides[i], err = likelihood.New(side, likelihood.Options{Batch: cfg.Batch}); err != nil {
+			return nil, err
+		}
+	}
+	out := &Difference{Schema: AgainstSchema, OK: true, Windows: len(windows), Draws: cfg.Draws, Limit: cfg.Limit}
+	var tokens []float64
+	var nelbo [3][]float64
+	for i := range windows {
+		n, err := c.window(ctx, &windows[i], uint64(i))
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, float64(len(windows[i].Free)))
+		out.Tokens += len(windows[i].Free)
+		for side, nats := range [3]float64{n[0], n[1], n[1] - n[0]} {
+			nelbo[side] = append(nelbo[side], nats)
+		}
+		if cfg.Done != nil {
+			cfg.Done()
+		}
+	}
+	perToken := func(nats []float64) estimate.Estimate { return estimate.Ratio(nats, tokens, nil, cfg.Confidence) }
+	out.NELBO.Reference, out.NELBO.Model, out.NELBO.Change = perToken(nelbo[0]), perToken(nelbo[1]), perToken(nelbo[2])
+	for b := range c.sums {
+		band := c.sums[b].band(cfg.Confidence)
+		if b == bands {
+			band.To, out.All = 1, band
+		} else if band.Positions > 0 {
+			band.From, band.To = float64(b)/bands, float64(b+1)/bands
+			out.Bands = append(out.Bands, band)
+		}
+	}
+	if cfg.Limit != nil {
+		out.OK = out.All.KL.Mean <= *cfg.Limit // false for NaN
+	}
+	return out, c.laws(ctx, out)
+}
+
+// Comparable says why rows of two networks cannot be set beside each other; nil where they can.
+func Comparable(a, b model.Facts) error {
+	switch {
+	case a.Columns != b.Columns:
+		return fmt.Errorf("rows of %d and of %d columns: the models must have one vocabulary", a.Columns, b.Columns)
+	case a.MaskID != b.MaskID:
+		return fmt.Errorf("mask ids %d and %d: the models must have one vocabulary", a.MaskID, b.MaskID)
+	case !slices.Equal(a.Excluded(), b.Excluded()):
+		return fmt.Errorf("other columns are padding: the models must have one vocabulary")
+	case a.Length != b.Length || a.FixedLength != b.FixedLength:
+		return fmt.Errorf("canvases of %d and of %d positions: the models must take the same", a.Length, b.Length)
+	}
+	return nil
+}
+
+// comparison asks both sides, the reference first.
+type comparison struct {
+	cfg   AgainstConfig
+	sides [2]*likelihood.Evaluator
+	// sums are those of the bands, and of all rows.
+	sums []sums
+	rows []float64
+}
+
+// mostCells bounds the probabilities of the reference that are kept at a time, but for those
+// of one canvas: 256 MB.
+const mostCells = 32 << 20
+
+// window compares the rows of a window's canvases, and returns both NELBOs in nats.
+func (c *comparison) window(ctx context.Context, t *likelihood.Target, index uint64) (nelbo [2]float64, err error) {
+	for s := range c.sums {
+		c.sums[s].next()
+	}
+	asks := likelihood.Masks(t, c.cfg.Draws, c.cfg.Seed, index)
+	columns := c.sides[0].Facts().Columns
+	for from := 0; from < len(asks); {
+		to, cells := from, 0
+		for to < len(asks) && (to == from || cells+len(asks[to].Masked)*columns <= mostCells) {
+			cells += len(asks[to].Masked) * columns
+			to++
+		}
+		n, err := c.canvases(ctx, asks[from:to], cells)
+		if err != nil {
+			return nelbo, err
+		}
+		for side := range nelbo {
+			nelbo[side] += n[side] / float64(len(asks))
+		}
+		from = to
+	}
+	return nelbo, nil
+}
+
+// canvases compares the rows of some canvases, which have cells values on each side, and
+// returns what they add to both NELBOs.
+func (c *comparison) canvases(ctx context.Context, asks []likelihood.Ask, cells int) (nelbo [2]float64, err error) {
+	c.rows = slices.Grow(c.rows[:0], cells)[:cells]
+	columns := c.sides[0].Facts().Columns
+	results := make([][]comparedRow, len(asks))
+	for side, e := range c.sides {
+		at := 0
+		for i := range asks {
+			rows := c.rows[at:]
+			at += len(asks[i].Masked) * columns
+			of := func(j int) []float64 { return rows[j*columns:][:columns] }
+			if side == 0 {
+				asks[i].Whole = func(j int, p []float64) { copy(of(j), p) }
+				continue
+			}
+			results[i] = make([]comparedRow, len(asks[i].Masked))
+			asks[i].Whole = func(j int, p []float64) { results[i][j] = compare(of(j), p) }
+		}
+		if err := e.Eval(ctx, asks); err != nil {
+			return nelbo, err
+		}
+		for _, a := range asks {
+			for _, logMu := range a.LogMu {
+				nelbo[side] -= logMu * float64(len(a.Target.Free)) / float64(len(a.Masked))
+			}
+		}
+	}
+	for i, a := range asks {
+		fraction := float64(len(a.Masked)) / float64(len(a.Target.Free))
+		b := max(int(math.Ceil(bands*fraction))-1, 0)
+		for _, x := range results[i] {
+			c.sums[b].add(x)
+			c.sums[bands].add(x)
+		}
+	}
+	return nelbo, nil
+}

@@ -1,0 +1,160 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/samplers"
+)
+
+// constant is a network whose rows are all the same.
+type constant struct {
+	facts model.Facts
+	row   []float32
+}
+
+func (c *constant) Facts() model.Facts  { return c.facts }
+func (c *constant) Spec() samplers.Spec { return c.facts.Spec() }
+func (c *constant) Close() error        { return nil }
+func (c *constant) Logits(_ context.Context, call samplers.Call) ([]float32, error) {
+	return slices.Repeat(c.row, len(call.Positions)), nil
+}
+
+// network has the probabilities p for three tokens, beside MASK, the last column, and a
+// column of padding before it, whose logits are the greatest.
+func network(p ...float64) *constant {
+	f := model.Facts{Family: "test", Columns: 5, MaskID: 4, Padding: []int{3}, Length: 12, Output: "logits", Noise: "loglinear"}
+	var row []float32
+	for _, x := range p {
+		row = append(row, float32(math.Log(x)))
+	}
+	return &constant{f, append(row, 9, 9)}
+}
+
+// windows are texts of the three tokens.
+func windows(n, length int) []likelihood.Target {
+	var out []likelihood.Target
+	for i := range n {
+		ids := make([]int, length)
+		for l := range ids {
+			ids[l] = (i*i + l*7) % 3
+		}
+		out = append(out, likelihood.Whole(ids))
+	}
+	return out
+}
+
+// TestAgainst compares with what two products of distributions are apart, in closed form:
+// every row has one KL, a text's NELBO is Σ −log p, and its law a product.
+func TestAgainst(t *testing.T) {
+	p, q := []float64{0.5, 0.25, 0.25}, []float64{0.3, 0.5, 0.2}
+	const d = 4
+	var kl, tv float64
+	for i := range p {
+		kl += p[i] * math.Log(p[i]/q[i])
+	}
+	texts := 1
+	for range d {
+		texts *= 3
+	}
+	for x := range texts {
+		a, b := 1.0, 1.0
+		for range d {
+			a, b, x = a*p[x%3], b*q[x%3], x/3
+		}
+		tv += math.Abs(a-b) / 2
+	}
+	ws := windows(9, 12)
+	var change, tokens float64
+	for _, w := range ws {
+		for _, id := range w.IDs {
+			change += math.Log(p[id] / q[id])
+			tokens++
+		}
+	}
+	limit := kl
+	out, err := Against(t.Context(), network(q...), network(p...), ws, AgainstConfig{Seed: 3, LawLength: d, LawTexts: 4000, Limit: &limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rounding = 1e-7 // of float32 logits
+	for _, b := range append(out.Bands, out.All) {
+		if math.Abs(b.KL.Mean-kl) > rounding || math.Abs(float64(b.Greatest)-kl) > rounding || b.Agreement.Mean != 0 {
+			t.Errorf("masked %v..%v: KL %v, greatest %v, agreement %v; want %v and 0", b.From, b.To, b.KL.Mean, b.Greatest, b.Agreement.Mean, kl)
+		}
+	}
+	if len(out.Bands) != bands {
+		t.Errorf("%d bands, want %d", len(out.Bands), bands)
+	}
+	// Each draw of a window has weights of its own; their mean is right, here to some digits.
+	if got := out.NELBO.Change; !(got.Lo <= change/tokens && change/tokens <= got.Hi) || got.SE > 0.1 {
+		t.Errorf("the NELBO changes by %v, want %v", got, change/tokens)
+	}
+	l := out.Laws
+	if l == nil || !(l.TV.Lo <= tv && tv <= l.TV.Hi && l.TV.SE < 0.01) || !(l.KL.Lo <= d*kl && d*kl <= l.KL.Hi) {
+		t.Errorf("laws %+v; want TV %v, KL %v", l, tv, d*kl)
+	}
+	if limit = out.All.KL.Mean * 0.999; out.OK != (out.All.KL.Mean <= kl) {
+		t.Errorf("OK is %v of a mean KL of %v and a limit of %v", out.OK, out.All.KL.Mean, kl)
+	}
+	if out, err = Against(t.Context(), network(q...), network(p...), ws, AgainstConfig{Seed: 3, Limit: &limit}); err != nil || out.OK || out.Laws != nil {
+		t.Errorf("a mean KL of %v passes the limit %v (%v), laws %v", kl, limit, err, out.Laws)
+	}
+}
+
+// TestAgainstItself finds no difference, to the last bit.
+func TestAgainstItself(t *testing.T) {
+	w, err := model.Open(t.Context(), reftest.Law(t, "timed3"), model.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := likelihood.Whole(make([]int, w.Facts().Length))
+	for i := range ids.IDs {
+		ids.IDs[i] = (w.Facts().MaskID + 1) % w.Facts().Columns
+	}
+	out, err := Against(t.Context(), w, w, []likelihood.Target{ids, ids}, AgainstConfig{LawTexts: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.All.KL.Mean != 0 || out.All.Greatest != 0 || out.All.Agreement.Mean != 1 || out.NELBO.Change.Mean != 0 || out.Laws == nil || out.Laws.TV.Mean != 0 {
+		t.Errorf("a model and itself are apart: %+v", out)
+	}
+}
+
+// TestIncomparable refuses models of different vocabularies and canvases, in one line.
+func TestIncomparable(t *testing.T) {
+	for name, change := range map[string]func(f *model.Facts){
+		"columns": func(f *model.Facts) { f.Columns++ },
+		"mask":    func(f *model.Facts) { f.MaskID, f.Padding = 3, []int{4} },
+		"padding": func(f *model.Facts) { f.Padding = nil },
+		"length":  func(f *model.Facts) { f.Length-- },
+		"fixed":   func(f *model.Facts) { f.FixedLength = true },
+	} {
+		other := network(0.5, 0.25, 0.25)
+		change(&other.facts)
+		_, err := Against(t.Context(), other, network(0.5, 0.25, 0.25), windows(1, 4), AgainstConfig{})
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	n := network(0.5, 0.25, 0.25)
+	if _, err := Against(ctx, &failing{n}, n, windows(1, 4), AgainstConfig{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled comparison: %v", err)
+	}
+}
+
+// failing gives its context's error.
+type failing struct{ model.Model }
+
+func (f *failing) Logits(ctx context.Context, _ samplers.Call) ([]float32, error) {
+	return nil, ctx.Err()
+}

@@ -1,0 +1,69 @@
+package verify
+
+import (
+	"math"
+
+	"mdmgen/analysis/estimate"
+)
+
+// comparedRow is what two distributions at a position say of each other.
+type comparedRow struct {
+	kl    float64 // KL(p‖q) in nats
+	agree bool    // on the most probable token
+}
+
+// compare compares the distribution q with the reference p, columns that are no tokens 0 in
+// both. A KL that rounding makes negative counts as 0.
+func compare(p, q []float64) comparedRow {
+	var out comparedRow
+	topP, topQ := 0, 0
+	for k := range p {
+		if p[k] > 0 {
+			out.kl += p[k] * math.Log(p[k]/q[k])
+		}
+		if p[k] > p[topP] {
+			topP = k
+		}
+		if q[k] > q[topQ] {
+			topQ = k
+		}
+	}
+	out.kl, out.agree = max(out.kl, 0), topP == topQ
+	return out
+}
+
+// sums add up the rows of a band, window by window.
+type sums struct {
+	kl, agree, rows []float64
+	greatest        float64
+}
+
+// next begins a window.
+func (s *sums) next() {
+	s.kl, s.agree, s.rows = append(s.kl, 0), append(s.agree, 0), append(s.rows, 0)
+}
+
+func (s *sums) add(x comparedRow) {
+	w := len(s.rows) - 1
+	s.rows[w]++
+	s.kl[w] += x.kl
+	s.greatest = max(s.greatest, x.kl)
+	if x.agree {
+		s.agree[w]++
+	}
+}
+
+// band is what the rows say; windows without any count for nothing.
+func (s *sums) band(confidence float64) Band {
+	var kl, agree, rows []float64
+	n := 0
+	for w, r := range s.rows {
+		if r > 0 {
+			kl, agree, rows, n = append(kl, s.kl[w]), append(agree, s.agree[w]), append(rows, r), n+int(r)
+		}
+	}
+	return Band{
+		Positions: n, Greatest: estimate.Number(s.greatest),
+		KL: estimate.Ratio(kl, rows, nil, confidence), Agreement: estimate.Ratio(agree, rows, nil, confidence),
+	}
+}

@@ -1,0 +1,171 @@
+package graph
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"mdmgen/internal/half"
+)
+
+// data is what the model's bytes, or the file beside them, take from a checkpoint.
+type data interface {
+	io.WriterTo
+	// size is the number of bytes, elem the type of an element and dims are the dimensions.
+	size() int64
+	elem() int64
+	dims() []int
+}
+
+// packed adds data that is made from a matrix.
+func (b *builder) packed(name string, d data) string {
+	return b.constant(initializer{name: name, elem: d.elem(), dims: d.dims(), src: d})
+}
+
+func (s source) elem() int64 { return elemFloat }
+func (s source) dims() []int { return []int{s.rows, s.cols} }
+
+// row reads row r into dst [cols].
+func (s source) row(dst []float32, r int) {
+	s.tensor.Widen(dst, (s.first+r)*s.cols)
+	if s.scale != nil {
+		for i := range dst {
+			dst[i] *= s.scale[r]
+		}
+	}
+}
+
+// each writes what make appends for each row.
+func (s source) each(w io.Writer, make func(dst []byte, row []float32) ([]byte, error)) (n int64, err error) {
+	row := newRow(s.cols)
+	var buf []byte
+	for r := range s.rows {
+		s.row(row, r)
+		if buf, err = make(buf[:0], row); err != nil {
+			return n, fmt.Errorf("tensor %s, row %d: %w", s.tensor.Name, s.first+r, err)
+		}
+		k, err := w.Write(buf)
+		if n += int64(k); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func newRow(cols int) []float32 { return make([]float32, cols) }
+
+// halves is a matrix in float16.
+type halves struct{ source }
+
+func (h halves) elem() int64 { return elemHalf }
+func (h halves) size() int64 { return h.source.size() / 2 }
+
+func (h halves) WriteTo(w io.Writer) (int64, error) {
+	return h.each(w, func(dst []byte, row []float32) ([]byte, error) {
+		for _, x := range row {
+			y := half.ToFloat16(x)
+			if y&0x7FFF == 0x7C00 && !math.IsInf(float64(x), 0) {
+				return nil, fmt.Errorf("the weight %g is beyond the greatest float16, 65504: use another dtype", x)
+			}
+			dst = append(dst, byte(y), byte(y>>8))
+		}
+		return dst, nil
+	})
+}
+
+// step is what a quantised weight of 1 is worth in a block whose greatest weight is to have the
+// value most: for a negative one it is the greatest weight of either sign that has it.
+func step(block []float32, most float32) float32 {
+	var top float32
+	for _, x := range block {
+		if abs(x) > abs(top) {
+			top = x
+		}
+	}
+	if most > 0 {
+		top = abs(top)
+	}
+	return top / most
+}
+
+func abs(x float32) float32 { return float32(math.Abs(float64(x))) }
+
+// quantise is the number of steps in x, from low to high.
+func quantise(x, step float32, low, high float64) int {
+	if step == 0 {
+		return 0
+	}
+	return int(min(max(math.RoundToEven(float64(x)/float64(step)), low), high))
+}
+
+// scales are the steps of blocks of a row, one after another: [rows], or [rows·blocks] where
+// a row has several.
+type scales struct {
+	source
+	most  float32
+	block int
+}
+
+func (s scales) dims() []int { return []int{s.rows * blocks(s.cols, s.block)} }
+func (s scales) size() int64 { return 4 * int64(s.dims()[0]) }
+
+func (s scales) WriteTo(w io.Writer) (int64, error) {
+	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
+		for from := 0; from < s.cols; from += s.block {
+			one := []float32{step(row[from:min(from+s.block, s.cols)], s.most)}
+			dst = append(dst, 0, 0, 0, 0)
+			putFloats(dst[len(dst)-4:], one)
+		}
+		return dst, nil
+	})
+}
+
+func blocks(cols, block int) int { return (cols + block - 1) / block }
+
+// packed8 is a matrix in signed bytes, [in, out]: as MatMulInteger takes it, so that all
+// of it is in memory at a time, a quarter of its float32.
+type packed8 struct{ source }
+
+func (p packed8) elem() int64 { return elemInt8 }
+func (p packed8) dims() []int { return []int{p.cols, p.rows} }
+func (p packed8) size() int64 { return int64(p.rows) * int64(p.cols) }
+
+func (p packed8) WriteTo(w io.Writer) (int64, error) {
+	out := make([]byte, p.size())
+	row := newRow(p.cols)
+	for r := range p.rows {
+		p.row(row, r)
+		by := step(row, 127)
+		for c, x := range row {
+			out[c*p.rows+r] = byte(quantise(x, by, -127, 127))
+		}
+	}
+	n, err := w.Write(out)
+	return int64(n), err
+}
+
+// packed4 is a matrix in 4 bits around 8, [out, blocks, block/2]: two weights a byte, the first
+// in the lower half.
+type packed4 struct{ source }
+
+func (p packed4) elem() int64 { return elemUint8 }
+func (p packed4) dims() []int { return []int{p.rows, blocks(p.cols, block4), block4 / 2} }
+func (p packed4) size() int64 { return int64(p.rows) * int64(blocks(p.cols, block4)) * block4 / 2 }
+
+func (p packed4) WriteTo(w io.Writer) (int64, error) {
+	return p.each(w, func(dst []byte, row []float32) ([]byte, error) {
+		for from := 0; from < p.cols; from += block4 {
+			block := row[from:min(from+block4, p.cols)]
+			by := step(block, -8)
+			at := len(dst)
+			for range block4 / 2 {
+				dst = append(dst, 0x88) // weights that are not there count as 0
+			}
+			for i, x := range block {
+				shift := 4 * (i % 2)
+				dst[at+i/2] = dst[at+i/2]&^(0xF<<shift) | byte(8+quantise(x, by, -8, 7))<<shift
+			}
+		}
+		return dst, nil
+	})
+}

@@ -1,0 +1,209 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mdmgen/internal/half"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/facts"
+	"mdmgen/model/ort"
+)
+
+// layer makes a graph of one linear layer from x [n, in] to y [n, out].
+func layer(t *testing.T, d Dtype, w []float32, in, out int, bias []float32) *ort.Session {
+	t.Helper()
+	b := newBuilder()
+	b.dtype = d
+	x := b.input("x", elemFloat, "n", in)
+	m := checkpointtest.Tensor("w", checkpoint.F32, w, out, in)
+	b.output("y", b.product("w", x, whole(m), bias), elemFloat, "n", out)
+	g, err := b.encode(facts.Facts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session(t, ort.Source{Bytes: g.Bytes()})
+}
+
+// rows runs it.
+func rows(t *testing.T, s *ort.Session, x []float32, in, out int) []float32 {
+	t.Helper()
+	n := len(x) / in
+	y := make([]float32, n*out)
+	err := s.Run(t.Context(), []ort.Tensor{{Name: "x", Shape: []int64{int64(n), int64(in)}, Float32: x}},
+		[]ort.Tensor{{Name: "y", Shape: []int64{int64(n), int64(out)}, Float32: y}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+// normals are n normal numbers.
+func normals(r *rand.Rand, n int) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = float32(r.NormFloat64())
+	}
+	return out
+}
+
+// TestInt8IsExact compares a layer with the sums of integers that it is defined by: rows and
+// weights in steps of their greatest value / 127, ties to even. Weights and rows at the ends of
+// their range, all of one sign, would saturate sums of 16 bits.
+func TestInt8IsExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 8))
+	const in, out, n = 96, 40, 17
+	w, x, bias := normals(r, in*out), normals(r, in*n), normals(r, out)
+	for i := range in {
+		w[i], x[i] = 2, 3
+		w[in+i], x[in+i] = -2, -3
+		x[2*in+i] = 0
+	}
+	got := rows(t, layer(t, Int8, w, in, out, bias), x, in, out)
+	for i := range n {
+		row := x[i*in : (i+1)*in]
+		sx := max(step(row, 127), 0)
+		for j := range out {
+			col := w[j*in : (j+1)*in]
+			sw := step(col, 127)
+			sum := 0
+			for k := range in {
+				sum += quantise(row[k], sx, -128, 127) * quantise(col[k], sw, -127, 127)
+			}
+			want := float64(sum)*float64(sx)*float64(sw) + float64(bias[j])
+			// A value of a row that lies within rounding of the middle of two steps may go either way.
+			slack := 1e-6*math.Abs(want) + 1e-6
+			if d := math.Abs(float64(got[i*out+j]) - want); d > slack {
+				t.Fatalf("row %d, output %d: %v, want %v", i, j, got[i*out+j], want)
+			}
+		}
+	}
+}
+
+// TestRowsAreAlone changes all rows but the first, by a factor of a million too: the first
+// keeps its bits.
+func TestRowsAreAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 8))
+	const in, out, n = 64, 48, 33
+	w, x := normals(r, in*out), normals(r, in*n)
+	for _, d := range Dtypes() {
+		s := layer(t, d, w, in, out, nil)
+		want := slices.Clone(rows(t, s, x, in, out)[:out])
+		for _, factor := range []float32{1, 1e-6, 1e6} {
+			other := normals(r, in*n)
+			for i := range other {
+				other[i] *= factor
+			}
+			copy(other, x[:in])
+			if got := rows(t, s, other, in, out)[:out]; !slices.Equal(got, want) {
+				t.Errorf("%s: row 0 is another beside rows of about %g", d, factor)
+			}
+		}
+	}
+}
+
+// TestRounding bounds the error of a layer by that of its steps: a weight is off by half a step
+// at most, and so is a value of a row.
+func TestRounding(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 8))
+	const in, out, n = 320, 24, 5
+	w, x, bias := normals(r, in*out), normals(r, in*n), normals(r, out)
+	exact := rows(t, layer(t, Float32, w, in, out, bias), x, in, out)
+	for _, c := range []struct {
+		d           Dtype
+		least, most float64 // root mean square error of a sum of in terms, per √in
+	}{
+		{Float16, 1e-6, 5e-4}, {Int8, 1e-3, 0.02}, {Int4, 0.02, 0.15},
+	} {
+		var sum float64
+		for i, y := range rows(t, layer(t, c.d, w, in, out, bias), x, in, out) {
+			sum += math.Pow(float64(y-exact[i]), 2)
+		}
+		if rms := math.Sqrt(sum / n / out / in); !(rms > c.least && rms < c.most) {
+			t.Errorf("%s: an error of %.3g, want %g to %g", c.d, rms, c.least, c.most)
+		}
+	}
+}
+
+// TestPacked reads back what is written: weights that are whole steps are kept exactly, also
+// where the last block of a row is short.
+func TestPacked(t *testing.T) {
+	const in, out = 40, 3
+	w := make([]float32, in*out)
+	for i := range w {
+		w[i] = float32((i*7)%16-8) / 4
+	}
+	m := whole(checkpointtest.Tensor("w", checkpoint.F32, w, out, in))
+	written := func(d data) []byte {
+		var b bytes.Buffer
+		n, err := d.WriteTo(&b)
+		if err != nil || n != d.size() || int64(b.Len()) != n {
+			t.Fatalf("%T: %d bytes, %v; it says %d", d, b.Len(), err, d.size())
+		}
+		return b.Bytes()
+	}
+	four, by := written(packed4{m}), written(scales{m, -8, block4})
+	wide := func(s source) data { return halves{s} }
+	two := written(wide(m))
+	eight, by8 := written(packed8{m}), written(scales{m, 127, in})
+	at := func(b []byte, i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])) }
+	for r := range out {
+		for c := range in {
+			want := w[r*in+c]
+			blocks := blocks(in, block4)
+			nibble := four[(r*blocks+c/block4)*block4/2+c%block4/2] >> (4 * (c % 2)) & 0xF
+			// The greatest value of the first block is a whole step; that of the short one need not be.
+			step := at(by, r*blocks+c/block4)
+			if got := float32(int(nibble)-8) * step; got != want && (c < block4 || math.Abs(float64(got-want)) > math.Abs(float64(step))) {
+				t.Errorf("4 bits, %d,%d: %v, want %v", r, c, got, want)
+			}
+			if got := half.FromFloat16(binary.LittleEndian.Uint16(two[2*(r*in+c):])); got != want {
+				t.Errorf("float16, %d,%d: %v, want %v", r, c, got, want)
+			}
+			if got := float32(int8(eight[c*out+r])) * at(by8, r); math.Abs(float64(got-want)) > 1./127 {
+				t.Errorf("8 bits, %d,%d: %v, want %v", r, c, got, want)
+			}
+		}
+	}
+	large := whole(checkpointtest.Tensor("w", checkpoint.F32, []float32{1, 7e4}, 1, 2))
+	if _, err := wide(large).WriteTo(&bytes.Buffer{}); err == nil {
+		t.Error("70,000 is written as a float16")
+	}
+}
+
+// TestCanvasesAreAlone changes all canvases of a call but the first: in every precision the
+// first has the same logits, to the last bit. A scale of the whole call would break that.
+func TestCanvasesAreAlone(t *testing.T) {
+	const n, length = 5, 16
+	for _, name := range []string{"mdlm", "mdlm-timecond"} {
+		ck := published(t, name)
+		columns := ck.Config.Columns
+		for _, d := range Dtypes() {
+			s := built(t, ck, Options{Dtype: d})
+			r := rand.New(rand.NewPCG(4, 8))
+			c := call{rows: n, ids: make([]int64, n*length), positions: everywhere(n, length)}
+			if ck.Config.TimeConditioned {
+				c.sigma = []float32{1, 1, 1, 1, 1}
+			}
+			draw := func(from int) {
+				for i := from; i < len(c.ids); i++ {
+					c.ids[i] = r.Int64N(int64(columns))
+				}
+			}
+			draw(0)
+			want := slices.Clone(c.run(t, s)[:length*columns])
+			draw(length)
+			if c.sigma != nil {
+				c.sigma = []float32{1, 0.1, 5, 9, 3}
+			}
+			if got := c.run(t, s)[:length*columns]; !slices.Equal(got, want) {
+				t.Errorf("%s as %s: canvas 0 is another beside others", name, d)
+			}
+		}
+	}
+}
