@@ -135,7 +135,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify text":          {base: []string{mdlm, "--against", mdlm, "--seed", "1"}, on: []string{"--text", ragged}},
 		"verify as":            {base: against, on: []string{"--as", "lines"}},
 		"verify length":        {base: against, on: []string{"--length", "4"}},
-		"verify context":       {base: against, on: []string{"--context", "2"}},
+		"verify context":       {base: append([]string{"--length", "9"}, against...), on: []string{"--context", "2"}},
 		"verify limit":         {base: against, on: []string{"--limit", "1"}},
 		"verify draws":         {base: against, on: []string{"--draws", "3"}},
 		"verify law-length":    {base: against, on: []string{"--law-length", "3"}},
