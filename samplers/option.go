@@ -19,8 +19,9 @@ type Option struct {
 	// Help is what the option says, with the word for its value in backquotes; Default
 	// what is in force where it is not given.
 	Help, Default string
-	// Words are the names that a value may be.
+	// Words are the names that a value may be; Lists says that it may be a list, too.
 	Words []string
+	Lists bool
 	// Least and Most are the least and the greatest value. Both are 0 where values are words:
 	// names, or lists that are one value, as "theta:5,1,0".
 	Least, Most float64
@@ -43,10 +44,10 @@ const aboveZero = math.SmallestNonzeroFloat64
 // options are in the order in which a cross product takes them: what decides which
 // others are used comes first, and what varies fastest in a table comes last.
 var options = []Option{
-	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
-	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
+	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Lists: true, Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
+	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Lists: true, Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
 	{Name: "noise", Words: Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
-	{Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
+	{Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Lists: true, Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
 	{Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "`READING` of τ-leaping: any jump reveals a position, or exactly one", field: func(o *Options) any { return &o.Tau }},
 	{Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "what becomes of positions that no step revealed: denoise or leave, `HOW`", field: func(o *Options) any { return &o.Finish }},
 	{Name: "scores", Words: []string{"normalised", "raw"}, Default: "normalised", Help: "use score rows normalised or raw: `READING`", field: func(o *Options) any { return (*string)(&o.Scores) }},
@@ -73,8 +74,10 @@ func (p Option) Form() string {
 		least = "above 0"
 	}
 	switch {
-	case p.Most == 0:
+	case p.Lists:
 		return "a name or a list"
+	case p.Words != nil:
+		return "one of " + strings.Join(p.Words, ", ")
 	case p.Whole:
 		return fmt.Sprintf("a whole number in %.0f..%.0f", p.Least, p.Most)
 	case math.IsInf(p.Most, 1):
@@ -85,12 +88,12 @@ func (p Option) Form() string {
 	return fmt.Sprintf("a number %s and at most %v", least, p.Most)
 }
 
-// Set gives the option in o the value that a text says. Which names a word may be is
-// found out by [New]; here it may be any but "". The error says what a value must be, and
-// o is then as it was.
+// Set gives the option in o the value that a text says. Which lists there are is found out by
+// [New]; here one may be any text but "". The error says what a value must be, and o is then
+// as it was.
 func (p Option) Set(o *Options, text string) error {
 	at := p.field(o)
-	if word, ok := at.(*string); ok && text != "" {
+	if word, ok := at.(*string); ok && (p.Lists && text != "" || slices.Contains(p.Words, text)) {
 		*word = text
 		return nil
 	}
@@ -98,7 +101,7 @@ func (p Option) Set(o *Options, text string) error {
 	if p.Whole {
 		_, err = strconv.Atoi(text)
 	}
-	if err != nil || !(x >= p.Least && x <= p.Most) {
+	if p.Words != nil || err != nil || !(x >= p.Least && x <= p.Most) {
 		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, cmp.Or(text, "empty"), p.Form())
 	}
 	switch at := at.(type) {

@@ -66,7 +66,7 @@ var usual = []string{"fhs", "parallel-fhs steps=2", "tweedie steps=4-16*2 noise=
 func TestMarkdown(t *testing.T) {
 	r := study(t, 1, usual...)
 	var b strings.Builder
-	if err := bench.Markdown(&b, r, "Made by a test."); err != nil {
+	if err := bench.Markdown(&b, r, true, "Made by a test."); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -309,7 +309,7 @@ func FuzzLog(f *testing.F) {
 		r := bench.Summarise(all, l.Repetitions, bench.RunSettings{Confidence: 0.9}, func(*bench.Cell) int { return 1 })
 		r.Cells[0].Quality = l.Quality
 		var b bytes.Buffer
-		if bench.Markdown(&b, &r) != nil || bench.CSV(&b, &r) != nil || bench.Benchstat(&b, &r) != nil {
+		if bench.Markdown(&b, &r, true) != nil || bench.CSV(&b, &r) != nil || bench.Benchstat(&b, &r) != nil {
 			t.Errorf("%q: cannot be written", line)
 		}
 		bench.Plots(&r)

@@ -75,6 +75,9 @@ func newApp(s kit.Streams) *cli.App {
 			if err := common.Exclude([2]string{"quiet", "verbose"}); err != nil {
 				return err
 			}
+			for _, line := range flags.UnknownVariables(app.Commands) {
+				s.Notice(line)
+			}
 			return action(c)
 		}
 		app.Commands = append(app.Commands, c)

@@ -71,12 +71,15 @@ type benching struct {
 	// old is the report of --compare.
 	old *bench.Report
 	log bench.Log
+	// failed are the cells that failed; faults says what did.
+	failed map[string]error
+	faults []string
 	// journal is nil without --resume.
 	journal *journal.Journal
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
-	r := &benching{options: o, ctx: ctx, streams: s, begin: time.Now(), models: make(map[int]model.Model)}
+	r := &benching{options: o, ctx: ctx, streams: s, begin: time.Now(), models: make(map[int]model.Model), failed: make(map[string]error)}
 	settings, err := o.grid(ctx)
 	if err != nil {
 		return err

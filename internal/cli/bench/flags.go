@@ -20,7 +20,6 @@ import (
 
 // What bench runs where nothing else is said.
 const (
-	defaultSamplers     = "fhs,parallel-fhs,euler,tweedie"
 	defaultSteps        = "8,32,128"
 	defaultErrorLength  = 8
 	defaultErrorSamples = 200
@@ -55,6 +54,7 @@ type options struct {
 	format, also                                      string
 	outputs                                           []string
 	compare, resume                                   string
+	wide                                              bool
 	all                                               flags.Set
 }
 
@@ -66,11 +66,12 @@ func (o *options) flags() flags.Set {
 		o.lists[f.Name] = new(string)
 		return flags.Text(o.lists[f.Name], f)
 	}
+	none := func(string) bool { return false }
 	var out flags.Set
 	for _, f := range slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()) {
 		switch {
 		case f.Name == "sampler":
-			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: defaultSamplers, Words: samplers.Names(), Usage: "`LIST` of samplers: " + strings.Join(samplers.Names(), ", ")})
+			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: samplers.Names(), Usage: "`LIST` of samplers, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")})
 		case f.Name == "steps":
 			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: defaultSteps, Usage: "`LIST` of numbers of steps of the grid, or groups of parallel-fhs"})
 		case slices.Contains(bench.Keys(), f.Name):
@@ -100,6 +101,7 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "that in the evaluator's folder", Usage: "`PATH` of the evaluator's own tokenizer.json"}),
 		flags.Words(&o.evaluatorBOS, []string{quality.BOSEOS, quality.BOSNone}, flags.Flag{Name: "evaluator-bos", Category: flags.CatQuality, Default: quality.BOSNone, Usage: "what stands before a text for the evaluator, " + quality.BOSEOS + " or " + quality.BOSNone + ": `WHAT`"}),
 	}, flags.Format(&o.format, formats...), flags.Set{
+		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: "all columns in the tables of --format text; the others are in csv and json in any case"}),
 		flags.Texts(&o.outputs, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write the results to `FILE`, too, by its ending: .md for text, .csv, .json, .jsonl, .txt for benchstat; or FORMAT:FILE; may be repeated"}),
 		flags.Words(&o.also, formats, flags.Flag{Name: "oe", Category: flags.CatOutput, Usage: "print the results on standard error, too, as `FORMAT`: " + strings.Join(formats, ", ")}),
 	}, o.pages.Flags(), flags.Set{
@@ -113,8 +115,8 @@ func (o *options) flags() flags.Set {
 		}
 		o.all = append(o.all, f)
 	}
-	o.all = append(o.all, o.tokenizer.Flag(), o.sampler.Profile.Flag())
-	return o.all.Common("sampler", "steps", "case", "length", "n", "repetitions", "max-time", "baseline", "quality", "seed", "format", "output", "html", "compare", "resume", "model")
+	o.all = slices.Concat(o.all, o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	return o.all.Common("sampler", "steps", "case", "length", "n", "repetitions", "max-time", "baseline", "quality", "seed", "format", "wide", "output", "html", "compare", "resume", "model")
 }
 
 // check refuses what can be refused before anything is opened.

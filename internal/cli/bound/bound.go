@@ -79,6 +79,10 @@ type bounding struct {
 	streams  kit.Streams
 	settings settings
 	cases    []bound.Case
+	// free is the number of positions of a window, 0 for a world; timed says that the network
+	// looks at the time.
+	free  int
+	timed bool
 }
 
 // prepare reads the sampler's flags once the network is known, or without one.
@@ -116,6 +120,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		if err := bounded("--plan-only", r.cases); err != nil {
 			return err
 		}
+		r.free = r.settings.Length
 		return r.work(nil, nil, func() (bound.Report, error) { return bound.Plan(ctx, r.settings.Length, r.cases) })
 	}
 	if o.world() {

@@ -17,6 +17,8 @@ type Job struct {
 	// Line is the line of --input that it came from, 0 for flags.
 	Line   int
 	Canvas []int
+	// Own is what the line says of how it is sampled.
+	Own Own
 }
 
 // inputLine is one line of --input.
@@ -54,11 +56,15 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 		if len(line) == 0 {
 			continue
 		}
-		canvas, err := parseLine(line, layout)
+		own, rest, err := takeOwn(line)
+		var canvas []int
+		if err == nil {
+			canvas, err = parseLine(rest, layout)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, l.N, err)
 		}
-		jobs = append(jobs, Job{l.N, canvas})
+		jobs = append(jobs, Job{l.N, canvas, own})
 	}
 	if len(jobs) == 0 {
 		return nil, fmt.Errorf("%s: no lines", name)

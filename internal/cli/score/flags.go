@@ -52,7 +52,7 @@ func (o *options) flags() flags.Set {
 		kit.ResumeFlag(&o.resume, "`FILE` that keeps finished windows; with one that exists, go on where it ends"),
 		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
 			Usage: "`FILE` to write the loss by number of visible tokens to, for `mdmgen schedule`"}),
-	}, o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
+	}, o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }
 

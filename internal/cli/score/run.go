@@ -32,6 +32,9 @@ func (r *scoring) prepare() (err error) {
 	if r.words, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
+	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
+		return err
+	}
 	o, err := r.sampler.Options(r.ctx, r.all)
 	if err != nil {
 		return err
