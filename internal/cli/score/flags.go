@@ -27,7 +27,7 @@ type options struct {
 	estimator, protocol likelihood.Form
 	// draws and plans are 0 where none are given.
 	draws, plans           int
-	exact                  bool
+	exact, table           bool
 	confidence             float64
 	format, output, resume string
 	writeProfile           string
@@ -48,12 +48,13 @@ func (o *options) flags() flags.Set {
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "work out −log P of the sampler exactly, from 2^d rows for d free positions"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
 	}, o.sampler.Flags(), flags.Format(&o.format, "text", "json", "jsonl"), flags.Set{
+		flags.Bool(&o.table, flags.Flag{Name: "windows-table", Category: flags.CatOutput, Usage: "a line for each window above the summary of --format text; json and jsonl have them in any case"}),
 		kit.OutputFlag(&o.output),
 		kit.ResumeFlag(&o.resume, "`FILE` that keeps finished windows; with one that exists, go on where it ends"),
 		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
 			Usage: "`FILE` to write the loss by number of visible tokens to, for `mdmgen schedule`"}),
 	}, o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
+	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "windows-table", "output", "resume", "model", "tokenizer")
 }
 
 func listed(forms []likelihood.Form) string {
