@@ -74,6 +74,10 @@ func (g *generation) run(out *kit.Output) error {
 		g.tellSeed()
 		return err
 	}
+	if g.format != "text" { // Records tell all that, and ids are for programs.
+		g.tellSeed()
+		return nil
+	}
 	g.streams.Notice(g.summary(record.Totals, free))
 	return nil
 }
@@ -91,8 +95,7 @@ func (g *generation) tellSeed() {
 	}
 }
 
-// summary says in a line what the samples took, and for those who read texts what to try next.
-// free is the number of positions in all.
+// summary says in a line what the samples took, and what to try next. free is the number of positions in all.
 func (g *generation) summary(t totals, free int) string {
 	parts := []string{english.Plural(t.NetworkCalls, "network call", "")}
 	if t.Events != nil {
@@ -101,7 +104,7 @@ func (g *generation) summary(t totals, free int) string {
 	out := strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 	each := free / g.total()
 	switch {
-	case g.format != "text" || g.input != "":
+	case g.input != "":
 	case g.prefix == "" && g.suffix == "" && g.infill == "":
 		out += "; try --prefix TEXT for a beginning of your own"
 	case g.settings.Sampler == "fhs" && each >= 8:
