@@ -90,9 +90,9 @@ func named(text string) (out Setting, err error) {
 	}
 	out.Options.Sampler = d.Name
 	for _, word := range words[1 : len(words)-1] {
-		name, value, _ := strings.Cut(word, "=")
+		name, value, pair := strings.Cut(word, "=")
 		k, ok := find(name)
-		if !ok {
+		if !ok || !pair {
 			return out, fault.Errorf("bench", "%.60q: %.40q is not KEY=VALUE with a KEY of %s", text, word, strings.Join(Keys(), ", "))
 		}
 		list, err := k.values(value)

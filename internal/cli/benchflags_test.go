@@ -94,7 +94,6 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench evaluator-bos":       {base: with(judged, "--evaluator-tokenizer", gpt2), on: []string{"--evaluator-bos", "eos"}},
 		"bench format":              {base: []string{"--case", "fhs", "--model", world, "--seed", "1", "-r", "1"}, on: []string{"--format", "csv"}},
 		"bench output":              {base: few, on: []string{"-o", filepath.Join(dir, "none", "out.csv")}},
-		"bench wide":                {base: with(few, "--format", "text"), on: []string{"--wide"}},
 		"bench force":               {base: with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--length", "6", "--case", "fhs"), on: []string{"--force"}},
 		"bench oe":                  {base: few, on: []string{"--oe", "md"}},
 		"bench html":                {base: few, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},

@@ -114,7 +114,7 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	}
 	cmd := app.Command(args[0])
 	if cmd == nil {
-		hint := ""
+		hint := "; `mdmgen --help` lists the commands"
 		if c := flags.Suggestion(app.Commands, args[0]); c != "" {
 			hint = "; did you mean " + c + "?"
 		}

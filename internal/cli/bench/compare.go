@@ -16,7 +16,10 @@ const maxReport = 1 << 28
 
 // compareReports compares two reports without running anything.
 func compareReports(ctx context.Context, s kit.Streams, o *options, args []string) error {
-	if o.compare == "" || len(args) > 1 {
+	if o.compare == "" {
+		return exit.Usagef("bench: unexpected argument %q; name a model with --model; a report takes --compare", args[0])
+	}
+	if len(args) > 1 {
 		return exit.Usagef("bench: unexpected argument %q; with --compare it takes one report", args[len(args)-1])
 	}
 	for _, name := range o.all.Without("compare", "confidence").Names() {

@@ -51,7 +51,7 @@ func (o *options) check(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.all.IsSet("infill") && o.infill == "" {
-		return exit.Usagef("--infill: the template is empty")
+		return exit.Usagef("--infill: the template is empty: write {{N}} for N masks, or {{*}} for the rest")
 	}
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
 		return err
