@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"mdmgen/analysis/bench"
@@ -171,7 +170,11 @@ func (r *benching) work() error {
 	if err := r.ctx.Err(); err != nil || len(r.faults) == 0 {
 		return err
 	}
-	return fmt.Errorf("bench: %s; the others are finished", strings.Join(r.faults, "; "))
+	more := ""
+	if n := len(r.faults) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more, named in the results)", n)
+	}
+	return fmt.Errorf("bench: %s%s", r.faults[0], more)
 }
 
 // repetitions runs what is missing of the cells, and says whether all of it is done. An

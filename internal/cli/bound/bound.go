@@ -30,10 +30,10 @@ func Command(s kit.Streams) *cli.Command {
 			"steps; with --reference KL(q0‖P_FHS) and ε″ each from below, by any law that was not made from this text. With\n" +
 			"--q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
 			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws; with --q0 own the entropy\n" +
-			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only tells what is known of\n" +
+			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only prints what is known of\n" +
 			"samplers without a network. Windows of more than 16 positions, and all with --plans, get a lower bound on the\n" +
-			"gap by K plans, and every sampler a bound on −log P. A line that has a verdict says what the numbers show;\n" +
-			"exits with 3 when one is violated. Values are in nats.",
+			"gap by K plans, and every sampler a bound on −log P. A verdict says what the numbers of its line show; the exit\n" +
+			"status is 3 when one is violated. Values are in nats.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(args); err != nil {

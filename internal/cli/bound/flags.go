@@ -73,10 +73,10 @@ func (o *options) flags() flags.Set {
 	length := fmt.Sprintf("%d; %d for a time-conditioned network", windows.ExactLength, timedLength)
 	cut := o.cut.Flags(length, strconv.Itoa(defaultWindows))
 	o.all = slices.Concat(flags.Set{
-		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "tell the collision bounds of samplers, without a network"}),
-		flags.Words(&o.q0, []string{"chain", "own"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW` that is taken for the data's: chain, the network's left-to-right chain; or own, to enclose the entropy of first-hitting's own samples"}),
+		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
+		flags.Words(&o.q0, []string{"chain", "own"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW`, a distribution taken for that of the data: chain, the network's left-to-right chain; or own, to enclose the entropy of first-hitting's own samples"}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
-		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans a window in place of exact values"}),
+		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans per window in place of exact values"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
 	}, o.referenceFlags(), cut.Only("length", "limit"), flags.Set{
 		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")}),

@@ -16,7 +16,7 @@ import (
 // Categories of flags in the help text.
 const (
 	CatInput    = "Input"
-	CatEstimate = "What is worked out"
+	CatEstimate = "What is computed"
 	CatSample   = "Sampling"
 	CatBench    = "Measurement"
 	CatQuality  = "Quality"

@@ -60,7 +60,7 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "schedule",
-		Usage:     "choose the block sizes or the grid that cost least for N network calls",
+		Usage:     "choose the block sizes or the grid that lose least with N network calls",
 		ArgsUsage: " ",
 		Description: "mdmgen score TEXT --length 128 --draws 128 --write-profile loss.json\n" +
 			"mdmgen schedule --profile loss.json --steps 8,16,32\n" +
@@ -69,10 +69,10 @@ func Command(s kit.Streams) *cli.Command {
 			"Reads how much the network loses at a masked token by the number of visible ones, made to fall with it,\n" +
 			"and finds by dynamic programming the sizes of parallel-fhs, or the grid of tweedie (--kind grid), whose expected\n" +
 			"path loss is least. Sizes are chosen on one half of the windows; their excess, that of equal, cos2 and cosine\n" +
-			"and the differences, in pairs, are of the other half. The schedule to use is then chosen on all windows: it is\n" +
+			"sizes, and the paired differences are measured on the other half. The schedule to use is then chosen on all windows: it is\n" +
 			"what --sizes profile and --grid profile have with that file. Where it is not shown to be better than equal\n" +
-			"sizes, or a grid of equal masked fractions, those are told to be as good. \"unforced\" is what the profile as it was measured\n" +
-			"would have with at most N calls, where it takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
+			"sizes, or a grid of equal masked fractions, those are named as being as good. \"unforced\" is what the profile as it was measured\n" +
+			"would choose with at most N calls, where that takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
 			kit.Wrap(meaning, 104, "") + "\n" +
 			"With --target-tv or --target-kl it looks for the cheapest setting within a distance from first-hitting's law, sizes\n" +
 			"and grids, by certificates from runs of first-hitting on the network; with --profile those chosen by it, too.",
