@@ -42,8 +42,6 @@ func (s *Sampler) drawn(o Options, c Spec) error {
 		return fault.Errorf("samplers", "draw %s: it takes rows, which stay on this network's device: must be %s", by, ByInverse)
 	case by == ByFloat32Gumbel && !slices.Contains(rawSamplers, s.settings.Sampler):
 		return fault.Errorf("samplers", "draw %s: only the steps of %s are such races: must be %s or %s", by, strings.Join(rawSamplers, ", "), ByInverse, ByGumbel)
-	case by != ByInverse && by != ByGumbel && by != ByFloat32Gumbel:
-		return fault.Errorf("samplers", "draw %q: must be %s, %s or %s", by, ByInverse, ByGumbel, ByFloat32Gumbel)
 	}
 	s.settings.ChangesLaw = s.settings.ChangesLaw || by == ByFloat32Gumbel
 	return nil

@@ -19,8 +19,9 @@ type Option struct {
 	// Help is what the option says, with the word for its value in backquotes; Default
 	// what is in force where it is not given.
 	Help, Default string
-	// Words are the names that a value may be.
+	// Words are the names that a value may be; Lists says that it may be a list, too.
 	Words []string
+	Lists bool
 	// Least and Most are the least and the greatest value. Both are 0 where values are words:
 	// names, or lists that are one value, as "theta:5,1,0".
 	Least, Most float64
@@ -43,22 +44,22 @@ const aboveZero = math.SmallestNonzeroFloat64
 // options are in the order in which a cross product takes them: what decides which
 // others are used comes first, and what varies fastest in a table comes last.
 var options = []Option{
-	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
-	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
+	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Lists: true, Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
+	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Lists: true, Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
 	{Name: "noise", Words: Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
-	{Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
-	{Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "`READING` of τ-leaping: any jump reveals a position, or exactly one", field: func(o *Options) any { return &o.Tau }},
-	{Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "what becomes of positions that no step revealed: denoise or leave, `HOW`", field: func(o *Options) any { return &o.Finish }},
-	{Name: "scores", Words: []string{"normalised", "raw"}, Default: "normalised", Help: "use score rows normalised or raw: `READING`", field: func(o *Options) any { return (*string)(&o.Scores) }},
-	{Name: "draw", Words: []string{"inverse", "gumbel", "float32-gumbel"}, Default: "inverse, gumbel with --lookahead", Help: "`HOW` tokens are drawn: inverse or gumbel, both exact, or float32-gumbel, the biased race of tokens and mask that float32 programs run at each step; that changes the law", Calls: true, field: func(o *Options) any { return (*string)(&o.By) }},
-	{Name: "kappa", Default: "what --steps makes it", Help: "`X` of the paper's grid, whose steps are X·min(1, θ); in place of --steps", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Kappa }},
-	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which the sampler starts; inf where it may be", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
-	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which it stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
-	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "`K`: a fill that looks back keeps K times a token's own probability; in 0..1", Most: 1, field: func(o *Options) any { return &o.Floor }},
-	{Name: "temperature", Default: "1", Help: "`X` that divides the logits, 0 for the likeliest token; changes the law", Most: math.MaxFloat64, Token: true, field: func(o *Options) any { return &o.Temperature }},
-	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the law", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
-	{Name: "top-p", Default: "1", Help: "keep the likeliest tokens of probability `P` together; changes the law", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
-	{Name: "lookahead", Default: "1", Help: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the samples of --draw in fewer calls of more rows", Least: 1, Most: MostLookahead, Whole: true, Calls: true, field: func(o *Options) any { return &o.Lookahead }},
+	{Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Lists: true, Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
+	{Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "`READING` of τ-leaping: any number of jumps reveals a position, or exactly one does", field: func(o *Options) any { return &o.Tau }},
+	{Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "`HOW` to end: denoise fills what no step revealed by one more call, leave leaves it masked", field: func(o *Options) any { return &o.Finish }},
+	{Name: "scores", Words: []string{"normalised", "raw"}, Default: "normalised", Help: "`FORM` in which score rows are used: normalised or raw", field: func(o *Options) any { return (*string)(&o.Scores) }},
+	{Name: "draw", Words: []string{"inverse", "gumbel", "float32-gumbel"}, Default: "inverse, gumbel with --lookahead", Help: "`HOW` tokens are drawn: inverse or gumbel, both exact; or float32-gumbel, the biased race of tokens and mask of programs in float32, which changes the distribution", Calls: true, field: func(o *Options) any { return (*string)(&o.By) }},
+	{Name: "kappa", Default: "follows from --steps", Help: "`X`, the constant of the paper's grid, whose steps are X·min(1, θ); in place of --steps", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Kappa }},
+	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which sampling starts; on some grids it may be inf", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
+	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which sampling stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
+	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "`K` in 0..1: a fill that looks back leaves a token at least K times its own probability", Most: 1, field: func(o *Options) any { return &o.Floor }},
+	{Name: "temperature", Default: "1", Help: "`X` that divides the logits; 0 takes the likeliest token; changes the distribution", Most: math.MaxFloat64, Token: true, field: func(o *Options) any { return &o.Temperature }},
+	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
+	{Name: "top-p", Default: "1", Help: "keep the fewest tokens that have probability `P` together; changes the distribution", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
+	{Name: "lookahead", Default: "1", Help: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the same samples in fewer calls of more rows", Least: 1, Most: MostLookahead, Whole: true, Calls: true, field: func(o *Options) any { return &o.Lookahead }},
 	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
 }
 
@@ -73,8 +74,10 @@ func (p Option) Form() string {
 		least = "above 0"
 	}
 	switch {
-	case p.Most == 0:
+	case p.Lists:
 		return "a name or a list"
+	case p.Words != nil:
+		return "one of " + strings.Join(p.Words, ", ")
 	case p.Whole:
 		return fmt.Sprintf("a whole number in %.0f..%.0f", p.Least, p.Most)
 	case math.IsInf(p.Most, 1):
@@ -85,12 +88,12 @@ func (p Option) Form() string {
 	return fmt.Sprintf("a number %s and at most %v", least, p.Most)
 }
 
-// Set gives the option in o the value that a text says. Which names a word may be is
-// found out by [New]; here it may be any but "". The error says what a value must be, and
-// o is then as it was.
+// Set gives the option in o the value that a text says. Which lists there are is found out by
+// [New]; here one may be any text but "". The error says what a value must be, and o is then
+// as it was.
 func (p Option) Set(o *Options, text string) error {
 	at := p.field(o)
-	if word, ok := at.(*string); ok && text != "" {
+	if word, ok := at.(*string); ok && (p.Lists && text != "" || slices.Contains(p.Words, text)) {
 		*word = text
 		return nil
 	}
@@ -98,7 +101,7 @@ func (p Option) Set(o *Options, text string) error {
 	if p.Whole {
 		_, err = strconv.Atoi(text)
 	}
-	if err != nil || !(x >= p.Least && x <= p.Most) {
+	if p.Words != nil || err != nil || !(x >= p.Least && x <= p.Most) {
 		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, cmp.Or(text, "empty"), p.Form())
 	}
 	switch at := at.(type) {

@@ -15,18 +15,12 @@ func (s *Sampler) grid(o Options, c Spec) error {
 	rule := Rule(s.settings.Sampler)
 	if s.settings.Sampler == "tau-leaping" {
 		s.settings.Tau = cmp.Or(o.Tau, "any")
-		if s.settings.Tau != "any" && s.settings.Tau != "one" {
-			return fault.Errorf("samplers", "tau %q: must be any or one", o.Tau)
-		}
 		rule = Rule("tau-" + s.settings.Tau)
 	}
 	if err := s.scores(o, c); err != nil {
 		return err
 	}
 	s.settings.Finish = cmp.Or(o.Finish, "denoise")
-	if s.settings.Finish != "denoise" && s.settings.Finish != "leave" {
-		return fault.Errorf("samplers", "finish %q: must be denoise or leave", o.Finish)
-	}
 	s.denoise = s.settings.Finish == "denoise"
 	noise, err := ParseNoise(cmp.Or(o.Noise, c.Noise))
 	if err != nil {
@@ -95,20 +89,15 @@ func (s *Sampler) lawOf(o Options, c Spec, steps Steps) (err error) {
 
 // scores reads what is made of a score network's rows.
 func (s *Sampler) scores(o Options, c Spec) error {
-	switch o.Scores {
-	case "", ScoresNormalised:
-		if c.LogScores && slices.Contains(rawSamplers, s.settings.Sampler) {
-			s.settings.Scores = ScoresNormalised
-		}
-		return nil
-	case ScoresRaw:
-		if !c.LogScores {
-			return fault.Errorf("samplers", "scores raw: the rows of this network are normalised by construction, not scores: leave it out")
-		}
+	switch {
+	case o.Scores == ScoresRaw && !c.LogScores:
+		return fault.Errorf("samplers", "scores raw: the rows of this network are normalised by construction, not scores: leave it out")
+	case o.Scores == ScoresRaw:
 		s.settings.Scores = ScoresRaw
-		return nil
+	case c.LogScores && slices.Contains(rawSamplers, s.settings.Sampler):
+		s.settings.Scores = ScoresNormalised
 	}
-	return fault.Errorf("samplers", "scores %q: must be normalised or raw", o.Scores)
+	return nil
 }
 
 // gridOf is the grid that is given, or the default: uniform, but for uniformization

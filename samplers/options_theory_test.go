@@ -59,7 +59,7 @@ func TestTheoryOptionErrors(t *testing.T) {
 		{samplers.Options{Sampler: "trapezoidal", Floor: &two}, "floor is 2"},
 		{samplers.Options{Sampler: "trapezoidal", Floor: &nan}, "floor is NaN"},
 		{samplers.Options{Sampler: "tweedie", Floor: new(float64)}, "does not use floor"},
-		{samplers.Options{Sampler: "tweedie", Scores: "cooked"}, `"cooked"`},
+		{samplers.Options{Sampler: "tweedie", Scores: "cooked"}, "scores is cooked: must be one of normalised, raw"},
 		{samplers.Options{Sampler: "tau", Tau: "one", Scores: "raw"}, "does not use scores"},
 		{samplers.Options{Sampler: "dmpm", Scores: "raw"}, "does not use scores"},
 		{samplers.Options{Sampler: "uniformization", Noise: "exp"}, "does not use noise"},

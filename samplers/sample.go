@@ -16,6 +16,10 @@ type Sequence struct {
 	Canvas []int
 	// Method fills it; nil is that of the whole list.
 	Method Method
+	// Seed, where it is not nil, is its own, and Stream then has the place of Index in its random
+	// numbers.
+	Seed   *uint64
+	Stream uint64
 }
 
 // Config says how a list of sequences is sampled.
@@ -25,7 +29,7 @@ type Config struct {
 	Draw   Draw
 	Seed   uint64
 	// Batch is the greatest number of sequences of a call, 0 is 1. A call has as many rows, or
-	// so many times more as Method asks canvases of a sequence: what its method Canvases()
+	// so many times more as a method asks canvases of a sequence: what its method Canvases()
 	// int says, if it has one. What these add ends at 32768 positions; a sequence whose
 	// canvases do not fit into a call is asked about in several.
 	Batch int
@@ -81,9 +85,6 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	if err != nil {
 		return Totals{}, err
 	}
-	if m, ok := cfg.Method.(interface{ Canvases() int }); ok {
-		e.canvases = max(m.Canvases(), 1)
-	}
 	next, stop := iter.Pull(seqs)
 	defer stop()
 	var failed error
@@ -102,7 +103,16 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 		if more && len(e.queue) < e.batch {
 			var s Sequence
 			if s, more = next(); more {
-				e.admit(ctx, Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index}, cfg.OnStep, ended)
+				job := Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index}
+				if m, ok := job.Method.(interface{ Canvases() int }); ok {
+					e.canvases = max(m.Canvases(), e.canvases)
+				}
+				watch, ended := cfg.OnStep, ended
+				if s.Seed != nil {
+					job.Seed, job.Index = *s.Seed, s.Stream
+					watch, ended = called(s.Index, watch, ended)
+				}
+				e.admit(ctx, job, watch, ended)
 			}
 			continue
 		}
@@ -116,4 +126,19 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	}
 	e.totals.Sampling = time.Since(begin) - e.totals.Network
 	return e.totals, failed
+}
+
+// called has observers know a sequence by another index than that of its random numbers.
+func called(index uint64, watch func(Step), ended func(Result, error)) (func(Step), func(Result, error)) {
+	var named func(Step)
+	if watch != nil {
+		named = func(s Step) {
+			s.Index = index
+			watch(s)
+		}
+	}
+	return named, func(r Result, err error) {
+		r.Index = index
+		ended(r, err)
+	}
 }

@@ -18,7 +18,9 @@ import (
 // Comparison puts cells of two reports beside each other.
 type Comparison struct {
 	Changes []Change
-	// OnlyOld and OnlyNew are the IDs of cells that one report has.
+	// Both is the number of cells that both reports have; OnlyOld and OnlyNew are the IDs of
+	// those that one has.
+	Both             int
 	OnlyOld, OnlyNew []string
 	Confidence       float64
 }
@@ -56,8 +58,8 @@ func ReadReport(data []byte) (*Report, error) {
 	return &r, nil
 }
 
-// Compare matches cells by their IDs. Seconds and tokens a second are compared by Welch's
-// intervals of the logarithms of repetitions, other numbers by their standard errors.
+// Compare matches cells by their IDs. All numbers are those of the reports' summaries. Seconds
+// and tokens a second are divided, with Welch's interval of the logarithm; others subtracted.
 func Compare(old, now *Report) Comparison {
 	out := Comparison{Confidence: now.Settings.Confidence}
 	before := make(map[string]*CellReport)
@@ -72,6 +74,7 @@ func Compare(old, now *Report) Comparison {
 			continue
 		}
 		delete(before, c.ID)
+		out.Both++
 		out.cell(o, c)
 	}
 	for _, c := range old.Cells {
@@ -84,55 +87,49 @@ func Compare(old, now *Report) Comparison {
 
 func (x *Comparison) cell(old, now *CellReport) {
 	if old.Summary != nil && now.Summary != nil {
-		x.times(old, now, "s/sequence", func(r Repetition) float64 { return r.Seconds.Total / float64(r.Sequences) })
-		x.times(old, now, "network s", func(r Repetition) float64 { return r.Seconds.Network / float64(r.Sequences) })
-		x.times(old, now, "sampling s", func(r Repetition) float64 { return r.Seconds.Sampling / float64(r.Sequences) })
-		x.times(old, now, "tokens/s", func(r Repetition) float64 { return float64(r.Tokens) / r.Seconds.Total })
-		x.times(old, now, "peak bytes", func(r Repetition) float64 { return float64(r.PeakBytes) })
+		x.times(now.ID, "s/sequence", old.Summary.Total, now.Summary.Total)
+		x.times(now.ID, "network s", old.Summary.Network, now.Summary.Network)
+		x.times(now.ID, "sampling s", old.Summary.Sampling, now.Summary.Sampling)
+		x.times(now.ID, "tokens/s", old.Summary.Effective, now.Summary.Effective)
+		if a, b := old.Summary.PeakBytes, now.Summary.PeakBytes; a > 0 && b > 0 {
+			x.times(now.ID, "peak bytes", greatest(a), greatest(b))
+		}
 		x.plain(now.ID, "calls", old.Summary.Calls, now.Summary.Calls)
 		x.plain(now.ID, "finishing", old.Summary.FinishCalls, now.Summary.FinishCalls)
 		x.plain(now.ID, "masks left", old.Summary.Left, now.Summary.Left)
 	}
 	for _, q := range now.Quality {
 		for _, m := range q.Metrics {
-			if e, ok := old.metric(m.Name); ok && !math.IsNaN(m.Value.Mean) {
+			if e, ok := old.metric(m.Name); ok {
 				x.plain(now.ID, m.Name, e, m.Value)
 			}
 		}
 	}
 }
 
-// times compares positive numbers of repetitions by their logarithms.
-func (x *Comparison) times(old, now *CellReport, name string, get func(Repetition) float64) {
-	a, b := logs(old.Repetitions, get), logs(now.Repetitions, get)
-	if a == nil || b == nil {
+// greatest is the most of something, of which nothing tells an error.
+func greatest(n int64) estimate.Estimate {
+	return estimate.Estimate{Mean: float64(n), SE: math.NaN()}
+}
+
+// times compares positive numbers by their ratio.
+func (x *Comparison) times(cell, name string, old, now estimate.Estimate) {
+	positive := func(e estimate.Estimate) bool { return e.Mean > 0 && !math.IsInf(e.Mean, 1) }
+	if !positive(old) || !positive(now) {
 		return
 	}
-	change := Change{Cell: now.ID, Name: name, Relative: true}
-	change.Old = estimate.Mean(a, x.Confidence).Map(math.Exp, math.Exp)
-	change.New = estimate.Mean(b, x.Confidence).Map(math.Exp, math.Exp)
-	less := func(v float64) float64 { return math.Expm1(v) }
-	diff := welch(estimate.Mean(a, x.Confidence), estimate.Mean(b, x.Confidence), x.Confidence)
-	change.Shown = shows(diff)
-	change.Diff = diff.Map(less, math.Exp)
+	log := func(e estimate.Estimate) estimate.Estimate {
+		e.Mean, e.SE = math.Log(e.Mean), e.SE/e.Mean
+		return e
+	}
+	diff := welch(log(old), log(now), x.Confidence)
+	change := Change{Cell: cell, Name: name, Old: old, New: now, Relative: true, Shown: shows(diff)}
+	change.Diff = diff.Map(math.Expm1, math.Exp)
 	x.Changes = append(x.Changes, change)
 }
 
-// logs returns nil where a number is not positive.
-func logs(reps []Repetition, get func(Repetition) float64) []float64 {
-	var out []float64
-	for _, r := range reps {
-		v := get(r)
-		if !(v > 0) || math.IsInf(v, 1) {
-			return nil
-		}
-		out = append(out, math.Log(v))
-	}
-	return out
-}
-
 func (x *Comparison) plain(cell, name string, old, now estimate.Estimate) {
-	if old.Mean == 0 && now.Mean == 0 && old.SE == 0 && now.SE == 0 {
+	if math.IsNaN(old.Mean) || math.IsNaN(now.Mean) || old.Mean == 0 && now.Mean == 0 && old.SE == 0 && now.SE == 0 {
 		return
 	}
 	d := welch(old, now, x.Confidence)
@@ -186,8 +183,13 @@ func (x Comparison) Print(w io.Writer) error {
 		}
 		rows = append(rows, []string{c.Cell, c.Name, estimated(c.Old).String(), estimated(c.New).String(), change})
 	}
-	report.Table{Head: []string{"cell", "", "old", "new", "change"}, Rows: rows, Numbers: 2}.Markdown(&b)
-	fmt.Fprintf(&b, "\n~: no change is shown; else the change with its interval of probability %g.\n", x.Confidence)
+	switch {
+	case x.Both == 0:
+		b.WriteString("No cell is in both reports: nothing can be compared.\n")
+	default:
+		report.Table{Head: []string{"cell", "", "old", "new", "change"}, Rows: rows, Numbers: 2}.Markdown(&b)
+		fmt.Fprintf(&b, "\n~: no change is shown; else the change with its interval of probability %g.\n", x.Confidence)
+	}
 	list := func(what string, ids []string) {
 		for _, id := range ids {
 			fmt.Fprintf(&b, "%s: %s\n", what, printable.String(id))

@@ -41,7 +41,7 @@ func TestGains(t *testing.T) {
 	}
 	r.Gains = gains
 	var b strings.Builder
-	if err := bench.Markdown(&b, r); err != nil || !strings.Contains(b.String(), "ΔKL (A − B)") {
+	if err := bench.Markdown(&b, r, false); err != nil || !strings.Contains(b.String(), "ΔKL (A − B)") {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
 }

@@ -55,7 +55,13 @@ func find(name string) (key, bool) {
 func (k key) values(text string) ([]string, error) {
 	switch {
 	case k.Most == 0:
-		return words(k.Name, text)
+		list, err := words(k.Name, text)
+		for _, word := range list {
+			if err := k.Set(new(samplers.Options), word); err != nil {
+				return nil, fault.Errorf("bench", "%s", fault.Plain(err))
+			}
+		}
+		return list, err
 	case k.Whole:
 		list, err := Ints(text, int(k.Least), int(k.Most))
 		return texts(k.Name, list, err)

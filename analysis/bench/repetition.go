@@ -60,3 +60,7 @@ func (r *Repetition) add(res samplers.Result, first uint64) {
 		r.IDs[res.Index-first] = res.IDs
 	}
 }
+
+// PeakMemory is the greatest resident memory of the process in bytes, since it began or was last
+// reset; 0 where it is not known.
+func PeakMemory() int64 { return peak() }

@@ -62,6 +62,8 @@ type CellReport struct {
 	Summary     *Summary     `json:"summary,omitempty"`
 	Quality     []Quality    `json:"quality,omitempty"`
 	Repetitions []Repetition `json:"repetitions"`
+	// Failed is why the cell has no more of them, "" where nothing failed.
+	Failed string `json:"failed,omitempty"`
 }
 
 // Field is an option in force with its value as JSON.

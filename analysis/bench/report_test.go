@@ -69,7 +69,7 @@ var usual = []string{"fhs", "parallel-fhs steps=2", "tweedie steps=4-16*2 noise=
 func TestMarkdown(t *testing.T) {
 	r := study(t, 1, usual...)
 	var b strings.Builder
-	if err := bench.Markdown(&b, r, "Made by a test."); err != nil {
+	if err := bench.Markdown(&b, r, true, "Made by a test."); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -194,9 +194,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
 	// Twice the time and one more call.
-	for i := range again.Cells[2].Repetitions {
-		again.Cells[2].Repetitions[i].Seconds.Total *= 2
-	}
+	again.Cells[2].Summary.Total = again.Cells[2].Summary.Total.Scale(2)
 	again.Cells[2].Summary.Calls.Mean += 10
 	gone := again.Cells[1].ID
 	again.Cells = slices.Delete(again.Cells, 1, 2)
@@ -212,6 +210,27 @@ func TestCompare(t *testing.T) {
 	}
 	if math.Abs(times.Diff.Mean-1) > 1e-9 || !calls.Shown || math.Abs(calls.Diff.Mean-10) > 1e-9 || !slices.Equal(x.OnlyOld, []string{gone}) {
 		t.Errorf("times %+v, calls %+v, only old %q", times, calls, x.OnlyOld)
+	}
+	// The averages are those that the reports print.
+	if times.Old.Mean != r.Cells[2].Summary.Total.Mean || times.New.Mean != again.Cells[1].Summary.Total.Mean {
+		t.Errorf("times %+v, want those of the summaries", times)
+	}
+	// What one repetition tells has no interval, and no number is missing; nothing in common is said.
+	for _, c := range []*bench.Report{r, again} {
+		for i := range c.Cells {
+			c.Cells[i].Summary.Network.SE = math.Inf(1)
+			c.Cells[i].Summary.Left.Mean = math.NaN()
+		}
+	}
+	b.Reset()
+	if err := bench.Compare(r, again).Print(&b); err != nil || strings.Contains(b.String(), "NaN") || !strings.Contains(b.String(), " ± ? |") {
+		t.Errorf("%v:\n%s", err, b.String())
+	}
+	again.Cells = again.Cells[:1]
+	again.Cells[0].ID = "another"
+	b.Reset()
+	if x := bench.Compare(r, again); x.Both != 0 || x.Print(&b) != nil || !strings.HasPrefix(b.String(), "No cell is in both reports") || strings.Contains(b.String(), "| cell") {
+		t.Errorf("%d in both:\n%s", x.Both, b.String())
 	}
 	for _, bad := range []string{"", "{}", "[]", `{"settings":[]}`, `{"schema":"mdmgen.bench/2"}`, `{"schema":"mdmgen.bench/1"}`, `{"schema":"mdmgen.bench/1","settings":{"confidence":0.9},"cells":[{"repetitions":[{"sequences":0}]}]}`} {
 		if _, err := bench.ReadReport([]byte(bad)); err == nil || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "unmarshal") {
@@ -347,7 +366,7 @@ func FuzzLog(f *testing.F) {
 		r := bench.Summarise(all, l.Repetitions, bench.RunSettings{Confidence: 0.9}, func(*bench.Cell) int { return 1 })
 		r.Cells[0].Quality = l.Quality
 		var b bytes.Buffer
-		if bench.Markdown(&b, &r) != nil || bench.CSV(&b, &r) != nil || bench.Benchstat(&b, &r) != nil {
+		if bench.Markdown(&b, &r, true) != nil || bench.CSV(&b, &r) != nil || bench.Benchstat(&b, &r) != nil {
 			t.Errorf("%q: cannot be written", line)
 		}
 		bench.Plots(&r)

@@ -70,6 +70,9 @@ type Config struct {
 	Done []Repetition
 	// OnRepetition is handed each repetition as it finishes; an error ends the run.
 	OnRepetition func(Repetition) error
+	// Failed, where it is not nil, receives the error of each cell that fails, which is left
+	// alone from then on, as those that are in it are from the first; nil, an error ends the run.
+	Failed map[string]error
 	// Keep has the ids of sequences kept in repetitions.
 	Keep bool
 	// Text, where it is set, turns a sequence into what a user reads, which is timed.
@@ -119,26 +122,40 @@ func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, comp
 			if r.done[c.ID][round] {
 				continue
 			}
-			ok, err := r.repeat(limited, c, round)
+			if cfg.Failed[c.ID] != nil {
+				complete = false
+				continue
+			}
+			rep, err := r.repeat(limited, c, round)
 			switch {
 			case ctx.Err() != nil:
 				return r.out, false, ctx.Err()
 			case err != nil && !errors.Is(err, context.DeadlineExceeded):
-				return r.out, false, fault.Errorf("bench", "%s: %w", c.ID, err)
-			case err != nil || !ok:
+				if cfg.Failed == nil {
+					return r.out, false, fault.Errorf("bench", "%s: %w", c.ID, err)
+				}
+				cfg.Failed[c.ID], complete = err, false
+			case err != nil || rep == nil:
 				complete = false
+			default:
+				r.out = append(r.out, *rep)
+				if cfg.OnRepetition != nil {
+					if err := cfg.OnRepetition(*rep); err != nil {
+						return r.out, false, err
+					}
+				}
 			}
 		}
 	}
 	return r.out, complete, nil
 }
 
-// repeat runs one repetition of a cell where it fits in the time that is left.
-func (r *runner) repeat(ctx context.Context, c *Cell, round int) (bool, error) {
+// repeat runs one repetition of a cell, nil where it does not fit in the time that is left.
+func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline).Seconds()
 		if left <= 0 || r.cost.predict(c, r.cfg, !r.warm[c.ID]) > left {
-			return false, nil
+			return nil, nil
 		}
 	}
 	if !r.warm[c.ID] {
@@ -146,7 +163,7 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (bool, error) {
 			// Streams of their own, far from those of every round.
 			rep, err := sample(ctx, c, r.cfg, 1<<62+uint64(i*c.Batch), min(c.Batch, r.cfg.Sequences))
 			if err != nil {
-				return false, err
+				return nil, err
 			}
 			r.cost.add(c, rep.Seconds.Total/float64(rep.Sequences)*float64(r.cfg.Sequences), 0)
 		}
@@ -155,16 +172,12 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (bool, error) {
 	reset := resetPeak()
 	rep, err := sample(ctx, c, r.cfg, uint64(round)*uint64(r.cfg.Sequences), r.cfg.Sequences)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	rep.PeakBytes, rep.PeakOfProcess = peak(), !reset
 	rep.Cell, rep.Round = c.ID, round
 	r.cost.add(c, rep.Seconds.Total, rep.Rows)
-	r.out = append(r.out, rep)
-	if r.cfg.OnRepetition != nil {
-		return true, r.cfg.OnRepetition(rep)
-	}
-	return true, nil
+	return &rep, nil
 }
 
 // sample draws sequences and counts and times what that takes.

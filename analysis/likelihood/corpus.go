@@ -11,8 +11,9 @@ import (
 type Scored struct {
 	// Nats is its value: an estimate, or an exact one with N = 0.
 	Nats estimate.Estimate
-	// Tokens and Bytes count what was scored; Bytes is below 0 where it is not known.
-	Tokens, Bytes int
+	// Tokens, Bytes and Words count what was scored; Bytes and Words are below 0 where they are not
+	// known. A word is what blanks divide, and counts where it begins.
+	Tokens, Bytes, Words int
 	// Cluster is a number that windows share which are not independent.
 	Cluster int
 }
@@ -30,6 +31,8 @@ type Corpus struct {
 	Tokens  int `json:"tokens"`
 	// Bytes is null where a window's is not known.
 	Bytes *int `json:"bytes"`
+	// Words is null where a window's is not known.
+	Words *int `json:"words"`
 	// Ratios of sums over windows, not means of windows' ratios.
 	NatsPerToken estimate.Estimate  `json:"nats_per_token"`
 	BitsPerToken estimate.Estimate  `json:"bits_per_token"`
@@ -38,6 +41,10 @@ type Corpus struct {
 	// it is the perplexity, and has that name in JSON.
 	PerplexityBound estimate.Estimate `json:"perplexity_bound"`
 	NotBound        bool              `json:"-"`
+	// WordPerplexityBound and BytePerplexityBound are exp of the nats per word and per byte, nil
+	// where these are not known; they are named as PerplexityBound is.
+	WordPerplexityBound *estimate.Estimate `json:"word_perplexity_bound,omitempty"`
+	BytePerplexityBound *estimate.Estimate `json:"byte_perplexity_bound,omitempty"`
 	// MonteCarloSE is the standard error of NatsPerToken with the text held fixed, nil where a
 	// window tells none.
 	MonteCarloSE *float64 `json:"monte_carlo_se"`
@@ -48,13 +55,17 @@ func (c Corpus) MarshalJSON() ([]byte, error) {
 	type fields Corpus
 	out := struct {
 		fields
-		PerplexityBound *estimate.Estimate `json:"perplexity_bound,omitempty"`
-		Perplexity      *estimate.Estimate `json:"perplexity,omitempty"`
+		PerplexityBound     *estimate.Estimate `json:"perplexity_bound,omitempty"`
+		WordPerplexityBound *estimate.Estimate `json:"word_perplexity_bound,omitempty"`
+		BytePerplexityBound *estimate.Estimate `json:"byte_perplexity_bound,omitempty"`
+		Perplexity          *estimate.Estimate `json:"perplexity,omitempty"`
+		WordPerplexity      *estimate.Estimate `json:"word_perplexity,omitempty"`
+		BytePerplexity      *estimate.Estimate `json:"byte_perplexity,omitempty"`
 	}{fields: fields(c)}
 	if c.NotBound {
-		out.Perplexity = &c.PerplexityBound
+		out.Perplexity, out.WordPerplexity, out.BytePerplexity = &c.PerplexityBound, c.WordPerplexityBound, c.BytePerplexityBound
 	} else {
-		out.PerplexityBound = &c.PerplexityBound
+		out.PerplexityBound, out.WordPerplexityBound, out.BytePerplexityBound = &c.PerplexityBound, c.WordPerplexityBound, c.BytePerplexityBound
 	}
 	return json.Marshal(out)
 }
@@ -63,32 +74,54 @@ func (c Corpus) MarshalJSON() ([]byte, error) {
 // unit.
 func Summarize(windows []Scored, clustered bool, confidence float64) Corpus {
 	out := Corpus{Windows: len(windows)}
-	nats, tokens, bytes := make([]float64, len(windows)), make([]float64, len(windows)), make([]float64, len(windows))
+	nats := make([]float64, len(windows))
 	var clusters []int
-	total, variance := 0, 0.0
+	variance := 0.0
 	for i, w := range windows {
-		nats[i], tokens[i], bytes[i] = w.Nats.Mean, float64(w.Tokens), float64(w.Bytes)
+		nats[i] = w.Nats.Mean
 		out.Tokens += w.Tokens
-		if w.Bytes < 0 || total < 0 {
-			total = -1
-		} else {
-			total += w.Bytes
-		}
 		variance += w.Nats.SE * w.Nats.SE
 		if clustered {
 			clusters = append(clusters, w.Cluster)
 		}
 	}
-	out.NatsPerToken = estimate.Ratio(nats, tokens, clusters, confidence)
-	out.BitsPerToken = out.NatsPerToken.Scale(1 / math.Ln2)
-	out.PerplexityBound = out.NatsPerToken.Map(math.Exp, math.Exp)
-	if total >= 0 && len(windows) > 0 {
-		out.Bytes = &total
-		if total > 0 {
-			b := estimate.Ratio(nats, bytes, clusters, confidence).Scale(1 / math.Ln2)
-			out.BitsPerByte = &b
+	// per is nats by what each window has of something, nil where that is not known of one, or 0.
+	per := func(of func(Scored) int) (total *int, _ *estimate.Estimate) {
+		sum, counts := 0, make([]float64, len(windows))
+		for i, w := range windows {
+			n := of(w)
+			if n < 0 {
+				return nil, nil
+			}
+			sum += n
+			counts[i] = float64(n)
 		}
+		switch {
+		case len(windows) == 0:
+			return nil, nil
+		case sum == 0:
+			return &sum, nil
+		}
+		e := estimate.Ratio(nats, counts, clusters, confidence)
+		return &sum, &e
 	}
+	perplexity := func(e *estimate.Estimate) *estimate.Estimate {
+		if e == nil {
+			return nil
+		}
+		return new(e.Map(math.Exp, math.Exp))
+	}
+	if _, e := per(func(w Scored) int { return w.Tokens }); e != nil {
+		out.NatsPerToken = *e
+	}
+	out.BitsPerToken = out.NatsPerToken.Scale(1 / math.Ln2)
+	out.PerplexityBound = *perplexity(&out.NatsPerToken)
+	var perByte, perWord *estimate.Estimate
+	if out.Bytes, perByte = per(func(w Scored) int { return w.Bytes }); perByte != nil {
+		out.BitsPerByte, out.BytePerplexityBound = new(perByte.Scale(1/math.Ln2)), perplexity(perByte)
+	}
+	out.Words, perWord = per(func(w Scored) int { return w.Words })
+	out.WordPerplexityBound = perplexity(perWord)
 	if se := math.Sqrt(variance) / float64(out.Tokens); !math.IsInf(se, 0) && !math.IsNaN(se) {
 		out.MonteCarloSE = &se
 	}

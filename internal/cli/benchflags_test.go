@@ -45,7 +45,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 	euler := with(onWorld, "--sampler", "euler", "--noise", "exp")
 	few := with(euler, "--steps", "3")
 	ordered := with(onWorld, "--sampler", "ordered")
-	net := with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--sampler", "tweedie", "--steps", "3")
+	net := with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--force", "--sampler", "tweedie", "--steps", "3")
 	short := with(net, "--length", "6")
 	scored := with(run, "--seed", "1", "--model", sedd, "--sampler", "tweedie", "--steps", "3", "--length", "6")
 	judged := with(short, "--evaluator", judge)
@@ -94,6 +94,7 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench evaluator-bos":       {base: with(judged, "--evaluator-tokenizer", gpt2), on: []string{"--evaluator-bos", "eos"}},
 		"bench format":              {base: []string{"--case", "fhs", "--model", world, "--seed", "1", "-r", "1"}, on: []string{"--format", "csv"}},
 		"bench output":              {base: few, on: []string{"-o", filepath.Join(dir, "none", "out.csv")}},
+		"bench force":               {base: with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--length", "6", "--case", "fhs"), on: []string{"--force"}},
 		"bench oe":                  {base: few, on: []string{"--oe", "md"}},
 		"bench html":                {base: few, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
 		"bench plots":               {base: few, on: []string{"--plots", empty}},

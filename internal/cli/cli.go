@@ -75,6 +75,9 @@ func newApp(s kit.Streams) *cli.App {
 			if err := common.Exclude([2]string{"quiet", "verbose"}); err != nil {
 				return err
 			}
+			for _, line := range flags.UnknownVariables(app.Commands) {
+				s.Notice(line)
+			}
 			return action(c)
 		}
 		app.Commands = append(app.Commands, c)
@@ -111,7 +114,7 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	}
 	cmd := app.Command(args[0])
 	if cmd == nil {
-		hint := ""
+		hint := "; `mdmgen --help` lists the commands"
 		if c := flags.Suggestion(app.Commands, args[0]); c != "" {
 			hint = "; did you mean " + c + "?"
 		}

@@ -81,3 +81,23 @@ func TestOneFaultySample(t *testing.T) {
 		}
 	}
 }
+
+// TestFailingCells: a cell that fails is recorded with its reason, the report is printed, and the
+// status is 1. Here all do: MASK itself has rows that are no numbers.
+func TestFailingCells(t *testing.T) {
+	needRuntime(t)
+	dir := brokenToken(t, 130)
+	args := []string{"bench", "--model", dir, "--length", "4", "--case", "fhs", "--case", "parallel-fhs steps=2", "-n", "1", "-r", "2", "--seed", "1"}
+	stdout, stderr, code := runCommand(t, "", args...)
+	if code != exit.Failure || !strings.Contains(stdout, "\nfhs length=4 threads=1 failed: ") || !strings.Contains(stdout, "| parallel-fhs |") || !strings.Contains(stdout, "Incomplete") {
+		t.Errorf("status %d:\n%s", code, stdout)
+	}
+	if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "bench: fhs length=4 threads=1 failed: ") || !strings.HasSuffix(stderr, " (and 1 more, named in the results)\n") {
+		t.Errorf("%s", stderr)
+	}
+	stdout, _, code = runCommand(t, "", append(args, "--json")...)
+	var report struct{ Cells []struct{ Failed string } }
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != exit.Failure || len(report.Cells) != 2 || report.Cells[1].Failed == "" {
+		t.Errorf("status %d, %v: %+v", code, err, report)
+	}
+}

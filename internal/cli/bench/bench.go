@@ -28,13 +28,14 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen bench --case fhs --case 'tweedie steps=8,16' -o new.json --compare old.json\n" +
 			"mdmgen bench --compare old.json new.json\n\n" +
 			"Runs the cross product of samplers and settings, each of which may be a list (8,16,32) or a range (8-1024*2,\n" +
-			"4-16+4). A setting goes to those samplers that use it. Cells are run in rounds, in an order shuffled anew in\n" +
+			"4-16+4). A setting goes to those samplers that use it. Cells are run in rounds, in an order shuffled anew for\n" +
 			"each, and all cells of a round sample with the same random streams; ratios to --baseline are of pairs in one\n" +
-			"round. --max-time bounds the whole call: what would not fit is not begun, and results then say so.\n\n" +
-			"Times are of sampling alone: opening and warming up are not in them. Calls are a sequence's network calls; off\n" +
-			"says by how many standard errors they differ from what the sampler's law expects. tokens/s are sampled tokens\n" +
-			"a second of wall-clock time; in-step tokens/s canvas positions computed a second, which says how fast the\n" +
-			"network is and not how soon the text is there.\n\n" +
+			"round. --max-time bounds the whole run: what would not fit is not begun, and the results say so. A cell that\n" +
+			"fails is reported, and the others are finished; the exit status is then 1.\n\n" +
+			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; a number of\n" +
+			"steps is no cost, for empty steps are free. tokens/s are sampled tokens per second of wall-clock time. With --wide:\n" +
+			"off says by how many standard errors calls differ from their exact expectation, and in-step tokens/s are canvas\n" +
+			"positions computed per second, which says how fast the network is and not how soon the text is there.\n\n" +
 			"--quality error draws texts of first-hitting on a window of --error-length positions and works out exactly how\n" +
 			"probable each sampler makes them: TV(P_FHS, P_N) and KL(P_FHS‖P_N), the bound by collisions, which holds at any\n" +
 			"length, and by how fast they fall with N. certificate bounds both at the full length by --certificate-runs runs of\n" +
@@ -71,12 +72,15 @@ type benching struct {
 	// old is the report of --compare.
 	old *bench.Report
 	log bench.Log
+	// failed are the cells that failed; faults says what did.
+	failed map[string]error
+	faults []string
 	// journal is nil without --resume.
 	journal *journal.Journal
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
-	r := &benching{options: o, ctx: ctx, streams: s, begin: time.Now(), models: make(map[int]model.Model)}
+	r := &benching{options: o, ctx: ctx, streams: s, begin: time.Now(), models: make(map[int]model.Model), failed: make(map[string]error)}
 	settings, err := o.grid(ctx)
 	if err != nil {
 		return err

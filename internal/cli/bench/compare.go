@@ -16,7 +16,10 @@ const maxReport = 1 << 28
 
 // compareReports compares two reports without running anything.
 func compareReports(ctx context.Context, s kit.Streams, o *options, args []string) error {
-	if o.compare == "" || len(args) > 1 {
+	if o.compare == "" {
+		return exit.Usagef("bench: unexpected argument %q; name a model with --model; a report takes --compare", args[0])
+	}
+	if len(args) > 1 {
 		return exit.Usagef("bench: unexpected argument %q; with --compare it takes one report", args[len(args)-1])
 	}
 	for _, name := range o.all.Without("compare", "confidence").Names() {
@@ -35,7 +38,11 @@ func compareReports(ctx context.Context, s kit.Streams, o *options, args []strin
 	if o.all.IsSet("confidence") {
 		now.Settings.Confidence = o.confidence
 	}
-	return bench.Compare(old, now).Print(s.Out)
+	c := bench.Compare(old, now)
+	if c.Both == 0 {
+		return exit.Usagef("bench: no cell is in both reports: %s has %q, say, and %s has %q", o.compare, first(old), args[0], first(now))
+	}
+	return c.Print(s.Out)
 }
 
 // readReport reads a report in JSON; what names where its path stands.
@@ -49,4 +56,12 @@ func readReport(ctx context.Context, what, path string) (*bench.Report, error) {
 		return nil, fmt.Errorf("%s %s: %s", what, path, fault.Plain(err))
 	}
 	return r, nil
+}
+
+// first is the first cell of a report.
+func first(r *bench.Report) string {
+	if len(r.Cells) == 0 {
+		return ""
+	}
+	return r.Cells[0].ID
 }

@@ -20,7 +20,6 @@ import (
 
 // What bench runs where nothing else is said.
 const (
-	defaultSamplers     = "fhs,parallel-fhs,euler,tweedie"
 	defaultSteps        = "8,32,128"
 	defaultErrorLength  = 8
 	defaultErrorSamples = 200
@@ -55,6 +54,7 @@ type options struct {
 	format, also                                      string
 	outputs                                           []string
 	compare, resume                                   string
+	wide                                              bool
 	all                                               flags.Set
 }
 
@@ -66,11 +66,12 @@ func (o *options) flags() flags.Set {
 		o.lists[f.Name] = new(string)
 		return flags.Text(o.lists[f.Name], f)
 	}
+	none := func(string) bool { return false }
 	var out flags.Set
 	for _, f := range slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()) {
 		switch {
 		case f.Name == "sampler":
-			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: defaultSamplers, Words: samplers.Names(), Usage: "`LIST` of samplers: " + strings.Join(samplers.Names(), ", ")})
+			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: samplers.Names(), Usage: "`LIST` of samplers, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")})
 		case f.Name == "steps":
 			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: defaultSteps, Usage: "`LIST` of numbers of steps of the grid, or groups of parallel-fhs"})
 		case slices.Contains(bench.Keys(), f.Name):
@@ -80,31 +81,32 @@ func (o *options) flags() flags.Set {
 	}
 	const most = 1 << 20
 	o.all = slices.Concat(out, flags.Set{
-		flags.Texts(&o.cases, flags.Flag{Name: "case", Category: flags.CatSample, Usage: "more settings, `'SAMPLER KEY=VALUES …'`, which take nothing from the flags but length, batch and threads; may be repeated"}),
+		flags.Texts(&o.cases, flags.Flag{Name: "case", Category: flags.CatSample, Usage: "more settings, `'SAMPLER KEY=VALUES …'`, which take only length, batch and threads from the flags; may be repeated"}),
 		list(flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`LIST` of lengths of the canvas, in positions"}),
 		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with"}),
-		flags.Int(&o.n, 1, most, flags.Flag{Name: "n", Category: flags.CatBench, Usage: "`N` sequences in a repetition"}),
+		flags.Int(&o.n, 1, most, flags.Flag{Name: "n", Category: flags.CatBench, Usage: "`N` sequences per repetition"}),
 		flags.Int(&o.repeat, 1, most, flags.Flag{Name: "repetitions", Alias: "r", Category: flags.CatBench, Usage: "`N` repetitions of each cell"}),
-		flags.Int(&o.warmup, 0, most, flags.Flag{Name: "warmup", Category: flags.CatBench, Usage: "`N` batches that each cell samples before, unmeasured"}),
+		flags.Int(&o.warmup, 0, most, flags.Flag{Name: "warmup", Category: flags.CatBench, Usage: "`N` unmeasured batches that each cell samples first"}),
 		flags.Duration(&o.maxTime, time.Millisecond, flags.Flag{Name: "max-time", Category: flags.CatBench, Default: "none", Usage: "end the whole call within `TIME`, such as 90s or 10m"}),
-		flags.Name(&o.baseline, "the value is empty", flags.Flag{Name: "baseline", Category: flags.CatBench, Usage: "`CELL` that times are compared with: a sampler, with KEY=VALUE where several cells have it"}),
-		flags.Texts(&o.pairs, flags.Flag{Name: "pair", Category: flags.CatBench, Usage: "set two cells beside each other, `'CELL vs CELL'`: differences of sampling error on the same texts, ratio of times in the same rounds; may be repeated"}),
+		flags.Name(&o.baseline, "the value is empty", flags.Flag{Name: "baseline", Category: flags.CatBench, Usage: "`CELL` to compare times with: a sampler, with KEY=VALUE where several cells have it"}),
+		flags.Texts(&o.pairs, flags.Flag{Name: "pair", Category: flags.CatBench, Usage: "compare two cells, `'CELL vs CELL'`: differences of sampling error on the same texts, ratio of times in the same rounds; may be repeated"}),
 		flags.Confidence(&o.confidence, flags.CatBench, "probability `P` of the intervals"),
 		flags.Text(&o.quality, flags.Flag{Name: "quality", Category: flags.CatQuality, Default: "none", Words: bench.Parts(), Usage: "`LIST` of what to look at: " + strings.Join(bench.Parts(), ", ")}),
 		flags.Int(&o.errorLength, 1, likelihood.MaxFree, flags.Flag{Name: "error-length", Category: flags.CatQuality, Default: fmt.Sprintf("%d, or a world's", defaultErrorLength), Usage: "`N` free positions of the window of --quality error, each text taking 2^N network rows"}),
 		flags.Int(&o.errorSamples, 2, most, flags.Flag{Name: "error-samples", Category: flags.CatQuality, Default: fmt.Sprint(defaultErrorSamples), Usage: "`N` texts of first-hitting for --quality error"}),
 		flags.Int(&o.certificateRuns, 2, most, flags.Flag{Name: "certificate-runs", Category: flags.CatQuality, Default: fmt.Sprint(defaultCertificateRuns), Usage: "`N` runs of first-hitting for --quality certificate, and pairs for coupling"}),
-		flags.Name(&o.context, "the value is empty", flags.Flag{Name: "context", Category: flags.CatQuality, Usage: "put the windows of --quality error into the middle of pieces of the text in `FILE`"}),
+		flags.Name(&o.context, "the value is empty", flags.Flag{Name: "context", Category: flags.CatQuality, Usage: "put the windows of --quality error in the middle of passages of the text in `FILE`"}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatQuality, Default: fmt.Sprint(defaultDraws), Usage: "`N` draws of the NELBO of each sample"}),
 		flags.Name(&o.evaluator, "the value is empty", flags.Flag{Name: "evaluator", Category: flags.CatQuality, Usage: "generative perplexity of the samples under the causal language model in `PATH`, an .onnx file or its folder"}),
 		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "that in the evaluator's folder", Usage: "`PATH` of the evaluator's own tokenizer.json"}),
-		flags.Words(&o.evaluatorBOS, []string{quality.BOSEOS, quality.BOSNone}, flags.Flag{Name: "evaluator-bos", Category: flags.CatQuality, Default: quality.BOSNone, Usage: "what stands before a text for the evaluator, " + quality.BOSEOS + " or " + quality.BOSNone + ": `WHAT`"}),
+		flags.Words(&o.evaluatorBOS, []string{quality.BOSEOS, quality.BOSNone}, flags.Flag{Name: "evaluator-bos", Category: flags.CatQuality, Default: quality.BOSNone, Usage: "`WHAT` precedes each text for the evaluator: " + quality.BOSEOS + " or " + quality.BOSNone}),
 	}, flags.Format(&o.format, formats...), flags.Set{
-		flags.Texts(&o.outputs, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write the results to `FILE`, too, by its ending: .md for text, .csv, .json, .jsonl, .txt for benchstat; or FORMAT:FILE; may be repeated"}),
-		flags.Words(&o.also, formats, flags.Flag{Name: "oe", Category: flags.CatOutput, Usage: "print the results on standard error, too, as `FORMAT`: " + strings.Join(formats, ", ")}),
+		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: "print all columns; csv and json always have them"}),
+		flags.Texts(&o.outputs, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "also write the results to `FILE`, in the format of its ending (.md for text, .csv, .json, .jsonl, .txt for benchstat), or FORMAT:FILE; may be repeated"}),
+		flags.Words(&o.also, formats, flags.Flag{Name: "oe", Category: flags.CatOutput, Usage: "also print the results on standard error, as `FORMAT`: " + strings.Join(formats, ", ")}),
 	}, o.pages.Flags(), flags.Set{
-		flags.Name(&o.compare, "the value is empty", flags.Flag{Name: "compare", Category: flags.CatOutput, Usage: "print what changed since the report in `OLD.json`; with a second report as argument, nothing is run"}),
-		kit.ResumeFlag(&o.resume, "keep what is finished in `FILE`, and go on from there when it exists"),
+		flags.Name(&o.compare, "the value is empty", flags.Flag{Name: "compare", Category: flags.CatOutput, Usage: "print what changed since the report in `OLD.json`; given a second report as argument, nothing is run"}),
+		kit.ResumeFlag(&o.resume, "keep what is finished in `FILE`; if it exists, continue where it ends"),
 	})
 	for _, f := range o.model.Flags() {
 		if f.Name == "threads" {
@@ -113,8 +115,8 @@ func (o *options) flags() flags.Set {
 		}
 		o.all = append(o.all, f)
 	}
-	o.all = append(o.all, o.tokenizer.Flag(), o.sampler.Profile.Flag())
-	return o.all.Common("sampler", "steps", "case", "length", "n", "repetitions", "max-time", "baseline", "quality", "seed", "format", "output", "html", "compare", "resume", "model")
+	o.all = slices.Concat(o.all, o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	return o.all.Common("sampler", "steps", "case", "length", "n", "repetitions", "max-time", "baseline", "quality", "seed", "format", "wide", "output", "html", "compare", "resume", "model")
 }
 
 // check refuses what can be refused before anything is opened.

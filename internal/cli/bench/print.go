@@ -23,6 +23,7 @@ type outputs struct {
 	format  string
 	// also is the format for standard error, "" for none.
 	also  string
+	wide  bool
 	files []file
 	pages *kit.Pages
 }
@@ -38,7 +39,7 @@ var endings = map[string]string{".md": "text", ".csv": "csv", ".json": "json", "
 
 // open finds out whether everything can be written.
 func (o *outputs) open(ctx context.Context, flags *options, s kit.Streams) error {
-	o.streams, o.format, o.also, o.pages = s, flags.format, flags.also, &flags.pages
+	o.streams, o.format, o.also, o.wide, o.pages = s, flags.format, flags.also, flags.wide, &flags.pages
 	named := []kit.NamedFile{flags.pages.File(), {Flag: "--resume", Path: flags.resume}}
 	for _, text := range flags.outputs {
 		format, path, ok := strings.Cut(text, ":")
@@ -126,7 +127,7 @@ func (o *outputs) write(r *bench.Report, log *bench.Log, old *bench.Report) erro
 	var errs []error
 	if !r.Interrupted {
 		for _, f := range o.files {
-			err := write(f, f.format, r, log)
+			err := o.as(f, f.format, r, log)
 			if err == nil {
 				err = f.Commit()
 			}
@@ -135,12 +136,12 @@ func (o *outputs) write(r *bench.Report, log *bench.Log, old *bench.Report) erro
 		errs = append(errs, o.drawings(r))
 	}
 	if o.format == "jsonl" { // Its records are out.
-		errs = append(errs, write(o.streams.Out, "jsonl", r, nil))
+		errs = append(errs, o.as(o.streams.Out, "jsonl", r, nil))
 	} else {
-		errs = append(errs, write(o.streams.Out, o.format, r, log))
+		errs = append(errs, o.as(o.streams.Out, o.format, r, log))
 	}
 	if o.also != "" {
-		errs = append(errs, write(o.streams.Err, o.also, r, log))
+		errs = append(errs, o.as(o.streams.Err, o.also, r, log))
 	}
 	if old != nil {
 		// Where standard output is for programs, people read standard error.
@@ -154,9 +155,9 @@ func (o *outputs) write(r *bench.Report, log *bench.Log, old *bench.Report) erro
 	return errors.Join(errs...)
 }
 
-// write writes a report in a format; records, where they are not nil, come before it in
+// as writes a report in a format; records, where they are not nil, come before it in
 // JSON lines.
-func write(w io.Writer, format string, r *bench.Report, log *bench.Log) error {
+func (o *outputs) as(w io.Writer, format string, r *bench.Report, log *bench.Log) error {
 	p, _ := r.Provenance.(kit.Provenance)
 	switch format {
 	case "json":
@@ -187,7 +188,7 @@ func write(w io.Writer, format string, r *bench.Report, log *bench.Log) error {
 	case "benchstat":
 		return bench.Benchstat(w, r, machine(r, p)...)
 	}
-	return bench.Markdown(w, r, made(r, p))
+	return bench.Markdown(w, r, o.wide, made(r, p))
 }
 
 // drawings writes the page and the pictures that are asked for.
@@ -197,7 +198,7 @@ func (o *outputs) drawings(r *bench.Report) error {
 	}
 	plots := bench.Plots(r)
 	if out := o.pages.HTML; out != nil {
-		tables, constants := bench.Tables(r)
+		tables, constants := bench.Tables(r, true)
 		notes := r.Notes
 		if len(constants) > 0 {
 			notes = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, notes...)

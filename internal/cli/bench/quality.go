@@ -154,7 +154,7 @@ func (r *benching) measure() (complete bool, err error) {
 		complete, err = q.errors.Measure(ctx, q.cfg)
 		bar.Clear()
 		if err != nil {
-			return false, failed(err)
+			r.fail("the sampling error", err)
 		}
 	}
 	if q := &r.look; q.certificates != nil {
@@ -168,7 +168,7 @@ func (r *benching) measure() (complete bool, err error) {
 		certified, err := q.certificates.Measure(ctx, cfg)
 		bar.Clear()
 		if err != nil {
-			return false, failed(err)
+			r.fail("the certificate", err)
 		}
 		complete = complete && certified
 	}
@@ -244,7 +244,8 @@ func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (b
 	case ctx.Err() != nil:
 		return false, nil
 	case err != nil:
-		return false, failed(err)
+		r.fail(c.ID+", "+part, err)
+		return false, nil
 	case !ok:
 		q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // masks are left everywhere
 	}

@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 )
 
@@ -27,6 +28,9 @@ func (r *benching) report() bench.Report {
 	out.Provenance = made
 	for i := range out.Cells {
 		out.Cells[i].Quality = r.qualityOf(&r.cells[i])
+		if err := r.failed[r.cells[i].ID]; err != nil {
+			out.Cells[i].Failed = fault.Plain(err)
+		}
 	}
 	if e := r.look.errors; e != nil {
 		out.Rates = e.Rates(r.settings.Seed)
@@ -48,14 +52,23 @@ func (r *benching) notes(report *bench.Report) {
 	case !report.Complete:
 		add("Incomplete: --max-time %v was over before all repetitions and samples were made; cells have fewer, or none.", r.maxTime)
 	}
-	add("± is a standard error: of calls over sequences, of times over repetitions. off is the distance of calls from what the sampler's law expects, in standard errors.")
+	for _, text := range r.faults {
+		add("%s.", text)
+	}
+	if note := bench.SameNote(r.cells); note != "" {
+		add("%s", note)
+	}
+	add("± is a standard error: of calls over sequences, of times over repetitions.%s", map[bool]string{true: " off is the distance of calls from what the sampler's law expects, in standard errors."}[r.wide])
 	if slices.ContainsFunc(r.log.Repetitions, func(rep bench.Repetition) bool { return rep.PeakOfProcess && rep.PeakBytes > 0 }) {
 		add("Peak memory is the process's since it began, and the same for all cells after the largest.")
 	}
 	if r.look.judge != nil {
-		add("generative_perplexity is that of decoded samples under the evaluator, in its own tokens. %s", quality.PerplexityNote)
+		add("generative perplexity is that of decoded samples under the evaluator, in its own tokens. %s", quality.PerplexityNote)
 	}
 	if q := report.Settings.Quality; q != nil && q.ErrorSamples > 0 {
+		if !r.wide {
+			add("calls (expected) are those of %d free positions.", q.ErrorLength)
+		}
 		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting; they are what the sampler's grid costs and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
 	}
 	if q := report.Settings.Quality; q != nil && r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {

@@ -79,8 +79,8 @@ func (r *benching) open(settings []bench.Setting) error {
 		}
 		r.facts = m.Facts()
 	}
-	if t := r.words; t != nil && t.Size() < r.facts.Columns-len(r.facts.Excluded()) {
-		return fmt.Errorf("the tokenizer has %d tokens, the model %d: they do not belong together", t.Size(), r.facts.Columns-len(r.facts.Excluded()))
+	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
+		return err
 	}
 	for _, s := range settings {
 		ids, err := r.canvas(s.Length)
@@ -156,13 +156,25 @@ func (r *benching) work() error {
 			return err
 		}
 	}
+	for i := range r.cells {
+		if err := r.failed[r.cells[i].ID]; err != nil {
+			r.fail(r.cells[i].ID, err)
+		}
+	}
 	report := r.report()
 	report.Complete, report.Interrupted = measured && looked, r.ctx.Err() != nil
 	r.notes(&report)
 	if err := r.out.write(&report, &r.log, r.old); err != nil {
 		return err
 	}
-	return r.ctx.Err()
+	if err := r.ctx.Err(); err != nil || len(r.faults) == 0 {
+		return err
+	}
+	more := ""
+	if n := len(r.faults) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more, named in the results)", n)
+	}
+	return fmt.Errorf("bench: %s%s", r.faults[0], more)
 }
 
 // repetitions runs what is missing of the cells, and says whether all of it is done. An
@@ -170,7 +182,7 @@ func (r *benching) work() error {
 func (r *benching) repetitions(cfg bench.Config) (bool, error) {
 	bar := kit.NewBar(r.streams, len(r.cells)*cfg.Repetitions-len(r.log.Repetitions), true, "measuring", "repetitions")
 	defer bar.Clear()
-	cfg.Done = r.log.Repetitions
+	cfg.Done, cfg.Failed = r.log.Repetitions, r.failed
 	cfg.OnRepetition = func(rep bench.Repetition) error {
 		bar.Add(1)
 		r.log.Repetitions = append(r.log.Repetitions, rep)
@@ -181,6 +193,11 @@ func (r *benching) repetitions(cfg bench.Config) (bool, error) {
 		return false, failed(err)
 	}
 	return complete, nil
+}
+
+// fail keeps that something could not be measured; what is beside it goes on.
+func (r *benching) fail(what string, err error) {
+	r.faults = append(r.faults, what+" failed: "+fault.Plain(err))
 }
 
 // failed is an error of the work with one name before it.

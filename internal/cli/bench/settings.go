@@ -42,14 +42,14 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 	}
 	var out []bench.Setting
 	if cross {
-		names := defaultSamplers
+		names := bench.Compared(o.all.IsSet)
 		if o.all.IsSet("sampler") {
-			names = *o.lists["sampler"]
+			names = strings.Split(*o.lists["sampler"], ",")
 		}
 		if !o.all.IsSet("steps") {
 			axes = append(axes, bench.Axis{Key: "steps", Values: defaultSteps, Optional: true})
 		}
-		made, err := bench.Cross(strings.Split(names, ","), axes)
+		made, err := bench.Cross(names, axes)
 		if err != nil {
 			return nil, refused(err)
 		}

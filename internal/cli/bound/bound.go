@@ -30,10 +30,10 @@ func Command(s kit.Streams) *cli.Command {
 			"steps; with --reference KL(q0‖P_FHS) and ε″ each from below, by any law that was not made from this text. With\n" +
 			"--q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
 			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws; with --q0 own the entropy\n" +
-			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only tells what is known of\n" +
+			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only prints what is known of\n" +
 			"samplers without a network. Windows of more than 16 positions, and all with --plans, get a lower bound on the\n" +
-			"gap by K plans, and every sampler a bound on −log P. A line that has a verdict says what the numbers show;\n" +
-			"exits with 3 when one is violated. Values are in nats.",
+			"gap by K plans, and every sampler a bound on −log P. A verdict says what the numbers of its line show; the exit\n" +
+			"status is 3 when one is violated. Values are in nats.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(args); err != nil {
@@ -79,6 +79,10 @@ type bounding struct {
 	streams  kit.Streams
 	settings settings
 	cases    []bound.Case
+	// free is the number of positions of a window, 0 for a world; timed says that the network
+	// looks at the time.
+	free  int
+	timed bool
 }
 
 // prepare reads the sampler's flags once the network is known, or without one.
@@ -116,6 +120,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		if err := bounded("--plan-only", r.cases); err != nil {
 			return err
 		}
+		r.free = r.settings.Length
 		return r.work(nil, nil, func() (bound.Report, error) { return bound.Plan(ctx, r.settings.Length, r.cases) })
 	}
 	if o.world() {

@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/bound"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -30,7 +31,11 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 			axes = append(axes, bench.Axis{Key: flag, Values: r.all.Text(flag), Optional: !r.all.Given(flag)})
 		}
 	}
-	settings, err := bench.Cross(strings.Split(r.samplers, ","), axes)
+	names := bench.Compared(r.all.IsSet)
+	if r.samplers != "" || r.all.IsSet("sampler") {
+		names = strings.Split(r.samplers, ",")
+	}
+	settings, err := bench.Cross(names, axes)
 	if err != nil {
 		return nil, exit.Usagef("bound: %s", fault.Plain(err))
 	}
@@ -53,4 +58,51 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		out = append(out, bound.Case{Name: name, N: n, Sampler: s})
 	}
 	return out, nil
+}
+
+// fitting leaves out those of the samplers that nobody named whose exact values over d positions
+// take more than is worked out.
+func (r *bounding) fitting(e *likelihood.Evaluator, d int) {
+	if r.all.IsSet("sampler") {
+		return
+	}
+	var kept []bound.Case
+	var settings []samplers.Settings
+	told := false
+	for i, k := range r.cases {
+		if err := e.Fits(d, k.Sampler); err != nil {
+			if !told {
+				r.streams.Notice(fmt.Sprintf("%s is left out: %s", k.Name, fault.Plain(err)))
+			}
+			told = true
+			continue
+		}
+		kept, settings = append(kept, k), append(settings, r.settings.Samplers[i])
+	}
+	r.cases, r.settings.Samplers = kept, settings
+}
+
+// calls are the expected network calls of each case over the windows' positions, by the case's
+// name as lines have it: a number of steps is no cost.
+func (r *bounding) calls() map[string]float64 {
+	out := make(map[string]float64)
+	for _, k := range r.cases {
+		if law, err := bench.NewLaw(k.Sampler, r.free); err == nil && r.free > 0 {
+			out[k.String()] = law.All()
+		}
+	}
+	return out
+}
+
+// sameNote says which cases have the same distribution, "" where none have.
+func (r *bounding) sameNote() string {
+	var pairs []string
+	for i, a := range r.cases {
+		for _, b := range r.cases[i+1:] {
+			if r.free > 0 && samplers.SameLaw(a.Sampler, b.Sampler, r.free, r.timed) {
+				pairs = append(pairs, a.String()+" and "+b.String())
+			}
+		}
+	}
+	return bench.NoteSame(pairs)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
@@ -48,7 +49,7 @@ type options struct {
 	// reference is KIND:WHAT, ngramOrder 0 where none is given.
 	reference  string
 	ngramOrder int
-	// samplers and steps are lists.
+	// samplers and steps are lists; samplers is "" where none are given.
 	samplers, steps string
 	format          string
 	all             flags.Set
@@ -68,21 +69,21 @@ func caseFlags() []string {
 
 // flags are the command's: score's and generate's where they mean the same.
 func (o *options) flags() flags.Set {
-	o.confidence, o.samplers, o.steps = estimate.DefaultConfidence, "euler,tweedie", defaultSteps
+	o.confidence, o.steps = estimate.DefaultConfidence, defaultSteps
 	length := fmt.Sprintf("%d; %d for a time-conditioned network", windows.ExactLength, timedLength)
 	cut := o.cut.Flags(length, strconv.Itoa(defaultWindows))
 	o.all = slices.Concat(flags.Set{
-		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "tell the collision bounds of samplers, without a network"}),
-		flags.Words(&o.q0, []string{"chain", "own"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW` that is taken for the data's: chain, the network's left-to-right chain; or own, to enclose the entropy of first-hitting's own samples"}),
+		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
+		flags.Words(&o.q0, []string{"chain", "own"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW`, a distribution taken for that of the data: chain, the network's left-to-right chain; or own, to enclose the entropy of first-hitting's own samples"}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
-		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans a window in place of exact values"}),
+		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans per window in place of exact values"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
 	}, o.referenceFlags(), cut.Only("length", "limit"), flags.Set{
-		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting: " + strings.Join(samplers.Names(), ", ")}),
+		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), o.pages.Flags(), cut.Without("length", "limit"),
 		o.sampler.Flags().Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
-		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
+		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "html", "plots", "model", "tokenizer")
 }
 
@@ -113,7 +114,7 @@ func (o *options) checkMode() error {
 			return err
 		}
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "reference", "ngram-order"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order"}
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"

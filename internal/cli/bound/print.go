@@ -74,7 +74,7 @@ func (m made) Card() report.Card {
 // print writes the report on standard output.
 func (r *bounding) print(report bound.Report, p kit.Provenance) error {
 	if r.format == "text" {
-		return printBound(r.streams.Out, report)
+		return printBound(r.streams.Out, report, r.calls())
 	}
 	return kit.JSON(r.streams.Out, r.record(report, p))
 }
@@ -111,6 +111,9 @@ func (r *bounding) finish(report bound.Report, p kit.Provenance) error {
 // report of what was done, and writes no file.
 func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.Report, error)) error {
 	report, err := do()
+	if note := r.sameNote(); note != "" && len(report.Lines) > 0 {
+		report.Notes = append(report.Notes, note)
+	}
 	if err == nil {
 		return r.finish(report, kit.NewProvenance(m, t))
 	}
@@ -127,14 +130,27 @@ func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.R
 }
 
 // printBound writes a line for each statement, what the lines state, and the notes.
-func printBound(w io.Writer, r bound.Report) error {
+func printBound(w io.Writer, r bound.Report, calls map[string]float64) error {
 	if r.Head != "" {
 		fmt.Fprintln(w, kit.Wrap(r.Head, kit.Width, ""))
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "line\tleft\tright\tright − left\tunit\tverdict")
+	of := func(l report.Line) (float64, bool) {
+		_, name, _ := strings.Cut(l.Name, " ")
+		n, ok := calls[name]
+		return n, ok && !math.IsNaN(n)
+	}
+	told := slices.ContainsFunc(r.Lines, func(l report.Line) bool { _, ok := of(l); return ok })
+	fmt.Fprintf(t, "line%s\tleft\tright\tright − left\tunit\tverdict\n", map[bool]string{true: "\tcalls"}[told])
 	for _, l := range r.Lines {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable.String(l.Name), valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, printable.String(l.Verdict))
+		name := printable.String(l.Name)
+		if told {
+			name += "\t"
+			if n, ok := of(l); ok {
+				name += fmt.Sprintf("%.4g", n)
+			}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, printable.String(l.Verdict))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -29,8 +29,8 @@ const defaultOrder = 4
 // referenceFlags choose the law that bounds from below.
 func (o *options) referenceFlags() flags.Set {
 	return flags.Set{
-		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by another law, `KIND:WHAT`: ngram:FILE, counted on another text; causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
-		flags.Int(&o.ngramOrder, 1, 64, flags.Flag{Name: "ngram-order", Category: flags.CatEstimate, Default: fmt.Sprint(defaultOrder), Usage: "`N` tokens of a run that --reference ngram:FILE counts"}),
+		flags.Text(&o.reference, flags.Flag{Name: "reference", Category: flags.CatEstimate, Usage: "bound KL(q0‖P_FHS) and ε″ of a text from below by another distribution, `KIND:WHAT`: ngram:FILE, counted on another text; causal:MODEL, an ONNX model of the same tokens; masked:MODEL, another network's first-hitting law"}),
+		flags.Int(&o.ngramOrder, 1, 64, flags.Flag{Name: "ngram-order", Category: flags.CatEstimate, Default: fmt.Sprint(defaultOrder), Usage: "`N` tokens of the runs that --reference ngram:FILE counts"}),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	set, seed := &r.settings, setup.SeedOr(r.sampler.Seed)
 	set.Seed, set.Confidence, set.Batch = &seed, r.confidence, r.sampler.Batch
+	r.timed = m.Facts().TimeConditioned
 	cfg := bound.Config{Cases: r.cases, Draws: r.draws, Seed: seed, Confidence: set.Confidence}
 	if r.q0 == "own" {
 		target, err := r.canvas(m.Facts())
@@ -36,7 +37,9 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		if err != nil {
 			return err
 		}
-		cfg.Draws = cmp.Or(r.draws, defaultWindows)
+		r.free = len(target.Free)
+		r.fitting(e, r.free)
+		cfg.Cases, cfg.Draws = r.cases, cmp.Or(r.draws, defaultWindows)
 		set.Draws = cfg.Draws
 		return r.run(m, nil, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
 			return bound.Chain(r.ctx, m, e, target, cfg)
@@ -51,6 +54,9 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
+	if err := r.tokenizer.Fit(r.streams, in.Tokenizer, in.Facts); err != nil {
+		return err
+	}
 	read, err := in.Read()
 	if err != nil {
 		return err
@@ -59,13 +65,17 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	set.Length, set.Stride, set.Windows, set.Text = in.CutLength(), in.CutStride(), len(read), windows.Digest(read)
 	var targets []likelihood.Target
 	var cluster []int
-	long := r.plans > 0
 	for _, w := range read {
 		targets = append(targets, w.Target)
 		if in.Overlaps() {
 			cluster = append(cluster, w.Document)
 		}
-		long = long || len(w.Free) > likelihood.MaxFree
+		r.free = max(r.free, len(w.Free))
+	}
+	long := r.plans > 0 || r.free > likelihood.MaxFree
+	if !long {
+		r.fitting(e, r.free)
+		cfg.Cases = r.cases
 	}
 	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws

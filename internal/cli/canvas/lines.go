@@ -21,6 +21,8 @@ type Job struct {
 	// Prompt is the number of tokens at the beginning that are messages and what the template of
 	// a chat puts around them; 0 where there are none.
 	Prompt int
+	// Own is what the line says of how it is sampled.
+	Own Own
 }
 
 // inputLine is one line of --input.
@@ -60,11 +62,15 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 		if len(line) == 0 {
 			continue
 		}
-		canvas, prompt, err := parseLine(line, layout)
+		own, rest, err := takeOwn(line)
+		j := Job{Line: l.N, Own: own}
+		if err == nil {
+			j.Canvas, j.Prompt, err = parseLine(rest, layout)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, l.N, err)
 		}
-		jobs = append(jobs, Job{l.N, canvas, prompt})
+		jobs = append(jobs, j)
 	}
 	if len(jobs) == 0 {
 		return nil, fmt.Errorf("%s: no lines", name)

@@ -30,7 +30,9 @@ func Command(s kit.Streams) *cli.Command {
 		Description: "A flag's value is the one on the command line, else that of its environment variable, else that of the config\n" +
 			"file, else the program's own default. The file is the one that --config names, else $" + flags.EnvConfig + ", else\n" +
 			"$XDG_CONFIG_HOME/mdmgen/config.toml, or ~/.config/mdmgen/config.toml where that variable is not set (on macOS and\n" +
-			"Windows, the system's own folder for settings). An empty file sets nothing. It is TOML:\n\n" +
+			"Windows, the system's own configuration folder). An empty file sets nothing. Few flags have a\n" +
+			"variable; their help names it ($MDMGEN_MODEL, say), and a variable that nothing reads, such as $MDMGEN_STEPS, is pointed\n" +
+			"out. The file is TOML:\n\n" +
 			kit.Indent + "model = \"~/models/mdlm-owt\"\n" +
 			kit.Indent + "tokenizer = \"~/models/gpt2\"\n" +
 			kit.Indent + "threads = 2\n" +

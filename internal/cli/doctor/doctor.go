@@ -36,7 +36,7 @@ func Command(s kit.Streams) *cli.Command {
 		Description: "Prints the library that networks would run with, its version and providers, the threads, the cache\n" +
 			"folder, and every problem found, without fetching anything. Everything is read in full: a library of the\n" +
 			"cache is compared with the published one, converted weights with what was written, and --model, which tells\n" +
-			"its digest, with its manifest. Exits with 4 when no network could run or there is no such model, with 1 when\n" +
+			"its digest, with its manifest. The exit status is 4 when no network could run or there is no such model, with 1 when\n" +
 			"the model's files are not in order.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {

@@ -85,7 +85,7 @@ func (s Set) Named(name string) *Flag {
 
 // unknown is the error of a flag that a command does not have.
 func unknown(cmd *cli.Command, typed, name string) error {
-	hint := ""
+	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
 	if now := renamed(cmd.Name, name); now != "" {
 		hint = ": it is " + now + " now"
 	} else if s := Nearest(name, Of(cmd).Names()); s != "" {

@@ -130,6 +130,11 @@ func (f *Flag) Shown(c *cli.Command, file *Config) (value, from string) {
 
 // fromHome puts the home folder in the place of "~", which a shell does on the command line.
 func fromHome(f *Flag, path string) string {
+	if kind, what, ok := strings.Cut(path, ":~/"); ok && f.ValueName() == ofKind {
+		if home, err := os.UserHomeDir(); err == nil {
+			return kind + ":" + filepath.Join(home, what)
+		}
+	}
 	rest, ok := strings.CutPrefix(path, "~/")
 	home, err := os.UserHomeDir()
 	if !ok || err != nil || !f.IsPath() {
@@ -155,4 +160,38 @@ func (s Set) Locate(err error) error {
 		}
 	}
 	return err
+}
+
+// otherVariables are those that stand for no flag, or are read elsewhere, and those of the tests.
+var otherVariables = []string{EnvConfig, "MDMGEN_CACHE", "MDMGEN_OFFLINE", "MDMGEN_REFERENCE", "MDMGEN_REQUIRE_RUNTIME"}
+
+// UnknownVariables says of each variable of the environment that looks like the program's and is
+// not that nothing reads it.
+func UnknownVariables(commands []*cli.Command) []string {
+	known := slices.Clone(otherVariables)
+	var all Set
+	for _, c := range commands {
+		for _, f := range Of(c) {
+			if all = append(all, f); f.Env != "" {
+				known = append(known, f.Env)
+			}
+		}
+	}
+	var out []string
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "MDMGEN_") || slices.Contains(known, name) {
+			continue
+		}
+		hint := ""
+		flag := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "MDMGEN_")), "_", "-")
+		if f := all.Find(flag); f != nil {
+			hint = ": write " + f.Name + " into the config file"
+		} else if near := Nearest(name, known); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		out = append(out, name+" is set, and nothing reads it"+hint)
+	}
+	slices.Sort(out)
+	return out
 }

@@ -16,7 +16,7 @@ import (
 // Categories of flags in the help text.
 const (
 	CatInput    = "Input"
-	CatEstimate = "What is worked out"
+	CatEstimate = "What is computed"
 	CatSample   = "Sampling"
 	CatBench    = "Measurement"
 	CatQuality  = "Quality"
@@ -126,6 +126,22 @@ func (f *Flag) IsPath() bool {
 }
 
 func (f *Flag) IsFolder() bool { return slices.Contains([]string{"FOLDER", "DIR"}, f.ValueName()) }
+
+// ofKind is what the help calls a value that names a file, or a model, behind its kind:
+// ngram:FILE.
+const ofKind = "KIND:WHAT"
+
+// File is the file or folder that the value in force names, "" for none.
+func (f *Flag) File() string {
+	if f.ValueName() == ofKind {
+		_, path, _ := strings.Cut(f.Text(), ":")
+		return path
+	}
+	if !f.IsPath() {
+		return ""
+	}
+	return f.Text()
+}
 
 // IsList says that the value is a list with commas.
 func (f *Flag) IsList() bool {

@@ -11,9 +11,6 @@ import (
 	"mdmgen/internal/cli/setup"
 )
 
-// maxSamples bounds -n, so that indices of samples of all lines stay whole numbers.
-const maxSamples = 1 << 40
-
 // options are the flags.
 type options struct {
 	model     setup.Model
@@ -24,6 +21,7 @@ type options struct {
 	prefix, suffix, infill string
 	chat, input            string
 	format, output         string
+	dryRun                 bool
 	all                    flags.Set
 }
 
@@ -31,16 +29,17 @@ type options struct {
 func (o *options) flags() flags.Set {
 	o.n = 1
 	o.all = slices.Concat(o.sampler.Flags(), o.sampler.CallFlags(), flags.Set{
-		flags.Int(&o.n, 1, maxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, of each line of --input"}),
+		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
 		flags.Int(&o.length, 1, canvas.Max, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas"}),
 		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with"}),
 		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "`TEXT` that the samples end with"}),
-		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "`TEMPLATE` with {{N}} and {{*}} for what is sampled"}),
+		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "`TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
 		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message in the model's chat template, whose answer is sampled"}),
-		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, - for standard input"}),
+		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, a canvas each; - for standard input"}),
+		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; say what it would take: network calls, seconds (from one timed call) and memory"}),
 	}, flags.Format(&o.format, "text", "ids", "json", "jsonl"), flags.Set{kit.OutputFlag(&o.output)},
-		o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
-	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "steps", "seed", "temperature", "top-p", "format", "output", "model", "tokenizer")
+		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }
 
 // check refuses what can be refused before anything is opened.
@@ -53,7 +52,7 @@ func (o *options) check(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.all.IsSet("infill") && o.infill == "" {
-		return exit.Usagef("--infill: the template is empty")
+		return exit.Usagef("--infill: the template is empty: write {{N}} for N masks, or {{*}} for the rest")
 	}
 	if o.all.IsSet("chat") && o.chat == "" {
 		return exit.Usagef("--chat: the message is empty")

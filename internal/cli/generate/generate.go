@@ -38,7 +38,9 @@ func Command(s kit.Streams) *cli.Command {
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
 			"null being sampled, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; --chat is one message of a user, and the\n" +
 			"answer to messages is sampled behind the prompt that the model's chat template makes of them, and printed alone.\n" +
-			"Text is always text: a prompt that spells a special token stays letters.\n\n" +
+			"Text is always text: a prompt that spells a special token stays letters. A line may have\n" +
+			"\"n\", \"seed\", \"sampler\" and every setting of samplers, \"temperature\", \"top_p\" and so on, in place of the flags;\n" +
+			"a line's own seed gives the samples that --seed gives alone.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
 			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
 		Flags: o.flags().CLI(),
@@ -62,7 +64,7 @@ type generation struct {
 	words *tokenize.Tokenizer
 	// template is nil until messages are read.
 	template *chat.Template
-	jobs     []canvas.Job
+	jobs     []job
 	settings settings
 	method   *samplers.Sampler
 }
@@ -86,6 +88,9 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := g.prepare(); err != nil {
 		return err
 	}
+	if o.dryRun {
+		return g.foresee(out)
+	}
 	return g.run(out)
 }
 
@@ -104,11 +109,11 @@ func (g *generation) findTokenizer() (err error) {
 
 // prepare lays out canvases and sampler once the model's facts are known.
 func (g *generation) prepare() error {
-	clean := g.facts.Columns - len(g.facts.Excluded())
-	if t := g.words; t != nil && t.Size() < clean {
-		return fmt.Errorf("the tokenizer has %d tokens, the model %d: they do not belong together", t.Size(), clean)
+	if err := g.tokenizer.Fit(g.streams, g.words, g.facts); err != nil {
+		return err
 	}
-	if err := g.layOut(); err != nil {
+	jobs, err := g.layOut()
+	if err != nil {
 		return err
 	}
 	opts, err := g.sampler.Options(g.ctx, g.all)
@@ -119,6 +124,9 @@ func (g *generation) prepare() error {
 	if err != nil {
 		return exit.Usagef("generate: %s", fault.Plain(err))
 	}
+	if err := g.take(jobs, opts); err != nil {
+		return err
+	}
 	if err := g.tryPlans(); err != nil {
 		return err
 	}
@@ -128,6 +136,64 @@ func (g *generation) prepare() error {
 		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}
 	return nil
+}
+
+// job is a canvas with how it is sampled.
+type job struct {
+	canvas.Job
+	method *samplers.Sampler
+	// n samples are made of it; first is the index of the first.
+	n, first int
+}
+
+// take fills in how each canvas is sampled: as the flags say, but for what its line does.
+func (g *generation) take(jobs []canvas.Job, base samplers.Options) error {
+	next := 0
+	for _, j := range jobs {
+		own := job{j, g.method, cmp.Or(j.Own.N, g.n), next}
+		if j.Own.Sampler != "" || len(j.Own.Options) > 0 {
+			opts, err := j.Own.With(base)
+			if err == nil {
+				own.method, err = samplers.New(opts, g.network.Spec())
+			}
+			if err != nil {
+				return fmt.Errorf("%s:%d: %s", g.inputName(), j.Line, fault.Plain(err))
+			}
+		}
+		if next += own.n; next > canvas.MaxSamples {
+			return exit.Usagef("generate: more than %d samples", canvas.MaxSamples)
+		}
+		g.jobs = append(g.jobs, own)
+	}
+	return nil
+}
+
+// inputName is how messages call --input.
+func (g *generation) inputName() string {
+	if g.input == "-" {
+		return "standard input"
+	}
+	return g.input
+}
+
+// total is the number of samples.
+func (g *generation) total() int {
+	last := g.jobs[len(g.jobs)-1]
+	return last.first + last.n
+}
+
+// at is the job of a sample.
+func (g *generation) at(index int) *job {
+	i, _ := slices.BinarySearchFunc(g.jobs, index, func(j job, index int) int {
+		switch {
+		case j.first+j.n <= index:
+			return -1
+		case j.first > index:
+			return 1
+		}
+		return 0
+	})
+	return &g.jobs[i]
 }
 
 // lengthOf is the canvas's length, or 0 where lines of --input have their own.
@@ -141,12 +207,12 @@ func (g *generation) lengthOf() int {
 // tryPlans draws a plan for each canvas, so that sizes or an order that do not
 // fit one are refused before the first sample.
 func (g *generation) tryPlans() error {
-	if !g.method.Planned() {
-		return nil
-	}
 	var plan samplers.Plan
 	for _, j := range g.jobs {
-		if err := g.method.Plan(&plan, samplers.NewStream(0, 0), g.free(j.Canvas)); err != nil {
+		if !j.method.Planned() {
+			continue
+		}
+		if err := j.method.Plan(&plan, samplers.NewStream(0, 0), g.free(j.Canvas)); err != nil {
 			if j.Line > 0 {
 				return exit.Usagef("generate: line %d of --input: %s", j.Line, fault.Plain(err))
 			}
@@ -169,11 +235,15 @@ func (g *generation) encoder() (*tokenize.Tokenizer, error) {
 }
 
 // layOut makes the canvases.
-func (g *generation) layOut() (err error) {
+func (g *generation) layOut() (jobs []canvas.Job, err error) {
 	l := &canvas.Layout{Facts: g.facts, Length: g.length, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
+	defer func() {
+		if err == nil {
+			g.tellJoin(l)
+		}
+	}()
 	if g.input != "" {
-		g.jobs, err = canvas.ReadJobs(g.ctx, g.input, g.streams.In, l)
-		return err
+		return canvas.ReadJobs(g.ctx, g.input, g.streams.In, l)
 	}
 	var ids []int
 	prompt := 0
@@ -187,15 +257,34 @@ func (g *generation) layOut() (err error) {
 	}
 	if err != nil {
 		if exit.Coded(err) {
-			return err
+			return nil, err
 		}
-		return cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
+		return nil, cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
 	}
 	if g.infill != "" && !slices.Contains(ids, g.facts.MaskID) {
-		return exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
+		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
 	}
-	g.jobs = []canvas.Job{{Canvas: ids, Prompt: prompt}}
-	return nil
+	return []canvas.Job{{Canvas: ids, Prompt: prompt}}, nil
+}
+
+// tellJoin points out a text that does not join what is sampled beside it, where the tokens of
+// words begin with the blank before them.
+func (g *generation) tellJoin(l *canvas.Layout) {
+	if l.Join == "" || g.words == nil {
+		return
+	}
+	ids, err := g.words.EncodePlain("a b")
+	if err != nil || len(ids) == 0 {
+		return
+	}
+	if text, err := g.words.Decode(ids[len(ids)-1:]); err != nil || text != " b" {
+		return
+	}
+	if l.Before {
+		g.streams.Notice(fmt.Sprintf("%.40q ends with a blank, and the words of this tokenizer begin with theirs: leave it out", l.Join))
+		return
+	}
+	g.streams.Notice(fmt.Sprintf("%.40q follows what is sampled without a blank between them: begin it with one if it begins a word", l.Join))
 }
 
 // batch is the number of sequences of a call: what --batch says, else few enough that
@@ -208,5 +297,5 @@ func (g *generation) batch() int {
 	if g.facts.Family == "world" {
 		most = 256
 	}
-	return min(most, len(g.jobs)*g.n)
+	return min(most, g.total())
 }

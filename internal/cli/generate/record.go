@@ -68,6 +68,9 @@ type sample struct {
 	Index int `json:"index"`
 	// Line is the line of --input that asked for it.
 	Line int `json:"line,omitempty"`
+	// Seed and Settings are the line's own, left out where the run's are in force.
+	Seed     *uint64            `json:"seed,omitempty"`
+	Settings *samplers.Settings `json:"settings,omitempty"`
 	// IDs holds null where a mask was left.
 	IDs []*int `json:"ids"`
 	// Text is null where there is no tokenizer. Of a chat it is the answer alone.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -18,33 +20,26 @@ import (
 // run samples and prints. After an interrupt what is finished is printed, and
 // the interrupt is the error.
 func (g *generation) run(out *kit.Output) error {
-	if g.sampler.Seed == nil {
-		g.streams.Notice(fmt.Sprintf("seed %d", g.settings.Seed))
-	}
-	if t := g.words; t != nil && t.Size() > g.facts.Columns {
-		g.streams.Notice(fmt.Sprintf("the tokenizer has %d tokens, the model's rows %d: is it the model's own?", t.Size(), g.facts.Columns))
-	}
-	n := g.n
 	print := newPrinter(g.format, out, g.facts.MaskID)
 	record := Record{Schema: Schema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings}
 
 	free := 0
 	for _, j := range g.jobs {
-		free += n * len(g.free(j.Canvas))
+		free += j.n * len(g.free(j.Canvas))
 	}
 	// The results are a display of their own where they stream to a terminal.
-	bar := kit.NewProgress(g.streams, free, !out.Streaming() || !kit.IsTerminal(g.streams.Out) || len(g.jobs)*n == 1)
+	bar := kit.NewProgress(g.streams, free, !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
 	cfg := samplers.Config{
 		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
 		OnStep: func(s samplers.Step) { bar.Add(len(s.Tokens)) },
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
-			record.Faults = append(record.Faults, failure{int(index), g.jobs[int(index)/n].Line, fault.Plain(err)})
+			record.Faults = append(record.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
 			return nil
 		},
 	}
 	begin := time.Now()
-	sums, err := samplers.Sample(g.ctx, g.network, g.sequences(n), cfg, func(r samplers.Result) error {
+	sums, err := samplers.Sample(g.ctx, g.network, g.sequences(), cfg, func(r samplers.Result) error {
 		s, err := g.sample(r)
 		if err != nil {
 			return err
@@ -59,21 +54,63 @@ func (g *generation) run(out *kit.Output) error {
 		if ferr := out.Finish(true); !errors.Is(err, ferr) {
 			err = errors.Join(ferr, err)
 		}
+		g.tellSeed()
 		return fmt.Errorf("generate: %w", fault.WithoutName(err))
 	}
 	record.Totals = newTotals(sums, total)
 	record.Interrupted = interrupted
-	if _, ok := g.method.ExpectedEvents(free); ok {
+	if slices.ContainsFunc(g.jobs, simulates) {
 		record.Totals.Events = &sums.Events
-		g.streams.Notice(english.Plural(sums.Events, "event", "") + ", " + english.Plural(sums.Calls, "call", ""))
 	}
 	if err := print.finish(record); err != nil {
+		g.tellSeed()
 		return err
 	}
-	if err == nil && len(record.Faults) > 0 {
-		err = fmt.Errorf("generate: %d of %d samples could not be made: %s", len(record.Faults), len(g.jobs)*n, record.Faults[0].Error)
+	switch {
+	case err == nil && len(record.Faults) > 0:
+		err = fmt.Errorf("generate: %d of %d samples could not be made: %s", len(record.Faults), g.total(), record.Faults[0].Error)
+		fallthrough
+	case err != nil:
+		g.tellSeed()
+		return err
 	}
-	return err
+	if g.format != "text" { // Records tell all that, and ids are for programs.
+		g.tellSeed()
+		return nil
+	}
+	g.streams.Notice(g.summary(record.Totals, free))
+	return nil
+}
+
+// simulates says that events are counted of a job.
+func simulates(j job) bool {
+	_, ok := j.method.ExpectedEvents(0)
+	return ok
+}
+
+// tellSeed tells a seed that nobody gave, where nothing else does.
+func (g *generation) tellSeed() {
+	if g.sampler.Seed == nil {
+		g.streams.Notice(fmt.Sprintf("seed %d", g.settings.Seed))
+	}
+}
+
+// summary says in a line what the samples took, and what to try next. free is the number of positions in all.
+func (g *generation) summary(t totals, free int) string {
+	parts := []string{english.Plural(t.NetworkCalls, "network call", "")}
+	if t.Events != nil {
+		parts = append(parts, english.Plural(*t.Events, "event", ""))
+	}
+	out := strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
+	each := free / g.total()
+	switch {
+	case g.input != "":
+	case g.prefix == "" && g.suffix == "" && g.infill == "":
+		out += "; try --prefix TEXT for a beginning of your own"
+	case g.settings.Sampler == "fhs" && each >= 8:
+		out += fmt.Sprintf("; try --sampler parallel-fhs --steps %d for fewer calls", each/4)
+	}
+	return out
 }
 
 // free lists the positions to be sampled of a canvas.
@@ -87,20 +124,21 @@ func (g *generation) free(canvas []int) []int {
 	return free
 }
 
-// sequences yields n sequences of each canvas, canvases of one length together:
-// sequence k of canvas i has index i·n+k.
-func (g *generation) sequences(n int) iter.Seq[samplers.Sequence] {
+// sequences yields the samples of each canvas, canvases of one length together. A line with a
+// seed of its own has the samples that this seed gives alone.
+func (g *generation) sequences() iter.Seq[samplers.Sequence] {
 	canvases := make([]samplers.Sequence, len(g.jobs))
 	for i, j := range g.jobs {
-		canvases[i] = samplers.Sequence{Index: uint64(i * n), Canvas: j.Canvas}
+		canvases[i] = samplers.Sequence{Index: uint64(j.first), Canvas: j.Canvas, Method: j.method, Seed: j.Own.Seed}
 	}
 	return func(yield func(samplers.Sequence) bool) {
 		for s := range samplers.ByLength(canvases) {
-			for range n {
+			for range g.at(int(s.Index)).n {
 				if !yield(s) {
 					return
 				}
 				s.Index++
+				s.Stream++
 			}
 		}
 	}
@@ -108,11 +146,16 @@ func (g *generation) sequences(n int) iter.Seq[samplers.Sequence] {
 
 // sample turns a result into what is printed of it.
 func (g *generation) sample(r samplers.Result) (sample, error) {
-	s := sample{Index: int(r.Index), Line: g.jobs[int(r.Index)/g.n].Line, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left}
-	if _, ok := g.method.ExpectedEvents(0); ok {
+	j := g.at(int(r.Index))
+	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left}
+	set := j.method.Settings()
+	if j.method != g.method {
+		s.Settings = &set
+	}
+	if simulates(*j) {
 		s.Events = &r.Events
 	}
-	if g.settings.Lookahead > 0 {
+	if set.Lookahead > 0 {
 		s.Rounds, s.Rows = r.Calls+r.FinishCalls, r.Rows
 	}
 	for i, id := range r.IDs {

@@ -32,8 +32,8 @@ func Apart(command string, args []string, set flags.Set, written ...NamedFile) e
 	var inputs []NamedFile
 	for _, f := range set {
 		// A report that results are compared with is read before they are there.
-		if set.IsSet(f.Name) && f.IsPath() && !f.Writes && f.Name != "compare" {
-			inputs = append(inputs, NamedFile{flags.Dashed(f.Name), f.Text()})
+		if path := f.File(); set.IsSet(f.Name) && path != "" && !f.Writes && f.Name != "compare" {
+			inputs = append(inputs, NamedFile{flags.Dashed(f.Name), path})
 		}
 	}
 	for _, path := range args {

@@ -36,7 +36,7 @@ type Pages struct {
 // Flags are --html and --plots.
 func (p *Pages) Flags() flags.Set {
 	return flags.Set{
-		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a page that needs nothing else"}),
+		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a page that stands alone"}),
 		flags.Name(&p.plots, "name a folder", flags.Flag{Name: "plots", Category: flags.CatOutput, Writes: true, Usage: "write the pictures to the folder `DIR`, each as .svg and .png"}),
 	}
 }

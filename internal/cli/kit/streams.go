@@ -40,9 +40,9 @@ type Voice struct {
 func (v *Voice) Flags() flags.Set {
 	return flags.Set{
 		flags.Bool(&v.Quiet, flags.Flag{Name: "quiet", Alias: "q", Category: flags.CatGeneral, Usage: "no notices and no progress on standard error, errors only"}),
-		flags.Bool(&v.Verbose, flags.Flag{Name: "verbose", Alias: "v", Category: flags.CatGeneral, Usage: "more notices: model, library, cache, tokenizer, and how long opening them took"}),
-		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "mdmgen/config.toml in the user's folder for settings",
-			Usage: "`FILE` with defaults of flags [$" + flags.EnvConfig + "]"}),
+		flags.Bool(&v.Verbose, flags.Flag{Name: "verbose", Alias: "v", Category: flags.CatGeneral, Usage: "more notices: model, library, cache and tokenizer, and how long each took to open"}),
+		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "mdmgen/config.toml in the user's configuration folder",
+			Usage: "`FILE` with defaults for flags [$" + flags.EnvConfig + "]"}),
 	}
 }
 

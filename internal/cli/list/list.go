@@ -30,8 +30,8 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list the hub's models in the cache, or those that are known",
-		Description: "A line for each revision in the cache: name, branches and tags, size, when a command of this program last\n" +
-			"used it, and whether it is whole. --known tells of published models: family, parameters, tokenizer, what\n" +
+		Description: "Prints a line for each revision in the cache: name, branches and tags, size, when a command of this program last\n" +
+			"used it, and whether it is whole. --known lists published models: family, parameters, tokenizer, what\n" +
 			"works, and how that was checked.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {

@@ -40,7 +40,7 @@ func Command(s kit.Streams) *cli.Command {
 	}, flags.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "pull",
-		Usage:     "bring models from the hub, or what is new of them",
+		Usage:     "fetch models from the hub, or what is new in them",
 		ArgsUsage: "OWNER/NAME[@REVISION][:FILE] ...",
 		Description: "Asks the hub for a branch, a tag or a commit (default: main) of each repository and brings what is not in\n" +
 			"the cache yet: config, weights and tokenizer, and not the rest. FILE is an ONNX file of the repository. A\n" +

@@ -25,7 +25,7 @@ func Command(s kit.Streams) *cli.Command {
 		Usage:     "remove a model of the hub from the cache",
 		ArgsUsage: "OWNER/NAME[@REVISION]",
 		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision\n" +
-			"has, from the cache that other programs share, and tells what the disk got back. It asks nothing, and is\n" +
+			"has, from the cache that other programs share, and says how much space that freed. It asks nothing, and is\n" +
 			"refused while another process fetches the repository.",
 		Flags: flags.Format(&format, "text", "json").CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {

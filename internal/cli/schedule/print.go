@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/profile"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/printable"
 )
@@ -60,14 +61,19 @@ func print(w io.Writer, r record) {
 		line("note", "%s", text)
 	}
 	for _, c := range r.Choices {
-		fmt.Fprintf(w, "\nto use for N = %d, chosen on all %d windows (excess %s by their own profile):\n  %s\n", c.N, p.Chosen+p.Judged, nats(c.Predicted), c.Flags)
+		if c.Better {
+			fmt.Fprintf(w, "\nto use for N = %d, chosen on all %d windows (excess %s by their own profile):\n  %s\n", c.N, p.Chosen+p.Judged, nats(c.Predicted), c.Flags)
+		} else {
+			equal := map[string]string{string(profile.Sizes): "equal sizes are", string(profile.Grid): "a grid of equal masked fractions is"}[r.Kind]
+			fmt.Fprintf(w, "\nto use for N = %d: %s as good here, the chosen schedule not being shown to be better:\n  %s\n", c.N, equal, c.Flags)
+		}
 	}
 	fmt.Fprintf(w, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
 }
 
 // nats is a number of nats with what digits it needs; what is rounding alone is 0.
 func nats(x float64) string {
-	if math.Abs(x) < 1e-9 {
+	if math.Abs(x) < rounding {
 		return "0"
 	}
 	return fmt.Sprintf("%.4g", x)

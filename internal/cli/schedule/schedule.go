@@ -4,6 +4,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "schedule",
-		Usage:     "choose the block sizes or the grid that cost least for N network calls",
+		Usage:     "choose the block sizes or the grid that lose least with N network calls",
 		ArgsUsage: " ",
 		Description: "mdmgen score TEXT --length 128 --draws 128 --write-profile loss.json\n" +
 			"mdmgen schedule --profile loss.json --steps 8,16,32\n" +
@@ -68,9 +69,10 @@ func Command(s kit.Streams) *cli.Command {
 			"Reads how much the network loses at a masked token by the number of visible ones, made to fall with it,\n" +
 			"and finds by dynamic programming the sizes of parallel-fhs, or the grid of tweedie (--kind grid), whose expected\n" +
 			"path loss is least. Sizes are chosen on one half of the windows; their excess, that of equal, cos2 and cosine\n" +
-			"and the differences, in pairs, are of the other half. The schedule to use is then chosen on all windows: it is\n" +
-			"what --sizes profile and --grid profile have with that file. \"unforced\" is what the profile as it was measured\n" +
-			"would have with at most N calls, where it takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
+			"sizes, and the paired differences are measured on the other half. The schedule to use is then chosen on all windows: it is\n" +
+			"what --sizes profile and --grid profile have with that file. Where it is not shown to be better than equal\n" +
+			"sizes, or a grid of equal masked fractions, those are named as being as good. \"unforced\" is what the profile as it was measured\n" +
+			"would choose with at most N calls, where that takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
 			kit.Wrap(meaning, 104, "") + "\n" +
 			"With --target-tv or --target-kl it looks for the cheapest setting within a distance from first-hitting's law, sizes\n" +
 			"and grids, by certificates from runs of first-hitting on the network; with --profile those chosen by it, too.",
@@ -122,8 +124,12 @@ type choice struct {
 	N         int              `json:"n"`
 	Schedules []judgedSchedule `json:"schedules"`
 	Root      float64          `json:"root_rule"`
-	// Use is the schedule to use, chosen on all windows, with the flags that say so.
+	// Use is the schedule chosen on all windows, Chosen the flags that say so. Better says that
+	// the other half of the windows shows the chosen one to be better than equal sizes or steps;
+	// Flags are the chosen one's then, and those of equal ones else.
 	Use       judgedList `json:"use"`
+	Chosen    string     `json:"chosen_flags"`
+	Better    bool       `json:"better_than_equal"`
 	Flags     string     `json:"flags"`
 	Predicted float64    `json:"predicted_by_own_profile"`
 }
@@ -220,10 +226,20 @@ func used(file string, p *setup.ReadProfile, confidence float64) usedLoss {
 	return out
 }
 
+// rounding is where a number of nats is 0 but for rounding.
+const rounding = 1e-9
+
 func newChoice(in profile.Choice) choice {
 	list := func(s profile.Schedule) judgedList { return judgedList{s.Sizes, s.Lambda} }
-	out := choice{N: in.N, Root: in.Root, Use: list(in.Use), Flags: asFlags(in.Use), Predicted: in.Predicted}
+	out := choice{N: in.N, Root: in.Root, Use: list(in.Use), Chosen: asFlags(in.Use), Predicted: in.Predicted}
+	out.Flags = fmt.Sprintf("--sampler parallel-fhs --steps %d", in.N)
+	if in.Use.Sizes == nil {
+		out.Flags = fmt.Sprintf("--sampler tweedie --grid lambda --steps %d", in.N)
+	}
 	for _, j := range in.Schedules {
+		if j.Name == "equal" && j.Gain.Hi < -rounding && !math.IsInf(j.Gain.SE, 1) {
+			out.Better, out.Flags = true, out.Chosen
+		}
 		out.Schedules = append(out.Schedules, judgedSchedule{j.Name, list(j.Schedule), j.Calls, j.Excess, j.Gain})
 	}
 	return out

@@ -51,7 +51,7 @@ func (o *targetOptions) flags() flags.Set {
 	o.own = flags.Set{
 		flags.Number(&o.tv, "between 0 and 1", func(x float64) bool { return x > 0 && x < 1 }, flags.Flag{Name: "target-tv", Category: flags.CatSample, Default: "none", Usage: "find the cheapest setting with TV(P_FHS, P_N) ≤ `X` on the network"}),
 		flags.Number(&o.kl, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl", Category: flags.CatSample, Default: "none", Usage: "find the cheapest setting with KL(P_FHS‖P_N) ≤ `X` nats"}),
-		flags.Int(&o.runs, 2, most, flags.Flag{Name: "certificate-runs", Category: flags.CatSample, Default: "12.8/X, at least 64", Usage: "`N` runs of first-hitting to confirm a target; half as many find out where to look"}),
+		flags.Int(&o.runs, 2, most, flags.Flag{Name: "certificate-runs", Category: flags.CatSample, Default: "12.8/X, at least 64", Usage: "`N` runs of first-hitting that confirm a setting; half as many find out where to look"}),
 		flags.Int(&o.length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas, all masked"}),
 	}
 	keep := []string{"seed", "batch"}

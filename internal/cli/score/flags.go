@@ -27,7 +27,7 @@ type options struct {
 	estimator, protocol likelihood.Form
 	// draws and plans are 0 where none are given.
 	draws, plans           int
-	exact                  bool
+	exact, table           bool
 	confidence             float64
 	format, output, resume string
 	writeProfile           string
@@ -42,18 +42,19 @@ func (o *options) flags() flags.Set {
 	o.estimator, o.confidence = likelihood.Subsets, estimate.DefaultConfidence
 	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), flags.Set{
 		flags.Words(&o.estimator, likelihood.Forms(), flags.Flag{Name: "estimator", Category: flags.CatEstimate, Usage: "`FORM` of the estimate: " + listed(likelihood.Forms())}),
-		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "repeat the estimate of a public `PROJECT`: " + listed(likelihood.Protocols())}),
-		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: "16, or the protocol's", Usage: "`N` draws a window"}),
-		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "`K` plans a draw, with --estimator plans"}),
-		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "work out −log P of the sampler exactly, from 2^d rows for d free positions"}),
+		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "compute the estimate as a public `PROJECT` does: " + listed(likelihood.Protocols())}),
+		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: "16, or the protocol's", Usage: "`N` draws per window"}),
+		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "`K` plans per draw, with --estimator plans"}),
+		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
 	}, o.sampler.Flags(), flags.Format(&o.format, "text", "json", "jsonl"), flags.Set{
+		flags.Bool(&o.table, flags.Flag{Name: "windows-table", Category: flags.CatOutput, Usage: "print a line for each window above the summary; json and jsonl always have them"}),
 		kit.OutputFlag(&o.output),
-		kit.ResumeFlag(&o.resume, "`FILE` that keeps finished windows; with one that exists, go on where it ends"),
+		kit.ResumeFlag(&o.resume, "`FILE` that keeps finished windows; if it exists, continue where it ends"),
 		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
-			Usage: "`FILE` to write the loss by number of visible tokens to, for `mdmgen schedule`"}),
-	}, o.model.Flags(), flags.Set{o.tokenizer.Flag(), o.sampler.Profile.Flag()})
-	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
+			Usage: "`FILE` for the loss by number of visible tokens, which mdmgen schedule reads"}),
+	}, o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "windows-table", "output", "resume", "model", "tokenizer")
 }
 
 func listed(forms []likelihood.Form) string {

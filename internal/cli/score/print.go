@@ -3,6 +3,7 @@ package score
 import (
 	"fmt"
 	"math"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize/english"
@@ -15,11 +16,9 @@ import (
 type printer struct {
 	format string
 	out    *kit.Output
-	all    []scoredWindow
-}
-
-func newPrinter(format string, out *kit.Output) *printer {
-	return &printer{format: format, out: out}
+	// rows asks for the table of windows.
+	rows bool
+	all  []scoredWindow
 }
 
 // add takes finished windows; jsonl writes them at once.
@@ -41,7 +40,7 @@ func (p *printer) add(windows []scoredWindow) error {
 	return nil
 }
 
-// finish writes the record, or the table.
+// finish writes the record, or the summary.
 func (p *printer) finish(r record) error {
 	if p.format == "json" {
 		if r.Windows = p.all; r.Windows == nil {
@@ -49,9 +48,12 @@ func (p *printer) finish(r record) error {
 		}
 	}
 	if p.format == "text" {
-		if err := p.table(r); err != nil {
-			return err
+		if p.rows {
+			if err := p.table(r); err != nil {
+				return err
+			}
 		}
+		p.summary(r)
 	}
 	if err := kit.WriteRecord(p.out, p.format, r); err != nil {
 		return err
@@ -59,7 +61,7 @@ func (p *printer) finish(r record) error {
 	return p.out.Finish(r.Interrupted)
 }
 
-// table writes a line for each window and the corpus below.
+// table writes a line for each window.
 func (p *printer) table(r record) error {
 	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	priced := r.Settings.Renormalised
@@ -90,11 +92,8 @@ func (p *printer) table(r record) error {
 		}
 		fmt.Fprintln(t)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	p.summary(r)
-	return nil
+	fmt.Fprintln(t)
+	return t.Flush()
 }
 
 // known writes a number, ? where it is not known.
@@ -125,57 +124,76 @@ func orDash(x *estimate.Number) string {
 	return fmt.Sprintf("%.4f", float64(*x))
 }
 
+// entry writes a line of the summary.
+func (p *printer) entry(name, format string, args ...any) {
+	fmt.Fprintf(p.out, "%-28s"+format+"\n", append([]any{name}, args...)...)
+}
+
 // summary writes the corpus.
 func (p *printer) summary(r record) {
-	fmt.Fprintln(p.out)
-	fmt.Fprintf(p.out, "value             %s", r.Settings.Value)
+	value := r.Settings.Value
 	if r.Settings.Bound && r.Settings.Plans == 0 {
-		fmt.Fprint(p.out, " (an upper bound on −log P of first-hitting)")
+		value += " (an upper bound on −log P of first-hitting)"
 	}
 	if !r.Settings.Bound && !r.Settings.Exact {
-		fmt.Fprint(p.out, " (with its truncation or rounding, which is not a bound to the last digit)")
+		value += " (with its truncation or rounding, which is not a bound to the last digit)"
 	}
 	if r.Settings.Renormalised {
-		fmt.Fprint(p.out, ", of the scores divided by their mass")
+		value += ", of the scores divided by their mass"
 	}
-	fmt.Fprintln(p.out)
+	p.entry("value", "%s", value)
 	c := r.Corpus
 	if c == nil {
 		return
 	}
-	row := func(name string, e estimate.Estimate) {
-		if math.IsNaN(e.Mean) {
-			fmt.Fprintf(p.out, "%-18s?  not resolved\n", name)
-			return
-		}
-		fmt.Fprintf(p.out, "%-18s%.5f", name, e.Mean)
-		if math.IsInf(e.SE, 1) {
-			fmt.Fprintln(p.out, "  ± ?")
-			return
-		}
-		fmt.Fprintf(p.out, "  ± %.2g over windows, %g %% interval %.5f..%.5f\n", e.SE, 100*e.Confidence, e.Lo, e.Hi)
-	}
-	row("nats per token", c.NatsPerToken)
-	row("bits per token", c.BitsPerToken)
-	if c.BitsPerByte != nil {
-		row("bits per byte", *c.BitsPerByte)
-	}
-	name := "perplexity"
+	// What bounds is called a bound, number by number.
+	mark, perplexity := "", "perplexity"
 	if r.Settings.Bound {
-		name = "perplexity bound"
+		mark, perplexity = "≤ ", "perplexity bound"
 	}
-	row(name, c.PerplexityBound)
+	row := func(name string, e *estimate.Estimate) {
+		switch {
+		case e == nil:
+		case math.IsNaN(e.Mean):
+			p.entry(name, "?  not resolved")
+		case math.IsInf(e.SE, 1):
+			p.entry(name, "%s%s  (one window: no standard error)", mark, digits(e.Mean))
+		default:
+			p.entry(name, "%s%s  ± %.2g over windows, %g %% interval %s..%s", mark, digits(e.Mean), e.SE, 100*e.Confidence, digits(e.Lo), digits(e.Hi))
+		}
+	}
+	row("nats per token", &c.NatsPerToken)
+	row("bits per token", &c.BitsPerToken)
+	row("bits per byte", c.BitsPerByte)
+	row(perplexity+" per token", &c.PerplexityBound)
+	row(perplexity+" per word", c.WordPerplexityBound)
+	row(perplexity+" per byte", c.BytePerplexityBound)
 	if c.MonteCarloSE != nil && !r.Settings.Exact {
-		fmt.Fprintf(p.out, "%-18s± %.2g nats per token with the text held fixed\n", "Monte Carlo", *c.MonteCarloSE)
+		p.entry("Monte Carlo", "± %.2g nats per token, the text held fixed", *c.MonteCarloSE)
 	}
 	if r.Settings.Plans > 0 {
 		p.lower()
 	}
 	p.unresolved()
 	for _, w := range c.NatsPerToken.Warnings {
-		fmt.Fprintf(p.out, "%-18s%s\n", "note", w)
+		if math.IsInf(c.NatsPerToken.SE, 1) {
+			break // It is said above.
+		}
+		p.entry("note", "%s", w)
 	}
-	fmt.Fprintf(p.out, "%-18s%s, %s, %s\n", "text", english.Plural(c.Windows, "window", ""), english.Plural(c.Tokens, "token", ""), english.Plural(r.Totals.Rows, "network row", ""))
+	text := []string{english.Plural(c.Windows, "window", ""), english.Plural(c.Tokens, "token", "")}
+	if c.Words != nil {
+		text = append(text, english.Plural(*c.Words, "word", ""), english.Plural(*c.Bytes, "byte", ""))
+	}
+	p.entry("text", "%s", strings.Join(append(text, english.Plural(r.Totals.Rows, "network row", "")), ", "))
+}
+
+// digits writes a number with five decimals, a great one with six digits.
+func digits(x float64) string {
+	if math.Abs(x) >= 1e6 {
+		return fmt.Sprintf("%.6g", x)
+	}
+	return fmt.Sprintf("%.5f", x)
 }
 
 // unresolved says of how many windows an integral of raw scores may have no limit.
@@ -187,7 +205,7 @@ func (p *printer) unresolved() {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(p.out, "%-18snot resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit\n", "raw scores", n, english.Plural(len(p.all), "window", ""))
+		p.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(len(p.all), "window", ""))
 	}
 }
 
@@ -207,9 +225,9 @@ func (p *printer) lower() {
 		tokens += float64(w.Tokens)
 	}
 	if bound > 0 {
-		fmt.Fprintf(p.out, "%-18s%.5f nats per token in %g of %s\n", "lower side", sum/tokens, bound, english.Plural(len(p.all), "window", ""))
+		p.entry("lower side", "≥ %.5f nats per token in %g of %s", sum/tokens, bound, english.Plural(len(p.all), "window", ""))
 	}
 	if reason != "" {
-		fmt.Fprintf(p.out, "%-18s%s (window by window in --format json)\n", "note", reason)
+		p.entry("note", "%s (window by window in --format json)", reason)
 	}
 }

@@ -32,6 +32,9 @@ func (r *scoring) prepare() (err error) {
 	if r.words, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
+	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
+		return err
+	}
 	o, err := r.sampler.Options(r.ctx, r.all)
 	if err != nil {
 		return err
@@ -167,7 +170,7 @@ func (r *scoring) run() error {
 	if r.settings.Seed != nil && r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
-	print := newPrinter(r.format, r.out)
+	print := &printer{format: r.format, out: r.out, rows: r.table}
 	record := record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}
 	record.Totals.Resumed = len(resume.done)
 	bar := kit.NewBar(r.streams, len(r.windows), !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
@@ -254,7 +257,7 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 func (r *scoring) finish(record *record, windows []scoredWindow, total time.Duration) {
 	scored := make([]likelihood.Scored, len(windows))
 	for i, w := range windows {
-		scored[i] = likelihood.Scored{Nats: w.Nats, Tokens: w.Tokens, Bytes: -1, Cluster: w.Document}
+		scored[i] = likelihood.Scored{Nats: w.Nats, Tokens: w.Tokens, Bytes: -1, Words: r.windows[w.Window].Words, Cluster: w.Document}
 		if w.Bytes != nil {
 			scored[i].Bytes = *w.Bytes
 		}

@@ -20,18 +20,18 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "score",
 		Usage:     "how likely a text is: NELBO, K-plan bounds, exact −log P of a sampler",
 		ArgsUsage: "[FILE]",
-		Description: "FILE, or standard input, is a text that is cut into windows (--as corpus), one text a line (lines), or\n" +
+		Description: "FILE, or standard input, is a text, which is cut into windows (--as corpus), one text a line (lines), or\n" +
 			"JSON lines {\"text\":…} or {\"ids\":[…]}, with what is given and not scored as {\"context\":TEXT or IDS} (jsonl; the\n" +
 			"default for names that end so). Values are in nats; a perplexity is a bound wherever the nats are one.\n\n" +
 			"Without more it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator\n" +
 			"and --protocol choose other forms. --estimator plans bounds −log P of any planned sampler, the more\n" +
 			"closely the more --plans; --exact works it out, for windows with up to 16 free positions, or 14 where a fill\n" +
 			"looks back (trapezoidal and paired-fhs) and whole rows of all 2^d canvases must fit in 1 GiB.\n" +
-			"A window's numbers depend on the model, the settings, the seed and its index; with --resume FILE a run\n" +
-			"that was ended goes on where it was, to the same bits.\n\n" +
+			"A window's numbers depend on the model, the settings, the seed and its index; with --resume FILE an\n" +
+			"interrupted run continues, to the same bits.\n\n" +
 			"--write-profile keeps the NELBO's terms by number of visible tokens, which come free with --estimator k, orders and\n" +
-			"--exact: the loss profile by which `mdmgen schedule` chooses sizes and grids. With --draws as many as a window\n" +
-			"has tokens every window has each count once, and differences of schedules are the surest.",
+			"--exact: the loss profile by which `mdmgen schedule` chooses sizes and grids. With as many --draws as a\n" +
+			"window has tokens, every window has each number once, and schedules are told apart best.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, args); err != nil {

@@ -59,7 +59,7 @@ func (m *Model) Flags() flags.Set {
 		WeightsFlag(&m.Weights),
 		m.dtypeFlag,
 		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
-			Usage: "read all files of a model for its digest, also those that are unchanged since they were last read by what the system says of them"}),
+			Usage: "read every file of a model for its digest, even those that seem unchanged since they were last read"}),
 	)
 }
 
@@ -73,7 +73,7 @@ func (m *Model) Flag(kinds string) *flags.Flag {
 // WeightsFlag is the flag that chooses a set of weights.
 func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
 	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatModel,
-		Usage: "which `SET` of weights of a trainer's file that holds two: ema, the averages, which published numbers are of (default), or raw, the parameters"})
+		Usage: "which `SET` of weights to use where a trainer's file holds two: ema, the averages that published numbers are of (default), or raw, the parameters themselves"})
 }
 
 // FactsFlag is the flag that changes facts.

@@ -26,7 +26,7 @@ type Profile struct {
 
 // Flag is for commands that choose a sampler.
 func (p *Profile) Flag() *flags.Flag {
-	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Usage: "`FILE` with the loss profile of --grid profile or --sizes profile, from `mdmgen score --write-profile`; for another number of positions it is taken by their visible fraction"})
+	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Usage: "`FILE` with the loss profile that --grid profile and --sizes profile choose by, from mdmgen score --write-profile; canvases of other lengths use it by the fraction that is visible"})
 }
 
 // ReadProfile is a profile's file as it was read.
@@ -68,7 +68,7 @@ func (p *Profile) Use(ctx context.Context, all flags.Set, o *samplers.Options) e
 		if p.Path == "" {
 			return nil
 		}
-		return all.LeaveOut(exit.Usagef("--profile: is read for --grid profile or --sizes profile only; `mdmgen score --write-profile` writes one"), "profile")
+		return all.LeaveOut(exit.Usagef("--profile: only --grid profile and --sizes profile read it; `mdmgen score --write-profile` writes one"), "profile")
 	case p.Path == "":
 		return exit.Usagef("--grid profile and --sizes profile need the network's loss profile: give it with --profile FILE, as `mdmgen score TEXT --write-profile FILE` writes it")
 	case !o.ByProfile():
@@ -98,9 +98,9 @@ func (p *Profile) Notice(s kit.Streams, m model.Model) {
 	of, is := p.read.Model(), d.Origin()
 	switch {
 	case of.Digest != "" && of.Digest != is.Digest:
-		s.Notice(fmt.Sprintf("--profile %s: is the loss of another network; its schedule is right for any, and best for that one", p.Path))
+		s.Notice(fmt.Sprintf("--profile %s: was measured on another network: its schedule is valid for any network, and chosen for that one", p.Path))
 	case of.FactsDigest != "" && of.FactsDigest != is.FactsDigest:
-		s.Notice(fmt.Sprintf("--profile %s: is the loss of this network with other facts; its schedule is right for any, and best with those", p.Path))
+		s.Notice(fmt.Sprintf("--profile %s: was measured on this network with other facts: its schedule is valid with any, and chosen for those", p.Path))
 	}
 }
 

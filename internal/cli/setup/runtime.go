@@ -30,7 +30,7 @@ func (r *Runtime) Flags() flags.Set {
 		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatModel, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
 			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto"}),
 		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
-			Usage: "`N` threads of one network call"}),
+			Usage: "`N` threads for one network call"}),
 		r.OfflineFlag(),
 	}
 }
@@ -46,7 +46,7 @@ const envThreads = "MDMGEN_THREADS"
 // ThreadsFlag is --threads of a command that takes a list of them.
 func ThreadsFlag(p *string) *flags.Flag {
 	return flags.Text(p, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
-		Usage: "`LIST` of numbers of threads of one network call"})
+		Usage: "`LIST` of numbers of threads for one network call"})
 }
 
 // Threads is --threads, else what the environment says, 0 for all.

@@ -30,7 +30,7 @@ func (s *Sampler) Flags() flags.Set {
 	return append(flags.Set{
 		flags.Known(&s.Name, samplers.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler: " + strings.Join(samplers.Names(), ", ")}),
 		seedFlag(&s.Seed),
-		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences in a network call; the samples do not depend on it"}),
+		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences per network call; samples do not depend on it"}),
 	}, s.optionFlags(false)...)
 }
 

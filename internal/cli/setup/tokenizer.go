@@ -20,8 +20,9 @@ import (
 
 // Tokenizer is what --tokenizer says, for commands that turn text into ids or back.
 type Tokenizer struct {
-	path string
-	flag *flags.Flag
+	path  string
+	force bool
+	flag  *flags.Flag
 }
 
 // EnvTokenizer names the tokenizer of models without one of their own.
@@ -32,6 +33,29 @@ func (t *Tokenizer) Flag() *flags.Flag {
 	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "the model's own, else $" + EnvTokenizer,
 		Usage: "`PATH` of a tokenizer.json or of the folder that holds one, or OWNER/NAME of the hub"})
 	return t.flag
+}
+
+// Flags are --tokenizer and, for commands that open a network too, --force.
+func (t *Tokenizer) Flags() flags.Set {
+	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Usage: "use a tokenizer that has more tokens than the network, or fewer"})}
+}
+
+// Fit refuses a tokenizer whose tokens are not those of the network, unless --force is given:
+// texts would not be what the ids say. nil fits.
+func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts) error {
+	if opened == nil {
+		return nil
+	}
+	n, least, most := opened.Size(), f.Columns-len(f.Excluded()), max(f.Columns, f.MaskID+1)
+	if n >= least && n <= most {
+		return nil
+	}
+	text := fmt.Sprintf("the tokenizer has %d tokens and the network %d: they do not belong together", n, least)
+	if t.force {
+		s.Notice(text + ", and --force uses them all the same")
+		return nil
+	}
+	return fmt.Errorf("%s: name the model's own with --tokenizer, or use this one with --force", text)
 }
 
 // Given says that the command line names a tokenizer.

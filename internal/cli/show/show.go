@@ -42,9 +42,9 @@ func Command(s kit.Streams) *cli.Command {
 	), flags.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "tell what a model is: its facts, digest, files and tensors",
+		Usage:     "describe a model: facts, digest, files and tensors",
 		ArgsUsage: "[MODEL]",
-		Description: "Prints what the model's files tell, with --fact and --sidecar applied, and runs and fetches nothing: family,\n" +
+		Description: "Prints what the model's files say, with --fact and --sidecar applied, and runs and fetches nothing: family,\n" +
 			"parameters, length of a row, the id of MASK, canvas length, noise, time conditioning, shift, type of the\n" +
 			"weights, digest, the files with their sizes, and how many tensors of a checkpoint fill a parameter of the network;\n" +
 			"every other one is unused, and none is used twice. MODEL is what --model takes elsewhere.",

@@ -38,7 +38,7 @@ func (o *options) flags() flags.Set {
 		flags.Bool(&o.plain, flags.Flag{Name: "plain", Category: flags.CatEstimate, Usage: "read added and special tokens in the text as text"}),
 		flags.Bool(&o.decode, flags.Flag{Name: "decode", Category: flags.CatEstimate, Usage: "turn ids into text"}),
 	}, flags.Format(&o.format, "text", "json")...)
-	o.all.Find("format").Usage = "`FORMAT` of the texts, a line each: text as it is, or json, as JSON strings"
+	o.all.Find("format").Usage = "`FORMAT` of the texts, one per line: text as it is, or json, JSON strings"
 	return o.all
 }
 
@@ -48,7 +48,7 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "tokenize",
 		Usage: "turn text into token ids and back",
-		Description: "Reads lines of text from standard input and prints one JSON list of ids a line. Added and special\n" +
+		Description: "Reads lines of text from standard input and prints a JSON list of ids for each. Added and special\n" +
 			"tokens in the text are matched as the tokenizer's file says; --plain reads them as text, as every\n" +
 			"other command does. With --format json a line of input is a JSON string, which may hold newlines.\n" +
 			"--decode reads lists of ids and prints the text of each (with --format json as a JSON string).",
@@ -58,8 +58,8 @@ func Command(s kit.Streams) *cli.Command {
 }
 
 func lines(ctx context.Context, s kit.Streams, o *options, args []string) error {
-	if err := kit.NoArguments("tokenize", args); err != nil {
-		return err
+	if len(args) > 0 {
+		return exit.Usagef("tokenize: unexpected argument %q; it reads lines from standard input: echo TEXT | mdmgen tokenize", args[0])
 	}
 	if err := o.all.ExcludeAs("tokenize: --%s says how text is read; it does not go with --%s", [2]string{"plain", "decode"}); err != nil {
 		return err

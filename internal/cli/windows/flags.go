@@ -32,12 +32,12 @@ func (c *Cutting) Flags(length, limit string) flags.Set {
 	c.Frame, c.Tail = "none", "keep"
 	return flags.Set{
 		flags.Words(&c.As, kinds, flags.Flag{Name: "as", Category: flags.CatInput, Default: "by the file's name", Usage: "`KIND` of input: " + strings.Join(kinds, ", ")}),
-		flags.Bool(&c.Join, flags.Flag{Name: "join", Category: flags.CatInput, Usage: "join the texts, the token of a text's end after each, and cut them as one"}),
-		flags.Int(&c.Length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: length, Usage: "`N` tokens of a window"}),
+		flags.Bool(&c.Join, flags.Flag{Name: "join", Category: flags.CatInput, Usage: "join the texts, each followed by its end token, and cut them as one"}),
+		flags.Int(&c.Length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: length, Usage: "`N` tokens per window"}),
 		flags.Int(&c.Stride, 1, most, flags.Flag{Name: "stride", Category: flags.CatInput, Default: "every token once", Usage: "`N` tokens from one window to the next"}),
-		flags.Int(&c.Context, 0, most, flags.Flag{Name: "context", Category: flags.CatInput, Usage: "`N` tokens at the beginning of a window that are given, not scored"}),
-		flags.Words(&c.Frame, []string{"none", "bos-eos"}, flags.Flag{Name: "frame", Category: flags.CatInput, Usage: "`FRAME` around each window: none or bos-eos, which are scored"}),
-		flags.Words(&c.Tail, []string{"keep", "drop"}, flags.Flag{Name: "tail", Category: flags.CatInput, Usage: "keep or drop a last window that is shorter, `HOW`"}),
-		flags.Int(&c.Limit, 1, most, flags.Flag{Name: "limit", Category: flags.CatInput, Default: limit, Usage: "the first `N` windows"}),
+		flags.Int(&c.Context, 0, most, flags.Flag{Name: "context", Category: flags.CatInput, Usage: "`N` tokens at the start of each window that are given and not scored"}),
+		flags.Words(&c.Frame, []string{"none", "bos-eos"}, flags.Flag{Name: "frame", Category: flags.CatInput, Usage: "`FRAME` around each window: none, or bos-eos, two tokens that are scored too"}),
+		flags.Words(&c.Tail, []string{"keep", "drop"}, flags.Flag{Name: "tail", Category: flags.CatInput, Usage: "`HOW` to treat a last window that is shorter: keep or drop it"}),
+		flags.Int(&c.Limit, 1, most, flags.Flag{Name: "limit", Category: flags.CatInput, Default: limit, Usage: "use the first `N` windows only"}),
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/cli/exit"
@@ -39,6 +41,8 @@ type Reader struct {
 	windows []Window
 	cutting tokenize.Cut
 	eos     int
+	// inWord says that the last window ended within a word.
+	inWord bool
 }
 
 // Window is a window with where it is from.
@@ -47,8 +51,9 @@ type Window struct {
 	// Document counts from 0; Line is that of the input; Start is the index of the
 	// first token in the document.
 	Document, Line, Start int
-	// Bytes is the length of the scored text, −1 where there is no tokenizer.
-	Bytes int
+	// Bytes is the length of the scored text, Words how many words begin in it: what blanks
+	// divide. Both are −1 where there is no tokenizer.
+	Bytes, Words int
 }
 
 // Kind is --as, else what the file's name says.
@@ -138,11 +143,13 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	if len(w.IDs) == w.Context {
 		return nil
 	}
-	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1}
+	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1, Words: -1}
 	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
 	err := r.Check(t.Target)
 	if err == nil && r.Tokenizer != nil {
-		t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:])
+		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
+			t.Words, err = r.words(w, doc)
+		}
 	}
 	if err != nil {
 		where := r.name()
@@ -153,6 +160,30 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	}
 	r.windows = append(r.windows, t)
 	return nil
+}
+
+// words counts the words that begin in what is scored of a window.
+func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
+	before, err := r.Tokenizer.DecodeText(w.IDs[:w.Context])
+	if err != nil {
+		return 0, err
+	}
+	text, err := r.Tokenizer.DecodeText(w.IDs[w.Context:])
+	if n := len(r.windows); before == "" && n > 0 && r.windows[n-1].Document == doc && r.inWord {
+		before = "x" // The window before it ended within a word.
+	}
+	n := 0
+	last, _ := utf8.DecodeLastRuneInString(before)
+	inWord := before != "" && !unicode.IsSpace(last)
+	for _, c := range text {
+		if blank := unicode.IsSpace(c); blank || !inWord {
+			if inWord = !blank; inWord {
+				n++
+			}
+		}
+	}
+	r.inWord = inWord
+	return n, err
 }
 
 // free lists the positions from..to. Windows that are alike share the list.

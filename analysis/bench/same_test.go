@@ -1,0 +1,83 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/model"
+	"mdmgen/samplers"
+)
+
+// TestCompared: what is compared by default differs pair by pair, and its grid gives way to what
+// is asked for.
+func TestCompared(t *testing.T) {
+	none := func(string) bool { return false }
+	settings, err := bench.Cross(bench.Compared(none), []bench.Axis{{Key: "steps", Values: "4,8"}})
+	if err != nil || len(settings) != 8 || settings[7].ID() != "euler grid=paper noise=exp steps=8" {
+		t.Fatalf("%d settings, %v", len(settings), err)
+	}
+	var made []*samplers.Sampler
+	for _, s := range settings {
+		one, err := samplers.New(s.Options, samplers.Spec{Noise: "loglinear"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range made {
+			if samplers.SameLaw(one, other, 12, false) {
+				t.Errorf("%s and %s are the same", one, other)
+			}
+		}
+		made = append(made, one)
+	}
+	if got := bench.Compared(func(key string) bool { return key == "grid" }); !slices.Contains(got, "euler noise=exp") {
+		t.Errorf("with --grid: %q", got)
+	}
+	settings, err = bench.Cross([]string{"euler grid=paper", "tweedie"}, []bench.Axis{{Key: "grid", Values: "lambda"}, {Key: "steps", Values: "4"}})
+	if err != nil || settings[0].Options.Grid != "paper" || settings[1].Options.Grid != "lambda" {
+		t.Errorf("%+v, %v", settings, err)
+	}
+	for _, bad := range []string{"", "euler grid", "euler colour=red", "euler grid=", "euler steps=4-8", "euler finish=maybe"} {
+		if _, err := bench.Cross([]string{bad}, nil); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestSameNote: cells of other names and one distribution are pointed out; those that differ in
+// how the network is called are not.
+func TestSameNote(t *testing.T) {
+	r := cells(t, open(t, "xor3-mixed"), "euler noise=loglinear steps=4", "tweedie noise=loglinear steps=4", "fhs", "fhs draw=gumbel")
+	want := "Same distribution, so that differences are noise: euler noise=loglinear steps=4 and tweedie noise=loglinear steps=4."
+	if got := bench.SameNote(r); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := bench.SameNote(cells(t, open(t, "xor3-mixed"), "euler noise=exp steps=4", "tweedie noise=exp steps=4")); got != "" {
+		t.Error(got)
+	}
+}
+
+// broken is a network that fails.
+type broken struct{ model.Model }
+
+func (broken) Logits(context.Context, samplers.Call) ([]float32, error) {
+	return nil, errors.New("no rows today")
+}
+
+// TestFailingCell: a cell that fails fails alone, once.
+func TestFailingCell(t *testing.T) {
+	list := cells(t, open(t, "xor3-mixed"), "fhs", "tweedie steps=2", "tweedie steps=4")
+	list[1].Model = broken{list[1].Model}
+	cfg := bench.Config{Repetitions: 3, Sequences: 2, Seed: 1, Failed: make(map[string]error)}
+	reps, complete, err := bench.Run(context.Background(), list, cfg)
+	if err != nil || complete || len(reps) != 6 || len(cfg.Failed) != 1 || !strings.Contains(cfg.Failed[list[1].ID].Error(), "no rows today") {
+		t.Errorf("%d repetitions, complete %v, %v, failed %v", len(reps), complete, err, cfg.Failed)
+	}
+	cfg.Failed = nil
+	if _, _, err := bench.Run(context.Background(), list, cfg); err == nil || !strings.Contains(err.Error(), "tweedie steps=2") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,150 @@
+package generate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+)
+
+// foreseenSchema names the layout of what --dry-run prints as JSON.
+const foreseenSchema = "mdmgen.dry-run/1"
+
+// foreseen is what a run would take.
+type foreseen struct {
+	Schema     string         `json:"schema"`
+	Provenance kit.Provenance `json:"provenance"`
+	Settings   settings       `json:"settings"`
+	Samples    int            `json:"samples"`
+	// Calls is the exact expectation of the calls of all sequences together; null where the
+	// sampler looks at the rows before it chooses, and MostCalls, one a position, is all that is
+	// known.
+	Calls     *float64 `json:"calls"`
+	MostCalls int      `json:"most_calls"`
+	// NetworkCalls are those for a batch of sequences, each full.
+	NetworkCalls float64 `json:"network_calls"`
+	// SecondsPerCall is one timed call for a full batch, after one that was not timed; Seconds
+	// that many times NetworkCalls. Drawing is not in it.
+	SecondsPerCall float64 `json:"seconds_per_call"`
+	Seconds        float64 `json:"seconds"`
+	// PeakBytes is the greatest resident memory of the process so far, 0 where it is not known.
+	PeakBytes int64 `json:"peak_bytes,omitempty"`
+}
+
+// foresee tells what the run would take, and samples nothing.
+func (g *generation) foresee(out *kit.Output) error {
+	f := foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.total()}
+	calls, longest, known := 0.0, 0.0, true
+	var widest job
+	for _, j := range g.jobs {
+		free := len(g.free(j.Canvas))
+		f.MostCalls += j.n * free
+		if law, err := bench.NewLaw(j.method, free); err == nil {
+			calls += float64(j.n) * law.All()
+			longest = max(longest, law.All())
+		} else {
+			known = false
+			longest = max(longest, float64(free))
+		}
+		if free > 0 && len(j.Canvas) > len(widest.Canvas) {
+			widest = j
+		}
+	}
+	if known {
+		f.Calls = new(calls)
+	} else {
+		calls = float64(f.MostCalls)
+	}
+	f.NetworkCalls = math.Ceil(max(longest, calls/float64(g.settings.Batch)))
+	if widest.method != nil {
+		if err := g.timeCall(&f, widest); err != nil {
+			return err
+		}
+	}
+	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, bench.PeakMemory()
+	if g.format == "json" || g.format == "jsonl" {
+		if err := kit.WriteRecord(out, g.format, f); err != nil {
+			return err
+		}
+		return out.Commit()
+	}
+	f.print(out, g.settings.Batch)
+	return out.Commit()
+}
+
+// timeCall times a call for a batch of a canvas, the second of two.
+func (g *generation) timeCall(f *foreseen, j job) error {
+	free := g.free(j.Canvas)
+	want := 1 // positions of a canvas in a call
+	if f.Calls != nil && *f.Calls > 0 {
+		want = max(1, int(math.Round(float64(f.MostCalls) / *f.Calls)))
+	}
+	once := look{positions: free[:min(want, len(free))], head: j.method.Head(g.network)}
+	for range 2 {
+		totals, err := samplers.Sample(g.ctx, g.network, func(yield func(samplers.Sequence) bool) {
+			for i := range min(g.settings.Batch, f.Samples) {
+				if !yield(samplers.Sequence{Index: uint64(i), Canvas: j.Canvas, Method: once}) {
+					return
+				}
+			}
+		}, samplers.Config{Batch: g.settings.Batch}, func(samplers.Result) error { return nil })
+		if err != nil {
+			return cmp.Or(g.ctx.Err(), fmt.Errorf("generate: %w", fault.WithoutName(err)))
+		}
+		f.SecondsPerCall = (totals.Network / time.Duration(max(totals.NetworkCalls, 1))).Seconds()
+	}
+	return nil
+}
+
+// look is a method that asks once and reveals nothing.
+type look struct {
+	positions []int
+	head      samplers.Head
+}
+
+func (l look) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) {
+	return &looking{look: l}, nil
+}
+
+type looking struct {
+	look
+	asked bool
+}
+
+func (l *looking) Ask(a *samplers.Ask) bool {
+	row := samplers.AskRow{Positions: l.positions, Theta: 1}
+	for range l.positions {
+		row.Uniforms = append(row.Uniforms, 0.5)
+	}
+	a.Head, a.Rows = l.head, append(a.Rows, row)
+	more := !l.asked
+	l.asked = true
+	return more
+}
+
+func (l *looking) Take(samplers.Rows, *samplers.Edit) error { return nil }
+
+// print writes what is foreseen for people.
+func (f *foreseen) print(out *kit.Output, batch int) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%-9s"+format+"\n", append([]any{name}, args...)...)
+	}
+	line("samples", "%d", f.Samples)
+	if f.Calls != nil {
+		line("calls", "%.6g in expectation, %.4g a sample", *f.Calls, *f.Calls/float64(f.Samples))
+	} else {
+		line("calls", "%d at most: this sampler decides by what the network says", f.MostCalls)
+	}
+	line("network", "about %.0f calls of up to %d canvases", f.NetworkCalls, batch)
+	line("seconds", "about %.3g, a call taking %.3g", f.Seconds, f.SecondsPerCall)
+	if f.PeakBytes > 0 {
+		line("memory", "%s after such a call", humanize.IBytes(uint64(f.PeakBytes)))
+	}
+}

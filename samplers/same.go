@@ -1,0 +1,44 @@
+package samplers
+
+import (
+	"math"
+	"slices"
+)
+
+// SameLaw says that two samplers are known to give d free positions the same distribution,
+// whatever the network: timed says that it may look at the time. Where it is false they may
+// still agree. How tokens are drawn exactly is no difference: see [By].
+func SameLaw(a, b *Sampler, d int, timed bool) bool {
+	one, planned := a.Law()
+	other, also := b.Law()
+	switch {
+	case !planned || !also || !a.settings.Draw.Same(b.settings.Draw) || one.Fixed != other.Fixed || a.settings.Scores != b.settings.Scores:
+		return false
+	case one.Fixed || one.LookBack || other.LookBack || timed && one.Clock != other.Clock:
+		return false // These have more to them than what is compared here.
+	case one.Steps == nil && other.Steps == nil:
+		x, err := one.Sizes(d)
+		y, also := other.Sizes(d)
+		return err == nil && also == nil && slices.Equal(x, y)
+	case one.Steps == nil || other.Steps == nil || one.OneByOne != other.OneByOne || a.denoise != b.denoise:
+		return false
+	}
+	return sameSteps(one.Steps, other.Steps, timed)
+}
+
+// sameSteps compares the steps that may reveal something.
+func sameSteps(a, b *Steps, timed bool) bool {
+	type step struct{ reveal, theta float64 }
+	of := func(s *Steps) (out []step) {
+		for k, p := range s.Reveal {
+			if p > rounding {
+				out = append(out, step{p, s.Grid.Theta[k]})
+			}
+		}
+		return out
+	}
+	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= rounding*(1+math.Abs(x)) }
+	return near(a.Left(), b.Left()) && slices.EqualFunc(of(a), of(b), func(x, y step) bool {
+		return near(x.reveal, y.reveal) && (!timed || near(x.theta, y.theta))
+	})
+}

@@ -1,0 +1,48 @@
+package samplers_test
+
+import (
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestSameLaw: under log-linear noise a step of Euler's is one of Tweedie's, on any grid, and
+// groups of one are First-Hitting; what differs in a probability is not the same.
+func TestSameLaw(t *testing.T) {
+	make := func(o samplers.Options) *samplers.Sampler {
+		s, err := samplers.New(o, samplers.Spec{Noise: "loglinear"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	cold := 0.5
+	for _, c := range []struct {
+		a, b samplers.Options
+		d    int
+		want bool
+	}{
+		{samplers.Options{Sampler: "euler", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8}, 12, true},
+		{samplers.Options{Sampler: "euler", Steps: 8, Grid: "paper"}, samplers.Options{Sampler: "tweedie", Steps: 8, Grid: "paper"}, 12, true},
+		{samplers.Options{Sampler: "euler", Steps: 8, Noise: "exp"}, samplers.Options{Sampler: "tweedie", Steps: 8, Noise: "exp"}, 12, false},
+		{samplers.Options{Sampler: "euler", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 9}, 12, false},
+		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "trapezoidal", Steps: 8}, 12, false},
+		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "dmpm", Steps: 8}, 12, false},
+		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8, Finish: "leave"}, 12, false},
+		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8, Draw: samplers.Draw{Temperature: &cold}}, 12, false},
+		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "parallel-fhs", Steps: 12}, 12, true},
+		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "parallel-fhs", Steps: 11}, 12, false},
+		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "ordered", Order: "random"}, 12, true},
+		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "ordered"}, 12, false},
+		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "fhs", By: samplers.ByGumbel}, 12, true},
+		{samplers.Options{Sampler: "euler", By: samplers.ByFloat32Gumbel}, samplers.Options{Sampler: "euler"}, 12, false},
+	} {
+		a, b := make(c.a), make(c.b)
+		for _, timed := range []bool{false, true} {
+			want := c.want && !(timed && c.b.Order == "random") // It asks at other times.
+			if got := samplers.SameLaw(a, b, c.d, timed); got != want || samplers.SameLaw(b, a, c.d, timed) != want {
+				t.Errorf("%s and %s, timed %v: %v, want %v", a, b, timed, got, want)
+			}
+		}
+	}
+}
