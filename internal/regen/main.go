@@ -1,7 +1,7 @@
 // Command regen renews everything in the repository that depends on the weights
 // of the built-in model: the golden sample that a test freezes, and the picture
 // and text of that sample in the README; and what the program says of itself: the README's
-// table of samplers, the table of known repositories in docs/models.md, and docs/cli.md, which
+// tables of families and samplers, the table of known repositories in docs/models.md, and docs/cli.md, which
 // depends on the flags of all commands. It is run by
 //
 //	go generate ./builtin
@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/builtin"
 	"mdmgen/model"
@@ -82,6 +84,7 @@ func regenerate(ctx context.Context) error {
 		os.WriteFile(filepath.Join("..", "testdata", "golden-sample.json"), append(golden, '\n'), 0o644),
 		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
 		replaceSample(filepath.Join("..", "README.md"), text),
+		replaceFamilies(filepath.Join("..", "README.md")),
 		replaceSamplers(filepath.Join("..", "README.md")),
 		replaceKnown(filepath.Join("..", "docs", "models.md")),
 		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
@@ -138,6 +141,26 @@ func replaceSamplers(path string) error {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", names, d.Summary, d.Calls)
 	}
 	return replaceBetween(path, "<!-- samplers: written by go generate ./builtin -->\n", "<!-- end of samplers -->", b.String())
+}
+
+// replaceFamilies puts the families of known repositories between its marks.
+func replaceFamilies(path string) error {
+	var b strings.Builder
+	b.WriteString("| family | published as | what works |\n| --- | --- | --- |\n")
+	known := hub.KnownList()
+	for len(known) > 0 {
+		first, n := known[0], 1
+		for n < len(known) && known[n].Family == first.Family && known[n].Works == first.Works {
+			n++
+		}
+		more := ""
+		if n > 1 {
+			more = " and " + english.Plural(n-1, "other", "")
+		}
+		fmt.Fprintf(&b, "| %s | `%s`%s | %s |\n", first.Family, first.Repo, more, first.Works)
+		known = known[n:]
+	}
+	return replaceBetween(path, "<!-- families: written by go generate ./builtin -->\n", "<!-- end of families -->", b.String())
 }
 
 // replaceKnown puts the table of known repositories between its marks.

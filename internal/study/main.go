@@ -20,6 +20,8 @@ import (
 	"strings"
 	"time"
 
+	"mvdan.cc/sh/v3/shell"
+
 	"mdmgen/internal/study/page"
 )
 
@@ -37,10 +39,7 @@ func study(ctx context.Context, only []string) error {
 	if err != nil {
 		return fmt.Errorf("%w: run it in the repository's root", err)
 	}
-	blocks, err := page.Read(string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", page.Path, err)
-	}
+	blocks := page.Read(string(text))
 	dir, err := os.MkdirTemp("", "mdmgen-study-")
 	if err != nil {
 		return err
@@ -76,13 +75,17 @@ func study(ctx context.Context, only []string) error {
 // run runs a command of the page and returns what it printed.
 func run(ctx context.Context, program string, b page.Block) (string, error) {
 	begin := time.Now()
-	c := exec.CommandContext(ctx, program, b.Args...)
+	words, err := shell.Fields(b.Command, nil)
+	if err != nil || len(words) < 2 || words[0] != "mdmgen" {
+		return "", fmt.Errorf("%s: %s: must be a command of mdmgen: %v", page.Path, b.Command, err)
+	}
+	c := exec.CommandContext(ctx, program, words[1:]...)
 	c.Env = append(os.Environ(), "MDMGEN_CONFIG="+os.DevNull)
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, os.Stderr
 	if err := c.Run(); err != nil {
 		return "", fmt.Errorf("%s: %w", b.Command, err)
 	}
-	fmt.Fprintf(os.Stderr, "study: mdmgen %s: %s\n", b.Args[0], time.Since(begin).Round(time.Second))
+	fmt.Fprintf(os.Stderr, "study: mdmgen %s: %s\n", words[1], time.Since(begin).Round(time.Second))
 	return out.String(), nil
 }
