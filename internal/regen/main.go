@@ -1,8 +1,8 @@
 // Command regen renews everything in the repository that depends on the weights
 // of the built-in model: the golden sample that a test freezes, and the picture
 // and text of that sample in the README; and what the program says of itself: the README's
-// tables of families and samplers, the table of known repositories in docs/models.md, and docs/cli.md, which
-// depends on the flags of all commands. It is run by
+// tables of families and samplers, the table of known repositories in docs/models.md, docs/cli.md, which
+// depends on the flags of all commands, and the schemas of records in docs/schemas. It is run by
 //
 //	go generate ./builtin
 package main
@@ -87,6 +87,7 @@ func regenerate(ctx context.Context) error {
 		replaceFamilies(filepath.Join("..", "README.md")),
 		replaceSamplers(filepath.Join("..", "README.md")),
 		replaceKnown(filepath.Join("..", "docs", "models.md")),
+		writeSchemas(filepath.Join("..", "docs", "schemas")),
 		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
 	)
 }

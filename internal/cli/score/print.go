@@ -42,7 +42,7 @@ func (p *printer) add(windows []scoredWindow) error {
 }
 
 // finish writes the record, or the table.
-func (p *printer) finish(r record) error {
+func (p *printer) finish(r Record) error {
 	if p.format == "json" {
 		if r.Windows = p.all; r.Windows == nil {
 			r.Windows = []scoredWindow{}
@@ -60,7 +60,7 @@ func (p *printer) finish(r record) error {
 }
 
 // table writes a line for each window and the corpus below.
-func (p *printer) table(r record) error {
+func (p *printer) table(r Record) error {
 	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	priced := r.Settings.Renormalised
 	head := "window\tline\tstart\ttokens\tnats\t±\tnats/token\tbits/token\trows\t"
@@ -126,7 +126,7 @@ func orDash(x *estimate.Number) string {
 }
 
 // summary writes the corpus.
-func (p *printer) summary(r record) {
+func (p *printer) summary(r Record) {
 	fmt.Fprintln(p.out)
 	fmt.Fprintf(p.out, "value             %s", r.Settings.Value)
 	if r.Settings.Bound && r.Settings.Plans == 0 {

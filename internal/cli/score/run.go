@@ -168,7 +168,7 @@ func (r *scoring) run() error {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
 	print := newPrinter(r.format, r.out)
-	record := record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}
+	record := Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}
 	record.Totals.Resumed = len(resume.done)
 	bar := kit.NewBar(r.streams, len(r.windows), !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	begin := time.Now()
@@ -251,7 +251,7 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 }
 
 // finish sums up.
-func (r *scoring) finish(record *record, windows []scoredWindow, total time.Duration) {
+func (r *scoring) finish(record *Record, windows []scoredWindow, total time.Duration) {
 	scored := make([]likelihood.Scored, len(windows))
 	for i, w := range windows {
 		scored[i] = likelihood.Scored{Nats: w.Nats, Tokens: w.Tokens, Bytes: -1, Cluster: w.Document}
