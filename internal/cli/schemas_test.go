@@ -16,7 +16,7 @@ func TestSchemas(t *testing.T) {
 	sedd := reftest.Data(t, "reference", "checkpoints", "sedd")
 	world := worldFile(t, "markov4-sharp")
 	loss := reftest.Data(t, "profiles", "fairytale-12.json")
-	words := strings.NewReplacer("_", " ", "TALE", filepath.Join("..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
+	words := strings.NewReplacer("␣", " ", "TALE", filepath.Join("..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
 	for name, lines := range map[string][]string{
 		"run": {
 			"generate --length 9 -n 2", "generate --infill a{{2}}b --sampler tweedie --steps 3 --temperature 0.9 --top-k 5", "generate --length 6 --lookahead 2",
@@ -28,7 +28,7 @@ func TestSchemas(t *testing.T) {
 		},
 		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2 --draws 4", "bound --q0 chain --length 3 --draws 4", "bound --plan-only --length 8"},
 		"bench": {
-			"bench --length 6 --case fhs --case tweedie_steps=2,4 -n 2 -r 2 --quality error,certificate,coupling,text,nelbo --error-length 4 --error-samples 8 --certificate-runs 4 --draws 2 --baseline fhs --pair fhs_vs_tweedie_steps=2",
+			"bench --length 6 --case fhs --case tweedie␣steps=2,4 -n 2 -r 2 --quality error,certificate,coupling,text,nelbo --error-length 4 --error-samples 8 --certificate-runs 4 --draws 2 --baseline fhs --pair fhs␣vs␣tweedie␣steps=2",
 		},
 		"schedule": {"schedule --steps 4 --profile " + loss, "schedule --kind grid --steps 3 --profile " + loss},
 		"target":   {"schedule --target-tv 0.3 --certificate-runs 64 --model " + world},
