@@ -33,6 +33,36 @@ func TestPage(t *testing.T) {
 	}
 }
 
+func TestDerive(t *testing.T) {
+	const text = "<!-- columns: sampler, calls, nats -->\nold\n<!-- end of columns -->\n\n```sh long\n$ mdmgen bench\n" +
+		"| sampler | steps | calls |\n| ------- | ----- | ----: |\n| fhs     | –     |     8 |\n| euler   | 4     |     3 |\n\n" +
+		"| sampler | nats |\n| --- | --- |\n| fhs | 0 |\n| euler | 1 ± 2 |\n\n| pair | nats |\n| --- | --- |\n| x | 7 |\n\nnotes\n```\n"
+	want := strings.Replace(text, "old\n", "| sampler | calls | nats |\n| --- | --- | --- |\n| fhs | 8 | 0 |\n| euler | 3 | 1 ± 2 |\n", 1)
+	got, err := page.Derive(text)
+	if err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if got, err := page.Derive(want); err != nil || got != want {
+		t.Errorf("once more: %v\n%s", err, got)
+	}
+	for _, bad := range []string{strings.Replace(text, "calls, nats", "calls, bits", 1), strings.Replace(text, "$ ", "", 1)} {
+		if got, err := page.Derive(bad); err == nil {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
+// TestTables: the tables of a few columns are those of the outputs below them.
+func TestTables(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", page.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := page.Derive(string(text)); err != nil || again != string(text) {
+		t.Errorf("%v: a table is not that of the output below it: `go run ./internal/study 0` makes them anew", err)
+	}
+}
+
 // TestLookaheadFigures: what docs/sampling.md says of look-ahead is what the page's table shows.
 func TestLookaheadFigures(t *testing.T) {
 	sampling, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sampling.md"))
