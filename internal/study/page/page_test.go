@@ -83,7 +83,7 @@ func TestLookaheadFigures(t *testing.T) {
 	}
 	for _, want := range []string{
 		fmt.Sprintf("reveals %.1f, %.1f and %.1f tokens at K = 4, 8 and 16", tokens["gumbel"]...),
-		fmt.Sprintf("for %.2f, %.2f and %.2f rows a position", rows["gumbel"]...),
+		fmt.Sprintf("for %.2f, %.2f and %.2f rows per position", rows["gumbel"]...),
 		fmt.Sprintf("the default without look-ahead, %.1f, %.1f and %.1f ", tokens["inverse"]...),
 	} {
 		if !strings.Contains(strings.ReplaceAll(string(sampling), "\n", " "), want) {
