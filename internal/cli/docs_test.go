@@ -109,29 +109,6 @@ func TestDocsRefuses(t *testing.T) {
 	}
 }
 
-// documents are the pages that people write, from the repository's root.
-func documents(t *testing.T) (root string, pages []string) {
-	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/howto/*.md"} {
-		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
-		if err != nil || len(found) == 0 {
-			t.Fatal(pattern, found, err)
-		}
-		for _, f := range found {
-			if rel, err := filepath.Rel(root, f); err != nil {
-				t.Fatal(err)
-			} else if rel != filepath.Join("docs", "cli.md") { // the program's own help, another test's
-				pages = append(pages, rel)
-			}
-		}
-	}
-	return root, pages
-}
-
 // docsShell runs blocks of shell.
 type docsShell struct {
 	// parse begins each command of mdmgen and nothing else; really runs other programs, too.

@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 }
 
 func TestDerive(t *testing.T) {
-	const text = "<!-- columns: sampler, calls, nats -->\nold\n<!-- end of columns -->\n\n```sh long\n$ mdmgen bench\n" +
+	const text = "<!-- columns: sampler, calls, nats -->\nold\n<!-- end of columns -->\n\n<!-- columns: pair -->\n| pair |\n| --- |\n| x |\n<!-- end of columns -->\n\n```sh long\n$ mdmgen bench\n" +
 		"| sampler | steps | calls |\n| ------- | ----- | ----: |\n| fhs     | –     |     8 |\n| euler   | 4     |     3 |\n\n" +
 		"| sampler | nats |\n| --- | --- |\n| fhs | 0 |\n| euler | 1 ± 2 |\n\n| pair | nats |\n| --- | --- |\n| x | 7 |\n\nnotes\n```\n"
 	want := strings.Replace(text, "old\n", "| sampler | calls | nats |\n| --- | --- | --- |\n| fhs | 8 | 0 |\n| euler | 3 | 1 ± 2 |\n", 1)

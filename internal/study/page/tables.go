@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// chosen is a table of a few columns, with the block after it that it is taken from.
-var chosen = regexp.MustCompile("(?ms)^<!-- columns: ([^\n]*) -->\n(.*?)^<!-- end of columns -->\n.*?^```\n")
+// chosen is a table of a few columns.
+var chosen = regexp.MustCompile("(?ms)^<!-- columns: ([^\n]*) -->\n(.*?)^<!-- end of columns -->\n")
 
 // Derive makes a page's tables of a few columns anew. Between the lines
 //
@@ -18,22 +18,27 @@ var chosen = regexp.MustCompile("(?ms)^<!-- columns: ([^\n]*) -->\n(.*?)^<!-- en
 // stand those columns of the wide tables that the next block shows. It is an error where these do
 // not have them.
 func Derive(text string) (string, error) {
-	var fault error
-	out := chosen.ReplaceAllStringFunc(text, func(found string) string {
-		m := chosen.FindStringSubmatch(found)
-		blocks := Read(found)
-		if len(blocks) != 1 || !blocks[0].Shown {
-			fault = fmt.Errorf("the columns %s: no output stands below them", m[1])
-			return found
+	var b strings.Builder
+	for {
+		at := chosen.FindStringSubmatchIndex(text)
+		if at == nil {
+			b.WriteString(text)
+			return b.String(), nil
 		}
-		table, err := narrow(blocks[0].Output, strings.Split(m[1], ", "))
+		columns, rest := text[at[2]:at[3]], text[at[5]:]
+		blocks := Read(rest)
+		if len(blocks) == 0 || !blocks[0].Shown {
+			return "", fmt.Errorf("columns %s: the next block shows no output", columns)
+		}
+		table, err := narrow(blocks[0].Output, strings.Split(columns, ", "))
 		if err != nil {
-			fault = err
-			return found
+			return "", err
 		}
-		return strings.Replace(found, m[2]+"<!-- end", table+"<!-- end", 1)
-	})
-	return out, fault
+		b.WriteString(text[:at[4]] + table)
+		next := at[1] - at[5] // behind the mark of the end
+		b.WriteString(rest[:next])
+		text = rest[next:]
+	}
 }
 
 // narrow is a table of some columns of an output.
