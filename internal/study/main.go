@@ -71,10 +71,24 @@ func study(ctx context.Context, only []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", page.Path, err)
 	}
-	if err := os.WriteFile(page.Path+".new", []byte(made), 0o644); err != nil {
+	if err := replace(page.Path, made); err != nil {
 		return err
 	}
-	return os.Rename(page.Path+".new", page.Path)
+	if text, err = os.ReadFile(page.Choosing); err != nil {
+		return err
+	}
+	if made, err = page.Take(string(text), made); err != nil {
+		return fmt.Errorf("%s: %w", page.Choosing, err)
+	}
+	return replace(page.Choosing, made)
+}
+
+// replace puts a text in a file's place.
+func replace(path, text string) error {
+	if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // run runs a command of the page and returns what it printed.

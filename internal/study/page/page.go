@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// Path is the page of the study, from the repository's root.
-const Path = "docs/benchmarks.md"
+// Path is the page of the study, from the repository's root; Choosing is one that shows some of
+// its rows.
+const (
+	Path     = "docs/benchmarks.md"
+	Choosing = "docs/choosing.md"
+)
 
 // A Block is a block of shell.
 type Block struct {

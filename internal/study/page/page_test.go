@@ -52,14 +52,33 @@ func TestDerive(t *testing.T) {
 	}
 }
 
-// TestTables: the tables of a few columns are those of the outputs below them.
+func TestTake(t *testing.T) {
+	const study = "<!-- columns: sampler, steps, calls, nats -->\n| sampler | steps | calls | nats |\n| --- | --- | --- | --- |\n| fhs | – | 8 | 0 |\n| euler | 4 | 3 | 1 ± 2 |\n<!-- end of columns -->\n" +
+		"<!-- columns: sampler, steps, calls, tv -->\n| sampler | steps | calls | tv |\n| --- | --- | --- | --- |\n| euler | 4 | 3 | 0.5 |\n<!-- end of columns -->\n"
+	const text = "a\n<!-- from the study -->\n| sampler | steps | calls | nats |\n| --- | --- | --- | --- |\n| euler | 4 | 9 | 9 |\n<!-- end of the study -->\nb\n"
+	if got, err := page.Take(text, study); err != nil || got != strings.Replace(text, "| 9 | 9 |", "| 3 | 1 ± 2 |", 1) {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if got, err := page.Take(strings.Replace(text, "euler", "dmpm", 1), study); err == nil {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestTables: the tables of a few columns are those of the outputs below them, and what
+// docs/choosing.md shows of them is the same.
 func TestTables(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", page.Path))
-	if err != nil {
+	root := filepath.Join("..", "..", "..")
+	text, err := os.ReadFile(filepath.Join(root, page.Path))
+	other, err2 := os.ReadFile(filepath.Join(root, page.Choosing))
+	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
+	const remedy = "`go run ./internal/study 0` makes it anew"
 	if again, err := page.Derive(string(text)); err != nil || again != string(text) {
-		t.Errorf("%v: a table is not that of the output below it: `go run ./internal/study 0` makes them anew", err)
+		t.Errorf("%v: a table is not that of the output below it: "+remedy, err)
+	}
+	if again, err := page.Take(string(other), string(text)); err != nil || again != string(other) || !strings.Contains(again, "<!-- from the study -->") {
+		t.Errorf("%v: a table of %s is not the study's: "+remedy, err, page.Choosing)
 	}
 }
 

@@ -92,3 +92,44 @@ func wide(output string) (tables [][][]string) {
 	}
 	return tables
 }
+
+// taken is a table of another page that shows some rows of the study.
+var taken = regexp.MustCompile("(?ms)^<!-- from the study -->\n(.*?)^<!-- end of the study -->\n")
+
+// Take makes the rows anew that another page has taken from the study's tables of a few columns,
+// between the lines
+//
+//	<!-- from the study -->
+//	<!-- end of the study -->
+//
+// A row is known by the table's header and all of its cells but the last two. It is an error where
+// the study has none such.
+func Take(text, study string) (string, error) {
+	rows := make(map[string]string)
+	for _, m := range chosen.FindAllStringSubmatch(study, -1) {
+		for line := range strings.Lines(m[2]) {
+			rows[known(m[2], line)] = line
+		}
+	}
+	var fault error
+	out := taken.ReplaceAllStringFunc(text, func(found string) string {
+		table := taken.FindStringSubmatch(found)[1]
+		var b strings.Builder
+		for line := range strings.Lines(table) {
+			row, ok := rows[known(table, line)]
+			if !ok {
+				fault = fmt.Errorf("the study has no row %s", strings.TrimSpace(line))
+			}
+			b.WriteString(row)
+		}
+		return strings.Replace(found, table, b.String(), 1)
+	})
+	return out, fault
+}
+
+// known is what a row of a table is known by.
+func known(table, row string) string {
+	header, _, _ := strings.Cut(table, "\n")
+	cells := strings.Split(row, "|")
+	return header + strings.Join(cells[:max(0, len(cells)-3)], "|")
+}
