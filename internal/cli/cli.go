@@ -52,7 +52,7 @@ func newApp(s kit.Streams) *cli.App {
 		Usage: "generate text from masked diffusion language models, and measure what their samplers cost",
 		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
 			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
-			"`mdmgen COMMAND --help` explains a command.",
+			"`mdmgen COMMAND --help` explains a command, and docs/glossary.md in the repository what words mean.",
 		// The library's own flags would take -v, and be shared by runs in parallel.
 		HideVersion:    true,
 		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},

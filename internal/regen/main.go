@@ -1,8 +1,9 @@
 // Command regen renews everything in the repository that depends on the weights
 // of the built-in model: the golden sample that a test freezes, and the picture
 // and text of that sample in the README; and what the program says of itself: the README's
-// table of samplers, the tables of docs/models.md and docs/families.md, and docs/cli.md, which
-// depends on the flags of all commands. It is run by
+// tables of families and samplers, the tables of docs/models.md and docs/families.md,
+// docs/cli.md, which depends on the flags of all commands, and the schemas of records in
+// docs/schemas. It is run by
 //
 //	go generate ./builtin
 package main
@@ -21,6 +22,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/builtin"
 	"mdmgen/model"
@@ -84,10 +87,12 @@ func regenerate(ctx context.Context) error {
 		os.WriteFile(filepath.Join("..", "testdata", "golden-sample.json"), append(golden, '\n'), 0o644),
 		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
 		replaceSample(filepath.Join("..", "README.md"), text),
+		replaceFamilies(filepath.Join("..", "README.md")),
 		replaceSamplers(filepath.Join("..", "README.md")),
 		replaceTable(filepath.Join("..", "docs", "models.md"), "known", hub.WriteKnown),
 		replaceTable(filepath.Join("..", "docs", "families.md"), "families", checkpoint.WriteFamilies),
 		replaceTable(filepath.Join("..", "docs", "families.md"), "refused", checkpoint.WriteRefused),
+		writeSchemas(filepath.Join("..", "docs", "schemas")),
 		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
 	)
 }
@@ -142,6 +147,26 @@ func replaceSamplers(path string) error {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", names, d.Summary, d.Calls)
 	}
 	return replaceBetween(path, "<!-- samplers: written by go generate ./builtin -->\n", "<!-- end of samplers -->", b.String())
+}
+
+// replaceFamilies puts the families of known repositories between its marks.
+func replaceFamilies(path string) error {
+	var b strings.Builder
+	b.WriteString("| family | published as | what works |\n| --- | --- | --- |\n")
+	known := hub.KnownList()
+	for len(known) > 0 {
+		first, n := known[0], 1
+		for n < len(known) && known[n].Family == first.Family && known[n].Works == first.Works {
+			n++
+		}
+		more := ""
+		if n > 1 {
+			more = " and " + english.Plural(n-1, "other", "")
+		}
+		fmt.Fprintf(&b, "| %s | `%s`%s | %s |\n", first.Family, first.Repo, more, first.Works)
+		known = known[n:]
+	}
+	return replaceBetween(path, "<!-- families: written by go generate ./builtin -->\n", "<!-- end of families -->", b.String())
 }
 
 // replaceTable puts a table between its marks.

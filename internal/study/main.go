@@ -3,6 +3,7 @@
 //
 //	go run ./internal/study          # all of them
 //	go run ./internal/study 1 4      # the first and the fourth
+//	go run ./internal/study 0        # none; only the tables of a few columns are made anew
 //
 // It takes up to a quarter of an hour on two cores, and nothing else should run beside
 // it. Pictures and reports are written by the commands themselves.
@@ -19,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mvdan.cc/sh/v3/shell"
 
 	"mdmgen/internal/study/page"
 )
@@ -37,10 +40,7 @@ func study(ctx context.Context, only []string) error {
 	if err != nil {
 		return fmt.Errorf("%w: run it in the repository's root", err)
 	}
-	blocks, err := page.Read(string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", page.Path, err)
-	}
+	blocks := page.Read(string(text))
 	dir, err := os.MkdirTemp("", "mdmgen-study-")
 	if err != nil {
 		return err
@@ -67,22 +67,44 @@ func study(ctx context.Context, only []string) error {
 	if text, err = os.ReadFile(page.Path); err != nil {
 		return err
 	}
-	if err := os.WriteFile(page.Path+".new", []byte(page.Replace(string(text), printed)), 0o644); err != nil {
+	made, err := page.Derive(page.Replace(string(text), printed))
+	if err != nil {
+		return fmt.Errorf("%s: %w", page.Path, err)
+	}
+	if err := replace(page.Path, made); err != nil {
 		return err
 	}
-	return os.Rename(page.Path+".new", page.Path)
+	if text, err = os.ReadFile(page.Choosing); err != nil {
+		return err
+	}
+	if made, err = page.Take(string(text), made); err != nil {
+		return fmt.Errorf("%s: %w", page.Choosing, err)
+	}
+	return replace(page.Choosing, made)
+}
+
+// replace puts a text in a file's place.
+func replace(path, text string) error {
+	if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // run runs a command of the page and returns what it printed.
 func run(ctx context.Context, program string, b page.Block) (string, error) {
 	begin := time.Now()
-	c := exec.CommandContext(ctx, program, b.Args...)
+	words, err := shell.Fields(b.Command, nil)
+	if err != nil || len(words) < 2 || words[0] != "mdmgen" {
+		return "", fmt.Errorf("%s: %s: must be a command of mdmgen: %v", page.Path, b.Command, err)
+	}
+	c := exec.CommandContext(ctx, program, words[1:]...)
 	c.Env = append(os.Environ(), "MDMGEN_CONFIG="+os.DevNull)
 	var out strings.Builder
 	c.Stdout, c.Stderr = &out, os.Stderr
 	if err := c.Run(); err != nil {
 		return "", fmt.Errorf("%s: %w", b.Command, err)
 	}
-	fmt.Fprintf(os.Stderr, "study: mdmgen %s: %s\n", b.Args[0], time.Since(begin).Round(time.Second))
+	fmt.Fprintf(os.Stderr, "study: mdmgen %s: %s\n", words[1], time.Since(begin).Round(time.Second))
 	return out.String(), nil
 }

@@ -21,8 +21,8 @@ import (
 	"mdmgen/tokenize"
 )
 
-// record is what bound prints as JSON.
-type record struct {
+// Record is what bound prints as JSON.
+type Record struct {
 	bound.Report
 	Settings   *settings      `json:"settings,omitempty"`
 	Provenance kit.Provenance `json:"provenance"`
@@ -30,11 +30,11 @@ type record struct {
 
 // record is the report with what made it. A world's depends on samplers alone, and on
 // nothing where none is given.
-func (r *bounding) record(report bound.Report, p kit.Provenance) record {
+func (r *bounding) record(report bound.Report, p kit.Provenance) Record {
 	if report.Mode == "world" && r.cases == nil {
-		return record{report, nil, p}
+		return Record{report, nil, p}
 	}
-	return record{report, &r.settings, p}
+	return Record{report, &r.settings, p}
 }
 
 // made is what made a page.

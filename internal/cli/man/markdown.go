@@ -39,7 +39,7 @@ func writeMarkdown(w io.Writer, pages []manPage) error {
 		groups := p.groups
 		if p.command == "" {
 			groups = pages[1].groups
-			b.WriteString("\nEvery command has:\n")
+			b.WriteString("\nWords are in the [glossary](glossary.md). Every command has:\n")
 		}
 		for _, g := range groups {
 			if (g.category == flags.CatGeneral) != (p.command == "") {

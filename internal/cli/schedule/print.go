@@ -16,7 +16,7 @@ import (
 )
 
 // print prints a record as text.
-func print(w io.Writer, r record) {
+func print(w io.Writer, r Record) {
 	p := r.Profile
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-14s%s\n", name, printable.String(fmt.Sprintf(format, args...)))

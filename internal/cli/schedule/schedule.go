@@ -81,8 +81,8 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// record is what schedule prints as JSON.
-type record struct {
+// Record is what schedule prints as JSON.
+type Record struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Meaning    string         `json:"meaning"`
@@ -199,7 +199,7 @@ func schedule(ctx context.Context, s kit.Streams, o *options, args []string) err
 		return err
 	}
 	defer out.Discard()
-	r := record{Schema: schema, Provenance: kit.NewProvenance(nil, nil), Meaning: meaning, Kind: string(o.kind), Confidence: o.confidence, Profile: used(o.profile, p, o.confidence)}
+	r := Record{Schema: schema, Provenance: kit.NewProvenance(nil, nil), Meaning: meaning, Kind: string(o.kind), Confidence: o.confidence, Profile: used(o.profile, p, o.confidence)}
 	for _, n := range steps {
 		chosen, err := p.Choose(o.kind, n, o.confidence)
 		if err != nil {

@@ -24,8 +24,8 @@ import (
 // targetSchema names the layout of what schedule prints for a target.
 const targetSchema = "mdmgen.target/1"
 
-// targetRecord is what schedule prints as JSON for a target.
-type targetRecord struct {
+// Target is what schedule prints as JSON for a target.
+type Target struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Meaning    string         `json:"meaning"`
@@ -144,7 +144,7 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return cmp.Or(ctx.Err(), fmt.Errorf("schedule: %w", fault.WithoutName(err)))
 	}
-	return printTarget(out, o.format, targetRecord{Schema: targetSchema, Provenance: kit.NewProvenance(m, nil), Meaning: found.Meaning(), Seed: cfg.Seed, Batch: cfg.Batch, Command: o.command(length, found), Found: found})
+	return printTarget(out, o.format, Target{Schema: targetSchema, Provenance: kit.NewProvenance(m, nil), Meaning: found.Meaning(), Seed: cfg.Seed, Batch: cfg.Batch, Command: o.command(length, found), Found: found})
 }
 
 // command is the one that runs what was found.
@@ -166,7 +166,7 @@ func (o *options) command(length int, found *certificate.Found) string {
 	return strings.Join(out, " ")
 }
 
-func printTarget(out *kit.Output, format string, r targetRecord) error {
+func printTarget(out *kit.Output, format string, r Target) error {
 	if format == "json" {
 		if err := kit.WriteRecord(out, format, r); err != nil {
 			return err

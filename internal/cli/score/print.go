@@ -41,7 +41,7 @@ func (p *printer) add(windows []scoredWindow) error {
 }
 
 // finish writes the record, or the summary.
-func (p *printer) finish(r record) error {
+func (p *printer) finish(r Record) error {
 	if p.format == "json" {
 		if r.Windows = p.all; r.Windows == nil {
 			r.Windows = []scoredWindow{}
@@ -62,7 +62,7 @@ func (p *printer) finish(r record) error {
 }
 
 // table writes a line for each window.
-func (p *printer) table(r record) error {
+func (p *printer) table(r Record) error {
 	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	priced := r.Settings.Renormalised
 	head := "window\tline\tstart\ttokens\tnats\t±\tnats/token\tbits/token\trows\t"
@@ -130,7 +130,7 @@ func (p *printer) entry(name, format string, args ...any) {
 }
 
 // summary writes the corpus.
-func (p *printer) summary(r record) {
+func (p *printer) summary(r Record) {
 	value := r.Settings.Value
 	if r.Settings.Bound && r.Settings.Plans == 0 {
 		value += " (an upper bound on −log P of first-hitting)"

@@ -79,7 +79,7 @@ func (p *profiling) add(windows []scoredWindow) error {
 }
 
 // finish writes the file, and says so; an unfinished run has none.
-func (p *profiling) finish(s kit.Streams, record record) error {
+func (p *profiling) finish(s kit.Streams, record Record) error {
 	if p == nil {
 		return nil
 	}

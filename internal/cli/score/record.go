@@ -115,8 +115,8 @@ func newExactValues(v likelihood.Values) *exactValues {
 	return out
 }
 
-// record is what score prints as json, and ends jsonl with.
-type record struct {
+// Record is what score prints as json, and ends jsonl with.
+type Record struct {
 	Schema      string             `json:"schema"`
 	Provenance  kit.Provenance     `json:"provenance"`
 	Settings    settings           `json:"settings"`

@@ -171,7 +171,7 @@ func (r *scoring) run() error {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
 	print := &printer{format: r.format, out: r.out, rows: r.table}
-	record := record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}
+	record := Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}
 	record.Totals.Resumed = len(resume.done)
 	bar := kit.NewBar(r.streams, len(r.windows), !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	begin := time.Now()
@@ -254,7 +254,7 @@ func (r *scoring) work(from, to int) ([]scoredWindow, error) {
 }
 
 // finish sums up.
-func (r *scoring) finish(record *record, windows []scoredWindow, total time.Duration) {
+func (r *scoring) finish(record *Record, windows []scoredWindow, total time.Duration) {
 	scored := make([]likelihood.Scored, len(windows))
 	for i, w := range windows {
 		scored[i] = likelihood.Scored{Nats: w.Nats, Tokens: w.Tokens, Bytes: -1, Words: r.windows[w.Window].Words, Cluster: w.Document}

@@ -78,6 +78,12 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
+// Record is what verify prints as JSON.
+type Record struct {
+	verify.Report
+	Provenance kit.Provenance `json:"provenance"`
+}
+
 // compare compares a model, named before or by --model, with the tensors that --golden names.
 func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err error) {
 	if err := kit.AtMostOne("verify", args, "name one model"); err != nil {
@@ -112,10 +118,7 @@ func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err
 		return err
 	}
 	if o.format == "json" {
-		err = kit.JSON(s.Out, struct {
-			verify.Report
-			Provenance kit.Provenance `json:"provenance"`
-		}{report, kit.NewProvenance(m, nil)})
+		err = kit.JSON(s.Out, Record{report, kit.NewProvenance(m, nil)})
 	} else {
 		err = printReport(s.Out, report)
 	}

@@ -1,58 +1,64 @@
-// Package page reads the commands of docs/benchmarks.md and what they printed.
+// Package page reads the commands that stand in documents, and what they printed.
 package page
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 )
 
-// Path is the page's, from the repository's root.
-const Path = "docs/benchmarks.md"
+// Path is the page of the study, from the repository's root; Choosing is one that shows some of
+// its rows.
+const (
+	Path     = "docs/benchmarks.md"
+	Choosing = "docs/choosing.md"
+)
 
-// A Block is a command with what it printed below it.
+// A Block is a block of shell.
 type Block struct {
-	// Command is as it stands there; a backslash at the end of a line goes on to the next.
+	// Tag is the word after sh: what the block needs besides the program and its repository,
+	// "" for nothing.
+	Tag string
+	// Command is what is typed: the whole block, or where that begins with "$ " the line after
+	// it, with those that a backslash at its end goes on to.
 	Command string
-	// Args are its words after the program's name; those in single quotes are one.
-	Args   []string
+	// Shown says that the block begins with "$ ", and that Output is what the command printed.
+	Shown  bool
 	Output string
 }
 
-var block = regexp.MustCompile("(?s)```sh\n\\$ (mdmgen .*?[^\\\\])\n(.*?)```\n")
+var block = regexp.MustCompile("(?ms)^(```sh ?([a-z]*)\n)(.*?)^```\n")
 
-// Read returns the blocks of a page in their order. It is an error where a block of shell
-// is not a command of mdmgen, or does not close a quote.
-func Read(text string) ([]Block, error) {
+// Read returns the blocks of a page in their order.
+func Read(text string) []Block {
 	var out []Block
 	for _, m := range block.FindAllStringSubmatch(text, -1) {
-		b := Block{Command: m[1], Output: m[2]}
-		parts := strings.Split(strings.ReplaceAll(m[1], "\\\n", " "), "'")
-		if len(parts)%2 == 0 {
-			return nil, fmt.Errorf("%s: a quote is not closed", m[1])
-		}
-		for i, part := range parts {
-			if i%2 == 1 {
-				b.Args = append(b.Args, part)
-			} else {
-				b.Args = append(b.Args, strings.Fields(part)...)
-			}
-		}
-		b.Args = b.Args[1:]
-		out = append(out, b)
+		out = append(out, read(m))
 	}
-	if n := strings.Count(text, "```sh\n"); n != len(out) {
-		return nil, fmt.Errorf("%d of %d blocks of shell are commands of mdmgen", len(out), n)
+	return out
+}
+
+// read takes a match apart.
+func read(m []string) Block {
+	b := Block{Tag: m[2], Command: m[3]}
+	if b.Command, b.Shown = strings.CutPrefix(b.Command, "$ "); !b.Shown {
+		return b
 	}
-	return out, nil
+	lines := strings.SplitAfter(b.Command, "\n")
+	n := 1
+	for n < len(lines) && strings.HasSuffix(lines[n-1], "\\\n") {
+		n++
+	}
+	b.Command, b.Output = strings.TrimSuffix(strings.Join(lines[:n], ""), "\n"), strings.Join(lines[n:], "")
+	return b
 }
 
 // Replace puts other outputs below those commands that printed has.
 func Replace(text string, printed map[string]string) string {
 	return block.ReplaceAllStringFunc(text, func(found string) string {
-		command := block.FindStringSubmatch(found)[1]
-		if output, ok := printed[command]; ok {
-			return "```sh\n$ " + command + "\n" + output + "```\n"
+		m := block.FindStringSubmatch(found)
+		b := read(m)
+		if output, ok := printed[b.Command]; ok && b.Shown {
+			return m[1] + "$ " + b.Command + "\n" + output + "```\n"
 		}
 		return found
 	})

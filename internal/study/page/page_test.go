@@ -14,31 +14,77 @@ import (
 )
 
 func TestPage(t *testing.T) {
-	const text = "a\n```sh\n$ mdmgen bench --case 'fhs n=1' \\\n    -r 3\nold\n```\nb\n```sh\n$ mdmgen schedule\n```\n"
-	blocks, err := page.Read(text)
-	if err != nil || len(blocks) != 2 {
-		t.Fatal(blocks, err)
+	const text = "a\n```sh long\n$ mdmgen bench --case 'fhs n=1' \\\n    -r 3\nold\n```\nb\n```sh\n$ mdmgen schedule\n```\n```sh\nmdmgen list\nmdmgen man\n```\n```json\n{}\n```\n"
+	blocks := page.Read(text)
+	want := []page.Block{
+		{Tag: "long", Command: "mdmgen bench --case 'fhs n=1' \\\n    -r 3", Shown: true, Output: "old\n"},
+		{Command: "mdmgen schedule", Shown: true},
+		{Command: "mdmgen list\nmdmgen man\n"},
 	}
-	if b := blocks[0]; !slices.Equal(b.Args, []string{"bench", "--case", "fhs n=1", "-r", "3"}) || b.Output != "old\n" {
-		t.Errorf("%+v", b)
+	if !slices.Equal(blocks, want) {
+		t.Fatalf("%+v", blocks)
 	}
-	if got := page.Replace(text, map[string]string{blocks[0].Command: "old\n"}); got != text {
+	if got := page.Replace(text, map[string]string{blocks[0].Command: "old\n", "mdmgen list\nmdmgen man\n": "new\n"}); got != text {
 		t.Errorf("the same output makes %q", got)
 	}
-	got := page.Replace(text, map[string]string{"mdmgen schedule": "new\n"})
-	if after, err := page.Read(got); err != nil || after[1].Output != "new\n" || after[0].Output != "old\n" {
-		t.Errorf("%q: %+v, %v", got, after, err)
+	after := page.Read(page.Replace(text, map[string]string{"mdmgen schedule": "new\n"}))
+	if len(after) != 3 || after[1].Output != "new\n" || after[0] != blocks[0] || after[2] != blocks[2] {
+		t.Errorf("%+v", after)
 	}
-	for _, bad := range []string{"```sh\n$ ls\n```\n", "```sh\n$ mdmgen 'x\n```\n"} {
-		if got, err := page.Read(bad); err == nil {
-			t.Errorf("%q gives %+v", bad, got)
+}
+
+func TestDerive(t *testing.T) {
+	const text = "<!-- columns: sampler, calls, nats -->\nold\n<!-- end of columns -->\n\n<!-- columns: pair -->\n| pair |\n| --- |\n| x |\n<!-- end of columns -->\n\n```sh long\n$ mdmgen bench\n" +
+		"| sampler | steps | calls |\n| ------- | ----- | ----: |\n| fhs     | –     |     8 |\n| euler   | 4     |     3 |\n\n" +
+		"| sampler | nats |\n| --- | --- |\n| fhs | 0 |\n| euler | 1 ± 2 |\n\n| pair | nats |\n| --- | --- |\n| x | 7 |\n\nnotes\n```\n"
+	want := strings.Replace(text, "old\n", "| sampler | calls | nats |\n| --- | --- | --- |\n| fhs | 8 | 0 |\n| euler | 3 | 1 ± 2 |\n", 1)
+	got, err := page.Derive(text)
+	if err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if got, err := page.Derive(want); err != nil || got != want {
+		t.Errorf("once more: %v\n%s", err, got)
+	}
+	for _, bad := range []string{strings.Replace(text, "calls, nats", "calls, bits", 1), strings.Replace(text, "$ ", "", 1)} {
+		if got, err := page.Derive(bad); err == nil {
+			t.Errorf("%s", got)
 		}
 	}
 }
 
-// TestReadmeLookahead: what the README says of look-ahead is what the page's table shows.
-func TestReadmeLookahead(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "..", "README.md"))
+func TestTake(t *testing.T) {
+	const study = "<!-- columns: sampler, steps, calls, nats -->\n| sampler | steps | calls | nats |\n| --- | --- | --- | --- |\n| fhs | – | 8 | 0 |\n| euler | 4 | 3 | 1 ± 2 |\n<!-- end of columns -->\n" +
+		"<!-- columns: sampler, steps, calls, tv -->\n| sampler | steps | calls | tv |\n| --- | --- | --- | --- |\n| euler | 4 | 3 | 0.5 |\n<!-- end of columns -->\n"
+	const text = "a\n<!-- from the study -->\n| sampler | steps | calls | nats |\n| --- | --- | --- | --- |\n| euler | 4 | 9 | 9 |\n<!-- end of the study -->\nb\n"
+	if got, err := page.Take(text, study); err != nil || got != strings.Replace(text, "| 9 | 9 |", "| 3 | 1 ± 2 |", 1) {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if got, err := page.Take(strings.Replace(text, "euler", "dmpm", 1), study); err == nil {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestTables: the tables of a few columns are those of the outputs below them, and what
+// docs/choosing.md shows of them is the same.
+func TestTables(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	text, err := os.ReadFile(filepath.Join(root, page.Path))
+	other, err2 := os.ReadFile(filepath.Join(root, page.Choosing))
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	const remedy = "`go run ./internal/study 0` makes it anew"
+	if again, err := page.Derive(string(text)); err != nil || again != string(text) {
+		t.Errorf("%v: a table is not that of the output below it: "+remedy, err)
+	}
+	if again, err := page.Take(string(other), string(text)); err != nil || again != string(other) || !strings.Contains(again, "<!-- from the study -->") {
+		t.Errorf("%v: a table of %s is not the study's: "+remedy, err, page.Choosing)
+	}
+}
+
+// TestLookaheadFigures: what docs/sampling.md says of look-ahead is what the page's table shows.
+func TestLookaheadFigures(t *testing.T) {
+	sampling, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sampling.md"))
 	text, err2 := os.ReadFile(filepath.Join("..", "..", "..", page.Path))
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
@@ -56,11 +102,11 @@ func TestReadmeLookahead(t *testing.T) {
 	}
 	for _, want := range []string{
 		fmt.Sprintf("reveals %.1f, %.1f and %.1f tokens at K = 4, 8 and 16", tokens["gumbel"]...),
-		fmt.Sprintf("for %.2f, %.2f and %.2f rows a position", rows["gumbel"]...),
+		fmt.Sprintf("for %.2f, %.2f and %.2f rows per position", rows["gumbel"]...),
 		fmt.Sprintf("the default without look-ahead, %.1f, %.1f and %.1f ", tokens["inverse"]...),
 	} {
-		if !strings.Contains(string(readme), want) {
-			t.Errorf("the README does not say %q", want)
+		if !strings.Contains(strings.ReplaceAll(string(sampling), "\n", " "), want) {
+			t.Errorf("docs/sampling.md does not say %q", want)
 		}
 	}
 }
