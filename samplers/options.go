@@ -70,6 +70,8 @@ type Options struct {
 	// By says how tokens are drawn; "" is inverse, gumbel with Lookahead. float32-gumbel is
 	// of euler, tweedie and tau-leaping.
 	By By
+	// Deciding are the options of decoders that look at rows.
+	Deciding
 	// Draw says how tokens are drawn.
 	Draw
 }
@@ -104,7 +106,8 @@ type Settings struct {
 	// Scores is empty for a network whose rows are no scores.
 	Scores Scores `json:"scores,omitempty"`
 	Finish string `json:"finish,omitempty"`
-	By     By     `json:"draw"`
+	Deciding
+	By By `json:"draw"`
 	Draw
 	// ChangesLaw says that tokens are not drawn from the network's own distribution.
 	ChangesLaw bool `json:"changes_law"`
@@ -160,6 +163,9 @@ func (o Options) Unused() (map[string]string, error) {
 		} else if sizes.sizes != nil {
 			drop("sizes "+o.Sizes, "steps")
 		}
+	}
+	if slices.Contains(d.Flags, "score") {
+		o.unusedDeciding(d.Name, drop)
 	}
 	for _, p := range options {
 		if !slices.Contains(d.Flags, p.Name) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-var errNoPlan = errors.New("there is no plan: what is revealed depends on the network's rows; leave out --scores raw and --draw float32-gumbel")
+var errNoPlan = errors.New("there is no plan: what is revealed depends on the network's rows")
 
 // firstHitting is the method of a job that names none.
 var firstHitting = &Sampler{law: fhs{}, settings: Settings{Sampler: "fhs"}}
@@ -66,6 +66,12 @@ func (p *planned) release() { p.sampler.spare.Put(p) }
 // head is what the decoders of a sampler ask for: rows where the fill looks back or more is
 // done with them than a draw.
 func (s *Sampler) head() Head {
+	if r, ok := s.kernel.(*ranking); ok {
+		t := s.settings.Draw
+		if !r.needsRows(t.temperature(), t.TopK > 0 || t.TopP > 0 && t.TopP < 1) {
+			return HeadBest
+		}
+	}
 	if s.kernel != nil || s.law.declare().LookBack {
 		return HeadRows
 	}

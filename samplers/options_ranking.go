@@ -1,0 +1,254 @@
+package samplers
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// Deciding are the options of decoders that look at rows. The zero value gives none.
+type Deciding struct {
+	// Score is what candidates are ordered by; "" is confidence, and entropy for
+	// entropy-bounded.
+	Score Score `json:"score,omitempty"`
+	// Rule is how tokens a call are rounded: that of LLaDA, Dream or dLLM; "" is llada for
+	// confidence, llada2 and factor, and none for threshold, which then has no quotas.
+	Rule Rounding `json:"rule,omitempty"`
+	// Schedule is dLLM's α, "linear" or "cosine"; "" is linear. Transfer is "rounded", or
+	// "binomial" for its quotas that are drawn; "" is rounded. Eps is Dream's ε; 0 is 0.001.
+	Schedule string  `json:"schedule,omitempty"`
+	Transfer string  `json:"transfer,omitempty"`
+	Eps      float64 `json:"eps,omitempty"`
+	// AlgTemp draws positions in proportion to e^(score/AlgTemp); 0 takes the best.
+	AlgTemp float64 `json:"alg_temp,omitempty"`
+	// Threshold is the score that is enough; 0 is 0.9, and 0.95 for llada2. Factor is that of
+	// factor; 0 is 1. RelaxedThreshold and Radius are localleap's; 0 is 0.75 and 4. Gamma is
+	// that of entropy-bounded in nats; nil is 0.1.
+	Threshold        float64  `json:"threshold,omitempty"`
+	Factor           float64  `json:"factor,omitempty"`
+	RelaxedThreshold float64  `json:"relaxed_threshold,omitempty"`
+	Radius           int      `json:"radius,omitempty"`
+	Gamma            *float64 `json:"gamma,omitempty"`
+	// EditingThreshold has llada2 replace tokens; 0 does not. AtLeast is how many it commits
+	// at least in place of a quota; 0 is the quota, and 1 with edits. PostSteps are its calls
+	// without masks; 0 is 16.
+	EditingThreshold float64 `json:"editing_threshold,omitempty"`
+	AtLeast          int     `json:"at_least,omitempty"`
+	PostSteps        int     `json:"post_steps,omitempty"`
+	// BlockLength fills blocks of so many positions one after the other; 0 is one block of
+	// the whole canvas. PromptLength is where the first begins; nil is the first mask.
+	BlockLength  int  `json:"block_length,omitempty"`
+	PromptLength *int `json:"prompt_length,omitempty"`
+	// Reach is "before" where masks before the block are candidates too, or "inside"; "" is
+	// before.
+	Reach string `json:"reach,omitempty"`
+	// Stop is the token that ends a sequence where a finished block holds it; nil is none.
+	Stop *int `json:"stop,omitempty"`
+	// Guidance is w of (1+w)·conditional − w·unconditional logits; 0 is no guidance.
+	// Unconditional says what the unconditional canvas masks: "visible", what was visible at
+	// the start, or "prompt", by position; "" is visible.
+	Guidance      float64 `json:"guidance,omitempty"`
+	Unconditional string  `json:"unconditional,omitempty"`
+	// SuppressTokens are never drawn, BeginSuppressTokens have confidence 0 and are no part of
+	// that of others: lists of ids.
+	SuppressTokens      string `json:"suppress_tokens,omitempty"`
+	BeginSuppressTokens string `json:"begin_suppress_tokens,omitempty"`
+	// Columns is "clean", or "raw" where MASK and padding may be drawn, as upstream programs
+	// have it; "" is clean.
+	Columns string `json:"columns,omitempty"`
+}
+
+// The defaults of decoders that look at rows.
+const (
+	defaultEps              = 1e-3
+	defaultThreshold        = 0.9  // Fast-dLLM's evaluation, and LocalLeap's
+	defaultSurely           = 0.95 // LLaDA2's
+	defaultFactor           = 1
+	defaultRelaxedThreshold = 0.75
+	defaultRadius           = 4
+	defaultGamma            = 0.1
+	defaultPostSteps        = 16
+	defaultBlockSteps       = 32 // LLaDA2's
+)
+
+// rankFlags are those of all decoders that rank positions.
+var rankFlags = slices.Concat([]string{"score", "block-length", "prompt-length", "reach", "stop", "guidance", "unconditional", "suppress-tokens", "begin-suppress-tokens"}, drawFlags)
+
+// unusedDeciding tells of options that another excludes.
+func (o Options) unusedDeciding(sampler string, drop func(beside string, names ...string)) {
+	switch {
+	case sampler == "threshold" && o.Rule == "":
+		drop("no rule", "steps")
+	case sampler == "llada2" && o.EditingThreshold > 0:
+		drop("editing-threshold", "steps")
+	case sampler == "llada2":
+		drop("no editing-threshold", "post-steps")
+	}
+	if o.Rule != RoundDLLM && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "schedule", "transfer")
+	}
+	if o.Rule != RoundDream && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "eps")
+	}
+	if o.Guidance == 0 {
+		drop("no guidance", "unconditional")
+	}
+	if s := o.Score; s != "" && s != ScoreConfidence {
+		drop("score "+string(s), "begin-suppress-tokens")
+	}
+	if o.Score == ScoreRandom {
+		drop("score random", "alg-temp")
+	}
+	if o.BlockLength == 0 {
+		drop("no block-length", "stop", "reach")
+		if o.Unconditional != "prompt" {
+			drop("no block-length", "prompt-length")
+		}
+	}
+}
+
+// word checks that a value is one of some words, and gives the first where it is "".
+func word[T ~string](name string, value T, words ...T) (T, error) {
+	if value == "" {
+		return words[0], nil
+	}
+	if !slices.Contains(words, value) {
+		var list []string
+		for _, w := range words {
+			list = append(list, string(w))
+		}
+		last := len(list) - 1
+		return value, fault.Errorf("samplers", "%s %q: must be %s or %s", name, value, strings.Join(list[:last], ", "), list[last])
+	}
+	return value, nil
+}
+
+// idList reads ids of a vocabulary that may not be known.
+func idList(name, text string, c Spec) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	ids, err := parseInts(text, 0)
+	if err != nil {
+		return nil, fault.Errorf("samplers", "%s: must be a list of ids: %w", name, err)
+	}
+	for _, id := range ids {
+		if c.Columns > 0 && id >= c.Columns {
+			return nil, fault.Errorf("samplers", "%s: id %d: must be in 0..%d", name, id, c.Columns-1)
+		}
+	}
+	return ids, nil
+}
+
+// ranks makes the decoders that rank positions by the network's rows.
+func (s *Sampler) ranks(o Options, c Spec) error {
+	set := &s.settings.Deciding
+	*set = o.Deciding
+	law := &ranking{block: o.BlockLength, prompt: -1, temper: o.AlgTemp, guidance: o.Guidance, editing: o.EditingThreshold, stop: -1}
+	var errs []error
+	check := func(err error) { errs = append(errs, err) }
+	scores := []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin, ScoreEntropy}
+	switch name := s.settings.Sampler; name {
+	case "confidence":
+		scores = append(scores, ScoreRandom)
+		check(s.quotas(o, law))
+	case "threshold":
+		set.Threshold = cmp.Or(o.Threshold, defaultThreshold)
+		law.choosing = thresholdChoice{set.Threshold, o.Rule}
+		if o.Rule != "" {
+			_, err := word("rule", o.Rule, RoundDream, RoundDLLM)
+			check(err)
+			law.steps = cmp.Or(o.Steps, DefaultSteps)
+			s.settings.Steps = law.steps
+			if o.Rule == RoundDLLM {
+				law.rounding = RoundDLLM
+			}
+		}
+	case "factor":
+		rule, err := word("rule", o.Rule, RoundLLaDA, RoundDLLM)
+		check(err)
+		set.Rule, set.Factor = rule, cmp.Or(o.Factor, defaultFactor)
+		law.choosing = factorChoice{set.Factor, rule == RoundDLLM}
+	case "localleap":
+		set.Threshold, set.RelaxedThreshold = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.RelaxedThreshold, defaultRelaxedThreshold)
+		set.Radius = cmp.Or(o.Radius, defaultRadius)
+		law.choosing = leapChoice{set.Threshold, set.RelaxedThreshold, set.Radius}
+	case "entropy-bounded":
+		scores = []Score{ScoreEntropy, ScoreConfidence, ScoreMaskGIT, ScoreMargin}
+		gamma := defaultGamma
+		if o.Gamma != nil {
+			gamma = *o.Gamma
+		}
+		set.Gamma = &gamma
+		law.choosing = boundedChoice{gamma}
+	case "llada2":
+		set.Threshold = cmp.Or(o.Threshold, defaultSurely)
+		choice := surelyChoice{threshold: set.Threshold, least: o.AtLeast, edits: o.EditingThreshold > 0}
+		if choice.edits {
+			set.AtLeast, set.PostSteps = cmp.Or(o.AtLeast, 1), cmp.Or(o.PostSteps, defaultPostSteps)
+			choice.least, choice.polishes = set.AtLeast, set.PostSteps
+		} else {
+			law.steps, law.ofLength = cmp.Or(o.Steps, defaultBlockSteps), true
+			s.settings.Steps = law.steps
+		}
+		law.choosing = choice
+	}
+	var err error
+	set.Score, err = word("score", o.Score, scores...)
+	check(err)
+	law.score = set.Score
+	if law.block > 0 {
+		set.Reach, err = word("reach", o.Reach, "before", "inside")
+		check(err)
+		law.inside = set.Reach == "inside"
+	}
+	if o.PromptLength != nil {
+		law.prompt = *o.PromptLength
+	}
+	if o.Stop != nil {
+		law.stop = *o.Stop
+	}
+	if law.guidance != 0 {
+		set.Unconditional, err = word("unconditional", o.Unconditional, "visible", "prompt")
+		check(err)
+		law.byPosition = set.Unconditional == "prompt"
+	}
+	law.suppress, err = idList("suppress-tokens", o.SuppressTokens, c)
+	check(err)
+	law.begin, err = idList("begin-suppress-tokens", o.BeginSuppressTokens, c)
+	check(err)
+	_, err = word("columns", o.Columns, "clean", "raw")
+	check(err)
+	law.raw = o.Columns == "raw"
+	s.kernel, s.law = law, law
+	s.settings.ChangesLaw = true
+	return join(errs...)
+}
+
+// quotas sets what the confidence decoder commits at each call.
+func (s *Sampler) quotas(o Options, law *ranking) (err error) {
+	set := &s.settings.Deciding
+	set.Rule, err = word("rule", o.Rule, RoundLLaDA, RoundDream, RoundDLLM)
+	if err != nil {
+		return err
+	}
+	law.rounding, law.steps = set.Rule, cmp.Or(o.Steps, DefaultSteps)
+	s.settings.Steps = law.steps
+	switch set.Rule {
+	case RoundDream:
+		set.Eps = cmp.Or(o.Eps, defaultEps)
+		law.eps = set.Eps
+	case RoundDLLM:
+		if set.Schedule, err = word("schedule", o.Schedule, "linear", "cosine"); err != nil {
+			return err
+		}
+		if set.Transfer, err = word("transfer", o.Transfer, "rounded", "binomial"); err != nil {
+			return err
+		}
+		law.cosine, law.binomial = set.Schedule == "cosine", set.Transfer == "binomial"
+	}
+	law.choosing = quotaChoice{law.rounding, law.eps}
+	return nil
+}

@@ -1,0 +1,252 @@
+package samplers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// ranking is the law of the decoders that commit the positions about which the network is
+// surest. They are one decoder: candidates, which are masked positions; a score of each, from
+// its row; how many are committed ([choosing]); and what is committed, the tokens drawn there.
+// What is revealed depends on the rows, and so there is no plan.
+type ranking struct {
+	score    Score
+	choosing choosing
+	// temper, where it is above 0, has positions chosen without replacement in proportion to
+	// e^(score/temper), and not in the order of their scores.
+	temper float64
+	// block is the length of a block, 0 for one block of the whole canvas, behind a prompt of
+	// so many positions; −1 for what is before the first mask. inside says that only masks
+	// of the block are candidates, and not those before it.
+	block, prompt int
+	inside        bool
+	// quotas are those of a block, by steps of all blocks.
+	rounding        Rounding
+	eps             float64
+	cosine          bool
+	binomial        bool
+	ofLength        bool // of the length of the block, and not of its masks
+	steps           int
+	editing         float64 // the probability above which a token replaces one that stands there; 0 for never
+	guidance        float64
+	byPosition      bool // guidance masks the prompt, and not what was visible
+	stop            int  // the token that ends the sequence behind a finished block, −1 for none
+	suppress, begin []int
+	raw             bool
+}
+
+func (*ranking) plan(*Plan) error { return errNoPlan }
+
+func (*ranking) declare() Law { return Law{} }
+
+func (*ranking) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
+
+// candidate is a position with the token that was drawn there.
+type candidate struct {
+	position, token int
+	logP            float64
+	score, entropy  float64
+	// key is what orders candidates: the score, but for random choices.
+	key float64
+}
+
+// ranked is the decoder of a sequence.
+type ranked struct {
+	law    *ranking
+	canvas *Canvas
+	draws  *Draws
+	reader reader
+	// given says which positions were visible at the start; free counts the others.
+	given  []bool
+	free   int
+	prompt int
+	// block is the one to fill, entered once run is its own.
+	block   span
+	entered bool
+	run     blockRun
+	// ruleCalls counts the calls of the rule in all blocks.
+	ruleCalls int
+	// asked are the positions of the call, the first of which are masked; considered is
+	// how many of the candidates it may commit.
+	asked, masked []int
+	considered    int
+	ranked        []candidate
+}
+
+func (law *ranking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+	r := &ranked{law: law, canvas: c, draws: d, masked: free, free: len(free), prompt: law.prompt}
+	for l := range c.Len() {
+		r.given = append(r.given, c.ID(l) != c.spec.Mask)
+	}
+	if r.prompt < 0 && len(free) > 0 {
+		r.prompt = free[0]
+	}
+	if r.prompt > c.Len() {
+		return nil, fmt.Errorf("the prompt has %d positions, the canvas %d", r.prompt, c.Len())
+	}
+	r.block = span{0, c.Len()}
+	if law.block > 0 {
+		r.block = span{r.prompt, min(r.prompt+law.block, c.Len())}
+	}
+	return r, r.reader.begin(r)
+}
+
+// RuleCalls counts the calls that the rule makes, those that can commit nothing and are not
+// made included.
+func (d *ranked) RuleCalls() int { return d.ruleCalls }
+
+// blocks is how many there are.
+func (d *ranked) blocks() int {
+	if d.law.block == 0 {
+		return 1
+	}
+	return max((d.canvas.Len()-d.prompt+d.law.block-1)/d.law.block, 1)
+}
+
+// look counts masks, and finds the candidates: masks before the end of the block.
+func (d *ranked) look() {
+	d.masked, d.run.masked = d.masked[:0], 0
+	for l := range d.block.to {
+		if d.canvas.ID(l) != d.canvas.spec.Mask {
+			continue
+		}
+		if l >= d.block.from {
+			d.run.masked++
+		} else if d.law.inside {
+			continue
+		}
+		d.masked = append(d.masked, l)
+	}
+	d.run.candidates = len(d.masked)
+}
+
+// enter begins a block.
+func (d *ranked) enter() {
+	d.entered = true
+	d.run = blockRun{length: d.block.to - d.block.from}
+	d.look()
+	d.run.first = d.run.masked
+	if d.law.steps == 0 {
+		return
+	}
+	steps, of := (d.law.steps+d.blocks()-1)/d.blocks(), d.run.first
+	if d.law.ofLength {
+		steps, of = d.law.steps, d.run.length
+	}
+	d.run.steps = steps
+	if d.law.binomial {
+		d.run.quotas = drawnQuotas(d.draws, d.masked[len(d.masked)-d.run.first:], steps, d.law.cosine)
+	} else {
+		d.run.quotas = Quotas(d.law.rounding, of, steps, d.law.eps, d.law.cosine)
+	}
+}
+
+// next finds the next call that can commit something, and false where there is none.
+func (d *ranked) next() bool {
+	for {
+		if !d.entered {
+			d.enter()
+		}
+		d.look()
+		n, more := d.law.choosing.consider(&d.run)
+		if !more {
+			if d.block.to == d.canvas.Len() {
+				return false
+			}
+			d.block, d.entered = span{d.block.to, min(d.block.to+d.law.block, d.canvas.Len())}, false
+			continue
+		}
+		d.ruleCalls++
+		d.considered = min(n, len(d.masked))
+		d.asked = append(d.asked[:0], d.masked...)
+		if d.law.editing > 0 {
+			for l := range d.block.to {
+				if !d.given[l] && d.canvas.ID(l) != d.canvas.spec.Mask {
+					d.asked = append(d.asked, l)
+				}
+			}
+		}
+		if d.considered > 0 || len(d.asked) > len(d.masked) {
+			return true
+		}
+		d.run.calls++
+	}
+}
+
+func (d *ranked) Ask(a *Ask) bool {
+	if !d.next() {
+		return false
+	}
+	if d.law.score == ScoreRandom {
+		// The order of the plan's uniforms is that of a choice drawn anew at each call.
+		slices.SortFunc(d.asked, func(i, j int) int {
+			return cmp.Or(cmp.Compare(d.draws.Plan(j), d.draws.Plan(i)), i-j)
+		})
+		d.asked = d.asked[:d.considered]
+	}
+	// As [ordered] asks a network that wants the time.
+	lambda := float64(max(len(d.masked), 1)) / float64(d.free+1)
+	a.Step = d.ruleCalls - 1
+	d.reader.ask(a, d.asked, thetaOf(lambda))
+	return true
+}
+
+func (d *ranked) Take(r Rows, e *Edit) error {
+	d.ranked = d.ranked[:0]
+	edits := 0
+	for i, l := range d.asked {
+		c, err := d.reader.read(r, i, l)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		if i >= len(d.masked) { // a token stands there
+			if c.token != d.canvas.ID(l) && c.score > d.law.editing {
+				e.Set(l, c.token, c.logP)
+				edits++
+			}
+			continue
+		}
+		d.ranked = append(d.ranked, c)
+	}
+	slices.SortFunc(d.ranked, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.key, a.key), a.position-b.position)
+	})
+	considered := d.ranked[:d.considered]
+	chosen := considered
+	if len(considered) > 0 {
+		chosen = d.law.choosing.choose(&d.run, considered)
+	}
+	for _, c := range chosen {
+		e.Set(c.position, c.token, c.logP)
+	}
+	d.run.calls++
+	d.run.refused = len(considered) - len(chosen)
+	if d.run.masked == 0 {
+		d.run.polished++
+		d.run.idle = edits == 0
+	}
+	d.halt(e)
+	return nil
+}
+
+// halt ends the sequence where a finished block holds the stop token: the rest is filled with
+// it.
+func (d *ranked) halt(e *Edit) {
+	if d.law.stop < 0 {
+		return
+	}
+	if d.look(); d.run.masked > 0 {
+		return
+	}
+	for l := d.block.from; l < d.block.to; l++ {
+		if !d.given[l] && d.canvas.ID(l) == d.law.stop {
+			for l := d.block.to; l < d.canvas.Len(); l++ {
+				if d.canvas.ID(l) == d.canvas.spec.Mask {
+					e.Set(l, d.law.stop, 0)
+				}
+			}
+			return
+		}
+	}
+}
