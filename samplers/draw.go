@@ -37,8 +37,11 @@ func (d Draw) Within(tokens int) Draw {
 
 // ChangesLaw says that tokens are not drawn from the network's own distribution.
 func (d Draw) ChangesLaw() bool {
-	return d.Temperature != nil && *d.Temperature != 1 || d.TopK > 0 || d.TopP > 0 && d.TopP < 1
+	return d.temperature() != 1 || d.truncates()
 }
+
+// truncates says that tokens are kept and left out by their probabilities.
+func (d Draw) truncates() bool { return d.TopK > 0 || d.TopP > 0 && d.TopP < 1 }
 
 // Same says whether d and o are one way to draw: 1, say, is no temperature.
 func (d Draw) Same(o Draw) bool {

@@ -21,6 +21,7 @@ const (
 	forRaces
 	forCalls
 	forOrders
+	forSteps
 )
 
 // NewDraws returns the numbers of sequence index, of as many positions as are asked for.

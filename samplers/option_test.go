@@ -56,6 +56,12 @@ var inForce = map[string]struct {
 	"guidance":              {samplers.Options{Sampler: "threshold"}, "0.5"},
 	"unconditional":         {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "prompt"},
 	"suppress-tokens":       {samplers.Options{Sampler: "threshold"}, "3,1"},
+	"remask":                {samplers.Options{Sampler: "remdm"}, "conf"},
+	"eta":                   {samplers.Options{Sampler: "remdm"}, "0.5"},
+	"t-on":                  {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.7"},
+	"t-off":                 {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.1"},
+	"alpha-on":              {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.5"},
+	"nucleus-p":             {samplers.Options{Sampler: "remdm"}, "0.9"},
 	"begin-suppress-tokens": {samplers.Options{Sampler: "threshold"}, "3,1"},
 }
 

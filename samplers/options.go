@@ -70,8 +70,10 @@ type Options struct {
 	// By says how tokens are drawn; "" is inverse, gumbel with Lookahead. float32-gumbel is
 	// of euler, tweedie and tau-leaping.
 	By By
-	// Deciding are the options of decoders that look at rows.
+	// Deciding are the options of decoders that look at rows, Remasking those of decoders that
+	// remask.
 	Deciding
+	Remasking
 	// Draw says how tokens are drawn.
 	Draw
 }
@@ -107,6 +109,7 @@ type Settings struct {
 	Scores Scores `json:"scores,omitempty"`
 	Finish string `json:"finish,omitempty"`
 	Deciding
+	Remasking
 	By By `json:"draw"`
 	Draw
 	// ChangesLaw says that tokens are not drawn from the network's own distribution.
@@ -166,6 +169,9 @@ func (o Options) Unused() (map[string]string, error) {
 	}
 	if slices.Contains(d.Flags, "score") {
 		o.unusedDeciding(d.Name, drop)
+	}
+	if slices.Contains(d.Flags, "remask") {
+		o.unusedRemasking(drop)
 	}
 	for _, p := range options {
 		if !slices.Contains(d.Flags, p.Name) {

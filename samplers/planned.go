@@ -66,13 +66,10 @@ func (p *planned) release() { p.sampler.spare.Put(p) }
 // head is what the decoders of a sampler ask for: rows where the fill looks back or more is
 // done with them than a draw.
 func (s *Sampler) head() Head {
-	if r, ok := s.kernel.(*ranking); ok {
-		t := s.settings.Draw
-		if !r.needsRows(t.temperature(), t.TopK > 0 || t.TopP > 0 && t.TopP < 1) {
-			return HeadBest
-		}
+	if s.kernel != nil {
+		return s.kernel.head(s.settings.Draw)
 	}
-	if s.kernel != nil || s.law.declare().LookBack {
+	if s.law.declare().LookBack {
 		return HeadRows
 	}
 	return HeadBest

@@ -11,6 +11,7 @@ import (
 // its row; how many are committed ([choosing]); and what is committed, the tokens drawn there.
 // What is revealed depends on the rows, and so there is no plan.
 type ranking struct {
+	unplanned
 	score    Score
 	choosing choosing
 	// temper, where it is above 0, has positions chosen without replacement in proportion to
@@ -35,12 +36,6 @@ type ranking struct {
 	suppress, begin []int
 	raw             bool
 }
-
-func (*ranking) plan(*Plan) error { return errNoPlan }
-
-func (*ranking) declare() Law { return Law{} }
-
-func (*ranking) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
 // candidate is a position with the token that was drawn there.
 type candidate struct {

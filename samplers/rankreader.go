@@ -47,6 +47,13 @@ func (law *ranking) needsRows(temperature float64, truncates bool) bool {
 		law.score == ScoreConfidence && (truncates || temperature != 0 && temperature != 1)
 }
 
+func (law *ranking) head(d Draw) Head {
+	if law.needsRows(d.temperature(), d.truncates()) {
+		return HeadRows
+	}
+	return HeadBest
+}
+
 // begin prepares a decoder that has all else.
 func (r *reader) begin(d *ranked) error {
 	law, spec, drawn := d.law, d.canvas.spec, d.canvas.law

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"crypto/sha256"
+	"math"
 	"os"
 	"testing"
 
@@ -36,6 +37,8 @@ func (r *references) decoders(t *testing.T, d *Folder, k Kind, path string) {
 			t.Error(difference)
 		}
 		t.Logf("%d runs, %d of models that are not opened; %d calls made of %d", report.Runs, report.NotOpened, report.Calls, report.RuleCalls)
+	case decoderLawsSchema:
+		r.decoderLaws(t, d, path)
 	case decoderQuotaSchema:
 		n, err := Quotas(data)
 		if err != nil {
@@ -43,4 +46,24 @@ func (r *references) decoders(t *testing.T, d *Folder, k Kind, path string) {
 		}
 		t.Logf("%d pairs of masks and steps", n)
 	}
+}
+
+// decoderLaws compares laws. All of them together are wrongly refused once in a thousand.
+func (r *references) decoderLaws(t *testing.T, d *Folder, path string) {
+	const draws, level = 40000, 1e-3
+	laws, err := d.DecoderLaws(t.Context(), path, draws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := 1.0
+	for _, law := range laws {
+		least = min(least, law.P)
+		if law.P < level/float64(len(laws)) {
+			t.Errorf("%s: p = %.3g", law.ID, law.P)
+		}
+		if math.Abs(law.Calls-law.Want) > 4.5*law.SE+1e-12 {
+			t.Errorf("%s: %v calls of the rule, want %v ± %v", law.ID, law.Calls, law.Want, law.SE)
+		}
+	}
+	t.Logf("%d laws of %d draws each, least p %.3g", len(laws), draws, least)
 }

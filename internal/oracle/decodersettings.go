@@ -45,6 +45,13 @@ type decoderSettings struct {
 	EditingThreshold    float64 `json:"editing_threshold"`
 	MaxPostSteps        int     `json:"max_post_steps"`
 	NumToTransfer       int     `json:"num_to_transfer"`
+	// ReMDM.
+	Sampler  string
+	Eta      float64
+	NucleusP float64 `json:"nucleus_p"`
+	TOn      float64 `json:"t_on"`
+	TOff     float64 `json:"t_off"`
+	AlphaOn  float64 `json:"alpha_on"`
 }
 
 // options are those of the sampler that does the same on a canvas of a length, the longest of
