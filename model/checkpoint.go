@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mdmgen/model/checkpoint"
@@ -57,6 +56,9 @@ func newNetwork(ref string, s *ort.Session, f Facts, same bool, unused []string)
 // force, and whether its heads know the same tokens.
 func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (src ort.Source, f Facts, same bool, err error) {
 	read, err := c.Facts(ctx)
+	if err == nil {
+		read, err = read.Tell(opts.Known)
+	}
 	if err != nil {
 		return src, read, false, err
 	}
@@ -64,8 +66,11 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
 	if same = true; !graph.CanRefer(c) && graph.Size(c) > maxInline {
+		if len(read.Untold) > 0 {
+			read.MaskID, read.Shift, read.Untold = f.MaskID, f.Shift, nil
+		}
 		same = sameTokens(read, f)
-		src.Path, err = cached(ctx, c, f, opts.Runtime)
+		src.Path, err = cached(ctx, c, read, opts.Runtime)
 	} else {
 		var g graph.Model
 		g, err = graph.Build(ctx, c, graph.Options{Facts: &f})
@@ -91,7 +96,7 @@ func sameTokens(written, f Facts) bool {
 }
 
 // cached returns the graph of a converted checkpoint in the cache, which is
-// keyed by the content and by the version of the conversion, and converts it
+// keyed by the content, the mask's id and the version of the conversion, and converts it
 // where it is not there yet, or not as it was written. Of several programs that want it one
 // converts and the others wait.
 func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Config) (string, error) {
@@ -99,7 +104,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Confi
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, strconv.Itoa(graph.Version)+"-"+strings.TrimPrefix(f.Digest, "sha256:"))
+	dir := filepath.Join(root, fmt.Sprintf("%d-%s-%d", graph.Version, strings.TrimPrefix(f.Digest, "sha256:"), f.MaskID))
 	path := filepath.Join(dir, graph.ModelFile)
 	whole := func() (bool, error) {
 		err := graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir)
@@ -123,7 +128,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Confi
 	}
 	// What cannot be removed harms nobody but the disk.
 	_ = graph.Sweep(root)
-	return path, graph.Ensure(ctx, c, dir, whole)
+	return path, graph.Ensure(ctx, c, &f, dir, whole)
 }
 
 // convertedDir is the part of the cache that holds converted checkpoints.

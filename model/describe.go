@@ -91,6 +91,9 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 	defer c.Close()
 	c.Stamps = stamps
 	read, err := c.Facts(ctx)
+	if err == nil {
+		read, err = read.Tell(opts.Known)
+	}
 	if err != nil {
 		return d, err
 	}

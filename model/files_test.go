@@ -28,7 +28,7 @@ func Converted(t *testing.T, name string) string {
 	}
 	defer c.Close()
 	dir := filepath.Join(t.TempDir(), name)
-	if err := graph.Write(t.Context(), c, dir); err != nil {
+	if err := graph.Write(t.Context(), c, nil, dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -45,7 +45,7 @@ func TestStrangersFolder(t *testing.T) {
 		}
 		defer c.Close()
 		out := dir + "-out"
-		err = graph.Write(t.Context(), c, out)
+		err = graph.Write(t.Context(), c, nil, out)
 		if _, serr := os.Lstat(out); err != nil && serr == nil {
 			t.Errorf("%s is there after %v", out, err)
 		}

@@ -97,6 +97,9 @@ type Options struct {
 	// is read before; "" means the one beside an ONNX file, if there is one.
 	Override map[string]string
 	Sidecar  string
+	// Known are facts, in the form of Override, that are known of a published model from
+	// elsewhere; they tell what its files leave open, and change nothing.
+	Known map[string]string
 	// Weights says which of the two sets of weights of a trainer's file is opened: the averages
 	// where it is "", which it must be for all other models.
 	Weights checkpoint.Weights

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -197,28 +196,10 @@ func maskOf(ctx context.Context, dir string) int {
 	return facts.MaskID
 }
 
-// NotOpened says why the program does not open the model in a folder, whose family or format
-// it does not have yet; "" where it must.
+// NotOpened says why the program does not open the model in a folder; "" where it must.
 func NotOpened(dir string) string {
-	count := func(pattern string) int {
-		found, _ := filepath.Glob(filepath.Join(dir, pattern))
-		return len(found)
-	}
-	switch {
-	case count("*.onnx") > 0:
-		return ""
-	case count("*.ckpt") > 1:
+	if found, _ := filepath.Glob(filepath.Join(dir, "*.ckpt")); len(found) > 1 {
 		return "it has several trainers' files, which analysis/verify: TestTrainersFiles compares"
-	}
-	var config struct {
-		ModelType any `json:"model_type"`
-	}
-	data, err := plainfile.Read(filepath.Join(dir, "config.json"), maxFile)
-	if err != nil || json.Unmarshal(data, &config) != nil {
-		return ""
-	}
-	if family, _ := config.ModelType.(string); slices.Contains([]string{"llada", "dream"}, strings.ToLower(family)) {
-		return "model_type " + family
 	}
 	return ""
 }

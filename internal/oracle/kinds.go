@@ -79,6 +79,9 @@ var (
 
 // golden compares a network with tensors.
 func golden(ctx context.Context, m model.Model, path string, _ []byte, limit float64) ([]verify.Item, error) {
+	if m.Facts().Family == "llada" {
+		limit = lladaLimit
+	}
 	r, err := verify.Golden(ctx, m, path, limit)
 	return r.Items, err
 }

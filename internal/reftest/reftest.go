@@ -84,11 +84,22 @@ func Shared(t testing.TB, elem ...string) string {
 	return p
 }
 
-// Law returns the path of the file of a law or a world: the module's own, which is always
-// there, or else that among the large reference files. It skips the test where there is none.
+// Law returns the path of the file of a law or a world, and Checkpoint that of the folder of a
+// checkpoint with golden.safetensors: the module's own, which is always there, or else that
+// among the large reference files. They skip the test where there is none.
 func Law(t testing.TB, name string) string {
 	t.Helper()
-	p := filepath.Join("reference", "laws", name+".json")
+	return either(t, "laws", name+".json")
+}
+
+func Checkpoint(t testing.TB, name string) string {
+	t.Helper()
+	return either(t, "checkpoints", name)
+}
+
+func either(t testing.TB, kind, name string) string {
+	t.Helper()
+	p := filepath.Join("reference", kind, name)
 	if _, err := os.Stat(filepath.Join(root(t), "testdata", p)); err == nil {
 		return Data(t, p)
 	}

@@ -139,6 +139,11 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 	if noConfig == nil {
 		c.digests = append([]string{configName}, c.names...)
 	}
+	if noConfig == nil {
+		if err := c.findMask(); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
+		}
+	}
 	c.tensors = map[string]Tensor{}
 	for _, name := range c.names {
 		f, err := file(name)
@@ -176,13 +181,13 @@ func (c *Checkpoint) open(file func(string) (*File, error), where string) (err e
 	if trained != nil {
 		c.stored = append(c.stored, trained.ema...)
 	}
-	c.dtype = c.tensors[embedding].Dtype
+	c.dtype = c.tensors[c.Config.Embedding()].Dtype
 	return nil
 }
 
 // columns is the number of rows of the embedding, 0 where there is none.
 func (c *Checkpoint) columns() int {
-	if t := c.tensors[embedding]; len(t.Shape) > 0 {
+	if t := c.tensors[dditEmbedding]; len(t.Shape) > 0 {
 		return t.Shape[0]
 	}
 	return 0
@@ -232,11 +237,17 @@ func (c *Checkpoint) Facts(ctx context.Context) (facts.Facts, error) {
 		Schema: facts.Schema, Name: facts.Plain(c.name), Family: c.Config.Family,
 		Columns: c.Config.Columns, MaskID: c.Config.MaskID, Length: c.Config.Length,
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
-		ScaleBySigma: c.Config.ScaleBySigma, Noise: c.Config.Noise,
+		ScaleBySigma: c.Config.ScaleBySigma, Noise: c.Config.Noise, Shift: c.Config.Shift == Yes,
 		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights), Digest: sum,
+		Untold: c.untold(),
 	}
 	if c.Config.Family == SEDD {
 		f.Output = facts.LogScore
+	}
+	if n := c.Config.Tokens; n > 0 {
+		for i := n; i < c.Config.Columns; i++ {
+			f.Padding = append(f.Padding, i)
+		}
 	}
 	return f, nil
 }

@@ -1,36 +1,29 @@
 package checkpoint
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
-	"mdmgen/internal/plainjson"
+	"mdmgen/model/facts"
 )
 
-// The network families whose checkpoints are read.
-const (
-	MDLM = "mdlm" // Sahoo et al. 2024, arXiv 2406.07524
-	RADD = "radd" // Ou et al. 2024, arXiv 2406.03736
-	SEDD = "sedd" // Lou et al. 2024, arXiv 2310.16834, absorbing graph
-)
-
-// Frequencies is the width of the sinusoidal embedding of σ that the three
-// families share: Frequencies/2 cosines, then as many sines.
-const Frequencies = 256
-
-// Config is what config.json says about a network.
+// Config is what config.json says about a network. Fields that a family does not have are zero.
 type Config struct {
-	Family  string // MDLM, RADD or SEDD
-	Hidden  int    // width of the residual stream
-	Cond    int    // width of the conditioning vector; 0 for RADD
-	Blocks  int
-	Heads   int // attention heads; Hidden/Heads is even
-	Length  int // positions that the network was trained for
-	Columns int // rows of the vocabulary embedding: tokens and MASK
-	MaskID  int
+	Family string // the name of one of [Families]
+	Hidden int    // width of the residual stream
+	Cond   int    // width of the conditioning vector of MDLM and SEDD
+	Blocks int
+	Heads  int // attention heads
+	// KVHeads are heads of keys and values where query heads share them, Head the width of a head
+	// where it is not Hidden/Heads, Inner the width of the MLP where it is not 4·Hidden.
+	KVHeads, Head, Inner int
+	Length               int // positions that the network was trained for
+	Columns              int // rows of the vocabulary's embedding: tokens, MASK and padding
+	// Tokens is the number of ids where Columns has more; the rest is padding.
+	Tokens int
+	// MaskID is the id of MASK, facts.Unknown where config.json does not tell.
+	MaskID int
 	// TimeConditioned says that the network reads σ; an MDLM network that does
 	// not has its conditioning evaluated at σ = 0.
 	TimeConditioned bool
@@ -39,10 +32,42 @@ type Config struct {
 	ScaleBySigma bool
 	// Noise is the schedule of training: loglinear, linear, cosine, geometric.
 	Noise string
+	// Shift says that position i predicts the token at i+1.
+	Shift Told
+
+	Epsilon    float64 // of the norms, 0 where the family has one
+	RotaryBase float64 // of the rotary frequencies, 0 where the family has one
+	QKVBias    bool    // queries, keys and values have biases
+	HeadNorm   bool    // queries and keys are normalised a head
+	Tied       bool    // the last linear layer is the embedding
+	Types      int     // kinds of segments of BERT, of which the first is used
 }
 
+// Told is a truth value that a config may leave open.
+type Told int
+
+// The values of Told.
+const (
+	No Told = iota
+	Yes
+	Untold
+)
+
 // HeadSize returns the width of an attention head.
-func (c Config) HeadSize() int { return c.Hidden / c.Heads }
+func (c Config) HeadSize() int {
+	if c.Head > 0 {
+		return c.Head
+	}
+	return c.Hidden / c.Heads
+}
+
+// KeyHeads returns the number of heads of keys and values.
+func (c Config) KeyHeads() int {
+	if c.KVHeads > 0 {
+		return c.KVHeads
+	}
+	return c.Heads
+}
 
 // Limits on what a config may ask for, far above any published network.
 const (
@@ -53,133 +78,30 @@ const (
 	maxColumns = 1 << 22
 )
 
-// flatConfig is MDLM's config.json.
-type flatConfig struct {
-	ModelType        *string `json:"model_type"`
-	HiddenDim        *int    `json:"hidden_dim"`
-	CondDim          *int    `json:"cond_dim"`
-	NBlocks          *int    `json:"n_blocks"`
-	NHeads           *int    `json:"n_heads"`
-	ModelLength      *int    `json:"model_length"`
-	VocabSize        *int    `json:"vocab_size"`
-	MaskTokenID      *int    `json:"mask_token_id"`
-	TimeConditioning *bool   `json:"time_conditioning"`
-}
+var errNotObject = errors.New("not a JSON object")
 
-// treeConfig is the omegaconf tree that RADD and SEDD publish.
-type treeConfig struct {
-	Tokens *int `json:"tokens"`
-	Graph  *struct {
-		Type *string `json:"type"`
-	} `json:"graph"`
-	Noise *struct {
-		Type *string `json:"type"`
-	} `json:"noise"`
-	Model *struct {
-		Type         *string `json:"type"`
-		HiddenSize   *int    `json:"hidden_size"`
-		CondDim      *int    `json:"cond_dim"`
-		Length       *int    `json:"length"`
-		NBlocks      *int    `json:"n_blocks"`
-		NHeads       *int    `json:"n_heads"`
-		ScaleBySigma *bool   `json:"scale_by_sigma"`
-	} `json:"model"`
-}
-
-// ParseConfig reads config.json: MDLM's flat object, or the nested tree of RADD
-// and SEDD. Every key that the network's shape depends on must be there; all
-// other keys are ignored. The family of a tree is its model.type ("ddit_wot" is
-// RADD, "ddit" SEDD); where that is absent, SEDD is what has a scale_by_sigma.
+// ParseConfig reads config.json, whose family architectures and auto_map tell, or for MDLM,
+// RADD and SEDD keys that only they have. Every key that the network's rows depend on must
+// be there where its class has another default than published networks need; all others are
+// ignored.
 func ParseConfig(text []byte) (Config, error) {
 	if len(text) > maxConfig {
 		return Config{}, fmt.Errorf("%d bytes: at most %d are accepted", len(text), maxConfig)
 	}
-	var keys map[string]json.RawMessage
-	if err := plainjson.Unmarshal(text, &keys); err != nil {
-		return Config{}, err
-	}
-	if keys == nil {
-		return Config{}, errors.New("not a JSON object")
-	}
-	var c Config
-	var err error
-	if m, ok := keys["model"]; ok && bytes.HasPrefix(m, []byte("{")) {
-		c, err = parseTree(text)
-	} else {
-		c, err = parseFlat(text)
-	}
+	p, err := newProbe(text)
 	if err != nil {
 		return Config{}, err
 	}
+	f, class, err := p.find()
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := f.parse(text, class)
+	if err != nil {
+		return Config{}, err
+	}
+	c.Family = f.Name
 	return c, c.check()
-}
-
-func parseFlat(text []byte) (Config, error) {
-	var f flatConfig
-	if err := plainjson.Unmarshal(text, &f); err != nil {
-		return Config{}, err
-	}
-	if f.ModelType != nil && *f.ModelType != MDLM {
-		return Config{}, fmt.Errorf("model_type is %q: networks of type mdlm, and the trees of RADD and SEDD, are read", *f.ModelType)
-	}
-	if f.ModelType == nil && f.HiddenDim == nil {
-		return Config{}, errors.New("neither model_type nor model is there: not the config of an MDLM, RADD or SEDD network")
-	}
-	c := Config{Family: MDLM, Noise: "loglinear"}
-	err := need(
-		field{"hidden_dim", f.HiddenDim, &c.Hidden}, field{"cond_dim", f.CondDim, &c.Cond},
-		field{"n_blocks", f.NBlocks, &c.Blocks}, field{"n_heads", f.NHeads, &c.Heads},
-		field{"model_length", f.ModelLength, &c.Length}, field{"vocab_size", f.VocabSize, &c.Columns})
-	if err != nil {
-		return c, err
-	}
-	// The published class takes false for an absent key, and the mask for the
-	// row that was appended to the tokenizer's.
-	c.TimeConditioned = f.TimeConditioning != nil && *f.TimeConditioning
-	c.MaskID = c.Columns - 1
-	if f.MaskTokenID != nil {
-		c.MaskID = *f.MaskTokenID
-	}
-	return c, nil
-}
-
-func parseTree(text []byte) (Config, error) {
-	var t treeConfig
-	if err := plainjson.Unmarshal(text, &t); err != nil {
-		return Config{}, err
-	}
-	m := t.Model
-	var c Config
-	switch {
-	case m.Type == nil && m.ScaleBySigma == nil, m.Type != nil && *m.Type == "ddit_wot":
-		c.Family = RADD
-	case m.Type == nil, *m.Type == "ddit":
-		c.Family = SEDD
-	default:
-		return c, fmt.Errorf("model.type is %q: must be ddit_wot (RADD) or ddit (SEDD)", *m.Type)
-	}
-	if t.Graph != nil && t.Graph.Type != nil && *t.Graph.Type != "absorb" {
-		return c, fmt.Errorf("graph.type is %q: only absorb is masked diffusion", *t.Graph.Type)
-	}
-	c.Noise = "loglinear"
-	if t.Noise != nil && t.Noise.Type != nil {
-		c.Noise = *t.Noise.Type
-	}
-	want := []field{{"tokens", t.Tokens, &c.MaskID}, {"model.hidden_size", m.HiddenSize, &c.Hidden},
-		{"model.n_blocks", m.NBlocks, &c.Blocks}, {"model.n_heads", m.NHeads, &c.Heads}, {"model.length", m.Length, &c.Length}}
-	if c.Family == SEDD {
-		c.TimeConditioned = true
-		c.ScaleBySigma = m.ScaleBySigma != nil && *m.ScaleBySigma
-		want = append(want, field{"model.cond_dim", m.CondDim, &c.Cond})
-	}
-	if err := need(want...); err != nil {
-		return c, err
-	}
-	if c.MaskID < 1 || c.MaskID >= maxColumns {
-		return c, fmt.Errorf("tokens is %d: must be in 1..%d", c.MaskID, maxColumns-1)
-	}
-	c.Columns = c.MaskID + 1
-	return c, nil
 }
 
 // field is a required number of a config.
@@ -218,17 +140,22 @@ func (c Config) check() error {
 	in("number of heads", c.Heads, 1, maxWidth)
 	in("length", c.Length, 1, maxLength)
 	in("vocabulary size", c.Columns, 2, maxColumns)
-	if c.Columns >= 2 {
+	if c.Columns >= 2 && c.MaskID != facts.Unknown {
 		in("mask id", c.MaskID, 0, c.Columns-1)
 	}
-	if c.Family != RADD {
+	if c.family().Network == DDiT && c.Family != RADD {
 		in("cond_dim", c.Cond, 1, maxWidth)
 	}
+	if c.family().Network != DDiT {
+		in("width of the MLP", c.Inner, 1, maxWidth)
+		in("number of ids", c.Tokens, 2, c.Columns)
+		if !(c.Epsilon > 0 && c.Epsilon <= 0.1) {
+			faults = append(faults, fmt.Sprintf("epsilon of the norms is %v: must be above 0 and at most 0.1", c.Epsilon))
+		}
+	}
 	if c.Heads > 0 && c.Hidden > 0 {
-		if c.Hidden%c.Heads != 0 {
-			faults = append(faults, fmt.Sprintf("%d heads do not divide the hidden size %d", c.Heads, c.Hidden))
-		} else if c.HeadSize()%2 != 0 {
-			faults = append(faults, fmt.Sprintf("heads of %d numbers (hidden size %d, %d heads): rotary embedding needs an even number", c.HeadSize(), c.Hidden, c.Heads))
+		if fault := c.headFault(); fault != "" {
+			faults = append(faults, fault)
 		}
 	}
 	switch c.Noise {
@@ -240,4 +167,19 @@ func (c Config) check() error {
 		return errors.New(strings.Join(faults, "; "))
 	}
 	return nil
+}
+
+// headFault says what is wrong with the heads, "" for nothing.
+func (c Config) headFault() string {
+	switch size := c.HeadSize(); {
+	case c.Head < 0 || c.Head > maxWidth:
+		return fmt.Sprintf("width of a head is %d: must be in 1..%d", c.Head, maxWidth)
+	case c.Head == 0 && c.Hidden%c.Heads != 0:
+		return fmt.Sprintf("%d heads do not divide the hidden size %d", c.Heads, c.Hidden)
+	case size%2 != 0 && c.family().rotary:
+		return fmt.Sprintf("heads of %d numbers (hidden size %d, %d heads): rotary embedding needs an even number", size, c.Hidden, c.Heads)
+	case c.KVHeads < 0 || c.KVHeads > 0 && c.Heads%c.KVHeads != 0:
+		return fmt.Sprintf("%d heads of keys and values do not divide %d heads", c.KVHeads, c.Heads)
+	}
+	return ""
 }

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -17,46 +16,19 @@ type Spec struct {
 	Shape []int
 }
 
-// Tensors yields every parameter of the network, in the order of construction.
-// The families share one layout: RADD has biases in its norms, MDLM and SEDD
-// have a conditioning network and adaLN modulations instead.
-func (c Config) Tensors() iter.Seq[Spec] {
-	return func(yield func(Spec) bool) {
-		ok := true
-		add := func(name string, shape ...int) { ok = ok && yield(Spec{name, shape}) }
-		h, conditioned := c.Hidden, c.Family != RADD
-		linear := func(name string, out, in int) {
-			add(name+".weight", out, in)
-			add(name+".bias", out)
-		}
-		norm := func(name string) {
-			add(name+".weight", h)
-			if !conditioned {
-				add(name+".bias", h)
-			}
-		}
-		add(embedding, c.Columns, h)
-		if conditioned {
-			linear("sigma_map.mlp.0", c.Cond, Frequencies)
-			linear("sigma_map.mlp.2", c.Cond, c.Cond)
-		}
-		for i := 0; i < c.Blocks && ok; i++ {
-			b := fmt.Sprintf("blocks.%d.", i)
-			norm(b + "norm1")
-			add(b+"attn_qkv.weight", 3*h, h)
-			add(b+"attn_out.weight", h, h)
-			norm(b + "norm2")
-			linear(b+"mlp.0", 4*h, h)
-			linear(b+"mlp.2", h, 4*h)
-			if conditioned {
-				linear(b+"adaLN_modulation", 6*h, c.Cond)
-			}
-		}
-		norm("output_layer.norm_final")
-		linear("output_layer.linear", c.Columns, h)
-		if conditioned {
-			linear("output_layer.adaLN_modulation", 2*h, c.Cond)
-		}
+// layout hands out tensors until nobody wants more.
+type layout struct {
+	yield func(Spec) bool
+	done  bool
+}
+
+func (l *layout) add(name string, shape ...int) { l.done = l.done || !l.yield(Spec{name, shape}) }
+
+// linear adds a linear layer, in torch's order: [out, in].
+func (l *layout) linear(name string, out, in int, bias bool) {
+	l.add(name+".weight", out, in)
+	if bias {
+		l.add(name+".bias", out)
 	}
 }
 
@@ -73,9 +45,6 @@ func (c Config) Parameters() int64 {
 	return n
 }
 
-// embedding is the plain name of the embedding of the vocabulary.
-const embedding = "vocab_embed.embedding"
-
 // plainName strips what wrappers add to a parameter's name: those of compiled modules,
 // distributed training, and classes that hold the network.
 func plainName(name string) string {
@@ -83,23 +52,31 @@ func plainName(name string) string {
 	for _, wrapper := range []string{"module.", "model.", "backbone."} {
 		name = strings.TrimPrefix(name, wrapper)
 	}
+	// The parameters of LayerNorm in files that were made from TensorFlow's.
+	for old, now := range map[string]string{".LayerNorm.gamma": ".LayerNorm.weight", ".LayerNorm.beta": ".LayerNorm.bias"} {
+		if stem, ok := strings.CutSuffix(name, old); ok {
+			return stem + now
+		}
+	}
 	return name
 }
 
 // ours says that a tensor of that plain name is in a part of the network: one that the config
-// does not ask for makes another network.
-func ours(name string) bool {
+// does not ask for makes another network. A head that is tied may be stored all the same, and
+// so may tables of rotary frequencies, which follow from the config.
+func (c Config) ours(name string) bool {
+	f := c.family()
+	if slices.Contains(f.copies, name) || c.Tied && name == f.names.Head+".weight" || f.Network != DDiT && strings.HasSuffix(name, "."+rotaryTable) {
+		return false
+	}
 	part, _, _ := strings.Cut(name, ".")
-	return slices.Contains([]string{"vocab_embed", "sigma_map", "rotary_emb", "blocks", "output_layer"}, part)
+	return slices.Contains(f.parts, part)
 }
-
-// rotaryBase is the base of the rotary frequencies of all three families.
-const rotaryBase = 10000
 
 // RotaryFrequencies returns ω_j = base^(−2j/HeadSize), j < HeadSize/2, radians a
 // position: the table that was saved with the weights, where it is float32,
 // since a last bit of ω_j is 10⁻⁴ radians at position 1000; else the same
-// formula.
+// formula, in float64 for a [DDiT] and in float32 for others, as upstream works it out.
 func (c *Checkpoint) RotaryFrequencies() []float32 {
 	if t, ok := c.tensors[rotaryTable]; ok && t.Dtype == F32 {
 		v := make([]float32, t.Len())
@@ -108,13 +85,24 @@ func (c *Checkpoint) RotaryFrequencies() []float32 {
 	}
 	v := make([]float32, c.Config.HeadSize()/2)
 	for j := range v {
-		v[j] = float32(c.Config.frequency(j))
+		if v[j] = float32(c.Config.frequency(j)); c.Config.Network() != DDiT {
+			exponent := float32(2*j) / float32(c.Config.HeadSize())
+			v[j] = 1 / float32(math.Pow(c.Config.rotaryBase(), float64(exponent)))
+		}
 	}
 	return v
 }
 
 func (c Config) frequency(j int) float64 {
-	return math.Pow(rotaryBase, -2*float64(j)/float64(c.HeadSize()))
+	return math.Pow(c.rotaryBase(), -2*float64(j)/float64(c.HeadSize()))
+}
+
+// rotaryBase is the base of the rotary frequencies.
+func (c Config) rotaryBase() float64 {
+	if c.RotaryBase > 0 {
+		return c.RotaryBase
+	}
+	return 10000
 }
 
 // rotaryTable is the plain name of the one buffer that is saved with the
@@ -145,7 +133,7 @@ func (c Config) checkTensors(tensors map[string]Tensor) error {
 			if err := c.checkRotary(tensors[name]); err != nil {
 				wrong = append(wrong, err.Error())
 			}
-		case ours(name) && !asked[name]:
+		case c.ours(name) && !asked[name]:
 			unexpected = append(unexpected, quoteName(name))
 		case !asked[name]:
 			others = append(others, quoteName(name))
@@ -188,7 +176,7 @@ func (c Config) checkRotary(t Tensor) error {
 	for j, g := range got {
 		want := c.frequency(j)
 		if !(math.Abs(g-want) <= 0.01*want) {
-			return fmt.Errorf("%s[%d] is %.4g: base %d gives %.4g", t.Name, j, g, rotaryBase, want)
+			return fmt.Errorf("%s[%d] is %.4g: base %.0f gives %.4g", t.Name, j, g, c.rotaryBase(), want)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -101,6 +102,9 @@ type Facts struct {
 	Weights string `json:"weights,omitempty"`
 	// Digest is "sha256:…" of the content that the model was opened from.
 	Digest string `json:"digest,omitempty"`
+	// Untold are facts, by their JSON names, that the files leave open and somebody must tell,
+	// each with what is known of it.
+	Untold map[string]string `json:"-"`
 }
 
 // Digested returns "sha256:…" of all facts in force but the name, in their JSON form: two runs
@@ -149,7 +153,11 @@ func (f Facts) Validate() error {
 	case f.Columns < 1 || f.Columns > MaxColumns:
 		add("columns is %d: must be in 1..%d", f.Columns, MaxColumns)
 	}
+	for _, key := range slices.Sorted(maps.Keys(f.Untold)) {
+		add("%s is not told: %s", key, f.Untold[key])
+	}
 	switch {
+	case f.MaskID == Unknown && f.Untold["mask_id"] != "":
 	case f.MaskID == Unknown:
 		add("mask_id is missing: the id of MASK")
 	case f.Columns >= 1 && f.Columns <= MaxColumns && (f.MaskID < 0 || f.MaskID > f.Columns):

@@ -41,9 +41,30 @@ func (f *Facts) Decode(data []byte) error {
 	if g.Schema != "" && g.Schema != Schema {
 		return fmt.Errorf("model facts: schema is %q: this version reads %q", g.Schema, Schema)
 	}
+	if g.Untold != nil {
+		var told map[string]json.RawMessage
+		_ = json.Unmarshal(data, &told) // It was read above.
+		g.Untold = maps.Clone(g.Untold)
+		maps.DeleteFunc(g.Untold, func(key, _ string) bool { return told[key] != nil })
+	}
 	*f = g
 	f.Schema = Schema
 	return nil
+}
+
+// Tell returns f with those of some facts that the model's files leave open; keys and values
+// are those of Apply.
+func (f Facts) Tell(known map[string]string) (Facts, error) {
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		if _, untold := f.Untold[key]; !untold {
+			continue
+		}
+		var err error
+		if f, err = f.with(key, known[key]); err != nil {
+			return f, fmt.Errorf("fact %s=%s: %w", key, known[key], err)
+		}
+	}
+	return f, nil
 }
 
 // Apply returns f changed by a sidecar file (where its path is not "") and then

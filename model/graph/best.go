@@ -17,7 +17,7 @@ const (
 )
 
 // best adds the head that draws, and finds the most probable tokens.
-func (d *ddit) best(x *listed, h *heads, f facts.Facts) {
+func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 	b := d.b
 	one, several := []dim{"best"}, []dim{"best", "top"}
 	results := []result{{"token", elemInt64, one}, {"log_p", elemDouble, one}, {"entropy", elemDouble, one}, {"top_tokens", elemInt64, several}, {"top_log_p", elemDouble, several}}
@@ -43,14 +43,14 @@ func (d *ddit) best(x *listed, h *heads, f facts.Facts) {
 }
 
 // draw gives, for rows [n, Columns] with −Inf in what is not a token, the results of
-// [ddit.best], each [n, 1] or [n, width]; the entropy is 0 where top is. With heat "" all
+// [stream.best], each [n, 1] or [n, width]; the entropy is 0 where top is. With heat "" all
 // temperatures are 1, and it gives no more than the token and its log-probability.
 //
 // Exponentials are worked out in float32, which takes a tenth of the time that they take in
 // float64. Where the uniform is then so near to a boundary between two tokens that the
 // rounding of float32 may have moved it, which is two rows of a hundred where they are flat, the row is drawn
 // once more with exponentials in float64.
-func (d *ddit) draw(row, u, heat, width, top string) []string {
+func (d *stream) draw(row, u, heat, width, top string) []string {
 	b := d.b
 	plain := heat == ""
 	columns := d.c.Config.Columns
@@ -87,7 +87,7 @@ func (d *ddit) draw(row, u, heat, width, top string) []string {
 	all := func(x string) string { return x }
 	logP := b.op("Sub", exactly(d.pick(row, drawn.token), all), norm)
 
-	// Rows that may be wrong, or have no softmax; see [ddit.uncertainty].
+	// Rows that may be wrong, or have no softmax; see [stream.uncertainty].
 	line, column := b.ints("shape_line", -1), b.ints("shape_column", -1, 1)
 	doubtful := b.op("Not", b.op("Greater", drawn.margin, d.uncertainty(drawn.sum, norm, rounded)))
 	which := b.op("Reshape", b.op("NonZero", b.op("Reshape", doubtful, line)), line)
@@ -132,7 +132,7 @@ func (d *ddit) draw(row, u, heat, width, top string) []string {
 // probability p, plus F times those of the terms after it. As |y| is −log p − norm, and the
 // entropy of V columns is at most log V, that is 2^-24·2F(1−F)·(r(log V − norm) + k + 3), and
 // r/10·2^-24 more where the entropies of the two sides differ; and 2F(1−F) is at most 1/2.
-func (d *ddit) uncertainty(sum, norm string, rounded float64) string {
+func (d *stream) uncertainty(sum, norm string, rounded float64) string {
 	b := d.b
 	name := fmt.Sprintf("uncertainty_%v", rounded)
 	unit := b.doubles(name+"_unit", []float32{float32(math.Ldexp(rounded, -25))}, 1)
@@ -150,7 +150,7 @@ type inverted struct {
 // invert finds the column that takes the cumulated sum of weights e [n, blocks·width], in
 // ascending order of the columns, past u·Σ, in two levels: the block of columns that does so,
 // then the column in it. Only an exact answer holds where the margin is small.
-func (d *ddit) invert(e, u string, blocks, width int, exact bool) inverted {
+func (d *stream) invert(e, u string, blocks, width int, exact bool) inverted {
 	b := d.b
 	last, axis := b.ints("last_axis", -1), b.count("columns_axis", 1)
 	final := func(x string) string { return b.op("Slice", x, last, b.ints("no_end", 1<<62), last) }
@@ -187,11 +187,11 @@ func (d *ddit) invert(e, u string, blocks, width int, exact bool) inverted {
 }
 
 // pick gives of each row the column that an index [n, 1] names.
-func (d *ddit) pick(x, i string) string {
+func (d *stream) pick(x, i string) string {
 	return d.b.node("", "GatherElements", attrs{{"axis", 1}}, x, i)
 }
 
 // firstColumn gives the first column of rows, [n, 1].
-func (d *ddit) firstColumn(x string) string {
+func (d *stream) firstColumn(x string) string {
 	return d.b.op("Slice", x, d.b.ints("zero", 0), d.b.ints("first_end", 1), d.b.ints("last_axis", -1))
 }

@@ -61,6 +61,9 @@ func TestBest(t *testing.T) {
 		{"radd", published(t, "radd"), []int{0, 17}, [][3]int{{2, 9, 4}}},
 		{"sedd", published(t, "sedd"), []int{3}, [][3]int{{2, 9, 4}}},
 		{"sedd-noscale", published(t, "sedd-noscale"), nil, [][3]int{{2, 9, 4}}},
+		{"llada-gqa-bf16", published(t, "llada-gqa-bf16"), []int{109, 110}, [][3]int{{2, 9, 4}}},
+		{"dream-tied-fp16", published(t, "dream-tied-fp16"), nil, [][3]int{{2, 9, 4}}},
+		{"bert", published(t, "bert"), nil, [][3]int{{2, 9, 4}}},
 		{"two blocks of columns", folder(`{"tokens":300,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{299}, [][3]int{{1, 9, 1}, {5, 20, 26}}},
 		{"90,000 tokens", folder(`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":65,"n_blocks":2,"n_heads":2}}`), []int{89_999}, [][3]int{{1, 9, 1}, {2, 9, 5}}},
 	} {

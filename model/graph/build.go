@@ -51,13 +51,6 @@ type Model struct {
 	Facts       facts.Facts
 }
 
-// families holds the conditioner of each family.
-var families = map[string]func(*builder, *checkpoint.Checkpoint) conditioner{
-	checkpoint.MDLM: mdlm,
-	checkpoint.RADD: radd,
-	checkpoint.SEDD: sedd,
-}
-
 // inPlaceFrom is the size in bytes from which a matrix is worth a reference:
 // the runtime maps each one by itself.
 const inPlaceFrom = 1 << 12
@@ -105,19 +98,19 @@ func CanRefer(c *checkpoint.Checkpoint) bool { return externalDir(c) != "" }
 // so that constants may be multiplied into them.
 func network(ctx context.Context, c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
 	f, err := c.Facts(ctx)
-	if err != nil {
-		return nil, f, err
-	}
-	family, ok := families[c.Config.Family]
-	if !ok {
-		return nil, f, fmt.Errorf("graph: no network of family %q", c.Config.Family)
-	}
-	b := newBuilder()
-	b.scaled, b.full = scaled, o.AllRows
-	d := &ddit{c: c, b: b, cond: family(b, c)}
 	if o.Facts != nil {
 		f = *o.Facts
 	}
+	if err == nil {
+		err = f.Validate()
+	}
+	if err != nil {
+		return nil, f, err
+	}
+	b := newBuilder()
+	b.scaled, b.full = scaled, o.AllRows
+	d := &stream{c: c, b: b}
+	d.net = kinds[c.Config.Network()](d)
 	d.build(o.AllRows, f)
 	return b, f, nil
 }

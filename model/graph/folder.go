@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
 )
 
 const (
@@ -32,19 +33,20 @@ var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
 func Unfinished(name string) bool { return unfinished.MatchString(name) }
 
 // Write converts a checkpoint to a folder: ModelFile, its float32
-// weights in DataFile, the checkpoint's config and tokenizer, and a manifest of all. Weights
+// weights in DataFile, the checkpoint's config and tokenizer, and a manifest of all. f, where it
+// is not nil, stands for what the checkpoint tells, see [Options]. Weights
 // are streamed; no more than a row of a matrix is in memory. The folder must not exist, or be
 // empty: the error wraps [fs.ErrExist] otherwise. It is there whole or not at all: of several
 // programs that write it at once one does, and the others fail. What programs that
 // were killed left of it is removed. Writing ends with ctx.
-func Write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
-	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, dir) })
+func Write(ctx context.Context, c *checkpoint.Checkpoint, f *facts.Facts, dir string) error {
+	return locked(dir, lockfile.Try, func(dir string) error { return write(ctx, c, f, dir) })
 }
 
 // Ensure has the model of a checkpoint in a folder that is nobody's own, such as one of a
 // cache: what is there stays where whole is true, and is removed and written where it is
 // false. It waits for a program that does the same.
-func Ensure(ctx context.Context, c *checkpoint.Checkpoint, dir string, whole func() (bool, error)) error {
+func Ensure(ctx context.Context, c *checkpoint.Checkpoint, f *facts.Facts, dir string, whole func() (bool, error)) error {
 	wait := func(path string) (*lockfile.Lock, error) { return lockfile.Wait(ctx, path) }
 	return locked(dir, wait, func(dir string) error {
 		if ok, err := whole(); ok || err != nil {
@@ -53,7 +55,7 @@ func Ensure(ctx context.Context, c *checkpoint.Checkpoint, dir string, whole fun
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("graph: %s cannot be removed: %w", dir, plainfile.Cause(err))
 		}
-		return write(ctx, c, dir)
+		return write(ctx, c, f, dir)
 	})
 }
 
@@ -75,7 +77,7 @@ func locked(dir string, lock func(string) (*lockfile.Lock, error), f func(dir st
 }
 
 // write makes the folder, whose lock this program has.
-func write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
+func write(ctx context.Context, c *checkpoint.Checkpoint, f *facts.Facts, dir string) error {
 	if err := vacant(dir); err != nil {
 		return fmt.Errorf("graph: %s: %w", dir, err)
 	}
@@ -87,7 +89,7 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
 		return fmt.Errorf("graph: %s cannot be made: %w", dir, plainfile.Cause(err))
 	}
 	defer os.RemoveAll(temp)
-	err := writeFiles(ctx, c, temp)
+	err := writeFiles(ctx, c, f, temp)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -11,7 +11,7 @@ type heads struct {
 }
 
 // inputs adds the lists and what follows from them.
-func (d *ddit) inputs() *heads {
+func (d *stream) inputs() *heads {
 	b := d.b
 	h := &heads{
 		rows:    b.input("take_rows", elemInt64, "rows"),
@@ -29,9 +29,10 @@ func (d *ddit) inputs() *heads {
 
 // outputs adds the heads on the taken rows of the stream, [N, Hidden]. One product gives
 // the logits of all of them: a runtime packs a matrix anew for each operator that has it.
-func (d *ddit) outputs(h *heads, x string, f facts.Facts) {
+func (d *stream) outputs(h *heads, x string, f facts.Facts) {
 	b := d.b
-	logits := d.linear(headName, x, nil, true)
+	name, w, bias := d.net.head()
+	logits := b.product(name, x, w, bias)
 	none, one := b.count("no_position", 0), b.count("one_position", 1)
 	rows := b.op("Size", h.rows)
 	b.output("logits", b.op("Gather", logits, b.op("Range", none, rows, one)), elemFloat, "rows", d.c.Config.Columns)
@@ -45,7 +46,7 @@ type listed struct{ logits, list, first string }
 // optional adds a head whose nodes run only where its list is not empty: a network is
 // small beside the runtime's price of a node. What it gives are tensors of these names
 // and types, empty ones where the list is.
-func (d *ddit) optional(list string, results []result, build func() []string) {
+func (d *stream) optional(list string, results []result, build func() []string) {
 	b := d.b
 	some := b.op("Greater", b.op("Size", list), b.count("no_position", 0))
 	out := d.choose(some, results, build, func() []string {
@@ -61,7 +62,7 @@ func (d *ddit) optional(list string, results []result, build func() []string) {
 }
 
 // choose gives results from one of two graphs.
-func (d *ddit) choose(condition string, results []result, then, otherwise func() []string) []string {
+func (d *stream) choose(condition string, results []result, then, otherwise func() []string) []string {
 	b := d.b
 	branch := func(name string, build func() []string) message {
 		return b.body(name, func() {

@@ -41,7 +41,7 @@ func TestFoldedEqualsUnfolded(t *testing.T) {
 // Attention looks both ways: the last id moves the first row, and the first id
 // the last row.
 func TestBidirectional(t *testing.T) {
-	for _, name := range []string{"mdlm", "radd", "sedd"} {
+	for _, name := range []string{"mdlm", "radd", "sedd", "llada-gqa-bf16", "dream-tied-fp16", "qwen2", "qwen3", "bert"} {
 		s := built(t, published(t, name), Options{})
 		g := goldenCases(t, name)[0]
 		g.positions = slices.Repeat([]int64{0, int64(g.length) - 1}, g.rows)

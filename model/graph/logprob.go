@@ -14,7 +14,7 @@ var minusInf = float32(math.Inf(-1))
 const chunkCells = 1 << 17
 
 // given adds the head that gives numbers for a token and for its row.
-func (d *ddit) given(x *listed, targets string, f facts.Facts) {
+func (d *stream) given(x *listed, targets string, f facts.Facts) {
 	results := []result{{"log_mu", elemDouble, []dim{"given"}}, {"log_mass", elemDouble, []dim{"given"}}}
 	d.optional(x.list, results, func() []string {
 		column := d.b.op("Reshape", targets, d.b.ints("shape_column", -1, 1))
@@ -27,7 +27,7 @@ func (d *ddit) given(x *listed, targets string, f facts.Facts) {
 // begins early enough to be as long as the others. chunk is
 // handed the logits of some rows, −Inf in what is not a token, and a function that gives
 // what belongs to those rows of something that has a line for each.
-func (d *ddit) inChunks(x *listed, results []result, width string, f facts.Facts, chunk func(rows string, cut func(string) string) []string) []string {
+func (d *stream) inChunks(x *listed, results []result, width string, f facts.Facts, chunk func(rows string, cut func(string) string) []string) []string {
 	b := d.b
 	total, line := b.op("Size", x.list), b.ints("shape_line", -1)
 	one := b.count("one_position", 1)
@@ -75,7 +75,7 @@ func (d *ddit) inChunks(x *listed, results []result, width string, f facts.Facts
 // sums to 1 in float64. With half its positions wanted a call of the built-in model takes
 // some 8 % longer than for its rows, which leaves out reducing them; with exponentials
 // in float64 it was 18 %.
-func (d *ddit) logProbabilities(row, targets string, f facts.Facts) []string {
+func (d *stream) logProbabilities(row, targets string, f facts.Facts) []string {
 	b := d.b
 	token := d.double(b.node("", "GatherElements", attrs{{"axis", 1}}, row, targets))
 	top := b.node("", "ReduceMax", attrs{{"axes", []int{1}}}, row)
@@ -90,6 +90,6 @@ func (d *ddit) logProbabilities(row, targets string, f facts.Facts) []string {
 	return []string{b.op("Sub", token, norm), mass}
 }
 
-func (d *ddit) double(x string) string {
+func (d *stream) double(x string) string {
 	return d.b.node("", "Cast", attrs{{"to", elemDouble}}, x)
 }

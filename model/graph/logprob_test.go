@@ -115,7 +115,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bias, ok := file.Tensor(headName + ".bias")
+		bias, ok := file.Tensor("output_layer.linear.bias")
 		if !ok {
 			t.Fatal("no bias")
 		}
@@ -127,7 +127,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 		putFloats(data[bias.Offset:], raw)
 		if v.name == nanLogit {
 			// A NaN in the file would be refused; ∞ − ∞ is one.
-			weight, _ := file.Tensor(headName + ".weight")
+			weight, _ := file.Tensor("output_layer.linear.weight")
 			putFloats(data[weight.Offset+4*7*int64(weight.Shape[1]):], slices.Repeat([]float32{inf}, weight.Shape[1]))
 		}
 		f["model.safetensors"].Data = data
@@ -145,7 +145,7 @@ func TestLogProbabilityOfBadRows(t *testing.T) {
 func TestWriteLogProbabilities(t *testing.T) {
 	c := published(t, "mdlm-timecond")
 	dir := filepath.Join(t.TempDir(), "converted")
-	if err := Write(t.Context(), c, dir); err != nil {
+	if err := Write(t.Context(), c, nil, dir); err != nil {
 		t.Fatal(err)
 	}
 	one := call{rows: 1, ids: []int64{112, 3, 112}, positions: []int64{0, 2}, sigma: []float32{0.7}}

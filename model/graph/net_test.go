@@ -31,7 +31,7 @@ func built(t testing.TB, c *checkpoint.Checkpoint, o Options) *ort.Session {
 
 func published(t testing.TB, name string) *checkpoint.Checkpoint {
 	t.Helper()
-	return opened(t, reftest.Data(t, "reference", "checkpoints", name))
+	return opened(t, reftest.Checkpoint(t, name))
 }
 
 func opened(t testing.TB, dir string) *checkpoint.Checkpoint {

@@ -15,6 +15,7 @@ import (
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
 )
 
 // The files of a written model, and [ManifestFile]. The companions are copied from the
@@ -47,8 +48,8 @@ const (
 )
 
 // writeFiles writes the model's files to a folder, the manifest last.
-func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, dir string) error {
-	b, f, err := network(ctx, c, Options{}, true)
+func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, told *facts.Facts, dir string) error {
+	b, f, err := network(ctx, c, Options{Facts: told}, true)
 	if err != nil {
 		return err
 	}

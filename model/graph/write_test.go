@@ -43,7 +43,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, to := range []string{dir, empty} {
-		if err := Write(t.Context(), c, to); err != nil {
+		if err := Write(t.Context(), c, nil, to); err != nil {
 			t.Fatal(err)
 		}
 		if got := list(t, to); !slices.Equal(got, want) {
@@ -53,7 +53,7 @@ func TestWrite(t *testing.T) {
 	if got := list(t, parent); !slices.Equal(got, []string{"empty", "fairytale-onnx"}) {
 		t.Errorf("beside the folders: %v", got)
 	}
-	if err := Write(t.Context(), c, dir); !errors.Is(err, fs.ErrExist) {
+	if err := Write(t.Context(), c, nil, dir); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over what is there: %v", err)
 	}
 	if err := CheckAll(t.Context(), stamp.Store{}, dir); err != nil {
@@ -85,7 +85,7 @@ func TestWriteRefuses(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte("x"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		err := Write(t.Context(), c, dir)
+		err := Write(t.Context(), c, nil, dir)
 		if !errors.Is(err, fs.ErrExist) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error is %v, want one line", name, err)
 		}
@@ -99,14 +99,14 @@ func TestWriteRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range []string{file, link} {
-		if err := Write(t.Context(), c, at); !errors.Is(err, fs.ErrExist) {
+		if err := Write(t.Context(), c, nil, at); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s: error is %v", at, err)
 		}
 	}
 	if got := list(t, parent); !slices.Equal(got, []string{"file", "link"}) {
 		t.Errorf("beside them: %v", got)
 	}
-	err := Write(t.Context(), c, filepath.Join(t.TempDir(), "none", "model"))
+	err := Write(t.Context(), c, nil, filepath.Join(t.TempDir(), "none", "model"))
 	if !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "partial") {
 		t.Errorf("no folder above: error is %v", err)
 	}
@@ -122,7 +122,7 @@ func TestWriteAtOnce(t *testing.T) {
 		var wait sync.WaitGroup
 		errs := make([]error, 6)
 		for i := range errs {
-			wait.Go(func() { errs[i] = Write(t.Context(), cs[i%2], dir) })
+			wait.Go(func() { errs[i] = Write(t.Context(), cs[i%2], nil, dir) })
 		}
 		wait.Wait()
 		written := 0
@@ -152,7 +152,7 @@ func TestWriteStops(t *testing.T) {
 	for _, after := range []int{1, 2, 5, 12, 19} {
 		parent := t.TempDir()
 		ctx := &ending{Context: t.Context(), looks: after}
-		if err := Write(ctx, c, filepath.Join(parent, "out")); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "\n") {
+		if err := Write(ctx, c, nil, filepath.Join(parent, "out")); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("after %d looks: %v", after, err)
 		}
 		if got := list(t, parent); len(got) != 0 {
@@ -196,7 +196,7 @@ func TestSweep(t *testing.T) {
 	}
 	defer l.Release()
 	want := []string{"alive" + lockSuffix, "alive" + partialSuffix + "0123456789abcdef", "other", "out", "out.partial-results"}
-	if err := Write(t.Context(), published(t, "mdlm"), dir); err != nil {
+	if err := Write(t.Context(), published(t, "mdlm"), nil, dir); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(want)
@@ -230,7 +230,7 @@ func TestCheck(t *testing.T) {
 		}, "leads out of the folder"},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
-		if err := errors.Join(Write(t.Context(), c, dir), v.change(dir)); err != nil {
+		if err := errors.Join(Write(t.Context(), c, nil, dir), v.change(dir)); err != nil {
 			t.Fatal(err)
 		}
 		err := CheckAll(t.Context(), stamp.Store{}, dir)

@@ -15,6 +15,8 @@ type Known struct {
 	// Tokenizer is the repository whose tokenizer its authors use, where it has none of its
 	// own; "" where it has one.
 	Tokenizer string `json:"tokenizer,omitempty"`
+	// Facts are those that its files leave open, by their names.
+	Facts map[string]string `json:"facts,omitempty"`
 	// Works says what can be done with it, Checked how that is known.
 	Works   string `json:"works"`
 	Checked string `json:"checked"`
@@ -23,27 +25,32 @@ type Known struct {
 const (
 	gpt2 = "openai-community/gpt2"
 
-	works  = "every command"
-	unread = "no: this family is not read"
+	works = "every command"
 
-	against   = "against the authors' code on small random weights; the published files were not run here"
-	described = "its published description; nothing was run here"
+	against = "the network against the authors' code on small random weights; the published files were not run here"
+	public  = "the network against a public implementation on small random weights; the published files were not run here"
+	stock   = "the network against transformers with attention both ways on small random weights; the published files were not run here"
 )
 
 // known are the repositories of the list.
 var known = []Known{
-	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, works, against},
-	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, works, against},
-	{"kuleshov-group/mdlm-noeos-owt", "mdlm", 169_627_218, gpt2, works, against},
-	{"JingyangOu/radd-lambda-dce", "radd", 162_265_682, gpt2, works, against},
-	{"JingyangOu/radd-t-dce", "radd", 162_265_682, gpt2, works, against},
-	{"JingyangOu/radd-lambda-dce-medium", "radd", 405_191_762, gpt2, works, against},
-	{"louaaron/sedd-small", "sedd", 169_627_218, gpt2, works, against},
-	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, works, against},
-	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", unread, described},
-	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", unread, described},
-	{"Dream-org/Dream-v0-Base-7B", "dream", 7_615_616_512, "", unread, described},
-	{"Dream-org/Dream-v0-Instruct-7B", "dream", 7_615_616_512, "", unread, described},
+	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
+	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
+	{"kuleshov-group/mdlm-noeos-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
+	{"JingyangOu/radd-lambda-dce", "radd", 162_265_682, gpt2, nil, works, against},
+	{"JingyangOu/radd-t-dce", "radd", 162_265_682, gpt2, nil, works, against},
+	{"JingyangOu/radd-lambda-dce-medium", "radd", 405_191_762, gpt2, nil, works, against},
+	{"louaaron/sedd-small", "sedd", 169_627_218, gpt2, nil, works, against},
+	{"louaaron/sedd-medium", "sedd", 424_477_010, gpt2, nil, works, against},
+	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", nil, works, public},
+	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", nil, works, public},
+	{"GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},
+	{"Dream-org/Dream-v0-Base-7B", "dream", 7_615_616_512, "", nil, works, public},
+	{"Dream-org/Dream-v0-Instruct-7B", "dream", 7_615_616_512, "", nil, works, public},
+	{"apple/DiffuCoder-7B-Base", "dream", 7_615_616_512, "", nil, works, public},
+	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, works, public},
+	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"shift": "true"}, works, stock},
+	{"dllm-hub/Qwen3-0.6B-diffusion-mdlm-v0.1", "qwen3", 596_049_920, "", map[string]string{"shift": "false"}, works, stock},
 }
 
 // KnownList is the list of known repositories.
@@ -58,6 +65,16 @@ func TokenizerOf(repo string) (Name, bool) {
 		}
 	}
 	return Name{}, false
+}
+
+// FactsOf are the facts of a repository that its files leave open, by their names.
+func FactsOf(repo string) map[string]string {
+	for _, k := range known {
+		if k.Repo == repo {
+			return k.Facts
+		}
+	}
+	return nil
 }
 
 // WriteKnown writes the list as a table of Markdown, for the docs.

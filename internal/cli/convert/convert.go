@@ -15,6 +15,7 @@ import (
 	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/printable"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
 	"mdmgen/model/graph"
 )
 
@@ -34,9 +35,10 @@ type written struct {
 func Command(s kit.Streams) *cli.Command {
 	var out, format string
 	var weights checkpoint.Weights
+	var told []string
 	var runtime setup.Runtime
 	set := append(flags.Set{
-		setup.WeightsFlag(&weights),
+		setup.WeightsFlag(&weights), setup.FactsFlag(&told),
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
 		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
@@ -44,7 +46,7 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "MODEL",
-		Description: "Reads an MDLM, RADD or SEDD checkpoint, a name of the hub's, a folder with config.json and weights\n" +
+		Description: "Reads a checkpoint of a family that docs/families.md lists, a name of the hub's, a folder with config.json and weights\n" +
 			"(model.safetensors, pytorch_model.bin, or shards of either) or a trainer's .ckpt or .pth file, and writes a folder\n" +
 			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
 			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
@@ -55,7 +57,7 @@ func Command(s kit.Streams) *cli.Command {
 			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, s, &runtime, args, out, weights)
+			w, err := convert(ctx, s, &runtime, args, out, weights, told)
 			if err != nil {
 				return err
 			}
@@ -68,7 +70,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights) (w written, err error) {
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
 	}
@@ -77,6 +79,10 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	}
 	if _, err := os.Lstat(out); err == nil {
 		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
+	}
+	override, err := setup.Overrides(told)
+	if err != nil {
+		return w, err
 	}
 	ref, err := setup.LocalFolder(ctx, s, runtime.Offline(), args[0])
 	if err != nil {
@@ -87,11 +93,17 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 		return w, err
 	}
 	defer kit.Closing(ck, &err)
-	if err := graph.Write(ctx, ck, out); err != nil {
-		return w, err
-	}
 	f, err := ck.Facts(ctx)
+	if err == nil {
+		f, err = f.Tell(setup.KnownFacts(args[0]))
+	}
+	if err == nil {
+		f, err = facts.Apply(ctx, f, "", override)
+	}
 	if err != nil {
+		return w, fmt.Errorf("model %s: %w", args[0], err)
+	}
+	if err := graph.Write(ctx, ck, &f, out); err != nil {
 		return w, err
 	}
 	size, err := folderSize(out)

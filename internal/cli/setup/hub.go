@@ -39,6 +39,15 @@ func HubName(ref string) (hub.Name, bool) {
 	return n, ok
 }
 
+// KnownFacts are what is known of the model of a name of the hub's that its files leave open.
+func KnownFacts(ref string) map[string]string {
+	n, ok := HubName(ref)
+	if !ok {
+		return nil
+	}
+	return hub.FactsOf(n.Repo)
+}
+
 // find leads a name of the hub's to files in the cache, which are brought where they are not
 // there. What is there is used without asking the hub.
 func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, part hub.Part) (hub.Found, error) {

@@ -46,8 +46,7 @@ func (m *Model) Flags() flags.Set {
 	m.network = true
 	return append(m.Runtime.Flags(),
 		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
-		flags.Texts(&m.Facts, flags.Flag{Name: "fact", Category: flags.CatModel,
-			Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"}),
+		FactsFlag(&m.Facts),
 		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
 			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"}),
 		WeightsFlag(&m.Weights),
@@ -67,6 +66,12 @@ func (m *Model) Flag(kinds string) *flags.Flag {
 func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
 	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatModel,
 		Usage: "which `SET` of weights of a trainer's file that holds two: ema, the averages, which published numbers are of (default), or raw, the parameters"})
+}
+
+// FactsFlag is the flag that changes facts.
+func FactsFlag(list *[]string) *flags.Flag {
+	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatModel,
+		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, name); may be repeated"})
 }
 
 // OpenCheckpoint opens the checkpoint that ref names, for a command that reads no other kind
@@ -105,20 +110,21 @@ func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (mode
 	if err != nil {
 		return model.Options{}, err
 	}
-	override, err := m.overrides()
+	override, err := Overrides(m.Facts)
 	if err != nil {
 		return model.Options{}, err
 	}
+	known := KnownFacts(m.Ref)
 	if err := m.locate(ctx, s); err != nil {
 		return model.Options{}, err
 	}
-	return model.Options{Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Path: m.path}, nil
+	return model.Options{Known: known, Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Path: m.path}, nil
 }
 
-// overrides are the facts of --fact.
-func (m *Model) overrides() (map[string]string, error) {
+// Overrides are the facts of --fact.
+func Overrides(list []string) (map[string]string, error) {
 	override := make(map[string]string)
-	for _, kv := range m.Facts {
+	for _, kv := range list {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
 			return nil, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
@@ -136,15 +142,16 @@ func (m *Model) overrides() (map[string]string, error) {
 
 // Describe tells what the files of the model do, without bringing or running anything.
 func (m *Model) Describe(ctx context.Context) (model.Description, error) {
-	override, err := m.overrides()
+	override, err := Overrides(m.Facts)
 	if err != nil {
 		return model.Description{}, err
 	}
+	known := KnownFacts(m.Ref)
 	if m.Ref, m.path, err = Cached(m.Ref); err != nil {
 		return model.Description{}, err
 	}
 	return model.Describe(ctx, m.Ref, model.Options{
-		Runtime:  ort.Config{VerifyDigest: m.verifyDigest},
+		Known: known, Runtime: ort.Config{VerifyDigest: m.verifyDigest},
 		Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Path: m.path,
 	})
 }

@@ -1,0 +1,96 @@
+package checkpoint
+
+import (
+	"fmt"
+	"iter"
+
+	"mdmgen/internal/plainjson"
+	"mdmgen/model/facts"
+)
+
+var bertFamily = Family{
+	Name:      "bert",
+	Models:    "BERT's masked language model (Devlin et al. 2019, arXiv 1810.04805), such as bert-base-uncased, as μ",
+	Checked:   "outputs of transformers on a small random checkpoint",
+	Network:   Encoder,
+	classes:   []string{"BertForMaskedLM"},
+	parse:     parseBERT,
+	embedding: "bert.embeddings.word_embeddings.weight", parts: []string{"bert", "cls"},
+	copies: []string{
+		"bert.embeddings.position_ids", "bert.pooler.dense.weight", "bert.pooler.dense.bias",
+		"cls.predictions.decoder.weight", "cls.predictions.decoder.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias",
+	},
+}
+
+// parseBERT reads BERT's config.json. transformers leave out what is as in its class, which is
+// bert-base-uncased but for the vocabulary.
+func parseBERT(text []byte, _ string) (Config, error) {
+	f := struct {
+		Hidden       int     `json:"hidden_size"`
+		Layers       int     `json:"num_hidden_layers"`
+		Heads        int     `json:"num_attention_heads"`
+		Inner        int     `json:"intermediate_size"`
+		Positions    int     `json:"max_position_embeddings"`
+		Types        int     `json:"type_vocab_size"`
+		VocabSize    *int    `json:"vocab_size"`
+		MaskTokenID  *int    `json:"mask_token_id"`
+		LayerNormEps float64 `json:"layer_norm_eps"`
+		HiddenAct    string  `json:"hidden_act"`
+		PositionType string  `json:"position_embedding_type"`
+		Tied         bool    `json:"tie_word_embeddings"`
+		IsDecoder    bool    `json:"is_decoder"`
+	}{768, 12, 12, 3072, 512, 2, nil, nil, 1e-12, "gelu", "absolute", true, false}
+	c := Config{Noise: "loglinear", MaskID: facts.Unknown}
+	if err := plainjson.Unmarshal(text, &f); err != nil {
+		return c, err
+	}
+	if err := need(field{"vocab_size", f.VocabSize, &c.Columns}); err != nil {
+		return c, err
+	}
+	c.Hidden, c.Blocks, c.Heads, c.Inner, c.Length, c.Types = f.Hidden, f.Layers, f.Heads, f.Inner, f.Positions, f.Types
+	c.Tokens, c.Epsilon, c.Tied = c.Columns, f.LayerNormEps, f.Tied
+	set(&c.MaskID, f.MaskTokenID)
+	switch {
+	case f.HiddenAct != "gelu":
+		return c, fmt.Errorf("hidden_act is %.40q: only gelu is read", f.HiddenAct)
+	case f.PositionType != "absolute":
+		return c, fmt.Errorf("position_embedding_type is %.40q: only absolute is read", f.PositionType)
+	case f.IsDecoder:
+		return c, fmt.Errorf("is_decoder is true: a causal language model is not read")
+	case !f.Tied:
+		return c, fmt.Errorf("tie_word_embeddings is false: only true is read")
+	case c.Types < 1 || c.Types > maxWidth:
+		return c, fmt.Errorf("type_vocab_size is %d: must be in 1..%d", c.Types, maxWidth)
+	}
+	return c, nil
+}
+
+// encoderTensors yields the parameters of an [Encoder], whose head is the embedding of the
+// vocabulary after a transform.
+func encoderTensors(c Config) iter.Seq[Spec] {
+	return func(yield func(Spec) bool) {
+		l, h := layout{yield: yield}, c.Hidden
+		norm := func(name string) {
+			l.add(name+".weight", h)
+			l.add(name+".bias", h)
+		}
+		l.add("bert.embeddings.word_embeddings.weight", c.Columns, h)
+		l.add("bert.embeddings.position_embeddings.weight", c.Length, h)
+		l.add("bert.embeddings.token_type_embeddings.weight", c.Types, h)
+		norm("bert.embeddings.LayerNorm")
+		for i := 0; i < c.Blocks && !l.done; i++ {
+			b := fmt.Sprintf("bert.encoder.layer.%d.", i)
+			for _, part := range []string{"query", "key", "value"} {
+				l.linear(b+"attention.self."+part, h, h, true)
+			}
+			l.linear(b+"attention.output.dense", h, h, true)
+			norm(b + "attention.output.LayerNorm")
+			l.linear(b+"intermediate.dense", c.Inner, h, true)
+			l.linear(b+"output.dense", h, c.Inner, true)
+			norm(b + "output.LayerNorm")
+		}
+		l.linear("cls.predictions.transform.dense", h, h, true)
+		norm("cls.predictions.transform.LayerNorm")
+		l.add("cls.predictions.bias", c.Columns)
+	}
+}

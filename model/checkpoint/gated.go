@@ -1,0 +1,62 @@
+package checkpoint
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Names are what the linear layers and norms of a [Gated] network are called, without
+// ".weight" and ".bias". Those of a block stand after Block, in which %d is its number.
+type Names struct {
+	Embedding, Block       string
+	AttentionNorm, MLPNorm string
+	Queries, Keys, Values  string
+	QueryNorm, KeyNorm     string // "" where there are none
+	AttentionOut           string
+	Gate, Up, Down         string
+	FinalNorm, Head        string
+}
+
+// At returns the name of a part of block i.
+func (n Names) At(i int, part string) string { return fmt.Sprintf(n.Block, i) + part }
+
+// qwenNames are those of Qwen's networks, and of Dream's.
+var qwenNames = Names{
+	Embedding: "embed_tokens", Block: "layers.%d.",
+	AttentionNorm: "input_layernorm", MLPNorm: "post_attention_layernorm",
+	Queries: "self_attn.q_proj", Keys: "self_attn.k_proj", Values: "self_attn.v_proj",
+	QueryNorm: "self_attn.q_norm", KeyNorm: "self_attn.k_norm",
+	AttentionOut: "self_attn.o_proj",
+	Gate:         "mlp.gate_proj", Up: "mlp.up_proj", Down: "mlp.down_proj",
+	FinalNorm: "norm", Head: "lm_head",
+}
+
+// gatedTensors yields the parameters of a [Gated] network.
+func gatedTensors(c Config) iter.Seq[Spec] {
+	return func(yield func(Spec) bool) {
+		l, n := layout{yield: yield}, c.Names()
+		h, size := c.Hidden, c.HeadSize()
+		queries, keys := c.Heads*size, c.KeyHeads()*size
+		l.linear(n.Embedding, c.Columns, h, false)
+		for i := 0; i < c.Blocks && !l.done; i++ {
+			at := func(part string) string { return n.At(i, part) }
+			l.add(at(n.AttentionNorm)+".weight", h)
+			l.linear(at(n.Queries), queries, h, c.QKVBias)
+			l.linear(at(n.Keys), keys, h, c.QKVBias)
+			l.linear(at(n.Values), keys, h, c.QKVBias)
+			if c.HeadNorm {
+				l.add(at(n.QueryNorm)+".weight", size)
+				l.add(at(n.KeyNorm)+".weight", size)
+			}
+			l.linear(at(n.AttentionOut), h, queries, false)
+			l.add(at(n.MLPNorm)+".weight", h)
+			l.linear(at(n.Gate), c.Inner, h, false)
+			l.linear(at(n.Up), c.Inner, h, false)
+			l.linear(at(n.Down), h, c.Inner, false)
+		}
+		l.add(n.FinalNorm+".weight", h)
+		if !c.Tied {
+			l.linear(n.Head, c.Columns, h, false)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package checkpoint
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
+	"mdmgen/model/facts"
+)
+
+// maskNames are what tokenizers call MASK where nothing else tells, the first that is there
+// being meant.
+var maskNames = []string{"<|mask|>", "<|mdm_mask|>", "[MASK]", "<mask>", "<|MASK|>", "|<MASK>|"}
+
+// maskFiles are the files beside config.json that may tell the id of MASK, in this order, and
+// how each is read: nil where it does not tell.
+var maskFiles = []struct {
+	name string
+	read func(text []byte) (*int, error)
+}{
+	{"generation_config.json", func(text []byte) (*int, error) {
+		var f struct {
+			MaskTokenID *int `json:"mask_token_id"`
+		}
+		err := plainjson.Unmarshal(text, &f)
+		return f.MaskTokenID, err
+	}},
+	{"tokenizer.json", func(text []byte) (*int, error) {
+		var f struct {
+			Added []addedToken `json:"added_tokens"`
+		}
+		err := json.Unmarshal(text, &f)
+		return maskAmong(f.Added, ""), plainjson.Plain(text, err)
+	}},
+	{"added_tokens.json", func(text []byte) (*int, error) {
+		var f map[string]int
+		err := plainjson.Unmarshal(text, &f)
+		var added []addedToken
+		for content, id := range f {
+			added = append(added, addedToken{id, content})
+		}
+		return maskAmong(added, ""), err
+	}},
+	{"tokenizer_config.json", func(text []byte) (*int, error) {
+		var f struct {
+			Added map[int]addedToken `json:"added_tokens_decoder"`
+			Mask  any                `json:"mask_token"`
+		}
+		err := plainjson.Unmarshal(text, &f)
+		var added []addedToken
+		for id, t := range f.Added {
+			added = append(added, addedToken{id, t.Content})
+		}
+		name, _ := f.Mask.(string)
+		if m, ok := f.Mask.(map[string]any); ok {
+			name, _ = m["content"].(string)
+		}
+		return maskAmong(added, name), err
+	}},
+}
+
+// maxTokenizer bounds such a file in bytes.
+const maxTokenizer = 256 << 20
+
+// addedToken is a token that was added to a tokenizer's own.
+type addedToken struct {
+	ID      int    `json:"id"`
+	Content string `json:"content"`
+}
+
+// maskAmong returns the id of MASK among added tokens: that of the name, where there is one,
+// or of the first of maskNames.
+func maskAmong(added []addedToken, name string) *int {
+	slices.SortFunc(added, func(a, b addedToken) int { return cmp.Compare(a.ID, b.ID) })
+	for _, name := range append([]string{name}, maskNames...) {
+		if i := slices.IndexFunc(added, func(t addedToken) bool { return t.Content == name && name != "" }); i >= 0 {
+			return &added[i].ID
+		}
+	}
+	return nil
+}
+
+// findMask looks for the id of MASK where config.json does not tell it. The file that tells it
+// is one of those that the digest is of.
+func (c *Checkpoint) findMask() error {
+	for _, f := range maskFiles {
+		if c.Config.MaskID != facts.Unknown {
+			return nil
+		}
+		text, err := plainfile.ReadFS(c.fsys, f.name, maxTokenizer)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var id *int
+		if err == nil {
+			id, err = f.read(text)
+		}
+		if err == nil && id != nil {
+			c.Config.MaskID = *id
+			c.digests = append(c.digests, f.name)
+			err = c.Config.check()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// untold are the facts that the files leave open.
+func (c *Checkpoint) untold() map[string]string {
+	out := map[string]string{}
+	if c.Config.MaskID == facts.Unknown {
+		why := "neither config.json nor " + maskFiles[0].name + " has a mask_token_id, and no added token of " +
+			"tokenizer.json, added_tokens.json or tokenizer_config.json is called " + strings.Join(maskNames, ", ")
+		if c.Config.Shift == Untold {
+			why += "; a causal language model, which has none, is not read"
+		}
+		out["mask_id"] = why + ": give --fact mask_id=ID"
+	}
+	if c.Config.Shift == Untold {
+		out["shift"] = "config.json names the class of a causal language model, whose networks are trained for diffusion with position i predicting token i+1 or token i: give --fact shift=true or --fact shift=false"
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}

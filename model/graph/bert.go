@@ -1,0 +1,70 @@
+package graph
+
+import (
+	"fmt"
+)
+
+// encoder is BERT's network: learned positions, a norm after each branch, GELU by the error
+// function, and a head that is the embedding after a transform. All tokens are of the first
+// kind of segment.
+type encoder struct{ *stream }
+
+func newEncoder(s *stream) layers { return encoder{s} }
+
+// embed adds positions to the embeddings, so that nothing depends on ids alone.
+func (d encoder) embed(bool) string {
+	const at = "bert.embeddings."
+	b, cfg := d.b, d.c.Config
+	h := cfg.Hidden
+	position, kind := vector(d.c, at+"position_embeddings.weight"), vector(d.c, at+"token_type_embeddings.weight")[:h]
+	for i := range position {
+		position[i] += kind[i%h]
+	}
+	table := b.floats(at+"position_and_type", position, cfg.Length, h)
+	length := b.op("Gather", b.op("Shape", d.ids), b.count("one_position", 1))
+	some := b.op("Range", b.count("no_position", 0), length, b.count("one_position", 1))
+	x := b.op("Add", d.as(d.stream.embed(false), d.ids, h), b.op("Gather", table, some))
+	return d.norm(at+"LayerNorm", d.flat(x, h))
+}
+
+func (d encoder) block(i int, x string, last bool) string {
+	b, h := d.b, d.c.Config.Hidden
+	name := fmt.Sprintf("bert.encoder.layer.%d.", i)
+	from, of := x, d.ids
+	if last {
+		from, of = d.gather(x), d.positions
+	}
+	project := func(part, x, of string) string { return d.as(d.linear(name+"attention.self."+part, x), of, h) }
+	o := d.attend(project("query", from, of), project("key", x, d.ids), project("value", x, d.ids), of)
+	if last {
+		d.keep(&o, &from)
+	}
+	x = d.norm(name+"attention.output.LayerNorm", b.op("Add", from, d.linear(name+"attention.output.dense", o)))
+	y := d.gelu(d.linear(name+"intermediate.dense", x))
+	return d.norm(name+"output.LayerNorm", b.op("Add", x, d.linear(name+"output.dense", y)))
+}
+
+func (d encoder) final(x string) string {
+	const at = "cls.predictions.transform."
+	return d.norm(at+"LayerNorm", d.gelu(d.linear(at+"dense", x)))
+}
+
+func (d encoder) head() (string, source, []float32) {
+	const name = "bert.embeddings.word_embeddings"
+	return name, whole(d.c.Tensor(name + ".weight")), vector(d.c, "cls.predictions.bias")
+}
+
+// gelu is x·Φ(x), Φ by the error function.
+func (d encoder) gelu(x string) string { return d.b.node(microsoft, "Gelu", nil, x) }
+
+func (d encoder) norm(name, x string) string {
+	part := func(p string) string {
+		v := vector(d.c, name+p)
+		return d.b.floats(name+p, v, len(v))
+	}
+	return d.b.node("", "LayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}}, x, part(".weight"), part(".bias"))
+}
+
+func (d encoder) linear(name, x string) string {
+	return d.b.product(name, x, whole(d.c.Tensor(name+".weight")), vector(d.c, name+".bias"))
+}

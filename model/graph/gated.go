@@ -1,0 +1,71 @@
+package graph
+
+import "mdmgen/model/checkpoint"
+
+// gated is the transformer of LLaMA's kind, with attention that looks both ways: pre-norm
+// blocks with RMSNorm, half-split rotary positions, grouped queries, and an MLP whose one
+// branch gates the other.
+type gated struct {
+	*stream
+	names checkpoint.Names
+}
+
+func newGated(s *stream) layers { return &gated{s, s.c.Config.Names()} }
+
+func (d *gated) block(i int, x string, last bool) string {
+	b, cfg, n := d.b, d.c.Config, d.names
+	size := cfg.HeadSize()
+	a, own := d.once(i, x)
+	a = d.norm(n.At(i, n.AttentionNorm), a, cfg.Hidden)
+	from, of, at := a, d.ids, d.zero
+	if last {
+		from, x = d.gather(a), d.gather(x)
+		of, at = d.positions, d.positions
+	}
+	project := func(part, norm, x, of string, heads int) string {
+		y := d.linear(n.At(i, part), x, cfg.QKVBias)
+		if cfg.HeadNorm && norm != "" {
+			y = d.flat(d.norm(n.At(i, norm), d.flat(y, size), size), heads*size)
+		}
+		return d.as(own(y), of, heads*size)
+	}
+	q := d.rotary(project(n.Queries, n.QueryNorm, from, of, cfg.Heads), at, cfg.Heads)
+	k := d.rotary(project(n.Keys, n.KeyNorm, a, d.ids, cfg.KeyHeads()), d.zero, cfg.KeyHeads())
+	v := project(n.Values, "", a, d.ids, cfg.KeyHeads())
+	o := d.attend(q, k, v, of)
+	if last {
+		d.keep(&o, &x)
+	}
+	x = b.op("Add", x, d.linear(n.At(i, n.AttentionOut), o, false))
+
+	y := d.norm(n.At(i, n.MLPNorm), x, cfg.Hidden)
+	gate, up := d.linear(n.At(i, n.Gate), y, false), d.linear(n.At(i, n.Up), y, false)
+	// QuickGelu is x·sigmoid(αx): SiLU where α is 1.
+	gate = b.node(microsoft, "QuickGelu", attrs{{"alpha", float32(1)}}, gate)
+	return b.op("Add", x, d.linear(n.At(i, n.Down), b.op("Mul", gate, up), false))
+}
+
+func (d *gated) final(x string) string { return d.norm(d.names.FinalNorm, x, d.c.Config.Hidden) }
+
+func (d *gated) head() (string, source, []float32) {
+	name := d.names.Head
+	if d.c.Config.Tied {
+		name = d.names.Embedding
+	}
+	return name, whole(d.c.Tensor(name + ".weight")), nil
+}
+
+// norm adds an RMSNorm of rows of so many numbers.
+func (d *gated) norm(name, x string, width int) string {
+	w := d.b.floats(name+".weight", vector(d.c, name+".weight"), width)
+	return d.b.node("", "SimplifiedLayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}, {"stash_type", 1}}, x, w)
+}
+
+// linear adds a linear layer.
+func (d *gated) linear(name, x string, bias bool) string {
+	var v []float32
+	if bias {
+		v = vector(d.c, name+".bias")
+	}
+	return d.b.product(name, x, whole(d.c.Tensor(name+".weight")), v)
+}

@@ -1,0 +1,227 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
+)
+
+// stream builds what all networks share: the canvases and the wanted positions that come in,
+// the rows of the residual stream that leave for the heads, attention that looks both ways,
+// and rotary positions. The residual stream is a matrix [B·L, Hidden], or [N, Hidden] once
+// the rows that heads take are gathered.
+type stream struct {
+	c   *checkpoint.Checkpoint
+	b   *builder
+	net layers
+
+	ids, positions string            // positions is "" where all are wanted
+	shapes         map[string]string // see shape
+	index          string            // positions as indices of GatherND, [B, K, 1]
+	take           string            // [N]: which of the B·K wanted rows the heads take
+	canvas         string            // see canvases
+	taken          bool              // the stream has these rows
+	zero           string            // [1]: rotary positions count from 0
+	cos, sin       string            // [Length, HeadSize/2], "" until they are needed
+	// Embeddings of ids without repetition, and for each position which of them
+	// is its own; empty where the first block computes each position by itself.
+	distinct, inverse string
+}
+
+// layers are what one kind of network does on a stream.
+type layers interface {
+	// embed gives the residual stream before the first block; share says that what depends
+	// on ids alone may be computed once an id, see [stream.embed].
+	embed(share bool) string
+	// block adds block i. In the last one the stream leaves with the taken rows only:
+	// nothing after attention's keys and values looks at others, and nothing after
+	// attention at wanted rows that no head takes.
+	block(i int, x string, last bool) string
+	// final gives rows of the stream as the last linear layer takes them, and head is that
+	// layer: the name of its parameters, its matrix, and its bias or nil.
+	final(x string) string
+	head() (name string, w source, bias []float32)
+}
+
+// kinds makes the layers of each kind of network.
+var kinds = map[checkpoint.Network]func(*stream) layers{
+	checkpoint.DDiT:    newDDiT,
+	checkpoint.Gated:   newGated,
+	checkpoint.Encoder: newEncoder,
+}
+
+// build adds the whole network to the builder. With full it has no inputs but canvases
+// and gives the rows of all positions; else it has heads, and f tells what they take for
+// tokens.
+func (d *stream) build(full bool, f facts.Facts) {
+	cfg, b := d.c.Config, d.b
+	d.shapes = map[string]string{}
+	d.ids = b.input("input_ids", elemInt64, "batch", "length")
+	var heads *heads
+	if !full {
+		d.positions = b.input("positions", elemInt64, "batch", "wanted")
+		d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
+		heads = d.inputs()
+	}
+	d.zero = b.ints("zero", 0)
+	x := d.net.embed(!full)
+	for i := range cfg.Blocks {
+		x = d.net.block(i, x, i == cfg.Blocks-1 && !full)
+	}
+	x = d.net.final(x)
+	if full {
+		b.output("logits", d.everyRow(d.as(x, d.ids, cfg.Hidden)), elemFloat, "batch", "length", cfg.Columns)
+		return
+	}
+	d.outputs(heads, x, f)
+}
+
+// shape is [B, n, width] of a matrix [B·n, width], n the length of canvases or the number of
+// wanted positions: of is d.ids or d.positions.
+func (d *stream) shape(of string, width int) string {
+	key := fmt.Sprintf("%s_%d", of, width)
+	if d.shapes[key] == "" {
+		b := d.b
+		d.shapes[key] = b.node("", "Concat", attrs{{"axis", 0}}, b.op("Shape", of), b.ints(fmt.Sprintf("width_%d", width), int64(width)))
+	}
+	return d.shapes[key]
+}
+
+// as gives a matrix as [B, n, width], see shape; flat gives a tensor as a matrix again.
+func (d *stream) as(x, of string, width int) string { return d.b.op("Reshape", x, d.shape(of, width)) }
+
+func (d *stream) flat(x string, width int) string {
+	return d.b.op("Reshape", x, d.b.ints(fmt.Sprintf("shape_flat_%d", width), -1, int64(width)))
+}
+
+// foldedTables is the size in bytes up to which the first block's queries, keys
+// and values are kept for every id of the vocabulary.
+const foldedTables = 16 << 20
+
+// embed gives the embeddings of the canvases' ids.
+//
+// The first block's queries, keys and values depend on the id alone until they
+// are rotated. Where share is set, and no time of a canvas enters the norm, they
+// are computed once an id: of a small vocabulary, for all ids when the runtime
+// folds constants; else for the distinct ones on the canvases, which are few,
+// because most positions are MASK while a canvas is being filled.
+func (d *stream) embed(share bool) string {
+	b, cfg := d.b, d.c.Config
+	name := cfg.Embedding()
+	table := b.matrix(name, whole(d.c.Tensor(name)))
+	line := b.op("Reshape", d.ids, b.ints("shape_line", -1))
+	switch {
+	case !share || cfg.TimeConditioned || cfg.Blocks == 1:
+		return b.op("Gather", table, line)
+	case 4*3*cfg.Columns*cfg.Hidden <= foldedTables:
+		d.distinct, d.inverse = table, line
+	default:
+		u := b.nodeN("", "Unique", attrs{{"sorted", 0}}, 3, line)
+		d.distinct, d.inverse = b.op("Gather", table, u[0]), u[2]
+	}
+	return b.op("Gather", d.distinct, d.inverse)
+}
+
+// once gives what block i reads of the stream to make queries, keys and values, which is
+// the distinct embeddings where those are shared, and a function that gives each position its
+// own again.
+func (d *stream) once(i int, x string) (string, func(string) string) {
+	if i > 0 || d.distinct == "" {
+		return x, func(y string) string { return y }
+	}
+	return d.distinct, func(y string) string { return d.b.op("Gather", y, d.inverse) }
+}
+
+// gather takes the wanted rows of the stream.
+func (d *stream) gather(x string) string {
+	h := d.c.Config.Hidden
+	return d.flat(d.b.node("", "GatherND", attrs{{"batch_dims", 1}}, d.as(x, d.ids, h), d.index), h)
+}
+
+// keep takes those of the wanted rows that heads take.
+func (d *stream) keep(rows ...*string) {
+	for _, x := range rows {
+		*x = d.b.op("Gather", *x, d.take)
+	}
+	d.taken = true
+}
+
+// canvases says which canvas each taken row is of.
+func (d *stream) canvases() string {
+	if d.canvas == "" {
+		b := d.b
+		d.canvas = b.op("Div", d.take, b.op("Gather", b.op("Shape", d.positions), b.count("one_position", 1)))
+	}
+	return d.canvas
+}
+
+// attend adds attention that looks both ways: of queries [B, n, heads·HeadSize] at the
+// positions of (d.ids or d.positions), to keys and values [B, L, KeyHeads·HeadSize]. It gives
+// [B·n, heads·HeadSize].
+//
+// Where several query heads share a head of keys, they are asked as if they were so many
+// positions: attention treats each query by itself, so nothing of keys and values is repeated.
+func (d *stream) attend(q, k, v, of string) string {
+	b, cfg := d.b, d.c.Config
+	width, keys := cfg.Heads*cfg.HeadSize(), cfg.KeyHeads()
+	group := cfg.Heads / keys
+	if group > 1 && keys > 1 {
+		q = d.swap(q, keys, group)
+	}
+	if group > 1 {
+		q = b.op("Reshape", q, b.ints("shape_grouped", 0, -1, int64(keys*cfg.HeadSize())))
+	}
+	o := b.node(microsoft, "MultiHeadAttention", attrs{{"num_heads", keys}}, q, k, v)
+	if group > 1 {
+		o = d.as(o, of, width)
+	}
+	if group > 1 && keys > 1 {
+		o = d.swap(o, group, keys)
+	}
+	return d.flat(o, width)
+}
+
+// swap transposes heads [B, n, a·b·HeadSize] to [B, n, b, a, HeadSize].
+func (d *stream) swap(x string, a, b int) string {
+	five := d.b.ints(fmt.Sprintf("shape_heads_%d_%d", a, b), 0, 0, int64(a), int64(b), int64(d.c.Config.HeadSize()))
+	return d.b.node("", "Transpose", attrs{{"perm", []int{0, 1, 3, 2, 4}}}, d.b.op("Reshape", x, five))
+}
+
+// everyRow maps rows [B, n, Hidden] to logits. Not a Gemm: that gives a matrix, and giving it
+// its third dimension copies all of it once more, on one thread.
+func (d *stream) everyRow(x string) string {
+	name, w, bias := d.net.head()
+	y := d.b.node(microsoft, "FusedMatMul", attrs{{"transB", 1}}, x, d.b.matrix(name+".weight", w))
+	if bias == nil {
+		return y
+	}
+	return d.b.op("Add", y, d.b.floats(name+".bias", bias, len(bias)))
+}
+
+// rotary rotates so many heads of queries or keys [B, n, heads·HeadSize] by their positions.
+func (d *stream) rotary(x, at string, heads int) string {
+	if d.cos == "" {
+		d.rotaryTables()
+	}
+	return d.b.node(microsoft, "RotaryEmbedding", attrs{{"num_heads", heads}}, x, at, d.cos, d.sin)
+}
+
+// rotaryTables adds cos and sin of position·ω_j, which turn
+// pair (j, j + HeadSize/2) of a head. Upstream's tables are products of float32
+// numbers: so are these.
+func (d *stream) rotaryTables() {
+	cfg := d.c.Config
+	half := cfg.HeadSize() / 2
+	cos := make([]float32, cfg.Length*half)
+	sin := make([]float32, cfg.Length*half)
+	for j, freq := range d.c.RotaryFrequencies() {
+		for p := range cfg.Length {
+			angle := float64(float32(p) * freq)
+			cos[p*half+j], sin[p*half+j] = float32(math.Cos(angle)), float32(math.Sin(angle))
+		}
+	}
+	d.cos = d.b.floats("rotary_cos", cos, cfg.Length, half)
+	d.sin = d.b.floats("rotary_sin", sin, cfg.Length, half)
+}
