@@ -38,6 +38,15 @@ type decoderRun struct {
 	OrderGap *float64 `json:"order_gap"`
 }
 
+// longest is the length of the longest row.
+func (r decoderRun) longest() int {
+	n := 0
+	for _, c := range r.Canvas {
+		n = max(n, len(c))
+	}
+	return n
+}
+
 // DecoderReport is the outcome for a file of runs of decoders.
 type DecoderReport struct {
 	// Runs counts those that were compared, NotOpened those of models that were not opened.
@@ -48,9 +57,9 @@ type DecoderReport struct {
 	Differences []string
 }
 
-// Decoders repeats the runs of a file. open opens a model, or returns nil for one that cannot
-// be opened here.
-func (d *Folder) Decoders(ctx context.Context, path string, open func(ref string) model.Model) (r DecoderReport, err error) {
+// Decoders repeats the runs of a file. open opens a model for canvases of up to a length, or
+// returns nil for one that cannot be opened here.
+func (d *Folder) Decoders(ctx context.Context, path string, open func(ref string, length int) model.Model) (r DecoderReport, err error) {
 	_, f, err := d.open(path)
 	if err != nil {
 		return r, err
@@ -66,7 +75,13 @@ func (d *Folder) Decoders(ctx context.Context, path string, open func(ref string
 		if err != nil {
 			return r, err
 		}
-		m := open(ref)
+		longest := 0
+		for _, run := range file.Runs {
+			if run.Model == name {
+				longest = max(longest, run.longest())
+			}
+		}
+		m := open(ref, longest)
 		if m == nil {
 			continue
 		}
@@ -91,16 +106,13 @@ func (d *Folder) Decoders(ctx context.Context, path string, open func(ref string
 
 // repeat repeats a run, row by row.
 func (r *DecoderReport) repeat(ctx context.Context, m model.Model, run decoderRun) error {
-	longest, ruleCalls := 0, 0
-	for _, c := range run.Canvas {
-		longest = max(longest, len(c))
-	}
+	ruleCalls := 0
 	for row, canvas := range run.Canvas {
 		prompt := 0
 		if row < len(run.PromptLengths) {
 			prompt = run.PromptLengths[row]
 		}
-		o, err := run.Settings.options(run.Decoder, len(canvas), longest, prompt)
+		o, err := run.Settings.options(run.Decoder, len(canvas), run.longest(), prompt)
 		if err != nil {
 			return err
 		}

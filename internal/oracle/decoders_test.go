@@ -2,8 +2,10 @@ package oracle
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"math"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"mdmgen/model"
@@ -23,12 +25,16 @@ func (r *references) decoders(t *testing.T, d *Folder, k Kind, path string) {
 	r.done[sum] = path
 	switch k.Name {
 	case decodersSchema:
-		report, err := d.Decoders(t.Context(), path, func(ref string) model.Model {
+		report, err := d.Decoders(t.Context(), path, func(ref string, length int) model.Model {
 			if why := NotOpened(ref); why != "" && ref != builtins[0].Name {
 				t.Logf("%s: its runs are not repeated: %s", ref, why)
 				return nil
 			}
-			return openModel(t, ref)
+			m := openModel(t, ref)
+			if m.Facts().Length >= length {
+				return m
+			}
+			return openModel(t, lengthened(t, ref, length))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -46,6 +52,27 @@ func (r *references) decoders(t *testing.T, d *Folder, k Kind, path string) {
 		}
 		t.Logf("%d pairs of masks and steps", n)
 	}
+}
+
+// lengthened is a folder of a model of LLaDA's family for longer canvases: upstream's loops
+// run on any, and its rotations know no end.
+func lengthened(t *testing.T, ref string, length int) string {
+	t.Helper()
+	config := make(map[string]any)
+	read(t, filepath.Join(ref, "config.json"), &config)
+	config["max_sequence_length"] = length
+	text, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	put(t, dir, "config.json", string(text))
+	weights, err := os.ReadFile(filepath.Join(ref, "model.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "model.safetensors", string(weights))
+	return dir
 }
 
 // decoderLaws compares laws. All of them together are wrongly refused once in a thousand.
