@@ -71,7 +71,11 @@ func (d *Folder) Decoders(ctx context.Context, path string, open func(ref string
 	models := make(map[string]model.Model)
 	for name, is := range inOrder(file.Models) {
 		mask := float64(is.Mask)
-		ref, err := d.find(ctx, path, name, is.Digest, &mask)
+		by := name
+		if is.Digest != "" {
+			by = "" // the digest says more than a name
+		}
+		ref, err := d.find(ctx, path, by, is.Digest, &mask)
 		if err != nil {
 			return r, err
 		}
