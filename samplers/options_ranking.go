@@ -176,10 +176,10 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	law := &ranking{block: o.BlockLength, prompt: -1, temper: o.AlgTemp, guidance: o.Guidance, editing: o.EditingThreshold, stop: -1}
 	var errs []error
 	check := func(err error) { errs = append(errs, err) }
-	scores := []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin, ScoreEntropy}
+	scores := []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin} // those that a threshold can be for
 	switch name := s.settings.Sampler; name {
 	case "confidence":
-		scores = append(scores, ScoreRandom)
+		scores = append(scores, ScoreEntropy, ScoreRandom)
 		check(s.quotas(o, law))
 	case "threshold":
 		set.Threshold = cmp.Or(o.Threshold, defaultThreshold)

@@ -80,7 +80,7 @@ func (s *Sampler) remasks(o Options, _ Spec) (err error) {
 		}
 	}
 	s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
-	law := &remasking{steps: remaskSteps(*set, s.settings.Steps), conf: set.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}
+	law := &remasking{steps: RemaskProbabilities(*set, s.settings.Steps), conf: set.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}
 	s.kernel, s.law = law, law
 	s.settings.ChangesLaw = s.settings.ChangesLaw || law.nucleus < 1
 	return nil

@@ -29,7 +29,7 @@ func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
 	if err := p.plan.draw(s.law, d, p.free); err != nil {
 		return nil, err
 	}
-	if n := s.Canvases(); n > 1 {
+	if n := s.settings.Lookahead; n > 1 {
 		return &lookahead{planned: p, canvas: c, most: n}, nil
 	}
 	return p, nil

@@ -2,6 +2,7 @@ package samplers
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -192,6 +193,9 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 	edits := 0
 	for i, l := range d.asked {
 		c, err := d.reader.read(r, i, l)
+		if i >= len(d.masked) && (errors.Is(err, errNoMass) || errors.Is(err, errNoSoftmax)) {
+			continue // the network says nothing of a position that has a token
+		}
 		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}

@@ -30,6 +30,7 @@ type reader struct {
 	decoder *ranked
 	// top is how many of the most probable tokens are wanted, calls counts the calls.
 	top, calls int
+	uniforms   []float64
 	// rows says that whole rows are read: drawn draws from them, network has the
 	// probabilities of [ScoreConfidence].
 	rows           bool
@@ -100,10 +101,11 @@ func (r *reader) begin(d *ranked) error {
 func (r *reader) ask(a *Ask, positions []int, theta float64) {
 	row := AskRow{Positions: positions, Theta: theta}
 	if !r.rows {
+		r.uniforms = r.uniforms[:0]
 		for _, l := range positions {
-			row.Uniforms = append(row.Uniforms, r.decoder.draws.Call(l, r.calls))
+			r.uniforms = append(r.uniforms, r.decoder.draws.Call(l, r.calls))
 		}
-		a.Head, a.Top = HeadBest, r.top
+		row.Uniforms, a.Head, a.Top = r.uniforms, HeadBest, r.top
 	}
 	a.Rows = append(a.Rows, row)
 	if r.decoder.law.guidance != 0 {

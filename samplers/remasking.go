@@ -35,22 +35,24 @@ const (
 // [RemaskConf] depends on that. Positions that were given are never masked.
 type remasking struct {
 	unplanned
-	steps []remaskStep
+	steps []RemaskStep
 	conf  bool
 	// nucleus, where it is below 1, keeps the most probable tokens while their probabilities
 	// sum to at most so much, the first in any case.
 	nucleus float64
 }
 
-// remaskStep is a step: the probabilities that a masked position is revealed, and a revealed
-// one masked, or what these share, and the masked fraction at its beginning.
-type remaskStep struct{ reveal, remask, lambda float64 }
+// RemaskStep is a step of a sampler that remasks: the probabilities that a masked position is
+// revealed, and a revealed one masked, or what these share ([RemaskConf]), and the masked fraction
+// at its beginning.
+type RemaskStep struct{ Reveal, Remask, Lambda float64 }
 
 // remaskEnd is the last time of ReMDM's grid.
 const remaskEnd = 1e-5
 
-// remaskSteps makes the steps of the settings.
-func remaskSteps(set Remasking, n int) (out []remaskStep) {
+// RemaskProbabilities are the n steps of settings without defaults; RemaskDFM has more where it
+// makes them shorter.
+func RemaskProbabilities(set Remasking, n int) (out []RemaskStep) {
 	if set.Remask == RemaskDFM {
 		return correctorSteps(n)
 	}
@@ -68,11 +70,11 @@ func remaskSteps(set Remasking, n int) (out []remaskStep) {
 		case RemaskRescale:
 			sigma = set.Eta * room
 		case RemaskConf:
-			out = append(out, remaskStep{(as - at) / (1 - at), room, t})
+			out = append(out, RemaskStep{(as - at) / (1 - at), room, t})
 			continue
 		case RemaskForwardBackward:
 			if at > 0 {
-				sigma = (as - at) / at
+				sigma = min((as-at)/at, 1)
 			}
 		case RemaskLoop:
 			switch {
@@ -84,21 +86,22 @@ func remaskSteps(set Remasking, n int) (out []remaskStep) {
 				at, as, sigma = set.AlphaOn, set.AlphaOn, set.Eta
 			}
 		}
-		out = append(out, remaskStep{(as - (1-sigma)*at) / (1 - at), sigma, 1 - at})
+		// The last step of forward-backward masks more than there is room for: all are revealed.
+		out = append(out, RemaskStep{min((as-(1-sigma)*at)/(1-at), 1), sigma, 1 - at})
 	}
 	return out
 }
 
 // correctorSteps are those of the corrector of discrete flow matching, about n of them.
-func correctorSteps(n int) (out []remaskStep) {
+func correctorSteps(n int) (out []RemaskStep) {
 	for t := 1.0; t > (1-remaskEnd)/float64(n); {
 		a := 10*math.Pow(t*(1-t), 0.25) + 1
 		b, h := a-1, 1/float64(n)
 		if t == 1 {
-			out = append(out, remaskStep{h, 0, t})
+			out = append(out, RemaskStep{h, 0, t})
 		} else {
 			h = min(h, 1/(a/t+b/(1-t)))
-			out = append(out, remaskStep{a * h / t, b * h / (1 - t), t})
+			out = append(out, RemaskStep{a * h / t, b * h / (1 - t), t})
 		}
 		t -= h
 	}
@@ -152,9 +155,9 @@ func (d *remasked) move() {
 	}
 	d.revealed, d.after = d.revealed[:0], d.after[:0]
 	for _, l := range d.free {
-		p := s.reveal
+		p := s.Reveal
 		if !d.masked(l) {
-			if p = s.remask; d.law.conf {
+			if p = s.Remask; d.law.conf {
 				p *= math.Exp(-d.confidence[l]) / sum
 			}
 		}
@@ -184,7 +187,7 @@ func (d *remasked) Ask(a *Ask) bool {
 		}
 	}
 	a.Step = d.step - 1
-	lambda := d.law.steps[max(d.step-1, 0)].lambda
+	lambda := d.law.steps[max(d.step-1, 0)].Lambda
 	if len(d.revealed) == 0 {
 		for _, l := range d.free {
 			if d.masked(l) {

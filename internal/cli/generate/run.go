@@ -112,7 +112,8 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 	if _, ok := g.method.ExpectedEvents(0); ok {
 		s.Events = &r.Events
 	}
-	if g.settings.Lookahead > 0 {
+	s.RuleCalls = r.RuleCalls
+	if g.settings.Lookahead > 0 || g.method.Canvases() > 1 {
 		s.Rounds, s.Rows = r.Calls+r.FinishCalls, r.Rows
 	}
 	for i, id := range r.IDs {
