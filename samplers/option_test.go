@@ -88,7 +88,8 @@ func TestEveryOption(t *testing.T) {
 		if err := p.Set(&o, example.value); err != nil || p.Get(o) != example.value {
 			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, p.Get(o), err)
 		}
-		if unused, err := (samplers.Options{Sampler: "fhs"}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls) || unused[p.Name] != "" {
+		blocks := p.Name == "block-length" || p.Name == "prompt-length" || p.Name == "stop"
+		if unused, err := (samplers.Options{Sampler: "fhs", Deciding: samplers.Deciding{BlockLength: 9}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || blocks) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}
 

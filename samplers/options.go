@@ -167,6 +167,12 @@ func (o Options) Unused() (map[string]string, error) {
 			drop("sizes "+o.Sizes, "steps")
 		}
 	}
+	if o.BlockLength == 0 {
+		drop("no block-length", "stop", "reach")
+		if o.Unconditional != "prompt" {
+			drop("no block-length", "prompt-length")
+		}
+	}
 	if slices.Contains(d.Flags, "score") {
 		o.unusedDeciding(d.Name, drop)
 	}
@@ -231,7 +237,24 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if err := desc.make(s, o, c); err != nil {
 		return nil, err
 	}
+	if _, ranks := s.kernel.(*ranking); o.BlockLength > 0 && !ranks {
+		return s.inWindows(o), nil
+	}
 	return s, nil
+}
+
+// inWindows is s in blocks, one after the other.
+func (s *Sampler) inWindows(o Options) *Sampler {
+	law := windows{inner: s, length: o.BlockLength, prompt: -1, stop: -1}
+	if o.PromptLength != nil {
+		law.prompt = *o.PromptLength
+	}
+	if o.Stop != nil {
+		law.stop = *o.Stop
+	}
+	out := &Sampler{law: law, kernel: law, settings: s.settings}
+	out.settings.BlockLength, out.settings.PromptLength, out.settings.Stop = o.BlockLength, o.PromptLength, o.Stop
+	return out
 }
 
 func (s *Sampler) ordered(o Options) error {

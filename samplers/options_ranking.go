@@ -101,7 +101,7 @@ var decidingOptions = []Option{
 }
 
 // rankFlags are those of all decoders that rank positions.
-var rankFlags = slices.Concat([]string{"score", "block-length", "prompt-length", "reach", "stop", "guidance", "unconditional", "suppress-tokens", "begin-suppress-tokens"}, drawFlags)
+var rankFlags = slices.Concat([]string{"score", "reach", "guidance", "unconditional", "suppress-tokens", "begin-suppress-tokens"}, drawFlags)
 
 // unusedDeciding tells of options that another excludes.
 func (o Options) unusedDeciding(sampler string, drop func(beside string, names ...string)) {
@@ -127,12 +127,6 @@ func (o Options) unusedDeciding(sampler string, drop func(beside string, names .
 	}
 	if o.Score == ScoreRandom {
 		drop("score random", "alg-temp")
-	}
-	if o.BlockLength == 0 {
-		drop("no block-length", "stop", "reach")
-		if o.Unconditional != "prompt" {
-			drop("no block-length", "prompt-length")
-		}
 	}
 }
 
@@ -250,7 +244,8 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	check(err)
 	law.raw = o.Columns == "raw"
 	s.kernel, s.law = law, law
-	s.settings.ChangesLaw = true
+	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
+	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.guidance != 0 || law.raw || law.suppress != nil || law.editing > 0
 	return join(errs...)
 }
 

@@ -18,14 +18,19 @@ func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
 	if c.spec.Shift && c.Len() > 0 && c.ID(0) == c.spec.Mask {
 		return nil, fmt.Errorf("position 0 is free: this network predicts position l from row l−1, so give the first token")
 	}
+	return s.on(c, d, c.Masked(nil))
+}
+
+// on begins to fill some of the masked positions, ascending.
+func (s *Sampler) on(c *Canvas, d *Draws, free []int) (Decoder, error) {
 	if s.kernel != nil {
-		return s.kernel.start(c, d, c.Masked(nil), s.denoise)
+		return s.kernel.start(c, d, free, s.denoise)
 	}
 	p, ok := s.spare.Get().(*planned)
 	if !ok {
 		p = new(planned)
 	}
-	*p = planned{sampler: s, draws: d, head: s.head(), free: c.Masked(p.free[:0]), plan: p.plan, uniforms: p.uniforms, kept: p.kept, mixed: p.mixed, before: p.before}
+	*p = planned{sampler: s, draws: d, head: s.head(), free: free, plan: p.plan, uniforms: p.uniforms, kept: p.kept, mixed: p.mixed, before: p.before}
 	if err := p.plan.draw(s.law, d, p.free); err != nil {
 		return nil, err
 	}

@@ -53,12 +53,10 @@ type ranked struct {
 	canvas *Canvas
 	draws  *Draws
 	reader reader
-	// given says which positions were visible at the start; free counts the others.
-	given  []bool
-	free   int
-	prompt int
+	// free counts what was masked at the start.
+	free int
 	// block is the one to fill, entered once run is its own.
-	block   span
+	block   window
 	entered bool
 	run     blockRun
 	// ruleCalls counts the calls of the rule in all blocks.
@@ -71,19 +69,10 @@ type ranked struct {
 }
 
 func (law *ranking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
-	r := &ranked{law: law, canvas: c, draws: d, masked: free, free: len(free), prompt: law.prompt}
-	for l := range c.Len() {
-		r.given = append(r.given, c.ID(l) != c.spec.Mask)
-	}
-	if r.prompt < 0 && len(free) > 0 {
-		r.prompt = free[0]
-	}
-	if r.prompt > c.Len() {
-		return nil, fmt.Errorf("the prompt has %d positions, the canvas %d", r.prompt, c.Len())
-	}
-	r.block = span{0, c.Len()}
-	if law.block > 0 {
-		r.block = span{r.prompt, min(r.prompt+law.block, c.Len())}
+	r := &ranked{law: law, canvas: c, draws: d, masked: free, free: len(free)}
+	var err error
+	if r.block, err = newWindow(c, law.block, law.prompt, law.stop); err != nil {
+		return nil, err
 	}
 	return r, r.reader.begin(r)
 }
@@ -91,14 +80,6 @@ func (law *ranking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, err
 // RuleCalls counts the calls that the rule makes, those that can commit nothing and are not
 // made included.
 func (d *ranked) RuleCalls() int { return d.ruleCalls }
-
-// blocks is how many there are.
-func (d *ranked) blocks() int {
-	if d.law.block == 0 {
-		return 1
-	}
-	return max((d.canvas.Len()-d.prompt+d.law.block-1)/d.law.block, 1)
-}
 
 // look counts masks, and finds the candidates: masks before the end of the block.
 func (d *ranked) look() {
@@ -126,7 +107,7 @@ func (d *ranked) enter() {
 	if d.law.steps == 0 {
 		return
 	}
-	steps, of := (d.law.steps+d.blocks()-1)/d.blocks(), d.run.first
+	steps, of := (d.law.steps+d.block.blocks()-1)/d.block.blocks(), d.run.first
 	if d.law.ofLength {
 		steps, of = d.law.steps, d.run.length
 	}
@@ -147,10 +128,9 @@ func (d *ranked) next() bool {
 		d.look()
 		n, more := d.law.choosing.consider(&d.run)
 		if !more {
-			if d.block.to == d.canvas.Len() {
+			if d.entered = false; !d.block.next() {
 				return false
 			}
-			d.block, d.entered = span{d.block.to, min(d.block.to+d.law.block, d.canvas.Len())}, false
 			continue
 		}
 		d.ruleCalls++
@@ -158,7 +138,7 @@ func (d *ranked) next() bool {
 		d.asked = append(d.asked[:0], d.masked...)
 		if d.law.editing > 0 {
 			for l := range d.block.to {
-				if !d.given[l] && d.canvas.ID(l) != d.canvas.spec.Mask {
+				if !d.block.given[l] && d.canvas.ID(l) != d.canvas.spec.Mask {
 					d.asked = append(d.asked, l)
 				}
 			}
@@ -225,27 +205,6 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 		d.run.polished++
 		d.run.idle = edits == 0
 	}
-	d.halt(e)
+	d.block.halt(e)
 	return nil
-}
-
-// halt ends the sequence where a finished block holds the stop token: the rest is filled with
-// it.
-func (d *ranked) halt(e *Edit) {
-	if d.law.stop < 0 {
-		return
-	}
-	if d.look(); d.run.masked > 0 {
-		return
-	}
-	for l := d.block.from; l < d.block.to; l++ {
-		if !d.given[l] && d.canvas.ID(l) == d.law.stop {
-			for l := d.block.to; l < d.canvas.Len(); l++ {
-				if d.canvas.ID(l) == d.canvas.spec.Mask {
-					e.Set(l, d.law.stop, 0)
-				}
-			}
-			return
-		}
-	}
 }

@@ -41,7 +41,11 @@ func unplanned() []samplers.Options {
 	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskConf, samplers.RemaskLoop, samplers.RemaskForwardBackward, samplers.RemaskDFM} {
 		out = append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{Remask: kind}})
 	}
-	return append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{NucleusP: 0.5, Eta: 0.5}})
+	in := samplers.Deciding{BlockLength: 2}
+	return append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{NucleusP: 0.5, Eta: 0.5}},
+		samplers.Options{Sampler: "remdm", Steps: 5, Deciding: in}, samplers.Options{Deciding: in}, samplers.Options{Deciding: in, Lookahead: 3},
+		samplers.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, Deciding: samplers.Deciding{BlockLength: 3, Stop: ptr(2)}}, samplers.Options{Sampler: "euler", Noise: "loglinear", Steps: 3, By: samplers.ByFloat32Gumbel, Deciding: in},
+		samplers.Options{Sampler: "paired-fhs", Steps: 2, Deciding: samplers.Deciding{BlockLength: 7}})
 }
 
 // TestUnplanned: a sample of any of them is the same in any batch, holds what was given, fills
@@ -59,7 +63,7 @@ func TestUnplanned(t *testing.T) {
 			}
 			cfg := net.config(s, 1)
 			cfg.OnStep = func(s samplers.Step) {
-				if len(s.Positions) == 0 && s.Rows > 0 {
+				if len(s.Positions) == 0 && s.Rows > 0 && o.By != samplers.ByFloat32Gumbel {
 					t.Errorf("%v: a call of sequence %d commits nothing", o, s.Index)
 				}
 			}
@@ -71,7 +75,7 @@ func TestUnplanned(t *testing.T) {
 						t.Fatalf("%+v: %v became %v", o, seq.Canvas, r.IDs)
 					}
 				}
-				if canvases := max(1, s.Canvases()); r.Rows != canvases*(r.Calls+r.FinishCalls) || o.Sampler != "remdm" && r.RuleCalls < r.Calls {
+				if canvases := max(1, s.Canvases()); o.Lookahead == 0 && r.Rows != canvases*(r.Calls+r.FinishCalls) || s.Settings().Score != "" && r.RuleCalls < r.Calls {
 					t.Errorf("%+v: %+v", o, r)
 				}
 			}
@@ -147,23 +151,25 @@ func TestQuotas(t *testing.T) {
 func TestStop(t *testing.T) {
 	net := newHashNet(false)
 	canvas := slices.Repeat([]int{net.mask}, 12)
-	fill := func(d samplers.Deciding) samplers.Result {
-		t.Helper()
-		d.BlockLength = 3
-		s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: d})
-		r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
-		return r[0]
-	}
-	whole := fill(samplers.Deciding{})
-	for at, token := range whole.IDs {
-		block := slices.Index(whole.IDs, token) / 3
-		if at/3 != block {
-			continue // not its first block
+	for _, name := range []string{"threshold", "ordered", "remdm"} {
+		fill := func(d samplers.Deciding) samplers.Result {
+			t.Helper()
+			d.BlockLength = 3
+			s := mustNew(t, samplers.Options{Sampler: name, Deciding: d})
+			r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
+			return r[0]
 		}
-		got := fill(samplers.Deciding{Stop: &token})
-		want := slices.Concat(whole.IDs[:3*(block+1)], slices.Repeat([]int{token}, 12-3*(block+1)))
-		if !slices.Equal(got.IDs, want) || block < 3 && got.Calls >= whole.Calls || got.Left != 0 {
-			t.Errorf("stop %d of %v: %v in %d of %d calls", token, whole.IDs, got.IDs, got.Calls, whole.Calls)
+		whole := fill(samplers.Deciding{})
+		for at, token := range whole.IDs {
+			block := slices.Index(whole.IDs, token) / 3
+			if at/3 != block {
+				continue // not its first block
+			}
+			got := fill(samplers.Deciding{Stop: &token})
+			want := slices.Concat(whole.IDs[:3*(block+1)], slices.Repeat([]int{token}, 12-3*(block+1)))
+			if !slices.Equal(got.IDs, want) || block < 3 && got.Calls >= whole.Calls || got.Left != 0 {
+				t.Errorf("%s, stop %d of %v: %v in %d of %d calls", name, token, whole.IDs, got.IDs, got.Calls, whole.Calls)
+			}
 		}
 	}
 }
@@ -196,6 +202,40 @@ func TestBlocks(t *testing.T) {
 	s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 2, PromptLength: ptr(8)}})
 	if _, err := last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s}); err == nil || !strings.Contains(err.Error(), "the prompt has 8 positions, the canvas 7") {
 		t.Errorf("a prompt that is too long: %v", err)
+	}
+}
+
+// TestWindows: one block is the canvas; from left to right blocks change nothing; and others
+// are filled one after the other.
+func TestWindows(t *testing.T) {
+	net := newHashNet(false)
+	run := func(o samplers.Options) map[uint64]samplers.Result {
+		t.Helper()
+		cfg := net.config(mustNew(t, o), 4)
+		at := make(map[uint64]int)
+		cfg.OnStep = func(s samplers.Step) {
+			for _, l := range s.Positions {
+				if b := o.BlockLength; b > 0 && o.PromptLength != nil {
+					if l/b < at[s.Index] {
+						t.Errorf("%+v: sequence %d: position %d after block %d", o, s.Index, l, at[s.Index])
+					}
+					at[s.Index] = l / b
+				}
+			}
+		}
+		out, _ := collect(t, net, slices.Values(mixed()), cfg)
+		return out
+	}
+	for _, o := range []samplers.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}} {
+		plain := run(o)
+		o.Deciding = samplers.Deciding{BlockLength: 99}
+		if !sameIDs(run(o), plain) {
+			t.Errorf("%+v: one block is not the canvas", o)
+		}
+		o.Deciding = samplers.Deciding{BlockLength: 2, PromptLength: new(int)}
+		if same := sameIDs(run(o), plain); same != (o.Sampler == "ordered") {
+			t.Errorf("%+v: blocks change nothing: %t", o, same)
+		}
 	}
 }
 

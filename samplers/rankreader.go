@@ -89,8 +89,8 @@ func (r *reader) begin(d *ranked) error {
 	if r.network, err = NewCategorical(v, Draw{}); err != nil {
 		return err
 	}
-	for l, given := range d.given {
-		if law.byPosition && l < d.prompt || !law.byPosition && given {
+	for l, given := range d.block.given {
+		if law.byPosition && l < d.block.prompt || !law.byPosition && given {
 			r.hidden = append(r.hidden, l)
 		}
 	}
