@@ -147,7 +147,7 @@ func (c boundedChoice) choose(_ *blockRun, best []candidate) []candidate {
 	var sum, greatest float64
 	for n, x := range best {
 		sum, greatest = sum+x.entropy, max(greatest, x.entropy)
-		if n > 0 && sum-greatest > c.gamma {
+		if n > 0 && sum-greatest > c.gamma+tie {
 			return best[:n]
 		}
 	}

@@ -243,6 +243,8 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	_, err = word("columns", o.Columns, "clean", "raw")
 	check(err)
 	law.raw = o.Columns == "raw"
+	law.most, err = c.mostMasked()
+	check(err)
 	s.kernel, s.law = law, law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
 	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.guidance != 0 || law.raw || law.suppress != nil || law.editing > 0

@@ -51,7 +51,7 @@ func (o Options) unusedRemasking(drop func(beside string, names ...string)) {
 }
 
 // remasks makes the samplers that mask again what was revealed.
-func (s *Sampler) remasks(o Options, _ Spec) (err error) {
+func (s *Sampler) remasks(o Options, c Spec) (err error) {
 	set := &s.settings.Remasking
 	*set = o.Remasking
 	if set.Remask, err = word("remask", o.Remask, RemaskCap, RemaskRescale, RemaskConf, RemaskLoop, RemaskForwardBackward, RemaskDFM); err != nil {
@@ -81,6 +81,9 @@ func (s *Sampler) remasks(o Options, _ Spec) (err error) {
 	}
 	s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
 	law := &remasking{steps: RemaskProbabilities(*set, s.settings.Steps), conf: set.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}
+	if law.most, err = c.mostMasked(); err != nil {
+		return err
+	}
 	s.kernel, s.law = law, law
 	s.settings.ChangesLaw = s.settings.ChangesLaw || law.nucleus < 1
 	return nil

@@ -36,6 +36,7 @@ type ranking struct {
 	stop            int  // the token that ends the sequence behind a finished block, −1 for none
 	suppress, begin []int
 	raw             bool
+	most            float64 // the greatest masked fraction that the network is asked at
 }
 
 // candidate is a position with the token that was drawn there.
@@ -150,6 +151,18 @@ func (d *ranked) next() bool {
 	}
 }
 
+// lambda is the masked fraction at which a network that wants the time is asked: that of the
+// positions which were masked at the start, as far as it has rows.
+func (d *ranked) lambda() float64 {
+	masked := 0
+	for _, id := range d.canvas.ids {
+		if int(id) == d.canvas.spec.Mask {
+			masked++
+		}
+	}
+	return min(float64(masked)/float64(d.free), d.law.most)
+}
+
 func (d *ranked) Ask(a *Ask) bool {
 	if !d.next() {
 		return false
@@ -161,10 +174,8 @@ func (d *ranked) Ask(a *Ask) bool {
 		})
 		d.asked = d.asked[:d.considered]
 	}
-	// As [ordered] asks a network that wants the time.
-	lambda := float64(max(len(d.masked), 1)) / float64(d.free+1)
 	a.Step = d.ruleCalls - 1
-	d.reader.ask(a, d.asked, thetaOf(lambda))
+	d.reader.ask(a, d.asked, thetaOf(d.lambda()))
 	return true
 }
 

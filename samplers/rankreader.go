@@ -24,6 +24,9 @@ const (
 	ScoreRandom Score = "random"
 )
 
+// tie is how close two scores must be to count as equal: a power of two.
+const tie = 0x1p-40
+
 // reader makes candidates of positions: of what the network or the engine draws where that
 // is enough, else of whole rows.
 type reader struct {
@@ -148,7 +151,8 @@ func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 	if c.score, err = r.score(b, row); err != nil {
 		return c, err
 	}
-	c.key = c.score
+	// Rows that are the same but for the order of their tokens differ by rounding.
+	c.key = math.Round(c.score*(1/tie)) * tie
 	if d.law.temper > 0 {
 		// The greatest of score/temper with Gumbel noise are such a choice.
 		c.key = c.score/d.law.temper - math.Log(-math.Log(d.draws.uniform(forOrders, uint64(position), uint64(r.calls))))

@@ -40,6 +40,8 @@ type remasking struct {
 	// nucleus, where it is below 1, keeps the most probable tokens while their probabilities
 	// sum to at most so much, the first in any case.
 	nucleus float64
+	// most is the greatest masked fraction that the network is asked at.
+	most float64
 }
 
 // RemaskStep is a step of a sampler that remasks: the probabilities that a masked position is
@@ -208,7 +210,7 @@ func (d *remasked) Ask(a *Ask) bool {
 	} else {
 		a.Top = 0
 	}
-	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.revealed, Theta: thetaOf(min(lambda, 0.999)), Uniforms: d.uniforms})
+	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.revealed, Theta: thetaOf(min(lambda, d.law.most)), Uniforms: d.uniforms})
 	return true
 }
 

@@ -6,9 +6,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"mdmgen/analysis/laws"
+	"mdmgen/internal/reftest"
 	"mdmgen/model"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
 )
 
 // decoders repeats a file of runs, laws or quotas of decoders.
@@ -93,4 +98,36 @@ func (r *references) decoderLaws(t *testing.T, d *Folder, path string) {
 		}
 	}
 	t.Logf("%d laws of %d draws each, least p %.3g", len(laws), draws, least)
+}
+
+// TestEntropyBoundedSampler: the sampler has the law, and takes the calls, that are worked out
+// by enumeration, on a network with time and on one without.
+func TestEntropyBoundedSampler(t *testing.T) {
+	const draws, level = 40000, 1e-3
+	gammas := []float64{0, 0.6, 0.9, 1.2, 3}
+	for _, name := range []string{"markov4-sharp", "timed3"} {
+		open, err := world.Open(reftest.Law(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := laws.New(open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, gamma := range gammas {
+			law, calls := entropyBounded(w, gamma)
+			s, err := samplers.New(samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &gamma}}, open.Spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			one := decoderLaw{Canvas: slices.Repeat([]int{w.V}, w.D), Law: law, Calls: &calls}
+			got, err := one.compare(t.Context(), open, s, draws, uint64(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.P < level/10 || math.Abs(got.Calls-calls) > 4.5*got.SE+1e-12 {
+				t.Errorf("%s, gamma %v: p = %.3g, %v calls, want %v", name, gamma, got.P, got.Calls, calls)
+			}
+		}
+	}
 }
