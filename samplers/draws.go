@@ -22,6 +22,7 @@ const (
 	forCalls
 	forOrders
 	forSteps
+	forCorrections
 )
 
 // NewDraws returns the numbers of sequence index, of as many positions as are asked for.

@@ -61,6 +61,7 @@ var inForce = map[string]struct {
 	"t-on":                  {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.7"},
 	"t-off":                 {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.1"},
 	"alpha-on":              {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.5"},
+	"correct":               {samplers.Options{}, "gibbs:2x3"},
 	"nucleus-p":             {samplers.Options{Sampler: "remdm"}, "0.9"},
 	"begin-suppress-tokens": {samplers.Options{Sampler: "threshold"}, "3,1"},
 }
@@ -88,7 +89,7 @@ func TestEveryOption(t *testing.T) {
 		if err := p.Set(&o, example.value); err != nil || p.Get(o) != example.value {
 			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, p.Get(o), err)
 		}
-		blocks := p.Name == "block-length" || p.Name == "prompt-length" || p.Name == "stop"
+		blocks := p.Name == "block-length" || p.Name == "prompt-length" || p.Name == "stop" || p.Name == "correct"
 		if unused, err := (samplers.Options{Sampler: "fhs", Deciding: samplers.Deciding{BlockLength: 9}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || blocks) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}

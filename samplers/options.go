@@ -173,6 +173,11 @@ func (o Options) Unused() (map[string]string, error) {
 			drop("no block-length", "prompt-length")
 		}
 	}
+	for _, name := range []string{"guidance", "suppress-tokens", "columns", "nucleus-p"} {
+		if i := slices.IndexFunc(options, func(p Option) bool { return p.Name == name }); options[i].Get(o) != "" {
+			drop(name, "correct") // which draws from the rows as they are
+		}
+	}
 	if slices.Contains(d.Flags, "score") {
 		o.unusedDeciding(d.Name, drop)
 	}
@@ -238,7 +243,10 @@ func New(o Options, c Spec) (*Sampler, error) {
 		return nil, err
 	}
 	if _, ranks := s.kernel.(*ranking); o.BlockLength > 0 && !ranks {
-		return s.inWindows(o), nil
+		s = s.inWindows(o)
+	}
+	if o.Correct != "" {
+		return s.correct(o.Correct, c)
 	}
 	return s, nil
 }

@@ -19,6 +19,9 @@ type Remasking struct {
 	// NucleusP keeps the most probable tokens while their probabilities sum to at most so
 	// much, the first in any case: unlike top-p without the one that crosses; 0 keeps all.
 	NucleusP float64 `json:"nucleus_p,omitempty"`
+	// Correct is "gibbs:MxN": each of N calls after the last masks M positions that were free
+	// and draws them anew; "" is none. It is of all samplers.
+	Correct string `json:"correct,omitempty"`
 }
 
 // ReMDM's own values.
@@ -31,6 +34,7 @@ const (
 )
 
 var remaskingOptions = []Option{
+	{Name: "correct", Default: "none", Help: "mask M positions anew in each of N further calls, and draw them again: gibbs:MxN, `HOW`", field: func(o *Options) any { return &o.Correct }},
 	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "`HOW` positions are masked again: cap, rescale, conf, loop, forward-backward or dfm", field: func(o *Options) any { return (*string)(&o.Remask) }},
 	{Name: "eta", Default: "0.02, 0.015 for rescale", Help: "`P`, the probability of being masked again, or its bound", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.Eta }},
 	{Name: "t-on", Default: "0.55", Help: "`T` at which loop begins to remask", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.TOn }},

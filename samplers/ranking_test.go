@@ -2,6 +2,7 @@ package samplers_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ func unplanned() []samplers.Options {
 	}
 	in := samplers.Deciding{BlockLength: 2}
 	return append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{NucleusP: 0.5, Eta: 0.5}},
+		samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:2x5"}}, samplers.Options{Sampler: "factor", Deciding: in, Remasking: samplers.Remasking{Correct: "gibbs:1x3"}},
 		samplers.Options{Sampler: "remdm", Steps: 5, Deciding: in}, samplers.Options{Deciding: in}, samplers.Options{Deciding: in, Lookahead: 3},
 		samplers.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, Deciding: samplers.Deciding{BlockLength: 3, Stop: ptr(2)}}, samplers.Options{Sampler: "euler", Noise: "loglinear", Steps: 3, By: samplers.ByFloat32Gumbel, Deciding: in},
 		samplers.Options{Sampler: "paired-fhs", Steps: 2, Deciding: samplers.Deciding{BlockLength: 7}})
@@ -295,6 +297,10 @@ func TestDecidingErrors(t *testing.T) {
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BeginSuppressTokens: "x"}}, `begin-suppress-tokens: must be a list of ids: "x"`},
 		{samplers.Options{Sampler: "threshold", Steps: 3}, "does not use steps"},
 		{samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{PostSteps: 3}}, "does not use post-steps"},
+		{samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
+		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}, Remasking: samplers.Remasking{Correct: "gibbs:2x1"}}, "does not use correct"},
+		{samplers.Options{Remasking: samplers.Remasking{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
+		{samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "all"}}, `remask "all"`},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskConf, Eta: 0.1}}, "does not use eta"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, TOn: ptr(0.01)}}, "t-off 0.05, t-on 0.01"},
@@ -311,6 +317,43 @@ func TestDecidingErrors(t *testing.T) {
 	}
 	if _, err := last(newEngine(t, newAnyNet(), 1), t.Context(), samplers.Job{Canvas: []int{6}, Method: all}); err == nil || !strings.Contains(err.Error(), "all of 7 columns are excluded") {
 		t.Errorf("all tokens suppressed: %v", err)
+	}
+}
+
+// TestGibbs compares with the kernel of its calls: each masks some of the positions, chosen
+// uniformly, and draws them from the rows, after one call for everything.
+func TestGibbs(t *testing.T) {
+	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	choices := map[int][][]int{1: {{0}, {1}, {2}}, 2: {{0, 1}, {0, 2}, {1, 2}}, 3: {{0, 1, 2}}}
+	for _, test := range []struct{ positions, calls int }{{1, 1}, {1, 4}, {2, 2}, {3, 1}, {9, 1}} {
+		law := make([]float64, 64)
+		fillAll(w, allMask(w), slices.Clone(allMask(w)), []int{0, 1, 2}, 1, func(ids []int, p float64) { law[w.State(ids)] += p })
+		for range test.calls {
+			next := make([]float64, len(law))
+			for state, q := range law {
+				ids := []int{state / 16, state / 4 % 4, state % 4}
+				if q == 0 {
+					continue
+				}
+				sets := choices[min(test.positions, 3)]
+				for _, set := range sets {
+					canvas := slices.Clone(ids)
+					for _, l := range set {
+						canvas[l] = w.Facts().MaskID
+					}
+					fillAll(w, canvas, slices.Clone(canvas), set, q/float64(len(sets)), func(ids []int, p float64) { next[w.State(ids)] += p })
+				}
+			}
+			law = next
+		}
+		s := newSampler(t, w, samplers.Options{Sampler: "parallel-fhs", Steps: 1, Remasking: samplers.Remasking{Correct: fmt.Sprintf("gibbs:%d×%d", test.positions, test.calls)}})
+		got := sampleMany(t, w, s, 1, lawDraws)
+		if p := goodness(got.states, law); p < familyLevel/5 {
+			t.Errorf("%+v: p = %.3g", test, p)
+		}
+		if got.calls != float64(lawDraws*(1+test.calls)) {
+			t.Errorf("%+v: %v calls", test, got.calls)
+		}
 	}
 }
 

@@ -347,6 +347,7 @@ var unplannedFlips = map[string][2]string{
 	"t-on":                  {"--sampler remdm --remask loop --steps 9", "0.8"},
 	"t-off":                 {"--sampler remdm --remask loop --steps 9", "0.3"},
 	"alpha-on":              {"--sampler remdm --remask loop --steps 9", "0.2"},
+	"correct":               {"--sampler fhs", "gibbs:1x3"},
 	"nucleus-p":             {"--sampler remdm --steps 9", "0.7"},
 }
 
