@@ -66,7 +66,7 @@ type ranked struct {
 	// how many of the candidates it may commit.
 	asked, masked []int
 	considered    int
-	ranked        []candidate
+	drawn, ranked []candidate
 }
 
 func (law *ranking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
@@ -180,8 +180,7 @@ func (d *ranked) Ask(a *Ask) bool {
 }
 
 func (d *ranked) Take(r Rows, e *Edit) error {
-	d.ranked = d.ranked[:0]
-	edits := 0
+	d.drawn = d.drawn[:0]
 	for i, l := range d.asked {
 		c, err := d.reader.read(r, i, l)
 		if i >= len(d.masked) && (errors.Is(err, errNoMass) || errors.Is(err, errNoSoftmax)) {
@@ -190,19 +189,43 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
-		if i >= len(d.masked) { // a token stands there
-			if c.token != d.canvas.ID(l) && c.score > d.law.editing {
-				e.Set(l, c.token, c.logP)
-				edits++
-			}
-			continue
-		}
-		d.ranked = append(d.ranked, c)
+		d.drawn = append(d.drawn, c)
 	}
-	slices.SortFunc(d.ranked, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.key, a.key), a.position-b.position)
-	})
-	considered := d.ranked[:d.considered]
+	best, edits := d.split(d.drawn)
+	d.commit(best[:d.considered], edits, e)
+	return nil
+}
+
+// split parts what was drawn into the candidates, best first, and what was drawn where a token
+// stands.
+func (d *ranked) split(drawn []candidate) (best, edits []candidate) {
+	d.ranked = d.ranked[:0]
+	for _, c := range drawn {
+		if d.canvas.ID(c.position) == d.canvas.spec.Mask {
+			d.ranked = append(d.ranked, c)
+		} else {
+			edits = append(edits, c)
+		}
+	}
+	slices.SortFunc(d.ranked, compareKeys)
+	return d.ranked, edits
+}
+
+// compareKeys puts the greater key first, and the lower position among equals.
+func compareKeys(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.key, a.key), a.position-b.position)
+}
+
+// commit puts what the rule chooses of the considered candidates, best first, on the canvas,
+// and the edits that it makes.
+func (d *ranked) commit(considered, edits []candidate, e *Edit) {
+	edited := false
+	for _, c := range edits {
+		if c.token != d.canvas.ID(c.position) && c.score > d.law.editing {
+			e.Set(c.position, c.token, c.logP)
+			edited = true
+		}
+	}
 	chosen := considered
 	if len(considered) > 0 {
 		chosen = d.law.choosing.choose(&d.run, considered)
@@ -214,8 +237,7 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 	d.run.refused = len(considered) - len(chosen)
 	if d.run.masked == 0 {
 		d.run.polished++
-		d.run.idle = edits == 0
+		d.run.idle = !edited
 	}
 	d.block.halt(e)
-	return nil
 }

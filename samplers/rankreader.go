@@ -128,18 +128,7 @@ func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 	var row []float32
 	var b Best
 	if r.rows {
-		row = rows.Logits(0, i)
-		if w := d.law.guidance; w != 0 {
-			r.mixed = r.mixed[:0]
-			for a, u := range rows.Logits(1, i) {
-				x := row[a]
-				if x != u { // both may be −Inf
-					x = float32(float64(u) + (w+1)*(float64(x)-float64(u)))
-				}
-				r.mixed = append(r.mixed, x)
-			}
-			row = r.mixed
-		}
+		row = r.row(rows, i)
 		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
 	} else {
 		b, err = rows.Best(0, i)
@@ -147,15 +136,41 @@ func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 	if err != nil {
 		return c, err
 	}
+	if c, err = r.candidate(b, row, position); err == nil && d.law.temper > 0 {
+		// The greatest of the keys with Gumbel noise are a choice in proportion to e^key.
+		c.key -= math.Log(-math.Log(d.draws.uniform(forOrders, uint64(position), uint64(r.calls))))
+	}
+	return c, err
+}
+
+// row is the i-th row of the call, guided.
+func (r *reader) row(rows Rows, i int) []float32 {
+	row := rows.Logits(0, i)
+	w := r.decoder.law.guidance
+	if w == 0 {
+		return row
+	}
+	r.mixed = r.mixed[:0]
+	for a, u := range rows.Logits(1, i) {
+		x := row[a]
+		if x != u { // both may be −Inf
+			x = float32(float64(u) + (w+1)*(float64(x)-float64(u)))
+		}
+		r.mixed = append(r.mixed, x)
+	}
+	return r.mixed
+}
+
+// candidate is a position with what was drawn there; row is nil where it was not read.
+func (r *reader) candidate(b Best, row []float32, position int) (c candidate, err error) {
 	c = candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy}
 	if c.score, err = r.score(b, row); err != nil {
 		return c, err
 	}
 	// Rows that are the same but for the order of their tokens differ by rounding.
 	c.key = math.Round(c.score*(1/tie)) * tie
-	if d.law.temper > 0 {
-		// The greatest of score/temper with Gumbel noise are such a choice.
-		c.key = c.score/d.law.temper - math.Log(-math.Log(d.draws.uniform(forOrders, uint64(position), uint64(r.calls))))
+	if t := r.decoder.law.temper; t > 0 {
+		c.key = c.score / t
 	}
 	return c, nil
 }

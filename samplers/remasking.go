@@ -144,27 +144,35 @@ type remasked struct {
 
 func (d *remasked) masked(l int) bool { return int(d.ids[l]) == d.canvas.spec.Mask }
 
+// unsure is Σ e^(−p) over the tokens that were drawn.
+func (d *remasked) unsure() (sum float64) {
+	for _, l := range d.free {
+		if !d.masked(l) {
+			sum += math.Exp(-d.confidence[l])
+		}
+	}
+	return sum
+}
+
+// probability is that with which a position changes in a step.
+func (d *remasked) probability(s RemaskStep, l int, unsure float64) float64 {
+	switch {
+	case d.masked(l):
+		return s.Reveal
+	case d.law.conf:
+		return s.Remask * math.Exp(-d.confidence[l]) / unsure
+	}
+	return s.Remask
+}
+
 // move takes a step.
 func (d *remasked) move() {
 	s := d.law.steps[d.step]
-	var sum float64
-	if d.law.conf {
-		for _, l := range d.free {
-			if !d.masked(l) {
-				sum += math.Exp(-d.confidence[l])
-			}
-		}
-	}
+	total := d.unsure()
 	d.revealed, d.after = d.revealed[:0], d.after[:0]
 	for _, l := range d.free {
-		p := s.Reveal
-		if !d.masked(l) {
-			if p = s.Remask; d.law.conf {
-				p *= math.Exp(-d.confidence[l]) / sum
-			}
-		}
 		switch u := d.draws.uniform(forSteps, uint64(l), uint64(d.step)); {
-		case u >= p:
+		case u >= d.probability(s, l, total):
 		case d.masked(l):
 			d.revealed = append(d.revealed, l)
 		default:

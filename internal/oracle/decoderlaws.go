@@ -31,6 +31,9 @@ type DecoderLaw struct {
 	// Calls is the mean number of calls of the rule, Want that of the file and SE the
 	// standard error; Want is NaN where it tells none that is compared.
 	Calls, SE, Want float64
+	// Difference is the greatest of the file's law from what all outcomes of the decoder add
+	// up to, and of the numbers of calls; NaN where these are not worked out.
+	Difference float64
 }
 
 // DecoderLaws draws n sequences of each law of a file and compares them with it. A sequence of
@@ -75,7 +78,42 @@ func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint
 	if o.Sampler == "tweedie" {
 		law.Calls = nil // of upstream's loop, which makes empty ones
 	}
-	return law.compare(ctx, w, s, n, seed)
+	if out, err = law.compare(ctx, w, s, n, seed); err == nil {
+		out.Difference, err = law.outcomes(ctx, w, s)
+	}
+	return out, err
+}
+
+// outcomes compares the law with the decoder's outcomes.
+func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *samplers.Sampler) (float64, error) {
+	set := s.Settings()
+	if set.Score == "" && set.Remask == "" || set.Transfer == "binomial" || set.NucleusP != 0 {
+		return math.NaN(), nil
+	}
+	all, calls, err := s.Outcomes(ctx, w, law.Canvas, 1e6)
+	if err != nil {
+		return 0, err
+	}
+	var most float64
+	if law.Calls != nil {
+		most = math.Abs(calls - *law.Calls)
+	}
+	base := w.Facts().Columns
+	if law.LawOver == "states" {
+		base++
+	}
+	got := make([]float64, len(law.Law))
+	for _, x := range all {
+		at := 0
+		for _, id := range x.IDs {
+			at = at*base + id
+		}
+		got[at] += x.P
+	}
+	for i, p := range got {
+		most = max(most, math.Abs(p-law.Law[i]))
+	}
+	return most, nil
 }
 
 // compare compares n draws of a sampler.

@@ -87,8 +87,14 @@ func (r *references) decoderLaws(t *testing.T, d *Folder, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	least := 1.0
+	least, most, exact := 1.0, 0.0, 0
 	for _, law := range laws {
+		if law.Difference >= 0 {
+			exact++
+			if most = max(most, law.Difference); law.Difference > 1e-6 { // logits are float32
+				t.Errorf("%s: the outcomes are %.3g from the law", law.ID, law.Difference)
+			}
+		}
 		least = min(least, law.P)
 		if law.P < level/float64(len(laws)) {
 			t.Errorf("%s: p = %.3g", law.ID, law.P)
@@ -97,7 +103,7 @@ func (r *references) decoderLaws(t *testing.T, d *Folder, path string) {
 			t.Errorf("%s: %v calls of the rule, want %v ± %v", law.ID, law.Calls, law.Want, law.SE)
 		}
 	}
-	t.Logf("%d laws of %d draws each, least p %.3g", len(laws), draws, least)
+	t.Logf("%d laws of %d draws each, least p %.3g; the outcomes of %d differ by at most %.3g", len(laws), draws, least, exact, most)
 }
 
 // TestEntropyBoundedSampler: the sampler has the law, and takes the calls, that are worked out
