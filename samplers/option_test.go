@@ -55,6 +55,7 @@ var inForce = map[string]struct {
 	"stop":                  {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "0"},
 	"guidance":              {samplers.Options{Sampler: "threshold"}, "0.5"},
 	"unconditional":         {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "prompt"},
+	"keep-tokens":           {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "3,1"},
 	"suppress-tokens":       {samplers.Options{Sampler: "threshold"}, "3,1"},
 	"remask":                {samplers.Options{Sampler: "remdm"}, "conf"},
 	"eta":                   {samplers.Options{Sampler: "remdm"}, "0.5"},

@@ -52,6 +52,8 @@ type Deciding struct {
 	// the start, or "prompt", by position; "" is visible.
 	Guidance      float64 `json:"guidance,omitempty"`
 	Unconditional string  `json:"unconditional,omitempty"`
+	// KeepTokens stay visible on the unconditional canvas: a list of ids.
+	KeepTokens string `json:"keep_tokens,omitempty"`
 	// SuppressTokens are never drawn, BeginSuppressTokens have confidence 0 and are no part of
 	// that of others: lists of ids.
 	SuppressTokens      string `json:"suppress_tokens,omitempty"`
@@ -82,6 +84,7 @@ var decidingOptions = []Option{
 	{Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "whether masks `WHERE` are candidates beside those of the block: before it, or only those inside", field: func(o *Options) any { return &o.Reach }},
 	{Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "`WHAT` guidance masks: what was visible at the start, or the prompt's positions", field: func(o *Options) any { return &o.Unconditional }},
 	{Name: "columns", Words: []string{"clean", "raw"}, Default: "clean", Help: "`COLUMNS` that may win: clean, or raw, with mask and padding, as upstream programs have it", field: func(o *Options) any { return &o.Columns }},
+	{Name: "keep-tokens", Default: "none", Help: "`LIST` of ids that guidance does not mask", field: func(o *Options) any { return &o.KeepTokens }},
 	{Name: "suppress-tokens", Help: "`LIST` of ids that are never drawn", field: func(o *Options) any { return &o.SuppressTokens }},
 	{Name: "begin-suppress-tokens", Help: "`LIST` of ids that have confidence 0, and are no part of that of others", field: func(o *Options) any { return &o.BeginSuppressTokens }},
 	{Name: "eps", Default: "0.001", Help: "`X`, where the time of the rule dream ends", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.Eps }},
@@ -101,7 +104,7 @@ var decidingOptions = []Option{
 }
 
 // rankFlags are those of all decoders that rank positions.
-var rankFlags = slices.Concat([]string{"score", "reach", "guidance", "unconditional", "suppress-tokens", "begin-suppress-tokens"}, drawFlags)
+var rankFlags = slices.Concat([]string{"score", "reach", "guidance", "unconditional", "keep-tokens", "suppress-tokens", "begin-suppress-tokens"}, drawFlags)
 
 // unusedDeciding tells of options that another excludes.
 func (o Options) unusedDeciding(sampler string, drop func(beside string, names ...string)) {
@@ -120,7 +123,7 @@ func (o Options) unusedDeciding(sampler string, drop func(beside string, names .
 		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "eps")
 	}
 	if o.Guidance == 0 {
-		drop("no guidance", "unconditional")
+		drop("no guidance", "unconditional", "keep-tokens")
 	}
 	if s := o.Score; s != "" && s != ScoreConfidence {
 		drop("score "+string(s), "begin-suppress-tokens")
@@ -235,6 +238,8 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 		set.Unconditional, err = word("unconditional", o.Unconditional, "visible", "prompt")
 		check(err)
 		law.byPosition = set.Unconditional == "prompt"
+		law.keep, err = idList("keep-tokens", o.KeepTokens, c)
+		check(err)
 	}
 	law.suppress, err = idList("suppress-tokens", o.SuppressTokens, c)
 	check(err)

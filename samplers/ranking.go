@@ -32,8 +32,9 @@ type ranking struct {
 	steps           int
 	editing         float64 // the probability above which a token replaces one that stands there; 0 for never
 	guidance        float64
-	byPosition      bool // guidance masks the prompt, and not what was visible
-	stop            int  // the token that ends the sequence behind a finished block, −1 for none
+	byPosition      bool  // guidance masks the prompt, and not what was visible
+	keep            []int // tokens that it does not mask
+	stop            int   // the token that ends the sequence behind a finished block, −1 for none
 	suppress, begin []int
 	raw             bool
 	most            float64 // the greatest masked fraction that the network is asked at

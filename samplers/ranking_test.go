@@ -247,6 +247,10 @@ func TestGuidanceOfNothing(t *testing.T) {
 	seqs := []samplers.Sequence{{Canvas: slices.Repeat([]int{6}, 9)}, {Index: 1, Canvas: []int{1, 6, 6, 6, 6}}}
 	plain, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, samplers.Options{Sampler: "factor"}), 1))
 	guided, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Guidance: 2}}), 1))
+	kept, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Guidance: 2, KeepTokens: "1"}}), 1))
+	if !sameIDs(kept, plain) {
+		t.Errorf("guidance that masks nothing: %v, without it %v", kept, plain)
+	}
 	if !slices.Equal(plain[0].IDs, guided[0].IDs) || slices.Equal(plain[1].IDs, guided[1].IDs) {
 		t.Errorf("without guidance %v and %v, with it %v and %v", plain[0].IDs, plain[1].IDs, guided[0].IDs, guided[1].IDs)
 	}

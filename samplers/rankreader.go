@@ -93,7 +93,7 @@ func (r *reader) begin(d *ranked) error {
 		return err
 	}
 	for l, given := range d.block.given {
-		if law.byPosition && l < d.block.prompt || !law.byPosition && given {
+		if (law.byPosition && l < d.block.prompt || !law.byPosition && given) && !slices.Contains(law.keep, d.canvas.ID(l)) {
 			r.hidden = append(r.hidden, l)
 		}
 	}

@@ -340,6 +340,7 @@ var unplannedFlips = map[string][2]string{
 	"stop":                  {"--sampler threshold --block-length 1", "0"},
 	"guidance":              {"--sampler threshold", "2"},
 	"unconditional":         {"--sampler threshold --guidance 2", "prompt"},
+	"keep-tokens":           {"--sampler threshold --guidance 2", "1"},
 	"suppress-tokens":       {"--sampler threshold", "1"},
 	"begin-suppress-tokens": {"--sampler threshold", "1"},
 	"remask":                {"--sampler remdm --steps 9", "conf"},

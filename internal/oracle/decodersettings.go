@@ -39,6 +39,7 @@ type decoderSettings struct {
 	// dLLM.
 	Method, Scheduler   string
 	StochasticTransfer  bool    `json:"stochastic_transfer"`
+	KeepTokens          []int   `json:"cfg_keep_tokens"`
 	SuppressTokens      []int   `json:"suppress_tokens"`
 	BeginSuppressTokens []int   `json:"begin_suppress_tokens"`
 	StepsPerBlock       int     `json:"steps_per_block"`
@@ -108,6 +109,9 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (s
 		o.Rule, o.Schedule = samplers.RoundDLLM, s.Scheduler
 		if s.StochasticTransfer {
 			o.Transfer = "binomial"
+		}
+		if o.Guidance > 0 {
+			o.KeepTokens = ids(s.KeepTokens)
 		}
 		o.SuppressTokens, o.BeginSuppressTokens = ids(s.SuppressTokens), ids(s.BeginSuppressTokens)
 		if block > 0 && s.Method == "infill" {
