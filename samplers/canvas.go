@@ -6,6 +6,7 @@ import "fmt"
 type Canvas struct {
 	ids  []int64
 	spec *Spec
+	law  *Categorical // what tokens are drawn by
 }
 
 // Len is the number of positions.

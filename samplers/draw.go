@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -36,24 +37,23 @@ func (d Draw) Within(tokens int) Draw {
 
 // ChangesLaw says that tokens are not drawn from the network's own distribution.
 func (d Draw) ChangesLaw() bool {
-	return d.Temperature != nil && *d.Temperature != 1 || d.TopK > 0 || d.TopP > 0 && d.TopP < 1
+	return d.temperature() != 1 || d.truncates()
 }
+
+// truncates says that tokens are kept and left out by their probabilities.
+func (d Draw) truncates() bool { return d.TopK > 0 || d.TopP > 0 && d.TopP < 1 }
 
 // Same says whether d and o are one way to draw: 1, say, is no temperature.
 func (d Draw) Same(o Draw) bool {
-	plain := func(d Draw) (temperature, topP float64) {
-		temperature, topP = 1, 1
-		if d.Temperature != nil {
-			temperature = *d.Temperature
-		}
-		if d.TopP != 0 {
-			topP = d.TopP
-		}
-		return temperature, topP
+	return d.temperature() == o.temperature() && cmp.Or(d.TopP, 1) == cmp.Or(o.TopP, 1) && d.TopK == o.TopK
+}
+
+// temperature is the one in force.
+func (d Draw) temperature() float64 {
+	if d.Temperature != nil {
+		return *d.Temperature
 	}
-	t, p := plain(d)
-	u, q := plain(o)
-	return t == u && p == q && d.TopK == o.TopK
+	return 1
 }
 
 // Validate reports every fault at once.
@@ -138,10 +138,7 @@ func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 
 // with draws from the same columns as d says, in the same memory.
 func (c Categorical) with(d Draw) (Categorical, error) {
-	c.temperature, c.topK, c.topP = 1, d.TopK, d.TopP
-	if d.Temperature != nil {
-		c.temperature = *d.Temperature
-	}
+	c.temperature, c.topK, c.topP = d.temperature(), d.TopK, d.TopP
 	return c, d.Validate()
 }
 

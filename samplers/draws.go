@@ -19,6 +19,10 @@ const (
 	forPlans
 	forEvents
 	forRaces
+	forCalls
+	forOrders
+	forSteps
+	forCorrections
 )
 
 // NewDraws returns the numbers of sequence index, of as many positions as are asked for.
@@ -32,6 +36,13 @@ func (d *Draws) Token(position int) float64 {
 		n = d.taken[position]
 	}
 	return d.uniform(forTokens, uint64(position), uint64(n))
+}
+
+// Call returns the uniform of a token that is drawn at a position in call number call of the
+// sequence, and thrown away where the position is not chosen by what was drawn: unlike Token's
+// it is another at the next call.
+func (d *Draws) Call(position, call int) float64 {
+	return d.uniform(forCalls, uint64(position), uint64(call))
 }
 
 // Plan returns the uniform of a position in the plan of the sequence.

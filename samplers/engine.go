@@ -177,6 +177,7 @@ func (e *engine) start(t *task) (err error) {
 	if m, ok := method.(interface{ By() By }); ok {
 		t.draw.gumbel = m.By() == ByGumbel
 	}
+	t.canvas.law = &t.draw
 	t.decoder, err = method.Start(&t.canvas, &t.draws)
 	return err
 }
@@ -218,6 +219,9 @@ func (e *engine) ask(t *task) (more bool, err error) {
 	}
 	if d, ok := t.decoder.(interface{ Events() int }); ok {
 		t.result.Events = d.Events()
+	}
+	if d, ok := t.decoder.(interface{ RuleCalls() int }); ok {
+		t.result.RuleCalls = d.RuleCalls()
 	}
 	return false, nil
 }

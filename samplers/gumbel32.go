@@ -19,16 +19,11 @@ import (
 // masked positions whenever the canvas has changed, or at each step where the network
 // has time.
 type gumbelKernel struct {
+	unplanned
 	steps Steps
 	// bits is b: 24 for float32.
 	bits int
 }
-
-func (gumbelKernel) plan(*Plan) error { return errNoPlan }
-
-func (gumbelKernel) declare() Law { return Law{} }
-
-func (gumbelKernel) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
 func (g gumbelKernel) start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error) {
 	return &racing{stepping: newStepping(g.steps.Grid, free, denoise, c, d), law: g}, nil

@@ -27,8 +27,14 @@ type lookahead struct {
 	ids []int64
 }
 
-// Canvases is the greatest number of canvases that a sequence asks in a call.
-func (s *Sampler) Canvases() int { return max(s.settings.Lookahead, 1) }
+// Canvases is the greatest number of canvases that a sequence asks in a call: more than one
+// with look-ahead and with guidance.
+func (s *Sampler) Canvases() int {
+	if s.settings.Guidance != 0 {
+		return 2
+	}
+	return max(s.settings.Lookahead, 1)
+}
 
 // upcoming are the positions of at most n blocks from number i on.
 func (p *lookahead) upcoming(i, n int) []int {

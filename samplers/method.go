@@ -15,7 +15,8 @@ type Method interface {
 
 // A Decoder fills one canvas: it asks for rows of the network and edits the canvas by
 // them, by turns. It belongs to one goroutine. One whose method simulates events that need
-// no network may have a method Events() int, which is read when it has finished.
+// no network may have a method Events() int, and one whose rule makes calls that can commit
+// nothing, which are left out, a method RuleCalls() int; they are read when it has finished.
 type Decoder interface {
 	// Ask adds to an empty a what the next call must return, or returns false: the
 	// canvas is finished.
@@ -143,6 +144,9 @@ type Result struct {
 	// Calls counts the calls that the sequence took part in but for FinishCalls, those
 	// that filled what its steps left; Rows are the canvases that it asked in all of them.
 	Calls, FinishCalls, Rows int
+	// RuleCalls counts the calls that the rule of a decoder makes, where that looks at rows:
+	// Calls and those that can commit nothing.
+	RuleCalls int
 	// LogP is the sum of the log-probabilities that its tokens were drawn with, in nats.
 	LogP float64
 	// Left counts positions that are still masked.

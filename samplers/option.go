@@ -33,8 +33,11 @@ type Option struct {
 	// Calls says that the option is for those who sample: it changes how the network is called,
 	// or which of the tokens is drawn, and not the law that they follow.
 	Calls bool
+	// Unplanned says that the option is of samplers that have no plan ([Sampler.Planned]): those
+	// who work out laws have no use for it.
+	Unplanned bool
 	// field is where the value is kept: a *string, *int or *float64, which are not given
-	// where they are zero, or a **float64, which is not given where it is nil.
+	// where they are zero, or a **int or **float64, which is not given where it is nil.
 	field func(o *Options) any
 }
 
@@ -43,7 +46,7 @@ const aboveZero = math.SmallestNonzeroFloat64
 
 // options are in the order in which a cross product takes them: what decides which
 // others are used comes first, and what varies fastest in a table comes last.
-var options = []Option{
+var options = slices.Concat([]Option{
 	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Lists: true, Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
 	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Lists: true, Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
 	{Name: "noise", Words: Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
@@ -56,11 +59,19 @@ var options = []Option{
 	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which sampling starts; on some grids it may be inf", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
 	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which sampling stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
 	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "`K` in 0..1: a fill that looks back leaves a token at least K times its own probability", Most: 1, field: func(o *Options) any { return &o.Floor }},
+}, unplannedOptions(decidingOptions), unplannedOptions(remaskingOptions), []Option{
 	{Name: "temperature", Default: "1", Help: "`X` that divides the logits; 0 takes the likeliest token; changes the distribution", Most: math.MaxFloat64, Token: true, field: func(o *Options) any { return &o.Temperature }},
 	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
 	{Name: "top-p", Default: "1", Help: "keep the fewest tokens that have probability `P` together; changes the distribution", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
 	{Name: "lookahead", Default: "1", Help: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the same samples in fewer calls of more rows", Least: 1, Most: MostLookahead, Whole: true, Calls: true, field: func(o *Options) any { return &o.Lookahead }},
 	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
+})
+
+func unplannedOptions(list []Option) []Option {
+	for i := range list {
+		list[i].Unplanned = true
+	}
+	return list
 }
 
 // AllOptions lists the options of all samplers, in the order in which a cross product
@@ -109,6 +120,9 @@ func (p Option) Set(o *Options, text string) error {
 		*at = int(x)
 	case *float64:
 		*at = x
+	case **int:
+		n := int(x)
+		*at = &n
 	case **float64:
 		*at = &x
 	}
@@ -124,6 +138,10 @@ func (p Option) Get(o Options) string {
 	case *int:
 		if *at != 0 {
 			return strconv.Itoa(*at)
+		}
+	case **int:
+		if *at != nil {
+			return strconv.Itoa(**at)
 		}
 	case *float64:
 		if *at != 0 {

@@ -33,6 +33,38 @@ var inForce = map[string]struct {
 	"top-p":       {samplers.Options{Sampler: "fhs"}, "0.75"},
 	"lookahead":   {samplers.Options{Sampler: "fhs"}, "4"},
 	"steps":       {samplers.Options{Sampler: "euler"}, "7"},
+
+	"score":                 {samplers.Options{Sampler: "confidence"}, "margin"},
+	"rule":                  {samplers.Options{Sampler: "confidence"}, "dream"},
+	"schedule":              {samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "dllm"}}, "cosine"},
+	"transfer":              {samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "dllm"}}, "binomial"},
+	"eps":                   {samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "dream"}}, "0.1"},
+	"alg-temp":              {samplers.Options{Sampler: "confidence"}, "0.5"},
+	"columns":               {samplers.Options{Sampler: "confidence"}, "raw"},
+	"threshold":             {samplers.Options{Sampler: "threshold"}, "0.5"},
+	"factor":                {samplers.Options{Sampler: "factor"}, "2"},
+	"relaxed-threshold":     {samplers.Options{Sampler: "localleap"}, "0.5"},
+	"radius":                {samplers.Options{Sampler: "localleap"}, "2"},
+	"gamma":                 {samplers.Options{Sampler: "entropy-bounded"}, "0"},
+	"editing-threshold":     {samplers.Options{Sampler: "llada2"}, "0.5"},
+	"at-least":              {samplers.Options{Sampler: "llada2"}, "3"},
+	"post-steps":            {samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}}, "3"},
+	"block-length":          {samplers.Options{Sampler: "threshold"}, "8"},
+	"prompt-length":         {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "0"},
+	"reach":                 {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "inside"},
+	"stop":                  {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "0"},
+	"guidance":              {samplers.Options{Sampler: "threshold"}, "0.5"},
+	"unconditional":         {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "prompt"},
+	"keep-tokens":           {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "3,1"},
+	"suppress-tokens":       {samplers.Options{Sampler: "threshold"}, "3,1"},
+	"remask":                {samplers.Options{Sampler: "remdm"}, "conf"},
+	"eta":                   {samplers.Options{Sampler: "remdm"}, "0.5"},
+	"t-on":                  {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.7"},
+	"t-off":                 {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.1"},
+	"alpha-on":              {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.5"},
+	"correct":               {samplers.Options{}, "gibbs:2x3"},
+	"nucleus-p":             {samplers.Options{Sampler: "remdm"}, "0.9"},
+	"begin-suppress-tokens": {samplers.Options{Sampler: "threshold"}, "3,1"},
 }
 
 // TestEveryOption goes through the table: what is set can be got, is in force and stands in
@@ -58,7 +90,8 @@ func TestEveryOption(t *testing.T) {
 		if err := p.Set(&o, example.value); err != nil || p.Get(o) != example.value {
 			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, p.Get(o), err)
 		}
-		if unused, err := (samplers.Options{Sampler: "fhs"}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls) || unused[p.Name] != "" {
+		blocks := p.Name == "block-length" || p.Name == "prompt-length" || p.Name == "stop" || p.Name == "correct"
+		if unused, err := (samplers.Options{Sampler: "fhs", Deciding: samplers.Deciding{BlockLength: 9}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || blocks) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}
 

@@ -70,6 +70,10 @@ type Options struct {
 	// By says how tokens are drawn; "" is inverse, gumbel with Lookahead. float32-gumbel is
 	// of euler, tweedie and tau-leaping.
 	By By
+	// Deciding are the options of decoders that look at rows, Remasking those of decoders that
+	// remask.
+	Deciding
+	Remasking
 	// Draw says how tokens are drawn.
 	Draw
 }
@@ -104,7 +108,9 @@ type Settings struct {
 	// Scores is empty for a network whose rows are no scores.
 	Scores Scores `json:"scores,omitempty"`
 	Finish string `json:"finish,omitempty"`
-	By     By     `json:"draw"`
+	Deciding
+	Remasking
+	By By `json:"draw"`
 	Draw
 	// ChangesLaw says that tokens are not drawn from the network's own distribution.
 	ChangesLaw bool `json:"changes_law"`
@@ -160,6 +166,23 @@ func (o Options) Unused() (map[string]string, error) {
 		} else if sizes.sizes != nil {
 			drop("sizes "+o.Sizes, "steps")
 		}
+	}
+	if o.BlockLength == 0 {
+		drop("no block-length", "stop", "reach")
+		if o.Unconditional != "prompt" {
+			drop("no block-length", "prompt-length")
+		}
+	}
+	for _, name := range []string{"guidance", "suppress-tokens", "columns", "nucleus-p"} {
+		if i := slices.IndexFunc(options, func(p Option) bool { return p.Name == name }); options[i].Get(o) != "" {
+			drop(name, "correct") // which draws from the rows as they are
+		}
+	}
+	if slices.Contains(d.Flags, "score") {
+		o.unusedDeciding(d.Name, drop)
+	}
+	if slices.Contains(d.Flags, "remask") {
+		o.unusedRemasking(drop)
 	}
 	for _, p := range options {
 		if !slices.Contains(d.Flags, p.Name) {
@@ -219,7 +242,27 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if err := desc.make(s, o, c); err != nil {
 		return nil, err
 	}
+	if _, ranks := s.kernel.(*ranking); o.BlockLength > 0 && !ranks {
+		s = s.inWindows(o)
+	}
+	if o.Correct != "" {
+		return s.correct(o.Correct, c)
+	}
 	return s, nil
+}
+
+// inWindows is s in blocks, one after the other.
+func (s *Sampler) inWindows(o Options) *Sampler {
+	law := windows{inner: s, length: o.BlockLength, prompt: -1, stop: -1}
+	if o.PromptLength != nil {
+		law.prompt = *o.PromptLength
+	}
+	if o.Stop != nil {
+		law.stop = *o.Stop
+	}
+	out := &Sampler{law: law, kernel: law, settings: s.settings}
+	out.settings.BlockLength, out.settings.PromptLength, out.settings.Stop = o.BlockLength, o.PromptLength, o.Stop
+	return out
 }
 
 func (s *Sampler) ordered(o Options) error {

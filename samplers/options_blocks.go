@@ -30,20 +30,26 @@ func (s *Sampler) blocks(o Options, c Spec) error {
 		s.law = p
 		return nil
 	}
-	most := 1.0
-	if c.TimeConditioned && !c.InfiniteSigma {
-		noise, err := ParseNoise(c.Noise)
-		if err != nil {
-			return err
-		}
-		_, end := noise.Range()
-		if math.IsInf(end, 1) {
-			end = defaultT
-		}
-		most = masked(end)
-	}
+	most, err := c.mostMasked()
 	s.law = lookBack{p, s.floor(o), most}
-	return nil
+	return err
+}
+
+// mostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
+// no row at 1, that of the end of its noise.
+func (c Spec) mostMasked() (float64, error) {
+	if !c.TimeConditioned || c.InfiniteSigma {
+		return 1, nil
+	}
+	noise, err := ParseNoise(c.Noise)
+	if err != nil {
+		return 0, err
+	}
+	_, end := noise.Range()
+	if math.IsInf(end, 1) {
+		end = defaultT
+	}
+	return masked(end), nil
 }
 
 // parseSizes reads the sizes of groups; steps is not yet set.

@@ -75,9 +75,9 @@ func (s *Sampler) lawOf(o Options, c Spec, steps Steps) (err error) {
 	default:
 		switch {
 		case s.settings.Scores == ScoresRaw:
-			s.kernel = rawKernel{steps}
+			s.kernel = rawKernel{steps: steps}
 		case s.settings.By == ByFloat32Gumbel:
-			s.kernel = gumbelKernel{steps, 24}
+			s.kernel = gumbelKernel{steps: steps, bits: 24}
 		default:
 			s.law = gridPlan{steps}
 			return nil

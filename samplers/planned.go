@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-var errNoPlan = errors.New("there is no plan: what is revealed depends on the network's rows; leave out --scores raw and --draw float32-gumbel")
+var errNoPlan = errors.New("there is no plan: the network's rows, blocks or corrections decide what is revealed when")
 
 // firstHitting is the method of a job that names none.
 var firstHitting = &Sampler{law: fhs{}, settings: Settings{Sampler: "fhs"}}
@@ -18,18 +18,23 @@ func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
 	if c.spec.Shift && c.Len() > 0 && c.ID(0) == c.spec.Mask {
 		return nil, fmt.Errorf("position 0 is free: this network predicts position l from row l−1, so give the first token")
 	}
+	return s.on(c, d, c.Masked(nil))
+}
+
+// on begins to fill some of the masked positions, ascending.
+func (s *Sampler) on(c *Canvas, d *Draws, free []int) (Decoder, error) {
 	if s.kernel != nil {
-		return s.kernel.start(c, d, c.Masked(nil), s.denoise)
+		return s.kernel.start(c, d, free, s.denoise)
 	}
 	p, ok := s.spare.Get().(*planned)
 	if !ok {
 		p = new(planned)
 	}
-	*p = planned{sampler: s, draws: d, head: s.head(), free: c.Masked(p.free[:0]), plan: p.plan, uniforms: p.uniforms, kept: p.kept, mixed: p.mixed, before: p.before}
+	*p = planned{sampler: s, draws: d, head: s.head(), free: free, plan: p.plan, uniforms: p.uniforms, kept: p.kept, mixed: p.mixed, before: p.before}
 	if err := p.plan.draw(s.law, d, p.free); err != nil {
 		return nil, err
 	}
-	if n := s.Canvases(); n > 1 {
+	if n := s.settings.Lookahead; n > 1 {
 		return &lookahead{planned: p, canvas: c, most: n}, nil
 	}
 	return p, nil
@@ -66,7 +71,10 @@ func (p *planned) release() { p.sampler.spare.Put(p) }
 // head is what the decoders of a sampler ask for: rows where the fill looks back or more is
 // done with them than a draw.
 func (s *Sampler) head() Head {
-	if s.kernel != nil || s.law.declare().LookBack {
+	if s.kernel != nil {
+		return s.kernel.head(s.settings.Draw)
+	}
+	if s.law.declare().LookBack {
 		return HeadRows
 	}
 	return HeadBest

@@ -19,7 +19,10 @@ import (
 // What is revealed depends on the network, and so there is no plan: each step asks for
 // the rows of all masked positions, unless the network has no time and the canvas did not
 // change since the last call.
-type rawKernel struct{ steps Steps }
+type rawKernel struct {
+	unplanned
+	steps Steps
+}
 
 // Scores says what is made of the rows of a score network.
 type Scores string
@@ -32,12 +35,6 @@ const (
 	// ScoresRaw takes the mass as a factor of the rate.
 	ScoresRaw Scores = "raw"
 )
-
-func (rawKernel) plan(*Plan) error { return errNoPlan }
-
-func (rawKernel) declare() Law { return Law{} }
-
-func (rawKernel) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
 // stays returns the probability that a position of mass c stays masked in step k.
 func (r rawKernel) stays(k int, c float64) (float64, error) {

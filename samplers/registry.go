@@ -29,7 +29,8 @@ type Descriptor struct {
 var rawSamplers = []string{"euler", "tweedie", "tau-leaping"}
 
 var (
-	drawFlags = []string{"draw", "temperature", "top-k", "top-p"}
+	// drawFlags are those of all samplers.
+	drawFlags = []string{"draw", "temperature", "top-k", "top-p", "block-length", "prompt-length", "stop", "correct"}
 	// oneFlags are those of a sampler that reveals one position a call.
 	oneFlags  = slices.Concat([]string{"lookahead"}, drawFlags)
 	gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}

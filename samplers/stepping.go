@@ -6,12 +6,25 @@ import (
 	"slices"
 )
 
-// kernel is the law of a grid sampler whose reveals depend on the network's rows, so that
-// it has no plan: as a planner it says so.
+// kernel is the law of a sampler whose reveals depend on the network's rows, so that it has no
+// plan: as a planner it says so.
 type kernel interface {
 	planner
+	// head is what its decoders ask for where tokens are drawn so.
+	head(d Draw) Head
 	start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error)
 }
+
+// unplanned is what laws without a plan say of it.
+type unplanned struct{}
+
+func (unplanned) plan(*Plan) error { return errNoPlan }
+
+func (unplanned) declare() Law { return Law{} }
+
+func (unplanned) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
+
+func (unplanned) head(Draw) Head { return HeadRows }
 
 // stepping is what decoders share that go through a grid with the rows of all masked
 // positions: of networks without time only when the canvas has changed.

@@ -259,6 +259,9 @@ func describe(cases []Case) string {
 		add("sizes", s.Sizes)
 		add("order", s.Order)
 		add("tau", s.Tau)
+		add("rule", string(s.Rule))
+		add("score", string(s.Score))
+		add("remask", string(s.Remask))
 		add("finish", s.Finish)
 		text := c.Name
 		if len(parts) > 0 {

@@ -10,9 +10,13 @@ import (
 // SamplerLaw is the exact law over states of a sampler on this world, at temperature 1 and
 // without truncation, MASK left where it leaves positions masked: what a test of samples,
 // or of a likelihood, compares with. It is an error where the sampler draws from another
-// distribution, has no plan, or does not fit D positions.
+// distribution, or does not fit D positions. Of decoders without a plan it is the sum of all
+// outcomes ([samplers.Sampler.Outcomes]), with temperature and all, from rows in float32.
 func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 	set := s.Settings()
+	if !s.Planned() && set.Scores != samplers.ScoresRaw && set.By != samplers.ByFloat32Gumbel {
+		return w.unplannedLaw(s)
+	}
 	if set.ChangesLaw {
 		return nil, errors.New("laws: the sampler's draws are not from the network's distribution: leave temperature and truncation out")
 	}

@@ -46,6 +46,7 @@ func TestSamplerLaw(t *testing.T) {
 			}
 		}
 	}
+	testUnplanned(t)
 	_, w := lawstest.Open(t, "xor3-mixed")
 	for _, o := range []samplers.Options{
 		{Draw: samplers.Draw{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
@@ -96,4 +97,55 @@ func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream)
 		state = next
 	}
 	return state
+}
+
+// testUnplanned compares the laws of decoders without a plan with draws of the engine.
+func testUnplanned(t *testing.T) {
+	t.Helper()
+	cold := 0.5
+	for _, name := range []string{"timed3", "xor3-mixed"} {
+		open, w := lawstest.Open(t, name)
+		for _, o := range []samplers.Options{
+			{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: samplers.Draw{Temperature: &cold}}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreRandom}},
+			{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Rule: samplers.RoundDream, Score: samplers.ScoreMargin, AlgTemp: 0.3}},
+			{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.6, Rule: samplers.RoundDream}},
+			{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &cold}}, {Sampler: "llada2", Deciding: samplers.Deciding{Threshold: 0.6}},
+			{Sampler: "remdm", Steps: 4, Remasking: samplers.Remasking{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, Remasking: samplers.Remasking{Remask: samplers.RemaskConf}},
+		} {
+			s, err := samplers.New(o, open.Spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			law, err := w.SamplerLaw(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const n = 20000
+			counts := make([]float64, w.States)
+			canvas := []int{w.V, w.V, w.V}
+			seqs := func(yield func(samplers.Sequence) bool) {
+				for i := range uint64(n) {
+					if !yield(samplers.Sequence{Index: i, Canvas: canvas}) {
+						return
+					}
+				}
+			}
+			if _, err := samplers.Sample(t.Context(), open, seqs, samplers.Config{Method: s, Batch: 64}, func(r samplers.Result) error {
+				counts[open.State(r.IDs)]++
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var sum float64
+			for x, p := range law {
+				sum += p
+				if sd := math.Sqrt(n * p * (1 - p)); math.Abs(counts[x]-n*p) > 5*sd+1e-9 {
+					t.Errorf("%s: %s: state %d was drawn %v times, %.1f expected, standard deviation %.1f", name, s, x, counts[x], n*p, sd)
+				}
+			}
+			if math.Abs(sum-1) > 1e-12 {
+				t.Errorf("%s: %s: sums to %v", name, s, sum)
+			}
+		}
+	}
 }

@@ -307,6 +307,11 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	flips["bound reference"] = flip{base: boundOther, on: []string{"--reference", "ngram:" + tales}}
 	flips["bound ngram-order"] = flip{base: append([]string{"--reference", "ngram:" + tales}, boundOther...), on: []string{"--ngram-order", "2"}}
 	maps.Copy(flips, benchFlips(t, dir))
+	for flag, with := range unplannedFlips {
+		base, on := strings.Fields(with[0]), []string{"--" + flag, with[1]}
+		flips["generate "+flag] = flip{base: append(base[:len(base):len(base)], onWorld...), on: on}
+		flips["bench "+flag] = flip{base: append(base[:len(base):len(base)], "--model", world, "--seed", "1", "-r", "1", "-n", "3", "--format", "json"), on: on}
+	}
 	var bases sync.Map // what a command line without the flag gives: it is run twice, once for all flags
 	for _, c := range testApp().Commands {
 		for _, f := range c.Flags {
@@ -347,6 +352,41 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			})
 		}
 	}
+}
+
+// unplannedFlips are the options of samplers that have no plan: a command line, and a value.
+var unplannedFlips = map[string][2]string{
+	"score":                 {"--sampler confidence", "random"},
+	"rule":                  {"--sampler confidence --steps 2", "dllm"},
+	"schedule":              {"--sampler confidence --rule dllm --steps 3", "cosine"},
+	"transfer":              {"--sampler confidence --rule dllm --steps 3", "binomial"},
+	"eps":                   {"--sampler confidence --rule dream --steps 2", "0.5"},
+	"alg-temp":              {"--sampler confidence --steps 2", "10"},
+	"columns":               {"--sampler confidence", "raw"},
+	"threshold":             {"--sampler threshold", "0.5"},
+	"factor":                {"--sampler factor", "2"},
+	"relaxed-threshold":     {"--sampler localleap", "0.1"},
+	"radius":                {"--sampler localleap", "1"},
+	"gamma":                 {"--sampler entropy-bounded", "1"},
+	"editing-threshold":     {"--sampler llada2", "0.5"},
+	"at-least":              {"--sampler llada2", "3"},
+	"post-steps":            {"--sampler llada2 --editing-threshold 0.1", "1"},
+	"block-length":          {"--sampler threshold", "1"},
+	"prompt-length":         {"--sampler threshold --block-length 2", "1"},
+	"reach":                 {"--sampler threshold --block-length 2 --prompt-length 1", "inside"},
+	"stop":                  {"--sampler threshold --block-length 1", "0"},
+	"guidance":              {"--sampler threshold", "2"},
+	"unconditional":         {"--sampler threshold --guidance 2", "prompt"},
+	"keep-tokens":           {"--sampler threshold --guidance 2", "1"},
+	"suppress-tokens":       {"--sampler threshold", "1"},
+	"begin-suppress-tokens": {"--sampler threshold", "1"},
+	"remask":                {"--sampler remdm --steps 9", "conf"},
+	"eta":                   {"--sampler remdm --steps 9", "0.9"},
+	"t-on":                  {"--sampler remdm --remask loop --steps 9", "0.8"},
+	"t-off":                 {"--sampler remdm --remask loop --steps 9", "0.3"},
+	"alpha-on":              {"--sampler remdm --remask loop --steps 9", "0.2"},
+	"correct":               {"--sampler fhs", "gibbs:1x3"},
+	"nucleus-p":             {"--sampler remdm --steps 9", "0.7"},
 }
 
 func (f flip) check(t *testing.T, bases *sync.Map) {

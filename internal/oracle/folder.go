@@ -108,7 +108,16 @@ func (d *Folder) Model(ctx context.Context, file string) (ref string, err error)
 		}
 		return ""
 	}
-	name, sum := cmp.Or(text("checkpoint"), text("model")), text("model_safetensors_sha256")
+	var mask *float64
+	if n := f.doc.fields["mask_token_id"]; n != nil {
+		x, _ := n.value.(float64)
+		mask = &x
+	}
+	return d.find(ctx, file, cmp.Or(text("checkpoint"), text("model")), text("model_safetensors_sha256"), mask)
+}
+
+// find finds a model that a file names by its name, the digest of its weights and its mask.
+func (d *Folder) find(ctx context.Context, file, name, sum string, mask *float64) (ref string, err error) {
 	var found []string
 	for _, dir := range d.models() {
 		if name != "" && filepath.Base(dir) == path.Base(filepath.ToSlash(name)) {
@@ -129,8 +138,8 @@ func (d *Folder) Model(ctx context.Context, file string) (ref string, err error)
 		return "", fmt.Errorf("%s: model %.60q: there is no folder of that name with weights in %s, nor one with the digest %.60q", file, name, d.root, sum)
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(common(b, file), common(a, file)) })
-	if n := f.doc.fields["mask_token_id"]; n != nil {
-		if i := slices.IndexFunc(found, func(dir string) bool { return n.value == float64(maskOf(ctx, dir)) }); i >= 0 {
+	if mask != nil {
+		if i := slices.IndexFunc(found, func(dir string) bool { return *mask == float64(maskOf(ctx, dir)) }); i >= 0 {
 			return found[i], nil
 		}
 	}

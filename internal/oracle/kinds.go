@@ -35,6 +35,9 @@ type Kind struct {
 	rows func(ctx context.Context, m model.Model, path string, data []byte, limit float64) ([]verify.Item, error)
 }
 
+// decoders says that the file is about what decoders do.
+func (k Kind) decoders() bool { return k.rows == nil && k.laws == nil }
+
 // Model says whether the file's numbers are a model's; others are recomputed from the file
 // alone.
 func (k Kind) Model() bool { return k.rows != nil }
@@ -47,6 +50,10 @@ const (
 	theorem3Schema = "mdm-laws-theorem3/1"
 	scalingSchema  = "mdm-laws-scaling/1"
 	gumbelSchema   = "mdm-laws-gumbel/1"
+	// What decoders do is compared by [Folder.Decoders] and the like, and not by reports.
+	decodersSchema     = "mdm-decoders/1"
+	decoderLawsSchema  = "mdm-decoder-laws/1"
+	decoderQuotaSchema = "mdm-decoder-quotas/1"
 )
 
 // kinds are those of JSON files with a schema.
@@ -59,6 +66,7 @@ func kinds() []Kind {
 		{Name: scalingSchema, Limit: lawsLimit, laws: scalingFile, Worlds: true},
 		{Name: gumbelSchema, Limit: lawsLimit, laws: gumbelFile},
 		{Name: windowsSchema, Limit: windowsLimit, rows: windows},
+		{Name: decodersSchema}, {Name: decoderLawsSchema, Worlds: true}, {Name: decoderQuotaSchema},
 	}
 }
 
@@ -119,6 +127,9 @@ func (d *Folder) Report(ctx context.Context, m model.Model, path string) (Report
 	}
 	var items []verify.Item
 	var notOffered int
+	if k.decoders() {
+		return Report{}, fmt.Errorf("%s: holds runs of decoders, which have no report", path)
+	}
 	if k.Model() {
 		if m == nil {
 			return Report{}, fmt.Errorf("%s: holds values of a model: open one", path)

@@ -129,6 +129,10 @@ func recognise(t *testing.T, path, rel string) (Kind, bool) {
 
 // file recomputes one file.
 func (r *references) file(t *testing.T, d *Folder, k Kind, path, rel string) {
+	if k.decoders() {
+		r.decoders(t, d, k, path)
+		return
+	}
 	var ref string
 	var err error
 	if k.Model() {

@@ -60,7 +60,7 @@ type options struct {
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range samplers.AllOptions() {
-		if !o.Token && !o.Calls {
+		if !o.Token && !o.Calls && !o.Unplanned {
 			out = append(out, o.Name)
 		}
 	}

@@ -80,8 +80,11 @@ type sample struct {
 	// step revealed.
 	Calls       int `json:"calls"`
 	FinishCalls int `json:"finish_calls"`
-	// Rounds and Rows are told where the sampler looks ahead: the network calls that the
-	// sequence took part in, FinishCalls among them, and the canvases that it asked in them.
+	// RuleCalls is the number of calls that the rule of a decoder that looks at rows makes:
+	// Calls, and those that can reveal nothing and are not made.
+	RuleCalls int `json:"rule_calls,omitempty"`
+	// Rounds and Rows are told where the sampler looks ahead or is guided: the network calls
+	// that the sequence took part in, FinishCalls among them, and the canvases that it asked in them.
 	Rounds int `json:"rounds,omitempty"`
 	Rows   int `json:"rows,omitempty"`
 	// Left is the number of masks left.

@@ -155,7 +155,8 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 	if simulates(*j) {
 		s.Events = &r.Events
 	}
-	if set.Lookahead > 0 {
+	s.RuleCalls = r.RuleCalls
+	if set.Lookahead > 0 || j.method.Canvases() > 1 {
 		s.Rounds, s.Rows = r.Calls+r.FinishCalls, r.Rows
 	}
 	for i, id := range r.IDs {

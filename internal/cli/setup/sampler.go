@@ -68,7 +68,8 @@ func SeedOr(given *uint64) uint64 {
 	return rand.Uint64() >> 11
 }
 
-// CallFlags say how the network is called. They are of the commands that sample.
+// CallFlags say how the network is called, and what samplers do that have no plan. They are of
+// the commands that sample.
 func (s *Sampler) CallFlags() flags.Set { return s.optionFlags(true) }
 
 func (s *Sampler) optionFlags(calls bool) flags.Set {
@@ -77,7 +78,7 @@ func (s *Sampler) optionFlags(calls bool) flags.Set {
 	}
 	var out flags.Set
 	for _, o := range samplers.AllOptions() {
-		if o.Calls == calls {
+		if (o.Calls || o.Unplanned) == calls {
 			text := new(string)
 			s.options[o.Name] = text
 			out = append(out, flags.Option(text, o, flags.Flag{Category: flags.CatSample}))

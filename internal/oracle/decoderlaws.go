@@ -1,0 +1,216 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// decoderLaw is the exact law of a decoder on a world.
+type decoderLaw struct {
+	ID, Decoder, World string
+	Settings           decoderSettings
+	Canvas             []int
+	LawOver            string `json:"law_over"`
+	Law                []float64
+	Calls              *float64
+}
+
+// DecoderLaw is the outcome for one.
+type DecoderLaw struct {
+	ID string
+	// P is the p-value of Pearson's chi-square of the draws under the law.
+	P float64
+	// Calls is the mean number of calls of the rule, Want that of the file and SE the
+	// standard error; Want is NaN where it tells none that is compared.
+	Calls, SE, Want float64
+	// Difference is the greatest of the file's law from what all outcomes of the decoder add
+	// up to, and of the numbers of calls; NaN where these are not worked out.
+	Difference float64
+}
+
+// DecoderLaws draws n sequences of each law of a file and compares them with it. A sequence of
+// another seed is drawn in each.
+func (d *Folder) DecoderLaws(ctx context.Context, path string, n int) (out []DecoderLaw, err error) {
+	_, f, err := d.open(path)
+	if err != nil {
+		return nil, err
+	}
+	var file struct{ Laws []decoderLaw }
+	if err := json.Unmarshal(f.data, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for i, law := range file.Laws {
+		_, data, err := d.World(law.World)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, law.ID, err)
+		}
+		w, err := world.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		one, err := law.draw(ctx, w, n, uint64(i))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, law.ID, err)
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// draw compares n draws.
+func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint64) (out DecoderLaw, err error) {
+	o, err := law.Settings.lawOptions(law.Decoder, len(law.Canvas))
+	if err != nil {
+		return out, err
+	}
+	s, err := samplers.New(o, w.Spec())
+	if err != nil {
+		return out, err
+	}
+	if o.Sampler == "tweedie" {
+		law.Calls = nil // of upstream's loop, which makes empty ones
+	}
+	if out, err = law.compare(ctx, w, s, n, seed); err == nil {
+		out.Difference, err = law.outcomes(ctx, w, s)
+	}
+	return out, err
+}
+
+// outcomes compares the law with the decoder's outcomes.
+func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *samplers.Sampler) (float64, error) {
+	set := s.Settings()
+	if set.Score == "" && set.Remask == "" || set.Transfer == "binomial" || set.NucleusP != 0 {
+		return math.NaN(), nil
+	}
+	all, calls, err := s.Outcomes(ctx, w, law.Canvas, 1e6)
+	if err != nil {
+		return 0, err
+	}
+	var most float64
+	if law.Calls != nil {
+		most = math.Abs(calls - *law.Calls)
+	}
+	base := w.Facts().Columns
+	if law.LawOver == "states" {
+		base++
+	}
+	got := make([]float64, len(law.Law))
+	for _, x := range all {
+		at := 0
+		for _, id := range x.IDs {
+			at = at*base + id
+		}
+		got[at] += x.P
+	}
+	for i, p := range got {
+		most = max(most, math.Abs(p-law.Law[i]))
+	}
+	return most, nil
+}
+
+// compare compares n draws of a sampler.
+func (law decoderLaw) compare(ctx context.Context, w *world.World, s *samplers.Sampler, n int, seed uint64) (out DecoderLaw, err error) {
+	base := w.Facts().Columns
+	if law.LawOver == "states" {
+		base++
+	}
+	counts := make([]int, len(law.Law))
+	seqs := func(yield func(samplers.Sequence) bool) {
+		for i := range n {
+			if !yield(samplers.Sequence{Index: uint64(i), Canvas: law.Canvas}) {
+				return
+			}
+		}
+	}
+	var sum, squares float64
+	_, err = samplers.Sample(ctx, w, seqs, samplers.Config{Method: s, Seed: seed, Batch: 64}, func(r samplers.Result) error {
+		at := 0
+		for _, id := range r.IDs {
+			if id >= base {
+				return fmt.Errorf("a mask is left: %v", r.IDs)
+			}
+			at = at*base + id
+		}
+		counts[at]++
+		calls := float64(r.RuleCalls)
+		if law.Decoder == "bd3lm-fhs" {
+			calls = float64(r.Calls)
+		}
+		sum, squares = sum+calls, squares+calls*calls
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
+	out = DecoderLaw{ID: law.ID, P: chiSquare(counts, law.Law), Calls: sum / float64(n), Want: math.NaN()}
+	out.SE = math.Sqrt(max(squares/float64(n)-out.Calls*out.Calls, 0) / float64(n))
+	if law.Calls != nil {
+		out.Want = *law.Calls
+	}
+	return out, nil
+}
+
+// chiSquare is the p-value of counts under a law; cells that expect less than 5 are pooled.
+func chiSquare(counts []int, law []float64) float64 {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	var stat, want, got float64
+	cells := -1
+	for i, c := range counts {
+		expected := law[i] * float64(n)
+		if expected < 5 {
+			want, got = want+expected, got+float64(c)
+			continue
+		}
+		stat += (float64(c) - expected) * (float64(c) - expected) / expected
+		cells++
+	}
+	switch {
+	case want >= 5:
+		stat += (got - want) * (got - want) / want
+		cells++
+	case got > want+10*math.Sqrt(want+1):
+		return 0
+	}
+	return distuv.ChiSquared{K: float64(max(cells, 1))}.Survival(stat)
+}
+
+// lawOptions are those of the sampler that has the law of a decoder on a canvas of a length.
+func (s decoderSettings) lawOptions(decoder string, length int) (samplers.Options, error) {
+	switch {
+	case decoder == "bd3lm-fhs":
+		return samplers.Options{}, nil
+	case s.Alg == "origin", s.Sampler == "mdlm":
+		// Each mask is revealed by itself, with a probability that the times tell.
+		end, last := s.Eps, 0.0
+		if s.Sampler == "mdlm" {
+			end, last = 1e-5, 1e-5
+		}
+		list := make([]string, s.Steps+1)
+		for i := range list {
+			list[i] = fmt.Sprint(1 - float64(i)*(1-end)/float64(s.Steps))
+		}
+		list[s.Steps] = fmt.Sprint(last)
+		o := samplers.Options{Sampler: "tweedie", Grid: "lambda:" + strings.Join(list, ",")}
+		o.Temperature, o.TopP, o.TopK = s.Temperature, s.TopP, s.TopK
+		return o, nil
+	case decoder == "remdm":
+		o := samplers.Options{Sampler: "remdm", Steps: s.Steps}
+		o.Remask, o.Eta, o.NucleusP = samplers.Remask(strings.TrimPrefix(s.Sampler, "remdm-")), s.Eta, s.NucleusP
+		if o.Remask == samplers.RemaskLoop {
+			o.TOn, o.TOff, o.AlphaOn = &s.TOn, &s.TOff, s.AlphaOn
+		}
+		return o, nil
+	}
+	return s.options(decoder, length, length, 0)
+}

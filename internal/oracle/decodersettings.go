@@ -1,0 +1,183 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/samplers"
+)
+
+// decoderSettings are upstream's, under upstream's names.
+type decoderSettings struct {
+	// Of several.
+	Steps       int
+	Temperature *float64
+	Threshold   float64
+	Remasking   string
+	CfgScale    float64 `json:"cfg_scale"`
+	BlockLength int     `json:"block_length"`
+	BlockSize   int     `json:"block_size"`
+	Prompt      *int
+	// LLaDA.
+	LogitsEOSInf        bool `json:"logits_eos_inf"`
+	ConfidenceEOSEOTInf bool `json:"confidence_eos_eot_inf"`
+	EOS                 int  `json:"eos_id"`
+	EOT                 int  `json:"eot_id"`
+	// Fast-dLLM and LocalLeap.
+	Factor           float64
+	RelaxedThreshold float64 `json:"relaxed_threshold"`
+	Radius           int
+	// Dream.
+	Alg     string
+	AlgTemp float64 `json:"alg_temp"`
+	Eps     float64
+	TopP    float64 `json:"top_p"`
+	TopK    int     `json:"top_k"`
+	// dLLM.
+	Method, Scheduler   string
+	StochasticTransfer  bool    `json:"stochastic_transfer"`
+	KeepTokens          []int   `json:"cfg_keep_tokens"`
+	SuppressTokens      []int   `json:"suppress_tokens"`
+	BeginSuppressTokens []int   `json:"begin_suppress_tokens"`
+	StepsPerBlock       int     `json:"steps_per_block"`
+	EditingThreshold    float64 `json:"editing_threshold"`
+	MaxPostSteps        int     `json:"max_post_steps"`
+	NumToTransfer       int     `json:"num_to_transfer"`
+	// ReMDM.
+	Sampler  string
+	Eta      float64
+	NucleusP float64 `json:"nucleus_p"`
+	TOn      float64 `json:"t_on"`
+	TOff     float64 `json:"t_off"`
+	AlphaOn  float64 `json:"alpha_on"`
+}
+
+// options are those of the sampler that does the same on a canvas of a length, the longest of
+// its batch having another, behind a prompt.
+func (s decoderSettings) options(decoder string, length, longest, prompt int) (samplers.Options, error) {
+	o := samplers.Options{Sampler: "confidence", Steps: s.Steps}
+	o.Temperature, o.TopP, o.TopK = s.Temperature, s.TopP, s.TopK
+	o.Guidance, o.Threshold = s.CfgScale, s.Threshold
+	if s.Prompt != nil {
+		prompt = *s.Prompt
+	}
+	block := max(s.BlockLength, s.BlockSize)
+	switch decoder {
+	case "llada":
+		if s.LogitsEOSInf {
+			o.SuppressTokens = strconv.Itoa(s.EOS)
+		}
+		if s.ConfidenceEOSEOTInf {
+			o.BeginSuppressTokens = ids([]int{s.EOS, s.EOT})
+		}
+	case "fast-llada", "dllm-fast-llada":
+		switch {
+		case s.Factor > 0:
+			o.Sampler, o.Factor, o.Steps = "factor", s.Factor, 0
+			if decoder == "dllm-fast-llada" {
+				o.Rule = samplers.RoundDLLM
+			}
+		case s.Threshold > 0:
+			o.Sampler, o.Steps = "threshold", 0
+		}
+		if decoder == "dllm-fast-llada" {
+			o.Reach = "inside"
+		}
+	case "localleap":
+		o.Sampler, o.Steps = "localleap", 0
+		o.RelaxedThreshold, o.Radius = s.RelaxedThreshold, s.Radius
+	case "dream", "dllm-dream":
+		block = 0
+		o.Score = map[string]samplers.Score{"maskgit_plus": samplers.ScoreMaskGIT, "topk_margin": samplers.ScoreMargin, "entropy": samplers.ScoreEntropy}[s.Alg]
+		o.AlgTemp, o.Rule, o.Eps = s.AlgTemp, samplers.RoundDream, s.Eps
+		if decoder == "dllm-dream" {
+			o.Rule = samplers.RoundDLLM
+			if o.Guidance > 0 {
+				o.Unconditional, o.PromptLength = "prompt", &prompt
+			}
+		}
+	case "fast-dream", "dllm-fast-dream":
+		block = 0
+		o.Sampler, o.Score, o.Rule = "threshold", samplers.ScoreMaskGIT, samplers.RoundDream
+		if decoder == "dllm-fast-dream" {
+			o.Rule = samplers.RoundDLLM
+		}
+	case "dllm-mdlm":
+		o.Rule, o.Schedule = samplers.RoundDLLM, s.Scheduler
+		if s.StochasticTransfer {
+			o.Transfer = "binomial"
+		}
+		if o.Guidance > 0 {
+			o.KeepTokens = ids(s.KeepTokens)
+		}
+		o.SuppressTokens, o.BeginSuppressTokens = ids(s.SuppressTokens), ids(s.BeginSuppressTokens)
+		if block > 0 && s.Method == "infill" {
+			// The blocks of a batch are those of its longest row.
+			all := (longest + block - 1) / block
+			o.Steps = (o.Steps + all - 1) / all * ((length + block - 1) / block)
+		}
+	case "dllm-llada2":
+		block = 0
+		o.Sampler, o.Steps = "llada2", s.StepsPerBlock
+	case "dllm-llada21":
+		block = 0
+		o.Sampler, o.EditingThreshold, o.PostSteps, o.AtLeast = "llada2", s.EditingThreshold, s.MaxPostSteps, s.NumToTransfer
+	default:
+		return o, fmt.Errorf("decoder %.40q is not known", decoder)
+	}
+	if s.Remasking == "random" {
+		o.Score = samplers.ScoreRandom
+	}
+	if o.BlockLength = block; block > 0 {
+		o.PromptLength = &prompt
+	}
+	return o, nil
+}
+
+// ids is a list as an option has it.
+func ids(list []int) string {
+	var out []string
+	for _, id := range list {
+		out = append(out, strconv.Itoa(id))
+	}
+	return strings.Join(out, ",")
+}
+
+// Quotas compares a file of the tokens a call of LLaDA, Dream and dLLM, and returns the number
+// of its tables.
+func Quotas(data []byte) (int, error) {
+	var file struct {
+		Quotas []struct {
+			Masks, Steps int
+			Even         []int
+			Linear       []int `json:"rounded_linear"`
+			Cosine       []int `json:"rounded_cosine"`
+			Truncated    []int `json:"truncated_eps_0.001"`
+			Truncated10  []int `json:"truncated_eps_0.1"`
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return 0, err
+	}
+	for _, q := range file.Quotas {
+		for _, rule := range []struct {
+			name string
+			want []int
+			got  []int
+		}{
+			{"even", q.Even, samplers.Quotas(samplers.RoundLLaDA, q.Masks, q.Steps, 0, false)},
+			{"rounded, linear", q.Linear, samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, false)},
+			{"rounded, cosine", q.Cosine, samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, true)},
+			{"truncated, eps 0.001", q.Truncated, samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.001, false)},
+			{"truncated, eps 0.1", q.Truncated10, samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.1, false)},
+		} {
+			if !slices.Equal(rule.got, rule.want) {
+				return 0, fmt.Errorf("%d masks in %d steps, %s: %v, want %v", q.Masks, q.Steps, rule.name, rule.got, rule.want)
+			}
+		}
+	}
+	return len(file.Quotas), nil
+}

@@ -1,0 +1,137 @@
+package samplers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// correcting is the law of a sampler whose canvas is then corrected by Gibbs sampling: each of
+// so many calls masks positions that were free, chosen uniformly, and draws them anew, each by
+// itself. One position a call, and rows that are the conditionals of one law, leave that law as
+// it is, and bring others nearer to it.
+type correcting struct {
+	unplanned
+	inner            *Sampler
+	positions, count int
+	most             float64 // the greatest masked fraction that the network is asked at
+}
+
+// correct is s with corrections; text is "gibbs:MxN".
+func (s *Sampler) correct(text string, c Spec) (*Sampler, error) {
+	law := correcting{inner: s}
+	kind, sizes, _ := strings.Cut(text, ":")
+	m, n, ok := strings.Cut(strings.Replace(sizes, "×", "x", 1), "x")
+	var err, err2 error
+	law.positions, err = strconv.Atoi(m)
+	law.count, err2 = strconv.Atoi(n)
+	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.positions < 1 || law.count < 1 || law.positions > maxSteps || law.count > maxSteps {
+		return nil, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, maxSteps)
+	}
+	if law.most, err = c.mostMasked(); err != nil {
+		return nil, err
+	}
+	out := &Sampler{law: law, kernel: law, settings: s.settings}
+	out.settings.Correct = fmt.Sprintf("gibbs:%dx%d", law.positions, law.count)
+	return out, nil
+}
+
+func (law correcting) head(Draw) Head { return law.inner.head() }
+
+func (law correcting) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+	inner, err := law.inner.on(c, d, slices.Clone(free))
+	return &corrected{law: law, inner: inner, canvas: c, draws: d, free: free}, err
+}
+
+// corrected is the decoder of a sequence: the inner one, until that has finished.
+type corrected struct {
+	law   correcting
+	inner Decoder
+	// done counts corrections, chosen are the positions of this one, with their uniforms on
+	// the canvas ids.
+	done     int
+	rule     int // the calls of the inner one's rule
+	chosen   []int
+	uniforms []float64
+	ids      []int64
+	canvas   *Canvas
+	draws    *Draws
+	free     []int
+}
+
+func (d *corrected) Ask(a *Ask) bool {
+	if d.inner != nil {
+		if d.inner.Ask(a) {
+			return true
+		}
+		*a = Ask{Rows: a.Rows[:0]}
+		if inner, ok := d.inner.(interface{ RuleCalls() int }); ok {
+			d.rule = inner.RuleCalls()
+		}
+		d.release()
+	}
+	mask := d.canvas.spec.Mask
+	d.chosen = d.chosen[:0]
+	for _, l := range d.free {
+		if d.canvas.ID(l) != mask {
+			d.chosen = append(d.chosen, l)
+		}
+	}
+	if d.done == d.law.count || len(d.chosen) == 0 {
+		return false
+	}
+	slices.SortFunc(d.chosen, func(i, j int) int {
+		return cmp.Or(cmp.Compare(d.order(i), d.order(j)), i-j)
+	})
+	d.chosen = d.chosen[:min(d.law.positions, len(d.chosen))]
+	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.uniforms[:0]
+	for _, l := range d.chosen {
+		d.ids[l] = int64(mask)
+		d.uniforms = append(d.uniforms, d.draws.Token(l))
+	}
+	lambda := min(float64(len(d.chosen))/float64(len(d.free)), d.law.most)
+	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.chosen, Theta: thetaOf(lambda), Uniforms: d.uniforms})
+	a.Head, a.Step = HeadBest, -1
+	d.done++
+	return true
+}
+
+// RuleCalls counts the corrections with the calls of the rule that is corrected, and 0 where
+// there is none.
+func (d *corrected) RuleCalls() int {
+	if d.rule == 0 {
+		return 0
+	}
+	return d.rule + d.done
+}
+
+// order is a uniform of a position in this correction.
+func (d *corrected) order(position int) float64 {
+	return d.draws.uniform(forCorrections, uint64(position), uint64(d.done))
+}
+
+func (d *corrected) Take(r Rows, e *Edit) error {
+	if d.inner != nil {
+		return d.inner.Take(r, e)
+	}
+	for i, l := range d.chosen {
+		b, err := r.Best(0, i)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		e.Set(l, b.Token, b.LogP)
+	}
+	return nil
+}
+
+// release gives back the memory of the inner decoder.
+func (d *corrected) release() {
+	if inner, ok := d.inner.(interface{ release() }); ok {
+		inner.release()
+	}
+	d.inner = nil
+}

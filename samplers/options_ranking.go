@@ -1,0 +1,283 @@
+package samplers
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// Deciding are the options of decoders that look at rows. The zero value gives none.
+type Deciding struct {
+	// Score is what candidates are ordered by; "" is confidence, and entropy for
+	// entropy-bounded.
+	Score Score `json:"score,omitempty"`
+	// Rule is how tokens a call are rounded: that of LLaDA, Dream or dLLM; "" is llada for
+	// confidence, llada2 and factor, and none for threshold, which then has no quotas.
+	Rule Rounding `json:"rule,omitempty"`
+	// Schedule is dLLM's α, "linear" or "cosine"; "" is linear. Transfer is "rounded", or
+	// "binomial" for its quotas that are drawn; "" is rounded. Eps is Dream's ε; 0 is 0.001.
+	Schedule string  `json:"schedule,omitempty"`
+	Transfer string  `json:"transfer,omitempty"`
+	Eps      float64 `json:"eps,omitempty"`
+	// AlgTemp draws positions in proportion to e^(score/AlgTemp); 0 takes the best.
+	AlgTemp float64 `json:"alg_temp,omitempty"`
+	// Threshold is the score that is enough; 0 is 0.9, and 0.95 for llada2. Factor is that of
+	// factor; 0 is 1. RelaxedThreshold and Radius are localleap's; 0 is 0.75 and 4. Gamma is
+	// that of entropy-bounded in nats; nil is 0.1.
+	Threshold        float64  `json:"threshold,omitempty"`
+	Factor           float64  `json:"factor,omitempty"`
+	RelaxedThreshold float64  `json:"relaxed_threshold,omitempty"`
+	Radius           int      `json:"radius,omitempty"`
+	Gamma            *float64 `json:"gamma,omitempty"`
+	// EditingThreshold has llada2 replace tokens; 0 does not. AtLeast is how many it commits
+	// at least in place of a quota; 0 is the quota, and 1 with edits. PostSteps are its calls
+	// without masks; 0 is 16.
+	EditingThreshold float64 `json:"editing_threshold,omitempty"`
+	AtLeast          int     `json:"at_least,omitempty"`
+	PostSteps        int     `json:"post_steps,omitempty"`
+	// BlockLength fills blocks of so many positions one after the other; 0 is one block of
+	// the whole canvas. PromptLength is where the first begins; nil is the first mask.
+	BlockLength  int  `json:"block_length,omitempty"`
+	PromptLength *int `json:"prompt_length,omitempty"`
+	// Reach is "before" where masks before the block are candidates too, or "inside"; "" is
+	// before.
+	Reach string `json:"reach,omitempty"`
+	// Stop is the token that ends a sequence where a finished block holds it; nil is none.
+	Stop *int `json:"stop,omitempty"`
+	// Guidance is w of (1+w)·conditional − w·unconditional logits; 0 is no guidance.
+	// Unconditional says what the unconditional canvas masks: "visible", what was visible at
+	// the start, or "prompt", by position; "" is visible.
+	Guidance      float64 `json:"guidance,omitempty"`
+	Unconditional string  `json:"unconditional,omitempty"`
+	// KeepTokens stay visible on the unconditional canvas: a list of ids.
+	KeepTokens string `json:"keep_tokens,omitempty"`
+	// SuppressTokens are never drawn, BeginSuppressTokens have confidence 0 and are no part of
+	// that of others: lists of ids.
+	SuppressTokens      string `json:"suppress_tokens,omitempty"`
+	BeginSuppressTokens string `json:"begin_suppress_tokens,omitempty"`
+	// Columns is "clean", or "raw" where MASK and padding may be drawn, as upstream programs
+	// have it; "" is clean.
+	Columns string `json:"columns,omitempty"`
+}
+
+// The defaults of decoders that look at rows.
+const (
+	defaultEps              = 1e-3
+	defaultThreshold        = 0.9  // Fast-dLLM's evaluation, and LocalLeap's
+	defaultSurely           = 0.95 // LLaDA2's
+	defaultFactor           = 1
+	defaultRelaxedThreshold = 0.75
+	defaultRadius           = 4
+	defaultGamma            = 0.1
+	defaultPostSteps        = 16
+	defaultBlockSteps       = 32 // LLaDA2's
+)
+
+var decidingOptions = []Option{
+	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy or random", field: func(o *Options) any { return (*string)(&o.Score) }},
+	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "whose `RULE` says how many positions a call reveals: llada, dream or dllm", field: func(o *Options) any { return (*string)(&o.Rule) }},
+	{Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "`SCHEDULE` of the rule dllm: linear or cosine", field: func(o *Options) any { return &o.Schedule }},
+	{Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "`HOW` the rule dllm makes numbers of positions: rounded, or drawn: binomial", field: func(o *Options) any { return &o.Transfer }},
+	{Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "whether masks `WHERE` are candidates beside those of the block: before it, or only those inside", field: func(o *Options) any { return &o.Reach }},
+	{Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "`WHAT` guidance masks: what was visible at the start, or the prompt's positions", field: func(o *Options) any { return &o.Unconditional }},
+	{Name: "columns", Words: []string{"clean", "raw"}, Default: "clean", Help: "`COLUMNS` that may win: clean, or raw, with mask and padding, as upstream programs have it", field: func(o *Options) any { return &o.Columns }},
+	{Name: "keep-tokens", Default: "none", Help: "`LIST` of ids that guidance does not mask", field: func(o *Options) any { return &o.KeepTokens }},
+	{Name: "suppress-tokens", Help: "`LIST` of ids that are never drawn", field: func(o *Options) any { return &o.SuppressTokens }},
+	{Name: "begin-suppress-tokens", Help: "`LIST` of ids that have confidence 0, and are no part of that of others", field: func(o *Options) any { return &o.BeginSuppressTokens }},
+	{Name: "eps", Default: "0.001", Help: "`X`, where the time of the rule dream ends", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.Eps }},
+	{Name: "alg-temp", Default: "0", Help: "draw positions in proportion to e^(score/`X`)", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.AlgTemp }},
+	{Name: "threshold", Default: "0.9, 0.95 for llada2", Help: "`P`, the score that is enough to be revealed", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.Threshold }},
+	{Name: "factor", Default: "1", Help: "reveal the r-th best position where its confidence is at least 1 − `F`/(r+1)", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Factor }},
+	{Name: "relaxed-threshold", Default: "0.75", Help: "`P`, the score that is enough near an anchor", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.RelaxedThreshold }},
+	{Name: "radius", Default: "4", Help: "`N` positions from an anchor are near it", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.Radius }},
+	{Name: "gamma", Default: "0.1", Help: "`NATS`, the bound on the entropies of what a call reveals, but the greatest", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Gamma }},
+	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.EditingThreshold }},
+	{Name: "at-least", Default: "the quota, 1 with --editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.AtLeast }},
+	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.PostSteps }},
+	{Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.BlockLength }},
+	{Name: "prompt-length", Default: "up to the first mask", Help: "the first `N` positions are the prompt: blocks begin behind it", Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.PromptLength }},
+	{Name: "stop", Default: "none", Help: "end where a finished block holds the token `ID`, and fill the rest with it", Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.Stop }},
+	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Guidance }},
+}
+
+// rankFlags are those of all decoders that rank positions.
+var rankFlags = slices.Concat([]string{"score", "reach", "guidance", "unconditional", "keep-tokens", "suppress-tokens", "begin-suppress-tokens"}, drawFlags)
+
+// unusedDeciding tells of options that another excludes.
+func (o Options) unusedDeciding(sampler string, drop func(beside string, names ...string)) {
+	switch {
+	case sampler == "threshold" && o.Rule == "":
+		drop("no rule", "steps")
+	case sampler == "llada2" && o.EditingThreshold > 0:
+		drop("editing-threshold", "steps")
+	case sampler == "llada2":
+		drop("no editing-threshold", "post-steps")
+	}
+	if o.Rule != RoundDLLM && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "schedule", "transfer")
+	}
+	if o.Rule != RoundDream && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "eps")
+	}
+	if o.Guidance == 0 {
+		drop("no guidance", "unconditional", "keep-tokens")
+	}
+	if s := o.Score; s != "" && s != ScoreConfidence {
+		drop("score "+string(s), "begin-suppress-tokens")
+	}
+	if o.Score == ScoreRandom {
+		drop("score random", "alg-temp")
+	}
+}
+
+// word checks that a value is one of some words, and gives the first where it is "".
+func word[T ~string](name string, value T, words ...T) (T, error) {
+	if value == "" {
+		return words[0], nil
+	}
+	if !slices.Contains(words, value) {
+		var list []string
+		for _, w := range words {
+			list = append(list, string(w))
+		}
+		last := len(list) - 1
+		return value, fault.Errorf("samplers", "%s %q: must be %s or %s", name, value, strings.Join(list[:last], ", "), list[last])
+	}
+	return value, nil
+}
+
+// idList reads ids of a vocabulary that may not be known.
+func idList(name, text string, c Spec) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	ids, err := parseInts(text, 0)
+	if err != nil {
+		return nil, fault.Errorf("samplers", "%s: must be a list of ids: %w", name, err)
+	}
+	for _, id := range ids {
+		if c.Columns > 0 && id >= c.Columns {
+			return nil, fault.Errorf("samplers", "%s: id %d: must be in 0..%d", name, id, c.Columns-1)
+		}
+	}
+	return ids, nil
+}
+
+// ranks makes the decoders that rank positions by the network's rows.
+func (s *Sampler) ranks(o Options, c Spec) error {
+	set := &s.settings.Deciding
+	*set = o.Deciding
+	law := &ranking{block: o.BlockLength, prompt: -1, temper: o.AlgTemp, guidance: o.Guidance, editing: o.EditingThreshold, stop: -1}
+	var errs []error
+	check := func(err error) { errs = append(errs, err) }
+	scores := []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin} // those that a threshold can be for
+	switch name := s.settings.Sampler; name {
+	case "confidence":
+		scores = append(scores, ScoreEntropy, ScoreRandom)
+		check(s.quotas(o, law))
+	case "threshold":
+		set.Threshold = cmp.Or(o.Threshold, defaultThreshold)
+		law.choosing = thresholdChoice{set.Threshold, o.Rule}
+		if o.Rule != "" {
+			_, err := word("rule", o.Rule, RoundDream, RoundDLLM)
+			check(err)
+			law.steps = cmp.Or(o.Steps, DefaultSteps)
+			s.settings.Steps = law.steps
+			if o.Rule == RoundDLLM {
+				law.rounding = RoundDLLM
+			}
+		}
+	case "factor":
+		rule, err := word("rule", o.Rule, RoundLLaDA, RoundDLLM)
+		check(err)
+		set.Rule, set.Factor = rule, cmp.Or(o.Factor, defaultFactor)
+		law.choosing = factorChoice{set.Factor, rule == RoundDLLM}
+	case "localleap":
+		set.Threshold, set.RelaxedThreshold = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.RelaxedThreshold, defaultRelaxedThreshold)
+		set.Radius = cmp.Or(o.Radius, defaultRadius)
+		law.choosing = leapChoice{set.Threshold, set.RelaxedThreshold, set.Radius}
+	case "entropy-bounded":
+		scores = []Score{ScoreEntropy, ScoreConfidence, ScoreMaskGIT, ScoreMargin}
+		gamma := defaultGamma
+		if o.Gamma != nil {
+			gamma = *o.Gamma
+		}
+		set.Gamma = &gamma
+		law.choosing = boundedChoice{gamma}
+	case "llada2":
+		set.Threshold = cmp.Or(o.Threshold, defaultSurely)
+		choice := surelyChoice{threshold: set.Threshold, least: o.AtLeast, edits: o.EditingThreshold > 0}
+		if choice.edits {
+			set.AtLeast, set.PostSteps = cmp.Or(o.AtLeast, 1), cmp.Or(o.PostSteps, defaultPostSteps)
+			choice.least, choice.polishes = set.AtLeast, set.PostSteps
+		} else {
+			law.steps, law.ofLength = cmp.Or(o.Steps, defaultBlockSteps), true
+			s.settings.Steps = law.steps
+		}
+		law.choosing = choice
+	}
+	var err error
+	set.Score, err = word("score", o.Score, scores...)
+	check(err)
+	law.score = set.Score
+	if law.block > 0 {
+		set.Reach, err = word("reach", o.Reach, "before", "inside")
+		check(err)
+		law.inside = set.Reach == "inside"
+	}
+	if o.PromptLength != nil {
+		law.prompt = *o.PromptLength
+	}
+	if o.Stop != nil {
+		law.stop = *o.Stop
+	}
+	if law.guidance != 0 {
+		set.Unconditional, err = word("unconditional", o.Unconditional, "visible", "prompt")
+		check(err)
+		law.byPosition = set.Unconditional == "prompt"
+		law.keep, err = idList("keep-tokens", o.KeepTokens, c)
+		check(err)
+	}
+	law.suppress, err = idList("suppress-tokens", o.SuppressTokens, c)
+	check(err)
+	law.begin, err = idList("begin-suppress-tokens", o.BeginSuppressTokens, c)
+	check(err)
+	_, err = word("columns", o.Columns, "clean", "raw")
+	check(err)
+	law.raw = o.Columns == "raw"
+	law.most, err = c.mostMasked()
+	check(err)
+	s.kernel, s.law = law, law
+	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
+	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.guidance != 0 || law.raw || law.suppress != nil || law.editing > 0
+	return join(errs...)
+}
+
+// quotas sets what the confidence decoder commits at each call.
+func (s *Sampler) quotas(o Options, law *ranking) (err error) {
+	set := &s.settings.Deciding
+	set.Rule, err = word("rule", o.Rule, RoundLLaDA, RoundDream, RoundDLLM)
+	if err != nil {
+		return err
+	}
+	law.rounding, law.steps = set.Rule, cmp.Or(o.Steps, DefaultSteps)
+	s.settings.Steps = law.steps
+	switch set.Rule {
+	case RoundDream:
+		set.Eps = cmp.Or(o.Eps, defaultEps)
+		law.eps = set.Eps
+	case RoundDLLM:
+		if set.Schedule, err = word("schedule", o.Schedule, "linear", "cosine"); err != nil {
+			return err
+		}
+		if set.Transfer, err = word("transfer", o.Transfer, "rounded", "binomial"); err != nil {
+			return err
+		}
+		law.cosine, law.binomial = set.Schedule == "cosine", set.Transfer == "binomial"
+	}
+	law.choosing = quotaChoice{law.rounding, law.eps}
+	return nil
+}

@@ -1,0 +1,202 @@
+package samplers
+
+import (
+	"math"
+	"slices"
+)
+
+// Score says how sure the network is of a position.
+type Score string
+
+// The scores.
+const (
+	// ScoreConfidence is the network's own probability of the drawn token, whatever it was
+	// drawn from, as LLaDA has it.
+	ScoreConfidence Score = "confidence"
+	// ScoreMaskGIT is the probability that it was drawn with, after temperature and
+	// truncation, as Dream has it: that of temperature 1 at temperature 0.
+	ScoreMaskGIT Score = "maskgit-plus"
+	// ScoreMargin is the difference between the two greatest of these probabilities, and
+	// ScoreEntropy the negative entropy of them.
+	ScoreMargin  Score = "margin"
+	ScoreEntropy Score = "entropy"
+	// ScoreRandom chooses positions uniformly.
+	ScoreRandom Score = "random"
+)
+
+// tie is how close two scores must be to count as equal: a power of two.
+const tie = 0x1p-40
+
+// reader makes candidates of positions: of what the network or the engine draws where that
+// is enough, else of whole rows.
+type reader struct {
+	decoder *ranked
+	// top is how many of the most probable tokens are wanted, calls counts the calls.
+	top, calls int
+	uniforms   []float64
+	// rows says that whole rows are read: drawn draws from them, network has the
+	// probabilities of [ScoreConfidence].
+	rows           bool
+	drawn, network *Categorical
+	// unguided is the canvas without what guidance leaves out, mixed a row of both.
+	unguided []int64
+	hidden   []int
+	mixed    []float32
+}
+
+// needsRows says that tokens that are drawn elsewhere, with what [HeadBest] tells of their
+// rows, are not enough.
+func (law *ranking) needsRows(temperature float64, truncates bool) bool {
+	return law.guidance != 0 || law.raw || law.suppress != nil || law.begin != nil ||
+		law.score == ScoreConfidence && (truncates || temperature != 0 && temperature != 1)
+}
+
+func (law *ranking) head(d Draw) Head {
+	if law.needsRows(d.temperature(), d.truncates()) {
+		return HeadRows
+	}
+	return HeadBest
+}
+
+// begin prepares a decoder that has all else.
+func (r *reader) begin(d *ranked) error {
+	law, spec, drawn := d.law, d.canvas.spec, d.canvas.law
+	r.decoder = d
+	switch law.score {
+	case ScoreConfidence, ScoreMaskGIT:
+		if drawn.temperature == 0 {
+			r.top = 1
+		}
+	case ScoreMargin:
+		r.top = 2
+	case ScoreEntropy:
+		r.top = 1
+	}
+	if _, ok := law.choosing.(boundedChoice); ok {
+		r.top = max(r.top, 1)
+	}
+	if r.rows = law.needsRows(drawn.temperature, drawn.truncates()); !r.rows {
+		return nil
+	}
+	v := spec.Vocabulary
+	if law.raw {
+		v.Mask, v.Excluded = v.Columns, nil
+	}
+	v.Excluded = slices.Concat(v.Excluded, law.suppress)
+	var err error
+	if r.drawn, err = NewCategorical(v, Draw{}); err != nil {
+		return err
+	}
+	r.drawn.temperature, r.drawn.topK, r.drawn.topP, r.drawn.gumbel = drawn.temperature, drawn.topK, drawn.topP, drawn.gumbel
+	v.Excluded = slices.Concat(v.Excluded, law.begin)
+	if r.network, err = NewCategorical(v, Draw{}); err != nil {
+		return err
+	}
+	for l, given := range d.block.given {
+		if (law.byPosition && l < d.block.prompt || !law.byPosition && given) && !slices.Contains(law.keep, d.canvas.ID(l)) {
+			r.hidden = append(r.hidden, l)
+		}
+	}
+	return nil
+}
+
+// ask asks about positions.
+func (r *reader) ask(a *Ask, positions []int, theta float64) {
+	row := AskRow{Positions: positions, Theta: theta}
+	if !r.rows {
+		r.uniforms = r.uniforms[:0]
+		for _, l := range positions {
+			r.uniforms = append(r.uniforms, r.decoder.draws.Call(l, r.calls))
+		}
+		row.Uniforms, a.Head, a.Top = r.uniforms, HeadBest, r.top
+	}
+	a.Rows = append(a.Rows, row)
+	if r.decoder.law.guidance != 0 {
+		c := r.decoder.canvas
+		r.unguided = append(r.unguided[:0], c.ids...)
+		for _, l := range r.hidden {
+			r.unguided[l] = int64(c.spec.Mask)
+		}
+		a.Rows = append(a.Rows, AskRow{Canvas: r.unguided, Positions: positions, Theta: theta})
+	}
+	r.calls++
+}
+
+// read makes a candidate of the i-th position of the call.
+func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
+	d := r.decoder
+	var row []float32
+	var b Best
+	if r.rows {
+		row = r.row(rows, i)
+		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
+	} else {
+		b, err = rows.Best(0, i)
+	}
+	if err != nil {
+		return c, err
+	}
+	if c, err = r.candidate(b, row, position); err == nil && d.law.temper > 0 {
+		// The greatest of the keys with Gumbel noise are a choice in proportion to e^key.
+		c.key -= math.Log(-math.Log(d.draws.uniform(forOrders, uint64(position), uint64(r.calls))))
+	}
+	return c, err
+}
+
+// row is the i-th row of the call, guided.
+func (r *reader) row(rows Rows, i int) []float32 {
+	row := rows.Logits(0, i)
+	w := r.decoder.law.guidance
+	if w == 0 {
+		return row
+	}
+	r.mixed = r.mixed[:0]
+	for a, u := range rows.Logits(1, i) {
+		x := row[a]
+		if x != u { // both may be −Inf
+			x = float32(float64(u) + (w+1)*(float64(x)-float64(u)))
+		}
+		r.mixed = append(r.mixed, x)
+	}
+	return r.mixed
+}
+
+// candidate is a position with what was drawn there; row is nil where it was not read.
+func (r *reader) candidate(b Best, row []float32, position int) (c candidate, err error) {
+	c = candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy}
+	if c.score, err = r.score(b, row); err != nil {
+		return c, err
+	}
+	// Rows that are the same but for the order of their tokens differ by rounding.
+	c.key = math.Round(c.score*(1/tie)) * tie
+	if t := r.decoder.law.temper; t > 0 {
+		c.key = c.score / t
+	}
+	return c, nil
+}
+
+// score is how sure the network is; row is nil where it was not read.
+func (r *reader) score(b Best, row []float32) (float64, error) {
+	law := r.decoder.law
+	switch {
+	case law.score == ScoreRandom:
+		return 0, nil
+	case law.score == ScoreConfidence && row != nil:
+		if slices.Contains(law.begin, b.Token) {
+			return 0, nil
+		}
+		norm, err := r.network.logSum(row)
+		return math.Exp(float64(row[b.Token]) - norm), err
+	case law.score == ScoreMargin:
+		margin := math.Exp(b.Top[0].LogP)
+		if len(b.Top) > 1 {
+			margin -= math.Exp(b.Top[1].LogP)
+		}
+		return margin, nil
+	case law.score == ScoreEntropy:
+		return -b.Entropy, nil
+	case r.decoder.canvas.law.temperature == 0:
+		return math.Exp(b.Top[0].LogP), nil
+	}
+	return math.Exp(b.LogP), nil
+}

@@ -1,0 +1,157 @@
+package samplers
+
+import "fmt"
+
+// window is the block of positions that is being filled, where blocks are filled one after the
+// other.
+type window struct {
+	span
+	canvas *Canvas
+	// given says which positions were visible at the start; blocks of so many positions begin
+	// behind the prompt, and the whole canvas is one where length is 0.
+	given          []bool
+	prompt, length int
+	// stop is the token that ends the sequence behind a finished block, −1 for none.
+	stop int
+}
+
+// newWindow is the first block; prompt is −1 for what is before the first mask.
+func newWindow(c *Canvas, length, prompt, stop int) (window, error) {
+	w := window{span: span{0, c.Len()}, canvas: c, length: length, prompt: prompt, stop: stop}
+	for l := range c.Len() {
+		w.given = append(w.given, c.ID(l) != c.spec.Mask)
+		if w.prompt < 0 && !w.given[l] {
+			w.prompt = l
+		}
+	}
+	if w.prompt = max(w.prompt, 0); w.prompt > c.Len() {
+		return w, fmt.Errorf("the prompt has %d positions, the canvas %d", w.prompt, c.Len())
+	}
+	if length > 0 {
+		w.from, w.to = w.prompt, w.prompt
+		w.next()
+	}
+	return w, nil
+}
+
+// next goes to the next block, and is false behind the last.
+func (w *window) next() bool {
+	if w.to == w.canvas.Len() {
+		return false
+	}
+	w.from, w.to = w.to, min(w.to+w.length, w.canvas.Len())
+	return true
+}
+
+// blocks is how many there are.
+func (w *window) blocks() int {
+	if w.length == 0 {
+		return 1
+	}
+	return max((w.canvas.Len()-w.prompt+w.length-1)/w.length, 1)
+}
+
+// masked are the masked positions of the block, appended to dst.
+func (w *window) masked(dst []int) []int {
+	for l := w.from; l < w.to; l++ {
+		if w.canvas.ID(l) == w.canvas.spec.Mask {
+			dst = append(dst, l)
+		}
+	}
+	return dst
+}
+
+// halt ends the sequence where the block is finished and holds the stop token that was not
+// given: the rest is filled with it.
+func (w *window) halt(e *Edit) {
+	if w.stop < 0 || len(w.masked(nil)) > 0 {
+		return
+	}
+	for l := w.from; l < w.to; l++ {
+		if w.given[l] || w.canvas.ID(l) != w.stop {
+			continue
+		}
+		for l := w.to; l < w.canvas.Len(); l++ {
+			if w.canvas.ID(l) == w.canvas.spec.Mask {
+				e.Set(l, w.stop, 0)
+			}
+		}
+		return
+	}
+}
+
+// windows is the law of a sampler that fills blocks one after the other, each as it would fill
+// a canvas whose other masks are none of its own: semi-autoregressive sampling. Masks outside
+// the block are seen as masks.
+type windows struct {
+	unplanned
+	inner                *Sampler
+	length, prompt, stop int
+}
+
+func (law windows) head(Draw) Head { return law.inner.head() }
+
+func (law windows) start(c *Canvas, d *Draws, _ []int, _ bool) (Decoder, error) {
+	w := &windowed{law: law, draws: d}
+	var err error
+	if w.window, err = newWindow(c, law.length, law.prompt, law.stop); err != nil {
+		return nil, err
+	}
+	return w, w.prepare(nil)
+}
+
+// windowed is the decoder of a sequence. It has the decoder of the block ask as soon as that
+// has taken its rows, to know when the block is finished.
+type windowed struct {
+	window
+	law   windows
+	draws *Draws
+	inner Decoder
+	ask   Ask
+	more  bool
+}
+
+// prepare has the block ask, or the first behind it that has something to ask. e is nil at the
+// start.
+func (w *windowed) prepare(e *Edit) (err error) {
+	for {
+		if w.inner == nil {
+			if w.inner, err = w.law.inner.on(w.canvas, w.draws, w.masked(nil)); err != nil {
+				return err
+			}
+		}
+		w.ask = Ask{Rows: w.ask.Rows[:0]}
+		if w.more = w.inner.Ask(&w.ask); w.more {
+			return nil
+		}
+		w.release()
+		if e != nil {
+			w.halt(e)
+		}
+		if !w.next() {
+			return nil
+		}
+	}
+}
+
+func (w *windowed) Ask(a *Ask) bool {
+	rows := append(a.Rows, w.ask.Rows...)
+	*a = w.ask
+	a.Rows = rows
+	return w.more
+}
+
+func (w *windowed) Take(r Rows, e *Edit) error {
+	if err := w.inner.Take(r, e); err != nil {
+		return err
+	}
+	return w.prepare(e)
+}
+
+// release gives back the memory of the block's decoder.
+func (w *windowed) release() {
+	if d, ok := w.inner.(interface{ release() }); ok {
+		d.release()
+	}
+	w.inner = nil
+}
