@@ -104,7 +104,7 @@ func (g *generation) summary(t totals, free int) string {
 	out := strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 	each := free / g.total()
 	switch {
-	case g.input != "":
+	case g.input != "" || g.chat != "":
 	case g.prefix == "" && g.suffix == "" && g.infill == "":
 		out += "; try --prefix TEXT for a beginning of your own"
 	case g.settings.Sampler == "fhs" && each >= 8:
@@ -165,7 +165,7 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 		}
 	}
 	if g.words != nil {
-		t, err := canvas.Text(g.words, g.answer(r.IDs, g.jobs[int(r.Index)/g.n].Prompt), g.facts.MaskID)
+		t, err := canvas.Text(g.words, g.answer(r.IDs, j.Prompt), g.facts.MaskID)
 		if err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
