@@ -55,7 +55,7 @@ func Plan(ctx context.Context, d int, cases []Case) (Report, error) {
 			return Report{}, err
 		}
 		side := func(x float64) report.Value {
-			v := report.Exact(x)
+			v := report.Exact(x + 0) // −0 becomes 0
 			v.Bound = "upper"
 			return v
 		}

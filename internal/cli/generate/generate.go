@@ -29,7 +29,7 @@ func Command(s kit.Streams) *cli.Command {
 		Usage: "sample text, or fill in what is missing in one",
 		Description: "mdmgen generate\n" +
 			"mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
-			"mdmgen generate --infill 'The {{3}} king said: {{5}}.'\n" +
+			"mdmgen generate --infill 'The{{3}} king said:{{5}}.'\n" +
 			"mdmgen generate --model mdlm-owt --tokenizer gpt2/tokenizer.json --sampler tweedie --steps 256\n" +
 			"mdmgen generate --sampler euler --noise exp --grid paper --steps 64 --format json -o run.json\n\n" +
 			"Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
