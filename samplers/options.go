@@ -279,7 +279,7 @@ func (s *Sampler) ordered(o Options) error {
 	sorted := slices.Sorted(slices.Values(list))
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i] == sorted[i-1] {
-			return fault.Errorf("samplers", "order: position %d stands there twice", sorted[i])
+			return fault.Errorf("samplers", "order: position %d appears twice", sorted[i])
 		}
 	}
 	s.law = ordered{order: ListedOrder, list: list}
