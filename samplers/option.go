@@ -85,6 +85,8 @@ func (p Option) Form() string {
 		least = "above 0"
 	}
 	switch {
+	case p.Lists && p.Words == nil:
+		return "a list"
 	case p.Lists:
 		return "a name or a list"
 	case p.Words != nil:
