@@ -30,7 +30,7 @@ type Own struct {
 }
 
 // lineKeys are those of a line besides the sampler's options.
-var lineKeys = []string{"prefix", "suffix", "length", "infill", "ids", "n", "seed", "sampler"}
+var lineKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages", "n", "seed", "sampler"}
 
 // takeOwn reads what a line says of how it is sampled, and returns the rest of the line. A key
 // that no line has is refused; a line that is no object is for others to refuse.

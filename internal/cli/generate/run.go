@@ -165,7 +165,7 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 		}
 	}
 	if g.words != nil {
-		t, err := canvas.Text(g.words, g.answer(r.IDs, g.jobs[int(r.Index)/g.n].Prompt), g.facts.MaskID)
+		t, err := canvas.Text(g.words, g.answer(r.IDs, j.Prompt), g.facts.MaskID)
 		if err != nil {
 			return s, fmt.Errorf("sample %d: %w", r.Index, err)
 		}
