@@ -65,6 +65,7 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	if f, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err != nil {
 		return src, f, false, fmt.Errorf("model %s: %w", ref, err)
 	}
+	read.Length = max(read.Length, f.Length) // as far as the graph's positions are to reach
 	if same = true; !graph.CanRefer(c) && graph.Size(c) > maxInline {
 		if len(read.Untold) > 0 {
 			read.MaskID, read.Shift, read.Untold = f.MaskID, f.Shift, nil
@@ -96,7 +97,7 @@ func sameTokens(written, f Facts) bool {
 }
 
 // cached returns the graph of a converted checkpoint in the cache, which is
-// keyed by the content, the mask's id and the version of the conversion, and converts it
+// keyed by the version of the conversion, the content, the mask's id and the length, and converts it
 // where it is not there yet, or not as it was written. Of several programs that want it one
 // converts and the others wait.
 func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Config) (string, error) {
@@ -104,7 +105,7 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, f Facts, rt ort.Confi
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, fmt.Sprintf("%d-%s-%d", graph.Version, strings.TrimPrefix(f.Digest, "sha256:"), f.MaskID))
+	dir := filepath.Join(root, fmt.Sprintf("%d-%s-%d-%d", graph.Version, strings.TrimPrefix(f.Digest, "sha256:"), f.MaskID, f.Length))
 	path := filepath.Join(dir, graph.ModelFile)
 	whole := func() (bool, error) {
 		err := graph.CheckAll(ctx, ort.Stamps(rt.VerifyDigest), dir)

@@ -2,7 +2,7 @@
 // tells what their samplers cost and how far their laws are from exact.
 //
 //	mdmgen generate                 text from the built-in model, by First-Hitting
-//	mdmgen generate --model DIR     text from a published MDLM, RADD or SEDD folder
+//	mdmgen generate --model DIR     text from the folder of a published checkpoint
 //	mdmgen score FILE               how likely a text is, with intervals or exactly
 //	mdmgen bench                    what samplers cost, and what their steps buy
 //	mdmgen samplers                 the samplers, their laws, costs and flags

@@ -105,3 +105,33 @@ func TestConvertInterrupted(t *testing.T) {
 		t.Errorf("it left %v, %v", entries, err)
 	}
 }
+
+// TestConvertTold: what config.json leaves open is told to convert, and the folder says it.
+func TestConvertTold(t *testing.T) {
+	from := filepath.Join(t.TempDir(), "from")
+	if err := os.CopyFS(from, os.DirFS(reftest.Data(t, "reference", "checkpoints", "qwen2"))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(from, "config.json")
+	config := strings.Replace(string(readAll(t, path)), "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1)
+	if err := os.WriteFile(path, []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	for fact, want := range map[string]string{"": "--fact shift=true or --fact shift=false", "length=99": "shift is not told", "shift=maybe": "shift", "nothing=1": `unknown fact "nothing"`} {
+		args := []string{"convert", from, "-o", out}
+		if fact != "" {
+			args = append(args, "--fact", fact)
+		}
+		if _, stderr, code := runCommand(t, "", args...); code == exit.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit status %d, %s, want %q", fact, code, stderr, want)
+		}
+	}
+	if _, stderr, code := runCommand(t, "", "convert", from, "-o", out, "--fact", "shift=true", "--fact", "length=33"); code == exit.OK || !strings.Contains(stderr, "takes at most 32 positions") {
+		t.Errorf("a length that positions do not reach: exit status %d, %s", code, stderr)
+	}
+	mustRun(t, "", "convert", from, "-o", out, "--fact", "shift=true", "--fact", "length=20")
+	if text := mustRun(t, "", "show", out); !strings.Contains(text, "at most 20 positions") || !strings.Contains(text, "shifted           true") || !strings.Contains(text, "mask id           119") {
+		t.Errorf("show prints %s", text)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/reftest"
 	"mdmgen/internal/room"
+	"mdmgen/model/checkpoint"
 	"mdmgen/model/hub"
 	"mdmgen/model/hub/hubtest"
 )
@@ -384,6 +386,18 @@ func TestKnownTable(t *testing.T) {
 	for _, k := range hub.KnownList() {
 		if n, ok := hub.Parse(k.Repo); !ok || n.Repo != k.Repo || k.Parameters < 1 || k.Works == "" || k.Checked == "" {
 			t.Errorf("%+v", k)
+		}
+	}
+}
+
+// TestFamiliesTable: docs/families.md has the tables of the families that are read, and of
+// those that are refused.
+func TestFamiliesTable(t *testing.T) {
+	page := readAll(t, filepath.Join("..", "..", "docs", "families.md"))
+	for _, write := range []func(io.Writer) error{checkpoint.WriteFamilies, checkpoint.WriteRefused} {
+		var table strings.Builder
+		if err := write(&table); err != nil || !strings.Contains(page, "builtin -->\n"+table.String()+"<!--") {
+			t.Errorf("docs/families.md has other tables than the program (%v): run go generate ./builtin", err)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Command regen renews everything in the repository that depends on the weights
 // of the built-in model: the golden sample that a test freezes, and the picture
 // and text of that sample in the README; and what the program says of itself: the README's
-// table of samplers, the table of known repositories in docs/models.md, and docs/cli.md, which
+// table of samplers, the tables of docs/models.md and docs/families.md, and docs/cli.md, which
 // depends on the flags of all commands. It is run by
 //
 //	go generate ./builtin
@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ import (
 
 	"mdmgen/builtin"
 	"mdmgen/model"
+	"mdmgen/model/checkpoint"
 	"mdmgen/model/hub"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
@@ -83,7 +85,9 @@ func regenerate(ctx context.Context) error {
 		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
 		replaceSample(filepath.Join("..", "README.md"), text),
 		replaceSamplers(filepath.Join("..", "README.md")),
-		replaceKnown(filepath.Join("..", "docs", "models.md")),
+		replaceTable(filepath.Join("..", "docs", "models.md"), "known", hub.WriteKnown),
+		replaceTable(filepath.Join("..", "docs", "families.md"), "families", checkpoint.WriteFamilies),
+		replaceTable(filepath.Join("..", "docs", "families.md"), "refused", checkpoint.WriteRefused),
 		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
 	)
 }
@@ -140,13 +144,13 @@ func replaceSamplers(path string) error {
 	return replaceBetween(path, "<!-- samplers: written by go generate ./builtin -->\n", "<!-- end of samplers -->", b.String())
 }
 
-// replaceKnown puts the table of known repositories between its marks.
-func replaceKnown(path string) error {
+// replaceTable puts a table between its marks.
+func replaceTable(path, name string, write func(io.Writer) error) error {
 	var b strings.Builder
-	if err := hub.WriteKnown(&b); err != nil {
+	if err := write(&b); err != nil {
 		return err
 	}
-	return replaceBetween(path, "<!-- known: written by go generate ./builtin -->\n", "<!-- end of known -->", b.String())
+	return replaceBetween(path, "<!-- "+name+": written by go generate ./builtin -->\n", "<!-- end of "+name+" -->", b.String())
 }
 
 // replaceSample puts the text, in lines of a readable length, between the marks

@@ -24,7 +24,7 @@ var bertFamily = Family{
 
 // parseBERT reads BERT's config.json. transformers leave out what is as in its class, which is
 // bert-base-uncased but for the vocabulary.
-func parseBERT(text []byte, _ string) (Config, error) {
+func parseBERT(p probe) (Config, error) {
 	f := struct {
 		Hidden       int     `json:"hidden_size"`
 		Layers       int     `json:"num_hidden_layers"`
@@ -35,31 +35,23 @@ func parseBERT(text []byte, _ string) (Config, error) {
 		VocabSize    *int    `json:"vocab_size"`
 		MaskTokenID  *int    `json:"mask_token_id"`
 		LayerNormEps float64 `json:"layer_norm_eps"`
-		HiddenAct    string  `json:"hidden_act"`
-		PositionType string  `json:"position_embedding_type"`
-		Tied         bool    `json:"tie_word_embeddings"`
-		IsDecoder    bool    `json:"is_decoder"`
-	}{768, 12, 12, 3072, 512, 2, nil, nil, 1e-12, "gelu", "absolute", true, false}
+	}{768, 12, 12, 3072, 512, 2, nil, nil, 1e-12}
 	c := Config{Noise: "loglinear", MaskID: facts.Unknown}
-	if err := plainjson.Unmarshal(text, &f); err != nil {
+	if err := plainjson.Unmarshal(p.text, &f); err != nil {
 		return c, err
 	}
-	if err := need(field{"vocab_size", f.VocabSize, &c.Columns}); err != nil {
+	err := need(field{"vocab_size", f.VocabSize, &c.Columns})
+	if err == nil {
+		err = p.pinned(pin{"hidden_act", `"gelu"`, true}, pin{"position_embedding_type", `"absolute"`, true},
+			pin{"tie_word_embeddings", "true", true}, pin{"is_decoder", "false", true})
+	}
+	if err != nil {
 		return c, err
 	}
 	c.Hidden, c.Blocks, c.Heads, c.Inner, c.Length, c.Types = f.Hidden, f.Layers, f.Heads, f.Inner, f.Positions, f.Types
-	c.Tokens, c.Epsilon, c.Tied = c.Columns, f.LayerNormEps, f.Tied
+	c.Tokens, c.Epsilon, c.Tied = c.Columns, f.LayerNormEps, true
 	set(&c.MaskID, f.MaskTokenID)
-	switch {
-	case f.HiddenAct != "gelu":
-		return c, fmt.Errorf("hidden_act is %.40q: only gelu is read", f.HiddenAct)
-	case f.PositionType != "absolute":
-		return c, fmt.Errorf("position_embedding_type is %.40q: only absolute is read", f.PositionType)
-	case f.IsDecoder:
-		return c, fmt.Errorf("is_decoder is true: a causal language model is not read")
-	case !f.Tied:
-		return c, fmt.Errorf("tie_word_embeddings is false: only true is read")
-	case c.Types < 1 || c.Types > maxWidth:
+	if c.Types < 1 || c.Types > maxWidth {
 		return c, fmt.Errorf("type_vocab_size is %d: must be in 1..%d", c.Types, maxWidth)
 	}
 	return c, nil

@@ -31,6 +31,11 @@ func TestPublishedFolders(t *testing.T) {
 		{"radd", facts.Facts{Family: "radd", Columns: 151, MaskID: 150, Length: 36, Output: facts.Logits, Dtype: "F32", Parameters: 119_063}},
 		{"sedd", facts.Facts{Family: "sedd", Columns: 121, MaskID: 120, Length: 28, TimeConditioned: true, Output: facts.LogScore, ScaleBySigma: true, Dtype: "F32", Parameters: 153_721}},
 		{"sedd-noscale", facts.Facts{Family: "sedd", Columns: 103, MaskID: 102, Length: 20, TimeConditioned: true, Output: facts.LogScore, Dtype: "F32", Parameters: 65_687}},
+		{"llada-gqa-bf16", facts.Facts{Family: "llada", Columns: 111, MaskID: 108, Length: 24, Output: facts.Logits, Dtype: "BF16", Parameters: 144_672}},
+		{"dream-tied-fp16", facts.Facts{Family: "dream", Columns: 118, MaskID: 117, Length: 24, Output: facts.Logits, Dtype: "F16", Shift: true, Parameters: 86_864}},
+		{"qwen2", facts.Facts{Family: "qwen2", Columns: 122, MaskID: 119, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 69_824}},
+		{"qwen3", facts.Facts{Family: "qwen3", Columns: 122, MaskID: 117, Length: 32, Output: facts.Logits, Dtype: "F32", Parameters: 95_088}},
+		{"bert", facts.Facts{Family: "bert", Columns: 109, MaskID: 4, Length: 24, Output: facts.Logits, Dtype: "F32", Parameters: 71_853}},
 	} {
 		ck, err := checkpoint.Open(reftest.Data(t, "reference", "checkpoints", c.name))
 		if err != nil {
@@ -62,7 +67,7 @@ func equalFacts(a, b facts.Facts) bool {
 	a.Padding, b.Padding = nil, nil
 	return slices.Equal(p, q) && a.Schema == b.Schema && a.Name == b.Name && a.Family == b.Family && a.Columns == b.Columns &&
 		a.MaskID == b.MaskID && a.Length == b.Length && a.TimeConditioned == b.TimeConditioned && a.Output == b.Output &&
-		a.ScaleBySigma == b.ScaleBySigma && a.Noise == b.Noise && a.Parameters == b.Parameters && a.Dtype == b.Dtype && a.Digest == b.Digest
+		a.ScaleBySigma == b.ScaleBySigma && a.Shift == b.Shift && len(a.Untold) == len(b.Untold) && a.Noise == b.Noise && a.Parameters == b.Parameters && a.Dtype == b.Dtype && a.Digest == b.Digest
 }
 
 // A folder on disk and the same files in memory are one checkpoint.

@@ -10,7 +10,7 @@ import (
 
 // Config is what config.json says about a network. Fields that a family does not have are zero.
 type Config struct {
-	Family string // the name of one of [Families]
+	Family string // the name of a [Family]
 	Hidden int    // width of the residual stream
 	Cond   int    // width of the conditioning vector of MDLM and SEDD
 	Blocks int
@@ -19,7 +19,9 @@ type Config struct {
 	// where it is not Hidden/Heads, Inner the width of the MLP where it is not 4·Hidden.
 	KVHeads, Head, Inner int
 	Length               int // positions that the network was trained for
-	Columns              int // rows of the vocabulary's embedding: tokens, MASK and padding
+	// Positions is how many it takes where that is more than Length; see [Config.Most].
+	Positions int
+	Columns   int // rows of the vocabulary's embedding: tokens, MASK and padding
 	// Tokens is the number of ids where Columns has more; the rest is padding.
 	Tokens int
 	// MaskID is the id of MASK, facts.Unknown where config.json does not tell.
@@ -69,6 +71,9 @@ func (c Config) KeyHeads() int {
 	return c.Heads
 }
 
+// Most returns the greatest length of a canvas that the network's positions reach to.
+func (c Config) Most() int { return max(c.Length, c.Positions) }
+
 // Limits on what a config may ask for, far above any published network.
 const (
 	maxConfig  = 1 << 20 // bytes of config.json
@@ -77,8 +82,6 @@ const (
 	maxLength  = 1 << 17
 	maxColumns = 1 << 22
 )
-
-var errNotObject = errors.New("not a JSON object")
 
 // ParseConfig reads config.json, whose family architectures and auto_map tell, or for MDLM,
 // RADD and SEDD keys that only they have. Every key that the network's rows depend on must
@@ -92,11 +95,11 @@ func ParseConfig(text []byte) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	f, class, err := p.find()
+	f, err := p.find()
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := f.parse(text, class)
+	c, err := f.parse(p)
 	if err != nil {
 		return Config{}, err
 	}
@@ -139,14 +142,20 @@ func (c Config) check() error {
 	in("number of blocks", c.Blocks, 1, maxBlocks)
 	in("number of heads", c.Heads, 1, maxWidth)
 	in("length", c.Length, 1, maxLength)
+	if c.Positions > 0 {
+		in("length", c.Positions, 1, maxLength)
+	}
 	in("vocabulary size", c.Columns, 2, maxColumns)
 	if c.Columns >= 2 && c.MaskID != facts.Unknown {
 		in("mask id", c.MaskID, 0, c.Columns-1)
 	}
-	if c.family().Network == DDiT && c.Family != RADD {
+	if c.Network() == DDiT && c.Family != RADD {
 		in("cond_dim", c.Cond, 1, maxWidth)
 	}
-	if c.family().Network != DDiT {
+	if c.Network() == Gated && !(c.RotaryBase >= 1 && c.RotaryBase <= 1e12) {
+		faults = append(faults, fmt.Sprintf("base of the rotary frequencies is %v: must be in 1..1e12", c.RotaryBase))
+	}
+	if c.Network() != DDiT {
 		in("width of the MLP", c.Inner, 1, maxWidth)
 		in("number of ids", c.Tokens, 2, c.Columns)
 		if !(c.Epsilon > 0 && c.Epsilon <= 0.1) {
@@ -174,11 +183,13 @@ func (c Config) headFault() string {
 	switch size := c.HeadSize(); {
 	case c.Head < 0 || c.Head > maxWidth:
 		return fmt.Sprintf("width of a head is %d: must be in 1..%d", c.Head, maxWidth)
+	case c.Heads <= maxWidth && c.Head*c.Heads > maxWidth:
+		return fmt.Sprintf("%d heads of %d numbers are %d: must be at most %d", c.Heads, c.Head, c.Head*c.Heads, maxWidth)
 	case c.Head == 0 && c.Hidden%c.Heads != 0:
 		return fmt.Sprintf("%d heads do not divide the hidden size %d", c.Heads, c.Hidden)
-	case size%2 != 0 && c.family().rotary:
+	case size%2 != 0 && c.Network() != Encoder:
 		return fmt.Sprintf("heads of %d numbers (hidden size %d, %d heads): rotary embedding needs an even number", size, c.Hidden, c.Heads)
-	case c.KVHeads < 0 || c.KVHeads > 0 && c.Heads%c.KVHeads != 0:
+	case c.Network() == Gated && (c.KVHeads < 1 || c.Heads%c.KVHeads != 0):
 		return fmt.Sprintf("%d heads of keys and values do not divide %d heads", c.KVHeads, c.Heads)
 	}
 	return ""

@@ -3,11 +3,27 @@ package checkpoint
 import (
 	"strings"
 	"testing"
+
+	"mdmgen/model/facts"
 )
 
 const (
 	flatText = `{"model_type":"mdlm","hidden_dim":64,"cond_dim":32,"n_blocks":2,"n_heads":2,"model_length":32,"vocab_size":131}`
 	raddText = `{"tokens":150,"noise":{"type":"loglinear"},"model":{"type":"ddit_wot","hidden_size":64,"length":36,"n_blocks":2,"n_heads":2}}`
+	// The published shapes.
+	lladaText = `{"architectures":["LLaDAModelLM"],"auto_map":{"AutoModel":"modeling_llada.LLaDAModelLM"},"model_type":"llada","d_model":4096,"n_layers":32,"n_heads":32,"n_kv_heads":32,
+"mlp_hidden_size":12288,"vocab_size":126464,"embedding_size":126464,"max_sequence_length":4096,"rope":true,"rope_theta":500000.0,"rms_norm_eps":1e-05,"layer_norm_type":"rms","activation_type":"silu",
+"block_type":"llama","include_bias":false,"include_qkv_bias":false,"weight_tying":false,"mask_token_id":126336,"eos_token_id":126081,"pad_token_id":126081,"multi_query_attention":null}`
+	dreamText = `{"architectures":["DreamModel"],"auto_map":{"AutoModel":"modeling_dream.DreamModel"},"model_type":"Dream","hidden_size":3584,"intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,
+"num_key_value_heads":4,"vocab_size":152064,"max_position_embeddings":131072,"rope_theta":1000000.0,"rope_scaling":null,"rms_norm_eps":1e-06,"hidden_act":"silu","tie_word_embeddings":false,
+"use_sliding_window":false,"mask_token_id":151666,"pad_token_id":151643}`
+	qwen2Text = `{"architectures":["A2DQwen2LMHeadModel"],"model_type":"a2d-qwen2","hidden_size":896,"intermediate_size":4864,"num_hidden_layers":24,"num_attention_heads":14,"num_key_value_heads":2,
+"vocab_size":151936,"max_position_embeddings":32768,"rope_theta":1000000.0,"rms_norm_eps":1e-06,"hidden_act":"silu","tie_word_embeddings":true}`
+	qwen3Text = `{"architectures":["A2DQwen3LMHeadModel"],"model_type":"a2d-qwen3","hidden_size":1024,"intermediate_size":3072,"num_hidden_layers":28,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":128,
+"vocab_size":151936,"max_position_embeddings":40960,"rope_parameters":{"rope_theta":1000000.0,"rope_type":"default"},"rms_norm_eps":1e-06,"hidden_act":"silu","tie_word_embeddings":true,"attention_bias":false,
+"layer_types":["full_attention"]}`
+	bertText = `{"architectures":["BertForMaskedLM"],"model_type":"bert","vocab_size":30522,"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"max_position_embeddings":512,
+"type_vocab_size":2,"layer_norm_eps":1e-12,"hidden_act":"gelu","position_embedding_type":"absolute"}`
 	seddText = `{"tokens":120,"graph":{"type":"absorb"},"noise":{"type":"geometric"},"model":{"type":"ddit","hidden_size":64,"cond_dim":32,"length":28,"n_blocks":2,"n_heads":4,"scale_by_sigma":true}}`
 )
 
@@ -21,10 +37,35 @@ func TestParseConfig(t *testing.T) {
 		TimeConditioned: true, ScaleBySigma: true, Noise: "geometric"}
 	plain := sedd
 	plain.ScaleBySigma, plain.Noise = false, "loglinear"
+	llada := Config{Family: "llada", Hidden: 4096, Blocks: 32, Heads: 32, KVHeads: 32, Inner: 12288, Length: 4096, Columns: 126464, Tokens: 126464, MaskID: 126336, Noise: "loglinear", Epsilon: 1e-5, RotaryBase: 5e5}
+	padded, grouped, multi, tied := llada, llada, llada, llada
+	padded.Tokens, grouped.KVHeads, multi.KVHeads, tied.Tied = 126349, 8, 1, true
+	dream := Config{Family: "dream", Hidden: 3584, Blocks: 28, Heads: 28, KVHeads: 4, Inner: 18944, Length: 2048, Positions: 131072, Columns: 152064, Tokens: 152064, MaskID: 151666, Noise: "loglinear",
+		Shift: Yes, Epsilon: 1e-6, RotaryBase: 1e6, QKVBias: true}
+	qwen2 := Config{Family: "qwen2", Hidden: 896, Blocks: 24, Heads: 14, KVHeads: 2, Inner: 4864, Length: 2048, Positions: 32768, Columns: 151936, Tokens: 151936, MaskID: facts.Unknown, Noise: "loglinear",
+		Epsilon: 1e-6, RotaryBase: 1e6, QKVBias: true, Tied: true}
+	open := qwen2
+	open.Shift = Untold
+	qwen3 := Config{Family: "qwen3", Hidden: 1024, Blocks: 28, Heads: 16, KVHeads: 8, Head: 128, Inner: 3072, Length: 2048, Positions: 40960, Columns: 151936, Tokens: 151936, MaskID: facts.Unknown, Noise: "loglinear",
+		Epsilon: 1e-6, RotaryBase: 1e6, HeadNorm: true, Tied: true}
+	bert := Config{Family: "bert", Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Columns: 30522, Tokens: 30522, MaskID: facts.Unknown, Noise: "loglinear", Epsilon: 1e-12, Tied: true, Types: 2}
 	for _, c := range []struct {
 		name, text string
 		want       Config
 	}{
+		{"llada", lladaText, llada},
+		{"llada by auto_map alone", strings.Replace(lladaText, `"architectures":["LLaDAModelLM"],`, "", 1), llada},
+		{"llada of another model_type", strings.Replace(lladaText, `"model_type":"llada"`, `"model_type":"mdlm"`, 1), llada},
+		{"llada padded", strings.Replace(lladaText, `"vocab_size":126464`, `"vocab_size":126349`, 1), padded},
+		{"llada with grouped queries", strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":8`, 1), grouped},
+		{"llada with one head of keys", strings.Replace(strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":null`, 1), `"multi_query_attention":null`, `"multi_query_attention":true`, 1), multi},
+		{"llada with a tied head", strings.Replace(lladaText, `"weight_tying":false`, `"weight_tying":true`, 1), tied},
+		{"dream", dreamText, dream},
+		{"qwen2", qwen2Text, qwen2},
+		{"qwen2 under its causal class", strings.Replace(qwen2Text, "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1), open},
+		{"qwen3", qwen3Text, qwen3},
+		{"bert", bertText, bert},
+		{"bert without what is as in its class", `{"architectures":["BertForMaskedLM"],"vocab_size":30522}`, bert},
 		{"mdlm", flatText, flat},
 		{"mdlm without model_type", strings.Replace(flatText, `"model_type":"mdlm",`, "", 1), flat},
 		{"mdlm time-conditioned", strings.Replace(flatText, `{`, `{"time_conditioning":true,`, 1), timed},
@@ -74,6 +115,46 @@ func TestParseConfigRefuses(t *testing.T) {
 		{"absurd tokens", strings.Replace(raddText, "150", "9223372036854775807", 1), "tokens is 9223372036854775807"},
 		{"mask outside", flat(`{`, `{"mask_token_id":131,`), "mask id is 131: must be in 0..130"},
 		{"no conditioning width", flat(`"cond_dim":32`, `"cond_dim":0`), "cond_dim is 0"},
+		{"nothing tells", `{"hidden_size":64}`, "neither architectures nor auto_map names a class"},
+		{"model_type alone", strings.NewReplacer(`"architectures":["LLaDAModelLM"],`, "", `"auto_map":{"AutoModel":"modeling_llada.LLaDAModelLM"},`, "").Replace(lladaText), `(model_type is "llada")`},
+		{"architectures of text", `{"architectures":"DreamModel"}`, "architectures: a list of names"},
+		{"dream in blocks", strings.Replace(dreamText, "{", `{"block_size":32,`, 1), "block_size is above 1: block-causal"},
+		{"llada without theta", strings.Replace(lladaText, "rope_theta", "x", 1), "missing: rope_theta, weight_tying"},
+		{"llada without tying", strings.Replace(lladaText, "weight_tying", "x", 1), "missing: rope_theta, weight_tying"},
+		{"llada without heads and width", strings.NewReplacer("n_heads", "x", "d_model", "y").Replace(lladaText), "missing: d_model, n_heads"},
+		{"llada of another block", strings.Replace(lladaText, `"block_type":"llama"`, `"block_type":"sequential"`, 1), `block_type is "sequential": only "llama"`},
+		{"llada with biases", strings.Replace(lladaText, `"include_bias":false`, `"include_bias":true`, 1), "include_bias is true"},
+		{"llada without rotation", strings.Replace(lladaText, `"rope":true`, `"rope":false`, 1), "rope is false"},
+		{"kv heads do not divide", strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":5`, 1), "5 heads of keys and values do not divide 32 heads"},
+		{"no kv heads", strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":0`, 1), "0 heads of keys and values do not divide 32 heads"},
+		{"negative kv heads", strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":-4`, 1), "-4 heads of keys and values do not divide 32 heads"},
+		{"heads do not divide llada", strings.Replace(lladaText, `"n_heads":32`, `"n_heads":33`, 1), "33 heads do not divide the hidden size 4096"},
+		{"more ids than rows", strings.Replace(lladaText, `"vocab_size":126464`, `"vocab_size":126465`, 1), "number of ids is 126465: must be in 2..126464"},
+		{"no MLP", strings.Replace(lladaText, "12288", "0", 1), "width of the MLP is 0"},
+		{"huge MLP", strings.Replace(lladaText, "12288", "1000000000000", 1), "width of the MLP is 1000000000000"},
+		{"mask outside of llada", strings.Replace(lladaText, "126336", "-1", 1), "mask id is -1"},
+		{"zero theta", strings.Replace(lladaText, "500000.0", "0", 1), "base of the rotary frequencies is 0"},
+		{"negative theta", strings.Replace(dreamText, "1000000.0", "-2", 1), "base of the rotary frequencies is -2"},
+		{"zero epsilon", strings.Replace(lladaText, "1e-05", "0", 1), "epsilon of the norms is 0"},
+		{"huge epsilon", strings.Replace(dreamText, "1e-06", "7", 1), "epsilon of the norms is 7"},
+		{"dream without theta", strings.Replace(dreamText, `"rope_theta":1000000.0,`, "", 1), "missing: rope_theta"},
+		{"dream with windows", strings.Replace(dreamText, `"use_sliding_window":false`, `"use_sliding_window":true`, 1), "use_sliding_window is true"},
+		{"dream with stretched positions", strings.Replace(dreamText, `"rope_scaling":null`, `"rope_scaling":{"type":"yarn"}`, 1), `rotary positions of type "yarn"`},
+		{"dream with GELU", strings.Replace(dreamText, `"silu"`, `"gelu"`, 1), `hidden_act is "gelu"`},
+		{"dream with absurd positions", strings.Replace(dreamText, "131072", "1000000000", 1), "length is 1000000000"},
+		{"dream with no positions", strings.Replace(dreamText, "131072", "0", 1), "length is 0"},
+		{"qwen3 with windows", strings.Replace(qwen3Text, `["full_attention"]`, `["full_attention","sliding_attention"]`, 1), `layer_types has "sliding_attention"`},
+		{"qwen3 with biases", strings.Replace(qwen3Text, `"attention_bias":false`, `"attention_bias":true`, 1), "attention_bias is true"},
+		{"qwen3 with a negative head", strings.Replace(qwen3Text, `"head_dim":128`, `"head_dim":-128`, 1), "head_dim is -128"},
+		{"qwen3 with a head of nothing", strings.Replace(qwen3Text, `"head_dim":128`, `"head_dim":0`, 1), "head_dim is 0"},
+		{"qwen3 with an odd head", strings.Replace(qwen3Text, `"head_dim":128`, `"head_dim":127`, 1), "needs an even number"},
+		{"qwen3 with huge heads", strings.Replace(qwen3Text, `"head_dim":128`, `"head_dim":65536`, 1), "16 heads of 65536 numbers are 1048576: must be at most 65536"},
+		{"bert with another activation", strings.Replace(bertText, `"gelu"`, `"relu"`, 1), `hidden_act is "relu"`},
+		{"bert with relative positions", strings.Replace(bertText, `"absolute"`, `"relative_key"`, 1), `position_embedding_type is "relative_key"`},
+		{"bert as a decoder", strings.Replace(bertText, `{`, `{"is_decoder":true,`, 1), "is_decoder is true"},
+		{"bert with a head of its own", strings.Replace(bertText, `{`, `{"tie_word_embeddings":false,`, 1), "tie_word_embeddings is false"},
+		{"bert without segments", strings.Replace(bertText, `"type_vocab_size":2`, `"type_vocab_size":0`, 1), "type_vocab_size is 0"},
+		{"bert of no width", strings.Replace(bertText, `"hidden_size":768`, `"hidden_size":0`, 1), "hidden size is 0"},
 		{"uniform diffusion", strings.Replace(seddText, "absorb", "uniform", 1), `graph.type is "uniform"`},
 		{"another model.type", strings.Replace(seddText, `"ddit"`, `"dimamba"`, 1), `model.type is "dimamba"`},
 		{"another schedule", strings.Replace(seddText, "geometric", "x y", 1), `noise.type is "x y"`},
@@ -83,6 +164,38 @@ func TestParseConfigRefuses(t *testing.T) {
 		_, err := ParseConfig([]byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error is %v, want one line with %q", c.name, err, c.want)
+		}
+	}
+}
+
+// What is no masked diffusion network, or not one that is read yet, is refused by its name.
+func TestRefusedByName(t *testing.T) {
+	for class, want := range map[string]string{
+		"DUO": "uniform-state", "UDLM": "uniform-state",
+		"LLaDA2MoeModelLM": "block-causal", "SDARForCausalLM": "block-causal", "SDARMoeForCausalLM": "block-causal",
+		"Fast_dLLM_QwenForCausalLM": "block-causal", "DreamReasonerModel": "block-causal",
+		"WeDLMForCausalLM": "causal language model", "LlamaForCausalLM": "causal language model", "GPT2LMHeadModel": "causal language model",
+		"LLaDAMoEModelLM": "not read yet", "LLaDAMoEModel": "not read yet", "BD3LM": "not read yet", "RobertaForMaskedLM": "after the padding id",
+		"ModernBertForMaskedLM": "not read yet", "SomethingElse": "not the config of a network that is read",
+	} {
+		for _, text := range []string{`{"architectures":["` + class + `"],"model_type":"llada","hidden_dim":4}`, `{"auto_map":{"AutoModelForCausalLM":"modeling.` + class + `"},"model_type":"Dream"}`} {
+			_, err := ParseConfig([]byte(text))
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), class) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: error is %v, want one line with the class and %q", text, err, want)
+			}
+		}
+	}
+}
+
+// The totals that the authors publish or imply.
+func TestPublishedParameters(t *testing.T) {
+	for text, want := range map[string]int64{lladaText: 8_015_581_184, dreamText: 7_615_616_512, qwen2Text: 494_032_768, qwen3Text: 596_049_920, bertText: 109_514_298} {
+		c, err := ParseConfig([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Parameters(); got != want {
+			t.Errorf("%s: %d parameters, want %d", c.Family, got, want)
 		}
 	}
 }
@@ -112,7 +225,8 @@ func TestParameters(t *testing.T) {
 // FuzzConfig checks that whatever is accepted describes a network that can be
 // built: within the limits, heads that fit, a mask inside the vocabulary.
 func FuzzConfig(f *testing.F) {
-	for _, text := range []string{"", "{}", flatText, raddText, seddText, `{"model":{}}`, `{"model":null}`, `{"model_type":3}`,
+	for _, text := range []string{"", "{}", flatText, raddText, seddText, lladaText, dreamText, qwen2Text, qwen3Text, bertText, `{"architectures":["DreamModel"],"hidden_size":9223372036854775807}`,
+		strings.Replace(qwen3Text, "head_dim", "head_dim\":-9223372036854775808,\"x", 1), strings.Replace(lladaText, `"n_kv_heads":32`, `"n_kv_heads":0`, 1), strings.Replace(lladaText, "500000.0", "1e308", 1), `{"model":{}}`, `{"model":null}`, `{"model_type":3}`,
 		strings.Replace(flatText, `"vocab_size"`, `"vocab_size":9223372036854775807,"x"`, 1), strings.Replace(flatText, `"model_length"`, `"model_length":9e18,"x"`, 1),
 		strings.Replace(raddText, `"tokens"`, `"tokens":9223372036854775807,"x"`, 1), strings.Replace(seddText, `"length"`, `"length":-9223372036854775808,"x"`, 1)} {
 		f.Add([]byte(text))
@@ -125,7 +239,8 @@ func FuzzConfig(f *testing.F) {
 			}
 			return
 		}
-		if c.Hidden%c.Heads != 0 || c.HeadSize()%2 != 0 || c.MaskID < 0 || c.MaskID >= c.Columns || c.Length < 1 {
+		if c.Head == 0 && c.Hidden%c.Heads != 0 || c.Heads%c.KeyHeads() != 0 || c.HeadSize() < 1 || c.HeadSize()%2 != 0 && c.Family != "bert" || c.Length < 1 ||
+			c.MaskID != facts.Unknown && (c.MaskID < 0 || c.MaskID >= c.Columns) || c.Tokens > c.Columns {
 			t.Errorf("accepted %+v", c)
 		}
 		if c.TimeConditioned && c.Family == RADD {

@@ -1,6 +1,6 @@
 // Package checkpoint reads masked diffusion networks as they are published or trained: a
-// folder with config.json and weights, of safetensors or torch.save, or a trainer's file, in
-// the layouts of MDLM, RADD and SEDD. It gives named tensors and the facts of the model; it
+// folder with config.json and weights, of safetensors or torch.save, or a trainer's file, of any
+// [Family]. It gives named tensors and the facts of the model; it
 // computes nothing with them.
 //
 // Weights are memory mapped, so opening a checkpoint costs neither

@@ -1,14 +1,11 @@
 package checkpoint
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
-
-	"mdmgen/internal/plainjson"
 )
 
 // Network is a kind of network that package graph builds; families of one kind differ in what
@@ -38,14 +35,12 @@ type Family struct {
 	// whose checkpoints these are; recognise finds the family by other keys where there are none.
 	classes   []string
 	recognise func(probe) bool
-	// parse reads a config.json of one of these classes, class being the one that it names.
-	parse func(text []byte, class string) (Config, error)
+	// parse reads a config.json that names one of these classes, or was recognised.
+	parse func(probe) (Config, error)
 	// embedding is the name of that of the vocabulary, and names are what parts of a [Gated]
 	// network are called.
 	embedding string
 	names     Names
-	// rotary says that positions rotate queries and keys.
-	rotary bool
 	// parts are what the names of the network's own tensors begin with, up to a dot: one that
 	// the config does not ask for makes another network.
 	parts []string
@@ -55,9 +50,6 @@ type Family struct {
 
 // families are all that are read: a new one is a file and a line here.
 var families = []*Family{&mdlmFamily, &raddFamily, &seddFamily, &lladaFamily, &dreamFamily, &qwen2Family, &qwen3Family, &bertFamily}
-
-// Families returns all families that are read.
-func Families() []*Family { return slices.Clone(families) }
 
 // family returns that of a config.
 func (c Config) family() *Family {
@@ -85,81 +77,13 @@ func (c Config) Tensors() iter.Seq[Spec] {
 	return dditTensors(c)
 }
 
-// probe is what of a config.json tells whose it is.
-type probe struct {
-	// classes are those of architectures, then those of auto_map without their modules.
-	classes []string
-	keys    map[string]json.RawMessage
-}
-
-func newProbe(text []byte) (probe, error) {
-	var p probe
-	if err := plainjson.Unmarshal(text, &p.keys); err != nil {
-		return p, err
-	}
-	if p.keys == nil {
-		return p, errNotObject
-	}
-	var list []string
-	if raw, ok := p.keys["architectures"]; ok {
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return p, fmt.Errorf("architectures: a list of names must stand there")
-		}
-	}
-	p.classes = list
-	var auto map[string]any
-	if raw, ok := p.keys["auto_map"]; ok && json.Unmarshal(raw, &auto) == nil {
-		for _, key := range []string{"AutoModelForMaskedLM", "AutoModelForCausalLM", "AutoModel"} {
-			if name, ok := auto[key].(string); ok {
-				p.classes = append(p.classes, name[strings.LastIndexByte(name, '.')+1:])
-			}
-		}
-	}
-	return p, nil
-}
-
-// text is the value of a key, "" where it is no text.
-func (p probe) text(key string) string {
-	var s string
-	_ = json.Unmarshal(p.keys[key], &s) // What is no text is told where it is read.
-	return s
-}
-
-// object says that the value of a key is an object.
-func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
-
-// find returns the family of a config and the class that it names.
-func (p probe) find() (*Family, string, error) {
-	for _, class := range p.classes {
-		if why := refused(class); why != "" {
-			return nil, "", fmt.Errorf("%s: %s", quoteName(class), why)
-		}
-	}
-	for _, class := range p.classes {
-		for _, f := range families {
-			if slices.Contains(f.classes, class) {
-				return f, class, nil
-			}
-		}
-	}
+// WriteFamilies writes the families as a table of Markdown, for the docs.
+func WriteFamilies(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| family | what is published so | checked how |\n| --- | --- | --- |\n")
 	for _, f := range families {
-		if f.recognise != nil && f.recognise(p) {
-			return f, "", nil
-		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, f.Models, f.Checked)
 	}
-	var names, said []string
-	for _, f := range families {
-		names = append(names, f.Name)
-	}
-	for _, class := range p.classes {
-		said = append(said, quoteName(class))
-	}
-	what := "neither architectures nor auto_map names a class"
-	if said != nil {
-		what = "it is of the class " + strings.Join(slices.Compact(said), ", ")
-	}
-	if t := p.text("model_type"); t != "" {
-		what += fmt.Sprintf(" (model_type is %.60q)", t)
-	}
-	return nil, "", fmt.Errorf("not the config of a network that is read, one of %s: %s", strings.Join(names, ", "), what)
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -16,7 +16,7 @@ import (
 
 // maskNames are what tokenizers call MASK where nothing else tells, the first that is there
 // being meant.
-var maskNames = []string{"<|mask|>", "<|mdm_mask|>", "[MASK]", "<mask>", "<|MASK|>", "|<MASK>|"}
+var maskNames = []string{"<|mask|>", "<|mdm_mask|>", "[MASK]", "<mask>", "<|MASK|>", "|<MASK>|", "<M>"}
 
 // maskFiles are the files beside config.json that may tell the id of MASK, in this order, and
 // how each is read: nil where it does not tell.

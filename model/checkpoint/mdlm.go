@@ -1,8 +1,6 @@
 package checkpoint
 
-import (
-	"mdmgen/internal/plainjson"
-)
+import "mdmgen/internal/plainjson"
 
 // MDLM is the family of Sahoo et al. 2024, arXiv 2406.07524.
 const MDLM = "mdlm"
@@ -11,11 +9,11 @@ var mdlmFamily = Family{
 	Name:    MDLM,
 	Models:  "MDLM (Sahoo et al. 2024, arXiv 2406.07524), time-conditioned or not, and files of its trainer",
 	Checked: "outputs of the authors' code on small random checkpoints, and on files of its trainer with either set of weights",
-	Network: DDiT, rotary: true,
+	Network: DDiT,
 	classes: []string{"MDLM"},
 	// A class of another name is one of those that wrap the network.
 	recognise: func(p probe) bool {
-		t := p.text("model_type")
+		t := p.word("model_type")
 		_, ok := p.keys["hidden_dim"]
 		return t == MDLM && p.keys["model"] == nil || t == "" && ok
 	},
@@ -24,7 +22,7 @@ var mdlmFamily = Family{
 }
 
 // parseMDLM reads a flat config.json.
-func parseMDLM(text []byte, _ string) (Config, error) {
+func parseMDLM(p probe) (Config, error) {
 	var f struct {
 		HiddenDim        *int  `json:"hidden_dim"`
 		CondDim          *int  `json:"cond_dim"`
@@ -36,7 +34,7 @@ func parseMDLM(text []byte, _ string) (Config, error) {
 		TimeConditioning *bool `json:"time_conditioning"`
 	}
 	c := Config{Noise: "loglinear"}
-	if err := plainjson.Unmarshal(text, &f); err != nil {
+	if err := plainjson.Unmarshal(p.text, &f); err != nil {
 		return c, err
 	}
 	err := need(

@@ -12,11 +12,11 @@ var qwen2Family = Family{
 	Name:    "qwen2",
 	Models:  "Qwen2's network trained for diffusion: Tiny-A2D, Open-dLLM (`--fact shift=true` where the name is not a known one)",
 	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
-	Network: Gated, rotary: true,
+	Network: Gated,
 	classes: []string{"A2DQwen2LMHeadModel", "TinyA2DQwen2LMHeadModel", "Qwen2ForCausalLM"},
-	parse: func(text []byte, class string) (Config, error) {
-		c, err := parseQwen(text)
-		c.Shift, c.QKVBias = shiftOf(class), true
+	parse: func(p probe) (Config, error) {
+		c, err := parseQwen(p)
+		c.Shift, c.QKVBias = shiftOf(p.class), true
 		return c, err
 	},
 	embedding: qwenNames.Embedding + ".weight", names: qwenNames, parts: qwenParts,
@@ -26,11 +26,11 @@ var qwen3Family = Family{
 	Name:    "qwen3",
 	Models:  "Qwen3's network trained for diffusion, which normalises queries and keys: Tiny-A2D",
 	Checked: "outputs of transformers with attention both ways on a small random checkpoint",
-	Network: Gated, rotary: true,
+	Network: Gated,
 	classes: []string{"A2DQwen3LMHeadModel", "TinyA2DQwen3LMHeadModel", "Qwen3ForCausalLM"},
-	parse: func(text []byte, class string) (Config, error) {
-		c, err := parseQwen(text)
-		c.Shift, c.HeadNorm = shiftOf(class), true
+	parse: func(p probe) (Config, error) {
+		c, err := parseQwen(p)
+		c.Shift, c.HeadNorm = shiftOf(p.class), true
 		if c.Head == 0 {
 			c.Head = 128 // The class's default.
 		}
@@ -50,8 +50,12 @@ func shiftOf(class string) Told {
 
 var qwenParts = []string{"embed_tokens", "layers", "norm", "lm_head"}
 
+// adapted is the length that Dream was trained for. What such a config says of positions is
+// about the causal language model that a network was before.
+const adapted = 2048
+
 // parseQwen reads a config.json with the keys of Qwen's networks.
-func parseQwen(text []byte) (Config, error) {
+func parseQwen(p probe) (Config, error) {
 	type scaling struct {
 		RopeTheta *float64 `json:"rope_theta"`
 		RopeType  *string  `json:"rope_type"`
@@ -72,21 +76,21 @@ func parseQwen(text []byte) (Config, error) {
 		// Later versions of transformers keep all of rotation in one object.
 		RopeParameters *scaling `json:"rope_parameters"`
 		RopeScaling    *scaling `json:"rope_scaling"`
-		HiddenAct      *string  `json:"hidden_act"`
 		Tied           bool     `json:"tie_word_embeddings"`
-		SlidingWindow  bool     `json:"use_sliding_window"`
-		AttentionBias  bool     `json:"attention_bias"`
 		LayerTypes     []string `json:"layer_types"`
 	}
 	c := Config{Noise: "loglinear", Epsilon: 1e-6, MaskID: facts.Unknown}
-	if err := plainjson.Unmarshal(text, &f); err != nil {
+	if err := plainjson.Unmarshal(p.text, &f); err != nil {
 		return c, err
 	}
 	err := need(
 		field{"hidden_size", f.HiddenSize, &c.Hidden}, field{"num_hidden_layers", f.NumHiddenLayers, &c.Blocks},
 		field{"num_attention_heads", f.NumHeads, &c.Heads}, field{"num_key_value_heads", f.NumKVHeads, &c.KVHeads},
-		field{"intermediate_size", f.IntermediateSize, &c.Inner}, field{"max_position_embeddings", f.MaxPositions, &c.Length},
+		field{"intermediate_size", f.IntermediateSize, &c.Inner}, field{"max_position_embeddings", f.MaxPositions, &c.Positions},
 		field{"vocab_size", f.VocabSize, &c.Columns})
+	if err == nil {
+		err = p.pinned(pin{"hidden_act", `"silu"`, true}, pin{"attention_bias", "false", true}, pin{"use_sliding_window", "false", true})
+	}
 	if err != nil {
 		return c, err
 	}
@@ -105,16 +109,12 @@ func parseQwen(text []byte) (Config, error) {
 	set(&c.Head, f.HeadDim)
 	set(&c.MaskID, f.MaskTokenID)
 	set(&c.Epsilon, f.RMSNormEps)
-	c.Tokens, c.Tied = c.Columns, f.Tied
+	c.Tokens, c.Tied, c.Length = c.Columns, f.Tied, min(c.Positions, adapted)
 	switch {
-	case c.RotaryBase == 0:
+	case f.RopeTheta == nil && (f.RopeParameters == nil || f.RopeParameters.RopeTheta == nil):
 		return c, fmt.Errorf("missing: rope_theta")
-	case f.HiddenAct != nil && *f.HiddenAct != "silu":
-		return c, fmt.Errorf("hidden_act is %.40q: only silu is read", *f.HiddenAct)
-	case f.AttentionBias:
-		return c, fmt.Errorf("attention_bias is true: only false is read")
-	case f.SlidingWindow:
-		return c, fmt.Errorf("use_sliding_window is true: only attention to all positions is read")
+	case f.HeadDim != nil && *f.HeadDim < 1:
+		return c, fmt.Errorf("head_dim is %d: must be at least 2", *f.HeadDim)
 	}
 	for _, t := range f.LayerTypes {
 		if t != "full_attention" {

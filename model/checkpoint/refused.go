@@ -1,6 +1,11 @@
 package checkpoint
 
-import "strings"
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
 
 // refusals say why networks of some classes are not read; a name that ends with * stands for
 // all that begin so.
@@ -8,13 +13,31 @@ var refusals = []struct {
 	classes []string
 	why     string
 }{
-	{[]string{"DUO", "Duo", "UDLM", "DiscreteFlow*"}, "a network of uniform-state diffusion: only absorbing states are masked diffusion"},
-	{[]string{"LLaDA2*", "SDAR*", "Fast_dLLM*", "DreamReasoner*", "BlockDiffusion*"}, "block-causal: its rows see no later block, and its texts follow another law than the samplers here draw from"},
-	{[]string{"WeDLM*", "LlamaForCausalLM", "GPT2LMHeadModel", "MistralForCausalLM", "GemmaForCausalLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM"}, "a causal language model: its rows see no later token; only networks that look both ways are read"},
-	{[]string{"LLaDAMoE*", "BD3LM"}, "not read yet"},
+	{[]string{"DUO", "Duo", "UDLM"}, "uniform-state diffusion, which has no mask"},
+	{[]string{"LLaDA2*", "SDAR*", "Fast_dLLM*", "DreamReasoner*"}, blockCausal},
+	{[]string{"GPT2LMHeadModel", "LlamaForCausalLM"}, causal + "; DiffuGPT and DiffuLLaMA, which are published under such names too, are not read yet"},
+	{[]string{"WeDLM*", "MistralForCausalLM", "GemmaForCausalLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM"}, causal},
+	{[]string{"LLaDAMoE*", "BD3LM", "DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not read yet"},
 	{[]string{"RobertaForMaskedLM", "XLMRobertaForMaskedLM", "CamembertForMaskedLM"}, "not read yet: its positions begin after the padding id"},
-	{[]string{"DistilBertForMaskedLM", "ModernBertForMaskedLM", "AlbertForMaskedLM", "ElectraForMaskedLM", "DebertaV2ForMaskedLM"}, "not read yet"},
-	{[]string{"DiscreteDiffusionModel", "DiffuGPT*", "Discrete_diffusion*"}, "DiffuGPT and DiffuLLaMA are not read yet"},
+}
+
+const (
+	blockCausal = "block-causal: its rows see no later block, and it follows another law than the samplers here draw from"
+	causal      = "a causal language model: its rows see no later token"
+)
+
+// blockKeys are keys of a config that give the size of blocks.
+var blockKeys = []string{"block_size", "block_length", "bd_size"}
+
+// blocks says which key of a config asks for attention block by block, "" for none.
+func (p probe) blocks() string {
+	for _, key := range blockKeys {
+		var n float64
+		if raw, ok := p.keys[key]; ok && json.Unmarshal(raw, &n) == nil && n > 1 {
+			return key
+		}
+	}
+	return ""
 }
 
 // refused says why networks of a class are not read, "" where it is none that is refused.
@@ -28,4 +51,17 @@ func refused(class string) string {
 		}
 	}
 	return ""
+}
+
+// WriteRefused writes the classes that are refused as a table of Markdown, for the docs.
+func WriteRefused(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| class in config.json | why it is refused |\n| --- | --- |\n")
+	for _, r := range refusals {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.Join(r.classes, "`, `"), r.why)
+	}
+	fmt.Fprintf(&b, "| one of Dream or Qwen, with `%s` above 1 | %s |\n", strings.Join(blockKeys, "`, `"), blockCausal)
+	b.WriteString("| SEDD's tree with a `graph.type` other than `absorb` | uniform-state diffusion, which has no mask |\n")
+	_, err := io.WriteString(w, b.String())
+	return err
 }

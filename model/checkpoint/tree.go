@@ -14,22 +14,22 @@ const (
 )
 
 var raddFamily = Family{
-	Name:    RADD,
-	Models:  "RADD (Ou et al. 2024, arXiv 2406.03736)",
-	Checked: "outputs of the authors' code on a small random checkpoint, from safetensors and from a pickle",
-	Network: DDiT, rotary: true,
+	Name:      RADD,
+	Models:    "RADD (Ou et al. 2024, arXiv 2406.03736)",
+	Checked:   "outputs of the authors' code on a small random checkpoint, from safetensors and from a pickle",
+	Network:   DDiT,
 	recognise: func(p probe) bool { return p.object("model") && p.tree() == RADD },
-	parse:     func(text []byte, _ string) (Config, error) { return parseTree(text, RADD) },
+	parse:     func(p probe) (Config, error) { return parseTree(p, RADD) },
 	embedding: dditEmbedding, parts: dditParts,
 }
 
 var seddFamily = Family{
-	Name:    SEDD,
-	Models:  "SEDD of the absorbing graph (Lou et al. 2024, arXiv 2310.16834), with `scale_by_sigma` or without",
-	Checked: "outputs of the authors' code on small random checkpoints, with `scale_by_sigma` and without",
-	Network: DDiT, rotary: true,
+	Name:      SEDD,
+	Models:    "SEDD of the absorbing graph (Lou et al. 2024, arXiv 2310.16834), with `scale_by_sigma` or without",
+	Checked:   "outputs of the authors' code on small random checkpoints, with `scale_by_sigma` and without",
+	Network:   DDiT,
 	recognise: func(p probe) bool { return p.object("model") },
-	parse:     func(text []byte, _ string) (Config, error) { return parseTree(text, SEDD) },
+	parse:     func(p probe) (Config, error) { return parseTree(p, SEDD) },
 	embedding: dditEmbedding, parts: dditParts,
 }
 
@@ -48,7 +48,7 @@ func (p probe) tree() string {
 }
 
 // parseTree reads the omegaconf tree that RADD and SEDD publish.
-func parseTree(text []byte, family string) (Config, error) {
+func parseTree(p probe, family string) (Config, error) {
 	var t struct {
 		Tokens *int `json:"tokens"`
 		Graph  *struct {
@@ -68,7 +68,7 @@ func parseTree(text []byte, family string) (Config, error) {
 		} `json:"model"`
 	}
 	c := Config{Noise: "loglinear"}
-	if err := plainjson.Unmarshal(text, &t); err != nil {
+	if err := plainjson.Unmarshal(p.text, &t); err != nil {
 		return c, err
 	}
 	m := t.Model
@@ -76,7 +76,7 @@ func parseTree(text []byte, family string) (Config, error) {
 		return c, fmt.Errorf("model.type is %q: must be ddit_wot (RADD) or ddit (SEDD)", *m.Type)
 	}
 	if t.Graph != nil && t.Graph.Type != nil && *t.Graph.Type != "absorb" {
-		return c, fmt.Errorf("graph.type is %q, which is uniform-state diffusion: only absorb is masked diffusion", *t.Graph.Type)
+		return c, fmt.Errorf("graph.type is %q, which is uniform-state diffusion and has no mask: only absorb is read", *t.Graph.Type)
 	}
 	if t.Noise != nil && t.Noise.Type != nil {
 		c.Noise = *t.Noise.Type

@@ -104,6 +104,9 @@ func network(ctx context.Context, c *checkpoint.Checkpoint, o Options, scaled bo
 	if err == nil {
 		err = f.Validate()
 	}
+	if err == nil {
+		err = fits(c.Config, f)
+	}
 	if err != nil {
 		return nil, f, err
 	}
@@ -113,6 +116,21 @@ func network(ctx context.Context, c *checkpoint.Checkpoint, o Options, scaled bo
 	d.net = kinds[c.Config.Network()](d)
 	d.build(o.AllRows, f)
 	return b, f, nil
+}
+
+// fits says whether a network is what facts say of it.
+func fits(c checkpoint.Config, f facts.Facts) error {
+	switch {
+	case f.Columns != c.Columns:
+		return fmt.Errorf("graph: columns is %d, but the network has %d", f.Columns, c.Columns)
+	case f.MaskID >= c.Columns:
+		return fmt.Errorf("graph: mask_id is %d: must be in 0..%d, the network's ids", f.MaskID, c.Columns-1)
+	case f.Length > c.Most():
+		return fmt.Errorf("graph: length is %d, but the network takes at most %d positions", f.Length, c.Most())
+	case f.TimeConditioned != c.TimeConditioned:
+		return fmt.Errorf("graph: time_conditioned is %t, but the network says %t", f.TimeConditioned, c.TimeConditioned)
+	}
+	return nil
 }
 
 // externalDir returns the folder of the files that hold the matrices of c, ""

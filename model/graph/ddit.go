@@ -6,7 +6,7 @@ import (
 	"mdmgen/model/checkpoint"
 )
 
-// normEpsilon is the epsilon of every LayerNorm of the three families.
+// normEpsilon is the epsilon of every LayerNorm of MDLM, RADD and SEDD.
 const normEpsilon = float32(1e-5)
 
 // ddit is the transformer that MDLM, RADD and SEDD share: pre-norm blocks

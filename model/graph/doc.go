@@ -35,6 +35,10 @@
 //
 // # What is computed
 //
+// A network is a stream, which has what all of them share (canvases, wanted rows, attention
+// that looks both ways, rotary positions, heads), and layers: those of MDLM's transformer, of
+// LLaMA's with RMSNorm and a gated MLP, or of BERT's.
+//
 // Only wanted rows leave the network, so the last block computes keys and
 // values of all positions, but queries and attention at the wanted positions alone, and
 // MLP and the head's product at the rows that are taken: one position of MDLM-small at L = 1024 costs two

@@ -24,7 +24,8 @@ type stream struct {
 	canvas         string            // see canvases
 	taken          bool              // the stream has these rows
 	zero           string            // [1]: rotary positions count from 0
-	cos, sin       string            // [Length, HeadSize/2], "" until they are needed
+	length         int               // the greatest of a canvas
+	cos, sin       string            // [length, HeadSize/2], "" until they are needed
 	// Embeddings of ids without repetition, and for each position which of them
 	// is its own; empty where the first block computes each position by itself.
 	distinct, inverse string
@@ -57,7 +58,7 @@ var kinds = map[checkpoint.Network]func(*stream) layers{
 // tokens.
 func (d *stream) build(full bool, f facts.Facts) {
 	cfg, b := d.c.Config, d.b
-	d.shapes = map[string]string{}
+	d.shapes, d.length = map[string]string{}, f.Length
 	d.ids = b.input("input_ids", elemInt64, "batch", "length")
 	var heads *heads
 	if !full {
@@ -212,16 +213,15 @@ func (d *stream) rotary(x, at string, heads int) string {
 // pair (j, j + HeadSize/2) of a head. Upstream's tables are products of float32
 // numbers: so are these.
 func (d *stream) rotaryTables() {
-	cfg := d.c.Config
-	half := cfg.HeadSize() / 2
-	cos := make([]float32, cfg.Length*half)
-	sin := make([]float32, cfg.Length*half)
+	half := d.c.Config.HeadSize() / 2
+	cos := make([]float32, d.length*half)
+	sin := make([]float32, d.length*half)
 	for j, freq := range d.c.RotaryFrequencies() {
-		for p := range cfg.Length {
+		for p := range d.length {
 			angle := float64(float32(p) * freq)
 			cos[p*half+j], sin[p*half+j] = float32(math.Cos(angle)), float32(math.Sin(angle))
 		}
 	}
-	d.cos = d.b.floats("rotary_cos", cos, cfg.Length, half)
-	d.sin = d.b.floats("rotary_sin", sin, cfg.Length, half)
+	d.cos = d.b.floats("rotary_cos", cos, d.length, half)
+	d.sin = d.b.floats("rotary_sin", sin, d.length, half)
 }

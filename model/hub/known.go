@@ -26,13 +26,16 @@ const (
 	gpt2 = "openai-community/gpt2"
 
 	works = "every command"
+	// shifted networks have no row of their own for the first position.
+	shifted = "every command that is given the first token"
 
 	against = "the network against the authors' code on small random weights; the published files were not run here"
 	public  = "the network against a public implementation on small random weights; the published files were not run here"
 	stock   = "the network against transformers with attention both ways on small random weights; the published files were not run here"
 )
 
-// known are the repositories of the list.
+// known are the repositories of the list. Open-dLLM's code adds the mask to a tokenizer of
+// 151,665 tokens that has none.
 var known = []Known{
 	{"kuleshov-group/mdlm-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
 	{"kuleshov-group/mdlm-no_flashattn-fp32-owt", "mdlm", 169_627_218, gpt2, nil, works, against},
@@ -45,11 +48,11 @@ var known = []Known{
 	{"GSAI-ML/LLaDA-8B-Base", "llada", 8_015_581_184, "", nil, works, public},
 	{"GSAI-ML/LLaDA-8B-Instruct", "llada", 8_015_581_184, "", nil, works, public},
 	{"GSAI-ML/LLaDA-1.5", "llada", 8_015_581_184, "", nil, works, public},
-	{"Dream-org/Dream-v0-Base-7B", "dream", 7_615_616_512, "", nil, works, public},
-	{"Dream-org/Dream-v0-Instruct-7B", "dream", 7_615_616_512, "", nil, works, public},
-	{"apple/DiffuCoder-7B-Base", "dream", 7_615_616_512, "", nil, works, public},
-	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, works, public},
-	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"shift": "true"}, works, stock},
+	{"Dream-org/Dream-v0-Base-7B", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"Dream-org/Dream-v0-Instruct-7B", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"apple/DiffuCoder-7B-Base", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"apple/DiffuCoder-7B-Instruct", "dream", 7_615_616_512, "", nil, shifted, public},
+	{"fredzzp/open-dcoder-0.5B", "qwen2", 494_032_768, "", map[string]string{"mask_id": "151665", "shift": "true"}, shifted, stock},
 	{"dllm-hub/Qwen3-0.6B-diffusion-mdlm-v0.1", "qwen3", 596_049_920, "", map[string]string{"shift": "false"}, works, stock},
 }
 

@@ -29,7 +29,7 @@ type File struct {
 }
 
 var (
-	tokenizerFiles = []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja", "chat_template.json"}
+	tokenizerFiles = []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json"}
 	modelFiles     = []string{"config.json", "generation_config.json"}
 	// weights are the names of weights that are whole files, and of the indices of those that
 	// are in several, best first.

@@ -46,9 +46,9 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "convert",
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "MODEL",
-		Description: "Reads a checkpoint of a family that docs/families.md lists, a name of the hub's, a folder with config.json and weights\n" +
-			"(model.safetensors, pytorch_model.bin, or shards of either) or a trainer's .ckpt or .pth file, and writes a folder\n" +
-			"with model.onnx, model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
+		Description: "Reads a checkpoint (a name of the hub's, a folder with config.json and model.safetensors, pytorch_model.bin\n" +
+			"or shards of either, or a trainer's .ckpt or .pth file) and writes a folder with model.onnx,\n" +
+			"model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
 			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
 			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
 			"targets [G] log_mu and log_mass [G], which is what score asks for, take_best a token drawn with uniforms\n" +

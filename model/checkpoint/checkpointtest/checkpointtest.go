@@ -79,7 +79,7 @@ func Folder(config, prefix string, dtype checkpoint.Dtype, seed uint64) fstest.M
 		v := make([]float32, n)
 		for i := range v {
 			switch {
-			case s.Name == "vocab_embed.embedding":
+			case s.Name == c.Embedding():
 				v[i] = float32(r.NormFloat64())
 			case len(s.Shape) == 1:
 				v[i] = float32(0.5 + 0.2*r.NormFloat64())

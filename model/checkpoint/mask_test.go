@@ -1,0 +1,130 @@
+package checkpoint_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/facts"
+)
+
+const tinyQwen = `{"architectures":["Qwen2ForCausalLM"],"hidden_size":8,"intermediate_size":6,"num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":1,
+"vocab_size":20,"max_position_embeddings":16,"rope_theta":10000,"tie_word_embeddings":true}`
+
+// factsOf opens a folder and returns its facts.
+func factsOf(t *testing.T, f fstest.MapFS) facts.Facts {
+	t.Helper()
+	c, err := checkpoint.OpenFS(f, "tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Facts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// The first file that tells the mask's id is the one that is meant, and what was read counts
+// in the digest.
+func TestMaskIsFound(t *testing.T) {
+	files := []struct {
+		name, text string
+		want       int
+	}{
+		{"tokenizer_config.json", `{"added_tokens_decoder":{"11":{"content":"<own>"},"12":{"content":"[MASK]"}},"mask_token":{"content":"<own>"}}`, 11},
+		{"added_tokens.json", `{"<|im_end|>":2,"<|mdm_mask|>":13}`, 13},
+		{"tokenizer.json", `{"added_tokens":[{"id":3,"content":"[PAD]"},{"id":15,"content":"[MASK]"},{"id":14,"content":"<|mask|>"}]}`, 14},
+		{"generation_config.json", `{"mask_token_id":16}`, 16},
+		{"config.json", strings.Replace(tinyQwen, "{", `{"mask_token_id":17,`, 1), 17},
+	}
+	f := checkpointtest.Folder(tinyQwen, "model.", checkpoint.F32, 1)
+	// A file that does not tell it is passed over.
+	f["generation_config.json"] = &fstest.MapFile{Data: []byte(`{"mask_token_id":null}`)}
+	before := factsOf(t, f)
+	if before.MaskID != facts.Unknown || before.Untold["mask_id"] == "" || before.Untold["shift"] == "" {
+		t.Errorf("nothing tells: %+v", before)
+	}
+	for _, c := range files {
+		f[c.name] = &fstest.MapFile{Data: []byte(c.text)}
+		got := factsOf(t, f)
+		if got.MaskID != c.want || got.Untold["mask_id"] != "" || got.Digest == before.Digest {
+			t.Errorf("%s: mask id %d, want %d", c.name, got.MaskID, c.want)
+		}
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"added_tokens.json", `{"<|mask|>":20}`, "added_tokens.json: mask id is 20: must be in 0..19"},
+		{"added_tokens.json", `{"<|mask|>":-1}`, "added_tokens.json: mask id is -1"},
+		{"tokenizer.json", `{"added_tokens":[{"id":1000000000,"content":"<mask>"}]}`, "tokenizer.json: mask id is 1000000000"},
+		{"tokenizer.json", `{"added_tokens":`, "tokenizer.json: the JSON ends too early"},
+		{"generation_config.json", `{"mask_token_id":"x"}`, "generation_config.json: "},
+		{"tokenizer_config.json", `[]`, "tokenizer_config.json: a list stands"},
+	} {
+		f := checkpointtest.Folder(tinyQwen, "", checkpoint.F32, 1)
+		f[c.name] = &fstest.MapFile{Data: []byte(c.text)}
+		_, err := checkpoint.OpenFS(f, "tiny")
+		refuses(t, c.name, err, c.want)
+	}
+}
+
+// What the files leave open is an error until somebody tells it: a published model's table
+// where nothing else does, else a person.
+func TestUntold(t *testing.T) {
+	read := factsOf(t, checkpointtest.Folder(tinyQwen, "", checkpoint.F32, 1))
+	for _, c := range []struct {
+		name            string
+		known, override map[string]string
+		mask            int
+		shift           bool
+		want            []string
+	}{
+		{"nothing", nil, nil, 0, false, []string{"mask_id is not told", "generation_config.json", "--fact mask_id=ID", "shift is not told", "--fact shift=true or --fact shift=false"}},
+		{"the mask", nil, map[string]string{"mask_id": "4"}, 0, false, []string{"shift is not told"}},
+		{"both", nil, map[string]string{"mask_id": "4", "shift": "false"}, 4, false, nil},
+		{"the table", map[string]string{"mask_id": "5", "shift": "true"}, nil, 5, true, nil},
+		{"a person before the table", map[string]string{"mask_id": "5", "shift": "true"}, map[string]string{"shift": "false"}, 5, false, nil},
+		{"the table changes nothing", map[string]string{"mask_id": "5", "shift": "true", "columns": "7"}, nil, 5, true, nil},
+	} {
+		f, err := read.Tell(c.known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err = facts.Apply(t.Context(), f, "", c.override)
+		if c.want == nil && (err != nil || f.MaskID != c.mask || f.Shift != c.shift || f.Columns != 20) {
+			t.Errorf("%s: mask %d, shift %t, %v", c.name, f.MaskID, f.Shift, err)
+		}
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", c.name, err, want)
+			}
+		}
+	}
+}
+
+// Heads that are tied may be stored all the same; one that is not must be.
+func TestTiedHead(t *testing.T) {
+	const llada = `{"architectures":["LLaDAModelLM"],"d_model":8,"n_layers":1,"n_heads":2,"mlp_hidden_size":6,"vocab_size":20,"max_sequence_length":16,"rope":true,"rope_theta":500000,
+"layer_norm_type":"rms","activation_type":"silu","block_type":"llama","weight_tying":TIED,"mask_token_id":3}`
+	untied := checkpointtest.Folder(strings.Replace(llada, "TIED", "false", 1), "model._orig_mod.", checkpoint.BF16, 1)
+	tied := fstest.MapFS{"config.json": {Data: []byte(strings.Replace(llada, "TIED", "true", 1))}, "model.safetensors": untied["model.safetensors"]}
+	a, err := checkpoint.OpenFS(untied, "untied")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := checkpoint.OpenFS(tied, "tied")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Unused()) != 0 || len(b.Unused()) != 1 || b.Unused()[0] != "model._orig_mod.transformer.ff_out.weight" {
+		t.Errorf("unused: %v, tied %v", a.Unused(), b.Unused())
+	}
+	if got := a.Config.Parameters() - b.Config.Parameters(); got != 160 {
+		t.Errorf("the head has %d parameters, want 160", got)
+	}
+	small := checkpointtest.Folder(string(tied["config.json"].Data), "", checkpoint.F16, 1)
+	small["config.json"] = untied["config.json"]
+	_, err = checkpoint.OpenFS(small, "untied")
+	refuses(t, "no head", err, "missing: transformer.ff_out.weight")
+}

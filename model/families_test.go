@@ -1,0 +1,165 @@
+package model_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/samplers"
+)
+
+// copied copies a small checkpoint, some texts of its config replaced.
+func copied(t *testing.T, name string, changes ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.CopyFS(dir, os.DirFS(reftest.Data(t, "reference", "checkpoints", name))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "config.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := strings.NewReplacer(changes...).Replace(string(text))
+	if now == string(text) && changes != nil {
+		t.Fatalf("%s: nothing to replace", name)
+	}
+	if err := os.WriteFile(path, []byte(now), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// drawn fills canvases and returns how often each id was drawn.
+func drawn(t *testing.T, m model.Model, canvas []int, n int, d samplers.Draw) map[int]int {
+	t.Helper()
+	var seqs []samplers.Sequence
+	for i := range n {
+		seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas})
+	}
+	count := map[int]int{}
+	_, err := samplers.Sample(t.Context(), m, slices.Values(seqs), samplers.Config{Seed: 3, Batch: 16, Draw: d}, func(r samplers.Result) error {
+		for l, id := range r.IDs {
+			if canvas[l] == m.Facts().MaskID {
+				count[id]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+// Columns between vocab_size and embedding_size are never drawn, in the graph or from rows;
+// without padding they would be.
+func TestPaddingIsNeverDrawn(t *testing.T) {
+	padded := copied(t, "llada-gqa-bf16", `"vocab_size": 111`, `"vocab_size": 100`)
+	for _, draw := range []samplers.Draw{{}, {TopK: 90}} {
+		for dir, want := range map[string]bool{padded: false, copied(t, "llada-gqa-bf16"): true} {
+			m, err := open(t, dir, model.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			count, found := drawn(t, m, slices.Repeat([]int{m.Facts().MaskID}, 12), 64, draw), false
+			for id := 100; id < 111; id++ {
+				found = found || count[id] > 0
+			}
+			if found != want {
+				t.Errorf("%s, %+v: ids above 99 are drawn: %t, want %t", filepath.Base(dir), draw, found, want)
+			}
+			if count[m.Facts().MaskID] > 0 {
+				t.Error("the mask is drawn")
+			}
+		}
+	}
+}
+
+// Where a network is shifted, the token at a position is drawn from the row before it; samplers
+// do not know.
+func TestShiftedRows(t *testing.T) {
+	const length = 6
+	best := func(shift string) []int {
+		m, err := open(t, copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM"), model.Options{Override: map[string]string{"shift": shift}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []int
+		for l := 1; l < length; l++ {
+			canvas := []int{7, 8, 9, 10, 11, 12}
+			canvas[l] = m.Facts().MaskID
+			ids := make([]int64, length)
+			for i, id := range canvas {
+				ids[i] = int64(id)
+			}
+			from := int64(l)
+			if shift == "true" {
+				from--
+			}
+			rows, err := m.Logits(t.Context(), samplers.Call{IDs: ids, Positions: []int64{from}, Counts: []int{1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows[m.Facts().MaskID] = -1e9
+			want := slices.Index(rows, slices.Max(rows))
+			zero := 0.0
+			count := drawn(t, m, canvas, 1, samplers.Draw{Temperature: &zero})
+			if count[want] != 1 {
+				t.Errorf("shift %s, position %d: token %d is not the best of row %d", shift, l, want, from)
+			}
+			out = append(out, want)
+		}
+		return out
+	}
+	if a, b := best("true"), best("false"); slices.Equal(a, b) {
+		t.Errorf("the same tokens with and without the shift: %v", a)
+	}
+}
+
+// A config of a causal class does not say whether rows are shifted; the network opens where
+// somebody does.
+func TestUntoldFacts(t *testing.T) {
+	dir := copied(t, "qwen2", "A2DQwen2LMHeadModel", "Qwen2ForCausalLM")
+	if _, err := open(t, dir, model.Options{}); err == nil || !strings.Contains(err.Error(), "--fact shift=true or --fact shift=false") {
+		t.Errorf("error is %v", err)
+	}
+	m, err := open(t, dir, model.Options{Known: map[string]string{"shift": "true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := m.Facts(); !f.Shift || f.MaskID != 119 {
+		t.Errorf("facts are %+v", f)
+	}
+}
+
+// Canvases may be as long as positions reach, and no longer.
+func TestLengthOfAdaptedNetworks(t *testing.T) {
+	dir := copied(t, "qwen2", `"max_position_embeddings": 32`, `"max_position_embeddings": 5000`)
+	for length, want := range map[string]int{"": 2048, "10": 10, "5000": 5000, "5001": 0} {
+		o := model.Options{Override: map[string]string{"length": length}}
+		if length == "" {
+			o.Override = nil
+		}
+		m, err := open(t, dir, o)
+		switch {
+		case want == 0:
+			if err == nil || !strings.Contains(err.Error(), "length is 5001, but the network takes at most 5000 positions") {
+				t.Errorf("length 5001: error is %v", err)
+			}
+			continue
+		case err != nil:
+			t.Fatal(err)
+		case m.Facts().Length != want:
+			t.Errorf("length %s is %d", length, m.Facts().Length)
+		}
+		n := min(want, 2100)
+		if _, err := m.Logits(t.Context(), samplers.Call{IDs: slices.Repeat([]int64{5}, n), Positions: []int64{int64(n - 1)}, Counts: []int{1}}); err != nil {
+			t.Errorf("length %s: %v", length, err)
+		}
+	}
+}
