@@ -22,7 +22,7 @@ func TestChoosing(t *testing.T) {
 		// With F = 1.5 the r-th must have 0.5, 0.625 and 0.7 for r = 2, 3 and 4.
 		{"up to the first that fails", factorChoice{factor: 1.5}, blockRun{}, []float64{0.9, 0.6, 0.6, 0.6, 0.6}, nil, []int{0, 1}},
 		{"the last may fail", factorChoice{factor: 1.5}, blockRun{}, []float64{0.9, 0.6, 0.6}, nil, []int{0, 1, 2}},
-		{"the last may not", factorChoice{factor: 1.5, each: true}, blockRun{}, []float64{0.9, 0.6, 0.6}, nil, []int{0, 1}},
+		{"the last may not", factorChoice{factor: 1.5, strict: true}, blockRun{}, []float64{0.9, 0.6, 0.6}, nil, []int{0, 1}},
 		{"one candidate", factorChoice{factor: 0.1}, blockRun{}, []float64{0.1}, nil, []int{0}},
 		{"near an anchor less is enough", leapChoice{threshold: 0.8, relaxed: 0.4, radius: 2}, blockRun{}, []float64{0.9, 0.6, 0.5, 0.45, 0.3}, []int{7, 1, 9, 5, 6}, []int{7, 9, 5}},
 		{"without an anchor the best", leapChoice{threshold: 0.95, relaxed: 0.4, radius: 9}, blockRun{}, []float64{0.9, 0.6}, nil, []int{0}},
