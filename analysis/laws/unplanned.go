@@ -8,7 +8,7 @@ import (
 )
 
 // mostOutcomes bounds the ways of drawing tokens that are gone through for the law of a
-// sampler without a plan: some ten seconds. Six positions of three tokens take 50,000 where one
+// sampler without a plan: some ten seconds. Six positions of three tokens take at most 50,000 where one
 // is revealed a call.
 const mostOutcomes = 2_000_000
 
