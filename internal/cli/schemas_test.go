@@ -24,7 +24,7 @@ func TestSchemas(t *testing.T) {
 		},
 		"score": {
 			"score TALE --length 9 --limit 3 --draws 2", "score TALE --length 5 --limit 2 --exact --sampler euler --steps 3", "score TALE --length 9 --limit 2 --protocol mdlm",
-			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie", "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --model " + sedd,
+			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie", "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --force --model " + sedd,
 		},
 		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2 --draws 4", "bound --q0 chain --length 3 --draws 4", "bound --plan-only --length 8"},
 		"bench": {

@@ -213,7 +213,9 @@ func (s *schemas) fields(t reflect.Type) object {
 		}
 	}
 	if t == reflect.TypeFor[likelihood.Corpus]() {
-		properties["perplexity"] = object{"$ref": "#/$defs/estimate.Estimate", "description": "in the place of perplexity_bound where the windows' values are no bounds"}
+		for _, name := range []string{"perplexity", "word_perplexity", "byte_perplexity"} {
+			properties[name] = object{"$ref": "#/$defs/estimate.Estimate", "description": "in the place of " + name + "_bound where the windows' values are no bounds"}
+		}
 	}
 	slices.Sort(required)
 	return object{"type": "object", "properties": properties, "required": required}

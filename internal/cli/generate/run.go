@@ -104,7 +104,7 @@ func (g *generation) summary(t totals, free int) string {
 	out := strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 	each := free / g.total()
 	switch {
-	case g.input != "":
+	case g.input != "" || g.chat != "":
 	case g.prefix == "" && g.suffix == "" && g.infill == "":
 		out += "; try --prefix TEXT for a beginning of your own"
 	case g.settings.Sampler == "fhs" && each >= 8:
