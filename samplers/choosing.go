@@ -84,26 +84,22 @@ func (t thresholdChoice) choose(_ *blockRun, best []candidate) []candidate {
 	return best[:n]
 }
 
-// factorChoice accepts the r-th best candidate where its probability is at least
-// 1 − f/(r+1): until the first that fails, or, with each, wherever it is.
+// factorChoice accepts the r-th best candidate where its score is at least 1 − f/(r+1), until
+// the first that fails. One that fails as the last of all is accepted, unless strict.
 type factorChoice struct {
 	factor float64
-	each   bool
+	strict bool
 }
 
 func (factorChoice) consider(b *blockRun) (int, bool) { return untilFilled(b) }
 
 func (f factorChoice) choose(_ *blockRun, best []candidate) []candidate {
 	n := 1
-	for r := 2; r <= len(best); r++ {
-		if best[r-1].score >= 1-f.factor/float64(r+1) {
-			n++
-		} else if !f.each {
-			if r == len(best) {
-				n = r // upstream's loop ends there whatever the last one's probability is
-			}
-			break
-		}
+	for n < len(best) && best[n].score >= 1-f.factor/float64(n+2) {
+		n++
+	}
+	if n == len(best)-1 && !f.strict {
+		n++ // upstream's loop ends there whatever the score of the last is
 	}
 	return best[:n]
 }

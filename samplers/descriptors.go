@@ -167,7 +167,7 @@ var descriptors = []Descriptor{
 	{
 		Name:    "factor",
 		Summary: "as threshold, but the more a call reveals, the surer they must be",
-		Law:     "As confidence, but of the positions in the order of their scores c the r-th is revealed where c ≥ 1 − F/(r+1), up to the first that fails; if that is the last of all, it is revealed too (Fast-dLLM). With --rule dllm as many as there are such r are, though one before them failed. Changes the law.",
+		Law:     "As confidence, but of the positions in the order of their scores c the r-th is revealed where c ≥ 1 − F/(r+1), up to the first that fails; if that is the last of all, it is revealed too (Fast-dLLM), but not with --rule dllm. Changes the law.",
 		Calls:   "1 to d",
 		Cost:    "As many calls as the rows make it, at most d.",
 		Source:  "Wu et al., arXiv 2505.22618 (Fast-dLLM), get_transfer_index_dynamic; dLLM, dllm/pipelines/fastdllm.",

@@ -23,6 +23,12 @@
 // (trapezoidal, paired-fhs; see [Mix]), and the call before is asked for
 // the positions ahead.
 //
+// Decoders without a plan let the rows decide what is revealed, or mask again what was
+// revealed: those of LLaDA, Dream, Fast-dLLM and their kin, which are one decoder of many
+// settings ([Deciding]), and ReMDM's ([Remasking]). Their exact laws are sums over their
+// outcomes, on networks small enough ([Sampler.Outcomes]). Blocks that are filled one after
+// the other, and corrections of what is filled, make any sampler such a one.
+//
 // [New] makes a [Sampler] of [Options]; [Sample] runs it over a batch of sequences
 // with independent clocks. [Describe] tells what each sampler's law, cost, source
 // and options are. The time is measured as θ = −log α throughout, in nats, and

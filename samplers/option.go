@@ -64,7 +64,7 @@ var options = slices.Concat([]Option{
 	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
 	{Name: "top-p", Default: "1", Help: "keep the fewest tokens that have probability `P` together; changes the distribution", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
 	{Name: "lookahead", Default: "1", Help: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the same samples in fewer calls of more rows", Least: 1, Most: MostLookahead, Whole: true, Calls: true, field: func(o *Options) any { return &o.Lookahead }},
-	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
+	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid or of a decoder, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
 })
 
 func unplannedOptions(list []Option) []Option {
@@ -85,6 +85,8 @@ func (p Option) Form() string {
 		least = "above 0"
 	}
 	switch {
+	case p.Lists && p.Words == nil:
+		return "a list"
 	case p.Lists:
 		return "a name or a list"
 	case p.Words != nil:

@@ -74,8 +74,14 @@ func TestEveryOption(t *testing.T) {
 	for _, p := range samplers.AllOptions() {
 		known = append(known, strings.ReplaceAll(p.Name, "-", "_"))
 	}
-	for _, p := range samplers.AllOptions() {
+	for i, p := range samplers.AllOptions() {
 		example, ok := inForce[p.Name]
+		for _, later := range samplers.AllOptions()[i:] {
+			// A cross product takes options in their order: what decides comes first.
+			if later.Get(example.with) != "" {
+				t.Errorf("%s is used with %s, which comes later", p.Name, later.Name)
+			}
+		}
 		if !ok {
 			t.Errorf("%s: no example of it in force", p.Name)
 			continue

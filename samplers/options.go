@@ -122,8 +122,8 @@ func (o Options) ByProfile() bool {
 }
 
 // Unused tells which options have no meaning for the sampler together with those that are
-// set, and why: kappa but with the paper's grid ("grid uniform"), steps beside a list, and so
-// on; "" for those that it never has. It is an error when the sampler or grid is not known.
+// set, and why: kappa but with the paper's grid ("grid uniform"), steps beside a list, stop
+// "without block-length", and so on; "" for those that it never has. It is an error when the sampler or grid is not known.
 func (o Options) Unused() (map[string]string, error) {
 	d, ok := Describe(cmp.Or(o.Sampler, "fhs"))
 	if !ok {
@@ -168,9 +168,9 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 	}
 	if o.BlockLength == 0 {
-		drop("no block-length", "stop", "reach")
+		drop("without block-length", "stop", "reach")
 		if o.Unconditional != "prompt" {
-			drop("no block-length", "prompt-length")
+			drop("without block-length", "prompt-length")
 		}
 	}
 	for _, name := range []string{"guidance", "suppress-tokens", "columns", "nucleus-p"} {
@@ -279,7 +279,7 @@ func (s *Sampler) ordered(o Options) error {
 	sorted := slices.Sorted(slices.Values(list))
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i] == sorted[i-1] {
-			return fault.Errorf("samplers", "order: position %d stands there twice", sorted[i])
+			return fault.Errorf("samplers", "order: position %d appears twice", sorted[i])
 		}
 	}
 	s.law = ordered{order: ListedOrder, list: list}

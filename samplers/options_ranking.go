@@ -79,28 +79,28 @@ const (
 var decidingOptions = []Option{
 	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy or random", field: func(o *Options) any { return (*string)(&o.Score) }},
 	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "whose `RULE` says how many positions a call reveals: llada, dream or dllm", field: func(o *Options) any { return (*string)(&o.Rule) }},
+	{Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.BlockLength }},
+	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Guidance }},
+	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.EditingThreshold }},
 	{Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "`SCHEDULE` of the rule dllm: linear or cosine", field: func(o *Options) any { return &o.Schedule }},
-	{Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "`HOW` the rule dllm makes numbers of positions: rounded, or drawn: binomial", field: func(o *Options) any { return &o.Transfer }},
-	{Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "whether masks `WHERE` are candidates beside those of the block: before it, or only those inside", field: func(o *Options) any { return &o.Reach }},
+	{Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "`HOW` the rule dllm gets whole numbers of positions: rounded, or drawn, binomial", field: func(o *Options) any { return &o.Transfer }},
+	{Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "`WHERE` candidates are: all masks before the end of the block, or those inside it: before or inside", field: func(o *Options) any { return &o.Reach }},
 	{Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "`WHAT` guidance masks: what was visible at the start, or the prompt's positions", field: func(o *Options) any { return &o.Unconditional }},
 	{Name: "columns", Words: []string{"clean", "raw"}, Default: "clean", Help: "`COLUMNS` that may win: clean, or raw, with mask and padding, as upstream programs have it", field: func(o *Options) any { return &o.Columns }},
-	{Name: "keep-tokens", Default: "none", Help: "`LIST` of ids that guidance does not mask", field: func(o *Options) any { return &o.KeepTokens }},
-	{Name: "suppress-tokens", Help: "`LIST` of ids that are never drawn", field: func(o *Options) any { return &o.SuppressTokens }},
-	{Name: "begin-suppress-tokens", Help: "`LIST` of ids that have confidence 0, and are no part of that of others", field: func(o *Options) any { return &o.BeginSuppressTokens }},
+	{Name: "keep-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that guidance does not mask", field: func(o *Options) any { return &o.KeepTokens }},
+	{Name: "suppress-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that are never drawn", field: func(o *Options) any { return &o.SuppressTokens }},
+	{Name: "begin-suppress-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that may win, with confidence 0, and that are left out of the confidence of others", field: func(o *Options) any { return &o.BeginSuppressTokens }},
 	{Name: "eps", Default: "0.001", Help: "`X`, where the time of the rule dream ends", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.Eps }},
-	{Name: "alg-temp", Default: "0", Help: "draw positions in proportion to e^(score/`X`)", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.AlgTemp }},
+	{Name: "alg-temp", Default: "the best first", Help: "draw positions in proportion to e^(score/`X`)", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.AlgTemp }},
 	{Name: "threshold", Default: "0.9, 0.95 for llada2", Help: "`P`, the score that is enough to be revealed", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.Threshold }},
 	{Name: "factor", Default: "1", Help: "reveal the r-th best position where its confidence is at least 1 − `F`/(r+1)", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Factor }},
 	{Name: "relaxed-threshold", Default: "0.75", Help: "`P`, the score that is enough near an anchor", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.RelaxedThreshold }},
-	{Name: "radius", Default: "4", Help: "`N` positions from an anchor are near it", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.Radius }},
-	{Name: "gamma", Default: "0.1", Help: "`NATS`, the bound on the entropies of what a call reveals, but the greatest", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Gamma }},
-	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.EditingThreshold }},
+	{Name: "radius", Default: "4", Help: "positions up to `N` from an anchor, which reaches --threshold, are near it", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.Radius }},
+	{Name: "gamma", Default: "0.1", Help: "`NATS` that the entropies of what a call reveals, without the greatest, sum to at most", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Gamma }},
 	{Name: "at-least", Default: "the quota, 1 with --editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.AtLeast }},
 	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.PostSteps }},
-	{Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.BlockLength }},
 	{Name: "prompt-length", Default: "up to the first mask", Help: "the first `N` positions are the prompt: blocks begin behind it", Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.PromptLength }},
 	{Name: "stop", Default: "none", Help: "end where a finished block holds the token `ID`, and fill the rest with it", Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.Stop }},
-	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Guidance }},
 }
 
 // rankFlags are those of all decoders that rank positions.
@@ -110,11 +110,11 @@ var rankFlags = slices.Concat([]string{"score", "reach", "guidance", "unconditio
 func (o Options) unusedDeciding(sampler string, drop func(beside string, names ...string)) {
 	switch {
 	case sampler == "threshold" && o.Rule == "":
-		drop("no rule", "steps")
+		drop("without rule", "steps")
 	case sampler == "llada2" && o.EditingThreshold > 0:
 		drop("editing-threshold", "steps")
 	case sampler == "llada2":
-		drop("no editing-threshold", "post-steps")
+		drop("without editing-threshold", "post-steps")
 	}
 	if o.Rule != RoundDLLM && sampler == "confidence" {
 		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "schedule", "transfer")
@@ -123,7 +123,7 @@ func (o Options) unusedDeciding(sampler string, drop func(beside string, names .
 		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "eps")
 	}
 	if o.Guidance == 0 {
-		drop("no guidance", "unconditional", "keep-tokens")
+		drop("without guidance", "unconditional", "keep-tokens")
 	}
 	if s := o.Score; s != "" && s != ScoreConfidence {
 		drop("score "+string(s), "begin-suppress-tokens")

@@ -121,7 +121,7 @@ func TestOptionErrors(t *testing.T) {
 		{samplers.Options{Sampler: "tau-leaping", Tau: "two"}, "tau is two: must be one of any, one"},
 		{samplers.Options{Sampler: "parallel-fhs", Sizes: "3,0"}, `"0"`},
 		{samplers.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
-		{samplers.Options{Sampler: "ordered", Order: "1,1"}, "position 1 stands there twice"},
+		{samplers.Options{Sampler: "ordered", Order: "1,1"}, "position 1 appears twice"},
 		{samplers.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
 		{samplers.Options{Draw: samplers.Draw{TopP: 2}}, "top-p is 2"},
 		{samplers.Options{Steps: -1, Draw: samplers.Draw{TopP: 2, TopK: -1}}, "steps is -1: must be"},

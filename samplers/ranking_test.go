@@ -1,9 +1,6 @@
 package samplers_test
 
 import (
-	"context"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -149,98 +146,6 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// TestStop: a finished block that holds the token ends the sequence, which is filled with it.
-func TestStop(t *testing.T) {
-	net := newHashNet(false)
-	canvas := slices.Repeat([]int{net.mask}, 12)
-	for _, name := range []string{"threshold", "ordered", "remdm"} {
-		fill := func(d samplers.Deciding) samplers.Result {
-			t.Helper()
-			d.BlockLength = 3
-			s := mustNew(t, samplers.Options{Sampler: name, Deciding: d})
-			r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
-			return r[0]
-		}
-		whole := fill(samplers.Deciding{})
-		for at, token := range whole.IDs {
-			block := slices.Index(whole.IDs, token) / 3
-			if at/3 != block {
-				continue // not its first block
-			}
-			got := fill(samplers.Deciding{Stop: &token})
-			want := slices.Concat(whole.IDs[:3*(block+1)], slices.Repeat([]int{token}, 12-3*(block+1)))
-			if !slices.Equal(got.IDs, want) || block < 3 && got.Calls >= whole.Calls || got.Left != 0 {
-				t.Errorf("%s, stop %d of %v: %v in %d of %d calls", name, token, whole.IDs, got.IDs, got.Calls, whole.Calls)
-			}
-		}
-	}
-}
-
-// TestBlocks: a block is filled before the next, and the prompt tells where the first begins.
-func TestBlocks(t *testing.T) {
-	net := newHashNet(false)
-	canvas := []int{6, 1, 6, 6, 6, 6, 6}
-	for _, test := range []struct {
-		reach string
-		left  int
-	}{{"before", 0}, {"inside", 1}} {
-		d := samplers.Deciding{BlockLength: 2, PromptLength: ptr(2), Reach: test.reach}
-		s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: d})
-		block := 0
-		cfg := net.config(s, 1)
-		cfg.OnStep = func(s samplers.Step) {
-			for _, l := range s.Positions {
-				if l >= 2 && (l-2)/2 < block {
-					t.Errorf("position %d after block %d", l, block)
-				}
-				block = max(block, (l-2)/2)
-			}
-		}
-		r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg)
-		if r[0].Left != test.left || block != 2 {
-			t.Errorf("reach %s: %+v", test.reach, r[0])
-		}
-	}
-	s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 2, PromptLength: ptr(8)}})
-	if _, err := last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s}); err == nil || !strings.Contains(err.Error(), "the prompt has 8 positions, the canvas 7") {
-		t.Errorf("a prompt that is too long: %v", err)
-	}
-}
-
-// TestWindows: one block is the canvas; from left to right blocks change nothing; and others
-// are filled one after the other.
-func TestWindows(t *testing.T) {
-	net := newHashNet(false)
-	run := func(o samplers.Options) map[uint64]samplers.Result {
-		t.Helper()
-		cfg := net.config(mustNew(t, o), 4)
-		at := make(map[uint64]int)
-		cfg.OnStep = func(s samplers.Step) {
-			for _, l := range s.Positions {
-				if b := o.BlockLength; b > 0 && o.PromptLength != nil {
-					if l/b < at[s.Index] {
-						t.Errorf("%+v: sequence %d: position %d after block %d", o, s.Index, l, at[s.Index])
-					}
-					at[s.Index] = l / b
-				}
-			}
-		}
-		out, _ := collect(t, net, slices.Values(mixed()), cfg)
-		return out
-	}
-	for _, o := range []samplers.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}} {
-		plain := run(o)
-		o.Deciding = samplers.Deciding{BlockLength: 99}
-		if !sameIDs(run(o), plain) {
-			t.Errorf("%+v: one block is not the canvas", o)
-		}
-		o.Deciding = samplers.Deciding{BlockLength: 2, PromptLength: new(int)}
-		if same := sameIDs(run(o), plain); same != (o.Sampler == "ordered") {
-			t.Errorf("%+v: blocks change nothing: %t", o, same)
-		}
-	}
-}
-
 // TestGuidanceOfNothing: where nothing is visible both canvases are one, and guidance is none.
 func TestGuidanceOfNothing(t *testing.T) {
 	net := newHashNet(false)
@@ -288,15 +193,15 @@ func TestDecidingErrors(t *testing.T) {
 		o    samplers.Options
 		want string
 	}{
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Score: "luck"}}, `score "luck": must be confidence, maskgit-plus, margin, entropy or random`},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Score: "luck"}}, "score is luck: must be one of confidence, maskgit-plus, margin, entropy, random"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Score: samplers.ScoreEntropy}}, `score "entropy"`},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "mine"}}, `rule "mine"`},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "mine"}}, "rule is mine"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Rule: samplers.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Schedule: "square", Columns: "all"}}, `schedule "square": must be linear or cosine; columns "all"`},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "all"}}, `transfer "all"`},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 3, Reach: "behind"}}, `reach "behind"`},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "all"}}, "transfer is all"},
+		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 3, Reach: "behind"}}, "reach is behind"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Reach: "inside"}}, "does not use reach"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1, Unconditional: "all"}}, `unconditional "all"`},
+		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1, Unconditional: "all"}}, "unconditional is all"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{SuppressTokens: "7"}}, "suppress-tokens: id 7: must be in 0..6"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BeginSuppressTokens: "x"}}, `begin-suppress-tokens: must be a list of ids: "x"`},
 		{samplers.Options{Sampler: "threshold", Steps: 3}, "does not use steps"},
@@ -305,7 +210,7 @@ func TestDecidingErrors(t *testing.T) {
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}, Remasking: samplers.Remasking{Correct: "gibbs:2x1"}}, "does not use correct"},
 		{samplers.Options{Remasking: samplers.Remasking{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
 		{samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
-		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "all"}}, `remask "all"`},
+		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "all"}}, "remask is all"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskConf, Eta: 0.1}}, "does not use eta"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, TOn: ptr(0.01)}}, "t-off 0.05, t-on 0.01"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
@@ -321,72 +226,5 @@ func TestDecidingErrors(t *testing.T) {
 	}
 	if _, err := last(newEngine(t, newAnyNet(), 1), t.Context(), samplers.Job{Canvas: []int{6}, Method: all}); err == nil || !strings.Contains(err.Error(), "all of 7 columns are excluded") {
 		t.Errorf("all tokens suppressed: %v", err)
-	}
-}
-
-// TestGibbs compares with the kernel of its calls: each masks some of the positions, chosen
-// uniformly, and draws them from the rows, after one call for everything.
-func TestGibbs(t *testing.T) {
-	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
-	choices := map[int][][]int{1: {{0}, {1}, {2}}, 2: {{0, 1}, {0, 2}, {1, 2}}, 3: {{0, 1, 2}}}
-	for _, test := range []struct{ positions, calls int }{{1, 1}, {1, 4}, {2, 2}, {3, 1}, {9, 1}} {
-		law := make([]float64, 64)
-		fillAll(w, allMask(w), slices.Clone(allMask(w)), []int{0, 1, 2}, 1, func(ids []int, p float64) { law[w.State(ids)] += p })
-		for range test.calls {
-			next := make([]float64, len(law))
-			for state, q := range law {
-				ids := []int{state / 16, state / 4 % 4, state % 4}
-				if q == 0 {
-					continue
-				}
-				sets := choices[min(test.positions, 3)]
-				for _, set := range sets {
-					canvas := slices.Clone(ids)
-					for _, l := range set {
-						canvas[l] = w.Facts().MaskID
-					}
-					fillAll(w, canvas, slices.Clone(canvas), set, q/float64(len(sets)), func(ids []int, p float64) { next[w.State(ids)] += p })
-				}
-			}
-			law = next
-		}
-		s := newSampler(t, w, samplers.Options{Sampler: "parallel-fhs", Steps: 1, Remasking: samplers.Remasking{Correct: fmt.Sprintf("gibbs:%d×%d", test.positions, test.calls)}})
-		got := sampleMany(t, w, s, 1, lawDraws)
-		if p := goodness(got.states, law); p < familyLevel/5 {
-			t.Errorf("%+v: p = %.3g", test, p)
-		}
-		if got.calls != float64(lawDraws*(1+test.calls)) {
-			t.Errorf("%+v: %v calls", test, got.calls)
-		}
-	}
-}
-
-// TestRemaskedFractions: whatever the network, the masked fraction of every
-// position after each of ReMDM's steps is that of ancestral sampling, whatever is masked again;
-// but for the last of forward-backward.
-func TestRemaskedFractions(t *testing.T) {
-	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskRescale, samplers.RemaskForwardBackward} {
-		for _, n := range []int{1, 2, 7, 100} {
-			m := 1.0
-			for k, s := range samplers.RemaskProbabilities(samplers.Remasking{Remask: kind, Eta: 0.3}, n) {
-				if !(s.Reveal >= 0 && s.Reveal <= 1+1e-12 && s.Remask >= 0 && s.Remask <= 1) {
-					t.Fatalf("%s: step %d of %d: %+v", kind, k, n, s)
-				}
-				m = m*(1-s.Reveal) + (1-m)*s.Remask
-				if want := 1 - float64(k+1)*(1-1e-5)/float64(n); math.Abs(m-want) > 1e-12 && (kind != samplers.RemaskForwardBackward || k < n-1) {
-					t.Fatalf("%s: masked fraction %v after step %d of %d, want %v", kind, m, k, n, want)
-				}
-			}
-		}
-	}
-	on, off := 0.55, 0.05
-	for _, set := range []samplers.Remasking{{Remask: samplers.RemaskLoop, Eta: 0.02, TOn: &on, TOff: &off, AlphaOn: 0.9}, {Remask: samplers.RemaskDFM}, {Remask: samplers.RemaskConf}} {
-		for n := 1; n < 200; n++ {
-			for k, s := range samplers.RemaskProbabilities(set, n) {
-				if !(s.Reveal >= 0 && s.Reveal <= 1+1e-9 && s.Remask >= 0 && s.Remask <= 1+1e-9) {
-					t.Fatalf("%s: step %d of %d: %+v", set.Remask, k, n, s)
-				}
-			}
-		}
 	}
 }

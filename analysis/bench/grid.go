@@ -75,10 +75,20 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 	}
 	for _, k := range keys {
 		if values[k.Name] != nil && !used[k.Name] {
-			return nil, fault.Errorf("bench", "%s: no sampler of %s uses it here: leave it out", k.Name, strings.Join(names, ","))
+			return nil, fault.Errorf("bench", "%s: no sampler of %s uses it here: leave it out, or compare one of %s", k.Name, strings.Join(names, ","), strings.Join(users(k.Name), ", "))
 		}
 	}
 	return out, Distinct(out)
+}
+
+// users are the samplers that have an option.
+func users(option string) (out []string) {
+	for _, d := range samplers.Descriptors() {
+		if slices.Contains(d.Flags, option) {
+			out = append(out, d.Name)
+		}
+	}
+	return out
 }
 
 // named is the setting of a name, with what follows it.
@@ -215,7 +225,7 @@ func Distinct(settings []Setting) error {
 	for _, s := range settings {
 		id := s.ID()
 		if seen[id] {
-			return fault.Errorf("bench", "%s stands there twice", id)
+			return fault.Errorf("bench", "%s appears twice", id)
 		}
 		seen[id] = true
 	}

@@ -111,7 +111,7 @@ func words(key, text string) ([]string, error) {
 		}
 		list = err == nil || strings.Contains(item, ":")
 		if slices.Contains(out, item) {
-			return nil, fault.Errorf("bench", "%s %.40q: %s stands there twice", key, text, item)
+			return nil, fault.Errorf("bench", "%s %.40q: %s appears twice", key, text, item)
 		}
 		if out = append(out, item); len(out) > maxValues {
 			return nil, fault.Errorf("bench", "%s: more than %d values", key, maxValues)

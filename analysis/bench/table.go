@@ -169,18 +169,6 @@ func (q quantity) String() string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, q.mean, digits, q.se)
 }
 
-// narrow are the columns of what cells cost that stand in a table which is not wide.
-var narrow = []string{"calls_per_sequence", "finish_calls_per_sequence", "rounds_per_sequence", "masks_left_per_sequence", "total_s_per_sequence", "tokens_per_s", "seconds_over_baseline"}
-
-// expected is the column of calls beside qualities: a number of steps is no cost. They are over
-// the window of sampling errors, where these were measured.
-var expected = column{true, "", "calls (expected)", func(c *CellReport) (quantity, bool) {
-	if e, ok := c.metric("error_calls"); ok {
-		return plain(e.Mean), true
-	}
-	return plain(c.Expected.All()), !math.IsNaN(c.Expected.All())
-}}
-
 // Tables makes the tables of a report, what cells cost and how good their samples are: the
 // settings that vary, then the numbers that some cell has, all of them where wide is set.
 // constants are the settings that all cells share, KEY=VALUE.
@@ -195,14 +183,7 @@ func Tables(r *Report, wide bool) (tables []report.Table, constants []string) {
 				t.Rows[i] = append(t.Rows[i], short(r.Cells[i].Settings.Get(key)))
 			}
 		}
-		cols := columns(r)
-		if !wide {
-			cols = slices.DeleteFunc(cols, func(c column) bool { return !c.quality && !slices.Contains(narrow, c.name) })
-			if slices.ContainsFunc(cols, func(c column) bool { return c.quality }) {
-				cols = slices.Insert(cols, 0, expected)
-			}
-		}
-		for _, col := range cols {
+		for _, col := range shownIn(r, wide) {
 			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) || col.name == restName && !restCounts(r) {
 				continue
 			}

@@ -21,7 +21,7 @@ var rangeForm = regexp.MustCompile(`^([0-9.]+(?:[eE][-+]?[0-9]+)?)-([0-9.]+(?:[e
 // Ints reads a list of whole numbers and ranges of them, each in least..most:
 // "8,16,32", "8-1024*2" (8, 16, …, 1024), "4-16+4" (4, 8, 12, 16) and "4-6"
 // (4, 5, 6). Values come in the order in which they stand there. It is an error where
-// one stands there twice, or a range is empty or does not move.
+// one appears twice, or a range is empty or does not move.
 func Ints(text string, least, most int) ([]int, error) {
 	values, err := numbers(text, float64(least), float64(most), true)
 	if err != nil {
@@ -51,7 +51,7 @@ func numbers(text string, least, most float64, whole bool) ([]float64, error) {
 		}
 		for _, v := range values {
 			if slices.Contains(out, v) {
-				return nil, fault.Errorf("bench", "%.60q: %v stands there twice", text, v)
+				return nil, fault.Errorf("bench", "%.60q: %v appears twice", text, v)
 			}
 			if len(out) == maxValues {
 				return nil, fault.Errorf("bench", "%.60q: more than %d values", text, maxValues)

@@ -8,8 +8,9 @@ import (
 )
 
 // mostOutcomes bounds the ways of drawing tokens that are gone through for the law of a
-// sampler without a plan: some seconds.
-const mostOutcomes = 5_000_000
+// sampler without a plan: some ten seconds. Six positions of three tokens take at most 50,000 where one
+// is revealed a call.
+const mostOutcomes = 2_000_000
 
 // unplannedLaw is the law over states of a sampler without a plan, from its outcomes.
 func (w *World) unplannedLaw(s *samplers.Sampler) ([]float64, error) {

@@ -51,12 +51,20 @@ var samplerLooks = map[string]look{
 	"trapezoidal":    {purple, 2, 0},
 	"paired-fhs":     {green, 5, 1},
 	"ordered":        {ink, 6, 1},
+
+	"confidence":      {vermilion, 2, 2},
+	"threshold":       {blue, 3, 2},
+	"factor":          {blue, 4, 3},
+	"localleap":       {blue, 5, 4},
+	"entropy-bounded": {purple, 1, 2},
+	"llada2":          {orange, 6, 2},
+	"remdm":           {grey, 7, 3},
 }
 
 // others are the looks of what is no sampler, such as a bound, in the order of preference.
 var others = []look{{grey, 0, 1}, {sky, 2, 2}, {orange, 0, 3}, {purple, 1, 4}, {green, 0, 2}, {blue, 1, 1}, {vermilion, 0, 3}, {ink, 1, 4}}
 
-var word = regexp.MustCompile(`[\pL_-]+`)
+var word = regexp.MustCompile(`[\pL\d_-]+`)
 
 // samplerIn is the sampler that a series names, "" for none.
 func samplerIn(name string) string {

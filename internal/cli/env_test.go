@@ -49,6 +49,8 @@ func TestEnvironmentIsADefault(t *testing.T) {
 		{"MDMGEN_THREADS", "1", all(), "", 0},
 		{"MDMGEN_THREADS", "many", all("network"), "MDMGEN_THREADS=many: must be a whole number in 0..4096", exit.Usage},
 		{"MDMGEN_THREADS", "5000", all("network"), "MDMGEN_THREADS=5000: must be", exit.Usage},
+		{"MDMGEN_OFFLINE", "off", all(), "", 0},
+		{"MDMGEN_OFFLINE", "maybe", all("network"), "MDMGEN_OFFLINE=maybe: must be true or false", exit.Usage},
 		{"MDMGEN_DEVICE", "cpu", all(), "", 0},
 		{"MDMGEN_DEVICE", "cuda", all("network"), "", exit.Missing},
 		{"MDMGEN_DEVICE", "gpu", all("network"), "MDMGEN_DEVICE=gpu: must be cpu", exit.Usage},

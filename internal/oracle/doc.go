@@ -11,5 +11,8 @@
 // does not know which kind they came from. Laws of samplers that the program does not offer
 // are counted and not compared ([Report.NotOffered]).
 //
+// Runs, laws and quotas of published decoding loops are repeated, and not made items of:
+// [Folder.Decoders], [Folder.DecoderLaws] and [Quotas] tell what differs.
+//
 // Laws of other papers' samplers and formulas that only those files hold are worked out here.
 package oracle

@@ -68,7 +68,7 @@ func readNode(dec *json.Decoder, depth int) (*node, error) {
 			}
 			name, _ := key.(string)
 			if n.fields[name] != nil {
-				return nil, fmt.Errorf("field %.60q stands there twice", name)
+				return nil, fmt.Errorf("field %.60q appears twice", name)
 			}
 			if n.fields[name], err = readNode(dec, depth+1); err != nil {
 				return nil, err

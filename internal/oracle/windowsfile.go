@@ -104,7 +104,7 @@ func readWindow(n *node, d int) (w windowValues, start int, err error) {
 			row.fail("sampler is %.40q: must be euler or tweedie", v.Sampler)
 		}
 		if row.err == nil && slices.ContainsFunc(w.Grid, func(o gridValue) bool { return o.Sampler == v.Sampler && o.N == v.N }) {
-			row.fail("%s with N = %d stands there twice", v.Sampler, v.N)
+			row.fail("%s with N = %d appears twice", v.Sampler, v.N)
 		}
 		if row.err != nil {
 			in.fail("grid[%d]: %w", k, row.err)

@@ -207,7 +207,7 @@ func TestStructure(t *testing.T) {
 		{"missing", `"q0_entropy"`, `"q0_prose": "", "q0_entropies"`, "field q0_entropy is missing"},
 		{"missing inside", `"cross_entropy"`, `"cross_entropies"`, "field fhs.cross_entropy is missing"},
 		{"text", `"q0_entropy": `, `"q0_entropy": "x", "ignored": `, "field q0_entropy: must be a number"},
-		{"twice", `"q0_entropy": `, `"d": 3, "q0_entropy": `, `"d" stands there twice`},
+		{"twice", `"q0_entropy": `, `"d": 3, "q0_entropy": `, `"d" appears twice`},
 		{"schema", "mdm-laws-world/1", "mdm-laws-world/2", `file of an unknown schema "mdm-laws-world/2"`},
 		{"cut off", `"checks"`, "", "xor3.json"},
 		{"a grid's N", `"N": 4`, `"N": 5`, "must be a list of 6 entries"},

@@ -55,7 +55,7 @@ func strict(data []byte, same func(string) string) error {
 		if text, ok := token.(string); ok {
 			if top >= 0 && open[top].keys != nil && !open[top].pending {
 				if open[top].keys[same(text)] {
-					return fmt.Errorf("%sfield %.60q stands there twice", at(data, from), text)
+					return fmt.Errorf("%sfield %.60q appears twice", at(data, from), text)
 				}
 				open[top].keys[same(text)], open[top].key, open[top].pending = true, text, true
 				if half := halfPair(data[from:d.InputOffset()]); half != "" {

@@ -9,9 +9,9 @@ import (
 func TestStrict(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":1,"b":{"a":2},"c":[{"a":1},{"a":2}]}`: "",
-		`{"a":{},"a":[]}`:                     `field "a" stands there twice`,
-		`{"x":[1,{"b":1,"c":{"d":1},"b":2}]}`: `field "b" stands there twice`,
-		`{"a":1,"\u0061":2}`:                  `field "a" stands there twice`,
+		`{"a":{},"a":[]}`:                     `field "a" appears twice`,
+		`{"x":[1,{"b":1,"c":{"d":1},"b":2}]}`: `field "b" appears twice`,
+		`{"a":1,"\u0061":2}`:                  `field "a" appears twice`,
 		`{"a":1,"A":2}`:                       "",
 		`{"text":"\ud83d\ude00 \\ud83d \n"}`:  "",
 		`{"text":"x\ud83d"}`:                  `field "text": \ud83d is half of a character`,

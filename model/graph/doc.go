@@ -53,6 +53,9 @@
 // nothing is copied and the runtime maps the file (F32 checkpoints on disk); or in a
 // file beside the models ([Write]).
 //
+// Linear layers are multiplied in float32, or in fewer bits as a [Dtype] says, where a row
+// never depends on the others of its call.
+//
 // Graphs use operators of ONNX opset 17 and of the com.microsoft domain, and
 // open in ONNX Runtime 1.24 and later.
 package graph

@@ -68,7 +68,7 @@ func (c Config) IsOffline() bool {
 		return false
 	}
 	switch strings.ToLower(os.Getenv("MDMGEN_OFFLINE")) {
-	case "", "0", "false", "no":
+	case "", "0", "false", "no", "off":
 		return c.Offline
 	}
 	return true

@@ -109,7 +109,7 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 		}
 		name, _ := key.(string)
 		if _, twice := fields[name]; twice {
-			return nil, fmt.Errorf("field %.40q stands there twice", name)
+			return nil, fmt.Errorf("field %.40q appears twice", name)
 		}
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {

@@ -196,7 +196,7 @@ func TestParseErrors(t *testing.T) {
 		{"cut off", `"note":[1,{}]}`, `"note":[1,`, "note"},
 		{"cut off after a field", `,"note":[1,{}]}`, ``, "too early"},
 		{"something behind", `[1,{}]}`, `[1,{}]} 7`, "follows"},
-		{"twice", `"name":"tiny"`, `"d":2`, `"d" stands there twice`},
+		{"twice", `"name":"tiny"`, `"d":2`, `"d" appears twice`},
 		{"schema", "world/1", "world/2", "schema"},
 		{"no schema", `"schema":"mdm-laws-world/1",`, ``, `"schema" is missing`},
 		{"d is text", `"d":1`, `"d":"1"`, `"d"`},

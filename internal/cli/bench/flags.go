@@ -157,7 +157,7 @@ func (o *options) readParts() error {
 			return exit.Usagef("--quality %.40q: must be of %s", part, strings.Join(bench.Parts(), ", "))
 		}
 		if slices.Contains(o.parts, part) {
-			return exit.Usagef("--quality: %s stands there twice", part)
+			return exit.Usagef("--quality: %s appears twice", part)
 		}
 		o.parts = append(o.parts, part)
 	}

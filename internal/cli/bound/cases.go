@@ -53,7 +53,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 			n = s.Settings().Steps // also where κ or a list tells it; trapezoidal's has twice as many
 		}
 		if slices.ContainsFunc(out, func(b bound.Case) bool { return b.Name == name && b.N == n }) {
-			return nil, exit.Usagef("--sampler: %s with %d steps stands there twice", name, n)
+			return nil, exit.Usagef("--sampler: %s with %d steps appears twice", name, n)
 		}
 		out = append(out, bound.Case{Name: name, N: n, Sampler: s})
 	}

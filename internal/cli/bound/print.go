@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"mdmgen/analysis/bench"
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/cli/exit"
@@ -111,6 +112,9 @@ func (r *bounding) finish(report bound.Report, p kit.Provenance) error {
 // report of what was done, and writes no file.
 func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.Report, error)) error {
 	report, err := do()
+	if len(r.cases) > 0 && !r.all.IsSet("sampler") && r.q0 != "own" && report.Mode != "world" && len(report.Lines) > 0 {
+		report.Notes = append(report.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.IsSet), ", ")+".")
+	}
 	if note := r.sameNote(); note != "" && len(report.Lines) > 0 {
 		report.Notes = append(report.Notes, note)
 	}

@@ -223,8 +223,8 @@ func TestTrueLimits(t *testing.T) {
 // TestStrictLines refuses lines that two readers would read differently.
 func TestStrictLines(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"length":3,"length":4}`:           `field "length" stands there twice`,
-		`{"length":3,"Length":4}`:           `stands there twice`,
+		`{"length":3,"length":4}`:           `field "length" appears twice`,
+		`{"length":3,"Length":4}`:           `appears twice`,
 		`{"prefix":"a\ud800b"}`:             `field "prefix": \ud800 is half of a character`,
 		`{"infill":["a","\udc00",1]}`:       `field "infill": \udc00 is half of a character`,
 		`{"infill":"{{\"\\ud800\"}}{{1}}"}`: `\ud800 is half of a character`,

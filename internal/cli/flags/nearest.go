@@ -1,12 +1,27 @@
 package flags
 
-import "github.com/xrash/smetrics"
+import (
+	"slices"
+	"strings"
+
+	"github.com/xrash/smetrics"
+)
 
 // near is the least likeness of a suggestion, by Jaro and Winkler, 1 being the same word.
 const near = 0.84
 
-// Nearest is the name that is most like what was typed, "" where none is near.
+// elsewhere has names of other programs, with _ as -, and ours of the same thing.
+var elsewhere = map[string]string{
+	"prompt": "prefix", "promt": "prefix", "gen-length": "length", "max-length": "length", "max-new-tokens": "length",
+	"num-samples": "n", "cfg": "guidance", "cfg-scale": "guidance", "checkpoint": "model", "ckpt": "model", "checkpoint-path": "model",
+}
+
+// Nearest is the name that means what another program calls so, else the one that is most like
+// what was typed, "" where none is near.
 func Nearest(typed string, names []string) string {
+	if name := elsewhere[strings.ReplaceAll(typed, "_", "-")]; slices.Contains(names, name) {
+		return name
+	}
 	best, likeness := "", near
 	for _, name := range names {
 		if x := smetrics.JaroWinkler(typed, name, 0.7, 4); x >= likeness {

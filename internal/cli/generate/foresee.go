@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/internal/cli/kit"
@@ -142,7 +143,7 @@ func (f *foreseen) print(out *kit.Output, batch int) {
 	} else {
 		line("calls", "%d at most: this sampler decides by what the network says", f.MostCalls)
 	}
-	line("network", "about %.0f calls of up to %d canvases", f.NetworkCalls, batch)
+	line("network", "about %.0f calls of up to %s", f.NetworkCalls, english.Plural(batch, "canvas", "canvases"))
 	line("seconds", "about %.3g, a call taking %.3g", f.Seconds, f.SecondsPerCall)
 	if f.PeakBytes > 0 {
 		line("memory", "%s after such a call", humanize.IBytes(uint64(f.PeakBytes)))

@@ -162,7 +162,7 @@ func (o *options) numbers() ([]int, error) {
 			return nil, exit.Usagef("--steps: %.40q is not a whole number in 1..%d", item, profile.MaxPositions)
 		}
 		if slices.Contains(out, n) {
-			return nil, exit.Usagef("--steps: %d stands there twice", n)
+			return nil, exit.Usagef("--steps: %d appears twice", n)
 		}
 		out = append(out, n)
 	}

@@ -2,7 +2,9 @@ package setup
 
 import (
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
@@ -37,11 +39,17 @@ func (r *Runtime) Flags() flags.Set {
 
 // OfflineFlag is --offline.
 func (r *Runtime) OfflineFlag() *flags.Flag {
-	r.offlineFlag = flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatModel, Env: "MDMGEN_OFFLINE", Lazy: true, Usage: "never fetch anything"})
+	r.offlineFlag = flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatModel, Env: envOffline, Lazy: true, Usage: "never fetch anything"})
 	return r.offlineFlag
 }
 
-const envThreads = "MDMGEN_THREADS"
+const (
+	envThreads = "MDMGEN_THREADS"
+	envOffline = "MDMGEN_OFFLINE"
+)
+
+// switches are what a variable that is on or off may be.
+var switches = []string{"1", "true", "yes", "on", "0", "false", "no", "off"}
 
 // ThreadsFlag is --threads of a command that takes a list of them.
 func ThreadsFlag(p *string) *flags.Flag {
@@ -70,6 +78,9 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 	threads, err := r.Threads(all)
 	if err != nil {
 		return ort.Config{}, err
+	}
+	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.IsSet("offline") && !slices.Contains(switches, text) {
+		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
 	}
 	if err := ort.CheckDevice(r.device); err != nil {
 		source := "--device "

@@ -126,8 +126,12 @@ func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) erro
 		excluding := []string{flag}
 		err := exit.Usagef("%s: the sampler %s does not use it%s", flags.Dashed(flag), s.Name, others(flag))
 		if why := unused[flag]; why != "" {
-			err = exit.Usagef("%s: the sampler %s does not use it with --%s", flags.Dashed(flag), s.Name, why)
-			excluding = append(excluding, strings.Fields(why)[0])
+			if missing, ok := strings.CutPrefix(why, "without "); ok {
+				err = exit.Usagef("%s: the sampler %s does not use it without --%s", flags.Dashed(flag), s.Name, missing)
+			} else {
+				err = exit.Usagef("%s: the sampler %s does not use it with --%s", flags.Dashed(flag), s.Name, why)
+				excluding = append(excluding, strings.Fields(why)[0])
+			}
 		}
 		for _, flag := range excluding {
 			if all.LeaveOut(err, flag) == nil {

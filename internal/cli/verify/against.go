@@ -48,7 +48,7 @@ func (o *options) againstFlags() flags.Set {
 	return slices.Concat(flags.Set{
 		flags.Name(&o.against, "name the other model", flags.Flag{Name: "against", Category: flags.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
 		flags.Name(&o.text, "name the file of the text", flags.Flag{Name: "text", Category: flags.CatInput, Default: "a tale that the program carries", Usage: "`FILE` of the text that is masked: a text, or lines {\"ids\":…}"}),
-		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model"),
+		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model, as `TYPE`"),
 	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), flags.Set{
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Usage: "`N` canvases of each window, at masked fractions from all of 0 to 1"}),
 		flags.Int(&o.lawLength, 1, verify.MaxLaw, flags.Flag{Name: "law-length", Category: flags.CatEstimate, Default: "8, 3 for a time-conditioned network, or a world's",

@@ -1,0 +1,179 @@
+package samplers
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// enumerate goes through all tokens that the calls may draw, and through all positions that
+// random choices may take.
+func (law *ranking) enumerate(o *outcomes, c *Canvas) error {
+	if law.binomial {
+		return errors.New("quotas are drawn")
+	}
+	first, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	if err != nil {
+		return err
+	}
+	o.add(0, "", first, 1)
+	return o.each(func(f *forked) error {
+		d := f.decoder.(*ranked)
+		before := d.ruleCalls
+		more := d.next()
+		o.calls += f.p * float64(d.ruleCalls-before)
+		if !more {
+			o.end(d.canvas.ids, f.p)
+			return nil
+		}
+		if law.score != ScoreRandom {
+			return d.branch(o, f.p)
+		}
+		sets := subsets(d.asked, d.considered)
+		for _, set := range sets {
+			d.asked = set
+			if err := d.branch(o, f.p/float64(len(sets))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// subsets are those of so many items.
+func subsets(items []int, n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var out [][]int
+	for i := range items {
+		for _, rest := range subsets(items[i+1:], n-1) {
+			out = append(out, append([]int{items[i]}, rest...))
+		}
+	}
+	return out
+}
+
+// branch goes on from the call that d is about to make, with every draw of its tokens.
+func (d *ranked) branch(o *outcomes, p float64) error {
+	var ask Ask
+	d.reader.ask(&ask, d.asked, thetaOf(d.lambda()))
+	rows, err := o.rows(d.canvas, &ask)
+	if err != nil {
+		return err
+	}
+	options := make([][]candidate, len(d.asked)) // by position
+	for i, l := range d.asked {
+		options[i], err = d.reader.candidates(rows, i, l)
+		if i >= len(d.masked) && errors.Is(err, errNoMass) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+	}
+	drawn := make([]candidate, 0, len(d.asked))
+	var draw func(i int, p float64) error
+	draw = func(i int, p float64) error {
+		if i == len(d.asked) {
+			return d.commitAll(o, drawn, p)
+		}
+		if options[i] == nil {
+			return draw(i+1, p)
+		}
+		for _, c := range options[i] {
+			drawn = append(drawn, c)
+			if err := draw(i+1, p*math.Exp(c.logP)); err != nil {
+				return err
+			}
+			drawn = drawn[:len(drawn)-1]
+		}
+		return nil
+	}
+	return draw(0, p)
+}
+
+// commitAll commits what the rule takes of drawn tokens, in every order in which a random choice
+// may take them.
+func (d *ranked) commitAll(o *outcomes, drawn []candidate, p float64) error {
+	best, edits := d.split(drawn)
+	if d.law.temper == 0 {
+		return d.commitOne(o, best[:d.considered], edits, p)
+	}
+	// Without replacement, in proportion to the exponentials of the keys.
+	var chosen []candidate
+	var choose func(left []candidate, p float64) error
+	choose = func(left []candidate, p float64) error {
+		if len(chosen) == d.considered {
+			return d.commitOne(o, chosen, edits, p)
+		}
+		greatest := slices.MaxFunc(left, func(a, b candidate) int { return compareKeys(b, a) }).key
+		var sum float64
+		for _, c := range left {
+			sum += math.Exp(c.key - greatest)
+		}
+		for i, c := range left {
+			chosen = append(chosen, c)
+			if err := choose(slices.Delete(slices.Clone(left), i, i+1), p*math.Exp(c.key-greatest)/sum); err != nil {
+				return err
+			}
+			chosen = chosen[:len(chosen)-1]
+		}
+		return nil
+	}
+	return choose(best, p)
+}
+
+// commitOne goes on with one way.
+func (d *ranked) commitOne(o *outcomes, considered, edits []candidate, p float64) error {
+	if err := o.take(); err != nil {
+		return err
+	}
+	c := &Canvas{slices.Clone(d.canvas.ids), d.canvas.spec, d.canvas.law}
+	next := *d
+	next.canvas, next.block.canvas, next.reader.decoder = c, c, &next
+	next.asked, next.masked, next.ranked = nil, nil, nil
+	next.reader.unguided, next.reader.mixed, next.reader.uniforms = nil, nil, nil
+	e := Edit{canvas: c, draws: NewDraws(0, 0), step: new(Step)}
+	next.commit(slices.Clone(considered), edits, &e)
+	if e.err != nil {
+		return e.err
+	}
+	run := next.run
+	run.quotas = nil // which the block and its masks at the start tell
+	o.add(next.ruleCalls, fmt.Sprint(c.ids, next.block.span, next.entered, run), &next, p)
+	return nil
+}
+
+// candidates are those of all tokens that may be drawn at the i-th position of a call.
+func (r *reader) candidates(rows Rows, i, position int) ([]candidate, error) {
+	row, law := r.row(rows, i), rows.draw
+	if r.rows {
+		law = r.drawn
+	}
+	b, err := law.Best(row, 0.5, r.top)
+	if err != nil {
+		return nil, err
+	}
+	p := make([]float64, len(row))
+	if err := law.Probabilities(p, row); err != nil {
+		return nil, err
+	}
+	if !r.rows {
+		row = nil
+	}
+	var out []candidate
+	for a, q := range p {
+		if q == 0 {
+			continue
+		}
+		b.Token, b.LogP = a, math.Log(q)
+		c, err := r.candidate(b, row, position)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

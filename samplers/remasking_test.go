@@ -1,0 +1,77 @@
+package samplers_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestGibbs compares with the kernel of its calls: each masks some of the positions, chosen
+// uniformly, and draws them from the rows, after one call for everything.
+func TestGibbs(t *testing.T) {
+	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	choices := map[int][][]int{1: {{0}, {1}, {2}}, 2: {{0, 1}, {0, 2}, {1, 2}}, 3: {{0, 1, 2}}}
+	for _, test := range []struct{ positions, calls int }{{1, 1}, {1, 4}, {2, 2}, {3, 1}, {9, 1}} {
+		law := make([]float64, 64)
+		fillAll(w, allMask(w), slices.Clone(allMask(w)), []int{0, 1, 2}, 1, func(ids []int, p float64) { law[w.State(ids)] += p })
+		for range test.calls {
+			next := make([]float64, len(law))
+			for state, q := range law {
+				ids := []int{state / 16, state / 4 % 4, state % 4}
+				if q == 0 {
+					continue
+				}
+				sets := choices[min(test.positions, 3)]
+				for _, set := range sets {
+					canvas := slices.Clone(ids)
+					for _, l := range set {
+						canvas[l] = w.Facts().MaskID
+					}
+					fillAll(w, canvas, slices.Clone(canvas), set, q/float64(len(sets)), func(ids []int, p float64) { next[w.State(ids)] += p })
+				}
+			}
+			law = next
+		}
+		s := newSampler(t, w, samplers.Options{Sampler: "parallel-fhs", Steps: 1, Remasking: samplers.Remasking{Correct: fmt.Sprintf("gibbs:%d×%d", test.positions, test.calls)}})
+		got := sampleMany(t, w, s, 1, lawDraws)
+		if p := goodness(got.states, law); p < familyLevel/5 {
+			t.Errorf("%+v: p = %.3g", test, p)
+		}
+		if got.calls != float64(lawDraws*(1+test.calls)) {
+			t.Errorf("%+v: %v calls", test, got.calls)
+		}
+	}
+}
+
+// TestRemaskedFractions: whatever the network, the masked fraction of every
+// position after each of ReMDM's steps is that of ancestral sampling, whatever is masked again;
+// but for the last of forward-backward.
+func TestRemaskedFractions(t *testing.T) {
+	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskRescale, samplers.RemaskForwardBackward} {
+		for _, n := range []int{1, 2, 7, 100} {
+			m := 1.0
+			for k, s := range samplers.RemaskProbabilities(samplers.Remasking{Remask: kind, Eta: 0.3}, n) {
+				if !(s.Reveal >= 0 && s.Reveal <= 1+1e-12 && s.Remask >= 0 && s.Remask <= 1) {
+					t.Fatalf("%s: step %d of %d: %+v", kind, k, n, s)
+				}
+				m = m*(1-s.Reveal) + (1-m)*s.Remask
+				if want := 1 - float64(k+1)*(1-1e-5)/float64(n); math.Abs(m-want) > 1e-12 && (kind != samplers.RemaskForwardBackward || k < n-1) {
+					t.Fatalf("%s: masked fraction %v after step %d of %d, want %v", kind, m, k, n, want)
+				}
+			}
+		}
+	}
+	on, off := 0.55, 0.05
+	for _, set := range []samplers.Remasking{{Remask: samplers.RemaskLoop, Eta: 0.02, TOn: &on, TOff: &off, AlphaOn: 0.9}, {Remask: samplers.RemaskDFM}, {Remask: samplers.RemaskConf}} {
+		for n := 1; n < 200; n++ {
+			for k, s := range samplers.RemaskProbabilities(set, n) {
+				if !(s.Reveal >= 0 && s.Reveal <= 1+1e-9 && s.Remask >= 0 && s.Remask <= 1+1e-9) {
+					t.Fatalf("%s: step %d of %d: %+v", set.Remask, k, n, s)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package samplers_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// TestStop: a finished block that holds the token ends the sequence, which is filled with it.
+func TestStop(t *testing.T) {
+	net := newHashNet(false)
+	canvas := slices.Repeat([]int{net.mask}, 12)
+	for _, name := range []string{"threshold", "ordered", "remdm"} {
+		fill := func(d samplers.Deciding) samplers.Result {
+			t.Helper()
+			d.BlockLength = 3
+			s := mustNew(t, samplers.Options{Sampler: name, Deciding: d})
+			r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
+			return r[0]
+		}
+		whole := fill(samplers.Deciding{})
+		for at, token := range whole.IDs {
+			block := slices.Index(whole.IDs, token) / 3
+			if at/3 != block {
+				continue // not its first block
+			}
+			got := fill(samplers.Deciding{Stop: &token})
+			want := slices.Concat(whole.IDs[:3*(block+1)], slices.Repeat([]int{token}, 12-3*(block+1)))
+			if !slices.Equal(got.IDs, want) || block < 3 && got.Calls >= whole.Calls || got.Left != 0 {
+				t.Errorf("%s, stop %d of %v: %v in %d of %d calls", name, token, whole.IDs, got.IDs, got.Calls, whole.Calls)
+			}
+		}
+	}
+}
+
+// TestBlocks: a block is filled before the next, and the prompt tells where the first begins.
+func TestBlocks(t *testing.T) {
+	net := newHashNet(false)
+	canvas := []int{6, 1, 6, 6, 6, 6, 6}
+	for _, test := range []struct {
+		reach string
+		left  int
+	}{{"before", 0}, {"inside", 1}} {
+		d := samplers.Deciding{BlockLength: 2, PromptLength: ptr(2), Reach: test.reach}
+		s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: d})
+		block := 0
+		cfg := net.config(s, 1)
+		cfg.OnStep = func(s samplers.Step) {
+			for _, l := range s.Positions {
+				if l >= 2 && (l-2)/2 < block {
+					t.Errorf("position %d after block %d", l, block)
+				}
+				block = max(block, (l-2)/2)
+			}
+		}
+		r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg)
+		if r[0].Left != test.left || block != 2 {
+			t.Errorf("reach %s: %+v", test.reach, r[0])
+		}
+	}
+	s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 2, PromptLength: ptr(8)}})
+	if _, err := last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s}); err == nil || !strings.Contains(err.Error(), "the prompt has 8 positions, the canvas 7") {
+		t.Errorf("a prompt that is too long: %v", err)
+	}
+}
+
+// TestWindows: one block is the canvas; from left to right blocks change nothing; and others
+// are filled one after the other.
+func TestWindows(t *testing.T) {
+	net := newHashNet(false)
+	run := func(o samplers.Options) map[uint64]samplers.Result {
+		t.Helper()
+		cfg := net.config(mustNew(t, o), 4)
+		at := make(map[uint64]int)
+		cfg.OnStep = func(s samplers.Step) {
+			for _, l := range s.Positions {
+				if b := o.BlockLength; b > 0 && o.PromptLength != nil {
+					if l/b < at[s.Index] {
+						t.Errorf("%+v: sequence %d: position %d after block %d", o, s.Index, l, at[s.Index])
+					}
+					at[s.Index] = l / b
+				}
+			}
+		}
+		out, _ := collect(t, net, slices.Values(mixed()), cfg)
+		return out
+	}
+	for _, o := range []samplers.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}} {
+		plain := run(o)
+		o.Deciding = samplers.Deciding{BlockLength: 99}
+		if !sameIDs(run(o), plain) {
+			t.Errorf("%+v: one block is not the canvas", o)
+		}
+		o.Deciding = samplers.Deciding{BlockLength: 2, PromptLength: new(int)}
+		if same := sameIDs(run(o), plain); same != (o.Sampler == "ordered") {
+			t.Errorf("%+v: blocks change nothing: %t", o, same)
+		}
+	}
+}
