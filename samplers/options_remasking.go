@@ -39,7 +39,7 @@ var remaskingOptions = []Option{
 	{Name: "t-on", Default: "0.55", Help: "`T` at which loop begins to remask", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.TOn }},
 	{Name: "t-off", Default: "0.05", Help: "`T` at which loop ends", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.TOff }},
 	{Name: "alpha-on", Default: "0.9", Help: "`FRACTION` of positions that are revealed in the loop", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.AlphaOn }},
-	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of at most probability `P` together, as ReMDM does: the one that crosses is left out; changes the law", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.NucleusP }},
+	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of at most probability `P` together, as ReMDM does: the one that crosses is left out; changes the distribution", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.NucleusP }},
 	{Name: "correct", Lists: true, Default: "none", Help: "mask M positions anew in each of N further calls, and draw them again: gibbs:MxN, `HOW`", field: func(o *Options) any { return &o.Correct }},
 }
 

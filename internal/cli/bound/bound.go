@@ -27,7 +27,7 @@ func Command(s kit.Streams) *cli.Command {
 			"for the samplers and grids that flags name, or else for a choice of them;\n" +
 			"else FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
 			"and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what the samplers cost beside it by number of\n" +
-			"steps; with --reference KL(q0‖P_FHS) and ε″ each from below, by any law that was not made from this text. With\n" +
+			"steps; with --reference KL(q0‖P_FHS) and ε″ each from below, by any law (distribution) that was not made from this text. With\n" +
 			"--q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
 			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws; with --q0 own the entropy\n" +
 			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only prints what is known of\n" +

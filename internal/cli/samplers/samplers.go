@@ -52,7 +52,7 @@ func describe(s kit.Streams, args []string, format string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` tells one's law, cost, flags and source.")
+	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` tells one's law (distribution), cost, flags and source.")
 	return err
 }
 

@@ -74,7 +74,7 @@ func Command(s kit.Streams) *cli.Command {
 			"sizes, or a grid of equal masked fractions, those are named as being as good. \"unforced\" is what the profile as it was measured\n" +
 			"would choose with at most N calls, where that takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
 			kit.Wrap(meaning, 104, "") + "\n" +
-			"With --target-tv or --target-kl it looks for the cheapest setting within a distance from first-hitting's law, sizes\n" +
+			"With --target-tv or --target-kl it looks for the cheapest setting within a distance from first-hitting's distribution, sizes\n" +
 			"and grids, by certificates from runs of first-hitting on the network; with --profile those chosen by it, too.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return schedule(ctx, s, o, args) }),
