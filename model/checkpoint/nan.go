@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 
 	"mdmgen/internal/plainfile"
 )
@@ -72,15 +71,12 @@ func (d Dtype) isNaN(b []byte) bool {
 // firstNaN returns the first element that is NaN, −1 where none is. The size of buf is a
 // multiple of an element's.
 func (t Tensor) firstNaN(ctx context.Context, buf []byte) (int, error) {
-	if t.Path == "" {
-		return t.Dtype.nanIn(t.Data), ctx.Err()
-	}
-	f, err := os.Open(t.Path)
+	f, err := t.Open(0, t.Len())
 	if err != nil {
 		return -1, err
 	}
 	defer f.Close()
-	r := plainfile.Ending(ctx, io.NewSectionReader(f, t.Offset, int64(len(t.Data))))
+	r := plainfile.Ending(ctx, f)
 	for first := 0; ; {
 		n, err := io.ReadFull(r, buf)
 		if at := t.Dtype.nanIn(buf[:n-n%t.Dtype.Size()]); at >= 0 {
