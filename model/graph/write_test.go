@@ -261,7 +261,7 @@ func flip(path string, at int64) error {
 
 // A disk that is full in the middle leaves an error, whatever was being written.
 func TestModelWriterStopsAtErrors(t *testing.T) {
-	b, f, err := network(t.Context(), published(t, "mdlm"), Options{}, true)
+	b, f, err := network(published(t, "mdlm"), Options{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
