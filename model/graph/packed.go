@@ -93,26 +93,25 @@ func (h halves) WriteTo(w io.Writer) (int64, error) {
 // step is what a quantised weight of 1 is worth in a block whose greatest weight is to have the
 // value most: for a negative one it is the greatest weight of either sign that has it.
 func step(block []float32, most float32) float32 {
-	var top float32
+	var top, size uint32 // Bits without the sign are in the order of sizes.
 	for _, x := range block {
-		if abs(x) > abs(top) {
-			top = x
+		b := math.Float32bits(x)
+		if s := b &^ (1 << 31); s > size {
+			top, size = b, s
 		}
 	}
 	if most > 0 {
-		top = abs(top)
+		top = size
 	}
-	return top / most
+	return math.Float32frombits(top) / most
 }
 
-func abs(x float32) float32 { return float32(math.Abs(float64(x))) }
-
 // quantise is the number of steps in x, from low to high.
-func quantise(x, step float32, low, high float64) int {
+func quantise(x, step float32, low, high int) int {
 	if step == 0 {
 		return 0
 	}
-	return int(min(max(math.RoundToEven(float64(x)/float64(step)), low), high))
+	return min(max(int(math.RoundToEven(float64(x)/float64(step))), low), high)
 }
 
 // scales are the steps of blocks of a row, one after another: [rows], or [rows·blocks] where
