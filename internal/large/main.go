@@ -12,6 +12,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -64,7 +65,7 @@ func large(ctx context.Context, dir, dtype string, layers int, sparse, step bool
 	steps := [][]string{{"convert", source, "-o", out, "--dtype", dtype}}
 	if step {
 		// The first opening reads the weights for their digest, the second does not.
-		generate := []string{"generate", "--model", out, "--length", "64", "--steps", "1", "--sampler", "tweedie", "--seed", "1", "--format", "ids"}
+		generate := []string{"generate", "--model", out, "--length", "64", "--steps", "1", "--sampler", "tweedie", "--seed", "1", "--format", "ids", "--verbose"}
 		steps = append(steps, generate, generate)
 	}
 	for _, args := range steps {
@@ -72,16 +73,28 @@ func large(ctx context.Context, dir, dtype string, layers int, sparse, step bool
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
-		fmt.Printf("%s: %.0f s, peak %s, %s of it not of files: %s\n", args[0], p.wall.Seconds(), humanize.IBytes(p.all), humanize.IBytes(p.anonymous), p.said)
+		fmt.Printf("%s: %.0f s, peak %s: %.200s\n", args[0], p.wall.Seconds(), p.memory, p.said)
+		if p.opened != (memory{}) {
+			fmt.Printf("  once the model was open: %s\n", p.opened)
+		}
 	}
 	return nil
 }
 
-// peaks are what a process took; bytes.
+// peaks are what a process took.
 type peaks struct {
-	wall           time.Duration
-	all, anonymous uint64
-	said           string // the end of its output
+	wall time.Duration
+	memory
+	// opened is the peak when it said that the model was open.
+	opened memory
+	said   string // its output
+}
+
+// memory is the peak of all of a process's, and that of what is not of files; bytes.
+type memory struct{ all, anonymous uint64 }
+
+func (m memory) String() string {
+	return fmt.Sprintf("%s, %s of it not of files", humanize.IBytes(m.all), humanize.IBytes(m.anonymous))
 }
 
 // measure runs a command, looking at its memory a hundred times a second. Where the machine runs
@@ -89,19 +102,34 @@ type peaks struct {
 func measure(ctx context.Context, program string, args ...string) (p peaks, err error) {
 	var said strings.Builder
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stdout, cmd.Stderr = &said, os.Stderr
+	cmd.Stdout = &said
+	notices, err := cmd.StderrPipe()
+	if err != nil {
+		return p, err
+	}
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		return p, err
 	}
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", cmd.Process.Pid), []byte("1000"), 0)
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for s := bufio.NewScanner(notices); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
 	for {
 		select {
-		case err := <-done:
-			p.wall, p.said = time.Since(begin), strings.TrimSpace(said.String())
-			return p, err
+		case line, more := <-lines:
+			if !more {
+				p.wall, p.said = time.Since(begin), strings.TrimSpace(said.String())
+				return p, cmd.Wait()
+			}
+			fmt.Fprintln(os.Stderr, line)
+			if p.look(cmd.Process.Pid); strings.Contains(line, ", opened in ") {
+				p.opened = p.memory
+			}
 		case <-time.After(10 * time.Millisecond):
 			p.look(cmd.Process.Pid)
 		}
@@ -109,7 +137,7 @@ func measure(ctx context.Context, program string, args ...string) (p peaks, err 
 }
 
 // look reads /proc/PID/status.
-func (p *peaks) look(pid int) {
+func (m *memory) look(pid int) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return // It has ended.
@@ -117,10 +145,10 @@ func (p *peaks) look(pid int) {
 	for line := range strings.Lines(string(text)) {
 		var kib uint64
 		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kib); err == nil {
-			p.all = max(p.all, kib<<10)
+			m.all = max(m.all, kib<<10)
 		}
 		if _, err := fmt.Sscanf(line, "RssAnon: %d kB", &kib); err == nil {
-			p.anonymous = max(p.anonymous, kib<<10)
+			m.anonymous = max(m.anonymous, kib<<10)
 		}
 	}
 }
