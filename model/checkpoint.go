@@ -156,7 +156,11 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 	}
 	// What cannot be removed harms nobody but the disk.
 	_ = graph.Sweep(root)
-	return path, graph.Ensure(ctx, c, o, dir, whole)
+	err = graph.Ensure(ctx, c, o, dir, whole)
+	if full := (*graph.NoRoomError)(nil); errors.As(err, &full) {
+		err = fmt.Errorf("%w: MDMGEN_CACHE can name a folder on another disk, and --dtype a smaller type", err)
+	}
+	return path, err
 }
 
 // convertedDir is the part of the cache that holds converted checkpoints.

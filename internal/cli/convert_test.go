@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -10,10 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/reftest"
+	"mdmgen/internal/room"
+	"mdmgen/model/checkpoint"
 )
 
 // TestConvertAtOnce: of several that write one folder at once one does, and each of the
@@ -142,4 +146,59 @@ func TestConvertTold(t *testing.T) {
 	if text := mustRun(t, "", "show", out); !strings.Contains(text, "at most 20 positions") || !strings.Contains(text, "shifted           true") || !strings.Contains(text, "mask id           119") {
 		t.Errorf("show prints %s", text)
 	}
+}
+
+// TestConvertNoRoom: what the disk cannot hold is refused at once, before 1 TB of weights is
+// read, in a line that says what it takes, and nothing is left.
+func TestConvertNoRoom(t *testing.T) {
+	dir := t.TempDir()
+	free, known := room.Disk(dir)
+	if !known || free > 1<<40 {
+		t.Skip("the room on this disk is unknown, or enough")
+	}
+	from := filepath.Join(dir, "from")
+	if err := os.Mkdir(from, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	config := `{"architectures":["LLaDAModelLM"],"d_model":32768,"n_layers":1,"n_heads":32,"mlp_hidden_size":64,"max_sequence_length":64,"vocab_size":4194304,
+		"mask_token_id":1,"rope_theta":5e5,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms","activation_type":"silu","rope":true}`
+	writeFile(t, filepath.Join(from, "config.json"), config)
+	if err := sparseWeights(filepath.Join(from, "model.safetensors"), config); err != nil {
+		t.Skip("no such large files here: ", err)
+	}
+	out := filepath.Join(dir, "out")
+	begin := time.Now()
+	_, stderr, code := runCommand(t, "", "convert", from, "-o", out)
+	if took := time.Since(begin); code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "needs 1.1 TB of disk, and ") || !strings.Contains(stderr, "--force") || took > 5*time.Second {
+		t.Errorf("exit status %d after %v: %s", code, took, stderr)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+// sparseWeights writes a file of bf16 zeros that takes no room.
+func sparseWeights(path, config string) error {
+	c, err := checkpoint.ParseConfig([]byte(config))
+	if err != nil {
+		return err
+	}
+	header, at := map[string]any{}, int64(0)
+	for s := range c.Tensors() {
+		size := int64(2)
+		for _, d := range s.Shape {
+			size *= int64(d)
+		}
+		header[s.Name] = map[string]any{"dtype": "BF16", "shape": s.Shape, "data_offsets": [2]int64{at, at + size}}
+		at += size
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		return err
+	}
+	head := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
+	if err := os.WriteFile(path, head, 0o666); err != nil {
+		return err
+	}
+	return os.Truncate(path, int64(len(head))+at)
 }

@@ -104,35 +104,12 @@ func TestKnownTokenizer(t *testing.T) {
 	}
 }
 
-// slowly has the server give large files in pieces, so that a fetch lasts some 40 ms.
-func slowly(s *hubtest.Server, data []byte) {
-	s.Fail = func(w http.ResponseWriter, r *http.Request, _ int) bool {
-		if !strings.HasSuffix(r.URL.Path, "model.safetensors") || r.URL.RawQuery == "" {
-			return false
-		}
-		from := 0
-		if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); err == nil {
-			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(data)-1, len(data)))
-			w.WriteHeader(http.StatusPartialContent)
-		}
-		const pieces = 20
-		for i := range pieces {
-			if _, err := w.Write(data[from+(len(data)-from)*i/pieces : from+(len(data)-from)*(i+1)/pieces]); err != nil {
-				return true
-			}
-			_ = http.NewResponseController(w).Flush()
-			time.Sleep(2 * time.Millisecond)
-		}
-		return true
-	}
-}
-
 // TestKilledPull kills a fetch at random moments, again and again: what is there is never taken
 // for whole before it is, nothing that loads is wrong, and the next run completes it.
 func TestKilledPull(t *testing.T) {
 	repo := hubtest.Folder(t, builtin.Fairytale())
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
-	slowly(s, repo.Files["model.safetensors"])
+	s.Slowly(repo.Files["model.safetensors"], 2*time.Millisecond)
 	asked, slow := make(chan bool, 1), s.Fail
 	s.Fail = func(w http.ResponseWriter, r *http.Request, n int) bool {
 		select {
@@ -212,7 +189,7 @@ func TestTwoFetch(t *testing.T) {
 	needRuntime(t)
 	repo := hubtest.Folder(t, builtin.Fairytale())
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
-	slowly(s, repo.Files["model.safetensors"])
+	s.Slowly(repo.Files["model.safetensors"], 2*time.Millisecond)
 	s.Use(t)
 	want := mustRun(t, "", "generate", "--seed", "3", "--length", "12")
 	var both sync.WaitGroup

@@ -39,7 +39,7 @@ func (b *bench) child(ctx context.Context, s *subject, dir string) (*exec.Cmd, *
 	cmd.Dir = dir
 	cmd.Env = slices.Clone(b.env)
 	for _, e := range s.env {
-		cmd.Env = append(cmd.Env, strings.NewReplacer("DIR", dir, "LIBRARY", b.library).Replace(e))
+		cmd.Env = append(cmd.Env, strings.NewReplacer("DIR", dir, "LIBRARY", b.library, "HUB", b.hub.URL).Replace(e))
 	}
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -145,7 +145,7 @@ func (b *bench) end(ctx context.Context, s *subject, random *rand.Rand, t *tally
 	for _, missing := range halfFolders(left.files, s.reference, s.folders) {
 		fault("%s is missing from a folder that stands", missing)
 	}
-	if interrupt && cmd.ProcessState.ExitCode() == exitInterrupt && len(left.temporaries) > 0 {
+	if interrupt && cmd.ProcessState.ExitCode() == exitInterrupt && len(left.temporaries) > 0 && !s.goesOn {
 		fault("Ctrl-C left %s", strings.Join(left.temporaries, ", "))
 	}
 	if !late && (left.records > 0 || len(s.journals) == 0 && len(left.temporaries) > 0) {

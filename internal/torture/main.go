@@ -4,6 +4,7 @@
 //
 //	go run ./internal/torture -n 1000
 //	go run ./internal/torture -n 50 -only score,bench -seed 7
+//	go run ./internal/torture -n 250 -only pull,convert
 //
 // Most ends are SIGKILL, some are Ctrl-C, uniformly over the time that a command takes. It works
 // in a temporary folder, prints a table, and exits with 1 where anything was wrong. A
@@ -54,7 +55,7 @@ func torture(ctx context.Context, out io.Writer, n int, seed uint64, only string
 		}
 	}
 	if only != "" && len(names) > 0 {
-		return 0, fmt.Errorf("-only %s: must be among score, bench, generate, convert, fetch, widen", names[0])
+		return 0, fmt.Errorf("-only %s: must be among score, bench, generate, convert, pull, fetch, widen", names[0])
 	}
 	work, err := os.MkdirTemp("", "mdmgen-torture-")
 	if err != nil {
@@ -65,6 +66,7 @@ func torture(ctx context.Context, out io.Writer, n int, seed uint64, only string
 	if err != nil {
 		return 0, err
 	}
+	defer b.stopHub()
 	random := rand.New(rand.NewPCG(seed, 0))
 	var ring []*subject // each as often as it weighs
 	for _, s := range chosen {

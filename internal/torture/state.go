@@ -25,8 +25,8 @@ type state struct {
 	records int
 }
 
-// temporary names end in .tmp or .mdmgen-lock, or have .partial- or .fetch- in them.
-var temporary = regexp.MustCompile(`\.tmp$|\.mdmgen-lock$|\.partial-|\.fetch-`)
+// temporary names end in .tmp, .mdmgen-lock or .incomplete, or have .partial- or .fetch- in them.
+var temporary = regexp.MustCompile(`\.tmp$|\.mdmgen-lock$|\.incomplete$|\.partial-|\.fetch-`)
 
 // unread are names whose content is no result: locks, and digests remembered by the times of
 // files.

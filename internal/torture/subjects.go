@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"mdmgen/builtin"
+	"mdmgen/model/hub/hubtest"
 	"mdmgen/model/ort"
 )
 
@@ -19,14 +22,16 @@ type subject struct {
 	name   string
 	weight int // how often, against the others
 	args   []string
-	// env is added to the environment; DIR stands for the folder, LIBRARY for the runtime.
+	// env is added to the environment; DIR stands for the folder, LIBRARY for the runtime, HUB
+	// for the address of a hub on this machine.
 	env     []string
 	prepare func(dir string) error
 	// journals are files that grow while it runs, folders those that appear whole or not at
 	// all, both as patterns.
 	journals, folders []string
-	// refuses says that it does not write where its results are already.
-	refuses bool
+	// refuses says that it does not write where its results are already, goesOn that it goes on
+	// with what it had begun, which Ctrl-C leaves too.
+	refuses, goesOn bool
 
 	duration  time.Duration
 	reference map[string]string
@@ -47,6 +52,8 @@ func subjects() []*subject {
 			args: []string{"generate", "-n", "8", "--length", "32", "--seed", "1", "--format", "json", "-o", "out.json"}},
 		{name: "convert", weight: 3, folders: []string{"out"}, refuses: true,
 			args: []string{"convert", "fairytale", "-o", "out"}},
+		{name: "pull", weight: 3, goesOn: true, args: []string{"pull", "test/fairytale"},
+			env: []string{"HF_ENDPOINT=HUB", "HF_HUB_CACHE=DIR/hub", "HF_HOME=DIR/home"}},
 		{name: "fetch", weight: 1, env: []string{"MDMGEN_CACHE=DIR/cache"},
 			args: []string{"generate", "-n", "1", "--length", "4", "--seed", "1", "--format", "text", "-o", "out.txt"}},
 		{name: "widen", weight: 1, prepare: largeCheckpoint, folders: []string{"cache/converted/*"},
@@ -59,12 +66,26 @@ func subjects() []*subject {
 type bench struct {
 	work, program, library string
 	env                    []string
+	hub                    *hubtest.Server
+	stopHub                func()
 }
 
 // newBench builds the program and brings the runtime. The package is fetched from its registry
 // once: the program's own fetches are then of that copy.
 func newBench(ctx context.Context, work string) (*bench, error) {
 	b := &bench{work: work, program: filepath.Join(work, "mdmgen")}
+	weights, err := fs.ReadFile(builtin.Fairytale(), "model.safetensors")
+	if err != nil {
+		return nil, err
+	}
+	repo := &hubtest.Repo{Files: map[string][]byte{"model.safetensors": weights}}
+	for _, name := range []string{"config.json", "tokenizer.json"} {
+		if repo.Files[name], err = fs.ReadFile(builtin.Fairytale(), name); err != nil {
+			return nil, err
+		}
+	}
+	b.hub, b.stopHub = hubtest.Start(map[string]*hubtest.Repo{"test/fairytale": repo})
+	b.hub.Slowly(weights, 20*time.Millisecond)
 	if err := run(exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/mdmgen")); err != nil {
 		return nil, fmt.Errorf("go build: %w", err)
 	}
@@ -75,7 +96,7 @@ func newBench(ctx context.Context, work string) (*bench, error) {
 		return nil, fmt.Errorf("a copy of the runtime's package: %w", err)
 	}
 	cache := filepath.Join(work, "cache")
-	b.env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MDMGEN_") })
+	b.env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MDMGEN_") || strings.HasPrefix(kv, "HF_") })
 	b.env = append(b.env, "PIP_NO_INDEX=1", "PIP_FIND_LINKS="+wheels, "MDMGEN_CACHE="+cache)
 	fetch := exec.CommandContext(ctx, b.program, "generate", "-n", "1", "--length", "4")
 	fetch.Env = b.env

@@ -27,6 +27,9 @@ type Checkpoint struct {
 	// Stamps remembers the digest of a folder's files from one run to the next; the zero
 	// value has them read.
 	Stamps stamp.Store
+	// Progress, where it is not nil, is told of bytes as the digest reads them, up to
+	// [Checkpoint.Reading].
+	Progress func(bytes int64)
 
 	name    string
 	fsys    fs.FS
@@ -233,12 +236,19 @@ func (c *Checkpoint) Facts(ctx context.Context) (facts.Facts, error) {
 	if err != nil {
 		return facts.Facts{}, err
 	}
+	f := c.Undigested()
+	f.Digest = sum
+	return f, nil
+}
+
+// Undigested are the facts without the digest, for which nothing is read.
+func (c *Checkpoint) Undigested() facts.Facts {
 	f := facts.Facts{
 		Schema: facts.Schema, Name: facts.Plain(c.name), Family: c.Config.Family,
 		Columns: c.Config.Columns, MaskID: c.Config.MaskID, Length: c.Config.Length,
 		TimeConditioned: c.Config.TimeConditioned, Output: facts.Logits,
 		ScaleBySigma: c.Config.ScaleBySigma, Noise: c.Config.Noise, Shift: c.Config.Shift == Yes,
-		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights), Digest: sum,
+		Parameters: c.Config.Parameters(), Dtype: string(c.dtype), Weights: string(c.weights),
 		Untold: c.untold(),
 	}
 	if c.Config.Family == SEDD {
@@ -249,7 +259,7 @@ func (c *Checkpoint) Facts(ctx context.Context) (facts.Facts, error) {
 			f.Padding = append(f.Padding, i)
 		}
 	}
-	return f, nil
+	return f
 }
 
 // Weights returns which of a trainer's two sets of weights is open, "" where the file has

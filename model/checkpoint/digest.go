@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"mdmgen/internal/plainfile"
 )
@@ -26,7 +25,7 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 		if err := c.numbers(ctx); err != nil {
 			return "", err
 		}
-		sum, err := digest(ctx, c.fsys, c.digests)
+		sum, err := c.sum(ctx)
 		if c.weights != "" && err == nil {
 			sum = fmt.Sprintf("%x", sha256.Sum256([]byte(sum+" "+string(c.weights))))
 		}
@@ -53,23 +52,23 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 	return c.digest, nil
 }
 
-// digest returns the SHA-256 of files in hexadecimal. Each file's bytes follow
+// sum returns the SHA-256 of the files in hexadecimal. Each file's bytes follow
 // their number, so that no two lists of files give the same stream. Files are
 // read, not taken from a mapping, so that a large checkpoint does not count as
 // memory of the process.
-func digest(ctx context.Context, fsys fs.FS, names []string) (string, error) {
+func (c *Checkpoint) sum(ctx context.Context) (string, error) {
 	sum := sha256.New()
 	buf := make([]byte, 1<<20)
-	for _, name := range names {
-		if err := add(ctx, sum, fsys, name, buf); err != nil {
+	for _, name := range c.digests {
+		if err := c.add(ctx, sum, name, buf); err != nil {
 			return "", fmt.Errorf("%s: %w", name, pathError(err))
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-func add(ctx context.Context, w io.Writer, fsys fs.FS, name string, buf []byte) error {
-	f, err := fsys.Open(name)
+func (c *Checkpoint) add(ctx context.Context, w io.Writer, name string, buf []byte) error {
+	f, err := c.fsys.Open(name)
 	if err != nil {
 		return err
 	}
@@ -81,6 +80,32 @@ func add(ctx context.Context, w io.Writer, fsys fs.FS, name string, buf []byte) 
 	var size [8]byte
 	binary.LittleEndian.PutUint64(size[:], uint64(info.Size()))
 	w.Write(size[:])
-	_, err = io.CopyBuffer(w, plainfile.Ending(ctx, f), buf)
+	_, err = io.CopyBuffer(w, c.noted(ctx, f), buf)
 	return err
 }
+
+// Reading is how many bytes a digest that is not remembered reads: the files, and the
+// parameters once more for NaN.
+func (c *Checkpoint) Reading() (n int64) {
+	for _, f := range c.files {
+		n += f.size
+	}
+	for s := range c.Config.Tensors() {
+		n += int64(len(c.tensors[s.Name].Data))
+	}
+	return n
+}
+
+// noted is a reader that ends with ctx and of which Progress is told.
+func (c *Checkpoint) noted(ctx context.Context, r io.Reader) io.Reader {
+	r = plainfile.Ending(ctx, r)
+	if c.Progress != nil {
+		r = io.TeeReader(r, counter(c.Progress))
+	}
+	return r
+}
+
+// counter is told of bytes as they come.
+type counter func(int64)
+
+func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }

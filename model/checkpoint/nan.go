@@ -5,9 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
-
-	"mdmgen/internal/plainfile"
 )
 
 // numbers looks for a parameter with an element that is NaN: every row of such a network is.
@@ -16,7 +13,7 @@ func (c *Checkpoint) numbers(ctx context.Context) error {
 	buf := make([]byte, 1<<20)
 	for s := range c.Config.Tensors() {
 		t := c.tensors[s.Name]
-		at, err := t.firstNaN(ctx, buf)
+		at, err := c.firstNaN(ctx, t, buf)
 		if err != nil {
 			return fmt.Errorf("tensor %s: %w", quoteName(t.Name), pathError(err))
 		}
@@ -71,16 +68,13 @@ func (d Dtype) isNaN(b []byte) bool {
 
 // firstNaN returns the first element that is NaN, −1 where none is. The size of buf is a
 // multiple of an element's.
-func (t Tensor) firstNaN(ctx context.Context, buf []byte) (int, error) {
-	if t.Path == "" {
-		return t.Dtype.nanIn(t.Data), ctx.Err()
-	}
-	f, err := os.Open(t.Path)
+func (c *Checkpoint) firstNaN(ctx context.Context, t Tensor, buf []byte) (int, error) {
+	f, err := t.Open(0, t.Len())
 	if err != nil {
 		return -1, err
 	}
 	defer f.Close()
-	r := plainfile.Ending(ctx, io.NewSectionReader(f, t.Offset, int64(len(t.Data))))
+	r := c.noted(ctx, f)
 	for first := 0; ; {
 		n, err := io.ReadFull(r, buf)
 		if at := t.Dtype.nanIn(buf[:n-n%t.Dtype.Size()]); at >= 0 {

@@ -1,9 +1,12 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
+	"os"
 
 	"mdmgen/internal/half"
 )
@@ -72,13 +75,39 @@ func (t Tensor) Len() int {
 	return n
 }
 
+// Open returns a reader of elements first, …, first+n−1. It reads the file, where there is one,
+// and not the mapping, so that the pages of a large tensor do not count as memory of the process.
+// It panics where the range is outside the tensor.
+func (t Tensor) Open(first, n int) (io.ReadCloser, error) {
+	size := t.Dtype.Size()
+	data := t.Data[first*size : (first+n)*size]
+	if t.Path == "" {
+		return io.NopCloser(bytes.NewReader(data)), nil
+	}
+	f, err := os.Open(t.Path)
+	if err != nil {
+		return nil, pathError(err)
+	}
+	return section{io.NewSectionReader(f, t.Offset+int64(first*size), int64(len(data))), f}, nil
+}
+
+// section is a part of a file.
+type section struct {
+	io.Reader
+	io.Closer
+}
+
 // Widen writes elements first, first+1, … to dst, which it fills. F16 and BF16
 // are widened exactly, F64 is rounded. It panics where the range is outside the
 // tensor, and for a type that is not F32, F16, BF16 or F64.
 func (t Tensor) Widen(dst []float32, first int) {
 	size := t.Dtype.Size()
-	src := t.Data[first*size : (first+len(dst))*size]
-	switch t.Dtype {
+	t.Dtype.Widen(dst, t.Data[first*size:(first+len(dst))*size])
+}
+
+// Widen is [Tensor.Widen] of the bytes of len(dst) elements.
+func (d Dtype) Widen(dst []float32, src []byte) {
+	switch d {
 	case F32:
 		for i := range dst {
 			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
@@ -96,7 +125,7 @@ func (t Tensor) Widen(dst []float32, first int) {
 			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:])))
 		}
 	default:
-		panic(fmt.Sprintf("checkpoint: tensor %s: %s is not widened to float32", t.Name, t.Dtype))
+		panic(fmt.Sprintf("checkpoint: %s is not widened to float32", d))
 	}
 }
 

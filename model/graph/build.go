@@ -16,12 +16,25 @@ type Options struct {
 	// there is one, sigma, and logits float32 [B, L, V] at all positions.
 	AllRows bool
 	// Facts, where it is not nil, stands for what the checkpoint tells: heads must know
-	// which columns are tokens and what a row holds.
+	// which columns are tokens and what a row holds. A digest that it lacks is worked out.
 	Facts *facts.Facts
 	// Weights says where the model's matrices are; the zero value decides.
 	Weights Placement
 	// Dtype is that of the matrices. Others than Float32 are copied.
 	Dtype Dtype
+	// Force has [Write] not look for room on the disk.
+	Force bool
+	// Watch, where it is not nil, is called by [Write] when it begins to read the checkpoint for
+	// its digest and to write, and gives what is told of bytes of the total as they pass.
+	Watch func(work string, total int64) func(bytes int64)
+}
+
+// watch is Watch, which may be nil.
+func (o Options) watch(work string, total int64) func(int64) {
+	if o.Watch == nil {
+		return func(int64) {}
+	}
+	return o.Watch(work, total)
 }
 
 // Placement says where the matrices of a built model are.
@@ -72,7 +85,10 @@ func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, err
 			return Model{}, fmt.Errorf("graph: %s: its weights cannot be read in place: they are %s, or not all in files of one folder", c.Name(), c.Dtype())
 		}
 	}
-	b, f, err := network(ctx, c, o, dir == "")
+	b, f, err := network(c, o, dir == "")
+	if err == nil && f.Digest == "" {
+		f.Digest, err = c.Digest(ctx)
+	}
 	if err != nil {
 		return Model{}, err
 	}
@@ -88,7 +104,11 @@ func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, err
 	if err != nil {
 		return Model{}, err
 	}
-	return Model{Bytes: m.Bytes(), ExternalDir: dir, Facts: f}, nil
+	text, err := m.Bytes()
+	if err != nil {
+		return Model{}, fmt.Errorf("graph: %s: %w", c.Name(), err)
+	}
+	return Model{Bytes: text, ExternalDir: dir, Facts: f}, nil
 }
 
 // Size returns the bytes of the checkpoint's parameters as float32.
@@ -100,15 +120,14 @@ func Size(c *checkpoint.Checkpoint) int64 { return 4 * c.Config.Parameters() }
 func CanRefer(c *checkpoint.Checkpoint) bool { return externalDir(c) != "" }
 
 // network builds the graph; scaled says that its weights will be written out,
-// so that constants may be multiplied into them.
-func network(ctx context.Context, c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
-	f, err := c.Facts(ctx)
+// so that constants may be multiplied into them. The facts have no digest where o.Facts has
+// none.
+func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
+	f := c.Undigested()
 	if o.Facts != nil {
 		f = *o.Facts
 	}
-	if err == nil {
-		err = f.Validate()
-	}
+	err := f.Validate()
 	if err == nil {
 		err = fits(c.Config, f)
 	}

@@ -279,10 +279,10 @@ func (m model) WriteTo(w io.Writer) (int64, error) {
 }
 
 // Bytes returns the model's bytes, in one allocation.
-func (m model) Bytes() []byte {
+func (m model) Bytes() ([]byte, error) {
 	buf := bytes.NewBuffer(make([]byte, 0, m.size))
-	m.WriteTo(buf) // neither a Buffer nor a mapped checkpoint fails
-	return buf.Bytes()
+	_, err := m.WriteTo(buf)
+	return buf.Bytes(), err
 }
 
 // readable are facts that a person looks for in a model viewer.

@@ -30,6 +30,8 @@ const manifestSchema = "mdmgen.manifest/1"
 type manifest struct {
 	Schema string             `json:"schema"`
 	Files  map[string]fileSum `json:"files"`
+
+	progress func(bytes int64) // of files as they are written
 }
 
 // fileSum is what a file holds: bytes, and their SHA-256 in hexadecimal.

@@ -1,11 +1,13 @@
 package graph
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"math"
 
 	"mdmgen/internal/half"
+	"mdmgen/internal/plainfile"
 )
 
 // data is what the model's bytes, or the file beside them, take from a checkpoint.
@@ -25,34 +27,49 @@ func (b *builder) packed(name string, d data) string {
 func (s source) elem() int64 { return elemFloat }
 func (s source) dims() []int { return []int{s.rows, s.cols} }
 
-// row reads row r into dst [cols].
-func (s source) row(dst []float32, r int) {
-	s.tensor.Widen(dst, (s.first+r)*s.cols)
-	if s.scale != nil {
-		for i := range dst {
-			dst[i] *= s.scale[r]
+// readAhead is how many bytes of a matrix are read at once.
+const readAhead = 1 << 20
+
+// all yields rows, each [cols] and valid until the next.
+func (s source) all(yield func(r int, row []float32) error) error {
+	wrong := func(err error) error { return fmt.Errorf("tensor %s: %w", s.tensor.Name, err) }
+	f, err := s.tensor.Open(s.first*s.cols, s.rows*s.cols)
+	if err != nil {
+		return wrong(err)
+	}
+	defer f.Close()
+	stored := bufio.NewReaderSize(f, readAhead)
+	raw, row := make([]byte, s.cols*s.tensor.Dtype.Size()), make([]float32, s.cols)
+	for r := range s.rows {
+		if _, err := io.ReadFull(stored, raw); err != nil {
+			return wrong(plainfile.Cause(err))
+		}
+		s.tensor.Dtype.Widen(row, raw)
+		if s.scale != nil {
+			for i := range row {
+				row[i] *= s.scale[r]
+			}
+		}
+		if err := yield(r, row); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // each writes what make appends for each row.
 func (s source) each(w io.Writer, make func(dst []byte, row []float32) ([]byte, error)) (n int64, err error) {
-	row := newRow(s.cols)
 	var buf []byte
-	for r := range s.rows {
-		s.row(row, r)
+	err = s.all(func(r int, row []float32) (err error) {
 		if buf, err = make(buf[:0], row); err != nil {
-			return n, fmt.Errorf("tensor %s, row %d: %w", s.tensor.Name, s.first+r, err)
+			return fmt.Errorf("tensor %s, row %d: %w", s.tensor.Name, s.first+r, err)
 		}
 		k, err := w.Write(buf)
-		if n += int64(k); err != nil {
-			return n, err
-		}
-	}
-	return n, nil
+		n += int64(k)
+		return err
+	})
+	return n, err
 }
-
-func newRow(cols int) []float32 { return make([]float32, cols) }
 
 // halves is a matrix in float16.
 type halves struct{ source }
@@ -76,26 +93,25 @@ func (h halves) WriteTo(w io.Writer) (int64, error) {
 // step is what a quantised weight of 1 is worth in a block whose greatest weight is to have the
 // value most: for a negative one it is the greatest weight of either sign that has it.
 func step(block []float32, most float32) float32 {
-	var top float32
+	var top, size uint32 // Bits without the sign are in the order of sizes.
 	for _, x := range block {
-		if abs(x) > abs(top) {
-			top = x
+		b := math.Float32bits(x)
+		if s := b &^ (1 << 31); s > size {
+			top, size = b, s
 		}
 	}
 	if most > 0 {
-		top = abs(top)
+		top = size
 	}
-	return top / most
+	return math.Float32frombits(top) / most
 }
 
-func abs(x float32) float32 { return float32(math.Abs(float64(x))) }
-
 // quantise is the number of steps in x, from low to high.
-func quantise(x, step float32, low, high float64) int {
+func quantise(x, step float32, low, high int) int {
 	if step == 0 {
 		return 0
 	}
-	return int(min(max(math.RoundToEven(float64(x)/float64(step)), low), high))
+	return min(max(int(math.RoundToEven(float64(x)/float64(step))), low), high)
 }
 
 // scales are the steps of blocks of a row, one after another: [rows], or [rows·blocks] where
@@ -130,15 +146,25 @@ func (p packed8) elem() int64 { return elemInt8 }
 func (p packed8) dims() []int { return []int{p.cols, p.rows} }
 func (p packed8) size() int64 { return int64(p.rows) * int64(p.cols) }
 
+// tile is how many rows are transposed at a time: bytes of a line of a processor's cache.
+const tile = 64
+
 func (p packed8) WriteTo(w io.Writer) (int64, error) {
-	out := make([]byte, p.size())
-	row := newRow(p.cols)
-	for r := range p.rows {
-		p.row(row, r)
-		by := step(row, 127)
+	out, some := make([]byte, p.size()), make([]byte, tile*p.cols)
+	err := p.all(func(r int, row []float32) error {
+		by, at := step(row, 127), r%tile
 		for c, x := range row {
-			out[c*p.rows+r] = byte(quantise(x, by, -127, 127))
+			some[c*tile+at] = byte(quantise(x, by, -127, 127))
 		}
+		if at == tile-1 || r == p.rows-1 {
+			for c := range p.cols {
+				copy(out[c*p.rows+r-at:], some[c*tile:c*tile+at+1])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	n, err := w.Write(out)
 	return int64(n), err

@@ -27,7 +27,11 @@ func layer(t *testing.T, d Dtype, w []float32, in, out int, bias []float32) *ort
 	if err != nil {
 		t.Fatal(err)
 	}
-	return session(t, ort.Source{Bytes: g.Bytes()})
+	text, err := g.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session(t, ort.Source{Bytes: text})
 }
 
 // rows runs it.

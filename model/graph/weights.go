@@ -31,14 +31,9 @@ func (s source) inPlace() bool {
 // offset returns where in the checkpoint's file the matrix begins.
 func (s source) offset() int64 { return s.tensor.Offset + 4*int64(s.first)*int64(s.cols) }
 
-// WriteTo writes the matrix as little-endian float32, from the mapped file or a
-// row at a time: no copy of it is ever whole in memory.
+// WriteTo writes the matrix as little-endian float32, a row at a time: no copy of
+// it is ever whole in memory.
 func (s source) WriteTo(w io.Writer) (int64, error) {
-	if s.tensor.Dtype == checkpoint.F32 && s.scale == nil {
-		at := 4 * int64(s.first) * int64(s.cols)
-		n, err := w.Write(s.tensor.Data[at : at+s.size()])
-		return int64(n), err
-	}
 	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
 		dst = append(dst, make([]byte, 4*len(row))...)
 		putFloats(dst, row)

@@ -13,7 +13,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dustin/go-humanize"
+
 	"mdmgen/internal/plainfile"
+	"mdmgen/internal/room"
 	"mdmgen/model/checkpoint"
 )
 
@@ -48,7 +51,7 @@ const (
 
 // writeFiles writes the model's files to a folder, the manifest last.
 func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string) error {
-	b, f, err := network(ctx, c, o, true)
+	b, f, err := network(c, o, true)
 	if err != nil {
 		return err
 	}
@@ -63,11 +66,21 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 		end = t.offset + t.size()
 		outside = append(outside, *t)
 	}
+	if free, ok := room.Disk(dir); ok && uint64(end) > free && !o.Force {
+		return &NoRoomError{uint64(end), free}
+	}
+	if f.Digest == "" {
+		c.Progress = o.watch("reading", c.Reading())
+		f.Digest, err = c.Digest(ctx)
+		if c.Progress = nil; err != nil {
+			return err
+		}
+	}
 	g, err := b.encode(f)
 	if err != nil {
 		return err
 	}
-	m := manifest{Schema: manifestSchema, Files: map[string]fileSum{}}
+	m := manifest{Schema: manifestSchema, Files: map[string]fileSum{}, progress: o.watch("writing", end)}
 	err = m.create(ctx, dir, DataFile, func(w io.Writer) error { return writeData(w, outside) })
 	for _, x := range companions {
 		if err == nil {
@@ -84,6 +97,13 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 		return err
 	}
 	return m.write(ctx, dir)
+}
+
+// NoRoomError says that a disk has no room for a model's weights; bytes.
+type NoRoomError struct{ Needs, Free uint64 }
+
+func (e *NoRoomError) Error() string {
+	return fmt.Sprintf("needs %s of disk, and %s are free", humanize.Bytes(e.Needs), humanize.Bytes(e.Free))
 }
 
 // writeData writes matrices, each at its offset.
@@ -124,7 +144,7 @@ func (m manifest) create(ctx context.Context, dir, name string, write func(io.Wr
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	s := &sink{ctx: ctx, file: f, sum: sha256.New()}
+	s := &sink{ctx: ctx, file: f, sum: sha256.New(), progress: m.progress}
 	w := bufio.NewWriterSize(s, chunk)
 	if err := write(w); err != nil {
 		return err
@@ -145,6 +165,8 @@ type sink struct {
 	file io.Writer
 	sum  hash.Hash
 	size int64
+	// progress, where it is not nil, is told of bytes as they are written.
+	progress func(int64)
 }
 
 func (s *sink) Write(p []byte) (n int, err error) {
@@ -155,6 +177,9 @@ func (s *sink) Write(p []byte) (n int, err error) {
 		k, err := s.file.Write(p[n:min(n+chunk, len(p))])
 		s.sum.Write(p[n : n+k])
 		n, s.size = n+k, s.size+int64(k)
+		if s.progress != nil {
+			s.progress(int64(k))
+		}
 		if err != nil {
 			return n, err
 		}

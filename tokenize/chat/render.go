@@ -21,9 +21,10 @@ import (
 )
 
 // Limits of a run: time, bytes of output and of a kept value beside the contents, numbers
-// of a range.
+// of a range, names, signs and texts in a tag.
 const (
-	maxTime  = 2 * time.Second
+	maxParts = 256
+	maxTime  = time.Second
 	maxBytes = 64 << 10
 	maxRange = 1000
 )
@@ -66,7 +67,7 @@ func (t *Template) render(messages []Message) (text string, err error) {
 			err = fault.Errorf("chat", "%s: the template fails: %s", t.file, reason(cmp.Or(r.raised, err)))
 		}
 	}()
-	if err := multiplies(t.source); err != nil {
+	if err := readable(t.source); err != nil {
 		return "", err
 	}
 	const name = "/template"
@@ -95,11 +96,22 @@ func jinja() *config.Config {
 	return c
 }
 
-// multiplies refuses products, which make a gigabyte of a letter.
-func multiplies(source string) error {
+// readable refuses products, which make a gigabyte of a letter, and tags of so many parts, such
+// as brackets in brackets, that the library takes a gigabyte or minutes for them.
+func readable(source string) error {
+	parts := 0
 	for s := tokens.LexAll(source, jinja()); !s.End(); s.Next() {
-		if k := s.Current(); k.Type == tokens.Multiply || k.Type == tokens.Power {
+		k := s.Current()
+		switch k.Type {
+		case tokens.Multiply, tokens.Power:
 			return fmt.Errorf("line %d: %s is not among what templates may use", k.Line, k.Val)
+		case tokens.Data, tokens.VariableBegin, tokens.BlockBegin:
+			parts = 0
+		case tokens.Whitespace:
+		default:
+			if parts++; parts > maxParts {
+				return fmt.Errorf("line %d: a tag has more than %d parts", k.Line, maxParts)
+			}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -38,12 +39,14 @@ func Command(s kit.Streams) *cli.Command {
 	var out, format string
 	var weights checkpoint.Weights
 	dtype := graph.Float32
+	force := false
 	var told []string
 	var runtime setup.Runtime
 	set := append(flags.Set{
 		setup.WeightsFlag(&weights), setup.FactsFlag(&told),
 		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
+		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write also what the disk seems to have no room for"}),
 		runtime.OfflineFlag(),
 	}, flags.Format(&format, "text", "json")...)
 	return &cli.Command{
@@ -57,11 +60,12 @@ func Command(s kit.Streams) *cli.Command {
 			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
 			"targets [G] log_mu and log_mass [G], which is what score asks for, take_best a token drawn with uniforms\n" +
 			"[M], its log-probability, the best few tokens and the entropy.\n" +
+			"Weights are streamed: memory does not grow with the model. Whether the disk has room is looked at first.\n" +
 			"The folder is written whole or not at all, with mdmgen.manifest.json, which says what its files hold: a\n" +
 			"folder whose weights or graph were changed afterwards is not opened.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, s, &runtime, args, out, weights, told, dtype)
+			w, err := convert(ctx, s, &runtime, args, out, weights, told, graph.Options{Dtype: dtype, Force: force})
 			if err != nil {
 				return err
 			}
@@ -74,7 +78,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string, dtype graph.Dtype) (w written, err error) {
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string, o graph.Options) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
 	}
@@ -84,7 +88,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	if _, err := os.Lstat(out); err == nil {
 		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
 	}
-	if err := dtype.Check(); err != nil {
+	if err := o.Dtype.Check(); err != nil {
 		return w, exit.Usagef("--dtype: %w", err)
 	}
 	override, err := setup.Overrides(told)
@@ -100,21 +104,30 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 		return w, err
 	}
 	defer kit.Closing(ck, &err)
-	f, err := ck.Facts(ctx)
-	if err == nil {
-		f, err = f.Tell(setup.KnownFacts(args[0]))
-	}
+	f, err := ck.Undigested().Tell(setup.KnownFacts(args[0]))
 	if err == nil {
 		f, err = facts.Apply(ctx, f, "", override)
 	}
 	if err != nil {
 		return w, fmt.Errorf("model %s: %w", args[0], err)
 	}
-	if err := graph.Write(ctx, ck, graph.Options{Facts: &f, Dtype: dtype}, out); err != nil {
+	bar := &kit.Progress{}
+	o.Facts = &f
+	o.Watch = func(work string, total int64) func(int64) {
+		bar.Clear()
+		bar = kit.NewBytes(s, total, work)
+		return func(n int64) { bar.Add(int(n)) }
+	}
+	err = graph.Write(ctx, ck, o, out)
+	bar.Clear()
+	if full := (*graph.NoRoomError)(nil); errors.As(err, &full) {
+		return w, fmt.Errorf("%w; --force writes it all the same", err)
+	}
+	if err != nil {
 		return w, err
 	}
 	size, err := folderSize(out)
-	return written{schema, out, f.Family, f.Parameters, size, dtype}, err
+	return written{schema, out, f.Family, f.Parameters, size, o.Dtype}, err
 }
 
 // folderSize adds up the files of a folder, in bytes.

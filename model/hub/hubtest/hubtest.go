@@ -81,19 +81,49 @@ type Server struct {
 	had   []Request
 }
 
-// New starts a hub that ends with the test. Its two hosts are told apart by their ports.
+// New starts a hub that ends with the test.
 func New(t testing.TB, repos map[string]*Repo) *Server {
-	s := &Server{Token: "hf_secret", repos: repos}
+	s, end := Start(repos)
+	t.Cleanup(end)
+	return s
+}
+
+// Start starts a hub and returns what ends it. Its two hosts are told apart by their ports.
+func Start(repos map[string]*Repo) (s *Server, end func()) {
+	s = &Server{Token: "hf_secret", repos: repos}
 	hub := httptest.NewServer(http.HandlerFunc(s.hub))
 	files := httptest.NewServer(http.HandlerFunc(s.files))
-	t.Cleanup(func() {
+	s.URL, s.Files = hub.URL, files.URL
+	return s, func() {
 		hub.CloseClientConnections()
 		files.CloseClientConnections()
 		hub.Close()
 		files.Close()
-	})
-	s.URL, s.Files = hub.URL, files.URL
-	return s
+	}
+}
+
+// Slowly has the server give data as every model.safetensors, in 20 pieces with a pause after
+// each, so that a fetch lasts and can be cut.
+func (s *Server) Slowly(data []byte, pause time.Duration) {
+	s.Fail = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if !strings.HasSuffix(r.URL.Path, "model.safetensors") || r.URL.RawQuery == "" {
+			return false
+		}
+		from := 0
+		if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); err == nil {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(data)-1, len(data)))
+			w.WriteHeader(http.StatusPartialContent)
+		}
+		const pieces = 20
+		for i := range pieces {
+			if _, err := w.Write(data[from+(len(data)-from)*i/pieces : from+(len(data)-from)*(i+1)/pieces]); err != nil {
+				return true
+			}
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(pause)
+		}
+		return true
+	}
 }
 
 // Use points the environment to the hub and to an empty cache, which it returns.
