@@ -29,6 +29,9 @@ func openCheckpoint(ctx context.Context, ref string, open func() (*checkpoint.Ch
 		return nil, err
 	}
 	c.Stamps = ort.Stamps(opts.Runtime.VerifyDigest)
+	if total := c.Reading(); opts.Watch != nil && total > maxInline {
+		c.Progress = opts.Watch("reading", total)
+	}
 	src, f, same, err := source(ctx, ref, c, opts)
 	unused := c.Unused()
 	if cerr := c.Close(); err == nil {
@@ -93,7 +96,7 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 			read.MaskID, read.Shift, read.Untold = f.MaskID, f.Shift, nil
 		}
 		same = sameTokens(read, f)
-		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype}, opts.Runtime)
+		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, Watch: opts.Watch}, opts.Runtime)
 	} else {
 		var g graph.Model
 		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype})

@@ -110,6 +110,9 @@ type Options struct {
 	// Path is the folder or file that the reference leads to, where that is a name of a hub's;
 	// "" for the reference itself.
 	Path string
+	// Watch, where it is not nil, is called when a large checkpoint begins to be read for its
+	// digest, or to be converted into the cache, and gives what is told of bytes of the total.
+	Watch func(work string, total int64) func(bytes int64)
 }
 
 // MissingError says that a model, or a file of it, is not there.

@@ -4,7 +4,7 @@
 //
 //	go run ./internal/torture -n 1000
 //	go run ./internal/torture -n 50 -only score,bench -seed 7
-//	go run ./internal/torture -n 250 -only pull,convert
+//	go run ./internal/torture -n 280 -only pull,convert
 //
 // Most ends are SIGKILL, some are Ctrl-C, uniformly over the time that a command takes. It works
 // in a temporary folder, prints a table, and exits with 1 where anything was wrong. A

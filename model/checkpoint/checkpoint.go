@@ -27,8 +27,8 @@ type Checkpoint struct {
 	// Stamps remembers the digest of a folder's files from one run to the next; the zero
 	// value has them read.
 	Stamps stamp.Store
-	// Progress, where it is not nil, is told of bytes as the digest reads them, up to
-	// [Checkpoint.Reading].
+	// Progress, where it is not nil, is told of bytes as the digest reads them, in all
+	// [Checkpoint.Reading] and those of config.json.
 	Progress func(bytes int64)
 
 	name    string

@@ -84,8 +84,8 @@ func (c *Checkpoint) add(ctx context.Context, w io.Writer, name string, buf []by
 	return err
 }
 
-// Reading is how many bytes a digest that is not remembered reads: the files, and the
-// parameters once more for NaN.
+// Reading is how many bytes a digest that is not remembered reads but for config.json: the files
+// of weights, and the parameters once more for NaN.
 func (c *Checkpoint) Reading() (n int64) {
 	for _, f := range c.files {
 		n += f.size

@@ -298,3 +298,44 @@ func (f *full) Write(b []byte) (int, error) {
 	f.room -= int64(len(b))
 	return len(b), nil
 }
+
+// TestWatch: what is told of bytes adds up to what was announced, first of reading and then of
+// writing, and the facts that were given without a digest get that of what was read.
+func TestWatch(t *testing.T) {
+	c := published(t, "llada-gqa-bf16")
+	f := c.Undigested()
+	var works []string
+	total, done := map[string]int64{}, map[string]int64{}
+	o := Options{Facts: &f, Watch: func(work string, n int64) func(int64) {
+		works, total[work] = append(works, work), n
+		return func(n int64) { done[work] += n }
+	}}
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := Write(t.Context(), c, o, dir); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(works, []string{"reading", "writing"}) || total["reading"] < 1000 {
+		t.Errorf("%v: %v of %v", works, done, total)
+	}
+	var size int64
+	for _, name := range []string{DataFile, ModelFile, "config.json"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == DataFile && info.Size() != total["writing"] {
+			t.Errorf("writing %d bytes of weights, announced %d", info.Size(), total["writing"])
+		}
+		if name == "config.json" && done["reading"] != total["reading"]+info.Size() {
+			t.Errorf("read %d bytes, announced %d beside %s", done["reading"], total["reading"], name)
+		}
+		size += info.Size()
+	}
+	if done["writing"] != size {
+		t.Errorf("told of %d bytes, written %d", done["writing"], size)
+	}
+	d, err := ort.Describe(ort.Source{Path: filepath.Join(dir, ModelFile)})
+	if want, werr := c.Digest(t.Context()); err != nil || werr != nil || !strings.Contains(d.Metadata[Key], want) {
+		t.Errorf("the file tells %s, want the digest %s: %v, %v", d.Metadata[Key], want, err, werr)
+	}
+}

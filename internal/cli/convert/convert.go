@@ -111,15 +111,11 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	if err != nil {
 		return w, fmt.Errorf("model %s: %w", args[0], err)
 	}
-	bar := &kit.Progress{}
 	o.Facts = &f
-	o.Watch = func(work string, total int64) func(int64) {
-		bar.Clear()
-		bar = kit.NewBytes(s, total, work)
-		return func(n int64) { bar.Add(int(n)) }
-	}
+	var end func()
+	o.Watch, end = s.Watch()
 	err = graph.Write(ctx, ck, o, out)
-	bar.Clear()
+	end()
 	if full := (*graph.NoRoomError)(nil); errors.As(err, &full) {
 		return w, fmt.Errorf("%w; --force writes it all the same", err)
 	}

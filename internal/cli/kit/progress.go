@@ -36,6 +36,17 @@ func NewBytes(s Streams, total int64, work string) *Progress {
 	return newProgress(s, total, true, &progressLine{work: work, count: count}, progressbar.OptionShowBytes(true))
 }
 
+// Watch returns what shows the bytes of one work after another, each with the total that it is
+// begun with, and what removes the bar of the last.
+func (s Streams) Watch() (begin func(work string, total int64) func(bytes int64), end func()) {
+	bar := &Progress{}
+	return func(work string, total int64) func(int64) {
+		bar.Clear()
+		bar = NewBytes(s, total, work)
+		return func(n int64) { bar.Add(int(n)) }
+	}, func() { bar.Clear() }
+}
+
 func newProgress(s Streams, total int64, show bool, line *progressLine, unit ...progressbar.Option) *Progress {
 	switch {
 	case s.Hushed() || total <= 0:

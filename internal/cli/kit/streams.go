@@ -91,7 +91,10 @@ func (s Streams) Detail(format string, args ...any) {
 // long that took.
 func (s Streams) Open(ctx context.Context, ref string, o model.Options) (model.Model, error) {
 	begin := time.Now()
+	var end func()
+	o.Watch, end = s.Watch()
 	m, err := model.Open(ctx, ref, o)
+	end()
 	if d, ok := m.(model.Describer); ok && err == nil {
 		o := d.Origin()
 		s.Detail("model %s: %s, %s, opened in %.3g s", o.Reference, o.Family, o.Digest, time.Since(begin).Seconds())
