@@ -88,7 +88,11 @@ func Build(ctx context.Context, c *checkpoint.Checkpoint, o Options) (Model, err
 	if err != nil {
 		return Model{}, err
 	}
-	return Model{Bytes: m.Bytes(), ExternalDir: dir, Facts: f}, nil
+	text, err := m.Bytes()
+	if err != nil {
+		return Model{}, fmt.Errorf("graph: %w", err)
+	}
+	return Model{Bytes: text, ExternalDir: dir, Facts: f}, nil
 }
 
 // Size returns the bytes of the checkpoint's parameters as float32.

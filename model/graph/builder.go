@@ -278,11 +278,12 @@ func (m model) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-// Bytes returns the model's bytes, in one allocation.
-func (m model) Bytes() []byte {
+// Bytes returns the model's bytes, in one allocation. It fails where a weight does not fit into
+// the type that it is stored in.
+func (m model) Bytes() ([]byte, error) {
 	buf := bytes.NewBuffer(make([]byte, 0, m.size))
-	m.WriteTo(buf) // neither a Buffer nor a mapped checkpoint fails
-	return buf.Bytes()
+	_, err := m.WriteTo(buf)
+	return buf.Bytes(), err
 }
 
 // readable are facts that a person looks for in a model viewer.

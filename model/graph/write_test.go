@@ -269,8 +269,8 @@ func TestModelWriterStopsAtErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := int64(len(m.Bytes())); got != m.size {
-		t.Errorf("%d bytes, announced %d", got, m.size)
+	if text, err := m.Bytes(); err != nil || int64(len(text)) != m.size {
+		t.Errorf("%d bytes, announced %d: %v", len(text), m.size, err)
 	}
 	for _, room := range []int64{0, 100, m.size / 3, m.size - 1} {
 		w := &full{room: room}
