@@ -101,6 +101,11 @@ func Against(ctx context.Context, m, reference model.Model, windows []likelihood
 	var tokens []float64
 	var nelbo [3][]float64
 	for i := range windows {
+		for _, e := range c.sides {
+			if err := e.Check(windows[i]); err != nil {
+				return nil, fmt.Errorf("window %d: %w", i, err)
+			}
+		}
 		n, err := c.window(ctx, &windows[i], uint64(i))
 		if err != nil {
 			return nil, err

@@ -152,6 +152,24 @@ func TestIncomparable(t *testing.T) {
 	}
 }
 
+// TestShiftedAgainst asks no shifted network, on either side, for a row of position 0: its row
+// would be that of position −1.
+func TestShiftedAgainst(t *testing.T) {
+	plain, shifted := network(0.5, 0.25, 0.25), network(0.3, 0.5, 0.2)
+	shifted.facts.Shift = true
+	given := windows(1, 4)
+	given[0].Free = given[0].Free[1:]
+	for _, pair := range [][2]*constant{{plain, shifted}, {shifted, plain}} {
+		if _, err := Against(t.Context(), pair[0], pair[1], windows(1, 4), AgainstConfig{}); err == nil || !strings.Contains(err.Error(), "position 0 is free") {
+			t.Errorf("a free position 0: %v", err)
+		}
+		out, err := Against(t.Context(), pair[0], pair[1], given, AgainstConfig{LawTexts: 3})
+		if err != nil || out.All.Positions == 0 || out.Laws != nil || out.WithoutLaws == "" {
+			t.Errorf("a given position 0: %+v, %v", out, err)
+		}
+	}
+}
+
 // failing gives its context's error.
 type failing struct{ model.Model }
 

@@ -278,7 +278,8 @@ func (m model) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-// Bytes returns the model's bytes, in one allocation.
+// Bytes returns the model's bytes, in one allocation. It fails where a weight does not fit into
+// the type that it is stored in.
 func (m model) Bytes() ([]byte, error) {
 	buf := bytes.NewBuffer(make([]byte, 0, m.size))
 	_, err := m.WriteTo(buf)

@@ -2,6 +2,8 @@ package graph
 
 import (
 	"bufio"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -128,9 +130,11 @@ func (s scales) size() int64 { return 4 * int64(s.dims()[0]) }
 func (s scales) WriteTo(w io.Writer) (int64, error) {
 	return s.each(w, func(dst []byte, row []float32) ([]byte, error) {
 		for from := 0; from < s.cols; from += s.block {
-			one := []float32{step(row[from:min(from+s.block, s.cols)], s.most)}
-			dst = append(dst, 0, 0, 0, 0)
-			putFloats(dst[len(dst)-4:], one)
+			by := step(row[from:min(from+s.block, s.cols)], s.most)
+			if math.IsInf(float64(by), 0) { // What is made of it would be finite, and nothing of what it was.
+				return nil, errors.New("a weight is infinite: integers have none such: use another dtype")
+			}
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(by))
 		}
 		return dst, nil
 	})

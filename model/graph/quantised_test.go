@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"mdmgen/internal/half"
@@ -177,6 +178,37 @@ func TestPacked(t *testing.T) {
 	large := whole(checkpointtest.Tensor("w", checkpoint.F32, []float32{1, 7e4}, 1, 2))
 	if _, err := wide(large).WriteTo(&bytes.Buffer{}); err == nil {
 		t.Error("70,000 is written as a float16")
+	}
+}
+
+// TestWeightsThatDoNotFit refuses weights that a type has no numbers for, in one line that names
+// the tensor and the row.
+func TestWeightsThatDoNotFit(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, c := range []struct {
+		d    Dtype
+		w    float32
+		want string // "" where it fits
+	}{
+		{Float16, 7e4, "70000 is beyond"}, {Float16, inf, ""}, {Int8, 7e4, ""}, {Int4, 7e4, ""},
+		{Int8, inf, "infinite"}, {Int8, -inf, "infinite"}, {Int4, inf, "infinite"}, {Float32, inf, ""},
+	} {
+		b := newBuilder()
+		b.dtype = c.d
+		w := make([]float32, 3*40)
+		w[2*40+35] = c.w
+		b.product("w", "x", whole(checkpointtest.Tensor("stored", checkpoint.F32, w, 3, 40)), nil)
+		m, err := b.encode(facts.Facts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := m.Bytes()
+		switch {
+		case c.want == "" && (err != nil || int64(len(text)) != m.size):
+			t.Errorf("%s of %g: %v, %d of %d bytes", c.d, c.w, err, len(text), m.size)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "tensor stored, row 2: ")):
+			t.Errorf("%s of %g: %v, want %q", c.d, c.w, err, c.want)
+		}
 	}
 }
 

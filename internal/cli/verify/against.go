@@ -91,7 +91,11 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	list, length, err := o.windows(ctx, s, reference, words)
+	strict := reference // whose windows fit the other, too
+	if m.Facts().Shift {
+		strict = m
+	}
+	list, length, err := o.windows(ctx, s, strict, words)
 	if err != nil {
 		return err
 	}

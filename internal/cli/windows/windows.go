@@ -146,6 +146,9 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1, Words: -1}
 	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
 	err := r.Check(t.Target)
+	if err != nil && r.Facts.Shift && w.Context == 0 {
+		err = fmt.Errorf("%w; --context 1 gives the first token of every window", err)
+	}
 	if err == nil && r.Tokenizer != nil {
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
 			t.Words, err = r.words(w, doc)
@@ -204,7 +207,9 @@ func (r *Reader) free(from, to int) []int {
 func (r *Reader) cut() (tokenize.Cut, error) {
 	cut := tokenize.Cut{
 		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
-		DropTail: r.Tail == "drop", ContextAlways: r.Short,
+		DropTail: r.Tail == "drop",
+		// A network whose rows are shifted has none for the first token of a text.
+		ContextAlways: r.Short || r.Facts.Shift,
 	}
 	if r.Facts.FixedLength && (r.Kind() == "corpus" || r.Join) {
 		cut.DropTail = true // A shorter window cannot be scored; a shorter text is an error.

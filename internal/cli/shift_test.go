@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/cli/exit"
+)
+
+// TestShifted scores texts on a network that has no row for the first token, and compares it
+// with itself and with a network that has one: --context 1 gives that token of every window, a text's first one too, and where
+// it is missing a line says so.
+func TestShifted(t *testing.T) {
+	needRuntime(t)
+	model := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "dream-tied-fp16")
+	unshifted := filepath.Join(t.TempDir(), "unshifted")
+	mustRun(t, "", "convert", model, "-o", unshifted, "--fact", "shift=false")
+	lines := filepath.Join(t.TempDir(), "text.jsonl")
+	writeFile(t, lines, `{"ids":[1,2,3,4,5,6,7,8,9,10,11]}`+"\n")
+	for _, args := range [][]string{
+		{"score", lines, "--model", model, "--seed", "1", "--length", "6"},
+		{"bound", lines, "--model", model, "--seed", "1", "--length", "6"},
+		{"verify", model, "--against", model, "--text", lines, "--seed", "1", "--length", "6"},
+		{"verify", model, "--against", unshifted, "--text", lines, "--seed", "1", "--length", "6"},
+		{"verify", unshifted, "--against", model, "--text", lines, "--seed", "1", "--length", "6"},
+	} {
+		mustRun(t, "", append(args, "--context", "1")...)
+		if _, stderr, code := runCommand(t, "", args...); code != exit.Failure || !strings.Contains(stderr, "--context 1") {
+			t.Errorf("%s without context: exit status %d: %s", args[0], code, stderr)
+		}
+	}
+}
