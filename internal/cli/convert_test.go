@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,4 +202,34 @@ func sparseWeights(path, config string) error {
 		return err
 	}
 	return os.Truncate(path, int64(len(head))+at)
+}
+
+// TestConvertMemory: the weights of a checkpoint pass through, and never are in memory together.
+func TestConvertMemory(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("the peak of memory is unknown here: ", err)
+	}
+	const config = `{"architectures":["LLaDAModelLM"],"d_model":2048,"n_layers":1,"n_heads":16,"mlp_hidden_size":2048,"max_sequence_length":64,"vocab_size":32768,
+		"mask_token_id":1,"rope_theta":5e5,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms","activation_type":"silu","rope":true}`
+	dir := t.TempDir()
+	from, peak := filepath.Join(dir, "from"), filepath.Join(dir, "peak")
+	if err := os.Mkdir(from, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(from, "config.json"), config)
+	if err := sparseWeights(filepath.Join(from, "model.safetensors"), config); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("mdmgen", "convert", from, "-o", filepath.Join(dir, "out"), "--dtype", "fp16")
+	cmd.Env = append(os.Environ(), peakFile+"="+peak)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	var kib int64
+	if _, err := fmt.Sscan(readAll(t, peak), &kib); err != nil {
+		t.Fatal(err)
+	}
+	if kib < 10<<10 || kib > 150<<10 {
+		t.Errorf("%d MiB for a checkpoint of 296", kib>>10)
+	}
 }
