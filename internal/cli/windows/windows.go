@@ -104,7 +104,7 @@ func (r *Reader) Read() ([]Window, error) {
 		i++
 	}
 	if len(r.windows) == 0 {
-		return nil, fmt.Errorf("%s: nothing to score", r.name())
+		return nil, fmt.Errorf("%s: nothing to score%s", r.name(), map[bool]string{true: ": name a file, or pipe a text in"}[r.standard()])
 	}
 	return r.windows, nil
 }
@@ -145,7 +145,13 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	}
 	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1, Words: -1}
 	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
-	err := r.Check(t.Target)
+	var err error
+	switch {
+	case r.Facts.Shift && t.Free[0] == 0:
+		err = exit.Usagef("the first token is scored, and this network has no row for it, as it predicts position l from row l−1: give --context 1")
+	default:
+		err = r.Check(t.Target)
+	}
 	if err == nil && r.Tokenizer != nil {
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
 			t.Words, err = r.words(w, doc)
@@ -204,7 +210,7 @@ func (r *Reader) free(from, to int) []int {
 func (r *Reader) cut() (tokenize.Cut, error) {
 	cut := tokenize.Cut{
 		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
-		DropTail: r.Tail == "drop", ContextAlways: r.Short,
+		DropTail: r.Tail == "drop", ContextAlways: r.Short || r.Facts.Shift,
 	}
 	if r.Facts.FixedLength && (r.Kind() == "corpus" || r.Join) {
 		cut.DropTail = true // A shorter window cannot be scored; a shorter text is an error.
