@@ -72,7 +72,7 @@ func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 	info, err := os.Stat(ref)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s)", ref, strings.Join(names, ", "))}
+		return 0, "", &MissingError{fmt.Sprintf("model %s: no such folder or file, and not a built-in name (%s); a model of the hub is named OWNER/NAME", ref, strings.Join(names, ", "))}
 	case err != nil:
 		return 0, "", fmt.Errorf("model %s: %w", ref, errors.Unwrap(err))
 	case info.IsDir():

@@ -127,7 +127,7 @@ func (s *streamed) fill(r io.Reader, n int) error {
 		}
 		from += n
 	}
-	return fmt.Errorf("byte %d: the text is not valid UTF-8", s.read-len(s.raw)+from)
+	return fmt.Errorf("byte %d: the text is not valid UTF-8: convert it, as with iconv -t UTF-8", s.read-len(s.raw)+from)
 }
 
 // wholeRunes returns the length of text less a character at its end that breaks off.

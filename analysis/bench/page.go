@@ -52,7 +52,11 @@ func (r *Report) Card() report.Card {
 		})
 		if best != nil {
 			e, _ := best.metric(m.metric)
-			card.Numbers = append(card.Numbers, report.Fact{Name: m.name, Text: fmt.Sprintf("%s: %s, %.4g calls", estimated(e), name(best), best.Expected.All())})
+			calls := best.Expected.All()
+			if c, ok := best.metric("error_calls"); ok && (m.metric == "tv" || m.metric == "kl") {
+				calls = c.Mean // over the window that the distance is of
+			}
+			card.Numbers = append(card.Numbers, report.Fact{Name: m.name, Text: fmt.Sprintf("%s: %s, %.4g calls", estimated(e), name(best), calls)})
 		}
 	}
 	return card

@@ -295,6 +295,26 @@ func TestPlots(t *testing.T) {
 	if !strings.HasPrefix(card.Result, "A sequence takes from ") || len(card.Numbers) < 4 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
 		t.Errorf("%+v", card)
 	}
+	// A distance stands beside the calls over its own window, as in the table, and not beside
+	// those of the whole canvas.
+	var calls []string
+	for i := range r.Cells {
+		r.Cells[i].Expected.Calls += 100
+	}
+	for _, c := range r.Cells {
+		for _, q := range c.Quality {
+			for _, m := range q.Metrics {
+				if m.Name == "error_calls" {
+					calls = append(calls, fmt.Sprintf(", %.4g calls", m.Value.Mean))
+				}
+			}
+		}
+	}
+	for _, n := range r.Card().Numbers {
+		if _, of, _ := strings.Cut(n.Name, "least "); (strings.HasPrefix(of, "TV") || strings.HasPrefix(of, "KL")) && !slices.ContainsFunc(calls, func(end string) bool { return strings.HasSuffix(n.Text, end) }) {
+			t.Errorf("%s: %s, not with the calls of its window", n.Name, n.Text)
+		}
+	}
 	// Exponents that samples do not tell are told nowhere.
 	for i := range r.Rates {
 		r.Rates[i].Exponent = estimate.Estimate{Mean: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}

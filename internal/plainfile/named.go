@@ -90,6 +90,9 @@ type interruptible struct {
 	results chan readResult
 }
 
+// Under is what is read.
+func (i *interruptible) Under() io.Reader { return i.r }
+
 type readResult struct {
 	n   int
 	err error

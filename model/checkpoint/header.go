@@ -198,7 +198,7 @@ func (h *header) checkOffsets(size int64) error {
 	for _, e := range h.entries {
 		switch {
 		case e.end > size:
-			return fmt.Errorf("tensor %s: ends at byte %d of %d: the file is truncated or its header wrong", quoteName(e.name), e.end, size)
+			return fmt.Errorf("tensor %s: ends at byte %d of %d: the file is truncated or its header wrong: fetch or copy it again", quoteName(e.name), e.end, size)
 		case e.begin < at:
 			return fmt.Errorf("tensor %s: begins at byte %d, inside the one before it", quoteName(e.name), e.begin)
 		case e.begin > at:

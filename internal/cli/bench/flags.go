@@ -154,7 +154,7 @@ func (o *options) readParts() error {
 	for _, part := range strings.Split(o.quality, ",") {
 		part = strings.TrimSpace(part)
 		if !slices.Contains(bench.Parts(), part) {
-			return exit.Usagef("--quality %.40q: must be of %s", part, strings.Join(bench.Parts(), ", "))
+			return exit.Usagef("--quality %.40q: must be of %s%s", part, strings.Join(bench.Parts(), ", "), flags.Suggested(part, bench.Parts()))
 		}
 		if slices.Contains(o.parts, part) {
 			return exit.Usagef("--quality: %s appears twice", part)

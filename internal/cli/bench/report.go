@@ -59,6 +59,9 @@ func (r *benching) notes(report *bench.Report) {
 		add("%s", note)
 	}
 	add("± is a standard error: of calls over sequences, of times over repetitions.%s", map[bool]string{true: " off is the distance of calls from what the sampler's law expects, in standard errors."}[r.wide])
+	if r.settings.Repetitions == 1 || r.settings.Sequences == 1 {
+		add("± ? is one that a single repetition or sequence does not tell: -r and -n make more.")
+	}
 	if slices.ContainsFunc(r.log.Repetitions, func(rep bench.Repetition) bool { return rep.PeakOfProcess && rep.PeakBytes > 0 }) {
 		add("Peak memory is the process's since it began, and the same for all cells after the largest.")
 	}

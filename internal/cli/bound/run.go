@@ -123,7 +123,7 @@ func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
 		return likelihood.Target{}, exit.Usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
 	}
 	if f.Shift {
-		return likelihood.Target{}, exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first")
+		return likelihood.Target{}, exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first: give a text instead, with --context 1")
 	}
 	r.settings.Length = n
 	return likelihood.Whole(make([]int, n)), nil

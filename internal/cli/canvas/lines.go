@@ -36,6 +36,9 @@ type inputLine struct {
 	Messages []chat.Message `json:"messages"`
 }
 
+// example is a line of --input, for whoever has written none.
+const example = `{"prefix":"Once upon a time"}`
+
 // ReadJobs reads --input: a JSON object a line. path "-" is standard input.
 // Errors name the file and the line.
 func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout) ([]Job, error) {
@@ -73,7 +76,7 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 		jobs = append(jobs, j)
 	}
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("%s: no lines", name)
+		return nil, fmt.Errorf("%s: no lines: write a JSON object in each, such as %s", name, example)
 	}
 	return jobs, nil
 }
@@ -81,7 +84,7 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 // parseLine builds the canvas of one line, and tells how many tokens the prompt of a chat has.
 func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
 	var in inputLine
-	if err := kit.DecodeObject(line, &in); err != nil {
+	if err := kit.DecodeObject(line, &in, example); err != nil {
 		return nil, 0, err
 	}
 	texts := in.Prefix != nil || in.Suffix != nil

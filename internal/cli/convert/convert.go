@@ -80,7 +80,7 @@ func Command(s kit.Streams) *cli.Command {
 
 func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string, o graph.Options) (w written, err error) {
 	if len(args) != 1 {
-		return w, exit.Usagef("convert: expected one folder, got %d arguments", len(args))
+		return w, exit.Usagef("convert: expected one folder, got %d arguments: mdmgen convert FOLDER -o NEW", len(args))
 	}
 	if out == "" {
 		return w, exit.Usagef("convert: name the folder to write with -o")

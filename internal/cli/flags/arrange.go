@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func Arrange(cmd *cli.Command, args []string) (arranged []string, given Given, e
 		case !f.Takes():
 			value = "true"
 		case i+1 == len(args):
-			return nil, nil, exit.Usagef("%s: %s needs a value", cmd.Name, Dashed(name))
+			return nil, nil, exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, Dashed(name), cmp.Or(f.ValueName(), "VALUE"))
 		default:
 			i++
 			value = args[i]
@@ -88,7 +89,7 @@ func unknown(cmd *cli.Command, typed, name string) error {
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
 	if now := renamed(cmd.Name, name); now != "" {
 		hint = ": it is " + now + " now"
-	} else if s := Nearest(name, Of(cmd).Names()); s != "" {
+	} else if s := Nearest(name, append(Of(cmd).Names(), "help", "help-all")); s != "" {
 		hint = "; did you mean " + Dashed(s) + "?"
 	}
 	return exit.Usagef("%s: unknown flag %s%s", cmd.Name, typed, hint)

@@ -201,8 +201,8 @@ func Words[T ~string](p *T, words []T, f Flag) *Flag {
 	return Known(p, words, func(text T) bool { return slices.Contains(words, text) }, f)
 }
 
-// suggested is a word that a text is like, as the end of a message.
-func suggested(text string, words []string) string {
+// Suggested is a word that a text is like, as the end of a message.
+func Suggested(text string, words []string) string {
 	if near := Nearest(text, words); near != "" {
 		return "; did you mean " + near + "?"
 	}
@@ -218,7 +218,7 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 	return read(aText, f, p, func(text string) (T, error) {
 		if !known(T(text)) {
 			form := "one of " + strings.Join(f.Words, ", ")
-			return "", &refusal{form: form, says: "must be " + form + suggested(text, f.Words)}
+			return "", &refusal{form: form, says: "must be " + form + Suggested(text, f.Words)}
 		}
 		return T(text), nil
 	}, func(s T) string { return string(s) })
@@ -254,7 +254,7 @@ func Option(p *string, o samplers.Option, f Flag) *Flag {
 			return "", err
 		}
 		if o.Set(new(samplers.Options), text) != nil {
-			return "", &refusal{form: o.Form(), says: "must be " + o.Form() + suggested(text, o.Words)}
+			return "", &refusal{form: o.Form(), says: "must be " + o.Form() + Suggested(text, o.Words)}
 		}
 		return text, nil
 	}, func(s string) string { return s })

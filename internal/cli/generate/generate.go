@@ -30,7 +30,7 @@ func Command(s kit.Streams) *cli.Command {
 		Description: "mdmgen generate\n" +
 			"mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
 			"mdmgen generate --infill 'The{{3}} king said:{{5}}.'\n" +
-			"mdmgen generate --model mdlm-owt --tokenizer gpt2/tokenizer.json --sampler tweedie --steps 256\n" +
+			"mdmgen generate --model kuleshov-group/mdlm-owt --length 64 --sampler tweedie --steps 32\n" +
 			"mdmgen generate --sampler euler --noise exp --grid paper --steps 64 --format json -o run.json\n\n" +
 			"Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
 			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
@@ -205,10 +205,18 @@ func (g *generation) lengthOf() int {
 }
 
 // tryPlans draws a plan for each canvas, so that sizes or an order that do not
-// fit one are refused before the first sample.
+// fit one are refused before the first sample, as is a canvas without the first token where
+// the network has no row for it.
 func (g *generation) tryPlans() error {
 	var plan samplers.Plan
 	for _, j := range g.jobs {
+		if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
+			where := ""
+			if j.Line > 0 {
+				where = fmt.Sprintf("line %d of --input: ", j.Line)
+			}
+			return exit.Usagef("generate: %sthis network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input", where)
+		}
 		if !j.method.Planned() {
 			continue
 		}

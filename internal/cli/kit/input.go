@@ -23,10 +23,10 @@ func ReadFlagged(ctx context.Context, flag, path string, limit int64) ([]byte, e
 }
 
 // DecodeObject reads a line that must be one JSON object with no fields but
-// those of v.
-func DecodeObject(line []byte, v any) error {
+// those of v. example is such an object, for whoever has written none.
+func DecodeObject(line []byte, v any, example string) error {
 	if len(line) == 0 || line[0] != '{' {
-		return errors.New("not a line of input: expected a JSON object")
+		return fmt.Errorf("not a line of input: expected a JSON object, such as %s", example)
 	}
 	if !utf8.Valid(line) {
 		return errors.New("the line is not valid UTF-8")

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -120,10 +121,13 @@ func (p *progressLine) add(n int, now time.Time) {
 	p.tell(fmt.Sprintf("%s: %s of %s%s, %s/s, %v left", p.work, p.count(float64(p.done)), p.count(float64(p.total)), p.unit, each, left))
 }
 
-// IsTerminal tells whether w is a terminal.
+// IsTerminal tells whether w, one of the standard streams, is a terminal.
 func IsTerminal(w any) bool {
-	if o, ok := w.(*StandardOutput); ok {
+	switch o := w.(type) {
+	case *StandardOutput:
 		w = o.W
+	case interface{ Under() io.Reader }: // standard input, whose reads end with the context
+		w = o.Under()
 	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

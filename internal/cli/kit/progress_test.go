@@ -1,9 +1,13 @@
 package kit
 
 import (
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"mdmgen/internal/plainfile"
 )
 
 // TestProgressLines: off terminals a line comes at most every ten seconds, with what is done, of
@@ -29,5 +33,24 @@ func TestProgressLines(t *testing.T) {
 	}
 	if p := NewBar(Streams{Err: &b, Voice: &Voice{Quiet: true}}, 4, true, "x", "y"); p.line != nil || p.bar != nil {
 		t.Error("a quiet run has progress")
+	}
+}
+
+// Standard input is behind a reader whose reads an interrupt ends, and still a terminal.
+func TestIsTerminal(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no terminals are made here: %v", err)
+	}
+	defer terminal.Close()
+	for _, w := range []any{terminal, plainfile.Interruptible(t.Context(), terminal), &StandardOutput{W: terminal}} {
+		if !IsTerminal(w) {
+			t.Errorf("%T: no terminal", w)
+		}
+	}
+	for _, w := range []any{nil, strings.NewReader(""), plainfile.Interruptible(t.Context(), strings.NewReader("")), &StandardOutput{W: io.Discard}} {
+		if IsTerminal(w) {
+			t.Errorf("%T: a terminal", w)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func manual(ctx context.Context, s kit.Streams, o *options, args []string) error
 	pages, command := pagesOf(s.App), strings.Join(args, "")
 	one := slices.IndexFunc(pages, func(p manPage) bool { return p.command == command })
 	if one < 0 {
-		return exit.Usagef("man: no command is called %q", command)
+		return exit.Usagef("man: no command is called %q; `mdmgen --help` lists the commands", command)
 	}
 	markdown := o.format == "markdown"
 	if markdown && o.output != "" {

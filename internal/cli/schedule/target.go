@@ -126,7 +126,7 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 	f := m.Facts()
 	length := cmp.Or(o.target.length, f.Length)
 	if f.Shift {
-		return exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first")
+		return exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates behind a first token")
 	}
 	l := &canvas.Layout{Facts: f, Length: length}
 	ids, err := l.FromIDs(make([]*int, length))

@@ -114,7 +114,15 @@ func errorOf(e estimate.Estimate, exact bool) string {
 	case math.IsInf(e.SE, 1):
 		return "?"
 	}
-	return fmt.Sprintf("%.2g", e.SE)
+	return twoDigits(e.SE)
+}
+
+// twoDigits is a standard error in two digits, or in whole numbers where it has more.
+func twoDigits(x float64) string {
+	if x >= 99.5 && x < 1e9 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.2g", x)
 }
 
 func orDash(x *estimate.Number) string {
@@ -159,7 +167,7 @@ func (p *printer) summary(r Record) {
 		case math.IsInf(e.SE, 1):
 			p.entry(name, "%s%s  (one window: no standard error)", mark, digits(e.Mean))
 		default:
-			p.entry(name, "%s%s  ± %.2g over windows, %g %% interval %s..%s", mark, digits(e.Mean), e.SE, 100*e.Confidence, digits(e.Lo), digits(e.Hi))
+			p.entry(name, "%s%s  ± %s over windows, %g %% interval %s..%s", mark, digits(e.Mean), twoDigits(e.SE), 100*e.Confidence, digits(e.Lo), digits(e.Hi))
 		}
 	}
 	row("nats per token", &c.NatsPerToken)

@@ -154,13 +154,26 @@ func (r *Runtime) Offline() bool {
 func (m *Model) locate(ctx context.Context, s kit.Streams) error {
 	n, ok := HubName(m.Ref)
 	if m.path = ""; !ok {
-		return nil
+		return ownerless(m.Ref)
 	}
 	found, err := find(ctx, s, m.Offline(), n, hub.Model)
 	if err == nil {
 		m.Ref, m.path = found.Name.String(), found.Path
 	}
 	return err
+}
+
+// ownerless refuses a known name of the hub's whose owner was left out.
+func ownerless(ref string) error {
+	if _, err := os.Stat(ref); err == nil {
+		return nil
+	}
+	for _, k := range hub.KnownList() {
+		if strings.EqualFold(path.Base(k.Repo), ref) {
+			return exit.Missingf("model %s: no such folder or file; did you mean %s?", ref, k.Repo)
+		}
+	}
+	return nil
 }
 
 // dataMissing are files that a graph which a name leads to has its weights in, and that are not
@@ -186,7 +199,7 @@ func dataMissing(found hub.Found) (missing []string) {
 func Cached(ref string) (pinned, path string, err error) {
 	n, ok := HubName(ref)
 	if !ok {
-		return ref, "", nil
+		return ref, "", ownerless(ref)
 	}
 	cache, err := hub.OpenCache()
 	if err != nil {

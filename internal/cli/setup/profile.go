@@ -46,7 +46,7 @@ func OpenProfile(ctx context.Context, path string) (*ReadProfile, error) {
 	sum := sha256.New()
 	file, err := profile.Read(io.TeeReader(f, sum))
 	if err != nil {
-		return nil, cmp.Or(ctx.Err(), fmt.Errorf("--profile %s: %s", path, fault.Plain(plainfile.Cause(err))))
+		return nil, cmp.Or(ctx.Err(), fmt.Errorf("--profile %s: %s; `mdmgen score TEXT --write-profile FILE` writes a profile", path, fault.Plain(plainfile.Cause(err))))
 	}
 	return &ReadProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
 }

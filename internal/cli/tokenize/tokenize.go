@@ -76,7 +76,7 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 		line = decodeLine(t, o.format == "json")
 	}
 	if kit.IsTerminal(s.In) {
-		s.Notice("reading lines from standard input")
+		s.Notice("reading lines from standard input, up to Ctrl-D")
 	}
 	out := bufio.NewWriter(s.Out)
 	for l, err := range kit.Lines(s.In, "standard input") {

@@ -39,7 +39,7 @@ func whole(ids []int) Pieces {
 func (r *Reader) open() (io.ReadCloser, error) {
 	if r.standard() {
 		if kit.IsTerminal(r.Streams.In) {
-			r.Streams.Notice("reading the text from standard input")
+			r.Streams.Notice("reading the text from standard input, up to Ctrl-D")
 		}
 		return io.NopCloser(r.Streams.In), nil
 	}
@@ -161,7 +161,7 @@ func parseScoreLine(line []byte) (scoreLine, error) {
 		Context json.RawMessage `json:"context"`
 	}
 	var out scoreLine
-	if err := kit.DecodeObject(line, &in); err != nil {
+	if err := kit.DecodeObject(line, &in, `{"text":"Once upon a time"}`); err != nil {
 		return out, err
 	}
 	if (in.Text != nil) == (in.IDs != nil) {

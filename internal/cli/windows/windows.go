@@ -104,7 +104,7 @@ func (r *Reader) Read() ([]Window, error) {
 		i++
 	}
 	if len(r.windows) == 0 {
-		return nil, fmt.Errorf("%s: nothing to score", r.name())
+		return nil, fmt.Errorf("%s: nothing to score%s", r.name(), map[bool]string{true: ": name a file, or pipe a text in"}[r.standard()])
 	}
 	return r.windows, nil
 }
@@ -145,9 +145,11 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	}
 	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1, Words: -1}
 	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
-	err := r.Check(t.Target)
-	if err != nil && r.Facts.Shift && w.Context == 0 {
-		err = fmt.Errorf("%w; --context 1 gives the first token of every window", err)
+	var err error
+	if r.Facts.Shift && t.Free[0] == 0 {
+		err = exit.Usagef("the first token is scored, and this network has no row for it, as it predicts position l from row l−1: give --context 1")
+	} else {
+		err = r.Check(t.Target)
 	}
 	if err == nil && r.Tokenizer != nil {
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
