@@ -39,10 +39,9 @@ type builder struct {
 	scaled bool
 	// full says that the graph gives the rows of all positions.
 	full bool
-	// dtype is that of matrices, columns the length of a row of logits, and quantised has the
-	// rows that are quantised, with their scales, by the name of the rows.
+	// dtype is that of matrices, and quantised has the rows that are quantised, with their
+	// scales, by the name of the rows.
 	dtype     Dtype
-	columns   int
 	quantised map[string][2]string
 	// widened are matrices of float16 as float32, by name.
 	widened map[string]string
