@@ -16,9 +16,10 @@ var bertFamily = Family{
 	classes:   []string{"BertForMaskedLM"},
 	parse:     parseBERT,
 	embedding: "bert.embeddings.word_embeddings.weight", parts: []string{"bert", "cls"},
-	copies: []string{
-		"bert.embeddings.position_ids", "bert.pooler.dense.weight", "bert.pooler.dense.bias",
-		"cls.predictions.decoder.weight", "cls.predictions.decoder.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias",
+	extra: map[string]string{
+		"cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.bias": "cls.predictions.bias",
+		"bert.embeddings.position_ids": "", "bert.pooler.dense.weight": "", "bert.pooler.dense.bias": "",
+		"cls.seq_relationship.weight": "", "cls.seq_relationship.bias": "",
 	},
 }
 

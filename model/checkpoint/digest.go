@@ -12,7 +12,8 @@ import (
 )
 
 // Digest returns "sha256:…" of the config and the weights, and of which of a trainer's two sets
-// they are. It reads them once, streaming, and looks that none is NaN; or it reads
+// they are. It reads them once, streaming, and looks that none is NaN
+// and that copies of tied parameters are equal to them; or it reads
 // nothing where Stamps remembers what they are. Two checkpoints with the same digest
 // are the same network, whatever their folders are called. Reading ends with ctx.
 func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
@@ -23,6 +24,9 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 	}
 	work := func(ctx context.Context) (string, error) {
 		if err := c.numbers(ctx); err != nil {
+			return "", err
+		}
+		if err := c.ties(ctx); err != nil {
 			return "", err
 		}
 		sum, err := c.sum(ctx)
@@ -43,7 +47,7 @@ func (c *Checkpoint) Digest(ctx context.Context) (string, error) {
 			}
 			paths = append(paths, path)
 		}
-		sum, err = c.Stamps.Digest(ctx, "checkpoint without NaN "+string(c.weights), paths, work)
+		sum, err = c.Stamps.Digest(ctx, "checkpoint of sound numbers "+string(c.weights), paths, work)
 	}
 	if err != nil {
 		return "", fmt.Errorf("checkpoint: %s: %w", c.name, err)

@@ -44,8 +44,8 @@ type Family struct {
 	// parts are what the names of the network's own tensors begin with, up to a dot: one that
 	// the config does not ask for makes another network.
 	parts []string
-	// copies are tensors of these parts that files may hold and that are not used.
-	copies []string
+	// extra is that of [Config.extra] where the head has no name of its own.
+	extra map[string]string
 }
 
 // families are all that are read: a new one is a file and a line here.

@@ -66,11 +66,21 @@ func plainName(name string) string {
 // so may tables of rotary frequencies, which follow from the config.
 func (c Config) ours(name string) bool {
 	f := c.family()
-	if slices.Contains(f.copies, name) || c.Tied && name == f.names.Head+".weight" || f.Network != DDiT && strings.HasSuffix(name, "."+rotaryTable) {
+	if _, ok := c.extra()[name]; ok || f.Network != DDiT && strings.HasSuffix(name, "."+rotaryTable) {
 		return false
 	}
 	part, _, _ := strings.Cut(name, ".")
 	return slices.Contains(f.parts, part)
+}
+
+// extra are tensors of the network's parts that files may hold beside its parameters: copies,
+// each with the parameter that it must be equal to, and "" for what is not used.
+func (c Config) extra() map[string]string {
+	f := c.family()
+	if c.Tied && f.names.Head != "" {
+		return map[string]string{f.names.Head + ".weight": f.embedding}
+	}
+	return f.extra
 }
 
 // RotaryFrequencies returns ω_j = base^(−2j/HeadSize), j < HeadSize/2, radians a

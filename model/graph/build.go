@@ -139,7 +139,7 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	}
 	b := newBuilder()
 	// What is folded into a weight of float16 would be rounded with it.
-	b.scaled, b.full, b.dtype, b.columns = scaled && o.Dtype != Float16, o.AllRows, o.Dtype, c.Config.Columns
+	b.scaled, b.full, b.dtype = scaled && o.Dtype != Float16, o.AllRows, o.Dtype
 	d := &stream{c: c, b: b}
 	d.net = kinds[c.Config.Network()](d)
 	d.build(o.AllRows, f)

@@ -1,19 +1,13 @@
 package graph
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"strconv"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"mdmgen/model/checkpoint"
-	"mdmgen/model/facts"
 )
 
 // microsoft is the domain of ONNX Runtime's own operators.
@@ -39,10 +33,9 @@ type builder struct {
 	scaled bool
 	// full says that the graph gives the rows of all positions.
 	full bool
-	// dtype is that of matrices, columns the length of a row of logits, and quantised has the
-	// rows that are quantised, with their scales, by the name of the rows.
+	// dtype is that of matrices, and quantised has the rows that are quantised, with their
+	// scales, by the name of the rows.
 	dtype     Dtype
-	columns   int
 	quantised map[string][2]string
 	// widened are matrices of float16 as float32, by name.
 	widened map[string]string
@@ -207,106 +200,3 @@ func whole(t checkpoint.Tensor) source {
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-// model is an encoded graph whose inline weights are not yet written.
-type model struct {
-	head  []byte // ModelProto up to the initializers
-	inits []initializer
-	heads [][]byte // of the initializers
-	size  int64
-}
-
-// encode lays the model out. Initializers come last, each a head and its data,
-// so that weights can be streamed.
-func (b *builder) encode(f facts.Facts) (model, error) {
-	text, err := json.Marshal(f)
-	if err != nil {
-		return model{}, fmt.Errorf("graph: facts of the model: %w", err)
-	}
-	graph := b.graph(f.Family)
-	m := model{inits: b.inits}
-	for _, t := range b.inits {
-		h := t.head()
-		m.heads = append(m.heads, h)
-		m.size += int64(len(h))
-		if t.inline() {
-			m.size += t.size()
-		}
-	}
-	var top message
-	top.int(1, irVersion)
-	top.str(2, producer)
-	top.str(6, describe(f, b.full))
-	top.bytes(8, opsetID("", opset))
-	top.bytes(8, opsetID(microsoft, 1))
-	top.bytes(14, pair(Key, string(text)))
-	for _, kv := range readable(f) {
-		top.bytes(14, pair(kv[0], kv[1]))
-	}
-	top = protowire.AppendTag(top, modelGraph, protowire.BytesType)
-	top = protowire.AppendVarint(top, uint64(m.size+int64(len(graph))))
-	m.head = append(top, graph...)
-	m.size += int64(len(m.head))
-	if m.size > math.MaxInt32 {
-		return m, fmt.Errorf("graph: a model of %d bytes: a protocol buffer holds at most %d: write it to a folder, with its weights in a file of their own", m.size, math.MaxInt32)
-	}
-	return m, nil
-}
-
-// WriteTo writes the model's bytes.
-func (m model) WriteTo(w io.Writer) (int64, error) {
-	k, err := w.Write(m.head)
-	n := int64(k)
-	for i, t := range m.inits {
-		if err != nil {
-			return n, err
-		}
-		k, err = w.Write(m.heads[i])
-		n += int64(k)
-		if err != nil || !t.inline() {
-			continue
-		}
-		if t.src == nil {
-			k, err = w.Write(t.raw)
-			n += int64(k)
-			continue
-		}
-		var written int64
-		written, err = t.src.WriteTo(w)
-		n += written
-	}
-	return n, err
-}
-
-// Bytes returns the model's bytes, in one allocation. It fails where a weight does not fit into
-// the type that it is stored in.
-func (m model) Bytes() ([]byte, error) {
-	buf := bytes.NewBuffer(make([]byte, 0, m.size))
-	_, err := m.WriteTo(buf)
-	return buf.Bytes(), err
-}
-
-// readable are facts that a person looks for in a model viewer.
-func readable(f facts.Facts) [][2]string {
-	return [][2]string{
-		{"family", f.Family}, {"parameters", itoa(f.Parameters)}, {"length", itoa(int64(f.Length))},
-		{"mask_id", itoa(int64(f.MaskID))}, {"digest", f.Digest},
-	}
-}
-
-// describe is the model's documentation.
-func describe(f facts.Facts, full bool) string {
-	s := fmt.Sprintf("Masked diffusion language model (%s), %d parameters, %d positions, %d columns, mask id %d. ",
-		f.Family, f.Parameters, f.Length, f.Columns, f.MaskID)
-	if full {
-		s += "input_ids [B,L] are canvases, logits [B,L,V] the rows"
-	} else {
-		s += "input_ids [B,L] are canvases, positions [B,K] the wanted positions; each take_ list, which may be empty, holds indices into those B*K: " +
-			"logits [R,V] are the rows of take_rows, log_mu [G] the log-probabilities of targets [G] at take_given, log_mass [G] the logs of their rows' sums; " +
-			"token [M] is drawn at take_best with uniforms [M] at temperatures [M], with log_p [M] and the entropy [M], and top_tokens [M,top], top_log_p [M,top] are the most probable"
-	}
-	if f.TimeConditioned {
-		s += "; sigma [B] is -log alpha in nats"
-	}
-	return s + "."
-}

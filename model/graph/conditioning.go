@@ -149,9 +149,7 @@ func newTimed(b *builder, c *checkpoint.Checkpoint) timed {
 
 // linear applies a layer to the conditioning vectors.
 func (t timed) linear(name string) string {
-	w := t.b.matrix(name+".weight", whole(t.c.Tensor(name+".weight")))
-	v := vector(t.c, name+".bias")
-	return t.b.node("", "Gemm", attrs{{"transB", 1}}, t.cond, w, t.b.floats(name+".bias", v, len(v)))
+	return t.b.gemm(name, t.cond, whole(t.c.Tensor(name+".weight")), vector(t.c, name+".bias"))
 }
 
 // chunks applies a modulation layer and cuts it into n values [B, 1, Hidden].

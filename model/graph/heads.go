@@ -32,7 +32,7 @@ func (d *stream) inputs() *heads {
 func (d *stream) outputs(h *heads, x string, f facts.Facts) {
 	b := d.b
 	name, w, bias := d.net.head()
-	logits := b.product(name, x, w, bias)
+	logits := b.gemm(name, x, w, bias)
 	none, one := b.count("no_position", 0), b.count("one_position", 1)
 	rows := b.op("Size", h.rows)
 	b.output("logits", b.op("Gather", logits, b.op("Range", none, rows, one)), elemFloat, "rows", d.c.Config.Columns)

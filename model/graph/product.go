@@ -1,19 +1,21 @@
 package graph
 
-// product adds a linear layer to rows x [n, in]: x·Wᵀ, and bias [out] where it is not nil.
-// Torch stores W as [out, in], which is Gemm's transposed B. The layer's parameters are
-// called name.weight and name.bias. The head, the layer that has an output for each column of
-// the vocabulary, is multiplied in float32 whatever the dtype: a row of logits is where an error
-// is seen at once.
+// product adds a linear layer of the stream to rows x [n, in], of the graph's dtype: x·Wᵀ, and
+// bias [out] where it is not nil. Torch stores W as [out, in]. The layer's parameters are called
+// name.weight and name.bias.
 func (b *builder) product(name, x string, w source, bias []float32) string {
-	if head := w.rows == b.columns; !head {
-		switch b.dtype {
-		case Int8:
-			return b.plus(name, b.product8(name, x, w), bias)
-		case Int4:
-			return b.plus(name, b.product4(name, x, w), bias)
-		}
+	switch b.dtype {
+	case Int8:
+		return b.plus(name, b.product8(name, x, w), bias)
+	case Int4:
+		return b.plus(name, b.product4(name, x, w), bias)
 	}
+	return b.gemm(name, x, w, bias)
+}
+
+// gemm adds a linear layer that is multiplied in float32 whatever the dtype. The head is one: a
+// row of logits is where an error is seen at once. W is Gemm's transposed B.
+func (b *builder) gemm(name, x string, w source, bias []float32) string {
 	in := []string{x, b.matrix(name+".weight", w)}
 	if bias != nil {
 		in = append(in, b.floats(name+".bias", bias, len(bias)))

@@ -212,6 +212,35 @@ func TestWeightsThatDoNotFit(t *testing.T) {
 	}
 }
 
+// TestOnlyTheHeadIsNotQuantised builds a network all of whose layers are as wide as its vocabulary:
+// each layer is in integers, and the head is not.
+func TestOnlyTheHeadIsNotQuantised(t *testing.T) {
+	const config = `{"architectures":["A2DQwen2LMHeadModel"],"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":2,` +
+		`"intermediate_size":8,"max_position_embeddings":8,"vocab_size":8,"mask_token_id":5,"rope_theta":10000.0}`
+	ck, err := checkpoint.OpenFS(checkpointtest.Folder(config, "", checkpoint.F32, 1), "square")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []Dtype{Int8, Int4} {
+		b, _, err := network(ck, Options{Dtype: d}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plain, packed int
+		for _, t := range b.inits {
+			switch t.src.(type) {
+			case source:
+				plain++
+			case packed8, packed4:
+				packed++
+			}
+		}
+		if plain != 2 || packed != 7 {
+			t.Errorf("%s: %d matrices are float32 and %d integers, want the embedding and the head, and 7 layers", d, plain, packed)
+		}
+	}
+}
+
 // TestCanvasesAreAlone changes all canvases of a call but the first: in every precision the
 // first has the same logits, to the last bit. A scale of the whole call would break that.
 func TestCanvasesAreAlone(t *testing.T) {

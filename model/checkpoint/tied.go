@@ -1,0 +1,36 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// ties compares copies of tied parameters with these. Other programs take a copy that is
+// another for the head, whatever the config says, and nobody can tell which was trained.
+func (c *Checkpoint) ties(ctx context.Context) error {
+	extra := c.Config.extra()
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		t, ok := c.tensors[name]
+		if !ok || extra[name] == "" {
+			continue
+		}
+		of := c.tensors[extra[name]]
+		same := t.Dtype.Float() && slices.Equal(t.Shape, of.Shape)
+		a, b := make([]float32, 1<<16), make([]float32, 1<<16)
+		for i := 0; same && i < t.Len(); i += len(a) {
+			n := min(len(a), t.Len()-i)
+			t.Widen(a[:n], i)
+			of.Widen(b[:n], i)
+			same = slices.Equal(a[:n], b[:n])
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if !same {
+			return fmt.Errorf("tensor %s is not equal to %s, with which the config ties it: leave it out of the file, or have the config untie them where it was trained", quoteName(t.Name), quoteName(of.Name))
+		}
+	}
+	return nil
+}
