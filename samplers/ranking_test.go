@@ -228,3 +228,23 @@ func TestDecidingErrors(t *testing.T) {
 		t.Errorf("all tokens suppressed: %v", err)
 	}
 }
+
+// TestNothingToEdit: edits end where nothing is masked and nothing may be edited, on a whole
+// canvas and in a block.
+func TestNothingToEdit(t *testing.T) {
+	net := newHashNet(false)
+	for _, d := range []samplers.Deciding{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: ptr(0)}} {
+		s, err := samplers.New(samplers.Options{Sampler: "llada2", Deciding: d}, net.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		seqs := []samplers.Sequence{{Index: 0, Canvas: []int{1, 2, 3, 4}}, {Index: 1, Canvas: []int{1, 2, 6, 4}}}
+		got, _ := collect(t, net, slices.Values(seqs), net.config(s, 2))
+		if r := got[0]; !slices.Equal(r.IDs, seqs[0].Canvas) || r.Calls != 0 {
+			t.Errorf("%+v: %+v", d, r)
+		}
+		if r := got[1]; r.Left > 0 || r.Calls == 0 {
+			t.Errorf("%+v: %+v", d, r)
+		}
+	}
+}
