@@ -149,6 +149,7 @@ func (d *ranked) next() bool {
 			return true
 		}
 		d.run.calls++
+		d.run.idle = d.run.masked == 0 // a call about nothing changes nothing
 	}
 }
 

@@ -36,6 +36,7 @@ func unplanned() []samplers.Options {
 	add("localleap", samplers.Deciding{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, samplers.Draw{})
 	add("entropy-bounded", samplers.Deciding{Gamma: ptr(1.5)}, samplers.Draw{})
 	add("llada2", samplers.Deciding{Threshold: 0.4, BlockLength: 4}, samplers.Draw{})
+	add("confidence", samplers.Deciding{Rule: samplers.RoundDream, BlockLength: 3}, samplers.Draw{})
 	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskConf, samplers.RemaskLoop, samplers.RemaskForwardBackward, samplers.RemaskDFM} {
 		out = append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{Remask: kind}})
 	}
@@ -73,6 +74,9 @@ func TestUnplanned(t *testing.T) {
 					if id == net.mask || id == 4 || seq.Canvas[l] != net.mask && id != seq.Canvas[l] {
 						t.Fatalf("%+v: %v became %v", o, seq.Canvas, r.IDs)
 					}
+				}
+				if most := s.MostCalls(net.Spec(), seq.Canvas); r.Calls+r.FinishCalls > most {
+					t.Errorf("%+v: %d calls, at most %d", o, r.Calls+r.FinishCalls, most)
 				}
 				if canvases := max(1, s.Canvases()); o.Lookahead == 0 && r.Rows != canvases*(r.Calls+r.FinishCalls) || s.Settings().Score != "" && r.RuleCalls < r.Calls {
 					t.Errorf("%+v: %+v", o, r)
@@ -226,5 +230,25 @@ func TestDecidingErrors(t *testing.T) {
 	}
 	if _, err := last(newEngine(t, newAnyNet(), 1), t.Context(), samplers.Job{Canvas: []int{6}, Method: all}); err == nil || !strings.Contains(err.Error(), "all of 7 columns are excluded") {
 		t.Errorf("all tokens suppressed: %v", err)
+	}
+}
+
+// TestNothingToEdit: edits end where nothing is masked and nothing may be edited, on a whole
+// canvas and in a block.
+func TestNothingToEdit(t *testing.T) {
+	net := newHashNet(false)
+	for _, d := range []samplers.Deciding{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: ptr(0)}} {
+		s, err := samplers.New(samplers.Options{Sampler: "llada2", Deciding: d}, net.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		seqs := []samplers.Sequence{{Index: 0, Canvas: []int{1, 2, 3, 4}}, {Index: 1, Canvas: []int{1, 2, 6, 4}}}
+		got, _ := collect(t, net, slices.Values(seqs), net.config(s, 2))
+		if r := got[0]; !slices.Equal(r.IDs, seqs[0].Canvas) || r.Calls != 0 {
+			t.Errorf("%+v: %+v", d, r)
+		}
+		if r := got[1]; r.Left > 0 || r.Calls == 0 || r.Calls > s.MostCalls(net.Spec(), seqs[1].Canvas) {
+			t.Errorf("%+v: %+v", d, r)
+		}
 	}
 }

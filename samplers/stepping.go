@@ -85,5 +85,5 @@ func (s *stepping) set(revealed []hit, e *Edit) {
 		e.Set(h.position, h.token, h.logP)
 		e.Hit(h.lambda)
 	}
-	s.masked = s.canvas.Masked(s.masked[:0])
+	s.masked = slices.DeleteFunc(s.masked, func(l int) bool { return s.canvas.ID(l) != s.canvas.spec.Mask })
 }

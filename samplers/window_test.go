@@ -88,7 +88,7 @@ func TestWindows(t *testing.T) {
 		out, _ := collect(t, net, slices.Values(mixed()), cfg)
 		return out
 	}
-	for _, o := range []samplers.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}} {
+	for _, o := range []samplers.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}, {Sampler: "euler", Noise: "loglinear", Steps: 9, By: samplers.ByFloat32Gumbel}} {
 		plain := run(o)
 		o.Deciding = samplers.Deciding{BlockLength: 99}
 		if !sameIDs(run(o), plain) {

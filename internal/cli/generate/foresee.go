@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -24,12 +25,12 @@ type foreseen struct {
 	Provenance kit.Provenance `json:"provenance"`
 	Settings   settings       `json:"settings"`
 	Samples    int            `json:"samples"`
-	// Calls is the exact expectation of the calls of all sequences together; null where the
-	// sampler looks at the rows before it chooses, and MostCalls, one a position, is all that is
-	// known.
+	// Calls is the exact expectation of the calls of all sequences together; null where it
+	// depends on the network's rows, and MostCalls, which no run exceeds, is all that is known.
 	Calls     *float64 `json:"calls"`
 	MostCalls int      `json:"most_calls"`
-	// NetworkCalls are those for a batch of sequences, each full.
+	// NetworkCalls are those for a batch of sequences, each full, of the most calls of a sequence
+	// where nothing else is known of it.
 	NetworkCalls float64 `json:"network_calls"`
 	// SecondsPerCall is one timed call for a full batch, after one that was not timed; Seconds
 	// that many times NetworkCalls. Drawing is not in it.
@@ -46,22 +47,22 @@ func (g *generation) foresee(out *kit.Output) error {
 	var widest job
 	for _, j := range g.jobs {
 		free := len(g.free(j.Canvas))
-		f.MostCalls += j.n * free
-		if law, err := bench.NewLaw(j.method, free); err == nil {
-			calls += float64(j.n) * law.All()
-			longest = max(longest, law.All())
+		most := j.method.MostCalls(g.network.Spec(), j.Canvas)
+		f.MostCalls += j.n * most
+		each := float64(most)
+		if law, err := bench.NewLaw(j.method, free); err == nil && !math.IsNaN(law.All()) {
+			each = law.All()
 		} else {
 			known = false
-			longest = max(longest, float64(free))
 		}
+		calls += float64(j.n) * each
+		longest = max(longest, each)
 		if free > 0 && len(j.Canvas) > len(widest.Canvas) {
 			widest = j
 		}
 	}
 	if known {
 		f.Calls = new(calls)
-	} else {
-		calls = float64(f.MostCalls)
 	}
 	f.NetworkCalls = math.Ceil(max(longest, calls/float64(g.settings.Batch)))
 	if widest.method != nil {
@@ -87,7 +88,7 @@ func (g *generation) timeCall(f *foreseen, j job) error {
 	if f.Calls != nil && *f.Calls > 0 {
 		want = max(1, int(math.Round(float64(f.MostCalls) / *f.Calls)))
 	}
-	once := look{positions: free[:min(want, len(free))], head: j.method.Head(g.network)}
+	once := look{positions: free[:min(want, len(free))], head: j.method.Head(g.network), canvases: j.method.Canvases()}
 	for range 2 {
 		totals, err := samplers.Sample(g.ctx, g.network, func(yield func(samplers.Sequence) bool) {
 			for i := range min(g.settings.Batch, f.Samples) {
@@ -104,11 +105,16 @@ func (g *generation) timeCall(f *foreseen, j job) error {
 	return nil
 }
 
-// look is a method that asks once and reveals nothing.
+// look is a method that asks once, about as many canvases as a call has of a sequence, and
+// reveals nothing.
 type look struct {
 	positions []int
 	head      samplers.Head
+	canvases  int
 }
+
+// Canvases is what [samplers.Config] asks of a method.
+func (l look) Canvases() int { return l.canvases }
 
 func (l look) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) {
 	return &looking{look: l}, nil
@@ -124,7 +130,7 @@ func (l *looking) Ask(a *samplers.Ask) bool {
 	for range l.positions {
 		row.Uniforms = append(row.Uniforms, 0.5)
 	}
-	a.Head, a.Rows = l.head, append(a.Rows, row)
+	a.Head, a.Rows = l.head, slices.Repeat([]samplers.AskRow{row}, l.canvases)
 	more := !l.asked
 	l.asked = true
 	return more
@@ -141,10 +147,14 @@ func (f *foreseen) print(out *kit.Output, batch int) {
 	if f.Calls != nil {
 		line("calls", "%.6g in expectation, %.4g a sample", *f.Calls, *f.Calls/float64(f.Samples))
 	} else {
-		line("calls", "%d at most: this sampler decides by what the network says", f.MostCalls)
+		line("calls", "%d at most: the network's rows, blocks or corrections decide", f.MostCalls)
 	}
-	line("network", "about %.0f calls of up to %s", f.NetworkCalls, english.Plural(batch, "canvas", "canvases"))
-	line("seconds", "about %.3g, a call taking %.3g", f.Seconds, f.SecondsPerCall)
+	about := "about"
+	if f.Calls == nil {
+		about = "at most about"
+	}
+	line("network", "%s %.0f %s for up to %s", about, f.NetworkCalls, english.PluralWord(int(f.NetworkCalls), "call", ""), english.Plural(batch, "sample", ""))
+	line("seconds", "%s %.3g, a call taking %.3g", about, f.Seconds, f.SecondsPerCall)
 	if f.PeakBytes > 0 {
 		line("memory", "%s after such a call", humanize.IBytes(uint64(f.PeakBytes)))
 	}

@@ -95,13 +95,13 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 }
 
 // findTokenizer opens the tokenizer if text is printed, and tries to for a
-// record; ids and worlds do without.
+// record and a dry run; ids and worlds do without.
 func (g *generation) findTokenizer() (err error) {
 	if g.format == "ids" && !g.tokenizer.Given() {
 		return nil
 	}
 	g.words, err = g.tokenizer.Open(g.ctx, g.streams, &g.model)
-	if g.format != "text" && setup.Lacks(err) {
+	if (g.format != "text" || g.dryRun) && setup.Lacks(err) {
 		return nil
 	}
 	return setup.NeedTokenizer(err, "text output", ", or ask for --format ids")
