@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/facts"
+	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/model/world"
 )
@@ -57,7 +58,7 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 	switch kind {
 	case KindONNX:
 		d.Kind = "onnx"
-		graph, read, f, own, err := readONNX(ctx, ref, path, opts)
+		onnx, read, f, own, err := readONNX(ctx, ref, path, opts)
 		if err != nil {
 			return d, err
 		}
@@ -65,8 +66,8 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 			return d, err
 		}
 		d.Facts = f
-		d.add("input", graph.Inputs)
-		d.add("output", graph.Outputs)
+		d.add("input", onnx.Inputs)
+		d.add("output", onnx.Outputs)
 		names, err := DataFiles(path)
 		if err != nil {
 			return d, err
@@ -97,7 +98,10 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 	if err != nil {
 		return d, err
 	}
-	if d.Facts, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err != nil {
+	if d.Facts, err = facts.Apply(ctx, read, opts.Sidecar, opts.Override); err == nil {
+		err = graph.Fits(c.Config, d.Facts)
+	}
+	if err != nil {
 		return d, fmt.Errorf("model %s: %w", ref, err)
 	}
 	for _, t := range c.Entries() {

@@ -140,8 +140,12 @@ func TestConvertTold(t *testing.T) {
 			t.Errorf("%s: exit status %d, %s, want %q", fact, code, stderr, want)
 		}
 	}
-	if _, stderr, code := runCommand(t, "", "convert", from, "-o", out, "--fact", "shift=true", "--fact", "length=33"); code == exit.OK || !strings.Contains(stderr, "takes at most 32 positions") {
-		t.Errorf("a length that positions do not reach: exit status %d, %s", code, stderr)
+	for fact, want := range map[string]string{"length=33": "takes at most 32 positions", "columns=123": "the network has 122", "mask_id=122": "must be in 0..121", "input=x": "input is"} {
+		for _, args := range [][]string{{"convert", from, "-o", out}, {"show", from}} {
+			if _, stderr, code := runCommand(t, "", append(args, "--fact", "shift=true", "--fact", fact)...); code != exit.Failure || !strings.Contains(stderr, want) {
+				t.Errorf("%s with %s: exit status %d, %s", args[0], fact, code, stderr)
+			}
+		}
 	}
 	mustRun(t, "", "convert", from, "-o", out, "--fact", "shift=true", "--fact", "length=20")
 	if text := mustRun(t, "", "show", out); !strings.Contains(text, "at most 20 positions") || !strings.Contains(text, "shifted           true") || !strings.Contains(text, "mask id           119") {

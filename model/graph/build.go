@@ -129,7 +129,7 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	}
 	err := f.Validate()
 	if err == nil {
-		err = fits(c.Config, f)
+		err = Fits(c.Config, f)
 	}
 	if err != nil {
 		return nil, f, err
@@ -146,8 +146,8 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	return b, f, nil
 }
 
-// fits says whether a network is what facts say of it.
-func fits(c checkpoint.Config, f facts.Facts) error {
+// Fits says why a network is not what facts say of it, nil where it is.
+func Fits(c checkpoint.Config, f facts.Facts) error {
 	switch {
 	case f.Columns != c.Columns:
 		return fmt.Errorf("graph: columns is %d, but the network has %d", f.Columns, c.Columns)
@@ -157,6 +157,8 @@ func fits(c checkpoint.Config, f facts.Facts) error {
 		return fmt.Errorf("graph: length is %d, but the network takes at most %d positions", f.Length, c.Most())
 	case f.TimeConditioned != c.TimeConditioned:
 		return fmt.Errorf("graph: time_conditioned is %t, but the network says %t", f.TimeConditioned, c.TimeConditioned)
+	case f.Input != "":
+		return fmt.Errorf("graph: input is %q: only ONNX files of other tools have inputs of other names", f.Input)
 	}
 	return nil
 }
