@@ -159,7 +159,7 @@ func hostileConfigs() (list []hostile) {
 		{lladaConfig, `"vocab_size":9`, `"vocab_size":9223372036854775808`, "vocab_size"},
 		{lladaConfig, `"vocab_size":9`, `"vocab_size":1099511627776`, "vocabulary size is 1099511627776"},
 		{lladaConfig, `"vocab_size":9`, `"vocab_size":9,"embedding_size":-9`, "vocabulary size is -9"},
-		{lladaConfig, `"vocab_size":9`, `"vocab_size":9,"vocab_size":10`, "stands there twice"},
+		{lladaConfig, `"vocab_size":9`, `"vocab_size":9,"vocab_size":10`, "appears twice"},
 		{lladaConfig, `"mask_token_id":8`, `"mask_token_id":1000000000000`, "mask id is 1000000000000"},
 		{lladaConfig, `"rope_theta":5e5`, `"rope_theta":-1`, "base of the rotary frequencies"},
 		{lladaConfig, `"rope_theta":5e5`, `"rope_theta":5e5,"rms_norm_eps":0`, "epsilon of the norms"},

@@ -26,7 +26,7 @@ func TestShifted(t *testing.T) {
 		{"verify", unshifted, "--against", model, "--text", lines, "--seed", "1", "--length", "6"},
 	} {
 		mustRun(t, "", append(args, "--context", "1")...)
-		if _, stderr, code := runCommand(t, "", args...); code != exit.Failure || !strings.Contains(stderr, "--context 1") {
+		if _, stderr, code := runCommand(t, "", args...); code != exit.Usage || !strings.Contains(stderr, "--context 1") {
 			t.Errorf("%s without context: exit status %d: %s", args[0], code, stderr)
 		}
 	}
