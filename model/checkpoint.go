@@ -121,11 +121,10 @@ func sameTokens(written, f Facts) bool {
 	return f.Output == written.Output && slices.Equal(f.Excluded(), written.Excluded())
 }
 
-// cached returns the graph of a converted checkpoint in the cache, which is
-// keyed by the version of the conversion, the content, the mask's id, the length and the type of
-// the weights, and converts it
-// where it is not there yet, or not as it was written. Of several programs that want it one
-// converts and the others wait.
+// cached returns the graph of a converted checkpoint in the cache, which is keyed by the
+// version of the conversion, the content, the mask's id, the length and the type of the weights,
+// and converts it where it is not there yet, or not as it was written. Of several programs that
+// want it one converts and the others wait.
 func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt ort.Config) (string, error) {
 	root, err := convertedDir()
 	if err != nil {

@@ -65,7 +65,7 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 type Facts struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name,omitempty"`
-	// Family is the architecture: mdlm, radd, sedd, world, onnx (a foreign file).
+	// Family is that of a checkpoint, such as mdlm; else world, or onnx (another tool's file).
 	Family string `json:"family"`
 	// Columns is the length of a row: clean tokens, mask and padding rows.
 	Columns int `json:"columns"`

@@ -34,19 +34,19 @@ func (d encoder) block(i int, x string, last bool) string {
 	if last {
 		from, of = d.gather(x), d.positions
 	}
-	project := func(part, x, of string) string { return d.as(d.linear(name+"attention.self."+part, x), of, h) }
+	project := func(part, x, of string) string { return d.as(d.linear(name+"attention.self."+part, x, true), of, h) }
 	o := d.attend(project("query", from, of), project("key", x, d.ids), project("value", x, d.ids), of)
 	if last {
 		d.keep(&o, &from)
 	}
-	x = d.norm(name+"attention.output.LayerNorm", b.op("Add", from, d.linear(name+"attention.output.dense", o)))
-	y := d.gelu(d.linear(name+"intermediate.dense", x))
-	return d.norm(name+"output.LayerNorm", b.op("Add", x, d.linear(name+"output.dense", y)))
+	x = d.norm(name+"attention.output.LayerNorm", b.op("Add", from, d.linear(name+"attention.output.dense", o, true)))
+	y := d.gelu(d.linear(name+"intermediate.dense", x, true))
+	return d.norm(name+"output.LayerNorm", b.op("Add", x, d.linear(name+"output.dense", y, true)))
 }
 
 func (d encoder) final(x string) string {
 	const at = "cls.predictions.transform."
-	return d.norm(at+"LayerNorm", d.gelu(d.linear(at+"dense", x)))
+	return d.norm(at+"LayerNorm", d.gelu(d.linear(at+"dense", x, true)))
 }
 
 func (d encoder) head() (string, source, []float32) {
@@ -63,8 +63,4 @@ func (d encoder) norm(name, x string) string {
 		return d.b.floats(name+p, v, len(v))
 	}
 	return d.b.node("", "LayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}}, x, part(".weight"), part(".bias"))
-}
-
-func (d encoder) linear(name, x string) string {
-	return d.b.product(name, x, whole(d.c.Tensor(name+".weight")), vector(d.c, name+".bias"))
 }

@@ -60,12 +60,3 @@ func (d *gated) norm(name, x string, width int) string {
 	w := d.b.floats(name+".weight", vector(d.c, name+".weight"), width)
 	return d.b.node("", "SimplifiedLayerNormalization", attrs{{"axis", -1}, {"epsilon", float32(d.c.Config.Epsilon)}, {"stash_type", 1}}, x, w)
 }
-
-// linear adds a linear layer.
-func (d *gated) linear(name, x string, bias bool) string {
-	var v []float32
-	if bias {
-		v = vector(d.c, name+".bias")
-	}
-	return d.b.product(name, x, whole(d.c.Tensor(name+".weight")), v)
-}

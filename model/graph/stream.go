@@ -158,6 +158,15 @@ func (d *stream) canvases() string {
 	return d.canvas
 }
 
+// linear adds a linear layer to rows of the stream, with the parameters of that name.
+func (d *stream) linear(name, x string, bias bool) string {
+	var v []float32
+	if bias {
+		v = vector(d.c, name+".bias")
+	}
+	return d.b.product(name, x, whole(d.c.Tensor(name+".weight")), v)
+}
+
 // attend adds attention that looks both ways: of queries [B, n, heads·HeadSize] at the
 // positions of (d.ids or d.positions), to keys and values [B, L, KeyHeads·HeadSize]. It gives
 // [B·n, heads·HeadSize].

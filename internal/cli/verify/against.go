@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/verify"
@@ -171,7 +173,8 @@ func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, wor
 
 // printDifference prints a line for each masked fraction, then what it makes of texts.
 func printDifference(w io.Writer, d *verify.Difference, name, reference string) error {
-	fmt.Fprintf(w, "%s against %s: %d windows, %d tokens, %d canvases each\n", name, reference, d.Windows, d.Tokens, d.Draws)
+	fmt.Fprintf(w, "%s against %s: %s, %s, %s each\n", name, reference,
+		english.Plural(d.Windows, "window", ""), english.Plural(d.Tokens, "token", ""), english.Plural(d.Draws, "canvas", "canvases"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "masked\tpositions\tmean KL of μ, nats per token\tgreatest KL\tsame top token")
 	row := func(masked string, b verify.Band) {
@@ -188,7 +191,8 @@ func printDifference(w io.Writer, d *verify.Difference, name, reference string) 
 	fmt.Fprintf(w, "NELBO: %.4f nats per token, the reference's %.4f; change %s\n", n.Model.Mean, n.Reference.Mean, interval(n.Change))
 	switch l := d.Laws; {
 	case l != nil:
-		fmt.Fprintf(w, "First-Hitting's laws (distributions) of texts of %d tokens, from %d texts: TV %s, KL %s nats a text\n", l.Length, l.Texts, interval(l.TV), interval(l.KL))
+		fmt.Fprintf(w, "First-Hitting's laws (distributions) of texts of %s, from %s: TV %s, KL %s nats a text\n",
+			english.Plural(l.Length, "token", ""), english.Plural(l.Texts, "text", ""), interval(l.TV), interval(l.KL))
 	case d.WithoutLaws != "":
 		fmt.Fprintf(w, "First-Hitting's laws are not compared: %s\n", d.WithoutLaws)
 	}

@@ -31,3 +31,17 @@ func TestShifted(t *testing.T) {
 		}
 	}
 }
+
+// TestAgainstOne compares on one of everything, and says so.
+func TestAgainstOne(t *testing.T) {
+	needRuntime(t)
+	model := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "qwen3")
+	lines := filepath.Join(t.TempDir(), "text.jsonl")
+	writeFile(t, lines, `{"ids":[1]}`+"\n")
+	out := mustRun(t, "", "verify", model, "--against", model, "--text", lines, "--seed", "1", "--draws", "1", "--law-length", "1", "--law-texts", "1")
+	for _, want := range []string{": 1 window, 1 token, 1 canvas each\n", " of 1 token, from 1 text: TV 0 "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+}
