@@ -210,42 +210,6 @@ func Tables(r *Report, wide bool) (tables []report.Table, constants []string) {
 	return tables, constants
 }
 
-// vary returns the keys that vary among the cells that use them, and the others as
-// constants.
-func vary(r *Report) (varying, constants []string) {
-	for _, key := range settingKeys(r) {
-		var values []string
-		for i := range r.Cells {
-			if v := r.Cells[i].Settings.Get(key); v != "" && !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-		if len(values) > 1 || key == KeySampler {
-			varying = append(varying, key)
-		} else if values[0] != "false" {
-			constants = append(constants, key+"="+short(values[0]))
-		}
-	}
-	return varying, constants
-}
-
-// settingKeys lists the settings of all cells, in the order that they have there.
-func settingKeys(r *Report) []string {
-	var keys []string
-	for i := range r.Cells {
-		at := 0
-		for _, f := range r.Cells[i].Settings {
-			if j := slices.Index(keys, f.Key); j >= 0 {
-				at = j + 1
-				continue
-			}
-			keys = slices.Insert(keys, at, f.Key)
-			at++
-		}
-	}
-	return keys
-}
-
 // short is a setting as a table shows it: "–" where the cell does not use it, a number with 6
 // digits.
 func short(text string) string {

@@ -51,6 +51,9 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 		text, o := plainText(all[key]), options[strings.ReplaceAll(key, "-", "_")]
 		switch {
 		case o.Name != "":
+			if _, twice := own.Options[o.Name]; twice {
+				return own, nil, fmt.Errorf("field %q appears twice, with - and with _", key)
+			}
 			if err := o.Set(new(samplers.Options), text); err != nil {
 				return own, nil, errors.New(fault.Plain(err))
 			}
