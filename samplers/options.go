@@ -234,6 +234,9 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if err := join(errs...); err != nil {
 		return nil, err
 	}
+	if o.Stop != nil && c.Columns > 0 && (*o.Stop >= c.Columns || *o.Stop == c.Mask) {
+		return nil, fault.Errorf("samplers", "stop: id %d: must be a token in 0..%d and not the mask", *o.Stop, c.Columns-1)
+	}
 	draw := o.Draw.Within(c.Tokens())
 	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
 	if err := s.drawn(o, c); err != nil {
@@ -249,20 +252,6 @@ func New(o Options, c Spec) (*Sampler, error) {
 		return s.correct(o.Correct, c)
 	}
 	return s, nil
-}
-
-// inWindows is s in blocks, one after the other.
-func (s *Sampler) inWindows(o Options) *Sampler {
-	law := windows{inner: s, length: o.BlockLength, prompt: -1, stop: -1}
-	if o.PromptLength != nil {
-		law.prompt = *o.PromptLength
-	}
-	if o.Stop != nil {
-		law.stop = *o.Stop
-	}
-	out := &Sampler{law: law, kernel: law, settings: s.settings}
-	out.settings.BlockLength, out.settings.PromptLength, out.settings.Stop = o.BlockLength, o.PromptLength, o.Stop
-	return out
 }
 
 func (s *Sampler) ordered(o Options) error {

@@ -89,6 +89,20 @@ type windows struct {
 	length, prompt, stop int
 }
 
+// inWindows is s in blocks, one after the other.
+func (s *Sampler) inWindows(o Options) *Sampler {
+	law := windows{inner: s, length: o.BlockLength, prompt: -1, stop: -1}
+	if o.PromptLength != nil {
+		law.prompt = *o.PromptLength
+	}
+	if o.Stop != nil {
+		law.stop = *o.Stop
+	}
+	out := &Sampler{law: law, kernel: law, settings: s.settings}
+	out.settings.BlockLength, out.settings.PromptLength, out.settings.Stop = o.BlockLength, o.PromptLength, o.Stop
+	return out
+}
+
 func (law windows) head(Draw) Head { return law.inner.head() }
 
 func (law windows) start(c *Canvas, d *Draws, _ []int, _ bool) (Decoder, error) {

@@ -12,6 +12,11 @@ import (
 // TestStop: a finished block that holds the token ends the sequence, which is filled with it.
 func TestStop(t *testing.T) {
 	net := newHashNet(false)
+	for _, never := range []int{net.mask, net.columns} {
+		if _, err := samplers.New(samplers.Options{Deciding: samplers.Deciding{BlockLength: 3, Stop: &never}}, net.Spec()); err == nil || !strings.Contains(err.Error(), "stop: id") {
+			t.Errorf("stop %d: %v", never, err)
+		}
+	}
 	canvas := slices.Repeat([]int{net.mask}, 12)
 	for _, name := range []string{"threshold", "ordered", "remdm"} {
 		fill := func(d samplers.Deciding) samplers.Result {

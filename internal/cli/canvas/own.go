@@ -108,7 +108,7 @@ func plainText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// Options are those of the flags with the line's own in their place. What the flags say and the
+// With is the options of the flags with the line's own in their place. What the flags say and the
 // line's sampler has no use for is left out; what the line says is for [samplers.New] to refuse.
 func (o Own) With(base samplers.Options) (samplers.Options, error) {
 	out := base

@@ -31,7 +31,7 @@ func (g *generation) run(out *kit.Output) error {
 	bar := kit.NewProgress(g.streams, free, !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
 	cfg := samplers.Config{
 		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
-		OnStep: func(s samplers.Step) { bar.Add(len(s.Tokens)) },
+		OnStep: func(s samplers.Step) { bar.Add(len(s.Tokens) - len(s.Masked)) },
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
 			record.Faults = append(record.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
