@@ -66,7 +66,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 	for i := range cells {
 		c := &cells[i]
 		if _, err := NewLaw(c.Sampler, d); err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s has no sampling error over %d positions: %s.", c.ID, d, fault.Plain(err)))
+			out.Notes = append(out.Notes, fmt.Sprintf("The sampling error of %s over %d positions is not worked out: %s.", c.ID, d, fault.Plain(err)))
 			continue
 		}
 		set := c.Sampler.Settings()
