@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-var errNoPlan = errors.New("it has no plan, as the network's rows, blocks or corrections decide what is revealed when")
+var errNoPlan = errors.New("the sampler has no plan: the network's rows, blocks or corrections decide what is revealed when")
 
 // firstHitting is the method of a job that names none.
 var firstHitting = &Sampler{law: fhs{}, settings: Settings{Sampler: "fhs"}}
