@@ -49,7 +49,7 @@ func BenchmarkEncodeReal(b *testing.B) {
 	for _, name := range []string{"gpt2", "qwen2.5", "bert-base-uncased"} {
 		b.Run(name, func(b *testing.B) {
 			tok := reference(b, name)
-			lines := bufio.NewScanner(bytes.NewReader(gunzip(b, reftest.Shared(b, "reference", "tokenizers", name+".golden.jsonl.gz"))))
+			lines := bufio.NewScanner(bytes.NewReader(reftest.Gunzip(b, reftest.Shared(b, "reference", "tokenizers", name+".golden.jsonl.gz"))))
 			lines.Buffer(nil, 16<<20)
 			var text strings.Builder
 			for lines.Scan() {
@@ -75,7 +75,7 @@ func BenchmarkLongWord(b *testing.B) {
 
 // BenchmarkParse reads a vocabulary of 50,257 tokens.
 func BenchmarkParse(b *testing.B) {
-	data := gunzip(b, reftest.Shared(b, "reference", "tokenizers", "gpt2.tokenizer.json.gz"))
+	data := reftest.Gunzip(b, reftest.Shared(b, "reference", "tokenizers", "gpt2.tokenizer.json.gz"))
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		if _, err := Parse("gpt2", data); err != nil {

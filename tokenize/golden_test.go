@@ -2,34 +2,13 @@ package tokenize
 
 import (
 	"bufio"
-	"compress/gzip"
+	"bytes"
 	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"testing"
 
 	"mdmgen/internal/reftest"
 )
-
-// gunzip returns the content of a gzip file.
-func gunzip(t testing.TB, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 var references = make(map[string]*Tokenizer)
 
@@ -39,7 +18,7 @@ func reference(t testing.TB, name string) *Tokenizer {
 	t.Helper()
 	path := reftest.Shared(t, "reference", "tokenizers", name+".tokenizer.json.gz")
 	if references[name] == nil {
-		tok, err := Parse(name, gunzip(t, path))
+		tok, err := Parse(name, reftest.Gunzip(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,16 +33,7 @@ func TestRealTokenizers(t *testing.T) {
 	for _, name := range []string{"gpt2", "qwen2.5", "dream-like", "llada-like", "bert-base-uncased"} {
 		t.Run(name, func(t *testing.T) {
 			tok := reference(t, name)
-			f, err := os.Open(reftest.Shared(t, "reference", "tokenizers", name+".golden.jsonl.gz"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			z, err := gzip.NewReader(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines := bufio.NewScanner(z)
+			lines := bufio.NewScanner(bytes.NewReader(reftest.Gunzip(t, reftest.Shared(t, "reference", "tokenizers", name+".golden.jsonl.gz"))))
 			lines.Buffer(nil, 16<<20)
 			n, wrong := 0, 0
 			for lines.Scan() {

@@ -4,6 +4,8 @@
 package reftest
 
 import (
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -104,4 +106,23 @@ func either(t testing.TB, kind, name string) string {
 		return Data(t, p)
 	}
 	return Shared(t, p)
+}
+
+// Gunzip returns the content of a gzip file.
+func Gunzip(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

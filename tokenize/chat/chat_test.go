@@ -1,10 +1,8 @@
 package chat
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,20 +78,7 @@ func TestGoldenText(t *testing.T) {
 // unzipped is a tokenizer of the large reference files.
 func unzipped(t *testing.T, name string) *tokenize.Tokenizer {
 	t.Helper()
-	f, err := os.Open(reftest.Shared(t, "reference", "tokenizers", name+"-like.tokenizer.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	words, err := tokenize.Parse(name, data)
+	words, err := tokenize.Parse(name, reftest.Gunzip(t, reftest.Shared(t, "reference", "tokenizers", name+"-like.tokenizer.json.gz")))
 	if err != nil {
 		t.Fatal(err)
 	}
