@@ -42,13 +42,13 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	if math.IsInf(se, 0) {
 		se = math.NaN()
 	}
-	return json.Marshal(jsonForm{Number(e.Mean), Number(se), Number(e.Lo), Number(e.Hi), e.Confidence, e.N, e.Units, e.Warnings})
+	return json.Marshal(Form{Number(e.Mean), Number(se), Number(e.Lo), Number(e.Hi), e.Confidence, e.N, e.Units, e.Warnings})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote, bit for bit.
 func (e *Estimate) UnmarshalJSON(b []byte) error {
 	unknown := Number(math.NaN())
-	j := jsonForm{Mean: unknown, SE: unknown, Lo: unknown, Hi: unknown}
+	j := Form{Mean: unknown, SE: unknown, Lo: unknown, Hi: unknown}
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
@@ -59,15 +59,22 @@ func (e *Estimate) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-type jsonForm struct {
-	Mean       Number   `json:"mean"`
-	SE         Number   `json:"se"`
-	Lo         Number   `json:"lo"`
-	Hi         Number   `json:"hi"`
-	Confidence float64  `json:"confidence"`
-	N          int      `json:"n"`
-	Units      int      `json:"units"`
-	Warnings   []string `json:"warnings,omitempty"`
+// Form is how an estimate is written as JSON.
+type Form struct {
+	// Mean is the value.
+	Mean Number `json:"mean"`
+	// SE is its standard error, null where it is not known.
+	SE Number `json:"se"`
+	// Lo and Hi are the ends of the interval.
+	Lo         Number  `json:"lo"`
+	Hi         Number  `json:"hi"`
+	Confidence float64 `json:"confidence"`
+	// N is the number of samples.
+	N int `json:"n"`
+	// Units is the number of independent units among them.
+	Units int `json:"units"`
+	// Warnings say what the interval does not know of.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // String is "mean ± se".

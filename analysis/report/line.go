@@ -39,19 +39,23 @@ func Exact(x float64) Value {
 	return Value{Estimate: estimate.Estimate{Mean: x, Lo: x, Hi: x}, Exact: true}
 }
 
+// ValueForm is how a value is written as JSON.
+type ValueForm struct {
+	Mean       estimate.Number  `json:"mean"`
+	Lo         estimate.Number  `json:"lo"`
+	Hi         estimate.Number  `json:"hi"`
+	SE         *estimate.Number `json:"se,omitempty"`
+	N          int              `json:"n,omitempty"`
+	Confidence float64          `json:"confidence,omitempty"`
+	Exact      bool             `json:"exact"`
+	// Bound is "upper" or "lower" where the number is a bound on what is named.
+	Bound string `json:"bound,omitempty"`
+}
+
 // MarshalJSON writes infinite numbers as "inf" and "-inf", and null for what is not known.
 func (v Value) MarshalJSON() ([]byte, error) {
 	n := estimate.Number(math.NaN())
-	form := struct {
-		Mean       estimate.Number  `json:"mean"`
-		Lo         estimate.Number  `json:"lo"`
-		Hi         estimate.Number  `json:"hi"`
-		SE         *estimate.Number `json:"se,omitempty"`
-		N          int              `json:"n,omitempty"`
-		Confidence float64          `json:"confidence,omitempty"`
-		Exact      bool             `json:"exact"`
-		Bound      string           `json:"bound,omitempty"`
-	}{n, n, n, nil, v.N, v.Confidence, v.Exact, v.Bound}
+	form := ValueForm{n, n, n, nil, v.N, v.Confidence, v.Exact, v.Bound}
 	if !math.IsNaN(v.Mean) {
 		form.Mean, form.Lo, form.Hi = estimate.Number(v.Mean), estimate.Number(v.Lo), estimate.Number(v.Hi)
 	}

@@ -50,16 +50,19 @@ type Difference struct {
 	// NELBO, in nats per token, is estimated on the same windows with the same masks, so that
 	// the interval of the change is narrower than those of its sides. Intervals are over
 	// windows.
-	NELBO struct {
-		Reference estimate.Estimate `json:"reference"`
-		Model     estimate.Estimate `json:"model"`
-		// Change is Model − Reference: above 0 where the text became less probable.
-		Change estimate.Estimate `json:"change"`
-	} `json:"nelbo"`
+	NELBO Paired `json:"nelbo"`
 	// Laws compares First-Hitting's laws of short texts; nil where that is left out, and
 	// WithoutLaws says why where nobody asked for that.
 	Laws        *Laws  `json:"laws"`
 	WithoutLaws string `json:"without_laws,omitempty"`
+}
+
+// Paired is a number of two models, and what it changes from one to the other.
+type Paired struct {
+	Reference estimate.Estimate `json:"reference"`
+	Model     estimate.Estimate `json:"model"`
+	// Change is Model − Reference: above 0 where the text became less probable.
+	Change estimate.Estimate `json:"change"`
 }
 
 // Band is what rows at some masked fractions say.

@@ -33,6 +33,11 @@ func TestSchemas(t *testing.T) {
 		"schedule": {"schedule --steps 4 --profile " + loss, "schedule --kind grid --steps 3 --profile " + loss},
 		"target":   {"schedule --target-tv 0.3 --certificate-runs 64 --model " + world},
 		"verify":   {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
+		"verify-against": {
+			"verify FAIRYTALE --against fairytale --text TALE --length 6 --limit 3 --draws 2 --law-texts 2 --law-length 3 --seed 1",
+			"verify FAIRYTALE --against fairytale --text TALE --length 6 --limit 2 --draws 2 --law-texts 0 --tolerance 1 --seed 1",
+		},
+		"dry-run": {"generate --dry-run --length 6 -n 3", "generate --dry-run --length 6 --sampler threshold"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "..", "docs", "schemas", name+".schema.json")

@@ -38,49 +38,19 @@ type benchRecord struct {
 var records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
 	"schedule": schedule.Record{}, "target": schedule.Target{}, "verify": verify.Record{},
+	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{},
 }
 
 // number is a number that may not be finite or not known.
 var number = object{"anyOf": []object{{"type": "number"}, {"enum": []any{"inf", "-inf", nil}}}}
-
-// estimateForm is what an estimate writes.
-type estimateForm struct {
-	// Mean is the value.
-	Mean estimate.Number `json:"mean"`
-	// SE is its standard error, null where it is not known.
-	SE estimate.Number `json:"se"`
-	// Lo and Hi are the ends of the interval.
-	Lo         estimate.Number `json:"lo"`
-	Hi         estimate.Number `json:"hi"`
-	Confidence float64         `json:"confidence"`
-	// N is the number of samples.
-	N int `json:"n"`
-	// Units is the number of independent units among them.
-	Units int `json:"units,omitempty"`
-	// Warnings say what the interval does not know of.
-	Warnings []string `json:"warnings,omitempty"`
-}
-
-// valueForm is what a side of a statement writes.
-type valueForm struct {
-	Mean       estimate.Number `json:"mean"`
-	Lo         estimate.Number `json:"lo"`
-	Hi         estimate.Number `json:"hi"`
-	SE         estimate.Number `json:"se,omitempty"`
-	N          int             `json:"n,omitempty"`
-	Confidence float64         `json:"confidence,omitempty"`
-	Exact      bool            `json:"exact"`
-	// Bound is "upper" or "lower" where the number is a bound on what is named.
-	Bound string `json:"bound,omitempty"`
-}
 
 // written are types that write themselves: schemas, or types that are written alike.
 var written = map[reflect.Type]any{
 	reflect.TypeFor[estimate.Number]():   number,
 	reflect.TypeFor[samplers.Theta]():    object{"anyOf": []object{{"type": "number"}, {"const": "inf"}}},
 	reflect.TypeFor[bench.Fields]():      object{"type": "object", "description": "the options in force, by name"},
-	reflect.TypeFor[estimate.Estimate](): reflect.TypeFor[estimateForm](),
-	reflect.TypeFor[report.Value]():      reflect.TypeFor[valueForm](),
+	reflect.TypeFor[estimate.Estimate](): reflect.TypeFor[estimate.Form](),
+	reflect.TypeFor[report.Value]():      reflect.TypeFor[report.ValueForm](),
 	reflect.TypeFor[likelihood.Corpus](): nil,
 }
 
@@ -179,6 +149,10 @@ func (s *schemas) of(t reflect.Type) object {
 // ref refers to the schema of a type, which is written as a struct and stands among the
 // definitions.
 func (s *schemas) ref(t, as reflect.Type) object {
+	if t.Name() == "" {
+		s.err = cmp.Or(s.err, fmt.Errorf("schemas: %s has no name to be referred to by", t))
+		return object{}
+	}
 	name := filepath.Base(t.PkgPath()) + "." + t.Name()
 	if _, ok := s.defs[name]; !ok {
 		s.defs[name] = nil

@@ -19,8 +19,8 @@ import (
 // foreseenSchema names the layout of what --dry-run prints as JSON.
 const foreseenSchema = "mdmgen.dry-run/1"
 
-// foreseen is what a run would take.
-type foreseen struct {
+// Foreseen is what a run would take.
+type Foreseen struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Settings   settings       `json:"settings"`
@@ -42,7 +42,7 @@ type foreseen struct {
 
 // foresee tells what the run would take, and samples nothing.
 func (g *generation) foresee(out *kit.Output) error {
-	f := foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.total()}
+	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.total()}
 	calls, longest, known := 0.0, 0.0, true
 	var widest job
 	for _, j := range g.jobs {
@@ -82,7 +82,7 @@ func (g *generation) foresee(out *kit.Output) error {
 }
 
 // timeCall times a call for a batch of a canvas, the second of two.
-func (g *generation) timeCall(f *foreseen, j job) error {
+func (g *generation) timeCall(f *Foreseen, j job) error {
 	free := g.free(j.Canvas)
 	want := 1 // positions of a canvas in a call
 	if f.Calls != nil && *f.Calls > 0 {
@@ -139,7 +139,7 @@ func (l *looking) Ask(a *samplers.Ask) bool {
 func (l *looking) Take(samplers.Rows, *samplers.Edit) error { return nil }
 
 // print writes what is foreseen for people.
-func (f *foreseen) print(out *kit.Output, batch int) {
+func (f *Foreseen) print(out *kit.Output, batch int) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-9s"+format+"\n", append([]any{name}, args...)...)
 	}

@@ -44,6 +44,15 @@ type settings struct {
 	Confidence float64 `json:"confidence"`
 }
 
+// AgainstRecord is what a comparison with another model prints as JSON.
+type AgainstRecord struct {
+	*verify.Difference
+	Settings   settings       `json:"settings"`
+	Provenance kit.Provenance `json:"provenance"`
+	// Reference is where the other model comes from.
+	Reference *model.Origin `json:"reference"`
+}
+
 // againstFlags are those of a comparison with another model.
 func (o *options) againstFlags() flags.Set {
 	o.draws, o.lawTexts, o.confidence = defaultDraws, defaultLawTexts, estimate.DefaultConfidence
@@ -123,12 +132,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	if o.format == "json" {
-		err = kit.JSON(s.Out, struct {
-			*verify.Difference
-			Settings   settings       `json:"settings"`
-			Provenance kit.Provenance `json:"provenance"`
-			Reference  *model.Origin  `json:"reference"`
-		}{d, settings{windows.Digest(list), length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model})
+		err = kit.JSON(s.Out, AgainstRecord{d, settings{windows.Digest(list), length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model})
 	} else {
 		err = printDifference(s.Out, d, named(o.model.Ref, m), named(other.Ref, reference))
 	}
