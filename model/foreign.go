@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mdmgen/internal/fault"
 	"mdmgen/internal/stamp"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
@@ -55,7 +56,7 @@ func takesMask(ctx context.Context, m Model, ref string) error {
 	}
 	if _, err := m.Logits(ctx, samplers.Call{IDs: ids, Positions: []int64{0}, Counts: []int{1}, Sigma: sigma}); err != nil {
 		if ctx.Err() == nil {
-			err = fmt.Errorf("model %s: mask_id is %d, which the network does not take: must be in 0..%d, the columns of its rows", ref, f.MaskID, f.Columns-1)
+			err = fmt.Errorf("model %s: a first call with MASK (mask_id %d, length %d) fails: %w; if the network has no embedding of that id, mask_id must be in 0..%d", ref, f.MaskID, len(ids), fault.WithoutName(err), f.Columns-1)
 		}
 		return errors.Join(err, m.Close())
 	}

@@ -283,7 +283,7 @@ func (e *engine) end(t *task, err error) {
 		if ended := t.ctx.Err(); ended != nil {
 			err = ended
 		} else {
-			err = fault.Errorf("samplers", "sequence %d: %w", t.job.Index, err)
+			err = &fault.Error{Package: "samplers", Err: &SequenceError{t.job.Index, err}}
 		}
 	}
 	if d, ok := t.decoder.(interface{ release() }); ok {
@@ -299,3 +299,13 @@ func (e *engine) end(t *task, err error) {
 	t.result = Result{}
 	e.spare = append(e.spare, t)
 }
+
+// SequenceError is what a sequence failed of.
+type SequenceError struct {
+	// Index is that of the job.
+	Index uint64
+	Err   error
+}
+
+func (e *SequenceError) Error() string { return fmt.Sprintf("sequence %d: %v", e.Index, e.Err) }
+func (e *SequenceError) Unwrap() error { return e.Err }

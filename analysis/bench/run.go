@@ -208,6 +208,9 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 	})
 	total := time.Since(begin)
 	if err != nil {
+		if failed := (*samplers.SequenceError)(nil); errors.As(err, &failed) {
+			err = failed.Err // The caller names the cell; streams are numbered for nobody else.
+		}
 		return Repetition{}, err
 	}
 	rep.NetworkCalls, rep.Rows, rep.Positions, rep.Tokens = totals.NetworkCalls, totals.Rows, totals.Positions, totals.Tokens

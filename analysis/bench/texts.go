@@ -86,7 +86,7 @@ func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []
 // where none has a text. text turns ids into text; a sequence with masks left has none.
 func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error)) (Quality, bool, error) {
 	mask := c.Model.Facts().MaskID
-	var texts []string
+	var texts []quality.Generated
 	for _, ids := range sequences(reps, c.ID) {
 		if slices.Contains(ids, mask) {
 			continue
@@ -95,7 +95,7 @@ func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetit
 		if err != nil {
 			return Quality{}, false, err
 		}
-		texts = append(texts, s)
+		texts = append(texts, quality.Generated{Text: s, IDs: ids})
 	}
 	if len(texts) == 0 {
 		return Quality{}, false, nil
@@ -108,10 +108,11 @@ func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetit
 	if sum.Texts == 0 {
 		return Quality{}, false, nil
 	}
+	mean := j.Protocol().Name == quality.SEDD // its number
 	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartEvaluator, Metrics: []Metric{
-		{Name: "generative_perplexity", Unit: "perplexity", Value: sum.Perplexity},
+		{Name: "generative_perplexity", Unit: "perplexity", Value: sum.Perplexity, Detail: mean},
 		{Name: "generative_entropy", Unit: "nats", Value: sum.Entropy},
-		{Name: "generative_mean_perplexity", Unit: "perplexity", Value: sum.MeanPerplexity, Detail: true},
+		{Name: "generative_mean_perplexity", Unit: "perplexity", Value: sum.MeanPerplexity, Detail: !mean},
 		{Name: "generative_nats_per_token", Unit: "nats/token", Value: sum.NatsPerToken, Detail: true},
 	}}, true, nil
 }

@@ -92,6 +92,14 @@ func (e Estimate) Scale(c float64) Estimate {
 	return e
 }
 
+// Within cuts the interval to the values that the quantity can have; where the mean itself is
+// beyond one of the limits, the interval ends there.
+func (e Estimate) Within(lo, hi float64) Estimate {
+	e.Lo, e.Hi = max(e.Lo, min(lo, e.Mean)), min(e.Hi, max(hi, e.Mean))
+	e.Warnings = slices.Clone(e.Warnings)
+	return e
+}
+
 // Map applies a rising function to the mean and the interval, such as exp to nats a
 // token; SE becomes that of the delta method, with the function's derivative at the mean.
 func (e Estimate) Map(f, derivative func(float64) float64) Estimate {

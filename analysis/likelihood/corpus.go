@@ -102,8 +102,8 @@ func Summarize(windows []Scored, clustered bool, confidence float64) Corpus {
 		case sum == 0:
 			return &sum, nil
 		}
-		e := estimate.Ratio(nats, counts, clusters, confidence)
-		return &sum, &e
+		// No text has fewer than 0 nats, whatever few windows say.
+		return &sum, new(estimate.Ratio(nats, counts, clusters, confidence).Within(0, math.Inf(1)))
 	}
 	perplexity := func(e *estimate.Estimate) *estimate.Estimate {
 		if e == nil {

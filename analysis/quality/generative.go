@@ -1,9 +1,12 @@
 package quality
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
@@ -15,8 +18,8 @@ import (
 type Evaluator interface {
 	// LogProbs returns log p(id | ids before), in nats, of the tokens From… of each window.
 	LogProbs(ctx context.Context, windows []causal.Window) ([][]float64, error)
-	// Columns is the number of ids, Length the length of a window that the graph fixes, 0 if
-	// none.
+	// Columns is the number of ids, Length how many tokens a window may have, 0 where that is
+	// not known.
 	Columns() int
 	Length() int
 }
@@ -30,28 +33,61 @@ const (
 	BOSNone = "none"
 )
 
-// GenerativeConfig says how generative perplexity is measured: decoded text, in the
-// evaluator's own tokens, each scored given those before it, end-of-text tokens like any
-// other. (The scripts of MDLM and its successors count the first end of text of a chunk and
-// no other.)
+// The protocols: how public code reads samples. All but [SEDD] judge decoded text in the
+// evaluator's own tokens.
+const (
+	// Sliding reads the whole text in windows of the evaluator's context, each half of it
+	// beyond the one before, and scores every token.
+	Sliding = "sliding"
+	// MDLM is the protocol of MDLM (arXiv 2406.07524) and of most that came after it: as many
+	// of the evaluator's tokens as the sample has of its own, in windows that share nothing and
+	// whose first token is not scored; of the ends of text in a window only the first counts.
+	MDLM = "mdlm"
+	// BD3LM is that of block diffusion (arXiv 2503.09573): as many tokens as in MDLM, in the
+	// windows of Sliding, and no end of text counts.
+	BD3LM = "bd3lm"
+	// SEDD is that of SEDD (arXiv 2310.16834), of RADD too: the sample's own ids, which must be
+	// the evaluator's, at most a context of them; its number is the mean of the perplexities.
+	SEDD = "sedd"
+)
+
+// Protocols lists the names.
+func Protocols() []string { return []string{Sliding, MDLM, BD3LM, SEDD} }
+
+// reading is what a protocol does.
+type reading struct {
+	// own takes the sample's ids; cut leaves out what is beyond the sample's length; disjoint
+	// windows share nothing.
+	own, cut, disjoint bool
+	// ends is how many of the ends of text in a window count, below 0 all.
+	ends int
+}
+
+var readings = map[string]reading{
+	Sliding: {ends: -1},
+	MDLM:    {cut: true, disjoint: true, ends: 1},
+	BD3LM:   {cut: true},
+	SEDD:    {own: true, ends: -1},
+}
+
+// GenerativeConfig says how generative perplexity is measured.
 type GenerativeConfig struct {
-	// BOS is [BOSEOS] or [BOSNone]; "" is none: the shifted loss of a causal model.
+	// Protocol is one of [Protocols]; "" is Sliding.
+	Protocol string
+	// BOS is [BOSEOS] or [BOSNone]; "" is none: the shifted loss of a causal model, which all
+	// other protocols than Sliding have.
 	BOS string
 	// MaxLength is the evaluator's context in tokens, what stands before the text included; 0
-	// is 1024, GPT-2's, or what the graph fixes.
-	MaxLength int
-	// Stride is how many new tokens each window after the first scores, in 1..MaxLength−1; 0
-	// is half of MaxLength (as in the evaluation of block diffusion, arXiv 2503.09573).
-	// A token has at least MaxLength − Stride tokens before it.
-	Stride int
-	// Truncate leaves out what is beyond MaxLength instead.
-	Truncate   bool
+	// is its own, or 1024, GPT-2's, where it does not say.
+	MaxLength  int
 	Confidence float64
 }
 
 // Protocol is what a generative perplexity must be stated with: none of it may differ
 // between numbers that are compared.
 type Protocol struct {
+	// Name is that of the protocol.
+	Name string `json:"name"`
 	// Model and Tokenizer are digests of the evaluator's.
 	Model     string `json:"evaluator"`
 	Tokenizer string `json:"tokenizer"`
@@ -59,10 +95,20 @@ type Protocol struct {
 	// BOSID is the token that was put first, nil where none was.
 	BOSID     *int `json:"bos_id,omitempty"`
 	MaxLength int  `json:"max_length"`
-	Stride    int  `json:"stride,omitempty"`
-	Truncated bool `json:"truncated"`
+	// Stride is how many new tokens each window after the first has.
+	Stride int `json:"stride"`
 	// SpecialTokens says how text that spells a special token is read.
 	SpecialTokens string `json:"special_tokens"`
+}
+
+// Note says how texts are read, and what must stand beside the numbers.
+func (p Protocol) Note() string {
+	text, how := "decoded text in the evaluator's own tokens", fmt.Sprintf("windows of %d tokens, %d apart", p.MaxLength, p.Stride)
+	if readings[p.Name].own {
+		text, how = "the samples' own tokens", fmt.Sprintf("at most %d, and the mean over samples", p.MaxLength)
+	}
+	return fmt.Sprintf("generative perplexity is that of the samples under the evaluator: %s, protocol %s (%s). "+
+		"A low one with a low unigram entropy means repetition and not quality: read the two together, and compare only numbers of one protocol.", text, p.Name, how)
 }
 
 // Judge measures the generative perplexity of texts.
@@ -70,56 +116,52 @@ type Judge struct {
 	evaluator Evaluator
 	tokenizer *tokenize.Tokenizer
 	cfg       GenerativeConfig
+	reading   reading
 	protocol  Protocol
 	cut       tokenize.Cut
 	bos       []int
+	// eos is the evaluator's end of text, below 0 where no protocol asks for it.
+	eos int
 }
 
 // NewJudge checks the protocol. digest is the evaluator's, for the record. The tokenizer
 // must be the evaluator's own.
 func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeConfig) (*Judge, error) {
-	if cfg.BOS == "" {
-		cfg.BOS = BOSNone
-	}
-	if cfg.MaxLength == 0 {
-		cfg.MaxLength = 1024
-		if n := e.Length(); n > 0 {
-			cfg.MaxLength = n
-		}
-	}
-	switch n := e.Length(); {
+	cfg.BOS, cfg.Protocol = cmp.Or(cfg.BOS, BOSNone), cmp.Or(cfg.Protocol, Sliding)
+	limit := e.Length()
+	cfg.MaxLength = cmp.Or(cfg.MaxLength, limit, 1024)
+	r, ok := readings[cfg.Protocol]
+	switch {
+	case !ok:
+		return nil, fault.Errorf("quality", "protocol %q: must be one of %s", cfg.Protocol, strings.Join(Protocols(), ", "))
 	case cfg.MaxLength < 2:
 		return nil, fault.Errorf("quality", "a context of %d tokens: must be at least 2", cfg.MaxLength)
-	case n > 0 && cfg.MaxLength > n:
-		return nil, fault.Errorf("quality", "a context of %d tokens: the evaluator's graph takes %d", cfg.MaxLength, n)
-	case cfg.Truncate && cfg.Stride != 0:
-		return nil, fault.Errorf("quality", "a stride has no meaning where texts are truncated: leave one out")
-	}
-	if cfg.Stride == 0 {
-		cfg.Stride = max(1, cfg.MaxLength/2)
-	}
-	if cfg.Stride < 1 || cfg.Stride >= cfg.MaxLength {
-		return nil, fault.Errorf("quality", "a stride of %d: must be in 1..%d, so that every token has one before it", cfg.Stride, cfg.MaxLength-1)
-	}
-	j := &Judge{evaluator: e, tokenizer: t, cfg: cfg}
-	j.protocol = Protocol{Model: digest, Tokenizer: t.Digest(), BOS: cfg.BOS, MaxLength: cfg.MaxLength, Truncated: cfg.Truncate, SpecialTokens: "matched"}
-	if !cfg.Truncate {
-		j.protocol.Stride = cfg.Stride
-	}
-	j.cut = tokenize.Cut{Length: cfg.MaxLength, Context: cfg.MaxLength - cfg.Stride, BOS: tokenize.None, EOS: tokenize.None}
-	switch cfg.BOS {
-	case BOSNone:
-	case BOSEOS:
-		_, eos, err := t.Frame()
-		if err != nil {
-			return nil, err
-		}
-		if eos >= e.Columns() {
-			return nil, fault.Errorf("quality", "the tokenizer's end-of-text token is %d, but the evaluator knows ids 0..%d: give the evaluator's own tokenizer", eos, e.Columns()-1)
-		}
-		j.bos, j.protocol.BOSID = []int{eos}, &eos
-	default:
+	case limit > 0 && cfg.MaxLength > limit:
+		return nil, fault.Errorf("quality", "a context of %d tokens: the evaluator takes %d", cfg.MaxLength, limit)
+	case cfg.BOS != BOSNone && cfg.BOS != BOSEOS:
 		return nil, fault.Errorf("quality", "%q before a text: must be %s or %s", cfg.BOS, BOSEOS, BOSNone)
+	case cfg.BOS != BOSNone && cfg.Protocol != Sliding:
+		return nil, fault.Errorf("quality", "protocol %s puts nothing before a text: leave %q out", cfg.Protocol, cfg.BOS)
+	}
+	j := &Judge{evaluator: e, tokenizer: t, cfg: cfg, reading: r, eos: tokenize.None}
+	stride := cfg.MaxLength
+	if !r.disjoint && !r.own {
+		stride = max(1, cfg.MaxLength/2)
+	}
+	j.protocol = Protocol{Name: cfg.Protocol, Model: digest, Tokenizer: t.Digest(), BOS: cfg.BOS, MaxLength: cfg.MaxLength, Stride: stride, SpecialTokens: "matched"}
+	j.cut = tokenize.Cut{Length: cfg.MaxLength, Context: cfg.MaxLength - stride, BOS: tokenize.None, EOS: tokenize.None}
+	if cfg.BOS == BOSNone && r.ends < 0 {
+		return j, nil
+	}
+	_, eos, err := t.Frame()
+	if err != nil {
+		return nil, err
+	}
+	if eos >= e.Columns() {
+		return nil, fault.Errorf("quality", "the tokenizer's end-of-text token is %d, but the evaluator knows ids 0..%d: give the evaluator's own tokenizer", eos, e.Columns()-1)
+	}
+	if j.eos = eos; cfg.BOS == BOSEOS {
+		j.bos, j.protocol.BOSID = []int{eos}, &eos
 	}
 	return j, nil
 }
@@ -127,38 +169,42 @@ func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeC
 // Protocol is what the numbers must be stated with.
 func (j *Judge) Protocol() Protocol { return j.protocol }
 
+// Generated is a text to judge, with the ids that it was decoded from.
+type Generated struct {
+	Text string
+	IDs  []int
+}
+
 // Judged is what an evaluator says of one text.
 type Judged struct {
 	// Nats is −Σ log p over Tokens scored tokens.
 	Nats   float64 `json:"nats"`
 	Tokens int     `json:"tokens"`
-	// Cut counts tokens that truncation left out.
+	// Cut counts tokens that the protocol leaves out at the text's end.
 	Cut int `json:"cut,omitempty"`
 	// Entropy is that of the frequencies of the evaluator's tokens in the text, in nats; see
 	// [Text.Entropy].
 	Entropy float64 `json:"entropy"`
 }
 
-// Score judges texts. It is decoded text that is judged, in the evaluator's own tokens,
-// special tokens that the text spells included.
-func (j *Judge) Score(ctx context.Context, texts []string) ([]Judged, error) {
-	out := make([]Judged, len(texts))
+// Score judges texts.
+func (j *Judge) Score(ctx context.Context, samples []Generated) ([]Judged, error) {
+	out := make([]Judged, len(samples))
 	var windows []causal.Window
 	var owner []int
-	for i, text := range texts {
-		tokens, err := j.tokenizer.Encode(text)
+	for i, s := range samples {
+		tokens, err := j.read(s)
 		if err != nil {
 			return nil, err
 		}
-		ids := slices.Concat(j.bos, tokens)
-		if j.cfg.Truncate && len(ids) > j.cfg.MaxLength {
-			out[i].Cut = len(ids) - j.cfg.MaxLength
-			ids = ids[:j.cfg.MaxLength]
+		if limit := j.limit(s); len(tokens) > limit {
+			out[i].Cut = len(tokens) - limit
+			tokens = tokens[:limit]
 		}
-		if len(ids) > len(j.bos) {
-			out[i].Entropy = Describe(ids[len(j.bos):], tokenize.None).Entropy
+		if len(tokens) > 0 {
+			out[i].Entropy = Describe(tokens, tokenize.None).Entropy
 		}
-		for w := range j.cut.All(ids) {
+		for w := range j.cut.All(slices.Concat(j.bos, tokens)) {
 			windows, owner = append(windows, causal.Window{IDs: w.IDs, From: max(w.Context, 1)}), append(owner, i)
 		}
 	}
@@ -167,12 +213,41 @@ func (j *Judge) Score(ctx context.Context, texts []string) ([]Judged, error) {
 		return nil, err
 	}
 	for k, values := range logs {
-		for _, x := range values {
-			out[owner[k]].Nats -= x
+		ids, ends := windows[k].IDs, 0
+		for l, id := range ids {
+			if id == j.eos {
+				ends++
+			}
+			if at := l - windows[k].From; at >= 0 && (id != j.eos || j.reading.ends < 0 || ends <= j.reading.ends) {
+				out[owner[k]].Nats -= values[at]
+				out[owner[k]].Tokens++
+			}
 		}
-		out[owner[k]].Tokens += len(values)
 	}
 	return out, nil
+}
+
+// read gives a sample in the evaluator's tokens; special tokens that the text spells are read
+// as such.
+func (j *Judge) read(s Generated) ([]int, error) {
+	if !j.reading.own {
+		return j.tokenizer.Encode(s.Text)
+	}
+	if text, err := j.tokenizer.Decode(s.IDs); err != nil || text != s.Text {
+		return nil, fault.Errorf("quality", "protocol %s scores the ids of samples as they are, and the evaluator has other tokens than the model: take another protocol", j.cfg.Protocol)
+	}
+	return s.IDs, nil
+}
+
+// limit is how many tokens of a sample are judged.
+func (j *Judge) limit(s Generated) int {
+	switch {
+	case j.reading.cut:
+		return len(s.IDs)
+	case j.reading.own:
+		return j.cfg.MaxLength
+	}
+	return math.MaxInt
 }
 
 // Generative sums up what an evaluator says of texts.
@@ -195,9 +270,6 @@ type Generative struct {
 	// stand alone.
 	Entropy estimate.Estimate `json:"entropy"`
 }
-
-// PerplexityNote is what must stand beside a generative perplexity.
-const PerplexityNote = "A low generative perplexity with a low unigram entropy means repetition and not quality: read the two together, and compare only numbers of one protocol."
 
 // Summarize sums up judged texts, the units of all errors.
 func (j *Judge) Summarize(judged []Judged) Generative {

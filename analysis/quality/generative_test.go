@@ -47,59 +47,74 @@ func gpt2(t *testing.T) *tokenize.Tokenizer {
 // TestProtocols checks which tokens are scored, with how much before them.
 func TestProtocols(t *testing.T) {
 	tok := gpt2(t)
-	const text = "0123456789" // a token a digit
-	ids, err := tok.Encode(text)
-	if err != nil || len(ids) != 10 {
-		t.Fatal(ids, err)
-	}
-	var sum float64
-	for _, id := range ids {
-		sum += float64(id)
-	}
-	last := float64(ids[9] + ids[8])
+	const text, ended = "0123456789", "01<|endoftext|>23<|endoftext|>4" // a token a digit
 	for _, c := range []struct {
-		name        string
-		cfg         quality.GenerativeConfig
-		tokens, cut int
-		// nats is of the ids, places the sum of positions within windows.
-		nats   float64
-		places int
+		name, text string
+		cfg        quality.GenerativeConfig
+		// length is that of the sample, places the sum of positions within windows.
+		length, tokens, cut, places int
+		// scored are the tokens that count.
+		scored []int
 	}{
-		{"no first token", quality.GenerativeConfig{}, 9, 0, sum - float64(ids[0]), 45},
-		{"end of text first", quality.GenerativeConfig{BOS: "eos"}, 10, 0, sum, 55},
+		{"no first token", text, quality.GenerativeConfig{}, 10, 9, 0, 45, span(1, 10)},
+		{"end of text first", text, quality.GenerativeConfig{BOS: "eos"}, 10, 10, 0, 55, span(0, 10)},
 		// Windows 0..5, 3..8 and 6..10 of eleven tokens, three of each given but the first's.
-		{"strides", quality.GenerativeConfig{BOS: "eos", MaxLength: 6, Stride: 3}, 10, 0, sum, 15 + 12 + 7},
-		{"half is the stride", quality.GenerativeConfig{BOS: "eos", MaxLength: 6}, 10, 0, sum, 15 + 12 + 7},
-		{"greatest stride", quality.GenerativeConfig{MaxLength: 4, Stride: 3}, 9, 0, sum - float64(ids[0]), 6 + 6 + 6},
-		{"truncated", quality.GenerativeConfig{BOS: "eos", MaxLength: 9, Truncate: true}, 8, 2, sum - last, 36},
+		{"half is the stride", text, quality.GenerativeConfig{BOS: "eos", MaxLength: 6}, 10, 10, 0, 15 + 12 + 7, span(0, 10)},
+		{"mdlm", text, quality.GenerativeConfig{Protocol: "mdlm", MaxLength: 4}, 8, 6, 2, 6 + 6, []int{1, 2, 3, 5, 6, 7}},
+		{"bd3lm", text, quality.GenerativeConfig{Protocol: "bd3lm", MaxLength: 4}, 9, 8, 1, 6 + 5 + 5 + 2, span(1, 9)},
+		{"sedd", text, quality.GenerativeConfig{Protocol: "sedd", MaxLength: 9}, 10, 8, 1, 36, span(1, 9)},
+		{"all ends", ended, quality.GenerativeConfig{}, 7, 6, 0, 21, span(1, 7)},
+		{"the first end", ended, quality.GenerativeConfig{Protocol: "mdlm"}, 7, 5, 0, 21 - 5, []int{1, 2, 3, 4, 6}},
+		{"no end", ended, quality.GenerativeConfig{Protocol: "bd3lm"}, 7, 4, 0, 21 - 5 - 2, []int{1, 3, 4, 6}},
 	} {
+		ids, err := tok.Encode(c.text)
+		if err != nil || c.text == text && len(ids) != 10 || c.text == ended && len(ids) != 7 {
+			t.Fatal(ids, err)
+		}
+		want := float64(c.places) / 1000
+		for _, l := range c.scored {
+			want += float64(ids[l])
+		}
 		f := &lengths{}
 		j, err := quality.NewJudge(f, "sha256:x", tok, c.cfg)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		got, err := j.Score(context.Background(), []string{text})
+		got, err := j.Score(context.Background(), []quality.Generated{{Text: c.text, IDs: ids[:min(len(ids), c.length)]}})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(c.name, err)
 		}
-		if x := got[0]; x.Tokens != c.tokens || x.Cut != c.cut || math.Abs(x.Nats-c.nats-float64(c.places)/1000) > 1e-9 {
-			t.Errorf("%s: %+v, want %v nats and %d places; windows %v", c.name, x, c.nats, c.places, f.windows)
+		if x := got[0]; x.Tokens != c.tokens || x.Cut != c.cut || math.Abs(x.Nats-want) > 1e-9 {
+			t.Errorf("%s: %+v, want %v nats, %d tokens, %d cut; windows %v", c.name, x, want, c.tokens, c.cut, f.windows)
 		}
 	}
 	j, err := quality.NewJudge(&lengths{fixed: 16}, "sha256:x", tok, quality.GenerativeConfig{BOS: "eos"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := j.Protocol(); p.MaxLength != 16 || p.Stride != 8 || p.BOS != "eos" || *p.BOSID != 376 || p.Tokenizer != tok.Digest() || p.Model != "sha256:x" {
+	if p := j.Protocol(); p.Name != "sliding" || p.MaxLength != 16 || p.Stride != 8 || p.BOS != "eos" || *p.BOSID != 376 || p.Tokenizer != tok.Digest() || p.Model != "sha256:x" {
 		t.Errorf("%+v", p)
 	}
 	for want, c := range map[string]quality.GenerativeConfig{
-		"at least 2": {MaxLength: 1}, "graph takes 16": {MaxLength: 17}, "1..15": {Stride: 16}, "must be eos or none": {BOS: "cls"}, "leave one out": {Truncate: true, Stride: 2}, "of -1": {Stride: -1},
+		"at least 2": {MaxLength: 1}, "evaluator takes 16": {MaxLength: 17}, "must be eos or none": {BOS: "cls"}, "puts nothing before": {Protocol: "mdlm", BOS: "eos"}, "must be one of sliding, mdlm": {Protocol: "gpt"},
 	} {
 		if _, err := quality.NewJudge(&lengths{fixed: 16}, "", tok, c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", c, err, want)
 		}
 	}
+	if j, err = quality.NewJudge(&lengths{}, "", tok, quality.GenerativeConfig{Protocol: "sedd"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Score(context.Background(), []quality.Generated{{Text: "another", IDs: []int{5}}}); err == nil || !strings.Contains(err.Error(), "take another protocol") {
+		t.Errorf("other ids: %v", err)
+	}
+}
+
+func span(from, to int) (out []int) {
+	for l := from; l < to; l++ {
+		out = append(out, l)
+	}
+	return out
 }
 
 // TestGenerativeSummary checks both perplexities and the entropy on values by hand.
@@ -125,11 +140,15 @@ func TestGenerativePerplexity(t *testing.T) {
 	orttest.Opened(t, m, err)
 	tok := gpt2(t)
 	texts := []string{"Once upon a time there was a king.", "aaaaaaaaaaaaaaaaaaaaaaaa", "", "É\n"}
-	j, err := quality.NewJudge(m, m.Origin().Digest, tok, quality.GenerativeConfig{BOS: quality.BOSEOS, MaxLength: 8, Stride: 5})
+	j, err := quality.NewJudge(m, m.Origin().Digest, tok, quality.GenerativeConfig{BOS: quality.BOSEOS, MaxLength: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
-	judged, err := j.Score(context.Background(), texts)
+	samples := make([]quality.Generated, len(texts))
+	for i, text := range texts {
+		samples[i].Text = text
+	}
+	judged, err := j.Score(context.Background(), samples)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +185,7 @@ func TestGenerativePerplexity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Score(context.Background(), texts); err == nil || !strings.Contains(err.Error(), "tokenizer its own") {
+	if _, err := j.Score(context.Background(), samples); err == nil || !strings.Contains(err.Error(), "tokenizer its own") {
 		t.Errorf("another tokenizer: %v", err)
 	}
 }

@@ -39,28 +39,28 @@ func (d Document) card() Card {
 	return out
 }
 
-// count is how many lines have a verdict of a kind.
-type count struct {
+// Count is how many lines have a verdict of a kind.
+type Count struct {
 	// Mark is that of a line, Text what is counted.
 	Mark, Text string
 }
 
-// counts are those of lines, without what there is none of.
-func counts(lines []Line) []count {
+// Counts are those of lines, without what there is none of.
+func Counts(lines []Line) []Count {
 	n := make(map[string]int)
 	for _, l := range lines {
 		n[mark(l)]++
 	}
-	var out []count
+	var out []Count
 	for _, kind := range []struct{ mark, one, many string }{
 		{"violated", "is violated", "are violated"}, {"holds", "holds", "hold"}, {"open", "is not resolved", "are not resolved"}, {"none", "has no verdict", "have no verdict"},
 	} {
 		switch k := n[kind.mark]; k {
 		case 0:
 		case 1:
-			out = append(out, count{kind.mark, "1 statement " + kind.one})
+			out = append(out, Count{kind.mark, "1 statement " + kind.one})
 		default:
-			out = append(out, count{kind.mark, fmt.Sprintf("%d statements %s", k, kind.many)})
+			out = append(out, Count{kind.mark, fmt.Sprintf("%d statements %s", k, kind.many)})
 		}
 	}
 	return out

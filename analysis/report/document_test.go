@@ -50,11 +50,11 @@ func TestWrite(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	line := func(verdict string) Line { return Line{OK: !strings.HasPrefix(verdict, "violated"), Verdict: verdict} }
-	got := fmt.Sprint(counts([]Line{line("holds (exact)"), line("equal within 1e-9"), line("violated: x"), line("not resolved: n"), line(""), line("")}))
+	got := fmt.Sprint(Counts([]Line{line("holds (exact)"), line("equal within 1e-9"), line("violated: x"), line("not resolved: n"), line(""), line("")}))
 	if want := "[{violated 1 statement is violated} {holds 2 statements hold} {open 1 statement is not resolved} {none 2 statements have no verdict}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := counts(nil); got != nil {
+	if got := Counts(nil); got != nil {
 		t.Errorf("nothing is counted as %v", got)
 	}
 }

@@ -44,7 +44,7 @@ type Document struct {
 type content struct {
 	Document
 	Card       Card
-	Counts     []count
+	Counts     []Count
 	Violated   []Line
 	Groups     []group
 	Sheets     []sheet
@@ -88,7 +88,7 @@ func Write(w io.Writer, d Document) error {
 	if err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
-	c := content{Document: d, Card: d.card(), Counts: counts(d.Lines), Groups: groups(d.Lines), Data: template.JS(data)}
+	c := content{Document: d, Card: d.card(), Counts: Counts(d.Lines), Groups: groups(d.Lines), Data: template.JS(data)}
 	for _, l := range d.Lines {
 		if !l.OK {
 			c.Violated = append(c.Violated, l)

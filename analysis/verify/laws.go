@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
@@ -94,8 +95,8 @@ func (c *comparison) laws(ctx context.Context, out *Difference) error {
 	}
 	out.Laws = &Laws{
 		Length: d, Texts: len(texts),
-		TV: estimate.Mean(quality.VariationTerms(costs[0], costs[1]), c.cfg.Confidence),
-		KL: estimate.Skewed(quality.DivergenceTerms(costs[0], costs[1]), c.cfg.Confidence),
+		TV: estimate.Mean(quality.VariationTerms(costs[0], costs[1]), c.cfg.Confidence).Within(0, 1),
+		KL: estimate.Skewed(quality.DivergenceTerms(costs[0], costs[1]), c.cfg.Confidence).Within(0, math.Inf(1)),
 	}
 	if quadrature > 0 {
 		out.Laws.TV.Warnings = append(out.Laws.TV.Warnings, fmt.Sprintf("log-probabilities are by quadrature, with an error of up to %.2g nats that the interval does not hold", quadrature))

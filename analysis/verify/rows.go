@@ -64,6 +64,6 @@ func (s *sums) band(confidence float64) Band {
 	}
 	return Band{
 		Positions: n, Greatest: estimate.Number(s.greatest),
-		KL: estimate.Ratio(kl, rows, nil, confidence), Agreement: estimate.Ratio(agree, rows, nil, confidence),
+		KL: estimate.Ratio(kl, rows, nil, confidence).Within(0, math.Inf(1)), Agreement: estimate.Ratio(agree, rows, nil, confidence).Within(0, 1),
 	}
 }

@@ -1,5 +1,6 @@
 // Command study makes docs/benchmarks.md anew: it runs the commands that stand there, one
-// after the other, and puts what they print below them. From the repository's root:
+// after the other, and puts what they print below them, tables of many columns in the CSV files
+// that the page names. From the repository's root:
 //
 //	go run ./internal/study          # all of them
 //	go run ./internal/study 1 4      # the first and the fourth
@@ -11,7 +12,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -67,9 +70,23 @@ func study(ctx context.Context, only []string) error {
 	if text, err = os.ReadFile(page.Path); err != nil {
 		return err
 	}
-	made, err := page.Derive(page.Replace(string(text), printed))
-	if err != nil {
+	made := page.Replace(string(text), printed)
+	files := make(page.Files)
+	for _, name := range page.Linked(made) {
+		// What is not there yet is made, or missed, below.
+		data, err := os.ReadFile(filepath.Join(filepath.Dir(page.Path), name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		files[name] = string(data)
+	}
+	if made, err = page.Derive(made, files); err != nil {
 		return fmt.Errorf("%s: %w", page.Path, err)
+	}
+	for name, data := range files {
+		if err := replace(filepath.Join(filepath.Dir(page.Path), name), data); err != nil {
+			return err
+		}
 	}
 	if err := replace(page.Path, made); err != nil {
 		return err

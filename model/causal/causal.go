@@ -7,7 +7,9 @@
 // past without elements, and use_cache_branch, which is false; integers of 32 or 64 bits. The
 // output is logits [batch, length, columns], by that name or the first of that shape, in
 // float32, float16 or bfloat16; other outputs, such as present.*, are not computed. Anything
-// else is refused before the weights are loaded, with the tensor's name.
+// else is refused before the weights are loaded, with the tensor's name. How long a text may
+// be is read from config.json, beside the file or above its folder onnx. A network whose
+// rows look at later tokens is refused when it is opened.
 package causal
 
 import (
@@ -30,6 +32,8 @@ type Model struct {
 	graph   graph
 	ref     string
 	digest  string
+	// context is how many tokens config.json gives a text, 0 where nothing tells.
+	context int
 	out     []float32
 	in, res []ort.Tensor
 }
@@ -55,12 +59,18 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 		return nil, fmt.Errorf("causal %s: %w", ref, err)
 	}
 	m := &Model{graph: g, ref: ref}
+	if m.context, err = contextOf(path); err != nil {
+		return nil, fmt.Errorf("causal %s: %w", ref, err)
+	}
 	if m.digest, err = model.FileDigest(ctx, ort.Stamps(runtime.VerifyDigest), path); err != nil {
 		return nil, err
 	}
 	m.session, err = ort.Open(ctx, ort.Source{Path: path, Outputs: []string{g.output}}, runtime)
 	if err != nil {
 		return nil, err
+	}
+	if err := m.probe(ctx); err != nil {
+		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
@@ -99,8 +109,14 @@ func missing(format string, args ...any) error {
 // Columns is the number of ids that the network knows.
 func (m *Model) Columns() int { return m.graph.columns }
 
-// Length is the length of a text that the graph fixes, 0 where it leaves it open.
-func (m *Model) Length() int { return m.graph.length }
+// Length is how many tokens a text may have: as the graph fixes it, else by config.json; 0
+// where neither tells.
+func (m *Model) Length() int {
+	if m.graph.length > 0 {
+		return m.graph.length
+	}
+	return m.context
+}
 
 // Origin describes the model for a record.
 func (m *Model) Origin() model.Origin {

@@ -106,6 +106,7 @@ func TestRefused(t *testing.T) {
 		"no file":    {filepath.Join(dir, "none.onnx"), []string{"no such file"}, true},
 		"empty":      {dir, []string{"none of model.onnx"}, true},
 		"broken":     {broken, []string{"not an ONNX model"}, false},
+		"both ways":  {reftest.Data(t, "foreign", "causal-both-ways.onnx"), []string{"is not causal", "last of 8 tokens"}, false},
 		"encoder":    {reftest.Data(t, "foreign", "causal-encoder.onnx"), []string{"input encoder_hidden_states"}, false},
 		"last":       {reftest.Data(t, "foreign", "causal-last.onnx"), []string{"output logits", "[batch, length, columns]"}, false},
 		"unknown":    {reftest.Data(t, "foreign", "causal-unknown.onnx"), []string{"output logits", "must be fixed"}, false},
@@ -137,7 +138,7 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, w := range map[string]Window{
-		"id 387 at position 1": {[]int{1, 387}, 1}, "from token 0": {[]int{1, 2}, 0}, "exactly 8": {make([]int, 9), 1}, "id -1": {[]int{1, -1}, 1},
+		"id 387 at position 1": {[]int{1, 387}, 1}, "from token 0": {[]int{1, 2}, 0}, "at most 8": {make([]int, 9), 1}, "id -1": {[]int{1, -1}, 1},
 	} {
 		if _, err := m.LogProbs(context.Background(), []Window{w}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", w, err, want)

@@ -35,6 +35,8 @@ type graph struct {
 	// columns is the length of a row; rows and length are those that the graph fixes, 0
 	// where it does not.
 	columns, rows, length int
+	// quantised says that it has constants of 8 bits or fewer.
+	quantised bool
 }
 
 var cacheName = regexp.MustCompile(`^past(_key_values)?[._]\d+([._].+)?$`)
@@ -62,6 +64,7 @@ func readGraph(d ort.Description) (graph, error) {
 	if !slices.ContainsFunc(g.inputs, func(in *input) bool { return in.role == ids }) {
 		return g, fmt.Errorf("input input_ids is missing: it has %s", names(d.Inputs))
 	}
+	g.quantised = slices.ContainsFunc(d.Weights, func(kind string) bool { return strings.HasSuffix(kind, "int8") || strings.HasSuffix(kind, "int4") })
 	return g, g.readOutput(d)
 }
 

@@ -2,6 +2,7 @@ package causal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -63,8 +64,8 @@ func (m *Model) check(w Window) error {
 	if w.From < 1 {
 		return fmt.Errorf("causal %s: a window scores from token %d: must be at least 1", m.ref, w.From)
 	}
-	if m.graph.length > 0 && len(w.IDs) > m.graph.length {
-		return fmt.Errorf("causal %s: a window of %d tokens: the graph takes exactly %d", m.ref, len(w.IDs), m.graph.length)
+	if n := m.Length(); n > 0 && len(w.IDs) > n {
+		return fmt.Errorf("causal %s: a text of %d tokens: the network takes at most %d", m.ref, len(w.IDs), n)
 	}
 	for i, id := range w.IDs {
 		if id < 0 || id >= m.graph.columns {
@@ -74,9 +75,32 @@ func (m *Model) check(w Window) error {
 	return nil
 }
 
-// call scores windows[i], i in batch, in a call of rows texts of one length; rows that no
-// window fills are empty texts.
+// call scores windows[i], i in batch, in a call of rows texts of one length.
 func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][]float64, rows, length int) error {
+	if err := m.run(ctx, windows, batch, rows, length); err != nil {
+		return err
+	}
+	for r, i := range batch {
+		w := windows[i]
+		for l := w.From; l < len(w.IDs); l++ {
+			x, err := logSoftmax(m.row(r, length, l-1), w.IDs[l])
+			if err != nil {
+				return fmt.Errorf("causal %s: output %s: %w", m.ref, m.graph.output, err)
+			}
+			out[i] = append(out[i], x)
+		}
+	}
+	return nil
+}
+
+// row is that of the token l of the text r of the last call.
+func (m *Model) row(r, length, l int) []float32 {
+	return m.out[(r*length+l)*m.graph.columns:][:m.graph.columns]
+}
+
+// run asks for the rows of windows[i], i in batch; texts of the call that no window fills are
+// empty.
+func (m *Model) run(ctx context.Context, windows []Window, batch []int, rows, length int) error {
 	m.in = m.in[:0]
 	for _, in := range m.graph.inputs {
 		t, err := m.tensor(in, windows, batch, rows, length)
@@ -92,21 +116,14 @@ func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][
 		m.out = m.out[:need]
 	}
 	m.res = append(m.res[:0], ort.Tensor{Name: m.graph.output, Shape: []int64{int64(rows), int64(length), int64(columns)}, Float32: m.out})
-	if err := m.session.Run(ctx, m.in, m.res); err != nil {
+	err := m.session.Run(ctx, m.in, m.res)
+	if err == nil || ctx.Err() != nil || errors.Is(err, ort.ErrClosed) {
 		return err
 	}
-	for r, i := range batch {
-		w := windows[i]
-		for l := w.From; l < len(w.IDs); l++ {
-			at := (r*length + l - 1) * columns
-			x, err := logSoftmax(m.out[at:at+columns], w.IDs[l])
-			if err != nil {
-				return fmt.Errorf("causal %s: output %s: %w", m.ref, m.graph.output, err)
-			}
-			out[i] = append(out[i], x)
-		}
+	if m.Length() == 0 {
+		return fmt.Errorf("causal %s: a text of %d tokens fails, and there is no config.json that tells how many the network takes: put it beside the file, or let texts be shorter (bench --evaluator-context): %w", m.ref, length, err)
 	}
-	return nil
+	return fmt.Errorf("causal %s: a text of %d tokens fails: %w", m.ref, length, err)
 }
 
 // tensor fills an input.

@@ -3,7 +3,10 @@ package hub
 import (
 	"fmt"
 	"io"
+	"path"
 	"strings"
+
+	"github.com/xrash/smetrics"
 )
 
 // Known is what this program knows of a repository.
@@ -58,6 +61,26 @@ var known = []Known{
 
 // KnownList is the list of known repositories.
 func KnownList() []Known { return append([]Known(nil), known...) }
+
+// Closest is the known repository that a name was most probably meant to be, with or without
+// its owner: one that differs in capitals or in at most two letters. It is "" where there is
+// none, and for a known name.
+func Closest(name string) string {
+	best, least := "", 3
+	for _, k := range known {
+		repo := k.Repo
+		if !strings.Contains(name, "/") {
+			repo = path.Base(repo)
+		}
+		if repo == name && strings.Contains(name, "/") {
+			return ""
+		}
+		if d := smetrics.WagnerFischer(strings.ToLower(name), strings.ToLower(repo), 1, 1, 1); d < least {
+			best, least = k.Repo, d
+		}
+	}
+	return best
+}
 
 // TokenizerOf is the name of the tokenizer that the authors of a repository without one use;
 // false where the repository is not known, or has one.

@@ -85,3 +85,16 @@ write("causal-encoder", [port("input_ids", INT64, ids), port("encoder_hidden_sta
 write("causal-last", [port("input_ids", INT64, ids)], bigram("all") + [helper.make_node("ReduceMax", ["all"], ["logits"], axes=[1], keepdims=0)],
       [port("logits", FLOAT, ["batch", V])])
 write("causal-unknown", [port("input_ids", INT64, ids)], bigram("logits"), [port("logits", FLOAT, ids + ["vocabulary"])])
+
+# What is refused at the first call: rows that look at the whole text.
+write("causal-both-ways", [port("input_ids", INT64, ids)], [
+    helper.make_node("Gather", ["a", "input_ids"], ["one"]),
+    helper.make_node("ReduceMean", ["one"], ["whole"], axes=[1], keepdims=1),
+    helper.make_node("Add", ["one", "whole"], ["rows"]),
+    helper.make_node("MatMul", ["rows", "b"], ["logits"]),
+], [port("logits", FLOAT, ids + [V])])
+# Positions are rows of a table of 12, as GPT-2's are: a longer text fails inside.
+write("causal-twelve", [port("input_ids", INT64, ids), port("position_ids", INT64, ids)], bigram("plain") + [
+    helper.make_node("Gather", ["places", "position_ids"], ["place"]),
+    helper.make_node("Add", ["plain", "place"], ["logits"]),
+], [port("logits", FLOAT, ids + [V])], [numpy_helper.from_array(np.zeros((12, 1), dtype=np.float32), "places")])

@@ -131,7 +131,7 @@ func (r *benching) openEvaluator() error {
 	if err != nil {
 		return err
 	}
-	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{BOS: r.evaluatorBOS, Confidence: r.settings.Confidence})
+	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{Protocol: r.evaluatorProtocol, BOS: r.evaluatorBOS, MaxLength: r.evaluatorContext, Confidence: r.settings.Confidence})
 	if err != nil {
 		return exit.Usagef("--evaluator %s: %s", ref, fault.Plain(err))
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/analysis/quality"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
@@ -49,7 +48,7 @@ func (r *benching) notes(report *bench.Report) {
 	switch {
 	case report.Interrupted:
 		add("Interrupted: these are the results of what was done.")
-	case !report.Complete:
+	case !report.Complete && (r.maxTime > 0 || len(r.faults) == 0):
 		add("Incomplete: --max-time %v was over before all repetitions and samples were made; cells have fewer, or none.", r.maxTime)
 	}
 	for _, text := range r.faults {
@@ -66,7 +65,7 @@ func (r *benching) notes(report *bench.Report) {
 		add("Peak memory is the process's since it began, and the same for all cells after the largest.")
 	}
 	if r.look.judge != nil {
-		add("generative perplexity is that of decoded samples under the evaluator, in its own tokens. %s", quality.PerplexityNote)
+		add("%s", r.look.judge.Protocol().Note())
 	}
 	if q := report.Settings.Quality; q != nil && q.ErrorSamples > 0 {
 		if !r.wide {

@@ -52,6 +52,7 @@ type options struct {
 	// samplers and steps are lists; samplers is "" where none are given.
 	samplers, steps string
 	format          string
+	wide            bool
 	all             flags.Set
 }
 
@@ -81,10 +82,12 @@ func (o *options) flags() flags.Set {
 	}, o.referenceFlags(), cut.Only("length", "limit"), flags.Set{
 		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
-	}, flags.Format(&o.format, "text", "json"), o.pages.Flags(), cut.Without("length", "limit"),
+	}, flags.Format(&o.format, "text", "json"), flags.Set{
+		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),
+	}, o.pages.Flags(), cut.Without("length", "limit"),
 		o.sampler.Flags().Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "html", "plots", "model", "tokenizer")
+	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "html", "plots", "model", "tokenizer")
 }
 
 // world says whether the input is a world.
@@ -124,7 +127,7 @@ func (o *options) checkMode() error {
 	case o.q0 != "":
 		mode = "--q0 chain"
 	case o.world():
-		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "html", "plots")...).Names()...)
+		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "wide", "html", "plots")...).Names()...)
 	default:
 		return nil
 	}

@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,15 @@ func (m made) Card() report.Card {
 // print writes the report on standard output.
 func (r *bounding) print(report bound.Report, p kit.Provenance) error {
 	if r.format == "text" {
-		return printBound(r.streams.Out, report, r.calls())
+		var all bytes.Buffer
+		if err := printBound(&all, report, r.calls()); err != nil {
+			return err
+		}
+		if !r.wide && bytes.Count(all.Bytes(), []byte("\n")) > screen {
+			return printBrief(r.streams.Out, report)
+		}
+		_, err := r.streams.Out.Write(all.Bytes())
+		return err
 	}
 	return kit.JSON(r.streams.Out, r.record(report, p))
 }

@@ -59,7 +59,7 @@ func find(ctx context.Context, s kit.Streams, offline bool, n hub.Name, part hub
 		return found, nil
 	}
 	if offline {
-		return hub.Found{}, exit.Missingf("%s: not in the cache %s, and fetching it is forbidden (--offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)", n, client.Cache.Dir)
+		return hub.Found{}, suggest(n, exit.Missingf("%s: not in the cache %s, and fetching it is forbidden (--offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)", n, client.Cache.Dir))
 	}
 	return Pull(ctx, s, client, n, PullOptions{Part: part})
 }
@@ -103,7 +103,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 		bar.Clear()
 	}
 	if err != nil {
-		return found, fault.WithoutName(err)
+		return found, suggest(n, fault.WithoutName(err))
 	}
 	for _, name := range dataMissing(found) {
 		// A graph names its weights, and only now can it be read.
@@ -168,12 +168,18 @@ func ownerless(ref string) error {
 	if _, err := os.Stat(ref); err == nil {
 		return nil
 	}
-	for _, k := range hub.KnownList() {
-		if strings.EqualFold(path.Base(k.Repo), ref) {
-			return exit.Missingf("model %s: no such folder or file; did you mean %s?", ref, k.Repo)
-		}
+	if known := hub.Closest(ref); known != "" {
+		return exit.Missingf("model %s: no such folder or file; did you mean %s?", ref, known)
 	}
 	return nil
+}
+
+// suggest adds to the error of a name of the hub's the known one that is close to it.
+func suggest(n hub.Name, err error) error {
+	if known := hub.Closest(n.Repo); known != "" && err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w; did you mean %s?", err, known)
+	}
+	return err
 }
 
 // dataMissing are files that a graph which a name leads to has its weights in, and that are not
@@ -207,7 +213,7 @@ func Cached(ref string) (pinned, path string, err error) {
 	}
 	found, ok := cache.Find(n, hub.Model)
 	if !ok {
-		return ref, "", exit.Missingf("%s: no folder here, and not in the cache %s: `mdmgen pull %s` brings it", n, cache.Dir, n)
+		return ref, "", suggest(n, exit.Missingf("%s: no folder here, and not in the cache %s: `mdmgen pull %s` brings it", n, cache.Dir, n))
 	}
 	return found.Name.String(), found.Path, nil
 }

@@ -58,8 +58,17 @@ func Replace(text string, printed map[string]string) string {
 		m := block.FindStringSubmatch(found)
 		b := read(m)
 		if output, ok := printed[b.Command]; ok && b.Shown {
-			return m[1] + "$ " + b.Command + "\n" + output + "```\n"
+			b.Output = output
 		}
-		return found
+		return b.String()
 	})
+}
+
+// String is the block as it stands in a page.
+func (b Block) String() string {
+	head := "```" + strings.TrimSpace("sh "+b.Tag) + "\n"
+	if b.Shown {
+		return head + "$ " + b.Command + "\n" + b.Output + "```\n"
+	}
+	return head + b.Command + "```\n"
 }

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
@@ -35,20 +36,40 @@ func TestPage(t *testing.T) {
 
 func TestDerive(t *testing.T) {
 	const text = "<!-- columns: sampler, calls, nats -->\nold\n<!-- end of columns -->\n\n<!-- columns: pair -->\n| pair |\n| --- |\n| x |\n<!-- end of columns -->\n\n```sh long\n$ mdmgen bench\n" +
-		"| sampler | steps | calls |\n| ------- | ----- | ----: |\n| fhs     | –     |     8 |\n| euler   | 4     |     3 |\n\n" +
+		"| sampler | steps | calls | events | calls |\n| ------- | ----- | ----: | --: | --: |\n| fhs     | –     |     8 | 1 | 9 |\n| euler   | 4     |     3 | 2 | 3 |\n\n" +
 		"| sampler | nats |\n| --- | --- |\n| fhs | 0 |\n| euler | 1 ± 2 |\n\n| pair | nats |\n| --- | --- |\n| x | 7 |\n\nnotes\n```\n"
 	want := strings.Replace(text, "old\n", "| sampler | calls | nats |\n| --- | --- | --- |\n| fhs | 8 | 0 |\n| euler | 3 | 1 ± 2 |\n", 1)
-	got, err := page.Derive(text)
+	got, err := page.Derive(text, nil)
 	if err != nil || got != want {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if got, err := page.Derive(want); err != nil || got != want {
+	if got, err := page.Derive(want, nil); err != nil || got != want {
 		t.Errorf("once more: %v\n%s", err, got)
 	}
 	for _, bad := range []string{strings.Replace(text, "calls, nats", "calls, bits", 1), strings.Replace(text, "$ ", "", 1)} {
-		if got, err := page.Derive(bad); err == nil {
+		if got, err := page.Derive(bad, nil); err == nil {
 			t.Errorf("%s", got)
 		}
+	}
+	// Tables that have files go there, and the page is then made from these.
+	const links = "\nAll columns: [samplers](b/a.csv), [pairs](b/a-pairs.csv).\n"
+	files := make(page.Files)
+	got, err = page.Derive(text+links, files)
+	head, _, _ := strings.Cut(want, "| sampler | steps |")
+	if short := head + "notes\n```\n" + links; err != nil || got != short {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if a, b := files["b/a.csv"], files["b/a-pairs.csv"]; len(files) != 2 || a != "sampler,steps,calls,events,events calls,nats\nfhs,–,8,1,9,0\neuler,4,3,2,3,1 ± 2\n" || b != "pair,nats\nx,7\n" {
+		t.Errorf("%q", files)
+	}
+	if again, err := page.Derive(strings.Replace(got, "| fhs | 8 | 0 |", "", 1), files); err != nil || again != got {
+		t.Errorf("from the files: %v\n%s", err, again)
+	}
+	if got, err := page.Derive(text+strings.Replace(links, "a-pairs.csv", "a-pairs.txt", 1), files); err == nil {
+		t.Errorf("three tables, one file: %s", got)
+	}
+	if got, err := page.Derive(got, make(page.Files)); err == nil {
+		t.Errorf("no files: %s", got)
 	}
 }
 
@@ -74,35 +95,60 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	const remedy = "`go run ./internal/study 0` makes it anew"
-	if again, err := page.Derive(string(text)); err != nil || again != string(text) {
+	files := make(page.Files)
+	for _, name := range page.Linked(string(text)) {
+		files[name] = data(t, name)
+	}
+	if len(files) == 0 {
+		t.Error("no file of a table is named")
+	}
+	if again, err := page.Derive(string(text), files); err != nil || again != string(text) {
 		t.Errorf("%v: a table is not that of the output below it: "+remedy, err)
+	}
+	for name, was := range files {
+		if was != data(t, name) {
+			t.Errorf("%s is not the output's: "+remedy, name)
+		}
 	}
 	if again, err := page.Take(string(other), string(text)); err != nil || again != string(other) || !strings.Contains(again, "<!-- from the study -->") {
 		t.Errorf("%v: a table of %s is not the study's: "+remedy, err, page.Choosing)
 	}
 }
 
+// data is a file beside the page.
+func data(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.Dir(page.Path), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 // TestLookaheadFigures: what docs/sampling.md says of look-ahead is what the page's table shows.
 func TestLookaheadFigures(t *testing.T) {
 	sampling, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sampling.md"))
-	text, err2 := os.ReadFile(filepath.Join("..", "..", "..", page.Path))
-	if err := errors.Join(err, err2); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "| sampler | lookahead | draw ")
-	tokens, rows := make(map[string][]any), make(map[string][]any)
-	for line := range strings.Lines(table) {
-		cells := strings.Split(strings.ReplaceAll(line, " ", ""), "|")
-		if len(cells) < 9 || cells[1] != "fhs" || !slices.Contains([]string{"4", "8", "16"}, cells[2]) {
+	rows, err := csv.NewReader(strings.NewReader(data(t, "benchmarks/lookahead.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(row []string, name string) string { return row[slices.Index(rows[0], name)] }
+	tokens, canvases := make(map[string][]any), make(map[string][]any)
+	for _, row := range rows[1:] {
+		draw := column(row, "draw")
+		if column(row, "sampler") != "fhs" || !slices.Contains([]string{"4", "8", "16"}, column(row, "lookahead")) {
 			continue
 		}
-		each, _ := strconv.ParseFloat(cells[8], 64)
-		all, _ := strconv.ParseFloat(cells[7], 64)
-		tokens[cells[3]], rows[cells[3]] = append(tokens[cells[3]], each), append(rows[cells[3]], all/128)
+		each, _ := strconv.ParseFloat(column(row, "tokens/round"), 64)
+		all, _ := strconv.ParseFloat(column(row, "rows"), 64)
+		tokens[draw], canvases[draw] = append(tokens[draw], each), append(canvases[draw], all/128)
 	}
 	for _, want := range []string{
 		fmt.Sprintf("reveals %.1f, %.1f and %.1f tokens at K = 4, 8 and 16", tokens["gumbel"]...),
-		fmt.Sprintf("for %.2f, %.2f and %.2f rows per position", rows["gumbel"]...),
+		fmt.Sprintf("for %.2f, %.2f and %.2f rows per position", canvases["gumbel"]...),
 		fmt.Sprintf("the default without look-ahead, %.1f, %.1f and %.1f ", tokens["inverse"]...),
 	} {
 		if !strings.Contains(strings.ReplaceAll(string(sampling), "\n", " "), want) {

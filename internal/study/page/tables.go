@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/csv"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,40 +11,88 @@ import (
 // chosen is a table of a few columns.
 var chosen = regexp.MustCompile("(?ms)^<!-- columns: ([^\n]*) -->\n(.*?)^<!-- end of columns -->\n")
 
-// Derive makes a page's tables of a few columns anew. Between the lines
+// Files are the CSV files of a page, by their names in its text.
+type Files map[string]string
+
+// linked are the lines below a block that name the files of its tables, and named a name there.
+var (
+	linked = regexp.MustCompile(`(?m)\A\nAll columns: [^\n]*\n`)
+	named  = regexp.MustCompile(`\]\(([^)]*\.csv)\)`)
+)
+
+// Linked are the CSV files that a page names below its blocks, in their order.
+func Linked(text string) (out []string) {
+	for _, at := range block.FindAllStringIndex(text, -1) {
+		out = append(out, below(text[at[1]:])...)
+	}
+	return out
+}
+
+// below are the files that the text behind a block names.
+func below(text string) (out []string) {
+	for _, m := range named.FindAllStringSubmatch(linked.FindString(text), -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// Derive makes anew what follows from the outputs of a page. A block whose tables have files, as
+//
+//	All columns: [samplers](benchmarks/calls.csv), [pairs](benchmarks/calls-pairs.csv).
+//
+// says below it, in the order of the tables, loses them to these. And between the lines
 //
 //	<!-- columns: sampler, steps, calls -->
 //	<!-- end of columns -->
 //
-// stand those columns of the wide tables that the next block shows. It is an error where these do
-// not have them.
-func Derive(text string) (string, error) {
-	var b strings.Builder
+// stand those columns of the tables of the next block. It is an error where these do not have
+// them.
+func Derive(text string, files Files) (string, error) {
+	var fault error
+	var out strings.Builder
 	for {
-		at := chosen.FindStringSubmatchIndex(text)
+		at := block.FindStringIndex(text)
 		if at == nil {
-			b.WriteString(text)
-			return b.String(), nil
+			out.WriteString(text)
+			return out.String(), fault
 		}
-		columns, rest := text[at[2]:at[3]], text[at[5]:]
-		blocks := Read(rest)
-		if len(blocks) == 0 || !blocks[0].Shown {
-			return "", fmt.Errorf("columns %s: the next block shows no output", columns)
+		b := read(block.FindStringSubmatch(text[at[0]:at[1]]))
+		tables, notes := wide(b.Output)
+		names := below(text[at[1]:])
+		if b.Shown && len(names) > 0 && len(tables) > 0 {
+			if len(names) != len(tables) {
+				return "", fmt.Errorf("%.60s: %d tables, and %d files: %s", b.Command, len(tables), len(names), strings.Join(names, ", "))
+			}
+			for i, name := range names {
+				files[name] = commas(tables[i])
+			}
+			b.Output = notes
 		}
-		table, err := narrow(blocks[0].Output, strings.Split(columns, ", "))
-		if err != nil {
-			return "", err
+		if tables == nil {
+			for _, name := range names {
+				rows, err := csv.NewReader(strings.NewReader(files[name])).ReadAll()
+				if err != nil || len(rows) == 0 {
+					return "", fmt.Errorf("%s: %d rows, %v", name, len(rows), err)
+				}
+				tables = append(tables, rows)
+			}
 		}
-		b.WriteString(text[:at[4]] + table)
-		next := at[1] - at[5] // behind the mark of the end
-		b.WriteString(rest[:next])
-		text = rest[next:]
+		out.WriteString(chosen.ReplaceAllStringFunc(text[:at[0]], func(found string) string {
+			m := chosen.FindStringSubmatch(found)
+			table, err := narrow(tables, strings.Split(m[1], ", "))
+			if err != nil && fault == nil {
+				fault = err
+			}
+			return "<!-- columns: " + m[1] + " -->\n" + table + "<!-- end of columns -->\n"
+		}))
+		out.WriteString(b.String())
+		text = text[at[1]:]
 	}
 }
 
-// narrow is a table of some columns of an output.
-func narrow(output string, columns []string) (string, error) {
-	for _, t := range wide(output) {
+// narrow is a table of some columns of one that has them.
+func narrow(tables [][][]string, columns []string) (string, error) {
+	for _, t := range tables {
 		at := make([]int, len(columns))
 		for i, c := range columns {
 			at[i] = slices.Index(t[0], c)
@@ -63,13 +112,41 @@ func narrow(output string, columns []string) (string, error) {
 		}
 		return b.String(), nil
 	}
-	return "", fmt.Errorf("no table of an output has the columns %s", strings.Join(columns, ", "))
+	return "", fmt.Errorf("no table of the next block has the columns %s", strings.Join(columns, ", "))
 }
 
-// wide are the tables of an output by rows of cells, the names of the columns first. Those that
-// follow each other and have the same rows, by their first cells, are one.
-func wide(output string) (tables [][][]string) {
-	for part := range strings.SplitSeq(output, "\n\n") {
+// commas is a table as CSV. A column that is there twice stands once; one that shares its name
+// with another, as the expected calls and the expected events do, has the name of what it belongs
+// to before it.
+func commas(t [][]string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	out := make([][]string, len(t))
+	group := ""
+	for i, name := range t[0] {
+		first := slices.Index(t[0], name)
+		if first < i && !slices.ContainsFunc(t[1:], func(row []string) bool { return row[first] != row[i] }) {
+			continue
+		}
+		if first == i {
+			group = name
+		} else {
+			name = group + " " + name
+		}
+		out[0] = append(out[0], name)
+		for n, row := range t[1:] {
+			out[n+1] = append(out[n+1], row[i])
+		}
+	}
+	_ = w.WriteAll(out) // Into memory.
+	return b.String()
+}
+
+// wide are the tables of an output by rows of cells, the names of the columns first, and what
+// stands beside them. Tables that follow each other and have the same rows, by their first cells,
+// are one.
+func wide(output string) (tables [][][]string, notes string) {
+	for part := range strings.SplitAfterSeq(output, "\n\n") {
 		var t [][]string
 		for line := range strings.Lines(part) {
 			if cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|"); strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "| --") {
@@ -80,6 +157,7 @@ func wide(output string) (tables [][][]string) {
 			}
 		}
 		if len(t) == 0 {
+			notes += part
 			continue
 		}
 		if n := len(tables) - 1; n >= 0 && slices.EqualFunc(tables[n], t, func(a, b []string) bool { return a[0] == b[0] }) {
@@ -90,7 +168,7 @@ func wide(output string) (tables [][][]string) {
 			tables = append(tables, t)
 		}
 	}
-	return tables
+	return tables, notes
 }
 
 // taken is a table of another page that shows some rows of the study.

@@ -1,0 +1,63 @@
+package causal
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+)
+
+// TestContext: how long a text may be is read from config.json, beside the file or above its
+// folder onnx; where there is none, a text that is too long is an error that says what to do.
+func TestContext(t *testing.T) {
+	graph, err := os.ReadFile(reftest.Data(t, "foreign", "causal-twelve.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		config, file string
+		length       int
+		want         string
+	}{
+		{`{"n_positions":12,"n_ctx":10}`, "model.onnx", 12, "at most 12"},
+		{`{"max_position_embeddings":12}`, "onnx/decoder_model.onnx", 12, "at most 12"},
+		{`{"model_type":"x","text_config":{"max_position_embeddings":11}}`, "model.onnx", 11, "at most 11"},
+		{`{"n_positions":20}`, "model.onnx", 20, "a text of 13 tokens fails"},
+		{`{"model_type":"bloom"}`, "model.onnx", 0, "no config.json that tells"},
+		{``, "onnx/model.onnx", 0, "no config.json that tells"},
+		{`{"n_positions":-3}`, "model.onnx", 0, "at least 2"},
+		{`{"n_positions":"many"}`, "model.onnx", 0, "config.json"},
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, filepath.FromSlash(c.file))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, graph, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if c.config != "" {
+			if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(c.config), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, ref := range []string{dir, file} {
+			m, err := open(t, ref)
+			if err == nil {
+				if m.Length() != c.length {
+					t.Errorf("%s: %d tokens, want %d", c.config, m.Length(), c.length)
+				}
+				if _, err = m.LogProbs(context.Background(), []Window{{IDs: make([]int, 12), From: 1}}); err != nil && c.length != 11 {
+					t.Errorf("%s: twelve tokens: %v", c.config, err)
+				}
+				_, err = m.LogProbs(context.Background(), []Window{{IDs: make([]int, 13), From: 1}})
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v, want %q in a line", c.config, err, c.want)
+			}
+		}
+	}
+}

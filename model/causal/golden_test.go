@@ -1,0 +1,72 @@
+package causal
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/reftest"
+)
+
+// TestLosses: networks of transformers in the form of usual exports, with a cache and a mask,
+// are opened by their folder alone and give the loss that transformers gives of each text,
+// whatever else is in the call (testdata/causal/make.py). Logits of half precision have 11 bits.
+func TestLosses(t *testing.T) {
+	data, err := os.ReadFile(reftest.Data(t, "causal", "losses.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Texts       [][]int
+		GPT2, Llama []float64
+	}
+	if err := json.Unmarshal(data, &golden); err != nil || len(golden.Texts) == 0 {
+		t.Fatal(err)
+	}
+	windows := make([]Window, len(golden.Texts))
+	for i, ids := range golden.Texts {
+		windows[i] = Window{IDs: ids, From: 1}
+	}
+	for _, c := range []struct {
+		name   string
+		length int
+		dtype  string
+		loss   []float64
+		limit  float64
+	}{
+		{"gpt2", 24, "float32", golden.GPT2, 1e-5},
+		{"llama", 32, "float32", golden.Llama, 1e-5},
+		{"gpt2-half", 24, "float16", golden.GPT2, 1e-2},
+	} {
+		m, err := open(t, reftest.Data(t, "causal", c.name))
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		if m.Length() != c.length || m.Origin().Dtype != c.dtype || m.Columns() != columns {
+			t.Errorf("%s: %d tokens, %s, %d columns", c.name, m.Length(), m.Origin().Dtype, m.Columns())
+		}
+		logs, err := m.LogProbs(context.Background(), windows)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		worst := 0.0
+		for i, want := range c.loss {
+			var sum float64
+			for _, x := range logs[i] {
+				sum -= x / float64(len(logs[i]))
+			}
+			worst = max(worst, math.Abs(sum-want))
+		}
+		if !(worst <= c.limit) {
+			t.Errorf("%s: losses differ by %.2g, want at most %g", c.name, worst, c.limit)
+		}
+		t.Logf("%s: losses differ by %.2g nats per token", c.name, worst)
+		long := Window{IDs: make([]int, c.length+1), From: 1}
+		if _, err := m.LogProbs(context.Background(), []Window{long}); err == nil || !strings.Contains(err.Error(), "takes at most") {
+			t.Errorf("%s: a text that is too long: %v", c.name, err)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package causal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"mdmgen/internal/plainfile"
+	"mdmgen/internal/plainjson"
+)
+
+const (
+	// maxConfig bounds config.json, in bytes.
+	maxConfig = 16 << 20
+	// probeTokens is the length of the texts that a network is tried with.
+	probeTokens = 8
+)
+
+// contextOf reads how many tokens a network takes from the config.json of its folder: GPT-2
+// calls that n_positions, later networks max_position_embeddings, some n_ctx or max_seq_len,
+// and those with pictures have it in text_config. It is 0 where nothing tells.
+func contextOf(path string) (int, error) {
+	dir := filepath.Dir(path)
+	data, err := plainfile.Read(filepath.Join(dir, "config.json"), maxConfig)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
+		data, err = plainfile.Read(filepath.Join(filepath.Dir(dir), "config.json"), maxConfig)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	type lengths struct {
+		Positions     int `json:"n_positions"`
+		MaxEmbeddings int `json:"max_position_embeddings"`
+		Context       int `json:"n_ctx"`
+		MaxSeqLen     int `json:"max_seq_len"`
+	}
+	var config struct {
+		lengths
+		Text lengths `json:"text_config"`
+	}
+	if err == nil {
+		err = plainjson.Unmarshal(data, &config)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("config.json: %w", plainfile.Cause(err))
+	}
+	n := 0
+	for _, l := range []lengths{config.lengths, config.Text} {
+		n = cmp.Or(n, l.Positions, l.MaxEmbeddings, l.Context, l.MaxSeqLen)
+	}
+	if n < 0 || n == 1 {
+		return 0, fmt.Errorf("config.json: texts of %d tokens: must be at least 2", n)
+	}
+	return n, nil
+}
+
+// probe asks with two texts that differ in their last token alone: rows of a causal network
+// are the same before it. Both texts are in one call where the graph allows that: some
+// quantised networks scale by what the whole call holds.
+func (m *Model) probe(ctx context.Context) error {
+	n := probeTokens
+	if limit := m.Length(); limit > 0 {
+		n = min(n, limit)
+	}
+	if n < 2 || m.graph.columns < 2 {
+		return nil // There is nothing to compare.
+	}
+	texts := make([]Window, 2)
+	for i := range texts {
+		ids := make([]int, n)
+		for l := range ids {
+			ids[l] = (l + 1) * m.graph.columns / (n + 2)
+		}
+		ids[n-1] = (n - 1 + 2*i) * m.graph.columns / (n + 2)
+		texts[i].IDs = ids
+	}
+	length := n
+	if m.graph.length > 0 {
+		length = m.graph.length
+	}
+	var rows [2][]float32 // [n·columns]
+	together := m.graph.rows != 1
+	if together {
+		if err := m.run(ctx, texts, []int{0, 1}, max(2, m.graph.rows), length); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		r := i
+		if !together {
+			if err := m.run(ctx, texts, []int{i}, 1, length); err != nil {
+				return err
+			}
+			r = 0
+		}
+		rows[i] = append(rows[i], m.out[r*length*m.graph.columns:][:n*m.graph.columns]...)
+	}
+	last := (n - 1) * m.graph.columns
+	earlier, _ := moved(rows[0][:last], rows[1][:last])
+	own, top := moved(rows[0][last:], rows[1][last:])
+	share := 1e-4
+	if !together && m.graph.quantised {
+		share = 0.1
+	}
+	if earlier > share*own+rounding[m.graph.dtype]*top {
+		return fmt.Errorf("causal %s: is not causal: a change of the last of %d tokens moves logits before it by %.3g, and its own by %.3g: give a network that predicts the next token from those before it", m.ref, n, earlier, own)
+	}
+	return nil
+}
+
+// rounding is what two ways to the same logits may differ by, as a part of them.
+var rounding = map[string]float64{"float32": 1e-5, "float16": 2e-3, "bfloat16": 16e-3}
+
+// moved is the greatest difference of two lists of logits, and the greatest of them.
+func moved(a, b []float32) (difference, top float64) {
+	for i := range a {
+		difference = max(difference, math.Abs(float64(a[i])-float64(b[i])))
+		top = max(top, math.Abs(float64(a[i])), math.Abs(float64(b[i])))
+	}
+	return difference, top
+}
