@@ -252,6 +252,7 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	check(err)
 	s.kernel, s.law = law, law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
+	law.byToken = chosenByToken && s.settings.Draw.temperature() != 0
 	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.guidance != 0 || law.raw || law.suppress != nil || law.editing > 0
 	return join(errs...)
 }
