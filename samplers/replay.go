@@ -43,6 +43,7 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 		return nil, err
 	}
 	r := replay{net: net, texts: texts, states: make(map[int]map[string]*met), out: make([]Replayed, len(texts))}
+	most := 0
 	for i, t := range texts {
 		c := &Canvas{spec: &spec, law: draw}
 		for _, id := range t.Canvas {
@@ -54,9 +55,10 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 		}
 		r.out[i].LogP = math.Inf(-1)
 		r.add(met{i, d.(*ranked), 0})
+		most = max(most, len(t.Canvas))
 	}
-	for calls := 0; len(r.states) > 0; calls++ {
-		if err := r.call(ctx, calls, max(batch, 1)); err != nil {
+	for masked := most; masked >= 0; masked-- { // a call leaves fewer
+		if err := r.call(ctx, masked, max(batch, 1)); err != nil {
 			return nil, fault.Errorf("samplers", "%s: %w", s, err)
 		}
 	}
@@ -67,7 +69,7 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 type replay struct {
 	net   Network
 	texts []Text
-	// states are those that are to be gone on from, by the calls before them.
+	// states are those that are to be gone on from, by the number of masks.
 	states map[int]map[string]*met
 	out    []Replayed
 }
@@ -80,16 +82,16 @@ type met struct {
 }
 
 func (r *replay) add(m met) {
-	calls := m.decoder.ruleCalls
-	if r.states[calls] == nil {
-		r.states[calls] = make(map[string]*met)
+	masked := len(m.decoder.canvas.Masked(nil))
+	if r.states[masked] == nil {
+		r.states[masked] = make(map[string]*met)
 	}
 	key := fmt.Sprint(m.text, m.decoder.key())
-	if x := r.states[calls][key]; x != nil {
+	if x := r.states[masked][key]; x != nil {
 		x.logP = logAdd(x.logP, m.logP)
 		return
 	}
-	r.states[calls][key] = &m
+	r.states[masked][key] = &m
 }
 
 // logAdd is log(e^a + e^b).
@@ -103,10 +105,10 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// call goes on from the states with so many calls before them.
-func (r *replay) call(ctx context.Context, calls, batch int) error {
-	states := r.states[calls]
-	delete(r.states, calls)
+// call goes on from the states with so many masks.
+func (r *replay) call(ctx context.Context, masked, batch int) error {
+	states := r.states[masked]
+	delete(r.states, masked)
 	var going []*met
 	for _, key := range slices.Sorted(maps.Keys(states)) { // sums are of one order
 		m := states[key]

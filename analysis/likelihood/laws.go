@@ -111,7 +111,7 @@ func (e *Evaluator) window(ctx context.Context, t Target, ss []*samplers.Sampler
 // takes more rows or memory than is worked out, and what it would cost.
 func (e *Evaluator) Fits(d int, s *samplers.Sampler) error {
 	if !s.Planned() && !isRaw(s) {
-		return fitsReplay(d, s)
+		return FitsReplay(d, s)
 	}
 	if isChain(s) {
 		return nil

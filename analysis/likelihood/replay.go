@@ -15,8 +15,8 @@ func replays(s *samplers.Sampler) bool {
 	return !planned && law.Replay != samplers.NoReplay
 }
 
-// fitsReplay refuses to replay a sampler over d positions, and says why.
-func fitsReplay(d int, s *samplers.Sampler) error {
+// FitsReplay says why a sampler without a plan is not replayed over d positions.
+func FitsReplay(d int, s *samplers.Sampler) error {
 	switch law, _ := s.Law(); {
 	case law.Replay == samplers.NoReplay:
 		return noLaw(s)
@@ -40,7 +40,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*samplers.Samp
 			texts[i].Canvas[l] = e.facts.MaskID
 		}
 		for _, s := range ss {
-			if err := fitsReplay(len(t.Free), s); err != nil {
+			if err := FitsReplay(len(t.Free), s); err != nil {
 				return nil, err
 			}
 		}
