@@ -70,7 +70,7 @@ var options = slices.Concat([]Option{
 
 func unplannedOptions(list []Option, redraws bool) []Option {
 	for i := range list {
-		list[i].Unplanned, list[i].Redraws = true, redraws
+		list[i].Unplanned, list[i].Redraws = true, redraws || list[i].Redraws
 	}
 	return list
 }

@@ -152,7 +152,7 @@ func (d *ranked) fork() (*ranked, *Edit) {
 // key is the same for decoders that go on in the same way.
 func (d *ranked) key() string {
 	run := d.run
-	run.quotas = nil // which the block and its masks at the start tell
+	run.quotas = nil                  // which the block and its masks at the start tell
 	run.masked, run.candidates = 0, 0 // which are counted anew
 	if d.law.steps == 0 && d.law.editing == 0 {
 		run.calls, run.refused = min(run.calls, 1), 0 // where there are no quotas

@@ -56,11 +56,11 @@ type options struct {
 }
 
 // caseFlags choose the samplers; whether one has a meaning depends on which they are.
-// Draws of tokens are the network's own.
+// Draws of tokens are the network's own, but where a decoder in the list of samplers has others.
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range samplers.AllOptions() {
-		if !o.Token && !o.Calls && !o.Unplanned {
+		if !o.Token && !o.Calls {
 			out = append(out, o.Name)
 		}
 	}
@@ -82,7 +82,7 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), o.pages.Flags(), cut.Without("length", "limit"),
-		o.sampler.Flags().Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
+		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "html", "plots", "model", "tokenizer")
 }

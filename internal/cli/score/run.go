@@ -108,8 +108,13 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 // tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
 // windows that are too large for exact values.
 func (r *scoring) tryPlans(s *samplers.Sampler) error {
-	if law, planned := s.Law(); r.writeProfile != "" && !planned && law.Replay != samplers.NoReplay {
-		return exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: leave --sampler out", s)
+	if r.settings.Exact && !s.Planned() {
+		if err := r.evaluator.Fits(1, s); err != nil {
+			return refused(err)
+		}
+		if _, raw := s.RawLaw(); r.writeProfile != "" && !raw {
+			return exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: leave --sampler out", s)
+		}
 	}
 	for i, w := range r.windows {
 		if r.settings.Exact && !r.onePath() && len(w.Free) > likelihood.MaxFree {
