@@ -164,13 +164,18 @@ func (c surelyChoice) consider(b *blockRun) (int, bool) {
 	return b.candidates, b.masked > 0 || c.edits && !b.idle && b.polished < c.polishes
 }
 
-func (c surelyChoice) choose(b *blockRun, best []candidate) []candidate {
-	n, least := 0, c.least
-	if least == 0 {
-		least = max(b.quota(), 1)
+// due is how many are committed at least, where there are as many.
+func (c surelyChoice) due(b *blockRun) int {
+	if c.least > 0 {
+		return c.least
 	}
+	return max(b.quota(), 1)
+}
+
+func (c surelyChoice) choose(b *blockRun, best []candidate) []candidate {
+	n := 0
 	for n < len(best) && best[n].score > c.threshold {
 		n++
 	}
-	return best[:min(max(n, least), len(best))]
+	return best[:min(max(n, c.due(b)), len(best))]
 }

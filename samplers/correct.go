@@ -40,6 +40,8 @@ func (s *Sampler) correct(text string, c Spec) (*Sampler, error) {
 	return out, nil
 }
 
+func (correcting) declare() Law { return Law{Why: "corrections draw again what was revealed"} }
+
 func (law correcting) head(Draw) Head { return law.inner.head() }
 
 func (law correcting) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {

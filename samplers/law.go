@@ -21,6 +21,10 @@ type Law struct {
 	Floor    float64
 	// Clock says at which times a time-conditioned network is asked.
 	Clock Clock
+	// Replay says how the probability of a text is worked out where there is no plan, Why why it
+	// is not.
+	Replay Replay
+	Why    string
 	// PaperUpper and PaperLower say that "Sharp Convergence Rates for Masked Diffusion
 	// Models" bounds TV to first-hitting's law by a multiple of 1/N steps, and from below
 	// on some laws of data.
@@ -40,18 +44,30 @@ const (
 	AtCount
 )
 
+// Replay says how [Sampler.Replay] works out the probability of a text: by making the choices of a
+// decoder again on it.
+type Replay int
+
+// The ways to replay.
+const (
+	// NoReplay is none.
+	NoReplay Replay = iota
+	// ReplayOne is for choices that follow from the canvas and its rows: one path leads to a
+	// text, with as many calls as the decoder makes.
+	ReplayOne
+	// ReplayMany is for choices that are random or depend on what is drawn: a text is met on
+	// all subsets of its positions, 2^d canvases at most.
+	ReplayMany
+)
+
 // FirstHitting says that this is Algorithm 1 of the paper.
 func (l Law) FirstHitting() bool {
 	return l.Steps == nil && l.OneByOne && !l.Fixed && l.Clock == AtHit
 }
 
-// Law returns that of a sampler, false for one that has no plan ([Sampler.Planned]).
-func (s *Sampler) Law() (Law, bool) {
-	if s.kernel != nil {
-		return Law{}, false
-	}
-	return s.law.declare(), true
-}
+// Law returns that of a sampler, false for one that has no plan ([Sampler.Planned]), whose law
+// tells nothing but how it is replayed.
+func (s *Sampler) Law() (Law, bool) { return s.law.declare(), s.kernel == nil }
 
 // ones are the sizes of blocks of one.
 func ones(d int) ([]int, error) {

@@ -33,9 +33,10 @@ type Option struct {
 	// Calls says that the option is for those who sample: it changes how the network is called,
 	// or which of the tokens is drawn, and not the law that they follow.
 	Calls bool
-	// Unplanned says that the option is of samplers that have no plan ([Sampler.Planned]): those
-	// who work out laws have no use for it.
-	Unplanned bool
+	// Unplanned says that the option is of samplers that have no plan ([Sampler.Planned]), Redraws
+	// that it is of those that draw a position more than once, under which no probability of a
+	// text is worked out.
+	Unplanned, Redraws bool
 	// field is where the value is kept: a *string, *int or *float64, which are not given
 	// where they are zero, or a **int or **float64, which is not given where it is nil.
 	field func(o *Options) any
@@ -59,7 +60,7 @@ var options = slices.Concat([]Option{
 	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which sampling starts; on some grids it may be inf", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
 	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which sampling stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
 	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "`K` in 0..1: a fill that looks back leaves a token at least K times its own probability", Most: 1, field: func(o *Options) any { return &o.Floor }},
-}, unplannedOptions(decidingOptions), unplannedOptions(remaskingOptions), []Option{
+}, unplannedOptions(decidingOptions, false), unplannedOptions(remaskingOptions, true), []Option{
 	{Name: "temperature", Default: "1", Help: "`X` that divides the logits; 0 takes the likeliest token; changes the distribution", Most: math.MaxFloat64, Token: true, field: func(o *Options) any { return &o.Temperature }},
 	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
 	{Name: "top-p", Default: "1", Help: "keep the fewest tokens that have probability `P` together; changes the distribution", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
@@ -67,9 +68,9 @@ var options = slices.Concat([]Option{
 	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid or of a decoder, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
 })
 
-func unplannedOptions(list []Option) []Option {
+func unplannedOptions(list []Option, redraws bool) []Option {
 	for i := range list {
-		list[i].Unplanned = true
+		list[i].Unplanned, list[i].Redraws = true, redraws || list[i].Redraws
 	}
 	return list
 }

@@ -81,7 +81,7 @@ var decidingOptions = []Option{
 	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "whose `RULE` says how many positions a call reveals: llada, dream or dllm", field: func(o *Options) any { return (*string)(&o.Rule) }},
 	{Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.BlockLength }},
 	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Guidance }},
-	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.EditingThreshold }},
+	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: aboveZero, Most: 1, Redraws: true, field: func(o *Options) any { return &o.EditingThreshold }},
 	{Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "`SCHEDULE` of the rule dllm: linear or cosine", field: func(o *Options) any { return &o.Schedule }},
 	{Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "`HOW` the rule dllm gets whole numbers of positions: rounded, or drawn, binomial", field: func(o *Options) any { return &o.Transfer }},
 	{Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "`WHERE` candidates are: all masks before the end of the block, or those inside it: before or inside", field: func(o *Options) any { return &o.Reach }},
@@ -98,7 +98,7 @@ var decidingOptions = []Option{
 	{Name: "radius", Default: "4", Help: "positions up to `N` from an anchor, which reaches --threshold, are near it", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.Radius }},
 	{Name: "gamma", Default: "0.1", Help: "`NATS` that the entropies of what a call reveals, without the greatest, sum to at most", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Gamma }},
 	{Name: "at-least", Default: "the quota, 1 with --editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.AtLeast }},
-	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.PostSteps }},
+	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Redraws: true, field: func(o *Options) any { return &o.PostSteps }},
 	{Name: "prompt-length", Default: "up to the first mask", Help: "the first `N` positions are the prompt: blocks begin behind it", Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.PromptLength }},
 	{Name: "stop", Default: "none", Help: "end where a finished block holds the token `ID`, and fill the rest with it", Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.Stop }},
 }
@@ -252,6 +252,7 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	check(err)
 	s.kernel, s.law = law, law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
+	law.byToken = chosenByToken && s.settings.Draw.temperature() != 0
 	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.guidance != 0 || law.raw || law.suppress != nil || law.editing > 0
 	return join(errs...)
 }

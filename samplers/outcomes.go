@@ -123,31 +123,46 @@ func (o *outcomes) take() error {
 
 // rows asks the network.
 func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
-	call := Call{}
-	for _, r := range a.Rows {
-		ids := r.Canvas
-		if ids == nil {
-			ids = c.ids
-		}
-		call.IDs, call.Counts = append(call.IDs, ids...), append(call.Counts, len(r.Positions))
-		for _, l := range r.Positions {
-			if c.spec.Shift {
-				l = max(l-1, 0)
-			}
-			call.Positions = append(call.Positions, int64(l))
-		}
-		if c.spec.TimeConditioned {
-			call.Sigma = append(call.Sigma, r.Theta)
-		}
-	}
-	data, err := o.net.Logits(o.ctx, call)
+	out, err := answers(o.ctx, o.net, []*Canvas{c}, []*Ask{a})
 	if err != nil {
 		return Rows{}, err
 	}
-	out := Rows{head: HeadRows, columns: c.spec.Columns, draw: c.law}
+	return out[0], nil
+}
+
+// answers asks the network in one call about what the decoders of several canvases ask.
+func answers(ctx context.Context, net Network, canvases []*Canvas, asks []*Ask) ([]Rows, error) {
+	call := Call{}
+	for i, c := range canvases {
+		for _, r := range asks[i].Rows {
+			ids := r.Canvas
+			if ids == nil {
+				ids = c.ids
+			}
+			call.IDs, call.Counts = append(call.IDs, ids...), append(call.Counts, len(r.Positions))
+			for _, l := range r.Positions {
+				if c.spec.Shift {
+					l = max(l-1, 0)
+				}
+				call.Positions = append(call.Positions, int64(l))
+			}
+			if c.spec.TimeConditioned {
+				call.Sigma = append(call.Sigma, r.Theta)
+			}
+		}
+	}
+	data, err := net.Logits(ctx, call)
+	if err != nil {
+		return nil, err
+	}
 	data = slices.Clone(data)
-	for _, n := range call.Counts {
-		out.data, data = append(out.data, data[:n*out.columns]), data[n*out.columns:]
+	out := make([]Rows, len(asks))
+	for i, c := range canvases {
+		out[i] = Rows{head: HeadRows, columns: c.spec.Columns, draw: c.law}
+		for _, r := range asks[i].Rows {
+			n := len(r.Positions) * c.spec.Columns
+			out[i].data, data = append(out[i].data, data[:n]), data[n:]
+		}
 	}
 	return out, nil
 }

@@ -130,50 +130,83 @@ func (d *ranked) commitOne(o *outcomes, considered, edits []candidate, p float64
 	if err := o.take(); err != nil {
 		return err
 	}
+	next, e := d.fork()
+	next.commit(slices.Clone(considered), edits, e)
+	if e.err != nil {
+		return e.err
+	}
+	o.add(next.ruleCalls, next.key(), next, p)
+	return nil
+}
+
+// fork is the decoder on a canvas of its own, which the edit changes.
+func (d *ranked) fork() (*ranked, *Edit) {
 	c := &Canvas{slices.Clone(d.canvas.ids), d.canvas.spec, d.canvas.law}
 	next := *d
 	next.canvas, next.block.canvas, next.reader.decoder = c, c, &next
 	next.asked, next.masked, next.ranked = nil, nil, nil
 	next.reader.unguided, next.reader.mixed, next.reader.uniforms = nil, nil, nil
-	e := Edit{canvas: c, draws: NewDraws(0, 0), step: new(Step)}
-	next.commit(slices.Clone(considered), edits, &e)
-	if e.err != nil {
-		return e.err
-	}
-	run := next.run
-	run.quotas = nil // which the block and its masks at the start tell
-	o.add(next.ruleCalls, fmt.Sprint(c.ids, next.block.span, next.entered, run), &next, p)
-	return nil
+	return &next, &Edit{canvas: c, draws: NewDraws(0, 0), step: new(Step)}
 }
 
-// candidates are those of all tokens that may be drawn at the i-th position of a call.
-func (r *reader) candidates(rows Rows, i, position int) ([]candidate, error) {
+// key is the same for decoders that go on in the same way.
+func (d *ranked) key() string {
+	run := d.run
+	run.quotas = nil                  // which the block and its masks at the start tell
+	run.masked, run.candidates = 0, 0 // which are counted anew
+	if d.law.steps == 0 && d.law.editing == 0 {
+		run.calls, run.refused = min(run.calls, 1), 0 // where there are no quotas
+	}
+	return fmt.Sprint(d.canvas.ids, d.block.span, d.entered, run)
+}
+
+// rowLaw is a row with what its tokens are drawn from.
+type rowLaw struct {
+	best Best
+	p    []float64
+	own  func(token int) float64
+}
+
+// law is that of the i-th position of a call.
+func (r *reader) law(rows Rows, i int) (out rowLaw, err error) {
 	row, law := r.row(rows, i), rows.draw
 	if r.rows {
 		law = r.drawn
 	}
-	b, err := law.Best(row, 0.5, r.top)
+	if out.best, err = law.Best(row, 0.5, r.top); err != nil {
+		return out, err
+	}
+	out.p = make([]float64, len(row))
+	if err := law.Probabilities(out.p, row); err != nil {
+		return out, err
+	}
+	if r.rows {
+		out.own, err = r.own(slices.Clone(row)) // the next row may have its memory
+	}
+	return out, err
+}
+
+// of is the candidate that a token makes.
+func (r *reader) of(l rowLaw, token, position int) candidate {
+	l.best.Token, l.best.LogP = token, math.Log(l.p[token])
+	return r.candidate(l.best, l.own, position)
+}
+
+// candidates are those of all tokens that may be drawn at the i-th position of a call.
+func (r *reader) candidates(rows Rows, i, position int) ([]candidate, error) {
+	law, err := r.law(rows, i)
 	if err != nil {
 		return nil, err
 	}
-	p := make([]float64, len(row))
-	if err := law.Probabilities(p, row); err != nil {
-		return nil, err
-	}
-	if !r.rows {
-		row = nil
-	}
-	var out []candidate
-	for a, q := range p {
-		if q == 0 {
-			continue
+	return r.every(law, position), nil
+}
+
+// every are the candidates of all tokens that may be drawn.
+func (r *reader) every(law rowLaw, position int) (out []candidate) {
+	for a, q := range law.p {
+		if q > 0 {
+			out = append(out, r.of(law, a, position))
 		}
-		b.Token, b.LogP = a, math.Log(q)
-		c, err := r.candidate(b, row, position)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
 	}
-	return out, nil
+	return out
 }

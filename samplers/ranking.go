@@ -15,6 +15,8 @@ type ranking struct {
 	unplanned
 	score    Score
 	choosing choosing
+	// byToken says that scores are of the tokens that were drawn, and these random.
+	byToken bool
 	// temper, where it is above 0, has positions chosen without replacement in proportion to
 	// e^(score/temper), and not in the order of their scores.
 	temper float64
@@ -232,14 +234,19 @@ func (d *ranked) commit(considered, edits []candidate, e *Edit) {
 	if len(considered) > 0 {
 		chosen = d.law.choosing.choose(&d.run, considered)
 	}
-	for _, c := range chosen {
-		e.Set(c.position, c.token, c.logP)
-	}
-	d.run.calls++
-	d.run.refused = len(considered) - len(chosen)
 	if d.run.masked == 0 {
 		d.run.polished++
 		d.run.idle = !edited
 	}
+	d.reveal(chosen, len(considered), e)
+}
+
+// reveal puts what was chosen of so many candidates on the canvas.
+func (d *ranked) reveal(chosen []candidate, considered int, e *Edit) {
+	for _, c := range chosen {
+		e.Set(c.position, c.token, c.logP)
+	}
+	d.run.calls++
+	d.run.refused = considered - len(chosen)
 	d.block.halt(e)
 }

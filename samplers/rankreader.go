@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"errors"
 	"math"
 	"slices"
 )
@@ -136,11 +137,15 @@ func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 	if err != nil {
 		return c, err
 	}
-	if c, err = r.candidate(b, row, position); err == nil && d.law.temper > 0 {
+	own, err := r.own(row)
+	if err != nil {
+		return c, err
+	}
+	if c = r.candidate(b, own, position); d.law.temper > 0 {
 		// The greatest of the keys with Gumbel noise are a choice in proportion to e^key.
 		c.key -= math.Log(-math.Log(d.draws.uniform(forOrders, uint64(position), uint64(r.calls))))
 	}
-	return c, err
+	return c, nil
 }
 
 // row is the i-th row of the call, guided.
@@ -161,42 +166,52 @@ func (r *reader) row(rows Rows, i int) []float32 {
 	return r.mixed
 }
 
-// candidate is a position with what was drawn there; row is nil where it was not read.
-func (r *reader) candidate(b Best, row []float32, position int) (c candidate, err error) {
-	c = candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy}
-	if c.score, err = r.score(b, row); err != nil {
-		return c, err
+// own is the network's probability of each token of a row, where that is the score and not what
+// tokens are drawn with; nil otherwise.
+func (r *reader) own(row []float32) (func(token int) float64, error) {
+	if row == nil || r.decoder.law.score != ScoreConfidence {
+		return nil, nil
 	}
+	norm, err := r.network.logSum(row)
+	if errors.Is(err, errNoMass) {
+		err = nil // of those that may be drawn all have confidence 0
+	}
+	return func(token int) float64 {
+		if slices.Contains(r.decoder.law.begin, token) {
+			return 0
+		}
+		return math.Exp(float64(row[token]) - norm)
+	}, err
+}
+
+// candidate is a position with what was drawn there.
+func (r *reader) candidate(b Best, own func(token int) float64, position int) candidate {
+	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own)}
 	// Rows that are the same but for the order of their tokens differ by rounding.
 	c.key = math.Round(c.score*(1/tie)) * tie
 	if t := r.decoder.law.temper; t > 0 {
 		c.key = c.score / t
 	}
-	return c, nil
+	return c
 }
 
-// score is how sure the network is; row is nil where it was not read.
-func (r *reader) score(b Best, row []float32) (float64, error) {
-	law := r.decoder.law
-	switch {
-	case law.score == ScoreRandom:
-		return 0, nil
-	case law.score == ScoreConfidence && row != nil:
-		if slices.Contains(law.begin, b.Token) {
-			return 0, nil
-		}
-		norm, err := r.network.logSum(row)
-		return math.Exp(float64(row[b.Token]) - norm), err
-	case law.score == ScoreMargin:
+// score is how sure the network is.
+func (r *reader) score(b Best, own func(token int) float64) float64 {
+	switch score := r.decoder.law.score; {
+	case score == ScoreRandom:
+		return 0
+	case own != nil:
+		return own(b.Token)
+	case score == ScoreMargin:
 		margin := math.Exp(b.Top[0].LogP)
 		if len(b.Top) > 1 {
 			margin -= math.Exp(b.Top[1].LogP)
 		}
-		return margin, nil
-	case law.score == ScoreEntropy:
-		return -b.Entropy, nil
+		return margin
+	case score == ScoreEntropy:
+		return -b.Entropy
 	case r.decoder.canvas.law.temperature == 0:
-		return math.Exp(b.Top[0].LogP), nil
+		return math.Exp(b.Top[0].LogP)
 	}
-	return math.Exp(b.LogP), nil
+	return math.Exp(b.LogP)
 }

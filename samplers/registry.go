@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -51,6 +52,54 @@ func Names() []string {
 // LooksBack says that the sampler draws tokens from the rows of two calls, as
 // [Law.LookBack] does.
 func (d Descriptor) LooksBack() bool { return slices.Contains(d.Flags, "floor") }
+
+// Likelihood says how −log P of a text under the sampler is worked out, and for which of its
+// scores: what [Sampler.Law] of each declares.
+func (d Descriptor) Likelihood() string {
+	var how []string
+	scores := make(map[string][]string)
+	tell := func(score string, o Options) {
+		s, err := New(o, Spec{})
+		if err != nil {
+			return // not one of its scores
+		}
+		text := s.law.declare().likelihood(s.Planned())
+		if scores[text] == nil {
+			how = append(how, text)
+		}
+		scores[text] = append(scores[text], score)
+	}
+	if !slices.Contains(d.Flags, "score") {
+		tell("", Options{Sampler: d.Name})
+		return strings.ToUpper(how[0][:1]) + how[0][1:] + "."
+	}
+	for _, score := range []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin, ScoreEntropy, ScoreRandom} {
+		tell("score "+string(score), Options{Sampler: d.Name, Deciding: Deciding{Score: score}})
+	}
+	tell("temperature 0", Options{Sampler: d.Name, Draw: Draw{Temperature: new(float64)}})
+	var out []string
+	for _, text := range how {
+		out = append(out, "With "+strings.Join(scores[text], ", ")+": "+text+".")
+	}
+	return strings.Join(out, " ")
+}
+
+// likelihood says how −log P is worked out.
+func (l Law) likelihood(planned bool) string {
+	switch {
+	case l.Replay == ReplayOne:
+		return "exact at any length, by a replay of as many rows as calls"
+	case l.Replay == ReplayMany:
+		return fmt.Sprintf("exact up to %d free positions, by a replay on at most 2^d canvases", MostReplayed)
+	case !planned:
+		return "none, because " + l.Why
+	case l.Fixed:
+		return "exact at any length, from d rows"
+	case l.LookBack:
+		return "exact up to 14 free positions, from 2^d rows that are kept whole, and bounds by plans"
+	}
+	return "exact up to 16 free positions, from 2^d rows, and bounds by plans"
+}
 
 // Describe finds a sampler by its name or an alias.
 func Describe(name string) (Descriptor, bool) {

@@ -110,6 +110,8 @@ func correctorSteps(n int) (out []RemaskStep) {
 	return out
 }
 
+func (*remasking) declare() Law { return Law{Why: "it masks again what it revealed"} }
+
 func (law *remasking) head(Draw) Head {
 	if law.nucleus < 1 {
 		return HeadRows

@@ -20,7 +20,9 @@ type unplanned struct{}
 
 func (unplanned) plan(*Plan) error { return errNoPlan }
 
-func (unplanned) declare() Law { return Law{} }
+func (unplanned) declare() Law {
+	return Law{Why: "at each step its rows decide, at random, what is revealed"}
+}
 
 func (unplanned) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 

@@ -103,6 +103,10 @@ func (s *Sampler) inWindows(o Options) *Sampler {
 	return out
 }
 
+func (windows) declare() Law {
+	return Law{Why: "blocks are filled one after the other, each as a canvas of its own"}
+}
+
 func (law windows) head(Draw) Head { return law.inner.head() }
 
 func (law windows) start(c *Canvas, d *Draws, _ []int, _ bool) (Decoder, error) {

@@ -65,7 +65,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 	out := &Errors{d: d}
 	for i := range cells {
 		c := &cells[i]
-		if _, err := NewLaw(c.Sampler, d); err != nil {
+		if err := measurable(c.Sampler, d); err != nil {
 			out.Notes = append(out.Notes, fmt.Sprintf("The sampling error of %s over %d positions is not worked out: %s.", c.ID, d, fault.Plain(err)))
 			continue
 		}
@@ -89,6 +89,18 @@ func GroupErrors(cells []Cell, d int) *Errors {
 		}
 	}
 	return out
+}
+
+// measurable says why no exact probabilities over d positions are worked out.
+func measurable(s *samplers.Sampler, d int) error {
+	switch law, planned := s.Law(); {
+	case !planned && law.Replay == samplers.NoReplay:
+		return errors.New(law.Why)
+	case !planned:
+		return likelihood.FitsReplay(d, s)
+	}
+	_, err := NewLaw(s, d)
+	return err
 }
 
 // Work is the number of samples that are to be measured in all.

@@ -38,6 +38,7 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) 
 // time-conditioned network is asked for 2^d rows at every node of a quadrature, which FHS
 // and parallel FHS share, as do uniformization and MATU between the same ends; 2^d a
 // step by the samplers on a grid, and by raw scores with any network; 2^d in all by paired FHS.
+// Decoders without a plan are replayed ([Evaluator.Replay]).
 //
 // The values do not depend on how windows share a call. What
 // [Evaluator.Fits] refuses is refused before any row of the window is asked for. Where ctx ends
@@ -67,6 +68,14 @@ func (e *Evaluator) window(ctx context.Context, t Target, ss []*samplers.Sampler
 		}
 	}
 	out := make([]Exact, len(ss))
+	var told []samplers.Replayed
+	if decoders := slices.DeleteFunc(slices.Clone(ss), func(s *samplers.Sampler) bool { return !replays(s) }); decoders != nil {
+		all, err := e.Replay(ctx, []Target{t}, decoders)
+		if err != nil {
+			return nil, err
+		}
+		told = all[0]
+	}
 	ask := lawAsker{e: e, ctx: ctx, target: t, timed: make(map[[2]float64]*TimedTable)}
 	for i, s := range ss {
 		if err := ctx.Err(); err != nil {
@@ -74,6 +83,9 @@ func (e *Evaluator) window(ctx context.Context, t Target, ss []*samplers.Sampler
 		}
 		var err error
 		switch {
+		case replays(s):
+			out[i].NegLog = -told[0].LogP
+			told = told[1:]
 		case isChain(s):
 			out[i].NegLog, err = e.chain(ctx, t, s)
 		case isRaw(s):
@@ -98,6 +110,9 @@ func (e *Evaluator) window(ctx context.Context, t Target, ss []*samplers.Sampler
 // Fits says with a [TooLargeError] that the exact law of a sampler over d free positions
 // takes more rows or memory than is worked out, and what it would cost.
 func (e *Evaluator) Fits(d int, s *samplers.Sampler) error {
+	if !s.Planned() && !isRaw(s) {
+		return FitsReplay(d, s)
+	}
 	if isChain(s) {
 		return nil
 	}
@@ -296,4 +311,6 @@ func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
 
 // TableTells says whether [Table.Sampler] has the law of a sampler on a network without time;
 // others take rows of their own, which [Evaluator.Laws] asks for.
-func TableTells(s *samplers.Sampler) bool { return !isChain(s) && !isRaw(s) && !looksBack(s) }
+func TableTells(s *samplers.Sampler) bool {
+	return !isChain(s) && !isRaw(s) && !looksBack(s) && !replays(s)
+}

@@ -27,10 +27,13 @@ type Values struct {
 const entropyFree = 10
 
 // Values works out windows exactly: everything that one table of subsets tells, and
-// the sampler. For a time-conditioned network it is the sampler, and with FHS, whose
+// the sampler, of a decoder without a plan only that. For a time-conditioned network it is the sampler, and with FHS, whose
 // quadrature has the rows for it, the NELBO.
 func (e *Evaluator) Values(ctx context.Context, ts []Target, s *samplers.Sampler) ([]Values, error) {
 	out := make([]Values, len(ts))
+	if replays(s) {
+		return out, e.replayedValues(ctx, ts, s, out)
+	}
 	if e.facts.TimeConditioned {
 		for i, t := range ts {
 			before := e.totals.Rows
@@ -100,6 +103,17 @@ func (e *Evaluator) tablesAndLaws(ctx context.Context, ts []Target, s *samplers.
 		}
 	}
 	return tables, laws, nil
+}
+
+// replayedValues are those of a decoder without a plan.
+func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *samplers.Sampler, out []Values) error {
+	told, err := e.Replay(ctx, ts, []*samplers.Sampler{s})
+	for i, x := range told {
+		if x != nil {
+			out[i].Sampler.NegLog, out[i].Rows = -x[0].LogP, x[0].Rows
+		}
+	}
+	return err
 }
 
 func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampler, v *Values) (err error) {

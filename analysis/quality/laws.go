@@ -72,8 +72,8 @@ func fromTable(ctx context.Context, t *likelihood.Table, ss []*samplers.Sampler)
 }
 
 // needsMore says whether a sampler's law takes more than a table of subsets: the positions
-// of the window, or whole rows of two calls.
+// of the window, or whole rows.
 func needsMore(s *samplers.Sampler) bool {
-	law, _ := s.Law()
-	return law.Fixed || law.LookBack
+	law, planned := s.Law()
+	return !planned || law.Fixed || law.LookBack
 }

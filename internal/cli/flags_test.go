@@ -311,6 +311,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		base, on := strings.Fields(with[0]), []string{"--" + flag, with[1]}
 		flips["generate "+flag] = flip{base: append(base[:len(base):len(base)], onWorld...), on: on}
 		flips["bench "+flag] = flip{base: append(base[:len(base):len(base)], "--model", world, "--seed", "1", "-r", "1", "-n", "3", "--format", "json"), on: on}
+		flips["score "+flag] = flip{base: append(base[:len(base):len(base)], exact...), on: on}
+		flips["bound "+flag] = flip{base: append(base[:len(base):len(base)], world, "--json"), on: on}
 	}
 	var bases sync.Map // what a command line without the flag gives: it is run twice, once for all flags
 	for _, c := range testApp().Commands {

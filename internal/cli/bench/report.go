@@ -71,7 +71,7 @@ func (r *benching) notes(report *bench.Report) {
 		if !r.wide {
 			add("calls (expected) are those of %d free positions.", q.ErrorLength)
 		}
-		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting; they are what the sampler's grid costs and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
+		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting; they are what the sampler costs and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
 	}
 	if q := report.Settings.Quality; q != nil && r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
 		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)

@@ -20,12 +20,12 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 	for _, flag := range caseFlags() {
 		switch {
 		case flag == "steps":
-			steps, err := bench.Ints(r.steps, 1, 1<<20)
+			numbers, err := bench.Ints(r.steps, 1, 1<<20)
 			if err != nil {
 				return nil, exit.Usagef("--steps: %s", fault.Plain(err))
 			}
-			slices.Sort(steps)
-			list := strings.ReplaceAll(strings.Trim(fmt.Sprint(steps), "[]"), " ", ",")
+			slices.Sort(numbers)
+			list := strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
 			axes = append(axes, bench.Axis{Key: flag, Values: list, Optional: !r.all.Given(flag)})
 		case flag != "sampler" && r.all.IsSet(flag):
 			axes = append(axes, bench.Axis{Key: flag, Values: r.all.Text(flag), Optional: !r.all.Given(flag)})
@@ -48,16 +48,40 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		if err != nil {
 			return nil, exit.Usagef("bound: %s", fault.Plain(err))
 		}
-		name, n := set.Options.Sampler, set.Options.Steps
-		if _, ok := s.Steps(); ok {
-			n = s.Settings().Steps // also where κ or a list tells it; trapezoidal's has twice as many
+		if s.Planned() && s.Settings().Draw.ChangesLaw() {
+			return nil, exit.Usagef("--sampler %s: tokens of samplers with a plan are drawn from the network's own distribution here", set.Options.Sampler)
 		}
-		if slices.ContainsFunc(out, func(b bound.Case) bool { return b.Name == name && b.N == n }) {
-			return nil, exit.Usagef("--sampler: %s with %d steps appears twice", name, n)
+		out = append(out, bound.Case{Name: set.Options.Sampler, N: steps(s, set.Options), Sampler: s})
+	}
+	if _, twice := doubled(out); twice {
+		for i := range out { // by what they are set to
+			settings[i].Options.Steps = 0
+			out[i].Name = strings.ReplaceAll(settings[i].ID(), " ", ",")
 		}
-		out = append(out, bound.Case{Name: name, N: n, Sampler: s})
+	}
+	if c, twice := doubled(out); twice {
+		return nil, exit.Usagef("--sampler: %s appears twice", c)
 	}
 	return out, nil
+}
+
+// doubled finds a case whose name another has.
+func doubled(cases []bound.Case) (bound.Case, bool) {
+	for i, a := range cases {
+		if slices.ContainsFunc(cases[i+1:], func(b bound.Case) bool { return b.String() == a.String() }) {
+			return a, true
+		}
+	}
+	return bound.Case{}, false
+}
+
+// steps is how many a sampler has, 0 for one that has none: also where κ or a list tells it;
+// trapezoidal's grid has twice as many.
+func steps(s *samplers.Sampler, o samplers.Options) int {
+	if _, ok := s.Steps(); ok {
+		return s.Settings().Steps
+	}
+	return o.Steps
 }
 
 // fitting leaves out those of the samplers that nobody named whose exact values over d positions

@@ -57,11 +57,11 @@ type options struct {
 }
 
 // caseFlags choose the samplers; whether one has a meaning depends on which they are.
-// Draws of tokens are the network's own.
+// Draws of tokens are the network's own, but where a decoder in the list of samplers has others.
 func caseFlags() []string {
 	out := []string{"sampler"}
 	for _, o := range samplers.AllOptions() {
-		if !o.Token && !o.Calls && !o.Unplanned {
+		if !o.Token && !o.Calls {
 			out = append(out, o.Name)
 		}
 	}
@@ -85,7 +85,7 @@ func (o *options) flags() flags.Set {
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
 		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),
 	}, o.pages.Flags(), cut.Without("length", "limit"),
-		o.sampler.Flags().Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
+		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "html", "plots", "model", "tokenizer")
 }

@@ -20,7 +20,7 @@ func Command(s kit.Streams) *cli.Command {
 	format := ""
 	return &cli.Command{
 		Name:      "samplers",
-		Usage:     "describe each sampler: distribution, cost, flags, references",
+		Usage:     "describe each sampler: distribution, cost, likelihood, flags, references",
 		ArgsUsage: "[NAME]",
 		Flags:     flags.Format(&format, "text", "json").CLI(),
 		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format) }),
@@ -40,7 +40,15 @@ func describe(s kit.Streams, args []string, format string) error {
 		list = []samplers.Descriptor{d}
 	}
 	if format == "json" {
-		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.samplers/1", "samplers": list})
+		type described struct {
+			samplers.Descriptor
+			Likelihood string `json:"likelihood"`
+		}
+		var all []described
+		for _, d := range list {
+			all = append(all, described{d, d.Likelihood()})
+		}
+		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.samplers/1", "samplers": all})
 	}
 	if len(args) == 1 {
 		return printSampler(s, list[0])
@@ -52,7 +60,7 @@ func describe(s kit.Streams, args []string, format string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` tells one's law (distribution), cost, flags and source.")
+	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` tells one's law (distribution), cost, likelihood, flags and source.")
 	return err
 }
 
@@ -63,7 +71,7 @@ func printSampler(s kit.Streams, d samplers.Descriptor) error {
 		head += " (" + strings.Join(d.Aliases, ", ") + ")"
 	}
 	fmt.Fprintf(&b, "%s: %s\n", head, d.Summary)
-	for _, p := range [][2]string{{"Law", d.Law}, {"Cost", d.Cost}, {"Source", d.Source}, {"Flags", "--" + strings.Join(d.Flags, " --")}} {
+	for _, p := range [][2]string{{"Law", d.Law}, {"Cost", d.Cost}, {"Likelihood", d.Likelihood()}, {"Source", d.Source}, {"Flags", "--" + strings.Join(d.Flags, " --")}} {
 		fmt.Fprintf(&b, "\n%s\n%s", p[0], kit.Wrap(p[1], kit.Width, "  "))
 	}
 	_, err := fmt.Fprint(s.Out, b.String())

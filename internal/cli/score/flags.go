@@ -47,7 +47,7 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "`K` plans per draw, with --estimator plans"}),
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
-	}, o.sampler.Flags(), flags.Format(&o.format, "text", "json", "jsonl"), flags.Set{
+	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, "text", "json", "jsonl"), flags.Set{
 		flags.Bool(&o.table, flags.Flag{Name: "windows-table", Category: flags.CatOutput, Usage: "print a line for each window above the summary; json and jsonl always have them"}),
 		kit.OutputFlag(&o.output),
 		kit.ResumeFlag(&o.resume, "`FILE` that keeps finished windows; if it exists, continue where it ends"),

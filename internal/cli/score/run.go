@@ -108,8 +108,16 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 // tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
 // windows that are too large for exact values.
 func (r *scoring) tryPlans(s *samplers.Sampler) error {
+	if r.settings.Exact && !s.Planned() {
+		if err := r.evaluator.Fits(1, s); err != nil {
+			return refused(err)
+		}
+		if _, raw := s.RawLaw(); r.writeProfile != "" && !raw {
+			return exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: leave --sampler out", s)
+		}
+	}
 	for i, w := range r.windows {
-		if r.settings.Exact && len(w.Free) > likelihood.MaxFree {
+		if r.settings.Exact && !r.onePath() && len(w.Free) > likelihood.MaxFree {
 			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
 				i, len(w.Free), len(w.Free), likelihood.ExactRows(len(w.Free)), likelihood.MaxFree)
 		}
@@ -120,7 +128,7 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 			if err := r.evaluator.Fits(len(w.Free), s); err != nil {
 				return exit.Usagef("score: window %d: %s", i, fault.Plain(err))
 			}
-			if _, raw := s.RawLaw(); raw {
+			if !s.Planned() {
 				continue // It has a law, but no plans.
 			}
 		}
@@ -130,6 +138,15 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 		}
 	}
 	return nil
+}
+
+// onePath says that exact values take as many rows as the sampler makes calls.
+func (r *scoring) onePath() bool {
+	if !r.settings.Exact {
+		return false
+	}
+	law, _ := r.config.Sampler.Law()
+	return law.Replay == samplers.ReplayOne
 }
 
 // chunk is how many windows are worked out together. It must not depend on what was
@@ -143,10 +160,11 @@ func (r *scoring) chunk() int {
 		} else {
 			rows = min(rows, chunkCalls*together)
 		}
-		if r.settings.Exact {
-			n = 1 << min(n, likelihood.MaxFree)
-		} else {
+		switch {
+		case !r.settings.Exact:
 			n = r.config.RowsOf(n)
+		case !r.onePath():
+			n = 1 << min(n, likelihood.MaxFree)
 		}
 		most = max(most, n)
 	}

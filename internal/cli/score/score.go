@@ -26,7 +26,9 @@ func Command(s kit.Streams) *cli.Command {
 			"Without more it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator\n" +
 			"and --protocol choose other forms. --estimator plans bounds −log P of any planned sampler, the more\n" +
 			"closely the more --plans; --exact works it out, for windows with up to 16 free positions, or 14 where a fill\n" +
-			"looks back (trapezoidal and paired-fhs) and whole rows of all 2^d canvases must fit in 1 GiB.\n" +
+			"looks back (trapezoidal and paired-fhs) and whole rows of all 2^d canvases must fit in 1 GiB. The choices of\n" +
+			"decoders that look at rows are made again on the text; where they follow from the canvas, windows may have\n" +
+			"any length (`mdmgen samplers NAME` tells which).\n" +
 			"A window's numbers depend on the model, the settings, the seed and its index; with --resume FILE an\n" +
 			"interrupted run continues, to the same bits.\n\n" +
 			"--write-profile keeps the NELBO's terms by number of visible tokens, which come free with --estimator k, orders and\n" +

@@ -31,7 +31,7 @@ func (s *Sampler) Flags() flags.Set {
 		flags.Known(&s.Name, samplers.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler: " + strings.Join(samplers.Names(), ", ")}),
 		seedFlag(&s.Seed),
 		flags.Int(&s.Batch, 1, 1<<20, flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences per network call; samples do not depend on it"}),
-	}, s.optionFlags(false)...)
+	}, s.optionFlags(func(o samplers.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 
 // others tells the samplers that use a flag.
@@ -70,15 +70,22 @@ func SeedOr(given *uint64) uint64 {
 
 // CallFlags say how the network is called, and what samplers do that have no plan. They are of
 // the commands that sample.
-func (s *Sampler) CallFlags() flags.Set { return s.optionFlags(true) }
+func (s *Sampler) CallFlags() flags.Set {
+	return s.optionFlags(func(o samplers.Option) bool { return o.Calls || o.Unplanned })
+}
 
-func (s *Sampler) optionFlags(calls bool) flags.Set {
+// DecoderFlags are those of samplers that have no plan and whose laws are worked out.
+func (s *Sampler) DecoderFlags() flags.Set {
+	return s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Redraws })
+}
+
+func (s *Sampler) optionFlags(of func(samplers.Option) bool) flags.Set {
 	if s.options == nil {
 		s.options = make(map[string]*string)
 	}
 	var out flags.Set
 	for _, o := range samplers.AllOptions() {
-		if (o.Calls || o.Unplanned) == calls {
+		if of(o) {
 			text := new(string)
 			s.options[o.Name] = text
 			out = append(out, flags.Option(text, o, flags.Flag{Category: flags.CatSample}))

@@ -1,0 +1,143 @@
+package likelihood
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"mdmgen/samplers"
+)
+
+// replays says that the law of a sampler is worked out by making its choices again on a text.
+func replays(s *samplers.Sampler) bool {
+	law, planned := s.Law()
+	return !planned && law.Replay != samplers.NoReplay
+}
+
+// FitsReplay says why a sampler without a plan is not replayed over d positions.
+func FitsReplay(d int, s *samplers.Sampler) error {
+	switch law, _ := s.Law(); {
+	case law.Replay == samplers.NoReplay:
+		return noLaw(s)
+	case law.Replay == samplers.ReplayMany && d > samplers.MostReplayed:
+		return &TooLargeError{Free: d, Rows: ExactRows(d), Most: samplers.MostReplayed}
+	}
+	return nil
+}
+
+// Replay tells of each target what making the choices of decoders again on it does
+// ([samplers.Sampler.Replay]), one a decoder. Decoders draw tokens as they are set, each in its own
+// way. Several of them share the rows of a target, where these take at most 256 MiB.
+func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*samplers.Sampler) ([][]samplers.Replayed, error) {
+	texts, most := make([]samplers.Text, len(ts)), 0
+	for i, t := range ts {
+		if err := e.Check(t); err != nil {
+			return nil, err
+		}
+		texts[i] = samplers.Text{Canvas: slices.Clone(t.IDs), IDs: t.IDs}
+		for _, l := range t.Free {
+			texts[i].Canvas[l] = e.facts.MaskID
+		}
+		for _, s := range ss {
+			if err := FitsReplay(len(t.Free), s); err != nil {
+				return nil, err
+			}
+		}
+		most = max(most, e.Together(len(t.IDs), len(t.Free)))
+	}
+	out := make([][]samplers.Replayed, len(ts))
+	if len(ss) == 1 {
+		all, err := ss[0].Replay(ctx, &asking{e: e}, texts, most)
+		for i, x := range all {
+			out[i] = []samplers.Replayed{x}
+		}
+		return out, err
+	}
+	for i, text := range texts {
+		net := asking{e: e}
+		if d := len(ts[i].Free); ExactRows(d)*float64(d*e.facts.Columns)/2 <= mostKnown {
+			net.known = make(map[string]map[int64][]float32)
+		}
+		for _, s := range ss {
+			told, err := s.Replay(ctx, &net, []samplers.Text{text}, most)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = append(out[i], told[0])
+		}
+	}
+	return out, nil
+}
+
+// mostKnown is the greatest number of logits that are kept.
+const mostKnown = 1 << 26
+
+// asking is the evaluator's network, which counts what it is asked for and may know answers.
+type asking struct {
+	e *Evaluator
+	// known are rows by canvas and time, and by position; nil where none are kept.
+	known map[string]map[int64][]float32
+	out   []float32
+}
+
+func (a *asking) Spec() samplers.Spec { return a.e.model.Spec() }
+
+func (a *asking) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	if a.known == nil {
+		return a.ask(ctx, c)
+	}
+	var missing samplers.Call
+	var keys, learnt []string
+	length, rest := c.Length(), c.Positions
+	for i, n := range c.Counts {
+		ids, positions := c.IDs[i*length:(i+1)*length], rest[:n]
+		rest = rest[n:]
+		key := fmt.Sprint(ids)
+		if c.Sigma != nil {
+			key = fmt.Sprint(ids, c.Sigma[i])
+		}
+		keys = append(keys, key)
+		if a.known[key] == nil {
+			a.known[key] = make(map[int64][]float32)
+		}
+		if !slices.ContainsFunc(positions, func(l int64) bool { return a.known[key][l] == nil }) {
+			continue
+		}
+		missing.IDs, missing.Positions, missing.Counts = append(missing.IDs, ids...), append(missing.Positions, positions...), append(missing.Counts, n)
+		if c.Sigma != nil {
+			missing.Sigma = append(missing.Sigma, c.Sigma[i])
+		}
+		learnt = append(learnt, key)
+	}
+	if learnt != nil {
+		rows, err := a.ask(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		rows, rest = slices.Clone(rows), missing.Positions
+		for i, n := range missing.Counts {
+			for _, l := range rest[:n] {
+				a.known[learnt[i]][l], rows = rows[:a.e.facts.Columns], rows[a.e.facts.Columns:]
+			}
+			rest = rest[n:]
+		}
+	}
+	a.out, rest = a.out[:0], c.Positions
+	for i, n := range c.Counts {
+		for _, l := range rest[:n] {
+			a.out = append(a.out, a.known[keys[i]][l]...)
+		}
+		rest = rest[n:]
+	}
+	return a.out, nil
+}
+
+// ask asks the network.
+func (a *asking) ask(ctx context.Context, c samplers.Call) ([]float32, error) {
+	begin, t := time.Now(), &a.e.totals
+	out, err := a.e.model.Logits(ctx, c)
+	t.Network += time.Since(begin)
+	t.Calls, t.Rows, t.Positions = t.Calls+1, t.Rows+len(c.Counts), t.Positions+len(c.Positions)
+	return out, err
+}

@@ -1,0 +1,102 @@
+package likelihood_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
+)
+
+// TestDecoderLaws: on worlds, −log P of every text under decoders without a plan is that of their
+// outcomes, alone and among others whose rows they share; rows are of no more canvases than the
+// text has subsets.
+func TestDecoderLaws(t *testing.T) {
+	t.Parallel()
+	gamma := 0.3
+	var options []samplers.Options
+	for _, score := range []samplers.Score{samplers.ScoreConfidence, samplers.ScoreMargin, samplers.ScoreRandom} {
+		options = append(options, samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: score}})
+	}
+	options = append(options, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6}},
+		samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &gamma}}, samplers.Options{})
+	for name, file := range worlds(t) {
+		w, err := laws.New(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, f := evaluator(t, file), file.Facts()
+		var ss []*samplers.Sampler
+		var want [][]float64
+		for _, o := range options {
+			s, err := samplers.New(o, file.Spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			law, err := w.SamplerLaw(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ss, want = append(ss, s), append(want, w.OnSequences(law))
+		}
+		for x := range want[0] {
+			target := likelihood.Whole(sequence(x, f.Length, f.Columns))
+			before := e.Totals().Rows
+			together, err := e.Laws(context.Background(), target, ss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// As many again are those of first-hitting.
+			if rows := e.Totals().Rows - before; !f.TimeConditioned && rows > 2*(1<<f.Length-1) {
+				t.Errorf("%s: %d rows for %d subsets", name, rows, 1<<f.Length)
+			}
+			for i, s := range ss {
+				values, err := e.Values(context.Background(), []likelihood.Target{target}, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				alone := values[0].Sampler
+				if f.TimeConditioned && s.Planned() {
+					continue // a quadrature
+				}
+				if p := math.Exp(-together[i].NegLog); math.Abs(p-want[i][x]) > 1e-6*want[i][x]+1e-12 || math.Abs(alone.NegLog-together[i].NegLog) > 1e-9 && p > 0 {
+					t.Errorf("%s, %v, text %d: %v and alone %v, want %v", name, s, x, p, math.Exp(-alone.NegLog), want[i][x])
+				}
+			}
+		}
+	}
+}
+
+// TestReplayFits: choices by what is drawn are refused above 16 positions, single paths never, and
+// what is not replayed says why.
+func TestReplayFits(t *testing.T) {
+	t.Parallel()
+	e := evaluator(t, worlds(t)["markov3-exact.json"])
+	for want, o := range map[string]samplers.Options{
+		"":                                  {Sampler: "entropy-bounded"},
+		"at most 16 free positions":         {Sampler: "threshold"},
+		"masks again what it revealed":      {Sampler: "remdm"},
+		"replaced by others":                {Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}},
+		"corrections draw again":            {Remasking: samplers.Remasking{Correct: "gibbs:1x1"}},
+		"each as a canvas of its own":       {Deciding: samplers.Deciding{BlockLength: 2}},
+		"depends on the entropies":          {Sampler: "entropy-bounded", Deciding: samplers.Deciding{Score: samplers.ScoreConfidence}},
+		"how many positions a call reveals": {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "binomial"}},
+	} {
+		s, err := samplers.New(o, samplers.Spec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Fits(17, s); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", s, err, want)
+		}
+		if law, _ := s.Law(); law.Replay == samplers.NoReplay {
+			if _, err := e.Laws(context.Background(), likelihood.Whole(slices.Repeat([]int{0}, 3)), []*samplers.Sampler{s}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %v, want %q", s, err, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package samplers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"mdmgen/internal/fault"
+)
+
+// MostReplayed is the greatest number of positions among which a choice of [ReplayMany] is
+// replayed.
+const MostReplayed = 16
+
+// Text is a canvas with what its masks become.
+type Text struct{ Canvas, IDs []int }
+
+// Replayed is what a replay tells of a text.
+type Replayed struct {
+	// LogP is the logarithm, in nats, of the probability that the decoder gives the text; −Inf
+	// where it cannot.
+	LogP float64
+	// Rows counts the canvases that the network was asked about.
+	Rows int
+}
+
+// Replay works out how probable a decoder makes texts, exactly, by making its choices again on
+// each of them: on every canvas on which the decoder may meet the text, what it may reveal next,
+// with the probability that this is revealed with the text's tokens. What it would have drawn at
+// other positions is summed over. [Law.Replay] says for which samplers this is done and how many
+// canvases it takes; they are asked about up to batch at once, texts together. Probabilities are
+// as exact as the network's logits.
+func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch int) ([]Replayed, error) {
+	law, ok := s.kernel.(*ranking)
+	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
+		return nil, fault.Errorf("samplers", "%s: the probability of a text is not worked out: %s", s, declared.Why)
+	}
+	spec := net.Spec()
+	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	if err != nil {
+		return nil, err
+	}
+	r := replay{net: net, texts: texts, states: make(map[int]map[string]*met), out: make([]Replayed, len(texts))}
+	most := 0
+	for i, t := range texts {
+		c := &Canvas{spec: &spec, law: draw}
+		for _, id := range t.Canvas {
+			c.ids = append(c.ids, int64(id))
+		}
+		d, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+		if err != nil {
+			return nil, fault.Errorf("samplers", "%s: %w", s, err)
+		}
+		r.out[i].LogP = math.Inf(-1)
+		r.add(met{i, d.(*ranked), 0})
+		most = max(most, len(t.Canvas))
+	}
+	for masked := most; masked >= 0; masked-- { // a call leaves fewer
+		if err := r.call(ctx, masked, max(batch, 1)); err != nil {
+			return nil, fault.Errorf("samplers", "%s: %w", s, err)
+		}
+	}
+	return r.out, nil
+}
+
+// replay is what is known so far.
+type replay struct {
+	net   Network
+	texts []Text
+	// states are those that are to be gone on from, by the number of masks.
+	states map[int]map[string]*met
+	out    []Replayed
+}
+
+// met is a decoder that has met a part of a text, with the log-probability of that.
+type met struct {
+	text    int
+	decoder *ranked
+	logP    float64
+}
+
+func (r *replay) add(m met) {
+	masked := len(m.decoder.canvas.Masked(nil))
+	if r.states[masked] == nil {
+		r.states[masked] = make(map[string]*met)
+	}
+	key := fmt.Sprint(m.text, m.decoder.key())
+	if x := r.states[masked][key]; x != nil {
+		x.logP = logAdd(x.logP, m.logP)
+		return
+	}
+	r.states[masked][key] = &m
+}
+
+// logAdd is log(e^a + e^b).
+func logAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// call goes on from the states with so many masks.
+func (r *replay) call(ctx context.Context, masked, batch int) error {
+	states := r.states[masked]
+	delete(r.states, masked)
+	var going []*met
+	for _, key := range slices.Sorted(maps.Keys(states)) { // sums are of one order
+		m := states[key]
+		if m.decoder.next() {
+			going = append(going, m)
+			continue
+		}
+		if slices.EqualFunc(m.decoder.canvas.ids, r.texts[m.text].IDs, func(a int64, b int) bool { return int(a) == b }) {
+			r.out[m.text].LogP = logAdd(r.out[m.text].LogP, m.logP)
+		}
+	}
+	slices.SortStableFunc(going, func(a, b *met) int { return a.decoder.canvas.Len() - b.decoder.canvas.Len() })
+	for len(going) > 0 {
+		n := 1
+		for n < min(batch, len(going)) && going[n].decoder.canvas.Len() == going[0].decoder.canvas.Len() {
+			n++
+		}
+		part := going[:n]
+		going = going[n:]
+		canvases, asks := make([]*Canvas, len(part)), make([]*Ask, len(part))
+		for i, m := range part {
+			canvases[i], asks[i] = m.decoder.canvas, new(Ask)
+			m.decoder.reader.ask(asks[i], m.decoder.asked, thetaOf(m.decoder.lambda()))
+			r.out[m.text].Rows += len(asks[i].Rows)
+		}
+		rows, err := answers(ctx, r.net, canvases, asks)
+		if err != nil {
+			return err
+		}
+		for i, m := range part {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			ids := r.texts[m.text].IDs
+			err := m.decoder.ways(rows[i], ids, func(chosen []candidate, logP float64) error {
+				next, e := m.decoder.fork()
+				next.reveal(chosen, m.decoder.considered, e)
+				r.add(met{m.text, next, m.logP + logP})
+				return e.err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

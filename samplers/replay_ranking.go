@@ -1,0 +1,263 @@
+package samplers
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// declare says how a decoder that ranks positions is replayed.
+func (law *ranking) declare() Law {
+	_, excludes := law.choosing.(excluding)
+	switch {
+	case law.raw:
+		return Law{Why: "MASK may be drawn, and drawn again"}
+	case law.editing > 0:
+		return Law{Why: "tokens that are revealed are replaced by others"}
+	case law.binomial:
+		return Law{Why: "how many positions a call reveals is drawn"}
+	case law.byToken && law.temper > 0:
+		return Law{Why: "positions are drawn in proportion to what was drawn at all others"}
+	case law.byToken && !excludes:
+		return Law{Why: "how many positions are revealed depends on the entropies of those whose tokens happen to come first"}
+	case law.byToken, law.temper > 0, law.score == ScoreRandom:
+		return Law{Replay: ReplayMany}
+	}
+	return Law{Replay: ReplayOne}
+}
+
+// ways hands do each set of positions that the call may reveal with the tokens of a text, with
+// the log-probability that it does.
+func (d *ranked) ways(rows Rows, text []int, do func(chosen []candidate, logP float64) error) error {
+	given, laws := make([]candidate, len(d.asked)), make([]rowLaw, len(d.asked))
+	for i, l := range d.asked {
+		law, err := d.reader.law(rows, i)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		if d.law.byToken {
+			given[i] = d.reader.of(law, text[l], l)
+		} else {
+			// The score is that of whatever is drawn.
+			given[i] = d.reader.candidate(law.best, law.own, l)
+			given[i].token, given[i].logP = text[l], math.Log(law.p[text[l]])
+		}
+		laws[i] = law
+	}
+	if !d.law.byToken && d.law.temper == 0 && d.law.score != ScoreRandom {
+		slices.SortFunc(given, compareKeys)
+		chosen := d.law.choosing.choose(&d.run, given[:d.considered])
+		if logP := logTokens(chosen); !math.IsInf(logP, -1) {
+			return do(chosen, logP)
+		}
+		return nil
+	}
+	if len(given) > MostReplayed {
+		return fmt.Errorf("a choice among %d positions: at most %d are gone through", len(given), MostReplayed)
+	}
+	if d.law.byToken {
+		return d.afterDrawing(given, laws, do)
+	}
+	share := d.shares(given)
+	return eachSet(given, d.considered, d.considered, func(chosen, _ []candidate, set int) error {
+		return do(chosen, logTokens(chosen)+share(set))
+	})
+}
+
+// logTokens is the log-probability of the tokens of candidates.
+func logTokens(all []candidate) (logP float64) {
+	for _, c := range all {
+		logP += c.logP
+	}
+	return logP
+}
+
+// eachSet hands do each set of least to most candidates whose tokens have a probability, and
+// the others, both in the order of all, with the set's bits. What it is handed is its own.
+func eachSet(all []candidate, least, most int, do func(chosen, others []candidate, set int) error) error {
+	var chosen, others []candidate
+	var choose func(i, set int) error
+	choose = func(i, set int) error {
+		if len(chosen)+len(all)-i < least {
+			return nil
+		}
+		if i == len(all) {
+			return do(slices.Clone(chosen), slices.Clone(others), set)
+		}
+		if len(chosen) < most && !math.IsInf(all[i].logP, -1) {
+			chosen = append(chosen, all[i])
+			if err := choose(i+1, set|1<<i); err != nil {
+				return err
+			}
+			chosen = chosen[:len(chosen)-1]
+		}
+		others = append(others, all[i])
+		defer func() { others = others[:len(others)-1] }()
+		return choose(i+1, set)
+	}
+	return choose(0, 0)
+}
+
+// shares are the log-probabilities of sets of as many candidates as are considered, by their
+// bits: all are equal, or those of drawing one after the other in proportion to e^key.
+func (d *ranked) shares(all []candidate) func(set int) float64 {
+	if d.law.temper == 0 {
+		a, _ := math.Lgamma(float64(len(all) + 1))
+		b, _ := math.Lgamma(float64(d.considered + 1))
+		c, _ := math.Lgamma(float64(len(all) - d.considered + 1))
+		return func(int) float64 { return b + c - a }
+	}
+	p := make([]float64, 1<<len(all))
+	p[0] = 1
+	for set := range p {
+		if p[set] == 0 || bits.OnesCount(uint(set)) >= d.considered {
+			continue
+		}
+		greatest, sum := math.Inf(-1), 0.0
+		for i, c := range all {
+			if set>>i&1 == 0 {
+				greatest = max(greatest, c.key)
+			}
+		}
+		for i, c := range all {
+			if set>>i&1 == 0 {
+				sum += math.Exp(c.key - greatest)
+			}
+		}
+		for i, c := range all {
+			if set>>i&1 == 0 {
+				p[set|1<<i] += p[set] * math.Exp(c.key-greatest) / sum
+			}
+		}
+	}
+	return func(set int) float64 { return math.Log(p[set]) }
+}
+
+// excluding is a choice of which it can be told what a set of candidates being chosen says of the
+// scores of all others.
+type excluding interface {
+	// sizes are the least and the greatest number that the call may choose of so many
+	// considered ones.
+	sizes(b *blockRun, considered int) (least, most int)
+	// others say what the others' scores are where just these are chosen, which are in their
+	// order; false where that is never so.
+	others(b *blockRun, best []candidate, considered int) (limits, bool)
+}
+
+// limits say of candidates that they come behind another in the order, and that their scores
+// are below a limit, +Inf for none.
+type limits struct {
+	behind candidate
+	below  float64
+	// near are positions, within radius of which the limit is another.
+	near        []int
+	radius      int
+	belowNearby float64
+}
+
+// at is the limit at a position.
+func (x limits) at(position int) float64 {
+	for _, l := range x.near {
+		if max(l-position, position-l) <= x.radius {
+			return x.belowNearby
+		}
+	}
+	return x.below
+}
+
+// afterDrawing are the ways of a choice by what was drawn: tokens are drawn independently, so
+// that the others stay out, each by itself, with the probability that its own token makes it.
+func (d *ranked) afterDrawing(given []candidate, laws []rowLaw, do func(chosen []candidate, logP float64) error) error {
+	every := make(map[int][]candidate)
+	for i, c := range given {
+		every[c.position] = d.reader.every(laws[i], c.position)
+	}
+	type limit struct {
+		position, behind int
+		below            float64
+	}
+	known := make(map[limit]float64)
+	out := func(position int, x limits) float64 {
+		at := limit{position, x.behind.position, x.at(position)}
+		if p, ok := known[at]; ok {
+			return p
+		}
+		var p float64
+		for _, c := range every[position] {
+			if c.score < at.below && compareKeys(x.behind, c) < 0 {
+				p += math.Exp(c.logP)
+			}
+		}
+		known[at] = math.Log(p)
+		return known[at]
+	}
+	rule := d.law.choosing.(excluding)
+	slices.SortFunc(given, compareKeys)
+	least, most := rule.sizes(&d.run, d.considered)
+	return eachSet(given, least, most, func(chosen, others []candidate, _ int) error {
+		x, ok := rule.others(&d.run, chosen, d.considered)
+		if !ok {
+			return nil
+		}
+		logP := logTokens(chosen)
+		for _, c := range others {
+			logP += out(c.position, x)
+		}
+		if math.IsInf(logP, -1) {
+			return nil
+		}
+		return do(chosen, logP)
+	})
+}
+
+func (quotaChoice) sizes(_ *blockRun, considered int) (least, most int) {
+	return considered, considered
+}
+
+func (quotaChoice) others(_ *blockRun, best []candidate, _ int) (limits, bool) {
+	return limits{behind: best[len(best)-1], below: math.Inf(1)}, true
+}
+
+func (thresholdChoice) sizes(_ *blockRun, considered int) (least, most int) { return 1, considered }
+
+func (t thresholdChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
+	x := limits{behind: best[len(best)-1], below: t.threshold}
+	if len(best) == considered {
+		x.below = math.Inf(1) // more were not looked at
+	}
+	return x, len(t.choose(b, best)) == len(best)
+}
+
+func (factorChoice) sizes(_ *blockRun, considered int) (least, most int) { return 1, considered }
+
+func (f factorChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
+	n := len(best)
+	if n == considered {
+		return limits{}, len(f.choose(b, best)) == n
+	}
+	alone := factorChoice{f.factor, true} // a set is chosen with the exception as it is without, but for all and all but one
+	return limits{behind: best[n-1], below: 1 - f.factor/float64(n+2)}, len(alone.choose(b, best)) == n && (f.strict || n < considered-1)
+}
+
+func (leapChoice) sizes(_ *blockRun, considered int) (least, most int) { return 1, considered }
+
+func (c leapChoice) others(b *blockRun, best []candidate, _ int) (limits, bool) {
+	x := limits{behind: best[0], below: c.threshold, radius: c.radius, belowNearby: min(c.threshold, c.relaxed)}
+	for _, y := range best {
+		if y.score >= c.threshold {
+			x.near = append(x.near, y.position)
+		}
+	}
+	return x, len(c.choose(b, best)) == len(best)
+}
+
+func (surelyChoice) sizes(_ *blockRun, considered int) (least, most int) { return 1, considered }
+
+func (c surelyChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
+	x := limits{behind: best[len(best)-1], below: math.Inf(1)}
+	if x.behind.score > c.threshold {
+		x.below = math.Nextafter(c.threshold, math.Inf(1)) // at most the threshold
+	}
+	return x, len(c.choose(b, best)) == len(best) && len(best) >= min(c.due(b), considered)
+}

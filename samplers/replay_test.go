@@ -1,0 +1,150 @@
+package samplers_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+)
+
+// replayable are decoders of every kind of choice, for the rows of hashNet.
+func replayable() []samplers.Options {
+	warm := samplers.Draw{Temperature: ptr(0.7)}
+	out := unplanned()
+	for _, d := range []samplers.Draw{{}, warm, {TopK: 2}} {
+		out = append(out,
+			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4}, Draw: d},
+			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4, Rule: samplers.RoundDLLM}, Draw: d},
+			samplers.Options{Sampler: "localleap", Deciding: samplers.Deciding{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 1}, Draw: d},
+			samplers.Options{Sampler: "llada2", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.4}, Draw: d},
+			samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, Score: samplers.ScoreMargin}, Draw: d},
+			samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: ptr(1.2), Score: samplers.ScoreMargin}, Draw: d},
+			samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: samplers.RoundDream, Score: samplers.ScoreEntropy, AlgTemp: 0.3}, Draw: d},
+		)
+	}
+	return append(out,
+		samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: ptr(3)}},
+		samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}},
+		samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Score: samplers.ScoreConfidence}},
+		samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Columns: "raw"}})
+}
+
+// TestReplay: the probability of every text is that of the outcomes, where every token of every
+// call is gone through.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	const tokens = 6
+	for _, timed := range []bool{false, true} {
+		net := newHashNet(timed)
+		canvas := []int{net.mask, 2, net.mask, net.mask}
+		var texts []samplers.Text
+		for i := range tokens * tokens * tokens {
+			texts = append(texts, samplers.Text{Canvas: canvas, IDs: []int{i % tokens, 2, i / tokens % tokens, i / tokens / tokens}})
+		}
+		for _, o := range replayable() {
+			s, err := samplers.New(o, net.Spec())
+			if err != nil {
+				t.Fatalf("%+v: %v", o, err)
+			}
+			law, _ := s.Law()
+			got, err := s.Replay(context.Background(), net, texts, 7)
+			if law.Replay == samplers.NoReplay {
+				if law.Why == "" || err == nil || !strings.Contains(err.Error(), law.Why) {
+					t.Errorf("%v: %v, want the reason %q", s, err, law.Why)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%+v: %v", o, err)
+				continue
+			}
+			all, _, err := s.Outcomes(context.Background(), net, canvas, 1e6)
+			if err != nil {
+				t.Fatalf("%+v: %v", o, err)
+			}
+			want := make(map[string]float64)
+			for _, x := range all {
+				want[key(x.IDs)] = x.P
+			}
+			var sum float64
+			for _, x := range got {
+				sum += math.Exp(x.LogP)
+			}
+			if math.Abs(sum-1) > 1e-11 {
+				t.Errorf("%+v: probabilities sum to %v", o, sum)
+			}
+			for i, x := range texts {
+				p := math.Exp(got[i].LogP)
+				if math.Abs(p-want[key(x.IDs)]) > 1e-12 {
+					t.Errorf("%+v: text %v: %v, want %v", o, x.IDs, p, want[key(x.IDs)])
+					break
+				}
+			}
+		}
+		if net.bad != "" {
+			t.Error(net.bad)
+		}
+	}
+}
+
+// key names a text.
+func key(ids []int) string {
+	var b strings.Builder
+	for _, id := range ids {
+		b.WriteByte(byte('a' + id))
+	}
+	return b.String()
+}
+
+// TestReplayOnePath: where one path leads to a text, its probability is that of the tokens with
+// which a sample was drawn, at any length, from as many canvases as the sample took.
+func TestReplayOnePath(t *testing.T) {
+	t.Parallel()
+	net, paths := newHashNet(false), 0
+	for _, o := range replayable() {
+		s, err := samplers.New(o, net.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if law, _ := s.Law(); law.Replay != samplers.ReplayOne {
+			continue
+		}
+		paths++
+		var texts []samplers.Text
+		var want []samplers.Result
+		samples, _ := collect(t, net, slices.Values(mixed()), net.config(s, 3))
+		for _, q := range mixed() {
+			texts, want = append(texts, samplers.Text{Canvas: q.Canvas, IDs: samples[q.Index].IDs}), append(want, samples[q.Index])
+		}
+		for i, text := range texts {
+			got, err := s.Replay(context.Background(), net, []samplers.Text{text}, 1)
+			if err != nil {
+				t.Fatalf("%+v: %v", o, err)
+			}
+			if math.Abs(got[0].LogP-want[i].LogP) > 1e-9 || got[0].Rows != want[i].Rows {
+				t.Errorf("%+v: %+v of a sample of log-probability %v in %d rows", o, got[0], want[i].LogP, want[i].Rows)
+			}
+		}
+	}
+	if paths < 10 {
+		t.Errorf("%d samplers", paths)
+	}
+}
+
+// TestReplayRefuses: choices among too many positions are refused, and so is a sampler with a
+// plan.
+func TestReplayRefuses(t *testing.T) {
+	t.Parallel()
+	net := newHashNet(false)
+	long := slices.Repeat([]int{net.mask}, samplers.MostReplayed+1)
+	text := []samplers.Text{{Canvas: long, IDs: make([]int, len(long))}}
+	for _, o := range []samplers.Options{{Sampler: "confidence", Steps: 2}, {}, {Sampler: "remdm"}} {
+		s := mustNew(t, o)
+		if _, err := s.Replay(context.Background(), net, text, 1); err == nil {
+			t.Errorf("%v is replayed on %d positions", s, len(long))
+		}
+	}
+}
