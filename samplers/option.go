@@ -116,7 +116,11 @@ func (p Option) Set(o *Options, text string) error {
 		_, err = strconv.Atoi(text)
 	}
 	if p.Words != nil || err != nil || !(x >= p.Least && x <= p.Most) {
-		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, cmp.Or(text, "empty"), p.Form())
+		shown := cmp.Or(text, "empty")
+		if q := strconv.Quote(text); len(q) != len(text)+2 {
+			shown = q // a line break, say: the message stays one line
+		}
+		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, shown, p.Form())
 	}
 	switch at := at.(type) {
 	case *int:

@@ -188,6 +188,7 @@ func FuzzOptions(f *testing.F) {
 	f.Add("trapezoidal", "cos2", "", "", "", 3)
 	f.Add("paired-fhs", "", "1,4", "", "", 0)
 	f.Add("paired-fhs", "", "profile", "", "", 2)
+	f.Add("fhs", "", "", "", "\n", 0)
 	f.Fuzz(func(t *testing.T, sampler, grid, sizes, order, noise string, steps int) {
 		s, err := samplers.New(samplers.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Spec{})
 		var p samplers.Plan

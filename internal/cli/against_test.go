@@ -12,6 +12,7 @@ import (
 // with itself and with a network that has one: --context 1 gives that token of every window, a text's first one too, and where
 // it is missing a line says so.
 func TestShifted(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	model := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "dream-tied-fp16")
 	unshifted := filepath.Join(t.TempDir(), "unshifted")
@@ -34,6 +35,7 @@ func TestShifted(t *testing.T) {
 
 // TestAgainstOne compares on one of everything, and says so.
 func TestAgainstOne(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	model := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "qwen3")
 	lines := filepath.Join(t.TempDir(), "text.jsonl")

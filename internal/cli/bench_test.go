@@ -27,6 +27,7 @@ func tinyBench(t testing.TB, more ...string) []string {
 // on: what does not depend on the clock is that of an undisturbed run, bit for bit, and what
 // was finished is not run again.
 func TestBenchResume(t *testing.T) {
+	t.Parallel()
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	want := unmeasured(mustRun(t, "", tinyBench(t)...))
 	args := tinyBench(t, "--resume", keep)
@@ -79,6 +80,7 @@ func TestBenchResume(t *testing.T) {
 
 // TestBenchJournal refuses files that are not its own, and does not change them.
 func TestBenchJournal(t *testing.T) {
+	t.Parallel()
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := tinyBench(t, "--resume", keep)
 	mustRun(t, "", args...)
@@ -108,6 +110,7 @@ func TestBenchJournal(t *testing.T) {
 
 // TestBenchMaxTime bounds the whole call, and says that results are incomplete.
 func TestBenchMaxTime(t *testing.T) {
+	t.Parallel()
 	begin := time.Now()
 	args := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "tweedie", "--steps", "4", "-n", "1000", "-r", "1000000", "--seed", "1", "--max-time", "2s"}
 	out := mustRun(t, "", args...)
@@ -126,6 +129,7 @@ func TestBenchMaxTime(t *testing.T) {
 // TestBenchInterrupt: what was done is printed, files stay as they were, and the exit status
 // is 130.
 func TestBenchInterrupt(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "old.json")
 	if err := os.WriteFile(file, []byte("finished"), 0o644); err != nil {
 		t.Fatal(err)
@@ -148,6 +152,7 @@ func TestBenchInterrupt(t *testing.T) {
 // TestBenchJournalAlone: a second run does not write to the file that a run has open, and
 // can when that one ends.
 func TestBenchJournalAlone(t *testing.T) {
+	t.Parallel()
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := tinyBench(t, "--resume", keep)
 	mustRun(t, "", args...)
@@ -184,6 +189,7 @@ func (c *cancelling) Write(b []byte) (int, error) {
 // nothing, so that all but the network takes little of the time. How little is measured, not
 // asserted; what is asserted are the calls.
 func TestBenchOverhead(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	out := mustRun(t, "", "bench", "--case", "euler steps=10000", "--length", "128", "-n", "1", "-r", "1", "--warmup", "0", "--seed", "1", "--format", "json")
 	r, err := bench.ReadReport([]byte(out))

@@ -14,6 +14,7 @@ import (
 // TestBoundInterrupted: an interrupted report prints what was done, writes no file and
 // leaves an old one as it was, and the status is 130.
 func TestBoundInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()

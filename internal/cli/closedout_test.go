@@ -86,6 +86,7 @@ func runProcess(t testing.TB, stdout *os.File, args ...string) (stderr string, c
 // TestResultsNobodyGets runs every command with a standard output that fails: files beside it
 // are whole, no temporary one is left, and where the disk is full one line says so.
 func TestResultsNobodyGets(t *testing.T) {
+	t.Parallel()
 	for name, args := range results(t) {
 		for _, kind := range []string{"closed", "full"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
@@ -151,6 +152,7 @@ func failing(t testing.TB, kind string) *os.File {
 // TestFullDisk: what the file of -o cannot take is printed, all of it and in the very bytes,
 // and the file that was there is as it was.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
 	loss := filepath.Join("..", "..", "testdata", "profiles", "fairytale-12.json")
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
@@ -203,6 +205,7 @@ func TestFullDisk(t *testing.T) {
 // TestFullDiskBeside: where a file beside the printed results, or the journal, has no room, the
 // results or what was finished of them are there all the same.
 func TestFullDiskBeside(t *testing.T) {
+	t.Parallel()
 	limited := func(args ...string) (stdout, stderr string, code int) {
 		cmd := exec.Command("bash", append([]string{"-c", `ulimit -f 4 && exec mdmgen "$@"`, "bash"}, args...)...)
 		var out, errs bytes.Buffer

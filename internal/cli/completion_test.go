@@ -49,6 +49,7 @@ var typed = []struct {
 // TestCompletionInShells has real shells complete command lines. bash is everywhere but on
 // Windows.
 func TestCompletionInShells(t *testing.T) {
+	t.Parallel()
 	for shell, ask := range map[string]func(t *testing.T, dir string, lines []string) [][]string{"bash": eachLine(inBash), "zsh": inZsh, "fish": eachLine(inFish)} {
 		t.Run(shell, func(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil && (shell != "bash" || runtime.GOOS == "windows") {
@@ -165,6 +166,7 @@ var listInHelp = regexp.MustCompile(`: [a-z0-9-]+(, [a-z0-9-]+){2,}`)
 
 // TestFlagValues holds the words that are completed to the help, which names each of them.
 func TestFlagValues(t *testing.T) {
+	t.Parallel()
 	seen := 0
 	for _, c := range testApp().Commands {
 		for _, f := range flags.Of(c) {

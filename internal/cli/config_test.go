@@ -14,9 +14,15 @@ import (
 // withConfig makes a config file that this test's runs read, and returns its path.
 func withConfig(t *testing.T, text string) string {
 	t.Helper()
+	path := configFile(t, text)
+	t.Setenv(flags.EnvConfig, path)
+	return path
+}
+
+func configFile(t *testing.T, text string) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.toml")
 	writeFile(t, path, text)
-	t.Setenv(flags.EnvConfig, path)
 	return path
 }
 
@@ -74,6 +80,7 @@ func TestConfigFile(t *testing.T) {
 		"a loud default":             {"verbose = true", "generate --model " + world + " --format ids -n 9 --seed 1 -q", "generate --model " + world + " --format ids -n 9 --seed 1 -q"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			report := filepath.Join(t.TempDir(), "report.json")
 			args := func(line string) []string {
 				line = strings.NewReplacer("README", filepath.Join("..", "..", "README.md"), "MDLM", filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm"), "REPORT", report).Replace(line)
@@ -86,8 +93,7 @@ func TestConfigFile(t *testing.T) {
 			if code != exit.OK {
 				t.Fatalf("%s: status %d: %s", c.same, code, wantErr)
 			}
-			withConfig(t, c.config)
-			got, stderr, code := runCommand(t, "a king\n", args(c.run)...)
+			got, stderr, code := runCommand(t, "a king\n", append(args(c.run), "--config", configFile(t, c.config))...)
 			if code != exit.OK || volatile.ReplaceAllString(got, "") != volatile.ReplaceAllString(want, "") || volatile.ReplaceAllString(stderr, "") != volatile.ReplaceAllString(wantErr, "") {
 				t.Errorf("%s with %q: status %d: %.400s%s, want what %s prints: %.400s%s", c.run, c.config, code, got, stderr, c.same, want, wantErr)
 			}

@@ -24,6 +24,7 @@ import (
 // TestConvertAtOnce: of several that write one folder at once one does, and each of the
 // others says so in a line.
 func TestConvertAtOnce(t *testing.T) {
+	t.Parallel()
 	program := asProgram(t)
 	for range 5 {
 		dir := t.TempDir()
@@ -83,6 +84,7 @@ func asProgram(t *testing.T) string {
 
 // TestConvertRecord: the record says what the line does.
 func TestConvertRecord(t *testing.T) {
+	t.Parallel()
 	bytes := 0
 	for _, dtype := range []string{"fp32", "fp16", "int8", "int4"} {
 		out := filepath.Join(t.TempDir(), "out")
@@ -121,6 +123,7 @@ func TestConvertInterrupted(t *testing.T) {
 
 // TestConvertTold: what config.json leaves open is told to convert, and the folder says it.
 func TestConvertTold(t *testing.T) {
+	t.Parallel()
 	from := filepath.Join(t.TempDir(), "from")
 	if err := os.CopyFS(from, os.DirFS(reftest.Data(t, "reference", "checkpoints", "qwen2"))); err != nil {
 		t.Fatal(err)
@@ -156,6 +159,7 @@ func TestConvertTold(t *testing.T) {
 // TestConvertNoRoom: what the disk cannot hold is refused at once, before 1 TB of weights is
 // read, in a line that says what it takes, and nothing is left.
 func TestConvertNoRoom(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	free, known := room.Disk(dir)
 	if !known || free > 1<<40 {
@@ -210,6 +214,7 @@ func sparseWeights(path, config string) error {
 
 // TestConvertMemory: the weights of a checkpoint pass through, and never are in memory together.
 func TestConvertMemory(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("the peak of memory is unknown here: ", err)
 	}

@@ -60,6 +60,7 @@ func TestVerifyDigest(t *testing.T) {
 
 // TestDoctorModel: doctor reads a model's files and tells which is not as it was written.
 func TestDoctorModel(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
 	dir := filepath.Join(t.TempDir(), "onnx")

@@ -106,6 +106,7 @@ func TestEnvironmentIsADefault(t *testing.T) {
 
 // TestNumbersAreDecimal gives flags numbers that package flag would read in other bases.
 func TestNumbersAreDecimal(t *testing.T) {
+	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
 	args := []string{"generate", "--model", world, "--format", "ids", "--seed", "1", "--sampler", "euler"}
 	ten := mustRun(t, "", append(args, "--steps", "10", "-n", "8")...)

@@ -57,6 +57,7 @@ func brokenToken(t *testing.T, token int) string {
 // TestOneFaultySample: of three lines of input the second cannot be sampled; the others
 // are, whatever the batch, and the record names the fault.
 func TestOneFaultySample(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	dir := brokenToken(t, 5)
 	lines := `{"ids":[1,null,null]}` + "\n" + `{"ids":[5,null,null]}` + "\n" + `{"ids":[2,null,null]}` + "\n"
@@ -85,6 +86,7 @@ func TestOneFaultySample(t *testing.T) {
 // TestFailingCells: a cell that fails is recorded with its reason, the report is printed, and the
 // status is 1. Here all do: MASK itself has rows that are no numbers.
 func TestFailingCells(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	dir := brokenToken(t, 130)
 	args := []string{"bench", "--model", dir, "--length", "4", "--case", "fhs", "--case", "parallel-fhs steps=2", "-n", "1", "-r", "2", "--seed", "1"}

@@ -69,6 +69,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onIDs...)
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
 	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
+	letters := filepath.Join("..", "..", "testdata", "tokenizers", "letters.json")
+	boundSmall := []string{texts, "--model", mdlm, "--tokenizer", letters, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
 	boundOther := []string{texts, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
 	tales := filepath.Join(dir, "tales.txt")
 	writeFile(t, tales, "The fox and the hare had a child, and the fox ran to the king.\n")
@@ -149,7 +151,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 		"generate dtype": {base: text, on: []string{"--dtype", "int4"}},
 		"score dtype":    {base: onIDs, on: []string{"--dtype", "int4"}},
-		"bound dtype":    {base: boundOther, on: []string{"--dtype", "int4"}},
+		"bound dtype":    {base: boundSmall, on: []string{"--dtype", "int4"}},
 		"schedule dtype": {base: aimedSmall, on: []string{"--dtype", "int4"}},
 
 		"show weights": {base: []string{trained}, on: []string{"--weights", "raw"}},
@@ -206,19 +208,19 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound draws":      {base: boundText, on: []string{"--draws", "9"}},
 		"bound plans":      {base: []string{ids, "--model", world, "--seed", "1"}, on: []string{"--plans", "4"}},
 		"bound confidence": {base: append([]string{"--json"}, boundText...), on: []string{"--confidence", "0.5"}},
-		"bound length":     {base: boundOther, on: []string{"--length", "3"}},
-		"bound limit":      {base: boundOther, on: []string{"--limit", "2"}},
+		"bound length":     {base: boundSmall, on: []string{"--length", "3"}},
+		"bound limit":      {base: boundSmall, on: []string{"--limit", "2"}},
 		"bound sampler":    {base: boundText, on: []string{"--sampler", "euler"}},
 		"bound steps":      {base: boundText, on: []string{"--steps", "3"}},
 		"bound json":       {base: boundText, on: []string{"--json"}},
 		"bound html":       {base: boundText, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
 		"bound plots":      {base: boundText, on: []string{"--plots", ids}},
-		"bound as":         {base: boundOther, on: []string{"--as", "lines"}},
-		"bound join":       {base: append([]string{"--as", "lines"}, boundOther...), on: []string{"--join"}},
-		"bound stride":     {base: boundOther, on: []string{"--stride", "2"}},
-		"bound context":    {base: boundOther, on: []string{"--context", "2"}},
+		"bound as":         {base: boundSmall, on: []string{"--as", "lines"}},
+		"bound join":       {base: append([]string{"--as", "lines"}, boundSmall...), on: []string{"--join"}},
+		"bound stride":     {base: boundSmall, on: []string{"--stride", "2"}},
+		"bound context":    {base: boundSmall, on: []string{"--context", "2"}},
 		"bound frame":      {base: boundOther, on: []string{"--frame", "bos-eos"}},
-		"bound tail":       {base: boundOther, on: []string{"--tail", "drop"}},
+		"bound tail":       {base: boundSmall, on: []string{"--tail", "drop"}},
 		"bound grid":       {base: boundText, on: []string{"--grid", "lambda"}},
 		"bound kappa":      {base: []string{world, "--grid", "paper", "--sampler", "euler"}, on: []string{"--kappa", "0.7"}},
 		"bound sizes":      {base: []string{world, "--sampler", "parallel-fhs"}, on: []string{"--sizes", "2,1"}},
@@ -232,9 +234,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound finish":     {base: boundText, on: []string{"--finish", "leave"}},
 		"bound seed":       {base: boundText[:len(boundText)-2], on: []string{"--seed", "1"}},
 		"bound batch":      {base: append([]string{"--json"}, boundText...), on: []string{"--batch", "3"}},
-		"bound runtime":    {base: boundOther, on: []string{"--runtime", empty}},
-		"bound device":     {base: boundOther, on: []string{"--device", "cuda"}},
-		"bound threads":    {base: append([]string{"--json"}, boundOther...), on: []string{"--threads", "2"}},
+		"bound runtime":    {base: boundSmall, on: []string{"--runtime", empty}},
+		"bound device":     {base: boundSmall, on: []string{"--device", "cuda"}},
+		"bound threads":    {base: append([]string{"--json"}, boundSmall...), on: []string{"--threads", "2"}},
 		"bound model":      {base: boundOther, on: []string{"--model", mdlm}},
 		"bound fact":       {base: boundText, on: []string{"--fact", "noise=linear"}},
 		"bound sidecar":    {base: boundText, on: []string{"--sidecar", facts}},
@@ -304,8 +306,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"doctor threads": {on: []string{"--threads", "2"}},
 		"doctor offline": {on: []string{"--offline"}},
 	}
-	flips["bound reference"] = flip{base: boundOther, on: []string{"--reference", "ngram:" + tales}}
-	flips["bound ngram-order"] = flip{base: append([]string{"--reference", "ngram:" + tales}, boundOther...), on: []string{"--ngram-order", "2"}}
+	flips["bound reference"] = flip{base: boundSmall, on: []string{"--reference", "ngram:" + tales}}
+	flips["bound ngram-order"] = flip{base: append([]string{"--reference", "ngram:" + tales}, boundSmall...), on: []string{"--ngram-order", "2"}}
 	maps.Copy(flips, benchFlips(t, dir))
 	for flag, with := range unplannedFlips {
 		base, on := strings.Fields(with[0]), []string{"--" + flag, with[1]}

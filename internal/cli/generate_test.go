@@ -35,6 +35,7 @@ func (w *cancelAfter) Write(p []byte) (int, error) {
 // TestInterrupt cancels a run after its second sample: what is finished is
 // printed, the record says so, and the status is 130.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -64,6 +65,7 @@ func TestInterrupt(t *testing.T) {
 // TestInterruptedFile checks that an interrupted run leaves an old file as it
 // was and no temporary one, and prints what was finished.
 func TestInterruptedFile(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()
@@ -89,6 +91,7 @@ func TestInterruptedFile(t *testing.T) {
 
 // TestInterruptedInput interrupts a program that waits for its user.
 func TestInterruptedInput(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"tokenize"}, {"tokenize", "--decode"}, {"generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--input", "-", "--seed", "1"}} {
 		ctx, cancel := context.WithCancel(context.Background())
 		in, w := io.Pipe()
@@ -104,6 +107,7 @@ func TestInterruptedInput(t *testing.T) {
 // TestOutputFile checks what becomes of the file that -o names: its mode is the
 // old file's, and a link is written through.
 func TestOutputFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "out"), filepath.Join(dir, "link")
 	writeFile(t, path, "old")
@@ -126,6 +130,7 @@ func TestOutputFile(t *testing.T) {
 // TestBatchInvariance asks a network for the same samples in batches of several
 // sizes, with threads of several numbers, and requires the same ids.
 func TestBatchInvariance(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	base := []string{"generate", "--seed", "7", "--length", "12", "-n", "5", "--format", "ids", "--sampler"}
 	for _, sampler := range [][]string{{"fhs"}, {"tweedie", "--steps", "12"}} {
@@ -143,6 +148,7 @@ func TestBatchInvariance(t *testing.T) {
 // histogram with the law in the world's file by a chi-square test. 16 tests at
 // 1e-3 together: each at 1e-3/16.
 func TestLawsFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	const n, level = 20000, 1e-3 / 16
 	for _, name := range []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact"} {
 		path := worldFile(t, name)

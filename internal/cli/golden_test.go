@@ -63,6 +63,7 @@ const goldenMargin = 1e-5
 // TestGoldenSampleIsSteady requires that the ids hang on no machine's rounding: with every
 // uniform moved either way by goldenMargin, the golden sample's tokens stay.
 func TestGoldenSampleIsSteady(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	want := readGolden(t)
 	if margin := narrowest(t, want.Seed, want.IDs); margin < goldenMargin {

@@ -104,23 +104,42 @@ func TestKnownTokenizer(t *testing.T) {
 	}
 }
 
+// counted tells of every write to an answer.
+type counted struct {
+	http.ResponseWriter
+	wrote func()
+}
+
+func (c counted) Write(p []byte) (int, error) {
+	c.wrote()
+	return c.ResponseWriter.Write(p)
+}
+
+func (c counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
 // TestKilledPull kills a fetch at random moments, again and again: what is there is never taken
-// for whole before it is, nothing that loads is wrong, and the next run completes it.
+// for whole before it is, nothing that loads is wrong, and the next run completes it. Moments
+// are counted in requests and in pieces of the weights, since a busy machine has another clock.
 func TestKilledPull(t *testing.T) {
 	repo := hubtest.Folder(t, builtin.Fairytale())
 	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
-	s.Slowly(repo.Files["model.safetensors"], 2*time.Millisecond)
-	asked, slow := make(chan bool, 1), s.Fail
-	s.Fail = func(w http.ResponseWriter, r *http.Request, n int) bool {
+	s.Slowly(repo.Files["model.safetensors"], time.Millisecond)
+	moments, slow := make(chan bool, 100), s.Fail
+	moment := func() {
 		select {
-		case asked <- true:
+		case moments <- true:
 		default:
 		}
-		return slow(w, r, n)
+	}
+	s.Fail = func(w http.ResponseWriter, r *http.Request, n int) bool {
+		moment()
+		return slow(counted{w, moment}, r, n)
 	}
 	cache := s.Use(t)
-	killed, amid, wholes := 0, 0, 0
-	check := func() {
+	const killedPulls = 16
+	killed, amid := 0, 0
+	check := func() (whole bool) {
+		t.Helper()
 		found, ok := (hub.Cache{Dir: cache}).Find(hub.Name{Repo: "test/mdlm"}, hub.Model)
 		blobs, _ := filepath.Glob(filepath.Join(cache, "models--test--mdlm", "blobs", "*"))
 		for _, b := range blobs {
@@ -131,35 +150,41 @@ func TestKilledPull(t *testing.T) {
 			}
 		}
 		if !ok {
-			return
+			return false
 		}
-		wholes++
 		for name, want := range repo.Files {
 			if got, err := os.ReadFile(filepath.Join(found.Path, name)); err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("%s of a model that is taken for whole is not as the hub has it: %v", name, err)
 			}
 		}
+		return true
 	}
-	for i := range 40 {
+	for i := range killedPulls {
 		var stderr strings.Builder
 		cmd := exec.Command("mdmgen", "pull", "test/mdlm")
 		cmd.Stderr = &stderr
-		select {
-		case <-asked: // by the one before
-		default:
+		for len(moments) > 0 { // those of the one before
+			<-moments
 		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		ended := make(chan bool)
 		go func() {
-			select {
-			case <-asked:
-			case <-time.After(10 * time.Second):
+			// A fetch is of half a dozen requests and 20 pieces.
+			for range 1 + rand.IntN(28) {
+				select {
+				case <-moments:
+				case <-ended:
+					return
+				}
 			}
-			time.Sleep(time.Duration(rand.IntN(160)) * time.Millisecond)
+			time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
 			_ = cmd.Process.Kill()
 		}()
-		if err := cmd.Wait(); err != nil {
+		err := cmd.Wait()
+		close(ended)
+		if err != nil {
 			if cmd.ProcessState.ExitCode() >= 0 {
 				t.Fatalf("%v: %s", err, stderr.String())
 			}
@@ -167,20 +192,20 @@ func TestKilledPull(t *testing.T) {
 				amid++
 			}
 		}
-		check()
 		if i%8 == 7 { // what several killed ones left
 			mustRun(t, "", "pull", "test/mdlm")
-			before := wholes
-			if check(); wholes == before {
+			if !check() {
 				t.Fatal("a run that ended well left no whole model")
 			}
+		}
+		if check() { // Of a whole one nothing comes any more.
 			if err := os.RemoveAll(filepath.Join(cache, "models--test--mdlm")); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if t.Logf("%d of 40 were killed, %d of them while files came", killed, amid); amid < 5 {
-		t.Errorf("only %d of 40 were killed while files came", amid)
+	if t.Logf("%d of %d were killed, %d of them while files came", killed, killedPulls, amid); amid < 5 {
+		t.Errorf("only %d of %d were killed while files came", amid, killedPulls)
 	}
 }
 

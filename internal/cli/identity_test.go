@@ -95,6 +95,7 @@ func TestResumeOtherFacts(t *testing.T) {
 // TestRecordsTellFacts: what a run prints and keeps has all facts in force, with their digest,
 // which is another where one of them is.
 func TestRecordsTellFacts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	world := worldFile(t, "xor3-mixed")
 	ids, profile, report := filepath.Join(dir, "ids.jsonl"), filepath.Join(dir, "loss.json"), filepath.Join(dir, "bench.json")
@@ -152,6 +153,7 @@ func TestRecordsTellFacts(t *testing.T) {
 
 // TestProfileOfOtherFacts: a profile tells whose it is, with which facts.
 func TestProfileOfOtherFacts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	world := worldFile(t, "xor3-mixed")
 	ids, loss := filepath.Join(dir, "ids.jsonl"), filepath.Join(dir, "loss.json")

@@ -37,6 +37,7 @@ func journals(t testing.TB) map[string]struct {
 // the results are those of an undisturbed run. Every 65th place is tried, and all of the last few: the reader's own test
 // tries them all.
 func TestEveryByteOfAJournal(t *testing.T) {
+	t.Parallel()
 	for name, c := range journals(t) {
 		t.Run(name, func(t *testing.T) {
 			keep := filepath.Join(t.TempDir(), "keep.jsonl")
@@ -84,6 +85,7 @@ func TestEveryByteOfAJournal(t *testing.T) {
 
 // TestOldJournal: a file of the layout before is refused in a line that says what to do.
 func TestOldJournal(t *testing.T) {
+	t.Parallel()
 	for name, c := range journals(t) {
 		keep := filepath.Join(t.TempDir(), "keep.jsonl")
 		writeFile(t, keep, fmt.Sprintf(`{"schema":"mdmgen.%s-resume/1","version":"(devel)","seed":7,"settings":{}}`+"\n", name))
@@ -96,6 +98,7 @@ func TestOldJournal(t *testing.T) {
 
 // TestOneFileForTwo: no two flags write to one file, whatever they call it.
 func TestOneFileForTwo(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	keep, link, hard, ahead := filepath.Join(dir, "keep.json"), filepath.Join(dir, "link.json"), filepath.Join(dir, "hard.json"), filepath.Join(dir, "ahead.json")
 	all := journals(t)
@@ -146,6 +149,7 @@ func TestOneFileForTwo(t *testing.T) {
 // the run that goes on has the bits of an undisturbed one, all but what a clock or the system
 // tells.
 func TestBenchResumeNetwork(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
 	for name, c := range map[string]struct {

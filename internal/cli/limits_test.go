@@ -12,6 +12,7 @@ import (
 // TestTopKOfAll keeps as many tokens as there are, and more: nothing changes, and the record
 // does not say that the law does.
 func TestTopKOfAll(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	world := worldFile(t, "xor3-mixed")
 	ids := filepath.Join(t.TempDir(), "ids.jsonl")
@@ -48,6 +49,7 @@ func TestStrictFiles(t *testing.T) {
 // TestTwoFaults gives command lines with several faults again and again: the same one is
 // told every time.
 func TestTwoFaults(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{"score", "--format", "x", "--frame", "x", "--tail", "x"},
 		{"bound", "--frame", "x", "--tail", "x", "--as", "x", "--q0", "x"},

@@ -38,6 +38,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 
 // TestManPages writes all pages: every flag is on its command's, and groff has nothing to say.
 func TestManPages(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "man1")
 	if out := mustRun(t, "", "man", "-o", dir); out != "" {
 		t.Errorf("printed %q", out)

@@ -20,6 +20,7 @@ import (
 // TestInterruptAtAPipe interrupts every command that reads what a flag or an argument names
 // while it waits for a named pipe: for its other end, and for what that writes.
 func TestInterruptAtAPipe(t *testing.T) {
+	t.Parallel()
 	world, vocabulary := worldFile(t, "xor3-mixed"), filepath.Join(reftest.Builtin(t), "tokenizer.json")
 	for _, line := range []string{
 		"tokenize --tokenizer PIPE",
@@ -98,6 +99,7 @@ func interrupt(t *testing.T, args []string, meanwhile func()) {
 
 // TestInterruptedTwice sends two interrupts as programs do that end others: it is one.
 func TestInterruptedTwice(t *testing.T) {
+	t.Parallel()
 	program := asProgram(t)
 	for range 10 {
 		cmd := exec.Command(program, "tokenize", "--tokenizer", reftest.Builtin(t))

@@ -12,6 +12,7 @@ import (
 
 // TestSchemas: what commands print as JSON is what docs/schemas says, to the last field.
 func TestSchemas(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	sedd := reftest.Data(t, "reference", "checkpoints", "sedd")
 	world := worldFile(t, "markov4-sharp")

@@ -45,6 +45,7 @@ func unclocked(s string) string {
 // TestResume ends a run at every byte that a kill could leave in its file, and goes
 // on: results are those of an undisturbed run, bit for bit.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := tinyScore(t, "--seed", "7")
@@ -97,6 +98,7 @@ func TestResume(t *testing.T) {
 
 // TestResumeSeed goes on with the seed of the file where none is given.
 func TestResumeSeed(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := tinyScore(t, "--resume", keep)
@@ -109,6 +111,7 @@ func TestResumeSeed(t *testing.T) {
 // TestScoreInterrupt cancels a run after its first windows: what is finished is printed,
 // kept, and gone on with.
 func TestScoreInterrupt(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := tinyScore(t, "--seed", "7")
@@ -138,6 +141,7 @@ func TestScoreInterrupt(t *testing.T) {
 // TestScoreWorld compares what is printed with the world's reference law: exact values
 // of samplers, and estimates within 5 standard errors.
 func TestScoreWorld(t *testing.T) {
+	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
 	data, err := os.ReadFile(world)
 	if err != nil {

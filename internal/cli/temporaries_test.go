@@ -15,6 +15,7 @@ import (
 // TestLeftTemporaries: what killed runs left beside a file is removed by the next run that
 // writes it, and what a living run has open is not, nor anything else.
 func TestLeftTemporaries(t *testing.T) {
+	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "out.json")

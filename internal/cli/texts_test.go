@@ -38,6 +38,7 @@ func runReader(stdin io.Reader, args ...string) (stdout, stderr string, code int
 // TestScoreStops scores the first window of a text that never ends, whatever kind of text
 // it is and however it is cut.
 func TestScoreStops(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	const line = "{\"text\":\"Once upon a time there was a king who had a daughter.\"}\n"
 	for _, args := range [][]string{
@@ -57,6 +58,7 @@ func TestScoreStops(t *testing.T) {
 
 // TestScorePieces checks that the windows of a text of many pieces are those of its ids.
 func TestScorePieces(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	text := strings.Repeat("Once upon a time,\r\n\r\n  there was «naïve» king 你好 1234.\n", 800)
 	tok, err := tokenize.Open(t.Context(), reftest.Builtin(t))
@@ -89,6 +91,7 @@ func TestScorePieces(t *testing.T) {
 
 // TestLongLine gives every reader of lines one without an end.
 func TestLongLine(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	for _, args := range [][]string{
 		{"score", "--as", "lines"}, {"score", "--as", "jsonl"}, {"generate", "--input", "-"}, {"tokenize"}, {"bound", "--as", "lines"},
@@ -110,6 +113,7 @@ func TestLongLine(t *testing.T) {
 
 // TestCorpusFaults names the byte of what is no text, and the file.
 func TestCorpusFaults(t *testing.T) {
+	t.Parallel()
 	needRuntime(t)
 	file := filepath.Join(t.TempDir(), "text.txt")
 	writeFile(t, file, "A good beginning.\xff and more")

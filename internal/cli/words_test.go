@@ -14,6 +14,7 @@ import (
 // 85 % of all of them known. A network or tokenizer that is subtly wrong still
 // prints something; it does not print words.
 func TestTextIsWords(t *testing.T) {
+	t.Parallel()
 	train, err := os.ReadFile(reftest.Shared(t, "data", "fairy-tales", "train.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -23,11 +23,10 @@ func (r *references) decoders(t *testing.T, d *Folder, k Kind, path string) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(data)
-	if before := r.done[sum]; before != "" {
-		t.Logf("is %s, which was repeated", before)
+	if before := r.before(sum, path); before != "" {
+		t.Logf("is %s, which is repeated", before)
 		return
 	}
-	r.done[sum] = path
 	switch k.Name {
 	case decodersSchema:
 		report, err := d.Decoders(t.Context(), path, func(ref string, length int) model.Model {

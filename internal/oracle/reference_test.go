@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,11 +25,9 @@ import (
 // recomputed in the second.
 func TestReference(t *testing.T) {
 	run := references{done: make(map[[sha256.Size]byte]string)}
-	t.Run("testdata", func(t *testing.T) {
-		run.items = wantItems
-		run.folder(t, reftest.Data(t, "reference"), true)
-		run.items = nil
-	})
+	run.items = wantItems
+	t.Run("testdata", func(t *testing.T) { run.folder(t, reftest.Data(t, "reference"), true) })
+	run.items = nil
 	t.Run("reference", func(t *testing.T) {
 		dir, named := reftest.Folder(t)
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && !named {
@@ -53,10 +52,24 @@ var wantNotOffered = map[string]int{"laws-more/markov4-sharp.json": 8, "laws-mor
 
 // references is one run over folders.
 type references struct {
-	// done tells of each file by its content, and that of its model, where it was recomputed.
+	// done tells of each file by its content, and that of its model, where it was recomputed;
+	// see before.
+	mu   sync.Mutex
 	done map[[sha256.Size]byte]string
 	// items are the numbers of items that files must have, by their path in the folder.
 	items map[string]int
+}
+
+// before returns the file of the same digest that is recomputed already, and notes path where
+// there is none.
+func (r *references) before(sum [sha256.Size]byte, path string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.done[sum]
+	if before == "" {
+		r.done[sum] = path
+	}
+	return before
 }
 
 // folder recomputes all files of a folder, and logs how many there are of each kind. required
@@ -83,7 +96,10 @@ func (r *references) folder(t *testing.T, root string, required bool) {
 			}
 		}
 		count[k.Name]++
-		t.Run(filepath.ToSlash(rel), func(t *testing.T) { r.file(t, d, k, path, rel) })
+		t.Run(filepath.ToSlash(rel), func(t *testing.T) {
+			t.Parallel()
+			r.file(t, d, k, path, rel)
+		})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(count)) {
 		t.Logf("%d files of kind %s", count[kind], kind)
@@ -144,11 +160,10 @@ func (r *references) file(t *testing.T, d *Folder, k Kind, path, rel string) {
 		}
 	}
 	sum := r.sum(t, k, path, ref)
-	if before := r.done[sum]; before != "" && !k.Worlds {
-		t.Logf("is %s, which was recomputed", before)
+	if before := r.before(sum, path); before != "" && !k.Worlds {
+		t.Logf("is %s, which is recomputed", before)
 		return
 	}
-	r.done[sum] = path
 	var m model.Model
 	if k.Model() {
 		t.Logf("model %s", ref)
