@@ -23,8 +23,8 @@ func timeless(b []byte) string { return string(passing.ReplaceAll(b, nil)) }
 // sharded is a command line that can be done in parts.
 type sharded struct {
 	args []string
-	// network says that it needs the runtime.
-	network bool
+	// network says that it needs the runtime; large that its network is.
+	network, large bool
 }
 
 func shardedCommands(t *testing.T) map[string]sharded {
@@ -32,6 +32,7 @@ func shardedCommands(t *testing.T) map[string]sharded {
 	dir := t.TempDir()
 	text, lines := filepath.Join(dir, "text.txt"), filepath.Join(dir, "lines.jsonl")
 	writeFile(t, text, strings.Repeat(readAll(t, filepath.Join("..", "..", "examples", "tale.txt")), 2))
+	tiny := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
 	r := rand.New(rand.NewPCG(3, 3))
 	var all strings.Builder
 	for range 200 {
@@ -39,11 +40,19 @@ func shardedCommands(t *testing.T) map[string]sharded {
 	}
 	writeFile(t, lines, all.String())
 	world := worldFile(t, "xor3-mixed")
+	canvases := filepath.Join(dir, "canvases.jsonl")
+	writeFile(t, canvases, strings.Repeat(`{"length":6,"n":5}`+"\n"+`{"length":9,"seed":4}`+"\n"+`{"length":6,"sampler":"tweedie","steps":2,"n":9}`+"\n", 6))
+	windows := filepath.Join(dir, "windows.jsonl")
+	writeFile(t, windows, idWindows(30, 40))
 	return map[string]sharded{
-		"score text":    {[]string{"score", text, "--length", "16", "--draws", "2", "--threads", "1", "--seed", "3", "--json"}, true},
-		"score overlap": {[]string{"score", text, "--length", "16", "--stride", "8", "--limit", "50", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true},
-		"score exact":   {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false},
-		"score plans":   {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--seed", "4", "--windows-table"}, false},
+		"score text":      {[]string{"score", text, "--length", "16", "--draws", "2", "--threads", "1", "--seed", "3", "--json"}, true, true},
+		"score overlap":   {[]string{"score", windows, "--model", tiny, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
+		"score exact":     {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
+		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--seed", "4", "--windows-table"}, false, false},
+		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
+		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
+		"generate ids":    {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
+		"generate events": {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
 	}
 }
 
@@ -68,7 +77,11 @@ func TestShards(t *testing.T) {
 			mustRun(t, "", append(slices.Clone(c.args), "-o", whole)...)
 			want := timeless([]byte(readAll(t, whole)))
 			r := rand.New(rand.NewPCG(1, 1))
-			for _, n := range []int{2, 7} {
+			numbers := []int{2, 7}
+			if c.large {
+				numbers = []int{3}
+			}
+			for _, n := range numbers {
 				dir := t.TempDir()
 				parts := make([]string, n)
 				for _, i := range r.Perm(n) {

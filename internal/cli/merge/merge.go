@@ -9,6 +9,7 @@ import (
 	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/generate"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/score"
 )
@@ -16,7 +17,8 @@ import (
 // mergers print the results of a run as its command does, by the schema of its parts. format
 // is "" for that of the parts.
 var mergers = map[string]func(p *chunks.Parts, format string, out *kit.Output) error{
-	score.Schema: score.Merge,
+	generate.ChunkSchema: generate.Merge,
+	score.Schema:         score.Merge,
 }
 
 // options are the flags.

@@ -27,13 +27,13 @@ type options struct {
 	path                string
 	estimator, protocol likelihood.Form
 	// draws and plans are 0 where none are given.
-	draws, plans           int
-	exact, table           bool
-	confidence             float64
-	format, output         string
-	chunks                 chunks.Flags
-	writeProfile           string
-	all                    flags.Set
+	draws, plans   int
+	exact, table   bool
+	confidence     float64
+	format, output string
+	chunks         chunks.Flags
+	writeProfile   string
+	all            flags.Set
 }
 
 // formats are what --format takes.

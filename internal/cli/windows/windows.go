@@ -260,4 +260,3 @@ func (r *Reader) name() string {
 
 // standard says that standard input is read.
 func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }
-
