@@ -1,27 +1,13 @@
 package laws
 
-import "math"
+import (
+	"math"
 
-// Sum adds with Neumaier's compensation. The zero value is 0.
-type Sum struct{ sum, lost float64 }
+	"mdmgen/analysis/estimate"
+)
 
-// Add adds x, which may be infinite.
-func (s *Sum) Add(x float64) {
-	t := s.sum + x
-	if math.IsInf(t, 0) {
-		s.sum, s.lost = t, 0
-		return
-	}
-	if math.Abs(s.sum) >= math.Abs(x) {
-		s.lost += (s.sum - t) + x
-	} else {
-		s.lost += (x - t) + s.sum
-	}
-	s.sum = t
-}
-
-// Value is the sum so far.
-func (s *Sum) Value() float64 { return s.sum + s.lost }
+// Sum adds with compensation.
+type Sum = estimate.Sum
 
 // TV is the total variation distance ½ Σ|p−q|. It panics when the lengths differ.
 func TV(p, q []float64) float64 {

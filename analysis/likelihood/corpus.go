@@ -70,59 +70,86 @@ func (c Corpus) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Summarize sums up windows; clustered says that those with the same Cluster are one
-// unit.
+// Summarize sums up windows; clustered says that those with the same Cluster, which follow each
+// other, are one unit.
 func Summarize(windows []Scored, clustered bool, confidence float64) Corpus {
-	out := Corpus{Windows: len(windows)}
-	nats := make([]float64, len(windows))
-	var clusters []int
-	variance := 0.0
-	for i, w := range windows {
-		nats[i] = w.Nats.Mean
-		out.Tokens += w.Tokens
-		variance += w.Nats.SE * w.Nats.SE
-		if clustered {
-			clusters = append(clusters, w.Cluster)
-		}
+	s := Summing{Clustered: clustered}
+	for _, w := range windows {
+		s.Add(w)
 	}
-	// per is nats by what each window has of something, nil where that is not known of one, or 0.
-	per := func(of func(Scored) int) (total *int, _ *estimate.Estimate) {
-		sum, counts := 0, make([]float64, len(windows))
-		for i, w := range windows {
-			n := of(w)
-			if n < 0 {
-				return nil, nil
-			}
-			sum += n
-			counts[i] = float64(n)
-		}
-		switch {
-		case len(windows) == 0:
-			return nil, nil
-		case sum == 0:
-			return &sum, nil
-		}
-		// No text has fewer than 0 nats, whatever few windows say.
-		return &sum, new(estimate.Ratio(nats, counts, clusters, confidence).Within(0, math.Inf(1)))
+	return s.Corpus(confidence)
+}
+
+// Summing is [Summarize] of windows that come one by one and are not kept. The zero value has
+// none.
+type Summing struct {
+	// Clustered says that windows with the same Cluster, which follow each other, are one unit.
+	Clustered bool
+
+	windows  int
+	variance estimate.Sum
+	tokens   counted
+	// words and bytes are of no use where those of a window are not known.
+	words, bytes counted
+}
+
+// counted is nats by the number of something.
+type counted struct {
+	total   int
+	unknown bool
+	ratios  estimate.Ratios
+}
+
+func (c *counted) add(w Scored, n int, clustered bool) {
+	c.unknown = c.unknown || n < 0
+	c.total += n
+	c.ratios.Add(w.Nats.Mean, float64(n), w.Cluster, clustered)
+}
+
+// per is the number and nats by it, nil where the number is not known, or 0.
+func (c *counted) per(confidence float64) (total *int, _ *estimate.Estimate) {
+	switch {
+	case c.unknown:
+		return nil, nil
+	case c.total == 0:
+		return new(c.total), nil
 	}
+	// No text has fewer than 0 nats, whatever few windows say.
+	return new(c.total), new(c.ratios.Estimate(confidence).Within(0, math.Inf(1)))
+}
+
+// Add takes a window.
+func (s *Summing) Add(w Scored) {
+	s.windows++
+	s.variance.Add(w.Nats.SE * w.Nats.SE)
+	s.tokens.add(w, w.Tokens, s.Clustered)
+	s.words.add(w, w.Words, s.Clustered)
+	s.bytes.add(w, w.Bytes, s.Clustered)
+}
+
+// Corpus sums up the windows so far.
+func (s *Summing) Corpus(confidence float64) Corpus {
+	out := Corpus{Windows: s.windows, Tokens: s.tokens.total}
 	perplexity := func(e *estimate.Estimate) *estimate.Estimate {
 		if e == nil {
 			return nil
 		}
 		return new(e.Map(math.Exp, math.Exp))
 	}
-	if _, e := per(func(w Scored) int { return w.Tokens }); e != nil {
+	if _, e := s.tokens.per(confidence); e != nil {
 		out.NatsPerToken = *e
 	}
 	out.BitsPerToken = out.NatsPerToken.Scale(1 / math.Ln2)
 	out.PerplexityBound = *perplexity(&out.NatsPerToken)
-	var perByte, perWord *estimate.Estimate
-	if out.Bytes, perByte = per(func(w Scored) int { return w.Bytes }); perByte != nil {
-		out.BitsPerByte, out.BytePerplexityBound = new(perByte.Scale(1/math.Ln2)), perplexity(perByte)
+	if s.windows > 0 {
+		var perByte, perWord *estimate.Estimate
+		if out.Bytes, perByte = s.bytes.per(confidence); perByte != nil {
+			out.BitsPerByte, out.BytePerplexityBound = new(perByte.Scale(1/math.Ln2)), perplexity(perByte)
+		}
+		out.Words, perWord = s.words.per(confidence)
+		out.WordPerplexityBound = perplexity(perWord)
 	}
-	out.Words, perWord = per(func(w Scored) int { return w.Words })
-	out.WordPerplexityBound = perplexity(perWord)
-	if se := math.Sqrt(variance) / float64(out.Tokens); !math.IsInf(se, 0) && !math.IsNaN(se) {
+	if se := math.Sqrt(s.variance.Value()) / float64(out.Tokens); !math.IsInf(se, 0) && !math.IsNaN(se) {
 		out.MonteCarloSE = &se
 	}
 	return out

@@ -89,7 +89,7 @@ func newApp(s kit.Streams) *cli.App {
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
-	s := kit.Streams{In: plainfile.Interruptible(ctx, stdin), Out: &kit.StandardOutput{W: stdout}, Err: stderr, Voice: &kit.Voice{}, Command: kit.CommandLine(args)}
+	s := kit.Streams{In: plainfile.Interruptible(ctx, stdin), Out: &kit.StandardOutput{W: stdout}, Err: stderr, Voice: &kit.Voice{}, Command: kit.CommandLine(args), Args: new([]string)}
 	defer func() {
 		if err == nil {
 			err = s.Out.Err
@@ -124,6 +124,7 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	*s.Args = append([]string{cmd.Name}, rest...)
 	if given == nil { // Help tells the program's own defaults.
 		return man.Help(s.Out, app, cmd.Name, strings.HasSuffix(rest[0], "-all"))
 	}

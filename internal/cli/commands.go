@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/list"
 	"mdmgen/internal/cli/man"
+	"mdmgen/internal/cli/merge"
 	"mdmgen/internal/cli/pull"
 	"mdmgen/internal/cli/remove"
 	"mdmgen/internal/cli/samplers"
@@ -31,6 +32,7 @@ var commands = []func(kit.Streams) *cli.Command{
 	score.Command,
 	bound.Command,
 	bench.Command,
+	merge.Command,
 	schedule.Command,
 	samplers.Command,
 	tokenize.Command,

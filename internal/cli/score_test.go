@@ -58,9 +58,10 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(whole, []byte("\n")); n != 10 {
-		t.Fatalf("%d lines, want a header and 9 windows", n)
+	if n := bytes.Count(whole, []byte("\n")); n != 5 {
+		t.Fatalf("%d lines, want a header, 3 chunks of 9 windows and a footer", n)
 	}
+	unclock := func(b []byte) string { return sums.ReplaceAllString(unclocked(string(b)), "") }
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 8 {
 		size := r.IntN(len(whole) + 1)
@@ -70,7 +71,7 @@ func TestResume(t *testing.T) {
 		if got := unclocked(mustRun(t, "", args...)); got != want {
 			t.Errorf("after %d bytes of %d:\n%s\nwant\n%s", size, len(whole), got, want)
 		}
-		if again, err := os.ReadFile(keep); err != nil || !bytes.Equal(again, whole) {
+		if again, err := os.ReadFile(keep); err != nil || unclock(again) != unclock(whole) {
 			t.Errorf("after %d bytes: the file is not what it was: %v", size, err)
 		}
 	}

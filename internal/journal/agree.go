@@ -9,6 +9,10 @@ import (
 	"strings"
 )
 
+// Aside is the field of a header that decides no results: which part of a run a file is, say,
+// and where it was made. Headers agree whatever it holds.
+const Aside = "part"
+
 // Agree refuses a file whose header is not this one: which fields are unlike is told by their
 // names. A file without a header agrees with any.
 func (j *Journal) Agree(header any) error {
@@ -20,15 +24,15 @@ func (j *Journal) Agree(header any) error {
 		return j.failed(err)
 	}
 	// One was read from a file, the other was not: both are compared as they are written.
-	if keys := differ(j.header, now); len(keys) > 0 {
+	if keys := Differ(j.header, now); len(keys) > 0 {
 		return j.refuse(0, fmt.Sprintf("was made with other values of %s: give the same, or remove the file", strings.Join(keys, ", ")))
 	}
 	return nil
 }
 
-// differ names the fields that two objects have unlike: those of an object in them as a.b, and
+// Differ names the fields that two headers have unlike: those of an object in them as a.b, and
 // those of settings, which users know, as they are.
-func differ(a, b json.RawMessage) []string {
+func Differ(a, b json.RawMessage) []string {
 	left, right := make(map[string]string), make(map[string]string)
 	flatten(left, "", a)
 	flatten(right, "", b)
@@ -39,8 +43,15 @@ func differ(a, b json.RawMessage) []string {
 	for k := range right {
 		unlike[k] = left[k] != right[k]
 	}
-	maps.DeleteFunc(unlike, func(_ string, other bool) bool { return !other })
-	return slices.Sorted(maps.Keys(unlike))
+	maps.DeleteFunc(unlike, func(name string, other bool) bool {
+		return !other || name == Aside || strings.HasPrefix(name, Aside+".")
+	})
+	var names []string
+	for name := range unlike {
+		names = append(names, strings.TrimPrefix(name, "settings."))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // flatten lists the values of an object by their names; lists are values.
@@ -51,7 +62,7 @@ func flatten(out map[string]string, name string, raw json.RawMessage) {
 		return
 	}
 	for k, v := range fields {
-		if name != "" && name != "settings" {
+		if name != "" {
 			k = name + "." + k
 		}
 		flatten(out, k, v)

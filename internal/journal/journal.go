@@ -58,8 +58,10 @@ type Journal struct {
 	lines int
 	size  int64
 	sum   string
-	// read says that there is no whole line after them.
-	read bool
+	// read says that there is no whole line after them; reader that none will be written.
+	read, reader bool
+	// before is where the line that was read last begins.
+	before int64
 }
 
 // Open opens the journal at path, if there is one, and reads its header. schema is
@@ -87,6 +89,37 @@ func Open(path, schema string) (*Journal, error) {
 		return nil, err
 	}
 	return j, nil
+}
+
+// OpenReader opens a journal that nobody writes to any more, and reads its header: nothing is
+// locked, and nothing can be written.
+func OpenReader(path, schema string) (*Journal, error) {
+	file, err := plainfile.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	j := &Journal{path: path, schema: schema, file: file, reader: true, in: bufio.NewReaderSize(file, 1<<16)}
+	if err := j.readHeader(); err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// SchemaOf is the schema of the journal at path, as its first bytes say, "" where it is none.
+func SchemaOf(path string) (string, error) {
+	file, err := plainfile.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	defer file.Close()
+	begin, err := io.ReadAll(io.LimitReader(file, 256))
+	rest, ok := strings.CutPrefix(string(begin), `{"schema":"`)
+	schema, _, ended := strings.Cut(rest, `"`)
+	if err != nil || !ok || !ended {
+		return "", err
+	}
+	return schema, nil
 }
 
 // readHeader takes the first line.
@@ -152,6 +185,7 @@ func (j *Journal) next() (json.RawMessage, error) {
 	if !json.Valid(record) {
 		return nil, j.refuse(j.lines+1, "is not JSON")
 	}
+	j.before = j.size
 	j.lines, j.size, j.sum = j.lines+1, j.size+int64(len(line)), sum
 	return record, nil
 }
@@ -172,6 +206,22 @@ func (j *Journal) Records(take func(record json.RawMessage) error) error {
 			return j.refuse(j.lines, err.Error())
 		}
 	}
+}
+
+// At is where the line of the record begins that Records handed out last, in bytes, for Again.
+func (j *Journal) At() int64 { return j.before }
+
+// Again reads the record of a line that was read before, so that records need not be kept.
+func (j *Journal) Again(at int64) (json.RawMessage, error) {
+	line, err := bufio.NewReaderSize(io.NewSectionReader(j.file, at, maxLine), 1<<16).ReadBytes('\n')
+	if err != nil {
+		return nil, j.failed(err)
+	}
+	record, _, ok := cut(line[:len(line)-1])
+	if !ok {
+		return nil, j.refuse(0, "was changed while it was read")
+	}
+	return record, nil
 }
 
 // Begin makes the file ready for more records: it cuts off a line that has not ended, and

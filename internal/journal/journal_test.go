@@ -277,3 +277,45 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// TestAgreeTwice: a field and a setting of one name are two.
+func TestAgreeTwice(t *testing.T) {
+	t.Parallel()
+	header := []byte(`{"seed":0,"settings":{"seed":null},"part":{"shard":"1/2"}}`)
+	for range 20 {
+		if unlike := journal.Differ(header, []byte(`{"settings":{"seed":null},"seed":0,"part":7}`)); len(unlike) > 0 {
+			t.Fatal(unlike)
+		}
+		if unlike := journal.Differ(header, []byte(`{"seed":1,"settings":{"seed":1}}`)); !slices.Equal(unlike, []string{"seed"}) {
+			t.Fatal(unlike)
+		}
+	}
+}
+
+// TestAgain reads records again by their places, also where nobody may write.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keep.jsonl")
+	write(t, path, 3)
+	j, err := journal.OpenReader(path, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	var at []int64
+	var want []string
+	if err := j.Records(func(r json.RawMessage) error {
+		at, want = append(at, j.At()), append(want, string(r))
+		return nil
+	}); err != nil || len(at) != 3 {
+		t.Fatal(at, err)
+	}
+	for _, i := range []int{2, 0, 1} {
+		if got, err := j.Again(at[i]); err != nil || string(got) != want[i] {
+			t.Errorf("record %d: %s, %v", i, got, err)
+		}
+	}
+	if name, err := journal.SchemaOf(path); name != schema || err != nil {
+		t.Errorf("schema %q, %v", name, err)
+	}
+}

@@ -37,11 +37,19 @@ func seal(before string, record []byte) (line []byte, sum string) {
 // unseal takes the checksum out of a line, and says whether it is the line's: whether sealing
 // what is left gives the very line.
 func unseal(before string, line []byte) (record []byte, sum string, ok bool) {
+	if record, _, ok = cut(line); !ok {
+		return nil, "", false
+	}
+	sealed, sum := seal(before, record)
+	return record, sum, bytes.Equal(sealed, line)
+}
+
+// cut takes the checksum out of a line, as it stands there.
+func cut(line []byte) (record []byte, sum string, ok bool) {
 	body := len(line) - len(sumField) - sumDigits - len(`"}`)
 	if body < 1 || line[0] != '{' {
 		return nil, "", false
 	}
-	record = append(bytes.Clone(bytes.TrimSuffix(line[:body], []byte(","))), '}')
-	sealed, sum := seal(before, record)
-	return record, sum, bytes.Equal(sealed, line)
+	sum = string(line[body+len(sumField) : len(line)-len(`"}`)])
+	return append(bytes.Clone(bytes.TrimSuffix(line[:body], []byte(","))), '}'), sum, true
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/cli/canvas"
+	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
@@ -22,6 +23,7 @@ type options struct {
 	chat, input            string
 	format, output         string
 	dryRun                 bool
+	chunks                 chunks.Flags
 	all                    flags.Set
 }
 
@@ -37,13 +39,13 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message in the model's chat template, whose answer is sampled"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, a canvas each; - for standard input"}),
 		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; say what it would take: network calls, seconds (from one timed call) and memory"}),
-	}, flags.Format(&o.format, "text", "ids", "json", "jsonl"), flags.Set{kit.OutputFlag(&o.output)},
+	}, flags.Format(&o.format, formats...), flags.Set{kit.OutputFlag(&o.output)}, o.chunks.Flags("samples"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
 }
 
 // check refuses what can be refused before anything is opened.
-func (o *options) check(ctx context.Context, args []string) error {
+func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
 	if len(args) > 0 {
 		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
 	}
@@ -60,5 +62,11 @@ func (o *options) check(ctx context.Context, args []string) error {
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
 		return err
 	}
-	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output})
+	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}); err != nil {
+		return err
+	}
+	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
+		return err
+	}
+	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output})
 }

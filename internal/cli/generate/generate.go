@@ -45,7 +45,7 @@ func Command(s kit.Streams) *cli.Command {
 			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.check(ctx, args); err != nil {
+			if err := o.check(ctx, s, args); err != nil {
 				return err
 			}
 			return generate(ctx, s, o)
@@ -70,7 +70,11 @@ type generation struct {
 }
 
 func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
-	out, err := kit.NewResults(ctx, o.output, s.Out)
+	path := o.output
+	if o.chunks.Given() {
+		path = "" // A part is written by what keeps it.
+	}
+	out, err := kit.NewResults(ctx, path, s.Out)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,8 +20,10 @@ type printer struct {
 	// index to be written next.
 	waiting map[int]sample
 	next    int
-	// all is what json prints at the end.
-	all []sample
+	// chunk is what json has of the chunk that is under way, whose samples finish in any order;
+	// items are those of chunks before, which it prints at the end.
+	chunk []sample
+	items kit.Spool
 }
 
 func newPrinter(format string, out *kit.Output, mask int) *printer {
@@ -34,7 +37,7 @@ const separator = "================"
 func (p *printer) add(s sample) error {
 	switch p.format {
 	case "json":
-		p.all = append(p.all, s)
+		p.chunk = append(p.chunk, s)
 		return nil
 	case "jsonl":
 		line, err := kit.JSONLine(s)
@@ -54,6 +57,19 @@ func (p *printer) add(s sample) error {
 		p.next++
 		p.write(s)
 	}
+}
+
+// endChunk says that the samples of a chunk are there, and that those to come have higher
+// indices.
+func (p *printer) endChunk() error {
+	slices.SortFunc(p.chunk, func(a, b sample) int { return a.Index - b.Index })
+	for _, s := range p.chunk {
+		if err := p.items.Item(s); err != nil {
+			return err
+		}
+	}
+	p.chunk = p.chunk[:0]
+	return nil
 }
 
 // flush lets a reader see what is finished, where somebody reads.
@@ -92,14 +108,15 @@ func (p *printer) finish(r Record) error {
 	for _, i := range slices.Sorted(maps.Keys(p.waiting)) {
 		p.write(p.waiting[i])
 	}
+	defer p.items.Close()
+	var err error
 	if p.format == "json" {
-		slices.SortFunc(p.all, func(a, b sample) int { return a.Index - b.Index })
-		r.Samples = p.all
-		if r.Samples == nil {
-			r.Samples = []sample{}
-		}
+		r.Samples = []sample{}
+		err = errors.Join(p.endChunk(), kit.WriteRecordWith(p.out, r, "samples", &p.items))
+	} else {
+		err = kit.WriteRecord(p.out, p.format, r)
 	}
-	if err := kit.WriteRecord(p.out, p.format, r); err != nil {
+	if err != nil {
 		return err
 	}
 	return p.out.Finish(r.Interrupted || len(r.Faults) > 0)

@@ -20,6 +20,8 @@ type Record struct {
 	Faults []failure `json:"faults,omitempty"`
 	// Interrupted says that not every sample was made.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Mixture names what parts that were merged all the same have unlike.
+	Mixture []string `json:"mixture,omitempty"`
 }
 
 // failure is a sample that could not be made, and why.
@@ -94,7 +96,7 @@ type sample struct {
 	Events *int `json:"events,omitempty"`
 }
 
-// totals add up a run. Sums are over the finished samples.
+// totals add up the chunks of a run. Sums are over the finished samples.
 type totals struct {
 	Samples     int `json:"samples"`
 	Calls       int `json:"calls"`
@@ -109,8 +111,8 @@ type totals struct {
 	TokensPerSecond tokensPerSecond `json:"tokens_per_second"`
 }
 
-// seconds are wall-clock times: inside the network, in plans and draws, and
-// from the first plan to the last sample. Opening the model is not in them.
+// seconds are wall-clock times: inside the network, in plans and draws, and of all work on
+// samples. Opening the model is not in them.
 type seconds struct {
 	Network  float64 `json:"network"`
 	Sampling float64 `json:"sampling"`

@@ -1,52 +1,64 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/internal/cli/canvas"
+	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
-// run samples and prints. After an interrupt what is finished is printed, and
+// run samples and prints, or keeps a part. After an interrupt what is finished is printed, and
 // the interrupt is the error.
 func (g *generation) run(out *kit.Output) error {
-	print := newPrinter(g.format, out, g.facts.MaskID)
-	record := Record{Schema: Schema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings}
-
+	kept, err := g.keep()
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	from, to := kept.Range()
 	free := 0
 	for _, j := range g.jobs {
-		free += j.n * len(g.free(j.Canvas))
+		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
 	}
 	// The results are a display of their own where they stream to a terminal.
-	bar := kit.NewProgress(g.streams, free, !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
-	cfg := samplers.Config{
-		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
-		OnStep: func(s samplers.Step) { bar.Add(len(s.Tokens) - len(s.Masked)) },
-		// One sample that cannot be made is no reason to make none.
-		OnFault: func(index uint64, err error) error {
-			record.Faults = append(record.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
-			return nil
-		},
+	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
+	if g.chunks.Given() {
+		defer bar.Clear()
+		return kept.Part(g.ctx, g.streams, func() error {
+			return chunks.Each(g.ctx, kept, func(i int) (chunk, error) { return g.work(i, bar, nil) }, func(_ int, c chunk, before bool) error {
+				if before {
+					bar.Add(c.Sums.Tokens)
+				}
+				return nil
+			})
+		})
 	}
-	begin := time.Now()
-	sums, err := samplers.Sample(g.ctx, g.network, g.sequences(), cfg, func(r samplers.Result) error {
-		s, err := g.sample(r)
+	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), out)
+	err = chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
+		c, err := g.work(i, bar, all.print.add)
 		if err != nil {
-			return err
+			err = errors.Join(err, all.take(c, true))
 		}
-		return print.add(s)
+		return c, err
+	}, func(_ int, c chunk, before bool) error {
+		if before {
+			bar.Add(c.Sums.Tokens)
+		}
+		return all.take(c, !before)
 	})
-	total := time.Since(begin)
+	if err == nil {
+		err = kept.Finish(g.streams)
+	}
 	bar.Clear()
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
@@ -57,28 +69,16 @@ func (g *generation) run(out *kit.Output) error {
 		g.tellSeed()
 		return fmt.Errorf("generate: %w", fault.WithoutName(err))
 	}
-	record.Totals = newTotals(sums, total)
-	record.Interrupted = interrupted
-	if slices.ContainsFunc(g.jobs, simulates) {
-		record.Totals.Events = &sums.Events
-	}
-	if err := print.finish(record); err != nil {
+	all.record.Interrupted = interrupted
+	if ferr := all.finish(); ferr != nil || err != nil {
 		g.tellSeed()
-		return err
-	}
-	switch {
-	case err == nil && len(record.Faults) > 0:
-		err = fmt.Errorf("generate: %d of %d samples could not be made: %s", len(record.Faults), g.total(), record.Faults[0].Error)
-		fallthrough
-	case err != nil:
-		g.tellSeed()
-		return err
+		return cmp.Or(ferr, err)
 	}
 	if g.format != "text" { // Records tell all that, and ids are for programs.
 		g.tellSeed()
 		return nil
 	}
-	g.streams.Notice(g.summary(record.Totals, free))
+	g.streams.Notice(g.summary(all.record.Totals, free))
 	return nil
 }
 
@@ -124,16 +124,19 @@ func (g *generation) free(canvas []int) []int {
 	return free
 }
 
-// sequences yields the samples of each canvas, canvases of one length together. A line with a
-// seed of its own has the samples that this seed gives alone.
-func (g *generation) sequences() iter.Seq[samplers.Sequence] {
-	canvases := make([]samplers.Sequence, len(g.jobs))
-	for i, j := range g.jobs {
-		canvases[i] = samplers.Sequence{Index: uint64(j.first), Canvas: j.Canvas, Method: j.method, Seed: j.Own.Seed}
+// sequences yields the samples from..to of each canvas, canvases of one length together. A line
+// with a seed of its own has the samples that this seed gives alone.
+func (g *generation) sequences(from, to int) iter.Seq[samplers.Sequence] {
+	var canvases []samplers.Sequence
+	for i := from; i < to; {
+		j := g.at(i)
+		canvases = append(canvases, samplers.Sequence{Index: uint64(i), Stream: uint64(i - j.first), Canvas: j.Canvas, Method: j.method, Seed: j.Own.Seed})
+		i = j.first + j.n
 	}
 	return func(yield func(samplers.Sequence) bool) {
 		for s := range samplers.ByLength(canvases) {
-			for range g.at(int(s.Index)).n {
+			j := g.at(int(s.Index))
+			for range min(j.first+j.n, to) - int(s.Index) {
 				if !yield(s) {
 					return
 				}
@@ -174,17 +177,16 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 	return s, nil
 }
 
-// newTotals sums up a run of the given length in time.
-func newTotals(t samplers.Totals, total time.Duration) totals {
+// newTotals are a record's.
+func newTotals(t sums) totals {
 	rate := func(n int) float64 {
-		if total <= 0 {
+		if t.Seconds.Total <= 0 {
 			return 0
 		}
-		return float64(n) / total.Seconds()
+		return float64(n) / t.Seconds.Total
 	}
 	return totals{
-		Samples: t.Sequences, Calls: t.Calls, FinishCalls: t.FinishCalls, NetworkCalls: t.NetworkCalls, Rows: t.Rows, Tokens: t.Tokens,
-		Seconds:         seconds{t.Network.Seconds(), t.Sampling.Seconds(), total.Seconds()},
-		TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(t.Positions)},
+		Samples: t.Samples, Calls: t.Calls, FinishCalls: t.FinishCalls, NetworkCalls: t.NetworkCalls, Rows: t.Rows, Tokens: t.Tokens,
+		Seconds: t.Seconds, TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(t.Positions)},
 	}
 }

@@ -43,17 +43,20 @@ func OpenJournal(path, schema string) (*journal.Journal, error) {
 	return j, ResumeError(err)
 }
 
-// ResumeError puts the flag before an error of the journal; a file that is another's is a
+// ResumeError is JournalError of --resume.
+func ResumeError(err error) error { return JournalError("--resume", err) }
+
+// JournalError puts the flag before an error of the journal; a file that is another's is a
 // command line that cannot be obeyed.
-func ResumeError(err error) error {
+func JournalError(flag string, err error) error {
 	var refused *journal.RefusedError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &refused):
-		return exit.Usagef("--resume %w", err)
+		return exit.Usagef("%s %w", flag, err)
 	}
-	return fmt.Errorf("--resume %w", err)
+	return fmt.Errorf("%s %w", flag, err)
 }
 
 // SeedOf is the seed of a journal, false where it has none yet.

@@ -25,6 +25,9 @@ type Streams struct {
 	Voice *Voice
 	// Command is the command line, as a shell reads it back.
 	Command string
+	// Args are the command's name, its flags as --NAME=VALUE, "--" and its arguments, once they
+	// were read.
+	Args *[]string
 	// App is the program, for commands that speak of commands.
 	App *cli.App
 }

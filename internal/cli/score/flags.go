@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
@@ -26,13 +27,17 @@ type options struct {
 	path                string
 	estimator, protocol likelihood.Form
 	// draws and plans are 0 where none are given.
-	draws, plans           int
-	exact, table           bool
-	confidence             float64
-	format, output, resume string
-	writeProfile           string
-	all                    flags.Set
+	draws, plans   int
+	exact, table   bool
+	confidence     float64
+	format, output string
+	chunks         chunks.Flags
+	writeProfile   string
+	all            flags.Set
 }
+
+// formats are what --format takes.
+var formats = []string{"text", "json", "jsonl"}
 
 // most bounds numbers of draws and plans.
 const most = 1 << 20
@@ -47,13 +52,12 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "`K` plans per draw, with --estimator plans"}),
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
-	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, "text", "json", "jsonl"), flags.Set{
+	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{
 		flags.Bool(&o.table, flags.Flag{Name: "windows-table", Category: flags.CatOutput, Usage: "print a line for each window above the summary; json and jsonl always have them"}),
 		kit.OutputFlag(&o.output),
-		kit.ResumeFlag(&o.resume, "`FILE` that keeps finished windows; if it exists, continue where it ends"),
 		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
 			Usage: "`FILE` for the loss by number of visible tokens, which mdmgen schedule reads"}),
-	}, o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	}, o.chunks.Flags("windows"), o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "windows-table", "output", "resume", "model", "tokenizer")
 }
 
@@ -70,7 +74,7 @@ func (o *options) form() likelihood.Form {
 }
 
 // check refuses what can be refused before anything is opened.
-func (o *options) check(ctx context.Context, args []string) error {
+func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
 	if err := kit.AtMostOne("score", args, "name one file"); err != nil {
 		return err
 	}
@@ -92,7 +96,13 @@ func (o *options) check(ctx context.Context, args []string) error {
 	if err := o.checkSampler(ctx, planned || o.exact); err != nil {
 		return err
 	}
-	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--write-profile", Path: o.writeProfile})
+	if err := o.chunks.Check(s, o.all, o.output, o.exact || o.sampler.Seed != nil); err != nil {
+		return err
+	}
+	if err := o.all.Exclude([2]string{"shard", "write-profile"}); err != nil {
+		return err
+	}
+	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--write-profile", Path: o.writeProfile})
 }
 
 // checkProfile refuses what has no profile.

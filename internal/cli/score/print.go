@@ -16,46 +16,56 @@ import (
 type printer struct {
 	format string
 	out    *kit.Output
-	// rows asks for the table of windows.
+	// rows asks for the table of windows, for which they are all kept.
 	rows bool
 	all  []scoredWindow
+	// items are what json prints at the end.
+	items kit.Spool
+	seen  seen
 }
 
-// add takes finished windows; jsonl writes them at once.
-func (p *printer) add(windows []scoredWindow) error {
-	p.all = append(p.all, windows...)
-	if p.format != "jsonl" {
-		return nil
-	}
-	for _, w := range windows {
+// add takes a finished window; jsonl writes it at once.
+func (p *printer) add(w scoredWindow) error {
+	p.seen.add(&w)
+	switch {
+	case p.format == "json":
+		return p.items.Item(w)
+	case p.format == "text" && p.rows:
+		p.all = append(p.all, w)
+	case p.format == "jsonl":
 		line, err := kit.JSONLine(w)
 		if err != nil {
 			return err
 		}
 		p.out.Write(append(line, '\n')) // A failure is kept until Flush.
 	}
-	if p.out.Streaming() {
+	return nil
+}
+
+// flush lets a reader see what is finished, where somebody reads.
+func (p *printer) flush() error {
+	if p.format == "jsonl" && p.out.Streaming() {
 		return p.out.Flush()
 	}
 	return nil
 }
 
 // finish writes the record, or the summary.
-func (p *printer) finish(r Record) error {
-	if p.format == "json" {
-		if r.Windows = p.all; r.Windows == nil {
-			r.Windows = []scoredWindow{}
-		}
-	}
-	if p.format == "text" {
+func (p *printer) finish(r Record) (err error) {
+	defer p.items.Close()
+	switch p.format {
+	case "json":
+		r.Windows = []scoredWindow{}
+		err = kit.WriteRecordWith(p.out, r, "windows", &p.items)
+	case "jsonl":
+		err = kit.WriteRecord(p.out, p.format, r)
+	default:
 		if p.rows {
-			if err := p.table(r); err != nil {
-				return err
-			}
+			err = p.table(r)
 		}
 		p.summary(r)
 	}
-	if err := kit.WriteRecord(p.out, p.format, r); err != nil {
+	if err != nil {
 		return err
 	}
 	return p.out.Finish(r.Interrupted)
@@ -206,36 +216,17 @@ func digits(x float64) string {
 
 // unresolved says of how many windows an integral of raw scores may have no limit.
 func (p *printer) unresolved() {
-	n := 0
-	for _, w := range p.all {
-		if w.Price != nil && math.IsNaN(w.Price.Mean) || w.Exact != nil && w.Exact.ScoreEntropyNote != "" {
-			n++
-		}
-	}
-	if n > 0 {
-		p.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(len(p.all), "window", ""))
+	if n := p.seen.unresolved; n > 0 {
+		p.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(p.seen.windows, "window", ""))
 	}
 }
 
 // lower says what bounds −log P from below.
 func (p *printer) lower() {
-	var reason string
-	var sum, bound, tokens float64
-	for _, w := range p.all {
-		if w.Lower == nil || w.Lower.Estimate == nil {
-			if w.Lower != nil {
-				reason = w.Lower.Reason
-			}
-			continue
-		}
-		bound++
-		sum += w.Lower.Estimate.Mean
-		tokens += float64(w.Tokens)
+	if s := p.seen; s.bounded > 0 {
+		p.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(s.windows, "window", ""))
 	}
-	if bound > 0 {
-		p.entry("lower side", "≥ %.5f nats per token in %g of %s", sum/tokens, bound, english.Plural(len(p.all), "window", ""))
-	}
-	if reason != "" {
-		p.entry("note", "%s (window by window in --format json)", reason)
+	if p.seen.reason != "" {
+		p.entry("note", "%s (window by window in --format json)", p.seen.reason)
 	}
 }

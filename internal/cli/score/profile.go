@@ -38,16 +38,16 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	}
 	p := &profiling{}
 	count := 0
-	for _, w := range r.windows {
-		if len(w.Free) > p.d {
-			p.d, count = len(w.Free), 0
+	for _, s := range r.survey.Shapes {
+		if len(s.Free) > p.d {
+			p.d, count = len(s.Free), 0
 		}
-		if len(w.Free) == p.d {
-			count++
+		if len(s.Free) == p.d {
+			count += s.Windows
 		}
 	}
 	if count < profile.MinWindows {
-		return nil, exit.Usagef("--write-profile: %d of %d windows have the %d tokens of the longest, and at least %d must: give more text, a smaller --length, or --join", count, len(r.windows), p.d, profile.MinWindows)
+		return nil, exit.Usagef("--write-profile: %d of %d windows have the %d tokens of the longest, and at least %d must: give more text, a smaller --length, or --join", count, r.survey.Windows, p.d, profile.MinWindows)
 	}
 	if p.d > profile.MaxPositions {
 		return nil, exit.Usagef("--write-profile: windows of %d tokens: must have at most %d", p.d, profile.MaxPositions)
@@ -58,22 +58,18 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	return p, err
 }
 
-// add takes finished windows.
-func (p *profiling) add(windows []scoredWindow) error {
-	if p == nil {
-		return nil
-	}
-	for _, w := range windows {
-		switch {
-		case w.Tokens != p.d:
-			p.leftOut++
-		case w.terms == nil && !math.IsInf(w.Nats.Mean, 0):
-			return exit.Usagef("--write-profile: the file of --resume has window %d without its terms: remove the file", w.Window)
-		case w.terms == nil:
-			return fmt.Errorf("--write-profile: window %d has a token of probability 0 on some of its rows: a profile is of finite losses", w.Window)
-		default:
-			p.indices, p.terms = append(p.indices, w.Window), append(p.terms, *w.terms)
-		}
+// add takes a finished window.
+func (p *profiling) add(w keptWindow) error {
+	switch {
+	case p == nil:
+	case w.Tokens != p.d:
+		p.leftOut++
+	case w.Terms == nil && !math.IsInf(w.Nats.Mean, 0):
+		return exit.Usagef("--write-profile: the file of --resume has window %d without its terms: remove the file", w.Window)
+	case w.Terms == nil:
+		return fmt.Errorf("--write-profile: window %d has a token of probability 0 on some of its rows: a profile is of finite losses", w.Window)
+	default:
+		p.indices, p.terms = append(p.indices, w.Window), append(p.terms, *w.Terms)
 	}
 	return nil
 }

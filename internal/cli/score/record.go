@@ -3,7 +3,6 @@ package score
 import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/profile"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/samplers"
 )
@@ -76,9 +75,6 @@ type scoredWindow struct {
 	Deviation float64            `json:"mass_deviation,omitempty"`
 	Exact     *exactValues       `json:"exact,omitempty"`
 	Rows      int                `json:"rows"`
-
-	// terms are those of a profile; nil where there are none that are finite.
-	terms *profile.Terms
 }
 
 // exactValues are the exact numbers of a window, left out where they are not worked out.
@@ -124,10 +120,12 @@ type Record struct {
 	Corpus      *likelihood.Corpus `json:"corpus"`
 	Totals      totals             `json:"totals"`
 	Interrupted bool               `json:"interrupted,omitempty"`
+	// Mixture names what parts that were merged all the same have unlike.
+	Mixture []string `json:"mixture,omitempty"`
 }
 
-// totals add up a run. Rows counts those of all windows, resumed ones included;
-// the others this run's work.
+// totals add up the chunks of a run, also those that other processes worked out; Resumed counts
+// the windows that this one found finished.
 type totals struct {
 	Windows   int     `json:"windows"`
 	Resumed   int     `json:"resumed,omitempty"`
@@ -137,8 +135,8 @@ type totals struct {
 	Seconds   seconds `json:"seconds"`
 }
 
-// seconds are wall-clock times: inside the network, and from the first draw to
-// the last window. Opening the model and reading the text are not in them.
+// seconds are wall-clock times: inside the network, and of all work on chunks. Opening the
+// model and reading the text are not in them.
 type seconds struct {
 	Network float64 `json:"network"`
 	Total   float64 `json:"total"`

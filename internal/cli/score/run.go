@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/profile"
+	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/setup"
@@ -61,9 +60,10 @@ func (r *scoring) prepare() (err error) {
 		}
 	}
 	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
-	if r.windows, err = in.Read(); err != nil {
+	if r.survey, err = in.Survey(); err != nil {
 		return err
 	}
+	r.sequence.survey = r.survey
 	r.overlaps = in.Overlaps()
 	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.CutLength(), in.CutStride()
 	r.fillSettings(r.evaluator.Draw(), sampler)
@@ -102,7 +102,7 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 		seed := setup.SeedOr(r.sampler.Seed)
 		set.Seed = &seed
 	}
-	set.Text, set.Profile = windows.Digest(r.windows), r.sampler.Profile.Digest()
+	set.Text, set.Profile = r.survey.Digest, r.sampler.Profile.Digest()
 }
 
 // tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
@@ -116,17 +116,17 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 			return exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: leave --sampler out", s)
 		}
 	}
-	for i, w := range r.windows {
+	for _, w := range r.survey.Shapes {
 		if r.settings.Exact && !r.onePath() && len(w.Free) > likelihood.MaxFree {
 			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
-				i, len(w.Free), len(w.Free), likelihood.ExactRows(len(w.Free)), likelihood.MaxFree)
+				w.First, len(w.Free), len(w.Free), likelihood.ExactRows(len(w.Free)), likelihood.MaxFree)
 		}
 		if r.config.Sampler == nil {
 			continue
 		}
 		if r.settings.Exact {
 			if err := r.evaluator.Fits(len(w.Free), s); err != nil {
-				return exit.Usagef("score: window %d: %s", i, fault.Plain(err))
+				return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 			}
 			if !s.Planned() {
 				continue // It has a law, but no plans.
@@ -134,7 +134,7 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 		}
 		var p samplers.Plan
 		if err := s.Plan(&p, samplers.NewStream(0, 0), w.Free); err != nil {
-			return exit.Usagef("score: window %d: %s", i, fault.Plain(err))
+			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 	}
 	return nil
@@ -149,13 +149,13 @@ func (r *scoring) onePath() bool {
 	return law.Replay == samplers.ReplayOne
 }
 
-// chunk is how many windows are worked out together. It must not depend on what was
-// done before, so that a run that goes on has the same calls.
-func (r *scoring) chunk() int {
+// chunkSize is how many windows are worked out together. It depends on the run alone, not on
+// what was done before or elsewhere, so that every process has the same calls.
+func (r *scoring) chunkSize() int {
 	most, rows := 1, chunkRows
-	for _, w := range r.windows {
+	for _, w := range r.survey.Shapes {
 		n := len(w.Free)
-		if together := r.evaluator.Together(len(w.IDs), n); together == 1 {
+		if together := r.evaluator.Together(w.Length, n); together == 1 {
 			rows = 1
 		} else {
 			rows = min(rows, chunkCalls*together)
@@ -171,44 +171,40 @@ func (r *scoring) chunk() int {
 	return min(max(rows/most, 1), chunkWindows)
 }
 
-// run works out all windows and prints. After an interrupt what is finished is
-// printed, and the interrupt is the error.
+// run works out the windows and prints, or keeps a part of them. After an interrupt what is
+// finished is printed, and the interrupt is the error.
 func (r *scoring) run() error {
 	terms, err := r.newProfiling()
 	if err != nil {
 		return err
 	}
 	defer terms.discard()
-	resume, err := openResume(r)
+	defer r.sequence.close()
+	kept, err := r.keep()
 	if err != nil {
 		return err
 	}
-	defer resume.Close()
+	defer kept.Close()
 	r.config.Seed = r.settings.seed()
+	if r.chunks.Given() {
+		return r.part(kept)
+	}
 	if r.settings.Seed != nil && r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
-	print := &printer{format: r.format, out: r.out, rows: r.table}
-	record := Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}
-	record.Totals.Resumed = len(resume.done)
-	bar := kit.NewBar(r.streams, len(r.windows), !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
-	begin := time.Now()
-	size := r.chunk()
-	for from := 0; from < len(r.windows) && err == nil; from += size {
-		to := min(from+size, len(r.windows))
-		results := resume.finished(from, to)
-		if results == nil {
-			if results, err = r.work(from, to); err == nil {
-				err = resume.add(results)
-			}
+	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.table, r.overlaps}, r.out)
+	all.terms = terms
+	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
+	size := r.chunkSize()
+	err = chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, before bool) error {
+		bar.Add(len(c.Windows))
+		if before {
+			all.record.Totals.Resumed += len(c.Windows)
 		}
-		if err == nil {
-			err = terms.add(results)
-		}
-		if err == nil {
-			err = print.add(results)
-		}
-		bar.Add(len(results))
+		return all.take(c)
+	})
+	if err == nil {
+		err = kept.Finish(r.streams)
 	}
 	bar.Clear()
 	interrupted := errors.Is(err, context.Canceled)
@@ -219,74 +215,25 @@ func (r *scoring) run() error {
 		}
 		return fmt.Errorf("score: %w", fault.WithoutName(err))
 	}
-	r.finish(&record, print.all, time.Since(begin))
-	record.Interrupted = interrupted
+	all.record.Interrupted = interrupted
 	// A file that cannot be written takes nothing away from what is printed, nor the other way
 	// round.
-	if perr := errors.Join(terms.finish(r.streams, record), print.finish(record)); perr != nil {
+	if perr := errors.Join(terms.finish(r.streams, all.record), all.finish()); perr != nil {
 		return perr
 	}
 	return err
 }
 
-// work works out the windows from..to.
-func (r *scoring) work(from, to int) ([]scoredWindow, error) {
-	targets := make([]likelihood.Target, 0, to-from)
-	out := make([]scoredWindow, to-from)
-	keep := func(i int, t *profile.Terms) {
-		if t != nil && t.Finite() {
-			out[i].terms = t
-		}
-	}
-	for i, w := range r.windows[from:to] {
-		targets = append(targets, w.Target)
-		out[i] = scoredWindow{Window: from + i, Document: w.Document, Line: w.Line, Start: w.Start, Tokens: len(w.Free), Context: len(w.IDs) - len(w.Free)}
-		if w.Bytes >= 0 {
-			out[i].Bytes = &r.windows[from+i].Bytes
-		}
-	}
-	if r.settings.Exact {
-		values, err := r.evaluator.Values(r.ctx, targets, r.config.Sampler)
-		if err != nil {
-			return nil, err
-		}
-		for i, v := range values {
-			out[i].Nats, out[i].Rows = likelihood.Known(v.Sampler.NegLog), v.Rows
-			// A quadrature is not exact: its own estimate of its error is the interval.
-			out[i].Nats.Lo -= v.Sampler.QuadratureError
-			out[i].Nats.Hi += v.Sampler.QuadratureError
-			out[i].Exact = newExactValues(v)
-			keep(i, v.Terms)
-		}
-		return out, nil
-	}
-	results, err := r.evaluator.Estimate(r.ctx, targets, uint64(from), r.config)
-	if err != nil {
-		return nil, err
-	}
-	for i, v := range results {
-		out[i].Nats, out[i].Lower, out[i].Price, out[i].Deviation, out[i].Rows = v.Nats, v.Lower, v.Price, v.Deviation, v.Rows
-		keep(i, v.Terms)
-	}
-	return out, nil
-}
-
-// finish sums up.
-func (r *scoring) finish(record *Record, windows []scoredWindow, total time.Duration) {
-	scored := make([]likelihood.Scored, len(windows))
-	for i, w := range windows {
-		scored[i] = likelihood.Scored{Nats: w.Nats, Tokens: w.Tokens, Bytes: -1, Words: r.windows[w.Window].Words, Cluster: w.Document}
-		if w.Bytes != nil {
-			scored[i].Bytes = *w.Bytes
-		}
-		record.Totals.Rows += w.Rows
-	}
-	if len(windows) > 0 {
-		corpus := likelihood.Summarize(scored, r.overlaps, r.settings.Confidence)
-		corpus.NotBound = !r.settings.Bound
-		record.Corpus = &corpus
-	}
-	t := r.evaluator.Totals()
-	record.Totals.Windows, record.Totals.Calls, record.Totals.Positions = len(windows), t.Calls, t.Positions
-	record.Totals.Seconds = seconds{Network: t.Network.Seconds(), Total: total.Seconds()}
+// part works out the chunks of --shard and keeps them in their file.
+func (r *scoring) part(kept *chunks.Kept) error {
+	size := r.chunkSize()
+	from, to := kept.Range()
+	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), true, "scoring", "windows")
+	defer bar.Clear()
+	return kept.Part(r.ctx, r.streams, func() error {
+		return chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, _ bool) error {
+			bar.Add(len(c.Windows))
+			return nil
+		})
+	})
 }

@@ -36,7 +36,7 @@ func Command(s kit.Streams) *cli.Command {
 			"window has tokens, every window has each number once, and schedules are told apart best.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.check(ctx, args); err != nil {
+			if err := o.check(ctx, s, args); err != nil {
 				return err
 			}
 			return score(ctx, s, o)
@@ -46,7 +46,11 @@ func Command(s kit.Streams) *cli.Command {
 
 // score opens what the flags name and runs.
 func score(ctx context.Context, s kit.Streams, o *options) (err error) {
-	out, err := kit.NewResults(ctx, o.output, s.Out)
+	path := o.output
+	if o.chunks.Given() {
+		path = "" // A part is written by what keeps it.
+	}
+	out, err := kit.NewResults(ctx, path, s.Out)
 	if err != nil {
 		return err
 	}
@@ -74,7 +78,8 @@ type scoring struct {
 	facts   model.Facts
 	// words is nil where there is none and none is needed.
 	words     *tokenize.Tokenizer
-	windows   []windows.Window
+	survey    *windows.Survey
+	sequence  sequence
 	overlaps  bool
 	evaluator *likelihood.Evaluator
 	config    likelihood.Config

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"strings"
 	"testing"
 
 	"mdmgen/analysis/likelihood"
@@ -27,28 +26,11 @@ func TestScoreChunk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, windows: []windows.Window{{Target: likelihood.Whole(make([]int, c.length))}}}
-		if got := r.chunk(); got != c.want {
+		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, survey: &windows.Survey{Shapes: []windows.Shape{{Free: make([]int, c.length), Length: c.length}}}}
+		if got := r.chunkSize(); got != c.want {
 			t.Errorf("%+v: %d windows", c, got)
 		}
 	}
-}
-
-// FuzzResume gives hostile records to the reader of finished windows.
-func FuzzResume(f *testing.F) {
-	f.Add([]byte(`{"window":1,"nats":{"mean":1}}`))
-	f.Add([]byte(`{"window":-1}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r := resume{done: make(map[int]scoredWindow)}
-		if err := r.read(data, 4); err != nil && strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q", err)
-		}
-		for i, w := range r.done {
-			if i != w.Window || i < 0 || i > 3 {
-				t.Errorf("window %d: %+v", i, w)
-			}
-		}
-	})
 }
 
 func TestTwoDigits(t *testing.T) {

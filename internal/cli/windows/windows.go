@@ -3,8 +3,6 @@ package windows
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -38,11 +36,16 @@ type Reader struct {
 	Short       bool
 	ShortLength int
 
-	windows []Window
 	cutting tokenize.Cut
 	eos     int
+	// take gets the windows; n were handed to it, last being the one before.
+	take func(Window) error
+	n    int
+	last Window
 	// inWord says that the last window ended within a word.
 	inWord bool
+	// skip is the number of windows, from the first, of which only ids and places are told.
+	skip int
 }
 
 // Window is a window with where it is from.
@@ -75,15 +78,20 @@ func (r *Reader) CutLength() int { return r.cutting.Length }
 func (r *Reader) CutStride() int { return r.cutting.Stride }
 
 // Read reads the input and cuts it, no further than windows are wanted.
-func (r *Reader) Read() ([]Window, error) {
+func (r *Reader) Read() (out []Window, err error) {
+	return out, r.each(func(w Window) error { out = append(out, w); return nil })
+}
+
+// each calls take with the windows, no further than they are wanted; an error of take ends them.
+func (r *Reader) each(take func(Window) error) error {
 	cut, err := r.cut()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.cutting = cut
+	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
 	in, err := r.open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer in.Close()
 	docs := r.documents(in)
@@ -96,20 +104,20 @@ func (r *Reader) Read() ([]Window, error) {
 			err = r.cutDocument(cut, d, i)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if r.full() {
 			break
 		}
 		i++
 	}
-	if len(r.windows) == 0 {
-		return nil, fmt.Errorf("%s: nothing to score%s", r.name(), map[bool]string{true: ": name a file, or pipe a text in"}[r.standard()])
+	if r.n == 0 {
+		return fmt.Errorf("%s: nothing to score%s", r.name(), map[bool]string{true: ": name a file, or pipe a text in"}[r.standard()])
 	}
-	return r.windows, nil
+	return nil
 }
 
-// cutDocument appends the windows of document i, as many as are wanted.
+// cutDocument hands on the windows of document i, as many as are wanted.
 func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 	if len(d.context) > 0 {
 		var ids []int
@@ -136,9 +144,9 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 }
 
 // full says that no more windows are wanted.
-func (r *Reader) full() bool { return r.Limit > 0 && len(r.windows) >= r.Limit }
+func (r *Reader) full() bool { return r.Limit > 0 && r.n >= r.Limit }
 
-// window appends a window, or refuses it.
+// window hands on a window, or refuses it.
 func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	if len(w.IDs) == w.Context {
 		return nil
@@ -151,7 +159,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	} else {
 		err = r.Check(t.Target)
 	}
-	if err == nil && r.Tokenizer != nil {
+	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The one before says whether a word goes on.
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
 			t.Words, err = r.words(w, doc)
 		}
@@ -161,10 +169,10 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 		if line > 0 {
 			where = fmt.Sprintf("%s:%d", where, line)
 		}
-		return fmt.Errorf("%s: window %d: %w", where, len(r.windows), err)
+		return fmt.Errorf("%s: window %d: %w", where, r.n, err)
 	}
-	r.windows = append(r.windows, t)
-	return nil
+	r.n, r.last = r.n+1, t
+	return r.take(t)
 }
 
 // words counts the words that begin in what is scored of a window.
@@ -174,7 +182,7 @@ func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 		return 0, err
 	}
 	text, err := r.Tokenizer.DecodeText(w.IDs[w.Context:])
-	if n := len(r.windows); before == "" && n > 0 && r.windows[n-1].Document == doc && r.inWord {
+	if before == "" && r.n > 0 && r.last.Document == doc && r.inWord {
 		before = "x" // The window before it ended within a word.
 	}
 	n := 0
@@ -193,10 +201,8 @@ func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 
 // free lists the positions from..to. Windows that are alike share the list.
 func (r *Reader) free(from, to int) []int {
-	if n := len(r.windows); n > 0 {
-		if last := r.windows[n-1]; len(last.IDs) == to && last.Free[0] == from {
-			return last.Free
-		}
+	if r.n > 0 && len(r.last.IDs) == to && r.last.Free[0] == from {
+		return r.last.Free
 	}
 	out := make([]int, 0, to-from)
 	for l := from; l < to; l++ {
@@ -254,21 +260,3 @@ func (r *Reader) name() string {
 
 // standard says that standard input is read.
 func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }
-
-// Digest is "sha256:…" of the windows' ids.
-func Digest(windows []Window) string {
-	sum := sha256.New()
-	var word [8]byte
-	add := func(n int) {
-		binary.LittleEndian.PutUint64(word[:], uint64(n))
-		sum.Write(word[:])
-	}
-	for _, w := range windows {
-		add(len(w.IDs))
-		add(w.Free[0])
-		for _, id := range w.IDs {
-			add(id)
-		}
-	}
-	return fmt.Sprintf("sha256:%x", sum.Sum(nil))
-}

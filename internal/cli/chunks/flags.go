@@ -1,0 +1,135 @@
+package chunks
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+)
+
+// Flags are --resume and --shard.
+type Flags struct {
+	// Resume is the file, "" for none.
+	Resume string
+	// Shard is which part is asked for, once Check was called.
+	Shard Shard
+	shard string
+}
+
+// Flags are the command's; what says what is kept.
+func (f *Flags) Flags(what string) flags.Set {
+	return flags.Set{
+		kit.ResumeFlag(&f.Resume, "`FILE` that keeps finished "+what+"; if it exists, continue where it ends"),
+		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
+			Usage: "do part `I/N` of the run and write it to the file of -o, for mdmgen merge; auto takes the number from an array job of Slurm, Kubernetes, AWS Batch or Nomad"}),
+	}
+}
+
+// maxShards bounds the number of parts.
+const maxShards = 1 << 20
+
+// Check reads --shard. output is what -o names, seeded says that the run has its seed from the
+// command line or draws nothing.
+func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) error {
+	if f.shard == "" {
+		return nil
+	}
+	text := f.shard
+	if text == "auto" {
+		var from string
+		var err error
+		if text, from, err = automatic(os.Getenv); err != nil {
+			return err
+		}
+		s.Notice(fmt.Sprintf("--shard auto is %s, from %s", text, from))
+	}
+	shard, err := parse(text)
+	switch {
+	case err != nil:
+		return err
+	case output == "" || output == "-":
+		return exit.Usagef("--shard: name the part's file with -o")
+	case !seeded:
+		return exit.Usagef("--shard: all parts must have one seed: give it with --seed")
+	}
+	f.Shard = shard
+	return all.Exclude([2]string{"shard", "resume"})
+}
+
+// Given says that a part of the run is asked for.
+func (f *Flags) Given() bool { return f.Shard.N > 0 }
+
+// parse reads I/N.
+func parse(text string) (Shard, error) {
+	i, n, ok := strings.Cut(text, "/")
+	var s Shard
+	var ierr, nerr error
+	s.I, ierr = strconv.Atoi(i)
+	s.N, nerr = strconv.Atoi(n)
+	if !ok || ierr != nil || nerr != nil || s.N < 1 || s.N > maxShards || s.I < 1 || s.I > s.N {
+		return Shard{}, exit.Usagef("--shard %.40s: must be I/N with I in 1..N and N at most %d, or auto", text, maxShards)
+	}
+	return s, nil
+}
+
+// array is how a scheduler tells a process which of many it is.
+type array struct {
+	name, index string
+	// count and first are variables, "" where the scheduler has none; N is read from MDMGEN_SHARDS
+	// where there is no count, and first is 0.
+	count, first string
+}
+
+var arrays = []array{
+	{"Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"},
+	{"Kubernetes", "JOB_COMPLETION_INDEX", "", ""},
+	{"AWS Batch", "AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_ARRAY_SIZE", ""},
+	{"Nomad", "NOMAD_ALLOC_INDEX", "NOMAD_GROUP_COUNT", ""},
+}
+
+// countVariable tells the number of parts where a scheduler does not.
+const countVariable = "MDMGEN_SHARDS"
+
+// automatic is the shard that a scheduler says this process is, and how it says so.
+func automatic(env func(string) string) (text, from string, err error) {
+	var found []array
+	for _, a := range arrays {
+		if env(a.index) != "" {
+			found = append(found, a)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		var names []string
+		for _, a := range arrays {
+			names = append(names, a.index)
+		}
+		return "", "", exit.Usagef("--shard auto: this is no array job: none of %s is set", strings.Join(names, ", "))
+	case len(found) > 1:
+		return "", "", exit.Usagef("--shard auto: %s and %s are both set: write I/N", found[0].index, found[1].index)
+	}
+	a := found[0]
+	count, used := a.count, a.index
+	if count == "" || env(countVariable) != "" {
+		count = countVariable
+	}
+	number := func(name string) int {
+		n, nerr := strconv.Atoi(env(name))
+		if nerr != nil && err == nil {
+			err = exit.Usagef("--shard auto: %s (%s) is %.40q: must be a whole number", name, a.name, env(name))
+		}
+		return n
+	}
+	index, first := number(a.index), 0
+	n := number(count)
+	used += ", " + count
+	if a.first != "" && env(a.first) != "" {
+		first = number(a.first)
+		used += ", " + a.first
+	}
+	return fmt.Sprintf("%d/%d", index-first+1, n), fmt.Sprintf("%s (%s)", a.name, used), err
+}

@@ -1,0 +1,278 @@
+package chunks
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/journal"
+	"mdmgen/internal/plainfile"
+)
+
+// partial is the end of the name of a part that is not finished.
+const partial = ".partial"
+
+// Kept is a run in one process with what it keeps of it. It belongs to one goroutine.
+type Kept struct {
+	header Header
+	// j is nil where nothing is kept; flag and path are how messages call its file.
+	j          *journal.Journal
+	flag, path string
+	// at is where the chunks are that are kept.
+	at map[int]int64
+	// part is where the file goes when it is finished, "" for one that stays; ended says that
+	// it has its footer.
+	part  string
+	ended bool
+	// Resumed counts the chunks that were kept before.
+	Resumed int
+}
+
+// Open opens what the flags name, for a run with this header, and reads which chunks are
+// finished. Part is filled in but for Print. A part that is finished already makes Done true.
+func (f *Flags) Open(s kit.Streams, header Header, output string) (_ *Kept, err error) {
+	k := &Kept{header: header, at: make(map[int]int64)}
+	p := &k.header.Part
+	p.From, p.To = f.Shard.Of(header.Chunks)
+	p.Args = without(*s.Args)
+	k.header.CPU = cpuFeatures()
+	switch {
+	case f.Given():
+		p.Shard, k.part, k.flag, k.path = f.Shard.String(), output, "--shard", output+partial
+		if done, err := k.finished(); done || err != nil {
+			return k, err
+		}
+	case f.Resume != "":
+		k.flag, k.path = "--resume", f.Resume
+	default:
+		return k, nil
+	}
+	if k.j, err = journal.Open(k.path, header.Schema); err != nil {
+		return nil, k.failed(err)
+	}
+	defer func() {
+		if err != nil {
+			k.Close()
+			err = k.failed(err)
+		}
+	}()
+	if err := k.j.Agree(k.header); err != nil {
+		return nil, err
+	}
+	if err := k.j.Records(k.take); err != nil {
+		return nil, err
+	}
+	k.Resumed = len(k.at)
+	return k, k.j.Begin(k.header)
+}
+
+// take takes a line of the journal.
+func (k *Kept) take(record json.RawMessage) error {
+	var l line
+	if err := json.Unmarshal(record, &l); err != nil || k.ended {
+		return errors.New("is no finished chunk")
+	}
+	i, end, err := k.header.number(l)
+	switch {
+	case err != nil:
+		return err
+	case end:
+		k.ended = true
+		return nil
+	}
+	k.at[i] = k.j.At()
+	return nil
+}
+
+// finished says that the part is there, with all of its chunks; a file that is another's is an
+// error.
+func (k *Kept) finished() (bool, error) {
+	switch info, err := os.Stat(k.part); {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("-o %s: %w", k.part, plainfile.Cause(err))
+	case !info.Mode().IsRegular():
+		return false, exit.Usagef("-o %s: is not a regular file: a part is written to one", k.part)
+	}
+	j, err := journal.OpenReader(k.part, k.header.Schema)
+	if err == nil {
+		defer j.Close()
+		err = j.Agree(k.header)
+	}
+	if err == nil {
+		k.j = j
+		err = j.Records(k.take)
+		k.j = nil
+	}
+	if err == nil && !k.ended {
+		err = errors.New(k.part + ": has no footer")
+	}
+	if err != nil {
+		return false, exit.Usagef("-o %w: it is not written over: remove it, or name another", err)
+	}
+	return true, nil
+}
+
+// Done says that the part was there already, and nothing is to be done.
+func (k *Kept) Done() bool { return k.part != "" && k.j == nil }
+
+// SeedOf is the seed of the run that the file of --resume is of, false where there is none yet.
+func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
+	if f.Resume == "" {
+		return 0, false, nil
+	}
+	j, err := kit.OpenJournal(f.Resume, schema)
+	if err != nil {
+		return 0, false, err
+	}
+	defer j.Close()
+	seed, ok := kit.SeedOf(j)
+	return seed, ok, nil
+}
+
+// Each calls take with the chunks of the part, in their order: with what was kept, or with
+// what work makes of one, which is kept first. An error of either, or the end of ctx, ends it.
+func Each[T any](ctx context.Context, k *Kept, work func(chunk int) (T, error), take func(chunk int, result T, kept bool) error) error {
+	for i := k.header.Part.From; i < k.header.Part.To; i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at, kept := k.at[i]
+		var result T
+		var err error
+		if kept {
+			err = again(k.j, at, &result)
+		} else if result, err = work(i); err == nil {
+			err = k.add(i, result)
+		}
+		if err == nil {
+			err = take(i, result, kept)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again reads a chunk that was kept.
+func again(j *journal.Journal, at int64, result any) error {
+	record, err := j.Again(at)
+	if err != nil {
+		return err
+	}
+	var l line
+	if err := json.Unmarshal(record, &l); err != nil {
+		return err
+	}
+	return json.Unmarshal(l.Result, result)
+}
+
+// add keeps a chunk that was just finished.
+func (k *Kept) add(chunk int, result any) error {
+	if k.j == nil {
+		return nil
+	}
+	data, err := kit.JSONLine(result)
+	if err != nil {
+		return err
+	}
+	return k.failed(k.j.Append(line{Chunk: &chunk, Result: data}))
+}
+
+// Range is which chunks are the part's, to not being among them.
+func (k *Kept) Range() (from, to int) { return k.header.Part.From, k.header.Part.To }
+
+// Part runs each, which does the chunks of a part, and finishes the part; of one that was there
+// already, or is ended early, it says so.
+func (k *Kept) Part(ctx context.Context, s kit.Streams, each func() error) error {
+	if k.Done() {
+		s.Notice(fmt.Sprintf("%s is there already: part %s, %s of %d", k.part, k.header.Part.Shard, Range(k.Range()), k.header.Chunks))
+		return nil
+	}
+	err := each()
+	if err == nil {
+		return k.Finish(s)
+	}
+	s.Notice(fmt.Sprintf("part %s is not finished; the same command continues it, from %s", k.header.Part.Shard, k.path))
+	return cmp.Or(ctx.Err(), fault.WithoutName(err))
+}
+
+// Finish writes the footer. A part gets its name.
+func (k *Kept) Finish(s kit.Streams) error {
+	if k.j == nil || k.ended {
+		return nil
+	}
+	p := k.header.Part
+	if err := k.failed(k.j.Append(line{End: &span{p.From, p.To}})); err != nil || k.part == "" {
+		return err
+	}
+	// While it is open it is locked. Not every system renames an open file.
+	err := os.Rename(k.path, k.part)
+	if cerr := k.j.Close(); err != nil {
+		if err = cerr; err == nil {
+			err = os.Rename(k.path, k.part)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("-o %s: %w", k.part, plainfile.Cause(err))
+	}
+	if dir, err := os.Open(filepath.Dir(k.part)); err == nil {
+		_ = dir.Sync() // that the name is on the disk; not every system can
+		dir.Close()
+	}
+	s.Notice(fmt.Sprintf("wrote %s: part %s, %s of %d", k.part, p.Shard, Range(p.From, p.To), k.header.Chunks))
+	return nil
+}
+
+// Close closes the file. It may be called again, and on nil.
+func (k *Kept) Close() error {
+	if k == nil {
+		return nil
+	}
+	return k.j.Close()
+}
+
+// failed puts the flag before an error of the journal; a file that is another's is a command
+// line that cannot be obeyed.
+func (k *Kept) failed(err error) error { return kit.JournalError(k.flag, err) }
+
+// Range names chunks, from..to, to not being among them.
+func Range(from, to int) string {
+	switch to - from {
+	case 0:
+		return "no chunk"
+	case 1:
+		return fmt.Sprintf("chunk %d", from)
+	}
+	return fmt.Sprintf("chunks %d..%d", from, to-1)
+}
+
+// without are a command's arguments, as [kit.Streams] has them, without --shard and -o.
+func without(args []string) []string {
+	end := max(slices.Index(args, "--"), 0)
+	flags := slices.DeleteFunc(slices.Clone(args[:end]), func(arg string) bool {
+		return strings.HasPrefix(arg, "--shard=") || strings.HasPrefix(arg, "--output=")
+	})
+	return append(flags, args[end:]...)
+}
+
+// Command is the command line that makes a shard, as a shell reads it.
+func (p *Part) Command(s Shard, output string) string {
+	args := slices.Insert(slices.Clone(p.Args), 1, "--shard="+s.String(), "--output="+output)
+	if args[len(args)-1] == "--" {
+		args = args[:len(args)-1]
+	}
+	return kit.CommandLine(args)
+}

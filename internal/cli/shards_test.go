@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/cli/exit"
+)
+
+// passing is what a run in parts and one in a single process differ in: the times.
+var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started":"[^"]*"`)
+
+func timeless(b []byte) string { return string(passing.ReplaceAll(b, nil)) }
+
+// sharded is a command line that can be done in parts.
+type sharded struct {
+	args []string
+	// network says that it needs the runtime; large that its network is.
+	network, large bool
+}
+
+func shardedCommands(t *testing.T) map[string]sharded {
+	t.Helper()
+	dir := t.TempDir()
+	text, lines := filepath.Join(dir, "text.txt"), filepath.Join(dir, "lines.jsonl")
+	writeFile(t, text, strings.Repeat(readAll(t, filepath.Join("..", "..", "examples", "tale.txt")), 2))
+	tiny := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	r := rand.New(rand.NewPCG(3, 3))
+	var all strings.Builder
+	for range 200 {
+		fmt.Fprintf(&all, `{"ids":[%d,%d,%d]}`+"\n", r.IntN(2), r.IntN(2), r.IntN(2))
+	}
+	writeFile(t, lines, all.String())
+	world := worldFile(t, "xor3-mixed")
+	canvases := filepath.Join(dir, "canvases.jsonl")
+	writeFile(t, canvases, strings.Repeat(`{"length":6,"n":5}`+"\n"+`{"length":9,"seed":4}`+"\n"+`{"length":6,"sampler":"tweedie","steps":2,"n":9}`+"\n", 6))
+	windows := filepath.Join(dir, "windows.jsonl")
+	writeFile(t, windows, idWindows(30, 40))
+	return map[string]sharded{
+		"score text":      {[]string{"score", text, "--length", "16", "--draws", "2", "--threads", "1", "--seed", "3", "--json"}, true, true},
+		"score overlap":   {[]string{"score", windows, "--model", tiny, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
+		"score exact":     {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
+		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--seed", "4", "--windows-table"}, false, false},
+		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
+		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
+		"generate ids":    {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
+		"generate events": {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
+	}
+}
+
+// shard runs part i of n, and returns its file.
+func shard(t testing.TB, args []string, dir string, i, n int) string {
+	t.Helper()
+	path := filepath.Join(dir, fmt.Sprintf("part-%d-of-%d.jsonl", i, n))
+	mustRun(t, "", append(slices.Clone(args), "--shard", fmt.Sprintf("%d/%d", i, n), "-o", path)...)
+	return path
+}
+
+// TestShards: one process, two parts, seven, in any order, and with parts that were killed and
+// run again, make the same bytes, but for times.
+func TestShards(t *testing.T) {
+	for name, c := range shardedCommands(t) {
+		t.Run(name, func(t *testing.T) {
+			if c.network {
+				needRuntime(t)
+			}
+			t.Parallel()
+			whole := filepath.Join(t.TempDir(), "whole")
+			mustRun(t, "", append(slices.Clone(c.args), "-o", whole)...)
+			want := timeless([]byte(readAll(t, whole)))
+			r := rand.New(rand.NewPCG(1, 1))
+			numbers := []int{2, 7}
+			if c.large {
+				numbers = []int{3}
+			}
+			for _, n := range numbers {
+				dir := t.TempDir()
+				parts := make([]string, n)
+				for _, i := range r.Perm(n) {
+					parts[i] = shard(t, c.args, dir, i+1, n)
+				}
+				merged := filepath.Join(dir, "merged")
+				mustRun(t, "", append([]string{"merge", "-o", merged}, parts...)...)
+				if got := timeless([]byte(readAll(t, merged))); got != want {
+					t.Fatalf("%d parts:\n%.2000s\nwant\n%.2000s", n, got, want)
+				}
+				r.Shuffle(n, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+				// A third of the parts are as kills leave them, and run again.
+				for _, path := range parts[:(n+2)/3] {
+					data := []byte(readAll(t, path))
+					if err := os.Remove(path); err != nil {
+						t.Fatal(err)
+					}
+					writeFile(t, path+".partial", string(data[:r.IntN(len(data))]))
+					_, stderr, code := runCommand(t, "", append([]string{"merge"}, parts...)...)
+					if code == exit.OK {
+						t.Errorf("parts without %s are merged: %s", path, stderr)
+					}
+					var i, of int
+					fmt.Sscanf(filepath.Base(path), "part-%d-of-%d.jsonl", &i, &of)
+					shard(t, c.args, dir, i, of)
+				}
+				mustRun(t, "", append([]string{"merge", "-o", merged}, parts...)...)
+				if got := timeless([]byte(readAll(t, merged))); got != want {
+					t.Errorf("%d parts, some run again:\n%.2000s\nwant\n%.2000s", n, got, want)
+				}
+				left, err := filepath.Glob(filepath.Join(dir, "*.partial"))
+				if err != nil || len(left) > 0 {
+					t.Errorf("left over: %v, %v", left, err)
+				}
+			}
+		})
+	}
+}
+
+// TestMergeRefuses: what is missing, doubled, torn or of another run is named, and the command
+// that makes it.
+func TestMergeRefuses(t *testing.T) {
+	t.Parallel()
+	c := shardedCommands(t)["score exact"]
+	dir := t.TempDir()
+	var parts []string
+	for i := range 3 {
+		parts = append(parts, shard(t, c.args, dir, i+1, 3))
+	}
+	second := []byte(readAll(t, parts[1]))
+	footer := bytes.LastIndexByte(second[:len(second)-1], '\n') + 1
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		writeFile(t, path, string(data))
+		return path
+	}
+	torn, changed := write("torn.jsonl", second[:footer]), bytes.Clone(second)
+	changed[len(changed)/2] ^= 1
+	other := append(slices.Clone(c.args), "--limit", "150")
+	for name, x := range map[string]struct {
+		parts []string
+		code  int
+		want  []string
+	}{
+		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing", "run: mdmgen score --shard=2/3 --output=" + filepath.Join(dir, "part-2-of-3.jsonl")}},
+		"doubled":     {append(slices.Clone(parts), parts[1]), exit.Failure, []string{"doubled", parts[1]}},
+		"torn":        {[]string{parts[0], torn, parts[2]}, exit.Failure, []string{torn + " is torn", "--output=" + torn}},
+		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"is not finished", "--output=" + filepath.Join(dir, "x.jsonl")}},
+		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "--shard=2/3"}},
+		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"of two runs", "limit"}},
+		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is no part"}},
+		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
+		"none":        {nil, exit.Usage, []string{"name the parts"}},
+	} {
+		stdout, stderr, code := runCommand(t, "", append([]string{"merge"}, x.parts...)...)
+		if code != x.code || stdout != "" {
+			t.Errorf("%s: exit status %d: %s%s", name, code, stdout, stderr)
+		}
+		for _, want := range x.want {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%s: %q is not in\n%s", name, want, stderr)
+			}
+		}
+	}
+}
+
+// TestMergeMixture: parts of other machines are merged where the user says so, and the record
+// tells of it; parts of other settings never are.
+func TestMergeMixture(t *testing.T) {
+	needRuntime(t)
+	t.Parallel()
+	args := []string{"score", filepath.Join("..", "..", "examples", "tale.txt"), "--length", "8", "--limit", "70", "--draws", "1", "--seed", "3", "--json"}
+	one := shard(t, append(args[:len(args):len(args)], "--threads", "1"), t.TempDir(), 1, 2)
+	two := shard(t, append(args[:len(args):len(args)], "--threads", "2"), t.TempDir(), 2, 2)
+	if _, stderr, code := runCommand(t, "", "merge", one, two); code != exit.Usage || !strings.Contains(stderr, "threads") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if out := mustRun(t, "", "merge", "--force", one, two); !strings.Contains(out, `"mixture":["model.threads","threads"]`) {
+		t.Errorf("%.3000s", out)
+	}
+}
+
+// TestShardFlag refuses what is no part of a run.
+func TestShardFlag(t *testing.T) {
+	lines := filepath.Join(t.TempDir(), "lines.jsonl")
+	writeFile(t, lines, `{"ids":[0,1,1]}`+"\n")
+	part := filepath.Join(t.TempDir(), "part.jsonl")
+	base := []string{"score", lines, "--model", worldFile(t, "xor3-mixed"), "--draws", "2"}
+	for _, c := range []struct {
+		more []string
+		want string
+	}{
+		{[]string{"--seed", "1", "--shard", "0/2", "-o", part}, "must be I/N"},
+		{[]string{"--seed", "1", "--shard", "3/2", "-o", part}, "must be I/N"},
+		{[]string{"--seed", "1", "--shard", "x", "-o", part}, "must be I/N"},
+		{[]string{"--seed", "1", "--shard", "1/2"}, "-o"},
+		{[]string{"--shard", "1/2", "-o", part}, "--seed"},
+		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--resume", part + "x"}, "do not go together"},
+		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--write-profile", part + "x"}, "do not go together"},
+		{[]string{"--seed", "1", "--shard", "auto", "-o", part}, "no array job"},
+	} {
+		if _, stderr, code := runCommand(t, "", append(slices.Clone(base), c.more...)...); code != exit.Usage || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit status %d: %s", c.more, code, stderr)
+		}
+	}
+	// A part that is there is not made again; one of another run is not written over.
+	mustRun(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...)
+	before := readAll(t, part)
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...); code != exit.OK || !strings.Contains(stderr, "is there already") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "2", "--shard", "1/1", "-o", part)...); code != exit.Usage || !strings.Contains(stderr, "seed") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if readAll(t, part) != before {
+		t.Error("the part was changed")
+	}
+}
+
+// TestShardAuto takes the number of a part from what a scheduler says.
+func TestShardAuto(t *testing.T) {
+	lines := filepath.Join(t.TempDir(), "lines.jsonl")
+	writeFile(t, lines, strings.Repeat(`{"ids":[0,1,1]}`+"\n", 300))
+	args := []string{"score", lines, "--model", worldFile(t, "xor3-mixed"), "--draws", "2", "--seed", "1", "--shard", "auto", "-o"}
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want string
+	}{
+		"slurm":      {map[string]string{"SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "10"}, "3/4"},
+		"kubernetes": {map[string]string{"JOB_COMPLETION_INDEX": "0", "MDMGEN_SHARDS": "3"}, "1/3"},
+		"aws":        {map[string]string{"AWS_BATCH_JOB_ARRAY_INDEX": "1", "AWS_BATCH_JOB_ARRAY_SIZE": "2"}, "2/2"},
+		"nomad":      {map[string]string{"NOMAD_ALLOC_INDEX": "4", "NOMAD_GROUP_COUNT": "5"}, "5/5"},
+		"no count":   {map[string]string{"JOB_COMPLETION_INDEX": "0"}, ""},
+		"two":        {map[string]string{"JOB_COMPLETION_INDEX": "0", "MDMGEN_SHARDS": "3", "SLURM_ARRAY_TASK_ID": "1"}, ""},
+		"outside":    {map[string]string{"NOMAD_ALLOC_INDEX": "5", "NOMAD_GROUP_COUNT": "5"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for k, v := range c.env {
+				t.Setenv(k, v)
+			}
+			part := filepath.Join(t.TempDir(), "part.jsonl")
+			_, stderr, code := runCommand(t, "", append(slices.Clone(args), part)...)
+			if c.want == "" {
+				if code != exit.Usage {
+					t.Errorf("exit status %d: %s", code, stderr)
+				}
+				return
+			}
+			if code != exit.OK || !strings.Contains(stderr, "--shard auto is "+c.want+", from ") || !strings.Contains(readAll(t, part), `"shard":"`+c.want+`"`) {
+				t.Errorf("exit status %d: %s", code, stderr)
+			}
+		})
+	}
+}
+
+// TestShardInterrupt: a part that is interrupted continues where it was, and says so.
+func TestShardInterrupt(t *testing.T) {
+	c := shardedCommands(t)["score exact"]
+	part := filepath.Join(t.TempDir(), "part.jsonl")
+	args := append(slices.Clone(c.args), "--shard", "1/1", "-o", part)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	if code := Run(ctx, append([]string{"mdmgen"}, args...), strings.NewReader(""), &stdout, &stderr); code != exit.Interrupt {
+		t.Errorf("exit status %d: %s", code, stderr.String())
+	}
+	mustRun(t, "", args...)
+	if whole, merged := mustRun(t, "", c.args...), mustRun(t, "", "merge", part); timeless([]byte(whole)) != timeless([]byte(merged)) {
+		t.Errorf("%.1000s\nwant\n%.1000s", merged, whole)
+	}
+}

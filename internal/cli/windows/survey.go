@@ -1,0 +1,142 @@
+package windows
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"iter"
+	"os"
+)
+
+// Survey is what is known of all windows of an input, which need not be in memory for it.
+type Survey struct {
+	Windows int
+	// Shapes are the different ones, in the order in which they first appear.
+	Shapes []Shape
+	// Digest is "sha256:…" of the windows' ids.
+	Digest string
+
+	reader *Reader
+	// kept are the windows of an input that cannot be read again; nil for a file.
+	kept []Window
+	file os.FileInfo
+}
+
+// Shape is what windows of one length with as many tokens of context are alike in.
+type Shape struct {
+	// Free lists the free positions, Length counts all.
+	Free   []int
+	Length int
+	// Windows counts those of this shape; First is the index of the first.
+	Windows, First int
+}
+
+// Survey reads the input once. A file is read again for [Survey.From]; what comes from a pipe
+// is kept.
+func (r *Reader) Survey() (*Survey, error) {
+	s := &Survey{reader: r}
+	if info, err := os.Stat(r.Path); !r.standard() && err == nil && info.Mode().IsRegular() {
+		s.file = info
+	}
+	type key struct{ length, from int }
+	at := make(map[key]int)
+	digest := &digester{Hash: sha256.New()}
+	if s.file != nil {
+		r.skip = 1 << 62 // Words and bytes are counted when windows are worked out.
+		defer func() { r.skip = 0 }()
+	}
+	err := r.each(func(w Window) error {
+		k := key{len(w.IDs), w.Free[0]}
+		i, ok := at[k]
+		if !ok {
+			i = len(s.Shapes)
+			at[k] = i
+			s.Shapes = append(s.Shapes, Shape{Free: w.Free, Length: len(w.IDs), First: s.Windows})
+		}
+		s.Shapes[i].Windows++
+		s.Windows++
+		digest.window(w)
+		if s.file == nil {
+			s.kept = append(s.kept, w)
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.changed()
+	}
+	s.Digest = digest.String()
+	return s, err
+}
+
+// errEnough ends the reading of an input.
+var errEnough = errors.New("enough")
+
+// From yields the windows from one on, in order.
+func (s *Survey) From(first int) iter.Seq2[Window, error] {
+	return func(yield func(Window, error) bool) {
+		if s.file == nil {
+			for _, w := range s.kept[first:] {
+				if !yield(w, nil) {
+					return
+				}
+			}
+			return
+		}
+		s.reader.skip = first
+		err := s.reader.each(func(w Window) error {
+			if s.reader.n > first && !yield(w, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err == errEnough {
+			return
+		}
+		if err == nil {
+			err = s.changed()
+		}
+		if err != nil {
+			yield(Window{}, err)
+		}
+	}
+}
+
+// changed refuses a file that is not what it was when the survey began.
+func (s *Survey) changed() error {
+	if s.file == nil {
+		return nil
+	}
+	info, err := os.Stat(s.reader.Path)
+	if err != nil || !os.SameFile(info, s.file) || info.Size() != s.file.Size() || !info.ModTime().Equal(s.file.ModTime()) {
+		return fmt.Errorf("%s: the file was changed while it was read", s.reader.Path)
+	}
+	return nil
+}
+
+// digester makes a digest of windows' ids.
+type digester struct {
+	hash.Hash
+	words []byte
+}
+
+func (d *digester) window(w Window) {
+	d.words = binary.LittleEndian.AppendUint64(d.words[:0], uint64(len(w.IDs)))
+	d.words = binary.LittleEndian.AppendUint64(d.words, uint64(w.Free[0]))
+	for _, id := range w.IDs {
+		d.words = binary.LittleEndian.AppendUint64(d.words, uint64(id))
+	}
+	d.Write(d.words)
+}
+
+func (d *digester) String() string { return fmt.Sprintf("sha256:%x", d.Sum(nil)) }
+
+// Digest is "sha256:…" of the windows' ids.
+func Digest(windows []Window) string {
+	d := &digester{Hash: sha256.New()}
+	for _, w := range windows {
+		d.window(w)
+	}
+	return d.String()
+}

@@ -1,0 +1,164 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"mdmgen/internal/lockfile"
+)
+
+// Address says which server is used.
+type Address struct {
+	// URL is that of a server with JetStream, such as tls://queue.example:4222; "" for the one
+	// of this machine whose data are in the folder Store: it is begun where none runs.
+	URL, Store string
+	// Credentials, CA, Cert and Key are files, "" for none.
+	Credentials, CA, Cert, Key string
+}
+
+// Queue is a connection to a server.
+type Queue struct {
+	nc *nats.Conn
+	js jetstream.JetStream
+	// server and lock are those of a server that is begun here.
+	server *server.Server
+	lock   *lockfile.Lock
+}
+
+// startTime is how long a server may take to be there.
+const startTime = 20 * time.Second
+
+// Connect connects to a server.
+func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
+	q := &Queue{}
+	defer func() {
+		if err != nil {
+			q.Close()
+		}
+	}()
+	url := a.URL
+	if url == "" {
+		if url, err = q.local(ctx, a.Store); err != nil {
+			return nil, err
+		}
+	}
+	options := []nats.Option{nats.Name("mdmgen-queue"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(10 * time.Second)}
+	if a.Credentials != "" {
+		options = append(options, nats.UserCredentials(a.Credentials))
+	}
+	if a.CA != "" {
+		options = append(options, nats.RootCAs(a.CA))
+	}
+	if a.Cert != "" || a.Key != "" {
+		options = append(options, nats.ClientCert(a.Cert, a.Key))
+	}
+	if q.nc, err = nats.Connect(url, options...); err != nil {
+		return nil, fmt.Errorf("%s: %w", url, err)
+	}
+	q.js, err = jetstream.New(q.nc)
+	return q, err
+}
+
+// local is the address of the server whose data are in a folder. Of several processes the one
+// with the folder's lock runs it.
+func (q *Queue) local(ctx context.Context, store string) (string, error) {
+	if err := os.MkdirAll(store, 0o700); err != nil {
+		return "", err
+	}
+	told := filepath.Join(store, "url")
+	for end := time.Now().Add(startTime); ; {
+		lock, err := lockfile.Try(filepath.Join(store, "server.lock"))
+		if err == nil {
+			q.lock = lock
+			url, err := q.begin(store)
+			if err != nil {
+				return "", err
+			}
+			return url, os.WriteFile(told, []byte(url), 0o600)
+		}
+		if !errors.Is(err, lockfile.ErrHeld) {
+			return "", err
+		}
+		if url, err := os.ReadFile(told); err == nil {
+			if nc, err := nats.Connect(string(url)); err == nil {
+				nc.Close()
+				return string(url), nil
+			}
+		}
+		if time.Now().After(end) {
+			return "", fmt.Errorf("%s: the process that has the folder runs no server", store)
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// begin runs a server that this machine alone can reach.
+func (q *Queue) begin(store string) (string, error) {
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: filepath.Join(store, "jetstream"),
+		NoSigs: true, NoLog: true, MaxPayload: maxMessage,
+		// A result that was acknowledged is on the disk.
+		SyncAlways: true,
+	})
+	if err != nil {
+		return "", err
+	}
+	q.server = s
+	s.Start()
+	if !s.ReadyForConnections(startTime) {
+		return "", errors.New("the server of this machine does not start")
+	}
+	return s.ClientURL(), nil
+}
+
+// Close ends the connection, and a server that runs here.
+func (q *Queue) Close() {
+	if q.nc != nil {
+		q.nc.Close()
+	}
+	if q.server != nil {
+		q.server.Shutdown()
+		q.server.WaitForShutdown()
+	}
+	if q.lock != nil {
+		_ = q.lock.Release()
+	}
+}
+
+// retried runs f again while the server cannot be reached, as when it is begun anew.
+func retried(ctx context.Context, f func() error) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		err := f()
+		if err == nil || !passing(err) || ctx.Err() != nil {
+			return cmpErr(ctx.Err(), err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// passing says that an error is one of the connection, and may be gone later.
+func passing(err error) bool {
+	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse, jetstream.ErrNoHeartbeat, jetstream.ErrConsumerLeadershipChanged, jetstream.ErrServerShutdown, context.DeadlineExceeded} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return strings.Contains(err.Error(), "no responders") || strings.Contains(err.Error(), "temporarily unavailable")
+}

@@ -1,0 +1,186 @@
+package queue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// passing is what two equal runs differ in.
+var passingFields = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started":"[^"]*"`)
+
+// command is a command line on a world, which needs no runtime.
+func command(t *testing.T) []string {
+	t.Helper()
+	lines := filepath.Join(t.TempDir(), "lines.jsonl")
+	r := rand.New(rand.NewPCG(1, 1))
+	var text strings.Builder
+	for range 400 {
+		fmt.Fprintf(&text, `{"ids":[%d,%d,%d]}`+"\n", r.IntN(2), r.IntN(2), r.IntN(2))
+	}
+	if err := os.WriteFile(lines, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"score", lines, "--model", filepath.Join("..", "testdata", "reference", "laws", "xor3-mixed.json"), "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}
+}
+
+func connect(t *testing.T, store string) *Queue {
+	t.Helper()
+	q, err := Connect(t.Context(), Address{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(q.Close)
+	return q
+}
+
+func newJob(t *testing.T, args []string, shards int) *Job {
+	t.Helper()
+	j, err := NewJob(t.Context(), args, shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// work runs n workers to the end.
+func work(t *testing.T, q *Queue, j *Job, n int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			w := Worker{Queue: q, Job: j, Name: fmt.Sprintf("worker-%d", i), Tell: func(string, ...any) {}}
+			if err := w.Work(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// check compares what the queue made with what one process makes.
+func check(t *testing.T, q *Queue, j *Job) {
+	t.Helper()
+	var want, got bytes.Buffer
+	if err := errors.Join(mdmgen(t.Context(), j.Args, &want), q.Fetch(t.Context(), j, "", "", &got)); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := passingFields.ReplaceAll(got.Bytes(), nil), passingFields.ReplaceAll(want.Bytes(), nil); !bytes.Equal(a, b) {
+		t.Errorf("the queue made\n%.1000s\nwant\n%.1000s", a, b)
+	}
+}
+
+// TestThreeWorkers: the results of three workers are those of one process. Submitting again
+// queues nothing, and the server refuses a second result.
+func TestThreeWorkers(t *testing.T) {
+	q, j := connect(t, t.TempDir()), newJob(t, command(t), 0)
+	queued, err := q.Submit(t.Context(), j, Limits{Deliveries: 3})
+	if err != nil || queued != j.Shards || j.Shards != 13 {
+		t.Fatalf("%d of %d queued: %v", queued, j.Shards, err)
+	}
+	if again, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); again != 0 || err != nil {
+		t.Errorf("%d queued again: %v", again, err)
+	}
+	if err := q.Fetch(t.Context(), j, "", "", &bytes.Buffer{}); err == nil {
+		t.Error("what is not finished is fetched")
+	}
+	work(t, q, j, 3)
+	check(t, q, j)
+	if _, err := q.js.Publish(t.Context(), j.result(1), []byte("another")); !full(err) {
+		t.Errorf("a second result: %v", err)
+	}
+	if again, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); again != 0 || err != nil {
+		t.Errorf("%d queued after the end: %v", again, err)
+	}
+	var told bytes.Buffer
+	s, err := q.Status(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Print(&told)
+	if !strings.Contains(told.String(), "13 of 13 done, 0 running, 0 waiting, 0 dead") || !strings.Contains(told.String(), "worker-2") {
+		t.Error(told.String())
+	}
+}
+
+// TestLost: a task whose worker is gone is given to another; one that is lost too often is a
+// dead letter, which status tells, and submitting again queues it.
+func TestLost(t *testing.T) {
+	store := t.TempDir()
+	q, j := connect(t, store), newJob(t, command(t), 3)
+	limits := Limits{Deliveries: 2, AckWait: time.Second}
+	if _, err := q.Submit(t.Context(), j, limits); err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := q.js.Consumer(t.Context(), j.tasks(), "workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * j.Shards { // Every part is taken twice, and nothing is heard of it.
+		if _, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var s *State
+	for end := time.Now().Add(20 * time.Second); s == nil || len(s.Dead) < j.Shards; {
+		// The server gives it up when it would give it out again.
+		if msg, err := consumer.Next(jetstream.FetchMaxWait(500 * time.Millisecond)); err == nil {
+			t.Fatalf("%s is given out a third time", msg.Subject())
+		}
+		if s, err = q.Status(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no dead letters: %+v", s)
+		}
+	}
+	var told bytes.Buffer
+	s.Print(&told)
+	if !strings.Contains(told.String(), "dead     part 1, given out 2 times") {
+		t.Error(told.String())
+	}
+	// A server that begins anew, on what the other left on the disk.
+	q.Close()
+	q = connect(t, store)
+	if queued, err := q.Submit(t.Context(), j, limits); err != nil || queued != j.Shards {
+		t.Fatalf("%d queued: %v", queued, err)
+	}
+	work(t, q, j, 1)
+	check(t, q, j)
+}
+
+// TestOtherBits: a worker refuses a run that is another one on its machine.
+func TestOtherBits(t *testing.T) {
+	args := command(t)
+	j := newJob(t, args, 2)
+	if err := j.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	j.Header = bytes.Replace(j.Header, []byte(`"digest":"sha256:`), []byte(`"digest":"sha256:0`), 1)
+	if err := j.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "model.digest") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(args[1], []byte(`{"ids":[0,0,0]}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "text") {
+		t.Error(err)
+	}
+	if other := newJob(t, args, 2); other.ID == j.ID {
+		t.Error("two runs have one ID")
+	}
+	if _, err := NewJob(context.Background(), nil, 0); err == nil {
+		t.Error("no command is a job")
+	}
+}

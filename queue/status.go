@@ -1,0 +1,170 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// State is how far a job is.
+type State struct {
+	Job *Job
+	// Done counts parts with a result; Chunks their chunks.
+	Done, Chunks int
+	// Running are given out, Waiting are not.
+	Running, Waiting int
+	// Dead are the parts that were given out too often and have no result.
+	Dead []Dead
+	// Workers are those that said something of late, by their names.
+	Workers map[string]report
+
+	done map[int]bool
+}
+
+// Dead is a dead letter.
+type Dead struct {
+	Task       int
+	Deliveries int
+	sequence   uint64
+}
+
+// Ended says that nothing of a job is left to do.
+func (s *State) Ended() bool { return s.Done+len(s.Dead) >= s.Job.Shards }
+
+// Status asks how far a job is.
+func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
+	s := &State{Job: j, Workers: make(map[string]report), done: make(map[int]bool)}
+	results, err := q.js.Stream(ctx, j.results())
+	if err != nil {
+		return nil, err
+	}
+	info, err := results.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return nil, err
+	}
+	for subject := range info.State.Subjects {
+		s.done[number(subject)] = true
+	}
+	for task := range s.done {
+		s.Done++
+		s.Chunks += j.chunks(task)
+	}
+	if err := q.deadOf(ctx, s); err != nil {
+		return nil, err
+	}
+	consumer, err := q.js.Consumer(ctx, j.tasks(), "workers")
+	if err != nil {
+		return nil, err
+	}
+	given, err := consumer.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Waiting = int(given.NumPending)
+	s.Running = max(0, j.Shards-s.Done-s.Waiting-len(s.Dead))
+	return s, q.workersOf(ctx, s)
+}
+
+// deadOf reads what the server says of tasks that it gives out no more.
+func (q *Queue) deadOf(ctx context.Context, s *State) error {
+	stream, err := q.js.Stream(ctx, s.Job.dead())
+	if err != nil {
+		return err
+	}
+	tasks, err := q.js.Stream(ctx, s.Job.tasks())
+	if err != nil {
+		return err
+	}
+	for i := stream.CachedInfo().State.FirstSeq; i > 0 && i <= stream.CachedInfo().State.LastSeq; i++ {
+		m, err := stream.GetMsg(ctx, i)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		var told struct {
+			Sequence   uint64 `json:"stream_seq"`
+			Deliveries int    `json:"deliveries"`
+		}
+		if err := json.Unmarshal(m.Data, &told); err != nil {
+			return err
+		}
+		letter, err := tasks.GetMsg(ctx, told.Sequence)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue // It was submitted again, or finished late.
+		}
+		if err != nil {
+			return err
+		}
+		task := number(letter.Subject)
+		if !s.done[task] && !slices.ContainsFunc(s.Dead, func(d Dead) bool { return d.Task == task }) {
+			s.Dead = append(s.Dead, Dead{task, told.Deliveries, told.Sequence})
+		}
+	}
+	return nil
+}
+
+// workersOf reads what workers say.
+func (q *Queue) workersOf(ctx context.Context, s *State) error {
+	kv, err := q.js.KeyValue(ctx, workersBucket)
+	if err != nil {
+		return err
+	}
+	names, err := kv.Keys(ctx)
+	if errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		e, err := kv.Get(ctx, name)
+		if err != nil {
+			continue // It is just gone.
+		}
+		var r report
+		if json.Unmarshal(e.Value(), &r) == nil && r.Job == s.Job.ID {
+			s.Workers[name] = r
+		}
+	}
+	return nil
+}
+
+// Print writes a state for people.
+func (s *State) Print(w io.Writer) {
+	fmt.Fprintf(w, "job      %s: %s\n", s.Job.ID, join(s.Job.Args))
+	fmt.Fprintf(w, "parts    %d of %d done, %d running, %d waiting, %d dead\n", s.Done, s.Job.Shards, s.Running, s.Waiting, len(s.Dead))
+	fmt.Fprintf(w, "chunks   %d of %d\n", s.Chunks, s.Job.Chunks)
+	rate := 0.0
+	var names []string
+	for name := range s.Workers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		r := s.Workers[name]
+		each := 0.0
+		if r.Busy > 0 {
+			each = float64(r.Chunks) / r.Busy
+		}
+		rate += each
+		doing := "waits"
+		if r.Task > 0 {
+			doing = fmt.Sprintf("does part %d", r.Task)
+		}
+		fmt.Fprintf(w, "worker   %s %s; %d parts, %.3g chunks/s\n", name, doing, r.Tasks, each)
+	}
+	if left := s.Job.Chunks - s.Chunks; rate > 0 && left > 0 {
+		fmt.Fprintf(w, "left     about %v\n", time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second))
+	}
+	for _, d := range s.Dead {
+		fmt.Fprintf(w, "dead     part %d, given out %d times: submit the run again to queue it again\n", d.Task, d.Deliveries)
+	}
+}

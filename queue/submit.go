@@ -1,0 +1,144 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// bucket holds jobs by their IDs; workers what each worker does, for a while.
+	bucket        = "mdmgen-jobs"
+	workersBucket = "mdmgen-workers"
+	// ackWait is how long a task is a worker's that says nothing.
+	ackWait = 30 * time.Second
+	// workerLife is how long a worker is shown that says nothing.
+	workerLife = time.Minute
+	// maxMessage bounds a message, in bytes: larger parts are in the object store.
+	maxMessage = 1 << 20
+	inline     = maxMessage / 2
+)
+
+// Limits say when a task is given up.
+type Limits struct {
+	// Deliveries is how often it is given out; AckWait how long it is a worker's that says
+	// nothing, 0 for half a minute.
+	Deliveries int
+	AckWait    time.Duration
+}
+
+// Submit puts the tasks of a job into the queue that have no result yet, also those that are
+// dead letters. It returns how many were queued.
+func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err error) {
+	if err := q.prepare(ctx, j, l); err != nil {
+		return 0, err
+	}
+	state, err := q.Status(ctx, j)
+	if err != nil {
+		return 0, err
+	}
+	tasks, err := q.js.Stream(ctx, j.tasks())
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range state.Dead {
+		if err := tasks.DeleteMsg(ctx, d.sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return 0, err
+		}
+	}
+	for i := 1; i <= j.Shards; i++ {
+		if state.done[i] {
+			continue
+		}
+		err := retried(ctx, func() error {
+			_, err := q.js.Publish(ctx, j.task(i), nil)
+			return err
+		})
+		switch {
+		case err == nil:
+			queued++
+		case !full(err): // It is in the queue already.
+			return queued, err
+		}
+	}
+	return queued, nil
+}
+
+// prepare makes what a job has on the server, which may be there.
+func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
+	if l.AckWait == 0 {
+		l.AckWait = ackWait
+	}
+	once := jetstream.StreamConfig{
+		Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, MaxMsgsPerSubject: 1, DiscardNewPerSubject: true,
+	}
+	tasks, results := once, once
+	tasks.Name, tasks.Subjects, tasks.Retention = j.tasks(), []string{j.task(0)[:len(j.task(0))-1] + "*"}, jetstream.WorkQueuePolicy
+	results.Name, results.Subjects = j.results(), []string{j.result(0)[:len(j.result(0))-1] + "*"}
+	dead := jetstream.StreamConfig{Name: j.dead(), Storage: jetstream.FileStorage, Subjects: []string{"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + j.tasks() + ".*"}}
+	for _, c := range []jetstream.StreamConfig{tasks, results, dead} {
+		if _, err := q.js.CreateOrUpdateStream(ctx, c); err != nil {
+			return fmt.Errorf("the stream %s: %w", c.Name, err)
+		}
+	}
+	if _, err := q.js.CreateOrUpdateConsumer(ctx, j.tasks(), jetstream.ConsumerConfig{
+		Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy, AckWait: l.AckWait, MaxDeliver: max(l.Deliveries, 1), MaxAckPending: -1,
+	}); err != nil {
+		return err
+	}
+	if _, err := q.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: j.parts()}); err != nil {
+		return err
+	}
+	if _, err := q.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: workersBucket, TTL: workerLife}); err != nil {
+		return err
+	}
+	jobs, err := q.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket})
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(j)
+	if err == nil {
+		_, err = jobs.Put(ctx, j.ID, data)
+	}
+	return err
+}
+
+// full says that a stream has a message of the subject already.
+func full(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == 10077 // JSStreamStoreFailedF: maximum messages per subject exceeded
+}
+
+// Job is the job with an ID, or, where it is "", the only one.
+func (q *Queue) Job(ctx context.Context, id string) (*Job, error) {
+	jobs, err := q.js.KeyValue(ctx, bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil, errors.New("nothing was submitted to this server")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if id == "" {
+		keys, err := jobs.Keys(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(keys) != 1 {
+			return nil, fmt.Errorf("there are %d jobs: name one with --job: %v", len(keys), keys)
+		}
+		id = keys[0]
+	}
+	e, err := jobs.Get(ctx, id)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, fmt.Errorf("no job %s", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{}
+	return j, json.Unmarshal(e.Value(), j)
+}
