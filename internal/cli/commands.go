@@ -15,6 +15,7 @@ import (
 	"mdmgen/internal/cli/man"
 	"mdmgen/internal/cli/pull"
 	"mdmgen/internal/cli/remove"
+	"mdmgen/internal/cli/runtime"
 	"mdmgen/internal/cli/samplers"
 	"mdmgen/internal/cli/schedule"
 	"mdmgen/internal/cli/score"
@@ -41,6 +42,7 @@ var commands = []func(kit.Streams) *cli.Command{
 	show.Command,
 	remove.Command,
 	doctor.Command,
+	runtime.Command,
 	config.Command,
 	completion.Command,
 	man.Command,
