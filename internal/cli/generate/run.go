@@ -14,6 +14,7 @@ import (
 	"mdmgen/internal/cli/canvas"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/fault"
+	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
 
@@ -34,6 +35,9 @@ func (g *generation) run(out *kit.Output) error {
 		OnStep: func(s samplers.Step) { bar.Add(len(s.Tokens) - len(s.Masked)) },
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
+			if errors.As(err, new(*ort.MemoryError)) {
+				return err // The others would have no room either.
+			}
 			record.Faults = append(record.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
 			return nil
 		},
@@ -55,6 +59,9 @@ func (g *generation) run(out *kit.Output) error {
 			err = errors.Join(ferr, err)
 		}
 		g.tellSeed()
+		if errors.As(err, new(*ort.MemoryError)) {
+			return g.whatFits(err)
+		}
 		return fmt.Errorf("generate: %w", fault.WithoutName(err))
 	}
 	record.Totals = newTotals(sums, total)
