@@ -54,11 +54,16 @@ func openSession(ctx context.Context, ref string, src ort.Source, f Facts, rt or
 	if int8 && !graph.Exact8() {
 		return nil, fmt.Errorf("model %s: dtype int8: this processor has no VNNI instructions, without which sums of products overflow: use fp32 or int4", ref)
 	}
-	s, err := ort.Open(ctx, src, rt)
-	if err == nil && int8 && strings.HasPrefix(s.Provider(), "cuda") {
-		err = errors.Join(fmt.Errorf("model %s: dtype int8 is for the CPU: use fp32 with --device %s", ref, s.Provider()), s.Close())
+	if int8 && strings.HasPrefix(rt.Device, "cuda") {
+		return nil, fmt.Errorf("model %s: dtype int8 is for the CPU: use fp32 or fp16 with --device %s", ref, rt.Device)
 	}
-	return s, err
+	if int8 && rt.Device == "auto" {
+		rt.Device = "cpu"
+		if rt.Log != nil {
+			rt.Log("device auto: using the CPU: dtype int8 is for it")
+		}
+	}
+	return ort.Open(ctx, src, rt)
 }
 
 // newNetwork is a network with heads where they know the same tokens as the facts in force.

@@ -62,7 +62,7 @@ type Origin struct {
 	Dtype      string `json:"dtype,omitempty"`
 	// Runtime is "onnxruntime 1.30.0", or "tables" for a model that needs none.
 	Runtime string `json:"runtime"`
-	// Provider is cpu or cuda:N.
+	// Provider is cpu, or cuda:N with what differs from float32 on the device: cuda:0, TF32.
 	Provider string `json:"provider"`
 	// Threads is the number of threads of one call.
 	Threads int `json:"threads"`

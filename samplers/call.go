@@ -2,6 +2,7 @@ package samplers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -184,8 +185,10 @@ func (e *engine) gotRows(call []place, out []float32) {
 // goes on with the others.
 func (e *engine) apart(err error) {
 	faults := make(map[*task]error)
-	if len(e.call) == 1 {
-		faults[e.call[0].task] = err
+	if len(e.call) == 1 || e.tooLarge(err) {
+		for _, p := range e.call {
+			faults[p.task] = err
+		}
 	} else {
 		for i, p := range e.call {
 			if faults[p.task] != nil || p.ctx.Err() != nil {
@@ -207,6 +210,13 @@ func (e *engine) apart(err error) {
 		return err != nil
 	})
 	e.take()
+}
+
+// tooLarge says that a call failed for its size, as an error does that has this method. A run has chosen it,
+// and is told; an engine that many share goes on with less.
+func (e *engine) tooLarge(err error) bool {
+	var size interface{ TooLarge() bool }
+	return !e.shared && errors.As(err, &size) && size.TooLarge()
 }
 
 // take hands rows to the decoders of the tasks of a call that have all of theirs. They

@@ -10,7 +10,8 @@ type Network interface {
 	// Logits is one call. It returns the row of each of the call's positions, in their
 	// order, [len(Positions)·columns] values that the caller must not keep beyond the next
 	// call, as the network must not keep what it is handed. It is not safe for concurrent
-	// use.
+	// use. An error with a method TooLarge() bool that says true is about the size of the call:
+	// [Sample] ends with it, where else the rows are asked for one by one.
 	Logits(ctx context.Context, c Call) ([]float32, error)
 }
 

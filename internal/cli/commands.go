@@ -16,6 +16,7 @@ import (
 	"mdmgen/internal/cli/merge"
 	"mdmgen/internal/cli/pull"
 	"mdmgen/internal/cli/remove"
+	"mdmgen/internal/cli/runtime"
 	"mdmgen/internal/cli/samplers"
 	"mdmgen/internal/cli/schedule"
 	"mdmgen/internal/cli/score"
@@ -43,6 +44,7 @@ var commands = []func(kit.Streams) *cli.Command{
 	show.Command,
 	remove.Command,
 	doctor.Command,
+	runtime.Command,
 	config.Command,
 	completion.Command,
 	man.Command,

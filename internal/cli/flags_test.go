@@ -299,6 +299,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"man format":   {on: []string{"--format", "markdown"}},
 		"man output":   {on: []string{"-o", filepath.Join(dir, "man")}},
 
+		"runtime cuda":    {base: []string{"install", "--offline"}, on: []string{"--cuda"}},
+		"runtime offline": {base: []string{"install", "--offline=false", "--cuda=maybe"}, on: []string{"--offline"}},
+
 		"doctor json":    {on: []string{"--json"}},
 		"doctor model":   {on: []string{"--model", mdlm}},
 		"doctor runtime": {on: []string{"--runtime", empty}},
@@ -344,6 +347,10 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			}
 			if other, found := flips[c.Name+" json"]; !ok && found && f.Names()[0] == "format" {
 				fl, ok = flip{base: other.base, stdin: other.stdin, on: []string{"--format", "json"}}, true
+			}
+			// On a machine without a GPU they are told to be for one.
+			if on := map[string][]string{"tf32": {"--tf32"}, "allow-fallback": {"--allow-fallback", "TopK"}}[f.Names()[0]]; !ok && on != nil {
+				fl, ok = flip{base: flips[c.Name+" device"].base, on: on}, true
 			}
 			if !ok {
 				t.Errorf("flag %s: no entry says what it changes", name)

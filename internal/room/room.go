@@ -25,3 +25,10 @@ func Disk(dir string) (uint64, bool) {
 // Memory is how many bytes of memory this process could have at most: those of the machine, or
 // of the group that limits it. It is false where that is unknown.
 func Memory() (uint64, bool) { return memory() }
+
+// Left is how many bytes of memory this process could still take, and Resident how many it has;
+// both are false where that is unknown.
+func Left() (uint64, bool) { return left() }
+
+// Resident is the memory that this process has; see [Left].
+func Resident() (uint64, bool) { return resident() }

@@ -21,6 +21,10 @@ func TestRoom(t *testing.T) {
 	if ok && memory < 64<<20 {
 		t.Errorf("%d bytes of memory", memory)
 	}
+	free, ok := room.Left()
+	if has, known := room.Resident(); ok && (free > memory || has > memory) || known && has < 1<<20 {
+		t.Errorf("%d bytes of memory: %d are left, this process has %d", memory, free, has)
+	}
 	if runtime.GOOS == "linux" && (!known || !ok) {
 		t.Errorf("disk known %t, memory known %t", known, ok)
 	}

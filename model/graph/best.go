@@ -30,13 +30,12 @@ func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 		plain := b.op("Equal", b.op("Add", b.op("Size", other), h.top), none)
 		return d.choose(plain, results, func() []string {
 			out := d.inChunks(x, results[:2], "", f, func(rows string, cut func(string) string) []string {
-				return d.draw(rows, cut(uniforms), "", "", "")
+				return d.draw(rows, cut(uniforms), "", nil)
 			})
 			return []string{out[0], out[1], b.op("Sub", out[1], out[1]), column(out[0]), column(out[1])}
 		}, func() []string {
-			width := b.op("Max", h.top, b.ints("at_least_one", 1))
-			return d.inChunks(x, results, width, f, func(rows string, cut func(string) string) []string {
-				return d.draw(rows, cut(uniforms), cut(heats), width, h.top)
+			return d.inChunks(x, results, h.width, f, func(rows string, cut func(string) string) []string {
+				return d.draw(rows, cut(uniforms), cut(heats), h)
 			})
 		})
 	})
@@ -50,7 +49,7 @@ func (d *stream) best(x *listed, h *heads, f facts.Facts) {
 // float64. Where the uniform is then so near to a boundary between two tokens that the
 // rounding of float32 may have moved it, which is two rows of a hundred where they are flat, the row is drawn
 // once more with exponentials in float64.
-func (d *stream) draw(row, u, heat, width, top string) []string {
+func (d *stream) draw(row, u, heat string, h *heads) []string {
 	b := d.b
 	plain := heat == ""
 	columns := d.c.Config.Columns
@@ -64,7 +63,7 @@ func (d *stream) draw(row, u, heat, width, top string) []string {
 	if plain {
 		shift = b.node("", "ReduceMax", attrs{{"axes", []int{1}}}, row)
 	} else {
-		greatest = b.nodeN("", "TopK", nil, 2, row, width)
+		greatest = b.nodeN("", "TopK", nil, 2, row, h.width)
 		shift = d.firstColumn(greatest[0])
 		greedy = b.op("Equal", heat, b.doubles("no_heat", []float32{0}, 1))
 		heat = b.op("Where", greedy, b.doubles("one_double", []float32{1}, 1), heat)
@@ -116,7 +115,7 @@ func (d *stream) draw(row, u, heat, width, top string) []string {
 		b.output("spread_entropy", b.op("Sub", norm, b.op("Div", mean, drawn.sum)), elemDouble, "size", 1)
 	})
 	alone := b.body("alone", func() { b.output("no_spread", zero, elemDouble, "size", 1) })
-	entropy := b.node("", "If", attrs{{"then_branch", spread}, {"else_branch", alone}}, b.op("Greater", top, none))
+	entropy := b.node("", "If", attrs{{"then_branch", spread}, {"else_branch", alone}}, h.spread)
 	return []string{
 		b.op("Where", greedy, d.firstColumn(greatest[1]), out[0]),
 		b.op("Where", greedy, zero, out[1]), entropy,

@@ -8,6 +8,7 @@ type heads struct {
 	rows, given, best    string
 	targets              string
 	uniforms, heats, top string
+	width, spread        string // max(top, 1), and whether top is not 0
 }
 
 // inputs adds the lists and what follows from them.
@@ -23,6 +24,11 @@ func (d *stream) inputs() *heads {
 		heats:    b.input("temperatures", elemDouble, "best"),
 		top:      b.input("top", elemInt64, 1),
 	}
+	// As the size of something it is a number that the CPU has, like all sizes and what this graph makes of
+	// them, so that no chunk waits for a device to tell.
+	none := b.count("no_position", 0)
+	h.top = b.op("Reshape", b.op("Size", b.op("Range", none, h.top, b.count("one_position", 1))), b.ints("shape_line", -1))
+	h.width, h.spread = b.op("Max", h.top, b.ints("at_least_one", 1)), b.op("Greater", h.top, none)
 	d.take = b.node("", "Concat", attrs{{"axis", 0}}, h.rows, h.given, h.best)
 	return h
 }

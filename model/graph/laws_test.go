@@ -75,9 +75,9 @@ func TestSharingMovesNothing(t *testing.T) {
 		ids          int64
 	}{
 		{`{"tokens":40,"model":{"type":"ddit_wot","hidden_size":32,"length":24,"n_blocks":3,"n_heads":2}}`, "", 41},
-		{`{"tokens":90000,"model":{"type":"ddit_wot","hidden_size":16,"length":24,"n_blocks":2,"n_heads":2}}`, "Unique_1", 90001},
+		{largeVocabulary, "ScatterElements_1", 90001},
 		{`{"architectures":["A2DQwen3LMHeadModel"],"hidden_size":16,"intermediate_size":12,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":6,
-			"vocab_size":90000,"max_position_embeddings":24,"rope_theta":10000,"mask_token_id":5,"tie_word_embeddings":true}`, "Unique_1", 90000},
+			"vocab_size":90000,"max_position_embeddings":24,"rope_theta":10000,"mask_token_id":5,"tie_word_embeddings":true}`, "ScatterElements_1", 90000},
 		{`{"architectures":["DreamModel"],"hidden_size":16,"intermediate_size":12,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,
 			"vocab_size":40,"max_position_embeddings":24,"rope_theta":10000,"mask_token_id":5}`, "", 40},
 	} {

@@ -38,23 +38,25 @@ func (d *stream) inChunks(x *listed, results []result, width string, f facts.Fac
 	for _, i := range f.Excluded() {
 		excluded[i] = minusInf
 	}
+	// Each chunk's lines [chunks, size], and where these are among the logits: they are worked out
+	// beforehand, so that no chunk waits for a device to tell where it begins.
+	none := b.count("no_position", 0)
+	starts := b.op("Min", b.op("Mul", b.op("Range", none, chunks, one), size), b.op("Sub", total, size))
+	lines := b.op("Add", b.op("Reshape", starts, b.ints("shape_column", -1, 1)), b.op("Range", none, size, one))
+	at := b.op("Add", lines, x.first)
 	body := b.body("chunk", func() {
-		step := b.input("step", elemInt64)
-		b.output("on_and_on", b.input("on", elemBool), elemBool)
-		start := b.op("Min", b.op("Mul", step, size), b.op("Sub", total, size))
-		some := b.op("Range", start, b.op("Add", start, size), one)
+		some, at := b.input("some", elemInt64, "size"), b.input("at", elemInt64, "size")
 		cut := func(y string) string { return b.op("Gather", y, some) }
-		rows := b.op("Gather", x.logits, b.op("Add", x.first, some))
-		rows = b.op("Add", rows, b.floats("excluded", excluded, len(excluded)))
+		rows := b.op("Add", b.op("Gather", x.logits, at), b.floats("excluded", excluded, len(excluded)))
 		for i, value := range chunk(rows, cut) {
 			b.output("chunk_"+results[i].name, value, results[i].elem, "size", "each")
 		}
 	})
-	out := b.nodeN("", "Loop", attrs{{"body", body}}, len(results), chunks, "")
+	out := b.nodeN("", "Scan", attrs{{"body", body}, {"num_scan_inputs", 2}}, len(results), lines, at)
 
 	// Row i is entry i of the chunks laid end to end, but in the last chunk by as many later
 	// as it overlaps the one before.
-	index := b.op("Range", b.count("no_position", 0), total, one)
+	index := b.op("Range", none, total, one)
 	overlap := b.op("Sub", b.op("Mul", chunks, size), total)
 	last := b.op("Mul", b.op("Sub", chunks, one), size)
 	index = b.op("Where", b.op("Less", index, last), index, b.op("Add", index, overlap))

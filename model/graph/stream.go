@@ -119,8 +119,12 @@ func (d *stream) embed(share bool) string {
 	case 4*3*cfg.Columns*cfg.Hidden <= foldedTables:
 		d.distinct, d.inverse = table, line
 	default:
-		u := b.nodeN("", "Unique", attrs{{"sorted", 0}}, 3, line)
-		d.distinct, d.inverse = b.op("Gather", table, u[0]), u[2]
+		// Each id that is there is marked in a line of all ids; how many are marked up to an id
+		// is its place among them. (There is no operator for this that a GPU has.)
+		none, one := b.ints("zero", 0), b.ints("at_least_one", 1)
+		mark := b.op("ScatterElements", b.op("Expand", none, b.ints("shape_ids", int64(cfg.Columns))), line, b.op("Expand", one, b.op("Shape", line)))
+		d.distinct = b.op("Gather", table, b.op("Reshape", b.op("NonZero", mark), b.ints("shape_line", -1)))
+		d.inverse = b.op("Sub", b.op("Gather", b.op("CumSum", mark, b.count("no_position", 0)), line), one)
 	}
 	return b.op("Gather", d.distinct, d.inverse)
 }

@@ -13,14 +13,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/stamp"
 )
 
 // maxLibrary bounds what is written of an archive, in bytes: the largest
-// library of the pinned version has 46 MB.
-const maxLibrary = 1 << 28
+// library of the pinned version, its CUDA provider, has 272 MB.
+const maxLibrary = 1 << 29
 
 // checkSum compares a file's SHA-256 and returns the file's size in bytes. what is
 // the file's name in the error.
@@ -44,13 +45,18 @@ func checkSum(ctx context.Context, what, path, want string) (int64, error) {
 // errDamaged says that a file of the cache is not as it was fetched.
 var errDamaged = errors.New("it is damaged")
 
-// publishedSum returns the SHA-256 of a library of the cache if it is that of one
-// of the two that are fetched on this system. A remembered digest costs
+// publishedSum returns the SHA-256 of a library of the cache if it is one of those that
+// are fetched on this system. A remembered digest costs
 // microseconds; reading the library, 20 to 150 ms.
 func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string, error) {
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
-	if err != nil {
-		return "", err
+	var published []string
+	for _, b := range slices.Concat(builds, cudaBuilds) {
+		if b.goos == runtime.GOOS && b.goarch == runtime.GOARCH {
+			published = append(published, b.sums()...)
+			if sum := b.providers[filepath.Base(path)]; sum != "" {
+				published = append(published, sum)
+			}
+		}
 	}
 	// A link's own time tells nothing about the file.
 	real, err := filepath.EvalSymlinks(path)
@@ -61,7 +67,7 @@ func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string,
 	if err != nil {
 		return "", err
 	}
-	if sum != b.wheelLibrary && sum != b.nodeLibrary {
+	if !slices.Contains(published, sum) {
 		return "", fmt.Errorf("%w: its SHA-256 is %s, not that of the published library", errDamaged, sum)
 	}
 	return sum, nil
@@ -80,24 +86,24 @@ func (r readerContext) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// extractWheel writes the library of a wheel to a new file.
-func extractWheel(archive string, b build, to string) error {
+// extractWheel writes a file of a wheel to a new file.
+func extractWheel(archive, name, to string) error {
 	z, err := zip.OpenReader(archive)
 	if err != nil {
 		return err
 	}
 	defer z.Close()
-	f, err := z.Open(b.library)
+	f, err := z.Open(name)
 	if err != nil {
-		return fmt.Errorf("the wheel has no %s", b.library)
+		return fmt.Errorf("the wheel has no %s", name)
 	}
 	defer f.Close()
 	return writeLibrary(f, to)
 }
 
-// extractNode writes the library of the npm package to a new file, reading the
+// extractNode writes a file of the npm package to a new file, reading the
 // archive as a stream up to it.
-func extractNode(archive string, b build, to string) error {
+func extractNode(archive, name, to string) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return err
@@ -111,12 +117,12 @@ func extractNode(archive string, b build, to string) error {
 	for {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("the npm package has no %s", b.node)
+			return fmt.Errorf("the npm package has no %s", name)
 		}
 		if err != nil {
 			return err
 		}
-		if h.Name == b.node && h.Typeflag == tar.TypeReg {
+		if h.Name == name && h.Typeflag == tar.TypeReg {
 			return writeLibrary(t, to)
 		}
 	}

@@ -2,6 +2,7 @@ package ort
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +15,18 @@ import (
 
 // A device is a parsed Config.Device.
 type device struct {
-	cuda, auto bool
-	index      int
+	cuda, auto, tf32 bool
+	index            int
+}
+
+// device is the configuration's, with what it says of CUDA.
+func (c Config) device() (device, error) {
+	d, err := parseDevice(c.Device)
+	if err == nil && !d.cuda && (c.TF32 || len(c.AllowFallback) > 0) {
+		err = errors.New("onnx session: TF32 and nodes that may run on the CPU: only device cuda has them")
+	}
+	d.tf32 = c.TF32
+	return d, err
 }
 
 func parseDevice(s string) (device, error) {
@@ -37,17 +48,22 @@ func parseDevice(s string) (device, error) {
 
 const noCUDA = "it has no CUDA"
 
-const needGPU = "point --runtime at a build of ONNX Runtime with CUDA, such as the library in the Python package onnxruntime-gpu"
+const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --runtime names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
 
 // acquire begins the environment with a library that has the device. A search
 // for CUDA passes libraries without it, and never fetches: the fetched library
 // has none.
 func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
-	if !d.cuda || d.auto {
-		l, _, err := acquire(ctx, cfg, nil, true)
-		if err == nil && d.auto && missingCUDA(l) != nil {
-			d.cuda = false
+	if d.auto {
+		l, why := d.acquireAuto(ctx, cfg)
+		if why == nil {
+			return l, nil
 		}
+		cfg.log("device auto: using the CPU: " + oneLine(why.Error()))
+		d.cuda = false
+	}
+	if !d.cuda {
+		l, _, err := acquire(ctx, cfg, nil, true)
 		return l, err
 	}
 	if runtime.GOOS == "darwin" {
@@ -57,17 +73,34 @@ func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
 	if err == nil && l.Path != "" {
 		return l, nil
 	}
-	// What speaks against the first library that would do otherwise is what the
-	// user must hear.
+	return Library{}, withoutCUDA(tried, err)
+}
+
+// withoutCUDA is the error of a search for CUDA that met some libraries: what speaks against the
+// first that would do otherwise is what the user must hear.
+func withoutCUDA(tried []Candidate, err error) error {
 	for _, c := range tried {
 		if strings.HasPrefix(c.Reason, noCUDA) {
-			return Library{}, &MissingError{What: fmt.Sprintf("device cuda: %s: %s", c.Path, c.Reason), Do: needGPU}
+			return &MissingError{What: fmt.Sprintf("device cuda: %s: %s", c.Path, c.Reason), Do: needGPU}
 		}
 	}
 	if err != nil {
+		return err
+	}
+	return &MissingError{What: "device cuda: " + noneFound(tried), Do: needGPU}
+}
+
+// acquireAuto begins the environment with a library that has CUDA where there is a device for it; else it
+// says why not.
+func (d *device) acquireAuto(ctx context.Context, cfg Config) (Library, error) {
+	if _, err := askDriver(ctx); err != nil {
 		return Library{}, err
 	}
-	return Library{}, &MissingError{What: "device cuda: " + noneFound(tried), Do: needGPU}
+	l, _, err := acquire(ctx, cfg, missingCUDA, false)
+	if err == nil && l.Path == "" {
+		err = errors.New("no library with CUDA was found: `mdmgen runtime install --cuda` brings one")
+	}
+	return l, err
 }
 
 // missingCUDA says which file of the CUDA provider is not beside a library.
@@ -81,18 +114,29 @@ func missingCUDA(l Library) error {
 		if _, err := os.Stat(beside); err != nil {
 			return fmt.Errorf(noCUDA+": %s is not beside it", name)
 		}
-		if err := trusted(beside); err != nil {
-			return fmt.Errorf(noCUDA+" that can be used: %w", err)
+		err := trusted(beside)
+		if err == nil && l.Source == sourceCache {
+			_, err = publishedSum(context.Background(), beside, Stamps(false))
+		}
+		if err != nil {
+			return fmt.Errorf(noCUDA+" that can be used: %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// appendTo puts the CUDA provider first. An operator that CUDA lacks still runs
-// on the CPU, as the few do that compute shapes; forbidding that
-// (session.disable_cpu_ep_fallback) would refuse every network. That the
-// provider itself fails is an error here, never a change to the CPU.
+// appendTo puts the CUDA provider first. That the provider itself fails is an error here, never a
+// change to the CPU; what it leaves to the CPU, [Session.checkPlacement] judges.
 func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
+	report := l.cuda(context.Background(), d.index)
+	report.load()
+	what := fmt.Sprintf("device cuda:%d: %s", d.index, l.Path)
+	lacking := func() error {
+		return &MissingError{What: what, Err: errors.Join(report.lacks()...), Do: "or use --device cpu"}
+	}
+	if report.certain {
+		return lacking()
+	}
 	c, err := onnx.NewCUDAProviderOptions()
 	if err == nil {
 		live.Add(1)
@@ -100,15 +144,24 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 			_ = c.Destroy()
 			live.Add(-1)
 		}()
-		err = c.Update(map[string]string{"device_id": strconv.Itoa(d.index)})
+		err = c.Update(d.options())
 	}
 	if err == nil {
 		err = o.AppendExecutionProviderCUDA(c)
 	}
-	if err != nil {
-		return &MissingError{What: fmt.Sprintf("device cuda:%d: %s", d.index, l.Path), Err: runtimeError(err), Do: "see that the driver, CUDA and cuDNN of that build are installed, or use --device cpu"}
+	if err == nil {
+		return nil
 	}
-	return nil
+	if len(report.Lacks) > 0 {
+		return lacking()
+	}
+	return &MissingError{What: what, Err: runtimeError(err), Do: "see what `mdmgen doctor --device cuda` says, or use --device cpu"}
+}
+
+// options are the provider's. Its own default multiplies float32 as TF32, which moves logits by
+// 1e-2.
+func (d *device) options() map[string]string {
+	return map[string]string{"device_id": strconv.Itoa(d.index), "use_tf32": map[bool]string{false: "0", true: "1"}[d.tf32]}
 }
 
 // CheckDevice tells whether s is a value of Config.Device, without looking for

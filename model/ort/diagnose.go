@@ -23,6 +23,8 @@ type Report struct {
 	Candidates []Candidate `json:"candidates"`
 	// Providers are the devices that the library can run on.
 	Providers []string `json:"providers"`
+	// CUDA is what the library's CUDA provider needs and has, where it has one or --device asks for one.
+	CUDA *CUDA `json:"cuda,omitempty"`
 	// Threads is the number of threads that one operator would use, at most that of
 	// the CPUs.
 	Threads int `json:"threads"`
@@ -64,12 +66,19 @@ func Diagnose(cfg Config) Report {
 	}
 	library, tried, err := acquire(ctx, cfg, accept, false)
 	r.Candidates = append(r.Candidates, tried...)
-	problem(err)
-	if err != nil {
-		return r
+	if accept != nil && library.Path == "" {
+		err = withoutCUDA(tried, err)
 	}
-	if library.Path == "" && accept != nil {
-		problem(&MissingError{What: "device cuda: no library with it was found", Do: needGPU})
+	problem(err)
+	if device.cuda || library.Path != "" && missingCUDA(library) == nil {
+		cuda := library.cuda(ctx, device.index)
+		r.CUDA = &cuda
+	}
+	lacking := device.cuda && !device.auto && len(r.CUDA.Lacks) > 0
+	if lacking {
+		r.Problems = append(r.Problems, r.CUDA.Lacks...)
+	}
+	if err != nil {
 		return r
 	}
 	if library.Path == "" {
@@ -89,7 +98,7 @@ func Diagnose(cfg Config) Report {
 	r.Providers = providers(library)
 	err = release()
 	problem(err)
-	r.Usable = err == nil
+	r.Usable = err == nil && !lacking
 	return r
 }
 

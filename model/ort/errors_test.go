@@ -2,6 +2,7 @@ package ort
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -11,5 +12,22 @@ func TestMissingErrorTellsCausesApart(t *testing.T) {
 	e := &MissingError{What: "fetching failed", Err: errors.Join(errors.New("pip: boom\n  twice"), errors.New("npm: not there")), Do: "do this"}
 	if got, want := e.Error(), "onnx runtime: fetching failed: pip: boom twice; npm: not there: do this"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// What the runtime, CUDA and its libraries say where memory is full is told apart from other errors.
+func TestMemoryErrors(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Non-zero status code returned while running Gemm node. bfc_arena.cc:360 AllocateRawInternal Failed to allocate memory for requested buffer of size 1048576": true,
+		"CUDA failure 2: out of memory ; GPU=0":                true,
+		"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=0": true,
+		"std::bad_alloc":                              true,
+		"CUDA failure 209: no kernel image":           false,
+		"Got invalid dimensions for input: input_ids": false,
+	} {
+		err := runtimeError(errors.New(text))
+		if got := errors.As(err, new(*MemoryError)); got != want || strings.Contains(err.Error(), "no room in memory") != want {
+			t.Errorf("%s: memory is full %t, want %t", err, got, want)
+		}
 	}
 }

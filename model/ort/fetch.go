@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -25,27 +27,31 @@ type client struct {
 	commands [][]string
 	// sum is the archive's SHA-256; pattern its name.
 	sum, pattern string
-	extract      func(archive string, b build, to string) error
-	// library is the SHA-256 of the library in the archive.
-	library string
+	extract      func(archive, name, to string) error
+	// inside is the library's path in the archive, library its SHA-256.
+	inside, library string
 }
 
 // clients returns the clients that the search path has, best first: a wheel is
 // a fifth of the npm package, which holds all systems.
 func clients(b build) []client {
 	var found []client
-	pip := client{name: "pip", sum: b.wheel, pattern: "onnxruntime-*.whl", extract: extractWheel, library: b.wheelLibrary}
+	pack := "onnxruntime"
+	if b.cuda != "" {
+		pack += "-gpu"
+	}
+	pip := client{name: "pip", sum: b.wheel, pattern: "onnxruntime*.whl", extract: extractWheel, inside: b.library, library: b.wheelLibrary}
 	for _, python := range pythons() {
 		pip.commands = append(pip.commands, []string{python, "-I", "-c", runPip, "download",
 			"--quiet", "--disable-pip-version-check", "--no-input", "--no-deps", "--only-binary=:all:",
 			"--python-version", "3.12", "--implementation", "cp", "--platform", b.platform,
-			"onnxruntime==" + Version})
+			pack + "==" + Version})
 	}
 	if len(pip.commands) > 0 {
 		found = append(found, pip)
 	}
-	if npm, err := exec.LookPath("npm"); err == nil {
-		found = append(found, client{name: "npm", sum: npmSum, pattern: "onnxruntime-node-*.tgz", extract: extractNode, library: b.nodeLibrary,
+	if npm, err := exec.LookPath("npm"); err == nil && b.cuda == "" {
+		found = append(found, client{name: "npm", sum: npmSum, pattern: "onnxruntime-node-*.tgz", extract: extractNode, inside: b.node, library: b.nodeLibrary,
 			commands: [][]string{{npm, npmHere, "pack", "--silent", "--ignore-scripts", "onnxruntime-node@" + Version}}})
 	}
 	return found
@@ -65,6 +71,11 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 	if err != nil {
 		return nil, err
 	}
+	return b.fetch(ctx, cfg, have, tried)
+}
+
+// fetch brings a build with the first client that can.
+func (b build) fetch(ctx context.Context, cfg Config, have []client, tried []Candidate) (*Library, error) {
 	root, err := runtimeDir()
 	if err != nil {
 		return nil, err
@@ -85,7 +96,7 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 	defer lock.Release()
 	final := filepath.Join(root, b.folder(), b.libraryName())
 	now := cfg.examine(ctx, final, sourceCache)
-	if now.Reason == "" {
+	if now.Reason == "" && (b.cuda == "" || missingCUDA(now.Library) == nil) {
 		return &now.Library, nil
 	}
 	if info, err := os.Lstat(final); err == nil && info.IsDir() {
@@ -95,7 +106,7 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 
 	if cfg.Log != nil {
 		slow := time.AfterFunc(slowFetch, func() {
-			cfg.Log(fmt.Sprintf("fetching ONNX Runtime %s with %s, once", Version, have[0].name))
+			cfg.Log(fmt.Sprintf("fetching %s with %s, once", b.called(), have[0].name))
 		})
 		defer slow.Stop()
 	}
@@ -114,11 +125,11 @@ func fetch(ctx context.Context, cfg Config, tried []Candidate) (*Library, error)
 			if now.damaged {
 				instead = ", in place of a damaged one"
 			}
-			cfg.Log(fmt.Sprintf("fetched ONNX Runtime %s with %s (%s) into %s%s", Version, c.name, humanize.Bytes(uint64(size)), final, instead))
+			cfg.Log(fmt.Sprintf("fetched %s with %s (%s) into %s%s", b.called(), c.name, humanize.Bytes(uint64(size)), final, instead))
 		}
 		return &Library{Path: final, Version: Version, Source: "fetched", SHA256: c.library}, nil
 	}
-	return nil, &MissingError{What: noneFound(tried) + ", and fetching version " + Version + " failed", Err: errors.Join(failures...), Do: threeWays}
+	return nil, &MissingError{What: noneFound(tried) + ", and fetching " + b.called() + " failed", Err: errors.Join(failures...), Do: threeWays}
 }
 
 // fetchPlan returns what to fetch and with which clients, or a [*MissingError]
@@ -176,20 +187,78 @@ func (c client) bring(ctx context.Context, b build, root, final string) (int64, 
 	if err != nil {
 		return 0, err
 	}
-	out := filepath.Join(tmp, "library")
-	if err := c.extract(archive, b, out); err != nil {
-		return 0, err
-	}
-	if _, err := checkSum(ctx, "the library in the archive", out, c.library); err != nil {
-		return 0, err
-	}
 	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
 		return 0, err
 	}
-	if err := os.Rename(out, final); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(b.providers)) {
+		if err := c.place(ctx, archive, path.Join(path.Dir(c.inside), name), b.providers[name], filepath.Join(filepath.Dir(final), name), tmp); err != nil {
+			return 0, err
+		}
+	}
+	// With the library the build is there.
+	if err := c.place(ctx, archive, c.inside, c.library, final, tmp); err != nil {
 		return 0, err
 	}
 	return size, syncDir(filepath.Dir(final))
+}
+
+// place moves a file of the archive, once it is checked, to where it belongs.
+func (c client) place(ctx context.Context, archive, name, sum, to, tmp string) error {
+	out := filepath.Join(tmp, "library")
+	if err := c.extract(archive, name, out); err != nil {
+		return err
+	}
+	if _, err := checkSum(ctx, "the library in the archive", out, sum); err != nil {
+		return err
+	}
+	return os.Rename(out, to)
+}
+
+// Install brings the pinned version into the cache where it is not there, as a first use would; with cuda the build
+// with CUDA, which nothing but this brings. It says what CUDA then has and lacks.
+func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error) {
+	build := buildFor
+	if cuda {
+		build = cudaBuild
+	}
+	b, err := build(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return Library{}, nil, err
+	}
+	cached := cfg.examine(ctx, b.path(), sourceCache)
+	if cached.Reason == "" && (!cuda || missingCUDA(cached.Library) == nil) {
+		return cached.Library, b.lacks(ctx, cached.Library), nil
+	}
+	have := clients(b)
+	switch {
+	case cfg.IsOffline():
+		return Library{}, nil, &MissingError{What: "fetching " + b.called() + " is forbidden (--offline or MDMGEN_OFFLINE)"}
+	case len(have) == 0:
+		return Library{}, nil, &MissingError{What: b.called() + ": Python's pip is not here to fetch it", Do: "install it, or point --runtime at a library"}
+	}
+	l, err := b.fetch(ctx, cfg, have, nil)
+	if err != nil {
+		return Library{}, nil, err
+	}
+	return *l, b.lacks(ctx, *l), nil
+}
+
+// lacks is what there is of CUDA for a build with it.
+func (b build) lacks(ctx context.Context, l Library) *CUDA {
+	if b.cuda == "" {
+		return nil
+	}
+	c := l.cuda(ctx, 0)
+	return &c
+}
+
+// path is where a fetch puts the library, "" where there is no cache.
+func (b build) path() string {
+	root, err := runtimeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(root, b.folder(), b.libraryName())
 }
 
 // download runs the client in a folder of its own and returns the one archive

@@ -54,7 +54,7 @@ func TestPlantedPackages(t *testing.T) {
 	}
 	// The interpreter must have answered: one that cannot run is not asked either.
 	for _, python := range pythons() {
-		if out, err := helper(t.Context(), quietFolder(), python, "-I", "-c", askPython).CombinedOutput(); err != nil {
+		if out, err := helper(t.Context(), quietFolder(), python, "-I", "-c", askPython, "onnxruntime").CombinedOutput(); err != nil {
 			t.Errorf("%s does not run: %v: %s", python, err, out)
 		}
 	}

@@ -223,11 +223,13 @@ func cacheFolders() []string {
 		return nil
 	}
 	sweepLater(dir)
-	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
-	if err != nil {
-		return nil
+	var dirs []string
+	for _, b := range slices.Concat(builds, cudaBuilds) {
+		if b.goos == runtime.GOOS && b.goarch == runtime.GOARCH {
+			dirs = append(dirs, filepath.Join(dir, b.folder()))
+		}
 	}
-	return []string{filepath.Join(dir, b.folder())}
+	return dirs
 }
 
 // systemFolders returns the folders that the loader of this system searches.

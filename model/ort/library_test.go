@@ -284,7 +284,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	if missingCUDA(Library{Path: lib}) != nil {
 		r = child(t, childTask{Diagnose: true, Config: Config{Library: lib, Device: "cuda"}}).Report
-		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], providerFile("cuda")) {
+		if len(r.Problems) == 0 || !strings.Contains(r.Problems[0], providerFile("cuda")) || !strings.Contains(r.Problems[0], "runtime install --cuda") {
 			t.Errorf("cuda: %+v", r)
 		}
 	}

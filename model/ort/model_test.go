@@ -86,6 +86,15 @@ type graph struct {
 }
 
 func (g graph) bytes() []byte {
+	m := message{}.num(1, 8).sub(7, g.body()).sub(8, message{}.str(1, "").num(2, 17))
+	for k, v := range g.meta {
+		m = m.sub(14, message{}.str(1, k).str(2, v))
+	}
+	return m
+}
+
+// body is the GraphProto.
+func (g graph) body() []byte {
 	var b message
 	for _, n := range g.nodes {
 		b = b.sub(1, n)
@@ -100,11 +109,7 @@ func (g graph) bytes() []byte {
 	for _, n := range g.out {
 		b = b.sub(12, n)
 	}
-	m := message{}.num(1, 8).sub(7, b).sub(8, message{}.str(1, "").num(2, 17))
-	for k, v := range g.meta {
-		m = m.sub(14, message{}.str(1, k).str(2, v))
-	}
-	return m
+	return b
 }
 
 // adder computes z = x + y of float32 [any, 2], and says who it is.

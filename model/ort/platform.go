@@ -28,6 +28,10 @@ type build struct {
 	// wheelLibrary and nodeLibrary are the SHA-256 of the two libraries, which are
 	// not the same file.
 	wheelLibrary, nodeLibrary string
+	// cuda is the version of CUDA that the build is for, "" for the CPU alone, and providers are
+	// the SHA-256 of what is beside its library in the wheel.
+	cuda      string
+	providers map[string]string
 }
 
 // npmSum is the SHA-256 of onnxruntime-node-1.30.0.tgz, which holds the
@@ -79,6 +83,30 @@ var builds = []build{
 	},
 }
 
+// cudaBuilds are the builds with CUDA, wheels of onnxruntime-gpu.
+var cudaBuilds = []build{{
+	goos: "linux", goarch: "amd64", platform: "manylinux_2_28_x86_64",
+	wheel:        "6acc0f4b3d5ac5f2984432faa59dd8fcce6775f8b43a7140afa0f322c7a703b1",
+	library:      "onnxruntime/capi/libonnxruntime.so.1.30.0",
+	wheelLibrary: "5a140dc17c8b60b35b2ceab0bb533e65ac54f06a208948417c1f9c31df6afc4c",
+	cuda:         "13",
+	providers: map[string]string{
+		"libonnxruntime_providers_cuda.so":   "35da2e7ed0dd0d1aec5cdb16ce11a51d06c0c48cf62d1b1c9332946a4fae14fc",
+		"libonnxruntime_providers_shared.so": "086ec1d5388f64153d9c63470d126693db9a182c8ce236d3a1119068471b8a0d",
+	},
+}}
+
+// cudaBuild returns the build with CUDA for a system. The error says that none is fetched.
+func cudaBuild(goos, goarch string) (build, error) {
+	for _, b := range cudaBuilds {
+		if b.goos == goos && b.goarch == goarch {
+			return b, nil
+		}
+	}
+	what := fmt.Sprintf("no build with CUDA is fetched for %s on %s", goos, goarch)
+	return build{}, &MissingError{What: what, Do: "point --runtime at one of version " + MinVersion + " or newer"}
+}
+
 // buildFor returns the build for an operating system and architecture in Go's
 // names. The error says that none exists.
 func buildFor(goos, goarch string) (build, error) {
@@ -96,8 +124,23 @@ func buildFor(goos, goarch string) (build, error) {
 
 // folder is the name of the build's folder in the cache.
 func (b build) folder() string {
-	return "onnxruntime-" + Version + "-" + b.goos + "-" + b.goarch
+	name := "onnxruntime-" + Version + "-" + b.goos + "-" + b.goarch
+	if b.cuda != "" {
+		name += "-cuda" + b.cuda
+	}
+	return name
 }
+
+// called is the build in messages.
+func (b build) called() string {
+	if b.cuda != "" {
+		return "ONNX Runtime " + Version + " with CUDA " + b.cuda
+	}
+	return "ONNX Runtime " + Version
+}
+
+// sums are the SHA-256 that its library may have.
+func (b build) sums() []string { return []string{b.wheelLibrary, b.nodeLibrary} }
 
 // libraryName is the name of the library that a fetch leaves in that folder.
 func (b build) libraryName() string {

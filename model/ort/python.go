@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// askPython prints the folder of the package onnxruntime. The isolated
+// askPython prints the folders of the package that its argument names. The isolated
 // interpreter leaves the user's own packages out, which count before the
 // system's unless the interpreter is of a virtual environment. The package is
 // not imported, which would take a second.
 const askPython = `import importlib.util, site, sys
 if sys.prefix == sys.base_prefix: sys.path.insert(0, site.getusersitepackages())
-s = importlib.util.find_spec("onnxruntime")
+s = importlib.util.find_spec(sys.argv[1])
 print("\n".join(s.submodule_search_locations) if s and s.submodule_search_locations else "")`
 
 // runPip is python -I -m pip for one that may be among the user's own packages.
@@ -26,9 +26,18 @@ sys.path.append(site.getusersitepackages())
 runpy.run_module("pip", run_name="__main__", alter_sys=True)`
 
 // pythonFolders returns the folder of the onnxruntime package of the active
-// Python environment: the one that a shell has activated, else that of the
-// first python3 that runs.
+// Python environment.
 func pythonFolders(ctx context.Context) []string {
+	dirs := packageFolders(ctx, "onnxruntime")
+	for i := range dirs {
+		dirs[i] = filepath.Join(dirs[i], "capi")
+	}
+	return dirs
+}
+
+// packageFolders returns the folders of a package of the active Python environment:
+// the one that a shell has activated, else that of the first python3 that runs.
+func packageFolders(ctx context.Context, name string) []string {
 	var dirs []string
 	for _, key := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		env := os.Getenv(key)
@@ -39,7 +48,7 @@ func pythonFolders(ctx context.Context) []string {
 		if runtime.GOOS == "windows" {
 			site = filepath.Join("Lib", "site-packages")
 		}
-		found, _ := fsGlob(env, filepath.ToSlash(filepath.Join(site, "onnxruntime", "capi")))
+		found, _ := fsGlob(env, filepath.ToSlash(filepath.Join(site, name)))
 		dirs = append(dirs, found...)
 	}
 	if len(dirs) > 0 {
@@ -47,14 +56,14 @@ func pythonFolders(ctx context.Context) []string {
 	}
 	for _, python := range pythons() {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		out, err := helper(ctx, quietFolder(), python, "-I", "-c", askPython).Output()
+		out, err := helper(ctx, quietFolder(), python, "-I", "-c", askPython, name).Output()
 		cancel()
 		if err != nil {
 			continue
 		}
 		for line := range strings.Lines(string(out)) {
 			if line = strings.TrimSpace(line); line != "" {
-				dirs = append(dirs, filepath.Join(line, "capi"))
+				dirs = append(dirs, line)
 			}
 		}
 		break

@@ -212,10 +212,14 @@ func indexIO(ios []IO, name string) int {
 func ioNames(ios []IO) string { return "[" + strings.Join(names(ios), " ") + "]" }
 
 // runtimeError strips what the binding puts before the runtime's own words and
-// folds them into a line.
+// folds them into a line. Where memory is full it is a [*MemoryError].
 func runtimeError(err error) error {
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)
 	}
-	return errors.New(oneLine(err.Error()))
+	short := errors.New(oneLine(err.Error()))
+	if full.MatchString(err.Error()) {
+		return &MemoryError{short}
+	}
+	return short
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/dustin/go-humanize/english"
 	onnx "github.com/yalue/onnxruntime_go"
 )
 
@@ -36,7 +37,7 @@ type Session struct {
 // context can end. The error of a missing runtime or device is a
 // [*MissingError].
 func Open(ctx context.Context, src Source, cfg Config) (*Session, error) {
-	device, err := parseDevice(cfg.Device)
+	device, err := cfg.device()
 	if err != nil {
 		return nil, err
 	}
@@ -95,17 +96,50 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 	env.keep()
 	err := keepingSignals(func() error { return s.createOn(src, &device) })
 	if err == nil {
+		err = s.checkPlacement(src, cfg, device)
+	}
+	if err == nil {
 		s.firstOnGPU = true
 		return nil
 	}
 	if !device.auto {
 		return err
 	}
-	if cfg.Log != nil {
-		cfg.Log("device auto: using the CPU, since CUDA does not open: " + oneLine(err.Error()))
-	}
+	cfg.log("device auto: using the CPU, since CUDA does not open: " + oneLine(err.Error()))
 	s.provider = "cpu"
-	return s.createOn(src, nil)
+	return errors.Join(s.destroy(), s.createOn(src, nil))
+}
+
+// checkPlacement sees that CUDA took all nodes but those that may run on the CPU. What does is told, and part
+// of the provider's name.
+func (s *Session) checkPlacement(src Source, cfg Config, device device) error {
+	all, err := placement(s.native, s.library.Path)
+	if err != nil {
+		return err
+	}
+	shapes, err := src.shapeNodes()
+	if err != nil {
+		return err
+	}
+	return s.judge(fallbacks(all, shapes), cfg, device)
+}
+
+// judge refuses nodes that were left to the CPU, or notes them where that is allowed.
+func (s *Session) judge(left []operation, cfg Config, device device) error {
+	if refused := notAllowed(left, cfg.AllowFallback); len(refused) > 0 && !device.auto {
+		return &MissingError{
+			What: fmt.Sprintf("device %s: it has no kernels for %s of the network, which would run on the CPU: %s", s.provider, english.Plural(len(refused), "node", ""), nodeList(refused)),
+			Do:   "allow that with --allow-fallback " + operators(refused) + ", or use --device cpu",
+		}
+	}
+	if device.tf32 {
+		s.provider += ", TF32"
+	}
+	if len(left) > 0 {
+		cfg.log(fmt.Sprintf("device %s: on the CPU run %s", s.provider, nodeList(left)))
+		s.provider += ", " + operators(left) + " on the CPU"
+	}
+	return nil
 }
 
 // createOn makes the native session; cuda is nil for the CPU.
@@ -123,7 +157,7 @@ func (s *Session) createOn(src Source, cuda *device) error {
 		return err
 	}
 	if cuda != nil {
-		if err := cuda.appendTo(o, s.library); err != nil {
+		if err := errors.Join(o.AddSessionConfigEntry(recordPlacement, "1"), cuda.appendTo(o, s.library)); err != nil {
 			return err
 		}
 	}
@@ -187,7 +221,8 @@ func (s *Session) Outputs() []IO { return cloneIO(s.info.outputs) }
 // Metadata returns the model's own metadata.
 func (s *Session) Metadata() map[string]string { return maps.Clone(s.info.metadata) }
 
-// Provider returns where the network runs: "cpu", or "cuda:0" and so on.
+// Provider returns where the network runs: "cpu", or "cuda:0" and so on, and after that how it
+// differs from all in float32 on the device: "cuda:0, TF32", "cuda:0, Unique on the CPU".
 func (s *Session) Provider() string { return s.provider }
 
 // Library returns the runtime's library.

@@ -31,10 +31,22 @@ type Config struct {
 	// first CUDA device if the runtime has its provider and the network opens on
 	// it, else the CPU; [Session.Provider] tells which.
 	Device string
+	// AllowFallback names nodes or operators of the network that may run on the CPU where
+	// Device is a CUDA one. Others that CUDA has no kernels for are then an error, and told with "auto".
+	AllowFallback []string
+	// TF32 lets CUDA multiply float32 numbers with 10 bits of their mantissas.
+	TF32 bool
 	// VerifyDigest reads every file again whose digest is remembered.
 	VerifyDigest bool
 	// Log gets one-line notices, such as what was fetched. It may be nil.
 	Log func(string)
+}
+
+// log gives a notice.
+func (c Config) log(line string) {
+	if c.Log != nil {
+		c.Log(line)
+	}
 }
 
 // threads returns the number of threads that the configuration means.
@@ -122,6 +134,18 @@ func readModelFile(path string) (modelInfo, error) {
 		return err
 	})
 	return info, err
+}
+
+// shapeNodes are those of the model, see [shapeNodes].
+func (src Source) shapeNodes() (shapes map[operation]bool, err error) {
+	if src.Path == "" {
+		return shapeNodes(src.Bytes)
+	}
+	err = mapped(src.Path, func(data []byte) (err error) {
+		shapes, err = shapeNodes(data)
+		return err
+	})
+	return shapes, err
 }
 
 // mapped calls f with the content of a file, which is mapped until f returns.

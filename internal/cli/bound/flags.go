@@ -121,7 +121,7 @@ func (o *options) checkMode() error {
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"
-		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
+		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "allow-fallback", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
 	case o.q0 == "own":
 		mode, without = "--q0 own", append(without, caseFlags()...)
 	case o.q0 != "":

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -121,6 +122,7 @@ func printDiagnosis(s kit.Streams, d diagnosis) error {
 		row("fetch", "with %s at first use", r.Fetch)
 	}
 	row("providers", "%s", cmp.Or(strings.Join(r.Providers, ", "), "-"))
+	printCUDA(r, row)
 	row("threads", "%d", r.Threads)
 	row("cache", "%s (%s)", r.CacheDir, humanize.IBytes(uint64(r.CacheBytes)))
 	row("converted", "%s in the cache", english.Plural(d.Converted, "model", ""))
@@ -140,4 +142,23 @@ func printDiagnosis(s kit.Streams, d diagnosis) error {
 		row("problem", "none")
 	}
 	return t.Flush()
+}
+
+// printCUDA prints what there is of CUDA, and what is missing where that is no problem.
+func printCUDA(r ort.Report, row func(name, format string, args ...any)) {
+	c := r.CUDA
+	if c == nil {
+		return
+	}
+	for _, g := range c.GPUs {
+		row(fmt.Sprintf("GPU %d", g.Index), "%s, compute capability %s, %s, driver %s", g.Name, g.Capability, humanize.IBytes(uint64(g.MemoryMiB)<<20), g.Driver)
+	}
+	for _, l := range c.Libraries {
+		row("CUDA "+c.Version, "%s: %s", l.Name, cmp.Or(l.Path, "not found"))
+	}
+	for _, lack := range c.Lacks {
+		if !slices.Contains(r.Problems, lack) {
+			row("lacks", "%s", lack)
+		}
+	}
 }

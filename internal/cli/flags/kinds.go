@@ -108,6 +108,26 @@ func Int(p *int, least, most int, f Flag) *Flag {
 	}, strconv.Itoa)
 }
 
+// IntOr is [Int] for a flag that may also be a word, which stands for a number of its own.
+func IntOr(p *int, least, most int, word string, stands int, f Flag) *Flag {
+	number := Int(p, least, most, f)
+	v := number.value.(*typed[int])
+	parse := v.parse
+	v.parse = func(text string) (int, error) {
+		if text == word {
+			return stands, nil
+		}
+		return parse(text)
+	}
+	v.show = func(n int) string {
+		if n == stands {
+			return word
+		}
+		return strconv.Itoa(n)
+	}
+	return number
+}
+
 // Seed is a flag for a seed, nil where none is given.
 func Seed(p **uint64, f Flag) *Flag {
 	return read(whole, f, p, func(text string) (*uint64, error) {

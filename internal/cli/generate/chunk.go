@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/fault"
+	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
 
@@ -120,6 +122,9 @@ func (g *generation) work(i int, bar *kit.Progress, see func(sample) error) (c c
 		OnStep: func(s samplers.Step) { bar.Add(len(s.Tokens) - len(s.Masked)) },
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
+			if errors.As(err, new(*ort.MemoryError)) {
+				return err // The others would have no room either.
+			}
 			c.Faults = append(c.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
 			return nil
 		},

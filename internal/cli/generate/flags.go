@@ -30,6 +30,7 @@ type options struct {
 // flags are the command's.
 func (o *options) flags() flags.Set {
 	o.n = 1
+	o.sampler.FindsBatch = true
 	o.all = slices.Concat(o.sampler.Flags(), o.sampler.CallFlags(), flags.Set{
 		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
 		flags.Int(&o.length, 1, canvas.Max, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas"}),

@@ -88,21 +88,26 @@ func (g *generation) timeCall(f *Foreseen, j job) error {
 	if f.Calls != nil && *f.Calls > 0 {
 		want = max(1, int(math.Round(float64(f.MostCalls) / *f.Calls)))
 	}
-	once := look{positions: free[:min(want, len(free))], head: j.method.Head(g.network), canvases: j.method.Canvases()}
 	for range 2 {
-		totals, err := samplers.Sample(g.ctx, g.network, func(yield func(samplers.Sequence) bool) {
-			for i := range min(g.settings.Batch, f.Samples) {
-				if !yield(samplers.Sequence{Index: uint64(i), Canvas: j.Canvas, Method: once}) {
-					return
-				}
-			}
-		}, samplers.Config{Batch: g.settings.Batch}, func(samplers.Result) error { return nil })
+		totals, err := g.call(j, j.Canvas, free[:min(want, len(free))], min(g.settings.Batch, f.Samples))
 		if err != nil {
 			return cmp.Or(g.ctx.Err(), fmt.Errorf("generate: %w", fault.WithoutName(err)))
 		}
 		f.SecondsPerCall = (totals.Network / time.Duration(max(totals.NetworkCalls, 1))).Seconds()
 	}
 	return nil
+}
+
+// call makes a network call for so many sequences of a canvas, as the job does, and reveals nothing.
+func (g *generation) call(j job, canvas, positions []int, sequences int) (samplers.Totals, error) {
+	once := look{positions: positions, head: j.method.Head(g.network), canvases: j.method.Canvases()}
+	return samplers.Sample(g.ctx, g.network, func(yield func(samplers.Sequence) bool) {
+		for i := range sequences {
+			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas, Method: once}) {
+				return
+			}
+		}
+	}, samplers.Config{Batch: sequences}, func(samplers.Result) error { return nil })
 }
 
 // look is a method that asks once, about as many canvases as a call has of a sequence, and

@@ -134,6 +134,11 @@ func (g *generation) prepare() error {
 	if err := g.tryPlans(); err != nil {
 		return err
 	}
+	if g.sampler.Batch == setup.AutoBatch {
+		if err := g.findBatch(); err != nil {
+			return err
+		}
+	}
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
 		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),

@@ -14,6 +14,7 @@ import (
 	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/fault"
+	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
 
@@ -67,6 +68,9 @@ func (g *generation) run(out *kit.Output) error {
 			err = errors.Join(ferr, err)
 		}
 		g.tellSeed()
+		if errors.As(err, new(*ort.MemoryError)) {
+			return g.whatFits(err)
+		}
 		return fmt.Errorf("generate: %w", fault.WithoutName(err))
 	}
 	all.record.Interrupted = interrupted

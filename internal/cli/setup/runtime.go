@@ -20,6 +20,8 @@ type Runtime struct {
 	library, device       string
 	threads               int
 	offline, verifyDigest bool
+	tf32                  bool
+	fallback              string
 	offlineFlag           *flags.Flag
 }
 
@@ -30,7 +32,9 @@ func (r *Runtime) Flags() flags.Set {
 		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatModel, Env: "MDMGEN_RUNTIME", Lazy: true,
 			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once)"}),
 		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatModel, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
-			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto"}),
+			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto, which takes the CPU where there is no GPU"}),
+		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatModel, Usage: "let a GPU multiply float32 numbers as TF32, faster and with 10 bits of their mantissas"}),
+		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatModel, Usage: "`NODES` or operators, with commas between, that may run on the CPU where the GPU has no kernel for them"}),
 		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
 			Usage: "`N` threads for one network call"}),
 		r.OfflineFlag(),
@@ -73,14 +77,23 @@ func (r *Runtime) Threads(all flags.Set) (int, error) {
 	return n, nil
 }
 
+// Fetching is what --offline says.
+func (r *Runtime) Fetching(s kit.Streams, all flags.Set) (ort.Config, error) {
+	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.IsSet("offline") && !slices.Contains(switches, text) {
+		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
+	}
+	return ort.Config{Offline: r.offline, Online: all.IsSet("offline") && !r.offline, Log: s.Notice}, nil
+}
+
 // Config is what the flags say of the runtime.
 func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 	threads, err := r.Threads(all)
 	if err != nil {
 		return ort.Config{}, err
 	}
-	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.IsSet("offline") && !slices.Contains(switches, text) {
-		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
+	out, err := r.Fetching(s, all)
+	if err != nil {
+		return ort.Config{}, err
 	}
 	if err := ort.CheckDevice(r.device); err != nil {
 		source := "--device "
@@ -89,13 +102,22 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 		}
 		return ort.Config{}, exit.Usagef("%s%s: must be cpu, cuda, cuda:N or auto", source, r.device)
 	}
-	return ort.Config{Library: r.library, Offline: r.offline, Online: all.IsSet("offline") && !r.offline, Threads: threads, Device: r.device, VerifyDigest: r.verifyDigest, Log: s.Notice}, nil
+	for _, flag := range []string{"tf32", "allow-fallback"} {
+		if all.Given(flag) && r.device == "cpu" {
+			return ort.Config{}, exit.Usagef("--%s: is for --device cuda", flag)
+		}
+	}
+	if r.fallback != "" {
+		out.AllowFallback = strings.Split(r.fallback, ",")
+	}
+	out.Library, out.Device, out.Threads, out.TF32, out.VerifyDigest = r.library, r.device, threads, r.tf32, r.verifyDigest
+	return out, nil
 }
 
 // worldConfig refuses flags that a world has no use for. The environment's and the config
 // file's are for the models that have.
 func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
-	for _, flag := range []string{"runtime", "threads", "offline"} {
+	for _, flag := range []string{"runtime", "threads", "offline", "tf32", "allow-fallback"} {
 		if all.Given(flag) {
 			return ort.Config{}, exit.Usagef("--%s: a world is a table, which needs no runtime", flag)
 		}

@@ -1,0 +1,125 @@
+package generate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/room"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+)
+
+// fitBatch finds how many sequences of a call memory has room for, by calls for twice as many
+// each time, up to most. It is 0 where there is none for one.
+//
+// A device that is full says so, and the network can go on. A machine that is full ends programs,
+// so that a call is made only where one and a half times what the calls so far have taken is left.
+func (g *generation) fitBatch(most int) (int, error) {
+	j, positions := g.widest()
+	before, known := room.Resident()
+	return double(most, func(n int) (bool, error) {
+		if free, ok := room.Left(); n > 1 && known && ok {
+			if now, _ := room.Resident(); free/3*2 < now-min(before, now) {
+				return false, nil
+			}
+		}
+		_, err := g.call(j, j.Canvas, positions, n)
+		return fits(err)
+	})
+}
+
+// fits takes a lack of memory for an answer.
+func fits(err error) (bool, error) {
+	if lack := (*ort.MemoryError)(nil); errors.As(err, &lack) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// double is the last of 1, 2, 4, … and most, at most that, that fits; 0 where none does.
+func double(most int, fits func(n int) (bool, error)) (int, error) {
+	last := 0
+	for n := 1; n <= most; n = min(2*n, most) {
+		ok, err := fits(n)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		if last = n; n == most {
+			break
+		}
+	}
+	return last, nil
+}
+
+// widest is the job of the longest canvas, and the most positions of it that a call asks for: those of
+// the largest block of some plans, all where the network's rows decide.
+func (g *generation) widest() (job, []int) {
+	j := slices.MaxFunc(g.jobs, func(a, b job) int { return len(a.Canvas) - len(b.Canvas) })
+	free := g.free(j.Canvas)
+	if !j.method.Planned() {
+		return j, free
+	}
+	want := 1
+	var plan samplers.Plan
+	for i := range uint64(8) {
+		if err := j.method.Plan(&plan, samplers.NewStream(0, i), free); err != nil {
+			break // None: [generation.tryPlans] has drawn one.
+		}
+		for _, b := range plan.Blocks {
+			want = max(want, len(b.Positions))
+		}
+	}
+	return j, free[:min(want, len(free))]
+}
+
+// findBatch does what --batch auto asks for.
+func (g *generation) findBatch() error {
+	n, err := g.fitBatch(g.total())
+	switch {
+	case err != nil:
+		return fmt.Errorf("generate: %w", fault.WithoutName(err))
+	case n == 0:
+		return g.whatFits(nil)
+	}
+	g.sampler.Batch = n
+	g.streams.Notice(fmt.Sprintf("--batch auto: %d", n))
+	return nil
+}
+
+// whatFits makes of a lack of memory a line that says what there is room for.
+func (g *generation) whatFits(lack error) error {
+	n, err := 0, error(nil)
+	if lack != nil && g.settings.Batch > 1 {
+		n, err = g.fitBatch(g.settings.Batch - 1)
+	}
+	j, positions := g.widest()
+	length := len(j.Canvas)
+	what := fmt.Sprintf("generate: memory has no room for a call of %s of %s",
+		english.Plural(max(g.settings.Batch, 1), "sequence", ""), english.Plural(length, "position", ""))
+	switch {
+	case err != nil:
+		return fmt.Errorf("generate: %w", fault.WithoutName(err))
+	case n > 0:
+		return fmt.Errorf("%s: --batch %d fits", what, n)
+	}
+	for length /= 2; length > 0; length /= 2 {
+		inside := slices.DeleteFunc(slices.Clone(positions), func(l int) bool { return l >= length })
+		if len(inside) == 0 {
+			break
+		}
+		_, err := g.call(j, j.Canvas[:length], inside, 1)
+		if ok, err := fits(err); err != nil {
+			break
+		} else if ok {
+			return fmt.Errorf("%s: --batch 1 --length %d fits", what, length)
+		}
+	}
+	return fmt.Errorf("%s, nor for any other: use a smaller model, or --dtype", what)
+}

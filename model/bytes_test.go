@@ -1,0 +1,83 @@
+package model
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dustin/go-humanize"
+
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
+	"mdmgen/samplers"
+)
+
+// What crosses to a device and back in a call, canvases of 1024 positions and rows of 50,258
+// columns, is what docs/cuda.md says: a price a canvas and one a wanted position, whatever the
+// call.
+func TestBytesACall(t *testing.T) {
+	const config = `{"model_type":"mdlm","hidden_dim":16,"cond_dim":8,"n_blocks":2,"n_heads":2,"model_length":1024,"vocab_size":50258}`
+	m, err := openCheckpoint(t.Context(), "wide", func() (*checkpoint.Checkpoint, error) {
+		return checkpoint.OpenFS(checkpointtest.Folder(config, "backbone.", checkpoint.F32, 5), "wide")
+	}, Options{Runtime: orttest.OneThread})
+	orttest.Opened(t, m, err)
+	n := m.(heads)
+	sent := func(canvases, positions int, run func(samplers.Call) error) (bytes int) {
+		c := samplers.Call{IDs: make([]int64, 1024*canvases)}
+		for range canvases {
+			c.Counts = append(c.Counts, positions)
+			for l := range positions {
+				c.Positions = append(c.Positions, int64(l))
+			}
+		}
+		if err := run(c); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range [][]ort.Tensor{n.in, n.res} {
+			for _, x := range x {
+				bytes += 8*len(x.Int64) + 4*len(x.Float32) + 8*len(x.Float64)
+			}
+		}
+		return bytes
+	}
+	draw := func(top int) func(c samplers.Call) error {
+		return func(c samplers.Call) error {
+			k := len(c.Positions)
+			d := samplers.Drawing{Uniforms: make([]float64, k), Temperatures: make([]float64, k), Top: top}
+			return n.Best(t.Context(), c, d, make([]samplers.Best, k))
+		}
+	}
+	page, err := os.ReadFile("../docs/cuda.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, head := range []struct {
+		name string
+		run  func(samplers.Call) error
+	}{
+		{"rows of logits", func(c samplers.Call) error {
+			_, err := n.Logits(t.Context(), c)
+			return err
+		}},
+		{"log-probability of a given token", func(c samplers.Call) error {
+			k := len(c.Positions)
+			return n.LogProbs(t.Context(), c, make([]int64, k), make([]float64, k), make([]float64, k))
+		}},
+		{"drawn token", draw(0)},
+		{"drawn token and the best 4, with entropy", draw(4)},
+	} {
+		one, two, both := sent(1, 1, head.run), sent(1, 2, head.run), sent(2, 2, head.run)
+		position := two - one
+		canvas := both - two - 2*position
+		if rest := one - position - canvas; rest != 8 { // how many best tokens there are to be
+			t.Errorf("%s: %d bytes belong to no canvas or position", head.name, rest)
+		}
+		line := fmt.Sprintf("| %s | %s | %s |", head.name, humanize.Comma(int64(canvas)), humanize.Comma(int64(position)))
+		if !strings.Contains(string(page), line) {
+			t.Errorf("docs/cuda.md does not have %s", line)
+		}
+	}
+}

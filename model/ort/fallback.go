@@ -1,0 +1,155 @@
+package ort
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// cpuProvider is the runtime's name of the provider that takes what others do not.
+const cpuProvider = "CPUExecutionProvider"
+
+// An operation is a node of a network by its name and kind.
+type operation struct{ name, operator string }
+
+func (n operation) String() string {
+	switch {
+	case n.name == "":
+		return n.operator
+	case strings.Contains(n.name, n.operator):
+		return n.name
+	}
+	return n.name + " (" + n.operator + ")"
+}
+
+// fallbacks are the nodes that a provider left to the CPU. Arithmetic on shapes is none of them: the
+// runtime keeps it there, where shapes are, so that the device is not waited for.
+func fallbacks(all []placed, shapes map[operation]bool) []operation {
+	var left []operation
+	for _, p := range all {
+		n := operation{p.name, p.operator}
+		if p.provider == cpuProvider && !shapes[n] && !slices.Contains(left, n) {
+			left = append(left, n)
+		}
+	}
+	return left
+}
+
+// notAllowed are those nodes of a list that neither their name nor their operator allows.
+func notAllowed(left []operation, allowed []string) []operation {
+	return slices.DeleteFunc(slices.Clone(left), func(n operation) bool {
+		return slices.Contains(allowed, n.name) || slices.Contains(allowed, n.operator)
+	})
+}
+
+// mostNamed is how many nodes a message names.
+const mostNamed = 8
+
+func nodeList(nodes []operation) string {
+	var parts []string
+	for _, n := range nodes[:min(len(nodes), mostNamed)] {
+		parts = append(parts, n.String())
+	}
+	if more := len(nodes) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return english.OxfordWordSeries(parts, "and")
+}
+
+// operators are those of the nodes, each once, as --allow-fallback takes them.
+func operators(nodes []operation) string {
+	var ops []string
+	for _, n := range nodes {
+		if !slices.Contains(ops, n.operator) {
+			ops = append(ops, n.operator)
+		}
+	}
+	return strings.Join(ops, ",")
+}
+
+// shapeNodes are the nodes of a model that work on nothing but shapes and constants, and so on a few
+// numbers that the CPU has. A kind of node without a name is one only where all its nodes are.
+func shapeNodes(model []byte) (map[operation]bool, error) {
+	shapes := map[operation]bool{}
+	err := fields(model, func(n protowire.Number, v []byte) error {
+		if n != modelGraph {
+			return nil
+		}
+		return markShapes(v, map[string]bool{}, shapes)
+	})
+	return shapes, err
+}
+
+// Field numbers of onnx.proto.
+const (
+	graphNode                                                  = 1
+	nodeInput, nodeOutput, nodeName, nodeOperator, nodeFeature = 1, 2, 3, 4, 5
+	featureGraph                                               = 6
+)
+
+// markShapes marks the nodes of a graph; small has the values of the graphs around it that are
+// shapes or constants.
+func markShapes(graph []byte, small map[string]bool, shapes map[operation]bool) error {
+	known := map[string]bool{}
+	maps.Copy(known, small)
+	var nodes [][]byte
+	err := fields(graph, func(n protowire.Number, v []byte) error {
+		switch n {
+		case graphNode:
+			nodes = append(nodes, v)
+		case graphInitializer:
+			return fields(v, func(n protowire.Number, v []byte) error {
+				if n == tensorName {
+					known[string(v)] = true
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+	for _, one := range nodes {
+		if err != nil {
+			return err
+		}
+		var n operation
+		var outputs []string
+		var bodies [][]byte
+		all := true
+		err = fields(one, func(field protowire.Number, v []byte) error {
+			switch field {
+			case nodeInput:
+				all = all && (len(v) == 0 || known[string(v)])
+			case nodeOutput:
+				outputs = append(outputs, string(v))
+			case nodeName:
+				n.name = string(v)
+			case nodeOperator:
+				n.operator = string(v)
+			case nodeFeature:
+				return fields(v, func(field protowire.Number, v []byte) error {
+					if field == featureGraph {
+						bodies = append(bodies, v)
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+		is := n.operator == "Shape" || n.operator == "Size" || all && len(bodies) == 0
+		for _, out := range outputs {
+			known[out] = known[out] || is
+		}
+		before, seen := shapes[n]
+		shapes[n] = is && (before || !seen)
+		for _, body := range bodies {
+			if err == nil {
+				err = markShapes(body, known, shapes)
+			}
+		}
+	}
+	return err
+}

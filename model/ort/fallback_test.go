@@ -1,0 +1,120 @@
+package ort
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	onnx "github.com/yalue/onnxruntime_go"
+)
+
+// branched is a network that works on shapes, on a constant, and on x, in a branch too: the sum of
+// x's size and a constant decides between −x and x·x.
+func branched() []byte {
+	named := func(name, op string, in []string, out string, attrs ...[]byte) []byte {
+		return message(node(op, in, out, attrs...)).str(3, name)
+	}
+	attribute := func(name string, body []byte) []byte { return message{}.str(1, name).sub(6, body).num(20, 5) }
+	branch := func(name, op string, in ...string) []byte {
+		return graph{nodes: [][]byte{named(name, op, in, name+"_out")}, out: [][]byte{port(name+"_out", elemFloat32, -1)}}.body()
+	}
+	return graph{
+		nodes: [][]byte{
+			named("size", "Size", []string{"x"}, "n"),
+			named("more", "Add", []string{"n", "n"}, "twice"),
+			named("least", "Equal", []string{"twice", "n"}, "none"),
+			named("choice", "If", []string{"none"}, "z", attribute("then_branch", branch("minus", "Neg", "x")), attribute("else_branch", branch("square", "Mul", "x", "x"))),
+		},
+		in: [][]byte{port("x", elemFloat32, -1)}, out: [][]byte{port("z", elemFloat32, -1)},
+	}.bytes()
+}
+
+// The runtime tells where each node runs, those of branches too; on the CPU they all do.
+func TestPlacement(t *testing.T) {
+	s := open(t, Source{Bytes: adder()}) // begins the environment
+	o, err := onnx.NewSessionOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Destroy() }()
+	if err := o.AddSessionConfigEntry(recordPlacement, "1"); err != nil {
+		t.Fatal(err)
+	}
+	native, err := onnx.NewDynamicAdvancedSessionWithONNXData(branched(), []string{"x"}, []string{"z"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = native.Destroy() }()
+	all, err := placement(native, s.library.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shapes, err := shapeNodes(branched())
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := fallbacks(all, shapes)
+	for _, want := range []operation{{"choice", "If"}, {"minus", "Neg"}, {"square", "Mul"}} {
+		if !slices.Contains(left, want) {
+			t.Errorf("%v is not among %v", want, left)
+		}
+	}
+	for _, no := range []operation{{"size", "Size"}, {"more", "Add"}, {"least", "Equal"}} {
+		if slices.Contains(left, no) {
+			t.Errorf("%v, arithmetic on shapes, is among %v", no, left)
+		}
+	}
+	if _, err := placement(s.native, s.library.Path); err == nil {
+		t.Error("a session that has not recorded it tells where its nodes run")
+	}
+}
+
+// What is left to the CPU is an error that names it, but for what is allowed by name or operator.
+func TestFallbackRefused(t *testing.T) {
+	all := []placed{{"a", "Unique", cpuProvider}, {"b", "Unique", cpuProvider}, {"c", "TopK", cpuProvider}, {"d", "Gemm", "CUDAExecutionProvider"}, {"s", "Add", cpuProvider}, {"", "If", cpuProvider}}
+	shapes := map[operation]bool{{"s", "Add"}: true}
+	for _, tt := range []struct {
+		allow []string
+		want  string // nodes in the error
+		said  string // nodes in the notice
+	}{
+		{nil, "4 nodes of the network, which would run on the CPU: a (Unique), b (Unique), c (TopK), and If", ""},
+		{[]string{"Unique"}, "2 nodes of the network, which would run on the CPU: c (TopK) and If", ""},
+		{[]string{"a", "TopK", "If"}, "1 node of the network, which would run on the CPU: b (Unique)", ""},
+		{[]string{"Unique", "c", "If"}, "", "a (Unique), b (Unique), c (TopK), and If"},
+	} {
+		var log []string
+		s := Session{provider: "cuda:0"}
+		err := s.judge(fallbacks(all, shapes), Config{AllowFallback: tt.allow, Log: func(l string) { log = append(log, l) }}, device{cuda: true, tf32: true})
+		if tt.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "--allow-fallback") {
+				t.Errorf("allowing %v: %v", tt.allow, err)
+			}
+			continue
+		}
+		if err != nil || len(log) != 1 || !strings.HasSuffix(log[0], tt.said) || s.provider != "cuda:0, TF32, Unique,TopK,If on the CPU" {
+			t.Errorf("allowing %v: %v, %q, provider %s", tt.allow, err, log, s.provider)
+		}
+	}
+	var log []string
+	s := Session{provider: "cuda:0"}
+	if err := s.judge(fallbacks(all, shapes), Config{Log: func(l string) { log = append(log, l) }}, device{cuda: true, auto: true}); err != nil || len(log) != 1 {
+		t.Errorf("auto: %v, %q", err, log)
+	}
+}
+
+// TF32 is off unless it is asked for, and only CUDA has it.
+func TestTF32(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		d, err := Config{Device: "cuda:2", TF32: on}.device()
+		if err != nil || d.options()["use_tf32"] != map[bool]string{false: "0", true: "1"}[on] || d.options()["device_id"] != "2" {
+			t.Errorf("TF32 %t: %v, %v", on, d.options(), err)
+		}
+	}
+	for _, c := range []Config{{TF32: true}, {AllowFallback: []string{"TopK"}, Device: "cpu"}} {
+		if _, err := Open(context.Background(), Source{Bytes: adder()}, c); err == nil || !strings.Contains(err.Error(), "only device cuda") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

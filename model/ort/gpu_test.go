@@ -1,0 +1,148 @@
+//go:build linux
+
+package ort
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// linked is a library's file of which no more can be read than what it is linked with.
+func linked(names ...string) []byte {
+	text := "\x00"
+	dynamic := new(bytes.Buffer)
+	for _, name := range names {
+		_ = binary.Write(dynamic, binary.LittleEndian, elf.Dyn64{Tag: int64(elf.DT_NEEDED), Val: uint64(len(text))})
+		text += name + "\x00"
+	}
+	_ = binary.Write(dynamic, binary.LittleEndian, elf.Dyn64{Tag: int64(elf.DT_NULL)})
+	const head = 64
+	sections := head + len(text) + dynamic.Len()
+	out := new(bytes.Buffer)
+	machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
+	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(machine), Version: 1, Shoff: uint64(sections), Ehsize: head, Shentsize: 64, Shnum: 3, Shstrndx: 1}
+	copy(h.Ident[:], elf.ELFMAG+"\x02\x01\x01")
+	for _, part := range []any{h, []byte(text), dynamic.Bytes(), elf.Section64{},
+		elf.Section64{Type: uint32(elf.SHT_STRTAB), Off: head, Size: uint64(len(text))},
+		elf.Section64{Type: uint32(elf.SHT_DYNAMIC), Off: uint64(head + len(text)), Size: uint64(dynamic.Len()), Link: 1, Entsize: 16}} {
+		_ = binary.Write(out, binary.LittleEndian, part)
+	}
+	return out.Bytes()
+}
+
+// What a machine lacks for --device cuda is told line by line, with what brings it, from
+// fakes of all that is asked: the driver's program, the provider's file, a Python environment.
+func TestCUDALacks(t *testing.T) {
+	needed := []string{"libcublas.so.13", "libcublasLt.so.13", "libcudart.so.13", "libcurand.so.10"}
+	const good = "0, A GPU, 9.0, 81559, 580.65.06"
+	all := append(slices.Clone(needed), "libcudnn.so.9")
+	tests := []struct {
+		name, smi string // what nvidia-smi prints; "" where there is none
+		libraries []string
+		device    string
+		want      []string
+	}{
+		{"nothing lacks", good, all, "cuda", nil},
+		{"no driver", "", all, "cuda", []string{"no NVIDIA driver is here: the search path has no nvidia-smi: install NVIDIA's driver of version 580 or newer"}},
+		{"a driver that does not answer", "!NVIDIA-SMI has failed", all, "cuda", []string{"no NVIDIA driver answers: nvidia-smi: NVIDIA-SMI has failed: install"}},
+		{"old driver", "0, A GPU, 9.0, 81559, 535.104.05", all, "cuda", []string{"driver 535.104.05 is too old for CUDA 13: install 580 or newer"}},
+		{"no cuDNN", good, needed, "cuda", []string{"libcudnn.so.9 was not found: pip install nvidia-cudnn-cu13"}},
+		{"two libraries", good, all[2:], "cuda", []string{"libcublas.so.13 was not found: pip install nvidia-cublas", "libcublasLt.so.13 was not found: pip install nvidia-cublas"}},
+		{"wrong architecture", "0, An old GPU, 6.1, 8000, 580.65.06", all, "cuda", []string{"GPU 0, An old GPU, has compute capability 6.1, and what is built with CUDA 13 has code for 7.5 and newer: use a build with an older CUDA"}},
+		{"another GPU's architecture", "0, An old GPU, 6.1, 8000, 580.65.06\n1, A GPU, 8.0, 40000, 580.65.06", all, "cuda:1", nil},
+		{"no such GPU", good, all, "cuda:3", []string{"there is no GPU 3: the driver has 1 device"}},
+	}
+	lib := theLibrary(t)
+	data, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := put(t, filepath.Base(lib), data)
+	for _, p := range []string{"shared", "cuda"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(copied), providerFile(p)), linked(append(needed, "libcuda.so.1", "libc.so.6")...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bin, env := t.TempDir(), t.TempDir()
+			if tt.smi != "" {
+				script := "#!/bin/sh\ncat <<'END'\n" + tt.smi + "\nEND\n"
+				if message, fails := strings.CutPrefix(tt.smi, "!"); fails {
+					script = "#!/bin/sh\necho '" + message + "'\nexit 9\n"
+				}
+				if err := os.WriteFile(filepath.Join(bin, "nvidia-smi"), []byte(script), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			folder := filepath.Join(env, "lib", "python3.12", "site-packages", "nvidia", "cu13", "lib")
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range tt.libraries {
+				if err := os.WriteFile(filepath.Join(folder, name), linked(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			environ := []string{"PATH=" + bin + ":/usr/bin:/bin", "VIRTUAL_ENV=" + env, "LD_LIBRARY_PATH="}
+			r := child(t, childTask{Diagnose: true, Config: Config{Library: copied, Device: tt.device}}, environ...).Report
+			if r == nil || r.CUDA == nil {
+				t.Fatalf("%+v", r)
+			}
+			if len(r.CUDA.Libraries) > 0 && slices.ContainsFunc(r.CUDA.Libraries, func(l CUDALibrary) bool {
+				return l.Path != "" && !slices.Contains(tt.libraries, l.Name)
+			}) {
+				t.Skip("this machine has libraries of CUDA 13")
+			}
+			if r.CUDA.Version != "13" || len(r.CUDA.Libraries) != len(all) || r.Usable != (len(tt.want) == 0) {
+				t.Errorf("%+v", *r)
+			}
+			if len(r.Problems) != len(tt.want) || !slices.Equal(r.Problems, r.CUDA.Lacks) {
+				t.Errorf("problems are %q, want %q", r.Problems, tt.want)
+			}
+			for i, want := range tt.want {
+				if i < len(r.Problems) && !strings.HasPrefix(r.Problems[i], want) {
+					t.Errorf("problem %d is %q, want %q", i, r.Problems[i], want)
+				}
+			}
+			if tt.name == "nothing lacks" {
+				return // The fakes do not load.
+			}
+			// A run says the same, and auto takes the CPU and says why.
+			open := child(t, childTask{Config: Config{Library: copied, Device: tt.device}}, environ...)
+			if len(tt.want) > 0 && (!open.Missing || !strings.Contains(open.Error, tt.want[0]) || !strings.HasPrefix(open.Error, "onnx runtime: device cuda:")) {
+				t.Errorf("a run ends with %+v", open)
+			}
+			open = child(t, childTask{Config: Config{Library: copied, Device: "auto"}}, environ...)
+			if open.Error != "" || open.Provider != "cpu" || len(open.Log) != 1 || !strings.HasPrefix(open.Log[0], "device auto: using the CPU") {
+				t.Errorf("with auto a run is %+v", open)
+			}
+		})
+	}
+}
+
+// A build for the CPU alone, and one for another machine, are told where the library is looked for.
+func TestCUDAWrongBuild(t *testing.T) {
+	lib := theLibrary(t)
+	if missingCUDA(Library{Path: lib}) != nil {
+		r := child(t, childTask{Diagnose: true, Config: Config{Library: lib, Device: "cuda"}}).Report
+		if r.Usable || !slices.ContainsFunc(r.Problems, func(p string) bool {
+			return strings.Contains(p, "it has no CUDA: libonnxruntime_providers_cuda.so is not beside it")
+		}) {
+			t.Errorf("%+v", r)
+		}
+	}
+	other := linked()
+	binary.LittleEndian.PutUint16(other[18:], uint16(elf.EM_PPC64))
+	r := child(t, childTask{Diagnose: true, Config: Config{Library: put(t, "libonnxruntime.so", other), Device: "cuda"}}).Report
+	if r.Usable || !slices.ContainsFunc(r.Problems, func(p string) bool { return strings.Contains(p, "it is for another machine (EM_PPC64)") }) {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,100 @@
+//go:build linux
+
+package ort
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// The build with CUDA is fetched only where it is asked for: three files, each with the published
+// digest. One that was changed is no longer used, and fetched again.
+func TestInstallCUDA(t *testing.T) {
+	b, err := cudaBuild(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		var missing *MissingError
+		if _, _, err := Install(t.Context(), Config{}, true); !errors.As(err, &missing) {
+			t.Errorf("a system without a build with CUDA: %v", err)
+		}
+		return
+	}
+	sum := func(data string) string {
+		h := sha256.Sum256([]byte(data))
+		return hex.EncodeToString(h[:])
+	}
+	wheel := filepath.Join(t.TempDir(), "onnxruntime_gpu-1.30.0-test.whl")
+	f, err := os.Create(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	image := string(linked()) // what is no library is not taken from the cache
+	files := map[string]string{filepath.Base(b.library): image}
+	for name := range b.providers {
+		files[name] = image + name
+	}
+	for name, data := range files {
+		w, err := z.Create("onnxruntime/capi/" + name)
+		if err == nil {
+			_, err = w.Write([]byte(data))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.wheel, b.wheelLibrary, b.providers = sum(string(data)), sum(image), map[string]string{}
+	for name, data := range files {
+		if name != filepath.Base(b.library) {
+			b.providers[name] = sum(data)
+		}
+	}
+	old := cudaBuilds
+	cudaBuilds = []build{b}
+	t.Cleanup(func() { cudaBuilds = old })
+
+	cache := fakeMachine(t, map[string]string{"python3": `case "$*" in *onnxruntime-gpu==1.30.0*) /bin/cp '` + wheel + `' .;; esac`})
+	if _, _, err := Install(t.Context(), Config{Offline: true}, true); err == nil || !strings.Contains(err.Error(), "forbidden") {
+		t.Errorf("offline: %v", err)
+	}
+	l, has, err := Install(t.Context(), Config{}, true)
+	if err != nil || has == nil || !strings.HasSuffix(filepath.Dir(l.Path), "-cuda13") {
+		t.Fatalf("%+v, %+v, %v", l, has, err)
+	}
+	for name, data := range files {
+		if got, err := os.ReadFile(filepath.Join(filepath.Dir(l.Path), name)); err != nil || string(got) != data {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	if got := left(t, filepath.Join(cache, "runtime")); len(got) != len(files) {
+		t.Errorf("the cache has %v", got)
+	}
+	l.Source = sourceCache
+	if err := missingCUDA(l); err != nil {
+		t.Error(err)
+	}
+	provider := filepath.Join(filepath.Dir(l.Path), providerFile("cuda"))
+	if err := os.WriteFile(provider, []byte("something else"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := missingCUDA(l); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("a provider that is another one: %v", err)
+	}
+	b.providers[providerFile("cuda")] = sum("what was published")
+	if _, _, err := Install(t.Context(), Config{}, true); err == nil || !strings.Contains(err.Error(), "is not the published one") {
+		t.Errorf("an archive with another provider: %v", err)
+	}
+}

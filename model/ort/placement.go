@@ -1,0 +1,113 @@
+package ort
+
+/*
+#cgo linux LDFLAGS: -ldl
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#ifdef _WIN32
+#include <windows.h>
+static void *loaded(const char *path, const char *name) {
+	HMODULE h = GetModuleHandleA("onnxruntime.dll");
+	return h ? (void *)GetProcAddress(h, name) : NULL;
+}
+#else
+#include <dlfcn.h>
+// loaded finds a function of a library that is in the process already.
+static void *loaded(const char *path, const char *name) {
+	void *h = dlopen(path, RTLD_LAZY | RTLD_NOLOAD), *f = NULL;
+	if (h) {
+		f = dlsym(h, name);
+		dlclose(h);
+	}
+	return f;
+}
+#endif
+
+// What the binding does not have of the runtime's C interface. Version 24 of it is a table of
+// functions that only grows: their places in it stay. A status that is not NULL is an error.
+enum { RELEASE_STATUS = 93, SESSION_ASSIGNMENT = 407, SUBGRAPH_PROVIDER, SUBGRAPH_NODES, NODE_NAME, NODE_DOMAIN, NODE_OPERATOR };
+
+typedef struct {
+	const void *const *(*get_api)(uint32_t version);
+	const char *(*version)(void);
+} api_base;
+
+static const void *const *get_api(const char *path) {
+	const api_base *(*base)(void) = (const api_base *(*)(void))loaded(path, "OrtGetApiBase");
+	return base ? base()->get_api(24) : NULL;
+}
+
+static int ended(const void *const *api, void *status) {
+	if (status)
+		((void (*)(void *))api[RELEASE_STATUS])(status);
+	return status == NULL;
+}
+
+typedef void *(*list_of)(const void *, const void *const **, size_t *);
+typedef void *(*text_of)(const void *, const char **);
+
+static int list(const void *const *api, int which, const void *of, const void *const **out, size_t *n) {
+	return ended(api, ((list_of)api[which])(of, out, n));
+}
+
+static const char *text(const void *const *api, int which, const void *of) {
+	const char *s = NULL;
+	return ended(api, ((text_of)api[which])(of, &s)) ? s : NULL;
+}
+*/
+import "C"
+
+import (
+	"errors"
+	"reflect"
+	"unsafe"
+
+	onnx "github.com/yalue/onnxruntime_go"
+)
+
+// recordPlacement is the setting of a session with which [placement] is known.
+const recordPlacement = "session.record_ep_graph_assignment_info"
+
+// A placed node is an operator of a network with the provider that the runtime gave it to.
+type placed struct{ name, operator, provider string }
+
+var errPlacement = errors.New("the runtime does not tell where the network's nodes run")
+
+// placement tells where the nodes of a session run, those of loops and branches too; library is
+// the runtime's file.
+func placement(native *onnx.DynamicAdvancedSession, library string) ([]placed, error) {
+	path := C.CString(library)
+	defer C.free(unsafe.Pointer(path))
+	api := C.get_api(path)
+	session := reflect.ValueOf(native).Elem().FieldByName("s").Elem().FieldByName("ortSession").UnsafePointer()
+	if api == nil || session == nil {
+		return nil, errPlacement
+	}
+	parts, err := listed(api, C.SESSION_ASSIGNMENT, session)
+	var all []placed
+	for _, part := range parts {
+		nodes, nerr := listed(api, C.SUBGRAPH_NODES, part)
+		if err = errors.Join(err, nerr); err != nil {
+			break
+		}
+		provider := C.GoString(C.text(api, C.SUBGRAPH_PROVIDER, part))
+		for _, node := range nodes {
+			all = append(all, placed{C.GoString(C.text(api, C.NODE_NAME, node)), C.GoString(C.text(api, C.NODE_OPERATOR, node)), provider})
+		}
+	}
+	if err == nil && len(all) == 0 {
+		err = errPlacement
+	}
+	return all, err
+}
+
+// listed calls a function that gives a list of the runtime's own objects.
+func listed(api *unsafe.Pointer, which C.int, of unsafe.Pointer) ([]unsafe.Pointer, error) {
+	var list *unsafe.Pointer
+	var n C.size_t
+	if C.list(api, which, of, &list, &n) == 0 {
+		return nil, errPlacement
+	}
+	return unsafe.Slice(list, int(n)), nil
+}

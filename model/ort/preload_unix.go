@@ -1,0 +1,57 @@
+//go:build unix
+
+package ort
+
+/*
+#include <dlfcn.h>
+#include <stdlib.h>
+
+// load_global loads a library for good, for those that are linked with it by its name.
+static int load_global(const char *path) { return dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL; }
+*/
+import "C"
+
+import (
+	"os"
+	"path/filepath"
+	"unsafe"
+)
+
+// load loads the libraries of CUDA from where they were found: the system's loader does not look into
+// Python packages, and takes a library that is in the process already for the one of its name.
+// One that does not load is left to the loader, which says why.
+func (r CUDA) load() {
+	done := map[string]bool{}
+	for _, l := range r.Libraries {
+		if filepath.IsAbs(l.Path) {
+			r.preload(l.Path, done)
+		}
+	}
+}
+
+// preload loads a library after those that it is linked with.
+func (r CUDA) preload(path string, done map[string]bool) {
+	if done[filepath.Base(path)] {
+		return
+	}
+	done[filepath.Base(path)] = true
+	for _, name := range imported(path) {
+		for _, l := range r.Libraries {
+			beside := filepath.Join(filepath.Dir(l.Path), name)
+			if _, err := os.Stat(beside); filepath.IsAbs(l.Path) && nvidia.MatchString(name) && err == nil && trusted(beside) == nil {
+				r.preload(beside, done)
+				break
+			}
+		}
+	}
+	text := C.CString(path)
+	defer C.free(unsafe.Pointer(text))
+	C.load_global(text)
+}
+
+// loads says whether the system's loader finds a library; it stays loaded.
+func loads(name string) bool {
+	text := C.CString(name)
+	defer C.free(unsafe.Pointer(text))
+	return C.load_global(text) != 0
+}

@@ -1,0 +1,67 @@
+package samplers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// narrow is a network that has no room for calls of more than one canvas.
+type narrow struct {
+	Network
+	calls, failed int
+}
+
+type noRoom struct{}
+
+func (noRoom) Error() string  { return "no room" }
+func (noRoom) TooLarge() bool { return true }
+
+func (n *narrow) Logits(ctx context.Context, c Call) ([]float32, error) {
+	if n.calls++; len(c.Counts) > 1 {
+		n.failed++
+		return nil, noRoom{}
+	}
+	return n.Network.Logits(ctx, c)
+}
+
+// A call that is too large ends a run, which has chosen its size, at once; engines that are shared go on with
+// one row a call, as after other errors.
+func TestCallTooLarge(t *testing.T) {
+	t.Parallel()
+	spec := Spec{Vocabulary: Vocabulary{Columns: 3, Mask: 2}}
+	net := &narrow{Network: flat{spec}}
+	seqs := slices.Values([]Sequence{{Canvas: []int{2, 2}}, {Index: 1, Canvas: []int{2, 2}}})
+	if _, err := Sample(t.Context(), net, seqs, Config{Batch: 2}, func(Result) error { return nil }); !errors.As(err, new(noRoom)) || net.calls != 1 {
+		t.Errorf("%v after %d calls", err, net.calls)
+	}
+	net = &narrow{Network: flat{spec}}
+	e, err := newEngine(net, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.shared = true
+	made := 0
+	for i := range uint64(2) {
+		e.admit(t.Context(), Job{Canvas: []int{2, 2}, Index: i}, nil, func(_ Result, err error) {
+			if made++; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for len(e.queue) > 0 {
+		e.round()
+	}
+	if made != 2 || net.failed != 2 || net.calls != 6 {
+		t.Errorf("%d samples of 2, %d calls, of which %d failed", made, net.calls, net.failed)
+	}
+}
+
+// flat is a network whose rows are all zeros.
+type flat struct{ spec Spec }
+
+func (f flat) Spec() Spec { return f.spec }
+func (f flat) Logits(_ context.Context, c Call) ([]float32, error) {
+	return make([]float32, len(c.Positions)*f.spec.Columns), nil
+}
