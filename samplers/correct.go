@@ -54,7 +54,7 @@ type corrected struct {
 	// done counts corrections, chosen are the positions of this one, with their uniforms on
 	// the canvas ids.
 	done     int
-	rule     int // the calls of the inner one's rule
+	did      tally // what the inner one did
 	chosen   []int
 	uniforms []float64
 	ids      []int64
@@ -69,9 +69,7 @@ func (d *corrected) Ask(a *Ask) bool {
 			return true
 		}
 		*a = Ask{Rows: a.Rows[:0]}
-		if inner, ok := d.inner.(interface{ RuleCalls() int }); ok {
-			d.rule = inner.RuleCalls()
-		}
+		d.did.add(d.inner)
 		d.release()
 	}
 	mask := d.canvas.spec.Mask
@@ -103,11 +101,14 @@ func (d *corrected) Ask(a *Ask) bool {
 // RuleCalls counts the corrections with the calls of the rule that is corrected, and 0 where
 // there is none.
 func (d *corrected) RuleCalls() int {
-	if d.rule == 0 {
+	if d.did.ruleCalls == 0 {
 		return 0
 	}
-	return d.rule + d.done
+	return d.did.ruleCalls + d.done
 }
+
+// Events are those of the sampler that is corrected.
+func (d *corrected) Events() int { return d.did.events }
 
 // order is a uniform of a position in this correction.
 func (d *corrected) order(position int) float64 {
@@ -130,8 +131,6 @@ func (d *corrected) Take(r Rows, e *Edit) error {
 
 // release gives back the memory of the inner decoder.
 func (d *corrected) release() {
-	if inner, ok := d.inner.(interface{ release() }); ok {
-		inner.release()
-	}
+	releaseOf(d.inner)
 	d.inner = nil
 }

@@ -25,8 +25,13 @@ type Outcome struct {
 // blocks or corrected, and for quotas that are drawn. Probabilities are as exact as the
 // network's logits.
 func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit int) ([]Outcome, float64, error) {
-	law, ok := s.kernel.(enumerable)
-	if !ok {
+	kernel := s.kernel
+	around, isShaped := kernel.(shaping)
+	if isShaped {
+		kernel = around.inner.kernel
+	}
+	law, ok := kernel.(enumerable)
+	if !ok || isShaped && around.rules != nil && around.rules.words != nil {
 		return nil, 0, fault.Errorf("samplers", "%s: no law of it is worked out by its outcomes", s)
 	}
 	spec := net.Spec()
@@ -39,6 +44,11 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 		c.ids = append(c.ids, int64(id))
 	}
 	o := &outcomes{ctx: ctx, net: net, left: limit, states: make(map[int]map[string]*forked), ended: make(map[string]*Outcome)}
+	if isShaped {
+		if o.shape, err = around.on(c, c.Masked(nil)); err != nil {
+			return nil, 0, fault.Errorf("samplers", "%s: %w", s, err)
+		}
+	}
 	if err := law.enumerate(o, c); err != nil {
 		return nil, 0, fault.Errorf("samplers", "%s: %w", s, err)
 	}
@@ -60,6 +70,8 @@ type outcomes struct {
 	ctx  context.Context
 	net  Network
 	left int // how many more ways may be gone through
+	// shape is what the rows are changed by, nil for nothing.
+	shape *shaped
 	// states are what is to be gone on from, by the calls before it.
 	states map[int]map[string]*forked
 	ended  map[string]*Outcome
@@ -124,6 +136,10 @@ func (o *outcomes) take() error {
 // rows asks the network.
 func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
 	call := Call{}
+	if o.shape != nil {
+		o.shape.canvas, o.shape.asked = c, slices.Clone(a.Rows)
+		o.shape.expand(a)
+	}
 	for _, r := range a.Rows {
 		ids := r.Canvas
 		if ids == nil {
@@ -148,6 +164,10 @@ func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
 	data = slices.Clone(data)
 	for _, n := range call.Counts {
 		out.data, data = append(out.data, data[:n*out.columns]), data[n*out.columns:]
+	}
+	if o.shape != nil {
+		out = o.shape.answer(out, HeadRows)
+		o.shape.data = nil // which the rows keep
 	}
 	return out, nil
 }

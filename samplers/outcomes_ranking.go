@@ -130,11 +130,11 @@ func (d *ranked) commitOne(o *outcomes, considered, edits []candidate, p float64
 	if err := o.take(); err != nil {
 		return err
 	}
-	c := &Canvas{slices.Clone(d.canvas.ids), d.canvas.spec, d.canvas.law}
+	c := &Canvas{ids: slices.Clone(d.canvas.ids), spec: d.canvas.spec, law: d.canvas.law}
 	next := *d
 	next.canvas, next.block.canvas, next.reader.decoder = c, c, &next
 	next.asked, next.masked, next.ranked = nil, nil, nil
-	next.reader.unguided, next.reader.mixed, next.reader.uniforms = nil, nil, nil
+	next.reader.uniforms = nil
 	e := Edit{canvas: c, draws: NewDraws(0, 0), step: new(Step)}
 	next.commit(slices.Clone(considered), edits, &e)
 	if e.err != nil {
@@ -148,7 +148,7 @@ func (d *ranked) commitOne(o *outcomes, considered, edits []candidate, p float64
 
 // candidates are those of all tokens that may be drawn at the i-th position of a call.
 func (r *reader) candidates(rows Rows, i, position int) ([]candidate, error) {
-	row, law := r.row(rows, i), rows.draw
+	row, law := rows.Logits(0, i), rows.draw
 	if r.rows {
 		law = r.drawn
 	}

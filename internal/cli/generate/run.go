@@ -31,7 +31,7 @@ func (g *generation) run(out *kit.Output) error {
 	bar := kit.NewProgress(g.streams, free, !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
 	cfg := samplers.Config{
 		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
-		OnStep: func(s samplers.Step) { bar.Add(len(s.Tokens) - len(s.Masked)) },
+		OnStep: func(s samplers.Step) { bar.Add(s.Filled) },
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
 			record.Faults = append(record.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
@@ -59,7 +59,7 @@ func (g *generation) run(out *kit.Output) error {
 	}
 	record.Totals = newTotals(sums, total)
 	record.Interrupted = interrupted
-	if slices.ContainsFunc(g.jobs, simulates) {
+	if slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() }) {
 		record.Totals.Events = &sums.Events
 	}
 	if err := print.finish(record); err != nil {
@@ -80,12 +80,6 @@ func (g *generation) run(out *kit.Output) error {
 	}
 	g.streams.Notice(g.summary(record.Totals, free))
 	return nil
-}
-
-// simulates says that events are counted of a job.
-func simulates(j job) bool {
-	_, ok := j.method.ExpectedEvents(0)
-	return ok
 }
 
 // tellSeed tells a seed that nobody gave, where nothing else does.
@@ -152,7 +146,7 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 	if j.method != g.method {
 		s.Settings = &set
 	}
-	if simulates(*j) {
+	if j.method.Simulates() {
 		s.Events = &r.Events
 	}
 	s.RuleCalls = r.RuleCalls
