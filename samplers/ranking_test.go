@@ -46,6 +46,10 @@ func unplanned() []samplers.Options {
 		o.Shaping, o.Stop = shaped, ptr(0)
 		out = append(out, o)
 	}
+	for _, o := range []samplers.Options{{}, {Draw: samplers.Draw{Temperature: cold}}, {Draw: samplers.Draw{TopK: 2}}, {Remasking: samplers.Remasking{Eta: 3}}, {Deciding: samplers.Deciding{BlockLength: 3}}, {Shaping: shaped, Deciding: samplers.Deciding{Stop: ptr(0)}}} {
+		o.Sampler, o.Steps = "p2", 7
+		out = append(out, o)
+	}
 	in := samplers.Deciding{BlockLength: 2}
 	return append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{NucleusP: 0.5, Eta: 0.5}},
 		samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:2x5"}}, samplers.Options{Sampler: "factor", Deciding: in, Remasking: samplers.Remasking{Correct: "gibbs:1x3"}},
@@ -60,6 +64,7 @@ func TestUnplanned(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range unplanned() {
 			net := newHashNet(timed)
+			net.all = o.Sampler == "p2"
 			s, err := samplers.New(o, net.Spec())
 			if err != nil {
 				t.Fatalf("%+v: %v", o, err)
@@ -69,7 +74,7 @@ func TestUnplanned(t *testing.T) {
 			}
 			cfg := net.config(s, 1)
 			cfg.OnStep = func(s samplers.Step) {
-				if len(s.Positions) == 0 && s.Rows > 0 && o.By != samplers.ByFloat32Gumbel && (o.BadWordsIDs == "" || o.Correct == "") {
+				if len(s.Positions) == 0 && s.Rows > 0 && o.By != samplers.ByFloat32Gumbel && o.Sampler != "p2" && (o.BadWordsIDs == "" || o.Correct == "") {
 					t.Errorf("%v: a call of sequence %d commits nothing", o, s.Index)
 				}
 			}
@@ -226,6 +231,7 @@ func TestDecidingErrors(t *testing.T) {
 		{samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
 		{samplers.Options{Remasking: samplers.Remasking{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
 		{samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
+		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Eta: 2}}, "eta 2: it is a probability here: must be at most 1"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "all"}}, "remask is all"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskConf, Eta: 0.1}}, "does not use eta"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, TOn: ptr(0.01)}}, "t-off 0.05, t-on 0.01"},
