@@ -40,6 +40,13 @@ func (s *Sampler) correct(text string, c Spec) (*Sampler, error) {
 	return out, nil
 }
 
+// Correction tells of a sampler that is corrected what it is without that, and how many positions
+// each of so many calls draws anew; ok is false for others.
+func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
+	law, ok := s.kernel.(correcting)
+	return law.inner, law.positions, law.count, ok
+}
+
 func (law correcting) head(Draw) Head { return law.inner.head() }
 
 func (law correcting) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {

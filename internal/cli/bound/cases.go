@@ -49,6 +49,9 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 			return nil, exit.Usagef("bound: %s", fault.Plain(err))
 		}
 		name, n := set.Options.Sampler, set.Options.Steps
+		if set.Options.Correct != "" {
+			name += "." + set.Options.Correct
+		}
 		if _, ok := s.Steps(); ok {
 			n = s.Settings().Steps // also where κ or a list tells it; trapezoidal's has twice as many
 		}
