@@ -55,11 +55,11 @@ func (g *guidance) hide(c *Canvas) ([]int64, error) {
 		}
 	}
 	if prompt > c.Len() {
-		return nil, fmt.Errorf("the prompt has %d positions, the canvas %d", prompt, c.Len())
+		return nil, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", prompt, c.Len())
 	}
 	at := prompt - len(g.negative)
 	if len(g.negative) > 0 && at < 0 {
-		return nil, fmt.Errorf("the negative prompt has %d tokens, the prompt %d: it stands in the prompt's place and must not be longer", len(g.negative), max(prompt, 0))
+		return nil, fmt.Errorf("the negative prompt is longer than the prompt, in whose place it stands, by tokens %d to %d: shorten it, or give a longer prompt", len(g.negative), max(prompt, 0))
 	}
 	for i, id := range g.negative {
 		hidden[at+i] = int64(id)

@@ -2,6 +2,7 @@ package samplers
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -57,7 +58,7 @@ func (law shaping) on(c *Canvas, free []int) (s *shaped, err error) {
 func (law shaping) mostCalls(c Spec, d, length int) int {
 	most := law.inner.mostCalls(c, d, length)
 	if law.rules != nil && law.rules.words != nil {
-		most += d
+		most += d + max(law.inner.settings.MaxLength-length, 0)
 	}
 	return most
 }
@@ -194,11 +195,20 @@ func (s *shaped) Take(r Rows, e *Edit) error {
 			return true
 		}
 	}
+	err := s.take(rows, e)
+	if s.law.rules != nil && errors.Is(err, errNoMass) {
+		err = fmt.Errorf("%w, or is banned: ban less", err)
+	}
+	return err
+}
+
+// take has the inner decoder take its rows, or fills a position itself.
+func (s *shaped) take(r Rows, e *Edit) error {
 	if !s.filling {
-		return s.inner.Take(rows, e)
+		return s.inner.Take(r, e)
 	}
 	l := s.refused[0]
-	token, logP, err := rows.Token(0, 0, s.draws.Token(l))
+	token, logP, err := r.Token(0, 0, s.draws.Token(l))
 	if err != nil {
 		return fmt.Errorf("position %d: %w", l, err)
 	}

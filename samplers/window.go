@@ -31,7 +31,7 @@ func newWindow(c *Canvas, length, prompt, stop int) (window, error) {
 		w.prompt = slices.Index(w.given, false)
 	}
 	if w.prompt = max(w.prompt, 0); w.prompt > c.Len() {
-		return w, fmt.Errorf("the prompt has %d positions, the canvas %d", w.prompt, c.Len())
+		return w, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", w.prompt, c.Len())
 	}
 	if length > 0 {
 		w.from, w.to = w.prompt, w.prompt

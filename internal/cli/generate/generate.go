@@ -244,7 +244,7 @@ func (g *generation) encoder() (*tokenize.Tokenizer, error) {
 	if g.words == nil {
 		t, err := g.tokenizer.Open(g.ctx, g.streams, &g.model)
 		if err != nil {
-			return nil, setup.NeedTokenizer(err, "a text to begin from", "")
+			return nil, setup.NeedTokenizer(err, "a text", "")
 		}
 		g.words = t
 	}
