@@ -7,6 +7,8 @@ type Canvas struct {
 	ids  []int64
 	spec *Spec
 	law  *Categorical // what tokens are drawn by
+	// grown says that positions were appended.
+	grown bool
 }
 
 // Len is the number of positions.
@@ -38,16 +40,25 @@ type Edit struct {
 	draws  *Draws
 	step   *Step
 	err    error
+	// refuses, where it is not nil, says that a token must not stand at a position.
+	refuses func(position, token int) bool
 }
 
 // Set puts a token that was drawn with log-probability logP, in nats, at a position, which
-// may hold a token already. MASK may be set too: as a draw, unlike [Edit.Mask].
+// may hold a token already. MASK may be set too: as a draw, unlike [Edit.Mask]. A token that
+// would make a banned word with others of the same call is not put there.
 func (e *Edit) Set(position, token int, logP float64) {
 	if !e.fits(position, token) {
 		return
 	}
-	e.canvas.ids[position] = int64(token)
 	e.draws.took(position)
+	if e.refuses != nil && e.refuses(position, token) {
+		return
+	}
+	if was := e.canvas.ID(position); was == e.canvas.spec.Mask && was != token {
+		e.step.Filled++
+	}
+	e.canvas.ids[position] = int64(token)
 	e.step.Positions = append(e.step.Positions, position)
 	e.step.Tokens = append(e.step.Tokens, token)
 	e.step.LogP = append(e.step.LogP, logP)
@@ -70,9 +81,21 @@ func (e *Edit) Hit(lambda float64) {
 // Mask masks a position again. A token that is drawn there later has another uniform.
 func (e *Edit) Mask(position int) {
 	if e.fits(position, e.canvas.spec.Mask) {
+		if e.canvas.ID(position) != e.canvas.spec.Mask {
+			e.step.Filled--
+		}
 		e.canvas.ids[position] = int64(e.canvas.spec.Mask)
 		e.step.Masked = append(e.step.Masked, position)
 	}
+}
+
+// Grow appends masks to the canvas.
+func (e *Edit) Grow(n int) {
+	for range n {
+		e.canvas.ids = append(e.canvas.ids, int64(e.canvas.spec.Mask))
+	}
+	e.canvas.grown = true
+	e.step.Grown += n
 }
 
 // fits keeps the first fault of a decoder, which ends its sequence.

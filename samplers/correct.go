@@ -42,6 +42,13 @@ func (s *Sampler) correct(text string, c Spec) (*Sampler, error) {
 
 func (correcting) declare() Law { return Law{Why: "corrections draw again what was revealed"} }
 
+// Correction tells of a sampler that is corrected what it is without that, and how many positions
+// each of so many calls draws anew; ok is false for others.
+func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
+	law, ok := s.kernel.(correcting)
+	return law.inner, law.positions, law.count, ok
+}
+
 func (law correcting) head(Draw) Head { return law.inner.head() }
 
 func (law correcting) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
@@ -56,7 +63,7 @@ type corrected struct {
 	// done counts corrections, chosen are the positions of this one, with their uniforms on
 	// the canvas ids.
 	done     int
-	rule     int // the calls of the inner one's rule
+	did      tally // what the inner one did
 	chosen   []int
 	uniforms []float64
 	ids      []int64
@@ -71,9 +78,7 @@ func (d *corrected) Ask(a *Ask) bool {
 			return true
 		}
 		*a = Ask{Rows: a.Rows[:0]}
-		if inner, ok := d.inner.(interface{ RuleCalls() int }); ok {
-			d.rule = inner.RuleCalls()
-		}
+		d.did.add(d.inner)
 		d.release()
 	}
 	mask := d.canvas.spec.Mask
@@ -105,11 +110,14 @@ func (d *corrected) Ask(a *Ask) bool {
 // RuleCalls counts the corrections with the calls of the rule that is corrected, and 0 where
 // there is none.
 func (d *corrected) RuleCalls() int {
-	if d.rule == 0 {
+	if d.did.ruleCalls == 0 {
 		return 0
 	}
-	return d.rule + d.done
+	return d.did.ruleCalls + d.done
 }
+
+// Events are those of the sampler that is corrected.
+func (d *corrected) Events() int { return d.did.events }
 
 // order is a uniform of a position in this correction.
 func (d *corrected) order(position int) float64 {
@@ -132,8 +140,6 @@ func (d *corrected) Take(r Rows, e *Edit) error {
 
 // release gives back the memory of the inner decoder.
 func (d *corrected) release() {
-	if inner, ok := d.inner.(interface{ release() }); ok {
-		inner.release()
-	}
+	releaseOf(d.inner)
 	d.inner = nil
 }

@@ -24,6 +24,9 @@ type Draw struct {
 	// TopP keeps the smallest set of most probable tokens whose probability
 	// reaches it, the token that crosses it included; 0 and 1 keep all.
 	TopP float64 `json:"top_p,omitempty"`
+	// SuppressTokens are never drawn: a list of ids. The rest of each row is normalised, so
+	// that the law is that of another network.
+	SuppressTokens string `json:"suppress_tokens,omitempty"`
 }
 
 // Within is d for a network with so many tokens that can be drawn, 0 for a number that is
@@ -37,7 +40,7 @@ func (d Draw) Within(tokens int) Draw {
 
 // ChangesLaw says that tokens are not drawn from the network's own distribution.
 func (d Draw) ChangesLaw() bool {
-	return d.temperature() != 1 || d.truncates()
+	return d.temperature() != 1 || d.truncates() || d.SuppressTokens != ""
 }
 
 // truncates says that tokens are kept and left out by their probabilities.
@@ -45,7 +48,7 @@ func (d Draw) truncates() bool { return d.TopK > 0 || d.TopP > 0 && d.TopP < 1 }
 
 // Same says whether d and o are one way to draw: 1, say, is no temperature.
 func (d Draw) Same(o Draw) bool {
-	return d.temperature() == o.temperature() && cmp.Or(d.TopP, 1) == cmp.Or(o.TopP, 1) && d.TopK == o.TopK
+	return d.temperature() == o.temperature() && cmp.Or(d.TopP, 1) == cmp.Or(o.TopP, 1) && d.TopK == o.TopK && d.SuppressTokens == o.SuppressTokens
 }
 
 // temperature is the one in force.
@@ -68,8 +71,14 @@ func (d Draw) Validate() error {
 	if !(d.TopP >= 0 && d.TopP <= 1) {
 		errs = append(errs, fault.Errorf("samplers", "top-p is %v: must be in 0..1", d.TopP))
 	}
+	if _, err := d.suppressed(); err != nil {
+		errs = append(errs, err)
+	}
 	return join(errs...)
 }
+
+// suppressed are the ids of SuppressTokens.
+func (d Draw) suppressed() ([]int, error) { return idList("suppress-tokens", d.SuppressTokens, Spec{}) }
 
 // join makes one line of several errors, nil of none.
 func join(errs ...error) error {
@@ -89,12 +98,15 @@ func join(errs ...error) error {
 // one goroutine.
 type Categorical struct {
 	columns int
-	// allowed are the columns that may be drawn, stretches the same in short pieces.
-	allowed, stretches []span
-	temperature        float64
-	topK               int
-	topP               float64
-	gumbel             bool // says that tokens are drawn by [ByGumbel]
+	// excluded are columns that have no probability, suppressed those that are not drawn
+	// though they have. allowed are the columns that may be drawn, stretches the same in short
+	// pieces; clean are those that have probability.
+	excluded, suppressed      []int
+	allowed, stretches, clean []span
+	temperature               float64
+	topK                      int
+	topP                      float64
+	gumbel                    bool // says that tokens are drawn by [ByGumbel]
 	*scratch
 }
 
@@ -113,33 +125,50 @@ func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
 		return nil, fault.Errorf("samplers", "%d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
 	}
-	out := Categorical{columns: v.Columns, scratch: new(scratch)}
-	excluded := append([]int{v.Mask, v.Columns}, v.Excluded...)
-	slices.Sort(excluded)
-	if excluded[0] < 0 || excluded[len(excluded)-1] > v.Columns {
-		return nil, fault.Errorf("samplers", "an excluded column is not in 0..%d", v.Columns-1)
+	out := Categorical{columns: v.Columns, excluded: append([]int{v.Mask, v.Columns}, v.Excluded...), scratch: new(scratch)}
+	if err := out.allow(nil); err != nil {
+		return nil, err
 	}
+	out.clean = out.allowed
+	out, err := out.with(d)
+	return &out, err
+}
+
+// allow finds the columns that are neither excluded nor suppressed.
+func (c *Categorical) allow(suppressed []int) error {
+	none := slices.Concat(c.excluded, suppressed)
+	slices.Sort(none)
+	if none[0] < 0 || none[len(none)-1] > c.columns {
+		return fault.Errorf("samplers", "an excluded column is not in 0..%d", c.columns-1)
+	}
+	c.suppressed, c.allowed, c.stretches = suppressed, nil, nil
 	from := 0
-	for _, x := range excluded {
+	for _, x := range none {
 		if x > from {
-			out.allowed = append(out.allowed, span{from, x})
+			c.allowed = append(c.allowed, span{from, x})
 		}
 		for ; from < x; from += together {
-			out.stretches = append(out.stretches, span{from, min(from+together, x)})
+			c.stretches = append(c.stretches, span{from, min(from+together, x)})
 		}
 		from = x + 1
 	}
-	if len(out.allowed) == 0 {
-		return nil, fault.Errorf("samplers", "all of %d columns are excluded", v.Columns)
+	if len(c.allowed) == 0 {
+		return fault.Errorf("samplers", "all of %d columns are excluded: no token is left to be drawn", c.columns)
 	}
-	out, err := out.with(d)
-	return &out, err
+	return nil
 }
 
 // with draws from the same columns as d says, in the same memory.
 func (c Categorical) with(d Draw) (Categorical, error) {
 	c.temperature, c.topK, c.topP = d.temperature(), d.TopK, d.TopP
-	return c, d.Validate()
+	if err := d.Validate(); err != nil || d.SuppressTokens == "" {
+		return c, err
+	}
+	suppressed, err := idList("suppress-tokens", d.SuppressTokens, Spec{Vocabulary: Vocabulary{Columns: c.columns}})
+	if err != nil {
+		return c, err
+	}
+	return c, c.allow(suppressed)
 }
 
 var (
@@ -212,7 +241,7 @@ func (c *Categorical) choose(weight func(column int) float64, w float64) (token 
 func (c *Categorical) truncates() bool { return c.topK > 0 || c.topP > 0 && c.topP < 1 }
 
 // rows says that tokens are drawn from rows only.
-func (c *Categorical) rows() bool { return c.gumbel || c.truncates() }
+func (c *Categorical) rows() bool { return c.gumbel || c.truncates() || c.suppressed != nil }
 
 // together is the greatest number of columns of a stretch.
 const together = 64
@@ -269,12 +298,14 @@ func (c *Categorical) Probabilities(dst []float64, row []float32) error {
 }
 
 // top returns the greatest allowed logit.
-func (c *Categorical) top(row []float32) (float32, error) {
+func (c *Categorical) top(row []float32) (float32, error) { return c.topOf(c.allowed, row) }
+
+func (c *Categorical) topOf(spans []span, row []float32) (float32, error) {
 	if len(row) != c.columns {
 		panic(fmt.Sprintf("samplers: a row of %d columns, want %d", len(row), c.columns))
 	}
 	best, bad := float32(math.Inf(-1)), false
-	for _, s := range c.allowed {
+	for _, s := range spans {
 		x, nan := expsum.Greatest(row[s.from:s.to])
 		best, bad = max(best, x), bad || nan
 	}

@@ -217,12 +217,7 @@ func (e *engine) ask(t *task) (more bool, err error) {
 	if t.decoder.Ask(&t.ask) {
 		return true, e.check(t)
 	}
-	if d, ok := t.decoder.(interface{ Events() int }); ok {
-		t.result.Events = d.Events()
-	}
-	if d, ok := t.decoder.(interface{ RuleCalls() int }); ok {
-		t.result.RuleCalls = d.RuleCalls()
-	}
+	t.result.Events, t.result.RuleCalls = eventsOf(t.decoder), ruleCallsOf(t.decoder)
 	return false, nil
 }
 
@@ -286,14 +281,12 @@ func (e *engine) end(t *task, err error) {
 			err = &fault.Error{Package: "samplers", Err: &SequenceError{t.job.Index, err}}
 		}
 	}
-	if d, ok := t.decoder.(interface{ release() }); ok {
-		d.release()
-	}
+	releaseOf(t.decoder)
 	t.ended(t.result, err)
 	clear(t.ask.Rows)
 	clear(t.rows)
 	t.ctx, t.job, t.decoder, t.watch, t.ended = nil, Job{}, nil, nil, nil
-	t.canvas.ids = t.canvas.ids[:0]
+	t.canvas.ids, t.canvas.grown = t.canvas.ids[:0], false
 	t.draws.taken = t.draws.taken[:0]
 	t.step.empty()
 	t.result = Result{}

@@ -30,10 +30,11 @@ type lookahead struct {
 // Canvases is the greatest number of canvases that a sequence asks in a call: more than one
 // with look-ahead and with guidance.
 func (s *Sampler) Canvases() int {
-	if s.settings.Guidance != 0 {
-		return 2
+	n := max(s.settings.Lookahead, 1)
+	if s.settings.Guidance != 0 || s.settings.GuidanceScale != 0 {
+		n *= 2
 	}
-	return max(s.settings.Lookahead, 1)
+	return n
 }
 
 // upcoming are the positions of at most n blocks from number i on.

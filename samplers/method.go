@@ -91,7 +91,7 @@ func (r Rows) Probabilities(dst []float64, i, j int) error {
 }
 
 // LogSum returns log Σ e^x over the columns of a row that may get probability, in float64,
-// whatever the temperature.
+// whatever the temperature and whatever is suppressed.
 func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.logSum(r.Logits(i, j)) }
 
 // Step is what one call did to one sequence.
@@ -106,8 +106,10 @@ type Step struct {
 	// that simulate no time.
 	Positions, Tokens []int
 	LogP, Hits        []float64
-	// Masked are positions that were masked again.
-	Masked []int
+	// Masked are positions that were masked again. Filled is by how many fewer positions of the
+	// canvas are masked than before the call, Grown masks that were appended not counted.
+	Masked        []int
+	Filled, Grown int
 	// Rows is the number of canvases that were asked.
 	Rows int
 	// Result is set in the last step of a sequence.
@@ -117,6 +119,7 @@ type Step struct {
 // empty leaves nothing of a step but its memory.
 func (s *Step) empty() {
 	s.Index, s.Step, s.Finish, s.Theta, s.Rows, s.Result = 0, 0, false, 0, 0, nil
+	s.Filled, s.Grown = 0, 0
 	s.Positions = s.Positions[:0]
 	s.Tokens = s.Tokens[:0]
 	s.LogP = s.LogP[:0]

@@ -56,7 +56,12 @@ var inForce = map[string]struct {
 	"guidance":              {samplers.Options{Sampler: "threshold"}, "0.5"},
 	"unconditional":         {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "prompt"},
 	"keep-tokens":           {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "3,1"},
-	"suppress-tokens":       {samplers.Options{Sampler: "threshold"}, "3,1"},
+	"suppress-tokens":       {samplers.Options{Sampler: "fhs"}, "3,1"},
+	"guidance-scale":        {samplers.Options{}, "1.5"},
+	"negative-tokens":       {samplers.Options{Deciding: samplers.Deciding{Guidance: 1}}, "3,1"},
+	"bad-words-ids":         {samplers.Options{}, "3 1,2"},
+	"min-length":            {samplers.Options{}, "3"},
+	"max-length":            {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "30"},
 	"remask":                {samplers.Options{Sampler: "remdm"}, "conf"},
 	"eta":                   {samplers.Options{Sampler: "remdm"}, "0.5"},
 	"t-on":                  {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.7"},
@@ -96,11 +101,14 @@ func TestEveryOption(t *testing.T) {
 		if err := p.Set(&o, example.value); err != nil || p.Get(o) != example.value {
 			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, p.Get(o), err)
 		}
-		blocks := p.Name == "block-length" || p.Name == "prompt-length" || p.Name == "stop" || p.Name == "correct"
-		if unused, err := (samplers.Options{Sampler: "fhs", Deciding: samplers.Deciding{BlockLength: 9}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || blocks) || unused[p.Name] != "" {
+		ofAll := !slices.ContainsFunc(samplers.Descriptors(), func(d samplers.Descriptor) bool { return !slices.Contains(d.Flags, p.Name) })
+		if unused, err := (samplers.Options{Sampler: "fhs", Deciding: samplers.Deciding{BlockLength: 9, Stop: new(int)}, Shaping: samplers.Shaping{GuidanceScale: 2}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || ofAll) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}
 
+		if p.Name == "min-length" {
+			o.Stop = new(int) // which comes later
+		}
 		s, err := samplers.New(o, samplers.Spec{LogScores: true})
 		if err != nil {
 			t.Errorf("%s: %v", p.Name, err)

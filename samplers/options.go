@@ -74,6 +74,8 @@ type Options struct {
 	// remask.
 	Deciding
 	Remasking
+	// Shaping are options of all samplers, which change the rows or the canvas.
+	Shaping
 	// Draw says how tokens are drawn.
 	Draw
 }
@@ -110,6 +112,7 @@ type Settings struct {
 	Finish string `json:"finish,omitempty"`
 	Deciding
 	Remasking
+	Shaping
 	By By `json:"draw"`
 	Draw
 	// ChangesLaw says that tokens are not drawn from the network's own distribution.
@@ -168,12 +171,16 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 	}
 	if o.BlockLength == 0 {
-		drop("without block-length", "stop", "reach")
+		drop("without block-length", "reach", "max-length")
+		if o.MinLength == 0 {
+			drop("without block-length", "stop")
+		}
 		if o.Unconditional != "prompt" {
 			drop("without block-length", "prompt-length")
 		}
 	}
-	for _, name := range []string{"guidance", "suppress-tokens", "columns", "nucleus-p"} {
+	o.unusedShaping(drop)
+	for _, name := range []string{"columns", "nucleus-p"} {
 		if i := slices.IndexFunc(options, func(p Option) bool { return p.Name == name }); options[i].Get(o) != "" {
 			drop(name, "correct") // which draws from the rows as they are
 		}
@@ -237,6 +244,11 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if o.Stop != nil && c.Columns > 0 && (*o.Stop >= c.Columns || *o.Stop == c.Mask) {
 		return nil, fault.Errorf("samplers", "stop: id %d: must be a token in 0..%d and not the mask", *o.Stop, c.Columns-1)
 	}
+	if c.Columns > 0 {
+		if _, err := NewCategorical(c.Vocabulary, o.Draw); err != nil {
+			return nil, err
+		}
+	}
 	draw := o.Draw.Within(c.Tokens())
 	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
 	if err := s.drawn(o, c); err != nil {
@@ -249,9 +261,15 @@ func New(o Options, c Spec) (*Sampler, error) {
 		s = s.inWindows(o)
 	}
 	if o.Correct != "" {
-		return s.correct(o.Correct, c)
+		var err error
+		if s, err = s.correct(o.Correct, c); err != nil {
+			return nil, err
+		}
 	}
-	return s, nil
+	if o.MaxLength > 0 {
+		s = s.grow(o)
+	}
+	return s.shape(o, c)
 }
 
 func (s *Sampler) ordered(o Options) error {

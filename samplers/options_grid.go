@@ -198,6 +198,13 @@ func (s *Sampler) ExpectedEvents(d int) (events float64, ok bool) {
 	return float64(d) * s.events.each, true
 }
 
+// Simulates says that the sampler simulates events, in blocks and with corrections, too, where their
+// expected number is not known.
+func (s *Sampler) Simulates() bool {
+	rule := Rule(s.settings.Sampler)
+	return rule == RuleUniformization || rule == RuleMATU
+}
+
 // Planned says whether reveals can be drawn before the network is called: not with raw
 // scores, nor with float32-gumbel.
 func (s *Sampler) Planned() bool { return s.kernel == nil }

@@ -54,9 +54,7 @@ type Deciding struct {
 	Unconditional string  `json:"unconditional,omitempty"`
 	// KeepTokens stay visible on the unconditional canvas: a list of ids.
 	KeepTokens string `json:"keep_tokens,omitempty"`
-	// SuppressTokens are never drawn, BeginSuppressTokens have confidence 0 and are no part of
-	// that of others: lists of ids.
-	SuppressTokens      string `json:"suppress_tokens,omitempty"`
+	// BeginSuppressTokens have confidence 0 and are no part of that of others: a list of ids.
 	BeginSuppressTokens string `json:"begin_suppress_tokens,omitempty"`
 	// Columns is "clean", or "raw" where MASK and padding may be drawn, as upstream programs
 	// have it; "" is clean.
@@ -80,7 +78,7 @@ var decidingOptions = []Option{
 	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy or random", field: func(o *Options) any { return (*string)(&o.Score) }},
 	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "whose `RULE` says how many positions a call reveals: llada, dream or dllm", field: func(o *Options) any { return (*string)(&o.Rule) }},
 	{Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.BlockLength }},
-	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Guidance }},
+	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call; changes the distribution", Least: aboveZero, Most: mostGuidance, field: func(o *Options) any { return &o.Guidance }},
 	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: aboveZero, Most: 1, Redraws: true, field: func(o *Options) any { return &o.EditingThreshold }},
 	{Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "`SCHEDULE` of the rule dllm: linear or cosine", field: func(o *Options) any { return &o.Schedule }},
 	{Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "`HOW` the rule dllm gets whole numbers of positions: rounded, or drawn, binomial", field: func(o *Options) any { return &o.Transfer }},
@@ -88,7 +86,6 @@ var decidingOptions = []Option{
 	{Name: "unconditional", Words: []string{"visible", "prompt"}, Default: "visible", Help: "`WHAT` guidance masks: what was visible at the start, or the prompt's positions", field: func(o *Options) any { return &o.Unconditional }},
 	{Name: "columns", Words: []string{"clean", "raw"}, Default: "clean", Help: "`COLUMNS` that may win: clean, or raw, with mask and padding, as upstream programs have it", field: func(o *Options) any { return &o.Columns }},
 	{Name: "keep-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that guidance does not mask", field: func(o *Options) any { return &o.KeepTokens }},
-	{Name: "suppress-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that are never drawn", field: func(o *Options) any { return &o.SuppressTokens }},
 	{Name: "begin-suppress-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that may win, with confidence 0, and that are left out of the confidence of others", field: func(o *Options) any { return &o.BeginSuppressTokens }},
 	{Name: "eps", Default: "0.001", Help: "`X`, where the time of the rule dream ends", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.Eps }},
 	{Name: "alg-temp", Default: "the best first", Help: "draw positions in proportion to e^(score/`X`)", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.AlgTemp }},
@@ -100,11 +97,12 @@ var decidingOptions = []Option{
 	{Name: "at-least", Default: "the quota, 1 with --editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.AtLeast }},
 	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Redraws: true, field: func(o *Options) any { return &o.PostSteps }},
 	{Name: "prompt-length", Default: "up to the first mask", Help: "the first `N` positions are the prompt: blocks begin behind it", Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.PromptLength }},
+	{Name: "min-length", Default: "none", Help: "never draw --stop at the first `N` free positions; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.MinLength }},
 	{Name: "stop", Default: "none", Help: "end where a finished block holds the token `ID`, and fill the rest with it", Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.Stop }},
 }
 
 // rankFlags are those of all decoders that rank positions.
-var rankFlags = slices.Concat([]string{"score", "reach", "guidance", "unconditional", "keep-tokens", "suppress-tokens", "begin-suppress-tokens"}, drawFlags)
+var rankFlags = slices.Concat([]string{"score", "reach", "begin-suppress-tokens"}, drawFlags)
 
 // unusedDeciding tells of options that another excludes.
 func (o Options) unusedDeciding(sampler string, drop func(beside string, names ...string)) {
@@ -121,9 +119,6 @@ func (o Options) unusedDeciding(sampler string, drop func(beside string, names .
 	}
 	if o.Rule != RoundDream && sampler == "confidence" {
 		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "eps")
-	}
-	if o.Guidance == 0 {
-		drop("without guidance", "unconditional", "keep-tokens")
 	}
 	if s := o.Score; s != "" && s != ScoreConfidence {
 		drop("score "+string(s), "begin-suppress-tokens")
@@ -170,7 +165,7 @@ func idList(name, text string, c Spec) ([]int, error) {
 func (s *Sampler) ranks(o Options, c Spec) error {
 	set := &s.settings.Deciding
 	*set = o.Deciding
-	law := &ranking{block: o.BlockLength, prompt: -1, temper: o.AlgTemp, guidance: o.Guidance, editing: o.EditingThreshold, stop: -1}
+	law := &ranking{block: o.BlockLength, prompt: -1, temper: o.AlgTemp, editing: o.EditingThreshold, stop: -1}
 	var errs []error
 	check := func(err error) { errs = append(errs, err) }
 	scores := []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin} // those that a threshold can be for
@@ -234,15 +229,6 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	if o.Stop != nil {
 		law.stop = *o.Stop
 	}
-	if law.guidance != 0 {
-		set.Unconditional, err = word("unconditional", o.Unconditional, "visible", "prompt")
-		check(err)
-		law.byPosition = set.Unconditional == "prompt"
-		law.keep, err = idList("keep-tokens", o.KeepTokens, c)
-		check(err)
-	}
-	law.suppress, err = idList("suppress-tokens", o.SuppressTokens, c)
-	check(err)
 	law.begin, err = idList("begin-suppress-tokens", o.BeginSuppressTokens, c)
 	check(err)
 	_, err = word("columns", o.Columns, "clean", "raw")
@@ -253,7 +239,7 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	s.kernel, s.law = law, law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
 	law.byToken = chosenByToken && s.settings.Draw.temperature() != 0
-	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.guidance != 0 || law.raw || law.suppress != nil || law.editing > 0
+	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.raw || law.editing > 0
 	return join(errs...)
 }
 

@@ -2,6 +2,7 @@ package samplers
 
 import (
 	"cmp"
+	"math"
 
 	"mdmgen/internal/fault"
 )
@@ -10,7 +11,8 @@ import (
 type Remasking struct {
 	// Remask is how; "" is cap.
 	Remask Remask `json:"remask,omitempty"`
-	// Eta is η of cap, rescale and loop; 0 is 0.02, for rescale 0.015: ReMDM's.
+	// Eta is η of cap, rescale and loop; 0 is 0.02, for rescale 0.015: ReMDM's. It is that of p2,
+	// too; 0 is 1.
 	Eta float64 `json:"eta,omitempty"`
 	// TOn, TOff and AlphaOn are loop's; nil and 0 are 0.55, 0.05 and 0.9.
 	TOn     *float64 `json:"t_on,omitempty"`
@@ -35,7 +37,7 @@ const (
 
 var remaskingOptions = []Option{
 	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "`HOW` positions are masked again: cap, rescale, conf, loop, forward-backward or dfm", field: func(o *Options) any { return (*string)(&o.Remask) }},
-	{Name: "eta", Default: "0.02, 0.015 for rescale", Help: "`P`, the probability of being masked again, or its bound", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.Eta }},
+	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "`X`, the probability of being masked again, or its bound, at most 1; of p2 what multiplies the scores of tokens that stand", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Eta }},
 	{Name: "t-on", Default: "0.55", Help: "`T` at which loop begins to remask", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.TOn }},
 	{Name: "t-off", Default: "0.05", Help: "`T` at which loop ends", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.TOff }},
 	{Name: "alpha-on", Default: "0.9", Help: "`FRACTION` of positions that are revealed in the loop", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.AlphaOn }},
@@ -58,6 +60,9 @@ func (o Options) unusedRemasking(drop func(beside string, names ...string)) {
 func (s *Sampler) remasks(o Options, c Spec) (err error) {
 	set := &s.settings.Remasking
 	*set = o.Remasking
+	if o.Eta > 1 {
+		return fault.Errorf("samplers", "eta %v: it is a probability here: must be at most 1", o.Eta)
+	}
 	if set.Remask, err = word("remask", o.Remask, RemaskCap, RemaskRescale, RemaskConf, RemaskLoop, RemaskForwardBackward, RemaskDFM); err != nil {
 		return err
 	}

@@ -25,8 +25,13 @@ type Outcome struct {
 // blocks or corrected, and for quotas that are drawn. Probabilities are as exact as the
 // network's logits.
 func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit int) ([]Outcome, float64, error) {
-	law, ok := s.kernel.(enumerable)
-	if !ok {
+	kernel := s.kernel
+	around, isShaped := kernel.(shaping)
+	if isShaped {
+		kernel = around.inner.kernel
+	}
+	law, ok := kernel.(enumerable)
+	if !ok || isShaped && around.rules != nil && around.rules.words != nil {
 		return nil, 0, fault.Errorf("samplers", "%s: no law of it is worked out by its outcomes", s)
 	}
 	spec := net.Spec()
@@ -39,6 +44,11 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 		c.ids = append(c.ids, int64(id))
 	}
 	o := &outcomes{ctx: ctx, net: net, left: limit, states: make(map[int]map[string]*forked), ended: make(map[string]*Outcome)}
+	if isShaped {
+		if o.shape, err = around.on(c, c.Masked(nil)); err != nil {
+			return nil, 0, fault.Errorf("samplers", "%s: %w", s, err)
+		}
+	}
 	if err := law.enumerate(o, c); err != nil {
 		return nil, 0, fault.Errorf("samplers", "%s: %w", s, err)
 	}
@@ -60,6 +70,8 @@ type outcomes struct {
 	ctx  context.Context
 	net  Network
 	left int // how many more ways may be gone through
+	// shape is what the rows are changed by, nil for nothing.
+	shape *shaped
 	// states are what is to be gone on from, by the calls before it.
 	states map[int]map[string]*forked
 	ended  map[string]*Outcome
@@ -123,9 +135,17 @@ func (o *outcomes) take() error {
 
 // rows asks the network.
 func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
+	if o.shape != nil {
+		o.shape.canvas, o.shape.asked = c, slices.Clone(a.Rows)
+		o.shape.expand(a)
+	}
 	out, err := answers(o.ctx, o.net, []*Canvas{c}, []*Ask{a})
 	if err != nil {
 		return Rows{}, err
+	}
+	if o.shape != nil {
+		out[0] = o.shape.answer(out[0], HeadRows)
+		o.shape.data = nil // which the rows keep
 	}
 	return out[0], nil
 }

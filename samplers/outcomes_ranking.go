@@ -141,11 +141,11 @@ func (d *ranked) commitOne(o *outcomes, considered, edits []candidate, p float64
 
 // fork is the decoder on a canvas of its own, which the edit changes.
 func (d *ranked) fork() (*ranked, *Edit) {
-	c := &Canvas{slices.Clone(d.canvas.ids), d.canvas.spec, d.canvas.law}
+	c := &Canvas{ids: slices.Clone(d.canvas.ids), spec: d.canvas.spec, law: d.canvas.law}
 	next := *d
 	next.canvas, next.block.canvas, next.reader.decoder = c, c, &next
 	next.asked, next.masked, next.ranked = nil, nil, nil
-	next.reader.unguided, next.reader.mixed, next.reader.uniforms = nil, nil, nil
+	next.reader.uniforms = nil
 	return &next, &Edit{canvas: c, draws: NewDraws(0, 0), step: new(Step)}
 }
 
@@ -169,7 +169,7 @@ type rowLaw struct {
 
 // law is that of the i-th position of a call.
 func (r *reader) law(rows Rows, i int) (out rowLaw, err error) {
-	row, law := r.row(rows, i), rows.draw
+	row, law := rows.Logits(0, i), rows.draw
 	if r.rows {
 		law = r.drawn
 	}

@@ -67,7 +67,7 @@ func (b *remaskBranch) ask() error {
 	if masked == nil {
 		return nil
 	}
-	c := &Canvas{b.remasked.ids, b.canvas.spec, b.canvas.law}
+	c := &Canvas{ids: b.remasked.ids, spec: b.canvas.spec, law: b.canvas.law}
 	rows, err := b.o.rows(c, &Ask{Rows: []AskRow{{Positions: masked, Theta: thetaOf(min(b.step.Lambda, b.law.most))}}})
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"mdmgen/internal/fault"
 )
 
 var errNoPlan = errors.New("the sampler has no plan: the network's rows, blocks or corrections decide what is revealed when")
@@ -19,6 +21,24 @@ func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
 		return nil, fmt.Errorf("position 0 is free: this network predicts position l from row l−1, so give the first token")
 	}
 	return s.on(c, d, c.Masked(nil))
+}
+
+// Check says why a canvas cannot be filled, as far as that is known before the network is asked.
+func (s *Sampler) Check(spec Spec, canvas []int) error {
+	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	if err != nil {
+		return err
+	}
+	c := &Canvas{spec: &spec, law: draw}
+	for _, id := range canvas {
+		c.ids = append(c.ids, int64(id))
+	}
+	d, err := s.Start(c, NewDraws(0, 0))
+	releaseOf(d)
+	if err != nil {
+		return fault.Errorf("samplers", "%w", err)
+	}
+	return nil
 }
 
 // on begins to fill some of the masked positions, ascending.
@@ -84,7 +104,7 @@ func (s *Sampler) head() Head {
 // draws itself and nothing else needs rows. A call that fills what the steps of a sampler
 // without a plan left is asked for rows, too.
 func (s *Sampler) Head(net Network) Head {
-	if _, ok := net.(Drawer); ok && !(&Categorical{topK: s.settings.TopK, topP: s.settings.TopP, gumbel: s.By() == ByGumbel}).rows() {
+	if _, ok := net.(Drawer); ok && s.By() != ByGumbel && !s.settings.truncates() && s.settings.SuppressTokens == "" {
 		return s.head()
 	}
 	return HeadRows

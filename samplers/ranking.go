@@ -26,20 +26,17 @@ type ranking struct {
 	block, prompt int
 	inside        bool
 	// quotas are those of a block, by steps of all blocks.
-	rounding        Rounding
-	eps             float64
-	cosine          bool
-	binomial        bool
-	ofLength        bool // of the length of the block, and not of its masks
-	steps           int
-	editing         float64 // the probability above which a token replaces one that stands there; 0 for never
-	guidance        float64
-	byPosition      bool  // guidance masks the prompt, and not what was visible
-	keep            []int // tokens that it does not mask
-	stop            int   // the token that ends the sequence behind a finished block, −1 for none
-	suppress, begin []int
-	raw             bool
-	most            float64 // the greatest masked fraction that the network is asked at
+	rounding Rounding
+	eps      float64
+	cosine   bool
+	binomial bool
+	ofLength bool // of the length of the block, and not of its masks
+	steps    int
+	editing  float64 // the probability above which a token replaces one that stands there; 0 for never
+	stop     int     // the token that ends the sequence behind a finished block, −1 for none
+	begin    []int
+	raw      bool
+	most     float64 // the greatest masked fraction that the network is asked at
 }
 
 // candidate is a position with the token that was drawn there.

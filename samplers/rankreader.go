@@ -39,16 +39,12 @@ type reader struct {
 	// probabilities of [ScoreConfidence].
 	rows           bool
 	drawn, network *Categorical
-	// unguided is the canvas without what guidance leaves out, mixed a row of both.
-	unguided []int64
-	hidden   []int
-	mixed    []float32
 }
 
 // needsRows says that tokens that are drawn elsewhere, with what [HeadBest] tells of their
 // rows, are not enough.
 func (law *ranking) needsRows(temperature float64, truncates bool) bool {
-	return law.guidance != 0 || law.raw || law.suppress != nil || law.begin != nil ||
+	return law.raw || law.begin != nil ||
 		law.score == ScoreConfidence && (truncates || temperature != 0 && temperature != 1)
 }
 
@@ -83,22 +79,15 @@ func (r *reader) begin(d *ranked) error {
 	if law.raw {
 		v.Mask, v.Excluded = v.Columns, nil
 	}
-	v.Excluded = slices.Concat(v.Excluded, law.suppress)
+	v.Excluded = slices.Concat(v.Excluded, drawn.suppressed)
 	var err error
 	if r.drawn, err = NewCategorical(v, Draw{}); err != nil {
 		return err
 	}
 	r.drawn.temperature, r.drawn.topK, r.drawn.topP, r.drawn.gumbel = drawn.temperature, drawn.topK, drawn.topP, drawn.gumbel
 	v.Excluded = slices.Concat(v.Excluded, law.begin)
-	if r.network, err = NewCategorical(v, Draw{}); err != nil {
-		return err
-	}
-	for l, given := range d.block.given {
-		if (law.byPosition && l < d.block.prompt || !law.byPosition && given) && !slices.Contains(law.keep, d.canvas.ID(l)) {
-			r.hidden = append(r.hidden, l)
-		}
-	}
-	return nil
+	r.network, err = NewCategorical(v, Draw{})
+	return err
 }
 
 // ask asks about positions.
@@ -112,14 +101,6 @@ func (r *reader) ask(a *Ask, positions []int, theta float64) {
 		row.Uniforms, a.Head, a.Top = r.uniforms, HeadBest, r.top
 	}
 	a.Rows = append(a.Rows, row)
-	if r.decoder.law.guidance != 0 {
-		c := r.decoder.canvas
-		r.unguided = append(r.unguided[:0], c.ids...)
-		for _, l := range r.hidden {
-			r.unguided[l] = int64(c.spec.Mask)
-		}
-		a.Rows = append(a.Rows, AskRow{Canvas: r.unguided, Positions: positions, Theta: theta})
-	}
 	r.calls++
 }
 
@@ -129,7 +110,7 @@ func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 	var row []float32
 	var b Best
 	if r.rows {
-		row = r.row(rows, i)
+		row = rows.Logits(0, i)
 		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
 	} else {
 		b, err = rows.Best(0, i)
@@ -146,24 +127,6 @@ func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 		c.key -= math.Log(-math.Log(d.draws.uniform(forOrders, uint64(position), uint64(r.calls))))
 	}
 	return c, nil
-}
-
-// row is the i-th row of the call, guided.
-func (r *reader) row(rows Rows, i int) []float32 {
-	row := rows.Logits(0, i)
-	w := r.decoder.law.guidance
-	if w == 0 {
-		return row
-	}
-	r.mixed = r.mixed[:0]
-	for a, u := range rows.Logits(1, i) {
-		x := row[a]
-		if x != u { // both may be −Inf
-			x = float32(float64(u) + (w+1)*(float64(x)-float64(u)))
-		}
-		r.mixed = append(r.mixed, x)
-	}
-	return r.mixed
 }
 
 // own is the network's probability of each token of a row, where that is the score and not what

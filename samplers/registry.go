@@ -31,7 +31,8 @@ var rawSamplers = []string{"euler", "tweedie", "tau-leaping"}
 
 var (
 	// drawFlags are those of all samplers.
-	drawFlags = []string{"draw", "temperature", "top-k", "top-p", "block-length", "prompt-length", "stop", "correct"}
+	drawFlags = []string{"draw", "temperature", "top-k", "top-p", "suppress-tokens", "block-length", "prompt-length", "stop", "correct",
+		"guidance", "guidance-scale", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length"}
 	// oneFlags are those of a sampler that reveals one position a call.
 	oneFlags  = slices.Concat([]string{"lookahead"}, drawFlags)
 	gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}

@@ -188,6 +188,7 @@ func (d *remasked) Ask(a *Ask) bool {
 	if d.finishing {
 		return false
 	}
+	copy(d.ids, d.canvas.ids) // of which a token may have been refused
 	d.before, d.revealed = d.before[:0], d.revealed[:0]
 	for len(d.revealed) == 0 && d.step < len(d.law.steps) {
 		d.move()

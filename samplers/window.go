@@ -1,6 +1,9 @@
 package samplers
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // window is the block of positions that is being filled, where blocks are filled one after the
 // other.
@@ -24,8 +27,11 @@ func newWindow(c *Canvas, length, prompt, stop int) (window, error) {
 			w.prompt = l
 		}
 	}
+	if c.grown { // and what was filled before is no block any more
+		w.prompt = slices.Index(w.given, false)
+	}
 	if w.prompt = max(w.prompt, 0); w.prompt > c.Len() {
-		return w, fmt.Errorf("the prompt has %d positions, the canvas %d", w.prompt, c.Len())
+		return w, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", w.prompt, c.Len())
 	}
 	if length > 0 {
 		w.from, w.to = w.prompt, w.prompt
@@ -127,6 +133,7 @@ type windowed struct {
 	inner Decoder
 	ask   Ask
 	more  bool
+	tally
 }
 
 // prepare has the block ask, or the first behind it that has something to ask. e is nil at the
@@ -166,10 +173,11 @@ func (w *windowed) Take(r Rows, e *Edit) error {
 	return w.prepare(e)
 }
 
-// release gives back the memory of the block's decoder.
+// release counts what the block's decoder did, and gives back its memory.
 func (w *windowed) release() {
-	if d, ok := w.inner.(interface{ release() }); ok {
-		d.release()
+	if w.inner != nil {
+		w.add(w.inner)
+		releaseOf(w.inner)
 	}
 	w.inner = nil
 }

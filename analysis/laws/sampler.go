@@ -11,9 +11,13 @@ import (
 // without truncation, MASK left where it leaves positions masked: what a test of samples,
 // or of a likelihood, compares with. It is an error where the sampler draws from another
 // distribution, or does not fit D positions. Of decoders without a plan it is the sum of all
-// outcomes ([samplers.Sampler.Outcomes]), with temperature and all, from rows in float32.
+// outcomes ([samplers.Sampler.Outcomes]), with temperature and all, from rows in float32. A
+// sampler that is corrected has the law of the one without, after the corrections.
 func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 	set := s.Settings()
+	if inner, positions, calls, ok := s.Correction(); ok {
+		return w.correctedLaw(inner, positions, calls)
+	}
 	if !s.Planned() && set.Scores != samplers.ScoresRaw && set.By != samplers.ByFloat32Gumbel {
 		return w.unplannedLaw(s)
 	}

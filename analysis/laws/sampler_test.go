@@ -110,7 +110,8 @@ func testUnplanned(t *testing.T) {
 			{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Rule: samplers.RoundDream, Score: samplers.ScoreMargin, AlgTemp: 0.3}},
 			{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.6, Rule: samplers.RoundDream}},
 			{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &cold}}, {Sampler: "llada2", Deciding: samplers.Deciding{Threshold: 0.6}},
-			{Sampler: "remdm", Steps: 4, Remasking: samplers.Remasking{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, Remasking: samplers.Remasking{Remask: samplers.RemaskConf}},
+			{Sampler: "remdm", Steps: 4, Remasking: samplers.Remasking{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, Remasking: samplers.Remasking{Remask: samplers.RemaskConf}}, {Sampler: "p2", Steps: 2},
+			{Sampler: "confidence", Steps: 2, Shaping: samplers.Shaping{MinLength: 2}, Deciding: samplers.Deciding{Stop: new(int)}},
 		} {
 			s, err := samplers.New(o, open.Spec())
 			if err != nil {

@@ -17,7 +17,7 @@ func (e *Evaluator) Draw() samplers.Draw { return e.opts.Draw }
 // logits.
 func (e *Evaluator) FullSupport() bool {
 	o := e.opts.Draw
-	if o.Temperature != nil && *o.Temperature == 0 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1 {
+	if o.Temperature != nil && *o.Temperature == 0 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1 || o.SuppressTokens != "" {
 		return false
 	}
 	w, ok := e.model.(interface {

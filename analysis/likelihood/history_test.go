@@ -151,7 +151,7 @@ func TestHistoryNetwork(t *testing.T) {
 	e := tiny(t, "mdlm")
 	target := Target{IDs: []int{5, 17, 9, 99, 3, 42, 7}, Free: []int{1, 3, 4, 6}}
 	half := 0.5
-	for _, draw := range []samplers.Draw{{}, {Temperature: &half}, {TopK: 60}} {
+	for _, draw := range []samplers.Draw{{}, {Temperature: &half}, {TopK: 60}, {SuppressTokens: "1,2"}} {
 		changed, err := New(e.model, Options{Draw: draw})
 		if err != nil {
 			t.Fatal(err)

@@ -59,6 +59,7 @@ var samplerLooks = map[string]look{
 	"entropy-bounded": {purple, 1, 2},
 	"llada2":          {orange, 6, 2},
 	"remdm":           {grey, 7, 3},
+	"p2":              {orange, 7, 4},
 }
 
 // others are the looks of what is no sampler, such as a bound, in the order of preference.

@@ -51,7 +51,11 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		if s.Planned() && s.Settings().Draw.ChangesLaw() {
 			return nil, exit.Usagef("--sampler %s: tokens of samplers with a plan are drawn from the network's own distribution here", set.Options.Sampler)
 		}
-		out = append(out, bound.Case{Name: set.Options.Sampler, N: steps(s, set.Options), Sampler: s})
+		name := set.Options.Sampler
+		if set.Options.Correct != "" {
+			name += "." + set.Options.Correct
+		}
+		out = append(out, bound.Case{Name: name, N: steps(s, set.Options), Sampler: s})
 	}
 	if _, twice := doubled(out); twice {
 		for i := range out { // by what they are set to

@@ -25,6 +25,9 @@ type Layout struct {
 	Facts model.Facts
 	// Length is what --length says, 0 where it is not given.
 	Length int
+	// Where MaxLength is not 0 canvases grow by Block, and begin with one block, unless told
+	// otherwise.
+	Block, MaxLength int
 	// encode is nil until a text has to be encoded; Open makes it.
 	encode Encoder
 	Open   func() (Encoder, error)
@@ -58,8 +61,8 @@ func (l *Layout) Answer(messages []chat.Message, total int) (canvas []int, promp
 	return canvas, len(ids), err
 }
 
-// ids encodes a text and refuses ids that the network has no row for.
-func (l *Layout) ids(text string) ([]int, error) {
+// IDs encodes a text and refuses ids that the network has no row for.
+func (l *Layout) IDs(text string) ([]int, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -134,7 +137,7 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 			}
 			fixed += p.masks
 		default:
-			ids, err := l.ids(p.text)
+			ids, err := l.IDs(p.text)
 			if err != nil {
 				return nil, err
 			}
@@ -146,7 +149,9 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 		return nil, errors.New("the rest of the length can be asked for once only")
 	}
 	if open == 1 && total == 0 {
-		total = l.Facts.Length
+		if total = l.Facts.Length; l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength {
+			total = min(total, fixed+l.Block)
+		}
 	}
 	if open == 0 {
 		if total != 0 && total != fixed {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/plainfile"
@@ -68,7 +69,7 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 		own, rest, err := takeOwn(line)
 		j := Job{Line: l.N, Own: own}
 		if err == nil {
-			j.Canvas, j.Prompt, err = parseLine(rest, layout)
+			j.Canvas, j.Prompt, err = layout.parse(own, rest)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, l.N, err)
@@ -79,6 +80,18 @@ func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout)
 		return nil, fmt.Errorf("%s: no lines: write a JSON object in each, such as %s", name, example)
 	}
 	return jobs, nil
+}
+
+// parse builds the canvas of one line, that grows as its own options say.
+func (l *Layout) parse(own Own, line []byte) (canvas []int, prompt int, err error) {
+	block, most := l.Block, l.MaxLength
+	defer func() { l.Block, l.MaxLength = block, most }()
+	for name, p := range map[string]*int{"block-length": &l.Block, "max-length": &l.MaxLength} {
+		if text, ok := own.Options[name]; ok {
+			*p, _ = strconv.Atoi(text) // which is a number, as takeOwn knows
+		}
+	}
+	return parseLine(line, l)
 }
 
 // parseLine builds the canvas of one line, and tells how many tokens the prompt of a chat has.

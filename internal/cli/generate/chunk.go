@@ -97,7 +97,7 @@ func (g *generation) keep() (*chunks.Kept, error) {
 }
 
 func (g *generation) printing() printing {
-	return printing{g.format, g.facts.MaskID, slices.ContainsFunc(g.jobs, simulates), g.settings}
+	return printing{g.format, g.facts.MaskID, slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() }), g.settings}
 }
 
 // digest is "sha256:…" of the canvases, with how each is sampled.
@@ -119,7 +119,7 @@ func (g *generation) work(i int, bar *kit.Progress, see func(sample) error) (c c
 	begin := time.Now()
 	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to), samplers.Config{
 		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
-		OnStep: func(s samplers.Step) { bar.Add(len(s.Tokens) - len(s.Masked)) },
+		OnStep: func(s samplers.Step) { bar.Add(s.Filled) },
 		// One sample that cannot be made is no reason to make none.
 		OnFault: func(index uint64, err error) error {
 			if errors.As(err, new(*ort.MemoryError)) {

@@ -20,7 +20,8 @@ type options struct {
 	// n samples of each canvas, whose length is 0 where it is the model's.
 	n, length              int
 	prefix, suffix, infill string
-	chat, input            string
+	chat, input, negative  string
+	fix, badWords          []string
 	format, output         string
 	dryRun                 bool
 	chunks                 chunks.Flags
@@ -37,6 +38,9 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with"}),
 		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "`TEXT` that the samples end with"}),
 		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "`TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
+		flags.Texts(&o.fix, flags.Flag{Name: "fix", Category: flags.CatInput, Usage: "`POSITION:TEXT` that stands there from the start, positions counted from 0; may be given several times"}),
+		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Usage: "`TEXT` that stands in the prompt's place on the second canvas of --guidance"}),
+		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "`TEXT` that does not come about, as its tokens spell it with and without a blank before it; may be given several times; changes the distribution"}),
 		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message in the model's chat template, whose answer is sampled"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, a canvas each; - for standard input"}),
 		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; say what it would take: network calls, seconds (from one timed call) and memory"}),
@@ -51,7 +55,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
 	}
 	if err := o.all.ExcludeAs("--%s and --%s both say what is given; use one",
-		[][2]string{{"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
+		[][2]string{{"input", "fix"}, {"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
 		return err
 	}
 	if o.all.IsSet("infill") && o.infill == "" {
@@ -62,6 +66,12 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	}
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
 		return err
+	}
+	switch guided := o.all.IsSet("guidance") || o.all.IsSet("guidance-scale"); {
+	case o.negative != "" && !guided:
+		return exit.Usagef("--negative: it stands on the second canvas of guidance: add --guidance W")
+	case o.negative != "" && o.all.IsSet("negative-tokens"):
+		return exit.Usagef("--negative and --negative-tokens both say what the second canvas holds; use one")
 	}
 	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}); err != nil {
 		return err

@@ -116,12 +116,16 @@ func (g *generation) prepare() error {
 	if err := g.tokenizer.Fit(g.streams, g.words, g.facts); err != nil {
 		return err
 	}
-	jobs, err := g.layOut()
+	opts, err := g.sampler.Options(g.ctx, g.all)
 	if err != nil {
 		return err
 	}
-	opts, err := g.sampler.Options(g.ctx, g.all)
+	layout := &canvas.Layout{Facts: g.facts, Length: g.length, Block: opts.BlockLength, MaxLength: opts.MaxLength, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
+	jobs, err := g.layOut(layout)
 	if err != nil {
+		return err
+	}
+	if err := g.encodeOptions(layout, &opts); err != nil {
 		return err
 	}
 	g.method, err = samplers.New(opts, g.network.Spec())
@@ -131,7 +135,7 @@ func (g *generation) prepare() error {
 	if err := g.take(jobs, opts); err != nil {
 		return err
 	}
-	if err := g.tryPlans(); err != nil {
+	if err := g.tryStarts(); err != nil {
 		return err
 	}
 	if g.sampler.Batch == setup.AutoBatch {
@@ -142,7 +146,7 @@ func (g *generation) prepare() error {
 	g.settings = settings{
 		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
 		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
-		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Facts: g.model.Facts, Sidecar: g.model.Sidecar,
+		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Fix: g.fix, Negative: g.negative, BadWords: g.badWords, Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}
 	return nil
 }
@@ -213,11 +217,11 @@ func (g *generation) lengthOf() int {
 	return len(g.jobs[0].Canvas)
 }
 
-// tryPlans draws a plan for each canvas, so that sizes or an order that do not
+// tryStarts begins with each canvas, so that sizes, an order or a negative prompt that do not
 // fit one are refused before the first sample, as is a canvas without the first token where
 // the network has no row for it.
-func (g *generation) tryPlans() error {
-	var plan samplers.Plan
+func (g *generation) tryStarts() error {
+	spec := g.network.Spec()
 	for _, j := range g.jobs {
 		if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
 			where := ""
@@ -226,10 +230,15 @@ func (g *generation) tryPlans() error {
 			}
 			return exit.Usagef("generate: %sthis network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input", where)
 		}
-		if !j.method.Planned() {
-			continue
+		most := j.method.Settings().MaxLength
+		err := j.method.Check(spec, j.Canvas)
+		switch {
+		case most > 0 && g.facts.FixedLength:
+			err = fmt.Errorf("max-length %d: the model takes canvases of exactly %d positions, which cannot grow: leave it out", most, g.facts.Length)
+		case most > g.facts.Length:
+			err = fmt.Errorf("max-length %d: the model takes canvases of at most %d positions", most, g.facts.Length)
 		}
-		if err := j.method.Plan(&plan, samplers.NewStream(0, 0), g.free(j.Canvas)); err != nil {
+		if err != nil {
 			if j.Line > 0 {
 				return exit.Usagef("generate: line %d of --input: %s", j.Line, fault.Plain(err))
 			}
@@ -244,7 +253,7 @@ func (g *generation) encoder() (*tokenize.Tokenizer, error) {
 	if g.words == nil {
 		t, err := g.tokenizer.Open(g.ctx, g.streams, &g.model)
 		if err != nil {
-			return nil, setup.NeedTokenizer(err, "a text to begin from", "")
+			return nil, setup.NeedTokenizer(err, "a text", "")
 		}
 		g.words = t
 	}
@@ -252,8 +261,7 @@ func (g *generation) encoder() (*tokenize.Tokenizer, error) {
 }
 
 // layOut makes the canvases.
-func (g *generation) layOut() (jobs []canvas.Job, err error) {
-	l := &canvas.Layout{Facts: g.facts, Length: g.length, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
+func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 	defer func() {
 		if err == nil {
 			g.tellJoin(l)
@@ -272,13 +280,19 @@ func (g *generation) layOut() (jobs []canvas.Job, err error) {
 	default:
 		ids, err = l.Between(&g.prefix, &g.suffix, g.length)
 	}
+	if err == nil {
+		err = l.Fix(ids, g.fix)
+	}
 	if err != nil {
 		if exit.Coded(err) {
 			return nil, err
 		}
 		return nil, cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
 	}
-	if g.infill != "" && !slices.Contains(ids, g.facts.MaskID) {
+	if (g.infill != "" || g.fix != nil) && !slices.Contains(ids, g.facts.MaskID) {
+		if g.infill == "" {
+			return nil, exit.Usagef("--fix: nothing is left to be sampled: fix fewer positions, or raise --length")
+		}
 		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
 	}
 	return []canvas.Job{{Canvas: ids, Prompt: prompt}}, nil

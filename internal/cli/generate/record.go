@@ -53,7 +53,12 @@ type settings struct {
 	Prefix string        `json:"prefix,omitempty"`
 	Suffix string        `json:"suffix,omitempty"`
 	Infill string        `json:"infill,omitempty"`
-	Input  string        `json:"input,omitempty"`
+	// Fix are texts at positions, "POSITION:TEXT".
+	Fix []string `json:"fix,omitempty"`
+	// Negative is the text of NegativeTokens, BadWords are those of BadWordsIDs.
+	Negative string   `json:"negative,omitempty"`
+	BadWords []string `json:"bad_words,omitempty"`
+	Input    string   `json:"input,omitempty"`
 	// Chat is the user's message; ChatTemplate is "sha256:…" of the template that made prompts
 	// of messages.
 	Chat         string `json:"chat,omitempty"`

@@ -86,12 +86,6 @@ func (g *generation) run(out *kit.Output) error {
 	return nil
 }
 
-// simulates says that events are counted of a job.
-func simulates(j job) bool {
-	_, ok := j.method.ExpectedEvents(0)
-	return ok
-}
-
 // tellSeed tells a seed that nobody gave, where nothing else does.
 func (g *generation) tellSeed() {
 	if g.sampler.Seed == nil {
@@ -159,7 +153,7 @@ func (g *generation) sample(r samplers.Result) (sample, error) {
 	if j.method != g.method {
 		s.Settings = &set
 	}
-	if simulates(*j) {
+	if j.method.Simulates() {
 		s.Events = &r.Events
 	}
 	s.RuleCalls = r.RuleCalls

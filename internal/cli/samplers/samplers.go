@@ -60,7 +60,8 @@ func describe(s kit.Streams, args []string, format string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` tells one's law (distribution), cost, likelihood, flags and source.")
+	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` tells one's law (distribution), cost, likelihood, flags and source. Temperature, truncation, guidance,\n"+
+		"suppressed and banned tokens and a shortest length change the law of each to that of another network, and records say so.")
 	return err
 }
 

@@ -1,0 +1,92 @@
+package laws
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
+
+	"mdmgen/samplers"
+)
+
+// correctedLaw is the law over states of a sampler with corrections: that of the sampler without,
+// after as many steps of their kernel.
+func (w *World) correctedLaw(inner *samplers.Sampler, positions, calls int) ([]float64, error) {
+	law, err := w.SamplerLaw(inner)
+	if err != nil {
+		return nil, err
+	}
+	kernel := w.Gibbs(positions)
+	for ; calls > 0; calls /= 2 {
+		if calls%2 == 1 {
+			law = through([][]float64{law}, kernel)[0]
+		}
+		if calls > 1 {
+			kernel = through(kernel, kernel)
+		}
+	}
+	for _, p := range law {
+		if math.IsNaN(p) {
+			return nil, fmt.Errorf("laws: a correction reaches a row in which every token has probability 0")
+		}
+	}
+	return law, nil
+}
+
+// Gibbs is the kernel [States][States] of one correction: so many of the positions that have a
+// token, or all where they are fewer, chosen uniformly, are masked and drawn anew, each by
+// itself. It is NaN where the world has no row.
+func (w *World) Gibbs(positions int) [][]float64 {
+	out := make([][]float64, w.States)
+	jump := make([]float64, w.D*w.V)
+	for x := range out {
+		out[x] = make([]float64, w.States)
+		var seen []int
+		for l := range w.D {
+			if w.Token(x, l) != w.V {
+				seen = append(seen, l)
+			}
+		}
+		n := min(positions, len(seen))
+		sets := combin.Combinations(len(seen), n)
+		rows := w.Rows(float64(n) / float64(w.D))
+		for _, set := range sets {
+			y := x
+			for _, i := range set {
+				y = w.Hide(y, seen[i])
+			}
+			clear(jump)
+			for _, i := range set {
+				drawn := jump[seen[i]*w.V:][:w.V]
+				copy(drawn, w.Row(rows, y, seen[i]))
+				if sum := floats.Sum(drawn); sum > 0 {
+					floats.Scale(1/sum, drawn)
+				}
+			}
+			w.Visit(jump, y, 1/float64(len(sets)), func(to int, q float64) {
+				if w.masks[to] > w.masks[x] {
+					q = math.NaN()
+				}
+				out[x][to] += q
+			})
+		}
+	}
+	return out
+}
+
+// through are laws after a step of a kernel, each summing to 1.
+func through(laws, kernel [][]float64) [][]float64 {
+	out := make([][]float64, len(laws))
+	for i, law := range laws {
+		next := make([]float64, len(law))
+		for x, p := range law {
+			if p > 0 {
+				floats.AddScaled(next, p, kernel[x])
+			}
+		}
+		floats.Scale(1/floats.Sum(next), next)
+		out[i] = next
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package laws_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// consistentWorlds are the reference worlds whose rows are the conditionals of q0, otherWorlds those
+// whose rows are not. The first of each are in the module.
+var (
+	consistentWorlds = []string{"markov3-exact", "nested3-exact", "pairs4-exact", "parity4-exact"}
+	otherWorlds      = []string{"xor3-mixed", "markov4-sharp", "timed3", "dirichlet3-noisy"}
+)
+
+// corrected is a sampler with corrections, and its law.
+func corrected(t *testing.T, file *world.World, w *laws.World, sampler string, steps, positions, calls int) (*samplers.Sampler, []float64) {
+	t.Helper()
+	o := samplers.Options{Sampler: sampler, Steps: steps, Remasking: samplers.Remasking{Correct: fmt.Sprintf("gibbs:%dx%d", positions, calls)}}
+	s, err := samplers.New(o, file.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	law, err := w.SamplerLaw(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, law
+}
+
+// chiSquare draws n samples and returns the p-value of their counts under a law over states.
+func chiSquare(t *testing.T, file *world.World, w *laws.World, s *samplers.Sampler, law []float64, n int) float64 {
+	t.Helper()
+	counts := make([]float64, len(law))
+	canvas := slices.Repeat([]int{w.V}, w.D)
+	seqs := func(yield func(samplers.Sequence) bool) {
+		for i := range uint64(n) {
+			if !yield(samplers.Sequence{Index: i, Canvas: canvas}) {
+				return
+			}
+		}
+	}
+	if _, err := samplers.Sample(t.Context(), file, seqs, samplers.Config{Method: s, Seed: 3, Batch: 256}, func(r samplers.Result) error {
+		counts[file.State(r.IDs)]++
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var statistic, rare, seen float64
+	cells := -1
+	for x, p := range law {
+		switch want := p * float64(n); {
+		case p == 0 && counts[x] > 0:
+			return 0
+		case want < 5:
+			rare, seen = rare+want, seen+counts[x]
+		default:
+			statistic += (counts[x] - want) * (counts[x] - want) / want
+			cells++
+		}
+	}
+	if rare >= 5 {
+		statistic += (seen - rare) * (seen - rare) / rare
+		cells++
+	}
+	return distuv.ChiSquared{K: float64(max(cells, 1))}.Survival(statistic)
+}
+
+// TestGibbsLeavesLaw: one position a call leaves the law of a world whose rows are consistent as
+// it is, in samples too, and that of no other; more positions a call do not.
+func TestGibbsLeavesLaw(t *testing.T) {
+	t.Parallel()
+	for i, name := range slices.Concat(consistentWorlds, otherWorlds) {
+		consistent := i < len(consistentWorlds)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, w := lawstest.Open(t, name)
+			q0 := w.OnStates(w.Q0)
+			s, law := corrected(t, file, w, "fhs", 0, 1, 5)
+			if leaves := laws.TV(law, q0) < 1e-12; leaves != consistent {
+				t.Errorf("one position a call leaves q0: %t: TV %v", leaves, laws.TV(law, q0))
+			}
+			if p := chiSquare(t, file, w, s, law, 20000); p < 1e-3/24 {
+				t.Errorf("gibbs:1x5: p = %.3g", p)
+			}
+			for _, positions := range []int{2, w.D} {
+				s, law := corrected(t, file, w, "fhs", 0, positions, 3)
+				if consistent && laws.TV(law, q0) < 0.01 {
+					t.Errorf("%d positions a call leave q0: TV %v", positions, laws.TV(law, q0))
+				}
+				if p := chiSquare(t, file, w, s, law, 20000); p < 1e-3/24 {
+					t.Errorf("gibbs:%dx3: p = %.3g", positions, p)
+				}
+			}
+		})
+	}
+}
+
+// TestGibbsConverges: where every text is possible, corrections of one position forget where
+// they began, and what they come to is q0 where rows are consistent; the law of tempered posteriors
+// is q0 tempered, though first-hitting's is not; and on parity nothing is forgotten.
+func TestGibbsConverges(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		forgets bool
+		law     func(w *laws.World) []float64 // nil where it is not known otherwise
+	}{
+		{"markov3-exact", true, func(w *laws.World) []float64 { return w.Q0 }},
+		{"markov4-sharp", true, func(w *laws.World) []float64 {
+			out, sum := make([]float64, len(w.Q0)), 0.0
+			for i, p := range w.Q0 {
+				out[i] = math.Pow(p, 1/0.7)
+				sum += out[i]
+			}
+			for i := range out {
+				out[i] /= sum
+			}
+			return out
+		}},
+		{"xor3-mixed", true, nil},
+		{"parity4-exact", false, nil},
+	} {
+		file, w := lawstest.Open(t, test.name)
+		_, one := corrected(t, file, w, "fhs", 0, 1, 3000)
+		_, two := corrected(t, file, w, "parallel-fhs", 1, 1, 3000)
+		if tv := laws.TV(one, two); (tv < 1e-9) != test.forgets {
+			t.Errorf("%s: from two beginnings corrections come within TV %v", test.name, tv)
+		}
+		if test.law == nil {
+			continue
+		}
+		if tv := laws.TV(w.OnSequences(one), test.law(w)); tv > 1e-9 {
+			t.Errorf("%s: TV %v from what it converges to", test.name, tv)
+		}
+	}
+}
+
+// TestGibbsKernel: rows sum to 1, and an even number of steps by squares is as many single ones.
+func TestGibbsKernel(t *testing.T) {
+	t.Parallel()
+	file, w := lawstest.Open(t, "timed3")
+	for positions := 1; positions <= 4; positions++ {
+		for x, row := range w.Gibbs(positions) {
+			var sum float64
+			for _, p := range row {
+				sum += p
+			}
+			if math.Abs(sum-1) > 1e-12 {
+				t.Errorf("%d positions: state %d leads somewhere with probability %v", positions, x, sum)
+			}
+		}
+	}
+	_, law := corrected(t, file, w, "fhs", 0, 2, 13)
+	_, want := corrected(t, file, w, "fhs", 0, 2, 1)
+	kernel := w.Gibbs(2)
+	for range 12 {
+		next := make([]float64, len(want))
+		for x, p := range want {
+			for y, q := range kernel[x] {
+				next[y] += p * q
+			}
+		}
+		want = next
+	}
+	if tv := laws.TV(law, want); tv > 1e-12 {
+		t.Errorf("13 steps differ by TV %v", tv)
+	}
+	// What a sampler leaves masked stays masked.
+	s, err := samplers.New(samplers.Options{Sampler: "euler", Steps: 4, Finish: "leave", Remasking: samplers.Remasking{Correct: "gibbs:2x5"}}, file.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := w.SamplerLaw(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := chiSquare(t, file, w, s, left, 20000); p < 1e-3 {
+		t.Errorf("with masks left: p = %.3g", p)
+	}
+}

@@ -1,0 +1,77 @@
+package samplers
+
+import (
+	"fmt"
+	"slices"
+)
+
+// guidance mixes rows with those of a second canvas.
+type guidance struct {
+	w float64
+	// byPosition hides the prompt of so many positions, −1 for what is before the first mask,
+	// and not what is visible; keep are tokens that it does not hide, and negative stand in the
+	// place of the last tokens of the prompt.
+	byPosition bool
+	prompt     int
+	keep       []int
+	negative   []int
+}
+
+// newGuidance reads the options, and sets what is in force; nil for none.
+func newGuidance(o Options, c Spec, set *Settings) (*guidance, error) {
+	if !o.guided() {
+		return nil, nil
+	}
+	g := &guidance{w: o.Guidance, prompt: -1}
+	if o.GuidanceScale != 0 {
+		g.w = o.GuidanceScale - 1
+	}
+	if o.PromptLength != nil {
+		g.prompt = *o.PromptLength
+	}
+	var errs [3]error
+	set.Unconditional, errs[0] = word("unconditional", o.Unconditional, "visible", "prompt")
+	g.byPosition = set.Unconditional == "prompt"
+	g.keep, errs[1] = idList("keep-tokens", o.KeepTokens, c)
+	g.negative, errs[2] = idList("negative-tokens", o.NegativeTokens, c)
+	set.Guidance, set.GuidanceScale, set.KeepTokens, set.NegativeTokens = o.Guidance, o.GuidanceScale, o.KeepTokens, o.NegativeTokens
+	if g.byPosition {
+		set.PromptLength = o.PromptLength
+	}
+	return g, join(errs[:]...)
+}
+
+// hide is what the second canvas holds, −1 where it is as the first.
+func (g *guidance) hide(c *Canvas) ([]int64, error) {
+	prompt := g.prompt
+	hidden := slices.Repeat([]int64{-1}, c.Len())
+	for l := range c.Len() {
+		given := c.ID(l) != c.spec.Mask
+		if prompt < 0 && !given {
+			prompt = l
+		}
+		if (g.byPosition && (prompt < 0 || l < prompt) || !g.byPosition && given) && !slices.Contains(g.keep, c.ID(l)) {
+			hidden[l] = int64(c.spec.Mask)
+		}
+	}
+	if prompt > c.Len() {
+		return nil, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", prompt, c.Len())
+	}
+	at := prompt - len(g.negative)
+	if len(g.negative) > 0 && at < 0 {
+		return nil, fmt.Errorf("the negative prompt is longer than the prompt, in whose place it stands, by tokens %d to %d: shorten it, or give a longer prompt", len(g.negative), max(prompt, 0))
+	}
+	for i, id := range g.negative {
+		hidden[at+i] = int64(id)
+	}
+	return hidden, nil
+}
+
+// guide makes the logits of a row (1+w)·row − w·second.
+func (g *guidance) guide(row, second []float32) {
+	for a, u := range second {
+		if x := row[a]; x != u { // both may be −Inf
+			row[a] = float32(float64(u) + (g.w+1)*(float64(x)-float64(u)))
+		}
+	}
+}

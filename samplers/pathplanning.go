@@ -1,0 +1,208 @@
+package samplers
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls
+// asks about all free positions and draws a token where there is none. Positions are scored by the
+// log-probability of that token, or, times η, of the one that stands there; then ⌊n(1−i/N)⌋ of the n
+// free positions are masked after call i, those of the lowest scores, whether they were before or not.
+type pathPlanning struct {
+	unplanned
+	steps int
+	eta   float64
+	most  float64 // the greatest masked fraction that the network is asked at
+}
+
+// plansPaths makes the sampler.
+func (s *Sampler) plansPaths(o Options, c Spec) (err error) {
+	law := pathPlanning{steps: cmp.Or(o.Steps, DefaultSteps), eta: cmp.Or(o.Eta, 1)}
+	s.settings.Steps, s.settings.Eta, s.settings.ChangesLaw = law.steps, law.eta, true
+	law.most, err = c.mostMasked()
+	s.kernel, s.law = law, law
+	return err
+}
+
+func (law pathPlanning) mostCalls(Spec, int, int) int { return law.steps }
+
+func (law pathPlanning) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+	score := *c.law
+	if score.temperature == 0 {
+		score.temperature = 1
+	}
+	return &pathPlanned{law: law, canvas: c, draws: d, free: free, score: score}, nil
+}
+
+// pathPlanned is the decoder of a sequence.
+type pathPlanned struct {
+	law    pathPlanning
+	canvas *Canvas
+	draws  *Draws
+	free   []int
+	calls  int
+	// score has the probabilities that positions are scored by, p those of a row.
+	score  Categorical
+	p      []float64
+	scored []candidate
+}
+
+// stays is how many positions are masked after a call.
+func (d *pathPlanned) stays(call int) int {
+	return len(d.free) * (d.law.steps - call) / d.law.steps
+}
+
+func (d *pathPlanned) masked(l int) bool { return d.canvas.ID(l) == d.canvas.spec.Mask }
+
+// over says that no call can change anything any more.
+func (d *pathPlanned) over() bool {
+	return d.calls == d.law.steps || d.stays(d.calls+1) == 0 && !slices.ContainsFunc(d.free, d.masked)
+}
+
+// RuleCalls counts the calls that can change nothing too, which the rule makes.
+func (d *pathPlanned) RuleCalls() int {
+	if len(d.free) == 0 {
+		return 0
+	}
+	return d.law.steps
+}
+
+func (d *pathPlanned) Ask(a *Ask) bool {
+	if d.over() {
+		return false
+	}
+	n := 0
+	for _, l := range d.free {
+		if d.masked(l) {
+			n++
+		}
+	}
+	a.Step = d.calls
+	a.Rows = append(a.Rows, AskRow{Positions: d.free, Theta: thetaOf(min(float64(n)/float64(len(d.free)), d.law.most))})
+	return true
+}
+
+func (d *pathPlanned) Take(r Rows, e *Edit) error {
+	d.scored = d.scored[:0]
+	for i, l := range d.free {
+		c := candidate{position: l, token: d.canvas.ID(l)}
+		var err error
+		if d.masked(l) {
+			c.token, c.logP, err = r.Token(0, i, d.draws.Call(l, d.calls))
+		}
+		if err == nil {
+			err = d.rate(&c, r.Logits(0, i))
+		}
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		d.scored = append(d.scored, c)
+	}
+	d.commit(d.scored, e)
+	return nil
+}
+
+// rate scores a position. A token that the network says nothing of stays.
+func (d *pathPlanned) rate(c *candidate, row []float32) error {
+	d.p = slices.Grow(d.p[:0], len(row))[:len(row)]
+	stands := !d.masked(c.position)
+	err := d.score.Probabilities(d.p, row)
+	switch {
+	case stands && errors.Is(err, errNoMass):
+		return nil
+	case err != nil:
+		return err
+	}
+	c.score = math.Log(d.p[c.token])
+	if stands {
+		c.score *= d.law.eta
+	}
+	c.key = math.Round(c.score*(1/tie)) * tie
+	return nil
+}
+
+// commit masks the positions of the lowest scores, and fills the others.
+func (d *pathPlanned) commit(scored []candidate, e *Edit) {
+	d.calls++
+	slices.SortFunc(scored, compareKeys)
+	kept := len(scored) - d.stays(d.calls)
+	for i, c := range scored {
+		switch masked := d.masked(c.position); {
+		case i < kept && masked:
+			e.Set(c.position, c.token, c.logP)
+		case i >= kept && !masked:
+			e.Mask(c.position)
+		}
+	}
+}
+
+// enumerate goes through all tokens that the calls may draw.
+func (law pathPlanning) enumerate(o *outcomes, c *Canvas) error {
+	first, _ := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	o.add(0, "", first, 1)
+	return o.each(func(f *forked) error { return f.decoder.(*pathPlanned).branch(o, f.p) })
+}
+
+// branch goes on with every draw of the next call.
+func (d *pathPlanned) branch(o *outcomes, p float64) error {
+	var a Ask
+	if !d.Ask(&a) {
+		o.calls += p * float64(d.RuleCalls()-d.calls)
+		o.end(d.canvas.ids, p)
+		return nil
+	}
+	o.calls += p
+	rows, err := o.rows(d.canvas, &a)
+	if err != nil {
+		return err
+	}
+	options := make([][]candidate, len(d.free))
+	q := make([]float64, rows.Columns())
+	for i, l := range d.free {
+		var tokens []candidate
+		if d.masked(l) {
+			if err := rows.Probabilities(q, 0, i); err != nil {
+				return fmt.Errorf("position %d: %w", l, err)
+			}
+			for token, p := range q {
+				if p > 0 {
+					tokens = append(tokens, candidate{position: l, token: token, logP: math.Log(p)})
+				}
+			}
+		} else {
+			tokens = []candidate{{position: l, token: d.canvas.ID(l)}}
+		}
+		for j := range tokens {
+			if err := d.rate(&tokens[j], rows.Logits(0, i)); err != nil {
+				return fmt.Errorf("position %d: %w", l, err)
+			}
+		}
+		options[i] = tokens
+	}
+	drawn := make([]candidate, 0, len(d.free))
+	var draw func(i int, p float64) error
+	draw = func(i int, p float64) error {
+		if i < len(options) {
+			for _, c := range options[i] {
+				drawn = append(drawn[:i], c)
+				if err := draw(i+1, p*math.Exp(c.logP)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := o.take(); err != nil {
+			return err
+		}
+		next := *d
+		next.canvas = &Canvas{ids: slices.Clone(d.canvas.ids), spec: d.canvas.spec, law: d.canvas.law}
+		next.commit(slices.Clone(drawn), &Edit{canvas: next.canvas, draws: NewDraws(0, 0), step: new(Step)})
+		o.add(next.calls, fmt.Sprint(next.canvas.ids), &next, p)
+		return nil
+	}
+	return draw(0, p)
+}

@@ -1,0 +1,142 @@
+package samplers_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// seeing is a world whose rows at positions that have a token are those of the masked position, as
+// a network has them that was trained on such positions, too.
+type seeing struct{ *world.World }
+
+func (s seeing) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	n, rest := c.Length(), c.Positions
+	var out []float32
+	for i, k := range c.Counts {
+		for _, l := range rest[:k] {
+			ids := slices.Clone(c.IDs[i*n : (i+1)*n])
+			ids[l] = int64(s.Facts().MaskID)
+			row, err := s.World.Logits(ctx, samplers.Call{IDs: ids, Positions: []int64{l}, Counts: []int{1}})
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, row...)
+		}
+		rest = rest[k:]
+	}
+	return out, nil
+}
+
+// p2Law adds the law of P2 from a canvas on after so many of n calls, by its definition.
+func p2Law(w *world.World, canvas []int, call, n int, eta, p float64, law []float64) {
+	if p == 0 || call == n {
+		law[w.State(canvas)] += p
+		return
+	}
+	mask, d := w.Facts().MaskID, len(canvas)
+	texts := map[string][]int{"": {}}
+	chance := map[string]float64{"": p}
+	scores := map[string][]float64{"": {}}
+	for l, id := range canvas {
+		given := slices.Clone(canvas)
+		given[l] = mask
+		row := make([]float64, w.Facts().Columns)
+		w.Mu(row, w.State(given), l, 0)
+		nextTexts, nextChance, nextScores := map[string][]int{}, map[string]float64{}, map[string][]float64{}
+		for key, text := range texts {
+			for a, q := range row {
+				score := math.Log(q)
+				if id != mask {
+					if a != id {
+						continue
+					}
+					q, score = 1, score*eta
+				} else if q == 0 {
+					continue
+				}
+				name := fmt.Sprint(key, a)
+				nextTexts[name] = append(slices.Clone(text), a)
+				nextChance[name] = chance[key] * q
+				nextScores[name] = append(slices.Clone(scores[key]), math.Round(score*0x1p40))
+			}
+		}
+		texts, chance, scores = nextTexts, nextChance, nextScores
+	}
+	for key, text := range texts {
+		order := make([]int, d)
+		for l := range order {
+			order[l] = l
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[key][j], scores[key][i]) })
+		for _, l := range order[d-int(math.Floor(float64(d)*float64(n-call-1)/float64(n)+1e-9)):] {
+			text[l] = mask
+		}
+		p2Law(w, text, call+1, n, eta, chance[key], law)
+	}
+}
+
+// TestPathPlanning: samples of P2, and the outcomes that are gone through, have the law of its
+// definition, on a network that says something of positions that have a token.
+func TestPathPlanning(t *testing.T) {
+	t.Parallel()
+	again := 0
+	for _, name := range []string{"markov3-exact", "xor3-mixed"} {
+		w, _ := openWorld(t, slices.Index(worldNames, name))
+		for _, test := range []struct {
+			steps int
+			eta   float64
+		}{{1, 1}, {2, 1}, {3, 1}, {5, 1}, {3, 4}, {4, 0.2}} {
+			s := newSampler(t, w, samplers.Options{Sampler: "p2", Steps: test.steps, Remasking: samplers.Remasking{Eta: test.eta}})
+			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
+			p2Law(w, allMask(w), 0, test.steps, test.eta, 1, law)
+			outcomes, calls, err := s.Outcomes(t.Context(), seeing{w}, allMask(w), 1e6)
+			if err != nil || math.Abs(calls-float64(test.steps)) > 1e-9 {
+				t.Fatalf("%s: %v calls, %v", s, calls, err)
+			}
+			for _, x := range outcomes {
+				if state := w.State(x.IDs); math.Abs(law[state]-x.P) > 1e-6 {
+					t.Errorf("%s %+v: %v has probability %v, want %v", name, test, x.IDs, x.P, law[state])
+				}
+			}
+			counts := make([]int, len(law))
+			cfg := config(w, s, 7)
+			cfg.OnStep = func(s samplers.Step) { again += len(s.Masked) }
+			if _, err := samplers.Sample(t.Context(), seeing{w}, repeat(allMask(w), lawDraws), cfg, func(r samplers.Result) error {
+				counts[w.State(r.IDs)]++
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if p := goodness(counts, law); p < familyLevel/12 {
+				t.Errorf("%s %+v: p = %.3g", name, test, p)
+			}
+		}
+	}
+	if again == 0 {
+		t.Error("nothing was ever masked again: the test shows nothing")
+	}
+}
+
+// TestPathPlanningOfNothing: where rows of positions that have a token say nothing, none is masked
+// again, and the masks that are left are those of the schedule.
+func TestPathPlanningOfNothing(t *testing.T) {
+	t.Parallel()
+	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	s := newSampler(t, w, samplers.Options{Sampler: "p2", Steps: 3})
+	cfg := config(w, s, 7)
+	cfg.OnStep = func(s samplers.Step) {
+		if s.Filled != 1 || len(s.Masked) > 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	if _, err := samplers.Sample(t.Context(), w, repeat(allMask(w), 50), cfg, func(samplers.Result) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,86 @@
+package samplers
+
+import (
+	"math"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// rules say which tokens may not be drawn at a position, given what is visible. A row without them
+// is normalised anew.
+type rules struct {
+	// words are sequences of tokens that must not come about.
+	words [][]int
+	// end must not stand at the first least free positions.
+	least, end int
+}
+
+// newRules reads the options; nil for none.
+func newRules(o Options, c Spec) (*rules, error) {
+	if o.BadWordsIDs == "" && o.MinLength == 0 {
+		return nil, nil
+	}
+	r := &rules{least: o.MinLength}
+	switch {
+	case o.Stop != nil:
+		r.end = *o.Stop
+	case o.MinLength > 0:
+		return nil, fault.Errorf("samplers", "min-length %d: it keeps the token of stop from coming too early: add stop", o.MinLength)
+	}
+	for _, text := range strings.Split(o.BadWordsIDs, ",") {
+		if text = strings.Join(strings.Fields(text), ","); o.BadWordsIDs == "" {
+			break
+		} else if text == "" {
+			return nil, fault.Errorf("samplers", "bad-words-ids %.40q: a word without tokens: separate the ids of a word by blanks, and words by commas", o.BadWordsIDs)
+		}
+		word, err := idList("bad-words-ids", text, c)
+		if err != nil {
+			return nil, err
+		}
+		r.words = append(r.words, word)
+	}
+	return r, nil
+}
+
+// forbid takes from the row of a position of a canvas, whose first free position is from, what
+// may not be drawn there.
+func (r *rules) forbid(row []float32, ids []int64, position, from int) {
+	never := float32(math.Inf(-1))
+	if position < from+r.least {
+		row[r.end] = never
+	}
+	for _, word := range r.words {
+		for j, token := range word {
+			if stands(ids, word, position-j, position) {
+				row[token] = never
+			}
+		}
+	}
+}
+
+// completes says that a token makes a word at a position.
+func (r *rules) completes(ids []int64, position, token int) bool {
+	for _, word := range r.words {
+		for j := range word {
+			if word[j] == token && stands(ids, word, position-j, position) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stands says that a word stands on the canvas from a position on, whatever is at the position
+// but.
+func stands(ids []int64, word []int, from, but int) bool {
+	if from < 0 || from+len(word) > len(ids) {
+		return false
+	}
+	for i, token := range word {
+		if from+i != but && int(ids[from+i]) != token {
+			return false
+		}
+	}
+	return true
+}

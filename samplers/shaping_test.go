@@ -1,0 +1,278 @@
+package samplers_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/model/world"
+	"mdmgen/samplers"
+)
+
+// rowOf is the row of a masked position of a world's canvas as constraints and guidance make it,
+// written down by their definition.
+type rowOf func(canvas []int, l int) []float64
+
+// plainRow is the world's own.
+func plainRow(w *world.World) rowOf {
+	return func(canvas []int, l int) []float64 {
+		row := make([]float64, w.Facts().Columns)
+		w.Mu(row, w.State(canvas), l, 0)
+		return row
+	}
+}
+
+// without leaves out what must not be drawn, and normalises the rest.
+func (r rowOf) without(never func(canvas []int, l, token int) bool) rowOf {
+	return func(canvas []int, l int) []float64 {
+		row := r(canvas, l)
+		for a := range row {
+			if never(canvas, l, a) {
+				row[a] = 0
+			}
+		}
+		return normal(row)
+	}
+}
+
+func normal(row []float64) []float64 {
+	var sum float64
+	for _, p := range row {
+		sum += p
+	}
+	for a := range row {
+		row[a] /= sum
+	}
+	return row
+}
+
+// oneByOne is the law of filling a canvas one position a call, in uniform order.
+func (r rowOf) oneByOne(w *world.World, canvas []int, p float64, law []float64) {
+	var free []int
+	for l, id := range canvas {
+		if id == w.Facts().MaskID {
+			free = append(free, l)
+		}
+	}
+	if len(free) == 0 {
+		law[w.State(canvas)] += p
+	}
+	for _, l := range free {
+		for a, q := range r(canvas, l) {
+			next := slices.Clone(canvas)
+			if next[l] = a; q > 0 {
+				r.oneByOne(w, next, p*q/float64(len(free)), law)
+			}
+		}
+	}
+}
+
+// TestConstrainedLaws: with what is suppressed, a shortest length, banned words and guidance a
+// sampler has the law of the same chain of the rows that they make, worked out from their
+// definition.
+func TestConstrainedLaws(t *testing.T) {
+	type test struct {
+		name   string
+		change func(*samplers.Options)
+		canvas []int
+		row    func(plain rowOf, canvas []int) rowOf
+	}
+	const m = 3 // MASK
+	all := []int{m, m, m}
+	guided := func(weight float64, second func(canvas, start []int) []int) func(rowOf, []int) rowOf {
+		return func(plain rowOf, start []int) rowOf {
+			return func(canvas []int, l int) []float64 {
+				row, other := plain(canvas, l), plain(second(canvas, start), l)
+				for a := range row {
+					row[a] = math.Pow(row[a], weight) * math.Pow(other[a], 1-weight)
+				}
+				return normal(row)
+			}
+		}
+	}
+	hidden := func(canvas, start []int) []int {
+		out := slices.Clone(canvas)
+		for l, id := range start {
+			if id != m {
+				out[l] = m
+			}
+		}
+		return out
+	}
+	tests := []test{
+		{"suppressed", func(o *samplers.Options) { o.SuppressTokens = "2" }, all, func(plain rowOf, _ []int) rowOf {
+			return plain.without(func(_ []int, _, a int) bool { return a == 2 })
+		}},
+		{"at least two", func(o *samplers.Options) { o.MinLength, o.Stop = 2, ptr(1) }, []int{2, m, m}, func(plain rowOf, _ []int) rowOf {
+			return plain.without(func(_ []int, l, a int) bool { return a == 1 && l < 3 })
+		}},
+		{"at least one", func(o *samplers.Options) { o.MinLength, o.Stop = 1, ptr(1) }, all, func(plain rowOf, _ []int) rowOf {
+			return plain.without(func(_ []int, l, a int) bool { return a == 1 && l < 1 })
+		}},
+		{"words", func(o *samplers.Options) { o.BadWordsIDs = "0 1,2 2 0" }, all, func(plain rowOf, _ []int) rowOf {
+			return plain.without(func(canvas []int, l, a int) bool {
+				text := slices.Clone(canvas)
+				text[l] = a
+				return holds(text, 0, 1) || holds(text, 2, 2, 0)
+			})
+		}},
+		{"guided", func(o *samplers.Options) { o.Guidance = 0.7 }, []int{2, m, m}, guided(1.7, hidden)},
+		{"guided less", func(o *samplers.Options) { o.GuidanceScale = 0.4 }, []int{m, 0, m}, guided(0.4, hidden)},
+		{"a negative prompt", func(o *samplers.Options) { o.GuidanceScale, o.NegativeTokens = 2, "1" }, []int{2, m, m}, guided(2, func(canvas, _ []int) []int {
+			return append([]int{1}, canvas[1:]...)
+		})},
+	}
+	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
+	for _, test := range tests {
+		law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
+		test.row(plainRow(w), test.canvas).oneByOne(w, test.canvas, 1, law)
+		for _, o := range []samplers.Options{{}, {Lookahead: 3}, {Sampler: "ordered", Order: "random"}} {
+			test.change(&o)
+			counts := make([]int, len(law))
+			s := newSampler(t, w, o)
+			if _, err := samplers.Sample(t.Context(), w, repeat(test.canvas, lawDraws), config(w, s, 11), func(r samplers.Result) error {
+				counts[w.State(r.IDs)]++
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if p := goodness(counts, law); p < familyLevel/float64(3*len(tests)) {
+				t.Errorf("%s, %s: p = %.3g", test.name, s, p)
+			}
+			if !s.Settings().ChangesLaw {
+				t.Errorf("%s: the record says that it changes nothing", test.name)
+			}
+		}
+	}
+}
+
+// holds says that a text holds a word.
+func holds(text []int, word ...int) bool {
+	for from := range text {
+		if from+len(word) <= len(text) && slices.Equal(text[from:from+len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestBannedWords: whatever reveals several positions a call, banned words do not come about,
+// nothing stays masked, and no end comes too early.
+func TestBannedWords(t *testing.T) {
+	net := newHashNet(false)
+	words := [][]int{{1, 2}, {3, 3}, {5}, {0, 1, 0}}
+	refused := 0
+	for _, o := range []samplers.Options{
+		{}, {Lookahead: 5}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "paired-fhs", Steps: 4}, {Sampler: "tweedie", Grid: "lambda", Steps: 3},
+		{Sampler: "confidence", Steps: 2}, {Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.1}}, {Sampler: "confidence", Steps: 1, Deciding: samplers.Deciding{BlockLength: 10}},
+		{Sampler: "remdm", Steps: 6, Remasking: samplers.Remasking{Eta: 0.5}}, {Sampler: "parallel-fhs", Steps: 3, Remasking: samplers.Remasking{Correct: "gibbs:9x6"}},
+		{Sampler: "tweedie", Grid: "lambda", Steps: 2, Deciding: samplers.Deciding{BlockLength: 7}}, {Sampler: "parallel-fhs", Steps: 1, Deciding: samplers.Deciding{BlockLength: 10}, Shaping: samplers.Shaping{MaxLength: 90}},
+	} {
+		o.BadWordsIDs, o.MinLength, o.Stop = "1 2,3 3,5,0 1 0", 5, ptr(0)
+		cfg := net.config(mustNew(t, o), 3)
+		cfg.OnStep = func(s samplers.Step) {
+			if s.Finish {
+				refused++
+			}
+		}
+		got, _ := collect(t, net, func(yield func(samplers.Sequence) bool) {
+			for i := range uint64(10) {
+				if !yield(samplers.Sequence{Index: i, Canvas: append([]int{3}, slices.Repeat([]int{6}, 40)...)}) {
+					return
+				}
+			}
+		}, cfg)
+		for _, r := range got {
+			for _, word := range words {
+				if holds(r.IDs, word...) {
+					t.Errorf("%+v: %v stands in %v", o, word, r.IDs)
+				}
+			}
+			if r.Left > 0 || slices.Index(r.IDs, 0) <= 5 && slices.Contains(r.IDs, 0) {
+				t.Errorf("%+v: %d left, %v", o, r.Left, r.IDs)
+			}
+			if n := len(r.IDs); o.MaxLength > 0 && (n > 90 || n < 90 && !slices.Contains(r.IDs, 0)) {
+				t.Errorf("%+v: %d positions: %v", o, n, r.IDs)
+			}
+		}
+		if net.bad != "" {
+			t.Errorf("%+v: %s", o, net.bad)
+		}
+	}
+	if refused == 0 {
+		t.Error("no token was ever refused: the test shows nothing")
+	}
+}
+
+// TestGrowing: a canvas grows by blocks until the end is drawn or there is no more room; from left
+// to right that is a canvas of the whole length; what one canvas grows to has nothing to do with
+// others; and what cannot grow is refused.
+func TestGrowing(t *testing.T) {
+	net := newHashNet(false)
+	const m = 6
+	run := func(o samplers.Options, batch int, canvas ...int) map[uint64]samplers.Result {
+		t.Helper()
+		s := mustNew(t, o)
+		cfg := net.config(s, batch)
+		length := make(map[uint64]int)
+		cfg.OnStep = func(s samplers.Step) { length[s.Index] += s.Grown }
+		out, _ := collect(t, net, func(yield func(samplers.Sequence) bool) {
+			for i := range uint64(30) {
+				if !yield(samplers.Sequence{Index: i, Canvas: canvas}) {
+					return
+				}
+			}
+		}, cfg)
+		for i, r := range out {
+			if len(canvas)+length[i] != len(r.IDs) || r.Left > 0 || r.Calls > s.MostCalls(net.Spec(), canvas) {
+				t.Errorf("%+v: %d and %d positions became %+v", o, len(canvas), length[i], r)
+			}
+		}
+		return out
+	}
+	for _, o := range []samplers.Options{{}, {Lookahead: 3}, {Sampler: "uniformization", Steps: 4}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "threshold"}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}},
+		{Sampler: "remdm", Steps: 5}, {Remasking: samplers.Remasking{Correct: "gibbs:1x2"}}, {Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}} {
+		o.BlockLength, o.MaxLength, o.Stop = 4, 18, ptr(3)
+		lengths := make(map[int]int)
+		got := run(o, 1, 1, 3, m, m, m, m)
+		for _, r := range got {
+			n := len(r.IDs)
+			lengths[n]++
+			stop := slices.Index(r.IDs[2:], 3) // the one that is given ends nothing
+			if n != 6 && n != 10 && n != 14 && n != 18 || stop < 0 && n != 18 || stop >= 0 && 2+stop < n-4 {
+				t.Errorf("%+v: %v", o, r.IDs)
+			}
+		}
+		if len(lengths) < 3 {
+			t.Errorf("%+v: only lengths %v", o, lengths)
+		}
+		if !sameIDs(run(o, 7, 1, 3, m, m, m, m), got) {
+			t.Errorf("%+v: other samples in a batch", o)
+		}
+	}
+	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with what is given": {m, m, 1}} {
+		s := mustNew(t, samplers.Options{Deciding: samplers.Deciding{BlockLength: 4, Stop: ptr(3)}, Shaping: samplers.Shaping{MaxLength: 18}})
+		if _, err := last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s}); err == nil || !strings.Contains(err.Error(), canvas) {
+			t.Errorf("%v: %v", want, err)
+		}
+	}
+}
+
+// TestEventsOfParts: uniformization counts its events in blocks, when corrected and when it grows.
+func TestEventsOfParts(t *testing.T) {
+	net := newHashNet(false)
+	canvas := slices.Repeat([]int{6}, 12)
+	for _, o := range []samplers.Options{{}, {Deciding: samplers.Deciding{BlockLength: 4}}, {Remasking: samplers.Remasking{Correct: "gibbs:1x2"}}, {Deciding: samplers.Deciding{BlockLength: 6}, Shaping: samplers.Shaping{MaxLength: 24}}, {Shaping: samplers.Shaping{GuidanceScale: 2}}} {
+		o.Sampler, o.Steps = "uniformization", 4
+		s := mustNew(t, o)
+		got, totals := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
+		if r := got[0]; r.Events < len(r.IDs) || totals.Events != r.Events || !s.Simulates() {
+			t.Errorf("%s: %d events, simulates %t", fmt.Sprint(o), r.Events, s.Simulates())
+		}
+	}
+	if mustNew(t, samplers.Options{}).Simulates() {
+		t.Error("first-hitting has no events")
+	}
+}
