@@ -158,6 +158,9 @@ func (o *options) readParts() error {
 	for _, part := range strings.Split(o.quality, ",") {
 		part = strings.TrimSpace(part)
 		if !slices.Contains(bench.Parts(), part) {
+			if part == "perplexity" || part == bench.PartEvaluator {
+				return exit.Usagef("--quality %s: --evaluator MODEL asks for generative perplexity; --quality takes %s", part, strings.Join(bench.Parts(), ", "))
+			}
 			return exit.Usagef("--quality %.40q: must be of %s%s", part, strings.Join(bench.Parts(), ", "), flags.Suggested(part, bench.Parts()))
 		}
 		if slices.Contains(o.parts, part) {

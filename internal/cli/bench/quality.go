@@ -114,7 +114,7 @@ func (r *benching) openEvaluator() error {
 	}
 	runtime.Threads = r.cells[0].Setting.Threads
 	if r.look.evaluator, err = causal.Open(ctx, ref, runtime); err != nil {
-		return err
+		return fmt.Errorf("--evaluator: %w", err)
 	}
 	var t *tokenize.Tokenizer
 	if path := r.evaluatorTokenizer; path != "" {

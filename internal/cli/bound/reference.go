@@ -75,8 +75,8 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 		}
 		eos := -1
 		if in.Tokenizer != nil {
-			if _, eos, err = in.Tokenizer.Frame(); err != nil {
-				return nil, done, err
+			if _, end, err := in.Tokenizer.Frame(); err == nil {
+				eos = end
 			}
 		}
 		if what, err = setup.LocalFolder(r.ctx, r.streams, r.model.Offline(), what); err != nil {
@@ -84,7 +84,7 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 		}
 		m, err := causal.Open(r.ctx, what, runtime)
 		if err != nil {
-			return nil, done, err
+			return nil, done, fmt.Errorf("--reference %s: %w", r.reference, err)
 		}
 		set.ReferenceDigest, ref.Law, done = m.Origin().Digest, reference.Causal{Model: m, Begin: eos}, func() { m.Close() }
 	case "masked":
