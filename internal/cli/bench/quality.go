@@ -35,6 +35,8 @@ type qualities struct {
 	// judge and evaluator are nil without --evaluator.
 	judge     *quality.Judge
 	evaluator *causal.Model
+	// reference are the ids of --evaluator-reference.
+	reference []int32
 	// worst is the longest time that a part of a cell took.
 	worst map[string]time.Duration
 }
@@ -72,6 +74,9 @@ func (r *benching) prepareQuality() (err error) {
 		}
 		protocol := q.judge.Protocol()
 		set.Protocol = &protocol
+		if err := r.readReference(set); err != nil {
+			return err
+		}
 	}
 	if q.has(bench.PartCertificate) || q.has(bench.PartCoupling) {
 		set.CertificateRuns = cmp.Or(r.certificateRuns, defaultCertificateRuns)
@@ -259,7 +264,7 @@ func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.
 		return q, true, err
 	}
 	if part == bench.PartEvaluator {
-		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.words.Decode(ids) })
+		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.words.Decode(ids) }, r.referenceTexts(len(c.Canvas)), r.settings.Seed)
 	}
 	e, err := likelihood.New(c.Model, likelihood.Options{})
 	if err != nil {
