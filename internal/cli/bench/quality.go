@@ -18,6 +18,7 @@ import (
 	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/fault"
 	"mdmgen/model/causal"
+	"mdmgen/model/hub"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
@@ -109,7 +110,7 @@ func (r *benching) openEvaluator() error {
 	}
 	ctx, cancel := r.limited()
 	defer cancel()
-	ref, err := setup.LocalFolder(ctx, r.streams, r.model.Offline(), r.evaluator)
+	ref, err := setup.LocalFolder(ctx, r.streams, r.model.Offline(), r.evaluator, hub.Graph)
 	if err != nil {
 		return fmt.Errorf("--evaluator %s: %w", r.evaluator, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/model/causal"
+	"mdmgen/model/hub"
 )
 
 // referenceKinds are what --reference takes before the colon.
@@ -79,7 +80,7 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 				eos = end
 			}
 		}
-		if what, err = setup.LocalFolder(r.ctx, r.streams, r.model.Offline(), what); err != nil {
+		if what, err = setup.LocalFolder(r.ctx, r.streams, r.model.Offline(), what, hub.Graph); err != nil {
 			return nil, done, fmt.Errorf("--reference %s: %w", r.reference, err)
 		}
 		m, err := causal.Open(r.ctx, what, runtime)
