@@ -79,7 +79,7 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 func find(ref string) (string, error) {
 	info, err := os.Stat(ref)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", missing("causal %s: no such file or folder: give an ONNX causal language model", ref)
+		return "", missing("causal %s: no such file or folder: give an ONNX causal language model; one of the hub is named OWNER/NAME", ref)
 	}
 	if err != nil {
 		return "", fmt.Errorf("causal %s: %w", ref, errors.Unwrap(err))
