@@ -69,8 +69,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onIDs...)
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
 	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
-	letters := filepath.Join("..", "..", "testdata", "tokenizers", "letters.json")
-	boundSmall := []string{texts, "--model", mdlm, "--tokenizer", letters, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
+	boundSmall := []string{texts, "--model", mdlm, "--tokenizer", lettersFile, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
 	boundOther := []string{texts, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
 	tales := filepath.Join(dir, "tales.txt")
 	writeFile(t, tales, "The fox and the hare had a child, and the fox ran to the king.\n")
