@@ -135,7 +135,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify dtype":         {base: golden, on: []string{"--dtype", "int4"}},
 		"verify against":       {base: []string{mdlm}, on: []string{"--against", other}},
 		"verify against-dtype": {base: against, on: []string{"--against-dtype", "int4"}},
-		"verify text":          {base: []string{mdlm, "--against", mdlm, "--seed", "1"}, on: []string{"--text", ragged}},
+		"verify text":          {base: []string{mdlm, "--against", mdlm, "--seed", "1", "--limit", "1", "--law-texts", "0"}, on: []string{"--text", ragged}},
 		"verify as":            {base: against, on: []string{"--as", "lines"}},
 		"verify length":        {base: against, on: []string{"--length", "4"}},
 		"verify context":       {base: append([]string{"--length", "9"}, against...), on: []string{"--context", "2"}},
@@ -157,7 +157,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 		"score weights":       {base: append([]string{ragged}, onTrained...), on: []string{"--weights", "raw"}},
 		"score as":            {base: onText, on: []string{"--as", "lines"}},
-		"score join":          {base: append([]string{"--as", "lines"}, onText...), on: []string{"--join"}},
+		"score join":          {base: []string{"--as", "lines", texts, "--model", mdlm, "--tokenizer", lettersFile, "--format", "json", "--seed", "1"}, on: []string{"--join"}},
 		"score length":        {base: onIDs, on: []string{"--length", "9"}},
 		"score stride":        {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--stride", "4"}},
 		"score context":       {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--context", "4"}},
