@@ -69,8 +69,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onIDs...)
 	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
 	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
-	letters := filepath.Join("..", "..", "testdata", "tokenizers", "letters.json")
-	boundSmall := []string{texts, "--model", mdlm, "--tokenizer", letters, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
+	boundSmall := []string{texts, "--model", mdlm, "--tokenizer", lettersFile, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
 	boundOther := []string{texts, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
 	tales := filepath.Join(dir, "tales.txt")
 	writeFile(t, tales, "The fox and the hare had a child, and the fox ran to the king.\n")
@@ -139,7 +138,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"verify dtype":         {base: golden, on: []string{"--dtype", "int4"}},
 		"verify against":       {base: []string{mdlm}, on: []string{"--against", other}},
 		"verify against-dtype": {base: against, on: []string{"--against-dtype", "int4"}},
-		"verify text":          {base: []string{mdlm, "--against", mdlm, "--seed", "1"}, on: []string{"--text", ragged}},
+		"verify text":          {base: []string{mdlm, "--against", mdlm, "--seed", "1", "--limit", "1", "--law-texts", "0"}, on: []string{"--text", ragged}},
 		"verify as":            {base: against, on: []string{"--as", "lines"}},
 		"verify length":        {base: against, on: []string{"--length", "4"}},
 		"verify context":       {base: append([]string{"--length", "9"}, against...), on: []string{"--context", "2"}},
@@ -161,7 +160,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 
 		"score weights":         {base: append([]string{ragged}, onTrained...), on: []string{"--weights", "raw"}},
 		"score as":              {base: onText, on: []string{"--as", "lines"}},
-		"score join":            {base: append([]string{"--as", "lines"}, onText...), on: []string{"--join"}},
+		"score join":            {base: []string{"--as", "lines", texts, "--model", mdlm, "--tokenizer", lettersFile, "--format", "json", "--seed", "1"}, on: []string{"--join"}},
 		"score length":          {base: onIDs, on: []string{"--length", "9"}},
 		"score stride":          {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--stride", "4"}},
 		"score context":         {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--context", "4"}},
