@@ -77,7 +77,7 @@ func noLaw(s *samplers.Sampler) error {
 	case set.Scores == samplers.ScoresRaw:
 		return fault.Errorf("likelihood", "%s with raw scores needs the masses of rows at every step", set.Sampler)
 	case !s.Planned():
-		return fault.Errorf("likelihood", "%s has no plan: the network's rows, blocks or corrections decide what is revealed when, and its law is not worked out", s)
+		return fault.Errorf("likelihood", "%s has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when, and its law is not worked out", s)
 	case looksBack(s):
 		return fault.Errorf("likelihood", "%s mixes the rows of two calls: its law needs whole rows", set.Sampler)
 	}
