@@ -135,11 +135,8 @@ func (o *outcomes) take() error {
 
 // rows asks the network.
 func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
+	o.shape.ask(c, a)
 	call := Call{}
-	if o.shape != nil {
-		o.shape.canvas, o.shape.asked = c, slices.Clone(a.Rows)
-		o.shape.expand(a)
-	}
 	for _, r := range a.Rows {
 		ids := r.Canvas
 		if ids == nil {
@@ -165,9 +162,5 @@ func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
 	for _, n := range call.Counts {
 		out.data, data = append(out.data, data[:n*out.columns]), data[n*out.columns:]
 	}
-	if o.shape != nil {
-		out = o.shape.answer(out, HeadRows)
-		o.shape.data = nil // which the rows keep
-	}
-	return out, nil
+	return o.shape.rows(out), nil
 }
