@@ -22,12 +22,12 @@ import (
 // setting, and draws of the NELBO of each.
 const (
 	fieldLength    = 32
-	fieldSequences = 64
+	fieldSequences = 48
 	fieldDraws     = 8
 )
 
 // field are the decoders of the study at their usual settings, as bench names them, with what the
-// pictures call them. The first is the one that others are set beside.
+// pictures call them. Others are set beside the first.
 var field = []struct{ name, setting string }{
 	{"fhs", "fhs"},
 	{"parallel-fhs", "parallel-fhs steps=8"},
@@ -44,11 +44,14 @@ var field = []struct{ name, setting string }{
 	{"llada2", "llada2 steps=8"},
 }
 
-// The temperatures of the first decoder make a curve that the others are read against.
+// The temperatures of the first decoders make curves that the others are read against.
 var (
 	fieldTemperatures = []float64{0.5, 0.7, 1}
-	curveTemperatures = []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1, 1.15}
+	curveTemperatures = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.15}
 )
+
+// curves is how many decoders have a curve: First-Hitting, and its order in blocks.
+const curves = 2
 
 // fieldRun is what a decoder's samples at a temperature are worth: one value a sequence.
 type fieldRun struct {
@@ -72,13 +75,14 @@ func decoderField(ctx context.Context) ([]report.Plot, []byte, error) {
 	}
 	plane := report.Plot{Name: "entropy", Title: fmt.Sprintf("Samples of %d tokens by temperature, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
 	front := report.Plot{Name: "calls", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
-	t := report.Table{Head: []string{"decoder", "calls", "self NELBO", "entropy", "own −log P", "NELBO − First-Hitting's at equal entropy", "at 0.7"}, Numbers: 1}
-	var curve []fieldRun
+	t := report.Table{Head: []string{"decoder", "calls", "self NELBO", "entropy", "own −log P", "NELBO − fhs's at equal entropy", "NELBO − parallel-fhs's"}, Numbers: 1}
+	var curve [curves][]fieldRun
 	for i, d := range field {
 		temperatures := fieldTemperatures
-		if i == 0 {
+		if i < curves {
 			temperatures = curveTemperatures
 		}
+		var last fieldRun // at temperature 1
 		row := []string{d.name, "–", "–", "–", "–", "–", "–"}
 		for _, temperature := range temperatures {
 			run, err := sampleField(ctx, m, e, d.setting, temperature)
@@ -94,15 +98,18 @@ func decoderField(ctx context.Context) ([]report.Plot, []byte, error) {
 					row[4] = twoDigits(estimate.Mean(run.own, 0))
 				}
 			}
-			if i == 0 {
-				curve = append(curve, run)
-				continue
+			if i < curves {
+				curve[i] = append(curve[i], run)
 			}
-			if above, ok := aboveCurve(curve, run); ok && temperature == 1 {
-				front.Add(d.name, "", report.At(calls.Mean, above))
-				row[5] = interval(above)
-			} else if ok && temperature == 0.7 {
-				row[6] = interval(above)
+			if temperature == 1 {
+				last = run
+			}
+		}
+		for j := range min(i, curves) {
+			if above, ok := aboveCurve(curve[j], last); ok {
+				if row[5+j] = interval(above); j == 0 {
+					front.Add(d.name, "", report.At(estimate.Mean(last.calls, 0).Mean, above))
+				}
 			}
 		}
 		t.Rows = append(t.Rows, row)

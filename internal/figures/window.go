@@ -28,7 +28,7 @@ var windowFamilies = []struct {
 	name     string
 	settings []string
 }{
-	{"parallel-fhs", []string{"parallel-fhs steps=1", "parallel-fhs steps=2", "parallel-fhs steps=3", "parallel-fhs steps=4", "parallel-fhs steps=5"}},
+	{"parallel-fhs", []string{"parallel-fhs steps=1", "parallel-fhs steps=2", "parallel-fhs steps=3", "parallel-fhs steps=4", "parallel-fhs steps=5", "parallel-fhs steps=6"}},
 	{"tweedie", []string{"tweedie grid=lambda steps=2", "tweedie grid=lambda steps=4", "tweedie grid=lambda steps=8", "tweedie grid=lambda steps=16"}},
 	{"confidence", []string{"confidence steps=2", "confidence steps=3", "confidence steps=4", "confidence steps=6"}},
 	{"confidence, margin", []string{"confidence score=margin steps=2", "confidence score=margin steps=3", "confidence score=margin steps=4", "confidence score=margin steps=6"}},
@@ -61,8 +61,8 @@ func decoderErrors(ctx context.Context) ([]report.Plot, []byte, error) {
 		return nil, nil, err
 	}
 	p := report.Plot{Name: "error", Title: fmt.Sprintf("KL(P_FHS‖P) over %d tokens, built-in network", decoderWindow), X: "network calls", Y: "nats", LogY: true, Bars: report.Intervals(0, "texts")}
-	t := report.Table{Head: []string{"decoder", "calls", "TV(P_FHS, P)", "KL(P_FHS‖P) (nats)"}, Numbers: 1}
-	i := 0
+	t := report.Table{Head: []string{"decoder", "calls", "TV(P_FHS, P)", "KL(P_FHS‖P) (nats)", "KL − parallel-fhs's at as many calls"}, Numbers: 1}
+	i, equal := 0, make(map[float64]int) // parallel-fhs by its calls
 	for _, f := range windowFamilies {
 		for _, setting := range f.settings {
 			calls, err := meanCalls(ctx, m, ss[i], blank(decoderWindow))
@@ -72,7 +72,14 @@ func decoderErrors(ctx context.Context) ([]report.Plot, []byte, error) {
 			tv, kl := study.Distance(quality.TV, i), study.Distance(quality.KL, i)
 			fmt.Fprintf(os.Stderr, "figures: %s: %.2f calls, TV %v, KL %v\n", setting, calls.Mean, tv, kl)
 			p.Add(f.name, "", report.At(calls.Mean, kl))
-			t.Rows = append(t.Rows, []string{"`" + setting + "`", fmt.Sprintf("%.2f", calls.Mean), fmt.Sprintf("%.3f ± %.3f", tv.Mean, tv.SE), twoDigits(kl)})
+			more := "–"
+			if j, ok := equal[calls.Mean]; ok {
+				more = interval(study.Difference(quality.KL, i, j))
+			}
+			if f.name == windowFamilies[0].name {
+				equal[calls.Mean] = i
+			}
+			t.Rows = append(t.Rows, []string{"`" + setting + "`", fmt.Sprintf("%.2f", calls.Mean), fmt.Sprintf("%.3f ± %.3f", tv.Mean, tv.SE), twoDigits(kl), more})
 			i++
 		}
 	}
@@ -125,5 +132,5 @@ func pointMass(ctx context.Context, m model.Model, canvas []int) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	return []string{"`confidence steps=6 temperature=0`, one text", fmt.Sprintf("%.2f", float64(totals.Rows)), fmt.Sprintf("1 − %.1g", math.Exp(-x.NegLog)), "∞"}, nil
+	return []string{"`confidence steps=6 temperature=0`, one text", fmt.Sprintf("%.2f", float64(totals.Rows)), fmt.Sprintf("1 − %.1g", math.Exp(-x.NegLog)), "∞", "–"}, nil
 }
