@@ -132,7 +132,7 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 	report.load()
 	what := fmt.Sprintf("device cuda:%d: %s", d.index, l.Path)
 	lacking := func() error {
-		return &MissingError{What: what, Err: errors.Join(report.lacks()...), Do: "or use --device cpu"}
+		return &MissingError{What: what, Err: errors.Join(report.lacks()...), Do: "then run again, or use --device cpu"}
 	}
 	if report.certain {
 		return lacking()
