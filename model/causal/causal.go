@@ -122,7 +122,7 @@ func (m *Model) Length() int {
 func (m *Model) Origin() model.Origin {
 	return model.Origin{
 		Reference: m.ref, Family: "causal", Digest: m.digest, Dtype: m.graph.dtype,
-		Runtime: "onnxruntime " + m.session.Library().Version, Provider: m.session.Provider(), Threads: m.session.Threads(),
+		Runtime: "onnxruntime " + m.session.Library().Version, Provider: m.session.Provider(), GPU: m.session.GPU(), Threads: m.session.Threads(),
 	}
 }
 
