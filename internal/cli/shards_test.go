@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -281,5 +282,51 @@ func TestShardInterrupt(t *testing.T) {
 	mustRun(t, "", args...)
 	if whole, merged := mustRun(t, "", c.args...), mustRun(t, "", "merge", part); timeless(c.args, whole) != timeless(c.args, merged) {
 		t.Errorf("%.1000s\nwant\n%.1000s", merged, whole)
+	}
+}
+
+// TestPlan: the commands of a plan make parts of one run, and their number of calls is right.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	calls := map[string]float64{"score exact": 200 * 8, "score plans": 200 * 16 * 2 * 3, "generate ids": 600, "generate events": 0, "bench": 0}
+	for name, c := range shardedCommands(t) {
+		if c.network {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			var plan struct {
+				Schema   string
+				Chunks   int
+				Calls    *float64
+				Seconds  float64
+				Commands []string
+			}
+			args := append(slices.Clone(c.args), "--plan", "3")
+			if slices.Contains(args, "ids") {
+				args[slices.Index(args, "ids")] = "json"
+			} else if !slices.Contains(args, "--json") {
+				args = append(args, "--json")
+			}
+			if err := json.Unmarshal([]byte(mustRun(t, "", args...)), &plan); err != nil {
+				t.Fatal(err)
+			}
+			if plan.Schema != "mdmgen.plan/1" || plan.Calls == nil || calls[name] > 0 && *plan.Calls != calls[name] || len(plan.Commands) != 3 || plan.Seconds <= 0 {
+				t.Errorf("%+v", plan)
+			}
+			dir := t.TempDir()
+			merge := []string{"merge"}
+			for i, command := range plan.Commands {
+				path := fmt.Sprintf("part-%d-of-3.jsonl", i+1)
+				words := strings.Fields(strings.Replace(strings.ReplaceAll(command, "'", ""), "--output="+path, "--output="+filepath.Join(dir, path), 1))
+				mustRun(t, "", words[1:]...)
+				merge = append(merge, filepath.Join(dir, path))
+			}
+			mustRun(t, "", merge...)
+		})
+	}
+	var text strings.Builder
+	text.WriteString(mustRun(t, "", append(shardedCommands(t)["generate ids"].args, "--plan", "9")...))
+	if !strings.Contains(text.String(), "part-*-of-9.jsonl") || strings.Count(text.String(), "\npart ") != 9 {
+		t.Error(text.String())
 	}
 }

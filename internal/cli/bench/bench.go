@@ -118,7 +118,10 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.prepareQuality(); err != nil {
 		return err
 	}
-	if r.chunks.Given() {
+	switch {
+	case r.chunks.Planned():
+		return r.plan()
+	case r.chunks.Given():
 		return r.shard()
 	}
 	if err := r.openJournal(); err != nil {

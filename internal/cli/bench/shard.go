@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,15 +41,62 @@ func (o *options) checkShard(s kit.Streams) error {
 	return o.all.Exclude([][2]string{{"shard", "max-time"}, {"shard", "html"}, {"shard", "plots"}, {"shard", "compare"}}...)
 }
 
+// chunkCount is one for each cell, and one for what they have together.
+func (r *benching) chunkCount() int {
+	if r.look.errors != nil || r.look.certificates != nil {
+		return len(r.cells) + 1
+	}
+	return len(r.cells)
+}
+
+// plan tells what the run would take: its repetitions by the first cell's time for a row, and
+// not what --quality asks for.
+func (r *benching) plan() error {
+	p := chunks.Plan{Provenance: kit.NewProvenance(r.cells[0].Model, r.words), Chunks: r.chunkCount()}
+	calls, known, per := 0.0, true, float64(r.settings.Sequences*(r.settings.Repetitions))
+	for i := range r.cells {
+		c := &r.cells[i]
+		each := c.Law.All()
+		if math.IsNaN(each) {
+			each, known = float64(c.Free), false
+		}
+		calls += per * each
+		p.MostCalls += per * float64(c.Free)
+	}
+	if known {
+		p.Calls = &calls
+	}
+	one := *r
+	one.cells, one.settings.Repetitions, one.settings.Warmup, one.collect, one.failed = r.cells[:1], 1, 0, new([]json.RawMessage), make(map[string]error)
+	rows := 0
+	seconds, err := chunks.Timed(func() error {
+		one.log = bench.Log{}
+		_, err := one.repetitions(one.config())
+		for _, rep := range one.log.Repetitions {
+			rows = rep.Rows
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.Seconds = seconds / float64(max(rows, 1)) * calls
+	var seed []string
+	if r.sampler.Seed == nil {
+		seed = append(seed, fmt.Sprintf("--seed=%d", r.settings.Seed))
+	}
+	out, err := kit.NewResults(r.ctx, "", r.streams.Out)
+	if err != nil {
+		return err
+	}
+	return p.Print(&r.chunks, r.streams, out, r.format, seed...)
+}
+
 // shard works out the cells of a part.
 func (r *benching) shard() error {
-	n := len(r.cells)
-	if r.look.errors != nil || r.look.certificates != nil {
-		n++
-	}
 	made := kit.NewProvenance(r.cells[0].Model, r.words)
 	kept, err := r.chunks.Open(r.streams, chunks.Header{
-		Identity: kit.NewIdentity(ShardSchema, made, r.settings.Seed, r.header()), Chunks: n, Part: chunks.Part{Provenance: made},
+		Identity: kit.NewIdentity(ShardSchema, made, r.settings.Seed, r.header()), Chunks: r.chunkCount(), Part: chunks.Part{Provenance: made},
 	}, r.partPath)
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
 		return err
 	}
-	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}); err != nil {
+	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "plan"}); err != nil {
 		return err
 	}
 	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
