@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
@@ -56,9 +57,12 @@ type options struct {
 	evaluatorContext int
 	format, also     string
 	outputs          []string
-	compare, resume  string
-	wide             bool
-	all              flags.Set
+	compare          string
+	chunks           chunks.Flags
+	// partPath is the file of --shard.
+	partPath string
+	wide     bool
+	all      flags.Set
 }
 
 // flags are the command's: generate's where they mean the same, as lists.
@@ -112,8 +116,7 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.also, formats, flags.Flag{Name: "oe", Category: flags.CatOutput, Usage: "also print the results on standard error, as `FORMAT`: " + strings.Join(formats, ", ")}),
 	}, o.pages.Flags(), flags.Set{
 		flags.Name(&o.compare, "the value is empty", flags.Flag{Name: "compare", Category: flags.CatOutput, Usage: "print what changed since the report in `OLD.json`; given a second report as argument, nothing is run"}),
-		kit.ResumeFlag(&o.resume, "keep what is finished in `FILE`; if it exists, continue where it ends"),
-	})
+	}, o.chunks.Flags("records"))
 	for _, f := range o.model.Flags() {
 		if f.Name == "threads" {
 			o.lists[f.Name] = new(string)
@@ -126,7 +129,10 @@ func (o *options) flags() flags.Set {
 }
 
 // check refuses what can be refused before anything is opened.
-func (o *options) check() error {
+func (o *options) check(s kit.Streams) error {
+	if err := o.checkShard(s); err != nil {
+		return err
+	}
 	if err := o.readParts(); err != nil {
 		return err
 	}

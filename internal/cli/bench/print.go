@@ -40,7 +40,7 @@ var endings = map[string]string{".md": "text", ".csv": "csv", ".json": "json", "
 // open finds out whether everything can be written.
 func (o *outputs) open(ctx context.Context, flags *options, s kit.Streams) error {
 	o.streams, o.format, o.also, o.wide, o.pages = s, flags.format, flags.also, flags.wide, &flags.pages
-	named := []kit.NamedFile{flags.pages.File(), {Flag: "--resume", Path: flags.resume}}
+	named := []kit.NamedFile{flags.pages.File(), {Flag: "--resume", Path: flags.chunks.Resume}}
 	for _, text := range flags.outputs {
 		format, path, ok := strings.Cut(text, ":")
 		if ok && format == "md" {
