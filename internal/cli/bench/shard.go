@@ -147,6 +147,9 @@ func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, o
 	if err := p.Header(&h); err != nil {
 		return exit.Usagef("merge: the parts' header: %w", err)
 	}
+	if err := checkArgs(h.Part.Args); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "mdmgen-merge-")
 	if err != nil {
 		return err
@@ -173,6 +176,23 @@ func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, o
 		return err
 	}
 	return out.Commit()
+}
+
+// checkArgs refuses a command line that no part has, as one that a stranger wrote: it is run,
+// and must write nothing.
+func checkArgs(args []string) error {
+	known := (&options{}).flags()
+	bad := len(args) < 2 || args[0] != "bench" || args[len(args)-1] != "--"
+	for i := 1; i < len(args)-1; i++ {
+		name, _, ok := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		f := known.Named(name)
+		voice := name == "quiet" || name == "verbose"
+		bad = bad || !ok || !strings.HasPrefix(args[i], "-") || !voice && (f == nil || f.Writes || slices.Contains([]string{"shard", "plan", "compare"}, name))
+	}
+	if bad {
+		return exit.Usagef("merge: the parts' header has a command line that makes no parts: %.200s", kit.CommandLine(args))
+	}
+	return nil
 }
 
 // collect writes the records of parts into a journal, in the order in which one process makes
