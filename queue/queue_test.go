@@ -86,7 +86,7 @@ func TestCommands(t *testing.T) {
 	q := connect(t, t.TempDir())
 	world := command(t)[3]
 	defer func(n int) { inline = n }(inline)
-	inline = 20_000 // so that some parts are in the object store
+	inline = 1000 // so that parts are in the object store
 	for _, args := range [][]string{
 		{"generate", "-n", "2000", "--model", world, "--batch", "12", "--seed", "5", "--json"},
 		{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "2", "-r", "1", "--warmup", "0", "--seed", "5", "--quality", "nelbo", "--draws", "2", "--format", "jsonl"},
