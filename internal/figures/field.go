@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
@@ -212,5 +213,5 @@ func twoDigits(e estimate.Estimate) string { return fmt.Sprintf("%.2f ± %.2f", 
 
 // interval writes an estimate with its interval.
 func interval(e estimate.Estimate) string {
-	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", e.Mean, e.Lo, e.Hi)
+	return strings.ReplaceAll(fmt.Sprintf("%+.2f [%+.2f, %+.2f]", e.Mean, e.Lo, e.Hi), "-", "−")
 }
