@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
@@ -173,7 +173,7 @@ func samplerOf(m model.Model, setting string, temperature float64) (*samplers.Sa
 
 // aboveCurve is by how much the mean NELBO of a run is above the curve of others at the same mean
 // entropy, with an interval by a bootstrap over sequences, jointly in all runs; false where the
-// curve does not reach there.
+// curve does not reach there. Where it does not in a resample, its last piece is made longer.
 func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
 	type point struct{ entropy, nelbo float64 }
 	mean := func(x []float64, at []int) (sum float64) {
@@ -182,6 +182,7 @@ func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
 		}
 		return sum / float64(len(at))
 	}
+	inside := false
 	stat := func(at []int) float64 {
 		var points []point
 		for _, r := range curve {
@@ -189,22 +190,22 @@ func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
 		}
 		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.entropy, b.entropy) })
 		x, y := mean(run.entropy, at), mean(run.nelbo, at)
-		for i := 1; i < len(points); i++ {
-			if a, b := points[i-1], points[i]; a.entropy <= x && x <= b.entropy {
-				return y - a.nelbo - (b.nelbo-a.nelbo)*(x-a.entropy)/(b.entropy-a.entropy)
-			}
+		i := 1
+		for i < len(points)-1 && points[i].entropy < x {
+			i++
 		}
-		return math.NaN()
+		a, b := points[i-1], points[i]
+		inside = a.entropy <= x && x <= b.entropy
+		return y - a.nelbo - (b.nelbo-a.nelbo)*(x-a.entropy)/(b.entropy-a.entropy)
 	}
 	all := make([]int, fieldSequences)
 	for i := range all {
 		all[i] = i
 	}
-	if math.IsNaN(stat(all)) {
+	if stat(all); !inside {
 		return estimate.Estimate{}, false
 	}
-	e := estimate.Bootstrap(fieldSequences, 2000, seed, 0, stat)
-	return e, !math.IsNaN(e.Lo)
+	return estimate.Bootstrap(fieldSequences, 2000, seed, 0, stat), true
 }
 
 // twoDigits writes an estimate with its standard error.
@@ -212,5 +213,5 @@ func twoDigits(e estimate.Estimate) string { return fmt.Sprintf("%.2f ± %.2f", 
 
 // interval writes an estimate with its interval.
 func interval(e estimate.Estimate) string {
-	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", e.Mean, e.Lo, e.Hi)
+	return strings.ReplaceAll(fmt.Sprintf("%+.2f [%+.2f, %+.2f]", e.Mean, e.Lo, e.Hi), "-", "−")
 }
