@@ -211,6 +211,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound sampler":    {base: boundText, on: []string{"--sampler", "euler"}},
 		"bound steps":      {base: boundText, on: []string{"--steps", "3"}},
 		"bound json":       {base: boundText, on: []string{"--json"}},
+		"bound wide":       {base: boundOther, on: []string{"--wide"}},
 		"bound html":       {base: boundText, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
 		"bound plots":      {base: boundText, on: []string{"--plots", ids}},
 		"bound as":         {base: boundOther, on: []string{"--as", "lines"}},
@@ -305,7 +306,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"doctor offline": {on: []string{"--offline"}},
 	}
 	flips["bound reference"] = flip{base: boundOther, on: []string{"--reference", "ngram:" + tales}}
-	flips["bound ngram-order"] = flip{base: append([]string{"--reference", "ngram:" + tales}, boundOther...), on: []string{"--ngram-order", "2"}}
+	flips["bound ngram-order"] = flip{base: append([]string{"--wide", "--reference", "ngram:" + tales}, boundOther...), on: []string{"--ngram-order", "2"}}
 	maps.Copy(flips, benchFlips(t, dir))
 	for flag, with := range unplannedFlips {
 		base, on := strings.Fields(with[0]), []string{"--" + flag, with[1]}
