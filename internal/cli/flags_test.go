@@ -213,6 +213,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound sampler":    {base: boundText, on: []string{"--sampler", "euler"}},
 		"bound steps":      {base: boundText, on: []string{"--steps", "3"}},
 		"bound json":       {base: boundText, on: []string{"--json"}},
+		"bound wide":       {base: boundOther, on: []string{"--wide"}},
 		"bound html":       {base: boundText, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
 		"bound plots":      {base: boundText, on: []string{"--plots", ids}},
 		"bound as":         {base: boundSmall, on: []string{"--as", "lines"}},
@@ -310,7 +311,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"doctor offline": {on: []string{"--offline"}},
 	}
 	flips["bound reference"] = flip{base: boundSmall, on: []string{"--reference", "ngram:" + tales}}
-	flips["bound ngram-order"] = flip{base: append([]string{"--reference", "ngram:" + tales}, boundSmall...), on: []string{"--ngram-order", "2"}}
+	flips["bound ngram-order"] = flip{base: append([]string{"--wide", "--reference", "ngram:" + tales}, boundSmall...), on: []string{"--ngram-order", "2"}}
 	flips["generate fix"] = flip{base: text, on: []string{"--fix", "3:A"}}
 	flips["generate negative"] = flip{base: append([]string{"--prefix", "Ab", "--guidance", "2"}, text...), on: []string{"--negative", "A"}}
 	flips["generate bad-words"] = flip{base: text, on: []string{"--bad-words", "A"}}
@@ -334,8 +335,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			if f.Names()[0] == "verify-digest" {
 				continue // TestVerifyDigest, TestPullDamaged
 			}
-			if name == "bench wide" || name == "bound wide" {
-				continue // testdata/script/bench.txt, bound.txt
+			if name == "bench wide" {
+				continue // testdata/script/bench.txt
 			}
 			if n := f.Names()[0]; n == "shard" || n == "plan" || name == "generate resume" || c.Name == "merge" {
 				continue // TestShards, TestShardFlag, TestPlan, TestGenerateResume, TestMergeMixture

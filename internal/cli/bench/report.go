@@ -48,7 +48,9 @@ func (r *benching) notes(report *bench.Report) {
 	switch {
 	case report.Interrupted:
 		add("Interrupted: these are the results of what was done.")
-	case !report.Complete && (r.maxTime > 0 || len(r.faults) == 0):
+	case !report.Complete && r.maxTime == 0 && len(r.faults) > 0:
+		add("Incomplete: what failed is named below, and has fewer repetitions and samples than asked for, or none.")
+	case !report.Complete:
 		add("Incomplete: --max-time %v was over before all repetitions and samples were made; cells have fewer, or none.", r.maxTime)
 	}
 	for _, text := range r.faults {
