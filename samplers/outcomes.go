@@ -135,19 +135,12 @@ func (o *outcomes) take() error {
 
 // rows asks the network.
 func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
-	if o.shape != nil {
-		o.shape.canvas, o.shape.asked = c, slices.Clone(a.Rows)
-		o.shape.expand(a)
-	}
+	o.shape.ask(c, a)
 	out, err := answers(o.ctx, o.net, []*Canvas{c}, []*Ask{a})
 	if err != nil {
 		return Rows{}, err
 	}
-	if o.shape != nil {
-		out[0] = o.shape.answer(out[0], HeadRows)
-		o.shape.data = nil // which the rows keep
-	}
-	return out[0], nil
+	return o.shape.rows(out[0]), nil
 }
 
 // answers asks the network in one call about what the decoders of several canvases ask.

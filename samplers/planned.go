@@ -8,7 +8,7 @@ import (
 	"mdmgen/internal/fault"
 )
 
-var errNoPlan = errors.New("the sampler has no plan: the network's rows, blocks or corrections decide what is revealed when")
+var errNoPlan = errors.New("the sampler has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when")
 
 // firstHitting is the method of a job that names none.
 var firstHitting = &Sampler{law: fhs{}, settings: Settings{Sampler: "fhs"}}

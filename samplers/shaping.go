@@ -109,6 +109,23 @@ func (s *shaped) finish() {
 	slices.Sort(s.refused)
 }
 
+// ask adds what is to be asked beside what is asked about a canvas; rows are then those that were
+// asked for. Both are for those who make calls themselves, and nothing is done where s is nil.
+func (s *shaped) ask(c *Canvas, a *Ask) {
+	if s != nil {
+		s.canvas, s.asked = c, slices.Clone(a.Rows)
+		s.expand(a)
+	}
+}
+
+func (s *shaped) rows(r Rows) Rows {
+	if s == nil {
+		return r
+	}
+	s.data = nil // which rows that were given before keep
+	return s.answer(r, HeadRows)
+}
+
 // fill asks for the first refused position that is masked.
 func (s *shaped) fill(a *Ask) bool {
 	masked := slices.DeleteFunc(s.refused, func(l int) bool { return s.canvas.ID(l) != s.canvas.spec.Mask })

@@ -242,7 +242,7 @@ func Check(s *samplers.Sampler, d int) error {
 	case d < 1:
 		return fault.Errorf("certificate", "the canvas has no free position: mask at least one")
 	case !ok:
-		return fault.Errorf("certificate", "%s has no plan to set beside first-hitting's: the network's rows, blocks or corrections decide what is revealed when", s)
+		return fault.Errorf("certificate", "%s has no plan to set beside first-hitting's: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when", s)
 	case law.Fixed:
 		return fault.Errorf("certificate", "%s: its order is not uniform, so that even one position a call has another law than first-hitting", s.Settings().Sampler)
 	case law.Sizes != nil:

@@ -34,7 +34,7 @@ func Collision(s *samplers.Sampler, d int) (float64, error) {
 	steps := law.Steps
 	switch {
 	case !ok:
-		return 0, fault.Errorf("quality", "%s has no plan: the network's rows, blocks or corrections decide what is revealed when, and no collision bound compares it with first-hitting", s)
+		return 0, fault.Errorf("quality", "%s has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when, and no collision bound compares it with first-hitting", s)
 	case law.Fixed:
 		return 0, fault.Errorf("quality", "%s: its order is not uniform: no collision bound compares it with first-hitting", s.Settings().Sampler)
 	case steps == nil:

@@ -152,7 +152,7 @@ func (f *Foreseen) print(out *kit.Output, batch int) {
 	if f.Calls != nil {
 		line("calls", "%.6g in expectation, %.4g a sample", *f.Calls, *f.Calls/float64(f.Samples))
 	} else {
-		line("calls", "%d at most: the network's rows, blocks or corrections decide", f.MostCalls)
+		line("calls", "%d at most: the network's rows, blocks, corrections, guidance or constraints decide", f.MostCalls)
 	}
 	about := "about"
 	if f.Calls == nil {
