@@ -26,7 +26,8 @@
 // Decoders without a plan let the rows decide what is revealed, or mask again what was
 // revealed: those of LLaDA, Dream, Fast-dLLM and their kin, which are one decoder of many
 // settings ([Deciding]), and ReMDM's ([Remasking]). Their exact laws are sums over their
-// outcomes, on networks small enough ([Sampler.Outcomes]). Blocks that are filled one after
+// outcomes, on networks small enough ([Sampler.Outcomes]); how probable they make a given text is
+// worked out on any network, by making their choices again on it ([Sampler.Replay]). Blocks that are filled one after
 // the other, and corrections of what is filled, make any sampler such a one.
 //
 // [New] makes a [Sampler] of [Options]; [Sample] runs it over a batch of sequences

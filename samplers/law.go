@@ -1,5 +1,7 @@
 package samplers
 
+import "math"
+
 // Law declares what a sampler with a plan does, which is all that exact probabilities,
 // bounds and costs need to know of it. Positions are revealed in uniform order unless Fixed
 // says otherwise.
@@ -22,9 +24,10 @@ type Law struct {
 	// Clock says at which times a time-conditioned network is asked.
 	Clock Clock
 	// Replay says how the probability of a text is worked out where there is no plan, Why why it
-	// is not.
+	// is not. Block is the length of the blocks that are filled one after the other, 0 for one.
 	Replay Replay
 	Why    string
+	Block  int
 	// PaperUpper and PaperLower say that "Sharp Convergence Rates for Masked Diffusion
 	// Models" bounds TV to first-hitting's law by a multiple of 1/N steps, and from below
 	// on some laws of data.
@@ -55,10 +58,28 @@ const (
 	// ReplayOne is for choices that follow from the canvas and its rows: one path leads to a
 	// text, with as many calls as the decoder makes.
 	ReplayOne
-	// ReplayMany is for choices that are random or depend on what is drawn: a text is met on
-	// all subsets of its positions, 2^d canvases at most.
+	// ReplayRandom is for choices that are random: a text is met on all subsets of its positions,
+	// or of those of each block. [Sampler.ReplayPaths] draws paths at any length.
+	ReplayRandom
+	// ReplayMany is for choices that depend on what is drawn, on the same subsets.
 	ReplayMany
 )
+
+// ReplayRows is the greatest number of canvases that a replay on a text with d free positions asks
+// about.
+func (l Law) ReplayRows(d int) float64 {
+	if l.Replay == ReplayOne {
+		return float64(d)
+	}
+	rows := 0.0
+	for block := d; d > 0; d -= block {
+		if l.Block > 0 {
+			block = min(l.Block, d)
+		}
+		rows += math.Ldexp(1, block)
+	}
+	return rows
+}
 
 // FirstHitting says that this is Algorithm 1 of the paper.
 func (l Law) FirstHitting() bool {

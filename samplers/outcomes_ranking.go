@@ -173,40 +173,37 @@ func (r *reader) law(rows Rows, i int) (out rowLaw, err error) {
 	if r.rows {
 		law = r.drawn
 	}
-	if out.best, err = law.Best(row, 0.5, r.top); err != nil {
-		return out, err
-	}
 	out.p = make([]float64, len(row))
 	if err := law.Probabilities(out.p, row); err != nil {
 		return out, err
 	}
 	if r.rows {
-		out.own, err = r.own(slices.Clone(row)) // the next row may have its memory
+		if out.own, err = r.own(slices.Clone(row)); err != nil { // the next row may have its memory
+			return out, err
+		}
+	}
+	if !r.decoder.law.byToken || r.top > 0 {
+		out.best, err = law.Best(row, 0.5, r.top)
 	}
 	return out, err
 }
 
-// of is the candidate that a token makes.
-func (r *reader) of(l rowLaw, token, position int) candidate {
-	l.best.Token, l.best.LogP = token, math.Log(l.p[token])
-	return r.candidate(l.best, l.own, position)
-}
-
 // candidates are those of all tokens that may be drawn at the i-th position of a call.
-func (r *reader) candidates(rows Rows, i, position int) ([]candidate, error) {
+func (r *reader) candidates(rows Rows, i, position int) (out []candidate, err error) {
 	law, err := r.law(rows, i)
-	if err != nil {
-		return nil, err
-	}
-	return r.every(law, position), nil
-}
-
-// every are the candidates of all tokens that may be drawn.
-func (r *reader) every(law rowLaw, position int) (out []candidate) {
 	for a, q := range law.p {
-		if q > 0 {
-			out = append(out, r.of(law, a, position))
+		if q > 0 && err == nil {
+			law.best.Token, law.best.LogP = a, math.Log(q)
+			out = append(out, r.candidate(law.best, law.own, position))
 		}
 	}
-	return out
+	return out, err
+}
+
+// score is that of a token, where it is of the token that is drawn.
+func (l rowLaw) score(token int) float64 {
+	if l.own != nil {
+		return l.own(token)
+	}
+	return l.p[token]
 }

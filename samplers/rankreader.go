@@ -147,11 +147,14 @@ func (r *reader) own(row []float32) (func(token int) float64, error) {
 	}, err
 }
 
+// rounded is a score as it is compared: rows that are the same but for the order of their tokens
+// differ by rounding.
+func rounded(score float64) float64 { return math.Round(score*(1/tie)) * tie }
+
 // candidate is a position with what was drawn there.
 func (r *reader) candidate(b Best, own func(token int) float64, position int) candidate {
 	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own)}
-	// Rows that are the same but for the order of their tokens differ by rounding.
-	c.key = math.Round(c.score*(1/tie)) * tie
+	c.key = rounded(c.score)
 	if t := r.decoder.law.temper; t > 0 {
 		c.key = c.score / t
 	}

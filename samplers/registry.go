@@ -90,8 +90,9 @@ func (l Law) likelihood(planned bool) string {
 	switch {
 	case l.Replay == ReplayOne:
 		return "exact at any length, by a replay of as many rows as calls"
-	case l.Replay == ReplayMany:
-		return fmt.Sprintf("exact up to %d free positions, by a replay on at most 2^d canvases", MostReplayed)
+	case l.Replay != NoReplay:
+		also := map[bool]string{true: ", and bounds by paths at any length"}[l.Replay == ReplayRandom]
+		return fmt.Sprintf("exact up to %d free positions, or such blocks, by a replay on at most 2^d canvases", MostReplayed) + also
 	case !planned:
 		return "none, because " + l.Why
 	case l.Fixed:

@@ -10,8 +10,7 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// MostReplayed is the greatest number of positions among which a choice of [ReplayMany] is
-// replayed.
+// MostReplayed is the greatest number of positions of which all sets are gone through.
 const MostReplayed = 16
 
 // Text is a canvas with what its masks become.
@@ -37,24 +36,15 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
 		return nil, fault.Errorf("samplers", "%s: the probability of a text is not worked out: %s", s, declared.Why)
 	}
-	spec := net.Spec()
-	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
-	if err != nil {
-		return nil, err
-	}
 	r := replay{net: net, texts: texts, states: make(map[int]map[string]*met), out: make([]Replayed, len(texts))}
-	most := 0
+	spec, most := net.Spec(), 0
 	for i, t := range texts {
-		c := &Canvas{spec: &spec, law: draw}
-		for _, id := range t.Canvas {
-			c.ids = append(c.ids, int64(id))
-		}
-		d, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+		d, err := s.meet(law, spec, t)
 		if err != nil {
 			return nil, fault.Errorf("samplers", "%s: %w", s, err)
 		}
 		r.out[i].LogP = math.Inf(-1)
-		r.add(met{i, d.(*ranked), 0})
+		r.add(met{i, d, 0})
 		most = max(most, len(t.Canvas))
 	}
 	for masked := most; masked >= 0; masked-- { // a call leaves fewer
@@ -63,6 +53,23 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 		}
 	}
 	return r.out, nil
+}
+
+// meet is the decoder of a text, before its first call.
+func (s *Sampler) meet(law *ranking, spec Spec, t Text) (*ranked, error) {
+	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	if err != nil {
+		return nil, err
+	}
+	c := &Canvas{spec: &spec, law: draw}
+	for _, id := range t.Canvas {
+		c.ids = append(c.ids, int64(id))
+	}
+	d, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	if err != nil {
+		return nil, err
+	}
+	return d.(*ranked), nil
 }
 
 // replay is what is known so far.
@@ -116,7 +123,7 @@ func (r *replay) call(ctx context.Context, masked, batch int) error {
 			going = append(going, m)
 			continue
 		}
-		if slices.EqualFunc(m.decoder.canvas.ids, r.texts[m.text].IDs, func(a int64, b int) bool { return int(a) == b }) {
+		if m.decoder.gave(r.texts[m.text].IDs) {
 			r.out[m.text].LogP = logAdd(r.out[m.text].LogP, m.logP)
 		}
 	}
@@ -128,13 +135,7 @@ func (r *replay) call(ctx context.Context, masked, batch int) error {
 		}
 		part := going[:n]
 		going = going[n:]
-		canvases, asks := make([]*Canvas, len(part)), make([]*Ask, len(part))
-		for i, m := range part {
-			canvases[i], asks[i] = m.decoder.canvas, new(Ask)
-			m.decoder.reader.ask(asks[i], m.decoder.asked, thetaOf(m.decoder.lambda()))
-			r.out[m.text].Rows += len(asks[i].Rows)
-		}
-		rows, err := answers(ctx, r.net, canvases, asks)
+		rows, err := ask(ctx, r.net, part)
 		if err != nil {
 			return err
 		}
@@ -142,6 +143,7 @@ func (r *replay) call(ctx context.Context, masked, batch int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			r.out[m.text].Rows += len(rows[i].data)
 			ids := r.texts[m.text].IDs
 			err := m.decoder.ways(rows[i], ids, func(chosen []candidate, logP float64) error {
 				next, e := m.decoder.fork()
@@ -155,4 +157,20 @@ func (r *replay) call(ctx context.Context, masked, batch int) error {
 		}
 	}
 	return nil
+}
+
+// gave says that the canvas is a text.
+func (d *ranked) gave(text []int) bool {
+	return slices.EqualFunc(d.canvas.ids, text, func(a int64, b int) bool { return int(a) == b })
+}
+
+// ask asks about the canvases of decoders in one call.
+func ask(ctx context.Context, net Network, all []*met) ([]Rows, error) {
+	canvases, asks := make([]*Canvas, len(all)), make([]*Ask, len(all))
+	for i, m := range all {
+		d := m.decoder
+		canvases[i], asks[i] = d.canvas, new(Ask)
+		d.reader.ask(asks[i], d.asked, thetaOf(d.lambda()))
+	}
+	return answers(ctx, net, canvases, asks)
 }

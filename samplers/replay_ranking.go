@@ -21,29 +21,41 @@ func (law *ranking) declare() Law {
 		return Law{Why: "positions are drawn in proportion to what was drawn at all others"}
 	case law.byToken && !excludes:
 		return Law{Why: "how many positions are revealed depends on the entropies of those whose tokens happen to come first"}
-	case law.byToken, law.temper > 0, law.score == ScoreRandom:
-		return Law{Replay: ReplayMany}
+	case law.byToken:
+		return Law{Replay: ReplayMany, Block: law.block}
+	case law.temper > 0, law.score == ScoreRandom:
+		return Law{Replay: ReplayRandom, Block: law.block}
 	}
-	return Law{Replay: ReplayOne}
+	return Law{Replay: ReplayOne, Block: law.block}
 }
 
-// ways hands do each set of positions that the call may reveal with the tokens of a text, with
-// the log-probability that it does.
-func (d *ranked) ways(rows Rows, text []int, do func(chosen []candidate, logP float64) error) error {
+// given are the candidates that the tokens of a text make, with what tokens are drawn from.
+func (d *ranked) given(rows Rows, text []int) ([]candidate, []rowLaw, error) {
 	given, laws := make([]candidate, len(d.asked)), make([]rowLaw, len(d.asked))
 	for i, l := range d.asked {
 		law, err := d.reader.law(rows, i)
 		if err != nil {
-			return fmt.Errorf("position %d: %w", l, err)
+			return nil, nil, fmt.Errorf("position %d: %w", l, err)
 		}
 		if d.law.byToken {
-			given[i] = d.reader.of(law, text[l], l)
+			score := law.score(text[l])
+			given[i] = candidate{position: l, token: text[l], logP: math.Log(law.p[text[l]]), score: score, key: rounded(score)}
 		} else {
 			// The score is that of whatever is drawn.
 			given[i] = d.reader.candidate(law.best, law.own, l)
 			given[i].token, given[i].logP = text[l], math.Log(law.p[text[l]])
 		}
 		laws[i] = law
+	}
+	return given, laws, nil
+}
+
+// ways hands do each set of positions that the call may reveal with the tokens of a text, with
+// the log-probability that it does.
+func (d *ranked) ways(rows Rows, text []int, do func(chosen []candidate, logP float64) error) error {
+	given, laws, err := d.given(rows, text)
+	if err != nil {
+		return err
 	}
 	if !d.law.byToken && d.law.temper == 0 && d.law.score != ScoreRandom {
 		slices.SortFunc(given, compareKeys)
@@ -53,16 +65,24 @@ func (d *ranked) ways(rows Rows, text []int, do func(chosen []candidate, logP fl
 		}
 		return nil
 	}
-	if len(given) > MostReplayed {
-		return fmt.Errorf("a choice among %d positions: at most %d are gone through", len(given), MostReplayed)
-	}
 	if d.law.byToken {
 		return d.afterDrawing(given, laws, do)
+	}
+	if err := few(given); err != nil {
+		return err
 	}
 	share := d.shares(given)
 	return eachSet(given, d.considered, d.considered, func(chosen, _ []candidate, set int) error {
 		return do(chosen, logTokens(chosen)+share(set))
 	})
+}
+
+// few refuses more candidates than all sets of them are gone through.
+func few(all []candidate) error {
+	if len(all) > MostReplayed {
+		return fmt.Errorf("a choice among %d positions: at most %d are gone through", len(all), MostReplayed)
+	}
+	return nil
 }
 
 // logTokens is the log-probability of the tokens of candidates.
@@ -169,9 +189,12 @@ func (x limits) at(position int) float64 {
 // afterDrawing are the ways of a choice by what was drawn: tokens are drawn independently, so
 // that the others stay out, each by itself, with the probability that its own token makes it.
 func (d *ranked) afterDrawing(given []candidate, laws []rowLaw, do func(chosen []candidate, logP float64) error) error {
-	every := make(map[int][]candidate)
+	if err := few(given); err != nil {
+		return err
+	}
+	at := make(map[int]int) // by position
 	for i, c := range given {
-		every[c.position] = d.reader.every(laws[i], c.position)
+		at[c.position] = i
 	}
 	type limit struct {
 		position, behind int
@@ -179,18 +202,22 @@ func (d *ranked) afterDrawing(given []candidate, laws []rowLaw, do func(chosen [
 	}
 	known := make(map[limit]float64)
 	out := func(position int, x limits) float64 {
-		at := limit{position, x.behind.position, x.at(position)}
-		if p, ok := known[at]; ok {
+		limit := limit{position, x.behind.position, x.at(position)}
+		if p, ok := known[limit]; ok {
 			return p
 		}
-		var p float64
-		for _, c := range every[position] {
-			if c.score < at.below && compareKeys(x.behind, c) < 0 {
-				p += math.Exp(c.logP)
+		law, sum := laws[at[position]], 0.0
+		for a, p := range law.p {
+			if p == 0 {
+				continue
+			}
+			score := law.score(a)
+			if key := rounded(score); score < limit.below && (key < x.behind.key || key == x.behind.key && position > x.behind.position) {
+				sum += p
 			}
 		}
-		known[at] = math.Log(p)
-		return known[at]
+		known[limit] = math.Log(sum)
+		return known[limit]
 	}
 	rule := d.law.choosing.(excluding)
 	slices.SortFunc(given, compareKeys)

@@ -134,6 +134,54 @@ func TestReplayOnePath(t *testing.T) {
 	}
 }
 
+// TestReplayPaths: the mean over paths is the probability of a text, within 5 standard errors; one
+// path is exact where all are the same.
+func TestReplayPaths(t *testing.T) {
+	t.Parallel()
+	net, many := newHashNet(true), 0
+	text := samplers.Text{Canvas: []int{net.mask, 2, net.mask, net.mask, net.mask}, IDs: []int{3, 2, 0, 5, 1}}
+	for _, o := range replayable() {
+		s, err := samplers.New(o, net.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		law, _ := s.Law()
+		if law.Replay == samplers.NoReplay {
+			continue
+		}
+		exact, err := s.Replay(context.Background(), net, []samplers.Text{text}, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 1
+		if law.Replay != samplers.ReplayOne {
+			n = 400
+			many++
+		}
+		logs, err := s.ReplayPaths(context.Background(), net, text, n, samplers.NewStream(3, 1), 64)
+		if err != nil {
+			t.Fatalf("%+v: %v", o, err)
+		}
+		var mean, square float64
+		for _, x := range logs {
+			p := math.Exp(x - exact[0].LogP)
+			mean, square = mean+p/float64(n), square+p*p/float64(n)
+		}
+		if math.IsInf(exact[0].LogP, -1) {
+			if slices.Max(logs) != math.Inf(-1) {
+				t.Errorf("%+v: %v of a text that is not given", o, slices.Max(logs))
+			}
+			continue
+		}
+		if se := math.Sqrt((square - mean*mean) / float64(n)); math.Abs(mean-1) > 5*se+1e-9 {
+			t.Errorf("%+v: paths have %v ± %v of the probability", o, mean, se)
+		}
+	}
+	if many < 20 {
+		t.Errorf("%d samplers of many paths", many)
+	}
+}
+
 // TestReplayRefuses: choices among too many positions are refused, and so is a sampler with a
 // plan.
 func TestReplayRefuses(t *testing.T) {

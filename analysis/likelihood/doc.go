@@ -15,7 +15,8 @@
 // What makes the exact values possible: which positions are revealed when does
 // not depend on the network, so that the probability of a text is a sum over
 // ordered partitions of its positions, and a recursion over subsets adds them up, or
-// over pairs of them where a fill mixes the rows of two calls.
+// over pairs of them where a fill mixes the rows of two calls. Decoders whose reveals do depend on
+// it are replayed on the text ([Evaluator.Replay]).
 //
 // Formulas are those of "Sharp Convergence Rates for Masked Diffusion Models"
 // (Algorithm 1, Proposition 2, Theorem 4) and of the papers that are named where

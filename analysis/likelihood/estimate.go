@@ -36,8 +36,9 @@ const (
 	// ScoreEntropyForm is Lambda with the denoising score entropy of the scores as the
 	// network gives them in place of −log μ: Σ_a s − r·log s + r(log r − 1).
 	ScoreEntropyForm Form = "score-entropy"
-	// Plans is −log (1/K)Σ P(path) over K plans of a sampler: a bound on its −log P that
-	// falls with K in expectation. A draw is K plans.
+	// Plans is −log (1/K)Σ P(path) over K plans of a sampler, or K paths of a decoder without one
+	// ([samplers.Sampler.ReplayPaths]): a bound on its −log P that falls with K in expectation. A
+	// draw is K plans.
 	Plans Form = "plans"
 
 	// MDLM, RADD, SEDD and LLaDA are what those projects report, with their truncation:
@@ -192,6 +193,9 @@ type drawer struct {
 func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
 	if err := c.Check(e.facts); err != nil {
 		return nil, err
+	}
+	if c.Sampler != nil && replays(c.Sampler) {
+		return e.replayPaths(ctx, ts, first, c)
 	}
 	noise, err := samplers.ParseNoise(e.facts.Noise)
 	if err != nil {

@@ -3,9 +3,11 @@ package likelihood
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
 )
 
@@ -17,13 +19,26 @@ func replays(s *samplers.Sampler) bool {
 
 // FitsReplay says why a sampler without a plan is not replayed over d positions.
 func FitsReplay(d int, s *samplers.Sampler) error {
-	switch law, _ := s.Law(); {
-	case law.Replay == samplers.NoReplay:
+	law, _ := s.Law()
+	if law.Replay == samplers.NoReplay {
 		return noLaw(s)
-	case law.Replay == samplers.ReplayMany && d > samplers.MostReplayed:
-		return &TooLargeError{Free: d, Rows: ExactRows(d), Most: samplers.MostReplayed}
+	}
+	if most := samplers.MostReplayed; law.Replay != samplers.ReplayOne && d > most && (law.Block == 0 || law.Block > most) {
+		return &TooLargeError{Free: d, Rows: law.ReplayRows(d), Most: most}
 	}
 	return nil
+}
+
+// FitsPlans says why no bound by plans, or by paths of a decoder without one, is worked out for
+// free positions.
+func FitsPlans(free []int, s *samplers.Sampler) error {
+	switch law, planned := s.Law(); {
+	case law.Replay == samplers.ReplayRandom:
+		return nil
+	case !planned:
+		return FitsReplay(len(free), s)
+	}
+	return s.Plan(new(samplers.Plan), samplers.NewStream(0, 0), free)
 }
 
 // Replay tells of each target what making the choices of decoders again on it does
@@ -35,10 +50,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*samplers.Samp
 		if err := e.Check(t); err != nil {
 			return nil, err
 		}
-		texts[i] = samplers.Text{Canvas: slices.Clone(t.IDs), IDs: t.IDs}
-		for _, l := range t.Free {
-			texts[i].Canvas[l] = e.facts.MaskID
-		}
+		texts[i] = e.text(t)
 		for _, s := range ss {
 			if err := FitsReplay(len(t.Free), s); err != nil {
 				return nil, err
@@ -68,6 +80,52 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*samplers.Samp
 		}
 	}
 	return out, nil
+}
+
+// replayPaths are the estimates of [Plans] for a decoder without a plan: K plans are K paths of the
+// decoder to the text.
+func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
+	var stream samplers.Stream
+	out := make([]Result, len(ts))
+	law, _ := c.Sampler.Law()
+	for i, t := range ts {
+		if err := e.Check(t); err != nil {
+			return nil, err
+		}
+		draws, plans := c.DrawsOr(), max(c.Plans, 1)
+		if law.Replay == samplers.ReplayOne {
+			draws, plans = 1, 1 // all are the same
+		}
+		stream.Reset(c.Seed, first+uint64(i))
+		before := e.totals.Rows
+		logs, err := c.Sampler.ReplayPaths(ctx, &asking{e: e}, e.text(t), draws*plans, &stream, e.Together(len(t.IDs), len(t.Free)))
+		if err != nil {
+			return nil, err
+		}
+		out[i].Rows = e.totals.Rows - before
+		if law.Replay == samplers.ReplayOne {
+			out[i].Nats = Known(-logs[0])
+			continue
+		}
+		var values, costs []float64
+		for paths := range slices.Chunk(logs, plans) {
+			values = append(values, math.Log(float64(plans))-logSum(paths))
+			for _, x := range paths {
+				costs = append(costs, -x)
+			}
+		}
+		out[i].Nats, out[i].Lower = estimate.Mean(values, c.Confidence), lowerSide(costs, c.Confidence)
+	}
+	return out, nil
+}
+
+// text is a target as samplers have it.
+func (e *Evaluator) text(t Target) samplers.Text {
+	out := samplers.Text{Canvas: slices.Clone(t.IDs), IDs: t.IDs}
+	for _, l := range t.Free {
+		out.Canvas[l] = e.facts.MaskID
+	}
+	return out
 }
 
 // mostKnown is the greatest number of logits that are kept.

@@ -90,13 +90,46 @@ func TestReplayFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Fits(17, s); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := e.Fits(17, s); (err == nil) != (strings.TrimSpace(want) == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", s, err, want)
 		}
 		if law, _ := s.Law(); law.Replay == samplers.NoReplay {
 			if _, err := e.Laws(context.Background(), likelihood.Whole(slices.Repeat([]int{0}, 3)), []*samplers.Sampler{s}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v: %v, want %q", s, err, want)
 			}
+		}
+	}
+}
+
+// TestDecoderPlans: bounds by paths are above −log P where they are estimates, fall with K, and
+// are exact where one path leads to a text.
+func TestDecoderPlans(t *testing.T) {
+	t.Parallel()
+	file := worlds(t)["markov4-sharp.json"]
+	e, target := evaluator(t, file), likelihood.Whole([]int{0, 1, 0, 1})
+	for score, one := range map[samplers.Score]bool{samplers.ScoreMargin: true, samplers.ScoreConfidence: false, samplers.ScoreRandom: false} {
+		s, err := samplers.New(samplers.Options{Sampler: "confidence", Steps: 4, Deciding: samplers.Deciding{Score: score}}, file.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := e.Exact(context.Background(), target, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bounds []float64
+		for _, k := range []int{1, 8} {
+			r, err := e.Estimate(context.Background(), []likelihood.Target{target}, 0, likelihood.Config{Form: likelihood.Plans, Draws: 200, Plans: k, Sampler: s, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := r[0].Nats
+			if x.Mean < exact.NegLog-5*x.SE-1e-9 || one && (x.SE != 0 || x.Mean > exact.NegLog+1e-9 || r[0].Rows != 4) {
+				t.Errorf("%s, K = %d: %+v in %d rows, exact %v", score, k, x, r[0].Rows, exact.NegLog)
+			}
+			bounds = append(bounds, x.Mean)
+		}
+		if !one && !(bounds[1] < bounds[0]) {
+			t.Errorf("%s: bounds %v do not fall with K", score, bounds)
 		}
 	}
 }

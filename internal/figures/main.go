@@ -1,6 +1,6 @@
 // Command figures renews the pictures and the tables of docs/certificates.md and
 // docs/theory.md that show certificates and Theorem 4 on the built-in network, and what is
-// exact on worlds, and those of docs/precision.md. It is run in the repository's root, for one part or for all:
+// exact on worlds, those of docs/decoders.md, and those of docs/precision.md. It is run in the repository's root, for one part or for all:
 //
 //	go run ./internal/figures scaling
 //
@@ -34,6 +34,7 @@ var parts = []struct {
 	make       func(context.Context) (plots []report.Plot, table []byte, err error)
 }{
 	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"network", "certificates", network12}, {"rates", "certificates", rates}, {"gap", "theory", gap},
+	{"field", "decoders", decoderField}, {"window", "decoders", decoderErrors},
 	{"quality", "precision", dtypeCosts}, {"speed", "precision", dtypeSpeeds},
 }
 

@@ -86,7 +86,7 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 	case r.exact:
 		set.Exact, set.Value = true, "−log P of "+s.String()
 	case form == likelihood.Plans:
-		set.Value = fmt.Sprintf("bound by %d plans on −log P of %s", r.config.Plans, s)
+		set.Value = fmt.Sprintf("bound by %d %s on −log P of %s", r.config.Plans, map[bool]string{true: "paths", false: "plans"}[r.replays()], s)
 	case form == likelihood.ScoreEntropyForm:
 		set.Value = "integrated score entropy"
 	case r.protocol != "":
@@ -108,16 +108,17 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 // tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
 // windows that are too large for exact values.
 func (r *scoring) tryPlans(s *samplers.Sampler) error {
-	if r.settings.Exact && !s.Planned() {
+	_, raw := s.RawLaw()
+	if r.settings.Exact && !s.Planned() && !raw {
 		if err := r.evaluator.Fits(1, s); err != nil {
 			return refused(err)
 		}
-		if _, raw := s.RawLaw(); r.writeProfile != "" && !raw {
+		if r.writeProfile != "" {
 			return exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: leave --sampler out", s)
 		}
 	}
 	for _, w := range r.survey.Shapes {
-		if r.settings.Exact && !r.onePath() && len(w.Free) > likelihood.MaxFree {
+		if r.settings.Exact && (s.Planned() || raw) && len(w.Free) > likelihood.MaxFree {
 			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
 				w.First, len(w.Free), len(w.Free), likelihood.ExactRows(len(w.Free)), likelihood.MaxFree)
 		}
@@ -132,21 +133,20 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 				continue // It has a law, but no plans.
 			}
 		}
-		var p samplers.Plan
-		if err := s.Plan(&p, samplers.NewStream(0, 0), w.Free); err != nil {
+		if err := likelihood.FitsPlans(w.Free, s); err != nil {
 			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 	}
 	return nil
 }
 
-// onePath says that exact values take as many rows as the sampler makes calls.
-func (r *scoring) onePath() bool {
-	if !r.settings.Exact {
+// replays says that the sampler is replayed on windows.
+func (r *scoring) replays() bool {
+	if r.config.Sampler == nil {
 		return false
 	}
-	law, _ := r.config.Sampler.Law()
-	return law.Replay == samplers.ReplayOne
+	law, planned := r.config.Sampler.Law()
+	return !planned && law.Replay != samplers.NoReplay
 }
 
 // chunkSize is how many windows are worked out together. It depends on the run alone, not on
@@ -163,7 +163,10 @@ func (r *scoring) chunkSize() int {
 		switch {
 		case !r.settings.Exact:
 			n = r.config.RowsOf(n)
-		case !r.onePath():
+		case r.replays():
+			law, _ := r.config.Sampler.Law()
+			n = int(law.ReplayRows(n))
+		default:
 			n = 1 << min(n, likelihood.MaxFree)
 		}
 		most = max(most, n)

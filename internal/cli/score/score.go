@@ -24,7 +24,7 @@ func Command(s kit.Streams) *cli.Command {
 			"JSON lines {\"text\":…} or {\"ids\":[…]}, with what is given and not scored as {\"context\":TEXT or IDS} (jsonl; the\n" +
 			"default for names that end so). Values are in nats; a perplexity is a bound wherever the nats are one.\n\n" +
 			"Without more it estimates the NELBO, an upper bound on −log P of the first-hitting sampler; --estimator\n" +
-			"and --protocol choose other forms. --estimator plans bounds −log P of any planned sampler, the more\n" +
+			"and --protocol choose other forms. --estimator plans bounds −log P of any sampler with plans or paths, the more\n" +
 			"closely the more --plans; --exact works it out, for windows with up to 16 free positions, or 14 where a fill\n" +
 			"looks back (trapezoidal and paired-fhs) and whole rows of all 2^d canvases must fit in 1 GiB. The choices of\n" +
 			"decoders that look at rows are made again on the text; where they follow from the canvas, windows may have\n" +

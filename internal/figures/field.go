@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
+	"mdmgen/model"
+	"mdmgen/samplers"
+)
+
+// The field's samples: sequences of fieldLength positions, the same random numbers for every
+// setting, and draws of the NELBO of each.
+const (
+	fieldLength    = 32
+	fieldSequences = 48
+	fieldDraws     = 8
+)
+
+// field are the decoders of the study at their usual settings, as bench names them, with what the
+// pictures call them. Others are set beside the first.
+var field = []struct{ name, setting string }{
+	{"fhs", "fhs"},
+	{"parallel-fhs", "parallel-fhs steps=8"},
+	{"tweedie", "tweedie grid=lambda steps=8"},
+	{"remdm", "remdm steps=32"},
+	{"confidence", "confidence steps=8"},
+	{"confidence, margin", "confidence score=margin rule=dream steps=8"},
+	{"confidence, entropy", "confidence score=entropy rule=dream steps=8"},
+	{"threshold", "threshold"},
+	{"factor", "factor"},
+	{"localleap", "localleap"},
+	{"entropy-bounded", "entropy-bounded"},
+	{"entropy-bounded, γ = 1", "entropy-bounded gamma=1"},
+	{"llada2", "llada2 steps=8"},
+}
+
+// The temperatures of the first decoders make curves that the others are read against.
+var (
+	fieldTemperatures = []float64{0.5, 0.7, 1}
+	curveTemperatures = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.15}
+)
+
+// curves is how many decoders have a curve: First-Hitting, and its order in blocks.
+const curves = 2
+
+// fieldRun is what a decoder's samples at a temperature are worth: one value a sequence.
+type fieldRun struct {
+	calls, entropy, nelbo []float64
+	// own is −log of the probability that the sequence was drawn with, in nats per token, which
+	// is that of the text where one path leads to it; nil otherwise.
+	own []float64
+}
+
+// decoderField shows what decoders' samples are worth: the NELBO under the model itself beside
+// their entropy, by temperature, and what that takes.
+func decoderField(ctx context.Context) ([]report.Plot, []byte, error) {
+	m, _, err := open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer m.Close()
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	plane := report.Plot{Name: "entropy", Title: fmt.Sprintf("Samples of %d tokens by temperature, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
+	front := report.Plot{Name: "calls", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
+	t := report.Table{Head: []string{"decoder", "calls", "self NELBO", "entropy", "own −log P", "NELBO − fhs's at equal entropy", "NELBO − parallel-fhs's"}, Numbers: 1}
+	var curve [curves][]fieldRun
+	for i, d := range field {
+		temperatures := fieldTemperatures
+		if i < curves {
+			temperatures = curveTemperatures
+		}
+		var last fieldRun // at temperature 1
+		row := []string{d.name, "–", "–", "–", "–", "–", "–"}
+		for _, temperature := range temperatures {
+			run, err := sampleField(ctx, m, e, d.setting, temperature)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s, temperature %v: %w", d.setting, temperature, err)
+			}
+			nelbo, entropy, calls := estimate.Mean(run.nelbo, 0), estimate.Mean(run.entropy, 0), estimate.Mean(run.calls, 0)
+			fmt.Fprintf(os.Stderr, "figures: %s, temperature %v: %.1f calls, NELBO %v, entropy %v\n", d.name, temperature, calls.Mean, nelbo, entropy)
+			plane.Add(d.name, "", report.Point{X: entropy.Mean, Y: nelbo.Mean})
+			if temperature == 1 {
+				row[1], row[2], row[3] = fmt.Sprintf("%.1f", calls.Mean), twoDigits(nelbo), twoDigits(entropy)
+				if run.own != nil {
+					row[4] = twoDigits(estimate.Mean(run.own, 0))
+				}
+			}
+			if i < curves {
+				curve[i] = append(curve[i], run)
+			}
+			if temperature == 1 {
+				last = run
+			}
+		}
+		for j := range min(i, curves) {
+			if above, ok := aboveCurve(curve[j], last); ok {
+				if row[5+j] = interval(above); j == 0 {
+					front.Add(d.name, "", report.At(estimate.Mean(last.calls, 0).Mean, above))
+				}
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	var b bytes.Buffer
+	t.Markdown(&b)
+	return []report.Plot{plane, front}, b.Bytes(), nil
+}
+
+// sampleField draws a decoder's sequences and says what they are worth.
+func sampleField(ctx context.Context, m model.Model, e *likelihood.Evaluator, setting string, temperature float64) (out fieldRun, err error) {
+	s, err := samplerOf(m, setting, temperature)
+	if err != nil {
+		return out, err
+	}
+	law, _ := s.Law()
+	targets := make([]likelihood.Target, fieldSequences)
+	out.calls, out.own = make([]float64, fieldSequences), make([]float64, fieldSequences)
+	canvas := slices.Repeat([]int{m.Facts().MaskID}, fieldLength)
+	_, err = samplers.Sample(ctx, m, func(yield func(samplers.Sequence) bool) {
+		for i := range fieldSequences {
+			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
+				return
+			}
+		}
+	}, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) error {
+		targets[r.Index] = likelihood.Whole(r.IDs)
+		out.calls[r.Index] = float64(r.Calls + r.FinishCalls)
+		out.own[r.Index] = -r.LogP / fieldLength
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
+	if law.Replay != samplers.ReplayOne {
+		out.own = nil
+	}
+	scored, err := quality.Self(ctx, e, targets, 0, likelihood.Config{Draws: fieldDraws, Seed: seed})
+	if err != nil {
+		return out, err
+	}
+	for i, x := range scored {
+		out.nelbo = append(out.nelbo, x.Nats.Mean/fieldLength)
+		out.entropy = append(out.entropy, quality.Describe(targets[i].IDs, m.Facts().MaskID).Entropy)
+	}
+	return out, nil
+}
+
+// samplerOf makes the sampler of a setting as bench writes it.
+func samplerOf(m model.Model, setting string, temperature float64) (*samplers.Sampler, error) {
+	list, err := bench.ParseCase(setting)
+	if err != nil {
+		return nil, err
+	}
+	o := list[0].Options
+	if temperature != 1 {
+		o.Temperature = &temperature
+	}
+	return samplers.New(o, m.Spec())
+}
+
+// aboveCurve is by how much the mean NELBO of a run is above the curve of others at the same mean
+// entropy, with an interval by a bootstrap over sequences, jointly in all runs; false where the
+// curve does not reach there.
+func aboveCurve(curve []fieldRun, run fieldRun) (estimate.Estimate, bool) {
+	type point struct{ entropy, nelbo float64 }
+	mean := func(x []float64, at []int) (sum float64) {
+		for _, i := range at {
+			sum += x[i]
+		}
+		return sum / float64(len(at))
+	}
+	stat := func(at []int) float64 {
+		var points []point
+		for _, r := range curve {
+			points = append(points, point{mean(r.entropy, at), mean(r.nelbo, at)})
+		}
+		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.entropy, b.entropy) })
+		x, y := mean(run.entropy, at), mean(run.nelbo, at)
+		for i := 1; i < len(points); i++ {
+			if a, b := points[i-1], points[i]; a.entropy <= x && x <= b.entropy {
+				return y - a.nelbo - (b.nelbo-a.nelbo)*(x-a.entropy)/(b.entropy-a.entropy)
+			}
+		}
+		return math.NaN()
+	}
+	all := make([]int, fieldSequences)
+	for i := range all {
+		all[i] = i
+	}
+	if math.IsNaN(stat(all)) {
+		return estimate.Estimate{}, false
+	}
+	e := estimate.Bootstrap(fieldSequences, 2000, seed, 0, stat)
+	return e, !math.IsNaN(e.Lo)
+}
+
+// twoDigits writes an estimate with its standard error.
+func twoDigits(e estimate.Estimate) string { return fmt.Sprintf("%.2f ± %.2f", e.Mean, e.SE) }
+
+// interval writes an estimate with its interval.
+func interval(e estimate.Estimate) string {
+	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", e.Mean, e.Lo, e.Hi)
+}

@@ -1,0 +1,99 @@
+package samplers
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"mdmgen/internal/fault"
+)
+
+// ReplayPaths draws paths of a decoder without a plan to a text, and returns a logarithm for each, in
+// nats: the mean of e^x over paths is the probability that the decoder gives the text, so that
+// −log of the mean of K of them bounds −log P in expectation. A path takes at most a row for each
+// call. Choices that do not depend on what is drawn are the decoder's own; where a call chooses by
+// what it draws, each of the sets that it may reveal is drawn in proportion to its probability with
+// the text's tokens, which is done among up to MostReplayed positions.
+func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths int, u *Stream, batch int) ([]float64, error) {
+	law, ok := s.kernel.(*ranking)
+	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
+		return nil, fault.Errorf("samplers", "%s: the probability of a text is not worked out: %s", s, declared.Why)
+	}
+	first, err := s.meet(law, net.Spec(), text)
+	if err != nil {
+		return nil, fault.Errorf("samplers", "%s: %w", s, err)
+	}
+	out := make([]float64, paths)
+	going := make([]*met, paths)
+	for i := range going {
+		d, _ := first.fork()
+		going[i] = &met{i, d, 0}
+	}
+	for len(going) > 0 {
+		going = slices.DeleteFunc(going, func(m *met) bool {
+			if m.decoder.next() && !math.IsInf(m.logP, -1) {
+				return false
+			}
+			if out[m.text] = m.logP; !m.decoder.gave(text.IDs) {
+				out[m.text] = math.Inf(-1)
+			}
+			return true
+		})
+		for part := range slices.Chunk(going, max(batch, 1)) {
+			rows, err := ask(ctx, net, part)
+			if err == nil {
+				err = ctx.Err()
+			}
+			for i, m := range part {
+				if err != nil {
+					return nil, fault.Errorf("samplers", "%s: %w", s, err)
+				}
+				err = m.proceed(rows[i], text.IDs, u)
+			}
+			if err != nil {
+				return nil, fault.Errorf("samplers", "%s: %w", s, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// proceed goes on along one way.
+func (m *met) proceed(rows Rows, text []int, u *Stream) error {
+	chosen, logP, err := m.decoder.pick(rows, text, u)
+	if m.logP += logP; err != nil || math.IsInf(m.logP, -1) {
+		return err
+	}
+	e := Edit{canvas: m.decoder.canvas, draws: NewDraws(0, 0), step: new(Step)}
+	m.decoder.reveal(chosen, m.decoder.considered, &e)
+	return e.err
+}
+
+// pick draws one of the ways of a call, with the logarithm of a factor: with the probability of
+// the way taken into account, its mean is the sum over all ways.
+func (d *ranked) pick(rows Rows, text []int, u *Stream) (chosen []candidate, logP float64, err error) {
+	given, laws, err := d.given(rows, text)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !d.law.byToken && (d.law.temper > 0 || d.law.score == ScoreRandom) {
+		for i := range given { // the greatest keys with Gumbel noise are a choice in proportion to e^key
+			given[i].key -= math.Log(-math.Log(u.Float64()))
+		}
+	}
+	if !d.law.byToken {
+		slices.SortFunc(given, compareKeys)
+		chosen = d.law.choosing.choose(&d.run, given[:d.considered])
+		return chosen, logTokens(chosen), nil
+	}
+	logP = math.Inf(-1)
+	var best float64
+	err = d.afterDrawing(given, laws, func(way []candidate, p float64) error {
+		logP = logAdd(logP, p)
+		if x := p - math.Log(-math.Log(u.Float64())); chosen == nil || x > best {
+			chosen, best = way, x
+		}
+		return nil
+	})
+	return chosen, logP, err
+}
