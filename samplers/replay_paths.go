@@ -15,7 +15,7 @@ import (
 // what it draws, each of the sets that it may reveal is drawn in proportion to its probability with
 // the text's tokens, which is done among up to MostReplayed positions.
 func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths int, u *Stream, batch int) ([]float64, error) {
-	law, ok := s.kernel.(*ranking)
+	law, ok := s.ranking()
 	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
 		return nil, fault.Errorf("samplers", "%s: the probability of a text is not worked out: %s", s, declared.Why)
 	}
@@ -27,7 +27,7 @@ func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths
 	going := make([]*met, paths)
 	for i := range going {
 		d, _ := first.fork()
-		going[i] = &met{i, d, 0}
+		going[i] = &met{text: i, decoder: d}
 	}
 	for len(going) > 0 {
 		going = slices.DeleteFunc(going, func(m *met) bool {
