@@ -96,15 +96,16 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	if !opts.Dtype.Plain() {
 		f.Dtype = string(opts.Dtype)
 	}
+	half := opts.Dtype == graph.Float16 && strings.HasPrefix(opts.Runtime.Device, "cuda")
 	if same = true; !(graph.CanRefer(c) && opts.Dtype.Plain()) && graph.Size(c) > maxInline {
 		if len(read.Untold) > 0 {
 			read.MaskID, read.Shift, read.Untold = f.MaskID, f.Shift, nil
 		}
 		same = sameTokens(read, f)
-		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, Watch: opts.Watch}, opts.Runtime)
+		src.Path, err = cached(ctx, c, graph.Options{Facts: &read, Dtype: opts.Dtype, Half: half, Watch: opts.Watch}, opts.Runtime)
 	} else {
 		var g graph.Model
-		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype})
+		g, err = graph.Build(ctx, c, graph.Options{Facts: &f, Dtype: opts.Dtype, Half: half})
 		src.Bytes, src.ExternalDir = g.Bytes, g.ExternalDir
 	}
 	var d ort.Description
@@ -138,6 +139,9 @@ func cached(ctx context.Context, c *checkpoint.Checkpoint, o graph.Options, rt o
 	name := fmt.Sprintf("%d-%s-%d-%d", graph.Version, strings.TrimPrefix(o.Facts.Digest, "sha256:"), o.Facts.MaskID, o.Facts.Length)
 	if !o.Dtype.Plain() {
 		name += "-" + string(o.Dtype)
+	}
+	if o.Half {
+		name += "-half"
 	}
 	dir := filepath.Join(root, name)
 	path := filepath.Join(dir, graph.ModelFile)

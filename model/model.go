@@ -64,6 +64,8 @@ type Origin struct {
 	Runtime string `json:"runtime"`
 	// Provider is cpu, or cuda:N with what differs from float32 on the device: cuda:0, TF32.
 	Provider string `json:"provider"`
+	// GPU is the device of a cuda provider, as its driver tells of it.
+	GPU *ort.GPU `json:"gpu,omitempty"`
 	// Threads is the number of threads of one call.
 	Threads int `json:"threads"`
 	// Facts are those in force, after a sidecar and what was changed by the user; nil for

@@ -56,7 +56,7 @@ func (n *network) Origin() Origin {
 func origin(ref string, f Facts, s *ort.Session) Origin {
 	return Origin{
 		Reference: ref, Family: f.Family, Digest: f.Digest, Parameters: f.Parameters, Dtype: f.Dtype,
-		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), Threads: s.Threads(),
+		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), GPU: s.GPU(), Threads: s.Threads(),
 		Facts: &f, FactsDigest: f.Digested(),
 	}
 }

@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -32,9 +33,9 @@ type Replayed struct {
 // canvases it takes; they are asked about up to batch at once, texts together. Probabilities are
 // as exact as the network's logits.
 func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch int) ([]Replayed, error) {
-	law, ok := s.ranking()
-	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
-		return nil, fault.Errorf("samplers", "%s: the probability of a text is not worked out: %s", s, declared.Why)
+	law, err := s.replayed()
+	if err != nil {
+		return nil, err
 	}
 	r := replay{net: net, texts: texts, states: make(map[int]map[string]*met), out: make([]Replayed, len(texts))}
 	spec, most := net.Spec(), 0
@@ -53,6 +54,19 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 		}
 	}
 	return r.out, nil
+}
+
+// replayed is the law of a sampler that is replayed, whatever shapes its rows.
+func (s *Sampler) replayed() (*ranking, error) {
+	kernel := s.kernel
+	if around, ok := kernel.(shaping); ok {
+		kernel = around.inner.kernel
+	}
+	law, ok := kernel.(*ranking)
+	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
+		return nil, fault.Errorf("samplers", "%s is not replayed on a text: %s", s, cmp.Or(declared.Why, "it has a plan"))
+	}
+	return law, nil
 }
 
 // meet is the decoder of a text, before its first call.
@@ -74,15 +88,6 @@ func (s *Sampler) meet(law *ranking, spec Spec, t Text) (*ranked, error) {
 		d.shape, err = around.on(c, c.Masked(nil))
 	}
 	return d, err
-}
-
-// ranking is the law of a decoder that ranks positions, whatever shapes its rows.
-func (s *Sampler) ranking() (*ranking, bool) {
-	if around, ok := s.kernel.(shaping); ok {
-		s = around.inner
-	}
-	law, ok := s.kernel.(*ranking)
-	return law, ok
 }
 
 // replay is what is known so far.

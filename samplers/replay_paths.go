@@ -15,9 +15,9 @@ import (
 // what it draws, each of the sets that it may reveal is drawn in proportion to its probability with
 // the text's tokens, which is done among up to MostReplayed positions.
 func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths int, u *Stream, batch int) ([]float64, error) {
-	law, ok := s.ranking()
-	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
-		return nil, fault.Errorf("samplers", "%s: the probability of a text is not worked out: %s", s, declared.Why)
+	law, err := s.replayed()
+	if err != nil {
+		return nil, err
 	}
 	first, err := s.meet(law, net.Spec(), text)
 	if err != nil {
@@ -44,11 +44,8 @@ func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths
 			if err == nil {
 				err = ctx.Err()
 			}
-			for i, m := range part {
-				if err != nil {
-					return nil, fault.Errorf("samplers", "%s: %w", s, err)
-				}
-				err = m.proceed(rows[i], text.IDs, u)
+			for i := 0; err == nil && i < len(part); i++ {
+				err = part[i].proceed(rows[i], text.IDs, u)
 			}
 			if err != nil {
 				return nil, fault.Errorf("samplers", "%s: %w", s, err)
@@ -69,8 +66,9 @@ func (m *met) proceed(rows Rows, text []int, u *Stream) error {
 	return e.err
 }
 
-// pick draws one of the ways of a call, with the logarithm of a factor: with the probability of
-// the way taken into account, its mean is the sum over all ways.
+// pick draws one of the ways of a call, with the logarithm of what its probability is to be
+// multiplied by: by what the tokens have where positions are chosen without them, else by the sum
+// over all ways, in proportion to which it is drawn.
 func (d *ranked) pick(rows Rows, text []int, u *Stream) (chosen []candidate, logP float64, err error) {
 	given, laws, err := d.given(rows, text)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/xrash/smetrics"
+
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
@@ -48,7 +50,13 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 	for _, a := range axes {
 		k, ok := find(a.Key)
 		if !ok {
-			return nil, fault.Errorf("bench", "%.40q is not a key: must be one of %s", a.Key, strings.Join(Keys(), ", "))
+			near, likeness := "", 0.84
+			for _, k := range Keys() {
+				if x := smetrics.JaroWinkler(a.Key, k, 0.7, 4); x > likeness {
+					near, likeness = "; did you mean "+k+"?", x
+				}
+			}
+			return nil, fault.Errorf("bench", "%.40q is not a key: must be one of %s%s", a.Key, strings.Join(Keys(), ", "), near)
 		}
 		if values[a.Key] != nil {
 			return nil, fault.Errorf("bench", "%s is given twice", a.Key)
@@ -96,6 +104,9 @@ func named(text string) (out Setting, err error) {
 	words := append(strings.Fields(text), "")
 	d, ok := samplers.Describe(words[0])
 	if !ok {
+		if name, settings, ok := strings.Cut(words[0], ","); ok && strings.Contains(settings, "=") {
+			return out, fault.Errorf("bench", "sampler %.40q: put blanks between settings, as in '%s %s'", words[0], name, settings)
+		}
 		return out, fault.Errorf("bench", "sampler %.40q: must be one of %s", words[0], strings.Join(samplers.Names(), ", "))
 	}
 	out.Options.Sampler = d.Name

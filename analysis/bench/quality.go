@@ -45,6 +45,8 @@ type QualitySettings struct {
 	CertificateRuns int `json:"certificate_runs,omitempty"`
 	// Draws is the number of draws of the NELBO of a sample.
 	Draws int `json:"draws,omitempty"`
+	// Reference is "sha256:…" of the ids of the text whose likeness is measured, "" for none.
+	Reference string `json:"reference,omitempty"`
 	// Protocol is that of the evaluator, nil where there is none.
 	Protocol *quality.Protocol `json:"protocol,omitempty"`
 }

@@ -84,21 +84,24 @@ func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []
 
 // JudgeQuality is the generative perplexity of a cell's samples under another model; false
 // where none has a text. text turns ids into text; a sequence with masks left has none.
-func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error)) (Quality, bool, error) {
-	mask := c.Model.Facts().MaskID
-	var texts []quality.Generated
-	for _, ids := range sequences(reps, c.ID) {
-		if slices.Contains(ids, mask) {
-			continue
+// reference are other texts that their likeness is measured to, nil for none.
+func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error), reference [][]int, seed uint64) (Quality, bool, error) {
+	read := func(list [][]int) (out []quality.Generated, err error) {
+		for _, ids := range list {
+			if slices.Contains(ids, c.Model.Facts().MaskID) {
+				continue
+			}
+			s, err := text(ids)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, quality.Generated{Text: s, IDs: ids})
 		}
-		s, err := text(ids)
-		if err != nil {
-			return Quality{}, false, err
-		}
-		texts = append(texts, quality.Generated{Text: s, IDs: ids})
+		return out, nil
 	}
-	if len(texts) == 0 {
-		return Quality{}, false, nil
+	texts, err := read(sequences(reps, c.ID))
+	if err != nil || len(texts) == 0 {
+		return Quality{}, false, err
 	}
 	judged, err := j.Score(ctx, texts)
 	if err != nil {
@@ -109,10 +112,24 @@ func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetit
 		return Quality{}, false, nil
 	}
 	mean := j.Protocol().Name == quality.SEDD // its number
-	return Quality{Kind: KindQuality, Cell: c.ID, Part: PartEvaluator, Metrics: []Metric{
+	q := Quality{Kind: KindQuality, Cell: c.ID, Part: PartEvaluator, Metrics: []Metric{
 		{Name: "generative_perplexity", Unit: "perplexity", Value: sum.Perplexity, Detail: mean},
 		{Name: "generative_entropy", Unit: "nats", Value: sum.Entropy},
 		{Name: "generative_mean_perplexity", Unit: "perplexity", Value: sum.MeanPerplexity, Detail: !mean},
 		{Name: "generative_nats_per_token", Unit: "nats/token", Value: sum.NatsPerToken, Detail: true},
-	}}, true, nil
+	}}
+	if reference == nil {
+		return q, true, nil
+	}
+	other, err := read(reference)
+	if err != nil {
+		return q, false, err
+	}
+	features, err := j.Features(ctx, slices.Concat(texts, other))
+	if err != nil {
+		return q, false, err
+	}
+	like, err := quality.Compare(features[:len(texts)], features[len(texts):], seed)
+	q.Metrics = append(q.Metrics, Metric{Name: "mauve", Unit: "0..1", Value: like.Samples}, Metric{Name: "mauve_of_reference", Unit: "0..1", Value: like.Reference})
+	return q, err == nil, err
 }

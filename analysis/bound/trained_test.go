@@ -53,7 +53,7 @@ func TestTextOfTrained(t *testing.T) {
 			cases = append(cases, Case{name, n, s})
 		}
 	}
-	const n = 4
+	const n = 2
 	var ts []likelihood.Target
 	want := make(map[string]float64)
 	for _, w := range reference.Windows[:n] {

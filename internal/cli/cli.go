@@ -90,6 +90,9 @@ func newApp(s kit.Streams) *cli.App {
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
 	s := kit.Streams{In: plainfile.Interruptible(ctx, stdin), Out: &kit.StandardOutput{W: stdout}, Err: stderr, Voice: &kit.Voice{}, Command: kit.CommandLine(args), Args: new([]string)}
+	s.Run = func(ctx context.Context, args []string, out io.Writer) error {
+		return runApp(ctx, args, stdin, out, stderr)
+	}
 	defer func() {
 		if err == nil {
 			err = s.Out.Err

@@ -39,6 +39,7 @@ func TestConfigFile(t *testing.T) {
 	clearEnvironment(t)
 	world := worldFile(t, "xor3-mixed")
 	other := worldFile(t, "markov3-exact")
+	mdlm := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
 	for name, c := range map[string]struct {
 		config, run, same string
 	}{
@@ -83,7 +84,7 @@ func TestConfigFile(t *testing.T) {
 			t.Parallel()
 			report := filepath.Join(t.TempDir(), "report.json")
 			args := func(line string) []string {
-				line = strings.NewReplacer("README", filepath.Join("..", "..", "README.md"), "MDLM", filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm"), "REPORT", report).Replace(line)
+				line = strings.NewReplacer("README", filepath.Join("..", "..", "README.md")+" --model "+mdlm+" --tokenizer "+lettersFile, "MDLM", mdlm, "REPORT", report).Replace(line)
 				return strings.Fields(line)
 			}
 			if strings.Contains(c.run, "REPORT") {

@@ -17,17 +17,19 @@ func TestSchemas(t *testing.T) {
 	sedd := reftest.Data(t, "reference", "checkpoints", "sedd")
 	world := worldFile(t, "markov4-sharp")
 	loss := reftest.Data(t, "profiles", "fairytale-12.json")
-	words := strings.NewReplacer("␣", " ", "TALE", filepath.Join("..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
+	mdlm := reftest.Data(t, "reference", "checkpoints", "mdlm")
+	small := " --model " + mdlm + " --tokenizer " + lettersFile
+	words := strings.NewReplacer("␣", " ", "MDLM", mdlm, "LETTERS", lettersFile, "TALE", filepath.Join("..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
 	for name, lines := range map[string][]string{
 		"run": {
-			"generate --length 9 -n 2", "generate --infill a{{2}}b --sampler tweedie --steps 3 --temperature 0.9 --top-k 5", "generate --length 6 --lookahead 2",
-			"generate --length 6 --sampler matu --steps 3 --finish leave --delta 0.5", "generate --seed 1 --model " + sedd,
+			"generate --length 9 -n 2", "generate --infill a{{2}}b --sampler tweedie --steps 3 --temperature 0.9 --top-k 5" + small, "generate --length 6 --lookahead 2" + small,
+			"generate --length 6 --sampler matu --steps 3 --finish leave --delta 0.5" + small, "generate --seed 1 --model " + sedd,
 		},
 		"score": {
-			"score TALE --length 9 --limit 3 --draws 2", "score TALE --length 5 --limit 2 --exact --sampler euler --steps 3", "score TALE --length 9 --limit 2 --protocol mdlm",
-			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie", "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --force --model " + sedd,
+			"score TALE --length 9 --limit 3 --draws 2", "score TALE --length 5 --limit 2 --exact --sampler euler --steps 3" + small, "score TALE --length 9 --limit 2 --protocol mdlm" + small,
+			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --force --model " + sedd,
 		},
-		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2 --draws 4", "bound --q0 chain --length 3 --draws 4", "bound --plan-only --length 8"},
+		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2 --draws 4" + small, "bound --q0 chain --length 3 --draws 4 --model " + mdlm, "bound --plan-only --length 8"},
 		"bench": {
 			"bench --length 6 --case fhs --case tweedie␣steps=2,4 -n 2 -r 2 --quality error,certificate,coupling,text,nelbo --error-length 4 --error-samples 8 --certificate-runs 4 --draws 2 --baseline fhs --pair fhs␣vs␣tweedie␣steps=2",
 		},
@@ -36,9 +38,9 @@ func TestSchemas(t *testing.T) {
 		"verify":   {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
 		"verify-against": {
 			"verify FAIRYTALE --against fairytale --text TALE --length 6 --limit 3 --draws 2 --law-texts 2 --law-length 3 --seed 1",
-			"verify FAIRYTALE --against fairytale --text TALE --length 6 --limit 2 --draws 2 --law-texts 0 --tolerance 1 --seed 1",
+			"verify MDLM --against MDLM --tokenizer LETTERS --text TALE --length 6 --limit 2 --draws 2 --law-texts 0 --tolerance 1 --seed 1",
 		},
-		"dry-run": {"generate --dry-run --length 6 -n 3", "generate --dry-run --length 6 --sampler threshold"},
+		"dry-run": {"generate --dry-run --length 6 -n 3" + small, "generate --dry-run --length 6 --sampler threshold" + small},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "..", "docs", "schemas", name+".schema.json")

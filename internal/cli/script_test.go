@@ -138,6 +138,9 @@ func mustRun(t testing.TB, stdin string, args ...string) string {
 	return stdout
 }
 
+// lettersFile is a tokenizer with few enough tokens for the tiny networks of testdata.
+var lettersFile = filepath.Join("..", "..", "testdata", "tokenizers", "letters.json")
+
 // worldFile is a world that is always there.
 func worldFile(t testing.TB, name string) string {
 	return reftest.Data(t, "reference", "laws", name+".json")

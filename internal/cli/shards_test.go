@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -18,7 +19,12 @@ import (
 // passing is what a run in parts and one in a single process differ in: the times.
 var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started":"[^"]*"`)
 
-func timeless(b []byte) string { return string(passing.ReplaceAll(b, nil)) }
+func timeless(args []string, s string) string {
+	if args[0] == "bench" {
+		s = unmeasured(s)
+	}
+	return passing.ReplaceAllString(s, "")
+}
 
 // sharded is a command line that can be done in parts.
 type sharded struct {
@@ -51,6 +57,7 @@ func shardedCommands(t *testing.T) map[string]sharded {
 		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--seed", "4", "--windows-table"}, false, false},
 		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
 		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
+		"bench":           {[]string{"bench", "--model", world, "--sampler", "fhs,euler,tweedie", "--steps", "2-11+1", "-n", "3", "-r", "2", "--warmup", "0", "--seed", "5", "--quality", "error,nelbo,coupling,certificate", "--error-samples", "5", "--certificate-runs", "4", "--draws", "2", "--json"}, false, false},
 		"generate ids":    {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
 		"generate events": {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
 	}
@@ -74,8 +81,12 @@ func TestShards(t *testing.T) {
 			}
 			t.Parallel()
 			whole := filepath.Join(t.TempDir(), "whole")
-			mustRun(t, "", append(slices.Clone(c.args), "-o", whole)...)
-			want := timeless([]byte(readAll(t, whole)))
+			if name == "bench" {
+				writeFile(t, whole, mustRun(t, "", c.args...))
+			} else {
+				mustRun(t, "", append(slices.Clone(c.args), "-o", whole)...)
+			}
+			want := timeless(c.args, readAll(t, whole))
 			r := rand.New(rand.NewPCG(1, 1))
 			numbers := []int{2, 7}
 			if c.large {
@@ -89,7 +100,7 @@ func TestShards(t *testing.T) {
 				}
 				merged := filepath.Join(dir, "merged")
 				mustRun(t, "", append([]string{"merge", "-o", merged}, parts...)...)
-				if got := timeless([]byte(readAll(t, merged))); got != want {
+				if got := timeless(c.args, readAll(t, merged)); got != want {
 					t.Fatalf("%d parts:\n%.2000s\nwant\n%.2000s", n, got, want)
 				}
 				r.Shuffle(n, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
@@ -109,7 +120,7 @@ func TestShards(t *testing.T) {
 					shard(t, c.args, dir, i, of)
 				}
 				mustRun(t, "", append([]string{"merge", "-o", merged}, parts...)...)
-				if got := timeless([]byte(readAll(t, merged))); got != want {
+				if got := timeless(c.args, readAll(t, merged)); got != want {
 					t.Errorf("%d parts, some run again:\n%.2000s\nwant\n%.2000s", n, got, want)
 				}
 				left, err := filepath.Glob(filepath.Join(dir, "*.partial"))
@@ -269,7 +280,94 @@ func TestShardInterrupt(t *testing.T) {
 		t.Errorf("exit status %d: %s", code, stderr.String())
 	}
 	mustRun(t, "", args...)
-	if whole, merged := mustRun(t, "", c.args...), mustRun(t, "", "merge", part); timeless([]byte(whole)) != timeless([]byte(merged)) {
+	if whole, merged := mustRun(t, "", c.args...), mustRun(t, "", "merge", part); timeless(c.args, whole) != timeless(c.args, merged) {
 		t.Errorf("%.1000s\nwant\n%.1000s", merged, whole)
+	}
+}
+
+// TestPlan: the commands of a plan make parts of one run, and their number of calls is right.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	calls := map[string]float64{"score exact": 200 * 8, "score plans": 200 * 16 * 2 * 3, "generate ids": 600, "generate events": 0, "bench": 0}
+	for name, c := range shardedCommands(t) {
+		if c.network {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			var plan struct {
+				Schema   string
+				Chunks   int
+				Calls    *float64
+				Seconds  float64
+				Commands []string
+			}
+			args := append(slices.Clone(c.args), "--plan", "3")
+			if slices.Contains(args, "ids") {
+				args[slices.Index(args, "ids")] = "json"
+			} else if !slices.Contains(args, "--json") {
+				args = append(args, "--json")
+			}
+			if err := json.Unmarshal([]byte(mustRun(t, "", args...)), &plan); err != nil {
+				t.Fatal(err)
+			}
+			if plan.Schema != "mdmgen.plan/1" || plan.Calls == nil || calls[name] > 0 && *plan.Calls != calls[name] || len(plan.Commands) != 3 || plan.Seconds <= 0 {
+				t.Errorf("%+v", plan)
+			}
+			dir := t.TempDir()
+			merge := []string{"merge"}
+			for i, command := range plan.Commands {
+				path := fmt.Sprintf("part-%d-of-3.jsonl", i+1)
+				words := strings.Fields(strings.Replace(strings.ReplaceAll(command, "'", ""), "--output="+path, "--output="+filepath.Join(dir, path), 1))
+				mustRun(t, "", words[1:]...)
+				merge = append(merge, filepath.Join(dir, path))
+			}
+			mustRun(t, "", merge...)
+		})
+	}
+	var text strings.Builder
+	text.WriteString(mustRun(t, "", append(shardedCommands(t)["generate ids"].args, "--plan", "9")...))
+	if !strings.Contains(text.String(), "part-*-of-9.jsonl") || strings.Count(text.String(), "\npart ") != 9 {
+		t.Error(text.String())
+	}
+}
+
+// TestGenerateResume ends a run after every chunk, and in the middle of one: the samples of the
+// run that goes on are those of an undisturbed one, with its seed.
+func TestGenerateResume(t *testing.T) {
+	t.Parallel()
+	args := []string{"generate", "-n", "100", "--model", worldFile(t, "xor3-mixed"), "--batch", "2", "--seed", "5", "--json"}
+	want := timeless(args, mustRun(t, "", args...))
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	mustRun(t, "", append(slices.Clone(args), "--resume", keep)...)
+	whole := readAll(t, keep)
+	lines := strings.SplitAfter(whole, "\n")
+	if len(lines) != 7 { // a header, 4 chunks, a footer, and nothing
+		t.Fatalf("%d lines", len(lines))
+	}
+	unseeded := append(slices.Clone(args[:7]), "--json", "--resume", keep)
+	for n := range lines {
+		writeFile(t, keep, strings.Join(lines[:n], "")+lines[n][:len(lines[n])/2])
+		line := unseeded
+		if n == 0 {
+			line = append(slices.Clone(args), "--resume", keep) // Without a header there is no seed.
+		}
+		if got := timeless(args, mustRun(t, "", line...)); got != want {
+			t.Errorf("after %d lines:\n%.1000s\nwant\n%.1000s", n, got, want)
+		}
+	}
+	if got := timeless(args, mustRun(t, "", "merge", keep)); got != want {
+		t.Errorf("merged:\n%.1000s\nwant\n%.1000s", got, want)
+	}
+	ids := mustRun(t, "", "merge", keep, "--format", "ids")
+	if plain := mustRun(t, "", append(slices.Clone(args[:9]), "--format", "ids")...); ids != plain {
+		t.Errorf("as ids:\n%.300s\nwant\n%.300s", ids, plain)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	mustRun(t, "", "merge", keep, "--format", "ids", "-o", out)
+	if readAll(t, out) != ids {
+		t.Error("-o has another result than standard output")
+	}
+	if _, stderr, code := runCommand(t, "", "merge", keep, "--format", "csv"); code != exit.Usage || !strings.Contains(stderr, "generate has") {
+		t.Errorf("exit status %d: %s", code, stderr)
 	}
 }

@@ -79,7 +79,7 @@ func Open(ctx context.Context, ref string, runtime ort.Config) (*Model, error) {
 func find(ref string) (string, error) {
 	info, err := os.Stat(ref)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", missing("causal %s: no such file or folder: give an ONNX causal language model", ref)
+		return "", missing("causal %s: no such file or folder: give an ONNX causal language model; one of the hub is named OWNER/NAME", ref)
 	}
 	if err != nil {
 		return "", fmt.Errorf("causal %s: %w", ref, errors.Unwrap(err))
@@ -122,7 +122,7 @@ func (m *Model) Length() int {
 func (m *Model) Origin() model.Origin {
 	return model.Origin{
 		Reference: m.ref, Family: "causal", Digest: m.digest, Dtype: m.graph.dtype,
-		Runtime: "onnxruntime " + m.session.Library().Version, Provider: m.session.Provider(), Threads: m.session.Threads(),
+		Runtime: "onnxruntime " + m.session.Library().Version, Provider: m.session.Provider(), GPU: m.session.GPU(), Threads: m.session.Threads(),
 	}
 }
 

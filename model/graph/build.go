@@ -22,6 +22,10 @@ type Options struct {
 	Weights Placement
 	// Dtype is that of the matrices. Others than Float32 are copied.
 	Dtype Dtype
+	// Half has layers and attention compute in float16, too, where Dtype is [Float16]: for devices
+	// that are made for it, and no CPU is. The stream, norms, rotations, the conditioning on a time, the
+	// sums of products and of attention, logits and what heads make of them stay float32 or wider.
+	Half bool
 	// Force has [Write] not look for room on the disk.
 	Force bool
 	// Watch, where it is not nil, is called by [Write] when it begins to read the checkpoint for
@@ -140,6 +144,7 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	b := newBuilder()
 	// What is folded into a weight of float16 would be rounded with it.
 	b.scaled, b.full, b.dtype = scaled && o.Dtype != Float16, o.AllRows, o.Dtype
+	b.half = o.Half && o.Dtype == Float16
 	d := &stream{c: c, b: b}
 	d.net = kinds[c.Config.Network()](d)
 	d.build(o.AllRows, f)

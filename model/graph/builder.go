@@ -37,12 +37,14 @@ type builder struct {
 	// scales, by the name of the rows.
 	dtype     Dtype
 	quantised map[string][2]string
-	// widened are matrices of float16 as float32, by name.
-	widened map[string]string
+	// widened are matrices of float16 as float32, by name; narrowed are rows of float32 as
+	// float16, where half says that layers and attention compute in it.
+	widened, narrowed map[string]string
+	half              bool
 }
 
 func newBuilder() *builder {
-	return &builder{named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, widened: map[string]string{}}
+	return &builder{named: map[string]bool{}, serial: map[string]int{}, quantised: map[string][2]string{}, widened: map[string]string{}, narrowed: map[string]string{}}
 }
 
 // attrs are a node's attributes; they are written in the order given.

@@ -17,7 +17,7 @@ const (
 	Float32 Dtype = "fp32"
 	// Float16 stores all matrices in half the bytes. They are widened when the model is
 	// opened: the runtime has no CPU kernels that multiply by them as they are, so that memory
-	// and speed are those of Float32.
+	// and speed are those of Float32. [Options].Half is for devices that do.
 	Float16 Dtype = "fp16"
 	// Int8 multiplies integers of 8 bits: weights have a scale for each output, and rows of
 	// the stream one for each row, so that no row depends on those that share its call.

@@ -294,9 +294,10 @@ func TestKernelsOfCUDA(t *testing.T) {
 		networks[g.name] = published(t, g.name)
 	}
 	for name, c := range networks {
-		for _, dtype := range []Dtype{Float32, Float16, Int4} {
+		for _, o := range []Options{{}, {Dtype: Float16}, {Dtype: Float16, Half: true}, {Dtype: Int4}} {
 			for _, all := range []bool{false, true} {
-				m, err := Build(t.Context(), c, Options{Dtype: dtype, AllRows: all, Weights: Copied})
+				o.AllRows, o.Weights = all, Copied
+				m, err := Build(t.Context(), c, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -305,7 +306,7 @@ func TestKernelsOfCUDA(t *testing.T) {
 					orttest.Opened(t, s, err)
 				}
 				for _, f := range parsedModel(t, m).falls(table, nil, false) {
-					t.Errorf("%s, %s, all rows %t: %s %s", name, dtype, all, f.node, f.why)
+					t.Errorf("%s, %s, half %t, all rows %t: %s %s", name, o.Dtype, o.Half, all, f.node, f.why)
 				}
 			}
 		}

@@ -4,14 +4,27 @@ package graph
 // bias [out] where it is not nil. Torch stores W as [out, in]. The layer's parameters are called
 // name.weight and name.bias.
 func (b *builder) product(name, x string, w source, bias []float32) string {
-	switch b.dtype {
-	case Int8:
+	switch {
+	case b.half:
+		return b.plus(name, b.wide(b.node("", "Gemm", attrs{{"transB", 1}}, b.narrow(x), b.packed(name+".weight", halves{w}))), bias)
+	case b.dtype == Int8:
 		return b.plus(name, b.product8(name, x, w), bias)
-	case Int4:
+	case b.dtype == Int4:
 		return b.plus(name, b.product4(name, x, w), bias)
 	}
 	return b.gemm(name, x, w, bias)
 }
+
+// narrow is a tensor in float16; layers of the same rows share it.
+func (b *builder) narrow(x string) string {
+	if b.narrowed[x] == "" {
+		b.narrowed[x] = b.node("", "Cast", attrs{{"to", elemHalf}}, x)
+	}
+	return b.narrowed[x]
+}
+
+// wide is one of float16 in float32 again.
+func (b *builder) wide(x string) string { return b.node("", "Cast", attrs{{"to", elemFloat}}, x) }
 
 // gemm adds a linear layer that is multiplied in float32 whatever the dtype. The head is one: a
 // row of logits is where an error is seen at once. W is Gemm's transposed B.

@@ -187,7 +187,13 @@ func (d *stream) attend(q, k, v, of string) string {
 	if group > 1 {
 		q = b.op("Reshape", q, b.ints("shape_grouped", 0, -1, int64(keys*cfg.HeadSize())))
 	}
+	if b.half {
+		q, k, v = b.narrow(q), b.narrow(k), b.narrow(v)
+	}
 	o := b.node(microsoft, "MultiHeadAttention", attrs{{"num_heads", keys}}, q, k, v)
+	if b.half {
+		o = b.wide(o)
+	}
 	if group > 1 {
 		o = d.as(o, of, width)
 	}

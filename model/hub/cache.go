@@ -85,6 +85,9 @@ func whole(dir, file string, part Part) bool {
 		return has(file)
 	}
 	for _, w := range weights {
+		if part == Graph {
+			break
+		}
 		if has(w.file) {
 			return has(modelFiles[0])
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/xrash/smetrics"
@@ -63,8 +64,8 @@ var known = []Known{
 func KnownList() []Known { return append([]Known(nil), known...) }
 
 // Closest is the known repository that a name was most probably meant to be, with or without
-// its owner: one that differs in capitals or in at most two letters. It is "" where there is
-// none, and for a known name.
+// its owner: one that differs in capitals or in at most two letters, else the first that a name
+// without an owner begins. It is "" where there is none, and for a known name.
 func Closest(name string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -78,6 +79,11 @@ func Closest(name string) string {
 		if d := smetrics.WagnerFischer(strings.ToLower(name), strings.ToLower(repo), 1, 1, 1); d < least {
 			best, least = k.Repo, d
 		}
+	}
+	if begins := slices.IndexFunc(known, func(k Known) bool {
+		return len(name) > 3 && strings.HasPrefix(strings.ToLower(path.Base(k.Repo)), strings.ToLower(name)+"-")
+	}); best == "" && begins >= 0 {
+		return known[begins].Repo
 	}
 	return best
 }

@@ -16,6 +16,8 @@ const (
 	Model Part = iota
 	// Tokenizer is the tokenizer alone.
 	Tokenizer
+	// Graph is all that a model needs, with its ONNX graph in place of other weights.
+	Graph
 )
 
 // File is a file of a repository.
@@ -37,7 +39,9 @@ var (
 		{"model.safetensors", "model.safetensors.index.json"},
 		{"pytorch_model.bin", "pytorch_model.bin.index.json"},
 	}
-	shardForm = regexp.MustCompile(`-\d{5}-of-\d{5}\.(safetensors|bin)$`)
+	// graphNames are how exporters call the graph of a causal language model.
+	graphNames = []string{"model.onnx", "decoder_model.onnx", "decoder_model_merged.onnx"}
+	shardForm  = regexp.MustCompile(`-\d{5}-of-\d{5}\.(safetensors|bin)$`)
 )
 
 // needed picks the files that a part of a repository needs, the weights last: what stands in
@@ -76,6 +80,9 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 		return out, nil
 	}
 	for _, w := range weights {
+		if part == Graph {
+			break
+		}
 		if one(w.file) {
 			return out, nil
 		}
@@ -86,6 +93,11 @@ func needed(n Name, part Part, files []File) ([]File, error) {
 		}
 	}
 	graphs := graphsOf(files)
+	for _, name := range graphNames {
+		if i := slices.IndexFunc(graphs, func(p string) bool { return path.Base(p) == name }); part == Graph && i >= 0 {
+			graphs = graphs[i : i+1]
+		}
+	}
 	switch {
 	case len(graphs) == 0:
 		return nil, missingf("%s: holds no weights that are read: it has %s", n, listed(files))

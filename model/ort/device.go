@@ -17,6 +17,7 @@ import (
 type device struct {
 	cuda, auto, tf32 bool
 	index            int
+	gpu              *GPU // what the driver tells of it, once a session is there
 }
 
 // device is the configuration's, with what it says of CUDA.
@@ -132,7 +133,7 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 	report.load()
 	what := fmt.Sprintf("device cuda:%d: %s", d.index, l.Path)
 	lacking := func() error {
-		return &MissingError{What: what, Err: errors.Join(report.lacks()...), Do: "or use --device cpu"}
+		return &MissingError{What: what, Err: errors.Join(report.lacks()...), Do: "then run again, or use --device cpu"}
 	}
 	if report.certain {
 		return lacking()
@@ -150,6 +151,7 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 		err = o.AppendExecutionProviderCUDA(c)
 	}
 	if err == nil {
+		d.gpu = report.gpu
 		return nil
 	}
 	if len(report.Lacks) > 0 {

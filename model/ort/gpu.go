@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 )
 
@@ -27,10 +28,27 @@ type GPU struct {
 	MemoryMiB  int64  `json:"memory_mib"`
 	// Driver is the version of the driver.
 	Driver string `json:"driver"`
+	// ClockMHz and MemoryMHz are the greatest clocks, PowerW what the device may draw, in watts; 0
+	// where it does not tell.
+	ClockMHz  float64 `json:"clock_mhz,omitempty"`
+	MemoryMHz float64 `json:"memory_mhz,omitempty"`
+	PowerW    float64 `json:"power_w,omitempty"`
+}
+
+// String is the device in a line.
+func (g GPU) String() string {
+	s := fmt.Sprintf("%s, compute capability %s, %s, driver %s", g.Name, g.Capability, humanize.IBytes(uint64(g.MemoryMiB)<<20), g.Driver)
+	if g.ClockMHz > 0 {
+		s += fmt.Sprintf(", clocks to %g MHz, of memory %g MHz", g.ClockMHz, g.MemoryMHz)
+	}
+	if g.PowerW > 0 {
+		s += fmt.Sprintf(", %g W", g.PowerW)
+	}
+	return s
 }
 
 // smi is what is asked of the program nvidia-smi that comes with the driver.
-var smi = []string{"--query-gpu=index,name,compute_cap,memory.total,driver_version", "--format=csv,noheader,nounits"}
+var smi = []string{"--query-gpu=index,name,compute_cap,memory.total,driver_version,clocks.max.sm,clocks.max.mem,power.limit", "--format=csv,noheader,nounits"}
 
 // askDriver asks NVIDIA's driver for its devices. There is at least one where the error is nil.
 func askDriver(ctx context.Context) ([]GPU, error) {
@@ -47,10 +65,10 @@ func askDriver(ctx context.Context) ([]GPU, error) {
 	var all []GPU
 	for line := range strings.Lines(string(out)) {
 		field := strings.Split(strings.TrimSpace(line), ", ")
-		if len(field) != 5 {
+		if len(field) != 8 {
 			return nil, fmt.Errorf("nvidia-smi: %q is not what was asked for", oneLine(line))
 		}
-		g := GPU{Name: field[1], Capability: field[2], Driver: field[4]}
+		g := GPU{Name: field[1], Capability: field[2], Driver: field[4], ClockMHz: number(field[5]), MemoryMHz: number(field[6]), PowerW: number(field[7])}
 		g.Index, _ = strconv.Atoi(field[0])
 		g.MemoryMiB, _ = strconv.ParseInt(field[3], 10, 64)
 		all = append(all, g)
@@ -70,6 +88,8 @@ type CUDA struct {
 	Libraries []CUDALibrary `json:"libraries"`
 	// Lacks are lines that say what is missing and what brings it.
 	Lacks []string `json:"lacks"`
+	// gpu is the device that was asked for, nil where it is not there.
+	gpu *GPU
 	// certain says that without some of it no network runs, whatever the runtime itself says.
 	certain bool
 }
@@ -127,8 +147,10 @@ func (l Library) cuda(ctx context.Context, index int) CUDA {
 	case at < 0:
 		r.lack("there is no GPU %d: the driver has %s", index, english.Plural(len(gpus), "device", ""))
 		r.certain = true
-	case told:
-		g := gpus[at]
+	default:
+		r.gpu = &gpus[at]
+	}
+	if g := r.gpu; g != nil && told {
 		if major, _, _ := strings.Cut(g.Driver, "."); number(major) < float64(need.driver) {
 			r.lack("driver %s is too old for CUDA %s: install %d or newer", g.Driver, r.Version, need.driver)
 		}

@@ -41,7 +41,7 @@ func linked(names ...string) []byte {
 // fakes of all that is asked: the driver's program, the provider's file, a Python environment.
 func TestCUDALacks(t *testing.T) {
 	needed := []string{"libcublas.so.13", "libcublasLt.so.13", "libcudart.so.13", "libcurand.so.10"}
-	const good = "0, A GPU, 9.0, 81559, 580.65.06"
+	const good = "0, A GPU, 9.0, 81559, 580.65.06, 1980, 2619, 700.00"
 	all := append(slices.Clone(needed), "libcudnn.so.9")
 	tests := []struct {
 		name, smi string // what nvidia-smi prints; "" where there is none
@@ -52,11 +52,11 @@ func TestCUDALacks(t *testing.T) {
 		{"nothing lacks", good, all, "cuda", nil},
 		{"no driver", "", all, "cuda", []string{"no NVIDIA driver is here: the search path has no nvidia-smi: install NVIDIA's driver of version 580 or newer"}},
 		{"a driver that does not answer", "!NVIDIA-SMI has failed", all, "cuda", []string{"no NVIDIA driver answers: nvidia-smi: NVIDIA-SMI has failed: install"}},
-		{"old driver", "0, A GPU, 9.0, 81559, 535.104.05", all, "cuda", []string{"driver 535.104.05 is too old for CUDA 13: install 580 or newer"}},
+		{"old driver", "0, A GPU, 9.0, 81559, 535.104.05, [N/A], [N/A], [N/A]", all, "cuda", []string{"driver 535.104.05 is too old for CUDA 13: install 580 or newer"}},
 		{"no cuDNN", good, needed, "cuda", []string{"libcudnn.so.9 was not found: pip install nvidia-cudnn-cu13"}},
 		{"two libraries", good, all[2:], "cuda", []string{"libcublas.so.13 was not found: pip install nvidia-cublas", "libcublasLt.so.13 was not found: pip install nvidia-cublas"}},
-		{"wrong architecture", "0, An old GPU, 6.1, 8000, 580.65.06", all, "cuda", []string{"GPU 0, An old GPU, has compute capability 6.1, and what is built with CUDA 13 has code for 7.5 and newer: use a build with an older CUDA"}},
-		{"another GPU's architecture", "0, An old GPU, 6.1, 8000, 580.65.06\n1, A GPU, 8.0, 40000, 580.65.06", all, "cuda:1", nil},
+		{"wrong architecture", "0, An old GPU, 6.1, 8000, 580.65.06, 1980, 2619, 700.00", all, "cuda", []string{"GPU 0, An old GPU, has compute capability 6.1, and what is built with CUDA 13 has code for 7.5 and newer: use a build with an older CUDA"}},
+		{"another GPU's architecture", "0, An old GPU, 6.1, 8000, 580.65.06, 1, 1, 1\n1, A GPU, 8.0, 40000, 580.65.06, 1980, 2619, 700.00", all, "cuda:1", nil},
 		{"no such GPU", good, all, "cuda:3", []string{"there is no GPU 3: the driver has 1 device"}},
 	}
 	lib := theLibrary(t)
@@ -125,6 +125,18 @@ func TestCUDALacks(t *testing.T) {
 				t.Errorf("with auto a run is %+v", open)
 			}
 		})
+	}
+}
+
+// A device is told in a line, and what it does not tell is left out.
+func TestGPUString(t *testing.T) {
+	for want, g := range map[string]GPU{
+		"A GPU, compute capability 9.0, 80 GiB, driver 580.65, clocks to 1980 MHz, of memory 2619 MHz, 700 W": {Name: "A GPU", Capability: "9.0", MemoryMiB: 81559, Driver: "580.65", ClockMHz: 1980, MemoryMHz: 2619, PowerW: 700},
+		"A GPU, compute capability 7.5, 15 GiB, driver 580.65":                                                {Name: "A GPU", Capability: "7.5", MemoryMiB: 15360, Driver: "580.65"},
+	} {
+		if got := g.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type Session struct {
 	info      modelInfo
 	library   Library
 	provider  string
+	gpu       *GPU
 	threads   int
 	in, out   []slot
 	inValues  []onnx.Value
@@ -99,7 +100,7 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 		err = s.checkPlacement(src, cfg, device)
 	}
 	if err == nil {
-		s.firstOnGPU = true
+		s.firstOnGPU, s.gpu = true, device.gpu
 		return nil
 	}
 	if !device.auto {
@@ -224,6 +225,9 @@ func (s *Session) Metadata() map[string]string { return maps.Clone(s.info.metada
 // Provider returns where the network runs: "cpu", or "cuda:0" and so on, and after that how it
 // differs from all in float32 on the device: "cuda:0, TF32", "cuda:0, Unique on the CPU".
 func (s *Session) Provider() string { return s.provider }
+
+// GPU returns the device where the network runs, nil on the CPU and where the driver does not tell.
+func (s *Session) GPU() *GPU { return s.gpu }
 
 // Library returns the runtime's library.
 func (s *Session) Library() Library { return s.library }

@@ -3,6 +3,7 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -43,7 +44,7 @@ func Command(s kit.Streams) *cli.Command {
 			"by the same random numbers. text and nelbo look at the sampled sequences themselves.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.check(); err != nil {
+			if err := o.check(s); err != nil {
 				return err
 			}
 			if len(args) > 0 {
@@ -77,6 +78,8 @@ type benching struct {
 	faults []string
 	// journal is nil without --resume.
 	journal *journal.Journal
+	// collect gets the records of a chunk of --shard, nil without it.
+	collect *[]json.RawMessage
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
@@ -114,6 +117,12 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	defer r.look.close()
 	if err := r.prepareQuality(); err != nil {
 		return err
+	}
+	switch {
+	case r.chunks.Planned():
+		return r.plan()
+	case r.chunks.Given():
+		return r.shard()
 	}
 	if err := r.openJournal(); err != nil {
 		return err

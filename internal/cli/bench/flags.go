@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
+	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
@@ -50,14 +51,18 @@ type options struct {
 	// 0 where none is given.
 	errorLength, errorSamples, certificateRuns, draws int
 	context, evaluator, evaluatorTokenizer            string
+	evaluatorReference                                string
 	evaluatorBOS, evaluatorProtocol                   string
 	// evaluatorContext is 0 where none is given.
 	evaluatorContext int
 	format, also     string
 	outputs          []string
-	compare, resume  string
-	wide             bool
-	all              flags.Set
+	compare          string
+	chunks           chunks.Flags
+	// partPath is the file of --shard.
+	partPath string
+	wide     bool
+	all      flags.Set
 }
 
 // flags are the command's: generate's where they mean the same, as lists.
@@ -99,8 +104,9 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.certificateRuns, 2, most, flags.Flag{Name: "certificate-runs", Category: flags.CatQuality, Default: fmt.Sprint(defaultCertificateRuns), Usage: "`N` runs of first-hitting for --quality certificate, and pairs for coupling"}),
 		flags.Name(&o.context, "the value is empty", flags.Flag{Name: "context", Category: flags.CatQuality, Usage: "put the windows of --quality error in the middle of passages of the text in `FILE`"}),
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatQuality, Default: fmt.Sprint(defaultDraws), Usage: "`N` draws of the NELBO of each sample"}),
-		flags.Name(&o.evaluator, "the value is empty", flags.Flag{Name: "evaluator", Category: flags.CatQuality, Usage: "generative perplexity of the samples under the causal language model in `PATH`, an .onnx file or its folder"}),
+		flags.Name(&o.evaluator, "the value is empty", flags.Flag{Name: "evaluator", Category: flags.CatQuality, Usage: "generative perplexity of the samples under the causal language model in `PATH`, an .onnx file or its folder, or OWNER/NAME[:FILE] of the hub"}),
 		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "that in the evaluator's folder", Usage: "`PATH` of the evaluator's own tokenizer.json"}),
+		flags.Name(&o.evaluatorReference, "the value is empty", flags.Flag{Name: "evaluator-reference", Category: flags.CatQuality, Usage: "also measure the likeness (MAUVE) of the samples to the text in `FILE`, by the evaluator's logits"}),
 		flags.Words(&o.evaluatorProtocol, quality.Protocols(), flags.Flag{Name: "evaluator-protocol", Category: flags.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
 		flags.Int(&o.evaluatorContext, 2, most, flags.Flag{Name: "evaluator-context", Category: flags.CatQuality, Default: "that in its config.json, or 1024", Usage: "`N` tokens that the evaluator sees at once"}),
 		flags.Words(&o.evaluatorBOS, []string{quality.BOSEOS, quality.BOSNone}, flags.Flag{Name: "evaluator-bos", Category: flags.CatQuality, Default: quality.BOSNone, Usage: "`WHAT` precedes each text for the evaluator: " + quality.BOSEOS + " or " + quality.BOSNone}),
@@ -110,8 +116,7 @@ func (o *options) flags() flags.Set {
 		flags.Words(&o.also, formats, flags.Flag{Name: "oe", Category: flags.CatOutput, Usage: "also print the results on standard error, as `FORMAT`: " + strings.Join(formats, ", ")}),
 	}, o.pages.Flags(), flags.Set{
 		flags.Name(&o.compare, "the value is empty", flags.Flag{Name: "compare", Category: flags.CatOutput, Usage: "print what changed since the report in `OLD.json`; given a second report as argument, nothing is run"}),
-		kit.ResumeFlag(&o.resume, "keep what is finished in `FILE`; if it exists, continue where it ends"),
-	})
+	}, o.chunks.Flags("records"))
 	for _, f := range o.model.Flags() {
 		if f.Name == "threads" {
 			o.lists[f.Name] = new(string)
@@ -124,7 +129,10 @@ func (o *options) flags() flags.Set {
 }
 
 // check refuses what can be refused before anything is opened.
-func (o *options) check() error {
+func (o *options) check(s kit.Streams) error {
+	if err := o.checkShard(s); err != nil {
+		return err
+	}
 	if err := o.readParts(); err != nil {
 		return err
 	}
@@ -142,7 +150,7 @@ func (o *options) check() error {
 		}
 	}
 	if o.evaluator == "" {
-		return o.all.Unused("without --evaluator", "evaluator-tokenizer", "evaluator-bos", "evaluator-protocol", "evaluator-context")
+		return o.all.Unused("without --evaluator", "evaluator-tokenizer", "evaluator-bos", "evaluator-protocol", "evaluator-context", "evaluator-reference")
 	}
 	return nil
 }
@@ -158,6 +166,9 @@ func (o *options) readParts() error {
 	for _, part := range strings.Split(o.quality, ",") {
 		part = strings.TrimSpace(part)
 		if !slices.Contains(bench.Parts(), part) {
+			if part == "perplexity" || part == bench.PartEvaluator {
+				return exit.Usagef("--quality %s: --evaluator MODEL asks for generative perplexity; --quality takes %s", part, strings.Join(bench.Parts(), ", "))
+			}
 			return exit.Usagef("--quality %.40q: must be of %s%s", part, strings.Join(bench.Parts(), ", "), flags.Suggested(part, bench.Parts()))
 		}
 		if slices.Contains(o.parts, part) {

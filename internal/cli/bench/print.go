@@ -40,7 +40,7 @@ var endings = map[string]string{".md": "text", ".csv": "csv", ".json": "json", "
 // open finds out whether everything can be written.
 func (o *outputs) open(ctx context.Context, flags *options, s kit.Streams) error {
 	o.streams, o.format, o.also, o.wide, o.pages = s, flags.format, flags.also, flags.wide, &flags.pages
-	named := []kit.NamedFile{flags.pages.File(), {Flag: "--resume", Path: flags.resume}}
+	named := []kit.NamedFile{flags.pages.File(), {Flag: "--resume", Path: flags.chunks.Resume}}
 	for _, text := range flags.outputs {
 		format, path, ok := strings.Cut(text, ":")
 		if ok && format == "md" {
@@ -234,6 +234,9 @@ func made(r *bench.Report, p kit.Provenance) string {
 	line := fmt.Sprintf("%d × %d sequences, seed %d; mdmgen %s", r.Settings.Repetitions, r.Settings.Sequences, r.Settings.Seed, p.Version)
 	if o := p.Model; o != nil {
 		line += fmt.Sprintf("; model %s (%.19s), %s on %s", o.Reference, o.Digest, o.Runtime, o.Provider)
+		if o.GPU != nil {
+			line += fmt.Sprintf(" (%v)", o.GPU)
+		}
 	}
 	return line + "; " + p.Platform + ", " + p.Started + "."
 }

@@ -18,6 +18,7 @@ import (
 	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/fault"
 	"mdmgen/model/causal"
+	"mdmgen/model/hub"
 	"mdmgen/samplers"
 	"mdmgen/tokenize"
 )
@@ -35,6 +36,8 @@ type qualities struct {
 	// judge and evaluator are nil without --evaluator.
 	judge     *quality.Judge
 	evaluator *causal.Model
+	// reference are the ids of --evaluator-reference.
+	reference []int32
 	// worst is the longest time that a part of a cell took.
 	worst map[string]time.Duration
 }
@@ -72,6 +75,9 @@ func (r *benching) prepareQuality() (err error) {
 		}
 		protocol := q.judge.Protocol()
 		set.Protocol = &protocol
+		if err := r.readReference(set); err != nil {
+			return err
+		}
 	}
 	if q.has(bench.PartCertificate) || q.has(bench.PartCoupling) {
 		set.CertificateRuns = cmp.Or(r.certificateRuns, defaultCertificateRuns)
@@ -104,7 +110,7 @@ func (r *benching) openEvaluator() error {
 	}
 	ctx, cancel := r.limited()
 	defer cancel()
-	ref, err := setup.LocalFolder(ctx, r.streams, r.model.Offline(), r.evaluator)
+	ref, err := setup.LocalFolder(ctx, r.streams, r.model.Offline(), r.evaluator, hub.Graph)
 	if err != nil {
 		return fmt.Errorf("--evaluator %s: %w", r.evaluator, err)
 	}
@@ -114,7 +120,7 @@ func (r *benching) openEvaluator() error {
 	}
 	runtime.Threads = r.cells[0].Setting.Threads
 	if r.look.evaluator, err = causal.Open(ctx, ref, runtime); err != nil {
-		return err
+		return fmt.Errorf("--evaluator: %w", err)
 	}
 	var t *tokenize.Tokenizer
 	if path := r.evaluatorTokenizer; path != "" {
@@ -259,7 +265,7 @@ func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.
 		return q, true, err
 	}
 	if part == bench.PartEvaluator {
-		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.words.Decode(ids) })
+		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.words.Decode(ids) }, r.referenceTexts(len(c.Canvas)), r.settings.Seed)
 	}
 	e, err := likelihood.New(c.Model, likelihood.Options{})
 	if err != nil {

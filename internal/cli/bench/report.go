@@ -67,6 +67,9 @@ func (r *benching) notes(report *bench.Report) {
 	if r.look.judge != nil {
 		add("%s", r.look.judge.Protocol().Note())
 	}
+	if r.look.reference != nil {
+		add("mauve is the likeness of samples and reference text in 0..1, by clusters of the evaluator's logits; mauve of reference is that of two halves of the reference as large: with few texts both are biased, and no sampler is to be expected above it. ± is the spread over random halves. It is not MAUVE's published scale, which has GPT-2's hidden states.")
+	}
 	if q := report.Settings.Quality; q != nil && q.ErrorSamples > 0 {
 		if !r.wide {
 			add("calls (expected) are those of %d free positions.", q.ErrorLength)

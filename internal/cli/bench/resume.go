@@ -33,10 +33,10 @@ type header struct {
 // openJournal reads the file of --resume, if there is one, and makes it ready for more. A
 // seed that was not given is the file's.
 func (r *benching) openJournal() (err error) {
-	if r.resume == "" {
+	if r.chunks.Resume == "" {
 		return nil
 	}
-	j, err := kit.OpenJournal(r.resume, resumeSchema)
+	j, err := kit.OpenJournal(r.chunks.Resume, resumeSchema)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (r *benching) openJournal() (err error) {
 		return err
 	}
 	if err := r.log.Check(r.cells, r.settings, r.look.errors, len(r.look.cfg.Targets), r.look.certificates); err != nil {
-		return exit.Usagef("--resume %s: %s", r.resume, fault.Plain(err))
+		return exit.Usagef("--resume %s: %s", r.chunks.Resume, fault.Plain(err))
 	}
 	if err := j.Begin(identity); err != nil {
 		return err
@@ -95,6 +95,10 @@ func (r *benching) keep(record any) error {
 	line, err := kit.JSONLine(record)
 	if err != nil {
 		return err
+	}
+	if r.collect != nil {
+		*r.collect = append(*r.collect, line)
+		return nil
 	}
 	return r.out.record(append(line, '\n'))
 }

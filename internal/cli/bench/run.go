@@ -121,11 +121,8 @@ func (r *benching) canvas(length int) ([]int, error) {
 	return ids, nil
 }
 
-// work runs the cells, looks at quality and prints.
-func (r *benching) work() error {
-	if r.sampler.Seed == nil {
-		r.streams.Notice(fmt.Sprintf("seed %d", r.settings.Seed))
-	}
+// config says how repetitions are run.
+func (r *benching) config() bench.Config {
 	cfg := bench.Config{
 		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
 		Deadline: r.deadline, Keep: r.look.needsIDs(),
@@ -136,6 +133,15 @@ func (r *benching) work() error {
 			return err
 		}
 	}
+	return cfg
+}
+
+// work runs the cells, looks at quality and prints.
+func (r *benching) work() error {
+	if r.sampler.Seed == nil {
+		r.streams.Notice(fmt.Sprintf("seed %d", r.settings.Seed))
+	}
+	cfg := r.config()
 	if !r.deadline.IsZero() && r.look.any() {
 		// Half of the time for each, and what quality does not take for repetitions again.
 		cfg.Deadline = time.Now().Add(time.Until(r.deadline) / 2)

@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/internal/cli/canvas"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/windows"
@@ -42,7 +43,7 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 	if r.words == nil {
 		return nil, exit.Missingf("--context needs a tokenizer: give one with --tokenizer")
 	}
-	ids, err := r.contextIDs(path)
+	ids, err := r.textIDs("--context", path)
 	if err != nil {
 		return nil, err
 	}
@@ -59,17 +60,47 @@ func (r *benching) targets(set *bench.QualitySettings) ([]likelihood.Target, err
 	return out, nil
 }
 
-// contextIDs reads the text of --context. Windows are spread over all of it, so its ids
+// readReference reads the text of --evaluator-reference, which must have twice as many pieces as
+// a cell has samples, and some of both.
+func (r *benching) readReference(set *bench.QualitySettings) (err error) {
+	if r.evaluatorReference == "" {
+		return nil
+	}
+	if r.look.reference, err = r.textIDs("--evaluator-reference", r.evaluatorReference); err != nil {
+		return err
+	}
+	for i := range r.cells {
+		n, pieces := r.settings.Sequences*r.settings.Repetitions, len(r.referenceTexts(len(r.cells[i].Canvas)))
+		if n < quality.FewTexts || pieces < 2*quality.FewTexts {
+			return exit.Usagef("--evaluator-reference: %d samples a cell (-n × -r), and %d pieces of %s as long as they: must be at least %d and %d", n, pieces, r.evaluatorReference, quality.FewTexts, 2*quality.FewTexts)
+		}
+	}
+	raw, err := json.Marshal(r.look.reference)
+	set.Reference = fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
+	return err
+}
+
+// referenceTexts are pieces of the reference as long as a canvas, evenly spread: at most twice as
+// many as a cell has samples. It is nil where there is no reference.
+func (r *benching) referenceTexts(length int) (out [][]int) {
+	n := min(len(r.look.reference)/length, 2*r.settings.Sequences*r.settings.Repetitions)
+	for _, w := range cutWindows(r.look.reference, length, 1, n) {
+		out = append(out, w.IDs)
+	}
+	return out
+}
+
+// textIDs reads the text that a flag names. Windows are spread over all of it, so its ids
 // are kept, in four bytes each.
-func (r *benching) contextIDs(path string) ([]int32, error) {
+func (r *benching) textIDs(flag, path string) ([]int32, error) {
 	f, err := plainfile.OpenNamed(r.ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("--context %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	defer f.Close()
 	l := canvas.Layout{Facts: r.facts}
 	var out []int32
-	for ids, err := range windows.TextPieces(r.words, f, "--context "+path) {
+	for ids, err := range windows.TextPieces(r.words, f, flag+" "+path) {
 		if err == nil {
 			err = r.ctx.Err()
 		}
@@ -78,7 +109,7 @@ func (r *benching) contextIDs(path string) ([]int32, error) {
 		}
 		for _, id := range ids {
 			if err := l.Clean(id); err != nil {
-				return nil, fmt.Errorf("--context %s: the tokenizer does not fit the model: %w", path, err)
+				return nil, fmt.Errorf("%s %s: the tokenizer does not fit the model: %w", flag, path, err)
 			}
 			out = append(out, int32(id))
 		}

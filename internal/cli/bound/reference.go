@@ -18,6 +18,7 @@ import (
 	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/model/causal"
+	"mdmgen/model/hub"
 )
 
 // referenceKinds are what --reference takes before the colon.
@@ -75,16 +76,16 @@ func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts [
 		}
 		eos := -1
 		if in.Tokenizer != nil {
-			if _, eos, err = in.Tokenizer.Frame(); err != nil {
-				return nil, done, err
+			if _, end, err := in.Tokenizer.Frame(); err == nil {
+				eos = end
 			}
 		}
-		if what, err = setup.LocalFolder(r.ctx, r.streams, r.model.Offline(), what); err != nil {
+		if what, err = setup.LocalFolder(r.ctx, r.streams, r.model.Offline(), what, hub.Graph); err != nil {
 			return nil, done, fmt.Errorf("--reference %s: %w", r.reference, err)
 		}
 		m, err := causal.Open(r.ctx, what, runtime)
 		if err != nil {
-			return nil, done, err
+			return nil, done, fmt.Errorf("--reference %s: %w", r.reference, err)
 		}
 		set.ReferenceDigest, ref.Law, done = m.Origin().Digest, reference.Causal{Model: m, Begin: eos}, func() { m.Close() }
 	case "masked":

@@ -11,19 +11,22 @@ import (
 	"mdmgen/internal/cli/kit"
 )
 
-// Flags are --resume and --shard.
+// Flags are --resume, --shard and --plan.
 type Flags struct {
 	// Resume is the file, "" for none.
 	Resume string
 	// Shard is which part is asked for, once Check was called.
 	Shard Shard
 	shard string
+	// plan is the number of parts to plan for, 0 for none.
+	plan int
 }
 
 // Flags are the command's; what says what is kept.
 func (f *Flags) Flags(what string) flags.Set {
 	return flags.Set{
 		kit.ResumeFlag(&f.Resume, "`FILE` that keeps finished "+what+"; if it exists, continue where it ends"),
+		flags.Int(&f.plan, 1, maxShards, flags.Flag{Name: "plan", Category: flags.CatOutput, Usage: "do nothing; print what the run would take in `N` parts, on this device, and the commands for them"}),
 		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
 			Usage: "do part `I/N` of the run and write it to the file of -o, for mdmgen merge; auto takes the number from an array job of Slurm, Kubernetes, AWS Batch or Nomad"}),
 	}
@@ -35,6 +38,11 @@ const maxShards = 1 << 20
 // Check reads --shard. output is what -o names, seeded says that the run has its seed from the
 // command line or draws nothing.
 func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) error {
+	if f.plan > 0 {
+		if err := all.Exclude([2]string{"plan", "shard"}, [2]string{"plan", "resume"}); err != nil {
+			return err
+		}
+	}
 	if f.shard == "" {
 		return nil
 	}

@@ -259,11 +259,11 @@ func Range(from, to int) string {
 	return fmt.Sprintf("chunks %d..%d", from, to-1)
 }
 
-// without are a command's arguments, as [kit.Streams] has them, without --shard and -o.
+// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan and -o.
 func without(args []string) []string {
 	end := max(slices.Index(args, "--"), 0)
 	flags := slices.DeleteFunc(slices.Clone(args[:end]), func(arg string) bool {
-		return strings.HasPrefix(arg, "--shard=") || strings.HasPrefix(arg, "--output=")
+		return strings.HasPrefix(arg, "--shard=") || strings.HasPrefix(arg, "--output=") || strings.HasPrefix(arg, "--plan=")
 	})
 	return append(flags, args[end:]...)
 }

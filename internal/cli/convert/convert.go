@@ -18,6 +18,7 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/facts"
 	"mdmgen/model/graph"
+	"mdmgen/model/hub"
 )
 
 // schema names the layout of convert's record.
@@ -95,7 +96,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	if err != nil {
 		return w, err
 	}
-	ref, err := setup.LocalFolder(ctx, s, runtime.Offline(), args[0])
+	ref, err := setup.LocalFolder(ctx, s, runtime.Offline(), args[0], hub.Model)
 	if err != nil {
 		return w, err
 	}

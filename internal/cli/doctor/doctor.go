@@ -151,7 +151,7 @@ func printCUDA(r ort.Report, row func(name, format string, args ...any)) {
 		return
 	}
 	for _, g := range c.GPUs {
-		row(fmt.Sprintf("GPU %d", g.Index), "%s, compute capability %s, %s, driver %s", g.Name, g.Capability, humanize.IBytes(uint64(g.MemoryMiB)<<20), g.Driver)
+		row(fmt.Sprintf("GPU %d", g.Index), "%s", g)
 	}
 	for _, l := range c.Libraries {
 		row("CUDA "+c.Version, "%s: %s", l.Name, cmp.Or(l.Path, "not found"))

@@ -85,7 +85,7 @@ func decimal(text, odd, form string) error {
 	case text == "":
 		return &refusal{form: form, says: "the value is empty", alone: true}
 	case strings.ContainsAny(text, odd) && strings.ContainsAny(text[:1], "+-0123456789"):
-		return &refusal{form: form, says: "write the number in decimal, as " + form}
+		return &refusal{form: form, says: "write the number in decimal: must be " + form}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func Nearest(typed string, names []string) string {
 	}
 	best, likeness := "", near
 	for _, name := range names {
-		if x := smetrics.JaroWinkler(typed, name, 0.7, 4); x >= likeness {
+		if x := smetrics.JaroWinkler(strings.ToLower(typed), strings.ToLower(name), 0.7, 4); x >= likeness {
 			best, likeness = name, x
 		}
 	}

@@ -92,7 +92,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := g.prepare(); err != nil {
 		return err
 	}
-	if o.dryRun {
+	if o.dryRun || o.chunks.Planned() {
 		return g.foresee(out)
 	}
 	return g.run(out)

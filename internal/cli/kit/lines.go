@@ -18,6 +18,8 @@ const MaxLine = 16 << 20
 type TextLine struct {
 	N    int
 	Text []byte
+	// At is where it begins, in bytes from where the text does.
+	At int64
 }
 
 // Lines yields the lines of a text, empty ones included. name is how its errors, which
@@ -25,6 +27,7 @@ type TextLine struct {
 func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 	return func(yield func(TextLine, error) bool) {
 		r := bufio.NewReaderSize(in, 1<<16)
+		at := int64(0)
 		var long []byte // what was read of a line that is longer than the reader's memory
 		for n := 1; ; n++ {
 			long = long[:0]
@@ -44,11 +47,13 @@ func Lines(in io.Reader, name string) iter.Seq2[TextLine, error] {
 			if err == io.EOF && len(text) == 0 {
 				return
 			}
+			begin := at
+			at += int64(len(text))
 			if text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r")); len(text) > MaxLine {
 				yield(TextLine{}, fmt.Errorf("%s:%d: the line is longer than %d bytes", name, n, MaxLine))
 				return
 			}
-			if !yield(TextLine{n, text}, nil) || err == io.EOF {
+			if !yield(TextLine{n, text, begin}, nil) || err == io.EOF {
 				return
 			}
 		}

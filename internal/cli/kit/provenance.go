@@ -35,6 +35,9 @@ func (p Provenance) Card() report.Card {
 	if o := p.Model; o != nil {
 		add("model", fmt.Sprintf("%s, %.19s", o.Reference, o.Digest))
 		add("it ran with", fmt.Sprintf("%s on %s", o.Runtime, o.Provider))
+		if o.GPU != nil {
+			add("GPU", o.GPU.String())
+		}
 	}
 	if p.Tokenizer != "" {
 		add("tokenizer", fmt.Sprintf("%.19s", p.Tokenizer))

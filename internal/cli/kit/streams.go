@@ -28,6 +28,8 @@ type Streams struct {
 	// Args are the command's name, its flags as --NAME=VALUE, "--" and its arguments, once they
 	// were read.
 	Args *[]string
+	// Run runs another command line of the program, without the program's name.
+	Run func(ctx context.Context, args []string, out io.Writer) error
 	// App is the program, for commands that speak of commands.
 	App *cli.App
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/internal/cli/bench"
 	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
@@ -14,11 +15,21 @@ import (
 	"mdmgen/internal/cli/score"
 )
 
-// mergers print the results of a run as its command does, by the schema of its parts. format
-// is "" for that of the parts.
-var mergers = map[string]func(p *chunks.Parts, format string, out *kit.Output) error{
-	generate.ChunkSchema: generate.Merge,
-	score.Schema:         score.Merge,
+// merger prints the results of a run as its command does. format is "" for that of the parts.
+type merger func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error
+
+// printed is a merger that needs the parts alone.
+func printed(print func(p *chunks.Parts, format string, out *kit.Output) error) merger {
+	return func(_ context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+		return print(p, format, out)
+	}
+}
+
+// mergers are by the schema of parts.
+var mergers = map[string]merger{
+	bench.ShardSchema:    bench.Merge,
+	generate.ChunkSchema: printed(generate.Merge),
+	score.Schema:         printed(score.Merge),
 }
 
 // options are the flags.
@@ -30,7 +41,7 @@ type options struct {
 
 func (o *options) flags() flags.Set {
 	o.all = flags.Set{
-		flags.Words(&o.format, []string{"text", "ids", "json", "jsonl"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "that of the parts", Usage: "`FORMAT` of the results: text, ids, json, jsonl, as far as the command has it"}),
+		flags.Words(&o.format, []string{"text", "ids", "csv", "json", "jsonl", "benchstat"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "that of the parts", Usage: "`FORMAT` of the results: text, ids, csv, json, jsonl, benchstat, as far as the command has it"}),
 		kit.OutputFlag(&o.output),
 		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts that other machines, devices or versions made, too; the record says what is unlike"}),
 	}
@@ -48,23 +59,24 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen score long.txt --seed 1 --shard 2/2 --format json -o part-2.jsonl\n" +
 			"mdmgen merge part-*.jsonl -o result.json\n\n" +
 			"Prints what one process would have printed that had done the whole run, to the same bytes but for times: in\n" +
-			"the format that the parts were asked for, unless --format says another. No model and no text is read.\n\n" +
+			"the format that the parts were asked for, unless --format says another. No model and no text is read, but by bench, which\n" +
+			"opens the model for its facts.\n\n" +
 			"Parts must be of one run: the same model, input, settings and seed, and the same version, device, threads and\n" +
 			"CPU features. What is missing, doubled or torn is named, with the commands that make it.",
 		Flags: o.flags().CLI(),
-		Action: kit.Do(func(_ context.Context, args []string) error {
+		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
 				return exit.Usagef("merge: name the parts")
 			}
 			if err := kit.Apart("merge", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 				return err
 			}
-			return merge(s, o, args)
+			return merge(ctx, s, o, args)
 		}),
 	}
 }
 
-func merge(s kit.Streams, o *options, paths []string) error {
+func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error {
 	parts, err := chunks.Read(s, paths, o.force)
 	if err != nil {
 		return err
@@ -74,10 +86,10 @@ func merge(s kit.Streams, o *options, paths []string) error {
 	if print == nil {
 		return exit.Usagef("merge: %s: parts of this command are not merged", paths[0])
 	}
-	out, err := kit.NewResults(context.Background(), o.output, s.Out)
+	out, err := kit.NewResults(ctx, o.output, s.Out)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	return print(parts, o.format, out)
+	return print(ctx, s, parts, o.format, out)
 }

@@ -61,6 +61,9 @@ func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
 	for _, a := range args {
 		n, ok := hub.Parse(a)
 		if !ok {
+			if known := hub.Closest(a); known != "" {
+				return exit.Usagef("pull %s: must be OWNER/NAME; did you mean %s?", a, known)
+			}
 			return exit.Usagef("pull %s: must be OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE", a)
 		}
 		names = append(names, n)

@@ -218,14 +218,14 @@ func Cached(ref string) (pinned, path string, err error) {
 	return found.Name.String(), found.Path, nil
 }
 
-// LocalFolder is the folder or file that a reference of a model leads to; a name of the hub's
-// is brought where it is not in the cache.
-func LocalFolder(ctx context.Context, s kit.Streams, offline bool, ref string) (string, error) {
+// LocalFolder is the folder or file that a reference of a model leads to; of a name of the hub's
+// the part is brought where it is not in the cache.
+func LocalFolder(ctx context.Context, s kit.Streams, offline bool, ref string, part hub.Part) (string, error) {
 	n, ok := HubName(ref)
 	if !ok {
 		return ref, nil
 	}
-	found, err := find(ctx, s, offline, n, hub.Model)
+	found, err := find(ctx, s, offline, n, part)
 	return found.Path, err
 }
 

@@ -102,16 +102,27 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 		}
 		return ort.Config{}, exit.Usagef("%s%s: must be cpu, cuda, cuda:N or auto", source, r.device)
 	}
-	for _, flag := range []string{"tf32", "allow-fallback"} {
-		if all.Given(flag) && r.device == "cpu" {
+	out.Library, out.Device, out.Threads, out.VerifyDigest = r.library, r.device, threads, r.verifyDigest
+	if r.device != "cpu" { // The config file's are for the devices that have them.
+		out.TF32 = r.tf32
+		if r.fallback != "" {
+			out.AllowFallback = strings.Split(r.fallback, ",")
+		}
+		return out, nil
+	}
+	for flag, set := range map[string]bool{"tf32": r.tf32, "allow-fallback": r.fallback != ""} {
+		if set && all.Given(flag) {
 			return ort.Config{}, exit.Usagef("--%s: is for --device cuda", flag)
 		}
 	}
-	if r.fallback != "" {
-		out.AllowFallback = strings.Split(r.fallback, ",")
-	}
-	out.Library, out.Device, out.Threads, out.TF32, out.VerifyDigest = r.library, r.device, threads, r.tf32, r.verifyDigest
 	return out, nil
+}
+
+// On has the network run on another device. What is of GPUs alone does not follow it to the CPU.
+func (r *Runtime) On(device string) {
+	if r.device = device; device == "cpu" {
+		r.tf32, r.fallback = false, ""
+	}
 }
 
 // worldConfig refuses flags that a world has no use for. The environment's and the config

@@ -22,6 +22,7 @@ import (
 	"mdmgen/internal/cli/windows"
 	"mdmgen/internal/printable"
 	"mdmgen/model"
+	"mdmgen/model/ort"
 	"mdmgen/tokenize"
 )
 
@@ -60,6 +61,7 @@ func (o *options) againstFlags() flags.Set {
 		flags.Name(&o.against, "name the other model", flags.Flag{Name: "against", Category: flags.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
 		flags.Name(&o.text, "name the file of the text", flags.Flag{Name: "text", Category: flags.CatInput, Default: "a tale that the program carries", Usage: "`FILE` of the text that is masked: a text, or lines {\"ids\":…}"}),
 		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model, as `TYPE`"),
+		flags.Text(&o.againstDevice, flags.Flag{Name: "against-device", Category: flags.CatModel, Default: "that of --device", Usage: "`DEVICE` that runs the other model"}),
 	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), flags.Set{
 		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Usage: "`N` canvases of each window, at masked fractions from all of 0 to 1"}),
 		flags.Int(&o.lawLength, 1, verify.MaxLaw, flags.Flag{Name: "law-length", Category: flags.CatEstimate, Default: "8, 3 for a time-conditioned network, or a world's",
@@ -88,6 +90,12 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	defer kit.Closing(m, &err)
 	other := o.model.Other(o.against, o.againstDtype, o.all.Find("against-dtype"))
+	if o.againstDevice != "" {
+		if err := ort.CheckDevice(o.againstDevice); err != nil {
+			return exit.Usagef("--against-device %s: must be cpu, cuda, cuda:N or auto", o.againstDevice)
+		}
+		other.On(o.againstDevice)
+	}
 	reference, err := other.Open(ctx, s, o.all)
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type options struct {
 	// has the names of its flags.
 	against, text              string
 	againstDtype               graph.Dtype
+	againstDevice              string
 	sampler                    setup.Sampler
 	tokenizer                  setup.Tokenizer
 	cut                        windows.Cutting

@@ -1,6 +1,7 @@
 package windows
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"hash"
 	"iter"
 	"os"
+	"slices"
 )
 
 // Survey is what is known of all windows of an input, which need not be in memory for it.
@@ -22,6 +24,28 @@ type Survey struct {
 	// kept are the windows of an input that cannot be read again; nil for a file.
 	kept []Window
 	file os.FileInfo
+	// places are some documents, in order, at least every windows apart: a file with a document
+	// a line is read from one of them on.
+	places []place
+	every  int
+}
+
+// mostPlaces bounds how many places are known of an input.
+const mostPlaces = 4096
+
+// note takes the place of a document; of too many every second is dropped.
+func (s *Survey) note(p place) {
+	if n := len(s.places); n > 0 && p.Window < s.places[n-1].Window+s.every {
+		return
+	}
+	s.places = append(s.places, p)
+	if len(s.places) < mostPlaces {
+		return
+	}
+	for i := range mostPlaces / 2 {
+		s.places[i] = s.places[2*i]
+	}
+	s.places, s.every = s.places[:mostPlaces/2], 2*s.every
 }
 
 // Shape is what windows of one length with as many tokens of context are alike in.
@@ -36,7 +60,7 @@ type Shape struct {
 // Survey reads the input once. A file is read again for [Survey.From]; what comes from a pipe
 // is kept.
 func (r *Reader) Survey() (*Survey, error) {
-	s := &Survey{reader: r}
+	s := &Survey{reader: r, every: 1}
 	if info, err := os.Stat(r.Path); !r.standard() && err == nil && info.Mode().IsRegular() {
 		s.file = info
 	}
@@ -45,7 +69,10 @@ func (r *Reader) Survey() (*Survey, error) {
 	digest := &digester{Hash: sha256.New()}
 	if s.file != nil {
 		r.skip = 1 << 62 // Words and bytes are counted when windows are worked out.
-		defer func() { r.skip = 0 }()
+		if !r.Join {
+			r.mark = s.note
+		}
+		defer func() { r.skip, r.mark = 0, nil }()
 	}
 	err := r.each(func(w Window) error {
 		k := key{len(w.IDs), w.Free[0]}
@@ -84,7 +111,7 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 			}
 			return
 		}
-		s.reader.skip = first
+		s.reader.skip, s.reader.from = first, s.before(first)
 		err := s.reader.each(func(w Window) error {
 			if s.reader.n > first && !yield(w, nil) {
 				return errEnough
@@ -101,6 +128,18 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 			yield(Window{}, err)
 		}
 	}
+}
+
+// before is the last place that is known at or before a window.
+func (s *Survey) before(window int) place {
+	i, ok := slices.BinarySearchFunc(s.places, window, func(p place, window int) int { return cmp.Compare(p.Window, window) })
+	if !ok {
+		i--
+	}
+	if i < 0 {
+		return place{}
+	}
+	return s.places[i]
 }
 
 // changed refuses a file that is not what it was when the survey began.

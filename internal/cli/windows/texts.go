@@ -25,7 +25,9 @@ type Pieces = iter.Seq2[[]int, error]
 // document is one text of the input.
 type document struct {
 	// line is its line, 0 for a corpus.
-	line    int
+	line int
+	// at is where it begins in the input, in bytes.
+	at      int64
 	context []int
 	ids     Pieces
 }
@@ -44,8 +46,27 @@ func (r *Reader) open() (io.ReadCloser, error) {
 		return io.NopCloser(r.Streams.In), nil
 	}
 	f, err := plainfile.OpenNamed(r.Ctx, r.Path)
+	if err == nil && r.from.At > 0 {
+		f.Close()
+		if f, err = openAt(r.Path, r.from.At); err != nil {
+			err = plainfile.Cause(err)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Path, err)
+	}
+	return f, nil
+}
+
+// openAt opens a regular file at a place.
+func openAt(path string, at int64) (io.ReadCloser, error) {
+	f, err := plainfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
 	}
 	return f, nil
 }
@@ -112,11 +133,11 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 			if err == nil {
 				if d, err = parse(l.Text); err != nil {
 					if !exit.Coded(err) {
-						err = fmt.Errorf("%s:%d: %w", r.name(), l.N, err)
+						err = fmt.Errorf("%s:%d: %w", r.name(), l.N+r.from.Line, err)
 					}
 				}
 			}
-			d.line = l.N
+			d.line, d.at = l.N+r.from.Line, l.At+r.from.At
 			if !yield(d, err) || err != nil {
 				return
 			}

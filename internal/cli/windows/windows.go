@@ -44,6 +44,10 @@ type Reader struct {
 	last Window
 	// inWord says that the last window ended within a word.
 	inWord bool
+	// from is where the reading begins, of an input that has a document a line; mark, where it is
+	// not nil, is told where each of them begins.
+	from place
+	mark func(place)
 	// skip is the number of windows, from the first, of which only ids and places are told.
 	skip int
 }
@@ -57,6 +61,13 @@ type Window struct {
 	// Bytes is the length of the scored text, Words how many words begin in it: what blanks
 	// divide. Both are −1 where there is no tokenizer.
 	Bytes, Words int
+}
+
+// place is the beginning of a document: how many windows, documents and lines are before it, and
+// where it stands, in bytes.
+type place struct {
+	Window, Document, Line int
+	At                     int64
 }
 
 // Kind is --as, else what the file's name says.
@@ -88,7 +99,7 @@ func (r *Reader) each(take func(Window) error) error {
 	if err != nil {
 		return err
 	}
-	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
+	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
 	in, err := r.open()
 	if err != nil {
 		return err
@@ -98,8 +109,11 @@ func (r *Reader) each(take func(Window) error) error {
 	if r.Join {
 		docs = joined(docs, r.eos)
 	}
-	i := 0
+	i := r.from.Document
 	for d, err := range docs {
+		if err == nil && r.mark != nil && d.line > 0 {
+			r.mark(place{r.n, i, d.line - 1, d.at})
+		}
 		if err == nil {
 			err = r.cutDocument(cut, d, i)
 		}
@@ -182,7 +196,7 @@ func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 		return 0, err
 	}
 	text, err := r.Tokenizer.DecodeText(w.IDs[w.Context:])
-	if before == "" && r.n > 0 && r.last.Document == doc && r.inWord {
+	if before == "" && r.last.IDs != nil && r.last.Document == doc && r.inWord {
 		before = "x" // The window before it ended within a word.
 	}
 	n := 0
@@ -201,7 +215,7 @@ func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
 
 // free lists the positions from..to. Windows that are alike share the list.
 func (r *Reader) free(from, to int) []int {
-	if r.n > 0 && len(r.last.IDs) == to && r.last.Free[0] == from {
+	if len(r.last.IDs) == to && r.last.Free[0] == from {
 		return r.last.Free
 	}
 	out := make([]int, 0, to-from)

@@ -1,8 +1,16 @@
 package windows
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
 )
 
 // TestStrictLines refuses lines that two readers would read differently.
@@ -35,4 +43,89 @@ func FuzzScoreLine(f *testing.F) {
 			t.Errorf("%q gives %+v", line, got)
 		}
 	})
+}
+
+// TestSurvey: the windows from any one on are those of the whole input, wherever they are read
+// from.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lines.jsonl")
+	var text strings.Builder
+	for i := range 400 {
+		ids := make([]string, 1+i%17)
+		for j := range ids {
+			ids[j] = strconv.Itoa((i + j) % 5)
+		}
+		fmt.Fprintf(&text, "{\"ids\":[%s]}\n\n", strings.Join(ids, ","))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, every := range []int{1, 7, 100} {
+		r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
+		all, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Survey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Windows != len(all) || s.Digest != Digest(all) || len(s.places) < 100 {
+			t.Fatalf("%d windows, %s, %d places; want %d, %s", s.Windows, s.Digest, len(s.places), len(all), Digest(all))
+		}
+		kept := s.places[:0]
+		for i, p := range s.places {
+			if i%every == 0 {
+				kept = append(kept, p)
+			}
+		}
+		s.places = kept
+		for _, first := range []int{0, 1, 2, 50, 333, len(all) - 1} {
+			i := first
+			for w, err := range s.From(first) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(w, all[i]) {
+					t.Fatalf("window %d from %d: %+v, want %+v", i, first, w, all[i])
+				}
+				i++
+			}
+			if i != len(all) {
+				t.Errorf("from %d: %d windows", first, i-first)
+			}
+		}
+	}
+	r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
+	s, err := r.Survey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text.String()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range s.From(0) {
+	}
+	if err == nil || !strings.Contains(err.Error(), "was changed") {
+		t.Errorf("a file that was changed: %v", err)
+	}
+}
+
+// TestPlaces: however many documents there are, few places are known, and they are in order.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	s := &Survey{every: 1}
+	for i := range 100_000 {
+		s.note(place{Window: 3 * i, Document: i, Line: i, At: int64(10 * i)})
+	}
+	if n := len(s.places); n >= mostPlaces || n < mostPlaces/4 {
+		t.Errorf("%d places", n)
+	}
+	for _, window := range []int{0, 1, 2, 3, 5000, 299_999} {
+		p := s.before(window)
+		if p.Window > window || window-p.Window > 2*s.every || p.Window != 3*p.Document {
+			t.Errorf("window %d: %+v", window, p)
+		}
+	}
 }

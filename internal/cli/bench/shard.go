@@ -1,0 +1,189 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/internal/cli/chunks"
+	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/cli/kit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/journal"
+)
+
+// ShardSchema names the layout of the parts that bench's --shard writes: a chunk holds the
+// records of a cell, the last one those of what cells have together.
+const ShardSchema = "mdmgen.bench-cells-resume/3"
+
+// cellChunk is the result of a chunk.
+type cellChunk struct {
+	Records []json.RawMessage `json:"records"`
+}
+
+// checkShard refuses what a part of a run cannot do.
+func (o *options) checkShard(s kit.Streams) error {
+	output := ""
+	if len(o.outputs) == 1 {
+		output = o.outputs[0]
+	}
+	if err := o.chunks.Check(s, o.all, output, o.sampler.Seed != nil); err != nil || !o.chunks.Given() {
+		return err
+	}
+	o.outputs = nil
+	o.partPath = output
+	return o.all.Exclude([][2]string{{"shard", "max-time"}, {"shard", "html"}, {"shard", "plots"}, {"shard", "compare"}}...)
+}
+
+// chunkCount is one for each cell, and one for what they have together.
+func (r *benching) chunkCount() int {
+	if r.look.errors != nil || r.look.certificates != nil {
+		return len(r.cells) + 1
+	}
+	return len(r.cells)
+}
+
+// plan tells what the run would take: its repetitions by the first cell's time for a row, and
+// not what --quality asks for.
+func (r *benching) plan() error {
+	p := chunks.Plan{Provenance: kit.NewProvenance(r.cells[0].Model, r.words), Chunks: r.chunkCount()}
+	calls, known, per := 0.0, true, float64(r.settings.Sequences*(r.settings.Repetitions))
+	for i := range r.cells {
+		c := &r.cells[i]
+		each := c.Law.All()
+		if math.IsNaN(each) {
+			each, known = float64(c.Free), false
+		}
+		calls += per * each
+		p.MostCalls += per * float64(c.Free)
+	}
+	if known {
+		p.Calls = &calls
+	}
+	one := *r
+	one.cells, one.settings.Repetitions, one.settings.Warmup, one.collect, one.failed = r.cells[:1], 1, 0, new([]json.RawMessage), make(map[string]error)
+	rows := 0
+	seconds, err := chunks.Timed(func() error {
+		one.log = bench.Log{}
+		_, err := one.repetitions(one.config())
+		for _, rep := range one.log.Repetitions {
+			rows = rep.Rows
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.Seconds = seconds / float64(max(rows, 1)) * calls
+	var seed []string
+	if r.sampler.Seed == nil {
+		seed = append(seed, fmt.Sprintf("--seed=%d", r.settings.Seed))
+	}
+	out, err := kit.NewResults(r.ctx, "", r.streams.Out)
+	if err != nil {
+		return err
+	}
+	return p.Print(&r.chunks, r.streams, out, r.format, seed...)
+}
+
+// shard works out the cells of a part.
+func (r *benching) shard() error {
+	made := kit.NewProvenance(r.cells[0].Model, r.words)
+	kept, err := r.chunks.Open(r.streams, chunks.Header{
+		Identity: kit.NewIdentity(ShardSchema, made, r.settings.Seed, r.header()), Chunks: r.chunkCount(), Part: chunks.Part{Provenance: made},
+	}, r.partPath)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	return kept.Part(r.ctx, r.streams, func() error {
+		return chunks.Each(r.ctx, kept, r.cellChunk, func(int, cellChunk, bool) error { return nil })
+	})
+}
+
+// cellChunk works out a chunk: it is a run of one cell, or of what cells have together.
+func (r *benching) cellChunk(i int) (out cellChunk, err error) {
+	one := *r
+	one.log, one.failed, one.collect = bench.Log{}, make(map[string]error), &out.Records
+	if i < len(r.cells) {
+		one.cells, one.look.errors, one.look.certificates = r.cells[i:i+1], nil, nil
+		if _, err := one.repetitions(one.config()); err != nil {
+			return out, err
+		}
+		if err := one.failed[one.cells[0].ID]; err != nil {
+			return out, failed(err)
+		}
+	} else {
+		one.look.parts = nil
+	}
+	if _, err := one.measure(); err != nil {
+		return out, err
+	}
+	if len(one.faults) > 0 {
+		return out, failed(fault.Errorf("bench", "%s", one.faults[0]))
+	}
+	return out, r.ctx.Err()
+}
+
+// Merge prints the results of parts as one process would have: by a run that finds all of its
+// records in a journal, which opens the model and asks it nothing.
+func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+	if len(p.Mixture) > 0 {
+		return exit.Usagef("merge: --force: the times of bench are of one kind of machine")
+	}
+	var h struct {
+		kit.Identity
+		Settings json.RawMessage `json:"settings"`
+		Part     struct {
+			Args []string `json:"args"`
+		} `json:"part"`
+	}
+	if err := p.Header(&h); err != nil {
+		return exit.Usagef("merge: the parts' header: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "mdmgen-merge-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "records.jsonl")
+	run := h.Identity
+	run.Schema, run.Settings = resumeSchema, h.Settings
+	if err := collect(p, path, run); err != nil {
+		return err
+	}
+	args := slices.Insert(h.Part.Args, 1, "--resume="+path)
+	if format != "" {
+		args = slices.DeleteFunc(args, func(a string) bool { return strings.HasPrefix(a, "--format=") || strings.HasPrefix(a, "--json=") })
+		args = slices.Insert(args, 1, "--format="+format)
+	}
+	if err := s.Run(ctx, args, out); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// collect writes the records of parts into a journal.
+func collect(p *chunks.Parts, path string, run kit.Identity) error {
+	j, err := journal.Open(path, run.Schema)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	if err := j.Begin(run); err != nil {
+		return err
+	}
+	return chunks.EachOf(p, func(_ int, c cellChunk) error {
+		records := make([]any, len(c.Records))
+		for i, r := range c.Records {
+			records[i] = r
+		}
+		return j.Append(records...)
+	})
+}

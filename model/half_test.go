@@ -1,0 +1,39 @@
+package model
+
+import (
+	"bytes"
+	"testing"
+
+	"mdmgen/internal/reftest"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/graph"
+	"mdmgen/model/ort"
+)
+
+// With --dtype fp16 a network computes in float16 where the device that is asked for is a GPU, and
+// nowhere else.
+func TestHalfIsForGPUs(t *testing.T) {
+	t.Parallel()
+	made := func(device string, d graph.Dtype) []byte {
+		c, err := checkpoint.Open(reftest.Checkpoint(t, "mdlm"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		src, _, _, err := source(t.Context(), "mdlm", c, Options{Dtype: d, Runtime: ort.Config{Device: device}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return src.Bytes
+	}
+	stored := made("cpu", graph.Float16)
+	if !bytes.Equal(made("auto", graph.Float16), stored) {
+		t.Error("with --device auto float16 is not what it is on the CPU")
+	}
+	if bytes.Equal(made("cuda:1", graph.Float16), stored) {
+		t.Error("on a GPU float16 is what it is on the CPU")
+	}
+	if !bytes.Equal(made("cuda", ""), made("cpu", "")) {
+		t.Error("the float32 network is another one on a GPU")
+	}
+}
