@@ -18,7 +18,7 @@ import (
 )
 
 // passing is what two equal runs differ in.
-var passingFields = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started":"[^"]*"`)
+var passingFields = regexp.MustCompile(`"(network|total|sampling|rest|effective|in_step)":[-+.e0-9]+|"started":"[^"]*"|"([a-z_]*seconds|total_over_network|[a-z_]*tokens_per_[a-z_]*|ratio)":\{[^}]*\}|"peak_bytes":[0-9]+`)
 
 // command is a command line on a world, which needs no runtime.
 func command(t *testing.T) []string {
@@ -78,6 +78,32 @@ func check(t *testing.T, q *Queue, j *Job) {
 	}
 	if a, b := passingFields.ReplaceAll(got.Bytes(), nil), passingFields.ReplaceAll(want.Bytes(), nil); !bytes.Equal(a, b) {
 		t.Errorf("the queue made\n%.1000s\nwant\n%.1000s", a, b)
+	}
+}
+
+// TestCommands: three workers make of all commands what one process makes.
+func TestCommands(t *testing.T) {
+	q := connect(t, t.TempDir())
+	world := command(t)[3]
+	defer func(n int) { inline = n }(inline)
+	inline = 1000 // so that parts are in the object store
+	for _, args := range [][]string{
+		{"generate", "-n", "2000", "--model", world, "--batch", "12", "--seed", "5", "--json"},
+		{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "2", "-r", "1", "--warmup", "0", "--seed", "5", "--quality", "nelbo", "--draws", "2", "--format", "jsonl"},
+	} {
+		j := newJob(t, args, 7)
+		if _, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); err != nil {
+			t.Fatal(err)
+		}
+		work(t, q, j, 3)
+		check(t, q, j)
+		objects, err := q.js.ObjectStore(t.Context(), j.parts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, err := objects.List(t.Context()); args[0] == "generate" && (err != nil || len(list) != j.Shards) {
+			t.Errorf("%d objects: %v", len(list), err)
+		}
 	}
 }
 

@@ -18,10 +18,12 @@ const (
 	ackWait = 30 * time.Second
 	// workerLife is how long a worker is shown that says nothing.
 	workerLife = time.Minute
-	// maxMessage bounds a message, in bytes: larger parts are in the object store.
+	// maxMessage bounds a message, in bytes.
 	maxMessage = 1 << 20
-	inline     = maxMessage / 2
 )
+
+// inline is up to how many bytes a part is in its result; a larger one is in the object store.
+var inline = maxMessage / 2
 
 // Limits say when a task is given up.
 type Limits struct {

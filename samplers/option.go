@@ -33,10 +33,9 @@ type Option struct {
 	// Calls says that the option is for those who sample: it changes how the network is called,
 	// or which of the tokens is drawn, and not the law that they follow.
 	Calls bool
-	// Unplanned says that the option is of samplers that have no plan ([Sampler.Planned]), Redraws
-	// that it is of those that draw a position more than once, under which no probability of a
-	// text is worked out.
-	Unplanned, Redraws bool
+	// Unplanned says that the option is of samplers that have no plan ([Sampler.Planned]), Unscored
+	// that no probability of a text is worked out under it, as where positions are drawn again.
+	Unplanned, Unscored bool
 	// field is where the value is kept: a *string, *int or *float64, which are not given
 	// where they are zero, or a **int or **float64, which is not given where it is nil.
 	field func(o *Options) any
@@ -69,9 +68,9 @@ var options = slices.Concat([]Option{
 	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid or of a decoder, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
 })
 
-func unplannedOptions(list []Option, redraws bool) []Option {
+func unplannedOptions(list []Option, unscored bool) []Option {
 	for i := range list {
-		list[i].Unplanned, list[i].Redraws = true, redraws || list[i].Redraws
+		list[i].Unplanned, list[i].Unscored = true, unscored || list[i].Unscored
 	}
 	return list
 }

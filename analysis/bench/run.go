@@ -89,6 +89,11 @@ type runner struct {
 	out   []Repetition
 }
 
+// Order is that in which a round has n cells.
+func Order(seed uint64, round, n int) []int {
+	return rand.New(rand.NewPCG(seed, uint64(round))).Perm(n)
+}
+
 // Run samples repetitions of cells round by round, the cells of a round in an order
 // that the seed shuffles. It returns all repetitions, Done included, and whether each
 // cell has all of its own: not so where the deadline came first. The error is the
@@ -117,7 +122,7 @@ func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, comp
 	}
 	complete = true
 	for round := range cfg.Repetitions {
-		for _, i := range rand.New(rand.NewPCG(cfg.Seed, uint64(round))).Perm(len(cells)) {
+		for _, i := range Order(cfg.Seed, round, len(cells)) {
 			c := &cells[i]
 			if r.done[c.ID][round] {
 				continue

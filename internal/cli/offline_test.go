@@ -47,7 +47,7 @@ func TestEveryOptionIsAFlag(t *testing.T) {
 	for _, name := range []string{"generate", "score", "bench", "bound"} {
 		for _, o := range samplers.AllOptions() {
 			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
-			want := (name != "bound" || !o.Token) && (name != "score" || !o.Redraws) && (name == "generate" || name == "bench" || !o.Calls)
+			want := (name != "bound" || !o.Token) && (name != "score" || !o.Unscored) && (name == "generate" || name == "bench" || !o.Calls)
 			if has != want {
 				t.Errorf("%s has --%s: %t, want %t", name, o.Name, has, want)
 			}

@@ -41,7 +41,7 @@ func shardedCommands(t *testing.T) map[string]sharded {
 	tiny := filepath.Join("..", "..", "testdata", "reference", "checkpoints", "mdlm")
 	r := rand.New(rand.NewPCG(3, 3))
 	var all strings.Builder
-	for range 200 {
+	for range 2000 {
 		fmt.Fprintf(&all, `{"ids":[%d,%d,%d]}`+"\n", r.IntN(2), r.IntN(2), r.IntN(2))
 	}
 	writeFile(t, lines, all.String())
@@ -54,11 +54,11 @@ func shardedCommands(t *testing.T) map[string]sharded {
 		"score text":      {[]string{"score", text, "--length", "16", "--draws", "2", "--threads", "1", "--seed", "3", "--json"}, true, true},
 		"score overlap":   {[]string{"score", windows, "--model", tiny, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
 		"score exact":     {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
-		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--seed", "4", "--windows-table"}, false, false},
+		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--limit", "300", "--seed", "4", "--windows-table"}, false, false},
 		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
 		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
-		"bench":           {[]string{"bench", "--model", world, "--sampler", "fhs,euler,tweedie", "--steps", "2-11+1", "-n", "3", "-r", "2", "--warmup", "0", "--seed", "5", "--quality", "error,nelbo,coupling,certificate", "--error-samples", "5", "--certificate-runs", "4", "--draws", "2", "--json"}, false, false},
-		"generate ids":    {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
+		"bench":           {[]string{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "3", "-r", "2", "--warmup", "0", "--seed", "5", "--quality", "error,nelbo,coupling,certificate", "--error-samples", "5", "--certificate-runs", "4", "--draws", "2", "--json"}, false, false},
+		"generate ids":    {[]string{"generate", "-n", "2000", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
 		"generate events": {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
 	}
 }
@@ -288,7 +288,7 @@ func TestShardInterrupt(t *testing.T) {
 // TestPlan: the commands of a plan make parts of one run, and their number of calls is right.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	calls := map[string]float64{"score exact": 200 * 8, "score plans": 200 * 16 * 2 * 3, "generate ids": 600, "generate events": 0, "bench": 0}
+	calls := map[string]float64{"score exact": 2000 * 8, "score plans": 300 * 16 * 2 * 3, "generate ids": 6000, "generate events": 0, "bench": 0}
 	for name, c := range shardedCommands(t) {
 		if c.network {
 			continue

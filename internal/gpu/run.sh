@@ -5,7 +5,8 @@
 #
 # from the repository's root. OUT is a folder for results; MDMGEN the program, else ./mdmgen. python3 must have
 # torch and safetensors; MDMGEN_RUNTIME names a build of ONNX Runtime with CUDA where it is not installed by
-# `mdmgen runtime install --cuda`. A step that fails is noted, and the others run.
+# `mdmgen runtime install --cuda`. A step that fails is noted, and the others run. DEVICE=cpu, SHAPE="--hidden 64 …" and
+# TORCH="--no-compile …" try the script itself on a machine without a GPU.
 set -u
 out=$1 m=${2:-./mdmgen}
 mkdir -p "$out"
@@ -15,7 +16,8 @@ step() {
 	echo "== $name: $*"
 	"$@" >"$out/$name" 2>"$out/$name.err" || echo "-- $name: exit status $?: $(tail -n 1 "$out/$name.err")"
 }
-gpu="--device cuda"
+device=${DEVICE:-cuda}
+gpu="--device $device"
 step driver nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total,clocks.sm,clocks.mem,power.draw,power.limit --format=csv
 step doctor.json $m doctor $gpu --json
 
@@ -32,10 +34,10 @@ step against-tf32.json $m verify fairytale $gpu --tf32 --against fairytale --aga
 
 # Speed: random weights of the shape of MDLM's 169 M parameters, 1024 positions.
 big=$out/random-169m
-step make python3 internal/gpu/compare.py make "$big"
+step make python3 internal/gpu/compare.py make "$big" ${SHAPE:-}
 step golden-169m.json $m verify "$big" $gpu --golden "$big/golden.safetensors" --tolerance 5e-5 --json
 for dtype in bf16 fp16; do
-	step "torch-$dtype.jsonl" python3 internal/gpu/compare.py time "$big" --dtype $dtype
+	step "torch-$dtype.jsonl" python3 internal/gpu/compare.py time "$big" --device $device --dtype $dtype ${TORCH:-}
 done
 for dtype in fp32 fp16; do
 	for batch in 1 8 64 256; do

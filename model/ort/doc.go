@@ -33,6 +33,10 @@
 // The runtime's telemetry is switched off before the library is loaded: it
 // connects to nobody and leaves no files.
 //
+// A network on a CUDA device needs a library with that provider, which only [Install] fetches, and
+// NVIDIA's driver and libraries, which a [Report] tells of. What the provider does not take is an
+// error that names the nodes, unless Config.AllowFallback does.
+//
 // A process has one runtime environment: it begins with the first session, all
 // sessions share it, and it ends with the last one. The library cannot change
 // while a session is open.

@@ -26,6 +26,9 @@ import (
 // nelboSeed keeps the draws of NELBOs apart from the streams of sequences.
 const nelboSeed = 0x6e656c626f // "nelbo"
 
+// cellParts are worked out cell by cell, one part after the other.
+var cellParts = []string{bench.PartCoupling, bench.PartNELBO, bench.PartEvaluator}
+
 // qualities are what --quality ask for.
 type qualities struct {
 	parts  []string
@@ -178,7 +181,7 @@ func (r *benching) measure() (complete bool, err error) {
 		}
 		complete = complete && certified
 	}
-	for _, part := range []string{bench.PartCoupling, bench.PartNELBO, bench.PartEvaluator} {
+	for _, part := range cellParts {
 		for i := range r.cells {
 			if !r.look.has(part) {
 				break

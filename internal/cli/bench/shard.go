@@ -147,15 +147,24 @@ func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, o
 	if err := p.Header(&h); err != nil {
 		return exit.Usagef("merge: the parts' header: %w", err)
 	}
+	if err := checkArgs(h.Part.Args); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "mdmgen-merge-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "records.jsonl")
+	var cells struct {
+		Cells []string `json:"cells"`
+	}
+	if err := json.Unmarshal(h.Settings, &cells); err != nil {
+		return exit.Usagef("merge: the parts' header: %w", err)
+	}
 	run := h.Identity
 	run.Schema, run.Settings = resumeSchema, h.Settings
-	if err := collect(p, path, run); err != nil {
+	if err := collect(p, path, run, cells.Cells); err != nil {
 		return err
 	}
 	args := slices.Insert(h.Part.Args, 1, "--resume="+path)
@@ -169,8 +178,53 @@ func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, o
 	return out.Commit()
 }
 
-// collect writes the records of parts into a journal.
-func collect(p *chunks.Parts, path string, run kit.Identity) error {
+// checkArgs refuses a command line that no part has, as one that a stranger wrote: it is run,
+// and must write nothing.
+func checkArgs(args []string) error {
+	known := (&options{}).flags()
+	bad := len(args) < 2 || args[0] != "bench" || args[len(args)-1] != "--"
+	for i := 1; i < len(args)-1; i++ {
+		name, _, ok := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		f := known.Named(name)
+		voice := name == "quiet" || name == "verbose"
+		bad = bad || !ok || !strings.HasPrefix(args[i], "-") || !voice && (f == nil || f.Writes || slices.Contains([]string{"shard", "plan", "compare"}, name))
+	}
+	if bad {
+		return exit.Usagef("merge: the parts' header has a command line that makes no parts: %.200s", kit.CommandLine(args))
+	}
+	return nil
+}
+
+// collect writes the records of parts into a journal, in the order in which one process makes
+// them.
+func collect(p *chunks.Parts, path string, run kit.Identity, cells []string) error {
+	var all []sorted
+	orders := make(map[int][]int)
+	if err := chunks.EachOf(p, func(_ int, c cellChunk) error {
+		for _, r := range c.Records {
+			s := sorted{record: r}
+			if err := json.Unmarshal(r, &s); err != nil {
+				return exit.Usagef("merge: a record: %w", err)
+			}
+			at := slices.Index(cells, s.Cell)
+			switch s.Kind {
+			case bench.KindRepetition:
+				if orders[s.Round] == nil {
+					orders[s.Round] = bench.Order(run.Seed, s.Round, len(cells))
+				}
+				s.place = [3]int{0, s.Round, slices.Index(orders[s.Round], at)}
+			case bench.KindQuality:
+				s.place = [3]int{2, slices.Index(cellParts, s.Part), at}
+			default:
+				s.place = [3]int{1, 0, 0}
+			}
+			all = append(all, s)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b sorted) int { return slices.Compare(a.place[:], b.place[:]) })
 	j, err := journal.Open(path, run.Schema)
 	if err != nil {
 		return err
@@ -179,11 +233,20 @@ func collect(p *chunks.Parts, path string, run kit.Identity) error {
 	if err := j.Begin(run); err != nil {
 		return err
 	}
-	return chunks.EachOf(p, func(_ int, c cellChunk) error {
-		records := make([]any, len(c.Records))
-		for i, r := range c.Records {
-			records[i] = r
-		}
-		return j.Append(records...)
-	})
+	records := make([]any, len(all))
+	for i, s := range all {
+		records[i] = s.record
+	}
+	return j.Append(records...)
+}
+
+// sorted is a record with what says where it stands among the others.
+type sorted struct {
+	Kind  string `json:"kind"`
+	Cell  string `json:"cell"`
+	Round int    `json:"round"`
+	Part  string `json:"part"`
+
+	record json.RawMessage
+	place  [3]int
 }

@@ -13,6 +13,9 @@ import (
 	"mdmgen/internal/journal"
 )
 
+// maxChunks bounds the number of chunks that a part may speak of: their places take 1 GiB.
+const maxChunks = 1 << 26
+
 // Parts are the files of one run, which have each of its chunks once. Of a chunk only where it
 // is is in memory, 16 bytes.
 type Parts struct {
@@ -120,7 +123,7 @@ func (p *Parts) add(path string, force bool) (faults []flaw, err error) {
 		return []flaw{{what: path + " is torn: it has no header"}}, nil
 	}
 	var h Header
-	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Chunks < 0 || len(h.Part.Args) == 0 {
+	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Chunks < 0 || h.Chunks > maxChunks || len(h.Part.Args) == 0 {
 		return nil, exit.Usagef("merge: %s:1: is no header of a part", path)
 	}
 	if p.header == nil {

@@ -87,7 +87,7 @@ func (s *Sampler) CallFlags() flags.Set {
 
 // DecoderFlags are those of samplers that have no plan and whose laws are worked out.
 func (s *Sampler) DecoderFlags() flags.Set {
-	return s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Redraws })
+	return s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored })
 }
 
 func (s *Sampler) optionFlags(of func(samplers.Option) bool) flags.Set {
