@@ -334,8 +334,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			if f.Names()[0] == "verify-digest" {
 				continue // TestVerifyDigest, TestPullDamaged
 			}
-			if name == "bench wide" {
-				continue // testdata/script/bench.txt
+			if name == "bench wide" || name == "bound wide" {
+				continue // testdata/script/bench.txt, bound.txt
 			}
 			if n := f.Names()[0]; n == "shard" || n == "plan" || name == "generate resume" || c.Name == "merge" {
 				continue // TestShards, TestShardFlag, TestPlan, TestGenerateResume, TestMergeMixture

@@ -129,3 +129,9 @@ func (s Store) put(name string, e any) {
 		os.Remove(temp)
 	}
 }
+
+// Load reads what Save kept under a key into v, and says whether there is something.
+func (s Store) Load(key string, v any) bool { return !s.Full && s.get(s.file(key), v) }
+
+// Save keeps a value of at most 1 MiB in JSON under a key, which is no path, if it can.
+func (s Store) Save(key string, v any) { s.put(s.file(key), v) }

@@ -55,7 +55,7 @@ func torture(ctx context.Context, out io.Writer, n int, seed uint64, only string
 		}
 	}
 	if only != "" && len(names) > 0 {
-		return 0, fmt.Errorf("-only %s: must be among score, bench, generate, convert, pull, fetch, widen", names[0])
+		return 0, fmt.Errorf("-only %s: must be among score, shard, bench, generate, convert, pull, fetch, widen", names[0])
 	}
 	work, err := os.MkdirTemp("", "mdmgen-torture-")
 	if err != nil {

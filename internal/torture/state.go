@@ -88,8 +88,8 @@ func digest(path string) (string, error) {
 }
 
 // passing are the fields that tell of a run and not of its result: when and how long, how much
-// memory, and what was counted in this run alone.
-var passing = regexp.MustCompile(`seconds?$|^(started|peak_bytes|total_over_network|totals|resumed)$`)
+// memory, and what was counted in this run alone; sum is the checksum of all that.
+var passing = regexp.MustCompile(`seconds?$|^(started|peak_bytes|total_over_network|totals|resumed|sum)$`)
 
 // timeless is a JSON text, or one a line, without passing fields; any other text as it is.
 func timeless(data []byte) []byte {

@@ -214,53 +214,6 @@ func (c client) place(ctx context.Context, archive, name, sum, to, tmp string) e
 	return os.Rename(out, to)
 }
 
-// Install brings the pinned version into the cache where it is not there, as a first use would; with cuda the build
-// with CUDA, which nothing but this brings. It says what CUDA then has and lacks.
-func Install(ctx context.Context, cfg Config, cuda bool) (Library, *CUDA, error) {
-	build := buildFor
-	if cuda {
-		build = cudaBuild
-	}
-	b, err := build(runtime.GOOS, runtime.GOARCH)
-	if err != nil {
-		return Library{}, nil, err
-	}
-	cached := cfg.examine(ctx, b.path(), sourceCache)
-	if cached.Reason == "" && (!cuda || missingCUDA(cached.Library) == nil) {
-		return cached.Library, b.lacks(ctx, cached.Library), nil
-	}
-	have := clients(b)
-	switch {
-	case cfg.IsOffline():
-		return Library{}, nil, &MissingError{What: "fetching " + b.called() + " is forbidden (--offline or MDMGEN_OFFLINE)"}
-	case len(have) == 0:
-		return Library{}, nil, &MissingError{What: b.called() + ": Python's pip is not here to fetch it", Do: "install it, or point --runtime at a library"}
-	}
-	l, err := b.fetch(ctx, cfg, have, nil)
-	if err != nil {
-		return Library{}, nil, err
-	}
-	return *l, b.lacks(ctx, *l), nil
-}
-
-// lacks is what there is of CUDA for a build with it.
-func (b build) lacks(ctx context.Context, l Library) *CUDA {
-	if b.cuda == "" {
-		return nil
-	}
-	c := l.cuda(ctx, 0)
-	return &c
-}
-
-// path is where a fetch puts the library, "" where there is no cache.
-func (b build) path() string {
-	root, err := runtimeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(root, b.folder(), b.libraryName())
-}
-
 // download runs the client in a folder of its own and returns the one archive
 // that it left there.
 func (c client) download(ctx context.Context, dir string) (string, error) {

@@ -57,12 +57,20 @@ type Shape struct {
 	Windows, First int
 }
 
-// Survey reads the input once. A file is read again for [Survey.From]; what comes from a pipe
+// Survey reads the input once, unless what it would find is remembered. A file is read again for [Survey.From]; what comes from a pipe
 // is kept.
 func (r *Reader) Survey() (*Survey, error) {
 	s := &Survey{reader: r, every: 1}
 	if info, err := os.Stat(r.Path); !r.standard() && err == nil && info.Mode().IsRegular() {
 		s.file = info
+	}
+	var err error
+	if r.cutting, err = r.cut(); err != nil {
+		return nil, err
+	}
+	known, save := s.recall()
+	if known {
+		return s, s.changed()
 	}
 	type key struct{ length, from int }
 	at := make(map[key]int)
@@ -74,7 +82,7 @@ func (r *Reader) Survey() (*Survey, error) {
 		}
 		defer func() { r.skip, r.mark = 0, nil }()
 	}
-	err := r.each(func(w Window) error {
+	err = r.each(func(w Window) error {
 		k := key{len(w.IDs), w.Free[0]}
 		i, ok := at[k]
 		if !ok {
@@ -94,6 +102,9 @@ func (r *Reader) Survey() (*Survey, error) {
 		err = s.changed()
 	}
 	s.Digest = digest.String()
+	if err == nil {
+		save()
+	}
 	return s, err
 }
 

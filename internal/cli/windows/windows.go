@@ -218,6 +218,11 @@ func (r *Reader) free(from, to int) []int {
 	if len(r.last.IDs) == to && r.last.Free[0] == from {
 		return r.last.Free
 	}
+	return positions(from, to)
+}
+
+// positions lists from..to.
+func positions(from, to int) []int {
 	out := make([]int, 0, to-from)
 	for l := from; l < to; l++ {
 		out = append(out, l)
