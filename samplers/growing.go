@@ -26,6 +26,8 @@ func (s *Sampler) grow(o Options) *Sampler {
 	return &Sampler{law: law, kernel: law, settings: set}
 }
 
+func (growing) declare() Law { return Law{Why: "its canvas grows by what is drawn"} }
+
 func (law growing) head(Draw) Head { return law.inner.head() }
 
 func (law growing) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {

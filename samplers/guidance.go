@@ -10,7 +10,7 @@ type guidance struct {
 	w float64
 	// byPosition hides the prompt of so many positions, −1 for what is before the first mask,
 	// and not what is visible; keep are tokens that it does not hide, and negative stand in the
-	// place of the last tokens of the prompt.
+	// place of the last tokens before the first mask.
 	byPosition bool
 	prompt     int
 	keep       []int
@@ -41,25 +41,25 @@ func newGuidance(o Options, c Spec, set *Settings) (*guidance, error) {
 	return g, join(errs[:]...)
 }
 
-// hide is what the second canvas holds, −1 where it is as the first.
+// hide is what the second canvas holds, −1 where it is as the first, of which some is masked.
 func (g *guidance) hide(c *Canvas) ([]int64, error) {
-	prompt := g.prompt
+	prompt, first := g.prompt, c.Masked(nil)[0]
+	if prompt < 0 {
+		prompt = first
+	}
 	hidden := slices.Repeat([]int64{-1}, c.Len())
 	for l := range c.Len() {
 		given := c.ID(l) != c.spec.Mask
-		if prompt < 0 && !given {
-			prompt = l
-		}
-		if (g.byPosition && (prompt < 0 || l < prompt) || !g.byPosition && given) && !slices.Contains(g.keep, c.ID(l)) {
+		if (g.byPosition && l < prompt || !g.byPosition && given) && !slices.Contains(g.keep, c.ID(l)) {
 			hidden[l] = int64(c.spec.Mask)
 		}
 	}
 	if prompt > c.Len() {
 		return nil, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", prompt, c.Len())
 	}
-	at := prompt - len(g.negative)
-	if len(g.negative) > 0 && at < 0 {
-		return nil, fmt.Errorf("the negative prompt is longer than the prompt, in whose place it stands, by tokens %d to %d: shorten it, or give a longer prompt", len(g.negative), max(prompt, 0))
+	at := first - len(g.negative)
+	if at < 0 {
+		return nil, fmt.Errorf("the negative prompt is longer than the prompt, in whose place it stands, by tokens %d to %d: shorten it, or give a longer prompt", len(g.negative), first)
 	}
 	for i, id := range g.negative {
 		hidden[at+i] = int64(id)

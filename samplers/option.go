@@ -59,7 +59,7 @@ var options = slices.Concat([]Option{
 	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which sampling starts; on some grids it may be inf", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
 	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which sampling stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
 	{Name: "floor", Default: fmt.Sprint(DefaultFloor), Help: "`K` in 0..1: a fill that looks back leaves a token at least K times its own probability", Most: 1, field: func(o *Options) any { return &o.Floor }},
-}, unplannedOptions(decidingOptions, false), unplannedOptions(shapingOptions, true), unplannedOptions(remaskingOptions, true), []Option{
+}, unplannedOptions(decidingOptions, false), unplannedOptions(shapingOptions, false), unplannedOptions(remaskingOptions, true), []Option{
 	{Name: "temperature", Default: "1", Help: "`X` that divides the logits; 0 takes the likeliest token; changes the distribution", Most: math.MaxFloat64, Token: true, field: func(o *Options) any { return &o.Temperature }},
 	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true, Token: true, field: func(o *Options) any { return &o.TopK }},
 	{Name: "top-p", Default: "1", Help: "keep the fewest tokens that have probability `P` together; changes the distribution", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},

@@ -32,8 +32,8 @@ const mostGuidance = 1e6
 var shapingOptions = []Option{
 	{Name: "guidance-scale", Default: "none", Help: "logits are `G`·conditional + (1−G)·unconditional: --guidance G−1 under its other name, and below 1 a mean of both; changes the distribution", Least: aboveZero, Most: mostGuidance, field: func(o *Options) any { return &o.GuidanceScale }},
 	{Name: "negative-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that stand in the prompt's place on the unconditional canvas", field: func(o *Options) any { return &o.NegativeTokens }},
-	{Name: "bad-words-ids", Lists: true, Default: "none", Help: "`LIST` of sequences of ids that do not come about: ids with blanks between them, sequences with commas; changes the distribution", field: func(o *Options) any { return &o.BadWordsIDs }},
-	{Name: "max-length", Default: "no growth", Help: "append blocks of --block-length while --stop was not drawn, up to `N` positions", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.MaxLength }},
+	{Name: "bad-words-ids", Lists: true, Default: "none", Help: "`LIST` of sequences of ids that do not come about: ids with blanks between them, sequences with commas; changes the distribution", Unscored: true, field: func(o *Options) any { return &o.BadWordsIDs }},
+	{Name: "max-length", Default: "no growth", Help: "append blocks of --block-length while --stop was not drawn, up to `N` positions", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true, field: func(o *Options) any { return &o.MaxLength }},
 }
 
 // guided says that there is guidance.

@@ -19,6 +19,8 @@ type pathPlanning struct {
 	most  float64 // the greatest masked fraction that the network is asked at
 }
 
+func (pathPlanning) declare() Law { return Law{Why: "it masks again what it revealed"} }
+
 // plansPaths makes the sampler.
 func (s *Sampler) plansPaths(o Options, c Spec) (err error) {
 	law := pathPlanning{steps: cmp.Or(o.Steps, DefaultSteps), eta: cmp.Or(o.Eta, 1)}

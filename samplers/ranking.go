@@ -54,6 +54,8 @@ type ranked struct {
 	canvas *Canvas
 	draws  *Draws
 	reader reader
+	// shape is what changes the rows where a text is replayed, nil for nothing.
+	shape *shaped
 	// free counts what was masked at the start.
 	free int
 	// block is the one to fill, entered once run is its own.

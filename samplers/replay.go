@@ -45,7 +45,7 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 			return nil, fault.Errorf("samplers", "%s: %w", s, err)
 		}
 		r.out[i].LogP = math.Inf(-1)
-		r.add(met{i, d, 0})
+		r.add(met{text: i, decoder: d})
 		most = max(most, len(t.Canvas))
 	}
 	for masked := most; masked >= 0; masked-- { // a call leaves fewer
@@ -56,9 +56,13 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 	return r.out, nil
 }
 
-// replayed is the law of a sampler that is replayed.
+// replayed is the law of a sampler that is replayed, whatever shapes its rows.
 func (s *Sampler) replayed() (*ranking, error) {
-	law, ok := s.kernel.(*ranking)
+	kernel := s.kernel
+	if around, ok := kernel.(shaping); ok {
+		kernel = around.inner.kernel
+	}
+	law, ok := kernel.(*ranking)
 	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
 		return nil, fault.Errorf("samplers", "%s is not replayed on a text: %s", s, cmp.Or(declared.Why, "it has a plan"))
 	}
@@ -75,11 +79,15 @@ func (s *Sampler) meet(law *ranking, spec Spec, t Text) (*ranked, error) {
 	for _, id := range t.Canvas {
 		c.ids = append(c.ids, int64(id))
 	}
-	d, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	started, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
 	if err != nil {
 		return nil, err
 	}
-	return d.(*ranked), nil
+	d := started.(*ranked)
+	if around, ok := s.kernel.(shaping); ok {
+		d.shape, err = around.on(c, c.Masked(nil))
+	}
+	return d, err
 }
 
 // replay is what is known so far.
@@ -96,6 +104,7 @@ type met struct {
 	text    int
 	decoder *ranked
 	logP    float64
+	rows    int // that its last call asked
 }
 
 func (r *replay) add(m met) {
@@ -153,12 +162,12 @@ func (r *replay) call(ctx context.Context, masked, batch int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			r.out[m.text].Rows += len(rows[i].data)
+			r.out[m.text].Rows += m.rows
 			ids := r.texts[m.text].IDs
 			err := m.decoder.ways(rows[i], ids, func(chosen []candidate, logP float64) error {
 				next, e := m.decoder.fork()
 				next.reveal(chosen, m.decoder.considered, e)
-				r.add(met{m.text, next, m.logP + logP})
+				r.add(met{text: m.text, decoder: next, logP: m.logP + logP})
 				return e.err
 			})
 			if err != nil {
@@ -176,11 +185,17 @@ func (d *ranked) gave(text []int) bool {
 
 // ask asks about the canvases of decoders in one call.
 func ask(ctx context.Context, net Network, all []*met) ([]Rows, error) {
-	canvases, asks := make([]*Canvas, len(all)), make([]*Ask, len(all))
+	canvases, asks, shapes := make([]*Canvas, len(all)), make([]*Ask, len(all)), make([]*shaped, len(all))
 	for i, m := range all {
 		d := m.decoder
-		canvases[i], asks[i] = d.canvas, new(Ask)
+		canvases[i], asks[i], shapes[i] = d.canvas, new(Ask), d.shape.fork()
 		d.reader.ask(asks[i], d.asked, thetaOf(d.lambda()))
+		shapes[i].ask(d.canvas, asks[i])
+		m.rows = len(asks[i].Rows)
 	}
-	return answers(ctx, net, canvases, asks)
+	rows, err := answers(ctx, net, canvases, asks)
+	for i := range rows {
+		rows[i] = shapes[i].rows(rows[i])
+	}
+	return rows, err
 }

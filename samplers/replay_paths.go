@@ -27,7 +27,7 @@ func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths
 	going := make([]*met, paths)
 	for i := range going {
 		d, _ := first.fork()
-		going[i] = &met{i, d, 0}
+		going[i] = &met{text: i, decoder: d}
 	}
 	for len(going) > 0 {
 		going = slices.DeleteFunc(going, func(m *met) bool {

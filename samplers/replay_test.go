@@ -25,6 +25,10 @@ func replayable() []samplers.Options {
 			samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: samplers.RoundDream, Score: samplers.ScoreEntropy, AlgTemp: 0.3}, Draw: d},
 		)
 	}
+	for _, o := range []samplers.Options{{Sampler: "threshold"}, {Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}}, {Sampler: "factor", Draw: warm}} {
+		o.GuidanceScale, o.MinLength, o.Stop = 1.7, 2, ptr(5)
+		out = append(out, o)
+	}
 	return append(out,
 		samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: ptr(3)}},
 		samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}},

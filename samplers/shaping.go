@@ -43,6 +43,16 @@ func (law shaping) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, erro
 	return s, err
 }
 
+func (law shaping) declare() Law {
+	switch {
+	case law.rules != nil && law.rules.words != nil:
+		return Law{Why: "a token that would make a banned word with others of its call is refused"}
+	case law.inner.kernel == nil:
+		return Law{Why: "its rows are guided or constrained, and plans are worked out with the network's own"}
+	}
+	return law.inner.law.declare()
+}
+
 // on is what shapes the rows of a canvas.
 func (law shaping) on(c *Canvas, free []int) (s *shaped, err error) {
 	s = &shaped{law: law, canvas: c, free: len(free)}
@@ -116,6 +126,16 @@ func (s *shaped) ask(c *Canvas, a *Ask) {
 		s.canvas, s.asked = c, slices.Clone(a.Rows)
 		s.expand(a)
 	}
+}
+
+// fork is s for another canvas with the same beginning.
+func (s *shaped) fork() *shaped {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.asked, out.second, out.data = nil, nil, nil
+	return &out
 }
 
 func (s *shaped) rows(r Rows) Rows {

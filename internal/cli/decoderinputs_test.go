@@ -34,7 +34,7 @@ func TestDecoderInputs(t *testing.T) {
 		{"--sampler threshold --threshold 1.5", usage, "--threshold 1.5: must be a number above 0 and at most 1"},
 		{"--sampler threshold --relaxed-threshold 0.5", usage, "--relaxed-threshold: the sampler threshold does not use it; localleap does"},
 		{"--sampler factor --factor nan", usage, "--factor nan: must be a finite number above 0"},
-		{"--sampler localleap --radius 1.5", usage, "--radius 1.5: write the number in decimal, as a whole number in 1.."},
+		{"--sampler localleap --radius 1.5", usage, "--radius 1.5: write the number in decimal … a whole number in 1.."},
 		{"--sampler entropy-bounded --gamma inf", usage, "--gamma inf: must be a finite number of at least 0"},
 		{"--sampler llada2 --post-steps 3", usage, "--post-steps: … does not use it without --editing-threshold"},
 		{"--sampler llada2 --editing-threshold 0.5 --steps 9", usage, "--steps: … does not use it with --editing-threshold"},
