@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -159,7 +160,7 @@ func (s *State) Print(w io.Writer) {
 		if r.Task > 0 {
 			doing = fmt.Sprintf("does part %d", r.Task)
 		}
-		fmt.Fprintf(w, "worker   %s %s; %d parts, %.3g chunks/s\n", name, doing, r.Tasks, each)
+		fmt.Fprintf(w, "worker   %s %s; %s, %.3g chunks/s\n", name, doing, english.Plural(r.Tasks, "part", ""), each)
 	}
 	if left := s.Job.Chunks - s.Chunks; rate > 0 && left > 0 {
 		fmt.Fprintf(w, "left     about %v\n", time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second))

@@ -14,14 +14,14 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/queue"
 )
@@ -29,25 +29,29 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := app().RunContext(ctx, os.Args)
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case err == nil:
 		return
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(os.Stderr, "mdmgen-queue: interrupted")
 		os.Exit(130)
 	}
 	fmt.Fprintln(os.Stderr, "mdmgen-queue:", err)
-	if errors.Is(err, errUsage) {
+	if errors.As(err, new(mistake)) {
 		os.Exit(2)
 	}
 	os.Exit(1)
 }
 
-// errUsage says that what was typed is wrong.
-var errUsage = errors.New("usage: mdmgen-queue submit|work|status|fetch [FLAGS] [-- COMMAND ARGS…]; mdmgen-queue submit --help lists the flags")
+// mistake says that what was typed is wrong.
+type mistake string
 
-// options are the flags, which all commands share.
+func (m mistake) Error() string { return string(m) }
+
+func usage(format string, args ...any) error { return mistake(fmt.Sprintf(format, args...)) }
+
+// options are the flags of all commands.
 type options struct {
 	address             queue.Address
 	job, output, format string
@@ -56,82 +60,127 @@ type options struct {
 	name                string
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(args) == 0 {
-		return errUsage
-	}
-	commands := map[string]func(context.Context, *options, *queue.Queue, []string, io.Writer, io.Writer) error{"submit": submit, "work": work, "status": status, "fetch": fetch}
-	command := commands[args[0]]
-	if command == nil {
-		return fmt.Errorf("unknown command %q: %w", args[0], errUsage)
-	}
+func app() *cli.App {
 	o := &options{}
-	f := flag.NewFlagSet("mdmgen-queue "+args[0], flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.StringVar(&o.address.URL, "nats", "", "`URL` of a server of NATS JetStream, or several with commas (default: a server of this machine)")
-	f.StringVar(&o.address.Store, "store", "mdmgen-queue.d", "`FOLDER` of the server of this machine, without --nats")
-	f.StringVar(&o.address.Credentials, "creds", "", "`FILE` with a user's credentials")
-	f.StringVar(&o.address.CA, "tls-ca", "", "`FILE` with the authority that signs the server's certificate")
-	f.StringVar(&o.address.Cert, "tls-cert", "", "`FILE` with this client's certificate")
-	f.StringVar(&o.address.Key, "tls-key", "", "`FILE` with the key of --tls-cert")
-	f.StringVar(&o.job, "job", "", "`ID` of the job (default: the only one)")
-	f.StringVar(&o.output, "o", "", "`FILE` for the results of fetch, and of submit --workers (default: standard output)")
-	f.StringVar(&o.format, "format", "", "`FORMAT` of the results (default: the run's)")
-	f.IntVar(&o.shards, "shards", 0, "`N` tasks of the run (default: one a chunk, at most 1000)")
-	f.IntVar(&o.workers, "workers", 0, "`N` workers in this process (default: submit none, work one)")
-	f.IntVar(&o.limits.Deliveries, "deliveries", 5, "`N` times that a task is given out before it is a dead letter")
-	f.DurationVar(&o.limits.AckWait, "ack-wait", 30*time.Second, "`TIME` for which a task is a worker's that says nothing")
-	f.StringVar(&o.name, "name", "", "`NAME` of the worker (default: host and process)")
-	if err := f.Parse(args[1:]); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
+	server := []cli.Flag{
+		&cli.StringFlag{Name: "nats", Usage: "`URL` of a server of NATS JetStream, or several with commas", DefaultText: "a server of this machine", Destination: &o.address.URL},
+		&cli.StringFlag{Name: "store", Usage: "`FOLDER` of the server of this machine, without --nats", Value: "mdmgen-queue.d", Destination: &o.address.Store},
+		&cli.StringFlag{Name: "creds", Usage: "`FILE` with a user's credentials", Destination: &o.address.Credentials},
+		&cli.StringFlag{Name: "tls-ca", Usage: "`FILE` with the authority that signs the server's certificate", Destination: &o.address.CA},
+		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with this client's certificate", Destination: &o.address.Cert},
+		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with the key of --tls-cert", Destination: &o.address.Key},
+	}
+	job := &cli.StringFlag{Name: "job", Usage: "`ID` of the job", DefaultText: "the only one", Destination: &o.job}
+	name := &cli.StringFlag{Name: "name", Usage: "`NAME` of the worker", DefaultText: "host and process", Destination: &o.name}
+	results := []cli.Flag{
+		&cli.StringFlag{Name: "o", Usage: "`FILE` for the results", DefaultText: "standard output", Destination: &o.output},
+		&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the results", DefaultText: "the run's", Destination: &o.format},
+	}
+	workers := func(usage string, n int) cli.Flag {
+		return &cli.IntFlag{Name: "workers", Usage: usage, Value: n, Destination: &o.workers}
+	}
+	command := func(name, usage, args string, do func(c *cli.Context, q *queue.Queue) error, lists ...[]cli.Flag) *cli.Command {
+		all := append([]cli.Flag(nil), server...)
+		for _, l := range lists {
+			all = append(all, l...)
 		}
-		return fmt.Errorf("%w", errUsage)
+		return &cli.Command{Name: name, Usage: usage, ArgsUsage: args, Flags: all, HideHelpCommand: true, OnUsageError: mistyped, Action: func(c *cli.Context) error {
+			if args == "" && c.NArg() > 0 {
+				return usageOf(name, "takes no arguments, such as %q", c.Args().First())
+			}
+			if o.address.URL != "" && c.IsSet("store") {
+				return usageOf(name, "--store is of a server of this machine, and --nats of another")
+			}
+			q, err := o.connect(c, name)
+			if err != nil {
+				return err
+			}
+			defer q.Close()
+			return do(c, q)
+		}}
 	}
-	q, err := queue.Connect(ctx, o.address)
-	if err != nil {
-		return err
+	return &cli.App{
+		Name: "mdmgen-queue", Usage: "does a run of mdmgen on machines that come and go", HideHelpCommand: true, OnUsageError: mistyped,
+		ExitErrHandler: func(*cli.Context, error) {}, // which main tells
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usage("unknown command %q: there are submit, work, status and fetch", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+		Commands: []*cli.Command{
+			command("submit", "queue the parts of a run", "-- COMMAND ARGS…", o.submit, []cli.Flag{
+				&cli.IntFlag{Name: "shards", Usage: "`N` tasks of the run", DefaultText: "one a chunk, at most 1000", Destination: &o.shards},
+				&cli.IntFlag{Name: "deliveries", Usage: "`N` times that a task is given out before it is a dead letter", Value: 5, Destination: &o.limits.Deliveries},
+				&cli.DurationFlag{Name: "ack-wait", Usage: "`TIME` after which the task of a silent worker is another's", Value: 30 * time.Second, Destination: &o.limits.AckWait},
+				workers("also work, with `N` workers in this process, and fetch the results", 0), name,
+			}, results),
+			command("work", "do parts until all are done", "", o.work, []cli.Flag{job, name, workers("`N` workers in this process", 1)}),
+			command("status", "print what is done, and what failed", "", o.status, []cli.Flag{job}),
+			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job}, results),
+		},
 	}
-	defer q.Close()
-	return command(ctx, o, q, f.Args(), stdout, stderr)
 }
 
-func submit(ctx context.Context, o *options, q *queue.Queue, args []string, stdout, stderr io.Writer) error {
-	j, err := queue.NewJob(ctx, args, o.shards)
+func mistyped(_ *cli.Context, err error, _ bool) error {
+	return usage("%s: --help lists the flags", err)
+}
+
+func usageOf(command, format string, args ...any) error {
+	return usage(command+": "+format, args...)
+}
+
+// connect checks what the flags say together before it reaches for a server.
+func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) {
+	switch {
+	case command == "submit" && c.NArg() == 0:
+		return nil, usageOf(command, "name the run behind --, as in -- score text.txt --seed 1 --json")
+	case o.shards < 0 || o.workers < 0 || c.IsSet("workers") && o.workers == 0 || c.IsSet("shards") && o.shards == 0:
+		return nil, usageOf(command, "--shards and --workers must be at least 1")
+	case command == "submit" && (o.limits.Deliveries < 1 || o.limits.AckWait <= 0):
+		return nil, usageOf(command, "--deliveries must be at least 1 and --ack-wait above 0")
+	case command == "submit" && o.workers == 0 && (c.IsSet("o") || c.IsSet("format") || c.IsSet("name")):
+		return nil, usageOf(command, "-o, --format and --name go with --workers: without workers nothing is done here; fetch takes the results")
+	}
+	return queue.Connect(c.Context, o.address)
+}
+
+func (o *options) submit(c *cli.Context, q *queue.Queue) error {
+	j, err := queue.NewJob(c.Context, c.Args().Slice(), o.shards)
 	if err != nil {
 		return err
 	}
-	queued, err := q.Submit(ctx, j, o.limits)
+	queued, err := q.Submit(c.Context, j, o.limits)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "mdmgen-queue: job %s: queued %d of %d parts, %d chunks\n", j.ID, queued, j.Shards, j.Chunks)
+	fmt.Fprintf(c.App.ErrWriter, "mdmgen-queue: job %s: queued %d of %d parts, %d chunks\n", j.ID, queued, j.Shards, j.Chunks)
 	if o.workers == 0 {
 		return nil
 	}
-	if err := o.work(ctx, q, j, stderr); err != nil {
+	if err := o.run(c, q, j); err != nil {
 		return err
 	}
-	return q.Fetch(ctx, j, o.output, o.format, stdout)
+	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
 }
 
-func work(ctx context.Context, o *options, q *queue.Queue, _ []string, _, stderr io.Writer) error {
-	j, err := q.Job(ctx, o.job)
+func (o *options) work(c *cli.Context, q *queue.Queue) error {
+	j, err := q.Job(c.Context, o.job)
 	if err != nil {
 		return err
 	}
-	return o.work(ctx, q, j, stderr)
+	return o.run(c, q, j)
 }
 
-// work runs the workers of this process until the job has ended.
-func (o *options) work(ctx context.Context, q *queue.Queue, j *queue.Job, stderr io.Writer) error {
+// run runs the workers of this process until the job has ended.
+func (o *options) run(c *cli.Context, q *queue.Queue, j *queue.Job) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "worker"
 	}
 	var all sync.WaitGroup
 	var told sync.Mutex
-	faults := make([]error, max(o.workers, 1))
+	faults := make([]error, o.workers)
 	for i := range faults {
 		name := o.name
 		if name == "" {
@@ -140,31 +189,31 @@ func (o *options) work(ctx context.Context, q *queue.Queue, j *queue.Job, stderr
 		w := &queue.Worker{Queue: q, Job: j, Name: fmt.Sprintf("%s-%d", name, i), Tell: func(format string, args ...any) {
 			told.Lock()
 			defer told.Unlock()
-			fmt.Fprintf(stderr, "mdmgen-queue: "+format+"\n", args...)
+			fmt.Fprintf(c.App.ErrWriter, "mdmgen-queue: "+format+"\n", args...)
 		}}
-		all.Go(func() { faults[i] = w.Work(ctx) })
+		all.Go(func() { faults[i] = w.Work(c.Context) })
 	}
 	all.Wait()
 	return errors.Join(faults...)
 }
 
-func status(ctx context.Context, o *options, q *queue.Queue, _ []string, stdout, _ io.Writer) error {
-	j, err := q.Job(ctx, o.job)
+func (o *options) status(c *cli.Context, q *queue.Queue) error {
+	j, err := q.Job(c.Context, o.job)
 	if err != nil {
 		return err
 	}
-	s, err := q.Status(ctx, j)
+	s, err := q.Status(c.Context, j)
 	if err != nil {
 		return err
 	}
-	s.Print(stdout)
+	s.Print(c.App.Writer)
 	return nil
 }
 
-func fetch(ctx context.Context, o *options, q *queue.Queue, _ []string, stdout, _ io.Writer) error {
-	j, err := q.Job(ctx, o.job)
+func (o *options) fetch(c *cli.Context, q *queue.Queue) error {
+	j, err := q.Job(c.Context, o.job)
 	if err != nil {
 		return err
 	}
-	return q.Fetch(ctx, j, o.output, o.format, stdout)
+	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
 }
