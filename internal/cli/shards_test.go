@@ -195,6 +195,37 @@ func TestMergeMixture(t *testing.T) {
 	}
 }
 
+// TestMergeSizes: runs whose chunks have other sizes are never merged, also where their numbers
+// are the same: samples would be missing.
+func TestMergeSizes(t *testing.T) {
+	t.Parallel()
+	args := []string{"generate", "-n", "150", "--model", worldFile(t, "xor3-mixed"), "--seed", "3", "--format", "ids"}
+	one := shard(t, append(args[:len(args):len(args)], "--batch", "5"), t.TempDir(), 1, 2)
+	two := shard(t, append(args[:len(args):len(args)], "--batch", "6"), t.TempDir(), 2, 2)
+	if stdout, stderr, code := runCommand(t, "", "merge", "--force", one, two); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "of two runs") {
+		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// TestOtherPart: neither a finished part nor one that was interrupted is taken for another.
+func TestOtherPart(t *testing.T) {
+	t.Parallel()
+	c := shardedCommands(t)["score exact"]
+	whole := shard(t, c.args, t.TempDir(), 1, 2)
+	data := readAll(t, whole)
+	cut := filepath.Join(t.TempDir(), "cut.jsonl")
+	writeFile(t, cut+".partial", data[:len(data)/2])
+	for _, flags := range [][]string{{"--shard", "2/2", "-o", whole}, {"--shard", "2/2", "-o", cut}, {"--shard", "1/3", "-o", cut}, {"--resume", cut + ".partial"}} {
+		stdout, stderr, code := runCommand(t, "", append(slices.Clone(c.args), flags...)...)
+		if code != exit.Usage || stdout != "" || !strings.Contains(stderr, "is for part 1/2 of this run, and ") {
+			t.Errorf("%v: exit status %d: %s%s", flags, code, stdout, stderr)
+		}
+	}
+	if readAll(t, whole) != data || readAll(t, cut+".partial") != data[:len(data)/2] {
+		t.Error("a part was changed")
+	}
+}
+
 // TestShardFlag refuses what is no part of a run.
 func TestShardFlag(t *testing.T) {
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
@@ -261,7 +292,7 @@ func TestShardAuto(t *testing.T) {
 				}
 				return
 			}
-			if code != exit.OK || !strings.Contains(stderr, "--shard auto is "+c.want+", from ") || !strings.Contains(readAll(t, part), `"shard":"`+c.want+`"`) {
+			if code != exit.OK || strings.Contains(stderr, "nothing reads it") || !strings.Contains(stderr, "--shard auto is "+c.want+", from ") || !strings.Contains(readAll(t, part), `"shard":"`+c.want+`"`) {
 				t.Errorf("exit status %d: %s", code, stderr)
 			}
 		})

@@ -208,6 +208,9 @@ func (j *Journal) Records(take func(record json.RawMessage) error) error {
 	}
 }
 
+// Path is the name of the file.
+func (j *Journal) Path() string { return j.path }
+
 // At is where the line of the record begins that Records handed out last, in bytes, for Again.
 func (j *Journal) At() int64 { return j.before }
 

@@ -99,9 +99,6 @@ var arrays = []array{
 	{"Nomad", "NOMAD_ALLOC_INDEX", "NOMAD_GROUP_COUNT", ""},
 }
 
-// countVariable tells the number of parts where a scheduler does not.
-const countVariable = "MDMGEN_SHARDS"
-
 // automatic is the shard that a scheduler says this process is, and how it says so.
 func automatic(env func(string) string) (text, from string, err error) {
 	var found []array
@@ -122,12 +119,14 @@ func automatic(env func(string) string) (text, from string, err error) {
 	}
 	a := found[0]
 	count, used := a.count, a.index
-	if count == "" || env(countVariable) != "" {
-		count = countVariable
+	if count == "" || env(flags.EnvShards) != "" {
+		count = flags.EnvShards
 	}
 	number := func(name string) int {
 		n, nerr := strconv.Atoi(env(name))
-		if nerr != nil && err == nil {
+		if err == nil && env(name) == "" {
+			err = exit.Usagef("--shard auto: %s says the index, and %s is not set: set it to the number of parts", a.name, name)
+		} else if err == nil && nerr != nil {
 			err = exit.Usagef("--shard auto: %s (%s) is %.40q: must be a whole number", name, a.name, env(name))
 		}
 		return n

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/journal"
@@ -40,7 +42,7 @@ type place struct {
 
 // forced are what parts of one run may have unlike where the user says so: the machines and
 // programs that made them, and not what they made.
-var forced = []string{"program", "version", "go", "platform", "cpu", "device", "threads", "batch", "head", "tokenizer", "model.runtime", "model.provider", "model.threads", "model.dtype", "model.facts.dtype", "model.facts_digest"}
+var forced = []string{"program", "version", "go", "platform", "cpu", "device", "threads", "batch", "head", "model.runtime", "model.provider", "model.threads", "model.dtype", "model.facts.dtype", "model.facts_digest"}
 
 // flaw is what is wrong with parts.
 type flaw struct {
@@ -178,8 +180,12 @@ func (p *Parts) index(j *journal.Journal, h *Header) (faults []flaw) {
 		}
 		return nil
 	})
-	if len(twice) > 0 {
-		faults = append(faults, flaw{what: fmt.Sprintf("%s: %s and others of %s are doubled: %s has them too: leave one of the files out", path, Range(twice[0], twice[0]+1), h.Part.Shard, p.paths[other-1])})
+	if n := len(twice); n > 0 {
+		which, are := Range(twice[0], twice[0]+1), "a chunk is"
+		if n > 1 {
+			which, are = fmt.Sprintf("%s and %s", which, english.Plural(n-1, "other", "")), "chunks are"
+		}
+		faults = append(faults, flaw{what: fmt.Sprintf("%s doubled: %s and %s both have %s: leave one of the files out", are, p.paths[other-1], path, which)})
 	}
 	shard, _ := parse(h.Part.Shard) // None for the file of --resume.
 	torn := flaw{shard: shard, output: strings.TrimSuffix(path, partial)}
