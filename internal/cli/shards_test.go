@@ -163,6 +163,7 @@ func TestMergeRefuses(t *testing.T) {
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"is not finished", "--output=" + filepath.Join(dir, "x.jsonl")}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "--shard=2/3"}},
 		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"of two runs", "limit"}},
+		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/3"), []byte("-resume/2"), 1))}, exit.Usage, []string{"another version"}},
 		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is no part"}},
 		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
 		"none":        {nil, exit.Usage, []string{"name the parts"}},
@@ -354,6 +355,17 @@ func TestPlan(t *testing.T) {
 			}
 			mustRun(t, "", merge...)
 		})
+	}
+	// Every process would find a batch of its own.
+	auto := mustRun(t, "", "generate", "-n", "40", "--model", worldFile(t, "xor3-mixed"), "--seed", "5", "--json", "--batch", "auto", "--plan", "1")
+	if !strings.Contains(auto, " --batch=40 ") || strings.Contains(auto, "=auto") {
+		t.Error(auto)
+	}
+	// What a part cannot do stands in no command of a plan.
+	for _, line := range []string{"score x --write-profile w", "bench --html h", "bench --plots p", "bench --max-time 1s", "bench --compare c", "bench -o x.csv"} {
+		if stdout, stderr, code := runCommand(t, "", append(strings.Fields(line), "--plan", "2")...); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "--plan and --") {
+			t.Errorf("%s: exit status %d: %s%s", line, code, stdout, stderr)
+		}
 	}
 	var text strings.Builder
 	text.WriteString(mustRun(t, "", append(shardedCommands(t)["generate ids"].args, "--plan", "9")...))

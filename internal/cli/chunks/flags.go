@@ -68,6 +68,16 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 	return all.Exclude([2]string{"shard", "resume"})
 }
 
+// Whole refuses flags that are of a whole run where parts are asked for, or planned.
+func (f *Flags) Whole(all flags.Set, names ...string) error {
+	for _, name := range names {
+		if err := all.Exclude([2]string{"shard", name}, [2]string{"plan", name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Given says that a part of the run is asked for.
 func (f *Flags) Given() bool { return f.Shard.N > 0 }
 

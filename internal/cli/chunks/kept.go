@@ -272,11 +272,18 @@ func Range(from, to int) string {
 	return fmt.Sprintf("chunks %d..%d", from, to-1)
 }
 
-// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan and -o.
-func without(args []string) []string {
+// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, -o and the
+// flags others, --NAME=VALUE each.
+func without(args []string, others ...string) []string {
 	end := max(slices.Index(args, "--"), 0)
+	names := []string{"--shard", "--output", "--plan"}
+	for _, other := range others {
+		name, _, _ := strings.Cut(other, "=")
+		names = append(names, name)
+	}
 	flags := slices.DeleteFunc(slices.Clone(args[:end]), func(arg string) bool {
-		return strings.HasPrefix(arg, "--shard=") || strings.HasPrefix(arg, "--output=") || strings.HasPrefix(arg, "--plan=")
+		name, _, ok := strings.Cut(arg, "=")
+		return ok && slices.Contains(names, name)
 	})
 	return append(flags, args[end:]...)
 }

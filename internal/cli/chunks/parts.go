@@ -110,8 +110,12 @@ func (p *Parts) add(path string, force bool) (faults []flaw, err error) {
 	if p.Schema == "" {
 		p.Schema = schema
 	}
-	if name, ok := strings.CutSuffix(schema, "-resume/3"); !ok || schema != p.Schema {
-		if ok {
+	name, version, ok := strings.Cut(schema, "-resume/")
+	if !ok || version != "3" || schema != p.Schema {
+		switch {
+		case ok && version != "3":
+			return nil, exit.Usagef("merge: %s: another version of mdmgen made this file: make the part again", path)
+		case ok:
 			return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than %s", path, strings.TrimPrefix(name, "mdmgen."), p.paths[0])
 		}
 		return nil, exit.Usagef("merge: %s is no part: --shard writes them, and --resume", path)
@@ -122,7 +126,7 @@ func (p *Parts) add(path string, force bool) (faults []flaw, err error) {
 	}
 	defer j.Close()
 	if j.Header() == nil {
-		return []flaw{{what: path + " is torn: it has no header"}}, nil
+		return []flaw{{what: path + " is torn: it has no header: remove it"}}, nil
 	}
 	var h Header
 	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Chunks < 0 || h.Chunks > maxChunks || len(h.Part.Args) == 0 {
@@ -191,11 +195,11 @@ func (p *Parts) index(j *journal.Journal, h *Header) (faults []flaw) {
 	torn := flaw{shard: shard, output: strings.TrimSuffix(path, partial)}
 	switch {
 	case err != nil:
-		torn.what = fmt.Sprintf("%v; remove it, and make the part again", err)
+		torn.what = fmt.Sprintf("%v: remove it, and make the part again", err)
 	case !ended && torn.output != path:
 		torn.what = path + " is not finished"
 	case !ended:
-		torn.what = path + " is torn: it has no footer; remove it, and make the part again"
+		torn.what = path + " is torn: it has no footer: remove it, and make the part again"
 	default:
 		return faults
 	}
@@ -221,7 +225,11 @@ func (p *Parts) missing(have map[string]string) (out []flaw) {
 			continue
 		}
 		output := filepath.Join(filepath.Dir(p.paths[0]), fmt.Sprintf("part-%d-of-%d.jsonl", shards.I, shards.N))
-		out = append(out, flaw{fmt.Sprintf("part %s is missing: %d of %s", shards, lacking, Range(from, to)), shards, output})
+		what := fmt.Sprintf("part %s is missing: %s", shards, Range(from, to))
+		if lacking < to-from {
+			what = fmt.Sprintf("part %s is missing in part: %d of %s", shards, lacking, Range(from, to))
+		}
+		out = append(out, flaw{what, shards, output})
 	}
 	return out
 }
