@@ -163,6 +163,7 @@ func TestMergeRefuses(t *testing.T) {
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"is not finished", "--output=" + filepath.Join(dir, "x.jsonl")}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "--shard=2/3"}},
 		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"of two runs", "limit"}},
+		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/3"), []byte("-resume/2"), 1))}, exit.Usage, []string{"another version"}},
 		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is no part"}},
 		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
 		"none":        {nil, exit.Usage, []string{"name the parts"}},
@@ -192,6 +193,37 @@ func TestMergeMixture(t *testing.T) {
 	}
 	if out := mustRun(t, "", "merge", "--force", one, two); !strings.Contains(out, `"mixture":["model.threads","threads"]`) {
 		t.Errorf("%.3000s", out)
+	}
+}
+
+// TestMergeSizes: runs whose chunks have other sizes are never merged, also where their numbers
+// are the same: samples would be missing.
+func TestMergeSizes(t *testing.T) {
+	t.Parallel()
+	args := []string{"generate", "-n", "150", "--model", worldFile(t, "xor3-mixed"), "--seed", "3", "--format", "ids"}
+	one := shard(t, append(args[:len(args):len(args)], "--batch", "5"), t.TempDir(), 1, 2)
+	two := shard(t, append(args[:len(args):len(args)], "--batch", "6"), t.TempDir(), 2, 2)
+	if stdout, stderr, code := runCommand(t, "", "merge", "--force", one, two); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "of two runs") {
+		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// TestOtherPart: neither a finished part nor one that was interrupted is taken for another.
+func TestOtherPart(t *testing.T) {
+	t.Parallel()
+	c := shardedCommands(t)["score exact"]
+	whole := shard(t, c.args, t.TempDir(), 1, 2)
+	data := readAll(t, whole)
+	cut := filepath.Join(t.TempDir(), "cut.jsonl")
+	writeFile(t, cut+".partial", data[:len(data)/2])
+	for _, flags := range [][]string{{"--shard", "2/2", "-o", whole}, {"--shard", "2/2", "-o", cut}, {"--shard", "1/3", "-o", cut}, {"--resume", cut + ".partial"}} {
+		stdout, stderr, code := runCommand(t, "", append(slices.Clone(c.args), flags...)...)
+		if code != exit.Usage || stdout != "" || !strings.Contains(stderr, "is for part 1/2 of this run, and ") {
+			t.Errorf("%v: exit status %d: %s%s", flags, code, stdout, stderr)
+		}
+	}
+	if readAll(t, whole) != data || readAll(t, cut+".partial") != data[:len(data)/2] {
+		t.Error("a part was changed")
 	}
 }
 
@@ -261,7 +293,7 @@ func TestShardAuto(t *testing.T) {
 				}
 				return
 			}
-			if code != exit.OK || !strings.Contains(stderr, "--shard auto is "+c.want+", from ") || !strings.Contains(readAll(t, part), `"shard":"`+c.want+`"`) {
+			if code != exit.OK || strings.Contains(stderr, "nothing reads it") || !strings.Contains(stderr, "--shard auto is "+c.want+", from ") || !strings.Contains(readAll(t, part), `"shard":"`+c.want+`"`) {
 				t.Errorf("exit status %d: %s", code, stderr)
 			}
 		})
@@ -323,6 +355,17 @@ func TestPlan(t *testing.T) {
 			}
 			mustRun(t, "", merge...)
 		})
+	}
+	// Every process would find a batch of its own.
+	auto := mustRun(t, "", "generate", "-n", "40", "--model", worldFile(t, "xor3-mixed"), "--seed", "5", "--json", "--batch", "auto", "--plan", "1")
+	if !strings.Contains(auto, " --batch=40 ") || strings.Contains(auto, "=auto") {
+		t.Error(auto)
+	}
+	// What a part cannot do stands in no command of a plan.
+	for _, line := range []string{"score x --write-profile w", "bench --html h", "bench --plots p", "bench --max-time 1s", "bench --compare c", "bench -o x.csv"} {
+		if stdout, stderr, code := runCommand(t, "", append(strings.Fields(line), "--plan", "2")...); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "--plan and --") {
+			t.Errorf("%s: exit status %d: %s%s", line, code, stdout, stderr)
+		}
 	}
 	var text strings.Builder
 	text.WriteString(mustRun(t, "", append(shardedCommands(t)["generate ids"].args, "--plan", "9")...))

@@ -149,7 +149,7 @@ func (j *Journal) kind() error {
 	case strings.HasPrefix(want, string(begin)): // Whole, or the beginning of a line that has not ended.
 		return nil
 	case bytes.HasPrefix(begin, []byte(field+name+"/")):
-		return j.refuse(1, "another version of mdmgen made this file, which cannot be gone on from: remove it, and run from the beginning")
+		return j.refuse(1, "another version of mdmgen made this file"+j.advice(", which cannot be gone on from: remove it, and run from the beginning"))
 	}
 	return j.refuse(1, fmt.Sprintf("is not the header of a file that this command's --resume made (%s): name another file", j.schema))
 }
@@ -180,7 +180,7 @@ func (j *Journal) next() (json.RawMessage, error) {
 	}
 	record, sum, ok := unseal(j.sum, line[:len(line)-1])
 	if !ok {
-		return nil, j.refuse(j.lines+1, "the line was changed after it was written, or one before it is missing (its checksum does not fit): remove the file, or the lines from this one on")
+		return nil, j.refuse(j.lines+1, "the line was changed after it was written, or one before it is missing (its checksum does not fit)"+j.advice(": remove the file, or the lines from this one on"))
 	}
 	if !json.Valid(record) {
 		return nil, j.refuse(j.lines+1, "is not JSON")
@@ -207,6 +207,9 @@ func (j *Journal) Records(take func(record json.RawMessage) error) error {
 		}
 	}
 }
+
+// Path is the name of the file.
+func (j *Journal) Path() string { return j.path }
 
 // At is where the line of the record begins that Records handed out last, in bytes, for Again.
 func (j *Journal) At() int64 { return j.before }
@@ -290,6 +293,14 @@ func (j *Journal) Close() error {
 	err := j.file.Close()
 	j.file = nil
 	return j.failed(err)
+}
+
+// advice is text for who writes to the file; what a reader is to do depends on why it reads.
+func (j *Journal) advice(text string) string {
+	if j.reader {
+		return ""
+	}
+	return text
 }
 
 func (j *Journal) refuse(line int, reason string) error { return &RefusedError{j.path, line, reason} }

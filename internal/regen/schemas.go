@@ -20,6 +20,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/cli/bound"
+	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/generate"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/schedule"
@@ -38,7 +39,7 @@ type benchRecord struct {
 var records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
 	"schedule": schedule.Record{}, "target": schedule.Target{}, "verify": verify.Record{},
-	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{},
+	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{}, "plan": chunks.Plan{},
 }
 
 // number is a number that may not be finite or not known.

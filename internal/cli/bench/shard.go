@@ -33,12 +33,17 @@ func (o *options) checkShard(s kit.Streams) error {
 	if len(o.outputs) == 1 {
 		output = o.outputs[0]
 	}
-	if err := o.chunks.Check(s, o.all, output, o.sampler.Seed != nil); err != nil || !o.chunks.Given() {
+	if err := o.chunks.Check(s, o.all, output, o.sampler.Seed != nil); err != nil {
 		return err
 	}
-	o.outputs = nil
-	o.partPath = output
-	return o.all.Exclude([][2]string{{"shard", "max-time"}, {"shard", "html"}, {"shard", "plots"}, {"shard", "compare"}}...)
+	if o.chunks.Given() {
+		o.partPath, o.outputs = output, nil
+	}
+	// The files of -o are of the whole run, and a plan has one text.
+	if err := o.all.Exclude([2]string{"plan", "output"}); err != nil {
+		return err
+	}
+	return o.chunks.Whole(o.all, "max-time", "html", "plots", "compare")
 }
 
 // chunkCount is one for each cell, and one for what they have together.

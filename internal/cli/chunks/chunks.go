@@ -29,8 +29,10 @@ type Header struct {
 	// CPU is the instruction set with the extensions that decide which kernels a runtime takes.
 	CPU string `json:"cpu"`
 	// Chunks is how many there are in the run.
-	Chunks int  `json:"chunks"`
-	Part   Part `json:"part"`
+	Chunks int `json:"chunks"`
+	// Size is how many samples or windows a chunk has, but the last; 0 for cells, of which it has one.
+	Size int  `json:"chunk_size,omitempty"`
+	Part Part `json:"part"`
 }
 
 // Part is what a file holds of a run, or shall hold.
@@ -46,6 +48,14 @@ type Part struct {
 	Provenance kit.Provenance `json:"provenance"`
 	// Print is what the command needs besides to print the results.
 	Print any `json:"print,omitempty"`
+}
+
+// name is how messages call what a file holds.
+func (p *Part) name() string {
+	if p.Shard == "" {
+		return "the whole"
+	}
+	return "part " + p.Shard
 }
 
 // line is a finished chunk, or the footer.

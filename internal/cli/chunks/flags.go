@@ -68,6 +68,16 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 	return all.Exclude([2]string{"shard", "resume"})
 }
 
+// Whole refuses flags that are of a whole run where parts are asked for, or planned.
+func (f *Flags) Whole(all flags.Set, names ...string) error {
+	for _, name := range names {
+		if err := all.Exclude([2]string{"shard", name}, [2]string{"plan", name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Given says that a part of the run is asked for.
 func (f *Flags) Given() bool { return f.Shard.N > 0 }
 
@@ -99,9 +109,6 @@ var arrays = []array{
 	{"Nomad", "NOMAD_ALLOC_INDEX", "NOMAD_GROUP_COUNT", ""},
 }
 
-// countVariable tells the number of parts where a scheduler does not.
-const countVariable = "MDMGEN_SHARDS"
-
 // automatic is the shard that a scheduler says this process is, and how it says so.
 func automatic(env func(string) string) (text, from string, err error) {
 	var found []array
@@ -122,12 +129,14 @@ func automatic(env func(string) string) (text, from string, err error) {
 	}
 	a := found[0]
 	count, used := a.count, a.index
-	if count == "" || env(countVariable) != "" {
-		count = countVariable
+	if count == "" || env(flags.EnvShards) != "" {
+		count = flags.EnvShards
 	}
 	number := func(name string) int {
 		n, nerr := strconv.Atoi(env(name))
-		if nerr != nil && err == nil {
+		if err == nil && env(name) == "" {
+			err = exit.Usagef("--shard auto: %s says the index, and %s is not set: set it to the number of parts", a.name, name)
+		} else if err == nil && nerr != nil {
 			err = exit.Usagef("--shard auto: %s (%s) is %.40q: must be a whole number", name, a.name, env(name))
 		}
 		return n

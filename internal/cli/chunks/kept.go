@@ -66,7 +66,7 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (_ *Kept, err 
 			err = k.failed(err)
 		}
 	}()
-	if err := k.j.Agree(k.header); err != nil {
+	if err := k.agree(k.j); err != nil {
 		return nil, err
 	}
 	if err := k.j.Records(k.take); err != nil {
@@ -74,6 +74,19 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (_ *Kept, err 
 	}
 	k.Resumed = len(k.at)
 	return k, k.j.Begin(k.header)
+}
+
+// agree refuses a file that is of another run, or of another part of this one.
+func (k *Kept) agree(j *journal.Journal) error {
+	if err := j.Agree(k.header); err != nil || j.Header() == nil {
+		return err
+	}
+	var h struct{ Part Part }
+	now := k.header.Part
+	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Part.Shard != now.Shard || h.Part.From != now.From || h.Part.To != now.To {
+		return &journal.RefusedError{Path: j.Path(), Reason: fmt.Sprintf("is for %s of this run, and %s is asked for: name another file, or remove it", h.Part.name(), now.name())}
+	}
+	return nil
 }
 
 // take takes a line of the journal.
@@ -108,7 +121,7 @@ func (k *Kept) finished() (bool, error) {
 	j, err := journal.OpenReader(k.part, k.header.Schema)
 	if err == nil {
 		defer j.Close()
-		err = j.Agree(k.header)
+		err = k.agree(j)
 	}
 	if err == nil {
 		k.j = j
@@ -259,11 +272,18 @@ func Range(from, to int) string {
 	return fmt.Sprintf("chunks %d..%d", from, to-1)
 }
 
-// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan and -o.
-func without(args []string) []string {
+// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, -o and the
+// flags others, --NAME=VALUE each.
+func without(args []string, others ...string) []string {
 	end := max(slices.Index(args, "--"), 0)
+	names := []string{"--shard", "--output", "--plan"}
+	for _, other := range others {
+		name, _, _ := strings.Cut(other, "=")
+		names = append(names, name)
+	}
 	flags := slices.DeleteFunc(slices.Clone(args[:end]), func(arg string) bool {
-		return strings.HasPrefix(arg, "--shard=") || strings.HasPrefix(arg, "--output=") || strings.HasPrefix(arg, "--plan=")
+		name, _, ok := strings.Cut(arg, "=")
+		return ok && slices.Contains(names, name)
 	})
 	return append(flags, args[end:]...)
 }

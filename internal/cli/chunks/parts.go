@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/journal"
@@ -40,7 +42,7 @@ type place struct {
 
 // forced are what parts of one run may have unlike where the user says so: the machines and
 // programs that made them, and not what they made.
-var forced = []string{"program", "version", "go", "platform", "cpu", "device", "threads", "batch", "head", "tokenizer", "model.runtime", "model.provider", "model.threads", "model.dtype", "model.facts.dtype", "model.facts_digest"}
+var forced = []string{"program", "version", "go", "platform", "cpu", "device", "threads", "batch", "head", "model.runtime", "model.provider", "model.threads", "model.dtype", "model.facts.dtype", "model.facts_digest"}
 
 // flaw is what is wrong with parts.
 type flaw struct {
@@ -108,8 +110,12 @@ func (p *Parts) add(path string, force bool) (faults []flaw, err error) {
 	if p.Schema == "" {
 		p.Schema = schema
 	}
-	if name, ok := strings.CutSuffix(schema, "-resume/3"); !ok || schema != p.Schema {
-		if ok {
+	name, version, ok := strings.Cut(schema, "-resume/")
+	if !ok || version != "3" || schema != p.Schema {
+		switch {
+		case ok && version != "3":
+			return nil, exit.Usagef("merge: %s: another version of mdmgen made this file: make the part again", path)
+		case ok:
 			return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than %s", path, strings.TrimPrefix(name, "mdmgen."), p.paths[0])
 		}
 		return nil, exit.Usagef("merge: %s is no part: --shard writes them, and --resume", path)
@@ -120,7 +126,7 @@ func (p *Parts) add(path string, force bool) (faults []flaw, err error) {
 	}
 	defer j.Close()
 	if j.Header() == nil {
-		return []flaw{{what: path + " is torn: it has no header"}}, nil
+		return []flaw{{what: path + " is torn: it has no header: remove it"}}, nil
 	}
 	var h Header
 	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Chunks < 0 || h.Chunks > maxChunks || len(h.Part.Args) == 0 {
@@ -178,18 +184,22 @@ func (p *Parts) index(j *journal.Journal, h *Header) (faults []flaw) {
 		}
 		return nil
 	})
-	if len(twice) > 0 {
-		faults = append(faults, flaw{what: fmt.Sprintf("%s: %s and others of %s are doubled: %s has them too: leave one of the files out", path, Range(twice[0], twice[0]+1), h.Part.Shard, p.paths[other-1])})
+	if n := len(twice); n > 0 {
+		which, are := Range(twice[0], twice[0]+1), "a chunk is"
+		if n > 1 {
+			which, are = fmt.Sprintf("%s and %s", which, english.Plural(n-1, "other", "")), "chunks are"
+		}
+		faults = append(faults, flaw{what: fmt.Sprintf("%s doubled: %s and %s both have %s: leave one of the files out", are, p.paths[other-1], path, which)})
 	}
 	shard, _ := parse(h.Part.Shard) // None for the file of --resume.
 	torn := flaw{shard: shard, output: strings.TrimSuffix(path, partial)}
 	switch {
 	case err != nil:
-		torn.what = fmt.Sprintf("%v; remove it, and make the part again", err)
+		torn.what = fmt.Sprintf("%v: remove it, and make the part again", err)
 	case !ended && torn.output != path:
 		torn.what = path + " is not finished"
 	case !ended:
-		torn.what = path + " is torn: it has no footer; remove it, and make the part again"
+		torn.what = path + " is torn: it has no footer: remove it, and make the part again"
 	default:
 		return faults
 	}
@@ -215,7 +225,11 @@ func (p *Parts) missing(have map[string]string) (out []flaw) {
 			continue
 		}
 		output := filepath.Join(filepath.Dir(p.paths[0]), fmt.Sprintf("part-%d-of-%d.jsonl", shards.I, shards.N))
-		out = append(out, flaw{fmt.Sprintf("part %s is missing: %d of %s", shards, lacking, Range(from, to)), shards, output})
+		what := fmt.Sprintf("part %s is missing: %s", shards, Range(from, to))
+		if lacking < to-from {
+			what = fmt.Sprintf("part %s is missing in part: %d of %s", shards, lacking, Range(from, to))
+		}
+		out = append(out, flaw{what, shards, output})
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/internal/cli/kit"
 )
@@ -36,13 +37,14 @@ const PlanSchema = "mdmgen.plan/1"
 // Planned says that --plan is given.
 func (f *Flags) Planned() bool { return f.plan > 0 }
 
-// Print writes a plan whose calls and seconds are known. more are flags that every command must
-// have besides those of the command line, as that of a seed that was drawn.
+// Print writes a plan whose calls and seconds are known. more are flags, --NAME=VALUE, that every
+// command must have besides those of the command line, or in their place, as that of a seed that
+// was drawn.
 func (p *Plan) Print(f *Flags, s kit.Streams, out *kit.Output, format string, more ...string) error {
 	p.Schema, p.Parts = PlanSchema, f.plan
 	most := (p.Chunks + p.Parts - 1) / p.Parts
 	p.SecondsPerPart = p.Seconds * float64(most) / math.Max(1, float64(p.Chunks))
-	part := Part{Args: without(*s.Args)}
+	part := Part{Args: without(*s.Args, more...)}
 	part.Args = append(part.Args[:1:1], append(more, part.Args[1:]...)...)
 	p.Merge = "mdmgen merge"
 	for i := 1; i <= p.Parts; i++ {
@@ -70,7 +72,7 @@ func (p *Plan) Print(f *Flags, s kit.Streams, out *kit.Output, format string, mo
 	} else {
 		line("calls", "%.6g at most: the network's rows decide", p.MostCalls)
 	}
-	line("time", "%s on this device, %s for a part of %d, as measured now", hours(p.Seconds), hours(p.SecondsPerPart), p.Parts)
+	line("time", "%s on this device, %s for the longest of %s, as measured now", hours(p.Seconds), hours(p.SecondsPerPart), english.Plural(p.Parts, "part", ""))
 	for _, c := range p.Commands {
 		line("part", "%s", c)
 	}

@@ -24,6 +24,8 @@ import (
 const (
 	ConfigFlag = "config"
 	EnvConfig  = "MDMGEN_CONFIG"
+	// EnvShards tells --shard auto the number of parts where a scheduler does not.
+	EnvShards = "MDMGEN_SHARDS"
 )
 
 // maxConfig bounds the config file, in bytes.

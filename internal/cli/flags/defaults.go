@@ -163,7 +163,7 @@ func (s Set) Locate(err error) error {
 }
 
 // otherVariables are those that stand for no flag, or are read elsewhere, and those of the tests.
-var otherVariables = []string{EnvConfig, "MDMGEN_CACHE", "MDMGEN_OFFLINE", "MDMGEN_REFERENCE", "MDMGEN_REQUIRE_RUNTIME"}
+var otherVariables = []string{EnvConfig, EnvShards, "MDMGEN_CACHE", "MDMGEN_OFFLINE", "MDMGEN_REFERENCE", "MDMGEN_REQUIRE_RUNTIME"}
 
 // UnknownVariables says of each variable of the environment that looks like the program's and is
 // not that nothing reads it.

@@ -117,7 +117,11 @@ func IntOr(p *int, least, most int, word string, stands int, f Flag) *Flag {
 		if text == word {
 			return stands, nil
 		}
-		return parse(text)
+		n, err := parse(text)
+		if err != nil {
+			err = must("a whole number in %d..%d, or %s", least, most, word)
+		}
+		return n, err
 	}
 	v.show = func(n int) string {
 		if n == stands {

@@ -92,6 +92,7 @@ func (g *generation) keep() (*chunks.Kept, error) {
 	return g.chunks.Open(g.streams, chunks.Header{
 		Identity: kit.NewIdentity(ChunkSchema, made, g.settings.Seed, decides),
 		Chunks:   (g.total() + g.chunkSize() - 1) / g.chunkSize(),
+		Size:     g.chunkSize(),
 		Part:     chunks.Part{Provenance: made, Print: g.printing()},
 	}, g.output)
 }

@@ -88,7 +88,7 @@ func (g *generation) findBatch() error {
 	case n == 0:
 		return g.whatFits(nil)
 	}
-	g.sampler.Batch = n
+	g.sampler.Batch, g.foundBatch = n, true
 	g.streams.Notice(fmt.Sprintf("--batch auto: %d", n))
 	return nil
 }

@@ -74,11 +74,14 @@ func (g *generation) foresee(out *kit.Output) error {
 	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, bench.PeakMemory()
 	if g.chunks.Planned() {
 		p := chunks.Plan{Provenance: f.Provenance, Chunks: (g.total() + g.chunkSize() - 1) / g.chunkSize(), Calls: f.Calls, MostCalls: float64(f.MostCalls), Seconds: f.Seconds}
-		var seed []string
+		var found []string
 		if g.sampler.Seed == nil {
-			seed = append(seed, fmt.Sprintf("--seed=%d", g.settings.Seed))
+			found = append(found, fmt.Sprintf("--seed=%d", g.settings.Seed))
 		}
-		return p.Print(&g.chunks, g.streams, out, g.format, seed...)
+		if g.foundBatch { // Each process would find one of its own.
+			found = append(found, fmt.Sprintf("--batch=%d", g.settings.Batch))
+		}
+		return p.Print(&g.chunks, g.streams, out, g.format, found...)
 	}
 	if g.format == "json" || g.format == "jsonl" {
 		if err := kit.WriteRecord(out, g.format, f); err != nil {

@@ -67,6 +67,8 @@ type generation struct {
 	jobs     []job
 	settings settings
 	method   *samplers.Sampler
+	// foundBatch says that --batch auto found the batch of the settings.
+	foundBatch bool
 }
 
 func generate(ctx context.Context, s kit.Streams, o *options) (err error) {

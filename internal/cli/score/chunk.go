@@ -53,6 +53,7 @@ func (r *scoring) keep() (*chunks.Kept, error) {
 	return r.chunks.Open(r.streams, chunks.Header{
 		Identity: kit.NewIdentity(Schema, made, r.settings.seed(), r.settings),
 		Chunks:   (r.survey.Windows + size - 1) / size,
+		Size:     size,
 		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.table, r.overlaps}},
 	}, r.output)
 }
