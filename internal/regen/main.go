@@ -53,8 +53,11 @@ func main() {
 	}
 }
 
-// regenerate is run in the folder builtin.
+// regenerate is run in the folder builtin, by go generate.
 func regenerate(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join("..", "builtin", "fairytale")); err != nil {
+		return fmt.Errorf("%w: run go generate ./builtin", err)
+	}
 	ids, hits, err := sample(ctx)
 	if err != nil {
 		return err
