@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -112,27 +111,6 @@ func newEngine(net Network, batch int) (*engine, error) {
 	}
 	drawer, _ := net.(Drawer)
 	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: draw}, nil
-}
-
-// caught makes an error of the panic of a method where it is not the caller's own goroutine
-// that runs it.
-func (e *engine) caught(err *error) {
-	if !e.shared {
-		return
-	}
-	if value := recover(); value != nil {
-		*err = &panicked{value, debug.Stack()}
-	}
-}
-
-// panicked is a panic of a method.
-type panicked struct {
-	value any
-	stack []byte
-}
-
-func (p *panicked) Error() string {
-	return fmt.Sprintf("the method panicked: %v\n\n%s", p.value, p.stack)
 }
 
 // admit starts a job. Nothing is called yet; a job that asks for nothing ends here.
@@ -292,13 +270,3 @@ func (e *engine) end(t *task, err error) {
 	t.result = Result{}
 	e.spare = append(e.spare, t)
 }
-
-// SequenceError is what a sequence failed of.
-type SequenceError struct {
-	// Index is that of the job.
-	Index uint64
-	Err   error
-}
-
-func (e *SequenceError) Error() string { return fmt.Sprintf("sequence %d: %v", e.Index, e.Err) }
-func (e *SequenceError) Unwrap() error { return e.Err }

@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,19 +22,14 @@ type Outcome struct {
 // Outcomes works out the exact law of a decoder without a plan on a canvas of a small network,
 // in the order of ids, and the expected number of calls of its rule (of those that are made, for
 // remdm). Every way to draw the tokens of a call is gone through, canvases that agree being one;
-// it is an error where there are more than limit of them, and for samplers that have a plan, in
-// blocks or corrected, and for quotas that are drawn. Probabilities are as exact as the
-// network's logits.
+// it is an error where there are more than limit of them, and where [Sampler.HasOutcomes] says so.
+// Probabilities are as exact as the network's logits.
 func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit int) ([]Outcome, float64, error) {
-	kernel := s.kernel
-	around, isShaped := kernel.(shaping)
-	if isShaped {
-		kernel = around.inner.kernel
+	if err := s.HasOutcomes(); err != nil {
+		return nil, 0, err
 	}
-	law, ok := kernel.(enumerable)
-	if !ok || isShaped && around.rules != nil && around.rules.words != nil {
-		return nil, 0, fault.Errorf("samplers", "%s: no law of it is worked out by its outcomes", s)
-	}
+	around, isShaped := s.kernel.(shaping)
+	law := s.unshaped().(enumerable)
 	spec := net.Spec()
 	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
@@ -58,6 +54,26 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 	}
 	slices.SortFunc(out, func(a, b Outcome) int { return slices.Compare(a.IDs, b.IDs) })
 	return out, o.calls, nil
+}
+
+// HasOutcomes says why [Sampler.Outcomes] does not work out a law, nil where it does: samplers that
+// have a plan, in blocks or corrected, have none, and banned words and quotas that are drawn.
+func (s *Sampler) HasOutcomes() error {
+	around, _ := s.kernel.(shaping)
+	law := s.unshaped()
+	ranks, _ := law.(*ranking)
+	if _, ok := law.(enumerable); ok && !around.bans() && (ranks == nil || !ranks.binomial) {
+		return nil
+	}
+	return fault.Errorf("samplers", "no law of %s is worked out: %s", s, cmp.Or(s.law.declare().Why, "it has a plan"))
+}
+
+// unshaped is the kernel whose rows guidance and rules may change.
+func (s *Sampler) unshaped() kernel {
+	if around, ok := s.kernel.(shaping); ok {
+		return around.inner.kernel
+	}
+	return s.kernel
 }
 
 // enumerable is a law whose outcomes are worked out.

@@ -10,9 +10,6 @@ import (
 // enumerate goes through all tokens that the calls may draw, and through all positions that
 // random choices may take.
 func (law *ranking) enumerate(o *outcomes, c *Canvas) error {
-	if law.binomial {
-		return errors.New("quotas are drawn")
-	}
 	first, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
 	if err != nil {
 		return err

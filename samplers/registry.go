@@ -72,7 +72,11 @@ func (d Descriptor) Likelihood() string {
 	}
 	if !slices.Contains(d.Flags, "score") {
 		tell("", Options{Sampler: d.Name})
-		return strings.ToUpper(how[0][:1]) + how[0][1:] + "."
+		text := strings.ToUpper(how[0][:1]) + how[0][1:] + "."
+		if !strings.HasPrefix(how[0], "none") {
+			text += " None in blocks, with corrections or guidance, or with banned words or a shortest length."
+		}
+		return text
 	}
 	for _, score := range []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin, ScoreEntropy, ScoreRandom} {
 		tell("score "+string(score), Options{Sampler: d.Name, Deciding: Deciding{Score: score}})
@@ -92,7 +96,7 @@ func (l Law) likelihood(planned bool) string {
 		return "exact at any length, by a replay of as many rows as calls"
 	case l.Replay != NoReplay:
 		also := map[bool]string{true: ", and bounds by paths at any length"}[l.Replay == ReplayRandom]
-		return fmt.Sprintf("exact up to %d free positions, or such blocks, by a replay on at most 2^d canvases", MostReplayed) + also
+		return fmt.Sprintf("exact up to %d free positions, or in blocks of up to as many, by a replay on at most 2^d canvases", MostReplayed) + also
 	case !planned:
 		return "none, because " + l.Why
 	case l.Fixed:

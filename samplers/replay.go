@@ -58,11 +58,7 @@ func (s *Sampler) Replay(ctx context.Context, net Network, texts []Text, batch i
 
 // replayed is the law of a sampler that is replayed, whatever shapes its rows.
 func (s *Sampler) replayed() (*ranking, error) {
-	kernel := s.kernel
-	if around, ok := kernel.(shaping); ok {
-		kernel = around.inner.kernel
-	}
-	law, ok := kernel.(*ranking)
+	law, ok := s.unshaped().(*ranking)
 	if declared := s.law.declare(); !ok || declared.Replay == NoReplay {
 		return nil, fault.Errorf("samplers", "%s is not replayed on a text: %s", s, cmp.Or(declared.Why, "it has a plan"))
 	}

@@ -43,11 +43,22 @@ func newRules(o Options, c Spec) (*rules, error) {
 	return r, nil
 }
 
-// forbid takes from the row of a position of a canvas, whose first free position is from, what
-// may not be drawn there.
-func (r *rules) forbid(row []float32, ids []int64, position, from int) {
+// early is the position before which the end must not stand, of a canvas with so many positions,
+// which may grow.
+func (r *rules) early(free []int, length int) int {
+	switch {
+	case r == nil || r.least == 0:
+		return 0
+	case r.least <= len(free):
+		return free[r.least-1] + 1
+	}
+	return length + r.least - len(free)
+}
+
+// forbid takes from the row of a position of a canvas what may not be drawn there.
+func (r *rules) forbid(row []float32, ids []int64, position, early int) {
 	never := float32(math.Inf(-1))
-	if position < from+r.least {
+	if position < early {
 		row[r.end] = never
 	}
 	for _, word := range r.words {

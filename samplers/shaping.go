@@ -45,7 +45,7 @@ func (law shaping) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, erro
 
 func (law shaping) declare() Law {
 	switch {
-	case law.rules != nil && law.rules.words != nil:
+	case law.bans():
 		return Law{Why: "a token that would make a banned word with others of its call is refused"}
 	case law.inner.kernel == nil:
 		return Law{Why: "its rows are guided or constrained, and plans are worked out with the network's own"}
@@ -53,12 +53,12 @@ func (law shaping) declare() Law {
 	return law.inner.law.declare()
 }
 
+// bans says that there are words that must not come about.
+func (law shaping) bans() bool { return law.rules != nil && law.rules.words != nil }
+
 // on is what shapes the rows of a canvas.
 func (law shaping) on(c *Canvas, free []int) (s *shaped, err error) {
-	s = &shaped{law: law, canvas: c, free: len(free)}
-	if len(free) > 0 {
-		s.from = free[0]
-	}
+	s = &shaped{law: law, canvas: c, free: len(free), early: law.rules.early(free, c.Len())}
 	if law.guidance != nil && len(free) > 0 {
 		s.hidden, err = law.guidance.hide(c)
 	}
@@ -67,7 +67,7 @@ func (law shaping) on(c *Canvas, free []int) (s *shaped, err error) {
 
 func (law shaping) mostCalls(c Spec, d, length int) int {
 	most := law.inner.mostCalls(c, d, length)
-	if law.rules != nil && law.rules.words != nil {
+	if law.bans() {
 		most += d + max(law.inner.settings.MaxLength-length, 0)
 	}
 	return most
@@ -79,8 +79,8 @@ type shaped struct {
 	canvas *Canvas
 	draws  *Draws
 	inner  Decoder
-	// free counts what was masked at the start; from is the first of these positions.
-	free, from int
+	// free counts what was masked at the start; before early the rules' end is not drawn.
+	free, early int
 	// hidden is what the second canvas holds where it is not −1.
 	hidden []int64
 	// asked is what the inner decoder wants, with head and top; second are the second canvases.
@@ -209,7 +209,7 @@ func (s *shaped) answer(r Rows, head Head) Rows {
 				s.law.guidance.guide(row, r.Logits(len(s.asked)+i, j))
 			}
 			if s.law.rules != nil {
-				s.law.rules.forbid(row, ids, l, s.from)
+				s.law.rules.forbid(row, ids, l, s.early)
 			}
 			if head == HeadBest {
 				best[j].Best, best[j].err = r.draw.Best(row, ask.Uniforms[j], s.top)
@@ -223,7 +223,7 @@ func (s *shaped) answer(r Rows, head Head) Rows {
 
 func (s *shaped) Take(r Rows, e *Edit) error {
 	rows := s.answer(r, cmp.Or(s.head, HeadRows))
-	if s.law.rules != nil && s.law.rules.words != nil {
+	if s.law.bans() {
 		e.refuses = func(position, token int) bool {
 			if !s.law.rules.completes(s.canvas.ids, position, token) {
 				return false

@@ -108,6 +108,9 @@ func TestConstrainedLaws(t *testing.T) {
 		{"at least two", func(o *samplers.Options) { o.MinLength, o.Stop = 2, ptr(1) }, []int{2, m, m}, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, l, a int) bool { return a == 1 && l < 3 })
 		}},
+		{"at least two free", func(o *samplers.Options) { o.MinLength, o.Stop = 2, ptr(1) }, []int{m, 2, m}, func(plain rowOf, _ []int) rowOf {
+			return plain.without(func(_ []int, _, a int) bool { return a == 1 })
+		}},
 		{"at least one", func(o *samplers.Options) { o.MinLength, o.Stop = 1, ptr(1) }, all, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, l, a int) bool { return a == 1 && l < 1 })
 		}},

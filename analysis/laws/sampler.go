@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -14,22 +15,15 @@ import (
 // outcomes ([samplers.Sampler.Outcomes]), with temperature and all, from rows in float32. A
 // sampler that is corrected has the law of the one without, after the corrections.
 func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
-	set := s.Settings()
+	if err := Known(s); err != nil {
+		return nil, err
+	}
 	if inner, positions, calls, ok := s.Correction(); ok {
 		return w.correctedLaw(inner, positions, calls)
 	}
-	if !s.Planned() && set.Scores != samplers.ScoresRaw && set.By != samplers.ByFloat32Gumbel {
-		return w.unplannedLaw(s)
-	}
-	if set.ChangesLaw {
-		return nil, errors.New("laws: the sampler's draws are not from the network's distribution: leave temperature and truncation out")
-	}
-	if set.Scores == samplers.ScoresRaw {
-		return nil, errors.New("laws: a world has no raw scores: normalise them")
-	}
 	l, ok := s.Law()
 	if !ok {
-		return nil, fmt.Errorf("laws: %s has no plan, and no law of it is worked out", s)
+		return w.unplannedLaw(s)
 	}
 	if l.Steps != nil {
 		law := w.stepsLaw(l)
@@ -60,6 +54,23 @@ func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 		weights[n] = b.Weight
 	}
 	return w.OnStates(w.BlockLaw(sizes, weights, l.Floor)), nil
+}
+
+// Known says why [World.SamplerLaw] does not know a sampler's law on any world, nil where it may.
+func Known(s *samplers.Sampler) error {
+	set := s.Settings()
+	inner, _, _, corrected := s.Correction()
+	switch {
+	case set.Scores == samplers.ScoresRaw:
+		return errors.New("laws: a world has no raw scores: normalise them")
+	case (s.Planned() || corrected) && set.Draw.ChangesLaw(), set.By == samplers.ByFloat32Gumbel:
+		return fault.Errorf("laws", "%s draws from another distribution than the network's, which is worked out for decoders without corrections only: leave temperature, truncation, suppressed tokens and float32-gumbel out", s)
+	case corrected:
+		return Known(inner)
+	case s.Planned():
+		return nil
+	}
+	return s.HasOutcomes()
 }
 
 // stepsLaw is the law of a sampler with a grid, masks left.

@@ -2,6 +2,7 @@ package laws_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"mdmgen/analysis/laws"
@@ -147,6 +148,43 @@ func testUnplanned(t *testing.T) {
 			if math.Abs(sum-1) > 1e-12 {
 				t.Errorf("%s: %s: sums to %v", name, s, sum)
 			}
+		}
+	}
+}
+
+// TestKnown: what no law is worked out for is refused before anything is worked out, with the reason.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	file, w := lawstest.Open(t, "xor3-mixed")
+	cold, once := samplers.Draw{Temperature: new(0.5)}, samplers.Remasking{Correct: "gibbs:1x1"}
+	stop := samplers.Deciding{Stop: new(int)}
+	for _, test := range []struct {
+		options samplers.Options
+		why     string // "" where the law is known
+	}{
+		{samplers.Options{Remasking: once}, ""},
+		{samplers.Options{Sampler: "confidence", Draw: cold}, ""},
+		{samplers.Options{Draw: cold}, "another distribution"},
+		{samplers.Options{Draw: cold, Remasking: once}, "another distribution"},
+		{samplers.Options{Sampler: "confidence", Draw: cold, Remasking: once}, "another distribution"},
+		{samplers.Options{Sampler: "tweedie", By: samplers.ByFloat32Gumbel}, "another distribution"},
+		{samplers.Options{Deciding: samplers.Deciding{BlockLength: 2}}, "blocks are filled"},
+		{samplers.Options{Remasking: once, Deciding: samplers.Deciding{BlockLength: 2}}, "blocks are filled"},
+		{samplers.Options{Shaping: samplers.Shaping{MinLength: 1}, Deciding: stop}, "guided or constrained"},
+		{samplers.Options{Sampler: "confidence", Shaping: samplers.Shaping{MinLength: 1}, Deciding: stop, Remasking: once}, "corrections draw again"},
+		{samplers.Options{Sampler: "confidence", Shaping: samplers.Shaping{BadWordsIDs: "1"}}, "banned word"},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
+	} {
+		s, err := samplers.New(test.options, file.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.SamplerLaw(s)
+		if told := laws.Known(s); (told == nil) != (err == nil) {
+			t.Errorf("%+v: %v, and then %v", test.options, told, err)
+		}
+		if (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) {
+			t.Errorf("%+v: %v, want %q", test.options, err, test.why)
 		}
 	}
 }

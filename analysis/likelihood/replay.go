@@ -32,10 +32,10 @@ func FitsReplay(d int, s *samplers.Sampler) error {
 // FitsPlans says why no bound by plans, or by paths of a decoder without one, is worked out for
 // free positions.
 func FitsPlans(free []int, s *samplers.Sampler) error {
-	switch law, _ := s.Law(); law.Replay {
-	case samplers.ReplayRandom:
+	switch law, planned := s.Law(); {
+	case law.Replay == samplers.ReplayRandom:
 		return nil
-	case samplers.ReplayOne, samplers.ReplayMany:
+	case !planned:
 		return FitsReplay(len(free), s)
 	}
 	return s.Plan(new(samplers.Plan), samplers.NewStream(0, 0), free)

@@ -78,7 +78,7 @@ func noLaw(s *samplers.Sampler) error {
 		return fault.Errorf("likelihood", "%s with raw scores needs the masses of rows at every step", set.Sampler)
 	case !s.Planned():
 		law, _ := s.Law()
-		return fault.Errorf("likelihood", "%s has no plan, and its law is not worked out: %s", s, law.Why)
+		return fault.Errorf("likelihood", "no likelihood of %s is worked out: %s", s, law.Why)
 	case looksBack(s):
 		return fault.Errorf("likelihood", "%s mixes the rows of two calls: its law needs whole rows", set.Sampler)
 	}

@@ -27,12 +27,12 @@ type TooLargeError struct {
 
 func (e *TooLargeError) Error() string {
 	if e.Bytes > 0 {
-		return fmt.Sprintf("likelihood: exact values of a fill with history over %d free positions would keep %.3g GiB of rows and take 4^%d products a step: at most %d free positions are worked out; use a K-plan bound or shorter windows", e.Free, e.Bytes/(1<<30), e.Free, e.Most)
+		return fmt.Sprintf("exact values of a fill with history over %d free positions would keep %.3g GiB of rows and take 4^%d products a step: at most %d free positions are worked out; use a K-plan bound or shorter windows", e.Free, e.Bytes/(1<<30), e.Free, e.Most)
 	}
 	if e.Most < 1 {
-		return fmt.Sprintf("likelihood: exact values over %d free positions would take %.6g network rows, and at so many steps one position takes too many: use fewer steps or an estimate", e.Free, e.Rows)
+		return fmt.Sprintf("exact values over %d free positions would take %.6g network rows, and at so many steps one position takes too many: use fewer steps or an estimate", e.Free, e.Rows)
 	}
-	return fmt.Sprintf("likelihood: exact values over %d free positions would take %.6g network rows: at most %d free positions are worked out; use an estimate or shorter windows", e.Free, e.Rows, e.Most)
+	return fmt.Sprintf("exact values over %d free positions would take %.6g network rows: at most %d free positions are worked out; use an estimate or shorter windows", e.Free, e.Rows, e.Most)
 }
 
 // Table holds a window's log-probabilities on all subsets of its free positions.

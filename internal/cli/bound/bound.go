@@ -9,10 +9,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/analysis/bound"
+	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/windows"
+	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 )
 
@@ -157,6 +159,11 @@ func (r *bounding) report() error {
 	if slices.ContainsFunc(caseFlags(), r.all.IsSet) {
 		if err := r.prepare(samplers.Spec{InfiniteSigma: true}); err != nil {
 			return err
+		}
+		for _, k := range r.cases {
+			if err := laws.Known(k.Sampler); err != nil {
+				return exit.Usagef("bound: %s", fault.Plain(err))
+			}
 		}
 	}
 	return r.work(nil, nil, func() (bound.Report, error) { return bound.World(r.ctx, r.path, r.cases) })

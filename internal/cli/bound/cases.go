@@ -89,16 +89,16 @@ func steps(s *samplers.Sampler, o samplers.Options) int {
 }
 
 // fitting leaves out those of the samplers that nobody named whose exact values over d positions
-// take more than is worked out.
-func (r *bounding) fitting(e *likelihood.Evaluator, d int) {
-	if r.all.IsSet("sampler") {
-		return
-	}
+// take more than is worked out, and refuses those that were named.
+func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 	var kept []bound.Case
 	var settings []samplers.Settings
 	told := false
 	for i, k := range r.cases {
 		if err := e.Fits(d, k.Sampler); err != nil {
+			if r.all.IsSet("sampler") {
+				return exit.Usagef("bound: %s", fault.Plain(err))
+			}
 			if !told {
 				r.streams.Notice(fmt.Sprintf("%s is left out: %s", k.Name, fault.Plain(err)))
 			}
@@ -108,6 +108,7 @@ func (r *bounding) fitting(e *likelihood.Evaluator, d int) {
 		kept, settings = append(kept, k), append(settings, r.settings.Samplers[i])
 	}
 	r.cases, r.settings.Samplers = kept, settings
+	return nil
 }
 
 // calls are the expected network calls of each case over the windows' positions, by the case's

@@ -3,6 +3,7 @@ package bound
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/likelihood"
@@ -10,6 +11,7 @@ import (
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/setup"
 	"mdmgen/internal/cli/windows"
+	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/tokenize"
@@ -38,7 +40,9 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 			return err
 		}
 		r.free = len(target.Free)
-		r.fitting(e, r.free)
+		if err := r.fitting(e, r.free); err != nil {
+			return err
+		}
 		cfg.Cases, cfg.Draws = r.cases, cmp.Or(r.draws, defaultWindows)
 		set.Draws = cfg.Draws
 		return r.run(m, nil, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
@@ -74,12 +78,20 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	}
 	long := r.plans > 0 || r.free > likelihood.MaxFree
 	if !long {
-		r.fitting(e, r.free)
+		if err := r.fitting(e, r.free); err != nil {
+			return err
+		}
 		cfg.Cases = r.cases
 	}
 	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws
 	if long {
+		most := slices.MaxFunc(targets, func(a, b likelihood.Target) int { return len(a.Free) - len(b.Free) })
+		for _, k := range r.cases {
+			if err := likelihood.FitsPlans(most.Free, k.Sampler); err != nil {
+				return exit.Usagef("bound: %s", fault.Plain(err))
+			}
+		}
 		if r.all.IsSet("draws") {
 			if err := r.all.LeaveOut(exit.Usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree), "draws"); err != nil {
 				return err
