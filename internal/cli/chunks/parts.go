@@ -144,7 +144,7 @@ func (p *Parts) mix(path string, unlike []string, force bool) error {
 	grave := slices.DeleteFunc(slices.Clone(unlike), func(name string) bool { return slices.Contains(forced, name) })
 	switch {
 	case len(grave) > 0:
-		return exit.Usagef("merge: %s and %s are of two runs: %s are unlike", p.paths[0], path, strings.Join(grave, ", "))
+		return exit.Usagef("merge: %s and %s are parts of two different runs, which differ in %s", p.paths[0], path, strings.Join(grave, ", "))
 	case !force:
 		return exit.Usagef("merge: %s and %s were made unlike: in %s; the bits of their results may be too: make one of them again, or give --force", p.paths[0], path, strings.Join(unlike, ", "))
 	}
@@ -215,7 +215,11 @@ func (p *Parts) missing(have map[string]string) (out []flaw) {
 			continue
 		}
 		output := filepath.Join(filepath.Dir(p.paths[0]), fmt.Sprintf("part-%d-of-%d.jsonl", shards.I, shards.N))
-		out = append(out, flaw{fmt.Sprintf("part %s is missing: %d of %s", shards, lacking, Range(from, to)), shards, output})
+		which := Range(from, to)
+		if lacking < to-from {
+			which = fmt.Sprintf("%d of %s", lacking, which)
+		}
+		out = append(out, flaw{fmt.Sprintf("part %s is missing: %s", shards, which), shards, output})
 	}
 	return out
 }
