@@ -221,7 +221,7 @@ func TestDecidingErrors(t *testing.T) {
 		{samplers.Options{Sampler: "threshold", Draw: samplers.Draw{SuppressTokens: "0,1,2,3,5"}}, "all of 7 columns are excluded: no token is left"},
 		{samplers.Options{Deciding: samplers.Deciding{Guidance: 1}, Shaping: samplers.Shaping{GuidanceScale: 2}}, "does not use guidance-scale"},
 		{samplers.Options{Shaping: samplers.Shaping{NegativeTokens: "1"}}, "does not use negative-tokens"},
-		{samplers.Options{Shaping: samplers.Shaping{MinLength: 1}}, "min-length 1: it keeps the token of stop from coming too early: add stop"},
+		{samplers.Options{Shaping: samplers.Shaping{MinLength: 1}}, "min-length 1: give stop as well, the id of the token"},
 		{samplers.Options{Shaping: samplers.Shaping{MaxLength: 9}}, "does not use max-length"},
 		{samplers.Options{Shaping: samplers.Shaping{BadWordsIDs: "1 2,,3"}}, "a word without tokens"},
 		{samplers.Options{Shaping: samplers.Shaping{BadWordsIDs: "1 9"}}, "bad-words-ids: id 9: must be in 0..6"},

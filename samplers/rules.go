@@ -26,7 +26,7 @@ func newRules(o Options, c Spec) (*rules, error) {
 	case o.Stop != nil:
 		r.end = *o.Stop
 	case o.MinLength > 0:
-		return nil, fault.Errorf("samplers", "min-length %d: it keeps the token of stop from coming too early: add stop", o.MinLength)
+		return nil, fault.Errorf("samplers", "min-length %d: give stop as well, the id of the token that it keeps from coming too early", o.MinLength)
 	}
 	for _, text := range strings.Split(o.BadWordsIDs, ",") {
 		if text = strings.Join(strings.Fields(text), ","); o.BadWordsIDs == "" {

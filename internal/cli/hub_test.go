@@ -247,6 +247,9 @@ func TestHubCommands(t *testing.T) {
 	if out, stderr, code := runCommand(t, "", "list"); code != exit.OK || out != "" || !strings.Contains(stderr, "no models in "+cache) {
 		t.Errorf("exit status %d, %q: %s", code, out, stderr)
 	}
+	if out := mustRun(t, "", "list", "--json"); !strings.Contains(out, `"models": []`) {
+		t.Errorf("an empty cache is no empty list: %s", out)
+	}
 	_, stderr, code := runCommand(t, "", "show", "test/mdlm")
 	if code != exit.Missing || !strings.Contains(stderr, "`mdmgen pull test/mdlm` brings it") || len(s.Requests()) > 0 {
 		t.Errorf("exit status %d, %d requests: %s", code, len(s.Requests()), stderr)

@@ -157,16 +157,16 @@ func TestMergeRefuses(t *testing.T) {
 		code  int
 		want  []string
 	}{
-		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing", "run: mdmgen score --shard=2/3 --output=" + filepath.Join(dir, "part-2-of-3.jsonl")}},
+		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing: chunk", "run: mdmgen score --shard=2/3 --output=" + filepath.Join(dir, "part-2-of-3.jsonl")}},
 		"doubled":     {append(slices.Clone(parts), parts[1]), exit.Failure, []string{"doubled", parts[1]}},
 		"torn":        {[]string{parts[0], torn, parts[2]}, exit.Failure, []string{torn + " is torn", "--output=" + torn}},
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"is not finished", "--output=" + filepath.Join(dir, "x.jsonl")}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "--shard=2/3"}},
-		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"of two runs", "limit"}},
+		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"two different runs, which differ in ", "limit"}},
 		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/3"), []byte("-resume/2"), 1))}, exit.Usage, []string{"another version"}},
 		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is no part"}},
 		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
-		"none":        {nil, exit.Usage, []string{"name the parts"}},
+		"none":        {nil, exit.Usage, []string{"name the parts, as in"}},
 	} {
 		stdout, stderr, code := runCommand(t, "", append([]string{"merge"}, x.parts...)...)
 		if code != x.code || stdout != "" {

@@ -189,7 +189,7 @@ func (c *Client) get(ctx context.Context, n Name, method, address string, header
 	var unknown *net.DNSError
 	switch {
 	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return nil, missingf("%s: no folder here, and %s is not found: %v", n, c.Endpoint, err)
+		return nil, missingf("%s: no folder here, and %s is not found: connect to a network, or name a folder that has the model (%v)", n, c.Endpoint, err)
 	case err != nil:
 		return nil, &passing{err: fmt.Errorf("no answer: %w", err)}
 	}

@@ -150,7 +150,7 @@ func (p *Parts) mix(path string, unlike []string, force bool) error {
 	grave := slices.DeleteFunc(slices.Clone(unlike), func(name string) bool { return slices.Contains(forced, name) })
 	switch {
 	case len(grave) > 0:
-		return exit.Usagef("merge: %s and %s are of two runs: %s are unlike", p.paths[0], path, strings.Join(grave, ", "))
+		return exit.Usagef("merge: %s and %s are parts of two different runs, which differ in %s", p.paths[0], path, strings.Join(grave, ", "))
 	case !force:
 		return exit.Usagef("merge: %s and %s were made unlike: in %s; the bits of their results may be too: make one of them again, or give --force", p.paths[0], path, strings.Join(unlike, ", "))
 	}
@@ -225,11 +225,11 @@ func (p *Parts) missing(have map[string]string) (out []flaw) {
 			continue
 		}
 		output := filepath.Join(filepath.Dir(p.paths[0]), fmt.Sprintf("part-%d-of-%d.jsonl", shards.I, shards.N))
-		what := fmt.Sprintf("part %s is missing: %s", shards, Range(from, to))
+		which := Range(from, to)
 		if lacking < to-from {
-			what = fmt.Sprintf("part %s is missing in part: %d of %s", shards, lacking, Range(from, to))
+			which = fmt.Sprintf("%d of %s", lacking, which)
 		}
-		out = append(out, flaw{what, shards, output})
+		out = append(out, flaw{fmt.Sprintf("part %s is missing: %s", shards, which), shards, output})
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -59,7 +58,7 @@ func Command(s kit.Streams) *cli.Command {
 
 func printKept(s kit.Streams, cache hub.Cache, kept []hub.Kept, format string) error {
 	if format == "json" {
-		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.list/1", "cache": cache.Dir, "models": slices.Concat([]hub.Kept{}, kept)})
+		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.list/1", "cache": cache.Dir, "models": append([]hub.Kept{}, kept...)})
 	}
 	if len(kept) == 0 {
 		s.Notice("no models in " + cache.Dir + "; `mdmgen pull` brings one, and `mdmgen list --known` names some")

@@ -66,7 +66,7 @@ func Command(s kit.Streams) *cli.Command {
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
-				return exit.Usagef("merge: name the parts")
+				return exit.Usagef("merge: name the parts, as in `mdmgen merge part-1.jsonl part-2.jsonl`")
 			}
 			if err := kit.Apart("merge", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
 				return err
