@@ -203,7 +203,7 @@ func TestMergeSizes(t *testing.T) {
 	args := []string{"generate", "-n", "150", "--model", worldFile(t, "xor3-mixed"), "--seed", "3", "--format", "ids"}
 	one := shard(t, append(args[:len(args):len(args)], "--batch", "5"), t.TempDir(), 1, 2)
 	two := shard(t, append(args[:len(args):len(args)], "--batch", "6"), t.TempDir(), 2, 2)
-	if stdout, stderr, code := runCommand(t, "", "merge", "--force", one, two); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "of two runs") {
+	if stdout, stderr, code := runCommand(t, "", "merge", "--force", one, two); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "of two different runs") {
 		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
 	}
 }
