@@ -39,6 +39,8 @@ func Parse(text string) (Name, bool) {
 		return n, false
 	case hasRevision && !plainPath(revision), hasFile && !plainPath(file):
 		return n, false
+	case strings.Contains(revision, ".."):
+		return n, false // Git has no such revision.
 	}
 	return n, true
 }
