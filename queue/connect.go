@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +144,7 @@ func retried(ctx context.Context, f func() error) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := f()
 		if err == nil || !passing(err) || ctx.Err() != nil {
-			return cmpErr(ctx.Err(), err)
+			return cmp.Or(ctx.Err(), err)
 		}
 		select {
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package queue
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -40,16 +41,9 @@ const probe = 1 << 20
 func mdmgen(ctx context.Context, args []string, out io.Writer) error {
 	var said bytes.Buffer
 	if code := cli.Run(ctx, append([]string{"mdmgen"}, args...), strings.NewReader(""), out, &said); code != 0 {
-		return cmpErr(ctx.Err(), fmt.Errorf("exit status %d: %s", code, bytes.TrimSpace(said.Bytes())))
+		return cmp.Or(ctx.Err(), fmt.Errorf("exit status %d: %s", code, bytes.TrimSpace(said.Bytes())))
 	}
 	return nil
-}
-
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // part makes part i of n of a command line in the file at path.

@@ -140,6 +140,29 @@ func TestThreeWorkers(t *testing.T) {
 	}
 }
 
+// TestSlow: a task that takes longer than the time after which a silent worker loses it stays the
+// worker's.
+func TestSlow(t *testing.T) {
+	q := connect(t, t.TempDir())
+	j := newJob(t, []string{"generate", "-n", "100000", "--model", command(t)[3], "--batch", "8", "--seed", "1", "--format", "ids"}, 1)
+	limits := Limits{Deliveries: 3, AckWait: 200 * time.Millisecond}
+	if _, err := q.Submit(t.Context(), j, limits); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	work(t, q, j, 2)
+	if took := time.Since(begin) - idle; took < 2*limits.AckWait {
+		t.Fatalf("%v: too fast to tell", took)
+	}
+	consumer, err := q.js.Consumer(t.Context(), j.tasks(), "workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := consumer.Info(t.Context()); err != nil || info.Delivered.Consumer != 1 {
+		t.Errorf("%+v, %v: want one delivery", info, err)
+	}
+}
+
 // TestLost: a task whose worker is gone is given to another; one that is lost too often is a
 // dead letter, which status tells, and submitting again queues it.
 func TestLost(t *testing.T) {

@@ -44,12 +44,9 @@ type Worker struct {
 	report report
 }
 
-// Work does tasks until all of the job have a result, or are dead letters. It refuses a job
-// that would have other bits on this machine.
+// Work does tasks until all of the job have a result, or are dead letters. Whoever did not make
+// the job on this machine asks [Job.Check] before, once for all workers of a process.
 func (w *Worker) Work(ctx context.Context) error {
-	if err := w.Job.Check(ctx); err != nil {
-		return err
-	}
 	consumer, err := w.Queue.js.Consumer(ctx, w.Job.tasks(), "workers")
 	if err != nil {
 		return err
@@ -60,15 +57,16 @@ func (w *Worker) Work(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	w.report.Job = w.Job.ID
+	beat := consumer.CachedInfo().Config.AckWait / 6
 	for {
 		w.tell(ctx)
 		// Only as much as is worked on is taken: what waits is there for others.
-		msg, err := consumer.Next(jetstream.FetchMaxWait(2 * time.Second))
+		msg, err := consumer.Next(jetstream.FetchMaxWait(idle))
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
-			if err := w.do(ctx, msg, dir); err != nil {
+			if err := w.do(ctx, msg, beat, dir); err != nil {
 				return err
 			}
 		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound):
@@ -86,18 +84,23 @@ func (w *Worker) Work(ctx context.Context) error {
 	}
 }
 
-// do does a task: it is acknowledged when the server has its result.
-func (w *Worker) do(ctx context.Context, msg jetstream.Msg, dir string) error {
+// idle is how long a worker without a task waits before it asks whether the job has ended.
+const idle = 500 * time.Millisecond
+
+// do does a task: it is acknowledged when the server has its result. Until then the server is told
+// at each beat that the worker is alive.
+func (w *Worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, dir string) error {
 	task := number(msg.Subject())
 	w.report.Task = task
 	w.tell(ctx)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		for tick := time.NewTicker(ackWait / 6); ; {
+		defer close(ended)
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		for {
 			select {
-			case <-ctx.Done():
-				tick.Stop()
+			case <-stop:
 				return
 			case <-tick.C:
 				_ = msg.InProgress() // One that does not come is followed by others.
@@ -114,6 +117,8 @@ func (w *Worker) do(ctx context.Context, msg jetstream.Msg, dir string) error {
 			os.Remove(path)
 		}
 	}
+	close(stop)
+	<-ended // which reads the report
 	w.report.Task = 0
 	if ctx.Err() != nil {
 		_ = msg.Nak() // Somebody else may do it at once.

@@ -169,6 +169,9 @@ func (o *options) work(c *cli.Context, q *queue.Queue) error {
 	if err != nil {
 		return err
 	}
+	if err := j.Check(c.Context); err != nil {
+		return err
+	}
 	return o.run(c, q, j)
 }
 
