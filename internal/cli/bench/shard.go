@@ -150,7 +150,7 @@ func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, o
 		} `json:"part"`
 	}
 	if err := p.Header(&h); err != nil {
-		return exit.Usagef("merge: the parts' header: %w", err)
+		return err
 	}
 	if err := checkArgs(h.Part.Args); err != nil {
 		return err

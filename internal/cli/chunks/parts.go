@@ -235,7 +235,12 @@ func (p *Parts) missing(have map[string]string) (out []flaw) {
 }
 
 // Header decodes what the parts say of the run.
-func (p *Parts) Header(v any) error { return json.Unmarshal(p.header, v) }
+func (p *Parts) Header(v any) error {
+	if err := json.Unmarshal(p.header, v); err != nil {
+		return exit.Usagef("merge: the parts' header: %w", err)
+	}
+	return nil
+}
 
 // EachOf calls take with all chunks of a run, in their order.
 func EachOf[T any](p *Parts, take func(chunk int, result T) error) error {

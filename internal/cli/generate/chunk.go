@@ -201,7 +201,7 @@ func Merge(p *chunks.Parts, format string, out *kit.Output) error {
 		} `json:"part"`
 	}
 	if err := p.Header(&h); err != nil {
-		return exit.Usagef("merge: the parts' header: %w", err)
+		return err
 	}
 	print := h.Part.Print
 	switch print.Format = cmp.Or(format, print.Format); {

@@ -93,7 +93,7 @@ func Merge(p *chunks.Parts, format string, out *kit.Output) error {
 		} `json:"part"`
 	}
 	if err := p.Header(&h); err != nil {
-		return exit.Usagef("merge: the parts' header: %w", err)
+		return err
 	}
 	print := h.Part.Print
 	if print.Format = cmp.Or(format, print.Format); !slices.Contains(formats, print.Format) {
