@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -23,17 +22,6 @@ import (
 func values(t *testing.T, name string, to any) {
 	t.Helper()
 	read(t, reftest.Data(t, "reference", "laws", name+".json"), to)
-}
-
-func read(t *testing.T, path string, to any) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, to); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // onPage requires a row of a table to stand on a page of docs: numbers with six digits.

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,7 @@ import (
 )
 
 // put writes a file below a folder.
-func put(t *testing.T, dir, name, text string) string {
+func put(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -42,14 +41,17 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		world  = `{"schema":"mdm-laws-world/1"}`
 		losses = `{"x0":[[0]],"mask":[[1]],"mask_token_id":150,"checkpoint":"../checkpoints/radd"}`
 		other  = `{"x0":[[0]],"mask":[[1]],"checkpoint":"radd"}`
 		sum    = `{"schema":"mdm-windows/1","model_safetensors_sha256":"SUM"}`
 		none   = `{"schema":"mdm-windows/1","model":"model/nobody","model_safetensors_sha256":"00"}`
 	)
 	put(t, dir, "a/timed3.json", `{"schema":"mdm-laws-more/1"}`)
-	want := put(t, dir, "b/c/timed3.json", world)
+	world, err := os.ReadFile(reftest.Law(t, "timed3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := put(t, dir, "b/c/timed3.json", string(world))
 	paths := map[string]string{
 		"near/losses.data.json": losses, "near/other.json": other, "sum.json": strings.Replace(sum, "SUM", own, 1), "none.json": none,
 	}
@@ -64,8 +66,8 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%d files, want 10: %q", len(d.Files), d.Files)
 	}
 	for _, name := range []string{"timed3", "../laws/timed3"} {
-		if at, data, err := d.World(name); err != nil || at != want || string(data) != world {
-			t.Errorf("%s: %s, %q, %v", name, at, data, err)
+		if f, _, _ := d.world(t, name); f.path != want {
+			t.Errorf("%s: %s", name, f.path)
 		}
 	}
 	for name, want := range map[string]string{
@@ -74,11 +76,11 @@ func TestFolder(t *testing.T) {
 		"near/other.json":       filepath.Join(dir, "near", "radd"),
 		"sum.json":              "fairytale",
 	} {
-		if got, err := d.Model(context.Background(), paths[name]); err != nil || got != want {
+		if got, err := d.model(t.Context(), d.open(t, paths[name])); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
 		}
 	}
-	if _, err := d.Model(context.Background(), paths["none.json"]); err == nil || !strings.Contains(err.Error(), `model "model/nobody"`) {
+	if _, err := d.model(t.Context(), d.open(t, paths["none.json"])); err == nil || !strings.Contains(err.Error(), `model "model/nobody"`) {
 		t.Errorf("a model that is not there: %v", err)
 	}
 }
@@ -89,11 +91,11 @@ func TestNotOpened(t *testing.T) {
 	for _, name := range []string{"config.json", "pytorch_model.bin", "a.ckpt"} {
 		put(t, dir, name, "")
 	}
-	if why := NotOpened(dir); why != "" {
+	if why := notOpened(dir); why != "" {
 		t.Errorf("need not open: %s", why)
 	}
 	put(t, dir, "b.ckpt", "")
-	if NotOpened(dir) == "" {
+	if notOpened(dir) == "" {
 		t.Error("one of two trainers' files is taken")
 	}
 }

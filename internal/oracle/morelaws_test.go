@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/samplers"
 )
 
@@ -24,8 +25,8 @@ type outcome struct {
 }
 
 // samplerKinds tells each kind of entry by the name of its sampler. Those of samplers that the
-// program does not offer are nil: their laws are counted ([Report.NotOffered]), not compared.
-var samplerKinds = map[string]func(r *more, n, settings *node) outcome{
+// program does not offer are nil: their laws are counted ([matcher.notOffered]), not compared.
+var samplerKinds = map[string]func(r *more, n *moreLaw) outcome{
 	"uniformization":             (*more).exactChain,
 	"matu":                       (*more).exactChain,
 	"dmpm":                       (*more).dmpm,
@@ -43,26 +44,16 @@ var samplerKinds = map[string]func(r *more, n, settings *node) outcome{
 	"eb":                         (*more).entropyBounded,
 }
 
-// law is an entry of "laws".
-func (r *more) law(n *node) any {
-	name, settings := r.in.text(n, "sampler"), r.in.get(n, "settings")
-	run, known := samplerKinds[name]
-	if r.in.err == nil && !known {
-		r.in.fail("sampler %.40q is not known", name)
-	}
-	if r.in.err == nil && !settings.isObject() {
-		r.in.fail("field %q: must be an object", "settings")
-	}
-	if r.in.err != nil {
-		return nil
+// law is what an entry of "laws" must hold.
+func (r *more) law(n *moreLaw) any {
+	run, known := samplerKinds[n.Sampler]
+	if !known {
+		r.t.Fatalf("sampler %q is not known", n.Sampler)
 	}
 	if run == nil {
 		return exempt{}
 	}
-	o := run(r, n, settings)
-	if r.in.err != nil {
-		return nil
-	}
+	o := run(r, n)
 	want := object{
 		"settings": o.settings, "plan_independent_of_network": o.plan,
 		"law_denoised": o.denoised, "expected_calls": o.calls,
@@ -72,7 +63,7 @@ func (r *more) law(n *node) any {
 	if o.law == nil {
 		o.law = r.w.OnStates(o.denoised)
 	}
-	if n.fields["law"] != nil || r.masked(o.law) {
+	if n.Law != nil || r.masked(o.law) {
 		want["law"] = o.law
 	}
 	r.found.add("mass", math.Abs(1-total(o.law)))
@@ -96,65 +87,40 @@ func (r *more) masked(law []float64) bool {
 // gridName is how settings name a grid from T to δ: uniform0 ends at 0, lambda is from T = ∞ to 0.
 var gridName = regexp.MustCompile(`^(uniform|uniform0|paper|lambda)-([1-9][0-9]{0,4})$`)
 
-// grid is the one that settings name, or that they list where the name tells nothing.
-// finite says that the sampler needs a finite T.
-func (r *more) grid(s *node, settings object, finite bool) samplers.Grid {
-	var name string
-	if s.fields["grid"] != nil {
-		name = r.in.text(s, "grid")
-	}
-	var spec samplers.GridSpec
-	if m := gridName.FindStringSubmatch(name); m != nil {
+// grid is the one that settings name, or that they list where the name tells nothing; settings gets
+// what the file must have.
+func (r *more) grid(s moreSettings, settings object) samplers.Grid {
+	if m := gridName.FindStringSubmatch(s.Grid); m != nil {
+		spec := samplers.GridSpec{Kind: samplers.GridKind(strings.TrimSuffix(m[1], "0")), T: r.in.T}
 		spec.Steps, _ = strconv.Atoi(m[2])
-		spec.Kind = samplers.GridKind(strings.TrimSuffix(m[1], "0"))
-		if spec.Kind == samplers.GridLambda {
+		switch m[1] {
+		case "lambda":
 			spec.T = math.Inf(1)
-		} else {
-			spec.T = r.in.number(r.doc, "T", 1e-12, 700)
-			if m[1] != "uniform0" {
-				spec.Delta = r.in.number(r.doc, "delta", 0, 700)
-			}
+		case "uniform", "paper":
+			spec.Delta = r.in.Delta
 		}
-	} else {
-		spec.Kind = samplers.GridThetaList
-		for i, item := range r.in.list(s, "forward_times") {
-			x, ok := item.number()
-			if !ok || !(x >= 0) {
-				r.in.fail("field %q: entry %d: must be a number from 0, or null for an infinite one", "forward_times", i)
-			}
-			spec.List = append(spec.List, x)
-		}
-	}
-	if r.in.err != nil {
-		return samplers.Grid{}
-	}
-	g, err := samplers.NewGrid(spec)
-	if err != nil {
-		r.in.fail("%w", err)
+		g := lawstest.Grid(r.t, spec)
+		settings["forward_times"] = g.Theta
 		return g
 	}
-	if finite && math.IsInf(g.Theta[0], 1) {
-		r.in.fail("the grid begins at an infinite time: this sampler needs a finite one")
+	settings["forward_times"] = given{}
+	var times []float64
+	for _, x := range s.Times {
+		times = append(times, orInf(x))
 	}
-	if settings["forward_times"] = any(given{}); spec.List == nil {
-		settings["forward_times"] = g.Theta
-	}
-	return g
+	return lawstest.Thetas(r.t, times...)
 }
 
 // last is the masked fraction at which a grid ends.
 func last(g samplers.Grid) float64 { return g.Lambda[g.Steps()] }
 
-func (r *more) exactChain(n, s *node) outcome {
+func (r *more) exactChain(n *moreLaw) outcome {
 	settings := object{}
-	g := r.grid(s, settings, false)
-	if r.in.err != nil {
-		return outcome{}
-	}
+	g := r.grid(n.Settings, settings)
 	counts := countExactChain(g, r.w.D)
 	law := r.w.ExactChain(g.Lambda[0], last(g))
 	events := counts.Uniformization
-	if r.in.text(n, "sampler") == "matu" {
+	if n.Sampler == "matu" {
 		events = counts.MATU
 	}
 	return outcome{
@@ -164,12 +130,9 @@ func (r *more) exactChain(n, s *node) outcome {
 	}
 }
 
-func (r *more) dmpm(_, s *node) outcome {
+func (r *more) dmpm(n *moreLaw) outcome {
 	settings := object{}
-	g := r.grid(s, settings, true)
-	if r.in.err != nil {
-		return outcome{}
-	}
+	g := r.grid(n.Settings, settings)
 	law := r.w.FrozenLaw(g)
 	reveal := revealProbabilities(g)
 	stay := 0.0
@@ -178,7 +141,7 @@ func (r *more) dmpm(_, s *node) outcome {
 	}
 	reveals := float64(r.w.D) * -math.Expm1(stay)
 	leftover := -math.Expm1(float64(r.w.D) * math.Log1p(-math.Exp(stay)))
-	r.dmpmChecks(g, law, s)
+	r.dmpmChecks(g, law, n.Settings.Grid)
 	return outcome{
 		settings: settings, plan: true, law: law, denoised: r.w.Denoise(law, last(g)), calls: reveals + leftover,
 		extra: object{"reveal_probabilities_a_step": reveal, "expected_reveals": reveals, "probability_of_leftover": leftover},
@@ -190,46 +153,37 @@ const scoreTotal = "r(t)*(1+((s+3*l)%7-3)/10), s state index, l position"
 
 func artificialTotal(state, l int) float64 { return 1 + float64((state+3*l)%7-3)/10 }
 
-func (r *more) scored(n, s *node) outcome {
-	if text := r.in.text(s, "score_total"); r.in.err == nil && text != scoreTotal {
-		r.in.fail("score_total %.80q is not known: must be %q", text, scoreTotal)
+func (r *more) scored(n *moreLaw) outcome {
+	if text := n.Settings.ScoreTotal; text != scoreTotal {
+		r.t.Fatalf("score_total %q is not known: must be %q", text, scoreTotal)
 	}
-	name := r.in.text(n, "sampler")
 	rule := map[string]scoreRule{
 		"truncated_tau_unnormalised": scoreTruncatedTau, "tau_any_unnormalised": scoreTauAny, "euler_unnormalised": scoreEuler,
-	}[name]
+	}[n.Sampler]
 	settings := object{}
-	g := r.grid(s, settings, rule != scoreTruncatedTau)
-	if r.in.err != nil {
-		return outcome{}
-	}
+	g := r.grid(n.Settings, settings)
 	v, err := scoredLaw(r.w, rule, g, artificialTotal)
 	if err != nil {
-		r.in.fail("%s: %w", name, err)
-		return outcome{}
+		r.t.Fatalf("%s: %v", n.Sampler, err)
 	}
 	if rule == scoreTruncatedTau {
 		r.truncatedTauCheck(g)
 	}
 	out := outcome{settings: settings, law: v.Law, denoised: r.w.Denoise(v.Law, last(g)), calls: v.Calls}
-	if calls := n.fields["expected_calls"]; calls != nil && calls.value == nil {
+	if n.Calls == nil {
 		out.calls = exempt{}
 	}
 	return out
 }
 
-func (r *more) theta(n, s *node) outcome {
-	theta := r.in.number(s, "theta", 1e-6, 1-1e-6)
+func (r *more) theta(n *moreLaw) outcome {
 	settings := object{"theta": given{}}
-	g := r.grid(s, settings, true)
-	if r.in.err != nil {
-		return outcome{}
-	}
+	g := r.grid(n.Settings, settings)
 	scheme := thetaTrapezoidal
-	if r.in.text(n, "sampler") == "theta_rk2" {
+	if n.Sampler == "theta_rk2" {
 		scheme = thetaRK2
 	}
-	v, clipped := thetaLaw(r.w, scheme, g, theta)
+	v, clipped := thetaLaw(r.w, scheme, g, n.Settings.Theta)
 	return outcome{
 		settings: settings, law: v.Law, denoised: r.w.Denoise(v.Law, last(g)), calls: v.Calls,
 		extra: object{"largest_clipped_rate": clipped},
@@ -238,24 +192,14 @@ func (r *more) theta(n, s *node) outcome {
 
 // trapezoid takes the steps from the even entries of "refined", so that a change in
 // either list is found there.
-func (r *more) trapezoid(_, s *node) outcome {
-	theta, floor := r.in.number(s, "theta", 1e-6, 1-1e-6), r.in.number(s, "floor", 0, 1)
-	refined := r.in.numbers(s, "refined", 0, 1)
-	if r.in.err == nil && (len(refined) < 3 || len(refined)%2 == 0) {
-		r.in.fail("field %q: must hold the masked fractions and one between each two of them", "refined")
-	}
-	if r.in.err != nil {
-		return outcome{}
-	}
+func (r *more) trapezoid(n *moreLaw) outcome {
+	theta, floor := n.Settings.Theta, *n.Settings.Floor
 	var lambda []float64
-	for k := 0; k < len(refined); k += 2 {
-		lambda = append(lambda, refined[k])
+	for k := 0; k < len(n.Settings.Refined); k += 2 {
+		lambda = append(lambda, n.Settings.Refined[k])
 	}
-	refined = refinedGrid(lambda, theta)
+	refined := refinedGrid(lambda, theta)
 	steps := r.tweedie(refined)
-	if r.in.err != nil {
-		return outcome{}
-	}
 	law := r.w.TrapezoidLaw(steps, theta, floor)
 	return outcome{
 		settings: object{"masked_fractions": lambda, "theta": given{}, "floor": given{}, "refined": refined},
@@ -264,30 +208,19 @@ func (r *more) trapezoid(_, s *node) outcome {
 	}
 }
 
-func (r *more) scheduled(_, s *node) outcome {
-	settings := object{}
-	steps := r.tweedie(r.schedule(s, settings))
-	if r.in.err != nil {
-		return outcome{}
-	}
+func (r *more) scheduled(n *moreLaw) outcome {
+	lambda := r.schedule(n.Settings)
+	steps := r.tweedie(lambda)
 	c := r.w.Run(steps)
 	calls, finish := steps.ExpectedCalls(r.w.D)
 	return outcome{
-		settings: settings, plan: true, law: c.Law, denoised: c.Denoised, calls: calls + finish,
+		settings: object{"masked_fractions": lambda}, plan: true, law: c.Law, denoised: c.Denoised, calls: calls + finish,
 		extra: object{"plan_nelbo": c.PlanNELBO},
 	}
 }
 
-func (r *more) entropyBounded(_, s *node) outcome {
-	if s.fields["order"] != nil {
-		if text := r.in.text(s, "order"); r.in.err == nil && !strings.HasPrefix(text, "entropy") {
-			r.in.fail("order %.40q is not known: must be by entropy", text)
-		}
-	}
-	gamma := r.in.number(s, "gamma", 0, 1e6)
-	if r.in.err != nil {
-		return outcome{}
-	}
+func (r *more) entropyBounded(n *moreLaw) outcome {
+	gamma := n.Settings.Gamma
 	law, calls := entropyBounded(r.w, gamma)
 	for i, p := range law {
 		r.found.add("eb_replay", math.Abs(p-entropyBoundedReplay(r.w, i, gamma)))

@@ -14,11 +14,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
+	"mdmgen/analysis/laws"
 	"mdmgen/builtin"
-	"mdmgen/internal/plainfile"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
+	"mdmgen/model/world"
 )
 
 // goldenName is what the tensors of a checkpoint's folder are called.
@@ -70,54 +72,62 @@ func (d *Folder) walk(path string, seen map[string]bool) error {
 	return nil
 }
 
-// World reads the file of the world that another file names: that of its last part, .json
-// after it, which is a world. Of several the first is taken.
-func (d *Folder) World(name string) (at string, data []byte, err error) {
+// world opens the world that another file names: the file of its last part, .json after it, which
+// is of a world. Of several the first is taken.
+func (d *Folder) world(t testing.TB, name string) (*file, *world.World, *laws.World) {
+	t.Helper()
 	base := path.Base(filepath.ToSlash(name)) + ".json"
 	for _, at := range d.Files {
 		if filepath.Base(at) != base {
 			continue
 		}
-		if data, err = plainfile.Read(at, maxFile); err != nil {
-			return "", nil, fmt.Errorf("world %.60q: %s: %w", name, at, err)
-		}
-		if _, schema, _ := kindOf(data); schema == worldSchema {
-			return at, data, nil
+		f := d.open(t, at)
+		if f.doc["schema"] == worldSchema {
+			open, w := openWorld(t, f)
+			return f, open, w
 		}
 	}
-	return "", nil, fmt.Errorf("world %.60q: there is no file %s of a world in %s", name, base, d.root)
+	t.Fatalf("world %q: there is no file %s of a world in %s", name, base, d.root)
+	return nil, nil, nil
 }
 
-// Model finds the model whose values the file at path holds: the folder of weights that its
+// openWorld opens a file of a world as a model and for enumeration.
+func openWorld(t testing.TB, f *file) (*world.World, *laws.World) {
+	t.Helper()
+	open, err := world.Parse(f.data(t))
+	if err != nil {
+		t.Fatalf("%s: %v", f.path, err)
+	}
+	w, err := laws.New(open)
+	if err != nil {
+		t.Fatalf("%s: %v", f.path, err)
+	}
+	return open, w
+}
+
+// model finds the model whose values a file holds: the folder of weights that its
 // field checkpoint or model names by its last part; else, where the file gives the digest of
 // the weights, the folder that has them, or the built-in model. Of several folders the one
 // whose mask the file has is taken, and the one that is nearest to the file. For the built-in
 // model it returns its name.
-func (d *Folder) Model(ctx context.Context, file string) (ref string, err error) {
-	if isGolden(file) {
-		return filepath.Dir(file), nil
-	}
-	_, f, err := d.open(file)
-	if err != nil {
-		return "", err
+func (d *Folder) model(ctx context.Context, f *file) (ref string, err error) {
+	if isGolden(f.path) {
+		return filepath.Dir(f.path), nil
 	}
 	text := func(field string) string {
-		if n := f.doc.fields[field]; n != nil {
-			s, _ := n.value.(string)
-			return s
-		}
-		return ""
+		s, _ := f.doc[field].(string)
+		return s
 	}
-	var mask *float64
-	if n := f.doc.fields["mask_token_id"]; n != nil {
-		x, _ := n.value.(float64)
-		mask = &x
+	mask := -1
+	if x, ok := f.doc["mask_token_id"].(float64); ok {
+		mask = int(x)
 	}
-	return d.find(ctx, file, cmp.Or(text("checkpoint"), text("model")), text("model_safetensors_sha256"), mask)
+	return d.find(ctx, f.path, cmp.Or(text("checkpoint"), text("model")), text("model_safetensors_sha256"), mask)
 }
 
-// find finds a model that a file names by its name, the digest of its weights and its mask.
-func (d *Folder) find(ctx context.Context, file, name, sum string, mask *float64) (ref string, err error) {
+// find finds a model that a file names by its name, the digest of its weights and its mask, −1
+// where the file does not tell it.
+func (d *Folder) find(ctx context.Context, file, name, sum string, mask int) (ref string, err error) {
 	var found []string
 	for _, dir := range d.models() {
 		if name != "" && filepath.Base(dir) == path.Base(filepath.ToSlash(name)) {
@@ -138,8 +148,8 @@ func (d *Folder) find(ctx context.Context, file, name, sum string, mask *float64
 		return "", fmt.Errorf("%s: model %.60q: there is no folder of that name with weights in %s, nor one with the digest %.60q", file, name, d.root, sum)
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(common(b, file), common(a, file)) })
-	if mask != nil {
-		if i := slices.IndexFunc(found, func(dir string) bool { return *mask == float64(maskOf(ctx, dir)) }); i >= 0 {
+	if mask >= 0 {
+		if i := slices.IndexFunc(found, func(dir string) bool { return mask == maskOf(ctx, dir) }); i >= 0 {
 			return found[i], nil
 		}
 	}
@@ -196,8 +206,8 @@ func maskOf(ctx context.Context, dir string) int {
 	return facts.MaskID
 }
 
-// NotOpened says why the program does not open the model in a folder; "" where it must.
-func NotOpened(dir string) string {
+// notOpened says why the program does not open the model in a folder; "" where it must.
+func notOpened(dir string) string {
 	if found, _ := filepath.Glob(filepath.Join(dir, "*.ckpt")); len(found) > 1 {
 		return "it has several trainers' files, which analysis/verify: TestTrainersFiles compares"
 	}

@@ -1,9 +1,7 @@
 package oracle
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -146,38 +144,21 @@ func ids(list []int) string {
 	return strings.Join(out, ",")
 }
 
-// Quotas compares a file of the tokens a call of LLaDA, Dream and dLLM, and returns the number
-// of its tables.
-func Quotas(data []byte) (int, error) {
-	var file struct {
-		Quotas []struct {
-			Masks, Steps int
-			Even         []int
-			Linear       []int `json:"rounded_linear"`
-			Cosine       []int `json:"rounded_cosine"`
-			Truncated    []int `json:"truncated_eps_0.001"`
-			Truncated10  []int `json:"truncated_eps_0.1"`
-		}
+// quotasFile compares a file of the tokens a call of LLaDA, Dream and dLLM.
+func quotasFile(m *matcher, f *file) {
+	in := inputs[struct {
+		Quotas []struct{ Masks, Steps int }
+	}](m.t, f)
+	rows := list{}
+	for _, q := range in.Quotas {
+		rows = append(rows, object{
+			"masks": given{}, "steps": given{},
+			"even":                samplers.Quotas(samplers.RoundLLaDA, q.Masks, q.Steps, 0, false),
+			"rounded_linear":      samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, false),
+			"rounded_cosine":      samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, true),
+			"truncated_eps_0.001": samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.001, false),
+			"truncated_eps_0.1":   samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.1, false),
+		})
 	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		return 0, err
-	}
-	for _, q := range file.Quotas {
-		for _, rule := range []struct {
-			name string
-			want []int
-			got  []int
-		}{
-			{"even", q.Even, samplers.Quotas(samplers.RoundLLaDA, q.Masks, q.Steps, 0, false)},
-			{"rounded, linear", q.Linear, samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, false)},
-			{"rounded, cosine", q.Cosine, samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, true)},
-			{"truncated, eps 0.001", q.Truncated, samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.001, false)},
-			{"truncated, eps 0.1", q.Truncated10, samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.1, false)},
-		} {
-			if !slices.Equal(rule.got, rule.want) {
-				return 0, fmt.Errorf("%d masks in %d steps, %s: %v, want %v", q.Masks, q.Steps, rule.name, rule.got, rule.want)
-			}
-		}
-	}
-	return len(file.Quotas), nil
+	m.match("", f.doc, object{"quotas": rows})
 }

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -23,50 +22,51 @@ type decoderLaw struct {
 	Calls              *float64
 }
 
-// DecoderLaw is the outcome for one.
-type DecoderLaw struct {
-	ID string
-	// P is the p-value of Pearson's chi-square of the draws under the law.
-	P float64
-	// Calls is the mean number of calls of the rule, Want that of the file and SE the
-	// standard error; Want is NaN where it tells none that is compared.
-	Calls, SE, Want float64
-	// Difference is the greatest of the file's law from what all outcomes of the decoder add
+// decoderOutcome is the outcome for one.
+type decoderOutcome struct {
+	// p is the p-value of Pearson's chi-square of the draws under the law.
+	p float64
+	// calls is the mean number of calls of the rule, want that of the file and se the
+	// standard error; want is NaN where it tells none that is compared.
+	calls, se, want float64
+	// difference is the greatest of the file's law from what all outcomes of the decoder add
 	// up to, and of the numbers of calls; NaN where these are not worked out.
-	Difference float64
+	difference float64
 }
 
-// DecoderLaws draws n sequences of each law of a file and compares them with it. A sequence of
-// another seed is drawn in each.
-func (d *Folder) DecoderLaws(ctx context.Context, path string, n int) (out []DecoderLaw, err error) {
-	_, f, err := d.open(path)
-	if err != nil {
-		return nil, err
-	}
-	var file struct{ Laws []decoderLaw }
-	if err := json.Unmarshal(f.data, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	for i, law := range file.Laws {
-		_, data, err := d.World(law.World)
+// decoderLawsFile draws sequences of each law of a file and compares them with it. All laws
+// together are wrongly refused once in a thousand.
+func decoderLawsFile(m *matcher, f *file) {
+	t := m.t
+	const draws, level = 20000, 1e-3
+	in := inputs[struct{ Laws []decoderLaw }](t, f)
+	least, most, exact := 1.0, 0.0, 0
+	for i, law := range in.Laws {
+		_, w, _ := f.in.world(t, law.World)
+		// Sequences of another seed are drawn in each.
+		got, err := law.draw(t.Context(), w, draws, uint64(i))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", path, law.ID, err)
+			t.Fatalf("%s: %v", law.ID, err)
 		}
-		w, err := world.Parse(data)
-		if err != nil {
-			return nil, err
+		if got.difference >= 0 {
+			exact++
+			if most = max(most, got.difference); got.difference > 1e-6 { // logits are float32
+				t.Errorf("%s: the outcomes are %.3g from the law", law.ID, got.difference)
+			}
 		}
-		one, err := law.draw(ctx, w, n, uint64(i))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", path, law.ID, err)
+		least = min(least, got.p)
+		if got.p < level/float64(len(in.Laws)) {
+			t.Errorf("%s: p = %.3g", law.ID, got.p)
 		}
-		out = append(out, one)
+		if math.Abs(got.calls-got.want) > 4.5*got.se+1e-12 {
+			t.Errorf("%s: %v calls of the rule, want %v ± %v", law.ID, got.calls, got.want, got.se)
+		}
 	}
-	return out, nil
+	t.Logf("%d laws of %d draws each, least p %.3g; the outcomes of %d differ by at most %.3g", len(in.Laws), draws, least, exact, most)
 }
 
 // draw compares n draws.
-func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint64) (out DecoderLaw, err error) {
+func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint64) (out decoderOutcome, err error) {
 	o, err := law.Settings.lawOptions(law.Decoder, len(law.Canvas))
 	if err != nil {
 		return out, err
@@ -79,9 +79,17 @@ func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint
 		law.Calls = nil // of upstream's loop, which makes empty ones
 	}
 	if out, err = law.compare(ctx, w, s, n, seed); err == nil {
-		out.Difference, err = law.outcomes(ctx, w, s)
+		out.difference, err = law.outcomes(ctx, w, s)
 	}
 	return out, err
+}
+
+// base is the number of tokens of a position in the law, MASK among them where it is over states.
+func (law decoderLaw) base(w *world.World) int {
+	if law.LawOver == "states" {
+		return w.Facts().Columns + 1
+	}
+	return w.Facts().Columns
 }
 
 // outcomes compares the law with the decoder's outcomes.
@@ -98,10 +106,7 @@ func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *samplers.
 	if law.Calls != nil {
 		most = math.Abs(calls - *law.Calls)
 	}
-	base := w.Facts().Columns
-	if law.LawOver == "states" {
-		base++
-	}
+	base := law.base(w)
 	got := make([]float64, len(law.Law))
 	for _, x := range all {
 		at := 0
@@ -117,11 +122,8 @@ func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *samplers.
 }
 
 // compare compares n draws of a sampler.
-func (law decoderLaw) compare(ctx context.Context, w *world.World, s *samplers.Sampler, n int, seed uint64) (out DecoderLaw, err error) {
-	base := w.Facts().Columns
-	if law.LawOver == "states" {
-		base++
-	}
+func (law decoderLaw) compare(ctx context.Context, w *world.World, s *samplers.Sampler, n int, seed uint64) (out decoderOutcome, err error) {
+	base := law.base(w)
 	counts := make([]int, len(law.Law))
 	seqs := func(yield func(samplers.Sequence) bool) {
 		for i := range n {
@@ -150,10 +152,10 @@ func (law decoderLaw) compare(ctx context.Context, w *world.World, s *samplers.S
 	if err != nil {
 		return out, err
 	}
-	out = DecoderLaw{ID: law.ID, P: chiSquare(counts, law.Law), Calls: sum / float64(n), Want: math.NaN()}
-	out.SE = math.Sqrt(max(squares/float64(n)-out.Calls*out.Calls, 0) / float64(n))
+	out = decoderOutcome{p: chiSquare(counts, law.Law), calls: sum / float64(n), want: math.NaN()}
+	out.se = math.Sqrt(max(squares/float64(n)-out.calls*out.calls, 0) / float64(n))
 	if law.Calls != nil {
-		out.Want = *law.Calls
+		out.want = *law.Calls
 	}
 	return out, nil
 }

@@ -5,13 +5,12 @@ const (
 	// lawsLimit is that of exact values, relative to max(1, |value|): they hold to 1e-12,
 	// integrals to 1e-11.
 	lawsLimit = 1e-10
-	// rateIntegralLoosening is how much wider the limit is for the integrals of the rates that
-	// Euler's law has (euler_rate_integral, euler_rhs): both sides are quadratures of a
-	// function with an error of its own.
-	rateIntegralLoosening = 10
-	// float32Loosening is how much wider the limit is for MDLM's draw in float32: the
-	// reference used another logarithm in float32, which moves it by up to 1e-9.
-	float32Loosening = 10
+	// rateIntegralLimit is that of the integrals of the rates that Euler's law has: both sides are
+	// quadratures of a function with an error of its own.
+	rateIntegralLimit = 10 * lawsLimit
+	// float32Limit is that of MDLM's draw in float32: the reference used another logarithm in
+	// float32, which moves it by up to 1e-9.
+	float32Limit = 10 * lawsLimit
 
 	// windowsLimit is that of exact likelihoods of windows under a float32 network, relative.
 	windowsLimit = 2e-5
@@ -39,8 +38,3 @@ const (
 	// differ by rounding.
 	tie = 1e-12
 )
-
-// lawsWider gives the fields, by name, whose limit is larger by a factor.
-func lawsWider() map[string]float64 {
-	return map[string]float64{"euler_rate_integral": rateIntegralLoosening, "euler_rhs": rateIntegralLoosening}
-}

@@ -7,18 +7,14 @@ import (
 )
 
 // blocks are the samplers that reveal blocks of fixed sizes in uniform order.
-func (r *more) blocks(n, s *node) outcome {
-	sizes := r.sizes(s)
-	if r.in.err != nil {
-		return outcome{}
-	}
+func (r *more) blocks(n *moreLaw) outcome {
+	sizes := wholeSizes(n.Settings.Sizes)
 	out := outcome{settings: object{"sizes": sizes}, plan: true, calls: float64(len(sizes)), extra: object{}}
 	floor := 0.0
-	if s.fields["floor"] != nil {
-		floor = r.in.number(s, "floor", 0, 1)
-		out.settings["floor"] = given{}
+	if n.Settings.Floor != nil {
+		floor, out.settings["floor"] = *n.Settings.Floor, given{}
 	}
-	if r.in.text(n, "sampler") == "fhs_parallel" {
+	if n.Sampler == "fhs_parallel" {
 		out.denoised = r.w.ParallelLaw(sizes)
 		out.extra["plan_nelbo"] = samplers.SizesCost(r.c, sizes)
 		return out
@@ -41,17 +37,10 @@ func pairWeights(sizes []int) []float64 {
 	return out
 }
 
-// sizes are whole numbers that sum to d. One that is not quite whole is a difference to
-// report, not a file that cannot be read.
-func (r *more) sizes(s *node) []int {
-	var out []int
-	sum := 0
-	for _, x := range r.in.numbers(s, "sizes", 0.5, float64(r.w.D)+0.5) {
+// wholeSizes are the sizes of blocks. One that is not quite whole is a difference to report.
+func wholeSizes(sizes []float64) (out []int) {
+	for _, x := range sizes {
 		out = append(out, max(1, int(math.Round(x))))
-		sum += out[len(out)-1]
-	}
-	if r.in.err == nil && sum != r.w.D {
-		r.in.fail("field %q: %v: must sum to d = %d", "sizes", out, r.w.D)
 	}
 	return out
 }

@@ -1,13 +1,13 @@
 package oracle
 
 import (
-	"context"
-	"fmt"
+	"maps"
 	"math"
+	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -19,55 +19,58 @@ var rules = map[string]samplers.Rule{
 	"tau_leaping_any": samplers.RuleTauAny,
 }
 
-// worldFile recomputes a file of the layout mdm-laws-world/1, which is itself the
-// world: q0 and μ are what everything else follows from.
-func worldFile(ctx context.Context, f file, m *matcher) error {
-	distributions := []string{"q0", "mu0"}
-	if f.doc.fields["mu1"] != nil {
-		distributions = append(distributions, "mu1")
-	}
-	for _, name := range distributions {
-		if f.doc.fields[name] == nil {
-			return fmt.Errorf("field %q is missing", name)
-		}
-		if err := m.sums(name, f.doc.fields[name]); err != nil {
-			return err
-		}
-	}
-	if !m.ok() {
-		return nil // not distributions: nothing follows from them
-	}
-	parsed, err := world.Parse(f.data)
-	if err != nil {
-		return err
-	}
-	if err := enumerable(parsed.Facts().Length, parsed.Facts().Columns); err != nil {
-		return err
-	}
-	w, err := laws.New(parsed)
-	if err != nil {
-		return err
-	}
-	want, err := worldValues(ctx, w, f.doc)
-	if err != nil {
-		return err
-	}
-	for _, name := range distributions {
-		want[name] = given{}
-	}
-	return m.match("", f.doc, want)
+// gridKinds names the grids of world files.
+var gridKinds = map[string]samplers.GridKind{
+	"uniform":                 samplers.GridUniform,
+	"paper":                   samplers.GridPaper,
+	"uniform_masked_fraction": samplers.GridLambda,
 }
 
-// enumerable refuses worlds whose (2V+1)^d moves a step, or d! orders, are too many.
-func enumerable(d, v int) error {
-	if d > 8 || float64(d)*math.Log(float64(2*v+1)) > math.Log(1e6) {
-		return fmt.Errorf("d = %d and V = %d: too large to enumerate: d must be at most 8 and (2V+1)^d at most 10^6", d, v)
+// worldInputs are what the values of a world's file are computed from, beside the world.
+type worldInputs struct {
+	ScoreEntropyAt []struct{ T float64 }   `json:"score_entropy_at"`
+	Importance     []struct{ X0, K []int } `json:"importance_weighted"`
+	Laws           []struct{ Grid, Sampler string }
+	Theorem1       []struct{ Grid string }
+	Grids          []struct {
+		ID, Kind string
+		T        *float64 // nil for +∞
+		Delta    float64
+		N        int
 	}
-	return nil
+}
+
+// orInf is +Inf for null.
+func orInf(x *float64) float64 {
+	if x == nil {
+		return math.Inf(1)
+	}
+	return *x
+}
+
+// worldFile recomputes a file of the layout mdm-laws-world/1, which is itself the
+// world: q0 and μ are what everything else follows from.
+func worldFile(m *matcher, f *file) {
+	for _, name := range distributions(f) {
+		m.sums(name, f.doc[name])
+	}
+	if m.ok() { // else nothing follows from them
+		_, w := openWorld(m.t, f)
+		m.match("", f.doc, worldValues(m.t, w, f))
+	}
+}
+
+// distributions are the fields that say what a world is.
+func distributions(f *file) []string {
+	if f.doc["mu1"] == nil {
+		return []string{"q0", "mu0"}
+	}
+	return []string{"q0", "mu0", "mu1"}
 }
 
 // worldValues is everything that follows from a world.
-func worldValues(ctx context.Context, w *laws.World, doc *node) (object, error) {
+func worldValues(t testing.TB, w *laws.World, f *file) object {
+	in := inputs[worldInputs](t, f)
 	fhs, nelbo := w.FHSLaw(), w.NELBO()
 	p2 := w.Proposition2(nelbo)
 	t4 := w.Theorem4(fhs, nelbo)
@@ -95,26 +98,26 @@ func worldValues(ctx context.Context, w *laws.World, doc *node) (object, error) 
 		},
 		"theorem4": object{"kl": t4.KL, "eps_score_double_prime": t4.Epsilon, "gap": t4.Gap},
 	}
-	if doc.fields["theorem5"] != nil {
+	for _, name := range distributions(f) {
+		want[name] = given{}
+	}
+	if f.doc["theorem5"] != nil {
 		t5, ok := w.Theorem5()
 		if !ok {
-			return nil, fmt.Errorf("field %q: the world is not Theorem 5's", "theorem5")
+			t.Fatalf("%s: the world is not Theorem 5's", f.path)
 		}
 		want["theorem5"] = object{
 			"a": t5.A, "b": t5.B, "eps_score_double_prime": t5.Epsilon, "rho": t5.Rho, "kl": laws.KL(w.Q0, fhs),
 		}
 	}
-	in := inputs{ctx: ctx}
 	scores := list{}
-	for _, n := range in.list(doc, "score_entropy_at") {
-		t := in.number(n, "t", 1e-12, 700)
-		scores = append(scores, object{"t": given{}, "L_SE": w.ScoreEntropy(t), "L1_rate_error": w.RateError(t)})
+	for _, at := range in.ScoreEntropyAt {
+		scores = append(scores, object{"t": given{}, "L_SE": w.ScoreEntropy(at.T), "L1_rate_error": w.RateError(at.T)})
 	}
 	want["score_entropy_at"] = scores
-	in.checks(doc, worldCheckNames)
-	want["importance_weighted"] = importanceValues(w, doc, &in)
-	gridValues(w, doc, want, &in)
-	return want, in.err
+	want["importance_weighted"] = importanceValues(w, in)
+	maps.Copy(want, gridValues(t, w, in))
+	return want
 }
 
 // posteriorTable is [state][position] → row, nil where there is none.
@@ -131,118 +134,53 @@ func posteriorTable(w *laws.World) [][][]float64 {
 	return out
 }
 
-func importanceValues(w *laws.World, doc *node, in *inputs) list {
+func importanceValues(w *laws.World, in worldInputs) list {
 	out := list{}
-	for _, n := range in.list(doc, "importance_weighted") {
-		x0 := in.integers(n, "x0", 0, w.V-1)
-		ks := in.integers(n, "K", 1, 1e6)
-		if len(x0) != w.D || w.Timed() {
-			in.fail("field %q: needs sequences of length %d and a world that does not depend on time", "importance_weighted", w.D)
-		}
-		if in.err != nil {
-			return nil
-		}
+	for _, row := range in.Importance {
 		sequence := 0
-		for _, a := range x0 {
+		for _, a := range row.X0 {
 			sequence = sequence*w.V + a
 		}
 		paths := pathProbabilities(w, sequence)
 		var bounds []float64
-		var mean laws.Sum
-		for _, p := range paths {
-			mean.Add(p / float64(len(paths)))
-		}
-		for _, k := range ks {
+		for _, k := range row.K {
 			bounds = append(bounds, planBound(paths, k))
 		}
 		out = append(out, object{
 			"x0": given{}, "K": given{}, "path_probabilities": paths, "bound": bounds,
-			"neg_log_law": -math.Log(mean.Value()),
+			"neg_log_law": -math.Log(total(paths) / float64(len(paths))),
 		})
 	}
 	return out
 }
 
-// gridValues adds "grids", "laws" and "theorem1".
-func gridValues(w *laws.World, doc *node, want object, in *inputs) {
-	grids := make(map[string]samplers.Grid)
+// gridValues are "grids", "laws" and "theorem1".
+func gridValues(t testing.TB, w *laws.World, in worldInputs) object {
+	specs := make(map[string]samplers.GridSpec)
 	kappas := make(map[string]float64)
-	rows := list{}
-	for _, n := range in.list(doc, "grids") {
-		g, kappa := readGrid(n, in)
-		if in.err != nil {
-			return
-		}
-		id := in.text(n, "id")
-		grids[id], kappas[id] = g, kappa
-		rows = append(rows, object{
-			"T": given{}, "delta": given{}, "N": given{}, "kappa": kappa,
+	grids, entries, bounds := list{}, list{}, list{}
+	for _, row := range in.Grids {
+		spec := samplers.GridSpec{Kind: gridKinds[row.Kind], T: orInf(row.T), Delta: row.Delta, Steps: row.N}
+		g := lawstest.Grid(t, spec)
+		specs[row.ID], kappas[row.ID] = spec, gridKappa(g)
+		grids = append(grids, object{
+			"T": given{}, "delta": given{}, "N": given{}, "kappa": kappas[row.ID],
 			"forward_times": g.Theta, "masked_fractions": g.Lambda,
 		})
 	}
-	want["grids"] = rows
-
 	euler := make(map[string]laws.Chain)
-	entries := list{}
-	for i, n := range in.list(doc, "laws") {
-		id, name := in.text(n, "grid"), in.text(n, "sampler")
-		rule, known := rules[name]
-		g, has := grids[id]
-		if !known || !has {
-			in.fail("field laws[%d]: grid %.40q or sampler %.40q is not known", i, id, name)
-			return
-		}
-		steps, err := samplers.NewSteps(rule, samplers.Exp, g)
-		if err != nil {
-			in.fail("field laws[%d]: %w", i, err)
-			return
-		}
-		c := w.Run(steps)
+	for _, row := range in.Laws {
+		rule := rules[row.Sampler]
+		c := w.Run(lawstest.Steps(t, rule, specs[row.Grid]))
 		if rule == samplers.RuleEuler {
-			euler[id] = c
+			euler[row.Grid] = c
 		}
 		entries = append(entries, lawValues(w, c))
 	}
-	want["laws"] = entries
-
-	bounds := list{}
-	for i, n := range in.list(doc, "theorem1") {
-		id := in.text(n, "grid")
-		c, ok := euler[id]
-		if !ok {
-			in.fail("field theorem1[%d]: there is no law of euler on grid %.40q", i, id)
-			return
-		}
-		bounds = append(bounds, theorem1Values(w, c, kappas[id]))
+	for _, row := range in.Theorem1 {
+		bounds = append(bounds, theorem1Values(w, euler[row.Grid], kappas[row.Grid]))
 	}
-	want["theorem1"] = bounds
-}
-
-// readGrid makes the grid that an entry of "grids" describes.
-func readGrid(n *node, in *inputs) (samplers.Grid, float64) {
-	spec := samplers.GridSpec{T: math.Inf(1), Delta: in.number(n, "delta", 0, 700), Steps: in.integer(n, "N", 1, 1e5)}
-	switch kind := in.text(n, "kind"); kind {
-	case "uniform":
-		spec.Kind = samplers.GridUniform
-	case "paper":
-		spec.Kind = samplers.GridPaper
-	case "uniform_masked_fraction":
-		spec.Kind = samplers.GridLambda
-	default:
-		in.fail("field \"grids\": kind %.40q is not known", kind)
-	}
-	if t := in.get(n, "T"); t.value != nil {
-		spec.T = in.number(n, "T", 1e-12, 700)
-	}
-	if in.err != nil {
-		return samplers.Grid{}, 0
-	}
-	g, err := samplers.NewGrid(spec)
-	if err != nil {
-		in.fail("field \"grids\": %w", err)
-		return g, 0
-	}
-	return g, gridKappa(g)
+	return object{"grids": grids, "laws": entries, "theorem1": bounds}
 }
 
 // gridKappa is a grid's step constant: the paper's κ, else the step of the uniform
@@ -278,10 +216,10 @@ func theorem1Values(w *laws.World, c laws.Chain, kappa float64) object {
 	out := object{
 		"tv_initial":           t.TVInitial,
 		"frozen_rate_integral": t.FrozenIntegral, "frozen_rhs": t.FrozenRHS, "frozen_tv": t.FrozenTV,
-		"euler_rate_integral": t.EulerIntegral, "euler_rhs": t.EulerRHS, "euler_tv": t.EulerTV,
+		"euler_rate_integral": within{t.EulerIntegral, rateIntegralLimit}, "euler_rhs": within{t.EulerRHS, rateIntegralLimit}, "euler_tv": t.EulerTV,
 		"euler_rate_integral_error": exempt{},
 		"exact_score_rate_integral": theory.ExactScoreRateIntegral(w.D, theta),
-		"L_TV":                      t.LTV, "L_TV_pinsker": rounded{t.LTVPinsker, t.PinskerRounding},
+		"L_TV":                      t.LTV, "L_TV_pinsker": rounded(t.LTVPinsker, t.PinskerRounding),
 		"tv_early_stopping":         theory.EarlyStoppingTV(w.D, last),
 		"euler_tv_q0":               t.EulerTVQ0,
 		"euler_tv_below_frozen_rhs": t.EulerTV < t.FrozenRHS,

@@ -1,0 +1,143 @@
+package oracle
+
+import (
+	"encoding/json"
+	"iter"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"mdmgen/analysis/verify"
+	"mdmgen/model"
+)
+
+// file is a reference file.
+type file struct {
+	path string
+	// doc is the file's JSON object; nil for tensors.
+	doc map[string]any
+	// in is where the worlds and models that the file names are.
+	in *Folder
+	// net is the model whose values the file holds, for kinds that have one.
+	net model.Model
+}
+
+// data is the file as JSON.
+func (f *file) data(t testing.TB) []byte {
+	t.Helper()
+	data, err := json.Marshal(f.doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// inputs reads what the values of a file are computed from.
+func inputs[T any](t testing.TB, f *file) (in T) {
+	t.Helper()
+	if err := json.Unmarshal(f.data(t), &in); err != nil {
+		t.Fatalf("%s: %v", f.path, err)
+	}
+	return in
+}
+
+// kind is what a reference file is about.
+type kind struct {
+	// name is the file's schema; "losses" and "golden" for those that have none.
+	name string
+	// worlds says that the file names worlds, which have files of their own, and model that its
+	// numbers are a model's; others are recomputed from the file alone.
+	worlds, model bool
+	// limit is the greatest difference that is accepted, for items that say no other.
+	limit float64
+	// check recomputes a file.
+	check func(m *matcher, f *file)
+}
+
+const (
+	worldSchema = "mdm-laws-world/1"
+	moreSchema  = "mdm-laws-more/1"
+)
+
+// kinds are those of JSON files with a schema.
+var kinds = []kind{
+	{name: worldSchema, limit: lawsLimit, check: worldFile},
+	{name: moreSchema, limit: lawsLimit, check: moreFile, worlds: true},
+	{name: "mdm-laws-maskmass/1", limit: lawsLimit, check: maskmassFile},
+	{name: "mdm-laws-theorem3/1", limit: lawsLimit, check: theorem3File},
+	{name: "mdm-laws-scaling/1", limit: lawsLimit, check: scalingFile, worlds: true},
+	{name: "mdm-laws-gumbel/1", limit: lawsLimit, check: gumbelFile},
+	{name: "mdm-windows/1", limit: windowsLimit, check: windows, model: true},
+	// What decoders do is repeated, and not made items of.
+	{name: "mdm-decoders/1", check: decoderRunsFile},
+	{name: "mdm-decoder-laws/1", check: decoderLawsFile, worlds: true},
+	{name: "mdm-decoder-quotas/1", check: quotasFile},
+}
+
+// Files of losses have no schema, but the canvas that they are of; golden files hold
+// tensors of a model.
+var (
+	lossesKind = kind{name: "losses", limit: lossesLimit, check: losses, model: true}
+	goldenKind = kind{name: "golden", limit: goldenLimit, check: golden, model: true}
+)
+
+// golden compares a network with tensors.
+func golden(m *matcher, f *file) {
+	if f.net.Facts().Family == "llada" {
+		m.limit = lladaLimit
+	}
+	r, err := verify.Golden(m.t.Context(), f.net, f.path, m.limit)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.items = r.Items
+}
+
+// kindOf recognises a JSON file by its content; schema is what it says, and known whether
+// that is a kind of reference files.
+func kindOf(doc map[string]any) (k kind, schema string, known bool) {
+	schema, _ = doc["schema"].(string)
+	if schema == "" {
+		return lossesKind, "", doc["x0"] != nil && doc["mask"] != nil
+	}
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == schema })
+	if i < 0 {
+		return k, schema, false
+	}
+	return kinds[i], schema, true
+}
+
+// open reads a reference file; of tensors nothing.
+func (d *Folder) open(t testing.TB, path string) *file {
+	t.Helper()
+	f := &file{path: path, in: d}
+	if !isGolden(path) {
+		read(t, path, &f.doc)
+	}
+	return f
+}
+
+// read reads a JSON file.
+func read(t testing.TB, path string, to any) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// inOrder goes through a map by its keys, so that of several faults the same is told
+// every time.
+func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
+}

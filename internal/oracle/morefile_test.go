@@ -1,0 +1,120 @@
+package oracle
+
+import (
+	"testing"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/samplers"
+)
+
+// moreFile recomputes a file of the layout mdm-laws-more/1: the loss profile of a world
+// with its best schedules, and laws of further samplers. The file names its world,
+// whose own file says what q0 and μ are.
+func moreFile(m *matcher, f *file) {
+	want := moreValues(m.t, f)
+	for _, law := range want["laws"].(list) {
+		if law == any(exempt{}) {
+			m.notOffered++
+		}
+	}
+	m.match("", f.doc, want)
+}
+
+// moreValues is everything that follows from the world and the settings.
+func moreValues(t testing.TB, f *file) object {
+	r := more{t: t, doc: f.doc, in: inputs[moreInputs](t, f), losses: make(map[float64]float64), found: make(differences)}
+	r.world, _, r.w = f.in.world(t, r.in.World)
+	r.fhs, r.c = r.w.FHSLaw(), profile(r.w)
+	want := object{
+		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{}, "seed": exempt{},
+		"q0_entropy": laws.Entropy(r.w.Q0),
+		"profile":    r.profile(),
+	}
+	entries := list{}
+	for i := range r.in.Laws {
+		entries = append(entries, r.law(&r.in.Laws[i]))
+	}
+	want["laws"], want["checks"] = entries, r.checks()
+	return want
+}
+
+// more is what the values of such a file are computed from.
+type more struct {
+	t   testing.TB
+	doc map[string]any
+	in  moreInputs
+	w   *laws.World
+	// world is the world's own file.
+	world *file
+	fhs   []float64
+	// c is the loss profile; losses are f(λ), as far as they were asked for.
+	c      []float64
+	losses map[float64]float64
+	// found are the differences that "checks" may tell of.
+	found differences
+}
+
+type moreInputs struct {
+	World    string
+	T, Delta float64
+	Profile  struct {
+		BestSizes []struct {
+			N     int
+			Sizes []float64
+		} `json:"best_sizes"`
+		LossCurve []struct {
+			Lambda float64 `json:"masked_fraction"`
+		} `json:"loss_curve"`
+		BestGrids []struct {
+			N      int
+			Lambda []float64 `json:"masked_fractions"`
+		} `json:"best_grids"`
+	}
+	Laws []moreLaw
+}
+
+// moreLaw is an entry of "laws".
+type moreLaw struct {
+	Sampler  string
+	Law      any
+	Calls    *float64 `json:"expected_calls"`
+	Settings moreSettings
+}
+
+// moreSettings are those that samplers have, each its own.
+type moreSettings struct {
+	Grid       string
+	Times      []*float64 `json:"forward_times"` // nil for +∞
+	ScoreTotal string     `json:"score_total"`
+	Theta      float64
+	Floor      *float64
+	Refined    []float64
+	Lambda     []float64 `json:"masked_fractions"`
+	Schedule   string
+	Sizes      []float64
+	Gamma      float64
+}
+
+// loss is f(λ) of the world.
+func (r *more) loss(lambda float64) float64 {
+	if f, ok := r.losses[lambda]; ok {
+		return f
+	}
+	f := loss(r.w, lambda)
+	r.losses[lambda] = f
+	return f
+}
+
+// tweedie is Tweedie's law of reveals on masked fractions that fall.
+func (r *more) tweedie(lambda []float64) samplers.Steps {
+	return lawstest.Steps(r.t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: lambda})
+}
+
+func total(p []float64) float64 {
+	var s laws.Sum
+	for _, x := range p {
+		s.Add(x)
+	}
+	return s.Value()
+}

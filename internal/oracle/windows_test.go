@@ -1,0 +1,51 @@
+package oracle
+
+import (
+	"mdmgen/analysis/likelihood"
+	"mdmgen/samplers"
+)
+
+// windows recomputes a file of the schema mdm-windows/1: for each window, which is
+// the whole canvas, the exact −log P of the first-hitting sampler, the NELBO, the
+// chain from left to right, and −log P of grid samplers on N steps uniform in t from
+// T to δ, α = e^(−t), masks left (leave) or filled by one more call (denoise).
+// Values are in nats, differences relative.
+func windows(m *matcher, f *file) {
+	in := inputs[struct {
+		T, Delta float64
+		// Windows are canvases of d tokens without context.
+		Windows []struct {
+			IDs  []int
+			Grid []struct {
+				Sampler string
+				N       int
+			}
+		}
+	}](m.t, f)
+	e, err := likelihood.New(f.net, likelihood.Options{})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	rows := list{}
+	for i, win := range in.Windows {
+		t, err := e.Table(m.t.Context(), likelihood.Whole(win.IDs), false)
+		if err != nil {
+			m.t.Fatalf("windows[%d]: %v", i, err)
+		}
+		grids := list{}
+		for k, g := range win.Grid {
+			s, err := samplers.New(samplers.Options{Sampler: g.Sampler, Grid: "uniform", Steps: g.N, Noise: "exp", T: &in.T, Delta: &in.Delta}, samplers.Spec{})
+			if err != nil {
+				m.t.Fatalf("windows[%d].grid[%d]: %v", i, k, err)
+			}
+			steps, _ := s.Steps()
+			law := t.Grid(steps)
+			grids = append(grids, object{"N": given{}, "leave": law.Leave, "denoise": law.Denoise})
+		}
+		rows = append(rows, object{
+			"start": exempt{}, "ids": given{}, "grid": grids,
+			"nelbo": t.NELBO(), "fhs": t.FHS(), "left_to_right": t.LeftToRight(),
+		})
+	}
+	m.match("", f.doc, object{"d": len(in.Windows[0].IDs), "T": given{}, "delta": given{}, "windows": rows})
+}
