@@ -55,13 +55,7 @@ func (t *Table) NELBO() float64 {
 	weight := t.subsetWeights()
 	var sum float64
 	for a := range 1<<t.D - 1 {
-		var cost float64
-		for i := range t.D {
-			if a>>i&1 == 0 {
-				cost -= t.LogMu[a*t.D+i]
-			}
-		}
-		sum += weight[bits.OnesCount(uint(a))] * cost
+		sum += weight[bits.OnesCount(uint(a))] * t.cost(a)
 	}
 	return sum
 }

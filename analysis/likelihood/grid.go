@@ -166,52 +166,24 @@ func (r *gridPass) branch(a, full int, g, p float64, row []float64) (n int) {
 
 // gridLawLog is gridLaw in logarithms: slower by an exponential a product.
 func gridLawLog(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
-	full := 1<<d - 1
-	g := make([]float64, full+1)
-	for a := 1; a <= full; a++ {
-		g[a] = math.Inf(-1)
-	}
-	step := func(k int, p float64) error {
-		t, err := at(k)
-		if err != nil {
-			return err
-		}
-		next := make([]float64, full+1)
-		for b := range next {
-			var terms []float64
-			stay := float64(d-bits.OnesCount(uint(b))) * math.Log1p(-p)
-			if p == 1 && b == full {
-				stay = 0
-			}
-			for a := b; ; a = (a - 1) & b {
-				x := g[a] + stay
-				for rest := b &^ a; rest != 0 && !math.IsInf(x, -1); rest &= rest - 1 {
-					x += math.Log(p) + t.LogMu[a*d+bits.TrailingZeros(uint(rest))]
-				}
-				terms = append(terms, x)
-				if a == 0 {
-					break
-				}
-			}
-			next[b] = logSum(terms)
-		}
-		g = next
-		return nil
-	}
+	r := newLookBack(d)
 	for k, p := range s.Jump {
 		if p == 0 {
 			continue
 		}
-		if err := step(k, p); err != nil {
+		t, err := at(k)
+		if err != nil {
 			return GridLaw{}, err
 		}
+		r.call(t, halfStep(p))
 	}
-	law := GridLaw{Leave: -g[full]}
-	if err := step(len(s.Jump), 1); err != nil {
+	leave := -r.whole()
+	t, err := at(len(s.Jump))
+	if err != nil {
 		return GridLaw{}, err
 	}
-	law.Denoise = -g[full]
-	return law, nil
+	r.call(t, rest)
+	return GridLaw{leave, -r.whole()}, nil
 }
 
 // Groups returns −log P of parallel FHS: positions in uniform order, revealed in
@@ -219,38 +191,11 @@ func gridLawLog(d int, s samplers.Steps, at func(step int) (*Table, error)) (Gri
 //
 //	g'(B) = 1/C(m, n)·Σ_{A⊂B, |B∖A|=n} g(A)·Π_{l∈B∖A} μ^l(x_l | x_A),  m = d−|A|.
 func (t *Table) Groups(sizes []int) float64 {
-	n := 1 << t.D
-	g, next := make([]float64, n), make([]float64, n)
-	for a := 1; a < n; a++ {
-		g[a] = math.Inf(-1)
-	}
-	visible := 0
+	r := newLookBack(t.D)
 	for _, size := range sizes {
-		choose := logChoose(t.D-visible, size)
-		for b := range next {
-			next[b] = math.Inf(-1)
-			if bits.OnesCount(uint(b)) != visible+size {
-				continue
-			}
-			var terms []float64
-			for a := b; ; a = (a - 1) & b {
-				if bits.OnesCount(uint(a)) == visible {
-					x := g[a]
-					for rest := b &^ a; rest != 0; rest &= rest - 1 {
-						x += t.LogMu[a*t.D+bits.TrailingZeros(uint(rest))]
-					}
-					terms = append(terms, x)
-				}
-				if a == 0 {
-					break
-				}
-			}
-			next[b] = logSum(terms) - choose
-		}
-		visible += size
-		g, next = next, g
+		r.call(t, block(size))
 	}
-	return -g[n-1]
+	return -r.whole()
 }
 
 // logChoose is log C(n, k).
