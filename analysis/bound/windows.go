@@ -1,14 +1,14 @@
 package bound
 
 import (
+	"cmp"
 	"context"
 	"math"
-	"runtime"
-	"sync"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
+	"mdmgen/internal/parallel"
 	"mdmgen/samplers"
 )
 
@@ -111,30 +111,14 @@ func (w *worker) timedWindows(ctx context.Context, ts []likelihood.Target, order
 // tables works out windows from their tables, on all processors.
 func (w *worker) tables(ctx context.Context, out []window, tables []*likelihood.Table, orders [][][]int) error {
 	errs := make([]error, len(tables))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(tables)) {
-		wg.Go(func() {
-			for i := range next {
-				var along [][]int
-				if orders != nil {
-					along = orders[i]
-				}
-				out[i], errs[i] = w.one(ctx, tables[i], along)
-			}
-		})
-	}
-	for i := range tables {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+	parallel.For(len(tables), func(i int) {
+		var along [][]int
+		if orders != nil {
+			along = orders[i]
 		}
-	}
-	return nil
+		out[i], errs[i] = w.one(ctx, tables[i], along)
+	})
+	return cmp.Or(errs...)
 }
 
 func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (window, error) {

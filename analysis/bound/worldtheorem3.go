@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/parallel"
 )
 
 // count3 is a row for Theorem 3: the least number of constant Euler steps from
@@ -41,7 +40,12 @@ func (l *worldLines) theorem3(ctx context.Context) error {
 			}
 		}
 	}
-	if err := inParallel(ctx, len(rows), func(i int) { rows[i].work() }); err != nil {
+	parallel.For(len(rows), func(i int) {
+		if ctx.Err() == nil {
+			rows[i].work()
+		}
+	})
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -78,23 +82,4 @@ func (l *worldLines) fit3(rows []count3) {
 			l.reported(at+".exponent-eps", "fitted exponent of 1/ε in N/T beside the claimed 1/2 (asymptotic)", "exponent", fit.InverseEps, 0.5)
 		}
 	}
-}
-
-// inParallel calls do for 0..n−1, the last first, on all processors, until ctx ends.
-func inParallel(ctx context.Context, n int, do func(i int)) error {
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wg.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := n - 1; i >= 0 && ctx.Err() == nil; i-- {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return ctx.Err()
 }

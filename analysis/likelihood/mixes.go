@@ -3,8 +3,8 @@ package likelihood
 import (
 	"math"
 	"math/bits"
-	"runtime"
-	"sync"
+
+	"mdmgen/internal/parallel"
 )
 
 // mixes holds, for pairs of a set A of visible positions and the set that the call
@@ -50,16 +50,7 @@ func newPairs(d int) [][]int32 {
 func newMixes(before, now *rowTable, w, floor float64, wanted func(before, now int) bool) *mixes {
 	d := now.D
 	m := &mixes{log: make([][]float64, d), pair: newPairs(d)}
-	var wg sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), d)
-	for worker := range workers {
-		wg.Go(func() {
-			for i := worker; i < d; i += workers {
-				m.position(i, before, now, w, floor, wanted)
-			}
-		})
-	}
-	wg.Wait()
+	parallel.For(d, func(i int) { m.position(i, before, now, w, floor, wanted) })
 	return m
 }
 

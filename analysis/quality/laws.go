@@ -2,11 +2,10 @@ package quality
 
 import (
 	"context"
-	"runtime"
 	"slices"
-	"sync"
 
 	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/parallel"
 	"mdmgen/samplers"
 )
 
@@ -26,20 +25,7 @@ func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Tar
 	rows := (e.Totals().Rows - before) / len(ts)
 	out := make([][]likelihood.Exact, len(ts))
 	errs := make([]error, len(ts))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(ts)) {
-		wg.Go(func() {
-			for i := range next {
-				out[i], errs[i] = fromTable(ctx, tables[i], ss)
-			}
-		})
-	}
-	for i := range ts {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	parallel.For(len(ts), func(i int) { out[i], errs[i] = fromTable(ctx, tables[i], ss) })
 	for i, err := range errs {
 		if err == nil {
 			err = emit(i, out[i], rows)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mdmgen/internal/parallel"
 )
 
 // gumbelFile recomputes a file of the layout mdm-laws-gumbel/1: what Gumbel noise of low
@@ -25,7 +27,7 @@ func gumbelFile(m *matcher, f *file) {
 		truncated = append(truncated, object{"p": given{}, "M": given{}, "truncated": TruncatedGumbel(row.P, row.M)})
 	}
 	draws := make([][3][]float64, len(in.Finite))
-	inParallel(2*len(in.Finite), func(i int) {
+	parallel.For(2*len(in.Finite), func(i int) {
 		if i%2 == 0 {
 			draws[i/2][1] = Grid24(in.Finite[i/2].P)
 		} else {

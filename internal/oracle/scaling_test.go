@@ -7,6 +7,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/parallel"
 	"mdmgen/samplers"
 )
 
@@ -74,7 +75,7 @@ func smallWorlds(t testing.TB, in scalingInputs, world func(name string) *laws.W
 			all = append(all, &rows[i][j])
 		}
 	}
-	inParallel(len(all), func(i int) { all[i].tv = laws.TV(all[i].w.Marginal(in.Delta), all[i].w.GridLaw(all[i].steps)) })
+	parallel.For(len(all), func(i int) { all[i].tv = laws.TV(all[i].w.Marginal(in.Delta), all[i].w.GridLaw(all[i].steps)) })
 	out := list{}
 	for i, row := range in.SmallWorlds {
 		var kappa, tv, exponent, rhs []float64

@@ -2,11 +2,10 @@ package oracle
 
 import (
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"mdmgen/analysis/theory"
+	"mdmgen/internal/parallel"
 )
 
 // theorem3Inputs are what the values of such a file are computed from.
@@ -31,7 +30,7 @@ func theorem3File(m *matcher, f *file) {
 		r.T = math.Log(2 * float64(r.D) / math.Sqrt(r.Eps))
 	}
 	all := slices.Concat(in.Needed, in.Best, in.Sufficient)
-	inParallel(len(all), func(i int) { all[i].count() })
+	parallel.For(len(all), func(i int) { all[i].count() })
 	fits, err := fitValues(in)
 	if err != nil {
 		m.t.Fatal(err)
@@ -151,22 +150,4 @@ func fitValues(in theorem3Inputs) (object, error) {
 		}
 	}
 	return out, nil
-}
-
-// inParallel calls do for 0..n−1, the last first, on all processors.
-func inParallel(n int, do func(i int)) {
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := n - 1; i >= 0; i-- {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
 }
