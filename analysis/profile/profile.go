@@ -169,9 +169,6 @@ func (p *Profile) Half(half int) *Set {
 	return newSet(p.D, p.Windows, func(i int) bool { return p.Windows[i].Half == half })
 }
 
-// Means returns c over all windows, in nats, with every j: see [Set.Means].
-func (p *Profile) Means() []float64 { return p.All().Means() }
-
 // Falling returns what schedules are made of: the non-increasing profile of all windows, see
 // [Set.Falling].
 func (p *Profile) Falling() []float64 { return p.All().Falling() }

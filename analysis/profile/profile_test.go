@@ -70,8 +70,8 @@ func TestExcessOfKnown(t *testing.T) {
 	if e := s.NELBO(0); math.Abs(e.Mean-10.25) > 1e-12 {
 		t.Errorf("NELBO %v, want 10.25", e.Mean)
 	}
-	if !slices.Equal(p.Means(), c) || !slices.Equal(p.Falling(), c) {
-		t.Errorf("means %v, falling %v, want %v", p.Means(), p.Falling(), c)
+	if !slices.Equal(p.All().Means(), c) || !slices.Equal(p.Falling(), c) {
+		t.Errorf("means %v, falling %v, want %v", p.All().Means(), p.Falling(), c)
 	}
 	if calls := (Schedule{Lambda: []float64{1, 0.5, 0}}).Calls(4); calls != 2*(1-1.0/16) {
 		t.Errorf("calls %v", calls)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -63,16 +62,7 @@ type fieldRun struct {
 
 // decoderField shows what decoders' samples are worth: the NELBO under the model itself beside
 // their entropy, by temperature, and what that takes.
-func decoderField(ctx context.Context) ([]report.Plot, []byte, error) {
-	m, _, err := open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer m.Close()
-	e, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
+func decoderField(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	plane := report.Plot{Name: "entropy", Title: fmt.Sprintf("Samples of %d tokens by temperature, built-in network", fieldLength), X: "entropy of the tokens of a sample (nats)", Y: "NELBO of samples under the network itself (nats per token)"}
 	front := report.Plot{Name: "calls", Title: "NELBO above First-Hitting's at the same entropy", X: "network calls per sample", Y: "nats per token", LogX: true, Bars: report.Intervals(0, "sequences")}
 	t := report.Table{Head: []string{"decoder", "calls", "self NELBO", "entropy", "own −log P", "NELBO − fhs's at equal entropy", "NELBO − parallel-fhs's"}, Numbers: 1}
@@ -85,7 +75,7 @@ func decoderField(ctx context.Context) ([]report.Plot, []byte, error) {
 		var last fieldRun // at temperature 1
 		row := []string{d.name, "–", "–", "–", "–", "–", "–"}
 		for _, temperature := range temperatures {
-			run, err := sampleField(ctx, m, e, d.setting, temperature)
+			run, err := net.sampleField(ctx, d.setting, temperature)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s, temperature %v: %w", d.setting, temperature, err)
 			}
@@ -114,32 +104,22 @@ func decoderField(ctx context.Context) ([]report.Plot, []byte, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	var b bytes.Buffer
-	t.Markdown(&b)
-	return []report.Plot{plane, front}, b.Bytes(), nil
+	return []report.Plot{plane, front}, markdown(t), nil
 }
 
 // sampleField draws a decoder's sequences and says what they are worth.
-func sampleField(ctx context.Context, m model.Model, e *likelihood.Evaluator, setting string, temperature float64) (out fieldRun, err error) {
-	s, err := samplerOf(m, setting, temperature)
+func (n network) sampleField(ctx context.Context, setting string, temperature float64) (out fieldRun, err error) {
+	s, err := samplerOf(n, setting, temperature)
 	if err != nil {
 		return out, err
 	}
 	law, _ := s.Law()
 	targets := make([]likelihood.Target, fieldSequences)
 	out.calls, out.own = make([]float64, fieldSequences), make([]float64, fieldSequences)
-	canvas := slices.Repeat([]int{m.Facts().MaskID}, fieldLength)
-	_, err = samplers.Sample(ctx, m, func(yield func(samplers.Sequence) bool) {
-		for i := range fieldSequences {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
-				return
-			}
-		}
-	}, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) error {
+	err = n.sample(ctx, s, n.blank(fieldLength), fieldSequences, func(r samplers.Result) {
 		targets[r.Index] = likelihood.Whole(r.IDs)
 		out.calls[r.Index] = float64(r.Calls + r.FinishCalls)
 		out.own[r.Index] = -r.LogP / fieldLength
-		return nil
 	})
 	if err != nil {
 		return out, err
@@ -147,13 +127,13 @@ func sampleField(ctx context.Context, m model.Model, e *likelihood.Evaluator, se
 	if law.Replay != samplers.ReplayOne {
 		out.own = nil
 	}
-	scored, err := quality.Self(ctx, e, targets, 0, likelihood.Config{Draws: fieldDraws, Seed: seed})
+	scored, err := quality.Self(ctx, n.e, targets, 0, likelihood.Config{Draws: fieldDraws, Seed: seed})
 	if err != nil {
 		return out, err
 	}
 	for i, x := range scored {
 		out.nelbo = append(out.nelbo, x.Nats.Mean/fieldLength)
-		out.entropy = append(out.entropy, quality.Describe(targets[i].IDs, m.Facts().MaskID).Entropy)
+		out.entropy = append(out.entropy, quality.Describe(targets[i].IDs, n.Facts().MaskID).Entropy)
 	}
 	return out, nil
 }

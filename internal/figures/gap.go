@@ -1,19 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/builtin"
 	"mdmgen/samplers"
-	"mdmgen/tokenize"
 )
 
 // gapWindows are numbers of windows by length: a window of d tokens takes 2^d rows.
@@ -21,21 +15,12 @@ var gapWindows = []struct{ d, n int }{{2, 160}, {4, 160}, {6, 160}, {8, 120}, {1
 
 // gap shows how much the NELBO is above −log P of first-hitting on windows of a text: the gap
 // of Theorem 4, by the length of the windows.
-func gap(ctx context.Context) ([]report.Plot, []byte, error) {
-	m, _, err := open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer m.Close()
+func gap(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	ids, err := tale()
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	fhs, err := samplers.New(samplers.Options{}, m.Spec())
+	fhs, err := samplers.New(samplers.Options{}, net.Spec())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +32,7 @@ func gap(ctx context.Context) ([]report.Plot, []byte, error) {
 			from := i * (len(ids) - at.d) / at.n
 			ts = append(ts, likelihood.Whole(ids[from:from+at.d]))
 		}
-		values, err := e.Values(ctx, ts, fhs)
+		values, err := net.e.Values(ctx, ts, fhs)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -61,24 +46,5 @@ func gap(ctx context.Context) ([]report.Plot, []byte, error) {
 		p.Add("the same a token", "", report.At(float64(at.d), mean(each)))
 		t.Rows = append(t.Rows, []string{fmt.Sprint(at.d), fmt.Sprint(at.n), measured(mean(exact)), measured(mean(bound)), measured(mean(gaps)), measured(mean(each))})
 	}
-	var b bytes.Buffer
-	t.Markdown(&b)
-	return []report.Plot{p}, b.Bytes(), nil
-}
-
-// tale are the ids of a text that the network was not trained on.
-func tale() ([]int, error) {
-	data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
-	if err != nil {
-		return nil, err
-	}
-	tok, err := tokenize.Parse("fairytale", data)
-	if err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(filepath.Join("examples", "tale.txt"))
-	if err != nil {
-		return nil, err
-	}
-	return tok.EncodePlain(string(text))
+	return []report.Plot{p}, markdown(t), nil
 }

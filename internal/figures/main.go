@@ -13,15 +13,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
 
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/builtin"
+	"mdmgen/examples"
 	"mdmgen/model"
+	"mdmgen/model/graph"
 	"mdmgen/samplers"
+	"mdmgen/tokenize"
 )
 
 // seed is that of all studies.
@@ -31,7 +37,7 @@ const seed = 1
 // the folder of the same name.
 var parts = []struct {
 	name, page string
-	make       func(context.Context) (plots []report.Plot, table []byte, err error)
+	make       func(context.Context, network) (plots []report.Plot, table []byte, err error)
 }{
 	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"network", "certificates", network12}, {"rates", "certificates", rates}, {"gap", "theory", gap},
 	{"field", "decoders", decoderField}, {"window", "decoders", decoderErrors},
@@ -54,11 +60,16 @@ func main() {
 }
 
 func run(ctx context.Context, names []string) error {
+	net, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer net.Close()
 	for _, part := range parts {
 		if len(names) > 0 && !slices.Contains(names, part.name) {
 			continue
 		}
-		plots, table, err := part.make(ctx)
+		plots, table, err := part.make(ctx, net)
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
@@ -98,13 +109,70 @@ func replace(page, name string, table []byte) error {
 	return os.WriteFile(page, slices.Concat(before, begin, table, end, after), 0o644)
 }
 
-// open opens the built-in network, and makes the canvas of d masks.
-func open(ctx context.Context) (m model.Model, blank func(d int) []int, err error) {
-	m, err = model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
-	if err != nil {
-		return nil, nil, err
+// network is the built-in one with its likelihoods.
+type network struct {
+	model.Model
+	e *likelihood.Evaluator
+}
+
+func open(ctx context.Context) (n network, err error) {
+	if n.Model, err = openAs(ctx, graph.Float32); err == nil {
+		n.e, err = likelihood.New(n.Model, likelihood.Options{})
 	}
-	return m, func(d int) []int { return slices.Repeat([]int{m.Facts().MaskID}, d) }, nil
+	return n, err
+}
+
+// openAs opens the built-in network with weights of a type.
+func openAs(ctx context.Context, d graph.Dtype) (model.Model, error) {
+	return model.Open(ctx, "fairytale", model.Options{Dtype: d, Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
+}
+
+// blank is the canvas of d masks.
+func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskID}, d) }
+
+// sample draws sequences of a sampler, the same random numbers for every one, and hands each on.
+func (n network) sample(ctx context.Context, s *samplers.Sampler, canvas []int, sequences int, each func(samplers.Result)) error {
+	_, err := samplers.Sample(ctx, n.Model, func(yield func(samplers.Sequence) bool) {
+		for i := range sequences {
+			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
+				return
+			}
+		}
+	}, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) error {
+		each(r)
+		return nil
+	})
+	return err
+}
+
+// exactStudy draws texts of first-hitting and works out how probable samplers make them.
+func (n network) exactStudy(ctx context.Context, canvas []int, ss []*samplers.Sampler, texts int) (*quality.Study, error) {
+	return quality.Measure(ctx, n.e, likelihood.Whole(canvas), ss, quality.Config{Samples: texts, Seed: seed})
+}
+
+// tale are the ids of a text that the network was not trained on.
+func tale() ([]int, error) {
+	data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
+	if err != nil {
+		return nil, err
+	}
+	tok, err := tokenize.Parse("fairytale", data)
+	if err != nil {
+		return nil, err
+	}
+	return tok.EncodePlain(examples.Tale)
+}
+
+// markdown writes tables below each other.
+func markdown(tables ...report.Table) []byte {
+	var b bytes.Buffer
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		t.Markdown(&b)
+	}
+	return b.Bytes()
 }
 
 // settings are samplers with many numbers of steps.

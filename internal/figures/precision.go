@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,15 +18,12 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/verify"
-	"mdmgen/builtin"
-	"mdmgen/examples"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
-	"mdmgen/tokenize"
 )
 
 // owt is the shape of the published mdlm-owt, 169,627,218 parameters.
@@ -35,27 +31,23 @@ const owt = `{"model_type": "mdlm", "architectures": ["MDLM"], "hidden_dim": 768
 	"model_length": 1024, "vocab_size": 50258, "dropout": 0.1, "time_conditioning": false, "return_dict": false}`
 
 // dtypeCosts tells what each type of weights costs the built-in network.
-func dtypeCosts(ctx context.Context) ([]report.Plot, []byte, error) {
-	open := func(d graph.Dtype) (model.Model, error) {
-		return model.Open(ctx, "fairytale", model.Options{Dtype: d, Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
-	}
-	reference, err := open(graph.Float32)
+func dtypeCosts(ctx context.Context, reference network) ([]report.Plot, []byte, error) {
+	ids, err := tale()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer reference.Close()
-	windows, err := taleWindows(reference.Facts().Length)
-	if err != nil {
-		return nil, nil, err
+	var windows []likelihood.Target
+	for piece := range slices.Chunk(ids, reference.Facts().Length) {
+		windows = append(windows, likelihood.Whole(piece))
 	}
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "| dtype | mean KL of μ, nats per token | greatest KL | same top token | change of the NELBO, nats per token | TV of the laws of 8 tokens |\n| --- | --- | --- | --- | --- | --- |")
 	for _, d := range graph.Dtypes()[1:] {
-		m, err := open(d)
+		m, err := openAs(ctx, d)
 		if err != nil {
 			return nil, nil, err
 		}
-		x, err := verify.Against(ctx, m, reference, windows, verify.AgainstConfig{Seed: seed, Draws: 32, LawTexts: 100})
+		x, err := verify.Against(ctx, m, reference.Model, windows, verify.AgainstConfig{Seed: seed, Draws: 32, LawTexts: 100})
 		if cerr := m.Close(); cmp.Or(err, cerr) != nil {
 			return nil, nil, cmp.Or(err, cerr)
 		}
@@ -63,24 +55,6 @@ func dtypeCosts(ctx context.Context) ([]report.Plot, []byte, error) {
 			number(x.NELBO.Change.Mean), number(x.NELBO.Change.Hi-x.NELBO.Change.Mean), number(x.Laws.TV.Mean), number(x.Laws.TV.Hi-x.Laws.TV.Mean))
 	}
 	return nil, b.Bytes(), nil
-}
-
-// taleWindows are the windows of the tale that the program carries.
-func taleWindows(length int) ([]likelihood.Target, error) {
-	data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
-	if err != nil {
-		return nil, err
-	}
-	words, err := tokenize.Parse("fairytale", data)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := words.Encode(examples.Tale)
-	var out []likelihood.Target
-	for piece := range slices.Chunk(ids, length) {
-		out = append(out, likelihood.Whole(piece))
-	}
-	return out, err
 }
 
 // turn is what a process of its own measured on a model: seconds of a processor, which other
@@ -93,7 +67,7 @@ type turn struct {
 
 // dtypeSpeeds times the shape of mdlm-owt with random weights, one position wanted, in processes of
 // their own that take turns.
-func dtypeSpeeds(ctx context.Context) ([]report.Plot, []byte, error) {
+func dtypeSpeeds(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 	dir, err := os.MkdirTemp("", "mdmgen-precision")
 	if err != nil {
 		return nil, nil, err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -100,31 +99,20 @@ func theorem2(d, s int, e float64) (int, error) {
 
 // rates sets Table 1 of the paper beside what is exact on a world and what certificates say on
 // the network.
-func rates(ctx context.Context) ([]report.Plot, []byte, error) {
-	var b bytes.Buffer
+func rates(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	onWorld, err := worldRates(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	onWorld.Markdown(&b)
-	plots := []report.Plot{onWorld.p}
-	m, blank, err := open(ctx)
+	short, err := networkRates(ctx, net.Model, net.blank(32), 48)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer m.Close()
-	for _, x := range []struct{ d, runs int }{{32, 48}, {128, 16}} {
-		t, err := networkRates(ctx, m, blank(x.d), x.runs)
-		if err != nil {
-			return nil, nil, err
-		}
-		b.WriteByte('\n')
-		t.Markdown(&b)
-		if x.d == 128 {
-			plots = append(plots, t.p)
-		}
+	long, err := networkRates(ctx, net.Model, net.blank(128), 16)
+	if err != nil {
+		return nil, nil, err
 	}
-	return plots, b.Bytes(), nil
+	return []report.Plot{onWorld.p, long.p}, markdown(onWorld.Table, short.Table, long.Table), nil
 }
 
 func worldRates(ctx context.Context) (*table, error) {

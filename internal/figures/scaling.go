@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -9,10 +8,8 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
-	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
@@ -30,32 +27,27 @@ var scales = []struct {
 const exactTexts = 150
 
 // scaling shows certificates at N = 16·d, and ways to bound the same distance beside each other.
-func scaling(ctx context.Context) ([]report.Plot, []byte, error) {
-	m, blank, err := open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer m.Close()
+func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "block by block", "collision bound", "canvases a run", "positions a run"}}
 	for _, at := range scales {
-		ss, err := settings(samplers.Options{Sampler: "tweedie", Grid: "lambda"}, m.Spec(), at.steps...)
+		ss, err := settings(samplers.Options{Sampler: "tweedie", Grid: "lambda"}, net.Spec(), at.steps...)
 		if err != nil {
 			return nil, nil, err
 		}
 		cfg := certificate.Config{Runs: at.runs, Seed: seed, Batch: 8}
-		byOrder, err := certificate.Measure(ctx, m, blank(at.d), ss, cfg)
+		byOrder, err := certificate.Measure(ctx, net.Model, net.blank(at.d), ss, cfg)
 		if err != nil {
 			return nil, nil, err
 		}
 		cfg.Blocks = true
-		byPlan, err := certificate.Measure(ctx, m, blank(at.d), ss, cfg)
+		byPlan, err := certificate.Measure(ctx, net.Model, net.blank(at.d), ss, cfg)
 		if err != nil {
 			return nil, nil, err
 		}
 		exact := slices.Repeat([]string{"–"}, len(ss))
 		if at.d == scales[0].d {
-			if exact, err = exactly(ctx, m, blank(at.d), ss); err != nil {
+			if exact, err = exactly(ctx, net, net.blank(at.d), ss); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -85,14 +77,12 @@ func scaling(ctx context.Context) ([]report.Plot, []byte, error) {
 				fmt.Sprint(byOrder.Runs[0].Asked), fmt.Sprintf("%.0f", rows)})
 		}
 	}
-	var b bytes.Buffer
-	t.Markdown(&b)
-	return []report.Plot{p}, b.Bytes(), nil
+	return []report.Plot{p}, markdown(t), nil
 }
 
 // exactly estimates distances from exact likelihoods of first-hitting's texts.
-func exactly(ctx context.Context, m model.Model, canvas []int, ss []*samplers.Sampler) ([]string, error) {
-	st, err := exactStudy(ctx, m, canvas, ss, exactTexts)
+func exactly(ctx context.Context, net network, canvas []int, ss []*samplers.Sampler) ([]string, error) {
+	st, err := net.exactStudy(ctx, canvas, ss, exactTexts)
 	if err != nil {
 		return nil, err
 	}
@@ -101,15 +91,6 @@ func exactly(ctx context.Context, m model.Model, canvas []int, ss []*samplers.Sa
 		out[i] = measured(st.Distance(quality.TV, i))
 	}
 	return out, nil
-}
-
-// exactStudy draws texts of first-hitting and works out how probable samplers make them.
-func exactStudy(ctx context.Context, m model.Model, canvas []int, ss []*samplers.Sampler, texts int) (*quality.Study, error) {
-	e, err := likelihood.New(m, likelihood.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return quality.Measure(ctx, e, likelihood.Whole(canvas), ss, quality.Config{Samples: texts, Seed: seed})
 }
 
 // measured writes an estimate with its standard error.

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/laws"
@@ -43,7 +43,7 @@ func eulerOn(finish string) samplers.Options {
 }
 
 // world4 shows, for Euler on a world, the exact distance with all that bounds it.
-func world4(ctx context.Context) ([]report.Plot, []byte, error) {
+func world4(ctx context.Context, _ network) ([]report.Plot, []byte, error) {
 	file, w, err := openWorld()
 	if err != nil {
 		return nil, nil, err
@@ -89,18 +89,12 @@ func world4(ctx context.Context) ([]report.Plot, []byte, error) {
 		}
 		t.Rows = append(t.Rows, []string{fmt.Sprint(steps[i]), number(tv), measured(bound), number(math.Sqrt(kl / 2)), number(-math.Expm1(apart)), number(one.EulerTV), number(one.EulerRHS), number(corollary)})
 	}
-	var b bytes.Buffer
-	t.Markdown(&b)
-	return []report.Plot{p}, b.Bytes(), nil
+	return []report.Plot{p}, markdown(t), nil
 }
 
 // blankOf is the canvas of a world.
 func blankOf(file *world.World) []int {
-	out := make([]int, file.Facts().Length)
-	for i := range out {
-		out[i] = file.Facts().MaskID
-	}
-	return out
+	return slices.Repeat([]int{file.Facts().MaskID}, file.Facts().Length)
 }
 
 // The network's window, whose texts take 2^12 rows each.
@@ -112,22 +106,17 @@ const (
 
 // network12 shows, on the built-in network, an estimate from exact likelihoods beside the
 // bounds.
-func network12(ctx context.Context) ([]report.Plot, []byte, error) {
-	m, blank, err := open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer m.Close()
+func network12(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	steps := []int{4, 8, 16, 32, 64, 128, 256}
-	ss, err := settings(samplers.Options{Sampler: "tweedie", Grid: "lambda"}, m.Spec(), steps...)
+	ss, err := settings(samplers.Options{Sampler: "tweedie", Grid: "lambda"}, net.Spec(), steps...)
 	if err != nil {
 		return nil, nil, err
 	}
-	exact, err := exactStudy(ctx, m, blank(windowLength), ss, windowTexts)
+	exact, err := net.exactStudy(ctx, net.blank(windowLength), ss, windowTexts)
 	if err != nil {
 		return nil, nil, err
 	}
-	st, err := certificate.Measure(ctx, m, blank(windowLength), ss, certificate.Config{Runs: windowRuns, Seed: seed, Batch: 16})
+	st, err := certificate.Measure(ctx, net.Model, net.blank(windowLength), ss, certificate.Config{Runs: windowRuns, Seed: seed, Batch: 16})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,7 +134,5 @@ func network12(ctx context.Context) ([]report.Plot, []byte, error) {
 		p.Add("collision bound, 1 − p*", "", report.Point{X: x, Y: -math.Expm1(apart)})
 		t.Rows = append(t.Rows, []string{fmt.Sprint(steps[i]), measured(tv), measured(b.TV), fmt.Sprintf("%.4f", b.TVLimit), fmt.Sprintf("%.4f", -math.Expm1(apart))})
 	}
-	var out bytes.Buffer
-	t.Markdown(&out)
-	return []report.Plot{p}, out.Bytes(), nil
+	return []report.Plot{p}, markdown(t), nil
 }

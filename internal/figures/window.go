@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -11,7 +10,6 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
-	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
@@ -40,23 +38,18 @@ var windowFamilies = []struct {
 
 // decoderErrors shows the exact distance of decoders from First-Hitting over a short window
 // against the calls that they take.
-func decoderErrors(ctx context.Context) ([]report.Plot, []byte, error) {
-	m, blank, err := open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer m.Close()
+func decoderErrors(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	var ss []*samplers.Sampler
 	for _, f := range windowFamilies {
 		for _, setting := range f.settings {
-			s, err := samplerOf(m, setting, 1)
+			s, err := samplerOf(net, setting, 1)
 			if err != nil {
 				return nil, nil, err
 			}
 			ss = append(ss, s)
 		}
 	}
-	study, err := exactStudy(ctx, m, blank(decoderWindow), ss, decoderTexts)
+	study, err := net.exactStudy(ctx, net.blank(decoderWindow), ss, decoderTexts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +58,7 @@ func decoderErrors(ctx context.Context) ([]report.Plot, []byte, error) {
 	i, equal := 0, make(map[float64]int) // parallel-fhs by its calls
 	for _, f := range windowFamilies {
 		for _, setting := range f.settings {
-			calls, err := meanCalls(ctx, m, ss[i], blank(decoderWindow))
+			calls, err := meanCalls(ctx, net, ss[i], net.blank(decoderWindow))
 			if err != nil {
 				return nil, nil, err
 			}
@@ -83,52 +76,37 @@ func decoderErrors(ctx context.Context) ([]report.Plot, []byte, error) {
 			i++
 		}
 	}
-	point, err := pointMass(ctx, m, blank(decoderWindow))
+	point, err := pointMass(ctx, net, net.blank(decoderWindow))
 	if err != nil {
 		return nil, nil, err
 	}
 	t.Rows = append(t.Rows, point)
-	var b bytes.Buffer
-	t.Markdown(&b)
-	return []report.Plot{p}, b.Bytes(), nil
+	return []report.Plot{p}, markdown(t), nil
 }
 
 // meanCalls counts a decoder's calls.
-func meanCalls(ctx context.Context, m model.Model, s *samplers.Sampler, canvas []int) (estimate.Estimate, error) {
+func meanCalls(ctx context.Context, net network, s *samplers.Sampler, canvas []int) (estimate.Estimate, error) {
 	var calls []float64
-	_, err := samplers.Sample(ctx, m, func(yield func(samplers.Sequence) bool) {
-		for i := range callSequences {
-			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
-				return
-			}
-		}
-	}, samplers.Config{Method: s, Seed: seed, Batch: 64}, func(r samplers.Result) error {
-		calls = append(calls, float64(r.Calls+r.FinishCalls))
-		return nil
-	})
+	err := net.sample(ctx, s, canvas, callSequences, func(r samplers.Result) { calls = append(calls, float64(r.Calls+r.FinishCalls)) })
 	return estimate.Mean(calls, 0), err
 }
 
 // pointMass is the line of a decoder whose every choice is fixed: its distance from
 // First-Hitting is what First-Hitting does not give its one text.
-func pointMass(ctx context.Context, m model.Model, canvas []int) ([]string, error) {
-	s, err := samplerOf(m, "confidence steps=6", 0)
+func pointMass(ctx context.Context, net network, canvas []int) ([]string, error) {
+	s, err := samplerOf(net, "confidence steps=6", 0)
 	if err != nil {
 		return nil, err
 	}
-	e, err := likelihood.New(m, likelihood.Options{})
+	texts, totals, err := net.e.Sample(ctx, likelihood.Whole(canvas), s, seed, []uint64{0})
 	if err != nil {
 		return nil, err
 	}
-	texts, totals, err := e.Sample(ctx, likelihood.Whole(canvas), s, seed, []uint64{0})
+	fhs, err := samplers.New(samplers.Options{}, net.Spec())
 	if err != nil {
 		return nil, err
 	}
-	fhs, err := samplers.New(samplers.Options{}, m.Spec())
-	if err != nil {
-		return nil, err
-	}
-	x, err := e.Exact(ctx, likelihood.Whole(texts[0]), fhs)
+	x, err := net.e.Exact(ctx, likelihood.Whole(texts[0]), fhs)
 	if err != nil {
 		return nil, err
 	}
