@@ -190,12 +190,41 @@ func gridLawLog(d int, s samplers.Steps, at func(step int) (*Table, error)) (Gri
 // groups of the given sizes, which sum to d, the tokens of a group independent:
 //
 //	g'(B) = 1/C(m, n)·Σ_{A⊂B, |B∖A|=n} g(A)·Π_{l∈B∖A} μ^l(x_l | x_A),  m = d−|A|.
+//
+// Groups of one position have the bits of [Table.FHS], whose order of summation this is.
 func (t *Table) Groups(sizes []int) float64 {
-	r := newLookBack(t.D)
-	for _, size := range sizes {
-		r.call(t, block(size))
+	n := 1 << t.D
+	g, next := make([]float64, n), make([]float64, n)
+	for a := 1; a < n; a++ {
+		g[a] = math.Inf(-1)
 	}
-	return -r.whole()
+	visible := 0
+	for _, size := range sizes {
+		choose := logChoose(t.D-visible, size)
+		for b := range next {
+			next[b] = math.Inf(-1)
+			if bits.OnesCount(uint(b)) != visible+size {
+				continue
+			}
+			var terms []float64
+			for a := b; ; a = (a - 1) & b {
+				if bits.OnesCount(uint(a)) == visible {
+					x := g[a]
+					for rest := b &^ a; rest != 0; rest &= rest - 1 {
+						x += t.LogMu[a*t.D+bits.TrailingZeros(uint(rest))]
+					}
+					terms = append(terms, x)
+				}
+				if a == 0 {
+					break
+				}
+			}
+			next[b] = logSum(terms) - choose
+		}
+		visible += size
+		g, next = next, g
+	}
+	return -g[n-1]
 }
 
 // logChoose is log C(n, k).
