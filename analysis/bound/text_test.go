@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
@@ -20,10 +21,7 @@ import (
 
 func openWorld(t *testing.T, name string) (*world.World, *likelihood.Evaluator) {
 	t.Helper()
-	w, err := world.Open(reftest.Data(t, "reference", "laws", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, _ := lawstest.Open(t, name)
 	e, err := likelihood.New(w, likelihood.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
@@ -154,10 +155,7 @@ func checkWorlds(t *testing.T, worlds map[string]*world.World) {
 // TestTimedGrids compares grid laws of a time-conditioned world, through samplers as
 // a user makes them.
 func TestTimedGrids(t *testing.T) {
-	w, err := world.Open(reftest.Data(t, "reference", "laws", "timed3.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, _ := lawstest.Open(t, "timed3")
 	laws, err := w.Laws()
 	if err != nil {
 		t.Fatal(err)

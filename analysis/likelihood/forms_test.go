@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -149,10 +150,7 @@ func TestNoises(t *testing.T) {
 
 // TestTimed checks the forms on a world that depends on time.
 func TestTimed(t *testing.T) {
-	w, err := world.Open(reftest.Data(t, "reference", "laws", "timed3.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, _ := lawstest.Open(t, "timed3")
 	e := mustNew(t, w)
 	target := Whole([]int{0, 1, 1})
 	table, err := e.TimedTable(context.Background(), target, 0, false)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
@@ -31,7 +32,7 @@ type moreLaw struct {
 // moreLaws returns a world with its laws of further samplers.
 func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
 	t.Helper()
-	data, err := os.ReadFile(reftest.Shared(t, "reference", "laws-more", name))
+	data, err := os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +40,7 @@ func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	w, err := world.Open(reftest.Shared(t, "reference", "laws", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, _ := lawstest.Open(t, name)
 	return w, file.Laws
 }
 
@@ -79,7 +77,7 @@ func (l moreLaw) options() (o samplers.Options, ok bool) {
 // TestMoreLaws compares laws of samplers as a user makes them with reference laws, for
 // every text of a world without time and of one with it, all samplers of a text at once.
 func TestMoreLaws(t *testing.T) {
-	for _, name := range []string{"markov4-sharp.json", "timed3.json"} {
+	for _, name := range []string{"markov4-sharp", "timed3"} {
 		w, laws := moreLaws(t, name)
 		e, f := evaluator(t, w), w.Facts()
 		var ss []*samplers.Sampler

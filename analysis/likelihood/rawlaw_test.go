@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -34,10 +34,7 @@ func TestRawLaws(t *testing.T) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	w, err := world.Open(reftest.Shared(t, "reference", "laws", "markov4-sharp.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, _ := lawstest.Open(t, "markov4-sharp")
 	e := mustNew(t, w)
 	checked := 0
 	for _, l := range file.Laws {

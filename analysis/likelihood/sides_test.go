@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/internal/reftest"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/model/world"
 )
 
@@ -50,10 +50,7 @@ func TestLowerSide(t *testing.T) {
 
 // TestBracket encloses the entropy of worlds' first-hitting laws.
 func TestBracket(t *testing.T) {
-	timed, err := world.Open(reftest.Data(t, "reference", "laws", "timed3.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	timed, _ := lawstest.Open(t, "timed3")
 	for name, w := range map[string]*world.World{"noisy": noisy(t), "timed": timed} {
 		var law struct{ Law []float64 }
 		raw, _ := w.Extra("fhs")

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -28,10 +28,7 @@ func TestTermsReference(t *testing.T) {
 		if err := json.Unmarshal(text, &ref); err != nil {
 			t.Fatal(err)
 		}
-		w, err := world.Open(reftest.Shared(t, "reference", "laws", name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w, _ := lawstest.Open(t, name)
 		e := mustNew(t, w)
 		f := w.Facts()
 		d, v := f.Length, f.Columns

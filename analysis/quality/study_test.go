@@ -9,9 +9,9 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
-	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -21,10 +21,7 @@ var worldNames = []string{"xor3-mixed", "markov3-exact", "dirichlet3-noisy", "ma
 
 func openWorld(t testing.TB, name string) (*world.World, *likelihood.Evaluator) {
 	t.Helper()
-	w, err := world.Open(reftest.Law(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, _ := lawstest.Open(t, name)
 	e, err := likelihood.New(w, likelihood.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -20,10 +20,10 @@ import (
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
-	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
 
@@ -162,10 +162,7 @@ func reports(t *testing.T) map[string]bound.Report {
 		r, err := bound.World(ctx, reftest.Data(t, "reference", "laws", name+".json"), nil)
 		keep(name, r, err)
 	}
-	m, err := world.Open(reftest.Data(t, "reference", "laws", "xor3-mixed.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := lawstest.Open(t, "xor3-mixed")
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		t.Fatal(err)
