@@ -17,7 +17,7 @@ import (
 // TestRawLaws compares laws of raw scores with reference laws, whose masses are
 // c(s,l) = 1 + ((s+3l) mod 7 − 3)/10 at state s and position l.
 func TestRawLaws(t *testing.T) {
-	data, err := os.ReadFile(reftest.Shared(t, "reference", "laws-more", "markov4-sharp.json"))
+	data, err := os.ReadFile(reftest.Data(t, "reference", "laws-more", "markov4-sharp.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // time-conditioned networks included.
 func TestTermsReference(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "timed3"} {
-		text, err := os.ReadFile(reftest.Shared(t, "reference", "laws-more", name+".json"))
+		text, err := os.ReadFile(reftest.Data(t, "reference", "laws-more", name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
