@@ -73,11 +73,7 @@ func equalFacts(a, b facts.Facts) bool {
 // A folder on disk and the same files in memory are one checkpoint.
 func TestFolderAndFileSystemAgree(t *testing.T) {
 	dir := reftest.Builtin(t)
-	a, err := checkpoint.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	a := opened(t, dir)
 	b, err := checkpoint.OpenFS(os.DirFS(dir), "fairytale")
 	if err != nil {
 		t.Fatal(err)
@@ -160,14 +156,8 @@ func split(t *testing.T, whole fstest.MapFS) fstest.MapFS {
 func TestShards(t *testing.T) {
 	whole := checkpointtest.Folder(tinyConfig, "backbone.", checkpoint.BF16, 2)
 	shards := split(t, whole)
-	a, err := checkpoint.OpenFS(whole, "tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := checkpoint.OpenFS(shards, "tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := inMemory(t, whole)
+	b := inMemory(t, shards)
 	for s := range a.Config.Tensors() {
 		if !bytes.Equal(a.Tensor(s.Name).Data, b.Tensor(s.Name).Data) {
 			t.Errorf("%s differs", s.Name)
@@ -188,6 +178,27 @@ func TestShards(t *testing.T) {
 	}
 }
 
+// opened opens a folder or a file of weights until the test ends, and inMemory a folder that
+// checkpointtest made.
+func opened(t *testing.T, path string) *checkpoint.Checkpoint {
+	t.Helper()
+	c, err := checkpoint.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func inMemory(t *testing.T, f fstest.MapFS) *checkpoint.Checkpoint {
+	t.Helper()
+	c, err := checkpoint.OpenFS(f, "tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func refuses(t *testing.T, name string, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "checkpoint: ") {
@@ -198,10 +209,7 @@ func refuses(t *testing.T, name string, err error, want string) {
 func TestDigestIsOfTheContent(t *testing.T) {
 	digest := func(f fstest.MapFS) string {
 		t.Helper()
-		c, err := checkpoint.OpenFS(f, "tiny")
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := inMemory(t, f)
 		d, err := c.Digest(context.Background())
 		if err != nil {
 			t.Fatal(err)

@@ -16,10 +16,7 @@ const tinyQwen = `{"architectures":["Qwen2ForCausalLM"],"hidden_size":8,"interme
 // factsOf opens a folder and returns its facts.
 func factsOf(t *testing.T, f fstest.MapFS) facts.Facts {
 	t.Helper()
-	c, err := checkpoint.OpenFS(f, "tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := inMemory(t, f)
 	got, err := c.Facts(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -47,10 +47,7 @@ func sameTensors(t *testing.T, name string, got, want *checkpoint.Checkpoint) {
 func TestTorch(t *testing.T) {
 	for _, dtype := range []checkpoint.Dtype{checkpoint.F32, checkpoint.F16, checkpoint.BF16} {
 		f := checkpointtest.Folder(tinyConfig, "backbone.", dtype, 1)
-		want, err := checkpoint.OpenFS(f, "tiny")
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := inMemory(t, f)
 		tensors := tensorsOf(t, f)
 		var s checkpointtest.Saver
 		state := s.StateDict(tensors...)
@@ -85,22 +82,10 @@ func TestTorch(t *testing.T) {
 
 // The file that torch wrote of RADD's published layout holds what its safetensors do.
 func TestPublishedBin(t *testing.T) {
-	want, err := checkpoint.Open(reftest.Shared(t, "reference", "checkpoints", "radd"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer want.Close()
-	got, err := checkpoint.Open(reftest.Shared(t, "reference", "checkpoints", "radd-bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Close()
+	want := opened(t, reftest.Shared(t, "reference", "checkpoints", "radd"))
+	got := opened(t, reftest.Shared(t, "reference", "checkpoints", "radd-bin"))
 	sameTensors(t, "radd-bin", got, want)
-	named, err := checkpoint.Open(reftest.Shared(t, "reference", "checkpoints", "radd-bin", "pytorch_model.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer named.Close()
+	named := opened(t, reftest.Shared(t, "reference", "checkpoints", "radd-bin", "pytorch_model.bin"))
 	if named.Name() != got.Name() {
 		t.Errorf("the file is called %s, the folder %s", named.Name(), got.Name())
 	}
@@ -179,10 +164,7 @@ func TestTrainersFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for w, want := range map[checkpoint.Weights]fstest.MapFS{"": emaFolder, checkpoint.EMA: emaFolder, checkpoint.Raw: rawFolder} {
-			a, err := checkpoint.OpenFS(want, "tiny")
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := inMemory(t, want)
 			b, err := checkpoint.OpenWeights(path, w)
 			if err != nil {
 				t.Errorf("%q: %v", w, err)
@@ -230,10 +212,7 @@ func TestTrainersFileOfSEDD(t *testing.T) {
 		t.Fatal(err)
 	}
 	for w, want := range map[checkpoint.Weights]fstest.MapFS{checkpoint.EMA: emaFolder, checkpoint.Raw: rawFolder} {
-		a, err := checkpoint.OpenFS(want, "tiny")
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := inMemory(t, want)
 		b, err := checkpoint.OpenWeights(dir, w)
 		if err != nil {
 			t.Fatal(err)
@@ -346,10 +325,7 @@ func TestPublishedTrainersFiles(t *testing.T) {
 func TestUnused(t *testing.T) {
 	f := checkpointtest.Folder(tinyConfig, "model.", checkpoint.F32, 1)
 	f["model.safetensors"].Data = checkpointtest.Encode(nil, append(tensorsOf(t, f), checkpoint.Tensor{Name: "noise.count", Dtype: checkpoint.U8, Shape: []int{3}, Data: make([]byte, 3)})...)
-	c, err := checkpoint.OpenFS(f, "tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := inMemory(t, f)
 	entriesOnce(t, c, 21)
 	if got := c.Unused(); !slices.Equal(got, []string{"noise.count"}) {
 		t.Errorf("unused: %v", got)
@@ -379,23 +355,17 @@ func TestElementTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			onDisk, err := checkpoint.Open(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			onDisk := opened(t, dir)
 			f["model.safetensors"].Data = checkpointtest.Encode(nil, tensors...)
-			inMemory, err := checkpoint.OpenFS(f, "tiny")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, ck := range []*checkpoint.Checkpoint{onDisk, inMemory} {
+			memory := inMemory(t, f)
+			for _, ck := range []*checkpoint.Checkpoint{onDisk, memory} {
 				_, err := ck.Facts(t.Context())
 				want := "tensor blocks.0.norm2.weight: element 3 is NaN"
 				if bad && (err == nil || !strings.Contains(err.Error(), want)) || !bad && err != nil {
 					t.Errorf("%s: error is %v, want %q: %v", c.dtype, err, want, bad)
 				}
 			}
-			if v, err := inMemory.Tensor("blocks.0.norm2.weight").Float32s(); err != nil || len(v) != 8 || v[0] != 0 {
+			if v, err := memory.Tensor("blocks.0.norm2.weight").Float32s(); err != nil || len(v) != 8 || v[0] != 0 {
 				t.Errorf("%s: %v, %v", c.dtype, v, err)
 			}
 			onDisk.Close()
