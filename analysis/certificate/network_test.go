@@ -41,10 +41,7 @@ func TestNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := certificate.Measure(ctx, m, ids, ss, certificate.Config{Runs: 120, Seed: 5, Batch: 24})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := measured(t, m, ids, ss, certificate.Config{Runs: 120, Seed: 5, Batch: 24})
 	if st.D != 5 || st.Calls != 5*5 {
 		t.Errorf("%d positions, %d calls", st.D, st.Calls)
 	}

@@ -40,6 +40,15 @@ func drawing(t testing.TB, w *world.World, draw samplers.Draw) (out []*samplers.
 	return out
 }
 
+func measured(t *testing.T, net samplers.Network, canvas []int, ss []*samplers.Sampler, cfg certificate.Config) *certificate.Study {
+	t.Helper()
+	st, err := certificate.Measure(t.Context(), net, canvas, ss, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
 // TestEstimates compares means of runs with what they estimate, by averages over the cuts of an
 // order and without: none of 320 is further than 5 standard errors away, which is a chance of
 // 2e-4 (rows of a world are float32).
@@ -48,10 +57,7 @@ func TestEstimates(t *testing.T) {
 		file, w := lawstest.Open(t, name)
 		ss, all := some(t, file), newEnumerator(w)
 		for _, longest := range []int{0, 1} {
-			st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 5, Batch: 32, Longest: longest})
-			if err != nil {
-				t.Fatal(err)
-			}
+			st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 5, Batch: 32, Longest: longest})
 			// One call a position for 32 runs and all samplers.
 			if want := w.D * 47; st.Calls != want || st.Runs[7].Asked != w.D {
 				t.Errorf("%s: %d calls, %d canvases a run, want %d and %d", name, st.Calls, st.Runs[7].Asked, want, w.D)
@@ -76,10 +82,7 @@ func TestBlocks(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "dirichlet3-noisy"} {
 		file, w := lawstest.Open(t, name)
 		ss, all := some(t, file), newEnumerator(w)
-		st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 8, Batch: 32, Blocks: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 8, Batch: 32, Blocks: true})
 		for i, s := range ss {
 			var blocks []float64
 			tv, _ := st.Terms(i)
@@ -123,10 +126,7 @@ func TestDraws(t *testing.T) {
 		copy(rows[at:at+w.V], p)
 	}
 	ss, all := drawing(t, file, draw), enumeratorOf(w, rows)
-	st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 7, Batch: 32})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 7, Batch: 32})
 	infinite := 0
 	for i, s := range ss {
 		e, got := all.of(t, s), st.Bound(i)
@@ -152,10 +152,7 @@ func TestDraws(t *testing.T) {
 func TestTimed(t *testing.T) {
 	file, w := lawstest.Open(t, "timed3")
 	ss := some(t, file)
-	st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 3000, Seed: 6, Batch: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := measured(t, file, blank(file), ss, certificate.Config{Runs: 3000, Seed: 6, Batch: 64})
 	for i, s := range ss {
 		is, got := distances(t, w, s), st.Bound(i)
 		if got.TV.Mean+4*got.TV.SE < is.tv-2e-7 || got.KL.Mean+4*got.KL.SE < is.kl-2e-7 {
@@ -180,10 +177,7 @@ func TestCoverage(t *testing.T) {
 	type count struct{ tv, kl, tvLimit, klLimit int }
 	counts := make([]count, len(ss))
 	for seed := range uint64(200) {
-		st, err := certificate.Measure(context.Background(), file, canvas, ss, certificate.Config{Runs: 40, Seed: seed, Batch: 40})
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := measured(t, file, canvas, ss, certificate.Config{Runs: 40, Seed: seed, Batch: 40})
 		for i, s := range ss {
 			e, got := all.of(t, s).order, st.Bound(i)
 			for _, x := range []struct {
@@ -209,16 +203,10 @@ func TestCoverage(t *testing.T) {
 func TestSameRun(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
 	ss := some(t, file)
-	ctx, canvas := context.Background(), blank(file)
-	st, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 9, Seed: 3, Batch: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	canvas := blank(file)
+	st := measured(t, file, canvas, ss, certificate.Config{Runs: 9, Seed: 3, Batch: 4})
 	for i, s := range ss {
-		one, err := certificate.Measure(ctx, file, canvas, []*samplers.Sampler{s}, certificate.Config{Runs: 9, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := measured(t, file, canvas, []*samplers.Sampler{s}, certificate.Config{Runs: 9, Seed: 3})
 		for j, r := range one.Runs {
 			if r.Log[0] != st.Runs[j].Log[i] {
 				t.Errorf("%s: run %d is %+v alone", s, j, r)
@@ -236,10 +224,7 @@ func TestCurve(t *testing.T) {
 		ss = append(ss, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file))
 	}
 	cost := func(ss ...*samplers.Sampler) (calls, rows int) {
-		st, err := certificate.Measure(context.Background(), file, blank(file), ss, certificate.Config{Runs: 8, Seed: 3, Batch: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := measured(t, file, blank(file), ss, certificate.Config{Runs: 8, Seed: 3, Batch: 4})
 		return st.Calls, st.Runs[0].Rows
 	}
 	calls, rows := cost(ss...)
@@ -255,10 +240,7 @@ func TestGoOn(t *testing.T) {
 	file, _ := lawstest.Open(t, "parity4-exact")
 	ss := append(some(t, file), newSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1, Floor: ptr(0)}, file))
 	ctx, canvas := context.Background(), blank(file)
-	whole, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := measured(t, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8})
 	infinite := false
 	for _, r := range whole.Runs {
 		infinite = infinite || math.IsInf(float64(r.Log[len(ss)-1]), -1)
@@ -268,7 +250,7 @@ func TestGoOn(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	var journal []byte
-	_, err = certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8, OnRun: func(r certificate.Run) error {
+	_, err := certificate.Measure(ctx, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8, OnRun: func(r certificate.Run) error {
 		b, err := json.Marshal(r)
 		journal = append(append(journal, b...), '\n')
 		if r.Index == 10 {

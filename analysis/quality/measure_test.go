@@ -24,13 +24,10 @@ func TestResume(t *testing.T) {
 		newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w),
 		newSampler(t, samplers.Options{Sampler: "ordered"}, w),
 	}
-	whole, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := measured(t, e, blank(3), ss, quality.Config{Samples: 40, Seed: 2})
 	stop := errors.New("stop")
 	var journal []byte
-	_, err = quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2, OnSample: func(s quality.Sample) error {
+	_, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 40, Seed: 2, OnSample: func(s quality.Sample) error {
 		b, err := json.Marshal(s)
 		journal = append(append(journal, b...), '\n')
 		if s.Index == 10 {
@@ -115,10 +112,7 @@ func TestNetwork(t *testing.T) {
 		}
 		ss = append(ss, s)
 	}
-	st, err := quality.Measure(context.Background(), e, likelihood.Target{IDs: []int{1, 2, 0, 0, 3, 0, 0}, Free: []int{2, 3, 5, 6}}, ss, quality.Config{Samples: 60, Seed: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := measured(t, e, likelihood.Target{IDs: []int{1, 2, 0, 0, 3, 0, 0}, Free: []int{2, 3, 5, 6}}, ss, quality.Config{Samples: 60, Seed: 4})
 	if tv, kl := st.Distance(quality.TV, 0), st.Distance(quality.KL, 0); tv.Mean != 0 || kl.Mean != 0 {
 		t.Errorf("first-hitting from itself: %v, %v", tv, kl)
 	}

@@ -38,6 +38,15 @@ func newSampler(t testing.TB, o samplers.Options, w *world.World) *samplers.Samp
 	return s
 }
 
+func measured(t *testing.T, e *likelihood.Evaluator, target likelihood.Target, ss []*samplers.Sampler, cfg quality.Config) *quality.Study {
+	t.Helper()
+	st, err := quality.Measure(t.Context(), e, target, ss, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
 func blank(d int) likelihood.Target { return likelihood.Whole(make([]int, d)) }
 
 // ofFile is a sampler of a world file with its law over clean sequences.
@@ -112,10 +121,7 @@ func TestWorlds(t *testing.T) {
 			for _, c := range cases {
 				ss = append(ss, c.sampler)
 			}
-			st, err := quality.Measure(context.Background(), e, blank(w.Facts().Length), ss, quality.Config{Samples: 600, Seed: 3})
-			if err != nil {
-				t.Fatal(err)
-			}
+			st := measured(t, e, blank(w.Facts().Length), ss, quality.Config{Samples: 600, Seed: 3})
 			kls := make([]float64, len(cases))
 			for i, c := range cases {
 				tv, kl := above(l.FHS.Law, c.law), laws.KL(l.FHS.Law, c.law)
@@ -167,10 +173,7 @@ func TestCoverage(t *testing.T) {
 		fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
 		var studies []*quality.Study
 		for seed := range uint64(repeats) {
-			st, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 150, Seed: seed})
-			if err != nil {
-				t.Fatal(err)
-			}
+			st := measured(t, e, blank(3), ss, quality.Config{Samples: 150, Seed: seed})
 			studies = append(studies, st)
 		}
 		for i, s := range ss {
@@ -225,10 +228,7 @@ func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *samplers.Sampler) []f
 func TestTimed(t *testing.T) {
 	w, e := openWorld(t, "timed3")
 	ss := []*samplers.Sampler{newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w)}
-	st, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 1000, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := measured(t, e, blank(3), ss, quality.Config{Samples: 1000, Seed: 1})
 	l, err := w.Laws()
 	if err != nil {
 		t.Fatal(err)
@@ -258,10 +258,7 @@ func TestPlanned(t *testing.T) {
 		} {
 			ss = append(ss, newSampler(t, o, w))
 		}
-		st, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 500, Seed: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := measured(t, e, blank(3), ss, quality.Config{Samples: 500, Seed: 2})
 		fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
 		for i, s := range ss {
 			law := sequenceLaw(t, e, s)
@@ -290,10 +287,7 @@ func TestSlope(t *testing.T) {
 	for _, n := range steps {
 		ss = append(ss, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, w))
 	}
-	st, err := quality.Measure(context.Background(), e, blank(3), ss, quality.Config{Samples: 800, Seed: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := measured(t, e, blank(3), ss, quality.Config{Samples: 800, Seed: 7})
 	fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
 	var logN, tv []float64
 	for i, s := range ss {
