@@ -19,27 +19,12 @@ import (
 // left. What stands for the library must pass the probe then.
 func TestFetchOnce(t *testing.T) {
 	lib := theLibrary(t)
-	data, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, lib)
 	b, err := buildFor(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
 		t.Skip(err)
 	}
-	wheel := filepath.Join(t.TempDir(), "onnxruntime-1.30.0-test.whl")
-	f, err := os.Create(wheel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z := zip.NewWriter(f)
-	w, err := z.CreateHeader(&zip.FileHeader{Name: b.library, Method: zip.Store})
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	wheel := writeWheel(t, zip.Store, map[string]string{b.library: string(data)})
 	count := filepath.Join(t.TempDir(), "count")
 	cache := fakeMachine(t, map[string]string{"python3": deliver(wheel) + "\necho once >> '" + count + "'"})
 	pinned(t, wheel, wheel, data)
@@ -104,10 +89,7 @@ func TestDamagedOffline(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	data, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, lib)
 	data[len(data)-1] ^= 1
 	cache := t.TempDir()
 	path := filepath.Join(cache, "runtime", b.folder(), b.libraryName())
@@ -131,10 +113,7 @@ func TestDamagedOffline(t *testing.T) {
 func TestDoctorReadsTheLibrary(t *testing.T) {
 	cache := fakeMachine(t, nil)
 	path := reftest.Data(t, "golden-sample.json") // a file that was just changed is not remembered
-	library, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	library := read(t, path)
 	pinned(t, "", "", library)
 	want, err := publishedSum(t.Context(), path, Stamps(false))
 	if err != nil {
@@ -145,10 +124,7 @@ func TestDoctorReadsTheLibrary(t *testing.T) {
 		t.Fatalf("stamps %v, %v", stamps, err)
 	}
 	// The store is made to say something else, so that it shows what is read.
-	entry, err := os.ReadFile(stamps[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := read(t, stamps[0])
 	if err := os.WriteFile(stamps[0], bytes.ReplaceAll(entry, []byte(want), []byte(strings.Repeat("0", 64))), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package ort
 import (
 	"archive/tar"
 	"archive/zip"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -67,27 +68,29 @@ func pinned(t *testing.T, wheel, node string, library []byte) build {
 
 const libraryBytes = "this stands for a library"
 
-func writeWheel(t *testing.T, entry string) string {
+// writeWheel writes a wheel of files that are packed by a method of zip.
+func writeWheel(t *testing.T, method uint16, files map[string]string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "onnxruntime-1.30.0-test.whl")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z := zip.NewWriter(f)
-	for _, name := range []string{"onnxruntime/__init__.py", entry} {
-		w, err := z.Create(name)
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, data := range files {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 		if err == nil {
-			_, err = w.Write([]byte(libraryBytes))
+			_, err = w.Write([]byte(data))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(z.Close(), f.Close()); err != nil {
+	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return put(t, "onnxruntime-1.30.0-test.whl", b.Bytes())
+}
+
+// smallWheel has what stands for a library, under a name.
+func smallWheel(t *testing.T, entry string) string {
+	return writeWheel(t, zip.Deflate, map[string]string{"onnxruntime/__init__.py": libraryBytes, entry: libraryBytes})
 }
 
 func writeNode(t *testing.T, entry string) string {
@@ -142,7 +145,7 @@ func TestFetch(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	wheel, node := writeWheel(t, b.library), writeNode(t, b.node)
+	wheel, node := smallWheel(t, b.library), writeNode(t, b.node)
 	broken := "echo 'ERROR: no network' >&2; exit 1"
 	tests := []struct {
 		name    string
@@ -182,7 +185,7 @@ func TestFetchFails(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	wheel, other, node := writeWheel(t, b.library), writeWheel(t, "else.so"), writeNode(t, "package/else.so")
+	wheel, other, node := smallWheel(t, b.library), smallWheel(t, "else.so"), writeNode(t, "package/else.so")
 	quarter := put(t, "onnxruntime-1.30.0.whl", []byte("half of an archive"))
 	tests := []struct {
 		name    string

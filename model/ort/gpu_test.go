@@ -60,10 +60,7 @@ func TestCUDALacks(t *testing.T) {
 		{"no such GPU", good, all, "cuda:3", []string{"there is no GPU 3: the driver has 1 device"}},
 	}
 	lib := theLibrary(t)
-	data, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, lib)
 	copied := put(t, filepath.Base(lib), data)
 	for _, p := range []string{"shared", "cuda"} {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(copied), providerFile(p)), linked(append(needed, "libcuda.so.1", "libc.so.6")...), 0o644); err != nil {

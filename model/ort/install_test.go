@@ -29,39 +29,17 @@ func TestInstallCUDA(t *testing.T) {
 		h := sha256.Sum256([]byte(data))
 		return hex.EncodeToString(h[:])
 	}
-	wheel := filepath.Join(t.TempDir(), "onnxruntime_gpu-1.30.0-test.whl")
-	f, err := os.Create(wheel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z := zip.NewWriter(f)
 	image := string(linked()) // what is no library is not taken from the cache
-	files := map[string]string{filepath.Base(b.library): image}
+	files, providers := map[string]string{filepath.Base(b.library): image}, map[string]string{}
 	for name := range b.providers {
-		files[name] = image + name
+		files[name], providers[name] = image+name, sum(image+name)
 	}
+	packed := map[string]string{}
 	for name, data := range files {
-		w, err := z.Create("onnxruntime/capi/" + name)
-		if err == nil {
-			_, err = w.Write([]byte(data))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		packed["onnxruntime/capi/"+name] = data
 	}
-	if err := errors.Join(z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(wheel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.wheel, b.wheelLibrary, b.providers = sum(string(data)), sum(image), map[string]string{}
-	for name, data := range files {
-		if name != filepath.Base(b.library) {
-			b.providers[name] = sum(data)
-		}
-	}
+	wheel := writeWheel(t, zip.Deflate, packed)
+	b.wheel, b.wheelLibrary, b.providers = sum(string(read(t, wheel))), sum(image), providers
 	old := cudaBuilds
 	cudaBuilds = []build{b}
 	t.Cleanup(func() { cudaBuilds = old })

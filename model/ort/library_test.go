@@ -17,6 +17,15 @@ func theLibrary(t *testing.T) string {
 	return open(t, Source{Bytes: adder()}).Library().Path
 }
 
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // put copies or writes a file into a new folder.
 func put(t *testing.T, name string, data []byte) string {
 	t.Helper()
@@ -93,10 +102,7 @@ func TestNamedLibraryRefused(t *testing.T) {
 // it.
 func TestOldLibrary(t *testing.T) {
 	lib := theLibrary(t)
-	data, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, lib)
 	if runtime.GOOS != "linux" || !strings.Contains(string(data), "VERS_"+Version) {
 		t.Skip("the version in the library cannot be changed")
 	}
@@ -182,10 +188,7 @@ func TestPythonPackage(t *testing.T) {
 // TestOneLibrary opens with another library while one is in use.
 func TestOneLibrary(t *testing.T) {
 	lib := theLibrary(t)
-	data, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, lib)
 	other := put(t, filepath.Base(lib), data)
 	r := child(t, childTask{Config: Config{Library: lib}, Again: other})
 	if r.Error != "" || !strings.Contains(r.Second, "a process can use one library") {
@@ -222,10 +225,7 @@ func cacheOf(lib string) string { return filepath.Dir(filepath.Dir(filepath.Dir(
 // cuda is refused with the loader's words, auto says why it takes the CPU.
 func TestProviderThatDoesNotLoad(t *testing.T) {
 	lib := theLibrary(t)
-	data, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, lib)
 	copied := put(t, filepath.Base(lib), data)
 	for _, p := range []string{"shared", "cuda"} {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(copied), providerFile(p)), []byte("no library"), 0o644); err != nil {

@@ -59,10 +59,7 @@ func TestNoConnections(t *testing.T) {
 		if r := child(t, task, "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir(), "TMPDIR="+t.TempDir()); r.Error != "" {
 			t.Fatalf("%+v", r)
 		}
-		data, err := os.ReadFile(trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := read(t, trace)
 		return internetCall.FindString(string(data))
 	}
 	task := childTask{Config: Config{Offline: true, Library: lib}}

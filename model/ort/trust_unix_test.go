@@ -55,10 +55,7 @@ func TestTrustedEntry(t *testing.T) {
 // copyOf puts a copy of a library into a new folder "lib".
 func copyOf(t *testing.T, lib string) string {
 	t.Helper()
-	data, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, lib)
 	return put(t, filepath.Join("lib", filepath.Base(lib)), data)
 }
 
@@ -119,10 +116,7 @@ func TestWritableBesideExecutable(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := copyOf(t, lib)
-	program, err := os.ReadFile(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := read(t, exe)
 	own := filepath.Join(filepath.Dir(copied), "program")
 	if err := os.WriteFile(own, program, 0o755); err != nil {
 		t.Fatal(err)
