@@ -13,8 +13,9 @@ import (
 )
 
 // several is a network that is open on several devices. The canvases of a call are divided among them, in
-// order, and asked for side by side, each part by a goroutine of its own; who calls sees one network. A row
-// does not depend on the canvases beside it, nor then on how many devices there are.
+// order, and asked for side by side, each part by a goroutine of its own; who calls sees one network. As a row
+// does not depend, but for rounding, on the canvases beside it, it does not on how many devices there are; and
+// which of them it goes to is the same in every run.
 //
 // A device that fails at what another one does is left out from then on, which a notice tells.
 type several struct {
