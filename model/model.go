@@ -62,11 +62,12 @@ type Origin struct {
 	Dtype      string `json:"dtype,omitempty"`
 	// Runtime is "onnxruntime 1.30.0", or "tables" for a model that needs none.
 	Runtime string `json:"runtime"`
-	// Provider is cpu, or cuda:N with what differs from float32 on the device: cuda:0, TF32.
+	// Provider is cpu, or cuda:N with what differs from float32 on the device: cuda:0, TF32. Several have
+	// " + " between.
 	Provider string `json:"provider"`
-	// GPU is the device of a cuda provider, as its driver tells of it.
-	GPU *ort.GPU `json:"gpu,omitempty"`
-	// Threads is the number of threads of one call.
+	// GPUs are the devices of cuda providers, as their driver tells of them.
+	GPUs []ort.GPU `json:"gpus,omitempty"`
+	// Threads is the number of threads of one call, those of all devices together.
 	Threads int `json:"threads"`
 	// Facts are those in force, after a sidecar and what was changed by the user; nil for
 	// models that have none, such as the causal ones.

@@ -56,7 +56,7 @@ func (n *network) Origin() Origin {
 func origin(ref string, f Facts, s *ort.Session) Origin {
 	return Origin{
 		Reference: ref, Family: f.Family, Digest: f.Digest, Parameters: f.Parameters, Dtype: f.Dtype,
-		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), GPU: s.GPU(), Threads: s.Threads(),
+		Runtime: "onnxruntime " + s.Library().Version, Provider: s.Provider(), GPUs: s.GPUs(), Threads: s.Threads(),
 		Facts: &f, FactsDigest: f.Digested(),
 	}
 }
@@ -206,6 +206,8 @@ func (n *network) listed(list string, own ...string) {
 }
 
 func (n *network) Close() error { return n.session.Close() }
+
+func (n *network) into(rows []float32) { n.out = rows }
 
 // callShape checks a call against the facts and returns the canvas length. Wrong lengths
 // are a mistake of the program and panic; a canvas or an id that the network cannot take

@@ -21,8 +21,20 @@ import (
 
 // Open opens the model that ref names: a built-in name, a folder with a
 // checkpoint or an ONNX model, an .onnx file, or a world's .json file. The error
-// is a *MissingError where there is no such model.
+// is a *MissingError where there is no such model. A network is opened on every device of a list.
 func Open(ctx context.Context, ref string, opts Options) (Model, error) {
+	each, err := opts.Runtime.Each()
+	if err != nil {
+		return nil, err
+	}
+	if kind, _, _ := Resolve(cmp.Or(opts.Path, ref), opts.Builtins); len(each) > 1 && kind != KindWorld {
+		return openSeveral(ctx, ref, opts, each)
+	}
+	return openOn(ctx, ref, opts)
+}
+
+// openOn opens a model on one device.
+func openOn(ctx context.Context, ref string, opts Options) (Model, error) {
 	for _, b := range opts.Builtins {
 		if b.Name == ref && opts.Weights == "" {
 			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.OpenFS(b.FS, b.Name) }, opts)
@@ -176,7 +188,7 @@ func openWorld(ctx context.Context, ref, path string, opts Options) (Model, erro
 	if f.MaskID != read.MaskID || f.Columns != read.Columns || f.Length != read.Length || f.TimeConditioned != read.TimeConditioned || len(f.Padding) > 0 || f.Shift || f.Output != read.Output || !f.FixedLength || f.Input != "" {
 		return nil, fmt.Errorf("model %s: a world's own facts are fixed by its tables; name and noise can be changed", ref)
 	}
-	if d := opts.Runtime.Device; strings.HasPrefix(d, "cuda") {
+	if d := opts.Runtime.Device; d != "" && d != "cpu" && d != "auto" {
 		return nil, fmt.Errorf("model %s: a world is a table and runs on no device: leave out --device %s", ref, d)
 	}
 	return &table{World: w, facts: f, ref: ref}, nil

@@ -226,5 +226,16 @@ func (s *Sampler) String() string {
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}
+	for _, x := range []struct {
+		name  string
+		value float64
+	}{{"block-length", float64(t.BlockLength)}, {"guidance", t.Guidance}, {"guidance-scale", t.GuidanceScale}} {
+		if x.value != 0 {
+			out = append(out, fmt.Sprintf("%s %v", x.name, x.value))
+		}
+	}
+	if t.Correct != "" {
+		out = append(out, "correct "+t.Correct)
+	}
 	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) || x == string(ByInverse) }), " ")
 }

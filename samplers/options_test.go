@@ -53,6 +53,21 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// A sampler's name says what makes it another law.
+func TestSamplerString(t *testing.T) {
+	spec := samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 4, Mask: 3}}
+	for want, o := range map[string]samplers.Options{
+		"fhs":                                      {},
+		"confidence 128 steps block-length 4":      {Sampler: "confidence", Deciding: samplers.Deciding{BlockLength: 4}},
+		"ordered left-to-right guidance 0.5":       {Sampler: "ordered", Deciding: samplers.Deciding{Guidance: 0.5}},
+		"fhs guidance-scale 0.5 correct gibbs:1x2": {Shaping: samplers.Shaping{GuidanceScale: 0.5}, Remasking: samplers.Remasking{Correct: "gibbs:1x2"}},
+	} {
+		if s, err := samplers.New(o, spec); err != nil || s.String() != want {
+			t.Errorf("%v, %v, want %s", s, err, want)
+		}
+	}
+}
+
 // TestSettingsJSON: a record holds what is in force and nothing else, an infinite T
 // included.
 func TestSettingsJSON(t *testing.T) {

@@ -24,7 +24,7 @@ func FitsReplay(d int, s *samplers.Sampler) error {
 		return noLaw(s)
 	}
 	if most := samplers.MostReplayed; law.Replay != samplers.ReplayOne && d > most && (law.Block == 0 || law.Block > most) {
-		return &TooLargeError{Free: d, Rows: law.ReplayRows(d), Most: most}
+		return &TooLargeError{Free: d, Rows: law.ReplayRows(d), Most: most, Blocks: true}
 	}
 	return nil
 }

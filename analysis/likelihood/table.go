@@ -23,6 +23,8 @@ type TooLargeError struct {
 	// Most is the greatest number of free positions that is worked out; 0 where the steps
 	// are too many for any.
 	Most int
+	// Blocks says that blocks of so many are worked out, however many there are.
+	Blocks bool
 }
 
 func (e *TooLargeError) Error() string {
@@ -32,7 +34,11 @@ func (e *TooLargeError) Error() string {
 	if e.Most < 1 {
 		return fmt.Sprintf("exact values over %d free positions would take %.6g network rows, and at so many steps one position takes too many: use fewer steps or an estimate", e.Free, e.Rows)
 	}
-	return fmt.Sprintf("exact values over %d free positions would take %.6g network rows: at most %d free positions are worked out; use an estimate or shorter windows", e.Free, e.Rows, e.Most)
+	otherwise := "use an estimate or shorter windows"
+	if e.Blocks {
+		otherwise = fmt.Sprintf("use blocks of at most %d (block-length) or shorter windows", e.Most)
+	}
+	return fmt.Sprintf("exact values over %d free positions would take %.6g network rows: at most %d free positions are worked out; %s", e.Free, e.Rows, e.Most, otherwise)
 }
 
 // Table holds a window's log-probabilities on all subsets of its free positions.

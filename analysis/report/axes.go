@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -186,4 +187,33 @@ func label(x float64) string { return short(x, 6) }
 // short writes a number with so many digits at most.
 func short(x float64, digits int) string {
 	return strings.NewReplacer("e-0", "e−", "e+0", "e", "e+", "e", "-", "−").Replace(fmt.Sprintf("%.*g", digits, x+0)) // −0 + 0 is 0
+}
+
+// slope is the line of the claimed slope that touches the highest points from above, as far as it
+// is inside; nil where no slope would be seen.
+func (d drawing) slope() plotter.XYs {
+	if d.Guide == 0 || len(d.Series) == 0 {
+		return nil
+	}
+	x, y := d.ranges()
+	c := 0.0
+	for _, s := range d.Series {
+		for _, at := range s.Points {
+			if d.parent(s) == "" && !d.edge(at) {
+				c = max(c, at.Y*math.Pow(at.X, -d.Guide))
+			}
+		}
+	}
+	var line plotter.XYs
+	const steps = 100
+	for i := range steps + 1 {
+		at := plotter.XY{X: x.low * math.Pow(x.high/x.low, float64(i)/steps)}
+		if at.Y = c * math.Pow(at.X, d.Guide); at.Y >= y.low && at.Y <= y.high {
+			line = append(line, at)
+		}
+	}
+	if len(line) < steps/3 {
+		return nil
+	}
+	return line
 }

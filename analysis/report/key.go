@@ -57,6 +57,9 @@ func (d drawing) drawKey(c, area draw.Canvas, at func(Point) vg.Point) {
 			return -1
 		})
 		e := entry{Series: s, lines: wrapped(s.Name, keyShare*(c.Max.X-c.Min.X)), end: at(last)}
+		if s.Style == StyleMarks { // Rings are around points of others: they come last.
+			e.end = area.Min
+		}
 		e.tall = vg.Length(len(e.lines))*(fontSize+1) + 3
 		all += e.tall
 		list = append(list, e)

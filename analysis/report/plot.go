@@ -7,7 +7,6 @@ import (
 	"html"
 	"image/color"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -256,35 +255,6 @@ func (d drawing) stroke(s Series) draw.LineStyle {
 		return draw.LineStyle{Color: l.colour, Width: 0.9, Dashes: []vg.Length{2, 2}}
 	}
 	return draw.LineStyle{Color: l.colour, Width: 1.3, Dashes: dashes[l.dash]}
-}
-
-// slope is the line of the claimed slope that touches the highest points from above, as far as it
-// is inside; nil where no slope would be seen.
-func (d drawing) slope() plotter.XYs {
-	if d.Guide == 0 || len(d.Series) == 0 {
-		return nil
-	}
-	x, y := d.ranges()
-	c := 0.0
-	for _, s := range d.Series {
-		for _, at := range s.Points {
-			if d.parent(s) == "" && !d.edge(at) {
-				c = max(c, at.Y*math.Pow(at.X, -d.Guide))
-			}
-		}
-	}
-	var line plotter.XYs
-	const steps = 100
-	for i := range steps + 1 {
-		at := plotter.XY{X: x.low * math.Pow(x.high/x.low, float64(i)/steps)}
-		if at.Y = c * math.Pow(at.X, d.Guide); at.Y >= y.low && at.Y <= y.high {
-			line = append(line, at)
-		}
-	}
-	if len(line) < steps/3 {
-		return nil
-	}
-	return line
 }
 
 // bar is a point's range on the axes, false where it has none.

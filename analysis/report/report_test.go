@@ -214,6 +214,23 @@ func TestPlot(t *testing.T) {
 	}
 }
 
+// TestKeyOrder: names of the key stand in the order in which lines end, those of rings around points last.
+func TestKeyOrder(t *testing.T) {
+	var p report.Plot
+	for i, name := range []string{"low", "ring", "high"} {
+		style := map[string]string{"ring": report.StyleMarks}[name]
+		p.Add(name, style, report.Point{X: 1, Y: float64(i)})
+		p.Add(name, style, report.Point{X: 2, Y: float64(i)})
+	}
+	var svg bytes.Buffer
+	if err := p.Draw(&svg, "svg", 400, 300); err != nil {
+		t.Fatal(err)
+	}
+	if got := regexp.MustCompile(`>(low|ring|high)<`).FindAllString(svg.String(), -1); !slices.Equal(got, []string{">high<", ">low<", ">ring<"}) {
+		t.Errorf("the key has %q", got)
+	}
+}
+
 func abs(x int) int { return max(x, -x) }
 
 var (

@@ -15,6 +15,7 @@ import (
 
 // A device is a parsed Config.Device.
 type device struct {
+	name             string // as it was given
 	cuda, auto, tf32 bool
 	index            int
 	gpu              *GPU // what the driver tells of it, once a session is there
@@ -33,15 +34,15 @@ func (c Config) device() (device, error) {
 func parseDevice(s string) (device, error) {
 	switch s {
 	case "", "cpu":
-		return device{}, nil
+		return device{name: "cpu"}, nil
 	case "cuda":
-		return device{cuda: true}, nil
+		return device{name: s, cuda: true}, nil
 	case "auto":
-		return device{cuda: true, auto: true}, nil
+		return device{name: s, cuda: true, auto: true}, nil
 	}
 	if n, ok := strings.CutPrefix(s, "cuda:"); ok {
 		if i, err := strconv.ParseUint(n, 10, 8); err == nil {
-			return device{cuda: true, index: int(i)}, nil
+			return device{name: s, cuda: true, index: int(i)}, nil
 		}
 	}
 	return device{}, fmt.Errorf("onnx session: device %q: must be cpu, cuda, cuda:N or auto", s)
@@ -68,27 +69,27 @@ func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
 		return l, err
 	}
 	if runtime.GOOS == "darwin" {
-		return Library{}, &MissingError{What: "device cuda: there is no CUDA on macOS", Do: "use --device cpu"}
+		return Library{}, &MissingError{What: "device " + d.name + ": there is no CUDA on macOS", Do: "use --device cpu"}
 	}
 	l, tried, err := acquire(ctx, cfg, missingCUDA, false)
 	if err == nil && l.Path != "" {
 		return l, nil
 	}
-	return Library{}, withoutCUDA(tried, err)
+	return Library{}, d.without(tried, err)
 }
 
-// withoutCUDA is the error of a search for CUDA that met some libraries: what speaks against the
+// without is the error of a search for CUDA that met some libraries: what speaks against the
 // first that would do otherwise is what the user must hear.
-func withoutCUDA(tried []Candidate, err error) error {
+func (d *device) without(tried []Candidate, err error) error {
 	for _, c := range tried {
 		if strings.HasPrefix(c.Reason, noCUDA) {
-			return &MissingError{What: fmt.Sprintf("device cuda: %s: %s", c.Path, c.Reason), Do: needGPU}
+			return &MissingError{What: fmt.Sprintf("device %s: %s: %s", d.name, c.Path, c.Reason), Do: needGPU}
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return &MissingError{What: "device cuda: " + noneFound(tried), Do: needGPU}
+	return &MissingError{What: "device " + d.name + ": " + noneFound(tried), Do: needGPU}
 }
 
 // acquireAuto begins the environment with a library that has CUDA where there is a device for it; else it
@@ -164,11 +165,4 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 // 1e-2.
 func (d *device) options() map[string]string {
 	return map[string]string{"device_id": strconv.Itoa(d.index), "use_tf32": map[bool]string{false: "0", true: "1"}[d.tf32]}
-}
-
-// CheckDevice tells whether s is a value of Config.Device, without looking for
-// the device.
-func CheckDevice(s string) error {
-	_, err := parseDevice(s)
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -55,8 +56,11 @@ func Diagnose(cfg Config) Report {
 			r.Problems = append(r.Problems, oneLine(err.Error()))
 		}
 	}
-	device, err := parseDevice(cfg.Device)
-	problem(err)
+	list, err := devices(cfg.Device)
+	if problem(err); err != nil {
+		list = []device{{}}
+	}
+	device := &list[0]
 	writable := r.diagnoseCache(problem)
 
 	// As Open does, a wish for CUDA passes over libraries without it.
@@ -67,11 +71,18 @@ func Diagnose(cfg Config) Report {
 	library, tried, err := acquire(ctx, cfg, accept, false)
 	r.Candidates = append(r.Candidates, tried...)
 	if accept != nil && library.Path == "" {
-		err = withoutCUDA(tried, err)
+		err = device.without(tried, err)
 	}
 	problem(err)
 	if device.cuda || library.Path != "" && missingCUDA(library) == nil {
 		cuda := library.cuda(ctx, device.index)
+		for _, other := range list[1:] {
+			for _, lack := range library.cuda(ctx, other.index).Lacks {
+				if !slices.Contains(cuda.Lacks, lack) {
+					cuda.lack("%s", lack)
+				}
+			}
+		}
 		r.CUDA = &cuda
 	}
 	lacking := device.cuda && !device.auto && len(r.CUDA.Lacks) > 0

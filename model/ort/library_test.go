@@ -204,7 +204,7 @@ func TestDeviceRefused(t *testing.T) {
 	for _, device := range []string{"cuda", "cuda:1"} {
 		for _, named := range []string{lib, ""} {
 			r := child(t, childTask{Config: Config{Library: named, Device: device}}, "MDMGEN_CACHE="+cacheOf(lib))
-			if !r.Missing || !strings.HasPrefix(r.Error, "onnx runtime: device cuda: ") || !strings.Contains(r.Error, "onnxruntime-gpu") {
+			if !r.Missing || !strings.HasPrefix(r.Error, "onnx runtime: device "+device+": ") || !strings.Contains(r.Error, "onnxruntime-gpu") {
 				t.Errorf("%s with %q: got %+v", device, named, r)
 			}
 			if named != "" && !strings.Contains(r.Error, providerFile("cuda")+" is not beside it") {

@@ -226,8 +226,13 @@ func (s *Session) Metadata() map[string]string { return maps.Clone(s.info.metada
 // differs from all in float32 on the device: "cuda:0, TF32", "cuda:0, Unique on the CPU".
 func (s *Session) Provider() string { return s.provider }
 
-// GPU returns the device where the network runs, nil on the CPU and where the driver does not tell.
-func (s *Session) GPU() *GPU { return s.gpu }
+// GPUs returns the device where the network runs, none on the CPU and where the driver does not tell.
+func (s *Session) GPUs() []GPU {
+	if s.gpu == nil {
+		return nil
+	}
+	return []GPU{*s.gpu}
+}
 
 // Library returns the runtime's library.
 func (s *Session) Library() Library { return s.library }

@@ -234,8 +234,8 @@ func made(r *bench.Report, p kit.Provenance) string {
 	line := fmt.Sprintf("%d × %d sequences, seed %d; mdmgen %s", r.Settings.Repetitions, r.Settings.Sequences, r.Settings.Seed, p.Version)
 	if o := p.Model; o != nil {
 		line += fmt.Sprintf("; model %s (%.19s), %s on %s", o.Reference, o.Digest, o.Runtime, o.Provider)
-		if o.GPU != nil {
-			line += fmt.Sprintf(" (%v)", o.GPU)
+		for _, g := range o.GPUs {
+			line += fmt.Sprintf(" (%v)", g)
 		}
 	}
 	return line + "; " + p.Platform + ", " + p.Started + "."

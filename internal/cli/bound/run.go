@@ -83,6 +83,12 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 		cfg.Cases = r.cases
 	}
+	shortest := slices.MinFunc(targets, func(a, b likelihood.Target) int { return len(a.IDs) - len(b.IDs) })
+	for _, k := range r.cases {
+		if err := windows.Begins(k.Sampler, m.Spec(), len(shortest.IDs), shortest.Free); err != nil {
+			return exit.Usagef("bound: %s", fault.Plain(err))
+		}
+	}
 	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
 	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws
 	if long {

@@ -12,7 +12,8 @@ const near = 0.84
 
 // elsewhere has names of other programs, with _ as -, and ours of the same thing.
 var elsewhere = map[string]string{
-	"prompt": "prefix", "promt": "prefix", "gen-length": "length", "max-length": "length", "max-new-tokens": "length",
+	"prompt": "prefix", "promt": "prefix", "gen-length": "length", "max-length": "length", "max-new-tokens": "length", "max-tokens": "length", "n-predict": "length",
+	"num-steps": "steps", "diffusion-steps": "steps", "num-inference-steps": "steps",
 	"num-samples": "n", "cfg": "guidance", "cfg-scale": "guidance", "checkpoint": "model", "ckpt": "model", "checkpoint-path": "model",
 }
 

@@ -35,8 +35,8 @@ func (p Provenance) Card() report.Card {
 	if o := p.Model; o != nil {
 		add("model", fmt.Sprintf("%s, %.19s", o.Reference, o.Digest))
 		add("it ran with", fmt.Sprintf("%s on %s", o.Runtime, o.Provider))
-		if o.GPU != nil {
-			add("GPU", o.GPU.String())
+		for _, g := range o.GPUs {
+			add(fmt.Sprintf("GPU %d", g.Index), g.String())
 		}
 	}
 	if p.Tokenizer != "" {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
@@ -86,7 +88,7 @@ func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
 	case r.exact:
 		set.Exact, set.Value = true, "−log P of "+s.String()
 	case form == likelihood.Plans:
-		set.Value = fmt.Sprintf("bound by %d %s on −log P of %s", r.config.Plans, map[bool]string{true: "paths", false: "plans"}[r.replays()], s)
+		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, map[bool]string{true: "path", false: "plan"}[r.replays()], ""), s)
 	case form == likelihood.ScoreEntropyForm:
 		set.Value = "integrated score entropy"
 	case r.protocol != "":
@@ -124,6 +126,9 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 		}
 		if r.config.Sampler == nil {
 			continue
+		}
+		if err := windows.Begins(s, r.network.Spec(), w.Length, w.Free); err != nil {
+			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
 		}
 		if r.settings.Exact {
 			if err := r.evaluator.Fits(len(w.Free), s); err != nil {

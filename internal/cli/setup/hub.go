@@ -248,7 +248,7 @@ func hubTokenizer(ctx context.Context, s kit.Streams, offline bool, n hub.Name) 
 		}
 		n = t
 	} else if found, ok := cache.Find(n, hub.Model); ok {
-		return "", &NoTokenizerError{fmt.Sprintf("%s has no tokenizer.json", found.Name)}
+		return "", &NoTokenizerError{Why: fmt.Sprintf("%s has no tokenizer.json", found.Name)}
 	}
 	found, err := find(ctx, s, offline, n, hub.Tokenizer)
 	return found.Path, err

@@ -32,7 +32,7 @@ func (r *Runtime) Flags() flags.Set {
 		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatModel, Env: "MDMGEN_RUNTIME", Lazy: true,
 			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once)"}),
 		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatModel, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
-			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, or auto, which takes the CPU where there is no GPU"}),
+			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, several such as cuda:0,1, which divide the canvases of a call, or auto, which takes the CPU where there is no GPU"}),
 		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatModel, Usage: "let a GPU multiply float32 numbers as TF32, faster and with 10 bits of their mantissas"}),
 		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatModel, Usage: "`NODES` or operators, with commas between, that may run on the CPU where the GPU has no kernel for them"}),
 		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
@@ -100,10 +100,10 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 		if !all.IsSet("device") {
 			source = "MDMGEN_DEVICE="
 		}
-		return ort.Config{}, exit.Usagef("%s%s: must be cpu, cuda, cuda:N or auto", source, r.device)
+		return ort.Config{}, exit.Usagef("%s%s: must be %s", source, r.device, ort.DeviceForms)
 	}
 	out.Library, out.Device, out.Threads, out.VerifyDigest = r.library, r.device, threads, r.verifyDigest
-	if r.device != "cpu" { // The config file's are for the devices that have them.
+	if !onCPU(r.device) { // The config file's are for the devices that have them.
 		out.TF32 = r.tf32
 		if r.fallback != "" {
 			out.AllowFallback = strings.Split(r.fallback, ",")
@@ -120,10 +120,13 @@ func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
 
 // On has the network run on another device. What is of GPUs alone does not follow it to the CPU.
 func (r *Runtime) On(device string) {
-	if r.device = device; device == "cpu" {
+	if r.device = device; onCPU(device) {
 		r.tf32, r.fallback = false, ""
 	}
 }
+
+// onCPU says that all of a list of devices are the CPU.
+func onCPU(device string) bool { return strings.HasPrefix(device, "cpu") }
 
 // worldConfig refuses flags that a world has no use for. The environment's and the config
 // file's are for the models that have.

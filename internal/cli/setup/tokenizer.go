@@ -15,6 +15,7 @@ import (
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/model"
+	"mdmgen/model/world"
 	"mdmgen/tokenize"
 )
 
@@ -62,7 +63,11 @@ func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts
 func (t *Tokenizer) Given() bool { return t.flag.From() == flags.Line }
 
 // NoTokenizerError says why a model has no tokenizer.
-type NoTokenizerError struct{ Why string }
+type NoTokenizerError struct {
+	Why string
+	// world is the file, which is not read, of one that is a world.
+	world string
+}
 
 func (e *NoTokenizerError) Error() string { return "no tokenizer: " + e.Why }
 
@@ -159,7 +164,7 @@ func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Token
 		}
 		return tokenize.Parse(ref, data)
 	case model.KindWorld:
-		return nil, &NoTokenizerError{ref + " is a world, whose tokens have no text"}
+		return nil, &NoTokenizerError{ref + " is a world, whose tokens have no text", path}
 	}
 	// A model that is a file has it beside it.
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
@@ -167,16 +172,21 @@ func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Token
 	}
 	t, err := BesideTokenizer(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &NoTokenizerError{ref + " has no tokenizer.json"}
+		return nil, &NoTokenizerError{Why: ref + " has no tokenizer.json"}
 	}
 	return t, err
 }
 
 // NeedTokenizer turns the lack of a tokenizer into advice: what needs it, and
-// which flag gives it.
+// which flag gives it. What is wrong with a world's file comes first.
 func NeedTokenizer(err error, what, otherwise string) error {
 	var none *NoTokenizerError
 	if errors.As(err, &none) {
+		if none.world != "" {
+			if _, err := world.Open(none.world); err != nil {
+				return err
+			}
+		}
 		return exit.Missingf("%s needs a tokenizer: %s; give one with --tokenizer%s", what, none.Why, otherwise)
 	}
 	return err

@@ -92,7 +92,7 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	other := o.model.Other(o.against, o.againstDtype, o.all.Find("against-dtype"))
 	if o.againstDevice != "" {
 		if err := ort.CheckDevice(o.againstDevice); err != nil {
-			return exit.Usagef("--against-device %s: must be cpu, cuda, cuda:N or auto", o.againstDevice)
+			return exit.Usagef("--against-device %s: must be %s", o.againstDevice, ort.DeviceForms)
 		}
 		other.On(o.againstDevice)
 	}

@@ -10,6 +10,8 @@ import (
 	"iter"
 	"os"
 	"slices"
+
+	"mdmgen/samplers"
 )
 
 // Survey is what is known of all windows of an input, which need not be in memory for it.
@@ -55,6 +57,15 @@ type Shape struct {
 	Length int
 	// Windows counts those of this shape; First is the index of the first.
 	Windows, First int
+}
+
+// Begins says why a sampler cannot begin with a window of so many positions: a prompt, say, that is longer.
+func Begins(s *samplers.Sampler, spec samplers.Spec, length int, free []int) error {
+	canvas := make([]int, length)
+	for _, l := range free {
+		canvas[l] = spec.Mask
+	}
+	return s.Check(spec, canvas)
 }
 
 // Survey reads the input once, unless what it would find is remembered. A file is read again for [Survey.From]; what comes from a pipe
