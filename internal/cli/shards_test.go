@@ -17,7 +17,7 @@ import (
 )
 
 // passing is what a run in parts and one in a single process differ in: the times.
-var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started":"[^"]*"`)
+var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started": ?"[^"]*"`)
 
 func timeless(args []string, s string) string {
 	if args[0] == "bench" {
@@ -55,6 +55,8 @@ func shardedCommands(t *testing.T) map[string]sharded {
 		"score overlap":   {[]string{"score", windows, "--model", tiny, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
 		"score exact":     {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
 		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--limit", "300", "--seed", "4", "--windows-table"}, false, false},
+		"bound exact":     {[]string{"bound", lines, "--model", world, "--limit", "70", "--sampler", "euler,confidence", "--steps", "2", "--draws", "9", "--reference", "masked:" + world, "--seed", "3", "--json"}, false, false},
+		"bound plans":     {[]string{"bound", windows, "--model", tiny, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3", "--wide"}, true, true},
 		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
 		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
 		"bench":           {[]string{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "3", "-r", "2", "--warmup", "0", "--seed", "5", "--quality", "error,nelbo,coupling,certificate", "--error-samples", "5", "--certificate-runs", "4", "--draws", "2", "--json"}, false, false},

@@ -140,18 +140,27 @@ func (k *Kept) finished() (bool, error) {
 // Done says that the part was there already, and nothing is to be done.
 func (k *Kept) Done() bool { return k.part != "" && k.j == nil }
 
-// SeedOf is the seed of the run that the file of --resume is of, false where there is none yet.
-func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
+// Begun reads the header of the run that the file of --resume is of into v, and says whether there
+// is one yet.
+func (f *Flags) Begun(schema string, v any) (bool, error) {
 	if f.Resume == "" {
-		return 0, false, nil
+		return false, nil
 	}
 	j, err := kit.OpenJournal(f.Resume, schema)
 	if err != nil {
-		return 0, false, err
+		return false, err
 	}
 	defer j.Close()
-	seed, ok := kit.SeedOf(j)
-	return seed, ok, nil
+	return j.Header() != nil && json.Unmarshal(j.Header(), v) == nil, nil
+}
+
+// SeedOf is the seed of that run, false where there is none yet.
+func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
+	var h struct{ Seed *uint64 }
+	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
+		return 0, false, err
+	}
+	return *h.Seed, true, nil
 }
 
 // Each calls take with the chunks of the part, in their order: with what was kept, or with
@@ -272,11 +281,11 @@ func Range(from, to int) string {
 	return fmt.Sprintf("chunks %d..%d", from, to-1)
 }
 
-// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, -o and the
-// flags others, --NAME=VALUE each.
+// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, --resume, -o
+// and the flags others, --NAME=VALUE each.
 func without(args []string, others ...string) []string {
 	end := max(slices.Index(args, "--"), 0)
-	names := []string{"--shard", "--output", "--plan"}
+	names := []string{"--shard", "--output", "--plan", "--resume"}
 	for _, other := range others {
 		name, _, _ := strings.Cut(other, "=")
 		names = append(names, name)

@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,9 +70,7 @@ func Read(s kit.Streams, paths []string, force bool) (_ *Parts, err error) {
 			return nil, err
 		}
 		for _, x := range f {
-			if x.shard.N > 0 {
-				unfinished[x.shard.String()] = x.output
-			}
+			unfinished[cmp.Or(x.shard, Shard{1, 1}).String()] = x.output // 1/1 is all that --resume keeps.
 		}
 		faults = append(faults, f...)
 	}
@@ -196,6 +195,8 @@ func (p *Parts) index(j *journal.Journal, h *Header) (faults []flaw) {
 	switch {
 	case err != nil:
 		torn.what = fmt.Sprintf("%v: remove it, and make the part again", err)
+	case !ended && shard.N == 0:
+		torn.what = path + " is not finished: the same command with --resume continues it"
 	case !ended && torn.output != path:
 		torn.what = path + " is not finished"
 	case !ended:

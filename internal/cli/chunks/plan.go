@@ -17,7 +17,7 @@ type Plan struct {
 	Provenance kit.Provenance `json:"provenance"`
 	Chunks     int            `json:"chunks"`
 	// Calls is the expectation of the calls of all sequences together, of a likelihood the
-	// number of its network rows; null where it depends on what the network says, and
+	// number of its network rows, and of bound that by its first chunk; null where it depends on what the network says, and
 	// MostCalls, which no run exceeds, is all that is known.
 	Calls     *float64 `json:"calls"`
 	MostCalls float64  `json:"most_calls"`

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/cli/bench"
+	"mdmgen/internal/cli/bound"
 	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
@@ -28,6 +29,7 @@ func printed(print func(p *chunks.Parts, format string, out *kit.Output) error) 
 // mergers are by the schema of parts.
 var mergers = map[string]merger{
 	bench.ShardSchema:    bench.Merge,
+	bound.Schema:         bound.Merge,
 	generate.ChunkSchema: printed(generate.Merge),
 	score.Schema:         printed(score.Merge),
 }
