@@ -159,14 +159,15 @@ func TestMergeRefuses(t *testing.T) {
 		code  int
 		want  []string
 	}{
-		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing: chunk", "run: mdmgen score --shard=2/3 --output=" + filepath.Join(dir, "part-2-of-3.jsonl")}},
-		"doubled":     {append(slices.Clone(parts), parts[1]), exit.Failure, []string{"doubled", parts[1]}},
+		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing, ", "run: mdmgen score --shard=2/3 --output=" + filepath.Join(dir, "part-2-of-3.jsonl")}},
+		"doubled":     {append(slices.Clone(parts), write("copy.jsonl", second)), exit.Failure, []string{"doubled", parts[1], "copy.jsonl"}},
+		"named twice": {append(slices.Clone(parts), parts[1]), exit.Usage, []string{parts[1] + " is named twice"}},
 		"torn":        {[]string{parts[0], torn, parts[2]}, exit.Failure, []string{torn + " is torn", "--output=" + torn}},
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"is not finished", "--output=" + filepath.Join(dir, "x.jsonl")}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "--shard=2/3"}},
 		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"two different runs, which differ in ", "limit"}},
 		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/3"), []byte("-resume/2"), 1))}, exit.Usage, []string{"another version"}},
-		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is no part"}},
+		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is not a part"}},
 		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
 		"none":        {nil, exit.Usage, []string{"name the parts, as in"}},
 	} {
@@ -413,6 +414,31 @@ func TestGenerateResume(t *testing.T) {
 		t.Error("-o has another result than standard output")
 	}
 	if _, stderr, code := runCommand(t, "", "merge", keep, "--format", "csv"); code != exit.Usage || !strings.Contains(stderr, "generate has") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+}
+
+// TestResumeBatch: a run that goes on has the batch that it began with, whatever --batch auto
+// would find now; parts must all have one.
+func TestResumeBatch(t *testing.T) {
+	t.Parallel()
+	args := []string{"generate", "-n", "100", "--model", worldFile(t, "xor3-mixed"), "--seed", "5", "--json"}
+	batch := func(n string, more ...string) []string {
+		return slices.Concat(args, []string{"--batch", n}, more)
+	}
+	want := timeless(args, mustRun(t, "", batch("3")...))
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	mustRun(t, "", batch("3", "--resume", keep)...)
+	whole := readAll(t, keep)
+	writeFile(t, keep, whole[:len(whole)/2])
+	stdout, stderr, code := runCommand(t, "", batch("auto", "--resume", keep)...)
+	if code != exit.OK || timeless(args, stdout) != want || !strings.Contains(stderr, "--batch auto: 3, as "+keep+" has it") {
+		t.Errorf("exit status %d: %s%.1000s", code, stderr, stdout)
+	}
+	if _, stderr, code := runCommand(t, "", batch("4", "--resume", keep)...); code != exit.Usage || !strings.Contains(stderr, "other values of batch") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if _, stderr, code := runCommand(t, "", batch("auto", "--shard", "1/2", "-o", keep+"x")...); code != exit.Usage || !strings.Contains(stderr, "all parts must have one batch") {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 }

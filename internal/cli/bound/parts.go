@@ -24,8 +24,8 @@ func (o *options) checkParts(s kit.Streams) error {
 	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
 		return err
 	}
-	if (o.chunks.Given() || o.chunks.Planned()) && (o.path == "" || o.path == "-") {
-		return exit.Usagef("bound: every part reads the text, and merge does again: name a file in place of standard input")
+	if err := o.chunks.Reads(o.path); err != nil {
+		return err
 	}
 	return o.chunks.Whole(o.all, "html", "plots")
 }
@@ -89,7 +89,7 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 
 // plan tells what the run would take, by its first chunk.
 func (r *bounding) plan(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, study *bound.Study, windows int) error {
-	p := chunks.Plan{Provenance: kit.NewProvenance(m, t), Chunks: study.Chunks()}
+	p := chunks.Plan{Provenance: kit.NewProvenance(m, t), Chunks: study.Chunks(), Rows: true}
 	before := e.Totals().Rows
 	seconds, err := chunks.Timed(func() error {
 		before = e.Totals().Rows

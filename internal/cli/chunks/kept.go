@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/fault"
@@ -220,7 +222,7 @@ func (k *Kept) Range() (from, to int) { return k.header.Part.From, k.header.Part
 // already, or is ended early, it says so.
 func (k *Kept) Part(ctx context.Context, s kit.Streams, each func() error) error {
 	if k.Done() {
-		s.Notice(fmt.Sprintf("%s is there already: part %s, %s of %d", k.part, k.header.Part.Shard, Range(k.Range()), k.header.Chunks))
+		s.Notice(fmt.Sprintf("%s is there already: %s", k.part, k.has()))
 		return nil
 	}
 	err := each()
@@ -254,8 +256,14 @@ func (k *Kept) Finish(s kit.Streams) error {
 		_ = dir.Sync() // that the name is on the disk; not every system can
 		dir.Close()
 	}
-	s.Notice(fmt.Sprintf("wrote %s: part %s, %s of %d", k.part, p.Shard, Range(p.From, p.To), k.header.Chunks))
+	s.Notice(fmt.Sprintf("wrote %s: %s", k.part, k.has()))
 	return nil
+}
+
+// has says what the file of a part has.
+func (k *Kept) has() string {
+	p := k.header.Part
+	return fmt.Sprintf("%s with %d of %s", p.name(), p.To-p.From, english.Plural(k.header.Chunks, "chunk", ""))
 }
 
 // Close closes the file. It may be called again, and on nil.
@@ -269,17 +277,6 @@ func (k *Kept) Close() error {
 // failed puts the flag before an error of the journal; a file that is another's is a command
 // line that cannot be obeyed.
 func (k *Kept) failed(err error) error { return kit.JournalError(k.flag, err) }
-
-// Range names chunks, from..to, to not being among them.
-func Range(from, to int) string {
-	switch to - from {
-	case 0:
-		return "no chunk"
-	case 1:
-		return fmt.Sprintf("chunk %d", from)
-	}
-	return fmt.Sprintf("chunks %d..%d", from, to-1)
-}
 
 // without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, --resume, -o
 // and the flags others, --NAME=VALUE each.
