@@ -30,6 +30,8 @@ type document struct {
 	at      int64
 	context []int
 	ids     Pieces
+	// start is the number of the first of ids, where what is before it was read already.
+	start int
 }
 
 // whole are the pieces of a text that is at hand.
@@ -80,7 +82,7 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 				yield(document{}, err)
 				return
 			}
-			yield(document{ids: TextPieces(r.Tokenizer, in, r.name())}, nil)
+			yield(r.running(in), nil)
 		}
 	case "lines":
 		return r.lineDocuments(in, func(line []byte) (document, error) {
@@ -96,8 +98,30 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 
 // TextPieces encodes a text of at most maxCorpus bytes; its errors begin with the name.
 func TextPieces(t *tokenize.Tokenizer, in io.Reader, name string) Pieces {
+	return textPieces(t, in, name, tokenize.Place{}, nil)
+}
+
+// running is a running text, from where the reading begins.
+func (r *Reader) running(in io.Reader) document {
+	tokens := r.from.Token
+	var mark func(tokenize.Place)
+	if r.mark != nil {
+		mark = func(p tokenize.Place) { r.mark(place{Window: r.cutting.Begun(tokens), Token: tokens, Place: p}) }
+	}
+	pieces := textPieces(r.Tokenizer, in, r.name(), r.from.Place, mark)
+	return document{start: tokens, ids: func(yield func([]int, error) bool) {
+		for ids, err := range pieces {
+			if tokens += len(ids); !yield(ids, err) {
+				return
+			}
+		}
+	}}
+}
+
+// textPieces is TextPieces from a place on; mark is told others.
+func textPieces(t *tokenize.Tokenizer, in io.Reader, name string, from tokenize.Place, mark func(tokenize.Place)) Pieces {
 	return func(yield func([]int, error) bool) {
-		for ids, err := range t.Stream(&atMost{in, maxCorpus}) {
+		for ids, err := range t.StreamFrom(&atMost{in, maxCorpus - from.At}, from, mark) {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, plainfile.Cause(err))
 			}
