@@ -76,9 +76,7 @@ func (r *Reader) Survey() (*Survey, error) {
 	digest := &digester{Hash: sha256.New()}
 	if s.file != nil {
 		r.skip = 1 << 62 // Words and bytes are counted when windows are worked out.
-		if !r.Join {
-			r.mark = s.note
-		}
+		r.mark = s.note
 		defer func() { r.skip, r.mark = 0, nil }()
 	}
 	err = r.each(func(w Window) error {

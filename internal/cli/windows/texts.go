@@ -169,21 +169,25 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 	}
 }
 
-// joined makes one document of all, the token eos behind each.
-func joined(docs iter.Seq2[document, error], eos int) iter.Seq2[document, error] {
+// joined makes one document of all, the token of a text's end behind each.
+func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
-		yield(document{ids: func(yield func([]int, error) bool) {
+		tokens := r.from.Token
+		yield(document{start: tokens, ids: func(yield func([]int, error) bool) {
 			for d, err := range docs {
 				if err != nil {
 					yield(nil, err)
 					return
 				}
+				if r.mark != nil && d.line > 0 {
+					r.mark(place{Window: r.cutting.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
+				}
 				for ids, err := range d.ids {
-					if !yield(ids, err) || err != nil {
+					if tokens += len(ids); !yield(ids, err) || err != nil {
 						return
 					}
 				}
-				if !yield([]int{eos}, nil) {
+				if tokens++; !yield([]int{r.eos}, nil) {
 					return
 				}
 			}

@@ -107,7 +107,7 @@ func (r *Reader) each(take func(Window) error) error {
 	defer in.Close()
 	docs := r.documents(in)
 	if r.Join {
-		docs = joined(docs, r.eos)
+		docs = r.joined(docs)
 	}
 	i := r.from.Document
 	for d, err := range docs {

@@ -113,22 +113,22 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestSurveyRunning: the same of one running text, which is read from within.
+// TestSurveyRunning: the same of a running text, one or joined of lines, which is read from within.
 func TestSurveyRunning(t *testing.T) {
 	t.Parallel()
-	words, err := tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "testdata", "tokenizers", "letters.json"))
+	words, err := tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "testdata", "tokenizers", "gpt2.tokenizer.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "text.txt")
 	var text strings.Builder
 	for i := range 14_000 {
-		text.WriteString([]string{"once upon ", "a time  ", "the king said, ", "é\n"}[i*i%7%4])
+		text.WriteString([]string{"once upon ", "a time  ", "the king said, ", "é\n"}[i%11%4])
 	}
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, cut := range []Cutting{{Length: 500, Frame: "none", Tail: "keep"}, {Length: 300, Stride: 100, Context: 50, Frame: "none", Tail: "drop", Limit: 3000}} {
+	for _, cut := range []Cutting{{Length: 500, Frame: "none", Tail: "keep"}, {Length: 300, Stride: 100, Context: 50, Frame: "none", Tail: "drop", Limit: 3000}, {As: "lines", Join: true, Length: 500, Frame: "none", Tail: "keep"}, {Join: true, Length: 500, Frame: "none", Tail: "keep"}} {
 		r := &Reader{Cutting: cut, Ctx: t.Context(), Path: path, Command: "test", Tokenizer: words, Facts: model.Facts{Length: 1000, Columns: 500, MaskID: 500}, Check: func(likelihood.Target) error { return nil }}
 		all, err := r.Read()
 		if err != nil {
