@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,13 +30,31 @@ const (
 // without such a place is an error, as is one that is not valid UTF-8; the error names
 // the byte, counted from 0. After an error the stream ends.
 func (t *Tokenizer) Stream(r io.Reader) iter.Seq2[[]int, error] {
-	return t.plain.stream(r, firstPiece, fullPiece)
+	return t.StreamFrom(r, Place{}, nil)
 }
 
-// stream is Stream with pieces of from first to full bytes.
-func (p pipeline) stream(r io.Reader, first, full int) iter.Seq2[[]int, error] {
+// Place is where a stream can be gone on with: the ids from there on depend on nothing before it
+// but Text. The zero value is the beginning.
+type Place struct {
+	// At is how many bytes of the text are before it.
+	At int64 `json:"at"`
+	// Text, normalized, stands before what is read from there on.
+	Text string `json:"text,omitempty"`
+}
+
+// mostPending bounds the text of a place, in bytes.
+const mostPending = 1 << 10
+
+// StreamFrom is Stream of a text from a place on, at which r begins. mark, where it is not nil, is
+// told places between pieces: the ids that were yielded before are those before it.
+func (t *Tokenizer) StreamFrom(r io.Reader, from Place, mark func(Place)) iter.Seq2[[]int, error] {
+	return t.plain.stream(r, firstPiece, fullPiece, from, mark)
+}
+
+// stream is StreamFrom with pieces of from first to full bytes.
+func (p pipeline) stream(r io.Reader, first, full int, from Place, mark func(Place)) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
-		s := streamed{pre: p.pre}
+		s := streamed{pre: p.pre, text: from.Text, read: int(from.At), begun: from != Place{}}
 		for size := first; !s.ended; size = min(2*size, full) {
 			ids := []int{}
 			var fault error
@@ -50,6 +69,9 @@ func (p pipeline) stream(r io.Reader, first, full int) iter.Seq2[[]int, error] {
 			}
 			if len(ids) > 0 && !yield(ids, nil) {
 				return
+			}
+			if mark != nil && s.begun && len(s.text) <= mostPending {
+				mark(Place{int64(s.read - len(s.raw)), strings.Clone(s.text)})
 			}
 		}
 	}

@@ -104,13 +104,23 @@ func (c Cut) All(ids []int) iter.Seq[Window] {
 // for. Windows may share memory with the pieces, which must not be changed afterwards.
 // An error of the pieces is yielded and ends the windows.
 func (c Cut) Stream(pieces iter.Seq2[[]int, error]) iter.Seq2[Window, error] {
+	return c.StreamFrom(pieces, 0)
+}
+
+// Begun is how many windows begin before token number n of a document.
+func (c Cut) Begun(n int) int { return (n + c.stride() - 1) / c.stride() }
+
+// StreamFrom is Stream of a document of which the pieces begin with token number n: the windows
+// that begin before it are left out, and there must be others.
+func (c Cut) StreamFrom(pieces iter.Seq2[[]int, error], n int) iter.Seq2[Window, error] {
 	if err := c.Validate(); err != nil {
 		panic(err)
 	}
 	inner, stride := c.Length-c.frame(), c.stride()
 	return func(yield func(Window, error) bool) {
 		var held []int // the document's tokens from number from on
-		from := 0
+		from := c.Begun(n) * stride
+		ahead := from - n // of the first window
 		window := func(n int) bool {
 			context := 0
 			if from > 0 || c.ContextAlways {
@@ -126,7 +136,8 @@ func (c Cut) Stream(pieces iter.Seq2[[]int, error]) iter.Seq2[Window, error] {
 				yield(Window{}, err)
 				return
 			}
-			if len(held) == 0 {
+			skipped := min(ahead, len(ids))
+			if ids, ahead = ids[skipped:], ahead-skipped; len(held) == 0 {
 				held = ids[:len(ids):len(ids)]
 			} else {
 				held = append(held, ids...)

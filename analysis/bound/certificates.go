@@ -17,6 +17,8 @@ const (
 	// certificateRuns is the number of runs of first-hitting that certificates are estimated
 	// from on a network, or twice that of the windows where those are more.
 	certificateRuns = 128
+	// certificateBatch is how many of them share calls.
+	certificateBatch = 32
 	// worldRuns is that on a world.
 	worldRuns        = 1000
 	seedCertificates = 0x6365727400000000
@@ -35,9 +37,9 @@ type certified struct {
 	limits []float64
 }
 
-// certify makes the runs. Canvases are equally many runs each; equal ones share them.
-func certify(ctx context.Context, net samplers.Network, canvases [][]int, cases []Case, runs int, seed uint64, confidence float64) (certified, error) {
-	var out certified
+// certifiable are the cases that have a certificate on all canvases, with their samplers. Of
+// canvases that are equal the first is left.
+func certifiable(net samplers.Network, canvases [][]int, cases []Case) (at []int, ss []*samplers.Sampler, left [][]int) {
 	free := func(canvas []int) (n int) {
 		for _, id := range canvas {
 			if id == net.Spec().Mask {
@@ -46,39 +48,31 @@ func certify(ctx context.Context, net samplers.Network, canvases [][]int, cases 
 		}
 		return n
 	}
-	var ss []*samplers.Sampler
 	for i, c := range cases {
 		if !slices.ContainsFunc(canvases, func(canvas []int) bool { return certificate.Check(c.Sampler, free(canvas)) != nil }) {
-			out.at, ss = append(out.at, i), append(ss, c.Sampler)
+			at, ss = append(at, i), append(ss, c.Sampler)
 		}
 	}
-	if len(ss) == 0 {
-		return out, nil
-	}
-	out.tv, out.kl = make([][]float64, len(ss)), make([][]float64, len(ss))
-	one := !slices.ContainsFunc(canvases, func(canvas []int) bool { return !slices.Equal(canvas, canvases[0]) })
-	if one {
+	if !slices.ContainsFunc(canvases, func(canvas []int) bool { return !slices.Equal(canvas, canvases[0]) }) {
 		canvases = canvases[:1]
 	}
-	each := max(2, (runs+len(canvases)-1)/len(canvases))
-	for w, canvas := range canvases {
-		st, err := certificate.Measure(ctx, net, canvas, ss, certificate.Config{Runs: each, Seed: seed ^ seedCertificates + uint64(w), Batch: min(each, 32), Confidence: confidence})
-		if err != nil {
-			return certified{}, err
-		}
-		for k := range ss {
-			tv, kl := st.Terms(k)
-			out.tv[k], out.kl[k] = append(out.tv[k], tv...), append(out.kl[k], kl...)
-			if one {
-				out.limits = append(out.limits, st.Bound(k).TVLimit)
-			}
-		}
-		for range each {
-			out.cluster = append(out.cluster, w)
-		}
+	return at, ss, canvases
+}
+
+// certify makes runs on one canvas.
+func certify(ctx context.Context, net samplers.Network, canvas []int, cases []Case, runs int, seed uint64, confidence float64) (certified, error) {
+	at, ss, _ := certifiable(net, [][]int{canvas}, cases)
+	if len(ss) == 0 {
+		return certified{}, nil
 	}
-	if one {
-		out.cluster = nil
+	out := certified{at: at}
+	st, err := certificate.Measure(ctx, net, canvas, ss, certificate.Config{Runs: runs, Seed: seed ^ seedCertificates, Batch: certificateBatch, Confidence: confidence})
+	if err != nil {
+		return out, err
+	}
+	for k := range ss {
+		tv, kl := st.Terms(k)
+		out.tv, out.kl, out.limits = append(out.tv, tv), append(out.kl, kl), append(out.limits, st.Bound(k).TVLimit)
 	}
 	return out, nil
 }
@@ -103,13 +97,9 @@ func masked(ts []likelihood.Target, mask int) [][]int {
 	return out
 }
 
-// certificates states what certificates say of the cases on windows: of distances whose exact
+// lines states what certificates say of the cases on windows: of distances whose exact
 // values nobody knows there.
-func certificates(ctx context.Context, out *draft, net samplers.Network, ts []likelihood.Target, cfg Config) error {
-	c, err := certify(ctx, net, masked(ts, net.Spec().Mask), cfg.Cases, max(certificateRuns, 2*len(ts)), cfg.Seed, cfg.Confidence)
-	if err != nil {
-		return err
-	}
+func (c certified) lines(out *draft, cfg Config) {
 	for k, i := range c.at {
 		name := cfg.Cases[i].String()
 		out.add(report.Line{Name: "certificate_tv " + name, Statement: "TV(P_FHS, P_N) on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of first-hitting",
@@ -120,13 +110,12 @@ func certificates(ctx context.Context, out *draft, net samplers.Network, ts []li
 	if len(c.at) > 0 {
 		out.Notes = append(out.Notes, "Certificates bound distances of the samplers' laws from first-hitting's, on the network and given what is around a window; the text of a window does not count.")
 	}
-	return nil
 }
 
 // certificatesOfChain sets certificates beside distances that were estimated from exact
 // likelihoods of first-hitting's samples ws.
 func certificatesOfChain(ctx context.Context, out *draft, net samplers.Network, t likelihood.Target, ws []window, cfg Config) error {
-	c, err := certify(ctx, net, masked([]likelihood.Target{t}, net.Spec().Mask), cfg.Cases, certificateRuns, cfg.Seed, cfg.Confidence)
+	c, err := certify(ctx, net, masked([]likelihood.Target{t}, net.Spec().Mask)[0], cfg.Cases, certificateRuns, cfg.Seed, cfg.Confidence)
 	if err != nil {
 		return err
 	}
@@ -151,7 +140,7 @@ func certificatesOfChain(ctx context.Context, out *draft, net samplers.Network, 
 // a case inside a line's name, exact are its TV and KL from first-hitting.
 func (l *worldLines) certificates(ctx context.Context, file *world.World, cases []Case, at func(i int) string, exact func(i int) (tv, kl float64)) error {
 	canvas := slices.Repeat([]int{file.Facts().MaskID}, file.Facts().Length)
-	c, err := certify(ctx, file, [][]int{canvas}, cases, worldRuns, worldSeed, estimate.DefaultConfidence)
+	c, err := certify(ctx, file, canvas, cases, worldRuns, worldSeed, estimate.DefaultConfidence)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long, err := Long(ctx, file, e, ts, nil, Config{Cases: cases, Plans: 2, Seed: 3})
+	long, err := Text(ctx, file, e, ts, nil, Config{Cases: cases, Plans: 2, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

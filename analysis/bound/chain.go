@@ -39,7 +39,7 @@ func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t like
 	}
 	w := &worker{e: e, cases: cfg.Cases, done: cfg.Done}
 	out := newDraft("chain")
-	fromChain, err := draw(ctx, m, targets, along, cfg.Seed)
+	fromChain, err := draw(ctx, m, targets, along, 0, cfg.Seed)
 	if err != nil {
 		return Report{}, err
 	}
@@ -53,7 +53,7 @@ func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t like
 	if ended == nil {
 		// First-hitting reveals in uniform order, and without time the hitting times say no more.
 		var fromFHS drawn
-		if fromFHS, ended = draw(ctx, m, targets, uniform, cfg.Seed^seedFHS); ended == nil {
+		if fromFHS, ended = draw(ctx, m, targets, uniform, 0, cfg.Seed^seedFHS); ended == nil {
 			fhs, ended = w.windows(ctx, fromFHS.targets, nil)
 		}
 		if ended != nil && ctx.Err() == nil {

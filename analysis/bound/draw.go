@@ -25,8 +25,8 @@ const drawRows = 64
 // by one along an order of their indices, by the ordered sampler; tokens come from the
 // network's own distribution. Probabilities are those that tokens were drawn with and
 // nothing that the likelihoods compute, so that the two can be compared. Sample i has the
-// draws (seed, i).
-func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, seed uint64) (drawn, error) {
+// draws (seed, first + i).
+func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, first int, seed uint64) (drawn, error) {
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
 	var seqs []samplers.Sequence
@@ -43,11 +43,12 @@ func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][
 		if err != nil {
 			return drawn{}, err
 		}
-		seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas, Method: ordered})
+		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: canvas, Method: ordered})
 	}
 	_, err := samplers.Sample(ctx, m, samplers.ByLength(seqs), samplers.Config{Seed: seed, Batch: drawRows}, func(r samplers.Result) error {
-		out.targets[r.Index] = likelihood.Target{IDs: r.IDs, Free: ts[r.Index].Free}
-		out.logs[r.Index] = r.LogP
+		i := int(r.Index) - first
+		out.targets[i] = likelihood.Target{IDs: r.IDs, Free: ts[i].Free}
+		out.logs[i] = r.LogP
 		return nil
 	})
 	return out, err

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -10,41 +11,13 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/internal/fault"
-	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
-// Long bounds Theorem 4's gap from below on windows of any length: K orders of
-// first-hitting a window have costs −log p, whose mean is an unbiased estimate of the
-// NELBO, and −log of the mean p is an upper bound on −log P_FHS in expectation. Their
-// difference is a lower bound on the gap in expectation, larger with more plans. A window
-// takes K·d network rows; the network may be time-conditioned. Each sampler of cfg.Cases has its bound
-// by K plans beside, and a bound from the other side where that is valid. When ctx ends, the
-// report is about the windows that were done.
-func Long(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
-	if len(ts) == 0 || cfg.Plans < 2 {
-		return Report{}, fault.Errorf("bound", "%d windows, %d plans: must be at least 1 and 2", len(ts), cfg.Plans)
-	}
-	fhs, err := samplers.New(samplers.Options{}, e.Facts().Spec())
-	if err != nil {
-		return Report{}, err
-	}
-	var ws []longWindow
-	var ended error
-	for i := range ts {
-		w, err := longOne(ctx, e, &ts[i], i, fhs, cfg)
-		if err != nil {
-			if ended = err; len(ws) == 0 || ctx.Err() == nil {
-				return Report{}, err
-			}
-			break
-		}
-		ws = append(ws, w)
-		if cfg.Done != nil {
-			cfg.Done(1)
-		}
-	}
+// onPlans is the report of bounds by plans: of windows of any length, and of networks that look at
+// the time, too.
+func (s *Study) onPlans() Report {
+	ws, ts, cfg, cluster := s.long, s.ts[:len(s.long)], s.cfg, s.cluster
 	if cluster != nil {
 		cluster = cluster[:len(ws)]
 	}
@@ -64,24 +37,18 @@ func Long(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, cluster, c) })
 	out.Plots = append(gapPlot("NELBO − K-plan bound of windows, a lower bound on the gap", gaps, mean(gaps, cluster, cfg.Confidence), cfg.Confidence), byPlans(ws, cluster, cfg))
 	longCases(out, ts, ws, value, cfg)
-	if cfg.Reference != nil && ended == nil {
+	if cfg.Reference != nil {
 		// −log P_FHS is known from above alone, and tells no bound on KL from below.
-		if ended = cfg.Reference.lines(ctx, out, ts, nil, each(ws, nelbo), cfg.Confidence); ended != nil && ctx.Err() == nil {
-			return Report{}, ended
-		}
+		cfg.Reference.lines(out, s.logp, nil, each(ws, nelbo), cfg.Confidence)
 	}
-	if ended == nil {
-		if ended = certificates(ctx, out, m, ts, cfg); ended != nil && ctx.Err() == nil {
-			return Report{}, ended
-		}
-	}
+	s.runs.lines(out, cfg)
 	out.Notes = append(out.Notes,
 		"The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
 		"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	if len(cfg.Cases) > 0 {
 		out.Notes = append(out.Notes, "A bound by K plans falls with K, in expectation, to −log P; the difference of two such bounds bounds nothing.")
 	}
-	return out.finish(), ended
+	return out.finish()
 }
 
 // longWindow is what is known of one window.
@@ -93,6 +60,29 @@ type longWindow struct {
 	// upper are the bounds by plans of the cases, lower those from the other side.
 	upper []float64
 	lower []*likelihood.Lower
+}
+
+// keptLong is one as it is kept.
+type keptLong struct {
+	Costs []estimate.Number   `json:"costs"`
+	Upper []estimate.Number   `json:"upper"`
+	Lower []*likelihood.Lower `json:"lower"`
+}
+
+// MarshalJSON writes what does not follow from the rest.
+func (w longWindow) MarshalJSON() ([]byte, error) {
+	return json.Marshal(keptLong{numbers(w.costs), numbers(w.upper), w.lower})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, bit for bit.
+func (w *longWindow) UnmarshalJSON(b []byte) error {
+	var k keptLong
+	if err := json.Unmarshal(b, &k); err != nil || len(k.Costs) == 0 {
+		return err
+	}
+	*w = longWindow{costs: floats(k.Costs), upper: floats(k.Upper), lower: k.Lower}
+	w.mean, w.bound = planBound(w.costs)
+	return nil
 }
 
 func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, i int, fhs *samplers.Sampler, cfg Config) (longWindow, error) {

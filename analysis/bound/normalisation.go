@@ -9,7 +9,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/model"
 	"mdmgen/samplers"
 )
 
@@ -45,7 +44,7 @@ func CheckDraws(e *likelihood.Evaluator, ts []likelihood.Target) int {
 	return min(max(int(checkRows/rows), leastDraws), mostDraws)
 }
 
-// normalisation checks that first-hitting's probabilities sum to 1, of up to 10 positions of
+// The normalisation check is that first-hitting's probabilities sum to 1, of up to 10 positions of
 // a window, chosen at random, given the others; 4 for a time-conditioned network. A sample x
 // is drawn along the first of a number of orders that are drawn for it, with the probability Q_1(x) that the
 // draws themselves have; of the likelihoods come P_FHS(x), the chains Q̃_j(x) along all of them
@@ -54,16 +53,15 @@ func CheckDraws(e *likelihood.Evaluator, ts []likelihood.Target) int {
 //	E[P_FHS(x)/Q̃(x) · Q̃_1(x)/Q_1(x)] = Σ_x P_FHS(x),
 //
 // the check E_{x∼Q}[P(x)/Q(x)] = 1 with Q the mixture of the chains, whose ratio varies
-// far less than that of a single chain.
-func normalisation(ctx context.Context, out *draft, m model.Model, w *worker, ts []likelihood.Target, cfg Config) error {
-	most, mix := checkedFree, mixture
-	if m.Facts().TimeConditioned {
-		most, mix = checkedFreeTimed, mixtureTimed
-	}
-	targets, first, orders := make([]likelihood.Target, cfg.Draws), make([][]int, cfg.Draws), make([][][]int, cfg.Draws)
+// far less than that of a single chain. cfg.Draws samples are drawn; check works out those
+// from..to.
+func (s *Study) check(ctx context.Context, from, to int) ([]checked, error) {
+	most, mix := s.mixed()
+	n := to - from
+	targets, first, orders := make([]likelihood.Target, n), make([][]int, n), make([][][]int, n)
 	for i := range targets {
-		t := ts[i%len(ts)]
-		s := samplers.NewStream(cfg.Seed^seedOrders, uint64(i))
+		t := s.ts[(from+i)%len(s.ts)]
+		s := samplers.NewStream(s.cfg.Seed^seedOrders, uint64(from+i))
 		var free []int
 		for _, at := range shuffled(len(t.Free), s)[:min(len(t.Free), most)] {
 			free = append(free, t.Free[at])
@@ -75,31 +73,57 @@ func normalisation(ctx context.Context, out *draft, m model.Model, w *worker, ts
 		}
 		first[i] = orders[i][0]
 	}
-	sample, err := draw(ctx, m, targets, first, cfg.Seed)
+	sample, err := draw(ctx, s.m, targets, first, from, s.cfg.Seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	plain := worker{e: w.e, done: w.done, tolerance: checkTolerance}
-	ws, ended := plain.windows(ctx, sample.targets, orders)
-	if len(ws) == 0 {
-		return ended
+	plain := worker{e: s.e, tolerance: checkTolerance}
+	ws, err := plain.windows(ctx, sample.targets, orders)
+	if err != nil {
+		return nil, err
 	}
-	logs := sample.logs[:len(ws)]
-	ratios, off := make([]float64, len(ws)), make([]float64, len(ws))
-	slack := 0.0
+	out := make([]checked, n)
 	for i, w := range ws {
 		// Q̃ = Q̃_1·sum, and so the ratio is P/(Q_1·sum).
 		var sum float64
 		for _, c := range w.orders {
 			sum += math.Exp(w.orders[0]-c) / float64(len(w.orders))
 		}
-		ratios[i] = math.Exp(-w.fhs-logs[i]) / sum
-		off[i] = logs[i] + w.orders[0]
-		slack += w.slack / float64(len(ws))
+		log := sample.logs[i]
+		out[i] = checked{estimate.Number(log), estimate.Number(log + w.orders[0]), estimate.Number(math.Exp(-w.fhs-log) / sum), estimate.Number(w.slack)}
 	}
-	drawsAgree(out, logs, off, cfg.Confidence)
-	normalised(out, ratios, slack, cfg.Confidence, fmt.Sprintf("the mixture of the network's chains along %d random orders, over up to %d positions given the others", mix, most))
-	return ended
+	return out, nil
+}
+
+// checked is a sample of the normalisation check.
+type checked struct {
+	// Log is log Q_1(x) as it was drawn, Off how far it is above that of the likelihoods.
+	Log estimate.Number `json:"log"`
+	Off estimate.Number `json:"off"`
+	// Ratio is what is 1 on average, known up to the quadrature's error Slack in its logarithm.
+	Ratio estimate.Number `json:"ratio"`
+	Slack estimate.Number `json:"slack"`
+}
+
+// mixed is how many positions of a window are drawn at most, and how many orders are mixed.
+func (s *Study) mixed() (most, mix int) {
+	if s.e.Facts().TimeConditioned {
+		return checkedFreeTimed, mixtureTimed
+	}
+	return checkedFree, mixture
+}
+
+// normalisation states what the samples say.
+func (s *Study) normalisation(out *draft) {
+	logs, off, ratios := make([]float64, len(s.drawn)), make([]float64, len(s.drawn)), make([]float64, len(s.drawn))
+	slack := 0.0
+	for i, x := range s.drawn {
+		logs[i], off[i], ratios[i] = float64(x.Log), float64(x.Off), float64(x.Ratio)
+		slack += float64(x.Slack) / float64(len(s.drawn))
+	}
+	most, mix := s.mixed()
+	drawsAgree(out, logs, off, s.cfg.Confidence)
+	normalised(out, ratios, slack, s.cfg.Confidence, fmt.Sprintf("the mixture of the network's chains along %d random orders, over up to %d positions given the others", mix, most))
 }
 
 // drawsAgree states that log-probabilities are those that samples were drawn with.

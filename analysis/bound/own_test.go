@@ -57,7 +57,7 @@ func TestLongCases(t *testing.T) {
 		asked(t, samplers.Options{Sampler: "ordered"}), asked(t, samplers.Options{Sampler: "tweedie", Steps: 4, Finish: "leave"}),
 	}
 	ts := sequences(w)
-	long, err := Long(context.Background(), w, e, ts, nil, Config{Cases: cases, Plans: 800, Seed: 2})
+	long, err := Text(context.Background(), w, e, ts, nil, Config{Cases: cases, Plans: 800, Seed: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

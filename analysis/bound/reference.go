@@ -1,13 +1,11 @@
 package bound
 
 import (
-	"context"
 	"fmt"
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/reference"
 	"mdmgen/analysis/report"
-	"mdmgen/internal/fault"
 )
 
 // Reference is a law of texts that bounds both sides of Theorem 4 from below on a text.
@@ -24,20 +22,16 @@ type Reference struct {
 // against the better of the two at each text, and is fixed before any of them is seen.
 const share = 0.5
 
-// lines adds the bounds from below for windows with costs −log P_FHS, nil where these are not
-// known, and NELBOs.
-func (r *Reference) lines(ctx context.Context, out *draft, ts []likelihood.Target, fhs, nelbo []float64, confidence float64) error {
-	logp, err := r.Law.LogProb(ctx, ts)
-	if err != nil {
-		return fault.Errorf("bound", "%s: %w", r.Name, err)
-	}
+// lines adds the bounds from below for windows with log-probabilities logp, costs −log P_FHS, nil
+// where these are not known, and NELBOs.
+func (r *Reference) lines(out *draft, logp, fhs, nelbo []float64, confidence float64) {
 	r.add(out, "", r.Name, logp, fhs, nelbo, confidence)
 	if fhs != nil {
 		mixed := reference.Mix(share, logp, negative(fhs))
 		r.add(out, ".mixture", fmt.Sprintf("%g·(%s) + %g·P_FHS", share, r.Name, 1-share), mixed, fhs, nelbo, confidence)
 	}
 	documents := make(map[int]bool)
-	for _, d := range r.Documents[:len(ts)] {
+	for _, d := range r.Documents[:len(logp)] {
 		documents[d] = true
 	}
 	note := fmt.Sprintf("The bounds from below by a reference are about the law that the text is a sample of; their intervals take its documents, %d, for independent and not its windows.", len(documents))
@@ -47,7 +41,6 @@ func (r *Reference) lines(ctx context.Context, out *draft, ts []likelihood.Targe
 	if out.Notes = append(out.Notes, note); r.Note != "" {
 		out.Notes = append(out.Notes, r.Note)
 	}
-	return nil
 }
 
 // add adds the lines of one law p.

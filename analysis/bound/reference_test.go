@@ -76,7 +76,7 @@ func TestReference(t *testing.T) {
 				continue
 			}
 			// With plans in place of exact values ε″ alone is bounded, on the same terms.
-			long, err := Long(context.Background(), w, e, ts, nil, Config{Plans: 60, Seed: 1, Reference: &Reference{Name: what, Law: law, Documents: documents}})
+			long, err := Text(context.Background(), w, e, ts, nil, Config{Plans: 60, Seed: 1, Reference: &Reference{Name: what, Law: law, Documents: documents}})
 			if err != nil {
 				t.Fatal(err)
 			}

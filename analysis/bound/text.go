@@ -1,14 +1,10 @@
 package bound
 
 import (
-	"context"
 	"math"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/internal/fault"
-	"mdmgen/model"
 )
 
 // Config says what is worked out on a network.
@@ -50,31 +46,10 @@ const (
 	seedAgain  = 0x616761696e000000
 )
 
-// Text states the paper's Theorem 4 on windows of a text, each of which has at most
-// [likelihood.MaxFree] free positions, all from one table of 2^d rows a window. cluster
-// has a number for each window that dependent windows share; nil where all are
-// independent. For a time-conditioned network values are by quadrature over λ, whose error
-// every verdict counts in, and a window takes 2^d rows a node and a step of a grid. When ctx
-// ends, the report is about the windows that were done.
-func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
-	return confirmed(cfg, func(cfg Config) (Report, error) { return onText(ctx, m, e, ts, cluster, cfg) })
-}
-
-func onText(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
-	if len(ts) == 0 {
-		return Report{}, fault.Errorf("bound", "no windows")
-	}
-	timed := e.Facts().TimeConditioned
-	if timed {
-		if err := affordable(e, ts, cfg.Cases); err != nil {
-			return Report{}, err
-		}
-	}
-	w := &worker{e: e, cases: cfg.Cases, done: cfg.Done}
-	ws, ended := w.windows(ctx, ts, nil)
-	if ended != nil && (len(ws) == 0 || ctx.Err() == nil) {
-		return Report{}, ended
-	}
+// onText is the report of exact values.
+func (s *Study) onText() Report {
+	ws, ts, cfg := s.exact, s.ts[:len(s.exact)], s.cfg
+	timed, cluster := s.e.Facts().TimeConditioned, s.cluster
 	if cluster != nil {
 		cluster = cluster[:len(ws)]
 	}
@@ -97,23 +72,15 @@ func onText(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []li
 	line.Name, line.Statement = "theorem4", "KL(q0‖P_FHS) ≤ ε″, as E[−log P_FHS] ≤ E[NELBO] over the text, from which H(q0) cancels (Theorem 4)"
 	out.estimated(line, judge, func(c float64) estimate.Estimate { return mean(gaps, cluster, c) })
 	scoreEntropy(out, ws, of)
-	if cfg.Draws > 0 && ended == nil {
-		if ended = normalisation(ctx, out, m, w, ts, cfg); ended != nil && ctx.Err() == nil {
-			return Report{}, ended
-		}
+	if len(s.drawn) > 0 {
+		s.normalisation(out)
 	}
-	if cfg.Reference != nil && ended == nil {
-		if ended = cfg.Reference.lines(ctx, out, ts[:len(ws)], each(ws, fhs), each(ws, nelbo), cfg.Confidence); ended != nil && ctx.Err() == nil {
-			return Report{}, ended
-		}
+	if cfg.Reference != nil {
+		cfg.Reference.lines(out, s.logp, each(ws, fhs), each(ws, nelbo), cfg.Confidence)
 	}
 	out.Plots = append(out.Plots, gapPlot("NELBO − (−log P_FHS) of windows", gaps, mean(gaps, cluster, cfg.Confidence), cfg.Confidence)...)
 	excess(out, cfg, ws, of)
-	if ended == nil {
-		if ended = certificates(ctx, out, m, ts, cfg); ended != nil && ctx.Err() == nil {
-			return Report{}, ended
-		}
-	}
+	s.runs.lines(out, cfg)
 	out.Notes = append(out.Notes,
 		"What shows wrong log-probabilities is the normalisation.",
 		"The mean gap is ε″ − KL(q0‖P_FHS), and tells neither of the two alone; --reference bounds each from below.",
@@ -121,7 +88,7 @@ func onText(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []li
 	if timed {
 		out.Notes = append(out.Notes, timedNotes(ws)...)
 	}
-	return out.finish(), ended
+	return out.finish()
 }
 
 // scoreEntropy states that the integrated score entropy is the NELBO.

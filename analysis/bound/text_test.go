@@ -199,7 +199,7 @@ func TestLong(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "timed3"} {
 		w, e := openWorld(t, name)
 		ts := sequences(w)
-		r, err := Long(context.Background(), w, e, ts, nil, Config{Plans: 400, Seed: 2})
+		r, err := Text(context.Background(), w, e, ts, nil, Config{Plans: 400, Seed: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,10 @@ package bound
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"math"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
@@ -119,6 +121,33 @@ func (w *worker) tables(ctx context.Context, out []window, tables []*likelihood.
 		out[i], errs[i] = w.one(ctx, tables[i], along)
 	})
 	return cmp.Or(errs...)
+}
+
+// keptWindow is a window as it is kept.
+type keptWindow struct {
+	Free       int               `json:"free"`
+	FHS        estimate.Number   `json:"fhs"`
+	NELBO      estimate.Number   `json:"nelbo"`
+	Entropy    estimate.Number   `json:"score_entropy"`
+	Slack      estimate.Number   `json:"slack"`
+	CasesSlack estimate.Number   `json:"cases_slack"`
+	Nodes      int               `json:"nodes,omitempty"`
+	Cases      []estimate.Number `json:"cases"`
+	Apart      []estimate.Number `json:"apart"`
+}
+
+// MarshalJSON writes what a text's report needs.
+func (w window) MarshalJSON() ([]byte, error) {
+	n := func(x float64) estimate.Number { return estimate.Number(x) }
+	return json.Marshal(keptWindow{w.d, n(w.fhs), n(w.nelbo), n(w.entropy), n(w.slack), n(w.casesSlack), w.nodes, numbers(w.cases), numbers(w.apart)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, bit for bit.
+func (w *window) UnmarshalJSON(b []byte) error {
+	var k keptWindow
+	err := json.Unmarshal(b, &k)
+	*w = window{d: k.Free, fhs: float64(k.FHS), nelbo: float64(k.NELBO), entropy: float64(k.Entropy), slack: float64(k.Slack), casesSlack: float64(k.CasesSlack), nodes: k.Nodes, cases: floats(k.Cases), apart: floats(k.Apart)}
+	return err
 }
 
 func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (window, error) {

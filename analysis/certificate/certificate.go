@@ -27,9 +27,9 @@ type Run struct {
 
 // Config says how many runs are made.
 type Config struct {
-	// Runs is their number, with the indices 0..Runs−1.
-	Runs int
-	Seed uint64
+	// First..Runs−1 are their indices: Runs is their number where First is 0.
+	First, Runs int
+	Seed        uint64
 	// Batch is the number of runs that share calls; 0 is 1. On a network the last bits of a
 	// run depend on it.
 	Batch int
@@ -97,8 +97,8 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 		}
 	}
 	switch {
-	case cfg.Runs < 1:
-		return nil, fault.Errorf("certificate", "%d runs: must be at least 1", cfg.Runs)
+	case cfg.First < 0 || cfg.Runs <= cfg.First:
+		return nil, fault.Errorf("certificate", "%d runs: must be at least 1", cfg.Runs-cfg.First)
 	case len(ss) == 0:
 		return nil, fault.Errorf("certificate", "no sampler is given")
 	}
@@ -130,7 +130,7 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samp
 		return nil, err
 	}
 	batch := max(cfg.Batch, 1)
-	for from := 0; from < cfg.Runs && err == nil; from += batch {
+	for from := cfg.First; from < cfg.Runs && err == nil; from += batch {
 		to := min(from+batch, cfg.Runs)
 		if slices.Contains(missing[from:to], true) {
 			err = st.measure(ctx, net, m, canvas, cfg, missing, from, to)

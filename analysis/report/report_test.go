@@ -184,7 +184,7 @@ func reports(t *testing.T) map[string]bound.Report {
 	keep("text", text, err)
 	one, err := bound.Text(ctx, m, e, ts[:1], nil, cfg)
 	keep("one-window", one, err)
-	long, err := bound.Long(ctx, m, e, ts, nil, cfg)
+	long, err := bound.Text(ctx, m, e, ts, nil, cfg)
 	keep("long", long, err)
 	chain, err := bound.Chain(ctx, m, e, ts[0], cfg)
 	keep("chain", chain, err)

@@ -39,3 +39,32 @@ func TestBoundInterrupted(t *testing.T) {
 		t.Errorf("left behind: %v, %v", files, err)
 	}
 }
+
+// TestBoundResume ends a run after every chunk, and in the middle of one: the run that goes on
+// reports what an undisturbed one does, with its seed.
+func TestBoundResume(t *testing.T) {
+	t.Parallel()
+	c := shardedCommands(t)["bound exact"]
+	args := c.args[:len(c.args)-3] // without its seed
+	want := timeless(args, mustRun(t, "", c.args...))
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	mustRun(t, "", append(c.args[:len(c.args):len(c.args)], "--resume", keep)...)
+	lines := strings.SplitAfter(readAll(t, keep), "\n")
+	if len(lines) != 8 { // a header, 5 chunks, a footer, and nothing
+		t.Fatalf("%d lines", len(lines))
+	}
+	for n := 1; n < len(lines); n++ {
+		writeFile(t, keep, strings.Join(lines[:n], "")+lines[n][:len(lines[n])/2])
+		if n < len(lines)-1 {
+			if _, stderr, code := runCommand(t, "", "merge", keep); code != exit.Failure || !strings.Contains(stderr, "with --resume") {
+				t.Errorf("after %d lines: exit status %d: %s", n, code, stderr)
+			}
+		}
+		if got := timeless(args, mustRun(t, "", append(args[:len(args):len(args)], "--json", "--resume", keep)...)); got != want {
+			t.Errorf("after %d lines:\n%.1000s\nwant\n%.1000s", n, got, want)
+		}
+	}
+	if got := timeless(args, mustRun(t, "", "merge", keep)); got != want {
+		t.Errorf("merged:\n%.1000s\nwant\n%.1000s", got, want)
+	}
+}

@@ -214,6 +214,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound steps":      {base: boundText, on: []string{"--steps", "3"}},
 		"bound json":       {base: boundText, on: []string{"--json"}},
 		"bound wide":       {base: boundOther, on: []string{"--wide"}},
+		"bound output":     {base: boundText, on: []string{"--output", filepath.Join(dir, "bound.txt")}},
+		"bound resume":     {base: boundText, on: []string{"--resume", lines}},
 		"bound html":       {base: boundText, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
 		"bound plots":      {base: boundText, on: []string{"--plots", ids}},
 		"bound as":         {base: boundSmall, on: []string{"--as", "lines"}},

@@ -17,7 +17,7 @@ import (
 )
 
 // passing is what a run in parts and one in a single process differ in: the times.
-var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started":"[^"]*"`)
+var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started": ?"[^"]*"`)
 
 func timeless(args []string, s string) string {
 	if args[0] == "bench" {
@@ -55,6 +55,8 @@ func shardedCommands(t *testing.T) map[string]sharded {
 		"score overlap":   {[]string{"score", windows, "--model", tiny, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
 		"score exact":     {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
 		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--limit", "300", "--seed", "4", "--windows-table"}, false, false},
+		"bound exact":     {[]string{"bound", lines, "--model", world, "--limit", "70", "--sampler", "euler,confidence", "--steps", "2", "--draws", "9", "--reference", "masked:" + world, "--seed", "3", "--json"}, false, false},
+		"bound plans":     {[]string{"bound", windows, "--model", tiny, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3", "--wide"}, true, true},
 		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
 		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
 		"bench":           {[]string{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "3", "-r", "2", "--warmup", "0", "--seed", "5", "--quality", "error,nelbo,coupling,certificate", "--error-samples", "5", "--certificate-runs", "4", "--draws", "2", "--json"}, false, false},
@@ -157,14 +159,15 @@ func TestMergeRefuses(t *testing.T) {
 		code  int
 		want  []string
 	}{
-		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing: chunk", "run: mdmgen score --shard=2/3 --output=" + filepath.Join(dir, "part-2-of-3.jsonl")}},
-		"doubled":     {append(slices.Clone(parts), parts[1]), exit.Failure, []string{"doubled", parts[1]}},
+		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing, ", "run: mdmgen score --shard=2/3 --output=" + filepath.Join(dir, "part-2-of-3.jsonl")}},
+		"doubled":     {append(slices.Clone(parts), write("copy.jsonl", second)), exit.Failure, []string{"doubled", parts[1], "copy.jsonl"}},
+		"named twice": {append(slices.Clone(parts), parts[1]), exit.Usage, []string{parts[1] + " is named twice"}},
 		"torn":        {[]string{parts[0], torn, parts[2]}, exit.Failure, []string{torn + " is torn", "--output=" + torn}},
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"is not finished", "--output=" + filepath.Join(dir, "x.jsonl")}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "--shard=2/3"}},
 		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"two different runs, which differ in ", "limit"}},
 		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/3"), []byte("-resume/2"), 1))}, exit.Usage, []string{"another version"}},
-		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is no part"}},
+		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is not a part"}},
 		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
 		"none":        {nil, exit.Usage, []string{"name the parts, as in"}},
 	} {
@@ -411,6 +414,31 @@ func TestGenerateResume(t *testing.T) {
 		t.Error("-o has another result than standard output")
 	}
 	if _, stderr, code := runCommand(t, "", "merge", keep, "--format", "csv"); code != exit.Usage || !strings.Contains(stderr, "generate has") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+}
+
+// TestResumeBatch: a run that goes on has the batch that it began with, whatever --batch auto
+// would find now; parts must all have one.
+func TestResumeBatch(t *testing.T) {
+	t.Parallel()
+	args := []string{"generate", "-n", "100", "--model", worldFile(t, "xor3-mixed"), "--seed", "5", "--json"}
+	batch := func(n string, more ...string) []string {
+		return slices.Concat(args, []string{"--batch", n}, more)
+	}
+	want := timeless(args, mustRun(t, "", batch("3")...))
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	mustRun(t, "", batch("3", "--resume", keep)...)
+	whole := readAll(t, keep)
+	writeFile(t, keep, whole[:len(whole)/2])
+	stdout, stderr, code := runCommand(t, "", batch("auto", "--resume", keep)...)
+	if code != exit.OK || timeless(args, stdout) != want || !strings.Contains(stderr, "--batch auto: 3, as "+keep+" has it") {
+		t.Errorf("exit status %d: %s%.1000s", code, stderr, stdout)
+	}
+	if _, stderr, code := runCommand(t, "", batch("4", "--resume", keep)...); code != exit.Usage || !strings.Contains(stderr, "other values of batch") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if _, stderr, code := runCommand(t, "", batch("auto", "--shard", "1/2", "-o", keep+"x")...); code != exit.Usage || !strings.Contains(stderr, "all parts must have one batch") {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/internal/cli/chunks"
@@ -145,14 +144,8 @@ func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, o
 	var h struct {
 		kit.Identity
 		Settings json.RawMessage `json:"settings"`
-		Part     struct {
-			Args []string `json:"args"`
-		} `json:"part"`
 	}
 	if err := p.Header(&h); err != nil {
-		return err
-	}
-	if err := checkArgs(h.Part.Args); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "mdmgen-merge-")
@@ -172,32 +165,7 @@ func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, o
 	if err := collect(p, path, run, cells.Cells); err != nil {
 		return err
 	}
-	args := slices.Insert(h.Part.Args, 1, "--resume="+path)
-	if format != "" {
-		args = slices.DeleteFunc(args, func(a string) bool { return strings.HasPrefix(a, "--format=") || strings.HasPrefix(a, "--json=") })
-		args = slices.Insert(args, 1, "--format="+format)
-	}
-	if err := s.Run(ctx, args, out); err != nil {
-		return err
-	}
-	return out.Commit()
-}
-
-// checkArgs refuses a command line that no part has, as one that a stranger wrote: it is run,
-// and must write nothing.
-func checkArgs(args []string) error {
-	known := (&options{}).flags()
-	bad := len(args) < 2 || args[0] != "bench" || args[len(args)-1] != "--"
-	for i := 1; i < len(args)-1; i++ {
-		name, _, ok := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
-		f := known.Named(name)
-		voice := name == "quiet" || name == "verbose"
-		bad = bad || !ok || !strings.HasPrefix(args[i], "-") || !voice && (f == nil || f.Writes || slices.Contains([]string{"shard", "plan", "compare"}, name))
-	}
-	if bad {
-		return exit.Usagef("merge: the parts' header has a command line that makes no parts: %.200s", kit.CommandLine(args))
-	}
-	return nil
+	return p.Again(ctx, s, (&options{}).flags(), 0, path, format, out)
 }
 
 // collect writes the records of parts into a journal, in the order in which one process makes

@@ -38,7 +38,7 @@ func Command(s kit.Streams) *cli.Command {
 			"status is 3 when one is violated. Values are in nats.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.check(args); err != nil {
+			if err := o.check(s, args); err != nil {
 				return err
 			}
 			return run(ctx, s, o)
@@ -79,6 +79,7 @@ type bounding struct {
 	*options
 	ctx      context.Context
 	streams  kit.Streams
+	out      *kit.Output
 	settings settings
 	cases    []bound.Case
 	// free is the number of positions of a window, 0 for a world; timed says that the network
@@ -110,7 +111,16 @@ func bounded(mode string, cases []bound.Case) error {
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
-	r := &bounding{options: o, ctx: ctx, streams: s, settings: settings{Length: cmp.Or(o.cut.Length, windows.ExactLength)}}
+	path := o.output
+	if o.chunks.Given() {
+		path = "" // A part is written by what keeps it.
+	}
+	out, err := kit.NewResults(ctx, path, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	r := &bounding{options: o, ctx: ctx, streams: s, out: out, settings: settings{Length: cmp.Or(o.cut.Length, windows.ExactLength)}}
 	defer r.pages.Close()
 	if err := r.pages.Open(ctx, s); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
+	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
 	"mdmgen/internal/cli/kit"
@@ -39,6 +40,7 @@ type options struct {
 	tokenizer setup.Tokenizer
 	cut       windows.Cutting
 	pages     kit.Pages
+	chunks    chunks.Flags
 	// path is the input, "" for standard input.
 	path     string
 	planOnly bool
@@ -51,7 +53,7 @@ type options struct {
 	ngramOrder int
 	// samplers and steps are lists; samplers is "" where none are given.
 	samplers, steps string
-	format          string
+	format, output  string
 	wide            bool
 	all             flags.Set
 }
@@ -84,17 +86,18 @@ func (o *options) flags() flags.Set {
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
 		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),
-	}, o.pages.Flags(), cut.Without("length", "limit"),
+		kit.OutputFlag(&o.output),
+	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
 		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "html", "plots", "model", "tokenizer")
+	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
 }
 
 // world says whether the input is a world.
 func (o *options) world() bool { return strings.EqualFold(filepath.Ext(o.path), ".json") }
 
 // check refuses what can be refused before anything is opened.
-func (o *options) check(args []string) error {
+func (o *options) check(s kit.Streams, args []string) error {
 	if err := kit.AtMostOne("bound", args, "name one file"); err != nil {
 		return err
 	}
@@ -104,7 +107,10 @@ func (o *options) check(args []string) error {
 	if err := o.checkMode(); err != nil {
 		return err
 	}
-	return kit.Apart("bound", args, o.all, o.pages.File())
+	if err := o.checkParts(s); err != nil {
+		return err
+	}
+	return kit.Apart("bound", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, o.pages.File())
 }
 
 // checkMode refuses flags that have no meaning in the mode that others ask for.
@@ -117,7 +123,7 @@ func (o *options) checkMode() error {
 			return err
 		}
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order", "resume", "shard", "plan"}
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"
@@ -127,7 +133,7 @@ func (o *options) checkMode() error {
 	case o.q0 != "":
 		mode = "--q0 chain"
 	case o.world():
-		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "wide", "html", "plots")...).Names()...)
+		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "wide", "output", "html", "plots")...).Names()...)
 	default:
 		return nil
 	}

@@ -73,20 +73,27 @@ func (m made) Card() report.Card {
 	return card
 }
 
-// print writes the report on standard output.
+// print writes the report where results go.
 func (r *bounding) print(report bound.Report, p kit.Provenance) error {
+	if err := r.write(report, p); err != nil {
+		return err
+	}
+	return r.out.Finish(report.Interrupted)
+}
+
+func (r *bounding) write(report bound.Report, p kit.Provenance) error {
 	if r.format == "text" {
 		var all bytes.Buffer
 		if err := printBound(&all, report, r.calls()); err != nil {
 			return err
 		}
 		if !r.wide && bytes.Count(all.Bytes(), []byte("\n")) > screen {
-			return printBrief(r.streams.Out, report)
+			return printBrief(r.out, report)
 		}
-		_, err := r.streams.Out.Write(all.Bytes())
+		_, err := r.out.Write(all.Bytes())
 		return err
 	}
-	return kit.JSON(r.streams.Out, r.record(report, p))
+	return kit.JSON(r.out, r.record(report, p))
 }
 
 // files writes the page and the pictures that are asked for.

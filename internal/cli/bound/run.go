@@ -14,12 +14,20 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/model/facts"
-	"mdmgen/tokenize"
 )
 
 // network runs the modes that have a network.
 func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	set, seed := &r.settings, setup.SeedOr(r.sampler.Seed)
+	if r.sampler.Seed == nil { // A run that was begun has its own.
+		begun, ok, err := r.chunks.SeedOf(Schema)
+		if err != nil {
+			return err
+		}
+		if ok {
+			seed = begun
+		}
+	}
 	set.Seed, set.Confidence, set.Batch = &seed, r.confidence, r.sampler.Batch
 	r.timed = m.Facts().TimeConditioned
 	cfg := bound.Config{Cases: r.cases, Draws: r.draws, Seed: seed, Confidence: set.Confidence}
@@ -30,7 +38,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 		cfg.Draws, cfg.Plans = cmp.Or(r.draws, defaultWindows), cmp.Or(r.plans, defaultPlans)
 		set.Draws, set.Plans, set.Samplers = cfg.Draws, cfg.Plans, nil
-		return r.run(m, nil, cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
+		return r.run(m, cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
 			return bound.Own(r.ctx, e, target, cfg)
 		})
 	}
@@ -45,7 +53,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 		cfg.Cases, cfg.Draws = r.cases, cmp.Or(r.draws, defaultWindows)
 		set.Draws = cfg.Draws
-		return r.run(m, nil, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
+		return r.run(m, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
 			return bound.Chain(r.ctx, m, e, target, cfg)
 		})
 	}
@@ -90,7 +98,6 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		}
 	}
 	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
-	work, total := r.exactly(m, e, targets, cluster), len(targets)+cfg.Draws
 	if long {
 		most := slices.MaxFunc(targets, func(a, b likelihood.Target) int { return len(a.Free) - len(b.Free) })
 		for _, k := range r.cases {
@@ -103,10 +110,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 				return err
 			}
 		}
-		cfg.Draws, cfg.Plans, total = 0, cmp.Or(r.plans, defaultPlans), len(targets)
-		work = func(cfg bound.Config) (bound.Report, error) {
-			return bound.Long(r.ctx, m, e, targets, cluster, cfg)
-		}
+		cfg.Draws, cfg.Plans = 0, cmp.Or(r.plans, defaultPlans)
 	}
 	set.Draws, set.Plans = cfg.Draws, cfg.Plans
 	ref, done, err := r.openReference(in, read, targets)
@@ -115,13 +119,7 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 		return err
 	}
 	cfg.Reference = ref
-	return r.run(m, in.Tokenizer, total, cfg, work)
-}
-
-func (r *bounding) exactly(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int) func(bound.Config) (bound.Report, error) {
-	return func(cfg bound.Config) (bound.Report, error) {
-		return bound.Text(r.ctx, m, e, ts, cluster, cfg)
-	}
+	return r.onText(m, in.Tokenizer, e, targets, cluster, cfg)
 }
 
 // canvas is what --q0 samples: all of it, but where the network predicts a position from
@@ -147,14 +145,24 @@ func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
 	return likelihood.Whole(make([]int, n)), nil
 }
 
-// run works with a progress line and prints.
-func (r *bounding) run(m model.Model, t *tokenize.Tokenizer, total int, cfg bound.Config, work func(bound.Config) (bound.Report, error)) error {
+// bar shows how much is done.
+func (r *bounding) bar(total int) *kit.Progress {
+	return kit.NewBar(r.streams, total, true, "working out", "windows")
+}
+
+// tellSeed tells a seed that nobody gave.
+func (r *bounding) tellSeed(cfg bound.Config) {
 	if r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", cfg.Seed))
 	}
-	bar := kit.NewBar(r.streams, total, true, "working out", "windows")
+}
+
+// run works with a progress line and prints.
+func (r *bounding) run(m model.Model, total int, cfg bound.Config, work func(bound.Config) (bound.Report, error)) error {
+	r.tellSeed(cfg)
+	bar := r.bar(total)
 	cfg.Done = bar.Add
-	return r.work(m, t, func() (bound.Report, error) {
+	return r.work(m, nil, func() (bound.Report, error) {
 		defer bar.Clear()
 		return work(cfg)
 	})

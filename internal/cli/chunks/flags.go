@@ -78,6 +78,15 @@ func (f *Flags) Whole(all flags.Set, names ...string) error {
 	return nil
 }
 
+// Reads refuses standard input, which input "" and - are, where parts are asked for or planned: each
+// reads it anew.
+func (f *Flags) Reads(input string) error {
+	if (input == "" || input == "-") && (f.Given() || f.Planned()) {
+		return exit.Usagef("%s: every part reads the input anew: name a file in place of standard input", map[bool]string{true: "--plan", false: "--shard"}[f.Planned()])
+	}
+	return nil
+}
+
 // Given says that a part of the run is asked for.
 func (f *Flags) Given() bool { return f.Shard.N > 0 }
 

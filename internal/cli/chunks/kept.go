@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/fault"
@@ -140,18 +142,27 @@ func (k *Kept) finished() (bool, error) {
 // Done says that the part was there already, and nothing is to be done.
 func (k *Kept) Done() bool { return k.part != "" && k.j == nil }
 
-// SeedOf is the seed of the run that the file of --resume is of, false where there is none yet.
-func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
+// Begun reads the header of the run that the file of --resume is of into v, and says whether there
+// is one yet.
+func (f *Flags) Begun(schema string, v any) (bool, error) {
 	if f.Resume == "" {
-		return 0, false, nil
+		return false, nil
 	}
 	j, err := kit.OpenJournal(f.Resume, schema)
 	if err != nil {
-		return 0, false, err
+		return false, err
 	}
 	defer j.Close()
-	seed, ok := kit.SeedOf(j)
-	return seed, ok, nil
+	return j.Header() != nil && json.Unmarshal(j.Header(), v) == nil, nil
+}
+
+// SeedOf is the seed of that run, false where there is none yet.
+func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
+	var h struct{ Seed *uint64 }
+	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
+		return 0, false, err
+	}
+	return *h.Seed, true, nil
 }
 
 // Each calls take with the chunks of the part, in their order: with what was kept, or with
@@ -211,7 +222,7 @@ func (k *Kept) Range() (from, to int) { return k.header.Part.From, k.header.Part
 // already, or is ended early, it says so.
 func (k *Kept) Part(ctx context.Context, s kit.Streams, each func() error) error {
 	if k.Done() {
-		s.Notice(fmt.Sprintf("%s is there already: part %s, %s of %d", k.part, k.header.Part.Shard, Range(k.Range()), k.header.Chunks))
+		s.Notice(fmt.Sprintf("%s is there already: %s", k.part, k.has()))
 		return nil
 	}
 	err := each()
@@ -245,8 +256,14 @@ func (k *Kept) Finish(s kit.Streams) error {
 		_ = dir.Sync() // that the name is on the disk; not every system can
 		dir.Close()
 	}
-	s.Notice(fmt.Sprintf("wrote %s: part %s, %s of %d", k.part, p.Shard, Range(p.From, p.To), k.header.Chunks))
+	s.Notice(fmt.Sprintf("wrote %s: %s", k.part, k.has()))
 	return nil
+}
+
+// has says what the file of a part has.
+func (k *Kept) has() string {
+	p := k.header.Part
+	return fmt.Sprintf("%s with %d of %s", p.name(), p.To-p.From, english.Plural(k.header.Chunks, "chunk", ""))
 }
 
 // Close closes the file. It may be called again, and on nil.
@@ -261,22 +278,11 @@ func (k *Kept) Close() error {
 // line that cannot be obeyed.
 func (k *Kept) failed(err error) error { return kit.JournalError(k.flag, err) }
 
-// Range names chunks, from..to, to not being among them.
-func Range(from, to int) string {
-	switch to - from {
-	case 0:
-		return "no chunk"
-	case 1:
-		return fmt.Sprintf("chunk %d", from)
-	}
-	return fmt.Sprintf("chunks %d..%d", from, to-1)
-}
-
-// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, -o and the
-// flags others, --NAME=VALUE each.
+// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, --resume, -o
+// and the flags others, --NAME=VALUE each.
 func without(args []string, others ...string) []string {
 	end := max(slices.Index(args, "--"), 0)
-	names := []string{"--shard", "--output", "--plan"}
+	names := []string{"--shard", "--output", "--plan", "--resume"}
 	for _, other := range others {
 		name, _, _ := strings.Cut(other, "=")
 		names = append(names, name)

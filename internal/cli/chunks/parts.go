@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,15 +64,16 @@ func Read(s kit.Streams, paths []string, force bool) (_ *Parts, err error) {
 	}()
 	var faults []flaw
 	unfinished := make(map[string]string) // the shards with a file, by their names
-	for _, path := range paths {
+	for i, path := range paths {
+		if slices.Contains(paths[:i], path) {
+			return nil, exit.Usagef("merge: %s is named twice", path)
+		}
 		f, err := p.add(path, force)
 		if err != nil {
 			return nil, err
 		}
 		for _, x := range f {
-			if x.shard.N > 0 {
-				unfinished[x.shard.String()] = x.output
-			}
+			unfinished[cmp.Or(x.shard, Shard{1, 1}).String()] = x.output // 1/1 is all that --resume keeps.
 		}
 		faults = append(faults, f...)
 	}
@@ -82,7 +84,9 @@ func Read(s kit.Streams, paths []string, force bool) (_ *Parts, err error) {
 	}
 	told := make(map[Shard]bool)
 	for _, f := range faults {
-		s.Notice(f.what)
+		if len(faults) > 1 { // One is the error.
+			s.Notice(f.what)
+		}
 	}
 	for _, f := range faults {
 		if f.shard.N > 0 && !told[f.shard] {
@@ -118,7 +122,7 @@ func (p *Parts) add(path string, force bool) (faults []flaw, err error) {
 		case ok:
 			return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than %s", path, strings.TrimPrefix(name, "mdmgen."), p.paths[0])
 		}
-		return nil, exit.Usagef("merge: %s is no part: --shard writes them, and --resume", path)
+		return nil, exit.Usagef("merge: %s is not a part of a run: --shard and --resume write these", path)
 	}
 	j, err := journal.OpenReader(path, schema)
 	if err != nil {
@@ -130,7 +134,7 @@ func (p *Parts) add(path string, force bool) (faults []flaw, err error) {
 	}
 	var h Header
 	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Chunks < 0 || h.Chunks > maxChunks || len(h.Part.Args) == 0 {
-		return nil, exit.Usagef("merge: %s:1: is no header of a part", path)
+		return nil, exit.Usagef("merge: %s:1: is not the header of a part", path)
 	}
 	if p.header == nil {
 		p.header, p.first = j.Header(), h
@@ -152,7 +156,7 @@ func (p *Parts) mix(path string, unlike []string, force bool) error {
 	case len(grave) > 0:
 		return exit.Usagef("merge: %s and %s are parts of two different runs, which differ in %s", p.paths[0], path, strings.Join(grave, ", "))
 	case !force:
-		return exit.Usagef("merge: %s and %s were made unlike: in %s; the bits of their results may be too: make one of them again, or give --force", p.paths[0], path, strings.Join(unlike, ", "))
+		return exit.Usagef("merge: %s and %s were made with different values of %s, so that their last bits may differ too: make one of them again, or give --force", p.paths[0], path, strings.Join(unlike, ", "))
 	}
 	p.Mixture = append(p.Mixture, unlike...)
 	slices.Sort(p.Mixture)
@@ -185,17 +189,19 @@ func (p *Parts) index(j *journal.Journal, h *Header) (faults []flaw) {
 		return nil
 	})
 	if n := len(twice); n > 0 {
-		which, are := Range(twice[0], twice[0]+1), "a chunk is"
+		which := fmt.Sprintf("chunk %d", twice[0])
 		if n > 1 {
-			which, are = fmt.Sprintf("%s and %s", which, english.Plural(n-1, "other", "")), "chunks are"
+			which += fmt.Sprintf(" and %s", english.Plural(n-1, "other", ""))
 		}
-		faults = append(faults, flaw{what: fmt.Sprintf("%s doubled: %s and %s both have %s: leave one of the files out", are, p.paths[other-1], path, which)})
+		faults = append(faults, flaw{what: fmt.Sprintf("doubled: %s and %s both have %s: leave one of the files out", p.paths[other-1], path, which)})
 	}
 	shard, _ := parse(h.Part.Shard) // None for the file of --resume.
 	torn := flaw{shard: shard, output: strings.TrimSuffix(path, partial)}
 	switch {
 	case err != nil:
 		torn.what = fmt.Sprintf("%v: remove it, and make the part again", err)
+	case !ended && shard.N == 0:
+		torn.what = path + " is not finished: the same command with --resume continues it"
 	case !ended && torn.output != path:
 		torn.what = path + " is not finished"
 	case !ended:
@@ -225,11 +231,7 @@ func (p *Parts) missing(have map[string]string) (out []flaw) {
 			continue
 		}
 		output := filepath.Join(filepath.Dir(p.paths[0]), fmt.Sprintf("part-%d-of-%d.jsonl", shards.I, shards.N))
-		which := Range(from, to)
-		if lacking < to-from {
-			which = fmt.Sprintf("%d of %s", lacking, which)
-		}
-		out = append(out, flaw{fmt.Sprintf("part %s is missing: %s", shards, which), shards, output})
+		out = append(out, flaw{fmt.Sprintf("part %s is missing, %d of %s", shards, lacking, english.Plural(to-from, "chunk", "")), shards, output})
 	}
 	return out
 }

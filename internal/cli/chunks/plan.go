@@ -17,10 +17,12 @@ type Plan struct {
 	Provenance kit.Provenance `json:"provenance"`
 	Chunks     int            `json:"chunks"`
 	// Calls is the expectation of the calls of all sequences together, of a likelihood the
-	// number of its network rows; null where it depends on what the network says, and
+	// number of its network rows, and of bound that by its first chunk; null where it depends on what the network says, and
 	// MostCalls, which no run exceeds, is all that is known.
 	Calls     *float64 `json:"calls"`
 	MostCalls float64  `json:"most_calls"`
+	// Rows says that calls are network rows, for people.
+	Rows bool `json:"-"`
 	// Seconds is what the whole run takes on this device, by what was measured now.
 	Seconds float64 `json:"seconds"`
 	Parts   int     `json:"parts"`
@@ -68,11 +70,11 @@ func (p *Plan) Print(f *Flags, s kit.Streams, out *kit.Output, format string, mo
 	}
 	line("chunks", "%s, at most %s a part", humanize.Comma(int64(p.Chunks)), humanize.Comma(int64(most)))
 	if p.Calls != nil {
-		line("calls", "%.6g in expectation", *p.Calls)
+		line(map[bool]string{true: "rows", false: "calls"}[p.Rows], "%.6g in expectation", *p.Calls)
 	} else {
-		line("calls", "%.6g at most: the network's rows decide", p.MostCalls)
+		line("calls", "%.6g at most: what the network says decides", p.MostCalls)
 	}
-	line("time", "%s on this device, %s for the longest of %s, as measured now", hours(p.Seconds), hours(p.SecondsPerPart), english.Plural(p.Parts, "part", ""))
+	line("time", "%s in all on this device, %s for the longest of %s, as measured now", hours(p.Seconds), hours(p.SecondsPerPart), english.Plural(p.Parts, "part", ""))
 	for _, c := range p.Commands {
 		line("part", "%s", c)
 	}

@@ -79,5 +79,13 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
 		return err
 	}
+	if o.input == "-" {
+		if err := o.chunks.Reads(o.input); err != nil {
+			return err
+		}
+	}
+	if o.chunks.Given() && o.sampler.Batch == setup.AutoBatch {
+		return exit.Usagef("--shard: all parts must have one batch: give it with --batch N; the commands of --plan have one that fits this device")
+	}
 	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output})
 }

@@ -141,7 +141,14 @@ func (g *generation) prepare() error {
 		return err
 	}
 	if g.sampler.Batch == setup.AutoBatch {
-		if err := g.findBatch(); err != nil {
+		// A run that was begun has its own.
+		var begun struct{ Settings struct{ Batch int } }
+		if ok, err := g.chunks.Begun(ChunkSchema, &begun); err != nil {
+			return err
+		} else if ok && begun.Settings.Batch > 0 {
+			g.sampler.Batch, g.foundBatch = begun.Settings.Batch, true
+			g.streams.Notice(fmt.Sprintf("--batch auto: %d, as %s has it", g.sampler.Batch, g.chunks.Resume))
+		} else if err := g.findBatch(); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/cli/bench"
+	"mdmgen/internal/cli/bound"
 	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/flags"
@@ -28,6 +29,7 @@ func printed(print func(p *chunks.Parts, format string, out *kit.Output) error) 
 // mergers are by the schema of parts.
 var mergers = map[string]merger{
 	bench.ShardSchema:    bench.Merge,
+	bound.Schema:         bound.Merge,
 	generate.ChunkSchema: printed(generate.Merge),
 	score.Schema:         printed(score.Merge),
 }
@@ -43,7 +45,7 @@ func (o *options) flags() flags.Set {
 	o.all = flags.Set{
 		flags.Words(&o.format, []string{"text", "ids", "csv", "json", "jsonl", "benchstat"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "that of the parts", Usage: "`FORMAT` of the results: text, ids, csv, json, jsonl, benchstat, as far as the command has it"}),
 		kit.OutputFlag(&o.output),
-		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts that other machines, devices or versions made, too; the record says what is unlike"}),
+		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts that differ in machine, device or version, too; the record names what differs"}),
 	}
 	return o.all
 }
@@ -53,16 +55,17 @@ func Command(s kit.Streams) *cli.Command {
 	o := &options{}
 	return &cli.Command{
 		Name:      "merge",
-		Usage:     "make the results of a run of the parts that --shard wrote",
+		Usage:     "put together the results of a run whose parts --shard wrote",
 		ArgsUsage: "PARTS…",
 		Description: "mdmgen score long.txt --seed 1 --shard 1/2 --format json -o part-1.jsonl\n" +
 			"mdmgen score long.txt --seed 1 --shard 2/2 --format json -o part-2.jsonl\n" +
 			"mdmgen merge part-*.jsonl -o result.json\n\n" +
-			"Prints what one process would have printed that had done the whole run, to the same bytes but for times: in\n" +
-			"the format that the parts were asked for, unless --format says another. No model and no text is read, but by bench, which\n" +
-			"opens the model for its facts.\n\n" +
-			"Parts must be of one run: the same model, input, settings and seed, and the same version, device, threads and\n" +
-			"CPU features. What is missing, doubled or torn is named, with the commands that make it.",
+			"Prints what one process would have printed for the whole run, to the same bytes, times apart: in the format that\n" +
+			"the parts were asked for, unless --format names another. Neither model nor input is read, but for bench, which opens\n" +
+			"the model, and bound, which opens the model and reads the text.\n\n" +
+			"All parts must be of one run: the same model, input, settings and seed, done by the same version on the same kind\n" +
+			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it and prints the\n" +
+			"command that makes it. A finished file of --resume is a part that has the whole run.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {

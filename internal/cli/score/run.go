@@ -239,7 +239,7 @@ func (r *scoring) run() error {
 // plan tells what the run would take.
 func (r *scoring) plan() error {
 	size, rows := r.chunkSize(), 0.0
-	p := chunks.Plan{Provenance: kit.NewProvenance(r.network, r.words), Chunks: (r.survey.Windows + size - 1) / size}
+	p := chunks.Plan{Provenance: kit.NewProvenance(r.network, r.words), Chunks: (r.survey.Windows + size - 1) / size, Rows: true}
 	for _, w := range r.survey.Shapes {
 		if r.settings.Exact {
 			rows += float64(w.Windows) * likelihood.ExactRows(len(w.Free))

@@ -26,8 +26,7 @@ type Survey struct {
 	// kept are the windows of an input that cannot be read again; nil for a file.
 	kept []Window
 	file os.FileInfo
-	// places are some documents, in order, at least every windows apart: a file with a document
-	// a line is read from one of them on.
+	// places are where a file may be read from, in order, at least every windows apart.
 	places []place
 	every  int
 }
@@ -35,7 +34,7 @@ type Survey struct {
 // mostPlaces bounds how many places are known of an input.
 const mostPlaces = 4096
 
-// note takes the place of a document; of too many every second is dropped.
+// note takes a place; of too many every second is dropped.
 func (s *Survey) note(p place) {
 	if n := len(s.places); n > 0 && p.Window < s.places[n-1].Window+s.every {
 		return
@@ -88,9 +87,7 @@ func (r *Reader) Survey() (*Survey, error) {
 	digest := &digester{Hash: sha256.New()}
 	if s.file != nil {
 		r.skip = 1 << 62 // Words and bytes are counted when windows are worked out.
-		if !r.Join {
-			r.mark = s.note
-		}
+		r.mark = s.note
 		defer func() { r.skip, r.mark = 0, nil }()
 	}
 	err = r.each(func(w Window) error {
@@ -133,7 +130,7 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 			}
 			return
 		}
-		s.reader.skip, s.reader.from = first, s.before(first)
+		s.reader.skip, s.reader.from = first, s.before(max(first-1, 0)) // The one before says whether a word goes on.
 		err := s.reader.each(func(w Window) error {
 			if s.reader.n > first && !yield(w, nil) {
 				return errEnough

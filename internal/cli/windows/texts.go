@@ -30,6 +30,8 @@ type document struct {
 	at      int64
 	context []int
 	ids     Pieces
+	// start is the number of the first of ids, where what is before it was read already.
+	start int
 }
 
 // whole are the pieces of a text that is at hand.
@@ -80,7 +82,7 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 				yield(document{}, err)
 				return
 			}
-			yield(document{ids: TextPieces(r.Tokenizer, in, r.name())}, nil)
+			yield(r.running(in), nil)
 		}
 	case "lines":
 		return r.lineDocuments(in, func(line []byte) (document, error) {
@@ -96,8 +98,30 @@ func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
 
 // TextPieces encodes a text of at most maxCorpus bytes; its errors begin with the name.
 func TextPieces(t *tokenize.Tokenizer, in io.Reader, name string) Pieces {
+	return textPieces(t, in, name, tokenize.Place{}, nil)
+}
+
+// running is a running text, from where the reading begins.
+func (r *Reader) running(in io.Reader) document {
+	tokens := r.from.Token
+	var mark func(tokenize.Place)
+	if r.mark != nil {
+		mark = func(p tokenize.Place) { r.mark(place{Window: r.cutting.Begun(tokens), Token: tokens, Place: p}) }
+	}
+	pieces := textPieces(r.Tokenizer, in, r.name(), r.from.Place, mark)
+	return document{start: tokens, ids: func(yield func([]int, error) bool) {
+		for ids, err := range pieces {
+			if tokens += len(ids); !yield(ids, err) {
+				return
+			}
+		}
+	}}
+}
+
+// textPieces is TextPieces from a place on; mark is told others.
+func textPieces(t *tokenize.Tokenizer, in io.Reader, name string, from tokenize.Place, mark func(tokenize.Place)) Pieces {
 	return func(yield func([]int, error) bool) {
-		for ids, err := range t.Stream(&atMost{in, maxCorpus}) {
+		for ids, err := range t.StreamFrom(&atMost{in, maxCorpus - from.At}, from, mark) {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, plainfile.Cause(err))
 			}
@@ -145,21 +169,25 @@ func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error
 	}
 }
 
-// joined makes one document of all, the token eos behind each.
-func joined(docs iter.Seq2[document, error], eos int) iter.Seq2[document, error] {
+// joined makes one document of all, the token of a text's end behind each.
+func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
-		yield(document{ids: func(yield func([]int, error) bool) {
+		tokens := r.from.Token
+		yield(document{start: tokens, ids: func(yield func([]int, error) bool) {
 			for d, err := range docs {
 				if err != nil {
 					yield(nil, err)
 					return
 				}
+				if r.mark != nil && d.line > 0 {
+					r.mark(place{Window: r.cutting.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
+				}
 				for ids, err := range d.ids {
-					if !yield(ids, err) || err != nil {
+					if tokens += len(ids); !yield(ids, err) || err != nil {
 						return
 					}
 				}
-				if !yield([]int{eos}, nil) {
+				if tokens++; !yield([]int{r.eos}, nil) {
 					return
 				}
 			}

@@ -44,8 +44,8 @@ type Reader struct {
 	last Window
 	// inWord says that the last window ended within a word.
 	inWord bool
-	// from is where the reading begins, of an input that has a document a line; mark, where it is
-	// not nil, is told where each of them begins.
+	// from is where the reading begins; mark, where it is not nil, is told where else it may: at the
+	// beginning of a document of an input that has one a line, or within a running text.
 	from place
 	mark func(place)
 	// skip is the number of windows, from the first, of which only ids and places are told.
@@ -63,11 +63,11 @@ type Window struct {
 	Bytes, Words int
 }
 
-// place is the beginning of a document: how many windows, documents and lines are before it, and
-// where it stands, in bytes.
+// place is where the reading of an input may begin: how many windows, documents and lines begin
+// before it, and how many tokens of a running text are.
 type place struct {
-	Window, Document, Line int
-	At                     int64
+	Window, Document, Line, Token int
+	tokenize.Place
 }
 
 // Kind is --as, else what the file's name says.
@@ -107,12 +107,12 @@ func (r *Reader) each(take func(Window) error) error {
 	defer in.Close()
 	docs := r.documents(in)
 	if r.Join {
-		docs = joined(docs, r.eos)
+		docs = r.joined(docs)
 	}
 	i := r.from.Document
 	for d, err := range docs {
 		if err == nil && r.mark != nil && d.line > 0 {
-			r.mark(place{r.n, i, d.line - 1, d.at})
+			r.mark(place{Window: r.n, Document: i, Line: d.line - 1, Place: tokenize.Place{At: d.at}})
 		}
 		if err == nil {
 			err = r.cutDocument(cut, d, i)
@@ -143,7 +143,7 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 		}
 		return r.window(tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}, i, d.line)
 	}
-	for w, err := range cut.Stream(d.ids) {
+	for w, err := range cut.StreamFrom(d.ids, d.start) {
 		if err == nil {
 			err = r.window(w, i, d.line)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
+	"mdmgen/tokenize"
 )
 
 // TestStrictLines refuses lines that two readers would read differently.
@@ -112,12 +113,55 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
+// TestSurveyRunning: the same of a running text, one or joined of lines, which is read from within.
+func TestSurveyRunning(t *testing.T) {
+	t.Parallel()
+	words, err := tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "testdata", "tokenizers", "gpt2.tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "text.txt")
+	var text strings.Builder
+	for i := range 14_000 {
+		text.WriteString([]string{"once upon ", "a time  ", "the king said, ", "é\n"}[i%11%4])
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []Cutting{{Length: 500, Frame: "none", Tail: "keep"}, {Length: 300, Stride: 100, Context: 50, Frame: "none", Tail: "drop", Limit: 3000}, {As: "lines", Join: true, Length: 500, Frame: "none", Tail: "keep"}, {Join: true, Length: 500, Frame: "none", Tail: "keep"}} {
+		r := &Reader{Cutting: cut, Ctx: t.Context(), Path: path, Command: "test", Tokenizer: words, Facts: model.Facts{Length: 1000, Columns: 500, MaskID: 500}, Check: func(likelihood.Target) error { return nil }}
+		all, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Survey()
+		if err != nil || s.Windows != len(all) || s.Digest != Digest(all) || len(s.places) < 4 {
+			t.Fatalf("%d windows, %s, %d places, %v; want %d, %s", s.Windows, s.Digest, len(s.places), err, len(all), Digest(all))
+		}
+		for _, first := range []int{0, 1, 2, len(all) / 3, len(all) / 2, len(all) - 1} {
+			i := first
+			for w, err := range s.From(first) {
+				if err != nil || !reflect.DeepEqual(w, all[i]) {
+					t.Fatalf("window %d from %d: %+v, %v, want %+v", i, first, w, err, all[i])
+				}
+				i++
+			}
+			if i != len(all) || s.before(first).Window > first {
+				t.Errorf("from %d: %d windows", first, i-first)
+			}
+		}
+		if s.before(len(all)-2).At == 0 {
+			t.Error("the end is read from the beginning")
+		}
+	}
+}
+
 // TestPlaces: however many documents there are, few places are known, and they are in order.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	s := &Survey{every: 1}
 	for i := range 100_000 {
-		s.note(place{Window: 3 * i, Document: i, Line: i, At: int64(10 * i)})
+		s.note(place{Window: 3 * i, Document: i, Line: i, Place: tokenize.Place{At: int64(10 * i)}})
 	}
 	if n := len(s.places); n >= mostPlaces || n < mostPlaces/4 {
 		t.Errorf("%d places", n)

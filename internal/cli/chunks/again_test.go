@@ -1,10 +1,20 @@
-package bench
+package chunks
 
-import "testing"
+import (
+	"testing"
+
+	"mdmgen/internal/cli/flags"
+	"mdmgen/internal/cli/kit"
+)
 
 // TestCheckArgs: what a part says is run on merging, and so must write nothing.
 func TestCheckArgs(t *testing.T) {
 	t.Parallel()
+	var f Flags
+	var n int
+	var text string
+	known := append(f.Flags("cells"), kit.OutputFlag(&text), flags.Int(&n, 1, 9, flags.Flag{Name: "n"}), flags.Int(&n, 1, 9, flags.Flag{Name: "seed"}),
+		flags.Text(&text, flags.Flag{Name: "case"}), flags.Name(&text, "", flags.Flag{Name: "html", Writes: true}))
 	for _, c := range []struct {
 		args []string
 		good bool
@@ -16,7 +26,6 @@ func TestCheckArgs(t *testing.T) {
 		{[]string{"pull", "--", "x"}, false},
 		{[]string{"bench", "--", "new.json"}, false},
 		{[]string{"bench", "--html=x", "--"}, false},
-		{[]string{"bench", "--plots=x", "--"}, false},
 		{[]string{"bench", "-o=x", "--"}, false},
 		{[]string{"bench", "--output=x", "--"}, false},
 		{[]string{"bench", "--resume=x", "--"}, false},
@@ -25,7 +34,7 @@ func TestCheckArgs(t *testing.T) {
 		{[]string{"bench", "-n", "3", "--"}, false},
 		{[]string{"bench", "", "--"}, false},
 	} {
-		if err := checkArgs(c.args); (err == nil) != c.good {
+		if err := checkArgs("bench", c.args, known, 0); (err == nil) != c.good {
 			t.Errorf("%q: %v", c.args, err)
 		}
 	}

@@ -1,0 +1,289 @@
+package bound
+
+import (
+	"context"
+
+	"mdmgen/analysis/certificate"
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+	"mdmgen/samplers"
+)
+
+// chunkWindows is how many windows a chunk has at most, so that those of short windows can be
+// shared out.
+const chunkWindows = 16
+
+// Study states the paper's Theorem 4 on windows of a text. Its work falls into chunks, each of
+// which is a function of the settings and its number alone: some windows, and a share of the
+// samples of the normalisation check and of the runs behind certificates. What chunks say is put
+// together in their order by [Study.Take], wherever they were worked out. A Study belongs to one
+// goroutine.
+type Study struct {
+	m       model.Model
+	e       *likelihood.Evaluator
+	ts      []likelihood.Target
+	cluster []int
+	cfg     Config
+	// fhs is first-hitting, for bounds by plans.
+	fhs *samplers.Sampler
+	// canvases are what certificates are made on, each runs of first-hitting on each; at are the
+	// cases that have one, certified their samplers.
+	canvases  [][]int
+	each      int
+	at        []int
+	certified []*samplers.Sampler
+	// per is how many windows a chunk has, but the last.
+	per int
+
+	// What was taken: of windows one of the two.
+	exact  []window
+	long   []longWindow
+	logp   []float64
+	drawn  []checked
+	runs   certified
+	chunks int
+}
+
+// Chunk is what a chunk of a [Study] says.
+type Chunk struct {
+	Windows []window     `json:"windows,omitempty"`
+	Long    []longWindow `json:"long,omitempty"`
+	// Reference has log p of each window, where there is a reference.
+	Reference []estimate.Number `json:"reference,omitempty"`
+	Draws     []checked         `json:"draws,omitempty"`
+	// TV and KL are the terms of certificates: for each sampler that has one, by run.
+	TV [][]estimate.Number `json:"tv,omitempty"`
+	KL [][]estimate.Number `json:"kl,omitempty"`
+}
+
+// NewStudy is a study of windows ts. Without cfg.Plans each must have at most [likelihood.MaxFree]
+// free positions, and its values are exact, from one table of 2^d rows; for a time-conditioned
+// network they are by quadrature over λ, whose error every verdict counts in, and a window takes
+// 2^d rows a node and a step of a grid. With cfg.Plans, K, a window takes K·d rows and may have any
+// length: K orders of first-hitting have costs −log p, whose mean is an unbiased estimate of the
+// NELBO, and −log of the mean p is an upper bound on −log P_FHS in expectation. Their difference is
+// a lower bound on the gap in expectation, larger with more plans. Each sampler of cfg.Cases has its
+// bound by K plans beside, and a bound from the other side where that is valid.
+//
+// cluster has a number for each window that dependent windows share; nil where all are independent.
+func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (*Study, error) {
+	s := &Study{m: m, e: e, ts: ts, cluster: cluster, cfg: cfg}
+	switch {
+	case len(ts) == 0:
+		return nil, fault.Errorf("bound", "no windows")
+	case cfg.Plans == 1:
+		return nil, fault.Errorf("bound", "1 plan: must be at least 2")
+	case cfg.Plans > 0:
+		var err error
+		if s.fhs, err = samplers.New(samplers.Options{}, e.Facts().Spec()); err != nil {
+			return nil, err
+		}
+	case e.Facts().TimeConditioned:
+		if err := affordable(e, ts, cfg.Cases); err != nil {
+			return nil, err
+		}
+	}
+	s.canvases = masked(ts, m.Spec().Mask)
+	s.at, s.certified, s.canvases = certifiable(m, s.canvases, cfg.Cases)
+	s.each = max(2, (max(certificateRuns, 2*len(ts))+len(s.canvases)-1)/len(s.canvases))
+	s.per = s.windowsOfChunk()
+	return s, nil
+}
+
+// windowsOfChunk is how many windows take about chunkRows rows, of the longest.
+func (s *Study) windowsOfChunk() int {
+	d := 0
+	for _, t := range s.ts {
+		d = max(d, len(t.Free))
+	}
+	rows := likelihood.ExactRows(d)
+	switch {
+	case s.cfg.Plans > 0:
+		rows = float64(s.cfg.Plans * d * (1 + len(s.cfg.Cases)))
+	case s.e.Facts().TimeConditioned:
+		rows = likelihood.TimedRows(d, 2*likelihood.DefaultNodes)
+	}
+	return min(max(int(chunkRows/rows), 1), chunkWindows)
+}
+
+// Chunks is the number of chunks, Windows that of the windows of each but the last.
+func (s *Study) Chunks() int  { return (len(s.ts) + s.per - 1) / s.per }
+func (s *Study) Windows() int { return s.per }
+
+// share is what of n things is a chunk's, from..to.
+func (s *Study) share(chunk, n int) (from, to int) {
+	return chunk * n / s.Chunks(), (chunk + 1) * n / s.Chunks()
+}
+
+// windowsOf are the windows of a chunk, from..to.
+func (s *Study) windowsOf(chunk int) (from, to int) {
+	return chunk * s.per, min((chunk+1)*s.per, len(s.ts))
+}
+
+// Size is how many windows and samples a chunk has.
+func (s *Study) Size(chunk int) int {
+	from, to := s.windowsOf(chunk)
+	first, last := s.share(chunk, s.cfg.Draws)
+	return to - from + last - first
+}
+
+// Work works out a chunk.
+func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
+	from, to := s.windowsOf(chunk)
+	ts := s.ts[from:to]
+	if s.cfg.Plans == 0 {
+		w := &worker{e: s.e, cases: s.cfg.Cases}
+		if out.Windows, err = w.windows(ctx, ts, nil); err != nil {
+			return Chunk{}, err
+		}
+	} else {
+		for i := range ts {
+			w, err := longOne(ctx, s.e, &ts[i], from+i, s.fhs, s.cfg)
+			if err != nil {
+				return Chunk{}, err
+			}
+			out.Long = append(out.Long, w)
+		}
+	}
+	if r := s.cfg.Reference; r != nil {
+		logp, err := r.Law.LogProb(ctx, ts)
+		if err != nil {
+			return Chunk{}, fault.Errorf("bound", "%s: %w", r.Name, err)
+		}
+		out.Reference = numbers(logp)
+	}
+	if first, last := s.share(chunk, s.cfg.Draws); last > first {
+		if out.Draws, err = s.check(ctx, first, last); err != nil {
+			return Chunk{}, err
+		}
+	}
+	return out, s.certify(ctx, chunk, &out)
+}
+
+// certify makes a chunk's share of the runs of certificates.
+func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
+	if len(s.certified) == 0 {
+		return nil
+	}
+	out.TV, out.KL = make([][]estimate.Number, len(s.certified)), make([][]estimate.Number, len(s.certified))
+	from, last := s.share(chunk, s.each*len(s.canvases))
+	for from < last {
+		at := from / s.each
+		to := min(last, (at+1)*s.each)
+		first := from - at*s.each
+		runs := certificate.Config{First: first, Runs: first + to - from, Seed: s.cfg.Seed ^ seedCertificates + uint64(at), Batch: min(to-from, certificateBatch), Confidence: s.cfg.Confidence}
+		st, err := certificate.Measure(ctx, s.m, s.canvases[at], s.certified, runs)
+		if err != nil {
+			return err
+		}
+		for k := range s.certified {
+			tv, kl := st.Terms(k)
+			out.TV[k], out.KL[k] = append(out.TV[k], numbers(tv)...), append(out.KL[k], numbers(kl)...)
+		}
+		from = to
+	}
+	return nil
+}
+
+// Take takes the next chunk, in order. An error is that it is none of this study.
+func (s *Study) Take(c Chunk) error {
+	from, to := s.windowsOf(s.chunks)
+	first, last := s.share(s.chunks, s.cfg.Draws)
+	begin, end := s.share(s.chunks, s.each*len(s.canvases))
+	n := len(c.Windows)
+	if s.cfg.Plans > 0 {
+		n = len(c.Long)
+	}
+	ok := n == to-from && len(c.Draws) == last-first && len(c.TV) == len(s.certified) && len(c.KL) == len(s.certified) && (s.cfg.Reference == nil || len(c.Reference) == n)
+	for _, w := range c.Windows {
+		ok = ok && len(w.cases) == len(s.cfg.Cases) && len(w.apart) == len(s.cfg.Cases)
+	}
+	for _, w := range c.Long {
+		ok = ok && len(w.costs) == s.cfg.Plans && len(w.upper) == len(s.cfg.Cases) && len(w.lower) == len(s.cfg.Cases)
+	}
+	for k := range c.TV {
+		ok = ok && len(c.TV[k]) == end-begin && len(c.KL[k]) == end-begin
+	}
+	if !ok {
+		return fault.Errorf("bound", "chunk %d: has other windows, samples or runs than this study", s.chunks)
+	}
+	s.exact, s.long = append(s.exact, c.Windows...), append(s.long, c.Long...)
+	s.logp, s.drawn = append(s.logp, floats(c.Reference)...), append(s.drawn, c.Draws...)
+	if s.runs.tv == nil {
+		s.runs = certified{at: s.at, tv: make([][]float64, len(s.certified)), kl: make([][]float64, len(s.certified))}
+	}
+	for k := range c.TV {
+		s.runs.tv[k], s.runs.kl[k] = append(s.runs.tv[k], floats(c.TV[k])...), append(s.runs.kl[k], floats(c.KL[k])...)
+	}
+	if len(s.canvases) > 1 {
+		for i := begin; i < end; i++ {
+			s.runs.cluster = append(s.runs.cluster, i/s.each)
+		}
+	}
+	s.chunks++
+	return nil
+}
+
+// Report says what the chunks show that were taken, of which there is one at least: all of a study,
+// or as many as were done when it was ended. Where a verdict from samples is that a statement is
+// violated, fresh ones are drawn before the word. When ctx ends, that is what is left out.
+func (s *Study) Report(ctx context.Context) (Report, error) {
+	if s.cfg.Plans > 0 {
+		return s.onPlans(), nil
+	}
+	return confirmed(s.cfg, func(cfg Config) (Report, error) {
+		if cfg.Seed == s.cfg.Seed {
+			return s.onText(), nil
+		}
+		fresh := *s
+		fresh.cfg = cfg
+		var err error
+		fresh.drawn, err = fresh.check(ctx, 0, len(s.drawn))
+		return fresh.onText(), err
+	})
+}
+
+// Text is the report of a study whose chunks are all worked out here. When ctx ends, it is about
+// those that were done.
+func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg Config) (Report, error) {
+	s, err := NewStudy(m, e, ts, cluster, cfg)
+	if err != nil {
+		return Report{}, err
+	}
+	for i := range s.Chunks() {
+		c, err := s.Work(ctx, i)
+		if err == nil {
+			err = s.Take(c)
+		}
+		if err != nil && (i == 0 || ctx.Err() == nil) {
+			return Report{}, err
+		}
+		if err != nil {
+			r, _ := s.Report(ctx)
+			return r, err
+		}
+		if cfg.Done != nil {
+			cfg.Done(s.Size(i))
+		}
+	}
+	return s.Report(ctx)
+}
+
+// numbers and floats are lists as they are kept, and as they are worked with.
+func numbers(x []float64) []estimate.Number {
+	out := make([]estimate.Number, len(x))
+	for i, v := range x {
+		out[i] = estimate.Number(v)
+	}
+	return out
+}
+
+func floats(x []estimate.Number) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
