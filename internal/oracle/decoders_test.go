@@ -81,7 +81,7 @@ func lengthened(t *testing.T, ref string, length int) string {
 
 // decoderLaws compares laws. All of them together are wrongly refused once in a thousand.
 func (r *references) decoderLaws(t *testing.T, d *Folder, path string) {
-	const draws, level = 20000, 1e-3
+	const draws, level = 10000, 1e-3
 	laws, err := d.DecoderLaws(t.Context(), path, draws)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func (r *references) decoderLaws(t *testing.T, d *Folder, path string) {
 // TestEntropyBoundedSampler: the sampler has the law, and takes the calls, that are worked out
 // by enumeration, on a network with time and on one without.
 func TestEntropyBoundedSampler(t *testing.T) {
-	const draws, level = 20000, 1e-3
+	const draws, level = 10000, 1e-3
 	gammas := []float64{0, 0.6, 0.9, 1.2, 3}
 	for _, name := range []string{"markov4-sharp", "timed3"} {
 		open, err := world.Open(reftest.Law(t, name))
