@@ -139,7 +139,7 @@ func TestFillLaws(t *testing.T) {
 		check := func(label string, o samplers.Options, law []float64) {
 			t.Helper()
 			for _, o := range byBoth(o) {
-				got := sampleMany(t, w, newSampler(t, w, o), 8, fewerDraws)
+				got := sampleMany(t, w, newSampler(t, w, o), 8, lawDraws)
 				if p := goodness(got.states, law); p < familyLevel/tests {
 					t.Errorf("%s, %s, %s: chi-square p = %.3g", worldNames[i], label, o.By, p)
 				}
