@@ -6,22 +6,23 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
+	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 )
 
 // TestLookaheadOnTheBuiltin looks ahead on the built-in network, over draws, samplers, lengths,
-// prompts at either end, numbers of canvases and batches: 504 sequences have the ids of one
-// canvas a call. On another machine one or two may differ, where a draw is within the rounding
+// prompts at either end, numbers of canvases and batches: 288 sequences have the ids of one
+// canvas a call. On another machine one may differ, where a draw is within the rounding
 // of rows, which depends on what else is in a call.
 func TestLookaheadOnTheBuiltin(t *testing.T) {
-	m, err := open(t, reftest.Builtin(t), model.Options{})
+	m, err := open(t, reftest.Builtin(t), model.Options{Runtime: orttest.OneThread})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mask := m.Facts().MaskID
 	options := []samplers.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: samplers.Draw{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", Order: "random"}}
-	// sample returns the ids of 7 sequences, and how many rounds they took.
-	sample := func(o samplers.Options, canvas []int, seed uint64, batch int) (ids [7][]int, rounds int) {
+	// sample returns the ids of 4 sequences, and how many rounds they took.
+	sample := func(o samplers.Options, canvas []int, seed uint64, batch int) (ids [4][]int, rounds int) {
 		s, err := samplers.New(o, m.Spec())
 		if err != nil {
 			t.Fatal(err)
@@ -51,11 +52,11 @@ func TestLookaheadOnTheBuiltin(t *testing.T) {
 					canvas[length-1] = 70
 				}
 				for range 3 {
-					o := options[runs/7%len(options)]
+					o := options[runs/4%len(options)]
 					o.By = by
-					want, calls := sample(o, canvas, uint64(runs), 7)
-					o.Lookahead = []int{2, 4, 8, 16, 32, 64}[runs/7%6]
-					got, rounds := sample(o, canvas, uint64(runs), 1+runs/7%4)
+					want, calls := sample(o, canvas, uint64(runs), 4)
+					o.Lookahead = []int{2, 4, 8, 16, 32, 64}[runs/4%6]
+					got, rounds := sample(o, canvas, uint64(runs), 1+runs/4%4)
 					if rounds > calls {
 						t.Errorf("%+v: %d rounds, %d calls without look-ahead", o, rounds, calls)
 					}
@@ -68,7 +69,7 @@ func TestLookaheadOnTheBuiltin(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d of %d sequences differ", unequal, runs); unequal > 2 {
+	if t.Logf("%d of %d sequences differ", unequal, runs); unequal > 1 {
 		t.Errorf("%d of %d sequences differ", unequal, runs)
 	}
 }

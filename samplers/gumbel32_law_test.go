@@ -26,7 +26,7 @@ func TestFloat32Gumbel(t *testing.T) {
 					t.Fatalf("%v: planned %v, changes law %v", s, s.Planned(), s.Settings().ChangesLaw)
 				}
 				law := rawChain(w, steps.Grid, finish == "denoise", func(k int, _ float64) float64 { return 1 - steps.Jump[k] })
-				got := sampleMany(t, w, s, 5, lawDraws)
+				got := sampleMany(t, w, s, 5, fewerDraws)
 				if p := goodness(got.states, law); p < familyLevel/tests {
 					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
 				}

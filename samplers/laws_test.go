@@ -2,9 +2,9 @@ package samplers_test
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -107,7 +107,8 @@ func goodness(counts []int, law []float64) float64 {
 
 // tally is what a run of many sequences shows.
 type tally struct {
-	states              []int
+	// states are counts of the final ones, before of those that a finishing call was left with.
+	states, before      []int
 	calls, callsSquared float64
 	finish              float64
 	n                   int
@@ -121,9 +122,21 @@ func sampleMany(t testing.TB, w *world.World, s *samplers.Sampler, seed uint64, 
 	for range w.Facts().Length {
 		states *= w.Facts().Columns + 1
 	}
-	out := tally{states: make([]int, states), n: n}
-	totals, err := samplers.Sample(context.Background(), w, repeat(allMask(w), n), config(w, s, seed), func(r samplers.Result) error {
+	out := tally{states: make([]int, states), before: make([]int, states), n: n}
+	cfg := config(w, s, seed)
+	var filled []int // by the finishing call of the sequence that ends next
+	cfg.OnStep = func(s samplers.Step) {
+		if s.Finish {
+			filled = append(filled, s.Positions...)
+		}
+	}
+	totals, err := samplers.Sample(context.Background(), w, repeat(allMask(w), n), cfg, func(r samplers.Result) error {
 		out.states[w.State(r.IDs)]++
+		for _, l := range filled {
+			r.IDs[l] = w.Facts().MaskID
+		}
+		filled = filled[:0]
+		out.before[w.State(r.IDs)]++
 		out.calls += float64(r.Calls)
 		out.callsSquared += float64(r.Calls * r.Calls)
 		out.finish += float64(r.FinishCalls)
@@ -165,8 +178,12 @@ const (
 	familyLevel = 1e-3
 )
 
-// lawDraws is the number of sequences of each chi-square test.
-const lawDraws = 20000
+// lawDraws is the number of sequences of each chi-square test of TestLaws, of which there are
+// many, on laws that are near each other; fewerDraws that of tests of other laws.
+const (
+	lawDraws   = 20000
+	fewerDraws = 10000
+)
 
 // TestLaws compares every time-driven sampler with the exact laws in all nine
 // worlds, by chi-square over all states, and the mean number of calls with its
@@ -176,12 +193,14 @@ func TestLaws(t *testing.T) {
 	for i, name := range worldNames {
 		t.Run(name, func(t *testing.T) {
 			w, laws := openWorld(t, i)
-			test := func(label string, o samplers.Options, law []float64, calls, finish float64) {
-				s := newSampler(t, w, o)
-				got := sampleMany(t, w, s, 1, n)
-				if p := goodness(got.states, law); p < familyLevel/lawTests {
+			fits := func(label string, counts []int, law []float64) {
+				if p := goodness(counts, law); p < familyLevel/lawTests {
 					t.Errorf("%s: chi-square p = %.3g over %d samples: below %.3g", label, p, n, familyLevel/lawTests)
 				}
+			}
+			test := func(label string, o samplers.Options, law []float64, calls, finish float64) tally {
+				got := sampleMany(t, w, newSampler(t, w, o), 1, n)
+				fits(label, got.states, law)
 				mean := got.calls / float64(n)
 				se := math.Sqrt(max(got.callsSquared/float64(n)-mean*mean, 0) / float64(n))
 				if math.Abs(mean-calls) > 4*se+1e-12 {
@@ -191,6 +210,7 @@ func TestLaws(t *testing.T) {
 				if se := math.Sqrt(finish * (1 - finish) / float64(n)); math.Abs(filled-finish) > 4*se+1e-12 {
 					t.Errorf("%s: %.5f finishing calls a sequence, expected %.5f ± %.5f", label, filled, finish, se)
 				}
+				return got
 			}
 			d := float64(w.Facts().Length)
 			law, _ := laws.Law("lambda-8", "tweedie")
@@ -210,10 +230,17 @@ func TestLaws(t *testing.T) {
 					if !ok {
 						t.Fatalf("no law of %s on %s-8", ref, grid)
 					}
+					label := sampler + " " + grid
+					got := test(label+" denoise", o, spread(w, law.LawDenoised), law.ExpectedNonemptyStep, 1-math.Pow(1-law.LeftMasked, d))
+					fits(label+" leave", got.before, law.Law)
+					// The same sequences, but that no call fills what is left.
 					o.Finish = "leave"
-					test(fmt.Sprintf("%s %s leave", sampler, grid), o, law.Law, law.ExpectedNonemptyStep, 0)
+					left := sampleMany(t, w, newSampler(t, w, o), 1, n/10)
 					o.Finish = "denoise"
-					test(fmt.Sprintf("%s %s denoise", sampler, grid), o, spread(w, law.LawDenoised), law.ExpectedNonemptyStep, 1-math.Pow(1-law.LeftMasked, d))
+					filled := sampleMany(t, w, newSampler(t, w, o), 1, n/10)
+					if !slices.Equal(left.states, filled.before) || left.calls != filled.calls || left.finish != 0 {
+						t.Errorf("%s leave: states %v in %v calls and %v to finish, want %v in %v", label, left.states, left.calls, left.finish, filled.before, filled.calls)
+					}
 				}
 			}
 		})
@@ -226,7 +253,7 @@ func TestChiSquareNotices(t *testing.T) {
 	w, laws := openWorld(t, 0)
 	T, delta := 5.0, 0.01
 	s := newSampler(t, w, samplers.Options{Sampler: "tweedie", Steps: 8, T: &T, Delta: &delta})
-	got := sampleMany(t, w, s, 1, 20000)
+	got := sampleMany(t, w, s, 1, lawDraws)
 	for _, other := range []string{"euler", "tau_leaping_any"} {
 		law, _ := laws.Law("uniform-8", other)
 		if p := goodness(got.states, spread(w, law.LawDenoised)); p > familyLevel/lawTests {

@@ -148,7 +148,7 @@ func TestFurtherLaws(t *testing.T) {
 
 func (l *furtherLaw) check(t *testing.T, w *world.World, o samplers.Options, law []float64, tests int) {
 	t.Helper()
-	const n = lawDraws / 2
+	const n = fewerDraws
 	cond := conditions(w)
 	cond.LogScores = o.Scores != ""
 	s, err := samplers.New(o, cond)

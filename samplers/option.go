@@ -137,9 +137,12 @@ func (p Option) Set(o *Options, text string) error {
 }
 
 // Get is the value in o, as [Option.Set] reads it; "" where it is not given.
-func (p Option) Get(o Options) string {
+func (p Option) Get(o Options) string { return p.get(&o) }
+
+// get is [Option.Get] without a copy of the options.
+func (p Option) get(o *Options) string {
 	var x *float64
-	switch at := p.field(&o).(type) {
+	switch at := p.field(o).(type) {
 	case *string:
 		return *at
 	case *int:

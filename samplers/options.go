@@ -181,7 +181,7 @@ func (o Options) Unused() (map[string]string, error) {
 	}
 	o.unusedShaping(drop)
 	for _, name := range []string{"columns", "nucleus-p"} {
-		if i := slices.IndexFunc(options, func(p Option) bool { return p.Name == name }); options[i].Get(o) != "" {
+		if i := slices.IndexFunc(options, func(p Option) bool { return p.Name == name }); options[i].get(&o) != "" {
 			drop(name, "correct") // which draws from the rows as they are
 		}
 	}
@@ -223,7 +223,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 	var idle []string
 	var errs []error
 	for _, p := range options {
-		text := p.Get(o)
+		text := p.get(&o)
 		if text == "" {
 			continue
 		}

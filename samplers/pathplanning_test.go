@@ -108,7 +108,7 @@ func TestPathPlanning(t *testing.T) {
 			counts := make([]int, len(law))
 			cfg := config(w, s, 7)
 			cfg.OnStep = func(s samplers.Step) { again += len(s.Masked) }
-			if _, err := samplers.Sample(t.Context(), seeing{w}, repeat(allMask(w), lawDraws), cfg, func(r samplers.Result) error {
+			if _, err := samplers.Sample(t.Context(), seeing{w}, repeat(allMask(w), fewerDraws), cfg, func(r samplers.Result) error {
 				counts[w.State(r.IDs)]++
 				return nil
 			}); err != nil {

@@ -116,11 +116,11 @@ func TestOrderByEntropy(t *testing.T) {
 		{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Score: samplers.ScoreRandom}},
 	} {
 		s := newSampler(t, w, o)
-		got := sampleMany(t, w, s, 3, lawDraws)
+		got := sampleMany(t, w, s, 3, fewerDraws)
 		if p := goodness(got.states, spread(w, w.Q0())); p < familyLevel/3 {
 			t.Errorf("%v: p = %.3g", s, p)
 		}
-		if got.calls != 3*lawDraws {
+		if got.calls != 3*fewerDraws {
 			t.Errorf("%v: %v calls", s, got.calls)
 		}
 	}

@@ -97,7 +97,7 @@ func TestRawScores(t *testing.T) {
 				cfg := config(w, s, 4)
 				law := rawChain(w, steps.Grid, finish == "denoise", stays)
 				counts := make([]int, len(law))
-				if _, err := samplers.Sample(context.Background(), &scoreNet{World: w}, repeat(allMask(w), lawDraws), cfg, func(r samplers.Result) error {
+				if _, err := samplers.Sample(context.Background(), &scoreNet{World: w}, repeat(allMask(w), fewerDraws), cfg, func(r samplers.Result) error {
 					counts[w.State(r.IDs)]++
 					return nil
 				}); err != nil {

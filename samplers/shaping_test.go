@@ -135,7 +135,7 @@ func TestConstrainedLaws(t *testing.T) {
 			test.change(&o)
 			counts := make([]int, len(law))
 			s := newSampler(t, w, o)
-			if _, err := samplers.Sample(t.Context(), w, repeat(test.canvas, lawDraws), config(w, s, 11), func(r samplers.Result) error {
+			if _, err := samplers.Sample(t.Context(), w, repeat(test.canvas, fewerDraws), config(w, s, 11), func(r samplers.Result) error {
 				counts[w.State(r.IDs)]++
 				return nil
 			}); err != nil {

@@ -30,6 +30,7 @@ func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
 	var seqs []samplers.Sequence
+	byOrder := make(map[string]*samplers.Sampler)
 	for i, t := range ts {
 		canvas := slices.Clone(t.IDs)
 		for _, l := range t.Free {
@@ -39,11 +40,14 @@ func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][
 		for _, k := range orders[i] {
 			list = append(list, strconv.Itoa(t.Free[k]))
 		}
-		ordered, err := samplers.New(samplers.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, spec)
-		if err != nil {
-			return drawn{}, err
+		order := strings.Join(list, ",")
+		if byOrder[order] == nil {
+			var err error
+			if byOrder[order], err = samplers.New(samplers.Options{Sampler: "ordered", Order: order}, spec); err != nil {
+				return drawn{}, err
+			}
 		}
-		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: canvas, Method: ordered})
+		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: canvas, Method: byOrder[order]})
 	}
 	_, err := samplers.Sample(ctx, m, samplers.ByLength(seqs), samplers.Config{Seed: seed, Batch: drawRows}, func(r samplers.Result) error {
 		i := int(r.Index) - first

@@ -64,7 +64,7 @@ func TestTextOfTrained(t *testing.T) {
 			want[Case{g.Sampler, g.N, nil}.String()] += g.Denoise / n
 		}
 	}
-	r, err := Text(ctx, m, e, ts, nil, Config{Cases: cases, Draws: 24, Seed: 1})
+	r, err := Text(ctx, m, e, ts, nil, Config{Cases: cases, Draws: leastDraws, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

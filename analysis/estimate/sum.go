@@ -2,26 +2,24 @@ package estimate
 
 import "math"
 
-// Sum adds with Neumaier's compensation. The zero value is 0.
+// Sum adds, and keeps what rounding loses (Knuth's two-sum). The zero value is 0.
 type Sum struct{ sum, lost float64 }
 
 // Add adds x, which may be infinite.
 func (s *Sum) Add(x float64) {
 	t := s.sum + x
-	if math.IsInf(t, 0) {
-		s.sum, s.lost = t, 0
-		return
-	}
-	if math.Abs(s.sum) >= math.Abs(x) {
-		s.lost += (s.sum - t) + x
-	} else {
-		s.lost += (x - t) + s.sum
-	}
+	added := t - s.sum
+	s.lost += (s.sum - (t - added)) + (x - added)
 	s.sum = t
 }
 
 // Value is the sum so far.
-func (s *Sum) Value() float64 { return s.sum + s.lost }
+func (s *Sum) Value() float64 {
+	if math.IsInf(s.sum, 0) {
+		return s.sum // nothing is known of what was lost
+	}
+	return s.sum + s.lost
+}
 
 // Ratios is [Ratio] of entries that come one by one and are not kept: those of a cluster must
 // follow each other. The zero value has no entries.

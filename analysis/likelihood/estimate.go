@@ -184,6 +184,7 @@ type drawer struct {
 	asks    []Ask
 	samples []sample
 	free    []int
+	planned samplers.Plan // the memory of plans
 }
 
 // Estimate works out the windows ts, the first of which has the given index. All their

@@ -249,18 +249,17 @@ func (d *drawer) plan() (offset float64, err error) {
 			return 0, err
 		}
 	}
-	var p samplers.Plan
-	s := d.cfg.Sampler
+	p, s := &d.planned, d.cfg.Sampler
 	if steps, ok := s.Steps(); ok && !s.Denoises() && steps.Left() > 0 {
-		logP, err := s.PlanRevealed(&p, &d.stream, d.free)
+		logP, err := s.PlanRevealed(p, &d.stream, d.free)
 		if err != nil {
 			return 0, err
 		}
 		offset = -logP
-	} else if err := s.Plan(&p, &d.stream, d.free); err != nil {
+	} else if err := s.Plan(p, &d.stream, d.free); err != nil {
 		return 0, err
 	}
-	d.asks = planAsks(d.asks, d.target, &p, true)
+	d.asks = planAsks(d.asks, d.target, p, true)
 	return offset, nil
 }
 

@@ -14,12 +14,20 @@ import (
 	"mdmgen/samplers"
 )
 
+// opened are the small checkpoints, which tests share.
+var opened = make(map[string]model.Model)
+
 // tiny opens a small random checkpoint as the commands do, and skips where there is no ONNX Runtime.
 func tiny(t testing.TB, name string) *Evaluator {
 	t.Helper()
-	m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread})
-	orttest.Opened(t, m, err)
-	e, err := New(m, Options{})
+	if opened[name] == nil {
+		m, err := model.Open(context.Background(), reftest.Data(t, "reference", "checkpoints", name), model.Options{Runtime: orttest.OneThread})
+		if orttest.Need(t, err); err != nil {
+			t.Fatal(err)
+		}
+		opened[name] = m
+	}
+	e, err := New(opened[name], Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

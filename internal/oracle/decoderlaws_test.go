@@ -38,7 +38,7 @@ type decoderOutcome struct {
 // together are wrongly refused once in a thousand.
 func decoderLawsFile(m *matcher, f *file) {
 	t := m.t
-	const draws, level = 20000, 1e-3
+	const draws, level = 10000, 1e-3
 	in := inputs[struct{ Laws []decoderLaw }](t, f)
 	least, most, exact := 1.0, 0.0, 0
 	for i, law := range in.Laws {

@@ -12,7 +12,7 @@ import (
 // TestEntropyBoundedSampler: the sampler has the law, and takes the calls, that are worked out
 // by enumeration, on a network with time and on one without.
 func TestEntropyBoundedSampler(t *testing.T) {
-	const draws, level = 20000, 1e-3
+	const draws, level = 10000, 1e-3
 	gammas := []float64{0, 0.6, 0.9, 1.2, 3}
 	for _, name := range []string{"markov4-sharp", "timed3"} {
 		open, w := lawstest.Open(t, name)

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"mdmgen/analysis/laws"
@@ -50,10 +51,12 @@ func Grid24(p []float64) []float64 {
 		key[i] = logs[all] / p[i]
 	}
 	for {
-		first := 0
+		first, second := 0, float64(never)
 		for i := 1; i < n; i++ {
 			if key[i] < key[first] {
-				first = i
+				first, second = i, min(second, key[first])
+			} else {
+				second = min(second, key[i])
 			}
 		}
 		if key[first] > never {
@@ -65,10 +68,13 @@ func Grid24(p []float64) []float64 {
 				win *= r
 			}
 		}
-		sums[first].Add(win)
-		next[first]--
+		// It wins on with all the values that come before another category's next.
+		for more := true; more; more = key[first] < second {
+			sums[first].Add(win)
+			next[first]--
+			key[first] = logs[next[first]] / p[first]
+		}
 		rest[first] = float64(next[first]) / all
-		key[first] = logs[next[first]] / p[first]
 	}
 	return valuesOf(sums)
 }
@@ -91,25 +97,49 @@ func Mdlm32(p []float64) []float64 {
 		next[i] = gridSize - 1
 		key[i] = p32[i] / noise[next[i]]
 	}
-	below, equal := make([]float64, n), make([]float64, n)
-	for {
-		most := key[0]
-		for _, k := range key[1:] {
-			most = max(most, k)
+	// The probabilities of a lower score and of this one.
+	below, equal := slices.Repeat([]float64{1}, n), make([]float64, n)
+	pass := func(i int) { // all values of a category that have its score
+		from, score := next[i], key[i]
+		for key[i] == score {
+			if next[i]--; next[i] >= 0 {
+				key[i] = p32[i] / noise[next[i]]
+			} else {
+				key[i] = -1
+			}
 		}
-		// Categories that have this score pass all their values of it.
-		alive := 1.0
-		for i := range key {
-			from := next[i]
-			for key[i] == most && next[i] >= 0 {
-				if next[i]--; next[i] >= 0 {
-					key[i] = p32[i] / noise[next[i]]
-				} else {
-					key[i] = -1
+		below[i], equal[i] = float64(next[i]+1)/gridSize, float64(from-next[i])/gridSize
+	}
+	for alive := 1.0; alive >= 1e-20; {
+		first, second := 0, float32(-1)
+		for i := 1; i < n; i++ {
+			if key[i] > key[first] {
+				first, second = i, max(second, key[first])
+			} else {
+				second = max(second, key[i])
+			}
+		}
+		most := key[first]
+		if most < 0 {
+			break
+		}
+		if alive = 1; most > second {
+			for i, p := range below {
+				if i != first {
+					alive *= p
 				}
 			}
-			equal[i] = float64(from-next[i]) / gridSize
-			below[i] = float64(next[i]+1) / gridSize
+			for key[first] > second {
+				pass(first)
+				sums[first].Add(equal[first] * alive)
+			}
+			alive *= below[first]
+			continue
+		}
+		for i := range key {
+			if equal[i] = 0; key[i] == most {
+				pass(i)
+			}
 			alive *= below[i] + equal[i]
 		}
 		for i := range key {
@@ -126,9 +156,6 @@ func Mdlm32(p []float64) []float64 {
 				}
 			}
 			sums[i].Add(win)
-		}
-		if most < 0 || alive < 1e-20 {
-			break
 		}
 	}
 	return valuesOf(sums)
