@@ -93,32 +93,14 @@ func (e *engine) context() (ctx context.Context, stop func()) {
 // make lays out a call, makes it, and gives each of its places what it asked for.
 func (e *engine) make(ctx context.Context, call []place) error {
 	c, d := &e.asked, &e.drawing
-	c.IDs, c.Positions, c.Counts = c.IDs[:0], c.Positions[:0], c.Counts[:0]
+	*c = Call{c.IDs[:0], c.Positions[:0], c.Counts[:0], c.Sigma[:0]}
 	d.Uniforms, d.Temperatures = d.Uniforms[:0], d.Temperatures[:0]
-	sigma := c.Sigma[:0]
 	for _, p := range call {
 		r := p.ask.Rows[p.row]
-		ids := r.Canvas
-		if ids == nil {
-			ids = p.canvas.ids
+		c.add(&e.spec, p.canvas.ids, r)
+		for _, u := range r.Uniforms {
+			d.Uniforms, d.Temperatures = append(d.Uniforms, u), append(d.Temperatures, p.draw.temperature)
 		}
-		c.IDs = append(c.IDs, ids...)
-		c.Counts = append(c.Counts, len(r.Positions))
-		for i, l := range r.Positions {
-			if e.spec.Shift {
-				l = max(l-1, 0)
-			}
-			c.Positions = append(c.Positions, int64(l))
-			if p.head == HeadBest {
-				d.Uniforms, d.Temperatures = append(d.Uniforms, r.Uniforms[i]), append(d.Temperatures, p.draw.temperature)
-			}
-		}
-		if e.spec.TimeConditioned {
-			sigma = append(sigma, r.Theta)
-		}
-	}
-	if e.spec.TimeConditioned {
-		c.Sigma = sigma
 	}
 	var out []float32
 	var err error

@@ -1,6 +1,9 @@
 package samplers
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Canvas is a sequence of tokens, some of them MASK.
 type Canvas struct {
@@ -9,6 +12,21 @@ type Canvas struct {
 	law  *Categorical // what tokens are drawn by
 	// grown says that positions were appended.
 	grown bool
+}
+
+func newCanvas(spec *Spec, law *Categorical, ids []int) *Canvas {
+	c := &Canvas{spec: spec, law: law}
+	for _, id := range ids {
+		c.ids = append(c.ids, int64(id))
+	}
+	return c
+}
+
+// fork is a copy with an edit that changes it, for those who make calls themselves.
+func (c *Canvas) fork() (*Canvas, *Edit) {
+	out := *c
+	out.ids = slices.Clone(c.ids)
+	return &out, &Edit{canvas: &out, draws: NewDraws(0, 0), step: new(Step)}
 }
 
 // Len is the number of positions.
@@ -25,13 +43,24 @@ func (c *Canvas) Spec() Spec { return *c.spec }
 
 // Masked appends the masked positions, ascending, to dst.
 func (c *Canvas) Masked(dst []int) []int {
-	for l, id := range c.ids {
-		if int(id) == c.spec.Mask {
+	return c.maskedOf(dst, span{0, c.Len()})
+}
+
+// maskedOf appends the masked positions of a range, ascending, to dst.
+func (c *Canvas) maskedOf(dst []int, in span) []int {
+	for l := in.from; l < in.to; l++ {
+		if c.masked(l) {
 			dst = append(dst, l)
 		}
 	}
 	return dst
 }
+
+func (c *Canvas) masked(position int) bool     { return c.ID(position) == c.spec.Mask }
+func (c *Canvas) holdsToken(position int) bool { return !c.masked(position) }
+
+// theta is the −log α at which the network is asked at a masked fraction, as far as it has rows.
+func (c *Canvas) theta(lambda float64) float64 { return thetaOf(min(lambda, c.spec.mostMasked())) }
 
 // Edit changes the canvas of a sequence after a call, at once. What it did becomes the
 // call's [Step]. It is valid during [Decoder.Take] only.
@@ -55,7 +84,7 @@ func (e *Edit) Set(position, token int, logP float64) {
 	if e.refuses != nil && e.refuses(position, token) {
 		return
 	}
-	if was := e.canvas.ID(position); was == e.canvas.spec.Mask && was != token {
+	if e.canvas.masked(position) && token != e.canvas.spec.Mask {
 		e.step.Filled++
 	}
 	e.canvas.ids[position] = int64(token)
@@ -81,7 +110,7 @@ func (e *Edit) Hit(lambda float64) {
 // Mask masks a position again. A token that is drawn there later has another uniform.
 func (e *Edit) Mask(position int) {
 	if e.fits(position, e.canvas.spec.Mask) {
-		if e.canvas.ID(position) != e.canvas.spec.Mask {
+		if !e.canvas.masked(position) {
 			e.step.Filled--
 		}
 		e.canvas.ids[position] = int64(e.canvas.spec.Mask)

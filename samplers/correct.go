@@ -18,11 +18,10 @@ type correcting struct {
 	unplanned
 	inner            *Sampler
 	positions, count int
-	most             float64 // the greatest masked fraction that the network is asked at
 }
 
 // correct is s with corrections; text is "gibbs:MxN".
-func (s *Sampler) correct(text string, c Spec) (*Sampler, error) {
+func (s *Sampler) correct(text string) (*Sampler, error) {
 	law := correcting{inner: s}
 	kind, sizes, _ := strings.Cut(text, ":")
 	m, n, ok := strings.Cut(strings.Replace(sizes, "×", "x", 1), "x")
@@ -31,9 +30,6 @@ func (s *Sampler) correct(text string, c Spec) (*Sampler, error) {
 	law.count, err2 = strconv.Atoi(n)
 	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.positions < 1 || law.count < 1 || law.positions > maxSteps || law.count > maxSteps {
 		return nil, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, maxSteps)
-	}
-	if law.most, err = c.mostMasked(); err != nil {
-		return nil, err
 	}
 	out := &Sampler{law: law, kernel: law, settings: s.settings}
 	out.settings.Correct = fmt.Sprintf("gibbs:%dx%d", law.positions, law.count)
@@ -81,13 +77,7 @@ func (d *corrected) Ask(a *Ask) bool {
 		d.did.add(d.inner)
 		d.release()
 	}
-	mask := d.canvas.spec.Mask
-	d.chosen = d.chosen[:0]
-	for _, l := range d.free {
-		if d.canvas.ID(l) != mask {
-			d.chosen = append(d.chosen, l)
-		}
-	}
+	d.chosen = slices.DeleteFunc(append(d.chosen[:0], d.free...), d.canvas.masked)
 	if d.done == d.law.count || len(d.chosen) == 0 {
 		return false
 	}
@@ -97,11 +87,11 @@ func (d *corrected) Ask(a *Ask) bool {
 	d.chosen = d.chosen[:min(d.law.positions, len(d.chosen))]
 	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.uniforms[:0]
 	for _, l := range d.chosen {
-		d.ids[l] = int64(mask)
+		d.ids[l] = int64(d.canvas.spec.Mask)
 		d.uniforms = append(d.uniforms, d.draws.Token(l))
 	}
-	lambda := min(float64(len(d.chosen))/float64(len(d.free)), d.law.most)
-	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.chosen, Theta: thetaOf(lambda), Uniforms: d.uniforms})
+	theta := d.canvas.theta(float64(len(d.chosen)) / float64(len(d.free)))
+	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.chosen, Theta: theta, Uniforms: d.uniforms})
 	a.Head, a.Step = HeadBest, -1
 	d.done++
 	return true

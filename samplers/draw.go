@@ -52,12 +52,7 @@ func (d Draw) Same(o Draw) bool {
 }
 
 // temperature is the one in force.
-func (d Draw) temperature() float64 {
-	if d.Temperature != nil {
-		return *d.Temperature
-	}
-	return 1
-}
+func (d Draw) temperature() float64 { return or(d.Temperature, 1) }
 
 // Validate reports every fault at once.
 func (d Draw) Validate() error {

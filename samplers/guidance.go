@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -22,18 +23,14 @@ func newGuidance(o Options, c Spec, set *Settings) (*guidance, error) {
 	if !o.guided() {
 		return nil, nil
 	}
-	g := &guidance{w: o.Guidance, prompt: -1}
+	g := &guidance{w: o.Guidance, byPosition: o.Unconditional == "prompt", prompt: or(o.PromptLength, -1)}
 	if o.GuidanceScale != 0 {
 		g.w = o.GuidanceScale - 1
 	}
-	if o.PromptLength != nil {
-		g.prompt = *o.PromptLength
-	}
-	var errs [3]error
-	set.Unconditional, errs[0] = word("unconditional", o.Unconditional, "visible", "prompt")
-	g.byPosition = set.Unconditional == "prompt"
-	g.keep, errs[1] = idList("keep-tokens", o.KeepTokens, c)
-	g.negative, errs[2] = idList("negative-tokens", o.NegativeTokens, c)
+	var errs [2]error
+	g.keep, errs[0] = idList("keep-tokens", o.KeepTokens, c)
+	g.negative, errs[1] = idList("negative-tokens", o.NegativeTokens, c)
+	set.Unconditional = cmp.Or(o.Unconditional, "visible")
 	set.Guidance, set.GuidanceScale, set.KeepTokens, set.NegativeTokens = o.Guidance, o.GuidanceScale, o.KeepTokens, o.NegativeTokens
 	if g.byPosition {
 		set.PromptLength = o.PromptLength
@@ -49,8 +46,7 @@ func (g *guidance) hide(c *Canvas) ([]int64, error) {
 	}
 	hidden := slices.Repeat([]int64{-1}, c.Len())
 	for l := range c.Len() {
-		given := c.ID(l) != c.spec.Mask
-		if (g.byPosition && l < prompt || !g.byPosition && given) && !slices.Contains(g.keep, c.ID(l)) {
+		if (g.byPosition && l < prompt || !g.byPosition && !c.masked(l)) && !slices.Contains(g.keep, c.ID(l)) {
 			hidden[l] = int64(c.spec.Mask)
 		}
 	}

@@ -34,29 +34,6 @@ func Mix(dst, p, prev []float64, w, floor float64) {
 	}
 }
 
-// Pick draws from a distribution p, which need not be normalised, with one uniform w
-// in (0,1), by inverting its cumulative sum in ascending order, as
-// [Categorical.Token] does. It returns −1 where p sums to 0.
-func Pick(p []float64, w float64) int {
-	var sum float64
-	for _, x := range p {
-		sum += x
-	}
-	target, last := w*sum, -1
-	var cumulative float64
-	for i, x := range p {
-		if x == 0 {
-			continue
-		}
-		cumulative += x
-		last = i
-		if cumulative > target {
-			break
-		}
-	}
-	return last
-}
-
 // keep remembers the rows of the positions ahead for the next block, in place of those
 // that were remembered for this one. Logits take half the memory of probabilities
 // and give the same ones again.

@@ -3,7 +3,6 @@ package samplers
 import (
 	"math"
 	"math/rand/v2"
-	"sort"
 
 	"mdmgen/internal/fault"
 
@@ -30,31 +29,17 @@ type single struct {
 
 func (s single) plan(p *Plan) error {
 	grid, stay := s.steps.Grid, s.steps.Stay
-	n := len(stay) - 1
-	p.LeftLambda, p.LeftTheta = grid.Lambda[n], grid.Theta[n]
-	k := 0
-	for i, r := range p.reveals {
-		if r.u < stay[n] {
-			for _, left := range p.reveals[i:] {
-				p.Left = append(p.Left, left.position)
-			}
-			break
-		}
-		// The step with S_{k+1} ≤ U < S_k; later reveals are in the same or later steps.
-		from := k
-		k = from + sort.Search(n-1-from, func(j int) bool { return stay[from+j+1] <= r.u })
+	s.steps.each(p, func(r reveal, k int, lambda float64) {
 		if s.events == nil {
-			inside := (r.u - stay[k+1]) / (stay[k] - stay[k+1])
 			p.begin(grid.Lambda[k], grid.Theta[k], k)
-			p.add(r.position, grid.Lambda[k+1]+inside*(grid.Lambda[k]-grid.Lambda[k+1]))
-			continue
+		} else {
+			lambda = grid.Lambda[0] * r.u
+			p.begin(lambda, thetaOf(lambda), k)
+			p.thinned += s.events.thinned(k, r.u)
 		}
-		lambda := grid.Lambda[0] * r.u
-		p.begin(lambda, thetaOf(lambda), k)
 		p.add(r.position, lambda)
-		p.thinned += s.events.thinned(k, r.u)
-	}
-	if s.events != nil {
+	})
+	if n := len(stay) - 1; s.events != nil {
 		p.Events = len(p.Blocks)
 		p.thinned += float64(len(p.Left)) * s.events.thinned(n, stay[n])
 	}

@@ -118,13 +118,7 @@ type Step struct {
 
 // empty leaves nothing of a step but its memory.
 func (s *Step) empty() {
-	s.Index, s.Step, s.Finish, s.Theta, s.Rows, s.Result = 0, 0, false, 0, 0, nil
-	s.Filled, s.Grown = 0, 0
-	s.Positions = s.Positions[:0]
-	s.Tokens = s.Tokens[:0]
-	s.LogP = s.LogP[:0]
-	s.Hits = s.Hits[:0]
-	s.Masked = s.Masked[:0]
+	*s = Step{Positions: s.Positions[:0], Tokens: s.Tokens[:0], LogP: s.LogP[:0], Hits: s.Hits[:0], Masked: s.Masked[:0]}
 }
 
 // clone copies what is used again for the next call.

@@ -111,5 +111,22 @@ type Call struct {
 	Sigma []float64
 }
 
+// add adds what is asked about a canvas, which holds ids unless the row has its own.
+func (c *Call) add(spec *Spec, ids []int64, r AskRow) {
+	if r.Canvas != nil {
+		ids = r.Canvas
+	}
+	c.IDs, c.Counts = append(c.IDs, ids...), append(c.Counts, len(r.Positions))
+	for _, l := range r.Positions {
+		if spec.Shift {
+			l = max(l-1, 0)
+		}
+		c.Positions = append(c.Positions, int64(l))
+	}
+	if spec.TimeConditioned {
+		c.Sigma = append(c.Sigma, r.Theta)
+	}
+}
+
 // Length is that of a canvas.
 func (c Call) Length() int { return len(c.IDs) / len(c.Counts) }

@@ -108,17 +108,6 @@ func (n Noise) masked(t float64) float64 {
 	return -math.Expm1(-n.Theta(t))
 }
 
-// Alpha returns α(t).
-func (n Noise) Alpha(t float64) float64 {
-	switch n {
-	case LogLinear, Linear:
-		return 1 - n.masked(t)
-	case Cosine:
-		return noiseEpsilon + (1-noiseEpsilon)*math.Cos(math.Pi*t/2)
-	}
-	return math.Exp(-n.Theta(t))
-}
-
 // AlphaPrime returns dα/dt, which is not positive.
 func (n Noise) AlphaPrime(t float64) float64 {
 	switch n {

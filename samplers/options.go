@@ -249,6 +249,9 @@ func New(o Options, c Spec) (*Sampler, error) {
 			return nil, err
 		}
 	}
+	if _, err := ParseNoise(c.Noise); err != nil {
+		return nil, err
+	}
 	draw := o.Draw.Within(c.Tokens())
 	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
 	if err := s.drawn(o, c); err != nil {
@@ -262,7 +265,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 	}
 	if o.Correct != "" {
 		var err error
-		if s, err = s.correct(o.Correct, c); err != nil {
+		if s, err = s.correct(o.Correct); err != nil {
 			return nil, err
 		}
 	}
@@ -291,6 +294,14 @@ func (s *Sampler) ordered(o Options) error {
 	}
 	s.law = ordered{order: ListedOrder, list: list}
 	return nil
+}
+
+// or is what p points to, another value where it is nil.
+func or[T any](p *T, other T) T {
+	if p == nil {
+		return other
+	}
+	return *p
 }
 
 // parseInts reads "3,1,2", each at least least.

@@ -30,26 +30,22 @@ func (s *Sampler) blocks(o Options, c Spec) error {
 		s.law = p
 		return nil
 	}
-	most, err := c.mostMasked()
-	s.law = lookBack{p, s.floor(o), most}
-	return err
+	s.law = lookBack{p, s.floor(o), c.mostMasked()}
+	return nil
 }
 
 // mostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
 // no row at 1, that of the end of its noise.
-func (c Spec) mostMasked() (float64, error) {
+func (c *Spec) mostMasked() float64 {
 	if !c.TimeConditioned || c.InfiniteSigma {
-		return 1, nil
+		return 1
 	}
-	noise, err := ParseNoise(c.Noise)
-	if err != nil {
-		return 0, err
-	}
+	noise, _ := ParseNoise(c.Noise) // which New has checked
 	_, end := noise.Range()
 	if math.IsInf(end, 1) {
 		end = defaultT
 	}
-	return masked(end), nil
+	return masked(end)
 }
 
 // parseSizes reads the sizes of groups; steps is not yet set.

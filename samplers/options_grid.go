@@ -35,13 +35,8 @@ func (s *Sampler) grid(o Options, c Spec) error {
 		if spec.Kappa == 0 {
 			spec.Steps = cmp.Or(o.Steps, DefaultSteps)
 		}
-		spec.T, spec.Delta = ends(rule, spec.Kind, noise, c)
-		if o.T != nil {
-			spec.T = *o.T
-		}
-		if o.Delta != nil {
-			spec.Delta = *o.Delta
-		}
+		t, delta := ends(rule, spec.Kind, noise, c)
+		spec.T, spec.Delta = or(o.T, t), or(o.Delta, delta)
 	}
 	grid, err := NewGrid(spec)
 	if err != nil {
@@ -103,7 +98,7 @@ func (s *Sampler) scores(o Options, c Spec) error {
 // gridOf is the grid that is given, or the default: uniform, but for uniformization
 // and MATU, whose events a uniform one would make many, the paper's.
 func (o Options) gridOf(rule Rule) string {
-	if rule == RuleUniformization || rule == RuleMATU {
+	if rule.simulates() {
 		return cmp.Or(o.Grid, string(GridPaper))
 	}
 	return cmp.Or(o.Grid, string(GridUniform))
@@ -111,12 +106,8 @@ func (o Options) gridOf(rule Rule) string {
 
 // floor is the κ in force.
 func (s *Sampler) floor(o Options) float64 {
-	floor := DefaultFloor
-	if o.Floor != nil {
-		floor = *o.Floor
-	}
-	s.settings.Floor = &floor
-	return floor
+	s.settings.Floor = new(or(o.Floor, DefaultFloor))
+	return *s.settings.Floor
 }
 
 // ends are the default T and δ; see [Options].
@@ -130,7 +121,7 @@ func ends(rule Rule, kind GridKind, noise Noise, c Spec) (float64, float64) {
 		// the rate is 2/t near 0, and a step from t to 0 counts 2 jumps.
 		delta = defaultDelta
 	}
-	if rule == RuleUniformization || rule == RuleMATU {
+	if rule.simulates() {
 		// Their bounds need both ends finite.
 		return min(t, defaultT), max(delta, defaultDelta)
 	}
@@ -200,10 +191,7 @@ func (s *Sampler) ExpectedEvents(d int) (events float64, ok bool) {
 
 // Simulates says that the sampler simulates events, in blocks and with corrections, too, where their
 // expected number is not known.
-func (s *Sampler) Simulates() bool {
-	rule := Rule(s.settings.Sampler)
-	return rule == RuleUniformization || rule == RuleMATU
-}
+func (s *Sampler) Simulates() bool { return Rule(s.settings.Sampler).simulates() }
 
 // Planned says whether reveals can be drawn before the network is called: not with raw
 // scores, nor with float32-gumbel.

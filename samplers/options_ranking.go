@@ -128,7 +128,7 @@ func (o Options) unusedDeciding(sampler string, drop func(beside string, names .
 	}
 }
 
-// word checks that a value is one of some words, and gives the first where it is "".
+// word checks that a value is one of those of a sampler, and gives the first where it is "".
 func word[T ~string](name string, value T, words ...T) (T, error) {
 	if value == "" {
 		return words[0], nil
@@ -165,106 +165,65 @@ func idList(name, text string, c Spec) ([]int, error) {
 func (s *Sampler) ranks(o Options, c Spec) error {
 	set := &s.settings.Deciding
 	*set = o.Deciding
-	law := &ranking{block: o.BlockLength, prompt: -1, temper: o.AlgTemp, editing: o.EditingThreshold, stop: -1}
-	var errs []error
-	check := func(err error) { errs = append(errs, err) }
+	law := &ranking{block: o.BlockLength, prompt: or(o.PromptLength, -1), stop: or(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", temper: o.AlgTemp, editing: o.EditingThreshold}
 	scores := []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin} // those that a threshold can be for
+	var errs [3]error
 	switch name := s.settings.Sampler; name {
 	case "confidence":
 		scores = append(scores, ScoreEntropy, ScoreRandom)
-		check(s.quotas(o, law))
+		s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
+		set.Rule = cmp.Or(o.Rule, RoundLLaDA)
+		switch set.Rule {
+		case RoundDream:
+			set.Eps = cmp.Or(o.Eps, defaultEps)
+		case RoundDLLM:
+			set.Schedule, set.Transfer = cmp.Or(o.Schedule, "linear"), cmp.Or(o.Transfer, "rounded")
+		}
+		law.rounding, law.eps = set.Rule, set.Eps
+		law.cosine, law.binomial = set.Schedule == "cosine", set.Transfer == "binomial"
+		law.choosing = quotaChoice{law.rounding, law.eps}
 	case "threshold":
 		set.Threshold = cmp.Or(o.Threshold, defaultThreshold)
 		law.choosing = thresholdChoice{set.Threshold, o.Rule}
 		if o.Rule != "" {
-			_, err := word("rule", o.Rule, RoundDream, RoundDLLM)
-			check(err)
-			law.steps = cmp.Or(o.Steps, DefaultSteps)
-			s.settings.Steps = law.steps
+			_, errs[0] = word("rule", o.Rule, RoundDream, RoundDLLM)
+			s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
 			if o.Rule == RoundDLLM {
 				law.rounding = RoundDLLM
 			}
 		}
 	case "factor":
-		rule, err := word("rule", o.Rule, RoundLLaDA, RoundDLLM)
-		check(err)
-		set.Rule, set.Factor = rule, cmp.Or(o.Factor, defaultFactor)
-		law.choosing = factorChoice{set.Factor, rule == RoundDLLM}
+		set.Rule, errs[0] = word("rule", o.Rule, RoundLLaDA, RoundDLLM)
+		set.Factor = cmp.Or(o.Factor, defaultFactor)
+		law.choosing = factorChoice{set.Factor, set.Rule == RoundDLLM}
 	case "localleap":
 		set.Threshold, set.RelaxedThreshold = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.RelaxedThreshold, defaultRelaxedThreshold)
 		set.Radius = cmp.Or(o.Radius, defaultRadius)
 		law.choosing = leapChoice{set.Threshold, set.RelaxedThreshold, set.Radius}
 	case "entropy-bounded":
 		scores = []Score{ScoreEntropy, ScoreConfidence, ScoreMaskGIT, ScoreMargin}
-		gamma := defaultGamma
-		if o.Gamma != nil {
-			gamma = *o.Gamma
-		}
-		set.Gamma = &gamma
-		law.choosing = boundedChoice{gamma}
+		set.Gamma = new(or(o.Gamma, defaultGamma))
+		law.choosing = boundedChoice{*set.Gamma}
 	case "llada2":
 		set.Threshold = cmp.Or(o.Threshold, defaultSurely)
-		choice := surelyChoice{threshold: set.Threshold, least: o.AtLeast, edits: o.EditingThreshold > 0}
-		if choice.edits {
+		if edits := o.EditingThreshold > 0; edits {
 			set.AtLeast, set.PostSteps = cmp.Or(o.AtLeast, 1), cmp.Or(o.PostSteps, defaultPostSteps)
-			choice.least, choice.polishes = set.AtLeast, set.PostSteps
+			law.choosing = surelyChoice{set.Threshold, set.AtLeast, edits, set.PostSteps}
 		} else {
-			law.steps, law.ofLength = cmp.Or(o.Steps, defaultBlockSteps), true
-			s.settings.Steps = law.steps
+			law.choosing = surelyChoice{threshold: set.Threshold, least: o.AtLeast}
+			s.settings.Steps, law.ofLength = cmp.Or(o.Steps, defaultBlockSteps), true
 		}
-		law.choosing = choice
 	}
-	var err error
-	set.Score, err = word("score", o.Score, scores...)
-	check(err)
+	law.steps = s.settings.Steps
+	set.Score, errs[1] = word("score", o.Score, scores...)
 	law.score = set.Score
 	if law.block > 0 {
-		set.Reach, err = word("reach", o.Reach, "before", "inside")
-		check(err)
-		law.inside = set.Reach == "inside"
+		set.Reach = cmp.Or(o.Reach, "before")
 	}
-	if o.PromptLength != nil {
-		law.prompt = *o.PromptLength
-	}
-	if o.Stop != nil {
-		law.stop = *o.Stop
-	}
-	law.begin, err = idList("begin-suppress-tokens", o.BeginSuppressTokens, c)
-	check(err)
-	_, err = word("columns", o.Columns, "clean", "raw")
-	check(err)
-	law.raw = o.Columns == "raw"
-	law.most, err = c.mostMasked()
-	check(err)
+	law.begin, errs[2] = idList("begin-suppress-tokens", o.BeginSuppressTokens, c)
 	s.kernel, s.law = law, law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
 	law.byToken = chosenByToken && s.settings.Draw.temperature() != 0
 	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.raw || law.editing > 0
-	return join(errs...)
-}
-
-// quotas sets what the confidence decoder commits at each call.
-func (s *Sampler) quotas(o Options, law *ranking) (err error) {
-	set := &s.settings.Deciding
-	set.Rule, err = word("rule", o.Rule, RoundLLaDA, RoundDream, RoundDLLM)
-	if err != nil {
-		return err
-	}
-	law.rounding, law.steps = set.Rule, cmp.Or(o.Steps, DefaultSteps)
-	s.settings.Steps = law.steps
-	switch set.Rule {
-	case RoundDream:
-		set.Eps = cmp.Or(o.Eps, defaultEps)
-		law.eps = set.Eps
-	case RoundDLLM:
-		if set.Schedule, err = word("schedule", o.Schedule, "linear", "cosine"); err != nil {
-			return err
-		}
-		if set.Transfer, err = word("transfer", o.Transfer, "rounded", "binomial"); err != nil {
-			return err
-		}
-		law.cosine, law.binomial = set.Schedule == "cosine", set.Transfer == "binomial"
-	}
-	law.choosing = quotaChoice{law.rounding, law.eps}
-	return nil
+	return join(errs[:]...)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"mdmgen/internal/fault"
@@ -35,10 +36,7 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 	if err != nil {
 		return nil, 0, err
 	}
-	c := &Canvas{spec: &spec, law: draw}
-	for _, id := range canvas {
-		c.ids = append(c.ids, int64(id))
-	}
+	c := newCanvas(&spec, draw, canvas)
 	o := &outcomes{ctx: ctx, net: net, left: limit, states: make(map[int]map[string]*forked), ended: make(map[string]*Outcome)}
 	if isShaped {
 		if o.shape, err = around.on(c, c.Masked(nil)); err != nil {
@@ -149,6 +147,30 @@ func (o *outcomes) take() error {
 	return o.ctx.Err()
 }
 
+// eachDraw hands do each way to take one of the candidates of every position that has some, with
+// p times the probability of their tokens. Candidates are valid during the call.
+func eachDraw(options [][]candidate, p float64, do func(drawn []candidate, p float64) error) error {
+	drawn := make([]candidate, 0, len(options))
+	var draw func(i int, p float64) error
+	draw = func(i int, p float64) error {
+		switch {
+		case i == len(options):
+			return do(drawn, p)
+		case options[i] == nil:
+			return draw(i+1, p)
+		}
+		for _, c := range options[i] {
+			drawn = append(drawn, c)
+			if err := draw(i+1, p*math.Exp(c.logP)); err != nil {
+				return err
+			}
+			drawn = drawn[:len(drawn)-1]
+		}
+		return nil
+	}
+	return draw(0, p)
+}
+
 // rows asks the network.
 func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
 	o.shape.ask(c, a)
@@ -164,20 +186,7 @@ func answers(ctx context.Context, net Network, canvases []*Canvas, asks []*Ask) 
 	call := Call{}
 	for i, c := range canvases {
 		for _, r := range asks[i].Rows {
-			ids := r.Canvas
-			if ids == nil {
-				ids = c.ids
-			}
-			call.IDs, call.Counts = append(call.IDs, ids...), append(call.Counts, len(r.Positions))
-			for _, l := range r.Positions {
-				if c.spec.Shift {
-					l = max(l-1, 0)
-				}
-				call.Positions = append(call.Positions, int64(l))
-			}
-			if c.spec.TimeConditioned {
-				call.Sigma = append(call.Sigma, r.Theta)
-			}
+			call.add(c.spec, c.ids, r)
 		}
 	}
 	data, err := net.Logits(ctx, call)

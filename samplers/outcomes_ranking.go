@@ -55,7 +55,7 @@ func subsets(items []int, n int) [][]int {
 // branch goes on from the call that d is about to make, with every draw of its tokens.
 func (d *ranked) branch(o *outcomes, p float64) error {
 	var ask Ask
-	d.reader.ask(&ask, d.asked, thetaOf(d.lambda()))
+	d.reader.ask(&ask, d.asked, d.theta())
 	rows, err := o.rows(d.canvas, &ask)
 	if err != nil {
 		return err
@@ -70,25 +70,7 @@ func (d *ranked) branch(o *outcomes, p float64) error {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
 	}
-	drawn := make([]candidate, 0, len(d.asked))
-	var draw func(i int, p float64) error
-	draw = func(i int, p float64) error {
-		if i == len(d.asked) {
-			return d.commitAll(o, drawn, p)
-		}
-		if options[i] == nil {
-			return draw(i+1, p)
-		}
-		for _, c := range options[i] {
-			drawn = append(drawn, c)
-			if err := draw(i+1, p*math.Exp(c.logP)); err != nil {
-				return err
-			}
-			drawn = drawn[:len(drawn)-1]
-		}
-		return nil
-	}
-	return draw(0, p)
+	return eachDraw(options, p, func(drawn []candidate, p float64) error { return d.commitAll(o, drawn, p) })
 }
 
 // commitAll commits what the rule takes of drawn tokens, in every order in which a random choice
@@ -138,12 +120,12 @@ func (d *ranked) commitOne(o *outcomes, considered, edits []candidate, p float64
 
 // fork is the decoder on a canvas of its own, which the edit changes.
 func (d *ranked) fork() (*ranked, *Edit) {
-	c := &Canvas{ids: slices.Clone(d.canvas.ids), spec: d.canvas.spec, law: d.canvas.law}
+	c, e := d.canvas.fork()
 	next := *d
 	next.canvas, next.block.canvas, next.reader.decoder = c, c, &next
 	next.asked, next.masked, next.ranked = nil, nil, nil
 	next.reader.uniforms = nil
-	return &next, &Edit{canvas: c, draws: NewDraws(0, 0), step: new(Step)}
+	return &next, e
 }
 
 // key is the same for decoders that go on in the same way.

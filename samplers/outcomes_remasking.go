@@ -68,7 +68,7 @@ func (b *remaskBranch) ask() error {
 		return nil
 	}
 	c := &Canvas{ids: b.remasked.ids, spec: b.canvas.spec, law: b.canvas.law}
-	rows, err := b.o.rows(c, &Ask{Rows: []AskRow{{Positions: masked, Theta: thetaOf(min(b.step.Lambda, b.law.most))}}})
+	rows, err := b.o.rows(c, &Ask{Rows: []AskRow{{Positions: masked, Theta: b.canvas.theta(b.step.Lambda)}}})
 	if err != nil {
 		return err
 	}

@@ -85,12 +85,7 @@ func (p *Plan) draw(law planner, u Uniforms, free []int) error {
 	for _, l := range free {
 		p.reveals = append(p.reveals, reveal{u.Plan(l), l})
 	}
-	slices.SortFunc(p.reveals, func(a, b reveal) int {
-		if a.u != b.u {
-			return cmp.Compare(b.u, a.u)
-		}
-		return cmp.Compare(a.position, b.position)
-	})
+	slices.SortFunc(p.reveals, func(a, b reveal) int { return cmp.Or(cmp.Compare(b.u, a.u), a.position-b.position) })
 	// Blocks share these two: they must not grow while blocks point into them.
 	p.positions, p.hits = slices.Grow(p.positions, len(free)), slices.Grow(p.hits, len(free))
 	if err := law.plan(p); err != nil {
@@ -105,10 +100,7 @@ func (p *Plan) draw(law planner, u Uniforms, free []int) error {
 }
 
 func (p *Plan) reset() {
-	p.Blocks, p.Left = p.Blocks[:0], p.Left[:0]
-	p.LeftLambda, p.LeftTheta = 0, 0
-	p.Events, p.thinned = 0, 0
-	p.reveals, p.positions, p.hits = p.reveals[:0], p.positions[:0], p.hits[:0]
+	*p = Plan{Blocks: p.Blocks[:0], Left: p.Left[:0], reveals: p.reveals[:0], positions: p.positions[:0], hits: p.hits[:0], spare: p.spare}
 }
 
 // begin starts a block; add puts a reveal into the last one.

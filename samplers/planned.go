@@ -17,7 +17,7 @@ var _ Method = (*Sampler)(nil)
 
 // Start begins a sequence: it draws the plan, if the sampler has one.
 func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
-	if c.spec.Shift && c.Len() > 0 && c.ID(0) == c.spec.Mask {
+	if c.spec.Shift && c.Len() > 0 && c.masked(0) {
 		return nil, fmt.Errorf("position 0 is free: this network predicts position l from row l−1, so give the first token")
 	}
 	return s.on(c, d, c.Masked(nil))
@@ -29,11 +29,7 @@ func (s *Sampler) Check(spec Spec, canvas []int) error {
 	if err != nil {
 		return err
 	}
-	c := &Canvas{spec: &spec, law: draw}
-	for _, id := range canvas {
-		c.ids = append(c.ids, int64(id))
-	}
-	d, err := s.Start(c, NewDraws(0, 0))
+	d, err := s.Start(newCanvas(&spec, draw, canvas), NewDraws(0, 0))
 	releaseOf(d)
 	if err != nil {
 		return fault.Errorf("samplers", "%w", err)

@@ -36,7 +36,6 @@ type ranking struct {
 	stop     int     // the token that ends the sequence behind a finished block, −1 for none
 	begin    []int
 	raw      bool
-	most     float64 // the greatest masked fraction that the network is asked at
 }
 
 // candidate is a position with the token that was drawn there.
@@ -88,7 +87,7 @@ func (d *ranked) RuleCalls() int { return d.ruleCalls }
 func (d *ranked) look() {
 	d.masked, d.run.masked = d.masked[:0], 0
 	for l := range d.block.to {
-		if d.canvas.ID(l) != d.canvas.spec.Mask {
+		if !d.canvas.masked(l) {
 			continue
 		}
 		if l >= d.block.from {
@@ -141,7 +140,7 @@ func (d *ranked) next() bool {
 		d.asked = append(d.asked[:0], d.masked...)
 		if d.law.editing > 0 {
 			for l := range d.block.to {
-				if !d.block.given[l] && d.canvas.ID(l) != d.canvas.spec.Mask {
+				if !d.block.given[l] && !d.canvas.masked(l) {
 					d.asked = append(d.asked, l)
 				}
 			}
@@ -154,16 +153,16 @@ func (d *ranked) next() bool {
 	}
 }
 
-// lambda is the masked fraction at which a network that wants the time is asked: that of the
-// positions which were masked at the start, as far as it has rows.
-func (d *ranked) lambda() float64 {
+// theta is the −log α at which a network that wants the time is asked: that of the positions
+// which were masked at the start.
+func (d *ranked) theta() float64 {
 	masked := 0
-	for _, id := range d.canvas.ids {
-		if int(id) == d.canvas.spec.Mask {
+	for l := range d.canvas.Len() {
+		if d.canvas.masked(l) {
 			masked++
 		}
 	}
-	return min(float64(masked)/float64(d.free), d.law.most)
+	return d.canvas.theta(float64(masked) / float64(d.free))
 }
 
 func (d *ranked) Ask(a *Ask) bool {
@@ -178,7 +177,7 @@ func (d *ranked) Ask(a *Ask) bool {
 		d.asked = d.asked[:d.considered]
 	}
 	a.Step = d.ruleCalls - 1
-	d.reader.ask(a, d.asked, thetaOf(d.lambda()))
+	d.reader.ask(a, d.asked, d.theta())
 	return true
 }
 
@@ -204,7 +203,7 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 func (d *ranked) split(drawn []candidate) (best, edits []candidate) {
 	d.ranked = d.ranked[:0]
 	for _, c := range drawn {
-		if d.canvas.ID(c.position) == d.canvas.spec.Mask {
+		if d.canvas.masked(c.position) {
 			d.ranked = append(d.ranked, c)
 		} else {
 			edits = append(edits, c)

@@ -50,10 +50,6 @@ func Names() []string {
 	return out
 }
 
-// LooksBack says that the sampler draws tokens from the rows of two calls, as
-// [Law.LookBack] does.
-func (d Descriptor) LooksBack() bool { return slices.Contains(d.Flags, "floor") }
-
 // Likelihood says how −log P of a text under the sampler is worked out, and for which of its
 // scores: what [Sampler.Law] of each declares.
 func (d Descriptor) Likelihood() string {

@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -40,8 +41,6 @@ type remasking struct {
 	// nucleus, where it is below 1, keeps the most probable tokens while their probabilities
 	// sum to at most so much, the first in any case.
 	nucleus float64
-	// most is the greatest masked fraction that the network is asked at.
-	most float64
 }
 
 // RemaskStep is a step of a sampler that remasks: the probabilities that a masked position is
@@ -221,7 +220,7 @@ func (d *remasked) Ask(a *Ask) bool {
 	} else {
 		a.Top = 0
 	}
-	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.revealed, Theta: thetaOf(min(lambda, d.law.most)), Uniforms: d.uniforms})
+	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.revealed, Theta: d.canvas.theta(lambda), Uniforms: d.uniforms})
 	return true
 }
 
@@ -265,15 +264,7 @@ func (d *remasked) token(r Rows, i, l int) (Best, error) {
 			d.order = append(d.order, a)
 		}
 	}
-	slices.SortStableFunc(d.order, func(a, b int) int {
-		if d.p[a] > d.p[b] {
-			return -1
-		}
-		if d.p[a] < d.p[b] {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(d.p[b], d.p[a]) })
 	if d.finishing {
 		return Best{Token: d.order[0]}, nil
 	}

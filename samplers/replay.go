@@ -71,10 +71,7 @@ func (s *Sampler) meet(law *ranking, spec Spec, t Text) (*ranked, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Canvas{spec: &spec, law: draw}
-	for _, id := range t.Canvas {
-		c.ids = append(c.ids, int64(id))
-	}
+	c := newCanvas(&spec, draw, t.Canvas)
 	started, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
 	if err != nil {
 		return nil, err
@@ -185,7 +182,7 @@ func ask(ctx context.Context, net Network, all []*met) ([]Rows, error) {
 	for i, m := range all {
 		d := m.decoder
 		canvases[i], asks[i], shapes[i] = d.canvas, new(Ask), d.shape.fork()
-		d.reader.ask(asks[i], d.asked, thetaOf(d.lambda()))
+		d.reader.ask(asks[i], d.asked, d.theta())
 		shapes[i].ask(d.canvas, asks[i])
 		m.rows = len(asks[i].Rows)
 	}

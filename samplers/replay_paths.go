@@ -61,8 +61,9 @@ func (m *met) proceed(rows Rows, text []int, u *Stream) error {
 	if m.logP += logP; err != nil || math.IsInf(m.logP, -1) {
 		return err
 	}
-	e := Edit{canvas: m.decoder.canvas, draws: NewDraws(0, 0), step: new(Step)}
-	m.decoder.reveal(chosen, m.decoder.considered, &e)
+	next, e := m.decoder.fork()
+	next.reveal(chosen, m.decoder.considered, e)
+	m.decoder = next
 	return e.err
 }
 

@@ -15,17 +15,15 @@ type shaping struct {
 	inner    *Sampler
 	guidance *guidance // nil for none
 	rules    *rules    // nil for none
-	most     float64   // the greatest masked fraction that the network is asked at
 }
 
 // shape is s with guidance and rules, where there are any.
 func (s *Sampler) shape(o Options, c Spec) (*Sampler, error) {
 	law := shaping{inner: s}
 	set := s.settings
-	var errs [3]error
+	var errs [2]error
 	law.guidance, errs[0] = newGuidance(o, c, &set)
 	law.rules, errs[1] = newRules(o, c)
-	law.most, errs[2] = c.mostMasked()
 	if err := join(errs[:]...); err != nil || law.guidance == nil && law.rules == nil {
 		return s, err
 	}
@@ -148,13 +146,12 @@ func (s *shaped) rows(r Rows) Rows {
 
 // fill asks for the first refused position that is masked.
 func (s *shaped) fill(a *Ask) bool {
-	masked := slices.DeleteFunc(s.refused, func(l int) bool { return s.canvas.ID(l) != s.canvas.spec.Mask })
-	s.refused = slices.Compact(masked)
+	s.refused = slices.Compact(slices.DeleteFunc(s.refused, s.canvas.holdsToken))
 	if len(s.refused) == 0 {
 		return false
 	}
-	lambda := min(float64(len(s.refused))/float64(s.free), s.law.most)
-	a.Rows = append(a.Rows, AskRow{Positions: s.refused[:1], Theta: thetaOf(lambda)})
+	theta := s.canvas.theta(float64(len(s.refused)) / float64(s.free))
+	a.Rows = append(a.Rows, AskRow{Positions: s.refused[:1], Theta: theta})
 	a.Step, a.Finish = -1, true
 	return true
 }

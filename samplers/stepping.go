@@ -87,5 +87,5 @@ func (s *stepping) set(revealed []hit, e *Edit) {
 		e.Set(h.position, h.token, h.logP)
 		e.Hit(h.lambda)
 	}
-	s.masked = slices.DeleteFunc(s.masked, func(l int) bool { return s.canvas.ID(l) != s.canvas.spec.Mask })
+	s.masked = slices.DeleteFunc(s.masked, s.canvas.holdsToken)
 }

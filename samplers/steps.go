@@ -35,9 +35,12 @@ const (
 	RuleTrapezoidal Rule = "trapezoidal"
 )
 
+// simulates says that the rule is carried out event by event.
+func (r Rule) simulates() bool { return r == RuleUniformization || r == RuleMATU }
+
 // exact says whether the rule gives each position the exact law of its reveal time.
 func (r Rule) exact() bool {
-	return r == RuleTweedie || r == RuleUniformization || r == RuleMATU || r == RuleTrapezoidal
+	return r == RuleTweedie || r.simulates() || r == RuleTrapezoidal
 }
 
 // Steps is a grid with the law of a rule on it.

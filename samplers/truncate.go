@@ -1,10 +1,6 @@
 package samplers
 
-import (
-	"slices"
-
-	"mdmgen/internal/expsum"
-)
+import "mdmgen/internal/expsum"
 
 // weights sets c.p to exp((x−top)/temperature), 0 where the token is not kept, and
 // returns the sum in ascending order of columns.
@@ -62,23 +58,19 @@ func (c *Categorical) truncate(sum float64) float64 {
 			}
 		}
 	}
-	return c.keepOnly()
+	return c.keepTo(c.kept[len(c.kept)-1])
 }
 
-// keepOnly sets the weights of all columns but c.kept to 0 and returns the sum of
-// those, in ascending order of columns.
-func (c *Categorical) keepOnly() float64 {
-	slices.Sort(c.kept)
+// keepTo sets the weights of all columns behind one to 0 and returns the sum of the others, in
+// ascending order of columns.
+func (c *Categorical) keepTo(last int) float64 {
 	var sum float64
-	at := 0
 	for _, s := range c.allowed {
 		for i := s.from; i < s.to; i++ {
-			if at < len(c.kept) && c.kept[at] == i {
-				sum += c.p[i]
-				at++
-			} else {
+			if c.before(last, i) {
 				c.p[i] = 0
 			}
+			sum += c.p[i]
 		}
 	}
 	return sum

@@ -22,7 +22,7 @@ type window struct {
 func newWindow(c *Canvas, length, prompt, stop int) (window, error) {
 	w := window{span: span{0, c.Len()}, canvas: c, length: length, prompt: prompt, stop: stop}
 	for l := range c.Len() {
-		w.given = append(w.given, c.ID(l) != c.spec.Mask)
+		w.given = append(w.given, !c.masked(l))
 		if w.prompt < 0 && !w.given[l] {
 			w.prompt = l
 		}
@@ -57,30 +57,18 @@ func (w *window) blocks() int {
 	return max((w.canvas.Len()-w.prompt+w.length-1)/w.length, 1)
 }
 
-// masked are the masked positions of the block, appended to dst.
-func (w *window) masked(dst []int) []int {
-	for l := w.from; l < w.to; l++ {
-		if w.canvas.ID(l) == w.canvas.spec.Mask {
-			dst = append(dst, l)
-		}
-	}
-	return dst
-}
-
 // halt ends the sequence where the block is finished and holds the stop token that was not
 // given: the rest is filled with it.
 func (w *window) halt(e *Edit) {
-	if w.stop < 0 || len(w.masked(nil)) > 0 {
+	if w.stop < 0 || len(w.free()) > 0 {
 		return
 	}
 	for l := w.from; l < w.to; l++ {
 		if w.given[l] || w.canvas.ID(l) != w.stop {
 			continue
 		}
-		for l := w.to; l < w.canvas.Len(); l++ {
-			if w.canvas.ID(l) == w.canvas.spec.Mask {
-				e.Set(l, w.stop, 0)
-			}
+		for _, l := range w.canvas.maskedOf(nil, span{w.to, w.canvas.Len()}) {
+			e.Set(l, w.stop, 0)
 		}
 		return
 	}
@@ -97,16 +85,10 @@ type windows struct {
 
 // inWindows is s in blocks, one after the other.
 func (s *Sampler) inWindows(o Options) *Sampler {
-	law := windows{inner: s, length: o.BlockLength, prompt: -1, stop: -1}
-	if o.PromptLength != nil {
-		law.prompt = *o.PromptLength
-	}
-	if o.Stop != nil {
-		law.stop = *o.Stop
-	}
-	out := &Sampler{law: law, kernel: law, settings: s.settings}
-	out.settings.BlockLength, out.settings.PromptLength, out.settings.Stop = o.BlockLength, o.PromptLength, o.Stop
-	return out
+	law := windows{inner: s, length: o.BlockLength, prompt: or(o.PromptLength, -1), stop: or(o.Stop, -1)}
+	set := s.settings
+	set.BlockLength, set.PromptLength, set.Stop = o.BlockLength, o.PromptLength, o.Stop
+	return &Sampler{law: law, kernel: law, settings: set}
 }
 
 func (windows) declare() Law {
@@ -116,68 +98,18 @@ func (windows) declare() Law {
 func (law windows) head(Draw) Head { return law.inner.head() }
 
 func (law windows) start(c *Canvas, d *Draws, _ []int, _ bool) (Decoder, error) {
-	w := &windowed{law: law, draws: d}
-	var err error
-	if w.window, err = newWindow(c, law.length, law.prompt, law.stop); err != nil {
+	w, err := newWindow(c, law.length, law.prompt, law.stop)
+	if err != nil {
 		return nil, err
 	}
-	return w, w.prepare(nil)
+	return startParts(law.inner, c, d, &w)
 }
 
-// windowed is the decoder of a sequence. It has the decoder of the block ask as soon as that
-// has taken its rows, to know when the block is finished.
-type windowed struct {
-	window
-	law   windows
-	draws *Draws
-	inner Decoder
-	ask   Ask
-	more  bool
-	tally
-}
+func (w *window) free() []int { return w.canvas.maskedOf(nil, w.span) }
 
-// prepare has the block ask, or the first behind it that has something to ask. e is nil at the
-// start.
-func (w *windowed) prepare(e *Edit) (err error) {
-	for {
-		if w.inner == nil {
-			if w.inner, err = w.law.inner.on(w.canvas, w.draws, w.masked(nil)); err != nil {
-				return err
-			}
-		}
-		w.ask = Ask{Rows: w.ask.Rows[:0]}
-		if w.more = w.inner.Ask(&w.ask); w.more {
-			return nil
-		}
-		w.release()
-		if e != nil {
-			w.halt(e)
-		}
-		if !w.next() {
-			return nil
-		}
+func (w *window) behind(e *Edit) bool {
+	if e != nil {
+		w.halt(e)
 	}
-}
-
-func (w *windowed) Ask(a *Ask) bool {
-	rows := append(a.Rows, w.ask.Rows...)
-	*a = w.ask
-	a.Rows = rows
-	return w.more
-}
-
-func (w *windowed) Take(r Rows, e *Edit) error {
-	if err := w.inner.Take(r, e); err != nil {
-		return err
-	}
-	return w.prepare(e)
-}
-
-// release counts what the block's decoder did, and gives back its memory.
-func (w *windowed) release() {
-	if w.inner != nil {
-		w.add(w.inner)
-		releaseOf(w.inner)
-	}
-	w.inner = nil
+	return w.next()
 }

@@ -62,6 +62,20 @@ func TestSamplerLaw(t *testing.T) {
 	}
 }
 
+// pick draws from a distribution with one uniform u in (0,1), by inverting its cumulative sum.
+func pick(p []float64, u float64) (token int) {
+	var cumulative float64
+	for i, x := range p {
+		if cumulative += x; x > 0 {
+			token = i
+		}
+		if cumulative > u {
+			break
+		}
+	}
+	return token
+}
+
 // draw runs a plan on the world's table.
 func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream) int {
 	var p samplers.Plan
@@ -86,14 +100,14 @@ func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream)
 				samplers.Mix(mixed, fill, row(before, was, l), b.Weight, b.Floor)
 				fill = mixed
 			}
-			next = w.Reveal(next, l, samplers.Pick(fill, st.Float64()))
+			next = w.Reveal(next, l, pick(fill, st.Float64()))
 		}
 		before, was, state = rows, state, next
 	}
 	if s.Denoises() {
 		rows, next := w.Rows(p.LeftLambda), state
 		for _, l := range p.Left {
-			next = w.Reveal(next, l, samplers.Pick(row(rows, state, l), st.Float64()))
+			next = w.Reveal(next, l, pick(row(rows, state, l), st.Float64()))
 		}
 		state = next
 	}
