@@ -85,10 +85,9 @@ func (d *corrected) Ask(a *Ask) bool {
 		return cmp.Or(cmp.Compare(d.order(i), d.order(j)), i-j)
 	})
 	d.chosen = d.chosen[:min(d.law.positions, len(d.chosen))]
-	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.uniforms[:0]
+	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.draws.tokens(d.uniforms[:0], d.chosen)
 	for _, l := range d.chosen {
 		d.ids[l] = int64(d.canvas.spec.Mask)
-		d.uniforms = append(d.uniforms, d.draws.Token(l))
 	}
 	theta := d.canvas.theta(float64(len(d.chosen)) / float64(len(d.free)))
 	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.chosen, Theta: theta, Uniforms: d.uniforms})

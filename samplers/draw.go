@@ -66,14 +66,14 @@ func (d Draw) Validate() error {
 	if !(d.TopP >= 0 && d.TopP <= 1) {
 		errs = append(errs, fault.Errorf("samplers", "top-p is %v: must be in 0..1", d.TopP))
 	}
-	if _, err := d.suppressed(); err != nil {
-		errs = append(errs, err)
-	}
-	return join(errs...)
+	_, err := d.suppressed(0)
+	return join(append(errs, err)...)
 }
 
-// suppressed are the ids of SuppressTokens.
-func (d Draw) suppressed() ([]int, error) { return idList("suppress-tokens", d.SuppressTokens, Spec{}) }
+// suppressed are the ids of SuppressTokens; columns is 0 where they are not known.
+func (d Draw) suppressed(columns int) ([]int, error) {
+	return idList("suppress-tokens", d.SuppressTokens, columns)
+}
 
 // join makes one line of several errors, nil of none.
 func join(errs ...error) error {
@@ -159,7 +159,7 @@ func (c Categorical) with(d Draw) (Categorical, error) {
 	if err := d.Validate(); err != nil || d.SuppressTokens == "" {
 		return c, err
 	}
-	suppressed, err := idList("suppress-tokens", d.SuppressTokens, Spec{Vocabulary: Vocabulary{Columns: c.columns}})
+	suppressed, err := d.suppressed(c.columns)
 	if err != nil {
 		return c, err
 	}

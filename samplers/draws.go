@@ -38,6 +38,14 @@ func (d *Draws) Token(position int) float64 {
 	return d.uniform(forTokens, uint64(position), uint64(n))
 }
 
+// tokens appends the uniforms of the next tokens at positions to dst.
+func (d *Draws) tokens(dst []float64, positions []int) []float64 {
+	for _, l := range positions {
+		dst = append(dst, d.Token(l))
+	}
+	return dst
+}
+
 // Call returns the uniform of a token that is drawn at a position in call number call of the
 // sequence, and thrown away where the position is not chosen by what was drawn: unlike Token's
 // it is another at the next call.

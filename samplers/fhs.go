@@ -1,6 +1,7 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -143,40 +144,28 @@ const (
 )
 
 func (s ordered) plan(p *Plan) error {
+	at := func(r reveal) int { return r.position }
 	switch s.order {
-	case LeftToRight, ListedOrder:
-		slices.SortFunc(p.reveals, func(a, b reveal) int { return a.position - b.position })
 	case RightToLeft:
-		slices.SortFunc(p.reveals, func(a, b reveal) int { return b.position - a.position })
+		at = func(r reveal) int { return -r.position }
+	case ListedOrder:
+		listed := make(map[int]int) // from 1 on: those that are left out come first
+		for i, l := range s.list {
+			listed[l] = i + 1
+		}
+		at = func(r reveal) int { return listed[r.position] }
+	}
+	if s.order != RandomOrder {
+		slices.SortFunc(p.reveals, func(a, b reveal) int { return cmp.Or(at(a)-at(b), a.position-b.position) })
+	}
+	if s.order == ListedOrder && len(p.reveals) > 0 && at(p.reveals[0]) == 0 {
+		return fmt.Errorf("the order leaves out position %d, which is free: list every free position", p.reveals[0].position)
 	}
 	d := len(p.reveals)
-	next := func(position int) {
-		i := len(p.Blocks)
+	for i, r := range p.reveals {
 		lambda := float64(d-i) / float64(d+1)
 		p.begin(lambda, thetaOf(lambda), i)
-		p.add(position, lambda)
-	}
-	if s.order != ListedOrder {
-		for _, r := range p.reveals {
-			next(r.position)
-		}
-		return nil
-	}
-	isFree := func(l int) bool {
-		_, found := slices.BinarySearchFunc(p.reveals, l, func(r reveal, l int) int { return r.position - l })
-		return found
-	}
-	for _, l := range s.list {
-		if isFree(l) {
-			next(l)
-		}
-	}
-	if len(p.Blocks) != d {
-		for _, r := range p.reveals {
-			if !slices.Contains(s.list, r.position) {
-				return fmt.Errorf("the order leaves out position %d, which is free: list every free position", r.position)
-			}
-		}
+		p.add(r.position, lambda)
 	}
 	return nil
 }

@@ -122,12 +122,10 @@ func NewGrid(s GridSpec) (Grid, error) {
 	switch s.Kind {
 	case GridUniform:
 		return uniformGrid(s)
-	case GridLambda, GridCos2, GridCosine:
+	case GridLambda, GridCos2, GridCosine, GridProfile:
 		return curveGrid(s)
 	case GridPaper:
 		return paperFromSteps(s)
-	case GridProfile:
-		return profileGrid(s)
 	}
 	return Grid{}, fault.Errorf("samplers", "grid %q is not known", s.Kind)
 }
@@ -180,27 +178,22 @@ func uniformGrid(s GridSpec) (Grid, error) {
 	return g.close(s)
 }
 
+// curveGrid takes a curve from 1 to 0 to the ends T and δ: a given one, or the best for a loss
+// profile, whose steps may be fewer than asked for where the loss does not fall.
 func curveGrid(s GridSpec) (Grid, error) {
+	at := func(k int) float64 { return curve(s.Kind, k, s.Steps) }
+	if s.Kind == GridProfile {
+		if err := checkProfile(s.Profile); err != nil {
+			return Grid{}, err
+		}
+		best, _ := BestGrid(s.Profile, s.Steps)
+		s.Steps = len(best) - 1
+		at = func(k int) float64 { return best[k] }
+	}
 	g := newGrid(s, s.Steps)
 	first, last := masked(s.T), masked(s.Delta)
 	for k := range g.Lambda {
-		g.Lambda[k] = last + (first-last)*curve(s.Kind, k, s.Steps)
-		g.Theta[k] = thetaOf(g.Lambda[k])
-	}
-	return g.close(s)
-}
-
-// profileGrid takes the best grid from 1 to 0 to the ends T and δ, as curves are. Its
-// steps may be fewer than asked for where the loss does not fall.
-func profileGrid(s GridSpec) (Grid, error) {
-	if err := checkProfile(s.Profile); err != nil {
-		return Grid{}, err
-	}
-	best, _ := BestGrid(s.Profile, s.Steps)
-	g := newGrid(s, len(best)-1)
-	first, last := masked(s.T), masked(s.Delta)
-	for k, x := range best {
-		g.Lambda[k] = last + (first-last)*x
+		g.Lambda[k] = last + (first-last)*at(k)
 		g.Theta[k] = thetaOf(g.Lambda[k])
 	}
 	return g.close(s)

@@ -28,8 +28,8 @@ func newGuidance(o Options, c Spec, set *Settings) (*guidance, error) {
 		g.w = o.GuidanceScale - 1
 	}
 	var errs [2]error
-	g.keep, errs[0] = idList("keep-tokens", o.KeepTokens, c)
-	g.negative, errs[1] = idList("negative-tokens", o.NegativeTokens, c)
+	g.keep, errs[0] = idList("keep-tokens", o.KeepTokens, c.Columns)
+	g.negative, errs[1] = idList("negative-tokens", o.NegativeTokens, c.Columns)
 	set.Unconditional = cmp.Or(o.Unconditional, "visible")
 	set.Guidance, set.GuidanceScale, set.KeepTokens, set.NegativeTokens = o.Guidance, o.GuidanceScale, o.KeepTokens, o.NegativeTokens
 	if g.byPosition {

@@ -1,6 +1,9 @@
 package samplers
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Network is what a sampler needs of a model: the rows at wanted positions of some
 // canvases.
@@ -49,17 +52,9 @@ type Vocabulary struct {
 // Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
 // vocabulary that is not known.
 func (v Vocabulary) Tokens() int {
-	out := make(map[int]bool)
-	for _, x := range append([]int{v.Mask}, v.Excluded...) {
-		out[x] = x >= 0 && x < v.Columns
-	}
-	n := v.Columns
-	for _, column := range out {
-		if column {
-			n--
-		}
-	}
-	return n
+	out := slices.DeleteFunc(append([]int{v.Mask}, v.Excluded...), func(x int) bool { return x < 0 || x >= v.Columns })
+	slices.Sort(out)
+	return v.Columns - len(slices.Compact(out))
 }
 
 // holds says whether an id may stand on a canvas.

@@ -144,8 +144,8 @@ func word[T ~string](name string, value T, words ...T) (T, error) {
 	return value, nil
 }
 
-// idList reads ids of a vocabulary that may not be known.
-func idList(name, text string, c Spec) ([]int, error) {
+// idList reads ids of a vocabulary of so many columns, 0 where that is not known.
+func idList(name, text string, columns int) ([]int, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -154,8 +154,8 @@ func idList(name, text string, c Spec) ([]int, error) {
 		return nil, fault.Errorf("samplers", "%s: must be a list of ids: %w", name, err)
 	}
 	for _, id := range ids {
-		if c.Columns > 0 && id >= c.Columns {
-			return nil, fault.Errorf("samplers", "%s: id %d: must be in 0..%d", name, id, c.Columns-1)
+		if columns > 0 && id >= columns {
+			return nil, fault.Errorf("samplers", "%s: id %d: must be in 0..%d", name, id, columns-1)
 		}
 	}
 	return ids, nil
@@ -220,7 +220,7 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	if law.block > 0 {
 		set.Reach = cmp.Or(o.Reach, "before")
 	}
-	law.begin, errs[2] = idList("begin-suppress-tokens", o.BeginSuppressTokens, c)
+	law.begin, errs[2] = idList("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
 	s.kernel, s.law = law, law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
 	law.byToken = chosenByToken && s.settings.Draw.temperature() != 0

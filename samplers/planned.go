@@ -123,9 +123,7 @@ func (p *planned) Ask(a *Ask) bool {
 	}
 	a.Head = p.head
 	if p.uniforms = p.uniforms[:0]; p.head == HeadBest {
-		for _, l := range want {
-			p.uniforms = append(p.uniforms, p.draws.Token(l))
-		}
+		p.uniforms = p.draws.tokens(p.uniforms, want)
 	}
 	a.Rows = append(a.Rows, AskRow{Positions: want, Theta: p.block.Theta, Uniforms: p.uniforms})
 	a.Step, a.Finish = p.block.Step, p.finishing

@@ -60,6 +60,15 @@ func LossCurve(c []float64, lambda float64) float64 {
 	return sum
 }
 
+// lossCurves are the values of [LossCurve] at 1, 1−1/points, …, 0.
+func lossCurves(c []float64, points int) []float64 {
+	out := make([]float64, points+1)
+	for i := range out {
+		out[i] = LossCurve(c, float64(points-i)/float64(points))
+	}
+	return out
+}
+
 // GridCost returns d·Σ_k (λ_k−λ_{k+1})·f(λ_k), d = len(c), f of [LossCurve]: the expected
 // path loss in nats of Tweedie on the masked fractions lambda, which fall from 1 to 0. It
 // panics where they do not. For a network that is asked with the time it is the cost only
@@ -98,11 +107,8 @@ func BestGrid(c []float64, n int) (lambda []float64, cost float64) {
 
 // bestGrid chooses among i/points.
 func bestGrid(c []float64, n, points int) []float64 {
-	// What f is at λ = 1 − i/points, i of points are revealed: the sizes' problem again.
-	f := make([]float64, points)
-	for i := range f {
-		f[i] = LossCurve(c, float64(points-i)/float64(points))
-	}
+	// At λ = 1 − i/points i of points are revealed: the sizes' problem again.
+	f := lossCurves(c, points)[:points]
 	if falls(c) {
 		// So does f. Keep rounding from making it rise.
 		f = Monotone(f, nil)
@@ -119,13 +125,10 @@ func bestGrid(c []float64, n, points int) []float64 {
 // rootGrid has equal shares of ∫√(−dc) in its steps.
 func rootGrid(c []float64, n int) []float64 {
 	const points = 1 << 14
-	share := make([]float64, points+1)
-	last := LossCurve(c, 1)
+	share, f := make([]float64, points+1), lossCurves(c, points)
 	for i := 1; i <= points; i++ {
-		f := LossCurve(c, float64(points-i)/points)
 		// Where the curve is flat the steps would be endless: the small constant bounds them.
-		share[i] = share[i-1] + math.Sqrt(max(last-f, 0)) + (1e-3*math.Sqrt(math.Abs(c[0]))+1e-9)/points
-		last = f
+		share[i] = share[i-1] + math.Sqrt(max(f[i-1]-f[i], 0)) + (1e-3*math.Sqrt(math.Abs(c[0]))+1e-9)/points
 	}
 	lambda := make([]float64, n+1)
 	lambda[0] = 1
@@ -147,11 +150,9 @@ func rootGrid(c []float64, n int) []float64 {
 func RootRule(c []float64, n int) float64 {
 	const points = 512
 	var root float64
-	last := LossCurve(c, 1)
+	f := lossCurves(c, points)
 	for i := 1; i <= points; i++ {
-		f := LossCurve(c, float64(points-i)/points)
-		root += math.Sqrt(max(last-f, 0))
-		last = f
+		root += math.Sqrt(max(f[i-1]-f[i], 0))
 	}
 	return root * root / points * float64(len(c)) / (2 * float64(n))
 }

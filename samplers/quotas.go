@@ -1,6 +1,10 @@
 package samplers
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // Rounding says how many tokens each of N calls commits of n masked ones, n/N on average.
 // Upstream programs differ in that only.
@@ -91,11 +95,8 @@ func drawnQuotas(d *Draws, masked []int, steps int, cosine bool) []int {
 		counts[min(int(at*float64(steps)), steps-1)]++
 	}
 	var out []int
-	for k := 0; len(counts) > 0; k++ {
-		if n := counts[k]; n > 0 {
-			out = append(out, n)
-			delete(counts, k)
-		}
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, counts[k])
 	}
 	return out
 }

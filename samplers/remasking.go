@@ -214,9 +214,7 @@ func (d *remasked) Ask(a *Ask) bool {
 	d.uniforms = d.uniforms[:0]
 	if d.law.nucleus == 1 {
 		a.Head = HeadBest
-		for _, l := range d.revealed {
-			d.uniforms = append(d.uniforms, d.draws.Token(l))
-		}
+		d.uniforms = d.draws.tokens(d.uniforms, d.revealed)
 	} else {
 		a.Top = 0
 	}
