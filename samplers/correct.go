@@ -31,7 +31,7 @@ func (s *Sampler) correct(text string) (*Sampler, error) {
 	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.positions < 1 || law.count < 1 || law.positions > maxSteps || law.count > maxSteps {
 		return nil, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, maxSteps)
 	}
-	out := &Sampler{law: law, kernel: law, settings: s.settings}
+	out := &Sampler{law: law, settings: s.settings}
 	out.settings.Correct = fmt.Sprintf("gibbs:%dx%d", law.positions, law.count)
 	return out, nil
 }
@@ -41,7 +41,7 @@ func (correcting) declare() Law { return Law{Why: "corrections draw again what w
 // Correction tells of a sampler that is corrected what it is without that, and how many positions
 // each of so many calls draws anew; ok is false for others.
 func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
-	law, ok := s.kernel.(correcting)
+	law, ok := s.law.(correcting)
 	return law.inner, law.positions, law.count, ok
 }
 

@@ -21,7 +21,7 @@ func (s *Sampler) grow(o Options) *Sampler {
 	law := growing{inner: s, block: o.BlockLength, most: o.MaxLength, stop: or(o.Stop, -1)}
 	set := s.settings
 	set.BlockLength, set.Stop, set.MaxLength = o.BlockLength, o.Stop, o.MaxLength
-	return &Sampler{law: law, kernel: law, settings: set}
+	return &Sampler{law: law, settings: set}
 }
 
 func (growing) declare() Law { return Law{Why: "its canvas grows by what is drawn"} }

@@ -88,7 +88,7 @@ func (l Law) FirstHitting() bool {
 
 // Law returns that of a sampler, false for one that has no plan ([Sampler.Planned]), whose law
 // tells nothing but how it is replayed.
-func (s *Sampler) Law() (Law, bool) { return s.law.declare(), s.kernel == nil }
+func (s *Sampler) Law() (Law, bool) { return s.law.declare(), s.Planned() }
 
 // ones are the sizes of blocks of one.
 func ones(d int) ([]int, error) {

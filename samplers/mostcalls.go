@@ -19,7 +19,7 @@ func (s *Sampler) MostCalls(c Spec, canvas []int) int {
 }
 
 func (s *Sampler) mostCalls(c Spec, d, length int) int {
-	if law, ok := s.kernel.(bounded); ok && d > 0 {
+	if law, ok := s.law.(bounded); ok && d > 0 {
 		return law.mostCalls(c, d, length)
 	}
 	return d
@@ -59,7 +59,7 @@ func (s Steps) mostCalls(c Spec, d int) int {
 }
 
 func (law windows) mostCalls(c Spec, d, length int) int {
-	if law.inner.kernel == nil {
+	if law.inner.Planned() {
 		return d
 	}
 	return blocksOf(length, law.length) * law.inner.mostCalls(c, d, length)

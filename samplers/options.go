@@ -180,10 +180,12 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 	}
 	o.unusedShaping(drop)
-	for _, name := range []string{"columns", "nucleus-p"} {
-		if i := slices.IndexFunc(options, func(p Option) bool { return p.Name == name }); options[i].Get(o) != "" {
-			drop(name, "correct") // which draws from the rows as they are
-		}
+	// Corrections draw from the rows as they are.
+	if o.Columns != "" {
+		drop("columns", "correct")
+	}
+	if o.NucleusP != 0 {
+		drop("nucleus-p", "correct")
 	}
 	if slices.Contains(d.Flags, "score") {
 		o.unusedDeciding(d.Name, drop)
@@ -202,10 +204,7 @@ func (o Options) Unused() (map[string]string, error) {
 // Sampler is a law of plans with a way to draw tokens. It does not change and may
 // be shared by goroutines.
 type Sampler struct {
-	law      planner
-	steps    *Steps
-	events   *eventLaw
-	kernel   kernel
+	law      planner // a kernel, where there is no plan
 	settings Settings
 	denoise  bool
 	// spare are decoders that are not used any more.
@@ -260,7 +259,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if err := desc.make(s, o, c); err != nil {
 		return nil, err
 	}
-	if _, ranks := s.kernel.(*ranking); o.BlockLength > 0 && !ranks {
+	if _, ranks := s.law.(*ranking); o.BlockLength > 0 && !ranks {
 		s = s.inWindows(o)
 	}
 	if o.Correct != "" {

@@ -53,7 +53,6 @@ func (s *Sampler) grid(o Options, c Spec) error {
 	if err != nil {
 		return err
 	}
-	s.steps = &steps
 	return s.lawOf(o, c, steps)
 }
 
@@ -61,8 +60,9 @@ func (s *Sampler) grid(o Options, c Spec) error {
 func (s *Sampler) lawOf(o Options, c Spec, steps Steps) (err error) {
 	switch rule := steps.Rule; rule {
 	case RuleUniformization, RuleMATU:
-		s.events, err = newEventLaw(rule, steps.Grid)
-		s.law = single{steps, s.events}
+		law := single{steps: steps}
+		law.events, err = newEventLaw(rule, steps.Grid)
+		s.law = law
 	case RuleDMPM:
 		s.law = single{steps: steps}
 	case RuleTrapezoidal:
@@ -70,14 +70,12 @@ func (s *Sampler) lawOf(o Options, c Spec, steps Steps) (err error) {
 	default:
 		switch {
 		case s.settings.Scores == ScoresRaw:
-			s.kernel = rawKernel{steps: steps}
+			s.law = rawKernel{steps: steps}
 		case s.settings.By == ByFloat32Gumbel:
-			s.kernel = gumbelKernel{steps: steps, bits: 24}
+			s.law = gumbelKernel{steps: steps, bits: 24}
 		default:
 			s.law = gridPlan{steps}
-			return nil
 		}
-		s.law, s.steps = s.kernel, nil
 	}
 	return err
 }
@@ -152,10 +150,10 @@ func (s *Sampler) Settings() Settings { return s.settings }
 // for one without a plan, whose probabilities depend on the network. Steps.Rule tells which of its
 // steps reveal one position a call, and that trapezoidal's are half steps.
 func (s *Sampler) Steps() (Steps, bool) {
-	if s.steps == nil {
-		return Steps{}, false
+	if steps := s.law.declare().Steps; steps != nil {
+		return *steps, true
 	}
-	return *s.steps, true
+	return Steps{}, false
 }
 
 // Denoises says whether positions that no step revealed are filled at the end.
@@ -183,10 +181,10 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 // positions, reveals included, false for a sampler that simulates none. Events are not
 // calls: those that reveal nothing need no network.
 func (s *Sampler) ExpectedEvents(d int) (events float64, ok bool) {
-	if s.events == nil {
-		return 0, false
+	if law, ok := s.law.(single); ok && law.events != nil {
+		return float64(d) * law.events.each, true
 	}
-	return float64(d) * s.events.each, true
+	return 0, false
 }
 
 // Simulates says that the sampler simulates events, in blocks and with corrections, too, where their
@@ -195,7 +193,10 @@ func (s *Sampler) Simulates() bool { return Rule(s.settings.Sampler).simulates()
 
 // Planned says whether reveals can be drawn before the network is called: not with raw
 // scores, nor with float32-gumbel.
-func (s *Sampler) Planned() bool { return s.kernel == nil }
+func (s *Sampler) Planned() bool {
+	_, decides := s.law.(kernel)
+	return !decides
+}
 
 // Plan draws a plan into p for the free positions, which must be ascending, and
 // takes one uniform of u for each. It is an error when an explicit list

@@ -221,7 +221,7 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 		set.Reach = cmp.Or(o.Reach, "before")
 	}
 	law.begin, errs[2] = idList("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
-	s.kernel, s.law = law, law
+	s.law = law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
 	law.byToken = chosenByToken && s.settings.Draw.temperature() != 0
 	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.raw || law.editing > 0

@@ -82,7 +82,7 @@ func (s *Sampler) remasks(o Options, _ Spec) error {
 	}
 	s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
 	law := &remasking{steps: RemaskProbabilities(*set, s.settings.Steps), conf: set.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}
-	s.kernel, s.law = law, law
+	s.law = law
 	s.settings.ChangesLaw = s.settings.ChangesLaw || law.nucleus < 1
 	return nil
 }

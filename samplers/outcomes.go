@@ -29,7 +29,7 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 	if err := s.HasOutcomes(); err != nil {
 		return nil, 0, err
 	}
-	around, isShaped := s.kernel.(shaping)
+	around, isShaped := s.law.(shaping)
 	law := s.unshaped().(enumerable)
 	spec := net.Spec()
 	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
@@ -57,7 +57,7 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 // HasOutcomes says why [Sampler.Outcomes] does not work out a law, nil where it does: samplers that
 // have a plan, in blocks or corrected, have none, and banned words and quotas that are drawn.
 func (s *Sampler) HasOutcomes() error {
-	around, _ := s.kernel.(shaping)
+	around, _ := s.law.(shaping)
 	law := s.unshaped()
 	ranks, _ := law.(*ranking)
 	if _, ok := law.(enumerable); ok && !around.bans() && (ranks == nil || !ranks.binomial) {
@@ -66,12 +66,12 @@ func (s *Sampler) HasOutcomes() error {
 	return fault.Errorf("samplers", "no law of %s is worked out: %s", s, cmp.Or(s.law.declare().Why, "it has a plan"))
 }
 
-// unshaped is the kernel whose rows guidance and rules may change.
-func (s *Sampler) unshaped() kernel {
-	if around, ok := s.kernel.(shaping); ok {
-		return around.inner.kernel
+// unshaped is the law whose rows guidance and rules may change.
+func (s *Sampler) unshaped() planner {
+	if around, ok := s.law.(shaping); ok {
+		return around.inner.law
 	}
-	return s.kernel
+	return s.law
 }
 
 // enumerable is a law whose outcomes are worked out.

@@ -24,7 +24,7 @@ func (pathPlanning) declare() Law { return Law{Why: "it masks again what it reve
 func (s *Sampler) plansPaths(o Options, _ Spec) error {
 	law := pathPlanning{steps: cmp.Or(o.Steps, DefaultSteps), eta: cmp.Or(o.Eta, 1)}
 	s.settings.Steps, s.settings.Eta, s.settings.ChangesLaw = law.steps, law.eta, true
-	s.kernel, s.law = law, law
+	s.law = law
 	return nil
 }
 

@@ -39,8 +39,8 @@ func (s *Sampler) Check(spec Spec, canvas []int) error {
 
 // on begins to fill some of the masked positions, ascending.
 func (s *Sampler) on(c *Canvas, d *Draws, free []int) (Decoder, error) {
-	if s.kernel != nil {
-		return s.kernel.start(c, d, free, s.denoise)
+	if law, ok := s.law.(kernel); ok {
+		return law.start(c, d, free, s.denoise)
 	}
 	p, ok := s.spare.Get().(*planned)
 	if !ok {
@@ -87,8 +87,8 @@ func (p *planned) release() { p.sampler.spare.Put(p) }
 // head is what the decoders of a sampler ask for: rows where the fill looks back or more is
 // done with them than a draw.
 func (s *Sampler) head() Head {
-	if s.kernel != nil {
-		return s.kernel.head(s.settings.Draw)
+	if law, ok := s.law.(kernel); ok {
+		return law.head(s.settings.Draw)
 	}
 	if s.law.declare().LookBack {
 		return HeadRows

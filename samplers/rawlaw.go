@@ -12,7 +12,7 @@ type RawLaw struct {
 
 // RawLaw returns that of a sampler with raw scores, false for others.
 func (s *Sampler) RawLaw() (RawLaw, bool) {
-	k, ok := s.kernel.(rawKernel)
+	k, ok := s.law.(rawKernel)
 	if !ok {
 		return RawLaw{}, false
 	}

@@ -77,7 +77,7 @@ func (s *Sampler) meet(law *ranking, spec Spec, t Text) (*ranked, error) {
 		return nil, err
 	}
 	d := started.(*ranked)
-	if around, ok := s.kernel.(shaping); ok {
+	if around, ok := s.law.(shaping); ok {
 		d.shape, err = around.on(c, c.Masked(nil))
 	}
 	return d, err

@@ -13,8 +13,8 @@ import (
 // likelihood wants no others.
 func (s *Sampler) PlanRevealed(p *Plan, u Uniforms, free []int) (logP float64, err error) {
 	law := s.law
-	if s.steps != nil {
-		left := s.steps.Left()
+	if steps := law.declare().Steps; steps != nil {
+		left := steps.Left()
 		if left >= 1 && len(free) > 0 {
 			return 0, fault.Errorf("samplers", "the grid reveals nothing")
 		}

@@ -28,7 +28,7 @@ func (s *Sampler) shape(o Options, c Spec) (*Sampler, error) {
 		return s, err
 	}
 	set.BadWordsIDs, set.MinLength, set.Stop, set.ChangesLaw = o.BadWordsIDs, o.MinLength, o.Stop, true
-	return &Sampler{law: law, kernel: law, settings: set}, nil
+	return &Sampler{law: law, settings: set}, nil
 }
 
 func (law shaping) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
@@ -45,7 +45,7 @@ func (law shaping) declare() Law {
 	switch {
 	case law.bans():
 		return Law{Why: "a token that would make a banned word with others of its call is refused"}
-	case law.inner.kernel == nil:
+	case law.inner.Planned():
 		return Law{Why: "its rows are guided or constrained, and plans are worked out with the network's own"}
 	}
 	return law.inner.law.declare()

@@ -88,7 +88,7 @@ func (s *Sampler) inWindows(o Options) *Sampler {
 	law := windows{inner: s, length: o.BlockLength, prompt: or(o.PromptLength, -1), stop: or(o.Stop, -1)}
 	set := s.settings
 	set.BlockLength, set.PromptLength, set.Stop = o.BlockLength, o.PromptLength, o.Stop
-	return &Sampler{law: law, kernel: law, settings: set}
+	return &Sampler{law: law, settings: set}
 }
 
 func (windows) declare() Law {
