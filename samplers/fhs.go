@@ -3,9 +3,7 @@ package samplers
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"sync"
 )
 
 // fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1
@@ -27,19 +25,10 @@ func (fhs) calls(d int) (blocks, left float64, err error) { return float64(d), 0
 
 // parallelFHS reveals FHS's order in groups (Zheng et al., Algorithm 2): one call a
 // group, asked at the group's first hitting time, all tokens of it independent.
-type parallelFHS struct {
-	// sizes is the list of sizes; where it is nil, the free positions are split
-	// into steps groups by a curve, or as the loss profile has it.
-	sizes   []int
-	curve   GridKind
-	steps   int
-	profile []float64
-	// known holds the sizes by number of free positions, [int][]int.
-	known *sync.Map
-}
+type parallelFHS struct{ sizes Sizes }
 
 func (s parallelFHS) plan(p *Plan) error {
-	sizes, err := s.split(len(p.reveals))
+	sizes, err := s.sizes.Of(len(p.reveals))
 	if err != nil {
 		return err
 	}
@@ -55,68 +44,8 @@ func (s parallelFHS) plan(p *Plan) error {
 	return nil
 }
 
-// split returns the sizes of the groups of d positions. They must not be changed.
-func (s parallelFHS) split(d int) ([]int, error) {
-	switch {
-	case d == 0:
-		return nil, nil
-	case s.sizes != nil:
-		sum := 0
-		for _, n := range s.sizes {
-			sum += n
-		}
-		if sum != d {
-			return nil, fmt.Errorf("sizes sum to %d: a canvas with %d free positions needs just as many", sum, d)
-		}
-		return s.sizes, nil
-	}
-	if known, ok := s.known.Load(d); ok {
-		return known.([]int), nil
-	}
-	var sizes []int
-	if s.curve == GridProfile {
-		sizes, _ = BestSizes(stretch(s.profile, d), s.steps)
-	} else {
-		sizes = CurveSizes(s.curve, d, s.steps)
-	}
-	s.known.Store(d, sizes)
-	return sizes, nil
-}
-
-// stretch takes a loss profile to another number of free positions: the loss is a
-// function of the visible fraction j/(d−1), linear between the counts that are known.
-func stretch(c []float64, d int) []float64 {
-	if d == len(c) {
-		return c
-	}
-	out := make([]float64, d)
-	for j := range out {
-		if d == 1 || len(c) == 1 {
-			out[j] = c[0]
-			continue
-		}
-		at, inside := math.Modf(float64(j) * float64(len(c)-1) / float64(d-1))
-		i := min(int(at), len(c)-2)
-		inside += at - float64(i)
-		out[j] = c[i] + inside*(c[i+1]-c[i])
-	}
-	return out
-}
-
-// end returns where group i ends, given that it begins at at: along a curve the
-// number d(1−λ_i) of positions that are due, rounded, but at least one more than
-// before and enough left for the groups to come. Equal sizes round the number due
-// down: early groups, where little is known, are never the larger ones.
-func (s parallelFHS) end(i, groups, d, at int) int {
-	due := (i + 1) * d / groups
-	if s.curve != GridLambda {
-		due = int(math.Round(float64(d) * (1 - curve(s.curve, i+1, groups))))
-	}
-	return min(max(due, at+1), d-(groups-1-i))
-}
-
 func (s parallelFHS) calls(d int) (blocks, left float64, err error) {
-	sizes, err := s.split(d)
+	sizes, err := s.sizes.Of(d)
 	return float64(len(sizes)), 0, err
 }
 

@@ -101,14 +101,14 @@ func ones(d int) ([]int, error) {
 
 func (fhs) declare() Law { return Law{Sizes: ones, OneByOne: true, Clock: AtHit} }
 
-func (s parallelFHS) declare() Law { return Law{Sizes: s.split, Clock: AtHit} }
+func (s parallelFHS) declare() Law { return Law{Sizes: s.sizes.Of, Clock: AtHit} }
 
 func (s ordered) declare() Law {
 	return Law{Sizes: ones, OneByOne: true, Fixed: s.order != RandomOrder, Clock: AtCount}
 }
 
 func (s lookBack) declare() Law {
-	return Law{Sizes: s.blocks.split, LookBack: true, Floor: s.floor, Clock: AtCount}
+	return Law{Sizes: s.sizes.Of, LookBack: true, Floor: s.floor, Clock: AtCount}
 }
 
 func (g gridPlan) declare() Law {

@@ -8,8 +8,8 @@ package samplers
 //
 // A time-conditioned network is asked at λ = m/d, m of d free positions being masked.
 type lookBack struct {
-	blocks parallelFHS
-	floor  float64
+	sizes Sizes
+	floor float64
 	// most is the greatest λ at which the network is asked: 1, or the end of its noise
 	// where it has no row there.
 	most float64
@@ -17,7 +17,7 @@ type lookBack struct {
 
 func (s lookBack) plan(p *Plan) error {
 	d := len(p.reveals)
-	sizes, err := s.blocks.split(d)
+	sizes, err := s.sizes.Of(d)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,9 @@ func (s lookBack) plan(p *Plan) error {
 	return nil
 }
 
-func (s lookBack) calls(d int) (blocks, left float64, err error) { return s.blocks.calls(d) }
+func (s lookBack) calls(d int) (blocks, left float64, err error) {
+	return parallelFHS{s.sizes}.calls(d)
+}
 
 // lookBack lets block n look back at the one before it.
 func (p *Plan) lookBack(n int, weight, floor float64) {

@@ -46,16 +46,16 @@ func (law *ranking) mostCalls(_ Spec, d, length int) int {
 
 func (law *remasking) mostCalls(Spec, int, int) int { return len(law.steps) + 1 }
 
-func (r rawKernel) mostCalls(c Spec, d, _ int) int { return r.steps.mostCalls(c, d) }
+func (r rawKernel) mostCalls(c Spec, d, _ int) int { return mostSteps(r.steps.Grid, c, d) }
 
-func (g gumbelKernel) mostCalls(c Spec, d, _ int) int { return g.steps.mostCalls(c, d) }
+func (g gumbelKernel) mostCalls(c Spec, d, _ int) int { return mostSteps(g.steps.Grid, c, d) }
 
-// mostCalls is that of a decoder that goes through steps with the rows of all masks.
-func (s Steps) mostCalls(c Spec, d int) int {
+// mostSteps is the most of a decoder that goes through a grid with the rows of all masks.
+func mostSteps(g Grid, c Spec, d int) int {
 	if c.TimeConditioned {
-		return s.Grid.Steps() + 1
+		return g.Steps() + 1
 	}
-	return min(s.Grid.Steps(), d) + 1
+	return min(g.Steps(), d) + 1
 }
 
 func (law windows) mostCalls(c Spec, d, length int) int {

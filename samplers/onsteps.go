@@ -14,7 +14,7 @@ type gridPlan struct{ steps Steps }
 
 func (g gridPlan) plan(p *Plan) error {
 	grid, now := g.steps.Grid, -1
-	g.steps.each(p, func(r reveal, k int, lambda float64) {
+	eachReveal(g.steps, p, func(r reveal, k int, lambda float64) {
 		if k != now {
 			now = k
 			p.begin(grid.Lambda[k], grid.Theta[k], k)
@@ -24,10 +24,10 @@ func (g gridPlan) plan(p *Plan) error {
 	return nil
 }
 
-// each hands do the reveals that fall into steps, with their step and the masked fraction there,
-// and leaves the others to the plan. Within a step U is linear in λ: for Tweedie that is the law
-// of the hitting time.
-func (s Steps) each(p *Plan, do func(r reveal, k int, lambda float64)) {
+// eachReveal hands do the reveals that fall into steps, with their step and the masked fraction
+// there, and leaves the others to the plan. Within a step U is linear in λ: for Tweedie that is the
+// law of the hitting time.
+func eachReveal(s Steps, p *Plan, do func(r reveal, k int, lambda float64)) {
 	n := len(s.Jump)
 	p.LeftLambda, p.LeftTheta = s.Grid.Lambda[n], s.Grid.Theta[n]
 	k := 0

@@ -164,9 +164,9 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 	}
 	if slices.Contains(d.Flags, "sizes") {
-		if sizes, err := parseSizes(o.Sizes); err != nil {
+		if _, list, err := parseSizes(o.Sizes); err != nil {
 			return nil, err
-		} else if sizes.sizes != nil {
+		} else if list != nil {
 			drop("sizes "+o.Sizes, "steps")
 		}
 	}

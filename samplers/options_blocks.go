@@ -3,34 +3,27 @@ package samplers
 import (
 	"cmp"
 	"math"
-	"slices"
-	"sync"
 
 	"mdmgen/internal/fault"
 )
 
 // blocks makes the samplers that reveal FHS's order in groups.
 func (s *Sampler) blocks(o Options, c Spec) error {
-	p, err := parseSizes(o.Sizes)
+	curve, list, err := parseSizes(o.Sizes)
 	if err != nil {
 		return err
 	}
 	s.settings.Sizes = cmp.Or(o.Sizes, "equal")
-	if p.curve == GridProfile {
-		if err := checkProfile(o.Profile); err != nil {
+	sizes := ListSizes(list)
+	if list == nil {
+		s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
+		if sizes, err = NewSizes(curve, s.settings.Steps, o.Profile); err != nil {
 			return err
 		}
-		p.profile = slices.Clone(o.Profile)
 	}
-	if p.sizes == nil {
-		p.steps, p.known = cmp.Or(o.Steps, DefaultSteps), new(sync.Map)
-		s.settings.Steps = p.steps
+	if s.law = (parallelFHS{sizes}); s.settings.Sampler == "paired-fhs" {
+		s.law = lookBack{sizes, s.floor(o), c.mostMasked()}
 	}
-	if s.settings.Sampler == "parallel-fhs" {
-		s.law = p
-		return nil
-	}
-	s.law = lookBack{p, s.floor(o), c.mostMasked()}
 	return nil
 }
 
@@ -48,17 +41,16 @@ func (c *Spec) mostMasked() float64 {
 	return masked(end)
 }
 
-// parseSizes reads the sizes of groups; steps is not yet set.
-func parseSizes(text string) (parallelFHS, error) {
+// parseSizes reads the sizes of groups: the name of a curve, or a list.
+func parseSizes(text string) (curve GridKind, list []int, err error) {
 	switch text {
 	case "", "equal":
-		return parallelFHS{curve: GridLambda}, nil
+		return GridLambda, nil, nil
 	case string(GridCos2), string(GridCosine), string(GridProfile):
-		return parallelFHS{curve: GridKind(text)}, nil
+		return GridKind(text), nil, nil
 	}
-	list, err := parseInts(text, 1)
-	if err != nil {
-		return parallelFHS{}, fault.Errorf("samplers", "sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)
+	if list, err = parseInts(text, 1); err != nil {
+		err = fault.Errorf("samplers", "sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)
 	}
-	return parallelFHS{sizes: list}, nil
+	return "", list, err
 }

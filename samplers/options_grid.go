@@ -61,7 +61,7 @@ func (s *Sampler) lawOf(o Options, c Spec, steps Steps) (err error) {
 	switch rule := steps.Rule; rule {
 	case RuleUniformization, RuleMATU:
 		law := single{steps: steps}
-		law.events, err = newEventLaw(rule, steps.Grid)
+		law.events, err = NewEvents(rule, steps.Grid)
 		s.law = law
 	case RuleDMPM:
 		s.law = single{steps: steps}
@@ -182,7 +182,7 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 // calls: those that reveal nothing need no network.
 func (s *Sampler) ExpectedEvents(d int) (events float64, ok bool) {
 	if law, ok := s.law.(single); ok && law.events != nil {
-		return float64(d) * law.events.each, true
+		return float64(d) * law.events.Each, true
 	}
 	return 0, false
 }

@@ -210,17 +210,3 @@ func (e *envelope) least(b int) int {
 	}
 	return best
 }
-
-// CurveSizes returns the sizes of parallel-fhs's n groups of d positions along a curve:
-// [GridLambda] (equal), [GridCos2] or [GridCosine]. There are min(n, d) of them.
-func CurveSizes(kind GridKind, d, n int) []int {
-	s := parallelFHS{curve: kind, steps: n}
-	groups := min(n, d)
-	sizes := make([]int, groups)
-	at := 0
-	for i := range sizes {
-		end := s.end(i, groups, d, at)
-		sizes[i], at = end-at, end
-	}
-	return sizes
-}

@@ -80,13 +80,12 @@ func revealed32(i, steps int, cosine bool) float64 {
 	return 1 - float64(masked(s)/masked(t))
 }
 
-// drawnQuotas are quotas of which each call's is Binomial(m, P), P the unrounded share of
-// RoundDLLM: each masked position has its step, which its uniform of the plan tells. Calls
-// that would commit nothing are left out.
-func drawnQuotas(d *Draws, masked []int, steps int, cosine bool) []int {
+// DrawnQuotas are quotas of which each call's is Binomial(m, P), P the unrounded share of
+// RoundDLLM: each masked position has its step, which its uniform on (0,1) tells. Calls that
+// would commit nothing are left out.
+func DrawnQuotas(uniforms []float64, steps int, cosine bool) []int {
 	counts := make(map[int]int)
-	for _, l := range masked {
-		u := d.Plan(l)
+	for _, u := range uniforms {
 		// The masked fraction falls to u in the step: (N−k)/N, or cos(πk/2N).
 		at := 1 - u
 		if cosine {

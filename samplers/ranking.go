@@ -115,7 +115,11 @@ func (d *ranked) enter() {
 	}
 	d.run.steps = steps
 	if d.law.binomial {
-		d.run.quotas = drawnQuotas(d.draws, d.masked[len(d.masked)-d.run.first:], steps, d.law.cosine)
+		var uniforms []float64
+		for _, l := range d.masked[len(d.masked)-d.run.first:] {
+			uniforms = append(uniforms, d.draws.Plan(l))
+		}
+		d.run.quotas = DrawnQuotas(uniforms, steps, d.law.cosine)
 	} else {
 		d.run.quotas = Quotas(d.law.rounding, of, steps, d.law.eps, d.law.cosine)
 	}

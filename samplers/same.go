@@ -1,7 +1,6 @@
 package samplers
 
 import (
-	"math"
 	"slices"
 )
 
@@ -23,22 +22,5 @@ func SameLaw(a, b *Sampler, d int, timed bool) bool {
 	case one.Steps == nil || other.Steps == nil || one.OneByOne != other.OneByOne || a.denoise != b.denoise:
 		return false
 	}
-	return sameSteps(one.Steps, other.Steps, timed)
-}
-
-// sameSteps compares the steps that may reveal something.
-func sameSteps(a, b *Steps, timed bool) bool {
-	type step struct{ reveal, theta float64 }
-	of := func(s *Steps) (out []step) {
-		for k, p := range s.Reveal {
-			if p > rounding {
-				out = append(out, step{p, s.Grid.Theta[k]})
-			}
-		}
-		return out
-	}
-	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= rounding*(1+math.Abs(x)) }
-	return near(a.Left(), b.Left()) && slices.EqualFunc(of(a), of(b), func(x, y step) bool {
-		return near(x.reveal, y.reveal) && (!timed || near(x.theta, y.theta))
-	})
+	return one.Steps.Same(other.Steps, timed)
 }
