@@ -3,6 +3,8 @@ package samplers
 import (
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/schedule"
 )
 
 // Canvas is a sequence of tokens, some of them MASK.
@@ -60,7 +62,9 @@ func (c *Canvas) masked(position int) bool     { return c.ID(position) == c.spec
 func (c *Canvas) holdsToken(position int) bool { return !c.masked(position) }
 
 // theta is the −log α at which the network is asked at a masked fraction, as far as it has rows.
-func (c *Canvas) theta(lambda float64) float64 { return thetaOf(min(lambda, c.spec.mostMasked())) }
+func (c *Canvas) theta(lambda float64) float64 {
+	return schedule.ThetaOf(min(lambda, c.spec.mostMasked()))
+}
 
 // Edit changes the canvas of a sequence after a call, at once. What it did becomes the
 // call's [Step]. It is valid during [Decoder.Take] only.

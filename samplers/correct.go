@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/schedule"
 )
 
 // correcting is the law of a sampler whose canvas is then corrected by Gibbs sampling: each of
@@ -28,8 +29,8 @@ func (s *Sampler) correct(text string) (*Sampler, error) {
 	var err, err2 error
 	law.positions, err = strconv.Atoi(m)
 	law.count, err2 = strconv.Atoi(n)
-	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.positions < 1 || law.count < 1 || law.positions > maxSteps || law.count > maxSteps {
-		return nil, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, maxSteps)
+	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.positions < 1 || law.count < 1 || law.positions > schedule.MaxSteps || law.count > schedule.MaxSteps {
+		return nil, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, schedule.MaxSteps)
 	}
 	out := &Sampler{law: law, settings: s.settings}
 	out.settings.Correct = fmt.Sprintf("gibbs:%dx%d", law.positions, law.count)

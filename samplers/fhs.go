@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/schedule"
 )
 
 // fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1
@@ -15,7 +17,7 @@ type fhs struct{}
 
 func (fhs) plan(p *Plan) error {
 	for i, r := range p.reveals {
-		p.begin(r.u, thetaOf(r.u), i)
+		p.begin(r.u, schedule.ThetaOf(r.u), i)
 		p.add(r.position, r.u)
 	}
 	return nil
@@ -25,7 +27,7 @@ func (fhs) calls(d int) (blocks, left float64, err error) { return float64(d), 0
 
 // parallelFHS reveals FHS's order in groups (Zheng et al., Algorithm 2): one call a
 // group, asked at the group's first hitting time, all tokens of it independent.
-type parallelFHS struct{ sizes Sizes }
+type parallelFHS struct{ sizes schedule.Sizes }
 
 func (s parallelFHS) plan(p *Plan) error {
 	sizes, err := s.sizes.Of(len(p.reveals))
@@ -35,7 +37,7 @@ func (s parallelFHS) plan(p *Plan) error {
 	at := 0
 	for i, size := range sizes {
 		first := p.reveals[at]
-		p.begin(first.u, thetaOf(first.u), i)
+		p.begin(first.u, schedule.ThetaOf(first.u), i)
 		for _, r := range p.reveals[at : at+size] {
 			p.add(r.position, r.u)
 		}
@@ -93,7 +95,7 @@ func (s ordered) plan(p *Plan) error {
 	d := len(p.reveals)
 	for i, r := range p.reveals {
 		lambda := float64(d-i) / float64(d+1)
-		p.begin(lambda, thetaOf(lambda), i)
+		p.begin(lambda, schedule.ThetaOf(lambda), i)
 		p.add(r.position, lambda)
 	}
 	return nil

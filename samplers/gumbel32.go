@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/schedule"
 )
 
 // gumbelKernel is a grid sampler as it is commonly implemented: at every step, each
@@ -20,7 +22,7 @@ import (
 // has time.
 type gumbelKernel struct {
 	unplanned
-	steps Steps
+	steps schedule.Steps
 	// bits is b: 24 for float32.
 	bits int
 }

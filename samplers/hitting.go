@@ -3,6 +3,8 @@ package samplers
 import (
 	"math/rand/v2"
 
+	"mdmgen/samplers/schedule"
+
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -19,9 +21,9 @@ import (
 // are independent and uniform on (0, λ_T), cut at λ_δ. DMPM (Conforti et al., arXiv
 // 2512.00580): in step k each masked position has a clock of the constant rate r(θ_k).
 type single struct {
-	steps Steps
+	steps schedule.Steps
 	// events are those of a rule that has them, nil for DMPM.
-	events *Events
+	events *schedule.Events
 }
 
 func (s single) plan(p *Plan) error {
@@ -31,7 +33,7 @@ func (s single) plan(p *Plan) error {
 			p.begin(grid.Lambda[k], grid.Theta[k], k)
 		} else {
 			lambda = grid.Lambda[0] * r.u
-			p.begin(lambda, thetaOf(lambda), k)
+			p.begin(lambda, schedule.ThetaOf(lambda), k)
 			p.thinned += s.events.Thinned(k, r.u)
 		}
 		p.add(r.position, lambda)

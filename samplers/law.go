@@ -1,6 +1,10 @@
 package samplers
 
-import "math"
+import (
+	"math"
+
+	"mdmgen/samplers/schedule"
+)
 
 // Law declares what a sampler with a plan does, which is all that exact probabilities,
 // bounds and costs need to know of it. Positions are revealed in uniform order unless Fixed
@@ -8,7 +12,7 @@ import "math"
 type Law struct {
 	// Steps is the grid with its probabilities; nil for a sampler without one, whose
 	// blocks have Sizes. A trapezoidal grid is that of the half steps.
-	Steps *Steps
+	Steps *schedule.Steps
 	// Sizes returns the sizes of the blocks of d positions, which must not be changed; nil
 	// where they are random.
 	Sizes func(d int) ([]int, error)
@@ -112,7 +116,7 @@ func (s lookBack) declare() Law {
 }
 
 func (g gridPlan) declare() Law {
-	euler := g.steps.Rule == RuleEuler
+	euler := g.steps.Rule == schedule.RuleEuler
 	return Law{Steps: &g.steps, Clock: AtStep, PaperUpper: euler, PaperLower: true}
 }
 

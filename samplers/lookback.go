@@ -1,5 +1,7 @@
 package samplers
 
+import "mdmgen/samplers/schedule"
+
 // lookBack is paired FHS: parallel FHS with a fill of second order. Blocks are taken two by
 // two, of sizes a and b; tokens of the second of a pair are drawn from p + w·(p − p′), p′ being
 // the row of the call before, with a floor under it. The constant
@@ -8,7 +10,7 @@ package samplers
 //
 // A time-conditioned network is asked at λ = m/d, m of d free positions being masked.
 type lookBack struct {
-	sizes Sizes
+	sizes schedule.Sizes
 	floor float64
 	// most is the greatest λ at which the network is asked: 1, or the end of its noise
 	// where it has no row there.
@@ -24,7 +26,7 @@ func (s lookBack) plan(p *Plan) error {
 	at := 0
 	for n, size := range sizes {
 		lambda := min(float64(d-at)/float64(d), s.most)
-		p.begin(lambda, thetaOf(lambda), n)
+		p.begin(lambda, schedule.ThetaOf(lambda), n)
 		for range size {
 			p.add(p.reveals[at].position, min(float64(d-at)/float64(d), s.most))
 			at++

@@ -1,5 +1,7 @@
 package samplers
 
+import "mdmgen/samplers/schedule"
+
 // bounded is a law without a plan that may make other calls than one a position: mostCalls is the
 // greatest number of them on a canvas of so many positions, d > 0 of which are free.
 type bounded interface {
@@ -38,7 +40,7 @@ func (law *ranking) mostCalls(_ Spec, d, length int) int {
 	switch choice, _ := law.choosing.(surelyChoice); {
 	case choice.edits:
 		return d + blocks*choice.polishes
-	case law.raw && law.rounding == RoundDream: // a mask may be drawn in each step
+	case law.raw && law.rounding == schedule.RoundDream: // a mask may be drawn in each step
 		return max(d, law.steps+blocks)
 	}
 	return d
@@ -51,7 +53,7 @@ func (r rawKernel) mostCalls(c Spec, d, _ int) int { return mostSteps(r.steps.Gr
 func (g gumbelKernel) mostCalls(c Spec, d, _ int) int { return mostSteps(g.steps.Grid, c, d) }
 
 // mostSteps is the most of a decoder that goes through a grid with the rows of all masks.
-func mostSteps(g Grid, c Spec, d int) int {
+func mostSteps(g schedule.Grid, c Spec, d int) int {
 	if c.TimeConditioned {
 		return g.Steps() + 1
 	}

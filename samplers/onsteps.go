@@ -1,16 +1,20 @@
 package samplers
 
-import "sort"
+import (
+	"sort"
+
+	"mdmgen/samplers/schedule"
+)
 
 // gridPlan is the law of Euler, Tweedie and τ-leaping: in each step of a grid the
 // masked positions are revealed independently, and those of one step are filled by
 // one call, on the state at its start and at its time θ_k. What its rules are is
-// told at [Rule].
+// told at [schedule.Rule].
 //
 // Sources: "Sharp Convergence Rates for Masked Diffusion Models", sections on
 // Euler and on D3PM; Campbell et al., arXiv 2205.14987 (τ-leaping); Lou et al., arXiv
 // 2310.16834 (Tweedie); Sahoo et al., arXiv 2406.07524 (ancestral sampling).
-type gridPlan struct{ steps Steps }
+type gridPlan struct{ steps schedule.Steps }
 
 func (g gridPlan) plan(p *Plan) error {
 	grid, now := g.steps.Grid, -1
@@ -27,7 +31,7 @@ func (g gridPlan) plan(p *Plan) error {
 // eachReveal hands do the reveals that fall into steps, with their step and the masked fraction
 // there, and leaves the others to the plan. Within a step U is linear in λ: for Tweedie that is the
 // law of the hitting time.
-func eachReveal(s Steps, p *Plan, do func(r reveal, k int, lambda float64)) {
+func eachReveal(s schedule.Steps, p *Plan, do func(r reveal, k int, lambda float64)) {
 	n := len(s.Jump)
 	p.LeftLambda, p.LeftTheta = s.Grid.Lambda[n], s.Grid.Theta[n]
 	k := 0

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/schedule"
 )
 
 // Option is one of the options that choose a sampler: what command lines, cases of a
@@ -49,7 +50,7 @@ const aboveZero = math.SmallestNonzeroFloat64
 var options = slices.Concat([]Option{
 	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Lists: true, Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
 	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Lists: true, Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
-	{Name: "noise", Words: Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
+	{Name: "noise", Words: schedule.Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(schedule.Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
 	{Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Lists: true, Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
 	{Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "`READING` of τ-leaping: any number of jumps reveals a position, or exactly one does", field: func(o *Options) any { return &o.Tau }},
 	{Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "`HOW` to end: denoise fills what no step revealed by one more call, leave leaves it masked", field: func(o *Options) any { return &o.Finish }},
@@ -65,7 +66,7 @@ var options = slices.Concat([]Option{
 	{Name: "top-p", Default: "1", Help: "keep the fewest tokens that have probability `P` together; changes the distribution", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
 	{Name: "suppress-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that are never drawn; changes the distribution", Token: true, field: func(o *Options) any { return &o.SuppressTokens }},
 	{Name: "lookahead", Default: "1", Help: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the same samples in fewer calls of more rows", Least: 1, Most: MostLookahead, Whole: true, Calls: true, field: func(o *Options) any { return &o.Lookahead }},
-	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid or of a decoder, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
+	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid or of a decoder, or groups of parallel-fhs and its kin", Least: 1, Most: schedule.MaxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
 })
 
 func unplannedOptions(list []Option, unscored bool) []Option {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/schedule"
 )
 
 // DefaultSteps is N where none is given: that of MDLM's sampler.
@@ -28,14 +29,14 @@ const (
 type Options struct {
 	// Sampler is a name or alias that [Describe] knows; "" is fhs.
 	Sampler string
-	// Grid is what [ParseGrid] reads; "" is uniform, the paper's for
+	// Grid is what [schedule.ParseGrid] reads; "" is uniform, the paper's for
 	// uniformization and matu.
 	Grid string
 	// Steps is N; 0 is [DefaultSteps].
 	Steps int
 	// Kappa is the constant of the paper's grid, in place of Steps.
 	Kappa float64
-	// Noise is what [ParseNoise] reads; "" is the model's.
+	// Noise is what [schedule.ParseNoise] reads; "" is the model's.
 	Noise string
 	// T and Delta are the values of −log α where the sampler starts and stops. nil is
 	// the noise's own end, or 5 and 0.01 where that is endless (exp) and for the paper's
@@ -50,7 +51,7 @@ type Options struct {
 	// Profile is the loss profile c_j in nats of the profile's grid and sizes: the
 	// network's loss with j of len(Profile) free positions visible. Sizes of a canvas
 	// with another number of free positions are chosen by the loss as a function of the
-	// visible fraction j/(d−1), interpolated linearly. See [Monotone] for a noisy one.
+	// visible fraction j/(d−1), interpolated linearly. See [schedule.Monotone] for a noisy one.
 	Profile []float64
 	// Floor is κ of fills that look back, in 0..1; nil is [DefaultFloor].
 	Floor *float64
@@ -121,7 +122,7 @@ type Settings struct {
 
 // ByProfile says that the grid or the sizes are chosen by Profile.
 func (o Options) ByProfile() bool {
-	return o.Grid == string(GridProfile) || o.Sizes == string(GridProfile)
+	return o.Grid == string(schedule.GridProfile) || o.Sizes == string(schedule.GridProfile)
 }
 
 // Unused tells which options have no meaning for the sampler together with those that are
@@ -139,21 +140,21 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 	}
 	if slices.Contains(d.Flags, "grid") {
-		rule := Rule(d.Name)
+		rule := schedule.Rule(d.Name)
 		grid := o.gridOf(rule)
-		g, err := ParseGrid(grid)
+		g, err := schedule.ParseGrid(grid)
 		if err != nil {
 			return nil, err
 		}
 		if g.List != nil {
 			drop("grid "+grid, "steps", "T", "delta")
 		}
-		if g.Kind != GridPaper {
+		if g.Kind != schedule.GridPaper {
 			drop("grid "+grid, "kappa")
 		} else if o.Kappa != 0 {
 			drop(fmt.Sprintf("kappa %v", o.Kappa), "steps")
 		}
-		if rule.exact() && g.Kind != GridUniform {
+		if rule.Exact() && g.Kind != schedule.GridUniform {
 			drop("grid "+grid, "noise")
 		}
 		if o.Tau == "one" {
@@ -248,7 +249,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 			return nil, err
 		}
 	}
-	if _, err := ParseNoise(c.Noise); err != nil {
+	if _, err := schedule.ParseNoise(c.Noise); err != nil {
 		return nil, err
 	}
 	draw := o.Draw.Within(c.Tokens())

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/schedule"
 )
 
 // blocks makes the samplers that reveal FHS's order in groups.
@@ -14,10 +15,10 @@ func (s *Sampler) blocks(o Options, c Spec) error {
 		return err
 	}
 	s.settings.Sizes = cmp.Or(o.Sizes, "equal")
-	sizes := ListSizes(list)
+	sizes := schedule.ListSizes(list)
 	if list == nil {
 		s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
-		if sizes, err = NewSizes(curve, s.settings.Steps, o.Profile); err != nil {
+		if sizes, err = schedule.NewSizes(curve, s.settings.Steps, o.Profile); err != nil {
 			return err
 		}
 	}
@@ -33,21 +34,21 @@ func (c *Spec) mostMasked() float64 {
 	if !c.TimeConditioned || c.InfiniteSigma {
 		return 1
 	}
-	noise, _ := ParseNoise(c.Noise) // which New has checked
+	noise, _ := schedule.ParseNoise(c.Noise) // which New has checked
 	_, end := noise.Range()
 	if math.IsInf(end, 1) {
 		end = defaultT
 	}
-	return masked(end)
+	return schedule.LambdaOf(end)
 }
 
 // parseSizes reads the sizes of groups: the name of a curve, or a list.
-func parseSizes(text string) (curve GridKind, list []int, err error) {
+func parseSizes(text string) (curve schedule.GridKind, list []int, err error) {
 	switch text {
 	case "", "equal":
-		return GridLambda, nil, nil
-	case string(GridCos2), string(GridCosine), string(GridProfile):
-		return GridKind(text), nil, nil
+		return schedule.GridLambda, nil, nil
+	case string(schedule.GridCos2), string(schedule.GridCosine), string(schedule.GridProfile):
+		return schedule.GridKind(text), nil, nil
 	}
 	if list, err = parseInts(text, 1); err != nil {
 		err = fault.Errorf("samplers", "sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/schedule"
 )
 
 // Deciding are the options of decoders that look at rows. The zero value gives none.
@@ -16,7 +17,7 @@ type Deciding struct {
 	Score Score `json:"score,omitempty"`
 	// Rule is how tokens a call are rounded: that of LLaDA, Dream or dLLM; "" is llada for
 	// confidence, llada2 and factor, and none for threshold, which then has no quotas.
-	Rule Rounding `json:"rule,omitempty"`
+	Rule schedule.Rounding `json:"rule,omitempty"`
 	// Schedule is dLLM's α, "linear" or "cosine"; "" is linear. Transfer is "rounded", or
 	// "binomial" for its quotas that are drawn; "" is rounded. Eps is Dream's ε; 0 is 0.001.
 	Schedule string  `json:"schedule,omitempty"`
@@ -114,11 +115,11 @@ func (o Options) unusedDeciding(sampler string, drop func(beside string, names .
 	case sampler == "llada2":
 		drop("without editing-threshold", "post-steps")
 	}
-	if o.Rule != RoundDLLM && sampler == "confidence" {
-		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "schedule", "transfer")
+	if o.Rule != schedule.RoundDLLM && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(schedule.RoundLLaDA)), "schedule", "transfer")
 	}
-	if o.Rule != RoundDream && sampler == "confidence" {
-		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "eps")
+	if o.Rule != schedule.RoundDream && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(schedule.RoundLLaDA)), "eps")
 	}
 	if s := o.Score; s != "" && s != ScoreConfidence {
 		drop("score "+string(s), "begin-suppress-tokens")
@@ -172,11 +173,11 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	case "confidence":
 		scores = append(scores, ScoreEntropy, ScoreRandom)
 		s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
-		set.Rule = cmp.Or(o.Rule, RoundLLaDA)
+		set.Rule = cmp.Or(o.Rule, schedule.RoundLLaDA)
 		switch set.Rule {
-		case RoundDream:
+		case schedule.RoundDream:
 			set.Eps = cmp.Or(o.Eps, defaultEps)
-		case RoundDLLM:
+		case schedule.RoundDLLM:
 			set.Schedule, set.Transfer = cmp.Or(o.Schedule, "linear"), cmp.Or(o.Transfer, "rounded")
 		}
 		law.rounding, law.eps = set.Rule, set.Eps
@@ -186,16 +187,16 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 		set.Threshold = cmp.Or(o.Threshold, defaultThreshold)
 		law.choosing = thresholdChoice{set.Threshold, o.Rule}
 		if o.Rule != "" {
-			_, errs[0] = word("rule", o.Rule, RoundDream, RoundDLLM)
+			_, errs[0] = word("rule", o.Rule, schedule.RoundDream, schedule.RoundDLLM)
 			s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
-			if o.Rule == RoundDLLM {
-				law.rounding = RoundDLLM
+			if o.Rule == schedule.RoundDLLM {
+				law.rounding = schedule.RoundDLLM
 			}
 		}
 	case "factor":
-		set.Rule, errs[0] = word("rule", o.Rule, RoundLLaDA, RoundDLLM)
+		set.Rule, errs[0] = word("rule", o.Rule, schedule.RoundLLaDA, schedule.RoundDLLM)
 		set.Factor = cmp.Or(o.Factor, defaultFactor)
-		law.choosing = factorChoice{set.Factor, set.Rule == RoundDLLM}
+		law.choosing = factorChoice{set.Factor, set.Rule == schedule.RoundDLLM}
 	case "localleap":
 		set.Threshold, set.RelaxedThreshold = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.RelaxedThreshold, defaultRelaxedThreshold)
 		set.Radius = cmp.Or(o.Radius, defaultRadius)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // TestDefaults checks what is in force where nothing is given.
@@ -216,7 +217,7 @@ func FuzzOptions(f *testing.F) {
 // from nothing but their names: a default must not be refused.
 func TestDefaultsWork(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
-		for _, noise := range samplers.Noises() {
+		for _, noise := range schedule.Noises() {
 			for _, grid := range []string{"uniform", "lambda", "paper", "cos2", "cosine"} {
 				o := samplers.Options{Sampler: sampler, Grid: grid}
 				_, err := samplers.New(o, samplers.Spec{Noise: noise})

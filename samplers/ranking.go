@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/schedule"
 )
 
 // ranking is the law of the decoders that commit the positions about which the network is
@@ -26,7 +28,7 @@ type ranking struct {
 	block, prompt int
 	inside        bool
 	// quotas are those of a block, by steps of all blocks.
-	rounding Rounding
+	rounding schedule.Rounding
 	eps      float64
 	cosine   bool
 	binomial bool
@@ -119,9 +121,9 @@ func (d *ranked) enter() {
 		for _, l := range d.masked[len(d.masked)-d.run.first:] {
 			uniforms = append(uniforms, d.draws.Plan(l))
 		}
-		d.run.quotas = DrawnQuotas(uniforms, steps, d.law.cosine)
+		d.run.quotas = schedule.DrawnQuotas(uniforms, steps, d.law.cosine)
 	} else {
-		d.run.quotas = Quotas(d.law.rounding, of, steps, d.law.eps, d.law.cosine)
+		d.run.quotas = schedule.Quotas(d.law.rounding, of, steps, d.law.eps, d.law.cosine)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // unplanned is one of each kind of the decoders that have no plan, and of what changes how they
@@ -25,18 +26,18 @@ func unplanned() []samplers.Options {
 			add("confidence", samplers.Deciding{Score: score}, draw)
 		}
 	}
-	for _, rule := range []samplers.Rounding{samplers.RoundDream, samplers.RoundDLLM} {
+	for _, rule := range []schedule.Rounding{schedule.RoundDream, schedule.RoundDLLM} {
 		add("confidence", samplers.Deciding{Rule: rule, AlgTemp: 0.1}, samplers.Draw{})
 		add("threshold", samplers.Deciding{Rule: rule, Threshold: 0.3}, samplers.Draw{})
 	}
-	add("confidence", samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "binomial", Schedule: "cosine"}, samplers.Draw{})
+	add("confidence", samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial", Schedule: "cosine"}, samplers.Draw{})
 	add("threshold", samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: ptr(3)}, samplers.Draw{})
 	add("threshold", samplers.Deciding{Threshold: 0.3, Guidance: 1}, samplers.Draw{})
 	add("factor", samplers.Deciding{Factor: 1.2, BeginSuppressTokens: "2"}, samplers.Draw{SuppressTokens: "1"})
 	add("localleap", samplers.Deciding{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, samplers.Draw{})
 	add("entropy-bounded", samplers.Deciding{Gamma: ptr(1.5)}, samplers.Draw{})
 	add("llada2", samplers.Deciding{Threshold: 0.4, BlockLength: 4}, samplers.Draw{})
-	add("confidence", samplers.Deciding{Rule: samplers.RoundDream, BlockLength: 3}, samplers.Draw{})
+	add("confidence", samplers.Deciding{Rule: schedule.RoundDream, BlockLength: 3}, samplers.Draw{})
 	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskConf, samplers.RemaskLoop, samplers.RemaskForwardBackward, samplers.RemaskDFM} {
 		out = append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{Remask: kind}})
 	}
@@ -145,14 +146,14 @@ func TestBoundOfEntropies(t *testing.T) {
 func TestQuotas(t *testing.T) {
 	for masks := range 40 {
 		for steps := 1; steps < 50; steps++ {
-			for _, rule := range []samplers.Rounding{samplers.RoundLLaDA, samplers.RoundDream, samplers.RoundDLLM} {
+			for _, rule := range []schedule.Rounding{schedule.RoundLLaDA, schedule.RoundDream, schedule.RoundDLLM} {
 				for _, cosine := range []bool{false, true} {
-					q := samplers.Quotas(rule, masks, steps, 1e-3, cosine)
+					q := schedule.Quotas(rule, masks, steps, 1e-3, cosine)
 					sum := 0
 					for _, n := range q {
 						sum += n
 					}
-					if sum != masks || len(q) > steps || len(q) > 0 && (slices.Min(q) < 0 || rule == samplers.RoundDLLM && slices.Min(q) == 0) || rule != samplers.RoundDLLM && len(q) != steps {
+					if sum != masks || len(q) > steps || len(q) > 0 && (slices.Min(q) < 0 || rule == schedule.RoundDLLM && slices.Min(q) == 0) || rule != schedule.RoundDLLM && len(q) != steps {
 						t.Fatalf("%s: %d masks in %d steps: %v", rule, masks, steps, q)
 					}
 				}
@@ -211,9 +212,9 @@ func TestDecidingErrors(t *testing.T) {
 		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Score: "luck"}}, "score is luck: must be one of confidence, maskgit-plus, margin, entropy, random"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Score: samplers.ScoreEntropy}}, `score "entropy"`},
 		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "mine"}}, "rule is mine"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Rule: samplers.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "all"}}, "transfer is all"},
+		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Rule: schedule.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "all"}}, "transfer is all"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 3, Reach: "behind"}}, "reach is behind"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Reach: "inside"}}, "does not use reach"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1, Unconditional: "all"}}, "unconditional is all"},

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"mdmgen/internal/expsum"
+	"mdmgen/samplers/schedule"
 )
 
 // rawKernel is the law of a grid sampler for score networks as they are, not
@@ -21,7 +22,7 @@ import (
 // change since the last call.
 type rawKernel struct {
 	unplanned
-	steps Steps
+	steps schedule.Steps
 }
 
 // Scores says what is made of the rows of a score network.
@@ -43,8 +44,8 @@ func (r rawKernel) stays(k int, c float64) (float64, error) {
 	}
 	p := r.steps.Jump[k]
 	switch {
-	case r.steps.Rule == RuleEuler:
-		if c*p > 1+rounding {
+	case r.steps.Rule == schedule.RuleEuler:
+		if c*p > 1+schedule.Slack {
 			return 0, fmt.Errorf("euler: step %d reveals with probability %.6g, the scores having mass %.6g: use more steps or a larger delta", k, c*p, c)
 		}
 		return max(1-c*p, 0), nil

@@ -10,11 +10,12 @@ import (
 
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // rawChain is the law of raw scores of mass stateMass, worked out state by state:
 // stays(k, c) is the probability that a position of mass c stays masked in step k.
-func rawChain(w *world.World, g samplers.Grid, denoise bool, stays func(k int, c float64) float64) []float64 {
+func rawChain(w *world.World, g schedule.Grid, denoise bool, stays func(k int, c float64) float64) []float64 {
 	d, v := w.Facts().Length, w.Facts().Columns
 	states := 1
 	for range d {

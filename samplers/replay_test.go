@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // replayable are decoders of every kind of choice, for the rows of hashNet.
@@ -17,12 +18,12 @@ func replayable() []samplers.Options {
 	for _, d := range []samplers.Draw{{}, warm, {TopK: 2}} {
 		out = append(out,
 			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4}, Draw: d},
-			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4, Rule: samplers.RoundDLLM}, Draw: d},
+			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4, Rule: schedule.RoundDLLM}, Draw: d},
 			samplers.Options{Sampler: "localleap", Deciding: samplers.Deciding{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 1}, Draw: d},
 			samplers.Options{Sampler: "llada2", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.4}, Draw: d},
 			samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, Score: samplers.ScoreMargin}, Draw: d},
 			samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: ptr(1.2), Score: samplers.ScoreMargin}, Draw: d},
-			samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: samplers.RoundDream, Score: samplers.ScoreEntropy, AlgTemp: 0.3}, Draw: d},
+			samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: schedule.RoundDream, Score: samplers.ScoreEntropy, AlgTemp: 0.3}, Draw: d},
 		)
 	}
 	for _, o := range []samplers.Options{{Sampler: "threshold"}, {Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}}, {Sampler: "factor", Draw: warm}} {

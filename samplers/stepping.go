@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/schedule"
 )
 
 // kernel is the law of a sampler whose reveals depend on the network's rows, so that it has no
@@ -33,7 +35,7 @@ func (unplanned) head(Draw) Head { return HeadRows }
 type stepping struct {
 	canvas *Canvas
 	draws  *Draws
-	grid   Grid
+	grid   schedule.Grid
 	masked []int
 	// step is the next one to take. denoise says that what the last one leaves is filled,
 	// finishing that this is under way.
@@ -47,7 +49,7 @@ type hit struct {
 	lambda, logP         float64
 }
 
-func newStepping(g Grid, free []int, denoise bool, c *Canvas, d *Draws) stepping {
+func newStepping(g schedule.Grid, free []int, denoise bool, c *Canvas, d *Draws) stepping {
 	return stepping{canvas: c, draws: d, grid: g, masked: free, denoise: denoise}
 }
 

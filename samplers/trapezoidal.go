@@ -1,5 +1,7 @@
 package samplers
 
+import "mdmgen/samplers/schedule"
+
 // DefaultFloor is κ of the fills that look back. At 0 a string that is possible may get
 // probability 0.
 const DefaultFloor = 0.1
@@ -16,7 +18,7 @@ const DefaultFloor = 0.1
 // θ = ½, in the form of a plan, whose reveals do not depend on the network.
 type trapezoidal struct {
 	// steps is Tweedie's on the refined grid: 2N half steps.
-	steps Steps
+	steps schedule.Steps
 	floor float64
 	// timed says that the network is asked with the time, so that p and p* differ even
 	// where the first half reveals nothing.
@@ -60,7 +62,7 @@ func (s trapezoidal) calls(d int) (blocks, left float64, err error) {
 		blocks = 0
 		for k := 0; k < len(s.steps.Reveal); k += 2 {
 			first, second := s.steps.Reveal[k], s.steps.Reveal[k+1]
-			blocks += some(first+second, d) + some(second, d)
+			blocks += schedule.AtLeastOne(first+second, d) + schedule.AtLeastOne(second, d)
 		}
 	}
 	return blocks, left, nil

@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // TestSamplerLaw draws plans of every sampler, fills them from the world's rows and
@@ -122,8 +123,8 @@ func testUnplanned(t *testing.T) {
 		open, w := lawstest.Open(t, name)
 		for _, o := range []samplers.Options{
 			{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: samplers.Draw{Temperature: &cold}}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreRandom}},
-			{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Rule: samplers.RoundDream, Score: samplers.ScoreMargin, AlgTemp: 0.3}},
-			{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.6, Rule: samplers.RoundDream}},
+			{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Rule: schedule.RoundDream, Score: samplers.ScoreMargin, AlgTemp: 0.3}},
+			{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.6, Rule: schedule.RoundDream}},
 			{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &cold}}, {Sampler: "llada2", Deciding: samplers.Deciding{Threshold: 0.6}},
 			{Sampler: "remdm", Steps: 4, Remasking: samplers.Remasking{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, Remasking: samplers.Remasking{Remask: samplers.RemaskConf}}, {Sampler: "p2", Steps: 2},
 			{Sampler: "confidence", Steps: 2, Shaping: samplers.Shaping{MinLength: 2}, Deciding: samplers.Deciding{Stop: new(int)}},
@@ -187,7 +188,7 @@ func TestKnown(t *testing.T) {
 		{samplers.Options{Shaping: samplers.Shaping{MinLength: 1}, Deciding: stop}, "guided or constrained"},
 		{samplers.Options{Sampler: "confidence", Shaping: samplers.Shaping{MinLength: 1}, Deciding: stop, Remasking: once}, "corrections draw again"},
 		{samplers.Options{Sampler: "confidence", Shaping: samplers.Shaping{BadWordsIDs: "1"}}, "banned word"},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
 	} {
 		s, err := samplers.New(test.options, file.Spec())
 		if err != nil {

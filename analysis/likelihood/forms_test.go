@@ -7,11 +7,12 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/integrate/quad"
-
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+
+	"gonum.org/v1/gonum/integrate/quad"
 )
 
 // noisy is dirichlet3-noisy: a world whose conditionals contradict each other, with
@@ -138,7 +139,7 @@ func TestNoises(t *testing.T) {
 	e := mustNew(t, noisy(t))
 	target := Whole([]int{3, 0, 3})
 	want := mustTable(t, e, target).NELBO()
-	for _, noise := range samplers.Noises() {
+	for _, noise := range schedule.Noises() {
 		e.facts.Noise = noise
 		got := one(t, e, target, 0, Config{Form: Time, Draws: 20000, Seed: 4})
 		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {

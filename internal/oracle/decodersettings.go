@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // decoderSettings are upstream's, under upstream's names.
@@ -78,7 +79,7 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (s
 		case s.Factor > 0:
 			o.Sampler, o.Factor, o.Steps = "factor", s.Factor, 0
 			if decoder == "dllm-fast-llada" {
-				o.Rule = samplers.RoundDLLM
+				o.Rule = schedule.RoundDLLM
 			}
 		case s.Threshold > 0:
 			o.Sampler, o.Steps = "threshold", 0
@@ -92,21 +93,21 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (s
 	case "dream", "dllm-dream":
 		block = 0
 		o.Score = map[string]samplers.Score{"maskgit_plus": samplers.ScoreMaskGIT, "topk_margin": samplers.ScoreMargin, "entropy": samplers.ScoreEntropy}[s.Alg]
-		o.AlgTemp, o.Rule, o.Eps = s.AlgTemp, samplers.RoundDream, s.Eps
+		o.AlgTemp, o.Rule, o.Eps = s.AlgTemp, schedule.RoundDream, s.Eps
 		if decoder == "dllm-dream" {
-			o.Rule = samplers.RoundDLLM
+			o.Rule = schedule.RoundDLLM
 			if o.Guidance > 0 {
 				o.Unconditional, o.PromptLength = "prompt", &prompt
 			}
 		}
 	case "fast-dream", "dllm-fast-dream":
 		block = 0
-		o.Sampler, o.Score, o.Rule = "threshold", samplers.ScoreMaskGIT, samplers.RoundDream
+		o.Sampler, o.Score, o.Rule = "threshold", samplers.ScoreMaskGIT, schedule.RoundDream
 		if decoder == "dllm-fast-dream" {
-			o.Rule = samplers.RoundDLLM
+			o.Rule = schedule.RoundDLLM
 		}
 	case "dllm-mdlm":
-		o.Rule, o.Schedule = samplers.RoundDLLM, s.Scheduler
+		o.Rule, o.Schedule = schedule.RoundDLLM, s.Scheduler
 		if s.StochasticTransfer {
 			o.Transfer = "binomial"
 		}
@@ -168,11 +169,11 @@ func Quotas(data []byte) (int, error) {
 			want []int
 			got  []int
 		}{
-			{"even", q.Even, samplers.Quotas(samplers.RoundLLaDA, q.Masks, q.Steps, 0, false)},
-			{"rounded, linear", q.Linear, samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, false)},
-			{"rounded, cosine", q.Cosine, samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, true)},
-			{"truncated, eps 0.001", q.Truncated, samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.001, false)},
-			{"truncated, eps 0.1", q.Truncated10, samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.1, false)},
+			{"even", q.Even, schedule.Quotas(schedule.RoundLLaDA, q.Masks, q.Steps, 0, false)},
+			{"rounded, linear", q.Linear, schedule.Quotas(schedule.RoundDLLM, q.Masks, q.Steps, 0, false)},
+			{"rounded, cosine", q.Cosine, schedule.Quotas(schedule.RoundDLLM, q.Masks, q.Steps, 0, true)},
+			{"truncated, eps 0.001", q.Truncated, schedule.Quotas(schedule.RoundDream, q.Masks, q.Steps, 0.001, false)},
+			{"truncated, eps 0.1", q.Truncated10, schedule.Quotas(schedule.RoundDream, q.Masks, q.Steps, 0.1, false)},
 		} {
 			if !slices.Equal(rule.got, rule.want) {
 				return 0, fmt.Errorf("%d masks in %d steps, %s: %v, want %v", q.Masks, q.Steps, rule.name, rule.got, rule.want)

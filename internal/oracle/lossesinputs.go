@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/verify"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // inputs compares what the file derives from its own inputs: canvases with MASK where the
@@ -25,7 +25,7 @@ func (l *lossRun) inputs() {
 		return
 	}
 	sigma, dsigma := make([]float64, len(f.T)), make([]float64, len(f.T))
-	noise := samplers.LogLinear
+	noise := schedule.LogLinear
 	for i, t := range f.T {
 		sigma[i] = noise.Theta(t)
 		dsigma[i] = -noise.AlphaPrime(t) / math.Exp(-sigma[i])

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // differences are the largest differences between two ways to the same value, by the
@@ -93,7 +93,7 @@ func (r *more) checks() any {
 
 // dmpmChecks compares DMPM's law with matrix exponentials and with what the world's own
 // file says of the frozen process on the same grid.
-func (r *more) dmpmChecks(g samplers.Grid, law []float64, s *node) {
+func (r *more) dmpmChecks(g schedule.Grid, law []float64, s *node) {
 	r.found.between("dmpm_expm", law, frozenSeries(r.w, g))
 	name := s.fields["grid"]
 	bounds := r.world.fields["theorem1"]
@@ -111,13 +111,13 @@ func (r *more) dmpmChecks(g samplers.Grid, law []float64, s *node) {
 }
 
 // truncatedTauCheck compares truncated τ-leaping of normalised scores with Tweedie.
-func (r *more) truncatedTauCheck(g samplers.Grid) {
+func (r *more) truncatedTauCheck(g schedule.Grid) {
 	v, err := scoredLaw(r.w, scoreTruncatedTau, g, func(int, int) float64 { return 1 })
 	if err != nil {
 		r.in.fail("%w", err)
 		return
 	}
-	steps, err := samplers.NewSteps(samplers.RuleTweedie, samplers.Exp, g)
+	steps, err := schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g)
 	if err != nil {
 		r.in.fail("%w", err)
 		return

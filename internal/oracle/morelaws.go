@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // outcome is a sampler in a world.
@@ -98,16 +98,16 @@ var gridName = regexp.MustCompile(`^(uniform|uniform0|paper|lambda)-([1-9][0-9]{
 
 // grid is the one that settings name, or that they list where the name tells nothing.
 // finite says that the sampler needs a finite T.
-func (r *more) grid(s *node, settings object, finite bool) samplers.Grid {
+func (r *more) grid(s *node, settings object, finite bool) schedule.Grid {
 	var name string
 	if s.fields["grid"] != nil {
 		name = r.in.text(s, "grid")
 	}
-	var spec samplers.GridSpec
+	var spec schedule.GridSpec
 	if m := gridName.FindStringSubmatch(name); m != nil {
 		spec.Steps, _ = strconv.Atoi(m[2])
-		spec.Kind = samplers.GridKind(strings.TrimSuffix(m[1], "0"))
-		if spec.Kind == samplers.GridLambda {
+		spec.Kind = schedule.GridKind(strings.TrimSuffix(m[1], "0"))
+		if spec.Kind == schedule.GridLambda {
 			spec.T = math.Inf(1)
 		} else {
 			spec.T = r.in.number(r.doc, "T", 1e-12, 700)
@@ -116,7 +116,7 @@ func (r *more) grid(s *node, settings object, finite bool) samplers.Grid {
 			}
 		}
 	} else {
-		spec.Kind = samplers.GridThetaList
+		spec.Kind = schedule.GridThetaList
 		for i, item := range r.in.list(s, "forward_times") {
 			x, ok := item.number()
 			if !ok || !(x >= 0) {
@@ -126,9 +126,9 @@ func (r *more) grid(s *node, settings object, finite bool) samplers.Grid {
 		}
 	}
 	if r.in.err != nil {
-		return samplers.Grid{}
+		return schedule.Grid{}
 	}
-	g, err := samplers.NewGrid(spec)
+	g, err := schedule.NewGrid(spec)
 	if err != nil {
 		r.in.fail("%w", err)
 		return g
@@ -143,7 +143,7 @@ func (r *more) grid(s *node, settings object, finite bool) samplers.Grid {
 }
 
 // last is the masked fraction at which a grid ends.
-func last(g samplers.Grid) float64 { return g.Lambda[g.Steps()] }
+func last(g schedule.Grid) float64 { return g.Lambda[g.Steps()] }
 
 func (r *more) exactChain(n, s *node) outcome {
 	settings := object{}

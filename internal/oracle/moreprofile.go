@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // lattice is the number of steps between the masked fractions of best grids.
@@ -19,7 +19,7 @@ func (r *more) profile() object {
 	for _, n := range r.in.list(n, "best_sizes") {
 		count := r.in.integer(n, "N", 1, r.w.D)
 		best := r.bestSizes(count, numbersOf(n.fields["sizes"]))
-		sizes = append(sizes, object{"N": given{}, "sizes": best, "plan_nelbo": samplers.SizesCost(r.c, best)})
+		sizes = append(sizes, object{"N": given{}, "sizes": best, "plan_nelbo": schedule.SizesCost(r.c, best)})
 	}
 	for _, n := range r.in.list(n, "loss_curve") {
 		lambda := r.in.number(n, "masked_fraction", 0, 1)
@@ -70,7 +70,7 @@ func (r *more) bestSizes(n int, chosen []float64) []int {
 		sizes[k] = int(x)
 		sum += sizes[k]
 	}
-	if sum == r.w.D && equallyGood(samplers.SizesCost(r.c, sizes), samplers.SizesCost(r.c, best)) {
+	if sum == r.w.D && equallyGood(schedule.SizesCost(r.c, sizes), schedule.SizesCost(r.c, best)) {
 		return sizes
 	}
 	return best
@@ -99,16 +99,16 @@ func (r *more) bestGrid(n, points int, chosen []float64) []float64 {
 func equallyGood(cost, least float64) bool { return cost == least || cost <= least+tie*max(1, least) }
 
 // tweedie is Tweedie's law of reveals on masked fractions that fall.
-func (r *more) tweedie(lambda []float64) samplers.Steps {
-	g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridLambdaList, List: lambda})
+func (r *more) tweedie(lambda []float64) schedule.Steps {
+	g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridLambdaList, List: lambda})
 	if err == nil {
-		var s samplers.Steps
-		if s, err = samplers.NewSteps(samplers.RuleTweedie, samplers.Exp, g); err == nil {
+		var s schedule.Steps
+		if s, err = schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g); err == nil {
 			return s
 		}
 	}
 	r.in.fail("%w", err)
-	return samplers.Steps{Grid: samplers.Grid{Theta: []float64{0}, Lambda: []float64{0}}, Stay: []float64{1}}
+	return schedule.Steps{Grid: schedule.Grid{Theta: []float64{0}, Lambda: []float64{0}}, Stay: []float64{1}}
 }
 
 // schedule is the masked fractions that a named schedule has; the file's own where the
@@ -127,11 +127,11 @@ func (r *more) schedule(s *node, settings object) []float64 {
 	if r.in.err != nil {
 		return []float64{1, 0}
 	}
-	kind := samplers.GridKind(name)
+	kind := schedule.GridKind(name)
 	var own []float64
 	switch points, isProfile := r.profileSchedule(name); {
-	case slices.Contains([]samplers.GridKind{samplers.GridLambda, samplers.GridCos2, samplers.GridCosine}, kind):
-		g, err := samplers.NewGrid(samplers.GridSpec{Kind: kind, T: math.Inf(1), Steps: n})
+	case slices.Contains([]schedule.GridKind{schedule.GridLambda, schedule.GridCos2, schedule.GridCosine}, kind):
+		g, err := schedule.NewGrid(schedule.GridSpec{Kind: kind, T: math.Inf(1), Steps: n})
 		if err != nil {
 			r.in.fail("%w", err)
 			return file

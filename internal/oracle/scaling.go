@@ -8,7 +8,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // scalingFile recomputes a file of the layout mdm-laws-scaling/1. Its worlds have files of
@@ -63,24 +63,24 @@ func (s *scaling) world(n *node) *laws.World {
 }
 
 // steps makes a grid and a sampler's law of reveals on it.
-func (in *inputs) steps(n *node, spec samplers.GridSpec, sampler string) (samplers.Steps, bool) {
+func (in *inputs) steps(n *node, spec schedule.GridSpec, sampler string) (schedule.Steps, bool) {
 	if in.err != nil {
-		return samplers.Steps{}, false
+		return schedule.Steps{}, false
 	}
 	rule, known := rules[sampler]
 	if !known {
 		in.fail("sampler %.40q is not known", sampler)
-		return samplers.Steps{}, false
+		return schedule.Steps{}, false
 	}
-	g, err := samplers.NewGrid(spec)
+	g, err := schedule.NewGrid(spec)
 	if err == nil {
-		var s samplers.Steps
-		if s, err = samplers.NewSteps(rule, samplers.Exp, g); err == nil {
+		var s schedule.Steps
+		if s, err = schedule.NewSteps(rule, schedule.Exp, g); err == nil {
 			return s, true
 		}
 	}
 	in.fail("%w", err)
-	return samplers.Steps{}, false
+	return schedule.Steps{}, false
 }
 
 // smallWorlds is TV(q_δ, law) against N.
@@ -88,7 +88,7 @@ func (s *scaling) smallWorlds(doc *node, t, delta float64) list {
 	nodes := s.in.list(doc, "small_worlds")
 	type job struct {
 		w     *laws.World
-		steps samplers.Steps
+		steps schedule.Steps
 		tv    float64
 	}
 	rows := make([][]job, len(nodes))
@@ -99,7 +99,7 @@ func (s *scaling) smallWorlds(doc *node, t, delta float64) list {
 		counts[i] = s.in.integers(n, "N", 1, 1e5)
 		rows[i] = make([]job, len(counts[i]))
 		for j, steps := range counts[i] {
-			spec := samplers.GridSpec{Kind: samplers.GridKind(kind), T: t, Delta: delta, Steps: steps}
+			spec := schedule.GridSpec{Kind: schedule.GridKind(kind), T: t, Delta: delta, Steps: steps}
 			st, ok := s.in.steps(n, spec, sampler)
 			if !ok {
 				return nil
@@ -133,8 +133,8 @@ func (s *scaling) shortHorizon(doc *node) list {
 	out := list{}
 	for _, n := range s.in.list(doc, "short_horizon") {
 		w := s.world(n)
-		spec := samplers.GridSpec{
-			Kind: samplers.GridUniform, T: s.in.number(n, "T", 1e-3, 100), Delta: s.in.number(n, "delta", 0, 1),
+		spec := schedule.GridSpec{
+			Kind: schedule.GridUniform, T: s.in.number(n, "T", 1e-3, 100), Delta: s.in.number(n, "delta", 0, 1),
 			Steps: s.in.integer(n, "N", 1, 1e5),
 		}
 		steps, ok := s.in.steps(n, spec, s.in.text(n, "sampler"))
@@ -156,7 +156,7 @@ func pairsLargeD(doc *node, in *inputs) list {
 	for i, n := range nodes {
 		d, v := in.integer(n, "d", 2, 1e6), in.integer(n, "V", 1, 1e9)
 		t, delta, kappa := in.number(n, "T", 1e-3, 100), in.number(n, "delta", 1e-12, 1), in.number(n, "kappa", 1e-6, 1)
-		steps, ok := in.steps(n, samplers.GridSpec{Kind: samplers.GridPaper, T: t, Delta: delta, Kappa: kappa}, "euler")
+		steps, ok := in.steps(n, schedule.GridSpec{Kind: schedule.GridPaper, T: t, Delta: delta, Kappa: kappa}, "euler")
 		if !ok {
 			return nil
 		}
@@ -179,8 +179,8 @@ func nestedCodes(doc *node, in *inputs) list {
 	out := list{}
 	for _, n := range in.list(doc, "nested_codes") {
 		c := NestedCodes{D: in.integer(n, "d", 2, 1e4), Q: in.integer(n, "q", 2, 1e6)}
-		spec := samplers.GridSpec{
-			Kind: samplers.GridUniform, T: in.number(n, "T", 1e-3, 100), Delta: in.number(n, "delta", 1e-9, 10),
+		spec := schedule.GridSpec{
+			Kind: schedule.GridUniform, T: in.number(n, "T", 1e-3, 100), Delta: in.number(n, "delta", 1e-9, 10),
 			Steps: in.integer(n, "N", 1, 1e6),
 		}
 		steps, ok := in.steps(n, spec, "euler")
@@ -217,7 +217,7 @@ func paperFromKappa(doc *node, in *inputs) list {
 		if in.err != nil {
 			return nil
 		}
-		g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridPaper, T: t, Delta: delta, Kappa: kappa})
+		g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridPaper, T: t, Delta: delta, Kappa: kappa})
 		if err != nil {
 			in.err = fmt.Errorf("field \"paper_grid_from_kappa\": %w", err)
 			return nil

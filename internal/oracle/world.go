@@ -8,15 +8,15 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // rules names the samplers of world files.
-var rules = map[string]samplers.Rule{
-	"euler":           samplers.RuleEuler,
-	"tweedie":         samplers.RuleTweedie,
-	"tau_leaping_one": samplers.RuleTauOne,
-	"tau_leaping_any": samplers.RuleTauAny,
+var rules = map[string]schedule.Rule{
+	"euler":           schedule.RuleEuler,
+	"tweedie":         schedule.RuleTweedie,
+	"tau_leaping_one": schedule.RuleTauOne,
+	"tau_leaping_any": schedule.RuleTauAny,
 }
 
 // worldFile recomputes a file of the layout mdm-laws-world/1, which is itself the
@@ -165,7 +165,7 @@ func importanceValues(w *laws.World, doc *node, in *inputs) list {
 
 // gridValues adds "grids", "laws" and "theorem1".
 func gridValues(w *laws.World, doc *node, want object, in *inputs) {
-	grids := make(map[string]samplers.Grid)
+	grids := make(map[string]schedule.Grid)
 	kappas := make(map[string]float64)
 	rows := list{}
 	for _, n := range in.list(doc, "grids") {
@@ -192,13 +192,13 @@ func gridValues(w *laws.World, doc *node, want object, in *inputs) {
 			in.fail("field laws[%d]: grid %.40q or sampler %.40q is not known", i, id, name)
 			return
 		}
-		steps, err := samplers.NewSteps(rule, samplers.Exp, g)
+		steps, err := schedule.NewSteps(rule, schedule.Exp, g)
 		if err != nil {
 			in.fail("field laws[%d]: %w", i, err)
 			return
 		}
 		c := w.Run(steps)
-		if rule == samplers.RuleEuler {
+		if rule == schedule.RuleEuler {
 			euler[id] = c
 		}
 		entries = append(entries, lawValues(w, c))
@@ -219,15 +219,15 @@ func gridValues(w *laws.World, doc *node, want object, in *inputs) {
 }
 
 // readGrid makes the grid that an entry of "grids" describes.
-func readGrid(n *node, in *inputs) (samplers.Grid, float64) {
-	spec := samplers.GridSpec{T: math.Inf(1), Delta: in.number(n, "delta", 0, 700), Steps: in.integer(n, "N", 1, 1e5)}
+func readGrid(n *node, in *inputs) (schedule.Grid, float64) {
+	spec := schedule.GridSpec{T: math.Inf(1), Delta: in.number(n, "delta", 0, 700), Steps: in.integer(n, "N", 1, 1e5)}
 	switch kind := in.text(n, "kind"); kind {
 	case "uniform":
-		spec.Kind = samplers.GridUniform
+		spec.Kind = schedule.GridUniform
 	case "paper":
-		spec.Kind = samplers.GridPaper
+		spec.Kind = schedule.GridPaper
 	case "uniform_masked_fraction":
-		spec.Kind = samplers.GridLambda
+		spec.Kind = schedule.GridLambda
 	default:
 		in.fail("field \"grids\": kind %.40q is not known", kind)
 	}
@@ -235,9 +235,9 @@ func readGrid(n *node, in *inputs) (samplers.Grid, float64) {
 		spec.T = in.number(n, "T", 1e-12, 700)
 	}
 	if in.err != nil {
-		return samplers.Grid{}, 0
+		return schedule.Grid{}, 0
 	}
-	g, err := samplers.NewGrid(spec)
+	g, err := schedule.NewGrid(spec)
 	if err != nil {
 		in.fail("field \"grids\": %w", err)
 		return g, 0
@@ -247,7 +247,7 @@ func readGrid(n *node, in *inputs) (samplers.Grid, float64) {
 
 // gridKappa is a grid's step constant: the paper's κ, else the step of the uniform
 // grid, which is infinite from T = ∞.
-func gridKappa(g samplers.Grid) float64 {
+func gridKappa(g schedule.Grid) float64 {
 	if g.Kappa != 0 {
 		return g.Kappa
 	}

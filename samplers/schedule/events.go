@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"math"
@@ -28,10 +28,10 @@ const mostEvents = 1e9
 func NewEvents(rule Rule, g Grid) (*Events, error) {
 	n := g.Steps()
 	if math.IsInf(g.Theta[0], 1) {
-		return nil, fault.Errorf("samplers", "T is infinite: the events of %s need a finite one", rule)
+		return nil, fault.Errorf("schedule", "T is infinite: the events of %s need a finite one", rule)
 	}
 	if g.Theta[n] <= 0 {
-		return nil, fault.Errorf("samplers", "delta is 0: the rate that %s bounds is infinite there: give a positive delta", rule)
+		return nil, fault.Errorf("schedule", "delta is 0: the rate that %s bounds is infinite there: give a positive delta", rule)
 	}
 	e := &Events{grid: g, aware: rule == RuleMATU, bound: make([]float64, n+1)}
 	for k := range n {
@@ -47,7 +47,7 @@ func NewEvents(rule Rule, g Grid) (*Events, error) {
 		e.Each = e.bound[n]
 	}
 	if !(e.bound[n] <= mostEvents) {
-		return nil, fault.Errorf("samplers", "%s expects %.3g events a position on this grid: use more steps or a larger delta", rule, e.bound[n])
+		return nil, fault.Errorf("schedule", "%s expects %.3g events a position on this grid: use more steps or a larger delta", rule, e.bound[n])
 	}
 	return e, nil
 }
@@ -69,7 +69,7 @@ func (e *Events) Thinned(k int, u float64) float64 {
 	if e.aware {
 		bound = e.bound[k]
 		if k < len(e.bound)-1 {
-			bound += (e.grid.Theta[k] - thetaOf(e.grid.Lambda[0]*u)) / math.Expm1(e.grid.Theta[k+1])
+			bound += (e.grid.Theta[k] - ThetaOf(e.grid.Lambda[0]*u)) / math.Expm1(e.grid.Theta[k+1])
 		}
 	}
 	return bound + math.Log(u)

@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ const (
 // 0..d−1.
 func CountLaw(d int, lambda float64) []float64 {
 	if d < 1 || !(lambda >= 0 && lambda <= 1) {
-		panic(fmt.Sprintf("samplers: counts of %d positions at the masked fraction %v", d, lambda))
+		panic(fmt.Sprintf("schedule: counts of %d positions at the masked fraction %v", d, lambda))
 	}
 	out := make([]float64, d)
 	n := d - 1
@@ -76,12 +76,12 @@ func lossCurves(c []float64, points int) []float64 {
 func GridCost(c, lambda []float64) float64 {
 	n := len(lambda) - 1
 	if n < 1 || lambda[0] != 1 || lambda[n] != 0 {
-		panic(fmt.Sprintf("samplers: masked fractions %v do not fall from 1 to 0", lambda))
+		panic(fmt.Sprintf("schedule: masked fractions %v do not fall from 1 to 0", lambda))
 	}
 	var sum float64
 	for k, v := range lambda[:n] {
 		if !(lambda[k+1] < v) {
-			panic(fmt.Sprintf("samplers: masked fractions %v do not fall from 1 to 0", lambda))
+			panic(fmt.Sprintf("schedule: masked fractions %v do not fall from 1 to 0", lambda))
 		}
 		sum += (v - lambda[k+1]) * LossCurve(c, v)
 	}
@@ -95,7 +95,7 @@ func GridCost(c, lambda []float64) float64 {
 // 1/√(−f′), which the optimum approaches.
 func BestGrid(c []float64, n int) (lambda []float64, cost float64) {
 	if len(c) == 0 || n < 1 {
-		panic(fmt.Sprintf("samplers: a grid of %d steps for %d positions", n, len(c)))
+		panic(fmt.Sprintf("schedule: a grid of %d steps for %d positions", n, len(c)))
 	}
 	if n > mostGridSteps {
 		lambda = rootGrid(c, n)

@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"math"
@@ -56,7 +56,7 @@ func ParseNoise(name string) (Noise, error) {
 			return Noise(i), nil
 		}
 	}
-	return 0, fault.Errorf("samplers", "noise %q: must be one of %s", name, strings.Join(noiseNames[:], ", "))
+	return 0, fault.Errorf("schedule", "noise %q: must be one of %s", name, strings.Join(noiseNames[:], ", "))
 }
 
 // Range returns the least and greatest θ = −log α that the schedule reaches.
@@ -76,7 +76,7 @@ func (n Noise) check(what string, theta float64) error {
 	if slack := 1e-12 * most; theta >= least*(1-1e-12) && (theta <= most || theta <= most+slack) {
 		return nil
 	}
-	return fault.Errorf("samplers", "%s is %v: with the %s noise −log α must be in %.6g..%.6g", what, theta, n, least, most)
+	return fault.Errorf("schedule", "%s is %v: with the %s noise −log α must be in %.6g..%.6g", what, theta, n, least, most)
 }
 
 // Theta returns −log α(t).

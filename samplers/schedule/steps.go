@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"math"
@@ -26,7 +26,7 @@ const (
 	// RuleTauAny has p = 1−e^(−h): at least one jump, the first names the token.
 	RuleTauAny Rule = "tau-any"
 	// RuleUniformization and RuleMATU have Tweedie's probabilities, but reveal one
-	// position a call: see [Plan.Events] for their cost in events.
+	// position a call: see [Events] for their cost in events.
 	RuleUniformization Rule = "uniformization"
 	RuleMATU           Rule = "matu"
 	// RuleDMPM has those of RuleTauAny, but reveals one position a call, in uniform order.
@@ -36,12 +36,12 @@ const (
 	RuleTrapezoidal Rule = "trapezoidal"
 )
 
-// simulates says that the rule is carried out event by event.
-func (r Rule) simulates() bool { return r == RuleUniformization || r == RuleMATU }
+// Simulates says that the rule is carried out event by event.
+func (r Rule) Simulates() bool { return r == RuleUniformization || r == RuleMATU }
 
-// exact says whether the rule gives each position the exact law of its reveal time.
-func (r Rule) exact() bool {
-	return r == RuleTweedie || r.simulates() || r == RuleTrapezoidal
+// Exact says whether the rule gives each position the exact law of its reveal time.
+func (r Rule) Exact() bool {
+	return r == RuleTweedie || r.Simulates() || r == RuleTrapezoidal
 }
 
 // Steps is a grid with the law of a rule on it.
@@ -57,8 +57,8 @@ type Steps struct {
 	Reveal []float64
 }
 
-// rounding is how far above 1 a probability may come out of the arithmetic.
-const rounding = 1e-9
+// Slack is how far above 1 a probability may come out of the arithmetic.
+const Slack = 1e-9
 
 // NewSteps works out the probabilities of a rule on a grid. It is an error,
 // naming the step, when Euler's probability is above 1, when the rule needs a
@@ -66,7 +66,7 @@ const rounding = 1e-9
 func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 	n := g.Steps()
 	s := Steps{Grid: g, Rule: rule, Jump: make([]float64, n), Stay: make([]float64, n+1), Reveal: make([]float64, n)}
-	if rule.exact() {
+	if rule.Exact() {
 		s.tweedie()
 		return s, nil
 	}
@@ -77,7 +77,7 @@ func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 		return Steps{}, err
 	}
 	if math.IsInf(g.Theta[0], 1) && noise == Exp {
-		return Steps{}, fault.Errorf("samplers", "T is infinite: %s in the time of the exp noise needs a finite one", rule)
+		return Steps{}, fault.Errorf("schedule", "T is infinite: %s in the time of the exp noise needs a finite one", rule)
 	}
 	s.Stay[0] = 1
 	t := noise.Time(g.Theta[0])
@@ -90,8 +90,8 @@ func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 		p := h
 		switch rule {
 		case RuleEuler:
-			if h > 1+rounding {
-				return Steps{}, fault.Errorf("samplers", "euler: step %d, from −log α = %.6g to %.6g, reveals with probability %.6g: use more steps or a larger delta", k, g.Theta[k], g.Theta[k+1], h)
+			if h > 1+Slack {
+				return Steps{}, fault.Errorf("schedule", "euler: step %d, from −log α = %.6g to %.6g, reveals with probability %.6g: use more steps or a larger delta", k, g.Theta[k], g.Theta[k+1], h)
 			}
 			p = min(h, 1)
 		case RuleTauOne:
@@ -99,7 +99,7 @@ func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
 		case RuleTauAny, RuleDMPM:
 			p = -math.Expm1(-h)
 		default:
-			return Steps{}, fault.Errorf("samplers", "rule %q is not known", rule)
+			return Steps{}, fault.Errorf("schedule", "rule %q is not known", rule)
 		}
 		s.Jump[k] = p
 		s.Reveal[k] = p * s.Stay[k]
@@ -136,14 +136,14 @@ func (s Steps) Left() float64 { return s.Stay[len(s.Stay)-1] }
 // after them, 1−(1−S_N)^d.
 func (s Steps) ExpectedCalls(d int) (calls, finish float64) {
 	for _, w := range s.Reveal {
-		calls += some(w, d)
+		calls += AtLeastOne(w, d)
 	}
-	return calls, some(s.Left(), d)
+	return calls, AtLeastOne(s.Left(), d)
 }
 
-// some is the probability that at least one of d positions is, each being with
+// AtLeastOne is the probability that at least one of d positions is, each being with
 // probability w.
-func some(w float64, d int) float64 {
+func AtLeastOne(w float64, d int) float64 {
 	if d == 0 {
 		return 0
 	}
@@ -156,13 +156,13 @@ func (s *Steps) Same(o *Steps, timed bool) bool {
 	type step struct{ reveal, theta float64 }
 	of := func(s *Steps) (out []step) {
 		for k, p := range s.Reveal {
-			if p > rounding {
+			if p > Slack {
 				out = append(out, step{p, s.Grid.Theta[k]})
 			}
 		}
 		return out
 	}
-	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= rounding*(1+math.Abs(x)) }
+	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= Slack*(1+math.Abs(x)) }
 	return near(s.Left(), o.Left()) && slices.EqualFunc(of(s), of(o), func(x, y step) bool {
 		return near(x.reveal, y.reveal) && (!timed || near(x.theta, y.theta))
 	})

@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// maxSteps bounds a grid.
-const maxSteps = 1 << 24
+// MaxSteps is the greatest number of steps of a grid.
+const MaxSteps = 1 << 24
 
 // Grid is a falling sequence of N+1 times, as a sampler runs through them: Theta
 // from T = Theta[0] to δ = Theta[N], and the masked fractions λ_k = 1 − e^(−θ_k).
@@ -79,7 +79,7 @@ func ParseGrid(s string) (GridSpec, error) {
 		case GridUniform, GridLambda, GridPaper, GridCos2, GridCosine, GridProfile:
 			return GridSpec{Kind: k}, nil
 		}
-		return GridSpec{}, fault.Errorf("samplers", "grid %q: must be uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", s)
+		return GridSpec{}, fault.Errorf("schedule", "grid %q: must be uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", s)
 	}
 	spec := GridSpec{Kind: GridThetaList}
 	switch name {
@@ -87,12 +87,12 @@ func ParseGrid(s string) (GridSpec, error) {
 	case "lambda":
 		spec.Kind = GridLambdaList
 	default:
-		return GridSpec{}, fault.Errorf("samplers", "grid %q: begin a list with theta: or lambda: as in lambda:1,0.5,0", s)
+		return GridSpec{}, fault.Errorf("schedule", "grid %q: begin a list with theta: or lambda: as in lambda:1,0.5,0", s)
 	}
 	for _, item := range strings.Split(list, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(item), 64)
 		if err != nil {
-			return GridSpec{}, fault.Errorf("samplers", "grid %q: %q is not a number", name, item)
+			return GridSpec{}, fault.Errorf("schedule", "grid %q: %q is not a number", name, item)
 		}
 		spec.List = append(spec.List, v)
 	}
@@ -108,16 +108,16 @@ func NewGrid(s GridSpec) (Grid, error) {
 		return listGrid(s)
 	}
 	if !(s.Delta >= 0) || !(s.T > s.Delta) {
-		return Grid{}, fault.Errorf("samplers", "T is %v and delta is %v: must be T > delta ≥ 0", s.T, s.Delta)
+		return Grid{}, fault.Errorf("schedule", "T is %v and delta is %v: must be T > delta ≥ 0", s.T, s.Delta)
 	}
 	if s.Kind == GridPaper && s.Kappa != 0 {
 		return paperFromKappa(s)
 	}
 	if s.Kappa != 0 {
-		return Grid{}, fault.Errorf("samplers", "kappa belongs to the paper's grid, not to %s", s.Kind)
+		return Grid{}, fault.Errorf("schedule", "kappa belongs to the paper's grid, not to %s", s.Kind)
 	}
-	if s.Steps < 1 || s.Steps > maxSteps {
-		return Grid{}, fault.Errorf("samplers", "%d steps: must be in 1..%d", s.Steps, maxSteps)
+	if s.Steps < 1 || s.Steps > MaxSteps {
+		return Grid{}, fault.Errorf("schedule", "%d steps: must be in 1..%d", s.Steps, MaxSteps)
 	}
 	switch s.Kind {
 	case GridUniform:
@@ -127,14 +127,14 @@ func NewGrid(s GridSpec) (Grid, error) {
 	case GridPaper:
 		return paperFromSteps(s)
 	}
-	return Grid{}, fault.Errorf("samplers", "grid %q is not known", s.Kind)
+	return Grid{}, fault.Errorf("schedule", "grid %q is not known", s.Kind)
 }
 
-// masked is 1 − e^(−θ).
-func masked(theta float64) float64 { return -math.Expm1(-theta) }
+// LambdaOf is the masked fraction 1 − e^(−θ), 1 at θ = +Inf.
+func LambdaOf(theta float64) float64 { return -math.Expm1(-theta) }
 
-// thetaOf is −log(1−λ), +Inf at λ = 1.
-func thetaOf(lambda float64) float64 { return -math.Log1p(-lambda) }
+// ThetaOf is θ = −log(1−λ), +Inf at λ = 1.
+func ThetaOf(lambda float64) float64 { return -math.Log1p(-lambda) }
 
 func newGrid(s GridSpec, n int) Grid {
 	return Grid{Kind: s.Kind, Theta: make([]float64, n+1), Lambda: make([]float64, n+1)}
@@ -143,8 +143,8 @@ func newGrid(s GridSpec, n int) Grid {
 // close sets the ends exactly and refuses a grid that does not fall.
 func (g Grid) close(s GridSpec) (Grid, error) {
 	n := g.Steps()
-	g.Theta[0], g.Lambda[0] = s.T, masked(s.T)
-	g.Theta[n], g.Lambda[n] = s.Delta, masked(s.Delta)
+	g.Theta[0], g.Lambda[0] = s.T, LambdaOf(s.T)
+	g.Theta[n], g.Lambda[n] = s.Delta, LambdaOf(s.Delta)
 	return g, g.check()
 }
 
@@ -153,7 +153,7 @@ func (g Grid) close(s GridSpec) (Grid, error) {
 func (g Grid) check() error {
 	for k := 1; k < len(g.Theta); k++ {
 		if !(g.Theta[k] < g.Theta[k-1]) || !(g.Lambda[k] <= g.Lambda[k-1]) {
-			return fault.Errorf("samplers", "%s grid: step %d goes from −log α = %v to %v: times must fall", g.Kind, k-1, g.Theta[k-1], g.Theta[k])
+			return fault.Errorf("schedule", "%s grid: step %d goes from −log α = %v to %v: times must fall", g.Kind, k-1, g.Theta[k-1], g.Theta[k])
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func uniformGrid(s GridSpec) (Grid, error) {
 		return Grid{}, err
 	}
 	if math.IsInf(s.T, 1) && s.Noise == Exp {
-		return Grid{}, fault.Errorf("samplers", "T is infinite: a grid uniform in the time of the exp noise needs a finite one")
+		return Grid{}, fault.Errorf("schedule", "T is infinite: a grid uniform in the time of the exp noise needs a finite one")
 	}
 	g := newGrid(s, s.Steps)
 	first, last := s.Noise.Time(s.T), s.Noise.Time(s.Delta)
@@ -191,10 +191,10 @@ func curveGrid(s GridSpec) (Grid, error) {
 		at = func(k int) float64 { return best[k] }
 	}
 	g := newGrid(s, s.Steps)
-	first, last := masked(s.T), masked(s.Delta)
+	first, last := LambdaOf(s.T), LambdaOf(s.Delta)
 	for k := range g.Lambda {
 		g.Lambda[k] = last + (first-last)*at(k)
-		g.Theta[k] = thetaOf(g.Lambda[k])
+		g.Theta[k] = ThetaOf(g.Lambda[k])
 	}
 	return g.close(s)
 }
@@ -202,11 +202,11 @@ func curveGrid(s GridSpec) (Grid, error) {
 // checkProfile refuses a loss profile that nothing can be chosen by.
 func checkProfile(c []float64) error {
 	if len(c) == 0 {
-		return fault.Errorf("samplers", "profile: no loss profile of the network is given: measure one first")
+		return fault.Errorf("schedule", "profile: no loss profile of the network is given: measure one first")
 	}
 	for j, v := range c {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return fault.Errorf("samplers", "profile: the loss with %d visible is %v: must be finite and at least 0", j, v)
+			return fault.Errorf("schedule", "profile: the loss with %d visible is %v: must be finite and at least 0", j, v)
 		}
 	}
 	return nil
@@ -229,21 +229,21 @@ func curve(kind GridKind, k, n int) float64 {
 
 func listGrid(s GridSpec) (Grid, error) {
 	if len(s.List) < 2 {
-		return Grid{}, fault.Errorf("samplers", "a list of %d times: must hold at least 2", len(s.List))
+		return Grid{}, fault.Errorf("schedule", "a list of %d times: must hold at least 2", len(s.List))
 	}
 	g := newGrid(s, len(s.List)-1)
 	for k, v := range s.List {
 		if s.Kind == GridLambdaList {
 			if !(v >= 0 && v <= 1) {
-				return Grid{}, fault.Errorf("samplers", "masked fraction %v: must be in 0..1", v)
+				return Grid{}, fault.Errorf("schedule", "masked fraction %v: must be in 0..1", v)
 			}
-			g.Lambda[k], g.Theta[k] = v, thetaOf(v)
+			g.Lambda[k], g.Theta[k] = v, ThetaOf(v)
 			continue
 		}
 		if !(v >= 0) {
-			return Grid{}, fault.Errorf("samplers", "−log α = %v: must be at least 0", v)
+			return Grid{}, fault.Errorf("schedule", "−log α = %v: must be at least 0", v)
 		}
-		g.Lambda[k], g.Theta[k] = masked(v), v
+		g.Lambda[k], g.Theta[k] = LambdaOf(v), v
 	}
 	return g, g.check()
 }
@@ -256,7 +256,7 @@ func (g Grid) Halves() Grid {
 	for k := range n {
 		out.Theta[2*k], out.Lambda[2*k] = g.Theta[k], g.Lambda[k]
 		mid := g.Lambda[k] - (g.Lambda[k]-g.Lambda[k+1])/2
-		out.Theta[2*k+1], out.Lambda[2*k+1] = thetaOf(mid), mid
+		out.Theta[2*k+1], out.Lambda[2*k+1] = ThetaOf(mid), mid
 	}
 	out.Theta[2*n], out.Lambda[2*n] = g.Theta[n], g.Lambda[n]
 	return out

@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"math"
@@ -13,22 +13,22 @@ import (
 // paperFromKappa runs the grid for a given κ in (0,1] and cuts the last step.
 func paperFromKappa(s GridSpec) (Grid, error) {
 	if !(s.Kappa > 0 && s.Kappa <= 1) {
-		return Grid{}, fault.Errorf("samplers", "kappa is %v: must be in (0,1]", s.Kappa)
+		return Grid{}, fault.Errorf("schedule", "kappa is %v: must be in (0,1]", s.Kappa)
 	}
 	if s.Steps != 0 {
-		return Grid{}, fault.Errorf("samplers", "both kappa and a number of steps: give one of them")
+		return Grid{}, fault.Errorf("schedule", "both kappa and a number of steps: give one of them")
 	}
 	if err := paperEnds(s); err != nil {
 		return Grid{}, err
 	}
-	if n := (s.T + math.Log(max(1/s.Delta, 1))) / s.Kappa; n > maxSteps {
-		return Grid{}, fault.Errorf("samplers", "kappa is %v: about %.3g steps, more than %d", s.Kappa, n, maxSteps)
+	if n := (s.T + math.Log(max(1/s.Delta, 1))) / s.Kappa; n > MaxSteps {
+		return Grid{}, fault.Errorf("schedule", "kappa is %v: about %.3g steps, more than %d", s.Kappa, n, MaxSteps)
 	}
 	g := Grid{Kind: s.Kind, Kappa: s.Kappa}
 	for theta := s.T; ; theta -= s.Kappa * min(1, theta) {
 		theta = max(theta, s.Delta)
 		g.Theta = append(g.Theta, theta)
-		g.Lambda = append(g.Lambda, masked(theta))
+		g.Lambda = append(g.Lambda, LambdaOf(theta))
 		if theta == s.Delta {
 			return g.close(s)
 		}
@@ -66,7 +66,7 @@ func paperFromSteps(s GridSpec) (Grid, error) {
 		if g.Kappa == 0 {
 			theta = s.T - (s.T-s.Delta)*float64(k)/float64(s.Steps)
 		}
-		g.Theta[k], g.Lambda[k] = theta, masked(theta)
+		g.Theta[k], g.Lambda[k] = theta, LambdaOf(theta)
 		theta -= g.Kappa * min(1, theta)
 	}
 	return g.close(s)
@@ -77,7 +77,7 @@ const leastDelta = 1e-290
 
 func paperEnds(s GridSpec) error {
 	if math.IsInf(s.T, 1) || s.Delta < leastDelta {
-		return fault.Errorf("samplers", "T is %v and delta is %v: the paper's grid needs a finite T and a positive delta, at least %v", s.T, s.Delta, leastDelta)
+		return fault.Errorf("schedule", "T is %v and delta is %v: the paper's grid needs a finite T and a positive delta, at least %v", s.T, s.Delta, leastDelta)
 	}
 	return nil
 }

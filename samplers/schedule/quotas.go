@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"maps"
@@ -33,7 +33,7 @@ func Quotas(r Rounding, masks, steps int, eps float64, cosine bool) []int {
 		var n int
 		switch r {
 		case RoundDream:
-			n = truncated(i, steps, left, eps)
+			n = DreamQuota(i, steps, left, eps)
 		case RoundDLLM:
 			if n = min(int(math.RoundToEven(float64(left)*revealed32(i, steps, cosine))), left); n == 0 {
 				continue
@@ -50,9 +50,9 @@ func Quotas(r Rounding, masks, steps int, eps float64, cosine bool) []int {
 	return out
 }
 
-// truncated is RoundDream's quota of call i of N with m masked positions, with times in float32
+// DreamQuota is RoundDream's quota of call i of N with m masked positions, with times in float32
 // as Dream's are: where a share is whole in real numbers, they decide.
-func truncated(i, steps, masked int, eps float64) int {
+func DreamQuota(i, steps, masked int, eps float64) int {
 	if i == steps-1 {
 		return masked
 	}

@@ -1,4 +1,4 @@
-package samplers
+package schedule
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ import (
 // panics where their lengths differ.
 func Monotone(c, weights []float64) []float64 {
 	if weights != nil && len(weights) != len(c) {
-		panic(fmt.Sprintf("samplers: %d weights of %d values", len(weights), len(c)))
+		panic(fmt.Sprintf("schedule: %d weights of %d values", len(weights), len(c)))
 	}
 	type pool struct {
 		mean, weight float64
@@ -73,13 +73,13 @@ func SizesCost(c []float64, sizes []int) float64 {
 	var sum float64
 	for _, n := range sizes {
 		if n < 1 || n > len(c)-at {
-			panic(fmt.Sprintf("samplers: sizes %v of %d positions", sizes, len(c)))
+			panic(fmt.Sprintf("schedule: sizes %v of %d positions", sizes, len(c)))
 		}
 		sum += float64(n) * c[at]
 		at += n
 	}
 	if at != len(c) {
-		panic(fmt.Sprintf("samplers: sizes %v of %d positions", sizes, len(c)))
+		panic(fmt.Sprintf("schedule: sizes %v of %d positions", sizes, len(c)))
 	}
 	return sum
 }
@@ -100,11 +100,11 @@ func BestSizes(c []float64, n int) (sizes []int, cost float64) {
 func partition(c []float64, n int) []int {
 	d := len(c)
 	if d == 0 || n < 1 {
-		panic(fmt.Sprintf("samplers: %d blocks of %d positions", n, d))
+		panic(fmt.Sprintf("schedule: %d blocks of %d positions", n, d))
 	}
 	for j, v := range c {
 		if math.IsNaN(v) {
-			panic(fmt.Sprintf("samplers: the loss with %d visible is not a number", j))
+			panic(fmt.Sprintf("schedule: the loss with %d visible is not a number", j))
 		}
 	}
 	n = min(n, d)
