@@ -31,7 +31,7 @@ func (e *engine) round() {
 // which is worked out here what else is wanted, or [HeadBest] where the network draws and
 // nothing is truncated. Settings decide, and never time.
 func (e *engine) head(a *Ask, law *Categorical) Head {
-	if a.Head == HeadBest && e.drawer != nil && !law.rows() {
+	if a.Head == HeadBest && e.drawer != nil && !law.TakesRows() {
 		return HeadBest
 	}
 	return HeadRows
@@ -99,7 +99,7 @@ func (e *engine) make(ctx context.Context, call []place) error {
 		r := p.ask.Rows[p.row]
 		c.add(&e.spec, p.canvas.ids, r)
 		for _, u := range r.Uniforms {
-			d.Uniforms, d.Temperatures = append(d.Uniforms, u), append(d.Temperatures, p.draw.temperature)
+			d.Uniforms, d.Temperatures = append(d.Uniforms, u), append(d.Temperatures, p.draw.Draw().AtTemperature())
 		}
 	}
 	var out []float32

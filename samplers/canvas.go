@@ -16,6 +16,9 @@ type Canvas struct {
 	grown bool
 }
 
+// span is a range of positions, end excluded.
+type span struct{ from, to int }
+
 func newCanvas(spec *Spec, law *Categorical, ids []int) *Canvas {
 	c := &Canvas{spec: spec, law: law}
 	for _, id := range ids {
@@ -84,7 +87,7 @@ func (e *Edit) Set(position, token int, logP float64) {
 	if !e.fits(position, token) {
 		return
 	}
-	e.draws.took(position)
+	e.draws.Took(position)
 	if e.refuses != nil && e.refuses(position, token) {
 		return
 	}
@@ -138,7 +141,7 @@ func (e *Edit) fits(position, token int) bool {
 	case e.err != nil:
 	case position < 0 || position >= e.canvas.Len():
 		e.err = fmt.Errorf("the decoder edits position %d of a canvas of %d", position, e.canvas.Len())
-	case !spec.holds(token):
+	case !spec.Holds(token):
 		e.err = fmt.Errorf("the decoder puts id %d at position %d: must be in 0..%d, or the mask's id %d", token, position, spec.Columns-1, spec.Mask)
 	}
 	return e.err == nil

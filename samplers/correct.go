@@ -86,7 +86,7 @@ func (d *corrected) Ask(a *Ask) bool {
 		return cmp.Or(cmp.Compare(d.order(i), d.order(j)), i-j)
 	})
 	d.chosen = d.chosen[:min(d.law.positions, len(d.chosen))]
-	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.draws.tokens(d.uniforms[:0], d.chosen)
+	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.draws.Tokens(d.uniforms[:0], d.chosen)
 	for _, l := range d.chosen {
 		d.ids[l] = int64(d.canvas.spec.Mask)
 	}
@@ -111,7 +111,7 @@ func (d *corrected) Events() int { return d.did.events }
 
 // order is a uniform of a position in this correction.
 func (d *corrected) order(position int) float64 {
-	return d.draws.uniform(forCorrections, uint64(position), uint64(d.done))
+	return d.draws.Correction(position, d.done)
 }
 
 func (d *corrected) Take(r Rows, e *Edit) error {

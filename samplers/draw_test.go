@@ -11,8 +11,6 @@ import (
 	"mdmgen/samplers"
 )
 
-func ptr[T any](x T) *T { return &x }
-
 // row makes float32 logits of probabilities, shifted so that they are not normalised.
 func row(p ...float64) []float32 {
 	out := make([]float32, len(p))
@@ -47,11 +45,11 @@ func TestProbabilities(t *testing.T) {
 		{"a zero", samplers.Vocabulary{Columns: 3, Mask: 3}, samplers.Draw{}, row(0, 0.25, 0.75), []float64{0, 0.25, 0.75}},
 		{"an excluded NaN", samplers.Vocabulary{Columns: 2, Mask: 0}, samplers.Draw{}, []float32{float32(math.NaN()), 2}, []float64{0, 1}},
 		{"an excluded infinity", samplers.Vocabulary{Columns: 2, Mask: 0}, samplers.Draw{}, []float32{float32(inf), 2}, []float64{0, 1}},
-		{"temperature 2", samplers.Vocabulary{Columns: 2, Mask: 2}, samplers.Draw{Temperature: ptr(2.0)}, row(0.2, 0.8), []float64{1.0 / 3, 2.0 / 3}},
-		{"temperature ½", samplers.Vocabulary{Columns: 2, Mask: 2}, samplers.Draw{Temperature: ptr(0.5)}, row(0.25, 0.75), []float64{0.1, 0.9}},
-		{"temperature 0", samplers.Vocabulary{Columns: 3, Mask: 3}, samplers.Draw{Temperature: ptr(0.0)}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
-		{"temperature 0, equal logits", samplers.Vocabulary{Columns: 4, Mask: 0}, samplers.Draw{Temperature: ptr(0.0)}, row(0.4, 0.1, 0.25, 0.25), []float64{0, 0, 1, 0}},
-		{"a tiny temperature", samplers.Vocabulary{Columns: 2, Mask: 2}, samplers.Draw{Temperature: ptr(1e-300)}, row(0.2, 0.8), []float64{0, 1}},
+		{"temperature 2", samplers.Vocabulary{Columns: 2, Mask: 2}, samplers.Draw{Temperature: new(2.0)}, row(0.2, 0.8), []float64{1.0 / 3, 2.0 / 3}},
+		{"temperature ½", samplers.Vocabulary{Columns: 2, Mask: 2}, samplers.Draw{Temperature: new(0.5)}, row(0.25, 0.75), []float64{0.1, 0.9}},
+		{"temperature 0", samplers.Vocabulary{Columns: 3, Mask: 3}, samplers.Draw{Temperature: new(0.0)}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
+		{"temperature 0, equal logits", samplers.Vocabulary{Columns: 4, Mask: 0}, samplers.Draw{Temperature: new(0.0)}, row(0.4, 0.1, 0.25, 0.25), []float64{0, 0, 1, 0}},
+		{"a tiny temperature", samplers.Vocabulary{Columns: 2, Mask: 2}, samplers.Draw{Temperature: new(1e-300)}, row(0.2, 0.8), []float64{0, 1}},
 		{"top-k", samplers.Vocabulary{Columns: 4, Mask: 4}, samplers.Draw{TopK: 2}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
 		{"top-k of equals keeps the lower ids", samplers.Vocabulary{Columns: 4, Mask: 4}, samplers.Draw{TopK: 2}, row(0.25, 0.25, 0.25, 0.25), []float64{0.5, 0.5, 0, 0}},
 		{"top-k above the number of tokens", samplers.Vocabulary{Columns: 2, Mask: 2}, samplers.Draw{TopK: 9}, row(0.25, 0.75), []float64{0.25, 0.75}},
@@ -60,7 +58,7 @@ func TestProbabilities(t *testing.T) {
 		{"top-p 1", samplers.Vocabulary{Columns: 2, Mask: 2}, samplers.Draw{TopP: 1}, row(0.25, 0.75), []float64{0.25, 0.75}},
 		{"top-p of what top-k left", samplers.Vocabulary{Columns: 4, Mask: 4}, samplers.Draw{TopK: 3, TopP: 0.6}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
 		{"top-p of what top-k left, fewer", samplers.Vocabulary{Columns: 4, Mask: 4}, samplers.Draw{TopK: 2, TopP: 0.55}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 0, 0, 1}},
-		{"top-p after temperature", samplers.Vocabulary{Columns: 3, Mask: 3}, samplers.Draw{Temperature: ptr(0.5), TopP: 0.6}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
+		{"top-p after temperature", samplers.Vocabulary{Columns: 3, Mask: 3}, samplers.Draw{Temperature: new(0.5), TopP: 0.6}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
 	} {
 		c := categorical(t, test.v, test.d)
 		got := make([]float64, len(test.row))
@@ -108,7 +106,7 @@ func TestDrawErrors(t *testing.T) {
 			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
 		}
 	}
-	for _, d := range []samplers.Draw{{Temperature: ptr(-1.0)}, {Temperature: ptr(math.NaN())}, {Temperature: ptr(math.Inf(1))}, {TopK: -1}, {TopP: -0.1}, {TopP: 1.1}, {TopP: math.NaN()}} {
+	for _, d := range []samplers.Draw{{Temperature: new(-1.0)}, {Temperature: new(math.NaN())}, {Temperature: new(math.Inf(1))}, {TopK: -1}, {TopP: -0.1}, {TopP: 1.1}, {TopP: math.NaN()}} {
 		if _, err := samplers.NewCategorical(v, d); err == nil {
 			t.Errorf("%+v was accepted", d)
 		}
@@ -199,7 +197,7 @@ func TestNoGumbelBias(t *testing.T) {
 // TestDrawAllocates nothing a draw.
 func TestDrawAllocates(t *testing.T) {
 	logits := randomRow(1000)
-	for _, d := range []samplers.Draw{{}, {TopK: 40, TopP: 0.9}, {TopP: 0.9, Temperature: ptr(0.7)}} {
+	for _, d := range []samplers.Draw{{}, {TopK: 40, TopP: 0.9}, {TopP: 0.9, Temperature: new(0.7)}} {
 		c := categorical(t, samplers.Vocabulary{Columns: 1000, Mask: 999, Excluded: []int{5}}, d)
 		draw := func() {
 			if _, err := c.Token(logits, 0.3); err != nil {

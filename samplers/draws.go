@@ -28,6 +28,9 @@ const (
 // NewDraws returns the numbers of sequence index, of as many positions as are asked for.
 func NewDraws(seed, index uint64) *Draws { return &Draws{seed: seed, index: index} }
 
+// Reset makes d the numbers of another sequence, from their beginning.
+func (d *Draws) Reset(seed, index uint64) { *d = Draws{seed, index, d.taken[:0]} }
+
 // Token returns the uniform of the next token at a position. It stays the same until
 // [Edit.Set] has put a token there.
 func (d *Draws) Token(position int) float64 {
@@ -38,8 +41,8 @@ func (d *Draws) Token(position int) float64 {
 	return d.uniform(forTokens, uint64(position), uint64(n))
 }
 
-// tokens appends the uniforms of the next tokens at positions to dst.
-func (d *Draws) tokens(dst []float64, positions []int) []float64 {
+// Tokens appends the uniforms of the next tokens at positions to dst.
+func (d *Draws) Tokens(dst []float64, positions []int) []float64 {
 	for _, l := range positions {
 		dst = append(dst, d.Token(l))
 	}
@@ -56,8 +59,29 @@ func (d *Draws) Call(position, call int) float64 {
 // Plan returns the uniform of a position in the plan of the sequence.
 func (d *Draws) Plan(position int) float64 { return d.uniform(forPlans, uint64(position), 0) }
 
-// took says that a token was drawn at a position and came onto the canvas.
-func (d *Draws) took(position int) {
+// Order returns a uniform of a position for the order in which call number call takes positions.
+func (d *Draws) Order(position, call int) float64 {
+	return d.uniform(forOrders, uint64(position), uint64(call))
+}
+
+// Step returns the uniform of whether a position changes in a step.
+func (d *Draws) Step(position, step int) float64 {
+	return d.uniform(forSteps, uint64(position), uint64(step))
+}
+
+// Correction returns the uniform by which a correction chooses positions.
+func (d *Draws) Correction(position, correction int) float64 {
+	return d.uniform(forCorrections, uint64(position), uint64(correction))
+}
+
+// Race returns the numbers of a race of tokens at a position in a step.
+func (d *Draws) Race(position, step int) *Race {
+	return &Race{draws: d, position: position, step: step}
+}
+
+// Took says that a token was drawn at a position and came onto the canvas, as [Edit.Set] does:
+// the next one has another uniform.
+func (d *Draws) Took(position int) {
 	for len(d.taken) <= position {
 		d.taken = append(d.taken, 0)
 	}
@@ -75,8 +99,8 @@ func (d *Draws) uniform(use, a, b uint64) float64 {
 	return 0x1p-53 // once in 2^212 times
 }
 
-// events returns a source for the number of events of the plan.
-func (d *Draws) events() rand.Source { return &counted{draws: d} }
+// Events returns a source for the number of events of the plan.
+func (d *Draws) Events() rand.Source { return &counted{draws: d} }
 
 // counted is a source of the words of successive counters.
 type counted struct {
@@ -94,5 +118,5 @@ func (c *counted) Uint64() uint64 {
 // sampled, a [Stream] gives one plan after the other.
 type Uniforms interface {
 	Plan(position int) float64
-	events() rand.Source
+	Events() rand.Source
 }

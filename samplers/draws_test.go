@@ -102,14 +102,14 @@ func TestTokensAreNumbered(t *testing.T) {
 	if d.Token(7) != first || first == other || d.Plan(7) == first {
 		t.Error("numbers are not told apart by position and use alone")
 	}
-	d.took(7)
+	d.Took(7)
 	second := d.Token(7)
 	if second == first || d.Token(8) != other {
 		t.Error("the second draw at a position is not another one, or another position's changed")
 	}
 	e := NewDraws(1, 2)
-	e.took(3)
-	e.took(7)
+	e.Took(3)
+	e.Took(7)
 	if e.Token(7) != second {
 		t.Error("what was drawn elsewhere changes a number")
 	}

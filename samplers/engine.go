@@ -88,7 +88,7 @@ type engine struct {
 	drawing Drawing
 	best    []Best
 	draws   []drawing
-	scratch []*scratch
+	scratch []*Scratch
 
 	totals Totals
 	spare  []*task
@@ -123,7 +123,7 @@ func (e *engine) admit(ctx context.Context, job Job, watch func(Step), ended fun
 	}
 	t.ctx, t.job, t.watch, t.ended = ctx, job, watch, ended
 	t.canvas.spec, t.result.Index = &e.spec, job.Index
-	t.draws.seed, t.draws.index = job.Seed, job.Index
+	t.draws.Reset(job.Seed, job.Index)
 	if err := e.start(t); err != nil {
 		e.end(t, err)
 		return
@@ -137,7 +137,7 @@ func (e *engine) start(t *task) (err error) {
 		return err
 	}
 	for l, id := range t.job.Canvas {
-		if !e.spec.holds(id) {
+		if !e.spec.Holds(id) {
 			return fmt.Errorf("position %d: id %d: must be in 0..%d, or the mask's id %d", l, id, e.spec.Columns-1, e.spec.Mask)
 		}
 		t.canvas.ids = append(t.canvas.ids, int64(id))
@@ -149,11 +149,12 @@ func (e *engine) start(t *task) (err error) {
 	if s, ok := method.(*Sampler); ok && draw == (Draw{}) {
 		draw = s.settings.Draw
 	}
-	if t.draw, err = e.draw.with(draw); err != nil {
-		return err
-	}
+	by := ByInverse
 	if m, ok := method.(interface{ By() By }); ok {
-		t.draw.gumbel = m.By() == ByGumbel
+		by = m.By()
+	}
+	if t.draw, err = e.draw.With(draw, by); err != nil {
+		return err
 	}
 	t.canvas.law = &t.draw
 	t.decoder, err = method.Start(&t.canvas, &t.draws)
@@ -220,7 +221,7 @@ func (e *engine) check(t *task) error {
 			return fmt.Errorf("the decoder asks at −log α = %v: must be at least 0", r.Theta)
 		}
 		for l, id := range r.Canvas {
-			if !e.spec.holds(int(id)) {
+			if !e.spec.Holds(int(id)) {
 				return fmt.Errorf("the decoder asks about a canvas with id %d at position %d: must be in 0..%d, or the mask's id %d", id, l, e.spec.Columns-1, e.spec.Mask)
 			}
 		}
@@ -265,7 +266,6 @@ func (e *engine) end(t *task, err error) {
 	clear(t.rows)
 	t.ctx, t.job, t.decoder, t.watch, t.ended = nil, Job{}, nil, nil, nil
 	t.canvas.ids, t.canvas.grown = t.canvas.ids[:0], false
-	t.draws.taken = t.draws.taken[:0]
 	t.step.empty()
 	t.result = Result{}
 	e.spare = append(e.spare, t)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"mdmgen/internal/fault"
 )
 
 // guidance mixes rows with those of a second canvas.
@@ -28,14 +30,14 @@ func newGuidance(o Options, c Spec, set *Settings) (*guidance, error) {
 		g.w = o.GuidanceScale - 1
 	}
 	var errs [2]error
-	g.keep, errs[0] = idList("keep-tokens", o.KeepTokens, c.Columns)
-	g.negative, errs[1] = idList("negative-tokens", o.NegativeTokens, c.Columns)
+	g.keep, errs[0] = IDs("keep-tokens", o.KeepTokens, c.Columns)
+	g.negative, errs[1] = IDs("negative-tokens", o.NegativeTokens, c.Columns)
 	set.Unconditional = cmp.Or(o.Unconditional, "visible")
 	set.Guidance, set.GuidanceScale, set.KeepTokens, set.NegativeTokens = o.Guidance, o.GuidanceScale, o.KeepTokens, o.NegativeTokens
 	if g.byPosition {
 		set.PromptLength = o.PromptLength
 	}
-	return g, join(errs[:]...)
+	return g, fault.Join("samplers", errs[:]...)
 }
 
 // hide is what the second canvas holds, −1 where it is as the first, of which some is masked.

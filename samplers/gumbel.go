@@ -1,12 +1,6 @@
 package samplers
 
-import (
-	"math"
-	"slices"
-	"strings"
-
-	"mdmgen/internal/fault"
-)
+import "math"
 
 // By names a way to draw a token: what becomes of its uniform.
 type By string
@@ -26,29 +20,6 @@ const (
 	// Gumbel-max in float32 does. It changes the law.
 	ByFloat32Gumbel By = "float32-gumbel"
 )
-
-// drawn reads how tokens are drawn. Look-ahead draws by gumbel unless told otherwise, where
-// rows leave the network.
-func (s *Sampler) drawn(o Options, c Spec) error {
-	by := o.By
-	if by == "" {
-		if by = ByInverse; o.Lookahead > 0 && !c.RowsStay {
-			by = ByGumbel
-		}
-	}
-	s.settings.By = by
-	switch {
-	case by == ByGumbel && c.RowsStay:
-		return fault.Errorf("samplers", "draw %s: it takes rows, which stay on this network's device: must be %s", by, ByInverse)
-	case by == ByFloat32Gumbel && !slices.Contains(rawSamplers, s.settings.Sampler):
-		return fault.Errorf("samplers", "draw %s: only the steps of %s are such races: must be %s or %s", by, strings.Join(rawSamplers, ", "), ByInverse, ByGumbel)
-	}
-	s.settings.ChangesLaw = s.settings.ChangesLaw || by == ByFloat32Gumbel
-	return nil
-}
-
-// By says how the sampler's tokens are drawn.
-func (s *Sampler) By() By { return s.settings.By }
 
 // race draws from the weights of the columns by Gumbel-max, with noise that w and the
 // column determine. −G is the logarithm of an exponential variable E, so that the token

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 )
 
@@ -27,7 +28,7 @@ func TestFloat32Gumbel(t *testing.T) {
 				}
 				law := rawChain(w, steps.Grid, finish == "denoise", func(k int, _ float64) float64 { return 1 - steps.Jump[k] })
 				got := sampleMany(t, w, s, 5, lawDraws)
-				if p := goodness(got.states, law); p < familyLevel/tests {
+				if p := reftest.Goodness(got.states, law); p < familyLevel/tests {
 					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
 				}
 				if most := min(12, w.Facts().Length); !w.Facts().TimeConditioned {

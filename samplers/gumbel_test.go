@@ -1,13 +1,13 @@
 package samplers
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
+
+	"mdmgen/internal/reftest"
 )
 
 // racingOver prepares draws by gumbel.
@@ -17,7 +17,7 @@ func racingOver(t testing.TB, v Vocabulary, d Draw) *Categorical {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.gumbel = true
+	c.by = ByGumbel
 	return c
 }
 
@@ -63,7 +63,7 @@ func TestRaceOfAll(t *testing.T) {
 					if got, logP, err := c.TokenLog(row, w); err != nil || got != want || math.Abs(logP-math.Log(p[want])) > 1e-12*(1-math.Log(p[want])) {
 						t.Fatalf("%d columns, deviation %v, %+v: token %d with %v, %v, want %d with %v", columns, deviation, d, got, logP, err, want, math.Log(p[want]))
 					}
-					if got, _ := other.pick(p, w); got != want {
+					if got, _ := other.Pick(p, w); got != want {
 						t.Fatalf("%d columns, deviation %v, %+v: token %d of the weights, want %d", columns, deviation, d, got, want)
 					}
 				}
@@ -87,12 +87,12 @@ func TestRaceIsFair(t *testing.T) {
 	rest := slices.Clone(p)
 	for i := range uint64(n) {
 		w := NewDraws(11, i).Token(0)
-		a, logP := c.pick(p, w)
+		a, logP := c.Pick(p, w)
 		if math.Abs(logP-math.Log(p[a])) > 1e-12 {
 			t.Fatalf("token %d with log p %v", a, logP)
 		}
 		rest[a] = 0
-		b, _ := c.pick(rest, w)
+		b, _ := c.Pick(rest, w)
 		rest[a] = p[a]
 		first[a]++
 		both[a*200+b]++
@@ -117,7 +117,7 @@ func TestRaceIsFair(t *testing.T) {
 				t.Errorf("%s: what has probability 0 won", name)
 			}
 		}
-		if got := chiSquare(counts, law); got < 1e-4 {
+		if got := reftest.Goodness(counts, law); got < 1e-4 {
 			t.Errorf("%s: chi-square p = %.3g", name, got)
 		}
 	}
@@ -131,7 +131,7 @@ func TestRaceNoise(t *testing.T) {
 	equal := slices.Repeat([]float64{1}, 160)
 	c := racingOver(t, Vocabulary{Columns: 160, Mask: 160}, Draw{})
 	drawn := func(w float64) int {
-		token, _ := c.pick(equal, w)
+		token, _ := c.Pick(equal, w)
 		return token % cells
 	}
 	for name, at := range map[string]func(i uint64) int{
@@ -147,7 +147,7 @@ func TestRaceNoise(t *testing.T) {
 			pairs[last*cells+x]++
 			last = x
 		}
-		if p := chiSquare(pairs, slices.Repeat([]float64{1.0 / cells / cells}, cells*cells)); p < 1e-4 {
+		if p := reftest.Goodness(pairs, slices.Repeat([]float64{1.0 / cells / cells}, cells*cells)); p < 1e-4 {
 			t.Errorf("along the %s: chi-square of pairs has p = %.3g", name, p)
 		}
 	}
@@ -223,107 +223,6 @@ func TestRaceEnds(t *testing.T) {
 	}
 }
 
-// fixedRow is a network with one row.
-type fixedRow []float32
-
-func (f fixedRow) Spec() Spec { return Spec{Vocabulary: Vocabulary{Columns: len(f), Mask: len(f)}} }
-
-func (f fixedRow) Logits(_ context.Context, c Call) ([]float32, error) {
-	return slices.Repeat(f, len(c.Positions)), nil
-}
-
-// again is a method that masks what it drew, and draws once more.
-type again struct {
-	d    *Draws
-	left int
-}
-
-func (again) By() By { return ByGumbel }
-
-func (again) Start(_ *Canvas, d *Draws) (Decoder, error) { return &again{d, 2}, nil }
-
-func (m *again) Ask(a *Ask) bool {
-	a.Rows = append(a.Rows, AskRow{Positions: []int{0}, Uniforms: []float64{m.d.Token(0)}})
-	a.Head = HeadBest
-	m.left--
-	return m.left >= 0
-}
-
-func (m *again) Take(r Rows, e *Edit) error {
-	b, err := r.Best(0, 0)
-	if e.Set(0, b.Token, b.LogP); m.left > 0 {
-		e.Mask(0)
-	}
-	return err
-}
-
-// TestRaceAgain: a position that is masked again is drawn with noise of its own.
-func TestRaceAgain(t *testing.T) {
-	const n = 20_000
-	p := []float64{0.1, 0.2, 0.3, 0.4}
-	var net fixedRow
-	for _, q := range p {
-		net = append(net, float32(math.Log(q)))
-	}
-	counts, law := make([]int, 16), make([]float64, 16)
-	for i := range law {
-		law[i] = p[i/4] * p[i%4]
-	}
-	first := make(map[uint64]int)
-	_, err := Sample(t.Context(), net, func(yield func(Sequence) bool) {
-		for i := range uint64(n) {
-			if !yield(Sequence{Index: i, Canvas: []int{4}}) {
-				return
-			}
-		}
-	}, Config{Method: again{}, Seed: 4, Batch: 50, OnStep: func(s Step) {
-		if len(s.Masked) > 0 {
-			first[s.Index] = s.Tokens[0]
-		}
-	}}, func(r Result) error {
-		counts[4*first[r.Index]+r.IDs[0]]++
-		if want, _ := racingOver(t, net.Spec().Vocabulary, Draw{}).Token(net, NewDraws(4, r.Index).Token(0)); first[r.Index] != want {
-			t.Errorf("sequence %d: token %d first, want %d", r.Index, first[r.Index], want)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := chiSquare(counts, law); got < 1e-4 {
-		t.Errorf("first and second draws: chi-square p = %.3g: %v", got, counts)
-	}
-}
-
-// TestWhichDraw: inverse is the default, gumbel that of look-ahead; where rows stay on their
-// device draws are by inverse, and others are refused.
-func TestWhichDraw(t *testing.T) {
-	for _, test := range []struct {
-		o    Options
-		stay bool
-		want By
-		head Head
-	}{
-		{Options{}, false, ByInverse, HeadBest},
-		{Options{By: ByGumbel}, false, ByGumbel, HeadRows},
-		{Options{Lookahead: 1}, false, ByGumbel, HeadRows},
-		{Options{Lookahead: 8, By: ByInverse}, false, ByInverse, HeadBest},
-		{Options{Lookahead: 8}, true, ByInverse, HeadBest},
-		{Options{By: ByGumbel}, true, "", ""},
-		{Options{Sampler: "parallel-fhs", By: ByGumbel}, false, ByGumbel, HeadRows},
-	} {
-		s, err := New(test.o, Spec{RowsStay: test.stay})
-		switch {
-		case test.want == "":
-			if err == nil || !strings.Contains(err.Error(), "draw gumbel: it takes rows, which stay on") {
-				t.Errorf("%+v: error %v", test.o, err)
-			}
-		case err != nil || s.By() != test.want || s.Settings().By != test.want || s.Head(struct{ Drawer }{}) != test.head || s.Settings().ChangesLaw:
-			t.Errorf("%+v: %+v, %v; want %s", test.o, s, err, test.want)
-		}
-	}
-}
-
 // BenchmarkRow draws from rows of 50,000 columns, flat and peaked ones.
 func BenchmarkRow(b *testing.B) {
 	const columns = 50_000
@@ -332,7 +231,7 @@ func BenchmarkRow(b *testing.B) {
 		for _, by := range []By{ByInverse, ByGumbel} {
 			b.Run(fmt.Sprintf("%s/deviation=%v", by, deviation), func(b *testing.B) {
 				c := racingOver(b, Vocabulary{Columns: columns, Mask: columns}, Draw{})
-				c.gumbel = by == ByGumbel
+				c.by = by
 				d := NewDraws(1, 2)
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {

@@ -92,7 +92,7 @@ func (r Rows) Probabilities(dst []float64, i, j int) error {
 
 // LogSum returns log Σ e^x over the columns of a row that may get probability, in float64,
 // whatever the temperature and whatever is suppressed.
-func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.logSum(r.Logits(i, j)) }
+func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.LogSum(r.Logits(i, j)) }
 
 // Step is what one call did to one sequence.
 type Step struct {

@@ -1,9 +1,6 @@
 package samplers
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // Network is what a sampler needs of a model: the rows at wanted positions of some
 // canvases.
@@ -35,30 +32,6 @@ type Spec struct {
 	// drawn there ([ByInverse]).
 	RowsStay bool
 }
-
-// Vocabulary says what the columns of a network's rows are.
-type Vocabulary struct {
-	// Columns is the length of a row.
-	Columns int
-	// Mask is the id of MASK on a canvas. It may be Columns, where the network has no
-	// column for it.
-	Mask int
-	// Excluded are columns that never get probability besides MASK: padding rows.
-	Excluded []int
-	// Shift says that the row of position i predicts the token at i+1.
-	Shift bool
-}
-
-// Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
-// vocabulary that is not known.
-func (v Vocabulary) Tokens() int {
-	out := slices.DeleteFunc(append([]int{v.Mask}, v.Excluded...), func(x int) bool { return x < 0 || x >= v.Columns })
-	slices.Sort(out)
-	return v.Columns - len(slices.Compact(out))
-}
-
-// holds says whether an id may stand on a canvas.
-func (v *Vocabulary) holds(id int) bool { return id == v.Mask || id >= 0 && id < v.Columns }
 
 // Drawer is a network that draws tokens where its rows are, so that no row leaves it.
 type Drawer interface {

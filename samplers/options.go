@@ -238,7 +238,7 @@ func New(o Options, c Spec) (*Sampler, error) {
 	if o.Profile != nil && !o.ByProfile() {
 		errs = append(errs, fault.Errorf("samplers", "a loss profile is used by the grid and the sizes named profile only: leave it out"))
 	}
-	if err := join(errs...); err != nil {
+	if err := fault.Join("samplers", errs...); err != nil {
 		return nil, err
 	}
 	if o.Stop != nil && c.Columns > 0 && (*o.Stop >= c.Columns || *o.Stop == c.Mask) {

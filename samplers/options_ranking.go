@@ -145,23 +145,6 @@ func word[T ~string](name string, value T, words ...T) (T, error) {
 	return value, nil
 }
 
-// idList reads ids of a vocabulary of so many columns, 0 where that is not known.
-func idList(name, text string, columns int) ([]int, error) {
-	if text == "" {
-		return nil, nil
-	}
-	ids, err := parseInts(text, 0)
-	if err != nil {
-		return nil, fault.Errorf("samplers", "%s: must be a list of ids: %w", name, err)
-	}
-	for _, id := range ids {
-		if columns > 0 && id >= columns {
-			return nil, fault.Errorf("samplers", "%s: id %d: must be in 0..%d", name, id, columns-1)
-		}
-	}
-	return ids, nil
-}
-
 // ranks makes the decoders that rank positions by the network's rows.
 func (s *Sampler) ranks(o Options, c Spec) error {
 	set := &s.settings.Deciding
@@ -221,10 +204,10 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	if law.block > 0 {
 		set.Reach = cmp.Or(o.Reach, "before")
 	}
-	law.begin, errs[2] = idList("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
+	law.begin, errs[2] = IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
 	s.law = law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
-	law.byToken = chosenByToken && s.settings.Draw.temperature() != 0
+	law.byToken = chosenByToken && s.settings.AtTemperature() != 0
 	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.raw || law.editing > 0
-	return join(errs[:]...)
+	return fault.Join("samplers", errs[:]...)
 }

@@ -63,7 +63,7 @@ func TestSettingsJSON(t *testing.T) {
 	}{
 		{samplers.Options{}, `{"sampler":"fhs","draw":"inverse","changes_law":false}`},
 		{samplers.Options{Draw: samplers.Draw{TopP: 1}}, `{"sampler":"fhs","draw":"inverse","top_p":1,"changes_law":false}`},
-		{samplers.Options{Draw: samplers.Draw{Temperature: ptr(0.0)}}, `{"sampler":"fhs","draw":"inverse","temperature":0,"changes_law":true}`},
+		{samplers.Options{Draw: samplers.Draw{Temperature: new(0.0)}}, `{"sampler":"fhs","draw":"inverse","temperature":0,"changes_law":true}`},
 		{samplers.Options{Sampler: "ddpm", Grid: "lambda", Steps: 7}, `{"sampler":"tweedie","grid":"lambda","steps":7,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
 		{samplers.Options{Sampler: "tau", Tau: "one", Grid: "paper", Kappa: 1}, `{"sampler":"tau-leaping","grid":"paper","steps":5,"kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","draw":"inverse","changes_law":false}`},
 		{samplers.Options{Sampler: "parallel-fhs", Sizes: "3,1"}, `{"sampler":"parallel-fhs","sizes":"3,1","draw":"inverse","changes_law":false}`},

@@ -63,7 +63,7 @@ func (d *ranked) branch(o *outcomes, p float64) error {
 	options := make([][]candidate, len(d.asked)) // by position
 	for i, l := range d.asked {
 		options[i], err = d.reader.candidates(rows, i, l)
-		if i >= len(d.masked) && errors.Is(err, errNoMass) {
+		if i >= len(d.masked) && errors.Is(err, ErrNoMass) {
 			continue
 		}
 		if err != nil {
@@ -150,7 +150,7 @@ type rowLaw struct {
 func (r *reader) law(rows Rows, i int) (out rowLaw, err error) {
 	row, law := rows.Logits(0, i), rows.draw
 	if r.rows {
-		law = r.drawn
+		law = &r.drawn
 	}
 	out.p = make([]float64, len(row))
 	if err := law.Probabilities(out.p, row); err != nil {

@@ -31,11 +31,12 @@ func (s *Sampler) plansPaths(o Options, _ Spec) error {
 func (law pathPlanning) mostCalls(Spec, int, int) int { return law.steps }
 
 func (law pathPlanning) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
-	score := *c.law
-	if score.temperature == 0 {
-		score.temperature = 1
+	warm := c.law.Draw()
+	if warm.AtTemperature() == 0 {
+		warm.Temperature = nil
 	}
-	return &pathPlanned{law: law, canvas: c, draws: d, free: free, score: score}, nil
+	score, err := c.law.With(warm, c.law.By())
+	return &pathPlanned{law: law, canvas: c, draws: d, free: free, score: score}, err
 }
 
 // pathPlanned is the decoder of a sequence.
@@ -110,7 +111,7 @@ func (d *pathPlanned) rate(c *candidate, row []float32) error {
 	stands := !d.canvas.masked(c.position)
 	err := d.score.Probabilities(d.p, row)
 	switch {
-	case stands && errors.Is(err, errNoMass):
+	case stands && errors.Is(err, ErrNoMass):
 		return nil
 	case err != nil:
 		return err

@@ -94,7 +94,7 @@ func (p *Plan) draw(law planner, u Uniforms, free []int) error {
 	}
 	slices.Sort(p.Left)
 	if p.thinned > 0 {
-		p.Events += poisson(p.thinned, u.events())
+		p.Events += poisson(p.thinned, u.Events())
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (s *Sampler) head() Head {
 // draws itself and nothing else needs rows. A call that fills what the steps of a sampler
 // without a plan left is asked for rows, too.
 func (s *Sampler) Head(net Network) Head {
-	if _, ok := net.(Drawer); ok && s.By() != ByGumbel && !s.settings.truncates() && s.settings.SuppressTokens == "" {
+	if _, ok := net.(Drawer); ok && s.By() != ByGumbel && !s.settings.Truncates() && s.settings.SuppressTokens == "" {
 		return s.head()
 	}
 	return HeadRows
@@ -123,7 +123,7 @@ func (p *planned) Ask(a *Ask) bool {
 	}
 	a.Head = p.head
 	if p.uniforms = p.uniforms[:0]; p.head == HeadBest {
-		p.uniforms = p.draws.tokens(p.uniforms, want)
+		p.uniforms = p.draws.Tokens(p.uniforms, want)
 	}
 	a.Rows = append(a.Rows, AskRow{Positions: want, Theta: p.block.Theta, Uniforms: p.uniforms})
 	a.Step, a.Finish = p.block.Step, p.finishing

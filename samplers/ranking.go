@@ -191,7 +191,7 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 	d.drawn = d.drawn[:0]
 	for i, l := range d.asked {
 		c, err := d.reader.read(r, i, l)
-		if i >= len(d.masked) && (errors.Is(err, errNoMass) || errors.Is(err, errNoSoftmax)) {
+		if i >= len(d.masked) && (errors.Is(err, ErrNoMass) || errors.Is(err, errNoSoftmax)) {
 			continue // the network says nothing of a position that has a token
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
 )
@@ -12,7 +13,7 @@ import (
 // unplanned is one of each kind of the decoders that have no plan, and of what changes how they
 // read rows.
 func unplanned() []samplers.Options {
-	cold, warm := ptr(0.0), ptr(0.7)
+	cold, warm := new(0.0), new(0.7)
 	var out []samplers.Options
 	add := func(name string, d samplers.Deciding, draw samplers.Draw) {
 		o := samplers.Options{Sampler: name, Deciding: d, Draw: draw}
@@ -31,11 +32,11 @@ func unplanned() []samplers.Options {
 		add("threshold", samplers.Deciding{Rule: rule, Threshold: 0.3}, samplers.Draw{})
 	}
 	add("confidence", samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial", Schedule: "cosine"}, samplers.Draw{})
-	add("threshold", samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: ptr(3)}, samplers.Draw{})
+	add("threshold", samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: new(3)}, samplers.Draw{})
 	add("threshold", samplers.Deciding{Threshold: 0.3, Guidance: 1}, samplers.Draw{})
 	add("factor", samplers.Deciding{Factor: 1.2, BeginSuppressTokens: "2"}, samplers.Draw{SuppressTokens: "1"})
 	add("localleap", samplers.Deciding{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, samplers.Draw{})
-	add("entropy-bounded", samplers.Deciding{Gamma: ptr(1.5)}, samplers.Draw{})
+	add("entropy-bounded", samplers.Deciding{Gamma: new(1.5)}, samplers.Draw{})
 	add("llada2", samplers.Deciding{Threshold: 0.4, BlockLength: 4}, samplers.Draw{})
 	add("confidence", samplers.Deciding{Rule: schedule.RoundDream, BlockLength: 3}, samplers.Draw{})
 	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskConf, samplers.RemaskLoop, samplers.RemaskForwardBackward, samplers.RemaskDFM} {
@@ -44,10 +45,10 @@ func unplanned() []samplers.Options {
 	shaped := samplers.Shaping{GuidanceScale: 1.5, BadWordsIDs: "1 2,3 3,5", MinLength: 9}
 	for _, o := range []samplers.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Noise: "loglinear", Steps: 2}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
 		{Sampler: "euler", Noise: "loglinear", Steps: 3, By: samplers.ByFloat32Gumbel}, {Remasking: samplers.Remasking{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
-		o.Shaping, o.Stop = shaped, ptr(0)
+		o.Shaping, o.Stop = shaped, new(0)
 		out = append(out, o)
 	}
-	for _, o := range []samplers.Options{{}, {Draw: samplers.Draw{Temperature: cold}}, {Draw: samplers.Draw{TopK: 2}}, {Remasking: samplers.Remasking{Eta: 3}}, {Deciding: samplers.Deciding{BlockLength: 3}}, {Shaping: shaped, Deciding: samplers.Deciding{Stop: ptr(0)}}} {
+	for _, o := range []samplers.Options{{}, {Draw: samplers.Draw{Temperature: cold}}, {Draw: samplers.Draw{TopK: 2}}, {Remasking: samplers.Remasking{Eta: 3}}, {Deciding: samplers.Deciding{BlockLength: 3}}, {Shaping: shaped, Deciding: samplers.Deciding{Stop: new(0)}}} {
 		o.Sampler, o.Steps = "p2", 7
 		out = append(out, o)
 	}
@@ -55,7 +56,7 @@ func unplanned() []samplers.Options {
 	return append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{NucleusP: 0.5, Eta: 0.5}},
 		samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:2x5"}}, samplers.Options{Sampler: "factor", Deciding: in, Remasking: samplers.Remasking{Correct: "gibbs:1x3"}},
 		samplers.Options{Sampler: "remdm", Steps: 5, Deciding: in}, samplers.Options{Deciding: in}, samplers.Options{Deciding: in, Lookahead: 3},
-		samplers.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, Deciding: samplers.Deciding{BlockLength: 3, Stop: ptr(2)}}, samplers.Options{Sampler: "euler", Noise: "loglinear", Steps: 3, By: samplers.ByFloat32Gumbel, Deciding: in},
+		samplers.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, Deciding: samplers.Deciding{BlockLength: 3, Stop: new(2)}}, samplers.Options{Sampler: "euler", Noise: "loglinear", Steps: 3, By: samplers.ByFloat32Gumbel, Deciding: in},
 		samplers.Options{Sampler: "paired-fhs", Steps: 2, Deciding: samplers.Deciding{BlockLength: 7}})
 }
 
@@ -118,7 +119,7 @@ func TestOrderByEntropy(t *testing.T) {
 	} {
 		s := newSampler(t, w, o)
 		got := sampleMany(t, w, s, 3, lawDraws)
-		if p := goodness(got.states, spread(w, w.Q0())); p < familyLevel/3 {
+		if p := reftest.Goodness(got.states, spread(w, w.Q0())); p < familyLevel/3 {
 			t.Errorf("%v: p = %.3g", s, p)
 		}
 		if got.calls != 3*lawDraws {
@@ -180,7 +181,7 @@ func TestGuidanceOfNothing(t *testing.T) {
 // TestDrawOfJob: what a job says of draws holds for the scores, too.
 func TestDrawOfJob(t *testing.T) {
 	net := newAnyNet()
-	draw := samplers.Draw{Temperature: ptr(0.3), TopK: 3}
+	draw := samplers.Draw{Temperature: new(0.3), TopK: 3}
 	for _, o := range unplanned() {
 		o.Draw = samplers.Draw{}
 		plain, err := samplers.New(o, net.Spec())
@@ -235,7 +236,7 @@ func TestDecidingErrors(t *testing.T) {
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Eta: 2}}, "eta 2: it is a probability here: must be at most 1"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "all"}}, "remask is all"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskConf, Eta: 0.1}}, "does not use eta"},
-		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, TOn: ptr(0.01)}}, "t-off 0.05, t-on 0.01"},
+		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
 	} {
 		_, err := samplers.New(test.o, spec)
@@ -249,7 +250,7 @@ func TestDecidingErrors(t *testing.T) {
 // canvas and in a block.
 func TestNothingToEdit(t *testing.T) {
 	net := newHashNet(false)
-	for _, d := range []samplers.Deciding{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: ptr(0)}} {
+	for _, d := range []samplers.Deciding{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: new(0)}} {
 		s, err := samplers.New(samplers.Options{Sampler: "llada2", Deciding: d}, net.Spec())
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"mdmgen/internal/expsum"
 	"mdmgen/samplers/schedule"
 )
 
@@ -130,18 +129,4 @@ func (d *raw) reveal() (revealed []hit, err error) {
 			return revealed, nil
 		}
 	}
-}
-
-// logSum returns log Σ e^x over the columns that may get probability, in float64,
-// whatever the temperature and whatever is suppressed. Errors are [Categorical.Token]'s.
-func (c *Categorical) logSum(row []float32) (float64, error) {
-	top, err := c.topOf(c.clean, row)
-	if err != nil {
-		return 0, err
-	}
-	var sum float64
-	for _, s := range c.clean {
-		sum += expsum.Sum(row[s.from:s.to], float64(top), 1)
-	}
-	return float64(top) + math.Log(sum), nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
@@ -104,7 +105,7 @@ func TestRawScores(t *testing.T) {
 				}); err != nil {
 					t.Fatal(err)
 				}
-				if p := goodness(counts, law); p < familyLevel/tests {
+				if p := reftest.Goodness(counts, law); p < familyLevel/tests {
 					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
 				}
 				net := &scoreNet{World: w}

@@ -172,7 +172,7 @@ func (d *remasked) move() {
 	total := d.unsure()
 	d.revealed, d.after = d.revealed[:0], d.after[:0]
 	for _, l := range d.free {
-		switch u := d.draws.uniform(forSteps, uint64(l), uint64(d.step)); {
+		switch u := d.draws.Step(l, d.step); {
 		case u >= d.probability(s, l, total):
 		case d.masked(l):
 			d.revealed = append(d.revealed, l)
@@ -214,7 +214,7 @@ func (d *remasked) Ask(a *Ask) bool {
 	d.uniforms = d.uniforms[:0]
 	if d.law.nucleus == 1 {
 		a.Head = HeadBest
-		d.uniforms = d.draws.tokens(d.uniforms, d.revealed)
+		d.uniforms = d.draws.Tokens(d.uniforms, d.revealed)
 	} else {
 		a.Top = 0
 	}

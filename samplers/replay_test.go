@@ -13,7 +13,7 @@ import (
 
 // replayable are decoders of every kind of choice, for the rows of hashNet.
 func replayable() []samplers.Options {
-	warm := samplers.Draw{Temperature: ptr(0.7)}
+	warm := samplers.Draw{Temperature: new(0.7)}
 	out := unplanned()
 	for _, d := range []samplers.Draw{{}, warm, {TopK: 2}} {
 		out = append(out,
@@ -22,16 +22,16 @@ func replayable() []samplers.Options {
 			samplers.Options{Sampler: "localleap", Deciding: samplers.Deciding{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 1}, Draw: d},
 			samplers.Options{Sampler: "llada2", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.4}, Draw: d},
 			samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, Score: samplers.ScoreMargin}, Draw: d},
-			samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: ptr(1.2), Score: samplers.ScoreMargin}, Draw: d},
+			samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: new(1.2), Score: samplers.ScoreMargin}, Draw: d},
 			samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: schedule.RoundDream, Score: samplers.ScoreEntropy, AlgTemp: 0.3}, Draw: d},
 		)
 	}
 	for _, o := range []samplers.Options{{Sampler: "threshold"}, {Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}}, {Sampler: "factor", Draw: warm}} {
-		o.GuidanceScale, o.MinLength, o.Stop = 1.7, 2, ptr(5)
+		o.GuidanceScale, o.MinLength, o.Stop = 1.7, 2, new(5)
 		out = append(out, o)
 	}
 	return append(out,
-		samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: ptr(3)}},
+		samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: new(3)}},
 		samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}},
 		samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Score: samplers.ScoreConfidence}},
 		samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Columns: "raw"}})

@@ -34,7 +34,7 @@ func newRules(o Options, c Spec) (*rules, error) {
 		} else if text == "" {
 			return nil, fault.Errorf("samplers", "bad-words-ids %.40q: a word without tokens: separate the ids of a word by blanks, and words by commas", o.BadWordsIDs)
 		}
-		word, err := idList("bad-words-ids", text, c.Columns)
+		word, err := IDs("bad-words-ids", text, c.Columns)
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	begin := time.Now()
 	e, err := newEngine(net, cfg.Batch)
 	if err == nil {
-		_, err = e.draw.with(cfg.Draw)
+		_, err = e.draw.With(cfg.Draw, ByInverse)
 	}
 	if err != nil {
 		return Totals{}, err

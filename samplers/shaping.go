@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"mdmgen/internal/fault"
 )
 
 // shaping is the law of a sampler whose rows are not as the network gives them: guided by those of
@@ -24,7 +26,7 @@ func (s *Sampler) shape(o Options, c Spec) (*Sampler, error) {
 	var errs [2]error
 	law.guidance, errs[0] = newGuidance(o, c, &set)
 	law.rules, errs[1] = newRules(o, c)
-	if err := join(errs[:]...); err != nil || law.guidance == nil && law.rules == nil {
+	if err := fault.Join("samplers", errs[:]...); err != nil || law.guidance == nil && law.rules == nil {
 		return s, err
 	}
 	set.BadWordsIDs, set.MinLength, set.Stop, set.ChangesLaw = o.BadWordsIDs, o.MinLength, o.Stop, true
@@ -230,7 +232,7 @@ func (s *shaped) Take(r Rows, e *Edit) error {
 		}
 	}
 	err := s.take(rows, e)
-	if s.law.rules != nil && errors.Is(err, errNoMass) {
+	if s.law.rules != nil && errors.Is(err, ErrNoMass) {
 		err = fmt.Errorf("%w, or is banned: ban less", err)
 	}
 	return err

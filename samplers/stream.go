@@ -36,8 +36,8 @@ func (s *Stream) Reset(seed, index uint64) {
 // Plan returns the next uniform, whatever the position: plans ask in ascending order.
 func (s *Stream) Plan(int) float64 { return s.Float64() }
 
-// events returns another stream, determined by where s stands, and leaves s there.
-func (s *Stream) events() rand.Source {
+// Events returns another stream, determined by where s stands, and leaves s there.
+func (s *Stream) Events() rand.Source {
 	from, out := *s, Stream{}
 	a, b := from.pcg.Uint64(), from.pcg.Uint64()
 	out.Reset(a, b)

@@ -12,7 +12,7 @@ func (c *Categorical) weights(row []float32, top float32, temperature float64) f
 	for _, s := range c.allowed {
 		sum += expsum.Into(c.p[s.from:s.to], row[s.from:s.to], float64(top), temperature)
 	}
-	if c.truncates() {
+	if c.draw.Truncates() {
 		sum = c.truncate(sum)
 	}
 	return sum
@@ -31,19 +31,19 @@ func (c *Categorical) truncate(sum float64) float64 {
 		}
 	}
 	most := len(c.heap)
-	if c.topK > 0 {
-		most = min(most, c.topK)
+	if c.draw.TopK > 0 {
+		most = min(most, c.draw.TopK)
 	}
 	for i := len(c.heap)/2 - 1; i >= 0; i-- {
 		c.sift(i)
 	}
-	byP := c.topP > 0 && c.topP < 1
+	byP := c.draw.TopP > 0 && c.draw.TopP < 1
 	limited := most < len(c.heap)
 	var taken float64
 	for len(c.kept) < most {
 		i := c.pop()
 		c.kept = append(c.kept, i)
-		if taken += c.p[i]; byP && !limited && taken >= c.topP*sum {
+		if taken += c.p[i]; byP && !limited && taken >= c.draw.TopP*sum {
 			break
 		}
 	}
@@ -52,7 +52,7 @@ func (c *Categorical) truncate(sum float64) float64 {
 		whole := taken
 		taken = 0
 		for n, i := range c.kept {
-			if taken += c.p[i]; taken >= c.topP*whole {
+			if taken += c.p[i]; taken >= c.draw.TopP*whole {
 				c.kept = c.kept[:n+1]
 				break
 			}

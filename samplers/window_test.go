@@ -49,7 +49,7 @@ func TestBlocks(t *testing.T) {
 		reach string
 		left  int
 	}{{"before", 0}, {"inside", 1}} {
-		d := samplers.Deciding{BlockLength: 2, PromptLength: ptr(2), Reach: test.reach}
+		d := samplers.Deciding{BlockLength: 2, PromptLength: new(2), Reach: test.reach}
 		s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: d})
 		block := 0
 		cfg := net.config(s, 1)
@@ -66,7 +66,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("reach %s: %+v", test.reach, r[0])
 		}
 	}
-	s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 2, PromptLength: ptr(8)}})
+	s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 2, PromptLength: new(8)}})
 	if _, err := last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s}); err == nil || !strings.Contains(err.Error(), "the prompt has 8 positions, the canvas 7") {
 		t.Errorf("a prompt that is too long: %v", err)
 	}

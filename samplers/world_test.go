@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -105,7 +106,7 @@ func TestChains(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := goodness(counts, law); p < familyLevel/float64(2*len(tests)) {
+			if p := reftest.Goodness(counts, law); p < familyLevel/float64(2*len(tests)) {
 				t.Errorf("%s, %s: chi-square p = %.3g", worldNames[world], test.name, p)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
 )
@@ -63,20 +64,6 @@ func TestSamplerLaw(t *testing.T) {
 	}
 }
 
-// pick draws from a distribution with one uniform u in (0,1), by inverting its cumulative sum.
-func pick(p []float64, u float64) (token int) {
-	var cumulative float64
-	for i, x := range p {
-		if cumulative += x; x > 0 {
-			token = i
-		}
-		if cumulative > u {
-			break
-		}
-	}
-	return token
-}
-
 // draw runs a plan on the world's table.
 func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream) int {
 	var p samplers.Plan
@@ -101,14 +88,14 @@ func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream)
 				samplers.Mix(mixed, fill, row(before, was, l), b.Weight, b.Floor)
 				fill = mixed
 			}
-			next = w.Reveal(next, l, pick(fill, st.Float64()))
+			next = w.Reveal(next, l, reftest.Pick(fill, st.Float64()))
 		}
 		before, was, state = rows, state, next
 	}
 	if s.Denoises() {
 		rows, next := w.Rows(p.LeftLambda), state
 		for _, l := range p.Left {
-			next = w.Reveal(next, l, pick(row(rows, state, l), st.Float64()))
+			next = w.Reveal(next, l, reftest.Pick(row(rows, state, l), st.Float64()))
 		}
 		state = next
 	}
