@@ -8,12 +8,15 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/samplers/draw"
 )
 
 // fixedRow is a network with one row.
 type fixedRow []float32
 
-func (f fixedRow) Spec() Spec { return Spec{Vocabulary: Vocabulary{Columns: len(f), Mask: len(f)}} }
+func (f fixedRow) Spec() Spec {
+	return Spec{Vocabulary: draw.Vocabulary{Columns: len(f), Mask: len(f)}}
+}
 
 func (f fixedRow) Logits(_ context.Context, c Call) ([]float32, error) {
 	return slices.Repeat(f, len(c.Positions)), nil
@@ -21,13 +24,13 @@ func (f fixedRow) Logits(_ context.Context, c Call) ([]float32, error) {
 
 // again is a method that masks what it drew, and draws once more.
 type again struct {
-	d    *Draws
+	d    *draw.Draws
 	left int
 }
 
-func (again) By() By { return ByGumbel }
+func (again) By() draw.By { return draw.ByGumbel }
 
-func (again) Start(_ *Canvas, d *Draws) (Decoder, error) { return &again{d, 2}, nil }
+func (again) Start(_ *Canvas, d *draw.Draws) (Decoder, error) { return &again{d, 2}, nil }
 
 func (m *again) Ask(a *Ask) bool {
 	a.Rows = append(a.Rows, AskRow{Positions: []int{0}, Uniforms: []float64{m.d.Token(0)}})
@@ -57,11 +60,11 @@ func TestRaceAgain(t *testing.T) {
 		want[i] = p[i/4] * p[i%4]
 	}
 	first := make(map[uint64]int)
-	all, err := NewCategorical(net.Spec().Vocabulary, Draw{})
+	all, err := draw.NewCategorical(net.Spec().Vocabulary, draw.Draw{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, err := all.With(Draw{}, ByGumbel)
+	law, err := all.With(draw.Draw{}, draw.ByGumbel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,7 @@ func TestRaceAgain(t *testing.T) {
 		}
 	}}, func(r Result) error {
 		counts[4*first[r.Index]+r.IDs[0]]++
-		if want, _ := law.Token(net, NewDraws(4, r.Index).Token(0)); first[r.Index] != want {
+		if want, _ := law.Token(net, draw.NewDraws(4, r.Index).Token(0)); first[r.Index] != want {
 			t.Errorf("sequence %d: token %d first, want %d", r.Index, first[r.Index], want)
 		}
 		return nil
@@ -96,16 +99,16 @@ func TestWhichDraw(t *testing.T) {
 	for _, test := range []struct {
 		o    Options
 		stay bool
-		want By
+		want draw.By
 		head Head
 	}{
-		{Options{}, false, ByInverse, HeadBest},
-		{Options{By: ByGumbel}, false, ByGumbel, HeadRows},
-		{Options{Lookahead: 1}, false, ByGumbel, HeadRows},
-		{Options{Lookahead: 8, By: ByInverse}, false, ByInverse, HeadBest},
-		{Options{Lookahead: 8}, true, ByInverse, HeadBest},
-		{Options{By: ByGumbel}, true, "", ""},
-		{Options{Sampler: "parallel-fhs", By: ByGumbel}, false, ByGumbel, HeadRows},
+		{Options{}, false, draw.ByInverse, HeadBest},
+		{Options{By: draw.ByGumbel}, false, draw.ByGumbel, HeadRows},
+		{Options{Lookahead: 1}, false, draw.ByGumbel, HeadRows},
+		{Options{Lookahead: 8, By: draw.ByInverse}, false, draw.ByInverse, HeadBest},
+		{Options{Lookahead: 8}, true, draw.ByInverse, HeadBest},
+		{Options{By: draw.ByGumbel}, true, "", ""},
+		{Options{Sampler: "parallel-fhs", By: draw.ByGumbel}, false, draw.ByGumbel, HeadRows},
 	} {
 		s, err := New(test.o, Spec{RowsStay: test.stay})
 		switch {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"mdmgen/samplers/draw"
 )
 
 // round makes one call of the network and hands its rows to their decoders. The queue must
@@ -30,7 +32,7 @@ func (e *engine) round() {
 // head is what the network is asked for where a decoder asks for something: rows, from
 // which is worked out here what else is wanted, or [HeadBest] where the network draws and
 // nothing is truncated. Settings decide, and never time.
-func (e *engine) head(a *Ask, law *Categorical) Head {
+func (e *engine) head(a *Ask, law *draw.Categorical) Head {
 	if a.Head == HeadBest && e.drawer != nil && !law.TakesRows() {
 		return HeadBest
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -11,7 +12,7 @@ import (
 type Canvas struct {
 	ids  []int64
 	spec *Spec
-	law  *Categorical // what tokens are drawn by
+	law  *draw.Categorical // what tokens are drawn by
 	// grown says that positions were appended.
 	grown bool
 }
@@ -19,7 +20,7 @@ type Canvas struct {
 // span is a range of positions, end excluded.
 type span struct{ from, to int }
 
-func newCanvas(spec *Spec, law *Categorical, ids []int) *Canvas {
+func newCanvas(spec *Spec, law *draw.Categorical, ids []int) *Canvas {
 	c := &Canvas{spec: spec, law: law}
 	for _, id := range ids {
 		c.ids = append(c.ids, int64(id))
@@ -31,7 +32,7 @@ func newCanvas(spec *Spec, law *Categorical, ids []int) *Canvas {
 func (c *Canvas) fork() (*Canvas, *Edit) {
 	out := *c
 	out.ids = slices.Clone(c.ids)
-	return &out, &Edit{canvas: &out, draws: NewDraws(0, 0), step: new(Step)}
+	return &out, &Edit{canvas: &out, draws: draw.NewDraws(0, 0), step: new(Step)}
 }
 
 // Len is the number of positions.
@@ -73,7 +74,7 @@ func (c *Canvas) theta(lambda float64) float64 {
 // call's [Step]. It is valid during [Decoder.Take] only.
 type Edit struct {
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	step   *Step
 	err    error
 	// refuses, where it is not nil, says that a token must not stand at a position.

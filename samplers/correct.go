@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -46,9 +47,9 @@ func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
 	return law.inner, law.positions, law.count, ok
 }
 
-func (law correcting) head(Draw) Head { return law.inner.head() }
+func (law correcting) head(draw.Draw) Head { return law.inner.head() }
 
-func (law correcting) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law correcting) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	inner, err := law.inner.on(c, d, slices.Clone(free))
 	return &corrected{law: law, inner: inner, canvas: c, draws: d, free: free}, err
 }
@@ -65,7 +66,7 @@ type corrected struct {
 	uniforms []float64
 	ids      []int64
 	canvas   *Canvas
-	draws    *Draws
+	draws    *draw.Draws
 	free     []int
 }
 

@@ -5,17 +5,19 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"mdmgen/samplers/draw"
 )
 
 // drawn is what was made of a wanted position.
 type drawn struct {
-	Best
+	draw.Best
 	err error
 }
 
 // drawing is a position that is to be drawn from its row.
 type drawing struct {
-	law     *Categorical
+	law     *draw.Categorical
 	row     []float32
 	uniform float64
 	top     int
@@ -30,11 +32,11 @@ const enough = 1 << 15
 func (e *engine) drawAll(all []drawing) {
 	workers := min(runtime.GOMAXPROCS(0), len(all), 1+len(all)*e.spec.Columns/enough)
 	for len(e.scratch) < workers {
-		e.scratch = append(e.scratch, new(Scratch))
+		e.scratch = append(e.scratch, new(draw.Scratch))
 	}
 	var next atomic.Int64
-	work := func(s *Scratch) {
-		var law Categorical // one for all: each would be allocated
+	work := func(s *draw.Scratch) {
+		var law draw.Categorical // one for all: each would be allocated
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= len(all) {

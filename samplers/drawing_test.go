@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // drawingNet is an anyNet that draws itself, from its own rows.
@@ -21,7 +22,7 @@ type drawingNet struct {
 	bad         bool // rows have no softmax
 }
 
-func (n *drawingNet) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []samplers.Best) error {
+func (n *drawingNet) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []draw.Best) error {
 	n.calls++
 	rows, err := n.Logits(ctx, c)
 	if err != nil {
@@ -29,7 +30,10 @@ func (n *drawingNet) Best(ctx context.Context, c samplers.Call, d samplers.Drawi
 	}
 	for i := range dst {
 		n.drew++
-		law := categorical(n.t, n.Spec().Vocabulary, samplers.Draw{Temperature: &d.Temperatures[i]})
+		law, err := draw.NewCategorical(n.Spec().Vocabulary, draw.Draw{Temperature: &d.Temperatures[i]})
+		if err != nil {
+			return err
+		}
 		if dst[i], err = law.Best(rows[i*n.columns:(i+1)*n.columns], d.Uniforms[i], d.Top); err != nil {
 			return err
 		}
@@ -56,7 +60,7 @@ func TestHeadsAgree(t *testing.T) {
 		if r.IntN(3) == 0 {
 			o.TopK = 2
 		}
-		o.By = []samplers.By{"", samplers.ByGumbel}[i/5%2]
+		o.By = []draw.By{"", draw.ByGumbel}[i/5%2]
 		net := &drawingNet{anyNet: newAnyNet(), t: t}
 		s, err := samplers.New(o, net.Spec())
 		if err != nil {
@@ -96,13 +100,13 @@ func TestBadDrawIsNamed(t *testing.T) {
 // choosing asks for the best tokens of all masked positions and reveals the surest one.
 type choosing struct {
 	c      *samplers.Canvas
-	d      *samplers.Draws
+	d      *draw.Draws
 	masked []int
 	head   samplers.Head
 	few    bool // too few uniforms
 }
 
-func (k *choosing) Start(c *samplers.Canvas, d *samplers.Draws) (samplers.Decoder, error) {
+func (k *choosing) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
 	return &choosing{c: c, d: d, head: k.head, few: k.few}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // Job is a canvas to be filled.
@@ -20,7 +21,7 @@ type Job struct {
 	Method Method
 	// Draw says how tokens are drawn from rows. Its zero value is what the options of a
 	// [Sampler] say, and the network's distribution for other methods.
-	Draw Draw
+	Draw draw.Draw
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
 }
@@ -44,7 +45,7 @@ type task struct {
 	ctx    context.Context
 	job    Job
 	canvas Canvas
-	draws  Draws
+	draws  draw.Draws
 	// decoder asked for ask; sent of its rows are in calls, and rows, or best, are the
 	// answers so far. head is what the network is asked for.
 	decoder Decoder
@@ -55,7 +56,7 @@ type task struct {
 	best    [][]drawn
 	// complete says that the last of its rows was in the call that is being taken.
 	complete bool
-	draw     Categorical
+	draw     draw.Categorical
 	step     Step
 	edit     Edit
 	result   Result
@@ -78,7 +79,7 @@ type engine struct {
 	// queue are the tasks that wait for rows, the one that waited longest first.
 	queue []*task
 	// draw has the memory in which all tasks draw.
-	draw *Categorical
+	draw *draw.Categorical
 	// shared says that tasks have callers of their own, to whom panics of their methods go.
 	shared bool
 
@@ -86,9 +87,9 @@ type engine struct {
 	// These have the memory of calls.
 	asked   Call
 	drawing Drawing
-	best    []Best
+	best    []draw.Best
 	draws   []drawing
-	scratch []*Scratch
+	scratch []*draw.Scratch
 
 	totals Totals
 	spare  []*task
@@ -105,12 +106,12 @@ func newEngine(net Network, batch int) (*engine, error) {
 	if batch < 0 {
 		return nil, fault.Errorf("samplers", "batch is %d: must be at least 1", batch)
 	}
-	draw, err := NewCategorical(spec.Vocabulary, Draw{})
+	all, err := draw.NewCategorical(spec.Vocabulary, draw.Draw{})
 	if err != nil {
 		return nil, err
 	}
 	drawer, _ := net.(Drawer)
-	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: draw}, nil
+	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: all}, nil
 }
 
 // admit starts a job. Nothing is called yet; a job that asks for nothing ends here.
@@ -142,18 +143,17 @@ func (e *engine) start(t *task) (err error) {
 		}
 		t.canvas.ids = append(t.canvas.ids, int64(id))
 	}
-	method, draw := t.job.Method, t.job.Draw
+	method, how, by := t.job.Method, t.job.Draw, draw.ByInverse
 	if method == nil {
 		method = firstHitting
 	}
-	if s, ok := method.(*Sampler); ok && draw == (Draw{}) {
-		draw = s.settings.Draw
+	if s, ok := method.(*Sampler); ok && how == (draw.Draw{}) {
+		how = s.settings.Draw
 	}
-	by := ByInverse
-	if m, ok := method.(interface{ By() By }); ok {
+	if m, ok := method.(interface{ By() draw.By }); ok {
 		by = m.By()
 	}
-	if t.draw, err = e.draw.With(draw, by); err != nil {
+	if t.draw, err = e.draw.With(how, by); err != nil {
 		return err
 	}
 	t.canvas.law = &t.draw

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // growing is the law of a sampler whose canvas grows: when it is filled and no end was drawn, a
@@ -26,9 +28,9 @@ func (s *Sampler) grow(o Options) *Sampler {
 
 func (growing) declare() Law { return Law{Why: "its canvas grows by what is drawn"} }
 
-func (law growing) head(Draw) Head { return law.inner.head() }
+func (law growing) head(draw.Draw) Head { return law.inner.head() }
 
-func (law growing) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law growing) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	switch {
 	case c.Len() > law.most:
 		return nil, fmt.Errorf("the canvas has %d positions and max-length is %d: raise max-length, or begin with a shorter canvas", c.Len(), law.most)

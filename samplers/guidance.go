@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // guidance mixes rows with those of a second canvas.
@@ -30,8 +31,8 @@ func newGuidance(o Options, c Spec, set *Settings) (*guidance, error) {
 		g.w = o.GuidanceScale - 1
 	}
 	var errs [2]error
-	g.keep, errs[0] = IDs("keep-tokens", o.KeepTokens, c.Columns)
-	g.negative, errs[1] = IDs("negative-tokens", o.NegativeTokens, c.Columns)
+	g.keep, errs[0] = draw.IDs("keep-tokens", o.KeepTokens, c.Columns)
+	g.negative, errs[1] = draw.IDs("negative-tokens", o.NegativeTokens, c.Columns)
 	set.Unconditional = cmp.Or(o.Unconditional, "visible")
 	set.Guidance, set.GuidanceScale, set.KeepTokens, set.NegativeTokens = o.Guidance, o.GuidanceScale, o.KeepTokens, o.NegativeTokens
 	if g.byPosition {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -27,7 +28,7 @@ type gumbelKernel struct {
 	bits int
 }
 
-func (g gumbelKernel) start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error) {
+func (g gumbelKernel) start(c *Canvas, d *draw.Draws, free []int, denoise bool) (Decoder, error) {
 	return &racing{stepping: newStepping(g.steps.Grid, free, denoise, c, d), law: g}, nil
 }
 
@@ -83,7 +84,7 @@ func (d *racing) Take(r Rows, e *Edit) error {
 
 // race returns the token that wins, −1 where MASK does, whose number is the first. The greatest
 // log q − log(−log u) is the least −log(u)/q; the least column wins among equals.
-func (g gumbelKernel) race(mu []float64, jump float64, numbers *Race) int {
+func (g gumbelKernel) race(mu []float64, jump float64, numbers *draw.Race) int {
 	scale := math.Ldexp(1, g.bits)
 	winner, least := -1, math.Inf(1)
 	if jump < 1 {

@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestFloat32Gumbel: where no token is rare, its law is the sampler's own, on networks
@@ -21,7 +22,7 @@ func TestFloat32Gumbel(t *testing.T) {
 				o := samplers.Options{Sampler: sampler, Steps: 12, T: &T, Delta: &delta, Finish: finish}
 				plain := newSampler(t, w, o)
 				steps, _ := plain.Steps()
-				o.By = samplers.ByFloat32Gumbel
+				o.By = draw.ByFloat32Gumbel
 				s := newSampler(t, w, o)
 				if s.Planned() || !s.Settings().ChangesLaw {
 					t.Fatalf("%v: planned %v, changes law %v", s, s.Planned(), s.Settings().ChangesLaw)
@@ -39,7 +40,7 @@ func TestFloat32Gumbel(t *testing.T) {
 			}
 		}
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "fhs", By: samplers.ByFloat32Gumbel}, samplers.Spec{}); err == nil {
+	if _, err := samplers.New(samplers.Options{Sampler: "fhs", By: draw.ByFloat32Gumbel}, samplers.Spec{}); err == nil {
 		t.Error("fhs has no race with MASK, and none is refused")
 	}
 	if _, err := samplers.New(samplers.Options{Sampler: "euler", By: "float16"}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {

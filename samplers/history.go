@@ -3,9 +3,11 @@ package samplers
 import (
 	"errors"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
-// A fill with history draws a token from the rows of two calls, with [Mix].
+// A fill with history draws a token from the rows of two calls, with [draw.Mix].
 
 // keep remembers the rows of the positions ahead for the next block, in place of those
 // that were remembered for this one. Logits take half the memory of probabilities
@@ -42,7 +44,7 @@ func (p *planned) token(r Rows, i int) (token int, logP float64, err error) {
 	if err := r.draw.Probabilities(p.before, p.kept[at*columns:(at+1)*columns]); err != nil {
 		return 0, 0, err
 	}
-	Mix(p.mixed, p.mixed, p.before, b.Weight, b.Floor)
+	draw.Mix(p.mixed, p.mixed, p.before, b.Weight, b.Floor)
 	token, logP = r.draw.Pick(p.mixed, u)
 	return token, logP, nil
 }

@@ -8,11 +8,12 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // lookingBack are samplers whose fill mixes rows.
 var lookingBack = []samplers.Options{
-	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: samplers.Draw{TopK: 4}},
+	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: draw.Draw{TopK: 4}},
 	{Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs", Steps: 4, Floor: new(float64)},
 }
 
@@ -44,7 +45,7 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 	canvas[0], canvas[4] = 3, 1
 	cfg := net.config(s, 3)
 	net.change = func(s *samplers.Spec) { s.Shift = shift }
-	category, err := samplers.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw)
+	category, err := draw.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +100,9 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 			p := row(at, l)
 			if block.Weight > 0 {
 				count++
-				samplers.Mix(p, p, row(before[f.Index], l), block.Weight, block.Floor)
+				draw.Mix(p, p, row(before[f.Index], l), block.Weight, block.Floor)
 			}
-			want := reftest.Pick(p, samplers.NewDraws(cfg.Seed, f.Index).Token(l))
+			want := reftest.Pick(p, draw.NewDraws(cfg.Seed, f.Index).Token(l))
 			if logP := math.Log(p[want]); f.Tokens[i] != want || math.Abs(f.LogP[i]-logP) > 1e-12 {
 				t.Errorf("%v: sequence %d, position %d: token %d with log p %v, want %d with %v", s, f.Index, l, f.Tokens[i], f.LogP[i], want, logP)
 			}

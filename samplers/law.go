@@ -22,7 +22,7 @@ type Law struct {
 	// Fixed says that the order is given and not random.
 	Fixed bool
 	// LookBack says that tokens are drawn from the rows of two calls, with Floor as κ of
-	// [Mix].
+	// [draw.Mix].
 	LookBack bool
 	Floor    float64
 	// Clock says at which times a time-conditioned network is asked.

@@ -1,16 +1,20 @@
 package samplers
 
-import "slices"
+import (
+	"slices"
+
+	"mdmgen/samplers/draw"
+)
 
 // A Method is a way to fill a canvas. It does not change and may be shared by sequences and
 // goroutines; what a sequence needs is in its [Decoder]. [Sampler] is one, for everything
 // that this package offers by name; others need no more than these two interfaces. One whose
-// tokens are drawn by gumbel has a method By() [By] that says so.
+// tokens are drawn by gumbel has a method By() [draw.By] that says so.
 type Method interface {
 	// Start begins a sequence. The canvas is the sequence's own, as it will be at every
 	// call, and changes by [Edit] only; draws are its random numbers. An error says why
 	// this canvas cannot be filled.
-	Start(c *Canvas, d *Draws) (Decoder, error)
+	Start(c *Canvas, d *draw.Draws) (Decoder, error)
 }
 
 // A Decoder fills one canvas: it asks for rows of the network and edits the canvas by
@@ -64,13 +68,13 @@ type Rows struct {
 	columns int
 	data    [][]float32
 	best    [][]drawn
-	draw    *Categorical
+	draw    *draw.Categorical
 }
 
 // Best returns what [HeadBest] gave of a row: a token drawn with the uniform of its
 // position, after exclusion, temperature and truncation. Errors are those of
-// [Categorical.Token]. Top belongs to the receiver.
-func (r Rows) Best(i, j int) (Best, error) { return r.best[i][j].Best, r.best[i][j].err }
+// [draw.Categorical.Token]. Top belongs to the receiver.
+func (r Rows) Best(i, j int) (draw.Best, error) { return r.best[i][j].Best, r.best[i][j].err }
 
 // Logits returns a row as the network gave it, one value a column.
 func (r Rows) Logits(i, j int) []float32 { return r.data[i][j*r.columns : (j+1)*r.columns] }
@@ -80,7 +84,7 @@ func (r Rows) Columns() int { return r.columns }
 
 // Token draws from a row with one uniform u in (0,1), after exclusion, temperature and
 // truncation; log p is that of the token under what it was drawn from, in nats. Errors are
-// those of [Categorical.Token].
+// those of [draw.Categorical.Token].
 func (r Rows) Token(i, j int, u float64) (token int, logP float64, err error) {
 	return r.draw.TokenLog(r.Logits(i, j), u)
 }

@@ -1,6 +1,10 @@
 package samplers
 
-import "context"
+import (
+	"context"
+
+	"mdmgen/samplers/draw"
+)
 
 // Network is what a sampler needs of a model: the rows at wanted positions of some
 // canvases.
@@ -17,7 +21,7 @@ type Network interface {
 
 // Spec is what samplers must know of a network.
 type Spec struct {
-	Vocabulary
+	draw.Vocabulary
 	// Noise is the schedule that the network was trained with; "" is exp.
 	Noise string
 	// TimeConditioned says that the network wants σ = −log α, InfiniteSigma that it has
@@ -29,7 +33,7 @@ type Spec struct {
 	LogScores bool
 	LogMass   func(norm, theta float64) float64
 	// RowsStay says that the network draws on a device that rows should not leave: tokens are
-	// drawn there ([ByInverse]).
+	// drawn there ([draw.ByInverse]).
 	RowsStay bool
 }
 
@@ -37,10 +41,10 @@ type Spec struct {
 type Drawer interface {
 	Network
 	// Best is one call with the head [HeadBest]: dst, one for each of the call's positions,
-	// receives what [Categorical.Best] gives of their rows, at a temperature and without
+	// receives what [draw.Categorical.Best] gives of their rows, at a temperature and without
 	// truncation: the same token, unless the uniform is within rounding of a boundary, and
 	// numbers up to some 1e-6. LogP is NaN where a row has no softmax.
-	Best(ctx context.Context, c Call, d Drawing, dst []Best) error
+	Best(ctx context.Context, c Call, d Drawing, dst []draw.Best) error
 }
 
 // Drawing says how a [Drawer] draws.
@@ -59,7 +63,7 @@ const (
 	// HeadRows gives the row of logits.
 	HeadRows Head = "rows"
 	// HeadBest gives a token drawn with a given uniform, its log-probability, and of the
-	// most probable tokens as many as are asked for, with the entropy; see [Best].
+	// most probable tokens as many as are asked for, with the entropy; see [draw.Best].
 	HeadBest Head = "best"
 	// HeadLogProbability gives the log-probability of one given token.
 	HeadLogProbability Head = "log-probability"

@@ -28,7 +28,7 @@ type Option struct {
 	Least, Most float64
 	// Whole says that values are whole numbers.
 	Whole bool
-	// Token says that the option is of [Draw]: it changes how tokens are drawn, for every
+	// Token says that the option is of [draw.Draw]: it changes how tokens are drawn, for every
 	// sampler, and not which positions are revealed when.
 	Token bool
 	// Calls says that the option is for those who sample: it changes how the network is called,

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -70,7 +71,7 @@ type Options struct {
 	Lookahead int
 	// By says how tokens are drawn; "" is inverse, gumbel with Lookahead. float32-gumbel is
 	// of euler, tweedie and tau-leaping.
-	By By
+	By draw.By
 	// Deciding are the options of decoders that look at rows, Remasking those of decoders that
 	// remask.
 	Deciding
@@ -78,7 +79,7 @@ type Options struct {
 	// Shaping are options of all samplers, which change the rows or the canvas.
 	Shaping
 	// Draw says how tokens are drawn.
-	Draw
+	draw.Draw
 }
 
 // Theta is a value of −log α. In JSON it is a number, or "inf".
@@ -114,8 +115,8 @@ type Settings struct {
 	Deciding
 	Remasking
 	Shaping
-	By By `json:"draw"`
-	Draw
+	By draw.By `json:"draw"`
+	draw.Draw
 	// ChangesLaw says that tokens are not drawn from the network's own distribution.
 	ChangesLaw bool `json:"changes_law"`
 }
@@ -160,7 +161,7 @@ func (o Options) Unused() (map[string]string, error) {
 		if o.Tau == "one" {
 			drop("tau one", "scores")
 		}
-		if o.By == ByFloat32Gumbel {
+		if o.By == draw.ByFloat32Gumbel {
 			drop("draw "+string(o.By), "scores")
 		}
 	}
@@ -245,15 +246,15 @@ func New(o Options, c Spec) (*Sampler, error) {
 		return nil, fault.Errorf("samplers", "stop: id %d: must be a token in 0..%d and not the mask", *o.Stop, c.Columns-1)
 	}
 	if c.Columns > 0 {
-		if _, err := NewCategorical(c.Vocabulary, o.Draw); err != nil {
+		if _, err := draw.NewCategorical(c.Vocabulary, o.Draw); err != nil {
 			return nil, err
 		}
 	}
 	if _, err := schedule.ParseNoise(c.Noise); err != nil {
 		return nil, err
 	}
-	draw := o.Draw.Within(c.Tokens())
-	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
+	how := o.Draw.Within(c.Tokens())
+	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: how, ChangesLaw: how.ChangesLaw(), Lookahead: o.Lookahead}}
 	if err := s.drawn(o, c); err != nil {
 		return nil, err
 	}

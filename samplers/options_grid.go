@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -72,7 +73,7 @@ func (s *Sampler) lawOf(o Options, c Spec, steps schedule.Steps) (err error) {
 		switch {
 		case s.settings.Scores == ScoresRaw:
 			s.law = rawKernel{steps: steps}
-		case s.settings.By == ByFloat32Gumbel:
+		case s.settings.By == draw.ByFloat32Gumbel:
 			s.law = gumbelKernel{steps: steps, bits: 24}
 		default:
 			s.law = gridPlan{steps}
@@ -202,7 +203,7 @@ func (s *Sampler) Planned() bool {
 // Plan draws a plan into p for the free positions, which must be ascending, and
 // takes one uniform of u for each. It is an error when an explicit list
 // of sizes or positions does not fit them, and for a sampler that has none ([Sampler.Planned]).
-func (s *Sampler) Plan(p *Plan, u Uniforms, free []int) error {
+func (s *Sampler) Plan(p *Plan, u draw.Uniforms, free []int) error {
 	if err := p.draw(s.law, u, free); err != nil {
 		return fault.Errorf("samplers", "%w", err)
 	}
@@ -216,5 +217,5 @@ func (s *Sampler) String() string {
 	if t.Steps > 0 {
 		out = append(out, fmt.Sprintf("%d steps", t.Steps))
 	}
-	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) || x == string(ByInverse) }), " ")
+	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) || x == string(draw.ByInverse) }), " ")
 }

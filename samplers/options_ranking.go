@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -204,7 +205,7 @@ func (s *Sampler) ranks(o Options, c Spec) error {
 	if law.block > 0 {
 		set.Reach = cmp.Or(o.Reach, "before")
 	}
-	law.begin, errs[2] = IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
+	law.begin, errs[2] = draw.IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
 	s.law = law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
 	law.byToken = chosenByToken && s.settings.AtTemperature() != 0

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // Outcome is a way in which a sampler may end.
@@ -32,11 +33,11 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 	around, isShaped := s.law.(shaping)
 	law := s.unshaped().(enumerable)
 	spec := net.Spec()
-	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	rows, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
 		return nil, 0, err
 	}
-	c := newCanvas(&spec, draw, canvas)
+	c := newCanvas(&spec, rows, canvas)
 	o := &outcomes{ctx: ctx, net: net, left: limit, states: make(map[int]map[string]*forked), ended: make(map[string]*Outcome)}
 	if isShaped {
 		if o.shape, err = around.on(c, c.Masked(nil)); err != nil {
@@ -151,24 +152,24 @@ func (o *outcomes) take() error {
 // p times the probability of their tokens. Candidates are valid during the call.
 func eachDraw(options [][]candidate, p float64, do func(drawn []candidate, p float64) error) error {
 	drawn := make([]candidate, 0, len(options))
-	var draw func(i int, p float64) error
-	draw = func(i int, p float64) error {
+	var take func(i int, p float64) error
+	take = func(i int, p float64) error {
 		switch {
 		case i == len(options):
 			return do(drawn, p)
 		case options[i] == nil:
-			return draw(i+1, p)
+			return take(i+1, p)
 		}
 		for _, c := range options[i] {
 			drawn = append(drawn, c)
-			if err := draw(i+1, p*math.Exp(c.logP)); err != nil {
+			if err := take(i+1, p*math.Exp(c.logP)); err != nil {
 				return err
 			}
 			drawn = drawn[:len(drawn)-1]
 		}
 		return nil
 	}
-	return draw(0, p)
+	return take(0, p)
 }
 
 // rows asks the network.

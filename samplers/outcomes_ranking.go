@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // enumerate goes through all tokens that the calls may draw, and through all positions that
 // random choices may take.
 func (law *ranking) enumerate(o *outcomes, c *Canvas) error {
-	first, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	first, err := law.start(c, draw.NewDraws(0, 0), c.Masked(nil), false)
 	if err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func (d *ranked) branch(o *outcomes, p float64) error {
 	options := make([][]candidate, len(d.asked)) // by position
 	for i, l := range d.asked {
 		options[i], err = d.reader.candidates(rows, i, l)
-		if i >= len(d.masked) && errors.Is(err, ErrNoMass) {
+		if i >= len(d.masked) && errors.Is(err, draw.ErrNoMass) {
 			continue
 		}
 		if err != nil {
@@ -141,7 +143,7 @@ func (d *ranked) key() string {
 
 // rowLaw is a row with what its tokens are drawn from.
 type rowLaw struct {
-	best Best
+	best draw.Best
 	p    []float64
 	own  func(token int) float64
 }

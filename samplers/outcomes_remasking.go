@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // enumerate goes through all that the steps may change.
@@ -12,7 +14,7 @@ func (law *remasking) enumerate(o *outcomes, c *Canvas) error {
 	if law.nucleus < 1 {
 		return errors.New("nucleus-p is in force")
 	}
-	first, _ := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	first, _ := law.start(c, draw.NewDraws(0, 0), c.Masked(nil), false)
 	o.add(0, "", first, 1)
 	return o.each(func(f *forked) error { return f.decoder.(*remasked).branch(o, f.p) })
 }

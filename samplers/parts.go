@@ -1,5 +1,7 @@
 package samplers
 
+import "mdmgen/samplers/draw"
+
 // parts are those of a canvas that a sampler fills one after the other, each as it would fill
 // a canvas of its own.
 type parts interface {
@@ -16,14 +18,14 @@ type inParts struct {
 	parts   parts
 	sampler *Sampler
 	canvas  *Canvas
-	draws   *Draws
+	draws   *draw.Draws
 	inner   Decoder // that of the part
 	ask     Ask
 	more    bool
 	tally
 }
 
-func startParts(s *Sampler, c *Canvas, d *Draws, p parts) (Decoder, error) {
+func startParts(s *Sampler, c *Canvas, d *draw.Draws, p parts) (Decoder, error) {
 	out := &inParts{parts: p, sampler: s, canvas: c, draws: d}
 	return out, out.prepare(nil)
 }

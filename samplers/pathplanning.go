@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls
@@ -30,7 +32,7 @@ func (s *Sampler) plansPaths(o Options, _ Spec) error {
 
 func (law pathPlanning) mostCalls(Spec, int, int) int { return law.steps }
 
-func (law pathPlanning) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law pathPlanning) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	warm := c.law.Draw()
 	if warm.AtTemperature() == 0 {
 		warm.Temperature = nil
@@ -43,11 +45,11 @@ func (law pathPlanning) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder,
 type pathPlanned struct {
 	law    pathPlanning
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	free   []int
 	calls  int
 	// score has the probabilities that positions are scored by, p those of a row.
-	score  Categorical
+	score  draw.Categorical
 	p      []float64
 	scored []candidate
 }
@@ -111,7 +113,7 @@ func (d *pathPlanned) rate(c *candidate, row []float32) error {
 	stands := !d.canvas.masked(c.position)
 	err := d.score.Probabilities(d.p, row)
 	switch {
-	case stands && errors.Is(err, ErrNoMass):
+	case stands && errors.Is(err, draw.ErrNoMass):
 		return nil
 	case err != nil:
 		return err
@@ -141,7 +143,7 @@ func (d *pathPlanned) commit(scored []candidate, e *Edit) {
 
 // enumerate goes through all tokens that the calls may draw.
 func (law pathPlanning) enumerate(o *outcomes, c *Canvas) error {
-	first, _ := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	first, _ := law.start(c, draw.NewDraws(0, 0), c.Masked(nil), false)
 	o.add(0, "", first, 1)
 	return o.each(func(f *forked) error { return f.decoder.(*pathPlanned).branch(o, f.p) })
 }

@@ -3,6 +3,8 @@ package samplers
 import (
 	"cmp"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // Block is the reveals of one network call.
@@ -23,7 +25,7 @@ type Block struct {
 	// reveals nothing, at a time of which the next block needs rows.
 	Ahead []int
 	// Weight is 0 for a plain fill. With another, tokens are drawn from
-	// [Mix](p, p′, Weight, Floor), p the row of this call and p′ the row that the call before
+	// [draw.Mix](p, p′, Weight, Floor), p the row of this call and p′ the row that the call before
 	// gave at the same position, both as probabilities after exclusion, temperature
 	// and truncation.
 	Weight float64
@@ -80,7 +82,7 @@ type planner interface {
 // λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A
 // grid sampler, which leaves a position masked with probability S_k up to step k,
 // reveals it in the step with S_{k+1} ≤ U < S_k.
-func (p *Plan) draw(law planner, u Uniforms, free []int) error {
+func (p *Plan) draw(law planner, u draw.Uniforms, free []int) error {
 	p.reset()
 	for _, l := range free {
 		p.reveals = append(p.reveals, reveal{u.Plan(l), l})

@@ -11,6 +11,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 func mustNew(t testing.TB, o samplers.Options) *samplers.Sampler {
@@ -24,7 +25,7 @@ func mustNew(t testing.TB, o samplers.Options) *samplers.Sampler {
 
 func drawPlan(t testing.TB, s *samplers.Sampler, p *samplers.Plan, seed, index uint64, free []int) {
 	t.Helper()
-	if err := s.Plan(p, samplers.NewDraws(seed, index), free); err != nil {
+	if err := s.Plan(p, draw.NewDraws(seed, index), free); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -163,7 +164,7 @@ func TestPlanLaws(t *testing.T) {
 				free[i] = 3*i + 1
 			}
 			for index := range uint64(20) {
-				st := samplers.NewStream(4, index)
+				st := draw.NewStream(4, index)
 				if err := s.Plan(&p, st, free); err != nil {
 					t.Fatalf("%v: %v", s, err)
 				}
@@ -212,7 +213,7 @@ func TestPlanLaws(t *testing.T) {
 				if !slices.Equal(seen, free) {
 					t.Fatalf("%v: %v is not the partition of %v", s, seen, free)
 				}
-				after := samplers.NewStream(4, index)
+				after := draw.NewStream(4, index)
 				for range free {
 					after.Float64()
 				}
@@ -261,7 +262,7 @@ func TestSizes(t *testing.T) {
 		}
 	}
 	s := mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "3,1,2"})
-	err := s.Plan(new(samplers.Plan), samplers.NewStream(1, 1), upTo(7))
+	err := s.Plan(new(samplers.Plan), draw.NewStream(1, 1), upTo(7))
 	if err == nil || !strings.Contains(err.Error(), "sum to 6") {
 		t.Errorf("sizes that do not fit: error %v", err)
 	}
@@ -293,7 +294,7 @@ func TestOrders(t *testing.T) {
 		}
 	}
 	s := mustNew(t, samplers.Options{Sampler: "ordered", Order: "8,1,4"})
-	if err := s.Plan(&p, samplers.NewStream(1, 1), free); err == nil || !strings.Contains(err.Error(), "position 3") {
+	if err := s.Plan(&p, draw.NewStream(1, 1), free); err == nil || !strings.Contains(err.Error(), "position 3") {
 		t.Errorf("an order that leaves out position 3: error %v", err)
 	}
 	var q samplers.Plan

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 var errNoPlan = errors.New("the sampler has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when")
@@ -16,7 +17,7 @@ var firstHitting = &Sampler{law: fhs{}, settings: Settings{Sampler: "fhs"}}
 var _ Method = (*Sampler)(nil)
 
 // Start begins a sequence: it draws the plan, if the sampler has one.
-func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
+func (s *Sampler) Start(c *Canvas, d *draw.Draws) (Decoder, error) {
 	if c.spec.Shift && c.Len() > 0 && c.masked(0) {
 		return nil, fmt.Errorf("position 0 is free: this network predicts position l from row l−1, so give the first token")
 	}
@@ -25,11 +26,11 @@ func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
 
 // Check says why a canvas cannot be filled, as far as that is known before the network is asked.
 func (s *Sampler) Check(spec Spec, canvas []int) error {
-	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	law, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
 		return err
 	}
-	d, err := s.Start(newCanvas(&spec, draw, canvas), NewDraws(0, 0))
+	d, err := s.Start(newCanvas(&spec, law, canvas), draw.NewDraws(0, 0))
 	releaseOf(d)
 	if err != nil {
 		return fault.Errorf("samplers", "%w", err)
@@ -38,7 +39,7 @@ func (s *Sampler) Check(spec Spec, canvas []int) error {
 }
 
 // on begins to fill some of the masked positions, ascending.
-func (s *Sampler) on(c *Canvas, d *Draws, free []int) (Decoder, error) {
+func (s *Sampler) on(c *Canvas, d *draw.Draws, free []int) (Decoder, error) {
 	if law, ok := s.law.(kernel); ok {
 		return law.start(c, d, free, s.denoise)
 	}
@@ -60,7 +61,7 @@ func (s *Sampler) on(c *Canvas, d *Draws, free []int) (Decoder, error) {
 // of its positions.
 type planned struct {
 	sampler *Sampler
-	draws   *Draws
+	draws   *draw.Draws
 	head    Head
 	free    []int
 	plan    Plan
@@ -100,7 +101,7 @@ func (s *Sampler) head() Head {
 // draws itself and nothing else needs rows. A call that fills what the steps of a sampler
 // without a plan left is asked for rows, too.
 func (s *Sampler) Head(net Network) Head {
-	if _, ok := net.(Drawer); ok && s.By() != ByGumbel && !s.settings.Truncates() && s.settings.SuppressTokens == "" {
+	if _, ok := net.(Drawer); ok && s.By() != draw.ByGumbel && !s.settings.Truncates() && s.settings.SuppressTokens == "" {
 		return s.head()
 	}
 	return HeadRows

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -53,7 +54,7 @@ type candidate struct {
 type ranked struct {
 	law    *ranking
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	reader reader
 	// shape is what changes the rows where a text is replayed, nil for nothing.
 	shape *shaped
@@ -72,7 +73,7 @@ type ranked struct {
 	drawn, ranked []candidate
 }
 
-func (law *ranking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law *ranking) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	r := &ranked{law: law, canvas: c, draws: d, masked: free, free: len(free)}
 	var err error
 	if r.block, err = newWindow(c, law.block, law.prompt, law.stop); err != nil {
@@ -191,7 +192,7 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 	d.drawn = d.drawn[:0]
 	for i, l := range d.asked {
 		c, err := d.reader.read(r, i, l)
-		if i >= len(d.masked) && (errors.Is(err, ErrNoMass) || errors.Is(err, errNoSoftmax)) {
+		if i >= len(d.masked) && (errors.Is(err, draw.ErrNoMass) || errors.Is(err, errNoSoftmax)) {
 			continue // the network says nothing of a position that has a token
 		}
 		if err != nil {

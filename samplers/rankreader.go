@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // Score says how sure the network is of a position.
@@ -38,19 +40,19 @@ type reader struct {
 	// rows says that whole rows are read: drawn draws from them, network has the
 	// probabilities of [ScoreConfidence].
 	rows    bool
-	drawn   Categorical
-	network *Categorical
+	drawn   draw.Categorical
+	network *draw.Categorical
 	cold    bool // the temperature is 0
 }
 
 // needsRows says that tokens that are drawn elsewhere, with what [HeadBest] tells of their
 // rows, are not enough.
-func (law *ranking) needsRows(d Draw) bool {
+func (law *ranking) needsRows(d draw.Draw) bool {
 	t := d.AtTemperature()
 	return law.raw || law.begin != nil || law.score == ScoreConfidence && (d.Truncates() || t != 0 && t != 1)
 }
 
-func (law *ranking) head(d Draw) Head {
+func (law *ranking) head(d draw.Draw) Head {
 	if law.needsRows(d) {
 		return HeadRows
 	}
@@ -59,8 +61,8 @@ func (law *ranking) head(d Draw) Head {
 
 // begin prepares a decoder that has all else.
 func (r *reader) begin(d *ranked) error {
-	law, spec, draw := d.law, d.canvas.spec, d.canvas.law.Draw()
-	r.decoder, r.cold = d, draw.AtTemperature() == 0
+	law, spec, how := d.law, d.canvas.spec, d.canvas.law.Draw()
+	r.decoder, r.cold = d, how.AtTemperature() == 0
 	switch law.score {
 	case ScoreConfidence, ScoreMaskGIT:
 		if r.cold {
@@ -74,7 +76,7 @@ func (r *reader) begin(d *ranked) error {
 	if _, ok := law.choosing.(boundedChoice); ok {
 		r.top = max(r.top, 1)
 	}
-	if r.rows = law.needsRows(draw); !r.rows {
+	if r.rows = law.needsRows(how); !r.rows {
 		return nil
 	}
 	v := spec.Vocabulary
@@ -82,16 +84,16 @@ func (r *reader) begin(d *ranked) error {
 		v.Mask, v.Excluded = v.Columns, nil
 	}
 	v.Excluded = slices.Concat(v.Excluded, d.canvas.law.Suppressed())
-	all, err := NewCategorical(v, Draw{})
+	all, err := draw.NewCategorical(v, draw.Draw{})
 	if err != nil {
 		return err
 	}
-	draw.SuppressTokens = "" // they are excluded
-	if r.drawn, err = all.With(draw, d.canvas.law.By()); err != nil {
+	how.SuppressTokens = "" // they are excluded
+	if r.drawn, err = all.With(how, d.canvas.law.By()); err != nil {
 		return err
 	}
 	v.Excluded = slices.Concat(v.Excluded, law.begin)
-	r.network, err = NewCategorical(v, Draw{})
+	r.network, err = draw.NewCategorical(v, draw.Draw{})
 	return err
 }
 
@@ -113,7 +115,7 @@ func (r *reader) ask(a *Ask, positions []int, theta float64) {
 func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 	d := r.decoder
 	var row []float32
-	var b Best
+	var b draw.Best
 	if r.rows {
 		row = rows.Logits(0, i)
 		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
@@ -141,7 +143,7 @@ func (r *reader) own(row []float32) (func(token int) float64, error) {
 		return nil, nil
 	}
 	norm, err := r.network.LogSum(row)
-	if errors.Is(err, ErrNoMass) {
+	if errors.Is(err, draw.ErrNoMass) {
 		err = nil // of those that may be drawn all have confidence 0
 	}
 	return func(token int) float64 {
@@ -157,7 +159,7 @@ func (r *reader) own(row []float32) (func(token int) float64, error) {
 func rounded(score float64) float64 { return math.Round(score*(1/tie)) * tie }
 
 // candidate is a position with what was drawn there.
-func (r *reader) candidate(b Best, own func(token int) float64, position int) candidate {
+func (r *reader) candidate(b draw.Best, own func(token int) float64, position int) candidate {
 	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own)}
 	c.key = rounded(c.score)
 	if t := r.decoder.law.temper; t > 0 {
@@ -167,7 +169,7 @@ func (r *reader) candidate(b Best, own func(token int) float64, position int) ca
 }
 
 // score is how sure the network is.
-func (r *reader) score(b Best, own func(token int) float64) float64 {
+func (r *reader) score(b draw.Best, own func(token int) float64) float64 {
 	switch score := r.decoder.law.score; {
 	case score == ScoreRandom:
 		return 0

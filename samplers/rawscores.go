@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -54,7 +55,7 @@ func (r rawKernel) stays(k int, c float64) (float64, error) {
 	return math.Exp(c * math.Log1p(-p)), nil
 }
 
-func (r rawKernel) start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error) {
+func (r rawKernel) start(c *Canvas, d *draw.Draws, free []int, denoise bool) (Decoder, error) {
 	if c.spec.LogMass == nil {
 		return nil, errors.New("raw scores: the mass of a row is not known: set LogMass")
 	}

@@ -11,6 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -130,7 +131,7 @@ func TestRawScores(t *testing.T) {
 func TestRawScoresOfMassOne(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range []samplers.Options{
-			{Sampler: "tweedie", Steps: 9}, {Sampler: "euler", Steps: 30, Finish: "leave"}, {Sampler: "tau-leaping", Grid: "paper", Steps: 5}, {Sampler: "tweedie", Steps: 3, Draw: samplers.Draw{TopK: 2}},
+			{Sampler: "tweedie", Steps: 9}, {Sampler: "euler", Steps: 30, Finish: "leave"}, {Sampler: "tau-leaping", Grid: "paper", Steps: 5}, {Sampler: "tweedie", Steps: 3, Draw: draw.Draw{TopK: 2}},
 		} {
 			cond := samplers.Spec{TimeConditioned: timed, LogScores: true}
 			plain, err := samplers.New(o, cond)
@@ -174,7 +175,7 @@ func TestRawScoresErrors(t *testing.T) {
 	if _, ok := s.Steps(); ok {
 		t.Error("raw scores have probabilities of their own")
 	}
-	if err := s.Plan(new(samplers.Plan), samplers.NewStream(1, 1), upTo(3)); err == nil || !strings.Contains(err.Error(), "no plan") {
+	if err := s.Plan(new(samplers.Plan), draw.NewStream(1, 1), upTo(3)); err == nil || !strings.Contains(err.Error(), "no plan") {
 		t.Errorf("a plan of raw scores: error %v", err)
 	}
 	if _, _, err := s.ExpectedCalls(3); err == nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // Remask says how a sampler that remasks does it.
@@ -111,14 +113,14 @@ func correctorSteps(n int) (out []RemaskStep) {
 
 func (*remasking) declare() Law { return Law{Why: "it masks again what it revealed"} }
 
-func (law *remasking) head(Draw) Head {
+func (law *remasking) head(draw.Draw) Head {
 	if law.nucleus < 1 {
 		return HeadRows
 	}
 	return HeadBest
 }
 
-func (law *remasking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law *remasking) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	return &remasked{law: law, canvas: c, draws: d, free: free, ids: slices.Clone(c.ids), confidence: make(map[int]float64)}, nil
 }
 
@@ -127,7 +129,7 @@ func (law *remasking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, e
 type remasked struct {
 	law    *remasking
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	free   []int
 	// ids is the canvas with what the next call masks; before are positions that it masks
 	// before it reveals, and after those that the step masks.
@@ -244,7 +246,7 @@ func (d *remasked) Take(r Rows, e *Edit) error {
 }
 
 // token is that of the i-th position of the call: drawn, or in the end the most probable.
-func (d *remasked) token(r Rows, i, l int) (Best, error) {
+func (d *remasked) token(r Rows, i, l int) (draw.Best, error) {
 	if d.law.nucleus == 1 {
 		b, err := r.Best(0, i)
 		if err == nil && d.finishing {
@@ -254,7 +256,7 @@ func (d *remasked) token(r Rows, i, l int) (Best, error) {
 	}
 	d.p = slices.Grow(d.p[:0], r.Columns())[:r.Columns()]
 	if err := r.Probabilities(d.p, 0, i); err != nil {
-		return Best{}, err
+		return draw.Best{}, err
 	}
 	d.order = d.order[:0]
 	for a, p := range d.p {
@@ -264,7 +266,7 @@ func (d *remasked) token(r Rows, i, l int) (Best, error) {
 	}
 	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(d.p[b], d.p[a]) })
 	if d.finishing {
-		return Best{Token: d.order[0]}, nil
+		return draw.Best{Token: d.order[0]}, nil
 	}
 	// The token that crosses is left out, unlike with top-p.
 	sum, n := d.p[d.order[0]], 1
@@ -278,5 +280,5 @@ func (d *remasked) token(r Rows, i, l int) (Best, error) {
 		at++
 	}
 	token := d.order[at]
-	return Best{Token: token, LogP: math.Log(d.p[token] / sum)}, nil
+	return draw.Best{Token: token, LogP: math.Log(d.p[token] / sum)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // MostReplayed is the greatest number of positions of which all sets are gone through.
@@ -67,12 +68,12 @@ func (s *Sampler) replayed() (*ranking, error) {
 
 // meet is the decoder of a text, before its first call.
 func (s *Sampler) meet(law *ranking, spec Spec, t Text) (*ranked, error) {
-	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	rows, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
 		return nil, err
 	}
-	c := newCanvas(&spec, draw, t.Canvas)
-	started, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	c := newCanvas(&spec, rows, t.Canvas)
+	started, err := law.start(c, draw.NewDraws(0, 0), c.Masked(nil), false)
 	if err != nil {
 		return nil, err
 	}

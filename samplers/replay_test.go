@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
 // replayable are decoders of every kind of choice, for the rows of hashNet.
 func replayable() []samplers.Options {
-	warm := samplers.Draw{Temperature: new(0.7)}
+	warm := draw.Draw{Temperature: new(0.7)}
 	out := unplanned()
-	for _, d := range []samplers.Draw{{}, warm, {TopK: 2}} {
+	for _, d := range []draw.Draw{{}, warm, {TopK: 2}} {
 		out = append(out,
 			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4}, Draw: d},
 			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4, Rule: schedule.RoundDLLM}, Draw: d},
@@ -163,7 +164,7 @@ func TestReplayPaths(t *testing.T) {
 			n = 400
 			many++
 		}
-		logs, err := s.ReplayPaths(context.Background(), net, text, n, samplers.NewStream(3, 1), 64)
+		logs, err := s.ReplayPaths(context.Background(), net, text, n, draw.NewStream(3, 1), 64)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the
@@ -11,7 +12,7 @@ import (
 // others. It takes one uniform of u for each free position, as [Sampler.Plan]
 // does. Of a sampler that leaves masks only such plans can give a text, and a bound on its
 // likelihood wants no others.
-func (s *Sampler) PlanRevealed(p *Plan, u Uniforms, free []int) (logP float64, err error) {
+func (s *Sampler) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float64, err error) {
 	law := s.law
 	if steps := law.declare().Steps; steps != nil {
 		left := steps.Left()

@@ -6,7 +6,7 @@ import (
 
 // SameLaw says that two samplers are known to give d free positions the same distribution,
 // whatever the network: timed says that it may look at the time. Where it is false they may
-// still agree. How tokens are drawn exactly is no difference: see [By].
+// still agree. How tokens are drawn exactly is no difference: see [draw.By].
 func SameLaw(a, b *Sampler, d int, timed bool) bool {
 	one, planned := a.Law()
 	other, also := b.Law()

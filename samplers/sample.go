@@ -5,6 +5,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"mdmgen/samplers/draw"
 )
 
 // Sequence is a canvas of a list.
@@ -26,7 +28,7 @@ type Sequence struct {
 type Config struct {
 	// Method fills them; nil is first-hitting. Draw says how tokens are drawn: see [Job].
 	Method Method
-	Draw   Draw
+	Draw   draw.Draw
 	Seed   uint64
 	// Batch is the greatest number of sequences of a call, 0 is 1. A call has as many rows, or
 	// so many times more as a method asks canvases of a sequence: what its method Canvases()
@@ -80,7 +82,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	begin := time.Now()
 	e, err := newEngine(net, cfg.Batch)
 	if err == nil {
-		_, err = e.draw.With(cfg.Draw, ByInverse)
+		_, err = e.draw.With(cfg.Draw, draw.ByInverse)
 	}
 	if err != nil {
 		return Totals{}, err

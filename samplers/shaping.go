@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // shaping is the law of a sampler whose rows are not as the network gives them: guided by those of
@@ -33,7 +34,7 @@ func (s *Sampler) shape(o Options, c Spec) (*Sampler, error) {
 	return &Sampler{law: law, settings: set}, nil
 }
 
-func (law shaping) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law shaping) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	s, err := law.on(c, free)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (law shaping) mostCalls(c Spec, d, length int) int {
 type shaped struct {
 	law    shaping
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	inner  Decoder
 	// free counts what was masked at the start; before early the rules' end is not drawn.
 	free, early int
@@ -232,7 +233,7 @@ func (s *shaped) Take(r Rows, e *Edit) error {
 		}
 	}
 	err := s.take(rows, e)
-	if s.law.rules != nil && errors.Is(err, ErrNoMass) {
+	if s.law.rules != nil && errors.Is(err, draw.ErrNoMass) {
 		err = fmt.Errorf("%w, or is banned: ban less", err)
 	}
 	return err

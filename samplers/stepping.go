@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -13,8 +14,8 @@ import (
 type kernel interface {
 	planner
 	// head is what its decoders ask for where tokens are drawn so.
-	head(d Draw) Head
-	start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error)
+	head(d draw.Draw) Head
+	start(c *Canvas, d *draw.Draws, free []int, denoise bool) (Decoder, error)
 }
 
 // unplanned is what laws without a plan say of it.
@@ -28,13 +29,13 @@ func (unplanned) declare() Law {
 
 func (unplanned) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
-func (unplanned) head(Draw) Head { return HeadRows }
+func (unplanned) head(draw.Draw) Head { return HeadRows }
 
 // stepping is what decoders share that go through a grid with the rows of all masked
 // positions: of networks without time only when the canvas has changed.
 type stepping struct {
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	grid   schedule.Grid
 	masked []int
 	// step is the next one to take. denoise says that what the last one leaves is filled,
@@ -49,7 +50,7 @@ type hit struct {
 	lambda, logP         float64
 }
 
-func newStepping(g schedule.Grid, free []int, denoise bool, c *Canvas, d *Draws) stepping {
+func newStepping(g schedule.Grid, free []int, denoise bool, c *Canvas, d *draw.Draws) stepping {
 	return stepping{canvas: c, draws: d, grid: g, masked: free, denoise: denoise}
 }
 

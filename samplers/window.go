@@ -3,6 +3,8 @@ package samplers
 import (
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // window is the block of positions that is being filled, where blocks are filled one after the
@@ -95,9 +97,9 @@ func (windows) declare() Law {
 	return Law{Why: "blocks are filled one after the other, each as a canvas of its own"}
 }
 
-func (law windows) head(Draw) Head { return law.inner.head() }
+func (law windows) head(draw.Draw) Head { return law.inner.head() }
 
-func (law windows) start(c *Canvas, d *Draws, _ []int, _ bool) (Decoder, error) {
+func (law windows) start(c *Canvas, d *draw.Draws, _ []int, _ bool) (Decoder, error) {
 	w, err := newWindow(c, law.length, law.prompt, law.stop)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // chain adds to law the probability of every way to fill a canvas of a world that
@@ -178,7 +179,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(s.Settings().Sampler, func(b *testing.B) {
 			var p samplers.Plan
 			free := upTo(1024)
-			st := samplers.NewStream(1, 1)
+			st := draw.NewStream(1, 1)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := s.Plan(&p, st, free); err != nil {

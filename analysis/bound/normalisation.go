@@ -10,7 +10,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/model"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 const (
@@ -63,7 +63,7 @@ func normalisation(ctx context.Context, out *draft, m model.Model, w *worker, ts
 	targets, first, orders := make([]likelihood.Target, cfg.Draws), make([][]int, cfg.Draws), make([][][]int, cfg.Draws)
 	for i := range targets {
 		t := ts[i%len(ts)]
-		s := samplers.NewStream(cfg.Seed^seedOrders, uint64(i))
+		s := draw.NewStream(cfg.Seed^seedOrders, uint64(i))
 		var free []int
 		for _, at := range shuffled(len(t.Free), s)[:min(len(t.Free), most)] {
 			free = append(free, t.Free[at])
@@ -75,7 +75,7 @@ func normalisation(ctx context.Context, out *draft, m model.Model, w *worker, ts
 		}
 		first[i] = orders[i][0]
 	}
-	sample, err := draw(ctx, m, targets, first, cfg.Seed)
+	sample, err := drawAlong(ctx, m, targets, first, cfg.Seed)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -110,9 +110,9 @@ func TestTrapezoid(t *testing.T) {
 	for a := range 3 {
 		for b := range 3 {
 			want := row(all, 0)[a] * row(all, 1)[b] / 2
-			samplers.Mix(mixed, row(w.Reveal(all, 0, a), 1), row(all, 1), 1, 0.1)
+			draw.Mix(mixed, row(w.Reveal(all, 0, a), 1), row(all, 1), 1, 0.1)
 			want += row(all, 0)[a] * mixed[b] / 4
-			samplers.Mix(mixed, row(w.Reveal(all, 1, b), 0), row(all, 0), 1, 0.1)
+			draw.Mix(mixed, row(w.Reveal(all, 1, b), 0), row(all, 0), 1, 0.1)
 			want += row(all, 1)[b] * mixed[a] / 4
 			if y := w.Reveal(w.Reveal(all, 0, a), 1, b); !near(got[y], want, 1e-14) {
 				t.Errorf("%d, %d has probability %v, want %v", a, b, got[y], want)

@@ -1,7 +1,7 @@
 package laws
 
 import (
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -35,7 +35,7 @@ func (w *World) TrapezoidLaw(steps schedule.Steps, theta, floor float64) []float
 				clear(second)
 				w.EachMasked(y, func(l int) {
 					fill := second[l*w.V : (l+1)*w.V]
-					samplers.Mix(fill, w.Row(middle, y, l), w.Row(now, x, l), weight, floor)
+					draw.Mix(fill, w.Row(middle, y, l), w.Row(now, x, l), weight, floor)
 					for a := range fill {
 						fill[a] *= steps.Jump[k+1]
 					}

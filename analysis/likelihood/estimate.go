@@ -11,6 +11,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -179,7 +180,7 @@ type drawer struct {
 	facts  facts.Facts
 	noise  schedule.Noise
 	target *Target
-	stream samplers.Stream
+	stream draw.Stream
 	mass   bool
 
 	asks    []Ask

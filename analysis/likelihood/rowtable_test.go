@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
@@ -45,7 +46,7 @@ func lambdaSteps(t testing.TB, n int) schedule.Steps {
 // mixOf is the mixture's probability of column 0, as samplers work it out.
 func mixOf(t *rowTable, before, a, i int, w, floor float64) float64 {
 	p := make([]float64, t.columns)
-	samplers.Mix(p, t.row(a, i), t.row(before, i), w, floor)
+	draw.Mix(p, t.row(a, i), t.row(before, i), w, floor)
 	return p[0]
 }
 

@@ -1,4 +1,4 @@
-package samplers_test
+package draw_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestMix checks rows that were worked out by hand.
@@ -26,7 +26,7 @@ func TestMix(t *testing.T) {
 		{"impossible stays so", []float64{0, 1}, []float64{0.5, 0.5}, []float64{0, 1}, 1, 0.1},
 	} {
 		got := make([]float64, len(test.p))
-		samplers.Mix(got, test.p, test.prev, test.w, test.floor)
+		draw.Mix(got, test.p, test.prev, test.w, test.floor)
 		var sum float64
 		for i := range got {
 			sum += got[i]
@@ -39,7 +39,7 @@ func TestMix(t *testing.T) {
 			t.Errorf("%s: sums to %v", test.name, sum)
 		}
 		in := slices.Clone(test.p)
-		if samplers.Mix(in, in, test.prev, test.w, test.floor); !slices.Equal(in, got) {
+		if draw.Mix(in, in, test.prev, test.w, test.floor); !slices.Equal(in, got) {
 			t.Errorf("%s: in place %v, else %v", test.name, in, got)
 		}
 	}
@@ -48,12 +48,12 @@ func TestMix(t *testing.T) {
 // TestInverse: Token inverts the cumulative sum of the row's probabilities.
 func TestInverse(t *testing.T) {
 	cool := 0.6
-	for _, d := range []samplers.Draw{{}, {Temperature: &cool, TopK: 3}, {TopP: 0.7}} {
-		c, err := samplers.NewCategorical(samplers.Vocabulary{Columns: 9, Mask: 8, Excluded: []int{2}}, d)
+	for _, d := range []draw.Draw{{}, {Temperature: &cool, TopK: 3}, {TopP: 0.7}} {
+		c, err := draw.NewCategorical(draw.Vocabulary{Columns: 9, Mask: 8, Excluded: []int{2}}, d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		st := samplers.NewStream(1, 2)
+		st := draw.NewStream(1, 2)
 		row, p := make([]float32, 9), make([]float64, 9)
 		for range 500 {
 			for i := range row {

@@ -1,4 +1,4 @@
-package samplers_test
+package draw_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestStreamGolden freezes the streams: a seed printed by one version must give
@@ -21,7 +21,7 @@ func TestStreamGolden(t *testing.T) {
 		{0, 1, []float64{0.12176222162965544, 0.19002805679897983, 0.90555565485504874}},
 		{math.MaxUint64, 12345, []float64{0.21024351472860003, 0.32576893830491238, 0.57835325947477445}},
 	} {
-		s := samplers.NewStream(test.seed, test.index)
+		s := draw.NewStream(test.seed, test.index)
 		var got []float64
 		for range 3 {
 			got = append(got, s.Float64())
@@ -38,7 +38,7 @@ func TestStreams(t *testing.T) {
 	var cross, squares float64
 	cells := make([]int, 16)
 	for i := range uint64(n) {
-		a, b := samplers.NewStream(7, i).Float64(), samplers.NewStream(8, i+1).Float64()
+		a, b := draw.NewStream(7, i).Float64(), draw.NewStream(8, i+1).Float64()
 		if !(a > 0 && a < 1) {
 			t.Fatalf("uniform %v is not in (0,1)", a)
 		}

@@ -1,4 +1,4 @@
-package samplers
+package draw
 
 import (
 	"errors"
@@ -39,7 +39,7 @@ type stretch struct{ from, to int }
 // is left or an excluded one does not exist.
 func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
-		return nil, fault.Errorf("samplers", "%d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
+		return nil, fault.Errorf("draw", "%d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
 	}
 	out := Categorical{columns: v.Columns, excluded: append([]int{v.Mask, v.Columns}, v.Excluded...), Scratch: new(Scratch)}
 	if err := out.allow(nil); err != nil {
@@ -55,7 +55,7 @@ func (c *Categorical) allow(suppressed []int) error {
 	none := slices.Concat(c.excluded, suppressed)
 	slices.Sort(none)
 	if none[0] < 0 || none[len(none)-1] > c.columns {
-		return fault.Errorf("samplers", "an excluded column is not in 0..%d", c.columns-1)
+		return fault.Errorf("draw", "an excluded column is not in 0..%d", c.columns-1)
 	}
 	c.suppressed, c.allowed, c.stretches = suppressed, nil, nil
 	from := 0
@@ -69,7 +69,7 @@ func (c *Categorical) allow(suppressed []int) error {
 		from = x + 1
 	}
 	if len(c.allowed) == 0 {
-		return fault.Errorf("samplers", "all of %d columns are excluded: no token is left to be drawn", c.columns)
+		return fault.Errorf("draw", "all of %d columns are excluded: no token is left to be drawn", c.columns)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (c *Categorical) top(row []float32) (float32, error) { return c.topOf(c.all
 
 func (c *Categorical) topOf(spans []stretch, row []float32) (float32, error) {
 	if len(row) != c.columns {
-		panic(fmt.Sprintf("samplers: a row of %d columns, want %d", len(row), c.columns))
+		panic(fmt.Sprintf("draw: a row of %d columns, want %d", len(row), c.columns))
 	}
 	best, bad := float32(math.Inf(-1)), false
 	for _, s := range spans {

@@ -1,4 +1,4 @@
-package samplers
+package draw
 
 // Race is the random numbers of one position in one step of a grid, of few bits each: for a race of
 // its tokens. It belongs to one goroutine.

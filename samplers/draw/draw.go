@@ -1,4 +1,4 @@
-package samplers
+package draw
 
 import (
 	"cmp"
@@ -60,13 +60,13 @@ func (d Draw) AtTemperature() float64 {
 func (d Draw) Validate() error {
 	var errs []error
 	if t := d.Temperature; t != nil && (!(*t >= 0) || math.IsInf(*t, 1)) {
-		errs = append(errs, fault.Errorf("samplers", "temperature is %v: must be finite and at least 0", *t))
+		errs = append(errs, fault.Errorf("draw", "temperature is %v: must be finite and at least 0", *t))
 	}
 	if d.TopK < 0 {
-		errs = append(errs, fault.Errorf("samplers", "top-k is %d: must be at least 1, or 0 for all", d.TopK))
+		errs = append(errs, fault.Errorf("draw", "top-k is %d: must be at least 1, or 0 for all", d.TopK))
 	}
 	if !(d.TopP >= 0 && d.TopP <= 1) {
-		errs = append(errs, fault.Errorf("samplers", "top-p is %v: must be in 0..1", d.TopP))
+		errs = append(errs, fault.Errorf("draw", "top-p is %v: must be in 0..1", d.TopP))
 	}
 	_, err := d.suppressed(0)
 	return fault.Join("samplers", append(errs, err)...)
@@ -88,9 +88,9 @@ func IDs(name, text string, columns int) ([]int, error) {
 		id, err := strconv.Atoi(strings.TrimSpace(item))
 		switch {
 		case err != nil || id < 0 || id > math.MaxInt32:
-			return nil, fault.Errorf("samplers", "%s: must be a list of ids: %.40q is not a whole number of at least 0", name, item)
+			return nil, fault.Errorf("draw", "%s: must be a list of ids: %.40q is not a whole number of at least 0", name, item)
 		case columns > 0 && id >= columns:
-			return nil, fault.Errorf("samplers", "%s: id %d: must be in 0..%d", name, id, columns-1)
+			return nil, fault.Errorf("draw", "%s: id %d: must be in 0..%d", name, id, columns-1)
 		}
 		ids = append(ids, id)
 	}

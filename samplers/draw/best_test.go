@@ -1,24 +1,24 @@
-package samplers_test
+package draw_test
 
 import (
 	"math"
 	"slices"
 	"testing"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestBestOfARow compares what is found of a row with its probabilities: the entropy, the
 // most probable tokens, the lowest first among equals, and the token that Token draws.
 func TestBestOfARow(t *testing.T) {
-	v := samplers.Vocabulary{Columns: 700, Mask: 699, Excluded: []int{0, 300}}
+	v := draw.Vocabulary{Columns: 700, Mask: 699, Excluded: []int{0, 300}}
 	row := randomRow(700)
 	row[5], row[600], row[17] = 12, 12, float32(math.Inf(-1))
-	for _, d := range []samplers.Draw{{}, {Temperature: new(0.6)}, {TopK: 3}, {TopP: 0.9, Temperature: new(2.0)}, {Temperature: new(0.0)}} {
+	for _, d := range []draw.Draw{{}, {Temperature: new(0.6)}, {TopK: 3}, {TopP: 0.9, Temperature: new(2.0)}, {Temperature: new(0.0)}} {
 		c := categorical(t, v, d)
 		law := d
 		if d.Temperature != nil && *d.Temperature == 0 {
-			law = samplers.Draw{}
+			law = draw.Draw{}
 		}
 		p := make([]float64, v.Columns)
 		if err := categorical(t, v, law).Probabilities(p, row); err != nil {

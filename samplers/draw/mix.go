@@ -1,4 +1,4 @@
-package samplers
+package draw
 
 // Mix extrapolates from one row to another: if p is a row on the canvas as it is and prev the row
 // of the same position on the canvas of the call before, p + w·(p−prev) gives a token, to first
@@ -13,7 +13,7 @@ package samplers
 // panics when lengths differ.
 func Mix(dst, p, prev []float64, w, floor float64) {
 	if len(dst) != len(p) || len(prev) != len(p) {
-		panic("samplers: Mix of rows of different lengths")
+		panic("draw: Mix of rows of different lengths")
 	}
 	var sum float64
 	for i, x := range p {

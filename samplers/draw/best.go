@@ -1,11 +1,11 @@
-package samplers
+package draw
 
 import (
 	"math"
 	"slices"
 )
 
-// Best is what [HeadBest] gives of a row.
+// Best is what is found of a row where no more of it is wanted.
 type Best struct {
 	// Token is the one that [Categorical.Token] draws, LogP the logarithm, in nats, of the
 	// probability that it was drawn with.
@@ -75,5 +75,5 @@ func (c *Categorical) first(row []float32, value float32) int {
 			return s.from + i
 		}
 	}
-	panic("samplers: a row without its greatest logit")
+	panic("draw: a row without its greatest logit")
 }

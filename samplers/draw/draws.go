@@ -1,4 +1,4 @@
-package samplers
+package draw
 
 import "math/rand/v2"
 
@@ -32,7 +32,7 @@ func NewDraws(seed, index uint64) *Draws { return &Draws{seed: seed, index: inde
 func (d *Draws) Reset(seed, index uint64) { *d = Draws{seed, index, d.taken[:0]} }
 
 // Token returns the uniform of the next token at a position. It stays the same until
-// [Edit.Set] has put a token there.
+// a token came onto the canvas there: see [Draws.Took].
 func (d *Draws) Token(position int) float64 {
 	var n uint32
 	if position < len(d.taken) {
@@ -79,7 +79,7 @@ func (d *Draws) Race(position, step int) *Race {
 	return &Race{draws: d, position: position, step: step}
 }
 
-// Took says that a token was drawn at a position and came onto the canvas, as [Edit.Set] does:
+// Took says that a token was drawn at a position and came onto the canvas:
 // the next one has another uniform.
 func (d *Draws) Took(position int) {
 	for len(d.taken) <= position {
