@@ -27,11 +27,7 @@ func (s *deciding) Ask(a *samplers.Ask) bool {
 	if s.masked = s.canvas.Masked(s.masked[:0]); len(s.masked) == 0 {
 		return false
 	}
-	row := samplers.AskRow{Positions: s.masked}
-	for _, l := range s.masked {
-		row.Uniforms = append(row.Uniforms, s.draws.Token(l))
-	}
-	a.Rows = append(a.Rows, row)
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: s.masked, Uniforms: s.draws.Tokens(nil, s.masked)})
 	a.Head, a.Top = samplers.HeadBest, 1
 	return true
 }
