@@ -134,3 +134,7 @@ func (d *corrected) release() {
 	releaseOf(d.inner)
 	d.inner = nil
 }
+
+func (law correcting) mostCalls(c Spec, d, length int) int {
+	return law.inner.mostCalls(c, d, length) + law.count
+}

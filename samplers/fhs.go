@@ -102,3 +102,20 @@ func (s ordered) plan(p *Plan) error {
 }
 
 func (s ordered) calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }
+
+// ones are the sizes of blocks of one.
+func ones(d int) ([]int, error) {
+	out := make([]int, d)
+	for i := range out {
+		out[i] = 1
+	}
+	return out, nil
+}
+
+func (fhs) declare() Law { return Law{Sizes: ones, OneByOne: true, Clock: AtHit} }
+
+func (s parallelFHS) declare() Law { return Law{Sizes: s.sizes.Of, Clock: AtHit} }
+
+func (s ordered) declare() Law {
+	return Law{Sizes: ones, OneByOne: true, Fixed: s.order != RandomOrder, Clock: AtCount}
+}

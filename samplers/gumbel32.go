@@ -105,3 +105,5 @@ func (g gumbelKernel) race(mu []float64, jump float64, numbers *draw.Race) int {
 	}
 	return winner
 }
+
+func (g gumbelKernel) mostCalls(c Spec, d, _ int) int { return mostSteps(g.steps.Grid, c, d) }

@@ -57,3 +57,11 @@ func poisson(mean float64, source rand.Source) int {
 	}
 	return int(distuv.Poisson{Lambda: mean, Src: source}.Rand())
 }
+
+func (s single) declare() Law {
+	clock := AtStep
+	if s.events != nil {
+		clock = AtHit
+	}
+	return Law{Steps: &s.steps, OneByOne: true, Clock: clock}
+}

@@ -3,7 +3,9 @@ package samplers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -222,4 +224,25 @@ func (b *mailbox) empty() (steps []Step, ended bool, err error) {
 	defer b.mu.Unlock()
 	steps, b.steps = b.steps, nil
 	return steps, b.ended, b.err
+}
+
+// caught makes an error of the panic of a method where it is not the caller's own goroutine
+// that runs it.
+func (e *engine) caught(err *error) {
+	if !e.shared {
+		return
+	}
+	if value := recover(); value != nil {
+		*err = &panicked{value, debug.Stack()}
+	}
+}
+
+// panicked is a panic of a method.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string {
+	return fmt.Sprintf("the method panicked: %v\n\n%s", p.value, p.stack)
 }

@@ -50,3 +50,7 @@ func (p *Plan) lookBack(n int, weight, floor float64) {
 	p.Blocks[n-1].Ahead = b.Positions
 	b.Weight, b.Floor = weight, floor
 }
+
+func (s lookBack) declare() Law {
+	return Law{Sizes: s.sizes.Of, LookBack: true, Floor: s.floor, Clock: AtCount}
+}

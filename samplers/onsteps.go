@@ -55,3 +55,8 @@ func (g gridPlan) calls(d int) (blocks, left float64, err error) {
 	blocks, left = g.steps.ExpectedCalls(d)
 	return blocks, left, nil
 }
+
+func (g gridPlan) declare() Law {
+	euler := g.steps.Rule == schedule.RuleEuler
+	return Law{Steps: &g.steps, Clock: AtStep, PaperUpper: euler, PaperLower: true}
+}

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/draw"
@@ -203,117 +201,10 @@ func (o Options) Unused() (map[string]string, error) {
 	return out, nil
 }
 
-// Sampler is a law of plans with a way to draw tokens. It does not change and may
-// be shared by goroutines.
-type Sampler struct {
-	law      planner // a kernel, where there is no plan
-	settings Settings
-	denoise  bool
-	// spare are decoders that are not used any more.
-	spare sync.Pool
-}
-
-// New checks the options and makes the sampler. The error joins every option that
-// is wrong by itself or not used.
-func New(o Options, c Spec) (*Sampler, error) {
-	unused, err := o.Unused()
-	if err != nil {
-		return nil, err
-	}
-	desc, _ := Describe(cmp.Or(o.Sampler, "fhs"))
-	var idle []string
-	var errs []error
-	for _, p := range options {
-		text := p.Get(o)
-		if text == "" {
-			continue
-		}
-		if _, ok := unused[p.Name]; ok {
-			idle = append(idle, p.Name)
-		}
-		errs = append(errs, p.Set(new(Options), text))
-	}
-	if slices.Sort(idle); idle != nil {
-		errs = append(errs, fault.Errorf("samplers", "%s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
-	}
-	if o.Profile != nil && !o.ByProfile() {
-		errs = append(errs, fault.Errorf("samplers", "a loss profile is used by the grid and the sizes named profile only: leave it out"))
-	}
-	if err := fault.Join("samplers", errs...); err != nil {
-		return nil, err
-	}
-	if o.Stop != nil && c.Columns > 0 && (*o.Stop >= c.Columns || *o.Stop == c.Mask) {
-		return nil, fault.Errorf("samplers", "stop: id %d: must be a token in 0..%d and not the mask", *o.Stop, c.Columns-1)
-	}
-	if c.Columns > 0 {
-		if _, err := draw.NewCategorical(c.Vocabulary, o.Draw); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := schedule.ParseNoise(c.Noise); err != nil {
-		return nil, err
-	}
-	how := o.Draw.Within(c.Tokens())
-	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: how, ChangesLaw: how.ChangesLaw(), Lookahead: o.Lookahead}}
-	if err := s.drawn(o, c); err != nil {
-		return nil, err
-	}
-	if err := desc.make(s, o, c); err != nil {
-		return nil, err
-	}
-	if _, ranks := s.law.(*ranking); o.BlockLength > 0 && !ranks {
-		s = s.inWindows(o)
-	}
-	if o.Correct != "" {
-		var err error
-		if s, err = s.correct(o.Correct); err != nil {
-			return nil, err
-		}
-	}
-	if o.MaxLength > 0 {
-		s = s.grow(o)
-	}
-	return s.shape(o, c)
-}
-
-func (s *Sampler) ordered(o Options) error {
-	s.settings.Order = cmp.Or(o.Order, string(LeftToRight))
-	switch order := Order(s.settings.Order); order {
-	case LeftToRight, RightToLeft, RandomOrder:
-		s.law = ordered{order: order}
-		return nil
-	}
-	list, err := parseInts(o.Order, 0)
-	if err != nil {
-		return fault.Errorf("samplers", "order %q: must be left-to-right, right-to-left, random or a list of positions: %w", o.Order, err)
-	}
-	sorted := slices.Sorted(slices.Values(list))
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i] == sorted[i-1] {
-			return fault.Errorf("samplers", "order: position %d appears twice", sorted[i])
-		}
-	}
-	s.law = ordered{order: ListedOrder, list: list}
-	return nil
-}
-
 // or is what p points to, another value where it is nil.
 func or[T any](p *T, other T) T {
 	if p == nil {
 		return other
 	}
 	return *p
-}
-
-// parseInts reads "3,1,2", each at least least.
-func parseInts(text string, least int) ([]int, error) {
-	var out []int
-	for _, item := range strings.Split(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(item))
-		if err != nil || n < least || n > math.MaxInt32 {
-			return nil, fmt.Errorf("%.40q is not a whole number of at least %d", item, least)
-		}
-		out = append(out, n)
-	}
-	return out, nil
 }

@@ -146,3 +146,28 @@ func (p *planned) Take(r Rows, e *Edit) error {
 	p.keep(r)
 	return nil
 }
+
+// bounded is a law without a plan that may make other calls than one a position: mostCalls is the
+// greatest number of them on a canvas of so many positions, d > 0 of which are free.
+type bounded interface {
+	mostCalls(c Spec, d, length int) int
+}
+
+// MostCalls is the greatest number of calls that a canvas can take: one a free position, but
+// for samplers that mask again, edit or correct, and for those whose calls may reveal nothing.
+func (s *Sampler) MostCalls(c Spec, canvas []int) int {
+	free := 0
+	for _, id := range canvas {
+		if id == c.Mask {
+			free++
+		}
+	}
+	return s.mostCalls(c, free, len(canvas))
+}
+
+func (s *Sampler) mostCalls(c Spec, d, length int) int {
+	if law, ok := s.law.(bounded); ok && d > 0 {
+		return law.mostCalls(c, d, length)
+	}
+	return d
+}

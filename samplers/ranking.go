@@ -255,3 +255,14 @@ func (d *ranked) reveal(chosen []candidate, considered int, e *Edit) {
 	d.run.refused = considered - len(chosen)
 	d.block.halt(e)
 }
+
+func (law *ranking) mostCalls(_ Spec, d, length int) int {
+	blocks := blocksOf(length, law.block)
+	switch choice, _ := law.choosing.(surelyChoice); {
+	case choice.edits:
+		return d + blocks*choice.polishes
+	case law.raw && law.rounding == schedule.RoundDream: // a mask may be drawn in each step
+		return max(d, law.steps+blocks)
+	}
+	return d
+}

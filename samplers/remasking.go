@@ -282,3 +282,5 @@ func (d *remasked) token(r Rows, i, l int) (draw.Best, error) {
 	token := d.order[at]
 	return draw.Best{Token: token, LogP: math.Log(d.p[token] / sum)}, nil
 }
+
+func (law *remasking) mostCalls(Spec, int, int) int { return len(law.steps) + 1 }

@@ -3,6 +3,7 @@ package samplers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"time"
 
@@ -144,3 +145,13 @@ func called(index uint64, watch func(Step), ended func(Result, error)) (func(Ste
 		ended(r, err)
 	}
 }
+
+// SequenceError is what a sequence failed of.
+type SequenceError struct {
+	// Index is that of the job.
+	Index uint64
+	Err   error
+}
+
+func (e *SequenceError) Error() string { return fmt.Sprintf("sequence %d: %v", e.Index, e.Err) }
+func (e *SequenceError) Unwrap() error { return e.Err }

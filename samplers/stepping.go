@@ -92,3 +92,11 @@ func (s *stepping) set(revealed []hit, e *Edit) {
 	}
 	s.masked = slices.DeleteFunc(s.masked, s.canvas.holdsToken)
 }
+
+// mostSteps is the most of a decoder that goes through a grid with the rows of all masks.
+func mostSteps(g schedule.Grid, c Spec, d int) int {
+	if c.TimeConditioned {
+		return g.Steps() + 1
+	}
+	return min(g.Steps(), d) + 1
+}

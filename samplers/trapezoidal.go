@@ -67,3 +67,7 @@ func (s trapezoidal) calls(d int) (blocks, left float64, err error) {
 	}
 	return blocks, left, nil
 }
+
+func (s trapezoidal) declare() Law {
+	return Law{Steps: &s.steps, LookBack: true, Floor: s.floor, Clock: AtStep}
+}

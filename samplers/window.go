@@ -115,3 +115,18 @@ func (w *window) behind(e *Edit) bool {
 	}
 	return w.next()
 }
+
+func (law windows) mostCalls(c Spec, d, length int) int {
+	if law.inner.Planned() {
+		return d
+	}
+	return blocksOf(length, law.length) * law.inner.mostCalls(c, d, length)
+}
+
+// blocksOf is the greatest number of blocks of a canvas.
+func blocksOf(length, block int) int {
+	if block == 0 {
+		return 1
+	}
+	return (length-1)/block + 1
+}

@@ -2,7 +2,11 @@ package samplers
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/schedule"
@@ -54,4 +58,38 @@ func parseSizes(text string) (curve schedule.GridKind, list []int, err error) {
 		err = fault.Errorf("samplers", "sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)
 	}
 	return "", list, err
+}
+
+func (s *Sampler) ordered(o Options) error {
+	s.settings.Order = cmp.Or(o.Order, string(LeftToRight))
+	switch order := Order(s.settings.Order); order {
+	case LeftToRight, RightToLeft, RandomOrder:
+		s.law = ordered{order: order}
+		return nil
+	}
+	list, err := parseInts(o.Order, 0)
+	if err != nil {
+		return fault.Errorf("samplers", "order %q: must be left-to-right, right-to-left, random or a list of positions: %w", o.Order, err)
+	}
+	sorted := slices.Sorted(slices.Values(list))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return fault.Errorf("samplers", "order: position %d appears twice", sorted[i])
+		}
+	}
+	s.law = ordered{order: ListedOrder, list: list}
+	return nil
+}
+
+// parseInts reads "3,1,2", each at least least.
+func parseInts(text string, least int) ([]int, error) {
+	var out []int
+	for _, item := range strings.Split(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(item))
+		if err != nil || n < least || n > math.MaxInt32 {
+			return nil, fmt.Errorf("%.40q is not a whole number of at least %d", item, least)
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
