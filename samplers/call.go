@@ -136,9 +136,9 @@ func (e *engine) gotBest(call []place) {
 	best := e.best
 	for _, p := range call {
 		for j := range p.best[p.row] {
-			b := drawn{Best: best[j]}
+			b := draw.Drawn{Best: best[j]}
 			if math.IsNaN(b.LogP) {
-				b.err = errNoSoftmax
+				b.Err = errNoSoftmax
 			}
 			p.best[p.row][j] = b
 		}
@@ -156,13 +156,11 @@ func (e *engine) gotRows(call []place, out []float32) {
 		p.rows[p.row], out = out[:n:n], out[n:]
 		if p.ask.Head == HeadBest {
 			for j := range r.Positions {
-				e.draws = append(e.draws, drawing{&p.draw, p.rows[p.row][j*columns:][:columns], r.Uniforms[j], p.ask.Top, &p.best[p.row][j]})
+				e.draws = append(e.draws, draw.Position{Law: &p.draw, Row: p.rows[p.row][j*columns:][:columns], Uniform: r.Uniforms[j], Top: p.ask.Top, To: &p.best[p.row][j]})
 			}
 		}
 	}
-	if len(e.draws) > 0 {
-		e.drawAll(e.draws)
-	}
+	e.pool.Draw(e.draws)
 }
 
 // apart repeats a call that failed row by row, so that only tasks end whose rows fail, and
@@ -231,7 +229,7 @@ func (e *engine) edit(t *task) (err error) {
 	defer e.caught(&err)
 	s := &t.step
 	s.empty()
-	s.Index, s.Step, s.Finish, s.Theta, s.Rows = t.job.Index, t.ask.Step, t.ask.Finish, t.ask.Rows[0].Theta, len(t.ask.Rows)
+	s.Index, s.Step, s.Finish, s.Theta, s.Rows = t.index, t.ask.Step, t.ask.Finish, t.ask.Rows[0].Theta, len(t.ask.Rows)
 	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
 	if err := t.decoder.Take(Rows{t.ask.Head, e.spec.Columns, t.rows, t.best, &t.draw}, &t.edit); err != nil {
 		return err
@@ -253,3 +251,5 @@ func (e *engine) edit(t *task) (err error) {
 	}
 	return nil
 }
+
+var errNoSoftmax = errors.New("its row has no softmax: a logit is not a number or +Inf, or all are −Inf")

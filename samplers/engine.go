@@ -53,13 +53,16 @@ type task struct {
 	head    Head
 	sent    int
 	rows    [][]float32
-	best    [][]drawn
+	best    [][]draw.Drawn
 	// complete says that the last of its rows was in the call that is being taken.
 	complete bool
 	draw     draw.Categorical
 	step     Step
 	edit     Edit
 	result   Result
+	// index is what steps and the result are told by: that of the job, or of a sequence with a
+	// stream of its own.
+	index uint64
 	// watch is handed every step, which is valid during the call, nil where nobody looks;
 	// ended how the task ended, err being nil where it finished.
 	watch func(Step)
@@ -88,8 +91,8 @@ type engine struct {
 	asked   Call
 	drawing Drawing
 	best    []draw.Best
-	draws   []drawing
-	scratch []*draw.Scratch
+	draws   []draw.Position
+	pool    draw.Pool
 
 	totals Totals
 	spare  []*task
@@ -114,16 +117,17 @@ func newEngine(net Network, batch int) (*engine, error) {
 	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: all}, nil
 }
 
-// admit starts a job. Nothing is called yet; a job that asks for nothing ends here.
-func (e *engine) admit(ctx context.Context, job Job, watch func(Step), ended func(Result, error)) {
+// admit starts a job, which is told by an index. Nothing is called yet; a job that asks for nothing
+// ends here.
+func (e *engine) admit(ctx context.Context, job Job, index uint64, watch func(Step), ended func(Result, error)) {
 	var t *task
 	if n := len(e.spare); n > 0 {
 		t, e.spare = e.spare[n-1], e.spare[:n-1]
 	} else {
 		t = new(task)
 	}
-	t.ctx, t.job, t.watch, t.ended = ctx, job, watch, ended
-	t.canvas.spec, t.result.Index = &e.spec, job.Index
+	t.ctx, t.job, t.index, t.watch, t.ended = ctx, job, index, watch, ended
+	t.canvas.spec, t.result.Index = &e.spec, index
 	t.draws.Reset(job.Seed, job.Index)
 	if err := e.start(t); err != nil {
 		e.end(t, err)

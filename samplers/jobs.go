@@ -65,7 +65,7 @@ func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 		}
 		box := &mailbox{ready: make(chan struct{}, 1)}
 		admit := func() {
-			e.inner.admit(ctx, job, box.step, func(_ Result, err error) {
+			e.inner.admit(ctx, job, job.Index, box.step, func(_ Result, err error) {
 				e.publish()
 				box.end(err)
 			})

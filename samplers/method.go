@@ -67,14 +67,14 @@ type Rows struct {
 	head    Head
 	columns int
 	data    [][]float32
-	best    [][]drawn
+	best    [][]draw.Drawn
 	draw    *draw.Categorical
 }
 
 // Best returns what [HeadBest] gave of a row: a token drawn with the uniform of its
 // position, after exclusion, temperature and truncation. Errors are those of
 // [draw.Categorical.Token]. Top belongs to the receiver.
-func (r Rows) Best(i, j int) (draw.Best, error) { return r.best[i][j].Best, r.best[i][j].err }
+func (r Rows) Best(i, j int) (draw.Best, error) { return r.best[i][j].Best, r.best[i][j].Err }
 
 // Logits returns a row as the network gave it, one value a column.
 func (r Rows) Logits(i, j int) []float32 { return r.data[i][j*r.columns : (j+1)*r.columns] }

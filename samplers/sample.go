@@ -110,12 +110,10 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 				if m, ok := job.Method.(interface{ Canvases() int }); ok {
 					e.canvases = max(m.Canvases(), e.canvases)
 				}
-				watch, ended := cfg.OnStep, ended
 				if s.Seed != nil {
 					job.Seed, job.Index = *s.Seed, s.Stream
-					watch, ended = called(s.Index, watch, ended)
 				}
-				e.admit(ctx, job, watch, ended)
+				e.admit(ctx, job, s.Index, cfg.OnStep, ended)
 			}
 			continue
 		}
@@ -129,21 +127,6 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	}
 	e.totals.Sampling = time.Since(begin) - e.totals.Network
 	return e.totals, failed
-}
-
-// called has observers know a sequence by another index than that of its random numbers.
-func called(index uint64, watch func(Step), ended func(Result, error)) (func(Step), func(Result, error)) {
-	var named func(Step)
-	if watch != nil {
-		named = func(s Step) {
-			s.Index = index
-			watch(s)
-		}
-	}
-	return named, func(r Result, err error) {
-		r.Index = index
-		ended(r, err)
-	}
 }
 
 // SequenceError is what a sequence failed of.

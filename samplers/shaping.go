@@ -200,7 +200,7 @@ func (s *shaped) answer(r Rows, head Head) Rows {
 	}
 	for i, ask := range s.asked {
 		ids, from := s.ids(ask), len(s.data)
-		best := make([]drawn, len(ask.Positions))
+		best := make([]draw.Drawn, len(ask.Positions))
 		for j, l := range ask.Positions {
 			at := len(s.data)
 			s.data = append(s.data, r.Logits(i, j)...)
@@ -212,7 +212,7 @@ func (s *shaped) answer(r Rows, head Head) Rows {
 				s.law.rules.forbid(row, ids, l, s.early)
 			}
 			if head == HeadBest {
-				best[j].Best, best[j].err = r.draw.Best(row, ask.Uniforms[j], s.top)
+				best[j].Best, best[j].Err = r.draw.Best(row, ask.Uniforms[j], s.top)
 				s.data = s.data[:at]
 			}
 		}

@@ -46,7 +46,7 @@ func TestCallTooLarge(t *testing.T) {
 	e.shared = true
 	made := 0
 	for i := range uint64(2) {
-		e.admit(t.Context(), Job{Canvas: []int{2, 2}, Index: i}, nil, func(_ Result, err error) {
+		e.admit(t.Context(), Job{Canvas: []int{2, 2}, Index: i}, i, nil, func(_ Result, err error) {
 			if made++; err != nil {
 				t.Error(err)
 			}
