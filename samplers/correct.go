@@ -58,10 +58,10 @@ func (law correcting) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decod
 type corrected struct {
 	law   correcting
 	inner Decoder
+	tally // what the inner one did
 	// done counts corrections, chosen are the positions of this one, with their uniforms on
 	// the canvas ids.
 	done     int
-	did      tally // what the inner one did
 	chosen   []int
 	uniforms []float64
 	ids      []int64
@@ -76,7 +76,7 @@ func (d *corrected) Ask(a *Ask) bool {
 			return true
 		}
 		*a = Ask{Rows: a.Rows[:0]}
-		d.did.add(d.inner)
+		d.add(d.inner)
 		d.release()
 	}
 	d.chosen = slices.DeleteFunc(append(d.chosen[:0], d.free...), d.canvas.masked)
@@ -84,7 +84,7 @@ func (d *corrected) Ask(a *Ask) bool {
 		return false
 	}
 	slices.SortFunc(d.chosen, func(i, j int) int {
-		return cmp.Or(cmp.Compare(d.order(i), d.order(j)), i-j)
+		return cmp.Or(cmp.Compare(d.draws.Correction(i, d.done), d.draws.Correction(j, d.done)), i-j)
 	})
 	d.chosen = d.chosen[:min(d.law.positions, len(d.chosen))]
 	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.draws.Tokens(d.uniforms[:0], d.chosen)
@@ -101,18 +101,10 @@ func (d *corrected) Ask(a *Ask) bool {
 // RuleCalls counts the corrections with the calls of the rule that is corrected, and 0 where
 // there is none.
 func (d *corrected) RuleCalls() int {
-	if d.did.ruleCalls == 0 {
+	if d.ruleCalls == 0 {
 		return 0
 	}
-	return d.did.ruleCalls + d.done
-}
-
-// Events are those of the sampler that is corrected.
-func (d *corrected) Events() int { return d.did.events }
-
-// order is a uniform of a position in this correction.
-func (d *corrected) order(position int) float64 {
-	return d.draws.Correction(position, d.done)
+	return d.ruleCalls + d.done
 }
 
 func (d *corrected) Take(r Rows, e *Edit) error {

@@ -29,7 +29,7 @@ type gumbelKernel struct {
 }
 
 func (g gumbelKernel) start(c *Canvas, d *draw.Draws, free []int, denoise bool) (Decoder, error) {
-	return &racing{stepping: newStepping(g.steps.Grid, free, denoise, c, d), law: g}, nil
+	return &racing{stepping: stepping{canvas: c, draws: d, grid: g.steps.Grid, masked: free, denoise: denoise}, law: g}, nil
 }
 
 // racing is the decoder of races.

@@ -174,20 +174,27 @@ func eachDraw(options [][]candidate, p float64, do func(drawn []candidate, p flo
 
 // rows asks the network.
 func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
-	o.shape.ask(c, a)
-	out, err := answers(o.ctx, o.net, []*Canvas{c}, []*Ask{a})
+	out, err := answers(o.ctx, o.net, []*question{{c, o.shape, *a}})
 	if err != nil {
 		return Rows{}, err
 	}
-	return o.shape.rows(out[0]), nil
+	return out[0], nil
 }
 
-// answers asks the network in one call about what the decoders of several canvases ask.
-func answers(ctx context.Context, net Network, canvases []*Canvas, asks []*Ask) ([]Rows, error) {
-	call := Call{}
-	for i, c := range canvases {
-		for _, r := range asks[i].Rows {
-			call.add(c.spec, c.ids, r)
+// question is what the decoder of a canvas asks outside an engine.
+type question struct {
+	canvas *Canvas
+	shape  *shaped // what the rows are changed by, nil for nothing
+	Ask
+}
+
+// answers asks the network questions in one call.
+func answers(ctx context.Context, net Network, all []*question) ([]Rows, error) {
+	var call Call
+	for _, q := range all {
+		q.shape.ask(q.canvas, &q.Ask)
+		for _, r := range q.Rows {
+			call.add(q.canvas.spec, q.canvas.ids, r)
 		}
 	}
 	data, err := net.Logits(ctx, call)
@@ -195,13 +202,14 @@ func answers(ctx context.Context, net Network, canvases []*Canvas, asks []*Ask) 
 		return nil, err
 	}
 	data = slices.Clone(data)
-	out := make([]Rows, len(asks))
-	for i, c := range canvases {
-		out[i] = Rows{head: HeadRows, columns: c.spec.Columns, draw: c.law}
-		for _, r := range asks[i].Rows {
-			n := len(r.Positions) * c.spec.Columns
-			out[i].data, data = append(out[i].data, data[:n]), data[n:]
+	var out []Rows
+	for _, q := range all {
+		rows := Rows{head: HeadRows, columns: q.canvas.spec.Columns, draw: q.canvas.law}
+		for _, r := range q.Rows {
+			n := len(r.Positions) * rows.columns
+			rows.data, data = append(rows.data, data[:n]), data[n:]
 		}
+		out = append(out, q.shape.rows(rows))
 	}
 	return out, nil
 }

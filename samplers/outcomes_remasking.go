@@ -60,13 +60,8 @@ type remaskBranch struct {
 
 // ask reads the rows of the masked positions.
 func (b *remaskBranch) ask() error {
-	var masked []int
-	for _, l := range b.free {
-		if b.masked(l) {
-			masked = append(masked, l)
-		}
-	}
-	if masked == nil {
+	masked := b.allMasked()
+	if len(masked) == 0 {
 		return nil
 	}
 	c := &Canvas{ids: b.remasked.ids, spec: b.canvas.spec, law: b.canvas.law}

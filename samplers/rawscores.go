@@ -59,7 +59,7 @@ func (r rawKernel) start(c *Canvas, d *draw.Draws, free []int, denoise bool) (De
 	if c.spec.LogMass == nil {
 		return nil, errors.New("raw scores: the mass of a row is not known: set LogMass")
 	}
-	return &raw{stepping: newStepping(r.steps.Grid, free, denoise, c, d), law: r, survival: make(map[int]float64)}, nil
+	return &raw{stepping: stepping{canvas: c, draws: d, grid: r.steps.Grid, masked: free, denoise: denoise}, law: r, survival: make(map[int]float64)}, nil
 }
 
 // raw is the decoder of raw scores.

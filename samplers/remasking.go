@@ -147,6 +147,10 @@ type remasked struct {
 
 func (d *remasked) masked(l int) bool { return int(d.ids[l]) == d.canvas.spec.Mask }
 
+func (d *remasked) allMasked() []int {
+	return slices.DeleteFunc(slices.Clone(d.free), func(l int) bool { return !d.masked(l) })
+}
+
 // unsure is Σ e^(−p) over the tokens that were drawn.
 func (d *remasked) unsure() (sum float64) {
 	for _, l := range d.free {
@@ -203,12 +207,7 @@ func (d *remasked) Ask(a *Ask) bool {
 	a.Step = d.step - 1
 	lambda := d.law.steps[max(d.step-1, 0)].Lambda
 	if len(d.revealed) == 0 {
-		for _, l := range d.free {
-			if d.masked(l) {
-				d.revealed = append(d.revealed, l)
-			}
-		}
-		if len(d.revealed) == 0 {
+		if d.revealed = d.allMasked(); len(d.revealed) == 0 {
 			return false
 		}
 		d.finishing, a.Finish, a.Step, a.Top, lambda = true, true, -1, 1, remaskEnd

@@ -179,17 +179,15 @@ func (d *ranked) gave(text []int) bool {
 
 // ask asks about the canvases of decoders in one call.
 func ask(ctx context.Context, net Network, all []*met) ([]Rows, error) {
-	canvases, asks, shapes := make([]*Canvas, len(all)), make([]*Ask, len(all)), make([]*shaped, len(all))
+	questions := make([]*question, len(all))
 	for i, m := range all {
 		d := m.decoder
-		canvases[i], asks[i], shapes[i] = d.canvas, new(Ask), d.shape.fork()
-		d.reader.ask(asks[i], d.asked, d.theta())
-		shapes[i].ask(d.canvas, asks[i])
-		m.rows = len(asks[i].Rows)
+		questions[i] = &question{canvas: d.canvas, shape: d.shape.fork()}
+		d.reader.ask(&questions[i].Ask, d.asked, d.theta())
 	}
-	rows, err := answers(ctx, net, canvases, asks)
-	for i := range rows {
-		rows[i] = shapes[i].rows(rows[i])
+	rows, err := answers(ctx, net, questions)
+	for i, q := range questions {
+		all[i].rows = len(q.Rows)
 	}
 	return rows, err
 }

@@ -50,10 +50,6 @@ type hit struct {
 	lambda, logP         float64
 }
 
-func newStepping(g schedule.Grid, free []int, denoise bool, c *Canvas, d *draw.Draws) stepping {
-	return stepping{canvas: c, draws: d, grid: g, masked: free, denoise: denoise}
-}
-
 func (s *stepping) Ask(a *Ask) bool {
 	if len(s.masked) == 0 || s.finishing {
 		return false

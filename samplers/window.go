@@ -53,26 +53,23 @@ func (w *window) next() bool {
 
 // blocks is how many there are.
 func (w *window) blocks() int {
-	if w.length == 0 {
-		return 1
-	}
-	return max((w.canvas.Len()-w.prompt+w.length-1)/w.length, 1)
+	return blocksOf(w.canvas.Len()-w.prompt, w.length)
 }
 
 // halt ends the sequence where the block is finished and holds the stop token that was not
 // given: the rest is filled with it.
 func (w *window) halt(e *Edit) {
-	if w.stop < 0 || len(w.free()) > 0 {
-		return
-	}
+	stopped := false
 	for l := w.from; l < w.to; l++ {
-		if w.given[l] || w.canvas.ID(l) != w.stop {
-			continue
+		if w.canvas.masked(l) {
+			return
 		}
+		stopped = stopped || !w.given[l] && w.canvas.ID(l) == w.stop
+	}
+	if stopped {
 		for _, l := range w.canvas.maskedOf(nil, span{w.to, w.canvas.Len()}) {
 			e.Set(l, w.stop, 0)
 		}
-		return
 	}
 }
 
@@ -123,10 +120,10 @@ func (law windows) mostCalls(c Spec, d, length int) int {
 	return blocksOf(length, law.length) * law.inner.mostCalls(c, d, length)
 }
 
-// blocksOf is the greatest number of blocks of a canvas.
+// blocksOf is the number of blocks of so many positions, the greatest there may be of a canvas.
 func blocksOf(length, block int) int {
 	if block == 0 {
 		return 1
 	}
-	return (length-1)/block + 1
+	return max((length+block-1)/block, 1)
 }
