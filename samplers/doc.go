@@ -41,13 +41,13 @@
 // an [Engine] the jobs of many callers that come and go; docs/extending.md shows two methods
 // from outside.
 //
-// The random numbers of a sequence are its [draw.Draws]: each a function of the seed, the
-// sequence's index, the position and how many tokens were drawn there before, and of
-// nothing else. A sample therefore does not depend on batch, order or company, and two
-// samplers with one seed use common random numbers; but for float32-gumbel, whose races
-// have numbers of their own.
+// The random numbers of a sequence are its [draw.Draws], functions of the seed, the sequence's
+// index and the position. A sample therefore does not depend on batch, order or company, and two
+// samplers with one seed use common random numbers; but for float32-gumbel, whose races have
+// numbers of their own.
 //
-// The package imports nothing else of the module but sums of exponentials: it declares the
-// interface [Network] that it needs. A [Sampler] and an [Engine] may be shared by goroutines; a [Plan], [draw.Draws] and a
-// [draw.Stream] belong to one.
+// Below it, package draw has these numbers and draws tokens from rows, and package schedule says
+// when positions are revealed and how many at a time. Besides them the package declares the
+// interface [Network] that it needs. A [Sampler] and an [Engine] may be shared by goroutines; a
+// [Plan] and [draw.Draws] belong to one.
 package samplers

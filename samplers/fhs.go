@@ -56,40 +56,27 @@ func (s parallelFHS) calls(d int) (blocks, left float64, err error) {
 // λ = m/(d+1) with m of d free positions masked: the mean of the λ at which FHS asks
 // with as many masked (Lemma 6 of the paper), and never 0 or 1.
 type ordered struct {
-	order Order
+	order schedule.Order
 	// list is an explicit order over positions of the canvas.
 	list []int
 }
 
-// Order names the order of the ordered sampler.
-type Order string
-
-// The orders.
-const (
-	LeftToRight Order = "left-to-right"
-	RightToLeft Order = "right-to-left"
-	// RandomOrder is uniform over all orders: that of FHS with the same seed.
-	RandomOrder Order = "random"
-	// ListedOrder is given position by position.
-	ListedOrder Order = "list"
-)
-
 func (s ordered) plan(p *Plan) error {
 	at := func(r reveal) int { return r.position }
 	switch s.order {
-	case RightToLeft:
+	case schedule.RightToLeft:
 		at = func(r reveal) int { return -r.position }
-	case ListedOrder:
+	case schedule.ListedOrder:
 		listed := make(map[int]int) // from 1 on: those that are left out come first
 		for i, l := range s.list {
 			listed[l] = i + 1
 		}
 		at = func(r reveal) int { return listed[r.position] }
 	}
-	if s.order != RandomOrder {
+	if s.order != schedule.RandomOrder {
 		slices.SortFunc(p.reveals, func(a, b reveal) int { return cmp.Or(at(a)-at(b), a.position-b.position) })
 	}
-	if s.order == ListedOrder && len(p.reveals) > 0 && at(p.reveals[0]) == 0 {
+	if s.order == schedule.ListedOrder && len(p.reveals) > 0 && at(p.reveals[0]) == 0 {
 		return fmt.Errorf("the order leaves out position %d, which is free: list every free position", p.reveals[0].position)
 	}
 	d := len(p.reveals)
@@ -117,5 +104,5 @@ func (fhs) declare() Law { return Law{Sizes: ones, OneByOne: true, Clock: AtHit}
 func (s parallelFHS) declare() Law { return Law{Sizes: s.sizes.Of, Clock: AtHit} }
 
 func (s ordered) declare() Law {
-	return Law{Sizes: ones, OneByOne: true, Fixed: s.order != RandomOrder, Clock: AtCount}
+	return Law{Sizes: ones, OneByOne: true, Fixed: s.order != schedule.RandomOrder, Clock: AtCount}
 }

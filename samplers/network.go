@@ -2,8 +2,10 @@ package samplers
 
 import (
 	"context"
+	"math"
 
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // Network is what a sampler needs of a model: the rows at wanted positions of some
@@ -35,6 +37,20 @@ type Spec struct {
 	// RowsStay says that the network draws on a device that rows should not leave: tokens are
 	// drawn there ([draw.ByInverse]).
 	RowsStay bool
+}
+
+// mostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
+// no row at 1, that of the end of its noise.
+func (c *Spec) mostMasked() float64 {
+	if !c.TimeConditioned || c.InfiniteSigma {
+		return 1
+	}
+	noise, _ := schedule.ParseNoise(c.Noise) // which New has checked
+	_, end := noise.Range()
+	if math.IsInf(end, 1) {
+		end = defaultT
+	}
+	return schedule.LambdaOf(end)
 }
 
 // Drawer is a network that draws tokens where its rows are, so that no row leaves it.

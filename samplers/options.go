@@ -164,7 +164,7 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 	}
 	if slices.Contains(d.Flags, "sizes") {
-		if _, list, err := parseSizes(o.Sizes); err != nil {
+		if _, list, err := schedule.ParseSizes(o.Sizes); err != nil {
 			return nil, err
 		} else if list != nil {
 			drop("sizes "+o.Sizes, "steps")

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"mdmgen/internal/fault"
 )
 
 // Sizes says how positions are cut into groups, of which each is revealed by one call. It may be
@@ -22,6 +24,21 @@ type Sizes struct {
 
 // ListSizes are given sizes, each at least 1.
 func ListSizes(list []int) Sizes { return Sizes{list: list} }
+
+// ParseSizes reads the sizes of groups: "equal", "cos2", "cosine" or "profile", whose curve it
+// returns, or a list, "4,2,1"; "" is equal.
+func ParseSizes(text string) (curve GridKind, list []int, err error) {
+	switch text {
+	case "", "equal":
+		return GridLambda, nil, nil
+	case string(GridCos2), string(GridCosine), string(GridProfile):
+		return GridKind(text), nil, nil
+	}
+	if list, err = parseInts(text, 1); err != nil {
+		err = fault.Errorf("schedule", "sizes %q: must be equal, cos2, cosine, profile or a list of sizes: %w", text, err)
+	}
+	return "", list, err
+}
 
 // NewSizes are those of n groups, or of a group a position where there are fewer, along a curve
 // ([GridLambda], [GridCos2] or [GridCosine]), or those of least cost ([GridProfile]) for a loss
