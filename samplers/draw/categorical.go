@@ -22,12 +22,12 @@ type Categorical struct {
 	draw                      Draw
 	temperature               float64 // that of draw
 	by                        By      // exact: [ByInverse], which "" is, or [ByGumbel]
-	*Scratch
+	*scratch
 }
 
-// Scratch is memory in which rows are worked out. It belongs to one goroutine; its zero value
+// scratch is memory in which rows are worked out. It belongs to one goroutine; its zero value
 // is ready.
-type Scratch struct {
+type scratch struct {
 	p, sums    []float64
 	heap, kept []int
 }
@@ -41,7 +41,7 @@ func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
 		return nil, fault.Errorf("draw", "%d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
 	}
-	out := Categorical{columns: v.Columns, excluded: append([]int{v.Mask, v.Columns}, v.Excluded...), Scratch: new(Scratch)}
+	out := Categorical{columns: v.Columns, excluded: append([]int{v.Mask, v.Columns}, v.Excluded...), scratch: new(scratch)}
 	if err := out.allow(nil); err != nil {
 		return nil, err
 	}
@@ -88,9 +88,9 @@ func (c Categorical) With(d Draw, by By) (Categorical, error) {
 	return c, c.allow(suppressed)
 }
 
-// In is c with other memory.
-func (c Categorical) In(s *Scratch) Categorical {
-	c.Scratch = s
+// in is c with other memory.
+func (c Categorical) in(s *scratch) Categorical {
+	c.scratch = s
 	return c
 }
 

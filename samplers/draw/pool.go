@@ -23,7 +23,7 @@ type Drawn struct {
 
 // Pool draws several positions on all processors. The zero value is ready; it belongs to one
 // goroutine.
-type Pool struct{ scratch []*Scratch }
+type Pool struct{ scratch []*scratch }
 
 // enough is how many logits are worth another goroutine.
 const enough = 1 << 15
@@ -39,10 +39,10 @@ func (p *Pool) Draw(all []Position) {
 	}
 	workers := min(runtime.GOMAXPROCS(0), len(all), 1+logits/enough)
 	for len(p.scratch) < workers {
-		p.scratch = append(p.scratch, new(Scratch))
+		p.scratch = append(p.scratch, new(scratch))
 	}
 	var next atomic.Int64
-	work := func(s *Scratch) {
+	work := func(s *scratch) {
 		var law Categorical
 		for {
 			i := int(next.Add(1)) - 1
@@ -50,7 +50,7 @@ func (p *Pool) Draw(all []Position) {
 				return
 			}
 			x := &all[i]
-			law = x.Law.In(s)
+			law = x.Law.in(s)
 			x.To.Best, x.To.Err = law.Best(x.Row, x.Uniform, x.Top)
 		}
 	}

@@ -6,5 +6,5 @@
 // The time is θ = −log α in nats throughout, in [0, ∞], and falls as a sampler runs; the masked
 // fraction is λ = 1 − α = 1 − e^(−θ), in [0, 1]. Losses are in nats a position, costs in nats a
 // sequence. The paper is "Sharp Convergence Rates for Masked Diffusion Models". Values may be shared
-// by goroutines as long as nobody changes them. It imports nothing else of the module.
+// by goroutines as long as nobody changes them. Of the module it imports the errors' names alone.
 package schedule
