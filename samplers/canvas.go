@@ -49,7 +49,12 @@ func (c *Canvas) Spec() Spec { return *c.spec }
 
 // Masked appends the masked positions, ascending, to dst.
 func (c *Canvas) Masked(dst []int) []int {
-	return c.maskedOf(dst, span{0, c.Len()})
+	for l := range c.ids {
+		if c.masked(l) {
+			dst = append(dst, l)
+		}
+	}
+	return dst
 }
 
 // maskedOf appends the masked positions of a range, ascending, to dst.

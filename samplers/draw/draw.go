@@ -68,8 +68,10 @@ func (d Draw) Validate() error {
 	if !(d.TopP >= 0 && d.TopP <= 1) {
 		errs = append(errs, fault.Errorf("draw", "top-p is %v: must be in 0..1", d.TopP))
 	}
-	_, err := d.suppressed(0)
-	return fault.Join("samplers", append(errs, err)...)
+	if _, err := d.suppressed(0); err != nil {
+		errs = append(errs, err)
+	}
+	return fault.Join("draw", errs...)
 }
 
 // suppressed are the ids of SuppressTokens; columns is 0 where they are not known.
