@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dustin/go-humanize"
-
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+
+	"github.com/dustin/go-humanize"
 )
 
 // What crosses to a device and back in a call, canvases of 1024 positions and rows of 50,258
@@ -47,7 +48,7 @@ func TestBytesACall(t *testing.T) {
 		return func(c samplers.Call) error {
 			k := len(c.Positions)
 			d := samplers.Drawing{Uniforms: make([]float64, k), Temperatures: make([]float64, k), Top: top}
-			return n.Best(t.Context(), c, d, make([]samplers.Best, k))
+			return n.Best(t.Context(), c, d, make([]draw.Best, k))
 		}
 	}
 	page, err := os.ReadFile("../docs/cuda.md")

@@ -10,6 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // copied copies a small checkpoint, some texts of its config replaced.
@@ -35,7 +36,7 @@ func copied(t *testing.T, name string, changes ...string) string {
 }
 
 // drawn fills canvases and returns how often each id was drawn.
-func drawn(t *testing.T, m model.Model, canvas []int, n int, d samplers.Draw) map[int]int {
+func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Draw) map[int]int {
 	t.Helper()
 	var seqs []samplers.Sequence
 	for i := range n {
@@ -60,7 +61,7 @@ func drawn(t *testing.T, m model.Model, canvas []int, n int, d samplers.Draw) ma
 // without padding they would be.
 func TestPaddingIsNeverDrawn(t *testing.T) {
 	padded := copied(t, "llada-gqa-bf16", `"vocab_size": 111`, `"vocab_size": 100`)
-	for _, draw := range []samplers.Draw{{}, {TopK: 90}} {
+	for _, draw := range []draw.Draw{{}, {TopK: 90}} {
 		for dir, want := range map[string]bool{padded: false, copied(t, "llada-gqa-bf16"): true} {
 			m, err := open(t, dir, model.Options{})
 			if err != nil {
@@ -108,7 +109,7 @@ func TestShiftedRows(t *testing.T) {
 			rows[m.Facts().MaskID] = -1e9
 			want := slices.Index(rows, slices.Max(rows))
 			zero := 0.0
-			count := drawn(t, m, canvas, 1, samplers.Draw{Temperature: &zero})
+			count := drawn(t, m, canvas, 1, draw.Draw{Temperature: &zero})
 			if count[want] != 1 {
 				t.Errorf("shift %s, position %d: token %d is not the best of row %d", shift, l, want, from)
 			}

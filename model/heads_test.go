@@ -14,6 +14,7 @@ import (
 	"mdmgen/model/graph"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestHeads opens models with heads, which say what the rows say, and models whose facts in force are not those of their heads, which give rows alone.
@@ -69,12 +70,12 @@ func TestHeads(t *testing.T) {
 				t.Errorf("%s: position %d: log μ is %v, want %v; log mass %v", c.name, call.Positions[i], logMu[i], want, logMass[i])
 			}
 		}
-		drawn, d := make([]samplers.Best, 2), samplers.Drawing{Uniforms: []float64{0.3, 0.9}, Temperatures: []float64{1, 0.5}, Top: 200}
+		drawn, d := make([]draw.Best, 2), samplers.Drawing{Uniforms: []float64{0.3, 0.9}, Temperatures: []float64{1, 0.5}, Top: 200}
 		if err := m.(samplers.Drawer).Best(t.Context(), call, d, drawn); err != nil {
 			t.Fatal(err)
 		}
 		for i, got := range drawn {
-			law, err := samplers.NewCategorical(m.Spec().Vocabulary, samplers.Draw{Temperature: &d.Temperatures[i]})
+			law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Draw{Temperature: &d.Temperatures[i]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +114,7 @@ func TestHeadsClosed(t *testing.T) {
 	if err := m.(model.LogProber).LogProbs(t.Context(), call, []int64{2}, x, x); !errors.Is(err, ort.ErrClosed) {
 		t.Errorf("log-probabilities of a closed model: %v", err)
 	}
-	if err := m.(samplers.Drawer).Best(t.Context(), call, samplers.Drawing{Uniforms: x, Temperatures: x}, make([]samplers.Best, 1)); !errors.Is(err, ort.ErrClosed) {
+	if err := m.(samplers.Drawer).Best(t.Context(), call, samplers.Drawing{Uniforms: x, Temperatures: x}, make([]draw.Best, 1)); !errors.Is(err, ort.ErrClosed) {
 		t.Errorf("draws of a closed model: %v", err)
 	}
 	if _, err := m.Logits(t.Context(), call); !errors.Is(err, ort.ErrClosed) {

@@ -8,6 +8,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestLookaheadOnTheBuiltin looks ahead on the built-in network, over draws, samplers, lengths,
@@ -20,7 +21,7 @@ func TestLookaheadOnTheBuiltin(t *testing.T) {
 		t.Fatal(err)
 	}
 	mask := m.Facts().MaskID
-	options := []samplers.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: samplers.Draw{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", Order: "random"}}
+	options := []samplers.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: draw.Draw{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", Order: "random"}}
 	// sample returns the ids of 4 sequences, and how many rounds they took.
 	sample := func(o samplers.Options, canvas []int, seed uint64, batch int) (ids [4][]int, rounds int) {
 		s, err := samplers.New(o, m.Spec())
@@ -41,7 +42,7 @@ func TestLookaheadOnTheBuiltin(t *testing.T) {
 		return ids, totals.Calls
 	}
 	runs, unequal := 0, 0
-	for _, by := range []samplers.By{samplers.ByInverse, samplers.ByGumbel} {
+	for _, by := range []draw.By{draw.ByInverse, draw.ByGumbel} {
 		for _, length := range []int{4, 8, 13} {
 			for prompt := range 4 {
 				canvas := slices.Repeat([]int{mask}, length)

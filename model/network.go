@@ -10,6 +10,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // network is an ONNX graph of package graph, whose contract says what its inputs and
@@ -95,7 +96,7 @@ func (n heads) LogProbs(ctx context.Context, c samplers.Call, targets []int64, l
 var _ samplers.Drawer = heads{}
 
 // Best makes one network call; see [samplers.Drawer].
-func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []samplers.Best) error {
+func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []draw.Best) error {
 	if err := n.ask(c); err != nil {
 		return err
 	}
@@ -119,13 +120,13 @@ func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, ds
 		return err
 	}
 	for i := range dst {
-		dst[i] = samplers.Best{Token: int(token[i]), LogP: logP[i]}
+		dst[i] = draw.Best{Token: int(token[i]), LogP: logP[i]}
 		if d.Top == 0 {
 			continue
 		}
 		dst[i].Entropy = entropy[i]
 		for j := i * top; j < (i+1)*top && logPs[j] > math.Inf(-1); j++ {
-			dst[i].Top = append(dst[i].Top, samplers.Scored{Token: int(tokens[j]), LogP: logPs[j]})
+			dst[i].Top = append(dst[i].Top, draw.Scored{Token: int(tokens[j]), LogP: logPs[j]})
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // several is a network that is open on several devices. The canvases of a call are divided among them, in
@@ -127,7 +128,7 @@ func (s severalHeads) LogProbs(ctx context.Context, c samplers.Call, targets []i
 }
 
 // Best makes one call of each device; see [samplers.Drawer].
-func (s severalHeads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []samplers.Best) error {
+func (s severalHeads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []draw.Best) error {
 	return s.share(ctx, c, func(m member, p portion) error {
 		own := samplers.Drawing{Uniforms: d.Uniforms[p.from:p.to], Temperatures: d.Temperatures[p.from:p.to], Top: d.Top}
 		return m.(samplers.Drawer).Best(ctx, p.Call, own, dst[p.from:p.to])

@@ -15,6 +15,7 @@ import (
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // onOneThread opens a model on devices, each of which has one thread.
@@ -68,7 +69,7 @@ func answers(t *testing.T, m Model, c samplers.Call) (out []float64) {
 	for i, l := range c.Positions {
 		targets[i], d.Uniforms[i], d.Temperatures[i] = int64(i%3), float64(i+1)/float64(k+1), 1+0.1*float64(l)
 	}
-	best := make([]samplers.Best, k)
+	best := make([]draw.Best, k)
 	if err := errors.Join(p.LogProbs(t.Context(), c, targets, logMu, logMass), m.(samplers.Drawer).Best(t.Context(), c, d, best)); err != nil {
 		t.Fatal(err)
 	}

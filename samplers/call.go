@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"mdmgen/samplers/draw"
 )
 
 // round makes one call of the network and hands its rows to their decoders. The queue must
@@ -30,8 +32,8 @@ func (e *engine) round() {
 // head is what the network is asked for where a decoder asks for something: rows, from
 // which is worked out here what else is wanted, or [HeadBest] where the network draws and
 // nothing is truncated. Settings decide, and never time.
-func (e *engine) head(a *Ask, law *Categorical) Head {
-	if a.Head == HeadBest && e.drawer != nil && !law.rows() {
+func (e *engine) head(a *Ask, law *draw.Categorical) Head {
+	if a.Head == HeadBest && e.drawer != nil && !law.TakesRows() {
 		return HeadBest
 	}
 	return HeadRows
@@ -93,32 +95,14 @@ func (e *engine) context() (ctx context.Context, stop func()) {
 // make lays out a call, makes it, and gives each of its places what it asked for.
 func (e *engine) make(ctx context.Context, call []place) error {
 	c, d := &e.asked, &e.drawing
-	c.IDs, c.Positions, c.Counts = c.IDs[:0], c.Positions[:0], c.Counts[:0]
+	*c = Call{c.IDs[:0], c.Positions[:0], c.Counts[:0], c.Sigma[:0]}
 	d.Uniforms, d.Temperatures = d.Uniforms[:0], d.Temperatures[:0]
-	sigma := c.Sigma[:0]
 	for _, p := range call {
 		r := p.ask.Rows[p.row]
-		ids := r.Canvas
-		if ids == nil {
-			ids = p.canvas.ids
+		c.add(&e.spec, p.canvas.ids, r)
+		for _, u := range r.Uniforms {
+			d.Uniforms, d.Temperatures = append(d.Uniforms, u), append(d.Temperatures, p.draw.Draw().AtTemperature())
 		}
-		c.IDs = append(c.IDs, ids...)
-		c.Counts = append(c.Counts, len(r.Positions))
-		for i, l := range r.Positions {
-			if e.spec.Shift {
-				l = max(l-1, 0)
-			}
-			c.Positions = append(c.Positions, int64(l))
-			if p.head == HeadBest {
-				d.Uniforms, d.Temperatures = append(d.Uniforms, r.Uniforms[i]), append(d.Temperatures, p.draw.temperature)
-			}
-		}
-		if e.spec.TimeConditioned {
-			sigma = append(sigma, r.Theta)
-		}
-	}
-	if e.spec.TimeConditioned {
-		c.Sigma = sigma
 	}
 	var out []float32
 	var err error
@@ -152,9 +136,9 @@ func (e *engine) gotBest(call []place) {
 	best := e.best
 	for _, p := range call {
 		for j := range p.best[p.row] {
-			b := drawn{Best: best[j]}
+			b := draw.Drawn{Best: best[j]}
 			if math.IsNaN(b.LogP) {
-				b.err = errNoSoftmax
+				b.Err = errNoSoftmax
 			}
 			p.best[p.row][j] = b
 		}
@@ -172,13 +156,11 @@ func (e *engine) gotRows(call []place, out []float32) {
 		p.rows[p.row], out = out[:n:n], out[n:]
 		if p.ask.Head == HeadBest {
 			for j := range r.Positions {
-				e.draws = append(e.draws, drawing{&p.draw, p.rows[p.row][j*columns:][:columns], r.Uniforms[j], p.ask.Top, &p.best[p.row][j]})
+				e.draws = append(e.draws, draw.Position{Law: &p.draw, Row: p.rows[p.row][j*columns:][:columns], Uniform: r.Uniforms[j], Top: p.ask.Top, To: &p.best[p.row][j]})
 			}
 		}
 	}
-	if len(e.draws) > 0 {
-		e.drawAll(e.draws)
-	}
+	e.pool.Draw(e.draws)
 }
 
 // apart repeats a call that failed row by row, so that only tasks end whose rows fail, and
@@ -247,7 +229,7 @@ func (e *engine) edit(t *task) (err error) {
 	defer e.caught(&err)
 	s := &t.step
 	s.empty()
-	s.Index, s.Step, s.Finish, s.Theta, s.Rows = t.job.Index, t.ask.Step, t.ask.Finish, t.ask.Rows[0].Theta, len(t.ask.Rows)
+	s.Index, s.Step, s.Finish, s.Theta, s.Rows = t.index, t.ask.Step, t.ask.Finish, t.ask.Rows[0].Theta, len(t.ask.Rows)
 	t.edit = Edit{canvas: &t.canvas, draws: &t.draws, step: s}
 	if err := t.decoder.Take(Rows{t.ask.Head, e.spec.Columns, t.rows, t.best, &t.draw}, &t.edit); err != nil {
 		return err
@@ -269,3 +251,5 @@ func (e *engine) edit(t *task) (err error) {
 	}
 	return nil
 }
+
+var errNoSoftmax = errors.New("its row has no softmax: a logit is not a number or +Inf, or all are −Inf")

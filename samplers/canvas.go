@@ -1,14 +1,38 @@
 package samplers
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
+)
 
 // Canvas is a sequence of tokens, some of them MASK.
 type Canvas struct {
 	ids  []int64
 	spec *Spec
-	law  *Categorical // what tokens are drawn by
+	law  *draw.Categorical // what tokens are drawn by
 	// grown says that positions were appended.
 	grown bool
+}
+
+// span is a range of positions, end excluded.
+type span struct{ from, to int }
+
+func newCanvas(spec *Spec, law *draw.Categorical, ids []int) *Canvas {
+	c := &Canvas{spec: spec, law: law}
+	for _, id := range ids {
+		c.ids = append(c.ids, int64(id))
+	}
+	return c
+}
+
+// fork is a copy with an edit that changes it, for those who make calls themselves.
+func (c *Canvas) fork() (*Canvas, *Edit) {
+	out := *c
+	out.ids = slices.Clone(c.ids)
+	return &out, &Edit{canvas: &out, draws: draw.NewDraws(0, 0), step: new(Step)}
 }
 
 // Len is the number of positions.
@@ -25,19 +49,37 @@ func (c *Canvas) Spec() Spec { return *c.spec }
 
 // Masked appends the masked positions, ascending, to dst.
 func (c *Canvas) Masked(dst []int) []int {
-	for l, id := range c.ids {
-		if int(id) == c.spec.Mask {
+	for l := range c.ids {
+		if c.masked(l) {
 			dst = append(dst, l)
 		}
 	}
 	return dst
 }
 
+// maskedOf appends the masked positions of a range, ascending, to dst.
+func (c *Canvas) maskedOf(dst []int, in span) []int {
+	for l := in.from; l < in.to; l++ {
+		if c.masked(l) {
+			dst = append(dst, l)
+		}
+	}
+	return dst
+}
+
+func (c *Canvas) masked(position int) bool     { return c.ID(position) == c.spec.Mask }
+func (c *Canvas) holdsToken(position int) bool { return !c.masked(position) }
+
+// theta is the −log α at which the network is asked at a masked fraction, as far as it has rows.
+func (c *Canvas) theta(lambda float64) float64 {
+	return schedule.ThetaOf(min(lambda, c.spec.mostMasked()))
+}
+
 // Edit changes the canvas of a sequence after a call, at once. What it did becomes the
 // call's [Step]. It is valid during [Decoder.Take] only.
 type Edit struct {
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	step   *Step
 	err    error
 	// refuses, where it is not nil, says that a token must not stand at a position.
@@ -51,11 +93,11 @@ func (e *Edit) Set(position, token int, logP float64) {
 	if !e.fits(position, token) {
 		return
 	}
-	e.draws.took(position)
+	e.draws.Took(position)
 	if e.refuses != nil && e.refuses(position, token) {
 		return
 	}
-	if was := e.canvas.ID(position); was == e.canvas.spec.Mask && was != token {
+	if e.canvas.masked(position) && token != e.canvas.spec.Mask {
 		e.step.Filled++
 	}
 	e.canvas.ids[position] = int64(token)
@@ -81,7 +123,7 @@ func (e *Edit) Hit(lambda float64) {
 // Mask masks a position again. A token that is drawn there later has another uniform.
 func (e *Edit) Mask(position int) {
 	if e.fits(position, e.canvas.spec.Mask) {
-		if e.canvas.ID(position) != e.canvas.spec.Mask {
+		if !e.canvas.masked(position) {
 			e.step.Filled--
 		}
 		e.canvas.ids[position] = int64(e.canvas.spec.Mask)
@@ -105,7 +147,7 @@ func (e *Edit) fits(position, token int) bool {
 	case e.err != nil:
 	case position < 0 || position >= e.canvas.Len():
 		e.err = fmt.Errorf("the decoder edits position %d of a canvas of %d", position, e.canvas.Len())
-	case !spec.holds(token):
+	case !spec.Holds(token):
 		e.err = fmt.Errorf("the decoder puts id %d at position %d: must be in 0..%d, or the mask's id %d", token, position, spec.Columns-1, spec.Mask)
 	}
 	return e.err == nil

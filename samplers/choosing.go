@@ -1,5 +1,7 @@
 package samplers
 
+import "mdmgen/samplers/schedule"
+
 // choosing says how many of the ranked candidates a call commits: what one decoder that looks
 // at rows has and another has not.
 type choosing interface {
@@ -38,14 +40,14 @@ func (b *blockRun) quota() int {
 
 // quotaChoice commits a quota a call.
 type quotaChoice struct {
-	rounding Rounding
+	rounding schedule.Rounding
 	eps      float64
 }
 
 func (q quotaChoice) consider(b *blockRun) (int, bool) {
-	if q.rounding == RoundDream {
+	if q.rounding == schedule.RoundDream {
 		// Where a mask was drawn and committed it is still one.
-		return truncated(b.calls, b.steps, b.masked, q.eps), b.calls < b.steps
+		return schedule.DreamQuota(b.calls, b.steps, b.masked, q.eps), b.calls < b.steps
 	}
 	return b.quota(), b.calls < len(b.quotas)
 }
@@ -56,14 +58,14 @@ func (quotaChoice) choose(_ *blockRun, best []candidate) []candidate { return be
 // where there are quotas, of so many as are due and those that were refused before.
 type thresholdChoice struct {
 	threshold float64
-	rounding  Rounding // "" for no quotas
+	rounding  schedule.Rounding // "" for no quotas
 }
 
 func (t thresholdChoice) consider(b *blockRun) (int, bool) {
 	switch t.rounding {
-	case RoundDream:
+	case schedule.RoundDream:
 		return b.quota() + b.refused, b.calls < len(b.quotas) || b.refused > 0
-	case RoundDLLM:
+	case schedule.RoundDLLM:
 		n := b.masked
 		for i := b.calls + 1; i < len(b.quotas); i++ {
 			n -= b.quotas[i]

@@ -3,6 +3,8 @@ package samplers
 import (
 	"slices"
 	"testing"
+
+	"mdmgen/samplers/schedule"
 )
 
 // TestChoosing has what each rule takes of some scores, by hand. Positions are the numbers of
@@ -16,7 +18,7 @@ func TestChoosing(t *testing.T) {
 		at     []int
 		want   []int
 	}{
-		{"the quota is what was considered", quotaChoice{rounding: RoundLLaDA}, blockRun{}, []float64{0.9, 0.1}, nil, []int{0, 1}},
+		{"the quota is what was considered", quotaChoice{rounding: schedule.RoundLLaDA}, blockRun{}, []float64{0.9, 0.1}, nil, []int{0, 1}},
 		{"those that reach the threshold", thresholdChoice{threshold: 0.5}, blockRun{}, []float64{0.9, 0.5, 0.4}, nil, []int{0, 1}},
 		{"the best in any case", thresholdChoice{threshold: 0.95}, blockRun{}, []float64{0.9, 0.5}, nil, []int{0}},
 		// With F = 1.5 the r-th must have 0.5, 0.625 and 0.7 for r = 2, 3 and 4.
@@ -61,15 +63,15 @@ func TestConsider(t *testing.T) {
 		n    int
 		more bool
 	}{
-		{"a quota", quotaChoice{rounding: RoundLLaDA}, blockRun{quotas: []int{2, 1}, calls: 1}, 1, true},
-		{"no quota left", quotaChoice{rounding: RoundLLaDA}, blockRun{quotas: []int{2, 1}, calls: 2, masked: 1}, 0, false},
-		{"Dream's last call", quotaChoice{rounding: RoundDream}, blockRun{steps: 3, calls: 2, masked: 5}, 5, true},
+		{"a quota", quotaChoice{rounding: schedule.RoundLLaDA}, blockRun{quotas: []int{2, 1}, calls: 1}, 1, true},
+		{"no quota left", quotaChoice{rounding: schedule.RoundLLaDA}, blockRun{quotas: []int{2, 1}, calls: 2, masked: 1}, 0, false},
+		{"Dream's last call", quotaChoice{rounding: schedule.RoundDream}, blockRun{steps: 3, calls: 2, masked: 5}, 5, true},
 		{"Fast-dLLM calls once", thresholdChoice{}, blockRun{candidates: 2}, 2, true},
 		{"and not again", thresholdChoice{}, blockRun{candidates: 2, calls: 1}, 2, false},
 		{"LocalLeap does not", leapChoice{}, blockRun{candidates: 2}, 2, false},
-		{"what was refused is considered again", thresholdChoice{rounding: RoundDream}, blockRun{quotas: []int{3, 3}, calls: 1, refused: 2}, 5, true},
-		{"behind the plan, too", thresholdChoice{rounding: RoundDream}, blockRun{quotas: []int{3, 3}, calls: 2, refused: 2}, 2, true},
-		{"all but what later calls are due", thresholdChoice{rounding: RoundDLLM}, blockRun{quotas: []int{3, 3, 2}, calls: 1, masked: 7}, 5, true},
+		{"what was refused is considered again", thresholdChoice{rounding: schedule.RoundDream}, blockRun{quotas: []int{3, 3}, calls: 1, refused: 2}, 5, true},
+		{"behind the plan, too", thresholdChoice{rounding: schedule.RoundDream}, blockRun{quotas: []int{3, 3}, calls: 2, refused: 2}, 2, true},
+		{"all but what later calls are due", thresholdChoice{rounding: schedule.RoundDLLM}, blockRun{quotas: []int{3, 3, 2}, calls: 1, masked: 7}, 5, true},
 		{"edits go on without masks", surelyChoice{edits: true, polishes: 2}, blockRun{polished: 1}, 0, true},
 		{"until nothing changes", surelyChoice{edits: true, polishes: 2}, blockRun{polished: 1, idle: true}, 0, false},
 		{"or there were enough", surelyChoice{edits: true, polishes: 2}, blockRun{polished: 2}, 0, false},

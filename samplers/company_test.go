@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestNetworkFaultAmongJobs: a call for several jobs fails, each with a context of its own;
@@ -119,7 +120,7 @@ func TestJobIsTheCallersAgain(t *testing.T) {
 	canvas, temperature := []int{6, 6}, 0.5
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := last(e, ctx, samplers.Job{Canvas: canvas, Draw: samplers.Draw{Temperature: &temperature}}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := last(e, ctx, samplers.Job{Canvas: canvas, Draw: draw.Draw{Temperature: &temperature}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	close(net.hold)
@@ -130,7 +131,7 @@ func TestJobIsTheCallersAgain(t *testing.T) {
 func TestTemperatureIsRead(t *testing.T) {
 	e := newEngine(t, newAnyNet(), 1)
 	temperature := 0.0
-	job := samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Draw: samplers.Draw{Temperature: &temperature}}
+	job := samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Draw: draw.Draw{Temperature: &temperature}}
 	cold, err := last(e, context.Background(), job)
 	if err != nil || cold.LogP != 0 {
 		t.Fatalf("at temperature 0: %+v: %v", cold, err)
@@ -169,7 +170,7 @@ type widely struct {
 	rows []samplers.AskRow
 }
 
-func (w wide) Start(c *samplers.Canvas, _ *samplers.Draws) (samplers.Decoder, error) {
+func (w wide) Start(c *samplers.Canvas, _ *draw.Draws) (samplers.Decoder, error) {
 	return &widely{n: w.n, c: c}, nil
 }
 
@@ -257,7 +258,7 @@ func TestPanicIsTheCallers(t *testing.T) {
 
 type broken struct{}
 
-func (broken) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) { panic("oh no") }
+func (broken) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) { panic("oh no") }
 
 // TestRowsThatNobodyAsked: there is no row beyond the positions of an ask, whatever the
 // others in its call want.
@@ -277,7 +278,7 @@ func TestRowsThatNobodyAsked(t *testing.T) {
 // scriptedRows is a method that asks about one position and looks at rows.
 type scriptedRows struct{ look func(samplers.Rows) }
 
-func (s scriptedRows) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) {
+func (s scriptedRows) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) {
 	return s, nil
 }
 func (s scriptedRows) Ask(a *samplers.Ask) bool {
@@ -371,12 +372,12 @@ func TestStepOfAFullCanvas(t *testing.T) {
 // TestOptionsDraw: a sampler draws as its own options say where the job says nothing.
 func TestOptionsDraw(t *testing.T) {
 	cold, warm := 0.0, 1.0
-	s := mustNew(t, samplers.Options{Draw: samplers.Draw{Temperature: &cold}})
+	s := mustNew(t, samplers.Options{Draw: draw.Draw{Temperature: &cold}})
 	e := newEngine(t, newAnyNet(), 1)
 	for _, test := range []struct {
-		draw samplers.Draw
+		draw draw.Draw
 		sure bool
-	}{{samplers.Draw{}, true}, {samplers.Draw{Temperature: &warm}, false}} {
+	}{{draw.Draw{}, true}, {draw.Draw{Temperature: &warm}, false}} {
 		r, err := last(e, context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Method: s, Draw: test.draw})
 		if err != nil || (r.LogP == 0) != test.sure {
 			t.Errorf("%+v: log p = %v, error %v", test.draw, r.LogP, err)

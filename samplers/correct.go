@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // correcting is the law of a sampler whose canvas is then corrected by Gibbs sampling: each of
@@ -18,24 +20,20 @@ type correcting struct {
 	unplanned
 	inner            *Sampler
 	positions, count int
-	most             float64 // the greatest masked fraction that the network is asked at
 }
 
 // correct is s with corrections; text is "gibbs:MxN".
-func (s *Sampler) correct(text string, c Spec) (*Sampler, error) {
+func (s *Sampler) correct(text string) (*Sampler, error) {
 	law := correcting{inner: s}
 	kind, sizes, _ := strings.Cut(text, ":")
 	m, n, ok := strings.Cut(strings.Replace(sizes, "×", "x", 1), "x")
 	var err, err2 error
 	law.positions, err = strconv.Atoi(m)
 	law.count, err2 = strconv.Atoi(n)
-	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.positions < 1 || law.count < 1 || law.positions > maxSteps || law.count > maxSteps {
-		return nil, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, maxSteps)
+	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.positions < 1 || law.count < 1 || law.positions > schedule.MaxSteps || law.count > schedule.MaxSteps {
+		return nil, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, schedule.MaxSteps)
 	}
-	if law.most, err = c.mostMasked(); err != nil {
-		return nil, err
-	}
-	out := &Sampler{law: law, kernel: law, settings: s.settings}
+	out := &Sampler{law: law, settings: s.settings}
 	out.settings.Correct = fmt.Sprintf("gibbs:%dx%d", law.positions, law.count)
 	return out, nil
 }
@@ -45,13 +43,13 @@ func (correcting) declare() Law { return Law{Why: "corrections draw again what w
 // Correction tells of a sampler that is corrected what it is without that, and how many positions
 // each of so many calls draws anew; ok is false for others.
 func (s *Sampler) Correction() (inner *Sampler, positions, calls int, ok bool) {
-	law, ok := s.kernel.(correcting)
+	law, ok := s.law.(correcting)
 	return law.inner, law.positions, law.count, ok
 }
 
-func (law correcting) head(Draw) Head { return law.inner.head() }
+func (law correcting) head(draw.Draw) Head { return law.inner.head() }
 
-func (law correcting) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law correcting) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	inner, err := law.inner.on(c, d, slices.Clone(free))
 	return &corrected{law: law, inner: inner, canvas: c, draws: d, free: free}, err
 }
@@ -60,15 +58,15 @@ func (law correcting) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, e
 type corrected struct {
 	law   correcting
 	inner Decoder
+	tally // what the inner one did
 	// done counts corrections, chosen are the positions of this one, with their uniforms on
 	// the canvas ids.
 	done     int
-	did      tally // what the inner one did
 	chosen   []int
 	uniforms []float64
 	ids      []int64
 	canvas   *Canvas
-	draws    *Draws
+	draws    *draw.Draws
 	free     []int
 }
 
@@ -78,30 +76,23 @@ func (d *corrected) Ask(a *Ask) bool {
 			return true
 		}
 		*a = Ask{Rows: a.Rows[:0]}
-		d.did.add(d.inner)
+		d.add(d.inner)
 		d.release()
 	}
-	mask := d.canvas.spec.Mask
-	d.chosen = d.chosen[:0]
-	for _, l := range d.free {
-		if d.canvas.ID(l) != mask {
-			d.chosen = append(d.chosen, l)
-		}
-	}
+	d.chosen = slices.DeleteFunc(append(d.chosen[:0], d.free...), d.canvas.masked)
 	if d.done == d.law.count || len(d.chosen) == 0 {
 		return false
 	}
 	slices.SortFunc(d.chosen, func(i, j int) int {
-		return cmp.Or(cmp.Compare(d.order(i), d.order(j)), i-j)
+		return cmp.Or(cmp.Compare(d.draws.Correction(i, d.done), d.draws.Correction(j, d.done)), i-j)
 	})
 	d.chosen = d.chosen[:min(d.law.positions, len(d.chosen))]
-	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.uniforms[:0]
+	d.ids, d.uniforms = append(d.ids[:0], d.canvas.ids...), d.draws.Tokens(d.uniforms[:0], d.chosen)
 	for _, l := range d.chosen {
-		d.ids[l] = int64(mask)
-		d.uniforms = append(d.uniforms, d.draws.Token(l))
+		d.ids[l] = int64(d.canvas.spec.Mask)
 	}
-	lambda := min(float64(len(d.chosen))/float64(len(d.free)), d.law.most)
-	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.chosen, Theta: thetaOf(lambda), Uniforms: d.uniforms})
+	theta := d.canvas.theta(float64(len(d.chosen)) / float64(len(d.free)))
+	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.chosen, Theta: theta, Uniforms: d.uniforms})
 	a.Head, a.Step = HeadBest, -1
 	d.done++
 	return true
@@ -110,18 +101,10 @@ func (d *corrected) Ask(a *Ask) bool {
 // RuleCalls counts the corrections with the calls of the rule that is corrected, and 0 where
 // there is none.
 func (d *corrected) RuleCalls() int {
-	if d.did.ruleCalls == 0 {
+	if d.ruleCalls == 0 {
 		return 0
 	}
-	return d.did.ruleCalls + d.done
-}
-
-// Events are those of the sampler that is corrected.
-func (d *corrected) Events() int { return d.did.events }
-
-// order is a uniform of a position in this correction.
-func (d *corrected) order(position int) float64 {
-	return d.draws.uniform(forCorrections, uint64(position), uint64(d.done))
+	return d.ruleCalls + d.done
 }
 
 func (d *corrected) Take(r Rows, e *Edit) error {
@@ -142,4 +125,8 @@ func (d *corrected) Take(r Rows, e *Edit) error {
 func (d *corrected) release() {
 	releaseOf(d.inner)
 	d.inner = nil
+}
+
+func (law correcting) mostCalls(c Spec, d, length int) int {
+	return law.inner.mostCalls(c, d, length) + law.count
 }

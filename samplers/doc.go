@@ -17,10 +17,10 @@
 // A sampler of one position a call may look ahead ([Options]): a sample is a function of the
 // rows once its plan and uniforms are drawn, so the next tokens can be guessed, asked about
 // in one call, and kept where they agree. That takes fewer calls, of more canvases, and
-// changes no token. It draws by gumbel unless told otherwise ([By]).
+// changes no token. It draws by gumbel unless told otherwise ([draw.By]).
 //
 // A fill may look back: the token is then drawn from a mixture of the rows of two calls
-// (trapezoidal, paired-fhs; see [Mix]), and the call before is asked for
+// (trapezoidal, paired-fhs; see [draw.Mix]), and the call before is asked for
 // the positions ahead.
 //
 // Decoders without a plan let the rows decide what is revealed, or mask again what was
@@ -41,13 +41,13 @@
 // an [Engine] the jobs of many callers that come and go; docs/extending.md shows two methods
 // from outside.
 //
-// The random numbers of a sequence are its [Draws]: each a function of the seed, the
-// sequence's index, the position and how many tokens were drawn there before, and of
-// nothing else. A sample therefore does not depend on batch, order or company, and two
-// samplers with one seed use common random numbers; but for float32-gumbel, whose races
-// have numbers of their own.
+// The random numbers of a sequence are its [draw.Draws], functions of the seed, the sequence's
+// index and the position. A sample therefore does not depend on batch, order or company, and two
+// samplers with one seed use common random numbers; but for float32-gumbel, whose races have
+// numbers of their own.
 //
-// The package imports nothing else of the module but sums of exponentials: it declares the
-// interface [Network] that it needs. A [Sampler] and an [Engine] may be shared by goroutines; a [Plan], [Draws] and a
-// [Stream] belong to one.
+// Below it, package draw has these numbers and draws tokens from rows, and package schedule says
+// when positions are revealed and how many at a time. Besides them the package declares the
+// interface [Network] that it needs. A [Sampler] and an [Engine] may be shared by goroutines; a
+// [Plan] and [draw.Draws] belong to one.
 package samplers

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // Job is a canvas to be filled.
@@ -20,7 +21,7 @@ type Job struct {
 	Method Method
 	// Draw says how tokens are drawn from rows. Its zero value is what the options of a
 	// [Sampler] say, and the network's distribution for other methods.
-	Draw Draw
+	Draw draw.Draw
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
 }
@@ -44,7 +45,7 @@ type task struct {
 	ctx    context.Context
 	job    Job
 	canvas Canvas
-	draws  Draws
+	draws  draw.Draws
 	// decoder asked for ask; sent of its rows are in calls, and rows, or best, are the
 	// answers so far. head is what the network is asked for.
 	decoder Decoder
@@ -52,13 +53,16 @@ type task struct {
 	head    Head
 	sent    int
 	rows    [][]float32
-	best    [][]drawn
+	best    [][]draw.Drawn
 	// complete says that the last of its rows was in the call that is being taken.
 	complete bool
-	draw     Categorical
+	draw     draw.Categorical
 	step     Step
 	edit     Edit
 	result   Result
+	// index is what steps and the result are told by: that of the job, or of a sequence with a
+	// stream of its own.
+	index uint64
 	// watch is handed every step, which is valid during the call, nil where nobody looks;
 	// ended how the task ended, err being nil where it finished.
 	watch func(Step)
@@ -78,7 +82,7 @@ type engine struct {
 	// queue are the tasks that wait for rows, the one that waited longest first.
 	queue []*task
 	// draw has the memory in which all tasks draw.
-	draw *Categorical
+	draw *draw.Categorical
 	// shared says that tasks have callers of their own, to whom panics of their methods go.
 	shared bool
 
@@ -86,9 +90,9 @@ type engine struct {
 	// These have the memory of calls.
 	asked   Call
 	drawing Drawing
-	best    []Best
-	draws   []drawing
-	scratch []*scratch
+	best    []draw.Best
+	draws   []draw.Position
+	pool    draw.Pool
 
 	totals Totals
 	spare  []*task
@@ -105,25 +109,26 @@ func newEngine(net Network, batch int) (*engine, error) {
 	if batch < 0 {
 		return nil, fault.Errorf("samplers", "batch is %d: must be at least 1", batch)
 	}
-	draw, err := NewCategorical(spec.Vocabulary, Draw{})
+	all, err := draw.NewCategorical(spec.Vocabulary, draw.Draw{})
 	if err != nil {
 		return nil, err
 	}
 	drawer, _ := net.(Drawer)
-	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: draw}, nil
+	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: all}, nil
 }
 
-// admit starts a job. Nothing is called yet; a job that asks for nothing ends here.
-func (e *engine) admit(ctx context.Context, job Job, watch func(Step), ended func(Result, error)) {
+// admit starts a job, which is told by an index. Nothing is called yet; a job that asks for nothing
+// ends here.
+func (e *engine) admit(ctx context.Context, job Job, index uint64, watch func(Step), ended func(Result, error)) {
 	var t *task
 	if n := len(e.spare); n > 0 {
 		t, e.spare = e.spare[n-1], e.spare[:n-1]
 	} else {
 		t = new(task)
 	}
-	t.ctx, t.job, t.watch, t.ended = ctx, job, watch, ended
-	t.canvas.spec, t.result.Index = &e.spec, job.Index
-	t.draws.seed, t.draws.index = job.Seed, job.Index
+	t.ctx, t.job, t.index, t.watch, t.ended = ctx, job, index, watch, ended
+	t.canvas.spec, t.result.Index = &e.spec, index
+	t.draws.Reset(job.Seed, job.Index)
 	if err := e.start(t); err != nil {
 		e.end(t, err)
 		return
@@ -137,23 +142,23 @@ func (e *engine) start(t *task) (err error) {
 		return err
 	}
 	for l, id := range t.job.Canvas {
-		if !e.spec.holds(id) {
+		if !e.spec.Holds(id) {
 			return fmt.Errorf("position %d: id %d: must be in 0..%d, or the mask's id %d", l, id, e.spec.Columns-1, e.spec.Mask)
 		}
 		t.canvas.ids = append(t.canvas.ids, int64(id))
 	}
-	method, draw := t.job.Method, t.job.Draw
+	method, how, by := t.job.Method, t.job.Draw, draw.ByInverse
 	if method == nil {
 		method = firstHitting
 	}
-	if s, ok := method.(*Sampler); ok && draw == (Draw{}) {
-		draw = s.settings.Draw
+	if s, ok := method.(*Sampler); ok && how == (draw.Draw{}) {
+		how = s.settings.Draw
 	}
-	if t.draw, err = e.draw.with(draw); err != nil {
+	if m, ok := method.(interface{ By() draw.By }); ok {
+		by = m.By()
+	}
+	if t.draw, err = e.draw.With(how, by); err != nil {
 		return err
-	}
-	if m, ok := method.(interface{ By() By }); ok {
-		t.draw.gumbel = m.By() == ByGumbel
 	}
 	t.canvas.law = &t.draw
 	t.decoder, err = method.Start(&t.canvas, &t.draws)
@@ -220,7 +225,7 @@ func (e *engine) check(t *task) error {
 			return fmt.Errorf("the decoder asks at −log α = %v: must be at least 0", r.Theta)
 		}
 		for l, id := range r.Canvas {
-			if !e.spec.holds(int(id)) {
+			if !e.spec.Holds(int(id)) {
 				return fmt.Errorf("the decoder asks about a canvas with id %d at position %d: must be in 0..%d, or the mask's id %d", id, l, e.spec.Columns-1, e.spec.Mask)
 			}
 		}
@@ -265,7 +270,6 @@ func (e *engine) end(t *task, err error) {
 	clear(t.rows)
 	t.ctx, t.job, t.decoder, t.watch, t.ended = nil, Job{}, nil, nil, nil
 	t.canvas.ids, t.canvas.grown = t.canvas.ids[:0], false
-	t.draws.taken = t.draws.taken[:0]
 	t.step.empty()
 	t.result = Result{}
 	e.spare = append(e.spare, t)

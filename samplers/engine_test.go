@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestBatchesAgree: a sequence's ids are the same for any batch, order and
@@ -261,7 +262,7 @@ func TestNothingToDo(t *testing.T) {
 type shiftNet struct{ shift bool }
 
 func (n shiftNet) Spec() samplers.Spec {
-	return samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 9, Mask: 8, Shift: n.shift}}
+	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 9, Mask: 8, Shift: n.shift}}
 }
 
 func (shiftNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) {

@@ -5,20 +5,21 @@ import (
 	"fmt"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // surest is a method that looks at rows: it asks about every masked position and reveals
 // the one whose best token is most probable, the first among equals.
 type surest struct{}
 
-func (surest) Start(c *samplers.Canvas, d *samplers.Draws) (samplers.Decoder, error) {
+func (surest) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
 	return &deciding{canvas: c, draws: d}, nil
 }
 
 // deciding is the decoder of one sequence.
 type deciding struct {
 	canvas *samplers.Canvas
-	draws  *samplers.Draws
+	draws  *draw.Draws
 	masked []int
 }
 
@@ -26,18 +27,14 @@ func (s *deciding) Ask(a *samplers.Ask) bool {
 	if s.masked = s.canvas.Masked(s.masked[:0]); len(s.masked) == 0 {
 		return false
 	}
-	row := samplers.AskRow{Positions: s.masked}
-	for _, l := range s.masked {
-		row.Uniforms = append(row.Uniforms, s.draws.Token(l))
-	}
-	a.Rows = append(a.Rows, row)
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: s.masked, Uniforms: s.draws.Tokens(nil, s.masked)})
 	a.Head, a.Top = samplers.HeadBest, 1
 	return true
 }
 
 func (s *deciding) Take(r samplers.Rows, e *samplers.Edit) error {
 	var position int
-	var surest samplers.Best
+	var surest draw.Best
 	for i, l := range s.masked {
 		b, err := r.Best(0, i)
 		if err != nil {

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // coin is a network of two tokens that likes to repeat the token on its left.
 type coin struct{}
 
 func (coin) Spec() samplers.Spec {
-	return samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 2, Mask: 2}}
+	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 2, Mask: 2}}
 }
 
 func (coin) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
@@ -71,7 +72,7 @@ func ExampleSampler_Plan() {
 		return
 	}
 	var p samplers.Plan
-	if err := s.Plan(&p, samplers.NewStream(1, 0), []int{0, 1, 2, 3, 4, 5, 6, 7}); err != nil {
+	if err := s.Plan(&p, draw.NewStream(1, 0), []int{0, 1, 2, 3, 4, 5, 6, 7}); err != nil {
 		fmt.Println(err)
 		return
 	}

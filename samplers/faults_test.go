@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestOneFaultyRow: of a batch whose call fails because of one row, only the job of that
@@ -73,7 +74,7 @@ func TestFaultsStayWithTheirJob(t *testing.T) {
 		step       step
 	}{
 		{name: "id", want: "sequence 5: position 1: id 9", job: samplers.Job{Canvas: []int{6, 9}}},
-		{name: "temperature", want: "temperature is -1", job: samplers.Job{Canvas: free, Draw: samplers.Draw{Temperature: new(float64)}}},
+		{name: "temperature", want: "temperature is -1", job: samplers.Job{Canvas: free, Draw: draw.Draw{Temperature: new(float64)}}},
 		{name: "no canvas", want: "asks for no canvas", step: step{ask: func(*samplers.Ask) {}}},
 		{name: "no position", want: "asks for no position", step: step{ask: func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{}) }}},
 		{name: "length", want: "canvas of 1 positions: must be 3", step: step{ask: func(a *samplers.Ask) {
@@ -114,6 +115,6 @@ type scripted struct {
 	take func(*samplers.Edit)
 }
 
-func (s scripted) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) { return s, nil }
-func (s scripted) Ask(a *samplers.Ask) bool                                          { s.ask(a); return true }
-func (s scripted) Take(_ samplers.Rows, e *samplers.Edit) error                      { s.take(e); return nil }
+func (s scripted) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) { return s, nil }
+func (s scripted) Ask(a *samplers.Ask) bool                                      { s.ask(a); return true }
+func (s scripted) Take(_ samplers.Rows, e *samplers.Edit) error                  { s.take(e); return nil }

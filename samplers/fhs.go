@@ -1,10 +1,11 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"sync"
+
+	"mdmgen/samplers/schedule"
 )
 
 // fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1
@@ -16,7 +17,7 @@ type fhs struct{}
 
 func (fhs) plan(p *Plan) error {
 	for i, r := range p.reveals {
-		p.begin(r.u, thetaOf(r.u), i)
+		p.begin(r.u, schedule.ThetaOf(r.u), i)
 		p.add(r.position, r.u)
 	}
 	return nil
@@ -26,26 +27,17 @@ func (fhs) calls(d int) (blocks, left float64, err error) { return float64(d), 0
 
 // parallelFHS reveals FHS's order in groups (Zheng et al., Algorithm 2): one call a
 // group, asked at the group's first hitting time, all tokens of it independent.
-type parallelFHS struct {
-	// sizes is the list of sizes; where it is nil, the free positions are split
-	// into steps groups by a curve, or as the loss profile has it.
-	sizes   []int
-	curve   GridKind
-	steps   int
-	profile []float64
-	// known holds the sizes by number of free positions, [int][]int.
-	known *sync.Map
-}
+type parallelFHS struct{ sizes schedule.Sizes }
 
 func (s parallelFHS) plan(p *Plan) error {
-	sizes, err := s.split(len(p.reveals))
+	sizes, err := s.sizes.Of(len(p.reveals))
 	if err != nil {
 		return err
 	}
 	at := 0
 	for i, size := range sizes {
 		first := p.reveals[at]
-		p.begin(first.u, thetaOf(first.u), i)
+		p.begin(first.u, schedule.ThetaOf(first.u), i)
 		for _, r := range p.reveals[at : at+size] {
 			p.add(r.position, r.u)
 		}
@@ -54,68 +46,8 @@ func (s parallelFHS) plan(p *Plan) error {
 	return nil
 }
 
-// split returns the sizes of the groups of d positions. They must not be changed.
-func (s parallelFHS) split(d int) ([]int, error) {
-	switch {
-	case d == 0:
-		return nil, nil
-	case s.sizes != nil:
-		sum := 0
-		for _, n := range s.sizes {
-			sum += n
-		}
-		if sum != d {
-			return nil, fmt.Errorf("sizes sum to %d: a canvas with %d free positions needs just as many", sum, d)
-		}
-		return s.sizes, nil
-	}
-	if known, ok := s.known.Load(d); ok {
-		return known.([]int), nil
-	}
-	var sizes []int
-	if s.curve == GridProfile {
-		sizes, _ = BestSizes(stretch(s.profile, d), s.steps)
-	} else {
-		sizes = CurveSizes(s.curve, d, s.steps)
-	}
-	s.known.Store(d, sizes)
-	return sizes, nil
-}
-
-// stretch takes a loss profile to another number of free positions: the loss is a
-// function of the visible fraction j/(d−1), linear between the counts that are known.
-func stretch(c []float64, d int) []float64 {
-	if d == len(c) {
-		return c
-	}
-	out := make([]float64, d)
-	for j := range out {
-		if d == 1 || len(c) == 1 {
-			out[j] = c[0]
-			continue
-		}
-		at, inside := math.Modf(float64(j) * float64(len(c)-1) / float64(d-1))
-		i := min(int(at), len(c)-2)
-		inside += at - float64(i)
-		out[j] = c[i] + inside*(c[i+1]-c[i])
-	}
-	return out
-}
-
-// end returns where group i ends, given that it begins at at: along a curve the
-// number d(1−λ_i) of positions that are due, rounded, but at least one more than
-// before and enough left for the groups to come. Equal sizes round the number due
-// down: early groups, where little is known, are never the larger ones.
-func (s parallelFHS) end(i, groups, d, at int) int {
-	due := (i + 1) * d / groups
-	if s.curve != GridLambda {
-		due = int(math.Round(float64(d) * (1 - curve(s.curve, i+1, groups))))
-	}
-	return min(max(due, at+1), d-(groups-1-i))
-}
-
 func (s parallelFHS) calls(d int) (blocks, left float64, err error) {
-	sizes, err := s.split(d)
+	sizes, err := s.sizes.Of(d)
 	return float64(len(sizes)), 0, err
 }
 
@@ -124,61 +56,53 @@ func (s parallelFHS) calls(d int) (blocks, left float64, err error) {
 // λ = m/(d+1) with m of d free positions masked: the mean of the λ at which FHS asks
 // with as many masked (Lemma 6 of the paper), and never 0 or 1.
 type ordered struct {
-	order Order
+	order schedule.Order
 	// list is an explicit order over positions of the canvas.
 	list []int
 }
 
-// Order names the order of the ordered sampler.
-type Order string
-
-// The orders.
-const (
-	LeftToRight Order = "left-to-right"
-	RightToLeft Order = "right-to-left"
-	// RandomOrder is uniform over all orders: that of FHS with the same seed.
-	RandomOrder Order = "random"
-	// ListedOrder is given position by position.
-	ListedOrder Order = "list"
-)
-
 func (s ordered) plan(p *Plan) error {
+	at := func(r reveal) int { return r.position }
 	switch s.order {
-	case LeftToRight, ListedOrder:
-		slices.SortFunc(p.reveals, func(a, b reveal) int { return a.position - b.position })
-	case RightToLeft:
-		slices.SortFunc(p.reveals, func(a, b reveal) int { return b.position - a.position })
+	case schedule.RightToLeft:
+		at = func(r reveal) int { return -r.position }
+	case schedule.ListedOrder:
+		listed := make(map[int]int) // from 1 on: those that are left out come first
+		for i, l := range s.list {
+			listed[l] = i + 1
+		}
+		at = func(r reveal) int { return listed[r.position] }
+	}
+	if s.order != schedule.RandomOrder {
+		slices.SortFunc(p.reveals, func(a, b reveal) int { return cmp.Or(at(a)-at(b), a.position-b.position) })
+	}
+	if s.order == schedule.ListedOrder && len(p.reveals) > 0 && at(p.reveals[0]) == 0 {
+		return fmt.Errorf("the order leaves out position %d, which is free: list every free position", p.reveals[0].position)
 	}
 	d := len(p.reveals)
-	next := func(position int) {
-		i := len(p.Blocks)
+	for i, r := range p.reveals {
 		lambda := float64(d-i) / float64(d+1)
-		p.begin(lambda, thetaOf(lambda), i)
-		p.add(position, lambda)
-	}
-	if s.order != ListedOrder {
-		for _, r := range p.reveals {
-			next(r.position)
-		}
-		return nil
-	}
-	isFree := func(l int) bool {
-		_, found := slices.BinarySearchFunc(p.reveals, l, func(r reveal, l int) int { return r.position - l })
-		return found
-	}
-	for _, l := range s.list {
-		if isFree(l) {
-			next(l)
-		}
-	}
-	if len(p.Blocks) != d {
-		for _, r := range p.reveals {
-			if !slices.Contains(s.list, r.position) {
-				return fmt.Errorf("the order leaves out position %d, which is free: list every free position", r.position)
-			}
-		}
+		p.begin(lambda, schedule.ThetaOf(lambda), i)
+		p.add(r.position, lambda)
 	}
 	return nil
 }
 
 func (s ordered) calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }
+
+// ones are the sizes of blocks of one.
+func ones(d int) ([]int, error) {
+	out := make([]int, d)
+	for i := range out {
+		out[i] = 1
+	}
+	return out, nil
+}
+
+func (fhs) declare() Law { return Law{Sizes: ones, OneByOne: true, Clock: AtHit} }
+
+func (s parallelFHS) declare() Law { return Law{Sizes: s.sizes.Of, Clock: AtHit} }
+
+func (s ordered) declare() Law {
+	return Law{Sizes: ones, OneByOne: true, Fixed: s.order != schedule.RandomOrder, Clock: AtCount}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -140,7 +141,7 @@ func TestFillLaws(t *testing.T) {
 			t.Helper()
 			for _, o := range byBoth(o) {
 				got := sampleMany(t, w, newSampler(t, w, o), 8, lawDraws)
-				if p := goodness(got.states, law); p < familyLevel/tests {
+				if p := reftest.Goodness(got.states, law); p < familyLevel/tests {
 					t.Errorf("%s, %s, %s: chi-square p = %.3g", worldNames[i], label, o.By, p)
 				}
 			}

@@ -1,8 +1,12 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // guidance mixes rows with those of a second canvas.
@@ -22,23 +26,19 @@ func newGuidance(o Options, c Spec, set *Settings) (*guidance, error) {
 	if !o.guided() {
 		return nil, nil
 	}
-	g := &guidance{w: o.Guidance, prompt: -1}
+	g := &guidance{w: o.Guidance, byPosition: o.Unconditional == "prompt", prompt: or(o.PromptLength, -1)}
 	if o.GuidanceScale != 0 {
 		g.w = o.GuidanceScale - 1
 	}
-	if o.PromptLength != nil {
-		g.prompt = *o.PromptLength
-	}
-	var errs [3]error
-	set.Unconditional, errs[0] = word("unconditional", o.Unconditional, "visible", "prompt")
-	g.byPosition = set.Unconditional == "prompt"
-	g.keep, errs[1] = idList("keep-tokens", o.KeepTokens, c)
-	g.negative, errs[2] = idList("negative-tokens", o.NegativeTokens, c)
+	var errs [2]error
+	g.keep, errs[0] = draw.IDs("keep-tokens", o.KeepTokens, c.Columns)
+	g.negative, errs[1] = draw.IDs("negative-tokens", o.NegativeTokens, c.Columns)
+	set.Unconditional = cmp.Or(o.Unconditional, "visible")
 	set.Guidance, set.GuidanceScale, set.KeepTokens, set.NegativeTokens = o.Guidance, o.GuidanceScale, o.KeepTokens, o.NegativeTokens
 	if g.byPosition {
 		set.PromptLength = o.PromptLength
 	}
-	return g, join(errs[:]...)
+	return g, fault.Join("samplers", errs[:]...)
 }
 
 // hide is what the second canvas holds, −1 where it is as the first, of which some is masked.
@@ -49,8 +49,7 @@ func (g *guidance) hide(c *Canvas) ([]int64, error) {
 	}
 	hidden := slices.Repeat([]int64{-1}, c.Len())
 	for l := range c.Len() {
-		given := c.ID(l) != c.spec.Mask
-		if (g.byPosition && l < prompt || !g.byPosition && given) && !slices.Contains(g.keep, c.ID(l)) {
+		if (g.byPosition && l < prompt || !g.byPosition && !c.masked(l)) && !slices.Contains(g.keep, c.ID(l)) {
 			hidden[l] = int64(c.spec.Mask)
 		}
 	}

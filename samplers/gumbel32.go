@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // gumbelKernel is a grid sampler as it is commonly implemented: at every step, each
@@ -20,13 +23,13 @@ import (
 // has time.
 type gumbelKernel struct {
 	unplanned
-	steps Steps
+	steps schedule.Steps
 	// bits is b: 24 for float32.
 	bits int
 }
 
-func (g gumbelKernel) start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error) {
-	return &racing{stepping: newStepping(g.steps.Grid, free, denoise, c, d), law: g}, nil
+func (g gumbelKernel) start(c *Canvas, d *draw.Draws, free []int, denoise bool) (Decoder, error) {
+	return &racing{stepping: stepping{canvas: c, draws: d, grid: g.steps.Grid, masked: free, denoise: denoise}, law: g}, nil
 }
 
 // racing is the decoder of races.
@@ -59,7 +62,7 @@ func (d *racing) Take(r Rows, e *Edit) error {
 				return fmt.Errorf("position %d: %w", l, err)
 			}
 			for k := d.step; k <= last; k++ {
-				token := d.law.race(d.mu, d.law.steps.Jump[k], &race{draws: d.draws, position: l, step: k})
+				token := d.law.race(d.mu, d.law.steps.Jump[k], d.draws.Race(l, k))
 				if token < 0 {
 					continue
 				}
@@ -79,13 +82,13 @@ func (d *racing) Take(r Rows, e *Edit) error {
 	return nil
 }
 
-// race returns the token that wins, −1 where MASK does. The greatest
+// race returns the token that wins, −1 where MASK does, whose number is the first. The greatest
 // log q − log(−log u) is the least −log(u)/q; the least column wins among equals.
-func (g gumbelKernel) race(mu []float64, jump float64, numbers *race) int {
+func (g gumbelKernel) race(mu []float64, jump float64, numbers *draw.Race) int {
 	scale := math.Ldexp(1, g.bits)
 	winner, least := -1, math.Inf(1)
 	if jump < 1 {
-		least = -math.Log(numbers.coarse(0, g.bits)/scale) / (1 - jump)
+		least = -math.Log(numbers.Coarse(0, g.bits)/scale) / (1 - jump)
 	}
 	for a, p := range mu {
 		// 1−u ≤ −log u, and so a race is lost without a logarithm where 1−u ≥ least·q, and
@@ -94,7 +97,7 @@ func (g gumbelKernel) race(mu []float64, jump float64, numbers *race) int {
 		if !(within > 1) { // also where a token of probability 0 races with an infinite key
 			continue
 		}
-		if u := numbers.coarse(uint64(a)+1, g.bits); scale-u < within {
+		if u := numbers.Coarse(uint64(a)+1, g.bits); scale-u < within {
 			if key := -math.Log(u/scale) / (jump * p); key < least {
 				winner, least = a, key
 			}
@@ -103,24 +106,4 @@ func (g gumbelKernel) race(mu []float64, jump float64, numbers *race) int {
 	return winner
 }
 
-// race is the random numbers of one position in one step of a grid: MASK's is the first,
-// then come the tokens'.
-type race struct {
-	draws          *Draws
-	position, step int
-	block          uint64
-	words          [4]uint64
-}
-
-// coarse returns the i-th of them: a uniform on {1, …, 2^bits−1}.
-func (r *race) coarse(i uint64, bits int) float64 {
-	for ; ; i += 1 << 32 { // another number where this one is 0
-		if block := i/4 + 1; block != r.block {
-			r.block = block
-			r.words = philox([2]uint64{r.draws.seed, forRaces}, [4]uint64{r.draws.index, uint64(r.position), uint64(r.step), block})
-		}
-		if k := r.words[i%4] >> (64 - bits); k != 0 {
-			return float64(k)
-		}
-	}
-}
+func (g gumbelKernel) mostCalls(c Spec, d, _ int) int { return mostSteps(g.steps.Grid, c, d) }

@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestFloat32Gumbel: where no token is rare, its law is the sampler's own, on networks
@@ -20,14 +22,14 @@ func TestFloat32Gumbel(t *testing.T) {
 				o := samplers.Options{Sampler: sampler, Steps: 12, T: &T, Delta: &delta, Finish: finish}
 				plain := newSampler(t, w, o)
 				steps, _ := plain.Steps()
-				o.By = samplers.ByFloat32Gumbel
+				o.By = draw.ByFloat32Gumbel
 				s := newSampler(t, w, o)
 				if s.Planned() || !s.Settings().ChangesLaw {
 					t.Fatalf("%v: planned %v, changes law %v", s, s.Planned(), s.Settings().ChangesLaw)
 				}
 				law := rawChain(w, steps.Grid, finish == "denoise", func(k int, _ float64) float64 { return 1 - steps.Jump[k] })
 				got := sampleMany(t, w, s, 5, fewerDraws)
-				if p := goodness(got.states, law); p < familyLevel/tests {
+				if p := reftest.Goodness(got.states, law); p < familyLevel/tests {
 					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
 				}
 				if most := min(12, w.Facts().Length); !w.Facts().TimeConditioned {
@@ -38,7 +40,7 @@ func TestFloat32Gumbel(t *testing.T) {
 			}
 		}
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "fhs", By: samplers.ByFloat32Gumbel}, samplers.Spec{}); err == nil {
+	if _, err := samplers.New(samplers.Options{Sampler: "fhs", By: draw.ByFloat32Gumbel}, samplers.Spec{}); err == nil {
 		t.Error("fhs has no race with MASK, and none is refused")
 	}
 	if _, err := samplers.New(samplers.Options{Sampler: "euler", By: "float16"}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {

@@ -4,7 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"mdmgen/internal/reftest"
+	"mdmgen/samplers/draw"
 )
 
 // raceLaw is the law of a race with b-bit uniforms by running over all of them: the last
@@ -33,18 +34,6 @@ func raceLaw(q []float64, bits int) []float64 {
 	return law
 }
 
-// chiSquare is the p-value of counts under a law.
-func chiSquare(counts []int, law []float64) float64 {
-	var n, x float64
-	for _, c := range counts {
-		n += float64(c)
-	}
-	for i, c := range counts {
-		x += (float64(c) - n*law[i]) * (float64(c) - n*law[i]) / (n * law[i])
-	}
-	return distuv.ChiSquared{K: float64(len(law) - 1)}.Survival(x)
-}
-
 // TestRaceOfFewBits compares races with 5 bits with the law by enumeration, and shows
 // that it is not the exact one; with 53 bits it is.
 func TestRaceOfFewBits(t *testing.T) {
@@ -63,7 +52,7 @@ func TestRaceOfFewBits(t *testing.T) {
 		g := gumbelKernel{bits: c.bits}
 		counts := make([]int, 4)
 		for i := range n {
-			switch g.race(mu, jump, &race{draws: NewDraws(7, 0), step: i}) {
+			switch g.race(mu, jump, draw.NewDraws(7, 0).Race(0, i)) {
 			case 0:
 				counts[0]++
 			case 2:
@@ -76,10 +65,10 @@ func TestRaceOfFewBits(t *testing.T) {
 				t.Fatal("a token of probability 0 won")
 			}
 		}
-		if p := chiSquare(counts, c.law); p < 1e-3 {
+		if p := reftest.Goodness(counts, c.law); p < 1e-3 {
 			t.Errorf("%s: chi-square p = %.3g: counts %v, law %v", c.category, p, counts, c.law)
 		}
-		if p := chiSquare(counts, exact); c.far && p > 1e-6 {
+		if p := reftest.Goodness(counts, exact); c.far && p > 1e-6 {
 			t.Errorf("%s: chi-square p = %.3g under the exact law: the loss of rare tokens is not seen", c.category, p)
 		}
 	}
@@ -95,9 +84,9 @@ func TestRaceWithoutMask(t *testing.T) {
 	mu := []float64{0.5, 0.5}
 	counts := make([]int, 2)
 	for i := range 10_000 {
-		counts[(gumbelKernel{bits: 24}).race(mu, 1, &race{draws: NewDraws(1, 0), position: i})]++
+		counts[(gumbelKernel{bits: 24}).race(mu, 1, draw.NewDraws(1, 0).Race(i, 0))]++
 	}
-	if p := chiSquare(counts, mu); p < 1e-3 {
+	if p := reftest.Goodness(counts, mu); p < 1e-3 {
 		t.Errorf("chi-square p = %.3g: counts %v", p, counts)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // hashNet is a network for any length: its rows are a hash of the canvas, the
@@ -28,7 +29,7 @@ type hashNet struct {
 }
 
 func (n *hashNet) Spec() samplers.Spec {
-	s := samplers.Spec{TimeConditioned: n.timed, Vocabulary: samplers.Vocabulary{Columns: n.columns, Mask: n.mask, Excluded: []int{4}}}
+	s := samplers.Spec{TimeConditioned: n.timed, Vocabulary: draw.Vocabulary{Columns: n.columns, Mask: n.mask, Excluded: []int{4}}}
 	if n.change != nil {
 		n.change(&s)
 	}

@@ -3,59 +3,11 @@ package samplers
 import (
 	"errors"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
-// A fill with history draws a token from the rows of two calls. If p is a row on the
-// canvas as it is and p′ the row of the same position on the canvas of the call
-// before, p + w·(p−p′) extrapolates: to first order in the dependence between
-// positions it gives a token what it would know of those that are revealed beside it.
-
-// Mix writes to dst the distribution
-//
-//	max((1+w)·p − w·prev, floor·p), normalised,
-//
-// p and prev being distributions over the same tokens, w ≥ 0, floor in 0..1. Since
-// (1+w)·p − w·prev sums to 1, what is normalised sums to at least 1. A floor above 0
-// leaves every token possible that p leaves possible. dst may be p or prev. It
-// panics when lengths differ.
-func Mix(dst, p, prev []float64, w, floor float64) {
-	if len(dst) != len(p) || len(prev) != len(p) {
-		panic("samplers: Mix of rows of different lengths")
-	}
-	var sum float64
-	for i, x := range p {
-		// Both products are rounded, so that the row is the same on every processor.
-		y := max(x+float64(w*float64(x-prev[i])), float64(floor*x))
-		dst[i] = y
-		sum += y
-	}
-	for i := range dst {
-		dst[i] /= sum
-	}
-}
-
-// Pick draws from a distribution p, which need not be normalised, with one uniform w
-// in (0,1), by inverting its cumulative sum in ascending order, as
-// [Categorical.Token] does. It returns −1 where p sums to 0.
-func Pick(p []float64, w float64) int {
-	var sum float64
-	for _, x := range p {
-		sum += x
-	}
-	target, last := w*sum, -1
-	var cumulative float64
-	for i, x := range p {
-		if x == 0 {
-			continue
-		}
-		cumulative += x
-		last = i
-		if cumulative > target {
-			break
-		}
-	}
-	return last
-}
+// A fill with history draws a token from the rows of two calls, with [draw.Mix].
 
 // keep remembers the rows of the positions ahead for the next block, in place of those
 // that were remembered for this one. Logits take half the memory of probabilities
@@ -92,7 +44,7 @@ func (p *planned) token(r Rows, i int) (token int, logP float64, err error) {
 	if err := r.draw.Probabilities(p.before, p.kept[at*columns:(at+1)*columns]); err != nil {
 		return 0, 0, err
 	}
-	Mix(p.mixed, p.mixed, p.before, b.Weight, b.Floor)
-	token, logP = r.draw.pick(p.mixed, u)
+	draw.Mix(p.mixed, p.mixed, p.before, b.Weight, b.Floor)
+	token, logP = r.draw.Pick(p.mixed, u)
 	return token, logP, nil
 }

@@ -6,83 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
-
-// TestMix checks rows that were worked out by hand.
-func TestMix(t *testing.T) {
-	for _, test := range []struct {
-		name          string
-		p, prev, want []float64
-		w, floor      float64
-	}{
-		{"no weight", []float64{0.25, 0.75}, []float64{1, 0}, []float64{0.25, 0.75}, 0, 0.1},
-		{"extrapolation", []float64{0.5, 0.5}, []float64{0.6, 0.4}, []float64{0.4, 0.6}, 1, 0.1},
-		{"half of it", []float64{0.5, 0.3, 0.2}, []float64{0.4, 0.3, 0.3}, []float64{0.55, 0.3, 0.15}, 0.5, 0.1},
-		// 2p − p′ = (−0.2, 1.2) is cut at 0.1·0.3.
-		{"floor", []float64{0.3, 0.7}, []float64{0.8, 0.2}, []float64{0.03 / 1.23, 1.2 / 1.23}, 1, 0.1},
-		{"no floor", []float64{0.3, 0.7}, []float64{0.8, 0.2}, []float64{0, 1}, 1, 0},
-		{"floor of one", []float64{0.3, 0.7}, []float64{0.8, 0.2}, []float64{0.3 / 1.5, 1.2 / 1.5}, 1, 1},
-		{"impossible stays so", []float64{0, 1}, []float64{0.5, 0.5}, []float64{0, 1}, 1, 0.1},
-	} {
-		got := make([]float64, len(test.p))
-		samplers.Mix(got, test.p, test.prev, test.w, test.floor)
-		var sum float64
-		for i := range got {
-			sum += got[i]
-			if math.Abs(got[i]-test.want[i]) > 1e-15 {
-				t.Errorf("%s: %v, want %v", test.name, got, test.want)
-				break
-			}
-		}
-		if math.Abs(sum-1) > 1e-15 {
-			t.Errorf("%s: sums to %v", test.name, sum)
-		}
-		in := slices.Clone(test.p)
-		if samplers.Mix(in, in, test.prev, test.w, test.floor); !slices.Equal(in, got) {
-			t.Errorf("%s: in place %v, else %v", test.name, in, got)
-		}
-	}
-}
-
-// TestPickIsToken: of a row's probabilities Pick draws what Token draws of the row.
-func TestPickIsToken(t *testing.T) {
-	cool := 0.6
-	for _, d := range []samplers.Draw{{}, {Temperature: &cool, TopK: 3}, {TopP: 0.7}} {
-		c, err := samplers.NewCategorical(samplers.Vocabulary{Columns: 9, Mask: 8, Excluded: []int{2}}, d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		st := samplers.NewStream(1, 2)
-		row, p := make([]float32, 9), make([]float64, 9)
-		for range 500 {
-			for i := range row {
-				row[i] = float32(4 * st.Float64())
-			}
-			w := st.Float64()
-			want, err := c.Token(row, w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Probabilities(p, row); err != nil {
-				t.Fatal(err)
-			}
-			if got := samplers.Pick(p, w); got != want {
-				t.Fatalf("Pick %d, Token %d at w = %v of %v", got, want, w, p)
-			}
-		}
-	}
-	if got := samplers.Pick([]float64{0, 0}, 0.5); got != -1 {
-		t.Errorf("nothing to pick from: %d", got)
-	}
-	if got := samplers.Pick([]float64{0, 1, 1, 0}, 1-0x1p-53); got != 2 {
-		t.Errorf("the greatest uniform picks %d", got)
-	}
-}
 
 // lookingBack are samplers whose fill mixes rows.
 var lookingBack = []samplers.Options{
-	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: samplers.Draw{TopK: 4}},
+	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: draw.Draw{TopK: 4}},
 	{Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs", Steps: 4, Floor: new(float64)},
 }
 
@@ -114,7 +45,7 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 	canvas[0], canvas[4] = 3, 1
 	cfg := net.config(s, 3)
 	net.change = func(s *samplers.Spec) { s.Shift = shift }
-	category, err := samplers.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw)
+	category, err := draw.NewCategorical(net.Spec().Vocabulary, s.Settings().Draw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,9 +100,9 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 			p := row(at, l)
 			if block.Weight > 0 {
 				count++
-				samplers.Mix(p, p, row(before[f.Index], l), block.Weight, block.Floor)
+				draw.Mix(p, p, row(before[f.Index], l), block.Weight, block.Floor)
 			}
-			want := samplers.Pick(p, samplers.NewDraws(cfg.Seed, f.Index).Token(l))
+			want := reftest.Pick(p, draw.NewDraws(cfg.Seed, f.Index).Token(l))
 			if logP := math.Log(p[want]); f.Tokens[i] != want || math.Abs(f.LogP[i]-logP) > 1e-12 {
 				t.Errorf("%v: sequence %d, position %d: token %d with log p %v, want %d with %v", s, f.Index, l, f.Tokens[i], f.LogP[i], want, logP)
 			}

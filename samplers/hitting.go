@@ -1,11 +1,9 @@
 package samplers
 
 import (
-	"math"
 	"math/rand/v2"
-	"sort"
 
-	"mdmgen/internal/fault"
+	"mdmgen/samplers/schedule"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -23,40 +21,26 @@ import (
 // are independent and uniform on (0, λ_T), cut at λ_δ. DMPM (Conforti et al., arXiv
 // 2512.00580): in step k each masked position has a clock of the constant rate r(θ_k).
 type single struct {
-	steps Steps
+	steps schedule.Steps
 	// events are those of a rule that has them, nil for DMPM.
-	events *eventLaw
+	events *schedule.Events
 }
 
 func (s single) plan(p *Plan) error {
 	grid, stay := s.steps.Grid, s.steps.Stay
-	n := len(stay) - 1
-	p.LeftLambda, p.LeftTheta = grid.Lambda[n], grid.Theta[n]
-	k := 0
-	for i, r := range p.reveals {
-		if r.u < stay[n] {
-			for _, left := range p.reveals[i:] {
-				p.Left = append(p.Left, left.position)
-			}
-			break
-		}
-		// The step with S_{k+1} ≤ U < S_k; later reveals are in the same or later steps.
-		from := k
-		k = from + sort.Search(n-1-from, func(j int) bool { return stay[from+j+1] <= r.u })
+	eachReveal(s.steps, p, func(r reveal, k int, lambda float64) {
 		if s.events == nil {
-			inside := (r.u - stay[k+1]) / (stay[k] - stay[k+1])
 			p.begin(grid.Lambda[k], grid.Theta[k], k)
-			p.add(r.position, grid.Lambda[k+1]+inside*(grid.Lambda[k]-grid.Lambda[k+1]))
-			continue
+		} else {
+			lambda = grid.Lambda[0] * r.u
+			p.begin(lambda, schedule.ThetaOf(lambda), k)
+			p.thinned += s.events.Thinned(k, r.u)
 		}
-		lambda := grid.Lambda[0] * r.u
-		p.begin(lambda, thetaOf(lambda), k)
 		p.add(r.position, lambda)
-		p.thinned += s.events.thinned(k, r.u)
-	}
-	if s.events != nil {
+	})
+	if n := len(stay) - 1; s.events != nil {
 		p.Events = len(p.Blocks)
-		p.thinned += float64(len(p.Left)) * s.events.thinned(n, stay[n])
+		p.thinned += float64(len(p.Left)) * s.events.Thinned(n, stay[n])
 	}
 	return nil
 }
@@ -66,77 +50,18 @@ func (s single) calls(d int) (blocks, left float64, err error) {
 	return float64(d) * (1 - s.steps.Left()), left, nil
 }
 
-// eventLaw counts the events of uniformization and MATU that reveal nothing. Given the
-// reveals they are a Poisson process: what the bound exceeds the rate by.
-type eventLaw struct {
-	grid Grid
-	// aware says that the bound follows the number of masks (MATU).
-	aware bool
-	// bound [N+1] is Σ_{j<k} η_j·r(θ_{j+1}), the integral of the bound on one masked
-	// position from T down to θ_k.
-	bound []float64
-	// each is the expected number of events for each free position.
-	each float64
-}
-
-// mostEvents is how many events a position may expect, so that counts of long
-// canvases stay whole numbers.
-const mostEvents = 1e9
-
-func newEventLaw(rule Rule, g Grid) (*eventLaw, error) {
-	n := g.Steps()
-	if math.IsInf(g.Theta[0], 1) {
-		return nil, fault.Errorf("samplers", "T is infinite: the events of %s need a finite one", rule)
-	}
-	if g.Theta[n] <= 0 {
-		return nil, fault.Errorf("samplers", "delta is 0: the rate that %s bounds is infinite there: give a positive delta", rule)
-	}
-	e := &eventLaw{grid: g, aware: rule == RuleMATU, bound: make([]float64, n+1)}
-	for k := range n {
-		rate := 1 / math.Expm1(g.Theta[k+1])
-		eta := g.Theta[k] - g.Theta[k+1]
-		e.bound[k+1] = e.bound[k] + eta*rate
-		if e.aware {
-			// ∫ λ over the segment, each term positive: η − (e^(−θ_{k+1}) − e^(−θ_k)).
-			e.each += rate * (expm1Excess(eta) + g.Lambda[k+1]*-math.Expm1(-eta)) / g.Lambda[0]
-		}
-	}
-	if !e.aware {
-		e.each = e.bound[n]
-	}
-	if !(e.bound[n] <= mostEvents) {
-		return nil, fault.Errorf("samplers", "%s expects %.3g events a position on this grid: use more steps or a larger delta", rule, e.bound[n])
-	}
-	return e, nil
-}
-
-// expm1Excess is x + expm1(−x) = x²/2 − x³/6 + …, x ≥ 0.
-func expm1Excess(x float64) float64 {
-	if x > 1e-2 {
-		return x + math.Expm1(-x)
-	}
-	return x * x / 2 * (1 - x/3*(1-x/4*(1-x/5*(1-x/6))))
-}
-
-// thinned is the expected number of events without a reveal that belong to one
-// position: the bound less the rate, integrated from T to θ = −log(1−λ_T·u) in segment k,
-// where the position is revealed, or to δ with k = N and u = λ_δ/λ_T. Where the
-// bound counts revealed positions too, it goes on to δ.
-func (e *eventLaw) thinned(k int, u float64) float64 {
-	bound := e.bound[len(e.bound)-1]
-	if e.aware {
-		bound = e.bound[k]
-		if k < len(e.bound)-1 {
-			bound += (e.grid.Theta[k] - thetaOf(e.grid.Lambda[0]*u)) / math.Expm1(e.grid.Theta[k+1])
-		}
-	}
-	return bound + math.Log(u)
-}
-
 // poisson draws from a Poisson law of the given mean, which may be a rounding below 0.
 func poisson(mean float64, source rand.Source) int {
 	if !(mean > 0) {
 		return 0
 	}
 	return int(distuv.Poisson{Lambda: mean, Src: source}.Rand())
+}
+
+func (s single) declare() Law {
+	clock := AtStep
+	if s.events != nil {
+		clock = AtHit
+	}
+	return Law{Steps: &s.steps, OneByOne: true, Clock: clock}
 }

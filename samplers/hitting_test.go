@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // TestExpectedEvents: events at d = 1024, T = log(d/0.01), δ = 0.01/d on the paper's grid,
@@ -148,7 +149,7 @@ func TestEventsNeedBothEnds(t *testing.T) {
 			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
 		}
 	}
-	for _, noise := range samplers.Noises() {
+	for _, noise := range schedule.Noises() {
 		for _, name := range []string{"uniformization", "matu", "dmpm", "trapezoidal"} {
 			for _, grid := range []string{"", "uniform", "lambda", "paper", "cos2", "cosine"} {
 				for _, timed := range []bool{false, true} {

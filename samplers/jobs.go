@@ -3,7 +3,9 @@ package samplers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -63,7 +65,7 @@ func (e *Engine) Sample(ctx context.Context, job Job) iter.Seq2[Step, error] {
 		}
 		box := &mailbox{ready: make(chan struct{}, 1)}
 		admit := func() {
-			e.inner.admit(ctx, job, box.step, func(_ Result, err error) {
+			e.inner.admit(ctx, job, job.Index, box.step, func(_ Result, err error) {
 				e.publish()
 				box.end(err)
 			})
@@ -222,4 +224,25 @@ func (b *mailbox) empty() (steps []Step, ended bool, err error) {
 	defer b.mu.Unlock()
 	steps, b.steps = b.steps, nil
 	return steps, b.ended, b.err
+}
+
+// caught makes an error of the panic of a method where it is not the caller's own goroutine
+// that runs it.
+func (e *engine) caught(err *error) {
+	if !e.shared {
+		return
+	}
+	if value := recover(); value != nil {
+		*err = &panicked{value, debug.Stack()}
+	}
+}
+
+// panicked is a panic of a method.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string {
+	return fmt.Sprintf("the method panicked: %v\n\n%s", p.value, p.stack)
 }

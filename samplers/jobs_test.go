@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // newEngine starts an engine that the test closes.
@@ -45,12 +46,12 @@ type unmasker struct{}
 
 type unmasking struct {
 	c     *samplers.Canvas
-	d     *samplers.Draws
+	d     *draw.Draws
 	again bool
 	bare  []int64
 }
 
-func (unmasker) Start(c *samplers.Canvas, d *samplers.Draws) (samplers.Decoder, error) {
+func (unmasker) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
 	return &unmasking{c: c, d: d}, nil
 }
 

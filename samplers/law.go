@@ -1,6 +1,11 @@
 package samplers
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"mdmgen/samplers/schedule"
+)
 
 // Law declares what a sampler with a plan does, which is all that exact probabilities,
 // bounds and costs need to know of it. Positions are revealed in uniform order unless Fixed
@@ -8,7 +13,7 @@ import "math"
 type Law struct {
 	// Steps is the grid with its probabilities; nil for a sampler without one, whose
 	// blocks have Sizes. A trapezoidal grid is that of the half steps.
-	Steps *Steps
+	Steps *schedule.Steps
 	// Sizes returns the sizes of the blocks of d positions, which must not be changed; nil
 	// where they are random.
 	Sizes func(d int) ([]int, error)
@@ -18,7 +23,7 @@ type Law struct {
 	// Fixed says that the order is given and not random.
 	Fixed bool
 	// LookBack says that tokens are drawn from the rows of two calls, with Floor as κ of
-	// [Mix].
+	// [draw.Mix].
 	LookBack bool
 	Floor    float64
 	// Clock says at which times a time-conditioned network is asked.
@@ -88,42 +93,25 @@ func (l Law) FirstHitting() bool {
 
 // Law returns that of a sampler, false for one that has no plan ([Sampler.Planned]), whose law
 // tells nothing but how it is replayed.
-func (s *Sampler) Law() (Law, bool) { return s.law.declare(), s.kernel == nil }
+func (s *Sampler) Law() (Law, bool) { return s.law.declare(), s.Planned() }
 
-// ones are the sizes of blocks of one.
-func ones(d int) ([]int, error) {
-	out := make([]int, d)
-	for i := range out {
-		out[i] = 1
+// SameLaw says that two samplers are known to give d free positions the same distribution,
+// whatever the network: timed says that it may look at the time. Where it is false they may
+// still agree. How tokens are drawn exactly is no difference: see [draw.By].
+func SameLaw(a, b *Sampler, d int, timed bool) bool {
+	one, planned := a.Law()
+	other, also := b.Law()
+	switch {
+	case !planned || !also || !a.settings.Draw.Same(b.settings.Draw) || one.Fixed != other.Fixed || a.settings.Scores != b.settings.Scores:
+		return false
+	case one.Fixed || one.LookBack || other.LookBack || timed && one.Clock != other.Clock:
+		return false // These have more to them than what is compared here.
+	case one.Steps == nil && other.Steps == nil:
+		x, err := one.Sizes(d)
+		y, also := other.Sizes(d)
+		return err == nil && also == nil && slices.Equal(x, y)
+	case one.Steps == nil || other.Steps == nil || one.OneByOne != other.OneByOne || a.denoise != b.denoise:
+		return false
 	}
-	return out, nil
-}
-
-func (fhs) declare() Law { return Law{Sizes: ones, OneByOne: true, Clock: AtHit} }
-
-func (s parallelFHS) declare() Law { return Law{Sizes: s.split, Clock: AtHit} }
-
-func (s ordered) declare() Law {
-	return Law{Sizes: ones, OneByOne: true, Fixed: s.order != RandomOrder, Clock: AtCount}
-}
-
-func (s lookBack) declare() Law {
-	return Law{Sizes: s.blocks.split, LookBack: true, Floor: s.floor, Clock: AtCount}
-}
-
-func (g gridPlan) declare() Law {
-	euler := g.steps.Rule == RuleEuler
-	return Law{Steps: &g.steps, Clock: AtStep, PaperUpper: euler, PaperLower: true}
-}
-
-func (s single) declare() Law {
-	clock := AtStep
-	if s.events != nil {
-		clock = AtHit
-	}
-	return Law{Steps: &s.steps, OneByOne: true, Clock: clock}
-}
-
-func (s trapezoidal) declare() Law {
-	return Law{Steps: &s.steps, LookBack: true, Floor: s.floor, Clock: AtStep}
+	return one.Steps.Same(other.Steps, timed)
 }

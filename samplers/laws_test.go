@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -69,40 +67,6 @@ func newSampler(t testing.TB, w *world.World, o samplers.Options) *samplers.Samp
 		t.Fatal(err)
 	}
 	return s
-}
-
-// goodness returns the chi-square p-value of counts against a law. Cells that
-// expect less than 5 are pooled; a count where the law is 0 gives p = 0.
-func goodness(counts []int, law []float64) float64 {
-	n := 0
-	for _, c := range counts {
-		n += c
-	}
-	var stat, poolWant, poolGot float64
-	cells := 0
-	for i, c := range counts {
-		want := law[i] * float64(n)
-		switch {
-		case law[i] == 0 && c > 0:
-			return 0
-		case want < 5:
-			poolWant += want
-			poolGot += float64(c)
-		default:
-			stat += (float64(c) - want) * (float64(c) - want) / want
-			cells++
-		}
-	}
-	if poolWant >= 5 {
-		stat += (poolGot - poolWant) * (poolGot - poolWant) / poolWant
-		cells++
-	} else if poolGot > poolWant+10*math.Sqrt(poolWant+1) {
-		return 0
-	}
-	if cells < 2 {
-		return 1
-	}
-	return distuv.ChiSquared{K: float64(cells - 1)}.Survival(stat)
 }
 
 // tally is what a run of many sequences shows.
@@ -194,7 +158,7 @@ func TestLaws(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, laws := openWorld(t, i)
 			fits := func(label string, counts []int, law []float64) {
-				if p := goodness(counts, law); p < familyLevel/lawTests {
+				if p := reftest.Goodness(counts, law); p < familyLevel/lawTests {
 					t.Errorf("%s: chi-square p = %.3g over %d samples: below %.3g", label, p, n, familyLevel/lawTests)
 				}
 			}
@@ -256,16 +220,16 @@ func TestChiSquareNotices(t *testing.T) {
 	got := sampleMany(t, w, s, 1, lawDraws)
 	for _, other := range []string{"euler", "tau_leaping_any"} {
 		law, _ := laws.Law("uniform-8", other)
-		if p := goodness(got.states, spread(w, law.LawDenoised)); p > familyLevel/lawTests {
+		if p := reftest.Goodness(got.states, spread(w, law.LawDenoised)); p > familyLevel/lawTests {
 			t.Errorf("samples of tweedie pass for %s: p = %v", other, p)
 		}
 	}
-	if p := goodness(got.states, spread(w, laws.FHS.Law)); p > familyLevel/lawTests {
+	if p := reftest.Goodness(got.states, spread(w, laws.FHS.Law)); p > familyLevel/lawTests {
 		t.Errorf("samples of tweedie on 8 steps pass for fhs: p = %v", p)
 	}
 	// A single sample outside the support is noticed.
 	counts := []int{1000, 1000, 1}
-	if p := goodness(counts, []float64{0.5, 0.5, 0}); p != 0 {
+	if p := reftest.Goodness(counts, []float64{0.5, 0.5, 0}); p != 0 {
 		t.Errorf("a sample of probability 0 passes: p = %v", p)
 	}
 }

@@ -171,7 +171,7 @@ func (l *furtherLaw) check(t *testing.T, w *world.World, o samplers.Options, law
 		t.Fatal(err)
 	}
 	label := fmt.Sprintf("%s %+v %s", l.Sampler, l.Settings, o.Finish)
-	if p := goodness(counts, law); p < familyLevel/float64(tests) {
+	if p := reftest.Goodness(counts, law); p < familyLevel/float64(tests) {
 		t.Errorf("%s: chi-square p = %.3g over %d samples", label, p, n)
 	}
 	mean := func(what string, sum, squares, want float64) {

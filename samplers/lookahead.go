@@ -60,9 +60,7 @@ func (p *lookahead) Ask(a *Ask) bool {
 		}
 		positions := p.upcoming(p.next+j, wanted)
 		from := len(p.uniforms)
-		for _, l := range positions {
-			p.uniforms = append(p.uniforms, p.draws.Token(l))
-		}
+		p.uniforms = p.draws.Tokens(p.uniforms, positions)
 		a.Rows = append(a.Rows, AskRow{
 			Canvas:    p.ids[j*length : (j+1)*length],
 			Positions: positions,

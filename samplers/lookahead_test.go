@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // lookers are samplers that look ahead, some of which leave positions to a last call or
 // draw from truncated rows, with each exact draw.
 var lookers = byBoth(
-	samplers.Options{}, samplers.Options{Draw: samplers.Draw{Temperature: new(0.7), TopK: 3, TopP: 0.9}}, samplers.Options{Draw: samplers.Draw{Temperature: new(0.0)}},
+	samplers.Options{}, samplers.Options{Draw: draw.Draw{Temperature: new(0.7), TopK: 3, TopP: 0.9}}, samplers.Options{Draw: draw.Draw{Temperature: new(0.0)}},
 	samplers.Options{Sampler: "ordered"}, samplers.Options{Sampler: "ordered", Order: "random"},
 	samplers.Options{Sampler: "uniformization", Steps: 4}, samplers.Options{Sampler: "matu", Steps: 4, T: new(3.0), Delta: new(0.3), Finish: "leave"}, samplers.Options{Sampler: "dmpm", Steps: 4},
 )
@@ -22,7 +23,7 @@ var lookers = byBoth(
 // byBoth is each of some options with each exact draw.
 func byBoth(options ...samplers.Options) (out []samplers.Options) {
 	for _, o := range options {
-		for _, o.By = range []samplers.By{samplers.ByInverse, samplers.ByGumbel} {
+		for _, o.By = range []draw.By{draw.ByInverse, draw.ByGumbel} {
 			out = append(out, o)
 		}
 	}
@@ -169,7 +170,7 @@ func TestLookaheadRounds(t *testing.T) {
 func TestLookaheadWrongCanvas(t *testing.T) {
 	canvas := slices.Repeat([]int{6}, 12)
 	net := &recalling{hashNet: newHashNet(false), seen: make(map[string]bool)}
-	want, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, samplers.Options{By: samplers.ByGumbel}), samplers.Config{Batch: 4}))
+	want, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, samplers.Options{By: draw.ByGumbel}), samplers.Config{Batch: 4}))
 	net.recall = true
 	got, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, samplers.Options{Lookahead: 6}), samplers.Config{Batch: 4}))
 	if sameSamples(t, "look-ahead 6", got, want); net.strange == 0 {
@@ -253,7 +254,7 @@ func TestLookaheadMemory(t *testing.T) {
 	}
 	for batch, want := range map[int]int{1: 32, 2: 32, 33: 33} {
 		net := &counting{nearNet: nearNet{newHashNet(false), 0}}
-		plain, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, samplers.Options{By: samplers.ByGumbel}), samplers.Config{Batch: batch}))
+		plain, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, samplers.Options{By: draw.ByGumbel}), samplers.Config{Batch: batch}))
 		net.most = 0
 		got, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, samplers.Options{Lookahead: 36}), samplers.Config{Batch: batch}))
 		if sameSamples(t, fmt.Sprintf("batch %d", batch), got, plain); net.most != want {

@@ -1,5 +1,7 @@
 package samplers
 
+import "mdmgen/samplers/schedule"
+
 // lookBack is paired FHS: parallel FHS with a fill of second order. Blocks are taken two by
 // two, of sizes a and b; tokens of the second of a pair are drawn from p + w·(p − p′), p′ being
 // the row of the call before, with a floor under it. The constant
@@ -8,8 +10,8 @@ package samplers
 //
 // A time-conditioned network is asked at λ = m/d, m of d free positions being masked.
 type lookBack struct {
-	blocks parallelFHS
-	floor  float64
+	sizes schedule.Sizes
+	floor float64
 	// most is the greatest λ at which the network is asked: 1, or the end of its noise
 	// where it has no row there.
 	most float64
@@ -17,14 +19,14 @@ type lookBack struct {
 
 func (s lookBack) plan(p *Plan) error {
 	d := len(p.reveals)
-	sizes, err := s.blocks.split(d)
+	sizes, err := s.sizes.Of(d)
 	if err != nil {
 		return err
 	}
 	at := 0
 	for n, size := range sizes {
 		lambda := min(float64(d-at)/float64(d), s.most)
-		p.begin(lambda, thetaOf(lambda), n)
+		p.begin(lambda, schedule.ThetaOf(lambda), n)
 		for range size {
 			p.add(p.reveals[at].position, min(float64(d-at)/float64(d), s.most))
 			at++
@@ -38,11 +40,17 @@ func (s lookBack) plan(p *Plan) error {
 	return nil
 }
 
-func (s lookBack) calls(d int) (blocks, left float64, err error) { return s.blocks.calls(d) }
+func (s lookBack) calls(d int) (blocks, left float64, err error) {
+	return parallelFHS{s.sizes}.calls(d)
+}
 
 // lookBack lets block n look back at the one before it.
 func (p *Plan) lookBack(n int, weight, floor float64) {
 	b := &p.Blocks[n]
 	p.Blocks[n-1].Ahead = b.Positions
 	b.Weight, b.Floor = weight, floor
+}
+
+func (s lookBack) declare() Law {
+	return Law{Sizes: s.sizes.Of, LookBack: true, Floor: s.floor, Clock: AtCount}
 }

@@ -1,16 +1,20 @@
 package samplers
 
-import "slices"
+import (
+	"slices"
+
+	"mdmgen/samplers/draw"
+)
 
 // A Method is a way to fill a canvas. It does not change and may be shared by sequences and
 // goroutines; what a sequence needs is in its [Decoder]. [Sampler] is one, for everything
 // that this package offers by name; others need no more than these two interfaces. One whose
-// tokens are drawn by gumbel has a method By() [By] that says so.
+// tokens are drawn by gumbel has a method By() [draw.By] that says so.
 type Method interface {
 	// Start begins a sequence. The canvas is the sequence's own, as it will be at every
 	// call, and changes by [Edit] only; draws are its random numbers. An error says why
 	// this canvas cannot be filled.
-	Start(c *Canvas, d *Draws) (Decoder, error)
+	Start(c *Canvas, d *draw.Draws) (Decoder, error)
 }
 
 // A Decoder fills one canvas: it asks for rows of the network and edits the canvas by
@@ -63,14 +67,14 @@ type Rows struct {
 	head    Head
 	columns int
 	data    [][]float32
-	best    [][]drawn
-	draw    *Categorical
+	best    [][]draw.Drawn
+	draw    *draw.Categorical
 }
 
 // Best returns what [HeadBest] gave of a row: a token drawn with the uniform of its
 // position, after exclusion, temperature and truncation. Errors are those of
-// [Categorical.Token]. Top belongs to the receiver.
-func (r Rows) Best(i, j int) (Best, error) { return r.best[i][j].Best, r.best[i][j].err }
+// [draw.Categorical.Token]. Top belongs to the receiver.
+func (r Rows) Best(i, j int) (draw.Best, error) { return r.best[i][j].Best, r.best[i][j].Err }
 
 // Logits returns a row as the network gave it, one value a column.
 func (r Rows) Logits(i, j int) []float32 { return r.data[i][j*r.columns : (j+1)*r.columns] }
@@ -80,7 +84,7 @@ func (r Rows) Columns() int { return r.columns }
 
 // Token draws from a row with one uniform u in (0,1), after exclusion, temperature and
 // truncation; log p is that of the token under what it was drawn from, in nats. Errors are
-// those of [Categorical.Token].
+// those of [draw.Categorical.Token].
 func (r Rows) Token(i, j int, u float64) (token int, logP float64, err error) {
 	return r.draw.TokenLog(r.Logits(i, j), u)
 }
@@ -92,7 +96,7 @@ func (r Rows) Probabilities(dst []float64, i, j int) error {
 
 // LogSum returns log Σ e^x over the columns of a row that may get probability, in float64,
 // whatever the temperature and whatever is suppressed.
-func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.logSum(r.Logits(i, j)) }
+func (r Rows) LogSum(i, j int) (float64, error) { return r.draw.LogSum(r.Logits(i, j)) }
 
 // Step is what one call did to one sequence.
 type Step struct {
@@ -118,13 +122,7 @@ type Step struct {
 
 // empty leaves nothing of a step but its memory.
 func (s *Step) empty() {
-	s.Index, s.Step, s.Finish, s.Theta, s.Rows, s.Result = 0, 0, false, 0, 0, nil
-	s.Filled, s.Grown = 0, 0
-	s.Positions = s.Positions[:0]
-	s.Tokens = s.Tokens[:0]
-	s.LogP = s.LogP[:0]
-	s.Hits = s.Hits[:0]
-	s.Masked = s.Masked[:0]
+	*s = Step{Positions: s.Positions[:0], Tokens: s.Tokens[:0], LogP: s.LogP[:0], Hits: s.Hits[:0], Masked: s.Masked[:0]}
 }
 
 // clone copies what is used again for the next call.

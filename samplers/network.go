@@ -1,6 +1,12 @@
 package samplers
 
-import "context"
+import (
+	"context"
+	"math"
+
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
+)
 
 // Network is what a sampler needs of a model: the rows at wanted positions of some
 // canvases.
@@ -17,7 +23,7 @@ type Network interface {
 
 // Spec is what samplers must know of a network.
 type Spec struct {
-	Vocabulary
+	draw.Vocabulary
 	// Noise is the schedule that the network was trained with; "" is exp.
 	Noise string
 	// TimeConditioned says that the network wants σ = −log α, InfiniteSigma that it has
@@ -29,50 +35,32 @@ type Spec struct {
 	LogScores bool
 	LogMass   func(norm, theta float64) float64
 	// RowsStay says that the network draws on a device that rows should not leave: tokens are
-	// drawn there ([ByInverse]).
+	// drawn there ([draw.ByInverse]).
 	RowsStay bool
 }
 
-// Vocabulary says what the columns of a network's rows are.
-type Vocabulary struct {
-	// Columns is the length of a row.
-	Columns int
-	// Mask is the id of MASK on a canvas. It may be Columns, where the network has no
-	// column for it.
-	Mask int
-	// Excluded are columns that never get probability besides MASK: padding rows.
-	Excluded []int
-	// Shift says that the row of position i predicts the token at i+1.
-	Shift bool
-}
-
-// Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
-// vocabulary that is not known.
-func (v Vocabulary) Tokens() int {
-	out := make(map[int]bool)
-	for _, x := range append([]int{v.Mask}, v.Excluded...) {
-		out[x] = x >= 0 && x < v.Columns
+// mostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
+// no row at 1, that of the end of its noise.
+func (c *Spec) mostMasked() float64 {
+	if !c.TimeConditioned || c.InfiniteSigma {
+		return 1
 	}
-	n := v.Columns
-	for _, column := range out {
-		if column {
-			n--
-		}
+	noise, _ := schedule.ParseNoise(c.Noise) // which New has checked
+	_, end := noise.Range()
+	if math.IsInf(end, 1) {
+		end = defaultT
 	}
-	return n
+	return schedule.LambdaOf(end)
 }
-
-// holds says whether an id may stand on a canvas.
-func (v *Vocabulary) holds(id int) bool { return id == v.Mask || id >= 0 && id < v.Columns }
 
 // Drawer is a network that draws tokens where its rows are, so that no row leaves it.
 type Drawer interface {
 	Network
 	// Best is one call with the head [HeadBest]: dst, one for each of the call's positions,
-	// receives what [Categorical.Best] gives of their rows, at a temperature and without
+	// receives what [draw.Categorical.Best] gives of their rows, at a temperature and without
 	// truncation: the same token, unless the uniform is within rounding of a boundary, and
 	// numbers up to some 1e-6. LogP is NaN where a row has no softmax.
-	Best(ctx context.Context, c Call, d Drawing, dst []Best) error
+	Best(ctx context.Context, c Call, d Drawing, dst []draw.Best) error
 }
 
 // Drawing says how a [Drawer] draws.
@@ -91,7 +79,7 @@ const (
 	// HeadRows gives the row of logits.
 	HeadRows Head = "rows"
 	// HeadBest gives a token drawn with a given uniform, its log-probability, and of the
-	// most probable tokens as many as are asked for, with the entropy; see [Best].
+	// most probable tokens as many as are asked for, with the entropy; see [draw.Best].
 	HeadBest Head = "best"
 	// HeadLogProbability gives the log-probability of one given token.
 	HeadLogProbability Head = "log-probability"
@@ -109,6 +97,23 @@ type Call struct {
 	// Sigma, one a canvas, is the −log α that it is asked at; nil unless the network is
 	// time-conditioned.
 	Sigma []float64
+}
+
+// add adds what is asked about a canvas, which holds ids unless the row has its own.
+func (c *Call) add(spec *Spec, ids []int64, r AskRow) {
+	if r.Canvas != nil {
+		ids = r.Canvas
+	}
+	c.IDs, c.Counts = append(c.IDs, ids...), append(c.Counts, len(r.Positions))
+	for _, l := range r.Positions {
+		if spec.Shift {
+			l = max(l-1, 0)
+		}
+		c.Positions = append(c.Positions, int64(l))
+	}
+	if spec.TimeConditioned {
+		c.Sigma = append(c.Sigma, r.Theta)
+	}
 }
 
 // Length is that of a canvas.

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/schedule"
 )
 
 // Option is one of the options that choose a sampler: what command lines, cases of a
@@ -27,7 +29,7 @@ type Option struct {
 	Least, Most float64
 	// Whole says that values are whole numbers.
 	Whole bool
-	// Token says that the option is of [Draw]: it changes how tokens are drawn, for every
+	// Token says that the option is of [draw.Draw]: it changes how tokens are drawn, for every
 	// sampler, and not which positions are revealed when.
 	Token bool
 	// Calls says that the option is for those who sample: it changes how the network is called,
@@ -36,8 +38,8 @@ type Option struct {
 	// Unplanned says that the option is of samplers that have no plan ([Sampler.Planned]), Unscored
 	// that no probability of a text is worked out under it, as where positions are drawn again.
 	Unplanned, Unscored bool
-	// field is where the value is kept: a *string, *int or *float64, which are not given
-	// where they are zero, or a **int or **float64, which is not given where it is nil.
+	// field points to where the value is kept: a string, whole number or float64, which are not
+	// given where they are zero, or a pointer to one of the latter, not given where it is nil.
 	field func(o *Options) any
 }
 
@@ -49,12 +51,12 @@ const aboveZero = math.SmallestNonzeroFloat64
 var options = slices.Concat([]Option{
 	{Name: "grid", Words: []string{"uniform", "lambda", "paper", "cos2", "cosine", "profile"}, Lists: true, Default: "uniform, paper for uniformization and matu", Help: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", field: func(o *Options) any { return &o.Grid }},
 	{Name: "sizes", Words: []string{"equal", "cos2", "cosine", "profile"}, Lists: true, Default: "equal", Help: "`SIZES` of the groups of parallel-fhs and its kin: equal, cos2, cosine, profile or a list", field: func(o *Options) any { return &o.Sizes }},
-	{Name: "noise", Words: Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
+	{Name: "noise", Words: schedule.Noises(), Default: "the model's", Help: "`NOISE` in whose time steps are taken: " + strings.Join(schedule.Noises(), ", "), field: func(o *Options) any { return &o.Noise }},
 	{Name: "order", Words: []string{"left-to-right", "right-to-left", "random"}, Lists: true, Default: "left-to-right", Help: "`ORDER` of the ordered sampler: left-to-right, right-to-left, random or a list of positions", field: func(o *Options) any { return &o.Order }},
 	{Name: "tau", Words: []string{"any", "one"}, Default: "any", Help: "`READING` of τ-leaping: any number of jumps reveals a position, or exactly one does", field: func(o *Options) any { return &o.Tau }},
 	{Name: "finish", Words: []string{"denoise", "leave"}, Default: "denoise", Help: "`HOW` to end: denoise fills what no step revealed by one more call, leave leaves it masked", field: func(o *Options) any { return &o.Finish }},
-	{Name: "scores", Words: []string{"normalised", "raw"}, Default: "normalised", Help: "`FORM` in which score rows are used: normalised or raw", field: func(o *Options) any { return (*string)(&o.Scores) }},
-	{Name: "draw", Words: []string{"inverse", "gumbel", "float32-gumbel"}, Default: "inverse, gumbel with --lookahead", Help: "`HOW` tokens are drawn: inverse or gumbel, both exact; or float32-gumbel, the biased race of tokens and mask of programs in float32, which changes the distribution", Calls: true, field: func(o *Options) any { return (*string)(&o.By) }},
+	{Name: "scores", Words: []string{"normalised", "raw"}, Default: "normalised", Help: "`FORM` in which score rows are used: normalised or raw", field: func(o *Options) any { return &o.Scores }},
+	{Name: "draw", Words: []string{"inverse", "gumbel", "float32-gumbel"}, Default: "inverse, gumbel with --lookahead", Help: "`HOW` tokens are drawn: inverse or gumbel, both exact; or float32-gumbel, the biased race of tokens and mask of programs in float32, which changes the distribution", Calls: true, field: func(o *Options) any { return &o.By }},
 	{Name: "kappa", Default: "follows from --steps", Help: "`X`, the constant of the paper's grid, whose steps are X·min(1, θ); in place of --steps", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Kappa }},
 	{Name: "T", Default: "the noise's end, or 5", Help: "`X`, the −log α at which sampling starts; on some grids it may be inf", Most: math.Inf(1), field: func(o *Options) any { return &o.T }},
 	{Name: "delta", Default: "the noise's end, or 0.01", Help: "`X`, the −log α at which sampling stops", Most: math.MaxFloat64, field: func(o *Options) any { return &o.Delta }},
@@ -65,7 +67,7 @@ var options = slices.Concat([]Option{
 	{Name: "top-p", Default: "1", Help: "keep the fewest tokens that have probability `P` together; changes the distribution", Least: aboveZero, Most: 1, Token: true, field: func(o *Options) any { return &o.TopP }},
 	{Name: "suppress-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that are never drawn; changes the distribution", Token: true, field: func(o *Options) any { return &o.SuppressTokens }},
 	{Name: "lookahead", Default: "1", Help: "guess the next tokens and ask the network about up to `K` canvases of a sequence in one call: the same samples in fewer calls of more rows", Least: 1, Most: MostLookahead, Whole: true, Calls: true, field: func(o *Options) any { return &o.Lookahead }},
-	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid or of a decoder, or groups of parallel-fhs and its kin", Least: 1, Most: maxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
+	{Name: "steps", Default: fmt.Sprint(DefaultSteps), Help: "`N` steps of the grid or of a decoder, or groups of parallel-fhs and its kin", Least: 1, Most: schedule.MaxSteps, Whole: true, field: func(o *Options) any { return &o.Steps }},
 })
 
 func unplannedOptions(list []Option, unscored bool) []Option {
@@ -106,9 +108,9 @@ func (p Option) Form() string {
 // [New]; here one may be any text but "". The error says what a value must be, and o is then
 // as it was.
 func (p Option) Set(o *Options, text string) error {
-	at := p.field(o)
-	if word, ok := at.(*string); ok && (p.Lists && text != "" || slices.Contains(p.Words, text)) {
-		*word = text
+	at := reflect.ValueOf(p.field(o)).Elem()
+	if at.Kind() == reflect.String && (p.Lists && text != "" || slices.Contains(p.Words, text)) {
+		at.SetString(text)
 		return nil
 	}
 	x, err := strconv.ParseFloat(text, 64)
@@ -122,46 +124,31 @@ func (p Option) Set(o *Options, text string) error {
 		}
 		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, shown, p.Form())
 	}
-	switch at := at.(type) {
-	case *int:
-		*at = int(x)
-	case *float64:
-		*at = x
-	case **int:
-		n := int(x)
-		*at = &n
-	case **float64:
-		*at = &x
+	if at.Kind() == reflect.Pointer {
+		at.Set(reflect.New(at.Type().Elem()))
+		at = at.Elem()
+	}
+	if at.CanInt() {
+		at.SetInt(int64(x))
+	} else {
+		at.SetFloat(x)
 	}
 	return nil
 }
 
 // Get is the value in o, as [Option.Set] reads it; "" where it is not given.
-func (p Option) Get(o Options) string { return p.get(&o) }
-
-// get is [Option.Get] without a copy of the options.
-func (p Option) get(o *Options) string {
-	var x *float64
-	switch at := p.field(o).(type) {
-	case *string:
-		return *at
-	case *int:
-		if *at != 0 {
-			return strconv.Itoa(*at)
-		}
-	case **int:
-		if *at != nil {
-			return strconv.Itoa(**at)
-		}
-	case *float64:
-		if *at != 0 {
-			x = at
-		}
-	case **float64:
-		x = *at
-	}
-	if x == nil {
+func (p Option) Get(o Options) string {
+	at := reflect.ValueOf(p.field(&o)).Elem()
+	switch {
+	case at.IsZero():
 		return ""
+	case at.Kind() == reflect.Pointer:
+		at = at.Elem()
+	case at.Kind() == reflect.String:
+		return at.String()
 	}
-	return strings.Replace(strconv.FormatFloat(*x, 'g', -1, 64), "+Inf", "inf", 1)
+	if at.CanInt() {
+		return strconv.FormatInt(at.Int(), 10)
+	}
+	return strings.Replace(strconv.FormatFloat(at.Float(), 'g', -1, 64), "+Inf", "inf", 1)
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // DefaultSteps is N where none is given: that of MDLM's sampler.
@@ -28,14 +28,14 @@ const (
 type Options struct {
 	// Sampler is a name or alias that [Describe] knows; "" is fhs.
 	Sampler string
-	// Grid is what [ParseGrid] reads; "" is uniform, the paper's for
+	// Grid is what [schedule.ParseGrid] reads; "" is uniform, the paper's for
 	// uniformization and matu.
 	Grid string
 	// Steps is N; 0 is [DefaultSteps].
 	Steps int
 	// Kappa is the constant of the paper's grid, in place of Steps.
 	Kappa float64
-	// Noise is what [ParseNoise] reads; "" is the model's.
+	// Noise is what [schedule.ParseNoise] reads; "" is the model's.
 	Noise string
 	// T and Delta are the values of −log α where the sampler starts and stops. nil is
 	// the noise's own end, or 5 and 0.01 where that is endless (exp) and for the paper's
@@ -50,7 +50,7 @@ type Options struct {
 	// Profile is the loss profile c_j in nats of the profile's grid and sizes: the
 	// network's loss with j of len(Profile) free positions visible. Sizes of a canvas
 	// with another number of free positions are chosen by the loss as a function of the
-	// visible fraction j/(d−1), interpolated linearly. See [Monotone] for a noisy one.
+	// visible fraction j/(d−1), interpolated linearly. See [schedule.Monotone] for a noisy one.
 	Profile []float64
 	// Floor is κ of fills that look back, in 0..1; nil is [DefaultFloor].
 	Floor *float64
@@ -69,7 +69,7 @@ type Options struct {
 	Lookahead int
 	// By says how tokens are drawn; "" is inverse, gumbel with Lookahead. float32-gumbel is
 	// of euler, tweedie and tau-leaping.
-	By By
+	By draw.By
 	// Deciding are the options of decoders that look at rows, Remasking those of decoders that
 	// remask.
 	Deciding
@@ -77,7 +77,7 @@ type Options struct {
 	// Shaping are options of all samplers, which change the rows or the canvas.
 	Shaping
 	// Draw says how tokens are drawn.
-	Draw
+	draw.Draw
 }
 
 // Theta is a value of −log α. In JSON it is a number, or "inf".
@@ -113,15 +113,15 @@ type Settings struct {
 	Deciding
 	Remasking
 	Shaping
-	By By `json:"draw"`
-	Draw
+	By draw.By `json:"draw"`
+	draw.Draw
 	// ChangesLaw says that tokens are not drawn from the network's own distribution.
 	ChangesLaw bool `json:"changes_law"`
 }
 
 // ByProfile says that the grid or the sizes are chosen by Profile.
 func (o Options) ByProfile() bool {
-	return o.Grid == string(GridProfile) || o.Sizes == string(GridProfile)
+	return o.Grid == string(schedule.GridProfile) || o.Sizes == string(schedule.GridProfile)
 }
 
 // Unused tells which options have no meaning for the sampler together with those that are
@@ -139,34 +139,34 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 	}
 	if slices.Contains(d.Flags, "grid") {
-		rule := Rule(d.Name)
+		rule := schedule.Rule(d.Name)
 		grid := o.gridOf(rule)
-		g, err := ParseGrid(grid)
+		g, err := schedule.ParseGrid(grid)
 		if err != nil {
 			return nil, err
 		}
 		if g.List != nil {
 			drop("grid "+grid, "steps", "T", "delta")
 		}
-		if g.Kind != GridPaper {
+		if g.Kind != schedule.GridPaper {
 			drop("grid "+grid, "kappa")
 		} else if o.Kappa != 0 {
 			drop(fmt.Sprintf("kappa %v", o.Kappa), "steps")
 		}
-		if rule.exact() && g.Kind != GridUniform {
+		if rule.Exact() && g.Kind != schedule.GridUniform {
 			drop("grid "+grid, "noise")
 		}
 		if o.Tau == "one" {
 			drop("tau one", "scores")
 		}
-		if o.By == ByFloat32Gumbel {
+		if o.By == draw.ByFloat32Gumbel {
 			drop("draw "+string(o.By), "scores")
 		}
 	}
 	if slices.Contains(d.Flags, "sizes") {
-		if sizes, err := parseSizes(o.Sizes); err != nil {
+		if _, list, err := schedule.ParseSizes(o.Sizes); err != nil {
 			return nil, err
-		} else if sizes.sizes != nil {
+		} else if list != nil {
 			drop("sizes "+o.Sizes, "steps")
 		}
 	}
@@ -180,10 +180,12 @@ func (o Options) Unused() (map[string]string, error) {
 		}
 	}
 	o.unusedShaping(drop)
-	for _, name := range []string{"columns", "nucleus-p"} {
-		if i := slices.IndexFunc(options, func(p Option) bool { return p.Name == name }); options[i].get(&o) != "" {
-			drop(name, "correct") // which draws from the rows as they are
-		}
+	// Corrections draw from the rows as they are.
+	if o.Columns != "" {
+		drop("columns", "correct")
+	}
+	if o.NucleusP != 0 {
+		drop("nucleus-p", "correct")
 	}
 	if slices.Contains(d.Flags, "score") {
 		o.unusedDeciding(d.Name, drop)
@@ -199,109 +201,10 @@ func (o Options) Unused() (map[string]string, error) {
 	return out, nil
 }
 
-// Sampler is a law of plans with a way to draw tokens. It does not change and may
-// be shared by goroutines.
-type Sampler struct {
-	law      planner
-	steps    *Steps
-	events   *eventLaw
-	kernel   kernel
-	settings Settings
-	denoise  bool
-	// spare are decoders that are not used any more.
-	spare sync.Pool
-}
-
-// New checks the options and makes the sampler. The error joins every option that
-// is wrong by itself or not used.
-func New(o Options, c Spec) (*Sampler, error) {
-	unused, err := o.Unused()
-	if err != nil {
-		return nil, err
+// or is what p points to, another value where it is nil.
+func or[T any](p *T, other T) T {
+	if p == nil {
+		return other
 	}
-	desc, _ := Describe(cmp.Or(o.Sampler, "fhs"))
-	var idle []string
-	var errs []error
-	for _, p := range options {
-		text := p.get(&o)
-		if text == "" {
-			continue
-		}
-		if _, ok := unused[p.Name]; ok {
-			idle = append(idle, p.Name)
-		}
-		errs = append(errs, p.Set(new(Options), text))
-	}
-	if slices.Sort(idle); idle != nil {
-		errs = append(errs, fault.Errorf("samplers", "%s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
-	}
-	if o.Profile != nil && !o.ByProfile() {
-		errs = append(errs, fault.Errorf("samplers", "a loss profile is used by the grid and the sizes named profile only: leave it out"))
-	}
-	if err := join(errs...); err != nil {
-		return nil, err
-	}
-	if o.Stop != nil && c.Columns > 0 && (*o.Stop >= c.Columns || *o.Stop == c.Mask) {
-		return nil, fault.Errorf("samplers", "stop: id %d: must be a token in 0..%d and not the mask", *o.Stop, c.Columns-1)
-	}
-	if c.Columns > 0 {
-		if _, err := NewCategorical(c.Vocabulary, o.Draw); err != nil {
-			return nil, err
-		}
-	}
-	draw := o.Draw.Within(c.Tokens())
-	s := &Sampler{settings: Settings{Sampler: desc.Name, Draw: draw, ChangesLaw: draw.ChangesLaw(), Lookahead: o.Lookahead}}
-	if err := s.drawn(o, c); err != nil {
-		return nil, err
-	}
-	if err := desc.make(s, o, c); err != nil {
-		return nil, err
-	}
-	if _, ranks := s.kernel.(*ranking); o.BlockLength > 0 && !ranks {
-		s = s.inWindows(o)
-	}
-	if o.Correct != "" {
-		var err error
-		if s, err = s.correct(o.Correct, c); err != nil {
-			return nil, err
-		}
-	}
-	if o.MaxLength > 0 {
-		s = s.grow(o)
-	}
-	return s.shape(o, c)
-}
-
-func (s *Sampler) ordered(o Options) error {
-	s.settings.Order = cmp.Or(o.Order, string(LeftToRight))
-	switch order := Order(s.settings.Order); order {
-	case LeftToRight, RightToLeft, RandomOrder:
-		s.law = ordered{order: order}
-		return nil
-	}
-	list, err := parseInts(o.Order, 0)
-	if err != nil {
-		return fault.Errorf("samplers", "order %q: must be left-to-right, right-to-left, random or a list of positions: %w", o.Order, err)
-	}
-	sorted := slices.Sorted(slices.Values(list))
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i] == sorted[i-1] {
-			return fault.Errorf("samplers", "order: position %d appears twice", sorted[i])
-		}
-	}
-	s.law = ordered{order: ListedOrder, list: list}
-	return nil
-}
-
-// parseInts reads "3,1,2", each at least least.
-func parseInts(text string, least int) ([]int, error) {
-	var out []int
-	for _, item := range strings.Split(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(item))
-		if err != nil || n < least || n > math.MaxInt32 {
-			return nil, fmt.Errorf("%.40q is not a whole number of at least %d", item, least)
-		}
-		out = append(out, n)
-	}
-	return out, nil
+	return *p
 }

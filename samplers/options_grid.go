@@ -8,25 +8,27 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // grid makes the samplers that have a grid.
 func (s *Sampler) grid(o Options, c Spec) error {
-	rule := Rule(s.settings.Sampler)
+	rule := schedule.Rule(s.settings.Sampler)
 	if s.settings.Sampler == "tau-leaping" {
 		s.settings.Tau = cmp.Or(o.Tau, "any")
-		rule = Rule("tau-" + s.settings.Tau)
+		rule = schedule.Rule("tau-" + s.settings.Tau)
 	}
 	if err := s.scores(o, c); err != nil {
 		return err
 	}
 	s.settings.Finish = cmp.Or(o.Finish, "denoise")
 	s.denoise = s.settings.Finish == "denoise"
-	noise, err := ParseNoise(cmp.Or(o.Noise, c.Noise))
+	noise, err := schedule.ParseNoise(cmp.Or(o.Noise, c.Noise))
 	if err != nil {
 		return err
 	}
-	spec, err := ParseGrid(o.gridOf(rule))
+	spec, err := schedule.ParseGrid(o.gridOf(rule))
 	if err != nil {
 		return err
 	}
@@ -35,15 +37,10 @@ func (s *Sampler) grid(o Options, c Spec) error {
 		if spec.Kappa == 0 {
 			spec.Steps = cmp.Or(o.Steps, DefaultSteps)
 		}
-		spec.T, spec.Delta = ends(rule, spec.Kind, noise, c)
-		if o.T != nil {
-			spec.T = *o.T
-		}
-		if o.Delta != nil {
-			spec.Delta = *o.Delta
-		}
+		t, delta := ends(rule, spec.Kind, noise, c)
+		spec.T, spec.Delta = or(o.T, t), or(o.Delta, delta)
 	}
-	grid, err := NewGrid(spec)
+	grid, err := schedule.NewGrid(spec)
 	if err != nil {
 		return err
 	}
@@ -51,38 +48,36 @@ func (s *Sampler) grid(o Options, c Spec) error {
 		return fault.Errorf("samplers", "T is infinite, where this time-conditioned network has no row: give a finite T")
 	}
 	s.recordGrid(o, grid, noise, rule)
-	if rule == RuleTrapezoidal {
+	if rule == schedule.RuleTrapezoidal {
 		grid = grid.Halves()
 	}
-	steps, err := NewSteps(rule, noise, grid)
+	steps, err := schedule.NewSteps(rule, noise, grid)
 	if err != nil {
 		return err
 	}
-	s.steps = &steps
 	return s.lawOf(o, c, steps)
 }
 
 // lawOf sets the law of a sampler with a grid.
-func (s *Sampler) lawOf(o Options, c Spec, steps Steps) (err error) {
+func (s *Sampler) lawOf(o Options, c Spec, steps schedule.Steps) (err error) {
 	switch rule := steps.Rule; rule {
-	case RuleUniformization, RuleMATU:
-		s.events, err = newEventLaw(rule, steps.Grid)
-		s.law = single{steps, s.events}
-	case RuleDMPM:
+	case schedule.RuleUniformization, schedule.RuleMATU:
+		law := single{steps: steps}
+		law.events, err = schedule.NewEvents(rule, steps.Grid)
+		s.law = law
+	case schedule.RuleDMPM:
 		s.law = single{steps: steps}
-	case RuleTrapezoidal:
+	case schedule.RuleTrapezoidal:
 		s.law = trapezoidal{steps, s.floor(o), c.TimeConditioned}
 	default:
 		switch {
 		case s.settings.Scores == ScoresRaw:
-			s.kernel = rawKernel{steps: steps}
-		case s.settings.By == ByFloat32Gumbel:
-			s.kernel = gumbelKernel{steps: steps, bits: 24}
+			s.law = rawKernel{steps: steps}
+		case s.settings.By == draw.ByFloat32Gumbel:
+			s.law = gumbelKernel{steps: steps, bits: 24}
 		default:
 			s.law = gridPlan{steps}
-			return nil
 		}
-		s.law, s.steps = s.kernel, nil
 	}
 	return err
 }
@@ -102,39 +97,35 @@ func (s *Sampler) scores(o Options, c Spec) error {
 
 // gridOf is the grid that is given, or the default: uniform, but for uniformization
 // and MATU, whose events a uniform one would make many, the paper's.
-func (o Options) gridOf(rule Rule) string {
-	if rule == RuleUniformization || rule == RuleMATU {
-		return cmp.Or(o.Grid, string(GridPaper))
+func (o Options) gridOf(rule schedule.Rule) string {
+	if rule.Simulates() {
+		return cmp.Or(o.Grid, string(schedule.GridPaper))
 	}
-	return cmp.Or(o.Grid, string(GridUniform))
+	return cmp.Or(o.Grid, string(schedule.GridUniform))
 }
 
 // floor is the κ in force.
 func (s *Sampler) floor(o Options) float64 {
-	floor := DefaultFloor
-	if o.Floor != nil {
-		floor = *o.Floor
-	}
-	s.settings.Floor = &floor
-	return floor
+	s.settings.Floor = new(or(o.Floor, DefaultFloor))
+	return *s.settings.Floor
 }
 
 // ends are the default T and δ; see [Options].
-func ends(rule Rule, kind GridKind, noise Noise, c Spec) (float64, float64) {
+func ends(rule schedule.Rule, kind schedule.GridKind, noise schedule.Noise, c Spec) (float64, float64) {
 	delta, t := noise.Range()
-	if noise == Exp || kind == GridPaper {
+	if noise == schedule.Exp || kind == schedule.GridPaper {
 		t, delta = defaultT, max(defaultDelta, delta)
 	}
-	if (noise == Cosine || noise == Geometric) && !rule.exact() {
+	if (noise == schedule.Cosine || noise == schedule.Geometric) && !rule.Exact() {
 		// Their rates outgrow a last step down to their own end: in the cosine's time
 		// the rate is 2/t near 0, and a step from t to 0 counts 2 jumps.
 		delta = defaultDelta
 	}
-	if rule == RuleUniformization || rule == RuleMATU {
+	if rule.Simulates() {
 		// Their bounds need both ends finite.
 		return min(t, defaultT), max(delta, defaultDelta)
 	}
-	if rule.exact() && kind != GridUniform && kind != GridPaper {
+	if rule.Exact() && kind != schedule.GridUniform && kind != schedule.GridPaper {
 		delta = 0
 		if !c.TimeConditioned || c.InfiniteSigma {
 			t = math.Inf(1)
@@ -144,12 +135,12 @@ func ends(rule Rule, kind GridKind, noise Noise, c Spec) (float64, float64) {
 }
 
 // recordGrid keeps what is in force of a grid sampler.
-func (s *Sampler) recordGrid(o Options, g Grid, noise Noise, rule Rule) {
+func (s *Sampler) recordGrid(o Options, g schedule.Grid, noise schedule.Noise, rule schedule.Rule) {
 	first, last := Theta(g.Theta[0]), Theta(g.Theta[g.Steps()])
 	s.settings.Grid = o.gridOf(rule)
 	s.settings.Steps, s.settings.Kappa = g.Steps(), g.Kappa
 	s.settings.T, s.settings.Delta = &first, &last
-	if !rule.exact() || g.Kind == GridUniform {
+	if !rule.Exact() || g.Kind == schedule.GridUniform {
 		s.settings.Noise = noise.String()
 	}
 }
@@ -160,11 +151,11 @@ func (s *Sampler) Settings() Settings { return s.settings }
 // Steps returns the grid and its probabilities, false for a sampler without a grid and
 // for one without a plan, whose probabilities depend on the network. Steps.Rule tells which of its
 // steps reveal one position a call, and that trapezoidal's are half steps.
-func (s *Sampler) Steps() (Steps, bool) {
-	if s.steps == nil {
-		return Steps{}, false
+func (s *Sampler) Steps() (schedule.Steps, bool) {
+	if steps := s.law.declare().Steps; steps != nil {
+		return *steps, true
 	}
-	return *s.steps, true
+	return schedule.Steps{}, false
 }
 
 // Denoises says whether positions that no step revealed are filled at the end.
@@ -192,27 +183,27 @@ func (s *Sampler) ExpectedCalls(d int) (calls, finish float64, err error) {
 // positions, reveals included, false for a sampler that simulates none. Events are not
 // calls: those that reveal nothing need no network.
 func (s *Sampler) ExpectedEvents(d int) (events float64, ok bool) {
-	if s.events == nil {
-		return 0, false
+	if law, ok := s.law.(single); ok && law.events != nil {
+		return float64(d) * law.events.Each, true
 	}
-	return float64(d) * s.events.each, true
+	return 0, false
 }
 
 // Simulates says that the sampler simulates events, in blocks and with corrections, too, where their
 // expected number is not known.
-func (s *Sampler) Simulates() bool {
-	rule := Rule(s.settings.Sampler)
-	return rule == RuleUniformization || rule == RuleMATU
-}
+func (s *Sampler) Simulates() bool { return schedule.Rule(s.settings.Sampler).Simulates() }
 
 // Planned says whether reveals can be drawn before the network is called: not with raw
 // scores, nor with float32-gumbel.
-func (s *Sampler) Planned() bool { return s.kernel == nil }
+func (s *Sampler) Planned() bool {
+	_, decides := s.law.(kernel)
+	return !decides
+}
 
 // Plan draws a plan into p for the free positions, which must be ascending, and
 // takes one uniform of u for each. It is an error when an explicit list
 // of sizes or positions does not fit them, and for a sampler that has none ([Sampler.Planned]).
-func (s *Sampler) Plan(p *Plan, u Uniforms, free []int) error {
+func (s *Sampler) Plan(p *Plan, u draw.Uniforms, free []int) error {
 	if err := p.draw(s.law, u, free); err != nil {
 		return fault.Errorf("samplers", "%w", err)
 	}
@@ -237,5 +228,5 @@ func (s *Sampler) String() string {
 	if t.Correct != "" {
 		out = append(out, "correct "+t.Correct)
 	}
-	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) || x == string(ByInverse) }), " ")
+	return strings.Join(slices.DeleteFunc(out, func(x string) bool { return x == "" || x == string(ScoresNormalised) || x == string(draw.ByInverse) }), " ")
 }

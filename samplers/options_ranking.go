@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // Deciding are the options of decoders that look at rows. The zero value gives none.
@@ -16,7 +18,7 @@ type Deciding struct {
 	Score Score `json:"score,omitempty"`
 	// Rule is how tokens a call are rounded: that of LLaDA, Dream or dLLM; "" is llada for
 	// confidence, llada2 and factor, and none for threshold, which then has no quotas.
-	Rule Rounding `json:"rule,omitempty"`
+	Rule schedule.Rounding `json:"rule,omitempty"`
 	// Schedule is dLLM's α, "linear" or "cosine"; "" is linear. Transfer is "rounded", or
 	// "binomial" for its quotas that are drawn; "" is rounded. Eps is Dream's ε; 0 is 0.001.
 	Schedule string  `json:"schedule,omitempty"`
@@ -75,8 +77,8 @@ const (
 )
 
 var decidingOptions = []Option{
-	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy or random", field: func(o *Options) any { return (*string)(&o.Score) }},
-	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "whose `RULE` says how many positions a call reveals: llada, dream or dllm", field: func(o *Options) any { return (*string)(&o.Rule) }},
+	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy or random", field: func(o *Options) any { return &o.Score }},
+	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "whose `RULE` says how many positions a call reveals: llada, dream or dllm", field: func(o *Options) any { return &o.Rule }},
 	{Name: "block-length", Default: "one block", Help: "fill blocks of `N` positions one after the other", Least: 1, Most: math.MaxInt32, Whole: true, field: func(o *Options) any { return &o.BlockLength }},
 	{Name: "guidance", Default: "none", Help: "logits are (1+`W`)·conditional − W·unconditional: two canvases a call; changes the distribution", Least: aboveZero, Most: mostGuidance, field: func(o *Options) any { return &o.Guidance }},
 	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: aboveZero, Most: 1, Unscored: true, field: func(o *Options) any { return &o.EditingThreshold }},
@@ -114,11 +116,11 @@ func (o Options) unusedDeciding(sampler string, drop func(beside string, names .
 	case sampler == "llada2":
 		drop("without editing-threshold", "post-steps")
 	}
-	if o.Rule != RoundDLLM && sampler == "confidence" {
-		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "schedule", "transfer")
+	if o.Rule != schedule.RoundDLLM && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(schedule.RoundLLaDA)), "schedule", "transfer")
 	}
-	if o.Rule != RoundDream && sampler == "confidence" {
-		drop("rule "+cmp.Or(string(o.Rule), string(RoundLLaDA)), "eps")
+	if o.Rule != schedule.RoundDream && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(schedule.RoundLLaDA)), "eps")
 	}
 	if s := o.Score; s != "" && s != ScoreConfidence {
 		drop("score "+string(s), "begin-suppress-tokens")
@@ -128,7 +130,7 @@ func (o Options) unusedDeciding(sampler string, drop func(beside string, names .
 	}
 }
 
-// word checks that a value is one of some words, and gives the first where it is "".
+// word checks that a value is one of those of a sampler, and gives the first where it is "".
 func word[T ~string](name string, value T, words ...T) (T, error) {
 	if value == "" {
 		return words[0], nil
@@ -144,127 +146,69 @@ func word[T ~string](name string, value T, words ...T) (T, error) {
 	return value, nil
 }
 
-// idList reads ids of a vocabulary that may not be known.
-func idList(name, text string, c Spec) ([]int, error) {
-	if text == "" {
-		return nil, nil
-	}
-	ids, err := parseInts(text, 0)
-	if err != nil {
-		return nil, fault.Errorf("samplers", "%s: must be a list of ids: %w", name, err)
-	}
-	for _, id := range ids {
-		if c.Columns > 0 && id >= c.Columns {
-			return nil, fault.Errorf("samplers", "%s: id %d: must be in 0..%d", name, id, c.Columns-1)
-		}
-	}
-	return ids, nil
-}
-
 // ranks makes the decoders that rank positions by the network's rows.
 func (s *Sampler) ranks(o Options, c Spec) error {
 	set := &s.settings.Deciding
 	*set = o.Deciding
-	law := &ranking{block: o.BlockLength, prompt: -1, temper: o.AlgTemp, editing: o.EditingThreshold, stop: -1}
-	var errs []error
-	check := func(err error) { errs = append(errs, err) }
+	law := &ranking{block: o.BlockLength, prompt: or(o.PromptLength, -1), stop: or(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", temper: o.AlgTemp, editing: o.EditingThreshold}
 	scores := []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin} // those that a threshold can be for
+	var errs [3]error
 	switch name := s.settings.Sampler; name {
 	case "confidence":
 		scores = append(scores, ScoreEntropy, ScoreRandom)
-		check(s.quotas(o, law))
+		s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
+		set.Rule = cmp.Or(o.Rule, schedule.RoundLLaDA)
+		switch set.Rule {
+		case schedule.RoundDream:
+			set.Eps = cmp.Or(o.Eps, defaultEps)
+		case schedule.RoundDLLM:
+			set.Schedule, set.Transfer = cmp.Or(o.Schedule, "linear"), cmp.Or(o.Transfer, "rounded")
+		}
+		law.rounding, law.eps = set.Rule, set.Eps
+		law.cosine, law.binomial = set.Schedule == "cosine", set.Transfer == "binomial"
+		law.choosing = quotaChoice{law.rounding, law.eps}
 	case "threshold":
 		set.Threshold = cmp.Or(o.Threshold, defaultThreshold)
 		law.choosing = thresholdChoice{set.Threshold, o.Rule}
 		if o.Rule != "" {
-			_, err := word("rule", o.Rule, RoundDream, RoundDLLM)
-			check(err)
-			law.steps = cmp.Or(o.Steps, DefaultSteps)
-			s.settings.Steps = law.steps
-			if o.Rule == RoundDLLM {
-				law.rounding = RoundDLLM
+			_, errs[0] = word("rule", o.Rule, schedule.RoundDream, schedule.RoundDLLM)
+			s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
+			if o.Rule == schedule.RoundDLLM {
+				law.rounding = schedule.RoundDLLM
 			}
 		}
 	case "factor":
-		rule, err := word("rule", o.Rule, RoundLLaDA, RoundDLLM)
-		check(err)
-		set.Rule, set.Factor = rule, cmp.Or(o.Factor, defaultFactor)
-		law.choosing = factorChoice{set.Factor, rule == RoundDLLM}
+		set.Rule, errs[0] = word("rule", o.Rule, schedule.RoundLLaDA, schedule.RoundDLLM)
+		set.Factor = cmp.Or(o.Factor, defaultFactor)
+		law.choosing = factorChoice{set.Factor, set.Rule == schedule.RoundDLLM}
 	case "localleap":
 		set.Threshold, set.RelaxedThreshold = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.RelaxedThreshold, defaultRelaxedThreshold)
 		set.Radius = cmp.Or(o.Radius, defaultRadius)
 		law.choosing = leapChoice{set.Threshold, set.RelaxedThreshold, set.Radius}
 	case "entropy-bounded":
 		scores = []Score{ScoreEntropy, ScoreConfidence, ScoreMaskGIT, ScoreMargin}
-		gamma := defaultGamma
-		if o.Gamma != nil {
-			gamma = *o.Gamma
-		}
-		set.Gamma = &gamma
-		law.choosing = boundedChoice{gamma}
+		set.Gamma = new(or(o.Gamma, defaultGamma))
+		law.choosing = boundedChoice{*set.Gamma}
 	case "llada2":
 		set.Threshold = cmp.Or(o.Threshold, defaultSurely)
-		choice := surelyChoice{threshold: set.Threshold, least: o.AtLeast, edits: o.EditingThreshold > 0}
-		if choice.edits {
+		if edits := o.EditingThreshold > 0; edits {
 			set.AtLeast, set.PostSteps = cmp.Or(o.AtLeast, 1), cmp.Or(o.PostSteps, defaultPostSteps)
-			choice.least, choice.polishes = set.AtLeast, set.PostSteps
+			law.choosing = surelyChoice{set.Threshold, set.AtLeast, edits, set.PostSteps}
 		} else {
-			law.steps, law.ofLength = cmp.Or(o.Steps, defaultBlockSteps), true
-			s.settings.Steps = law.steps
+			law.choosing = surelyChoice{threshold: set.Threshold, least: o.AtLeast}
+			s.settings.Steps, law.ofLength = cmp.Or(o.Steps, defaultBlockSteps), true
 		}
-		law.choosing = choice
 	}
-	var err error
-	set.Score, err = word("score", o.Score, scores...)
-	check(err)
+	law.steps = s.settings.Steps
+	set.Score, errs[1] = word("score", o.Score, scores...)
 	law.score = set.Score
 	if law.block > 0 {
-		set.Reach, err = word("reach", o.Reach, "before", "inside")
-		check(err)
-		law.inside = set.Reach == "inside"
+		set.Reach = cmp.Or(o.Reach, "before")
 	}
-	if o.PromptLength != nil {
-		law.prompt = *o.PromptLength
-	}
-	if o.Stop != nil {
-		law.stop = *o.Stop
-	}
-	law.begin, err = idList("begin-suppress-tokens", o.BeginSuppressTokens, c)
-	check(err)
-	_, err = word("columns", o.Columns, "clean", "raw")
-	check(err)
-	law.raw = o.Columns == "raw"
-	law.most, err = c.mostMasked()
-	check(err)
-	s.kernel, s.law = law, law
+	law.begin, errs[2] = draw.IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
+	s.law = law
 	chosenByToken := law.score == ScoreConfidence || law.score == ScoreMaskGIT
-	law.byToken = chosenByToken && s.settings.Draw.temperature() != 0
+	law.byToken = chosenByToken && s.settings.AtTemperature() != 0
 	s.settings.ChangesLaw = s.settings.ChangesLaw || chosenByToken || law.raw || law.editing > 0
-	return join(errs...)
-}
-
-// quotas sets what the confidence decoder commits at each call.
-func (s *Sampler) quotas(o Options, law *ranking) (err error) {
-	set := &s.settings.Deciding
-	set.Rule, err = word("rule", o.Rule, RoundLLaDA, RoundDream, RoundDLLM)
-	if err != nil {
-		return err
-	}
-	law.rounding, law.steps = set.Rule, cmp.Or(o.Steps, DefaultSteps)
-	s.settings.Steps = law.steps
-	switch set.Rule {
-	case RoundDream:
-		set.Eps = cmp.Or(o.Eps, defaultEps)
-		law.eps = set.Eps
-	case RoundDLLM:
-		if set.Schedule, err = word("schedule", o.Schedule, "linear", "cosine"); err != nil {
-			return err
-		}
-		if set.Transfer, err = word("transfer", o.Transfer, "rounded", "binomial"); err != nil {
-			return err
-		}
-		law.cosine, law.binomial = set.Schedule == "cosine", set.Transfer == "binomial"
-	}
-	law.choosing = quotaChoice{law.rounding, law.eps}
-	return nil
+	return fault.Join("samplers", errs[:]...)
 }

@@ -36,7 +36,7 @@ const (
 )
 
 var remaskingOptions = []Option{
-	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "`HOW` positions are masked again: cap, rescale, conf, loop, forward-backward or dfm", field: func(o *Options) any { return (*string)(&o.Remask) }},
+	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "`HOW` positions are masked again: cap, rescale, conf, loop, forward-backward or dfm", field: func(o *Options) any { return &o.Remask }},
 	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "`X`, the probability of being masked again, or its bound, at most 1; of p2 what multiplies the scores of tokens that stand", Least: aboveZero, Most: math.MaxFloat64, field: func(o *Options) any { return &o.Eta }},
 	{Name: "t-on", Default: "0.55", Help: "`T` at which loop begins to remask", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.TOn }},
 	{Name: "t-off", Default: "0.05", Help: "`T` at which loop ends", Least: aboveZero, Most: 1, field: func(o *Options) any { return &o.TOff }},
@@ -57,15 +57,13 @@ func (o Options) unusedRemasking(drop func(beside string, names ...string)) {
 }
 
 // remasks makes the samplers that mask again what was revealed.
-func (s *Sampler) remasks(o Options, c Spec) (err error) {
+func (s *Sampler) remasks(o Options, _ Spec) error {
 	set := &s.settings.Remasking
 	*set = o.Remasking
 	if o.Eta > 1 {
 		return fault.Errorf("samplers", "eta %v: it is a probability here: must be at most 1", o.Eta)
 	}
-	if set.Remask, err = word("remask", o.Remask, RemaskCap, RemaskRescale, RemaskConf, RemaskLoop, RemaskForwardBackward, RemaskDFM); err != nil {
-		return err
-	}
+	set.Remask = cmp.Or(o.Remask, RemaskCap)
 	switch set.Remask {
 	case RemaskRescale:
 		set.Eta = cmp.Or(o.Eta, defaultEtaRescale)
@@ -73,13 +71,7 @@ func (s *Sampler) remasks(o Options, c Spec) (err error) {
 		set.Eta = cmp.Or(o.Eta, defaultEta)
 	}
 	if set.Remask == RemaskLoop {
-		on, off := defaultTOn, defaultTOff
-		if o.TOn != nil {
-			on = *o.TOn
-		}
-		if o.TOff != nil {
-			off = *o.TOff
-		}
+		on, off := or(o.TOn, defaultTOn), or(o.TOff, defaultTOff)
 		set.TOn, set.TOff, set.AlphaOn = &on, &off, cmp.Or(o.AlphaOn, defaultAlphaOn)
 		if !(off > 0 && off < on && on < 1 && set.AlphaOn < 1) {
 			return fault.Errorf("samplers", "t-off %v, t-on %v, alpha-on %v: must be 0 < t-off < t-on < 1 and alpha-on below 1", off, on, set.AlphaOn)
@@ -90,10 +82,7 @@ func (s *Sampler) remasks(o Options, c Spec) (err error) {
 	}
 	s.settings.Steps = cmp.Or(o.Steps, DefaultSteps)
 	law := &remasking{steps: RemaskProbabilities(*set, s.settings.Steps), conf: set.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}
-	if law.most, err = c.mostMasked(); err != nil {
-		return err
-	}
-	s.kernel, s.law = law, law
+	s.law = law
 	s.settings.ChangesLaw = s.settings.ChangesLaw || law.nucleus < 1
 	return nil
 }

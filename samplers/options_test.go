@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // TestDefaults checks what is in force where nothing is given.
@@ -55,7 +57,7 @@ func TestDefaults(t *testing.T) {
 
 // A sampler's name says what makes it another law.
 func TestSamplerString(t *testing.T) {
-	spec := samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 4, Mask: 3}}
+	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 4, Mask: 3}}
 	for want, o := range map[string]samplers.Options{
 		"fhs":                                      {},
 		"confidence 128 steps block-length 4":      {Sampler: "confidence", Deciding: samplers.Deciding{BlockLength: 4}},
@@ -76,12 +78,12 @@ func TestSettingsJSON(t *testing.T) {
 		want string
 	}{
 		{samplers.Options{}, `{"sampler":"fhs","draw":"inverse","changes_law":false}`},
-		{samplers.Options{Draw: samplers.Draw{TopP: 1}}, `{"sampler":"fhs","draw":"inverse","top_p":1,"changes_law":false}`},
-		{samplers.Options{Draw: samplers.Draw{Temperature: ptr(0.0)}}, `{"sampler":"fhs","draw":"inverse","temperature":0,"changes_law":true}`},
+		{samplers.Options{Draw: draw.Draw{TopP: 1}}, `{"sampler":"fhs","draw":"inverse","top_p":1,"changes_law":false}`},
+		{samplers.Options{Draw: draw.Draw{Temperature: new(0.0)}}, `{"sampler":"fhs","draw":"inverse","temperature":0,"changes_law":true}`},
 		{samplers.Options{Sampler: "ddpm", Grid: "lambda", Steps: 7}, `{"sampler":"tweedie","grid":"lambda","steps":7,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
 		{samplers.Options{Sampler: "tau", Tau: "one", Grid: "paper", Kappa: 1}, `{"sampler":"tau-leaping","grid":"paper","steps":5,"kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","draw":"inverse","changes_law":false}`},
 		{samplers.Options{Sampler: "parallel-fhs", Sizes: "3,1"}, `{"sampler":"parallel-fhs","sizes":"3,1","draw":"inverse","changes_law":false}`},
-		{samplers.Options{Sampler: "ordered", Draw: samplers.Draw{TopK: 2}}, `{"sampler":"ordered","order":"left-to-right","draw":"inverse","top_k":2,"changes_law":true}`},
+		{samplers.Options{Sampler: "ordered", Draw: draw.Draw{TopK: 2}}, `{"sampler":"ordered","order":"left-to-right","draw":"inverse","top_k":2,"changes_law":true}`},
 	} {
 		got, err := json.Marshal(mustNew(t, test.o).Settings())
 		if err != nil || string(got) != test.want {
@@ -138,8 +140,8 @@ func TestOptionErrors(t *testing.T) {
 		{samplers.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
 		{samplers.Options{Sampler: "ordered", Order: "1,1"}, "position 1 appears twice"},
 		{samplers.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
-		{samplers.Options{Draw: samplers.Draw{TopP: 2}}, "top-p is 2"},
-		{samplers.Options{Steps: -1, Draw: samplers.Draw{TopP: 2, TopK: -1}}, "steps is -1: must be"},
+		{samplers.Options{Draw: draw.Draw{TopP: 2}}, "top-p is 2"},
+		{samplers.Options{Steps: -1, Draw: draw.Draw{TopP: 2, TopK: -1}}, "steps is -1: must be"},
 	} {
 		_, err := samplers.New(test.o, samplers.Spec{})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
@@ -208,7 +210,7 @@ func FuzzOptions(f *testing.F) {
 		s, err := samplers.New(samplers.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Spec{})
 		var p samplers.Plan
 		if err == nil {
-			err = s.Plan(&p, samplers.NewStream(1, 1), upTo(5))
+			err = s.Plan(&p, draw.NewStream(1, 1), upTo(5))
 		}
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
@@ -231,7 +233,7 @@ func FuzzOptions(f *testing.F) {
 // from nothing but their names: a default must not be refused.
 func TestDefaultsWork(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
-		for _, noise := range samplers.Noises() {
+		for _, noise := range schedule.Noises() {
 			for _, grid := range []string{"uniform", "lambda", "paper", "cos2", "cosine"} {
 				o := samplers.Options{Sampler: sampler, Grid: grid}
 				_, err := samplers.New(o, samplers.Spec{Noise: noise})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // profile is a loss profile of four positions: that of the reference world
@@ -43,7 +44,7 @@ func TestTheorySettings(t *testing.T) {
 		}
 	}
 	s := mustNew(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3})
-	if steps, ok := s.Steps(); !ok || steps.Rule != samplers.RuleTrapezoidal || steps.Grid.Steps() != 6 || math.Abs(steps.Grid.Lambda[1]-5.0/6) > 1e-15 {
+	if steps, ok := s.Steps(); !ok || steps.Rule != schedule.RuleTrapezoidal || steps.Grid.Steps() != 6 || math.Abs(steps.Grid.Lambda[1]-5.0/6) > 1e-15 {
 		t.Errorf("half steps %+v", steps)
 	}
 }
@@ -84,7 +85,7 @@ func TestTheoryOptionErrors(t *testing.T) {
 // TestProfileGrid: the grid named profile is the best one of the profile, taken to the
 // ends that the sampler has.
 func TestProfileGrid(t *testing.T) {
-	best, _ := samplers.BestGrid(profile, 3)
+	best, _ := schedule.BestGrid(profile, 3)
 	s := mustNew(t, samplers.Options{Sampler: "tweedie", Grid: "profile", Profile: profile, Steps: 3})
 	if steps, _ := s.Steps(); !slices.Equal(steps.Grid.Lambda, best) {
 		t.Errorf("grid %v, want %v", steps.Grid.Lambda, best)
@@ -118,7 +119,7 @@ func TestProfileSizes(t *testing.T) {
 		// Twice as finely spaced, the loss is linear between the values of the profile.
 		fine := []float64{profile[0], (profile[0] + profile[1]) / 2, profile[1], (profile[1] + profile[2]) / 2, profile[2], (profile[2] + profile[3]) / 2, profile[3]}
 		for d, c := range map[int][]float64{4: profile, 7: fine, 2: {profile[0], profile[3]}, 1: profile[:1]} {
-			want, _ := samplers.BestSizes(c, 3)
+			want, _ := schedule.BestSizes(c, 3)
 			var wait sync.WaitGroup
 			for range 3 {
 				wait.Go(func() {
@@ -133,7 +134,7 @@ func TestProfileSizes(t *testing.T) {
 			}
 		}
 	}
-	want, _ := samplers.BestSizes(slices.Repeat([]float64{2}, 6), 2)
+	want, _ := schedule.BestSizes(slices.Repeat([]float64{2}, 6), 2)
 	if got := sizes(mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: []float64{2}, Steps: 2}), 6); !slices.Equal(got, want) {
 		t.Errorf("a profile of one value: sizes %v, want %v", got, want)
 	}

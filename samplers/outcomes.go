@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // Outcome is a way in which a sampler may end.
@@ -28,17 +30,14 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 	if err := s.HasOutcomes(); err != nil {
 		return nil, 0, err
 	}
-	around, isShaped := s.kernel.(shaping)
+	around, isShaped := s.law.(shaping)
 	law := s.unshaped().(enumerable)
 	spec := net.Spec()
-	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	rows, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
 		return nil, 0, err
 	}
-	c := &Canvas{spec: &spec, law: draw}
-	for _, id := range canvas {
-		c.ids = append(c.ids, int64(id))
-	}
+	c := newCanvas(&spec, rows, canvas)
 	o := &outcomes{ctx: ctx, net: net, left: limit, states: make(map[int]map[string]*forked), ended: make(map[string]*Outcome)}
 	if isShaped {
 		if o.shape, err = around.on(c, c.Masked(nil)); err != nil {
@@ -59,7 +58,7 @@ func (s *Sampler) Outcomes(ctx context.Context, net Network, canvas []int, limit
 // HasOutcomes says why [Sampler.Outcomes] does not work out a law, nil where it does: samplers that
 // have a plan, in blocks or corrected, have none, and banned words and quotas that are drawn.
 func (s *Sampler) HasOutcomes() error {
-	around, _ := s.kernel.(shaping)
+	around, _ := s.law.(shaping)
 	law := s.unshaped()
 	ranks, _ := law.(*ranking)
 	if _, ok := law.(enumerable); ok && !around.bans() && (ranks == nil || !ranks.binomial) {
@@ -68,12 +67,12 @@ func (s *Sampler) HasOutcomes() error {
 	return fault.Errorf("samplers", "no law of %s is worked out: %s", s, cmp.Or(s.law.declare().Why, "it has a plan"))
 }
 
-// unshaped is the kernel whose rows guidance and rules may change.
-func (s *Sampler) unshaped() kernel {
-	if around, ok := s.kernel.(shaping); ok {
-		return around.inner.kernel
+// unshaped is the law whose rows guidance and rules may change.
+func (s *Sampler) unshaped() planner {
+	if around, ok := s.law.(shaping); ok {
+		return around.inner.law
 	}
-	return s.kernel
+	return s.law
 }
 
 // enumerable is a law whose outcomes are worked out.
@@ -149,35 +148,53 @@ func (o *outcomes) take() error {
 	return o.ctx.Err()
 }
 
+// eachDraw hands do each way to take one of the candidates of every position that has some, with
+// p times the probability of their tokens. Candidates are valid during the call.
+func eachDraw(options [][]candidate, p float64, do func(drawn []candidate, p float64) error) error {
+	drawn := make([]candidate, 0, len(options))
+	var take func(i int, p float64) error
+	take = func(i int, p float64) error {
+		switch {
+		case i == len(options):
+			return do(drawn, p)
+		case options[i] == nil:
+			return take(i+1, p)
+		}
+		for _, c := range options[i] {
+			drawn = append(drawn, c)
+			if err := take(i+1, p*math.Exp(c.logP)); err != nil {
+				return err
+			}
+			drawn = drawn[:len(drawn)-1]
+		}
+		return nil
+	}
+	return take(0, p)
+}
+
 // rows asks the network.
 func (o *outcomes) rows(c *Canvas, a *Ask) (Rows, error) {
-	o.shape.ask(c, a)
-	out, err := answers(o.ctx, o.net, []*Canvas{c}, []*Ask{a})
+	out, err := answers(o.ctx, o.net, []*question{{c, o.shape, *a}})
 	if err != nil {
 		return Rows{}, err
 	}
-	return o.shape.rows(out[0]), nil
+	return out[0], nil
 }
 
-// answers asks the network in one call about what the decoders of several canvases ask.
-func answers(ctx context.Context, net Network, canvases []*Canvas, asks []*Ask) ([]Rows, error) {
-	call := Call{}
-	for i, c := range canvases {
-		for _, r := range asks[i].Rows {
-			ids := r.Canvas
-			if ids == nil {
-				ids = c.ids
-			}
-			call.IDs, call.Counts = append(call.IDs, ids...), append(call.Counts, len(r.Positions))
-			for _, l := range r.Positions {
-				if c.spec.Shift {
-					l = max(l-1, 0)
-				}
-				call.Positions = append(call.Positions, int64(l))
-			}
-			if c.spec.TimeConditioned {
-				call.Sigma = append(call.Sigma, r.Theta)
-			}
+// question is what the decoder of a canvas asks outside an engine.
+type question struct {
+	canvas *Canvas
+	shape  *shaped // what the rows are changed by, nil for nothing
+	Ask
+}
+
+// answers asks the network questions in one call.
+func answers(ctx context.Context, net Network, all []*question) ([]Rows, error) {
+	var call Call
+	for _, q := range all {
+		q.shape.ask(q.canvas, &q.Ask)
+		for _, r := range q.Rows {
+			call.add(q.canvas.spec, q.canvas.ids, r)
 		}
 	}
 	data, err := net.Logits(ctx, call)
@@ -185,13 +202,14 @@ func answers(ctx context.Context, net Network, canvases []*Canvas, asks []*Ask) 
 		return nil, err
 	}
 	data = slices.Clone(data)
-	out := make([]Rows, len(asks))
-	for i, c := range canvases {
-		out[i] = Rows{head: HeadRows, columns: c.spec.Columns, draw: c.law}
-		for _, r := range asks[i].Rows {
-			n := len(r.Positions) * c.spec.Columns
-			out[i].data, data = append(out[i].data, data[:n]), data[n:]
+	var out []Rows
+	for _, q := range all {
+		rows := Rows{head: HeadRows, columns: q.canvas.spec.Columns, draw: q.canvas.law}
+		for _, r := range q.Rows {
+			n := len(r.Positions) * rows.columns
+			rows.data, data = append(rows.data, data[:n]), data[n:]
 		}
+		out = append(out, q.shape.rows(rows))
 	}
 	return out, nil
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // enumerate goes through all tokens that the calls may draw, and through all positions that
 // random choices may take.
 func (law *ranking) enumerate(o *outcomes, c *Canvas) error {
-	first, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	first, err := law.start(c, draw.NewDraws(0, 0), c.Masked(nil), false)
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func subsets(items []int, n int) [][]int {
 // branch goes on from the call that d is about to make, with every draw of its tokens.
 func (d *ranked) branch(o *outcomes, p float64) error {
 	var ask Ask
-	d.reader.ask(&ask, d.asked, thetaOf(d.lambda()))
+	d.reader.ask(&ask, d.asked, d.theta())
 	rows, err := o.rows(d.canvas, &ask)
 	if err != nil {
 		return err
@@ -63,32 +65,14 @@ func (d *ranked) branch(o *outcomes, p float64) error {
 	options := make([][]candidate, len(d.asked)) // by position
 	for i, l := range d.asked {
 		options[i], err = d.reader.candidates(rows, i, l)
-		if i >= len(d.masked) && errors.Is(err, errNoMass) {
+		if i >= len(d.masked) && errors.Is(err, draw.ErrNoMass) {
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("position %d: %w", l, err)
 		}
 	}
-	drawn := make([]candidate, 0, len(d.asked))
-	var draw func(i int, p float64) error
-	draw = func(i int, p float64) error {
-		if i == len(d.asked) {
-			return d.commitAll(o, drawn, p)
-		}
-		if options[i] == nil {
-			return draw(i+1, p)
-		}
-		for _, c := range options[i] {
-			drawn = append(drawn, c)
-			if err := draw(i+1, p*math.Exp(c.logP)); err != nil {
-				return err
-			}
-			drawn = drawn[:len(drawn)-1]
-		}
-		return nil
-	}
-	return draw(0, p)
+	return eachDraw(options, p, func(drawn []candidate, p float64) error { return d.commitAll(o, drawn, p) })
 }
 
 // commitAll commits what the rule takes of drawn tokens, in every order in which a random choice
@@ -138,12 +122,12 @@ func (d *ranked) commitOne(o *outcomes, considered, edits []candidate, p float64
 
 // fork is the decoder on a canvas of its own, which the edit changes.
 func (d *ranked) fork() (*ranked, *Edit) {
-	c := &Canvas{ids: slices.Clone(d.canvas.ids), spec: d.canvas.spec, law: d.canvas.law}
+	c, e := d.canvas.fork()
 	next := *d
 	next.canvas, next.block.canvas, next.reader.decoder = c, c, &next
 	next.asked, next.masked, next.ranked = nil, nil, nil
 	next.reader.uniforms = nil
-	return &next, &Edit{canvas: c, draws: NewDraws(0, 0), step: new(Step)}
+	return &next, e
 }
 
 // key is the same for decoders that go on in the same way.
@@ -159,7 +143,7 @@ func (d *ranked) key() string {
 
 // rowLaw is a row with what its tokens are drawn from.
 type rowLaw struct {
-	best Best
+	best draw.Best
 	p    []float64
 	own  func(token int) float64
 }
@@ -168,7 +152,7 @@ type rowLaw struct {
 func (r *reader) law(rows Rows, i int) (out rowLaw, err error) {
 	row, law := rows.Logits(0, i), rows.draw
 	if r.rows {
-		law = r.drawn
+		law = &r.drawn
 	}
 	out.p = make([]float64, len(row))
 	if err := law.Probabilities(out.p, row); err != nil {

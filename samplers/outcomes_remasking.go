@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // enumerate goes through all that the steps may change.
@@ -12,7 +14,7 @@ func (law *remasking) enumerate(o *outcomes, c *Canvas) error {
 	if law.nucleus < 1 {
 		return errors.New("nucleus-p is in force")
 	}
-	first, _ := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	first, _ := law.start(c, draw.NewDraws(0, 0), c.Masked(nil), false)
 	o.add(0, "", first, 1)
 	return o.each(func(f *forked) error { return f.decoder.(*remasked).branch(o, f.p) })
 }
@@ -58,17 +60,12 @@ type remaskBranch struct {
 
 // ask reads the rows of the masked positions.
 func (b *remaskBranch) ask() error {
-	var masked []int
-	for _, l := range b.free {
-		if b.masked(l) {
-			masked = append(masked, l)
-		}
-	}
-	if masked == nil {
+	masked := b.allMasked()
+	if len(masked) == 0 {
 		return nil
 	}
 	c := &Canvas{ids: b.remasked.ids, spec: b.canvas.spec, law: b.canvas.law}
-	rows, err := b.o.rows(c, &Ask{Rows: []AskRow{{Positions: masked, Theta: thetaOf(min(b.step.Lambda, b.law.most))}}})
+	rows, err := b.o.rows(c, &Ask{Rows: []AskRow{{Positions: masked, Theta: b.canvas.theta(b.step.Lambda)}}})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls
@@ -16,39 +18,38 @@ type pathPlanning struct {
 	unplanned
 	steps int
 	eta   float64
-	most  float64 // the greatest masked fraction that the network is asked at
 }
 
 func (pathPlanning) declare() Law { return Law{Why: "it masks again what it revealed"} }
 
 // plansPaths makes the sampler.
-func (s *Sampler) plansPaths(o Options, c Spec) (err error) {
+func (s *Sampler) plansPaths(o Options, _ Spec) error {
 	law := pathPlanning{steps: cmp.Or(o.Steps, DefaultSteps), eta: cmp.Or(o.Eta, 1)}
 	s.settings.Steps, s.settings.Eta, s.settings.ChangesLaw = law.steps, law.eta, true
-	law.most, err = c.mostMasked()
-	s.kernel, s.law = law, law
-	return err
+	s.law = law
+	return nil
 }
 
 func (law pathPlanning) mostCalls(Spec, int, int) int { return law.steps }
 
-func (law pathPlanning) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
-	score := *c.law
-	if score.temperature == 0 {
-		score.temperature = 1
+func (law pathPlanning) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
+	warm := c.law.Draw()
+	if warm.AtTemperature() == 0 {
+		warm.Temperature = nil
 	}
-	return &pathPlanned{law: law, canvas: c, draws: d, free: free, score: score}, nil
+	score, err := c.law.With(warm, c.law.By())
+	return &pathPlanned{law: law, canvas: c, draws: d, free: free, score: score}, err
 }
 
 // pathPlanned is the decoder of a sequence.
 type pathPlanned struct {
 	law    pathPlanning
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	free   []int
 	calls  int
 	// score has the probabilities that positions are scored by, p those of a row.
-	score  Categorical
+	score  draw.Categorical
 	p      []float64
 	scored []candidate
 }
@@ -58,11 +59,9 @@ func (d *pathPlanned) stays(call int) int {
 	return len(d.free) * (d.law.steps - call) / d.law.steps
 }
 
-func (d *pathPlanned) masked(l int) bool { return d.canvas.ID(l) == d.canvas.spec.Mask }
-
 // over says that no call can change anything any more.
 func (d *pathPlanned) over() bool {
-	return d.calls == d.law.steps || d.stays(d.calls+1) == 0 && !slices.ContainsFunc(d.free, d.masked)
+	return d.calls == d.law.steps || d.stays(d.calls+1) == 0 && !slices.ContainsFunc(d.free, d.canvas.masked)
 }
 
 // RuleCalls counts the calls that can change nothing too, which the rule makes.
@@ -79,12 +78,12 @@ func (d *pathPlanned) Ask(a *Ask) bool {
 	}
 	n := 0
 	for _, l := range d.free {
-		if d.masked(l) {
+		if d.canvas.masked(l) {
 			n++
 		}
 	}
 	a.Step = d.calls
-	a.Rows = append(a.Rows, AskRow{Positions: d.free, Theta: thetaOf(min(float64(n)/float64(len(d.free)), d.law.most))})
+	a.Rows = append(a.Rows, AskRow{Positions: d.free, Theta: d.canvas.theta(float64(n) / float64(len(d.free)))})
 	return true
 }
 
@@ -93,7 +92,7 @@ func (d *pathPlanned) Take(r Rows, e *Edit) error {
 	for i, l := range d.free {
 		c := candidate{position: l, token: d.canvas.ID(l)}
 		var err error
-		if d.masked(l) {
+		if d.canvas.masked(l) {
 			c.token, c.logP, err = r.Token(0, i, d.draws.Call(l, d.calls))
 		}
 		if err == nil {
@@ -111,10 +110,10 @@ func (d *pathPlanned) Take(r Rows, e *Edit) error {
 // rate scores a position. A token that the network says nothing of stays.
 func (d *pathPlanned) rate(c *candidate, row []float32) error {
 	d.p = slices.Grow(d.p[:0], len(row))[:len(row)]
-	stands := !d.masked(c.position)
+	stands := !d.canvas.masked(c.position)
 	err := d.score.Probabilities(d.p, row)
 	switch {
-	case stands && errors.Is(err, errNoMass):
+	case stands && errors.Is(err, draw.ErrNoMass):
 		return nil
 	case err != nil:
 		return err
@@ -133,7 +132,7 @@ func (d *pathPlanned) commit(scored []candidate, e *Edit) {
 	slices.SortFunc(scored, compareKeys)
 	kept := len(scored) - d.stays(d.calls)
 	for i, c := range scored {
-		switch masked := d.masked(c.position); {
+		switch masked := d.canvas.masked(c.position); {
 		case i < kept && masked:
 			e.Set(c.position, c.token, c.logP)
 		case i >= kept && !masked:
@@ -144,7 +143,7 @@ func (d *pathPlanned) commit(scored []candidate, e *Edit) {
 
 // enumerate goes through all tokens that the calls may draw.
 func (law pathPlanning) enumerate(o *outcomes, c *Canvas) error {
-	first, _ := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	first, _ := law.start(c, draw.NewDraws(0, 0), c.Masked(nil), false)
 	o.add(0, "", first, 1)
 	return o.each(func(f *forked) error { return f.decoder.(*pathPlanned).branch(o, f.p) })
 }
@@ -165,46 +164,31 @@ func (d *pathPlanned) branch(o *outcomes, p float64) error {
 	options := make([][]candidate, len(d.free))
 	q := make([]float64, rows.Columns())
 	for i, l := range d.free {
-		var tokens []candidate
-		if d.masked(l) {
-			if err := rows.Probabilities(q, 0, i); err != nil {
-				return fmt.Errorf("position %d: %w", l, err)
-			}
-			for token, p := range q {
-				if p > 0 {
-					tokens = append(tokens, candidate{position: l, token: token, logP: math.Log(p)})
-				}
-			}
+		if clear(q); d.canvas.masked(l) {
+			err = rows.Probabilities(q, 0, i)
 		} else {
-			tokens = []candidate{{position: l, token: d.canvas.ID(l)}}
+			q[d.canvas.ID(l)] = 1
 		}
-		for j := range tokens {
-			if err := d.rate(&tokens[j], rows.Logits(0, i)); err != nil {
-				return fmt.Errorf("position %d: %w", l, err)
+		for token, p := range q {
+			if err == nil && p > 0 {
+				c := candidate{position: l, token: token, logP: math.Log(p)}
+				err = d.rate(&c, rows.Logits(0, i))
+				options[i] = append(options[i], c)
 			}
 		}
-		options[i] = tokens
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
 	}
-	drawn := make([]candidate, 0, len(d.free))
-	var draw func(i int, p float64) error
-	draw = func(i int, p float64) error {
-		if i < len(options) {
-			for _, c := range options[i] {
-				drawn = append(drawn[:i], c)
-				if err := draw(i+1, p*math.Exp(c.logP)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
+	return eachDraw(options, p, func(drawn []candidate, p float64) error {
 		if err := o.take(); err != nil {
 			return err
 		}
 		next := *d
-		next.canvas = &Canvas{ids: slices.Clone(d.canvas.ids), spec: d.canvas.spec, law: d.canvas.law}
-		next.commit(slices.Clone(drawn), &Edit{canvas: next.canvas, draws: NewDraws(0, 0), step: new(Step)})
+		var e *Edit
+		next.canvas, e = d.canvas.fork()
+		next.commit(slices.Clone(drawn), e)
 		o.add(next.calls, fmt.Sprint(next.canvas.ids), &next, p)
 		return nil
-	}
-	return draw(0, p)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -114,7 +115,7 @@ func TestPathPlanning(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if p := goodness(counts, law); p < familyLevel/12 {
+			if p := reftest.Goodness(counts, law); p < familyLevel/12 {
 				t.Errorf("%s %+v: p = %.3g", name, test, p)
 			}
 		}

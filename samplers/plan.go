@@ -2,7 +2,11 @@ package samplers
 
 import (
 	"cmp"
+	"math"
 	"slices"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // Block is the reveals of one network call.
@@ -23,7 +27,7 @@ type Block struct {
 	// reveals nothing, at a time of which the next block needs rows.
 	Ahead []int
 	// Weight is 0 for a plain fill. With another, tokens are drawn from
-	// [Mix](p, p′, Weight, Floor), p the row of this call and p′ the row that the call before
+	// [draw.Mix](p, p′, Weight, Floor), p the row of this call and p′ the row that the call before
 	// gave at the same position, both as probabilities after exclusion, temperature
 	// and truncation.
 	Weight float64
@@ -80,17 +84,12 @@ type planner interface {
 // λ_{n−1} = λ_n·u^(1/n) from λ_d = 1, with the position uniform among the masked. A
 // grid sampler, which leaves a position masked with probability S_k up to step k,
 // reveals it in the step with S_{k+1} ≤ U < S_k.
-func (p *Plan) draw(law planner, u Uniforms, free []int) error {
+func (p *Plan) draw(law planner, u draw.Uniforms, free []int) error {
 	p.reset()
 	for _, l := range free {
 		p.reveals = append(p.reveals, reveal{u.Plan(l), l})
 	}
-	slices.SortFunc(p.reveals, func(a, b reveal) int {
-		if a.u != b.u {
-			return cmp.Compare(b.u, a.u)
-		}
-		return cmp.Compare(a.position, b.position)
-	})
+	slices.SortFunc(p.reveals, func(a, b reveal) int { return cmp.Or(cmp.Compare(b.u, a.u), a.position-b.position) })
 	// Blocks share these two: they must not grow while blocks point into them.
 	p.positions, p.hits = slices.Grow(p.positions, len(free)), slices.Grow(p.hits, len(free))
 	if err := law.plan(p); err != nil {
@@ -99,16 +98,13 @@ func (p *Plan) draw(law planner, u Uniforms, free []int) error {
 	}
 	slices.Sort(p.Left)
 	if p.thinned > 0 {
-		p.Events += poisson(p.thinned, u.events())
+		p.Events += poisson(p.thinned, u.Events())
 	}
 	return nil
 }
 
 func (p *Plan) reset() {
-	p.Blocks, p.Left = p.Blocks[:0], p.Left[:0]
-	p.LeftLambda, p.LeftTheta = 0, 0
-	p.Events, p.thinned = 0, 0
-	p.reveals, p.positions, p.hits = p.reveals[:0], p.positions[:0], p.hits[:0]
+	*p = Plan{Blocks: p.Blocks[:0], Left: p.Left[:0], reveals: p.reveals[:0], positions: p.positions[:0], hits: p.hits[:0], spare: p.spare}
 }
 
 // begin starts a block; add puts a reveal into the last one.
@@ -122,4 +118,39 @@ func (p *Plan) add(position int, hit float64) {
 	n := len(b.Positions) + 1
 	b.Positions = p.positions[len(p.positions)-n : len(p.positions) : len(p.positions)]
 	b.Hits = p.hits[len(p.hits)-n : len(p.hits) : len(p.hits)]
+}
+
+// PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the
+// logarithm of the probability of that, d·log(1−S_N) for a sampler with a grid and 0 for
+// others. It takes one uniform of u for each free position, as [Sampler.Plan]
+// does. Of a sampler that leaves masks only such plans can give a text, and a bound on its
+// likelihood wants no others.
+func (s *Sampler) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float64, err error) {
+	law := s.law
+	if steps := law.declare().Steps; steps != nil {
+		left := steps.Left()
+		if left >= 1 && len(free) > 0 {
+			return 0, fault.Errorf("samplers", "the grid reveals nothing")
+		}
+		law = revealed{law, left}
+		logP = float64(len(free)) * math.Log1p(-left)
+	}
+	if err := p.draw(law, u, free); err != nil {
+		return 0, fault.Errorf("samplers", "%w", err)
+	}
+	return logP, nil
+}
+
+// revealed is a law given that every U is at least S_N, which is to be revealed.
+type revealed struct {
+	planner
+	left float64
+}
+
+func (r revealed) plan(p *Plan) error {
+	for i := range p.reveals {
+		u := &p.reveals[i].u
+		*u = r.left + (1-r.left)**u // rises with u: the order stays
+	}
+	return r.planner.plan(p)
 }

@@ -9,54 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
-
-// TestStreamGolden freezes the streams: a seed printed by one version must give
-// the same sample in the next.
-func TestStreamGolden(t *testing.T) {
-	for _, test := range []struct {
-		seed, index uint64
-		want        []float64
-	}{
-		{0, 0, []float64{0.27088159225073605, 0.67564108465250239, 0.32259960846922142}},
-		{1, 0, []float64{0.9958331350817049, 0.22145310463576218, 0.12492480174255816}},
-		{0, 1, []float64{0.12176222162965544, 0.19002805679897983, 0.90555565485504874}},
-		{math.MaxUint64, 12345, []float64{0.21024351472860003, 0.32576893830491238, 0.57835325947477445}},
-	} {
-		s := samplers.NewStream(test.seed, test.index)
-		var got []float64
-		for range 3 {
-			got = append(got, s.Float64())
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("seed %d, index %d: %.17g, want %.17g", test.seed, test.index, got, test.want)
-		}
-	}
-}
-
-// TestStreams: neighbouring seeds and indices give unrelated uniforms in (0,1).
-func TestStreams(t *testing.T) {
-	const n = 4000
-	var cross, squares float64
-	cells := make([]int, 16)
-	for i := range uint64(n) {
-		a, b := samplers.NewStream(7, i).Float64(), samplers.NewStream(8, i+1).Float64()
-		if !(a > 0 && a < 1) {
-			t.Fatalf("uniform %v is not in (0,1)", a)
-		}
-		cross += (a - 0.5) * (b - 0.5)
-		squares += (a - 0.5) * (a - 0.5)
-		cells[int(a*16)]++
-	}
-	if r := cross / squares; math.Abs(r) > 4/math.Sqrt(n) {
-		t.Errorf("correlation of neighbouring streams is %v", r)
-	}
-	law := slices.Repeat([]float64{1.0 / 16}, 16)
-	if p := goodness(cells, law); p < 1e-4 {
-		t.Errorf("first uniforms of %d indices: chi-square p = %v", n, p)
-	}
-}
 
 func mustNew(t testing.TB, o samplers.Options) *samplers.Sampler {
 	t.Helper()
@@ -69,7 +25,7 @@ func mustNew(t testing.TB, o samplers.Options) *samplers.Sampler {
 
 func drawPlan(t testing.TB, s *samplers.Sampler, p *samplers.Plan, seed, index uint64, free []int) {
 	t.Helper()
-	if err := s.Plan(p, samplers.NewDraws(seed, index), free); err != nil {
+	if err := s.Plan(p, draw.NewDraws(seed, index), free); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -140,7 +96,7 @@ func TestAlgorithm1(t *testing.T) {
 		counts[i] = c
 		i++
 	}
-	if len(order) != 120 || goodness(counts, slices.Repeat([]float64{1.0 / 120}, 120)) < level {
+	if len(order) != 120 || reftest.Goodness(counts, slices.Repeat([]float64{1.0 / 120}, 120)) < level {
 		t.Errorf("orders are not uniform: %d of 120 seen", len(order))
 	}
 }
@@ -208,7 +164,7 @@ func TestPlanLaws(t *testing.T) {
 				free[i] = 3*i + 1
 			}
 			for index := range uint64(20) {
-				st := samplers.NewStream(4, index)
+				st := draw.NewStream(4, index)
 				if err := s.Plan(&p, st, free); err != nil {
 					t.Fatalf("%v: %v", s, err)
 				}
@@ -257,7 +213,7 @@ func TestPlanLaws(t *testing.T) {
 				if !slices.Equal(seen, free) {
 					t.Fatalf("%v: %v is not the partition of %v", s, seen, free)
 				}
-				after := samplers.NewStream(4, index)
+				after := draw.NewStream(4, index)
 				for range free {
 					after.Float64()
 				}
@@ -306,7 +262,7 @@ func TestSizes(t *testing.T) {
 		}
 	}
 	s := mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "3,1,2"})
-	err := s.Plan(new(samplers.Plan), samplers.NewStream(1, 1), upTo(7))
+	err := s.Plan(new(samplers.Plan), draw.NewStream(1, 1), upTo(7))
 	if err == nil || !strings.Contains(err.Error(), "sum to 6") {
 		t.Errorf("sizes that do not fit: error %v", err)
 	}
@@ -338,7 +294,7 @@ func TestOrders(t *testing.T) {
 		}
 	}
 	s := mustNew(t, samplers.Options{Sampler: "ordered", Order: "8,1,4"})
-	if err := s.Plan(&p, samplers.NewStream(1, 1), free); err == nil || !strings.Contains(err.Error(), "position 3") {
+	if err := s.Plan(&p, draw.NewStream(1, 1), free); err == nil || !strings.Contains(err.Error(), "position 3") {
 		t.Errorf("an order that leaves out position 3: error %v", err)
 	}
 	var q samplers.Plan

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 var errNoPlan = errors.New("the sampler has no plan: the network's rows, blocks, corrections, guidance or constraints decide what is drawn when")
@@ -16,8 +17,8 @@ var firstHitting = &Sampler{law: fhs{}, settings: Settings{Sampler: "fhs"}}
 var _ Method = (*Sampler)(nil)
 
 // Start begins a sequence: it draws the plan, if the sampler has one.
-func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
-	if c.spec.Shift && c.Len() > 0 && c.ID(0) == c.spec.Mask {
+func (s *Sampler) Start(c *Canvas, d *draw.Draws) (Decoder, error) {
+	if c.spec.Shift && c.Len() > 0 && c.masked(0) {
 		return nil, fmt.Errorf("position 0 is free: this network predicts position l from row l−1, so give the first token")
 	}
 	return s.on(c, d, c.Masked(nil))
@@ -25,15 +26,11 @@ func (s *Sampler) Start(c *Canvas, d *Draws) (Decoder, error) {
 
 // Check says why a canvas cannot be filled, as far as that is known before the network is asked.
 func (s *Sampler) Check(spec Spec, canvas []int) error {
-	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	law, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
 		return err
 	}
-	c := &Canvas{spec: &spec, law: draw}
-	for _, id := range canvas {
-		c.ids = append(c.ids, int64(id))
-	}
-	d, err := s.Start(c, NewDraws(0, 0))
+	d, err := s.Start(newCanvas(&spec, law, canvas), draw.NewDraws(0, 0))
 	releaseOf(d)
 	if err != nil {
 		return fault.Errorf("samplers", "%w", err)
@@ -42,9 +39,9 @@ func (s *Sampler) Check(spec Spec, canvas []int) error {
 }
 
 // on begins to fill some of the masked positions, ascending.
-func (s *Sampler) on(c *Canvas, d *Draws, free []int) (Decoder, error) {
-	if s.kernel != nil {
-		return s.kernel.start(c, d, free, s.denoise)
+func (s *Sampler) on(c *Canvas, d *draw.Draws, free []int) (Decoder, error) {
+	if law, ok := s.law.(kernel); ok {
+		return law.start(c, d, free, s.denoise)
 	}
 	p, ok := s.spare.Get().(*planned)
 	if !ok {
@@ -64,7 +61,7 @@ func (s *Sampler) on(c *Canvas, d *Draws, free []int) (Decoder, error) {
 // of its positions.
 type planned struct {
 	sampler *Sampler
-	draws   *Draws
+	draws   *draw.Draws
 	head    Head
 	free    []int
 	plan    Plan
@@ -91,8 +88,8 @@ func (p *planned) release() { p.sampler.spare.Put(p) }
 // head is what the decoders of a sampler ask for: rows where the fill looks back or more is
 // done with them than a draw.
 func (s *Sampler) head() Head {
-	if s.kernel != nil {
-		return s.kernel.head(s.settings.Draw)
+	if law, ok := s.law.(kernel); ok {
+		return law.head(s.settings.Draw)
 	}
 	if s.law.declare().LookBack {
 		return HeadRows
@@ -104,7 +101,7 @@ func (s *Sampler) head() Head {
 // draws itself and nothing else needs rows. A call that fills what the steps of a sampler
 // without a plan left is asked for rows, too.
 func (s *Sampler) Head(net Network) Head {
-	if _, ok := net.(Drawer); ok && s.By() != ByGumbel && !s.settings.truncates() && s.settings.SuppressTokens == "" {
+	if _, ok := net.(Drawer); ok && s.By() != draw.ByGumbel && !s.settings.Truncates() && s.settings.SuppressTokens == "" {
 		return s.head()
 	}
 	return HeadRows
@@ -127,9 +124,7 @@ func (p *planned) Ask(a *Ask) bool {
 	}
 	a.Head = p.head
 	if p.uniforms = p.uniforms[:0]; p.head == HeadBest {
-		for _, l := range want {
-			p.uniforms = append(p.uniforms, p.draws.Token(l))
-		}
+		p.uniforms = p.draws.Tokens(p.uniforms, want)
 	}
 	a.Rows = append(a.Rows, AskRow{Positions: want, Theta: p.block.Theta, Uniforms: p.uniforms})
 	a.Step, a.Finish = p.block.Step, p.finishing
@@ -150,4 +145,29 @@ func (p *planned) Take(r Rows, e *Edit) error {
 	}
 	p.keep(r)
 	return nil
+}
+
+// bounded is a law without a plan that may make other calls than one a position: mostCalls is the
+// greatest number of them on a canvas of so many positions, d > 0 of which are free.
+type bounded interface {
+	mostCalls(c Spec, d, length int) int
+}
+
+// MostCalls is the greatest number of calls that a canvas can take: one a free position, but
+// for samplers that mask again, edit or correct, and for those whose calls may reveal nothing.
+func (s *Sampler) MostCalls(c Spec, canvas []int) int {
+	free := 0
+	for _, id := range canvas {
+		if id == c.Mask {
+			free++
+		}
+	}
+	return s.mostCalls(c, free, len(canvas))
+}
+
+func (s *Sampler) mostCalls(c Spec, d, length int) int {
+	if law, ok := s.law.(bounded); ok && d > 0 {
+		return law.mostCalls(c, d, length)
+	}
+	return d
 }

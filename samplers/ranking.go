@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // ranking is the law of the decoders that commit the positions about which the network is
@@ -26,7 +29,7 @@ type ranking struct {
 	block, prompt int
 	inside        bool
 	// quotas are those of a block, by steps of all blocks.
-	rounding Rounding
+	rounding schedule.Rounding
 	eps      float64
 	cosine   bool
 	binomial bool
@@ -36,7 +39,6 @@ type ranking struct {
 	stop     int     // the token that ends the sequence behind a finished block, −1 for none
 	begin    []int
 	raw      bool
-	most     float64 // the greatest masked fraction that the network is asked at
 }
 
 // candidate is a position with the token that was drawn there.
@@ -52,7 +54,7 @@ type candidate struct {
 type ranked struct {
 	law    *ranking
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	reader reader
 	// shape is what changes the rows where a text is replayed, nil for nothing.
 	shape *shaped
@@ -71,7 +73,7 @@ type ranked struct {
 	drawn, ranked []candidate
 }
 
-func (law *ranking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law *ranking) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	r := &ranked{law: law, canvas: c, draws: d, masked: free, free: len(free)}
 	var err error
 	if r.block, err = newWindow(c, law.block, law.prompt, law.stop); err != nil {
@@ -88,7 +90,7 @@ func (d *ranked) RuleCalls() int { return d.ruleCalls }
 func (d *ranked) look() {
 	d.masked, d.run.masked = d.masked[:0], 0
 	for l := range d.block.to {
-		if d.canvas.ID(l) != d.canvas.spec.Mask {
+		if !d.canvas.masked(l) {
 			continue
 		}
 		if l >= d.block.from {
@@ -116,9 +118,13 @@ func (d *ranked) enter() {
 	}
 	d.run.steps = steps
 	if d.law.binomial {
-		d.run.quotas = drawnQuotas(d.draws, d.masked[len(d.masked)-d.run.first:], steps, d.law.cosine)
+		var uniforms []float64
+		for _, l := range d.masked[len(d.masked)-d.run.first:] {
+			uniforms = append(uniforms, d.draws.Plan(l))
+		}
+		d.run.quotas = schedule.DrawnQuotas(uniforms, steps, d.law.cosine)
 	} else {
-		d.run.quotas = Quotas(d.law.rounding, of, steps, d.law.eps, d.law.cosine)
+		d.run.quotas = schedule.Quotas(d.law.rounding, of, steps, d.law.eps, d.law.cosine)
 	}
 }
 
@@ -141,7 +147,7 @@ func (d *ranked) next() bool {
 		d.asked = append(d.asked[:0], d.masked...)
 		if d.law.editing > 0 {
 			for l := range d.block.to {
-				if !d.block.given[l] && d.canvas.ID(l) != d.canvas.spec.Mask {
+				if !d.block.given[l] && !d.canvas.masked(l) {
 					d.asked = append(d.asked, l)
 				}
 			}
@@ -154,16 +160,16 @@ func (d *ranked) next() bool {
 	}
 }
 
-// lambda is the masked fraction at which a network that wants the time is asked: that of the
-// positions which were masked at the start, as far as it has rows.
-func (d *ranked) lambda() float64 {
+// theta is the −log α at which a network that wants the time is asked: that of the positions
+// which were masked at the start.
+func (d *ranked) theta() float64 {
 	masked := 0
-	for _, id := range d.canvas.ids {
-		if int(id) == d.canvas.spec.Mask {
+	for l := range d.canvas.Len() {
+		if d.canvas.masked(l) {
 			masked++
 		}
 	}
-	return min(float64(masked)/float64(d.free), d.law.most)
+	return d.canvas.theta(float64(masked) / float64(d.free))
 }
 
 func (d *ranked) Ask(a *Ask) bool {
@@ -178,7 +184,7 @@ func (d *ranked) Ask(a *Ask) bool {
 		d.asked = d.asked[:d.considered]
 	}
 	a.Step = d.ruleCalls - 1
-	d.reader.ask(a, d.asked, thetaOf(d.lambda()))
+	d.reader.ask(a, d.asked, d.theta())
 	return true
 }
 
@@ -186,7 +192,7 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 	d.drawn = d.drawn[:0]
 	for i, l := range d.asked {
 		c, err := d.reader.read(r, i, l)
-		if i >= len(d.masked) && (errors.Is(err, errNoMass) || errors.Is(err, errNoSoftmax)) {
+		if i >= len(d.masked) && (errors.Is(err, draw.ErrNoMass) || errors.Is(err, errNoSoftmax)) {
 			continue // the network says nothing of a position that has a token
 		}
 		if err != nil {
@@ -204,7 +210,7 @@ func (d *ranked) Take(r Rows, e *Edit) error {
 func (d *ranked) split(drawn []candidate) (best, edits []candidate) {
 	d.ranked = d.ranked[:0]
 	for _, c := range drawn {
-		if d.canvas.ID(c.position) == d.canvas.spec.Mask {
+		if d.canvas.masked(c.position) {
 			d.ranked = append(d.ranked, c)
 		} else {
 			edits = append(edits, c)
@@ -248,4 +254,15 @@ func (d *ranked) reveal(chosen []candidate, considered int, e *Edit) {
 	d.run.calls++
 	d.run.refused = considered - len(chosen)
 	d.block.halt(e)
+}
+
+func (law *ranking) mostCalls(_ Spec, d, length int) int {
+	blocks := blocksOf(length, law.block)
+	switch choice, _ := law.choosing.(surelyChoice); {
+	case choice.edits:
+		return d + blocks*choice.polishes
+	case law.raw && law.rounding == schedule.RoundDream: // a mask may be drawn in each step
+		return max(d, law.steps+blocks)
+	}
+	return d
 }

@@ -5,48 +5,51 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // unplanned is one of each kind of the decoders that have no plan, and of what changes how they
 // read rows.
 func unplanned() []samplers.Options {
-	cold, warm := ptr(0.0), ptr(0.7)
+	cold, warm := new(0.0), new(0.7)
 	var out []samplers.Options
-	add := func(name string, d samplers.Deciding, draw samplers.Draw) {
-		o := samplers.Options{Sampler: name, Deciding: d, Draw: draw}
+	add := func(name string, d samplers.Deciding, how draw.Draw) {
+		o := samplers.Options{Sampler: name, Deciding: d, Draw: how}
 		if name == "confidence" || d.Rule != "" && name == "threshold" {
 			o.Steps = 3
 		}
 		out = append(out, o)
 	}
 	for _, score := range []samplers.Score{samplers.ScoreConfidence, samplers.ScoreMaskGIT, samplers.ScoreMargin, samplers.ScoreEntropy, samplers.ScoreRandom} {
-		for _, draw := range []samplers.Draw{{}, {Temperature: cold}, {Temperature: warm}, {TopK: 2}} {
-			add("confidence", samplers.Deciding{Score: score}, draw)
+		for _, how := range []draw.Draw{{}, {Temperature: cold}, {Temperature: warm}, {TopK: 2}} {
+			add("confidence", samplers.Deciding{Score: score}, how)
 		}
 	}
-	for _, rule := range []samplers.Rounding{samplers.RoundDream, samplers.RoundDLLM} {
-		add("confidence", samplers.Deciding{Rule: rule, AlgTemp: 0.1}, samplers.Draw{})
-		add("threshold", samplers.Deciding{Rule: rule, Threshold: 0.3}, samplers.Draw{})
+	for _, rule := range []schedule.Rounding{schedule.RoundDream, schedule.RoundDLLM} {
+		add("confidence", samplers.Deciding{Rule: rule, AlgTemp: 0.1}, draw.Draw{})
+		add("threshold", samplers.Deciding{Rule: rule, Threshold: 0.3}, draw.Draw{})
 	}
-	add("confidence", samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "binomial", Schedule: "cosine"}, samplers.Draw{})
-	add("threshold", samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: ptr(3)}, samplers.Draw{})
-	add("threshold", samplers.Deciding{Threshold: 0.3, Guidance: 1}, samplers.Draw{})
-	add("factor", samplers.Deciding{Factor: 1.2, BeginSuppressTokens: "2"}, samplers.Draw{SuppressTokens: "1"})
-	add("localleap", samplers.Deciding{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, samplers.Draw{})
-	add("entropy-bounded", samplers.Deciding{Gamma: ptr(1.5)}, samplers.Draw{})
-	add("llada2", samplers.Deciding{Threshold: 0.4, BlockLength: 4}, samplers.Draw{})
-	add("confidence", samplers.Deciding{Rule: samplers.RoundDream, BlockLength: 3}, samplers.Draw{})
+	add("confidence", samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial", Schedule: "cosine"}, draw.Draw{})
+	add("threshold", samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: new(3)}, draw.Draw{})
+	add("threshold", samplers.Deciding{Threshold: 0.3, Guidance: 1}, draw.Draw{})
+	add("factor", samplers.Deciding{Factor: 1.2, BeginSuppressTokens: "2"}, draw.Draw{SuppressTokens: "1"})
+	add("localleap", samplers.Deciding{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, draw.Draw{})
+	add("entropy-bounded", samplers.Deciding{Gamma: new(1.5)}, draw.Draw{})
+	add("llada2", samplers.Deciding{Threshold: 0.4, BlockLength: 4}, draw.Draw{})
+	add("confidence", samplers.Deciding{Rule: schedule.RoundDream, BlockLength: 3}, draw.Draw{})
 	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskConf, samplers.RemaskLoop, samplers.RemaskForwardBackward, samplers.RemaskDFM} {
 		out = append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{Remask: kind}})
 	}
 	shaped := samplers.Shaping{GuidanceScale: 1.5, BadWordsIDs: "1 2,3 3,5", MinLength: 9}
 	for _, o := range []samplers.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Noise: "loglinear", Steps: 2}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
-		{Sampler: "euler", Noise: "loglinear", Steps: 3, By: samplers.ByFloat32Gumbel}, {Remasking: samplers.Remasking{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
-		o.Shaping, o.Stop = shaped, ptr(0)
+		{Sampler: "euler", Noise: "loglinear", Steps: 3, By: draw.ByFloat32Gumbel}, {Remasking: samplers.Remasking{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
+		o.Shaping, o.Stop = shaped, new(0)
 		out = append(out, o)
 	}
-	for _, o := range []samplers.Options{{}, {Draw: samplers.Draw{Temperature: cold}}, {Draw: samplers.Draw{TopK: 2}}, {Remasking: samplers.Remasking{Eta: 3}}, {Deciding: samplers.Deciding{BlockLength: 3}}, {Shaping: shaped, Deciding: samplers.Deciding{Stop: ptr(0)}}} {
+	for _, o := range []samplers.Options{{}, {Draw: draw.Draw{Temperature: cold}}, {Draw: draw.Draw{TopK: 2}}, {Remasking: samplers.Remasking{Eta: 3}}, {Deciding: samplers.Deciding{BlockLength: 3}}, {Shaping: shaped, Deciding: samplers.Deciding{Stop: new(0)}}} {
 		o.Sampler, o.Steps = "p2", 7
 		out = append(out, o)
 	}
@@ -54,7 +57,7 @@ func unplanned() []samplers.Options {
 	return append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{NucleusP: 0.5, Eta: 0.5}},
 		samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:2x5"}}, samplers.Options{Sampler: "factor", Deciding: in, Remasking: samplers.Remasking{Correct: "gibbs:1x3"}},
 		samplers.Options{Sampler: "remdm", Steps: 5, Deciding: in}, samplers.Options{Deciding: in}, samplers.Options{Deciding: in, Lookahead: 3},
-		samplers.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, Deciding: samplers.Deciding{BlockLength: 3, Stop: ptr(2)}}, samplers.Options{Sampler: "euler", Noise: "loglinear", Steps: 3, By: samplers.ByFloat32Gumbel, Deciding: in},
+		samplers.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, Deciding: samplers.Deciding{BlockLength: 3, Stop: new(2)}}, samplers.Options{Sampler: "euler", Noise: "loglinear", Steps: 3, By: draw.ByFloat32Gumbel, Deciding: in},
 		samplers.Options{Sampler: "paired-fhs", Steps: 2, Deciding: samplers.Deciding{BlockLength: 7}})
 }
 
@@ -74,7 +77,7 @@ func TestUnplanned(t *testing.T) {
 			}
 			cfg := net.config(s, 1)
 			cfg.OnStep = func(s samplers.Step) {
-				if len(s.Positions) == 0 && s.Rows > 0 && o.By != samplers.ByFloat32Gumbel && o.Sampler != "p2" && (o.BadWordsIDs == "" || o.Correct == "") {
+				if len(s.Positions) == 0 && s.Rows > 0 && o.By != draw.ByFloat32Gumbel && o.Sampler != "p2" && (o.BadWordsIDs == "" || o.Correct == "") {
 					t.Errorf("%v: a call of sequence %d commits nothing", o, s.Index)
 				}
 			}
@@ -117,7 +120,7 @@ func TestOrderByEntropy(t *testing.T) {
 	} {
 		s := newSampler(t, w, o)
 		got := sampleMany(t, w, s, 3, fewerDraws)
-		if p := goodness(got.states, spread(w, w.Q0())); p < familyLevel/3 {
+		if p := reftest.Goodness(got.states, spread(w, w.Q0())); p < familyLevel/3 {
 			t.Errorf("%v: p = %.3g", s, p)
 		}
 		if got.calls != 3*fewerDraws {
@@ -145,14 +148,14 @@ func TestBoundOfEntropies(t *testing.T) {
 func TestQuotas(t *testing.T) {
 	for masks := range 40 {
 		for steps := 1; steps < 50; steps++ {
-			for _, rule := range []samplers.Rounding{samplers.RoundLLaDA, samplers.RoundDream, samplers.RoundDLLM} {
+			for _, rule := range []schedule.Rounding{schedule.RoundLLaDA, schedule.RoundDream, schedule.RoundDLLM} {
 				for _, cosine := range []bool{false, true} {
-					q := samplers.Quotas(rule, masks, steps, 1e-3, cosine)
+					q := schedule.Quotas(rule, masks, steps, 1e-3, cosine)
 					sum := 0
 					for _, n := range q {
 						sum += n
 					}
-					if sum != masks || len(q) > steps || len(q) > 0 && (slices.Min(q) < 0 || rule == samplers.RoundDLLM && slices.Min(q) == 0) || rule != samplers.RoundDLLM && len(q) != steps {
+					if sum != masks || len(q) > steps || len(q) > 0 && (slices.Min(q) < 0 || rule == schedule.RoundDLLM && slices.Min(q) == 0) || rule != schedule.RoundDLLM && len(q) != steps {
 						t.Fatalf("%s: %d masks in %d steps: %v", rule, masks, steps, q)
 					}
 				}
@@ -179,21 +182,21 @@ func TestGuidanceOfNothing(t *testing.T) {
 // TestDrawOfJob: what a job says of draws holds for the scores, too.
 func TestDrawOfJob(t *testing.T) {
 	net := newAnyNet()
-	draw := samplers.Draw{Temperature: ptr(0.3), TopK: 3}
+	how := draw.Draw{Temperature: new(0.3), TopK: 3}
 	for _, o := range unplanned() {
-		o.Draw = samplers.Draw{}
+		o.Draw = draw.Draw{}
 		plain, err := samplers.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Draw = draw
+		o.Draw = how
 		own, err := samplers.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
 		canvas := slices.Repeat([]int{6}, 15)
 		e := newEngine(t, net, 1)
-		a, err := last(e, t.Context(), samplers.Job{Canvas: canvas, Method: plain, Draw: draw})
+		a, err := last(e, t.Context(), samplers.Job{Canvas: canvas, Method: plain, Draw: how})
 		b, err2 := last(e, t.Context(), samplers.Job{Canvas: canvas, Method: own})
 		if err != nil || err2 != nil || !slices.Equal(a.IDs, b.IDs) {
 			t.Errorf("%+v: %v, %v: %v, %v", o, a, b, err, err2)
@@ -211,14 +214,14 @@ func TestDecidingErrors(t *testing.T) {
 		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Score: "luck"}}, "score is luck: must be one of confidence, maskgit-plus, margin, entropy, random"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Score: samplers.ScoreEntropy}}, `score "entropy"`},
 		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "mine"}}, "rule is mine"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Rule: samplers.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "all"}}, "transfer is all"},
+		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Rule: schedule.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "all"}}, "transfer is all"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 3, Reach: "behind"}}, "reach is behind"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Reach: "inside"}}, "does not use reach"},
 		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1, Unconditional: "all"}}, "unconditional is all"},
-		{samplers.Options{Sampler: "threshold", Draw: samplers.Draw{SuppressTokens: "7"}}, "suppress-tokens: id 7: must be in 0..6"},
-		{samplers.Options{Sampler: "threshold", Draw: samplers.Draw{SuppressTokens: "0,1,2,3,5"}}, "all of 7 columns are excluded: no token is left"},
+		{samplers.Options{Sampler: "threshold", Draw: draw.Draw{SuppressTokens: "7"}}, "suppress-tokens: id 7: must be in 0..6"},
+		{samplers.Options{Sampler: "threshold", Draw: draw.Draw{SuppressTokens: "0,1,2,3,5"}}, "all of 7 columns are excluded: no token is left"},
 		{samplers.Options{Deciding: samplers.Deciding{Guidance: 1}, Shaping: samplers.Shaping{GuidanceScale: 2}}, "does not use guidance-scale"},
 		{samplers.Options{Shaping: samplers.Shaping{NegativeTokens: "1"}}, "does not use negative-tokens"},
 		{samplers.Options{Shaping: samplers.Shaping{MinLength: 1}}, "min-length 1: give stop as well, the id of the token"},
@@ -234,7 +237,7 @@ func TestDecidingErrors(t *testing.T) {
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Eta: 2}}, "eta 2: it is a probability here: must be at most 1"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "all"}}, "remask is all"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskConf, Eta: 0.1}}, "does not use eta"},
-		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, TOn: ptr(0.01)}}, "t-off 0.05, t-on 0.01"},
+		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
 		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
 	} {
 		_, err := samplers.New(test.o, spec)
@@ -248,7 +251,7 @@ func TestDecidingErrors(t *testing.T) {
 // canvas and in a block.
 func TestNothingToEdit(t *testing.T) {
 	net := newHashNet(false)
-	for _, d := range []samplers.Deciding{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: ptr(0)}} {
+	for _, d := range []samplers.Deciding{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: new(0)}} {
 		s, err := samplers.New(samplers.Options{Sampler: "llada2", Deciding: d}, net.Spec())
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // Score says how sure the network is of a position.
@@ -37,19 +39,21 @@ type reader struct {
 	uniforms   []float64
 	// rows says that whole rows are read: drawn draws from them, network has the
 	// probabilities of [ScoreConfidence].
-	rows           bool
-	drawn, network *Categorical
+	rows    bool
+	drawn   draw.Categorical
+	network *draw.Categorical
+	cold    bool // the temperature is 0
 }
 
 // needsRows says that tokens that are drawn elsewhere, with what [HeadBest] tells of their
 // rows, are not enough.
-func (law *ranking) needsRows(temperature float64, truncates bool) bool {
-	return law.raw || law.begin != nil ||
-		law.score == ScoreConfidence && (truncates || temperature != 0 && temperature != 1)
+func (law *ranking) needsRows(d draw.Draw) bool {
+	t := d.AtTemperature()
+	return law.raw || law.begin != nil || law.score == ScoreConfidence && (d.Truncates() || t != 0 && t != 1)
 }
 
-func (law *ranking) head(d Draw) Head {
-	if law.needsRows(d.temperature(), d.truncates()) {
+func (law *ranking) head(d draw.Draw) Head {
+	if law.needsRows(d) {
 		return HeadRows
 	}
 	return HeadBest
@@ -57,11 +61,11 @@ func (law *ranking) head(d Draw) Head {
 
 // begin prepares a decoder that has all else.
 func (r *reader) begin(d *ranked) error {
-	law, spec, drawn := d.law, d.canvas.spec, d.canvas.law
-	r.decoder = d
+	law, spec, how := d.law, d.canvas.spec, d.canvas.law.Draw()
+	r.decoder, r.cold = d, how.AtTemperature() == 0
 	switch law.score {
 	case ScoreConfidence, ScoreMaskGIT:
-		if drawn.temperature == 0 {
+		if r.cold {
 			r.top = 1
 		}
 	case ScoreMargin:
@@ -72,21 +76,24 @@ func (r *reader) begin(d *ranked) error {
 	if _, ok := law.choosing.(boundedChoice); ok {
 		r.top = max(r.top, 1)
 	}
-	if r.rows = law.needsRows(drawn.temperature, drawn.truncates()); !r.rows {
+	if r.rows = law.needsRows(how); !r.rows {
 		return nil
 	}
 	v := spec.Vocabulary
 	if law.raw {
 		v.Mask, v.Excluded = v.Columns, nil
 	}
-	v.Excluded = slices.Concat(v.Excluded, drawn.suppressed)
-	var err error
-	if r.drawn, err = NewCategorical(v, Draw{}); err != nil {
+	v.Excluded = slices.Concat(v.Excluded, d.canvas.law.Suppressed())
+	all, err := draw.NewCategorical(v, draw.Draw{})
+	if err != nil {
 		return err
 	}
-	r.drawn.temperature, r.drawn.topK, r.drawn.topP, r.drawn.gumbel = drawn.temperature, drawn.topK, drawn.topP, drawn.gumbel
+	how.SuppressTokens = "" // they are excluded
+	if r.drawn, err = all.With(how, d.canvas.law.By()); err != nil {
+		return err
+	}
 	v.Excluded = slices.Concat(v.Excluded, law.begin)
-	r.network, err = NewCategorical(v, Draw{})
+	r.network, err = draw.NewCategorical(v, draw.Draw{})
 	return err
 }
 
@@ -108,7 +115,7 @@ func (r *reader) ask(a *Ask, positions []int, theta float64) {
 func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 	d := r.decoder
 	var row []float32
-	var b Best
+	var b draw.Best
 	if r.rows {
 		row = rows.Logits(0, i)
 		b, err = r.drawn.Best(row, d.draws.Call(position, r.calls-1), r.top)
@@ -124,7 +131,7 @@ func (r *reader) read(rows Rows, i, position int) (c candidate, err error) {
 	}
 	if c = r.candidate(b, own, position); d.law.temper > 0 {
 		// The greatest of the keys with Gumbel noise are a choice in proportion to e^key.
-		c.key -= math.Log(-math.Log(d.draws.uniform(forOrders, uint64(position), uint64(r.calls))))
+		c.key -= math.Log(-math.Log(d.draws.Order(position, r.calls)))
 	}
 	return c, nil
 }
@@ -135,8 +142,8 @@ func (r *reader) own(row []float32) (func(token int) float64, error) {
 	if row == nil || r.decoder.law.score != ScoreConfidence {
 		return nil, nil
 	}
-	norm, err := r.network.logSum(row)
-	if errors.Is(err, errNoMass) {
+	norm, err := r.network.LogSum(row)
+	if errors.Is(err, draw.ErrNoMass) {
 		err = nil // of those that may be drawn all have confidence 0
 	}
 	return func(token int) float64 {
@@ -152,7 +159,7 @@ func (r *reader) own(row []float32) (func(token int) float64, error) {
 func rounded(score float64) float64 { return math.Round(score*(1/tie)) * tie }
 
 // candidate is a position with what was drawn there.
-func (r *reader) candidate(b Best, own func(token int) float64, position int) candidate {
+func (r *reader) candidate(b draw.Best, own func(token int) float64, position int) candidate {
 	c := candidate{position: position, token: b.Token, logP: b.LogP, entropy: b.Entropy, score: r.score(b, own)}
 	c.key = rounded(c.score)
 	if t := r.decoder.law.temper; t > 0 {
@@ -162,7 +169,7 @@ func (r *reader) candidate(b Best, own func(token int) float64, position int) ca
 }
 
 // score is how sure the network is.
-func (r *reader) score(b Best, own func(token int) float64) float64 {
+func (r *reader) score(b draw.Best, own func(token int) float64) float64 {
 	switch score := r.decoder.law.score; {
 	case score == ScoreRandom:
 		return 0
@@ -176,7 +183,7 @@ func (r *reader) score(b Best, own func(token int) float64) float64 {
 		return margin
 	case score == ScoreEntropy:
 		return -b.Entropy
-	case r.decoder.canvas.law.temperature == 0:
+	case r.cold:
 		return math.Exp(b.Top[0].LogP)
 	}
 	return math.Exp(b.LogP)

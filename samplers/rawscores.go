@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"mdmgen/internal/expsum"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // rawKernel is the law of a grid sampler for score networks as they are, not
@@ -21,7 +22,7 @@ import (
 // change since the last call.
 type rawKernel struct {
 	unplanned
-	steps Steps
+	steps schedule.Steps
 }
 
 // Scores says what is made of the rows of a score network.
@@ -43,8 +44,8 @@ func (r rawKernel) stays(k int, c float64) (float64, error) {
 	}
 	p := r.steps.Jump[k]
 	switch {
-	case r.steps.Rule == RuleEuler:
-		if c*p > 1+rounding {
+	case r.steps.Rule == schedule.RuleEuler:
+		if c*p > 1+schedule.Slack {
 			return 0, fmt.Errorf("euler: step %d reveals with probability %.6g, the scores having mass %.6g: use more steps or a larger delta", k, c*p, c)
 		}
 		return max(1-c*p, 0), nil
@@ -54,11 +55,11 @@ func (r rawKernel) stays(k int, c float64) (float64, error) {
 	return math.Exp(c * math.Log1p(-p)), nil
 }
 
-func (r rawKernel) start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error) {
+func (r rawKernel) start(c *Canvas, d *draw.Draws, free []int, denoise bool) (Decoder, error) {
 	if c.spec.LogMass == nil {
 		return nil, errors.New("raw scores: the mass of a row is not known: set LogMass")
 	}
-	return &raw{stepping: newStepping(r.steps.Grid, free, denoise, c, d), law: r, survival: make(map[int]float64)}, nil
+	return &raw{stepping: stepping{canvas: c, draws: d, grid: r.steps.Grid, masked: free, denoise: denoise}, law: r, survival: make(map[int]float64)}, nil
 }
 
 // raw is the decoder of raw scores.
@@ -131,16 +132,23 @@ func (d *raw) reveal() (revealed []hit, err error) {
 	}
 }
 
-// logSum returns log Σ e^x over the columns that may get probability, in float64,
-// whatever the temperature and whatever is suppressed. Errors are [Categorical.Token]'s.
-func (c *Categorical) logSum(row []float32) (float64, error) {
-	top, err := c.topOf(c.clean, row)
-	if err != nil {
-		return 0, err
+func (r rawKernel) mostCalls(c Spec, d, _ int) int { return mostSteps(r.steps.Grid, c, d) }
+
+// RawLaw is the law of a sampler that takes the mass of a score network's rows as a
+// factor of the rate.
+type RawLaw struct {
+	// Steps has the probabilities of a row of mass 1.
+	Steps schedule.Steps
+	// Stays returns the probability that a position of mass c ≥ 0 stays masked in step k,
+	// and an error where none is, as Euler's may be.
+	Stays func(k int, c float64) (float64, error)
+}
+
+// RawLaw returns that of a sampler with raw scores, false for others.
+func (s *Sampler) RawLaw() (RawLaw, bool) {
+	k, ok := s.law.(rawKernel)
+	if !ok {
+		return RawLaw{}, false
 	}
-	var sum float64
-	for _, s := range c.clean {
-		sum += expsum.Sum(row[s.from:s.to], float64(top), 1)
-	}
-	return float64(top) + math.Log(sum), nil
+	return RawLaw{k.steps, k.stays}, true
 }

@@ -8,13 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // rawChain is the law of raw scores of mass stateMass, worked out state by state:
 // stays(k, c) is the probability that a position of mass c stays masked in step k.
-func rawChain(w *world.World, g samplers.Grid, denoise bool, stays func(k int, c float64) float64) []float64 {
+func rawChain(w *world.World, g schedule.Grid, denoise bool, stays func(k int, c float64) float64) []float64 {
 	d, v := w.Facts().Length, w.Facts().Columns
 	states := 1
 	for range d {
@@ -103,7 +106,7 @@ func TestRawScores(t *testing.T) {
 				}); err != nil {
 					t.Fatal(err)
 				}
-				if p := goodness(counts, law); p < familyLevel/tests {
+				if p := reftest.Goodness(counts, law); p < familyLevel/tests {
 					t.Errorf("%s, %v, %s: chi-square p = %.3g", worldNames[i], s, finish, p)
 				}
 				net := &scoreNet{World: w}
@@ -128,7 +131,7 @@ func TestRawScores(t *testing.T) {
 func TestRawScoresOfMassOne(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range []samplers.Options{
-			{Sampler: "tweedie", Steps: 9}, {Sampler: "euler", Steps: 30, Finish: "leave"}, {Sampler: "tau-leaping", Grid: "paper", Steps: 5}, {Sampler: "tweedie", Steps: 3, Draw: samplers.Draw{TopK: 2}},
+			{Sampler: "tweedie", Steps: 9}, {Sampler: "euler", Steps: 30, Finish: "leave"}, {Sampler: "tau-leaping", Grid: "paper", Steps: 5}, {Sampler: "tweedie", Steps: 3, Draw: draw.Draw{TopK: 2}},
 		} {
 			cond := samplers.Spec{TimeConditioned: timed, LogScores: true}
 			plain, err := samplers.New(o, cond)
@@ -172,7 +175,7 @@ func TestRawScoresErrors(t *testing.T) {
 	if _, ok := s.Steps(); ok {
 		t.Error("raw scores have probabilities of their own")
 	}
-	if err := s.Plan(new(samplers.Plan), samplers.NewStream(1, 1), upTo(3)); err == nil || !strings.Contains(err.Error(), "no plan") {
+	if err := s.Plan(new(samplers.Plan), draw.NewStream(1, 1), upTo(3)); err == nil || !strings.Contains(err.Error(), "no plan") {
 		t.Errorf("a plan of raw scores: error %v", err)
 	}
 	if _, _, err := s.ExpectedCalls(3); err == nil {

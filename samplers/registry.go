@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mdmgen/samplers/draw"
 )
 
 // Descriptor tells what a sampler is.
@@ -50,10 +52,6 @@ func Names() []string {
 	return out
 }
 
-// LooksBack says that the sampler draws tokens from the rows of two calls, as
-// [Law.LookBack] does.
-func (d Descriptor) LooksBack() bool { return slices.Contains(d.Flags, "floor") }
-
 // Likelihood says how −log P of a text under the sampler is worked out, and for which of its
 // scores: what [Sampler.Law] of each declares.
 func (d Descriptor) Likelihood() string {
@@ -81,7 +79,7 @@ func (d Descriptor) Likelihood() string {
 	for _, score := range []Score{ScoreConfidence, ScoreMaskGIT, ScoreMargin, ScoreEntropy, ScoreRandom} {
 		tell("score "+string(score), Options{Sampler: d.Name, Deciding: Deciding{Score: score}})
 	}
-	tell("temperature 0", Options{Sampler: d.Name, Draw: Draw{Temperature: new(float64)}})
+	tell("temperature 0", Options{Sampler: d.Name, Draw: draw.Draw{Temperature: new(float64)}})
 	var out []string
 	for _, text := range how {
 		out = append(out, "With "+strings.Join(scores[text], ", ")+": "+text+".")

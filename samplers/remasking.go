@@ -1,9 +1,12 @@
 package samplers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // Remask says how a sampler that remasks does it.
@@ -40,8 +43,6 @@ type remasking struct {
 	// nucleus, where it is below 1, keeps the most probable tokens while their probabilities
 	// sum to at most so much, the first in any case.
 	nucleus float64
-	// most is the greatest masked fraction that the network is asked at.
-	most float64
 }
 
 // RemaskStep is a step of a sampler that remasks: the probabilities that a masked position is
@@ -112,14 +113,14 @@ func correctorSteps(n int) (out []RemaskStep) {
 
 func (*remasking) declare() Law { return Law{Why: "it masks again what it revealed"} }
 
-func (law *remasking) head(Draw) Head {
+func (law *remasking) head(draw.Draw) Head {
 	if law.nucleus < 1 {
 		return HeadRows
 	}
 	return HeadBest
 }
 
-func (law *remasking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law *remasking) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	return &remasked{law: law, canvas: c, draws: d, free: free, ids: slices.Clone(c.ids), confidence: make(map[int]float64)}, nil
 }
 
@@ -128,7 +129,7 @@ func (law *remasking) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, e
 type remasked struct {
 	law    *remasking
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	free   []int
 	// ids is the canvas with what the next call masks; before are positions that it masks
 	// before it reveals, and after those that the step masks.
@@ -145,6 +146,10 @@ type remasked struct {
 }
 
 func (d *remasked) masked(l int) bool { return int(d.ids[l]) == d.canvas.spec.Mask }
+
+func (d *remasked) allMasked() []int {
+	return slices.DeleteFunc(slices.Clone(d.free), func(l int) bool { return !d.masked(l) })
+}
 
 // unsure is Σ e^(−p) over the tokens that were drawn.
 func (d *remasked) unsure() (sum float64) {
@@ -173,7 +178,7 @@ func (d *remasked) move() {
 	total := d.unsure()
 	d.revealed, d.after = d.revealed[:0], d.after[:0]
 	for _, l := range d.free {
-		switch u := d.draws.uniform(forSteps, uint64(l), uint64(d.step)); {
+		switch u := d.draws.Step(l, d.step); {
 		case u >= d.probability(s, l, total):
 		case d.masked(l):
 			d.revealed = append(d.revealed, l)
@@ -202,12 +207,7 @@ func (d *remasked) Ask(a *Ask) bool {
 	a.Step = d.step - 1
 	lambda := d.law.steps[max(d.step-1, 0)].Lambda
 	if len(d.revealed) == 0 {
-		for _, l := range d.free {
-			if d.masked(l) {
-				d.revealed = append(d.revealed, l)
-			}
-		}
-		if len(d.revealed) == 0 {
+		if d.revealed = d.allMasked(); len(d.revealed) == 0 {
 			return false
 		}
 		d.finishing, a.Finish, a.Step, a.Top, lambda = true, true, -1, 1, remaskEnd
@@ -215,13 +215,11 @@ func (d *remasked) Ask(a *Ask) bool {
 	d.uniforms = d.uniforms[:0]
 	if d.law.nucleus == 1 {
 		a.Head = HeadBest
-		for _, l := range d.revealed {
-			d.uniforms = append(d.uniforms, d.draws.Token(l))
-		}
+		d.uniforms = d.draws.Tokens(d.uniforms, d.revealed)
 	} else {
 		a.Top = 0
 	}
-	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.revealed, Theta: thetaOf(min(lambda, d.law.most)), Uniforms: d.uniforms})
+	a.Rows = append(a.Rows, AskRow{Canvas: d.ids, Positions: d.revealed, Theta: d.canvas.theta(lambda), Uniforms: d.uniforms})
 	return true
 }
 
@@ -247,7 +245,7 @@ func (d *remasked) Take(r Rows, e *Edit) error {
 }
 
 // token is that of the i-th position of the call: drawn, or in the end the most probable.
-func (d *remasked) token(r Rows, i, l int) (Best, error) {
+func (d *remasked) token(r Rows, i, l int) (draw.Best, error) {
 	if d.law.nucleus == 1 {
 		b, err := r.Best(0, i)
 		if err == nil && d.finishing {
@@ -257,7 +255,7 @@ func (d *remasked) token(r Rows, i, l int) (Best, error) {
 	}
 	d.p = slices.Grow(d.p[:0], r.Columns())[:r.Columns()]
 	if err := r.Probabilities(d.p, 0, i); err != nil {
-		return Best{}, err
+		return draw.Best{}, err
 	}
 	d.order = d.order[:0]
 	for a, p := range d.p {
@@ -265,17 +263,9 @@ func (d *remasked) token(r Rows, i, l int) (Best, error) {
 			d.order = append(d.order, a)
 		}
 	}
-	slices.SortStableFunc(d.order, func(a, b int) int {
-		if d.p[a] > d.p[b] {
-			return -1
-		}
-		if d.p[a] < d.p[b] {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(d.p[b], d.p[a]) })
 	if d.finishing {
-		return Best{Token: d.order[0]}, nil
+		return draw.Best{Token: d.order[0]}, nil
 	}
 	// The token that crosses is left out, unlike with top-p.
 	sum, n := d.p[d.order[0]], 1
@@ -289,5 +279,7 @@ func (d *remasked) token(r Rows, i, l int) (Best, error) {
 		at++
 	}
 	token := d.order[at]
-	return Best{Token: token, LogP: math.Log(d.p[token] / sum)}, nil
+	return draw.Best{Token: token, LogP: math.Log(d.p[token] / sum)}, nil
 }
+
+func (law *remasking) mostCalls(Spec, int, int) int { return len(law.steps) + 1 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 )
 
@@ -37,7 +38,7 @@ func TestGibbs(t *testing.T) {
 		}
 		s := newSampler(t, w, samplers.Options{Sampler: "parallel-fhs", Steps: 1, Remasking: samplers.Remasking{Correct: fmt.Sprintf("gibbs:%d×%d", test.positions, test.calls)}})
 		got := sampleMany(t, w, s, 1, fewerDraws)
-		if p := goodness(got.states, law); p < familyLevel/5 {
+		if p := reftest.Goodness(got.states, law); p < familyLevel/5 {
 			t.Errorf("%+v: p = %.3g", test, p)
 		}
 		if got.calls != float64(fewerDraws*(1+test.calls)) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // MostReplayed is the greatest number of positions of which all sets are gone through.
@@ -67,20 +68,17 @@ func (s *Sampler) replayed() (*ranking, error) {
 
 // meet is the decoder of a text, before its first call.
 func (s *Sampler) meet(law *ranking, spec Spec, t Text) (*ranked, error) {
-	draw, err := NewCategorical(spec.Vocabulary, s.settings.Draw)
+	rows, err := draw.NewCategorical(spec.Vocabulary, s.settings.Draw)
 	if err != nil {
 		return nil, err
 	}
-	c := &Canvas{spec: &spec, law: draw}
-	for _, id := range t.Canvas {
-		c.ids = append(c.ids, int64(id))
-	}
-	started, err := law.start(c, NewDraws(0, 0), c.Masked(nil), false)
+	c := newCanvas(&spec, rows, t.Canvas)
+	started, err := law.start(c, draw.NewDraws(0, 0), c.Masked(nil), false)
 	if err != nil {
 		return nil, err
 	}
 	d := started.(*ranked)
-	if around, ok := s.kernel.(shaping); ok {
+	if around, ok := s.law.(shaping); ok {
 		d.shape, err = around.on(c, c.Masked(nil))
 	}
 	return d, err
@@ -181,17 +179,15 @@ func (d *ranked) gave(text []int) bool {
 
 // ask asks about the canvases of decoders in one call.
 func ask(ctx context.Context, net Network, all []*met) ([]Rows, error) {
-	canvases, asks, shapes := make([]*Canvas, len(all)), make([]*Ask, len(all)), make([]*shaped, len(all))
+	questions := make([]*question, len(all))
 	for i, m := range all {
 		d := m.decoder
-		canvases[i], asks[i], shapes[i] = d.canvas, new(Ask), d.shape.fork()
-		d.reader.ask(asks[i], d.asked, thetaOf(d.lambda()))
-		shapes[i].ask(d.canvas, asks[i])
-		m.rows = len(asks[i].Rows)
+		questions[i] = &question{canvas: d.canvas, shape: d.shape.fork()}
+		d.reader.ask(&questions[i].Ask, d.asked, d.theta())
 	}
-	rows, err := answers(ctx, net, canvases, asks)
-	for i := range rows {
-		rows[i] = shapes[i].rows(rows[i])
+	rows, err := answers(ctx, net, questions)
+	for i, q := range questions {
+		all[i].rows = len(q.Rows)
 	}
 	return rows, err
 }

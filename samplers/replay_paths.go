@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // ReplayPaths draws paths of a decoder without a plan to a text, and returns a logarithm for each, in
@@ -14,7 +15,7 @@ import (
 // call. Choices that do not depend on what is drawn are the decoder's own; where a call chooses by
 // what it draws, each of the sets that it may reveal is drawn in proportion to its probability with
 // the text's tokens, which is done among up to MostReplayed positions.
-func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths int, u *Stream, batch int) ([]float64, error) {
+func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths int, u *draw.Stream, batch int) ([]float64, error) {
 	law, err := s.replayed()
 	if err != nil {
 		return nil, err
@@ -56,20 +57,21 @@ func (s *Sampler) ReplayPaths(ctx context.Context, net Network, text Text, paths
 }
 
 // proceed goes on along one way.
-func (m *met) proceed(rows Rows, text []int, u *Stream) error {
+func (m *met) proceed(rows Rows, text []int, u *draw.Stream) error {
 	chosen, logP, err := m.decoder.pick(rows, text, u)
 	if m.logP += logP; err != nil || math.IsInf(m.logP, -1) {
 		return err
 	}
-	e := Edit{canvas: m.decoder.canvas, draws: NewDraws(0, 0), step: new(Step)}
-	m.decoder.reveal(chosen, m.decoder.considered, &e)
+	next, e := m.decoder.fork()
+	next.reveal(chosen, m.decoder.considered, e)
+	m.decoder = next
 	return e.err
 }
 
 // pick draws one of the ways of a call, with the logarithm of what its probability is to be
 // multiplied by: by what the tokens have where positions are chosen without them, else by the sum
 // over all ways, in proportion to which it is drawn.
-func (d *ranked) pick(rows Rows, text []int, u *Stream) (chosen []candidate, logP float64, err error) {
+func (d *ranked) pick(rows Rows, text []int, u *draw.Stream) (chosen []candidate, logP float64, err error) {
 	given, laws, err := d.given(rows, text)
 	if err != nil {
 		return nil, 0, err

@@ -157,9 +157,6 @@ func (d *ranked) shares(all []candidate) func(set int) float64 {
 // excluding is a choice of which it can be told what a set of candidates being chosen says of the
 // scores of all others.
 type excluding interface {
-	// sizes are the least and the greatest number that the call may choose of so many
-	// considered ones.
-	sizes(b *blockRun, considered int) (least, most int)
 	// others say what the others' scores are where just these are chosen, which are in their
 	// order; false where that is never so.
 	others(b *blockRun, best []candidate, considered int) (limits, bool)
@@ -221,8 +218,11 @@ func (d *ranked) afterDrawing(given []candidate, laws []rowLaw, do func(chosen [
 	}
 	rule := d.law.choosing.(excluding)
 	slices.SortFunc(given, compareKeys)
-	least, most := rule.sizes(&d.run, d.considered)
-	return eachSet(given, least, most, func(chosen, others []candidate, _ int) error {
+	least := 1
+	if _, fixed := rule.(quotaChoice); fixed {
+		least = d.considered
+	}
+	return eachSet(given, least, d.considered, func(chosen, others []candidate, _ int) error {
 		x, ok := rule.others(&d.run, chosen, d.considered)
 		if !ok {
 			return nil
@@ -238,15 +238,9 @@ func (d *ranked) afterDrawing(given []candidate, laws []rowLaw, do func(chosen [
 	})
 }
 
-func (quotaChoice) sizes(_ *blockRun, considered int) (least, most int) {
-	return considered, considered
-}
-
 func (quotaChoice) others(_ *blockRun, best []candidate, _ int) (limits, bool) {
 	return limits{behind: best[len(best)-1], below: math.Inf(1)}, true
 }
-
-func (thresholdChoice) sizes(_ *blockRun, considered int) (least, most int) { return 1, considered }
 
 func (t thresholdChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
 	x := limits{behind: best[len(best)-1], below: t.threshold}
@@ -255,8 +249,6 @@ func (t thresholdChoice) others(b *blockRun, best []candidate, considered int) (
 	}
 	return x, len(t.choose(b, best)) == len(best)
 }
-
-func (factorChoice) sizes(_ *blockRun, considered int) (least, most int) { return 1, considered }
 
 func (f factorChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
 	n := len(best)
@@ -267,8 +259,6 @@ func (f factorChoice) others(b *blockRun, best []candidate, considered int) (lim
 	return limits{behind: best[n-1], below: 1 - f.factor/float64(n+2)}, len(alone.choose(b, best)) == n && (f.strict || n < considered-1)
 }
 
-func (leapChoice) sizes(_ *blockRun, considered int) (least, most int) { return 1, considered }
-
 func (c leapChoice) others(b *blockRun, best []candidate, _ int) (limits, bool) {
 	x := limits{behind: best[0], below: c.threshold, radius: c.radius, belowNearby: min(c.threshold, c.relaxed)}
 	for _, y := range best {
@@ -278,8 +268,6 @@ func (c leapChoice) others(b *blockRun, best []candidate, _ int) (limits, bool) 
 	}
 	return x, len(c.choose(b, best)) == len(best)
 }
-
-func (surelyChoice) sizes(_ *blockRun, considered int) (least, most int) { return 1, considered }
 
 func (c surelyChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
 	x := limits{behind: best[len(best)-1], below: math.Inf(1)}

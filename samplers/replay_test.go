@@ -8,29 +8,31 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // replayable are decoders of every kind of choice, for the rows of hashNet.
 func replayable() []samplers.Options {
-	warm := samplers.Draw{Temperature: ptr(0.7)}
+	warm := draw.Draw{Temperature: new(0.7)}
 	out := unplanned()
-	for _, d := range []samplers.Draw{{}, warm, {TopK: 2}} {
+	for _, d := range []draw.Draw{{}, warm, {TopK: 2}} {
 		out = append(out,
 			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4}, Draw: d},
-			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4, Rule: samplers.RoundDLLM}, Draw: d},
+			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4, Rule: schedule.RoundDLLM}, Draw: d},
 			samplers.Options{Sampler: "localleap", Deciding: samplers.Deciding{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 1}, Draw: d},
 			samplers.Options{Sampler: "llada2", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.4}, Draw: d},
 			samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, Score: samplers.ScoreMargin}, Draw: d},
-			samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: ptr(1.2), Score: samplers.ScoreMargin}, Draw: d},
-			samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: samplers.RoundDream, Score: samplers.ScoreEntropy, AlgTemp: 0.3}, Draw: d},
+			samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: new(1.2), Score: samplers.ScoreMargin}, Draw: d},
+			samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: schedule.RoundDream, Score: samplers.ScoreEntropy, AlgTemp: 0.3}, Draw: d},
 		)
 	}
 	for _, o := range []samplers.Options{{Sampler: "threshold"}, {Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}}, {Sampler: "factor", Draw: warm}} {
-		o.GuidanceScale, o.MinLength, o.Stop = 1.7, 2, ptr(5)
+		o.GuidanceScale, o.MinLength, o.Stop = 1.7, 2, new(5)
 		out = append(out, o)
 	}
 	return append(out,
-		samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: ptr(3)}},
+		samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: new(3)}},
 		samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}},
 		samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Score: samplers.ScoreConfidence}},
 		samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Columns: "raw"}})
@@ -162,7 +164,7 @@ func TestReplayPaths(t *testing.T) {
 			n = 400
 			many++
 		}
-		logs, err := s.ReplayPaths(context.Background(), net, text, n, samplers.NewStream(3, 1), 64)
+		logs, err := s.ReplayPaths(context.Background(), net, text, n, draw.NewStream(3, 1), 64)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestPlanRevealed checks that plans given that nothing is left reveal everything, each
@@ -23,7 +24,7 @@ func TestPlanRevealed(t *testing.T) {
 		steps, _ := s.Steps()
 		const plans = 4000
 		counts, none := make([]int, len(steps.Reveal)), 0
-		st := samplers.NewStream(5, 0)
+		st := draw.NewStream(5, 0)
 		for range plans {
 			var p samplers.Plan
 			logP, err := s.PlanRevealed(&p, st, free)
@@ -57,8 +58,8 @@ func TestPlanRevealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var p, q samplers.Plan
-	logP, err := s.PlanRevealed(&p, samplers.NewStream(1, 1), free)
-	if err := s.Plan(&q, samplers.NewStream(1, 1), free); err != nil {
+	logP, err := s.PlanRevealed(&p, draw.NewStream(1, 1), free)
+	if err := s.Plan(&q, draw.NewStream(1, 1), free); err != nil {
 		t.Fatal(err)
 	}
 	if err != nil || logP != 0 || len(p.Blocks) != 3 || p.Blocks[0].Lambda != q.Blocks[0].Lambda {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // rules say which tokens may not be drawn at a position, given what is visible. A row without them
@@ -34,7 +35,7 @@ func newRules(o Options, c Spec) (*rules, error) {
 		} else if text == "" {
 			return nil, fault.Errorf("samplers", "bad-words-ids %.40q: a word without tokens: separate the ids of a word by blanks, and words by commas", o.BadWordsIDs)
 		}
-		word, err := idList("bad-words-ids", text, c)
+		word, err := draw.IDs("bad-words-ids", text, c.Columns)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestSameLaw: under log-linear noise a step of Euler's is one of Tweedie's, on any grid, and
@@ -29,13 +30,13 @@ func TestSameLaw(t *testing.T) {
 		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "trapezoidal", Steps: 8}, 12, false},
 		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "dmpm", Steps: 8}, 12, false},
 		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8, Finish: "leave"}, 12, false},
-		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8, Draw: samplers.Draw{Temperature: &cold}}, 12, false},
+		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8, Draw: draw.Draw{Temperature: &cold}}, 12, false},
 		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "parallel-fhs", Steps: 12}, 12, true},
 		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "parallel-fhs", Steps: 11}, 12, false},
 		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "ordered", Order: "random"}, 12, true},
 		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "ordered"}, 12, false},
-		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "fhs", By: samplers.ByGumbel}, 12, true},
-		{samplers.Options{Sampler: "euler", By: samplers.ByFloat32Gumbel}, samplers.Options{Sampler: "euler"}, 12, false},
+		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "fhs", By: draw.ByGumbel}, 12, true},
+		{samplers.Options{Sampler: "euler", By: draw.ByFloat32Gumbel}, samplers.Options{Sampler: "euler"}, 12, false},
 	} {
 		a, b := make(c.a), make(c.b)
 		for _, timed := range []bool{false, true} {

@@ -3,8 +3,11 @@ package samplers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"time"
+
+	"mdmgen/samplers/draw"
 )
 
 // Sequence is a canvas of a list.
@@ -26,7 +29,7 @@ type Sequence struct {
 type Config struct {
 	// Method fills them; nil is first-hitting. Draw says how tokens are drawn: see [Job].
 	Method Method
-	Draw   Draw
+	Draw   draw.Draw
 	Seed   uint64
 	// Batch is the greatest number of sequences of a call, 0 is 1. A call has as many rows, or
 	// so many times more as a method asks canvases of a sequence: what its method Canvases()
@@ -80,7 +83,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	begin := time.Now()
 	e, err := newEngine(net, cfg.Batch)
 	if err == nil {
-		_, err = e.draw.with(cfg.Draw)
+		_, err = e.draw.With(cfg.Draw, draw.ByInverse)
 	}
 	if err != nil {
 		return Totals{}, err
@@ -107,12 +110,10 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 				if m, ok := job.Method.(interface{ Canvases() int }); ok {
 					e.canvases = max(m.Canvases(), e.canvases)
 				}
-				watch, ended := cfg.OnStep, ended
 				if s.Seed != nil {
 					job.Seed, job.Index = *s.Seed, s.Stream
-					watch, ended = called(s.Index, watch, ended)
 				}
-				e.admit(ctx, job, watch, ended)
+				e.admit(ctx, job, s.Index, cfg.OnStep, ended)
 			}
 			continue
 		}
@@ -128,17 +129,12 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	return e.totals, failed
 }
 
-// called has observers know a sequence by another index than that of its random numbers.
-func called(index uint64, watch func(Step), ended func(Result, error)) (func(Step), func(Result, error)) {
-	var named func(Step)
-	if watch != nil {
-		named = func(s Step) {
-			s.Index = index
-			watch(s)
-		}
-	}
-	return named, func(r Result, err error) {
-		r.Index = index
-		ended(r, err)
-	}
+// SequenceError is what a sequence failed of.
+type SequenceError struct {
+	// Index is that of the job.
+	Index uint64
+	Err   error
 }
+
+func (e *SequenceError) Error() string { return fmt.Sprintf("sequence %d: %v", e.Index, e.Err) }
+func (e *SequenceError) Unwrap() error { return e.Err }

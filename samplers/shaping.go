@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
 )
 
 // shaping is the law of a sampler whose rows are not as the network gives them: guided by those of
@@ -15,25 +18,23 @@ type shaping struct {
 	inner    *Sampler
 	guidance *guidance // nil for none
 	rules    *rules    // nil for none
-	most     float64   // the greatest masked fraction that the network is asked at
 }
 
 // shape is s with guidance and rules, where there are any.
 func (s *Sampler) shape(o Options, c Spec) (*Sampler, error) {
 	law := shaping{inner: s}
 	set := s.settings
-	var errs [3]error
+	var errs [2]error
 	law.guidance, errs[0] = newGuidance(o, c, &set)
 	law.rules, errs[1] = newRules(o, c)
-	law.most, errs[2] = c.mostMasked()
-	if err := join(errs[:]...); err != nil || law.guidance == nil && law.rules == nil {
+	if err := fault.Join("samplers", errs[:]...); err != nil || law.guidance == nil && law.rules == nil {
 		return s, err
 	}
 	set.BadWordsIDs, set.MinLength, set.Stop, set.ChangesLaw = o.BadWordsIDs, o.MinLength, o.Stop, true
-	return &Sampler{law: law, kernel: law, settings: set}, nil
+	return &Sampler{law: law, settings: set}, nil
 }
 
-func (law shaping) start(c *Canvas, d *Draws, free []int, _ bool) (Decoder, error) {
+func (law shaping) start(c *Canvas, d *draw.Draws, free []int, _ bool) (Decoder, error) {
 	s, err := law.on(c, free)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (law shaping) declare() Law {
 	switch {
 	case law.bans():
 		return Law{Why: "a token that would make a banned word with others of its call is refused"}
-	case law.inner.kernel == nil:
+	case law.inner.Planned():
 		return Law{Why: "its rows are guided or constrained, and plans are worked out with the network's own"}
 	}
 	return law.inner.law.declare()
@@ -77,7 +78,7 @@ func (law shaping) mostCalls(c Spec, d, length int) int {
 type shaped struct {
 	law    shaping
 	canvas *Canvas
-	draws  *Draws
+	draws  *draw.Draws
 	inner  Decoder
 	// free counts what was masked at the start; before early the rules' end is not drawn.
 	free, early int
@@ -148,13 +149,12 @@ func (s *shaped) rows(r Rows) Rows {
 
 // fill asks for the first refused position that is masked.
 func (s *shaped) fill(a *Ask) bool {
-	masked := slices.DeleteFunc(s.refused, func(l int) bool { return s.canvas.ID(l) != s.canvas.spec.Mask })
-	s.refused = slices.Compact(masked)
+	s.refused = slices.Compact(slices.DeleteFunc(s.refused, s.canvas.holdsToken))
 	if len(s.refused) == 0 {
 		return false
 	}
-	lambda := min(float64(len(s.refused))/float64(s.free), s.law.most)
-	a.Rows = append(a.Rows, AskRow{Positions: s.refused[:1], Theta: thetaOf(lambda)})
+	theta := s.canvas.theta(float64(len(s.refused)) / float64(s.free))
+	a.Rows = append(a.Rows, AskRow{Positions: s.refused[:1], Theta: theta})
 	a.Step, a.Finish = -1, true
 	return true
 }
@@ -200,7 +200,7 @@ func (s *shaped) answer(r Rows, head Head) Rows {
 	}
 	for i, ask := range s.asked {
 		ids, from := s.ids(ask), len(s.data)
-		best := make([]drawn, len(ask.Positions))
+		best := make([]draw.Drawn, len(ask.Positions))
 		for j, l := range ask.Positions {
 			at := len(s.data)
 			s.data = append(s.data, r.Logits(i, j)...)
@@ -212,7 +212,7 @@ func (s *shaped) answer(r Rows, head Head) Rows {
 				s.law.rules.forbid(row, ids, l, s.early)
 			}
 			if head == HeadBest {
-				best[j].Best, best[j].err = r.draw.Best(row, ask.Uniforms[j], s.top)
+				best[j].Best, best[j].Err = r.draw.Best(row, ask.Uniforms[j], s.top)
 				s.data = s.data[:at]
 			}
 		}
@@ -233,7 +233,7 @@ func (s *shaped) Take(r Rows, e *Edit) error {
 		}
 	}
 	err := s.take(rows, e)
-	if s.law.rules != nil && errors.Is(err, errNoMass) {
+	if s.law.rules != nil && errors.Is(err, draw.ErrNoMass) {
 		err = fmt.Errorf("%w, or is banned: ban less", err)
 	}
 	return err

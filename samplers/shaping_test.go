@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 )
@@ -105,13 +106,13 @@ func TestConstrainedLaws(t *testing.T) {
 		{"suppressed", func(o *samplers.Options) { o.SuppressTokens = "2" }, all, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, _, a int) bool { return a == 2 })
 		}},
-		{"at least two", func(o *samplers.Options) { o.MinLength, o.Stop = 2, ptr(1) }, []int{2, m, m}, func(plain rowOf, _ []int) rowOf {
+		{"at least two", func(o *samplers.Options) { o.MinLength, o.Stop = 2, new(1) }, []int{2, m, m}, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, l, a int) bool { return a == 1 && l < 3 })
 		}},
-		{"at least two free", func(o *samplers.Options) { o.MinLength, o.Stop = 2, ptr(1) }, []int{m, 2, m}, func(plain rowOf, _ []int) rowOf {
+		{"at least two free", func(o *samplers.Options) { o.MinLength, o.Stop = 2, new(1) }, []int{m, 2, m}, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, _, a int) bool { return a == 1 })
 		}},
-		{"at least one", func(o *samplers.Options) { o.MinLength, o.Stop = 1, ptr(1) }, all, func(plain rowOf, _ []int) rowOf {
+		{"at least one", func(o *samplers.Options) { o.MinLength, o.Stop = 1, new(1) }, all, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, l, a int) bool { return a == 1 && l < 1 })
 		}},
 		{"words", func(o *samplers.Options) { o.BadWordsIDs = "0 1,2 2 0" }, all, func(plain rowOf, _ []int) rowOf {
@@ -141,7 +142,7 @@ func TestConstrainedLaws(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if p := goodness(counts, law); p < familyLevel/float64(3*len(tests)) {
+			if p := reftest.Goodness(counts, law); p < familyLevel/float64(3*len(tests)) {
 				t.Errorf("%s, %s: p = %.3g", test.name, s, p)
 			}
 			if !s.Settings().ChangesLaw {
@@ -173,7 +174,7 @@ func TestBannedWords(t *testing.T) {
 		{Sampler: "remdm", Steps: 6, Remasking: samplers.Remasking{Eta: 0.5}}, {Sampler: "parallel-fhs", Steps: 3, Remasking: samplers.Remasking{Correct: "gibbs:9x6"}},
 		{Sampler: "tweedie", Grid: "lambda", Steps: 2, Deciding: samplers.Deciding{BlockLength: 7}}, {Sampler: "parallel-fhs", Steps: 1, Deciding: samplers.Deciding{BlockLength: 10}, Shaping: samplers.Shaping{MaxLength: 90}},
 	} {
-		o.BadWordsIDs, o.MinLength, o.Stop = "1 2,3 3,5,0 1 0", 5, ptr(0)
+		o.BadWordsIDs, o.MinLength, o.Stop = "1 2,3 3,5,0 1 0", 5, new(0)
 		cfg := net.config(mustNew(t, o), 3)
 		cfg.OnStep = func(s samplers.Step) {
 			if s.Finish {
@@ -237,7 +238,7 @@ func TestGrowing(t *testing.T) {
 	}
 	for _, o := range []samplers.Options{{}, {Lookahead: 3}, {Sampler: "uniformization", Steps: 4}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "threshold"}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}},
 		{Sampler: "remdm", Steps: 5}, {Remasking: samplers.Remasking{Correct: "gibbs:1x2"}}, {Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}} {
-		o.BlockLength, o.MaxLength, o.Stop = 4, 18, ptr(3)
+		o.BlockLength, o.MaxLength, o.Stop = 4, 18, new(3)
 		lengths := make(map[int]int)
 		got := run(o, 1, 1, 3, m, m, m, m)
 		for _, r := range got {
@@ -256,7 +257,7 @@ func TestGrowing(t *testing.T) {
 		}
 	}
 	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with what is given": {m, m, 1}} {
-		s := mustNew(t, samplers.Options{Deciding: samplers.Deciding{BlockLength: 4, Stop: ptr(3)}, Shaping: samplers.Shaping{MaxLength: 18}})
+		s := mustNew(t, samplers.Options{Deciding: samplers.Deciding{BlockLength: 4, Stop: new(3)}, Shaping: samplers.Shaping{MaxLength: 18}})
 		if _, err := last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s}); err == nil || !strings.Contains(err.Error(), canvas) {
 			t.Errorf("%v: %v", want, err)
 		}

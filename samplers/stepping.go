@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // kernel is the law of a sampler whose reveals depend on the network's rows, so that it has no
@@ -11,8 +14,8 @@ import (
 type kernel interface {
 	planner
 	// head is what its decoders ask for where tokens are drawn so.
-	head(d Draw) Head
-	start(c *Canvas, d *Draws, free []int, denoise bool) (Decoder, error)
+	head(d draw.Draw) Head
+	start(c *Canvas, d *draw.Draws, free []int, denoise bool) (Decoder, error)
 }
 
 // unplanned is what laws without a plan say of it.
@@ -26,14 +29,14 @@ func (unplanned) declare() Law {
 
 func (unplanned) calls(int) (blocks, left float64, err error) { return 0, 0, errNoPlan }
 
-func (unplanned) head(Draw) Head { return HeadRows }
+func (unplanned) head(draw.Draw) Head { return HeadRows }
 
 // stepping is what decoders share that go through a grid with the rows of all masked
 // positions: of networks without time only when the canvas has changed.
 type stepping struct {
 	canvas *Canvas
-	draws  *Draws
-	grid   Grid
+	draws  *draw.Draws
+	grid   schedule.Grid
 	masked []int
 	// step is the next one to take. denoise says that what the last one leaves is filled,
 	// finishing that this is under way.
@@ -45,10 +48,6 @@ type stepping struct {
 type hit struct {
 	row, position, token int
 	lambda, logP         float64
-}
-
-func newStepping(g Grid, free []int, denoise bool, c *Canvas, d *Draws) stepping {
-	return stepping{canvas: c, draws: d, grid: g, masked: free, denoise: denoise}
 }
 
 func (s *stepping) Ask(a *Ask) bool {
@@ -87,5 +86,13 @@ func (s *stepping) set(revealed []hit, e *Edit) {
 		e.Set(h.position, h.token, h.logP)
 		e.Hit(h.lambda)
 	}
-	s.masked = slices.DeleteFunc(s.masked, func(l int) bool { return s.canvas.ID(l) != s.canvas.spec.Mask })
+	s.masked = slices.DeleteFunc(s.masked, s.canvas.holdsToken)
+}
+
+// mostSteps is the most of a decoder that goes through a grid with the rows of all masks.
+func mostSteps(g schedule.Grid, c Spec, d int) int {
+	if c.TimeConditioned {
+		return g.Steps() + 1
+	}
+	return min(g.Steps(), d) + 1
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"mdmgen/samplers/draw"
 )
 
 // narrow is a network that has no room for calls of more than one canvas.
@@ -30,7 +32,7 @@ func (n *narrow) Logits(ctx context.Context, c Call) ([]float32, error) {
 // one row a call, as after other errors.
 func TestCallTooLarge(t *testing.T) {
 	t.Parallel()
-	spec := Spec{Vocabulary: Vocabulary{Columns: 3, Mask: 2}}
+	spec := Spec{Vocabulary: draw.Vocabulary{Columns: 3, Mask: 2}}
 	net := &narrow{Network: flat{spec}}
 	seqs := slices.Values([]Sequence{{Canvas: []int{2, 2}}, {Index: 1, Canvas: []int{2, 2}}})
 	if _, err := Sample(t.Context(), net, seqs, Config{Batch: 2}, func(Result) error { return nil }); !errors.As(err, new(noRoom)) || net.calls != 1 {
@@ -44,7 +46,7 @@ func TestCallTooLarge(t *testing.T) {
 	e.shared = true
 	made := 0
 	for i := range uint64(2) {
-		e.admit(t.Context(), Job{Canvas: []int{2, 2}, Index: i}, nil, func(_ Result, err error) {
+		e.admit(t.Context(), Job{Canvas: []int{2, 2}, Index: i}, i, nil, func(_ Result, err error) {
 			if made++; err != nil {
 				t.Error(err)
 			}

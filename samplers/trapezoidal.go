@@ -1,5 +1,7 @@
 package samplers
 
+import "mdmgen/samplers/schedule"
+
 // DefaultFloor is κ of the fills that look back. At 0 a string that is possible may get
 // probability 0.
 const DefaultFloor = 0.1
@@ -16,7 +18,7 @@ const DefaultFloor = 0.1
 // θ = ½, in the form of a plan, whose reveals do not depend on the network.
 type trapezoidal struct {
 	// steps is Tweedie's on the refined grid: 2N half steps.
-	steps Steps
+	steps schedule.Steps
 	floor float64
 	// timed says that the network is asked with the time, so that p and p* differ even
 	// where the first half reveals nothing.
@@ -60,22 +62,12 @@ func (s trapezoidal) calls(d int) (blocks, left float64, err error) {
 		blocks = 0
 		for k := 0; k < len(s.steps.Reveal); k += 2 {
 			first, second := s.steps.Reveal[k], s.steps.Reveal[k+1]
-			blocks += some(first+second, d) + some(second, d)
+			blocks += schedule.AtLeastOne(first+second, d) + schedule.AtLeastOne(second, d)
 		}
 	}
 	return blocks, left, nil
 }
 
-// Halves returns the grid with each step cut in two in the middle of its masked
-// fractions: that of trapezoidal's half steps.
-func (g Grid) Halves() Grid {
-	n := g.Steps()
-	out := Grid{Kind: g.Kind, Kappa: g.Kappa, Theta: make([]float64, 2*n+1), Lambda: make([]float64, 2*n+1)}
-	for k := range n {
-		out.Theta[2*k], out.Lambda[2*k] = g.Theta[k], g.Lambda[k]
-		mid := g.Lambda[k] - (g.Lambda[k]-g.Lambda[k+1])/2
-		out.Theta[2*k+1], out.Lambda[2*k+1] = thetaOf(mid), mid
-	}
-	out.Theta[2*n], out.Lambda[2*n] = g.Theta[n], g.Lambda[n]
-	return out
+func (s trapezoidal) declare() Law {
+	return Law{Steps: &s.steps, LookBack: true, Floor: s.floor, Clock: AtStep}
 }

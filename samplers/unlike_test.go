@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestUnlikeJobsBesideFaults: jobs with and without look-ahead and truncation, of several
@@ -21,10 +22,10 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 	jobs, want := make([]samplers.Job, n), make([]*samplers.Result, n)
 	r := rand.New(rand.NewPCG(3, 5))
 	for i := range jobs {
-		o := samplers.Options{Sampler: []string{"fhs", "ordered", "parallel-fhs", "paired-fhs", "dmpm"}[i%5], Draw: samplers.Draw{Temperature: []*float64{nil, ptr(0.5), ptr(0.0)}[r.IntN(3)], TopK: 2 * r.IntN(2)}}
+		o := samplers.Options{Sampler: []string{"fhs", "ordered", "parallel-fhs", "paired-fhs", "dmpm"}[i%5], Draw: draw.Draw{Temperature: []*float64{nil, new(0.5), new(0.0)}[r.IntN(3)], TopK: 2 * r.IntN(2)}}
 		switch o.Sampler {
 		case "fhs", "ordered":
-			o.Lookahead, o.By = 1+r.IntN(7), []samplers.By{"", samplers.ByInverse}[i/5%2]
+			o.Lookahead, o.By = 1+r.IntN(7), []draw.By{"", draw.ByInverse}[i/5%2]
 		default:
 			o.Steps = 4
 		}

@@ -3,6 +3,8 @@ package samplers
 import (
 	"fmt"
 	"slices"
+
+	"mdmgen/samplers/draw"
 )
 
 // window is the block of positions that is being filled, where blocks are filled one after the
@@ -22,7 +24,7 @@ type window struct {
 func newWindow(c *Canvas, length, prompt, stop int) (window, error) {
 	w := window{span: span{0, c.Len()}, canvas: c, length: length, prompt: prompt, stop: stop}
 	for l := range c.Len() {
-		w.given = append(w.given, c.ID(l) != c.spec.Mask)
+		w.given = append(w.given, !c.masked(l))
 		if w.prompt < 0 && !w.given[l] {
 			w.prompt = l
 		}
@@ -51,38 +53,23 @@ func (w *window) next() bool {
 
 // blocks is how many there are.
 func (w *window) blocks() int {
-	if w.length == 0 {
-		return 1
-	}
-	return max((w.canvas.Len()-w.prompt+w.length-1)/w.length, 1)
-}
-
-// masked are the masked positions of the block, appended to dst.
-func (w *window) masked(dst []int) []int {
-	for l := w.from; l < w.to; l++ {
-		if w.canvas.ID(l) == w.canvas.spec.Mask {
-			dst = append(dst, l)
-		}
-	}
-	return dst
+	return blocksOf(w.canvas.Len()-w.prompt, w.length)
 }
 
 // halt ends the sequence where the block is finished and holds the stop token that was not
 // given: the rest is filled with it.
 func (w *window) halt(e *Edit) {
-	if w.stop < 0 || len(w.masked(nil)) > 0 {
-		return
-	}
+	stopped := false
 	for l := w.from; l < w.to; l++ {
-		if w.given[l] || w.canvas.ID(l) != w.stop {
-			continue
+		if w.canvas.masked(l) {
+			return
 		}
-		for l := w.to; l < w.canvas.Len(); l++ {
-			if w.canvas.ID(l) == w.canvas.spec.Mask {
-				e.Set(l, w.stop, 0)
-			}
+		stopped = stopped || !w.given[l] && w.canvas.ID(l) == w.stop
+	}
+	if stopped {
+		for _, l := range w.canvas.maskedOf(nil, span{w.to, w.canvas.Len()}) {
+			e.Set(l, w.stop, 0)
 		}
-		return
 	}
 }
 
@@ -97,87 +84,46 @@ type windows struct {
 
 // inWindows is s in blocks, one after the other.
 func (s *Sampler) inWindows(o Options) *Sampler {
-	law := windows{inner: s, length: o.BlockLength, prompt: -1, stop: -1}
-	if o.PromptLength != nil {
-		law.prompt = *o.PromptLength
-	}
-	if o.Stop != nil {
-		law.stop = *o.Stop
-	}
-	out := &Sampler{law: law, kernel: law, settings: s.settings}
-	out.settings.BlockLength, out.settings.PromptLength, out.settings.Stop = o.BlockLength, o.PromptLength, o.Stop
-	return out
+	law := windows{inner: s, length: o.BlockLength, prompt: or(o.PromptLength, -1), stop: or(o.Stop, -1)}
+	set := s.settings
+	set.BlockLength, set.PromptLength, set.Stop = o.BlockLength, o.PromptLength, o.Stop
+	return &Sampler{law: law, settings: set}
 }
 
 func (windows) declare() Law {
 	return Law{Why: "blocks are filled one after the other, each as a canvas of its own"}
 }
 
-func (law windows) head(Draw) Head { return law.inner.head() }
+func (law windows) head(draw.Draw) Head { return law.inner.head() }
 
-func (law windows) start(c *Canvas, d *Draws, _ []int, _ bool) (Decoder, error) {
-	w := &windowed{law: law, draws: d}
-	var err error
-	if w.window, err = newWindow(c, law.length, law.prompt, law.stop); err != nil {
+func (law windows) start(c *Canvas, d *draw.Draws, _ []int, _ bool) (Decoder, error) {
+	w, err := newWindow(c, law.length, law.prompt, law.stop)
+	if err != nil {
 		return nil, err
 	}
-	return w, w.prepare(nil)
+	return startParts(law.inner, c, d, &w)
 }
 
-// windowed is the decoder of a sequence. It has the decoder of the block ask as soon as that
-// has taken its rows, to know when the block is finished.
-type windowed struct {
-	window
-	law   windows
-	draws *Draws
-	inner Decoder
-	ask   Ask
-	more  bool
-	tally
-}
+func (w *window) free() []int { return w.canvas.maskedOf(nil, w.span) }
 
-// prepare has the block ask, or the first behind it that has something to ask. e is nil at the
-// start.
-func (w *windowed) prepare(e *Edit) (err error) {
-	for {
-		if w.inner == nil {
-			if w.inner, err = w.law.inner.on(w.canvas, w.draws, w.masked(nil)); err != nil {
-				return err
-			}
-		}
-		w.ask = Ask{Rows: w.ask.Rows[:0]}
-		if w.more = w.inner.Ask(&w.ask); w.more {
-			return nil
-		}
-		w.release()
-		if e != nil {
-			w.halt(e)
-		}
-		if !w.next() {
-			return nil
-		}
+func (w *window) behind(e *Edit) bool {
+	if e != nil {
+		w.halt(e)
 	}
+	return w.next()
 }
 
-func (w *windowed) Ask(a *Ask) bool {
-	rows := append(a.Rows, w.ask.Rows...)
-	*a = w.ask
-	a.Rows = rows
-	return w.more
-}
-
-func (w *windowed) Take(r Rows, e *Edit) error {
-	if err := w.inner.Take(r, e); err != nil {
-		return err
+func (law windows) mostCalls(c Spec, d, length int) int {
+	if law.inner.Planned() {
+		return d
 	}
-	return w.prepare(e)
+	return blocksOf(length, law.length) * law.inner.mostCalls(c, d, length)
 }
 
-// release counts what the block's decoder did, and gives back its memory.
-func (w *windowed) release() {
-	if w.inner != nil {
-		w.add(w.inner)
-		releaseOf(w.inner)
+// blocksOf is the number of blocks of so many positions, the greatest there may be of a canvas.
+func blocksOf(length, block int) int {
+	if block == 0 {
+		return 1
 	}
-	w.inner = nil
+	return max((length+block-1)/block, 1)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestStop: a finished block that holds the token ends the sequence, which is filled with it.
@@ -49,7 +50,7 @@ func TestBlocks(t *testing.T) {
 		reach string
 		left  int
 	}{{"before", 0}, {"inside", 1}} {
-		d := samplers.Deciding{BlockLength: 2, PromptLength: ptr(2), Reach: test.reach}
+		d := samplers.Deciding{BlockLength: 2, PromptLength: new(2), Reach: test.reach}
 		s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: d})
 		block := 0
 		cfg := net.config(s, 1)
@@ -66,7 +67,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("reach %s: %+v", test.reach, r[0])
 		}
 	}
-	s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 2, PromptLength: ptr(8)}})
+	s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 2, PromptLength: new(8)}})
 	if _, err := last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s}); err == nil || !strings.Contains(err.Error(), "the prompt has 8 positions, the canvas 7") {
 		t.Errorf("a prompt that is too long: %v", err)
 	}
@@ -93,7 +94,7 @@ func TestWindows(t *testing.T) {
 		out, _ := collect(t, net, slices.Values(mixed()), cfg)
 		return out
 	}
-	for _, o := range []samplers.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}, {Sampler: "euler", Noise: "loglinear", Steps: 9, By: samplers.ByFloat32Gumbel}} {
+	for _, o := range []samplers.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}, {Sampler: "euler", Noise: "loglinear", Steps: 9, By: draw.ByFloat32Gumbel}} {
 		plain := run(o)
 		o.Deciding = samplers.Deciding{BlockLength: 99}
 		if !sameIDs(run(o), plain) {

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // chain adds to law the probability of every way to fill a canvas of a world that
@@ -105,7 +107,7 @@ func TestChains(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p := goodness(counts, law); p < familyLevel/float64(2*len(tests)) {
+			if p := reftest.Goodness(counts, law); p < familyLevel/float64(2*len(tests)) {
 				t.Errorf("%s, %s: chi-square p = %.3g", worldNames[world], test.name, p)
 			}
 		}
@@ -177,7 +179,7 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(s.Settings().Sampler, func(b *testing.B) {
 			var p samplers.Plan
 			free := upTo(1024)
-			st := samplers.NewStream(1, 1)
+			st := draw.NewStream(1, 1)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := s.Plan(&p, st, free); err != nil {

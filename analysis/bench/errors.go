@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // KindError is the kind of an [ErrorSample] among the records of a run.
@@ -28,7 +29,7 @@ type ErrorSample struct {
 // ErrorConfig says how sampling errors are measured.
 type ErrorConfig struct {
 	// Evaluator opens the network for a way to draw tokens.
-	Evaluator func(samplers.Draw) (*likelihood.Evaluator, error)
+	Evaluator func(draw.Draw) (*likelihood.Evaluator, error)
 	// Targets are windows with equal numbers of free positions; samples are spread
 	// evenly over them.
 	Targets []likelihood.Target
@@ -51,7 +52,7 @@ type Errors struct {
 
 // errorGroup is a list of samplers that one study serves.
 type errorGroup struct {
-	draw  samplers.Draw
+	draw  draw.Draw
 	cells []*Cell
 	// at is the index in cells of a law.
 	at    map[string]int

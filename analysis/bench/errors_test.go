@@ -14,13 +14,13 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/model"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 func errorConfig(m model.Model, samples int, seed uint64) bench.ErrorConfig {
 	return bench.ErrorConfig{
 		Targets: []likelihood.Target{likelihood.Whole(make([]int, m.Facts().Length))}, Samples: samples, Seed: seed, Confidence: 0.95,
-		Evaluator: func(d samplers.Draw) (*likelihood.Evaluator, error) {
+		Evaluator: func(d draw.Draw) (*likelihood.Evaluator, error) {
 			return likelihood.New(m, likelihood.Options{Draw: d})
 		},
 	}

@@ -16,6 +16,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // table is a world as a model.
@@ -241,7 +242,7 @@ func TestLaw(t *testing.T) {
 		var p samplers.Plan
 		var sum, squares float64
 		for i := range uint64(n) {
-			if err := c.Sampler.Plan(&p, samplers.NewStream(1, i), free); err != nil {
+			if err := c.Sampler.Plan(&p, draw.NewStream(1, i), free); err != nil {
 				t.Fatal(err)
 			}
 			k := float64(len(p.Blocks))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // shownSame is how many pairs a note names.
@@ -42,7 +43,7 @@ func NoteSame(pairs []string) string {
 func (c *Cell) exactLaw() string {
 	short := *c
 	short.Setting.Options.Lookahead = 0
-	if short.Setting.Options.By != samplers.ByFloat32Gumbel {
+	if short.Setting.Options.By != draw.ByFloat32Gumbel {
 		short.Setting.Options.By = ""
 	}
 	return short.lawKey(true)

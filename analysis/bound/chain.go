@@ -10,7 +10,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Chain takes the network's own left-to-right chain for the data's law q0, whose entropy
@@ -35,11 +35,11 @@ func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t like
 	for i := range targets {
 		targets[i] = t
 		along[i] = inOrder(len(t.Free))
-		uniform[i] = shuffled(len(t.Free), samplers.NewStream(cfg.Seed^seedOrders, uint64(i)))
+		uniform[i] = shuffled(len(t.Free), draw.NewStream(cfg.Seed^seedOrders, uint64(i)))
 	}
 	w := &worker{e: e, cases: cfg.Cases, done: cfg.Done}
 	out := newDraft("chain")
-	fromChain, err := draw(ctx, m, targets, along, 0, cfg.Seed)
+	fromChain, err := drawAlong(ctx, m, targets, along, 0, cfg.Seed)
 	if err != nil {
 		return Report{}, err
 	}
@@ -53,7 +53,7 @@ func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t like
 	if ended == nil {
 		// First-hitting reveals in uniform order, and without time the hitting times say no more.
 		var fromFHS drawn
-		if fromFHS, ended = draw(ctx, m, targets, uniform, 0, cfg.Seed^seedFHS); ended == nil {
+		if fromFHS, ended = drawAlong(ctx, m, targets, uniform, 0, cfg.Seed^seedFHS); ended == nil {
 			fhs, ended = w.windows(ctx, fromFHS.targets, nil)
 		}
 		if ended != nil && ctx.Err() == nil {

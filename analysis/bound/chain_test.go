@@ -13,6 +13,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestChainOfWorld compares every estimate of the chain mode with the same number summed
@@ -139,7 +140,7 @@ func TestConfirmed(t *testing.T) {
 	r, err := confirmed(Config{Seed: 1, Draws: 200}, func(cfg Config) (Report, error) {
 		out := newDraft("chain")
 		ratios := make([]float64, cfg.Draws)
-		s := samplers.NewStream(cfg.Seed, 0)
+		s := draw.NewStream(cfg.Seed, 0)
 		for i := range ratios {
 			ratios[i] = 1.05 + 0.1*s.Float64()
 		}
@@ -181,7 +182,7 @@ func TestDraw(t *testing.T) {
 	for i := range ts {
 		ts[i], orders[i] = sequences(w)[0], []int{2, 0, 1}
 	}
-	x, err := draw(context.Background(), w, ts, orders, 0, 1)
+	x, err := drawAlong(context.Background(), w, ts, orders, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // drawn are samples with their log-probabilities as the draws themselves had them.
@@ -18,15 +19,15 @@ type drawn struct {
 	logs []float64
 }
 
-// drawRows is how many rows a call of draw has at most.
+// drawRows is how many rows a call of drawAlong has at most.
 const drawRows = 64
 
-// draw fills the free positions of each target, whose tokens there are not looked at, one
+// drawAlong fills the free positions of each target, whose tokens there are not looked at, one
 // by one along an order of their indices, by the ordered sampler; tokens come from the
 // network's own distribution. Probabilities are those that tokens were drawn with and
 // nothing that the likelihoods compute, so that the two can be compared. Sample i has the
 // draws (seed, first + i).
-func draw(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, first int, seed uint64) (drawn, error) {
+func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, orders [][]int, first int, seed uint64) (drawn, error) {
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
 	var seqs []samplers.Sequence
@@ -68,7 +69,7 @@ func inOrder(d int) []int {
 }
 
 // shuffled is a uniform order of 0..d−1.
-func shuffled(d int, s *samplers.Stream) []int {
+func shuffled(d int, s *draw.Stream) []int {
 	out := inOrder(d)
 	for i := d - 1; i > 0; i-- {
 		j := min(int(s.Float64()*float64(i+1)), i)

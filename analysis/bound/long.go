@@ -12,6 +12,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // onPlans is the report of bounds by plans: of windows of any length, and of networks that look at
@@ -91,7 +92,7 @@ func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target,
 	}
 	var w longWindow
 	var err error
-	if w.costs, err = pathCosts(ctx, e, t, fhs, cfg.Plans, samplers.NewStream(cfg.Seed^seedPlans, uint64(i))); err != nil {
+	if w.costs, err = pathCosts(ctx, e, t, fhs, cfg.Plans, draw.NewStream(cfg.Seed^seedPlans, uint64(i))); err != nil {
 		return w, err
 	}
 	w.mean, w.bound = planBound(w.costs)
@@ -195,7 +196,7 @@ func planBound(costs []float64) (mean, bound float64) {
 }
 
 // pathCosts returns −log of the probabilities of k paths to a text.
-func pathCosts(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, s *samplers.Sampler, k int, stream *samplers.Stream) ([]float64, error) {
+func pathCosts(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, s *samplers.Sampler, k int, stream *draw.Stream) ([]float64, error) {
 	var asks []likelihood.Ask
 	ends := make([]int, k)
 	for j := range ends {

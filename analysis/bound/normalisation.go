@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 const (
@@ -61,7 +61,7 @@ func (s *Study) check(ctx context.Context, from, to int) ([]checked, error) {
 	targets, first, orders := make([]likelihood.Target, n), make([][]int, n), make([][][]int, n)
 	for i := range targets {
 		t := s.ts[(from+i)%len(s.ts)]
-		s := samplers.NewStream(s.cfg.Seed^seedOrders, uint64(from+i))
+		s := draw.NewStream(s.cfg.Seed^seedOrders, uint64(from+i))
 		var free []int
 		for _, at := range shuffled(len(t.Free), s)[:min(len(t.Free), most)] {
 			free = append(free, t.Free[at])
@@ -73,7 +73,7 @@ func (s *Study) check(ctx context.Context, from, to int) ([]checked, error) {
 		}
 		first[i] = orders[i][0]
 	}
-	sample, err := draw(ctx, s.m, targets, first, from, s.cfg.Seed)
+	sample, err := drawAlong(ctx, s.m, targets, first, from, s.cfg.Seed)
 	if err != nil {
 		return nil, err
 	}

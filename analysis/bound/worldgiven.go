@@ -12,13 +12,13 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // givenRun is the law of a sampler that was asked for, in a world.
 type givenRun struct {
 	Case
-	steps samplers.Steps
+	steps schedule.Steps
 	// chain is the run of a sampler whose every step asks the denoiser at its start, nil
 	// for others.
 	chain *laws.Chain
@@ -29,7 +29,7 @@ type givenRun struct {
 }
 
 // plainRules are those that [laws.World.Run] runs.
-var plainRules = []samplers.Rule{samplers.RuleEuler, samplers.RuleTweedie, samplers.RuleTauAny, samplers.RuleTauOne}
+var plainRules = []schedule.Rule{schedule.RuleEuler, schedule.RuleTweedie, schedule.RuleTauAny, schedule.RuleTauOne}
 
 // runGiven works out the law of a sampler in a world.
 func runGiven(w *laws.World, c Case) (givenRun, error) {
@@ -138,7 +138,7 @@ func distinct(x []float64) []float64 {
 // paperEuler says whether a run is Euler in the paper's time from a finite T: what
 // Theorems 1 and 2 are about.
 func (r givenRun) paperEuler() bool {
-	return r.euler() && r.Sampler.Settings().Noise == samplers.Exp.String() && !math.IsInf(r.steps.Grid.Theta[0], 1)
+	return r.euler() && r.Sampler.Settings().Noise == schedule.Exp.String() && !math.IsInf(r.steps.Grid.Theta[0], 1)
 }
 
 // euler says whether the paper's upper bounds, which are Euler's, speak of a run on a grid.
@@ -156,7 +156,7 @@ func (l *worldLines) givenEuler(w *laws.World, r givenRun) {
 	l.eulerBounds(w, *r.chain, fmt.Sprintf("N=%d", r.N))
 	g := r.steps.Grid
 	delta := g.Theta[g.Steps()]
-	if g.Kind != samplers.GridUniform || delta == 0 {
+	if g.Kind != schedule.GridUniform || delta == 0 {
 		return
 	}
 	// Noised for time δ the data hold MASK, and the run down to δ is one without early

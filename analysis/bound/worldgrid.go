@@ -11,19 +11,20 @@ import (
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 var (
 	// worldSteps are the numbers of steps whose laws are worked out.
 	worldSteps = []int{1, 2, 4, 8, 16, 32, 64}
-	worldGrids = []samplers.GridKind{samplers.GridUniform, samplers.GridPaper}
-	worldRules = []samplers.Rule{samplers.RuleEuler, samplers.RuleTweedie, samplers.RuleTauAny, samplers.RuleTauOne}
+	worldGrids = []schedule.GridKind{schedule.GridUniform, schedule.GridPaper}
+	worldRules = []schedule.Rule{schedule.RuleEuler, schedule.RuleTweedie, schedule.RuleTauAny, schedule.RuleTauOne}
 )
 
 // family is a sampler on one kind of grid.
 type family struct {
-	grid samplers.GridKind
-	rule samplers.Rule
+	grid schedule.GridKind
+	rule schedule.Rule
 }
 
 // String is "euler.paper".
@@ -50,11 +51,11 @@ func newRuns(ctx context.Context, w *laws.World, e ends) (runs, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			g, err := samplers.NewGrid(samplers.GridSpec{Kind: f.grid, T: e.t, Delta: e.delta, Steps: n})
+			g, err := schedule.NewGrid(schedule.GridSpec{Kind: f.grid, T: e.t, Delta: e.delta, Steps: n})
 			if err != nil {
 				return nil, err
 			}
-			steps, err := samplers.NewSteps(f.rule, samplers.Exp, g)
+			steps, err := schedule.NewSteps(f.rule, schedule.Exp, g)
 			if err != nil {
 				return nil, err
 			}
@@ -74,7 +75,7 @@ func (l *worldLines) theorem1(ctx context.Context, w *laws.World, e ends, all ru
 	l.equal("early-stopping", fmt.Sprintf("TV(q0,q_δ) = 1−e^(−dδ), δ = %g", e.delta), "TV",
 		laws.TV(w.OnStates(w.Q0), w.Marginal(e.delta)), theory.EarlyStoppingTV(w.D, e.delta), exactTolerance)
 	for _, grid := range worldGrids {
-		for i, c := range all[family{grid, samplers.RuleEuler}] {
+		for i, c := range all[family{grid, schedule.RuleEuler}] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -166,8 +167,8 @@ func (l *worldLines) certified(ctx context.Context, file *world.World, e ends, f
 	var cases []Case
 	for _, f := range families() {
 		o := samplers.Options{Sampler: string(f.rule), Grid: string(f.grid), Steps: certifiedSteps, T: &e.t, Delta: &e.delta}
-		if f.rule != samplers.RuleTweedie || f.grid == samplers.GridUniform {
-			o.Noise = samplers.Exp.String()
+		if f.rule != schedule.RuleTweedie || f.grid == schedule.GridUniform {
+			o.Noise = schedule.Exp.String()
 		}
 		if tau, ok := strings.CutPrefix(o.Sampler, "tau-"); ok {
 			o.Sampler, o.Tau = "tau-leaping", tau

@@ -7,7 +7,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // worldPlots are the pictures of a world: by kind of grid, distances from first-hitting and
@@ -42,7 +42,7 @@ func worldPlots(w *laws.World, fhs []float64, nelbo laws.NELBO, all runs) []repo
 			addSteps(&nll, string(rule), c...)
 		}
 		if !w.Timed() {
-			for i, c := range all[family{grid, samplers.RuleTweedie}] {
+			for i, c := range all[family{grid, schedule.RuleTweedie}] {
 				fromFirst.Add("tweedie, collision bound", report.StyleLine, report.Point{X: float64(worldSteps[i]), Y: 1 - theory.CollisionBound(w.D, c.Steps.Reveal, c.Steps.Left(), true)})
 			}
 			fromFirst.Caption = "The dots of tweedie's colour are its collision bound 1 − p*. "

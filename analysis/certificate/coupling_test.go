@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestCouple compares shares of pairs that differ with exact distances, which they are not
@@ -40,7 +41,7 @@ func TestCouple(t *testing.T) {
 // TestCoupleDraws: first-hitting draws tokens as the sampler does.
 func TestCoupleDraws(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
-	s := newSampler(t, samplers.Options{Sampler: "ordered", Order: "random", Draw: samplers.Draw{Temperature: ptr(0.3)}}, file)
+	s := newSampler(t, samplers.Options{Sampler: "ordered", Order: "random", Draw: draw.Draw{Temperature: ptr(0.3)}}, file)
 	c, err := certificate.Couple(context.Background(), file, blank(file), s, certificate.Config{Runs: 200, Seed: 1, Batch: 200})
 	if err != nil || c.Apart != 0 {
 		t.Errorf("%+v, %v", c, err)

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 func ptr(x float64) *float64 { return &x }
@@ -252,7 +253,7 @@ func (w *enumerator) pattern(blocks []block, floor float64) (out terms) {
 					a := w.Sequence(x)[l]
 					own, other := w.row(state, l), w.row(start, l)
 					if b.weight != 0 {
-						samplers.Mix(mixed, other, w.row(before, l), b.weight, floor)
+						draw.Mix(mixed, other, w.row(before, l), b.weight, floor)
 						other = mixed
 					}
 					if own[a] > 0 {

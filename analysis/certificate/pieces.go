@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // side is a sampler beside a run of first-hitting whose order its plan cuts.
@@ -35,7 +36,7 @@ type piece struct {
 // cut makes pieces of the plan of a sampler for the free positions, drawn from the numbers
 // that gave first-hitting its order. Where the sampler leaves masks, the plan is drawn given
 // that it leaves none.
-func cut(s *samplers.Sampler, d *samplers.Draws, free, order []int) ([]piece, error) {
+func cut(s *samplers.Sampler, d *draw.Draws, free, order []int) ([]piece, error) {
 	var p samplers.Plan
 	var err error
 	if s.Denoises() {
@@ -116,6 +117,6 @@ func (s *side) gain(r *run, x *piece, rank, token int) (float64, error) {
 	if err := r.rows.Probabilities(r.before, s.pieces[s.at-1].source.row(rank, r.columns)); err != nil {
 		return 0, err
 	}
-	samplers.Mix(r.p, r.p, r.before, x.weight, x.floor)
+	draw.Mix(r.p, r.p, r.before, x.weight, x.floor)
 	return math.Log(r.p[token]) - own, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // method runs first-hitting and sets samplers beside it. It belongs to one goroutine.
@@ -20,19 +21,19 @@ type method struct {
 	// blocks says that what blocks add up to is kept.
 	blocks bool
 	// rows turns logits into what tokens are drawn from; p and before are room for them.
-	rows      *samplers.Categorical
+	rows      *draw.Categorical
 	columns   int
 	p, before []float64
 	// done has the runs that were finished.
 	done map[uint64]Run
 }
 
-func newMethod(spec samplers.Spec, ss []*samplers.Sampler, draw samplers.Draw, d int, cfg Config) (*method, error) {
-	fhs, err := samplers.New(samplers.Options{Draw: draw}, spec)
+func newMethod(spec samplers.Spec, ss []*samplers.Sampler, how draw.Draw, d int, cfg Config) (*method, error) {
+	fhs, err := samplers.New(samplers.Options{Draw: how}, spec)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := samplers.NewCategorical(spec.Vocabulary, draw)
+	rows, err := draw.NewCategorical(spec.Vocabulary, how)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ type indexed struct {
 }
 
 // Start has first-hitting's own decoder fill the canvas.
-func (m indexed) Start(c *samplers.Canvas, d *samplers.Draws) (samplers.Decoder, error) {
+func (m indexed) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
 	inner, err := m.fhs.Start(c, d)
 	if err != nil {
 		return nil, err

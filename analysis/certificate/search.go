@@ -12,6 +12,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // The seeds of a search's runs, apart from each other and from those of other studies.
@@ -160,7 +161,7 @@ func (s *search) ladder(o samplers.Options, saved []float64) (out []*sampled, er
 // grid is the setting with the most steps that takes calls at most in expectation, or one step.
 func (s *search) grid(o samplers.Options, calls float64) (*sampled, error) {
 	most := maxSteps
-	if o.Grid == string(samplers.GridProfile) {
+	if o.Grid == string(schedule.GridProfile) {
 		most = 1 << 10 // each is a dynamic programme of its own
 	}
 	var failed error

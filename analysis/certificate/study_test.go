@@ -16,6 +16,7 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 func blank(w *world.World) []int {
@@ -23,10 +24,10 @@ func blank(w *world.World) []int {
 }
 
 // some are samplers of every kind.
-func some(t testing.TB, w *world.World) []*samplers.Sampler { return drawing(t, w, samplers.Draw{}) }
+func some(t testing.TB, w *world.World) []*samplers.Sampler { return drawing(t, w, draw.Draw{}) }
 
 // drawing are those that draw tokens in a way.
-func drawing(t testing.TB, w *world.World, draw samplers.Draw) (out []*samplers.Sampler) {
+func drawing(t testing.TB, w *world.World, how draw.Draw) (out []*samplers.Sampler) {
 	for _, o := range []samplers.Options{
 		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2},
 		{Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "cos2", Steps: 5}, {Sampler: "tweedie", Grid: "lambda", Steps: 3, Delta: ptr(0.3)},
@@ -34,7 +35,7 @@ func drawing(t testing.TB, w *world.World, draw samplers.Draw) (out []*samplers.
 		{Sampler: "uniformization", Steps: 4, T: ptr(1), Delta: ptr(0.3)}, {Sampler: "matu", Steps: 4, Finish: "leave"}, {Sampler: "dmpm", Steps: 3},
 		{Sampler: "trapezoidal", Grid: "lambda", Steps: 1}, {Sampler: "trapezoidal", Grid: "uniform", Steps: 2, Finish: "leave"},
 	} {
-		o.Draw = draw
+		o.Draw = how
 		out = append(out, newSampler(t, o, w))
 	}
 	return out
@@ -105,9 +106,9 @@ func TestBlocks(t *testing.T) {
 // texts, and the bound on KL is then infinite.
 func TestDraws(t *testing.T) {
 	file, w := lawstest.Open(t, "dirichlet3-noisy")
-	draw := samplers.Draw{Temperature: ptr(0.5), TopK: 2}
+	how := draw.Draw{Temperature: ptr(0.5), TopK: 2}
 	vocabulary := file.Spec().Vocabulary
-	categorical, err := samplers.NewCategorical(vocabulary, draw)
+	categorical, err := draw.NewCategorical(vocabulary, how)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestDraws(t *testing.T) {
 		}
 		copy(rows[at:at+w.V], p)
 	}
-	ss, all := drawing(t, file, draw), enumeratorOf(w, rows)
+	ss, all := drawing(t, file, how), enumeratorOf(w, rows)
 	st := measured(t, file, blank(file), ss, certificate.Config{Runs: 1500, Seed: 7, Batch: 32})
 	infinite := 0
 	for i, s := range ss {
@@ -307,8 +308,8 @@ func TestMistakes(t *testing.T) {
 		"no runs":      {blank(file), samplers.Options{}, certificate.Config{}, "0 runs"},
 		"nothing free": {[]int{0, 1, 0}, samplers.Options{}, certificate.Config{Runs: 1}, "no free position"},
 		"an order":     {blank(file), samplers.Options{Sampler: "ordered"}, certificate.Config{Runs: 1}, "order is not uniform"},
-		"no plan":      {blank(file), samplers.Options{Sampler: "euler", By: samplers.ByFloat32Gumbel}, certificate.Config{Runs: 1}, "no plan"},
-		"other draws":  {blank(file), samplers.Options{Draw: samplers.Draw{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
+		"no plan":      {blank(file), samplers.Options{Sampler: "euler", By: draw.ByFloat32Gumbel}, certificate.Config{Runs: 1}, "no plan"},
+		"other draws":  {blank(file), samplers.Options{Draw: draw.Draw{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
 		"other sizes":  {[]int{mask, 0, mask}, samplers.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, certificate.Config{Runs: 1}, "sizes sum to 3"},
 		"other study":  {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0}}}}, "another study"},
 		"no number":    {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0, estimate.Number(math.NaN())}}}}, "not a number"},

@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Target is how far from first-hitting's law a sampler may be.
@@ -26,22 +27,22 @@ func (t Target) Runs() int {
 // Families are the samplers that a search goes through, without their steps: block sizes
 // and grids along curves and, where profile is not nil, those chosen by a loss profile (see
 // [samplers.Options]). All draw tokens in one way.
-func Families(draw samplers.Draw, profile []float64, sizes, grids bool) []samplers.Options {
+func Families(how draw.Draw, profile []float64, sizes, grids bool) []samplers.Options {
 	var out []samplers.Options
 	if sizes {
 		for _, name := range []string{"equal", "cos2", "cosine"} {
-			out = append(out, samplers.Options{Sampler: "parallel-fhs", Sizes: name, Draw: draw})
+			out = append(out, samplers.Options{Sampler: "parallel-fhs", Sizes: name, Draw: how})
 		}
 		if profile != nil {
-			out = append(out, samplers.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: profile, Draw: draw})
+			out = append(out, samplers.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: profile, Draw: how})
 		}
 	}
 	if grids {
 		for _, name := range []string{"lambda", "cos2", "cosine"} {
-			out = append(out, samplers.Options{Sampler: "tweedie", Grid: name, Draw: draw})
+			out = append(out, samplers.Options{Sampler: "tweedie", Grid: name, Draw: how})
 		}
 		if profile != nil {
-			out = append(out, samplers.Options{Sampler: "tweedie", Grid: "profile", Profile: profile, Draw: draw})
+			out = append(out, samplers.Options{Sampler: "tweedie", Grid: "profile", Profile: profile, Draw: how})
 		}
 	}
 	return out
@@ -101,7 +102,7 @@ type Found struct {
 	D          int     `json:"positions"`
 	Confidence float64 `json:"confidence"`
 	// Draw says how tokens are drawn, by first-hitting too.
-	Draw samplers.Draw `json:"draw"`
+	Draw draw.Draw `json:"draw"`
 	// FindingRuns found out where to look, Runs confirmed. Calls counts the network's calls
 	// of both.
 	FindingRuns int `json:"finding_runs"`

@@ -3,7 +3,7 @@ package laws
 import (
 	"math"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // eulerIntegral is Σ_k ∫ E_{x∼q_t} Σ_{l,a} |R̂(x, x⊕_l a) − R_t| dt for the CTMC that has Euler's law at every
@@ -17,7 +17,7 @@ import (
 //	E[…] = Σ_n h^n A_n(x,l,a) / Σ_n h^n B_n(x).
 //
 // Its relative error is below 1e-9 for any world and grid.
-func (w *World) eulerIntegral(steps samplers.Steps) float64 {
+func (w *World) eulerIntegral(steps schedule.Steps) float64 {
 	var sum Sum
 	law := w.Start()
 	g := steps.Grid

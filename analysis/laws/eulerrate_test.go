@@ -9,7 +9,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // theorem1Case is a world of testdata/eulerrate.json, which internal/digits/eulerrate.py
@@ -51,7 +51,7 @@ func (c theorem1Case) chain(t testing.TB) (*laws.World, laws.Chain) {
 		return out
 	}
 	w := laws.FromTables(c.D, c.V, c.Q0, table(c.Mu0), table(c.Mu1), c.C, c.P)
-	return w, w.Run(lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridThetaList, List: c.Theta}))
+	return w, w.Run(lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridThetaList, List: c.Theta}))
 }
 
 // TestTheorem1Digits compares both integrals with values of 30 digits, of worlds whose conditional

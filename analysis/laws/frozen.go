@@ -3,14 +3,14 @@ package laws
 import (
 	"math"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // FrozenLaw is the law over states of the CTMC with rates r(θ_k)·μ(x_t,θ_k) inside each step, time frozen and
 // state current: Theorem 1's frozen process, and the sampler DMPM (Conforti et al., arXiv 2512.00580, solved exactly
 // in each step). A masked position waits for an exponential time whatever the tokens are, so that step k reveals
 // each with probability [RevealProbabilities], in uniform order, one after the other.
-func (w *World) FrozenLaw(g samplers.Grid) []float64 {
+func (w *World) FrozenLaw(g schedule.Grid) []float64 {
 	law := w.Start()
 	for k := range g.Steps() {
 		h := (g.Theta[k] - g.Theta[k+1]) * Rate(g.Theta[k])

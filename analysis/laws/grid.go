@@ -3,14 +3,14 @@ package laws
 import (
 	"math"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // Chain is a grid sampler's run in a world. Every step asks the denoiser at the
 // state and time of its start and reveals each masked position, independently, with
 // the step's probability (the paper's section on samplers).
 type Chain struct {
-	Steps samplers.Steps
+	Steps schedule.Steps
 	// Law [States] is the law at the end, MASK left where still masked. Denoised
 	// [Sequences] is that after one more call, at the grid's last time, that fills what
 	// is left.
@@ -22,7 +22,7 @@ type Chain struct {
 
 // Run works out the law of a sampler. A rule never looks at tokens, so the marginal
 // law of the masks is S_k = Π_{j<k}(1−p_j) a position.
-func (w *World) Run(steps samplers.Steps) Chain {
+func (w *World) Run(steps schedule.Steps) Chain {
 	c := Chain{Steps: steps}
 	law := w.Start()
 	var nelbo Sum
@@ -42,7 +42,7 @@ func (w *World) Run(steps samplers.Steps) Chain {
 }
 
 // GridLaw is the law of Run alone.
-func (w *World) GridLaw(steps samplers.Steps) []float64 {
+func (w *World) GridLaw(steps schedule.Steps) []float64 {
 	law := w.Start()
 	for k, p := range steps.Jump {
 		law = w.step(law, w.Rows(steps.Grid.Lambda[k]), p)
@@ -94,4 +94,4 @@ func (w *World) spread(out, rows []float64, from, to, l int, q, p float64) {
 }
 
 // finite says whether a grid begins at a finite time.
-func finite(g samplers.Grid) bool { return !math.IsInf(g.Theta[0], 1) }
+func finite(g schedule.Grid) bool { return !math.IsInf(g.Theta[0], 1) }

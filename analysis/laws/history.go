@@ -3,7 +3,7 @@ package laws
 import (
 	"math/bits"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 
 	"gonum.org/v1/gonum/stat/combin"
 )
@@ -11,7 +11,7 @@ import (
 // BlockLaw is the law over sequences of a sampler that reveals blocks of the given sizes in
 // uniform order, a call a block, asked at λ = m/d with m of d positions masked. Tokens of a block
 // are independent given the canvases of the block and of the one before: those of block n are drawn from max((1+w)·p − w·p′, floor·p),
-// normalised ([samplers.Mix]), w = weights[n], p the row of this call and p′ that of the call before; 0 is plain.
+// normalised ([draw.Mix]), w = weights[n], p the row of this call and p′ that of the call before; 0 is plain.
 // With m the mixture's probability
 //
 //	g(A,B) += g(A′,A)·Π_{l∈B∖A} m^l(x_l|x_A,x_A′) / C(masked,|B∖A|),
@@ -93,7 +93,7 @@ func (w *World) blockFrom(x, before, now, n, size int, tables [][]float64, weigh
 		}
 		copy(fill, w.Row(tables[n], state, l))
 		if weight != 0 {
-			samplers.Mix(fill, fill, w.Row(tables[n-1], was, l), weight, floor)
+			draw.Mix(fill, fill, w.Row(tables[n-1], was, l), weight, floor)
 		}
 		for set := full; set >= 0; set-- {
 			if out[set] > 0 && set>>l&1 == 0 {

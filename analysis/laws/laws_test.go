@@ -7,7 +7,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 var names = []string{
@@ -80,8 +80,8 @@ func isTheorem5(w *laws.World) bool { _, ok := w.Theorem5(); return ok }
 
 // checkGrids: laws of grid samplers sum to 1, bounds bound, both sides of Theorem 1.
 func checkGrids(t *testing.T, w *laws.World) {
-	for _, rule := range []samplers.Rule{samplers.RuleEuler, samplers.RuleTweedie, samplers.RuleTauOne, samplers.RuleTauAny} {
-		s := lawstest.Steps(t, rule, samplers.GridSpec{Kind: samplers.GridPaper, T: 4, Delta: 0.02, Steps: 6})
+	for _, rule := range []schedule.Rule{schedule.RuleEuler, schedule.RuleTweedie, schedule.RuleTauOne, schedule.RuleTauAny} {
+		s := lawstest.Steps(t, rule, schedule.GridSpec{Kind: schedule.GridPaper, T: 4, Delta: 0.02, Steps: 6})
 		c := w.Run(s)
 		if a, b := total(c.Law), total(c.Denoised); !near(a, 1, 1e-12) || !near(b, 1, 1e-12) {
 			t.Errorf("%s: laws sum to %v and %v", rule, a, b)
@@ -96,7 +96,7 @@ func checkGrids(t *testing.T, w *laws.World) {
 		if got := laws.CrossEntropy(w.Q0, c.Denoised); got > c.PlanNELBO+1e-12 {
 			t.Errorf("%s: E[−log P] = %v is above its bound %v", rule, got, c.PlanNELBO)
 		}
-		if rule != samplers.RuleEuler {
+		if rule != schedule.RuleEuler {
 			continue
 		}
 		th := w.Theorem1(c)
@@ -110,7 +110,7 @@ func checkGrids(t *testing.T, w *laws.World) {
 // on the data.
 func TestFrozenExactScore(t *testing.T) {
 	_, w := lawstest.Open(t, "markov3-exact")
-	s := lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0, Steps: 5})
+	s := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridUniform, T: 3, Delta: 0, Steps: 5})
 	got := w.Theorem1(w.Run(s)).FrozenIntegral
 	if want := theory.ExactScoreRateIntegral(w.D, s.Grid.Theta); !near(got, want, 1e-12) {
 		t.Errorf("frozen integral %v, closed form %v", got, want)
@@ -125,7 +125,7 @@ func TestFHSLimit(t *testing.T) {
 		fhs := w.FHSLaw()
 		var at [2][]float64
 		for i, n := range []int{512, 1024} {
-			s := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambda, T: math.Inf(1), Steps: n})
+			s := lawstest.Steps(t, schedule.RuleTweedie, schedule.GridSpec{Kind: schedule.GridLambda, T: math.Inf(1), Steps: n})
 			at[i] = w.Run(s).Denoised
 		}
 		for x := range fhs {

@@ -10,7 +10,8 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // TestLawsSumToOne: every sampler's law is one.
@@ -29,7 +30,7 @@ func TestLawsSumToOne(t *testing.T) {
 		}
 		total("exact chain", w.ExactChain(g.Lambda[0], g.Lambda[3]))
 		total("DMPM", w.FrozenLaw(g))
-		half := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.82, 0.4, 0.31, 0.1}})
+		half := lawstest.Steps(t, schedule.RuleTweedie, schedule.GridSpec{Kind: schedule.GridLambdaList, List: []float64{1, 0.82, 0.4, 0.31, 0.1}})
 		total("trapezoidal", w.TrapezoidLaw(half, 0.3, 0.1))
 		sizes := []int{1, w.D - 1}
 		total("parallel", w.ParallelLaw(sizes))
@@ -100,7 +101,7 @@ func TestDMPM(t *testing.T) {
 // reveals one, a given one first.
 func TestTrapezoid(t *testing.T) {
 	w := lawstest.Random(9, 2, 3, false)
-	s := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: []float64{1, 0.5, 0}})
+	s := lawstest.Steps(t, schedule.RuleTweedie, schedule.GridSpec{Kind: schedule.GridLambdaList, List: []float64{1, 0.5, 0}})
 	got := w.TrapezoidLaw(s, 0.5, 0.1)
 	rows := w.Rows(1)
 	row := func(x, l int) []float64 { return rows[(x*2+l)*3 : (x*2+l+1)*3] }
@@ -109,9 +110,9 @@ func TestTrapezoid(t *testing.T) {
 	for a := range 3 {
 		for b := range 3 {
 			want := row(all, 0)[a] * row(all, 1)[b] / 2
-			samplers.Mix(mixed, row(w.Reveal(all, 0, a), 1), row(all, 1), 1, 0.1)
+			draw.Mix(mixed, row(w.Reveal(all, 0, a), 1), row(all, 1), 1, 0.1)
 			want += row(all, 0)[a] * mixed[b] / 4
-			samplers.Mix(mixed, row(w.Reveal(all, 1, b), 0), row(all, 0), 1, 0.1)
+			draw.Mix(mixed, row(w.Reveal(all, 1, b), 0), row(all, 0), 1, 0.1)
 			want += row(all, 1)[b] * mixed[a] / 4
 			if y := w.Reveal(w.Reveal(all, 0, a), 1, b); !near(got[y], want, 1e-14) {
 				t.Errorf("%d, %d has probability %v, want %v", a, b, got[y], want)
@@ -198,7 +199,7 @@ func TestProposition2Null(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, w := lawstest.Open(t, "pairs4-exact")
-	steps := lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 5, Delta: 0.01, Steps: 4})
+	steps := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridUniform, T: 5, Delta: 0.01, Steps: 4})
 	if x := other.Proposition2(other.NELBO()).ScoreEntropyIntegral; changed == 0 || math.Abs(x) > 1e-12 {
 		t.Errorf("%d rows are changed, the integral is %v", changed, x)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // SamplerLaw is the exact law over states of a sampler on this world, at temperature 1 and
@@ -63,7 +64,7 @@ func Known(s *samplers.Sampler) error {
 	switch {
 	case set.Scores == samplers.ScoresRaw:
 		return errors.New("laws: a world has no raw scores: normalise them")
-	case (s.Planned() || corrected) && set.Draw.ChangesLaw(), set.By == samplers.ByFloat32Gumbel:
+	case (s.Planned() || corrected) && set.Draw.ChangesLaw(), set.By == draw.ByFloat32Gumbel:
 		return fault.Errorf("laws", "%s draws from another distribution than the network's, which is worked out for decoders without corrections only: leave temperature, truncation, suppressed tokens and float32-gumbel out", s)
 	case corrected:
 		return Known(inner)
@@ -100,7 +101,7 @@ func (w *World) oneplan(s *samplers.Sampler) ([]samplers.Block, error) {
 		free[l] = l
 	}
 	var p samplers.Plan
-	if err := s.Plan(&p, samplers.NewStream(1, 1), free); err != nil {
+	if err := s.Plan(&p, draw.NewStream(1, 1), free); err != nil {
 		return nil, fmt.Errorf("laws: %w", err)
 	}
 	return p.Blocks, nil

@@ -7,7 +7,10 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // TestSamplerLaw draws plans of every sampler, fills them from the world's rows and
@@ -38,7 +41,7 @@ func TestSamplerLaw(t *testing.T) {
 			const n = 30000
 			counts := make([]float64, w.States)
 			for i := range uint64(n) {
-				counts[draw(t, w, s, samplers.NewStream(11, i))]++
+				counts[run(t, w, s, draw.NewStream(11, i))]++
 			}
 			for x, p := range law {
 				if sd := math.Sqrt(n * p * (1 - p)); math.Abs(counts[x]-n*p) > 5*sd+1e-9 {
@@ -50,7 +53,7 @@ func TestSamplerLaw(t *testing.T) {
 	testUnplanned(t)
 	_, w := lawstest.Open(t, "xor3-mixed")
 	for _, o := range []samplers.Options{
-		{Draw: samplers.Draw{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
+		{Draw: draw.Draw{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
 	} {
 		s, err := samplers.New(o, samplers.Spec{LogScores: o.Scores != ""})
 		if err != nil {
@@ -62,8 +65,8 @@ func TestSamplerLaw(t *testing.T) {
 	}
 }
 
-// draw runs a plan on the world's table.
-func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream) int {
+// run goes through a plan on the world's table.
+func run(t *testing.T, w *laws.World, s *samplers.Sampler, st *draw.Stream) int {
 	var p samplers.Plan
 	free := make([]int, w.D)
 	for l := range free {
@@ -83,17 +86,17 @@ func draw(t *testing.T, w *laws.World, s *samplers.Sampler, st *samplers.Stream)
 		for _, l := range b.Positions {
 			fill := row(rows, state, l)
 			if b.Weight != 0 {
-				samplers.Mix(mixed, fill, row(before, was, l), b.Weight, b.Floor)
+				draw.Mix(mixed, fill, row(before, was, l), b.Weight, b.Floor)
 				fill = mixed
 			}
-			next = w.Reveal(next, l, samplers.Pick(fill, st.Float64()))
+			next = w.Reveal(next, l, reftest.Pick(fill, st.Float64()))
 		}
 		before, was, state = rows, state, next
 	}
 	if s.Denoises() {
 		rows, next := w.Rows(p.LeftLambda), state
 		for _, l := range p.Left {
-			next = w.Reveal(next, l, samplers.Pick(row(rows, state, l), st.Float64()))
+			next = w.Reveal(next, l, reftest.Pick(row(rows, state, l), st.Float64()))
 		}
 		state = next
 	}
@@ -107,9 +110,9 @@ func testUnplanned(t *testing.T) {
 	for _, name := range []string{"timed3", "xor3-mixed"} {
 		open, w := lawstest.Open(t, name)
 		for _, o := range []samplers.Options{
-			{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: samplers.Draw{Temperature: &cold}}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreRandom}},
-			{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Rule: samplers.RoundDream, Score: samplers.ScoreMargin, AlgTemp: 0.3}},
-			{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.6, Rule: samplers.RoundDream}},
+			{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: draw.Draw{Temperature: &cold}}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreRandom}},
+			{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Rule: schedule.RoundDream, Score: samplers.ScoreMargin, AlgTemp: 0.3}},
+			{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.6, Rule: schedule.RoundDream}},
 			{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &cold}}, {Sampler: "llada2", Deciding: samplers.Deciding{Threshold: 0.6}},
 			{Sampler: "remdm", Steps: 4, Remasking: samplers.Remasking{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, Remasking: samplers.Remasking{Remask: samplers.RemaskConf}}, {Sampler: "p2", Steps: 2},
 			{Sampler: "confidence", Steps: 2, Shaping: samplers.Shaping{MinLength: 2}, Deciding: samplers.Deciding{Stop: new(int)}},
@@ -156,7 +159,7 @@ func testUnplanned(t *testing.T) {
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	file, w := lawstest.Open(t, "xor3-mixed")
-	cold, once := samplers.Draw{Temperature: new(0.5)}, samplers.Remasking{Correct: "gibbs:1x1"}
+	cold, once := draw.Draw{Temperature: new(0.5)}, samplers.Remasking{Correct: "gibbs:1x1"}
 	stop := samplers.Deciding{Stop: new(int)}
 	for _, test := range []struct {
 		options samplers.Options
@@ -167,13 +170,13 @@ func TestKnown(t *testing.T) {
 		{samplers.Options{Draw: cold}, "another distribution"},
 		{samplers.Options{Draw: cold, Remasking: once}, "another distribution"},
 		{samplers.Options{Sampler: "confidence", Draw: cold, Remasking: once}, "another distribution"},
-		{samplers.Options{Sampler: "tweedie", By: samplers.ByFloat32Gumbel}, "another distribution"},
+		{samplers.Options{Sampler: "tweedie", By: draw.ByFloat32Gumbel}, "another distribution"},
 		{samplers.Options{Deciding: samplers.Deciding{BlockLength: 2}}, "blocks are filled"},
 		{samplers.Options{Remasking: once, Deciding: samplers.Deciding{BlockLength: 2}}, "blocks are filled"},
 		{samplers.Options{Shaping: samplers.Shaping{MinLength: 1}, Deciding: stop}, "guided or constrained"},
 		{samplers.Options{Sampler: "confidence", Shaping: samplers.Shaping{MinLength: 1}, Deciding: stop, Remasking: once}, "corrections draw again"},
 		{samplers.Options{Sampler: "confidence", Shaping: samplers.Shaping{BadWordsIDs: "1"}}, "banned word"},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
+		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
 	} {
 		s, err := samplers.New(test.options, file.Spec())
 		if err != nil {

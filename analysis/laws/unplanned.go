@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // mostOutcomes bounds the ways of drawing tokens that are gone through for the law of a
@@ -37,7 +38,7 @@ func (w *World) unplannedLaw(s *samplers.Sampler) ([]float64, error) {
 type network struct{ *World }
 
 func (n network) Spec() samplers.Spec {
-	return samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: n.V, Mask: n.V}, TimeConditioned: n.Timed(), InfiniteSigma: true}
+	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: n.V, Mask: n.V}, TimeConditioned: n.Timed(), InfiniteSigma: true}
 }
 
 func (n network) Logits(_ context.Context, c samplers.Call) ([]float32, error) {

@@ -5,10 +5,11 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Draw is what tokens are drawn from in the law whose probabilities are told.
-func (e *Evaluator) Draw() samplers.Draw { return e.opts.Draw }
+func (e *Evaluator) Draw() draw.Draw { return e.opts.Draw }
 
 // FullSupport says whether every token of the model has a positive probability in every
 // row, so that all laws of samplers that leave no mask have the same support: all

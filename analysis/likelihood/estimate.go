@@ -11,6 +11,8 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // Form names a Monte-Carlo estimator. Those but Plans and the protocols have the
@@ -108,7 +110,7 @@ func (c Config) Check(f facts.Facts) error {
 	case form == SEDD && f.Output != facts.LogScore:
 		return fault.Errorf("likelihood", "the protocol %s is about scores; this network has %s", SEDD, f.Output)
 	}
-	if _, err := samplers.ParseNoise(f.Noise); err != nil {
+	if _, err := schedule.ParseNoise(f.Noise); err != nil {
 		return err
 	}
 	return nil
@@ -176,9 +178,9 @@ type sample struct {
 type drawer struct {
 	cfg    Config
 	facts  facts.Facts
-	noise  samplers.Noise
+	noise  schedule.Noise
 	target *Target
-	stream samplers.Stream
+	stream draw.Stream
 	mass   bool
 
 	asks    []Ask
@@ -198,7 +200,7 @@ func (e *Evaluator) Estimate(ctx context.Context, ts []Target, first uint64, c C
 	if c.Sampler != nil && replays(c.Sampler) {
 		return e.replayPaths(ctx, ts, first, c)
 	}
-	noise, err := samplers.ParseNoise(e.facts.Noise)
+	noise, err := schedule.ParseNoise(e.facts.Noise)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Target is a text whose likelihood is wanted.
@@ -46,7 +47,7 @@ type Ask struct {
 	// score network, μ = s·(1−α)/α.
 	LogMass []float64
 	// Weight is 0 for a plain fill. With another, LogMu is the logarithm of the token's
-	// probability under [samplers.Mix] of this row and the one that the ask before, in the same
+	// probability under [draw.Mix] of this row and the one that the ask before, in the same
 	// list and of the same Target, has at the same position, with Floor. It need not want that
 	// position.
 	Weight, Floor float64
@@ -65,7 +66,7 @@ type Options struct {
 	Batch int
 	// Draw is what tokens would be drawn from: a temperature or a truncation makes
 	// every value that of the changed law.
-	Draw samplers.Draw
+	Draw draw.Draw
 }
 
 // Totals count what an Evaluator has done.
@@ -82,7 +83,7 @@ type Evaluator struct {
 	facts    facts.Facts
 	opts     Options
 	excluded []int
-	category *samplers.Categorical
+	category *draw.Categorical
 	changed  bool
 	table    table
 	prober   model.LogProber // nil where rows are reduced here
@@ -107,7 +108,7 @@ func New(m model.Model, o Options) (*Evaluator, error) {
 	o.Draw = o.Draw.Within(f.Columns - len(f.Excluded()))
 	e := &Evaluator{model: m, facts: f, opts: o, excluded: f.Excluded(), row: make([]float64, f.Columns)}
 	var err error
-	if e.category, err = samplers.NewCategorical(m.Spec().Vocabulary, o.Draw); err != nil {
+	if e.category, err = draw.NewCategorical(m.Spec().Vocabulary, o.Draw); err != nil {
 		return nil, err
 	}
 	e.changed = o.Draw.ChangesLaw()

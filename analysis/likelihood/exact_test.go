@@ -14,6 +14,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // worlds returns the worlds that are here: those in testdata always, and the rest
@@ -73,8 +74,8 @@ func near(got, want float64) bool {
 }
 
 // stepsOf rebuilds a reference law's steps from its own numbers.
-func stepsOf(l world.Law, g world.Grid) samplers.Steps {
-	s := samplers.Steps{Jump: l.JumpProbabilities, Reveal: l.RevealProbabilities}
+func stepsOf(l world.Law, g world.Grid) schedule.Steps {
+	s := schedule.Steps{Jump: l.JumpProbabilities, Reveal: l.RevealProbabilities}
 	for k := range g.ForwardTimes {
 		s.Grid.Theta = append(s.Grid.Theta, float64(g.ForwardTimes[k]))
 		s.Grid.Lambda = append(s.Grid.Lambda, g.MaskedFractions[k])

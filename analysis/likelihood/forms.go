@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // cost turns the answer for one masked position into what is summed: logMu and
@@ -177,7 +178,7 @@ func scoreCost(lambda float64) cost {
 // make t uniform. The density of λ is then −α'(t)^(−1)·(1−π), and the weight
 // −α'/(1−α)/(1−π).
 func (d *drawer) time(u float64) {
-	if d.noise == samplers.Exp {
+	if d.noise == schedule.Exp {
 		// Its time has no end: t with density e^(−t) is λ uniform.
 		d.lambda(u, crossEntropy)
 		return

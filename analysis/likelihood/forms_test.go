@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // noisy is dirichlet3-noisy: a world whose conditionals contradict each other, with
@@ -139,7 +140,7 @@ func TestNoises(t *testing.T) {
 	e := mustNew(t, noisy(t))
 	target := Whole([]int{3, 0, 3})
 	want := mustTable(t, e, target).NELBO()
-	for _, noise := range samplers.Noises() {
+	for _, noise := range schedule.Noises() {
 		e.facts.Noise = noise
 		got := one(t, e, target, 0, Config{Form: Time, Draws: 20000, Seed: 4})
 		if z := (got.Nats.Mean - want) / got.Nats.SE; !(math.Abs(z) <= 4) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // GridLaw is −log P of a grid sampler: with masks left where they are, so that
@@ -18,7 +18,7 @@ type GridLaw struct{ Leave, Denoise float64 }
 //	g'(B) = Σ_{A⊆B} g(A)·p^|B∖A|·(1−p)^(d−|B|)·Π_{l∈B∖A} μ^l(x_l | x_A).
 //
 // A pass takes 3^d products.
-func (t *Table) Grid(s samplers.Steps) GridLaw {
+func (t *Table) Grid(s schedule.Steps) GridLaw {
 	at := func(int) (*Table, error) { return t, nil }
 	law, _ := gridLaw(t.D, s, at)
 	return law
@@ -28,7 +28,7 @@ func (t *Table) Grid(s samplers.Steps) GridLaw {
 // fills what is left. The numbers are those of probabilities divided by Π_{i∈A} of
 // the greatest μ^i in the first table, and so of a moderate size whatever the text;
 // where even so they leave float64's range, logarithms are summed.
-func gridLaw(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
+func gridLaw(d int, s schedule.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
 	first, err := at(0)
 	if err != nil {
 		return GridLaw{}, err
@@ -165,7 +165,7 @@ func (r *gridPass) branch(a, full int, g, p float64, row []float64) (n int) {
 }
 
 // gridLawLog is gridLaw in logarithms: slower by an exponential a product.
-func gridLawLog(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
+func gridLawLog(d int, s schedule.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
 	r := newLookBack(d)
 	for k, p := range s.Jump {
 		if p == 0 {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // randomTable has log-probabilities of a given size, and some of −Inf.
@@ -31,7 +31,7 @@ func sameLog(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-11*max(1,
 // TestLogDomain compares the recursion in products with that in logarithms, where
 // probabilities are of any size: 16 positions of 300 nats leave float64's range.
 func TestLogDomain(t *testing.T) {
-	steps := []samplers.Steps{
+	steps := []schedule.Steps{
 		{Jump: []float64{0.1, 0, 0.5, 0.9}}, {Jump: []float64{1e-30, 1e-200, 0.3}}, {Jump: []float64{0.2, 1}}, {Jump: []float64{1e-300}},
 	}
 	for seed := range uint64(4) {

@@ -13,6 +13,7 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // rowsAlone is a model without heads.
@@ -124,7 +125,7 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 	temperature := 0.7
 	var got [2]*Table
 	for i, e := range []*Evaluator{rows, head} {
-		changed, err := New(e.model, Options{Draw: samplers.Draw{Temperature: &temperature}})
+		changed, err := New(e.model, Options{Draw: draw.Draw{Temperature: &temperature}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // historyBytes is how much memory whole rows of asks that look back may take at a time.
@@ -87,7 +87,7 @@ func (e *Evaluator) historyGroup(ctx context.Context, asks []Ask, from, to int) 
 		}
 		for j, l := range a.Wanted {
 			row := rows[k][l]
-			samplers.Mix(row, row, rows[k-1][l], a.Weight, a.Floor)
+			draw.Mix(row, row, rows[k-1][l], a.Weight, a.Floor)
 			a.LogMu[j] = math.Log(row[a.Target.IDs[l]])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // planned are options of every planned sampler over three positions.
@@ -128,7 +129,7 @@ func TestHistoryGroups(t *testing.T) {
 		return out
 	}
 	p, before := row([]int{0, 2}, 0), row([]int{0, 1, 2}, 0)
-	samplers.Mix(p, p, before, 1.5, 0.1)
+	draw.Mix(p, p, before, 1.5, 0.1)
 	if got, want := whole[2].LogMu[1], math.Log(p[1]); !sameLog(got, want) {
 		t.Errorf("mixed %v, want %v", got, want)
 	}
@@ -151,7 +152,7 @@ func TestHistoryNetwork(t *testing.T) {
 	e := tiny(t, "mdlm")
 	target := Target{IDs: []int{5, 17, 9, 99, 3, 42, 7}, Free: []int{1, 3, 4, 6}}
 	half := 0.5
-	for _, draw := range []samplers.Draw{{}, {Temperature: &half}, {TopK: 60}, {SuppressTokens: "1,2"}} {
+	for _, draw := range []draw.Draw{{}, {Temperature: &half}, {TopK: 60}, {SuppressTokens: "1,2"}} {
 		changed, err := New(e.model, Options{Draw: draw})
 		if err != nil {
 			t.Fatal(err)

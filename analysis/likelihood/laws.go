@@ -7,6 +7,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // Exact returns −log P of a sampler on a window: [Evaluator.Laws] of one.
@@ -264,7 +265,7 @@ func (a *lawAsker) timedHits(s *samplers.Sampler, law samplers.Law) (Exact, erro
 }
 
 // timedOneByOne is the law of uniformization and MATU.
-func (a *lawAsker) timedOneByOne(s *samplers.Sampler, steps samplers.Steps) (Exact, error) {
+func (a *lawAsker) timedOneByOne(s *samplers.Sampler, steps schedule.Steps) (Exact, error) {
 	lambda := steps.Grid.Lambda
 	table, err := a.between(lambda[len(lambda)-1], lambda[0], func(t *TimedTable) Integral {
 		leave, denoise := t.OneByOne()

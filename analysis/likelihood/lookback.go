@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // trapezoidalWeight is the weight of every second half of the trapezoidal plan, whose
@@ -170,7 +170,7 @@ func (s *logAdder) log() float64 { return s.top + math.Log(s.sum) }
 // trapezoidalLaw is that of the trapezoidal plan. s holds the law of its half steps, two a step; at
 // gives the table and the mixtures of a step, and for step N the table of the call that fills what is
 // left.
-func trapezoidalLaw(d int, s samplers.Steps, at func(step int) (*Table, *mixes, error)) (GridLaw, error) {
+func trapezoidalLaw(d int, s schedule.Steps, at func(step int) (*Table, *mixes, error)) (GridLaw, error) {
 	r := newLookBack(d)
 	n := len(s.Jump) / 2
 	for k := range n {
@@ -193,7 +193,7 @@ func trapezoidalLaw(d int, s samplers.Steps, at func(step int) (*Table, *mixes, 
 }
 
 // trapezoidal is the law on a network without time. Plans of several steps share their mixtures.
-func (t *rowTable) trapezoidal(s samplers.Steps, floor float64) GridLaw {
+func (t *rowTable) trapezoidal(s schedule.Steps, floor float64) GridLaw {
 	var mix *mixes
 	if len(s.Jump) <= 2 {
 		mix = newMixes(t, t, trapezoidalWeight, floor, func(before, _ int) bool { return before == 0 })
@@ -210,7 +210,7 @@ func (t *rowTable) trapezoidal(s samplers.Steps, floor float64) GridLaw {
 
 // timedTrapezoidal is the law on a time-conditioned network: whole rows at the start and in the
 // middle of every step.
-func (e *Evaluator) timedTrapezoidal(ctx context.Context, t Target, s samplers.Steps, floor float64) (GridLaw, error) {
+func (e *Evaluator) timedTrapezoidal(ctx context.Context, t Target, s schedule.Steps, floor float64) (GridLaw, error) {
 	at := func(k int) func(int) float64 { return func(int) float64 { return s.Grid.Lambda[k] } }
 	return trapezoidalLaw(len(t.Free), s, func(k int) (*Table, *mixes, error) {
 		if k == len(s.Jump)/2 {

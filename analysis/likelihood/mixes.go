@@ -12,7 +12,7 @@ import (
 //
 //	max((1+w)·p − w·p′, κ·p)/Z,  Z = Σ_a max((1+w)·p_a − w·p′_a, κ·p_a),
 //
-// p the row on the set and p′ that on the set before ([samplers.Mix]).
+// p the row on the set and p′ that on the set before ([draw.Mix]).
 type mixes struct {
 	// log[i][pair[i][A]+pair[i][before]] is that of position i.
 	log  [][]float64

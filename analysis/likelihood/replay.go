@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // replays says that the law of a sampler is worked out by making its choices again on a text.
@@ -38,7 +39,7 @@ func FitsPlans(free []int, s *samplers.Sampler) error {
 	case !planned:
 		return FitsReplay(len(free), s)
 	}
-	return s.Plan(new(samplers.Plan), samplers.NewStream(0, 0), free)
+	return s.Plan(new(samplers.Plan), draw.NewStream(0, 0), free)
 }
 
 // Replay tells of each target what making the choices of decoders again on it does
@@ -85,7 +86,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*samplers.Samp
 // replayPaths are the estimates of [Plans] for a decoder without a plan: K plans are K paths of the
 // decoder to the text.
 func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, c Config) ([]Result, error) {
-	var stream samplers.Stream
+	var stream draw.Stream
 	out := make([]Result, len(ts))
 	law, _ := c.Sampler.Law()
 	for i, t := range ts {

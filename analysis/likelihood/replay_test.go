@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // TestDecoderLaws: on worlds, −log P of every text under decoders without a plan is that of their
@@ -84,7 +85,7 @@ func TestReplayFits(t *testing.T) {
 		"corrections draw again":            {Remasking: samplers.Remasking{Correct: "gibbs:1x1"}},
 		"each as a canvas of its own":       {Deciding: samplers.Deciding{BlockLength: 2}},
 		"depends on the entropies":          {Sampler: "entropy-bounded", Deciding: samplers.Deciding{Score: samplers.ScoreConfidence}},
-		"how many positions a call reveals": {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: samplers.RoundDLLM, Transfer: "binomial"}},
+		"how many positions a call reveals": {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial"}},
 	} {
 		s, err := samplers.New(o, samplers.Spec{})
 		if err != nil {

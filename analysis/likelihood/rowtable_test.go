@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // randomRows is a table of random rows over v columns.
@@ -33,7 +35,7 @@ func randomRows(d, v int, seed uint64) *rowTable {
 	return t
 }
 
-func lambdaSteps(t testing.TB, n int) samplers.Steps {
+func lambdaSteps(t testing.TB, n int) schedule.Steps {
 	s, ok := mustSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}).Steps()
 	if !ok {
 		t.Fatal("no steps")
@@ -44,7 +46,7 @@ func lambdaSteps(t testing.TB, n int) samplers.Steps {
 // mixOf is the mixture's probability of column 0, as samplers work it out.
 func mixOf(t *rowTable, before, a, i int, w, floor float64) float64 {
 	p := make([]float64, t.columns)
-	samplers.Mix(p, t.row(a, i), t.row(before, i), w, floor)
+	draw.Mix(p, t.row(a, i), t.row(before, i), w, floor)
 	return p[0]
 }
 
@@ -166,7 +168,7 @@ func permutations(n int, do func([]int)) {
 func TestOneByOne(t *testing.T) {
 	for seed := range uint64(4) {
 		table := randomTable(5, 4, seed, seed%2 == 1)
-		s := samplers.Steps{Jump: []float64{0.1, 0, 0.5, 0.2}}
+		s := schedule.Steps{Jump: []float64{0.1, 0, 0.5, 0.2}}
 		want, err := dmpmLaw(5, s, func(int) (*Table, error) { return table, nil })
 		if err != nil {
 			t.Fatal(err)

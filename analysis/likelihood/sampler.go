@@ -7,6 +7,7 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // Exact is −log P of a sampler on a window, in nats.
@@ -110,7 +111,7 @@ func shapeOf(s *samplers.Sampler, d int) (shape, error) {
 		free[i] = i
 	}
 	var p samplers.Plan
-	if err := s.Plan(&p, samplers.NewStream(0, 0), free); err != nil {
+	if err := s.Plan(&p, draw.NewStream(0, 0), free); err != nil {
 		return shape{}, err
 	}
 	var out shape
@@ -133,7 +134,7 @@ func isChain(s *samplers.Sampler) bool {
 // times at which the sampler asks.
 func (e *Evaluator) chain(ctx context.Context, t Target, s *samplers.Sampler) (float64, error) {
 	var p samplers.Plan
-	if err := s.Plan(&p, samplers.NewStream(0, 0), t.Free); err != nil {
+	if err := s.Plan(&p, draw.NewStream(0, 0), t.Free); err != nil {
 		return 0, err
 	}
 	asks := planAsks(nil, &t, &p, false)

@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // The bounds from below. E[−log p̂_K] bounds −log P from above only; from below there
@@ -118,12 +119,12 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 		}
 		var asks []Ask
 		ends := make([]int, plans+1)
-		fresh := samplers.NewStream(^seed, uint64(i))
+		fresh := draw.NewStream(^seed, uint64(i))
 		for k := range plans + 1 {
 			var p samplers.Plan
-			var u samplers.Uniforms = fresh
+			var u draw.Uniforms = fresh
 			if k == 0 {
-				u = samplers.NewDraws(seed, uint64(i)) // the plan that the sample was drawn with
+				u = draw.NewDraws(seed, uint64(i)) // the plan that the sample was drawn with
 			}
 			if err := s.Plan(&p, u, t.Free); err != nil {
 				return Bracket{}, err

@@ -5,12 +5,12 @@ import (
 	"math"
 	"math/bits"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // atSteps returns the table of each step of a grid, step N being that of the call that
 // fills what is left. The last one asked for is kept.
-func (e *Evaluator) atSteps(ctx context.Context, t Target, mass bool, g samplers.Grid) func(step int) (*Table, error) {
+func (e *Evaluator) atSteps(ctx context.Context, t Target, mass bool, g schedule.Grid) func(step int) (*Table, error) {
 	var last *Table
 	at := -1
 	return func(k int) (*Table, error) {
@@ -34,7 +34,7 @@ func (e *Evaluator) atSteps(ctx context.Context, t Target, mass bool, g samplers
 //	v_0 = g,  v_n(B) = (p/n)·Σ_{i∈B} v_{n−1}(B∖i)·μ^i(x_i | x_{B∖i}),  g'(B) = (1−p)^(d−|B|)·Σ_n v_n(B).
 //
 // It sums logarithms.
-func dmpmLaw(d int, s samplers.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
+func dmpmLaw(d int, s schedule.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
 	full := 1<<d - 1
 	g := make([]float64, full+1)
 	for a := 1; a <= full; a++ {

@@ -3,7 +3,7 @@ package profile
 import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // Kind says what is chosen.
@@ -65,7 +65,7 @@ func (p *Profile) Choose(kind Kind, n int, confidence float64) (Choice, error) {
 	train := p.Half(0)
 	out := Choice{N: n}
 	falling := p.Falling()
-	out.Root = samplers.RootRule(falling, n)
+	out.Root = schedule.RootRule(falling, n)
 	out.Use, out.Predicted = best(kind, falling, n)
 	for _, v := range falling {
 		out.Predicted -= v
@@ -82,8 +82,8 @@ func (p *Profile) Choose(kind Kind, n int, confidence float64) (Choice, error) {
 	add("chosen", chosen)
 	for _, c := range []struct {
 		name  string
-		curve samplers.GridKind
-	}{{"equal", samplers.GridLambda}, {"cos2", samplers.GridCos2}, {"cosine", samplers.GridCosine}} {
+		curve schedule.GridKind
+	}{{"equal", schedule.GridLambda}, {"cos2", schedule.GridCos2}, {"cosine", schedule.GridCosine}} {
 		s := SizesAlong(c.curve, p.D, n)
 		if kind == Grid {
 			var err error
@@ -102,10 +102,10 @@ func (p *Profile) Choose(kind Kind, n int, confidence float64) (Choice, error) {
 // best is the schedule of least cost and that cost.
 func best(kind Kind, c []float64, n int) (Schedule, float64) {
 	if kind == Grid {
-		lambda, cost := samplers.BestGrid(c, n)
+		lambda, cost := schedule.BestGrid(c, n)
 		return Schedule{Lambda: lambda}, cost
 	}
-	sizes, cost := samplers.BestSizes(c, n)
+	sizes, cost := schedule.BestSizes(c, n)
 	return Schedule{Sizes: sizes}, cost
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // TestChoose: the chosen schedule beats the rules of thumb by what the truth says, on
@@ -20,8 +20,8 @@ func TestChoose(t *testing.T) {
 	}
 	p := drawn(t, rand.New(rand.NewPCG(4, 2)), c, 200, 32)
 	for kind, least := range map[Kind]func(n int) float64{
-		Sizes: func(n int) float64 { _, cost := samplers.BestSizes(c, n); return cost - nelbo },
-		Grid:  func(n int) float64 { _, cost := samplers.BestGrid(c, n); return cost - nelbo },
+		Sizes: func(n int) float64 { _, cost := schedule.BestSizes(c, n); return cost - nelbo },
+		Grid:  func(n int) float64 { _, cost := schedule.BestGrid(c, n); return cost - nelbo },
 	} {
 		for _, n := range []int{1, 4, 16} {
 			got, err := p.Choose(kind, n, 0.99)

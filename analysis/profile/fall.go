@@ -1,7 +1,7 @@
 package profile
 
 import (
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // Falling returns a non-increasing profile in nats, one value a count: the nearest to Means in
@@ -35,7 +35,7 @@ func (s *Set) monotone() []float64 {
 	for j, n := range s.draws {
 		weights[j] = max(n, 1)
 	}
-	out := samplers.Monotone(s.Means(), weights)
+	out := schedule.Monotone(s.Means(), weights)
 	for j, v := range out {
 		out[j] = max(v, 0) // A loss of rounding alone can be below.
 	}
@@ -62,8 +62,8 @@ func smooth(c []float64) []float64 {
 	for j := range out {
 		out[j] = c[j]
 		if j > 0 && j < n {
-			out[j] = samplers.LossCurve(c, float64(n-j)/float64(n))
+			out[j] = schedule.LossCurve(c, float64(n-j)/float64(n))
 		}
 	}
-	return samplers.Monotone(out, nil) // Rounding can raise what is level.
+	return schedule.Monotone(out, nil) // Rounding can raise what is level.
 }

@@ -5,7 +5,7 @@
 //
 // A uniform among the sets of j positions, l uniform outside, x a window of text. The
 // c_j are the per-count terms of the NELBO, which is Σ_j c_j, so that they come free with
-// every estimate of it. What schedules do with them is told at [samplers.BestSizes].
+// every estimate of it. What schedules do with them is told at [schedule.BestSizes].
 //
 // A profile is measured over windows, which are split into halves by turns: a schedule that
 // is chosen on one half is judged on the other, because the least of noisy numbers looks

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // truth is a falling loss; what windows have in common shifts all of it.
@@ -56,14 +56,14 @@ func TestExcessOfKnown(t *testing.T) {
 	s := p.Half(1)
 	for _, sizes := range [][]int{{4}, {1, 3}, {2, 2}, {1, 1, 1, 1}} {
 		e := s.Excess(Schedule{Sizes: sizes}, 0)
-		want := samplers.SizesCost(c, sizes) - 10.25
+		want := schedule.SizesCost(c, sizes) - 10.25
 		if math.Abs(e.Mean-want) > 1e-12 || e.SE > 1e-12 || e.Units != 2 {
 			t.Errorf("%v: excess %v ± %v over %d, want %v", sizes, e.Mean, e.SE, e.Units, want)
 		}
 	}
 	for _, lambda := range [][]float64{{1, 0}, {1, 0.5, 0}, {1, 0.9, 0.25, 0}} {
 		e := s.Excess(Schedule{Lambda: lambda}, 0)
-		if want := samplers.GridCost(c, lambda) - 10.25; math.Abs(e.Mean-want) > 1e-12 {
+		if want := schedule.GridCost(c, lambda) - 10.25; math.Abs(e.Mean-want) > 1e-12 {
 			t.Errorf("%v: excess %v, want %v", lambda, e.Mean, want)
 		}
 	}
@@ -86,9 +86,9 @@ func TestSumCovers(t *testing.T) {
 	for _, v := range c {
 		nelbo += v
 	}
-	equal, cosine := SizesAlong(samplers.GridLambda, 24, 5), SizesAlong(samplers.GridCosine, 24, 5)
-	want := samplers.SizesCost(c, equal.Sizes) - nelbo
-	gain := want - (samplers.SizesCost(c, cosine.Sizes) - nelbo)
+	equal, cosine := SizesAlong(schedule.GridLambda, 24, 5), SizesAlong(schedule.GridCosine, 24, 5)
+	want := schedule.SizesCost(c, equal.Sizes) - nelbo
+	gain := want - (schedule.SizesCost(c, cosine.Sizes) - nelbo)
 	for name, k := range map[string]struct{ windows, draws int }{"each count once": {20, 24}, "sparse": {60, 8}} {
 		const runs = 400
 		excess, gains := 0, 0
@@ -130,7 +130,7 @@ func TestPairsCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := p.Half(0).Excess(SizesAlong(samplers.GridLambda, 8, 3), 0); e.SE > 1e-6 {
+	if e := p.Half(0).Excess(SizesAlong(schedule.GridLambda, 8, 3), 0); e.SE > 1e-6 {
 		t.Errorf("excess %v ± %v: the level does not cancel", e.Mean, e.SE)
 	}
 	if e := p.Half(0).NELBO(0); e.SE < 1 {
@@ -245,7 +245,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("rises: %v", c)
 			}
 		}
-		sizes, cost := samplers.BestSizes(c, 2)
+		sizes, cost := schedule.BestSizes(c, 2)
 		if math.IsNaN(cost) || len(sizes) != min(2, got.D) {
 			t.Fatalf("sizes %v at %v", sizes, cost)
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // Schedule is a way to spend network calls: block sizes, or a grid of masked fractions.
@@ -19,13 +19,13 @@ type Schedule struct {
 
 // SizesAlong returns the sizes of n blocks of d positions along a curve, as parallel-fhs
 // has them; GridAlong the grid of n steps along it.
-func SizesAlong(curve samplers.GridKind, d, n int) Schedule {
-	return Schedule{Sizes: samplers.CurveSizes(curve, d, n)}
+func SizesAlong(curve schedule.GridKind, d, n int) Schedule {
+	return Schedule{Sizes: schedule.CurveSizes(curve, d, n)}
 }
 
 // GridAlong returns the grid of n steps along a curve: lambda, cos2 or cosine.
-func GridAlong(curve samplers.GridKind, n int) (Schedule, error) {
-	g, err := samplers.NewGrid(samplers.GridSpec{Kind: curve, T: math.Inf(1), Steps: n})
+func GridAlong(curve schedule.GridKind, n int) (Schedule, error) {
+	g, err := schedule.NewGrid(schedule.GridSpec{Kind: curve, T: math.Inf(1), Steps: n})
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -37,7 +37,7 @@ func (s Schedule) Calls(d int) float64 {
 	if s.Sizes != nil {
 		return float64(len(s.Sizes))
 	}
-	steps := samplers.Steps{Reveal: make([]float64, len(s.Lambda)-1), Stay: s.Lambda}
+	steps := schedule.Steps{Reveal: make([]float64, len(s.Lambda)-1), Stay: s.Lambda}
 	for k := range steps.Reveal {
 		steps.Reveal[k] = s.Lambda[k] - s.Lambda[k+1]
 	}
@@ -66,7 +66,7 @@ func (s Schedule) Weights(d int) []float64 {
 	}
 	for k, lambda := range s.Lambda[:len(s.Lambda)-1] {
 		step := float64(d) * (lambda - s.Lambda[k+1])
-		for j, p := range samplers.CountLaw(d, lambda) {
+		for j, p := range schedule.CountLaw(d, lambda) {
 			out[j] += step * p
 		}
 	}
@@ -74,7 +74,7 @@ func (s Schedule) Weights(d int) []float64 {
 }
 
 // Excess estimates what the schedule costs more than one position a call, in nats a
-// sequence: E_plan[Σ −log μ] − Σ_j c_j. See [samplers.BestSizes] for what it bounds.
+// sequence: E_plan[Σ −log μ] − Σ_j c_j. See [schedule.BestSizes] for what it bounds.
 func (s *Set) Excess(of Schedule, confidence float64) estimate.Estimate {
 	return s.Sum(of.Weights(s.d), confidence)
 }

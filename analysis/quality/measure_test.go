@@ -15,6 +15,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // TestResume goes on from part of a study, and gets the same samples.
@@ -69,7 +70,7 @@ func TestResume(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	tweedie := newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w)
-	warm := newSampler(t, samplers.Options{Draw: samplers.Draw{Temperature: theta(0.5)}}, w)
+	warm := newSampler(t, samplers.Options{Draw: draw.Draw{Temperature: theta(0.5)}}, w)
 	for name, c := range map[string]struct {
 		t    likelihood.Target
 		s    *samplers.Sampler

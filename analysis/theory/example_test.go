@@ -4,18 +4,18 @@ import (
 	"fmt"
 
 	"mdmgen/analysis/theory"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // How far Euler's law can be from the first-hitting sampler's on 64 positions and 20,000
 // steps, whatever the network.
 func ExampleCollisionBound() {
-	grid, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridUniform, T: 8, Delta: 1e-3, Steps: 20000})
+	grid, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridUniform, T: 8, Delta: 1e-3, Steps: 20000})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	steps, err := samplers.NewSteps(samplers.RuleEuler, samplers.Exp, grid)
+	steps, err := schedule.NewSteps(schedule.RuleEuler, schedule.Exp, grid)
 	if err != nil {
 		fmt.Println(err)
 		return

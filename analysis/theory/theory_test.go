@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/theory"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 func near(got, want, tol float64) bool {
@@ -19,11 +19,11 @@ func TestConstantSteps(t *testing.T) {
 		n        int
 	}{{5.1, 0.1, 1}, {5.1, 0.1, 63}, {5.1, 0.1, 64}, {5.1, 0.1, 65}, {12, 1e-6, 1000}, {3, 0, 200}, {9, 1e-4, 100000}} {
 		got := theory.ConstantSteps(test.t, test.delta, test.n)
-		g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridUniform, T: test.t, Delta: test.delta, Steps: test.n})
+		g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridUniform, T: test.t, Delta: test.delta, Steps: test.n})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := samplers.NewSteps(samplers.RuleEuler, samplers.Exp, g)
+		s, err := schedule.NewSteps(schedule.RuleEuler, schedule.Exp, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestExactScore(t *testing.T) {
 	}
 	// The paper's grid: 0.618·dκ without a log(1/δ).
 	for _, delta := range []float64{1e-2, 1e-6} {
-		g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridPaper, T: 30, Delta: delta, Kappa: 1e-3})
+		g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridPaper, T: 30, Delta: delta, Kappa: 1e-3})
 		if err != nil {
 			t.Fatal(err)
 		}

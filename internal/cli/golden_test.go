@@ -13,6 +13,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // goldenSample is a seeded sample of the built-in model; renewed by
@@ -93,13 +94,13 @@ func narrowest(t *testing.T, seed uint64, want []int) float64 {
 	}
 	defer m.Close()
 	f, net := m.Facts(), &recorder{Model: m}
-	draw, err := samplers.NewCategorical(m.Spec().Vocabulary, samplers.Draw{})
+	law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Draw{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow, draws, p := math.Inf(1), samplers.NewDraws(seed, 0), make([]float64, f.Columns)
+	narrow, draws, p := math.Inf(1), draw.NewDraws(seed, 0), make([]float64, f.Columns)
 	cfg := samplers.Config{Seed: seed, OnStep: func(s samplers.Step) {
-		if err := draw.Probabilities(p, net.row); err != nil || len(s.Positions) != 1 {
+		if err := law.Probabilities(p, net.row); err != nil || len(s.Positions) != 1 {
 			t.Errorf("positions %v: %v", s.Positions, err)
 			return
 		}

@@ -22,6 +22,20 @@ func Errorf(pkg, format string, args ...any) error {
 	return &Error{pkg, fmt.Errorf(format, args...)}
 }
 
+// Join is one error of a package, in one line, of those of errs that are not nil; nil of none.
+func Join(pkg string, errs ...error) error {
+	var lines []string
+	for _, err := range errs {
+		if err != nil {
+			lines = append(lines, Plain(err))
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	return Errorf(pkg, "%s", strings.Join(lines, "; "))
+}
+
 // Plain is the message of an error without the names of packages, also of the errors that
 // its message ends with.
 func Plain(err error) string {

@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // targets are those for TV, √ε in the paper.
@@ -93,7 +94,7 @@ func (t *table) between(name string, steps []int, y []float64) {
 func theorem2(d, s int, e float64) (int, error) {
 	t, delta := math.Log(4*float64(d)/e), e/(4*float64(d))
 	kappa := (e / 2) / theory.Theorem2(d, s, t, delta, 1, 0).Discretisation
-	g, err := samplers.NewGrid(samplers.GridSpec{Kind: samplers.GridPaper, T: t, Delta: delta, Kappa: kappa})
+	g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridPaper, T: t, Delta: delta, Kappa: kappa})
 	return g.Steps(), err
 }
 

@@ -11,7 +11,7 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
 	"mdmgen/internal/reftest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // The tests of this file say what the paper's asymptotic statements look like in numbers:
@@ -150,7 +150,7 @@ func TestPairs(t *testing.T) {
 // TestLemma1: the steps of the paper's grid beside (T + log 1/δ)/κ.
 func TestLemma1(t *testing.T) {
 	for _, delta := range []float64{1e-2, 1e-6} {
-		g := lawstest.Grid(t, samplers.GridSpec{Kind: samplers.GridPaper, T: 30, Delta: delta, Kappa: 1e-3})
+		g := lawstest.Grid(t, schedule.GridSpec{Kind: schedule.GridPaper, T: 30, Delta: delta, Kappa: 1e-3})
 		if n, want := float64(g.Steps()), lemma1Count(30, delta, 1e-3); math.Abs(n/want-1) > 0.05 {
 			t.Errorf("δ = %v: %v steps, Lemma 1 %v", delta, n, want)
 		}

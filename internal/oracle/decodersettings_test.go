@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // decoderSettings are upstream's, under upstream's names.
@@ -76,7 +77,7 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (s
 		case s.Factor > 0:
 			o.Sampler, o.Factor, o.Steps = "factor", s.Factor, 0
 			if decoder == "dllm-fast-llada" {
-				o.Rule = samplers.RoundDLLM
+				o.Rule = schedule.RoundDLLM
 			}
 		case s.Threshold > 0:
 			o.Sampler, o.Steps = "threshold", 0
@@ -90,21 +91,21 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (s
 	case "dream", "dllm-dream":
 		block = 0
 		o.Score = map[string]samplers.Score{"maskgit_plus": samplers.ScoreMaskGIT, "topk_margin": samplers.ScoreMargin, "entropy": samplers.ScoreEntropy}[s.Alg]
-		o.AlgTemp, o.Rule, o.Eps = s.AlgTemp, samplers.RoundDream, s.Eps
+		o.AlgTemp, o.Rule, o.Eps = s.AlgTemp, schedule.RoundDream, s.Eps
 		if decoder == "dllm-dream" {
-			o.Rule = samplers.RoundDLLM
+			o.Rule = schedule.RoundDLLM
 			if o.Guidance > 0 {
 				o.Unconditional, o.PromptLength = "prompt", &prompt
 			}
 		}
 	case "fast-dream", "dllm-fast-dream":
 		block = 0
-		o.Sampler, o.Score, o.Rule = "threshold", samplers.ScoreMaskGIT, samplers.RoundDream
+		o.Sampler, o.Score, o.Rule = "threshold", samplers.ScoreMaskGIT, schedule.RoundDream
 		if decoder == "dllm-fast-dream" {
-			o.Rule = samplers.RoundDLLM
+			o.Rule = schedule.RoundDLLM
 		}
 	case "dllm-mdlm":
-		o.Rule, o.Schedule = samplers.RoundDLLM, s.Scheduler
+		o.Rule, o.Schedule = schedule.RoundDLLM, s.Scheduler
 		if s.StochasticTransfer {
 			o.Transfer = "binomial"
 		}
@@ -153,11 +154,11 @@ func quotasFile(m *matcher, f *file) {
 	for _, q := range in.Quotas {
 		rows = append(rows, object{
 			"masks": given{}, "steps": given{},
-			"even":                samplers.Quotas(samplers.RoundLLaDA, q.Masks, q.Steps, 0, false),
-			"rounded_linear":      samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, false),
-			"rounded_cosine":      samplers.Quotas(samplers.RoundDLLM, q.Masks, q.Steps, 0, true),
-			"truncated_eps_0.001": samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.001, false),
-			"truncated_eps_0.1":   samplers.Quotas(samplers.RoundDream, q.Masks, q.Steps, 0.1, false),
+			"even":                schedule.Quotas(schedule.RoundLLaDA, q.Masks, q.Steps, 0, false),
+			"rounded_linear":      schedule.Quotas(schedule.RoundDLLM, q.Masks, q.Steps, 0, false),
+			"rounded_cosine":      schedule.Quotas(schedule.RoundDLLM, q.Masks, q.Steps, 0, true),
+			"truncated_eps_0.001": schedule.Quotas(schedule.RoundDream, q.Masks, q.Steps, 0.001, false),
+			"truncated_eps_0.1":   schedule.Quotas(schedule.RoundDream, q.Masks, q.Steps, 0.1, false),
 		})
 	}
 	m.match("", f.doc, object{"quotas": rows})

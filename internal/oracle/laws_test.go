@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // TestFurtherLawsSumToOne: every sampler's law is one.
@@ -66,7 +66,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s: matrix exponentials differ by %v", name, d)
 		}
 	})
-	half := lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: refinedGrid([]float64{1, 0}, 0.5)})
+	half := lawstest.Steps(t, schedule.RuleTweedie, schedule.GridSpec{Kind: schedule.GridLambdaList, List: refinedGrid([]float64{1, 0}, 0.5)})
 	for timed, want := range map[bool]float64{false: 1.5, true: 1.75} {
 		if calls := trapezoidCalls(half, 2, timed); !near(calls, want, 1e-14) {
 			t.Errorf("timed %t: %v calls of the trapezoidal plan, want %v", timed, calls, want)
@@ -77,11 +77,11 @@ func TestCounts(t *testing.T) {
 // TestScores: truncated τ-leaping of normalised scores is Tweedie, the others are
 // their namesakes.
 func TestScores(t *testing.T) {
-	spec := samplers.GridSpec{Kind: samplers.GridPaper, T: 5, Delta: 0.01, Steps: 7}
+	spec := schedule.GridSpec{Kind: schedule.GridPaper, T: 5, Delta: 0.01, Steps: 7}
 	one := func(int, int) float64 { return 1 }
 	lawstest.Worlds(func(name string, w *laws.World) {
-		for rule, own := range map[scoreRule]samplers.Rule{
-			scoreTruncatedTau: samplers.RuleTweedie, scoreTauAny: samplers.RuleTauAny, scoreEuler: samplers.RuleEuler,
+		for rule, own := range map[scoreRule]schedule.Rule{
+			scoreTruncatedTau: schedule.RuleTweedie, scoreTauAny: schedule.RuleTauAny, scoreEuler: schedule.RuleEuler,
 		} {
 			s := lawstest.Steps(t, own, spec)
 			v, err := scoredLaw(w, rule, s.Grid, one)
@@ -217,7 +217,7 @@ func TestMaskWorld(t *testing.T) {
 		}
 	}
 	exact := laws.FromTables(3, 2, w.Q0, mu, nil, 0, 0)
-	s := lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: 3, Delta: 0.3, Steps: 4})
+	s := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridUniform, T: 3, Delta: 0.3, Steps: 4})
 	run := m.Run(s.Grid.Theta)
 	th := exact.Theorem1(exact.Run(s))
 	if !near(run.FrozenIntegral, th.FrozenIntegral, 1e-12) || !near(run.TVInitial, th.TVInitial, 1e-13) {
@@ -236,8 +236,8 @@ func TestProfile(t *testing.T) {
 			t.Errorf("%s: Σc is %v, d∫f %v, the NELBO %v", name, total(c), lossIntegral(w), nelbo)
 		}
 		for _, lambda := range []float64{0, 0.3, 1} {
-			if got := loss(w, lambda); !w.Timed() && !near(got, samplers.LossCurve(c, lambda), 1e-12) {
-				t.Errorf("%s: f(%v) is %v, of the profile %v", name, lambda, got, samplers.LossCurve(c, lambda))
+			if got := loss(w, lambda); !w.Timed() && !near(got, schedule.LossCurve(c, lambda), 1e-12) {
+				t.Errorf("%s: f(%v) is %v, of the profile %v", name, lambda, got, schedule.LossCurve(c, lambda))
 			}
 		}
 		lambda := bestLattice(lossOf(w), 3, 12)
@@ -251,7 +251,7 @@ func TestProfile(t *testing.T) {
 		if got := latticeCost(w.D, lossOf(w), lambda); !near(got, best, 1e-12) {
 			t.Errorf("%s: the grid %v costs %v, the best %v", name, lambda, got, best)
 		}
-		run := w.Run(lawstest.Steps(t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: lambda}))
+		run := w.Run(lawstest.Steps(t, schedule.RuleTweedie, schedule.GridSpec{Kind: schedule.GridLambdaList, List: lambda}))
 		if !near(run.PlanNELBO, best, 1e-12) {
 			t.Errorf("%s: the plan's NELBO is %v, the grid's cost %v", name, run.PlanNELBO, best)
 		}
@@ -265,19 +265,19 @@ func TestProfile(t *testing.T) {
 		for n := 1; n <= len(c); n++ {
 			sizes := bestSizes(c, n)
 			best := math.Inf(1)
-			compositions(len(c), n, nil, func(sizes []int) { best = min(best, samplers.SizesCost(c, sizes)) })
-			if got := samplers.SizesCost(c, sizes); len(sizes) != n || !near(got, best, 1e-14) {
+			compositions(len(c), n, nil, func(sizes []int) { best = min(best, schedule.SizesCost(c, sizes)) })
+			if got := schedule.SizesCost(c, sizes); len(sizes) != n || !near(got, best, 1e-14) {
 				t.Errorf("c = %v: %d sizes %v cost %v, the best %v", c, n, sizes, got, best)
 			}
-			falling := samplers.Monotone(c, nil)
-			_, least := samplers.BestSizes(falling, n)
-			if got := samplers.SizesCost(falling, bestSizes(falling, n)); !near(got, least, 1e-14) {
+			falling := schedule.Monotone(c, nil)
+			_, least := schedule.BestSizes(falling, n)
+			if got := schedule.SizesCost(falling, bestSizes(falling, n)); !near(got, least, 1e-14) {
 				t.Errorf("c = %v: %d sizes cost %v, package samplers finds %v", falling, n, got, least)
 			}
 		}
-		falling := samplers.Monotone(c, nil)
-		f := func(lambda float64) float64 { return samplers.LossCurve(falling, lambda) }
-		_, least := samplers.BestGrid(falling, 3)
+		falling := schedule.Monotone(c, nil)
+		f := func(lambda float64) float64 { return schedule.LossCurve(falling, lambda) }
+		_, least := schedule.BestGrid(falling, 3)
 		if got := latticeCost(len(c), f, bestLattice(f, 3, 400)); !near(got, least, 1e-13) {
 			t.Errorf("c = %v: a grid costs %v, package samplers finds %v", falling, got, least)
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // exactChainCounts are expectations of the exact chain on the segments of a grid. d counts positions.
@@ -21,7 +21,7 @@ type exactChainCounts struct {
 // countExactChain works the expectations out:
 //
 //	d Σ_k η_k r(θ_{k+1})  and  (d/λ_T) Σ_k r(θ_{k+1}) (η_k − (e^(−θ_{k+1}) − e^(−θ_k))).
-func countExactChain(g samplers.Grid, d int) exactChainCounts {
+func countExactChain(g schedule.Grid, d int) exactChainCounts {
 	n := g.Steps()
 	var all, aware laws.Sum
 	for k := range n {
@@ -38,7 +38,7 @@ func countExactChain(g samplers.Grid, d int) exactChainCounts {
 }
 
 // revealProbabilities are 1−e^(−η_k r(θ_k)) for the steps of a grid.
-func revealProbabilities(g samplers.Grid) []float64 {
+func revealProbabilities(g schedule.Grid) []float64 {
 	out := make([]float64, g.Steps())
 	for k := range out {
 		out[k] = -math.Expm1(-(g.Theta[k] - g.Theta[k+1]) * laws.Rate(g.Theta[k]))
@@ -49,7 +49,7 @@ func revealProbabilities(g samplers.Grid) []float64 {
 // frozenSeries is [laws.World.FrozenLaw] by the exponential of the generator: with P one step of the chain of d clocks, of
 // which one that rings at a visible position changes nothing, a step of h = η_k r(θ_k) is the Poisson series
 // Σ_n e^(−dh) (dh)^n/n! · P^n.
-func frozenSeries(w *laws.World, g samplers.Grid) []float64 {
+func frozenSeries(w *laws.World, g schedule.Grid) []float64 {
 	law := w.Start()
 	for k := range g.Steps() {
 		mean := float64(w.D) * (g.Theta[k] - g.Theta[k+1]) * laws.Rate(g.Theta[k])
@@ -88,10 +88,10 @@ func refinedGrid(lambda []float64, theta float64) []float64 {
 // trapezoidCalls is the expected number of network calls of the trapezoidal plan over d positions, that for
 // leftovers among them: without time, of non-empty half steps. A time-conditioned network needs
 // μ(x,λ_k) wherever the step is not empty and μ(x*,λ_mid) wherever its second half is not.
-func trapezoidCalls(steps samplers.Steps, d int, timed bool) float64 {
+func trapezoidCalls(steps schedule.Steps, d int, timed bool) float64 {
 	calls, finish := steps.ExpectedCalls(d)
 	if timed {
-		whole := samplers.Steps{Stay: steps.Stay}
+		whole := schedule.Steps{Stay: steps.Stay}
 		for k := 0; k < len(steps.Reveal); k += 2 {
 			whole.Reveal = append(whole.Reveal, steps.Reveal[k]+steps.Reveal[k+1], steps.Reveal[k+1])
 		}

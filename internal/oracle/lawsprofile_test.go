@@ -78,7 +78,7 @@ func bestSizes(c []float64, n int) []int {
 
 // bestLattice are the n+1 masked fractions from 1 to 0 on the lattice i/points of least latticeCost, the shortest
 // first step where several are best; nil where n is not in 1..points. f need not come from a profile, as it
-// must for [mdmgen/samplers.BestGrid]: a time-conditioned denoiser's does not.
+// must for [mdmgen/schedule.BestGrid]: a time-conditioned denoiser's does not.
 func bestLattice(f func(lambda float64) float64, n, points int) []float64 {
 	if n < 1 || n > points {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // scoreRule names what a sampler makes of scores s = r(t)·c·μ that are not normalised:
@@ -36,7 +36,7 @@ type visitedLaw struct {
 
 // scoredLaw is the law of a rule on a grid with scores of total c(state, l). It is an
 // error where Euler's probability is above 1, or a total negative or not finite.
-func scoredLaw(w *laws.World, rule scoreRule, g samplers.Grid, c func(state, l int) float64) (visitedLaw, error) {
+func scoredLaw(w *laws.World, rule scoreRule, g schedule.Grid, c func(state, l int) float64) (visitedLaw, error) {
 	var err error
 	v := visitedLaw{Law: w.Start(), Calls: 1}
 	for k := range g.Steps() {
@@ -63,7 +63,7 @@ func scoredLaw(w *laws.World, rule scoreRule, g samplers.Grid, c func(state, l i
 }
 
 // reveal is the probability in step k of a grid.
-func (r scoreRule) reveal(g samplers.Grid, k int, c float64) float64 {
+func (r scoreRule) reveal(g schedule.Grid, k int, c float64) float64 {
 	if r == scoreTruncatedTau {
 		// 1−(λ′/λ)^c = 1−e^(c·log(λ′/λ)), the ratio as 1 − a probability where it is near 1.
 		p := (g.Lambda[k] - g.Lambda[k+1]) / g.Lambda[k]

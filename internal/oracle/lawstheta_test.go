@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // thetaScheme is a two-stage solver of Ren et al., arXiv 2502.00234, with intensities
@@ -39,7 +39,7 @@ type thetaStep struct {
 // thetaLaw is the law of a scheme with 0 < theta < 1 on a grid. Its calls are those of x where the step before changed
 // it, and of x* where it is another canvas than x. clipped is the largest
 // total rate of a position's tokens that was cut to 0 in one second stage.
-func thetaLaw(w *laws.World, scheme thetaScheme, g samplers.Grid, theta float64) (v visitedLaw, clipped float64) {
+func thetaLaw(w *laws.World, scheme thetaScheme, g schedule.Grid, theta float64) (v visitedLaw, clipped float64) {
 	law, visited := w.Start(), laws.Sum{}
 	visited.Add(1)
 	for k := range g.Steps() {

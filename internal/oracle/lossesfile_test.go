@@ -9,7 +9,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // lossInputs hold losses that a public implementation gave for fixed inputs: a row
@@ -75,8 +75,8 @@ func lossValues(ctx context.Context, net model.Model, in lossInputs, limit float
 	want["k"] = counts
 	var sigma, dsigma []float64
 	for _, t := range in.T {
-		theta := samplers.LogLinear.Theta(t)
-		sigma, dsigma = append(sigma, theta), append(dsigma, -samplers.LogLinear.AlphaPrime(t)/math.Exp(-theta))
+		theta := schedule.LogLinear.Theta(t)
+		sigma, dsigma = append(sigma, theta), append(dsigma, -schedule.LogLinear.AlphaPrime(t)/math.Exp(-theta))
 	}
 	want["sigma"], want["dsigma"] = within{sigma, singleNoise}, within{dsigma, singleNoise}
 	want["sigma_float64"], want["dsigma_float64"] = within{sigma, doubleNoise}, within{dsigma, doubleNoise}

@@ -3,7 +3,7 @@ package oracle
 import (
 	"math"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // blocks are the samplers that reveal blocks of fixed sizes in uniform order.
@@ -16,7 +16,7 @@ func (r *more) blocks(n *moreLaw) outcome {
 	}
 	if n.Sampler == "fhs_parallel" {
 		out.denoised = r.w.ParallelLaw(sizes)
-		out.extra["plan_nelbo"] = samplers.SizesCost(r.c, sizes)
+		out.extra["plan_nelbo"] = schedule.SizesCost(r.c, sizes)
 		return out
 	}
 	weights := pairWeights(sizes)

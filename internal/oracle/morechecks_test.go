@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/laws"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // differences are the largest differences between two ways to the same value, by the
@@ -60,7 +60,7 @@ func (r *more) checks() any {
 
 // dmpmChecks compares DMPM's law with matrix exponentials and with what the world's own
 // file says of the frozen process on the same grid.
-func (r *more) dmpmChecks(g samplers.Grid, law []float64, grid string) {
+func (r *more) dmpmChecks(g schedule.Grid, law []float64, grid string) {
 	r.found.between("dmpm_expm", law, frozenSeries(r.w, g))
 	own := inputs[struct {
 		Theorem1 []struct {
@@ -76,12 +76,12 @@ func (r *more) dmpmChecks(g samplers.Grid, law []float64, grid string) {
 }
 
 // truncatedTauCheck compares truncated τ-leaping of normalised scores with Tweedie.
-func (r *more) truncatedTauCheck(g samplers.Grid) {
+func (r *more) truncatedTauCheck(g schedule.Grid) {
 	v, err := scoredLaw(r.w, scoreTruncatedTau, g, func(int, int) float64 { return 1 })
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	steps, err := samplers.NewSteps(samplers.RuleTweedie, samplers.Exp, g)
+	steps, err := schedule.NewSteps(schedule.RuleTweedie, schedule.Exp, g)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // moreFile recomputes a file of the layout mdm-laws-more/1: the loss profile of a world
@@ -107,8 +107,8 @@ func (r *more) loss(lambda float64) float64 {
 }
 
 // tweedie is Tweedie's law of reveals on masked fractions that fall.
-func (r *more) tweedie(lambda []float64) samplers.Steps {
-	return lawstest.Steps(r.t, samplers.RuleTweedie, samplers.GridSpec{Kind: samplers.GridLambdaList, List: lambda})
+func (r *more) tweedie(lambda []float64) schedule.Steps {
+	return lawstest.Steps(r.t, schedule.RuleTweedie, schedule.GridSpec{Kind: schedule.GridLambdaList, List: lambda})
 }
 
 func total(p []float64) float64 {

@@ -8,7 +8,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // outcome is a sampler in a world.
@@ -89,9 +89,9 @@ var gridName = regexp.MustCompile(`^(uniform|uniform0|paper|lambda)-([1-9][0-9]{
 
 // grid is the one that settings name, or that they list where the name tells nothing; settings gets
 // what the file must have.
-func (r *more) grid(s moreSettings, settings object) samplers.Grid {
+func (r *more) grid(s moreSettings, settings object) schedule.Grid {
 	if m := gridName.FindStringSubmatch(s.Grid); m != nil {
-		spec := samplers.GridSpec{Kind: samplers.GridKind(strings.TrimSuffix(m[1], "0")), T: r.in.T}
+		spec := schedule.GridSpec{Kind: schedule.GridKind(strings.TrimSuffix(m[1], "0")), T: r.in.T}
 		spec.Steps, _ = strconv.Atoi(m[2])
 		switch m[1] {
 		case "lambda":
@@ -112,7 +112,7 @@ func (r *more) grid(s moreSettings, settings object) samplers.Grid {
 }
 
 // last is the masked fraction at which a grid ends.
-func last(g samplers.Grid) float64 { return g.Lambda[g.Steps()] }
+func last(g schedule.Grid) float64 { return g.Lambda[g.Steps()] }
 
 func (r *more) exactChain(n *moreLaw) outcome {
 	settings := object{}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // lattice is the number of steps between the masked fractions of best grids.
@@ -17,7 +17,7 @@ func (r *more) profile() object {
 	sizes, curve, grids := list{}, list{}, list{}
 	for _, n := range r.in.Profile.BestSizes {
 		best := r.bestSizes(n.N, n.Sizes)
-		sizes = append(sizes, object{"N": given{}, "sizes": best, "plan_nelbo": samplers.SizesCost(r.c, best)})
+		sizes = append(sizes, object{"N": given{}, "sizes": best, "plan_nelbo": schedule.SizesCost(r.c, best)})
 	}
 	for _, n := range r.in.Profile.LossCurve {
 		curve = append(curve, object{"masked_fraction": given{}, "loss": r.loss(n.Lambda)})
@@ -46,7 +46,7 @@ func (r *more) bestSizes(n int, chosen []float64) []int {
 		sizes[k] = int(x)
 		sum += sizes[k]
 	}
-	if sum == r.w.D && equallyGood(samplers.SizesCost(r.c, sizes), samplers.SizesCost(r.c, best)) {
+	if sum == r.w.D && equallyGood(schedule.SizesCost(r.c, sizes), schedule.SizesCost(r.c, best)) {
 		return sizes
 	}
 	return best
@@ -86,9 +86,9 @@ func (r *more) schedule(s moreSettings) []float64 {
 	case s.Schedule == "log_reveal_odds" && n > 2 && r.w.D > 2:
 		return logRevealOdds(r.w.D, n)
 	}
-	kind := samplers.GridKind(s.Schedule)
-	if slices.Contains([]samplers.GridKind{samplers.GridLambda, samplers.GridCos2, samplers.GridCosine}, kind) {
-		return lawstest.Grid(r.t, samplers.GridSpec{Kind: kind, T: math.Inf(1), Steps: n}).Lambda
+	kind := schedule.GridKind(s.Schedule)
+	if slices.Contains([]schedule.GridKind{schedule.GridLambda, schedule.GridCos2, schedule.GridCosine}, kind) {
+		return lawstest.Grid(r.t, schedule.GridSpec{Kind: kind, T: math.Inf(1), Steps: n}).Lambda
 	}
 	return s.Lambda
 }

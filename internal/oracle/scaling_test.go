@@ -8,7 +8,7 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
 	"mdmgen/internal/parallel"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // scalingInputs are what the values of such a file are computed from.
@@ -16,7 +16,7 @@ type scalingInputs struct {
 	T, Delta    float64
 	SmallWorlds []struct {
 		World, Sampler string
-		Kind           samplers.GridKind `json:"grid_kind"`
+		Kind           schedule.GridKind `json:"grid_kind"`
 		N              []int
 	} `json:"small_worlds"`
 	ShortHorizon []struct {
@@ -62,7 +62,7 @@ func scalingFile(m *matcher, f *file) {
 func smallWorlds(t testing.TB, in scalingInputs, world func(name string) *laws.World) list {
 	type job struct {
 		w     *laws.World
-		steps samplers.Steps
+		steps schedule.Steps
 		tv    float64
 	}
 	rows := make([][]job, len(in.SmallWorlds))
@@ -70,7 +70,7 @@ func smallWorlds(t testing.TB, in scalingInputs, world func(name string) *laws.W
 	for i, row := range in.SmallWorlds {
 		rows[i] = make([]job, len(row.N))
 		for j, n := range row.N {
-			spec := samplers.GridSpec{Kind: row.Kind, T: in.T, Delta: in.Delta, Steps: n}
+			spec := schedule.GridSpec{Kind: row.Kind, T: in.T, Delta: in.Delta, Steps: n}
 			rows[i][j] = job{w: world(row.World), steps: lawstest.Steps(t, rules[row.Sampler], spec)}
 			all = append(all, &rows[i][j])
 		}
@@ -99,7 +99,7 @@ func shortHorizon(t testing.TB, in scalingInputs, world func(name string) *laws.
 	out := list{}
 	for _, row := range in.ShortHorizon {
 		w := world(row.World)
-		steps := lawstest.Steps(t, rules[row.Sampler], samplers.GridSpec{Kind: samplers.GridUniform, T: row.T, Delta: row.Delta, Steps: row.N})
+		steps := lawstest.Steps(t, rules[row.Sampler], schedule.GridSpec{Kind: schedule.GridUniform, T: row.T, Delta: row.Delta, Steps: row.N})
 		out = append(out, object{
 			"T": given{}, "delta": given{}, "N": given{}, "kappa": gridKappa(steps.Grid),
 			"tv_q0": laws.TV(w.OnStates(w.Q0), w.GridLaw(steps)), "tv_initial": theory.InitialTV(w.D, row.T),
@@ -112,7 +112,7 @@ func shortHorizon(t testing.TB, in scalingInputs, world func(name string) *laws.
 func pairsLargeD(t testing.TB, in scalingInputs) list {
 	out := list{}
 	for _, row := range in.Pairs {
-		steps := lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridPaper, T: row.T, Delta: row.Delta, Kappa: row.Kappa})
+		steps := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridPaper, T: row.T, Delta: row.Delta, Kappa: row.Kappa})
 		plan := planOf(steps.Reveal, steps.Left())
 		count, theta := steps.Grid.Steps(), steps.Grid.Theta
 		out = append(out, object{
@@ -132,7 +132,7 @@ func nestedCodes(t testing.TB, in scalingInputs) list {
 	out := list{}
 	for _, row := range in.Codes {
 		c := NestedCodes{D: row.D, Q: row.Q}
-		steps := lawstest.Steps(t, samplers.RuleEuler, samplers.GridSpec{Kind: samplers.GridUniform, T: row.T, Delta: row.Delta, Steps: row.N})
+		steps := lawstest.Steps(t, schedule.RuleEuler, schedule.GridSpec{Kind: schedule.GridUniform, T: row.T, Delta: row.Delta, Steps: row.N})
 		bound, collision := c.EulerLowerBound(steps.Reveal, steps.Left())
 		out = append(out, object{
 			"d": given{}, "q": given{}, "T": given{}, "delta": given{}, "N": given{},
@@ -159,7 +159,7 @@ func ancestralPairs(in scalingInputs) list {
 func paperFromKappa(t testing.TB, in scalingInputs) list {
 	out := list{}
 	for _, row := range in.Paper {
-		g := lawstest.Grid(t, samplers.GridSpec{Kind: samplers.GridPaper, T: row.T, Delta: row.Delta, Kappa: row.Kappa})
+		g := lawstest.Grid(t, schedule.GridSpec{Kind: schedule.GridPaper, T: row.T, Delta: row.Delta, Kappa: row.Kappa})
 		out = append(out, object{
 			"T": given{}, "delta": given{}, "kappa": given{}, "N": g.Steps(), "forward_times": g.Theta,
 			"lemma1_count": lemma1Count(row.T, row.Delta, row.Kappa),

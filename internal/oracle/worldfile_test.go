@@ -8,22 +8,22 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/theory"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // rules names the samplers of world files.
-var rules = map[string]samplers.Rule{
-	"euler":           samplers.RuleEuler,
-	"tweedie":         samplers.RuleTweedie,
-	"tau_leaping_one": samplers.RuleTauOne,
-	"tau_leaping_any": samplers.RuleTauAny,
+var rules = map[string]schedule.Rule{
+	"euler":           schedule.RuleEuler,
+	"tweedie":         schedule.RuleTweedie,
+	"tau_leaping_one": schedule.RuleTauOne,
+	"tau_leaping_any": schedule.RuleTauAny,
 }
 
 // gridKinds names the grids of world files.
-var gridKinds = map[string]samplers.GridKind{
-	"uniform":                 samplers.GridUniform,
-	"paper":                   samplers.GridPaper,
-	"uniform_masked_fraction": samplers.GridLambda,
+var gridKinds = map[string]schedule.GridKind{
+	"uniform":                 schedule.GridUniform,
+	"paper":                   schedule.GridPaper,
+	"uniform_masked_fraction": schedule.GridLambda,
 }
 
 // worldInputs are what the values of a world's file are computed from, beside the world.
@@ -156,11 +156,11 @@ func importanceValues(w *laws.World, in worldInputs) list {
 
 // gridValues are "grids", "laws" and "theorem1".
 func gridValues(t testing.TB, w *laws.World, in worldInputs) object {
-	specs := make(map[string]samplers.GridSpec)
+	specs := make(map[string]schedule.GridSpec)
 	kappas := make(map[string]float64)
 	grids, entries, bounds := list{}, list{}, list{}
 	for _, row := range in.Grids {
-		spec := samplers.GridSpec{Kind: gridKinds[row.Kind], T: orInf(row.T), Delta: row.Delta, Steps: row.N}
+		spec := schedule.GridSpec{Kind: gridKinds[row.Kind], T: orInf(row.T), Delta: row.Delta, Steps: row.N}
 		g := lawstest.Grid(t, spec)
 		specs[row.ID], kappas[row.ID] = spec, gridKappa(g)
 		grids = append(grids, object{
@@ -172,7 +172,7 @@ func gridValues(t testing.TB, w *laws.World, in worldInputs) object {
 	for _, row := range in.Laws {
 		rule := rules[row.Sampler]
 		c := w.Run(lawstest.Steps(t, rule, specs[row.Grid]))
-		if rule == samplers.RuleEuler {
+		if rule == schedule.RuleEuler {
 			euler[row.Grid] = c
 		}
 		entries = append(entries, lawValues(w, c))
@@ -185,7 +185,7 @@ func gridValues(t testing.TB, w *laws.World, in worldInputs) object {
 
 // gridKappa is a grid's step constant: the paper's κ, else the step of the uniform
 // grid, which is infinite from T = ∞.
-func gridKappa(g samplers.Grid) float64 {
+func gridKappa(g schedule.Grid) float64 {
 	if g.Kappa != 0 {
 		return g.Kappa
 	}

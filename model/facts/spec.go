@@ -1,12 +1,15 @@
 package facts
 
-import "mdmgen/samplers"
+import (
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
 
 // Spec is what samplers must know of the network, worked out from the facts.
 // InfiniteSigma is left to those who know: tables have rows there.
 func (f Facts) Spec() samplers.Spec {
 	return samplers.Spec{
-		Vocabulary:      samplers.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},
+		Vocabulary:      draw.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},
 		Noise:           f.Noise,
 		TimeConditioned: f.TimeConditioned,
 		LogScores:       f.Output == LogScore,

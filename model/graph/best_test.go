@@ -10,12 +10,12 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/ort"
-	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // best runs the head that draws at all wanted positions, in turn for as many uniforms as
 // there are.
-func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float64, top int) []samplers.Best {
+func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float64, top int) []draw.Best {
 	t.Helper()
 	n := len(uniforms)
 	width := max(top, 1)
@@ -33,11 +33,11 @@ func (c call) best(t testing.TB, s *ort.Session, uniforms, temperatures []float6
 		{Name: "token", Shape: one, Int64: tokens}, {Name: "log_p", Shape: one, Float64: logP}, {Name: "entropy", Shape: one, Float64: entropy},
 		{Name: "top_tokens", Shape: several, Int64: topTokens}, {Name: "top_log_p", Shape: several, Float64: topLogP},
 	})
-	out := make([]samplers.Best, n)
+	out := make([]draw.Best, n)
 	for i := range out {
-		out[i] = samplers.Best{Token: int(tokens[i]), LogP: logP[i], Entropy: entropy[i]}
+		out[i] = draw.Best{Token: int(tokens[i]), LogP: logP[i], Entropy: entropy[i]}
 		for j := range top {
-			out[i].Top = append(out[i].Top, samplers.Scored{Token: int(topTokens[i*top+j]), LogP: topLogP[i*top+j]})
+			out[i].Top = append(out[i].Top, draw.Scored{Token: int(topTokens[i*top+j]), LogP: topLogP[i*top+j]})
 		}
 	}
 	return out
@@ -96,7 +96,7 @@ func TestBest(t *testing.T) {
 					temperatures = slices.Repeat([]float64{1}, len(temperatures))
 				}
 				for i, got := range one.best(t, s, uniforms, temperatures, top) {
-					law, err := samplers.NewCategorical(f.Spec().Vocabulary, samplers.Draw{Temperature: &temperatures[i]})
+					law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Draw{Temperature: &temperatures[i]})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -164,7 +164,7 @@ func BenchmarkBoundaries(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	law, err := samplers.NewCategorical(f.Spec().Vocabulary, samplers.Draw{})
+	law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Draw{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
 )
 
 // Open opens a reference world as a model and for enumeration. It skips the test where there is
@@ -64,9 +64,9 @@ func Random(seed uint64, d, v int, timed bool) *laws.World {
 }
 
 // Grid makes a grid.
-func Grid(t testing.TB, spec samplers.GridSpec) samplers.Grid {
+func Grid(t testing.TB, spec schedule.GridSpec) schedule.Grid {
 	t.Helper()
-	g, err := samplers.NewGrid(spec)
+	g, err := schedule.NewGrid(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +74,14 @@ func Grid(t testing.TB, spec samplers.GridSpec) samplers.Grid {
 }
 
 // Thetas is the grid of given times.
-func Thetas(t testing.TB, list ...float64) samplers.Grid {
-	return Grid(t, samplers.GridSpec{Kind: samplers.GridThetaList, List: list})
+func Thetas(t testing.TB, list ...float64) schedule.Grid {
+	return Grid(t, schedule.GridSpec{Kind: schedule.GridThetaList, List: list})
 }
 
 // Steps makes the steps of a grid sampler.
-func Steps(t testing.TB, rule samplers.Rule, spec samplers.GridSpec) samplers.Steps {
+func Steps(t testing.TB, rule schedule.Rule, spec schedule.GridSpec) schedule.Steps {
 	t.Helper()
-	s, err := samplers.NewSteps(rule, samplers.Exp, Grid(t, spec))
+	s, err := schedule.NewSteps(rule, schedule.Exp, Grid(t, spec))
 	if err != nil {
 		t.Fatal(err)
 	}

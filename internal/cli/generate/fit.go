@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dustin/go-humanize/english"
-
 	"mdmgen/internal/fault"
 	"mdmgen/internal/room"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // fitBatch finds how many sequences of a call memory has room for, by calls for twice as many
@@ -69,7 +70,7 @@ func (g *generation) widest() (job, []int) {
 	want := 1
 	var plan samplers.Plan
 	for i := range uint64(8) {
-		if err := j.method.Plan(&plan, samplers.NewStream(0, i), free); err != nil {
+		if err := j.method.Plan(&plan, draw.NewStream(0, i), free); err != nil {
 			break // None: [generation.tryPlans] has drawn one.
 		}
 		for _, b := range plan.Blocks {

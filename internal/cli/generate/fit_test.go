@@ -15,6 +15,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // The greatest batch is one more than half of the first that does not fit at least, and the calls
@@ -55,7 +56,7 @@ type small struct {
 
 func (s *small) Facts() model.Facts { return model.Facts{Length: 16, Columns: 3, MaskID: 2} }
 func (s *small) Spec() samplers.Spec {
-	return samplers.Spec{Vocabulary: samplers.Vocabulary{Columns: 3, Mask: 2}}
+	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 3, Mask: 2}}
 }
 
 func (s *small) Logits(_ context.Context, c samplers.Call) ([]float32, error) {

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
-
 	"mdmgen/analysis/bench"
 	"mdmgen/internal/cli/chunks"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 )
 
 // foreseenSchema names the layout of what --dry-run prints as JSON.
@@ -133,7 +134,7 @@ type look struct {
 // Canvases is what [samplers.Config] asks of a method.
 func (l look) Canvases() int { return l.canvases }
 
-func (l look) Start(*samplers.Canvas, *samplers.Draws) (samplers.Decoder, error) {
+func (l look) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) {
 	return &looking{look: l}, nil
 }
 

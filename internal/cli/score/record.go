@@ -5,6 +5,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/cli/kit"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // schema names the layout of score's records.
@@ -26,7 +27,7 @@ type settings struct {
 	// that they were divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`
 	// Draw is a change of the network's law, none where it is empty.
-	Draw samplers.Draw `json:"draw,omitzero"`
+	Draw draw.Draw `json:"draw,omitzero"`
 	// Seed is null where nothing is drawn.
 	Seed       *uint64 `json:"seed"`
 	Confidence float64 `json:"confidence"`

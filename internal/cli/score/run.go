@@ -16,6 +16,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
 )
 
 // chunkRows is how many network rows are asked for together where windows take fewer:
@@ -76,7 +77,7 @@ func (r *scoring) prepare() (err error) {
 func refused(err error) error { return exit.Usagef("score: %s", fault.Plain(err)) }
 
 // fillSettings records what is in force.
-func (r *scoring) fillSettings(d samplers.Draw, s *samplers.Sampler) {
+func (r *scoring) fillSettings(d draw.Draw, s *samplers.Sampler) {
 	set := &r.settings
 	set.Draw, set.Confidence = d, r.confidence
 	set.Join, set.Context, set.Frame, set.Tail = r.cut.Join, r.cut.Context, r.cut.Frame, r.cut.Tail

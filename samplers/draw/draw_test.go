@@ -1,0 +1,236 @@
+package draw_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers/draw"
+)
+
+// row makes float32 logits of probabilities, shifted so that they are not normalised.
+func row(p ...float64) []float32 {
+	out := make([]float32, len(p))
+	for i, x := range p {
+		out[i] = float32(math.Log(x) + 3)
+	}
+	return out
+}
+
+func categorical(t testing.TB, v draw.Vocabulary, d draw.Draw) *draw.Categorical {
+	t.Helper()
+	c, err := draw.NewCategorical(v, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestProbabilities checks exclusion, temperature, top-k and top-p against small
+// rows whose law is known.
+func TestProbabilities(t *testing.T) {
+	inf := math.Inf(1)
+	for _, test := range []struct {
+		name string
+		v    draw.Vocabulary
+		d    draw.Draw
+		row  []float32
+		want []float64
+	}{
+		{"plain", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{}, row(0.2, 0.5, 0.3), []float64{0.2, 0.5, 0.3}},
+		{"mask and padding", draw.Vocabulary{Columns: 5, Mask: 3, Excluded: []int{0}}, draw.Draw{}, row(0.4, 0.1, 0.1, 0.2, 0.2), []float64{0, 0.25, 0.25, 0, 0.5}},
+		{"a zero", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{}, row(0, 0.25, 0.75), []float64{0, 0.25, 0.75}},
+		{"an excluded NaN", draw.Vocabulary{Columns: 2, Mask: 0}, draw.Draw{}, []float32{float32(math.NaN()), 2}, []float64{0, 1}},
+		{"an excluded infinity", draw.Vocabulary{Columns: 2, Mask: 0}, draw.Draw{}, []float32{float32(inf), 2}, []float64{0, 1}},
+		{"temperature 2", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{Temperature: new(2.0)}, row(0.2, 0.8), []float64{1.0 / 3, 2.0 / 3}},
+		{"temperature ½", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{Temperature: new(0.5)}, row(0.25, 0.75), []float64{0.1, 0.9}},
+		{"temperature 0", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{Temperature: new(0.0)}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
+		{"temperature 0, equal logits", draw.Vocabulary{Columns: 4, Mask: 0}, draw.Draw{Temperature: new(0.0)}, row(0.4, 0.1, 0.25, 0.25), []float64{0, 0, 1, 0}},
+		{"a tiny temperature", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{Temperature: new(1e-300)}, row(0.2, 0.8), []float64{0, 1}},
+		{"top-k", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopK: 2}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
+		{"top-k of equals keeps the lower ids", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopK: 2}, row(0.25, 0.25, 0.25, 0.25), []float64{0.5, 0.5, 0, 0}},
+		{"top-k above the number of tokens", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{TopK: 9}, row(0.25, 0.75), []float64{0.25, 0.75}},
+		{"top-p includes the crossing token", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopP: 0.6}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
+		{"top-p below the greatest", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{TopP: 0.01}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
+		{"top-p 1", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{TopP: 1}, row(0.25, 0.75), []float64{0.25, 0.75}},
+		{"top-p of what top-k left", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopK: 3, TopP: 0.6}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
+		{"top-p of what top-k left, fewer", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopK: 2, TopP: 0.55}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 0, 0, 1}},
+		{"top-p after temperature", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{Temperature: new(0.5), TopP: 0.6}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
+	} {
+		c := categorical(t, test.v, test.d)
+		got := make([]float64, len(test.row))
+		if err := c.Probabilities(got, test.row); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		for i := range got {
+			// Logits are float32.
+			if math.Abs(got[i]-test.want[i]) > 1e-6 || got[i] == 0 != (test.want[i] == 0) {
+				t.Errorf("%s: %v, want %v", test.name, got, test.want)
+				break
+			}
+		}
+		// Token inverts the cumulative sums: at w just below and above each.
+		var cumulative float64
+		for i, p := range got {
+			if p == 0 {
+				continue
+			}
+			for _, w := range []float64{cumulative + p*1e-9, cumulative + p*(1-1e-9)} {
+				if token, err := c.Token(test.row, min(max(w, 0x1p-53), 1-0x1p-53)); err != nil || token != i {
+					t.Errorf("%s: w = %v gives %d, %v, want %d", test.name, w, token, err, i)
+				}
+			}
+			cumulative += p
+		}
+	}
+}
+
+func TestDrawErrors(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	v := draw.Vocabulary{Columns: 3, Mask: 2}
+	for _, test := range []struct {
+		name string
+		row  []float32
+		want string
+	}{
+		{"no mass", []float32{-inf, -inf, 0}, "probability 0"},
+		{"NaN", []float32{1, nan, 0}, "not a number"},
+		{"NaN first", []float32{nan, 1, 0}, "not a number"},
+		{"infinity", []float32{1, inf, 0}, "+Inf"},
+	} {
+		if _, err := categorical(t, v, draw.Draw{}).Token(test.row, 0.5); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
+		}
+	}
+	for _, d := range []draw.Draw{{Temperature: new(-1.0)}, {Temperature: new(math.NaN())}, {Temperature: new(math.Inf(1))}, {TopK: -1}, {TopP: -0.1}, {TopP: 1.1}, {TopP: math.NaN()}} {
+		if _, err := draw.NewCategorical(v, d); err == nil {
+			t.Errorf("%+v was accepted", d)
+		}
+	}
+	for _, v := range []draw.Vocabulary{{}, {Columns: 1}, {Columns: 2, Mask: 3}, {Columns: 2, Mask: -1}, {Columns: 2, Mask: 0, Excluded: []int{1}}, {Columns: 2, Mask: 2, Excluded: []int{7}}, {Columns: 2, Mask: 2, Excluded: []int{-1}}} {
+		if _, err := draw.NewCategorical(v, draw.Draw{}); err == nil {
+			t.Errorf("%+v was accepted", v)
+		}
+	}
+}
+
+// truncatedGumbel is the law of argmax_i log p_i + G_i for Gumbel noise that never
+// exceeds m, as float32 Gumbel noise never exceeds 24·log 2 = 16.6355 (Zheng et al.,
+// arXiv 2409.02908). With y = e^(−x) and n categories in play, i wins at level x with
+// density p_i·e^(−P·y)·e^(n·e^(−m)), P the sum of their p; category j is in play for
+// y > e^(−m)/p_j. The pieces between those points are integrated one by one.
+func truncatedGumbel(p []float64, m float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return int(math.Copysign(1, p[j]-p[i])) })
+	out := make([]float64, len(p))
+	var sum float64
+	for k, i := range order {
+		sum += p[i]
+		from := math.Exp(-m) / p[i]
+		to := math.Inf(1)
+		if k+1 < len(order) {
+			to = math.Exp(-m) / p[order[k+1]]
+		}
+		weight := math.Exp(float64(k+1)*math.Exp(-m)-sum*from) * -math.Expm1(-sum*(to-from)) / sum
+		for _, j := range order[:k+1] {
+			out[j] += p[j] * weight
+		}
+	}
+	return out
+}
+
+// TestNoGumbelBias: the closed form of the bias of float32 Gumbel noise agrees with
+// the reference numbers, and the draw has none of it: a token of probability 1e-7,
+// which float32 noise takes with 5.5e-8, gets just its share of the uniforms.
+func TestNoGumbelBias(t *testing.T) {
+	// Fields truncated_gumbel and finite_precision of gumbel.json among the reference laws.
+	const float32Max = 16.635532303636364
+	for _, test := range []struct {
+		p    []float64
+		m    float64
+		want []float64
+	}{
+		{[]float64{0.05, 0.15, 0.3, 0.5}, 0.5, []float64{3.050445754656066e-06, 0.020908100895900058, 0.24243630642886393, 0.7366525422294812}},
+		{[]float64{0.05, 0.15, 0.3, 0.5}, 4, []float64{0.037299233737507737, 0.14265394145530597, 0.3029664913642772, 0.517080333442909}},
+		{[]float64{0.4, 0.1, 0.3, 0.2}, 1, []float64{0.54286908823197, 0.010999980927788276, 0.320597326727464, 0.12553360411277814}},
+		{[]float64{0.6, 0.3, 0.0999, 9.99e-05, 1e-07}, float32Max, []float64{0.6000001103767062, 0.30000002538603066, 0.09989996869725846, 9.984044142072871e-05, 5.509858407685042e-08}},
+	} {
+		got := truncatedGumbel(test.p, test.m)
+		for i := range got {
+			if math.Abs(got[i]-test.want[i]) > 1e-12 {
+				t.Errorf("truncated at %v: %.17g, want %.17g", test.m, got, test.want)
+				break
+			}
+		}
+	}
+	p := []float64{1e-07, 0.6, 0.3, 0.0999, 9.99e-05}
+	logits := row(p...)
+	c := categorical(t, draw.Vocabulary{Columns: 5, Mask: 5}, draw.Draw{})
+	// Token 0 has the uniforms below its share: find the edge by bisection.
+	lo, hi := 0.0, 1.0
+	for range 60 {
+		mid := (lo + hi) / 2
+		if token, err := c.Token(logits, mid); err != nil {
+			t.Fatal(err)
+		} else if token == 0 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	var sum float64
+	for _, x := range logits {
+		sum += math.Exp(float64(x))
+	}
+	if want := math.Exp(float64(logits[0])) / sum; math.Abs(lo/want-1) > 1e-9 {
+		t.Errorf("a token of probability %v has a share %v of the uniforms", want, lo)
+	}
+}
+
+// TestDrawAllocates nothing a draw.
+func TestDrawAllocates(t *testing.T) {
+	logits := randomRow(1000)
+	for _, d := range []draw.Draw{{}, {TopK: 40, TopP: 0.9}, {TopP: 0.9, Temperature: new(0.7)}} {
+		c := categorical(t, draw.Vocabulary{Columns: 1000, Mask: 999, Excluded: []int{5}}, d)
+		draw := func() {
+			if _, err := c.Token(logits, 0.3); err != nil {
+				t.Fatal(err)
+			}
+		}
+		draw()
+		if n := testing.AllocsPerRun(20, draw); n != 0 {
+			t.Errorf("%+v: %v allocations a draw", d, n)
+		}
+	}
+}
+
+func randomRow(n int) []float32 {
+	r := rand.New(rand.NewPCG(1, 2))
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = float32(r.NormFloat64() * 3)
+	}
+	return out
+}
+
+func BenchmarkToken(b *testing.B) {
+	for _, d := range []draw.Draw{{}, {TopK: 50}, {TopP: 0.9}} {
+		b.Run(fmt.Sprintf("topk=%d/topp=%v", d.TopK, d.TopP), func(b *testing.B) {
+			logits := randomRow(50258)
+			c := categorical(b, draw.Vocabulary{Columns: 50258, Mask: 50257}, d)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Token(logits, 0.7); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

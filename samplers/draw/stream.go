@@ -1,0 +1,64 @@
+package draw
+
+import "math/rand/v2"
+
+// Stream is randomness for estimates: one uniform after the other, determined by a seed
+// and an index and by nothing else. Sequences that are sampled have [Draws]. The zero value
+// is not ready: call Reset or [NewStream]. It belongs to one goroutine.
+//
+// The generator is PCG-DXSM of math/rand/v2. Its 128 bits of state come from
+// (seed, index) by four rounds of a Feistel network whose round function is the
+// finalizer of SplitMix64 (Steele, Lea and Flood, 2014) with a constant a round; the
+// map is one to one, so that no two indices of any two seeds share a stream.
+type Stream struct {
+	pcg rand.PCG
+}
+
+// NewStream returns the stream of an index.
+func NewStream(seed, index uint64) *Stream {
+	s := new(Stream)
+	s.Reset(seed, index)
+	return s
+}
+
+// Reset makes s the stream of an index, from its beginning.
+func (s *Stream) Reset(seed, index uint64) {
+	// Odd multiples of 2^64/φ tell the rounds apart.
+	const golden = 0x9e3779b97f4a7c15
+	a, b := seed, index
+	for round := range uint64(2) {
+		a ^= splitMix(b + (2*round+1)*golden)
+		b ^= splitMix(a + (2*round+2)*golden)
+	}
+	s.pcg.Seed(a, b)
+}
+
+// Plan returns the next uniform, whatever the position: plans ask in ascending order.
+func (s *Stream) Plan(int) float64 { return s.Float64() }
+
+// Events returns another stream, determined by where s stands, and leaves s there.
+func (s *Stream) Events() rand.Source {
+	from, out := *s, Stream{}
+	a, b := from.pcg.Uint64(), from.pcg.Uint64()
+	out.Reset(a, b)
+	return &out.pcg
+}
+
+// splitMix is the finalizer of SplitMix64.
+func splitMix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Float64 returns a uniform on {1, …, 2^53−1}/2^53: 0 and 1 never appear, so that
+// its logarithm and that of its complement are finite.
+func (s *Stream) Float64() float64 {
+	for {
+		if k := s.pcg.Uint64() >> 11; k != 0 {
+			return float64(k) * 0x1p-53
+		}
+	}
+}

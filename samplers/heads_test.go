@@ -1,0 +1,188 @@
+package samplers_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// drawingNet is an anyNet that draws itself, from its own rows.
+type drawingNet struct {
+	*anyNet
+	t testing.TB
+	// drew counts positions, in so many calls.
+	drew, calls int
+	bad         bool // rows have no softmax
+}
+
+func (n *drawingNet) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, dst []draw.Best) error {
+	n.calls++
+	rows, err := n.Logits(ctx, c)
+	if err != nil {
+		return err
+	}
+	for i := range dst {
+		n.drew++
+		law, err := draw.NewCategorical(n.Spec().Vocabulary, draw.Draw{Temperature: &d.Temperatures[i]})
+		if err != nil {
+			return err
+		}
+		if dst[i], err = law.Best(rows[i*n.columns:(i+1)*n.columns], d.Uniforms[i], d.Top); err != nil {
+			return err
+		}
+		if n.bad {
+			dst[i].LogP = math.NaN()
+		}
+	}
+	return nil
+}
+
+// TestHeadsAgree: a network that draws and one that gives rows fill alike, whatever the
+// sampler, temperatures and truncations of jobs that share calls; the head follows from
+// their settings.
+func TestHeadsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	var seqs []samplers.Sequence
+	best := map[string]bool{}
+	for i := range 40 {
+		o := samplers.Options{Sampler: []string{"fhs", "parallel-fhs", "tweedie", "trapezoidal", "ordered"}[i%5]}
+		if o.Sampler != "fhs" && o.Sampler != "ordered" {
+			o.Steps = 3
+		}
+		o.Temperature = []*float64{nil, new(0.5), new(0.0)}[r.IntN(3)]
+		if r.IntN(3) == 0 {
+			o.TopK = 2
+		}
+		o.By = []draw.By{"", draw.ByGumbel}[i/5%2]
+		net := &drawingNet{anyNet: newAnyNet(), t: t}
+		s, err := samplers.New(o, net.Spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws := o.Sampler != "trapezoidal" && o.TopK == 0 && o.By == ""
+		if got := s.Head(net); (got == samplers.HeadBest) != draws || s.Head(net.anyNet) != samplers.HeadRows {
+			t.Errorf("%+v: head %s", o, got)
+		}
+		best[o.Sampler] = best[o.Sampler] || draws
+		seq := samplers.Sequence{Index: uint64(i), Canvas: slices.Repeat([]int{6}, 5+i%2), Method: s}
+		seqs = append(seqs, seq)
+		if _, _ = collect(t, net, slices.Values([]samplers.Sequence{seq}), samplers.Config{Batch: 4}); (net.calls > 0) != draws {
+			t.Errorf("%+v: %d calls draw", o, net.calls)
+		}
+	}
+	if !best["fhs"] || !best["tweedie"] || best["trapezoidal"] {
+		t.Errorf("samplers that draw: %v", best)
+	}
+	cfg := samplers.Config{Seed: 8, Batch: 6}
+	want, _ := collect(t, newAnyNet(), slices.Values(seqs), cfg)
+	got, _ := collect(t, &drawingNet{anyNet: newAnyNet(), t: t}, slices.Values(seqs), cfg)
+	if !sameIDs(got, want) {
+		t.Error("the network that draws gives other ids")
+	}
+}
+
+// TestBadDrawIsNamed: a row without softmax is told by NaN.
+func TestBadDrawIsNamed(t *testing.T) {
+	net := &drawingNet{anyNet: newAnyNet(), t: t, bad: true}
+	_, err := samplers.Sample(t.Context(), net, repeat([]int{6, 6}, 1), samplers.Config{}, func(samplers.Result) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "its row has no softmax") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// choosing asks for the best tokens of all masked positions and reveals the surest one.
+type choosing struct {
+	c      *samplers.Canvas
+	d      *draw.Draws
+	masked []int
+	head   samplers.Head
+	few    bool // too few uniforms
+}
+
+func (k *choosing) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
+	return &choosing{c: c, d: d, head: k.head, few: k.few}, nil
+}
+
+func (k *choosing) Ask(a *samplers.Ask) bool {
+	if k.masked = k.c.Masked(k.masked[:0]); len(k.masked) == 0 {
+		return false
+	}
+	var u []float64
+	for _, l := range k.masked {
+		u = append(u, k.d.Token(l))
+	}
+	if k.few {
+		u = u[1:]
+	}
+	a.Head, a.Top = k.head, 2
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: k.masked, Uniforms: u})
+	return true
+}
+
+func (k *choosing) Take(r samplers.Rows, e *samplers.Edit) error {
+	surest, at := math.Inf(-1), 0
+	for i := range k.masked {
+		b, err := r.Best(0, i)
+		if err != nil {
+			return err
+		}
+		if len(b.Top) != 2 || b.Entropy <= 0 {
+			return errors.New("no best tokens")
+		}
+		if gap := b.Top[0].LogP - b.Top[1].LogP; gap > surest {
+			surest, at = gap, i
+		}
+	}
+	b, _ := r.Best(0, at)
+	e.Set(k.masked[at], b.Token, b.LogP)
+	return nil
+}
+
+// TestDecoderOfBest: a decoder that looks at the best tokens needs no row, and fills alike
+// from a network that draws and from one that does not, beside sequences that want less.
+func TestDecoderOfBest(t *testing.T) {
+	var seqs []samplers.Sequence
+	for i := range 9 {
+		s := samplers.Sequence{Index: uint64(i), Canvas: slices.Repeat([]int{6}, 7)}
+		if i%3 != 0 {
+			s.Method = &choosing{head: samplers.HeadBest}
+		}
+		seqs = append(seqs, s)
+	}
+	cfg := samplers.Config{Seed: 3, Batch: 5}
+	want, _ := collect(t, newAnyNet(), slices.Values(seqs), cfg)
+	net := &drawingNet{anyNet: newAnyNet(), t: t}
+	if got, _ := collect(t, net, slices.Values(seqs), cfg); !sameIDs(got, want) || net.drew == 0 {
+		t.Errorf("other ids, or nothing drawn: %d", net.drew)
+	}
+	for want, method := range map[string]*choosing{
+		"6 uniforms for 7 positions": {head: samplers.HeadBest, few: true},
+		`head "worst"`:               {head: "worst"},
+	} {
+		_, err := samplers.Sample(t.Context(), newAnyNet(), repeat(slices.Repeat([]int{6}, 7), 1), samplers.Config{Method: method}, func(samplers.Result) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// TestDrawsAtOnce: rows that are long enough to be shared by goroutines are drawn from as one
+// by one.
+func TestDrawsAtOnce(t *testing.T) {
+	const columns = 1 << 15
+	canvas := slices.Repeat([]int{columns - 1}, 3)
+	var drawn [2]map[uint64]samplers.Result
+	for i, batch := range []int{1, 6} {
+		drawn[i], _ = collect(t, &hashNet{columns: columns, mask: columns - 1}, repeat(canvas, 6), samplers.Config{Seed: 5, Batch: batch})
+	}
+	if !sameIDs(drawn[0], drawn[1]) {
+		t.Errorf("alone %v, together %v", drawn[0], drawn[1])
+	}
+}

@@ -1,0 +1,263 @@
+package schedule
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// MaxSteps is the greatest number of steps of a grid.
+const MaxSteps = 1 << 24
+
+// Grid is a falling sequence of N+1 times, as a sampler runs through them: Theta
+// from T = Theta[0] to δ = Theta[N], and the masked fractions λ_k = 1 − e^(−θ_k).
+// T may be +Inf, with λ = 1. Both are exact at the ends.
+type Grid struct {
+	// Kind is what the grid was made by.
+	Kind GridKind
+	// Theta and Lambda have N+1 values each.
+	Theta, Lambda []float64
+	// Kappa is the constant of the paper's grid, 0 for others and where the paper's
+	// is the uniform one.
+	Kappa float64
+}
+
+// Steps returns N.
+func (g Grid) Steps() int { return len(g.Theta) - 1 }
+
+// GridKind names a way to place times between T and δ.
+type GridKind string
+
+// The kinds of grid.
+const (
+	// GridUniform is uniform in the noise's own time t.
+	GridUniform GridKind = "uniform"
+	// GridLambda is uniform in the masked fraction.
+	GridLambda GridKind = "lambda"
+	// GridPaper has steps η_k = κ·min(1, θ_k) in θ (Theorem 2 of "Sharp Convergence
+	// Rates for Masked Diffusion Models").
+	GridPaper GridKind = "paper"
+	// GridCos2 is λ_k = cos²(πk/2N), arcsin√λ equally spaced (Zhang and Syed, arXiv
+	// 2508.04884): fine at both ends.
+	GridCos2 GridKind = "cos2"
+	// GridCosine is λ_k = cos(πk/2N) (MaskGIT, arXiv 2202.04200): fine at the start.
+	GridCosine GridKind = "cosine"
+	// GridProfile is that of least expected path loss for a loss profile: [BestGrid].
+	GridProfile GridKind = "profile"
+	// GridThetaList and GridLambdaList are given value by value.
+	GridThetaList  GridKind = "theta-list"
+	GridLambdaList GridKind = "lambda-list"
+)
+
+// GridSpec says which grid to make. See [NewGrid].
+type GridSpec struct {
+	Kind  GridKind
+	Noise Noise
+	// T and Delta are θ at both ends, T > Delta ≥ 0.
+	T, Delta float64
+	// Steps is N. The paper's grid takes either Steps or Kappa.
+	Steps int
+	Kappa float64
+	// List holds the values of a list grid, falling.
+	List []float64
+	// Profile is the loss profile in nats of the profile grid, by number of visible
+	// positions. A noisy one is made to fall first: see [Monotone].
+	Profile []float64
+}
+
+// ParseGrid reads "uniform", "lambda", "paper", "cos2", "cosine" or "profile", or a falling list of
+// values of θ = −log α, "theta:5,1,0.01", or of masked fractions, "lambda:1,0.5,0".
+// "" is uniform. "inf" is a θ.
+func ParseGrid(s string) (GridSpec, error) {
+	name, list, isList := strings.Cut(s, ":")
+	if !isList {
+		switch k := GridKind(name); k {
+		case "":
+			return GridSpec{Kind: GridUniform}, nil
+		case GridUniform, GridLambda, GridPaper, GridCos2, GridCosine, GridProfile:
+			return GridSpec{Kind: k}, nil
+		}
+		return GridSpec{}, fault.Errorf("schedule", "grid %q: must be uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST", s)
+	}
+	spec := GridSpec{Kind: GridThetaList}
+	switch name {
+	case "theta":
+	case "lambda":
+		spec.Kind = GridLambdaList
+	default:
+		return GridSpec{}, fault.Errorf("schedule", "grid %q: begin a list with theta: or lambda: as in lambda:1,0.5,0", s)
+	}
+	for _, item := range strings.Split(list, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(item), 64)
+		if err != nil {
+			return GridSpec{}, fault.Errorf("schedule", "grid %q: %q is not a number", name, item)
+		}
+		spec.List = append(spec.List, v)
+	}
+	return spec, nil
+}
+
+// NewGrid makes a grid. It is an error when the ends are out of order or outside
+// the noise's range, when a kind cannot have an infinite T, or when a list does
+// not fall.
+func NewGrid(s GridSpec) (Grid, error) {
+	switch s.Kind {
+	case GridThetaList, GridLambdaList:
+		return listGrid(s)
+	}
+	if !(s.Delta >= 0) || !(s.T > s.Delta) {
+		return Grid{}, fault.Errorf("schedule", "T is %v and delta is %v: must be T > delta ≥ 0", s.T, s.Delta)
+	}
+	if s.Kind == GridPaper && s.Kappa != 0 {
+		return paperFromKappa(s)
+	}
+	if s.Kappa != 0 {
+		return Grid{}, fault.Errorf("schedule", "kappa belongs to the paper's grid, not to %s", s.Kind)
+	}
+	if s.Steps < 1 || s.Steps > MaxSteps {
+		return Grid{}, fault.Errorf("schedule", "%d steps: must be in 1..%d", s.Steps, MaxSteps)
+	}
+	switch s.Kind {
+	case GridUniform:
+		return uniformGrid(s)
+	case GridLambda, GridCos2, GridCosine, GridProfile:
+		return curveGrid(s)
+	case GridPaper:
+		return paperFromSteps(s)
+	}
+	return Grid{}, fault.Errorf("schedule", "grid %q is not known", s.Kind)
+}
+
+// LambdaOf is the masked fraction 1 − e^(−θ), 1 at θ = +Inf.
+func LambdaOf(theta float64) float64 { return -math.Expm1(-theta) }
+
+// ThetaOf is θ = −log(1−λ), +Inf at λ = 1.
+func ThetaOf(lambda float64) float64 { return -math.Log1p(-lambda) }
+
+func newGrid(s GridSpec, n int) Grid {
+	return Grid{Kind: s.Kind, Theta: make([]float64, n+1), Lambda: make([]float64, n+1)}
+}
+
+// close sets the ends exactly and refuses a grid that does not fall.
+func (g Grid) close(s GridSpec) (Grid, error) {
+	n := g.Steps()
+	g.Theta[0], g.Lambda[0] = s.T, LambdaOf(s.T)
+	g.Theta[n], g.Lambda[n] = s.Delta, LambdaOf(s.Delta)
+	return g, g.check()
+}
+
+// check wants times that fall strictly. Masked fractions may be equal, where they
+// round to 1.
+func (g Grid) check() error {
+	for k := 1; k < len(g.Theta); k++ {
+		if !(g.Theta[k] < g.Theta[k-1]) || !(g.Lambda[k] <= g.Lambda[k-1]) {
+			return fault.Errorf("schedule", "%s grid: step %d goes from −log α = %v to %v: times must fall", g.Kind, k-1, g.Theta[k-1], g.Theta[k])
+		}
+	}
+	return nil
+}
+
+func uniformGrid(s GridSpec) (Grid, error) {
+	if err := s.Noise.check("T", s.T); err != nil {
+		return Grid{}, err
+	}
+	if err := s.Noise.check("delta", s.Delta); err != nil {
+		return Grid{}, err
+	}
+	if math.IsInf(s.T, 1) && s.Noise == Exp {
+		return Grid{}, fault.Errorf("schedule", "T is infinite: a grid uniform in the time of the exp noise needs a finite one")
+	}
+	g := newGrid(s, s.Steps)
+	first, last := s.Noise.Time(s.T), s.Noise.Time(s.Delta)
+	for k := range g.Theta {
+		t := first - (first-last)*float64(k)/float64(s.Steps)
+		g.Theta[k], g.Lambda[k] = s.Noise.Theta(t), s.Noise.masked(t)
+	}
+	return g.close(s)
+}
+
+// curveGrid takes a curve from 1 to 0 to the ends T and δ: a given one, or the best for a loss
+// profile, whose steps may be fewer than asked for where the loss does not fall.
+func curveGrid(s GridSpec) (Grid, error) {
+	at := func(k int) float64 { return curve(s.Kind, k, s.Steps) }
+	if s.Kind == GridProfile {
+		if err := checkProfile(s.Profile); err != nil {
+			return Grid{}, err
+		}
+		best, _ := BestGrid(s.Profile, s.Steps)
+		s.Steps = len(best) - 1
+		at = func(k int) float64 { return best[k] }
+	}
+	g := newGrid(s, s.Steps)
+	first, last := LambdaOf(s.T), LambdaOf(s.Delta)
+	for k := range g.Lambda {
+		g.Lambda[k] = last + (first-last)*at(k)
+		g.Theta[k] = ThetaOf(g.Lambda[k])
+	}
+	return g.close(s)
+}
+
+// checkProfile refuses a loss profile that nothing can be chosen by.
+func checkProfile(c []float64) error {
+	if len(c) == 0 {
+		return fault.Errorf("schedule", "profile: no loss profile of the network is given: measure one first")
+	}
+	for j, v := range c {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fault.Errorf("schedule", "profile: the loss with %d visible is %v: must be finite and at least 0", j, v)
+		}
+	}
+	return nil
+}
+
+// curve is the masked fraction after k of n steps of a curve from 1 to 0.
+func curve(kind GridKind, k, n int) float64 {
+	x := float64(k) / float64(n)
+	switch {
+	case k == n:
+		return 0
+	case kind == GridCosine:
+		return math.Cos(math.Pi / 2 * x)
+	case kind == GridCos2:
+		c := math.Cos(math.Pi / 2 * x)
+		return c * c
+	}
+	return 1 - x
+}
+
+func listGrid(s GridSpec) (Grid, error) {
+	if len(s.List) < 2 {
+		return Grid{}, fault.Errorf("schedule", "a list of %d times: must hold at least 2", len(s.List))
+	}
+	g := newGrid(s, len(s.List)-1)
+	for k, v := range s.List {
+		if s.Kind == GridLambdaList {
+			if !(v >= 0 && v <= 1) {
+				return Grid{}, fault.Errorf("schedule", "masked fraction %v: must be in 0..1", v)
+			}
+			g.Lambda[k], g.Theta[k] = v, ThetaOf(v)
+			continue
+		}
+		if !(v >= 0) {
+			return Grid{}, fault.Errorf("schedule", "−log α = %v: must be at least 0", v)
+		}
+		g.Lambda[k], g.Theta[k] = LambdaOf(v), v
+	}
+	return g, g.check()
+}
+
+// Halves returns the grid with each step cut in two in the middle of its masked
+// fractions: that of trapezoidal's half steps.
+func (g Grid) Halves() Grid {
+	n := g.Steps()
+	out := Grid{Kind: g.Kind, Kappa: g.Kappa, Theta: make([]float64, 2*n+1), Lambda: make([]float64, 2*n+1)}
+	for k := range n {
+		out.Theta[2*k], out.Lambda[2*k] = g.Theta[k], g.Lambda[k]
+		mid := g.Lambda[k] - (g.Lambda[k]-g.Lambda[k+1])/2
+		out.Theta[2*k+1], out.Lambda[2*k+1] = ThetaOf(mid), mid
+	}
+	out.Theta[2*n], out.Lambda[2*n] = g.Theta[n], g.Lambda[n]
+	return out
+}

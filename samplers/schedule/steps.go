@@ -1,0 +1,169 @@
+package schedule
+
+import (
+	"math"
+	"slices"
+
+	"mdmgen/internal/fault"
+)
+
+// Rule names the law by which a step of a grid reveals masked positions. Each
+// masked position is revealed in step k with the probability p_k, independently
+// of the others and of the network. Those of one step are filled by one call, unless
+// the rule says otherwise.
+type Rule string
+
+// The rules. h = Δt·(−α′(t_k))/(1−α(t_k)) is the step times the rate at its start, in the
+// noise's own clock; for the exp noise h = η/(e^θ−1).
+const (
+	// RuleEuler has p = h.
+	RuleEuler Rule = "euler"
+	// RuleTweedie has p = (α_{k+1}−α_k)/(1−α_k): the exact law of the reveal time.
+	RuleTweedie Rule = "tweedie"
+	// RuleTauOne has p = h·e^(−h): exactly one Poisson jump in the step; positions
+	// with none or several stay masked.
+	RuleTauOne Rule = "tau-one"
+	// RuleTauAny has p = 1−e^(−h): at least one jump, the first names the token.
+	RuleTauAny Rule = "tau-any"
+	// RuleUniformization and RuleMATU have Tweedie's probabilities, but reveal one
+	// position a call: see [Events] for their cost in events.
+	RuleUniformization Rule = "uniformization"
+	RuleMATU           Rule = "matu"
+	// RuleDMPM has those of RuleTauAny, but reveals one position a call, in uniform order.
+	RuleDMPM Rule = "dmpm"
+	// RuleTrapezoidal has Tweedie's on a grid of half steps, see [Grid.Halves]; the fill
+	// of every second one looks back.
+	RuleTrapezoidal Rule = "trapezoidal"
+)
+
+// Simulates says that the rule is carried out event by event.
+func (r Rule) Simulates() bool { return r == RuleUniformization || r == RuleMATU }
+
+// Exact says whether the rule gives each position the exact law of its reveal time.
+func (r Rule) Exact() bool {
+	return r == RuleTweedie || r.Simulates() || r == RuleTrapezoidal
+}
+
+// Steps is a grid with the law of a rule on it.
+type Steps struct {
+	Grid Grid
+	Rule Rule
+	// Jump [N] holds p_k, a masked position's probability of being revealed in step k.
+	Jump []float64
+	// Stay [N+1] holds S_k = Π_{j<k}(1−p_j), the probability of being masked at
+	// the start of step k; Stay[N] is that of being left masked.
+	Stay []float64
+	// Reveal [N] holds w_k = p_k·S_k, the probability of being revealed in step k.
+	Reveal []float64
+}
+
+// Slack is how far above 1 a probability may come out of the arithmetic.
+const Slack = 1e-9
+
+// NewSteps works out the probabilities of a rule on a grid. It is an error,
+// naming the step, when Euler's probability is above 1, when the rule needs a
+// finite T that the grid has not, or when the grid leaves the noise's range.
+func NewSteps(rule Rule, noise Noise, g Grid) (Steps, error) {
+	n := g.Steps()
+	s := Steps{Grid: g, Rule: rule, Jump: make([]float64, n), Stay: make([]float64, n+1), Reveal: make([]float64, n)}
+	if rule.Exact() {
+		s.tweedie()
+		return s, nil
+	}
+	if err := noise.check("T", g.Theta[0]); err != nil {
+		return Steps{}, err
+	}
+	if err := noise.check("delta", g.Theta[n]); err != nil {
+		return Steps{}, err
+	}
+	if math.IsInf(g.Theta[0], 1) && noise == Exp {
+		return Steps{}, fault.Errorf("schedule", "T is infinite: %s in the time of the exp noise needs a finite one", rule)
+	}
+	s.Stay[0] = 1
+	t := noise.Time(g.Theta[0])
+	for k := range s.Jump {
+		next := noise.Time(g.Theta[k+1])
+		h := (t - next) * noise.rate(t)
+		if noise == Exp {
+			h = (g.Theta[k] - g.Theta[k+1]) / math.Expm1(g.Theta[k])
+		}
+		p := h
+		switch rule {
+		case RuleEuler:
+			if h > 1+Slack {
+				return Steps{}, fault.Errorf("schedule", "euler: step %d, from −log α = %.6g to %.6g, reveals with probability %.6g: use more steps or a larger delta", k, g.Theta[k], g.Theta[k+1], h)
+			}
+			p = min(h, 1)
+		case RuleTauOne:
+			p = h * math.Exp(-h)
+		case RuleTauAny, RuleDMPM:
+			p = -math.Expm1(-h)
+		default:
+			return Steps{}, fault.Errorf("schedule", "rule %q is not known", rule)
+		}
+		s.Jump[k] = p
+		s.Reveal[k] = p * s.Stay[k]
+		s.Stay[k+1] = (1 - p) * s.Stay[k]
+		t = next
+	}
+	return s, nil
+}
+
+// tweedie needs masked fractions only: S_k = λ_k/λ_0. On a grid from λ = 1 that is λ_k
+// itself, so that a position is revealed in the step that holds its hitting time
+// under the first-hitting sampler.
+func (s *Steps) tweedie() {
+	g := s.Grid
+	for k := range s.Stay {
+		s.Stay[k] = g.Lambda[k] / g.Lambda[0]
+	}
+	for k := range s.Jump {
+		// α_{k+1} − α_k without cancelling near λ = 1, where α is small.
+		rise := g.Lambda[k] - g.Lambda[k+1]
+		if g.Lambda[k+1] > 0.5 && !math.IsInf(g.Theta[k], 1) {
+			rise = math.Exp(-g.Theta[k+1]) * -math.Expm1(g.Theta[k+1]-g.Theta[k])
+		}
+		s.Jump[k] = rise / g.Lambda[k]
+		s.Reveal[k] = rise / g.Lambda[0]
+	}
+}
+
+// Left returns the probability that a position is masked after the last step.
+func (s Steps) Left() float64 { return s.Stay[len(s.Stay)-1] }
+
+// ExpectedCalls returns the exact expected number of non-empty steps over d free
+// positions, whatever the rule (one that reveals one position a call makes other calls), Σ_k 1−(1−w_k)^d, and the probability that something is left to fill
+// after them, 1−(1−S_N)^d.
+func (s Steps) ExpectedCalls(d int) (calls, finish float64) {
+	for _, w := range s.Reveal {
+		calls += AtLeastOne(w, d)
+	}
+	return calls, AtLeastOne(s.Left(), d)
+}
+
+// AtLeastOne is the probability that at least one of d positions is, each being with
+// probability w.
+func AtLeastOne(w float64, d int) float64 {
+	if d == 0 {
+		return 0
+	}
+	return -math.Expm1(float64(d) * math.Log1p(-min(w, 1)))
+}
+
+// Same says that the steps of s and o that may reveal something have equal probabilities, up to
+// rounding, and with timed equal times.
+func (s *Steps) Same(o *Steps, timed bool) bool {
+	type step struct{ reveal, theta float64 }
+	of := func(s *Steps) (out []step) {
+		for k, p := range s.Reveal {
+			if p > Slack {
+				out = append(out, step{p, s.Grid.Theta[k]})
+			}
+		}
+		return out
+	}
+	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= Slack*(1+math.Abs(x)) }
+	return near(s.Left(), o.Left()) && slices.EqualFunc(of(s), of(o), func(x, y step) bool {
+		return near(x.reveal, y.reveal) && (!timed || near(x.theta, y.theta))
+	})
+}
