@@ -23,7 +23,7 @@ const (
 )
 
 // inline is up to how many bytes a part is in its result; a larger one is in the object store.
-var inline = maxMessage / 2
+var inline int64 = maxMessage / 2
 
 // Limits say when a task is given up.
 type Limits struct {
@@ -39,7 +39,7 @@ func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err e
 	if err := q.prepare(ctx, j, l); err != nil {
 		return 0, err
 	}
-	state, err := q.Status(ctx, j)
+	state, err := q.progress(ctx, j)
 	if err != nil {
 		return 0, err
 	}
