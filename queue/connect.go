@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -52,7 +51,11 @@ func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
 			return nil, err
 		}
 	}
-	options := []nats.Option{nats.Name("mdmgen-queue"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(10 * time.Second)}
+	tries := -1 // for ever: whoever runs the server begins it again
+	if a.URL == "" {
+		tries = int(startTime / time.Second) // Another process begins one at another address.
+	}
+	options := []nats.Option{nats.Name("mdmgen-queue"), nats.MaxReconnects(tries), nats.ReconnectWait(time.Second), nats.Timeout(10 * time.Second)}
 	if a.Credentials != "" {
 		options = append(options, nats.UserCredentials(a.Credentials))
 	}
@@ -156,10 +159,11 @@ func retried(ctx context.Context, f func() error) error {
 
 // passing says that an error is one of the connection, and may be gone later.
 func passing(err error) bool {
-	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse, jetstream.ErrNoHeartbeat, jetstream.ErrConsumerLeadershipChanged, jetstream.ErrServerShutdown, context.DeadlineExceeded} {
+	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse, jetstream.ErrNoHeartbeat, jetstream.ErrConsumerLeadershipChanged, jetstream.ErrServerShutdown, context.DeadlineExceeded} {
 		if errors.Is(err, e) {
 			return true
 		}
 	}
-	return strings.Contains(err.Error(), "no responders") || strings.Contains(err.Error(), "temporarily unavailable")
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == jetstream.ErrorCode(server.JSClusterNotAvailErr)
 }

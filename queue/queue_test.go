@@ -132,6 +132,9 @@ func TestThreeWorkers(t *testing.T) {
 	if _, err := q.js.Publish(t.Context(), j.result(1), []byte("another")); !full(err) {
 		t.Errorf("a second result: %v", err)
 	}
+	if full(&jetstream.APIError{Code: 503, ErrorCode: 10077, Description: "no space left on device"}) {
+		t.Error("a result that is not stored is taken for a second one")
+	}
 	if again, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); again != 0 || err != nil {
 		t.Errorf("%d queued after the end: %v", again, err)
 	}
@@ -143,6 +146,15 @@ func TestThreeWorkers(t *testing.T) {
 	s.Print(&told)
 	if !strings.Contains(told.String(), "63 of 63 done, 0 running, 0 waiting, 0 dead") || !strings.Contains(told.String(), "worker-2") {
 		t.Error(told.String())
+	}
+	if err := q.Remove(t.Context(), j); err != nil {
+		t.Error(err)
+	}
+	if _, err := q.Job(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "nothing was submitted") {
+		t.Error(err)
+	}
+	if queued, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); queued != j.Shards || err != nil {
+		t.Errorf("%d queued of a job that was removed: %v", queued, err)
 	}
 }
 
@@ -167,6 +179,32 @@ func TestSlow(t *testing.T) {
 	if info, err := consumer.Info(t.Context()); err != nil || info.Delivered.Consumer != 1 {
 		t.Errorf("%+v, %v: want one delivery", info, err)
 	}
+}
+
+// TestFailed: a part that fails is done again by a run that is opened anew.
+func TestFailed(t *testing.T) {
+	q, args := connect(t, t.TempDir()), command(t)
+	j := newJob(t, args, 2)
+	if _, err := q.Submit(t.Context(), j, Limits{Deliveries: 2}); err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	opened := 0
+	w := Workers{Queue: q, Name: "worker", N: 1, Tell: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }}
+	if err := w.Work(t.Context(), args, func(header json.RawMessage) (*Job, error) {
+		if opened++; opened == 1 { // Of a run that is open the text is changed.
+			if err := os.Chtimes(args[1], time.Time{}, time.Unix(1, 0)); err != nil {
+				return nil, err
+			}
+		}
+		return j, j.Check(header)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if opened != 2 || strings.Count(told.String(), "was changed while it was read") != 1 {
+		t.Errorf("opened %d times: %s", opened, told.String())
+	}
+	check(t, q, j)
 }
 
 // TestLost: a task whose worker is gone is given to another; one that is lost too often is a
@@ -235,7 +273,7 @@ func TestOtherBits(t *testing.T) {
 	if other := newJob(t, args, 2); other.ID == j.ID {
 		t.Error("two runs have one ID")
 	}
-	for line, want := range map[string]string{"": "has no parts", "version": "has no parts", "generate --dry-run --seed 1": "has no parts", "score x --seed 1 --resume f": "--resume", "generate": "--seed", "bench --seed 1 --html h": "--html"} {
+	for line, want := range map[string]string{"": "has no parts", "version": "has no parts", "remove x": "has no parts", "generate --dry-run --seed 1": "has no parts", "score x --seed 1 --resume f": "--resume", "generate": "--seed", "bench --seed 1 --html h": "--html"} {
 		err := checkHere(t, &Job{Args: strings.Fields(line)})
 		if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)

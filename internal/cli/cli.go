@@ -51,7 +51,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // part has, and returns when no more are wanted; its error is the run's, as is that of a command
 // that has no parts.
 func Parts(ctx context.Context, args []string, serve func(header json.RawMessage, part func(i, n int, path string) error) error) error {
-	served := false
+	served := false // Not by a command that prints what it would do, say.
 	s := kit.Streams{In: strings.NewReader(""), Out: &kit.StandardOutput{W: io.Discard}, Err: io.Discard}
 	s.Parts = func(header json.RawMessage, part func(i, n int, path string) error) error {
 		served = true
@@ -60,8 +60,10 @@ func Parts(ctx context.Context, args []string, serve func(header json.RawMessage
 	if err := runApp(ctx, args, s); err != nil || served {
 		return err
 	}
-	return exit.Usagef("%s: has no parts", kit.CommandLine(args))
+	return noParts(args)
 }
+
+func noParts(args []string) error { return exit.Usagef("%s: has no parts", kit.CommandLine(args)) }
 
 // newApp builds the command tree.
 func newApp(s kit.Streams) *cli.App {
@@ -141,6 +143,9 @@ func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
 			hint = "; did you mean " + c + "?"
 		}
 		return exit.Usagef("unknown command %q%s", args[0], hint)
+	}
+	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
+		return noParts(args)
 	}
 	rest, given, err := flags.Arrange(cmd, args[1:])
 	if err != nil {

@@ -81,7 +81,7 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 func (f *Flags) Whole(all flags.Set, names ...string) error {
 	for _, name := range names {
 		if f.asked && all.IsSet(name) {
-			return exit.Usagef("--%s: is of a command that is run once: leave it out where parts are asked for", name)
+			return exit.Usagef("--%s: does not go with parts that are asked for one after another: leave it out", name)
 		}
 		if err := all.Exclude([2]string{"shard", name}, [2]string{"plan", name}); err != nil {
 			return err

@@ -45,6 +45,7 @@ type options struct {
 	shards, workers     int
 	limits              queue.Limits
 	name                string
+	remove              bool
 }
 
 func app() *cli.App {
@@ -104,7 +105,9 @@ func app() *cli.App {
 			}, results),
 			command("work", "do parts until all are done", "", o.work, []cli.Flag{job, name, workers("`N` workers in this process", 1)}),
 			command("status", "print what is done, and what failed", "", o.status, []cli.Flag{job}),
-			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job}, results),
+			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job,
+				&cli.BoolFlag{Name: "remove", Usage: "then remove the job from the server", Destination: &o.remove},
+			}, results),
 		},
 	}
 }
@@ -202,5 +205,8 @@ func (o *options) fetch(c *cli.Context, q *queue.Queue) error {
 	if err != nil {
 		return err
 	}
-	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
+	if err := q.Fetch(c.Context, j, o.output, o.format, c.App.Writer); err != nil || !o.remove {
+		return err
+	}
+	return q.Remove(c.Context, j)
 }
