@@ -128,12 +128,16 @@ func (q *Queue) begin(store string) (string, error) {
 	return s.ClientURL(), nil
 }
 
-// Close ends the connection, and a server that runs here.
+// Close ends the connection, and a server that runs here, once other processes have seen that their
+// job has ended, or a moment later.
 func (q *Queue) Close() {
 	if q.nc != nil {
 		q.nc.Close()
 	}
 	if q.server != nil {
+		for end := time.Now().Add(2 * idle); q.server.NumClients() > 0 && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
 		q.server.Shutdown()
 		q.server.WaitForShutdown()
 	}
