@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -52,7 +51,11 @@ func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
 			return nil, err
 		}
 	}
-	options := []nats.Option{nats.Name("mdmgen-queue"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.Timeout(10 * time.Second)}
+	tries := -1 // for ever: whoever runs the server begins it again
+	if a.URL == "" {
+		tries = int(startTime / time.Second) // Another process begins one at another address.
+	}
+	options := []nats.Option{nats.Name("mdmgen-queue"), nats.MaxReconnects(tries), nats.ReconnectWait(time.Second), nats.Timeout(10 * time.Second)}
 	if a.Credentials != "" {
 		options = append(options, nats.UserCredentials(a.Credentials))
 	}
@@ -125,12 +128,16 @@ func (q *Queue) begin(store string) (string, error) {
 	return s.ClientURL(), nil
 }
 
-// Close ends the connection, and a server that runs here.
+// Close ends the connection, and a server that runs here, once other processes have seen that their
+// job has ended, or a moment later.
 func (q *Queue) Close() {
 	if q.nc != nil {
 		q.nc.Close()
 	}
 	if q.server != nil {
+		for end := time.Now().Add(2 * idle); q.server.NumClients() > 0 && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
 		q.server.Shutdown()
 		q.server.WaitForShutdown()
 	}
@@ -156,10 +163,11 @@ func retried(ctx context.Context, f func() error) error {
 
 // passing says that an error is one of the connection, and may be gone later.
 func passing(err error) bool {
-	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse, jetstream.ErrNoHeartbeat, jetstream.ErrConsumerLeadershipChanged, jetstream.ErrServerShutdown, context.DeadlineExceeded} {
+	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse, jetstream.ErrNoHeartbeat, jetstream.ErrConsumerLeadershipChanged, jetstream.ErrServerShutdown, context.DeadlineExceeded} {
 		if errors.Is(err, e) {
 			return true
 		}
 	}
-	return strings.Contains(err.Error(), "no responders") || strings.Contains(err.Error(), "temporarily unavailable")
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == jetstream.ErrorCode(server.JSClusterNotAvailErr)
 }

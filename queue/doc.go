@@ -11,7 +11,8 @@
 //
 // A worker does nothing before it has found that the run means to it what it means to whoever
 // submitted it: the same model, input, settings, version and kind of machine, by the header of
-// package chunks.
+// package chunks. It has the run open, with its model, until no task is left, and opens it anew after
+// a part that failed; a part that ends the process is a delivery of each task that it had.
 //
 // This is a module of its own, so that the program itself does not carry a server.
 package queue

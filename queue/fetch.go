@@ -1,14 +1,19 @@
 package queue
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"mdmgen/internal/cli"
+	"mdmgen/internal/cli/exit"
 )
 
 // Fetch merges the results of a job, which must have all of them, and writes what one process
@@ -24,43 +29,42 @@ func (q *Queue) Fetch(ctx context.Context, j *Job, output, format string, out io
 	if err != nil {
 		return err
 	}
-	state, err := q.Status(ctx, j)
+	if done := int(results.CachedInfo().State.Msgs); done < j.Shards {
+		return fmt.Errorf("job %s: %d of %d parts have a result", j.ID, done, j.Shards)
+	}
+	objects, err := q.js.ObjectStore(ctx, j.parts())
 	if err != nil {
 		return err
 	}
-	if state.Done < j.Shards {
-		return fmt.Errorf("job %s: %d of %d parts have a result", j.ID, state.Done, j.Shards)
+	args := []string{"mdmgen", "merge"}
+	if output != "" {
+		args = append(args, "-o", output)
 	}
-	var paths []string
+	if format != "" {
+		args = append(args, "--format", format)
+	}
 	for i := 1; i <= j.Shards; i++ {
-		m, err := results.GetLastMsgForSubject(ctx, j.result(i))
-		if err != nil {
-			return fmt.Errorf("part %d: %w", i, err)
-		}
-		var r result
-		if err := json.Unmarshal(m.Data, &r); err != nil {
-			return fmt.Errorf("part %d: %w", i, err)
-		}
-		data := r.Part
-		if r.Object != "" {
-			objects, err := q.js.ObjectStore(ctx, j.parts())
-			if err != nil {
-				return err
-			}
-			if data, err = objects.GetBytes(ctx, r.Object); err != nil {
-				return fmt.Errorf("part %d: %w", i, err)
-			}
-		}
-		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); sum != r.SHA256 {
-			return fmt.Errorf("part %d: what %s stored is torn: SHA-256 %s, want %s", i, r.Worker, sum, r.SHA256)
-		}
 		path := filepath.Join(dir, fmt.Sprintf("part-%d-of-%d.jsonl", i, j.Shards))
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			return err
+		if err := get(ctx, results, objects, j.result(i), path); err != nil {
+			return fmt.Errorf("part %d: %w", i, err)
 		}
-		paths = append(paths, path)
+		args = append(args, path)
 	}
-	return mdmgen(ctx, j.merge(paths, output, format), out)
+	var said bytes.Buffer
+	if code := cli.Run(ctx, args, strings.NewReader(""), out, &said); code != exit.OK {
+		return &exit.Error{Code: code, Err: errors.New(strings.TrimSpace(said.String()))}
+	}
+	return nil
 }
 
-func join(args []string) string { return "mdmgen " + strings.Join(args, " ") }
+// get writes a result to a file. Whether it is whole is seen by who reads it.
+func get(ctx context.Context, results jetstream.Stream, objects jetstream.ObjectStore, subject, path string) error {
+	m, err := results.GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return err
+	}
+	if name := m.Header.Get(objectHeader); name != "" {
+		return objects.GetFile(ctx, name, path)
+	}
+	return os.WriteFile(path, m.Data, 0o600)
+}

@@ -2,19 +2,20 @@ package queue
 
 import (
 	"bytes"
-	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"mdmgen/internal/cli"
+	"mdmgen/internal/cli/exit"
 )
 
 // passing is what two equal runs differ in.
@@ -26,7 +27,7 @@ func command(t *testing.T) []string {
 	lines := filepath.Join(t.TempDir(), "lines.jsonl")
 	r := rand.New(rand.NewPCG(1, 1))
 	var text strings.Builder
-	for range 400 {
+	for range 2000 {
 		fmt.Fprintf(&text, `{"ids":[%d,%d,%d]}`+"\n", r.IntN(2), r.IntN(2), r.IntN(2))
 	}
 	if err := os.WriteFile(lines, []byte(text.String()), 0o600); err != nil {
@@ -45,35 +46,40 @@ func connect(t *testing.T, store string) *Queue {
 	return q
 }
 
-func newJob(t *testing.T, args []string, shards int) *Job {
+func newJob(t *testing.T, args []string, shards int) (j *Job) {
 	t.Helper()
-	j, err := NewJob(t.Context(), args, shards)
-	if err != nil {
+	if err := cli.Parts(t.Context(), args, func(header json.RawMessage, _ func(int, int, string) error) (err error) {
+		j, err = NewJob(args, header, shards)
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return j
 }
 
+// checkHere is what a worker finds out of a job.
+func checkHere(t *testing.T, j *Job) error {
+	t.Helper()
+	return cli.Parts(t.Context(), j.Args, func(header json.RawMessage, _ func(int, int, string) error) error { return j.Check(header) })
+}
+
 // work runs n workers to the end.
 func work(t *testing.T, q *Queue, j *Job, n int) {
 	t.Helper()
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			w := Worker{Queue: q, Job: j, Name: fmt.Sprintf("worker-%d", i), Tell: func(string, ...any) {}}
-			if err := w.Work(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
+	w := Workers{Queue: q, Name: "worker", N: n, Tell: func(string, ...any) {}}
+	if err := w.Work(t.Context(), j.Args, func(header json.RawMessage) (*Job, error) { return j, j.Check(header) }); err != nil {
+		t.Error(err)
 	}
-	all.Wait()
 }
 
 // check compares what the queue made with what one process makes.
 func check(t *testing.T, q *Queue, j *Job) {
 	t.Helper()
-	var want, got bytes.Buffer
-	if err := errors.Join(mdmgen(t.Context(), j.Args, &want), q.Fetch(t.Context(), j, "", "", &got)); err != nil {
+	var want, got, said bytes.Buffer
+	if code := cli.Run(t.Context(), append([]string{"mdmgen"}, j.Args...), strings.NewReader(""), &want, &said); code != 0 {
+		t.Fatal(said.String())
+	}
+	if err := q.Fetch(t.Context(), j, "", "", &got); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := passingFields.ReplaceAll(got.Bytes(), nil), passingFields.ReplaceAll(want.Bytes(), nil); !bytes.Equal(a, b) {
@@ -85,7 +91,7 @@ func check(t *testing.T, q *Queue, j *Job) {
 func TestCommands(t *testing.T) {
 	q := connect(t, t.TempDir())
 	world := command(t)[3]
-	defer func(n int) { inline = n }(inline)
+	defer func(n int64) { inline = n }(inline)
 	inline = 1000 // so that parts are in the object store
 	for _, args := range [][]string{
 		{"generate", "-n", "2000", "--model", world, "--batch", "12", "--seed", "5", "--json"},
@@ -112,7 +118,7 @@ func TestCommands(t *testing.T) {
 func TestThreeWorkers(t *testing.T) {
 	q, j := connect(t, t.TempDir()), newJob(t, command(t), 0)
 	queued, err := q.Submit(t.Context(), j, Limits{Deliveries: 3})
-	if err != nil || queued != j.Shards || j.Shards != 13 {
+	if err != nil || queued != j.Shards || j.Shards != 63 {
 		t.Fatalf("%d of %d queued: %v", queued, j.Shards, err)
 	}
 	if again, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); again != 0 || err != nil {
@@ -126,6 +132,9 @@ func TestThreeWorkers(t *testing.T) {
 	if _, err := q.js.Publish(t.Context(), j.result(1), []byte("another")); !full(err) {
 		t.Errorf("a second result: %v", err)
 	}
+	if full(&jetstream.APIError{Code: 503, ErrorCode: 10077, Description: "no space left on device"}) {
+		t.Error("a result that is not stored is taken for a second one")
+	}
 	if again, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); again != 0 || err != nil {
 		t.Errorf("%d queued after the end: %v", again, err)
 	}
@@ -135,8 +144,17 @@ func TestThreeWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Print(&told)
-	if !strings.Contains(told.String(), "13 of 13 done, 0 running, 0 waiting, 0 dead") || !strings.Contains(told.String(), "worker-2") {
+	if !strings.Contains(told.String(), "63 of 63 done, 0 running, 0 waiting, 0 dead") || !strings.Contains(told.String(), "worker-2") {
 		t.Error(told.String())
+	}
+	if err := q.Remove(t.Context(), j); err != nil {
+		t.Error(err)
+	}
+	if _, err := q.Job(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "nothing was submitted") {
+		t.Error(err)
+	}
+	if queued, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); queued != j.Shards || err != nil {
+		t.Errorf("%d queued of a job that was removed: %v", queued, err)
 	}
 }
 
@@ -144,14 +162,14 @@ func TestThreeWorkers(t *testing.T) {
 // worker's.
 func TestSlow(t *testing.T) {
 	q := connect(t, t.TempDir())
-	j := newJob(t, []string{"generate", "-n", "100000", "--model", command(t)[3], "--batch", "8", "--seed", "1", "--format", "ids"}, 1)
-	limits := Limits{Deliveries: 3, AckWait: 200 * time.Millisecond}
+	j := newJob(t, []string{"generate", "-n", "200000", "--model", command(t)[3], "--batch", "8", "--seed", "1", "--format", "ids"}, 1)
+	limits := Limits{Deliveries: 3, AckWait: time.Second / 2}
 	if _, err := q.Submit(t.Context(), j, limits); err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now()
 	work(t, q, j, 2)
-	if took := time.Since(begin) - idle; took < 2*limits.AckWait {
+	if took := time.Since(begin); took < 2*limits.AckWait {
 		t.Fatalf("%v: too fast to tell", took)
 	}
 	consumer, err := q.js.Consumer(t.Context(), j.tasks(), "workers")
@@ -161,6 +179,32 @@ func TestSlow(t *testing.T) {
 	if info, err := consumer.Info(t.Context()); err != nil || info.Delivered.Consumer != 1 {
 		t.Errorf("%+v, %v: want one delivery", info, err)
 	}
+}
+
+// TestFailed: a part that fails is done again by a run that is opened anew.
+func TestFailed(t *testing.T) {
+	q, args := connect(t, t.TempDir()), command(t)
+	j := newJob(t, args, 2)
+	if _, err := q.Submit(t.Context(), j, Limits{Deliveries: 2}); err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	opened := 0
+	w := Workers{Queue: q, Name: "worker", N: 1, Tell: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }}
+	if err := w.Work(t.Context(), args, func(header json.RawMessage) (*Job, error) {
+		if opened++; opened == 1 { // Of a run that is open the text is changed.
+			if err := os.Chtimes(args[1], time.Time{}, time.Unix(1, 0)); err != nil {
+				return nil, err
+			}
+		}
+		return j, j.Check(header)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if opened != 2 || strings.Count(told.String(), "was changed while it was read") != 1 {
+		t.Errorf("opened %d times: %s", opened, told.String())
+	}
+	check(t, q, j)
 }
 
 // TestLost: a task whose worker is gone is given to another; one that is lost too often is a
@@ -213,23 +257,26 @@ func TestLost(t *testing.T) {
 func TestOtherBits(t *testing.T) {
 	args := command(t)
 	j := newJob(t, args, 2)
-	if err := j.Check(t.Context()); err != nil {
+	if err := checkHere(t, j); err != nil {
 		t.Error(err)
 	}
 	j.Header = bytes.Replace(j.Header, []byte(`"digest":"sha256:`), []byte(`"digest":"sha256:0`), 1)
-	if err := j.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "model.digest") {
+	if err := checkHere(t, j); err == nil || !strings.Contains(err.Error(), "model.digest") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(args[1], []byte(`{"ids":[0,0,0]}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "text") {
+	if err := checkHere(t, j); err == nil || !strings.Contains(err.Error(), "text") {
 		t.Error(err)
 	}
 	if other := newJob(t, args, 2); other.ID == j.ID {
 		t.Error("two runs have one ID")
 	}
-	if _, err := NewJob(context.Background(), nil, 0); err == nil {
-		t.Error("no command is a job")
+	for line, want := range map[string]string{"": "has no parts", "version": "has no parts", "remove x": "has no parts", "generate --dry-run --seed 1": "has no parts", "score x --seed 1 --resume f": "--resume", "generate": "--seed", "bench --seed 1 --html h": "--html"} {
+		err := checkHere(t, &Job{Args: strings.Fields(line)})
+		if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
 	}
 }

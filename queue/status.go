@@ -11,6 +11,8 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"mdmgen/internal/cli/kit"
 )
 
 // State is how far a job is.
@@ -35,11 +37,32 @@ type Dead struct {
 	sequence   uint64
 }
 
-// Ended says that nothing of a job is left to do.
-func (s *State) Ended() bool { return s.Done+len(s.Dead) >= s.Job.Shards }
+// ended says that nothing of a job is left to do. Many workers ask that: it is cheap as long as
+// nothing is dead.
+func (q *Queue) ended(ctx context.Context, j *Job) (bool, error) {
+	results, err := q.js.Stream(ctx, j.results())
+	if err != nil || int(results.CachedInfo().State.Msgs) >= j.Shards {
+		return err == nil, err
+	}
+	dead, err := q.js.Stream(ctx, j.dead())
+	if err != nil || dead.CachedInfo().State.Msgs == 0 {
+		return false, err
+	}
+	s, err := q.progress(ctx, j)
+	return err == nil && s.Done+len(s.Dead) >= j.Shards, err
+}
 
-// Status asks how far a job is.
+// Status asks how far a job is, and what workers do.
 func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
+	s, err := q.progress(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return s, q.workersOf(ctx, s)
+}
+
+// progress asks how far a job is.
+func (q *Queue) progress(ctx context.Context, j *Job) (*State, error) {
 	s := &State{Job: j, Workers: make(map[string]report), done: make(map[int]bool)}
 	results, err := q.js.Stream(ctx, j.results())
 	if err != nil {
@@ -69,7 +92,7 @@ func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
 	}
 	s.Waiting = int(given.NumPending)
 	s.Running = max(0, j.Shards-s.Done-s.Waiting-len(s.Dead))
-	return s, q.workersOf(ctx, s)
+	return s, nil
 }
 
 // deadOf reads what the server says of tasks that it gives out no more.
@@ -140,7 +163,7 @@ func (q *Queue) workersOf(ctx context.Context, s *State) error {
 
 // Print writes a state for people.
 func (s *State) Print(w io.Writer) {
-	fmt.Fprintf(w, "job      %s: %s\n", s.Job.ID, join(s.Job.Args))
+	fmt.Fprintf(w, "job      %s: %s\n", s.Job.ID, kit.CommandLine(s.Job.Args))
 	fmt.Fprintf(w, "parts    %d of %d done, %d running, %d waiting, %d dead\n", s.Done, s.Job.Shards, s.Running, s.Waiting, len(s.Dead))
 	fmt.Fprintf(w, "chunks   %d of %d\n", s.Chunks, s.Job.Chunks)
 	rate := 0.0

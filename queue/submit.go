@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -23,7 +24,7 @@ const (
 )
 
 // inline is up to how many bytes a part is in its result; a larger one is in the object store.
-var inline = maxMessage / 2
+var inline int64 = maxMessage / 2
 
 // Limits say when a task is given up.
 type Limits struct {
@@ -39,7 +40,7 @@ func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err e
 	if err := q.prepare(ctx, j, l); err != nil {
 		return 0, err
 	}
-	state, err := q.Status(ctx, j)
+	state, err := q.progress(ctx, j)
 	if err != nil {
 		return 0, err
 	}
@@ -109,23 +110,45 @@ func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
 	return err
 }
 
-// full says that a stream has a message of the subject already.
+// full says that a stream has a message of the subject already. The code of the error is that of
+// every message that could not be stored, as on a full disk.
 func full(err error) bool {
 	var api *jetstream.APIError
-	return errors.As(err, &api) && api.ErrorCode == 10077 // JSStreamStoreFailedF: maximum messages per subject exceeded
+	return errors.As(err, &api) && api.Description == server.ErrMaxMsgsPerSubject.Error()
+}
+
+// Remove removes all that the server has of a job.
+func (q *Queue) Remove(ctx context.Context, j *Job) error {
+	for _, name := range []string{j.tasks(), j.results(), j.dead()} {
+		if err := q.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return err
+		}
+	}
+	if err := q.js.DeleteObjectStore(ctx, j.parts()); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
+	}
+	jobs, err := q.js.KeyValue(ctx, bucket)
+	if err != nil {
+		return err
+	}
+	return jobs.Purge(ctx, j.ID)
 }
 
 // Job is the job with an ID, or, where it is "", the only one.
 func (q *Queue) Job(ctx context.Context, id string) (*Job, error) {
+	none := errors.New("nothing was submitted to this server")
 	jobs, err := q.js.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		return nil, errors.New("nothing was submitted to this server")
+		return nil, none
 	}
 	if err != nil {
 		return nil, err
 	}
 	if id == "" {
 		keys, err := jobs.Keys(ctx)
+		if errors.Is(err, jetstream.ErrNoKeysFound) {
+			return nil, none
+		}
 		if err != nil {
 			return nil, err
 		}

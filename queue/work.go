@@ -1,28 +1,25 @@
 package queue
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"mdmgen/internal/cli"
 )
 
-// result is the message that a finished part is: the part itself, or where it is.
-type result struct {
-	Worker string `json:"worker"`
-	// Part is the file, nil where it is the object of that name.
-	Part   []byte `json:"part,omitempty"`
-	Object string `json:"object,omitempty"`
-	// SHA256 is the file's, in hexadecimal.
-	SHA256 string `json:"sha256"`
-}
+// objectHeader is the header of a result that names the object with the part; a result without it
+// is the part.
+const objectHeader = "Mdmgen-Object"
 
 // report is what a worker does.
 type report struct {
@@ -33,22 +30,74 @@ type report struct {
 	Busy   float64 `json:"busy_seconds"`
 }
 
-// Worker does tasks of a job. Name must be its own.
-type Worker struct {
+// Workers do tasks of a job in this process, each with a model of its own, which stays open.
+type Workers struct {
 	Queue *Queue
-	Job   *Job
-	Name  string
-	// Tell is told what happens, a line each.
+	// Name is theirs alone, N their number.
+	Name string
+	N    int
+	// Tell is told what happens, a line each; it is called by all of them.
 	Tell func(format string, args ...any)
-
-	report report
 }
 
-// Work does tasks until all of the job have a result, or are dead letters. Whoever did not make
-// the job on this machine asks [Job.Check] before, once for all workers of a process.
-func (w *Worker) Work(ctx context.Context) error {
-	consumer, err := w.Queue.js.Consumer(ctx, w.Job.tasks(), "workers")
+// Work opens the run of a command line and does tasks of the job, until all of them have a result or
+// are dead letters. job says which job it is, by the header that the run has on this machine, as
+// [Job.Check] does; every worker asks it, at any time.
+func (w *Workers) Work(ctx context.Context, args []string, job func(header json.RawMessage) (*Job, error)) error {
+	// The first to see that there is nothing left to do tells those that wait.
+	waiting, end := context.WithCancel(ctx)
+	defer end()
+	var all sync.WaitGroup
+	errs := make([]error, w.N)
+	for i := range errs {
+		x := worker{Workers: w, name: fmt.Sprintf("%s-%d", w.Name, i), waiting: waiting, end: end}
+		all.Go(func() {
+			for again := true; again; again = errors.As(errs[i], new(failure)) {
+				errs[i] = cli.Parts(ctx, args, func(header json.RawMessage, part func(i, n int, path string) error) (err error) {
+					if x.job, err = job(header); err != nil {
+						return err
+					}
+					x.part = part
+					return x.work(ctx)
+				})
+			}
+		})
+	}
+	all.Wait()
+	return cmp.Or(errs...)
+}
+
+// failure is why a task was not done. Its worker opens the run anew: nothing of what failed is left.
+type failure struct{ error }
+
+// worker is one of them.
+type worker struct {
+	*Workers
+	name    string
+	waiting context.Context
+	end     func()
+
+	job    *Job
+	part   func(i, n int, path string) error
+	report report
+	// results are the job's, reports what workers do.
+	results jetstream.Stream
+	reports jetstream.KeyValue
+}
+
+// idle is how long a worker waits for a task before it asks whether the job has ended.
+const idle = 5 * time.Second
+
+// work does tasks until there are none.
+func (w *worker) work(ctx context.Context) error {
+	consumer, err := w.Queue.js.Consumer(ctx, w.job.tasks(), "workers")
 	if err != nil {
+		return err
+	}
+	if w.results, err = w.Queue.js.Stream(ctx, w.job.results()); err != nil {
+		return err
+	}
+	if w.reports, err = w.Queue.js.KeyValue(ctx, workersBucket); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "mdmgen-worker-")
@@ -56,67 +105,56 @@ func (w *Worker) Work(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	w.report.Job = w.Job.ID
-	beat := consumer.CachedInfo().Config.AckWait / 6
+	w.report.Job = w.job.ID
 	for {
+		var ended bool
+		if err := retried(ctx, func() (err error) { ended, err = w.Queue.ended(ctx, w.job); return err }); err != nil {
+			return err
+		}
 		w.tell(ctx)
+		if ended {
+			w.end()
+			return nil
+		}
 		// Only as much as is worked on is taken: what waits is there for others.
-		msg, err := consumer.Next(jetstream.FetchMaxWait(idle))
+		limit, cancel := context.WithTimeout(w.waiting, idle)
+		msg, err := consumer.Next(jetstream.FetchContext(limit))
+		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
-			if err := w.do(ctx, msg, beat, dir); err != nil {
+			if err := w.do(ctx, msg, consumer.CachedInfo().Config.AckWait/6, dir); err != nil {
 				return err
 			}
 		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound):
-			return fmt.Errorf("job %s was removed", w.Job.ID)
-		default: // There is nothing to do now, or the server cannot be reached.
-			var state *State
-			serr := retried(ctx, func() (err error) { state, err = w.Queue.Status(ctx, w.Job); return err })
-			if serr != nil {
-				return serr
-			}
-			if state.Ended() {
-				return nil
-			}
+			return fmt.Errorf("job %s was removed", w.job.ID)
 		}
+		// Otherwise there is nothing to do now, or the server cannot be reached.
 	}
 }
 
-// idle is how long a worker without a task waits before it asks whether the job has ended.
-const idle = 500 * time.Millisecond
-
 // do does a task: it is acknowledged when the server has its result. Until then the server is told
 // at each beat that the worker is alive.
-func (w *Worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, dir string) error {
-	task := number(msg.Subject())
+func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, dir string) error {
+	task, begin := number(msg.Subject()), time.Now()
 	w.report.Task = task
-	w.tell(ctx)
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(beat)
 		defer tick.Stop()
 		for {
+			w.tell(ctx)
 			select {
 			case <-stop:
 				return
 			case <-tick.C:
 				_ = msg.InProgress() // One that does not come is followed by others.
-				w.tell(ctx)
 			}
 		}
 	}()
-	begin := time.Now()
-	known, err := w.Queue.has(ctx, w.Job, task)
-	if err == nil && !known {
-		path := filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", task))
-		if err = part(ctx, w.Job.Args, task, w.Job.Shards, path); err == nil {
-			err = retried(ctx, func() error { return w.Queue.store(ctx, w.Job, task, w.Name, path) })
-			os.Remove(path)
-		}
-	}
+	err := w.result(ctx, task, filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", task)))
 	close(stop)
 	<-ended // which reads the report
 	w.report.Task = 0
@@ -125,12 +163,12 @@ func (w *Worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 		return ctx.Err()
 	}
 	if err != nil {
-		w.Tell("part %d/%d: %v", task, w.Job.Shards, err)
+		w.Tell("part %d/%d: %v", task, w.job.Shards, err)
 		_ = msg.NakWithDelay(time.Second) // It comes again, here or elsewhere, or is a dead letter.
-		return nil
+		return failure{err}
 	}
 	w.report.Tasks++
-	w.report.Chunks += w.Job.chunks(task)
+	w.report.Chunks += w.job.chunks(task)
 	w.report.Busy += time.Since(begin).Seconds()
 	// One that is not acknowledged comes again, and its result is found to be there.
 	_ = retried(ctx, func() error {
@@ -138,63 +176,62 @@ func (w *Worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 		defer cancel()
 		return msg.DoubleAck(limit)
 	})
-	w.Tell("part %d/%d in %.1f s", task, w.Job.Shards, time.Since(begin).Seconds())
+	w.Tell("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
 	return nil
 }
 
 // tell says what the worker does, for those who look.
-func (w *Worker) tell(ctx context.Context) {
-	data, err := json.Marshal(w.report)
-	if err != nil {
-		return
-	}
-	if kv, err := w.Queue.js.KeyValue(ctx, workersBucket); err == nil {
-		_, _ = kv.Put(ctx, w.Name, data)
+func (w *worker) tell(ctx context.Context) {
+	if data, err := json.Marshal(w.report); err == nil {
+		_, _ = w.reports.Put(ctx, w.name, data)
 	}
 }
 
-// has says that a task has its result.
-func (q *Queue) has(ctx context.Context, j *Job, task int) (bool, error) {
-	results, err := q.js.Stream(ctx, j.results())
-	if err != nil {
-		return false, err
+// result sees to it that a task has its result. path is for the part.
+func (w *worker) result(ctx context.Context, task int, path string) error {
+	_, err := w.results.GetLastMsgForSubject(ctx, w.job.result(task))
+	if err == nil || !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return err
 	}
-	_, err = results.GetLastMsgForSubject(ctx, j.result(task))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return false, nil
+	if err := w.part(task, w.job.Shards, path); err != nil {
+		return err
 	}
-	return err == nil, err
+	defer os.Remove(path)
+	return retried(ctx, func() error { return w.store(ctx, task, path) })
 }
 
 // store keeps a part. The server refuses a second one, which is as good.
-func (q *Queue) store(ctx context.Context, j *Job, task int, worker, path string) error {
-	data, err := os.ReadFile(path)
+func (w *worker) store(ctx context.Context, task int, path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	r := result{Worker: worker, SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
-	if len(data) <= inline {
-		r.Part = data
-	} else {
-		objects, err := q.js.ObjectStore(ctx, j.parts())
-		if err != nil {
-			return err
-		}
-		r.Object = fmt.Sprintf("%d-%s-%.16s", task, worker, r.SHA256)
-		if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: r.Object}, bytes.NewReader(data)); err != nil {
-			return err
-		}
-	}
-	message, err := json.Marshal(r)
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if _, err := q.js.Publish(ctx, j.result(task), message); err != nil && !full(err) {
-		return err
-	} else if err != nil && r.Object != "" {
-		if objects, oerr := q.js.ObjectStore(ctx, j.parts()); oerr == nil {
-			_ = objects.Delete(ctx, r.Object) // Nobody would ask for it.
+	m := nats.NewMsg(w.job.result(task))
+	if info.Size() <= inline {
+		if m.Data, err = os.ReadFile(path); err != nil {
+			return err
 		}
+		if _, err = w.Queue.js.PublishMsg(ctx, m); full(err) {
+			return nil
+		}
+		return err
 	}
-	return nil
+	objects, err := w.Queue.js.ObjectStore(ctx, w.job.parts())
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%d-%s-%d", task, w.name, time.Now().UnixNano())
+	if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: name}, f); err != nil {
+		return err
+	}
+	m.Header.Set(objectHeader, name)
+	if _, err = w.Queue.js.PublishMsg(ctx, m); full(err) {
+		return objects.Delete(ctx, name) // Nobody would ask for it.
+	}
+	return err
 }

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +36,7 @@ func Main() int {
 
 // Run runs one command line, args[0] being the program's name, and returns the exit status.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	err := runApp(ctx, args[1:], stdin, stdout, stderr)
+	err := runApp(ctx, args[1:], kit.Streams{In: stdin, Out: &kit.StandardOutput{W: stdout}, Err: stderr})
 	if err == nil {
 		return exit.OK
 	}
@@ -44,6 +45,25 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	return exit.Code(err)
 }
+
+// Parts runs the command line of a run, without the program's name, for parts of it that serve
+// asks for one after another: the model is opened once. serve gets the header that a file of a
+// part has, and returns when no more are wanted; its error is the run's, as is that of a command
+// that has no parts.
+func Parts(ctx context.Context, args []string, serve func(header json.RawMessage, part func(i, n int, path string) error) error) error {
+	served := false // Not by a command that prints what it would do, say.
+	s := kit.Streams{In: strings.NewReader(""), Out: &kit.StandardOutput{W: io.Discard}, Err: io.Discard}
+	s.Parts = func(header json.RawMessage, part func(i, n int, path string) error) error {
+		served = true
+		return serve(header, part)
+	}
+	if err := runApp(ctx, args, s); err != nil || served {
+		return err
+	}
+	return noParts(args)
+}
+
+func noParts(args []string) error { return exit.Usagef("%s: has no parts", kit.CommandLine(args)) }
 
 // newApp builds the command tree.
 func newApp(s kit.Streams) *cli.App {
@@ -88,11 +108,12 @@ func newApp(s kit.Streams) *cli.App {
 // runApp arranges the command line and runs it. Unknown commands and flags are
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
-func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
-	s := kit.Streams{In: plainfile.Interruptible(ctx, stdin), Out: &kit.StandardOutput{W: stdout}, Err: stderr, Voice: &kit.Voice{}, Command: kit.CommandLine(args), Args: new([]string)}
+func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
+	stdin := s.In
 	s.Run = func(ctx context.Context, args []string, out io.Writer) error {
-		return runApp(ctx, args, stdin, out, stderr)
+		return runApp(ctx, args, kit.Streams{In: stdin, Out: &kit.StandardOutput{W: out}, Err: s.Err})
 	}
+	s.In, s.Voice, s.Command, s.Args = plainfile.Interruptible(ctx, stdin), &kit.Voice{}, kit.CommandLine(args), new([]string)
 	defer func() {
 		if err == nil {
 			err = s.Out.Err
@@ -122,6 +143,9 @@ func runApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 			hint = "; did you mean " + c + "?"
 		}
 		return exit.Usagef("unknown command %q%s", args[0], hint)
+	}
+	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
+		return noParts(args)
 	}
 	rest, given, err := flags.Arrange(cmd, args[1:])
 	if err != nil {

@@ -65,16 +65,20 @@ func shardedCommands(t *testing.T) map[string]sharded {
 	}
 }
 
+func partPath(dir string, i, n int) string {
+	return filepath.Join(dir, fmt.Sprintf("part-%d-of-%d.jsonl", i, n))
+}
+
 // shard runs part i of n, and returns its file.
 func shard(t testing.TB, args []string, dir string, i, n int) string {
 	t.Helper()
-	path := filepath.Join(dir, fmt.Sprintf("part-%d-of-%d.jsonl", i, n))
+	path := partPath(dir, i, n)
 	mustRun(t, "", append(slices.Clone(args), "--shard", fmt.Sprintf("%d/%d", i, n), "-o", path)...)
 	return path
 }
 
-// TestShards: one process, two parts, seven, in any order, and with parts that were killed and
-// run again, make the same bytes, but for times.
+// TestShards: one process, two of a part each, one that is asked for seven parts in any order, and parts
+// that were killed and run again, make the same bytes, but for times.
 func TestShards(t *testing.T) {
 	for name, c := range shardedCommands(t) {
 		t.Run(name, func(t *testing.T) {
@@ -97,8 +101,21 @@ func TestShards(t *testing.T) {
 			for _, n := range numbers {
 				dir := t.TempDir()
 				parts := make([]string, n)
-				for _, i := range r.Perm(n) {
-					parts[i] = shard(t, c.args, dir, i+1, n)
+				for i := range parts {
+					parts[i] = partPath(dir, i+1, n)
+				}
+				if n == 2 {
+					shard(t, c.args, dir, 2, n)
+					shard(t, c.args, dir, 1, n)
+				} else if err := Parts(t.Context(), c.args, func(_ json.RawMessage, part func(i, n int, path string) error) error {
+					for _, i := range append(r.Perm(n), 0) { // The last is there already.
+						if err := part(i+1, n, parts[i]); err != nil {
+							return err
+						}
+					}
+					return nil
+				}); err != nil {
+					t.Fatal(err)
 				}
 				merged := filepath.Join(dir, "merged")
 				mustRun(t, "", append([]string{"merge", "-o", merged}, parts...)...)

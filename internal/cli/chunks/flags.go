@@ -20,6 +20,8 @@ type Flags struct {
 	shard string
 	// plan is the number of parts to plan for, 0 for none.
 	plan int
+	// asked says that parts are asked for one after another, see [kit.Streams].
+	asked bool
 }
 
 // Flags are the command's; what says what is kept.
@@ -38,6 +40,13 @@ const maxShards = 1 << 20
 // Check reads --shard. output is what -o names, seeded says that the run has its seed from the
 // command line or draws nothing.
 func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) error {
+	if f.asked = s.Parts != nil; f.asked {
+		f.Shard = Shard{1, 1}
+		if err := f.Whole(all, "shard", "plan", "resume", "output"); err != nil || seeded {
+			return err
+		}
+		return exit.Usagef("all parts must have one seed: give it with --seed")
+	}
 	if f.plan > 0 {
 		if err := all.Exclude([2]string{"plan", "shard"}, [2]string{"plan", "resume"}); err != nil {
 			return err
@@ -71,6 +80,9 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 // Whole refuses flags that are of a whole run where parts are asked for, or planned.
 func (f *Flags) Whole(all flags.Set, names ...string) error {
 	for _, name := range names {
+		if f.asked && all.IsSet(name) {
+			return exit.Usagef("--%s: does not go with parts that are asked for one after another: leave it out", name)
+		}
 		if err := all.Exclude([2]string{"shard", name}, [2]string{"plan", name}); err != nil {
 			return err
 		}

@@ -36,31 +36,45 @@ type Kept struct {
 	// it has its footer.
 	part  string
 	ended bool
+	// asked says that there are parts to come.
+	asked bool
 	// Resumed counts the chunks that were kept before.
 	Resumed int
 }
 
 // Open opens what the flags name, for a run with this header, and reads which chunks are
 // finished. Part is filled in but for Print. A part that is finished already makes Done true.
-func (f *Flags) Open(s kit.Streams, header Header, output string) (_ *Kept, err error) {
-	k := &Kept{header: header, at: make(map[int]int64)}
-	p := &k.header.Part
-	p.From, p.To = f.Shard.Of(header.Chunks)
-	p.Args = without(*s.Args)
+func (f *Flags) Open(s kit.Streams, header Header, output string) (*Kept, error) {
+	k := &Kept{header: header, at: make(map[int]int64), asked: f.asked}
+	k.header.Part.To, k.header.Part.Args = header.Chunks, without(*s.Args)
 	k.header.CPU = cpuFeatures()
 	switch {
+	case f.asked:
 	case f.Given():
-		p.Shard, k.part, k.flag, k.path = f.Shard.String(), output, "--shard", output+partial
-		if done, err := k.finished(); done || err != nil {
-			return k, err
-		}
+		return k, k.openPart(f.Shard, output)
 	case f.Resume != "":
 		k.flag, k.path = "--resume", f.Resume
-	default:
-		return k, nil
+		return k, k.open()
 	}
-	if k.j, err = journal.Open(k.path, header.Schema); err != nil {
-		return nil, k.failed(err)
+	return k, nil
+}
+
+// openPart opens the file of a part, unless it is finished.
+func (k *Kept) openPart(s Shard, output string) error {
+	*k = Kept{header: k.header, at: make(map[int]int64), part: output, flag: "--shard", path: output + partial}
+	p := &k.header.Part
+	p.Shard = s.String()
+	p.From, p.To = s.Of(k.header.Chunks)
+	if done, err := k.finished(); done || err != nil {
+		return err
+	}
+	return k.open()
+}
+
+// open opens the file at path, and reads what it has.
+func (k *Kept) open() (err error) {
+	if k.j, err = journal.Open(k.path, k.header.Schema); err != nil {
+		return k.failed(err)
 	}
 	defer func() {
 		if err != nil {
@@ -69,13 +83,13 @@ func (f *Flags) Open(s kit.Streams, header Header, output string) (_ *Kept, err 
 		}
 	}()
 	if err := k.agree(k.j); err != nil {
-		return nil, err
+		return err
 	}
 	if err := k.j.Records(k.take); err != nil {
-		return nil, err
+		return err
 	}
 	k.Resumed = len(k.at)
-	return k, k.j.Begin(k.header)
+	return k.j.Begin(k.header)
 }
 
 // agree refuses a file that is of another run, or of another part of this one.
@@ -221,6 +235,20 @@ func (k *Kept) Range() (from, to int) { return k.header.Part.From, k.header.Part
 // Part runs each, which does the chunks of a part, and finishes the part; of one that was there
 // already, or is ended early, it says so.
 func (k *Kept) Part(ctx context.Context, s kit.Streams, each func() error) error {
+	if k.asked {
+		s.Voice = &kit.Voice{Quiet: true} // Whoever asks tells of it.
+		header, err := json.Marshal(k.header)
+		if err != nil {
+			return err
+		}
+		return s.Parts(header, func(i, n int, path string) error {
+			defer k.Close()
+			if err := k.openPart(Shard{i, n}, path); err != nil {
+				return err
+			}
+			return k.Part(ctx, s, each)
+		})
+	}
 	if k.Done() {
 		s.Notice(fmt.Sprintf("%s is there already: %s", k.part, k.has()))
 		return nil

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -30,6 +31,9 @@ type Streams struct {
 	Args *[]string
 	// Run runs another command line of the program, without the program's name.
 	Run func(ctx context.Context, args []string, out io.Writer) error
+	// Parts is called once a run is open, where it is not nil, instead of doing the whole run: with
+	// the header of the run, and what does part i of n of it and writes that to a file.
+	Parts func(header json.RawMessage, part func(i, n int, path string) error) error
 	// App is the program, for commands that speak of commands.
 	App *cli.App
 }

@@ -66,9 +66,10 @@ type sequence struct {
 	at     int // of the window that next gives
 }
 
-// windows are those from..to. What lies before is not given again.
+// windows are those from..to, of a text that is as it was.
 func (q *sequence) windows(from, to int) ([]windows.Window, error) {
-	if q.next == nil {
+	if q.next == nil || !q.survey.Onward(q.at, from) {
+		q.close()
 		q.next, q.stop = iter.Pull2(q.survey.From(from))
 		q.at = from
 	}
@@ -82,7 +83,7 @@ func (q *sequence) windows(from, to int) ([]windows.Window, error) {
 			out = append(out, w)
 		}
 	}
-	return out, nil
+	return out, q.survey.Changed()
 }
 
 func (q *sequence) close() {

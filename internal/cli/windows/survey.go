@@ -80,7 +80,7 @@ func (r *Reader) Survey() (*Survey, error) {
 	}
 	known, save := s.recall()
 	if known {
-		return s, s.changed()
+		return s, s.Changed()
 	}
 	type key struct{ length, from int }
 	at := make(map[key]int)
@@ -107,7 +107,7 @@ func (r *Reader) Survey() (*Survey, error) {
 		return nil
 	})
 	if err == nil {
-		err = s.changed()
+		err = s.Changed()
 	}
 	s.Digest = digest.String()
 	if err == nil {
@@ -141,7 +141,7 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 			return
 		}
 		if err == nil {
-			err = s.changed()
+			err = s.Changed()
 		}
 		if err != nil {
 			yield(Window{}, err)
@@ -161,8 +161,13 @@ func (s *Survey) before(window int) place {
 	return s.places[i]
 }
 
-// changed refuses a file that is not what it was when the survey began.
-func (s *Survey) changed() error {
+// Onward says that the shortest way to a window is to read on from another.
+func (s *Survey) Onward(at, window int) bool {
+	return at <= window && s.before(window).Window <= at
+}
+
+// Changed refuses a file that is not what it was when the survey began.
+func (s *Survey) Changed() error {
 	if s.file == nil {
 		return nil
 	}

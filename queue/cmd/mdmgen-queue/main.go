@@ -12,8 +12,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
@@ -23,33 +24,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	mdmgen "mdmgen/internal/cli"
+	"mdmgen/internal/cli/exit"
 	"mdmgen/queue"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := app().RunContext(ctx, os.Args)
-	switch {
-	case err == nil:
-		return
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "mdmgen-queue: interrupted")
-		os.Exit(130)
+	if err := app().RunContext(ctx, os.Args); err != nil {
+		fmt.Fprintln(os.Stderr, "mdmgen-queue:", exit.Message(err))
+		os.Exit(exit.Code(err))
 	}
-	fmt.Fprintln(os.Stderr, "mdmgen-queue:", err)
-	if errors.As(err, new(mistake)) {
-		os.Exit(2)
-	}
-	os.Exit(1)
 }
-
-// mistake says that what was typed is wrong.
-type mistake string
-
-func (m mistake) Error() string { return string(m) }
-
-func usage(format string, args ...any) error { return mistake(fmt.Sprintf(format, args...)) }
 
 // options are the flags of all commands.
 type options struct {
@@ -58,6 +45,7 @@ type options struct {
 	shards, workers     int
 	limits              queue.Limits
 	name                string
+	remove              bool
 }
 
 func app() *cli.App {
@@ -104,7 +92,7 @@ func app() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // which main tells
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usage("unknown command %q: there are submit, work, status and fetch", c.Args().First())
+				return exit.Usagef("unknown command %q: there are submit, work, status and fetch", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -117,17 +105,19 @@ func app() *cli.App {
 			}, results),
 			command("work", "do parts until all are done", "", o.work, []cli.Flag{job, name, workers("`N` workers in this process", 1)}),
 			command("status", "print what is done, and what failed", "", o.status, []cli.Flag{job}),
-			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job}, results),
+			command("fetch", "merge the results", "", o.fetch, []cli.Flag{job,
+				&cli.BoolFlag{Name: "remove", Usage: "then remove the job from the server", Destination: &o.remove},
+			}, results),
 		},
 	}
 }
 
 func mistyped(_ *cli.Context, err error, _ bool) error {
-	return usage("%s: --help lists the flags", err)
+	return exit.Usagef("%s: --help lists the flags", err)
 }
 
 func usageOf(command, format string, args ...any) error {
-	return usage(command+": "+format, args...)
+	return exit.Usagef(command+": "+format, args...)
 }
 
 // connect checks what the flags say together before it reaches for a server.
@@ -146,19 +136,29 @@ func (o *options) connect(c *cli.Context, command string) (*queue.Queue, error) 
 }
 
 func (o *options) submit(c *cli.Context, q *queue.Queue) error {
-	j, err := queue.NewJob(c.Context, c.Args().Slice(), o.shards)
-	if err != nil {
-		return err
+	args := c.Args().Slice()
+	var j *queue.Job
+	var once sync.Once
+	var err error
+	job := func(header json.RawMessage) (*queue.Job, error) {
+		once.Do(func() {
+			var queued int
+			if j, err = queue.NewJob(args, header, o.shards); err != nil {
+				return
+			}
+			if queued, err = q.Submit(c.Context, j, o.limits); err == nil {
+				tell(c, "job %s: queued %d of %d parts, %d chunks", j.ID, queued, j.Shards, j.Chunks)
+			}
+		})
+		return j, err
 	}
-	queued, err := q.Submit(c.Context, j, o.limits)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(c.App.ErrWriter, "mdmgen-queue: job %s: queued %d of %d parts, %d chunks\n", j.ID, queued, j.Shards, j.Chunks)
 	if o.workers == 0 {
-		return nil
+		return mdmgen.Parts(c.Context, args, func(header json.RawMessage, _ func(int, int, string) error) error {
+			_, err := job(header)
+			return err
+		})
 	}
-	if err := o.run(c, q, j); err != nil {
+	if err := o.run(c, q, args, job); err != nil {
 		return err
 	}
 	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
@@ -169,35 +169,22 @@ func (o *options) work(c *cli.Context, q *queue.Queue) error {
 	if err != nil {
 		return err
 	}
-	if err := j.Check(c.Context); err != nil {
-		return err
-	}
-	return o.run(c, q, j)
+	return o.run(c, q, j.Args, func(header json.RawMessage) (*queue.Job, error) { return j, j.Check(header) })
 }
 
 // run runs the workers of this process until the job has ended.
-func (o *options) run(c *cli.Context, q *queue.Queue, j *queue.Job) error {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "worker"
+func (o *options) run(c *cli.Context, q *queue.Queue, args []string, job func(json.RawMessage) (*queue.Job, error)) error {
+	if o.name == "" {
+		host, _ := os.Hostname()
+		o.name = fmt.Sprintf("%s-%d", cmp.Or(host, "worker"), os.Getpid())
 	}
-	var all sync.WaitGroup
-	var told sync.Mutex
-	faults := make([]error, o.workers)
-	for i := range faults {
-		name := o.name
-		if name == "" {
-			name = fmt.Sprintf("%s-%d", host, os.Getpid())
-		}
-		w := &queue.Worker{Queue: q, Job: j, Name: fmt.Sprintf("%s-%d", name, i), Tell: func(format string, args ...any) {
-			told.Lock()
-			defer told.Unlock()
-			fmt.Fprintf(c.App.ErrWriter, "mdmgen-queue: "+format+"\n", args...)
-		}}
-		all.Go(func() { faults[i] = w.Work(c.Context) })
-	}
-	all.Wait()
-	return errors.Join(faults...)
+	w := queue.Workers{Queue: q, Name: o.name, N: o.workers, Tell: func(format string, args ...any) { tell(c, format, args...) }}
+	return w.Work(c.Context, args, job)
+}
+
+// tell writes a line for people; several workers do.
+func tell(c *cli.Context, format string, args ...any) {
+	fmt.Fprintf(c.App.ErrWriter, "mdmgen-queue: "+format+"\n", args...)
 }
 
 func (o *options) status(c *cli.Context, q *queue.Queue) error {
@@ -218,5 +205,8 @@ func (o *options) fetch(c *cli.Context, q *queue.Queue) error {
 	if err != nil {
 		return err
 	}
-	return q.Fetch(c.Context, j, o.output, o.format, c.App.Writer)
+	if err := q.Fetch(c.Context, j, o.output, o.format, c.App.Writer); err != nil || !o.remove {
+		return err
+	}
+	return q.Remove(c.Context, j)
 }

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"testing"
+
+	"mdmgen/internal/cli/exit"
 )
 
 // TestMistakes: what is typed wrong is told before a server is begun, and has exit status 2.
@@ -22,7 +23,7 @@ func TestMistakes(t *testing.T) {
 		"fetch --store a --nats nats://b": "--store",
 	} {
 		err := app().Run(append([]string{"mdmgen-queue"}, strings.Fields(line)...))
-		if !errors.As(err, new(mistake)) || !strings.Contains(err.Error(), want) {
+		if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}
