@@ -24,7 +24,7 @@ func (o *options) checkParts(s kit.Streams) error {
 	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
 		return err
 	}
-	if err := o.chunks.Reads(o.path); err != nil {
+	if err := o.chunks.Reads(o.path, true); err != nil {
 		return err
 	}
 	return o.chunks.Whole(o.all, "html", "plots")

@@ -90,11 +90,12 @@ func (f *Flags) Whole(all flags.Set, names ...string) error {
 	return nil
 }
 
-// Reads refuses standard input, which input "" and - are, where parts are asked for or planned: each
-// reads it anew.
-func (f *Flags) Reads(input string) error {
-	if (input == "" || input == "-") && (f.Given() || f.Planned()) {
-		return exit.Usagef("%s: every part reads the input anew: name a file in place of standard input", map[bool]string{true: "--plan", false: "--shard"}[f.Planned()])
+// Reads refuses standard input, which input "" and - are, where it is read more than once: by the
+// commands of a plan, by parts that one process does one after another and, where merge does
+// read it again, by merge. A part alone may have the same bytes piped in as the others.
+func (f *Flags) Reads(input string, again bool) error {
+	if (input == "" || input == "-") && (f.Planned() || f.asked || again && f.Given()) {
+		return exit.Usagef("%s: the input is read more than once: name a file in place of standard input", map[bool]string{true: "--plan", false: "--shard"}[f.Planned()])
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		return err
 	}
 	if o.input == "-" {
-		if err := o.chunks.Reads(o.input); err != nil {
+		if err := o.chunks.Reads(o.input, false); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := o.chunks.Whole(o.all, "write-profile"); err != nil {
 		return err
 	}
-	if err := o.chunks.Reads(o.path); err != nil {
+	if err := o.chunks.Reads(o.path, false); err != nil {
 		return err
 	}
 	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--write-profile", Path: o.writeProfile})
