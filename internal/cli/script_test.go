@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		os.Setenv("HF_HUB_OFFLINE", "1") // no test asks a hub but one of its own
 	}
 	os.Setenv("MDMGEN_THREADS", "1") // other packages' tests run beside these, and threads that wait for each other spin
-	testscript.Main(m, map[string]func(){"mdmgen": func() {
+	testscript.Main(tests{m}, map[string]func(){"mdmgen": func() {
 		code := Main()
 		tellPeak()
 		os.Exit(code)

@@ -30,6 +30,8 @@ type Streams struct {
 	Args *[]string
 	// Run runs another command line of the program, without the program's name.
 	Run func(ctx context.Context, args []string, out io.Writer) error
+	// Network is model.Open, or does as it does.
+	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
 	// App is the program, for commands that speak of commands.
 	App *cli.App
 }
@@ -98,7 +100,7 @@ func (s Streams) Open(ctx context.Context, ref string, o model.Options) (model.M
 	begin := time.Now()
 	var end func()
 	o.Watch, end = s.Watch()
-	m, err := model.Open(ctx, ref, o)
+	m, err := s.Network(ctx, ref, o)
 	end()
 	if d, ok := m.(model.Describer); ok && err == nil {
 		o := d.Origin()
