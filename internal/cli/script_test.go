@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -67,6 +69,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	builtin := reftest.Builtin(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join(data, "script"),
 		Setup: func(e *testscript.Env) error {
@@ -74,48 +77,98 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MDMGEN_THREADS", os.Getenv("MDMGEN_THREADS"))
 			e.Setenv("HF_HUB_OFFLINE", "1")
 			e.Setenv("DATA", data)
-			e.Setenv("BUILTIN", reftest.Builtin(t))
+			e.Setenv("BUILTIN", builtin)
 			return nil
 		},
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exitcode": exitCodeIs,
+			"run":      runs,
+			"exitcode": exitCodeIs(false),
+			"status":   exitCodeIs(true),
 			"oneline":  oneLine,
 		},
 	})
 }
 
+// runs runs mdmgen in this process and requires it to succeed, or not to.
+func runs(ts *testscript.TestScript, neg bool, args []string) {
+	if _, stderr, code := runThere(ts, args); (code != exit.OK) != neg {
+		ts.Fatalf("mdmgen %s: exit status %d: %s", strings.Join(args, " "), code, stderr)
+	}
+}
+
 // exitCodeIs runs mdmgen with the arguments after the first and requires the
 // exit status that the first names, nothing on standard output and one line on
-// standard error unless it is 0 or 3.
-func exitCodeIs(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exitcode N ARGUMENTS")
+// standard error unless it is 0 or 3. A status of a process is that of a process
+// of its own.
+func exitCodeIs(process bool) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 {
+			ts.Fatalf("usage: exitcode N ARGUMENTS")
+		}
+		want, args, got := args[0], args[1:], "0"
+		var stdout, stderr string
+		if process {
+			if err := ts.Exec("mdmgen", args...); err != nil {
+				got = strings.TrimPrefix(err.Error(), "exit status ")
+			}
+			stdout, stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")
+		} else {
+			code := 0
+			stdout, stderr, code = runThere(ts, args)
+			got = strconv.Itoa(code)
+		}
+		if got != want {
+			ts.Fatalf("mdmgen %s: exit status %s, want %s", strings.Join(args, " "), got, want)
+		}
+		if got != "0" {
+			checkOneLine(ts, args, stdout, stderr, got != "3")
+		}
 	}
-	err := ts.Exec("mdmgen", args[1:]...)
-	got := "0"
-	if err != nil {
-		got = strings.TrimPrefix(err.Error(), "exit status ")
+}
+
+// there is held by who is in the folder and environment of a script.
+var there sync.Mutex
+
+// runThere runs a command line in this process, as if it were one of a script's. Standard
+// input is the file that the last argument, as <FILE, names.
+func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, code int) {
+	there.Lock()
+	defer there.Unlock()
+	for _, name := range []string{"HOME", "HF_HUB_OFFLINE", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"} {
+		before, had := os.LookupEnv(name)
+		os.Setenv(name, ts.Getenv(name))
+		defer func() {
+			if os.Setenv(name, before); !had {
+				os.Unsetenv(name)
+			}
+		}()
 	}
-	if got != args[0] {
-		ts.Fatalf("mdmgen %s: exit status %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	before, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer func() { ts.Check(os.Chdir(before)) }()
+	stdin := ""
+	if last := len(args) - 1; strings.HasPrefix(args[last], "<") {
+		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
 	}
-	if got != "0" {
-		checkOneLine(ts, args[1:], got != "3")
-	}
+	var out, errs strings.Builder
+	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
+	io.WriteString(ts.Stdout(), out.String())
+	io.WriteString(ts.Stderr(), errs.String())
+	return out.String(), errs.String(), code
 }
 
 // oneLine requires that the last command printed one line on standard error.
 func oneLine(ts *testscript.TestScript, neg bool, args []string) {
-	checkOneLine(ts, args, false)
+	checkOneLine(ts, args, "", ts.ReadFile("stderr"), false)
 }
 
-func checkOneLine(ts *testscript.TestScript, args []string, silent bool) {
-	stderr := ts.ReadFile("stderr")
+func checkOneLine(ts *testscript.TestScript, args []string, stdout, stderr string, silent bool) {
 	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: ") || strings.Contains(stderr, "goroutine") {
 		ts.Fatalf("mdmgen %s: want one line on standard error, got %q", strings.Join(args, " "), stderr)
 	}
-	if stdout := ts.ReadFile("stdout"); silent && stdout != "" {
+	if silent && stdout != "" {
 		ts.Fatalf("mdmgen %s: printed %q before it failed", strings.Join(args, " "), stdout)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/internal/cli/setup"
 	"mdmgen/model"
+	"mdmgen/model/ort"
 	"mdmgen/samplers"
 )
 
@@ -48,14 +49,15 @@ func keepWarm(f full, key string) *warm {
 // openWarm is model.Open, which gives an idle network where one was opened from the same files
 // of the repository with the same options, none of which says where to look for what.
 func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, error) {
-	path := filepath.ToSlash(filepath.Clean(ref))
+	path, err := filepath.Abs(ref)
+	cache, cerr := ort.CacheDir()
 	r := o.Runtime
-	if ref != setup.BuiltinName && !strings.HasPrefix(path, "../../testdata/reference/checkpoints/") && path != "../../builtin/fairytale" ||
+	if ref != setup.BuiltinName && !strings.HasPrefix(path, ours+string(filepath.Separator)) || err != nil || cerr != nil || cache != cacheAtFirst ||
 		r.Threads != 1 || r.Device != "" && r.Device != "cpu" || r.Library+o.Sidecar+o.Path != "" || r.VerifyDigest ||
-		os.Getenv("MDMGEN_CACHE") != cacheAtFirst || os.Getenv("MDMGEN_RUNTIME") != runtimeAtFirst {
+		os.Getenv("MDMGEN_RUNTIME") != runtimeAtFirst {
 		return model.Open(ctx, ref, o)
 	}
-	key := fmt.Sprint(ref, o.Override, o.Known, o.Weights, o.Dtype, r.Offline, r.Online, r.AllowFallback, r.TF32)
+	key := fmt.Sprint(ref, path, o.Override, o.Known, o.Weights, o.Dtype, r.Offline, r.Online, r.AllowFallback, r.TF32)
 	idling.Lock()
 	if n := len(idle[key]); n > 0 && ctx.Err() == nil {
 		m := idle[key][n-1]
@@ -71,7 +73,12 @@ func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, er
 	return m, err
 }
 
-var cacheAtFirst, runtimeAtFirst = os.Getenv("MDMGEN_CACHE"), os.Getenv("MDMGEN_RUNTIME")
+// What holds when the process begins; ours is the folder of the repository.
+var (
+	cacheAtFirst, _ = ort.CacheDir()
+	runtimeAtFirst  = os.Getenv("MDMGEN_RUNTIME")
+	ours, _         = filepath.Abs(filepath.Join("..", ".."))
+)
 
 // tests are all tests, in a process that has time for nothing else: what is garbage can wait.
 type tests struct{ *testing.M }
