@@ -73,6 +73,20 @@ func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, er
 	return m, err
 }
 
+// cool closes what is idle, and with the last network the library of this process.
+func cool(t *testing.T) {
+	idling.Lock()
+	defer idling.Unlock()
+	for _, list := range idle {
+		for _, m := range list {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	clear(idle)
+}
+
 // What holds when the process begins; ours is the folder of the repository.
 var (
 	cacheAtFirst, _ = ort.CacheDir()
