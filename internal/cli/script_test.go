@@ -57,8 +57,9 @@ func needRuntime(t testing.TB) {
 	}
 }
 
-// TestScripts runs the command lines of testdata/script. DATA is the folder
-// testdata, BUILTIN that of the built-in model.
+// TestScripts runs the command lines of testdata/script, after exec and status as processes,
+// after run and exitcode in this one. DATA is the folder testdata, BUILTIN that of the built-in
+// model.
 func TestScripts(t *testing.T) {
 	needRuntime(t)
 	cache, err := ort.CacheDir()
@@ -90,7 +91,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// runs runs mdmgen in this process and requires it to succeed, or not to.
+// runs runs mdmgen in this process, which has to succeed, or to fail after a "!".
 func runs(ts *testscript.TestScript, neg bool, args []string) {
 	if _, stderr, code := runThere(ts, args); (code != exit.OK) != neg {
 		ts.Fatalf("mdmgen %s: exit status %d: %s", strings.Join(args, " "), code, stderr)
@@ -127,7 +128,7 @@ func exitCodeIs(process bool) func(ts *testscript.TestScript, neg bool, args []s
 	}
 }
 
-// there is held by who is in the folder and environment of a script.
+// there is held by whoever is in the folder and the environment of a script.
 var there sync.Mutex
 
 // runThere runs a command line in this process, as if it were one of a script's. Standard
@@ -135,7 +136,13 @@ var there sync.Mutex
 func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, code int) {
 	there.Lock()
 	defer there.Unlock()
-	for _, name := range []string{"HOME", "HF_HUB_OFFLINE", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"} {
+	names := []string{"HOME", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"}
+	for _, set := range os.Environ() {
+		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "MDMGEN_") || strings.HasPrefix(name, "HF_") || strings.HasPrefix(name, "XDG_") {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
 		before, had := os.LookupEnv(name)
 		os.Setenv(name, ts.Getenv(name))
 		defer func() {

@@ -17,7 +17,7 @@ import (
 )
 
 // warm is a network that this program wrote, which is idle rather than closed after a run in
-// this process: opening it takes more than most runs do. Scripts open all of theirs.
+// this process: opening it takes more than most runs do. Processes of scripts open their own.
 type warm struct {
 	full
 	rest func() // once
@@ -94,7 +94,7 @@ var (
 	ours, _         = filepath.Abs(filepath.Join("..", ".."))
 )
 
-// tests are all tests, in a process that has time for nothing else: what is garbage can wait.
+// tests are those of this package, whose process need not save memory.
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
