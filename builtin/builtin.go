@@ -12,6 +12,9 @@ import (
 //go:embed fairytale
 var files embed.FS
 
+// Digest is that of the built-in model, config and weights, which need not be read for it.
+const Digest = "sha256:ebca29087ae3e2b95a8013a70ef78952e263319354bde3a19c856b4a060d07fa"
+
 // Fairytale returns the folder of the built-in model: config.json,
 // model.safetensors and tokenizer.json.
 func Fairytale() fs.FS {

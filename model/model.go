@@ -86,6 +86,8 @@ type Describer interface{ Origin() Origin }
 type Builtin struct {
 	Name string
 	FS   fs.FS
+	// Digest is that of the checkpoint; "" has it worked out whenever it is opened.
+	Digest string
 }
 
 // Options says how a model is opened. The zero value opens on the CPU with all

@@ -37,7 +37,13 @@ func Open(ctx context.Context, ref string, opts Options) (Model, error) {
 func openOn(ctx context.Context, ref string, opts Options) (Model, error) {
 	for _, b := range opts.Builtins {
 		if b.Name == ref && opts.Weights == "" {
-			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) { return checkpoint.OpenFS(b.FS, b.Name) }, opts)
+			return openCheckpoint(ctx, ref, func() (*checkpoint.Checkpoint, error) {
+				c, err := checkpoint.OpenFS(b.FS, b.Name)
+				if err == nil && !opts.Runtime.VerifyDigest {
+					c.Remember(b.Digest)
+				}
+				return c, err
+			}, opts)
 		}
 	}
 	kind, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)

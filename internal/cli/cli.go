@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +23,7 @@ import (
 	"mdmgen/internal/cli/kit"
 	"mdmgen/internal/cli/man"
 	"mdmgen/internal/plainfile"
+	"mdmgen/model"
 )
 
 // Main runs the program with the process's own streams and returns its exit status. The
@@ -28,10 +31,20 @@ import (
 // after it the default handling is back, and a second interrupt ends the process. Programs that
 // end others, timeout for one, send the first twice, the second perhaps when all is done.
 func Main() int {
+	collectLate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	failInstead()
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
 	return Run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
+}
+
+// collectLate has the first collection of garbage wait until the heap has 32 MB, where it would
+// come at 4 MB: most commands end before that, which saves them a tenth of their time and
+// more. The following ones come as ever.
+func collectLate() {
+	if os.Getenv("GOGC") == "" {
+		runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, debug.SetGCPercent(800))
+	}
 }
 
 // Run runs one command line, args[0] being the program's name, and returns the exit status.
@@ -64,6 +77,9 @@ func Parts(ctx context.Context, args []string, serve func(header json.RawMessage
 }
 
 func noParts(args []string) error { return exit.Usagef("%s: has no parts", kit.CommandLine(args)) }
+
+// openModel opens the models of a run; tests keep some open from one run to the next.
+var openModel = model.Open
 
 // newApp builds the command tree.
 func newApp(s kit.Streams) *cli.App {
@@ -113,7 +129,7 @@ func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
 	s.Run = func(ctx context.Context, args []string, out io.Writer) error {
 		return runApp(ctx, args, kit.Streams{In: stdin, Out: &kit.StandardOutput{W: out}, Err: s.Err})
 	}
-	s.In, s.Voice, s.Command, s.Args = plainfile.Interruptible(ctx, stdin), &kit.Voice{}, kit.CommandLine(args), new([]string)
+	s.In, s.Voice, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, stdin), &kit.Voice{}, kit.CommandLine(args), new([]string), openModel
 	defer func() {
 		if err == nil {
 			err = s.Out.Err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mdmgen/builtin"
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/setup"
 	"mdmgen/model/ort"
@@ -76,7 +77,9 @@ func TestDoctorModel(t *testing.T) {
 	if a, b := of(mdlm), of(dir); a != b {
 		t.Errorf("the checkpoint is %s, converted it is %s", a, b)
 	}
-	of(setup.BuiltinName)
+	if read := of(setup.BuiltinName); read != builtin.Digest {
+		t.Errorf("the built-in model is %s, and builtin.Digest says %s", read, builtin.Digest)
+	}
 	of(worldFile(t, "xor3-mixed"))
 	// A file that no command reads was written with the rest.
 	config := filepath.Join(dir, "config.json")

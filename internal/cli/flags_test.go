@@ -229,7 +229,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound sizes":      {base: []string{world, "--sampler", "parallel-fhs"}, on: []string{"--sizes", "2,1"}},
 		"bound order":      {base: []string{world, "--sampler", "ordered"}, on: []string{"--order", "right-to-left"}},
 		"bound floor":      {base: []string{world, "--sampler", "trapezoidal", "--steps", "3"}, on: []string{"--floor", "0.9"}},
-		"bound scores":     {base: []string{ids, "--model", sedd, "--sampler", "euler", "--steps", "40", "--seed", "1", "--draws", "2"}, on: []string{"--scores", "raw"}},
+		"bound scores":     {base: []string{ids, "--model", sedd, "--sampler", "euler", "--steps", "8", "--seed", "1", "--draws", "2"}, on: []string{"--scores", "raw"}},
 		"bound noise":      {base: boundText, on: []string{"--noise", "cosine"}},
 		"bound T":          {base: boundText, on: []string{"--T", "1"}},
 		"bound delta":      {base: boundText, on: []string{"--delta", "0.5"}},

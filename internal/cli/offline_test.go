@@ -15,6 +15,7 @@ import (
 // TestOffline runs where nothing is found, with a client that only says that it
 // was asked: --offline must not ask it.
 func TestOffline(t *testing.T) {
+	cool(t)
 	bin, cache := t.TempDir(), t.TempDir()
 	asked := filepath.Join(cache, "asked")
 	for _, name := range []string{"python3", "python", "npm"} {

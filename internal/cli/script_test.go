@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -27,7 +29,7 @@ func TestMain(m *testing.M) {
 		os.Setenv("HF_HUB_OFFLINE", "1") // no test asks a hub but one of its own
 	}
 	os.Setenv("MDMGEN_THREADS", "1") // other packages' tests run beside these, and threads that wait for each other spin
-	testscript.Main(m, map[string]func(){"mdmgen": func() {
+	testscript.Main(tests{m}, map[string]func(){"mdmgen": func() {
 		code := Main()
 		tellPeak()
 		os.Exit(code)
@@ -55,8 +57,9 @@ func needRuntime(t testing.TB) {
 	}
 }
 
-// TestScripts runs the command lines of testdata/script. DATA is the folder
-// testdata, BUILTIN that of the built-in model.
+// TestScripts runs the command lines of testdata/script, after exec and status as processes,
+// after run and exitcode in this one. DATA is the folder testdata, BUILTIN that of the built-in
+// model.
 func TestScripts(t *testing.T) {
 	needRuntime(t)
 	cache, err := ort.CacheDir()
@@ -67,6 +70,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	builtin := reftest.Builtin(t)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join(data, "script"),
 		Setup: func(e *testscript.Env) error {
@@ -74,48 +78,104 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MDMGEN_THREADS", os.Getenv("MDMGEN_THREADS"))
 			e.Setenv("HF_HUB_OFFLINE", "1")
 			e.Setenv("DATA", data)
-			e.Setenv("BUILTIN", reftest.Builtin(t))
+			e.Setenv("BUILTIN", builtin)
 			return nil
 		},
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exitcode": exitCodeIs,
+			"run":      runs,
+			"exitcode": exitCodeIs(false),
+			"status":   exitCodeIs(true),
 			"oneline":  oneLine,
 		},
 	})
 }
 
+// runs runs mdmgen in this process, which has to succeed, or to fail after a "!".
+func runs(ts *testscript.TestScript, neg bool, args []string) {
+	if _, stderr, code := runThere(ts, args); (code != exit.OK) != neg {
+		ts.Fatalf("mdmgen %s: exit status %d: %s", strings.Join(args, " "), code, stderr)
+	}
+}
+
 // exitCodeIs runs mdmgen with the arguments after the first and requires the
 // exit status that the first names, nothing on standard output and one line on
-// standard error unless it is 0 or 3.
-func exitCodeIs(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exitcode N ARGUMENTS")
+// standard error unless it is 0 or 3. A status of a process is that of a process
+// of its own.
+func exitCodeIs(process bool) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 {
+			ts.Fatalf("usage: exitcode N ARGUMENTS")
+		}
+		want, args, got := args[0], args[1:], "0"
+		var stdout, stderr string
+		if process {
+			if err := ts.Exec("mdmgen", args...); err != nil {
+				got = strings.TrimPrefix(err.Error(), "exit status ")
+			}
+			stdout, stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")
+		} else {
+			code := 0
+			stdout, stderr, code = runThere(ts, args)
+			got = strconv.Itoa(code)
+		}
+		if got != want {
+			ts.Fatalf("mdmgen %s: exit status %s, want %s", strings.Join(args, " "), got, want)
+		}
+		if got != "0" {
+			checkOneLine(ts, args, stdout, stderr, got != "3")
+		}
 	}
-	err := ts.Exec("mdmgen", args[1:]...)
-	got := "0"
-	if err != nil {
-		got = strings.TrimPrefix(err.Error(), "exit status ")
+}
+
+// there is held by whoever is in the folder and the environment of a script.
+var there sync.Mutex
+
+// runThere runs a command line in this process, as if it were one of a script's. Standard
+// input is the file that the last argument, as <FILE, names.
+func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, code int) {
+	there.Lock()
+	defer there.Unlock()
+	names := []string{"HOME", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"}
+	for _, set := range os.Environ() {
+		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "MDMGEN_") || strings.HasPrefix(name, "HF_") || strings.HasPrefix(name, "XDG_") {
+			names = append(names, name)
+		}
 	}
-	if got != args[0] {
-		ts.Fatalf("mdmgen %s: exit status %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	for _, name := range names {
+		before, had := os.LookupEnv(name)
+		os.Setenv(name, ts.Getenv(name))
+		defer func() {
+			if os.Setenv(name, before); !had {
+				os.Unsetenv(name)
+			}
+		}()
 	}
-	if got != "0" {
-		checkOneLine(ts, args[1:], got != "3")
+	before, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer func() { ts.Check(os.Chdir(before)) }()
+	stdin := ""
+	if last := len(args) - 1; strings.HasPrefix(args[last], "<") {
+		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
 	}
+	var out, errs strings.Builder
+	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
+	io.WriteString(ts.Stdout(), out.String())
+	io.WriteString(ts.Stderr(), errs.String())
+	return out.String(), errs.String(), code
 }
 
 // oneLine requires that the last command printed one line on standard error.
 func oneLine(ts *testscript.TestScript, neg bool, args []string) {
-	checkOneLine(ts, args, false)
+	checkOneLine(ts, args, "", ts.ReadFile("stderr"), false)
 }
 
-func checkOneLine(ts *testscript.TestScript, args []string, silent bool) {
-	stderr := ts.ReadFile("stderr")
+func checkOneLine(ts *testscript.TestScript, args []string, stdout, stderr string, silent bool) {
 	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: ") || strings.Contains(stderr, "goroutine") {
 		ts.Fatalf("mdmgen %s: want one line on standard error, got %q", strings.Join(args, " "), stderr)
 	}
-	if stdout := ts.ReadFile("stdout"); silent && stdout != "" {
+	if silent && stdout != "" {
 		ts.Fatalf("mdmgen %s: printed %q before it failed", strings.Join(args, " "), stdout)
 	}
 }

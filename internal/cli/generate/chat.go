@@ -33,6 +33,9 @@ func (g *generation) prompt(messages []chat.Message) ([]int, error) {
 	return ids, failed(err)
 }
 
+// asked is the one message of --chat.
+func asked(text string) []chat.Message { return []chat.Message{{Role: "user", Content: text}} }
+
 // failed makes an error of the template no mistake of the command line.
 func failed(err error) error {
 	if err == nil {

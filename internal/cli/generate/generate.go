@@ -85,6 +85,11 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := g.findTokenizer(); err != nil {
 		return err
 	}
+	if o.chat != "" { // A template that fails is told of before a network is opened.
+		if _, err := g.prompt(asked(o.chat)); err != nil {
+			return err
+		}
+	}
 	if g.network, err = o.model.Open(ctx, s, o.all); err != nil {
 		return err
 	}
@@ -217,7 +222,7 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 	prompt := 0
 	switch {
 	case g.chat != "":
-		ids, prompt, err = l.Answer([]chat.Message{{Role: "user", Content: g.chat}}, g.length)
+		ids, prompt, err = l.Answer(asked(g.chat), g.length)
 	case g.infill != "":
 		ids, err = l.Infill(g.infill, g.length)
 	default:

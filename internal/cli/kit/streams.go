@@ -34,6 +34,8 @@ type Streams struct {
 	// Parts is called once a run is open, where it is not nil, instead of doing the whole run: with
 	// the header of the run, and what does part i of n of it and writes that to a file.
 	Parts func(header json.RawMessage, part func(i, n int, path string) error) error
+	// Network is model.Open, or does as it does.
+	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
 	// App is the program, for commands that speak of commands.
 	App *cli.App
 }
@@ -102,7 +104,7 @@ func (s Streams) Open(ctx context.Context, ref string, o model.Options) (model.M
 	begin := time.Now()
 	var end func()
 	o.Watch, end = s.Watch()
-	m, err := model.Open(ctx, ref, o)
+	m, err := s.Network(ctx, ref, o)
 	end()
 	if d, ok := m.(model.Describer); ok && err == nil {
 		o := d.Origin()

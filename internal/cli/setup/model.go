@@ -26,7 +26,7 @@ const BuiltinName = "fairytale"
 
 // Builtins are the models that the program carries.
 func Builtins() []model.Builtin {
-	return []model.Builtin{{Name: BuiltinName, FS: builtin.Fairytale()}}
+	return []model.Builtin{{Name: BuiltinName, FS: builtin.Fairytale(), Digest: builtin.Digest}}
 }
 
 // Model is what the flags of a command that opens a network say.
