@@ -143,7 +143,7 @@ func (s *search) ladder(o samplers.Options, saved []float64) (out []*sampled, er
 	slices.Sort(saved)
 	for _, x := range saved {
 		var c *sampled
-		if o.Sampler == "parallel-fhs" {
+		if o.Sizes != "" {
 			c, err = s.setting(o, d-int(max(1, math.Round(x))))
 		} else {
 			c, err = s.grid(o, float64(d)-x)

@@ -92,7 +92,7 @@ func looksOf(plots ...Plot) map[string]look {
 			_, known := out[s.Name]
 			switch name := samplerIn(s.Name); {
 			case known || slices.Contains(rest, s.Name) || p.parent(s) != "":
-			case name == "":
+			case samplerLooks[name] == look{}: // no sampler, or one that is new
 				rest = append(rest, s.Name)
 			default:
 				l := samplerLooks[name]

@@ -101,11 +101,12 @@ func (g *generation) summary(t totals, free int) string {
 	}
 	out := strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 	each := free / g.total()
+	law, _ := g.method.Law()
 	switch {
 	case g.input != "" || g.chat != "":
 	case g.prefix == "" && g.suffix == "" && g.infill == "":
 		out += "; try --prefix TEXT for a beginning of your own"
-	case g.settings.Sampler == "fhs" && each >= 8:
+	case law.FirstHitting() && each >= 8:
 		out += fmt.Sprintf("; try --sampler parallel-fhs --steps %d for fewer calls", each/4)
 	}
 	return out
