@@ -59,7 +59,7 @@ echo "node: $(sinfo -h -o '%n %T, %c CPUs')"
 
 cd "$work"
 cat "$here/../tale.txt" "$here/../tale.txt" >text.txt
-run=(score text.txt --length 32 --draws 8 --batch 2 --seed 1 --json)
+run=(score text.txt --length 32 --draws 32 --batch 2 --seed 1 --json)
 job=$(sbatch --parsable --array=1-4 --output=%x-%A-%a.log "$here/parts.sbatch" "${run[@]}")
 merge=$(sbatch --parsable --dependency="afterok:$job" --output=%x.log "$here/merge.sbatch" merged.json)
 echo "array job $job, merge $merge"
@@ -69,7 +69,7 @@ for _ in $(seq 300); do
 	[ "$(cat part-1.jsonl.partial 2>/dev/null | wc -l)" -ge 3 ] && break
 	sleep 0.1
 done
-pid=$(pgrep -x -f -- "mdmgen score.*--shard auto -o part-1.jsonl" | head -n 1)
+pid=$(pgrep -x -f -- "mdmgen score.*--shard auto -o part-1.jsonl" | head -n 1) || { echo "part 1 ended before it could be killed: give it more --draws" >&2; exit 1; }
 kill -9 "$pid"
 echo "killed process $pid of part 1, which had finished $(($(wc -l <part-1.jsonl.partial) - 1)) chunks"
 for _ in $(seq 300); do
