@@ -320,7 +320,8 @@ func TestShardAuto(t *testing.T) {
 	}
 }
 
-// TestShardInterrupt: a part that is interrupted continues where it was, and says so.
+// TestShardInterrupt: a part that is interrupted continues where it was, and says so; one that was killed
+// before it had its name gets it.
 func TestShardInterrupt(t *testing.T) {
 	c := shardedCommands(t)["score exact"]
 	part := filepath.Join(t.TempDir(), "part.jsonl")
@@ -330,6 +331,10 @@ func TestShardInterrupt(t *testing.T) {
 	var stdout, stderr strings.Builder
 	if code := Run(ctx, append([]string{"mdmgen"}, args...), strings.NewReader(""), &stdout, &stderr); code != exit.Interrupt {
 		t.Errorf("exit status %d: %s", code, stderr.String())
+	}
+	mustRun(t, "", args...)
+	if err := os.Rename(part, part+".partial"); err != nil {
+		t.Fatal(err)
 	}
 	mustRun(t, "", args...)
 	if whole, merged := mustRun(t, "", c.args...), mustRun(t, "", "merge", part); timeless(c.args, whole) != timeless(c.args, merged) {

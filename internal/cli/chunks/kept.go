@@ -263,12 +263,16 @@ func (k *Kept) Part(ctx context.Context, s kit.Streams, each func() error) error
 
 // Finish writes the footer. A part gets its name.
 func (k *Kept) Finish(s kit.Streams) error {
-	if k.j == nil || k.ended {
+	if k.j == nil {
 		return nil
 	}
-	p := k.header.Part
-	if err := k.failed(k.j.Append(line{End: &span{p.From, p.To}})); err != nil || k.part == "" {
-		return err
+	if p := k.header.Part; !k.ended { // One that was killed before it had its name has a footer.
+		if err := k.failed(k.j.Append(line{End: &span{p.From, p.To}})); err != nil {
+			return err
+		}
+	}
+	if k.part == "" {
+		return nil
 	}
 	// While it is open it is locked. Not every system renames an open file.
 	err := os.Rename(k.path, k.part)
