@@ -253,6 +253,39 @@ func TestLost(t *testing.T) {
 	check(t, q, j)
 }
 
+// TestRemoved: workers of a job that is removed end, also those that are in the middle of a part.
+func TestRemoved(t *testing.T) {
+	q, args := connect(t, t.TempDir()), command(t)
+	// It takes long, and its result is short, as one that is stored by a single message.
+	j := newJob(t, []string{"score", args[1], "--model", args[3], "--draws", "20000", "--limit", "64", "--seed", "1", "--json"}, 1)
+	if _, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		w := Workers{Queue: q, Name: "worker", N: 2, Tell: func(string, ...any) {}}
+		ended <- w.Work(t.Context(), j.Args, func(json.RawMessage) (*Job, error) { return j, nil })
+	}()
+	for end, busy := time.Now().Add(20*time.Second), false; !busy; time.Sleep(10 * time.Millisecond) {
+		s, err := q.Status(t.Context(), j)
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("no worker has the part: %+v, %v", s, err)
+		}
+		busy = s.Workers["worker-0"].Task+s.Workers["worker-1"].Task > 0
+	}
+	if err := q.Remove(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "was removed") {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the workers do not end")
+	}
+}
+
 // TestOtherBits: a worker refuses a run that is another one on its machine.
 func TestOtherBits(t *testing.T) {
 	args := command(t)

@@ -92,7 +92,7 @@ const idle = 5 * time.Second
 func (w *worker) work(ctx context.Context) error {
 	consumer, err := w.Queue.js.Consumer(ctx, w.job.tasks(), "workers")
 	if err != nil {
-		return err
+		return w.removed(ctx, err)
 	}
 	if w.results, err = w.Queue.js.Stream(ctx, w.job.results()); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (w *worker) work(ctx context.Context) error {
 	for {
 		var ended bool
 		if err := retried(ctx, func() (err error) { ended, err = w.Queue.ended(ctx, w.job); return err }); err != nil {
-			return err
+			return w.removed(ctx, err)
 		}
 		w.tell(ctx)
 		if ended {
@@ -125,13 +125,19 @@ func (w *worker) work(ctx context.Context) error {
 			return ctx.Err()
 		case err == nil:
 			if err := w.do(ctx, msg, consumer.CachedInfo().Config.AckWait/6, dir); err != nil {
-				return err
+				return w.removed(ctx, err)
 			}
-		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound):
-			return fmt.Errorf("job %s was removed", w.job.ID)
 		}
 		// Otherwise there is nothing to do now, or the server cannot be reached.
 	}
+}
+
+// removed says of an error that the job is no more on the server, where that is why.
+func (w *worker) removed(ctx context.Context, err error) error {
+	if _, none := w.Queue.js.Stream(ctx, w.job.results()); errors.Is(none, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("job %s was removed", w.job.ID)
+	}
+	return err
 }
 
 // do does a task: it is acknowledged when the server has its result. Until then the server is told
@@ -171,11 +177,9 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 	w.report.Chunks += w.job.chunks(task)
 	w.report.Busy += time.Since(begin).Seconds()
 	// One that is not acknowledged comes again, and its result is found to be there.
-	_ = retried(ctx, func() error {
-		limit, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		return msg.DoubleAck(limit)
-	})
+	limit, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_ = msg.DoubleAck(limit)
 	w.Tell("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
 	return nil
 }
@@ -197,7 +201,13 @@ func (w *worker) result(ctx context.Context, task int, path string) error {
 		return err
 	}
 	defer os.Remove(path)
-	return retried(ctx, func() error { return w.store(ctx, task, path) })
+	return retried(ctx, func() error {
+		err := w.store(ctx, task, path)
+		if err != nil {
+			err = w.removed(ctx, err) // A stream that is gone says no more than a server that is.
+		}
+		return err
+	})
 }
 
 // store keeps a part. The server refuses a second one, which is as good.
