@@ -207,8 +207,9 @@ func (d drawing) add(out *plot.Plot, s Series, y axis) error {
 			inside = append(inside, xys[j])
 		}
 		if lo, hi, ok := d.bar(at, y.low); ok {
-			bars.XYs = append(bars.XYs, xys[j])
-			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{xys[j].Y - lo, hi - xys[j].Y})
+			// From its lower end: far below the point, y − (y − lo) may be 0, which has no logarithm.
+			bars.XYs = append(bars.XYs, plotter.XY{X: at.X, Y: lo})
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{0, hi - lo})
 		}
 		single = single && (j == 0 || at.X > points[j-1].X)
 	}

@@ -322,6 +322,7 @@ func TestPlotRanges(t *testing.T) {
 		"zero":        {{X: 1}, {X: 2, Y: -1}},
 		"two of one":  {{X: 2, Y: 1}, {X: 2, Y: 3}, {X: 1, Y: 3}},
 		"bar beside":  {{X: 1, Y: 1, Lo: 2, Hi: 3}},
+		"bar too far": {{X: 1, Y: 1, Lo: -1, Hi: 2}, {X: 2, Y: 1e-17, Lo: 0, Hi: 2e-17}},
 	} {
 		for _, log := range []bool{false, true} {
 			p := report.Plot{Name: name, LogX: log, LogY: log, Series: []report.Series{{Name: "s", Points: points}}}
