@@ -36,7 +36,12 @@ var (
 	idling sync.Mutex
 )
 
-func (w *warm) Close() error { w.rest(); return nil }
+// Close makes the network idle. A run that uses it afterwards fails, as with a closed one.
+func (w *warm) Close() error {
+	w.rest()
+	w.full = nil
+	return nil
+}
 
 func keepWarm(f full, key string) *warm {
 	return &warm{f, sync.OnceFunc(func() {
