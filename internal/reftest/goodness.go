@@ -7,7 +7,8 @@ import (
 )
 
 // Goodness returns the chi-square p-value of counts against a law. Cells that
-// expect less than 5 are pooled; a count where the law is 0 gives p = 0.
+// expect less than 5 are pooled; a count where the law is 0 gives p = 0, as do no counts at all
+// and a law that is not a number.
 func Goodness(counts []int, law []float64) float64 {
 	n := 0
 	for _, c := range counts {
@@ -32,6 +33,9 @@ func Goodness(counts []int, law []float64) float64 {
 		stat += (poolGot - poolWant) * (poolGot - poolWant) / poolWant
 		cells++
 	} else if poolGot > poolWant+10*math.Sqrt(poolWant+1) {
+		return 0
+	}
+	if n == 0 || math.IsNaN(stat+poolWant) {
 		return 0
 	}
 	if cells < 2 {
