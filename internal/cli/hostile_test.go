@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -217,9 +218,7 @@ func hostileWeights(t *testing.T) (list []hostile) {
 	}
 	add := func(name string, files, links map[string]string, want string) {
 		all := map[string]string{"config.json": lladaConfig}
-		for name, content := range files {
-			all[name] = content
-		}
+		maps.Copy(all, files)
 		list = append(list, hostile{name, all, links, convertHere, want})
 	}
 	good := string(checkpointtest.Encode(nil, tensors...))
@@ -262,9 +261,7 @@ func hostileWeights(t *testing.T) (list []hostile) {
 
 	shards := func(name, weightMap, want string, files, links map[string]string) {
 		all := map[string]string{"model.safetensors.index.json": `{"weight_map":` + weightMap + `}`}
-		for name, content := range files {
-			all[name] = content
-		}
+		maps.Copy(all, files)
 		add(name, all, links, want)
 	}
 	var many strings.Builder

@@ -22,7 +22,8 @@ func Errorf(pkg, format string, args ...any) error {
 	return &Error{pkg, fmt.Errorf(format, args...)}
 }
 
-// Join is one error of a package, in one line, of those of errs that are not nil; nil of none.
+// Join is one error of a package, in one line, of those of errs that are not nil; nil of none. It keeps their
+// messages alone: errors.Is and errors.As do not find them in it.
 func Join(pkg string, errs ...error) error {
 	var lines []string
 	for _, err := range errs {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"maps"
 	"math"
 	"regexp"
 	"strconv"
@@ -68,9 +69,7 @@ func (r *more) law(n *moreLaw) any {
 	}
 	r.found.add("mass", math.Abs(1-total(o.law)))
 	r.found.add("mass", math.Abs(1-total(o.denoised)))
-	for name, value := range o.extra {
-		want[name] = value
-	}
+	maps.Copy(want, o.extra)
 	return want
 }
 

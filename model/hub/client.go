@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -85,9 +86,7 @@ func (c *Client) send(ctx context.Context, method, address string, header http.H
 		cancel(nil)
 		return nil, err
 	}
-	for k, v := range header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "mdmgen")
 	// A file's digest and its length are those of its bytes.
 	req.Header.Set("Accept-Encoding", "identity")

@@ -53,7 +53,7 @@ func NewSizes(curve GridKind, n int, profile []float64) (Sizes, error) {
 }
 
 // Of returns the sizes of the groups of d positions. They must not be changed. It is an error when
-// a list does not sum to d.
+// a list does not sum to d. The zero Sizes has none: make them by [NewSizes] or [ListSizes].
 func (s Sizes) Of(d int) ([]int, error) {
 	switch {
 	case d == 0:

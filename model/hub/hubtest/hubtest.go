@@ -59,7 +59,7 @@ func Digest(name string, data []byte) string {
 	if Large(name, data) {
 		return fmt.Sprintf("%x", sha256.Sum256(data))
 	}
-	return fmt.Sprintf("%x", sha1.Sum(slices.Concat([]byte(fmt.Sprintf("blob %d\x00", len(data))), data)))
+	return fmt.Sprintf("%x", sha1.Sum(slices.Concat(fmt.Appendf(nil, "blob %d\x00", len(data)), data)))
 }
 
 // Request is one that the hub had.
