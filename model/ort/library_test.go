@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -203,7 +204,7 @@ func TestDeviceRefused(t *testing.T) {
 	}
 	for _, device := range []string{"cuda", "cuda:1"} {
 		for _, named := range []string{lib, ""} {
-			r := child(t, childTask{Config: Config{Library: named, Device: device}}, "MDMGEN_CACHE="+cacheOf(lib))
+			r := child(t, childTask{Config: Config{Library: named, Device: device}}, "MDMGEN_CACHE="+cacheOf(t, lib))
 			if !r.Missing || !strings.HasPrefix(r.Error, "onnx runtime: device "+device+": ") || !strings.Contains(r.Error, "onnxruntime-gpu") {
 				t.Errorf("%s with %q: got %+v", device, named, r)
 			}
@@ -218,8 +219,16 @@ func TestDeviceRefused(t *testing.T) {
 	}
 }
 
-// cacheOf returns the cache that a library of the cache is in.
-func cacheOf(lib string) string { return filepath.Dir(filepath.Dir(filepath.Dir(lib))) }
+// cacheOf returns a cache that has nothing but a library of the cache: on some machines a CUDA
+// build lies beside it.
+func cacheOf(t *testing.T, lib string) string {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "runtime", filepath.Base(filepath.Dir(lib)))
+	if err := errors.Join(os.MkdirAll(folder, 0o755), os.Symlink(lib, filepath.Join(folder, filepath.Base(lib)))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
 
 // TestProviderThatDoesNotLoad has files of the right names beside the library:
 // cuda is refused with the loader's words, auto says why it takes the CPU.
