@@ -17,6 +17,8 @@ package chunks
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"mdmgen/internal/cli/exit"
 	"mdmgen/internal/cli/kit"
@@ -93,4 +95,29 @@ func (h *Header) number(l line) (chunk int, end bool, err error) {
 		return *l.Chunk, false, nil
 	}
 	return 0, false, exit.Usagef("is no finished chunk of this run")
+}
+
+// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, --resume, -o
+// and the flags others, --NAME=VALUE each.
+func without(args []string, others ...string) []string {
+	end := max(slices.Index(args, "--"), 0)
+	names := []string{"--shard", "--output", "--plan", "--resume"}
+	for _, other := range others {
+		name, _, _ := strings.Cut(other, "=")
+		names = append(names, name)
+	}
+	flags := slices.DeleteFunc(slices.Clone(args[:end]), func(arg string) bool {
+		name, _, ok := strings.Cut(arg, "=")
+		return ok && slices.Contains(names, name)
+	})
+	return append(flags, args[end:]...)
+}
+
+// Command is the command line that makes a shard, as a shell reads it.
+func (p *Part) Command(s Shard, output string) string {
+	args := slices.Insert(slices.Clone(p.Args), 1, "--shard="+s.String(), "--output="+output)
+	if args[len(args)-1] == "--" {
+		args = args[:len(args)-1]
+	}
+	return kit.CommandLine(args)
 }

@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -171,4 +172,27 @@ func automatic(env func(string) string) (text, from string, err error) {
 		used += ", " + a.first
 	}
 	return fmt.Sprintf("%d/%d", index-first+1, n), fmt.Sprintf("%s (%s)", a.name, used), err
+}
+
+// Begun reads the header of the run that the file of --resume is of into v, and says whether there
+// is one yet.
+func (f *Flags) Begun(schema string, v any) (bool, error) {
+	if f.Resume == "" {
+		return false, nil
+	}
+	j, err := kit.OpenJournal(f.Resume, schema)
+	if err != nil {
+		return false, err
+	}
+	defer j.Close()
+	return j.Header() != nil && json.Unmarshal(j.Header(), v) == nil, nil
+}
+
+// SeedOf is the seed of that run, false where there is none yet.
+func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
+	var h struct{ Seed *uint64 }
+	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
+		return 0, false, err
+	}
+	return *h.Seed, true, nil
 }

@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -156,29 +154,6 @@ func (k *Kept) finished() (bool, error) {
 // Done says that the part was there already, and nothing is to be done.
 func (k *Kept) Done() bool { return k.part != "" && k.j == nil }
 
-// Begun reads the header of the run that the file of --resume is of into v, and says whether there
-// is one yet.
-func (f *Flags) Begun(schema string, v any) (bool, error) {
-	if f.Resume == "" {
-		return false, nil
-	}
-	j, err := kit.OpenJournal(f.Resume, schema)
-	if err != nil {
-		return false, err
-	}
-	defer j.Close()
-	return j.Header() != nil && json.Unmarshal(j.Header(), v) == nil, nil
-}
-
-// SeedOf is the seed of that run, false where there is none yet.
-func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
-	var h struct{ Seed *uint64 }
-	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
-		return 0, false, err
-	}
-	return *h.Seed, true, nil
-}
-
 // Each calls take with the chunks of the part, in their order: with what was kept, or with
 // what work makes of one, which is kept first. An error of either, or the end of ctx, ends it.
 func Each[T any](ctx context.Context, k *Kept, work func(chunk int) (T, error), take func(chunk int, result T, kept bool) error) error {
@@ -309,28 +284,3 @@ func (k *Kept) Close() error {
 // failed puts the flag before an error of the journal; a file that is another's is a command
 // line that cannot be obeyed.
 func (k *Kept) failed(err error) error { return kit.JournalError(k.flag, err) }
-
-// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, --resume, -o
-// and the flags others, --NAME=VALUE each.
-func without(args []string, others ...string) []string {
-	end := max(slices.Index(args, "--"), 0)
-	names := []string{"--shard", "--output", "--plan", "--resume"}
-	for _, other := range others {
-		name, _, _ := strings.Cut(other, "=")
-		names = append(names, name)
-	}
-	flags := slices.DeleteFunc(slices.Clone(args[:end]), func(arg string) bool {
-		name, _, ok := strings.Cut(arg, "=")
-		return ok && slices.Contains(names, name)
-	})
-	return append(flags, args[end:]...)
-}
-
-// Command is the command line that makes a shard, as a shell reads it.
-func (p *Part) Command(s Shard, output string) string {
-	args := slices.Insert(slices.Clone(p.Args), 1, "--shard="+s.String(), "--output="+output)
-	if args[len(args)-1] == "--" {
-		args = args[:len(args)-1]
-	}
-	return kit.CommandLine(args)
-}
