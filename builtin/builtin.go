@@ -2,7 +2,7 @@
 // model with its tokenizer, in the layout in which a hub publishes such models.
 package builtin
 
-//go:generate go run ../internal/regen
+//go:generate go run ../tools/regen
 
 import (
 	"embed"

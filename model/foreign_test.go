@@ -15,7 +15,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// foreignTable is the row of an id in the files of testdata/foreign; see make.py
+// foreignTable is the row of an id in the files of testdata/foreign; see tools/reference/foreign.py
 // there.
 func foreignTable(id int) []float64 {
 	row := make([]float64, 7)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"mdmgen/internal/cli"
-	"mdmgen/internal/cli/exit"
+	"mdmgen/cmd/mdmgen/app"
+	"mdmgen/internal/exit"
 )
 
 // Fetch merges the results of a job, which must have all of them, and writes what one process
@@ -51,7 +51,7 @@ func (q *Queue) Fetch(ctx context.Context, j *Job, output, format string, out io
 		args = append(args, path)
 	}
 	var said bytes.Buffer
-	if code := cli.Run(ctx, args, strings.NewReader(""), out, &said); code != exit.OK {
+	if code := app.Run(ctx, args, strings.NewReader(""), out, &said); code != exit.OK {
 		return &exit.Error{Code: code, Err: errors.New(strings.TrimSpace(said.String()))}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/exit"
 	"mdmgen/internal/journal"
 )
 

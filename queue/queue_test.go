@@ -14,8 +14,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"mdmgen/internal/cli"
-	"mdmgen/internal/cli/exit"
+	"mdmgen/cmd/mdmgen/app"
+	"mdmgen/internal/exit"
 )
 
 // passing is what two equal runs differ in.
@@ -48,7 +48,7 @@ func connect(t *testing.T, store string) *Queue {
 
 func newJob(t *testing.T, args []string, shards int) (j *Job) {
 	t.Helper()
-	if err := cli.Parts(t.Context(), args, func(header json.RawMessage, _ func(int, int, string) error) (err error) {
+	if err := app.Parts(t.Context(), args, func(header json.RawMessage, _ func(int, int, string) error) (err error) {
 		j, err = NewJob(args, header, shards)
 		return err
 	}); err != nil {
@@ -60,7 +60,7 @@ func newJob(t *testing.T, args []string, shards int) (j *Job) {
 // checkHere is what a worker finds out of a job.
 func checkHere(t *testing.T, j *Job) error {
 	t.Helper()
-	return cli.Parts(t.Context(), j.Args, func(header json.RawMessage, _ func(int, int, string) error) error { return j.Check(header) })
+	return app.Parts(t.Context(), j.Args, func(header json.RawMessage, _ func(int, int, string) error) error { return j.Check(header) })
 }
 
 // work runs n workers to the end.
@@ -76,7 +76,7 @@ func work(t *testing.T, q *Queue, j *Job, n int) {
 func check(t *testing.T, q *Queue, j *Job) {
 	t.Helper()
 	var want, got, said bytes.Buffer
-	if code := cli.Run(t.Context(), append([]string{"mdmgen"}, j.Args...), strings.NewReader(""), &want, &said); code != 0 {
+	if code := app.Run(t.Context(), append([]string{"mdmgen"}, j.Args...), strings.NewReader(""), &want, &said); code != 0 {
 		t.Fatal(said.String())
 	}
 	if err := q.Fetch(t.Context(), j, "", "", &got); err != nil {

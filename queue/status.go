@@ -12,7 +12,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"mdmgen/internal/cli/kit"
+	"mdmgen/cmd/mdmgen/app"
 )
 
 // State is how far a job is.
@@ -163,7 +163,7 @@ func (q *Queue) workersOf(ctx context.Context, s *State) error {
 
 // Print writes a state for people.
 func (s *State) Print(w io.Writer) {
-	fmt.Fprintf(w, "job      %s: %s\n", s.Job.ID, kit.CommandLine(s.Job.Args))
+	fmt.Fprintf(w, "job      %s: %s\n", s.Job.ID, app.CommandLine(s.Job.Args))
 	fmt.Fprintf(w, "parts    %d of %d done, %d running, %d waiting, %d dead\n", s.Done, s.Job.Shards, s.Running, s.Waiting, len(s.Dead))
 	fmt.Fprintf(w, "chunks   %d of %d\n", s.Chunks, s.Job.Chunks)
 	rate := 0.0

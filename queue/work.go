@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"mdmgen/internal/cli"
+	"mdmgen/cmd/mdmgen/app"
 )
 
 // objectHeader is the header of a result that names the object with the part; a result without it
@@ -53,7 +53,7 @@ func (w *Workers) Work(ctx context.Context, args []string, job func(header json.
 		x := worker{Workers: w, name: fmt.Sprintf("%s-%d", w.Name, i), waiting: waiting, end: end}
 		all.Go(func() {
 			for again := true; again; again = errors.As(errs[i], new(failure)) {
-				errs[i] = cli.Parts(ctx, args, func(header json.RawMessage, part func(i, n int, path string) error) (err error) {
+				errs[i] = app.Parts(ctx, args, func(header json.RawMessage, part func(i, n int, path string) error) (err error) {
 					if x.job, err = job(header); err != nil {
 						return err
 					}

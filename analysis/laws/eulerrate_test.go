@@ -12,7 +12,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// theorem1Case is a world of testdata/eulerrate.json, which internal/digits/eulerrate.py
+// theorem1Case is a world of testdata/eulerrate.json, which tools/reference/eulerrate.py
 // makes: with a grid and both integrals of Theorem 1 to 30 digits.
 type theorem1Case struct {
 	Name          string

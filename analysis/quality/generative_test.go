@@ -190,7 +190,7 @@ func TestGenerativePerplexity(t *testing.T) {
 	}
 }
 
-// bigram is log p(b|a) of testdata/foreign/make_causal.py.
+// bigram is log p(b|a) of tools/reference/foreign_causal.py.
 func bigram(a, b int) float64 {
 	logit := func(v int) float64 {
 		return float64(a*7%13-6)/4*float64(v*3%17-8)/8 + float64(a*5%11-5)/4*float64(v*11%19-9)/8

@@ -16,7 +16,7 @@ import (
 	"mdmgen/samplers"
 )
 
-// goldenLimit is that of internal/oracle, which compares every golden file.
+// goldenLimit is that of tools/oracle, which compares every golden file.
 const goldenLimit = 2e-5
 
 // faulty returns the golden logits of a case, one of them wrong: what verify is

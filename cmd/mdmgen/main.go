@@ -17,7 +17,7 @@ package main
 import (
 	"os"
 
-	"mdmgen/internal/cli"
+	"mdmgen/cmd/mdmgen/app"
 )
 
-func main() { os.Exit(cli.Main()) }
+func main() { os.Exit(app.Main()) }

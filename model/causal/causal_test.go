@@ -18,7 +18,7 @@ import (
 
 const columns = 387
 
-// bigram is log p(b|a) of the graphs in testdata/foreign/make_causal.py, whose logits have
+// bigram is log p(b|a) of the graphs in tools/reference/foreign_causal.py, whose logits have
 // weight·C more.
 func bigram(a, b int, weight float64) float64 {
 	logit := func(v int) float64 {

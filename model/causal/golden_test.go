@@ -13,7 +13,7 @@ import (
 
 // TestLosses: networks of transformers in the form of usual exports, with a cache and a mask,
 // are opened by their folder alone and give the loss that transformers gives of each text,
-// whatever else is in the call (testdata/causal/make.py). Logits of half precision have 11 bits.
+// whatever else is in the call (tools/reference/causal.py). Logits of half precision have 11 bits.
 func TestLosses(t *testing.T) {
 	data, err := os.ReadFile(reftest.Data(t, "causal", "losses.json"))
 	if err != nil {

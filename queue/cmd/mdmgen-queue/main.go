@@ -24,8 +24,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	mdmgen "mdmgen/internal/cli"
-	"mdmgen/internal/cli/exit"
+	mdmgen "mdmgen/cmd/mdmgen/app"
+	"mdmgen/internal/exit"
 	"mdmgen/queue"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/internal/cli/exit"
+	"mdmgen/internal/exit"
 )
 
 // TestMistakes: what is typed wrong is told before a server is begun, and has exit status 2.

@@ -1,0 +1,49 @@
+package app
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// TestShifted scores texts on a network that has no row for the first token, and compares it
+// with itself and with a network that has one: --context 1 gives that token of every window, a text's first one too, and where
+// it is missing a line says so.
+func TestShifted(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	model := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "dream-tied-fp16")
+	unshifted := filepath.Join(t.TempDir(), "unshifted")
+	mustRun(t, "", "convert", model, "-o", unshifted, "--fact", "shift=false")
+	lines := filepath.Join(t.TempDir(), "text.jsonl")
+	writeFile(t, lines, `{"ids":[1,2,3,4,5,6,7,8,9,10,11]}`+"\n")
+	for _, args := range [][]string{
+		{"score", lines, "--model", model, "--seed", "1", "--length", "6"},
+		{"bound", lines, "--model", model, "--seed", "1", "--length", "6"},
+		{"verify", model, "--against", model, "--text", lines, "--seed", "1", "--length", "6"},
+		{"verify", model, "--against", unshifted, "--text", lines, "--seed", "1", "--length", "6"},
+		{"verify", unshifted, "--against", model, "--text", lines, "--seed", "1", "--length", "6"},
+	} {
+		mustRun(t, "", append(args, "--context", "1")...)
+		if _, stderr, code := runCommand(t, "", args...); code != exit.Usage || !strings.Contains(stderr, "--context 1") {
+			t.Errorf("%s without context: exit status %d: %s", args[0], code, stderr)
+		}
+	}
+}
+
+// TestAgainstOne compares on one of everything, and says so.
+func TestAgainstOne(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	model := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "qwen3")
+	lines := filepath.Join(t.TempDir(), "text.jsonl")
+	writeFile(t, lines, `{"ids":[1]}`+"\n")
+	out := mustRun(t, "", "verify", model, "--against", model, "--text", lines, "--seed", "1", "--draws", "1", "--law-length", "1", "--law-texts", "1")
+	for _, want := range []string{": 1 window, 1 token, 1 canvas each\n", " of 1 token, from 1 text: TV 0 "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// TestBoundInterrupted: an interrupted report prints what was done, writes no file and
+// leaves an old one as it was, and the status is 130.
+func TestBoundInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	dir := t.TempDir()
+	page := filepath.Join(dir, "page.html")
+	writeFile(t, page, "old")
+	args := []string{"mdmgen", "bound", worldFile(t, "xor3-mixed"), "--json", "--html", page, "--plots", filepath.Join(dir, "pictures")}
+	var out, errs strings.Builder
+	if code := Run(ctx, args, strings.NewReader(""), &out, &errs); code != exit.Interrupt || errs.String() != "mdmgen: interrupted\n" {
+		t.Errorf("status %d, %q", code, errs.String())
+	}
+	var record struct {
+		Interrupted bool
+		Lines       []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(out.String()), &record); err != nil || !record.Interrupted || len(record.Lines) == 0 {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	if data, err := os.ReadFile(page); err != nil || string(data) != "old" {
+		t.Errorf("the old page: %q, %v", data, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// TestBoundResume ends a run after every chunk, and in the middle of one: the run that goes on
+// reports what an undisturbed one does, with its seed.
+func TestBoundResume(t *testing.T) {
+	t.Parallel()
+	c := shardedCommands(t)["bound exact"]
+	args := c.args[:len(c.args)-3] // without its seed
+	want := timeless(args, mustRun(t, "", c.args...))
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	mustRun(t, "", append(c.args[:len(c.args):len(c.args)], "--resume", keep)...)
+	lines := strings.SplitAfter(readAll(t, keep), "\n")
+	if len(lines) != 8 { // a header, 5 chunks, a footer, and nothing
+		t.Fatalf("%d lines", len(lines))
+	}
+	for n := 1; n < len(lines); n++ {
+		writeFile(t, keep, strings.Join(lines[:n], "")+lines[n][:len(lines[n])/2])
+		if n < len(lines)-1 {
+			if _, stderr, code := runCommand(t, "", "merge", keep); code != exit.Failure || !strings.Contains(stderr, "with --resume") {
+				t.Errorf("after %d lines: exit status %d: %s", n, code, stderr)
+			}
+		}
+		if got := timeless(args, mustRun(t, "", append(args[:len(args):len(args)], "--json", "--resume", keep)...)); got != want {
+			t.Errorf("after %d lines:\n%.1000s\nwant\n%.1000s", n, got, want)
+		}
+	}
+	if got := timeless(args, mustRun(t, "", "merge", keep)); got != want {
+		t.Errorf("merged:\n%.1000s\nwant\n%.1000s", got, want)
+	}
+}

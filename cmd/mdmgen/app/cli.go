@@ -1,0 +1,193 @@
+// Package app is the command line: it finds the command that is asked for, reads its flags
+// and runs it. A command is a package below, the flags are those of package flags, and what
+// commands share is in packages kit and setup.
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/man"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/plainfile"
+	"mdmgen/model"
+)
+
+// Main runs the program with the process's own streams and returns its exit status. The
+// first interrupt cancels the context, so that what is finished can still be printed; a moment
+// after it the default handling is back, and a second interrupt ends the process. Programs that
+// end others, timeout for one, send the first twice, the second perhaps when all is done.
+func Main() int {
+	collectLate()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	failInstead()
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second/2, stop) })
+	return Run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
+}
+
+// collectLate has the first collection of garbage wait until the heap has 32 MB, where it would
+// come at 4 MB: most commands end before that, which saves them a tenth of their time and
+// more. The following ones come as ever.
+func collectLate() {
+	if os.Getenv("GOGC") == "" {
+		runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, debug.SetGCPercent(800))
+	}
+}
+
+// Run runs one command line, args[0] being the program's name, and returns the exit status.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	err := runApp(ctx, args[1:], kit.Streams{In: stdin, Out: &kit.StandardOutput{W: stdout}, Err: stderr})
+	if err == nil {
+		return exit.OK
+	}
+	if msg := exit.Message(err); msg != "" {
+		fmt.Fprintf(stderr, "mdmgen: %s\n", msg)
+	}
+	return exit.Code(err)
+}
+
+// Parts runs the command line of a run, without the program's name, for parts of it that serve
+// asks for one after another: the model is opened once. serve gets the header that a file of a
+// part has, and returns when no more are wanted; its error is the run's, as is that of a command
+// that has no parts.
+func Parts(ctx context.Context, args []string, serve func(header json.RawMessage, part func(i, n int, path string) error) error) error {
+	served := false // Not by a command that prints what it would do, say.
+	s := kit.Streams{In: strings.NewReader(""), Out: &kit.StandardOutput{W: io.Discard}, Err: io.Discard}
+	s.Parts = func(header json.RawMessage, part func(i, n int, path string) error) error {
+		served = true
+		return serve(header, part)
+	}
+	if err := runApp(ctx, args, s); err != nil || served {
+		return err
+	}
+	return noParts(args)
+}
+
+func noParts(args []string) error { return exit.Usagef("%s: has no parts", kit.CommandLine(args)) }
+
+// openModel opens the models of a run; tests keep some open from one run to the next.
+var openModel = model.Open
+
+// newApp builds the command tree.
+func newApp(s kit.Streams) *cli.App {
+	app := &cli.App{
+		Name:  "mdmgen",
+		Usage: "generate text from masked diffusion language models, and measure what their samplers cost",
+		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
+			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
+			"`mdmgen COMMAND --help` explains a command, and docs/glossary.md in the repository what words mean.",
+		// The library's own flags would take -v, and be shared by runs in parallel.
+		HideVersion:    true,
+		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
+		Reader:         s.In,
+		Writer:         s.Out,
+		ErrWriter:      s.Err,
+		HideHelp:       true,
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return exit.Usagef("%s", err) },
+	}
+	s.App = app
+	for _, command := range commands {
+		c := command(s)
+		common := s.Voice.Flags()
+		action := c.Action
+		c.OnUsageError = app.OnUsageError
+		c.HideHelp = true
+		c.Flags = append(c.Flags, common.CLI()...)
+		c.Action = func(c *cli.Context) error {
+			if err := common.Exclude([2]string{"quiet", "verbose"}); err != nil {
+				return err
+			}
+			for _, line := range flags.UnknownVariables(app.Commands) {
+				s.Notice(line)
+			}
+			return action(c)
+		}
+		app.Commands = append(app.Commands, c)
+	}
+	return app
+}
+
+// runApp arranges the command line and runs it. Unknown commands and flags are
+// refused here, before the library sees them: it would print its help on
+// standard output and leave with status 3.
+func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
+	stdin := s.In
+	s.Run = func(ctx context.Context, args []string, out io.Writer) error {
+		return runApp(ctx, args, kit.Streams{In: stdin, Out: &kit.StandardOutput{W: out}, Err: s.Err})
+	}
+	s.In, s.Voice, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, stdin), &kit.Voice{}, kit.CommandLine(args), new([]string), openModel
+	defer func() {
+		if err == nil {
+			err = s.Out.Err
+		}
+	}()
+	app := newApp(s)
+	if len(args) > 1 && args[0] == "help" {
+		args = []string{args[1], "--help"}
+	}
+	if len(args) == 0 || args[0] == "help" {
+		args = []string{"--help"}
+	}
+	if strings.HasPrefix(args[0], "-") {
+		switch strings.TrimLeft(args[0], "-") {
+		case "help", "h", "help-all":
+			return man.Help(s.Out, app, "", true)
+		case "version":
+			_, err := fmt.Fprintf(s.Out, "%s version %s\n", app.Name, kit.Version())
+			return err
+		}
+		return exit.Usagef("unknown flag %s before a command; flags follow the command", args[0])
+	}
+	cmd := app.Command(args[0])
+	if cmd == nil {
+		hint := "; `mdmgen --help` lists the commands"
+		if c := flags.Suggestion(app.Commands, args[0]); c != "" {
+			hint = "; did you mean " + c + "?"
+		}
+		return exit.Usagef("unknown command %q%s", args[0], hint)
+	}
+	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
+		return noParts(args)
+	}
+	rest, given, err := flags.Arrange(cmd, args[1:])
+	if err != nil {
+		return err
+	}
+	*s.Args = append([]string{cmd.Name}, rest...)
+	if given == nil { // Help tells the program's own defaults.
+		return man.Help(s.Out, app, cmd.Name, strings.HasSuffix(rest[0], "-all"))
+	}
+	if err := readDefaults(app, cmd, given); err != nil {
+		return err
+	}
+	return flags.Of(cmd).Locate(app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...)))
+}
+
+// readDefaults gives the flags of the command that runs what the environment and the config
+// file say.
+func readDefaults(app *cli.App, cmd *cli.Command, given flags.Given) error {
+	path, ok := given[flags.Of(cmd).Find(flags.ConfigFlag)]
+	if ok && path == "" {
+		return exit.Usagef("--%s: name a file, or %s for none", flags.ConfigFlag, os.DevNull)
+	}
+	path, named := flags.ConfigPath(path)
+	file, err := flags.ReadConfig(path, named, app.Commands)
+	if err != nil {
+		return err
+	}
+	return flags.Fill(cmd, given, file)
+}

@@ -1,0 +1,247 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/checkpoint/checkpointtest"
+)
+
+// results are command lines whose results go to standard output, one for each command and
+// format that prints in its own way. %F is a file that is written beside.
+func results(t testing.TB) map[string][]string {
+	world := worldFile(t, "xor3-mixed")
+	ids := filepath.Join(t.TempDir(), "ids.jsonl")
+	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
+	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
+	folder := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	golden := worldGolden(t)
+	score := []string{"score", ids, "--model", world, "--draws", "4", "--seed", "1"}
+	bench := []string{"bench", "--model", world, "--sampler", "fhs", "-n", "2", "-r", "3", "--seed", "1"}
+	with := func(base []string, more ...string) []string { return append(base[:len(base):len(base)], more...) }
+	return map[string][]string{
+		"generate":       {"generate", "--model", world, "--seed", "1", "--format", "ids", "-n", "5"},
+		"generate jsonl": {"generate", "--model", world, "--seed", "1", "--format", "jsonl", "-n", "5"},
+		"generate json":  {"generate", "--model", world, "--seed", "1", "--format", "json"},
+		"score":          score,
+		"score jsonl":    with(score, "--format", "jsonl"),
+		"score profile":  with(score, "--format", "jsonl", "--write-profile", "%F"),
+		"bound":          {"bound", world},
+		"bound html":     {"bound", world, "--json", "--html", "%F"},
+		"bench":          bench,
+		"bench jsonl":    with(bench, "--format", "jsonl"),
+		"bench csv":      with(bench, "-o", "csv:%F"),
+		"bench html":     with(bench, "--format", "jsonl", "--html", "%F"),
+		"schedule":       {"schedule", "--profile", loss, "--steps", "3"},
+		"schedule json":  {"schedule", "--profile", loss, "--steps", "3", "--json"},
+		"verify":         {"verify", world, "--golden", golden, "--tolerance", "100"},
+		"verify json":    {"verify", world, "--golden", golden, "--tolerance", "100", "--json"},
+		"samplers":       {"samplers"},
+		"samplers one":   {"samplers", "fhs"},
+		"samplers json":  {"samplers", "--json"},
+		"tokenize":       {"tokenize"},
+		"doctor":         {"doctor"},
+		"doctor json":    {"doctor", "--json"},
+		"convert":        {"convert", folder, "-o", "%D"},
+		"help":           {"--help"},
+		"help generate":  {"generate", "--help"},
+		"version":        {"--version"},
+	}
+}
+
+// worldGolden writes a file of reference tensors for the world xor3-mixed: of a canvas of
+// masks, which are id 2, and rows of nothing.
+func worldGolden(t testing.TB) string {
+	path := filepath.Join(t.TempDir(), "golden.safetensors")
+	ids := checkpoint.Tensor{Name: "input_ids.0", Dtype: checkpoint.I64, Shape: []int{1, 3}, Data: bytes.Repeat([]byte{2, 0, 0, 0, 0, 0, 0, 0}, 3)}
+	logits := checkpointtest.Tensor("logits.0", checkpoint.F32, make([]float32, 6), 1, 3, 2)
+	writeFile(t, path, string(checkpointtest.Encode(nil, ids, logits)))
+	return path
+}
+
+// runProcess runs a command line as a process of its own, in which signals are what they are
+// for users, and returns what it prints on standard error.
+func runProcess(t testing.TB, stdout *os.File, args ...string) (stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command("mdmgen", args...)
+	var errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("once upon a time\n"), stdout, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestResultsNobodyGets runs every command with a standard output that fails: files beside it
+// are whole, no temporary one is left, and where the disk is full one line says so.
+func TestResultsNobodyGets(t *testing.T) {
+	t.Parallel()
+	for name, args := range results(t) {
+		for _, kind := range []string{"closed", "full"} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				stdout := failing(t, kind)
+				dir := t.TempDir()
+				file, folder := filepath.Join(dir, "file"), filepath.Join(dir, "folder")
+				line := append([]string{}, args...)
+				for i := range line {
+					line[i] = strings.NewReplacer("%F", file, "%D", folder).Replace(line[i])
+				}
+				stderr, code := runProcess(t, stdout, line...)
+				noise := strings.HasPrefix(stderr, "mdmgen: --write-profile: wrote")
+				if noise {
+					_, stderr, _ = strings.Cut(stderr, "\n")
+				}
+				if want := map[string]string{"closed": "", "full": "mdmgen: "}[kind]; code != exit.Failure || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != len(want)/len("mdmgen: ") || kind == "full" && !strings.Contains(stderr, "standard output: no space left on device") {
+					t.Errorf("exit status %d: %q", code, stderr)
+				}
+				entries, err := os.ReadDir(dir)
+				var names []string
+				for _, e := range entries {
+					names = append(names, e.Name())
+				}
+				want := ""
+				for _, arg := range args {
+					if strings.Contains(arg, "%F") {
+						want = "file"
+					} else if strings.Contains(arg, "%D") {
+						want = "folder"
+					}
+				}
+				if got := strings.Join(names, " "); err != nil || got != want {
+					t.Errorf("the folder holds %q, want %q: %v", got, want, err)
+				}
+				if info, err := os.Stat(file); want == "file" && (err != nil || info.Size() == 0) {
+					t.Errorf("the file is empty: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// failing is a standard output that cannot be written to.
+func failing(t testing.TB, kind string) *os.File {
+	t.Helper()
+	if kind == "full" {
+		f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+// TestFullDisk: what the file of -o cannot take is printed, all of it and in the very bytes,
+// and the file that was there is as it was.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	world := worldFile(t, "xor3-mixed")
+	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
+	ids := filepath.Join(t.TempDir(), "ids.jsonl")
+	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 300))
+	for name, args := range map[string][]string{
+		"generate": {"generate", "--model", world, "--seed", "1", "--format", "ids", "-n", "30000"},
+		"jsonl":    {"generate", "--model", world, "--seed", "1", "--format", "jsonl", "-n", "3000"},
+		"score":    {"score", ids, "--model", world, "--draws", "4", "--seed", "1", "--format", "jsonl"},
+		"schedule": {"schedule", "--profile", loss, "--steps", "2,3,4,5,6,7,8,9,10", "--json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := unclocked(volatile.ReplaceAllString(mustRun(t, "", args...), ""))
+			dir := t.TempDir()
+			file := filepath.Join(dir, "out")
+			writeFile(t, file, "old")
+			// A file of at most 4 KiB stands for a disk with no more room.
+			cmd := exec.Command("bash", append([]string{"-c", `ulimit -f 4 && exec mdmgen "$@"`, "bash"}, append(args, "-o", file)...)...)
+			var out, errs bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			err := cmd.Run()
+			if errors.Is(err, exec.ErrNotFound) {
+				t.Skip(err)
+			}
+			if cmd.ProcessState.Success() && len(want) < 8<<10 {
+				t.Fatalf("only %d bytes", len(want))
+			}
+			if code := cmd.ProcessState.ExitCode(); code != exit.Failure || !strings.Contains(errs.String(), "file too large: the results are on standard output instead") || strings.Count(errs.String(), "\n") != 1 {
+				t.Fatalf("exit status %d: %.300s", code, errs.String())
+			}
+			if got := unclocked(volatile.ReplaceAllString(out.String(), "")); got != want {
+				t.Errorf("printed %d bytes, want %d: %.100q", len(got), len(want), got)
+			}
+			if text, err := os.ReadFile(file); err != nil || string(text) != "old" {
+				t.Errorf("the file holds %.100q, %v", text, err)
+			}
+			if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+				t.Errorf("the folder holds %v", entries)
+			}
+			// A device without room, too.
+			if _, err := os.Stat("/dev/full"); err == nil {
+				stdout, stderr, code := runCommand(t, "", append(args, "-o", "/dev/full")...)
+				if got := unclocked(volatile.ReplaceAllString(stdout, "")); code != exit.Failure || got != want || !strings.Contains(stderr, "-o /dev/full: no space left on device") {
+					t.Errorf("exit status %d, %d bytes: %s", code, len(got), stderr)
+				}
+			}
+		})
+	}
+}
+
+// TestFullDiskBeside: where a file beside the printed results, or the journal, has no room, the
+// results or what was finished of them are there all the same.
+func TestFullDiskBeside(t *testing.T) {
+	t.Parallel()
+	limited := func(args ...string) (stdout, stderr string, code int) {
+		cmd := exec.Command("bash", append([]string{"-c", `ulimit -f 4 && exec mdmgen "$@"`, "bash"}, args...)...)
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); errors.Is(err, exec.ErrNotFound) {
+			t.Skip(err)
+		}
+		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	}
+	dir := t.TempDir()
+	base := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "fhs,tweedie", "-n", "4", "-r", "9", "--seed", "1", "--format", "json"}
+	want := unmeasured(mustRun(t, "", base...))
+	for _, flags := range [][]string{{"-o", filepath.Join(dir, "out.json")}, {"--html", filepath.Join(dir, "page.html")}, {"--plots", filepath.Join(dir, "pictures")}} {
+		stdout, stderr, code := limited(slices.Concat(base, flags)...)
+		if code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "file too large") || unmeasured(stdout) != want {
+			t.Errorf("%v: exit status %d: %s%.200s", flags, code, stderr, stdout)
+		}
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && filepath.Ext(path) != ".svg" {
+				err = errors.New(path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%v: left there: %v", flags, err)
+		}
+	}
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	args := append(base, "--resume", keep)
+	if _, stderr, code := limited(args...); code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "--resume "+keep+": file too large") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if data, err := os.ReadFile(keep); err != nil || len(data) < 2<<10 || data[len(data)-1] != '\n' {
+		t.Errorf("the journal has %d bytes, or a line without an end: %v", len(data), err)
+	}
+	if got := unmeasured(mustRun(t, "", args...)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

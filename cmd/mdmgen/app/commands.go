@@ -1,0 +1,52 @@
+package app
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/bench"
+	"mdmgen/cmd/mdmgen/internal/bound"
+	"mdmgen/cmd/mdmgen/internal/completion"
+	"mdmgen/cmd/mdmgen/internal/config"
+	"mdmgen/cmd/mdmgen/internal/convert"
+	"mdmgen/cmd/mdmgen/internal/doctor"
+	"mdmgen/cmd/mdmgen/internal/generate"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/list"
+	"mdmgen/cmd/mdmgen/internal/man"
+	"mdmgen/cmd/mdmgen/internal/merge"
+	"mdmgen/cmd/mdmgen/internal/pull"
+	"mdmgen/cmd/mdmgen/internal/remove"
+	"mdmgen/cmd/mdmgen/internal/runtime"
+	"mdmgen/cmd/mdmgen/internal/samplers"
+	"mdmgen/cmd/mdmgen/internal/schedule"
+	"mdmgen/cmd/mdmgen/internal/score"
+	"mdmgen/cmd/mdmgen/internal/show"
+	"mdmgen/cmd/mdmgen/internal/tokenize"
+	"mdmgen/cmd/mdmgen/internal/verify"
+	"mdmgen/cmd/mdmgen/internal/version"
+)
+
+// commands are the program's, in the order of its help. A command is a package: what it is
+// called, its flags, which it reads into a struct of its own, and what it does.
+var commands = []func(kit.Streams) *cli.Command{
+	generate.Command,
+	score.Command,
+	bound.Command,
+	bench.Command,
+	merge.Command,
+	schedule.Command,
+	samplers.Command,
+	tokenize.Command,
+	convert.Command,
+	verify.Command,
+	pull.Command,
+	list.Command,
+	show.Command,
+	remove.Command,
+	doctor.Command,
+	runtime.Command,
+	config.Command,
+	completion.Command,
+	man.Command,
+	version.Command,
+}

@@ -1,0 +1,280 @@
+package app
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/internal/exit"
+)
+
+// withConfig makes a config file that this test's runs read, and returns its path.
+func withConfig(t *testing.T, text string) string {
+	t.Helper()
+	path := configFile(t, text)
+	t.Setenv(flags.EnvConfig, path)
+	return path
+}
+
+func configFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.toml")
+	writeFile(t, path, text)
+	return path
+}
+
+// clearEnvironment unsets the variables that stand for flags.
+func clearEnvironment(t *testing.T) {
+	for _, name := range []string{"MDMGEN_MODEL", "MDMGEN_TOKENIZER", "MDMGEN_DEVICE", "MDMGEN_THREADS", "MDMGEN_RUNTIME", "MDMGEN_OFFLINE"} {
+		t.Setenv(name, "")
+	}
+}
+
+// TestConfigFile asks of each run that it is the same as one with flags.
+func TestConfigFile(t *testing.T) {
+	needRuntime(t)
+	clearEnvironment(t)
+	world := worldFile(t, "xor3-mixed")
+	other := worldFile(t, "markov3-exact")
+	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	for name, c := range map[string]struct {
+		config, run, same string
+	}{
+		"for all commands":           {"seed = 7", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 7"},
+		"a table":                    {"[generate]\nsampler = 'tweedie'\nsteps = 3\nseed = 1", "generate --model " + world + " -n 50 --format ids", "generate --model " + world + " -n 50 --format ids --sampler tweedie --steps 3 --seed 1"},
+		"the table before all":       {"seed = 7\n[generate]\nseed = 2", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 2"},
+		"another command's table":    {"[score]\nseed = 7", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"the flag wins":              {"model = '" + other + "'\nformat = 'json'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"its short name wins":        {"[generate]\noutput = '" + filepath.Join(t.TempDir(), "no") + "'", "generate -o - --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a number":                   {"top-p = 0.5\nT = inf\ndelta = 0", "generate --model " + world + " --sampler euler --noise exp --T 3 --format ids -n 40 --seed 1", "generate --top-p 0.5 --delta 0 --model " + world + " --sampler euler --noise exp --T 3 --format ids -n 40 --seed 1"},
+		"a list of a list flag":      {"[bound]\nsteps = '2,4'", "bound " + world, "bound " + world + " --steps 2,4"},
+		"a number of a list flag":    {"[bound]\nsteps = 4", "bound " + world, "bound " + world + " --steps 4"},
+		"a dotted key":               {"generate.seed = 3", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 3"},
+		"a list of texts":            {"[generate]\nfact = ['mask_id=3']", "generate --length 8 --format ids --seed 1", "generate --length 8 --format ids --seed 1 --fact mask_id=3"},
+		"on, and off on the line":    {"[samplers]\njson = true", "samplers --json=false", "samplers"},
+		"on":                         {"[samplers]\njson = true", "samplers fhs", "samplers fhs --json"},
+		"of no use to the sampler":   {"steps = 16\nT = 3\norder = 'random'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"of use to one":              {"steps = 4\nsizes = '2,1'", "generate --model " + world + " --sampler tweedie --format ids -n 40 --seed 1", "generate --model " + world + " --sampler tweedie --steps 4 --format ids -n 40 --seed 1"},
+		"excluded by a flag":         {"grid = 'paper'\nkappa = 0.7\nnoise = 'exp'", "generate --model " + world + " --sampler euler --steps 4 --format ids -n 40 --seed 1", "generate --model " + world + " --sampler euler --steps 4 --grid paper --noise exp --format ids -n 40 --seed 1"},
+		"an unused profile":          {"profile = 'none.json'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a world's":                  {"threads = 1\noffline = true\ndevice = 'cuda'\nruntime = 'none'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a world's bound":            {"threads = 1\nseed = 1\nconfidence = 0.5\ntokenizer = 'none'\nlength = 3", "bound " + world, "bound " + world},
+		"plans alone":                {"threads = 1\nseed = 1\nmodel = 'none'", "bound --plan-only --steps 4", "bound --plan-only --steps 4"},
+		"exact values":               {"draws = 3\nseed = 1\nlength = 4", "score README --limit 2 --exact --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
+		"no sampler to score by":     {"sampler = 'tweedie'\nsteps = 8", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
+		"exact, or an estimator":     {"[score]\nexact = true", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl"},
+		"a prompt, or a template":    {"prefix = 'A'", "generate --infill B{{3}} --seed 1", "generate --infill B{{3}} --seed 1"},
+		"the model's own tokenizer":  {"tokenizer = 'none'", "generate --length 5 --seed 1", "generate --length 5 --seed 1"},
+		"of no use, and no profile":  {"sampler = 'tweedie'\ngrid = 'profile'", "generate --sampler fhs --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a verified model":           {"model = 'none'", "verify MDLM --golden MDLM/golden.safetensors", "verify MDLM --golden MDLM/golden.safetensors"},
+		"a profile is not written":   {"profile = 'none.json'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
+		"a tokenizer's two sources":  {"model = 'fairytale'\ntokenizer = 'none'", "tokenize", "tokenize"},
+		"no reports in a comparison": {"seed = 1\nthreads = 1", "bench --compare REPORT REPORT", "bench --compare REPORT REPORT"},
+		"a table that excludes":      {"draws = 3\n[score]\nexact = true\nlength = 4", "score README --limit 2 --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
+		"json before all":            {"json = true\n[generate]\nformat = 'ids'", "generate --model " + world + " -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"json, and a word":           {"format = 'json'\n[samplers]\njson = false", "samplers", "samplers"},
+		"a word, and no json":        {"json = false\n[samplers]\nformat = 'json'", "samplers", "samplers --json"},
+		"switches that are off":      {"quiet = true\nverbose = false\n[score]\nexact = false\nestimator = 'k'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl -q"},
+		"a loud default":             {"verbose = true", "generate --model " + world + " --format ids -n 9 --seed 1 -q", "generate --model " + world + " --format ids -n 9 --seed 1 -q"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := filepath.Join(t.TempDir(), "report.json")
+			args := func(line string) []string {
+				line = strings.NewReplacer("README", filepath.Join("..", "..", "..", "README.md")+" --model "+mdlm+" --tokenizer "+lettersFile, "MDLM", mdlm, "REPORT", report).Replace(line)
+				return strings.Fields(line)
+			}
+			if strings.Contains(c.run, "REPORT") {
+				mustRun(t, "", "bench", "--model", world, "--sampler", "fhs", "-n", "1", "-r", "1", "-o", report)
+			}
+			want, wantErr, code := runCommand(t, "a king\n", args(c.same)...)
+			if code != exit.OK {
+				t.Fatalf("%s: status %d: %s", c.same, code, wantErr)
+			}
+			got, stderr, code := runCommand(t, "a king\n", append(args(c.run), "--config", configFile(t, c.config))...)
+			if code != exit.OK || volatile.ReplaceAllString(got, "") != volatile.ReplaceAllString(want, "") || volatile.ReplaceAllString(stderr, "") != volatile.ReplaceAllString(wantErr, "") {
+				t.Errorf("%s with %q: status %d: %.400s%s, want what %s prints: %.400s%s", c.run, c.config, code, got, stderr, c.same, want, wantErr)
+			}
+		})
+	}
+}
+
+// TestConfigOfNoUse has defaults that a command does without.
+func TestConfigOfNoUse(t *testing.T) {
+	clearEnvironment(t)
+	loss := filepath.Join(t.TempDir(), "loss.json")
+	for _, c := range []struct{ config, stdin, run string }{
+		{"[bench]\ncase = []\npair = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
+		{"[schedule]\nkind = 'sizes'", "", "schedule --target-kl 0.5 --seed 1 --model " + worldFile(t, "xor3-mixed")},
+		{"profile = '" + loss + "'", strings.Repeat(`{"ids":[0,1,1]}`+"\n", 4), "score --as jsonl --seed 1 --write-profile " + loss + " --model " + worldFile(t, "xor3-mixed")},
+		{"[tokenize]\nplain = true", "[5]", "tokenize --decode"},
+	} {
+		withConfig(t, c.config)
+		if _, stderr, code := runCommand(t, c.stdin, strings.Fields(c.run)...); code != exit.OK {
+			t.Errorf("%s with %q: status %d: %s", c.run, c.config, code, stderr)
+		}
+	}
+}
+
+// TestConfigMistakes: each is one line with its place, status 2 and nothing else.
+func TestConfigMistakes(t *testing.T) {
+	clearEnvironment(t)
+	world := worldFile(t, "xor3-mixed")
+	run := []string{"generate", "--model", world, "--seed", "1", "--format", "ids"}
+	for _, c := range []struct{ config, message string }{
+		{"\nstps = 3", `:2: stps: no command has such a flag; did you mean steps?`},
+		{"[generate]\n\ngolden = 'x'", `:3: golden: generate does not have such a flag`},
+		{"[generte]", `:1: no command is called "generte"; did you mean [generate]?`},
+		{"steps = 'many'", `:1: steps: generate takes a whole number in 1..16777216: write it into the tables of the commands that are meant, such as [schedule]`},
+		{"n = 'many'", `:1: n: generate takes a whole number`},
+		{"context = 5", `:1: context: bench takes a text: write it into the tables of the commands that are meant, such as [verify]`},
+		{"[generate]\nsteps = 1.5", `:2: steps: must be a whole number`},
+		{"[generate]\nseed = -1", `:2: seed: must be a whole number in 0..2^64-1`},
+		{"[generate]\ndelta = 'x'", `:2: delta: must be a finite number of at least 0`},
+		{"[bench]\nsteps = [8, 16]", `:2: steps: must be a text, in which commas divide a list`},
+		{"[help]", `:1: no command is called "help"`},
+		{"quiet = 1", `:1: quiet: generate takes true or false`},
+		{"[bench]\nmax-time = 90", `:2: max-time: must be a text such as "90s" or "10m"`},
+		{"[generate]\nprefix = true", `:2: prefix: must be a text`},
+		{"[generate]\nmodel = 3", `:2: model: must be a text`},
+		{"[generate]\nfact = [1]", `:2: fact: must be a text or a list of texts`},
+		{"[generate]\nfact = 2026-01-01", `:2: fact: must be a text or a list of texts`},
+		{"[generate.steps]\nx = 1", `:1: steps: must be a whole number`},
+		{"[[generate]]\nsteps = 1", `:1: generate: is a command: write its defaults into the table [generate]`},
+		{"generate = 1", `:1: generate: is a command: write its defaults into the table [generate]`},
+		{"o = 'x'", `:1: o: no command has such a flag; did you mean output?`},
+		{"\uFEFFseed = 1\r\nsteps = 'x'", `:2: steps: generate takes a whole number`},
+		{"output = 'x'", `:1: output: names a file to write, and would be that of every command: write it into the table of one`},
+		{"config = 'x'", `:1: config: names this file, and cannot stand in it`},
+		{"seed = 1\nseed = 2", `:2: `},
+		{"seed = \nsteps = 2", `:1: `},
+		{"seed = 1\n[generate", `:2: `},
+		{"seed = 1\n\xff", `:2: `},
+		{"seed = 99999999999999999999", `:1: `},
+		// What the command says of a value.
+		{"\n[generate]\nn = 0", `:3: n: must be a whole number in 1..`},
+		{"format = 'xml'", `:1: format: generate takes one of`},
+		{"threads = 2\nlength = -4", `:2: length: generate takes a whole number in 1..`},
+		{"sampler = 'nobody'", `:1: sampler: generate takes one of fhs, euler`},
+		{"[generate]\nsampler = 'tweedie'\nsteps = 0", `:3: steps: must be a whole number in 1..16777216`},
+		{"temperature = -1", `:1: `},
+		{"T = 1\ndelta = 2\nsampler = 'euler'", `:1: generate: T is 1 and delta is 2: must be`},
+		{"[generate]\nprefix = 'a'\ninfill = '{{3}}'", `:3: --infill and --prefix both say what is given; use one`},
+		{"[samplers]\nformat = 'json'\njson = true", `:3: json is short for format = "json": leave one out`},
+		{"[generate]\ninput = ''", `:2: input: must be a text that is not empty`},
+		{"quiet = true\nverbose = true", `:1: --quiet and --verbose do not go together`},
+	} {
+		run := run
+		if strings.HasPrefix(c.config, "format") {
+			run = run[:len(run)-2]
+		}
+		path := withConfig(t, c.config)
+		stdout, stderr, code := runCommand(t, "", run...)
+		if code != exit.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: "+path+c.message) {
+			t.Errorf("%q: status %d: %s%s, want %d and PATH%s", c.config, code, stdout, stderr, exit.Usage, c.message)
+		}
+		for range 8 { // of several faults always the same one
+			if _, again, _ := runCommand(t, "", run...); again != stderr {
+				t.Errorf("%q: %q, then %q", c.config, stderr, again)
+			}
+		}
+	}
+}
+
+// TestConfigPlace finds the file where it is said to be, and nowhere else.
+func TestConfigPlace(t *testing.T) {
+	clearEnvironment(t)
+	world := worldFile(t, "xor3-mixed")
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("AppData", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))
+	t.Setenv(flags.EnvConfig, "")
+	own, err := os.UserConfigDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, text string) string {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, text)
+		return path
+	}
+	steps := func(args ...string) string {
+		t.Helper()
+		out := mustRun(t, "", append([]string{"generate", "--model", world, "--sampler", "euler", "--seed", "1", "--format", "json"}, args...)...)
+		var record struct{ Settings struct{ Steps int } }
+		if err := json.Unmarshal([]byte(out), &record); err != nil {
+			t.Fatal(err)
+		}
+		return string(rune('0' + record.Settings.Steps))
+	}
+	// A folder of a stranger cannot tell the program anything.
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"config.toml", "mdmgen/config.toml", ".mdmgen.toml", "mdmgen.toml", ".config/mdmgen/config.toml"} {
+		write(name, "steps = 3\n")
+	}
+	if got := steps("--steps", "2"); got != "2" {
+		t.Errorf("%s steps, want 2", got)
+	}
+	user := write(filepath.Join(own, "mdmgen", "config.toml"), "[generate]\nsteps = 4\n")
+	named := write(filepath.Join(home, "named.toml"), "steps = 5\n")
+	given := write(filepath.Join(home, "given.toml"), "generate = {steps = 6}\n")
+	if got := steps(); got != "4" {
+		t.Errorf("the user's own file: %s steps, want 4", got)
+	}
+	t.Setenv(flags.EnvConfig, named)
+	if got := steps(); got != "5" {
+		t.Errorf("the environment's: %s steps, want 5", got)
+	}
+	if got := steps("--config", given); got != "6" {
+		t.Errorf("the one of --config: %s steps, want 6", got)
+	}
+	if got := steps("--config", given, "--steps", "7"); got != "7" {
+		t.Errorf("a flag beside it: %s steps, want 7", got)
+	}
+	if got := steps("--config", os.DevNull, "--steps", "8"); got != "8" {
+		t.Errorf("no file: %s steps, want 8", got)
+	}
+	if _, stderr, code := runCommand(t, "", "version", "--config", ""); code != exit.Usage || stderr != "mdmgen: --config: name a file, or "+os.DevNull+" for none\n" {
+		t.Errorf("--config '': status %d: %s", code, stderr)
+	}
+	for _, path := range []string{filepath.Join(home, "none"), home} {
+		_, stderr, code := runCommand(t, "", "version", "--config", path)
+		if code != exit.Usage || !strings.HasPrefix(stderr, "mdmgen: config file "+path+": ") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("--config %s: status %d: %s", path, code, stderr)
+		}
+	}
+	// Help does not read it.
+	t.Setenv(flags.EnvConfig, write(filepath.Join(home, "broken.toml"), "["))
+	for _, args := range [][]string{{"--help"}, {"generate", "--help"}, {"help", "generate"}, {"--version"}} {
+		mustRun(t, "", args...)
+	}
+	t.Setenv(flags.EnvConfig, user)
+
+	// ~ is the home folder, where a file is named.
+	write(filepath.Join(home, "world.json"), readAll(t, world))
+	withConfig(t, "model = '~/world.json'\n[generate]\nprefix = '~/x'\n[bench]\noutput = ['~/a.md']\n")
+	if home, err := os.UserHomeDir(); err == nil {
+		if out := mustRun(t, "", "config", "generate"); !strings.Contains(out, filepath.Join(home, "world.json")) || !strings.Contains(out, " ~/x ") {
+			t.Errorf("~: %s", out)
+		}
+		if out := mustRun(t, "", "config", "bench"); !strings.Contains(out, filepath.Join(home, "a.md")) {
+			t.Errorf("~ in a list: %s", out)
+		}
+	}
+}
+
+func readAll(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

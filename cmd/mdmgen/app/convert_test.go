@@ -1,0 +1,244 @@
+package app
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
+	"mdmgen/internal/room"
+	"mdmgen/model/checkpoint"
+)
+
+// TestConvertAtOnce: of several that write one folder at once one does, and each of the
+// others says so in a line.
+func TestConvertAtOnce(t *testing.T) {
+	t.Parallel()
+	program := asProgram(t)
+	for range 5 {
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out")
+		var wait sync.WaitGroup
+		codes := make([]int, 6)
+		for i := range codes {
+			wait.Go(func() {
+				from := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", []string{"mdlm", "radd", "sedd"}[i%3])
+				cmd := exec.Command(program, "convert", from, "-o", out)
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				err := cmd.Run()
+				if cmd.ProcessState == nil {
+					t.Error(err)
+					codes[i] = -1
+					return
+				}
+				if codes[i] = cmd.ProcessState.ExitCode(); codes[i] != exit.OK && (codes[i] == exit.Interrupt || strings.Count(stderr.String(), "\n") != 1) {
+					t.Errorf("exit status %d, %q", codes[i], stderr.String())
+				}
+			})
+		}
+		wait.Wait()
+		written := 0
+		for _, code := range codes {
+			if code == exit.OK {
+				written++
+			}
+		}
+		entries, err := os.ReadDir(dir)
+		if written != 1 || err != nil || len(entries) != 1 {
+			t.Fatalf("exit statuses %v; the folder above holds %v, %v", codes, entries, err)
+		}
+		mustRun(t, "", "doctor", "--model", out)
+	}
+}
+
+// asProgram is a path by which this test's file runs as mdmgen, see TestMain: the library of
+// flags lets a process run one command line at a time.
+func asProgram(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "mdmgen" // By any other name it would run its tests again.
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(self, path); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	return path
+}
+
+// TestConvertRecord: the record says what the line does.
+func TestConvertRecord(t *testing.T) {
+	t.Parallel()
+	bytes := 0
+	for _, dtype := range []string{"fp32", "fp16", "int8", "int4"} {
+		out := filepath.Join(t.TempDir(), "out")
+		var record struct {
+			Schema, Folder, Family, Dtype string
+			Parameters, Bytes             int
+		}
+		if err := json.Unmarshal([]byte(mustRun(t, "", "convert", reftest.Data(t, "reference", "checkpoints", "mdlm"), "-o", out, "--json", "--dtype", dtype)), &record); err != nil {
+			t.Fatal(err)
+		}
+		if record.Schema != "mdmgen.convert/1" || record.Folder != out || record.Family != "mdlm" || record.Parameters < 1000 || record.Bytes < record.Parameters || record.Dtype != dtype {
+			t.Errorf("%+v", record)
+		}
+		if dtype == "fp32" {
+			bytes = record.Bytes
+		} else if record.Bytes >= bytes {
+			t.Errorf("%s: %d bytes, and %d as fp32", dtype, record.Bytes, bytes)
+		}
+	}
+}
+
+// TestConvertInterrupted: an interrupt ends it with its own status and leaves nothing.
+func TestConvertInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var stdout, stderr strings.Builder
+	code := Run(ctx, []string{"mdmgen", "convert", setup.BuiltinName, "-o", filepath.Join(dir, "out")}, strings.NewReader(""), &stdout, &stderr)
+	if code != exit.Interrupt || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("exit status %d, %q, %q", code, stdout.String(), stderr.String())
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("it left %v, %v", entries, err)
+	}
+}
+
+// TestConvertTold: what config.json leaves open is told to convert, and the folder says it.
+func TestConvertTold(t *testing.T) {
+	t.Parallel()
+	from := filepath.Join(t.TempDir(), "from")
+	if err := os.CopyFS(from, os.DirFS(reftest.Data(t, "reference", "checkpoints", "qwen2"))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(from, "config.json")
+	config := strings.Replace(string(readAll(t, path)), "A2DQwen2LMHeadModel", "Qwen2ForCausalLM", 1)
+	if err := os.WriteFile(path, []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	for fact, want := range map[string]string{"": "--fact shift=true or --fact shift=false", "length=99": "shift is not told", "shift=maybe": "shift", "nothing=1": `unknown fact "nothing"`} {
+		args := []string{"convert", from, "-o", out}
+		if fact != "" {
+			args = append(args, "--fact", fact)
+		}
+		if _, stderr, code := runCommand(t, "", args...); code == exit.OK || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit status %d, %s, want %q", fact, code, stderr, want)
+		}
+	}
+	for fact, want := range map[string]string{"length=33": "takes at most 32 positions", "columns=123": "the network has 122", "mask_id=122": "must be in 0..121", "input=x": "input is"} {
+		for _, args := range [][]string{{"convert", from, "-o", out}, {"show", from}} {
+			if _, stderr, code := runCommand(t, "", append(args, "--fact", "shift=true", "--fact", fact)...); code != exit.Failure || !strings.Contains(stderr, want) {
+				t.Errorf("%s with %s: exit status %d, %s", args[0], fact, code, stderr)
+			}
+		}
+	}
+	mustRun(t, "", "convert", from, "-o", out, "--fact", "shift=true", "--fact", "length=20")
+	if text := mustRun(t, "", "show", out); !strings.Contains(text, "at most 20 positions") || !strings.Contains(text, "shifted           true") || !strings.Contains(text, "mask id           119") {
+		t.Errorf("show prints %s", text)
+	}
+}
+
+// TestConvertNoRoom: what the disk cannot hold is refused at once, before 1 TB of weights is
+// read, in a line that says what it takes, and nothing is left.
+func TestConvertNoRoom(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	free, known := room.Disk(dir)
+	if !known || free > 1<<40 {
+		t.Skip("the room on this disk is unknown, or enough")
+	}
+	from := filepath.Join(dir, "from")
+	if err := os.Mkdir(from, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	config := `{"architectures":["LLaDAModelLM"],"d_model":32768,"n_layers":1,"n_heads":32,"mlp_hidden_size":64,"max_sequence_length":64,"vocab_size":4194304,
+		"mask_token_id":1,"rope_theta":5e5,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms","activation_type":"silu","rope":true}`
+	writeFile(t, filepath.Join(from, "config.json"), config)
+	if err := sparseWeights(filepath.Join(from, "model.safetensors"), config); err != nil {
+		t.Skip("no such large files here: ", err)
+	}
+	out := filepath.Join(dir, "out")
+	begin := time.Now()
+	_, stderr, code := runCommand(t, "", "convert", from, "-o", out)
+	if took := time.Since(begin); code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "needs 1.1 TB of disk, and ") || !strings.Contains(stderr, "--force") || took > 5*time.Second {
+		t.Errorf("exit status %d after %v: %s", code, took, stderr)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+// sparseWeights writes a file of bf16 zeros that takes no room.
+func sparseWeights(path, config string) error {
+	c, err := checkpoint.ParseConfig([]byte(config))
+	if err != nil {
+		return err
+	}
+	header, at := map[string]any{}, int64(0)
+	for s := range c.Tensors() {
+		size := int64(2)
+		for _, d := range s.Shape {
+			size *= int64(d)
+		}
+		header[s.Name] = map[string]any{"dtype": "BF16", "shape": s.Shape, "data_offsets": [2]int64{at, at + size}}
+		at += size
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		return err
+	}
+	head := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
+	if err := os.WriteFile(path, head, 0o666); err != nil {
+		return err
+	}
+	return os.Truncate(path, int64(len(head))+at)
+}
+
+// TestConvertMemory: the weights of a checkpoint pass through, and never are in memory together.
+func TestConvertMemory(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("the peak of memory is unknown here: ", err)
+	}
+	const config = `{"architectures":["LLaDAModelLM"],"d_model":2048,"n_layers":1,"n_heads":16,"mlp_hidden_size":2048,"max_sequence_length":64,"vocab_size":32768,
+		"mask_token_id":1,"rope_theta":5e5,"weight_tying":false,"block_type":"llama","layer_norm_type":"rms","activation_type":"silu","rope":true}`
+	dir := t.TempDir()
+	from, peak := filepath.Join(dir, "from"), filepath.Join(dir, "peak")
+	if err := os.Mkdir(from, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(from, "config.json"), config)
+	if err := sparseWeights(filepath.Join(from, "model.safetensors"), config); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("mdmgen", "convert", from, "-o", filepath.Join(dir, "out"), "--dtype", "fp16")
+	cmd.Env = append(os.Environ(), peakFile+"="+peak)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	var kib int64
+	if _, err := fmt.Sscan(readAll(t, peak), &kib); err != nil {
+		t.Fatal(err)
+	}
+	if kib < 10<<10 || kib > 150<<10 {
+		t.Errorf("%d MiB for a checkpoint of 296", kib>>10)
+	}
+}

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mdmgen/builtin"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/model/ort"
+)
+
+// remembered is the digest in an entry of a store.
+var remembered = regexp.MustCompile(`"sha256":"[0-9a-f]{64}"`)
+
+// forged is a digest that no file has.
+const forged = "00000000000000000000000000000000000000000000000000000000deadbeef"
+
+// TestVerifyDigest: a digest that is remembered stands in a record, and --verify-digest reads
+// the files whatever is remembered.
+func TestVerifyDigest(t *testing.T) {
+	needRuntime(t)
+	t.Setenv("MDMGEN_MODEL", "")
+	cache := t.TempDir()
+	t.Setenv("MDMGEN_RUNTIME", ort.Diagnose(ort.Config{}).Library)
+	t.Setenv("MDMGEN_CACHE", cache)
+	dir := t.TempDir()
+	ids := filepath.Join(dir, "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,0,1,5,6]}`)
+	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	for _, args := range [][]string{
+		{"generate", "--model", mdlm, "--format", "json", "--length", "3"},
+		{"score", ids, "--model", mdlm, "--format", "json", "--draws", "2"},
+		{"bound", ids, "--model", mdlm, "--json", "--steps", "2", "--draws", "2", "--limit", "1", "--length", "4"},
+		{"bench", "--model", mdlm, "--format", "json", "-r", "1", "-n", "1", "--length", "3"},
+		{"verify", mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors"), "--json"},
+	} {
+		mustRun(t, "", args...)
+		files, err := filepath.Glob(filepath.Join(cache, "stamps", "*.json"))
+		if err != nil || len(files) == 0 {
+			t.Skipf("nothing is remembered: the files are too new (%v)", err)
+		}
+		for _, f := range files {
+			data, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, f, remembered.ReplaceAllString(string(data), `"sha256":"`+forged+`"`))
+		}
+		if out := mustRun(t, "", args...); !strings.Contains(out, forged) {
+			t.Errorf("%v: does not use what is remembered", args)
+		}
+		if out := mustRun(t, "", append(args, "--verify-digest")...); strings.Contains(out, forged) {
+			t.Errorf("%v --verify-digest: uses what is remembered", args)
+		}
+	}
+}
+
+// TestDoctorModel: doctor reads a model's files and tells which is not as it was written.
+func TestDoctorModel(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	dir := filepath.Join(t.TempDir(), "onnx")
+	mustRun(t, "", "convert", mdlm, "-o", dir)
+	digest := regexp.MustCompile(`"model_digest": "(sha256:[0-9a-f]{64})"`)
+	of := func(ref string) string {
+		m := digest.FindStringSubmatch(mustRun(t, "", "doctor", "--json", "--model", ref))
+		if m == nil {
+			t.Fatalf("%s: no digest", ref)
+		}
+		return m[1]
+	}
+	if a, b := of(mdlm), of(dir); a != b {
+		t.Errorf("the checkpoint is %s, converted it is %s", a, b)
+	}
+	if read := of(setup.BuiltinName); read != builtin.Digest {
+		t.Errorf("the built-in model is %s, and builtin.Digest says %s", read, builtin.Digest)
+	}
+	of(worldFile(t, "xor3-mixed"))
+	// A file that no command reads was written with the rest.
+	config := filepath.Join(dir, "config.json")
+	was, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, config, strings.Replace(string(was), "32", "33", 1))
+	if _, stderr, code := runCommand(t, "", "doctor", "--model", dir); code != exit.Failure || !strings.Contains(stderr, "config.json: it was changed") {
+		t.Errorf("a changed configuration: exit status %d, %q", code, stderr)
+	}
+	writeFile(t, config, string(was))
+	data := filepath.Join(dir, "model.onnx_data")
+	b, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[5000] ^= 1
+	writeFile(t, data, string(b))
+	stdout, stderr, code := runCommand(t, "", "doctor", "--model", dir)
+	if code != exit.Failure || !strings.Contains(stderr, "model.onnx_data: it was changed") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stdout, "not in order") {
+		t.Errorf("a changed model: exit status %d, %q\n%s", code, stderr, stdout)
+	}
+	if _, stderr, code := runCommand(t, "", "doctor", "--model", filepath.Join(dir, "none")); code != exit.Missing || !strings.Contains(stderr, "no such folder") {
+		t.Errorf("no model: exit status %d, %q", code, stderr)
+	}
+	if _, stderr, code := runCommand(t, "", "generate", "--model", dir, "--length", "3", "--format", "ids"); code != exit.Failure || !strings.Contains(stderr, "convert the checkpoint again") {
+		t.Errorf("generate: exit status %d, %q", code, stderr)
+	}
+}

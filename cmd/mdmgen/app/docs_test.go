@@ -1,0 +1,195 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
+
+	"mdmgen/builtin"
+	"mdmgen/internal/exit"
+	"mdmgen/model/hub/hubtest"
+	"mdmgen/tools/study/page"
+)
+
+var (
+	docsRun    = flag.String("docs-run", "", "run all blocks of a `TAG` that stand in the documents: sh, network, gpu or long")
+	docsUpdate = flag.Bool("update-docs", false, "write what the commands of the documents print below them")
+)
+
+// docsTags are what may follow sh: what a block needs besides this repository.
+var docsTags = []string{"", "network", "gpu", "long"}
+
+// TestDocs holds the commands of the documents to be true. Those of the README and the
+// quickstart are run as they stand, with a hub of the test's own. Those that show what they print
+// are run, and that is compared byte by byte. All others are begun and ended before any work, so
+// that the program has read their flags and refused none. With -docs-run those of one tag
+// are run for good, a page after the other, each in a folder of its own:
+//
+//	go test ./cmd/mdmgen/app -run TestDocs -docs-run long -timeout 0
+func TestDocs(t *testing.T) {
+	needRuntime(t)
+	root, pages := documents(t)
+	if *docsRun == "" {
+		hub := tinyHub(t)
+		published := hubtest.Folder(t, builtin.Fairytale())
+		delete(published.Files, "tokenizer.json")
+		hub.Set("kuleshov-group/mdlm-owt", published)
+		hub.Use(t)
+	}
+	for _, path := range pages {
+		t.Run(path, func(t *testing.T) {
+			text := readAll(t, filepath.Join(root, path))
+			if m := regexp.MustCompile(`(?m)^    mdmgen .*`).FindString(text); m != "" {
+				t.Errorf("%s: put commands between ```sh and ```", m)
+			}
+			dir := t.TempDir()
+			for _, name := range []string{"examples", "testdata", "docs", "README.md"} {
+				if err := os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)); err != nil {
+					t.Skipf("the files that commands name cannot be laid out: %v", err)
+				}
+			}
+			t.Chdir(dir)
+			printed := make(map[string]string)
+			s := docsShell{outputs: make(map[string]string)}
+			for _, b := range page.Read(text) {
+				if !slices.Contains(docsTags, b.Tag) {
+					t.Errorf("sh %s: a block is for %q", b.Tag, docsTags)
+				}
+				first := path == "README.md" || path == filepath.Join("docs", "quickstart.md")
+				s.parse, s.really = false, *docsRun != ""
+				switch {
+				case s.really && cmp.Or(b.Tag, "sh") != *docsRun:
+					continue
+				case !s.really && !(b.Tag == "" && b.Shown || first && (b.Tag == "" || b.Tag == "network")):
+					s.parse = true
+				}
+				out, err := s.run(t.Context(), b.Command)
+				if err != nil {
+					t.Errorf("%s: %v", b.Command, err)
+				}
+				if printed[b.Command] = out; b.Shown && !s.parse && b.Tag == "" && out != b.Output && !*docsUpdate {
+					t.Errorf("%s printed\n%swant\n%s", b.Command, out, b.Output)
+				}
+				if s.parse && b.Shown {
+					delete(printed, b.Command)
+					if b.Output == "" {
+						t.Errorf("%s: what it prints does not stand there", b.Command)
+					}
+				}
+			}
+			if *docsUpdate {
+				writeFile(t, filepath.Join(root, path), page.Replace(text, printed))
+			}
+		})
+	}
+}
+
+// TestDocsRefuses: a block that the program would refuse, or that fails, is an error.
+func TestDocsRefuses(t *testing.T) {
+	needRuntime(t)
+	for block, parse := range map[string]bool{
+		"mdmgen generate --nope": true, "mdmgen bench --case 'nope steps=2' | head": true, "mdmgen samplers\nmdmgen score --exact --draws 3": true,
+		"mdmgen generate --sampler fhs --steps 3": true, "mdmgen 'generate": true, "mdmgen samplers nope": false, "nope": false, "mdmgen samplers | grep -E nope( ": false,
+	} {
+		s := docsShell{parse: parse, outputs: make(map[string]string)}
+		if out, err := s.run(t.Context(), block); err == nil {
+			t.Errorf("%s: printed %q", block, out)
+		}
+	}
+}
+
+// docsShell runs blocks of shell.
+type docsShell struct {
+	// parse begins each command of mdmgen and nothing else; really runs other programs, too.
+	parse, really bool
+	// outputs are those of commands that several blocks filter: they run once.
+	outputs map[string]string
+}
+
+// run runs a block and returns what it printed. It stops at the first command that fails.
+func (s *docsShell) run(ctx context.Context, block string) (string, error) {
+	program, err := syntax.NewParser().Parse(strings.NewReader(block), "")
+	if err != nil {
+		return "", err
+	}
+	var out, errs strings.Builder
+	r, err := interp.New(interp.StdIO(nil, &out, &errs), interp.Params("-e", "-o", "pipefail"), interp.ExecHandlers(s.handle))
+	if err == nil {
+		err = r.Run(ctx, program)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, errs.String())
+	}
+	return out.String(), err
+}
+
+// handle runs one command of a block.
+func (s *docsShell) handle(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
+	return func(ctx context.Context, args []string) error {
+		h := interp.HandlerCtx(ctx)
+		if len(args) > 2 && slices.Equal(args[:3], []string{"go", "run", "./cmd/mdmgen"}) {
+			args = append([]string{"mdmgen"}, args[3:]...)
+		}
+		switch {
+		case args[0] == "mdmgen":
+			return s.mdmgen(ctx, args, h)
+		case args[0] == "grep" && len(args) == 3 && args[1] == "-E" && !s.parse:
+			return grep(args[2], h.Stdin, h.Stdout)
+		case s.parse || args[0] == "go": // This is a test of go test.
+			return nil
+		case s.really:
+			return next(ctx, args)
+		}
+		return interp.ExitStatus(127)
+	}
+}
+
+func (s *docsShell) mdmgen(ctx context.Context, args []string, h interp.HandlerContext) error {
+	if s.parse {
+		// A command whose time is over before it begins reads its flags, and does no work.
+		ended, end := context.WithCancel(ctx)
+		end()
+		if code := Run(ended, args, strings.NewReader(""), io.Discard, h.Stderr); code == exit.Usage {
+			return interp.ExitStatus(code)
+		}
+		return nil
+	}
+	line := strings.Join(args, "\x00")
+	out, ok := s.outputs[line]
+	if !ok {
+		var b strings.Builder
+		if code := Run(ctx, args, strings.NewReader(""), &b, h.Stderr); code != exit.OK {
+			return interp.ExitStatus(code)
+		}
+		out = b.String()
+		s.outputs[line] = out
+	}
+	_, err := io.WriteString(h.Stdout, out)
+	return err
+}
+
+// grep prints the lines that match a pattern: it is the same on every system.
+func grep(pattern string, in io.Reader, out io.Writer) error {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(in)
+	for line := range strings.Lines(string(text)) {
+		if err == nil && re.MatchString(strings.TrimSuffix(line, "\n")) {
+			_, err = io.WriteString(out, line)
+		}
+	}
+	return err
+}

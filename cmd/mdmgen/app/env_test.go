@@ -1,0 +1,130 @@
+package app
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// TestEnvironmentIsADefault sets every variable that stands for a flag, to a value that
+// works and to one that cannot. Commands that have no use for it run; those that have are
+// told its name.
+func TestEnvironmentIsADefault(t *testing.T) {
+	needRuntime(t)
+	world := worldFile(t, "xor3-mixed")
+	ids := filepath.Join(t.TempDir(), "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,0,1]}`)
+	profile := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-128.json")
+	none := filepath.Join(t.TempDir(), "none")
+	commands := map[string][]string{
+		"world":       {"generate", "--model", world, "--format", "json", "--seed", "1"},
+		"scored":      {"score", ids, "--model", world, "--exact", "--format", "json"},
+		"benched":     {"bench", "--model", world, "-n", "1", "--repetitions", "1", "--warmup", "0", "--seed", "1", "--sampler", "fhs", "--format", "csv"},
+		"world bound": {"bound", world, "--sampler", "euler", "--steps", "2"},
+		"samplers":    {"samplers"},
+		"schedule":    {"schedule", "--profile", profile, "--steps", "4"},
+		"plan only":   {"bound", "--plan-only", "--steps", "4"},
+		"tokenize":    {"tokenize", "--tokenizer", filepath.Join("..", "..", "..", "builtin", "fairytale")},
+		"network":     {"generate", "--length", "4", "--seed", "1", "--format", "json"},
+	}
+	all := func(except ...string) map[string]bool {
+		out := map[string]bool{}
+		for name := range commands {
+			out[name] = true
+		}
+		for _, name := range except {
+			delete(out, name)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		variable, value string
+		// runs are the commands that run all the same; message is what others say.
+		runs    map[string]bool
+		message string
+		code    int
+	}{
+		{"MDMGEN_THREADS", "1", all(), "", 0},
+		{"MDMGEN_THREADS", "many", all("network"), "MDMGEN_THREADS=many: must be a whole number in 0..4096", exit.Usage},
+		{"MDMGEN_THREADS", "5000", all("network"), "MDMGEN_THREADS=5000: must be", exit.Usage},
+		{"MDMGEN_OFFLINE", "off", all(), "", 0},
+		{"MDMGEN_OFFLINE", "maybe", all("network"), "MDMGEN_OFFLINE=maybe: must be true or false", exit.Usage},
+		{"MDMGEN_DEVICE", "cpu", all(), "", 0},
+		{"MDMGEN_DEVICE", "cuda", all("network"), "", exit.Missing},
+		{"MDMGEN_DEVICE", "gpu", all("network"), "MDMGEN_DEVICE=gpu: must be cpu", exit.Usage},
+		{"MDMGEN_RUNTIME", none, all("network"), "MDMGEN_RUNTIME", exit.Missing},
+		{"MDMGEN_TOKENIZER", filepath.Join("..", "..", "..", "builtin", "fairytale"), all(), "", 0},
+		{"MDMGEN_TOKENIZER", none, all(), "", 0},
+	} {
+		t.Run(c.variable+"="+filepath.Base(c.value), func(t *testing.T) {
+			t.Setenv(c.variable, c.value)
+			for name, args := range commands {
+				if c.variable == "MDMGEN_DEVICE" && c.value == "cuda" && name == "network" {
+					continue // whether it runs depends on the machine
+				}
+				_, stderr, code := runCommand(t, "a text\n", args...)
+				switch {
+				case c.runs[name] && code != exit.OK:
+					t.Errorf("%s: status %d: %s", name, code, stderr)
+				case !c.runs[name] && (code != c.code || !strings.Contains(stderr, c.message) || strings.Count(stderr, "\n") != 1):
+					t.Errorf("%s: status %d: %s, want %d with %q", name, code, stderr, c.code, c.message)
+				}
+			}
+		})
+	}
+	// A flag that is given is refused where it has no meaning, whatever the environment says.
+	for _, env := range []string{"", "1"} {
+		t.Setenv("MDMGEN_THREADS", env)
+		for _, name := range []string{"world", "scored", "benched", "world bound", "plan only"} {
+			_, stderr, code := runCommand(t, "", append(commands[name], "--threads", "1")...)
+			if code != exit.Usage || !strings.Contains(stderr, "--threads: ") {
+				t.Errorf("MDMGEN_THREADS=%s: %s --threads 1: status %d: %s", env, name, code, stderr)
+			}
+		}
+		for flag, value := range map[string]string{"--runtime": none, "--device": "cuda"} {
+			_, stderr, code := runCommand(t, "", append(commands["world"], flag, value)...)
+			if code == exit.OK || !strings.Contains(stderr, flag) {
+				t.Errorf("%s on a world: status %d: %s", flag, code, stderr)
+			}
+		}
+	}
+	// A flag wins over its variable.
+	t.Setenv("MDMGEN_THREADS", "many")
+	t.Setenv("MDMGEN_DEVICE", "gpu")
+	if out := mustRun(t, "", append(commands["network"], "--threads", "1", "--device", "cpu")...); !strings.Contains(out, `"threads":1`) {
+		t.Errorf("--threads 1 is not in the record: %.300s", out)
+	}
+	// A variable is in force, and in the record.
+	t.Setenv("MDMGEN_THREADS", "1")
+	t.Setenv("MDMGEN_DEVICE", "auto")
+	if out := mustRun(t, "", commands["network"]...); !strings.Contains(out, `"threads":1`) {
+		t.Errorf("MDMGEN_THREADS=1 is not in the record: %.300s", out)
+	}
+}
+
+// TestNumbersAreDecimal gives flags numbers that package flag would read in other bases.
+func TestNumbersAreDecimal(t *testing.T) {
+	t.Parallel()
+	world := worldFile(t, "xor3-mixed")
+	args := []string{"generate", "--model", world, "--format", "ids", "--seed", "1", "--sampler", "euler"}
+	ten := mustRun(t, "", append(args, "--steps", "10", "-n", "8")...)
+	for _, same := range [][]string{{"--steps", "010", "-n", "008"}, {"--steps=0010", "-n=8"}, {"--steps", "+10", "-n", "8"}} {
+		if got := mustRun(t, "", append(args, same...)...); got != ten {
+			t.Errorf("%v: %q, want %q", same, got, ten)
+		}
+	}
+	for _, odd := range []string{"0x10", "0b1", "0o7", "1_000", "1e1", "8.0"} {
+		_, stderr, code := runCommand(t, "", append(args, "--steps", odd)...)
+		if code != exit.Usage || !strings.Contains(stderr, "--steps "+odd+": write the number in decimal") {
+			t.Errorf("--steps %s: status %d: %s", odd, code, stderr)
+		}
+	}
+	for _, odd := range []string{"0x1p-1", "1_0"} {
+		_, stderr, code := runCommand(t, "", append(args, "--T", odd)...)
+		if code != exit.Usage || !strings.Contains(stderr, "-T "+odd+": write the number") {
+			t.Errorf("--T %s: status %d: %s", odd, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/generate"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
+)
+
+// brokenToken copies a small checkpoint and makes the embedding of one token +Inf: a
+// canvas with that token has rows that are no numbers.
+func brokenToken(t *testing.T, token int) string {
+	t.Helper()
+	from, to := reftest.Data(t, "reference", "checkpoints", "mdlm"), t.TempDir()
+	for _, name := range []string{"config.json", "model.safetensors"} {
+		b, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "model.safetensors" {
+			n := binary.LittleEndian.Uint64(b)
+			var header map[string]struct {
+				Shape   []int `json:"shape"`
+				Offsets []int `json:"data_offsets"`
+			}
+			if err := json.Unmarshal(b[8:8+n], &header); err != nil {
+				t.Fatal(err)
+			}
+			broken := false
+			for name, tensor := range header {
+				if strings.HasSuffix(name, "vocab_embed.embedding") {
+					row := (tensor.Offsets[1] - tensor.Offsets[0]) / tensor.Shape[0]
+					at := 8 + int(n) + tensor.Offsets[0] + token*row
+					for i := range row {
+						b[at+i] = "\x00\x00\x80\x7f"[i%4]
+					}
+					broken = true
+				}
+			}
+			if !broken {
+				t.Fatal("no embedding")
+			}
+		}
+		if err := os.WriteFile(filepath.Join(to, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// TestOneFaultySample: of three lines of input the second cannot be sampled; the others
+// are, whatever the batch, and the record names the fault.
+func TestOneFaultySample(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	dir := brokenToken(t, 5)
+	lines := `{"ids":[1,null,null]}` + "\n" + `{"ids":[5,null,null]}` + "\n" + `{"ids":[2,null,null]}` + "\n"
+	for _, batch := range []string{"1", "3"} {
+		file := filepath.Join(t.TempDir(), "out.json")
+		stdout, stderr, code := runCommand(t, lines, "generate", "--model", dir, "--input", "-", "--format", "json", "--seed", "1", "--batch", batch, "-o", file)
+		var record generate.Record
+		if err := json.Unmarshal([]byte(stdout), &record); err != nil {
+			t.Fatalf("batch %s: %v: %q, %q", batch, err, stdout, stderr)
+		}
+		if code != exit.Failure || len(record.Samples) != 2 || record.Samples[1].Index != 2 {
+			t.Errorf("batch %s: exit %d, %d samples", batch, code, len(record.Samples))
+		}
+		if len(record.Faults) != 1 || record.Faults[0].Index != 1 || record.Faults[0].Line != 2 || !strings.Contains(record.Faults[0].Error, "not a number") {
+			t.Errorf("batch %s: faults %+v", batch, record.Faults)
+		}
+		if want := "mdmgen: generate: 1 of 3 samples could not be made: sequence 1: position 1: its row has no softmax: a logit is not a number or +Inf, or all are −Inf\n"; stderr != want {
+			t.Errorf("batch %s: %q, want %q", batch, stderr, want)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("batch %s: a file is made of a part", batch)
+		}
+	}
+}
+
+// TestFailingCells: a cell that fails is recorded with its reason, the report is printed, and the
+// status is 1. Here all do: MASK itself has rows that are no numbers.
+func TestFailingCells(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	dir := brokenToken(t, 130)
+	args := []string{"bench", "--model", dir, "--length", "4", "--case", "fhs", "--case", "parallel-fhs steps=2", "-n", "1", "-r", "2", "--seed", "1"}
+	stdout, stderr, code := runCommand(t, "", args...)
+	if code != exit.Failure || !strings.Contains(stdout, "\nfhs length=4 threads=1 failed: ") || !strings.Contains(stdout, "| parallel-fhs |") || !strings.Contains(stdout, "Incomplete") {
+		t.Errorf("status %d:\n%s", code, stdout)
+	}
+	if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "bench: fhs length=4 threads=1 failed: ") || !strings.HasSuffix(stderr, " (and 1 more, named in the results)\n") {
+		t.Errorf("%s", stderr)
+	}
+	stdout, _, code = runCommand(t, "", append(args, "--json")...)
+	var report struct{ Cells []struct{ Failed string } }
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != exit.Failure || len(report.Cells) != 2 || report.Cells[1].Failed == "" {
+		t.Errorf("status %d, %v: %+v", code, err, report)
+	}
+}

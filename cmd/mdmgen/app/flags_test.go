@@ -1,0 +1,446 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+)
+
+// A flip is a command line that differs from another in one flag.
+type flip struct {
+	command string
+	// base are the flags of both; on those of the second.
+	base, on []string
+	stdin    string
+}
+
+// volatile are the parts of a record that two equal runs differ in.
+var volatile = regexp.MustCompile(`"(started|network|sampling|total|effective|in_step|seconds|first_hitting_seconds|seconds_per_call|peak_bytes)": ?("[^"]*"|[-+.e0-9]+)|(calls|events), [-+.e0-9]+ s`)
+
+// TestEveryFlagHasAnEffect sets every flag of every command and requires the
+// results, the message or the exit status to change. A flag without an entry
+// here fails the test.
+func TestEveryFlagHasAnEffect(t *testing.T) {
+	needRuntime(t)
+	t.Setenv("MDMGEN_MODEL", "")
+	tinyHub(t).Use(t)
+	mustRun(t, "", "pull", "test/mdlm")
+	dir := t.TempDir()
+	world := worldFile(t, "xor3-mixed")
+	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	sedd := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "sedd")
+	other := filepath.Join("..", "..", "..", "builtin", "fairytale")
+	trained := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm-lightning-timecond", "plain.ckpt")
+	onTrained := []string{"--model", trained, "--seed", "1", "--json"}
+	facts := filepath.Join(dir, "facts.json")
+	writeFile(t, facts, `{"noise":"linear"}`)
+	lines := filepath.Join(dir, "lines.jsonl")
+	writeFile(t, lines, `{"ids":[null,3,null]}`)
+	empty := filepath.Join(dir, "empty")
+	writeFile(t, empty, "")
+
+	talk := t.TempDir()
+	writeFile(t, filepath.Join(talk, "tokenizer.json"), readAll(t, filepath.Join(other, "tokenizer.json")))
+	writeFile(t, filepath.Join(talk, "chat_template.jinja"), "{{ messages[0].content }}")
+
+	// A tiny network, whose ids have texts in the built-in model's vocabulary.
+	small := []string{"--model", mdlm, "--tokenizer", other, "--force"}
+	scored := []string{"--model", filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "sedd")}
+	text := append([]string{"--length", "12", "--seed", "1", "--format", "json"}, small...)
+	onWorld := []string{"--model", world, "--format", "json", "--seed", "1", "-n", "20"}
+	euler := append([]string{"--sampler", "euler"}, onWorld...)
+	tau := append([]string{"--sampler", "tau-leaping", "--steps", "4"}, onWorld...)
+	paper := append([]string{"--sampler", "euler", "--grid", "paper"}, onWorld...)
+	texts := filepath.Join(dir, "texts.txt")
+	writeFile(t, texts, "a king\nand a queen who had no child\n")
+	ids := filepath.Join(dir, "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,0,1]}`)
+	onText := []string{texts, "--model", other, "--format", "json", "--seed", "1"}
+	ragged := filepath.Join(dir, "ragged.jsonl")
+	writeFile(t, ragged, `{"ids":[1,2,3,4,5,6,7,8,9,10,11,12]}`+"\n"+`{"ids":[6,7,8,9]}`+"\n")
+	onIDs := []string{ragged, "--model", mdlm, "--format", "json", "--seed", "1"}
+	planned := append([]string{"--estimator", "plans", "--draws", "2"}, onIDs...)
+	exact := []string{ids, "--model", world, "--exact", "--format", "json"}
+	boundText := []string{ids, "--model", world, "--steps", "4", "--seed", "1"}
+	boundSmall := []string{texts, "--model", mdlm, "--tokenizer", lettersFile, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
+	boundOther := []string{texts, "--limit", "3", "--length", "4", "--steps", "4", "--draws", "2", "--seed", "1"}
+	tales := filepath.Join(dir, "tales.txt")
+	writeFile(t, tales, "The fox and the hare had a child, and the fox ran to the king.\n")
+	golden := []string{mdlm, "--golden", filepath.Join(mdlm, "golden.safetensors")}
+	against := []string{"--seed", "1", mdlm, "--against", mdlm, "--dtype", "int4", "--text", ragged, "--law-texts", "3", "--law-length", "2", "--json"}
+	loss := filepath.Join("..", "..", "..", "testdata", "profiles", "fairytale-12.json")
+	chosen := []string{"--profile", loss, "--steps", "3"}
+	aimed := []string{"--seed", "1", "--model", world, "--json", "--target-tv", "0.2"}
+	aimedSmall := []string{"--model", mdlm, "--length", "4", "--seed", "1", "--json", "--target-tv", "0.9", "--certificate-runs", "4"}
+	flips := map[string]flip{
+		"generate sampler":     {base: onWorld, on: []string{"--sampler", "tweedie"}},
+		"generate steps":       {base: euler, on: []string{"--steps", "3"}},
+		"generate grid":        {base: euler, on: []string{"--grid", "lambda"}},
+		"generate kappa":       {base: paper, on: []string{"--kappa", "0.7"}},
+		"generate noise":       {base: euler, on: []string{"--noise", "cosine"}},
+		"generate T":           {base: euler, on: []string{"--T", "1"}},
+		"generate delta":       {base: euler, on: []string{"--delta", "0.5"}},
+		"generate sizes":       {base: append([]string{"--sampler", "parallel-fhs"}, onWorld...), on: []string{"--sizes", "2,1"}},
+		"generate order":       {base: append([]string{"--sampler", "ordered"}, onWorld...), on: []string{"--order", "right-to-left"}},
+		"generate tau":         {base: tau, on: []string{"--tau", "one"}},
+		"generate finish":      {base: tau, on: []string{"--finish", "leave"}},
+		"generate floor":       {base: append([]string{"--sampler", "trapezoidal", "--steps", "2"}, onWorld...), on: []string{"--floor", "1"}},
+		"generate draw":        {base: []string{"--sampler", "tweedie", "--steps", "4", "--length", "12", "--seed", "1", "--format", "ids"}, on: []string{"--draw", "float32-gumbel"}},
+		"generate scores":      {base: append([]string{"--sampler", "tweedie", "--steps", "4", "--length", "12", "--seed", "1", "--format", "ids"}, scored...), on: []string{"--scores", "raw"}},
+		"generate temperature": {base: onWorld, on: []string{"--temperature", "0.2"}},
+		"generate top-p":       {base: onWorld, on: []string{"--top-p", "0.3"}},
+		"generate lookahead":   {base: onWorld, on: []string{"--lookahead", "2"}},
+		"generate top-k":       {base: onWorld, on: []string{"--top-k", "1"}},
+		"generate seed":        {base: append([]string{"--length", "12", "--format", "ids"}, small...), on: []string{"--seed", "1"}},
+		"generate batch":       {base: onWorld, on: []string{"--batch", "3"}},
+		"generate n":           {base: text, on: []string{"-n", "2"}},
+		"generate length":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--length", "9"}},
+		"generate prefix":      {base: text, on: []string{"--prefix", "A"}},
+		"generate suffix":      {base: text, on: []string{"--suffix", "A"}},
+		"generate infill":      {base: append([]string{"--seed", "1"}, small...), on: []string{"--infill", "A {{3}}"}},
+		"generate chat":        {base: []string{"--model", other, "--tokenizer", talk, "--length", "30", "--seed", "1", "--format", "json"}, on: []string{"--chat", "Hello"}},
+		"generate input":       {base: append([]string{"--seed", "1"}, small...), on: []string{"--input", lines}},
+		"generate format":      {base: append([]string{"--seed", "1", "--length", "9"}, small...), on: []string{"--format", "ids"}},
+		"generate output":      {base: text, on: []string{"-o", filepath.Join(dir, "out.json")}},
+		"generate runtime":     {base: text, on: []string{"--runtime", empty}},
+		"generate device":      {base: text, on: []string{"--device", "cuda"}},
+		"generate threads":     {base: text, on: []string{"--threads", "2"}},
+		"generate model":       {base: []string{"--seed", "1", "--format", "json", "--length", "3"}, on: []string{"--model", world}},
+		"generate fact":        {base: euler, on: []string{"--fact", "noise=linear"}},
+		"generate sidecar":     {base: euler, on: []string{"--sidecar", facts}},
+		"generate dry-run":     {base: onWorld, on: []string{"--dry-run"}},
+		"generate force":       {base: []string{"--length", "12", "--seed", "1", "--model", mdlm, "--tokenizer", other}, on: []string{"--force"}},
+		"generate tokenizer":   {base: onWorld, on: []string{"--tokenizer", other}},
+		"generate weights":     {base: append([]string{"--length", "3"}, onTrained...), on: []string{"--weights", "raw"}},
+
+		"verify golden":    {base: []string{mdlm}, on: golden[1:]},
+		"verify tolerance": {base: golden, on: []string{"--tolerance", "1e-9"}},
+		"verify json":      {base: golden, on: []string{"--json"}},
+		"verify model":     {base: golden[1:], on: []string{"--model", mdlm}},
+		"verify fact":      {base: golden, on: []string{"--fact", "mask_id=3"}},
+		"verify sidecar":   {base: append([]string{"--json"}, golden...), on: []string{"--sidecar", empty}},
+		"verify runtime":   {base: golden, on: []string{"--runtime", empty}},
+		"verify device":    {base: golden, on: []string{"--device", "cuda"}},
+		"verify threads":   {base: append([]string{"--json"}, golden...), on: []string{"--threads", "2"}},
+
+		"verify weights": {base: []string{trained, "--golden", filepath.Join(filepath.Dir(trained), "golden.safetensors")}, on: []string{"--weights", "raw"}},
+
+		"verify dtype":          {base: golden, on: []string{"--dtype", "int4"}},
+		"verify against":        {base: []string{mdlm}, on: []string{"--against", other}},
+		"verify against-dtype":  {base: against, on: []string{"--against-dtype", "int4"}},
+		"verify text":           {base: []string{mdlm, "--against", mdlm, "--seed", "1", "--limit", "1", "--law-texts", "0"}, on: []string{"--text", ragged}},
+		"verify as":             {base: against, on: []string{"--as", "lines"}},
+		"verify length":         {base: against, on: []string{"--length", "4"}},
+		"verify context":        {base: append([]string{"--length", "9"}, against...), on: []string{"--context", "2"}},
+		"verify limit":          {base: against, on: []string{"--limit", "1"}},
+		"verify draws":          {base: against, on: []string{"--draws", "3"}},
+		"verify law-length":     {base: against, on: []string{"--law-length", "3"}},
+		"verify law-texts":      {base: against, on: []string{"--law-texts", "0"}},
+		"verify confidence":     {base: against, on: []string{"--confidence", "0.5"}},
+		"verify seed":           {base: against[2:], on: []string{"--seed", "1"}},
+		"verify batch":          {base: against, on: []string{"--batch", "1"}},
+		"verify tokenizer":      {base: against, on: []string{"--tokenizer", other}},
+		"verify against-device": {base: against, on: []string{"--against-device", "cuda"}},
+
+		"generate dtype": {base: text, on: []string{"--dtype", "int4"}},
+		"score dtype":    {base: onIDs, on: []string{"--dtype", "int4"}},
+		"bound dtype":    {base: boundSmall, on: []string{"--dtype", "int4"}},
+		"schedule dtype": {base: aimedSmall, on: []string{"--dtype", "int4"}},
+
+		"show weights": {base: []string{trained}, on: []string{"--weights", "raw"}},
+
+		"score weights":       {base: append([]string{ragged}, onTrained...), on: []string{"--weights", "raw"}},
+		"score as":            {base: onText, on: []string{"--as", "lines"}},
+		"score join":          {base: []string{"--as", "lines", texts, "--model", mdlm, "--tokenizer", lettersFile, "--format", "json", "--seed", "1"}, on: []string{"--join"}},
+		"score length":        {base: onIDs, on: []string{"--length", "9"}},
+		"score stride":        {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--stride", "4"}},
+		"score context":       {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--context", "4"}},
+		"score frame":         {base: onText, on: []string{"--frame", "bos-eos"}},
+		"score tail":          {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--tail", "drop"}},
+		"score limit":         {base: append([]string{"--length", "9"}, onIDs...), on: []string{"--limit", "1"}},
+		"score estimator":     {base: onIDs, on: []string{"--estimator", "lambda"}},
+		"score protocol":      {base: append([]string{"--draws", "4"}, onIDs...), on: []string{"--protocol", "llada"}},
+		"score draws":         {base: onIDs, on: []string{"--draws", "3"}},
+		"score plans":         {base: planned, on: []string{"--plans", "3"}},
+		"score exact":         {base: []string{ids, "--model", world, "--sampler", "euler"}, on: []string{"--exact"}},
+		"score confidence":    {base: onIDs, on: []string{"--confidence", "0.5"}},
+		"score sampler":       {base: exact, on: []string{"--sampler", "euler"}},
+		"score steps":         {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--steps", "3"}},
+		"score grid":          {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--grid", "paper"}},
+		"score kappa":         {base: append([]string{"--sampler", "euler", "--grid", "paper"}, exact...), on: []string{"--kappa", "0.7"}},
+		"score noise":         {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--noise", "cosine"}},
+		"score T":             {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--T", "1"}},
+		"score delta":         {base: append([]string{"--sampler", "euler"}, exact...), on: []string{"--delta", "0.5"}},
+		"score sizes":         {base: append([]string{"--sampler", "parallel-fhs"}, exact...), on: []string{"--sizes", "2,1"}},
+		"score order":         {base: append([]string{"--sampler", "ordered"}, exact...), on: []string{"--order", "right-to-left"}},
+		"score tau":           {base: append([]string{"--sampler", "tau-leaping", "--steps", "4"}, exact...), on: []string{"--tau", "one"}},
+		"score finish":        {base: append([]string{"--sampler", "tweedie", "--steps", "4"}, exact...), on: []string{"--finish", "leave"}},
+		"score floor":         {base: append([]string{"--sampler", "trapezoidal"}, exact...), on: []string{"--floor", "1"}},
+		"score scores":        {base: append([]string{"--sampler", "tweedie"}, exact...), on: []string{"--scores", "raw"}},
+		"score temperature":   {base: exact, on: []string{"--temperature", "0.5"}},
+		"score top-p":         {base: exact, on: []string{"--top-p", "0.9"}},
+		"score top-k":         {base: exact, on: []string{"--top-k", "1"}},
+		"score seed":          {base: onIDs[:len(onIDs)-2], on: []string{"--seed", "1"}},
+		"score batch":         {base: onIDs, on: []string{"--batch", "3"}},
+		"score format":        {base: onIDs, on: []string{"--format", "jsonl"}},
+		"score output":        {base: onIDs, on: []string{"-o", filepath.Join(dir, "scores")}},
+		"score resume":        {base: onIDs, on: []string{"--resume", lines}},
+		"score runtime":       {base: onIDs, on: []string{"--runtime", empty}},
+		"score device":        {base: onIDs, on: []string{"--device", "cuda"}},
+		"score threads":       {base: onIDs, on: []string{"--threads", "2"}},
+		"score model":         {base: onText[3:], on: []string{"--model", mdlm}},
+		"score fact":          {base: onIDs, on: []string{"--fact", "mask_id=3"}},
+		"score sidecar":       {base: append([]string{"--estimator", "t"}, onIDs...), on: []string{"--sidecar", facts}},
+		"score tokenizer":     {base: []string{texts, "--model", mdlm, "--seed", "1"}, on: []string{"--tokenizer", other}},
+		"score windows-table": {base: []string{ragged, "--model", mdlm, "--seed", "1"}, on: []string{"--windows-table"}},
+		"score force":         {base: []string{ragged, "--model", mdlm, "--seed", "1", "--tokenizer", other}, on: []string{"--force"}},
+
+		"bound weights":    {base: append([]string{ids, "--steps", "2", "--draws", "2"}, onTrained...), on: []string{"--weights", "raw"}},
+		"bound plan-only":  {base: boundText, on: []string{"--plan-only"}},
+		"bound q0":         {base: []string{"--model", world, "--seed", "1"}, stdin: "", on: []string{"--q0", "chain"}},
+		"bound draws":      {base: boundText, on: []string{"--draws", "9"}},
+		"bound plans":      {base: []string{ids, "--model", world, "--seed", "1"}, on: []string{"--plans", "4"}},
+		"bound confidence": {base: append([]string{"--json"}, boundText...), on: []string{"--confidence", "0.5"}},
+		"bound length":     {base: boundSmall, on: []string{"--length", "3"}},
+		"bound limit":      {base: boundSmall, on: []string{"--limit", "2"}},
+		"bound sampler":    {base: boundText, on: []string{"--sampler", "euler"}},
+		"bound steps":      {base: boundText, on: []string{"--steps", "3"}},
+		"bound json":       {base: boundText, on: []string{"--json"}},
+		"bound wide":       {base: boundOther, on: []string{"--wide"}},
+		"bound output":     {base: boundText, on: []string{"--output", filepath.Join(dir, "bound.txt")}},
+		"bound resume":     {base: boundText, on: []string{"--resume", lines}},
+		"bound html":       {base: boundText, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
+		"bound plots":      {base: boundText, on: []string{"--plots", ids}},
+		"bound as":         {base: boundSmall, on: []string{"--as", "lines"}},
+		"bound join":       {base: append([]string{"--as", "lines"}, boundSmall...), on: []string{"--join"}},
+		"bound stride":     {base: boundSmall, on: []string{"--stride", "2"}},
+		"bound context":    {base: boundSmall, on: []string{"--context", "2"}},
+		"bound frame":      {base: boundOther, on: []string{"--frame", "bos-eos"}},
+		"bound tail":       {base: boundSmall, on: []string{"--tail", "drop"}},
+		"bound grid":       {base: boundText, on: []string{"--grid", "lambda"}},
+		"bound kappa":      {base: []string{world, "--grid", "paper", "--sampler", "euler"}, on: []string{"--kappa", "0.7"}},
+		"bound sizes":      {base: []string{world, "--sampler", "parallel-fhs"}, on: []string{"--sizes", "2,1"}},
+		"bound order":      {base: []string{world, "--sampler", "ordered"}, on: []string{"--order", "right-to-left"}},
+		"bound floor":      {base: []string{world, "--sampler", "trapezoidal", "--steps", "3"}, on: []string{"--floor", "0.9"}},
+		"bound scores":     {base: []string{ids, "--model", sedd, "--sampler", "euler", "--steps", "8", "--seed", "1", "--draws", "2"}, on: []string{"--scores", "raw"}},
+		"bound noise":      {base: boundText, on: []string{"--noise", "cosine"}},
+		"bound T":          {base: boundText, on: []string{"--T", "1"}},
+		"bound delta":      {base: boundText, on: []string{"--delta", "0.5"}},
+		"bound tau":        {base: append([]string{"--sampler", "tau-leaping"}, boundText...), on: []string{"--tau", "one"}},
+		"bound finish":     {base: boundText, on: []string{"--finish", "leave"}},
+		"bound seed":       {base: boundText[:len(boundText)-2], on: []string{"--seed", "1"}},
+		"bound batch":      {base: append([]string{"--json"}, boundText...), on: []string{"--batch", "3"}},
+		"bound runtime":    {base: boundSmall, on: []string{"--runtime", empty}},
+		"bound device":     {base: boundSmall, on: []string{"--device", "cuda"}},
+		"bound threads":    {base: append([]string{"--json"}, boundSmall...), on: []string{"--threads", "2"}},
+		"bound model":      {base: boundOther, on: []string{"--model", mdlm}},
+		"bound fact":       {base: boundText, on: []string{"--fact", "noise=linear"}},
+		"bound sidecar":    {base: boundText, on: []string{"--sidecar", facts}},
+		"bound force":      {base: append([]string{"--model", mdlm, "--tokenizer", other}, boundOther...), on: []string{"--force"}},
+		"bound tokenizer":  {base: append([]string{"--model", mdlm}, boundOther...), on: []string{"--tokenizer", other}},
+
+		"generate profile":    {base: append([]string{"--sampler", "parallel-fhs", "--sizes", "profile"}, onWorld...), on: []string{"--profile", loss}},
+		"score profile":       {base: append([]string{"--sampler", "parallel-fhs", "--steps", "2", "--sizes", "profile"}, exact...), on: []string{"--profile", loss}},
+		"score write-profile": {base: append([]string{"--length", "2"}, onIDs...), on: []string{"--write-profile", filepath.Join(dir, "loss.json")}},
+		"bound profile":       {base: append([]string{"--sampler", "tweedie", "--grid", "profile"}, boundText...), on: []string{"--profile", loss}},
+
+		"schedule target-tv":        {base: aimed[:len(aimed)-2], on: []string{"--target-tv", "0.2"}},
+		"schedule target-kl":        {base: aimed[:len(aimed)-2], on: []string{"--target-kl", "0.3"}},
+		"schedule certificate-runs": {base: aimed, on: []string{"--certificate-runs", "70"}},
+		"schedule length":           {base: append([]string{"--model", mdlm}, aimedSmall[4:]...), on: []string{"--length", "3"}},
+		"schedule temperature":      {base: aimed, on: []string{"--temperature", "0.5"}},
+		"schedule top-k":            {base: aimed, on: []string{"--top-k", "1"}},
+		"schedule top-p":            {base: aimed, on: []string{"--top-p", "0.6"}},
+		"schedule seed":             {base: aimed[2:], on: []string{"--seed", "1"}},
+		"schedule batch":            {base: aimed, on: []string{"--batch", "3"}},
+		"schedule model":            {base: aimedSmall[2:], on: []string{"--model", mdlm}},
+		"schedule weights":          {base: append([]string{"--model", trained}, aimedSmall[2:]...), on: []string{"--weights", "raw"}},
+		"schedule fact":             {base: aimedSmall, on: []string{"--fact", "mask_id=3"}},
+		"schedule sidecar":          {base: aimed, on: []string{"--sidecar", empty}},
+		"schedule runtime":          {base: aimedSmall, on: []string{"--runtime", empty}},
+		"schedule device":           {base: aimedSmall, on: []string{"--device", "cuda"}},
+		"schedule threads":          {base: aimedSmall, on: []string{"--threads", "2"}},
+
+		"schedule profile":    {base: []string{"--steps", "3"}, on: []string{"--profile", loss}},
+		"schedule steps":      {base: []string{"--profile", loss}, on: []string{"--steps", "3"}},
+		"schedule kind":       {base: chosen, on: []string{"--kind", "grid"}},
+		"schedule confidence": {base: chosen, on: []string{"--confidence", "0.5"}},
+		"schedule json":       {base: chosen, on: []string{"--json"}},
+		"schedule output":     {base: chosen, on: []string{"-o", filepath.Join(dir, "schedule.txt")}},
+
+		"convert output": {base: []string{mdlm}, on: []string{"-o", filepath.Join(dir, "onnx")}},
+
+		"tokenize tokenizer": {stdin: "a b\n", base: nil, on: []string{"--tokenizer", filepath.Join(dir, "none")}},
+		"tokenize model":     {stdin: "a b\n", base: nil, on: []string{"--model", world}},
+		"tokenize plain":     {stdin: "<|endoftext|>\n", on: []string{"--plain"}},
+		"tokenize json":      {stdin: "\"a\"\n", on: []string{"--json"}},
+		"tokenize decode":    {stdin: "[64]\n", on: []string{"--decode"}},
+
+		"samplers json": {on: []string{"--json"}},
+
+		"pull force":       {base: []string{"test/llada"}, on: []string{"--force"}},
+		"pull offline":     {base: []string{"test/mdlm"}, on: []string{"--offline"}},
+		"pull json":        {base: []string{"test/mdlm"}, on: []string{"--json"}},
+		"list known":       {on: []string{"--known"}},
+		"list format":      {base: []string{"--known"}, on: []string{"--format", "markdown"}},
+		"show model":       {on: []string{"--model", mdlm}},
+		"show fact":        {base: []string{mdlm}, on: []string{"--fact", "noise=linear"}},
+		"show sidecar":     {base: []string{mdlm}, on: []string{"--sidecar", facts}},
+		"show tensors":     {base: []string{mdlm}, on: []string{"--tensors"}},
+		"show json":        {on: []string{"--json"}},
+		"tokenize offline": {base: []string{"--model", "test/none"}, on: []string{"--offline"}},
+
+		"config json":  {on: []string{"--json"}},
+		"version json": {on: []string{"--json"}},
+		"man format":   {on: []string{"--format", "markdown"}},
+		"man output":   {on: []string{"-o", filepath.Join(dir, "man")}},
+
+		"runtime cuda":    {base: []string{"install", "--offline"}, on: []string{"--cuda"}},
+		"runtime offline": {base: []string{"install", "--offline=false", "--cuda=maybe"}, on: []string{"--offline"}},
+
+		"doctor json":    {on: []string{"--json"}},
+		"doctor model":   {on: []string{"--model", mdlm}},
+		"doctor runtime": {on: []string{"--runtime", empty}},
+		"doctor device":  {on: []string{"--device", "cuda"}},
+		"doctor threads": {on: []string{"--threads", "2"}},
+		"doctor offline": {on: []string{"--offline"}},
+	}
+	flips["bound reference"] = flip{base: boundSmall, on: []string{"--reference", "ngram:" + tales}}
+	flips["bound ngram-order"] = flip{base: append([]string{"--wide", "--reference", "ngram:" + tales}, boundSmall...), on: []string{"--ngram-order", "2"}}
+	flips["generate fix"] = flip{base: text, on: []string{"--fix", "3:A"}}
+	flips["generate negative"] = flip{base: append([]string{"--prefix", "Ab", "--guidance", "2"}, text...), on: []string{"--negative", "A"}}
+	flips["generate bad-words"] = flip{base: text, on: []string{"--bad-words", "A"}}
+	flips["score suppress-tokens"] = flip{base: exact, on: []string{"--suppress-tokens", "1"}}
+	flips["schedule suppress-tokens"] = flip{base: aimed, on: []string{"--suppress-tokens", "1"}}
+	maps.Copy(flips, benchFlips(t, dir))
+	for flag, with := range unplannedFlips {
+		base, on := strings.Fields(with[0]), []string{"--" + flag, with[1]}
+		flips["generate "+flag] = flip{base: append(base[:len(base):len(base)], onWorld...), on: on}
+		flips["bench "+flag] = flip{base: append(base[:len(base):len(base)], "--model", world, "--seed", "1", "-r", "1", "-n", "3", "--format", "json"), on: on}
+		flips["score "+flag] = flip{base: append(base[:len(base):len(base)], exact...), on: on}
+		flips["bound "+flag] = flip{base: append(base[:len(base):len(base)], world, "--json"), on: on}
+	}
+	var bases sync.Map // what a command line without the flag gives: it is run twice, once for all flags
+	for _, c := range testApp().Commands {
+		for _, f := range c.Flags {
+			name := c.Name + " " + f.Names()[0]
+			if name == "generate offline" || name == "verify offline" || name == "score offline" || name == "bound offline" || name == "bench offline" || name == "schedule offline" {
+				continue // TestOffline
+			}
+			if f.Names()[0] == "verify-digest" {
+				continue // TestVerifyDigest, TestPullDamaged
+			}
+			if name == "bench wide" {
+				continue // testdata/script/bench.txt
+			}
+			if n := f.Names()[0]; n == "shard" || n == "plan" || name == "generate resume" || c.Name == "merge" {
+				continue // TestShards, TestShardFlag, TestPlan, TestGenerateResume, TestMergeMixture
+			}
+			if c.Name == "remove" {
+				continue // TestHubCommands
+			}
+			if f.(*flags.Flag).Category == flags.CatGeneral {
+				continue // TestQuietAndVerbose, TestConfigFile
+			}
+			if c.Name == "convert" && f.Names()[0] != "output" {
+				continue // TestConvertRecord
+			}
+			fl, ok := flips[name]
+			if other, found := flips[c.Name+" format"]; !ok && found && f.Names()[0] == "json" {
+				fl, ok = flip{base: other.base, stdin: other.stdin, on: []string{"--json"}}, true
+			}
+			if other, found := flips[c.Name+" json"]; !ok && found && f.Names()[0] == "format" {
+				fl, ok = flip{base: other.base, stdin: other.stdin, on: []string{"--format", "json"}}, true
+			}
+			// On a machine without a GPU they are told to be for one.
+			if on := map[string][]string{"tf32": {"--tf32"}, "allow-fallback": {"--allow-fallback", "TopK"}}[f.Names()[0]]; !ok && on != nil {
+				fl, ok = flip{base: flips[c.Name+" device"].base, on: on}, true
+			}
+			if !ok {
+				t.Errorf("flag %s: no entry says what it changes", name)
+				continue
+			}
+			t.Run(strings.ReplaceAll(name, " ", "/"), func(t *testing.T) {
+				t.Parallel()
+				fl.command = c.Name
+				fl.check(t, &bases)
+			})
+		}
+	}
+}
+
+// unplannedFlips are the options of samplers that have no plan: a command line, and a value.
+var unplannedFlips = map[string][2]string{
+	"score":                 {"--sampler confidence", "random"},
+	"rule":                  {"--sampler confidence --steps 2", "dllm"},
+	"schedule":              {"--sampler confidence --rule dllm --steps 3", "cosine"},
+	"transfer":              {"--sampler confidence --rule dllm --steps 3", "binomial"},
+	"eps":                   {"--sampler confidence --rule dream --steps 2", "0.5"},
+	"alg-temp":              {"--sampler confidence --steps 2", "10"},
+	"columns":               {"--sampler confidence", "raw"},
+	"threshold":             {"--sampler threshold", "0.5"},
+	"factor":                {"--sampler factor", "2"},
+	"relaxed-threshold":     {"--sampler localleap", "0.1"},
+	"radius":                {"--sampler localleap", "1"},
+	"gamma":                 {"--sampler entropy-bounded", "1"},
+	"editing-threshold":     {"--sampler llada2", "0.5"},
+	"at-least":              {"--sampler llada2", "3"},
+	"post-steps":            {"--sampler llada2 --editing-threshold 0.1", "1"},
+	"block-length":          {"--sampler threshold", "1"},
+	"prompt-length":         {"--sampler threshold --block-length 2", "1"},
+	"reach":                 {"--sampler threshold --block-length 2 --prompt-length 1", "inside"},
+	"stop":                  {"--sampler threshold --block-length 1", "0"},
+	"guidance":              {"--sampler threshold", "2"},
+	"unconditional":         {"--sampler threshold --guidance 2", "prompt"},
+	"keep-tokens":           {"--sampler threshold --guidance 2", "1"},
+	"suppress-tokens":       {"--sampler threshold", "1"},
+	"guidance-scale":        {"--sampler threshold", "2"},
+	"negative-tokens":       {"--sampler threshold --guidance 1", "1"},
+	"bad-words-ids":         {"--sampler fhs", "0 1"},
+	"min-length":            {"--sampler threshold --block-length 3 --stop 1", "2"},
+	"max-length":            {"--sampler threshold --block-length 1 --stop 1", "3"},
+	"begin-suppress-tokens": {"--sampler threshold", "1"},
+	"remask":                {"--sampler remdm --steps 9", "conf"},
+	"eta":                   {"--sampler remdm --steps 9", "0.9"},
+	"t-on":                  {"--sampler remdm --remask loop --steps 9", "0.8"},
+	"t-off":                 {"--sampler remdm --remask loop --steps 9", "0.3"},
+	"alpha-on":              {"--sampler remdm --remask loop --steps 9", "0.2"},
+	"correct":               {"--sampler fhs", "gibbs:1x3"},
+	"nucleus-p":             {"--sampler remdm --steps 9", "0.7"},
+}
+
+func (f flip) check(t *testing.T, bases *sync.Map) {
+	outcome := func(args []string) string {
+		stdout, stderr, code := runCommand(t, f.stdin, append([]string{f.command}, args...)...)
+		if f.command == "bench" {
+			stdout = unmeasured(stdout)
+		}
+		return strings.Join([]string{volatile.ReplaceAllString(stdout, ""), volatile.ReplaceAllString(stderr, ""), string(rune('0' + code))}, "\x00")
+	}
+	key := fmt.Sprintf("%q", append([]string{f.command, f.stdin, fmt.Sprint(f.on[0] == "--seed")}, f.base...))
+	known, _ := bases.LoadOrStore(key, sync.OnceValue(func() string {
+		base := outcome(f.base)
+		if again := outcome(f.base); again != base && f.on[0] != "--seed" {
+			t.Errorf("%v differs from itself:\n%s\n%s", f.base, base, again)
+		}
+		return base
+	}))
+	base := known.(func() string)()
+	if on := outcome(append(f.on[:len(f.on):len(f.on)], f.base...)); on == base {
+		t.Errorf("%v changes nothing of %v:\n%s", f.on, f.base, on)
+	}
+}
+
+func writeFile(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,248 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mdmgen/cmd/mdmgen/internal/generate"
+	"mdmgen/internal/exit"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// cancelAfter cancels a run when lines have been written to it.
+type cancelAfter struct {
+	strings.Builder
+	lines  int
+	cancel context.CancelFunc
+}
+
+func (w *cancelAfter) Write(p []byte) (int, error) {
+	n, err := w.Builder.Write(p)
+	if strings.Count(w.String(), "\n") >= w.lines {
+		w.cancel()
+	}
+	return n, err
+}
+
+// TestInterrupt cancels a run after its second sample: what is finished is
+// printed, the record says so, and the status is 130.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out := &cancelAfter{lines: 2, cancel: cancel}
+	var errs strings.Builder
+	args := []string{"mdmgen", "generate", "--seed", "1", "--length", "8", "-n", "500", "--batch", "1", "--format", "jsonl"}
+	if code := Run(ctx, args, strings.NewReader(""), out, &errs); code != exit.Interrupt {
+		t.Errorf("exit status %d, want %d", code, exit.Interrupt)
+	}
+	if errs.String() != "mdmgen: interrupted\n" {
+		t.Errorf("standard error: %q", errs.String())
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d lines, want two samples and the record", len(lines))
+	}
+	var record struct {
+		Schema      string
+		Interrupted bool
+		Totals      struct{ Samples int }
+	}
+	if err := json.Unmarshal([]byte(lines[2]), &record); err != nil || record.Schema != generate.Schema || !record.Interrupted || record.Totals.Samples != 2 {
+		t.Errorf("record %s: %v", lines[2], err)
+	}
+}
+
+// TestInterruptedFile checks that an interrupted run leaves an old file as it
+// was and no temporary one, and prints what was finished.
+func TestInterruptedFile(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.json")
+	writeFile(t, path, "old")
+	world := worldFile(t, "xor3-mixed")
+	var out, errs strings.Builder
+	code := Run(ctx, []string{"mdmgen", "generate", "--model", world, "--seed", "1", "-n", "3", "--format", "json", "-o", path}, strings.NewReader(""), &out, &errs)
+	if code != exit.Interrupt {
+		t.Errorf("exit status %d, want %d: %s", code, exit.Interrupt, errs.String())
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "old" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+	var record generate.Record
+	if err := json.Unmarshal([]byte(out.String()), &record); err != nil || !record.Interrupted || record.Samples == nil || len(record.Samples) != 0 {
+		t.Errorf("record %s: %v", out.String(), err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("the folder holds %v", entries)
+	}
+}
+
+// TestInterruptedInput interrupts a program that waits for its user.
+func TestInterruptedInput(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"tokenize"}, {"tokenize", "--decode"}, {"generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--input", "-", "--seed", "1"}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		in, w := io.Pipe()
+		time.AfterFunc(20*time.Millisecond, cancel)
+		var out, errs strings.Builder
+		if code := Run(ctx, append([]string{"mdmgen"}, args...), in, &out, &errs); code != exit.Interrupt || errs.String() != "mdmgen: interrupted\n" {
+			t.Errorf("%v: exit status %d, %q", args, code, errs.String())
+		}
+		w.Close()
+	}
+}
+
+// TestOutputFile checks what becomes of the file that -o names: its mode is the
+// old file's, and a link is written through.
+func TestOutputFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "out"), filepath.Join(dir, "link")
+	writeFile(t, path, "old")
+	if err := errors.Join(os.Chmod(path, 0o600), os.Symlink("out", link)); err != nil {
+		t.Skip(err)
+	}
+	mustRun(t, "", "generate", "--model", worldFile(t, "xor3-mixed"), "--seed", "1", "--format", "ids", "-o", link)
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link became %v, %v", info.Mode(), err)
+	}
+	if data, _ := os.ReadFile(path); strings.Count(string(data), " ") != 2 {
+		t.Errorf("the file holds %q", data)
+	}
+}
+
+// TestBatchInvariance asks a network for the same samples in batches of several
+// sizes, with threads of several numbers and on several devices, and requires the same ids.
+func TestBatchInvariance(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	base := []string{"generate", "--seed", "7", "--length", "12", "-n", "5", "--format", "ids", "--sampler"}
+	for _, sampler := range [][]string{{"fhs"}, {"tweedie", "--steps", "12"}} {
+		args := append(base[:len(base):len(base)], sampler...)
+		want := mustRun(t, "", args...)
+		for _, more := range [][]string{{"--batch", "1"}, {"--batch", "3"}, {"--batch", "5", "--threads", "2"}, {"--batch", "1", "--device", "cpu,cpu"}, {"--batch", "5", "--device", "cpu,cpu"}, {"--batch", "4", "--device", "cpu,cpu,cpu"}} {
+			if got := mustRun(t, "", append(args[:len(args):len(args)], more...)...); got != want {
+				t.Errorf("%v %v:\n%s\nwant\n%s", sampler, more, got, want)
+			}
+		}
+	}
+}
+
+// TestLawsFromTheCommandLine draws from worlds as a user would and compares the
+// histogram with the law in the world's file by a chi-square test. 16 tests at
+// 1e-3 together: each at 1e-3/16.
+func TestLawsFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	const n, level = 20000, 1e-3 / 16
+	for _, name := range []string{"timed3", "xor3-mixed", "theorem5-point3", "markov3-exact"} {
+		path := worldFile(t, name)
+		w := readLaws(t, path)
+		for sampler, law := range w.laws {
+			args := []string{"generate", "--model", path, "--format", "ids", "-n", "20000", "--seed", "11", "--sampler", sampler}
+			if sampler != "fhs" {
+				args = append(args, "--grid", "uniform", "--steps", "8", "--T", "5", "--delta", "0.01", "--finish", "leave")
+			}
+			counts := make([]float64, len(law))
+			lines := strings.Split(strings.TrimSpace(mustRun(t, "", args...)), "\n")
+			if len(lines) != n {
+				t.Fatalf("%s %s: %d samples, want %d", name, sampler, len(lines), n)
+			}
+			base := w.V + 1
+			if sampler == "fhs" {
+				base = w.V
+			}
+			for _, line := range lines {
+				state := 0
+				for _, f := range strings.Fields(line) {
+					state = state*base + int(f[0]-'0')
+				}
+				counts[state]++
+			}
+			if p := chiSquare(t, counts, law); p < level {
+				t.Errorf("%s %s: chi-square p = %g, below %g", name, sampler, p, level)
+			}
+		}
+	}
+}
+
+// laws are the laws of a world's file that the test above asks for.
+type laws struct {
+	V    int
+	laws map[string][]float64
+}
+
+func readLaws(t *testing.T, path string) laws {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		V    int
+		FHS  struct{ Law []float64 }
+		Laws []struct {
+			Grid, Sampler string
+			Law           []float64
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	out := laws{file.V, map[string][]float64{"fhs": file.FHS.Law}}
+	names := map[string]string{"euler": "euler", "tweedie": "tweedie", "tau_leaping_any": "tau-leaping"}
+	for _, l := range file.Laws {
+		if l.Grid == "uniform-8" && names[l.Sampler] != "" {
+			out.laws[names[l.Sampler]] = l.Law
+		}
+	}
+	if len(out.laws) != 4 {
+		t.Fatalf("%s holds %d of 4 laws", path, len(out.laws))
+	}
+	return out
+}
+
+// chiSquare returns the p-value of counts under a law, states with an
+// expectation below 5 taken together. A count where the law is 0 fails.
+func chiSquare(t *testing.T, counts, law []float64) float64 {
+	t.Helper()
+	n := 0.0
+	for _, c := range counts {
+		n += c
+	}
+	stat, cells, restC, restE := 0.0, 0, 0.0, 0.0
+	for i, p := range law {
+		switch e := n * p; {
+		case p == 0 && counts[i] > 0:
+			t.Errorf("state %d was drawn %v times and has probability 0", i, counts[i])
+		case e < 5:
+			restC, restE = restC+counts[i], restE+e
+		default:
+			stat += (counts[i] - e) * (counts[i] - e) / e
+			cells++
+		}
+	}
+	if restE > 0 {
+		stat += (restC - restE) * (restC - restE) / restE
+		cells++
+	}
+	if cells < 2 {
+		return 1
+	}
+	return distuv.ChiSquared{K: float64(cells - 1)}.Survival(stat)
+}

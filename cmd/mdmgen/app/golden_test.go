@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// goldenSample is a seeded sample of the built-in model; renewed by
+// go generate ./builtin.
+type goldenSample struct {
+	Seed uint64 `json:"seed"`
+	IDs  []int  `json:"ids"`
+	Text string `json:"text"`
+}
+
+func readGolden(t *testing.T) (want goldenSample) {
+	t.Helper()
+	data, err := os.ReadFile(reftest.Data(t, "golden-sample.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &want)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
+// TestGoldenSample freezes a sample: network, plan, draws and tokenizer, on all CPUs as users run it.
+func TestGoldenSample(t *testing.T) {
+	needRuntime(t)
+	t.Setenv("MDMGEN_THREADS", "")
+	want := readGolden(t)
+	var record struct {
+		Samples []struct {
+			IDs  []int
+			Text string
+		}
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "", "generate", "--seed", strconv.FormatUint(want.Seed, 10), "--format", "json")), &record); err != nil {
+		t.Fatal(err)
+	}
+	if got := record.Samples[0]; !slices.Equal(got.IDs, want.IDs) || got.Text != want.Text {
+		t.Errorf("seed %d gives\n%v\n%q\nwant\n%v\n%q", want.Seed, got.IDs, got.Text, want.IDs, want.Text)
+	}
+}
+
+// goldenMargin is how far the uniform of every draw of the golden sample lies, at least, from
+// both ends of its token's interval of cumulative probability. Logits that are off by ε move
+// such an end by at most ε/2 (its derivative is F(1−F) times a difference of two means), and
+// those of two machines differ by a few 1e-6.
+const goldenMargin = 1e-5
+
+// TestGoldenSampleIsSteady requires that the ids hang on no machine's rounding: with every
+// uniform moved either way by goldenMargin, the golden sample's tokens stay.
+func TestGoldenSampleIsSteady(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	want := readGolden(t)
+	if margin := narrowest(t, want.Seed, want.IDs); margin < goldenMargin {
+		t.Errorf("seed %d: a draw is %.2g from another token, want %g: choose another seed in tools/regen", want.Seed, margin, goldenMargin)
+	}
+}
+
+// recorder keeps the row of the last call.
+type recorder struct {
+	model.Model
+	row []float32
+}
+
+func (r *recorder) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
+	out, err := r.Model.Logits(ctx, c)
+	r.row = slices.Clone(out)
+	return out, err
+}
+
+// narrowest samples by First-Hitting, compares the ids with those wanted, and tells how far the uniform of a draw is, at
+// least, from the ends of its token's interval.
+func narrowest(t *testing.T, seed uint64, want []int) float64 {
+	t.Helper()
+	m, err := model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	f, net := m.Facts(), &recorder{Model: m}
+	law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Draw{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow, draws, p := math.Inf(1), draw.NewDraws(seed, 0), make([]float64, f.Columns)
+	cfg := samplers.Config{Seed: seed, OnStep: func(s samplers.Step) {
+		if err := law.Probabilities(p, net.row); err != nil || len(s.Positions) != 1 {
+			t.Errorf("positions %v: %v", s.Positions, err)
+			return
+		}
+		u, end := draws.Token(s.Positions[0]), 0.0
+		for _, q := range p[:s.Tokens[0]] {
+			end += q
+		}
+		narrow = min(narrow, u-end, end+p[s.Tokens[0]]-u)
+	}}
+	canvas := slices.Repeat([]int{f.MaskID}, f.Length)
+	_, err = samplers.Sample(t.Context(), net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error {
+		if !slices.Equal(r.IDs, want) {
+			t.Errorf("the draws that were measured are not the golden sample's:\n%v\nwant\n%v", r.IDs, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return narrow
+}

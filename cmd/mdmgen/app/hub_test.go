@@ -1,0 +1,438 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mdmgen/builtin"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
+	"mdmgen/internal/room"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/hub"
+	"mdmgen/model/hub/hubtest"
+)
+
+// tinyHub is a hub with a small checkpoint as it is published: test/mdlm has a tokenizer, the
+// known repository has none.
+func tinyHub(t *testing.T) *hubtest.Server {
+	small := hubtest.Folder(t, os.DirFS(reftest.Data(t, "reference", "checkpoints", "mdlm")))
+	small.Files["README.md"] = []byte("# not needed\n")
+	fairytale := hubtest.Folder(t, builtin.Fairytale())
+	return hubtest.New(t, map[string]*hubtest.Repo{
+		"test/mdlm":               fairytale,
+		"test/llada":              tiny("llada"),
+		"kuleshov-group/mdlm-owt": small,
+		"openai-community/gpt2":   {Files: map[string][]byte{"tokenizer.json": fairytale.Files["tokenizer.json"], "model.safetensors": []byte("not asked for")}},
+	})
+}
+
+// tiny is a repository of a family that may be none.
+func tiny(family string) *hubtest.Repo {
+	return &hubtest.Repo{Files: map[string][]byte{"config.json": fmt.Appendf(nil, `{"model_type":%q}`, family), "model.safetensors": []byte("x")}}
+}
+
+// TestGenerateFromHub: from an empty cache to text in one command, and again without the hub.
+func TestGenerateFromHub(t *testing.T) {
+	needRuntime(t)
+	s := tinyHub(t)
+	s.Use(t)
+	line := []string{"generate", "--seed", "3", "--length", "12", "--model"}
+	want := mustRun(t, "", append(line, "fairytale")...)
+	stdout, stderr, code := runCommand(t, "", append(line, "test/mdlm")...)
+	if code != exit.OK || stdout != want || !strings.Contains(stderr, "fetching test/mdlm@") {
+		t.Fatalf("exit status %d, %q, want %q: %s", code, stdout, want, stderr)
+	}
+	had := len(s.Requests())
+	t.Setenv("HF_HUB_OFFLINE", "1")
+	stdout, stderr, code = runCommand(t, "", append(line, "test/mdlm", "--format", "json")...)
+	if code != exit.OK || strings.Contains(stderr, "fetching") || len(s.Requests()) != had {
+		t.Errorf("from the cache: exit status %d, %d requests more: %s", code, len(s.Requests())-had, stderr)
+	}
+	var record struct {
+		Provenance struct{ Model struct{ Reference string } }
+	}
+	if err := json.Unmarshal([]byte(stdout), &record); err != nil || !strings.HasPrefix(record.Provenance.Model.Reference, "test/mdlm@") || len(record.Provenance.Model.Reference) != len("test/mdlm@")+40 {
+		t.Errorf("the record names %q, want the name at its commit (%v)", record.Provenance.Model.Reference, err)
+	}
+	_, stderr, code = runCommand(t, "", append(line, "test/other")...)
+	if code != exit.Missing || !strings.Contains(stderr, "fetching it is forbidden") {
+		t.Errorf("offline: exit status %d: %s", code, stderr)
+	}
+}
+
+// TestKnownTokenizer: a repository without a tokenizer has that of its authors brought, and
+// said so; --offline holds for it too.
+func TestKnownTokenizer(t *testing.T) {
+	needRuntime(t)
+	s := tinyHub(t)
+	cache := s.Use(t)
+	line := []string{"generate", "--seed", "3", "--length", "4", "--model", "kuleshov-group/mdlm-owt", "--force"}
+	stdout, stderr, code := runCommand(t, "", line...)
+	if code != exit.OK || stdout == "" || !strings.Contains(stderr, "its authors use that of openai-community/gpt2") {
+		t.Fatalf("exit status %d, %q: %s", code, stdout, stderr)
+	}
+	for _, r := range s.Requests() {
+		if strings.Contains(r.Path, "README") || strings.Contains(r.Path, "gpt2") && strings.Contains(r.Path, "safetensors") {
+			t.Errorf("asked for %s, which is not needed", r.Path)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(cache, "models--openai-community--gpt2")); err != nil {
+		t.Fatal(err)
+	}
+	s.Forget()
+	_, stderr, code = runCommand(t, "", append(line, "--offline")...)
+	if code != exit.Missing || len(s.Requests()) > 0 || !strings.Contains(stderr, "openai-community/gpt2: not in the cache") {
+		t.Errorf("offline: exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
+	}
+	// A tokenizer by name, for a model that is a folder here.
+	here := reftest.Data(t, "reference", "checkpoints", "mdlm")
+	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--force")
+	if named != stdout {
+		t.Errorf("%q with the tokenizer named, %q before", named, stdout)
+	}
+}
+
+// counted tells of every write to an answer.
+type counted struct {
+	http.ResponseWriter
+	wrote func()
+}
+
+func (c counted) Write(p []byte) (int, error) {
+	c.wrote()
+	return c.ResponseWriter.Write(p)
+}
+
+func (c counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// TestKilledPull kills a fetch at random moments, again and again: what is there is never taken
+// for whole before it is, nothing that loads is wrong, and the next run completes it. Moments
+// are counted in requests and in pieces of the weights, since a busy machine has another clock.
+func TestKilledPull(t *testing.T) {
+	repo := hubtest.Folder(t, builtin.Fairytale())
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
+	s.Slowly(repo.Files["model.safetensors"], time.Millisecond)
+	moments, slow := make(chan bool, 100), s.Fail
+	moment := func() {
+		select {
+		case moments <- true:
+		default:
+		}
+	}
+	s.Fail = func(w http.ResponseWriter, r *http.Request, n int) bool {
+		moment()
+		return slow(counted{w, moment}, r, n)
+	}
+	cache := s.Use(t)
+	const killedPulls = 16
+	killed, amid := 0, 0
+	check := func() (whole bool) {
+		t.Helper()
+		found, ok := (hub.Cache{Dir: cache}).Find(hub.Name{Repo: "test/mdlm"}, hub.Model)
+		blobs, _ := filepath.Glob(filepath.Join(cache, "models--test--mdlm", "blobs", "*"))
+		for _, b := range blobs {
+			data, err := os.ReadFile(b)
+			sum := filepath.Base(b)
+			if !strings.HasSuffix(b, ".incomplete") && (err != nil || hubtest.Digest("", data) != sum && hubtest.Digest(".bin", data) != sum) {
+				t.Fatalf("%s is not what its name says", b)
+			}
+		}
+		if !ok {
+			return false
+		}
+		for name, want := range repo.Files {
+			if got, err := os.ReadFile(filepath.Join(found.Path, name)); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%s of a model that is taken for whole is not as the hub has it: %v", name, err)
+			}
+		}
+		return true
+	}
+	for i := range killedPulls {
+		var stderr strings.Builder
+		cmd := exec.Command("mdmgen", "pull", "test/mdlm")
+		cmd.Stderr = &stderr
+		for len(moments) > 0 { // those of the one before
+			<-moments
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan bool)
+		go func() {
+			// A fetch is of half a dozen requests and 20 pieces.
+			for range 1 + rand.IntN(28) {
+				select {
+				case <-moments:
+				case <-ended:
+					return
+				}
+			}
+			time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+			_ = cmd.Process.Kill()
+		}()
+		err := cmd.Wait()
+		close(ended)
+		if err != nil {
+			if cmd.ProcessState.ExitCode() >= 0 {
+				t.Fatalf("%v: %s", err, stderr.String())
+			}
+			if killed++; strings.Contains(stderr.String(), "fetching") {
+				amid++
+			}
+		}
+		if i%8 == 7 { // what several killed ones left
+			mustRun(t, "", "pull", "test/mdlm")
+			if !check() {
+				t.Fatal("a run that ended well left no whole model")
+			}
+		}
+		if check() { // Of a whole one nothing comes any more.
+			if err := os.RemoveAll(filepath.Join(cache, "models--test--mdlm")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if t.Logf("%d of %d were killed, %d of them while files came", killed, killedPulls, amid); amid < 5 {
+		t.Errorf("only %d of %d were killed while files came", amid, killedPulls)
+	}
+}
+
+// TestTwoFetch: two processes that want one model at once both get it, and one fetches it.
+func TestTwoFetch(t *testing.T) {
+	needRuntime(t)
+	repo := hubtest.Folder(t, builtin.Fairytale())
+	s := hubtest.New(t, map[string]*hubtest.Repo{"test/mdlm": repo})
+	s.Slowly(repo.Files["model.safetensors"], 2*time.Millisecond)
+	s.Use(t)
+	want := mustRun(t, "", "generate", "--seed", "3", "--length", "12")
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			var stderr strings.Builder
+			cmd := exec.Command("mdmgen", "generate", "--seed", "3", "--length", "12", "--model", "test/mdlm")
+			cmd.Stderr = &stderr
+			if got, err := cmd.Output(); err != nil || string(got) != want {
+				t.Errorf("%q, want %q: %v: %s", got, want, err, stderr.String())
+			}
+		})
+	}
+	both.Wait()
+	n := 0
+	for _, r := range s.Requests() {
+		if r.Host == "files" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("the weights were fetched %d times", n)
+	}
+}
+
+// TestHubCommands: pull, list, show and remove, from an empty cache to an empty one.
+func TestHubCommands(t *testing.T) {
+	s := tinyHub(t)
+	cache := s.Use(t)
+	if out, stderr, code := runCommand(t, "", "list"); code != exit.OK || out != "" || !strings.Contains(stderr, "no models in "+cache) {
+		t.Errorf("exit status %d, %q: %s", code, out, stderr)
+	}
+	if out := mustRun(t, "", "list", "--json"); !strings.Contains(out, `"models": []`) {
+		t.Errorf("an empty cache is no empty list: %s", out)
+	}
+	_, stderr, code := runCommand(t, "", "show", "test/mdlm")
+	if code != exit.Missing || !strings.Contains(stderr, "`mdmgen pull test/mdlm` brings it") || len(s.Requests()) > 0 {
+		t.Errorf("exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
+	}
+	var p struct{ Name, Path string }
+	if err := json.Unmarshal([]byte(mustRun(t, "", "pull", "test/mdlm", "--json")), &p); err != nil || !strings.HasPrefix(p.Path, cache) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	var shown struct {
+		Reference string
+		Facts     struct{ Parameters int64 }
+		Tensors   []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "", "show", "test/mdlm", "--json", "--tensors")), &shown); err != nil {
+		t.Fatal(err)
+	}
+	if shown.Reference != p.Name || shown.Facts.Parameters != 5112321 || len(shown.Tensors) < 20 {
+		t.Errorf("%s, %d parameters, %d tensors", shown.Reference, shown.Facts.Parameters, len(shown.Tensors))
+	}
+	var local struct{ Facts struct{ Digest string } }
+	var named struct{ Facts struct{ Digest string } }
+	for ref, to := range map[string]any{"fairytale": &local, "test/mdlm": &named} {
+		if err := json.Unmarshal([]byte(mustRun(t, "", "show", ref, "--json")), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if local != named {
+		t.Errorf("%v, want the digest of the same model %v", named, local)
+	}
+	if out := mustRun(t, "", "doctor", "--model", "test/mdlm", "--json"); !strings.Contains(out, local.Facts.Digest) {
+		t.Errorf("doctor does not tell the digest: %s", out)
+	}
+	if out := mustRun(t, "", "list"); !strings.Contains(out, "test/mdlm") || !strings.Contains(out, "main") || !strings.Contains(out, "true") {
+		t.Errorf("%s", out)
+	}
+	mustRun(t, "", "convert", "test/mdlm", "-o", filepath.Join(t.TempDir(), "converted"))
+	s.Forget()
+	if _, stderr, code := runCommand(t, "", "convert", "test/none", "--offline", "-o", filepath.Join(t.TempDir(), "none")); code != exit.Missing || len(s.Requests()) > 0 {
+		t.Errorf("offline: exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
+	}
+	if out := mustRun(t, "tale\n", "tokenize", "--model", "test/mdlm"); out != mustRun(t, "tale\n", "tokenize") {
+		t.Errorf("%s", out)
+	}
+	if out := mustRun(t, "", "remove", "test/mdlm"); !strings.Contains(out, "10 MB freed") {
+		t.Errorf("%s", out)
+	}
+	mustRun(t, "", "pull", "test/mdlm")
+	var freed struct {
+		Name    string
+		Commits []string
+		Bytes   int64
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "", "remove", "test/mdlm@main", "--json")), &freed); err != nil || freed.Name != "test/mdlm" || len(freed.Commits) != 1 || freed.Bytes < 10_000_000 {
+		t.Errorf("%+v, %v", freed, err)
+	}
+	if _, stderr, code := runCommand(t, "", "remove", "test/mdlm"); code != exit.Missing {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cache, "models--*")); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestDoesNotFit: what the machine has no room for, or no command reads, is refused before its
+// weights come; --force brings it.
+func TestDoesNotFit(t *testing.T) {
+	config := func(hidden int) []byte {
+		return fmt.Appendf(nil, `{"model_type":"mdlm","hidden_dim":%d,"cond_dim":128,"n_blocks":200,"n_heads":16,"model_length":1024,"vocab_size":50258}`, hidden)
+	}
+	s := hubtest.New(t, map[string]*hubtest.Repo{
+		"test/huge":  {Files: map[string][]byte{"config.json": config(1 << 15), "model.safetensors": []byte("x")}},
+		"test/llada": tiny("llada"),
+		"test/vast":  tiny("mdlm"),
+	})
+	s.Use(t)
+	vast := tiny("mdlm")
+	s.Fail = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if !strings.HasPrefix(r.URL.Path, "/api/models/test/vast") {
+			return false
+		}
+		fmt.Fprintf(w, `{"sha":%q,"siblings":[{"rfilename":"config.json","size":%d,"blobId":%q},{"rfilename":"model.safetensors","lfs":{"sha256":"%064d","size":%d}}]}`,
+			vast.Commit(), len(vast.Files["config.json"]), hubtest.Digest("config.json", vast.Files["config.json"]), 1, int64(1)<<60)
+		return true
+	}
+	if _, known := room.Disk(t.TempDir()); known {
+		_, stderr, code := runCommand(t, "", "generate", "--model", "test/vast")
+		if code != exit.Failure || !strings.Contains(stderr, "needs 1.2 EB of disk, and ") {
+			t.Errorf("exit status %d: %s", code, stderr)
+		}
+	}
+	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
+		if name == "test/huge" {
+			if _, known := room.Memory(); !known {
+				continue
+			}
+		}
+		s.Forget()
+		_, stderr, code := runCommand(t, "", "pull", name)
+		if code != exit.Failure || !strings.Contains(stderr, want) || !strings.Contains(stderr, "`mdmgen pull --force "+name+"`") {
+			t.Errorf("%s: exit status %d: %s", name, code, stderr)
+		}
+		for _, r := range s.Requests() {
+			if r.Host == "files" {
+				t.Errorf("%s: %s was asked for", name, r.Path)
+			}
+		}
+		mustRun(t, "", "pull", "--force", name)
+	}
+}
+
+// TestPullDamaged: --verify-digest finds a changed byte and brings the file again.
+func TestPullDamaged(t *testing.T) {
+	s := tinyHub(t)
+	s.Use(t)
+	path := strings.TrimSpace(strings.SplitN(mustRun(t, "", "pull", "test/mdlm"), "\t", 2)[1])
+	weights := filepath.Join(path, "model.safetensors")
+	data, err := os.ReadFile(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-1] ^= 1
+	if err := os.WriteFile(weights, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := runCommand(t, "", "pull", "test/mdlm", "--verify-digest")
+	again, err := os.ReadFile(weights)
+	if code != exit.OK || err != nil || bytes.Equal(again, data) || !strings.Contains(stderr, "model.safetensors is damaged") {
+		t.Errorf("exit status %d, %v: %s", code, err, stderr)
+	}
+}
+
+// TestKnownTable: docs/models.md has the table that the program prints, and names no tokenizer
+// for a family that brings its own.
+func TestKnownTable(t *testing.T) {
+	page := readAll(t, filepath.Join("..", "..", "..", "docs", "models.md"))
+	if table := mustRun(t, "", "list", "--known", "--format", "markdown"); !strings.Contains(page, "builtin -->\n"+table+"<!--") {
+		t.Error("docs/models.md has another table than `mdmgen list --known --format markdown`: run go generate ./builtin")
+	}
+	for _, k := range hub.KnownList() {
+		if n, ok := hub.Parse(k.Repo); !ok || n.Repo != k.Repo || k.Parameters < 1 || k.Works == "" || k.Checked == "" {
+			t.Errorf("%+v", k)
+		}
+	}
+}
+
+// TestFamiliesTable: docs/families.md has the tables of the families that are read, and of
+// those that are refused.
+func TestFamiliesTable(t *testing.T) {
+	page := readAll(t, filepath.Join("..", "..", "..", "docs", "families.md"))
+	for _, write := range []func(io.Writer) error{checkpoint.WriteFamilies, checkpoint.WriteRefused} {
+		var table strings.Builder
+		if err := write(&table); err != nil || !strings.Contains(page, "builtin -->\n"+table.String()+"<!--") {
+			t.Errorf("docs/families.md has other tables than the program (%v): run go generate ./builtin", err)
+		}
+	}
+}
+
+// TestGraphFromHub: a graph of a repository by its file; the weights that it names come with it,
+// also by a name that only the graph tells.
+func TestGraphFromHub(t *testing.T) {
+	needRuntime(t)
+	for _, data := range []string{"model.onnx_data", "weights_data_01"} { // of one length
+		dir := filepath.Join(t.TempDir(), "converted")
+		mustRun(t, "", "convert", "fairytale", "-o", dir)
+		repo := hubtest.Folder(t, os.DirFS(dir))
+		graph := bytes.ReplaceAll(repo.Files["model.onnx"], []byte("model.onnx_data"), []byte(data))
+		s := hubtest.New(t, map[string]*hubtest.Repo{"test/graph": {Files: map[string][]byte{
+			"onnx/model.onnx": graph, "onnx/" + data: repo.Files["model.onnx_data"], "onnx/model_q4.onnx": []byte("x"), "tokenizer.json": repo.Files["tokenizer.json"], "model.safetensors": []byte("x"),
+		}}})
+		s.Use(t)
+		line := []string{"generate", "--seed", "3", "--length", "12", "--model"}
+		want := mustRun(t, "", append(line, "fairytale")...)
+		if got := mustRun(t, "", append(line, "test/graph:onnx/model.onnx")...); got != want {
+			t.Errorf("%s: %q, want %q", data, got, want)
+		}
+		for _, r := range s.Requests() {
+			if strings.Contains(r.Path, "q4") || strings.Contains(r.Path, "safetensors") {
+				t.Errorf("asked for %s, which is not needed", r.Path)
+			}
+		}
+		s.Forget()
+		if got := mustRun(t, "", append(line, "test/graph:onnx/model.onnx", "--offline")...); got != want || len(s.Requests()) > 0 {
+			t.Errorf("%s from the cache: %q, want %q", data, got, want)
+		}
+	}
+}

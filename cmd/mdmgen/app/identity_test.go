@@ -1,0 +1,172 @@
+package app
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// copyFile copies a file, with more at its end.
+func copyFile(t testing.TB, from, to, more string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, to, string(data)+more)
+}
+
+// TestResumeOtherFacts: a run does not go on with another law. Facts that a flag, a sidecar or
+// the file beside the network changed, another tokenizer and other settings are refused by
+// their names.
+func TestResumeOtherFacts(t *testing.T) {
+	needRuntime(t)
+	t.Setenv("MDMGEN_MODEL", "")
+	dir := t.TempDir()
+	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	folder := filepath.Join(dir, "model")
+	mustRun(t, "", "convert", mdlm, "-o", folder)
+	network, beside := filepath.Join(folder, "model.onnx"), filepath.Join(folder, "model.mdmgen.json")
+	sidecar, ids, text := filepath.Join(dir, "facts.json"), filepath.Join(dir, "ids.jsonl"), filepath.Join(dir, "text.txt")
+	writeFile(t, sidecar, `{"noise":"linear"}`)
+	writeFile(t, ids, `{"ids":[5,6,7,8]}`+"\n"+`{"ids":[9,6,7,8]}`+"\n")
+	writeFile(t, text, "a king and a queen")
+	vocabulary := filepath.Join("..", "..", "..", "builtin", "fairytale", "tokenizer.json")
+	one, other := filepath.Join(dir, "one.json"), filepath.Join(dir, "other.json")
+	copyFile(t, vocabulary, one, "")
+	copyFile(t, vocabulary, other, "\n")
+	score := []string{"score", ids, "--model", network, "--draws", "2", "--seed", "1", "--format", "json"}
+	bench := []string{"bench", "--model", network, "--case", "tweedie steps=2", "--length", "4", "-n", "2", "-r", "1", "--seed", "1", "--quality", "error", "--error-length", "3", "--error-samples", "3", "--format", "json"}
+	onText := []string{"score", text, "--model", "fairytale", "--draws", "2", "--seed", "1", "--format", "json"}
+	for name, c := range map[string]struct {
+		args   []string
+		before func()
+		more   []string
+		want   string
+	}{
+		"score fact":       {score, nil, []string{"--fact", "noise=linear"}, "model.facts.noise, model.facts_digest"},
+		"score sidecar":    {score, nil, []string{"--sidecar", sidecar}, "model.facts.noise, model.facts_digest"},
+		"score beside":     {score, func() { copyFile(t, sidecar, beside, "") }, nil, "model.facts.noise, model.facts_digest"},
+		"bench fact":       {bench, nil, []string{"--fact", "noise=linear"}, "model.facts.noise, model.facts_digest"},
+		"bench sidecar":    {bench, nil, []string{"--sidecar", sidecar}, "model.facts.noise, model.facts_digest"},
+		"bench beside":     {bench, func() { copyFile(t, sidecar, beside, "") }, nil, "model.facts.noise, model.facts_digest"},
+		"bench confidence": {bench, nil, []string{"--confidence", "0.5"}, "confidence"},
+		"bench batch":      {append(bench[:len(bench):len(bench)], "--batch", "1"), nil, []string{"--batch", "2"}, "batches"},
+		"score batch":      {score, nil, []string{"--batch", "1"}, "batch"},
+		"score threads":    {append(score[:len(score):len(score)], "--threads", "1"), nil, []string{"--threads", "2"}, "model.threads, threads"},
+		"score dtype":      {onText, nil, []string{"--dtype", "int4"}, "model.dtype, model.facts.dtype, model.facts_digest"},
+		"score tokenizer":  {append(onText[:len(onText):len(onText)], "--tokenizer", one), nil, []string{"--tokenizer", other}, "tokenizer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			keep := filepath.Join(t.TempDir(), "keep.jsonl")
+			args := append(c.args[:len(c.args):len(c.args)], "--resume", keep)
+			mustRun(t, "", args...)
+			whole, err := os.ReadFile(keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.before != nil {
+				c.before()
+				defer os.Remove(beside)
+			}
+			// A flag that is given already has another value.
+			line := slices.Clone(args)
+			if i := len(c.args) - 2; len(c.more) > 0 && line[i] == c.more[0] {
+				line[i+1] = c.more[1]
+			} else {
+				line = append(line, c.more...)
+			}
+			_, stderr, code := runCommand(t, "", line...)
+			if code != exit.Usage || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "was made with other values of ") || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit status %d: %s", code, stderr)
+			}
+			if now, err := os.ReadFile(keep); err != nil || string(now) != string(whole) {
+				t.Errorf("the journal was changed: %v", err)
+			}
+		})
+	}
+}
+
+// TestRecordsTellFacts: what a run prints and keeps has all facts in force, with their digest,
+// which is another where one of them is.
+func TestRecordsTellFacts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	world := worldFile(t, "xor3-mixed")
+	ids, profile, report := filepath.Join(dir, "ids.jsonl"), filepath.Join(dir, "loss.json"), filepath.Join(dir, "bench.json")
+	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
+	model := []string{"--model", world, "--seed", "1"}
+	for name, c := range map[string]struct {
+		args []string
+		file string
+	}{
+		"generate": {[]string{"generate", "--format", "json"}, ""},
+		"score":    {[]string{"score", ids, "--draws", "3", "--format", "json"}, ""},
+		"profile":  {[]string{"score", ids, "--draws", "3", "--write-profile", profile}, profile},
+		"bound":    {[]string{"bound", ids, "--sampler", "tweedie", "--steps", "2", "--json"}, ""},
+		"bench":    {[]string{"bench", "--case", "fhs", "-n", "2", "-r", "1", "--format", "json"}, ""},
+		"bench -o": {[]string{"bench", "--case", "fhs", "-n", "2", "-r", "1", "-o", report}, report},
+	} {
+		digests := make(map[string]string)
+		for _, noise := range []string{"linear", "cosine"} {
+			text := mustRun(t, "", slices.Concat(c.args, model, []string{"--fact", "noise=" + noise})...)
+			if c.file != "" {
+				data, err := os.ReadFile(c.file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = string(data)
+			}
+			var record struct {
+				Provenance struct {
+					Model struct {
+						Threads int
+						Digest  string          `json:"facts_digest"`
+						Facts   json.RawMessage `json:"facts"`
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(text), &record); err != nil {
+				t.Fatal(name, err)
+			}
+			m := record.Provenance.Model
+			for _, want := range []string{`"noise":"` + noise + `"`, `"mask_id":2`, `"length":3`, `"family":"world"`} {
+				if !strings.Contains(strings.NewReplacer(" ", "", "\n", "").Replace(string(m.Facts)), want) {
+					t.Errorf("%s: %s has no %s", name, m.Facts, want)
+				}
+			}
+			if !strings.HasPrefix(m.Digest, "sha256:") || m.Threads < 1 {
+				t.Errorf("%s: digest %q, %d threads", name, m.Digest, m.Threads)
+			}
+			digests[m.Digest] = noise
+		}
+		if len(digests) != 2 {
+			t.Errorf("%s: one digest for two laws: %v", name, digests)
+		}
+	}
+}
+
+// TestProfileOfOtherFacts: a profile tells whose it is, with which facts.
+func TestProfileOfOtherFacts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	world := worldFile(t, "xor3-mixed")
+	ids, loss := filepath.Join(dir, "ids.jsonl"), filepath.Join(dir, "loss.json")
+	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
+	mustRun(t, "", "score", ids, "--model", world, "--draws", "3", "--seed", "1", "--write-profile", loss)
+	args := []string{"generate", "--model", world, "--seed", "1", "--format", "ids", "--sampler", "parallel-fhs", "--steps", "2", "--sizes", "profile", "--profile", loss}
+	if _, stderr, code := runCommand(t, "", args...); code != exit.OK || stderr != "" {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if _, stderr, code := runCommand(t, "", append(args, "--fact", "noise=linear")...); code != exit.OK || !strings.Contains(stderr, "on this network with other facts") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if out := mustRun(t, "", "schedule", "--profile", loss, "--steps", "2", "--json"); !strings.Contains(out, `"facts":"sha256:`) {
+		t.Errorf("%.500s", out)
+	}
+}

@@ -1,0 +1,200 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+)
+
+// journals are command lines that keep a journal and take milliseconds, with what makes two
+// equal runs print the same.
+func journals(t testing.TB) map[string]struct {
+	args  []string
+	plain func(string) string
+} {
+	ids := filepath.Join(t.TempDir(), "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,0,1]}`+"\n"+`{"ids":[0,0,1]}`+"\n"+`{"ids":[1,1,1]}`+"\n")
+	return map[string]struct {
+		args  []string
+		plain func(string) string
+	}{
+		"score": {[]string{"score", ids, "--model", worldFile(t, "xor3-mixed"), "--draws", "2", "--seed", "7", "--format", "jsonl"}, unclocked},
+		"bench": {[]string{"bench", "--model", worldFile(t, "xor3-mixed"), "--case", "tweedie steps=2", "-n", "2", "-r", "1", "--quality", "error,nelbo", "--error-samples", "3",
+			"--draws", "2", "--seed", "7", "--format", "json"}, unmeasured},
+	}
+}
+
+// TestEveryByteOfAJournal edits the journals of real runs, a byte at a time: the run that
+// would go on refuses the file and leaves it as it is, or it was the end of its last line, and
+// the results are those of an undisturbed run. Every 65th place is tried, and all of the last few: the reader's own test
+// tries them all.
+func TestEveryByteOfAJournal(t *testing.T) {
+	t.Parallel()
+	for name, c := range journals(t) {
+		t.Run(name, func(t *testing.T) {
+			keep := filepath.Join(t.TempDir(), "keep.jsonl")
+			args := append(c.args[:len(c.args):len(c.args)], "--resume", keep)
+			want := c.plain(mustRun(t, "", args...))
+			whole, err := os.ReadFile(keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
+			for at := range whole {
+				if at%65 > 0 && at < len(whole)-3 {
+					continue
+				}
+				for kind, edited := range map[string][]byte{
+					"changed":   slices.Concat(whole[:at], []byte{whole[at] ^ 1}, whole[at+1:]),
+					"put in":    slices.Concat(whole[:at], []byte{'0'}, whole[at:]),
+					"taken out": slices.Concat(whole[:at], whole[at+1:]),
+				} {
+					if bytes.Equal(edited, whole) {
+						continue
+					}
+					if err := os.WriteFile(keep, edited, 0o644); err != nil {
+						t.Fatal(err)
+					}
+					stdout, stderr, code := runCommand(t, "", args...)
+					if edited[len(edited)-1] != '\n' && bytes.HasPrefix(edited, whole[:last]) { // what has no end counts for nothing
+						if code != exit.OK || c.plain(stdout) != want {
+							t.Errorf("byte %d %s: exit status %d: %s%.300s", at, kind, code, stderr, stdout)
+						}
+						continue
+					}
+					line := 1 + bytes.Count(whole[:at], []byte("\n"))
+					if code != exit.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, fmt.Sprintf("mdmgen: --resume %s:%d: ", keep, line)) {
+						t.Errorf("byte %d %s in line %d: exit status %d: %s", at, kind, line, code, stderr)
+					}
+					if now, err := os.ReadFile(keep); err != nil || !bytes.Equal(now, edited) {
+						t.Errorf("byte %d %s: the file was changed: %v", at, kind, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestOldJournal: a file of the layout before is refused in a line that says what to do.
+func TestOldJournal(t *testing.T) {
+	t.Parallel()
+	for name, c := range journals(t) {
+		keep := filepath.Join(t.TempDir(), "keep.jsonl")
+		writeFile(t, keep, fmt.Sprintf(`{"schema":"mdmgen.%s-resume/1","version":"(devel)","seed":7,"settings":{}}`+"\n", name))
+		stdout, stderr, code := runCommand(t, "", append(c.args, "--resume", keep)...)
+		if code != exit.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "remove it") {
+			t.Errorf("%s: exit status %d: %s", name, code, stderr)
+		}
+	}
+}
+
+// TestOneFileForTwo: no two flags write to one file, whatever they call it.
+func TestOneFileForTwo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keep, link, hard, ahead := filepath.Join(dir, "keep.json"), filepath.Join(dir, "link.json"), filepath.Join(dir, "hard.json"), filepath.Join(dir, "ahead.json")
+	all := journals(t)
+	score, bench := all["score"].args, all["bench"].args
+	mustRun(t, "", append(score[:len(score):len(score)], "--resume", keep)...)
+	whole, err := os.ReadFile(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Symlink(keep, link) != nil || os.Link(keep, hard) != nil || os.Symlink("new.json", ahead) != nil {
+		t.Skip("no links here")
+	}
+	alias := filepath.Join(dir, "alias")
+	if err := os.Symlink(dir, alias); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{keep, link, hard, dir + "/./keep.json", filepath.Join(alias, "keep.json")} {
+		for _, flags := range [][]string{{"-o", name}, {"--write-profile", name}} {
+			if _, stderr, code := runCommand(t, "", slices.Concat(score, []string{"--resume", keep}, flags)...); code != exit.Usage || !strings.Contains(stderr, "the same file") {
+				t.Errorf("score %v: exit status %d: %s", flags, code, stderr)
+			}
+		}
+		for _, flags := range [][]string{{"-o", name}, {"-o", "csv:" + name}, {"--html", name}} {
+			if _, stderr, code := runCommand(t, "", slices.Concat(bench, []string{"--resume", keep}, flags)...); code != exit.Usage || !strings.Contains(stderr, "the same file") {
+				t.Errorf("bench %v: exit status %d: %s", flags, code, stderr)
+			}
+		}
+	}
+	// Where there is no file yet, names tell.
+	fresh := filepath.Join(dir, "new.json")
+	for _, name := range []string{fresh, dir + "/./new.json", filepath.Join(alias, "new.json"), ahead} {
+		if _, stderr, code := runCommand(t, "", slices.Concat(bench, []string{"--resume", fresh, "-o", name})...); code != exit.Usage || !strings.Contains(stderr, "the same file") {
+			t.Errorf("bench -o %s: exit status %d: %s", name, code, stderr)
+		}
+		if _, stderr, code := runCommand(t, "", slices.Concat(bench, []string{"--html", fresh, "-o", name})...); code != exit.Usage || !strings.Contains(stderr, "the same file") {
+			t.Errorf("bench --html, -o %s: exit status %d: %s", name, code, stderr)
+		}
+	}
+	if now, err := os.ReadFile(keep); err != nil || !bytes.Equal(now, whole) {
+		t.Errorf("the journal was changed: %v", err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 5 {
+		t.Errorf("the folder holds %v", entries)
+	}
+}
+
+// TestBenchResumeNetwork ends a run on a network after every line of its journal: the report of
+// the run that goes on has the bits of an undisturbed one, all but what a clock or the system
+// tells.
+func TestBenchResumeNetwork(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	for name, c := range map[string]struct {
+		every int // of so many lines one is the last
+		args  []string
+	}{
+		// Samplers that share tables, in one chunk of texts and in several, and one whose rows
+		// are its own.
+		"tables": {1, []string{"--model", mdlm, "--case", "tweedie steps=2", "--case", "fhs", "--length", "12", "--error-length", "5"}},
+		"chunks": {3, []string{"--model", mdlm, "--case", "tweedie steps=2", "--length", "12", "--error-length", "11"}},
+		"whole":  {1, []string{"--model", mdlm, "--case", "tweedie steps=2", "--case", "trapezoidal steps=2 noise=exp", "--length", "12", "--error-length", "5"}},
+		// Windows inside a text, and a call's rows in the built-in model's own number.
+		"text": {5, []string{"--model", setup.BuiltinName, "--case", "tweedie steps=4", "--length", "24", "--error-length", "3", "--context", filepath.Join("..", "..", "..", "README.md")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			keep := filepath.Join(t.TempDir(), "keep.jsonl")
+			args := append([]string{"bench", "-n", "3", "-r", "2", "--warmup", "0", "--quality", "error,nelbo", "--error-samples", "7", "--draws", "3", "--seed", "5", "--format", "json"}, c.args...)
+			want := unmeasured(mustRun(t, "", args...))
+			args = append(args, "--resume", keep)
+			if got := unmeasured(mustRun(t, "", args...)); got != want {
+				t.Fatalf("with --resume:\n%s\nwant\n%s", got, want)
+			}
+			whole, err := os.ReadFile(keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unclock := func(b []byte) string { return sums.ReplaceAllString(measured.ReplaceAllString(string(b), ""), "") }
+			lines := bytes.SplitAfter(whole, []byte("\n"))
+			for n := range lines {
+				if n%c.every != c.every-1 {
+					continue
+				}
+				if err := os.WriteFile(keep, bytes.Join(lines[:n], nil), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if got := unmeasured(mustRun(t, "", args...)); got != want {
+					t.Errorf("after %d lines of %d:\n%s\nwant\n%s", n, len(lines), got, want)
+				}
+				if now, err := os.ReadFile(keep); err != nil || unclock(now) != unclock(whole) {
+					t.Errorf("after %d lines: the journal has other records: %v\n%s\nwant\n%s", n, err, unclock(now), unclock(whole))
+				}
+			}
+		})
+	}
+}
+
+// sums are the checksums of a journal's lines, which are of times too.
+var sums = regexp.MustCompile(`"sum":"[0-9a-f]*"`)

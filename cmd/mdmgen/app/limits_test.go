@@ -1,0 +1,66 @@
+package app
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// TestTopKOfAll keeps as many tokens as there are, and more: nothing changes, and the record
+// does not say that the law does.
+func TestTopKOfAll(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	world := worldFile(t, "xor3-mixed")
+	ids := filepath.Join(t.TempDir(), "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,0,1]}`)
+	clock := regexp.MustCompile(`"(started|network|sampling|total|effective|in_step)": ?("[^"]*"|[-+.e0-9]+)`)
+	for _, args := range [][]string{
+		{"generate", "--model", world, "--format", "json", "--seed", "1", "-n", "9"},
+		{"generate", "--length", "8", "--format", "json", "--seed", "1"},
+		{"score", ids, "--model", world, "--format", "json", "--exact"},
+	} {
+		plain := clock.ReplaceAllString(mustRun(t, "", args...), "")
+		if got := clock.ReplaceAllString(mustRun(t, "", append(args, "--top-k", "1000000")...), ""); got != plain {
+			t.Errorf("%v --top-k 1000000:\n%s\nwant\n%s", args, got, plain)
+		}
+		if got := clock.ReplaceAllString(mustRun(t, "", append(args, "--top-k", "1")...), ""); got == plain {
+			t.Errorf("%v --top-k 1 changes nothing", args)
+		}
+	}
+}
+
+// TestStrictFiles refuses what two readers would read differently.
+func TestStrictFiles(t *testing.T) {
+	sidecar := filepath.Join(t.TempDir(), "facts.json")
+	writeFile(t, sidecar, `{"noise":"linear","noise":"cosine"}`)
+	if _, stderr, code := runCommand(t, "", "generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--sidecar", sidecar); code != exit.Failure || !strings.Contains(stderr, `field "noise" appears twice`) {
+		t.Errorf("a sidecar: status %d: %s", code, stderr)
+	}
+	_, stderr, code := runCommand(t, "\"fine\"\n\"\\ud800\"\n", "tokenize", "--json")
+	if code != exit.Failure || !strings.HasPrefix(stderr, `mdmgen: standard input:2: \ud800 is half`) {
+		t.Errorf("tokenize --json: status %d: %s", code, stderr)
+	}
+}
+
+// TestTwoFaults gives command lines with several faults again and again: the same one is
+// told every time.
+func TestTwoFaults(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"score", "--format", "x", "--frame", "x", "--tail", "x"},
+		{"bound", "--frame", "x", "--tail", "x", "--as", "x", "--q0", "x"},
+		{"bench", "-n", "0", "--repetitions", "0", "--warmup", "-1", "--draws", "0"},
+		{"bench", "--error-length", "3", "--draws", "3", "--context", "x"},
+	} {
+		_, first, _ := runCommand(t, "", args...)
+		for range 30 {
+			if _, again, _ := runCommand(t, "", args...); again != first {
+				t.Fatalf("%v: %s, and then %s", args, first, again)
+			}
+		}
+	}
+}

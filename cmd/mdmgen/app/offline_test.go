@@ -1,0 +1,57 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/internal/exit"
+	"mdmgen/samplers"
+)
+
+// TestOffline runs where nothing is found, with a client that only says that it
+// was asked: --offline must not ask it.
+func TestOffline(t *testing.T) {
+	cool(t)
+	bin, cache := t.TempDir(), t.TempDir()
+	asked := filepath.Join(cache, "asked")
+	for _, name := range []string{"python3", "python", "npm"} {
+		writeFile(t, filepath.Join(bin, name), "#!/bin/sh\ncase \"$*\" in *\" download \"*|*\" pack \"*) echo yes >> '"+asked+"';; esac\nexit 1\n")
+		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+"/bin")
+	t.Setenv("MDMGEN_CACHE", cache)
+	for _, offline := range []bool{true, false} {
+		t.Setenv("MDMGEN_OFFLINE", map[bool]string{true: "0", false: "1"}[offline]) // the flag wins
+		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--offline="+map[bool]string{true: "true", false: "false"}[offline])
+		if code == exit.OK {
+			t.Skip("a system library of ONNX Runtime is here")
+		}
+		if code != exit.Missing {
+			t.Errorf("offline %t: exit status %d, want %d: %s", offline, code, exit.Missing, stderr)
+		}
+		if _, err := os.Stat(asked); (err == nil) == offline {
+			t.Errorf("offline %t: a client was asked: %t", offline, err == nil)
+		}
+	}
+}
+
+// TestEveryOptionIsAFlag: commands that sample have all options of samplers, score those of which
+// it tells a law; bound has those that choose what is revealed when.
+func TestEveryOptionIsAFlag(t *testing.T) {
+	app := testApp()
+	for _, name := range []string{"generate", "score", "bench", "bound"} {
+		for _, o := range samplers.AllOptions() {
+			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
+			want := (name != "bound" || !o.Token) && (name != "score" || !o.Unscored) && (name == "generate" || name == "bench" || !o.Calls)
+			if has != want {
+				t.Errorf("%s has --%s: %t, want %t", name, o.Name, has, want)
+			}
+		}
+	}
+}

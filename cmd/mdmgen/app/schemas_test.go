@@ -1,0 +1,98 @@
+package app
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mdmgen/internal/reftest"
+)
+
+// TestSchemas: what commands print as JSON is what docs/schemas says, to the last field.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	sedd := reftest.Data(t, "reference", "checkpoints", "sedd")
+	world := worldFile(t, "markov4-sharp")
+	loss := reftest.Data(t, "profiles", "fairytale-12.json")
+	mdlm := reftest.Data(t, "reference", "checkpoints", "mdlm")
+	small := " --model " + mdlm + " --tokenizer " + lettersFile
+	words := strings.NewReplacer("␣", " ", "MDLM", mdlm, "LETTERS", lettersFile, "TALE", filepath.Join("..", "..", "..", "examples", "tale.txt"), "FAIRYTALE", reftest.Builtin(t))
+	for name, lines := range map[string][]string{
+		"run": {
+			"generate --length 9 -n 2", "generate --infill a{{2}}b --sampler tweedie --steps 3 --temperature 0.9 --top-k 5" + small, "generate --length 6 --lookahead 2" + small,
+			"generate --length 6 --sampler matu --steps 3 --finish leave --delta 0.5" + small, "generate --seed 1 --model " + sedd,
+		},
+		"score": {
+			"score TALE --length 9 --limit 3 --draws 2", "score TALE --length 5 --limit 2 --exact --sampler euler --steps 3" + small, "score TALE --length 9 --limit 2 --protocol mdlm" + small,
+			"score TALE --length 9 --limit 2 --estimator plans --plans 2 --sampler tweedie" + small, "score TALE --length 9 --limit 1 --draws 2 --tokenizer FAIRYTALE --force --model " + sedd,
+		},
+		"bound": {"bound " + world, "bound TALE --length 4 --limit 3 --steps 2 --draws 4" + small, "bound --q0 chain --length 3 --draws 4 --model " + mdlm, "bound --plan-only --length 8"},
+		"bench": {
+			"bench --length 6 --case fhs --case tweedie␣steps=2,4 -n 2 -r 2 --quality error,certificate,coupling,text,nelbo --error-length 4 --error-samples 8 --certificate-runs 4 --draws 2 --baseline fhs --pair fhs␣vs␣tweedie␣steps=2",
+		},
+		"schedule": {"schedule --steps 4 --profile " + loss, "schedule --kind grid --steps 3 --profile " + loss},
+		"target":   {"schedule --target-tv 0.3 --certificate-runs 64 --model " + world},
+		"verify":   {"verify --golden " + filepath.Join(sedd, "golden.safetensors") + " " + sedd},
+		"verify-against": {
+			"verify FAIRYTALE --against fairytale --text TALE --length 6 --limit 3 --draws 2 --law-texts 2 --law-length 3 --seed 1",
+			"verify MDLM --against MDLM --tokenizer LETTERS --text TALE --length 6 --limit 2 --draws 2 --law-texts 0 --tolerance 1 --seed 1",
+		},
+		"dry-run": {"generate --dry-run --length 6 -n 3" + small, "generate --dry-run --length 6 --sampler threshold" + small},
+		"plan":    {"generate --plan 2 --length 6 -n 3" + small, "generate --plan 1 --length 6 --sampler threshold" + small, "score TALE --plan 9 --length 9 --limit 3 --draws 2", "bench --plan 2 --length 6 -n 2 -r 1" + small},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join("..", "..", "..", "docs", "schemas", name+".schema.json")
+			document, err := jsonschema.UnmarshalJSON(strings.NewReader(readAll(t, path)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			closed(document)
+			c := jsonschema.NewCompiler()
+			if err := c.AddResource(name, document); err != nil {
+				t.Fatal(err)
+			}
+			schema, err := c.Compile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range lines {
+				args := strings.Fields(line)
+				for i, a := range args {
+					args[i] = words.Replace(a)
+				}
+				printed := mustRun(t, "", append(args, "--json")...)
+				value, err := jsonschema.UnmarshalJSON(strings.NewReader(printed))
+				if err == nil {
+					err = schema.Validate(value)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+				delete(value.(map[string]any), "provenance")
+				if schema.Validate(value) == nil {
+					t.Errorf("%s: a record without provenance passes, too", line)
+				}
+			}
+		})
+	}
+}
+
+// closed makes a schema refuse fields that it does not have.
+func closed(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if _, ok := s["properties"].(map[string]any); ok && s["type"] == "object" {
+			s["additionalProperties"] = false
+		}
+		for _, v := range s {
+			closed(v)
+		}
+	case []any:
+		for _, v := range s {
+			closed(v)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// tinyScore is a command line on a tiny network, in chunks of a few windows.
+func tinyScore(t testing.TB, more ...string) []string {
+	t.Helper()
+	mdlm := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	lines := filepath.Join(t.TempDir(), "text.jsonl")
+	r := rand.New(rand.NewPCG(1, 1))
+	var text strings.Builder
+	for range 9 {
+		ids := make([]int, 20+r.IntN(12))
+		for i := range ids {
+			ids[i] = r.IntN(130)
+		}
+		line, err := json.Marshal(map[string]any{"ids": ids})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(append(line, '\n'))
+	}
+	writeFile(t, lines, text.String())
+	return append([]string{"score", lines, "--model", mdlm, "--draws", "64", "--format", "jsonl"}, more...)
+}
+
+// unclocked drops from a record what two equal runs differ in.
+func unclocked(s string) string {
+	return regexp.MustCompile(`("(network|total)":[-+.e0-9]+|"resumed":[0-9]+,|"network_calls":[0-9]+|"positions":[0-9]+|"started":"[^"]*")`).ReplaceAllString(s, "")
+}
+
+// TestResume ends a run at every byte that a kill could leave in its file, and goes
+// on: results are those of an undisturbed run, bit for bit.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	args := tinyScore(t, "--seed", "7")
+	want := unclocked(mustRun(t, "", args...))
+	args = append(args, "--resume", keep)
+	if got := unclocked(mustRun(t, "", args...)); got != want {
+		t.Fatalf("with --resume:\n%s\nwant\n%s", got, want)
+	}
+	whole, err := os.ReadFile(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(whole, []byte("\n")); n != 5 {
+		t.Fatalf("%d lines, want a header, 3 chunks of 9 windows and a footer", n)
+	}
+	unclock := func(b []byte) string { return sums.ReplaceAllString(unclocked(string(b)), "") }
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 8 {
+		size := r.IntN(len(whole) + 1)
+		if err := os.WriteFile(keep, whole[:size], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := unclocked(mustRun(t, "", args...)); got != want {
+			t.Errorf("after %d bytes of %d:\n%s\nwant\n%s", size, len(whole), got, want)
+		}
+		if again, err := os.ReadFile(keep); err != nil || unclock(again) != unclock(whole) {
+			t.Errorf("after %d bytes: the file is not what it was: %v", size, err)
+		}
+	}
+	// Other settings, another text or another model are refused by name.
+	for flag, value := range map[string]string{"--seed": "8", "--limit": "3", "--estimator": "orders"} {
+		other := append([]string{}, args...)
+		if flag == "--seed" {
+			other = tinyScore(t, "--seed", "8", "--resume", keep)
+		} else {
+			other = append(other, flag, value)
+		}
+		_, stderr, code := runCommand(t, "", other...)
+		if code != exit.Usage || !strings.Contains(stderr, strings.TrimLeft(flag, "-")) {
+			t.Errorf("%s: status %d: %s", flag, code, stderr)
+		}
+	}
+	for _, content := range []string{"something else\n", "something else", "{}\n", `{"schema":"mdmgen.score-resume/2"}` + "\nno\n"} {
+		writeFile(t, keep, content)
+		_, _, code := runCommand(t, "", args...)
+		if after, err := os.ReadFile(keep); code != exit.Usage || err != nil || string(after) != content {
+			t.Errorf("%q: status %d, and the file holds %q: %v", content, code, after, err)
+		}
+	}
+}
+
+// TestResumeSeed goes on with the seed of the file where none is given.
+func TestResumeSeed(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	args := tinyScore(t, "--resume", keep)
+	first := unclocked(mustRun(t, "", args...))
+	if again := unclocked(mustRun(t, "", args...)); again != first {
+		t.Errorf("again:\n%s\nwant\n%s", again, first)
+	}
+}
+
+// TestScoreInterrupt cancels a run after its first windows: what is finished is printed,
+// kept, and gone on with.
+func TestScoreInterrupt(t *testing.T) {
+	t.Parallel()
+	needRuntime(t)
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	args := tinyScore(t, "--seed", "7")
+	want := unclocked(mustRun(t, "", args...))
+	args = append(args, "--resume", keep)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out := &cancelAfter{lines: 1, cancel: cancel}
+	var errs strings.Builder
+	if code := Run(ctx, append([]string{"mdmgen"}, args...), strings.NewReader(""), out, &errs); code != exit.Interrupt {
+		t.Errorf("exit status %d, want %d: %s", code, exit.Interrupt, errs.String())
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	var record struct {
+		Schema      string
+		Interrupted bool
+		Corpus      *struct{ Windows int }
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &record); err != nil || !record.Interrupted || record.Corpus == nil || record.Corpus.Windows != len(lines)-1 || len(lines) > 9 {
+		t.Errorf("%d lines, record %+v: %v", len(lines), record, err)
+	}
+	if got := unclocked(mustRun(t, "", args...)); got != want {
+		t.Errorf("after the interrupt:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestScoreWorld compares what is printed with the world's reference law: exact values
+// of samplers, and estimates within 5 standard errors.
+func TestScoreWorld(t *testing.T) {
+	t.Parallel()
+	world := worldFile(t, "xor3-mixed")
+	data, err := os.ReadFile(world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w struct {
+		FHS   struct{ Law []float64 }
+		NELBO struct {
+			By []float64 `json:"by_sequence"`
+		}
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		t.Fatal(err)
+	}
+	type result struct {
+		Windows []struct {
+			Nats  struct{ Mean, SE float64 }
+			Exact struct{ NELBO float64 }
+		}
+	}
+	score := func(more ...string) (out result) {
+		text := mustRun(t, `{"ids":[0,1,1]}`+"\n"+`{"ids":[1,1,1]}`+"\n", append([]string{"score", "--as", "jsonl", "--model", world, "--format", "json"}, more...)...)
+		if err := json.Unmarshal([]byte(text), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for i, index := range []int{3, 7} {
+		got := score("--exact").Windows[i]
+		if want := -math.Log(w.FHS.Law[index]); math.Abs(got.Nats.Mean-want) > 1e-10 || math.Abs(got.Exact.NELBO-w.NELBO.By[index]) > 1e-10 {
+			t.Errorf("window %d: %+v, want %v and %v", i, got, want, w.NELBO.By[index])
+		}
+		for _, form := range [][]string{{}, {"--estimator", "lambda"}, {"--estimator", "t"}, {"--estimator", "orders"}, {"--estimator", "score-entropy"}, {"--estimator", "plans"}, {"--protocol", "radd"}} {
+			got := score(append([]string{"--draws", "2000", "--seed", "3"}, form...)...).Windows[i]
+			if z := (got.Nats.Mean - w.NELBO.By[index]) / got.Nats.SE; !(math.Abs(z) <= 5) {
+				t.Errorf("window %d %v: %+v, want %v", i, form, got.Nats, w.NELBO.By[index])
+			}
+		}
+	}
+}
+
+// TestOneOfEach: a single one is not told in the plural.
+func TestOneOfEach(t *testing.T) {
+	out := mustRun(t, `{"ids":[0],"context":[0,0]}`, "score", "--model", worldFile(t, "xor3-mixed"), "--as", "jsonl", "--exact")
+	if !strings.Contains(out, "1 window, 1 token, ") {
+		t.Errorf("printed %s", out)
+	}
+}

@@ -1,0 +1,210 @@
+package app
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/reftest"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/model/ort/orttest"
+)
+
+func TestMain(m *testing.M) {
+	os.Setenv(flags.EnvConfig, os.DevNull) // not the defaults of whoever runs the tests
+	if os.Getenv("HF_ENDPOINT") == "" {
+		os.Setenv("HF_HUB_OFFLINE", "1") // no test asks a hub but one of its own
+	}
+	os.Setenv("MDMGEN_THREADS", "1") // other packages' tests run beside these, and threads that wait for each other spin
+	testscript.Main(tests{m}, map[string]func(){"mdmgen": func() {
+		code := Main()
+		tellPeak()
+		os.Exit(code)
+	}})
+}
+
+// noRuntime is why no network can run here, nil where one can. Asking fetches
+// ONNX Runtime where it is missing, as the program does.
+var noRuntime = sync.OnceValue(func() error {
+	m, err := model.Open(context.Background(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
+	if err != nil {
+		return err
+	}
+	return m.Close()
+})
+
+// needRuntime skips a test where ONNX Runtime is neither found nor fetched, and
+// fails it for every other reason.
+func needRuntime(t testing.TB) {
+	t.Helper()
+	err := noRuntime()
+	orttest.Need(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestScripts runs the command lines of testdata/script, after exec and status as processes,
+// after run and exitcode in this one. DATA is the folder testdata, BUILTIN that of the built-in
+// model.
+func TestScripts(t *testing.T) {
+	needRuntime(t)
+	cache, err := ort.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	builtin := reftest.Builtin(t)
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join(data, "script"),
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("MDMGEN_CACHE", cache)
+			e.Setenv("MDMGEN_THREADS", os.Getenv("MDMGEN_THREADS"))
+			e.Setenv("HF_HUB_OFFLINE", "1")
+			e.Setenv("DATA", data)
+			e.Setenv("BUILTIN", builtin)
+			return nil
+		},
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"run":      runs,
+			"exitcode": exitCodeIs(false),
+			"status":   exitCodeIs(true),
+			"oneline":  oneLine,
+		},
+	})
+}
+
+// runs runs mdmgen in this process, which has to succeed, or to fail after a "!".
+func runs(ts *testscript.TestScript, neg bool, args []string) {
+	if _, stderr, code := runThere(ts, args); (code != exit.OK) != neg {
+		ts.Fatalf("mdmgen %s: exit status %d: %s", strings.Join(args, " "), code, stderr)
+	}
+}
+
+// exitCodeIs runs mdmgen with the arguments after the first and requires the
+// exit status that the first names, nothing on standard output and one line on
+// standard error unless it is 0 or 3. A status of a process is that of a process
+// of its own.
+func exitCodeIs(process bool) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 {
+			ts.Fatalf("usage: exitcode N ARGUMENTS")
+		}
+		want, args, got := args[0], args[1:], "0"
+		var stdout, stderr string
+		if process {
+			if err := ts.Exec("mdmgen", args...); err != nil {
+				got = strings.TrimPrefix(err.Error(), "exit status ")
+			}
+			stdout, stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")
+		} else {
+			code := 0
+			stdout, stderr, code = runThere(ts, args)
+			got = strconv.Itoa(code)
+		}
+		if got != want {
+			ts.Fatalf("mdmgen %s: exit status %s, want %s", strings.Join(args, " "), got, want)
+		}
+		if got != "0" {
+			checkOneLine(ts, args, stdout, stderr, got != "3")
+		}
+	}
+}
+
+// there is held by whoever is in the folder and the environment of a script.
+var there sync.Mutex
+
+// runThere runs a command line in this process, as if it were one of a script's. Standard
+// input is the file that the last argument, as <FILE, names.
+func runThere(ts *testscript.TestScript, args []string) (stdout, stderr string, code int) {
+	there.Lock()
+	defer there.Unlock()
+	names := []string{"HOME", "MDMGEN_CACHE", "MDMGEN_MODEL", "MDMGEN_TOKENIZER"}
+	for _, set := range os.Environ() {
+		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "MDMGEN_") || strings.HasPrefix(name, "HF_") || strings.HasPrefix(name, "XDG_") {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		before, had := os.LookupEnv(name)
+		os.Setenv(name, ts.Getenv(name))
+		defer func() {
+			if os.Setenv(name, before); !had {
+				os.Unsetenv(name)
+			}
+		}()
+	}
+	before, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer func() { ts.Check(os.Chdir(before)) }()
+	stdin := ""
+	if last := len(args) - 1; strings.HasPrefix(args[last], "<") {
+		stdin, args = ts.ReadFile(args[last][1:]), args[:last]
+	}
+	var out, errs strings.Builder
+	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
+	io.WriteString(ts.Stdout(), out.String())
+	io.WriteString(ts.Stderr(), errs.String())
+	return out.String(), errs.String(), code
+}
+
+// oneLine requires that the last command printed one line on standard error.
+func oneLine(ts *testscript.TestScript, neg bool, args []string) {
+	checkOneLine(ts, args, "", ts.ReadFile("stderr"), false)
+}
+
+func checkOneLine(ts *testscript.TestScript, args []string, stdout, stderr string, silent bool) {
+	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "mdmgen: ") || strings.Contains(stderr, "goroutine") {
+		ts.Fatalf("mdmgen %s: want one line on standard error, got %q", strings.Join(args, " "), stderr)
+	}
+	if silent && stdout != "" {
+		ts.Fatalf("mdmgen %s: printed %q before it failed", strings.Join(args, " "), stdout)
+	}
+}
+
+// runCommand runs a command line in process.
+func runCommand(t testing.TB, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs strings.Builder
+	code = Run(context.Background(), append([]string{"mdmgen"}, args...), strings.NewReader(stdin), &out, &errs)
+	return out.String(), errs.String(), code
+}
+
+// mustRun runs a command line that has to succeed.
+func mustRun(t testing.TB, stdin string, args ...string) string {
+	t.Helper()
+	stdout, stderr, code := runCommand(t, stdin, args...)
+	if code != exit.OK {
+		t.Fatalf("mdmgen %s: exit status %d: %s", strings.Join(args, " "), code, stderr)
+	}
+	return stdout
+}
+
+// lettersFile is a tokenizer with few enough tokens for the tiny networks of testdata.
+var lettersFile = filepath.Join("..", "..", "..", "testdata", "tokenizers", "letters.json")
+
+// worldFile is a world that is always there.
+func worldFile(t testing.TB, name string) string {
+	return reftest.Data(t, "reference", "laws", name+".json")
+}
+
+// testApp is the program with its commands and flags, for tests that look at them.
+func testApp() *cli.App { return newApp(kit.Streams{Voice: &kit.Voice{}}) }

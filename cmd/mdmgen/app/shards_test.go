@@ -1,0 +1,466 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mdmgen/internal/exit"
+)
+
+// passing is what a run in parts and one in a single process differ in: the times.
+var passing = regexp.MustCompile(`"(network|total|sampling|effective|in_step)":[-+.e0-9]+|"started": ?"[^"]*"`)
+
+func timeless(args []string, s string) string {
+	if args[0] == "bench" {
+		s = unmeasured(s)
+	}
+	return passing.ReplaceAllString(s, "")
+}
+
+// sharded is a command line that can be done in parts.
+type sharded struct {
+	args []string
+	// network says that it needs the runtime; large that its network is.
+	network, large bool
+}
+
+func shardedCommands(t *testing.T) map[string]sharded {
+	t.Helper()
+	dir := t.TempDir()
+	text, lines := filepath.Join(dir, "text.txt"), filepath.Join(dir, "lines.jsonl")
+	writeFile(t, text, strings.Repeat(readAll(t, filepath.Join("..", "..", "..", "examples", "tale.txt")), 2))
+	tiny := filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "mdlm")
+	r := rand.New(rand.NewPCG(3, 3))
+	var all strings.Builder
+	for range 2000 {
+		fmt.Fprintf(&all, `{"ids":[%d,%d,%d]}`+"\n", r.IntN(2), r.IntN(2), r.IntN(2))
+	}
+	writeFile(t, lines, all.String())
+	world := worldFile(t, "xor3-mixed")
+	canvases := filepath.Join(dir, "canvases.jsonl")
+	writeFile(t, canvases, strings.Repeat(`{"length":6,"n":5}`+"\n"+`{"length":9,"seed":4}`+"\n"+`{"length":6,"sampler":"tweedie","steps":2,"n":9}`+"\n", 6))
+	windows := filepath.Join(dir, "windows.jsonl")
+	writeFile(t, windows, idWindows(30, 40))
+	return map[string]sharded{
+		"score text":      {[]string{"score", text, "--length", "16", "--draws", "2", "--threads", "1", "--seed", "3", "--json"}, true, true},
+		"score overlap":   {[]string{"score", windows, "--model", tiny, "--length", "16", "--stride", "8", "--draws", "2", "--batch", "2", "--threads", "1", "--seed", "3", "--format", "jsonl"}, true, false},
+		"score exact":     {[]string{"score", lines, "--model", world, "--exact", "--sampler", "tweedie", "--steps", "2", "--json"}, false, false},
+		"score plans":     {[]string{"score", lines, "--model", world, "--estimator", "plans", "--plans", "2", "--limit", "300", "--seed", "4", "--windows-table"}, false, false},
+		"bound exact":     {[]string{"bound", lines, "--model", world, "--limit", "70", "--sampler", "euler,confidence", "--steps", "2", "--draws", "9", "--reference", "masked:" + world, "--seed", "3", "--json"}, false, false},
+		"bound plans":     {[]string{"bound", windows, "--model", tiny, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3", "--wide"}, true, true},
+		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
+		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
+		"bench":           {[]string{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "3", "-r", "2", "--warmup", "0", "--seed", "5", "--quality", "error,nelbo,coupling,certificate", "--error-samples", "5", "--certificate-runs", "4", "--draws", "2", "--json"}, false, false},
+		"generate ids":    {[]string{"generate", "-n", "2000", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
+		"generate events": {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
+	}
+}
+
+func partPath(dir string, i, n int) string {
+	return filepath.Join(dir, fmt.Sprintf("part-%d-of-%d.jsonl", i, n))
+}
+
+// shard runs part i of n, and returns its file.
+func shard(t testing.TB, args []string, dir string, i, n int) string {
+	t.Helper()
+	path := partPath(dir, i, n)
+	mustRun(t, "", append(slices.Clone(args), "--shard", fmt.Sprintf("%d/%d", i, n), "-o", path)...)
+	return path
+}
+
+// TestShards: one process, two of a part each, one that is asked for seven parts in any order, and parts
+// that were killed and run again, make the same bytes, but for times.
+func TestShards(t *testing.T) {
+	for name, c := range shardedCommands(t) {
+		t.Run(name, func(t *testing.T) {
+			if c.network {
+				needRuntime(t)
+			}
+			t.Parallel()
+			whole := filepath.Join(t.TempDir(), "whole")
+			if name == "bench" {
+				writeFile(t, whole, mustRun(t, "", c.args...))
+			} else {
+				mustRun(t, "", append(slices.Clone(c.args), "-o", whole)...)
+			}
+			want := timeless(c.args, readAll(t, whole))
+			r := rand.New(rand.NewPCG(1, 1))
+			numbers := []int{2, 7}
+			if c.large {
+				numbers = []int{3}
+			}
+			for _, n := range numbers {
+				dir := t.TempDir()
+				parts := make([]string, n)
+				for i := range parts {
+					parts[i] = partPath(dir, i+1, n)
+				}
+				if n == 2 {
+					shard(t, c.args, dir, 2, n)
+					shard(t, c.args, dir, 1, n)
+				} else if err := Parts(t.Context(), c.args, func(_ json.RawMessage, part func(i, n int, path string) error) error {
+					for _, i := range append(r.Perm(n), 0) { // The last is there already.
+						if err := part(i+1, n, parts[i]); err != nil {
+							return err
+						}
+					}
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				merged := filepath.Join(dir, "merged")
+				mustRun(t, "", append([]string{"merge", "-o", merged}, parts...)...)
+				if got := timeless(c.args, readAll(t, merged)); got != want {
+					t.Fatalf("%d parts:\n%.2000s\nwant\n%.2000s", n, got, want)
+				}
+				r.Shuffle(n, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+				// A third of the parts are as kills leave them, and run again.
+				for _, path := range parts[:(n+2)/3] {
+					data := []byte(readAll(t, path))
+					if err := os.Remove(path); err != nil {
+						t.Fatal(err)
+					}
+					writeFile(t, path+".partial", string(data[:r.IntN(len(data))]))
+					_, stderr, code := runCommand(t, "", append([]string{"merge"}, parts...)...)
+					if code == exit.OK {
+						t.Errorf("parts without %s are merged: %s", path, stderr)
+					}
+					var i, of int
+					fmt.Sscanf(filepath.Base(path), "part-%d-of-%d.jsonl", &i, &of)
+					shard(t, c.args, dir, i, of)
+				}
+				mustRun(t, "", append([]string{"merge", "-o", merged}, parts...)...)
+				if got := timeless(c.args, readAll(t, merged)); got != want {
+					t.Errorf("%d parts, some run again:\n%.2000s\nwant\n%.2000s", n, got, want)
+				}
+				left, err := filepath.Glob(filepath.Join(dir, "*.partial"))
+				if err != nil || len(left) > 0 {
+					t.Errorf("left over: %v, %v", left, err)
+				}
+			}
+		})
+	}
+}
+
+// TestMergeRefuses: what is missing, doubled, torn or of another run is named, and the command
+// that makes it.
+func TestMergeRefuses(t *testing.T) {
+	t.Parallel()
+	c := shardedCommands(t)["score exact"]
+	dir := t.TempDir()
+	var parts []string
+	for i := range 3 {
+		parts = append(parts, shard(t, c.args, dir, i+1, 3))
+	}
+	second := []byte(readAll(t, parts[1]))
+	footer := bytes.LastIndexByte(second[:len(second)-1], '\n') + 1
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		writeFile(t, path, string(data))
+		return path
+	}
+	torn, changed := write("torn.jsonl", second[:footer]), bytes.Clone(second)
+	changed[len(changed)/2] ^= 1
+	other := append(slices.Clone(c.args), "--limit", "150")
+	for name, x := range map[string]struct {
+		parts []string
+		code  int
+		want  []string
+	}{
+		"missing":     {[]string{parts[0], parts[2]}, exit.Failure, []string{"part 2/3 is missing, ", "run: mdmgen score --shard=2/3 --output=" + filepath.Join(dir, "part-2-of-3.jsonl")}},
+		"doubled":     {append(slices.Clone(parts), write("copy.jsonl", second)), exit.Failure, []string{"doubled", parts[1], "copy.jsonl"}},
+		"named twice": {append(slices.Clone(parts), parts[1]), exit.Usage, []string{parts[1] + " is named twice"}},
+		"torn":        {[]string{parts[0], torn, parts[2]}, exit.Failure, []string{torn + " is torn", "--output=" + torn}},
+		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"is not finished", "--output=" + filepath.Join(dir, "x.jsonl")}},
+		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "--shard=2/3"}},
+		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"two different runs, which differ in ", "limit"}},
+		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/3"), []byte("-resume/2"), 1))}, exit.Usage, []string{"another version"}},
+		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is not a part"}},
+		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
+		"none":        {nil, exit.Usage, []string{"name the parts, as in"}},
+	} {
+		stdout, stderr, code := runCommand(t, "", append([]string{"merge"}, x.parts...)...)
+		if code != x.code || stdout != "" {
+			t.Errorf("%s: exit status %d: %s%s", name, code, stdout, stderr)
+		}
+		for _, want := range x.want {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%s: %q is not in\n%s", name, want, stderr)
+			}
+		}
+	}
+}
+
+// TestMergeMixture: parts of other machines are merged where the user says so, and the record
+// tells of it; parts of other settings never are.
+func TestMergeMixture(t *testing.T) {
+	needRuntime(t)
+	t.Parallel()
+	args := []string{"score", filepath.Join("..", "..", "..", "examples", "tale.txt"), "--length", "8", "--limit", "70", "--draws", "1", "--seed", "3", "--json"}
+	one := shard(t, append(args[:len(args):len(args)], "--threads", "1"), t.TempDir(), 1, 2)
+	two := shard(t, append(args[:len(args):len(args)], "--threads", "2"), t.TempDir(), 2, 2)
+	if _, stderr, code := runCommand(t, "", "merge", one, two); code != exit.Usage || !strings.Contains(stderr, "threads") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if out := mustRun(t, "", "merge", "--force", one, two); !strings.Contains(out, `"mixture":["model.threads","threads"]`) {
+		t.Errorf("%.3000s", out)
+	}
+}
+
+// TestMergeSizes: runs whose chunks have other sizes are never merged, also where their numbers
+// are the same: samples would be missing.
+func TestMergeSizes(t *testing.T) {
+	t.Parallel()
+	args := []string{"generate", "-n", "150", "--model", worldFile(t, "xor3-mixed"), "--seed", "3", "--format", "ids"}
+	one := shard(t, append(args[:len(args):len(args)], "--batch", "5"), t.TempDir(), 1, 2)
+	two := shard(t, append(args[:len(args):len(args)], "--batch", "6"), t.TempDir(), 2, 2)
+	if stdout, stderr, code := runCommand(t, "", "merge", "--force", one, two); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "of two different runs") {
+		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// TestOtherPart: neither a finished part nor one that was interrupted is taken for another.
+func TestOtherPart(t *testing.T) {
+	t.Parallel()
+	c := shardedCommands(t)["score exact"]
+	whole := shard(t, c.args, t.TempDir(), 1, 2)
+	data := readAll(t, whole)
+	cut := filepath.Join(t.TempDir(), "cut.jsonl")
+	writeFile(t, cut+".partial", data[:len(data)/2])
+	for _, flags := range [][]string{{"--shard", "2/2", "-o", whole}, {"--shard", "2/2", "-o", cut}, {"--shard", "1/3", "-o", cut}, {"--resume", cut + ".partial"}} {
+		stdout, stderr, code := runCommand(t, "", append(slices.Clone(c.args), flags...)...)
+		if code != exit.Usage || stdout != "" || !strings.Contains(stderr, "is for part 1/2 of this run, and ") {
+			t.Errorf("%v: exit status %d: %s%s", flags, code, stdout, stderr)
+		}
+	}
+	if readAll(t, whole) != data || readAll(t, cut+".partial") != data[:len(data)/2] {
+		t.Error("a part was changed")
+	}
+}
+
+// TestShardFlag refuses what is no part of a run.
+func TestShardFlag(t *testing.T) {
+	lines := filepath.Join(t.TempDir(), "lines.jsonl")
+	writeFile(t, lines, `{"ids":[0,1,1]}`+"\n")
+	part := filepath.Join(t.TempDir(), "part.jsonl")
+	base := []string{"score", lines, "--model", worldFile(t, "xor3-mixed"), "--draws", "2"}
+	for _, c := range []struct {
+		more []string
+		want string
+	}{
+		{[]string{"--seed", "1", "--shard", "0/2", "-o", part}, "must be I/N"},
+		{[]string{"--seed", "1", "--shard", "3/2", "-o", part}, "must be I/N"},
+		{[]string{"--seed", "1", "--shard", "x", "-o", part}, "must be I/N"},
+		{[]string{"--seed", "1", "--shard", "1/2"}, "-o"},
+		{[]string{"--shard", "1/2", "-o", part}, "--seed"},
+		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--resume", part + "x"}, "do not go together"},
+		{[]string{"--seed", "1", "--shard", "1/2", "-o", part, "--write-profile", part + "x"}, "do not go together"},
+		{[]string{"--seed", "1", "--shard", "auto", "-o", part}, "no array job"},
+	} {
+		if _, stderr, code := runCommand(t, "", append(slices.Clone(base), c.more...)...); code != exit.Usage || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit status %d: %s", c.more, code, stderr)
+		}
+	}
+	// A part that is there is not made again; one of another run is not written over.
+	mustRun(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...)
+	before := readAll(t, part)
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "1", "--shard", "1/1", "-o", part)...); code != exit.OK || !strings.Contains(stderr, "is there already") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if _, stderr, code := runCommand(t, "", append(slices.Clone(base), "--seed", "2", "--shard", "1/1", "-o", part)...); code != exit.Usage || !strings.Contains(stderr, "seed") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if readAll(t, part) != before {
+		t.Error("the part was changed")
+	}
+}
+
+// TestShardAuto takes the number of a part from what a scheduler says.
+func TestShardAuto(t *testing.T) {
+	lines := filepath.Join(t.TempDir(), "lines.jsonl")
+	writeFile(t, lines, strings.Repeat(`{"ids":[0,1,1]}`+"\n", 300))
+	args := []string{"score", lines, "--model", worldFile(t, "xor3-mixed"), "--draws", "2", "--seed", "1", "--shard", "auto", "-o"}
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want string
+	}{
+		"slurm":      {map[string]string{"SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "10"}, "3/4"},
+		"kubernetes": {map[string]string{"JOB_COMPLETION_INDEX": "0", "MDMGEN_SHARDS": "3"}, "1/3"},
+		"aws":        {map[string]string{"AWS_BATCH_JOB_ARRAY_INDEX": "1", "AWS_BATCH_JOB_ARRAY_SIZE": "2"}, "2/2"},
+		"nomad":      {map[string]string{"NOMAD_ALLOC_INDEX": "4", "NOMAD_GROUP_COUNT": "5"}, "5/5"},
+		"no count":   {map[string]string{"JOB_COMPLETION_INDEX": "0"}, ""},
+		"two":        {map[string]string{"JOB_COMPLETION_INDEX": "0", "MDMGEN_SHARDS": "3", "SLURM_ARRAY_TASK_ID": "1"}, ""},
+		"outside":    {map[string]string{"NOMAD_ALLOC_INDEX": "5", "NOMAD_GROUP_COUNT": "5"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for k, v := range c.env {
+				t.Setenv(k, v)
+			}
+			part := filepath.Join(t.TempDir(), "part.jsonl")
+			_, stderr, code := runCommand(t, "", append(slices.Clone(args), part)...)
+			if c.want == "" {
+				if code != exit.Usage {
+					t.Errorf("exit status %d: %s", code, stderr)
+				}
+				return
+			}
+			if code != exit.OK || strings.Contains(stderr, "nothing reads it") || !strings.Contains(stderr, "--shard auto is "+c.want+", from ") || !strings.Contains(readAll(t, part), `"shard":"`+c.want+`"`) {
+				t.Errorf("exit status %d: %s", code, stderr)
+			}
+		})
+	}
+}
+
+// TestShardInterrupt: a part that is interrupted continues where it was, and says so; one that was killed
+// before it had its name gets it.
+func TestShardInterrupt(t *testing.T) {
+	c := shardedCommands(t)["score exact"]
+	part := filepath.Join(t.TempDir(), "part.jsonl")
+	args := append(slices.Clone(c.args), "--shard", "1/1", "-o", part)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	if code := Run(ctx, append([]string{"mdmgen"}, args...), strings.NewReader(""), &stdout, &stderr); code != exit.Interrupt {
+		t.Errorf("exit status %d: %s", code, stderr.String())
+	}
+	mustRun(t, "", args...)
+	if err := os.Rename(part, part+".partial"); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, "", args...)
+	if whole, merged := mustRun(t, "", c.args...), mustRun(t, "", "merge", part); timeless(c.args, whole) != timeless(c.args, merged) {
+		t.Errorf("%.1000s\nwant\n%.1000s", merged, whole)
+	}
+}
+
+// TestPlan: the commands of a plan make parts of one run, and their number of calls is right.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	calls := map[string]float64{"score exact": 2000 * 8, "score plans": 300 * 16 * 2 * 3, "generate ids": 6000, "generate events": 0, "bench": 0}
+	for name, c := range shardedCommands(t) {
+		if c.network {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			var plan struct {
+				Schema   string
+				Chunks   int
+				Calls    *float64
+				Seconds  float64
+				Commands []string
+			}
+			args := append(slices.Clone(c.args), "--plan", "3")
+			if slices.Contains(args, "ids") {
+				args[slices.Index(args, "ids")] = "json"
+			} else if !slices.Contains(args, "--json") {
+				args = append(args, "--json")
+			}
+			if err := json.Unmarshal([]byte(mustRun(t, "", args...)), &plan); err != nil {
+				t.Fatal(err)
+			}
+			if plan.Schema != "mdmgen.plan/1" || plan.Calls == nil || calls[name] > 0 && *plan.Calls != calls[name] || len(plan.Commands) != 3 || plan.Seconds <= 0 {
+				t.Errorf("%+v", plan)
+			}
+			dir := t.TempDir()
+			merge := []string{"merge"}
+			for i, command := range plan.Commands {
+				path := fmt.Sprintf("part-%d-of-3.jsonl", i+1)
+				words := strings.Fields(strings.Replace(strings.ReplaceAll(command, "'", ""), "--output="+path, "--output="+filepath.Join(dir, path), 1))
+				mustRun(t, "", words[1:]...)
+				merge = append(merge, filepath.Join(dir, path))
+			}
+			mustRun(t, "", merge...)
+		})
+	}
+	// Every process would find a batch of its own.
+	auto := mustRun(t, "", "generate", "-n", "40", "--model", worldFile(t, "xor3-mixed"), "--seed", "5", "--json", "--batch", "auto", "--plan", "1")
+	if !strings.Contains(auto, " --batch=40 ") || strings.Contains(auto, "=auto") {
+		t.Error(auto)
+	}
+	// What a part cannot do stands in no command of a plan.
+	for _, line := range []string{"score x --write-profile w", "bench --html h", "bench --plots p", "bench --max-time 1s", "bench --compare c", "bench -o x.csv"} {
+		if stdout, stderr, code := runCommand(t, "", append(strings.Fields(line), "--plan", "2")...); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "--plan and --") {
+			t.Errorf("%s: exit status %d: %s%s", line, code, stdout, stderr)
+		}
+	}
+	var text strings.Builder
+	text.WriteString(mustRun(t, "", append(shardedCommands(t)["generate ids"].args, "--plan", "9")...))
+	if !strings.Contains(text.String(), "part-*-of-9.jsonl") || strings.Count(text.String(), "\npart ") != 9 {
+		t.Error(text.String())
+	}
+}
+
+// TestGenerateResume ends a run after every chunk, and in the middle of one: the samples of the
+// run that goes on are those of an undisturbed one, with its seed.
+func TestGenerateResume(t *testing.T) {
+	t.Parallel()
+	args := []string{"generate", "-n", "100", "--model", worldFile(t, "xor3-mixed"), "--batch", "2", "--seed", "5", "--json"}
+	want := timeless(args, mustRun(t, "", args...))
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	mustRun(t, "", append(slices.Clone(args), "--resume", keep)...)
+	whole := readAll(t, keep)
+	lines := strings.SplitAfter(whole, "\n")
+	if len(lines) != 7 { // a header, 4 chunks, a footer, and nothing
+		t.Fatalf("%d lines", len(lines))
+	}
+	unseeded := append(slices.Clone(args[:7]), "--json", "--resume", keep)
+	for n := range lines {
+		writeFile(t, keep, strings.Join(lines[:n], "")+lines[n][:len(lines[n])/2])
+		line := unseeded
+		if n == 0 {
+			line = append(slices.Clone(args), "--resume", keep) // Without a header there is no seed.
+		}
+		if got := timeless(args, mustRun(t, "", line...)); got != want {
+			t.Errorf("after %d lines:\n%.1000s\nwant\n%.1000s", n, got, want)
+		}
+	}
+	if got := timeless(args, mustRun(t, "", "merge", keep)); got != want {
+		t.Errorf("merged:\n%.1000s\nwant\n%.1000s", got, want)
+	}
+	ids := mustRun(t, "", "merge", keep, "--format", "ids")
+	if plain := mustRun(t, "", append(slices.Clone(args[:9]), "--format", "ids")...); ids != plain {
+		t.Errorf("as ids:\n%.300s\nwant\n%.300s", ids, plain)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	mustRun(t, "", "merge", keep, "--format", "ids", "-o", out)
+	if readAll(t, out) != ids {
+		t.Error("-o has another result than standard output")
+	}
+	if _, stderr, code := runCommand(t, "", "merge", keep, "--format", "csv"); code != exit.Usage || !strings.Contains(stderr, "generate has") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+}
+
+// TestResumeBatch: a run that goes on has the batch that it began with, whatever --batch auto
+// would find now; parts must all have one.
+func TestResumeBatch(t *testing.T) {
+	t.Parallel()
+	args := []string{"generate", "-n", "100", "--model", worldFile(t, "xor3-mixed"), "--seed", "5", "--json"}
+	batch := func(n string, more ...string) []string {
+		return slices.Concat(args, []string{"--batch", n}, more)
+	}
+	want := timeless(args, mustRun(t, "", batch("3")...))
+	keep := filepath.Join(t.TempDir(), "keep.jsonl")
+	mustRun(t, "", batch("3", "--resume", keep)...)
+	whole := readAll(t, keep)
+	writeFile(t, keep, whole[:len(whole)/2])
+	stdout, stderr, code := runCommand(t, "", batch("auto", "--resume", keep)...)
+	if code != exit.OK || timeless(args, stdout) != want || !strings.Contains(stderr, "--batch auto: 3, as "+keep+" has it") {
+		t.Errorf("exit status %d: %s%.1000s", code, stderr, stdout)
+	}
+	if _, stderr, code := runCommand(t, "", batch("4", "--resume", keep)...); code != exit.Usage || !strings.Contains(stderr, "other values of batch") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if _, stderr, code := runCommand(t, "", batch("auto", "--shard", "1/2", "-o", keep+"x")...); code != exit.Usage || !strings.Contains(stderr, "all parts must have one batch") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+}

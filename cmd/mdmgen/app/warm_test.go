@@ -1,0 +1,109 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+)
+
+// warm is a network that this program wrote, which is idle rather than closed after a run in
+// this process: opening it takes more than most runs do. Processes of scripts open their own.
+type warm struct {
+	full
+	rest func() // once
+}
+
+// full is all that a network with heads does.
+type full interface {
+	model.Model
+	model.LogProber
+	model.Describer
+	samplers.Drawer
+}
+
+var (
+	idle   = map[string][]full{}
+	idling sync.Mutex
+)
+
+// Close makes the network idle. A run that uses it afterwards fails, as with a closed one.
+func (w *warm) Close() error {
+	w.rest()
+	w.full = nil
+	return nil
+}
+
+func keepWarm(f full, key string) *warm {
+	return &warm{f, sync.OnceFunc(func() {
+		idling.Lock()
+		defer idling.Unlock()
+		idle[key] = append(idle[key], f)
+	})}
+}
+
+// openWarm is model.Open, which gives an idle network where one was opened from the same files
+// of the repository with the same options, none of which says where to look for what.
+func openWarm(ctx context.Context, ref string, o model.Options) (model.Model, error) {
+	path, err := filepath.Abs(ref)
+	cache, cerr := ort.CacheDir()
+	r := o.Runtime
+	if ref != setup.BuiltinName && !strings.HasPrefix(path, ours+string(filepath.Separator)) || err != nil || cerr != nil || cache != cacheAtFirst ||
+		r.Threads > 1 || r.Device != "" && r.Device != "cpu" || r.Library+o.Sidecar+o.Path != "" || r.VerifyDigest ||
+		os.Getenv("MDMGEN_RUNTIME") != runtimeAtFirst {
+		return model.Open(ctx, ref, o)
+	}
+	key := fmt.Sprint(ref, path, r.Threads, o.Override, o.Known, o.Weights, o.Dtype, r.Offline, r.Online, r.AllowFallback, r.TF32)
+	idling.Lock()
+	if n := len(idle[key]); n > 0 && ctx.Err() == nil {
+		m := idle[key][n-1]
+		idle[key] = idle[key][:n-1]
+		idling.Unlock()
+		return keepWarm(m, key), nil
+	}
+	idling.Unlock()
+	m, err := model.Open(ctx, ref, o)
+	if f, ok := m.(full); ok && err == nil {
+		return keepWarm(f, key), nil
+	}
+	return m, err
+}
+
+// cool closes what is idle, and with the last network the library of this process.
+func cool(t *testing.T) {
+	idling.Lock()
+	defer idling.Unlock()
+	for _, list := range idle {
+		for _, m := range list {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	clear(idle)
+}
+
+// What holds when the process begins; ours is the folder of the repository.
+var (
+	cacheAtFirst, _ = ort.CacheDir()
+	runtimeAtFirst  = os.Getenv("MDMGEN_RUNTIME")
+	ours, _         = filepath.Abs(filepath.Join("..", "..", ".."))
+)
+
+// tests are those of this package, whose process need not save memory.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	debug.SetGCPercent(400)
+	openModel = openWarm
+	return t.M.Run()
+}

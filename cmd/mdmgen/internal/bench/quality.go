@@ -1,0 +1,278 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/model/causal"
+	"mdmgen/model/hub"
+	"mdmgen/samplers/draw"
+	"mdmgen/tokenize"
+)
+
+// nelboSeed keeps the draws of NELBOs apart from the streams of sequences.
+const nelboSeed = 0x6e656c626f // "nelbo"
+
+// cellParts are worked out cell by cell, one part after the other.
+var cellParts = []string{bench.PartCoupling, bench.PartNELBO, bench.PartEvaluator}
+
+// qualities are what --quality ask for.
+type qualities struct {
+	parts  []string
+	errors *bench.Errors
+	cfg    bench.ErrorConfig
+	// certificates is nil without them.
+	certificates *bench.Certificates
+	// judge and evaluator are nil without --evaluator.
+	judge     *quality.Judge
+	evaluator *causal.Model
+	// reference are the ids of --evaluator-reference.
+	reference []int32
+	// worst is the longest time that a part of a cell took.
+	worst map[string]time.Duration
+}
+
+func (q *qualities) close() {
+	if q.evaluator != nil {
+		q.evaluator.Close()
+	}
+}
+
+func (q *qualities) has(part string) bool { return slices.Contains(q.parts, part) }
+func (q *qualities) any() bool            { return len(q.parts) > 0 }
+func (q *qualities) needsIDs() bool {
+	return q.has(bench.PartText) || q.has(bench.PartNELBO) || q.has(bench.PartEvaluator)
+}
+
+// prepareQuality reads what --quality needs once the model is open.
+func (r *benching) prepareQuality() (err error) {
+	q := &r.look
+	q.parts = r.parts
+	if r.evaluator != "" {
+		q.parts = append(q.parts, bench.PartEvaluator)
+	}
+	if len(q.parts) == 0 {
+		return nil
+	}
+	set := &bench.QualitySettings{Parts: q.parts}
+	r.settings.Quality = set
+	if q.has(bench.PartNELBO) {
+		set.Draws = cmp.Or(r.draws, defaultDraws)
+	}
+	if q.has(bench.PartEvaluator) {
+		if err := r.openEvaluator(); err != nil {
+			return err
+		}
+		protocol := q.judge.Protocol()
+		set.Protocol = &protocol
+		if err := r.readReference(set); err != nil {
+			return err
+		}
+	}
+	if q.has(bench.PartCertificate) || q.has(bench.PartCoupling) {
+		set.CertificateRuns = cmp.Or(r.certificateRuns, defaultCertificateRuns)
+	}
+	if q.has(bench.PartCertificate) {
+		q.certificates = bench.GroupCertificates(r.cells)
+	}
+	if !q.has(bench.PartError) {
+		return nil
+	}
+	set.ErrorLength, set.ErrorSamples = r.errorLength, cmp.Or(r.errorSamples, defaultErrorSamples)
+	targets, err := r.targets(set)
+	if err != nil {
+		return err
+	}
+	q.cfg = bench.ErrorConfig{
+		Targets: targets, Samples: set.ErrorSamples, Seed: r.settings.Seed, Confidence: r.settings.Confidence,
+		Evaluator: func(d draw.Draw) (*likelihood.Evaluator, error) {
+			return likelihood.New(r.cells[0].Model, likelihood.Options{Draw: d})
+		},
+	}
+	q.errors = bench.GroupErrors(r.cells, set.ErrorLength)
+	return nil
+}
+
+// openEvaluator opens the model of --evaluator with its tokenizer.
+func (r *benching) openEvaluator() error {
+	if r.words == nil {
+		return exit.Missingf("--evaluator reads text, which needs a tokenizer: give one with --tokenizer")
+	}
+	ctx, cancel := r.limited()
+	defer cancel()
+	ref, err := setup.LocalFolder(ctx, r.streams, r.model.Offline(), r.evaluator, hub.Graph)
+	if err != nil {
+		return fmt.Errorf("--evaluator %s: %w", r.evaluator, err)
+	}
+	runtime, err := r.model.Config(r.streams, r.all)
+	if err != nil {
+		return err
+	}
+	runtime.Threads = r.cells[0].Setting.Threads
+	if r.look.evaluator, err = causal.Open(ctx, ref, runtime); err != nil {
+		return fmt.Errorf("--evaluator: %w", err)
+	}
+	var t *tokenize.Tokenizer
+	if path := r.evaluatorTokenizer; path != "" {
+		t, err = setup.NamedTokenizer(ctx, r.streams, r.model.Offline(), "--evaluator-tokenizer", path)
+	} else {
+		dir := ref
+		if filepath.Ext(ref) == ".onnx" {
+			dir = filepath.Dir(ref)
+		}
+		if t, err = setup.BesideTokenizer(ctx, dir); errors.Is(err, fs.ErrNotExist) {
+			err = exit.Missingf("--evaluator %s: there is no tokenizer.json beside it: give its own with --evaluator-tokenizer", ref)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{Protocol: r.evaluatorProtocol, BOS: r.evaluatorBOS, MaxLength: r.evaluatorContext, Confidence: r.settings.Confidence})
+	if err != nil {
+		return exit.Usagef("--evaluator %s: %s", ref, fault.Plain(err))
+	}
+	return nil
+}
+
+// measure measures what --quality asks for, and says whether all of it is done.
+func (r *benching) measure() (complete bool, err error) {
+	complete = true
+	ctx, cancel := r.limited()
+	defer cancel()
+	if q := &r.look; q.errors != nil {
+		bar := kit.NewBar(r.streams, q.errors.Work(q.cfg)-len(r.log.Errors), true, "sampling error", "texts")
+		q.cfg.Done = r.log.Errors
+		q.cfg.OnSample = func(s bench.ErrorSample) error {
+			bar.Add(1)
+			r.log.Errors = append(r.log.Errors, s)
+			return r.keep(s)
+		}
+		complete, err = q.errors.Measure(ctx, q.cfg)
+		bar.Clear()
+		if err != nil {
+			r.fail("the sampling error", err)
+		}
+	}
+	if q := &r.look; q.certificates != nil {
+		cfg := bench.CertificateConfig{Runs: r.settings.Quality.CertificateRuns, Seed: r.settings.Seed, Confidence: r.settings.Confidence, Done: r.log.Certified}
+		bar := kit.NewBar(r.streams, q.certificates.Work(cfg)-len(r.log.Certified), true, "certificate", "runs")
+		cfg.OnRun = func(run bench.CertifiedRun) error {
+			bar.Add(1)
+			r.log.Certified = append(r.log.Certified, run)
+			return r.keep(run)
+		}
+		certified, err := q.certificates.Measure(ctx, cfg)
+		bar.Clear()
+		if err != nil {
+			r.fail("the certificate", err)
+		}
+		complete = complete && certified
+	}
+	for _, part := range cellParts {
+		for i := range r.cells {
+			if !r.look.has(part) {
+				break
+			}
+			ok, err := r.judgeCell(ctx, &r.cells[i], part)
+			if err != nil {
+				return false, err
+			}
+			complete = complete && ok
+		}
+	}
+	return complete, nil
+}
+
+// qualityOf collects a cell's parts.
+func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
+	var out []bench.Quality
+	if r.look.errors != nil {
+		if q, ok := r.look.errors.Quality(c); ok {
+			out = append(out, q)
+		}
+	}
+	if r.look.certificates != nil {
+		if q, ok := r.look.certificates.Quality(c); ok {
+			out = append(out, q)
+		}
+	}
+	if r.look.has(bench.PartText) {
+		if q, ok := bench.TextQuality(c, r.log.Repetitions, r.settings.Confidence); ok {
+			out = append(out, q)
+		}
+	}
+	for _, q := range r.log.Quality {
+		if q.Cell == c.ID && len(q.Metrics) > 0 {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// judgeCell works out a part for a cell that has all its repetitions; false where it has
+// not, or the time is over.
+func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (bool, error) {
+	n := 0
+	for _, rep := range r.log.Repetitions {
+		if rep.Cell == c.ID {
+			n++
+		}
+	}
+	for _, q := range r.log.Quality {
+		if q.Cell == c.ID && q.Part == part {
+			return true, nil
+		}
+	}
+	if n < r.settings.Repetitions || ctx.Err() != nil {
+		return false, nil
+	}
+	// What took longest among the cells before is what this one may take.
+	if !r.deadline.IsZero() && time.Until(r.deadline) < r.look.worst[part] {
+		return false, nil
+	}
+	begin := time.Now()
+	q, ok, err := r.part(ctx, c, part)
+	if r.look.worst == nil {
+		r.look.worst = make(map[string]time.Duration)
+	}
+	r.look.worst[part] = max(r.look.worst[part], time.Since(begin))
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case err != nil:
+		r.fail(c.ID+", "+part, err)
+		return false, nil
+	case !ok:
+		q = bench.Quality{Kind: bench.KindQuality, Cell: c.ID, Part: part} // masks are left everywhere
+	}
+	r.log.Quality = append(r.log.Quality, q)
+	return true, r.keep(q)
+}
+
+func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {
+	if part == bench.PartCoupling {
+		q, err := bench.CouplingQuality(ctx, c, r.settings.Quality.CertificateRuns, r.settings.Seed, r.settings.Confidence)
+		return q, true, err
+	}
+	if part == bench.PartEvaluator {
+		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.words.Decode(ids) }, r.referenceTexts(len(c.Canvas)), r.settings.Seed)
+	}
+	e, err := likelihood.New(c.Model, likelihood.Options{})
+	if err != nil {
+		return bench.Quality{}, false, err
+	}
+	return bench.NELBOQuality(ctx, e, c, r.log.Repetitions, r.settings.Quality.Draws, r.settings.Seed^nelboSeed, r.settings.Confidence)
+}

@@ -1,0 +1,210 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+)
+
+// readSettings reads the flags of a run.
+func (r *benching) readSettings(settings []bench.Setting) (err error) {
+	if limit := r.maxTime; limit > 0 {
+		// What is left of it is for writing the results.
+		rest := min(limit/10, time.Second)
+		if r.pages.Wanted() {
+			rest = min(limit/4, 5*time.Second)
+		}
+		r.deadline = r.begin.Add(limit - rest)
+	}
+	r.settings = bench.RunSettings{
+		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Seed: setup.SeedOr(r.sampler.Seed),
+		MaxSeconds: r.maxTime.Seconds(), Confidence: r.confidence, Prefix: r.prefix, Profile: r.sampler.Profile.Digest(),
+	}
+	var ids []string
+	for _, x := range settings {
+		ids = append(ids, x.ID())
+	}
+	if r.baseline != "" {
+		if r.settings.Baseline, err = bench.Match(r.baseline, ids); err != nil {
+			return exit.Usagef("--baseline: %s", fault.Plain(err))
+		}
+	}
+	for _, text := range r.pairs {
+		cell, than, err := bench.ParsePair(text, ids)
+		if err != nil {
+			return refused(err)
+		}
+		r.settings.Pairs = append(r.settings.Pairs, [2]string{cell, than})
+	}
+	return nil
+}
+
+// limited is the command's context with the deadline.
+func (r *benching) limited() (context.Context, context.CancelFunc) {
+	if r.deadline.IsZero() {
+		return r.ctx, func() {}
+	}
+	return context.WithDeadline(r.ctx, r.deadline)
+}
+
+// open opens a network for each number of threads and makes the cells.
+func (r *benching) open(settings []bench.Setting) error {
+	ctx, cancel := r.limited()
+	defer cancel()
+	opts, err := r.model.Options(r.ctx, r.streams, r.all)
+	if err != nil {
+		return err
+	}
+	for _, s := range settings {
+		if r.models[s.Threads] != nil {
+			continue
+		}
+		opts.Runtime.Threads = s.Threads
+		m, err := r.streams.Open(ctx, r.model.Ref, opts)
+		if m != nil {
+			r.models[s.Threads] = m
+		}
+		if r.ctx.Err() == nil && ctx.Err() != nil {
+			return fmt.Errorf("bench: --max-time %v is over before the model is open: give more", r.maxTime)
+		}
+		if err != nil {
+			return err
+		}
+		r.facts = m.Facts()
+	}
+	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
+		return err
+	}
+	for _, s := range settings {
+		ids, err := r.canvas(s.Length)
+		if err != nil {
+			return err
+		}
+		most := 8
+		if r.facts.Family == "world" {
+			most = 256
+		}
+		cell, err := bench.NewCell(s, r.models[s.Threads], ids, min(most, r.settings.Sequences))
+		if err != nil {
+			return exit.Usagef("bench: %s: %s", s.ID(), fault.Plain(err))
+		}
+		r.cells = append(r.cells, cell)
+	}
+	return nil
+}
+
+// canvas is what sequences begin as.
+func (r *benching) canvas(length int) ([]int, error) {
+	l := &canvas.Layout{Facts: r.facts, Length: length, Open: func() (canvas.Encoder, error) {
+		if r.words == nil {
+			return nil, exit.Missingf("a text to begin from needs a tokenizer: give one with --tokenizer")
+		}
+		return r.words, nil
+	}}
+	ids, err := l.Between(&r.prefix, nil, length)
+	if err != nil {
+		if exit.Coded(err) {
+			return nil, err
+		}
+		return nil, exit.Usagef("bench: %v", err)
+	}
+	if r.facts.Shift && r.prefix == "" {
+		return nil, exit.Usagef("bench: the network predicts position l from row l−1: give the first token with --prefix")
+	}
+	return ids, nil
+}
+
+// config says how repetitions are run.
+func (r *benching) config() bench.Config {
+	cfg := bench.Config{
+		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
+		Deadline: r.deadline, Keep: r.look.needsIDs(),
+	}
+	if r.words != nil {
+		cfg.Text = func(ids []int) error {
+			_, err := canvas.Text(r.words, ids, r.facts.MaskID)
+			return err
+		}
+	}
+	return cfg
+}
+
+// work runs the cells, looks at quality and prints.
+func (r *benching) work() error {
+	if r.sampler.Seed == nil {
+		r.streams.Notice(fmt.Sprintf("seed %d", r.settings.Seed))
+	}
+	cfg := r.config()
+	if !r.deadline.IsZero() && r.look.any() {
+		// Half of the time for each, and what quality does not take for repetitions again.
+		cfg.Deadline = time.Now().Add(time.Until(r.deadline) / 2)
+	}
+	if err := r.out.replay(&r.log); err != nil {
+		return err
+	}
+	measured, err := r.repetitions(cfg)
+	if err != nil {
+		return err
+	}
+	looked, err := r.measure()
+	if err != nil {
+		return err
+	}
+	if cfg.Deadline = r.deadline; !measured && r.look.any() && r.ctx.Err() == nil {
+		if measured, err = r.repetitions(cfg); err != nil {
+			return err
+		}
+	}
+	for i := range r.cells {
+		if err := r.failed[r.cells[i].ID]; err != nil {
+			r.fail(r.cells[i].ID, err)
+		}
+	}
+	report := r.report()
+	report.Complete, report.Interrupted = measured && looked, r.ctx.Err() != nil
+	r.notes(&report)
+	if err := r.out.write(&report, &r.log, r.old); err != nil {
+		return err
+	}
+	if err := r.ctx.Err(); err != nil || len(r.faults) == 0 {
+		return err
+	}
+	more := ""
+	if n := len(r.faults) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more, named in the results)", n)
+	}
+	return fmt.Errorf("bench: %s%s", r.faults[0], more)
+}
+
+// repetitions runs what is missing of the cells, and says whether all of it is done. An
+// interrupt is no error here.
+func (r *benching) repetitions(cfg bench.Config) (bool, error) {
+	bar := kit.NewBar(r.streams, len(r.cells)*cfg.Repetitions-len(r.log.Repetitions), true, "measuring", "repetitions")
+	defer bar.Clear()
+	cfg.Done, cfg.Failed = r.log.Repetitions, r.failed
+	cfg.OnRepetition = func(rep bench.Repetition) error {
+		bar.Add(1)
+		r.log.Repetitions = append(r.log.Repetitions, rep)
+		return r.keep(rep)
+	}
+	_, complete, err := bench.Run(r.ctx, r.cells, cfg)
+	if err != nil && r.ctx.Err() == nil {
+		return false, failed(err)
+	}
+	return complete, nil
+}
+
+// fail keeps that something could not be measured; what is beside it goes on.
+func (r *benching) fail(what string, err error) {
+	r.faults = append(r.faults, what+" failed: "+fault.Plain(err))
+}
+
+// failed is an error of the work with one name before it.
+func failed(err error) error { return fmt.Errorf("bench: %w", fault.WithoutName(err)) }

@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+)
+
+// grid reads the grid of settings.
+func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
+	// A default of --sampler gives way to --case.
+	cross := !o.all.IsSet("case") || o.all.Given("sampler") || o.all.IsSet("sampler") && !o.all.Given("case")
+	var axes, run []bench.Axis
+	for _, key := range bench.Keys() {
+		if !o.all.IsSet(key) {
+			continue
+		}
+		axis := bench.Axis{Key: key, Values: *o.lists[key], Optional: !o.all.Given(key)}
+		switch {
+		case key == bench.KeyThreads && setup.IsWorld(o.model.Ref) && !o.all.Given(key):
+		case key == bench.KeyLength, key == bench.KeyBatch, key == bench.KeyThreads:
+			run = append(run, axis)
+		case !cross && !o.all.Given(key):
+		default:
+			axes = append(axes, axis)
+		}
+	}
+	if !o.all.IsSet(bench.KeyThreads) && !setup.IsWorld(o.model.Ref) {
+		n, err := o.model.Threads(nil)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			run = append(run, bench.Axis{Key: bench.KeyThreads, Values: strconv.Itoa(n)})
+		}
+	}
+	var out []bench.Setting
+	if cross {
+		names := bench.Compared(o.all.IsSet)
+		if o.all.IsSet("sampler") {
+			names = strings.Split(*o.lists["sampler"], ",")
+		}
+		if !o.all.IsSet("steps") {
+			axes = append(axes, bench.Axis{Key: "steps", Values: defaultSteps, Optional: true})
+		}
+		made, err := bench.Cross(names, axes)
+		if err != nil {
+			return nil, refused(err)
+		}
+		out = made
+	} else if len(axes) > 0 {
+		return nil, exit.Usagef("--%s: goes to the samplers of --sampler, and none is given: write it into --case", axes[0].Key)
+	}
+	for _, text := range o.cases {
+		made, err := bench.ParseCase(text)
+		if err != nil {
+			return nil, refused(err)
+		}
+		out = append(out, made...)
+	}
+	out, err := bench.Fill(out, run)
+	if err == nil {
+		err = bench.Distinct(out)
+	}
+	if err != nil {
+		return nil, refused(err)
+	}
+	if err := o.useProfile(ctx, out); err != nil {
+		return nil, err
+	}
+	for _, s := range out {
+		if _, err := samplers.New(s.Options, samplers.Spec{LogScores: true}); err != nil {
+			return nil, exit.Usagef("bench: %s: %s", s.ID(), fault.Plain(err))
+		}
+	}
+	return out, nil
+}
+
+// useProfile gives settings of the profile's grid or sizes the loss profile.
+func (o *options) useProfile(ctx context.Context, settings []bench.Setting) error {
+	for i := range settings {
+		set := &settings[i].Options
+		if !set.ByProfile() {
+			continue
+		}
+		if o.sampler.Profile.Path == "" {
+			return exit.Usagef("bench: %s needs the network's loss profile: give it with --profile FILE, as `mdmgen score TEXT --write-profile FILE` writes it", settings[i].ID())
+		}
+		p, err := o.sampler.Profile.Open(ctx)
+		if err != nil {
+			return err
+		}
+		set.Profile = p.Falling()
+	}
+	if o.sampler.Profile.Path != "" && o.sampler.Profile.Digest() == "" {
+		return o.all.LeaveOut(exit.Usagef("--profile: is read for grid=profile or sizes=profile only"), "profile")
+	}
+	return nil
+}
+
+// refused is a usage error of what was asked for.
+func refused(err error) error { return exit.Usagef("bench: %s", fault.Plain(err)) }

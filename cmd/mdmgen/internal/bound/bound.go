@@ -1,0 +1,180 @@
+// Package bound is the command that puts both sides of the paper's bounds beside each other.
+package bound
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/analysis/bound"
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+)
+
+// Command is the command bound.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Name:      "bound",
+		Usage:     "put both sides of the paper's bounds beside each other",
+		ArgsUsage: "[FILE]",
+		Description: "FILE is a world, a .json file with q0 and μ, of which every statement of the paper is worked out exactly,\n" +
+			"for the samplers and grids that flags name, or else for a choice of them;\n" +
+			"else FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
+			"and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what the samplers cost beside it by number of\n" +
+			"steps; with --reference KL(q0‖P_FHS) and ε″ each from below, by any law (distribution) that was not made from this text. With\n" +
+			"--q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
+			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws; with --q0 own the entropy\n" +
+			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only prints what is known of\n" +
+			"samplers without a network. Windows of more than 16 positions, and all with --plans, get a lower bound on the\n" +
+			"gap by K plans, and every sampler a bound on −log P. A verdict says what the numbers of its line show; the exit\n" +
+			"status is 3 when one is violated. Values are in nats.",
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if err := o.check(s, args); err != nil {
+				return err
+			}
+			return run(ctx, s, o)
+		}),
+	}
+}
+
+// settings are all that the numbers depend on besides model and text.
+type settings struct {
+	Samplers []samplers.Settings `json:"samplers,omitempty"`
+	Length   int                 `json:"length,omitempty"`
+	Windows  int                 `json:"windows,omitempty"`
+	Draws    int                 `json:"draws,omitempty"`
+	Plans    int                 `json:"plans,omitempty"`
+	Seed     *uint64             `json:"seed,omitempty"`
+	// Confidence is that of intervals.
+	Confidence float64 `json:"confidence,omitempty"`
+	As         string  `json:"as,omitempty"`
+	Join       bool    `json:"join,omitempty"`
+	Stride     int     `json:"stride,omitempty"`
+	Context    int     `json:"context,omitempty"`
+	Frame      string  `json:"frame,omitempty"`
+	Tail       string  `json:"tail,omitempty"`
+	Batch      int     `json:"batch,omitempty"`
+	// Text is "sha256:…" of the windows' ids, Profile that of the file of a grid's loss
+	// profile.
+	Text    string `json:"text,omitempty"`
+	Profile string `json:"profile,omitempty"`
+	// Reference is --reference, NGramOrder the order of its runs, ReferenceDigest that of the
+	// training text's ids or of the model.
+	Reference       string `json:"reference,omitempty"`
+	NGramOrder      int    `json:"ngram_order,omitempty"`
+	ReferenceDigest string `json:"reference_digest,omitempty"`
+}
+
+// bounding is one run of bound.
+type bounding struct {
+	*options
+	ctx      context.Context
+	streams  kit.Streams
+	out      *kit.Output
+	settings settings
+	cases    []bound.Case
+	// free is the number of positions of a window, 0 for a world; timed says that the network
+	// looks at the time.
+	free  int
+	timed bool
+}
+
+// prepare reads the sampler's flags once the network is known, or without one.
+func (r *bounding) prepare(cond samplers.Spec) (err error) {
+	if r.cases, err = r.readCases(cond); err != nil {
+		return err
+	}
+	r.settings.Profile = r.sampler.Profile.Digest()
+	for _, k := range r.cases {
+		r.settings.Samplers = append(r.settings.Samplers, k.Sampler.Settings())
+	}
+	return nil
+}
+
+// bounded refuses samplers whose law no collision bound compares with first-hitting's.
+func bounded(mode string, cases []bound.Case) error {
+	for _, k := range cases {
+		if !k.Bounded() {
+			return exit.Usagef("--sampler %s: no collision bound compares it with first-hitting, which %s needs", k.Name, mode)
+		}
+	}
+	return nil
+}
+
+func run(ctx context.Context, s kit.Streams, o *options) (err error) {
+	path := o.output
+	if o.chunks.Given() {
+		path = "" // A part is written by what keeps it.
+	}
+	out, err := kit.NewResults(ctx, path, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	r := &bounding{options: o, ctx: ctx, streams: s, out: out, settings: settings{Length: cmp.Or(o.cut.Length, windows.ExactLength)}}
+	defer r.pages.Close()
+	if err := r.pages.Open(ctx, s); err != nil {
+		return err
+	}
+	if r.planOnly {
+		if err := r.prepare(samplers.Spec{}); err != nil {
+			return err
+		}
+		if err := bounded("--plan-only", r.cases); err != nil {
+			return err
+		}
+		r.free = r.settings.Length
+		return r.work(nil, nil, func() (bound.Report, error) { return bound.Plan(ctx, r.settings.Length, r.cases) })
+	}
+	if o.world() {
+		return r.report()
+	}
+	cases, err := r.readCases(samplers.Spec{LogScores: true})
+	if err != nil {
+		return err // Before the model is opened; what its noise changes is found out below.
+	}
+	if r.q0 == "chain" {
+		if err := bounded("--q0 chain", cases); err != nil {
+			return err
+		}
+	}
+	m, err := o.model.Open(ctx, s, o.all)
+	if err != nil {
+		return err
+	}
+	defer kit.Closing(m, &err)
+	o.sampler.Profile.Notice(s, m)
+	if err := r.prepare(m.Spec()); err != nil {
+		return err
+	}
+	e, err := likelihood.New(m, likelihood.Options{Batch: o.sampler.Batch})
+	if err != nil {
+		return err
+	}
+	return r.network(m, e)
+}
+
+// report reports on a world. Samplers are those of the flags where one is given.
+func (r *bounding) report() error {
+	r.settings = settings{}
+	if slices.ContainsFunc(caseFlags(), r.all.IsSet) {
+		if err := r.prepare(samplers.Spec{InfiniteSigma: true}); err != nil {
+			return err
+		}
+		for _, k := range r.cases {
+			if err := laws.Known(k.Sampler); err != nil {
+				return exit.Usagef("bound: %s", fault.Plain(err))
+			}
+		}
+	}
+	return r.work(nil, nil, func() (bound.Report, error) { return bound.World(r.ctx, r.path, r.cases) })
+}

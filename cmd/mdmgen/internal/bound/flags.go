@@ -1,0 +1,147 @@
+package bound
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
+	"mdmgen/cmd/mdmgen/internal/chunks"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/exit"
+	"mdmgen/samplers"
+)
+
+const (
+	// defaultWindows is the number of windows of a text, and of samples of a law, where none
+	// is given.
+	defaultWindows = 64
+	// timedLength is the length of a window of a time-conditioned network where none is
+	// given: exact values take 2^d rows at each of about a hundred times.
+	timedLength = 6
+	// defaultPlans is K for windows that are too long for exact values.
+	defaultPlans = 16
+	// defaultSteps are the numbers of steps where none are given.
+	defaultSteps = "1,2,4,8,16,64"
+	// most bounds numbers of windows, draws and plans.
+	most = 1 << 20
+)
+
+// options are the flags.
+type options struct {
+	model     setup.Model
+	sampler   setup.Sampler
+	tokenizer setup.Tokenizer
+	cut       windows.Cutting
+	pages     kit.Pages
+	chunks    chunks.Flags
+	// path is the input, "" for standard input.
+	path     string
+	planOnly bool
+	q0       string
+	// draws and plans are 0 where none are given.
+	draws, plans int
+	confidence   float64
+	// reference is KIND:WHAT, ngramOrder 0 where none is given.
+	reference  string
+	ngramOrder int
+	// samplers and steps are lists; samplers is "" where none are given.
+	samplers, steps string
+	format, output  string
+	wide            bool
+	all             flags.Set
+}
+
+// caseFlags choose the samplers; whether one has a meaning depends on which they are.
+// Draws of tokens are the network's own, but where a decoder in the list of samplers has others.
+func caseFlags() []string {
+	out := []string{"sampler"}
+	for _, o := range samplers.AllOptions() {
+		if !o.Token && !o.Calls {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// flags are the command's: score's and generate's where they mean the same.
+func (o *options) flags() flags.Set {
+	o.confidence, o.steps = estimate.DefaultConfidence, defaultSteps
+	length := fmt.Sprintf("%d; %d for a time-conditioned network", windows.ExactLength, timedLength)
+	cut := o.cut.Flags(length, strconv.Itoa(defaultWindows))
+	o.all = slices.Concat(flags.Set{
+		flags.Bool(&o.planOnly, flags.Flag{Name: "plan-only", Category: flags.CatEstimate, Usage: "print the collision bounds of samplers, without a network"}),
+		flags.Words(&o.q0, []string{"chain", "own"}, flags.Flag{Name: "q0", Category: flags.CatEstimate, Usage: "`LAW`, a distribution taken for that of the data: chain, the network's left-to-right chain; or own, to enclose the entropy of first-hitting's own samples"}),
+		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: fmt.Sprintf("16 to 128 by their rows; %d with --q0", defaultWindows), Usage: "`N` samples for the normalisation, or of each law with --q0"}),
+		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans per window in place of exact values"}),
+		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
+	}, o.referenceFlags(), cut.Only("length", "limit"), flags.Set{
+		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")}),
+		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
+	}, flags.Format(&o.format, "text", "json"), flags.Set{
+		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),
+		kit.OutputFlag(&o.output),
+	}, o.pages.Flags(), o.chunks.Flags("windows of a text"), cut.Without("length", "limit"),
+		slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()).Only(append(caseFlags(), "seed", "batch")...).Without("sampler", "steps"),
+		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	return o.all.Common("q0", "reference", "length", "limit", "sampler", "steps", "seed", "format", "wide", "output", "html", "plots", "model", "tokenizer")
+}
+
+// world says whether the input is a world.
+func (o *options) world() bool { return strings.EqualFold(filepath.Ext(o.path), ".json") }
+
+// check refuses what can be refused before anything is opened.
+func (o *options) check(s kit.Streams, args []string) error {
+	if err := kit.AtMostOne("bound", args, "name one file"); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		o.path = args[0]
+	}
+	if err := o.checkMode(); err != nil {
+		return err
+	}
+	if err := o.checkParts(s); err != nil {
+		return err
+	}
+	return kit.Apart("bound", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, o.pages.File())
+}
+
+// checkMode refuses flags that have no meaning in the mode that others ask for.
+func (o *options) checkMode() error {
+	if err := o.checkReference(); err != nil {
+		return err
+	}
+	if o.q0 != "own" {
+		if err := o.all.Exclude([][2]string{{"plan-only", "q0"}, {"q0", "plans"}, {"draws", "plans"}}...); err != nil {
+			return err
+		}
+	}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order", "resume", "shard", "plan"}
+	switch {
+	case o.planOnly:
+		mode, chosen = "--plan-only", "plan-only"
+		without = append(without, "draws", "plans", "confidence", "seed", "batch", "runtime", "device", "tf32", "allow-fallback", "threads", "offline", "model", "fact", "sidecar", "verify-digest")
+	case o.q0 == "own":
+		mode, without = "--q0 own", append(without, caseFlags()...)
+	case o.q0 != "":
+		mode = "--q0 chain"
+	case o.world():
+		return o.all.Unused("for a world", o.all.Without(append(caseFlags(), "format", "json", "wide", "output", "html", "plots")...).Names()...)
+	default:
+		return nil
+	}
+	if o.path != "" {
+		if err := o.all.LeaveOut(exit.Usagef("bound: %s reads no file, and %s is given", mode, o.path), chosen); err != nil {
+			return err
+		}
+		return o.checkMode()
+	}
+	return o.all.Unused("with "+mode, without...)
+}

@@ -1,0 +1,129 @@
+package bound
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mdmgen/analysis/bound"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/chunks"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+	"mdmgen/tokenize"
+)
+
+// Schema names the layout of the file that bound's --resume and --shard keep.
+const Schema = "mdmgen.bound-resume/3"
+
+// checkParts refuses what parts of a run cannot do.
+func (o *options) checkParts(s kit.Streams) error {
+	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
+		return err
+	}
+	if err := o.chunks.Reads(o.path, true); err != nil {
+		return err
+	}
+	return o.chunks.Whole(o.all, "html", "plots")
+}
+
+// onText works out windows of a text and prints what they show, or keeps a part of them.
+func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, ts []likelihood.Target, cluster []int, cfg bound.Config) error {
+	study, err := bound.NewStudy(m, e, ts, cluster, cfg)
+	if err != nil {
+		return fmt.Errorf("bound: %w", fault.WithoutName(err))
+	}
+	if r.chunks.Planned() {
+		return r.plan(m, t, e, study, len(ts))
+	}
+	made := kit.NewProvenance(m, t)
+	kept, err := r.chunks.Open(r.streams, chunks.Header{
+		Identity: kit.NewIdentity(Schema, made, cfg.Seed, r.settings), Chunks: study.Chunks(), Size: study.Windows(), Part: chunks.Part{Provenance: made},
+	}, r.output)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	work := func(i int) (bound.Chunk, error) { return study.Work(r.ctx, i) }
+	if r.chunks.Given() {
+		from, to := kept.Range()
+		total := 0
+		for i := from; i < to; i++ {
+			total += study.Size(i)
+		}
+		bar := r.bar(total)
+		defer bar.Clear()
+		return kept.Part(r.ctx, r.streams, func() error {
+			return chunks.Each(r.ctx, kept, work, func(i int, _ bound.Chunk, _ bool) error {
+				bar.Add(study.Size(i))
+				return nil
+			})
+		})
+	}
+	r.tellSeed(cfg)
+	return r.work(m, t, func() (bound.Report, error) {
+		bar := r.bar(len(ts) + cfg.Draws)
+		defer bar.Clear()
+		done := 0
+		ended := chunks.Each(r.ctx, kept, work, func(i int, c bound.Chunk, _ bool) error {
+			bar.Add(study.Size(i))
+			done++
+			return study.Take(c)
+		})
+		if ended == nil {
+			ended = kept.Finish(r.streams)
+		}
+		if ended != nil && (done == 0 || r.ctx.Err() == nil) {
+			return bound.Report{}, ended
+		}
+		report, err := study.Report(r.ctx)
+		if ended == nil {
+			ended = err
+		}
+		return report, ended
+	})
+}
+
+// plan tells what the run would take, by its first chunk.
+func (r *bounding) plan(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, study *bound.Study, windows int) error {
+	p := chunks.Plan{Provenance: kit.NewProvenance(m, t), Chunks: study.Chunks(), Rows: true}
+	before := e.Totals().Rows
+	seconds, err := chunks.Timed(func() error {
+		before = e.Totals().Rows
+		_, err := study.Work(r.ctx, 0)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("bound: %w", fault.WithoutName(err))
+	}
+	scale := float64(windows) / float64(min(study.Windows(), windows))
+	p.Seconds = seconds * scale
+	rows := float64(e.Totals().Rows-before) * scale
+	p.Calls, p.MostCalls = &rows, rows
+	var seed []string
+	if r.sampler.Seed == nil {
+		seed = append(seed, fmt.Sprintf("--seed=%d", *r.settings.Seed))
+	}
+	return p.Print(&r.chunks, r.streams, r.out, r.format, seed...)
+}
+
+// Merge prints the report of parts as one process would have: by a run that finds all of its work
+// in a file, which opens the model and reads the text.
+func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+	if len(p.Mixture) > 0 {
+		return exit.Usagef("merge: --force: the report of bound is made by a run of one kind of machine")
+	}
+	dir, err := os.MkdirTemp("", "mdmgen-merge-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "chunks.jsonl")
+	if err := p.Join(path); err != nil {
+		return err
+	}
+	return p.Again(ctx, s, (&options{}).flags(), 1, path, format, out)
+}

@@ -1,0 +1,169 @@
+package bound
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"mdmgen/analysis/bound"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+)
+
+// network runs the modes that have a network.
+func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
+	set, seed := &r.settings, setup.SeedOr(r.sampler.Seed)
+	if r.sampler.Seed == nil { // A run that was begun has its own.
+		begun, ok, err := r.chunks.SeedOf(Schema)
+		if err != nil {
+			return err
+		}
+		if ok {
+			seed = begun
+		}
+	}
+	set.Seed, set.Confidence, set.Batch = &seed, r.confidence, r.sampler.Batch
+	r.timed = m.Facts().TimeConditioned
+	cfg := bound.Config{Cases: r.cases, Draws: r.draws, Seed: seed, Confidence: set.Confidence}
+	if r.q0 == "own" {
+		target, err := r.canvas(m.Facts())
+		if err != nil {
+			return err
+		}
+		cfg.Draws, cfg.Plans = cmp.Or(r.draws, defaultWindows), cmp.Or(r.plans, defaultPlans)
+		set.Draws, set.Plans, set.Samplers = cfg.Draws, cfg.Plans, nil
+		return r.run(m, cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
+			return bound.Own(r.ctx, e, target, cfg)
+		})
+	}
+	if r.q0 != "" {
+		target, err := r.canvas(m.Facts())
+		if err != nil {
+			return err
+		}
+		r.free = len(target.Free)
+		if err := r.fitting(e, r.free); err != nil {
+			return err
+		}
+		cfg.Cases, cfg.Draws = r.cases, cmp.Or(r.draws, defaultWindows)
+		set.Draws = cfg.Draws
+		return r.run(m, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
+			return bound.Chain(r.ctx, m, e, target, cfg)
+		})
+	}
+	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "bound", Facts: m.Facts(), Check: e.Check, Short: true}
+	in.Limit = cmp.Or(r.cut.Limit, defaultWindows)
+	if in.Facts.TimeConditioned {
+		in.ShortLength = timedLength
+	}
+	var err error
+	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
+		return err
+	}
+	if err := r.tokenizer.Fit(r.streams, in.Tokenizer, in.Facts); err != nil {
+		return err
+	}
+	read, err := in.Read()
+	if err != nil {
+		return err
+	}
+	set.As, set.Join, set.Context, set.Frame, set.Tail = in.Kind(), in.Join, in.Cutting.Context, in.Frame, in.Tail
+	set.Length, set.Stride, set.Windows, set.Text = in.CutLength(), in.CutStride(), len(read), windows.Digest(read)
+	var targets []likelihood.Target
+	var cluster []int
+	for _, w := range read {
+		targets = append(targets, w.Target)
+		if in.Overlaps() {
+			cluster = append(cluster, w.Document)
+		}
+		r.free = max(r.free, len(w.Free))
+	}
+	long := r.plans > 0 || r.free > likelihood.MaxFree
+	if !long {
+		if err := r.fitting(e, r.free); err != nil {
+			return err
+		}
+		cfg.Cases = r.cases
+	}
+	shortest := slices.MinFunc(targets, func(a, b likelihood.Target) int { return len(a.IDs) - len(b.IDs) })
+	for _, k := range r.cases {
+		if err := windows.Begins(k.Sampler, m.Spec(), len(shortest.IDs), shortest.Free); err != nil {
+			return exit.Usagef("bound: %s", fault.Plain(err))
+		}
+	}
+	cfg.Draws = cmp.Or(cfg.Draws, bound.CheckDraws(e, targets))
+	if long {
+		most := slices.MaxFunc(targets, func(a, b likelihood.Target) int { return len(a.Free) - len(b.Free) })
+		for _, k := range r.cases {
+			if err := likelihood.FitsPlans(most.Free, k.Sampler); err != nil {
+				return exit.Usagef("bound: %s", fault.Plain(err))
+			}
+		}
+		if r.all.IsSet("draws") {
+			if err := r.all.LeaveOut(exit.Usagef("--draws: windows of more than %d positions have no exact values, and no normalisation", likelihood.MaxFree), "draws"); err != nil {
+				return err
+			}
+		}
+		cfg.Draws, cfg.Plans = 0, cmp.Or(r.plans, defaultPlans)
+	}
+	set.Draws, set.Plans = cfg.Draws, cfg.Plans
+	ref, done, err := r.openReference(in, read, targets)
+	defer done()
+	if err != nil {
+		return err
+	}
+	cfg.Reference = ref
+	return r.onText(m, in.Tokenizer, e, targets, cluster, cfg)
+}
+
+// canvas is what --q0 samples: all of it, but where the network predicts a position from
+// the one before it.
+func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
+	n := r.settings.Length
+	switch {
+	case f.FixedLength && r.cut.Length > 0 && n != f.Length:
+		return likelihood.Target{}, exit.Usagef("--length %d: the model takes canvases of exactly %d positions", n, f.Length)
+	case f.FixedLength:
+		n = f.Length
+	case n > f.Length:
+		return likelihood.Target{}, exit.Usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
+	}
+	own := r.q0 == "own"
+	if n > likelihood.MaxFree && !own {
+		return likelihood.Target{}, exit.Usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
+	}
+	if f.Shift {
+		return likelihood.Target{}, exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first: give a text instead, with --context 1")
+	}
+	r.settings.Length = n
+	return likelihood.Whole(make([]int, n)), nil
+}
+
+// bar shows how much is done.
+func (r *bounding) bar(total int) *kit.Progress {
+	return kit.NewBar(r.streams, total, true, "working out", "windows")
+}
+
+// tellSeed tells a seed that nobody gave.
+func (r *bounding) tellSeed(cfg bound.Config) {
+	if r.sampler.Seed == nil {
+		r.streams.Notice(fmt.Sprintf("seed %d", cfg.Seed))
+	}
+}
+
+// run works with a progress line and prints.
+func (r *bounding) run(m model.Model, total int, cfg bound.Config, work func(bound.Config) (bound.Report, error)) error {
+	r.tellSeed(cfg)
+	bar := r.bar(total)
+	cfg.Done = bar.Add
+	return r.work(m, nil, func() (bound.Report, error) {
+		defer bar.Clear()
+		return work(cfg)
+	})
+}

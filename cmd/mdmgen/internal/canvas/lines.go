@@ -1,0 +1,160 @@
+package canvas
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/plainfile"
+	"mdmgen/tokenize/chat"
+)
+
+// Job is one canvas to be filled in, and where it came from.
+type Job struct {
+	// Line is the line of --input that it came from, 0 for flags.
+	Line   int
+	Canvas []int
+	// Prompt is the number of tokens at the beginning that are messages and what the template of
+	// a chat puts around them; 0 where there are none.
+	Prompt int
+	// Own is what the line says of how it is sampled.
+	Own Own
+}
+
+// inputLine is one line of --input.
+type inputLine struct {
+	Prefix *string         `json:"prefix"`
+	Suffix *string         `json:"suffix"`
+	Length *int            `json:"length"`
+	Infill json.RawMessage `json:"infill"`
+	IDs    json.RawMessage `json:"ids"`
+	// Messages are a chat, whose answer is sampled.
+	Messages []chat.Message `json:"messages"`
+}
+
+// example is a line of --input, for whoever has written none.
+const example = `{"prefix":"Once upon a time"}`
+
+// ReadJobs reads --input: a JSON object a line. path "-" is standard input.
+// Errors name the file and the line.
+func ReadJobs(ctx context.Context, path string, stdin io.Reader, layout *Layout) ([]Job, error) {
+	name := path
+	if path == "-" {
+		name = "standard input"
+	} else {
+		f, err := plainfile.OpenNamed(ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("--input %s: %w", path, err)
+		}
+		defer f.Close()
+		stdin = f
+	}
+	var jobs []Job
+	for l, err := range kit.Lines(stdin, name) {
+		if err != nil {
+			return nil, err
+		}
+		line := bytes.TrimSpace(l.Text)
+		if l.N == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		if len(line) == 0 {
+			continue
+		}
+		own, rest, err := takeOwn(line)
+		j := Job{Line: l.N, Own: own}
+		if err == nil {
+			j.Canvas, j.Prompt, err = layout.parse(own, rest)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, l.N, err)
+		}
+		jobs = append(jobs, j)
+	}
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("%s: no lines: write a JSON object in each, such as %s", name, example)
+	}
+	return jobs, nil
+}
+
+// parse builds the canvas of one line, that grows as its own options say.
+func (l *Layout) parse(own Own, line []byte) (canvas []int, prompt int, err error) {
+	block, most := l.Block, l.MaxLength
+	defer func() { l.Block, l.MaxLength = block, most }()
+	for name, p := range map[string]*int{"block-length": &l.Block, "max-length": &l.MaxLength} {
+		if text, ok := own.Options[name]; ok {
+			*p, _ = strconv.Atoi(text) // which is a number, as takeOwn knows
+		}
+	}
+	return parseLine(line, l)
+}
+
+// parseLine builds the canvas of one line, and tells how many tokens the prompt of a chat has.
+func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
+	var in inputLine
+	if err := kit.DecodeObject(line, &in, example); err != nil {
+		return nil, 0, err
+	}
+	texts := in.Prefix != nil || in.Suffix != nil
+	switch {
+	case in.IDs != nil && (texts || in.Infill != nil || in.Length != nil || in.Messages != nil):
+		return nil, 0, errors.New("ids stand alone: prefix, suffix, infill, messages and length do not go with them")
+	case in.Infill != nil && texts:
+		return nil, 0, errors.New("infill does not go with prefix and suffix")
+	case in.Messages != nil && (texts || in.Infill != nil):
+		return nil, 0, errors.New("messages do not go with prefix, suffix and infill")
+	case in.IDs != nil:
+		var ids []*int
+		if err := json.Unmarshal(in.IDs, &ids); err != nil || ids == nil {
+			return nil, 0, errors.New("ids must be a list of ids, null for a position to be sampled")
+		}
+		canvas, err := l.FromIDs(ids)
+		return canvas, 0, err
+	}
+	total := l.Length
+	if in.Length != nil {
+		if total = *in.Length; total < 1 {
+			return nil, 0, fmt.Errorf("length %d: must be at least 1", total)
+		}
+	}
+	switch {
+	case in.Messages != nil:
+		return l.Answer(in.Messages, total)
+	case in.Infill == nil:
+		canvas, err = l.Between(in.Prefix, in.Suffix, total)
+	default:
+		canvas, err = l.infilled(in.Infill, total)
+	}
+	return canvas, 0, err
+}
+
+// infilled builds the canvas of a template in either of its forms.
+func (l *Layout) infilled(raw json.RawMessage, total int) ([]int, error) {
+	var template string
+	if json.Unmarshal(raw, &template) == nil {
+		return l.Infill(template, total)
+	}
+	pieces, err := piecesFromJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	return l.template(pieces, total)
+}
+
+// Between builds a canvas with masks between a prefix and a suffix, nil for none.
+func (l *Layout) Between(prefix, suffix *string, total int) ([]int, error) {
+	var pieces []piece
+	if prefix != nil && *prefix != "" {
+		pieces = append(pieces, piece{text: *prefix})
+	}
+	pieces = append(pieces, piece{masks: rest})
+	if suffix != nil && *suffix != "" {
+		pieces = append(pieces, piece{text: *suffix})
+	}
+	return l.template(pieces, total)
+}

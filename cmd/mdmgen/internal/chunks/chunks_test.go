@@ -1,0 +1,113 @@
+package chunks
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/journal"
+)
+
+// TestRanges: the parts of a run have each of its chunks once, in order, and are as equal as can
+// be, also where there are more of them than chunks.
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 2, 7, 100, 1 << 26} {
+		for _, parts := range []int{1, 2, 3, 7, 101, maxShards} {
+			if n > 1000 && parts > 1000 {
+				continue
+			}
+			next, least, most := 0, n, 0
+			for i := 1; i <= parts; i++ {
+				from, to := (Shard{i, parts}).Of(n)
+				if from != next || to < from {
+					t.Fatalf("%d chunks, part %d of %d: %d..%d after %d", n, i, parts, from, to, next)
+				}
+				next, least, most = to, min(least, to-from), max(most, to-from)
+			}
+			if next != n || most-least > 1 {
+				t.Errorf("%d chunks in %d parts: %d are done, %d to %d each", n, parts, next, least, most)
+			}
+		}
+	}
+}
+
+// part is a whole part of a run of two chunks.
+func part(t testing.TB, path string) []byte {
+	t.Helper()
+	f := Flags{Shard: Shard{1, 1}}
+	s := kit.Streams{Err: &bytes.Buffer{}, Args: &[]string{"score", "--"}}
+	k, err := f.Open(s, Header{Identity: kit.Identity{Schema: "mdmgen.test-resume/3"}, Chunks: 2}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	if err := k.Part(t.Context(), s, func() error {
+		return Each(t.Context(), k, func(i int) (int, error) { return 10 * i, nil }, func(int, int, bool) error { return nil })
+	}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// FuzzPart gives the lines of hostile parts, with checksums that fit, to the reader: it refuses
+// them in one line, or takes each chunk once.
+func FuzzPart(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "part.jsonl")
+	for _, line := range bytes.Split(bytes.TrimSpace(part(f, path)), []byte("\n"))[1:] {
+		at := bytes.LastIndex(line, []byte(`,"sum":`))
+		f.Add(string(line[:at]) + "}")
+	}
+	f.Add(`{"chunk":2,"result":1}`)
+	f.Add(`{"chunk":-1,"result":1}`)
+	f.Add(`{"end":{"from":0,"to":9}}`)
+	f.Add(`{"schema":"mdmgen.test-resume/3","chunks":99999999999,"part":{"args":["score"]}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		os.Remove(path)
+		record := []byte(strings.ReplaceAll(text, "\n", " "))
+		j, err := journal.Open(path, "mdmgen.test-resume/3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}' {
+			return
+		}
+		header := any(Header{Identity: kit.Identity{Schema: "mdmgen.test-resume/3"}, Chunks: 2, Part: Part{To: 2, Args: []string{"score"}}})
+		if strings.HasPrefix(text, `{"schema"`) {
+			header = raw(record)
+		}
+		err = j.Begin(header)
+		if err == nil {
+			err = j.Append(raw(`{"chunk":1,"result":7}`), raw(record), raw(`{"end":{"from":0,"to":2}}`))
+		}
+		j.Close()
+		if err != nil {
+			return // No such line can be written.
+		}
+		p, err := Read(kit.Streams{Err: &bytes.Buffer{}}, []string{path}, true)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		defer p.Close()
+		n := 0
+		_ = EachOf(p, func(int, any) error { n++; return nil })
+		if n != len(p.where) {
+			t.Errorf("%d chunks of %d", n, len(p.where))
+		}
+	})
+}
+
+// raw is a record as it is written.
+type raw []byte
+
+func (r raw) MarshalJSON() ([]byte, error) { return r, nil }

@@ -1,0 +1,34 @@
+package completion
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+)
+
+// FuzzComplete: what is offered begins with what is typed.
+func FuzzComplete(f *testing.F) {
+	for _, line := range []string{"", "dr", "draw --fo", "draw --format ", "draw --format=js", "draw --list a,b", "draw --on x --", "draw -- --fo", "help dr", "none --x"} {
+		f.Add(line)
+	}
+	var format, list string
+	var on bool
+	commands := []*cli.Command{{Name: "draw", ArgsUsage: "[FILE]", Flags: append(flags.Format(&format, "text", "json"),
+		flags.Text(&list, flags.Flag{Name: "list", Usage: "`LIST` of words", Words: []string{"a", "b"}}), flags.Bool(&on, flags.Flag{Name: "on", Alias: "o"})).CLI()}}
+	f.Fuzz(func(t *testing.T, line string) {
+		words := rejoined("bash", strings.Split(line, " "))
+		cur := words[len(words)-1]
+		got := complete(commands, words)
+		if _, value, ok := strings.Cut(cur, "="); ok && strings.HasPrefix(cur, "-") {
+			cur = value
+		}
+		for _, w := range got.words {
+			if !strings.HasPrefix(w.word, cur) && !strings.HasPrefix(w.word, words[len(words)-1]) {
+				t.Errorf("%q: offers %q", line, w.word)
+			}
+		}
+	})
+}

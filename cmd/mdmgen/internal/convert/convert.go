@@ -1,0 +1,145 @@
+// Package convert is the command that writes a checkpoint as an ONNX folder.
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/printable"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
+	"mdmgen/model/graph"
+	"mdmgen/model/hub"
+)
+
+// schema names the layout of convert's record.
+const schema = "mdmgen.convert/1"
+
+// written is what convert prints.
+type written struct {
+	Schema     string `json:"schema"`
+	Folder     string `json:"folder"`
+	Family     string `json:"family"`
+	Parameters int64  `json:"parameters"`
+	Bytes      uint64 `json:"bytes"`
+	// Dtype is that of the weights in the folder.
+	Dtype graph.Dtype `json:"dtype"`
+}
+
+// Command is the command convert.
+func Command(s kit.Streams) *cli.Command {
+	var out, format string
+	var weights checkpoint.Weights
+	dtype := graph.Float32
+	force := false
+	var told []string
+	var runtime setup.Runtime
+	set := append(flags.Set{
+		setup.WeightsFlag(&weights), setup.FactsFlag(&told),
+		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
+		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
+		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write also what the disk seems to have no room for"}),
+		runtime.OfflineFlag(),
+	}, flags.Format(&format, "text", "json")...)
+	return &cli.Command{
+		Name:      "convert",
+		Usage:     "write a checkpoint as an ONNX folder",
+		ArgsUsage: "MODEL",
+		Description: "Reads a checkpoint (a name of the hub's, a folder with config.json and model.safetensors, pytorch_model.bin\n" +
+			"or shards of either, or a trainer's .ckpt or .pth file) and writes a folder with model.onnx,\n" +
+			"model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
+			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
+			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
+			"targets [G] log_mu and log_mass [G], which is what score asks for, take_best a token drawn with uniforms\n" +
+			"[M], its log-probability, the best few tokens and the entropy.\n" +
+			"Weights are streamed: memory does not grow with the model. Whether the disk has room is looked at first.\n" +
+			"The folder is written whole or not at all, with mdmgen.manifest.json, which says what its files hold: a\n" +
+			"folder whose weights or graph were changed afterwards is not opened.",
+		Flags: set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			w, err := convert(ctx, s, &runtime, args, out, weights, told, graph.Options{Dtype: dtype, Force: force})
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return kit.JSON(s.Out, w)
+			}
+			_, err = fmt.Fprintf(s.Out, "%s: %s, %s parameters as %s, %s\n", printable.String(w.Folder), w.Family, humanize.Comma(w.Parameters), w.Dtype, humanize.IBytes(w.Bytes))
+			return err
+		}),
+	}
+}
+
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string, o graph.Options) (w written, err error) {
+	if len(args) != 1 {
+		return w, exit.Usagef("convert: expected one folder, got %d arguments: mdmgen convert FOLDER -o NEW", len(args))
+	}
+	if out == "" {
+		return w, exit.Usagef("convert: name the folder to write with -o")
+	}
+	if _, err := os.Lstat(out); err == nil {
+		return w, exit.Usagef("-o %s: exists already; name a folder that does not", out)
+	}
+	if err := o.Dtype.Check(); err != nil {
+		return w, exit.Usagef("--dtype: %w", err)
+	}
+	override, err := setup.Overrides(told)
+	if err != nil {
+		return w, err
+	}
+	ref, err := setup.LocalFolder(ctx, s, runtime.Offline(), args[0], hub.Model)
+	if err != nil {
+		return w, err
+	}
+	ck, err := setup.OpenCheckpoint(ref, weights)
+	if err != nil {
+		return w, err
+	}
+	defer kit.Closing(ck, &err)
+	f, err := ck.Undigested().Tell(setup.KnownFacts(args[0]))
+	if err == nil {
+		f, err = facts.Apply(ctx, f, "", override)
+	}
+	if err != nil {
+		return w, fmt.Errorf("model %s: %w", args[0], err)
+	}
+	o.Facts = &f
+	var end func()
+	o.Watch, end = s.Watch()
+	err = graph.Write(ctx, ck, o, out)
+	end()
+	if full := (*graph.NoRoomError)(nil); errors.As(err, &full) {
+		return w, fmt.Errorf("%w; --force writes it all the same", err)
+	}
+	if err != nil {
+		return w, err
+	}
+	size, err := folderSize(out)
+	return written{schema, out, f.Family, f.Parameters, size, o.Dtype}, err
+}
+
+// folderSize adds up the files of a folder, in bytes.
+func folderSize(dir string) (uint64, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	var n uint64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return 0, err
+		}
+		n += uint64(info.Size())
+	}
+	return n, nil
+}

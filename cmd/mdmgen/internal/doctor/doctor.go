@@ -1,0 +1,164 @@
+// Package doctor is the command that shows which ONNX Runtime is used, and what is wrong.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/printable"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+)
+
+// Command is the command doctor.
+func Command(s kit.Streams) *cli.Command {
+	var runtime setup.Runtime
+	var ref, format string
+	set := append(append(runtime.Flags(),
+		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatModel, Usage: "read all files of the model `REF`, too, and tell its digest"})),
+		flags.Format(&format, "text", "json")...)
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "show which ONNX Runtime is used, and what is wrong",
+		Description: "Prints the library that networks would run with, its version and providers, the threads, the cache\n" +
+			"folder, and every problem found, without fetching anything. Everything is read in full: a library of the\n" +
+			"cache is compared with the published one, converted weights with what was written, and --model, which tells\n" +
+			"its digest, with its manifest. The exit status is 4 when no network could run or there is no such model, with 1 when\n" +
+			"the model's files are not in order.",
+		Flags: set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if err := kit.NoArguments("doctor", args); err != nil {
+				return err
+			}
+			rt, err := runtime.Config(s, set)
+			if err != nil {
+				return err
+			}
+			rt.VerifyDigest = true
+			d := diagnosis{Schema: "mdmgen.doctor/1", Report: ort.Diagnose(rt), Model: ref}
+			modelErr := d.models(ctx)
+			if errors.Is(modelErr, context.Canceled) {
+				return modelErr
+			}
+			d.OK = len(d.Problems) == 0
+			if format == "json" {
+				err = kit.JSON(s.Out, d)
+			} else {
+				err = printDiagnosis(s, d)
+			}
+			if err == nil && !d.Usable {
+				err = exit.Missingf("doctor: no network can run: %s", strings.Join(d.Problems, "; "))
+			}
+			return cmp.Or(err, modelErr)
+		}),
+	}
+}
+
+// diagnosis is what doctor found.
+type diagnosis struct {
+	Schema string `json:"schema"`
+	OK     bool   `json:"ok"`
+	ort.Report
+	// Converted counts the models whose weights are converted in the cache; all of them are
+	// read.
+	Converted int `json:"converted"`
+	// Model and ModelDigest are those of --model.
+	Model       string `json:"model,omitempty"`
+	ModelDigest string `json:"model_digest,omitempty"`
+}
+
+// models checks the files of models. The error is that of the model which was named; it is
+// among the problems too.
+func (d *diagnosis) models(ctx context.Context) error {
+	n, problems, err := model.CheckConverted(ctx)
+	if d.Converted = n; err != nil {
+		problems = append(problems, err)
+	}
+	if d.Model != "" {
+		var path string
+		if _, path, err = setup.Cached(d.Model); err == nil {
+			d.ModelDigest, err = model.Check(ctx, cmp.Or(path, d.Model), setup.Builtins())
+		}
+		if err != nil {
+			problems = append(problems, err)
+		}
+	} else {
+		err = ctx.Err()
+	}
+	for _, p := range problems {
+		d.Problems = append(d.Problems, exit.Message(p))
+	}
+	return err
+}
+
+func printDiagnosis(s kit.Streams, d diagnosis) error {
+	r := d.Report
+	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	row := func(name string, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", name, printable.String(fmt.Sprintf(format, args...)))
+	}
+	row("mdmgen", "%s, %s %s/%s", kit.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	row("runtime", "%s", cmp.Or(r.Library, "none found"))
+	row("version", "%s", cmp.Or(r.Version, "-"))
+	row("found", "%s", cmp.Or(r.Source, "-"))
+	if r.SHA256 != "" {
+		row("digest", "%s, as published", r.SHA256)
+	}
+	if r.Fetch != "" {
+		row("fetch", "with %s at first use", r.Fetch)
+	}
+	row("providers", "%s", cmp.Or(strings.Join(r.Providers, ", "), "-"))
+	printCUDA(r, row)
+	row("threads", "%d", r.Threads)
+	row("cache", "%s (%s)", r.CacheDir, humanize.IBytes(uint64(r.CacheBytes)))
+	row("converted", "%s in the cache", english.Plural(d.Converted, "model", ""))
+	if d.Model != "" {
+		row("model", "%s, %s", d.Model, cmp.Or(d.ModelDigest, "not in order"))
+	}
+	row("offline", "%t", r.Offline)
+	for _, c := range r.Candidates {
+		if c.Reason != "" {
+			row("passed over", "%s: %s", c.Path, c.Reason)
+		}
+	}
+	for _, p := range r.Problems {
+		row("problem", "%s", p)
+	}
+	if len(r.Problems) == 0 {
+		row("problem", "none")
+	}
+	return t.Flush()
+}
+
+// printCUDA prints what there is of CUDA, and what is missing where that is no problem.
+func printCUDA(r ort.Report, row func(name, format string, args ...any)) {
+	c := r.CUDA
+	if c == nil {
+		return
+	}
+	for _, g := range c.GPUs {
+		row(fmt.Sprintf("GPU %d", g.Index), "%s", g)
+	}
+	for _, l := range c.Libraries {
+		row("CUDA "+c.Version, "%s: %s", l.Name, cmp.Or(l.Path, "not found"))
+	}
+	for _, lack := range c.Lacks {
+		if !slices.Contains(r.Problems, lack) {
+			row("lacks", "%s", lack)
+		}
+	}
+}

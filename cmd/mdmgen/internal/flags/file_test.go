@@ -1,0 +1,43 @@
+package flags_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+)
+
+// TestHomeOfAKind: the home folder is filled in behind a kind, too, and the file is known.
+func TestHomeOfAKind(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	for value, want := range map[string][2]string{
+		"ngram:~/a.txt":  {"ngram:" + filepath.Join(home, "a.txt"), filepath.Join(home, "a.txt")},
+		"ngram:b~/a.txt": {"ngram:b~/a.txt", "b~/a.txt"},
+		"masked:x":       {"masked:x", "x"},
+	} {
+		var reference string
+		set := flags.Set{flags.Text(&reference, flags.Flag{Name: "reference", Usage: "a law, `KIND:WHAT`"})}
+		cmd := &cli.Command{Name: "bound", Flags: set.CLI()}
+		path := filepath.Join(home, "config.toml")
+		writeFile(t, path, "[bound]\nreference = '"+value+"'\n")
+		file, err := flags.ReadConfig(path, true, []*cli.Command{cmd})
+		if err == nil {
+			err = flags.Fill(cmd, flags.Given{}, file)
+		}
+		if err != nil || reference != want[0] || set[0].File() != want[1] {
+			t.Errorf("%s: %q with the file %q, %v; want %q", value, reference, set[0].File(), err, want)
+		}
+	}
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,219 @@
+package generate
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mdmgen/cmd/mdmgen/internal/chunks"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+)
+
+// ChunkSchema names the layout of the file that generate's --resume and --shard keep.
+const ChunkSchema = "mdmgen.generate-resume/3"
+
+// chunkBatches is how many full batches of samples are a chunk: at its end the places of samples
+// that are finished stay empty, which few batches would feel.
+const chunkBatches = 16
+
+// chunk is the result of some samples, in the order in which they were finished.
+type chunk struct {
+	Samples []sample  `json:"samples"`
+	Faults  []failure `json:"faults,omitempty"`
+	Sums    sums      `json:"sums"`
+}
+
+// sums add up samples.
+type sums struct {
+	Samples      int     `json:"samples"`
+	Calls        int     `json:"calls"`
+	FinishCalls  int     `json:"finish_calls"`
+	NetworkCalls int     `json:"network_calls"`
+	Rows         int     `json:"rows"`
+	Positions    int     `json:"positions"`
+	Tokens       int     `json:"tokens"`
+	Events       int     `json:"events"`
+	Seconds      seconds `json:"seconds"`
+}
+
+func (a *sums) add(b sums) {
+	a.Samples += b.Samples
+	a.Calls += b.Calls
+	a.FinishCalls += b.FinishCalls
+	a.NetworkCalls += b.NetworkCalls
+	a.Rows += b.Rows
+	a.Positions += b.Positions
+	a.Tokens += b.Tokens
+	a.Events += b.Events
+	a.Seconds.Network += b.Seconds.Network
+	a.Seconds.Sampling += b.Seconds.Sampling
+	a.Seconds.Total += b.Seconds.Total
+}
+
+// chunkSize is how many samples a chunk has.
+func (g *generation) chunkSize() int { return chunkBatches * g.settings.Batch }
+
+// printing is what is needed to print the results besides their header.
+type printing struct {
+	Format string `json:"format"`
+	Mask   int    `json:"mask"`
+	// Events says that they are counted.
+	Events   bool     `json:"events,omitempty"`
+	Settings settings `json:"settings"`
+}
+
+// keep opens the file of --resume or --shard. A seed that was not given is the file's.
+func (g *generation) keep() (*chunks.Kept, error) {
+	if g.sampler.Seed == nil {
+		seed, ok, err := g.chunks.SeedOf(ChunkSchema)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			g.settings.Seed = seed
+		}
+	}
+	// What canvases hold counts, not which file they are from.
+	decides := struct {
+		settings
+		Canvases string `json:"canvases"`
+	}{g.settings, g.digest()}
+	decides.Input = ""
+	made := kit.NewProvenance(g.network, g.words)
+	return g.chunks.Open(g.streams, chunks.Header{
+		Identity: kit.NewIdentity(ChunkSchema, made, g.settings.Seed, decides),
+		Chunks:   (g.total() + g.chunkSize() - 1) / g.chunkSize(),
+		Size:     g.chunkSize(),
+		Part:     chunks.Part{Provenance: made, Print: g.printing()},
+	}, g.output)
+}
+
+func (g *generation) printing() printing {
+	return printing{g.format, g.facts.MaskID, slices.ContainsFunc(g.jobs, func(j job) bool { return j.method.Simulates() }), g.settings}
+}
+
+// digest is "sha256:…" of the canvases, with how each is sampled.
+func (g *generation) digest() string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	for _, j := range g.jobs {
+		// A hash takes all that is written, and these are numbers and texts.
+		_ = enc.Encode([]any{j.Canvas, j.Prompt, j.Line, j.Own.Seed, j.n, j.method.Settings()})
+	}
+	return fmt.Sprintf("sha256:%x", h.Sum(nil))
+}
+
+// work samples a chunk; see, where it is not nil, gets each sample as it is finished. After an
+// error the chunk has what was finished.
+func (g *generation) work(i int, bar *kit.Progress, see func(sample) error) (c chunk, err error) {
+	from := i * g.chunkSize()
+	to := min(from+g.chunkSize(), g.total())
+	begin := time.Now()
+	t, err := samplers.Sample(g.ctx, g.network, g.sequences(from, to), samplers.Config{
+		Method: g.method, Seed: g.settings.Seed, Batch: g.settings.Batch,
+		OnStep: func(s samplers.Step) { bar.Add(s.Filled) },
+		// One sample that cannot be made is no reason to make none.
+		OnFault: func(index uint64, err error) error {
+			if errors.As(err, new(*ort.MemoryError)) {
+				return err // The others would have no room either.
+			}
+			c.Faults = append(c.Faults, failure{int(index), g.at(int(index)).Line, fault.Plain(err)})
+			return nil
+		},
+	}, func(r samplers.Result) error {
+		s, err := g.sample(r)
+		if err != nil {
+			return err
+		}
+		c.Samples = append(c.Samples, s)
+		if see != nil {
+			return see(s)
+		}
+		return nil
+	})
+	c.Sums = sums{t.Sequences, t.Calls, t.FinishCalls, t.NetworkCalls, t.Rows, t.Positions, t.Tokens, t.Events,
+		seconds{t.Network.Seconds(), t.Sampling.Seconds(), time.Since(begin).Seconds()}}
+	return c, err
+}
+
+// results make of finished chunks, in their order, what is printed.
+type results struct {
+	printing
+	record Record
+	print  *printer
+	sums   sums
+	// total counts the samples that were asked for.
+	total int
+}
+
+func newResults(made kit.Provenance, p printing, out *kit.Output) *results {
+	return &results{printing: p, record: Record{Schema: Schema, Provenance: made, Settings: p.Settings}, print: newPrinter(p.Format, out, p.Mask)}
+}
+
+// take takes a chunk, whose samples were printed before or are printed now.
+func (f *results) take(c chunk, printed bool) error {
+	f.sums.add(c.Sums)
+	f.total += len(c.Samples) + len(c.Faults)
+	f.record.Faults = append(f.record.Faults, c.Faults...)
+	if !printed {
+		for _, s := range c.Samples {
+			if err := f.print.add(s); err != nil {
+				return err
+			}
+		}
+	}
+	return f.print.endChunk()
+}
+
+// finish sums up and prints; that samples could not be made is an error.
+func (f *results) finish() error {
+	f.record.Totals = newTotals(f.sums)
+	if f.Events {
+		f.record.Totals.Events = &f.sums.Events
+	}
+	if err := f.print.finish(f.record); err != nil {
+		return err
+	}
+	if n := len(f.record.Faults); n > 0 && !f.record.Interrupted {
+		return fmt.Errorf("generate: %d of %d samples could not be made: %s", n, f.total, f.record.Faults[0].Error)
+	}
+	return nil
+}
+
+// formats are what --format takes.
+var formats = []string{"text", "ids", "json", "jsonl"}
+
+// Merge prints the results of parts as one process would have.
+func Merge(p *chunks.Parts, format string, out *kit.Output) error {
+	var h struct {
+		Part struct {
+			Provenance kit.Provenance `json:"provenance"`
+			Print      printing       `json:"print"`
+		} `json:"part"`
+	}
+	if err := p.Header(&h); err != nil {
+		return err
+	}
+	print := h.Part.Print
+	switch print.Format = cmp.Or(format, print.Format); {
+	case !slices.Contains(formats, print.Format):
+		return exit.Usagef("merge: --format %s: generate has %s", format, strings.Join(formats, ", "))
+	case print.Format == "text" && h.Part.Provenance.Tokenizer == "":
+		return exit.Usagef("merge: --format text: the parts were made without a tokenizer, and have ids alone")
+	}
+	all := newResults(h.Part.Provenance, print, out)
+	all.record.Mixture = p.Mixture
+	if err := chunks.EachOf(p, func(_ int, c chunk) error { return all.take(c, false) }); err != nil {
+		return err
+	}
+	return all.finish()
+}

@@ -1,0 +1,179 @@
+package generate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"mdmgen/analysis/bench"
+	"mdmgen/cmd/mdmgen/internal/chunks"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+)
+
+// foreseenSchema names the layout of what --dry-run prints as JSON.
+const foreseenSchema = "mdmgen.dry-run/1"
+
+// Foreseen is what a run would take.
+type Foreseen struct {
+	Schema     string         `json:"schema"`
+	Provenance kit.Provenance `json:"provenance"`
+	Settings   settings       `json:"settings"`
+	Samples    int            `json:"samples"`
+	// Calls is the exact expectation of the calls of all sequences together; null where it
+	// depends on the network's rows, and MostCalls, which no run exceeds, is all that is known.
+	Calls     *float64 `json:"calls"`
+	MostCalls int      `json:"most_calls"`
+	// NetworkCalls are those for a batch of sequences, each full, of the most calls of a sequence
+	// where nothing else is known of it.
+	NetworkCalls float64 `json:"network_calls"`
+	// SecondsPerCall is one timed call for a full batch, after one that was not timed; Seconds
+	// that many times NetworkCalls. Drawing is not in it.
+	SecondsPerCall float64 `json:"seconds_per_call"`
+	Seconds        float64 `json:"seconds"`
+	// PeakBytes is the greatest resident memory of the process so far, 0 where it is not known.
+	PeakBytes int64 `json:"peak_bytes,omitempty"`
+}
+
+// foresee tells what the run would take, and samples nothing.
+func (g *generation) foresee(out *kit.Output) error {
+	f := Foreseen{Schema: foreseenSchema, Provenance: kit.NewProvenance(g.network, g.words), Settings: g.settings, Samples: g.total()}
+	calls, longest, known := 0.0, 0.0, true
+	var widest job
+	for _, j := range g.jobs {
+		free := len(g.free(j.Canvas))
+		most := j.method.MostCalls(g.network.Spec(), j.Canvas)
+		f.MostCalls += j.n * most
+		each := float64(most)
+		if law, err := bench.NewLaw(j.method, free); err == nil && !math.IsNaN(law.All()) {
+			each = law.All()
+		} else {
+			known = false
+		}
+		calls += float64(j.n) * each
+		longest = max(longest, each)
+		if free > 0 && len(j.Canvas) > len(widest.Canvas) {
+			widest = j
+		}
+	}
+	if known {
+		f.Calls = new(calls)
+	}
+	f.NetworkCalls = math.Ceil(max(longest, calls/float64(g.settings.Batch)))
+	if widest.method != nil {
+		if err := g.timeCall(&f, widest); err != nil {
+			return err
+		}
+	}
+	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, bench.PeakMemory()
+	if g.chunks.Planned() {
+		p := chunks.Plan{Provenance: f.Provenance, Chunks: (g.total() + g.chunkSize() - 1) / g.chunkSize(), Calls: f.Calls, MostCalls: float64(f.MostCalls), Seconds: f.Seconds}
+		var found []string
+		if g.sampler.Seed == nil {
+			found = append(found, fmt.Sprintf("--seed=%d", g.settings.Seed))
+		}
+		if g.foundBatch { // Each process would find one of its own.
+			found = append(found, fmt.Sprintf("--batch=%d", g.settings.Batch))
+		}
+		return p.Print(&g.chunks, g.streams, out, g.format, found...)
+	}
+	if g.format == "json" || g.format == "jsonl" {
+		if err := kit.WriteRecord(out, g.format, f); err != nil {
+			return err
+		}
+		return out.Commit()
+	}
+	f.print(out, g.settings.Batch)
+	return out.Commit()
+}
+
+// timeCall times a call for a batch of a canvas, the second of two.
+func (g *generation) timeCall(f *Foreseen, j job) error {
+	free := g.free(j.Canvas)
+	want := 1 // positions of a canvas in a call
+	if f.Calls != nil && *f.Calls > 0 {
+		want = max(1, int(math.Round(float64(f.MostCalls) / *f.Calls)))
+	}
+	for range 2 {
+		totals, err := g.call(j, j.Canvas, free[:min(want, len(free))], min(g.settings.Batch, f.Samples))
+		if err != nil {
+			return cmp.Or(g.ctx.Err(), fmt.Errorf("generate: %w", fault.WithoutName(err)))
+		}
+		f.SecondsPerCall = (totals.Network / time.Duration(max(totals.NetworkCalls, 1))).Seconds()
+	}
+	return nil
+}
+
+// call makes a network call for so many sequences of a canvas, as the job does, and reveals nothing.
+func (g *generation) call(j job, canvas, positions []int, sequences int) (samplers.Totals, error) {
+	once := look{positions: positions, head: j.method.Head(g.network), canvases: j.method.Canvases()}
+	return samplers.Sample(g.ctx, g.network, func(yield func(samplers.Sequence) bool) {
+		for i := range sequences {
+			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas, Method: once}) {
+				return
+			}
+		}
+	}, samplers.Config{Batch: sequences}, func(samplers.Result) error { return nil })
+}
+
+// look is a method that asks once, about as many canvases as a call has of a sequence, and
+// reveals nothing.
+type look struct {
+	positions []int
+	head      samplers.Head
+	canvases  int
+}
+
+// Canvases is what [samplers.Config] asks of a method.
+func (l look) Canvases() int { return l.canvases }
+
+func (l look) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) {
+	return &looking{look: l}, nil
+}
+
+type looking struct {
+	look
+	asked bool
+}
+
+func (l *looking) Ask(a *samplers.Ask) bool {
+	row := samplers.AskRow{Positions: l.positions, Theta: 1}
+	for range l.positions {
+		row.Uniforms = append(row.Uniforms, 0.5)
+	}
+	a.Head, a.Rows = l.head, slices.Repeat([]samplers.AskRow{row}, l.canvases)
+	more := !l.asked
+	l.asked = true
+	return more
+}
+
+func (l *looking) Take(samplers.Rows, *samplers.Edit) error { return nil }
+
+// print writes what is foreseen for people.
+func (f *Foreseen) print(out *kit.Output, batch int) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%-9s"+format+"\n", append([]any{name}, args...)...)
+	}
+	line("samples", "%d", f.Samples)
+	if f.Calls != nil {
+		line("calls", "%.6g in expectation, %.4g a sample", *f.Calls, *f.Calls/float64(f.Samples))
+	} else {
+		line("calls", "%d at most: the network's rows, blocks, corrections, guidance or constraints decide", f.MostCalls)
+	}
+	about := "about"
+	if f.Calls == nil {
+		about = "at most about"
+	}
+	line("network", "%s %.0f %s for up to %s", about, f.NetworkCalls, english.PluralWord(int(f.NetworkCalls), "call", ""), english.Plural(batch, "sample", ""))
+	line("seconds", "%s %.3g, a call taking %.3g", about, f.Seconds, f.SecondsPerCall)
+	if f.PeakBytes > 0 {
+		line("memory", "%s after such a call", humanize.IBytes(uint64(f.PeakBytes)))
+	}
+}

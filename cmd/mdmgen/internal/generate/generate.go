@@ -1,0 +1,280 @@
+// Package generate is the command that samples text.
+package generate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+	"mdmgen/tokenize"
+	"mdmgen/tokenize/chat"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Command is the command generate.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Name:  "generate",
+		Usage: "sample text, or fill in what is missing in one",
+		Description: "mdmgen generate\n" +
+			"mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
+			"mdmgen generate --infill 'The{{3}} king said:{{5}}.'\n" +
+			"mdmgen generate --model kuleshov-group/mdlm-owt --length 64 --sampler tweedie --steps 32\n" +
+			"mdmgen generate --sampler euler --noise exp --grid paper --steps 64 --format json -o run.json\n\n" +
+			"Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
+			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
+			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
+			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
+			"null being sampled, or {\"messages\":[{\"role\":\"user\",\"content\":TEXT}],\"length\":…}; --chat is one message of a user, and the\n" +
+			"answer to messages is sampled behind the prompt that the model's chat template makes of them, and printed alone.\n" +
+			"Text is always text: a prompt that spells a special token stays letters. A line may have\n" +
+			"\"n\", \"seed\", \"sampler\" and every setting of samplers, \"temperature\", \"top_p\" and so on, in place of the flags;\n" +
+			"a line's own seed gives the samples that --seed gives alone.\n\n" +
+			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
+			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if err := o.check(ctx, s, args); err != nil {
+				return err
+			}
+			return generate(ctx, s, o)
+		}),
+	}
+}
+
+// generation is one run of generate.
+type generation struct {
+	*options
+	ctx     context.Context
+	streams kit.Streams
+	network model.Model
+	facts   facts.Facts
+	// words is nil where there is none and none is needed.
+	words *tokenize.Tokenizer
+	// template is nil until messages are read.
+	template *chat.Template
+	jobs     []job
+	settings settings
+	method   *samplers.Sampler
+	// foundBatch says that --batch auto found the batch of the settings.
+	foundBatch bool
+}
+
+func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
+	path := o.output
+	if o.chunks.Given() {
+		path = "" // A part is written by what keeps it.
+	}
+	out, err := kit.NewResults(ctx, path, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	g := &generation{options: o, ctx: ctx, streams: s}
+	if err := g.findTokenizer(); err != nil {
+		return err
+	}
+	if o.chat != "" { // A template that fails is told of before a network is opened.
+		if _, err := g.prompt(asked(o.chat)); err != nil {
+			return err
+		}
+	}
+	if g.network, err = o.model.Open(ctx, s, o.all); err != nil {
+		return err
+	}
+	defer kit.Closing(g.network, &err)
+	g.facts = g.network.Facts()
+	o.sampler.Profile.Notice(s, g.network)
+	if err := g.prepare(); err != nil {
+		return err
+	}
+	if o.dryRun || o.chunks.Planned() {
+		return g.foresee(out)
+	}
+	return g.run(out)
+}
+
+// findTokenizer opens the tokenizer if text is printed, and tries to for a
+// record and a dry run; ids and worlds do without.
+func (g *generation) findTokenizer() (err error) {
+	if g.format == "ids" && !g.tokenizer.Given() {
+		return nil
+	}
+	g.words, err = g.tokenizer.Open(g.ctx, g.streams, &g.model)
+	if (g.format != "text" || g.dryRun) && setup.Lacks(err) {
+		return nil
+	}
+	return setup.NeedTokenizer(err, "text output", ", or ask for --format ids")
+}
+
+// prepare lays out canvases and sampler once the model's facts are known.
+func (g *generation) prepare() error {
+	if err := g.tokenizer.Fit(g.streams, g.words, g.facts); err != nil {
+		return err
+	}
+	opts, err := g.sampler.Options(g.ctx, g.all)
+	if err != nil {
+		return err
+	}
+	layout := &canvas.Layout{Facts: g.facts, Length: g.length, Block: opts.BlockLength, MaxLength: opts.MaxLength, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
+	jobs, err := g.layOut(layout)
+	if err != nil {
+		return err
+	}
+	if err := g.encodeOptions(layout, &opts); err != nil {
+		return err
+	}
+	g.method, err = samplers.New(opts, g.network.Spec())
+	if err != nil {
+		return exit.Usagef("generate: %s", fault.Plain(err))
+	}
+	if err := g.take(jobs, opts); err != nil {
+		return err
+	}
+	if err := g.tryStarts(); err != nil {
+		return err
+	}
+	if g.sampler.Batch == setup.AutoBatch {
+		// A run that was begun has its own.
+		var begun struct{ Settings struct{ Batch int } }
+		if ok, err := g.chunks.Begun(ChunkSchema, &begun); err != nil {
+			return err
+		} else if ok && begun.Settings.Batch > 0 {
+			g.sampler.Batch, g.foundBatch = begun.Settings.Batch, true
+			g.streams.Notice(fmt.Sprintf("--batch auto: %d, as %s has it", g.sampler.Batch, g.chunks.Resume))
+		} else if err := g.findBatch(); err != nil {
+			return err
+		}
+	}
+	g.settings = settings{
+		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
+		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
+		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Fix: g.fix, Negative: g.negative, BadWords: g.badWords, Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Facts: g.model.Facts, Sidecar: g.model.Sidecar,
+	}
+	return nil
+}
+
+// tryStarts begins with each canvas, so that sizes, an order or a negative prompt that do not
+// fit one are refused before the first sample, as is a canvas without the first token where
+// the network has no row for it.
+func (g *generation) tryStarts() error {
+	spec := g.network.Spec()
+	for _, j := range g.jobs {
+		if g.facts.Shift && j.Canvas[0] == g.facts.MaskID {
+			where := ""
+			if j.Line > 0 {
+				where = fmt.Sprintf("line %d of --input: ", j.Line)
+			}
+			return exit.Usagef("generate: %sthis network predicts position l from row l−1, and so needs the first token: give it with --prefix, or as an id in a line of --input", where)
+		}
+		most := j.method.Settings().MaxLength
+		err := j.method.Check(spec, j.Canvas)
+		switch {
+		case most > 0 && g.facts.FixedLength:
+			err = fmt.Errorf("max-length %d: the model takes canvases of exactly %d positions, which cannot grow: leave it out", most, g.facts.Length)
+		case most > g.facts.Length:
+			err = fmt.Errorf("max-length %d: the model takes canvases of at most %d positions", most, g.facts.Length)
+		}
+		if err != nil {
+			if j.Line > 0 {
+				return exit.Usagef("generate: line %d of --input: %s", j.Line, fault.Plain(err))
+			}
+			return exit.Usagef("generate: %s", fault.Plain(err))
+		}
+	}
+	return nil
+}
+
+// encoder is the tokenizer, opened where it was not needed before.
+func (g *generation) encoder() (*tokenize.Tokenizer, error) {
+	if g.words == nil {
+		t, err := g.tokenizer.Open(g.ctx, g.streams, &g.model)
+		if err != nil {
+			return nil, setup.NeedTokenizer(err, "a text", "")
+		}
+		g.words = t
+	}
+	return g.words, nil
+}
+
+// layOut makes the canvases.
+func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
+	defer func() {
+		if err == nil {
+			g.tellJoin(l)
+		}
+	}()
+	if g.input != "" {
+		return canvas.ReadJobs(g.ctx, g.input, g.streams.In, l)
+	}
+	var ids []int
+	prompt := 0
+	switch {
+	case g.chat != "":
+		ids, prompt, err = l.Answer(asked(g.chat), g.length)
+	case g.infill != "":
+		ids, err = l.Infill(g.infill, g.length)
+	default:
+		ids, err = l.Between(&g.prefix, &g.suffix, g.length)
+	}
+	if err == nil {
+		err = l.Fix(ids, g.fix)
+	}
+	if err != nil {
+		if exit.Coded(err) {
+			return nil, err
+		}
+		return nil, cmp.Or(g.ctx.Err(), exit.Usagef("generate: %v", err))
+	}
+	if (g.infill != "" || g.fix != nil) && !slices.Contains(ids, g.facts.MaskID) {
+		if g.infill == "" {
+			return nil, exit.Usagef("--fix: nothing is left to be sampled: fix fewer positions, or raise --length")
+		}
+		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
+	}
+	return []canvas.Job{{Canvas: ids, Prompt: prompt}}, nil
+}
+
+// tellJoin points out a text that does not join what is sampled beside it, where the tokens of
+// words begin with the blank before them.
+func (g *generation) tellJoin(l *canvas.Layout) {
+	if l.Join == "" || g.words == nil {
+		return
+	}
+	ids, err := g.words.EncodePlain("a b")
+	if err != nil || len(ids) == 0 {
+		return
+	}
+	if text, err := g.words.Decode(ids[len(ids)-1:]); err != nil || text != " b" {
+		return
+	}
+	if l.Before {
+		g.streams.Notice(fmt.Sprintf("%.40q ends with a blank, and the words of this tokenizer begin with theirs: leave it out", l.Join))
+		return
+	}
+	g.streams.Notice(fmt.Sprintf("%.40q follows what is sampled without a blank between them: begin it with one if it begins a word", l.Join))
+}
+
+// batch is the number of sequences of a call: what --batch says, else few enough that
+// the first samples come soon. Tables answer at once and take more.
+func (g *generation) batch() int {
+	if g.sampler.Batch > 0 {
+		return g.sampler.Batch
+	}
+	most := 8
+	if g.facts.Family == "world" {
+		most = 256
+	}
+	return min(most, g.total())
+}

@@ -1,0 +1,123 @@
+package generate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+)
+
+// printer writes samples in one of the formats. Samples come as they finish;
+// text and ids are written in the order of their indices.
+type printer struct {
+	format string
+	out    *kit.Output
+	mask   int
+	// waiting holds samples that finished before an earlier one; next is the
+	// index to be written next.
+	waiting map[int]sample
+	next    int
+	// chunk is what json has of the chunk that is under way, whose samples finish in any order;
+	// items are those of chunks before, which it prints at the end.
+	chunk []sample
+	items kit.Spool
+}
+
+func newPrinter(format string, out *kit.Output, mask int) *printer {
+	return &printer{format: format, out: out, mask: mask, waiting: make(map[int]sample)}
+}
+
+// separator stands between texts, on a line of its own.
+const separator = "================"
+
+// add takes a finished sample.
+func (p *printer) add(s sample) error {
+	switch p.format {
+	case "json":
+		p.chunk = append(p.chunk, s)
+		return nil
+	case "jsonl":
+		line, err := kit.JSONLine(s)
+		if err != nil {
+			return err
+		}
+		p.out.Write(append(line, '\n')) // A failure is kept until Flush.
+		return p.flush()
+	}
+	p.waiting[s.Index] = s
+	for {
+		s, ok := p.waiting[p.next]
+		if !ok {
+			return p.flush()
+		}
+		delete(p.waiting, p.next)
+		p.next++
+		p.write(s)
+	}
+}
+
+// endChunk says that the samples of a chunk are there, and that those to come have higher
+// indices.
+func (p *printer) endChunk() error {
+	slices.SortFunc(p.chunk, func(a, b sample) int { return a.Index - b.Index })
+	for _, s := range p.chunk {
+		if err := p.items.Item(s); err != nil {
+			return err
+		}
+	}
+	p.chunk = p.chunk[:0]
+	return nil
+}
+
+// flush lets a reader see what is finished, where somebody reads.
+func (p *printer) flush() error {
+	if p.out.Streaming() && p.format != "ids" {
+		return p.out.Flush()
+	}
+	return nil
+}
+
+// write prints a sample as text or ids.
+func (p *printer) write(s sample) {
+	if p.format == "ids" {
+		line := p.out.AvailableBuffer()
+		for i, id := range s.IDs {
+			if i > 0 {
+				line = append(line, ' ')
+			}
+			if id == nil {
+				id = &p.mask
+			}
+			line = strconv.AppendInt(line, int64(*id), 10)
+		}
+		p.out.Write(append(line, '\n'))
+		return
+	}
+	if s.Index > 0 {
+		fmt.Fprintln(p.out, separator)
+	}
+	fmt.Fprintln(p.out, *s.Text)
+}
+
+// finish writes what is still waiting, which after an interrupt has gaps before
+// it, and the record.
+func (p *printer) finish(r Record) error {
+	for _, i := range slices.Sorted(maps.Keys(p.waiting)) {
+		p.write(p.waiting[i])
+	}
+	defer p.items.Close()
+	var err error
+	if p.format == "json" {
+		r.Samples = []sample{}
+		err = errors.Join(p.endChunk(), kit.WriteRecordWith(p.out, r, "samples", &p.items))
+	} else {
+		err = kit.WriteRecord(p.out, p.format, r)
+	}
+	if err != nil {
+		return err
+	}
+	return p.out.Finish(r.Interrupted || len(r.Faults) > 0)
+}

@@ -1,0 +1,132 @@
+package generate
+
+import (
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/samplers"
+)
+
+// Schema names the layout of the record of a run.
+const Schema = "mdmgen.run/1"
+
+// Record is what generate prints as json; jsonl ends with it, its samples
+// printed before.
+type Record struct {
+	Schema     string         `json:"schema"`
+	Provenance kit.Provenance `json:"provenance"`
+	Settings   settings       `json:"settings"`
+	Samples    []sample       `json:"samples,omitzero"`
+	Totals     totals         `json:"totals"`
+	// Faults are the samples that could not be made.
+	Faults []failure `json:"faults,omitempty"`
+	// Interrupted says that not every sample was made.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Mixture names what parts that were merged all the same have unlike.
+	Mixture []string `json:"mixture,omitempty"`
+}
+
+// failure is a sample that could not be made, and why.
+type failure struct {
+	Index int `json:"index"`
+	// Line is the line of --input that asked for it.
+	Line  int    `json:"line,omitempty"`
+	Error string `json:"error"`
+}
+
+// settings are all that the samples depend on, as it was resolved: defaults are
+// filled in, and what the sampler does not use is left out.
+type settings struct {
+	samplers.Settings
+	// Renormalised says that the network's rows are scores, whose mass is not 1,
+	// and that tokens are drawn from them normalised.
+	Renormalised bool `json:"renormalised,omitempty"`
+	N            int  `json:"n"`
+	Batch        int  `json:"batch"`
+	// Length is the canvas's, left out where lines of the input have their own.
+	Length  int    `json:"length,omitempty"`
+	Seed    uint64 `json:"seed"`
+	Threads int    `json:"threads"`
+	// Head is what the network was asked for at a position: rows to draw from, or best,
+	// where it drew itself. Ids are the same but for uniforms within rounding of a boundary
+	// between two tokens.
+	Head   samplers.Head `json:"head"`
+	Device string        `json:"device"`
+	Prefix string        `json:"prefix,omitempty"`
+	Suffix string        `json:"suffix,omitempty"`
+	Infill string        `json:"infill,omitempty"`
+	// Fix are texts at positions, "POSITION:TEXT".
+	Fix []string `json:"fix,omitempty"`
+	// Negative is the text of NegativeTokens, BadWords are those of BadWordsIDs.
+	Negative string   `json:"negative,omitempty"`
+	BadWords []string `json:"bad_words,omitempty"`
+	Input    string   `json:"input,omitempty"`
+	// Chat is the user's message; ChatTemplate is "sha256:…" of the template that made prompts
+	// of messages.
+	Chat         string `json:"chat,omitempty"`
+	ChatTemplate string `json:"chat_template,omitempty"`
+	// Profile is "sha256:…" of the file of the sampler's loss profile.
+	Profile string `json:"profile,omitempty"`
+	// Facts and Sidecar changed what the model says of itself.
+	Facts   []string `json:"facts,omitempty"`
+	Sidecar string   `json:"sidecar,omitempty"`
+}
+
+// sample is one finished sequence.
+type sample struct {
+	Index int `json:"index"`
+	// Line is the line of --input that asked for it.
+	Line int `json:"line,omitempty"`
+	// Seed and Settings are the line's own, left out where the run's are in force.
+	Seed     *uint64            `json:"seed,omitempty"`
+	Settings *samplers.Settings `json:"settings,omitempty"`
+	// IDs holds null where a mask was left.
+	IDs []*int `json:"ids"`
+	// Text is null where there is no tokenizer. Of a chat it is the answer alone.
+	Text *string `json:"text"`
+	// Calls is the number of network calls that this sequence took part in: its
+	// non-empty blocks. FinishCalls, 0 or 1, is the call that filled what no
+	// step revealed.
+	Calls       int `json:"calls"`
+	FinishCalls int `json:"finish_calls"`
+	// RuleCalls is the number of calls that the rule of a decoder that looks at rows makes:
+	// Calls, and those that can reveal nothing and are not made.
+	RuleCalls int `json:"rule_calls,omitempty"`
+	// Rounds and Rows are told where the sampler looks ahead or is guided: the network calls
+	// that the sequence took part in, FinishCalls among them, and the canvases that it asked in them.
+	Rounds int `json:"rounds,omitempty"`
+	Rows   int `json:"rows,omitempty"`
+	// Left is the number of masks left.
+	Left int `json:"left"`
+	// Events counts what a sampler that simulates events went through, reveals
+	// included; nil for others.
+	Events *int `json:"events,omitempty"`
+}
+
+// totals add up the chunks of a run. Sums are over the finished samples.
+type totals struct {
+	Samples     int `json:"samples"`
+	Calls       int `json:"calls"`
+	FinishCalls int `json:"finish_calls"`
+	// NetworkCalls is the number of times the network was run, each for a batch
+	// of rows; Rows is the number of canvases in them.
+	NetworkCalls    int             `json:"network_calls"`
+	Rows            int             `json:"rows"`
+	Tokens          int             `json:"tokens"`
+	Events          *int            `json:"events,omitempty"`
+	Seconds         seconds         `json:"seconds"`
+	TokensPerSecond tokensPerSecond `json:"tokens_per_second"`
+}
+
+// seconds are wall-clock times: inside the network, in plans and draws, and of all work on
+// samples. Opening the model is not in them.
+type seconds struct {
+	Network  float64 `json:"network"`
+	Sampling float64 `json:"sampling"`
+	Total    float64 `json:"total"`
+}
+
+// tokensPerSecond has the two figures that are both called so: tokens sampled a
+// second, and canvas positions computed a second (canvas length times rows).
+type tokensPerSecond struct {
+	Effective float64 `json:"effective"`
+	InStep    float64 `json:"in_step"`
+}

@@ -1,0 +1,191 @@
+package generate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/chunks"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/fault"
+	"mdmgen/model/ort"
+	"mdmgen/samplers"
+)
+
+// run samples and prints, or keeps a part. After an interrupt what is finished is printed, and
+// the interrupt is the error.
+func (g *generation) run(out *kit.Output) error {
+	kept, err := g.keep()
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	from, to := kept.Range()
+	free := 0
+	for _, j := range g.jobs {
+		free += max(0, min(j.first+j.n, to*g.chunkSize())-max(j.first, from*g.chunkSize())) * len(g.free(j.Canvas))
+	}
+	// The results are a display of their own where they stream to a terminal.
+	bar := kit.NewProgress(g.streams, free, g.chunks.Given() || !out.Streaming() || !kit.IsTerminal(g.streams.Out) || g.total() == 1)
+	if g.chunks.Given() {
+		defer bar.Clear()
+		return kept.Part(g.ctx, g.streams, func() error {
+			return chunks.Each(g.ctx, kept, func(i int) (chunk, error) { return g.work(i, bar, nil) }, func(_ int, c chunk, before bool) error {
+				if before {
+					bar.Add(c.Sums.Tokens)
+				}
+				return nil
+			})
+		})
+	}
+	all := newResults(kit.NewProvenance(g.network, g.words), g.printing(), out)
+	err = chunks.Each(g.ctx, kept, func(i int) (chunk, error) {
+		c, err := g.work(i, bar, all.print.add)
+		if err != nil {
+			err = errors.Join(err, all.take(c, true))
+		}
+		return c, err
+	}, func(_ int, c chunk, before bool) error {
+		if before {
+			bar.Add(c.Sums.Tokens)
+		}
+		return all.take(c, !before)
+	})
+	if err == nil {
+		err = kept.Finish(g.streams)
+	}
+	bar.Clear()
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
+		// What is finished is shown; a file is not made of a part.
+		if ferr := out.Finish(true); !errors.Is(err, ferr) {
+			err = errors.Join(ferr, err)
+		}
+		g.tellSeed()
+		if errors.As(err, new(*ort.MemoryError)) {
+			return g.whatFits(err)
+		}
+		return fmt.Errorf("generate: %w", fault.WithoutName(err))
+	}
+	all.record.Interrupted = interrupted
+	if ferr := all.finish(); ferr != nil || err != nil {
+		g.tellSeed()
+		return cmp.Or(ferr, err)
+	}
+	if g.format != "text" { // Records tell all that, and ids are for programs.
+		g.tellSeed()
+		return nil
+	}
+	g.streams.Notice(g.summary(all.record.Totals, free))
+	return nil
+}
+
+// tellSeed tells a seed that nobody gave, where nothing else does.
+func (g *generation) tellSeed() {
+	if g.sampler.Seed == nil {
+		g.streams.Notice(fmt.Sprintf("seed %d", g.settings.Seed))
+	}
+}
+
+// summary says in a line what the samples took, and what to try next. free is the number of positions in all.
+func (g *generation) summary(t totals, free int) string {
+	parts := []string{english.Plural(t.NetworkCalls, "network call", "")}
+	if t.Events != nil {
+		parts = append(parts, english.Plural(*t.Events, "event", ""))
+	}
+	out := strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
+	each := free / g.total()
+	law, _ := g.method.Law()
+	switch {
+	case g.input != "" || g.chat != "":
+	case g.prefix == "" && g.suffix == "" && g.infill == "":
+		out += "; try --prefix TEXT for a beginning of your own"
+	case law.FirstHitting() && each >= 8:
+		out += fmt.Sprintf("; try --sampler parallel-fhs --steps %d for fewer calls", each/4)
+	}
+	return out
+}
+
+// free lists the positions to be sampled of a canvas.
+func (g *generation) free(canvas []int) []int {
+	var free []int
+	for l, id := range canvas {
+		if id == g.facts.MaskID {
+			free = append(free, l)
+		}
+	}
+	return free
+}
+
+// sequences yields the samples from..to of each canvas, canvases of one length together. A line
+// with a seed of its own has the samples that this seed gives alone.
+func (g *generation) sequences(from, to int) iter.Seq[samplers.Sequence] {
+	var canvases []samplers.Sequence
+	for i := from; i < to; {
+		j := g.at(i)
+		canvases = append(canvases, samplers.Sequence{Index: uint64(i), Stream: uint64(i - j.first), Canvas: j.Canvas, Method: j.method, Seed: j.Own.Seed})
+		i = j.first + j.n
+	}
+	return func(yield func(samplers.Sequence) bool) {
+		for s := range samplers.ByLength(canvases) {
+			j := g.at(int(s.Index))
+			for range min(j.first+j.n, to) - int(s.Index) {
+				if !yield(s) {
+					return
+				}
+				s.Index++
+				s.Stream++
+			}
+		}
+	}
+}
+
+// sample turns a result into what is printed of it.
+func (g *generation) sample(r samplers.Result) (sample, error) {
+	j := g.at(int(r.Index))
+	s := sample{Index: int(r.Index), Line: j.Line, Seed: j.Own.Seed, IDs: make([]*int, len(r.IDs)), Calls: r.Calls, FinishCalls: r.FinishCalls, Left: r.Left}
+	set := j.method.Settings()
+	if j.method != g.method {
+		s.Settings = &set
+	}
+	if j.method.Simulates() {
+		s.Events = &r.Events
+	}
+	s.RuleCalls = r.RuleCalls
+	if set.Lookahead > 0 || j.method.Canvases() > 1 {
+		s.Rounds, s.Rows = r.Calls+r.FinishCalls, r.Rows
+	}
+	for i, id := range r.IDs {
+		if id != g.facts.MaskID {
+			s.IDs[i] = &r.IDs[i]
+		}
+	}
+	if g.words != nil {
+		t, err := canvas.Text(g.words, g.answer(r.IDs, j.Prompt), g.facts.MaskID)
+		if err != nil {
+			return s, fmt.Errorf("sample %d: %w", r.Index, err)
+		}
+		s.Text = &t
+	}
+	return s, nil
+}
+
+// newTotals are a record's.
+func newTotals(t sums) totals {
+	rate := func(n int) float64 {
+		if t.Seconds.Total <= 0 {
+			return 0
+		}
+		return float64(n) / t.Seconds.Total
+	}
+	return totals{
+		Samples: t.Samples, Calls: t.Calls, FinishCalls: t.FinishCalls, NetworkCalls: t.NetworkCalls, Rows: t.Rows, Tokens: t.Tokens,
+		Seconds: t.Seconds, TokensPerSecond: tokensPerSecond{rate(t.Tokens), rate(t.Positions)},
+	}
+}

@@ -1,0 +1,119 @@
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/printable"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+)
+
+// Streams are the three standard streams of one run, so that tests can run the program in
+// process, and what all commands know of it.
+type Streams struct {
+	In  io.Reader
+	Out *StandardOutput
+	Err io.Writer
+	// Voice says how much is told on Err; nil for notices and no details.
+	Voice *Voice
+	// Command is the command line, as a shell reads it back.
+	Command string
+	// Args are the command's name, its flags as --NAME=VALUE, "--" and its arguments, once they
+	// were read.
+	Args *[]string
+	// Run runs another command line of the program, without the program's name.
+	Run func(ctx context.Context, args []string, out io.Writer) error
+	// Parts is called once a run is open, where it is not nil, instead of doing the whole run: with
+	// the header of the run, and what does part i of n of it and writes that to a file.
+	Parts func(header json.RawMessage, part func(i, n int, path string) error) error
+	// Network is model.Open, or does as it does.
+	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
+	// App is the program, for commands that speak of commands.
+	App *cli.App
+}
+
+// Voice is how much a run says on standard error besides errors and what was asked for.
+type Voice struct {
+	Quiet, Verbose bool
+	// Config is --config.
+	Config string
+}
+
+// Flags are those of every command.
+func (v *Voice) Flags() flags.Set {
+	return flags.Set{
+		flags.Bool(&v.Quiet, flags.Flag{Name: "quiet", Alias: "q", Category: flags.CatGeneral, Usage: "no notices and no progress on standard error, errors only"}),
+		flags.Bool(&v.Verbose, flags.Flag{Name: "verbose", Alias: "v", Category: flags.CatGeneral, Usage: "more notices: model, library, cache and tokenizer, and how long each took to open"}),
+		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "mdmgen/config.toml in the user's configuration folder",
+			Usage: "`FILE` with defaults for flags [$" + flags.EnvConfig + "]"}),
+	}
+}
+
+// Do is the action of a command, which gets its arguments and has its flags read.
+func Do(run func(ctx context.Context, args []string) error) cli.ActionFunc {
+	return func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) }
+}
+
+// NoArguments refuses arguments that a command does not read.
+func NoArguments(command string, args []string) error {
+	if len(args) > 0 {
+		return exit.Usagef("%s: unexpected argument %q; it takes flags only", command, args[0])
+	}
+	return nil
+}
+
+// AtMostOne refuses a second argument, and an empty one; what says what the one is.
+func AtMostOne(command string, args []string, what string) error {
+	switch {
+	case len(args) > 1:
+		return exit.Usagef("%s: unexpected argument %q; %s", command, args[1], what)
+	case len(args) == 1 && args[0] == "":
+		return exit.Usagef("%s: the argument is empty: %s, or leave it out", command, what)
+	}
+	return nil
+}
+
+// Hushed says that nothing but errors is to be told.
+func (s Streams) Hushed() bool { return s.Voice != nil && s.Voice.Quiet }
+
+// Notice prints one line for the user on standard error.
+func (s Streams) Notice(line string) {
+	if !s.Hushed() {
+		fmt.Fprintf(s.Err, "mdmgen: %s\n", printable.String(line))
+	}
+}
+
+// Detail is a notice for those who asked for more.
+func (s Streams) Detail(format string, args ...any) {
+	if s.Voice != nil && s.Voice.Verbose {
+		s.Notice(fmt.Sprintf(format, args...))
+	}
+}
+
+// Open opens a model. Those who asked for more are told which it is, what runs it, and how
+// long that took.
+func (s Streams) Open(ctx context.Context, ref string, o model.Options) (model.Model, error) {
+	begin := time.Now()
+	var end func()
+	o.Watch, end = s.Watch()
+	m, err := s.Network(ctx, ref, o)
+	end()
+	if d, ok := m.(model.Describer); ok && err == nil {
+		o := d.Origin()
+		s.Detail("model %s: %s, %s, opened in %.3g s", o.Reference, o.Family, o.Digest, time.Since(begin).Seconds())
+		s.Detail("it runs with %s on %s, threads: %d", o.Runtime, o.Provider, o.Threads)
+		if l := ort.InUse(); l.Path != "" {
+			cache, _ := ort.CacheDir()
+			s.Detail("library %s, found: %s; cache folder %s", l.Path, l.Source, cache)
+		}
+	}
+	return m, err
+}

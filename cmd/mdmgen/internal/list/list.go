@@ -1,0 +1,89 @@
+// Package list is the command that tells which models of the hub are here.
+package list
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/printable"
+	"mdmgen/model/hub"
+)
+
+// Command is the command list.
+func Command(s kit.Streams) *cli.Command {
+	var known bool
+	var format string
+	set := append(flags.Set{
+		flags.Bool(&known, flags.Flag{Name: "known", Category: flags.CatModel, Usage: "list the repositories of the hub that this program knows of, here or not"}),
+	}, flags.Format(&format, "text", "json", "markdown")...)
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list the hub's models in the cache, or those that are known",
+		Description: "Prints a line for each revision in the cache: name, branches and tags, size, when a command of this program last\n" +
+			"used it, and whether it is whole. --known lists published models: family, parameters, tokenizer, what\n" +
+			"works, and how that was checked.",
+		Flags: set.CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error {
+			if err := kit.NoArguments("list", args); err != nil {
+				return err
+			}
+			if known {
+				return printKnown(s, format)
+			}
+			if format == "markdown" {
+				return exit.Usagef("list: --format markdown is for --known")
+			}
+			cache, err := hub.OpenCache()
+			if err != nil {
+				return fault.WithoutName(err)
+			}
+			kept, err := cache.List()
+			if err != nil {
+				return fault.WithoutName(err)
+			}
+			return printKept(s, cache, kept, format)
+		}),
+	}
+}
+
+func printKept(s kit.Streams, cache hub.Cache, kept []hub.Kept, format string) error {
+	if format == "json" {
+		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.list/1", "cache": cache.Dir, "models": append([]hub.Kept{}, kept...)})
+	}
+	if len(kept) == 0 {
+		s.Notice("no models in " + cache.Dir + "; `mdmgen pull` brings one, and `mdmgen list --known` names some")
+		return nil
+	}
+	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tREVISION\tCOMMIT\tSIZE\tLAST USED\tWHOLE")
+	for _, k := range kept {
+		revisions := cmp.Or(strings.Join(k.Revisions, ", "), "-")
+		fmt.Fprintf(t, "%s\t%s\t%.12s\t%s\t%s\t%t\n", printable.String(k.Repo), printable.String(revisions), printable.String(k.Commit), humanize.Bytes(uint64(k.Bytes)), k.Used.Format("2006-01-02 15:04"), k.Whole)
+	}
+	return t.Flush()
+}
+
+func printKnown(s kit.Streams, format string) error {
+	switch format {
+	case "json":
+		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.known/1", "models": hub.KnownList()})
+	case "markdown":
+		return hub.WriteKnown(s.Out)
+	}
+	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tFAMILY\tPARAMETERS\tTOKENIZER\tWORKS\tCHECKED HOW")
+	for _, k := range hub.KnownList() {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Repo, k.Family, humanize.Comma(k.Parameters), cmp.Or(k.Tokenizer, "its own"), k.Works, k.Checked)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,98 @@
+// Package merge is the command that makes the results of a run of its parts.
+package merge
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/bench"
+	"mdmgen/cmd/mdmgen/internal/bound"
+	"mdmgen/cmd/mdmgen/internal/chunks"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/generate"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/score"
+	"mdmgen/internal/exit"
+)
+
+// merger prints the results of a run as its command does. format is "" for that of the parts.
+type merger func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error
+
+// printed is a merger that needs the parts alone.
+func printed(print func(p *chunks.Parts, format string, out *kit.Output) error) merger {
+	return func(_ context.Context, _ kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+		return print(p, format, out)
+	}
+}
+
+// mergers are by the schema of parts.
+var mergers = map[string]merger{
+	bench.ShardSchema:    bench.Merge,
+	bound.Schema:         bound.Merge,
+	generate.ChunkSchema: printed(generate.Merge),
+	score.Schema:         printed(score.Merge),
+}
+
+// options are the flags.
+type options struct {
+	format, output string
+	force          bool
+	all            flags.Set
+}
+
+func (o *options) flags() flags.Set {
+	o.all = flags.Set{
+		flags.Words(&o.format, []string{"text", "ids", "csv", "json", "jsonl", "benchstat"}, flags.Flag{Name: "format", Category: flags.CatOutput, Default: "that of the parts", Usage: "`FORMAT` of the results: text, ids, csv, json, jsonl, benchstat, as far as the command has it"}),
+		kit.OutputFlag(&o.output),
+		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "merge parts that differ in machine, device or version, too; the record names what differs"}),
+	}
+	return o.all
+}
+
+// Command is the command merge.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Name:      "merge",
+		Usage:     "put together the results of a run whose parts --shard wrote",
+		ArgsUsage: "PARTS…",
+		Description: "mdmgen score long.txt --seed 1 --shard 1/2 --format json -o part-1.jsonl\n" +
+			"mdmgen score long.txt --seed 1 --shard 2/2 --format json -o part-2.jsonl\n" +
+			"mdmgen merge part-*.jsonl -o result.json\n\n" +
+			"Prints what one process would have printed for the whole run, to the same bytes, times apart: in the format that\n" +
+			"the parts were asked for, unless --format names another. Neither model nor input is read, but for bench, which opens\n" +
+			"the model, and bound, which opens the model and reads the text.\n\n" +
+			"All parts must be of one run: the same model, input, settings and seed, done by the same version on the same kind\n" +
+			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it and prints the\n" +
+			"command that makes it. A finished file of --resume is a part that has the whole run.",
+		Flags: o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error {
+			if len(args) == 0 {
+				return exit.Usagef("merge: name the parts, as in `mdmgen merge part-1.jsonl part-2.jsonl`")
+			}
+			if err := kit.Apart("merge", args, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
+				return err
+			}
+			return merge(ctx, s, o, args)
+		}),
+	}
+}
+
+func merge(ctx context.Context, s kit.Streams, o *options, paths []string) error {
+	parts, err := chunks.Read(s, paths, o.force)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	print := mergers[parts.Schema]
+	if print == nil {
+		return exit.Usagef("merge: %s: parts of this command are not merged", paths[0])
+	}
+	out, err := kit.NewResults(ctx, o.output, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	return print(ctx, s, parts, o.format, out)
+}

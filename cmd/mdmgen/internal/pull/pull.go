@@ -1,0 +1,94 @@
+// Package pull is the command that brings models from the hub.
+package pull
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/printable"
+	"mdmgen/model/hub"
+)
+
+// pulled is what pull prints of a name.
+type pulled struct {
+	Schema string `json:"schema"`
+	// Name is at its commit.
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+type options struct {
+	runtime       setup.Runtime
+	force, verify bool
+	format        string
+}
+
+// Command is the command pull.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	set := append(flags.Set{
+		o.runtime.OfflineFlag(),
+		flags.Bool(&o.force, flags.Flag{Name: "force", Category: flags.CatModel, Usage: "fetch also what this machine has no room for, or what no command reads"}),
+		flags.Bool(&o.verify, flags.Flag{Name: "verify-digest", Category: flags.CatModel, Usage: "read the files that are there, and fetch again what is damaged"}),
+	}, flags.Format(&o.format, "text", "json")...)
+	return &cli.Command{
+		Name:      "pull",
+		Usage:     "fetch models from the hub, or what is new in them",
+		ArgsUsage: "OWNER/NAME[@REVISION][:FILE] ...",
+		Description: "Asks the hub for a branch, a tag or a commit (default: main) of each repository and brings what is not in\n" +
+			"the cache yet: config, weights and tokenizer, and not the rest. FILE is an ONNX file of the repository. A\n" +
+			"fetch that was cut short goes on where it ended; every file is compared with the digest that the hub lists.\n" +
+			"The cache is Hugging Face's own, which Python's programs share: HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN\n" +
+			"and HF_HUB_OFFLINE mean the same here. Other commands take such names for --model: they bring what is not\n" +
+			"there and use what is, without asking for anything newer. Prints the name at its commit, and the path.",
+		Flags:  set.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
+	}
+}
+
+func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
+	if len(args) == 0 {
+		return exit.Usagef("pull: name a repository, as OWNER/NAME; `mdmgen list --known` has some")
+	}
+	var names []hub.Name
+	for _, a := range args {
+		n, ok := hub.Parse(a)
+		if !ok {
+			if known := hub.Closest(a); known != "" {
+				return exit.Usagef("pull %s: must be OWNER/NAME; did you mean %s?", a, known)
+			}
+			return exit.Usagef("pull %s: must be OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME:FILE", a)
+		}
+		names = append(names, n)
+	}
+	if o.runtime.Offline() {
+		return exit.Missingf("pull: fetching is forbidden (--offline, MDMGEN_OFFLINE or HF_HUB_OFFLINE)")
+	}
+	client, err := hub.Open()
+	if err != nil {
+		return fault.WithoutName(err)
+	}
+	for _, n := range names {
+		found, err := setup.Pull(ctx, s, client, n, setup.PullOptions{Force: o.force, Verify: o.verify})
+		if err != nil {
+			return err
+		}
+		p := pulled{"mdmgen.pull/1", found.Name.String(), found.Path}
+		if o.format == "json" {
+			err = kit.JSON(s.Out, p)
+		} else {
+			_, err = fmt.Fprintf(s.Out, "%s\t%s\n", printable.String(p.Name), printable.String(p.Path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

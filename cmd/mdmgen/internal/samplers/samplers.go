@@ -1,0 +1,80 @@
+// Package samplers is the command that lists the samplers.
+package samplers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/samplers"
+)
+
+// Command is the command samplers.
+func Command(s kit.Streams) *cli.Command {
+	format := ""
+	return &cli.Command{
+		Name:      "samplers",
+		Usage:     "describe each sampler: distribution, cost, likelihood, flags, references",
+		ArgsUsage: "[NAME]",
+		Flags:     flags.Format(&format, "text", "json").CLI(),
+		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format) }),
+	}
+}
+
+func describe(s kit.Streams, args []string, format string) error {
+	list := samplers.Descriptors()
+	if len(args) > 1 {
+		return exit.Usagef("samplers: expected one name, got %d arguments", len(args))
+	}
+	if len(args) == 1 {
+		d, ok := samplers.Describe(args[0])
+		if !ok {
+			return exit.Usagef("samplers: no sampler is called %q; `mdmgen samplers` lists them", args[0])
+		}
+		list = []samplers.Descriptor{d}
+	}
+	if format == "json" {
+		type described struct {
+			samplers.Descriptor
+			Likelihood string `json:"likelihood"`
+		}
+		var all []described
+		for _, d := range list {
+			all = append(all, described{d, d.Likelihood()})
+		}
+		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.samplers/1", "samplers": all})
+	}
+	if len(args) == 1 {
+		return printSampler(s, list[0])
+	}
+	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	for _, d := range list {
+		fmt.Fprintf(t, "%s\t%s\n", d.Name, d.Summary)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` tells one's law (distribution), cost, likelihood, flags and source. Temperature, truncation, guidance,\n"+
+		"suppressed and banned tokens and a shortest length change the law of each to that of another network, and records say so.")
+	return err
+}
+
+func printSampler(s kit.Streams, d samplers.Descriptor) error {
+	var b strings.Builder
+	head := d.Name
+	if len(d.Aliases) > 0 {
+		head += " (" + strings.Join(d.Aliases, ", ") + ")"
+	}
+	fmt.Fprintf(&b, "%s: %s\n", head, d.Summary)
+	for _, p := range [][2]string{{"Law", d.Law}, {"Cost", d.Cost}, {"Likelihood", d.Likelihood()}, {"Source", d.Source}, {"Flags", "--" + strings.Join(d.Flags, " --")}} {
+		fmt.Fprintf(&b, "\n%s\n%s", p[0], kit.Wrap(p[1], kit.Width, "  "))
+	}
+	_, err := fmt.Fprint(s.Out, b.String())
+	return err
+}

@@ -1,0 +1,182 @@
+package schedule
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mdmgen/analysis/certificate"
+	"mdmgen/analysis/profile"
+	"mdmgen/analysis/quality"
+	"mdmgen/cmd/mdmgen/internal/canvas"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+)
+
+// targetSchema names the layout of what schedule prints for a target.
+const targetSchema = "mdmgen.target/1"
+
+// Target is what schedule prints as JSON for a target.
+type Target struct {
+	Schema     string         `json:"schema"`
+	Provenance kit.Provenance `json:"provenance"`
+	Meaning    string         `json:"meaning"`
+	Seed       uint64         `json:"seed"`
+	Batch      int            `json:"batch"`
+	// Command runs the best setting, or first-hitting.
+	Command string `json:"command"`
+	*certificate.Found
+}
+
+// targetOptions are the flags that a target needs besides schedule's own.
+type targetOptions struct {
+	model   setup.Model
+	sampler setup.Sampler
+	tv, kl  float64
+	// 0 where none is given.
+	runs, length int
+	own          flags.Set
+}
+
+func (o *targetOptions) flags() flags.Set {
+	const most = 1 << 20
+	o.own = flags.Set{
+		flags.Number(&o.tv, "between 0 and 1", func(x float64) bool { return x > 0 && x < 1 }, flags.Flag{Name: "target-tv", Category: flags.CatSample, Default: "none", Usage: "find the cheapest setting with TV(P_FHS, P_N) ≤ `X` on the network"}),
+		flags.Number(&o.kl, "a finite number of nats above 0", func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }, flags.Flag{Name: "target-kl", Category: flags.CatSample, Default: "none", Usage: "find the cheapest setting with KL(P_FHS‖P_N) ≤ `X` nats"}),
+		flags.Int(&o.runs, 2, most, flags.Flag{Name: "certificate-runs", Category: flags.CatSample, Default: "12.8/X, at least 64", Usage: "`N` runs of first-hitting that confirm a setting; half as many find out where to look"}),
+		flags.Int(&o.length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas, all masked"}),
+	}
+	keep := []string{"seed", "batch"}
+	for _, option := range samplers.AllOptions() {
+		if option.Token {
+			keep = append(keep, option.Name)
+		}
+	}
+	o.own = slices.Concat(o.own, o.sampler.Flags().Only(keep...), o.model.Flags())
+	return o.own
+}
+
+// targeted says whether a target is asked for. Flags of the other way to choose are refused.
+func (o *options) targeted() (bool, error) {
+	if err := o.all.Exclude([2]string{"target-tv", "target-kl"}, [2]string{"target-tv", "steps"}, [2]string{"target-kl", "steps"}); err != nil {
+		return false, err
+	}
+	if o.all.IsSet("target-tv") || o.all.IsSet("target-kl") {
+		return true, nil
+	}
+	return false, o.all.Unused("without --target-tv or --target-kl", o.target.own.Names()...)
+}
+
+// search reads what is looked for.
+func (o *options) search() (cfg certificate.SearchConfig, err error) {
+	cfg.Target = certificate.Target{Distance: quality.TV, Most: o.target.tv}
+	if o.all.IsSet("target-kl") {
+		cfg.Target = certificate.Target{Distance: quality.KL, Most: o.target.kl}
+		if o.all.IsSet("kind") && o.kind == profile.Sizes {
+			err = o.all.LeaveOut(exit.Usagef("--kind sizes: blocks of fixed sizes have no limit of KL that is finite: leave it out"), "kind")
+		}
+	}
+	cfg.Runs, cfg.Seed, cfg.Confidence = o.target.runs, setup.SeedOr(o.target.sampler.Seed), o.confidence
+	return cfg, err
+}
+
+// findTarget finds the cheapest setting within a target, and prints it.
+func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
+	cfg, err := o.search()
+	if err != nil {
+		return err
+	}
+	if err := kit.Apart("schedule", nil, o.all, kit.NamedFile{Flag: "-o", Path: o.output}); err != nil {
+		return err
+	}
+	draw, err := o.target.sampler.Bare(o.all)
+	if err != nil {
+		return err
+	}
+	read := setup.Profile{Path: o.profile}
+	var loss []float64
+	if o.profile != "" {
+		p, err := read.Open(ctx)
+		if err != nil {
+			return err
+		}
+		loss = p.Falling()
+	}
+	free := !o.all.IsSet("kind")
+	cfg.Families = certificate.Families(draw.Draw, loss, cfg.Distance == quality.TV && (free || o.kind == profile.Sizes), free || o.kind == profile.Grid)
+	out, err := kit.NewResults(ctx, o.output, s.Out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	m, err := o.target.model.Open(ctx, s, o.all)
+	if err != nil {
+		return err
+	}
+	defer kit.Closing(m, &err)
+	read.Notice(s, m)
+	f := m.Facts()
+	length := cmp.Or(o.target.length, f.Length)
+	if f.Shift {
+		return exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates behind a first token")
+	}
+	l := &canvas.Layout{Facts: f, Length: length}
+	ids, err := l.FromIDs(make([]*int, length))
+	if err != nil {
+		return exit.Usagef("--%s", err)
+	}
+	cfg.Batch = cmp.Or(o.target.sampler.Batch, map[bool]int{true: 256, false: 8}[f.Family == "world"])
+	if o.target.sampler.Seed == nil {
+		s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
+	}
+	bar := kit.NewBar(s, cfg.Work(), true, "certifying", "runs")
+	cfg.OnRun = func() { bar.Add(1) }
+	found, err := certificate.Search(ctx, m, ids, cfg)
+	bar.Clear()
+	if err != nil {
+		return cmp.Or(ctx.Err(), fmt.Errorf("schedule: %w", fault.WithoutName(err)))
+	}
+	return printTarget(out, o.format, Target{Schema: targetSchema, Provenance: kit.NewProvenance(m, nil), Meaning: found.Meaning(), Seed: cfg.Seed, Batch: cfg.Batch, Command: o.command(length, found), Found: found})
+}
+
+// command is the one that runs what was found.
+func (o *options) command(length int, found *certificate.Found) string {
+	setting := certificate.Candidate{Options: samplers.Options{Sampler: "fhs", Draw: found.Draw}}
+	if found.Best != nil {
+		setting = *found.Best
+	}
+	out := []string{"mdmgen generate --model", kit.Quoted(o.target.model.Ref), "--length", fmt.Sprint(length), setting.Flags()}
+	for _, fact := range o.target.model.Facts {
+		out = append(out, "--fact", kit.Quoted(fact))
+	}
+	if o.target.model.Sidecar != "" {
+		out = append(out, "--sidecar", kit.Quoted(o.target.model.Sidecar))
+	}
+	if setting.Options.ByProfile() {
+		out = append(out, "--profile", kit.Quoted(o.profile))
+	}
+	return strings.Join(out, " ")
+}
+
+func printTarget(out *kit.Output, format string, r Target) error {
+	if format == "json" {
+		if err := kit.WriteRecord(out, format, r); err != nil {
+			return err
+		}
+		return out.Commit()
+	}
+	var b bytes.Buffer
+	r.Markdown(&b)
+	out.Write(b.Bytes())
+	fmt.Fprintf(out, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
+	fmt.Fprintf(out, "\nto use:\n  %s\n", r.Command) // A failure is kept until Commit.
+	return out.Commit()
+}

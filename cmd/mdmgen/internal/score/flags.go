@@ -1,0 +1,145 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/chunks"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/exit"
+	"mdmgen/samplers"
+)
+
+// options are the flags.
+type options struct {
+	model     setup.Model
+	sampler   setup.Sampler
+	tokenizer setup.Tokenizer
+	cut       windows.Cutting
+	// path is the input, "" for standard input.
+	path                string
+	estimator, protocol likelihood.Form
+	// draws and plans are 0 where none are given.
+	draws, plans   int
+	exact, table   bool
+	confidence     float64
+	format, output string
+	chunks         chunks.Flags
+	writeProfile   string
+	all            flags.Set
+}
+
+// formats are what --format takes.
+var formats = []string{"text", "json", "jsonl"}
+
+// most bounds numbers of draws and plans.
+const most = 1 << 20
+
+// flags are the command's.
+func (o *options) flags() flags.Set {
+	o.estimator, o.confidence = likelihood.Subsets, estimate.DefaultConfidence
+	o.all = slices.Concat(o.cut.Flags(fmt.Sprintf("the model's; %d with --exact", windows.ExactLength), "all"), flags.Set{
+		flags.Words(&o.estimator, likelihood.Forms(), flags.Flag{Name: "estimator", Category: flags.CatEstimate, Usage: "`FORM` of the estimate: " + listed(likelihood.Forms())}),
+		flags.Words(&o.protocol, likelihood.Protocols(), flags.Flag{Name: "protocol", Category: flags.CatEstimate, Usage: "compute the estimate as a public `PROJECT` does: " + listed(likelihood.Protocols())}),
+		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Default: "16, or the protocol's", Usage: "`N` draws per window"}),
+		flags.Int(&o.plans, 1, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: "1", Usage: "`K` plans, or paths of a decoder without one, per draw, with --estimator plans"}),
+		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
+		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
+	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{
+		flags.Bool(&o.table, flags.Flag{Name: "windows-table", Category: flags.CatOutput, Usage: "print a line for each window above the summary; json and jsonl always have them"}),
+		kit.OutputFlag(&o.output),
+		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
+			Usage: "`FILE` for the loss by number of visible tokens, which mdmgen schedule reads"}),
+	}, o.chunks.Flags("windows"), o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
+	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "windows-table", "output", "resume", "model", "tokenizer")
+}
+
+func listed(forms []likelihood.Form) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(forms), "[]"), " ", ", ")
+}
+
+// form is what is estimated: the protocol's, where there is one.
+func (o *options) form() likelihood.Form {
+	if o.protocol != "" {
+		return o.protocol
+	}
+	return o.estimator
+}
+
+// check refuses what can be refused before anything is opened.
+func (o *options) check(ctx context.Context, s kit.Streams, args []string) error {
+	if err := kit.AtMostOne("score", args, "name one file"); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		o.path = args[0]
+	}
+	if err := o.all.Exclude([][2]string{{"estimator", "protocol"}, {"exact", "estimator"}, {"exact", "protocol"}, {"exact", "draws"}, {"exact", "plans"}}...); err != nil {
+		return err
+	}
+	if err := o.checkProfile(); err != nil {
+		return err
+	}
+	planned := o.form() == likelihood.Plans
+	if o.all.IsSet("plans") && !planned {
+		if err := o.all.LeaveOut(exit.Usagef("--plans: needs --estimator plans"), "plans"); err != nil {
+			return err
+		}
+	}
+	if err := o.checkSampler(ctx, planned || o.exact); err != nil {
+		return err
+	}
+	if err := o.chunks.Check(s, o.all, o.output, o.exact || o.sampler.Seed != nil); err != nil {
+		return err
+	}
+	if err := o.chunks.Whole(o.all, "write-profile"); err != nil {
+		return err
+	}
+	if err := o.chunks.Reads(o.path, false); err != nil {
+		return err
+	}
+	return kit.Apart("score", args, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output}, kit.NamedFile{Flag: "--write-profile", Path: o.writeProfile})
+}
+
+// checkProfile refuses what has no profile.
+func (o *options) checkProfile() error {
+	switch {
+	case o.writeProfile == "" || o.exact:
+		return nil
+	case o.writeProfile == "-":
+		return exit.Usagef("--write-profile -: name a file")
+	case o.protocol != "" || !o.estimator.HasTerms():
+		return o.all.LeaveOut(exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: use --estimator %s or %s, or --exact", o.form(), likelihood.Subsets, likelihood.Orders), "write-profile")
+	}
+	return nil
+}
+
+// checkSampler checks the sampler's flags, which need a use.
+func (o *options) checkSampler(ctx context.Context, used bool) error {
+	token := func(name string) bool {
+		return slices.ContainsFunc(samplers.AllOptions(), func(o samplers.Option) bool { return o.Name == name && o.Token })
+	}
+	for _, f := range o.all {
+		var fault error
+		switch name := f.Name; {
+		case f.Category != flags.CatSample || name == "profile" || !o.all.IsSet(name):
+		case name == "seed" && o.exact:
+			fault = exit.Usagef("--seed: nothing is drawn with --exact")
+		case !used && name != "seed" && name != "batch" && !token(name):
+			fault = exit.Usagef("--%s: chooses a sampler; it needs --exact or --estimator plans", name)
+		}
+		if fault != nil {
+			if err := o.all.LeaveOut(fault, f.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return o.sampler.Check(ctx, "score", o.all)
+}

@@ -1,0 +1,118 @@
+package score
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/analysis/profile"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+)
+
+// profiling collects the terms of windows; nil collects none.
+type profiling struct {
+	out *kit.Output
+	// d is the number of free positions of the windows that count.
+	d       int
+	indices []int
+	terms   []profile.Terms
+	leftOut int
+}
+
+// newProfiling opens the file and finds out which windows count: those with as many free
+// positions as the longest.
+func (r *scoring) newProfiling() (*profiling, error) {
+	if r.writeProfile == "" {
+		return nil, nil
+	}
+	if r.settings.Exact && r.facts.TimeConditioned && !firstHitting(r.config.Sampler) {
+		return nil, exit.Usagef("--write-profile: exact values of a time-conditioned network have its terms with --sampler fhs only")
+	}
+	if r.overlaps {
+		return nil, exit.Usagef("--write-profile: windows overlap, and halves of them are not independent: leave --stride out")
+	}
+	p := &profiling{}
+	count := 0
+	for _, s := range r.survey.Shapes {
+		if len(s.Free) > p.d {
+			p.d, count = len(s.Free), 0
+		}
+		if len(s.Free) == p.d {
+			count += s.Windows
+		}
+	}
+	if count < profile.MinWindows {
+		return nil, exit.Usagef("--write-profile: %d of %d windows have the %d tokens of the longest, and at least %d must: give more text, a smaller --length, or --join", count, r.survey.Windows, p.d, profile.MinWindows)
+	}
+	if p.d > profile.MaxPositions {
+		return nil, exit.Usagef("--write-profile: windows of %d tokens: must have at most %d", p.d, profile.MaxPositions)
+	}
+	r.streams.Out.Patient = true
+	var err error
+	p.out, err = kit.NewOutput(r.ctx, "--write-profile", r.writeProfile, nil)
+	return p, err
+}
+
+// add takes a finished window.
+func (p *profiling) add(w keptWindow) error {
+	switch {
+	case p == nil:
+	case w.Tokens != p.d:
+		p.leftOut++
+	case w.Terms == nil && !math.IsInf(w.Nats.Mean, 0):
+		return exit.Usagef("--write-profile: the file of --resume has window %d without its terms: remove the file", w.Window)
+	case w.Terms == nil:
+		return fmt.Errorf("--write-profile: window %d has a token of probability 0 on some of its rows: a profile is of finite losses", w.Window)
+	default:
+		p.indices, p.terms = append(p.indices, w.Window), append(p.terms, *w.Terms)
+	}
+	return nil
+}
+
+// finish writes the file, and says so; an unfinished run has none.
+func (p *profiling) finish(s kit.Streams, record Record) error {
+	if p == nil {
+		return nil
+	}
+	defer p.out.Discard()
+	if record.Interrupted {
+		s.Notice("--write-profile: is not written, for the run is not finished")
+		return nil
+	}
+	measured, err := profile.New(p.d, record.Settings.Exact, p.indices, p.terms)
+	if err != nil {
+		return fmt.Errorf("--write-profile: %s", fault.Plain(err))
+	}
+	file := profile.File{Profile: measured, Provenance: record.Provenance, Settings: record.Settings, LeftOut: p.leftOut, Confidence: record.Settings.Confidence}
+	var text bytes.Buffer
+	if err := file.Write(&text); err != nil {
+		return err
+	}
+	p.out.Write(text.Bytes()) // A failure is kept until Commit.
+	if err := p.out.Commit(); err != nil {
+		return err
+	}
+	left := ""
+	if p.leftOut > 0 {
+		left = fmt.Sprintf("; shorter ones left out: %d", p.leftOut)
+	}
+	s.Notice(fmt.Sprintf("--write-profile: wrote the loss over %d windows of %s%s", len(p.terms), english.Plural(p.d, "token", ""), left))
+	return nil
+}
+
+func (p *profiling) discard() {
+	if p != nil && p.out != nil {
+		p.out.Discard()
+	}
+}
+
+// firstHitting says that a sampler is Algorithm 1 of the paper.
+func firstHitting(s *samplers.Sampler) bool {
+	law, _ := s.Law()
+	return law.FirstHitting()
+}

@@ -1,0 +1,144 @@
+package score
+
+import (
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// schema names the layout of score's records.
+const schema = "mdmgen.score/1"
+
+// settings are all that the numbers depend on besides model and text.
+type settings struct {
+	// Value says what the nats are; Bound that they are an upper bound in expectation
+	// on −log P of what it names.
+	Value string `json:"value"`
+	Bound bool   `json:"bound"`
+	Exact bool   `json:"exact,omitempty"`
+	// Estimator, Draws and Plans are those of an estimate.
+	Estimator string             `json:"estimator,omitempty"`
+	Draws     int                `json:"draws,omitempty"`
+	Plans     int                `json:"plans,omitempty"`
+	Sampler   *samplers.Settings `json:"sampler,omitempty"`
+	// Renormalised says that the network's rows are scores whose mass is not 1, and
+	// that they were divided by it.
+	Renormalised bool `json:"renormalised,omitempty"`
+	// Draw is a change of the network's law, none where it is empty.
+	Draw draw.Draw `json:"draw,omitzero"`
+	// Seed is null where nothing is drawn.
+	Seed       *uint64 `json:"seed"`
+	Confidence float64 `json:"confidence"`
+	As         string  `json:"as"`
+	Join       bool    `json:"join,omitempty"`
+	Length     int     `json:"length"`
+	Stride     int     `json:"stride,omitempty"`
+	Context    int     `json:"context,omitempty"`
+	Frame      string  `json:"frame"`
+	Tail       string  `json:"tail"`
+	Limit      int     `json:"limit,omitempty"`
+	Batch      int     `json:"batch,omitempty"`
+	Threads    int     `json:"threads"`
+	// Head is what the network was asked for at a position, "" for a table.
+	Head   samplers.Head `json:"head,omitempty"`
+	Device string        `json:"device"`
+	// Text is "sha256:…" of the windows' ids, Profile that of the file of a sampler's
+	// loss profile.
+	Text    string `json:"text"`
+	Profile string `json:"profile,omitempty"`
+}
+
+// seed is the seed, 0 where nothing is drawn.
+func (s settings) seed() uint64 {
+	if s.Seed == nil {
+		return 0
+	}
+	return *s.Seed
+}
+
+// scoredWindow is the result for one window.
+type scoredWindow struct {
+	Window   int  `json:"window"`
+	Document int  `json:"document"`
+	Line     int  `json:"line,omitempty"`
+	Start    int  `json:"start"`
+	Tokens   int  `json:"tokens"`
+	Context  int  `json:"context,omitempty"`
+	Bytes    *int `json:"bytes"`
+	// Nats is what settings.value says, summed over the window's scored tokens.
+	Nats estimate.Estimate `json:"nats"`
+	// Lower is, for plans, the bound from below, or why there is none.
+	Lower *likelihood.Lower `json:"lower,omitempty"`
+	// Price is what the mass of raw scores adds, for score networks.
+	Price     *estimate.Estimate `json:"price,omitempty"`
+	Deviation float64            `json:"mass_deviation,omitempty"`
+	Exact     *exactValues       `json:"exact,omitempty"`
+	Rows      int                `json:"rows"`
+}
+
+// exactValues are the exact numbers of a window, left out where they are not worked out.
+type exactValues struct {
+	NELBO       *estimate.Number `json:"nelbo,omitempty"`
+	FHS         *estimate.Number `json:"fhs,omitempty"`
+	LeftToRight *estimate.Number `json:"left_to_right,omitempty"`
+	// ScoreEntropy is the integrated score entropy from score values; ScoreEntropyNote says
+	// why it is missing where its quadrature does not converge.
+	ScoreEntropy     *estimate.Number `json:"score_entropy,omitempty"`
+	ScoreEntropyNote string           `json:"score_entropy_note,omitempty"`
+	// Leave and Denoise are both endings of a grid sampler.
+	Leave   *estimate.Number `json:"leave,omitempty"`
+	Denoise *estimate.Number `json:"denoise,omitempty"`
+	// QuadratureError is that of fhs for a time-conditioned network.
+	QuadratureError estimate.Number `json:"quadrature_error,omitempty"`
+}
+
+func newExactValues(v likelihood.Values) *exactValues {
+	number := func(x *float64) *estimate.Number {
+		if x == nil {
+			return nil
+		}
+		n := estimate.Number(*x)
+		return &n
+	}
+	out := &exactValues{NELBO: number(v.NELBO), FHS: number(v.FHS), LeftToRight: number(v.LeftToRight), ScoreEntropy: number(v.ScoreEntropy), QuadratureError: estimate.Number(v.Sampler.QuadratureError)}
+	if v.Unresolved {
+		out.ScoreEntropyNote = "not resolved: the integral of the raw scores does not converge by its quadrature, or has no limit"
+	}
+	if g := v.Sampler.Grid; g != nil {
+		out.Leave, out.Denoise = number(&g.Leave), number(&g.Denoise)
+	}
+	return out
+}
+
+// Record is what score prints as json, and ends jsonl with.
+type Record struct {
+	Schema      string             `json:"schema"`
+	Provenance  kit.Provenance     `json:"provenance"`
+	Settings    settings           `json:"settings"`
+	Windows     []scoredWindow     `json:"windows,omitzero"`
+	Corpus      *likelihood.Corpus `json:"corpus"`
+	Totals      totals             `json:"totals"`
+	Interrupted bool               `json:"interrupted,omitempty"`
+	// Mixture names what parts that were merged all the same have unlike.
+	Mixture []string `json:"mixture,omitempty"`
+}
+
+// totals add up the chunks of a run, also those that other processes worked out; Resumed counts
+// the windows that this one found finished.
+type totals struct {
+	Windows   int     `json:"windows"`
+	Resumed   int     `json:"resumed,omitempty"`
+	Rows      int     `json:"rows"`
+	Calls     int     `json:"network_calls"`
+	Positions int     `json:"positions"`
+	Seconds   seconds `json:"seconds"`
+}
+
+// seconds are wall-clock times: inside the network, and of all work on chunks. Opening the
+// model and reading the text are not in them.
+type seconds struct {
+	Network float64 `json:"network"`
+	Total   float64 `json:"total"`
+}

@@ -1,0 +1,282 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/chunks"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/model/facts"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// chunkRows is how many network rows are asked for together where windows take fewer:
+// enough that rows of a call want about as many positions. Where a call has few rows
+// chunkCalls of them are enough, and where it has one, nothing is won by more than a
+// window: each is kept as soon as it is finished.
+const (
+	chunkRows    = 256
+	chunkCalls   = 32
+	chunkWindows = 64
+)
+
+// prepare reads the input and fills in the settings, once the facts are known.
+func (r *scoring) prepare() (err error) {
+	if r.words, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
+		return err
+	}
+	if err := r.tokenizer.Fit(r.streams, r.words, r.facts); err != nil {
+		return err
+	}
+	o, err := r.sampler.Options(r.ctx, r.all)
+	if err != nil {
+		return err
+	}
+	if r.evaluator, err = likelihood.New(r.network, likelihood.Options{Batch: r.sampler.Batch, Draw: o.Draw}); err != nil {
+		return refused(err)
+	}
+	r.config = likelihood.Config{Form: r.form(), Draws: r.draws, Confidence: r.confidence}
+	sampler, err := samplers.New(o, r.network.Spec())
+	if err != nil {
+		return refused(err)
+	}
+	if r.exact || r.config.Form == likelihood.Plans {
+		set := sampler.Settings()
+		r.settings.Sampler = &set
+		r.config.Sampler = sampler
+	}
+	if r.config.Form == likelihood.Plans {
+		r.config.Plans = max(r.plans, 1)
+	}
+	if !r.exact {
+		if err := r.config.Check(r.facts); err != nil {
+			return refused(err)
+		}
+	}
+	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "score", Facts: r.facts, Tokenizer: r.words, Check: r.evaluator.Check, Short: r.exact}
+	if r.survey, err = in.Survey(); err != nil {
+		return err
+	}
+	r.sequence.survey = r.survey
+	r.overlaps = in.Overlaps()
+	r.settings.As, r.settings.Length, r.settings.Stride = in.Kind(), in.CutLength(), in.CutStride()
+	r.fillSettings(r.evaluator.Draw(), sampler)
+	return r.tryPlans(sampler)
+}
+
+// refused is a usage error of what was asked for.
+func refused(err error) error { return exit.Usagef("score: %s", fault.Plain(err)) }
+
+// fillSettings records what is in force.
+func (r *scoring) fillSettings(d draw.Draw, s *samplers.Sampler) {
+	set := &r.settings
+	set.Draw, set.Confidence = d, r.confidence
+	set.Join, set.Context, set.Frame, set.Tail = r.cut.Join, r.cut.Context, r.cut.Frame, r.cut.Tail
+	set.Head = r.evaluator.Head()
+	set.Limit, set.Batch, set.Device, set.Threads = r.cut.Limit, r.sampler.Batch, r.model.DeviceOf(r.facts), setup.ThreadsOf(r.network)
+	raw := r.config.Sampler != nil && s.Settings().Scores == samplers.ScoresRaw
+	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
+	switch form := r.config.Form; {
+	case r.exact:
+		set.Exact, set.Value = true, "−log P of "+s.String()
+	case form == likelihood.Plans:
+		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, map[bool]string{true: "path", false: "plan"}[r.replays()], ""), s)
+	case form == likelihood.ScoreEntropyForm:
+		set.Value = "integrated score entropy"
+	case r.protocol != "":
+		set.Value = "NELBO as " + string(form) + " reports it"
+	default:
+		set.Value = "NELBO"
+	}
+	// A protocol is what others report: truncated or rounded as theirs is, and so
+	// not a bound to the last digit.
+	set.Bound = !set.Exact && r.protocol == ""
+	if !set.Exact {
+		set.Estimator, set.Draws, set.Plans = string(r.config.Form), r.config.DrawsOr(), r.config.Plans
+		seed := setup.SeedOr(r.sampler.Seed)
+		set.Seed = &seed
+	}
+	set.Text, set.Profile = r.survey.Digest, r.sampler.Profile.Digest()
+}
+
+// tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
+// windows that are too large for exact values.
+func (r *scoring) tryPlans(s *samplers.Sampler) error {
+	_, raw := s.RawLaw()
+	if r.settings.Exact && !s.Planned() && !raw {
+		if err := r.evaluator.Fits(1, s); err != nil {
+			return refused(err)
+		}
+		if r.writeProfile != "" {
+			return exit.Usagef("--write-profile: %s does not tell the loss at each number of visible tokens: leave --sampler out", s)
+		}
+	}
+	for _, w := range r.survey.Shapes {
+		if r.settings.Exact && (s.Planned() || raw) && len(w.Free) > likelihood.MaxFree {
+			return exit.Usagef("score: window %d has %d tokens to be scored: exact values would take 2^%d = %.0f network rows, and more than 2^%d are not taken: give a smaller --length, or --context",
+				w.First, len(w.Free), len(w.Free), likelihood.ExactRows(len(w.Free)), likelihood.MaxFree)
+		}
+		if r.config.Sampler == nil {
+			continue
+		}
+		if err := windows.Begins(s, r.network.Spec(), w.Length, w.Free); err != nil {
+			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
+		}
+		if r.settings.Exact {
+			if err := r.evaluator.Fits(len(w.Free), s); err != nil {
+				return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
+			}
+			if !s.Planned() {
+				continue // It has a law, but no plans.
+			}
+		}
+		if err := likelihood.FitsPlans(w.Free, s); err != nil {
+			return exit.Usagef("score: window %d: %s", w.First, fault.Plain(err))
+		}
+	}
+	return nil
+}
+
+// replays says that the sampler is replayed on windows.
+func (r *scoring) replays() bool {
+	if r.config.Sampler == nil {
+		return false
+	}
+	law, planned := r.config.Sampler.Law()
+	return !planned && law.Replay != samplers.NoReplay
+}
+
+// chunkSize is how many windows are worked out together. It depends on the run alone, not on
+// what was done before or elsewhere, so that every process has the same calls.
+func (r *scoring) chunkSize() int {
+	most, rows := 1, chunkRows
+	for _, w := range r.survey.Shapes {
+		n := len(w.Free)
+		if together := r.evaluator.Together(w.Length, n); together == 1 {
+			rows = 1
+		} else {
+			rows = min(rows, chunkCalls*together)
+		}
+		switch {
+		case !r.settings.Exact:
+			n = r.config.RowsOf(n)
+		case r.replays():
+			law, _ := r.config.Sampler.Law()
+			n = int(law.ReplayRows(n))
+		default:
+			n = 1 << min(n, likelihood.MaxFree)
+		}
+		most = max(most, n)
+	}
+	return min(max(rows/most, 1), chunkWindows)
+}
+
+// run works out the windows and prints, or keeps a part of them. After an interrupt what is
+// finished is printed, and the interrupt is the error.
+func (r *scoring) run() error {
+	terms, err := r.newProfiling()
+	if err != nil {
+		return err
+	}
+	defer terms.discard()
+	defer r.sequence.close()
+	r.config.Seed = r.settings.seed()
+	if r.chunks.Planned() {
+		return r.plan()
+	}
+	kept, err := r.keep()
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	r.config.Seed = r.settings.seed()
+	if r.chunks.Given() {
+		return r.part(kept)
+	}
+	if r.settings.Seed != nil && r.sampler.Seed == nil {
+		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
+	}
+	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.table, r.overlaps}, r.out)
+	all.terms = terms
+	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
+	size := r.chunkSize()
+	err = chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, before bool) error {
+		bar.Add(len(c.Windows))
+		if before {
+			all.record.Totals.Resumed += len(c.Windows)
+		}
+		return all.take(c)
+	})
+	if err == nil {
+		err = kept.Finish(r.streams)
+	}
+	bar.Clear()
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
+		// What is finished is shown; a file is not made of a part.
+		if ferr := r.out.Finish(true); !errors.Is(err, ferr) {
+			err = errors.Join(ferr, err)
+		}
+		return fmt.Errorf("score: %w", fault.WithoutName(err))
+	}
+	all.record.Interrupted = interrupted
+	// A file that cannot be written takes nothing away from what is printed, nor the other way
+	// round.
+	if perr := errors.Join(terms.finish(r.streams, all.record), all.finish()); perr != nil {
+		return perr
+	}
+	return err
+}
+
+// plan tells what the run would take.
+func (r *scoring) plan() error {
+	size, rows := r.chunkSize(), 0.0
+	p := chunks.Plan{Provenance: kit.NewProvenance(r.network, r.words), Chunks: (r.survey.Windows + size - 1) / size, Rows: true}
+	for _, w := range r.survey.Shapes {
+		if r.settings.Exact {
+			rows += float64(w.Windows) * likelihood.ExactRows(len(w.Free))
+		} else {
+			rows += float64(w.Windows * r.config.RowsOf(len(w.Free)))
+		}
+	}
+	p.Calls, p.MostCalls = &rows, rows
+	seconds, err := chunks.Timed(func() error {
+		q := sequence{survey: r.survey}
+		defer q.close()
+		r.sequence = q
+		_, err := r.work(0, size)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("score: %w", fault.WithoutName(err))
+	}
+	p.Seconds = seconds / float64(min(size, r.survey.Windows)) * float64(r.survey.Windows)
+	var seed []string
+	if r.sampler.Seed == nil && r.settings.Seed != nil {
+		seed = append(seed, fmt.Sprintf("--seed=%d", *r.settings.Seed))
+	}
+	return p.Print(&r.chunks, r.streams, r.out, r.format, seed...)
+}
+
+// part works out the chunks of --shard and keeps them in their file.
+func (r *scoring) part(kept *chunks.Kept) error {
+	size := r.chunkSize()
+	from, to := kept.Range()
+	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), true, "scoring", "windows")
+	defer bar.Clear()
+	return kept.Part(r.ctx, r.streams, func() error {
+		return chunks.Each(r.ctx, kept, func(i int) (chunk, error) { return r.work(i, size) }, func(_ int, c chunk, _ bool) error {
+			bar.Add(len(c.Windows))
+			return nil
+		})
+	})
+}

@@ -1,0 +1,42 @@
+package score
+
+import (
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/model"
+	"mdmgen/model/ort/orttest"
+)
+
+// TestScoreChunk works windows out together where their rows share calls, and one by
+// one, each kept when it is finished, where they do not.
+func TestScoreChunk(t *testing.T) {
+	m, err := model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})
+	orttest.Need(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, c := range []struct{ length, draws, batch, want int }{
+		{128, 16, 0, 16}, {128, 16, 1, 1}, {128, 16, 2, 4}, {128, 1024, 0, 1}, {8, 1, 0, 64},
+	} {
+		e, err := likelihood.New(m, likelihood.Options{Batch: c.batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &scoring{evaluator: e, config: likelihood.Config{Draws: c.draws}, survey: &windows.Survey{Shapes: []windows.Shape{{Free: make([]int, c.length), Length: c.length}}}}
+		if got := r.chunkSize(); got != c.want {
+			t.Errorf("%+v: %d windows", c, got)
+		}
+	}
+}
+
+func TestTwoDigits(t *testing.T) {
+	for x, want := range map[float64]string{0.0123: "0.012", 4.61: "4.6", 99.4: "99", 99.6: "100", 690.2: "690", 2e9: "2e+09"} {
+		if got := twoDigits(x); got != want {
+			t.Errorf("twoDigits(%v) = %s, want %s", x, got, want)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+// Package setup is what commands share that open a network: the flags that name model,
+// runtime, tokenizer, sampler and profile, and what opens them.
+package setup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mdmgen/builtin"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/facts"
+	"mdmgen/model/graph"
+	"mdmgen/model/ort"
+)
+
+// BuiltinName is the model that the program carries.
+const BuiltinName = "fairytale"
+
+// Builtins are the models that the program carries.
+func Builtins() []model.Builtin {
+	return []model.Builtin{{Name: BuiltinName, FS: builtin.Fairytale(), Digest: builtin.Digest}}
+}
+
+// Model is what the flags of a command that opens a network say.
+type Model struct {
+	Runtime
+	// Ref names the model; Facts and Sidecar change what it says of itself.
+	Ref     string
+	Facts   []string
+	Sidecar string
+	// Weights is which of the two sets of weights of a trainer's file is opened; "" is ema.
+	Weights checkpoint.Weights
+	// Dtype is that of a checkpoint's weights as they are run, "" for float32.
+	Dtype     graph.Dtype
+	dtypeFlag *flags.Flag
+	// network says that the command opens the model, and not its tokenizer alone; path is where
+	// the files are that a name of the hub's leads to.
+	network bool
+	path    string
+}
+
+// Flags are the flags of every command that opens a network.
+func (m *Model) Flags() flags.Set {
+	m.network = true
+	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "how a checkpoint's matrices are stored and multiplied, as `TYPE`; what is large is converted once into the cache")
+	return append(m.Runtime.Flags(),
+		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
+		FactsFlag(&m.Facts),
+		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
+			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"}),
+		WeightsFlag(&m.Weights),
+		m.dtypeFlag,
+		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
+			Usage: "read every file of a model for its digest, even those that seem unchanged since they were last read"}),
+	)
+}
+
+// Flag is the flag that names the model.
+func (m *Model) Flag(kinds string) *flags.Flag {
+	m.Ref = BuiltinName
+	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatModel, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
+		Usage: "`REF`: " + BuiltinName + " (built in), " + kinds})
+}
+
+// WeightsFlag is the flag that chooses a set of weights.
+func WeightsFlag(w *checkpoint.Weights) *flags.Flag {
+	return flags.Words(w, []checkpoint.Weights{checkpoint.EMA, checkpoint.Raw}, flags.Flag{Name: "weights", Category: flags.CatModel,
+		Usage: "which `SET` of weights to use where a trainer's file holds two: ema, the averages that published numbers are of (default), or raw, the parameters themselves"})
+}
+
+// FactsFlag is the flag that changes facts.
+func FactsFlag(list *[]string) *flags.Flag {
+	return flags.Texts(list, flags.Flag{Name: "fact", Category: flags.CatModel,
+		Usage: "change a fact of the model, `KEY=VALUE` (mask_id, length, columns, padding, noise, time_conditioned, output, shift, input, name); may be repeated"})
+}
+
+// DtypeFlag is a flag that chooses the type of weights.
+func DtypeFlag(d *graph.Dtype, name, usage string) *flags.Flag {
+	known := func(d graph.Dtype) bool { return slices.Contains(graph.Dtypes(), d) || d == "bf16" } // for its own reason
+	return flags.Known(d, graph.Dtypes(), known, flags.Flag{Name: name, Category: flags.CatModel, Default: string(graph.Float32),
+		Usage: usage + ": fp32, fp16, int8 or int4"})
+}
+
+// Other is the model of another reference, opened as this one is, but for what is said of its
+// files alone.
+func (m *Model) Other(ref string, d graph.Dtype, from *flags.Flag) *Model {
+	other := *m
+	other.Ref, other.Sidecar, other.Weights, other.Dtype, other.dtypeFlag = ref, "", "", d, from
+	return &other
+}
+
+// dtype is --dtype. That of the config file is for the models that have a choice.
+func (m *Model) dtype() (graph.Dtype, error) {
+	if err := m.Dtype.Check(); err != nil {
+		return "", exit.Usagef("%s: %w", flags.Dashed(m.dtypeFlag.Name), err)
+	}
+	kind, _, err := model.Resolve(cmp.Or(m.path, m.Ref), Builtins())
+	if err == nil && (kind == model.KindONNX || kind == model.KindWorld) && m.dtypeFlag.From() != flags.Line {
+		return "", nil
+	}
+	return m.Dtype, nil
+}
+
+// OpenCheckpoint opens the checkpoint that ref names, for a command that reads no other kind
+// of model.
+func OpenCheckpoint(ref string, w checkpoint.Weights) (*checkpoint.Checkpoint, error) {
+	kind, path, err := model.Resolve(ref, Builtins())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case kind == model.KindBuiltin && w == "":
+		return checkpoint.OpenFS(Builtins()[0].FS, ref)
+	case kind == model.KindBuiltin:
+		return nil, fmt.Errorf("model %s: has one set of weights: leave out --weights %s", ref, w)
+	case kind == model.KindCheckpoint:
+		return checkpoint.OpenWeights(path, w)
+	}
+	return nil, fmt.Errorf("%s: is not a checkpoint: expected a folder with config.json and weights, or a trainer's file", strings.TrimSuffix(ref, string(filepath.Separator)))
+}
+
+// IsWorld says that ref is a world. What it is otherwise, or that there is no such model,
+// is told where it is opened.
+func IsWorld(ref string) bool {
+	kind, _, err := model.Resolve(ref, Builtins())
+	return err == nil && kind == model.KindWorld
+}
+
+// Options reads the flags of the model, and has its files brought where it is one of the hub's.
+// all are those of the command, which may have some in a form of its own.
+func (m *Model) Options(ctx context.Context, s kit.Streams, all flags.Set) (model.Options, error) {
+	read := m.Runtime.Config
+	if IsWorld(m.Ref) {
+		read = m.worldConfig
+	}
+	rt, err := read(s, all)
+	if err != nil {
+		return model.Options{}, err
+	}
+	override, err := Overrides(m.Facts)
+	if err != nil {
+		return model.Options{}, err
+	}
+	known := KnownFacts(m.Ref)
+	if err := m.locate(ctx, s); err != nil {
+		return model.Options{}, err
+	}
+	d, err := m.dtype()
+	return model.Options{Known: known, Runtime: rt, Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Dtype: d, Path: m.path}, err
+}
+
+// Overrides are the facts of --fact.
+func Overrides(list []string) (map[string]string, error) {
+	override := make(map[string]string)
+	for _, kv := range list {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return nil, exit.Usagef("--fact %s: must be KEY=VALUE", kv)
+		}
+		if !facts.Known(key) {
+			return nil, exit.Usagef("--fact %s: unknown fact %q", kv, key)
+		}
+		if _, twice := override[key]; twice {
+			return nil, exit.Usagef("--fact %s: %s is given twice", kv, key)
+		}
+		override[key] = value
+	}
+	return override, nil
+}
+
+// Describe tells what the files of the model do, without bringing or running anything.
+func (m *Model) Describe(ctx context.Context) (model.Description, error) {
+	override, err := Overrides(m.Facts)
+	if err != nil {
+		return model.Description{}, err
+	}
+	known := KnownFacts(m.Ref)
+	if m.Ref, m.path, err = Cached(m.Ref); err != nil {
+		return model.Description{}, err
+	}
+	return model.Describe(ctx, m.Ref, model.Options{
+		Known: known, Runtime: ort.Config{VerifyDigest: m.verifyDigest},
+		Builtins: Builtins(), Override: override, Sidecar: m.Sidecar, Weights: m.Weights, Path: m.path,
+	})
+}
+
+// Open opens the model that the flags name.
+func (m *Model) Open(ctx context.Context, s kit.Streams, all flags.Set) (model.Model, error) {
+	opts, err := m.Options(ctx, s, all)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(ctx, m.Ref, opts)
+}
+
+// DeviceOf is the device in records: a world is worked out here whatever the environment says.
+func (m *Model) DeviceOf(f model.Facts) string {
+	if f.Family == "world" {
+		return "cpu"
+	}
+	return m.device
+}
+
+// ThreadsOf is the number of threads that a model's calls take, 0 where there is none.
+func ThreadsOf(m model.Model) int {
+	if d, ok := m.(model.Describer); ok {
+		return d.Origin().Threads
+	}
+	return 0
+}

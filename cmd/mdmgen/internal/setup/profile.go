@@ -1,0 +1,116 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"mdmgen/analysis/profile"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
+	"mdmgen/model"
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+)
+
+// Profile is what --profile names, read once.
+type Profile struct {
+	Path string
+	read *ReadProfile
+}
+
+// Flag is for commands that choose a sampler.
+func (p *Profile) Flag() *flags.Flag {
+	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Usage: "`FILE` with the loss profile that --grid profile and --sizes profile choose by, from mdmgen score --write-profile; canvases of other lengths use it by the fraction that is visible"})
+}
+
+// ReadProfile is a profile's file as it was read.
+type ReadProfile struct {
+	profile.File
+	// Digest is "sha256:…" of the file.
+	Digest string
+}
+
+// OpenProfile reads the file of --profile.
+func OpenProfile(ctx context.Context, path string) (*ReadProfile, error) {
+	f, err := plainfile.OpenNamed(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("--profile %s: %w", path, err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	file, err := profile.Read(io.TeeReader(f, sum))
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), fmt.Errorf("--profile %s: %s; `mdmgen score TEXT --write-profile FILE` writes a profile", path, fault.Plain(plainfile.Cause(err))))
+	}
+	return &ReadProfile{file, fmt.Sprintf("sha256:%x", sum.Sum(nil))}, nil
+}
+
+// Open reads the file, once.
+func (p *Profile) Open(ctx context.Context) (_ *ReadProfile, err error) {
+	if p.read == nil {
+		p.read, err = OpenProfile(ctx, p.Path)
+	}
+	return p.read, err
+}
+
+// Use puts the profile into a sampler's options where --grid or --sizes asks for it: made to
+// fall, as `mdmgen schedule` chooses by. One without the other is a usage error.
+func (p *Profile) Use(ctx context.Context, all flags.Set, o *samplers.Options) error {
+	wants := func(flag string) bool { return all.Text(flag) == string(schedule.GridProfile) }
+	switch {
+	case !wants("grid") && !wants("sizes"):
+		if p.Path == "" {
+			return nil
+		}
+		return all.LeaveOut(exit.Usagef("--profile: only --grid profile and --sizes profile read it; `mdmgen score --write-profile` writes one"), "profile")
+	case p.Path == "":
+		return exit.Usagef("--grid profile and --sizes profile need the network's loss profile: give it with --profile FILE, as `mdmgen score TEXT --write-profile FILE` writes it")
+	case !o.ByProfile():
+		return nil
+	}
+	read, err := p.Open(ctx)
+	if err == nil {
+		o.Profile = read.Falling()
+	}
+	return err
+}
+
+// Digest is what a record keeps of the profile that was used, "" where none was.
+func (p *Profile) Digest() string {
+	if p.read == nil {
+		return ""
+	}
+	return p.read.Digest
+}
+
+// Notice says when the profile is of another network than m.
+func (p *Profile) Notice(s kit.Streams, m model.Model) {
+	d, described := m.(model.Describer)
+	if p.read == nil || !described {
+		return
+	}
+	of, is := p.read.Model(), d.Origin()
+	switch {
+	case of.Digest != "" && of.Digest != is.Digest:
+		s.Notice(fmt.Sprintf("--profile %s: was measured on another network: its schedule is valid for any network, and chosen for that one", p.Path))
+	case of.FactsDigest != "" && of.FactsDigest != is.FactsDigest:
+		s.Notice(fmt.Sprintf("--profile %s: was measured on this network with other facts: its schedule is valid with any, and chosen for those", p.Path))
+	}
+}
+
+// Model is the network that was measured, empty where the file does not tell.
+func (p *ReadProfile) Model() model.Origin {
+	var from struct{ Model model.Origin }
+	raw, ok := p.Provenance.(json.RawMessage)
+	if !ok || json.Unmarshal(raw, &from) != nil {
+		return model.Origin{}
+	}
+	return from.Model
+}

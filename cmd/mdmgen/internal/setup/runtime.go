@@ -1,0 +1,144 @@
+package setup
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/model/ort"
+)
+
+// maxThreads bounds --threads.
+const maxThreads = 4096
+
+// Runtime is what the flags say of which ONNX Runtime is used, and how.
+type Runtime struct {
+	library, device       string
+	threads               int
+	offline, verifyDigest bool
+	tf32                  bool
+	fallback              string
+	offlineFlag           *flags.Flag
+}
+
+// Flags are those of the runtime. Its own variables are read where it is searched for.
+func (r *Runtime) Flags() flags.Set {
+	r.device = "cpu"
+	return flags.Set{
+		flags.Text(&r.library, flags.Flag{Name: "runtime", Category: flags.CatModel, Env: "MDMGEN_RUNTIME", Lazy: true,
+			Usage: "ONNX Runtime's library: `PATH` of the file or of its folder (default: searched for, else fetched once)"}),
+		flags.Text(&r.device, flags.Flag{Name: "device", Category: flags.CatModel, Env: "MDMGEN_DEVICE", Words: []string{"cpu", "cuda", "auto"},
+			Usage: "`DEVICE` that runs the network: cpu, cuda, cuda:N, several such as cuda:0,1, which divide the canvases of a call, or auto, which takes the CPU where there is no GPU"}),
+		flags.Bool(&r.tf32, flags.Flag{Name: "tf32", Category: flags.CatModel, Usage: "let a GPU multiply float32 numbers as TF32, faster and with 10 bits of their mantissas"}),
+		flags.Text(&r.fallback, flags.Flag{Name: "allow-fallback", Category: flags.CatModel, Usage: "`NODES` or operators, with commas between, that may run on the CPU where the GPU has no kernel for them"}),
+		flags.Int(&r.threads, 0, maxThreads, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
+			Usage: "`N` threads for one network call"}),
+		r.OfflineFlag(),
+	}
+}
+
+// OfflineFlag is --offline.
+func (r *Runtime) OfflineFlag() *flags.Flag {
+	r.offlineFlag = flags.Bool(&r.offline, flags.Flag{Name: "offline", Category: flags.CatModel, Env: envOffline, Lazy: true, Usage: "never fetch anything"})
+	return r.offlineFlag
+}
+
+const (
+	envThreads = "MDMGEN_THREADS"
+	envOffline = "MDMGEN_OFFLINE"
+)
+
+// switches are what a variable that is on or off may be.
+var switches = []string{"1", "true", "yes", "on", "0", "false", "no", "off"}
+
+// ThreadsFlag is --threads of a command that takes a list of them.
+func ThreadsFlag(p *string) *flags.Flag {
+	return flags.Text(p, flags.Flag{Name: "threads", Category: flags.CatModel, Default: "all", Env: envThreads, Lazy: true,
+		Usage: "`LIST` of numbers of threads for one network call"})
+}
+
+// Threads is --threads, else what the environment says, 0 for all.
+func (r *Runtime) Threads(all flags.Set) (int, error) {
+	if all.IsSet("threads") {
+		return r.threads, nil
+	}
+	text := os.Getenv(envThreads)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxThreads {
+		return 0, exit.Usagef("%s=%s: must be a whole number in 0..%d, 0 for all", envThreads, text, maxThreads)
+	}
+	return n, nil
+}
+
+// Fetching is what --offline says.
+func (r *Runtime) Fetching(s kit.Streams, all flags.Set) (ort.Config, error) {
+	if text := strings.ToLower(os.Getenv(envOffline)); text != "" && !all.IsSet("offline") && !slices.Contains(switches, text) {
+		return ort.Config{}, exit.Usagef("%s=%s: must be true or false", envOffline, os.Getenv(envOffline))
+	}
+	return ort.Config{Offline: r.offline, Online: all.IsSet("offline") && !r.offline, Log: s.Notice}, nil
+}
+
+// Config is what the flags say of the runtime.
+func (r *Runtime) Config(s kit.Streams, all flags.Set) (ort.Config, error) {
+	threads, err := r.Threads(all)
+	if err != nil {
+		return ort.Config{}, err
+	}
+	out, err := r.Fetching(s, all)
+	if err != nil {
+		return ort.Config{}, err
+	}
+	if err := ort.CheckDevice(r.device); err != nil {
+		source := "--device "
+		if !all.IsSet("device") {
+			source = "MDMGEN_DEVICE="
+		}
+		return ort.Config{}, exit.Usagef("%s%s: must be %s", source, r.device, ort.DeviceForms)
+	}
+	out.Library, out.Device, out.Threads, out.VerifyDigest = r.library, r.device, threads, r.verifyDigest
+	if !onCPU(r.device) { // The config file's are for the devices that have them.
+		out.TF32 = r.tf32
+		if r.fallback != "" {
+			out.AllowFallback = strings.Split(r.fallback, ",")
+		}
+		return out, nil
+	}
+	for flag, set := range map[string]bool{"tf32": r.tf32, "allow-fallback": r.fallback != ""} {
+		if set && all.Given(flag) {
+			return ort.Config{}, exit.Usagef("--%s: is for --device cuda", flag)
+		}
+	}
+	return out, nil
+}
+
+// On has the network run on another device. What is of GPUs alone does not follow it to the CPU.
+func (r *Runtime) On(device string) {
+	if r.device = device; onCPU(device) {
+		r.tf32, r.fallback = false, ""
+	}
+}
+
+// onCPU says that all of a list of devices are the CPU.
+func onCPU(device string) bool { return strings.HasPrefix(device, "cpu") }
+
+// worldConfig refuses flags that a world has no use for. The environment's and the config
+// file's are for the models that have.
+func (r *Runtime) worldConfig(s kit.Streams, all flags.Set) (ort.Config, error) {
+	for _, flag := range []string{"runtime", "threads", "offline", "tf32", "allow-fallback"} {
+		if all.Given(flag) {
+			return ort.Config{}, exit.Usagef("--%s: a world is a table, which needs no runtime", flag)
+		}
+	}
+	out := ort.Config{Device: "cpu", Log: s.Notice}
+	if all.Given("device") {
+		out.Device = r.device // Where that is another one, it is refused by name.
+	}
+	return out, nil
+}

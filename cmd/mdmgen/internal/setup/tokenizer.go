@@ -1,0 +1,193 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"mdmgen/builtin"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/model"
+	"mdmgen/model/world"
+	"mdmgen/tokenize"
+)
+
+// Tokenizer is what --tokenizer says, for commands that turn text into ids or back.
+type Tokenizer struct {
+	path  string
+	force bool
+	flag  *flags.Flag
+}
+
+// EnvTokenizer names the tokenizer of models without one of their own.
+const EnvTokenizer = "MDMGEN_TOKENIZER"
+
+// Flag is --tokenizer.
+func (t *Tokenizer) Flag() *flags.Flag {
+	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "the model's own, else $" + EnvTokenizer,
+		Usage: "`PATH` of a tokenizer.json or of the folder that holds one, or OWNER/NAME of the hub"})
+	return t.flag
+}
+
+// Flags are --tokenizer and, for commands that open a network too, --force.
+func (t *Tokenizer) Flags() flags.Set {
+	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Usage: "use a tokenizer that has more tokens than the network, or fewer"})}
+}
+
+// Fit refuses a tokenizer whose tokens are not those of the network, unless --force is given:
+// texts would not be what the ids say. nil fits.
+func (t *Tokenizer) Fit(s kit.Streams, opened *tokenize.Tokenizer, f model.Facts) error {
+	if opened == nil {
+		return nil
+	}
+	n, least, most := opened.Size(), f.Columns-len(f.Excluded()), max(f.Columns, f.MaskID+1)
+	if n >= least && n <= most {
+		return nil
+	}
+	text := fmt.Sprintf("the tokenizer has %d tokens and the network %d: they do not belong together", n, least)
+	if t.force {
+		s.Notice(text + ", and --force uses them all the same")
+		return nil
+	}
+	return fmt.Errorf("%s: name the model's own with --tokenizer, or use this one with --force", text)
+}
+
+// Given says that the command line names a tokenizer.
+func (t *Tokenizer) Given() bool { return t.flag.From() == flags.Line }
+
+// NoTokenizerError says why a model has no tokenizer.
+type NoTokenizerError struct {
+	Why string
+	// world is the file, which is not read, of one that is a world.
+	world string
+}
+
+func (e *NoTokenizerError) Error() string { return "no tokenizer: " + e.Why }
+
+// Lacks says that err is that there is no tokenizer.
+func Lacks(err error) bool {
+	var none *NoTokenizerError
+	return errors.As(err, &none)
+}
+
+// Open opens the tokenizer that --tokenizer names, else the model's own, else that of the
+// environment or the config file, which is none for a world: its tokens have no text. The
+// error is a NoTokenizerError where there is none.
+func (t *Tokenizer) Open(ctx context.Context, s kit.Streams, m *Model) (opened *tokenize.Tokenizer, err error) {
+	begin, source, path := time.Now(), "--tokenizer", t.path
+	defer func() {
+		if err == nil {
+			s.Detail("tokenizer %s: %d tokens, opened in %.3g s", cmp.Or(path, "of the model"), opened.Size(), time.Since(begin).Seconds())
+		}
+	}()
+	if t.Given() && path != "" {
+		return NamedTokenizer(ctx, s, m.Offline(), source, path)
+	}
+	if path == "" {
+		source, path = EnvTokenizer, os.Getenv(EnvTokenizer)
+	}
+	opened, err = ownTokenizer(ctx, s, m)
+	if path == "" || !Lacks(err) || IsWorld(m.Ref) {
+		path = ""
+		return opened, err
+	}
+	return NamedTokenizer(ctx, s, m.Offline(), source, path)
+}
+
+// OpenAny is Open, nil where there is none.
+func (t *Tokenizer) OpenAny(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Tokenizer, error) {
+	opened, err := t.Open(ctx, s, m)
+	if Lacks(err) {
+		return nil, nil
+	}
+	return opened, err
+}
+
+// NamedTokenizer opens the tokenizer at a path, or of a name of the hub's, that was given as
+// source.
+func NamedTokenizer(ctx context.Context, s kit.Streams, offline bool, source, path string) (*tokenize.Tokenizer, error) {
+	if n, ok := HubName(path); ok {
+		dir, err := hubTokenizer(ctx, s, offline, n)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+		path = dir
+	}
+	t, err := tokenize.Open(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Missingf("%s %s: no tokenizer.json there", source, path)
+	}
+	return t, err
+}
+
+// BesideTokenizer opens the tokenizer in a folder of ONNX files. Hubs keep the ONNX files of a
+// model in a folder of that name, and the tokenizer above it.
+func BesideTokenizer(ctx context.Context, dir string) (*tokenize.Tokenizer, error) {
+	t, err := tokenize.Open(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Base(dir) == "onnx" {
+		return tokenize.Open(ctx, filepath.Dir(dir))
+	}
+	return t, err
+}
+
+// ownTokenizer opens the tokenizer in the folder of a model.
+func ownTokenizer(ctx context.Context, s kit.Streams, m *Model) (*tokenize.Tokenizer, error) {
+	if m.network {
+		if err := m.locate(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	ref := m.Ref
+	if n, ok := HubName(ref); ok {
+		dir, err := hubTokenizer(ctx, s, m.Offline(), n)
+		if err != nil {
+			return nil, err
+		}
+		return tokenize.Open(ctx, dir)
+	}
+	kind, path, err := model.Resolve(ref, Builtins())
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case model.KindBuiltin:
+		data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
+		if err != nil {
+			return nil, err
+		}
+		return tokenize.Parse(ref, data)
+	case model.KindWorld:
+		return nil, &NoTokenizerError{ref + " is a world, whose tokens have no text", path}
+	}
+	// A model that is a file has it beside it.
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	t, err := BesideTokenizer(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoTokenizerError{Why: ref + " has no tokenizer.json"}
+	}
+	return t, err
+}
+
+// NeedTokenizer turns the lack of a tokenizer into advice: what needs it, and
+// which flag gives it. What is wrong with a world's file comes first.
+func NeedTokenizer(err error, what, otherwise string) error {
+	var none *NoTokenizerError
+	if errors.As(err, &none) {
+		if none.world != "" {
+			if _, err := world.Open(none.world); err != nil {
+				return err
+			}
+		}
+		return exit.Missingf("%s needs a tokenizer: %s; give one with --tokenizer%s", what, none.Why, otherwise)
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+// Package show is the command that tells what a model is.
+package show
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/printable"
+	"mdmgen/model"
+)
+
+type options struct {
+	model   setup.Model
+	tensors bool
+	format  string
+	all     flags.Set
+}
+
+// shown is the record.
+type shown struct {
+	Schema string `json:"schema"`
+	// Reference is what was asked for, a name of the hub's with its commit.
+	Reference string `json:"reference"`
+	model.Description
+}
+
+// Command is the command show.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	o.all = append(append(o.model.Flags().Only("model", "weights", "fact", "sidecar", "verify-digest"),
+		flags.Bool(&o.tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "names, types and shapes of all tensors, too; of an ONNX graph those that go in and come out"}),
+	), flags.Format(&o.format, "text", "json")...)
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "describe a model: facts, digest, files and tensors",
+		ArgsUsage: "[MODEL]",
+		Description: "Prints what the model's files say, with --fact and --sidecar applied, and runs and fetches nothing: family,\n" +
+			"parameters, length of a row, the id of MASK, canvas length, noise, time conditioning, shift, type of the\n" +
+			"weights, digest, the files with their sizes, and how many tensors of a checkpoint fill a parameter of the network;\n" +
+			"every other one is unused, and none is used twice. MODEL is what --model takes elsewhere.",
+		Flags:  o.all.CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
+	}
+}
+
+func (o *options) run(ctx context.Context, s kit.Streams, args []string) error {
+	if err := kit.AtMostOne("show", args, "name one model"); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		if o.all.Given("model") {
+			return exit.Usagef("show: the model is given twice, as %s and by --model", args[0])
+		}
+		o.model.Ref = args[0]
+	}
+	d, err := o.model.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if !o.tensors {
+		d.Tensors = nil
+	}
+	if o.format == "json" {
+		return kit.JSON(s.Out, shown{"mdmgen.show/1", o.model.Ref, d})
+	}
+	t := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	row := func(name string, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", name, printable.String(fmt.Sprintf(format, args...)))
+	}
+	f := d.Facts
+	row("model", "%s", o.model.Ref)
+	row("kind", "%s", d.Kind)
+	row("family", "%s", f.Family)
+	parameters := "unknown"
+	if f.Parameters > 0 {
+		parameters = humanize.Comma(f.Parameters)
+	}
+	row("parameters", "%s", parameters)
+	row("columns", "%d, of which %d are tokens", f.Columns, f.Columns-len(f.Excluded()))
+	row("mask id", "%d", f.MaskID)
+	length := "at most"
+	if f.FixedLength {
+		length = "exactly"
+	}
+	row("length", "%s %d positions", length, f.Length)
+	row("noise", "%s", f.Noise)
+	row("time conditioned", "%t", f.TimeConditioned)
+	row("shifted", "%t", f.Shift)
+	row("output", "%s", f.Output)
+	row("dtype", "%s", cmp.Or(f.Dtype, "unknown"))
+	row("digest", "%s", f.Digest)
+	for _, file := range d.Files {
+		row("file", "%s, %s", file.Name, humanize.IBytes(uint64(file.Bytes)))
+	}
+	if f.Weights != "" {
+		row("weights", "%s", f.Weights)
+	}
+	if d.Kind == "checkpoint" {
+		row("tensors", "%d used, %d unused", d.Used, len(d.Unused))
+	}
+	if err := t.Flush(); err != nil { // Columns of their own follow.
+		return err
+	}
+	for _, x := range d.Tensors {
+		use := x.Role
+		if x.Parameter != "" {
+			use = "fills " + x.Parameter
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", printable.String(x.Name), x.Dtype, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","), use)
+	}
+	return t.Flush()
+}

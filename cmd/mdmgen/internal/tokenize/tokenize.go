@@ -1,0 +1,152 @@
+// Package tokenize is the command that turns text into ids and back.
+package tokenize
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/plainjson"
+	"mdmgen/tokenize"
+)
+
+// options are the flags.
+type options struct {
+	model         setup.Model
+	tokenizer     setup.Tokenizer
+	plain, decode bool
+	format        string
+	all           flags.Set
+}
+
+func (o *options) flags() flags.Set {
+	o.all = append(flags.Set{
+		o.tokenizer.Flag(),
+		o.model.Flag("or a model's folder or a name of the hub's, whose tokenizer is used"),
+		o.model.OfflineFlag(),
+		flags.Bool(&o.plain, flags.Flag{Name: "plain", Category: flags.CatEstimate, Usage: "read added and special tokens in the text as text"}),
+		flags.Bool(&o.decode, flags.Flag{Name: "decode", Category: flags.CatEstimate, Usage: "turn ids into text"}),
+	}, flags.Format(&o.format, "text", "json")...)
+	o.all.Find("format").Usage = "`FORMAT` of the texts, one per line: text as it is, or json, JSON strings"
+	return o.all
+}
+
+// Command is the command tokenize.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Name:  "tokenize",
+		Usage: "turn text into token ids and back",
+		Description: "Reads lines of text from standard input and prints a JSON list of ids for each. Added and special\n" +
+			"tokens in the text are matched as the tokenizer's file says; --plain reads them as text, as every\n" +
+			"other command does. With --format json a line of input is a JSON string, which may hold newlines.\n" +
+			"--decode reads lists of ids and prints the text of each (with --format json as a JSON string).",
+		Flags:  o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) }),
+	}
+}
+
+func lines(ctx context.Context, s kit.Streams, o *options, args []string) error {
+	if len(args) > 0 {
+		return exit.Usagef("tokenize: unexpected argument %q; it reads lines from standard input: echo TEXT | mdmgen tokenize", args[0])
+	}
+	if err := o.all.ExcludeAs("tokenize: --%s says how text is read; it does not go with --%s", [2]string{"plain", "decode"}); err != nil {
+		return err
+	}
+	if o.all.Given("model") && o.all.Given("tokenizer") {
+		return exit.Usagef("tokenize: --model and --tokenizer both name a tokenizer; give one")
+	}
+	t, err := o.tokenizer.Open(ctx, s, &o.model)
+	if err != nil {
+		return setup.NeedTokenizer(err, "tokenize", "")
+	}
+	line := encodeLine(t, o.plain, o.format == "json")
+	if o.decode {
+		line = decodeLine(t, o.format == "json")
+	}
+	if kit.IsTerminal(s.In) {
+		s.Notice("reading lines from standard input, up to Ctrl-D")
+	}
+	out := bufio.NewWriter(s.Out)
+	for l, err := range kit.Lines(s.In, "standard input") {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return errors.Join(out.Flush(), err)
+		}
+		result, err := line(l.Text)
+		if err != nil {
+			return errors.Join(out.Flush(), fmt.Errorf("standard input:%d: %w", l.N, err))
+		}
+		out.Write(append(result, '\n')) // A failure is kept until Flush.
+	}
+	return out.Flush()
+}
+
+// encodeLine returns the function that turns a line of text into a line of ids.
+func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte, error) {
+	encode := t.Encode
+	if plain {
+		encode = t.EncodePlain
+	}
+	return func(line []byte) ([]byte, error) {
+		text := string(line)
+		if !utf8.Valid(line) {
+			return nil, errors.New("the text is not valid UTF-8")
+		}
+		if asJSON {
+			if err := json.Unmarshal(line, &text); err != nil || len(bytes.TrimSpace(line)) == 0 || bytes.TrimSpace(line)[0] != '"' {
+				return nil, errors.New("not a JSON string")
+			}
+			if err := plainjson.Strict(line); err != nil {
+				return nil, err
+			}
+		}
+		ids, err := encode(text)
+		if err != nil {
+			return nil, err
+		}
+		if ids == nil {
+			ids = []int{}
+		}
+		return json.Marshal(ids)
+	}
+}
+
+// decodeLine returns the function that turns a line of ids into a line of text.
+func decodeLine(t *tokenize.Tokenizer, asJSON bool) func([]byte) ([]byte, error) {
+	return func(line []byte) ([]byte, error) {
+		var listed []*int
+		d := json.NewDecoder(bytes.NewReader(line))
+		if err := d.Decode(&listed); err != nil || listed == nil {
+			return nil, errors.New("not a JSON list of ids")
+		}
+		ids := make([]int, len(listed))
+		for i, id := range listed {
+			if id == nil {
+				return nil, fmt.Errorf("position %d is null, a mask that was left: it has no text", i)
+			}
+			ids[i] = *id
+		}
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			return nil, errors.New("more than one JSON value in a line")
+		}
+		text, err := t.Decode(ids)
+		if err != nil || !asJSON {
+			return []byte(text), err
+		}
+		return kit.JSONLine(text)
+	}
+}

@@ -1,0 +1,233 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/verify"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/examples"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/printable"
+	"mdmgen/model"
+	"mdmgen/model/ort"
+	"mdmgen/tokenize"
+)
+
+// Where nothing else is said.
+const (
+	defaultDraws    = 16
+	defaultWindows  = 64
+	defaultLawTexts = 64
+	most            = 1 << 20
+)
+
+// settings are what the numbers depend on besides the models.
+type settings struct {
+	// Text is "sha256:…" of the windows' ids.
+	Text       string  `json:"text"`
+	Length     int     `json:"length"`
+	Draws      int     `json:"draws"`
+	Seed       uint64  `json:"seed"`
+	Batch      int     `json:"batch,omitempty"`
+	Confidence float64 `json:"confidence"`
+}
+
+// AgainstRecord is what a comparison with another model prints as JSON.
+type AgainstRecord struct {
+	*verify.Difference
+	Settings   settings       `json:"settings"`
+	Provenance kit.Provenance `json:"provenance"`
+	// Reference is where the other model comes from.
+	Reference *model.Origin `json:"reference"`
+}
+
+// againstFlags are those of a comparison with another model.
+func (o *options) againstFlags() flags.Set {
+	o.draws, o.lawTexts, o.confidence = defaultDraws, defaultLawTexts, estimate.DefaultConfidence
+	return slices.Concat(flags.Set{
+		flags.Name(&o.against, "name the other model", flags.Flag{Name: "against", Category: flags.CatEstimate, Usage: "compare with the model `REF`, the reference, on canvases of a text"}),
+		flags.Name(&o.text, "name the file of the text", flags.Flag{Name: "text", Category: flags.CatInput, Default: "a tale that the program carries", Usage: "`FILE` of the text that is masked: a text, or lines {\"ids\":…}"}),
+		setup.DtypeFlag(&o.againstDtype, "against-dtype", "--dtype of the other model, as `TYPE`"),
+		flags.Text(&o.againstDevice, flags.Flag{Name: "against-device", Category: flags.CatModel, Default: "that of --device", Usage: "`DEVICE` that runs the other model"}),
+	}, o.cut.Flags("the model's", fmt.Sprint(defaultWindows)).Only("as", "length", "context", "limit"), flags.Set{
+		flags.Int(&o.draws, 1, most, flags.Flag{Name: "draws", Category: flags.CatEstimate, Usage: "`N` canvases of each window, at masked fractions from all of 0 to 1"}),
+		flags.Int(&o.lawLength, 1, verify.MaxLaw, flags.Flag{Name: "law-length", Category: flags.CatEstimate, Default: "8, 3 for a time-conditioned network, or a world's",
+			Usage: "`N` tokens of the texts whose exact laws are compared, each taking 2^N network rows"}),
+		flags.Int(&o.lawTexts, 0, most, flags.Flag{Name: "law-texts", Category: flags.CatEstimate, Usage: "`N` texts of First-Hitting, drawn from the reference, whose exact laws are compared; 0 leaves the laws out"}),
+		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
+	}, o.sampler.Flags().Only("seed", "batch"), flags.Set{o.tokenizer.Flag()})
+}
+
+// checkAgainst refuses flags that have no meaning with what is compared.
+func (o *options) checkAgainst() error {
+	if o.against == "" {
+		return o.all.Unused("without --against", o.only...)
+	}
+	if o.lawTexts == 0 {
+		return o.all.Unused("with --law-texts 0", "law-length")
+	}
+	return nil
+}
+
+// difference compares the model with another.
+func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
+	m, err := o.model.Open(ctx, s, o.all)
+	if err != nil {
+		return err
+	}
+	defer kit.Closing(m, &err)
+	other := o.model.Other(o.against, o.againstDtype, o.all.Find("against-dtype"))
+	if o.againstDevice != "" {
+		if err := ort.CheckDevice(o.againstDevice); err != nil {
+			return exit.Usagef("--against-device %s: must be %s", o.againstDevice, ort.DeviceForms)
+		}
+		other.On(o.againstDevice)
+	}
+	reference, err := other.Open(ctx, s, o.all)
+	if err != nil {
+		return err
+	}
+	defer kit.Closing(reference, &err)
+	words, err := o.words(ctx, s, other)
+	if err == nil {
+		if err = verify.Comparable(m.Facts(), reference.Facts()); err != nil {
+			err = exit.Usagef("verify: %s and %s: %w", o.model.Ref, other.Ref, err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	strict := reference // whose windows fit the other, too
+	if m.Facts().Shift {
+		strict = m
+	}
+	list, length, err := o.windows(ctx, s, strict, words)
+	if err != nil {
+		return err
+	}
+	cfg := verify.AgainstConfig{Draws: o.draws, LawLength: o.lawLength, LawTexts: o.lawTexts, Batch: o.sampler.Batch, Seed: setup.SeedOr(o.sampler.Seed), Confidence: o.confidence}
+	if o.all.IsSet("tolerance") {
+		cfg.Limit = &o.tolerance
+	}
+	if f := reference.Facts(); o.lawLength > f.Length || f.FixedLength && o.lawLength > 0 && o.lawLength != f.Length {
+		return exit.Usagef("--law-length %d: the model takes canvases of %s %d positions", o.lawLength, map[bool]string{true: "exactly", false: "at most"}[f.FixedLength], f.Length)
+	}
+	if o.sampler.Seed == nil {
+		s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
+	}
+	bar := kit.NewBar(s, len(list)+o.lawTexts, true, "comparing", "windows and texts")
+	cfg.Done = func() { bar.Add(1) }
+	targets := make([]likelihood.Target, len(list))
+	for i, w := range list {
+		targets[i] = w.Target
+	}
+	d, err := verify.Against(ctx, m, reference, targets, cfg)
+	bar.Clear()
+	if err != nil {
+		return err
+	}
+	if o.format == "json" {
+		err = kit.JSON(s.Out, AgainstRecord{d, settings{windows.Digest(list), length, o.draws, cfg.Seed, o.sampler.Batch, o.confidence}, kit.NewProvenance(m, words), kit.NewProvenance(reference, nil).Model})
+	} else {
+		err = printDifference(s.Out, d, named(o.model.Ref, m), named(other.Ref, reference))
+	}
+	if err == nil && !d.OK {
+		err = exit.Invalidf("verify %s: the mean KL from %s is %.3g nats per token, above --tolerance %g", o.model.Ref, other.Ref, d.All.KL.Mean, o.tolerance)
+	}
+	return err
+}
+
+// words opens the tokenizer, nil where there is none: the reference's, which the model's own
+// must be too, where it has one.
+func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) (*tokenize.Tokenizer, error) {
+	words, err := o.tokenizer.OpenAny(ctx, s, other)
+	if err != nil || words == nil || o.tokenizer.Given() {
+		return words, err
+	}
+	own, err := o.tokenizer.OpenAny(ctx, s, &o.model)
+	if err == nil && own != nil && own.Digest() != words.Digest() {
+		err = exit.Usagef("verify: %s and %s have different tokenizers: name the one that is meant with --tokenizer", o.model.Ref, other.Ref)
+	}
+	return words, err
+}
+
+// windows cuts the text, and tells the length of windows.
+func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, int, error) {
+	e, err := likelihood.New(m, likelihood.Options{})
+	if err != nil {
+		return nil, 0, err
+	}
+	in := &windows.Reader{Cutting: o.cut, Ctx: ctx, Streams: s, Path: o.text, Command: "verify", Facts: m.Facts(), Tokenizer: words, Check: e.Check}
+	in.Limit = cmp.Or(o.cut.Limit, defaultWindows)
+	switch {
+	case o.text != "":
+	case words == nil:
+		return nil, 0, exit.Missingf("verify: %s has no tokenizer for the tale that the program carries: give one with --tokenizer, or lines {\"ids\":…} with --text", o.against)
+	default:
+		in.Streams.In = strings.NewReader(examples.Tale)
+	}
+	list, err := in.Read()
+	return list, in.CutLength(), err
+}
+
+// printDifference prints a line for each masked fraction, then what it makes of texts.
+func printDifference(w io.Writer, d *verify.Difference, name, reference string) error {
+	fmt.Fprintf(w, "%s against %s: %s, %s, %s each\n", name, reference,
+		english.Plural(d.Windows, "window", ""), english.Plural(d.Tokens, "token", ""), english.Plural(d.Draws, "canvas", "canvases"))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "masked\tpositions\tmean KL of μ, nats per token\tgreatest KL\tsame top token")
+	row := func(masked string, b verify.Band) {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%.3g\t%.2f %%\n", masked, b.Positions, interval(b.KL), float64(b.Greatest), 100*b.Agreement.Mean)
+	}
+	for _, b := range d.Bands {
+		row(fmt.Sprintf("%.0f–%.0f %%", 100*b.From, 100*b.To), b)
+	}
+	row("all", d.All)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	n := d.NELBO
+	fmt.Fprintf(w, "NELBO: %.4f nats per token, the reference's %.4f; change %s\n", n.Model.Mean, n.Reference.Mean, interval(n.Change))
+	switch l := d.Laws; {
+	case l != nil:
+		fmt.Fprintf(w, "First-Hitting's laws (distributions) of texts of %s, from %s: TV %s, KL %s nats a text\n",
+			english.Plural(l.Length, "token", ""), english.Plural(l.Texts, "text", ""), interval(l.TV), interval(l.KL))
+	case d.WithoutLaws != "":
+		fmt.Fprintf(w, "First-Hitting's laws are not compared: %s\n", d.WithoutLaws)
+	}
+	verdict := "OK"
+	switch {
+	case d.Limit == nil:
+		return nil
+	case !d.OK:
+		verdict = "FAILED"
+	}
+	_, err := fmt.Fprintf(w, "%s: mean KL %.3g, limit %.3g\n", verdict, d.All.KL.Mean, *d.Limit)
+	return err
+}
+
+// named is how a model is called: by what was given, and how its weights are stored.
+func named(ref string, m model.Model) string {
+	if d, ok := m.(model.Describer); ok && d.Origin().Dtype != "" {
+		return fmt.Sprintf("%s (%s)", printable.String(ref), d.Origin().Dtype)
+	}
+	return printable.String(ref)
+}
+
+// interval writes an estimate with its interval.
+func interval(e estimate.Estimate) string {
+	return fmt.Sprintf("%.3g [%.3g, %.3g]", e.Mean, e.Lo, e.Hi)
+}

@@ -1,0 +1,168 @@
+// Package verify is the command that compares a model with reference tensors, or with another
+// model.
+package verify
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize/english"
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/analysis/verify"
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/cmd/mdmgen/internal/windows"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/printable"
+	"mdmgen/model/graph"
+)
+
+// options are the flags.
+type options struct {
+	model     setup.Model
+	golden    string
+	tolerance float64
+	format    string
+	// against is the other model, "" for --golden; what follows is of that comparison, and only
+	// has the names of its flags.
+	against, text              string
+	againstDtype               graph.Dtype
+	againstDevice              string
+	sampler                    setup.Sampler
+	tokenizer                  setup.Tokenizer
+	cut                        windows.Cutting
+	draws, lawLength, lawTexts int
+	confidence                 float64
+	only                       []string
+	all                        flags.Set
+}
+
+func (o *options) flags() flags.Set {
+	o.tolerance = verify.DefaultLimit
+	against := o.againstFlags()
+	o.only = against.Without("against").Names()
+	o.all = append(append(append(o.model.Flags(),
+		flags.Name(&o.golden, "name the file of reference tensors", flags.Flag{Name: "golden", Category: flags.CatEstimate, Usage: "`FILE` of reference tensors (safetensors): input_ids.N, sigma.N and logits.N, log_mu.N, forward.N or log_score.N"}),
+		flags.Number(&o.tolerance, "a number from 0", func(x float64) bool { return x >= 0 && !math.IsInf(x, 1) },
+			flags.Flag{Name: "tolerance", Category: flags.CatEstimate, Default: fmt.Sprintf("%g; none with --against", verify.DefaultLimit),
+				Usage: "greatest difference that passes, `X`; with --against the greatest mean KL, in nats per token"}),
+	), against...), flags.Format(&o.format, "text", "json")...)
+	return o.all.Common("golden", "against", "text", "tolerance", "seed", "format", "model")
+}
+
+// Command is the command verify.
+func Command(s kit.Streams) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Name:      "verify",
+		Usage:     "compare a model's rows with tensors of another implementation, or with another model",
+		ArgsUsage: "[MODEL]",
+		Description: "Recomputes every tensor of the reference file --golden with the model, and prints the largest difference and\n" +
+			"the number of values of each. Exits with 3 when one is above the tolerance. Two correct float32 executions of a small\n" +
+			"network differ by about 1e-5; a wrong norm or activation by 1e-3 or more. Where the numbers of the type of a tensor\n" +
+			"are farther apart than the tolerance, as those of float32 are about −1e6, values may differ by one such spacing more,\n" +
+			"and a line says so. A file whose structure or inputs are not what they must be is a failure of input, exit status 1.\n\n" +
+			"With --against REF it compares two models of one vocabulary, or a model with itself in another precision, in units\n" +
+			"that matter, and takes REF for the reference: the Kullback–Leibler divergence KL(μ_reference‖μ) of the distributions\n" +
+			"of tokens at masked positions of a text, by the fraction that is masked; how often both have the same most probable token; the\n" +
+			"change of the NELBO on the same windows with the same masks; and on short texts the total variation distance (TV) of\n" +
+			"the laws (distributions) of First-Hitting. --fact holds for both models, --sidecar and --weights for MODEL.",
+		Flags:  o.flags().CLI(),
+		Action: kit.Do(func(ctx context.Context, args []string) error { return compare(ctx, s, o, args) }),
+	}
+}
+
+// Record is what verify prints as JSON.
+type Record struct {
+	verify.Report
+	Provenance kit.Provenance `json:"provenance"`
+}
+
+// compare compares a model, named before or by --model, with the tensors that --golden names.
+func compare(ctx context.Context, s kit.Streams, o *options, args []string) (err error) {
+	if err := kit.AtMostOne("verify", args, "name one model"); err != nil {
+		return err
+	}
+	switch {
+	case o.against == "" && o.golden == "" && len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".json"):
+		return exit.Usagef("verify: %s: the project's own reference files are read by `go test ./tools/oracle`; a model is compared with --golden FILE", args[0])
+	case o.golden == "" && o.against == "":
+		return exit.Usagef("verify: name the file of reference tensors with --golden, or another model with --against")
+	case len(args) == 1 && o.all.Given("model"):
+		return exit.Usagef("verify: the model is given twice, as %s and by --model", args[0])
+	case len(args) == 1:
+		o.model.Ref = args[0]
+	}
+	if err := o.all.Exclude([2]string{"golden", "against"}); err != nil {
+		return err
+	}
+	if err := o.checkAgainst(); err != nil {
+		return err
+	}
+	if o.against != "" {
+		return difference(ctx, s, o)
+	}
+	m, err := o.model.Open(ctx, s, o.all)
+	if err != nil {
+		return err
+	}
+	defer kit.Closing(m, &err)
+	report, err := verify.Golden(ctx, m, o.golden, o.tolerance)
+	if err != nil {
+		return err
+	}
+	if o.format == "json" {
+		err = kit.JSON(s.Out, Record{report, kit.NewProvenance(m, nil)})
+	} else {
+		err = printReport(s.Out, report)
+	}
+	if err == nil && !report.OK {
+		err = exit.Invalidf("verify %s: %s", o.model.Ref, firstBreach(report))
+	}
+	return err
+}
+
+// printReport prints an item a line, and OK or FAILED.
+func printReport(out io.Writer, r verify.Report) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "quantity\tvalues\tlargest difference\tlimit\t")
+	for _, it := range r.Items {
+		verdict := "ok"
+		if !it.OK {
+			verdict = "FAILED at " + printable.String(it.Worst.Path)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%.3g %s\t%.3g\t%s\n", printable.String(it.Name), it.Count, float64(it.MaxDiff), it.Measure, it.Limit, verdict)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, it := range r.Items {
+		if w := it.Widened; w != nil {
+			fmt.Fprintf(out, "%s: the limit is wider at %s by the spacing of %s there, at most %.3g\n",
+				printable.String(it.Name), english.Plural(w.Count, "value", ""), w.Dtype, w.Spacing)
+		}
+	}
+	verdict := "OK"
+	if !r.OK {
+		verdict = "FAILED"
+	}
+	_, err := fmt.Fprintln(out, verdict)
+	return err
+}
+
+// firstBreach describes the first item that failed.
+func firstBreach(r verify.Report) string {
+	for _, it := range r.Items {
+		if !it.OK {
+			return fmt.Sprintf("%s: got %v, want %v: the difference is above the limit %.3g", it.Worst.Path, it.Worst.Got, it.Worst.Want, it.Limit)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,72 @@
+// Package version is the command that tells the program's version.
+package version
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+
+	"mdmgen/cmd/mdmgen/internal/flags"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/model/ort"
+)
+
+// Command is the command version.
+func Command(s kit.Streams) *cli.Command {
+	format := ""
+	return &cli.Command{
+		Name:        "version",
+		Usage:       "print the version, and what it was built with and from",
+		Description: "Prints the program's version, the Go version and platform that it was built with and for, the version of ONNX\nRuntime that it fetches when it finds none, and the commit that it was built from.",
+		Flags:       flags.Format(&format, "text", "json").CLI(),
+		Action:      kit.Do(func(_ context.Context, args []string) error { return print(s, args, format) }),
+	}
+}
+
+// Versions is what the command version prints.
+type Versions struct {
+	Schema   string `json:"schema"`
+	Program  string `json:"program"`
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	// Runtime is the version of ONNX Runtime that is fetched; another that is found may run.
+	Runtime string `json:"onnxruntime"`
+	// Commit is empty where the build does not know it; Modified says that files were changed
+	// since.
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+}
+
+func print(s kit.Streams, args []string, format string) error {
+	if err := kit.NoArguments("version", args); err != nil {
+		return err
+	}
+	v := Versions{
+		Schema: "mdmgen.version/1", Program: "mdmgen", Version: kit.Version(), Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Runtime: ort.Version,
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				v.Commit = s.Value
+			case "vcs.modified":
+				v.Modified = s.Value == "true"
+			}
+		}
+	}
+	if format == "json" {
+		return kit.JSON(s.Out, v)
+	}
+	commit := cmp.Or(v.Commit, "not known to this build")
+	if v.Modified {
+		commit += ", with changes"
+	}
+	_, err := fmt.Fprintf(s.Out, "mdmgen %s\n%s %s\nONNX Runtime %s, fetched when none is found\ncommit %s\n", v.Version, v.Go, v.Platform, v.Runtime, commit)
+	return err
+}

@@ -1,0 +1,292 @@
+package windows
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"unicode/utf8"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/plainfile"
+	"mdmgen/tokenize"
+)
+
+// maxCorpus bounds what is read of a text that is cut into windows, in bytes.
+const maxCorpus = 1 << 30
+
+// Pieces are the ids of a text, which may come one after the other.
+type Pieces = iter.Seq2[[]int, error]
+
+// document is one text of the input.
+type document struct {
+	// line is its line, 0 for a corpus.
+	line int
+	// at is where it begins in the input, in bytes.
+	at      int64
+	context []int
+	ids     Pieces
+	// start is the number of the first of ids, where what is before it was read already.
+	start int
+}
+
+// whole are the pieces of a text that is at hand.
+func whole(ids []int) Pieces {
+	return func(yield func([]int, error) bool) { yield(ids, nil) }
+}
+
+// open opens the input.
+func (r *Reader) open() (io.ReadCloser, error) {
+	if r.standard() {
+		if kit.IsTerminal(r.Streams.In) {
+			r.Streams.Notice("reading the text from standard input, up to Ctrl-D")
+		}
+		return io.NopCloser(r.Streams.In), nil
+	}
+	f, err := plainfile.OpenNamed(r.Ctx, r.Path)
+	if err == nil && r.from.At > 0 {
+		f.Close()
+		if f, err = openAt(r.Path, r.from.At); err != nil {
+			err = plainfile.Cause(err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Path, err)
+	}
+	return f, nil
+}
+
+// openAt opens a regular file at a place.
+func openAt(path string, at int64) (io.ReadCloser, error) {
+	f, err := plainfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// documents are the texts of the input. Their errors name it.
+func (r *Reader) documents(in io.Reader) iter.Seq2[document, error] {
+	switch r.Kind() {
+	case "corpus":
+		return func(yield func(document, error) bool) {
+			if err := r.needText(); err != nil {
+				yield(document{}, err)
+				return
+			}
+			yield(r.running(in), nil)
+		}
+	case "lines":
+		return r.lineDocuments(in, func(line []byte) (document, error) {
+			if !utf8.Valid(line) {
+				return document{}, errors.New("the line is not valid UTF-8")
+			}
+			ids, err := r.encode(string(line))
+			return document{ids: whole(ids)}, err
+		})
+	}
+	return r.lineDocuments(in, r.parse)
+}
+
+// TextPieces encodes a text of at most maxCorpus bytes; its errors begin with the name.
+func TextPieces(t *tokenize.Tokenizer, in io.Reader, name string) Pieces {
+	return textPieces(t, in, name, tokenize.Place{}, nil)
+}
+
+// running is a running text, from where the reading begins.
+func (r *Reader) running(in io.Reader) document {
+	tokens := r.from.Token
+	var mark func(tokenize.Place)
+	if r.mark != nil {
+		mark = func(p tokenize.Place) { r.mark(place{Window: r.cutting.Begun(tokens), Token: tokens, Place: p}) }
+	}
+	pieces := textPieces(r.Tokenizer, in, r.name(), r.from.Place, mark)
+	return document{start: tokens, ids: func(yield func([]int, error) bool) {
+		for ids, err := range pieces {
+			if tokens += len(ids); !yield(ids, err) {
+				return
+			}
+		}
+	}}
+}
+
+// textPieces is TextPieces from a place on; mark is told others.
+func textPieces(t *tokenize.Tokenizer, in io.Reader, name string, from tokenize.Place, mark func(tokenize.Place)) Pieces {
+	return func(yield func([]int, error) bool) {
+		for ids, err := range t.StreamFrom(&atMost{in, maxCorpus - from.At}, from, mark) {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, plainfile.Cause(err))
+			}
+			if !yield(ids, err) {
+				return
+			}
+		}
+	}
+}
+
+// atMost is a reader whose end must come after at most left bytes.
+type atMost struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *atMost) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("more than %d bytes: take it in parts", maxCorpus)
+	}
+	return n, err
+}
+
+// lineDocuments are a document a line; empty lines are none.
+func (r *Reader) lineDocuments(in io.Reader, parse func([]byte) (document, error)) iter.Seq2[document, error] {
+	return func(yield func(document, error) bool) {
+		for l, err := range kit.Lines(in, r.name()) {
+			if err == nil && len(bytes.TrimSpace(l.Text)) == 0 {
+				continue
+			}
+			var d document
+			if err == nil {
+				if d, err = parse(l.Text); err != nil {
+					if !exit.Coded(err) {
+						err = fmt.Errorf("%s:%d: %w", r.name(), l.N+r.from.Line, err)
+					}
+				}
+			}
+			d.line, d.at = l.N+r.from.Line, l.At+r.from.At
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// joined makes one document of all, the token of a text's end behind each.
+func (r *Reader) joined(docs iter.Seq2[document, error]) iter.Seq2[document, error] {
+	return func(yield func(document, error) bool) {
+		tokens := r.from.Token
+		yield(document{start: tokens, ids: func(yield func([]int, error) bool) {
+			for d, err := range docs {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if r.mark != nil && d.line > 0 {
+					r.mark(place{Window: r.cutting.Begun(tokens), Line: d.line - 1, Token: tokens, Place: tokenize.Place{At: d.at}})
+				}
+				for ids, err := range d.ids {
+					if tokens += len(ids); !yield(ids, err) || err != nil {
+						return
+					}
+				}
+				if tokens++; !yield([]int{r.eos}, nil) {
+					return
+				}
+			}
+		}}, nil)
+	}
+}
+
+// scoreLine is a JSON line of the input. Either Text or IDs is there, and of a context
+// one or neither.
+type scoreLine struct {
+	Text, ContextText *string
+	IDs, ContextIDs   []int
+}
+
+// parseScoreLine reads a JSON line.
+func parseScoreLine(line []byte) (scoreLine, error) {
+	var in struct {
+		Text    *string         `json:"text"`
+		IDs     json.RawMessage `json:"ids"`
+		Context json.RawMessage `json:"context"`
+	}
+	var out scoreLine
+	if err := kit.DecodeObject(line, &in, `{"text":"Once upon a time"}`); err != nil {
+		return out, err
+	}
+	if (in.Text != nil) == (in.IDs != nil) {
+		return out, errors.New("needs text or ids, and not both")
+	}
+	var err error
+	if out.Text = in.Text; in.IDs != nil {
+		if out.IDs, err = parseIDs(in.IDs); err != nil {
+			return out, fmt.Errorf("ids: %w", err)
+		}
+	}
+	if in.Context == nil {
+		return out, nil
+	}
+	var text *string
+	if json.Unmarshal(in.Context, &text) == nil && text != nil {
+		out.ContextText = text
+		return out, nil
+	}
+	if out.ContextIDs, err = parseIDs(in.Context); err != nil {
+		return out, errors.New("context must be a text or a list of ids")
+	}
+	return out, nil
+}
+
+// parseIDs reads a list of ids; null is none.
+func parseIDs(raw json.RawMessage) ([]int, error) {
+	var list []*int
+	if err := json.Unmarshal(raw, &list); err != nil || list == nil {
+		return nil, errors.New("not a list of whole numbers")
+	}
+	out := make([]int, len(list))
+	for i, id := range list {
+		if id == nil {
+			return nil, fmt.Errorf("null at %d: every token must be given", i)
+		}
+		out[i] = *id
+	}
+	return out, nil
+}
+
+// parse reads a JSON line and encodes its texts.
+func (r *Reader) parse(line []byte) (document, error) {
+	in, err := parseScoreLine(line)
+	if err != nil {
+		return document{}, err
+	}
+	ids, context := in.IDs, in.ContextIDs
+	if in.Text != nil {
+		if ids, err = r.encode(*in.Text); err != nil {
+			return document{}, err
+		}
+	}
+	if in.ContextText != nil {
+		if context, err = r.encode(*in.ContextText); err != nil {
+			return document{}, err
+		}
+	}
+	if len(context) > 0 && r.Join {
+		return document{}, errors.New("context does not go with --join")
+	}
+	return document{ids: whole(ids), context: context}, nil
+}
+
+// encode turns text into ids, every character of it being text.
+func (r *Reader) encode(text string) ([]int, error) {
+	if err := r.needText(); err != nil {
+		return nil, err
+	}
+	return r.Tokenizer.EncodePlain(text)
+}
+
+// needText refuses a text where there is no tokenizer.
+func (r *Reader) needText() error {
+	if r.Tokenizer == nil {
+		return setup.NeedTokenizer(&setup.NoTokenizerError{Why: "the model has none"}, "a text", ", or score ids with --as jsonl")
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package windows
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/model"
+	"mdmgen/tokenize"
+)
+
+// Reader reads windows: those of a text, which a model with its tokenizer takes.
+type Reader struct {
+	Cutting
+	Ctx     context.Context
+	Streams kit.Streams
+	// Path is the input, "" for standard input.
+	Path string
+	// Command is how messages call the run.
+	Command string
+	Facts   model.Facts
+	// Tokenizer is nil where there is none.
+	Tokenizer *tokenize.Tokenizer
+	// Check refuses a window that cannot be scored.
+	Check func(likelihood.Target) error
+	// Short says that windows are those of exact values where no length is given; ShortLength
+	// is their length, 0 for ExactLength.
+	Short       bool
+	ShortLength int
+
+	cutting tokenize.Cut
+	eos     int
+	// take gets the windows; n were handed to it, last being the one before.
+	take func(Window) error
+	n    int
+	last Window
+	// inWord says that the last window ended within a word.
+	inWord bool
+	// from is where the reading begins; mark, where it is not nil, is told where else it may: at the
+	// beginning of a document of an input that has one a line, or within a running text.
+	from place
+	mark func(place)
+	// skip is the number of windows, from the first, of which only ids and places are told.
+	skip int
+}
+
+// Window is a window with where it is from.
+type Window struct {
+	likelihood.Target
+	// Document counts from 0; Line is that of the input; Start is the index of the
+	// first token in the document.
+	Document, Line, Start int
+	// Bytes is the length of the scored text, Words how many words begin in it: what blanks
+	// divide. Both are −1 where there is no tokenizer.
+	Bytes, Words int
+}
+
+// place is where the reading of an input may begin: how many windows, documents and lines begin
+// before it, and how many tokens of a running text are.
+type place struct {
+	Window, Document, Line, Token int
+	tokenize.Place
+}
+
+// Kind is --as, else what the file's name says.
+func (r *Reader) Kind() string {
+	if r.As != "" {
+		return r.As
+	}
+	if ext := filepath.Ext(r.Path); ext == ".jsonl" || ext == ".ndjson" {
+		return "jsonl"
+	}
+	return "corpus"
+}
+
+// Overlaps says that windows that were read share tokens.
+func (r *Reader) Overlaps() bool { return r.cutting.Overlaps() }
+
+// CutLength and CutStride are those in force, once windows were read.
+func (r *Reader) CutLength() int { return r.cutting.Length }
+func (r *Reader) CutStride() int { return r.cutting.Stride }
+
+// Read reads the input and cuts it, no further than windows are wanted.
+func (r *Reader) Read() (out []Window, err error) {
+	return out, r.each(func(w Window) error { out = append(out, w); return nil })
+}
+
+// each calls take with the windows, no further than they are wanted; an error of take ends them.
+func (r *Reader) each(take func(Window) error) error {
+	cut, err := r.cut()
+	if err != nil {
+		return err
+	}
+	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
+	in, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	docs := r.documents(in)
+	if r.Join {
+		docs = r.joined(docs)
+	}
+	i := r.from.Document
+	for d, err := range docs {
+		if err == nil && r.mark != nil && d.line > 0 {
+			r.mark(place{Window: r.n, Document: i, Line: d.line - 1, Place: tokenize.Place{At: d.at}})
+		}
+		if err == nil {
+			err = r.cutDocument(cut, d, i)
+		}
+		if err != nil {
+			return err
+		}
+		if r.full() {
+			break
+		}
+		i++
+	}
+	if r.n == 0 {
+		return fmt.Errorf("%s: nothing to score%s", r.name(), map[bool]string{true: ": name a file, or pipe a text in"}[r.standard()])
+	}
+	return nil
+}
+
+// cutDocument hands on the windows of document i, as many as are wanted.
+func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
+	if len(d.context) > 0 {
+		var ids []int
+		for piece, err := range d.ids {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, piece...)
+		}
+		return r.window(tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}, i, d.line)
+	}
+	for w, err := range cut.StreamFrom(d.ids, d.start) {
+		if err == nil {
+			err = r.window(w, i, d.line)
+		}
+		if err == nil {
+			err = r.Ctx.Err()
+		}
+		if err != nil || r.full() {
+			return err
+		}
+	}
+	return nil
+}
+
+// full says that no more windows are wanted.
+func (r *Reader) full() bool { return r.Limit > 0 && r.n >= r.Limit }
+
+// window hands on a window, or refuses it.
+func (r *Reader) window(w tokenize.Window, doc, line int) error {
+	if len(w.IDs) == w.Context {
+		return nil
+	}
+	t := Window{Document: doc, Line: line, Start: w.Start, Bytes: -1, Words: -1}
+	t.IDs, t.Free = w.IDs, r.free(w.Context, len(w.IDs))
+	var err error
+	if r.Facts.Shift && t.Free[0] == 0 {
+		err = exit.Usagef("the first token is scored, and this network has no row for it, as it predicts position l from row l−1: give --context 1")
+	} else {
+		err = r.Check(t.Target)
+	}
+	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The one before says whether a word goes on.
+		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
+			t.Words, err = r.words(w, doc)
+		}
+	}
+	if err != nil {
+		where := r.name()
+		if line > 0 {
+			where = fmt.Sprintf("%s:%d", where, line)
+		}
+		return fmt.Errorf("%s: window %d: %w", where, r.n, err)
+	}
+	r.n, r.last = r.n+1, t
+	return r.take(t)
+}
+
+// words counts the words that begin in what is scored of a window.
+func (r *Reader) words(w tokenize.Window, doc int) (int, error) {
+	before, err := r.Tokenizer.DecodeText(w.IDs[:w.Context])
+	if err != nil {
+		return 0, err
+	}
+	text, err := r.Tokenizer.DecodeText(w.IDs[w.Context:])
+	if before == "" && r.last.IDs != nil && r.last.Document == doc && r.inWord {
+		before = "x" // The window before it ended within a word.
+	}
+	n := 0
+	last, _ := utf8.DecodeLastRuneInString(before)
+	inWord := before != "" && !unicode.IsSpace(last)
+	for _, c := range text {
+		if blank := unicode.IsSpace(c); blank || !inWord {
+			if inWord = !blank; inWord {
+				n++
+			}
+		}
+	}
+	r.inWord = inWord
+	return n, err
+}
+
+// free lists the positions from..to. Windows that are alike share the list.
+func (r *Reader) free(from, to int) []int {
+	if len(r.last.IDs) == to && r.last.Free[0] == from {
+		return r.last.Free
+	}
+	return positions(from, to)
+}
+
+// positions lists from..to.
+func positions(from, to int) []int {
+	out := make([]int, 0, to-from)
+	for l := from; l < to; l++ {
+		out = append(out, l)
+	}
+	return out
+}
+
+// cut reads the flags that say how documents are cut.
+func (r *Reader) cut() (tokenize.Cut, error) {
+	cut := tokenize.Cut{
+		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
+		DropTail: r.Tail == "drop",
+		// A network whose rows are shifted has none for the first token of a text.
+		ContextAlways: r.Short || r.Facts.Shift,
+	}
+	if r.Facts.FixedLength && (r.Kind() == "corpus" || r.Join) {
+		cut.DropTail = true // A shorter window cannot be scored; a shorter text is an error.
+	}
+	switch {
+	case r.Length > 0:
+		cut.Length = r.Length
+	case r.Short && !r.Facts.FixedLength:
+		cut.Length = min(cut.Length, cmp.Or(r.ShortLength, ExactLength)+cut.Context)
+	}
+	if cut.Length > r.Facts.Length || r.Facts.FixedLength && cut.Length != r.Facts.Length {
+		return cut, exit.Usagef("--length %d: the model takes canvases of %s %d positions", cut.Length, map[bool]string{true: "exactly", false: "at most"}[r.Facts.FixedLength], r.Facts.Length)
+	}
+	if framed := r.Frame != "none"; framed || r.Join {
+		if r.Tokenizer == nil {
+			return cut, exit.Missingf("--frame and --join need a tokenizer, for the tokens of a text's ends; give one with --tokenizer")
+		}
+		bos, eos, err := r.Tokenizer.Frame()
+		if err != nil {
+			return cut, err
+		}
+		r.eos = eos
+		if framed {
+			cut.BOS, cut.EOS = bos, eos
+		}
+	}
+	if err := cut.Validate(); err != nil {
+		return cut, exit.Usagef("%s: %s", r.Command, fault.Plain(err))
+	}
+	return cut, nil
+}
+
+// name is how messages call the input.
+func (r *Reader) name() string {
+	if r.standard() {
+		return "standard input"
+	}
+	return r.Path
+}
+
+// standard says that standard input is read.
+func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }

@@ -1,0 +1,175 @@
+package windows
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/model"
+	"mdmgen/tokenize"
+)
+
+// TestStrictLines refuses lines that two readers would read differently.
+func TestStrictLines(t *testing.T) {
+	for line, want := range map[string]string{`{"text":"a","text":"b"}`: "twice", `{"text":"\ud83d"}`: `\ud83d`, `{"ids":[1],"context":"\udfff"}`: `\udfff`} {
+		if _, err := parseScoreLine([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+}
+
+// FuzzScoreLine checks that a line is read or refused in one line, and that what is
+// read is text or ids.
+func FuzzScoreLine(f *testing.F) {
+	for _, seed := range []string{
+		`{"text":"a"}`, `{"ids":[1,2]}`, `{"ids":[1,null]}`, `{"ids":[]}`, `{"ids":null}`, `{"text":"a","context":"b"}`,
+		`{"ids":[1],"context":[2]}`, `{"ids":[1],"context":null}`, `{"text":"a","ids":[1]}`, `{"text":1}`, `[]`, `{} {}`, "{\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		got, err := parseScoreLine(line)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is not one line", err)
+			}
+			return
+		}
+		if (got.Text == nil) == (got.IDs == nil) || got.ContextText != nil && got.ContextIDs != nil {
+			t.Errorf("%q gives %+v", line, got)
+		}
+	})
+}
+
+// TestSurvey: the windows from any one on are those of the whole input, wherever they are read
+// from.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lines.jsonl")
+	var text strings.Builder
+	for i := range 400 {
+		ids := make([]string, 1+i%17)
+		for j := range ids {
+			ids[j] = strconv.Itoa((i + j) % 5)
+		}
+		fmt.Fprintf(&text, "{\"ids\":[%s]}\n\n", strings.Join(ids, ","))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, every := range []int{1, 7, 100} {
+		r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
+		all, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Survey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Windows != len(all) || s.Digest != Digest(all) || len(s.places) < 100 {
+			t.Fatalf("%d windows, %s, %d places; want %d, %s", s.Windows, s.Digest, len(s.places), len(all), Digest(all))
+		}
+		kept := s.places[:0]
+		for i, p := range s.places {
+			if i%every == 0 {
+				kept = append(kept, p)
+			}
+		}
+		s.places = kept
+		for _, first := range []int{0, 1, 2, 50, 333, len(all) - 1} {
+			i := first
+			for w, err := range s.From(first) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(w, all[i]) {
+					t.Fatalf("window %d from %d: %+v, want %+v", i, first, w, all[i])
+				}
+				i++
+			}
+			if i != len(all) {
+				t.Errorf("from %d: %d windows", first, i-first)
+			}
+		}
+	}
+	r := &Reader{Cutting: Cutting{Length: 4, Frame: "none", Tail: "keep"}, Ctx: t.Context(), Path: path, Command: "test", Facts: model.Facts{Length: 8, Columns: 5, MaskID: 5}, Check: func(likelihood.Target) error { return nil }}
+	s, err := r.Survey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text.String()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range s.From(0) {
+	}
+	if err == nil || !strings.Contains(err.Error(), "was changed") {
+		t.Errorf("a file that was changed: %v", err)
+	}
+}
+
+// TestSurveyRunning: the same of a running text, one or joined of lines, which is read from within.
+func TestSurveyRunning(t *testing.T) {
+	t.Parallel()
+	words, err := tokenize.Open(t.Context(), filepath.Join("..", "..", "..", "..", "testdata", "tokenizers", "gpt2.tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "text.txt")
+	var text strings.Builder
+	for i := range 14_000 {
+		text.WriteString([]string{"once upon ", "a time  ", "the king said, ", "é\n"}[i%11%4])
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []Cutting{{Length: 500, Frame: "none", Tail: "keep"}, {Length: 300, Stride: 100, Context: 50, Frame: "none", Tail: "drop", Limit: 3000}, {As: "lines", Join: true, Length: 500, Frame: "none", Tail: "keep"}, {Join: true, Length: 500, Frame: "none", Tail: "keep"}} {
+		r := &Reader{Cutting: cut, Ctx: t.Context(), Path: path, Command: "test", Tokenizer: words, Facts: model.Facts{Length: 1000, Columns: 500, MaskID: 500}, Check: func(likelihood.Target) error { return nil }}
+		all, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Survey()
+		if err != nil || s.Windows != len(all) || s.Digest != Digest(all) || len(s.places) < 4 {
+			t.Fatalf("%d windows, %s, %d places, %v; want %d, %s", s.Windows, s.Digest, len(s.places), err, len(all), Digest(all))
+		}
+		for _, first := range []int{0, 1, 2, len(all) / 3, len(all) / 2, len(all) - 1} {
+			i := first
+			for w, err := range s.From(first) {
+				if err != nil || !reflect.DeepEqual(w, all[i]) {
+					t.Fatalf("window %d from %d: %+v, %v, want %+v", i, first, w, err, all[i])
+				}
+				i++
+			}
+			if i != len(all) || s.before(first).Window > first {
+				t.Errorf("from %d: %d windows", first, i-first)
+			}
+		}
+		if s.before(len(all)-2).At == 0 {
+			t.Error("the end is read from the beginning")
+		}
+	}
+}
+
+// TestPlaces: however many documents there are, few places are known, and they are in order.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	s := &Survey{every: 1}
+	for i := range 100_000 {
+		s.note(place{Window: 3 * i, Document: i, Line: i, Place: tokenize.Place{At: int64(10 * i)}})
+	}
+	if n := len(s.places); n >= mostPlaces || n < mostPlaces/4 {
+		t.Errorf("%d places", n)
+	}
+	for _, window := range []int{0, 1, 2, 3, 5000, 299_999} {
+		p := s.before(window)
+		if p.Window > window || window-p.Window > 2*s.every || p.Window != 3*p.Document {
+			t.Errorf("window %d: %+v", window, p)
+		}
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package cli
-
-// failInstead has nothing to do where no signal ends a process that writes.
-func failInstead() {}

@@ -1,0 +1,193 @@
+// Command figures renews the pictures and the tables of docs/certificates.md and
+// docs/theory.md that show certificates and Theorem 4 on the built-in network, and what is
+// exact on worlds, those of docs/decoders.md, and those of docs/precision.md. It is run in the repository's root, for one part or for all:
+//
+//	go run ./tools/figures scaling
+//
+// Parts take up to a minute and a half of processor time each, but for speed, which takes two
+// minutes, 2 GB of disk and as much memory.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
+	"mdmgen/analysis/report"
+	"mdmgen/builtin"
+	"mdmgen/examples"
+	"mdmgen/model"
+	"mdmgen/model/graph"
+	"mdmgen/samplers"
+	"mdmgen/tokenize"
+)
+
+// seed is that of all studies.
+const seed = 1
+
+// parts are what is made, by name. The tables are on the page between marks, and the pictures in
+// the folder of the same name.
+var parts = []struct {
+	name, page string
+	make       func(context.Context, network) (plots []report.Plot, table []byte, err error)
+}{
+	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"network", "certificates", network12}, {"rates", "certificates", rates}, {"gap", "theory", gap},
+	{"field", "decoders", decoderField}, {"window", "decoders", decoderErrors},
+	{"quality", "precision", dtypeCosts}, {"speed", "precision", dtypeSpeeds},
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	if args := os.Args[1:]; len(args) == 2 && args[0] == turnCommand {
+		err = takeTurn(ctx, os.Stdout, args[1])
+	} else {
+		err = run(ctx, args)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, names []string) error {
+	net, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer net.Close()
+	for _, part := range parts {
+		if len(names) > 0 && !slices.Contains(names, part.name) {
+			continue
+		}
+		plots, table, err := part.make(ctx, net)
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+		folder := filepath.Join("docs", part.page)
+		for _, p := range plots {
+			var b bytes.Buffer
+			if err := p.Draw(&b, "svg", 560, 400); err != nil {
+				return err
+			}
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(folder, p.Name+".svg"), b.Bytes(), 0o644); err != nil {
+				return err
+			}
+		}
+		if err := replace(folder+".md", part.name, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace puts a table between its marks on the page.
+func replace(page, name string, table []byte) error {
+	begin := []byte("<!-- " + name + ": written by go run ./tools/figures " + name + " -->\n")
+	end := []byte("<!-- end of " + name + " -->")
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(old, begin)
+	_, after, ok2 := bytes.Cut(rest, end)
+	if !ok || !ok2 {
+		return errors.Join(fmt.Errorf("%s: the marks of %s are missing", page, name))
+	}
+	return os.WriteFile(page, slices.Concat(before, begin, table, end, after), 0o644)
+}
+
+// network is the built-in one with its likelihoods.
+type network struct {
+	model.Model
+	e *likelihood.Evaluator
+}
+
+func open(ctx context.Context) (n network, err error) {
+	if n.Model, err = openAs(ctx, graph.Float32); err == nil {
+		n.e, err = likelihood.New(n.Model, likelihood.Options{})
+	}
+	return n, err
+}
+
+// openAs opens the built-in network with weights of a type.
+func openAs(ctx context.Context, d graph.Dtype) (model.Model, error) {
+	return model.Open(ctx, "fairytale", model.Options{Dtype: d, Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
+}
+
+// blank is the canvas of d masks.
+func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskID}, d) }
+
+// sample draws sequences of a sampler, the same random numbers for every one, and hands each on.
+func (n network) sample(ctx context.Context, s *samplers.Sampler, canvas []int, sequences int, each func(samplers.Result)) error {
+	_, err := samplers.Sample(ctx, n.Model, func(yield func(samplers.Sequence) bool) {
+		for i := range sequences {
+			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
+				return
+			}
+		}
+	}, samplers.Config{Method: s, Seed: seed, Batch: 16}, func(r samplers.Result) error {
+		each(r)
+		return nil
+	})
+	return err
+}
+
+// exactStudy draws texts of first-hitting and works out how probable samplers make them.
+func (n network) exactStudy(ctx context.Context, canvas []int, ss []*samplers.Sampler, texts int) (*quality.Study, error) {
+	return quality.Measure(ctx, n.e, likelihood.Whole(canvas), ss, quality.Config{Samples: texts, Seed: seed})
+}
+
+// tale are the ids of a text that the network was not trained on.
+func tale() ([]int, error) {
+	data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
+	if err != nil {
+		return nil, err
+	}
+	tok, err := tokenize.Parse("fairytale", data)
+	if err != nil {
+		return nil, err
+	}
+	return tok.EncodePlain(examples.Tale)
+}
+
+// markdown writes tables below each other.
+func markdown(tables ...report.Table) []byte {
+	var b bytes.Buffer
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		t.Markdown(&b)
+	}
+	return b.Bytes()
+}
+
+// settings are samplers with many numbers of steps.
+func settings(o samplers.Options, spec samplers.Spec, steps ...int) ([]*samplers.Sampler, error) {
+	var out []*samplers.Sampler
+	for _, n := range steps {
+		o.Steps = n
+		s, err := samplers.New(o, spec)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// number writes a number with three digits.
+func number(x float64) string { return fmt.Sprintf("%.3g", x) }

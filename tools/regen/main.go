@@ -1,0 +1,226 @@
+// Command regen renews everything in the repository that depends on the weights
+// of the built-in model: the golden sample that a test freezes, and the picture
+// and text of that sample in the README; and what the program says of itself: the README's
+// tables of families and samplers, the tables of docs/models.md and docs/families.md,
+// docs/cli.md, which depends on the flags of all commands, and the schemas of records in
+// docs/schemas. It is run by
+//
+//	go generate ./builtin
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
+
+	"mdmgen/builtin"
+	"mdmgen/model"
+	"mdmgen/model/checkpoint"
+	"mdmgen/model/hub"
+	"mdmgen/samplers"
+	"mdmgen/tokenize"
+)
+
+// seed is that of the golden sample and of the README's picture: one whose draws are far
+// enough from their neighbours for every machine, as a test of cmd/mdmgen/app requires.
+const seed = 3
+
+// token is a token of the sample, in the order of the text.
+type token struct {
+	text string
+	// hit is the masked fraction λ at which it was revealed.
+	hit float64
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := regenerate(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "regen:", err)
+		os.Exit(1)
+	}
+}
+
+// regenerate is run in the folder builtin, by go generate.
+func regenerate(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join("..", "builtin", "fairytale")); err != nil {
+		return fmt.Errorf("%w: run go generate ./builtin", err)
+	}
+	ids, hits, err := sample(ctx)
+	if err != nil {
+		return err
+	}
+	data, err := fs.ReadFile(builtin.Fairytale(), "tokenizer.json")
+	if err != nil {
+		return err
+	}
+	t, err := tokenize.Parse("fairytale", data)
+	if err != nil {
+		return err
+	}
+	text, err := t.Decode(ids)
+	if err != nil {
+		return err
+	}
+	tokens := make([]token, len(ids))
+	for i, id := range ids {
+		s, err := t.Decode([]int{id})
+		if err != nil {
+			return err
+		}
+		tokens[i] = token{s, hits[i]}
+	}
+	golden, err := json.Marshal(map[string]any{"seed": seed, "ids": ids, "text": text})
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join("..", "testdata", "golden-sample.json"), append(golden, '\n'), 0o644),
+		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
+		replaceSample(filepath.Join("..", "README.md"), text),
+		replaceFamilies(filepath.Join("..", "README.md")),
+		replaceSamplers(filepath.Join("..", "README.md")),
+		replaceTable(filepath.Join("..", "docs", "models.md"), "known", hub.WriteKnown),
+		replaceTable(filepath.Join("..", "docs", "families.md"), "families", checkpoint.WriteFamilies),
+		replaceTable(filepath.Join("..", "docs", "families.md"), "refused", checkpoint.WriteRefused),
+		writeSchemas(filepath.Join("..", "docs", "schemas")),
+		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
+	)
+}
+
+// writeReference writes the page of all commands and flags, which the program itself tells.
+func writeReference(ctx context.Context, path string) error {
+	page, err := exec.CommandContext(ctx, "go", "run", "../cmd/mdmgen", "man", "--format", "markdown", "--config", os.DevNull).Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.WriteFile(path, page, 0o644)
+}
+
+// sample draws one canvas by First-Hitting and tells at which masked fraction
+// each position was revealed.
+func sample(ctx context.Context) (ids []int, hits []float64, err error) {
+	m, err := model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer m.Close()
+	f := m.Facts()
+	canvas := slices.Repeat([]int{f.MaskID}, f.Length)
+	hits = make([]float64, f.Length)
+	cfg := samplers.Config{
+		Seed: seed,
+		OnStep: func(s samplers.Step) {
+			for i, l := range s.Positions {
+				hits[l] = s.Hits[i]
+			}
+		},
+	}
+	_, err = samplers.Sample(ctx, m, slices.Values([]samplers.Sequence{{Canvas: canvas}}), cfg, func(r samplers.Result) error {
+		ids = r.IDs
+		return nil
+	})
+	return ids, hits, err
+}
+
+// The marks between which the README shows the sample.
+const (
+	sampleBegin = "<!-- sample: written by go generate ./builtin -->\n```text\n"
+	sampleEnd   = "```\n<!-- end of sample -->"
+)
+
+// replaceSamplers puts the table of samplers between its marks.
+func replaceSamplers(path string) error {
+	var b strings.Builder
+	b.WriteString("| `--sampler` | what it draws | network calls for d positions |\n| --- | --- | --- |\n")
+	for _, d := range samplers.Descriptors() {
+		names := "`" + strings.Join(append([]string{d.Name}, d.Aliases...), "`, `") + "`"
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", names, d.Summary, d.Calls)
+	}
+	return replaceBetween(path, "<!-- samplers: written by go generate ./builtin -->\n", "<!-- end of samplers -->", b.String())
+}
+
+// replaceFamilies puts the families of known repositories between its marks.
+func replaceFamilies(path string) error {
+	var b strings.Builder
+	b.WriteString("| family | published as | what works |\n| --- | --- | --- |\n")
+	known := hub.KnownList()
+	for len(known) > 0 {
+		first, n := known[0], 1
+		for n < len(known) && known[n].Family == first.Family && known[n].Works == first.Works {
+			n++
+		}
+		more := ""
+		if n > 1 {
+			more = " and " + english.Plural(n-1, "other", "")
+		}
+		fmt.Fprintf(&b, "| %s | `%s`%s | %s |\n", first.Family, first.Repo, more, first.Works)
+		known = known[n:]
+	}
+	return replaceBetween(path, "<!-- families: written by go generate ./builtin -->\n", "<!-- end of families -->", b.String())
+}
+
+// replaceTable puts a table between its marks.
+func replaceTable(path, name string, write func(io.Writer) error) error {
+	var b strings.Builder
+	if err := write(&b); err != nil {
+		return err
+	}
+	return replaceBetween(path, "<!-- "+name+": written by go generate ./builtin -->\n", "<!-- end of "+name+" -->", b.String())
+}
+
+// replaceSample puts the text, in lines of a readable length, between the marks
+// of a file.
+func replaceSample(path, text string) error {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(wrap(line, 100))
+	}
+	return replaceBetween(path, sampleBegin, sampleEnd, strings.TrimRight(b.String(), "\n")+"\n")
+}
+
+// replaceBetween puts a block between two marks of a file.
+func replaceBetween(path, begin, end, block string) error {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(old, []byte(begin))
+	_, after, ok2 := bytes.Cut(rest, []byte(end))
+	if !ok || !ok2 {
+		return fmt.Errorf("%s: the marks %.30q and %.30q are missing", path, begin, end)
+	}
+	return os.WriteFile(path, slices.Concat(before, []byte(begin+block+end), after), 0o644)
+}
+
+// wrap breaks a line at blanks so that no part is longer than n characters
+// where that can be.
+func wrap(line string, n int) string {
+	var b strings.Builder
+	width := 0
+	for i, word := range strings.Split(strings.TrimRight(line, "\n"), " ") {
+		if i > 0 && width+1+len(word) > n {
+			b.WriteByte('\n')
+			width = 0
+		} else if i > 0 {
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += len(word)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
