@@ -68,12 +68,13 @@ func (h *header) decode(text []byte) error {
 	if text[0] != '{' {
 		return errors.New("header does not begin with '{': not a safetensors file")
 	}
+	// Counted before anything is made of it.
+	if bytes.Count(text, []byte(`"data_offsets"`)) > maxTensors {
+		return fmt.Errorf("more than %d tensors in the header", maxTensors)
+	}
 	var fields map[string]json.RawMessage
 	if err := plainjson.Unmarshal(text, &fields); err != nil {
 		return fmt.Errorf("header: %w", err)
-	}
-	if len(fields) > maxTensors {
-		return fmt.Errorf("more than %d tensors in the header", maxTensors)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if name == "__metadata__" {

@@ -12,9 +12,6 @@ import (
 // Options says what graph to build. The zero value is the contract of the
 // package.
 type Options struct {
-	// AllRows makes the graph that other tools export: no input but the canvases and, where
-	// there is one, sigma, and logits float32 [B, L, V] at all positions.
-	AllRows bool
 	// Facts, where it is not nil, stands for what the checkpoint tells: heads must know
 	// which columns are tokens and what a row holds. A digest that it lacks is worked out.
 	Facts *facts.Facts
@@ -143,11 +140,11 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	}
 	b := newBuilder()
 	// What is folded into a weight of float16 would be rounded with it.
-	b.scaled, b.full, b.dtype = scaled && o.Dtype != Float16, o.AllRows, o.Dtype
+	b.scaled, b.dtype = scaled && o.Dtype != Float16, o.Dtype
 	b.half = o.Half && o.Dtype == Float16
 	d := &stream{c: c, b: b}
 	d.net = kinds[c.Config.Network()](d)
-	d.build(o.AllRows, f)
+	d.build(f)
 	return b, f, nil
 }
 

@@ -31,8 +31,6 @@ type builder struct {
 	// scaled says that multiplying the rows of a matrix by constants is free,
 	// because its data is written out anyway.
 	scaled bool
-	// full says that the graph gives the rows of all positions.
-	full bool
 	// dtype is that of matrices, and quantised has the rows that are quantised, with their
 	// scales, by the name of the rows.
 	dtype     Dtype

@@ -232,7 +232,7 @@ func hostileWeights(t *testing.T) (list []hostile) {
 		"a header of 2^63 bytes":       {framed(1<<63, good), "header of"},
 		"a header longer than a file":  {framed(1<<20, good), "truncated or not safetensors"},
 		"a header of brackets":         {headed(`{"a":` + strings.Repeat("[", 8<<20)), ""},
-		"a header of 200,000 tensors":  {headed("{" + manyTensors(200_000)), "more than 131072 tensors"},
+		"a header of 200,000 tensors":  {headed("{" + strings.TrimSuffix(manyTensors(200_000), ",") + "}"), "more than 131072 tensors"},
 		"a shape below zero":           {headed(`{"a":{"dtype":"BF16","shape":[-1],"data_offsets":[0,0]}}`), "absurd"},
 		"a shape that overflows":       {headed(`{"a":{"dtype":"BF16","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`), "absurd"},
 		"a shape beyond 64 bits":       {headed(`{"a":{"dtype":"BF16","shape":[99999999999999999999],"data_offsets":[0,0]}}`), ""},
