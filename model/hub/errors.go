@@ -2,6 +2,9 @@ package hub
 
 import (
 	"fmt"
+
+	"mdmgen/internal/fault"
+	"mdmgen/internal/plainfile"
 )
 
 // MissingError says that something is not there, or cannot be had: no such repository,
@@ -9,5 +12,13 @@ import (
 type MissingError struct{ Msg string }
 
 func (e *MissingError) Error() string { return e.Msg }
+
+// onPath puts a path of the cache before an error; nil stays nil.
+func onPath(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+}
 
 func missingf(format string, args ...any) error { return &MissingError{fmt.Sprintf(format, args...)} }

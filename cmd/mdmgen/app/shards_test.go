@@ -464,3 +464,17 @@ func TestResumeBatch(t *testing.T) {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 }
+
+// idWindows are n lines of ids of tokens of the checkpoint.
+func idWindows(n, length int) string {
+	var b strings.Builder
+	for i := range n {
+		ids := make([]int, length)
+		for l := range ids {
+			ids[l] = (i*31 + l*l*7 + l) % 130
+		}
+		line, _ := json.Marshal(map[string]any{"ids": ids})
+		fmt.Fprintf(&b, "%s\n", line)
+	}
+	return b.String()
+}
