@@ -35,7 +35,7 @@ type Config struct {
 	// Noise is the schedule of training: loglinear, linear, cosine, geometric.
 	Noise string
 	// Shift says that position i predicts the token at i+1.
-	Shift Told
+	Shift Tristate
 
 	Epsilon    float64 // of the norms, 0 where the family has one
 	RotaryBase float64 // of the rotary frequencies, 0 where the family has one
@@ -45,12 +45,12 @@ type Config struct {
 	Types      int     // kinds of segments of BERT, of which the first is used
 }
 
-// Told is a truth value that a config may leave open.
-type Told int
+// Tristate is a truth value that a config may leave open.
+type Tristate int
 
-// The values of Told.
+// The values of Tristate.
 const (
-	No Told = iota
+	No Tristate = iota
 	Yes
 	Untold
 )
@@ -105,29 +105,6 @@ func ParseConfig(text []byte) (Config, error) {
 	}
 	c.Family = f.Name
 	return c, c.check()
-}
-
-// field is a required number of a config.
-type field struct {
-	name string
-	from *int
-	to   *int
-}
-
-// need copies required numbers and names all that are missing.
-func need(fields ...field) error {
-	var missing []string
-	for _, f := range fields {
-		if f.from == nil {
-			missing = append(missing, f.name)
-			continue
-		}
-		*f.to = *f.from
-	}
-	if missing != nil {
-		return fmt.Errorf("missing: %s", strings.Join(missing, ", "))
-	}
-	return nil
 }
 
 // check reports every inconsistency, on one line.
