@@ -63,23 +63,3 @@ func BenchmarkEncodeReal(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkLongWord merges one pre-token of 200,000 bytes.
-func BenchmarkLongWord(b *testing.B) {
-	tok, err := Open(b.Context(), reftest.Builtin(b))
-	if err != nil {
-		b.Fatal(err)
-	}
-	benchmarkEncode(b, tok, strings.Repeat("a", 200_000))
-}
-
-// BenchmarkParse reads a vocabulary of 50,257 tokens.
-func BenchmarkParse(b *testing.B) {
-	data := reftest.Gunzip(b, reftest.Shared(b, "reference", "tokenizers", "gpt2.tokenizer.json.gz"))
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		if _, err := Parse("gpt2", data); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
