@@ -175,7 +175,7 @@ var (
 	headOutputs = map[string]int{"logits": 0, "log_mu": -1, "log_mass": -1, "token": -1, "log_p": -1, "entropy": -1, "top_tokens": 1, "top_log_p": 1}
 )
 
-// noTop is what the head that draws is told where it has nothing to do.
+// noTop is the input of the head that draws where it has nothing to do.
 var noTop = []int64{0}
 
 // listed gives a head the wanted rows, and the other heads none. own are the tensors of

@@ -35,7 +35,7 @@ type graph struct {
 	// columns is the length of a row; rows and length are those that the graph fixes, 0
 	// where it does not.
 	columns, rows, length int
-	// quantised says that it has constants of 8 bits or fewer.
+	// quantised means that it has constants of 8 bits or fewer.
 	quantised bool
 }
 
@@ -107,7 +107,7 @@ func readInput(io ort.IO) (*input, error) {
 	return in, nil
 }
 
-// emptyShape is that of a cache that holds nothing: its first open dimension is the batch
+// emptyShape is the shape of a cache that holds nothing: its first open dimension is the batch
 // ([batch, heads, past, size], or [2, batch, heads, past, size] for keys and values in
 // one), the other open ones are the past and have no elements.
 func emptyShape(io ort.IO, rows int) ([]int64, error) {

@@ -24,17 +24,17 @@ type Config struct {
 	Columns   int // rows of the vocabulary's embedding: tokens, MASK and padding
 	// Tokens is the number of ids where Columns has more; the rest is padding.
 	Tokens int
-	// MaskID is the id of MASK, facts.Unknown where config.json does not tell.
+	// MaskID is the id of MASK, facts.Unknown where config.json has none.
 	MaskID int
-	// TimeConditioned says that the network reads σ; an MDLM network that does
+	// TimeConditioned means that the network reads σ; an MDLM network that does
 	// not has its conditioning evaluated at σ = 0.
 	TimeConditioned bool
-	// ScaleBySigma says that a SEDD network's log-scores are its logits
+	// ScaleBySigma means that a SEDD network's log-scores are its logits
 	// − log(expm1 σ) − log(Columns−1).
 	ScaleBySigma bool
 	// Noise is the schedule of training: loglinear, linear, cosine, geometric.
 	Noise string
-	// Shift says that position i predicts the token at i+1.
+	// Shift means that position i predicts the token at i+1.
 	Shift Tristate
 
 	Epsilon    float64 // of the norms, 0 where the family has one
@@ -83,7 +83,7 @@ const (
 	maxColumns = 1 << 22
 )
 
-// ParseConfig reads config.json, whose family architectures and auto_map tell, or for MDLM,
+// ParseConfig reads config.json, whose family architectures and auto_map name, or for MDLM,
 // RADD and SEDD keys that only they have. Every key that the network's rows depend on must
 // be there where its class has another default than published networks need; all others are
 // ignored.

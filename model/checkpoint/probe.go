@@ -12,7 +12,7 @@ import (
 	"mdmgen/model/facts"
 )
 
-// probe is a config.json, and what of it tells whose it is.
+// probe is a config.json, and what of it names its family.
 type probe struct {
 	text []byte
 	keys map[string]json.RawMessage
@@ -51,11 +51,11 @@ func newProbe(text []byte) (probe, error) {
 // word is the value of a key, "" where it is no text.
 func (p probe) word(key string) string {
 	var s string
-	_ = json.Unmarshal(p.keys[key], &s) // What is no text is told where it is read.
+	_ = json.Unmarshal(p.keys[key], &s) // Faults are reported where it is read.
 	return s
 }
 
-// object says that the value of a key is an object.
+// object reports whether the value of a key is an object.
 func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
 
 // settings reads values of an object of a config. [faults.fault] returns

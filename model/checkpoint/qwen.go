@@ -39,7 +39,7 @@ var qwen3Family = Family{
 }
 
 // shiftOf says whether position i predicts token i+1: the classes of A2D predict token i, and
-// those of causal language models, under which others publish, do not tell.
+// those of causal language models, under which others publish, leave it open.
 func shiftOf(class string) Tristate {
 	if strings.Contains(class, "A2D") {
 		return No

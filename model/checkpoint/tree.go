@@ -38,7 +38,7 @@ func (p probe) tree() string {
 		Type         any `json:"type"`
 		ScaleBySigma any `json:"scale_by_sigma"`
 	}
-	_ = json.Unmarshal(p.keys["model"], &m) // What is wrong with it is told where it is read.
+	_ = json.Unmarshal(p.keys["model"], &m) // Faults are reported where it is read.
 	if m.Type == nil && m.ScaleBySigma == nil || m.Type == "ddit_wot" {
 		return RADD
 	}

@@ -52,9 +52,9 @@ func (f *Facts) Decode(data []byte) error {
 	return nil
 }
 
-// Tell returns f with those of some facts that the model's files leave open; keys and values
+// Fill returns f with those of some facts that the model's files leave open; keys and values
 // are those of Apply.
-func (f Facts) Tell(known map[string]string) (Facts, error) {
+func (f Facts) Fill(known map[string]string) (Facts, error) {
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		if _, untold := f.Untold[key]; !untold {
 			continue
@@ -124,7 +124,7 @@ func (f Facts) with(key, value string) (Facts, error) {
 // fixed are the facts that say what a model is and not how it is used.
 var fixed = []string{"schema", "family", "parameters", "dtype", "weights", "digest"}
 
-// Known tells whether key names a fact that may be overridden.
+// Known reports whether key names a fact that may be overridden.
 func Known(key string) bool {
 	t := reflect.TypeFor[Facts]()
 	for i := range t.NumField() {

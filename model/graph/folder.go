@@ -27,7 +27,7 @@ const (
 // unfinished matches the name of a partial folder and finds that of the whole one.
 var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
 
-// Unfinished says that a folder of that name is one that is being written, or was when a
+// Unfinished reports whether a folder of that name is one that is being written, or was when a
 // program was killed.
 func Unfinished(name string) bool { return unfinished.MatchString(name) }
 
@@ -106,7 +106,7 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 	return nil
 }
 
-// occupied says that the folder is there already; it is a [fs.ErrExist].
+// occupied reports that the folder is there already; it is a [fs.ErrExist].
 type occupied struct{}
 
 func (occupied) Error() string        { return "it exists already: give an empty or a new folder" }

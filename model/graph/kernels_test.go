@@ -52,7 +52,7 @@ var elemNames = map[int64]string{elemFloat: "float", elemUint8: "uint8", elemInt
 // A value is what the test knows of a tensor of a graph.
 type value struct {
 	elem string
-	// constant says that it is worked out when the network is opened; host that the CPU has it,
+	// constant means that it is worked out when the network is opened; host that the CPU has it,
 	// as it has sizes and, where the graph itself has those, arithmetic on them; outer that a
 	// graph around it made it.
 	constant, host, outer bool
@@ -218,7 +218,7 @@ var readOnHost = map[string][]int{
 // A fall is a node that CUDA cannot take, or that waits for it.
 type fall struct{ node, why string }
 
-// falls finds them in a graph, and in the bodies of its operators; in says that the graph runs
+// falls finds them in a graph, and in the bodies of its operators; in means that the graph runs
 // many times in a call.
 func (g parsedGraph) falls(table map[string]bool, outer map[string]value, repeated bool) []fall {
 	known := maps.Clone(g.known)

@@ -99,7 +99,7 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 	return m.write(ctx, dir)
 }
 
-// NoRoomError says that a disk has no room for a model's weights; bytes.
+// NoRoomError reports that a disk has no room for a model's weights; bytes.
 type NoRoomError struct{ Needs, Free uint64 }
 
 func (e *NoRoomError) Error() string {
@@ -165,7 +165,7 @@ type sink struct {
 	file io.Writer
 	sum  hash.Hash
 	size int64
-	// progress, where it is not nil, is told of bytes as they are written.
+	// progress, where it is not nil, is called with the byte count of each write.
 	progress func(int64)
 }
 

@@ -31,8 +31,8 @@ func (f File) newHash() hash.Hash {
 // unfinished ends the name of a blob that is not whole.
 const unfinished = ".incomplete"
 
-// fetch brings the blob of a file to path, by which it is known to be whole. progress is told
-// of bytes as they come, and of those that turned out wrong as a negative number.
+// fetch brings the blob of a file to path, by which it is known to be whole. progress
+// is called with byte counts, negative for bytes that turned out wrong.
 func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path string, progress func(int64)) (err error) {
 	lock, err := c.Cache.lock(ctx, n, f.Digest, func() { c.log("%s: waiting for another process that fetches %s", n, f.Path) })
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 	})
 }
 
-// counter is told of bytes as they come.
+// counter is called with the byte count of each write.
 type counter func(int64)
 
 func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }

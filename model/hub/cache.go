@@ -32,7 +32,7 @@ func (c Cache) snapshot(n Name, commit string) string {
 	return filepath.Join(c.repository(n), "snapshots", commit)
 }
 
-// holds says that a blob is there, as large as the file.
+// holds reports whether a blob is there, as large as the file.
 func (c Cache) holds(path string, f File) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() == f.Size
@@ -72,7 +72,7 @@ func (c Cache) Find(n Name, part Part) (Found, bool) {
 	return Found{n.At(commit), filepath.Join(dir, filepath.FromSlash(n.File))}, true
 }
 
-// whole says that a snapshot has all of a part. Its weights came last.
+// whole reports whether a snapshot has all of a part. Its weights came last.
 func whole(dir, file string, part Part) bool {
 	has := func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))

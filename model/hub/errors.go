@@ -7,7 +7,7 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// MissingError says that something is not there, or cannot be had: no such repository,
+// MissingError reports that something is not there, or cannot be had: no such repository,
 // revision or file, no right to read it, no connection. The message is one line.
 type MissingError struct{ Msg string }
 

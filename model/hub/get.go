@@ -26,7 +26,7 @@ type Plan struct {
 type Options struct {
 	Part Part
 	// Before may refuse a plan, when config.json is there and nothing else was brought; nil
-	// refuses none. Progress is told of bytes as they come, as a negative number of those that
+	// refuses none. Progress is called with byte counts, negative for bytes that
 	// turn out to be wrong.
 	Before   func(Plan) error
 	Progress func(bytes int64)

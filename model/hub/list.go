@@ -22,12 +22,12 @@ type Kept struct {
 	// Bytes are those of its files; other revisions may have some of them too.
 	Bytes int64 `json:"bytes"`
 	Files int   `json:"files"`
-	// Whole says that a model could be opened from it.
+	// Whole means that a model could be opened from it.
 	Whole bool      `json:"whole"`
 	Used  time.Time `json:"last_used"`
 }
 
-// List tells of all models in the cache, by name; it may be empty.
+// List returns all models in the cache, by name; it may be empty.
 func (c Cache) List() ([]Kept, error) {
 	entries, err := os.ReadDir(c.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -25,7 +25,7 @@ type environment struct {
 	sync.Mutex
 	users   int
 	library Library
-	// pinned says that the library must stay loaded until the process ends.
+	// pinned means that the library must stay loaded until the process ends.
 	pinned bool
 }
 

@@ -170,7 +170,7 @@ func damaged(tried []Candidate) *Candidate {
 	return nil
 }
 
-// noneFound says that the search failed, with its first reason.
+// noneFound describes a failed search, by its first reason.
 func noneFound(tried []Candidate) string {
 	if len(tried) == 0 {
 		return "no library was found"
@@ -285,7 +285,7 @@ func sweep(root string) {
 	}
 }
 
-// hasGlibc tells whether the C library of a Linux system is the one that the
+// hasGlibc reports whether the C library of a Linux system is the one that the
 // builds are linked with. Other systems have theirs.
 func hasGlibc() bool {
 	if runtime.GOOS != "linux" {

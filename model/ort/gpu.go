@@ -182,7 +182,7 @@ func cudaFolders(ctx context.Context) []string {
 	return dirs
 }
 
-// imported are the names of the libraries that a library is linked with; none where the file does not tell.
+// imported are the names of the libraries that a library is linked with; none where the file cannot be read.
 func imported(path string) []string {
 	if runtime.GOOS != "linux" {
 		return nil

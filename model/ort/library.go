@@ -27,7 +27,7 @@ type Candidate struct {
 	Library
 	// Reason says why it cannot be used; empty if it can.
 	Reason string `json:"reason,omitempty"`
-	// damaged says that a fetch put the library there, and that it is no longer what
+	// damaged means that a fetch put the library there, and that it is no longer what
 	// was fetched.
 	damaged bool
 }

@@ -94,7 +94,7 @@ var cudaBuilds = []build{{
 	},
 }}
 
-// cudaBuild returns the build with CUDA for a system. The error says that none is fetched.
+// cudaBuild returns the build with CUDA for a system. The error is for systems without one.
 func cudaBuild(goos, goarch string) (build, error) {
 	for _, b := range cudaBuilds {
 		if b.goos == goos && b.goarch == goarch {
@@ -106,7 +106,7 @@ func cudaBuild(goos, goarch string) (build, error) {
 }
 
 // buildFor returns the build for an operating system and architecture in Go's
-// names. The error says that none exists.
+// names. The error is for systems without one.
 func buildFor(goos, goarch string) (build, error) {
 	for _, b := range builds {
 		if b.goos == goos && b.goarch == goarch {

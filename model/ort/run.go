@@ -24,7 +24,7 @@ type Tensor struct {
 }
 
 // Run computes out from in. Each input of the network, and each output, must be
-// there once, in any order; types and shapes must be those that the model tells,
+// there once, in any order; types and shapes must be the model's,
 // with these liberties: Int64 feeds an int32 or bool input, and Float32 feeds or receives
 // float16, bfloat16 and, as an input, float64. A slice that a run before had
 // for the same name and shape costs nothing to pass again.
@@ -148,7 +148,7 @@ func pick(kind, name string, tensors []Tensor) (*Tensor, error) {
 	return found, nil
 }
 
-// checkShape tells how a tensor differs from what the model takes.
+// checkShape returns how a tensor differs from what the model takes.
 func (t *Tensor) checkShape(io IO) error {
 	n, set := int64(1), 0
 	for _, d := range t.Shape {

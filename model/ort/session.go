@@ -29,7 +29,7 @@ type Session struct {
 	in, out   []slot
 	inValues  []onnx.Value
 	outValues []onnx.Value
-	// firstOnGPU says that no run has been yet, and that the first one will load
+	// firstOnGPU means that no run has been yet, and that the first one will load
 	// more of CUDA.
 	firstOnGPU bool
 }
@@ -111,7 +111,7 @@ func (s *Session) create(src Source, cfg Config, device device) error {
 	return errors.Join(s.destroy(), s.createOn(src, nil))
 }
 
-// checkPlacement sees that CUDA took all nodes but those that may run on the CPU. What does is told, and part
+// checkPlacement sees that CUDA took all nodes but those that may run on the CPU. What does is logged, and part
 // of the provider's name.
 func (s *Session) checkPlacement(src Source, cfg Config, device device) error {
 	all, err := placement(s.native, s.library.Path)

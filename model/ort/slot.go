@@ -28,7 +28,7 @@ type slot struct {
 
 func nothing() error { return nil }
 
-// holds tells whether the slot's tensor lies on t's slice with t's shape.
+// holds reports whether the slot's tensor lies on t's slice with t's shape.
 func (s *slot) holds(t *Tensor) bool {
 	return s.value != nil && s.data == t.pointer() && slices.Equal(s.shape, t.Shape) && t.whole()
 }
@@ -44,7 +44,7 @@ func (t *Tensor) pointer() unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(t.Float64))
 }
 
-// whole tells whether the slices have together the length that the shape needs.
+// whole reports whether the slices have together the length that the shape needs.
 func (t *Tensor) whole() bool {
 	n := int64(1)
 	for _, d := range t.Shape {

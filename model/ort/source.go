@@ -24,12 +24,12 @@ type Config struct {
 	// Online allows it, whatever MDMGEN_OFFLINE says.
 	Online bool
 	// Threads is the number of threads that one operator may use; 0 means all
-	// CPUs that the process may use, and so does any number above that, which a
-	// notice tells. [Session.Threads] is what is used.
+	// CPUs that the process may use, and so does any number above that, with a
+	// notice. [Session.Threads] is what is used.
 	Threads int
 	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" takes the
 	// first CUDA device if the runtime has its provider and the network opens on
-	// it, else the CPU; [Session.Provider] tells which. A list with commas between
+	// it, else the CPU; see [Session.Provider]. A list with commas between
 	// is for a network that is opened on each: see [Config.Each].
 	Device string
 	// AllowFallback names nodes or operators of the network that may run on the CPU where
@@ -59,7 +59,7 @@ func (c Config) threads() int {
 	return cpus
 }
 
-// toldThreads says that the notice of too many threads was given: a process
+// toldThreads means that the notice of too many threads was given: a process
 // opens several sessions of one configuration.
 var toldThreads atomic.Bool
 
@@ -90,7 +90,7 @@ type IO struct {
 	// Type is the element type: "int64", "float32", "float16" and so on.
 	Type string `json:"type"`
 	// Shape has −1 for a dimension of any size. It is nil where the model does
-	// not even tell the rank.
+	// not even give the rank.
 	Shape []int64 `json:"shape"`
 }
 

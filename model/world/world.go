@@ -37,7 +37,7 @@ type World struct {
 	c, p float64
 	// log0 is log mu0 in float32, for worlds that do not depend on time.
 	log0 []float32
-	// masked tells, a bit a position, which positions of a state are MASK.
+	// masked has a bit for each position of a state, set where it is MASK.
 	masked []uint32
 	extra  map[string]json.RawMessage
 	out    []float32
@@ -66,7 +66,7 @@ func (w *World) Facts() facts.Facts { return w.facts }
 // Close releases nothing; it is there because models have it.
 func (w *World) Close() error { return nil }
 
-// Spec is that of the facts; rows exist at σ = +Inf, where everything is masked: a table
+// Spec follows from the facts; rows exist at σ = +Inf, where everything is masked: a table
 // has no arithmetic that breaks there.
 func (w *World) Spec() samplers.Spec {
 	s := w.facts.Spec()

@@ -31,7 +31,7 @@ type Repo struct {
 	Private, Gated bool
 	// Branches lead to the commit, beside main.
 	Branches []string
-	// Bare listings tell no digests and sizes, as those of mirrors.
+	// Bare listings have no digests and sizes, as those of mirrors.
 	Bare bool
 }
 
@@ -44,7 +44,7 @@ func (r *Repo) Commit() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Large says that the hub keeps a file apart.
+// Large reports whether the hub keeps a file apart.
 func Large(name string, data []byte) bool {
 	return len(data) > 1<<20 || strings.HasSuffix(name, ".safetensors") || strings.HasSuffix(name, ".bin") || strings.HasSuffix(name, ".onnx")
 }
@@ -66,7 +66,7 @@ type Request struct {
 type Server struct {
 	// URL is the hub's, to which HF_ENDPOINT points; Files the other host's.
 	URL, Files string
-	// Token is that of the user who may read everything.
+	// Token belongs to the user who may read everything.
 	Token string
 	// Fail answers in the hub's place where it returns true. n counts the requests before.
 	Fail func(w http.ResponseWriter, r *http.Request, n int) bool
