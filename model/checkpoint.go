@@ -84,7 +84,7 @@ func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Opti
 	}
 	read, err := c.Facts(ctx)
 	if err == nil {
-		read, err = read.Fill(opts.Known)
+		read, err = read.Tell(opts.Known)
 	}
 	if err != nil {
 		return src, read, false, err

@@ -93,7 +93,7 @@ func Describe(ctx context.Context, ref string, opts Options) (d Description, err
 	c.Stamps = stamps
 	read, err := c.Facts(ctx)
 	if err == nil {
-		read, err = read.Fill(opts.Known)
+		read, err = read.Tell(opts.Known)
 	}
 	if err != nil {
 		return d, err

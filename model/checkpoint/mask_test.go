@@ -84,7 +84,7 @@ func TestUntold(t *testing.T) {
 		{"a person before the table", map[string]string{"mask_id": "5", "shift": "true"}, map[string]string{"shift": "false"}, 5, false, nil},
 		{"the table changes nothing", map[string]string{"mask_id": "5", "shift": "true", "columns": "7"}, nil, 5, true, nil},
 	} {
-		f, err := read.Fill(c.known)
+		f, err := read.Tell(c.known)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,9 +52,9 @@ func (f *Facts) Decode(data []byte) error {
 	return nil
 }
 
-// Fill returns f with those of some facts that the model's files leave open; keys and values
+// Tell returns f with those of some facts that the model's files leave open; keys and values
 // are those of Apply.
-func (f Facts) Fill(known map[string]string) (Facts, error) {
+func (f Facts) Tell(known map[string]string) (Facts, error) {
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		if _, untold := f.Untold[key]; !untold {
 			continue
