@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
+	"slices"
 
 	onnx "github.com/yalue/onnxruntime_go"
 )
@@ -98,106 +97,25 @@ func (s *Session) fault(err error) error {
 	return fmt.Errorf("onnx session: run: %w", runtimeError(err))
 }
 
-// place checks the tensors of a run against the model and puts them into the
-// slots of their names.
+// place puts the tensors of a run into the slots of their names. What is wrong
+// with a shape the runtime says.
 func (s *Session) place(kind string, ios []IO, tensors []Tensor, slots []slot, values []onnx.Value) error {
-	for i := range ios {
-		t, err := pick(kind, ios[i].Name, tensors)
-		if err != nil {
-			return err
+	for i, io := range ios {
+		at := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == io.Name })
+		if at < 0 {
+			return fmt.Errorf("onnx session: %s %s: it is not given", kind, io.Name)
 		}
+		t := &tensors[at]
 		if slots[i].holds(t) {
 			continue
 		}
-		err = slots[i].set(kind == "input", ios[i], t)
+		err := slots[i].set(kind == "input", io, t)
 		values[i] = slots[i].value
 		if err != nil {
 			return fmt.Errorf("onnx session: %s %s: %w", kind, t.Name, err)
 		}
 	}
-	if len(tensors) == len(ios) {
-		return nil
-	}
-	for _, t := range tensors {
-		if _, ok := named(ios, t.Name); !ok {
-			return fmt.Errorf("onnx session: %s %s: the network has no such %s, it has %s", kind, t.Name, kind, names(ios))
-		}
-	}
 	return nil
-}
-
-// pick returns the one tensor of a name.
-func pick(kind, name string, tensors []Tensor) (*Tensor, error) {
-	var found *Tensor
-	for i := range tensors {
-		if tensors[i].Name != name {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("onnx session: %s %s: it is given twice", kind, name)
-		}
-		found = &tensors[i]
-	}
-	if found == nil {
-		var have []string
-		for _, t := range tensors {
-			have = append(have, t.Name)
-		}
-		return nil, fmt.Errorf("onnx session: %s %s: it is not given, only [%s]", kind, name, strings.Join(have, " "))
-	}
-	return found, nil
-}
-
-// checkShape returns how a tensor differs from what the model takes.
-func (t *Tensor) checkShape(io IO) error {
-	n, set := int64(1), 0
-	for _, d := range t.Shape {
-		if d < 0 || d == 0 && !t.empty() {
-			return fmt.Errorf("shape %v: dimensions must be positive", t.Shape)
-		}
-		if d > 0 && n > math.MaxInt64/8/d {
-			return fmt.Errorf("shape %v: it is too large", t.Shape)
-		}
-		n *= d
-	}
-	length := 0
-	for _, l := range []int{len(t.Int64), len(t.Float32), len(t.Float64)} {
-		if l > 0 {
-			set++
-			length = l
-		}
-	}
-	if set != 1 && !t.empty() {
-		return fmt.Errorf("%d data slices are set: give exactly one", set)
-	}
-	if int64(length) != n {
-		return fmt.Errorf("shape %v needs %d values, but %d are given", t.Shape, n, length)
-	}
-	if len(t.Shape) == 0 {
-		return errors.New("a tensor without dimensions cannot be passed: the model must be exported with a dimension")
-	}
-	if io.Shape == nil {
-		return nil
-	}
-	ok := len(io.Shape) == len(t.Shape)
-	for i := 0; ok && i < len(io.Shape); i++ {
-		ok = io.Shape[i] < 0 || io.Shape[i] == t.Shape[i]
-	}
-	if !ok {
-		return fmt.Errorf("shape %v: the network has %s", t.Shape, shapeString(io.Shape))
-	}
-	return nil
-}
-
-func shapeString(shape []int64) string {
-	parts := make([]string, len(shape))
-	for i, d := range shape {
-		parts[i] = "?"
-		if d >= 0 {
-			parts[i] = fmt.Sprint(d)
-		}
-	}
-	return "[" + strings.Join(parts, " ") + "]"
 }
 
 // runtimeError strips what the binding puts before the runtime's own words and
