@@ -269,6 +269,13 @@ func (j *Journal) Append(records ...any) error {
 	return nil
 }
 
+// Rename gives the file, which is on the disk, another name, and closes it.
+func (j *Journal) Rename(path string) error {
+	err := lockfile.Rename(j.file, path)
+	j.file = nil
+	return err
+}
+
 // Close closes the file, which others can have then. It may be called again, and on nil.
 func (j *Journal) Close() error {
 	if j == nil || j.file == nil {

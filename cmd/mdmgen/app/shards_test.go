@@ -183,7 +183,7 @@ func TestMergeRefuses(t *testing.T) {
 		"unfinished":  {[]string{parts[0], write("x.jsonl.partial", second[:footer]), parts[2]}, exit.Failure, []string{"is not finished", "--output=" + filepath.Join(dir, "x.jsonl")}},
 		"changed":     {[]string{parts[0], write("changed.jsonl", changed), parts[2]}, exit.Failure, []string{"checksum", "--shard=2/3"}},
 		"other run":   {[]string{parts[0], shard(t, other, t.TempDir(), 2, 3), parts[2]}, exit.Usage, []string{"two different runs, which differ in ", "limit"}},
-		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/3"), []byte("-resume/2"), 1))}, exit.Usage, []string{"another version"}},
+		"old":         {[]string{parts[0], write("old.jsonl", bytes.Replace(second, []byte("-resume/4"), []byte("-resume/3"), 1))}, exit.Usage, []string{"another version"}},
 		"other thing": {[]string{parts[0], write("text", []byte("Once upon a time\n"))}, exit.Usage, []string{"is not a part"}},
 		"no file":     {[]string{parts[0], filepath.Join(dir, "nobody")}, exit.Failure, []string{"nobody"}},
 		"none":        {nil, exit.Usage, []string{"name the parts, as in"}},

@@ -3,21 +3,18 @@ package bound
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
 
 // Schema names the layout of the file that bound's --resume and --shard keep.
-const Schema = "mdmgen.bound-resume/3"
+const Schema = "mdmgen.bound-resume/4"
 
 // checkParts refuses what parts of a run cannot do.
 func (o *options) checkParts(s kit.Streams) error {
@@ -110,20 +107,16 @@ func (r *bounding) plan(m model.Model, t *tokenize.Tokenizer, e *likelihood.Eval
 	return p.Print(&r.chunks, r.streams, r.out, r.format, seed...)
 }
 
-// Merge prints the report of parts as one process would have: by a run that finds all of its work
-// in a file, which opens the model and reads the text.
-func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
-	if len(p.Mixture) > 0 {
-		return exit.Usagef("merge: --force: the report of bound is made by a run of one kind of machine")
-	}
-	dir, err := os.MkdirTemp("", "mdmgen-merge-")
+// Merge prints the report of parts as one process would have: by a run that takes its chunks from
+// them, which opens the model and reads the text.
+func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string) error {
+	o := &options{}
+	args, err := p.Settings(&o.chunks, o.flags(), format)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "chunks.jsonl")
-	if err := p.Join(path); err != nil {
+	if err := o.check(s, args); err != nil {
 		return err
 	}
-	return p.Again(ctx, s, (&options{}).flags(), 1, path, format, out)
+	return run(ctx, s, o)
 }

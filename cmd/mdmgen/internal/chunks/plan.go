@@ -3,6 +3,7 @@ package chunks
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -11,24 +12,23 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// Plan is what a run would take.
+// Plan describes what a run would take.
 type Plan struct {
 	Schema     string         `json:"schema"`
 	Provenance kit.Provenance `json:"provenance"`
 	Chunks     int            `json:"chunks"`
-	// Calls is the expectation of the calls of all sequences together, of a likelihood the
-	// number of its network rows, and of bound that by its first chunk; null where it depends on what the network says, and
-	// MostCalls, which no run exceeds, is all that is known.
+	// Calls is the expected number of calls of all sequences together, or, where Rows is set, of
+	// network rows; null where it depends on the network's rows. No run exceeds MostCalls.
 	Calls     *float64 `json:"calls"`
 	MostCalls float64  `json:"most_calls"`
-	// Rows says that calls are network rows, for people.
+	// Rows is for the text alone.
 	Rows bool `json:"-"`
-	// Seconds is what the whole run takes on this device, by what was measured now.
+	// Seconds is the time of the whole run on this device, as measured now.
 	Seconds float64 `json:"seconds"`
 	Parts   int     `json:"parts"`
 	// SecondsPerPart is that of the part with the most chunks.
 	SecondsPerPart float64 `json:"seconds_per_part"`
-	// Commands make the parts, and Merge the results of them.
+	// Commands compute the parts, and Merge puts them together.
 	Commands []string `json:"commands"`
 	Merge    string   `json:"merge"`
 }
@@ -36,22 +36,22 @@ type Plan struct {
 // PlanSchema names the layout of a plan.
 const PlanSchema = "mdmgen.plan/1"
 
-// Planned says that --plan is given.
-func (f *Flags) Planned() bool { return f.plan > 0 }
-
-// Print writes a plan whose calls and seconds are known. more are flags, --NAME=VALUE, that every
-// command must have besides those of the command line, or in their place, as that of a seed that
-// was drawn.
+// Print writes a plan whose calls and seconds are known. more are flags, --NAME=VALUE, that all
+// commands have in place of those of the command line, such as a seed that was drawn.
 func (p *Plan) Print(f *Flags, s kit.Streams, out *kit.Output, format string, more ...string) error {
 	p.Schema, p.Parts = PlanSchema, f.plan
 	most := (p.Chunks + p.Parts - 1) / p.Parts
 	p.SecondsPerPart = p.Seconds * float64(most) / math.Max(1, float64(p.Chunks))
-	part := Part{Args: without(*s.Args, more...)}
-	part.Args = append(part.Args[:1:1], append(more, part.Args[1:]...)...)
+	var part Part
+	part.ask(f.all, *s.Args)
+	for _, text := range more {
+		name, value, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
+		part.Flags[name] = []string{value}
+	}
 	p.Merge = "mdmgen merge"
 	for i := 1; i <= p.Parts; i++ {
 		name := fmt.Sprintf("part-%d-of-%d.jsonl", i, p.Parts)
-		p.Commands = append(p.Commands, part.Command(Shard{i, p.Parts}, name))
+		p.Commands = append(p.Commands, part.command((*s.Args)[0], Shard{i, p.Parts}, name))
 		if p.Parts <= 8 {
 			p.Merge += " " + name
 		}
@@ -70,7 +70,11 @@ func (p *Plan) Print(f *Flags, s kit.Streams, out *kit.Output, format string, mo
 	}
 	line("chunks", "%s, at most %s a part", humanize.Comma(int64(p.Chunks)), humanize.Comma(int64(most)))
 	if p.Calls != nil {
-		line(map[bool]string{true: "rows", false: "calls"}[p.Rows], "%.6g in expectation", *p.Calls)
+		unit := "calls"
+		if p.Rows {
+			unit = "rows"
+		}
+		line(unit, "%.6g in expectation", *p.Calls)
 	} else {
 		line("calls", "%.6g at most: what the network says decides", p.MostCalls)
 	}
@@ -82,7 +86,7 @@ func (p *Plan) Print(f *Flags, s kit.Streams, out *kit.Output, format string, mo
 	return out.Commit()
 }
 
-// hours is a time in a unit in which it is not small.
+// hours writes a time in a unit in which it is not small.
 func hours(seconds float64) string {
 	switch {
 	case seconds < 120:
@@ -93,8 +97,8 @@ func hours(seconds float64) string {
 	return fmt.Sprintf("%.4g h", seconds/3600)
 }
 
-// Timed is how many seconds work takes, by its second run where that is short: the first
-// pays for what is made once.
+// Timed returns how many seconds work takes, by its second run unless the first is long: the first
+// pays for what is allocated once.
 func Timed(work func() error) (float64, error) {
 	var seconds float64
 	for range 2 {

@@ -19,7 +19,7 @@ import (
 )
 
 // ChunkSchema names the layout of the file that generate's --resume and --shard keep.
-const ChunkSchema = "mdmgen.generate-resume/3"
+const ChunkSchema = "mdmgen.generate-resume/4"
 
 // chunkBatches is how many full batches of samples are a chunk: at its end the places of samples
 // that are finished stay empty, which few batches would feel.
@@ -72,7 +72,7 @@ type printing struct {
 }
 
 // keep opens the file of --resume or --shard. A seed that was not given is the file's.
-func (g *generation) keep() (*chunks.Kept, error) {
+func (g *generation) keep() (*chunks.Checkpoint, error) {
 	if g.sampler.Seed == nil {
 		seed, ok, err := g.chunks.SeedOf(ChunkSchema)
 		if err != nil {

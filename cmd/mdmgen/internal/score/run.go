@@ -268,7 +268,7 @@ func (r *scoring) plan() error {
 }
 
 // part works out the chunks of --shard and keeps them in their file.
-func (r *scoring) part(kept *chunks.Kept) error {
+func (r *scoring) part(kept *chunks.Checkpoint) error {
 	size := r.chunkSize()
 	from, to := kept.Range()
 	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), true, "scoring", "windows")
