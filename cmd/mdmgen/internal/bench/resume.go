@@ -40,15 +40,10 @@ func (r *benching) openJournal() (err error) {
 	if r.chunks.Resume == "" {
 		return nil
 	}
-	if r.sampler.Seed == nil {
-		seed, ok, err := r.chunks.SeedOf(resumeSchema)
-		if err != nil {
-			return err
-		}
-		if ok {
-			r.settings.Seed, r.look.cfg.Seed = seed, seed
-		}
+	if r.settings.Seed, err = r.chunks.SeedOf(resumeSchema, r.sampler.Seed, r.settings.Seed); err != nil {
+		return err
 	}
+	r.look.cfg.Seed = r.settings.Seed
 	j, err := journal.Open(r.chunks.Resume, resumeSchema)
 	if err != nil {
 		return kit.JournalError("--resume", err)

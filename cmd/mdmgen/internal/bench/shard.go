@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"slices"
 
 	"mdmgen/analysis/bench"
@@ -36,10 +34,6 @@ func (o *options) checkShard(s kit.Streams) error {
 	if o.chunks.Given() {
 		o.partPath, o.outputs = output, nil
 	}
-	// The files of -o are of the whole run, and a plan has one text.
-	if err := o.all.Exclude([2]string{"plan", "output"}); err != nil {
-		return err
-	}
 	return o.chunks.Whole(o.all, "max-time", "html", "plots", "compare")
 }
 
@@ -49,49 +43,6 @@ func (r *benching) chunkCount() int {
 		return len(r.cells) + 1
 	}
 	return len(r.cells)
-}
-
-// plan prints what the repetitions would take, by the first cell's time for a row. It leaves out
-// what --quality asks for.
-func (r *benching) plan() error {
-	p := chunks.Plan{Provenance: kit.NewProvenance(r.cells[0].Model, r.words), Chunks: r.chunkCount()}
-	calls, known, per := 0.0, true, float64(r.settings.Sequences*(r.settings.Repetitions))
-	for i := range r.cells {
-		c := &r.cells[i]
-		each := c.Law.All()
-		if math.IsNaN(each) {
-			each, known = float64(c.Free), false
-		}
-		calls += per * each
-		p.MostCalls += per * float64(c.Free)
-	}
-	if known {
-		p.Calls = &calls
-	}
-	one := *r
-	one.cells, one.settings.Repetitions, one.settings.Warmup, one.collect, one.failed = r.cells[:1], 1, 0, new([]json.RawMessage), make(map[string]error)
-	rows := 0
-	seconds, err := chunks.Timed(func() error {
-		one.log = bench.Log{}
-		_, err := one.repetitions(one.config())
-		for _, rep := range one.log.Repetitions {
-			rows = rep.Rows
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	p.Seconds = seconds / float64(max(rows, 1)) * calls
-	var seed []string
-	if r.sampler.Seed == nil {
-		seed = append(seed, fmt.Sprintf("--seed=%d", r.settings.Seed))
-	}
-	out, err := kit.NewResults(r.ctx, "", r.streams.Out)
-	if err != nil {
-		return err
-	}
-	return p.Print(&r.chunks, r.streams, out, r.format, seed...)
 }
 
 // openChunks opens the file of a part, or the parts that are merged.

@@ -33,9 +33,6 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	if err != nil {
 		return fmt.Errorf("bound: %w", fault.WithoutName(err))
 	}
-	if r.chunks.Planned() {
-		return r.plan(m, t, e, study, len(ts))
-	}
 	made := kit.NewProvenance(m, t)
 	kept, err := r.chunks.Open(r.streams, chunks.Header{
 		Identity: kit.NewIdentity(Schema, made, cfg.Seed, r.settings), Chunks: study.Chunks(), Size: study.Windows(), Part: chunks.Part{Provenance: made},
@@ -82,29 +79,6 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 		}
 		return report, ended
 	})
-}
-
-// plan tells what the run would take, by its first chunk.
-func (r *bounding) plan(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, study *bound.Study, windows int) error {
-	p := chunks.Plan{Provenance: kit.NewProvenance(m, t), Chunks: study.Chunks(), Rows: true}
-	before := e.Totals().Rows
-	seconds, err := chunks.Timed(func() error {
-		before = e.Totals().Rows
-		_, err := study.Work(r.ctx, 0)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("bound: %w", fault.WithoutName(err))
-	}
-	scale := float64(windows) / float64(min(study.Windows(), windows))
-	p.Seconds = seconds * scale
-	rows := float64(e.Totals().Rows-before) * scale
-	p.Calls, p.MostCalls = &rows, rows
-	var seed []string
-	if r.sampler.Seed == nil {
-		seed = append(seed, fmt.Sprintf("--seed=%d", *r.settings.Seed))
-	}
-	return p.Print(&r.chunks, r.streams, r.out, r.format, seed...)
 }
 
 // Merge prints the report of parts as one process would have: by a run that takes its chunks from

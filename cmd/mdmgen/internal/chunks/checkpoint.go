@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-
-	"github.com/dustin/go-humanize/english"
 
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
@@ -124,15 +121,10 @@ func (k *Checkpoint) read(j *journal.Journal) (err error) {
 // finished reports whether the part is there, with all of its chunks. A file that is anything else
 // is an error.
 func (k *Checkpoint) finished() (bool, error) {
-	switch info, err := os.Stat(k.part); {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("-o %s: %w", k.part, plainfile.Cause(err))
-	case !info.Mode().IsRegular():
-		return false, exit.Usagef("-o %s: is not a regular file: a part is written to one", k.part)
-	}
 	j, err := journal.OpenReader(k.part, k.schema)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err == nil {
 		defer j.Close()
 		err = k.read(j)
@@ -206,7 +198,7 @@ func (k *Checkpoint) Part(ctx context.Context, s kit.Streams, each func() error)
 		})
 	}
 	if k.ended && k.j == nil {
-		s.Notice(fmt.Sprintf("%s is there already: %s", k.part, k.content()))
+		s.Notice(fmt.Sprintf("%s is there already: %v", k.part, &k.header.Part))
 		return nil
 	}
 	if err := each(); err != nil {
@@ -232,12 +224,6 @@ func (k *Checkpoint) Finish(s kit.Streams) error {
 	if err := k.j.Rename(k.part); err != nil {
 		return fmt.Errorf("-o %s: %w", k.part, plainfile.Cause(err))
 	}
-	s.Notice(fmt.Sprintf("wrote %s: %s", k.part, k.content()))
+	s.Notice(fmt.Sprintf("wrote %s: %v", k.part, &k.header.Part))
 	return nil
-}
-
-// content describes the file of a part.
-func (k *Checkpoint) content() string {
-	p := k.header.Part
-	return fmt.Sprintf("%v with %d of %s", &p, p.To-p.From, english.Plural(k.header.Chunks, "chunk", ""))
 }

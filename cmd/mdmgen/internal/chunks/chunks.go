@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -65,51 +64,17 @@ func (p *Part) String() string {
 }
 
 // ask records how the run was asked for: the flags given on the command line, by the environment
-// or by the config file, but for those that choose files and parts.
+// or by the config file, but for those that choose files and parts, and the arguments.
 func (p *Part) ask(all flags.Set, args []string) {
 	p.Flags = make(map[string][]string)
-	end := max(slices.Index(args, "--"), 0)
-	for _, arg := range args[:end] {
-		name, value, ok := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		if f := all.Named(name); ok && f != nil {
-			p.Flags[f.Name] = append(p.Flags[f.Name], value)
+	for _, f := range all.Without("shard") {
+		if from := f.From(); from == flags.Line || from == flags.File || from == flags.Environment && !f.Lazy {
+			if !f.Writes {
+				p.Flags[f.Name] = f.Texts()
+			}
 		}
 	}
-	for _, f := range all {
-		switch from := f.From(); {
-		case f.Writes || f.Name == "shard" || f.Name == "plan":
-			delete(p.Flags, f.Name)
-		case from == flags.Environment && !f.Lazy || from == flags.File && !f.Repeats():
-			p.Flags[f.Name] = []string{f.Text()}
-		case from == flags.File:
-			p.Flags[f.Name] = strings.Split(f.Text(), ", ")
-		}
-	}
-	if len(args) > 0 {
-		p.Arguments = slices.Clone(args[end+1:])
-	}
-}
-
-// command is the command line that computes a shard of a run of this schema, as a shell reads it.
-func (p *Part) command(schema string, s Shard, output string) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(schema, "mdmgen."), "-")
-	args := []string{name, "--shard=" + s.String(), "--output=" + output}
-	var given []string
-	for flag, values := range p.Flags {
-		for _, value := range values {
-			given = append(given, flags.Dashed(flag)+"="+value)
-		}
-	}
-	slices.SortStableFunc(given, func(a, b string) int {
-		a, _, _ = strings.Cut(a, "=")
-		b, _, _ = strings.Cut(b, "=")
-		return strings.Compare(a, b)
-	})
-	args = append(args, given...)
-	if len(p.Arguments) > 0 {
-		args = append(append(args, "--"), p.Arguments...)
-	}
-	return kit.CommandLine(args)
+	p.Arguments = args[slices.Index(args, "--")+1:]
 }
 
 // Shard is part I of N, I counting from 1; the zero value is the whole run.

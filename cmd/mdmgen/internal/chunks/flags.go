@@ -13,15 +13,13 @@ import (
 	"mdmgen/internal/journal"
 )
 
-// Flags are --resume, --shard and --plan.
+// Flags are --resume and --shard.
 type Flags struct {
 	// Resume is the file, "" for none.
 	Resume string
 	// Shard is the part asked for, valid after Check.
 	Shard Shard
 	shard string
-	// plan is the number of parts to plan for, 0 for none.
-	plan int
 	// all are the flags of the command.
 	all flags.Set
 	// serve, where not nil, asks for parts one after another, see [kit.Streams].
@@ -34,7 +32,6 @@ type Flags struct {
 func (f *Flags) Flags(what string) flags.Set {
 	return flags.Set{
 		flags.Name(&f.Resume, "name a file", flags.Flag{Name: "resume", Category: flags.CatOutput, Writes: true, Usage: "`FILE` that keeps finished " + what + "; if it exists, continue where it ends"}),
-		flags.Int(&f.plan, 1, maxShards, flags.Flag{Name: "plan", Category: flags.CatOutput, Usage: "do nothing; print what the run would take in `N` parts, on this device, and the commands for them"}),
 		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
 			Usage: "do part `I/N` of the run and write it to the file of -o, for mdmgen merge; auto takes the number from an array job of Slurm, Kubernetes, AWS Batch or Nomad"}),
 	}
@@ -49,12 +46,12 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 	f.all, f.serve = all, s.Parts
 	if f.serve != nil {
 		f.Shard = Shard{1, 1}
-		if err := f.Whole(all, "shard", "plan", "resume", "output"); err != nil || seeded {
+		if err := f.Whole(all, "shard", "resume", "output"); err != nil || seeded {
 			return err
 		}
 		return exit.Usagef("all parts must have one seed: give it with --seed")
 	}
-	if err := all.Exclude([2]string{"plan", "shard"}, [2]string{"plan", "resume"}, [2]string{"shard", "resume"}); err != nil || f.shard == "" {
+	if err := all.Exclude([2]string{"shard", "resume"}); err != nil || f.shard == "" {
 		return err
 	}
 	text := f.shard
@@ -79,37 +76,30 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 	return nil
 }
 
-// Whole refuses flags of a whole run where parts are asked for, or planned.
+// Whole refuses flags of a whole run where a part is asked for.
 func (f *Flags) Whole(all flags.Set, names ...string) error {
 	for _, name := range names {
 		if f.serve != nil && all.IsSet(name) {
 			return exit.Usagef("--%s: does not go with parts that are asked for one after another: leave it out", name)
 		}
-		if err := all.Exclude([2]string{"shard", name}, [2]string{"plan", name}); err != nil {
+		if err := all.Exclude([2]string{"shard", name}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Reads refuses standard input, as which "" and - are read, where it is read more than once: by
-// the commands of a plan, by parts that one process does one after another and, where again is
-// set, by merge.
+// Reads refuses standard input, which is input "" and -, where it is read more than once: by parts
+// that one process does one after another and, where again is set, by merge.
 func (f *Flags) Reads(input string, again bool) error {
-	flag := "--shard"
-	if f.Planned() {
-		flag = "--plan"
-	}
-	if (input == "" || input == "-") && (f.Planned() || f.serve != nil || again && f.Given()) {
-		return exit.Usagef("%s: the input is read more than once: name a file in place of standard input", flag)
+	if (input == "" || input == "-") && (f.serve != nil || again && f.Given()) {
+		return exit.Usagef("--shard: the input is read more than once: name a file in place of standard input")
 	}
 	return nil
 }
 
-// Given reports that a part of the run is asked for, Planned that a plan is, Merging that parts are
-// merged.
+// Given reports that a part of the run is asked for, Merging that parts are merged.
 func (f *Flags) Given() bool   { return f.Shard.N > 0 }
-func (f *Flags) Planned() bool { return f.plan > 0 }
 func (f *Flags) Merging() bool { return f.parts != nil }
 
 // parse reads I/N.
@@ -156,14 +146,13 @@ func automatic(env func(string) string) (text, from string, err error) {
 	if a.count == "" || env(flags.EnvShards) != "" {
 		a.count = flags.EnvShards
 	}
-	used := []string{a.index, a.count}
-	if a.first != "" && env(a.first) != "" {
+	used, numbers := []string{a.index, a.count}, [3]int{}
+	if env(a.first) != "" {
 		used = append(used, a.first)
 	}
-	numbers := make([]int, 3)
 	for i, name := range used {
 		if numbers[i], err = strconv.Atoi(env(name)); err != nil {
-			return "", "", exit.Usagef("--shard auto: %s has its index in %s, and %s is %.40q: set it to a whole number", a.name, a.index, name, env(name))
+			return "", "", exit.Usagef("--shard auto: %s is %.40q: set it to a whole number, as %s (%s) is", name, env(name), a.index, a.name)
 		}
 	}
 	return fmt.Sprintf("%d/%d", numbers[0]-numbers[2]+1, numbers[1]), fmt.Sprintf("%s (%s)", a.name, strings.Join(used, ", ")), nil
@@ -186,11 +175,14 @@ func (f *Flags) Begun(schema string, v any) (bool, error) {
 	return j.Header() != nil && json.Unmarshal(j.Header(), v) == nil, nil
 }
 
-// SeedOf returns the seed of that run, false where there is none yet.
-func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
+// SeedOf returns the seed of that run where none is given and it has one, else seed.
+func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error) {
 	var h struct{ Seed *uint64 }
-	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
-		return 0, false, err
+	if given != nil {
+		return seed, nil
 	}
-	return *h.Seed, true, nil
+	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
+		return seed, err
+	}
+	return *h.Seed, nil
 }

@@ -1,14 +1,12 @@
 package chunks
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,20 +37,10 @@ type Parts struct {
 // and programs that made them, not what they computed.
 var forced = []string{"program", "version", "go", "platform", "cpu", "device", "threads", "batch", "head", "model.runtime", "model.provider", "model.threads", "model.dtype", "model.facts.dtype", "model.facts_digest"}
 
-// flaw is something wrong with parts.
-type flaw struct {
-	what string
-	// shard must be done again, into the file output; none where N is 0.
-	shard  Shard
-	output string
-}
-
-// Read reads parts. It checks that they are of one run, and that they have all of its chunks;
-// otherwise it prints each flaw, and the commands that compute what is missing.
+// Read reads parts. It checks that they are of one run, and that they have all of its chunks.
 func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 	p := &Parts{}
-	var flaws []flaw
-	unfinished := make(map[Shard]bool) // the shards that have a file
+	var flaws []string
 	for i, path := range paths {
 		if slices.Contains(paths[:i], path) {
 			return nil, exit.Usagef("merge: %s is named twice", path)
@@ -61,34 +49,22 @@ func Read(s kit.Streams, paths []string, force bool) (*Parts, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, x := range f {
-			unfinished[cmp.Or(x.shard, Shard{1, 1})] = true // 1/1 is all that --resume keeps.
-		}
 		flaws = append(flaws, f...)
 	}
-	flaws = append(flaws, p.missing(unfinished)...)
+	if len(flaws) == 0 || p.first.Part.Shard != "" { // The file of --resume may be known to be unfinished.
+		flaws = append(flaws, p.missing()...)
+	}
 	if len(flaws) == 0 {
 		return p, nil
 	}
-	more := ""
-	if len(flaws) > 1 {
-		more = fmt.Sprintf(" (and %d more)", len(flaws)-1)
-		for _, f := range flaws {
-			s.Notice(f.what)
-		}
+	for _, f := range flaws[1:] {
+		s.Notice(f)
 	}
-	printed := make(map[Shard]bool)
-	for _, f := range flaws {
-		if f.shard.N > 0 && !printed[f.shard] {
-			printed[f.shard] = true
-			s.Notice("run: " + p.first.Part.command(p.Schema, f.shard, f.output))
-		}
-	}
-	return nil, fmt.Errorf("merge: the run is not whole: %s%s", flaws[0].what, more)
+	return nil, fmt.Errorf("merge: the run is not whole: %s", flaws[0])
 }
 
-// read reads a file. An error is that it is none of the run's.
-func (p *Parts) read(path string, force bool) ([]flaw, error) {
+// read reads a file, and returns what is wrong with it. An error is that it is none of the run's.
+func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	schema, err := journal.SchemaOf(path)
 	if err != nil {
 		return nil, err
@@ -100,7 +76,7 @@ func (p *Parts) read(path string, force bool) ([]flaw, error) {
 	case !ok:
 		return nil, exit.Usagef("merge: %s is not a part of a run: --shard and --resume write these", path)
 	case p.Schema != "" && p.Schema != schema:
-		return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than %s", path, strings.TrimPrefix(name, "mdmgen."), p.files[0])
+		return nil, exit.Usagef("merge: %s is a part of another command's run (%s) than the others", path, strings.TrimPrefix(name, "mdmgen."))
 	}
 	p.Schema, p.schema = schema, schema
 	j, err := journal.OpenReader(path, schema)
@@ -109,7 +85,7 @@ func (p *Parts) read(path string, force bool) ([]flaw, error) {
 	}
 	defer j.Close()
 	if j.Header() == nil {
-		return []flaw{{what: path + " is torn: it has no header: remove it"}}, nil
+		return []string{path + " is torn: it has no header: remove it"}, nil
 	}
 	var h Header
 	if err := json.Unmarshal(j.Header(), &h); err != nil || h.Chunks < 0 || h.Chunks > maxChunks {
@@ -120,7 +96,20 @@ func (p *Parts) read(path string, force bool) ([]flaw, error) {
 	} else if err := p.mix(path, journal.Differ(p.header, j.Header()), force); err != nil {
 		return nil, err
 	}
-	return p.index(j, &h), nil
+	doubled, ended, err := p.add(j, &h.Part)
+	if len(doubled) > 0 {
+		other := p.files[p.where[doubled[0]].file-1]
+		flaws = append(flaws, fmt.Sprintf("doubled: %s and %s both have chunk %d: leave one of the files out", other, path, doubled[0]))
+	}
+	switch {
+	case err != nil:
+		flaws = append(flaws, fmt.Sprintf("%v: remove it, and make %v again", err, &h.Part))
+	case !ended && (h.Part.Shard == "" || strings.HasSuffix(path, partial)):
+		flaws = append(flaws, path+" is not finished: the same command continues it")
+	case !ended:
+		flaws = append(flaws, fmt.Sprintf("%s is torn: it has no footer: remove it, and make %v again", path, &h.Part))
+	}
+	return flaws, nil
 }
 
 // mix accepts or refuses a part that has fields unlike the first.
@@ -138,37 +127,8 @@ func (p *Parts) mix(path string, unlike []string, force bool) error {
 	return nil
 }
 
-// index indexes the chunks of a file.
-func (p *Parts) index(j *journal.Journal, h *Header) (flaws []flaw) {
-	path := j.Path()
-	doubled, ended, err := p.add(j, &h.Part)
-	if n := len(doubled); n > 0 {
-		which := fmt.Sprintf("chunk %d", doubled[0])
-		if n > 1 {
-			which += " and " + english.Plural(n-1, "other", "")
-		}
-		other := p.files[p.where[doubled[0]].file-1]
-		flaws = append(flaws, flaw{what: fmt.Sprintf("doubled: %s and %s both have %s: leave one of the files out", other, path, which)})
-	}
-	shard, _ := parse(h.Part.Shard) // None for the file of --resume.
-	torn := flaw{shard: shard, output: strings.TrimSuffix(path, partial)}
-	switch {
-	case err != nil:
-		torn.what = fmt.Sprintf("%v: remove it, and make the part again", err)
-	case ended:
-		return flaws
-	case shard.N == 0:
-		torn.what = path + " is not finished: the same command with --resume continues it"
-	case torn.output != path:
-		torn.what = path + " is not finished"
-	default:
-		torn.what = path + " is torn: it has no footer: remove it, and make the part again"
-	}
-	return append(flaws, torn)
-}
-
-// missing returns the shards of which chunks are missing and that have no file.
-func (p *Parts) missing(have map[Shard]bool) (out []flaw) {
+// missing returns which shards lack chunks.
+func (p *Parts) missing() (flaws []string) {
 	shard, err := parse(p.first.Part.Shard)
 	if err != nil {
 		shard.N = 1
@@ -181,12 +141,11 @@ func (p *Parts) missing(have map[Shard]bool) (out []flaw) {
 				lacking++
 			}
 		}
-		if lacking > 0 && !have[shard] {
-			output := filepath.Join(filepath.Dir(p.files[0]), fmt.Sprintf("part-%d-of-%d.jsonl", shard.I, shard.N))
-			out = append(out, flaw{fmt.Sprintf("part %s is missing, %d of %s", shard, lacking, english.Plural(to-from, "chunk", "")), shard, output})
+		if lacking > 0 {
+			flaws = append(flaws, fmt.Sprintf("part %s is missing, %d of %s: run the command with --shard %[1]s", shard, lacking, english.Plural(to-from, "chunk", "")))
 		}
 	}
-	return out
+	return flaws
 }
 
 // Header decodes the header of the run into v.
@@ -206,12 +165,9 @@ func (p *Parts) Settings(f *Flags, all flags.Set, format string) (args []string,
 	}
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
-	for _, f := range all.Without("shard", "plan") {
-		if f.Writes { // The file may be a stranger's.
-			continue
-		}
-		if err := f.Apply(set); err != nil {
-			return nil, err
+	for _, f := range all.Without("shard") {
+		if !f.Writes { // The part may be a stranger's.
+			_ = f.Apply(set)
 		}
 	}
 	values := maps.Clone(p.first.Part.Flags)

@@ -72,15 +72,9 @@ type printing struct {
 }
 
 // keep opens the file of --resume or --shard. A seed that was not given is the file's.
-func (g *generation) keep() (*chunks.Checkpoint, error) {
-	if g.sampler.Seed == nil {
-		seed, ok, err := g.chunks.SeedOf(ChunkSchema)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			g.settings.Seed = seed
-		}
+func (g *generation) keep() (kept *chunks.Checkpoint, err error) {
+	if g.settings.Seed, err = g.chunks.SeedOf(ChunkSchema, g.sampler.Seed, g.settings.Seed); err != nil {
+		return nil, err
 	}
 	// What canvases hold counts, not which file they are from.
 	decides := struct {

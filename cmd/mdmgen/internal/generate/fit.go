@@ -89,7 +89,7 @@ func (g *generation) findBatch() error {
 	case n == 0:
 		return g.whatFits(nil)
 	}
-	g.sampler.Batch, g.foundBatch = n, true
+	g.sampler.Batch = n
 	g.streams.Notice(fmt.Sprintf("--batch auto: %d", n))
 	return nil
 }

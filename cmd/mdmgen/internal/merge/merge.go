@@ -77,8 +77,8 @@ func Command(s kit.Streams) *cli.Command {
 			"the parts were asked for, unless --format names another. Neither model nor input is read, but for bench, which opens\n" +
 			"the model, and bound, which opens the model and reads the text.\n\n" +
 			"All parts must be of one run: the same model, input, settings and seed, done by the same version on the same kind\n" +
-			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it and prints the\n" +
-			"command that makes it. A finished file of --resume is a part that has the whole run.",
+			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it.\n" +
+			"A finished file of --resume is a part that has the whole run.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {

@@ -39,14 +39,12 @@ type printing struct {
 
 // keep opens the file of --resume or --shard. A seed that was not given is the file's.
 func (r *scoring) keep() (*chunks.Checkpoint, error) {
-	if r.sampler.Seed == nil && !r.settings.Exact {
-		seed, ok, err := r.chunks.SeedOf(Schema)
+	if !r.settings.Exact {
+		seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, r.settings.seed())
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			r.settings.Seed = &seed
-		}
+		r.settings.Seed = &seed
 	}
 	made := kit.NewProvenance(r.network, r.words)
 	size := r.chunkSize()
