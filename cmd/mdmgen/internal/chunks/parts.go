@@ -105,7 +105,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	case err != nil:
 		flaws = append(flaws, fmt.Sprintf("%v: remove it, and make %v again", err, &h.Part))
 	case !ended && (h.Part.Shard == "" || strings.HasSuffix(path, partial)):
-		flaws = append(flaws, path+" is not finished: the same command continues it")
+		flaws = append(flaws, path+" is not finished: the same command with --resume or --shard continues it")
 	case !ended:
 		flaws = append(flaws, fmt.Sprintf("%s is torn: it has no footer: remove it, and make %v again", path, &h.Part))
 	}

@@ -165,7 +165,7 @@ func (f *results) take(c chunk, printed bool) error {
 			}
 		}
 	}
-	return f.print.endChunk()
+	return nil
 }
 
 // finish sums up and prints; that samples could not be made is an error.
