@@ -103,7 +103,7 @@ func (p *Parts) read(path string, force bool) (flaws []string, err error) {
 	}
 	switch {
 	case err != nil:
-		flaws = append(flaws, fmt.Sprintf("%v: remove it, and make %v again", err, &h.Part))
+		flaws = append(flaws, fmt.Sprintf("%v, and make %v again", err, &h.Part))
 	case !ended && (h.Part.Shard == "" || strings.HasSuffix(path, partial)):
 		flaws = append(flaws, path+" is not finished: the same command with --resume or --shard continues it")
 	case !ended:
