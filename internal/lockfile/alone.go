@@ -29,9 +29,9 @@ func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// isAt says whether a path leads to an open file: whoever had its lock may have removed it
-// between its opening and its locking.
-func isAt(f interface{ Stat() (fs.FileInfo, error) }, path string) bool {
+// isAt reports whether a path leads to an open file: who had its lock may have removed it between
+// its opening and its locking.
+func isAt(f *os.File, path string) bool {
 	mine, err := f.Stat()
 	now, nerr := os.Stat(path)
 	return err == nil && nerr == nil && os.SameFile(mine, now)
