@@ -16,7 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"mdmgen/internal/plainfile"
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model/checkpoint"
 )
 
@@ -66,7 +66,7 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 		end = t.offset + t.size()
 		outside = append(outside, *t)
 	}
-	if free, ok := room.Disk(dir); ok && uint64(end) > free && !o.Force {
+	if free, ok := sysinfo.Disk(dir); ok && uint64(end) > free && !o.Force {
 		return &NoRoomError{uint64(end), free}
 	}
 	if f.Digest == "" {

@@ -125,11 +125,7 @@ func newApp(s kit.Streams) *cli.App {
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
-	stdin := s.In
-	s.Run = func(ctx context.Context, args []string, out io.Writer) error {
-		return runApp(ctx, args, kit.Streams{In: stdin, Out: &kit.StandardOutput{W: out}, Err: s.Err})
-	}
-	s.In, s.Voice, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, stdin), &kit.Voice{}, kit.CommandLine(args), new([]string), openModel
+	s.In, s.Voice, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Voice{}, kit.CommandLine(args), new([]string), openModel
 	defer func() {
 		if err == nil {
 			err = s.Out.Err

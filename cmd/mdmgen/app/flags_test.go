@@ -340,7 +340,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			if name == "bench wide" {
 				continue // testdata/script/bench.txt
 			}
-			if n := f.Names()[0]; n == "shard" || n == "plan" || name == "generate resume" || c.Name == "merge" {
+			if n := f.Names()[0]; n == "shard" || name == "generate resume" || c.Name == "merge" {
 				continue // TestShards, TestShardFlag, TestPlan, TestGenerateResume, TestMergeMixture
 			}
 			if c.Name == "remove" {

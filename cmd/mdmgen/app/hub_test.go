@@ -18,7 +18,7 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/hub"
 	"mdmgen/model/hub/hubtest"
@@ -334,7 +334,7 @@ func TestDoesNotFit(t *testing.T) {
 			vast.Commit(), len(vast.Files["config.json"]), hubtest.Digest("config.json", vast.Files["config.json"]), 1, int64(1)<<60)
 		return true
 	}
-	if _, known := room.Disk(t.TempDir()); known {
+	if _, known := sysinfo.Disk(t.TempDir()); known {
 		_, stderr, code := runCommand(t, "", "generate", "--model", "test/vast")
 		if code != exit.Failure || !strings.Contains(stderr, "needs 1.2 EB of disk, and ") {
 			t.Errorf("exit status %d: %s", code, stderr)
@@ -342,7 +342,7 @@ func TestDoesNotFit(t *testing.T) {
 	}
 	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
 		if name == "test/huge" {
-			if _, known := room.Memory(); !known {
+			if _, known := sysinfo.Memory(); !known {
 				continue
 			}
 		}

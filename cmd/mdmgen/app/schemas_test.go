@@ -41,7 +41,6 @@ func TestSchemas(t *testing.T) {
 			"verify MDLM --against MDLM --tokenizer LETTERS --text TALE --length 6 --limit 2 --draws 2 --law-texts 0 --tolerance 1 --seed 1",
 		},
 		"dry-run": {"generate --dry-run --length 6 -n 3" + small, "generate --dry-run --length 6 --sampler threshold" + small},
-		"plan":    {"generate --plan 2 --length 6 -n 3" + small, "generate --plan 1 --length 6 --sampler threshold" + small, "score TALE --plan 9 --length 9 --limit 3 --draws 2", "bench --plan 2 --length 6 -n 2 -r 1" + small},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "..", "..", "docs", "schemas", name+".schema.json")

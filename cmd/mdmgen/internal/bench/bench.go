@@ -118,10 +118,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.prepareQuality(); err != nil {
 		return err
 	}
-	switch {
-	case r.chunks.Planned():
-		return r.plan()
-	case r.chunks.Given():
+	if r.chunks.Given() {
 		return r.shard()
 	}
 	if err := r.openJournal(); err != nil {

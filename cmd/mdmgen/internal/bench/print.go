@@ -53,23 +53,27 @@ func (o *outputs) open(ctx context.Context, flags *options, s kit.Streams) error
 			return exit.Usagef("-o %s: end the name with .md, .csv, .json, .jsonl or .txt, or write FORMAT:FILE", text)
 		}
 		named = append(named, kit.NamedFile{Flag: "-o", Path: path})
-		f, err := kit.NewOutput(ctx, "-o", path, s.Out)
-		if err != nil {
-			return err
-		}
-		o.files = append(o.files, file{f, format})
+		o.files = append(o.files, file{format: format})
 	}
 	if err := kit.Apart("bench", nil, flags.all, named...); err != nil {
 		return err
 	}
-	s.Out.Patient = len(o.files) > 0
+	for i := range o.files {
+		f, err := kit.NewOutput(ctx, "-o", named[i+2].Path, s.Out)
+		if err != nil {
+			return err
+		}
+		o.files[i].Output = f
+	}
 	return o.pages.Open(ctx, s)
 }
 
 // close leaves nothing behind that was not finished.
 func (o *outputs) close() {
 	for _, f := range o.files {
-		f.Discard()
+		if f.Output != nil {
+			f.Discard()
+		}
 	}
 	if o.pages != nil {
 		o.pages.Close()

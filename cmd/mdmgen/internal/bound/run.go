@@ -18,15 +18,10 @@ import (
 
 // network runs the modes that have a network.
 func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
-	set, seed := &r.settings, setup.SeedOr(r.sampler.Seed)
-	if r.sampler.Seed == nil { // A run that was begun has its own.
-		begun, ok, err := r.chunks.SeedOf(Schema)
-		if err != nil {
-			return err
-		}
-		if ok {
-			seed = begun
-		}
+	set := &r.settings
+	seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed))
+	if err != nil {
+		return err
 	}
 	set.Seed, set.Confidence, set.Batch = &seed, r.confidence, r.sampler.Batch
 	r.timed = m.Facts().TimeConditioned
@@ -62,7 +57,6 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	if in.Facts.TimeConditioned {
 		in.ShortLength = timedLength
 	}
-	var err error
 	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}

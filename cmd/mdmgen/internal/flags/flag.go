@@ -89,6 +89,14 @@ func (f *Flag) Names() []string {
 // Text is the value in force, as it is typed.
 func (f *Flag) Text() string { return f.value.String() }
 
+// Texts are the values of a flag that repeats, and the one of any other.
+func (f *Flag) Texts() []string {
+	if l, ok := f.value.(*list); ok {
+		return *l.p
+	}
+	return []string{f.Text()}
+}
+
 // Check says what is wrong with a text as the flag's value.
 func (f *Flag) Check(text string) error { return f.value.check(text) }
 

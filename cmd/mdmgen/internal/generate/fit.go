@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
@@ -21,10 +21,10 @@ import (
 // so that a call is made only where one and a half times what the calls so far have taken is left.
 func (g *generation) fitBatch(most int) (int, error) {
 	j, positions := g.widest()
-	before, known := room.Resident()
+	before, known := sysinfo.Resident()
 	return double(most, func(n int) (bool, error) {
-		if free, ok := room.Left(); n > 1 && known && ok {
-			if now, _ := room.Resident(); free/3*2 < now-min(before, now) {
+		if free, ok := sysinfo.Free(); n > 1 && known && ok {
+			if now, _ := sysinfo.Resident(); free/3*2 < now-min(before, now) {
 				return false, nil
 			}
 		}
@@ -89,7 +89,7 @@ func (g *generation) findBatch() error {
 	case n == 0:
 		return g.whatFits(nil)
 	}
-	g.sampler.Batch, g.foundBatch = n, true
+	g.sampler.Batch = n
 	g.streams.Notice(fmt.Sprintf("--batch auto: %d", n))
 	return nil
 }

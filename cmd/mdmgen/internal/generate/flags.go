@@ -73,7 +73,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	case o.negative != "" && o.all.IsSet("negative-tokens"):
 		return exit.Usagef("--negative and --negative-tokens both say what the second canvas holds; use one")
 	}
-	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "plan"}); err != nil {
+	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}); err != nil {
 		return err
 	}
 	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
@@ -85,7 +85,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		}
 	}
 	if o.chunks.Given() && o.sampler.Batch == setup.AutoBatch {
-		return exit.Usagef("--shard: all parts must have one batch: give it with --batch N; the commands of --plan have one that fits this device")
+		return exit.Usagef("--shard: all parts must have one batch: give it with --batch N")
 	}
 	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output})
 }

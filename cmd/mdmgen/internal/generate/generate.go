@@ -67,8 +67,6 @@ type generation struct {
 	jobs     []job
 	settings settings
 	method   *samplers.Sampler
-	// foundBatch says that --batch auto found the batch of the settings.
-	foundBatch bool
 }
 
 func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
@@ -99,7 +97,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := g.prepare(); err != nil {
 		return err
 	}
-	if o.dryRun || o.chunks.Planned() {
+	if o.dryRun {
 		return g.foresee(out)
 	}
 	return g.run(out)
@@ -151,7 +149,7 @@ func (g *generation) prepare() error {
 		if ok, err := g.chunks.Begun(ChunkSchema, &begun); err != nil {
 			return err
 		} else if ok && begun.Settings.Batch > 0 {
-			g.sampler.Batch, g.foundBatch = begun.Settings.Batch, true
+			g.sampler.Batch = begun.Settings.Batch
 			g.streams.Notice(fmt.Sprintf("--batch auto: %d, as %s has it", g.sampler.Batch, g.chunks.Resume))
 		} else if err := g.findBatch(); err != nil {
 			return err

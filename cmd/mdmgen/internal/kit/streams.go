@@ -29,16 +29,17 @@ type Streams struct {
 	// Args are the command's name, its flags as --NAME=VALUE, "--" and its arguments, once they
 	// were read.
 	Args *[]string
-	// Run runs another command line of the program, without the program's name.
-	Run func(ctx context.Context, args []string, out io.Writer) error
-	// Parts is called once a run is open, where it is not nil, instead of doing the whole run: with
-	// the header of the run, and what does part i of n of it and writes that to a file.
-	Parts func(header json.RawMessage, part func(i, n int, path string) error) error
+	// Parts, where it is not nil, is called once a run is open, instead of doing the whole run.
+	Parts ServeParts
 	// Network is model.Open, or does as it does.
 	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
 	// App is the program, for commands that speak of commands.
 	App *cli.App
 }
+
+// ServeParts asks for parts of a run one after another. It is called with the header of the run,
+// and with a function that computes part i of n and writes it to a file.
+type ServeParts func(header json.RawMessage, part func(i, n int, path string) error) error
 
 // Voice is how much a run says on standard error besides errors and what was asked for.
 type Voice struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // Schema names the layout of the file that score's --resume and --shard keep.
-const Schema = "mdmgen.score-resume/3"
+const Schema = "mdmgen.score-resume/4"
 
 // chunk is the result of some windows that were worked out together.
 type chunk struct {
@@ -38,15 +38,13 @@ type printing struct {
 }
 
 // keep opens the file of --resume or --shard. A seed that was not given is the file's.
-func (r *scoring) keep() (*chunks.Kept, error) {
-	if r.sampler.Seed == nil && !r.settings.Exact {
-		seed, ok, err := r.chunks.SeedOf(Schema)
+func (r *scoring) keep() (*chunks.Checkpoint, error) {
+	if !r.settings.Exact {
+		seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, r.settings.seed())
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			r.settings.Seed = &seed
-		}
+		r.settings.Seed = &seed
 	}
 	made := kit.NewProvenance(r.network, r.words)
 	size := r.chunkSize()

@@ -16,21 +16,17 @@ import (
 type printer struct {
 	format string
 	out    *kit.Output
-	// rows asks for the table of windows, for which they are all kept.
+	// rows asks for the table of windows; all are the windows that it and json print at the end.
 	rows bool
 	all  []scoredWindow
-	// items are what json prints at the end.
-	items kit.Spool
-	seen  seen
+	seen seen
 }
 
 // add takes a finished window; jsonl writes it at once.
 func (p *printer) add(w scoredWindow) error {
 	p.seen.add(&w)
 	switch {
-	case p.format == "json":
-		return p.items.Item(w)
-	case p.format == "text" && p.rows:
+	case p.format == "json" || p.format == "text" && p.rows:
 		p.all = append(p.all, w)
 	case p.format == "jsonl":
 		line, err := kit.JSONLine(w)
@@ -52,11 +48,10 @@ func (p *printer) flush() error {
 
 // finish writes the record, or the summary.
 func (p *printer) finish(r Record) (err error) {
-	defer p.items.Close()
 	switch p.format {
 	case "json":
-		r.Windows = []scoredWindow{}
-		err = kit.WriteRecordWith(p.out, r, "windows", &p.items)
+		r.Windows = append([]scoredWindow{}, p.all...)
+		err = kit.WriteRecord(p.out, p.format, r)
 	case "jsonl":
 		err = kit.WriteRecord(p.out, p.format, r)
 	default:

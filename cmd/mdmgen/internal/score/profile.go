@@ -52,7 +52,6 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	if p.d > profile.MaxPositions {
 		return nil, exit.Usagef("--write-profile: windows of %d tokens: must have at most %d", p.d, profile.MaxPositions)
 	}
-	r.streams.Out.Patient = true
 	var err error
 	p.out, err = kit.NewOutput(r.ctx, "--write-profile", r.writeProfile, nil)
 	return p, err

@@ -190,9 +190,6 @@ func (r *scoring) run() error {
 	defer terms.discard()
 	defer r.sequence.close()
 	r.config.Seed = r.settings.seed()
-	if r.chunks.Planned() {
-		return r.plan()
-	}
 	kept, err := r.keep()
 	if err != nil {
 		return err
@@ -237,38 +234,8 @@ func (r *scoring) run() error {
 	return err
 }
 
-// plan tells what the run would take.
-func (r *scoring) plan() error {
-	size, rows := r.chunkSize(), 0.0
-	p := chunks.Plan{Provenance: kit.NewProvenance(r.network, r.words), Chunks: (r.survey.Windows + size - 1) / size, Rows: true}
-	for _, w := range r.survey.Shapes {
-		if r.settings.Exact {
-			rows += float64(w.Windows) * likelihood.ExactRows(len(w.Free))
-		} else {
-			rows += float64(w.Windows * r.config.RowsOf(len(w.Free)))
-		}
-	}
-	p.Calls, p.MostCalls = &rows, rows
-	seconds, err := chunks.Timed(func() error {
-		q := sequence{survey: r.survey}
-		defer q.close()
-		r.sequence = q
-		_, err := r.work(0, size)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("score: %w", fault.WithoutName(err))
-	}
-	p.Seconds = seconds / float64(min(size, r.survey.Windows)) * float64(r.survey.Windows)
-	var seed []string
-	if r.sampler.Seed == nil && r.settings.Seed != nil {
-		seed = append(seed, fmt.Sprintf("--seed=%d", *r.settings.Seed))
-	}
-	return p.Print(&r.chunks, r.streams, r.out, r.format, seed...)
-}
-
 // part works out the chunks of --shard and keeps them in their file.
-func (r *scoring) part(kept *chunks.Kept) error {
+func (r *scoring) part(kept *chunks.Checkpoint) error {
 	size := r.chunkSize()
 	from, to := kept.Range()
 	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), true, "scoring", "windows")

@@ -1,28 +1,28 @@
-package room_test
+package sysinfo_test
 
 import (
 	"path/filepath"
 	"runtime"
 	"testing"
 
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 )
 
-// TestRoom: what is known is of a sensible size, and a folder that is not there is on the disk of
+// TestSysinfo: what is known is of a sensible size, and a folder that is not there is on the disk of
 // the one that it would be in.
-func TestRoom(t *testing.T) {
+func TestSysinfo(t *testing.T) {
 	dir := t.TempDir()
-	here, known := room.Disk(dir)
-	below, ok := room.Disk(filepath.Join(dir, "none", "none"))
+	here, known := sysinfo.Disk(dir)
+	below, ok := sysinfo.Disk(filepath.Join(dir, "none", "none"))
 	if known != ok || known && (here == 0 || below == 0) {
 		t.Errorf("%d %t in a folder, %d %t below it", here, known, below, ok)
 	}
-	memory, ok := room.Memory()
+	memory, ok := sysinfo.Memory()
 	if ok && memory < 64<<20 {
 		t.Errorf("%d bytes of memory", memory)
 	}
-	free, ok := room.Left()
-	if has, known := room.Resident(); ok && (free > memory || has > memory) || known && has < 1<<20 {
+	free, ok := sysinfo.Free()
+	if has, known := sysinfo.Resident(); ok && (free > memory || has > memory) || known && has < 1<<20 {
 		t.Errorf("%d bytes of memory: %d are left, this process has %d", memory, free, has)
 	}
 	if runtime.GOOS == "linux" && (!known || !ok) {

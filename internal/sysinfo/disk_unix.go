@@ -1,13 +1,11 @@
 //go:build linux || darwin
 
-package room
+package sysinfo
 
 import "syscall"
 
 func disk(dir string) (uint64, bool) {
 	var s syscall.Statfs_t
-	if syscall.Statfs(dir, &s) != nil {
-		return 0, false
-	}
-	return s.Bavail * uint64(s.Bsize), true
+	err := syscall.Statfs(dir, &s)
+	return s.Bavail * uint64(s.Bsize), err == nil
 }
