@@ -5,6 +5,7 @@ package canvas
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,12 +20,43 @@ type Encoder interface {
 	EncodePlain(text string) ([]int, error)
 }
 
+// Length is the length of a canvas; the zero value is the model's.
+type Length struct {
+	// Total is the number of positions, Fill the number of those that are sampled beside what is
+	// given. One of them is 0.
+	Total, Fill int
+}
+
+// ParseLength reads a number of positions, or +N for N that are sampled.
+func ParseLength(text string) (l Length, err error) {
+	number, plus := strings.CutPrefix(text, "+")
+	n, err := strconv.ParseUint(number, 10, 32)
+	switch {
+	case err != nil || n < 1 || n > Max:
+		return l, fmt.Errorf("must be in 1..%d, or +N for N positions beside what is given", Max)
+	case plus:
+		l.Fill = int(n)
+	default:
+		l.Total = int(n)
+	}
+	return l, nil
+}
+
+func (l Length) String() string {
+	switch {
+	case l.Fill > 0:
+		return fmt.Sprintf("+%d", l.Fill)
+	case l.Total > 0:
+		return strconv.Itoa(l.Total)
+	}
+	return ""
+}
+
 // Layout makes canvases: the rules of a model and, where texts are given, its
 // tokenizer.
 type Layout struct {
 	Facts model.Facts
-	// Length is what --length says, 0 where it is not given.
-	Length int
+	Length
 	// Where MaxLength is not 0 canvases grow by Block, and begin with one block, unless told
 	// otherwise.
 	Block, MaxLength int
@@ -148,12 +180,17 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	if open > 1 {
 		return nil, errors.New("the rest of the length can be asked for once only")
 	}
-	if open == 1 && total == 0 {
+	if open == 1 && total == 0 && l.Fill > 0 {
+		total = fixed + l.Fill
+	} else if open == 1 && total == 0 {
 		if total = l.Facts.Length; l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength {
 			total = min(total, fixed+l.Block)
 		}
 	}
 	if open == 0 {
+		if total == 0 && l.Fill > 0 {
+			return nil, fmt.Errorf("length +%d, but the template has no rest to be filled: ask for it with {{*}}, or null in a list", l.Fill)
+		}
 		if total != 0 && total != fixed {
 			return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
 		}
@@ -201,8 +238,8 @@ func (l *Layout) FromIDs(ids []*int) ([]int, error) {
 	if err := l.check(len(ids)); err != nil {
 		return nil, err
 	}
-	if l.Length != 0 && l.Length != len(ids) {
-		return nil, fmt.Errorf("--length is %d, but the line has %d ids", l.Length, len(ids))
+	if l.Total != 0 && l.Total != len(ids) {
+		return nil, fmt.Errorf("--length is %d, but the line has %d ids", l.Total, len(ids))
 	}
 	canvas := make([]int, len(ids))
 	for i, id := range ids {

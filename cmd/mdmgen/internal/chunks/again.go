@@ -92,7 +92,7 @@ func checkArgs(command string, args []string, known flags.Set, files int) error 
 	for i := 1; i < end; i++ {
 		name, _, ok := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		f := known.Named(name)
-		voice := name == "quiet" || name == "verbose"
+		voice := name == "verbosity"
 		bad = bad || !ok || !strings.HasPrefix(args[i], "-") || !voice && (f == nil || f.Writes || slices.Contains([]string{"shard", "plan", "compare"}, name))
 	}
 	if bad {

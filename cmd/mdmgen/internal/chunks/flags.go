@@ -29,9 +29,9 @@ type Flags struct {
 func (f *Flags) Flags(what string) flags.Set {
 	return flags.Set{
 		kit.ResumeFlag(&f.Resume, "`FILE` that keeps finished "+what+"; if it exists, continue where it ends"),
-		flags.Int(&f.plan, 1, maxShards, flags.Flag{Name: "plan", Category: flags.CatOutput, Usage: "do nothing; print what the run would take in `N` parts, on this device, and the commands for them"}),
+		flags.Int(&f.plan, 1, maxShards, flags.Flag{Name: "plan", Category: flags.CatOutput, Default: "none", Usage: "print what the run takes in `N` parts, and their commands"}),
 		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
-			Usage: "do part `I/N` of the run and write it to the file of -o, for mdmgen merge; auto takes the number from an array job of Slurm, Kubernetes, AWS Batch or Nomad"}),
+			Usage: "do part `I/N` into the file of -o, for mdmgen merge; auto: of an array job"}),
 	}
 }
 

@@ -211,7 +211,7 @@ func (k *Kept) Range() (from, to int) { return k.header.Part.From, k.header.Part
 // already, or is ended early, it says so.
 func (k *Kept) Part(ctx context.Context, s kit.Streams, each func() error) error {
 	if k.asked {
-		s.Voice = &kit.Voice{Quiet: true} // Whoever asks tells of it.
+		s.Verbosity = &kit.Verbosity{Level: kit.Quiet} // The caller reports it.
 		header, err := json.Marshal(k.header)
 		if err != nil {
 			return err

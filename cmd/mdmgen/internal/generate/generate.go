@@ -127,7 +127,7 @@ func (g *generation) prepare() error {
 	if err != nil {
 		return err
 	}
-	layout := &canvas.Layout{Facts: g.facts, Length: g.length, Block: opts.BlockLength, MaxLength: opts.MaxLength, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
+	layout := &canvas.Layout{Facts: g.facts, Length: g.Length, Block: opts.BlockLength, MaxLength: opts.MaxLength, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
 	jobs, err := g.layOut(layout)
 	if err != nil {
 		return err
@@ -222,11 +222,11 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 	prompt := 0
 	switch {
 	case g.chat != "":
-		ids, prompt, err = l.Answer(asked(g.chat), g.length)
+		ids, prompt, err = l.Answer(asked(g.chat), g.Total)
 	case g.infill != "":
-		ids, err = l.Infill(g.infill, g.length)
+		ids, err = l.Infill(g.infill, g.Total)
 	default:
-		ids, err = l.Between(&g.prefix, &g.suffix, g.length)
+		ids, err = l.Between(&g.prefix, &g.suffix, g.Total)
 	}
 	if err == nil {
 		err = l.Fix(ids, g.fix)

@@ -8,67 +8,69 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
 // width is that of help, in columns, and hang where the texts of flags begin.
 const (
 	width = 100
-	hang  = 28
+	hang  = 26
 )
 
-// Help prints the help of a command, or of the program where that is "". all is every flag and the
-// whole description; else they are the first paragraph and the common flags.
-func Help(w io.Writer, app *cli.App, command string, all bool) error {
-	pages := pagesOf(app)
-	p := pages[slices.IndexFunc(pages, func(p manPage) bool { return p.command == command })]
+// Help prints the help of a command, or of the program where c is nil: the first paragraph of
+// its description, and its flags, those that are rare apart. Without all they are the common ones.
+func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
+	p := pageOf(app, c)
 	var b strings.Builder
-	b.WriteString(kit.Wrap(strings.ReplaceAll(p.name(), "-", " ")+": "+p.usage, width, ""))
-	fmt.Fprintf(&b, "\n%s%s\n", kit.Indent, p.synopsis)
+	fmt.Fprintf(&b, "%s%s%s\n", kit.Wrap(p.name+": "+p.usage, width, ""), kit.Indent, p.synopsis)
 	for _, e := range p.examples {
 		b.WriteString(kit.Indent + e + "\n")
 	}
-	short := !all && p.shortens()
-	for i, paragraph := range p.paragraphs {
-		if short && i > 0 {
-			break
-		}
-		b.WriteString("\n")
-		if strings.HasPrefix(paragraph, kit.Indent) {
-			b.WriteString(paragraph + "\n")
-		} else {
-			b.WriteString(kit.Wrap(paragraph, width, ""))
-		}
+	if c != nil && len(p.paragraphs) > 1 && len(p.groups) > 0 {
+		p.paragraphs = p.paragraphs[:1]
 	}
-	if len(p.list) > 0 {
+	for _, paragraph := range p.paragraphs {
+		if !strings.HasPrefix(paragraph, kit.Indent) {
+			paragraph = strings.TrimSuffix(kit.Wrap(paragraph, width, ""), "\n")
+		}
+		b.WriteString("\n" + paragraph + "\n")
+	}
+	if c == nil {
 		b.WriteString("\nCommands\n")
-		for _, c := range p.list {
+		for _, c := range app.Commands {
 			b.WriteString(hung(c.Name, c.Usage))
 		}
+		_, err := io.WriteString(w, b.String())
+		return err
 	}
-	flags, shown := 0, 0
-	for _, g := range p.groups {
-		title := "\n" + g.category + "\n"
-		for _, f := range g.flags {
-			flags++
-			if short && !f.common {
-				continue
-			}
-			shown++
-			b.WriteString(title + hung(f.typed, f.sentence()))
-			title = ""
-		}
+	b.WriteString("\n")
+	more := writeFlags(&b, flags.Of(c), p.groups, all)
+	if more > 0 {
+		fmt.Fprintf(&b, "\n%d more flags: `mdmgen %s --help-all`. ", more, c.Name)
 	}
-	if short {
-		fmt.Fprintf(&b, "\n%d more flags: `mdmgen %s --help-all`. The manual: `mdmgen man %s`.\n", flags-shown, p.command, p.command)
-	}
+	fmt.Fprintf(&b, "The manual: `mdmgen man %s`.\n", c.Name)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// shortens says that some of the flags are common, and others are not.
-func (p manPage) shortens() bool {
-	return slices.ContainsFunc(p.groups, func(g flagGroup) bool { return slices.ContainsFunc(g.flags, func(f flagHelp) bool { return f.common }) })
+// writeFlags writes groups of flags, and returns how many it left out that are no settings.
+func writeFlags(b *strings.Builder, set flags.Set, groups []group, all bool) (left int) {
+	all = all || !slices.ContainsFunc(set, func(f *flags.Flag) bool { return f.Common })
+	for _, g := range groups {
+		title := g.title + "\n"
+		for _, f := range g.flags {
+			switch {
+			case f.Rare:
+			case !all && !f.Common:
+				left++
+			default:
+				b.WriteString(title + hung(typed(f), sentence(f)))
+				title = ""
+			}
+		}
+	}
+	return left
 }
 
 // hung is a name with its text beside it, on lines of its own where the name is long.

@@ -2,6 +2,7 @@ package man
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,81 +12,107 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// manPage is what the manual says of the program, or of a command.
-type manPage struct {
-	// command is "" for the program.
-	command, usage, synopsis string
-	// paragraphs are the description; examples command lines.
-	paragraphs, examples []string
-	groups               []flagGroup
-	// list are the commands, of the program's page alone.
-	list []*cli.Command
+// group holds the flags of a category.
+type group struct {
+	title string
+	flags flags.Set
 }
 
-// flagGroup are the flags of a category, in the order in which the command has them.
-type flagGroup struct {
-	category string
-	flags    []flagHelp
-}
-
-// flagHelp is a flag as it is typed, and what its help says. Common ones are in the short help.
-type flagHelp struct {
-	typed, text, otherwise string
-	common                 bool
-}
-
-// pagesOf are the pages of the program and its commands.
-func pagesOf(app *cli.App) []manPage {
-	first := manPage{usage: app.Usage, synopsis: "mdmgen COMMAND [FLAGS] [ARGUMENTS]", list: app.Commands}
-	first.describe(app.Description)
-	first.paragraphs = append(first.paragraphs, "Flags and arguments of a command may stand in any order; what follows -- is an argument.")
-	pages := []manPage{first}
-	for _, c := range app.Commands {
-		p := manPage{command: c.Name, usage: c.Usage, synopsis: strings.TrimSpace("mdmgen " + c.Name + " [FLAGS] " + strings.TrimSpace(c.ArgsUsage))}
-		p.describe(c.Description)
-		for _, f := range flags.Of(c) {
-			p.add(f)
+// groups sorts flags by category; rare ones come last.
+func groups(set flags.Set) (out []group) {
+	for _, category := range flags.Categories {
+		g := group{title: category}
+		for _, f := range set {
+			if f.Category == category && !f.Rare {
+				g.flags = append(g.flags, f)
+			}
 		}
-		slices.SortStableFunc(p.groups, func(a, b flagGroup) int {
-			return slices.Index(flags.Categories, a.category) - slices.Index(flags.Categories, b.category)
-		})
-		pages = append(pages, p)
+		out = append(out, g)
 	}
-	return pages
-}
-
-// describe divides a description into paragraphs and the commands that stand first as examples.
-func (p *manPage) describe(text string) {
-	for i, paragraph := range strings.Split(text, "\n\n") {
-		lines := strings.Split(paragraph, "\n")
-		if i == 0 && !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "mdmgen ") && !strings.HasPrefix(l, "source ") }) {
-			p.examples = lines
-		} else if strings.HasPrefix(paragraph, kit.Indent) {
-			p.paragraphs = append(p.paragraphs, paragraph)
-		} else if paragraph != "" {
-			p.paragraphs = append(p.paragraphs, strings.Join(lines, " "))
+	rare := group{title: "Settings, as --set KEY=VALUE"}
+	for _, f := range set {
+		if f.Rare {
+			rare.flags = append(rare.flags, f)
 		}
 	}
+	return slices.DeleteFunc(append(out, rare), func(g group) bool { return len(g.flags) == 0 })
 }
 
-func (p *manPage) add(f *flags.Flag) {
+// typed is a flag with its names and the name of its value: --output, -o FILE.
+func typed(f *flags.Flag) string {
+	value := cmp.Or(f.ValueName(), "VALUE")
+	if f.Rare {
+		return f.Name + "=" + value
+	}
 	var names []string
 	for _, name := range f.Names() {
 		names = append(names, flags.Dashed(name))
 	}
-	h := flagHelp{typed: strings.Join(names, ", "), text: f.Plain(), common: f.Common}
+	text := strings.Join(names, ", ")
 	if f.Takes() {
-		h.typed += " " + cmp.Or(f.ValueName(), "VALUE")
-		h.otherwise = f.GetDefaultText()
+		text += " " + value
 	}
-	category := f.Category
-	i := slices.IndexFunc(p.groups, func(g flagGroup) bool { return g.category == category })
-	if i < 0 {
-		i = len(p.groups)
-		p.groups = append(p.groups, flagGroup{category: category})
-	}
-	p.groups[i].flags = append(p.groups[i].flags, h)
+	return text
 }
 
-// name is the page's, as man finds it.
-func (p manPage) name() string { return strings.TrimSuffix("mdmgen-"+p.command, "-") }
+// sentence is the help of a flag, with its default.
+func sentence(f *flags.Flag) string {
+	if f.GetDefaultText() == "" || !f.Takes() {
+		return f.Plain()
+	}
+	return f.Plain() + " (default: " + f.GetDefaultText() + ")"
+}
+
+// page is the text of a command, or of the program.
+type page struct {
+	name, usage, synopsis string
+	examples, paragraphs  []string
+	groups                []group
+}
+
+// pageOf divides a description into paragraphs and the command lines that stand first. c is nil
+// for the program.
+func pageOf(app *cli.App, c *cli.Command) page {
+	p := page{name: app.Name, usage: app.Usage, synopsis: "mdmgen COMMAND [FLAGS] [ARGUMENTS]"}
+	text := app.Description
+	if c != nil {
+		text = c.Description
+		p = page{name: app.Name + " " + c.Name, usage: c.Usage, groups: groups(flags.Of(c)),
+			synopsis: strings.TrimSpace("mdmgen " + c.Name + " [FLAGS] " + c.ArgsUsage)}
+	}
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		switch {
+		case i == 0 && (strings.HasPrefix(paragraph, "mdmgen ") || strings.HasPrefix(paragraph, "source ")):
+			p.examples = strings.Split(paragraph, "\n")
+		case strings.HasPrefix(paragraph, kit.Indent):
+			p.paragraphs = append(p.paragraphs, paragraph)
+		case paragraph != "":
+			p.paragraphs = append(p.paragraphs, strings.ReplaceAll(paragraph, "\n", " "))
+		}
+	}
+	return p
+}
+
+// marks are what Markdown would take for its own.
+var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
+
+// markdown is the page below its title; section is what stands before the titles of its parts.
+func (p page) markdown(section string) string {
+	var b strings.Builder
+	for _, text := range slices.Concat([]string{kit.Indent + p.synopsis}, p.paragraphs) {
+		if !strings.HasPrefix(text, kit.Indent) {
+			text = marks.Replace(text)
+		}
+		b.WriteString("\n" + text + "\n")
+	}
+	if len(p.examples) > 0 {
+		fmt.Fprintf(&b, "\nFor example\n\n    %s\n", strings.Join(p.examples, "\n    "))
+	}
+	for _, g := range p.groups {
+		fmt.Fprintf(&b, "\n%s %s\n\n", section, g.title)
+		for _, f := range g.flags {
+			fmt.Fprintf(&b, "- `%s`: %s\n", typed(f), marks.Replace(sentence(f)))
+		}
+	}
+	return b.String()
+}
