@@ -78,7 +78,7 @@ func TestKnownTokenizer(t *testing.T) {
 	needRuntime(t)
 	s := tinyHub(t)
 	cache := s.Use(t)
-	line := []string{"generate", "--seed", "3", "--length", "4", "--model", "kuleshov-group/mdlm-owt", "--force"}
+	line := []string{"generate", "--seed", "3", "--length", "4", "--model", "kuleshov-group/mdlm-owt", "--set", "force"}
 	stdout, stderr, code := runCommand(t, "", line...)
 	if code != exit.OK || stdout == "" || !strings.Contains(stderr, "its authors use that of openai-community/gpt2") {
 		t.Fatalf("exit status %d, %q: %s", code, stdout, stderr)
@@ -98,7 +98,7 @@ func TestKnownTokenizer(t *testing.T) {
 	}
 	// A tokenizer by name, for a model that is a folder here.
 	here := reftest.Data(t, "reference", "checkpoints", "mdlm")
-	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--force")
+	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--set", "force")
 	if named != stdout {
 		t.Errorf("%q with the tokenizer named, %q before", named, stdout)
 	}

@@ -86,7 +86,8 @@ func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, erro
 	}
 	lines := keyLines(data)
 	add := func(command, flag string, value any, key string) error {
-		e := entry{command, flag, value, fmt.Sprintf("%s:%d", path, lines[key])}
+		line := cmp.Or(lines[key], lines[command]) // In {…} it is the table's.
+		e := entry{command, flag, value, fmt.Sprintf("%s:%d", path, line)}
 		if err := e.check(commands); err != nil {
 			return exit.Usagef("%s: %w", e.where, err)
 		}
