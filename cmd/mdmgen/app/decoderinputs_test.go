@@ -48,7 +48,6 @@ func TestDecoderInputs(t *testing.T) {
 		{"--stop 1", usage, "--stop: … does not use it without --block-length"},
 		{"--guidance 1e38", usage, "--guidance 1e38: must be a number above 0 and at most 1e+06"},
 		{"--guidance -1", usage, "--guidance -1: must be a number above 0"},
-		{"--guidance 1 --guidance-scale 2", usage, "--guidance-scale: … does not use it with --guidance 1"},
 		{"--set keep-tokens=1", usage, "--set keep-tokens: … does not use it without --guidance"},
 		{"--guidance 1 --set unconditional=all", usage, "--set unconditional=all: must be one of visible, prompt"},
 		{"--guidance 1 --set keep-tokens=1,9", usage, "keep-tokens: id 9: must be in 0..1"},

@@ -64,9 +64,9 @@ func TestExports(t *testing.T) {
 		for _, form := range exportedForms {
 			t.Run(tool+"-"+form.name, func(t *testing.T) {
 				path := filepath.Join(dir, tool+"-"+form.name+".onnx")
-				more := []string{"--fact", "mask_id=130"}
+				more := []string{"--set", "fact=mask_id=130"}
 				for _, f := range form.facts {
-					more = append(more, "--fact", f)
+					more = append(more, "--set", "fact="+f)
 				}
 				got := run(t, path, more, generate...)
 				if form.limit <= 1e-4 && got != ids {

@@ -51,7 +51,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	writeFile(t, filepath.Join(talk, "chat_template.jinja"), "{{ messages[0].content }}")
 
 	// A tiny network, whose ids have texts in the built-in model's vocabulary.
-	small := []string{"--model", mdlm, "--tokenizer", other, "--force"}
+	small := []string{"--model", mdlm, "--tokenizer", other, "--set", "force"}
 	scored := []string{"--model", filepath.Join("..", "..", "..", "testdata", "reference", "checkpoints", "sedd")}
 	text := append([]string{"--length", "12", "--seed", "1", "--format", "json"}, small...)
 	onWorld := []string{"--model", world, "--format", "json", "--seed", "1", "-n", "20"}
@@ -154,7 +154,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"bound dtype":    {base: boundSmall, on: []string{"--dtype", "int4"}},
 		"schedule dtype": {base: aimedSmall, on: []string{"--dtype", "int4"}},
 
-		"show weights": {base: []string{trained}, on: []string{"--set", "weights=raw"}},
+		"show weights": {base: []string{trained}, on: []string{"--weights", "raw"}},
 
 		"score weights":       {base: append([]string{ragged}, onTrained...), on: []string{"--set", "weights=raw"}},
 		"score as":            {base: onText, on: []string{"--as", "lines"}},
@@ -291,7 +291,7 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		"list known":       {on: []string{"--known"}},
 		"list format":      {base: []string{"--known"}, on: []string{"--format", "markdown"}},
 		"show model":       {on: []string{"--model", mdlm}},
-		"show fact":        {base: []string{mdlm}, on: []string{"--set", "fact=noise=linear"}},
+		"show fact":        {base: []string{mdlm}, on: []string{"--fact", "noise=linear"}},
 		"show sidecar":     {base: []string{mdlm}, on: []string{"--set", "sidecar=" + facts}},
 		"show tensors":     {base: []string{mdlm}, on: []string{"--tensors"}},
 		"show json":        {on: []string{"--json"}},
@@ -346,21 +346,18 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			if c.Name == "remove" {
 				continue // TestHubCommands
 			}
-			if f.(*flags.Flag).Category == flags.CatGeneral {
-				continue // TestQuietAndVerbose, TestConfigFile
+			if f.(*flags.Flag).Category == flags.CatGeneral || f.Names()[0] == flags.Settings {
+				continue // TestQuietAndVerbose, TestConfigFile; the settings are flags of their own here
 			}
 			if c.Name == "convert" && f.Names()[0] != "output" {
 				continue // TestConvertRecord
 			}
 			fl, ok := flips[name]
-			if other, found := flips[c.Name+" format"]; !ok && found && f.Names()[0] == "json" {
-				fl, ok = flip{base: other.base, stdin: other.stdin, on: []string{"--json"}}, true
-			}
 			if other, found := flips[c.Name+" json"]; !ok && found && f.Names()[0] == "format" {
 				fl, ok = flip{base: other.base, stdin: other.stdin, on: []string{"--format", "json"}}, true
 			}
 			// On a machine without a GPU they are told to be for one.
-			if on := map[string][]string{"tf32": {"--tf32"}, "allow-fallback": {"--allow-fallback", "TopK"}}[f.Names()[0]]; !ok && on != nil {
+			if on := map[string][]string{"tf32": {"--set", "tf32"}, "allow-fallback": {"--set", "allow-fallback=TopK"}}[f.Names()[0]]; !ok && on != nil {
 				fl, ok = flip{base: flips[c.Name+" device"].base, on: on}, true
 			}
 			if !ok {
@@ -401,7 +398,6 @@ var unplannedFlips = map[string][2]string{
 	"unconditional":         {"--sampler threshold --guidance 2", "prompt"},
 	"keep-tokens":           {"--sampler threshold --guidance 2", "1"},
 	"suppress-tokens":       {"--sampler threshold", "1"},
-	"guidance-scale":        {"--sampler threshold", "2"},
 	"negative-tokens":       {"--sampler threshold --guidance 1", "1"},
 	"bad-words-ids":         {"--sampler fhs", "0 1"},
 	"min-length":            {"--sampler threshold --block-length 3 --stop 1", "2"},

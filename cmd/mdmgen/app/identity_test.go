@@ -114,7 +114,7 @@ func TestRecordsTellFacts(t *testing.T) {
 	} {
 		digests := make(map[string]string)
 		for _, noise := range []string{"linear", "cosine"} {
-			text := mustRun(t, "", slices.Concat(c.args, model, []string{"--fact", "noise=" + noise})...)
+			text := mustRun(t, "", slices.Concat(c.args, model, []string{"--set", "fact=noise=" + noise})...)
 			if c.file != "" {
 				data, err := os.ReadFile(c.file)
 				if err != nil {
@@ -163,7 +163,7 @@ func TestProfileOfOtherFacts(t *testing.T) {
 	if _, stderr, code := runCommand(t, "", args...); code != exit.OK || stderr != "" {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
-	if _, stderr, code := runCommand(t, "", append(args, "--fact", "noise=linear")...); code != exit.OK || !strings.Contains(stderr, "on this network with other facts") {
+	if _, stderr, code := runCommand(t, "", append(args, "--set", "fact=noise=linear")...); code != exit.OK || !strings.Contains(stderr, "on this network with other facts") {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 	if out := mustRun(t, "", "schedule", "--profile", loss, "--steps", "2", "--json"); !strings.Contains(out, `"facts":"sha256:`) {

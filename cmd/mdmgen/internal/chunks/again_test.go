@@ -19,7 +19,7 @@ func TestCheckArgs(t *testing.T) {
 		args []string
 		good bool
 	}{
-		{[]string{"bench", "--seed=1", "-n=3", "--quiet=true", "--case=fhs --html=x", "--"}, true},
+		{[]string{"bench", "--seed=1", "-n=3", "--verbosity=quiet", "--case=fhs --html=x", "--"}, true},
 		{[]string{"bench", "--"}, true},
 		{nil, false},
 		{[]string{"bench", "--seed=1"}, false},

@@ -131,8 +131,11 @@ func setting(set flags.Set, cur string) (kind string, out []string) {
 		return value(set.Find(key), text)
 	}
 	for _, f := range set {
-		if f.Rare {
+		switch {
+		case f.Rare && f.Takes():
 			out = append(out, f.Name+"=")
+		case f.Rare:
+			out = append(out, f.Name)
 		}
 	}
 	return words, beginning(out, cur)

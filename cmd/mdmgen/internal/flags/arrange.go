@@ -103,7 +103,7 @@ func unknown(cmd *cli.Command, arg, name string) error {
 	set := Of(cmd)
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
 	if f := set.Find(name); f != nil { // a rare one
-		hint = "; did you mean " + f.Typed() + "=" + cmp.Or(f.ValueName(), "VALUE") + "?"
+		hint = "; did you mean " + f.Form() + "?"
 	} else if s := Nearest(name, append(set.names(false), "help", "help-all")); s != "" {
 		hint = "; did you mean " + Dashed(s) + "?"
 	} else if s := Nearest(name, set.names(true)); s != "" {
@@ -145,9 +145,9 @@ func unknownSetting(cmd *cli.Command, name string, inline bool) error {
 	f := set.Find(name)
 	switch {
 	case f != nil && !f.Rare:
-		return exit.Usagef("--set %s: is a flag: write %s", name, strings.TrimSpace(f.Typed()+" "+f.ValueName()))
+		return exit.Usagef("--set %s: is a flag: write %s", name, f.Form())
 	case f != nil && !inline:
-		return exit.Usagef("--set %s: must be %[1]s=%s", name, cmp.Or(f.ValueName(), "VALUE"))
+		return exit.Usagef("--set %s: write %s", name, f.Form())
 	}
 	hint := ""
 	if s := Nearest(name, set.names(true)); s != "" {

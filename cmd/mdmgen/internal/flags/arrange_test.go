@@ -66,8 +66,8 @@ func TestArrange(t *testing.T) {
 		"-n 1 --number 2": "do: --number is given twice", "--yes --yes": "do: --yes is given twice", "--json --format text": "do: --format is given twice",
 		"--json=true": "--json: takes no value: it is --format json", "--number 10": "--number 10: must be in -9..9", "--number=": "--number: the value is empty",
 		"--eta 1": "do: unknown flag --eta; did you mean --set eta=X?", "--etaa 1": "do: unknown flag --etaa; did you mean --set eta?", "--nmber 1": "do: unknown flag --nmber; did you mean --number?",
-		"--set eta=0": "--set eta=0: must be above 0", "--set eta": "--set eta: must be eta=X", "--set ate=1": "--set ate: do has no such setting",
-		"--set number=1": "--set number: is a flag: write --number", "--set eta=1 --set eta=2": "do: --set eta is given twice",
+		"--set eta=0": "--set eta=0: must be above 0", "--set eta": "--set eta: write --set eta=X", "--set ate=1": "--set ate: do has no such setting",
+		"--set number=1": "--set number: is a flag: write --number VALUE", "--set eta=1 --set eta=2": "do: --set eta is given twice",
 	} {
 		cmd, _ := command()
 		if _, _, _, err := flags.Arrange(cmd, strings.Fields(in)); exit.Code(err) != exit.Usage || err == nil || err.Error() != want {

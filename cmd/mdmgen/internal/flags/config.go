@@ -143,7 +143,7 @@ func keyLines(data []byte) map[string]int {
 // check refuses a key that no command knows, and a value that no command takes.
 func (e *entry) check(commands []*cli.Command) (err error) {
 	var all Set
-	known, read := false, false
+	known, read, word := false, false, false
 	for _, c := range commands {
 		if e.command != "" && c.Name != e.command {
 			continue
@@ -159,15 +159,17 @@ func (e *entry) check(commands []*cli.Command) (err error) {
 			continue
 		}
 		read = true
-		_, wrong := f.texts(text)
-		if wrong == nil {
-			return nil
+		if _, wrong := f.texts(text); wrong != nil && err == nil {
+			err = fmt.Errorf("%s: %w", c.Name, wrong)
 		}
-		err = cmp.Or(err, wrong)
+		is, _ := e.value.(string)
+		word = word || slices.Contains(f.Words, is)
 	}
 	switch {
 	case e.flag == ConfigFlag, e.flag == Settings:
 		return fmt.Errorf("%s: cannot stand in a config file", e.flag)
+	case read && (err == nil || word && e.command == ""): // a word of one command, such as jsonl
+		return nil
 	case read:
 		return fmt.Errorf("%s: %w", e.flag, err)
 	case known:
@@ -175,7 +177,11 @@ func (e *entry) check(commands []*cli.Command) (err error) {
 	case e.command == "" && isCommand(commands, e.flag):
 		return fmt.Errorf("%s: is a command: write its defaults into the table [%[1]s]", e.flag)
 	}
-	return fmt.Errorf("%s: %s such a flag%s", e.flag, noneHas(e.command), Suggested(e.flag, all.Names()))
+	hint := Suggested(e.flag, all.Names())
+	if f := all.Named(e.flag); f != nil { // by its short name, which is no key
+		hint = "; did you mean " + f.Name + "?"
+	}
+	return fmt.Errorf("%s: %s such a flag%s", e.flag, noneHas(e.command), hint)
 }
 
 func noneHas(command string) string {
@@ -201,7 +207,7 @@ func (e *entry) of(set Set) (*Flag, any) {
 		case isSwitch:
 			return f, []any{} // as without the key
 		}
-		return f, nil
+		return f, e.value // refused
 	}
 	return nil, nil
 }

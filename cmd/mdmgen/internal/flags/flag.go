@@ -5,6 +5,7 @@
 package flags
 
 import (
+	"cmp"
 	"flag"
 	"regexp"
 	"slices"
@@ -168,6 +169,14 @@ func (f *Flag) Typed() string {
 		return "--set " + f.Name
 	}
 	return Dashed(f.Name)
+}
+
+// Form is the flag with the name of its value: --steps N, --set eta=X, --offline.
+func (f *Flag) Form() string {
+	if !f.Takes() {
+		return f.Typed()
+	}
+	return f.with(cmp.Or(f.ValueName(), "VALUE"))
 }
 
 // with is the flag with a value, as a user types both.

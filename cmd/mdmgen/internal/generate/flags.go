@@ -71,9 +71,9 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	}
 	switch {
 	case o.negative != "" && !o.all.IsSet("guidance"):
-		return exit.Usagef("--negative: it stands on the second canvas of guidance: add --guidance W")
+		return exit.Usagef("--set negative: it stands on the second canvas of guidance: add --guidance W")
 	case o.negative != "" && o.all.IsSet("negative-tokens"):
-		return exit.Usagef("--negative and --negative-tokens both say what the second canvas holds; use one")
+		return exit.Usagef("--set negative and --set negative-tokens both say what the second canvas holds; use one")
 	}
 	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "plan"}); err != nil {
 		return err

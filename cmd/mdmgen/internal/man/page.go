@@ -1,7 +1,6 @@
 package man
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,19 +39,10 @@ func groups(set flags.Set) (out []group) {
 
 // typed is a flag with its names and the name of its value: --output, -o FILE.
 func typed(f *flags.Flag) string {
-	value := cmp.Or(f.ValueName(), "VALUE")
-	if f.Rare {
-		return f.Name + "=" + value
+	if f.Alias == "" {
+		return strings.TrimPrefix(f.Form(), "--set ")
 	}
-	var names []string
-	for _, name := range f.Names() {
-		names = append(names, flags.Dashed(name))
-	}
-	text := strings.Join(names, ", ")
-	if f.Takes() {
-		text += " " + value
-	}
-	return text
+	return flags.Dashed(f.Name) + ", " + strings.Replace(f.Form(), f.Typed(), flags.Dashed(f.Alias), 1)
 }
 
 // sentence is the help of a flag, with its default.

@@ -47,21 +47,25 @@ type Model struct {
 	path    string
 }
 
-// Flags are the flags of every command that opens a network.
+// Flags are the flags of every command that runs a network.
 func (m *Model) Flags() flags.Set {
-	m.network = true
 	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of a checkpoint's matrices")
-	all := append(m.Runtime.Flags(),
+	return append(append(m.Runtime.Flags(), m.FileFlags()...), m.dtypeFlag).
+		Rare("runtime", "tf32", "allow-fallback", "offline", "fact", "sidecar", "weights", "verify-digest")
+}
+
+// FileFlags name a model, and change what its files hold.
+func (m *Model) FileFlags() flags.Set {
+	m.network = true
+	return flags.Set{
 		m.Flag("a folder, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
 		FactsFlag(&m.Facts),
-		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
-			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"}),
+		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel, Default: "NAME.mdmgen.json beside NAME.onnx",
+			Usage: "`FILE` with facts of the model as JSON"}),
 		WeightsFlag(&m.Weights),
-		m.dtypeFlag,
 		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
 			Usage: "read every file of a model for its digest, even those that seem unchanged since they were last read"}),
-	)
-	return all.Rare("runtime", "tf32", "allow-fallback", "offline", "fact", "sidecar", "weights", "verify-digest")
+	}
 }
 
 // Flag is the flag that names the model.
