@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -135,7 +136,7 @@ func UnknownVariables(commands []*cli.Command) (out []string) {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
 		if strings.HasPrefix(name, "MDMGEN_") && !slices.Contains(known, name) {
-			out = append(out, name+" is set, and nothing reads it"+Suggested(name, known))
+			out = append(out, name+" is set, and nothing reads it"+cmp.Or(Suggested(name, known), ": defaults of flags stand in the config file"))
 		}
 	}
 	slices.Sort(out)
