@@ -192,14 +192,8 @@ func (f *Flag) with(text string) string {
 // Apply registers nothing: [Arrange] has read the flags when the library runs the command.
 func (f *Flag) Apply(*flag.FlagSet) error { return nil }
 
-func (f *Flag) String() string       { return cli.FlagStringer(f) }
-func (f *Flag) IsSet() bool          { return f.from == Line }
-func (f *Flag) IsVisible() bool      { return true }
-func (f *Flag) GetCategory() string  { return f.Category }
-func (f *Flag) TakesValue() bool     { return f.Takes() }
-func (f *Flag) IsSliceFlag() bool    { return f.Repeats() }
-func (f *Flag) GetValue() string     { return f.Text() }
-func (f *Flag) GetEnvVars() []string { return nil } // in the text of the help
+func (f *Flag) String() string { return cli.FlagStringer(f) }
+func (f *Flag) IsSet() bool    { return f.from == Line }
 
 // GetUsage is the help with the environment's variable.
 func (f *Flag) GetUsage() string {

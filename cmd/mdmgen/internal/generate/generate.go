@@ -27,12 +27,12 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "generate",
 		Usage: "sample text, or fill in what is missing in one",
-		Description: "mdmgen generate\n" +
-			"mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
+		Description: "mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
 			"mdmgen generate --infill 'The{{3}} king said:{{5}}.'\n" +
 			"mdmgen generate --model kuleshov-group/mdlm-owt --length 64 --sampler tweedie --steps 32\n" +
-			"mdmgen generate --sampler euler --noise exp --grid paper --steps 64 --format json -o run.json\n\n" +
-			"Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
+			"mdmgen generate --sampler remdm --steps 64 --set eta=0.1 --format json -o run.json\n\n" +
+			"Without flags it samples one text of the built-in model by First-Hitting, a network call for each position. With\n" +
+			"N calls in all, --sampler paired-fhs --steps N comes closest to that.\n\n" +
 			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
 			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
@@ -42,7 +42,7 @@ func Command(s kit.Streams) *cli.Command {
 			"\"n\", \"seed\", \"sampler\" and every setting of samplers, \"temperature\", \"top_p\" and so on, in place of the flags;\n" +
 			"a line's own seed gives the samples that --seed gives alone.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
-			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
+			"`mdmgen samplers NAME` lists the flags and settings of a sampler; one that it does not use is refused.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {

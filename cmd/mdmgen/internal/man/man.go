@@ -50,35 +50,26 @@ func manual(app *cli.App, command string, markdown bool) (string, error) {
 		return "", exit.Usagef("man: no command is called %q; `mdmgen --help` lists the commands", command)
 	case markdown && c != nil:
 		return section(app, c), nil
-	case markdown:
-		return reference(app), nil
 	}
 	p := pageOf(app, c)
-	name := strings.ReplaceAll(p.name, " ", "-")
-	text := fmt.Sprintf("# %s 1 \"\" %q \"User Commands\"\n\n## NAME\n\n%s - %s\n\n## SYNOPSIS\n%s", strings.ToUpper(name), "mdmgen "+kit.Version(), name, p.usage, p.markdown("##"))
+	var commands, sections strings.Builder
 	if c == nil {
-		text += "\n## COMMANDS\n\n"
 		for _, c := range app.Commands {
-			text += fmt.Sprintf("- **mdmgen-%s**(1): %s\n", c.Name, c.Usage)
+			fmt.Fprintf(&commands, "- [%s](#%[1]s): %s\n", c.Name, marks.Replace(c.Usage))
+			sections.WriteString(section(app, c))
 		}
 	}
-	return string(md2man.Render([]byte(text))), nil
+	if markdown {
+		return "<!-- Written by go generate ./builtin: it is the program's own help. -->\n# The command line\n" + p.markdown("##") +
+			"\nWords are in the [glossary](glossary.md). The commands are:\n\n" + commands.String() + sections.String(), nil
+	}
+	name := strings.ReplaceAll(p.name, " ", "-")
+	title := fmt.Sprintf("# %s 1 \"\" %q \"User Commands\"\n\n## NAME\n\n%s - %s\n\n## SYNOPSIS\n", strings.ToUpper(name), "mdmgen "+kit.Version(), name, p.usage)
+	return string(md2man.Render([]byte(title + p.markdown("##") + "\n" + commands.String()))), nil
 }
 
 // section is a command's part of the reference.
 func section(app *cli.App, c *cli.Command) string {
 	p := pageOf(app, c)
 	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###"))
-}
-
-// reference is docs/cli.md. General flags stand once, with the program.
-func reference(app *cli.App) string {
-	p := pageOf(app, nil)
-	var commands, sections string
-	for _, c := range app.Commands {
-		commands += fmt.Sprintf("- [%s](#%[1]s): %s\n", c.Name, marks.Replace(c.Usage))
-		sections += section(app, c)
-	}
-	return "<!-- Written by go generate ./builtin: it is the program's own help. -->\n# The command line\n" + p.markdown("##") +
-		"\nWords are in the [glossary](glossary.md). The commands are:\n\n" + commands + sections
 }

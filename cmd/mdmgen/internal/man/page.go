@@ -11,38 +11,66 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// group holds the flags of a category.
+// page is the text of a command, or of the program.
+type page struct {
+	name, usage string
+	// lines are the synopsis and example command lines.
+	lines, paragraphs []string
+	groups            []group
+}
+
+// group holds the flags of a category, or the rare ones.
 type group struct {
 	title string
 	flags flags.Set
 }
 
-// groups sorts flags by category; rare ones come last.
-func groups(set flags.Set) (out []group) {
-	for _, category := range flags.Categories {
-		g := group{title: category}
+const rare = "Settings, as --set KEY=VALUE"
+
+// pageOf divides a description into paragraphs and the command lines that stand first. c is nil
+// for the program.
+func pageOf(app *cli.App, c *cli.Command) page {
+	if c == nil {
+		c = &cli.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
+	}
+	set := flags.Of(c)
+	p := page{name: strings.TrimSpace(app.Name + " " + c.Name), usage: c.Usage}
+	if len(set) > 0 {
+		p.lines = []string{strings.TrimSpace(p.name + " [FLAGS] " + c.ArgsUsage)}
+	} else {
+		p.lines = []string{p.name + " " + c.ArgsUsage}
+	}
+	for i, text := range strings.Split(c.Description, "\n\n") {
+		switch {
+		case i == 0 && (strings.HasPrefix(text, "mdmgen ") || strings.HasPrefix(text, "source ")):
+			p.lines = append(p.lines, strings.Split(text, "\n")...)
+		case strings.HasPrefix(text, kit.Indent):
+			p.paragraphs = append(p.paragraphs, text)
+		case text != "":
+			p.paragraphs = append(p.paragraphs, strings.ReplaceAll(text, "\n", " "))
+		}
+	}
+	for _, title := range append(slices.Clone(flags.Categories), rare) {
+		g := group{title: title}
 		for _, f := range set {
-			if f.Category == category && !f.Rare {
+			if f.Rare && title == rare || !f.Rare && title == f.Category {
 				g.flags = append(g.flags, f)
 			}
 		}
-		out = append(out, g)
-	}
-	rare := group{title: "Settings, as --set KEY=VALUE"}
-	for _, f := range set {
-		if f.Rare {
-			rare.flags = append(rare.flags, f)
+		if len(g.flags) > 0 {
+			p.groups = append(p.groups, g)
 		}
 	}
-	return slices.DeleteFunc(append(out, rare), func(g group) bool { return len(g.flags) == 0 })
+	return p
 }
 
 // typed is a flag with its names and the name of its value: --output, -o FILE.
 func typed(f *flags.Flag) string {
-	if f.Alias == "" {
-		return strings.TrimPrefix(f.Form(), "--set ")
+	form := strings.TrimPrefix(f.Form(), "--set ")
+	if f.Alias != "" {
+		form = strings.Replace(form, f.Typed(), f.Typed()+", "+flags.Dashed(f.Alias), 1)
 	}
-	return flags.Dashed(f.Name) + ", " + strings.Replace(f.Form(), f.Typed(), flags.Dashed(f.Alias), 1)
+	return form
 }
 
 // sentence is the help of a flag, with its default.
@@ -53,50 +81,18 @@ func sentence(f *flags.Flag) string {
 	return f.Plain() + " (default: " + f.GetDefaultText() + ")"
 }
 
-// page is the text of a command, or of the program.
-type page struct {
-	name, usage, synopsis string
-	examples, paragraphs  []string
-	groups                []group
-}
-
-// pageOf divides a description into paragraphs and the command lines that stand first. c is nil
-// for the program.
-func pageOf(app *cli.App, c *cli.Command) page {
-	p := page{name: app.Name, usage: app.Usage, synopsis: "mdmgen COMMAND [FLAGS] [ARGUMENTS]"}
-	text := app.Description
-	if c != nil {
-		text = c.Description
-		p = page{name: app.Name + " " + c.Name, usage: c.Usage, groups: groups(flags.Of(c)),
-			synopsis: strings.TrimSpace("mdmgen " + c.Name + " [FLAGS] " + c.ArgsUsage)}
-	}
-	for i, paragraph := range strings.Split(text, "\n\n") {
-		switch {
-		case i == 0 && (strings.HasPrefix(paragraph, "mdmgen ") || strings.HasPrefix(paragraph, "source ")):
-			p.examples = strings.Split(paragraph, "\n")
-		case strings.HasPrefix(paragraph, kit.Indent):
-			p.paragraphs = append(p.paragraphs, paragraph)
-		case paragraph != "":
-			p.paragraphs = append(p.paragraphs, strings.ReplaceAll(paragraph, "\n", " "))
-		}
-	}
-	return p
-}
-
 // marks are what Markdown would take for its own.
 var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
 
-// markdown is the page below its title; section is what stands before the titles of its parts.
+// markdown is the page below its title; section stands before the titles of its parts.
 func (p page) markdown(section string) string {
 	var b strings.Builder
-	for _, text := range slices.Concat([]string{kit.Indent + p.synopsis}, p.paragraphs) {
+	fmt.Fprintf(&b, "\n    %s\n", strings.Join(p.lines, "\n    "))
+	for _, text := range p.paragraphs {
 		if !strings.HasPrefix(text, kit.Indent) {
 			text = marks.Replace(text)
 		}
 		b.WriteString("\n" + text + "\n")
-	}
-	if len(p.examples) > 0 {
-		fmt.Fprintf(&b, "\nFor example\n\n    %s\n", strings.Join(p.examples, "\n    "))
 	}
 	for _, g := range p.groups {
 		fmt.Fprintf(&b, "\n%s %s\n\n", section, g.title)
