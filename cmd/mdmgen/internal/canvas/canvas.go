@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"mdmgen/model"
@@ -65,10 +64,6 @@ type Layout struct {
 	Open   func() (Encoder, error)
 	// Chat makes the prompt of messages by the template of the tokenizer.
 	Chat func([]chat.Message) ([]int, error)
-	// Join is the first text that does not join what is sampled beside it as words join, "" for
-	// none; Before says that it stands before it, and ends with a blank.
-	Join   string
-	Before bool
 }
 
 // Answer builds the canvas of messages, whose prompt has the given number of tokens, and of the
@@ -202,7 +197,6 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	if fixed > total || open == 1 && fixed == total {
 		return nil, fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to be sampled; shorten them or raise --length", fixed, total)
 	}
-	l.joins(pieces)
 	canvas := make([]int, 0, total)
 	for i, p := range pieces {
 		n := p.masks
@@ -215,22 +209,6 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 		}
 	}
 	return canvas, nil
-}
-
-// joins looks at the ends of texts: tokens of words mostly begin with the blank before them.
-func (l *Layout) joins(pieces []piece) {
-	for i, p := range pieces {
-		if p.masks != 0 || l.Join != "" {
-			continue
-		}
-		first, _ := utf8.DecodeRuneInString(p.text)
-		switch {
-		case i > 0 && (unicode.IsLetter(first) || unicode.IsDigit(first)):
-			l.Join = p.text
-		case i+1 < len(pieces) && strings.HasSuffix(p.text, " "):
-			l.Join, l.Before = p.text, true
-		}
-	}
 }
 
 // FromIDs builds the canvas of a list of ids, nil for a position to be sampled.

@@ -163,6 +163,12 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
+// Give sets the flag to what the command line says.
+func (f *Flag) Give(text string) error {
+	f.from = Line
+	return f.value.set(text)
+}
+
 // Typed is the flag as a user types it: --steps, -n, --set eta.
 func (f *Flag) Typed() string {
 	if f.Rare {

@@ -210,11 +210,6 @@ func (g *generation) encoder() (*tokenize.Tokenizer, error) {
 
 // layOut makes the canvases.
 func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
-	defer func() {
-		if err == nil {
-			g.tellJoin(l)
-		}
-	}()
 	if g.input != "" {
 		return canvas.ReadJobs(g.ctx, g.input, g.streams.In, l)
 	}
@@ -244,26 +239,6 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
 	}
 	return []canvas.Job{{Canvas: ids, Prompt: prompt}}, nil
-}
-
-// tellJoin points out a text that does not join what is sampled beside it, where the tokens of
-// words begin with the blank before them.
-func (g *generation) tellJoin(l *canvas.Layout) {
-	if l.Join == "" || g.words == nil {
-		return
-	}
-	ids, err := g.words.EncodePlain("a b")
-	if err != nil || len(ids) == 0 {
-		return
-	}
-	if text, err := g.words.Decode(ids[len(ids)-1:]); err != nil || text != " b" {
-		return
-	}
-	if l.Before {
-		g.streams.Notice(fmt.Sprintf("%.40q ends with a blank, and the words of this tokenizer begin with theirs: leave it out", l.Join))
-		return
-	}
-	g.streams.Notice(fmt.Sprintf("%.40q follows what is sampled without a blank between them: begin it with one if it begins a word", l.Join))
 }
 
 // batch is the number of sequences of a call: what --batch says, else few enough that

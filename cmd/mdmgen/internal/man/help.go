@@ -36,6 +36,7 @@ func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
 	}
 	b.WriteString("\n")
 	if c == nil {
+		b.WriteString("Commands\n")
 		for _, c := range app.Commands {
 			b.WriteString(hung(c.Name, c.Usage))
 		}
