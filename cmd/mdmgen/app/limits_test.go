@@ -37,7 +37,7 @@ func TestTopKOfAll(t *testing.T) {
 func TestStrictFiles(t *testing.T) {
 	sidecar := filepath.Join(t.TempDir(), "facts.json")
 	writeFile(t, sidecar, `{"noise":"linear","noise":"cosine"}`)
-	if _, stderr, code := runCommand(t, "", "generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--sidecar", sidecar); code != exit.Failure || !strings.Contains(stderr, `field "noise" appears twice`) {
+	if _, stderr, code := runCommand(t, "", "generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--set", "sidecar="+sidecar); code != exit.Failure || !strings.Contains(stderr, `field "noise" appears twice`) {
 		t.Errorf("a sidecar: status %d: %s", code, stderr)
 	}
 	_, stderr, code := runCommand(t, "\"fine\"\n\"\\ud800\"\n", "tokenize", "--json")

@@ -82,7 +82,7 @@ func (o *options) flags() flags.Set {
 		case f.Name == "steps":
 			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: defaultSteps, Usage: "`LIST` of numbers of steps of the grid, or groups of parallel-fhs"})
 		case slices.Contains(bench.Keys(), f.Name):
-			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: f.Default, Words: f.Words, Usage: "list: " + f.Usage})
+			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Rare: f.Rare, Default: f.Default, Words: f.Words, Usage: "list: " + f.Usage})
 		}
 		out = append(out, f)
 	}

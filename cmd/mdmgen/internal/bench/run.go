@@ -102,7 +102,7 @@ func (r *benching) open(settings []bench.Setting) error {
 
 // canvas is what sequences begin as.
 func (r *benching) canvas(length int) ([]int, error) {
-	l := &canvas.Layout{Facts: r.facts, Length: length, Open: func() (canvas.Encoder, error) {
+	l := &canvas.Layout{Facts: r.facts, Length: canvas.Length{Total: length}, Open: func() (canvas.Encoder, error) {
 		if r.words == nil {
 			return nil, exit.Missingf("a text to begin from needs a tokenizer: give one with --tokenizer")
 		}

@@ -186,7 +186,7 @@ func (k *Checkpoint) Part(ctx context.Context, s kit.Streams, each func() error)
 		if err != nil {
 			return err
 		}
-		s.Voice = &kit.Voice{Quiet: true} // The caller reports progress.
+		s.Verbosity = &kit.Verbosity{Level: kit.Quiet} // The caller reports progress.
 		serve := k.serve
 		k.serve = nil
 		return serve(header, func(i, n int, path string) error {

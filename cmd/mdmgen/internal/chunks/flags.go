@@ -33,7 +33,7 @@ func (f *Flags) Flags(what string) flags.Set {
 	return flags.Set{
 		flags.Name(&f.Resume, "name a file", flags.Flag{Name: "resume", Category: flags.CatOutput, Writes: true, Usage: "`FILE` that keeps finished " + what + "; if it exists, continue where it ends"}),
 		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
-			Usage: "do part `I/N` of the run and write it to the file of -o, for mdmgen merge; auto takes the number from an array job of Slurm, Kubernetes, AWS Batch or Nomad"}),
+			Usage: "do part `I/N` into the file of -o, for mdmgen merge; auto: of an array job"}),
 	}
 }
 

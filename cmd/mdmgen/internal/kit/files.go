@@ -18,7 +18,7 @@ func Apart(command string, args []string, set flags.Set, written ...NamedFile) e
 	for _, f := range set {
 		// A report that results are compared with is read before they are there.
 		if path := f.File(); set.IsSet(f.Name) && path != "" && !f.Writes && f.Name != "compare" {
-			inputs = append(inputs, NamedFile{flags.Dashed(f.Name), path})
+			inputs = append(inputs, NamedFile{f.Typed(), path})
 		}
 	}
 	for _, path := range args {

@@ -22,8 +22,8 @@ type Streams struct {
 	In  io.Reader
 	Out *StandardOutput
 	Err io.Writer
-	// Voice says how much is told on Err; nil for notices and no details.
-	Voice *Voice
+	// Verbosity is how much goes to Err; nil for notices and no details.
+	Verbosity *Verbosity
 	// Command is the command line, as a shell reads it back.
 	Command string
 	// Args are the command's name, its flags as --NAME=VALUE, "--" and its arguments, once they
@@ -41,19 +41,28 @@ type Streams struct {
 // and with a function that computes part i of n and writes it to a file.
 type ServeParts func(header json.RawMessage, part func(i, n int, path string) error) error
 
-// Voice is how much a run says on standard error besides errors and what was asked for.
-type Voice struct {
-	Quiet, Verbose bool
+// Verbosity is how much a run writes to standard error besides errors.
+type Verbosity struct {
+	Level string
 	// Config is --config.
 	Config string
 }
 
+// The levels.
+const (
+	Quiet   = "quiet"
+	Normal  = "normal"
+	Verbose = "verbose"
+)
+
 // Flags are those of every command.
-func (v *Voice) Flags() flags.Set {
+func (v *Verbosity) Flags() flags.Set {
+	v.Level = Normal
 	return flags.Set{
-		flags.Bool(&v.Quiet, flags.Flag{Name: "quiet", Alias: "q", Category: flags.CatGeneral, Usage: "no notices and no progress on standard error, errors only"}),
-		flags.Bool(&v.Verbose, flags.Flag{Name: "verbose", Alias: "v", Category: flags.CatGeneral, Usage: "more notices: model, library, cache and tokenizer, and how long each took to open"}),
-		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "mdmgen/config.toml in the user's configuration folder",
+		flags.Words(&v.Level, []string{Quiet, Normal, Verbose}, flags.Flag{Name: "verbosity", Category: flags.CatGeneral,
+			Usage:    "`LEVEL` of notices: quiet (-q), normal or verbose (-v)",
+			Synonyms: []flags.Synonym{{Name: "quiet", Value: Quiet}, {Name: "q", Value: Quiet}, {Name: "verbose", Value: Verbose}, {Name: "v", Value: Verbose}}}),
+		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "see mdmgen config",
 			Usage: "`FILE` with defaults for flags [$" + flags.EnvConfig + "]"}),
 	}
 }
@@ -83,7 +92,7 @@ func AtMostOne(command string, args []string, what string) error {
 }
 
 // Hushed says that nothing but errors is to be told.
-func (s Streams) Hushed() bool { return s.Voice != nil && s.Voice.Quiet }
+func (s Streams) Hushed() bool { return s.Verbosity != nil && s.Verbosity.Level == Quiet }
 
 // Notice prints one line for the user on standard error.
 func (s Streams) Notice(line string) {
@@ -94,7 +103,7 @@ func (s Streams) Notice(line string) {
 
 // Detail is a notice for those who asked for more.
 func (s Streams) Detail(format string, args ...any) {
-	if s.Voice != nil && s.Voice.Verbose {
+	if s.Verbosity != nil && s.Verbosity.Level == Verbose {
 		s.Notice(fmt.Sprintf(format, args...))
 	}
 }

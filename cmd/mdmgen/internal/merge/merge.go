@@ -30,7 +30,7 @@ func printed(print func(p *chunks.Parts, format string, out *kit.Output) error) 
 // computed is a merger that opens what the run has opened.
 func computed(run func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string) error) merger {
 	return func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
-		s.Out, s.Voice = &kit.StandardOutput{W: out}, &kit.Voice{Quiet: true}
+		s.Out, s.Verbosity = &kit.StandardOutput{W: out}, &kit.Verbosity{Level: kit.Quiet}
 		err := run(ctx, s, p, format)
 		if err != nil && exit.Code(err) != exit.Invalid { // A report with a violated statement is printed.
 			return err

@@ -128,7 +128,7 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if f.Shift {
 		return exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates behind a first token")
 	}
-	l := &canvas.Layout{Facts: f, Length: length}
+	l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: length}}
 	ids, err := l.FromIDs(make([]*int, length))
 	if err != nil {
 		return exit.Usagef("--%s", err)

@@ -37,7 +37,7 @@ type shown struct {
 // Command is the command show.
 func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	o.all = append(append(o.model.Flags().Only("model", "weights", "fact", "sidecar", "verify-digest"),
+	o.all = append(append(o.model.FileFlags(),
 		flags.Bool(&o.tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "names, types and shapes of all tensors, too; of an ONNX graph those that go in and come out"}),
 	), flags.Format(&o.format, "text", "json")...)
 	return &cli.Command{

@@ -61,7 +61,7 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 	if len(args) > 0 {
 		return exit.Usagef("tokenize: unexpected argument %q; it reads lines from standard input: echo TEXT | mdmgen tokenize", args[0])
 	}
-	if err := o.all.ExcludeAs("tokenize: --%s says how text is read; it does not go with --%s", [2]string{"plain", "decode"}); err != nil {
+	if err := o.all.ExcludeAs("tokenize: %s says how text is read; it does not go with %s", [2]string{"plain", "decode"}); err != nil {
 		return err
 	}
 	if o.all.Given("model") && o.all.Given("tokenizer") {
