@@ -21,11 +21,8 @@ import (
 type outputs struct {
 	streams kit.Streams
 	format  string
-	// also is the format for standard error, "" for none.
-	also  string
-	wide  bool
-	files []file
-	pages *kit.Pages
+	files   []file
+	pages   *kit.Pages
 }
 
 // file is a file of -o.
@@ -39,13 +36,10 @@ var endings = map[string]string{".md": "text", ".csv": "csv", ".json": "json", "
 
 // open finds out whether everything can be written.
 func (o *outputs) open(ctx context.Context, flags *options, s kit.Streams) error {
-	o.streams, o.format, o.also, o.wide, o.pages = s, flags.format, flags.also, flags.wide, &flags.pages
+	o.streams, o.format, o.pages = s, flags.format, &flags.pages
 	named := []kit.NamedFile{flags.pages.File(), {Flag: "--resume", Path: flags.chunks.Resume}}
 	for _, text := range flags.outputs {
 		format, path, ok := strings.Cut(text, ":")
-		if ok && format == "md" {
-			return exit.Usagef("-o %s: the format md is called text now", text)
-		}
 		if !ok || !slices.Contains(formats, format) {
 			path, format = text, endings[strings.ToLower(filepath.Ext(text))]
 		}
@@ -123,7 +117,7 @@ func records(w io.Writer, log *bench.Log) error {
 // write writes the report everywhere, into files first; where one cannot be written the others
 // are, and it is printed. What an interrupt ended is on standard output alone, and takes no
 // finished report's place.
-func (o *outputs) write(r *bench.Report, log *bench.Log, old *bench.Report) error {
+func (o *outputs) write(r *bench.Report, log *bench.Log) error {
 	var errs []error
 	if !r.Interrupted {
 		for _, f := range o.files {
@@ -139,18 +133,6 @@ func (o *outputs) write(r *bench.Report, log *bench.Log, old *bench.Report) erro
 		errs = append(errs, o.as(o.streams.Out, "jsonl", r, nil))
 	} else {
 		errs = append(errs, o.as(o.streams.Out, o.format, r, log))
-	}
-	if o.also != "" {
-		errs = append(errs, o.as(o.streams.Err, o.also, r, log))
-	}
-	if old != nil {
-		// Where standard output is for programs, people read standard error.
-		w := o.streams.Err
-		if o.format == "text" {
-			w = o.streams.Out
-			fmt.Fprintln(w)
-		}
-		errs = append(errs, bench.Compare(old, r).Print(w))
 	}
 	return errors.Join(errs...)
 }
@@ -188,7 +170,7 @@ func (o *outputs) as(w io.Writer, format string, r *bench.Report, log *bench.Log
 	case "benchstat":
 		return bench.Benchstat(w, r, machine(r, p)...)
 	}
-	return bench.Markdown(w, r, o.wide, made(r, p))
+	return bench.Markdown(w, r, made(r, p))
 }
 
 // drawings writes the page and the pictures that are asked for.
@@ -198,7 +180,7 @@ func (o *outputs) drawings(r *bench.Report) error {
 	}
 	plots := bench.Plots(r)
 	if out := o.pages.HTML; out != nil {
-		tables, constants := bench.Tables(r, true)
+		tables, constants := bench.Tables(r)
 		notes := r.Notes
 		if len(constants) > 0 {
 			notes = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, notes...)

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ import (
 const nelboSeed = 0x6e656c626f // "nelbo"
 
 // cellParts are worked out cell by cell, one part after the other.
-var cellParts = []string{bench.PartCoupling, bench.PartNELBO, bench.PartEvaluator}
+var cellParts = []string{bench.PartNELBO, bench.PartEvaluator}
 
 // qualities are what --quality ask for.
 type qualities struct {
@@ -39,8 +38,6 @@ type qualities struct {
 	// judge and evaluator are nil without --evaluator.
 	judge     *quality.Judge
 	evaluator *causal.Model
-	// reference are the ids of --evaluator-reference.
-	reference []int32
 	// worst is the longest time that a part of a cell took.
 	worst map[string]time.Duration
 }
@@ -69,21 +66,13 @@ func (r *benching) prepareQuality() (err error) {
 	}
 	set := &bench.QualitySettings{Parts: q.parts}
 	r.settings.Quality = set
-	if q.has(bench.PartNELBO) {
-		set.Draws = cmp.Or(r.draws, defaultDraws)
-	}
+	set.Draws, set.CertificateRuns, set.ErrorSamples = r.amounts[bench.PartNELBO], r.amounts[bench.PartCertificate], r.amounts[bench.PartError]
 	if q.has(bench.PartEvaluator) {
 		if err := r.openEvaluator(); err != nil {
 			return err
 		}
 		protocol := q.judge.Protocol()
 		set.Protocol = &protocol
-		if err := r.readReference(set); err != nil {
-			return err
-		}
-	}
-	if q.has(bench.PartCertificate) || q.has(bench.PartCoupling) {
-		set.CertificateRuns = cmp.Or(r.certificateRuns, defaultCertificateRuns)
 	}
 	if q.has(bench.PartCertificate) {
 		q.certificates = bench.GroupCertificates(r.cells)
@@ -91,13 +80,12 @@ func (r *benching) prepareQuality() (err error) {
 	if !q.has(bench.PartError) {
 		return nil
 	}
-	set.ErrorLength, set.ErrorSamples = r.errorLength, cmp.Or(r.errorSamples, defaultErrorSamples)
-	targets, err := r.targets(set)
+	target, err := r.target(set)
 	if err != nil {
 		return err
 	}
 	q.cfg = bench.ErrorConfig{
-		Targets: targets, Samples: set.ErrorSamples, Seed: r.settings.Seed, Confidence: r.settings.Confidence,
+		Target: target, Samples: set.ErrorSamples, Seed: r.settings.Seed, Confidence: r.settings.Confidence,
 		Evaluator: func(d draw.Draw) (*likelihood.Evaluator, error) {
 			return likelihood.New(r.cells[0].Model, likelihood.Options{Draw: d})
 		},
@@ -140,7 +128,7 @@ func (r *benching) openEvaluator() error {
 	if err != nil {
 		return err
 	}
-	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{Protocol: r.evaluatorProtocol, BOS: r.evaluatorBOS, MaxLength: r.evaluatorContext, Confidence: r.settings.Confidence})
+	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{Protocol: r.evaluatorProtocol, Confidence: r.settings.Confidence})
 	if err != nil {
 		return exit.Usagef("--evaluator %s: %s", ref, fault.Plain(err))
 	}
@@ -263,12 +251,8 @@ func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (b
 }
 
 func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {
-	if part == bench.PartCoupling {
-		q, err := bench.CouplingQuality(ctx, c, r.settings.Quality.CertificateRuns, r.settings.Seed, r.settings.Confidence)
-		return q, true, err
-	}
 	if part == bench.PartEvaluator {
-		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.words.Decode(ids) }, r.referenceTexts(len(c.Canvas)), r.settings.Seed)
+		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, r.words.Decode)
 	}
 	e, err := likelihood.New(c.Model, likelihood.Options{})
 	if err != nil {

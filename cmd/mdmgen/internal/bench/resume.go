@@ -62,7 +62,7 @@ func (r *benching) openJournal() (err error) {
 	}); err != nil {
 		return err
 	}
-	if err := r.log.Check(r.cells, r.settings, r.look.errors, len(r.look.cfg.Targets), r.look.certificates); err != nil {
+	if err := r.log.Check(r.cells, r.settings, r.look.errors, r.look.certificates); err != nil {
 		return exit.Usagef("--resume %s: %s", r.chunks.Resume, fault.Plain(err))
 	}
 	if err := j.Begin(identity); err != nil {

@@ -42,7 +42,7 @@ func (o *options) checkShard(s kit.Streams) error {
 	if err := o.all.Exclude([2]string{"plan", "output"}); err != nil {
 		return err
 	}
-	return o.chunks.Whole(o.all, "max-time", "html", "plots", "compare")
+	return o.chunks.Whole(o.all, "max-time", "html", "plots")
 }
 
 // chunkCount is one for each cell, and one for what they have together.
