@@ -5,6 +5,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
+	"mdmgen/samplers/draw"
 )
 
 // The parts of quality, as --quality calls them.
@@ -84,11 +85,15 @@ func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
 	return estimate.Estimate{}, false
 }
 
-// lawKey is what the law of a cell's samples depends on: not how many rows a call has,
-// nor by how many threads it is worked out. The length is left out where it is another's.
+// lawKey is what the law of a cell's samples depends on: not how many rows a call has, by how
+// many threads it is worked out, or how exact draws are made. The length is left out where it is
+// another's.
 func (c *Cell) lawKey(length bool) string {
 	s := c.Setting
-	s.Batch, s.Threads = 0, 0
+	s.Batch, s.Threads, s.Options.Lookahead = 0, 0, 0
+	if s.Options.By != draw.ByFloat32Gumbel { // the others are exact
+		s.Options.By = ""
+	}
 	if !length {
 		s.Length = 0
 	}

@@ -31,12 +31,11 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 	at := func(elem ...string) string {
 		return filepath.Join(append([]string{"..", "..", "..", "testdata"}, elem...)...)
 	}
-	mdlm, sedd, tokens := at("reference", "checkpoints", "mdlm"), at("reference", "checkpoints", "sedd"), reftest.Builtin(t)
+	mdlm, tokens := at("reference", "checkpoints", "mdlm"), reftest.Builtin(t)
 	judge, gpt2 := at("foreign", "causal.onnx"), at("tokenizers", "gpt2.tokenizer.json")
 	loss := at("profiles", "fairytale-12.json")
 	facts, empty := filepath.Join(dir, "facts.json"), filepath.Join(dir, "empty")
-	story, old := filepath.Join(dir, "story.txt"), filepath.Join(dir, "old.json")
-	writeFile(t, story, strings.Repeat("There was once a king who had no child. ", 30))
+	old := filepath.Join(dir, "old.json")
 
 	run := []string{"-r", "1", "-n", "3", "--format", "json"}
 	with := func(base []string, more ...string) []string { return append(base[:len(base):len(base)], more...) }
@@ -44,12 +43,9 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 	onWorld := with(anySeed, "--seed", "1")
 	euler := with(onWorld, "--sampler", "euler", "--set", "noise=exp")
 	few := with(euler, "--steps", "3")
-	ordered := with(onWorld, "--sampler", "ordered")
 	net := with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--force", "--sampler", "tweedie", "--steps", "3")
 	short := with(net, "--length", "6")
-	scored := with(run, "--seed", "1", "--model", sedd, "--sampler", "tweedie", "--steps", "3", "--length", "6")
 	judged := with(short, "--evaluator", judge)
-	errors := with(few, "--quality", "error")
 	writeFile(t, old, mustRun(t, "", append([]string{"bench"}, few...)...))
 	return map[string]flip{
 		"bench sampler":             {base: onWorld, on: []string{"--sampler", "fhs"}},
