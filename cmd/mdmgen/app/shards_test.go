@@ -387,7 +387,7 @@ func TestPlan(t *testing.T) {
 		t.Error(auto)
 	}
 	// What a part cannot do stands in no command of a plan.
-	for _, line := range []string{"score x --write-profile w", "bench --html h", "bench --plots p", "bench --max-time 1s", "bench --compare c", "bench -o x.csv"} {
+	for _, line := range []string{"score x --write-profile w", "bench --html h", "bench --plots p", "bench --max-time 1s", "bench -o x.csv"} {
 		if stdout, stderr, code := runCommand(t, "", append(strings.Fields(line), "--plan", "2")...); code != exit.Usage || stdout != "" || !strings.Contains(stderr, "--plan and --") {
 			t.Errorf("%s: exit status %d: %s%s", line, code, stdout, stderr)
 		}

@@ -65,9 +65,10 @@ type benching struct {
 	// words is nil where there is no tokenizer.
 	words *tokenize.Tokenizer
 	cells []bench.Cell
-	out   outputs
-	look  qualities
-	log   bench.Log
+	// out is where results go.
+	out  *kit.Output
+	look qualities
+	log  bench.Log
 	// failed has the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
@@ -84,8 +85,8 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	r.readSettings()
-	defer r.out.close()
-	if err := r.out.open(ctx, o, s); err != nil {
+	defer r.closeOutputs()
+	if err := r.openOutputs(); err != nil {
 		return err
 	}
 	if r.words, err = o.tokenizer.OpenAny(ctx, s, &o.model); err != nil {

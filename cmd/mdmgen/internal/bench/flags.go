@@ -50,8 +50,7 @@ type options struct {
 	amounts                                          map[string]int
 	errorLength                                      int // 0 where none is given
 	evaluator, evaluatorTokenizer, evaluatorProtocol string
-	format                                           string
-	outputs                                          []string
+	format, output                                   string
 	chunks                                           chunks.Flags
 	// partPath is the file of --shard.
 	partPath string
@@ -90,7 +89,7 @@ func (o *options) flags() flags.Set {
 		flags.Name(&o.evaluatorTokenizer, "the value is empty", flags.Flag{Name: "evaluator-tokenizer", Category: flags.CatQuality, Default: "that in the evaluator's folder", Usage: "`PATH` of the evaluator's own tokenizer.json"}),
 		flags.Words(&o.evaluatorProtocol, quality.Protocols(), flags.Flag{Name: "evaluator-protocol", Category: flags.CatQuality, Default: quality.Sliding, Usage: "read texts as `NAME` does: " + strings.Join(quality.Protocols(), ", ")}),
 	}, flags.Format(&o.format, formats...), flags.Set{
-		flags.Texts(&o.outputs, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "also write the results to `FILE`, in the format of its ending (.md for text, .csv, .json, .jsonl, .txt for benchstat), or FORMAT:FILE; may be repeated"}),
+		flags.Name(&o.output, "name a file, or - for standard output", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FILE` to write (default: standard output), in the format of its ending unless --format is given: .md for text, .csv, .json, .jsonl, .txt for benchstat"}),
 	}, o.pages.Flags(), o.chunks.Flags("records"))
 	for _, f := range o.model.Flags() {
 		if f.Name == bench.KeyThreads {

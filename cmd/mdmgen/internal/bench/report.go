@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -40,13 +39,13 @@ func (r *benching) report() bench.Report {
 	return out
 }
 
-// notes says what the numbers are.
+// notes explains the numbers.
 func (r *benching) notes(report *bench.Report) {
 	add := func(format string, args ...any) { report.Notes = append(report.Notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case report.Interrupted:
 		add("Interrupted: these are the results of what was done.")
-	case !report.Complete && r.maxTime == 0 && len(r.faults) > 0:
+	case !report.Complete && r.maxTime == 0:
 		add("Incomplete: what failed is named below, and has fewer repetitions and samples than asked for, or none.")
 	case !report.Complete:
 		add("Incomplete: --max-time %v was over before all repetitions and samples were made; cells have fewer, or none.", r.maxTime)
@@ -61,17 +60,18 @@ func (r *benching) notes(report *bench.Report) {
 	if r.settings.Repetitions == 1 || r.settings.Sequences == 1 {
 		add("± ?: not estimable from one run; raise -r or -n.")
 	}
-	if slices.ContainsFunc(r.log.Repetitions, func(rep bench.Repetition) bool { return rep.PeakOfProcess && rep.PeakBytes > 0 }) {
-		add("Peak memory is the process's since it began, and the same for all cells after the largest.")
-	}
 	if r.look.judge != nil {
 		add("%s", r.look.judge.Protocol().Note())
 	}
-	if q := report.Settings.Quality; q != nil && q.ErrorSamples > 0 {
+	q := report.Settings.Quality
+	if q == nil {
+		return
+	}
+	if q.ErrorSamples > 0 {
 		add("calls (expected) are those of %d free positions.", q.ErrorLength)
 		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting: what the sampler costs, and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
 	}
-	if q := report.Settings.Quality; q != nil && r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
+	if r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
 		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
 	}
 }

@@ -92,13 +92,13 @@ func (r *benching) keep(record any) error {
 			return kit.ResumeError(err)
 		}
 	}
-	line, err := kit.JSONLine(record)
-	if err != nil {
+	if r.collect != nil {
+		line, err := kit.JSONLine(record)
+		*r.collect = append(*r.collect, line)
 		return err
 	}
-	if r.collect != nil {
-		*r.collect = append(*r.collect, line)
+	if r.format != "jsonl" {
 		return nil
 	}
-	return r.out.record(append(line, '\n'))
+	return r.lines(record)
 }

@@ -16,12 +16,7 @@ import (
 // readSettings reads the flags of a run.
 func (r *benching) readSettings() {
 	if limit := r.maxTime; limit > 0 {
-		// What is left of it is for writing the results.
-		rest := min(limit/10, time.Second)
-		if r.pages.Wanted() {
-			rest = min(limit/4, 5*time.Second)
-		}
-		r.deadline = r.begin.Add(limit - rest)
+		r.deadline = r.begin.Add(limit - min(limit/10, time.Second)) // what is left is for writing the results
 	}
 	r.settings = bench.RunSettings{
 		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Seed: setup.SeedOr(r.sampler.Seed),
@@ -122,7 +117,7 @@ func (r *benching) work() error {
 		// Half of the time for each, and what quality does not take for repetitions again.
 		cfg.Deadline = time.Now().Add(time.Until(r.deadline) / 2)
 	}
-	if err := r.out.replay(&r.log); err != nil {
+	if err := r.replay(); err != nil {
 		return err
 	}
 	measured, err := r.repetitions(cfg)
@@ -146,7 +141,7 @@ func (r *benching) work() error {
 	report := r.report()
 	report.Complete, report.Interrupted = measured && looked, r.ctx.Err() != nil
 	r.notes(&report)
-	if err := r.out.write(&report, &r.log); err != nil {
+	if err := r.write(&report); err != nil {
 		return err
 	}
 	if err := r.ctx.Err(); err != nil || len(r.faults) == 0 {
