@@ -43,52 +43,47 @@ func TestConfigFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		config, run, same string
 	}{
-		"for all commands":           {"seed = 7", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 7"},
-		"a table":                    {"[generate]\nsampler = 'tweedie'\nsteps = 3\nseed = 1", "generate --model " + world + " -n 50 --format ids", "generate --model " + world + " -n 50 --format ids --sampler tweedie --steps 3 --seed 1"},
-		"the table before all":       {"seed = 7\n[generate]\nseed = 2", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 2"},
-		"another command's table":    {"[score]\nseed = 7", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
-		"the flag wins":              {"model = '" + other + "'\nformat = 'json'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
-		"its short name wins":        {"[generate]\noutput = '" + filepath.Join(t.TempDir(), "no") + "'", "generate -o - --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
-		"a number":                   {"top-p = 0.5\nT = inf\ndelta = 0", "generate --model " + world + " --sampler euler --set noise=exp --set T=3 --format ids -n 40 --seed 1", "generate --top-p 0.5 --set delta=0 --model " + world + " --sampler euler --set noise=exp --set T=3 --format ids -n 40 --seed 1"},
-		"a list of a list flag":      {"[bound]\nsteps = '2,4'", "bound " + world, "bound " + world + " --steps 2,4"},
-		"a number of a list flag":    {"[bound]\nsteps = 4", "bound " + world, "bound " + world + " --steps 4"},
-		"a dotted key":               {"generate.seed = 3", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 3"},
-		"a list of texts":            {"[generate]\nfact = ['mask_id=3']", "generate --length 8 --format ids --seed 1", "generate --length 8 --format ids --seed 1 --set fact=mask_id=3"},
-		"on, and off on the line":    {"[samplers]\njson = true", "samplers --format text", "samplers"},
-		"on":                         {"[samplers]\njson = true", "samplers fhs", "samplers fhs --json"},
-		"of no use to the sampler":   {"steps = 16\nT = 3\norder = 'random'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
-		"of use to one":              {"steps = 4\nsizes = '2,1'", "generate --model " + world + " --sampler tweedie --format ids -n 40 --seed 1", "generate --model " + world + " --sampler tweedie --steps 4 --format ids -n 40 --seed 1"},
-		"excluded by a flag":         {"grid = 'paper'\nkappa = 0.7\nnoise = 'exp'", "generate --model " + world + " --sampler euler --steps 4 --format ids -n 40 --seed 1", "generate --model " + world + " --sampler euler --steps 4 --grid paper --set noise=exp --format ids -n 40 --seed 1"},
-		"an unused profile":          {"profile = 'none.json'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
-		"a world's":                  {"threads = 1\noffline = true\ndevice = 'cuda'\nruntime = 'none'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
-		"a world's bound":            {"threads = 1\nseed = 1\nconfidence = 0.5\ntokenizer = 'none'\nlength = 3", "bound " + world, "bound " + world},
-		"plans alone":                {"threads = 1\nseed = 1\nmodel = 'none'", "bound --plan-only --steps 4", "bound --plan-only --steps 4"},
-		"exact values":               {"draws = 3\nseed = 1\nlength = 4", "score README --limit 2 --exact --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
-		"no sampler to score by":     {"sampler = 'tweedie'\nsteps = 8", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
-		"exact, or an estimator":     {"[score]\nexact = true", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl"},
-		"a prompt, or a template":    {"prefix = 'A'", "generate --infill B{{3}} --seed 1", "generate --infill B{{3}} --seed 1"},
-		"the model's own tokenizer":  {"tokenizer = 'none'", "generate --length 5 --seed 1", "generate --length 5 --seed 1"},
-		"of no use, and no profile":  {"sampler = 'tweedie'\ngrid = 'profile'", "generate --sampler fhs --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
-		"a verified model":           {"model = 'none'", "verify MDLM --golden MDLM/golden.safetensors", "verify MDLM --golden MDLM/golden.safetensors"},
-		"a profile is not written":   {"profile = 'none.json'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
-		"a tokenizer's two sources":  {"model = 'fairytale'\ntokenizer = 'none'", "tokenize", "tokenize"},
-		"no reports in a comparison": {"seed = 1\nthreads = 1", "bench --compare REPORT REPORT", "bench --compare REPORT REPORT"},
-		"a table that excludes":      {"draws = 3\n[score]\nexact = true\nlength = 4", "score README --limit 2 --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
-		"json before all":            {"json = true\n[generate]\nformat = 'ids'", "generate --model " + world + " -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
-		"json, and a word":           {"format = 'json'\n[samplers]\njson = false", "samplers", "samplers"},
-		"a word, and no json":        {"json = false\n[samplers]\nformat = 'json'", "samplers", "samplers --json"},
-		"switches that are off":      {"quiet = true\nverbose = false\n[score]\nexact = false\nestimator = 'k'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl -q"},
-		"a loud default":             {"verbose = true", "generate --model " + world + " --format ids -n 9 --seed 1 -q", "generate --model " + world + " --format ids -n 9 --seed 1 -q"},
+		"for all commands":          {"seed = 7", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 7"},
+		"a table":                   {"[generate]\nsampler = 'tweedie'\nsteps = 3\nseed = 1", "generate --model " + world + " -n 50 --format ids", "generate --model " + world + " -n 50 --format ids --sampler tweedie --steps 3 --seed 1"},
+		"the table before all":      {"seed = 7\n[generate]\nseed = 2", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 2"},
+		"another command's table":   {"[score]\nseed = 7", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"the flag wins":             {"model = '" + other + "'\nformat = 'json'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"its short name wins":       {"[generate]\noutput = '" + filepath.Join(t.TempDir(), "no") + "'", "generate -o - --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a number":                  {"top-p = 0.5\nT = inf\ndelta = 0", "generate --model " + world + " --sampler euler --set noise=exp --set T=3 --format ids -n 40 --seed 1", "generate --top-p 0.5 --set delta=0 --model " + world + " --sampler euler --set noise=exp --set T=3 --format ids -n 40 --seed 1"},
+		"a list of a list flag":     {"[bound]\nsteps = '2,4'", "bound " + world, "bound " + world + " --steps 2,4"},
+		"a number of a list flag":   {"[bound]\nsteps = 4", "bound " + world, "bound " + world + " --steps 4"},
+		"a dotted key":              {"generate.seed = 3", "generate --model " + world + " --format ids -n 9", "generate --model " + world + " --format ids -n 9 --seed 3"},
+		"a list of texts":           {"[generate]\nfact = ['mask_id=3']", "generate --length 8 --format ids --seed 1", "generate --length 8 --format ids --seed 1 --set fact=mask_id=3"},
+		"on, and off on the line":   {"[samplers]\njson = true", "samplers --format text", "samplers"},
+		"on":                        {"[samplers]\njson = true", "samplers fhs", "samplers fhs --json"},
+		"of no use to the sampler":  {"steps = 16\nT = 3\norder = 'random'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"of use to one":             {"steps = 4\nsizes = '2,1'", "generate --model " + world + " --sampler tweedie --format ids -n 40 --seed 1", "generate --model " + world + " --sampler tweedie --steps 4 --format ids -n 40 --seed 1"},
+		"excluded by a flag":        {"grid = 'paper'\nkappa = 0.7\nnoise = 'exp'", "generate --model " + world + " --sampler euler --steps 4 --format ids -n 40 --seed 1", "generate --model " + world + " --sampler euler --steps 4 --grid paper --set noise=exp --format ids -n 40 --seed 1"},
+		"an unused profile":         {"profile = 'none.json'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a world's":                 {"threads = 1\noffline = true\ndevice = 'cuda'\nruntime = 'none'", "generate --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a world's bound":           {"threads = 1\nseed = 1\nconfidence = 0.5\ntokenizer = 'none'\nlength = 3", "bound " + world, "bound " + world},
+		"plans alone":               {"threads = 1\nseed = 1\nmodel = 'none'", "bound --plan-only --steps 4", "bound --plan-only --steps 4"},
+		"exact values":              {"draws = 3\nseed = 1\nlength = 4", "score README --limit 2 --exact --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
+		"no sampler to score by":    {"sampler = 'tweedie'\nsteps = 8", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
+		"exact, or an estimator":    {"[score]\nexact = true", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl", "score README --length 8 --limit 1 --seed 1 --estimator t --format jsonl"},
+		"a prompt, or a template":   {"prefix = 'A'", "generate --infill B{{3}} --seed 1", "generate --infill B{{3}} --seed 1"},
+		"the model's own tokenizer": {"tokenizer = 'none'", "generate --length 5 --seed 1", "generate --length 5 --seed 1"},
+		"of no use, and no profile": {"sampler = 'tweedie'\ngrid = 'profile'", "generate --sampler fhs --model " + world + " --format ids -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"a verified model":          {"model = 'none'", "verify MDLM --golden MDLM/golden.safetensors", "verify MDLM --golden MDLM/golden.safetensors"},
+		"a profile is not written":  {"profile = 'none.json'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl"},
+		"a tokenizer's two sources": {"model = 'fairytale'\ntokenizer = 'none'", "tokenize", "tokenize"},
+		"a table that excludes":     {"draws = 3\n[score]\nexact = true\nlength = 4", "score README --limit 2 --format jsonl", "score README --limit 2 --exact --length 4 --format jsonl"},
+		"json before all":           {"json = true\n[generate]\nformat = 'ids'", "generate --model " + world + " -n 9 --seed 1", "generate --model " + world + " --format ids -n 9 --seed 1"},
+		"json, and a word":          {"format = 'json'\n[samplers]\njson = false", "samplers", "samplers"},
+		"a word, and no json":       {"json = false\n[samplers]\nformat = 'json'", "samplers", "samplers --json"},
+		"switches that are off":     {"quiet = true\nverbose = false\n[score]\nexact = false\nestimator = 'k'", "score README --length 8 --limit 1 --seed 1 --format jsonl", "score README --length 8 --limit 1 --seed 1 --format jsonl -q"},
+		"a loud default":            {"verbose = true", "generate --model " + world + " --format ids -n 9 --seed 1 -q", "generate --model " + world + " --format ids -n 9 --seed 1 -q"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := filepath.Join(t.TempDir(), "report.json")
 			args := func(line string) []string {
-				line = strings.NewReplacer("README", filepath.Join("..", "..", "..", "README.md")+" --model "+mdlm+" --tokenizer "+lettersFile, "MDLM", mdlm, "REPORT", report).Replace(line)
+				line = strings.NewReplacer("README", filepath.Join("..", "..", "..", "README.md")+" --model "+mdlm+" --tokenizer "+lettersFile, "MDLM", mdlm).Replace(line)
 				return strings.Fields(line)
-			}
-			if strings.Contains(c.run, "REPORT") {
-				mustRun(t, "", "bench", "--model", world, "--sampler", "fhs", "-n", "1", "-r", "1", "-o", report)
 			}
 			want, wantErr, code := runCommand(t, "a king\n", args(c.same)...)
 			if code != exit.OK {
@@ -107,7 +102,7 @@ func TestConfigOfNoUse(t *testing.T) {
 	clearEnvironment(t)
 	loss := filepath.Join(t.TempDir(), "loss.json")
 	for _, c := range []struct{ config, stdin, run string }{
-		{"[bench]\ncase = []\npair = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
+		{"[bench]\ncase = []\nset = []", "", "bench --sampler fhs -n 1 -r 1 --model " + worldFile(t, "xor3-mixed")},
 		{"[schedule]\nkind = 'sizes'", "", "schedule --target-kl 0.5 --seed 1 --model " + worldFile(t, "xor3-mixed")},
 		{"profile = '" + loss + "'", strings.Repeat(`{"ids":[0,1,1]}`+"\n", 4), "score --as jsonl --seed 1 --write-profile " + loss + " --model " + worldFile(t, "xor3-mixed")},
 		{"[tokenize]\nplain = true", "[5]", "tokenize --decode"},

@@ -323,7 +323,6 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	for flag, with := range unplannedFlips {
 		base, on := strings.Fields(with[0]), []string{"--" + flag, with[1]}
 		flips["generate "+flag] = flip{base: append(base[:len(base):len(base)], onWorld...), on: on}
-		flips["bench "+flag] = flip{base: append(base[:len(base):len(base)], "--model", world, "--seed", "1", "-r", "1", "-n", "3", "--format", "json"), on: on}
 		flips["score "+flag] = flip{base: append(base[:len(base):len(base)], exact...), on: on}
 		flips["bound "+flag] = flip{base: append(base[:len(base):len(base)], world, "--json"), on: on}
 	}
@@ -336,9 +335,6 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 			}
 			if f.Names()[0] == "verify-digest" {
 				continue // TestVerifyDigest, TestPullDamaged
-			}
-			if name == "bench wide" {
-				continue // testdata/script/bench.txt
 			}
 			if n := f.Names()[0]; n == "shard" || name == "generate resume" || c.Name == "merge" {
 				continue // TestShards, TestShardFlag, TestPlan, TestGenerateResume, TestMergeMixture

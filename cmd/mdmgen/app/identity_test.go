@@ -41,7 +41,7 @@ func TestResumeOtherFacts(t *testing.T) {
 	copyFile(t, vocabulary, one, "")
 	copyFile(t, vocabulary, other, "\n")
 	score := []string{"score", ids, "--model", network, "--draws", "2", "--seed", "1", "--format", "json"}
-	bench := []string{"bench", "--model", network, "--case", "tweedie steps=2", "--length", "4", "-n", "2", "-r", "1", "--seed", "1", "--quality", "error", "--error-length", "3", "--error-samples", "3", "--format", "json"}
+	bench := []string{"bench", "--model", network, "--case", "tweedie steps=2", "--length", "4", "-n", "2", "-r", "1", "--seed", "1", "--quality", "error=3", "--error-length", "3", "--format", "json"}
 	onText := []string{"score", text, "--model", "fairytale", "--draws", "2", "--seed", "1", "--format", "json"}
 	for name, c := range map[string]struct {
 		args   []string

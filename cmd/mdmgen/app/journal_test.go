@@ -27,8 +27,8 @@ func journals(t testing.TB) map[string]struct {
 		plain func(string) string
 	}{
 		"score": {[]string{"score", ids, "--model", worldFile(t, "xor3-mixed"), "--draws", "2", "--seed", "7", "--format", "jsonl"}, unclocked},
-		"bench": {[]string{"bench", "--model", worldFile(t, "xor3-mixed"), "--case", "tweedie steps=2", "-n", "2", "-r", "1", "--quality", "error,nelbo", "--error-samples", "3",
-			"--draws", "2", "--seed", "7", "--format", "json"}, unmeasured},
+		"bench": {[]string{"bench", "--model", worldFile(t, "xor3-mixed"), "--case", "tweedie steps=2", "-n", "2", "-r", "1", "--quality", "error=3,nelbo=2",
+			"--seed", "7", "--format", "json"}, unmeasured},
 	}
 }
 
@@ -162,11 +162,11 @@ func TestBenchResumeNetwork(t *testing.T) {
 		"chunks": {3, []string{"--model", mdlm, "--case", "tweedie steps=2", "--length", "12", "--error-length", "11"}},
 		"whole":  {1, []string{"--model", mdlm, "--case", "tweedie steps=2", "--case", "trapezoidal steps=2 noise=exp", "--length", "12", "--error-length", "5"}},
 		// Windows inside a text, and a call's rows in the built-in model's own number.
-		"text": {5, []string{"--model", setup.BuiltinName, "--case", "tweedie steps=4", "--length", "24", "--error-length", "3", "--context", filepath.Join("..", "..", "..", "README.md")}},
+		"text": {5, []string{"--model", setup.BuiltinName, "--case", "tweedie steps=4", "--length", "24", "--error-length", "3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			keep := filepath.Join(t.TempDir(), "keep.jsonl")
-			args := append([]string{"bench", "-n", "3", "-r", "2", "--warmup", "0", "--quality", "error,nelbo", "--error-samples", "7", "--draws", "3", "--seed", "5", "--format", "json"}, c.args...)
+			args := append([]string{"bench", "-n", "3", "-r", "2", "--warmup", "0", "--quality", "error=7,nelbo=3", "--seed", "5", "--format", "json"}, c.args...)
 			want := unmeasured(mustRun(t, "", args...))
 			args = append(args, "--resume", keep)
 			if got := unmeasured(mustRun(t, "", args...)); got != want {

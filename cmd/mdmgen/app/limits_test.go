@@ -53,8 +53,8 @@ func TestTwoFaults(t *testing.T) {
 	for _, args := range [][]string{
 		{"score", "--format", "x", "--frame", "x", "--tail", "x"},
 		{"bound", "--frame", "x", "--tail", "x", "--as", "x", "--q0", "x"},
-		{"bench", "-n", "0", "--repetitions", "0", "--warmup", "-1", "--draws", "0"},
-		{"bench", "--error-length", "3", "--draws", "3", "--context", "x"},
+		{"bench", "-n", "0", "--repetitions", "0", "--warmup", "-1"},
+		{"bench", "--error-length", "3", "--evaluator-protocol", "mdlm"},
 	} {
 		_, first, _ := runCommand(t, "", args...)
 		for range 30 {

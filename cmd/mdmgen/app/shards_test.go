@@ -59,7 +59,7 @@ func shardedCommands(t *testing.T) map[string]sharded {
 		"bound plans":     {[]string{"bound", windows, "--model", tiny, "--length", "12", "--context", "3", "--plans", "16", "--steps", "2", "--limit", "33", "--threads", "1", "--seed", "3", "--wide"}, true, true},
 		"generate text":   {[]string{"generate", "-n", "70", "--length", "5", "--batch", "2", "--threads", "1", "--seed", "5"}, true, true},
 		"generate lines":  {[]string{"generate", "--model", tiny, "--input", canvases, "--batch", "2", "--threads", "1", "--seed", "5", "--format", "jsonl"}, true, false},
-		"bench":           {[]string{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "3", "-r", "2", "--warmup", "0", "--seed", "5", "--quality", "error,nelbo,coupling,certificate", "--error-samples", "5", "--certificate-runs", "4", "--draws", "2", "--json"}, false, false},
+		"bench":           {[]string{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "3", "-r", "2", "--warmup", "0", "--seed", "5", "--quality", "error=5,nelbo=2,certificate=4", "--json"}, false, false},
 		"generate ids":    {[]string{"generate", "-n", "2000", "--model", world, "--batch", "3", "--seed", "5", "--format", "ids"}, false, false},
 		"generate events": {[]string{"generate", "-n", "200", "--model", world, "--batch", "3", "--seed", "5", "--json", "--sampler", "matu", "--steps", "2"}, false, false},
 	}

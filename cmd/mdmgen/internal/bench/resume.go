@@ -75,7 +75,7 @@ func (r *benching) openJournal() (err error) {
 
 // checkLog refuses records of another run.
 func (r *benching) checkLog() error {
-	return r.log.Check(r.cells, r.settings, r.look.errors, len(r.look.cfg.Targets), r.look.certificates)
+	return r.log.Check(r.cells, r.settings, r.look.errors, r.look.certificates)
 }
 
 func (r *benching) header() header {
@@ -98,13 +98,13 @@ func (r *benching) keep(record any) error {
 			return kit.JournalError("--resume", err)
 		}
 	}
-	line, err := kit.JSONLine(record)
-	if err != nil {
+	if r.collect != nil {
+		line, err := kit.JSONLine(record)
+		*r.collect = append(*r.collect, line)
 		return err
 	}
-	if r.collect != nil {
-		*r.collect = append(*r.collect, line)
+	if r.format != "jsonl" {
 		return nil
 	}
-	return r.out.record(append(line, '\n'))
+	return r.lines(record)
 }

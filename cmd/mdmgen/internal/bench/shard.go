@@ -24,17 +24,13 @@ type cellChunk struct {
 
 // checkShard refuses what a part of a run cannot do.
 func (o *options) checkShard(s kit.Streams) error {
-	output := ""
-	if len(o.outputs) == 1 {
-		output = o.outputs[0]
-	}
-	if err := o.chunks.Check(s, o.all, output, o.sampler.Seed != nil); err != nil {
+	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
 		return err
 	}
 	if o.chunks.Given() {
-		o.partPath, o.outputs = output, nil
+		o.partPath, o.output = o.output, ""
 	}
-	return o.chunks.Whole(o.all, "max-time", "html", "plots", "compare")
+	return o.chunks.Whole(o.all, "max-time", "html", "plots")
 }
 
 // chunkCount returns one for each cell, and one for what they share.

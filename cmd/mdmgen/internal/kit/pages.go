@@ -33,7 +33,7 @@ type Pages struct {
 func (p *Pages) Flags() flags.Set {
 	return flags.Set{
 		flags.Name(&p.html, "name a file", flags.Flag{Name: "html", Category: flags.CatOutput, Writes: true, Usage: "write the report with its pictures to `FILE`, a page that stands alone"}),
-		flags.Name(&p.plots, "name a folder", flags.Flag{Name: "plots", Category: flags.CatOutput, Writes: true, Usage: "write the pictures to the folder `DIR`, each as .svg and .png"}),
+		flags.Name(&p.plots, "name a folder", flags.Flag{Name: "plots", Category: flags.CatOutput, Writes: true, Usage: "write the pictures to the folder `DIR`, each as .svg and .pdf"}),
 	}
 }
 
@@ -74,13 +74,13 @@ func (p *Pages) Close() {
 	}
 }
 
-// Pictures writes plots, each as .svg and .png.
+// Pictures writes plots, each as .svg and .pdf.
 func (p *Pages) Pictures(plots []report.Plot, s Streams) error {
 	if p.plots == "" {
 		return nil
 	}
 	for _, plot := range plots {
-		for _, format := range []string{"svg", "png"} {
+		for _, format := range []string{"svg", "pdf"} {
 			var b bytes.Buffer
 			if err := plot.Draw(&b, format, plotWidth, plot.Height(plotHeight)); err != nil {
 				s.Notice(fmt.Sprintf("no picture of %s: %v", plot.Name, err))

@@ -87,7 +87,7 @@ func (p *profiling) finish(s kit.Streams, record Record) error {
 	if err != nil {
 		return fmt.Errorf("--write-profile: %s", fault.Plain(err))
 	}
-	file := profile.File{Profile: measured, Provenance: record.Provenance, Settings: record.Settings, LeftOut: p.leftOut, Confidence: record.Settings.Confidence}
+	file := profile.File{Profile: measured, Provenance: record.Provenance, Settings: record.Settings, LeftOut: p.leftOut}
 	var text bytes.Buffer
 	if err := file.Write(&text); err != nil {
 		return err
