@@ -2,100 +2,73 @@ package bound
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
 )
 
-// onPlans is the report of bounds by plans: of windows of any length, and of networks that look at
-// the time, too.
-func (s *Study) onPlans() Report {
-	ws, ts, cfg, cluster := s.long, s.ts[:len(s.long)], s.cfg, s.cluster
-	if cluster != nil {
-		cluster = cluster[:len(ws)]
-	}
-	out := newDraft("text")
-	out.Head, out.Notes = cannotFail, textNotes(ts)
-	value := func(f func(w longWindow) float64, bound string) report.Value {
-		v := of(mean(each(ws, f), cluster, cfg.Confidence))
-		v.Bound = bound
-		return v
-	}
-	nelbo, upper := func(w longWindow) float64 { return w.mean }, func(w longWindow) float64 { return w.bound }
-	gap := func(w longWindow) float64 { return minus(w.mean, w.bound) }
-	gaps := each(ws, gap)
-	out.estimated(report.Line{
-		Name: "plans", Statement: fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans),
-		Left: value(upper, "upper"), Right: value(nelbo, ""), Gap: value(gap, "lower"),
-	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, cluster, c) })
-	out.Plots = append(gapPlot("NELBO − K-plan bound of windows, a lower bound on the gap", gaps, mean(gaps, cluster, cfg.Confidence), cfg.Confidence), byPlans(ws, cluster, cfg))
-	longCases(out, ts, ws, value, cfg)
-	if cfg.Reference != nil {
-		// −log P_FHS is known from above alone, and tells no bound on KL from below.
-		cfg.Reference.lines(out, s.logp, nil, each(ws, nelbo), cfg.Confidence)
-	}
-	s.runs.lines(out, cfg)
-	out.Notes = append(out.Notes,
-		"The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
-		"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
-	if len(cfg.Cases) > 0 {
-		out.Notes = append(out.Notes, "A bound by K plans falls with K, in expectation, to −log P; the difference of two such bounds bounds nothing.")
-	}
-	return out.finish()
-}
-
-// longWindow is what is known of one window.
+// longWindow is a window with bounds by plans.
 type longWindow struct {
-	// costs are −log of the probabilities of paths of first-hitting, mean their mean and bound −log of
-	// the mean probability.
-	costs       []float64
-	mean, bound float64
-	// upper are the bounds by plans of the cases, lower those from the other side.
-	upper []float64
-	lower []*likelihood.Lower
-}
-
-// keptLong is one as it is kept.
-type keptLong struct {
-	Costs []estimate.Number   `json:"costs"`
-	Upper []estimate.Number   `json:"upper"`
+	// Costs are −log of the probabilities of paths of first-hitting.
+	Costs []number `json:"costs"`
+	// Upper are the bounds by plans of the cases, Lower those from the other side.
+	Upper []number            `json:"upper"`
 	Lower []*likelihood.Lower `json:"lower"`
 }
 
-// MarshalJSON writes what does not follow from the rest.
-func (w longWindow) MarshalJSON() ([]byte, error) {
-	return json.Marshal(keptLong{numbers(w.costs), numbers(w.upper), w.lower})
+// nelbo estimates the NELBO, by the mean cost of the plans.
+func (w longWindow) nelbo() float64 {
+	mean, _ := planBound(floats(w.Costs))
+	return mean
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, bit for bit.
-func (w *longWindow) UnmarshalJSON(b []byte) error {
-	var k keptLong
-	if err := json.Unmarshal(b, &k); err != nil || len(k.Costs) == 0 {
-		return err
+// bound is −log of the mean probability of the plans.
+func (w longWindow) bound() float64 {
+	_, bound := planBound(floats(w.Costs))
+	return bound
+}
+
+// onPlans is the report of bounds by plans: of windows of any length, of time-conditioned
+// networks too.
+func (s *Study) onPlans() Report {
+	ws, cfg := s.long, s.cfg
+	ts := s.ts[:len(ws)]
+	out := s.newText(ts)
+	bounds, nelbo := each(ws, longWindow.bound), each(ws, longWindow.nelbo)
+	gaps := differences(nelbo, bounds)
+	line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), bounds, nelbo, gaps)
+	line.Left.Bound, line.Gap.Bound = "upper", "lower"
+	out.estimated(line, oneSided(0), out.sampled(gaps))
+	out.plot(gapPlot("NELBO − K-plan bound of windows, a lower bound on the gap", gaps, out.of(gaps).Estimate, cfg.Confidence), byPlans(out, ws, cfg))
+	longCases(out, ts, ws, line.Left, cfg)
+	if cfg.Reference != nil {
+		// −log P_FHS is known from above alone, and gives no bound on KL from below.
+		cfg.Reference.lines(out.draft, s.logp, nil, nelbo)
 	}
-	*w = longWindow{costs: floats(k.Costs), upper: floats(k.Upper), lower: k.Lower}
-	w.mean, w.bound = planBound(w.costs)
-	return nil
+	s.runs.lines(out.draft, cfg.Cases)
+	out.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
+		"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
+	if len(cfg.Cases) > 0 {
+		out.note("A bound by K plans falls with K, in expectation, to −log P; the difference of two such bounds bounds nothing.")
+	}
+	return out.finish()
 }
 
 func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, i int, fhs *samplers.Sampler, cfg Config) (longWindow, error) {
 	if err := e.Check(*t); err != nil {
 		return longWindow{}, err
 	}
-	var w longWindow
-	var err error
-	if w.costs, err = pathCosts(ctx, e, t, fhs, cfg.Plans, draw.NewStream(cfg.Seed^seedPlans, uint64(i))); err != nil {
-		return w, err
+	costs, err := pathCosts(ctx, e, t, fhs, cfg.Plans, draw.NewStream(cfg.Seed^seedPlans, uint64(i)))
+	if err != nil {
+		return longWindow{}, err
 	}
-	w.mean, w.bound = planBound(w.costs)
+	w := longWindow{Costs: numbers(costs)}
 	for _, c := range cfg.Cases {
 		r, err := e.Estimate(ctx, []likelihood.Target{*t}, uint64(i), likelihood.Config{
 			Form: likelihood.Plans, Draws: 1, Plans: cfg.Plans, Sampler: c.Sampler, Seed: cfg.Seed ^ seedPlans, Confidence: cfg.Confidence,
@@ -103,63 +76,51 @@ func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target,
 		if err != nil {
 			return w, fmt.Errorf("%s: %w", c, err)
 		}
-		w.upper, w.lower = append(w.upper, r[0].Nats.Mean), append(w.lower, r[0].Lower)
+		w.Upper, w.Lower = append(w.Upper, number(r[0].Nats.Mean)), append(w.Lower, r[0].Lower)
 	}
 	return w, nil
 }
 
 // longCases adds the bounds of the cases, and a picture against N.
-func longCases(out *draft, ts []likelihood.Target, ws []longWindow, value func(func(longWindow) float64, string) report.Value, cfg Config) {
+func longCases(out means, ts []likelihood.Target, ws []longWindow, fhs report.Value, cfg Config) {
+	if len(cfg.Cases) == 0 {
+		return
+	}
 	plot := report.Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window", cfg.Plans), X: "expected calls a window", Y: "nats", LogX: true, Bars: report.Intervals(cfg.Confidence, "windows"),
 		Caption: "The difference of two bounds bounds nothing."}
-	free := make([]float64, len(ws))
-	for i := range ws {
-		free[i] = float64(len(ts[i].Free))
-	}
-	fhs := value(func(w longWindow) float64 { return w.bound }, "upper")
+	free := each(ts, func(t likelihood.Target) float64 { return float64(len(t.Free)) })
 	var refused []string
 	why := ""
 	for i, c := range cfg.Cases {
-		upper := value(func(w longWindow) float64 { return w.upper[i] }, "upper")
-		out.add(report.Line{
+		upper := each(ws, func(w longWindow) float64 { return float64(w.Upper[i]) })
+		line := out.add(report.Line{
 			Name: "plans " + c.String(), Statement: fmt.Sprintf("bounds by %d plans on E[−log P_FHS] and on E[−log P_N], the line's sampler and N", cfg.Plans),
-			Left: fhs, Right: upper, Gap: unknown(),
+			Left: fhs, Right: out.bound(upper, "upper"), Gap: unknown(),
 		})
-		plot.Add(c.Name, "", report.At(calls(c, free), upper.Estimate))
-		without, reason := 0, ""
-		for _, w := range ws {
-			if w.lower[i] == nil || w.lower[i].Estimate == nil {
-				without++
-				if w.lower[i] != nil && reason == "" {
-					reason = strings.TrimPrefix(w.lower[i].Reason, "no lower side: ")
-				}
-			}
-		}
-		if without > 0 {
-			if refused = append(refused, c.String()); why == "" {
-				why = fmt.Sprintf("in %d of %d windows of %s, %s", without, len(ws), c, reason)
+		plot.Add(c.Name, "", report.At(calls(c, free), line.Right.Estimate))
+		without := slices.DeleteFunc(slices.Clone(ws), func(w longWindow) bool { return w.Lower[i] != nil && w.Lower[i].Estimate != nil })
+		if len(without) > 0 {
+			if refused = append(refused, c.String()); why == "" && without[0].Lower[i] != nil {
+				why = fmt.Sprintf("in %d of %d windows of %s, %s", len(without), len(ws), c, strings.TrimPrefix(without[0].Lower[i].Reason, "no lower side: "))
 			}
 			continue
 		}
-		lower := value(func(w longWindow) float64 { return w.lower[i].Estimate.Mean }, "lower")
-		out.add(report.Line{
-			Name: "sides " + c.String(), Statement: "E[1 − log ψ − p̂/ψ] ≤ −log P_N ≤ the bound by plans in expectation, ψ the mean path probability of half the plans, which p̂ does not share",
-			Left: lower, Right: upper, Gap: value(func(w longWindow) float64 { return w.upper[i] - w.lower[i].Estimate.Mean }, ""),
-		})
+		lower := each(ws, func(w longWindow) float64 { return w.Lower[i].Estimate.Mean })
+		line = out.line("sides "+c.String(), "E[1 − log ψ − p̂/ψ] ≤ −log P_N ≤ the bound by plans in expectation, ψ the mean path probability of half the plans, which p̂ does not share",
+			lower, upper, differences(upper, lower))
+		line.Left.Bound, line.Right.Bound = "lower", "upper"
 	}
 	if len(refused) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("No lower side for %s: %s.", strings.Join(refused, ", "), why))
+		out.note(fmt.Sprintf("No lower side for %s: %s.", strings.Join(refused, ", "), why))
 	}
-	if len(cfg.Cases) > 0 {
-		plot.Add("fhs", "", report.At(mean(free, nil, 0).Mean, fhs.Estimate))
-	}
-	out.Plots = append(out.Plots, report.Shown(plot)...)
+	plot.Add("fhs", "", report.At(mean(free, nil, 0).Mean, fhs.Estimate))
+	out.plot(plot)
 }
 
 // byPlans is the bound on first-hitting by 1, 2, 4, … of the plans, as far as these divide
 // their number, and by all of them: the mean over groups of so many. Groups share their
 // paths with the larger ones, and so the bound falls in every window.
-func byPlans(ws []longWindow, cluster []int, cfg Config) report.Plot {
+func byPlans(out means, ws []longWindow, cfg Config) report.Plot {
 	p := report.Plot{Name: "plans", Title: "Bound on −log P_FHS by the number of plans", X: "K", Y: "nats", LogX: true, Bars: report.Intervals(cfg.Confidence, "windows"),
 		Caption: "In expectation the bound falls from the NELBO, one plan, to −log P_FHS."}
 	sizes := []int{1}
@@ -167,16 +128,15 @@ func byPlans(ws []longWindow, cluster []int, cfg Config) report.Plot {
 		sizes = append(sizes, k)
 	}
 	for _, k := range append(sizes, cfg.Plans) {
-		v := mean(each(ws, func(w longWindow) float64 {
+		p.Add("fhs", "", report.At(float64(k), out.of(each(ws, func(w longWindow) float64 {
 			var sum float64
-			groups := len(w.costs) / k
-			for g := range groups {
-				_, bound := planBound(w.costs[g*k : (g+1)*k])
+			groups := len(w.Costs) / k
+			for group := range slices.Chunk(floats(w.Costs), k) {
+				_, bound := planBound(group)
 				sum += bound / float64(groups)
 			}
 			return sum
-		}), cluster, cfg.Confidence)
-		p.Add("fhs", "", report.At(float64(k), v))
+		})).Estimate))
 	}
 	return p
 }

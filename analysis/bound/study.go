@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"mdmgen/analysis/certificate"
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
@@ -51,11 +50,11 @@ type Chunk struct {
 	Windows []window     `json:"windows,omitempty"`
 	Long    []longWindow `json:"long,omitempty"`
 	// Reference has log p of each window, where there is a reference.
-	Reference []estimate.Number `json:"reference,omitempty"`
-	Draws     []checked         `json:"draws,omitempty"`
+	Reference []number  `json:"reference,omitempty"`
+	Draws     []checked `json:"draws,omitempty"`
 	// TV and KL are the terms of certificates: for each sampler that has one, by run.
-	TV [][]estimate.Number `json:"tv,omitempty"`
-	KL [][]estimate.Number `json:"kl,omitempty"`
+	TV [][]number `json:"tv,omitempty"`
+	KL [][]number `json:"kl,omitempty"`
 }
 
 // NewStudy is a study of windows ts. Without cfg.Plans each must have at most [likelihood.MaxFree]
@@ -88,16 +87,14 @@ func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cl
 	s.canvases = masked(ts, m.Spec().Mask)
 	s.at, s.certified, s.canvases = certifiable(m, s.canvases, cfg.Cases)
 	s.each = max(2, (max(certificateRuns, 2*len(ts))+len(s.canvases)-1)/len(s.canvases))
+	s.runs = certified{at: s.at, tv: make([][]float64, len(s.certified)), kl: make([][]float64, len(s.certified))}
 	s.per = s.windowsOfChunk()
 	return s, nil
 }
 
 // windowsOfChunk is how many windows take about chunkRows rows, of the longest.
 func (s *Study) windowsOfChunk() int {
-	d := 0
-	for _, t := range s.ts {
-		d = max(d, len(t.Free))
-	}
+	d := mostFree(s.ts)
 	rows := likelihood.ExactRows(d)
 	switch {
 	case s.cfg.Plans > 0:
@@ -167,7 +164,7 @@ func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
 	if len(s.certified) == 0 {
 		return nil
 	}
-	out.TV, out.KL = make([][]estimate.Number, len(s.certified)), make([][]estimate.Number, len(s.certified))
+	out.TV, out.KL = make([][]number, len(s.certified)), make([][]number, len(s.certified))
 	from, last := s.share(chunk, s.each*len(s.canvases))
 	for from < last {
 		at := from / s.each
@@ -198,10 +195,10 @@ func (s *Study) Take(c Chunk) error {
 	}
 	ok := n == to-from && len(c.Draws) == last-first && len(c.TV) == len(s.certified) && len(c.KL) == len(s.certified) && (s.cfg.Reference == nil || len(c.Reference) == n)
 	for _, w := range c.Windows {
-		ok = ok && len(w.cases) == len(s.cfg.Cases) && len(w.apart) == len(s.cfg.Cases)
+		ok = ok && len(w.Cases) == len(s.cfg.Cases) && len(w.Apart) == len(s.cfg.Cases)
 	}
 	for _, w := range c.Long {
-		ok = ok && len(w.costs) == s.cfg.Plans && len(w.upper) == len(s.cfg.Cases) && len(w.lower) == len(s.cfg.Cases)
+		ok = ok && len(w.Costs) == s.cfg.Plans && len(w.Upper) == len(s.cfg.Cases) && len(w.Lower) == len(s.cfg.Cases)
 	}
 	for k := range c.TV {
 		ok = ok && len(c.TV[k]) == end-begin && len(c.KL[k]) == end-begin
@@ -211,9 +208,6 @@ func (s *Study) Take(c Chunk) error {
 	}
 	s.exact, s.long = append(s.exact, c.Windows...), append(s.long, c.Long...)
 	s.logp, s.drawn = append(s.logp, floats(c.Reference)...), append(s.drawn, c.Draws...)
-	if s.runs.tv == nil {
-		s.runs = certified{at: s.at, tv: make([][]float64, len(s.certified)), kl: make([][]float64, len(s.certified))}
-	}
 	for k := range c.TV {
 		s.runs.tv[k], s.runs.kl[k] = append(s.runs.tv[k], floats(c.TV[k])...), append(s.runs.kl[k], floats(c.KL[k])...)
 	}
@@ -269,21 +263,4 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 		}
 	}
 	return s.Report(ctx)
-}
-
-// numbers and floats are lists as they are kept, and as they are worked with.
-func numbers(x []float64) []estimate.Number {
-	out := make([]estimate.Number, len(x))
-	for i, v := range x {
-		out[i] = estimate.Number(v)
-	}
-	return out
-}
-
-func floats(x []estimate.Number) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = float64(v)
-	}
-	return out
 }
