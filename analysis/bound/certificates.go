@@ -94,33 +94,27 @@ func masked(ts []likelihood.Target, mask int) [][]int {
 	return out
 }
 
-// lines states certificates of the cases on windows, whose distances are not known.
-func (c certified) lines(out *draft, cases []Case) {
-	for k, i := range c.at {
-		out.add(report.Line{Name: "certificate_tv " + cases[i].String(), Statement: "TV(P_FHS, P_N) on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of first-hitting",
-			Left: unknown(), Right: c.bound(c.tv[k], out.confidence), Gap: unknown(), Unit: "probability"})
-		out.add(report.Line{Name: "certificate_kl " + cases[i].String(), Statement: "KL(P_FHS‖P_N) on the windows' canvases is at most the mean of log(P_FHS/P_N) given the plan",
-			Left: unknown(), Right: c.bound(c.kl[k], out.confidence), Gap: unknown()})
-	}
-	if len(c.at) > 0 {
-		out.note("Certificates bound distances of the samplers' laws from first-hitting's, on the network and given what is around a window; the text of a window does not count.")
-	}
-}
-
-// beside sets certificates beside distances that were estimated from exact likelihoods of
-// first-hitting's samples ws.
-func (c certified) beside(out *draft, ws []window, cases []Case) {
+// lines states certificates of the cases beside the distances of their laws, which are
+// estimated where ws, samples of first-hitting, have exact likelihoods.
+func (c certified) lines(out *draft, cases []Case, ws []window) {
 	for k, i := range c.at {
 		for j, what := range distances {
 			line := out.add(report.Line{
-				Name: "certificate_" + what.name + " " + cases[i].String(), Statement: what.of + ", from exact likelihoods of first-hitting's samples, beside its certificate from other runs",
-				Left: of(what.mean(what.terms(ws, i), out.confidence)), Right: c.bound([][][]float64{c.tv, c.kl}[j][k], out.confidence), Unit: what.unit,
+				Name: "certificate_" + what.name + " " + cases[i].String(), Statement: what.of + what.certificate, Unit: what.unit,
+				Left: unknown(), Right: c.bound([][][]float64{c.tv, c.kl}[j][k], out.confidence), Gap: unknown(),
 			})
+			if ws == nil {
+				continue
+			}
+			line.Left = of(what.mean(what.terms(ws, i), out.confidence))
 			gap := line.Right.Estimate
 			gap.Mean, gap.SE = line.Right.Mean-line.Left.Mean, math.Hypot(line.Right.SE, line.Left.SE)
 			half := math.Hypot(line.Right.Hi-line.Right.Mean, line.Left.Hi-line.Left.Mean)
 			gap.Lo, gap.Hi = gap.Mean-half, gap.Mean+half
 			line.Gap = of(gap)
 		}
+	}
+	if len(c.at) > 0 && ws == nil {
+		out.note("Certificates bound distances of the samplers' laws from first-hitting's, on the network and given what is around a window; the text of a window does not count.")
 	}
 }

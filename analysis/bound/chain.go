@@ -62,7 +62,7 @@ func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t like
 	if ended == nil {
 		var c certified
 		if c, ended = certify(ctx, m, masked([]likelihood.Target{t}, m.Spec().Mask)[0], cfg.Cases, certificateRuns, cfg.Seed, cfg.Confidence); ended == nil {
-			c.beside(out, fhs, cfg.Cases)
+			c.lines(out, cfg.Cases, fhs)
 		}
 	}
 	if ended != nil && ctx.Err() == nil {
@@ -127,6 +127,8 @@ func pinsker(out means, tv, epsilon []float64) {
 // distance is a distance of P_FHS from P_N.
 type distance struct {
 	name, of, unit string
+	// certificate says what certifies it.
+	certificate string
 	// term has the distance as its mean over samples of P_FHS, from costs under both; mean
 	// estimates it.
 	term func(fhs, cost float64) float64
@@ -138,8 +140,8 @@ type distance struct {
 }
 
 var distances = []distance{
-	{"tv", "TV(P_FHS, P_N)", "probability", quality.Shortfall, estimate.Mean, func(apart float64) float64 { return -math.Expm1(apart) }, -1},
-	{"kl", "KL(P_FHS‖P_N)", "nats", quality.LogRatio, estimate.Skewed, func(apart float64) float64 { return -apart }, 0},
+	{"tv", "TV(P_FHS, P_N)", "probability", " on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of first-hitting", quality.Shortfall, estimate.Mean, func(apart float64) float64 { return -math.Expm1(apart) }, -1},
+	{"kl", "KL(P_FHS‖P_N)", "nats", " on the windows' canvases is at most the mean of log(P_FHS/P_N) given the plan", quality.LogRatio, estimate.Skewed, func(apart float64) float64 { return -apart }, 0},
 }
 
 // terms are those of case i.

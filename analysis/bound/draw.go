@@ -2,7 +2,6 @@ package bound
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -31,24 +30,16 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
 	var seqs []samplers.Sequence
-	byOrder := make(map[string]*samplers.Sampler)
-	for i, t := range ts {
-		canvas := slices.Clone(t.IDs)
-		for _, l := range t.Free {
-			canvas[l] = mask
-		}
+	for i, canvas := range masked(ts, mask) {
 		var list []string
 		for _, k := range orders[i] {
-			list = append(list, strconv.Itoa(t.Free[k]))
+			list = append(list, strconv.Itoa(ts[i].Free[k]))
 		}
-		order := strings.Join(list, ",")
-		if byOrder[order] == nil {
-			var err error
-			if byOrder[order], err = samplers.New(samplers.Options{Sampler: "ordered", Order: order}, spec); err != nil {
-				return drawn{}, err
-			}
+		ordered, err := samplers.New(samplers.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, spec)
+		if err != nil {
+			return drawn{}, err
 		}
-		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: canvas, Method: byOrder[order]})
+		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: canvas, Method: ordered})
 	}
 	_, err := samplers.Sample(ctx, m, samplers.ByLength(seqs), samplers.Config{Seed: seed, Batch: drawRows}, func(r samplers.Result) error {
 		i := int(r.Index) - first

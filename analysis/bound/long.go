@@ -38,20 +38,19 @@ func (w longWindow) bound() float64 {
 // networks too.
 func (s *Study) onPlans() Report {
 	ws, cfg := s.long, s.cfg
-	ts := s.ts[:len(ws)]
-	out := s.newText(ts)
+	out := s.newText(s.ts[:len(ws)])
 	bounds, nelbo := each(ws, longWindow.bound), each(ws, longWindow.nelbo)
 	gaps := differences(nelbo, bounds)
 	line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), bounds, nelbo, gaps)
 	line.Left.Bound, line.Gap.Bound = "upper", "lower"
 	out.estimated(line, oneSided(0), out.sampled(gaps))
-	out.plot(gapPlot("NELBO − K-plan bound of windows, a lower bound on the gap", gaps, out.of(gaps).Estimate, cfg.Confidence), byPlans(out, ws, cfg))
-	longCases(out, ts, ws, line.Left, cfg)
+	out.plot(gapPlot("NELBO − K-plan bound of windows, a lower bound on the gap", gaps, out.of(gaps).Estimate, cfg.Confidence))
+	longCases(out, ws, line.Left, cfg)
 	if cfg.Reference != nil {
 		// −log P_FHS is known from above alone, and gives no bound on KL from below.
 		cfg.Reference.lines(out.draft, s.logp, nil, nelbo)
 	}
-	s.runs.lines(out.draft, cfg.Cases)
+	s.runs.lines(out.draft, cfg.Cases, nil)
 	out.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
 		"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
 	if len(cfg.Cases) > 0 {
@@ -81,23 +80,16 @@ func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target,
 	return w, nil
 }
 
-// longCases adds the bounds of the cases, and a picture against N.
-func longCases(out means, ts []likelihood.Target, ws []longWindow, fhs report.Value, cfg Config) {
-	if len(cfg.Cases) == 0 {
-		return
-	}
-	plot := report.Plot{Name: "nll", Title: fmt.Sprintf("Bound by %d plans on −log P of a window", cfg.Plans), X: "expected calls a window", Y: "nats", LogX: true, Bars: report.Intervals(cfg.Confidence, "windows"),
-		Caption: "The difference of two bounds bounds nothing."}
-	free := each(ts, func(t likelihood.Target) float64 { return float64(len(t.Free)) })
+// longCases adds the bounds of the cases.
+func longCases(out means, ws []longWindow, fhs report.Value, cfg Config) {
 	var refused []string
 	why := ""
 	for i, c := range cfg.Cases {
 		upper := each(ws, func(w longWindow) float64 { return float64(w.Upper[i]) })
-		line := out.add(report.Line{
+		out.add(report.Line{
 			Name: "plans " + c.String(), Statement: fmt.Sprintf("bounds by %d plans on E[−log P_FHS] and on E[−log P_N], the line's sampler and N", cfg.Plans),
 			Left: fhs, Right: out.bound(upper, "upper"), Gap: unknown(),
 		})
-		plot.Add(c.Name, "", report.At(calls(c, free), line.Right.Estimate))
 		without := slices.DeleteFunc(slices.Clone(ws), func(w longWindow) bool { return w.Lower[i] != nil && w.Lower[i].Estimate != nil })
 		if len(without) > 0 {
 			if refused = append(refused, c.String()); why == "" && without[0].Lower[i] != nil {
@@ -106,39 +98,13 @@ func longCases(out means, ts []likelihood.Target, ws []longWindow, fhs report.Va
 			continue
 		}
 		lower := each(ws, func(w longWindow) float64 { return w.Lower[i].Estimate.Mean })
-		line = out.line("sides "+c.String(), "E[1 − log ψ − p̂/ψ] ≤ −log P_N ≤ the bound by plans in expectation, ψ the mean path probability of half the plans, which p̂ does not share",
+		line := out.line("sides "+c.String(), "E[1 − log ψ − p̂/ψ] ≤ −log P_N ≤ the bound by plans in expectation, ψ the mean path probability of half the plans, which p̂ does not share",
 			lower, upper, differences(upper, lower))
 		line.Left.Bound, line.Right.Bound = "lower", "upper"
 	}
 	if len(refused) > 0 {
 		out.note(fmt.Sprintf("No lower side for %s: %s.", strings.Join(refused, ", "), why))
 	}
-	plot.Add("fhs", "", report.At(mean(free, nil, 0).Mean, fhs.Estimate))
-	out.plot(plot)
-}
-
-// byPlans is the bound on first-hitting by 1, 2, 4, … of the plans, as far as these divide
-// their number, and by all of them: the mean over groups of so many. Groups share their
-// paths with the larger ones, and so the bound falls in every window.
-func byPlans(out means, ws []longWindow, cfg Config) report.Plot {
-	p := report.Plot{Name: "plans", Title: "Bound on −log P_FHS by the number of plans", X: "K", Y: "nats", LogX: true, Bars: report.Intervals(cfg.Confidence, "windows"),
-		Caption: "In expectation the bound falls from the NELBO, one plan, to −log P_FHS."}
-	sizes := []int{1}
-	for k := 2; k < cfg.Plans && cfg.Plans%k == 0; k *= 2 {
-		sizes = append(sizes, k)
-	}
-	for _, k := range append(sizes, cfg.Plans) {
-		p.Add("fhs", "", report.At(float64(k), out.of(each(ws, func(w longWindow) float64 {
-			var sum float64
-			groups := len(w.Costs) / k
-			for group := range slices.Chunk(floats(w.Costs), k) {
-				_, bound := planBound(group)
-				sum += bound / float64(groups)
-			}
-			return sum
-		})).Estimate))
-	}
-	return p
 }
 
 // planBound returns the mean of the costs −log p of paths, and −log of the mean of p.

@@ -79,10 +79,6 @@ func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cl
 		if s.fhs, err = samplers.New(samplers.Options{}, e.Facts().Spec()); err != nil {
 			return nil, err
 		}
-	case e.Facts().TimeConditioned:
-		if err := affordable(e, ts, cfg.Cases); err != nil {
-			return nil, err
-		}
 	}
 	s.canvases = masked(ts, m.Spec().Mask)
 	s.at, s.certified, s.canvases = certifiable(m, s.canvases, cfg.Cases)

@@ -65,12 +65,12 @@ func (s *Study) onText() Report {
 	}
 	out.plot(gapPlot("NELBO − (−log P_FHS) of windows", gaps, out.of(gaps).Estimate, cfg.Confidence))
 	excess(out, cfg, ws)
-	s.runs.lines(out.draft, cfg.Cases)
+	s.runs.lines(out.draft, cfg.Cases, nil)
 	out.note("What shows wrong log-probabilities is the normalisation.",
 		"The mean gap is ε″ − KL(q0‖P_FHS), and tells neither of the two alone; --reference bounds each from below.",
 		"The excess of a grid sampler over first-hitting has no sign on a text, so that no verdict is given on it.")
 	if timed {
-		out.note(timedNotes(ws)...)
+		out.note(timedNote(ws))
 	}
 	return out.finish()
 }
@@ -136,38 +136,26 @@ func gapPlot(title string, gaps []float64, mean estimate.Estimate, confidence fl
 
 // calls is the expected number of network calls of a case on windows with numbers of free
 // positions, the one that fills what is left included; NaN where it is not known.
-func calls(c Case, free []float64) float64 {
-	of := make(map[float64]float64)
-	var sum float64
+func calls(c Case, free []float64) (sum float64) {
 	for _, d := range free {
-		n, known := of[d]
-		if !known {
-			reveal, fill, err := c.Sampler.ExpectedCalls(int(d))
-			if n = reveal + fill; err != nil {
-				n = math.NaN()
-			}
-			of[d] = n
+		reveal, fill, err := c.Sampler.ExpectedCalls(int(d))
+		if err != nil {
+			return math.NaN()
 		}
-		sum += n / float64(len(free))
+		sum += (reveal + fill) / float64(len(free))
 	}
 	return sum
 }
 
-// timedNotes are about the quadrature.
-func timedNotes(ws []window) []string {
+// timedNote is about the quadrature.
+func timedNote(ws []window) string {
 	slack, cases, nodes := 0.0, 0.0, 0
 	for _, w := range ws {
 		slack, cases, nodes = max(slack, w.slack()), max(cases, float64(w.CasesSlack)), max(nodes, w.Nodes)
 	}
-	notes := []string{
-		fmt.Sprintf("The network looks at the time: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes, their errors together at most %.1g nats as the rules of half and a quarter of the nodes tell; grid samplers are exact.", nodes, slack),
-		"The collision bound is about networks that do not look at the time, and is left out.",
-	}
-	if cases > 0 {
-		notes[0] += fmt.Sprintf(" Samplers that ask at random times are by quadrature too, their errors at most %.1g.", cases)
-	}
+	note := fmt.Sprintf("The network looks at the time: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes, their errors together at most %.1g nats by the rules of half and a quarter of the nodes, those of samplers at most %.1g; grid samplers are exact, and have no collision bound.", nodes, slack, cases)
 	if max(slack, cases) > 100*likelihood.QuadratureTolerance {
-		notes = append(notes, "The rows that a window may take were used up before the quadrature's error was small: use shorter windows.")
+		note += " The rows that a window may take were used up before the error was small: use shorter windows."
 	}
-	return notes
+	return note
 }

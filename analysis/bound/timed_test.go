@@ -79,39 +79,17 @@ func TestTimedNetwork(t *testing.T) {
 	}
 }
 
-// TestTimedCost: what is too large is refused before a row is asked for, with its cost.
-func TestTimedCost(t *testing.T) {
-	m, e := openWorld(t, "timed3")
-	long := []likelihood.Target{likelihood.Whole(make([]int, 15))}
-	for _, c := range []struct {
-		ts    []likelihood.Target
-		cases []Case
-		want  string
-	}{
-		{[]likelihood.Target{likelihood.Whole(make([]int, 17))}, nil, "4.06323e+06 network rows"},
-		{long, []Case{asked(t, samplers.Options{Sampler: "euler", Steps: 100})}, "3.30957e+06 network rows"},
-	} {
-		_, err := Text(context.Background(), m, e, c.ts, nil, Config{Cases: c.cases})
-		if err == nil || !strings.Contains(err.Error(), c.want) || e.Totals().Rows > 0 {
-			t.Errorf("error %v, want %q; %d rows", err, c.want, e.Totals().Rows)
-		}
-	}
-}
-
 func TestSlackVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		d, slack []float64
 		want     string
 		ok       bool
 	}{
-		{[]float64{1, 2}, []float64{0.1, 0.1}, "holds (quadrature): D_i above its error, at most 0.1, on all 2", true},
-		{[]float64{0.05, -0.05}, []float64{0.1, 0.1}, "equal within the quadrature's error of 0.1 on all 2", true},
-		{[]float64{1, -0.05}, []float64{0.1, 0.1}, "equal within the error of 0.1 on the others", true},
-		{[]float64{1, -0.5}, []float64{0.1, 0.1}, "violated", false},
-		{[]float64{math.NaN()}, []float64{0.1}, "violated", false},
+		{[]float64{1, -0.05}, []float64{0.1, 0.1}, "holds (quadrature): D_i ≥ −1e-10 on all 2, its error of at most 0.1 counted in", true},
+		{[]float64{1, -0.5}, []float64{0.1, 0.1}, "violated: D_i < −1e-10 on 1 of 2, the least is -0.4", false},
+		{[]float64{math.NaN(), 1}, []float64{0.1, 0.1}, "violated", false},
 	} {
-		got, ok := withinSlack(c.d, c.slack)
-		if ok != c.ok || !strings.Contains(got, c.want) {
+		if got, ok := withinSlack(c.d, c.slack); ok != c.ok || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%v ± %v: %q, want %q", c.d, c.slack, got, c.want)
 		}
 	}
@@ -127,7 +105,7 @@ func TestSlackVerdicts(t *testing.T) {
 	}{
 		{1, 0.1, 0.01, "holds"}, {1, 0.1, 0.8, "not resolved"}, {0.001, 0.1, 0.01, "equal within"}, {-1, 0.1, 0.01, "violated"}, {-1, 0.1, 0.9, "not resolved"},
 	} {
-		if got, _ := oneSidedWithin(c.slack)(at(c.mean, c.se), 1); !strings.HasPrefix(got, c.want) {
+		if got, _ := oneSided(c.slack)(at(c.mean, c.se), 1); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -141,8 +119,8 @@ func TestEffective(t *testing.T) {
 	if size, share := effective([]float64{1, 0, 0, 0}); size != 1 || share != 1 {
 		t.Errorf("one weight: %v, %v", size, share)
 	}
-	d := newDraft("text")
-	normalised(d, append(make([]float64, 63), 64), 0, 0.95, "one law")
+	d := newDraft("text", 0.95)
+	normalised(d, append(make([]float64, 63), 64), 0, "one law")
 	if v := d.finish().Lines[0].Verdict; !strings.HasPrefix(v, "not resolved: the weights are degenerate, effective sample size 1.0 of 64") {
 		t.Errorf("degenerate weights: %q", v)
 	}

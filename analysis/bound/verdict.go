@@ -39,7 +39,9 @@ func among(n int) (name, all string) {
 }
 
 // exactly judges a statement D_i ≥ 0 about exact differences.
-func exactly(d []float64, limit float64) (verdict string, ok bool) {
+func exactly(d []float64, limit float64) (verdict string, ok bool) { return atLeast(d, limit, "exact") }
+
+func atLeast(d []float64, limit float64, kind string) (verdict string, ok bool) {
 	least, below := math.Inf(1), 0
 	for _, v := range d {
 		if !(v >= -limit) { // also where it is not a number
@@ -51,7 +53,17 @@ func exactly(d []float64, limit float64) (verdict string, ok bool) {
 	if below > 0 {
 		return fmt.Sprintf("violated: %s < −%.0e on %d of %d, the least is %.3g, please report", name, limit, below, len(d), least), false
 	}
-	return fmt.Sprintf("holds (exact): %s ≥ −%.0e%s", name, limit, all), true
+	return fmt.Sprintf("holds (%s): %s ≥ −%.0e%s", kind, name, limit, all), true
+}
+
+// withinSlack judges D_i ≥ 0 where each D_i is known up to the error slack_i of a quadrature.
+func withinSlack(d, slack []float64) (verdict string, ok bool) {
+	upper := make([]float64, len(d))
+	for i := range d {
+		upper[i] = d[i] + slack[i]
+	}
+	verdict, ok = atLeast(upper, exactLimit, "quadrature")
+	return verdict + fmt.Sprintf(", its error of at most %.1g counted in", slices.Max(slack)), ok
 }
 
 // equally judges a statement D_i = 0 about exact differences.
@@ -71,29 +83,6 @@ func equally(d []float64, limit float64) (verdict string, ok bool) {
 	default:
 		return fmt.Sprintf("equal within %.0e%s, the greatest |D_i| is %.2g", limit, all, greatest), true
 	}
-}
-
-// withinSlack judges D_i ≥ 0 where each D_i is known up to slack_i.
-func withinSlack(d, slack []float64) (verdict string, ok bool) {
-	below, same, least, widest := 0, 0, math.Inf(1), slices.Max(slack)
-	for i, v := range d {
-		switch {
-		case !(v >= -slack[i]-exactLimit):
-			below++
-		case math.Abs(v) <= slack[i]+exactLimit:
-			same++
-		}
-		least = min(least, v)
-	}
-	switch n := len(d); {
-	case below > 0:
-		return fmt.Sprintf("violated: D_i < 0 by more than the quadrature's error on %d of %d, the least is %.3g ± %.1g, please report", below, n, least, widest), false
-	case same == n:
-		return fmt.Sprintf("equal within the quadrature's error of %.1g on all %d", widest, n), true
-	case same > 0:
-		return fmt.Sprintf("holds (quadrature): D_i ≥ 0 on %d of %d, equal within the error of %.1g on the others", n-same, n, widest), true
-	}
-	return fmt.Sprintf("holds (quadrature): D_i above its error, at most %.1g, on all %d", widest, len(d)), true
 }
 
 // sampled is an estimate at any confidence.

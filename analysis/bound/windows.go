@@ -8,7 +8,6 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
-	"mdmgen/internal/fault"
 	"mdmgen/internal/parallel"
 	"mdmgen/samplers"
 )
@@ -156,6 +155,14 @@ func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (
 // at which the ordered sampler asks.
 func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
 	t := ts[0]
+	var list []*samplers.Sampler
+	for _, c := range w.cases {
+		list = append(list, c.Sampler)
+	}
+	laws, err := w.e.Laws(ctx, t, list) // It refuses what takes too many rows before it asks for any.
+	if err != nil {
+		return nil, err
+	}
 	table, err := w.e.TimedTableWithin(ctx, t, w.tolerance, true)
 	if err != nil {
 		return nil, err
@@ -164,14 +171,6 @@ func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][
 	out := window{
 		Free: len(t.Free), FHS: number(fhs.Value), NELBO: number(nelbo.Value), Slack: number(fhs.Error + nelbo.Error),
 		ScoreEntropy: number(table.ScoreEntropy().Normalised), Nodes: table.Nodes(),
-	}
-	var list []*samplers.Sampler
-	for _, c := range w.cases {
-		list = append(list, c.Sampler)
-	}
-	laws, err := w.e.Laws(ctx, t, list)
-	if err != nil {
-		return nil, err
 	}
 	for _, law := range laws {
 		// No collision bound is about networks that look at the time.
@@ -190,21 +189,6 @@ func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][
 		out.orders = append(out.orders, cost)
 	}
 	return []window{out}, nil
-}
-
-// affordable refuses windows and samplers whose exact values on a time-conditioned network
-// would take too many rows, before anything is asked.
-func affordable(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) error {
-	first, err := samplers.New(samplers.Options{}, samplers.Spec{})
-	if err != nil {
-		return err
-	}
-	for _, c := range append([]Case{{Name: "first-hitting by quadrature", Sampler: first}}, cases...) {
-		if err := e.Fits(mostFree(ts), c.Sampler); err != nil {
-			return fault.Errorf("bound", "%s on a time-conditioned network: %w", c, err)
-		}
-	}
-	return nil
 }
 
 // mostFree is the greatest number of free positions of a window.

@@ -98,11 +98,11 @@ func TestWorldGiven(t *testing.T) {
 						if l.Grid != g.ID || l.Sampler != sampler {
 							continue
 						}
-						near("TV(q_δ)", lineOf(t, r, "tv-delta."+at).Right.Mean, l.TVQDelta)
+						near("TV(q_δ)", find(t, r, "tv-delta."+at).Right.Mean, l.TVQDelta)
 						if finish == "leave" {
-							near("TV(q0)", lineOf(t, r, "tv."+at).Right.Mean, l.TVQ0)
+							near("TV(q0)", find(t, r, "tv."+at).Right.Mean, l.TVQ0)
 							if l.KLQ0 != nil {
-								near("KL(q0)", lineOf(t, r, "kl."+at).Right.Mean, *l.KLQ0)
+								near("KL(q0)", find(t, r, "kl."+at).Right.Mean, *l.KLQ0)
 							}
 							continue
 						}
@@ -116,11 +116,11 @@ func TestWorldGiven(t *testing.T) {
 							continue
 						}
 						n := fmt.Sprintf("N=%d", g.N)
-						near("frozen TV", lineOf(t, r, "theorem1.frozen."+n).Left.Mean, b.FrozenTV)
-						near("frozen side", lineOf(t, r, "theorem1.frozen."+n).Right.Mean, b.FrozenRHS)
-						near("Euler's TV", lineOf(t, r, "theorem1.euler."+n).Left.Mean, b.EulerTV)
-						near("Euler's side", lineOf(t, r, "theorem1.euler."+n).Right.Mean, b.EulerRHS)
-						near("L_TV", lineOf(t, r, "assumption1."+n).Left.Mean, b.LTV)
+						near("frozen TV", find(t, r, "theorem1.frozen."+n).Left.Mean, b.FrozenTV)
+						near("frozen side", find(t, r, "theorem1.frozen."+n).Right.Mean, b.FrozenRHS)
+						near("Euler's TV", find(t, r, "theorem1.euler."+n).Left.Mean, b.EulerTV)
+						near("Euler's side", find(t, r, "theorem1.euler."+n).Right.Mean, b.EulerRHS)
+						near("L_TV", find(t, r, "assumption1."+n).Left.Mean, b.LTV)
 					}
 				}
 			}
@@ -160,10 +160,10 @@ func TestWorldGivenOthers(t *testing.T) {
 		}
 	}
 	// All of what is left masked is TV from a law that leaves nothing, and more.
-	if _, _, masked := report.LawTable(r.Laws); !(masked[len(masked)-3] > 0.5 && masked[len(masked)-3] <= lineOf(t, r, "tv.dmpm.N=4").Right.Mean+1e-12) {
+	if _, _, masked := report.LawTable(r.Laws); !(masked[len(masked)-3] > 0.5 && masked[len(masked)-3] <= find(t, r, "tv.dmpm.N=4").Right.Mean+1e-12) {
 		t.Errorf("masked: %v", masked)
 	}
-	if got, want := lineOf(t, r, "kl.parallel-fhs").Right.Mean, lineOf(t, r, "kl.fhs").Right.Mean; math.Abs(got-want) > 1e-12 {
+	if got, want := find(t, r, "kl.parallel-fhs").Right.Mean, find(t, r, "kl.fhs").Right.Mean; math.Abs(got-want) > 1e-12 {
 		t.Errorf("groups of one: KL %v, first-hitting %v", got, want)
 	}
 	for _, l := range r.Lines {
@@ -179,7 +179,7 @@ func TestWorldInterrupted(t *testing.T) {
 	cancel()
 	for _, given := range [][]Case{nil, {asked(t, samplers.Options{Sampler: "euler", Steps: 4})}} {
 		r, err := World(ctx, reftest.Law(t, "xor3-mixed"), given)
-		if err == nil || len(r.Lines) == 0 || lineOf(t, r, "theorem4").Verdict == "" {
+		if err == nil || len(r.Lines) == 0 || find(t, r, "theorem4").Verdict == "" {
 			t.Errorf("error %v, %d lines", err, len(r.Lines))
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 	"mdmgen/samplers/schedule"
 )
 
-// losses states Proposition 2 and Theorems 4 and 5.
+// losses states Propositions 2 and 3 and Theorems 4 and 5.
 func (d *onWorld) losses() {
 	nelbo := d.NELBO()
 	p2, t4 := d.Proposition2(nelbo), d.Theorem4(d.fhs, nelbo)
@@ -43,41 +42,12 @@ func (d *onWorld) losses() {
 	d.below("theorem4.pointwise", "−log P_FHS(x0) ≤ L_∞(x0) for every sequence; shown is the one with the smallest gap", "nats",
 		costs[least], nelbo.BySequence[least], exactTolerance, gaps...)
 	d.below("theorem4.pinsker", "TV(q0,P_FHS) ≤ √(ε″/2)", "TV", laws.TV(d.Q0, d.fhs), math.Sqrt(max(t4.Epsilon, 0)/2), exactTolerance)
+	d.equal("proposition3", "Proposition 3: TV(q0, first-hitting with the posterior for μ) = 0: first-hitting differs from the true chain in the token's law alone", "TV",
+		laws.TV(d.Q0, d.withPosterior().FHSLaw()), 0, exactTolerance)
 	if t5, ok := d.Theorem5(); ok {
 		d.equal("theorem5", fmt.Sprintf("Theorem 5: KL(q0‖P_FHS) = ε″ on its construction, ρ = %.6g", t5.Rho), "nats", t4.KL, t4.Epsilon, theorem5Tolerance)
 		d.equal("theorem5.closed", "Theorem 5: KL(q0‖P_FHS) = −d·log(1−ρ)", "nats", t4.KL, -float64(d.D)*math.Log1p(-t5.Rho), theorem5Tolerance)
 	}
-}
-
-// proposition3 states what first-hitting shares with the true reverse chain, and that it
-// differs in tokens alone.
-func (d *onWorld) proposition3() {
-	left, right, apart := 0.0, 0.0, -1.0
-	times := []float64{0.05, 0.3, 1, 3}
-	for _, t := range times {
-		sets := make([]float64, 1<<d.D)
-		for x, q := range d.Marginal(t) {
-			set := 0
-			for l := range d.D {
-				if d.Token(x, l) == d.V {
-					set |= 1 << l
-				}
-			}
-			sets[set] += q
-		}
-		for set, q := range sets {
-			m := bits.OnesCount(uint(set))
-			p := math.Pow(-math.Expm1(-t), float64(m)) * math.Exp(-t*float64(d.D-m))
-			// Of cases that differ by rounding the first: another is on other machines.
-			if math.Abs(q-p) > apart+rounding {
-				left, right, apart = q, p, math.Abs(q-p)
-			}
-		}
-	}
-	d.equal("proposition3.positions", fmt.Sprintf("Proposition 3: P(the masked positions are A at t) under q_t = λ^|A|·α^(d−|A|), so that positions are hit in uniform order, the k-th at a λ of Beta(k, d−k+1); shown is the case farthest apart of all A at %d times", len(times)),
-		"probability", left, right, exactTolerance)
-	d.equal("proposition3.tokens", "Proposition 3: TV(q0, first-hitting with the posterior for μ) = 0: nothing but the token's law differs from the true chain", "TV",
-		laws.TV(d.Q0, d.withPosterior().FHSLaw()), 0, exactTolerance)
 }
 
 // withPosterior is the world with its posterior for μ, uniform where that does not exist.
@@ -248,32 +218,20 @@ func beyondNoise(x float64) float64 {
 // slopes reports local exponents between the last two numbers of steps of each sampler
 // with a rate in N.
 func (d *onWorld) slopes() {
-	rates := []struct {
-		name, statement, rate string
-		exponent              float64
-		of                    func(worldRun) float64
-	}{
-		{"tv", "TV(P_FHS,P_N)", "the rate 1/N", -1, func(r worldRun) float64 { return r.tv(d.fhs) }},
-		{"kl", "KL(P_FHS‖P_N)", "1/N², the rate where P_FHS has full support and no mask is left", -2, func(r worldRun) float64 { return laws.KL(d.fhs, r.clean) }},
-	}
 	for i, r := range d.runs {
-		var before *worldRun
-		for k := range d.runs[:i] {
-			if d.runs[k].Name == r.Name {
-				before = &d.runs[k]
-			}
-		}
 		law, planned := r.Sampler.Law()
-		last := !slices.ContainsFunc(d.runs[i+1:], func(o worldRun) bool { return o.Name == r.Name })
-		if before == nil || !last || !planned || !law.PaperLower {
+		if i == 0 || d.runs[i-1].Name != r.Name || slices.ContainsFunc(d.runs[i+1:], func(o worldRun) bool { return o.Name == r.Name }) || !planned || !law.PaperLower {
 			continue
 		}
-		for _, x := range rates {
-			if from, to := x.of(*before), x.of(r); from > noiseFloor && to > noiseFloor && !math.IsInf(from, 1) && !math.IsInf(to, 1) {
-				d.exact(fmt.Sprintf("slope.%s.%s", x.name, r.Name), fmt.Sprintf("d log %s/d log N from N = %d to %d beside %s (asymptotic)", x.statement, before.N, r.N, x.rate),
-					"exponent", math.Log(to/from)/math.Log(float64(r.N)/float64(before.N)), x.exponent)
+		before := d.runs[i-1]
+		add := func(name, what, rate string, from, to, exponent float64) {
+			if from > noiseFloor && to > noiseFloor && !math.IsInf(from, 1) && !math.IsInf(to, 1) {
+				d.exact(fmt.Sprintf("slope.%s.%s", name, r.Name), fmt.Sprintf("d log %s/d log N from N = %d to %d beside %s (asymptotic)", what, before.N, r.N, rate),
+					"exponent", math.Log(to/from)/math.Log(float64(r.N)/float64(before.N)), exponent)
 			}
 		}
+		add("tv", "TV(P_FHS,P_N)", "the rate 1/N", before.tv(d.fhs), r.tv(d.fhs), -1)
+		add("kl", "KL(P_FHS‖P_N)", "1/N², the rate where P_FHS has full support and no mask is left", laws.KL(d.fhs, before.clean), laws.KL(d.fhs, r.clean), -2)
 	}
 }
 
@@ -281,12 +239,9 @@ func (d *onWorld) slopes() {
 // world: Euler with constant steps, exact score, T = log(d/√ε), TV ≤ √ε. The paper's own
 // construction, a point mass, needs about T·√(d/2)·ε^(−1/4) of them; pairs of equal tokens
 // need d/√ε, which proves the statement.
-func (d *onWorld) theorem3(ctx context.Context) error {
+func (d *onWorld) theorem3() {
 	for _, n := range []int{100, 1000} {
 		for _, eps := range []float64{1e-3, 1e-4} {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
 			at, t := fmt.Sprintf("d=%d.eps=%.0e", n, eps), theory.Horizon3(n, eps)
 			d.exact("theorem3.point."+at, "least N with TV ≤ √ε on the paper's construction, beside d/√ε", "steps",
 				float64(theory.PointDistance(n, eps, t).Steps().N), float64(n)/math.Sqrt(eps))
@@ -294,5 +249,4 @@ func (d *onWorld) theorem3(ctx context.Context) error {
 				theory.StepsNeeded(n, 2, eps, theory.Gamma3(n, eps)), float64(theory.PairsDistance(n, 2, eps, t).Steps().N), exactTolerance)
 		}
 	}
-	return nil
 }
