@@ -143,7 +143,8 @@ func (d *onWorld) usual() (out []Case, err error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, Case{Name: name + "." + usualGrid, N: n, Sampler: s})
+			steps, _ := s.Steps()
+			out = append(out, Case{Name: string(steps.Rule) + "." + usualGrid, N: n, Sampler: s})
 		}
 	}
 	d.note(fmt.Sprintf("Grids are the paper's, from T = %g to δ = %g. P_N is a sampler's law after N steps; what is still masked is filled by one more call unless a line says otherwise.", t, delta))
