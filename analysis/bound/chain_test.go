@@ -88,21 +88,6 @@ func TestChainOfWorld(t *testing.T) {
 	}
 }
 
-// TestChainOfFewDraws: few samples, whose estimate of a small ε″ may be below 0, do not
-// violate Pinsker's inequality.
-func TestChainOfFewDraws(t *testing.T) {
-	w, e := openWorld(t, "xor3-mixed")
-	for seed := range uint64(20) {
-		r, err := Chain(context.Background(), w, e, sequences(w)[0], Config{Draws: 50, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if line := find(t, r, "pinsker"); !line.OK {
-			t.Errorf("seed %d: %+v", seed, line)
-		}
-	}
-}
-
 // TestChainConfirmed: weights so skewed that their mean over 64 samples is seldom normal say
 // "violated" in 30 of the first 4,000 seeds, unless fresh draws are asked.
 func TestChainConfirmed(t *testing.T) {

@@ -126,41 +126,36 @@ func TestEffective(t *testing.T) {
 	}
 }
 
-// TestChainInterrupted: the same of both sets of samples.
-func TestChainInterrupted(t *testing.T) {
-	for _, after := range []int{1, 2} {
-		m, e := openWorld(t, "xor3-mixed")
+// TestInterrupted: the report is about what was done.
+func TestInterrupted(t *testing.T) {
+	for _, c := range []struct {
+		world, line string
+		after       int
+		chain       bool
+	}{{"xor3-mixed", "jensen", 1, false}, {"timed3", "jensen", 1, false}, {"xor3-mixed", "theorem4", 1, true}, {"xor3-mixed", "theorem4", 2, true}} {
+		m, e := openWorld(t, c.world)
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
-		r, err := Chain(ctx, m, e, likelihood.Whole(make([]int, 3)), Config{Draws: 1030, Seed: 1, Cases: grids(t, "", 4, 8), Done: func(int) {
-			if calls++; calls == after {
+		cfg := Config{Draws: 1030, Seed: 1, Done: func(int) {
+			if calls++; calls == c.after {
 				cancel()
 			}
-		}})
-		if err == nil || len(r.Lines) == 0 {
-			t.Fatalf("error %v, %d lines", err, len(r.Lines))
-		}
-		if n := find(t, r, "theorem4").Left.N; n == 0 || n > 1030 || !r.Holds {
-			t.Errorf("%d samples: %+v", n, r.Lines)
-		}
-	}
-}
-
-// TestTextInterrupted: the report is about the windows that were done.
-func TestTextInterrupted(t *testing.T) {
-	for _, name := range []string{"xor3-mixed", "timed3"} {
-		m, e := openWorld(t, name)
-		ctx, cancel := context.WithCancel(context.Background())
-		ts := sequences(m)
+		}}
+		var ts []likelihood.Target
 		for len(ts) < 3000 {
-			ts = append(ts, ts[:8]...)
+			ts = append(ts, sequences(m)...)
 		}
-		r, err := Text(ctx, m, e, ts, nil, Config{Draws: 5, Done: func(int) { cancel() }})
+		work := func() (Report, error) { return Text(ctx, m, e, ts, nil, cfg) }
+		if c.chain {
+			cfg.Cases = grids(t, "", 4, 8)
+			work = func() (Report, error) { return Chain(ctx, m, e, ts[0], cfg) }
+		}
+		r, err := work()
 		if err == nil || len(r.Lines) == 0 {
-			t.Fatalf("%s: error %v, %d lines", name, err, len(r.Lines))
+			t.Fatalf("%+v: error %v, %d lines", c, err, len(r.Lines))
 		}
-		if n := find(t, r, "jensen").Left.N; n == 0 || n == len(ts) {
-			t.Errorf("%s: a report about %d windows", name, n)
+		if n := find(t, r, c.line).Left.N; n == 0 || n == len(ts) || !r.Holds {
+			t.Errorf("%+v: a report about %d, holds %v", c, n, r.Holds)
 		}
 	}
 }
