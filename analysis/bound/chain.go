@@ -127,7 +127,7 @@ func pinsker(out means, tv, epsilon []float64) {
 // distance is a distance of P_FHS from P_N.
 type distance struct {
 	name, of, unit string
-	// certificate says what certifies it.
+	// certificate is the statement about its certificate.
 	certificate string
 	// term has the distance as its mean over samples of P_FHS, from costs under both; mean
 	// estimates it.

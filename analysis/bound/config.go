@@ -18,7 +18,7 @@ type Config struct {
 	Plans int
 	// Seed determines all that is drawn.
 	Seed uint64
-	// Confidence is that of intervals; 0 is 0.95.
+	// Confidence is the probability of intervals; 0 is 0.95.
 	Confidence float64
 	// Reference bounds both sides of Theorem 4 from below on a text; nil for none.
 	Reference *Reference

@@ -21,7 +21,7 @@ type drawn struct {
 // drawRows is how many rows a call of drawAlong has at most.
 const drawRows = 64
 
-// drawAlong fills the free positions of each target, whose tokens there are not looked at, one
+// drawAlong fills the free positions of each target, ignoring their tokens, one
 // by one along an order of their indices, by the ordered sampler; tokens come from the
 // network's own distribution. Probabilities are those that tokens were drawn with and
 // nothing that the likelihoods compute, so that the two can be compared. Sample i has the

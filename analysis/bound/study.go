@@ -216,7 +216,7 @@ func (s *Study) Take(c Chunk) error {
 	return nil
 }
 
-// Report says what the chunks show that were taken, of which there is one at least: all of a study,
+// Report is about the chunks that were taken, of which there is one at least: all of a study,
 // or as many as were done when it was ended. Where a verdict from samples is that a statement is
 // violated, fresh ones are drawn before the word. When ctx ends, that is what is left out.
 func (s *Study) Report(ctx context.Context) (Report, error) {

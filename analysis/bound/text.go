@@ -67,7 +67,7 @@ func (s *Study) onText() Report {
 	excess(out, cfg, ws)
 	s.runs.lines(out.draft, cfg.Cases, nil)
 	out.note("What shows wrong log-probabilities is the normalisation.",
-		"The mean gap is ε″ − KL(q0‖P_FHS), and tells neither of the two alone; --reference bounds each from below.",
+		"The mean gap is ε″ − KL(q0‖P_FHS), and shows neither of the two alone; --reference bounds each from below.",
 		"The excess of a grid sampler over first-hitting has no sign on a text, so that no verdict is given on it.")
 	if timed {
 		out.note(timedNote(ws))

@@ -55,7 +55,7 @@ type worker struct {
 	e     *likelihood.Evaluator
 	cases []Case
 	done  func(windows int)
-	// tolerance is that of quadratures, 0 for their own.
+	// tolerance is the error of quadratures, 0 for their default.
 	tolerance float64
 }
 
@@ -173,7 +173,7 @@ func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][
 		ScoreEntropy: number(table.ScoreEntropy().Normalised), Nodes: table.Nodes(),
 	}
 	for _, law := range laws {
-		// No collision bound is about networks that look at the time.
+		// Collision bounds are about networks without time.
 		out.Cases, out.Apart = append(out.Cases, number(law.NegLog)), append(out.Apart, number(math.NaN()))
 		out.CasesSlack = max(out.CasesSlack, number(law.QuadratureError))
 	}

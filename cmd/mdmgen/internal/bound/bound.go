@@ -51,7 +51,7 @@ type settings struct {
 	Draws    int                 `json:"draws,omitempty"`
 	Plans    int                 `json:"plans,omitempty"`
 	Seed     *uint64             `json:"seed,omitempty"`
-	// Confidence is that of intervals.
+	// Confidence is the probability of intervals.
 	Confidence float64 `json:"confidence,omitempty"`
 	As         string  `json:"as,omitempty"`
 	Join       bool    `json:"join,omitempty"`

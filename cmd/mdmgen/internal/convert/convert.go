@@ -33,7 +33,7 @@ type written struct {
 	Family     string `json:"family"`
 	Parameters int64  `json:"parameters"`
 	Bytes      uint64 `json:"bytes"`
-	// Dtype is that of the weights in the folder.
+	// Dtype is the type of the weights in the folder.
 	Dtype graph.Dtype `json:"dtype"`
 }
 
@@ -43,10 +43,10 @@ func Command(s kit.Streams) *cli.Command {
 	var weights checkpoint.Weights
 	dtype := graph.Float32
 	force := false
-	var told []string
+	var overrides []string
 	var runtime setup.Runtime
 	set := append(flags.Set{
-		setup.WeightsFlag(&weights), setup.FactsFlag(&told),
+		setup.WeightsFlag(&weights), setup.FactsFlag(&overrides),
 		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
 		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write also what the disk seems to have no room for"}),
@@ -63,7 +63,7 @@ func Command(s kit.Streams) *cli.Command {
 			"not opened once its weights or graph have changed.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, s, &runtime, args, out, weights, told, graph.Options{Dtype: dtype, Force: force})
+			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string, o graph.Options) (w written, err error) {
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, overrides []string, o graph.Options) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments: mdmgen convert FOLDER -o NEW", len(args))
 	}
@@ -89,7 +89,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	if err := o.Dtype.Check(); err != nil {
 		return w, exit.Usagef("--dtype: %w", err)
 	}
-	override, err := setup.Overrides(told)
+	override, err := setup.Overrides(overrides)
 	if err != nil {
 		return w, err
 	}

@@ -80,8 +80,8 @@ type diagnosis struct {
 	ModelDigest string `json:"model_digest,omitempty"`
 }
 
-// models checks the files of models. The error is that of the model which was named; it is
-// among the problems too.
+// models checks the files of models. It returns the error of the model that --model names,
+// which is among the problems too.
 func (d *diagnosis) models(ctx context.Context) error {
 	n, problems, err := model.CheckConverted(ctx)
 	if d.Converted = n; err != nil {

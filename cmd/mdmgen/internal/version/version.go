@@ -36,8 +36,8 @@ type Versions struct {
 	Platform string `json:"platform"`
 	// Runtime is the version of ONNX Runtime that is fetched; another that is found may run.
 	Runtime string `json:"onnxruntime"`
-	// Commit is empty where the build does not know it; Modified says that files were changed
-	// since.
+	// Commit is empty where the build does not know it; Modified is set where files have
+	// changed since.
 	Commit   string `json:"commit,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
 }
