@@ -34,22 +34,15 @@ type certified struct {
 	limits []float64
 }
 
-// certifiable are the cases that have a certificate on all canvases, with their samplers. Of
-// canvases that are equal the first is left.
-func certifiable(net samplers.Network, canvases [][]int, cases []Case) (at []int, ss []*samplers.Sampler, left [][]int) {
-	free := func(canvas []int) (n int) {
-		for _, id := range canvas {
-			if id == net.Spec().Mask {
-				n++
-			}
-		}
-		return n
-	}
+// certifiable are the cases that have a certificate on the canvases of all windows, with their
+// samplers, and these canvases: the first alone where all are equal.
+func certifiable(net samplers.Network, ts []likelihood.Target, cases []Case) (at []int, ss []*samplers.Sampler, canvases [][]int) {
 	for i, c := range cases {
-		if !slices.ContainsFunc(canvases, func(canvas []int) bool { return certificate.Check(c.Sampler, free(canvas)) != nil }) {
+		if !slices.ContainsFunc(ts, func(t likelihood.Target) bool { return certificate.Check(c.Sampler, len(t.Free)) != nil }) {
 			at, ss = append(at, i), append(ss, c.Sampler)
 		}
 	}
+	canvases = masked(ts, net.Spec().Mask)
 	if !slices.ContainsFunc(canvases, func(canvas []int) bool { return !slices.Equal(canvas, canvases[0]) }) {
 		canvases = canvases[:1]
 	}
@@ -57,13 +50,13 @@ func certifiable(net samplers.Network, canvases [][]int, cases []Case) (at []int
 }
 
 // certify makes runs on one canvas.
-func certify(ctx context.Context, net samplers.Network, canvas []int, cases []Case, runs int, seed uint64, confidence float64) (certified, error) {
-	at, ss, _ := certifiable(net, [][]int{canvas}, cases)
+func certify(ctx context.Context, net samplers.Network, t likelihood.Target, cases []Case, runs int, seed uint64, confidence float64) (certified, error) {
+	at, ss, canvases := certifiable(net, []likelihood.Target{t}, cases)
 	out := certified{at: at}
 	if len(ss) == 0 {
 		return out, nil
 	}
-	st, err := certificate.Measure(ctx, net, canvas, ss, certificate.Config{Runs: runs, Seed: seed ^ seedCertificates, Batch: certificateBatch, Confidence: confidence})
+	st, err := certificate.Measure(ctx, net, canvases[0], ss, certificate.Config{Runs: runs, Seed: seed ^ seedCertificates, Batch: certificateBatch, Confidence: confidence})
 	if err != nil {
 		return certified{}, err
 	}

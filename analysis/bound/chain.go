@@ -61,7 +61,7 @@ func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t like
 	}
 	if ended == nil {
 		var c certified
-		if c, ended = certify(ctx, m, masked([]likelihood.Target{t}, m.Spec().Mask)[0], cfg.Cases, certificateRuns, cfg.Seed, cfg.Confidence); ended == nil {
+		if c, ended = certify(ctx, m, t, cfg.Cases, certificateRuns, cfg.Seed, cfg.Confidence); ended == nil {
 			c.lines(out, cfg.Cases, fhs)
 		}
 	}

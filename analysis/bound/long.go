@@ -13,91 +13,53 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// longWindow is a window with bounds by plans.
-type longWindow struct {
-	// Costs are −log of the probabilities of paths of first-hitting.
-	Costs []number `json:"costs"`
-	// Upper are the bounds by plans of the cases, Lower those from the other side.
-	Upper []number            `json:"upper"`
-	Lower []*likelihood.Lower `json:"lower"`
-}
-
-// nelbo estimates the NELBO, by the mean cost of the plans.
-func (w longWindow) nelbo() float64 {
-	mean, _ := planBound(floats(w.Costs))
-	return mean
-}
-
-// bound is −log of the mean probability of the plans.
-func (w longWindow) bound() float64 {
-	_, bound := planBound(floats(w.Costs))
-	return bound
-}
-
-// onPlans is the report of bounds by plans: of windows of any length, of time-conditioned
-// networks too.
-func (s *Study) onPlans() Report {
-	ws, cfg := s.long, s.cfg
-	out := s.newText(s.ts[:len(ws)])
-	bounds, nelbo := each(ws, longWindow.bound), each(ws, longWindow.nelbo)
-	gaps := differences(nelbo, bounds)
-	line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), bounds, nelbo, gaps)
-	line.Left.Bound, line.Gap.Bound = "upper", "lower"
-	out.estimated(line, oneSided(0), out.sampled(gaps))
-	out.plot(gapPlot("NELBO − K-plan bound of windows, a lower bound on the gap", gaps, out.of(gaps).Estimate, cfg.Confidence))
-	longCases(out, ws, line.Left, cfg)
-	if cfg.Reference != nil {
-		// −log P_FHS is known from above alone, and gives no bound on KL from below.
-		cfg.Reference.lines(out.draft, s.logp, nil, nelbo)
-	}
-	s.runs.lines(out.draft, cfg.Cases, nil)
-	out.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
-		"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.")
-	if len(cfg.Cases) > 0 {
-		out.note("A bound by K plans falls with K, in expectation, to −log P; the difference of two such bounds bounds nothing.")
-	}
-	return out.finish()
-}
-
-func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, i int, fhs *samplers.Sampler, cfg Config) (longWindow, error) {
-	if err := e.Check(*t); err != nil {
-		return longWindow{}, err
-	}
-	costs, err := pathCosts(ctx, e, t, fhs, cfg.Plans, draw.NewStream(cfg.Seed^seedPlans, uint64(i)))
-	if err != nil {
-		return longWindow{}, err
-	}
-	w := longWindow{Costs: numbers(costs)}
-	for _, c := range cfg.Cases {
-		r, err := e.Estimate(ctx, []likelihood.Target{*t}, uint64(i), likelihood.Config{
-			Form: likelihood.Plans, Draws: 1, Plans: cfg.Plans, Sampler: c.Sampler, Seed: cfg.Seed ^ seedPlans, Confidence: cfg.Confidence,
-		})
-		if err != nil {
-			return w, fmt.Errorf("%s: %w", c, err)
+// byPlans works out bounds by plans of windows from..to: on −log P_FHS by the mean probability of
+// paths of first-hitting, whose mean cost estimates the NELBO, and on the cases.
+func (s *Study) byPlans(ctx context.Context, from, to int) (out []window, err error) {
+	for i := from; i < to; i++ {
+		t := &s.ts[i]
+		if err := s.e.Check(*t); err != nil {
+			return nil, err
 		}
-		w.Upper, w.Lower = append(w.Upper, number(r[0].Nats.Mean)), append(w.Lower, r[0].Lower)
+		costs, err := pathCosts(ctx, s.e, t, s.fhs, s.cfg.Plans, draw.NewStream(s.cfg.Seed^seedPlans, uint64(i)))
+		if err != nil {
+			return nil, err
+		}
+		mean, bound := planBound(costs)
+		w := window{Free: len(t.Free), FHS: number(bound), NELBO: number(mean)}
+		for _, c := range s.cfg.Cases {
+			r, err := s.e.Estimate(ctx, []likelihood.Target{*t}, uint64(i), likelihood.Config{
+				Form: likelihood.Plans, Draws: 1, Plans: s.cfg.Plans, Sampler: c.Sampler, Seed: s.cfg.Seed ^ seedPlans, Confidence: s.cfg.Confidence,
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c, err)
+			}
+			w.Cases, w.Lower = append(w.Cases, number(r[0].Nats.Mean)), append(w.Lower, r[0].Lower)
+		}
+		out = append(out, w)
 	}
-	return w, nil
+	return out, nil
 }
 
 // longCases adds the bounds of the cases.
-func longCases(out means, ws []longWindow, fhs report.Value, cfg Config) {
+func longCases(out means, ws []window, cfg Config) {
+	fhs := out.bound(each(ws, window.fhs), "upper")
 	var refused []string
 	why := ""
 	for i, c := range cfg.Cases {
-		upper := each(ws, func(w longWindow) float64 { return float64(w.Upper[i]) })
+		upper := each(ws, func(w window) float64 { return w.cost(i) })
 		out.add(report.Line{
 			Name: "plans " + c.String(), Statement: fmt.Sprintf("bounds by %d plans on E[−log P_FHS] and on E[−log P_N], the line's sampler and N", cfg.Plans),
 			Left: fhs, Right: out.bound(upper, "upper"), Gap: unknown(),
 		})
-		without := slices.DeleteFunc(slices.Clone(ws), func(w longWindow) bool { return w.Lower[i] != nil && w.Lower[i].Estimate != nil })
+		without := slices.DeleteFunc(slices.Clone(ws), func(w window) bool { return w.Lower[i] != nil && w.Lower[i].Estimate != nil })
 		if len(without) > 0 {
 			if refused = append(refused, c.String()); why == "" && without[0].Lower[i] != nil {
 				why = fmt.Sprintf("in %d of %d windows of %s, %s", len(without), len(ws), c, strings.TrimPrefix(without[0].Lower[i].Reason, "no lower side: "))
 			}
 			continue
 		}
-		lower := each(ws, func(w longWindow) float64 { return w.Lower[i].Estimate.Mean })
+		lower := each(ws, func(w window) float64 { return w.Lower[i].Estimate.Mean })
 		line := out.line("sides "+c.String(), "E[1 − log ψ − p̂/ψ] ≤ −log P_N ≤ the bound by plans in expectation, ψ the mean path probability of half the plans, which p̂ does not share",
 			lower, upper, differences(upper, lower))
 		line.Left.Bound, line.Right.Bound = "lower", "upper"

@@ -111,14 +111,14 @@ func (s *Study) mixed() (most, mix int) {
 
 // normalisation states what the samples show.
 func (s *Study) normalisation(out *draft) {
-	logs, off := each(s.drawn, func(x checked) float64 { return float64(x.Log) }), each(s.drawn, func(x checked) float64 { return float64(x.Off) })
+	logs, off := each(s.taken.Draws, func(x checked) float64 { return float64(x.Log) }), each(s.taken.Draws, func(x checked) float64 { return float64(x.Off) })
 	slack := 0.0
-	for _, x := range s.drawn {
-		slack += float64(x.Slack) / float64(len(s.drawn))
+	for _, x := range s.taken.Draws {
+		slack += float64(x.Slack) / float64(len(s.taken.Draws))
 	}
 	most, mix := s.mixed()
 	drawsAgree(out, logs, off)
-	normalised(out, each(s.drawn, func(x checked) float64 { return float64(x.Ratio) }), slack,
+	normalised(out, each(s.taken.Draws, func(x checked) float64 { return float64(x.Ratio) }), slack,
 		fmt.Sprintf("the mixture of the network's chains along %d random orders, over up to %d positions given the others", mix, most))
 }
 

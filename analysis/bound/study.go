@@ -36,19 +36,14 @@ type Study struct {
 	// per is how many windows a chunk has, but the last.
 	per int
 
-	// What was taken: of windows one of the two.
-	exact  []window
-	long   []longWindow
-	logp   []float64
-	drawn  []checked
-	runs   certified
+	// taken has the chunks that were taken, one after the other.
+	taken  Chunk
 	chunks int
 }
 
 // Chunk is what a chunk of a [Study] says.
 type Chunk struct {
-	Windows []window     `json:"windows,omitempty"`
-	Long    []longWindow `json:"long,omitempty"`
+	Windows []window `json:"windows,omitempty"`
 	// Reference has log p of each window, where there is a reference.
 	Reference []number  `json:"reference,omitempty"`
 	Draws     []checked `json:"draws,omitempty"`
@@ -80,10 +75,9 @@ func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cl
 			return nil, err
 		}
 	}
-	s.canvases = masked(ts, m.Spec().Mask)
-	s.at, s.certified, s.canvases = certifiable(m, s.canvases, cfg.Cases)
+	s.at, s.certified, s.canvases = certifiable(m, ts, cfg.Cases)
 	s.each = max(2, (max(certificateRuns, 2*len(ts))+len(s.canvases)-1)/len(s.canvases))
-	s.runs = certified{at: s.at, tv: make([][]float64, len(s.certified)), kl: make([][]float64, len(s.certified))}
+	s.taken = Chunk{TV: make([][]number, len(s.certified)), KL: make([][]number, len(s.certified))}
 	s.per = s.windowsOfChunk()
 	return s, nil
 }
@@ -127,18 +121,12 @@ func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
 	from, to := s.windowsOf(chunk)
 	ts := s.ts[from:to]
 	if s.cfg.Plans == 0 {
-		w := &worker{e: s.e, cases: s.cfg.Cases}
-		if out.Windows, err = w.windows(ctx, ts, nil); err != nil {
-			return Chunk{}, err
-		}
+		out.Windows, err = (&worker{e: s.e, cases: s.cfg.Cases}).windows(ctx, ts, nil)
 	} else {
-		for i := range ts {
-			w, err := longOne(ctx, s.e, &ts[i], from+i, s.fhs, s.cfg)
-			if err != nil {
-				return Chunk{}, err
-			}
-			out.Long = append(out.Long, w)
-		}
+		out.Windows, err = s.byPlans(ctx, from, to)
+	}
+	if err != nil {
+		return Chunk{}, err
 	}
 	if r := s.cfg.Reference; r != nil {
 		logp, err := r.Law.LogProb(ctx, ts)
@@ -185,16 +173,10 @@ func (s *Study) Take(c Chunk) error {
 	from, to := s.windowsOf(s.chunks)
 	first, last := s.share(s.chunks, s.cfg.Draws)
 	begin, end := s.share(s.chunks, s.each*len(s.canvases))
-	n := len(c.Windows)
-	if s.cfg.Plans > 0 {
-		n = len(c.Long)
-	}
-	ok := n == to-from && len(c.Draws) == last-first && len(c.TV) == len(s.certified) && len(c.KL) == len(s.certified) && (s.cfg.Reference == nil || len(c.Reference) == n)
+	samplers, cases := len(s.certified), len(s.cfg.Cases)
+	ok := len(c.Windows) == to-from && len(c.Draws) == last-first && len(c.TV) == samplers && len(c.KL) == samplers && (s.cfg.Reference == nil || len(c.Reference) == to-from)
 	for _, w := range c.Windows {
-		ok = ok && len(w.Cases) == len(s.cfg.Cases) && len(w.Apart) == len(s.cfg.Cases)
-	}
-	for _, w := range c.Long {
-		ok = ok && len(w.Costs) == s.cfg.Plans && len(w.Upper) == len(s.cfg.Cases) && len(w.Lower) == len(s.cfg.Cases)
+		ok = ok && len(w.Cases) == cases && len(w.Apart)+len(w.Lower) == cases && (len(w.Lower) == 0 || s.cfg.Plans > 0)
 	}
 	for k := range c.TV {
 		ok = ok && len(c.TV[k]) == end-begin && len(c.KL[k]) == end-begin
@@ -202,15 +184,10 @@ func (s *Study) Take(c Chunk) error {
 	if !ok {
 		return fault.Errorf("bound", "chunk %d: has other windows, samples or runs than this study", s.chunks)
 	}
-	s.exact, s.long = append(s.exact, c.Windows...), append(s.long, c.Long...)
-	s.logp, s.drawn = append(s.logp, floats(c.Reference)...), append(s.drawn, c.Draws...)
+	t := &s.taken
+	t.Windows, t.Reference, t.Draws = append(t.Windows, c.Windows...), append(t.Reference, c.Reference...), append(t.Draws, c.Draws...)
 	for k := range c.TV {
-		s.runs.tv[k], s.runs.kl[k] = append(s.runs.tv[k], floats(c.TV[k])...), append(s.runs.kl[k], floats(c.KL[k])...)
-	}
-	if len(s.canvases) > 1 {
-		for i := begin; i < end; i++ {
-			s.runs.cluster = append(s.runs.cluster, i/s.each)
-		}
+		t.TV[k], t.KL[k] = append(t.TV[k], c.TV[k]...), append(t.KL[k], c.KL[k]...)
 	}
 	s.chunks++
 	return nil
@@ -218,21 +195,29 @@ func (s *Study) Take(c Chunk) error {
 
 // Report is about the chunks that were taken, of which there is one at least: all of a study,
 // or as many as were done when it was ended. Where a verdict from samples is that a statement is
-// violated, fresh ones are drawn before the word. When ctx ends, that is what is left out.
+// violated, fresh ones are drawn before the word, unless ctx ends.
 func (s *Study) Report(ctx context.Context) (Report, error) {
-	if s.cfg.Plans > 0 {
-		return s.onPlans(), nil
-	}
-	return confirmed(s.cfg, func(cfg Config) (Report, error) {
-		if cfg.Seed == s.cfg.Seed {
-			return s.onText(), nil
+	return confirmed(s.cfg, func(cfg Config) (r Report, err error) {
+		study := *s
+		if study.cfg = cfg; cfg.Seed != s.cfg.Seed {
+			study.taken.Draws, err = study.check(ctx, 0, len(s.taken.Draws))
 		}
-		fresh := *s
-		fresh.cfg = cfg
-		var err error
-		fresh.drawn, err = fresh.check(ctx, 0, len(s.drawn))
-		return fresh.onText(), err
+		return study.report(), err
 	})
+}
+
+// certificates are those of the runs that were taken.
+func (s *Study) certificates() certified {
+	c := certified{at: s.at}
+	for k := range s.certified {
+		c.tv, c.kl = append(c.tv, floats(s.taken.TV[k])), append(c.kl, floats(s.taken.KL[k]))
+	}
+	if len(s.canvases) > 1 && len(s.certified) > 0 {
+		for i := range s.taken.TV[0] {
+			c.cluster = append(c.cluster, i/s.each)
+		}
+	}
+	return c
 }
 
 // Text is the report of a study whose chunks are all worked out here. When ctx ends, it is about

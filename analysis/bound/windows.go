@@ -19,7 +19,7 @@ const chunkRows = 1 << 13
 // number is a value of a window, kept in files of parts bit for bit.
 type number = estimate.Number
 
-// window holds the exact numbers of a window, in nats.
+// window holds the numbers of a window, in nats: exact ones, or bounds by plans.
 type window struct {
 	Free int `json:"free"`
 	// FHS is −log P_FHS, ScoreEntropy the integrated score entropy by quadrature, of
@@ -34,7 +34,9 @@ type window struct {
 	Nodes      int    `json:"nodes,omitempty"`
 	// Cases are −log P_N, Apart log p* of each, NaN where no collision bound is known.
 	Cases []number `json:"cases"`
-	Apart []number `json:"apart"`
+	Apart []number `json:"apart,omitempty"`
+	// Lower are bounds from below on Cases that are bounds by plans.
+	Lower []*likelihood.Lower `json:"lower,omitempty"`
 	// chain is −log of the left-to-right chain, orders those along given orders.
 	chain  float64
 	orders []float64

@@ -9,6 +9,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
@@ -178,8 +179,7 @@ func (d *onWorld) collision(r worldRun) {
 
 // certificates states those of the runs, estimated from runs of first-hitting.
 func (d *onWorld) certificates(ctx context.Context, cases []Case) error {
-	canvas := slices.Repeat([]int{d.file.Facts().MaskID}, d.file.Facts().Length)
-	c, err := certify(ctx, d.file, canvas, cases, worldRuns, worldSeed, estimate.DefaultConfidence)
+	c, err := certify(ctx, d.file, likelihood.Whole(make([]int, d.D)), cases, worldRuns, worldSeed, estimate.DefaultConfidence)
 	if err != nil {
 		return err
 	}
