@@ -57,7 +57,7 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 			})
 		})
 	}
-	r.tellSeed(cfg)
+	r.showSeed(cfg)
 	return r.work(m, t, func() (bound.Report, error) {
 		bar := r.bar(len(ts) + cfg.Draws)
 		defer bar.Clear()
