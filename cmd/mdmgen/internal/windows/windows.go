@@ -44,11 +44,7 @@ type Reader struct {
 	last Window
 	// inWord says that the last window ended within a word.
 	inWord bool
-	// from is where the reading begins; mark, where it is not nil, is told where else it may: at the
-	// beginning of a document of an input that has one a line, or within a running text.
-	from place
-	mark func(place)
-	// skip is the number of windows, from the first, of which only ids and places are told.
+	// skip is the number of windows, from the first, whose bytes and words are not counted.
 	skip int
 }
 
@@ -61,13 +57,6 @@ type Window struct {
 	// Bytes is the length of the scored text, Words how many words begin in it: what blanks
 	// divide. Both are −1 where there is no tokenizer.
 	Bytes, Words int
-}
-
-// place is where the reading of an input may begin: how many windows, documents and lines begin
-// before it, and how many tokens of a running text are.
-type place struct {
-	Window, Document, Line, Token int
-	tokenize.Place
 }
 
 // Kind is --as, else what the file's name says.
@@ -99,7 +88,7 @@ func (r *Reader) each(take func(Window) error) error {
 	if err != nil {
 		return err
 	}
-	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
+	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
 	in, err := r.open()
 	if err != nil {
 		return err
@@ -109,11 +98,8 @@ func (r *Reader) each(take func(Window) error) error {
 	if r.Join {
 		docs = r.joined(docs)
 	}
-	i := r.from.Document
+	i := 0
 	for d, err := range docs {
-		if err == nil && r.mark != nil && d.line > 0 {
-			r.mark(place{Window: r.n, Document: i, Line: d.line - 1, Place: tokenize.Place{At: d.at}})
-		}
 		if err == nil {
 			err = r.cutDocument(cut, d, i)
 		}
@@ -143,7 +129,7 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 		}
 		return r.window(tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}, i, d.line)
 	}
-	for w, err := range cut.StreamFrom(d.ids, d.start) {
+	for w, err := range cut.Stream(d.ids) {
 		if err == nil {
 			err = r.window(w, i, d.line)
 		}
