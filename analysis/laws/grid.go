@@ -34,10 +34,9 @@ func (w *World) Run(steps schedule.Steps) Chain {
 		}
 	}
 	n := len(steps.Jump)
-	rows := w.Rows(steps.Grid.Lambda[n])
 	nelbo.Add(w.plannedLoss(w.costs(steps.Grid.Lambda[n]), unmasked(steps.Left()), steps.Left()))
 	c.Law, c.PlanNELBO = law, nelbo.Value()
-	c.Denoised = w.OnSequences(w.step(law, rows, 1))
+	c.Denoised = w.Denoise(law, steps.Grid.Lambda[n])
 	return c
 }
 
@@ -91,6 +90,12 @@ func (w *World) spread(out, rows []float64, from, to, l int, q, p float64) {
 			w.spread(out, rows, from, w.Reveal(to, l, a), l+1, q*p*mu, p)
 		}
 	}
+}
+
+// Denoise is the law over sequences after one more call, at masked fraction lambda,
+// that fills every position which a law over states leaves masked.
+func (w *World) Denoise(law []float64, lambda float64) []float64 {
+	return w.OnSequences(w.step(law, w.Rows(lambda), 1))
 }
 
 // finite says whether a grid begins at a finite time.

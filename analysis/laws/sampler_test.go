@@ -23,9 +23,9 @@ func TestSamplerLaw(t *testing.T) {
 		{Sampler: "paired-fhs", Sizes: "1,2", Floor: ptr(0)},
 		{Sampler: "ordered"}, {Sampler: "ordered", Order: "random"}, {Sampler: "ordered", Order: "2,0,1"},
 		{Sampler: "euler", Steps: 4}, {Sampler: "tweedie", Grid: "cosine", Steps: 2}, {Sampler: "tau-leaping", Tau: "one", Steps: 3, Finish: "leave"},
-		{Sampler: "uniformization", Steps: 4, Finish: "leave", Delta: ptr(0.3)}, {Sampler: "matu", Steps: 2, T: ptr(1), Delta: ptr(0.1)},
-		{Sampler: "dmpm", Steps: 3, Finish: "leave"}, {Sampler: "dmpm", Steps: 3, Noise: "cosine", Grid: "uniform"},
-		{Sampler: "trapezoidal", Steps: 2, Grid: "lambda"}, {Sampler: "trapezoidal", Steps: 1, Grid: "uniform", Finish: "leave", Delta: ptr(0.5)},
+		{Sampler: "uniformization", Steps: 4, Delta: ptr(0.3)}, {Sampler: "matu", Steps: 2, T: ptr(1), Delta: ptr(0.1)},
+		{Sampler: "dmpm", Steps: 3}, {Sampler: "dmpm", Steps: 3, Noise: "cosine", Grid: "uniform"},
+		{Sampler: "trapezoidal", Steps: 2, Grid: "lambda"}, {Sampler: "trapezoidal", Steps: 1, Grid: "uniform", Delta: ptr(0.5)},
 	}
 	for _, name := range []string{"timed3", "xor3-mixed"} {
 		_, w := lawstest.Open(t, name)
@@ -54,6 +54,7 @@ func TestSamplerLaw(t *testing.T) {
 	_, w := lawstest.Open(t, "xor3-mixed")
 	for _, o := range []samplers.Options{
 		{Draw: draw.Draw{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
+		{Sampler: "dmpm", Steps: 3, Finish: "leave"},
 	} {
 		s, err := samplers.New(o, samplers.Spec{LogScores: o.Scores != ""})
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -18,9 +17,11 @@ import (
 
 // noisy is dirichlet3-noisy: a world whose conditionals contradict each other, with
 // the fields of its reference file that these tests use.
-func noisy(t testing.TB) *world.World {
+func noisy(t testing.TB) *world.World { return openWorld(t, "testdata/dirichlet3-noisy.json") }
+
+func openWorld(t testing.TB, path string) *world.World {
 	t.Helper()
-	w, err := world.Open("testdata/dirichlet3-noisy.json")
+	w, err := world.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestNoises(t *testing.T) {
 
 // TestTimed checks the forms on a world that depends on time.
 func TestTimed(t *testing.T) {
-	w, _ := lawstest.Open(t, "timed3")
+	w := openWorld(t, reftest.Law(t, "timed3"))
 	e := mustNew(t, w)
 	target := Whole([]int{0, 1, 1})
 	table, err := e.TimedTable(context.Background(), target, 0, false)

@@ -117,7 +117,7 @@ func (r *more) exactChain(n *moreLaw) outcome {
 	settings := object{}
 	g := r.grid(n.Settings, settings)
 	counts := countExactChain(g, r.w.D)
-	law := r.w.ExactChain(g.Lambda[0], last(g))
+	law := exactChain(r.w, r.model, g.Lambda[0], last(g))
 	events := counts.Uniformization
 	if n.Sampler == "matu" {
 		events = counts.MATU
@@ -199,7 +199,7 @@ func (r *more) trapezoid(n *moreLaw) outcome {
 	}
 	refined := refinedGrid(lambda, theta)
 	steps := r.tweedie(refined)
-	law := r.w.TrapezoidLaw(steps, theta, floor)
+	law := trapezoidLaw(r.w, steps, theta, floor)
 	return outcome{
 		settings: object{"masked_fractions": lambda, "theta": given{}, "floor": given{}, "refined": refined},
 		plan:     true, law: law, denoised: r.w.Denoise(law, last(steps.Grid)),
