@@ -17,9 +17,10 @@ const mostOutcomes = 2_000_000
 
 // SamplerLaw is the exact law over states of a sampler on a world that [New] opened. Laws of grid
 // samplers and of first-hitting are enumerated here; other samplers with a likelihood have
-// that of every sequence ([likelihood.Evaluator.Laws]), remasking samplers the sum of all outcomes
-// ([samplers.Sampler.Outcomes]). The last two read rows in float32 where the sampler has no plan.
-// [Known] says which samplers have no law.
+// that of every sequence ([likelihood.Evaluator.LawsOf]), remasking samplers the sum of all outcomes
+// ([samplers.Sampler.Outcomes]). Rows are in float32 where the sampler has no plan. A likelihood is of
+// sequences alone: what is missing from 1 where masks are left stands at the all-mask state.
+// [Known] reports which samplers have no law.
 func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 	if err := Known(s); err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 	}
 	law, planned := s.Law()
 	switch {
-	case planned && law.Steps != nil && !law.OneByOne && !law.LookBack:
+	case enumerated(s):
 		states := w.GridLaw(*law.Steps)
 		if s.Denoises() {
 			states = w.OnStates(w.Denoise(states, law.Steps.Grid.Lambda[law.Steps.Grid.Steps()]))
@@ -43,6 +44,18 @@ func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 	return w.outcomes(s)
 }
 
+// leaves reports whether a sampler may end with masks.
+func leaves(s *samplers.Sampler) bool {
+	steps, ok := s.Steps()
+	return ok && !s.Denoises() && steps.Left() > 0
+}
+
+// enumerated reports whether every step of a sampler asks the denoiser once, at its start.
+func enumerated(s *samplers.Sampler) bool {
+	law, planned := s.Law()
+	return planned && law.Steps != nil && !law.OneByOne && !law.LookBack
+}
+
 // Known reports why no world has a law of a sampler, nil where one may.
 func Known(s *samplers.Sampler) error {
 	set := s.Settings()
@@ -54,16 +67,17 @@ func Known(s *samplers.Sampler) error {
 	case (planned || corrected) && set.Draw.ChangesLaw(), set.By == draw.ByFloat32Gumbel:
 		return fault.Errorf("laws", "%s draws from another distribution than the network's, which is worked out for decoders without corrections only: leave temperature, truncation, suppressed tokens and float32-gumbel out", s)
 	case corrected:
+		if leaves(inner) && !enumerated(inner) {
+			return fault.Errorf("laws", "corrections of what %s leaves masked are not worked out: use --finish denoise", inner)
+		}
 		return Known(inner)
-	case planned && law.Steps != nil && (law.OneByOne || law.LookBack) && !s.Denoises() && law.Steps.Left() > 0:
-		return fault.Errorf("laws", "%s leaves masks, with which its law is not worked out: use --finish denoise", set.Sampler)
 	case planned || law.Replay != samplers.NoReplay:
 		return nil
 	}
 	return s.HasOutcomes()
 }
 
-// likelihoods is the law of a sampler that leaves no masks, by the likelihood of each sequence.
+// likelihoods is the law of a sampler by the likelihood of each sequence.
 func (w *World) likelihoods(s *samplers.Sampler) ([]float64, error) {
 	e, err := likelihood.New(w.file, likelihood.Options{})
 	if err != nil {
@@ -73,11 +87,15 @@ func (w *World) likelihoods(s *samplers.Sampler) ([]float64, error) {
 	for i := range targets {
 		targets[i] = likelihood.Whole(w.Sequence(i))
 	}
-	law := make([]float64, w.States)
+	law, rest := make([]float64, w.States), 1.0
 	err = e.LawsOf(context.Background(), targets, []*samplers.Sampler{s}, func(i int, laws []likelihood.Exact, _ int) error {
-		law[w.clean[i]] = math.Exp(-laws[0].NegLog)
+		p := math.Exp(-laws[0].NegLog)
+		law[w.clean[i]], rest = p, rest-p
 		return nil
 	})
+	if leaves(s) {
+		law[w.AllMask()] = max(rest, 0)
+	}
 	return law, err
 }
 
