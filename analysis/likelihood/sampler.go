@@ -8,6 +8,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
 )
 
 // Exact is −log P of a sampler on a window, in nats.
@@ -24,14 +25,22 @@ type Exact struct {
 // Sampler returns −log P of a sampler, exactly. It is an error where the sampler needs other
 // rows than a table has: [Evaluator.Laws] asks for those.
 func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
+	return (&rowTable{Table: t}).sampler(s)
+}
+
+// sampler returns −log P of a sampler, exactly.
+func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
 	law, ok := s.Law()
 	switch steps := law.Steps; {
-	case !ok || law.LookBack:
+	case !ok || law.LookBack && t.rows == nil:
 		return Exact{}, noLaw(s)
 	case law.Fixed:
 		return Exact{}, fault.Errorf("likelihood", "an order needs the positions of the window")
+	case steps != nil && law.LookBack:
+		return gridExact(t.trapezoidal(*steps, law.Floor), s), nil
 	case steps != nil && law.OneByOne:
-		return gridExact(t.OneByOne(steps.Left()), s), nil
+		all, _ := sequenceLaw(t.D, schedule.Steps{Jump: []float64{1 - steps.Left()}}, t.always)
+		return gridExact(all, s), nil
 	case steps != nil:
 		return gridExact(t.Grid(*steps), s), nil
 	case law.OneByOne:
@@ -41,22 +50,7 @@ func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
 	if err != nil {
 		return Exact{}, err
 	}
-	return Exact{NegLog: t.Groups(shape.sizes)}, nil
-}
-
-// sampler returns −log P of a sampler, exactly.
-func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
-	if !looksBack(s) {
-		return t.Table.Sampler(s)
-	}
-	if law, _ := s.Law(); law.Steps != nil {
-		return gridExact(t.trapezoidal(*law.Steps, law.Floor), s), nil
-	}
-	shape, err := shapeOf(s, t.D)
-	if err != nil {
-		return Exact{}, err
-	}
-	return Exact{NegLog: t.paired(shape)}, nil
+	return Exact{NegLog: t.blocks(shape)}, nil
 }
 
 // looksBack says whether tokens of a sampler are drawn from the rows of two calls.

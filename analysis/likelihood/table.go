@@ -54,6 +54,19 @@ type Table struct {
 	LogMass []float64
 }
 
+// logRow is log μ^i(x_i | x_A) by i.
+func (t *Table) logRow(a int) []float64 { return t.LogMu[a*t.D : (a+1)*t.D] }
+
+// outside lists the positions that are not in a set.
+func (t *Table) outside(a int) (out []int) {
+	for i := range t.D {
+		if a>>i&1 == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // Rows is the number of network rows that a table takes: one for each subset that
 // leaves a position masked.
 func (t *Table) Rows() int { return 1<<t.D - 1 }

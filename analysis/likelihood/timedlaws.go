@@ -1,6 +1,8 @@
 package likelihood
 
 import (
+	"context"
+
 	"mdmgen/samplers"
 	"mdmgen/samplers/schedule"
 )
@@ -26,7 +28,7 @@ func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 	case !ok:
 		return Exact{}, noLaw(s)
 	case steps == nil && law.Clock == samplers.AtHit:
-		return a.timedHits(s, law)
+		return a.timedHits(s)
 	case steps == nil && law.LookBack:
 		return a.timedBlocks(s)
 	case steps == nil && law.OneByOne:
@@ -50,7 +52,7 @@ func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 	}
 	recursion := gridLaw
 	if law.OneByOne {
-		recursion = dmpmLaw
+		recursion = sequenceLaw
 	}
 	out, err := recursion(len(a.target.Free), *steps, a.e.atSteps(a.ctx, a.target, false, steps.Grid))
 	if err != nil {
@@ -60,20 +62,16 @@ func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 }
 
 // timedHits is FHS's law or parallel FHS's.
-func (a *lawAsker) timedHits(s *samplers.Sampler, law samplers.Law) (Exact, error) {
+func (a *lawAsker) timedHits(s *samplers.Sampler) (Exact, error) {
 	shape, err := shapeOf(s, len(a.target.Free))
 	if err != nil {
 		return Exact{}, err
 	}
-	integral := (*TimedTable).FHS
-	if !law.OneByOne {
-		integral = func(t *TimedTable) Integral { return t.Groups(shape.sizes) }
-	}
-	table, err := a.between(0, 1, integral)
+	table, err := a.between(0, 1, func(t *TimedTable) Integral { return t.hits(shape.sizes, false) })
 	if err != nil {
 		return Exact{}, err
 	}
-	p := integral(table)
+	p := table.hits(shape.sizes, false)
 	return Exact{NegLog: p.Value, QuadratureError: p.Error}, nil
 }
 
@@ -120,5 +118,24 @@ func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
 	if err != nil {
 		return Exact{}, err
 	}
-	return Exact{NegLog: rows.paired(shape)}, nil
+	return Exact{NegLog: rows.blocks(shape)}, nil
+}
+
+// atSteps returns the table of each step of a grid, step N being that of the call that
+// fills what is left. The last one asked for is kept.
+func (e *Evaluator) atSteps(ctx context.Context, t Target, mass bool, g schedule.Grid) func(step int) (*Table, error) {
+	var last *Table
+	at := -1
+	return func(k int) (*Table, error) {
+		if k == at {
+			return last, nil
+		}
+		lambda := g.Lambda[k]
+		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return lambda })
+		if err != nil {
+			return nil, err
+		}
+		last, at = tables[0], k
+		return last, nil
+	}
 }
