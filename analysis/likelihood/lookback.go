@@ -54,20 +54,17 @@ func (t *rowTable) trapezoidal(s schedule.Steps, floor float64) GridLaw {
 // timedTrapezoidal is the law on a time-conditioned network: whole rows at the start and in the
 // middle of every step.
 func (e *Evaluator) timedTrapezoidal(ctx context.Context, t Target, s schedule.Steps, floor float64) (GridLaw, error) {
-	at := func(k int) func(int) float64 { return func(int) float64 { return s.Grid.Lambda[k] } }
+	lambda := s.Grid.Lambda
 	return trapezoidalLaw(len(t.Free), s, func(k int) (*Table, *mixes, error) {
 		if k == len(s.Jump)/2 {
-			left, err := e.tablesAt(ctx, []Target{t}, false, at(2*k))
-			if err != nil {
-				return nil, nil, err
-			}
-			return left[0], nil, nil
+			left, err := e.tableAt(ctx, t, false, lambda[2*k])
+			return left, nil, err
 		}
-		before, err := e.wholeRows(ctx, t, false, 0, at(2*k))
+		before, err := e.wholeRows(ctx, t, false, 0, constant(lambda[2*k]))
 		if err != nil {
 			return nil, nil, err
 		}
-		now, err := e.wholeRows(ctx, t, false, 1, at(2*k+1))
+		now, err := e.wholeRows(ctx, t, false, 1, constant(lambda[2*k+1]))
 		if err != nil {
 			return nil, nil, err
 		}

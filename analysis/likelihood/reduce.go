@@ -1,14 +1,14 @@
 package likelihood
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"mdmgen/internal/expsum"
 	"mdmgen/internal/fault"
+	"mdmgen/internal/parallel"
 	"mdmgen/model/facts"
 )
 
@@ -24,7 +24,8 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 	for r := range from[1:] {
 		from[r+1] = from[r] + len(asks[batch[r]].Wanted)*v
 	}
-	one := func(r int) error {
+	errs := make([]error, len(batch))
+	one := func(r int) {
 		a := &asks[batch[r]]
 		var p []float64
 		if a.Whole != nil {
@@ -34,7 +35,8 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 			row := rows[from[r]+j*v:][:v]
 			norm, err := e.logSumExp(p, row)
 			if err != nil {
-				return fault.Errorf("likelihood", "row of position %d: %w", a.Wanted[j], err)
+				errs[r] = fault.Errorf("likelihood", "row of position %d: %w", a.Wanted[j], err)
+				return
 			}
 			a.LogMu[j] = float64(row[a.Target.IDs[a.Wanted[j]]]) - norm
 			if a.LogMass != nil {
@@ -44,33 +46,15 @@ func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
 				a.Whole(j, p)
 			}
 		}
-		return nil
 	}
-	workers := min(runtime.GOMAXPROCS(0), len(batch))
-	if workers == 1 || len(rows) < 1<<15 {
+	if len(rows) < 1<<15 {
 		for r := range batch {
-			if err := one(r); err != nil {
-				return err
-			}
+			one(r)
 		}
-		return nil
+	} else {
+		parallel.For(len(batch), one)
 	}
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for r := w; r < len(batch) && errs[w] == nil; r += workers {
-				errs[w] = one(r)
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // take gives the asks of a call what a model's own head worked out for them.

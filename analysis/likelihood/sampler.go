@@ -2,8 +2,7 @@ package likelihood
 
 import (
 	"context"
-	"strconv"
-	"strings"
+	"slices"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -124,14 +123,9 @@ func isChain(s *samplers.Sampler) bool {
 	return law.Fixed
 }
 
-// chain is −log P of an order that is not random: one row a position, asked at the
-// times at which the sampler asks.
-func (e *Evaluator) chain(ctx context.Context, t Target, s *samplers.Sampler) (float64, error) {
-	var p samplers.Plan
-	if err := s.Plan(&p, draw.NewStream(0, 0), t.Free); err != nil {
-		return 0, err
-	}
-	asks := planAsks(nil, &t, &p, false)
+// pathCost is −log P of the path of a plan to a text: one row a block.
+func (e *Evaluator) pathCost(ctx context.Context, t Target, p *samplers.Plan) (float64, error) {
+	asks := planAsks(nil, &t, p, false)
 	if err := e.Eval(ctx, asks); err != nil {
 		return 0, err
 	}
@@ -142,16 +136,15 @@ func (e *Evaluator) chain(ctx context.Context, t Target, s *samplers.Sampler) (f
 // for any number of them: a row each. A time-conditioned network is asked at
 // λ = m/(d+1) with m of d masked, as the ordered sampler asks.
 func (e *Evaluator) Order(ctx context.Context, t Target, order []int) (float64, error) {
-	var list []string
-	for _, l := range order {
-		list = append(list, strconv.Itoa(l))
-	}
-	s, err := samplers.New(samplers.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, samplers.Spec{})
-	if err != nil {
-		return 0, err
-	}
 	if err := e.Check(t); err != nil {
 		return 0, err
 	}
-	return e.chain(ctx, t, s)
+	if !slices.Equal(slices.Sorted(slices.Values(order)), t.Free) {
+		return 0, fault.Errorf("likelihood", "order %v of free positions %v", order, t.Free)
+	}
+	var p samplers.Plan
+	for i, l := range order {
+		p.Blocks = append(p.Blocks, samplers.Block{Positions: []int{l}, Lambda: float64(len(order)-i) / float64(len(order)+1)})
+	}
+	return e.pathCost(ctx, t, &p)
 }

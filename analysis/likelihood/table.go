@@ -74,11 +74,10 @@ func (t *Table) Rows() int { return 1<<t.D - 1 }
 // Table asks for all subsets of a window, each once. The network must not be
 // time-conditioned.
 func (e *Evaluator) Table(ctx context.Context, t Target, mass bool) (*Table, error) {
-	tables, err := e.Tables(ctx, []Target{t}, mass)
-	if err != nil {
+	if err := e.timeFree(); err != nil {
 		return nil, err
 	}
-	return tables[0], nil
+	return e.tableAt(ctx, t, mass, 1)
 }
 
 // Tables asks for the subsets of several windows at once, so that even those with
@@ -87,7 +86,7 @@ func (e *Evaluator) Tables(ctx context.Context, ts []Target, mass bool) ([]*Tabl
 	if err := e.timeFree(); err != nil {
 		return nil, err
 	}
-	return e.tablesAt(ctx, ts, mass, func(int) float64 { return 1 })
+	return e.tablesAt(ctx, ts, mass, constant(1))
 }
 
 func (e *Evaluator) timeFree() error {
@@ -95,6 +94,18 @@ func (e *Evaluator) timeFree() error {
 		return fault.Errorf("likelihood", "the network is time-conditioned: one table of subsets does not tell its laws")
 	}
 	return nil
+}
+
+// constant is a masked fraction at which all subsets are asked for.
+func constant(lambda float64) func(int) float64 { return func(int) float64 { return lambda } }
+
+// tableAt asks for the subsets of a window at a masked fraction.
+func (e *Evaluator) tableAt(ctx context.Context, t Target, mass bool, lambda float64) (*Table, error) {
+	tables, err := e.tablesAt(ctx, []Target{t}, mass, constant(lambda))
+	if err != nil {
+		return nil, err
+	}
+	return tables[0], nil
 }
 
 // tablesAt asks for the subsets of windows, a subset that leaves n masked at the

@@ -68,11 +68,10 @@ func (e *Evaluator) timedTable(ctx context.Context, t Target, nodes int, mass bo
 		return nil, err
 	}
 	if low > 0 {
-		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return low })
-		if err != nil {
+		var err error
+		if out.left, err = e.tableAt(ctx, t, mass, low); err != nil {
 			return nil, err
 		}
-		out.left = tables[0]
 	}
 	return out, nil
 }
@@ -136,12 +135,10 @@ func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, no
 			tables[j] = t.tables[j/2]
 			continue
 		}
-		lambda := rules[0].nodes[j]
-		made, err := e.tablesAt(ctx, []Target{target}, mass, func(int) float64 { return lambda })
-		if err != nil {
+		var err error
+		if tables[j], err = e.tableAt(ctx, target, mass, rules[0].nodes[j]); err != nil {
 			return err
 		}
-		tables[j] = made[0]
 	}
 	t.rules, t.tables = rules, tables
 	return nil

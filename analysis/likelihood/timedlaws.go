@@ -11,6 +11,9 @@ import (
 // law takes.
 func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) (t *TimedTable, err error) {
 	ends := [2]float64{low, high}
+	if a.timed == nil {
+		a.timed = make(map[[2]float64]*TimedTable)
+	}
 	if t = a.timed[ends]; t == nil {
 		if t, err = a.e.timedTable(a.ctx, a.target, 0, false, low, high); err != nil {
 			return nil, err
@@ -123,19 +126,14 @@ func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
 
 // atSteps returns the table of each step of a grid, step N being that of the call that
 // fills what is left. The last one asked for is kept.
-func (e *Evaluator) atSteps(ctx context.Context, t Target, mass bool, g schedule.Grid) func(step int) (*Table, error) {
+func (e *Evaluator) atSteps(ctx context.Context, target Target, mass bool, g schedule.Grid) func(step int) (*Table, error) {
 	var last *Table
 	at := -1
-	return func(k int) (*Table, error) {
-		if k == at {
-			return last, nil
+	return func(k int) (_ *Table, err error) {
+		if k != at {
+			last, err = e.tableAt(ctx, target, mass, g.Lambda[k])
+			at = k
 		}
-		lambda := g.Lambda[k]
-		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return lambda })
-		if err != nil {
-			return nil, err
-		}
-		last, at = tables[0], k
-		return last, nil
+		return last, err
 	}
 }
