@@ -32,7 +32,6 @@ type keptWindow struct {
 // printing is what is needed to print the results besides the record's own settings.
 type printing struct {
 	Format string `json:"format"`
-	Table  bool   `json:"windows_table,omitempty"`
 	// Overlaps says that windows share tokens.
 	Overlaps bool `json:"overlaps,omitempty"`
 }
@@ -54,7 +53,7 @@ func (r *scoring) keep() (*chunks.Kept, error) {
 		Identity: kit.NewIdentity(Schema, made, r.settings.seed(), r.settings),
 		Chunks:   (r.survey.Windows + size - 1) / size,
 		Size:     size,
-		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.table, r.overlaps}},
+		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.overlaps}},
 	}, r.output)
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -16,9 +15,6 @@ import (
 type printer struct {
 	format string
 	out    *kit.Output
-	// rows asks for the table of windows, for which they are all kept.
-	rows bool
-	all  []scoredWindow
 	// items are what json prints at the end.
 	items kit.Spool
 	seen  seen
@@ -27,12 +23,10 @@ type printer struct {
 // add takes a finished window; jsonl writes it at once.
 func (p *printer) add(w scoredWindow) error {
 	p.seen.add(&w)
-	switch {
-	case p.format == "json":
+	switch p.format {
+	case "json":
 		return p.items.Item(w)
-	case p.format == "text" && p.rows:
-		p.all = append(p.all, w)
-	case p.format == "jsonl":
+	case "jsonl":
 		line, err := kit.JSONLine(w)
 		if err != nil {
 			return err
@@ -60,9 +54,6 @@ func (p *printer) finish(r Record) (err error) {
 	case "jsonl":
 		err = kit.WriteRecord(p.out, p.format, r)
 	default:
-		if p.rows {
-			err = p.table(r)
-		}
 		p.summary(r)
 	}
 	if err != nil {
@@ -71,75 +62,12 @@ func (p *printer) finish(r Record) (err error) {
 	return p.out.Finish(r.Interrupted)
 }
 
-// table writes a line for each window.
-func (p *printer) table(r Record) error {
-	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	priced := r.Settings.Renormalised
-	head := "window\tline\tstart\ttokens\tnats\t±\tnats/token\tbits/token\trows\t"
-	if r.Settings.Exact {
-		head += "NELBO\tFHS\t"
-	}
-	if priced {
-		head += "price\t|mass-1|\t"
-	}
-	fmt.Fprintln(t, head)
-	for _, w := range p.all {
-		line := "-"
-		if w.Line > 0 {
-			line = fmt.Sprint(w.Line)
-		}
-		perToken := w.Nats.Mean / float64(w.Tokens)
-		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t", w.Window, line, w.Start, w.Tokens, known(w.Nats.Mean), errorOf(w.Nats, r.Settings.Exact), known(perToken), known(perToken/math.Ln2), w.Rows)
-		if e := w.Exact; e != nil {
-			fmt.Fprintf(t, "%s\t%s\t", orDash(e.NELBO), orDash(e.FHS))
-		}
-		if priced {
-			if w.Price == nil || math.IsNaN(w.Price.Mean) {
-				fmt.Fprintf(t, "-\t%s\t", map[bool]string{true: "-", false: fmt.Sprintf("%.3g", w.Deviation)}[w.Price == nil])
-			} else {
-				fmt.Fprintf(t, "%.4g\t%.3g\t", w.Price.Mean, w.Deviation)
-			}
-		}
-		fmt.Fprintln(t)
-	}
-	fmt.Fprintln(t)
-	return t.Flush()
-}
-
-// known writes a number, ? where it is not known.
-func known(x float64) string {
-	if math.IsNaN(x) {
-		return "?"
-	}
-	return fmt.Sprintf("%.4f", x)
-}
-
-// errorOf is a standard error, ? where it is not known, nothing for an exact value.
-func errorOf(e estimate.Estimate, exact bool) string {
-	switch {
-	case exact && e.Hi > e.Lo:
-		return fmt.Sprintf("%.1g (quadrature)", (e.Hi-e.Lo)/2)
-	case exact:
-		return "exact"
-	case math.IsInf(e.SE, 1):
-		return "?"
-	}
-	return twoDigits(e.SE)
-}
-
 // twoDigits is a standard error in two digits, or in whole numbers where it has more.
 func twoDigits(x float64) string {
 	if x >= 99.5 && x < 1e9 {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.2g", x)
-}
-
-func orDash(x *estimate.Number) string {
-	if x == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.4f", float64(*x))
 }
 
 // entry writes a line of the summary.

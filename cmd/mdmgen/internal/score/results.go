@@ -24,7 +24,7 @@ type results struct {
 }
 
 func newResults(record Record, p printing, out *kit.Output) *results {
-	return &results{record: record, corpus: likelihood.Summing{Clustered: p.Overlaps}, print: &printer{format: p.Format, out: out, rows: p.Table}}
+	return &results{record: record, corpus: likelihood.Summing{Clustered: p.Overlaps}, print: &printer{format: p.Format, out: out}}
 }
 
 // take takes a chunk.

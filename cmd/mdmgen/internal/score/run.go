@@ -205,7 +205,7 @@ func (r *scoring) run() error {
 	if r.settings.Seed != nil && r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
-	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.table, r.overlaps}, r.out)
+	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.overlaps}, r.out)
 	all.terms = terms
 	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	size := r.chunkSize()
