@@ -64,7 +64,7 @@ func (w *World) Gibbs(positions int) [][]float64 {
 					floats.Scale(1/sum, drawn)
 				}
 			}
-			w.visit(jump, y, 1/float64(len(sets)), func(to int, q float64) {
+			w.Visit(jump, y, 1/float64(len(sets)), func(to int, q float64) {
 				if w.masks[to] > w.masks[x] {
 					q = math.NaN()
 				}

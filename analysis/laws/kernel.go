@@ -1,9 +1,9 @@
 package laws
 
-// visit calls do for every state that a step leads to, with its probability times q, in
+// Visit calls do for every state that a step leads to, with its probability times q, in
 // lexicographic order. jump [D·V] has the probability of revealing each token at each masked
 // position, independently given the state; what is left is that of staying masked.
-func (w *World) visit(jump []float64, from int, q float64, do func(to int, q float64)) {
+func (w *World) Visit(jump []float64, from int, q float64, do func(to int, q float64)) {
 	w.visitFrom(jump, from, from, 0, q, do)
 }
 

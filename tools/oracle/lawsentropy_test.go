@@ -25,7 +25,7 @@ func entropyBounded(w *laws.World, gamma float64) ([]float64, float64) {
 			for _, l := range entropyPrefix(w, rows, x, gamma) {
 				copy(jump[l*w.V:(l+1)*w.V], w.Row(rows, x, l))
 			}
-			visit(w, jump, x, q, func(y int, q float64) {
+			w.Visit(jump, x, q, func(y int, q float64) {
 				if w.Masks(y) < m {
 					law[y] += q
 				}

@@ -58,7 +58,7 @@ func scoredLaw(w *laws.World, rule scoreRule, g schedule.Grid, c func(state, l i
 					jump[l*w.V+a] = min(p, 1) * mu
 				}
 			})
-			visit(w, jump, x, q, func(y int, q float64) {
+			w.Visit(jump, x, q, func(y int, q float64) {
 				next[y] += q
 				if y != x && w.Masks(y) > 0 {
 					fresh.Add(q)

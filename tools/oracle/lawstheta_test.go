@@ -60,7 +60,7 @@ func thetaLaw(w *laws.World, scheme thetaScheme, g schedule.Grid, theta float64)
 				continue
 			}
 			s.one(x, stage)
-			visit(w, stage, x, q, func(y int, q float64) {
+			w.Visit(stage, x, q, func(y int, q float64) {
 				if y != x && w.Masks(y) > 0 {
 					visited.Add(q)
 				}
@@ -69,7 +69,7 @@ func thetaLaw(w *laws.World, scheme thetaScheme, g schedule.Grid, theta float64)
 					from = x
 				}
 				s.two(x, y)
-				visit(w, s.leap, from, q, func(z int, q float64) {
+				w.Visit(s.leap, from, q, func(z int, q float64) {
 					next[z] += q
 					if z != y && z != x && w.Masks(z) > 0 {
 						visited.Add(q)

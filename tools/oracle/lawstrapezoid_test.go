@@ -32,7 +32,7 @@ func trapezoidLaw(w *laws.World, steps schedule.Steps, theta, floor float64) []f
 					first[l*w.V+a] = steps.Jump[k] * mu
 				}
 			})
-			visit(w, first, x, q, func(y int, q float64) {
+			w.Visit(first, x, q, func(y int, q float64) {
 				clear(second)
 				w.EachMasked(y, func(l int) {
 					fill := second[l*w.V : (l+1)*w.V]
@@ -41,7 +41,7 @@ func trapezoidLaw(w *laws.World, steps schedule.Steps, theta, floor float64) []f
 						fill[a] *= steps.Jump[k+1]
 					}
 				})
-				visit(w, second, y, q, func(z int, q float64) { next[z] += q })
+				w.Visit(second, y, q, func(z int, q float64) { next[z] += q })
 			})
 		}
 		law = next
