@@ -98,5 +98,5 @@ func (w *World) Denoise(law []float64, lambda float64) []float64 {
 	return w.OnSequences(w.step(law, w.Rows(lambda), 1))
 }
 
-// finite says whether a grid begins at a finite time.
+// finite reports whether a grid begins at a finite time.
 func finite(g schedule.Grid) bool { return !math.IsInf(g.Theta[0], 1) }

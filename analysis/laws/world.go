@@ -74,7 +74,7 @@ func FromTables(d, v int, q0, mu0, mu1 []float64, c, p float64) *World {
 	return w
 }
 
-// Timed says whether the denoiser depends on time.
+// Timed reports whether the denoiser depends on time.
 func (w *World) Timed() bool { return w.mu1 != nil }
 
 // Posterior is q0^l(·|visible tokens of the state) at a masked position; false

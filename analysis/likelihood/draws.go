@@ -38,7 +38,7 @@ func (e *Evaluator) FullSupport() bool {
 }
 
 // Sample draws texts of a sampler whose tokens at the free positions are random and at
-// the others those of t; the tokens of t at free positions are not looked at. Text i has
+// the others those of t; the tokens of t at free positions are ignored. Text i has
 // the stream (seed, indices[i]): it does not depend on the other indices, as far as the
 // network's rows do not. A position that the sampler leaves masked has the mask's id.
 func (e *Evaluator) Sample(ctx context.Context, t Target, s *samplers.Sampler, seed uint64, indices []uint64) ([][]int, samplers.Totals, error) {

@@ -67,7 +67,7 @@ func evaluator(t testing.TB, w *world.World) *likelihood.Evaluator {
 	return e
 }
 
-// near says that two values in nats agree to 1e-10, the exactness of the reference
+// near reports whether two values in nats agree to 1e-10, the exactness of the reference
 // laws; infinities must be equal.
 func near(got, want float64) bool {
 	return got == want || math.Abs(got-want) <= 1e-10*max(1, math.Abs(want))

@@ -133,7 +133,7 @@ type lawAsker struct {
 	ctx    context.Context
 	target Target
 	// timed are quadratures by their ends; shared are the rows of a network without time, nil
-	// where nothing was asked for, and whole says that they are kept whole.
+	// where nothing was asked for, and whole keeps them whole.
 	timed  map[[2]float64]*TimedTable
 	shared *rowTable
 	whole  bool
@@ -184,7 +184,7 @@ func (e *Evaluator) rows(ctx context.Context, ts []Target, whole, mass bool) ([]
 	return out, err
 }
 
-// rawLaw is that of a sampler with raw scores, whose masses depend on the time in any
+// rawLaw is the law of a sampler with raw scores, whose masses depend on the time in any
 // case.
 func (a *lawAsker) rawLaw(s *samplers.Sampler) (Exact, error) {
 	raw, _ := s.RawLaw()
@@ -201,13 +201,13 @@ func (a *lawAsker) rawLaw(s *samplers.Sampler) (Exact, error) {
 	return gridExact(law, s), nil
 }
 
-// isRaw says that a sampler takes scores as they are.
+// isRaw reports whether a sampler takes scores as they are.
 func isRaw(s *samplers.Sampler) bool {
 	_, ok := s.RawLaw()
 	return ok
 }
 
-// TableTells says whether [Table.Sampler] has the law of a sampler on a network without time;
+// TableTells reports whether [Table.Sampler] has the law of a sampler on a network without time;
 // others take rows of their own, which [Evaluator.Laws] asks for.
 func TableTells(s *samplers.Sampler) bool {
 	return !isChain(s) && !isRaw(s) && !looksBack(s) && !replays(s)

@@ -10,7 +10,7 @@ import (
 // middle is that of the step.
 const trapezoidalWeight = 1
 
-// trapezoidalLaw is that of the trapezoidal plan. s holds the law of its half steps, two a step; at
+// trapezoidalLaw is the law of the trapezoidal plan. s holds the law of its half steps, two a step; at
 // gives the table and the mixtures of a step, and for step N the table of the call that fills what is
 // left.
 func trapezoidalLaw(d int, s schedule.Steps, at func(step int) (*Table, *mixes, error)) (GridLaw, error) {

@@ -72,19 +72,19 @@ func (r *recursion) law(s schedule.Steps, at func(step int) (*Table, error), ste
 	return GridLaw{leave, -r.whole()}, nil
 }
 
-// gridLaw is that of Euler, Tweedie or τ-leaping.
+// gridLaw is the law of Euler, Tweedie or τ-leaping.
 func gridLaw(d int, s schedule.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
 	r := newRecursion(d)
 	return r.law(s, at, func(k int, t *Table) error { r.call(t, halfStep(s.Jump[k])); return nil })
 }
 
-// sequenceLaw is that of DMPM and, in one step without time, of uniformization and MATU.
+// sequenceLaw is the law of DMPM and, in one step without time, of uniformization and MATU.
 func sequenceLaw(d int, s schedule.Steps, at func(step int) (*Table, error)) (GridLaw, error) {
 	r := newRecursion(d)
 	return r.law(s, at, func(k int, t *Table) error { r.sequence(t, s.Jump[k]); return nil })
 }
 
-// rawLaw is that of a sampler that takes scores as they are, the tables having masses.
+// rawLaw is the law of a sampler that takes scores as they are, the tables having masses.
 func rawLaw(d int, law samplers.RawLaw, at func(step int) (*Table, error)) (GridLaw, error) {
 	r := newRecursion(d)
 	return r.law(law.Steps, at, func(k int, t *Table) error {
@@ -233,7 +233,7 @@ type branches struct {
 
 // of lists the sets that a call makes of a set of log-probability g, and returns their number. jump
 // has the log-probability that a position is revealed with the text's token, stay that it is not,
-// nil for how to say both.
+// nil where how has both.
 func (r *branches) of(set int, g float64, jump, stay []float64, how revealed) (n int) {
 	n = 1
 	r.sets[0], r.logs[0] = set, g

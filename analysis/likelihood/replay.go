@@ -12,13 +12,13 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// replays says that the law of a sampler is worked out by making its choices again on a text.
+// replays reports whether the law of a sampler is computed by repeating its choices on a text.
 func replays(s *samplers.Sampler) bool {
 	law, planned := s.Law()
 	return !planned && law.Replay != samplers.NoReplay
 }
 
-// FitsReplay says why a sampler without a plan is not replayed over d positions.
+// FitsReplay reports why a sampler without a plan is not replayed over d positions.
 func FitsReplay(d int, s *samplers.Sampler) error {
 	law, _ := s.Law()
 	if law.Replay == samplers.NoReplay {
@@ -30,7 +30,7 @@ func FitsReplay(d int, s *samplers.Sampler) error {
 	return nil
 }
 
-// FitsPlans says why no bound by plans, or by paths of a decoder without one, is worked out for
+// FitsPlans reports why no bound by plans, or by paths of a decoder without one, is computed for
 // free positions.
 func FitsPlans(free []int, s *samplers.Sampler) error {
 	switch law, planned := s.Law(); {

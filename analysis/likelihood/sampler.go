@@ -52,19 +52,19 @@ func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
 	return Exact{NegLog: t.blocks(shape)}, nil
 }
 
-// looksBack says whether tokens of a sampler are drawn from the rows of two calls.
+// looksBack reports whether tokens of a sampler are drawn from the rows of two calls.
 func looksBack(s *samplers.Sampler) bool {
 	law, _ := s.Law()
 	return law.LookBack
 }
 
-// looksBackOnGrid says that it does so on the half steps of a grid.
+// looksBackOnGrid reports whether they are, on the half steps of a grid.
 func looksBackOnGrid(s *samplers.Sampler) bool {
 	law, _ := s.Law()
 	return law.LookBack && law.Steps != nil
 }
 
-// noLaw says why a sampler has no exact law from what there is.
+// noLaw is the error of a sampler without an exact law from the rows at hand.
 func noLaw(s *samplers.Sampler) error {
 	set := s.Settings()
 	switch {
@@ -117,7 +117,7 @@ func shapeOf(s *samplers.Sampler, d int) (shape, error) {
 	return out, nil
 }
 
-// isChain says that a sampler reveals one position a call in an order that is not random.
+// isChain reports whether a sampler reveals one position a call in an order that is not random.
 func isChain(s *samplers.Sampler) bool {
 	law, _ := s.Law()
 	return law.Fixed

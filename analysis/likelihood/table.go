@@ -13,7 +13,7 @@ import (
 // network rows, and 43 million products a step of a grid.
 const MaxFree = 16
 
-// TooLargeError says that an exact value was refused, with what it would cost.
+// TooLargeError is the refusal of an exact value, with its cost.
 type TooLargeError struct {
 	// Free is the number of free positions, Rows that of network rows, Bytes the memory
 	// of whole rows, 0 where none are kept.
@@ -23,7 +23,7 @@ type TooLargeError struct {
 	// Most is the greatest number of free positions that is worked out; 0 where the steps
 	// are too many for any.
 	Most int
-	// Blocks says that blocks of so many are worked out, however many there are.
+	// Blocks is set where blocks of so many positions can be computed, however many there are.
 	Blocks bool
 }
 
@@ -42,8 +42,8 @@ func (e *TooLargeError) Error() string {
 }
 
 // Table holds a window's log-probabilities on all subsets of its free positions.
-// Subsets are bit sets over the indices of Target.Free: bit i set says that free
-// position i is visible. It does not change and may be shared.
+// Subsets are bit sets over the indices of Target.Free: free position i is
+// visible where bit i is set. It does not change and may be shared.
 type Table struct {
 	// D is the number of free positions.
 	D int

@@ -23,7 +23,7 @@ func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) 
 	return t, t.within(a.ctx, a.e, a.target, 0, false, func() float64 { return law(t).Error })
 }
 
-// timedLaw is that of a sampler on a time-conditioned network.
+// timedLaw is the law of a sampler on a time-conditioned network.
 func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 	law, ok := s.Law()
 	steps := law.Steps
@@ -101,7 +101,7 @@ func (a *lawAsker) timedOneByOne(s *samplers.Sampler, steps schedule.Steps) (Exa
 }
 
 // timedBlocks is the law of paired FHS, which asks at times that the
-// number of masked positions tells.
+// number of masked positions determines.
 func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
 	d := len(a.target.Free)
 	shape, err := shapeOf(s, d)

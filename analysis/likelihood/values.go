@@ -17,7 +17,7 @@ type Values struct {
 	NELBO, FHS, LeftToRight, ScoreEntropy *float64
 	// Terms are the per-count terms of the NELBO, nil where it is not worked out.
 	Terms *profile.Terms
-	// Unresolved says that ScoreEntropy is missing because its quadrature does not
+	// Unresolved is set where ScoreEntropy is missing because its quadrature does not
 	// converge.
 	Unresolved bool
 	Rows       int

@@ -133,7 +133,7 @@ func (c counts) discount(n int) float64 {
 		from = to
 	}
 	if once == 0 {
-		return 0.5 // Where no run is rare, nothing tells what rare ones are worth; any value is a law.
+		return 0.5 // Where no run is rare, nothing shows what rare ones are worth; any value is a law.
 	}
 	return once / (once + 2*twice)
 }

@@ -63,7 +63,7 @@ func (c Pairs) TV(p Plan) float64 {
 // negligible is the size of a term that ends a sum.
 const negligible = 1e-25
 
-// past says whether k lies above the means of both laws.
+// past reports whether k lies above the means of both laws.
 func past(k, n int, p, q float64) bool { return float64(k) > float64(n)*max(p, q) }
 
 // pair holds the probabilities of a pair's classes without differing tokens.

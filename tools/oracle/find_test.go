@@ -184,7 +184,7 @@ func maskOf(ctx context.Context, dir string) int {
 	return facts.MaskID
 }
 
-// notOpened says why the program does not open the model in a folder; "" where it must.
+// notOpened reports why the program does not open the model in a folder; "" where it must.
 func notOpened(dir string) string {
 	if found, _ := filepath.Glob(filepath.Join(dir, "*.ckpt")); len(found) > 1 {
 		return "it has several trainers' files, which analysis/verify: TestTrainersFiles compares"

@@ -16,7 +16,7 @@ import (
 type outcome struct {
 	// settings are the values that follow from others among the settings.
 	settings object
-	// plan says that what is revealed does not depend on the network.
+	// plan reports whether what is revealed does not depend on the network.
 	plan bool
 	// law is over states, nil for one that leaves no masks; denoised is over sequences.
 	law, denoised []float64
@@ -73,7 +73,7 @@ func (r *more) law(n *moreLaw) any {
 	return want
 }
 
-// masked says whether a law over states has mass where masks are left.
+// masked reports whether a law over states has mass where masks are left.
 func (r *more) masked(law []float64) bool {
 	for x, q := range law {
 		if q > 0 && r.w.Masks(x) > 0 {

@@ -36,7 +36,7 @@ func (p *printer) add(w scoredWindow) error {
 	return nil
 }
 
-// flush lets a reader see what is finished, where somebody reads.
+// flush shows what is finished to a reader of the stream.
 func (p *printer) flush() error {
 	if p.format == "jsonl" && p.out.Streaming() {
 		return p.out.Flush()

@@ -146,7 +146,7 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 	return nil
 }
 
-// replays says that the sampler is replayed on windows.
+// replays reports whether the sampler is replayed on windows.
 func (r *scoring) replays() bool {
 	if r.config.Sampler == nil {
 		return false
@@ -237,7 +237,7 @@ func (r *scoring) run() error {
 	return err
 }
 
-// plan tells what the run would take.
+// plan prints what the run would take.
 func (r *scoring) plan() error {
 	size, rows := r.chunkSize(), 0.0
 	p := chunks.Plan{Provenance: kit.NewProvenance(r.network, r.words), Chunks: (r.survey.Windows + size - 1) / size, Rows: true}

@@ -164,7 +164,7 @@ func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) 
 	return words, err
 }
 
-// windows cuts the text, and tells the length of windows.
+// windows cuts the text, and returns the length of windows.
 func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, int, error) {
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {

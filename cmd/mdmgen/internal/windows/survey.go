@@ -35,7 +35,7 @@ type Shape struct {
 	Windows, First int
 }
 
-// Begins says why a sampler cannot begin with a window of so many positions: a prompt, say, that is longer.
+// Begins reports why a sampler cannot begin with a window of so many positions, such as a longer prompt.
 func Begins(s *samplers.Sampler, spec samplers.Spec, length int, free []int) error {
 	canvas := make([]int, length)
 	for _, l := range free {

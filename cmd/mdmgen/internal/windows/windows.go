@@ -31,7 +31,7 @@ type Reader struct {
 	Tokenizer *tokenize.Tokenizer
 	// Check refuses a window that cannot be scored.
 	Check func(likelihood.Target) error
-	// Short says that windows are those of exact values where no length is given; ShortLength
+	// Short is set for windows of exact values where no length is given; ShortLength
 	// is their length, 0 for ExactLength.
 	Short       bool
 	ShortLength int
@@ -42,7 +42,7 @@ type Reader struct {
 	take func(Window) error
 	n    int
 	last Window
-	// inWord says that the last window ended within a word.
+	// inWord is set where the last window ended within a word.
 	inWord bool
 	// skip is the number of windows, from the first, whose bytes and words are not counted.
 	skip int
@@ -59,7 +59,7 @@ type Window struct {
 	Bytes, Words int
 }
 
-// Kind is --as, else what the file's name says.
+// Kind is --as, else by the file's name.
 func (r *Reader) Kind() string {
 	if r.As != "" {
 		return r.As
@@ -70,7 +70,7 @@ func (r *Reader) Kind() string {
 	return "corpus"
 }
 
-// Overlaps says that windows that were read share tokens.
+// Overlaps reports whether windows that were read share tokens.
 func (r *Reader) Overlaps() bool { return r.cutting.Overlaps() }
 
 // CutLength and CutStride are those in force, once windows were read.
@@ -143,7 +143,7 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 	return nil
 }
 
-// full says that no more windows are wanted.
+// full reports whether no more windows are wanted.
 func (r *Reader) full() bool { return r.Limit > 0 && r.n >= r.Limit }
 
 // window hands on a window, or refuses it.
@@ -159,7 +159,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	} else {
 		err = r.Check(t.Target)
 	}
-	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The one before says whether a word goes on.
+	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The one before shows whether a word continues.
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
 			t.Words, err = r.words(w, doc)
 		}
@@ -216,7 +216,7 @@ func positions(from, to int) []int {
 	return out
 }
 
-// cut reads the flags that say how documents are cut.
+// cut reads the flags for cutting documents.
 func (r *Reader) cut() (tokenize.Cut, error) {
 	cut := tokenize.Cut{
 		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
@@ -263,5 +263,5 @@ func (r *Reader) name() string {
 	return r.Path
 }
 
-// standard says that standard input is read.
+// standard reports whether standard input is read.
 func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }
