@@ -180,27 +180,3 @@ func TestSequence(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkTrapezoidal is the recursion of a window of the size that step counts are
-// compared on.
-func BenchmarkTrapezoidal(b *testing.B) {
-	table := randomRows(12, 2049, 1)
-	for name, n := range map[string]int{"1": 2, "2": 4, "8": 16} {
-		s := lambdaSteps(b, n)
-		b.Run("steps="+name, func(b *testing.B) {
-			for b.Loop() {
-				table.mixed = nil
-				table.trapezoidal(s, 0.1)
-			}
-		})
-	}
-}
-
-// BenchmarkPaired is that of blocks of three.
-func BenchmarkPaired(b *testing.B) {
-	table := randomRows(12, 2049, 1)
-	shape := shape{sizes: []int{3, 3, 3, 3}, weights: []float64{0, 0.5, 0, 0.5}, floor: 0.1}
-	for b.Loop() {
-		table.blocks(shape)
-	}
-}
