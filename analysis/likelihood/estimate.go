@@ -157,7 +157,7 @@ func (c Config) RowsOf(d int) int {
 		return c.DrawsOr() * d
 	case Plans:
 		calls := d
-		if s := c.Sampler; s != nil && looksBackOnGrid(s) {
+		if s := c.Sampler; s != nil && looksBack(s) && lawOf(s).Steps != nil {
 			calls = 2 * d // A time-conditioned network is asked for first halves that reveal nothing.
 		}
 		return c.DrawsOr() * max(c.Plans, 1) * calls

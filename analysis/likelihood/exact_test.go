@@ -115,7 +115,7 @@ func checkWorlds(t *testing.T, worlds map[string]*world.World) {
 			target := likelihood.Whole(sequence(i, f.Length, f.Columns))
 			var bound, entropy float64
 			if f.TimeConditioned {
-				tab, err := e.TimedTable(ctx, target, 0, true)
+				tab, err := e.TimedTableWithin(ctx, target, math.Inf(1), true)
 				if err != nil {
 					t.Fatal(err)
 				}

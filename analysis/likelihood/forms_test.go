@@ -155,7 +155,7 @@ func TestTimed(t *testing.T) {
 	w := openWorld(t, reftest.Law(t, "timed3"))
 	e := mustNew(t, w)
 	target := Whole([]int{0, 1, 1})
-	table, err := e.TimedTable(context.Background(), target, 0, false)
+	table, err := e.TimedTableWithin(context.Background(), target, math.Inf(1), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,17 +52,14 @@ func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
 	return Exact{NegLog: t.blocks(shape)}, nil
 }
 
-// looksBack reports whether tokens of a sampler are drawn from the rows of two calls.
-func looksBack(s *samplers.Sampler) bool {
+// lawOf is the law that a sampler declares.
+func lawOf(s *samplers.Sampler) samplers.Law {
 	law, _ := s.Law()
-	return law.LookBack
+	return law
 }
 
-// looksBackOnGrid reports whether they are, on the half steps of a grid.
-func looksBackOnGrid(s *samplers.Sampler) bool {
-	law, _ := s.Law()
-	return law.LookBack && law.Steps != nil
-}
+// looksBack reports whether tokens of a sampler are drawn from the rows of two calls.
+func looksBack(s *samplers.Sampler) bool { return lawOf(s).LookBack }
 
 // noLaw is the error of a sampler without an exact law from the rows at hand.
 func noLaw(s *samplers.Sampler) error {
@@ -71,8 +68,7 @@ func noLaw(s *samplers.Sampler) error {
 	case set.Scores == samplers.ScoresRaw:
 		return fault.Errorf("likelihood", "%s with raw scores needs the masses of rows at every step", set.Sampler)
 	case !s.Planned():
-		law, _ := s.Law()
-		return fault.Errorf("likelihood", "no likelihood of %s is worked out: %s", s, law.Why)
+		return fault.Errorf("likelihood", "no likelihood of %s is worked out: %s", s, lawOf(s).Why)
 	case looksBack(s):
 		return fault.Errorf("likelihood", "%s mixes the rows of two calls: its law needs whole rows", set.Sampler)
 	}
@@ -118,10 +114,7 @@ func shapeOf(s *samplers.Sampler, d int) (shape, error) {
 }
 
 // isChain reports whether a sampler reveals one position a call in an order that is not random.
-func isChain(s *samplers.Sampler) bool {
-	law, _ := s.Law()
-	return law.Fixed
-}
+func isChain(s *samplers.Sampler) bool { return lawOf(s).Fixed }
 
 // pathCost is −log P of the path of a plan to a text: one row a block.
 func (e *Evaluator) pathCost(ctx context.Context, t Target, p *samplers.Plan) (float64, error) {

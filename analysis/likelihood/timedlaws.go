@@ -15,7 +15,7 @@ func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) 
 		a.timed = make(map[[2]float64]*TimedTable)
 	}
 	if t = a.timed[ends]; t == nil {
-		if t, err = a.e.timedTable(a.ctx, a.target, 0, false, low, high); err != nil {
+		if t, err = a.e.timedTable(a.ctx, a.target, false, low, high); err != nil {
 			return nil, err
 		}
 		a.timed[ends] = t
