@@ -89,7 +89,11 @@ func (r *scoring) fillSettings(d draw.Draw, s *samplers.Sampler) {
 	case r.exact:
 		set.Exact, set.Value = true, "−log P of "+s.String()
 	case form == likelihood.Plans:
-		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, map[bool]string{true: "path", false: "plan"}[r.replays()], ""), s)
+		what := "plan"
+		if r.replays() {
+			what = "path"
+		}
+		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, what, ""), s)
 	case form == likelihood.ScoreEntropyForm:
 		set.Value = "integrated score entropy"
 	case r.protocol != "":

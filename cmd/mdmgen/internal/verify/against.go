@@ -122,8 +122,10 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if o.all.IsSet("tolerance") {
 		cfg.Limit = &o.tolerance
 	}
-	if f := reference.Facts(); o.lawLength > f.Length || f.FixedLength && o.lawLength > 0 && o.lawLength != f.Length {
-		return exit.Usagef("--law-length %d: the model takes canvases of %s %d positions", o.lawLength, map[bool]string{true: "exactly", false: "at most"}[f.FixedLength], f.Length)
+	if o.lawLength > 0 {
+		if err := windows.CheckLength("law-length", o.lawLength, reference.Facts()); err != nil {
+			return err
+		}
 	}
 	if o.sampler.Seed == nil {
 		s.Notice(fmt.Sprintf("seed %d", cfg.Seed))

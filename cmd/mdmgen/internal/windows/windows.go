@@ -111,10 +111,13 @@ func (r *Reader) each(take func(Window) error) error {
 		}
 		i++
 	}
-	if r.n == 0 {
-		return fmt.Errorf("%s: nothing to score%s", r.name(), map[bool]string{true: ": name a file, or pipe a text in"}[r.standard()])
+	switch {
+	case r.n > 0:
+		return nil
+	case r.standard():
+		return fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
 	}
-	return nil
+	return fmt.Errorf("%s: nothing to score", r.name())
 }
 
 // cutDocument hands on the windows of document i, as many as are wanted.
@@ -233,8 +236,8 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	case r.Short && !r.Facts.FixedLength:
 		cut.Length = min(cut.Length, cmp.Or(r.ShortLength, ExactLength)+cut.Context)
 	}
-	if cut.Length > r.Facts.Length || r.Facts.FixedLength && cut.Length != r.Facts.Length {
-		return cut, exit.Usagef("--length %d: the model takes canvases of %s %d positions", cut.Length, map[bool]string{true: "exactly", false: "at most"}[r.Facts.FixedLength], r.Facts.Length)
+	if err := CheckLength("length", cut.Length, r.Facts); err != nil {
+		return cut, err
 	}
 	if framed := r.Frame != "none"; framed || r.Join {
 		if r.Tokenizer == nil {
@@ -253,6 +256,17 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 		return cut, exit.Usagef("%s: %s", r.Command, fault.Plain(err))
 	}
 	return cut, nil
+}
+
+// CheckLength refuses canvases of n positions, as a flag has it, that a model does not take.
+func CheckLength(flag string, n int, f model.Facts) error {
+	switch {
+	case f.FixedLength && n != f.Length:
+		return exit.Usagef("--%s %d: the model takes canvases of exactly %d positions", flag, n, f.Length)
+	case n > f.Length:
+		return exit.Usagef("--%s %d: the model takes canvases of at most %d positions", flag, n, f.Length)
+	}
+	return nil
 }
 
 // name is how messages call the input.
