@@ -32,8 +32,7 @@ type keptWindow struct {
 // printing is what is needed to print the results besides the record's own settings.
 type printing struct {
 	Format string `json:"format"`
-	Table  bool   `json:"windows_table,omitempty"`
-	// Overlaps says that windows share tokens.
+	// Overlaps is set where windows share tokens.
 	Overlaps bool `json:"overlaps,omitempty"`
 }
 
@@ -52,7 +51,7 @@ func (r *scoring) keep() (*chunks.Checkpoint, error) {
 		Identity: kit.NewIdentity(Schema, made, r.settings.seed(), r.settings),
 		Chunks:   (r.survey.Windows + size - 1) / size,
 		Size:     size,
-		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.table, r.overlaps}},
+		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.overlaps}},
 	}, r.output)
 }
 
@@ -66,7 +65,7 @@ type sequence struct {
 
 // windows are those from..to, of a text that is as it was.
 func (q *sequence) windows(from, to int) ([]windows.Window, error) {
-	if q.next == nil || !q.survey.Onward(q.at, from) {
+	if q.next == nil || from < q.at {
 		q.close()
 		q.next, q.stop = iter.Pull2(q.survey.From(from))
 		q.at = from

@@ -110,7 +110,7 @@ func (p *profiling) discard() {
 	}
 }
 
-// firstHitting says that a sampler is Algorithm 1 of the paper.
+// firstHitting reports whether a sampler is Algorithm 1 of the paper.
 func firstHitting(s *samplers.Sampler) bool {
 	law, _ := s.Law()
 	return law.FirstHitting()

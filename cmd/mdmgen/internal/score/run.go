@@ -89,7 +89,11 @@ func (r *scoring) fillSettings(d draw.Draw, s *samplers.Sampler) {
 	case r.exact:
 		set.Exact, set.Value = true, "−log P of "+s.String()
 	case form == likelihood.Plans:
-		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, map[bool]string{true: "path", false: "plan"}[r.replays()], ""), s)
+		what := "plan"
+		if r.replays() {
+			what = "path"
+		}
+		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, what, ""), s)
 	case form == likelihood.ScoreEntropyForm:
 		set.Value = "integrated score entropy"
 	case r.protocol != "":
@@ -146,7 +150,7 @@ func (r *scoring) tryPlans(s *samplers.Sampler) error {
 	return nil
 }
 
-// replays says that the sampler is replayed on windows.
+// replays reports whether the sampler is replayed on windows.
 func (r *scoring) replays() bool {
 	if r.config.Sampler == nil {
 		return false
@@ -202,7 +206,7 @@ func (r *scoring) run() error {
 	if r.settings.Seed != nil && r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
-	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.table, r.overlaps}, r.out)
+	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.overlaps}, r.out)
 	all.terms = terms
 	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	size := r.chunkSize()

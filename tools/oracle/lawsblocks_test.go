@@ -1,14 +1,15 @@
-package laws
+package oracle
 
 import (
 	"math/bits"
 
-	"mdmgen/samplers/draw"
-
 	"gonum.org/v1/gonum/stat/combin"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/samplers/draw"
 )
 
-// BlockLaw is the law over sequences of a sampler that reveals blocks of the given sizes in
+// blockLaw is the law over sequences of a sampler that reveals blocks of the given sizes in
 // uniform order, a call a block, asked at λ = m/d with m of d positions masked. Tokens of a block
 // are independent given the canvases of the block and of the one before: those of block n are drawn from max((1+w)·p − w·p′, floor·p),
 // normalised ([draw.Mix]), w = weights[n], p the row of this call and p′ that of the call before; 0 is plain.
@@ -17,7 +18,7 @@ import (
 //	g(A,B) += g(A′,A)·Π_{l∈B∖A} m^l(x_l|x_A,x_A′) / C(masked,|B∖A|),
 //
 // over pairs of subsets. It panics where the sizes do not sum to D or one is below 1.
-func (w *World) BlockLaw(sizes []int, weights []float64, floor float64) []float64 {
+func blockLaw(w *laws.World, sizes []int, weights []float64, floor float64) []float64 {
 	checkSizes(sizes, w.D)
 	tables := make([][]float64, len(sizes))
 	masked := w.D
@@ -26,8 +27,8 @@ func (w *World) BlockLaw(sizes []int, weights []float64, floor float64) []float6
 		masked -= size
 	}
 	out := make([]float64, w.Sequences)
-	for i, x := range w.clean {
-		out[i] = w.blockProbability(x, sizes, tables, weights, floor)
+	for i := range out {
+		out[i] = blockProbability(w, fullState(w, i), sizes, tables, weights, floor)
 	}
 	return out
 }
@@ -36,18 +37,18 @@ func checkSizes(sizes []int, d int) {
 	sum := 0
 	for _, n := range sizes {
 		if n < 1 {
-			panic("laws: a block of no positions")
+			panic("a block of no positions")
 		}
 		sum += n
 	}
 	if sum != d {
-		panic("laws: sizes do not sum to the number of positions")
+		panic("sizes do not sum to the number of positions")
 	}
 }
 
 // blockProbability is the recursion for the sequence whose state is x. Subsets are bit
 // sets of visible positions.
-func (w *World) blockProbability(x int, sizes []int, tables [][]float64, weights []float64, floor float64) float64 {
+func blockProbability(w *laws.World, x int, sizes []int, tables [][]float64, weights []float64, floor float64) float64 {
 	full := 1<<w.D - 1
 	type pair struct{ before, now int }
 	g := map[pair]float64{{0, 0}: 1}
@@ -56,7 +57,7 @@ func (w *World) blockProbability(x int, sizes []int, tables [][]float64, weights
 		next := make(map[pair]float64)
 		var nextOrder []pair
 		for _, at := range order {
-			done := w.blockFrom(x, at.before, at.now, n, size, tables, weights[n], floor)
+			done := blockFrom(w, x, at.before, at.now, n, size, tables, weights[n], floor)
 			for set, p := range done {
 				if p == 0 {
 					continue
@@ -70,7 +71,7 @@ func (w *World) blockProbability(x int, sizes []int, tables [][]float64, weights
 		}
 		g, order = next, nextOrder
 	}
-	var s Sum
+	var s laws.Sum
 	for _, at := range order {
 		if at.now == full {
 			s.Add(g[at])
@@ -81,11 +82,11 @@ func (w *World) blockProbability(x int, sizes []int, tables [][]float64, weights
 
 // blockFrom gives, by set of visible positions after the block, the probability that block n
 // reveals just those positions of the sequence, with its tokens.
-func (w *World) blockFrom(x, before, now, n, size int, tables [][]float64, weight, floor float64) []float64 {
+func blockFrom(w *laws.World, x, before, now, n, size int, tables [][]float64, weight, floor float64) []float64 {
 	full := 1<<w.D - 1
-	state, was := w.hideAll(x, full&^now), w.hideAll(x, full&^before)
+	state, was := hideAll(w, x, full&^now), hideAll(w, x, full&^before)
 	out := make([]float64, full+1)
-	out[now] = 1 / float64(combin.Binomial(w.masks[state], size))
+	out[now] = 1 / float64(combin.Binomial(w.Masks(state), size))
 	fill := make([]float64, w.V)
 	for l := range w.D {
 		if now>>l&1 == 1 {
@@ -107,4 +108,23 @@ func (w *World) blockFrom(x, before, now, n, size int, tables [][]float64, weigh
 		}
 	}
 	return out
+}
+
+// fullState is the state of a sequence.
+func fullState(w *laws.World, sequence int) int {
+	state := w.AllMask()
+	for l, a := range w.Sequence(sequence) {
+		state = w.Reveal(state, l, a)
+	}
+	return state
+}
+
+// hideAll masks the positions of a bit set.
+func hideAll(w *laws.World, state, set int) int {
+	for l := range w.D {
+		if set>>l&1 == 1 {
+			state = w.Hide(state, l)
+		}
+	}
+	return state
 }

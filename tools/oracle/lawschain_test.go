@@ -1,8 +1,13 @@
-package laws
+package oracle
 
-import "math"
+import (
+	"math"
 
-// ExactChain is the law over states of the exact reverse chain with rates r(t)·μ(x_t,t) from
+	"mdmgen/analysis/laws"
+	"mdmgen/model/world"
+)
+
+// exactChain is the law over states of the exact reverse chain with rates r(t)·μ(x_t,t) from
 // all-mask at masked fraction first down to last, first > last ≥ 0: of uniformization (Chen and Ying, arXiv
 // 2402.08095) and of its mask-aware form MATU on any segments, whose candidate events thin to this chain whatever
 // their bounds are. In the clock λ a masked position is revealed at rate 1/λ, so that reveal times are independent
@@ -12,31 +17,28 @@ import "math"
 //	G_B(λ) = Σ_{l∈B} ∫_last^λ μ^l(y_l | y with B masked, λ′)·G_{B∖l}(λ′) dλ′,  G_∅ = 1.
 //
 // It panics where the fractions are out of order.
-func (w *World) ExactChain(first, last float64) []float64 {
+func exactChain(w *laws.World, file *world.World, first, last float64) []float64 {
 	if !(first <= 1 && last >= 0 && first > last) {
-		panic("laws: masked fractions out of order")
-	}
-	if w.mu1 == nil {
-		stay := last / first
-		return w.oneByOne(w.Start(), w.mu0, (first-last)/first, stay)
+		panic("masked fractions out of order")
 	}
 	out := make([]float64, w.States)
 	for y := range out {
-		out[y] = w.timedChain(y, first, last) * integerPower(last/first, w.masks[y])
+		out[y] = chainTo(w, file, y, first, last) * math.Pow(last/first, float64(w.Masks(y)))
 	}
 	return out
 }
 
-// timedChain is first^(−|A|)·G_A(first) of ExactChain. In u = λ/first, G_B is Σ_ik g_ik·u^(i+pk) with
+// chainTo is first^(−|A|)·G_A(first) of exactChain. In u = λ/first, G_B is Σ_ik g_ik·u^(i+pk) with
 // i, k ≤ |B|: an integral of monomials and a constant that makes G_B 0 at the lower end.
-func (w *World) timedChain(y int, first, last float64) float64 {
+func chainTo(w *laws.World, file *world.World, y int, first, last float64) float64 {
 	var visible []int
 	for l := range w.D {
 		if w.Token(y, l) != w.V {
 			visible = append(visible, l)
 		}
 	}
-	low, scale := last/first, w.c*math.Pow(first, w.p)
+	mu0, mu1, c, power := file.Mixture()
+	low, scale := last/first, c*math.Pow(first, power)
 	full := 1<<len(visible) - 1
 	width := len(visible) + 1
 	g := make([][]float64, full+1)
@@ -55,7 +57,10 @@ func (w *World) timedChain(y int, first, last float64) float64 {
 				continue
 			}
 			at := (state*w.D+l)*w.V + w.Token(y, l)
-			constant, slope := w.mu0[at], scale*(w.mu1[at]-w.mu0[at])
+			constant, slope := mu0[at], 0.0
+			if mu1 != nil {
+				slope = scale * (mu1[at] - mu0[at])
+			}
 			for i, x := range g[b&^(1<<j)] {
 				if x != 0 {
 					rate[i] += constant * x
@@ -63,21 +68,21 @@ func (w *World) timedChain(y int, first, last float64) float64 {
 				}
 			}
 		}
-		c := make([]float64, width*width)
+		sums := make([]float64, width*width)
 		for i := range width - 1 {
 			for k := range width {
 				x := rate[i*width+k]
 				if x == 0 {
 					continue
 				}
-				power := float64(i+1) + w.p*float64(k)
-				c[(i+1)*width+k] += x / power
-				c[0] -= x / power * math.Pow(low, power)
+				n := float64(i+1) + power*float64(k)
+				sums[(i+1)*width+k] += x / n
+				sums[0] -= x / n * math.Pow(low, n)
 			}
 		}
-		g[b] = c
+		g[b] = sums
 	}
-	var s Sum
+	var s laws.Sum
 	for _, x := range g[full] {
 		s.Add(x)
 	}

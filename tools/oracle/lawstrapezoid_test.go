@@ -1,16 +1,17 @@
-package laws
+package oracle
 
 import (
+	"mdmgen/analysis/laws"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
 
-// TrapezoidLaw is the law over states of the trapezoidal plan: Tweedie on the refined grid of masked fractions, whose
+// trapezoidLaw is the law over states of the trapezoidal plan: Tweedie on the refined grid of masked fractions, whose
 // steps come in pairs, x at λ_k, x* at λ_mid after the first half. Tokens of the first half are from p = μ(·|x,λ_k), those of
 // the second from max(α1·μ(·|x*,λ_mid) − α2·p, floor·μ(·|x*,λ_mid)), normalised, α1 = 1/(2ϑ(1−ϑ)), α2 = α1 − 1: a
 // pair of positions is split between the halves with probability 2ϑ(1−ϑ), and then its interaction counts α1
 // times. steps is Tweedie's law on the refined grid; it panics where that has an odd number of steps.
-func (w *World) TrapezoidLaw(steps schedule.Steps, theta, floor float64) []float64 {
+func trapezoidLaw(w *laws.World, steps schedule.Steps, theta, floor float64) []float64 {
 	g := steps.Grid
 	if g.Steps()%2 != 0 {
 		panic("laws: half steps come in pairs")

@@ -1,12 +1,15 @@
-package laws
+package oracle
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/combin"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/model/world"
 )
 
-// ParallelLaw is the law over sequences of parallel first-hitting sampling (Zheng et al., arXiv 2409.02908, Algorithm 2):
+// parallelLaw is the law over sequences of parallel first-hitting sampling (Zheng et al., arXiv 2409.02908, Algorithm 2):
 // blocks of the given sizes in uniform order, a call a block, asked at the hitting fraction λ_n of the block's first
 // reveal, tokens of a block independent. With m_n masks at the start of block n
 //
@@ -14,16 +17,33 @@ import (
 //	H_B(λ) = Σ_{C⊆B, |C|=L_n} Π_{l∈C} μ^l(x_l | B masked, λ)·E H_{B∖C}(λβ) / C(m_n,L_n).
 //
 // H_B is a polynomial in λ^p, so that moments E β^(pk) do. It panics where the sizes do not sum to D.
-func (w *World) ParallelLaw(sizes []int) []float64 {
+func parallelLaw(w *laws.World, file *world.World, sizes []int) []float64 {
 	checkSizes(sizes, w.D)
+	r := parallelBlocks{World: w}
+	r.mu0, r.mu1, r.c, r.p = file.Mixture()
 	out := make([]float64, w.Sequences)
-	for i, x := range w.clean {
-		out[i] = w.parallelProbability(x, sizes)
+	for i := range out {
+		out[i] = r.probability(fullState(w, i), sizes)
 	}
 	return out
 }
 
-func (w *World) parallelProbability(x int, sizes []int) float64 {
+// parallelBlocks is a world with its tables.
+type parallelBlocks struct {
+	*laws.World
+	mu0, mu1 []float64
+	c, p     float64
+}
+
+// order is the number of coefficients with n masked positions.
+func (w *parallelBlocks) order(n int) int {
+	if w.mu1 == nil {
+		return 1
+	}
+	return n + 1
+}
+
+func (w *parallelBlocks) probability(x int, sizes []int) float64 {
 	full := 1<<w.D - 1
 	// h[B] are the coefficients of E H_B(λβ) in λ^(pk), λ the first hit of the block before.
 	h := make([][]float64, full+1)
@@ -37,25 +57,25 @@ func (w *World) parallelProbability(x int, sizes []int) float64 {
 			before = sizes[n-1]
 		}
 		for b := range h {
-			if state := w.hideAll(x, b); w.masks[state] == masked {
-				h[b] = w.parallelBlock(x, b, size, h)
+			if state := hideAll(w.World, x, b); w.Masks(state) == masked {
+				h[b] = w.block(x, b, size, h)
 				for k := range h[b] {
 					h[b][k] *= betaMoment(float64(masked), float64(before), w.p*float64(k)) / float64(combin.Binomial(masked, size))
 				}
 			}
 		}
 	}
-	var s Sum
+	var s laws.Sum
 	for _, c := range h[full] {
 		s.Add(c)
 	}
 	return s.Value()
 }
 
-// parallelBlock is Σ_C Π_{l∈C} μ^l·h[B∖C] as coefficients.
-func (w *World) parallelBlock(x, b, size int, h [][]float64) []float64 {
-	state := w.hideAll(x, b)
-	out := make([]float64, w.order(w.masks[state]))
+// block is Σ_C Π_{l∈C} μ^l·h[B∖C] as coefficients.
+func (w *parallelBlocks) block(x, b, size int, h [][]float64) []float64 {
+	state := hideAll(w.World, x, b)
+	out := make([]float64, w.order(w.Masks(state)))
 	var choose func(l, rest, left int, product []float64)
 	choose = func(l, rest, left int, product []float64) {
 		if left == 0 {
