@@ -1,4 +1,4 @@
-// Command study makes docs/benchmarks.md anew: it runs the commands that stand there, one
+// Command study makes docs/research/benchmarks.md anew: it runs the commands that stand there, one
 // after the other, and puts what they print below them, tables of many columns in the CSV files
 // that the page names. From the repository's root:
 //

@@ -16,7 +16,7 @@ func documents(t *testing.T) (root string, pages []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/howto/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/howto/*.md", "docs/research/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(found) == 0 {
 			t.Fatal(pattern, found, err)

@@ -9,7 +9,7 @@ import (
 // Path is the page of the study, from the repository's root; Choosing is one that shows some of
 // its rows.
 const (
-	Path     = "docs/benchmarks.md"
+	Path     = "docs/research/benchmarks.md"
 	Choosing = "docs/choosing.md"
 )
 
