@@ -1,6 +1,6 @@
-// Command figures renews the pictures and the tables of docs/research/certificates.md and
-// docs/research/theory.md that show certificates and Theorem 4 on the built-in network, and what is
-// exact on worlds, those of docs/research/decoders.md, and those of docs/precision.md. It is run in the repository's root, for one part or for all:
+// Command figures renews the pictures and tables of docs/research/certificates.md,
+// docs/research/theory.md, docs/research/decoders.md and docs/precision.md. Run it in the
+// repository's root, for one part or for all:
 //
 //	go run ./tools/figures scaling
 //
