@@ -19,7 +19,6 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
 	"mdmgen/model/hub/hubtest"
-	"mdmgen/tools/study/page"
 )
 
 var (
@@ -61,7 +60,7 @@ func TestDocs(t *testing.T) {
 			t.Chdir(dir)
 			printed := make(map[string]string)
 			s := docsShell{outputs: make(map[string]string)}
-			for _, b := range page.Read(text) {
+			for _, b := range shellBlocks(text) {
 				if !slices.Contains(docsTags, b.Tag) {
 					t.Errorf("sh %s: a block is for %q", b.Tag, docsTags)
 				}
@@ -88,7 +87,7 @@ func TestDocs(t *testing.T) {
 				}
 			}
 			if *docsUpdate {
-				writeFile(t, filepath.Join(root, path), page.Replace(text, printed))
+				writeFile(t, filepath.Join(root, path), replaceOutputs(text, printed))
 			}
 		})
 	}
