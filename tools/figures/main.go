@@ -1,6 +1,6 @@
-// Command figures renews the pictures and tables of docs/research/certificates.md,
-// docs/research/theory.md, docs/research/decoders.md and docs/precision.md. Run it in the
-// repository's root, for one part or for all:
+// Command figures renews the pictures and the tables of docs/certificates.md and
+// docs/theory.md that show certificates and Theorem 4 on the built-in network, and what is
+// exact on worlds, those of docs/decoders.md, and those of docs/precision.md. It is run in the repository's root, for one part or for all:
 //
 //	go run ./tools/figures scaling
 //
@@ -39,8 +39,8 @@ var parts = []struct {
 	name, page string
 	make       func(context.Context, network) (plots []report.Plot, table []byte, err error)
 }{
-	{"scaling", "research/certificates", scaling}, {"world", "research/certificates", world4}, {"network", "research/certificates", network12}, {"rates", "research/certificates", rates}, {"gap", "research/theory", gap},
-	{"field", "research/decoders", decoderField}, {"window", "research/decoders", decoderErrors},
+	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"network", "certificates", network12}, {"rates", "certificates", rates}, {"gap", "theory", gap},
+	{"field", "decoders", decoderField}, {"window", "decoders", decoderErrors},
 	{"quality", "precision", dtypeCosts}, {"speed", "precision", dtypeSpeeds},
 }
 
@@ -73,7 +73,7 @@ func run(ctx context.Context, names []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
-		folder := filepath.Join("docs", filepath.FromSlash(part.page))
+		folder := filepath.Join("docs", "research", part.page)
 		for _, p := range plots {
 			var b bytes.Buffer
 			if err := p.Draw(&b, "svg", 560, 400); err != nil {
