@@ -63,7 +63,7 @@ func run(ctx context.Context, names []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
-		folder := filepath.Join("docs", part.page)
+		folder := filepath.Join("docs", "research", part.page)
 		for _, p := range plots {
 			var b bytes.Buffer
 			if err := p.Draw(&b, "svg", 560, 400); err != nil {
