@@ -17,11 +17,11 @@ type Job struct {
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
 	// several jobs may share it.
 	Canvas []int
-	// Method fills it; nil is first-hitting.
+	// Method fills it.
 	Method Method
-	// Draw says how tokens are drawn from rows. Its zero value is what the options of a
-	// [Sampler] say, and the network's distribution for other methods.
-	Draw draw.Draw
+	// Draw says how tokens are drawn from rows. Its zero value is that of a method that is [Draws],
+	// and the network's distribution for others.
+	Draw draw.Settings
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
 }
@@ -45,7 +45,7 @@ type task struct {
 	ctx    context.Context
 	job    Job
 	canvas Canvas
-	draws  draw.Draws
+	draws  draw.Numbers
 	// decoder asked for ask; sent of its rows are in calls, and rows, or best, are the
 	// answers so far. head is what the network is asked for.
 	decoder Decoder
@@ -53,7 +53,7 @@ type task struct {
 	head    Head
 	sent    int
 	rows    [][]float32
-	best    [][]draw.Drawn
+	best    [][]draw.Result
 	// complete says that the last of its rows was in the call that is being taken.
 	complete bool
 	draw     draw.Categorical
@@ -109,7 +109,7 @@ func newEngine(net Network, batch int) (*engine, error) {
 	if batch < 0 {
 		return nil, fault.Errorf("samplers", "batch is %d: must be at least 1", batch)
 	}
-	all, err := draw.NewCategorical(spec.Vocabulary, draw.Draw{})
+	all, err := draw.NewCategorical(spec.Vocabulary, draw.Settings{})
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +149,12 @@ func (e *engine) start(t *task) (err error) {
 	}
 	method, how, by := t.job.Method, t.job.Draw, draw.ByInverse
 	if method == nil {
-		method = firstHitting
+		return errors.New("the job has no method")
 	}
-	if s, ok := method.(*Sampler); ok && how == (draw.Draw{}) {
-		how = s.settings.Draw
+	if m, ok := method.(Draws); ok && how == (draw.Settings{}) {
+		how = m.Draw()
 	}
-	if m, ok := method.(interface{ By() draw.By }); ok {
+	if m, ok := method.(By); ok {
 		by = m.By()
 	}
 	if t.draw, err = e.draw.With(how, by); err != nil {
@@ -200,7 +200,7 @@ func (e *engine) ask(t *task) (more bool, err error) {
 	if t.decoder.Ask(&t.ask) {
 		return true, e.check(t)
 	}
-	t.result.Events, t.result.RuleCalls = eventsOf(t.decoder), ruleCallsOf(t.decoder)
+	t.result.Events, t.result.RuleCalls = EventsOf(t.decoder), RuleCallsOf(t.decoder)
 	return false, nil
 }
 
@@ -264,7 +264,7 @@ func (e *engine) end(t *task, err error) {
 			err = &fault.Error{Package: "samplers", Err: &SequenceError{t.job.Index, err}}
 		}
 	}
-	releaseOf(t.decoder)
+	Release(t.decoder)
 	t.ended(t.result, err)
 	clear(t.ask.Rows)
 	clear(t.rows)

@@ -2,15 +2,17 @@ package samplers
 
 import (
 	"math"
-	"slices"
 
 	"mdmgen/samplers/schedule"
 )
 
-// Law declares what a sampler with a plan does, which is all that exact probabilities,
+// Law declares what a sampler does, which is all that exact probabilities,
 // bounds and costs need to know of it. Positions are revealed in uniform order unless Fixed
 // says otherwise.
 type Law struct {
+	// Planned says that which position is revealed by which call is drawn before the network is
+	// asked. What is below up to Clock is of such samplers, Replay, Why and Block of others.
+	Planned bool
 	// Steps is the grid with its probabilities; nil for a sampler without one, whose
 	// blocks have Sizes. A trapezoidal grid is that of the half steps.
 	Steps *schedule.Steps
@@ -89,29 +91,4 @@ func (l Law) ReplayRows(d int) float64 {
 // FirstHitting says that this is Algorithm 1 of the paper.
 func (l Law) FirstHitting() bool {
 	return l.Steps == nil && l.OneByOne && !l.Fixed && l.Clock == AtHit
-}
-
-// Law returns that of a sampler, false for one that has no plan ([Sampler.Planned]), whose law
-// tells nothing but how it is replayed.
-func (s *Sampler) Law() (Law, bool) { return s.law.declare(), s.Planned() }
-
-// SameLaw says that two samplers are known to give d free positions the same distribution,
-// whatever the network: timed says that it may look at the time. Where it is false they may
-// still agree. How tokens are drawn exactly is no difference: see [draw.By].
-func SameLaw(a, b *Sampler, d int, timed bool) bool {
-	one, planned := a.Law()
-	other, also := b.Law()
-	switch {
-	case !planned || !also || !a.settings.Draw.Same(b.settings.Draw) || one.Fixed != other.Fixed || a.settings.Scores != b.settings.Scores:
-		return false
-	case one.Fixed || one.LookBack || other.LookBack || timed && one.Clock != other.Clock:
-		return false // These have more to them than what is compared here.
-	case one.Steps == nil && other.Steps == nil:
-		x, err := one.Sizes(d)
-		y, also := other.Sizes(d)
-		return err == nil && also == nil && slices.Equal(x, y)
-	case one.Steps == nil || other.Steps == nil || one.OneByOne != other.OneByOne || a.denoise != b.denoise:
-		return false
-	}
-	return one.Steps.Same(other.Steps, timed)
 }

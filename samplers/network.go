@@ -16,8 +16,8 @@ type Network interface {
 	// Logits is one call. It returns the row of each of the call's positions, in their
 	// order, [len(Positions)·columns] values that the caller must not keep beyond the next
 	// call, as the network must not keep what it is handed. It is not safe for concurrent
-	// use. An error with a method TooLarge() bool that says true is about the size of the call:
-	// [Sample] ends with it, where else the rows are asked for one by one.
+	// use. After an
+	// error that is no [TooLarge] the rows are asked for one by one.
 	Logits(ctx context.Context, c Call) ([]float32, error)
 }
 
@@ -39,16 +39,20 @@ type Spec struct {
 	RowsStay bool
 }
 
-// mostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
+// DefaultT is T where the noise has no end: only e^(−T) = 0.7 % of a position's reveal times lie
+// beyond it.
+const DefaultT = 5.0
+
+// MostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
 // no row at 1, that of the end of its noise.
-func (c *Spec) mostMasked() float64 {
+func (c *Spec) MostMasked() float64 {
 	if !c.TimeConditioned || c.InfiniteSigma {
 		return 1
 	}
 	noise, _ := schedule.ParseNoise(c.Noise) // which New has checked
 	_, end := noise.Range()
 	if math.IsInf(end, 1) {
-		end = defaultT
+		end = DefaultT
 	}
 	return schedule.LambdaOf(end)
 }
@@ -99,8 +103,8 @@ type Call struct {
 	Sigma []float64
 }
 
-// add adds what is asked about a canvas, which holds ids unless the row has its own.
-func (c *Call) add(spec *Spec, ids []int64, r AskRow) {
+// Add adds what is asked about a canvas, which holds ids unless the row has its own.
+func (c *Call) Add(spec *Spec, ids []int64, r AskRow) {
 	if r.Canvas != nil {
 		ids = r.Canvas
 	}

@@ -27,13 +27,12 @@ type Sequence struct {
 
 // Config says how a list of sequences is sampled.
 type Config struct {
-	// Method fills them; nil is first-hitting. Draw says how tokens are drawn: see [Job].
+	// Method fills those that have none of their own. Draw says how tokens are drawn: see [Job].
 	Method Method
-	Draw   draw.Draw
+	Draw   draw.Settings
 	Seed   uint64
 	// Batch is the greatest number of sequences of a call, 0 is 1. A call has as many rows, or
-	// so many times more as a method asks canvases of a sequence: what its method Canvases()
-	// int says, if it has one. What these add ends at 32768 positions; a sequence whose
+	// so many times more as a method that is [Canvases] asks of a sequence. What these add ends at 32768 positions; a sequence whose
 	// canvases do not fit into a call is asked about in several.
 	Batch int
 	// OnStep observes what each call did to each sequence, and OnFault is told of a sequence
@@ -107,7 +106,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 			var s Sequence
 			if s, more = next(); more {
 				job := Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index}
-				if m, ok := job.Method.(interface{ Canvases() int }); ok {
+				if m, ok := job.Method.(Canvases); ok {
 					e.canvases = max(m.Canvases(), e.canvases)
 				}
 				if s.Seed != nil {

@@ -3,7 +3,7 @@ package draw
 // Race is the random numbers of one position in one step of a grid, of few bits each: for a race of
 // its tokens. It belongs to one goroutine.
 type Race struct {
-	draws          *Draws
+	draws          *Numbers
 	position, step int
 	block          uint64
 	words          [4]uint64

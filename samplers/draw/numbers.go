@@ -1,0 +1,122 @@
+package draw
+
+import "math/rand/v2"
+
+// Numbers are the random numbers of one sequence. Each is a function of the seed, the
+// sequence's index, what it is for and, of a token's, the position and how many tokens
+// were drawn there before: of nothing else. So a sample does not depend on batch, order or
+// company, a draft that is thrown away costs no randomness, and a position that is masked
+// again is drawn anew. The generator is Philox4x64-10. It belongs to one goroutine.
+type Numbers struct {
+	seed, index uint64
+	// taken counts the tokens that were drawn and came onto the canvas, by position.
+	taken []uint32
+}
+
+// What a number is for: half of the generator's key, so that no two uses share numbers.
+const (
+	forTokens = iota
+	forPlans
+	forEvents
+	forRaces
+	forCalls
+	forOrders
+	forSteps
+	forCorrections
+)
+
+// NewNumbers returns the numbers of sequence index, of as many positions as are asked for.
+func NewNumbers(seed, index uint64) *Numbers { return &Numbers{seed: seed, index: index} }
+
+// Reset makes d the numbers of another sequence, from their beginning.
+func (d *Numbers) Reset(seed, index uint64) { *d = Numbers{seed, index, d.taken[:0]} }
+
+// Token returns the uniform of the next token at a position. It stays the same until
+// a token came onto the canvas there: see [Numbers.Took].
+func (d *Numbers) Token(position int) float64 {
+	var n uint32
+	if position < len(d.taken) {
+		n = d.taken[position]
+	}
+	return d.uniform(forTokens, uint64(position), uint64(n))
+}
+
+// Tokens appends the uniforms of the next tokens at positions to dst.
+func (d *Numbers) Tokens(dst []float64, positions []int) []float64 {
+	for _, l := range positions {
+		dst = append(dst, d.Token(l))
+	}
+	return dst
+}
+
+// Call returns the uniform of a token that is drawn at a position in call number call of the
+// sequence, and thrown away where the position is not chosen by what was drawn: unlike Token's
+// it is another at the next call.
+func (d *Numbers) Call(position, call int) float64 {
+	return d.uniform(forCalls, uint64(position), uint64(call))
+}
+
+// Plan returns the uniform of a position in the plan of the sequence.
+func (d *Numbers) Plan(position int) float64 { return d.uniform(forPlans, uint64(position), 0) }
+
+// Order returns a uniform of a position for the order in which call number call takes positions.
+func (d *Numbers) Order(position, call int) float64 {
+	return d.uniform(forOrders, uint64(position), uint64(call))
+}
+
+// Step returns the uniform of whether a position changes in a step.
+func (d *Numbers) Step(position, step int) float64 {
+	return d.uniform(forSteps, uint64(position), uint64(step))
+}
+
+// Correction returns the uniform by which a correction chooses positions.
+func (d *Numbers) Correction(position, correction int) float64 {
+	return d.uniform(forCorrections, uint64(position), uint64(correction))
+}
+
+// Race returns the numbers of a race of tokens at a position in a step.
+func (d *Numbers) Race(position, step int) *Race {
+	return &Race{draws: d, position: position, step: step}
+}
+
+// Took says that a token was drawn at a position and came onto the canvas:
+// the next one has another uniform.
+func (d *Numbers) Took(position int) {
+	for len(d.taken) <= position {
+		d.taken = append(d.taken, 0)
+	}
+	d.taken[position]++
+}
+
+// uniform returns a uniform on {1, …, 2^53−1}/2^53: 0 and 1 never appear, so that its
+// logarithm and that of its complement are finite.
+func (d *Numbers) uniform(use, a, b uint64) float64 {
+	for _, word := range philox([2]uint64{d.seed, use}, [4]uint64{d.index, a, b}) {
+		if k := word >> 11; k != 0 {
+			return float64(k) * 0x1p-53
+		}
+	}
+	return 0x1p-53 // once in 2^212 times
+}
+
+// Events returns a source for the number of events of the plan.
+func (d *Numbers) Events() rand.Source { return &counted{draws: d} }
+
+// counted is a source of the words of successive counters.
+type counted struct {
+	draws *Numbers
+	next  uint64
+}
+
+func (c *counted) Uint64() uint64 {
+	c.next++
+	return philox([2]uint64{c.draws.seed, forEvents}, [4]uint64{c.draws.index, c.next})[0]
+}
+
+// Uniforms are what a plan is drawn from: one number on (0,1) a free position, and a source
+// for the number of events that reveal nothing. [Numbers] are those of a sequence that is
+// sampled, a [Stream] gives one plan after the other.
+type Uniforms interface {
+	Plan(position int) float64
+	Events() rand.Source
+}
