@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Law is what is known of the network calls of a sequence before any is made.
@@ -28,7 +28,7 @@ type Law struct {
 const pairSteps = 2048
 
 // NewLaw is the law of a sampler over d free positions.
-func NewLaw(s *samplers.Sampler, d int) (Law, error) {
+func NewLaw(s *catalog.Sampler, d int) (Law, error) {
 	calls, finish, err := s.ExpectedCalls(d)
 	if err != nil {
 		return Law{}, err

@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // KindCertificate is the kind of a [CertifiedRun] among the records of a run.
@@ -106,7 +106,7 @@ func (c *Certificates) Measure(ctx context.Context, cfg CertificateConfig) (comp
 		if cfg.OnRun != nil {
 			one.OnRun = func(r certificate.Run) error { return cfg.OnRun(CertifiedRun{KindCertificate, i, r}) }
 		}
-		var ss []*samplers.Sampler
+		var ss []*catalog.Sampler
 		for _, x := range g.cells {
 			ss = append(ss, x.Sampler)
 		}

@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -29,7 +30,7 @@ type ErrorSample struct {
 // ErrorConfig says how sampling errors are measured.
 type ErrorConfig struct {
 	// Evaluator opens the network for a way to draw tokens.
-	Evaluator func(draw.Draw) (*likelihood.Evaluator, error)
+	Evaluator func(draw.Settings) (*likelihood.Evaluator, error)
 	// Targets are windows with equal numbers of free positions; samples are spread
 	// evenly over them.
 	Targets []likelihood.Target
@@ -52,7 +53,7 @@ type Errors struct {
 
 // errorGroup is a list of samplers that one study serves.
 type errorGroup struct {
-	draw  draw.Draw
+	draw  draw.Settings
 	cells []*Cell
 	// at is the index in cells of a law.
 	at    map[string]int
@@ -93,7 +94,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 }
 
 // measurable says why no exact probabilities over d positions are worked out.
-func measurable(s *samplers.Sampler, d int) error {
+func measurable(s *catalog.Sampler, d int) error {
 	switch law, planned := s.Law(); {
 	case !planned && law.Replay == samplers.NoReplay:
 		return errors.New(law.Why)
@@ -120,7 +121,7 @@ func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, e
 		if err != nil {
 			return false, err
 		}
-		var ss []*samplers.Sampler
+		var ss []*catalog.Sampler
 		for _, c := range g.cells {
 			ss = append(ss, c.Sampler)
 		}
@@ -161,7 +162,7 @@ func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, e
 }
 
 // partial is the study of the samples that were finished in time, nil where there are none.
-func (g *errorGroup) partial(e *likelihood.Evaluator, t likelihood.Target, ss []*samplers.Sampler, cfg quality.Config, done []quality.Sample) (*quality.Study, error) {
+func (g *errorGroup) partial(e *likelihood.Evaluator, t likelihood.Target, ss []*catalog.Sampler, cfg quality.Config, done []quality.Sample) (*quality.Study, error) {
 	// They are the first ones: samples are made, and handed out, in their order.
 	n := 0
 	for _, s := range done {

@@ -7,7 +7,7 @@ import (
 	"github.com/xrash/smetrics"
 
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // MaxCells bounds a grid of settings.
@@ -16,7 +16,7 @@ const MaxCells = 4096
 // Setting is one point of a grid: a sampler's options, and how it is run. What is
 // 0 or nil was not given.
 type Setting struct {
-	Options                samplers.Options
+	Options                catalog.Options
 	Length, Batch, Threads int
 }
 
@@ -91,7 +91,7 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 
 // users are the samplers that have an option.
 func users(option string) (out []string) {
-	for _, d := range samplers.Descriptors() {
+	for _, d := range catalog.Descriptors() {
 		if slices.Contains(d.Flags, option) {
 			out = append(out, d.Name)
 		}
@@ -102,12 +102,12 @@ func users(option string) (out []string) {
 // named is the setting of a name, with what follows it.
 func named(text string) (out Setting, err error) {
 	words := append(strings.Fields(text), "")
-	d, ok := samplers.Describe(words[0])
+	d, ok := catalog.Describe(words[0])
 	if !ok {
 		if name, settings, ok := strings.Cut(words[0], ","); ok && strings.Contains(settings, "=") {
 			return out, fault.Errorf("bench", "sampler %.40q: put blanks between settings, as in '%s %s'", words[0], name, settings)
 		}
-		return out, fault.Errorf("bench", "sampler %.40q: must be one of %s", words[0], strings.Join(samplers.Names(), ", "))
+		return out, fault.Errorf("bench", "sampler %.40q: must be one of %s", words[0], strings.Join(catalog.Names(), ", "))
 	}
 	out.Options.Sampler = d.Name
 	for _, word := range words[1 : len(words)-1] {
@@ -289,7 +289,7 @@ func Match(text string, ids []string) (string, error) {
 
 // canonical is a sampler's own name.
 func canonical(name string) string {
-	if d, ok := samplers.Describe(name); ok {
+	if d, ok := catalog.Describe(name); ok {
 		return d.Name
 	}
 	return name

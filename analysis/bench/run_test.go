@@ -17,6 +17,7 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // table is a world as a model.
@@ -130,7 +131,7 @@ func TestRun(t *testing.T) {
 				return
 			}
 		}
-	}, samplers.Config{Seed: 3}, func(r samplers.Result) error {
+	}, samplers.Config{Method: plan.NewFHS(0), Seed: 3}, func(r samplers.Result) error {
 		want[r.Index-12] = r.IDs
 		return nil
 	})
@@ -239,7 +240,7 @@ func TestLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p samplers.Plan
+		var p plan.Plan
 		var sum, squares float64
 		for i := range uint64(n) {
 			if err := c.Sampler.Plan(&p, draw.NewStream(1, i), free); err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -19,7 +19,7 @@ func SameNote(cells []Cell) string {
 		for j := range cells[:i] {
 			a, b := &cells[j], &cells[i]
 			apart := a.Free != b.Free || len(a.Canvas) != len(b.Canvas) || a.exactLaw() == b.exactLaw()
-			if !apart && samplers.SameLaw(a.Sampler, b.Sampler, a.Free, a.Model.Facts().TimeConditioned) {
+			if !apart && catalog.SameLaw(a.Sampler, b.Sampler, a.Free, a.Model.Facts().TimeConditioned) {
 				pairs = append(pairs, a.ID+" and "+b.ID)
 			}
 		}

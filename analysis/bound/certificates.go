@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 const (
@@ -39,7 +40,7 @@ type certified struct {
 
 // certifiable are the cases that have a certificate on all canvases, with their samplers. Of
 // canvases that are equal the first is left.
-func certifiable(net samplers.Network, canvases [][]int, cases []Case) (at []int, ss []*samplers.Sampler, left [][]int) {
+func certifiable(net samplers.Network, canvases [][]int, cases []Case) (at []int, ss []*catalog.Sampler, left [][]int) {
 	free := func(canvas []int) (n int) {
 		for _, id := range canvas {
 			if id == net.Spec().Mask {

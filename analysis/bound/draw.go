@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -31,7 +32,7 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
 	var seqs []samplers.Sequence
-	byOrder := make(map[string]*samplers.Sampler)
+	byOrder := make(map[string]*catalog.Sampler)
 	for i, t := range ts {
 		canvas := slices.Clone(t.IDs)
 		for _, l := range t.Free {
@@ -44,7 +45,7 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 		order := strings.Join(list, ",")
 		if byOrder[order] == nil {
 			var err error
-			if byOrder[order], err = samplers.New(samplers.Options{Sampler: "ordered", Order: order}, spec); err != nil {
+			if byOrder[order], err = catalog.New(catalog.Options{Sampler: "ordered", Order: order}, spec); err != nil {
 				return drawn{}, err
 			}
 		}

@@ -11,8 +11,9 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // onPlans is the report of bounds by plans: of windows of any length, and of networks that look at
@@ -86,7 +87,7 @@ func (w *longWindow) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, i int, fhs *samplers.Sampler, cfg Config) (longWindow, error) {
+func longOne(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, i int, fhs *catalog.Sampler, cfg Config) (longWindow, error) {
 	if err := e.Check(*t); err != nil {
 		return longWindow{}, err
 	}
@@ -196,11 +197,11 @@ func planBound(costs []float64) (mean, bound float64) {
 }
 
 // pathCosts returns −log of the probabilities of k paths to a text.
-func pathCosts(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, s *samplers.Sampler, k int, stream *draw.Stream) ([]float64, error) {
+func pathCosts(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, s *catalog.Sampler, k int, stream *draw.Stream) ([]float64, error) {
 	var asks []likelihood.Ask
 	ends := make([]int, k)
 	for j := range ends {
-		var p samplers.Plan
+		var p plan.Plan
 		if err := s.Plan(&p, stream, t.Free); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestOwn encloses the entropy of first-hitting's law in worlds, whose value is known.
@@ -53,8 +53,8 @@ func TestOwn(t *testing.T) {
 func TestLongCases(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	cases := []Case{
-		asked(t, samplers.Options{Sampler: "euler", Steps: 8}), asked(t, samplers.Options{Sampler: "parallel-fhs", Steps: 2}),
-		asked(t, samplers.Options{Sampler: "ordered"}), asked(t, samplers.Options{Sampler: "tweedie", Steps: 4, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "euler", Steps: 8}), asked(t, catalog.Options{Sampler: "parallel-fhs", Steps: 2}),
+		asked(t, catalog.Options{Sampler: "ordered"}), asked(t, catalog.Options{Sampler: "tweedie", Steps: 4, Finish: "leave"}),
 	}
 	ts := sequences(w)
 	long, err := Text(context.Background(), w, e, ts, nil, Config{Cases: cases, Plans: 800, Seed: 2})

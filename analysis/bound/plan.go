@@ -8,7 +8,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Case is a sampler with a number of steps.
@@ -17,7 +17,7 @@ type Case struct {
 	Name string
 	N    int
 	// Sampler is what they make.
-	Sampler *samplers.Sampler
+	Sampler *catalog.Sampler
 }
 
 // String is "euler 64".

@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // timedWindow works out a window of a time-conditioned network: first-hitting and the NELBO
@@ -26,7 +27,7 @@ func (w *worker) timedWindow(ctx context.Context, t likelihood.Target, orders []
 	if out.chain, err = w.along(ctx, t, inOrder(d)); err != nil {
 		return out, err
 	}
-	var list []*samplers.Sampler
+	var list []*catalog.Sampler
 	for _, c := range w.cases {
 		list = append(list, c.Sampler)
 	}
@@ -65,7 +66,7 @@ func affordable(e *likelihood.Evaluator, ts []likelihood.Target, cases []Case) e
 	for _, t := range ts {
 		most = max(most, len(t.Free))
 	}
-	first, err := samplers.New(samplers.Options{}, samplers.Spec{})
+	first, err := catalog.New(catalog.Options{}, samplers.Spec{})
 	if err != nil {
 		return err
 	}

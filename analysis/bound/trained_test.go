@@ -12,6 +12,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestTextOfTrained checks all that must hold on windows of a text, with a trained network
@@ -46,7 +47,7 @@ func TestTextOfTrained(t *testing.T) {
 	var cases []Case
 	for _, name := range []string{"euler", "tweedie"} {
 		for _, n := range []int{1, 2, 4, 8, 16, 64} {
-			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n, Noise: "exp", T: &reference.T, Delta: &reference.Delta}, samplers.Spec{})
+			s, err := catalog.New(catalog.Options{Sampler: name, Steps: n, Noise: "exp", T: (*catalog.Theta)(&reference.T), Delta: (*catalog.Theta)(&reference.Delta)}, samplers.Spec{})
 			if err != nil {
 				t.Fatal(err)
 			}

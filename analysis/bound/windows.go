@@ -11,7 +11,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/parallel"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // chunkRows is how many network rows are asked for together: enough to fill calls, and
@@ -181,7 +181,7 @@ func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (
 // others works out the cases that a table does not tell, and fills their places.
 func (w *worker) others(ctx context.Context, out []window, ts []likelihood.Target) error {
 	var at []int
-	var list []*samplers.Sampler
+	var list []*catalog.Sampler
 	for i, c := range w.cases {
 		if !likelihood.TableTells(c.Sampler) {
 			at, list = append(at, i), append(list, c.Sampler)

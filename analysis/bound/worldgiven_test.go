@@ -12,12 +12,13 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // asked makes a case.
-func asked(t testing.TB, o samplers.Options) Case {
+func asked(t testing.TB, o catalog.Options) Case {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Spec{InfiniteSigma: true})
+	s, err := catalog.New(o, samplers.Spec{InfiniteSigma: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestWorldGiven(t *testing.T) {
 					if sampler == "euler" && g.T == nil {
 						continue
 					}
-					c := asked(t, samplers.Options{Sampler: sampler, Grid: kinds[g.Kind], Steps: g.N, T: &start, Delta: &g.Delta, Finish: finish})
+					c := asked(t, catalog.Options{Sampler: sampler, Grid: kinds[g.Kind], Steps: g.N, T: (*catalog.Theta)(&start), Delta: (*catalog.Theta)(&g.Delta), Finish: finish})
 					r, err := World(context.Background(), reftest.Law(t, name), []Case{c})
 					if err != nil {
 						t.Fatal(err)
@@ -135,14 +136,14 @@ func TestWorldGiven(t *testing.T) {
 func TestWorldGivenOthers(t *testing.T) {
 	path := reftest.Law(t, "xor3-mixed")
 	r, err := World(context.Background(), path, []Case{
-		asked(t, samplers.Options{Sampler: "fhs"}),
-		asked(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "1,1,1"}),
-		asked(t, samplers.Options{Sampler: "ordered"}),
-		asked(t, samplers.Options{Sampler: "tau-leaping", Grid: "theta:3,1,0.5,0.1", Tau: "one"}),
-		asked(t, samplers.Options{Sampler: "euler", Noise: "linear", Steps: 4}),
-		asked(t, samplers.Options{Sampler: "dmpm", Steps: 4, Finish: "leave"}),
-		asked(t, samplers.Options{Sampler: "trapezoidal", Steps: 2, Finish: "leave"}),
-		asked(t, samplers.Options{Sampler: "matu", Steps: 4, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "fhs"}),
+		asked(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "1,1,1"}),
+		asked(t, catalog.Options{Sampler: "ordered"}),
+		asked(t, catalog.Options{Sampler: "tau-leaping", Grid: "theta:3,1,0.5,0.1", Tau: "one"}),
+		asked(t, catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4}),
+		asked(t, catalog.Options{Sampler: "dmpm", Steps: 4, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "trapezoidal", Steps: 2, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "matu", Steps: 4, Finish: "leave"}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func TestWorldGivenOthers(t *testing.T) {
 func TestWorldInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, given := range [][]Case{nil, {asked(t, samplers.Options{Sampler: "euler", Steps: 4})}} {
+	for _, given := range [][]Case{nil, {asked(t, catalog.Options{Sampler: "euler", Steps: 4})}} {
 		r, err := World(ctx, reftest.Law(t, "xor3-mixed"), given)
 		if err == nil || len(r.Lines) == 0 || lineOf(t, r, "theorem4").Verdict == "" {
 			t.Errorf("error %v, %d lines", err, len(r.Lines))

@@ -10,7 +10,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -166,14 +166,14 @@ const certifiedSteps = 16
 func (l *worldLines) certified(ctx context.Context, file *world.World, e ends, fhs []float64, all runs) error {
 	var cases []Case
 	for _, f := range families() {
-		o := samplers.Options{Sampler: string(f.rule), Grid: string(f.grid), Steps: certifiedSteps, T: &e.t, Delta: &e.delta}
+		o := catalog.Options{Sampler: string(f.rule), Grid: string(f.grid), Steps: certifiedSteps, T: (*catalog.Theta)(&e.t), Delta: (*catalog.Theta)(&e.delta)}
 		if f.rule != schedule.RuleTweedie || f.grid == schedule.GridUniform {
 			o.Noise = schedule.Exp.String()
 		}
 		if tau, ok := strings.CutPrefix(o.Sampler, "tau-"); ok {
 			o.Sampler, o.Tau = "tau-leaping", tau
 		}
-		s, err := samplers.New(o, file.Spec())
+		s, err := catalog.New(o, file.Spec())
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // proposition3Times are the forward times at which Proposition 3 is looked at.
@@ -50,7 +51,7 @@ func (l *worldLines) proposition3(w *laws.World) {
 		"probability", positions.left, positions.right, exactTolerance)
 	l.equal("proposition3.tokens", "Proposition 3: TV(q0, first-hitting with the posterior for μ) = 0: nothing but the token's law differs from the true chain", "TV",
 		laws.TV(w.Q0, posteriorWorld(w).FHSLaw()), 0, exactTolerance)
-	s, err := samplers.New(samplers.Options{}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{}, samplers.Spec{})
 	if err != nil {
 		panic("bound: " + err.Error()) // the default sampler
 	}

@@ -6,16 +6,18 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // SamplerLaw is the exact law over states of a sampler on this world, at temperature 1 and
 // without truncation, MASK left where it leaves positions masked: what a test of samples,
 // or of a likelihood, compares with. It is an error where the sampler draws from another
 // distribution, or does not fit D positions. Of decoders without a plan it is the sum of all
-// outcomes ([samplers.Sampler.Outcomes]), with temperature and all, from rows in float32. A
+// outcomes ([catalog.Sampler.Outcomes]), with temperature and all, from rows in float32. A
 // sampler that is corrected has the law of the one without, after the corrections.
-func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
+func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
 	if err := Known(s); err != nil {
 		return nil, err
 	}
@@ -58,11 +60,11 @@ func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 }
 
 // Known says why [World.SamplerLaw] does not know a sampler's law on any world, nil where it may.
-func Known(s *samplers.Sampler) error {
+func Known(s *catalog.Sampler) error {
 	set := s.Settings()
 	inner, _, _, corrected := s.Correction()
 	switch {
-	case set.Scores == samplers.ScoresRaw:
+	case set.Scores == plan.ScoresRaw:
 		return errors.New("laws: a world has no raw scores: normalise them")
 	case (s.Planned() || corrected) && set.Draw.ChangesLaw(), set.By == draw.ByFloat32Gumbel:
 		return fault.Errorf("laws", "%s draws from another distribution than the network's, which is worked out for decoders without corrections only: leave temperature, truncation, suppressed tokens and float32-gumbel out", s)
@@ -95,12 +97,12 @@ func (w *World) stepsLaw(l samplers.Law) []float64 {
 
 // oneplan is the blocks of one plan: sizes, and the times of ordered's, are those of every
 // plan.
-func (w *World) oneplan(s *samplers.Sampler) ([]samplers.Block, error) {
+func (w *World) oneplan(s *catalog.Sampler) ([]plan.Block, error) {
 	free := make([]int, w.D)
 	for l := range free {
 		free[l] = l
 	}
-	var p samplers.Plan
+	var p plan.Plan
 	if err := s.Plan(&p, draw.NewStream(1, 1), free); err != nil {
 		return nil, fmt.Errorf("laws: %w", err)
 	}
@@ -109,7 +111,7 @@ func (w *World) oneplan(s *samplers.Sampler) ([]samplers.Block, error) {
 
 // orderedLaw reveals one position a call at the times of the blocks, in their order or,
 // for a random one, in every order with equal chance.
-func (w *World) orderedLaw(blocks []samplers.Block, fixed bool) []float64 {
+func (w *World) orderedLaw(blocks []plan.Block, fixed bool) []float64 {
 	law := w.Start()
 	left := len(blocks)
 	for _, b := range blocks {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -14,7 +15,7 @@ import (
 const mostOutcomes = 2_000_000
 
 // unplannedLaw is the law over states of a sampler without a plan, from its outcomes.
-func (w *World) unplannedLaw(s *samplers.Sampler) ([]float64, error) {
+func (w *World) unplannedLaw(s *catalog.Sampler) ([]float64, error) {
 	canvas := make([]int, w.D)
 	for l := range canvas {
 		canvas[l] = w.V

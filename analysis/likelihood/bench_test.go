@@ -11,6 +11,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // fairytale opens the built-in model, and skips where there is no ONNX Runtime.
@@ -58,9 +59,9 @@ func BenchmarkTable(b *testing.B) {
 // included.
 func BenchmarkLaws(b *testing.B) {
 	m := fairytale(b)
-	var ss []*samplers.Sampler
-	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 4}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 4}, {Sampler: "paired-fhs", Steps: 4}} {
-		s, err := samplers.New(o, samplers.Spec{})
+	var ss []*catalog.Sampler
+	for _, o := range []catalog.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 4}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 4}, {Sampler: "paired-fhs", Steps: 4}} {
+		s, err := catalog.New(o, samplers.Spec{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -87,23 +88,23 @@ func BenchmarkLaws(b *testing.B) {
 // comparison of samplers has.
 func BenchmarkLawsOf(b *testing.B) {
 	m := fairytale(b)
-	ss := []*samplers.Sampler{}
-	add := func(o samplers.Options) {
-		s, err := samplers.New(o, samplers.Spec{})
+	ss := []*catalog.Sampler{}
+	add := func(o catalog.Options) {
+		s, err := catalog.New(o, samplers.Spec{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		ss = append(ss, s)
 	}
-	add(samplers.Options{})
+	add(catalog.Options{})
 	for _, n := range []int{2, 4, 8} {
 		for _, name := range []string{"parallel-fhs", "paired-fhs"} {
-			add(samplers.Options{Sampler: name, Steps: n})
+			add(catalog.Options{Sampler: name, Steps: n})
 		}
-		add(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n})
+		add(catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n})
 	}
 	for _, n := range []int{1, 2, 6} {
-		add(samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: n})
+		add(catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: n})
 	}
 	var ts []likelihood.Target
 	for seed := range uint64(4) {

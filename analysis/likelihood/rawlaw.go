@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/plan"
 )
 
 // rawLaw is that of a sampler that takes scores as they are: a position whose row has
@@ -14,7 +14,7 @@ import (
 //	g'(B) = Σ_{A⊆B} g(A)·Π_{l∈B∖A} (1−s_k(c^l_A))·μ^l(x_l | x_A)·Π_{l∉B} s_k(c^l_A),
 //
 // the tables having masses. It sums logarithms.
-func rawLaw(d int, law samplers.RawLaw, at func(step int) (*Table, error)) (GridLaw, error) {
+func rawLaw(d int, law plan.RawLaw, at func(step int) (*Table, error)) (GridLaw, error) {
 	full := 1<<d - 1
 	g := make([]float64, full+1)
 	for a := 1; a <= full; a++ {

@@ -7,7 +7,9 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // Exact is −log P of a sampler on a window, in nats.
@@ -23,7 +25,7 @@ type Exact struct {
 
 // Sampler returns −log P of a sampler, exactly. It is an error where the sampler needs other
 // rows than a table has: [Evaluator.Laws] asks for those.
-func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
+func (t *Table) Sampler(s *catalog.Sampler) (Exact, error) {
 	law, ok := s.Law()
 	switch steps := law.Steps; {
 	case !ok || law.LookBack:
@@ -45,7 +47,7 @@ func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
 }
 
 // sampler returns −log P of a sampler, exactly.
-func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
+func (t *rowTable) sampler(s *catalog.Sampler) (Exact, error) {
 	if !looksBack(s) {
 		return t.Table.Sampler(s)
 	}
@@ -60,22 +62,22 @@ func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
 }
 
 // looksBack says whether tokens of a sampler are drawn from the rows of two calls.
-func looksBack(s *samplers.Sampler) bool {
+func looksBack(s *catalog.Sampler) bool {
 	law, _ := s.Law()
 	return law.LookBack
 }
 
 // looksBackOnGrid says that it does so on the half steps of a grid.
-func looksBackOnGrid(s *samplers.Sampler) bool {
+func looksBackOnGrid(s *catalog.Sampler) bool {
 	law, _ := s.Law()
 	return law.LookBack && law.Steps != nil
 }
 
 // noLaw says why a sampler has no exact law from what there is.
-func noLaw(s *samplers.Sampler) error {
+func noLaw(s *catalog.Sampler) error {
 	set := s.Settings()
 	switch {
-	case set.Scores == samplers.ScoresRaw:
+	case set.Scores == plan.ScoresRaw:
 		return fault.Errorf("likelihood", "%s with raw scores needs the masses of rows at every step", set.Sampler)
 	case !s.Planned():
 		law, _ := s.Law()
@@ -86,7 +88,7 @@ func noLaw(s *samplers.Sampler) error {
 	return fault.Errorf("likelihood", "no exact law of %s is known", set.Sampler)
 }
 
-func gridExact(law GridLaw, s *samplers.Sampler) Exact {
+func gridExact(law GridLaw, s *catalog.Sampler) Exact {
 	out := Exact{NegLog: law.Leave, Grid: &law}
 	if s.Denoises() {
 		out.NegLog = law.Denoise
@@ -105,12 +107,12 @@ type shape struct {
 }
 
 // shapeOf returns the blocks of a sampler whose sizes are not random.
-func shapeOf(s *samplers.Sampler, d int) (shape, error) {
+func shapeOf(s *catalog.Sampler, d int) (shape, error) {
 	free := make([]int, d)
 	for i := range free {
 		free[i] = i
 	}
-	var p samplers.Plan
+	var p plan.Plan
 	if err := s.Plan(&p, draw.NewStream(0, 0), free); err != nil {
 		return shape{}, err
 	}
@@ -125,15 +127,15 @@ func shapeOf(s *samplers.Sampler, d int) (shape, error) {
 }
 
 // isChain says that a sampler reveals one position a call in an order that is not random.
-func isChain(s *samplers.Sampler) bool {
+func isChain(s *catalog.Sampler) bool {
 	law, _ := s.Law()
 	return law.Fixed
 }
 
 // chain is −log P of an order that is not random: one row a position, asked at the
 // times at which the sampler asks.
-func (e *Evaluator) chain(ctx context.Context, t Target, s *samplers.Sampler) (float64, error) {
-	var p samplers.Plan
+func (e *Evaluator) chain(ctx context.Context, t Target, s *catalog.Sampler) (float64, error) {
+	var p plan.Plan
 	if err := s.Plan(&p, draw.NewStream(0, 0), t.Free); err != nil {
 		return 0, err
 	}
@@ -152,7 +154,7 @@ func (e *Evaluator) Order(ctx context.Context, t Target, order []int) (float64, 
 	for _, l := range order {
 		list = append(list, strconv.Itoa(l))
 	}
-	s, err := samplers.New(samplers.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, samplers.Spec{})
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // made is what made a page.
@@ -111,7 +111,7 @@ func TestValue(t *testing.T) {
 // colours are seen on white and on a dark page.
 func TestSamplerLooks(t *testing.T) {
 	seen := make(map[look]string)
-	for _, name := range samplers.Names() {
+	for _, name := range catalog.Names() {
 		l, ok := samplerLooks[name]
 		if !ok {
 			continue // It is new, and looks as what is no sampler does.

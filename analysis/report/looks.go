@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // The colours of Okabe and Ito (2008), which can be told apart with every common colour
@@ -70,7 +70,7 @@ var word = regexp.MustCompile(`[\pL\d_-]+`)
 // samplerIn is the sampler that a series names, "" for none.
 func samplerIn(name string) string {
 	for _, w := range word.FindAllString(strings.ReplaceAll(strings.ToLower(name), "τ", "tau"), -1) {
-		if d, ok := samplers.Describe(w); ok {
+		if d, ok := catalog.Describe(w); ok {
 			return d.Name
 		}
 		if strings.HasPrefix(w, "tau-") { // tau-one and tau-any of worlds

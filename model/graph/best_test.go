@@ -96,7 +96,7 @@ func TestBest(t *testing.T) {
 					temperatures = slices.Repeat([]float64{1}, len(temperatures))
 				}
 				for i, got := range one.best(t, s, uniforms, temperatures, top) {
-					law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Draw{Temperature: &temperatures[i]})
+					law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -164,7 +164,7 @@ func BenchmarkBoundaries(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Draw{})
+	law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{})
 	if err != nil {
 		b.Fatal(err)
 	}

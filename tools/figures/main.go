@@ -27,6 +27,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/graph"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
 )
 
@@ -131,7 +132,7 @@ func openAs(ctx context.Context, d graph.Dtype) (model.Model, error) {
 func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskID}, d) }
 
 // sample draws sequences of a sampler, the same random numbers for every one, and hands each on.
-func (n network) sample(ctx context.Context, s *samplers.Sampler, canvas []int, sequences int, each func(samplers.Result)) error {
+func (n network) sample(ctx context.Context, s *catalog.Sampler, canvas []int, sequences int, each func(samplers.Result)) error {
 	_, err := samplers.Sample(ctx, n.Model, func(yield func(samplers.Sequence) bool) {
 		for i := range sequences {
 			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
@@ -146,7 +147,7 @@ func (n network) sample(ctx context.Context, s *samplers.Sampler, canvas []int, 
 }
 
 // exactStudy draws texts of first-hitting and works out how probable samplers make them.
-func (n network) exactStudy(ctx context.Context, canvas []int, ss []*samplers.Sampler, texts int) (*quality.Study, error) {
+func (n network) exactStudy(ctx context.Context, canvas []int, ss []*catalog.Sampler, texts int) (*quality.Study, error) {
 	return quality.Measure(ctx, n.e, likelihood.Whole(canvas), ss, quality.Config{Samples: texts, Seed: seed})
 }
 
@@ -176,11 +177,11 @@ func markdown(tables ...report.Table) []byte {
 }
 
 // settings are samplers with many numbers of steps.
-func settings(o samplers.Options, spec samplers.Spec, steps ...int) ([]*samplers.Sampler, error) {
-	var out []*samplers.Sampler
+func settings(o catalog.Options, spec samplers.Spec, steps ...int) ([]*catalog.Sampler, error) {
+	var out []*catalog.Sampler
 	for _, n := range steps {
 		o.Steps = n
-		s, err := samplers.New(o, spec)
+		s, err := catalog.New(o, spec)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // The window on which distances of decoders are exact but for the choice of texts.
@@ -39,7 +40,7 @@ var windowFamilies = []struct {
 // decoderErrors shows the exact distance of decoders from First-Hitting over a short window
 // against the calls that they take.
 func decoderErrors(ctx context.Context, net network) ([]report.Plot, []byte, error) {
-	var ss []*samplers.Sampler
+	var ss []*catalog.Sampler
 	for _, f := range windowFamilies {
 		for _, setting := range f.settings {
 			s, err := samplerOf(net, setting, 1)
@@ -85,7 +86,7 @@ func decoderErrors(ctx context.Context, net network) ([]report.Plot, []byte, err
 }
 
 // meanCalls counts a decoder's calls.
-func meanCalls(ctx context.Context, net network, s *samplers.Sampler, canvas []int) (estimate.Estimate, error) {
+func meanCalls(ctx context.Context, net network, s *catalog.Sampler, canvas []int) (estimate.Estimate, error) {
 	var calls []float64
 	err := net.sample(ctx, s, canvas, callSequences, func(r samplers.Result) { calls = append(calls, float64(r.Calls+r.FinishCalls)) })
 	return estimate.Mean(calls, 0), err
@@ -102,7 +103,7 @@ func pointMass(ctx context.Context, net network, canvas []int) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	fhs, err := samplers.New(samplers.Options{}, net.Spec())
+	fhs, err := catalog.New(catalog.Options{}, net.Spec())
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/app"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // number is a number that may not be finite or not known.
@@ -29,7 +29,7 @@ var number = object{"anyOf": []object{{"type": "number"}, {"enum": []any{"inf", 
 // written are types that write themselves: schemas, or types that are written alike.
 var written = map[reflect.Type]any{
 	reflect.TypeFor[estimate.Number]():   number,
-	reflect.TypeFor[samplers.Theta]():    object{"anyOf": []object{{"type": "number"}, {"const": "inf"}}},
+	reflect.TypeFor[catalog.Theta]():     object{"anyOf": []object{{"type": "number"}, {"const": "inf"}}},
 	reflect.TypeFor[bench.Fields]():      object{"type": "object", "description": "the options in force, by name"},
 	reflect.TypeFor[estimate.Estimate](): reflect.TypeFor[estimate.Form](),
 	reflect.TypeFor[report.Value]():      reflect.TypeFor[report.ValueForm](),

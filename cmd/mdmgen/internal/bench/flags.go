@@ -16,7 +16,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // What bench runs where nothing else is said.
@@ -78,7 +78,7 @@ func (o *options) flags() flags.Set {
 	for _, f := range slices.Concat(o.sampler.Flags(), o.sampler.CallFlags()) {
 		switch {
 		case f.Name == "sampler":
-			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: samplers.Names(), Usage: "`LIST` of samplers, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")})
+			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: catalog.Names(), Usage: "`LIST` of samplers, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")})
 		case f.Name == "steps":
 			f = list(flags.Flag{Name: f.Name, Category: flags.CatSample, Default: defaultSteps, Usage: "`LIST` of numbers of steps of the grid, or groups of parallel-fhs"})
 		case slices.Contains(bench.Keys(), f.Name):

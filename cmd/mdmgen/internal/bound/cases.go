@@ -11,6 +11,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // readCases reads the flags that choose samplers. One goes to those samplers that use it,
@@ -44,7 +45,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		if err := r.sampler.Profile.Use(r.ctx, r.all, &set.Options); err != nil {
 			return nil, err
 		}
-		s, err := samplers.New(set.Options, cond)
+		s, err := catalog.New(set.Options, cond)
 		if err != nil {
 			return nil, exit.Usagef("bound: %s", fault.Plain(err))
 		}
@@ -81,7 +82,7 @@ func doubled(cases []bound.Case) (bound.Case, bool) {
 
 // steps is how many a sampler has, 0 for one that has none: also where κ or a list tells it;
 // trapezoidal's grid has twice as many.
-func steps(s *samplers.Sampler, o samplers.Options) int {
+func steps(s *catalog.Sampler, o catalog.Options) int {
 	if _, ok := s.Steps(); ok {
 		return s.Settings().Steps
 	}
@@ -92,7 +93,7 @@ func steps(s *samplers.Sampler, o samplers.Options) int {
 // take more than is worked out, and refuses those that were named.
 func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 	var kept []bound.Case
-	var settings []samplers.Settings
+	var settings []catalog.Settings
 	told := false
 	for i, k := range r.cases {
 		if err := e.Fits(d, k.Sampler); err != nil {
@@ -128,7 +129,7 @@ func (r *bounding) sameNote() string {
 	var pairs []string
 	for i, a := range r.cases {
 		for _, b := range r.cases[i+1:] {
-			if r.free > 0 && samplers.SameLaw(a.Sampler, b.Sampler, r.free, r.timed) {
+			if r.free > 0 && catalog.SameLaw(a.Sampler, b.Sampler, r.free, r.timed) {
 				pairs = append(pairs, a.String()+" and "+b.String())
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainjson"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // MaxSamples bounds the samples of a canvas, so that indices of those of all lines stay whole
@@ -25,7 +25,7 @@ type Own struct {
 	N       int
 	Seed    *uint64
 	Sampler string
-	// Options are those of the sampler, by their names, as [samplers.Option.Set] reads them.
+	// Options are those of the sampler, by their names, as [catalog.Option.Set] reads them.
 	Options map[string]string
 }
 
@@ -42,8 +42,8 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 	if err := plainjson.StrictFields(line); err != nil {
 		return own, nil, err
 	}
-	options := make(map[string]samplers.Option)
-	for _, o := range samplers.AllOptions() {
+	options := make(map[string]catalog.Option)
+	for _, o := range catalog.AllOptions() {
 		options[strings.ReplaceAll(o.Name, "-", "_")] = o
 	}
 	own.Options = make(map[string]string)
@@ -54,7 +54,7 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 			if _, twice := own.Options[o.Name]; twice {
 				return own, nil, fmt.Errorf("field %q appears twice, with - and with _", key)
 			}
-			if err := o.Set(new(samplers.Options), text); err != nil {
+			if err := o.Set(new(catalog.Options), text); err != nil {
 				return own, nil, errors.New(fault.Plain(err))
 			}
 			own.Options[o.Name] = text
@@ -69,9 +69,9 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 			}
 			own.Seed = &n
 		case key == "sampler":
-			d, ok := samplers.Describe(text)
+			d, ok := catalog.Describe(text)
 			if !ok {
-				return own, nil, fmt.Errorf("sampler is %.40s: must be one of %s", all[key], strings.Join(samplers.Names(), ", "))
+				return own, nil, fmt.Errorf("sampler is %.40s: must be one of %s", all[key], strings.Join(catalog.Names(), ", "))
 			}
 			own.Sampler = d.Name
 		case !slices.Contains(lineKeys, strings.ToLower(key)):
@@ -109,13 +109,13 @@ func plainText(raw json.RawMessage) string {
 }
 
 // With is the options of the flags with the line's own in their place. What the flags say and the
-// line's sampler has no use for is left out; what the line says is for [samplers.New] to refuse.
-func (o Own) With(base samplers.Options) (samplers.Options, error) {
+// line's sampler has no use for is left out; what the line says is for [catalog.New] to refuse.
+func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	out := base
 	if o.Sampler != "" {
 		out.Sampler = o.Sampler
 	}
-	for _, p := range samplers.AllOptions() {
+	for _, p := range catalog.AllOptions() {
 		if text, ok := o.Options[p.Name]; ok {
 			if err := p.Set(&out, text); err != nil {
 				return out, err
@@ -126,8 +126,8 @@ func (o Own) With(base samplers.Options) (samplers.Options, error) {
 	if err != nil {
 		return out, err
 	}
-	kept := samplers.Options{Sampler: out.Sampler}
-	for _, p := range samplers.AllOptions() {
+	kept := catalog.Options{Sampler: out.Sampler}
+	for _, p := range catalog.AllOptions() {
 		text, own := o.Options[p.Name]
 		if _, idle := unused[p.Name]; !own && !idle {
 			text = p.Get(out)

@@ -12,7 +12,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 
 	"github.com/urfave/cli/v2"
 )
@@ -159,7 +159,7 @@ func flagValue(f *flags.Flag, cur string) completions {
 func argumentValues(commands []*cli.Command, command string) []string {
 	switch command {
 	case "samplers":
-		return samplers.Names()
+		return catalog.Names()
 	case "completion":
 		return shells
 	case "man", "config", "help":

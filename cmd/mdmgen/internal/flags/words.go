@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Text is a flag for any text.
@@ -68,7 +68,7 @@ func (v *list) kind() kind            { return manyTexts }
 
 // Option is the flag of a sampler's option. Its value is kept as text in p, "" where it is
 // not given.
-func Option(p *string, o samplers.Option, f Flag) *Flag {
+func Option(p *string, o catalog.Option, f Flag) *Flag {
 	f.Name, f.Usage, f.Default, f.Words, f.form = o.Name, o.Help, o.Default, o.Words, o.Form()
 	odd := ""
 	if o.Whole {
@@ -80,7 +80,7 @@ func Option(p *string, o samplers.Option, f Flag) *Flag {
 		if err := decimal(text, odd, o.Form()); err != nil {
 			return "", err
 		}
-		if o.Set(new(samplers.Options), text) != nil {
+		if o.Set(new(catalog.Options), text) != nil {
 			return "", &refusal{form: o.Form(), says: "must be " + o.Form() + Suggested(text, o.Words)}
 		}
 		return text, nil

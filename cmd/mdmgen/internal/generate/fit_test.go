@@ -15,6 +15,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -82,7 +83,7 @@ func TestBatchThatFits(t *testing.T) {
 		{0, 2, 3, 0, "generate: memory has no room for a call of 2 sequences of 16 positions, nor for any other: use a smaller model, or --dtype"},
 	} {
 		net := &small{cells: c.cells}
-		method, err := samplers.New(samplers.Options{Sampler: "fhs"}, net.Spec())
+		method, err := catalog.New(catalog.Options{Sampler: "fhs"}, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}

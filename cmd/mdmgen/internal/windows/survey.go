@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Survey is what is known of all windows of an input, which need not be in memory for it.
@@ -59,7 +60,7 @@ type Shape struct {
 }
 
 // Begins says why a sampler cannot begin with a window of so many positions: a prompt, say, that is longer.
-func Begins(s *samplers.Sampler, spec samplers.Spec, length int, free []int) error {
+func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) error {
 	canvas := make([]int, length)
 	for _, l := range free {
 		canvas[l] = spec.Mask
