@@ -16,7 +16,7 @@ type halves struct{}
 
 // Start draws the plan. Here there is nothing to draw; one that is random takes
 // d.Plan(position), one uniform a position.
-func (halves) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
+func (halves) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
 	var blocks [2][]int
 	for i, l := range c.Masked(nil) {
 		blocks[i%2] = append(blocks[i%2], l)
@@ -26,7 +26,7 @@ func (halves) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error)
 
 // halving is the decoder of one sequence.
 type halving struct {
-	draws  *draw.Draws
+	draws  *draw.Numbers
 	blocks [][]int
 	block  []int
 }

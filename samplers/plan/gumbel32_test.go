@@ -1,4 +1,4 @@
-package samplers
+package plan
 
 import (
 	"math"
@@ -52,7 +52,7 @@ func TestRaceOfFewBits(t *testing.T) {
 		g := gumbelKernel{bits: c.bits}
 		counts := make([]int, 4)
 		for i := range n {
-			switch g.race(mu, jump, draw.NewDraws(7, 0).Race(0, i)) {
+			switch g.race(mu, jump, draw.NewNumbers(7, 0).Race(0, i)) {
 			case 0:
 				counts[0]++
 			case 2:
@@ -84,7 +84,7 @@ func TestRaceWithoutMask(t *testing.T) {
 	mu := []float64{0.5, 0.5}
 	counts := make([]int, 2)
 	for i := range 10_000 {
-		counts[(gumbelKernel{bits: 24}).race(mu, 1, draw.NewDraws(1, 0).Race(i, 0))]++
+		counts[(gumbelKernel{bits: 24}).race(mu, 1, draw.NewNumbers(1, 0).Race(i, 0))]++
 	}
 	if p := reftest.Goodness(counts, mu); p < 1e-3 {
 		t.Errorf("chi-square p = %.3g: counts %v", p, counts)
