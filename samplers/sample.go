@@ -128,6 +128,16 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	return e.totals, failed
 }
 
+// Fill fills one canvas, which holds ids, MASK at the positions to be sampled, and returns its ids.
+func Fill(ctx context.Context, net Network, canvas []int, m Method, seed uint64) (ids []int, err error) {
+	one := func(yield func(Sequence) bool) { yield(Sequence{Canvas: canvas}) }
+	_, err = Sample(ctx, net, one, Config{Method: m, Seed: seed}, func(r Result) error {
+		ids = r.IDs
+		return nil
+	})
+	return ids, err
+}
+
 // SequenceError is what a sequence failed of.
 type SequenceError struct {
 	// Index is that of the job.
