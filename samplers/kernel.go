@@ -48,3 +48,11 @@ type Descriptor struct {
 	// combination uses depends on their values.
 	Flags []string `json:"flags"`
 }
+
+// ValueOr is what p points to, other where p is nil.
+func ValueOr[T any](p *T, other T) T {
+	if p == nil {
+		return other
+	}
+	return *p
+}

@@ -96,7 +96,7 @@ func (s *Settings) drawn(c samplers.Spec) error {
 // layers puts blocks, corrections, growth, and guidance and rules around the kernel, in that order.
 func (s *Sampler) layers(c samplers.Spec) error {
 	set := &s.settings
-	stop, prompt := or(set.Stop, -1), or(set.PromptLength, -1)
+	stop, prompt := samplers.ValueOr(set.Stop, -1), samplers.ValueOr(set.PromptLength, -1)
 	if desc, _ := Describe(set.Sampler); set.BlockLength > 0 && !slices.Contains(desc.Flags, "score") {
 		s.kernel = layer.Blocks(s.kernel, set.BlockLength, prompt, stop)
 	}
@@ -127,12 +127,4 @@ func (s *Sampler) layers(c samplers.Spec) error {
 		s.kernel, set.ChangesLaw = around, true
 	}
 	return fault.Join("samplers", errors.Join(errs[0], errs[1]), errs[2])
-}
-
-// or is what p points to, another value where it is nil.
-func or[T any](p *T, other T) T {
-	if p == nil {
-		return other
-	}
-	return *p
 }

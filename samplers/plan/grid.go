@@ -66,7 +66,7 @@ func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (samplers.Kernel, 
 			spec.Steps = cmp.Or(o.Steps, samplers.DefaultSteps)
 		}
 		t, delta := ends(rule, spec.Kind, noise, c)
-		spec.T, spec.Delta = or(o.T, t), or(o.Delta, delta)
+		spec.T, spec.Delta = samplers.ValueOr(o.T, t), samplers.ValueOr(o.Delta, delta)
 	}
 	grid, err := schedule.NewGrid(spec)
 	if err != nil {
@@ -101,7 +101,7 @@ func (o *GridOptions) kernel(steps schedule.Steps, c samplers.Spec) (_ samplers.
 	case rule == schedule.RuleDMPM:
 		m.Planner = single{steps: steps}
 	case rule == schedule.RuleTrapezoidal:
-		o.Floor = new(or(o.Floor, DefaultFloor))
+		o.Floor = new(samplers.ValueOr(o.Floor, DefaultFloor))
 		m.Planner = trapezoidal{steps, *o.Floor, c.TimeConditioned}
 	case o.Scores == ScoresRaw:
 		return RawLaw{stepped{steps, denoise}}, nil
@@ -157,12 +157,4 @@ func ends(rule schedule.Rule, kind schedule.GridKind, noise schedule.Noise, c sa
 		}
 	}
 	return t, delta
-}
-
-// or is what p points to, another value where it is nil.
-func or[T any](p *T, other T) T {
-	if p == nil {
-		return other
-	}
-	return *p
 }

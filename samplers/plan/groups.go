@@ -56,7 +56,7 @@ func NewGroups(sampler string, o *GroupOptions, c samplers.Spec) (*Method, error
 	if sampler == ParallelFHS.Name {
 		return &Method{Planner: parallelFHS{sizes}}, nil
 	}
-	o.Floor = new(or(o.Floor, DefaultFloor))
+	o.Floor = new(samplers.ValueOr(o.Floor, DefaultFloor))
 	return &Method{Planner: lookBack{sizes, *o.Floor, c.MostMasked()}}, nil
 }
 

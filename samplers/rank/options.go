@@ -108,7 +108,7 @@ var makers = map[string]func(o *Options, law *rankLaw) error{
 // New makes a decoder that ranks positions by the network's rows, and fills in what of o and steps
 // is in force. It returns whether tokens follow another law than the network's.
 func New(sampler string, o *Options, steps *int, how draw.Settings, c samplers.Spec) (k samplers.Kernel, changesLaw bool, err error) {
-	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: or(o.PromptLength, -1), stop: or(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", temper: o.AlgTemp, editing: o.EditingThreshold}
+	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", temper: o.AlgTemp, editing: o.EditingThreshold}
 	var errs [2]error
 	errs[0] = makers[sampler](o, law)
 	law.score, *steps = o.Score, law.steps
@@ -159,12 +159,4 @@ func word[T ~string](name string, value T, words ...T) (T, error) {
 		return value, fault.Errorf("samplers", "%s %q: must be %s or %s", name, value, strings.Join(list[:last], ", "), list[last])
 	}
 	return value, nil
-}
-
-// or is what p points to, another value where it is nil.
-func or[T any](p *T, other T) T {
-	if p == nil {
-		return other
-	}
-	return *p
 }

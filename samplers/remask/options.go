@@ -109,7 +109,7 @@ func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
 		o.Eta = cmp.Or(o.Eta, defaultEta)
 	}
 	if o.Remask == RemaskLoop {
-		on, off := or(o.TOn, defaultTOn), or(o.TOff, defaultTOff)
+		on, off := samplers.ValueOr(o.TOn, defaultTOn), samplers.ValueOr(o.TOff, defaultTOff)
 		o.TOn, o.TOff, o.AlphaOn = &on, &off, cmp.Or(o.AlphaOn, defaultAlphaOn)
 		if !(off > 0 && off < on && on < 1 && o.AlphaOn < 1) {
 			return nil, fault.Errorf("samplers", "t-off %v, t-on %v, alpha-on %v: must be 0 < t-off < t-on < 1 and alpha-on below 1", off, on, o.AlphaOn)
@@ -120,12 +120,4 @@ func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
 	}
 	*steps = cmp.Or(*steps, samplers.DefaultSteps)
 	return &remdm{steps: RemaskProbabilities(*o, *steps), conf: o.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}, nil
-}
-
-// or is what p points to, another value where it is nil.
-func or[T any](p *T, other T) T {
-	if p == nil {
-		return other
-	}
-	return *p
 }
