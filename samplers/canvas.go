@@ -13,7 +13,7 @@ type Canvas struct {
 	ids  []int64
 	spec *Spec
 	law  *draw.Categorical // what tokens are drawn by
-	// grown says that positions were appended.
+	// grown is whether positions were appended.
 	grown bool
 }
 

@@ -19,8 +19,8 @@ type Job struct {
 	Canvas []int
 	// Method fills it.
 	Method Method
-	// Draw says how tokens are drawn from rows. Its zero value is that of a method that is [Draws],
-	// and the network's distribution for others.
+	// Draw is how tokens are drawn from rows. The zero value takes those of a method that is
+	// [Draws], and the network's distribution for others.
 	Draw draw.Settings
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
@@ -54,14 +54,14 @@ type task struct {
 	sent    int
 	rows    [][]float32
 	best    [][]draw.Result
-	// complete says that the last of its rows was in the call that is being taken.
+	// complete is whether the last of its rows was in the call that is being taken.
 	complete bool
 	draw     draw.Categorical
 	step     Step
 	edit     Edit
 	result   Result
-	// index is what steps and the result are told by: that of the job, or of a sequence with a
-	// stream of its own.
+	// index is the one in steps and the result: of the job, or of a sequence with a stream of
+	// its own.
 	index uint64
 	// watch is handed every step, which is valid during the call, nil where nobody looks;
 	// ended how the task ended, err being nil where it finished.
@@ -83,7 +83,7 @@ type engine struct {
 	queue []*task
 	// draw has the memory in which all tasks draw.
 	draw *draw.Categorical
-	// shared says that tasks have callers of their own, to whom panics of their methods go.
+	// shared is whether tasks have callers of their own, to whom panics of their methods go.
 	shared bool
 
 	call []place
@@ -117,7 +117,7 @@ func newEngine(net Network, batch int) (*engine, error) {
 	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: all}, nil
 }
 
-// admit starts a job, which is told by an index. Nothing is called yet; a job that asks for nothing
+// admit starts a job, whose steps have an index. Nothing is called yet; a job that asks for nothing
 // ends here.
 func (e *engine) admit(ctx context.Context, job Job, index uint64, watch func(Step), ended func(Result, error)) {
 	var t *task
@@ -255,7 +255,7 @@ func (e *engine) finish(t *task) {
 	t.step.Index, t.step.Result = r.Index, r
 }
 
-// end tells how a task ended, and keeps its memory for another, and nothing else of it.
+// end reports how a task ended, and keeps its memory for another.
 func (e *engine) end(t *task, err error) {
 	if err != nil {
 		if ended := t.ctx.Err(); ended != nil {

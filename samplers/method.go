@@ -12,7 +12,7 @@ import (
 // [By], [Draws] and [Canvases] are.
 type Method interface {
 	// Start begins a sequence. The canvas is the sequence's own, as it will be at every
-	// call, and changes by [Edit] only; draws are its random numbers. An error says why
+	// call, and changes by [Edit] only; draws are its random numbers. An error is why
 	// this canvas cannot be filled.
 	Start(c *Canvas, d *draw.Numbers) (Decoder, error)
 }
@@ -35,14 +35,14 @@ type Ask struct {
 	// several. They are answered together.
 	Rows []AskRow
 	// Head is what is made of each position, [HeadRows] where it is ""; with [HeadBest] each
-	// of Rows has Uniforms, and Top says how many of the most probable tokens are wanted. A
+	// of Rows has Uniforms, and Top is how many of the most probable tokens are wanted. A
 	// decoder that only draws from its rows asks for HeadBest: a network may do that where
 	// the row is.
 	Head Head
 	Top  int
-	// Step is that of the method's grid, for those who look on.
+	// Step is the step of the method's grid, for observers.
 	Step int
-	// Finish says that this call fills what the method's steps left; it is counted apart.
+	// Finish is whether this call fills what the method's steps left; it is counted apart.
 	Finish bool
 }
 
@@ -60,7 +60,7 @@ type AskRow struct {
 	Uniforms []float64
 }
 
-// Rows are the answer to an [Ask]. Row (i, j) is that of the j-th position of its i-th
+// Rows are the answer to an [Ask]. Row (i, j) belongs to the j-th position of its i-th
 // canvas. Those of [HeadBest] have nothing but Best, the others all else.
 type Rows struct {
 	head    Head
@@ -93,7 +93,7 @@ func (r Rows) Logits(i, j int) []float32 { return r.data[i][j*r.columns : (j+1)*
 func (r Rows) Columns() int { return r.columns }
 
 // Token draws from a row with one uniform u in (0,1), after exclusion, temperature and
-// truncation; log p is that of the token under what it was drawn from, in nats. Errors are
+// truncation; log p is its logarithm under what it was drawn from, in nats. Errors are
 // those of [draw.Categorical.Token].
 func (r Rows) Token(i, j int, u float64) (token int, logP float64, err error) {
 	return r.draw.TokenLog(r.Logits(i, j), u)

@@ -26,15 +26,15 @@ type Spec struct {
 	draw.Vocabulary
 	// Noise is the schedule that the network was trained with; "" is exp.
 	Noise string
-	// TimeConditioned says that the network wants σ = −log α, InfiniteSigma that it has
+	// TimeConditioned is whether the network wants σ = −log α, InfiniteSigma whether it has
 	// rows at σ = +Inf, on the canvas where everything is masked at T = ∞.
 	TimeConditioned, InfiniteSigma bool
-	// LogScores says that its rows are logarithms of scores, whose mass need not be 1.
+	// LogScores is whether its rows are logarithms of scores, whose mass need not be 1.
 	// LogMass is then the logarithm of the mass c = Σ_a s(a)/r of a row, given log Σ e^x of
 	// its tokens and the −log α that it was asked at.
 	LogScores bool
 	LogMass   func(norm, theta float64) float64
-	// RowsStay says that the network draws on a device that rows should not leave: tokens are
+	// RowsStay is whether the network draws on a device that rows should not leave: tokens are
 	// drawn there ([draw.ByInverse]).
 	RowsStay bool
 }
@@ -67,7 +67,7 @@ type Drawer interface {
 	Best(ctx context.Context, c Call, d Drawing, dst []draw.Best) error
 }
 
-// Drawing says how a [Drawer] draws.
+// Drawing configures a [Drawer].
 type Drawing struct {
 	// Uniforms in (0,1) and Temperatures are those of the call's positions.
 	Uniforms, Temperatures []float64
@@ -94,7 +94,7 @@ const (
 type Call struct {
 	// IDs [len(Counts)·L] are the canvases, one after another.
 	IDs []int64
-	// Positions are the wanted positions, those of the first canvas first; Counts says how
+	// Positions are the wanted positions, those of the first canvas first; Counts is how
 	// many each canvas has, at least one.
 	Positions []int64
 	Counts    []int
@@ -120,5 +120,5 @@ func (c *Call) Add(spec *Spec, ids []int64, r AskRow) {
 	}
 }
 
-// Length is that of a canvas.
+// Length is the length of a canvas.
 func (c Call) Length() int { return len(c.IDs) / len(c.Counts) }

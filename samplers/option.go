@@ -12,26 +12,26 @@ const AboveZero = math.SmallestNonzeroFloat64
 // Option describes one of the options that choose a sampler: its name on command lines, in cases of
 // a benchmark and in records, and the values that it has.
 type Option struct {
-	// Name is that of the flag and of the key of a case. A record has _ in place of -.
+	// Name is the flag's and the key's of a case. A record has _ in place of -.
 	Name string
 	// Help is a line, with the word for its value in backquotes; Default is what is in force
 	// where it is not given.
 	Help, Default string
-	// Words are the names that a value may be; Lists says that it may be a list, too.
+	// Words are the names that a value may be; Lists is whether it may be a list, too.
 	Words []string
 	Lists bool
 	// Least and Most are the least and the greatest value. Both are 0 where values are words:
 	// names, or lists that are one value, as "theta:5,1,0".
 	Least, Most float64
-	// Whole says that values are whole numbers.
+	// Whole is whether values are whole numbers.
 	Whole bool
-	// Token says that the option is of [draw.Draw]: it changes how tokens are drawn, for every
+	// Token is whether the option is of [draw.Draw]: it changes how tokens are drawn, for every
 	// sampler, and not which positions are revealed when.
 	Token bool
-	// Calls says that the option changes how the network is called, or which of the tokens is
+	// Calls is whether the option changes how the network is called, or which of the tokens is
 	// drawn, and not the law that they follow.
 	Calls bool
-	// Unplanned says that the option is of samplers that have no plan ([Law]), Unscored
+	// Unplanned is whether the option is of samplers that have no plan ([Law]), Unscored
 	// that no probability of a text is worked out under it, as where positions are drawn again.
 	Unplanned, Unscored bool
 }

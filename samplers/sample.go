@@ -17,7 +17,7 @@ type Sequence struct {
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
 	// several sequences may share it.
 	Canvas []int
-	// Method fills it; nil is that of the whole list.
+	// Method fills it; nil is the method of the whole list.
 	Method Method
 	// Seed, where it is not nil, is its own, and Stream then has the place of Index in its random
 	// numbers.
@@ -25,9 +25,9 @@ type Sequence struct {
 	Stream uint64
 }
 
-// Config says how a list of sequences is sampled.
+// Config configures [Sample].
 type Config struct {
-	// Method fills those that have none of their own. Draw says how tokens are drawn: see [Job].
+	// Method fills those that have none of their own. Draw is how tokens are drawn: see [Job].
 	Method Method
 	Draw   draw.Settings
 	Seed   uint64
@@ -35,8 +35,8 @@ type Config struct {
 	// so many times more as a method that is [Canvases] asks of a sequence. What these add ends at 32768 positions; a sequence whose
 	// canvases do not fit into a call is asked about in several.
 	Batch int
-	// OnStep observes what each call did to each sequence, and OnFault is told of a sequence
-	// that failed, whose error it may return to end the run; where it is nil the first fault
+	// OnStep observes what each call did to each sequence, and OnFault is called with the error of a
+	// sequence that failed, which it may return to end the run; where it is nil the first fault
 	// does. Both are called by the goroutine that called [Sample] and may be nil; what
 	// OnStep is handed is valid during its call.
 	OnStep  func(Step)
@@ -140,7 +140,7 @@ func Fill(ctx context.Context, net Network, canvas []int, m Method, seed uint64)
 
 // SequenceError is what a sequence failed of.
 type SequenceError struct {
-	// Index is that of the job.
+	// Index is the job\'s.
 	Index uint64
 	Err   error
 }

@@ -85,7 +85,7 @@ type Options struct {
 // does not use is left out.
 type Settings struct {
 	Options
-	// ChangesLaw says that tokens are not drawn from the network's own distribution.
+	// ChangesLaw reports whether tokens are not drawn from the network's own distribution.
 	ChangesLaw bool `json:"changes_law"`
 }
 
@@ -108,7 +108,7 @@ func (o Options) ByProfile() bool {
 // guided reports whether there is guidance.
 func (o Options) guided() bool { return o.Guidance != 0 || o.GuidanceScale != 0 }
 
-// Unused tells which options have no meaning for the sampler together with those that are
+// Unused returns which options have no meaning for the sampler together with those that are
 // set, and why: kappa but with the paper's grid ("grid uniform"), steps beside a list, stop
 // "without block-length", and so on; "" for those that it never has. It is an error when the sampler or grid is not known.
 func (o Options) Unused() (map[string]string, error) {

@@ -110,7 +110,7 @@ func (s *Sampler) Law() (samplers.Law, bool) {
 }
 
 // Steps returns the grid and its probabilities, false for a sampler without a grid and
-// for one without a plan, whose probabilities depend on the network. Steps.Rule tells which of its
+// for one without a plan, whose probabilities depend on the network. Steps.Rule has which of its
 // steps reveal one position a call, and that trapezoidal's are half steps.
 func (s *Sampler) Steps() (schedule.Steps, bool) {
 	if steps := s.kernel.Law().Steps; steps != nil {

@@ -94,10 +94,10 @@ func (c Categorical) in(s *scratch) Categorical {
 	return c
 }
 
-// Settings says how tokens are drawn.
+// Settings are how tokens are drawn.
 func (c *Categorical) Settings() Settings { return c.draw }
 
-// By says what becomes of a uniform.
+// By is what becomes of a uniform.
 func (c *Categorical) By() By { return c.by }
 
 // Suppressed are the columns of [Settings.SuppressTokens]. They must not be changed.
@@ -145,7 +145,7 @@ func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float6
 }
 
 // Pick draws from weights, one a column and none of them negative, with one uniform w in (0,1);
-// log p is that of the token under them, normalised, in nats.
+// log p is its logarithm under them, normalised, in nats.
 func (c *Categorical) Pick(p []float64, w float64) (token int, logP float64) {
 	c.sums = c.sums[:0]
 	for _, s := range c.stretches {
@@ -172,7 +172,7 @@ func (c *Categorical) choose(weight func(column int) float64, w float64) (token 
 	return token, math.Log(p / sum)
 }
 
-// TakesRows says that tokens are drawn from rows only, and not where a network has them.
+// TakesRows reports whether tokens are drawn from rows only, and not where a network has them.
 func (c *Categorical) TakesRows() bool {
 	return c.by == ByGumbel || c.draw.Truncates() || c.suppressed != nil
 }

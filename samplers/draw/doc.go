@@ -9,6 +9,6 @@
 // applied, and the token found by inversion or by gumbel ([By]). Probabilities sum to 1, their
 // logarithms and entropies are in nats. [Mix] is for draws from two rows.
 //
-// Each belongs to one goroutine. Sources are told where they are used. Of the module the package
+// Each belongs to one goroutine. Sources are cited where they are used. Of the module the package
 // imports sums of exponentials and the errors' names alone.
 package draw

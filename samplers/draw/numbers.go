@@ -82,7 +82,7 @@ func (d *Numbers) Race(position, step int) *Race {
 	return &Race{draws: d, position: position, step: step}
 }
 
-// Took says that a token was drawn at a position and came onto the canvas:
+// Took records that a token was drawn at a position and came onto the canvas:
 // the next one has another uniform.
 func (d *Numbers) Took(position int) {
 	for len(d.taken) <= position {

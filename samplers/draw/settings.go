@@ -36,15 +36,15 @@ func (d Settings) Within(tokens int) Settings {
 	return d
 }
 
-// ChangesLaw says that tokens are not drawn from the network's own distribution.
+// ChangesLaw reports whether tokens are not drawn from the network's own distribution.
 func (d Settings) ChangesLaw() bool {
 	return d.AtTemperature() != 1 || d.Truncates() || d.SuppressTokens != ""
 }
 
-// Truncates says that tokens are kept and left out by their probabilities.
+// Truncates reports whether tokens are kept and left out by their probabilities.
 func (d Settings) Truncates() bool { return d.TopK > 0 || d.TopP > 0 && d.TopP < 1 }
 
-// Same says whether d and o are one way to draw: 1, say, is no temperature.
+// Same reports whether d and o are one way to draw: 1, say, is no temperature.
 func (d Settings) Same(o Settings) bool {
 	return d.AtTemperature() == o.AtTemperature() && cmp.Or(d.TopP, 1) == cmp.Or(o.TopP, 1) && d.TopK == o.TopK && d.SuppressTokens == o.SuppressTokens
 }
@@ -81,7 +81,7 @@ func (d Settings) suppressed(columns int) ([]int, error) {
 }
 
 // IDs reads a list of ids, "3,1,2", of a vocabulary of so many columns, 0 where that is not
-// known; "" has none. name is that of the option, for errors.
+// known; "" has none. name is the option's, for errors.
 func IDs(name, text string, columns int) ([]int, error) {
 	if text == "" {
 		return nil, nil
@@ -100,7 +100,7 @@ func IDs(name, text string, columns int) ([]int, error) {
 	return ids, nil
 }
 
-// Vocabulary says what the columns of a network's rows are.
+// Vocabulary describes the columns of a network's rows.
 type Vocabulary struct {
 	// Columns is the length of a row.
 	Columns int
@@ -109,7 +109,7 @@ type Vocabulary struct {
 	Mask int
 	// Excluded are columns that never get probability besides MASK: padding rows.
 	Excluded []int
-	// Shift says that the row of position i predicts the token at i+1.
+	// Shift is whether the row of position i predicts the token at i+1.
 	Shift bool
 }
 
@@ -121,5 +121,5 @@ func (v Vocabulary) Tokens() int {
 	return v.Columns - len(slices.Compact(out))
 }
 
-// Holds says whether an id may stand on a canvas.
+// Holds reports whether an id may stand on a canvas.
 func (v *Vocabulary) Holds(id int) bool { return id == v.Mask || id >= 0 && id < v.Columns }

@@ -14,7 +14,7 @@ type Window struct {
 	// From and To are its ends, To excluded.
 	From, To int
 	Canvas   *samplers.Canvas
-	// Given says which positions were visible at the start; blocks of so many positions begin
+	// Given is which positions were visible at the start; blocks of so many positions begin
 	// behind the prompt, and the whole canvas is one where length is 0.
 	Given          []bool
 	prompt, length int

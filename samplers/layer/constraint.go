@@ -1,3 +1,5 @@
+// Package layer has what stands around any kernel: blocks that are filled one after the other, a
+// canvas that grows, corrections of what is filled, and guidance and constraints of the rows.
 package layer
 
 import (
@@ -17,7 +19,7 @@ type Constraint struct {
 	samplers.Kernel
 	Guidance *Guidance // nil for none
 	Rules    *Rules    // nil for none
-	// Leaves says that the kernel may leave masks.
+	// Leaves is whether the kernel may leave masks.
 	Leaves bool
 	// MaxLength is the greatest length of the canvas, 0 where it does not grow.
 	MaxLength int

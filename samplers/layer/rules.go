@@ -72,7 +72,7 @@ func (r *Rules) forbid(row []float32, ids []int64, position, early int) {
 	}
 }
 
-// completes says that a token makes a word at a position.
+// completes reports whether a token makes a word at a position.
 func (r *Rules) completes(ids []int64, position, token int) bool {
 	for _, word := range r.words {
 		for j := range word {
@@ -84,7 +84,7 @@ func (r *Rules) completes(ids []int64, position, token int) bool {
 	return false
 }
 
-// stands says that a word stands on the canvas from a position on, whatever is at the position
+// stands reports whether a word stands on the canvas from a position on, whatever is at the position
 // but.
 func stands(ids []int64, word []int, from, but int) bool {
 	if from < 0 || from+len(word) > len(ids) {

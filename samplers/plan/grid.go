@@ -89,7 +89,7 @@ func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (samplers.Kernel, 
 	return o.kernel(steps, c)
 }
 
-// kernel is that of a rule on its grid.
+// kernel makes the kernel of a rule on its grid.
 func (o *GridOptions) kernel(steps schedule.Steps, c samplers.Spec) (_ samplers.Kernel, err error) {
 	denoise := o.Finish == "denoise"
 	m := &Method{Denoise: denoise, Lookahead: o.Lookahead}

@@ -1,3 +1,7 @@
+// Package plan has the samplers whose reveals are drawn before the network is asked: a [Planner] is
+// a law of plans, and a [Method] fills canvases by them, with look-ahead where one position is
+// revealed a call. A token may be drawn from the rows of two calls ([draw.Mix]). Samplers on the same
+// grids whose reveals do depend on rows, raw scores and races in float32, are here too.
 package plan
 
 import (
@@ -34,7 +38,7 @@ type Block struct {
 	Floor float64
 }
 
-// Plan says which network call reveals which positions, and when. It holds no
+// Plan is which network call reveals which positions, and when. It holds no
 // block that asks for nothing. A plan is drawn by [Method.Plan] and may be drawn again into the
 // same memory. A [Planner] makes it of Reveals by Begin and Add.
 type Plan struct {

@@ -25,7 +25,7 @@ type RawLaw struct {
 	stepped
 }
 
-// Scores says what is made of the rows of a score network.
+// Scores is how the rows of a score network.
 type Scores string
 
 // The readings of scores.

@@ -14,7 +14,7 @@ import (
 type stepped struct {
 	// Steps are those of the sampler's own plan, rows of mass 1.
 	Steps schedule.Steps
-	// denoise says that what the last step leaves is filled.
+	// denoise is whether what the last step leaves is filled.
 	denoise bool
 }
 
@@ -42,8 +42,8 @@ type stepping struct {
 	draws  *draw.Numbers
 	grid   schedule.Grid
 	masked []int
-	// step is the next one to take. denoise says that what the last one leaves is filled,
-	// finishing that this is under way.
+	// step is the next one to take. denoise is whether what the last one leaves is filled,
+	// finishing whether this is under way.
 	step               int
 	denoise, finishing bool
 }

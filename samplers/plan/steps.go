@@ -51,7 +51,7 @@ var TauLeaping = samplers.Descriptor{
 // gridPlan is the law of Euler, Tweedie and τ-leaping: in each step of a grid the
 // masked positions are revealed independently, and those of one step are filled by
 // one call, on the state at its start and at its time θ_k. What its rules are is
-// told at [schedule.Rule].
+// documented at [schedule.Rule].
 //
 // Sources: "Sharp Convergence Rates for Masked Diffusion Models", sections on
 // Euler and on D3PM; Campbell et al., arXiv 2205.14987 (τ-leaping); Lou et al., arXiv

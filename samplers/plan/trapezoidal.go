@@ -39,7 +39,7 @@ type trapezoidal struct {
 	// steps is Tweedie's on the refined grid: 2N half steps.
 	steps schedule.Steps
 	floor float64
-	// timed says that the network is asked with the time, so that p and p* differ even
+	// timed is whether the network is asked with the time, so that p and p* differ even
 	// where the first half reveals nothing.
 	timed bool
 }

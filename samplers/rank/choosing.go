@@ -1,9 +1,9 @@
 package rank
 
-// choosing says how many of the ranked candidates a call commits: what one decoder that looks
-// at rows has and another has not.
+// choosing is how many of the ranked candidates a call commits: what distinguishes decoders that
+// rank.
 type choosing interface {
-	// consider says how many of the best candidates the next call of the block may commit:
+	// consider returns how many of the best candidates the next call of the block may commit:
 	// 0 for a call that upstream makes and that can commit nothing. more is false where the
 	// block has had its calls.
 	consider(b *blockRun) (n int, more bool)
@@ -22,7 +22,7 @@ type blockRun struct {
 	steps  int
 	quotas []int
 	// refused counts candidates that the last call considered and did not commit; polished
-	// counts calls that began without masks, and idle says that the last of these changed
+	// counts calls that began without masks, and idle is whether the last of these changed
 	// nothing.
 	refused, polished int
 	idle              bool
@@ -39,10 +39,9 @@ func (b *blockRun) quota() int {
 // untilFilled makes calls until the block is filled, one at least, as Fast-dLLM does.
 func untilFilled(b *blockRun) (int, bool) { return b.candidates, b.calls == 0 || b.masked > 0 }
 
-// excluding is a choice of which it can be told what a set of candidates being chosen says of the
-// scores of all others.
+// excluding is a choice that bounds the scores of all other candidates where a set is chosen.
 type excluding interface {
-	// others say what the others' scores are where just these are chosen, which are in their
+	// others returns what the others' scores are where just these are chosen, which are in their
 	// order; false where that is never so.
 	others(b *blockRun, best []candidate, considered int) (limits, bool)
 }

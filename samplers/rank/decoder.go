@@ -139,7 +139,7 @@ func (d *rankDecoder) Ask(a *samplers.Ask) bool {
 		return false
 	}
 	if d.law.score == ByRandom {
-		// The order of the plan's uniforms is that of a choice drawn anew at each call.
+		// The order of the plan's uniforms is as good as a choice drawn anew at each call.
 		slices.SortFunc(d.asked, func(i, j int) int {
 			return cmp.Or(cmp.Compare(d.draws.Plan(j), d.draws.Plan(i)), i-j)
 		})

@@ -1,3 +1,6 @@
+// Package rank has the decoders that reveal the positions about which the network is surest: those
+// of LLaDA, Dream, Fast-dLLM and their kin, which are one decoder with different choices. [Replay]
+// works out how probable they make a text, on any network.
 package rank
 
 import (
@@ -14,13 +17,13 @@ import (
 type rankLaw struct {
 	score    RankBy
 	choosing choosing
-	// byToken says that scores are of the tokens that were drawn, and these random.
+	// byToken is whether scores are of the tokens that were drawn, and these random.
 	byToken bool
 	// temper, where it is above 0, has positions chosen without replacement in proportion to
 	// e^(score/temper), and not in the order of their scores.
 	temper float64
 	// block is the length of a block, 0 for one block of the whole canvas, behind a prompt of
-	// so many positions; −1 for what is before the first mask. inside says that only masks
+	// so many positions; −1 for what is before the first mask. inside is whether only masks
 	// of the block are candidates, and not those before it.
 	block, prompt int
 	inside        bool
@@ -68,8 +71,8 @@ func (law *rankLaw) Law() samplers.Law {
 	return samplers.Law{Replay: samplers.ReplayOne, Block: law.block}
 }
 
-// needsRows says that tokens that are drawn elsewhere, with what [HeadBest] tells of their
-// rows, are not enough.
+// needsRows reports whether tokens that are drawn elsewhere, with what [samplers.HeadBest]
+// gives of their rows, are not enough.
 func (law *rankLaw) needsRows(d draw.Settings) bool {
 	t := d.AtTemperature()
 	return law.raw || law.begin != nil || law.score == ByConfidence && (d.Truncates() || t != 0 && t != 1)

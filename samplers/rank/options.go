@@ -28,9 +28,9 @@ type Options struct {
 	Eps      float64 `json:"eps,omitempty"`
 	// AlgTemp draws positions in proportion to e^(score/AlgTemp); 0 takes the best.
 	AlgTemp float64 `json:"alg_temp,omitempty"`
-	// Threshold is the score that is enough; 0 is 0.9, and 0.95 for llada2. Factor is that of
+	// Threshold is the score that is enough; 0 is 0.9, and 0.95 for llada2. Factor is of the sampler
 	// factor; 0 is 1. RelaxedThreshold and Radius are localleap's; 0 is 0.75 and 4. Gamma is
-	// that of entropy-bounded in nats; nil is 0.1.
+	// of entropy-bounded, in nats; nil is 0.1.
 	Threshold        float64  `json:"threshold,omitempty"`
 	Factor           float64  `json:"factor,omitempty"`
 	RelaxedThreshold float64  `json:"relaxed_threshold,omitempty"`
@@ -52,7 +52,7 @@ type Options struct {
 	// Stop is the token that ends a sequence where a finished block holds it; nil is none.
 	Stop *int `json:"stop,omitempty"`
 	// Guidance is w of (1+w)·conditional − w·unconditional logits; 0 is no guidance.
-	// Unconditional says what the unconditional canvas masks: "visible", what was visible at
+	// Unconditional is what the unconditional canvas masks: "visible", what was visible at
 	// the start, or "prompt", by position; "" is visible.
 	Guidance      float64 `json:"guidance,omitempty"`
 	Unconditional string  `json:"unconditional,omitempty"`
@@ -65,7 +65,7 @@ type Options struct {
 	Columns string `json:"columns,omitempty"`
 }
 
-// defaultThreshold is that of Fast-dLLM's evaluation, and LocalLeap's.
+// defaultThreshold is Fast-dLLM's, of its evaluation, and LocalLeap's.
 const defaultThreshold = 0.9
 
 // rankFlags are the options of all decoders that rank positions.

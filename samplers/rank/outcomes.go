@@ -155,7 +155,7 @@ type rowLaw struct {
 	own  func(token int) float64
 }
 
-// law is that of the i-th position of a call.
+// law is what the i-th position of a call is drawn from.
 func (r *reader) law(rows samplers.Rows, i int) (out rowLaw, err error) {
 	row, law := rows.Logits(0, i), rows.Categorical()
 	if r.rows {
@@ -188,7 +188,7 @@ func (r *reader) candidates(rows samplers.Rows, i, position int) (out []candidat
 	return out, err
 }
 
-// score is that of a token, where it is of the token that is drawn.
+// score is the score of a token, where scores are of drawn tokens.
 func (l rowLaw) score(token int) float64 {
 	if l.own != nil {
 		return l.own(token)

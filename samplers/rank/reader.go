@@ -9,7 +9,7 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// RankBy says how sure the network is of a position.
+// RankBy is a measure of how sure the network is of a position.
 type RankBy string
 
 // The scores.
@@ -38,7 +38,7 @@ type reader struct {
 	// top is how many of the most probable tokens are wanted, calls counts the calls.
 	top, calls int
 	uniforms   []float64
-	// rows says that whole rows are read: drawn draws from them, network has the
+	// rows is whether whole rows are read: drawn draws from them, network has the
 	// probabilities of [ByConfidence].
 	rows    bool
 	drawn   draw.Categorical

@@ -23,7 +23,7 @@ var Threshold = samplers.Descriptor{
 	Flags:  slices.Concat([]string{"threshold", "rule", "steps"}, rankFlags),
 }
 
-// newThreshold reads the options. The threshold is that of Fast-dLLM's evaluation.
+// newThreshold reads the options. The threshold is Fast-dLLM's, of its evaluation.
 func newThreshold(o *Options, law *rankLaw) error {
 	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
 	law.choosing = thresholdChoice{o.Threshold, o.Rule}

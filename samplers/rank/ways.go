@@ -21,7 +21,7 @@ func (d *rankDecoder) given(rows samplers.Rows, text []int) ([]candidate, []rowL
 			score := law.score(text[l])
 			given[i] = candidate{position: l, token: text[l], logP: math.Log(law.p[text[l]]), score: score, key: rounded(score)}
 		} else {
-			// The score is that of whatever is drawn.
+			// The score does not depend on the token.
 			given[i] = d.reader.candidate(law.best, law.own, l)
 			given[i].token, given[i].logP = text[l], math.Log(law.p[text[l]])
 		}

@@ -27,7 +27,7 @@ var ReMDM = samplers.Descriptor{
 type Options struct {
 	// Remask is how; "" is cap.
 	Remask Remask `json:"remask,omitempty"`
-	// Eta is η of cap, rescale and loop; 0 is 0.02, for rescale 0.015: ReMDM's. It is that of p2,
+	// Eta is η of cap, rescale and loop; 0 is 0.02, for rescale 0.015: ReMDM's. P2 has it,
 	// too; 0 is 1.
 	Eta float64 `json:"eta,omitempty"`
 	// TOn, TOff and AlphaOn are loop's; nil and 0 are 0.55, 0.05 and 0.9.
@@ -51,7 +51,7 @@ const (
 	defaultAlphaOn    = 0.9
 )
 
-// Remask says how a sampler that remasks does it.
+// Remask is a way to remask.
 type Remask string
 
 // The ways to remask. In a step from t to s, with α = 1−t, a position that was revealed is

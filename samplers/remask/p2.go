@@ -85,7 +85,7 @@ func (d *pathPlanned) stays(call int) int {
 	return len(d.free) * (d.law.steps - call) / d.law.steps
 }
 
-// over says that no call can change anything any more.
+// over reports whether no call can change anything any more.
 func (d *pathPlanned) over() bool {
 	return d.calls == d.law.steps || d.stays(d.calls+1) == 0 && !slices.ContainsFunc(d.free, d.canvas.IsMasked)
 }

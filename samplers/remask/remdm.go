@@ -1,3 +1,5 @@
+// Package remask has the samplers that mask again what they revealed: ReMDM's, and P2. They have no
+// likelihood; their laws on small worlds are those of their outcomes.
 package remask
 
 import (
@@ -224,7 +226,7 @@ func (d *remasked) Take(r samplers.Rows, e *samplers.Edit) error {
 	return nil
 }
 
-// token is that of the i-th position of the call: drawn, or in the end the most probable.
+// token is the token of the i-th position of the call: drawn, or in the end the most probable.
 func (d *remasked) token(r samplers.Rows, i, l int) (draw.Best, error) {
 	if d.law.nucleus == 1 {
 		b, err := r.Best(0, i)

@@ -11,7 +11,7 @@ import (
 	"mdmgen/internal/fault"
 )
 
-// Sizes says how positions are cut into groups, of which each is revealed by one call. It may be
+// Sizes is how positions are cut into groups, of which each is revealed by one call. It may be
 // shared by goroutines.
 type Sizes struct {
 	// list is the list of sizes; where it is nil, positions are cut into steps groups by a

@@ -36,10 +36,10 @@ const (
 	RuleTrapezoidal Rule = "trapezoidal"
 )
 
-// Simulates says that the rule is carried out event by event.
+// Simulates reports whether the rule is carried out event by event.
 func (r Rule) Simulates() bool { return r == RuleUniformization || r == RuleMATU }
 
-// Exact says whether the rule gives each position the exact law of its reveal time.
+// Exact reports whether the rule gives each position the exact law of its reveal time.
 func (r Rule) Exact() bool {
 	return r == RuleTweedie || r.Simulates() || r == RuleTrapezoidal
 }
@@ -51,7 +51,7 @@ type Steps struct {
 	// Jump [N] holds p_k, a masked position's probability of being revealed in step k.
 	Jump []float64
 	// Stay [N+1] holds S_k = Π_{j<k}(1−p_j), the probability of being masked at
-	// the start of step k; Stay[N] is that of being left masked.
+	// the start of step k; Stay[N] the probability of being left masked.
 	Stay []float64
 	// Reveal [N] holds w_k = p_k·S_k, the probability of being revealed in step k.
 	Reveal []float64
@@ -150,7 +150,7 @@ func AtLeastOne(w float64, d int) float64 {
 	return -math.Expm1(float64(d) * math.Log1p(-min(w, 1)))
 }
 
-// Same says that the steps of s and o that may reveal something have equal probabilities, up to
+// Same reports whether the steps of s and o that may reveal something have equal probabilities, up to
 // rounding, and with timed equal times.
 func (s *Steps) Same(o *Steps, timed bool) bool {
 	type step struct{ reveal, theta float64 }
@@ -172,7 +172,7 @@ func (s *Steps) Same(o *Steps, timed bool) bool {
 // reveals they are a Poisson process: what the bound exceeds the rate by.
 type Events struct {
 	grid Grid
-	// aware says that the bound follows the number of masks (MATU).
+	// aware is whether the bound follows the number of masks (MATU).
 	aware bool
 	// bound [N+1] is Σ_{j<k} η_j·r(θ_{j+1}), the integral of the bound on one masked
 	// position from T down to θ_k.
