@@ -359,29 +359,3 @@ func TestMaskedAgain(t *testing.T) {
 		t.Errorf("in %d sequences the second draw is always the first", n)
 	}
 }
-
-// slow is a network whose calls take a millisecond.
-type slow struct{ *anyNet }
-
-func (n slow) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
-	time.Sleep(time.Millisecond)
-	return n.anyNet.Logits(ctx, c)
-}
-
-// BenchmarkJobs measures 64 jobs of unequal methods and lengths and states how full the
-// calls are, in rows.
-func BenchmarkJobs(b *testing.B) {
-	jobs := jobs64(b)
-	net := newAnyNet()
-	// A call takes a millisecond, so that what is measured is company, not haste.
-	e := newEngine(b, slow{net}, 16)
-	for b.Loop() {
-		var wait sync.WaitGroup
-		for _, job := range jobs {
-			wait.Go(func() { _, _ = last(e, context.Background(), job) })
-		}
-		wait.Wait()
-	}
-	t := e.Totals()
-	b.ReportMetric(float64(t.Rows)/float64(t.NetworkCalls), "rows/call")
-}

@@ -10,8 +10,6 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
-	"mdmgen/samplers/plan"
 )
 
 // chain adds to law the probability of every way to fill a canvas of a world that
@@ -148,46 +146,5 @@ func TestSamplesGolden(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%+v: %q, want %q", test.o, got, test.want)
 		}
-	}
-}
-
-// BenchmarkWorld draws from a world, which costs next to nothing itself: what is
-// measured is plans, batches and draws.
-func BenchmarkWorld(b *testing.B) {
-	w, _ := openWorld(b, 3)
-	for _, o := range []catalog.Options{{}, {Sampler: "euler"}, {Sampler: "tweedie", Steps: 8}, {Sampler: "tau-leaping", Grid: "paper"}} {
-		s := newSampler(b, w, o)
-		for _, batch := range []int{1, 64} {
-			b.Run(fmt.Sprintf("%s/batch=%d", s.Settings().Sampler, batch), func(b *testing.B) {
-				cfg := config(w, s, 1)
-				cfg.Batch = batch
-				b.ReportAllocs()
-				const n = 1000
-				for b.Loop() {
-					if _, err := samplers.Sample(context.Background(), w, repeat(allMask(w), n), cfg, func(samplers.Result) error { return nil }); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "sequences/s")
-			})
-		}
-	}
-}
-
-// BenchmarkPlan draws plans of a long canvas.
-func BenchmarkPlan(b *testing.B) {
-	for _, o := range []catalog.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 1000}, {Sampler: "uniformization"}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 500}} {
-		s := mustNew(b, o)
-		b.Run(s.Settings().Sampler, func(b *testing.B) {
-			var p plan.Plan
-			free := upTo(1024)
-			st := draw.NewStream(1, 1)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := s.Plan(&p, st, free); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -1,7 +1,6 @@
 package draw_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -218,19 +217,4 @@ func randomRow(n int) []float32 {
 		out[i] = float32(r.NormFloat64() * 3)
 	}
 	return out
-}
-
-func BenchmarkToken(b *testing.B) {
-	for _, d := range []draw.Settings{{}, {TopK: 50}, {TopP: 0.9}} {
-		b.Run(fmt.Sprintf("topk=%d/topp=%v", d.TopK, d.TopP), func(b *testing.B) {
-			logits := randomRow(50258)
-			c := categorical(b, draw.Vocabulary{Columns: 50258, Mask: 50257}, d)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.Token(logits, 0.7); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

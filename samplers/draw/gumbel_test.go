@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -219,27 +218,6 @@ func TestRaceEnds(t *testing.T) {
 	for _, limit := range []float64{0, 0x1p-70, 0x1p-40, 0.3, 1 - 0x1p-53, 1, 7, math.Inf(1), math.NaN()} {
 		if got, least := reach(limit), min(limit, 1)*0x1p63; float64(got) < math.Floor(least) {
 			t.Errorf("reach(%v) is %d", limit, got)
-		}
-	}
-}
-
-// BenchmarkRow draws from rows of 50,000 columns, flat and peaked ones.
-func BenchmarkRow(b *testing.B) {
-	const columns = 50_000
-	for _, deviation := range []float64{1, 3, 9} {
-		row := spreadRow(rand.New(rand.NewPCG(1, 2)), columns, deviation)
-		for _, by := range []By{ByInverse, ByGumbel} {
-			b.Run(fmt.Sprintf("%s/deviation=%v", by, deviation), func(b *testing.B) {
-				c := racingOver(b, Vocabulary{Columns: columns, Mask: columns}, Settings{})
-				c.by = by
-				d := NewNumbers(1, 2)
-				b.ReportAllocs()
-				for i := 0; b.Loop(); i++ {
-					if _, err := c.Token(row, d.Token(i)); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
 		}
 	}
 }

@@ -114,10 +114,3 @@ func TestTokensAreNumbered(t *testing.T) {
 		t.Error("what was drawn elsewhere changes a number")
 	}
 }
-
-func BenchmarkToken(b *testing.B) {
-	d := NewNumbers(1, 2)
-	for i := 0; b.Loop(); i++ {
-		d.Token(i & 1023)
-	}
-}
