@@ -5,8 +5,11 @@ package builtin
 //go:generate go run ../tools/regen
 
 import (
+	"context"
 	"embed"
 	"io/fs"
+
+	"mdmgen/model"
 )
 
 //go:embed fairytale
@@ -23,4 +26,10 @@ func Fairytale() fs.FS {
 		panic(err) // The name is a constant and valid.
 	}
 	return dir
+}
+
+// Open opens the built-in model on the CPU with all threads. ONNX Runtime is fetched where it is
+// missing.
+func Open(ctx context.Context) (*model.Text, error) {
+	return model.OpenText(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: Fairytale(), Digest: Digest}}})
 }

@@ -11,6 +11,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // copied copies a small checkpoint, some texts of its config replaced.
@@ -36,14 +37,14 @@ func copied(t *testing.T, name string, changes ...string) string {
 }
 
 // drawn fills canvases and returns how often each id was drawn.
-func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Draw) map[int]int {
+func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Settings) map[int]int {
 	t.Helper()
 	var seqs []samplers.Sequence
 	for i := range n {
 		seqs = append(seqs, samplers.Sequence{Index: uint64(i), Canvas: canvas})
 	}
 	count := map[int]int{}
-	_, err := samplers.Sample(t.Context(), m, slices.Values(seqs), samplers.Config{Seed: 3, Batch: 16, Draw: d}, func(r samplers.Result) error {
+	_, err := samplers.Sample(t.Context(), m, slices.Values(seqs), samplers.Config{Method: plan.NewFHS(0), Seed: 3, Batch: 16, Draw: d}, func(r samplers.Result) error {
 		for l, id := range r.IDs {
 			if canvas[l] == m.Facts().MaskID {
 				count[id]++
@@ -61,7 +62,7 @@ func drawn(t *testing.T, m model.Model, canvas []int, n int, d draw.Draw) map[in
 // without padding they would be.
 func TestPaddingIsNeverDrawn(t *testing.T) {
 	padded := copied(t, "llada-gqa-bf16", `"vocab_size": 111`, `"vocab_size": 100`)
-	for _, draw := range []draw.Draw{{}, {TopK: 90}} {
+	for _, draw := range []draw.Settings{{}, {TopK: 90}} {
 		for dir, want := range map[string]bool{padded: false, copied(t, "llada-gqa-bf16"): true} {
 			m, err := open(t, dir, model.Options{})
 			if err != nil {
@@ -109,7 +110,7 @@ func TestShiftedRows(t *testing.T) {
 			rows[m.Facts().MaskID] = -1e9
 			want := slices.Index(rows, slices.Max(rows))
 			zero := 0.0
-			count := drawn(t, m, canvas, 1, draw.Draw{Temperature: &zero})
+			count := drawn(t, m, canvas, 1, draw.Settings{Temperature: &zero})
 			if count[want] != 1 {
 				t.Errorf("shift %s, position %d: token %d is not the best of row %d", shift, l, want, from)
 			}

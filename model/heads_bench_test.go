@@ -12,6 +12,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // rowsAlone is a model without heads.
@@ -52,7 +53,7 @@ func BenchmarkDraw(b *testing.B) {
 				canvas[l] = f.MaskID
 			}
 		}
-		s, err := samplers.New(samplers.Options{Sampler: "parallel-fhs", Steps: 1}, m.Spec())
+		s, err := catalog.New(catalog.Options{Sampler: "parallel-fhs", Steps: 1}, m.Spec())
 		if err != nil {
 			b.Fatal(err)
 		}

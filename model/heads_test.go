@@ -75,7 +75,7 @@ func TestHeads(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, got := range drawn {
-			law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Draw{Temperature: &d.Temperatures[i]})
+			law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Settings{Temperature: &d.Temperatures[i]})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -21,10 +22,10 @@ func TestLookaheadOnTheBuiltin(t *testing.T) {
 		t.Fatal(err)
 	}
 	mask := m.Facts().MaskID
-	options := []samplers.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: draw.Draw{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", Order: "random"}}
+	options := []catalog.Options{{}, {Sampler: "ordered"}, {Sampler: "matu", Steps: 8}, {Draw: draw.Settings{Temperature: new(0.8), TopP: 0.95}}, {Sampler: "ordered", Order: "random"}}
 	// sample returns the ids of 4 sequences, and how many rounds they took.
-	sample := func(o samplers.Options, canvas []int, seed uint64, batch int) (ids [4][]int, rounds int) {
-		s, err := samplers.New(o, m.Spec())
+	sample := func(o catalog.Options, canvas []int, seed uint64, batch int) (ids [4][]int, rounds int) {
+		s, err := catalog.New(o, m.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}

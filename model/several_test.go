@@ -16,6 +16,7 @@ import (
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // onOneThread opens a model on devices, each of which has one thread.
@@ -126,7 +127,7 @@ func sampled(t *testing.T, m Model, sequences, batch int) (ids [][]int, faults [
 		seqs[i] = samplers.Sequence{Index: uint64(i), Canvas: canvas}
 	}
 	ids = make([][]int, sequences)
-	_, err := samplers.Sample(t.Context(), m, slices.Values(seqs), samplers.Config{Seed: 1, Batch: batch, OnFault: func(_ uint64, err error) error {
+	_, err := samplers.Sample(t.Context(), m, slices.Values(seqs), samplers.Config{Method: plan.NewFHS(0), Seed: 1, Batch: batch, OnFault: func(_ uint64, err error) error {
 		faults = append(faults, err)
 		return nil
 	}}, func(r samplers.Result) error {

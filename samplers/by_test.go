@@ -1,4 +1,4 @@
-package samplers
+package samplers_test
 
 import (
 	"context"
@@ -8,38 +8,42 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
+	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
 // fixedRow is a network with one row.
 type fixedRow []float32
 
-func (f fixedRow) Spec() Spec {
-	return Spec{Vocabulary: draw.Vocabulary{Columns: len(f), Mask: len(f)}}
+func (f fixedRow) Spec() samplers.Spec {
+	return samplers.Spec{Vocabulary: draw.Vocabulary{Columns: len(f), Mask: len(f)}}
 }
 
-func (f fixedRow) Logits(_ context.Context, c Call) ([]float32, error) {
+func (f fixedRow) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 	return slices.Repeat(f, len(c.Positions)), nil
 }
 
 // again is a method that masks what it drew, and draws once more.
 type again struct {
-	d    *draw.Draws
+	d    *draw.Numbers
 	left int
 }
 
 func (again) By() draw.By { return draw.ByGumbel }
 
-func (again) Start(_ *Canvas, d *draw.Draws) (Decoder, error) { return &again{d, 2}, nil }
+func (again) Start(_ *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
+	return &again{d, 2}, nil
+}
 
-func (m *again) Ask(a *Ask) bool {
-	a.Rows = append(a.Rows, AskRow{Positions: []int{0}, Uniforms: []float64{m.d.Token(0)}})
-	a.Head = HeadBest
+func (m *again) Ask(a *samplers.Ask) bool {
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: []int{0}, Uniforms: []float64{m.d.Token(0)}})
+	a.Head = samplers.HeadBest
 	m.left--
 	return m.left >= 0
 }
 
-func (m *again) Take(r Rows, e *Edit) error {
+func (m *again) Take(r samplers.Rows, e *samplers.Edit) error {
 	b, err := r.Best(0, 0)
 	if e.Set(0, b.Token, b.LogP); m.left > 0 {
 		e.Mask(0)
@@ -60,27 +64,27 @@ func TestRaceAgain(t *testing.T) {
 		want[i] = p[i/4] * p[i%4]
 	}
 	first := make(map[uint64]int)
-	all, err := draw.NewCategorical(net.Spec().Vocabulary, draw.Draw{})
+	all, err := draw.NewCategorical(net.Spec().Vocabulary, draw.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, err := all.With(draw.Draw{}, draw.ByGumbel)
+	law, err := all.With(draw.Settings{}, draw.ByGumbel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Sample(t.Context(), net, func(yield func(Sequence) bool) {
+	_, err = samplers.Sample(t.Context(), net, func(yield func(samplers.Sequence) bool) {
 		for i := range uint64(n) {
-			if !yield(Sequence{Index: i, Canvas: []int{4}}) {
+			if !yield(samplers.Sequence{Index: i, Canvas: []int{4}}) {
 				return
 			}
 		}
-	}, Config{Method: again{}, Seed: 4, Batch: 50, OnStep: func(s Step) {
+	}, samplers.Config{Method: again{}, Seed: 4, Batch: 50, OnStep: func(s samplers.Step) {
 		if len(s.Masked) > 0 {
 			first[s.Index] = s.Tokens[0]
 		}
-	}}, func(r Result) error {
+	}}, func(r samplers.Result) error {
 		counts[4*first[r.Index]+r.IDs[0]]++
-		if want, _ := law.Token(net, draw.NewDraws(4, r.Index).Token(0)); first[r.Index] != want {
+		if want, _ := law.Token(net, draw.NewNumbers(4, r.Index).Token(0)); first[r.Index] != want {
 			t.Errorf("sequence %d: token %d first, want %d", r.Index, first[r.Index], want)
 		}
 		return nil
@@ -97,26 +101,26 @@ func TestRaceAgain(t *testing.T) {
 // device draws are by inverse, and others are refused.
 func TestWhichDraw(t *testing.T) {
 	for _, test := range []struct {
-		o    Options
+		o    catalog.Options
 		stay bool
 		want draw.By
-		head Head
+		head samplers.Head
 	}{
-		{Options{}, false, draw.ByInverse, HeadBest},
-		{Options{By: draw.ByGumbel}, false, draw.ByGumbel, HeadRows},
-		{Options{Lookahead: 1}, false, draw.ByGumbel, HeadRows},
-		{Options{Lookahead: 8, By: draw.ByInverse}, false, draw.ByInverse, HeadBest},
-		{Options{Lookahead: 8}, true, draw.ByInverse, HeadBest},
-		{Options{By: draw.ByGumbel}, true, "", ""},
-		{Options{Sampler: "parallel-fhs", By: draw.ByGumbel}, false, draw.ByGumbel, HeadRows},
+		{catalog.Options{}, false, draw.ByInverse, samplers.HeadBest},
+		{catalog.Options{By: draw.ByGumbel}, false, draw.ByGumbel, samplers.HeadRows},
+		{catalog.Options{Lookahead: 1}, false, draw.ByGumbel, samplers.HeadRows},
+		{catalog.Options{Lookahead: 8, By: draw.ByInverse}, false, draw.ByInverse, samplers.HeadBest},
+		{catalog.Options{Lookahead: 8}, true, draw.ByInverse, samplers.HeadBest},
+		{catalog.Options{By: draw.ByGumbel}, true, "", ""},
+		{catalog.Options{Sampler: "parallel-fhs", By: draw.ByGumbel}, false, draw.ByGumbel, samplers.HeadRows},
 	} {
-		s, err := New(test.o, Spec{RowsStay: test.stay})
+		s, err := catalog.New(test.o, samplers.Spec{RowsStay: test.stay})
 		switch {
 		case test.want == "":
 			if err == nil || !strings.Contains(err.Error(), "draw gumbel: it takes rows, which stay on") {
 				t.Errorf("%+v: error %v", test.o, err)
 			}
-		case err != nil || s.By() != test.want || s.Settings().By != test.want || s.Head(struct{ Drawer }{}) != test.head || s.Settings().ChangesLaw:
+		case err != nil || s.By() != test.want || s.Settings().By != test.want || s.Head(struct{ samplers.Drawer }{}) != test.head || s.Settings().ChangesLaw:
 			t.Errorf("%+v: %+v, %v; want %s", test.o, s, err, test.want)
 		}
 	}

@@ -99,9 +99,9 @@ func (e *engine) make(ctx context.Context, call []place) error {
 	d.Uniforms, d.Temperatures = d.Uniforms[:0], d.Temperatures[:0]
 	for _, p := range call {
 		r := p.ask.Rows[p.row]
-		c.add(&e.spec, p.canvas.ids, r)
+		c.Add(&e.spec, p.canvas.ids, r)
 		for _, u := range r.Uniforms {
-			d.Uniforms, d.Temperatures = append(d.Uniforms, u), append(d.Temperatures, p.draw.Draw().AtTemperature())
+			d.Uniforms, d.Temperatures = append(d.Uniforms, u), append(d.Temperatures, p.draw.Settings().AtTemperature())
 		}
 	}
 	var out []float32
@@ -136,9 +136,9 @@ func (e *engine) gotBest(call []place) {
 	best := e.best
 	for _, p := range call {
 		for j := range p.best[p.row] {
-			b := draw.Drawn{Best: best[j]}
+			b := draw.Result{Best: best[j]}
 			if math.IsNaN(b.LogP) {
-				b.Err = errNoSoftmax
+				b.Err = ErrNoSoftmax
 			}
 			p.best[p.row][j] = b
 		}
@@ -194,10 +194,10 @@ func (e *engine) apart(err error) {
 	e.take()
 }
 
-// tooLarge says that a call failed for its size, as an error does that has this method. A run has chosen it,
-// and is told; an engine that many share goes on with less.
+// tooLarge reports whether a call failed for its size. A run has chosen it and ends; an engine
+// that many share goes on with less.
 func (e *engine) tooLarge(err error) bool {
-	var size interface{ TooLarge() bool }
+	var size TooLarge
 	return !e.shared && errors.As(err, &size) && size.TooLarge()
 }
 
@@ -252,4 +252,5 @@ func (e *engine) edit(t *task) (err error) {
 	return nil
 }
 
-var errNoSoftmax = errors.New("its row has no softmax: a logit is not a number or +Inf, or all are −Inf")
+// ErrNoSoftmax is the error of a row that a [Drawer] found without a softmax.
+var ErrNoSoftmax = errors.New("its row has no softmax: a logit is not a number or +Inf, or all are −Inf")

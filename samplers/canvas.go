@@ -13,14 +13,12 @@ type Canvas struct {
 	ids  []int64
 	spec *Spec
 	law  *draw.Categorical // what tokens are drawn by
-	// grown says that positions were appended.
+	// grown is whether positions were appended.
 	grown bool
 }
 
-// span is a range of positions, end excluded.
-type span struct{ from, to int }
-
-func newCanvas(spec *Spec, law *draw.Categorical, ids []int) *Canvas {
+// NewCanvas returns a canvas outside an engine, whose tokens are drawn by law.
+func NewCanvas(spec *Spec, law *draw.Categorical, ids []int) *Canvas {
 	c := &Canvas{spec: spec, law: law}
 	for _, id := range ids {
 		c.ids = append(c.ids, int64(id))
@@ -28,11 +26,11 @@ func newCanvas(spec *Spec, law *draw.Categorical, ids []int) *Canvas {
 	return c
 }
 
-// fork is a copy with an edit that changes it, for those who make calls themselves.
-func (c *Canvas) fork() (*Canvas, *Edit) {
+// Fork returns a copy with ids of its own, and an edit that changes it outside an engine.
+func (c *Canvas) Fork(ids []int64) (*Canvas, *Edit) {
 	out := *c
-	out.ids = slices.Clone(c.ids)
-	return &out, &Edit{canvas: &out, draws: draw.NewDraws(0, 0), step: new(Step)}
+	out.ids = slices.Clone(ids)
+	return &out, &Edit{canvas: &out, draws: draw.NewNumbers(0, 0), step: new(Step)}
 }
 
 // Len is the number of positions.
@@ -44,47 +42,49 @@ func (c *Canvas) ID(position int) int { return int(c.ids[position]) }
 // IDs are all tokens. They must not be changed, and change with the canvas.
 func (c *Canvas) IDs() []int64 { return c.ids }
 
-// Spec describes the network.
-func (c *Canvas) Spec() Spec { return *c.spec }
+// Spec describes the network. It must not be changed.
+func (c *Canvas) Spec() *Spec { return c.spec }
+
+// Categorical draws the canvas's tokens.
+func (c *Canvas) Categorical() *draw.Categorical { return c.law }
+
+// Grown reports whether positions were appended.
+func (c *Canvas) Grown() bool { return c.grown }
 
 // Masked appends the masked positions, ascending, to dst.
 func (c *Canvas) Masked(dst []int) []int {
 	for l := range c.ids {
-		if c.masked(l) {
+		if c.IsMasked(l) {
 			dst = append(dst, l)
 		}
 	}
 	return dst
 }
 
-// maskedOf appends the masked positions of a range, ascending, to dst.
-func (c *Canvas) maskedOf(dst []int, in span) []int {
-	for l := in.from; l < in.to; l++ {
-		if c.masked(l) {
-			dst = append(dst, l)
-		}
-	}
-	return dst
-}
+// IsMasked reports whether a position is masked, HoldsToken whether it is not.
+func (c *Canvas) IsMasked(position int) bool   { return c.ID(position) == c.spec.Mask }
+func (c *Canvas) HoldsToken(position int) bool { return !c.IsMasked(position) }
 
-func (c *Canvas) masked(position int) bool     { return c.ID(position) == c.spec.Mask }
-func (c *Canvas) holdsToken(position int) bool { return !c.masked(position) }
-
-// theta is the −log α at which the network is asked at a masked fraction, as far as it has rows.
-func (c *Canvas) theta(lambda float64) float64 {
-	return schedule.ThetaOf(min(lambda, c.spec.mostMasked()))
+// Theta is the −log α at which the network is asked at a masked fraction, as far as it has rows.
+func (c *Canvas) Theta(lambda float64) float64 {
+	return schedule.ThetaOf(min(lambda, c.spec.MostMasked()))
 }
 
 // Edit changes the canvas of a sequence after a call, at once. What it did becomes the
 // call's [Step]. It is valid during [Decoder.Take] only.
 type Edit struct {
-	canvas *Canvas
-	draws  *draw.Draws
-	step   *Step
-	err    error
-	// refuses, where it is not nil, says that a token must not stand at a position.
+	canvas  *Canvas
+	draws   *draw.Numbers
+	step    *Step
+	err     error
 	refuses func(position, token int) bool
 }
+
+// Refuse has Set leave out tokens that must not stand at their position.
+func (e *Edit) Refuse(refuses func(position, token int) bool) { e.refuses = refuses }
+
+// Err is the first fault of the decoder, which ends its sequence.
+func (e *Edit) Err() error { return e.err }
 
 // Set puts a token that was drawn with log-probability logP, in nats, at a position, which
 // may hold a token already. MASK may be set too: as a draw, unlike [Edit.Mask]. A token that
@@ -97,7 +97,7 @@ func (e *Edit) Set(position, token int, logP float64) {
 	if e.refuses != nil && e.refuses(position, token) {
 		return
 	}
-	if e.canvas.masked(position) && token != e.canvas.spec.Mask {
+	if e.canvas.IsMasked(position) && token != e.canvas.spec.Mask {
 		e.step.Filled++
 	}
 	e.canvas.ids[position] = int64(token)
@@ -123,7 +123,7 @@ func (e *Edit) Hit(lambda float64) {
 // Mask masks a position again. A token that is drawn there later has another uniform.
 func (e *Edit) Mask(position int) {
 	if e.fits(position, e.canvas.spec.Mask) {
-		if !e.canvas.masked(position) {
+		if !e.canvas.IsMasked(position) {
 			e.step.Filled--
 		}
 		e.canvas.ids[position] = int64(e.canvas.spec.Mask)

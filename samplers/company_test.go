@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // TestNetworkFaultAmongJobs: a call for several jobs fails, each with a context of its own;
@@ -31,7 +33,7 @@ func TestNetworkFaultAmongJobs(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 6 {
 		wait.Go(func() {
-			_, err := last(e, context.Background(), samplers.Job{Canvas: []int{i % 4, 6, 6, 6}, Index: uint64(i)})
+			_, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{i % 4, 6, 6, 6}, Index: uint64(i)})
 			if poor := i%4 == 3; poor != (err != nil) || poor && err.Error() != "samplers: sequence 3: network: boom" {
 				t.Errorf("job %d: error %v", i, err)
 			}
@@ -93,14 +95,14 @@ func TestCancelBesideOthers(t *testing.T) {
 			defer cancel()
 			stops[i] = cancel
 			wait.Go(func() {
-				_, err := last(e, ctx, samplers.Job{Canvas: []int{i, 6, 6, 6, 6, 6, 6}, Index: uint64(i)})
+				_, err := last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: []int{i, 6, 6, 6, 6, 6, 6}, Index: uint64(i)})
 				if err != nil && !errors.Is(err, context.Canceled) {
 					t.Errorf("job %d: %v", i, err)
 				}
 			})
 		}
 		wait.Wait()
-		_, err := last(e, context.Background(), samplers.Job{}) // the engine has nothing else to do
+		_, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0)}) // the engine has nothing else to do
 		if calls = 0; err != nil {
 			t.Error(err)
 		}
@@ -113,14 +115,14 @@ func TestJobIsTheCallersAgain(t *testing.T) {
 	net := newAnyNet()
 	net.hold = make(chan struct{})
 	e := newEngine(t, net, 1)
-	go func() { _, _ = last(e, context.Background(), samplers.Job{Canvas: []int{6}}) }()
+	go func() { _, _ = last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6}}) }()
 	for net.in.Load() == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	canvas, temperature := []int{6, 6}, 0.5
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := last(e, ctx, samplers.Job{Canvas: canvas, Draw: draw.Draw{Temperature: &temperature}}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: canvas, Draw: draw.Settings{Temperature: &temperature}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 	close(net.hold)
@@ -131,7 +133,7 @@ func TestJobIsTheCallersAgain(t *testing.T) {
 func TestTemperatureIsRead(t *testing.T) {
 	e := newEngine(t, newAnyNet(), 1)
 	temperature := 0.0
-	job := samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Draw: draw.Draw{Temperature: &temperature}}
+	job := samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 20), Draw: draw.Settings{Temperature: &temperature}}
 	cold, err := last(e, context.Background(), job)
 	if err != nil || cold.LogP != 0 {
 		t.Fatalf("at temperature 0: %+v: %v", cold, err)
@@ -170,7 +172,7 @@ type widely struct {
 	rows []samplers.AskRow
 }
 
-func (w wide) Start(c *samplers.Canvas, _ *draw.Draws) (samplers.Decoder, error) {
+func (w wide) Start(c *samplers.Canvas, _ *draw.Numbers) (samplers.Decoder, error) {
 	return &widely{n: w.n, c: c}, nil
 }
 
@@ -208,7 +210,7 @@ func (w *widely) Take(r samplers.Rows, e *samplers.Edit) error {
 func TestTotalsHaveTheJob(t *testing.T) {
 	e := newEngine(t, newAnyNet(), 1)
 	for i := range 200 {
-		if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6}}); err != nil {
+		if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := e.Totals(); got.Sequences != i+1 || got.Calls != 2*(i+1) || got.NetworkCalls != 2*(i+1) {
@@ -217,7 +219,7 @@ func TestTotalsHaveTheJob(t *testing.T) {
 	}
 	time.Sleep(300 * time.Millisecond)
 	before := e.Totals().Sampling
-	if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6}}); err != nil {
+	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}}); err != nil {
 		t.Fatal(err)
 	}
 	if after := e.Totals().Sampling; after-before > 250*time.Millisecond {
@@ -238,7 +240,7 @@ func TestPanicIsTheCallers(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 3 {
 			wait.Go(func() {
-				if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6, 6}, Index: uint64(i)}); err != nil {
+				if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6}, Index: uint64(i)}); err != nil {
 					t.Errorf("%s: a job in its company: %v", name, err)
 				}
 			})
@@ -258,7 +260,7 @@ func TestPanicIsTheCallers(t *testing.T) {
 
 type broken struct{}
 
-func (broken) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) { panic("oh no") }
+func (broken) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) { panic("oh no") }
 
 // TestRowsThatNobodyAsked: there is no row beyond the positions of an ask, whatever the
 // others in its call want.
@@ -272,13 +274,13 @@ func TestRowsThatNobodyAsked(t *testing.T) {
 	method := scriptedRows{func(rows samplers.Rows) { r = rows; r.Logits(0, 1) }}
 	seqs := slices.Values([]samplers.Sequence{{Canvas: []int{6, 6, 6}}, {Canvas: []int{6, 6, 6}, Method: method}})
 	net := newHashNet(false)
-	_, _ = samplers.Sample(context.Background(), net, seqs, net.config(mustNew(t, samplers.Options{Sampler: "parallel-fhs", Steps: 1}), 2), func(samplers.Result) error { return nil })
+	_, _ = samplers.Sample(context.Background(), net, seqs, net.config(mustNew(t, catalog.Options{Sampler: "parallel-fhs", Steps: 1}), 2), func(samplers.Result) error { return nil })
 }
 
 // scriptedRows is a method that asks about one position and looks at rows.
 type scriptedRows struct{ look func(samplers.Rows) }
 
-func (s scriptedRows) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) {
+func (s scriptedRows) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) {
 	return s, nil
 }
 func (s scriptedRows) Ask(a *samplers.Ask) bool {
@@ -372,12 +374,12 @@ func TestStepOfAFullCanvas(t *testing.T) {
 // TestOptionsDraw: a sampler draws as its own options say where the job says nothing.
 func TestOptionsDraw(t *testing.T) {
 	cold, warm := 0.0, 1.0
-	s := mustNew(t, samplers.Options{Draw: draw.Draw{Temperature: &cold}})
+	s := mustNew(t, catalog.Options{Draw: draw.Settings{Temperature: &cold}})
 	e := newEngine(t, newAnyNet(), 1)
 	for _, test := range []struct {
-		draw draw.Draw
+		draw draw.Settings
 		sure bool
-	}{{draw.Draw{}, true}, {draw.Draw{Temperature: &warm}, false}} {
+	}{{draw.Settings{}, true}, {draw.Settings{Temperature: &warm}, false}} {
 		r, err := last(e, context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 20), Method: s, Draw: test.draw})
 		if err != nil || (r.LogP == 0) != test.sure {
 			t.Errorf("%+v: log p = %v, error %v", test.draw, r.LogP, err)

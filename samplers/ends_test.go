@@ -6,26 +6,28 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 )
 
 // TestInfiniteT: the linear noise reaches T = ∞ at t = 1, the exp noise never.
 func TestInfiniteT(t *testing.T) {
 	inf := math.Inf(1)
-	if _, err := samplers.New(samplers.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: &inf}, samplers.Spec{}); err != nil {
+	if _, err := catalog.New(catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{}); err != nil {
 		t.Errorf("euler, linear noise: %v", err)
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "euler", Steps: 4, T: &inf}, samplers.Spec{}); err == nil {
+	if _, err := catalog.New(catalog.Options{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(&inf)}, samplers.Spec{}); err == nil {
 		t.Error("euler, exp noise: an infinite T was accepted")
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "tau-leaping", Grid: "theta:inf,1,0.1"}, samplers.Spec{}); err == nil {
+	if _, err := catalog.New(catalog.Options{Sampler: "tau-leaping", Grid: "theta:inf,1,0.1"}, samplers.Spec{}); err == nil {
 		t.Error("tau-leaping on a list: an infinite T was accepted")
 	}
 	timed := samplers.Spec{TimeConditioned: true}
-	if _, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", T: &inf}, timed); err == nil || !strings.Contains(err.Error(), "finite T") {
+	if _, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed); err == nil || !strings.Contains(err.Error(), "finite T") {
 		t.Errorf("time-conditioned: error %v", err)
 	}
 	timed.InfiniteSigma = true
-	if _, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", T: &inf}, timed); err != nil {
+	if _, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", T: (*catalog.Theta)(&inf)}, timed); err != nil {
 		t.Errorf("time-conditioned with rows at infinity: %v", err)
 	}
 }
@@ -35,12 +37,12 @@ func TestInfiniteT(t *testing.T) {
 func TestLargeT(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
 		T := 60.0
-		s := mustNew(t, samplers.Options{Sampler: sampler, Steps: 60, T: &T})
+		s := mustNew(t, catalog.Options{Sampler: sampler, Steps: 60, T: (*catalog.Theta)(&T)})
 		steps, _ := s.Steps()
 		if p := steps.Jump[0]; !(p > 0 && p < 1e-25) {
 			t.Errorf("%s: the first step reveals with %v", sampler, p)
 		}
-		var p samplers.Plan
+		var p plan.Plan
 		drawPlan(t, s, &p, 1, 1, upTo(100))
 		if len(p.Blocks) == 0 || p.Blocks[0].Step < 30 {
 			t.Errorf("%s: %d blocks, the first at step %d", sampler, len(p.Blocks), p.Blocks[0].Step)

@@ -17,11 +17,11 @@ type Job struct {
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
 	// several jobs may share it.
 	Canvas []int
-	// Method fills it; nil is first-hitting.
+	// Method fills it.
 	Method Method
-	// Draw says how tokens are drawn from rows. Its zero value is what the options of a
-	// [Sampler] say, and the network's distribution for other methods.
-	Draw draw.Draw
+	// Draw is how tokens are drawn from rows. The zero value takes those of a method that is
+	// [Draws], and the network's distribution for others.
+	Draw draw.Settings
 	// Seed and Index determine the random numbers.
 	Seed, Index uint64
 }
@@ -45,7 +45,7 @@ type task struct {
 	ctx    context.Context
 	job    Job
 	canvas Canvas
-	draws  draw.Draws
+	draws  draw.Numbers
 	// decoder asked for ask; sent of its rows are in calls, and rows, or best, are the
 	// answers so far. head is what the network is asked for.
 	decoder Decoder
@@ -53,15 +53,15 @@ type task struct {
 	head    Head
 	sent    int
 	rows    [][]float32
-	best    [][]draw.Drawn
-	// complete says that the last of its rows was in the call that is being taken.
+	best    [][]draw.Result
+	// complete is whether the last of its rows was in the call that is being taken.
 	complete bool
 	draw     draw.Categorical
 	step     Step
 	edit     Edit
 	result   Result
-	// index is what steps and the result are told by: that of the job, or of a sequence with a
-	// stream of its own.
+	// index is the one in steps and the result: of the job, or of a sequence with a stream of
+	// its own.
 	index uint64
 	// watch is handed every step, which is valid during the call, nil where nobody looks;
 	// ended how the task ended, err being nil where it finished.
@@ -83,7 +83,7 @@ type engine struct {
 	queue []*task
 	// draw has the memory in which all tasks draw.
 	draw *draw.Categorical
-	// shared says that tasks have callers of their own, to whom panics of their methods go.
+	// shared is whether tasks have callers of their own, to whom panics of their methods go.
 	shared bool
 
 	call []place
@@ -109,7 +109,7 @@ func newEngine(net Network, batch int) (*engine, error) {
 	if batch < 0 {
 		return nil, fault.Errorf("samplers", "batch is %d: must be at least 1", batch)
 	}
-	all, err := draw.NewCategorical(spec.Vocabulary, draw.Draw{})
+	all, err := draw.NewCategorical(spec.Vocabulary, draw.Settings{})
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func newEngine(net Network, batch int) (*engine, error) {
 	return &engine{net: net, drawer: drawer, spec: spec, batch: max(batch, 1), canvases: 1, draw: all}, nil
 }
 
-// admit starts a job, which is told by an index. Nothing is called yet; a job that asks for nothing
+// admit starts a job, whose steps have an index. Nothing is called yet; a job that asks for nothing
 // ends here.
 func (e *engine) admit(ctx context.Context, job Job, index uint64, watch func(Step), ended func(Result, error)) {
 	var t *task
@@ -149,12 +149,12 @@ func (e *engine) start(t *task) (err error) {
 	}
 	method, how, by := t.job.Method, t.job.Draw, draw.ByInverse
 	if method == nil {
-		method = firstHitting
+		return errors.New("the job has no method")
 	}
-	if s, ok := method.(*Sampler); ok && how == (draw.Draw{}) {
-		how = s.settings.Draw
+	if m, ok := method.(Draws); ok && how == (draw.Settings{}) {
+		how = m.Draw()
 	}
-	if m, ok := method.(interface{ By() draw.By }); ok {
+	if m, ok := method.(By); ok {
 		by = m.By()
 	}
 	if t.draw, err = e.draw.With(how, by); err != nil {
@@ -200,7 +200,7 @@ func (e *engine) ask(t *task) (more bool, err error) {
 	if t.decoder.Ask(&t.ask) {
 		return true, e.check(t)
 	}
-	t.result.Events, t.result.RuleCalls = eventsOf(t.decoder), ruleCallsOf(t.decoder)
+	t.result.Events, t.result.RuleCalls = EventsOf(t.decoder), RuleCallsOf(t.decoder)
 	return false, nil
 }
 
@@ -255,7 +255,7 @@ func (e *engine) finish(t *task) {
 	t.step.Index, t.step.Result = r.Index, r
 }
 
-// end tells how a task ended, and keeps its memory for another, and nothing else of it.
+// end reports how a task ended, and keeps its memory for another.
 func (e *engine) end(t *task, err error) {
 	if err != nil {
 		if ended := t.ctx.Err(); ended != nil {
@@ -264,7 +264,7 @@ func (e *engine) end(t *task, err error) {
 			err = &fault.Error{Package: "samplers", Err: &SequenceError{t.job.Index, err}}
 		}
 	}
-	releaseOf(t.decoder)
+	Release(t.decoder)
 	t.ended(t.result, err)
 	clear(t.ask.Rows)
 	clear(t.rows)

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // TestBatchesAgree: a sequence's ids are the same for any batch, order and
@@ -21,7 +23,7 @@ import (
 func TestBatchesAgree(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		for _, o := range everySampler {
-			s, err := samplers.New(o, samplers.Spec{TimeConditioned: timed})
+			s, err := catalog.New(o, samplers.Spec{TimeConditioned: timed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +66,7 @@ func TestCallsAreNonemptyBlocks(t *testing.T) {
 					free = append(free, l)
 				}
 			}
-			var p samplers.Plan
+			var p plan.Plan
 			drawPlan(t, s, &p, 5, seq.Index, free)
 			blocks += len(p.Blocks)
 			tokens += len(free)
@@ -142,12 +144,12 @@ func TestGroupsOfOneAreFHS(t *testing.T) {
 		net := newHashNet(timed)
 		seqs := repeat(slices.Repeat([]int{6}, 5), 30)
 		want, _ := collect(t, net, seqs, net.config(nil, 4))
-		for _, o := range []samplers.Options{{Sampler: "parallel-fhs", Sizes: "1,1,1,1,1"}, {Sampler: "parallel-fhs"}, {Sampler: "parallel-fhs", Sizes: "cos2"}} {
+		for _, o := range []catalog.Options{{Sampler: "parallel-fhs", Sizes: "1,1,1,1,1"}, {Sampler: "parallel-fhs"}, {Sampler: "parallel-fhs", Sizes: "cos2"}} {
 			if got, _ := collect(t, net, seqs, net.config(mustNew(t, o), 4)); !sameIDs(got, want) {
 				t.Errorf("timed %v: %+v differs from fhs", timed, o)
 			}
 		}
-		if got, _ := collect(t, net, seqs, net.config(mustNew(t, samplers.Options{Sampler: "ordered", Order: "random"}), 4)); !timed && !sameIDs(got, want) {
+		if got, _ := collect(t, net, seqs, net.config(mustNew(t, catalog.Options{Sampler: "ordered", Order: "random"}), 4)); !timed && !sameIDs(got, want) {
 			t.Error("random order differs from fhs on a network without time")
 		}
 	}
@@ -172,10 +174,10 @@ func TestSampleErrors(t *testing.T) {
 		{"batch", func(c *samplers.Config, _ *hashNet) { c.Batch = -1 }, free, "batch is -1"},
 		{"vocabulary", func(_ *samplers.Config, n *hashNet) { n.change = func(s *samplers.Spec) { *s = samplers.Spec{} } }, free, "0 columns"},
 		{"sizes", func(c *samplers.Config, _ *hashNet) {
-			c.Method = mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "2"})
+			c.Method = mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "2"})
 		}, free, "samplers: sequence 0: sizes sum to 2"},
 		{"infinite T", func(c *samplers.Config, n *hashNet) {
-			c.Method, n.timed = mustNew(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 1}), true
+			c.Method, n.timed = mustNew(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 1}), true
 		}, free, "finite T"},
 	} {
 		net := newHashNet(false)
@@ -274,7 +276,7 @@ func (shiftNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 }
 
 func TestShift(t *testing.T) {
-	cfg := samplers.Config{Batch: 2}
+	cfg := samplers.Config{Method: plan.NewFHS(0), Batch: 2}
 	got, _ := collect(t, shiftNet{true}, repeat([]int{5, 8, 8, 8}, 3), cfg)
 	if want := []int{5, 0, 1, 2}; !slices.Equal(got[1].IDs, want) {
 		t.Errorf("shifted: %v, want %v", got[1].IDs, want)
@@ -288,8 +290,8 @@ func TestShift(t *testing.T) {
 // TestSigma: a time-conditioned network is asked at the time of the reveal by fhs,
 // at θ_k by a grid, and at δ by the finishing call.
 func TestSigma(t *testing.T) {
-	for _, o := range []samplers.Options{{}, {Sampler: "euler", Steps: 3}, {Sampler: "parallel-fhs", Steps: 2}} {
-		s, err := samplers.New(o, samplers.Spec{TimeConditioned: true})
+	for _, o := range []catalog.Options{{}, {Sampler: "euler", Steps: 3}, {Sampler: "parallel-fhs", Steps: 2}} {
+		s, err := catalog.New(o, samplers.Spec{TimeConditioned: true})
 		if err != nil {
 			t.Fatal(err)
 		}

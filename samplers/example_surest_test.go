@@ -12,14 +12,14 @@ import (
 // the one whose best token is most probable, the first among equals.
 type surest struct{}
 
-func (surest) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
+func (surest) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
 	return &deciding{canvas: c, draws: d}, nil
 }
 
 // deciding is the decoder of one sequence.
 type deciding struct {
 	canvas *samplers.Canvas
-	draws  *draw.Draws
+	draws  *draw.Numbers
 	masked []int
 }
 

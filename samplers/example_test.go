@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // coin is a network of two tokens that likes to repeat the token on its left.
@@ -39,7 +41,7 @@ func ExampleSample() {
 	const mask = 2
 	canvas := []int{mask, mask, 1, mask, mask, mask}
 	seqs := slices.Values([]samplers.Sequence{{Index: 0, Canvas: canvas}, {Index: 1, Canvas: canvas}})
-	cfg := samplers.Config{Seed: 1, Batch: 2}
+	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: 1, Batch: 2}
 	totals, err := samplers.Sample(context.Background(), coin{}, seqs, cfg, func(r samplers.Result) error {
 		fmt.Println(r.Index, r.IDs, r.Calls)
 		return nil
@@ -53,7 +55,7 @@ func ExampleSample() {
 
 // A sampler is made of options; what it costs is known before the network is opened.
 func ExampleSampler_ExpectedCalls() {
-	s, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 10000}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 10000}, samplers.Spec{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -66,12 +68,12 @@ func ExampleSampler_ExpectedCalls() {
 
 // A plan needs no network: the steps in which 8 positions are revealed.
 func ExampleSampler_Plan() {
-	s, err := samplers.New(samplers.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 4}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{Sampler: "parallel-fhs", Sizes: "cos2", Steps: 4}, samplers.Spec{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	var p samplers.Plan
+	var p plan.Plan
 	if err := s.Plan(&p, draw.NewStream(1, 0), []int{0, 1, 2, 3, 4, 5, 6, 7}); err != nil {
 		fmt.Println(err)
 		return

@@ -13,7 +13,7 @@ func TestExtendingShowsTheExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	var code string
-	for _, name := range []string{"example_halves_test.go", "example_surest_test.go"} {
+	for _, name := range []string{"example_doubling_test.go", "example_surest_test.go"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -21,8 +21,8 @@ func TestExtendingShowsTheExamples(t *testing.T) {
 		code += string(b)
 	}
 	blocks := strings.Split(string(page), "```go\n")[1:]
-	if len(blocks) != 2 {
-		t.Fatalf("%d blocks of code, want 2", len(blocks))
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks of code, want 3", len(blocks))
 	}
 	for i, b := range blocks {
 		b, _, _ = strings.Cut(b, "```")

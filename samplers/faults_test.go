@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // TestOneFaultyRow: of a batch whose call fails because of one row, only the job of that
@@ -73,8 +74,8 @@ func TestFaultsStayWithTheirJob(t *testing.T) {
 		job        samplers.Job
 		step       step
 	}{
-		{name: "id", want: "sequence 5: position 1: id 9", job: samplers.Job{Canvas: []int{6, 9}}},
-		{name: "temperature", want: "temperature is -1", job: samplers.Job{Canvas: free, Draw: draw.Draw{Temperature: new(float64)}}},
+		{name: "id", want: "sequence 5: position 1: id 9", job: samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 9}}},
+		{name: "temperature", want: "temperature is -1", job: samplers.Job{Method: plan.NewFHS(0), Canvas: free, Draw: draw.Settings{Temperature: new(float64)}}},
 		{name: "no canvas", want: "asks for no canvas", step: step{ask: func(*samplers.Ask) {}}},
 		{name: "no position", want: "asks for no position", step: step{ask: func(a *samplers.Ask) { a.Rows = append(a.Rows, samplers.AskRow{}) }}},
 		{name: "length", want: "canvas of 1 positions: must be 3", step: step{ask: func(a *samplers.Ask) {
@@ -96,7 +97,7 @@ func TestFaultsStayWithTheirJob(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 3 {
 			wait.Go(func() {
-				if _, err := last(e, context.Background(), samplers.Job{Canvas: free, Index: uint64(i)}); err != nil {
+				if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: free, Index: uint64(i)}); err != nil {
 					t.Errorf("%s: a job in its company: %v", test.name, err)
 				}
 			})
@@ -115,6 +116,6 @@ type scripted struct {
 	take func(*samplers.Edit)
 }
 
-func (s scripted) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) { return s, nil }
-func (s scripted) Ask(a *samplers.Ask) bool                                      { s.ask(a); return true }
-func (s scripted) Take(_ samplers.Rows, e *samplers.Edit) error                  { s.take(e); return nil }
+func (s scripted) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) { return s, nil }
+func (s scripted) Ask(a *samplers.Ask) bool                                        { s.ask(a); return true }
+func (s scripted) Take(_ samplers.Rows, e *samplers.Edit) error                    { s.take(e); return nil }

@@ -6,7 +6,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // path is one outcome of a plan: blocks with the masked fraction of their call and a
@@ -137,7 +137,7 @@ func TestFillLaws(t *testing.T) {
 	for i := range 3 {
 		w, _ := openWorld(t, i)
 		timed := w.Facts().TimeConditioned
-		check := func(label string, o samplers.Options, law []float64) {
+		check := func(label string, o catalog.Options, law []float64) {
 			t.Helper()
 			for _, o := range byBoth(o) {
 				got := sampleMany(t, w, newSampler(t, w, o), 8, lawDraws)
@@ -148,10 +148,10 @@ func TestFillLaws(t *testing.T) {
 		}
 		for _, floor := range []float64{0, 0.1, 0.7} {
 			for n := 1; n <= 2; n++ {
-				check(fmt.Sprintf("trapezoidal %d, floor %v", n, floor), samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: n, Floor: &floor}, fillLaw(w, floor, trapezoidalPaths(3, n, timed)))
+				check(fmt.Sprintf("trapezoidal %d, floor %v", n, floor), catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: n, Floor: &floor}, fillLaw(w, floor, trapezoidalPaths(3, n, timed)))
 			}
 		}
 		// w = 3·2/(2·2) − 1 for sizes 1 and 2.
-		check("paired 2,1", samplers.Options{Sampler: "paired-fhs", Sizes: "2,1"}, fillLaw(w, 0.1, pairedPaths([2]int{2, 1}, 0.5)))
+		check("paired 2,1", catalog.Options{Sampler: "paired-fhs", Sizes: "2,1"}, fillLaw(w, 0.1, pairedPaths([2]int{2, 1}, 0.5)))
 	}
 }

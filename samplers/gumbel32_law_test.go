@@ -6,6 +6,7 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -19,7 +20,7 @@ func TestFloat32Gumbel(t *testing.T) {
 		for _, sampler := range []string{"tweedie", "euler"} {
 			for _, finish := range []string{"leave", "denoise"} {
 				T, delta := 3.0, 0.05
-				o := samplers.Options{Sampler: sampler, Steps: 12, T: &T, Delta: &delta, Finish: finish}
+				o := catalog.Options{Sampler: sampler, Steps: 12, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: finish}
 				plain := newSampler(t, w, o)
 				steps, _ := plain.Steps()
 				o.By = draw.ByFloat32Gumbel
@@ -40,10 +41,10 @@ func TestFloat32Gumbel(t *testing.T) {
 			}
 		}
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "fhs", By: draw.ByFloat32Gumbel}, samplers.Spec{}); err == nil {
+	if _, err := catalog.New(catalog.Options{Sampler: "fhs", By: draw.ByFloat32Gumbel}, samplers.Spec{}); err == nil {
 		t.Error("fhs has no race with MASK, and none is refused")
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "euler", By: "float16"}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {
+	if _, err := catalog.New(catalog.Options{Sampler: "euler", By: "float16"}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "float32-gumbel") {
 		t.Errorf("an unknown draw: %v", err)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // hashNet is a network for any length: its rows are a hash of the canvas, the
@@ -82,15 +84,15 @@ func (n *hashNet) Logits(_ context.Context, c samplers.Call) ([]float32, error) 
 
 func newHashNet(timed bool) *hashNet { return &hashNet{columns: 7, mask: 6, timed: timed} }
 
-// configOf sets the method of a configuration; nil is first-hitting.
-func configOf(s *samplers.Sampler, c samplers.Config) samplers.Config {
-	if s != nil {
+// configOf is c with a method, first-hitting where s is nil.
+func configOf(s *catalog.Sampler, c samplers.Config) samplers.Config {
+	if c.Method = plan.NewFHS(0); s != nil {
 		c.Method = s
 	}
 	return c
 }
 
-func (n *hashNet) config(s *samplers.Sampler, batch int) samplers.Config {
+func (n *hashNet) config(s *catalog.Sampler, batch int) samplers.Config {
 	return configOf(s, samplers.Config{Seed: 5, Batch: batch})
 }
 

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // drawingNet is an anyNet that draws itself, from its own rows.
@@ -30,7 +32,7 @@ func (n *drawingNet) Best(ctx context.Context, c samplers.Call, d samplers.Drawi
 	}
 	for i := range dst {
 		n.drew++
-		law, err := draw.NewCategorical(n.Spec().Vocabulary, draw.Draw{Temperature: &d.Temperatures[i]})
+		law, err := draw.NewCategorical(n.Spec().Vocabulary, draw.Settings{Temperature: &d.Temperatures[i]})
 		if err != nil {
 			return err
 		}
@@ -52,7 +54,7 @@ func TestHeadsAgree(t *testing.T) {
 	var seqs []samplers.Sequence
 	best := map[string]bool{}
 	for i := range 40 {
-		o := samplers.Options{Sampler: []string{"fhs", "parallel-fhs", "tweedie", "trapezoidal", "ordered"}[i%5]}
+		o := catalog.Options{Sampler: []string{"fhs", "parallel-fhs", "tweedie", "trapezoidal", "ordered"}[i%5]}
 		if o.Sampler != "fhs" && o.Sampler != "ordered" {
 			o.Steps = 3
 		}
@@ -62,7 +64,7 @@ func TestHeadsAgree(t *testing.T) {
 		}
 		o.By = []draw.By{"", draw.ByGumbel}[i/5%2]
 		net := &drawingNet{anyNet: newAnyNet(), t: t}
-		s, err := samplers.New(o, net.Spec())
+		s, err := catalog.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,14 +75,14 @@ func TestHeadsAgree(t *testing.T) {
 		best[o.Sampler] = best[o.Sampler] || draws
 		seq := samplers.Sequence{Index: uint64(i), Canvas: slices.Repeat([]int{6}, 5+i%2), Method: s}
 		seqs = append(seqs, seq)
-		if _, _ = collect(t, net, slices.Values([]samplers.Sequence{seq}), samplers.Config{Batch: 4}); (net.calls > 0) != draws {
+		if _, _ = collect(t, net, slices.Values([]samplers.Sequence{seq}), samplers.Config{Method: plan.NewFHS(0), Batch: 4}); (net.calls > 0) != draws {
 			t.Errorf("%+v: %d calls draw", o, net.calls)
 		}
 	}
 	if !best["fhs"] || !best["tweedie"] || best["trapezoidal"] {
 		t.Errorf("samplers that draw: %v", best)
 	}
-	cfg := samplers.Config{Seed: 8, Batch: 6}
+	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: 8, Batch: 6}
 	want, _ := collect(t, newAnyNet(), slices.Values(seqs), cfg)
 	got, _ := collect(t, &drawingNet{anyNet: newAnyNet(), t: t}, slices.Values(seqs), cfg)
 	if !sameIDs(got, want) {
@@ -91,7 +93,7 @@ func TestHeadsAgree(t *testing.T) {
 // TestBadDrawIsNamed: a row without softmax is told by NaN.
 func TestBadDrawIsNamed(t *testing.T) {
 	net := &drawingNet{anyNet: newAnyNet(), t: t, bad: true}
-	_, err := samplers.Sample(t.Context(), net, repeat([]int{6, 6}, 1), samplers.Config{}, func(samplers.Result) error { return nil })
+	_, err := samplers.Sample(t.Context(), net, repeat([]int{6, 6}, 1), samplers.Config{Method: plan.NewFHS(0)}, func(samplers.Result) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "its row has no softmax") {
 		t.Errorf("error %v", err)
 	}
@@ -100,13 +102,13 @@ func TestBadDrawIsNamed(t *testing.T) {
 // choosing asks for the best tokens of all masked positions and reveals the surest one.
 type choosing struct {
 	c      *samplers.Canvas
-	d      *draw.Draws
+	d      *draw.Numbers
 	masked []int
 	head   samplers.Head
 	few    bool // too few uniforms
 }
 
-func (k *choosing) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
+func (k *choosing) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
 	return &choosing{c: c, d: d, head: k.head, few: k.few}, nil
 }
 
@@ -156,7 +158,7 @@ func TestDecoderOfBest(t *testing.T) {
 		}
 		seqs = append(seqs, s)
 	}
-	cfg := samplers.Config{Seed: 3, Batch: 5}
+	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: 3, Batch: 5}
 	want, _ := collect(t, newAnyNet(), slices.Values(seqs), cfg)
 	net := &drawingNet{anyNet: newAnyNet(), t: t}
 	if got, _ := collect(t, net, slices.Values(seqs), cfg); !sameIDs(got, want) || net.drew == 0 {
@@ -180,7 +182,7 @@ func TestDrawsAtOnce(t *testing.T) {
 	canvas := slices.Repeat([]int{columns - 1}, 3)
 	var drawn [2]map[uint64]samplers.Result
 	for i, batch := range []int{1, 6} {
-		drawn[i], _ = collect(t, &hashNet{columns: columns, mask: columns - 1}, repeat(canvas, 6), samplers.Config{Seed: 5, Batch: batch})
+		drawn[i], _ = collect(t, &hashNet{columns: columns, mask: columns - 1}, repeat(canvas, 6), samplers.Config{Method: plan.NewFHS(0), Seed: 5, Batch: batch})
 	}
 	if !sameIDs(drawn[0], drawn[1]) {
 		t.Errorf("alone %v, together %v", drawn[0], drawn[1])

@@ -8,12 +8,14 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // lookingBack are samplers whose fill mixes rows.
-var lookingBack = []samplers.Options{
-	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: draw.Draw{TopK: 4}},
+var lookingBack = []catalog.Options{
+	{Sampler: "trapezoidal", Steps: 2}, {Sampler: "trapezoidal", Grid: "paper", Steps: 6}, {Sampler: "trapezoidal", Steps: 3, Draw: draw.Settings{TopK: 4}},
 	{Sampler: "paired-fhs", Steps: 5}, {Sampler: "paired-fhs", Steps: 4, Floor: new(float64)},
 }
 
@@ -25,7 +27,7 @@ func TestFillsLookBack(t *testing.T) {
 	for _, shift := range []bool{false, true} {
 		for _, timed := range []bool{false, true} {
 			for _, o := range lookingBack {
-				s, err := samplers.New(o, samplers.Spec{TimeConditioned: timed})
+				s, err := catalog.New(o, samplers.Spec{TimeConditioned: timed})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -39,7 +41,7 @@ func TestFillsLookBack(t *testing.T) {
 }
 
 // replay returns the number of tokens that were drawn from two rows.
-func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
+func replay(t *testing.T, s *catalog.Sampler, net *hashNet, shift bool) int {
 	t.Helper()
 	canvas := slices.Repeat([]int{6}, 11)
 	canvas[0], canvas[4] = 3, 1
@@ -55,7 +57,7 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 		theta float64
 	}
 	now, before := make(map[uint64]call), make(map[uint64]call)
-	plans := make(map[uint64]*samplers.Plan)
+	plans := make(map[uint64]*plan.Plan)
 	for i := range uint64(8) {
 		ids := make([]int64, len(canvas))
 		var free []int
@@ -64,9 +66,9 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 				free = append(free, l)
 			}
 		}
-		plan := new(samplers.Plan)
-		drawPlan(t, s, plan, cfg.Seed, i, free)
-		plans[i] = plan
+		one := new(plan.Plan)
+		drawPlan(t, s, one, cfg.Seed, i, free)
+		plans[i] = one
 		now[i] = call{ids: ids}
 	}
 	row := func(c call, l int) []float64 {
@@ -86,7 +88,7 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 	}
 	count := 0
 	cfg.OnStep = func(f samplers.Step) {
-		block := samplers.Block{Positions: plans[f.Index].Left}
+		block := plan.Block{Positions: plans[f.Index].Left}
 		if !f.Finish {
 			block, plans[f.Index].Blocks = plans[f.Index].Blocks[0], plans[f.Index].Blocks[1:]
 		}
@@ -102,7 +104,7 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 				count++
 				draw.Mix(p, p, row(before[f.Index], l), block.Weight, block.Floor)
 			}
-			want := reftest.Pick(p, draw.NewDraws(cfg.Seed, f.Index).Token(l))
+			want := reftest.Pick(p, draw.NewNumbers(cfg.Seed, f.Index).Token(l))
 			if logP := math.Log(p[want]); f.Tokens[i] != want || math.Abs(f.LogP[i]-logP) > 1e-12 {
 				t.Errorf("%v: sequence %d, position %d: token %d with log p %v, want %d with %v", s, f.Index, l, f.Tokens[i], f.LogP[i], want, logP)
 			}
@@ -118,13 +120,13 @@ func replay(t *testing.T, s *samplers.Sampler, net *hashNet, shift bool) int {
 // even if its first half reveals nothing, and one without time is not.
 func TestTrapezoidalAsksTwice(t *testing.T) {
 	for _, timed := range []bool{false, true} {
-		s, err := samplers.New(samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, samplers.Spec{TimeConditioned: timed})
+		s, err := catalog.New(catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}, samplers.Spec{TimeConditioned: timed})
 		if err != nil {
 			t.Fatal(err)
 		}
 		steps, _ := s.Steps()
 		const d, n = 4, 4000
-		var p samplers.Plan
+		var p plan.Plan
 		var sum, squares float64
 		bare := 0
 		for i := range uint64(n) {

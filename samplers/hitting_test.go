@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
 
@@ -23,7 +25,7 @@ func TestExpectedEvents(t *testing.T) {
 		uniformization, matu float64
 	}{{32, 18765, 1670}, {64, 14448, 1284}, {128, 12992, 1143}, {512, 12087, 1052}} {
 		for name, want := range map[string]float64{"uniformization": test.uniformization, "matu": test.matu} {
-			s := mustNew(t, samplers.Options{Sampler: name, Steps: test.steps, T: &T, Delta: &delta})
+			s := mustNew(t, catalog.Options{Sampler: name, Steps: test.steps, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)})
 			got, ok := s.ExpectedEvents(d)
 			if !ok || math.Abs(got-want) > 0.5 {
 				t.Errorf("%s, %d segments: %.2f events, want %v", name, test.steps, got, want)
@@ -34,7 +36,7 @@ func TestExpectedEvents(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := mustNew(t, samplers.Options{Sampler: "dmpm"}).ExpectedEvents(d); ok {
+	if _, ok := mustNew(t, catalog.Options{Sampler: "dmpm"}).ExpectedEvents(d); ok {
 		t.Error("dmpm has events")
 	}
 }
@@ -44,14 +46,14 @@ func TestExpectedEvents(t *testing.T) {
 func TestEventsDrawn(t *testing.T) {
 	const n = 20000
 	for _, test := range []struct {
-		o samplers.Options
+		o catalog.Options
 		d int
 	}{
-		{samplers.Options{Sampler: "uniformization", Steps: 4}, 3}, {samplers.Options{Sampler: "uniformization", Grid: "uniform", Noise: "exp", Steps: 9}, 1},
-		{samplers.Options{Sampler: "matu", Steps: 3}, 4}, {samplers.Options{Sampler: "matu", Grid: "lambda", Steps: 50}, 20}, {samplers.Options{Sampler: "uniformization"}, 0},
+		{catalog.Options{Sampler: "uniformization", Steps: 4}, 3}, {catalog.Options{Sampler: "uniformization", Grid: "uniform", Noise: "exp", Steps: 9}, 1},
+		{catalog.Options{Sampler: "matu", Steps: 3}, 4}, {catalog.Options{Sampler: "matu", Grid: "lambda", Steps: 50}, 20}, {catalog.Options{Sampler: "uniformization"}, 0},
 	} {
 		s := mustNew(t, test.o)
-		var p samplers.Plan
+		var p plan.Plan
 		var sum, squares float64
 		for i := range uint64(n) {
 			drawPlan(t, s, &p, 17, i, upTo(test.d))
@@ -79,11 +81,11 @@ func TestEventsDrawn(t *testing.T) {
 // without time that gives FHS's tokens.
 func TestSingleIsFHS(t *testing.T) {
 	T, delta := 5.0, 0.01
-	fhs := mustNew(t, samplers.Options{})
+	fhs := mustNew(t, catalog.Options{})
 	for _, name := range []string{"uniformization", "matu", "dmpm"} {
-		s := mustNew(t, samplers.Options{Sampler: name, Steps: 6, T: &T, Delta: &delta, Finish: "leave"})
+		s := mustNew(t, catalog.Options{Sampler: name, Steps: 6, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Finish: "leave"})
 		steps, _ := s.Steps()
-		var p, q samplers.Plan
+		var p, q plan.Plan
 		full := 0
 		for i := range uint64(50) {
 			drawPlan(t, s, &p, 3, i, upTo(12))
@@ -112,7 +114,7 @@ func TestSingleIsFHS(t *testing.T) {
 	net := newHashNet(false)
 	seqs := repeat(slices.Repeat([]int{6}, 5), 40)
 	want, _ := collect(t, net, seqs, net.config(fhs, 4))
-	s := mustNew(t, samplers.Options{Sampler: "matu", Steps: 20})
+	s := mustNew(t, catalog.Options{Sampler: "matu", Steps: 20})
 	got, totals := collect(t, net, seqs, net.config(s, 4))
 	same, events := 0, 0
 	for i, r := range got {
@@ -134,17 +136,17 @@ func TestSingleIsFHS(t *testing.T) {
 func TestEventsNeedBothEnds(t *testing.T) {
 	inf, zero, tiny := math.Inf(1), 0.0, 1e-12
 	for _, test := range []struct {
-		o    samplers.Options
+		o    catalog.Options
 		want string
 	}{
-		{samplers.Options{Sampler: "uniformization", Grid: "lambda", Delta: &zero}, "delta is 0"},
-		{samplers.Options{Sampler: "matu", Grid: "theta:3,1,0"}, "delta is 0"},
-		{samplers.Options{Sampler: "matu", Grid: "lambda", T: &inf}, "T is infinite"},
-		{samplers.Options{Sampler: "uniformization", Grid: "lambda:1,0.5"}, "T is infinite"},
-		{samplers.Options{Sampler: "uniformization", Grid: "uniform", Steps: 1, Delta: &tiny}, "events a position"},
-		{samplers.Options{Sampler: "uniformization", Delta: &zero}, "delta is 0"},
+		{catalog.Options{Sampler: "uniformization", Grid: "lambda", Delta: (*catalog.Theta)(&zero)}, "delta is 0"},
+		{catalog.Options{Sampler: "matu", Grid: "theta:3,1,0"}, "delta is 0"},
+		{catalog.Options{Sampler: "matu", Grid: "lambda", T: (*catalog.Theta)(&inf)}, "T is infinite"},
+		{catalog.Options{Sampler: "uniformization", Grid: "lambda:1,0.5"}, "T is infinite"},
+		{catalog.Options{Sampler: "uniformization", Grid: "uniform", Steps: 1, Delta: (*catalog.Theta)(&tiny)}, "events a position"},
+		{catalog.Options{Sampler: "uniformization", Delta: (*catalog.Theta)(&zero)}, "delta is 0"},
 	} {
-		_, err := samplers.New(test.o, samplers.Spec{})
+		_, err := catalog.New(test.o, samplers.Spec{})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
 		}
@@ -156,7 +158,7 @@ func TestEventsNeedBothEnds(t *testing.T) {
 					if timed && noise == "linear" && (name == "dmpm" || name == "trapezoidal") {
 						continue // It ends at T = ∞, where the network has no row.
 					}
-					if _, err := samplers.New(samplers.Options{Sampler: name, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}); err != nil {
+					if _, err := catalog.New(catalog.Options{Sampler: name, Grid: grid}, samplers.Spec{Noise: noise, TimeConditioned: timed}); err != nil {
 						t.Errorf("%s on %q with the %s noise: %v", name, grid, noise, err)
 					}
 				}
@@ -167,15 +169,15 @@ func TestEventsNeedBothEnds(t *testing.T) {
 
 // TestPlanIsReusable: the memory of a plan that was drawn before changes nothing.
 func TestPlanIsReusable(t *testing.T) {
-	var used samplers.Plan
+	var used plan.Plan
 	for _, o := range append(slices.Clone(everySampler), lookingBack...) {
 		for _, timed := range []bool{false, true} {
-			s, err := samplers.New(o, samplers.Spec{TimeConditioned: timed})
+			s, err := catalog.New(o, samplers.Spec{TimeConditioned: timed})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, d := range []int{30, 3} {
-				var fresh samplers.Plan
+				var fresh plan.Plan
 				drawPlan(t, s, &fresh, 1, 1, upTo(d))
 				drawPlan(t, s, &used, 1, 1, upTo(d))
 				if len(fresh.Blocks) != len(used.Blocks) || len(fresh.Blocks) > 0 && !reflect.DeepEqual(fresh.Blocks, used.Blocks) || fresh.Events != used.Events {

@@ -13,6 +13,7 @@ import (
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // newEngine starts an engine that the test closes.
@@ -46,12 +47,12 @@ type unmasker struct{}
 
 type unmasking struct {
 	c     *samplers.Canvas
-	d     *draw.Draws
+	d     *draw.Numbers
 	again bool
 	bare  []int64
 }
 
-func (unmasker) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
+func (unmasker) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
 	return &unmasking{c: c, d: d}, nil
 }
 
@@ -181,7 +182,7 @@ func TestJobsJoinAndLeave(t *testing.T) {
 	e := newEngine(t, net, 8)
 	var wait sync.WaitGroup
 	for i := range 40 {
-		job := samplers.Job{Canvas: slices.Repeat([]int{6}, 6+i%3), Index: uint64(i)}
+		job := samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 6+i%3), Index: uint64(i)}
 		wait.Go(func() {
 			ctx, stop := context.WithCancel(context.Background())
 			defer stop()
@@ -227,7 +228,7 @@ func TestCancelEndsACall(t *testing.T) {
 	errs := make(chan error)
 	for i := range 5 {
 		go func() {
-			_, err := last(e, ctx, samplers.Job{Canvas: []int{6, 6}, Index: uint64(i)})
+			_, err := last(e, ctx, samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}, Index: uint64(i)})
 			errs <- err
 		}()
 	}
@@ -246,7 +247,7 @@ func TestCancelEndsACall(t *testing.T) {
 		}
 	}
 	close(net.hold)
-	if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6}}); err != nil {
+	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6}}); err != nil {
 		t.Errorf("a job after all that: %v", err)
 	}
 }
@@ -257,13 +258,13 @@ func TestSlowReader(t *testing.T) {
 	net := newAnyNet()
 	e := newEngine(t, net, 2)
 	read := 0
-	for s, err := range e.Sample(context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 9)}) {
+	for s, err := range e.Sample(context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 9)}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if read++; read == 1 {
 			for i := range uint64(20) {
-				if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i}); err != nil {
+				if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6, 6, 6, 6, 6, 6, 6, 6, 6}, Index: 1 + i}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -291,7 +292,7 @@ func TestClose(t *testing.T) {
 	errs := make(chan error)
 	for i := range 3 {
 		go func() {
-			_, err := last(e, context.Background(), samplers.Job{Canvas: slices.Repeat([]int{6}, 9), Index: uint64(i)})
+			_, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: slices.Repeat([]int{6}, 9), Index: uint64(i)})
 			errs <- err
 		}()
 	}
@@ -302,7 +303,7 @@ func TestClose(t *testing.T) {
 		// The call ends when the engine is being closed, which jobs are told at once.
 		for err := error(nil); !errors.Is(err, samplers.ErrClosed); {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-			_, err = last(e, ctx, samplers.Job{})
+			_, err = last(e, ctx, samplers.Job{Method: plan.NewFHS(0)})
 			cancel()
 		}
 		net.hold <- struct{}{}
@@ -314,7 +315,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if _, err := last(e, context.Background(), samplers.Job{Canvas: []int{6}}); !errors.Is(err, samplers.ErrClosed) {
+	if _, err := last(e, context.Background(), samplers.Job{Method: plan.NewFHS(0), Canvas: []int{6}}); !errors.Is(err, samplers.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
@@ -357,30 +358,4 @@ func TestMaskedAgain(t *testing.T) {
 	if different == 0 {
 		t.Errorf("in %d sequences the second draw is always the first", n)
 	}
-}
-
-// slow is a network whose calls take a millisecond.
-type slow struct{ *anyNet }
-
-func (n slow) Logits(ctx context.Context, c samplers.Call) ([]float32, error) {
-	time.Sleep(time.Millisecond)
-	return n.anyNet.Logits(ctx, c)
-}
-
-// BenchmarkJobs measures 64 jobs of unequal methods and lengths and states how full the
-// calls are, in rows.
-func BenchmarkJobs(b *testing.B) {
-	jobs := jobs64(b)
-	net := newAnyNet()
-	// A call takes a millisecond, so that what is measured is company, not haste.
-	e := newEngine(b, slow{net}, 16)
-	for b.Loop() {
-		var wait sync.WaitGroup
-		for _, job := range jobs {
-			wait.Go(func() { _, _ = last(e, context.Background(), job) })
-		}
-		wait.Wait()
-	}
-	t := e.Totals()
-	b.ReportMetric(float64(t.Rows)/float64(t.NetworkCalls), "rows/call")
 }

@@ -2,44 +2,46 @@ package samplers
 
 import (
 	"math"
-	"slices"
 
 	"mdmgen/samplers/schedule"
 )
 
-// Law declares what a sampler with a plan does, which is all that exact probabilities,
+// Law declares what a sampler does, which is all that exact probabilities,
 // bounds and costs need to know of it. Positions are revealed in uniform order unless Fixed
 // says otherwise.
 type Law struct {
+	// Planned is whether which position is revealed by which call is drawn before the network is
+	// asked. What is below up to Clock is of such samplers, Replay, Why and Block of others.
+	Planned bool
 	// Steps is the grid with its probabilities; nil for a sampler without one, whose
-	// blocks have Sizes. A trapezoidal grid is that of the half steps.
+	// blocks have Sizes. A trapezoidal grid has the half steps.
 	Steps *schedule.Steps
 	// Sizes returns the sizes of the blocks of d positions, which must not be changed; nil
 	// where they are random.
 	Sizes func(d int) ([]int, error)
-	// OneByOne says that a call reveals one position, so that each token is drawn with all
+	// OneByOne is whether a call reveals one position, so that each token is drawn with all
 	// before it in sight.
 	OneByOne bool
-	// Fixed says that the order is given and not random.
+	// Fixed is whether the order is given and not random.
 	Fixed bool
-	// LookBack says that tokens are drawn from the rows of two calls, with Floor as κ of
+	// LookBack is whether tokens are drawn from the rows of two calls, with Floor as κ of
 	// [draw.Mix].
 	LookBack bool
 	Floor    float64
-	// Clock says at which times a time-conditioned network is asked.
+	// Clock is at which times a time-conditioned network is asked.
 	Clock Clock
-	// Replay says how the probability of a text is worked out where there is no plan, Why why it
+	// Replay is how the probability of a text is worked out where there is no plan, Why why it
 	// is not. Block is the length of the blocks that are filled one after the other, 0 for one.
 	Replay Replay
 	Why    string
 	Block  int
-	// PaperUpper and PaperLower say that "Sharp Convergence Rates for Masked Diffusion
+	// PaperUpper and PaperLower are whether \"Sharp Convergence Rates for Masked Diffusion
 	// Models" bounds TV to first-hitting's law by a multiple of 1/N steps, and from below
 	// on some laws of data.
 	PaperUpper, PaperLower bool
 }
 
-// Clock says at which times a sampler asks a time-conditioned network.
+// Clock is at which times a sampler asks a time-conditioned network.
 type Clock int
 
 // The clocks.
@@ -48,12 +50,12 @@ const (
 	AtHit Clock = iota
 	// AtStep is the beginning of the step of the grid.
 	AtStep
-	// AtCount is a masked fraction that the number of masked positions tells.
+	// AtCount is a masked fraction that follows from the number of masked positions.
 	AtCount
 )
 
-// Replay says how [Sampler.Replay] works out the probability of a text: by making the choices of a
-// decoder again on it.
+// Replay is how the probability of a text is worked out by making the choices of a decoder again on
+// it.
 type Replay int
 
 // The ways to replay.
@@ -64,7 +66,7 @@ const (
 	// text, with as many calls as the decoder makes.
 	ReplayOne
 	// ReplayRandom is for choices that are random: a text is met on all subsets of its positions,
-	// or of those of each block. [Sampler.ReplayPaths] draws paths at any length.
+	// or of those of each block. Paths are drawn at any length.
 	ReplayRandom
 	// ReplayMany is for choices that depend on what is drawn, on the same subsets.
 	ReplayMany
@@ -86,32 +88,7 @@ func (l Law) ReplayRows(d int) float64 {
 	return rows
 }
 
-// FirstHitting says that this is Algorithm 1 of the paper.
+// FirstHitting reports whether this is Algorithm 1 of the paper.
 func (l Law) FirstHitting() bool {
 	return l.Steps == nil && l.OneByOne && !l.Fixed && l.Clock == AtHit
-}
-
-// Law returns that of a sampler, false for one that has no plan ([Sampler.Planned]), whose law
-// tells nothing but how it is replayed.
-func (s *Sampler) Law() (Law, bool) { return s.law.declare(), s.Planned() }
-
-// SameLaw says that two samplers are known to give d free positions the same distribution,
-// whatever the network: timed says that it may look at the time. Where it is false they may
-// still agree. How tokens are drawn exactly is no difference: see [draw.By].
-func SameLaw(a, b *Sampler, d int, timed bool) bool {
-	one, planned := a.Law()
-	other, also := b.Law()
-	switch {
-	case !planned || !also || !a.settings.Draw.Same(b.settings.Draw) || one.Fixed != other.Fixed || a.settings.Scores != b.settings.Scores:
-		return false
-	case one.Fixed || one.LookBack || other.LookBack || timed && one.Clock != other.Clock:
-		return false // These have more to them than what is compared here.
-	case one.Steps == nil && other.Steps == nil:
-		x, err := one.Sizes(d)
-		y, also := other.Sizes(d)
-		return err == nil && also == nil && slices.Equal(x, y)
-	case one.Steps == nil || other.Steps == nil || one.OneByOne != other.OneByOne || a.denoise != b.denoise:
-		return false
-	}
-	return one.Steps.Same(other.Steps, timed)
 }

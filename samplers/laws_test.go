@@ -10,6 +10,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // worldNames are the reference worlds. The first four are in the module, so that
@@ -56,13 +57,13 @@ func conditions(w *world.World) samplers.Spec {
 	return w.Spec()
 }
 
-func config(w *world.World, s *samplers.Sampler, seed uint64) samplers.Config {
+func config(w *world.World, s *catalog.Sampler, seed uint64) samplers.Config {
 	return configOf(s, samplers.Config{Seed: seed, Batch: 64})
 }
 
-func newSampler(t testing.TB, w *world.World, o samplers.Options) *samplers.Sampler {
+func newSampler(t testing.TB, w *world.World, o catalog.Options) *catalog.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, conditions(w))
+	s, err := catalog.New(o, conditions(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ type tally struct {
 }
 
 // sampleMany draws n sequences of a world and counts final states in base V+1.
-func sampleMany(t testing.TB, w *world.World, s *samplers.Sampler, seed uint64, n int) tally {
+func sampleMany(t testing.TB, w *world.World, s *catalog.Sampler, seed uint64, n int) tally {
 	t.Helper()
 	states := 1
 	for range w.Facts().Length {
@@ -162,7 +163,7 @@ func TestLaws(t *testing.T) {
 					t.Errorf("%s: chi-square p = %.3g over %d samples: below %.3g", label, p, n, familyLevel/lawTests)
 				}
 			}
-			test := func(label string, o samplers.Options, law []float64, calls, finish float64) tally {
+			test := func(label string, o catalog.Options, law []float64, calls, finish float64) tally {
 				got := sampleMany(t, w, newSampler(t, w, o), 1, n)
 				fits(label, got.states, law)
 				mean := got.calls / float64(n)
@@ -178,7 +179,7 @@ func TestLaws(t *testing.T) {
 			}
 			d := float64(w.Facts().Length)
 			law, _ := laws.Law("lambda-8", "tweedie")
-			for _, o := range byBoth(samplers.Options{}) {
+			for _, o := range byBoth(catalog.Options{}) {
 				test("fhs, "+string(o.By), o, spread(w, laws.FHS.Law), d, 0)
 				o.Sampler, o.Grid, o.Steps = "tweedie", "lambda", 8
 				test("tweedie lambda, "+string(o.By), o, law.Law, law.ExpectedNonemptyStep, 0)
@@ -186,7 +187,7 @@ func TestLaws(t *testing.T) {
 			T, delta := 5.0, 0.01
 			for _, grid := range []string{"uniform", "paper"} {
 				for sampler, ref := range map[string]string{"euler": "euler", "tweedie": "tweedie", "one": "tau_leaping_one", "any": "tau_leaping_any"} {
-					o := samplers.Options{Sampler: sampler, Grid: grid, Steps: 8, T: &T, Delta: &delta}
+					o := catalog.Options{Sampler: sampler, Grid: grid, Steps: 8, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)}
 					if sampler == "one" || sampler == "any" {
 						o.Sampler, o.Tau = "tau-leaping", sampler
 					}
@@ -216,7 +217,7 @@ func TestLaws(t *testing.T) {
 func TestChiSquareNotices(t *testing.T) {
 	w, laws := openWorld(t, 0)
 	T, delta := 5.0, 0.01
-	s := newSampler(t, w, samplers.Options{Sampler: "tweedie", Steps: 8, T: &T, Delta: &delta})
+	s := newSampler(t, w, catalog.Options{Sampler: "tweedie", Steps: 8, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta)})
 	got := sampleMany(t, w, s, 1, lawDraws)
 	for _, other := range []string{"euler", "tau_leaping_any"} {
 		law, _ := laws.Law("uniform-8", other)

@@ -13,6 +13,8 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 )
 
 // furtherLaw is the exact law of a sampler on a world, by enumeration.
@@ -41,24 +43,24 @@ func list[T int | float64](prefix string, x []T) string {
 }
 
 // options are those of the sampler whose law it is, false where there is none.
-func (l *furtherLaw) options() (samplers.Options, bool) {
-	o := samplers.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes)}
+func (l *furtherLaw) options() (catalog.Options, bool) {
+	o := catalog.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes)}
 	switch l.Sampler {
 	case "uniformization", "matu", "dmpm":
 	case "truncated_tau_unnormalised":
-		o.Sampler, o.Scores = "truncated-tau-leaping", samplers.ScoresRaw
+		o.Sampler, o.Scores = "truncated-tau-leaping", plan.ScoresRaw
 	case "tau_any_unnormalised":
-		o.Sampler, o.Scores = "tau-leaping", samplers.ScoresRaw
+		o.Sampler, o.Scores = "tau-leaping", plan.ScoresRaw
 	case "euler_unnormalised":
-		o.Sampler, o.Scores = "euler", samplers.ScoresRaw
+		o.Sampler, o.Scores = "euler", plan.ScoresRaw
 	case "trapezoid_plan":
-		o = samplers.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &l.Settings.Floor}
+		o = catalog.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &l.Settings.Floor}
 	case "tweedie":
 		o.Grid = list("lambda:", l.Settings.MaskedFractions)
 	case "fhs_paired":
-		o = samplers.Options{Sampler: "paired-fhs", Sizes: list("", l.Settings.Sizes), Floor: &l.Settings.Floor}
+		o = catalog.Options{Sampler: "paired-fhs", Sizes: list("", l.Settings.Sizes), Floor: &l.Settings.Floor}
 	case "fhs_parallel":
-		o = samplers.Options{Sampler: "parallel-fhs", Sizes: list("", l.Settings.Sizes)}
+		o = catalog.Options{Sampler: "parallel-fhs", Sizes: list("", l.Settings.Sizes)}
 	default:
 		return o, false
 	}
@@ -146,12 +148,12 @@ func TestFurtherLaws(t *testing.T) {
 	}
 }
 
-func (l *furtherLaw) check(t *testing.T, w *world.World, o samplers.Options, law []float64, tests int) {
+func (l *furtherLaw) check(t *testing.T, w *world.World, o catalog.Options, law []float64, tests int) {
 	t.Helper()
 	const n = fewerDraws
 	cond := conditions(w)
 	cond.LogScores = o.Scores != ""
-	s, err := samplers.New(o, cond)
+	s, err := catalog.New(o, cond)
 	if err != nil {
 		t.Fatalf("%s: %v", l.Sampler, err)
 	}

@@ -9,19 +9,21 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // lookers are samplers that look ahead, some of which leave positions to a last call or
 // draw from truncated rows, with each exact draw.
 var lookers = byBoth(
-	samplers.Options{}, samplers.Options{Draw: draw.Draw{Temperature: new(0.7), TopK: 3, TopP: 0.9}}, samplers.Options{Draw: draw.Draw{Temperature: new(0.0)}},
-	samplers.Options{Sampler: "ordered"}, samplers.Options{Sampler: "ordered", Order: "random"},
-	samplers.Options{Sampler: "uniformization", Steps: 4}, samplers.Options{Sampler: "matu", Steps: 4, T: new(3.0), Delta: new(0.3), Finish: "leave"}, samplers.Options{Sampler: "dmpm", Steps: 4},
+	catalog.Options{}, catalog.Options{Draw: draw.Settings{Temperature: new(0.7), TopK: 3, TopP: 0.9}}, catalog.Options{Draw: draw.Settings{Temperature: new(0.0)}},
+	catalog.Options{Sampler: "ordered"}, catalog.Options{Sampler: "ordered", Order: "random"},
+	catalog.Options{Sampler: "uniformization", Steps: 4}, catalog.Options{Sampler: "matu", Steps: 4, T: (*catalog.Theta)(new(3.0)), Delta: (*catalog.Theta)(new(0.3)), Finish: "leave"}, catalog.Options{Sampler: "dmpm", Steps: 4},
 )
 
 // byBoth is each of some options with each exact draw.
-func byBoth(options ...samplers.Options) (out []samplers.Options) {
+func byBoth(options ...catalog.Options) (out []catalog.Options) {
 	for _, o := range options {
 		for _, o.By = range []draw.By{draw.ByInverse, draw.ByGumbel} {
 			out = append(out, o)
@@ -33,9 +35,9 @@ func byBoth(options ...samplers.Options) (out []samplers.Options) {
 // lookaheads are the greatest numbers of canvases.
 var lookaheads = []int{1, 2, 4, 8, 16}
 
-func samplerOn(t *testing.T, net samplers.Network, o samplers.Options) *samplers.Sampler {
+func samplerOn(t *testing.T, net samplers.Network, o catalog.Options) *catalog.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, net.Spec())
+	s, err := catalog.New(o, net.Spec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +145,7 @@ func TestLookaheadOnNetworks(t *testing.T) {
 func TestLookaheadRounds(t *testing.T) {
 	const d = 40
 	for _, k := range lookaheads {
-		s := mustNew(t, samplers.Options{Lookahead: k})
+		s := mustNew(t, catalog.Options{Lookahead: k})
 		for far, want := range []int{1 + (d-1+k-1)/k, d} {
 			net := nearNet{newHashNet(false), far}
 			steps, tokens := 0, 0
@@ -170,9 +172,9 @@ func TestLookaheadRounds(t *testing.T) {
 func TestLookaheadWrongCanvas(t *testing.T) {
 	canvas := slices.Repeat([]int{6}, 12)
 	net := &recalling{hashNet: newHashNet(false), seen: make(map[string]bool)}
-	want, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, samplers.Options{By: draw.ByGumbel}), samplers.Config{Batch: 4}))
+	want, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, catalog.Options{By: draw.ByGumbel}), samplers.Config{Batch: 4}))
 	net.recall = true
-	got, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, samplers.Options{Lookahead: 6}), samplers.Config{Batch: 4}))
+	got, _ := collect(t, net, repeat(canvas, 20), configOf(mustNew(t, catalog.Options{Lookahead: 6}), samplers.Config{Batch: 4}))
 	if sameSamples(t, "look-ahead 6", got, want); net.strange == 0 {
 		t.Error("no wrong canvas was asked about")
 	}
@@ -207,10 +209,10 @@ func (n *recalling) Logits(ctx context.Context, c samplers.Call) ([]float32, err
 // TestLookaheadOptions: just the samplers that declare to reveal one position a call look
 // ahead, and their number of calls is not known beforehand.
 func TestLookaheadOptions(t *testing.T) {
-	for _, d := range samplers.Descriptors() {
-		plain := mustNew(t, samplers.Options{Sampler: d.Name})
+	for _, d := range catalog.Descriptors() {
+		plain := mustNew(t, catalog.Options{Sampler: d.Name})
 		law, _ := plain.Law()
-		s, err := samplers.New(samplers.Options{Sampler: d.Name, Lookahead: 4}, samplers.Spec{})
+		s, err := catalog.New(catalog.Options{Sampler: d.Name, Lookahead: 4}, samplers.Spec{})
 		switch {
 		case !law.OneByOne:
 			if err == nil || !strings.Contains(err.Error(), "does not use lookahead") {
@@ -227,8 +229,8 @@ func TestLookaheadOptions(t *testing.T) {
 			t.Errorf("%s: %v calls, %v finishing, %v; %+v", d.Name, calls, finish, err, s.Settings())
 		}
 	}
-	for _, k := range []int{-1, samplers.MostLookahead + 1} {
-		if _, err := samplers.New(samplers.Options{Lookahead: k}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "lookahead is") {
+	for _, k := range []int{-1, plan.MostLookahead + 1} {
+		if _, err := catalog.New(catalog.Options{Lookahead: k}, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "lookahead is") {
 			t.Errorf("look-ahead %d: %v", k, err)
 		}
 	}
@@ -254,9 +256,9 @@ func TestLookaheadMemory(t *testing.T) {
 	}
 	for batch, want := range map[int]int{1: 32, 2: 32, 33: 33} {
 		net := &counting{nearNet: nearNet{newHashNet(false), 0}}
-		plain, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, samplers.Options{By: draw.ByGumbel}), samplers.Config{Batch: batch}))
+		plain, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, catalog.Options{By: draw.ByGumbel}), samplers.Config{Batch: batch}))
 		net.most = 0
-		got, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, samplers.Options{Lookahead: 36}), samplers.Config{Batch: batch}))
+		got, _ := collect(t, net, repeat(canvas, 40), configOf(mustNew(t, catalog.Options{Lookahead: 36}), samplers.Config{Batch: batch}))
 		if sameSamples(t, fmt.Sprintf("batch %d", batch), got, plain); net.most != want {
 			t.Errorf("batch %d: up to %d canvases of 1024 positions in a call, want %d", batch, net.most, want)
 		}

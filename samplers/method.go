@@ -8,19 +8,18 @@ import (
 
 // A Method is a way to fill a canvas. It does not change and may be shared by sequences and
 // goroutines; what a sequence needs is in its [Decoder]. [Sampler] is one, for everything
-// that this package offers by name; others need no more than these two interfaces. One whose
-// tokens are drawn by gumbel has a method By() [draw.By] that says so.
+// the program offers by name; others need no more than these two interfaces, and may be what
+// [By], [Draws] and [Canvases] are.
 type Method interface {
 	// Start begins a sequence. The canvas is the sequence's own, as it will be at every
-	// call, and changes by [Edit] only; draws are its random numbers. An error says why
+	// call, and changes by [Edit] only; draws are its random numbers. An error is why
 	// this canvas cannot be filled.
-	Start(c *Canvas, d *draw.Draws) (Decoder, error)
+	Start(c *Canvas, d *draw.Numbers) (Decoder, error)
 }
 
 // A Decoder fills one canvas: it asks for rows of the network and edits the canvas by
-// them, by turns. It belongs to one goroutine. One whose method simulates events that need
-// no network may have a method Events() int, and one whose rule makes calls that can commit
-// nothing, which are left out, a method RuleCalls() int; they are read when it has finished.
+// them, by turns. It belongs to one goroutine. It may be what [Events], [RuleCalls] and
+// [Releases] are.
 type Decoder interface {
 	// Ask adds to an empty a what the next call must return, or returns false: the
 	// canvas is finished.
@@ -36,14 +35,14 @@ type Ask struct {
 	// several. They are answered together.
 	Rows []AskRow
 	// Head is what is made of each position, [HeadRows] where it is ""; with [HeadBest] each
-	// of Rows has Uniforms, and Top says how many of the most probable tokens are wanted. A
+	// of Rows has Uniforms, and Top is how many of the most probable tokens are wanted. A
 	// decoder that only draws from its rows asks for HeadBest: a network may do that where
 	// the row is.
 	Head Head
 	Top  int
-	// Step is that of the method's grid, for those who look on.
+	// Step is the step of the method's grid, for observers.
 	Step int
-	// Finish says that this call fills what the method's steps left; it is counted apart.
+	// Finish is whether this call fills what the method's steps left; it is counted apart.
 	Finish bool
 }
 
@@ -61,15 +60,26 @@ type AskRow struct {
 	Uniforms []float64
 }
 
-// Rows are the answer to an [Ask]. Row (i, j) is that of the j-th position of its i-th
+// Rows are the answer to an [Ask]. Row (i, j) belongs to the j-th position of its i-th
 // canvas. Those of [HeadBest] have nothing but Best, the others all else.
 type Rows struct {
 	head    Head
 	columns int
 	data    [][]float32
-	best    [][]draw.Drawn
+	best    [][]draw.Result
 	draw    *draw.Categorical
 }
+
+// NewRows returns the answer to an ask outside an engine: data, or best, one a canvas, by head.
+func NewRows(head Head, columns int, data [][]float32, best [][]draw.Result, law *draw.Categorical) Rows {
+	return Rows{head, columns, data, best, law}
+}
+
+// Head is the head of the ask.
+func (r Rows) Head() Head { return r.head }
+
+// Categorical draws from the rows.
+func (r Rows) Categorical() *draw.Categorical { return r.draw }
 
 // Best returns what [HeadBest] gave of a row: a token drawn with the uniform of its
 // position, after exclusion, temperature and truncation. Errors are those of
@@ -83,7 +93,7 @@ func (r Rows) Logits(i, j int) []float32 { return r.data[i][j*r.columns : (j+1)*
 func (r Rows) Columns() int { return r.columns }
 
 // Token draws from a row with one uniform u in (0,1), after exclusion, temperature and
-// truncation; log p is that of the token under what it was drawn from, in nats. Errors are
+// truncation; log p is its logarithm under what it was drawn from, in nats. Errors are
 // those of [draw.Categorical.Token].
 func (r Rows) Token(i, j int, u float64) (token int, logP float64, err error) {
 	return r.draw.TokenLog(r.Logits(i, j), u)

@@ -16,8 +16,8 @@ type Network interface {
 	// Logits is one call. It returns the row of each of the call's positions, in their
 	// order, [len(Positions)·columns] values that the caller must not keep beyond the next
 	// call, as the network must not keep what it is handed. It is not safe for concurrent
-	// use. An error with a method TooLarge() bool that says true is about the size of the call:
-	// [Sample] ends with it, where else the rows are asked for one by one.
+	// use. After an
+	// error that is no [TooLarge] the rows are asked for one by one.
 	Logits(ctx context.Context, c Call) ([]float32, error)
 }
 
@@ -26,29 +26,33 @@ type Spec struct {
 	draw.Vocabulary
 	// Noise is the schedule that the network was trained with; "" is exp.
 	Noise string
-	// TimeConditioned says that the network wants σ = −log α, InfiniteSigma that it has
+	// TimeConditioned is whether the network wants σ = −log α, InfiniteSigma whether it has
 	// rows at σ = +Inf, on the canvas where everything is masked at T = ∞.
 	TimeConditioned, InfiniteSigma bool
-	// LogScores says that its rows are logarithms of scores, whose mass need not be 1.
+	// LogScores is whether its rows are logarithms of scores, whose mass need not be 1.
 	// LogMass is then the logarithm of the mass c = Σ_a s(a)/r of a row, given log Σ e^x of
 	// its tokens and the −log α that it was asked at.
 	LogScores bool
 	LogMass   func(norm, theta float64) float64
-	// RowsStay says that the network draws on a device that rows should not leave: tokens are
+	// RowsStay is whether the network draws on a device that rows should not leave: tokens are
 	// drawn there ([draw.ByInverse]).
 	RowsStay bool
 }
 
-// mostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
+// DefaultT is T where the noise has no end: only e^(−T) = 0.7 % of a position's reveal times lie
+// beyond it.
+const DefaultT = 5.0
+
+// MostMasked is the greatest masked fraction at which a network is asked: below 1 where it has
 // no row at 1, that of the end of its noise.
-func (c *Spec) mostMasked() float64 {
+func (c *Spec) MostMasked() float64 {
 	if !c.TimeConditioned || c.InfiniteSigma {
 		return 1
 	}
 	noise, _ := schedule.ParseNoise(c.Noise) // which New has checked
 	_, end := noise.Range()
 	if math.IsInf(end, 1) {
-		end = defaultT
+		end = DefaultT
 	}
 	return schedule.LambdaOf(end)
 }
@@ -63,7 +67,7 @@ type Drawer interface {
 	Best(ctx context.Context, c Call, d Drawing, dst []draw.Best) error
 }
 
-// Drawing says how a [Drawer] draws.
+// Drawing configures a [Drawer].
 type Drawing struct {
 	// Uniforms in (0,1) and Temperatures are those of the call's positions.
 	Uniforms, Temperatures []float64
@@ -90,7 +94,7 @@ const (
 type Call struct {
 	// IDs [len(Counts)·L] are the canvases, one after another.
 	IDs []int64
-	// Positions are the wanted positions, those of the first canvas first; Counts says how
+	// Positions are the wanted positions, those of the first canvas first; Counts is how
 	// many each canvas has, at least one.
 	Positions []int64
 	Counts    []int
@@ -99,8 +103,8 @@ type Call struct {
 	Sigma []float64
 }
 
-// add adds what is asked about a canvas, which holds ids unless the row has its own.
-func (c *Call) add(spec *Spec, ids []int64, r AskRow) {
+// Add adds what is asked about a canvas, which holds ids unless the row has its own.
+func (c *Call) Add(spec *Spec, ids []int64, r AskRow) {
 	if r.Canvas != nil {
 		ids = r.Canvas
 	}
@@ -116,5 +120,5 @@ func (c *Call) add(spec *Spec, ids []int64, r AskRow) {
 	}
 }
 
-// Length is that of a canvas.
+// Length is the length of a canvas.
 func (c Call) Length() int { return len(c.IDs) / len(c.Counts) }

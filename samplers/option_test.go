@@ -9,79 +9,80 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // inForce has for every option a sampler that uses it, and a value.
 var inForce = map[string]struct {
-	with  samplers.Options
+	with  catalog.Options
 	value string
 }{
-	"grid":        {samplers.Options{Sampler: "euler"}, "lambda"},
-	"sizes":       {samplers.Options{Sampler: "parallel-fhs"}, "cos2"},
-	"noise":       {samplers.Options{Sampler: "euler"}, "loglinear"},
-	"order":       {samplers.Options{Sampler: "ordered"}, "right-to-left"},
-	"tau":         {samplers.Options{Sampler: "tau-leaping"}, "one"},
-	"finish":      {samplers.Options{Sampler: "euler"}, "leave"},
-	"scores":      {samplers.Options{Sampler: "euler"}, "raw"},
-	"draw":        {samplers.Options{Sampler: "tweedie"}, "float32-gumbel"},
-	"kappa":       {samplers.Options{Sampler: "euler", Grid: "paper"}, "0.5"},
-	"T":           {samplers.Options{Sampler: "tweedie", Grid: "lambda"}, "inf"},
-	"delta":       {samplers.Options{Sampler: "euler"}, "0.25"},
-	"floor":       {samplers.Options{Sampler: "trapezoidal"}, "0"},
-	"temperature": {samplers.Options{Sampler: "fhs"}, "0"},
-	"top-k":       {samplers.Options{Sampler: "fhs"}, "2"},
-	"top-p":       {samplers.Options{Sampler: "fhs"}, "0.75"},
-	"lookahead":   {samplers.Options{Sampler: "fhs"}, "4"},
-	"steps":       {samplers.Options{Sampler: "euler"}, "7"},
+	"grid":        {catalog.Options{Sampler: "euler"}, "lambda"},
+	"sizes":       {catalog.Options{Sampler: "parallel-fhs"}, "cos2"},
+	"noise":       {catalog.Options{Sampler: "euler"}, "loglinear"},
+	"order":       {catalog.Options{Sampler: "ordered"}, "right-to-left"},
+	"tau":         {catalog.Options{Sampler: "tau-leaping"}, "one"},
+	"finish":      {catalog.Options{Sampler: "euler"}, "leave"},
+	"scores":      {catalog.Options{Sampler: "euler"}, "raw"},
+	"draw":        {catalog.Options{Sampler: "tweedie"}, "float32-gumbel"},
+	"kappa":       {catalog.Options{Sampler: "euler", Grid: "paper"}, "0.5"},
+	"T":           {catalog.Options{Sampler: "tweedie", Grid: "lambda"}, "inf"},
+	"delta":       {catalog.Options{Sampler: "euler"}, "0.25"},
+	"floor":       {catalog.Options{Sampler: "trapezoidal"}, "0"},
+	"temperature": {catalog.Options{Sampler: "fhs"}, "0"},
+	"top-k":       {catalog.Options{Sampler: "fhs"}, "2"},
+	"top-p":       {catalog.Options{Sampler: "fhs"}, "0.75"},
+	"lookahead":   {catalog.Options{Sampler: "fhs"}, "4"},
+	"steps":       {catalog.Options{Sampler: "euler"}, "7"},
 
-	"score":                 {samplers.Options{Sampler: "confidence"}, "margin"},
-	"rule":                  {samplers.Options{Sampler: "confidence"}, "dream"},
-	"schedule":              {samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "dllm"}}, "cosine"},
-	"transfer":              {samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "dllm"}}, "binomial"},
-	"eps":                   {samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "dream"}}, "0.1"},
-	"alg-temp":              {samplers.Options{Sampler: "confidence"}, "0.5"},
-	"columns":               {samplers.Options{Sampler: "confidence"}, "raw"},
-	"threshold":             {samplers.Options{Sampler: "threshold"}, "0.5"},
-	"factor":                {samplers.Options{Sampler: "factor"}, "2"},
-	"relaxed-threshold":     {samplers.Options{Sampler: "localleap"}, "0.5"},
-	"radius":                {samplers.Options{Sampler: "localleap"}, "2"},
-	"gamma":                 {samplers.Options{Sampler: "entropy-bounded"}, "0"},
-	"editing-threshold":     {samplers.Options{Sampler: "llada2"}, "0.5"},
-	"at-least":              {samplers.Options{Sampler: "llada2"}, "3"},
-	"post-steps":            {samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}}, "3"},
-	"block-length":          {samplers.Options{Sampler: "threshold"}, "8"},
-	"prompt-length":         {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "0"},
-	"reach":                 {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "inside"},
-	"stop":                  {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "0"},
-	"guidance":              {samplers.Options{Sampler: "threshold"}, "0.5"},
-	"unconditional":         {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "prompt"},
-	"keep-tokens":           {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}, "3,1"},
-	"suppress-tokens":       {samplers.Options{Sampler: "fhs"}, "3,1"},
-	"guidance-scale":        {samplers.Options{}, "1.5"},
-	"negative-tokens":       {samplers.Options{Deciding: samplers.Deciding{Guidance: 1}}, "3,1"},
-	"bad-words-ids":         {samplers.Options{}, "3 1,2"},
-	"min-length":            {samplers.Options{}, "3"},
-	"max-length":            {samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 8}}, "30"},
-	"remask":                {samplers.Options{Sampler: "remdm"}, "conf"},
-	"eta":                   {samplers.Options{Sampler: "remdm"}, "0.5"},
-	"t-on":                  {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.7"},
-	"t-off":                 {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.1"},
-	"alpha-on":              {samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "loop"}}, "0.5"},
-	"correct":               {samplers.Options{}, "gibbs:2x3"},
-	"nucleus-p":             {samplers.Options{Sampler: "remdm"}, "0.9"},
-	"begin-suppress-tokens": {samplers.Options{Sampler: "threshold"}, "3,1"},
+	"score":                 {catalog.Options{Sampler: "confidence"}, "margin"},
+	"rule":                  {catalog.Options{Sampler: "confidence"}, "dream"},
+	"schedule":              {catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: "dllm"}}, "cosine"},
+	"transfer":              {catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: "dllm"}}, "binomial"},
+	"eps":                   {catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: "dream"}}, "0.1"},
+	"alg-temp":              {catalog.Options{Sampler: "confidence"}, "0.5"},
+	"columns":               {catalog.Options{Sampler: "confidence"}, "raw"},
+	"threshold":             {catalog.Options{Sampler: "threshold"}, "0.5"},
+	"factor":                {catalog.Options{Sampler: "factor"}, "2"},
+	"relaxed-threshold":     {catalog.Options{Sampler: "localleap"}, "0.5"},
+	"radius":                {catalog.Options{Sampler: "localleap"}, "2"},
+	"gamma":                 {catalog.Options{Sampler: "entropy-bounded"}, "0"},
+	"editing-threshold":     {catalog.Options{Sampler: "llada2"}, "0.5"},
+	"at-least":              {catalog.Options{Sampler: "llada2"}, "3"},
+	"post-steps":            {catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}}, "3"},
+	"block-length":          {catalog.Options{Sampler: "threshold"}, "8"},
+	"prompt-length":         {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "0"},
+	"reach":                 {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "inside"},
+	"stop":                  {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "0"},
+	"guidance":              {catalog.Options{Sampler: "threshold"}, "0.5"},
+	"unconditional":         {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1}}, "prompt"},
+	"keep-tokens":           {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1}}, "3,1"},
+	"suppress-tokens":       {catalog.Options{Sampler: "fhs"}, "3,1"},
+	"guidance-scale":        {catalog.Options{}, "1.5"},
+	"negative-tokens":       {catalog.Options{RankOptions: catalog.RankOptions{Guidance: 1}}, "3,1"},
+	"bad-words-ids":         {catalog.Options{}, "3 1,2"},
+	"min-length":            {catalog.Options{}, "3"},
+	"max-length":            {catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 8}}, "30"},
+	"remask":                {catalog.Options{Sampler: "remdm"}, "conf"},
+	"eta":                   {catalog.Options{Sampler: "remdm"}, "0.5"},
+	"t-on":                  {catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "loop"}}, "0.7"},
+	"t-off":                 {catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "loop"}}, "0.1"},
+	"alpha-on":              {catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "loop"}}, "0.5"},
+	"correct":               {catalog.Options{}, "gibbs:2x3"},
+	"nucleus-p":             {catalog.Options{Sampler: "remdm"}, "0.9"},
+	"begin-suppress-tokens": {catalog.Options{Sampler: "threshold"}, "3,1"},
 }
 
 // TestEveryOption goes through the table: what is set can be got, is in force and stands in
 // the record under its name, which has no other names; and what is no value is refused.
 func TestEveryOption(t *testing.T) {
 	known := []string{"sampler", "changes_law"}
-	for _, p := range samplers.AllOptions() {
+	for _, p := range catalog.AllOptions() {
 		known = append(known, strings.ReplaceAll(p.Name, "-", "_"))
 	}
-	for i, p := range samplers.AllOptions() {
+	for i, p := range catalog.AllOptions() {
 		example, ok := inForce[p.Name]
-		for _, later := range samplers.AllOptions()[i:] {
+		for _, later := range catalog.AllOptions()[i:] {
 			// A cross product takes options in their order: what decides comes first.
 			if later.Get(example.with) != "" {
 				t.Errorf("%s is used with %s, which comes later", p.Name, later.Name)
@@ -101,15 +102,15 @@ func TestEveryOption(t *testing.T) {
 		if err := p.Set(&o, example.value); err != nil || p.Get(o) != example.value {
 			t.Errorf("%s set to %s is %q, %v", p.Name, example.value, p.Get(o), err)
 		}
-		ofAll := !slices.ContainsFunc(samplers.Descriptors(), func(d samplers.Descriptor) bool { return !slices.Contains(d.Flags, p.Name) })
-		if unused, err := (samplers.Options{Sampler: "fhs", Deciding: samplers.Deciding{BlockLength: 9, Stop: new(int)}, Shaping: samplers.Shaping{GuidanceScale: 2}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || ofAll) || unused[p.Name] != "" {
+		ofAll := !slices.ContainsFunc(catalog.Descriptors(), func(d catalog.Descriptor) bool { return !slices.Contains(d.Flags, p.Name) })
+		if unused, err := (catalog.Options{Sampler: "fhs", RankOptions: catalog.RankOptions{BlockLength: 9, Stop: new(int)}, LayerOptions: catalog.LayerOptions{GuidanceScale: 2}}).Unused(); err != nil || has(unused, p.Name) == (p.Token || p.Calls || ofAll) || unused[p.Name] != "" {
 			t.Errorf("%s: fhs does not use %v, %v", p.Name, unused, err)
 		}
 
 		if p.Name == "min-length" {
 			o.Stop = new(int) // which comes later
 		}
-		s, err := samplers.New(o, samplers.Spec{LogScores: true})
+		s, err := catalog.New(o, samplers.Spec{LogScores: true})
 		if err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 			continue
@@ -159,7 +160,7 @@ func TestForms(t *testing.T) {
 		"kappa": "a finite number above 0", "temperature": "a finite number of at least 0", "top-p": "a number above 0 and at most 1",
 		"floor": "a number of at least 0 and at most 1",
 	}
-	for _, p := range samplers.AllOptions() {
+	for _, p := range catalog.AllOptions() {
 		if form, ok := want[p.Name]; ok && p.Form() != form {
 			t.Errorf("%s: %s, want %s", p.Name, p.Form(), form)
 		}
@@ -168,8 +169,8 @@ func TestForms(t *testing.T) {
 
 // TestLooksBack: the samplers that have a floor are those whose laws look back.
 func TestLooksBack(t *testing.T) {
-	for _, d := range samplers.Descriptors() {
-		if law, _ := mustNew(t, samplers.Options{Sampler: d.Name}).Law(); law.LookBack != slices.Contains(d.Flags, "floor") {
+	for _, d := range catalog.Descriptors() {
+		if law, _ := mustNew(t, catalog.Options{Sampler: d.Name}).Law(); law.LookBack != slices.Contains(d.Flags, "floor") {
 			t.Errorf("%s: the law looks back: %t", d.Name, law.LookBack)
 		}
 	}

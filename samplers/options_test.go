@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
 
@@ -19,23 +21,23 @@ func TestDefaults(t *testing.T) {
 	loglinear := samplers.Spec{Noise: "loglinear"}
 	for _, test := range []struct {
 		name     string
-		o        samplers.Options
+		o        catalog.Options
 		c        samplers.Spec
 		T, delta float64
 		noise    string
 	}{
-		{"exp", samplers.Options{Sampler: "euler"}, samplers.Spec{}, 5, 0.01, "exp"},
-		{"the model's noise", samplers.Options{Sampler: "euler"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
-		{"a noise given", samplers.Options{Sampler: "tweedie", Noise: "geometric"}, loglinear, 20, 1e-4, "geometric"},
-		{"linear reaches infinity", samplers.Options{Sampler: "euler", Noise: "linear"}, samplers.Spec{}, inf, 0, "linear"},
-		{"paper's grid", samplers.Options{Sampler: "euler", Grid: "paper"}, loglinear, 5, 0.01, "loglinear"},
-		{"tweedie on lambda", samplers.Options{Sampler: "tweedie", Grid: "lambda"}, loglinear, inf, 0, ""},
-		{"tweedie on cos2, time-conditioned", samplers.Options{Sampler: "tweedie", Grid: "cos2"}, timed, 5, 0, ""},
-		{"euler on lambda", samplers.Options{Sampler: "euler", Grid: "lambda"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
-		{"a list", samplers.Options{Sampler: "tweedie", Grid: "theta:3,1,0.5"}, samplers.Spec{}, 3, 0.5, ""},
-		{"kappa", samplers.Options{Sampler: "tau", Grid: "paper", Kappa: 0.5}, samplers.Spec{}, 5, 0.01, "exp"},
+		{"exp", catalog.Options{Sampler: "euler"}, samplers.Spec{}, 5, 0.01, "exp"},
+		{"the model's noise", catalog.Options{Sampler: "euler"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
+		{"a noise given", catalog.Options{Sampler: "tweedie", Noise: "geometric"}, loglinear, 20, 1e-4, "geometric"},
+		{"linear reaches infinity", catalog.Options{Sampler: "euler", Noise: "linear"}, samplers.Spec{}, inf, 0, "linear"},
+		{"paper's grid", catalog.Options{Sampler: "euler", Grid: "paper"}, loglinear, 5, 0.01, "loglinear"},
+		{"tweedie on lambda", catalog.Options{Sampler: "tweedie", Grid: "lambda"}, loglinear, inf, 0, ""},
+		{"tweedie on cos2, time-conditioned", catalog.Options{Sampler: "tweedie", Grid: "cos2"}, timed, 5, 0, ""},
+		{"euler on lambda", catalog.Options{Sampler: "euler", Grid: "lambda"}, loglinear, -math.Log(1e-3), 0, "loglinear"},
+		{"a list", catalog.Options{Sampler: "tweedie", Grid: "theta:3,1,0.5"}, samplers.Spec{}, 3, 0.5, ""},
+		{"kappa", catalog.Options{Sampler: "tau", Grid: "paper", Kappa: 0.5}, samplers.Spec{}, 5, 0.01, "exp"},
 	} {
-		s, err := samplers.New(test.o, test.c)
+		s, err := catalog.New(test.o, test.c)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -49,7 +51,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%s: %d steps", test.name, got.Steps)
 		}
 	}
-	s := mustNew(t, samplers.Options{})
+	s := mustNew(t, catalog.Options{})
 	if got := s.Settings(); got.Sampler != "fhs" || got.T != nil || got.Steps != 0 || got.Finish != "" {
 		t.Errorf("fhs: settings %+v", got)
 	}
@@ -58,13 +60,13 @@ func TestDefaults(t *testing.T) {
 // A sampler's name says what makes it another law.
 func TestSamplerString(t *testing.T) {
 	spec := samplers.Spec{Vocabulary: draw.Vocabulary{Columns: 4, Mask: 3}}
-	for want, o := range map[string]samplers.Options{
+	for want, o := range map[string]catalog.Options{
 		"fhs":                                      {},
-		"confidence 128 steps block-length 4":      {Sampler: "confidence", Deciding: samplers.Deciding{BlockLength: 4}},
-		"ordered left-to-right guidance 0.5":       {Sampler: "ordered", Deciding: samplers.Deciding{Guidance: 0.5}},
-		"fhs guidance-scale 0.5 correct gibbs:1x2": {Shaping: samplers.Shaping{GuidanceScale: 0.5}, Remasking: samplers.Remasking{Correct: "gibbs:1x2"}},
+		"confidence 128 steps block-length 4":      {Sampler: "confidence", RankOptions: catalog.RankOptions{BlockLength: 4}},
+		"ordered left-to-right guidance 0.5":       {Sampler: "ordered", RankOptions: catalog.RankOptions{Guidance: 0.5}},
+		"fhs guidance-scale 0.5 correct gibbs:1x2": {LayerOptions: catalog.LayerOptions{GuidanceScale: 0.5}, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}},
 	} {
-		if s, err := samplers.New(o, spec); err != nil || s.String() != want {
+		if s, err := catalog.New(o, spec); err != nil || s.String() != want {
 			t.Errorf("%v, %v, want %s", s, err, want)
 		}
 	}
@@ -74,16 +76,16 @@ func TestSamplerString(t *testing.T) {
 // included.
 func TestSettingsJSON(t *testing.T) {
 	for _, test := range []struct {
-		o    samplers.Options
+		o    catalog.Options
 		want string
 	}{
-		{samplers.Options{}, `{"sampler":"fhs","draw":"inverse","changes_law":false}`},
-		{samplers.Options{Draw: draw.Draw{TopP: 1}}, `{"sampler":"fhs","draw":"inverse","top_p":1,"changes_law":false}`},
-		{samplers.Options{Draw: draw.Draw{Temperature: new(0.0)}}, `{"sampler":"fhs","draw":"inverse","temperature":0,"changes_law":true}`},
-		{samplers.Options{Sampler: "ddpm", Grid: "lambda", Steps: 7}, `{"sampler":"tweedie","grid":"lambda","steps":7,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
-		{samplers.Options{Sampler: "tau", Tau: "one", Grid: "paper", Kappa: 1}, `{"sampler":"tau-leaping","grid":"paper","steps":5,"kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","draw":"inverse","changes_law":false}`},
-		{samplers.Options{Sampler: "parallel-fhs", Sizes: "3,1"}, `{"sampler":"parallel-fhs","sizes":"3,1","draw":"inverse","changes_law":false}`},
-		{samplers.Options{Sampler: "ordered", Draw: draw.Draw{TopK: 2}}, `{"sampler":"ordered","order":"left-to-right","draw":"inverse","top_k":2,"changes_law":true}`},
+		{catalog.Options{}, `{"sampler":"fhs","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Draw: draw.Settings{TopP: 1}}, `{"sampler":"fhs","draw":"inverse","top_p":1,"changes_law":false}`},
+		{catalog.Options{Draw: draw.Settings{Temperature: new(0.0)}}, `{"sampler":"fhs","draw":"inverse","temperature":0,"changes_law":true}`},
+		{catalog.Options{Sampler: "ddpm", Grid: "lambda", Steps: 7}, `{"sampler":"tweedie","grid":"lambda","steps":7,"T":"inf","delta":0,"finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "tau", Tau: "one", Grid: "paper", Kappa: 1}, `{"sampler":"tau-leaping","grid":"paper","steps":5,"kappa":1,"noise":"exp","T":5,"delta":0.01,"tau":"one","finish":"denoise","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "3,1"}, `{"sampler":"parallel-fhs","sizes":"3,1","draw":"inverse","changes_law":false}`},
+		{catalog.Options{Sampler: "ordered", Draw: draw.Settings{TopK: 2}}, `{"sampler":"ordered","order":"left-to-right","draw":"inverse","top_k":2,"changes_law":true}`},
 	} {
 		got, err := json.Marshal(mustNew(t, test.o).Settings())
 		if err != nil || string(got) != test.want {
@@ -96,22 +98,22 @@ func TestSettingsJSON(t *testing.T) {
 func TestUnusedOptions(t *testing.T) {
 	T := 3.0
 	for _, test := range []struct {
-		o    samplers.Options
+		o    catalog.Options
 		want string
 	}{
-		{samplers.Options{Steps: 3, Finish: "leave", T: &T}, "fhs does not use T, finish, steps"},
-		{samplers.Options{Sampler: "fhs", Noise: "exp"}, "noise"},
-		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Noise: "linear"}, "noise"},
-		{samplers.Options{Sampler: "tweedie", Tau: "one"}, "tau"},
-		{samplers.Options{Sampler: "euler", Kappa: 0.1}, "kappa"},
-		{samplers.Options{Sampler: "euler", Grid: "paper", Kappa: 0.1, Steps: 3}, "steps"},
-		{samplers.Options{Sampler: "euler", Grid: "theta:2,1", Steps: 3, Delta: &T}, "delta, steps"},
-		{samplers.Options{Sampler: "euler", Sizes: "equal", Order: "random"}, "order, sizes"},
-		{samplers.Options{Sampler: "parallel-fhs", Sizes: "1,2", Steps: 3}, "steps"},
-		{samplers.Options{Sampler: "parallel-fhs", Grid: "lambda"}, "grid"},
-		{samplers.Options{Sampler: "ordered", Steps: 2}, "steps"},
+		{catalog.Options{Steps: 3, Finish: "leave", T: (*catalog.Theta)(&T)}, "fhs does not use T, finish, steps"},
+		{catalog.Options{Sampler: "fhs", Noise: "exp"}, "noise"},
+		{catalog.Options{Sampler: "tweedie", Grid: "lambda", Noise: "linear"}, "noise"},
+		{catalog.Options{Sampler: "tweedie", Tau: "one"}, "tau"},
+		{catalog.Options{Sampler: "euler", Kappa: 0.1}, "kappa"},
+		{catalog.Options{Sampler: "euler", Grid: "paper", Kappa: 0.1, Steps: 3}, "steps"},
+		{catalog.Options{Sampler: "euler", Grid: "theta:2,1", Steps: 3, Delta: (*catalog.Theta)(&T)}, "delta, steps"},
+		{catalog.Options{Sampler: "euler", Sizes: "equal", Order: "random"}, "order, sizes"},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "1,2", Steps: 3}, "steps"},
+		{catalog.Options{Sampler: "parallel-fhs", Grid: "lambda"}, "grid"},
+		{catalog.Options{Sampler: "ordered", Steps: 2}, "steps"},
 	} {
-		_, err := samplers.New(test.o, samplers.Spec{})
+		_, err := catalog.New(test.o, samplers.Spec{})
 		if err == nil || !strings.Contains(err.Error(), "does not use") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: error %v: want one with %q", test.o, err, test.want)
 		}
@@ -122,33 +124,33 @@ func TestUnusedOptions(t *testing.T) {
 func TestOptionErrors(t *testing.T) {
 	negative, big := -1.0, 9.0
 	for _, test := range []struct {
-		o    samplers.Options
+		o    catalog.Options
 		want string
 	}{
-		{samplers.Options{Sampler: "gibbs"}, `"gibbs"`},
-		{samplers.Options{Sampler: "euler", Grid: "hex"}, `"hex"`},
-		{samplers.Options{Sampler: "euler", Grid: "theta:1,x"}, `"x"`},
-		{samplers.Options{Sampler: "euler", Grid: "sigma:1,0"}, "theta: or lambda:"},
-		{samplers.Options{Sampler: "euler", Noise: "pink"}, "noise is pink: must be one of"},
-		{samplers.Options{Sampler: "euler", Steps: -1}, "steps is -1"},
-		{samplers.Options{Sampler: "euler", Finish: "stop"}, "finish is stop: must be one of denoise, leave"},
-		{samplers.Options{Sampler: "euler", Delta: &negative}, "delta is -1"},
-		{samplers.Options{Sampler: "euler", Noise: "loglinear", T: &big}, "0..6.90776"},
-		{samplers.Options{Sampler: "euler", Noise: "cosine", Delta: new(float64)}, "step 127"},
-		{samplers.Options{Sampler: "tau-leaping", Tau: "two"}, "tau is two: must be one of any, one"},
-		{samplers.Options{Sampler: "parallel-fhs", Sizes: "3,0"}, `"0"`},
-		{samplers.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
-		{samplers.Options{Sampler: "ordered", Order: "1,1"}, "position 1 appears twice"},
-		{samplers.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
-		{samplers.Options{Draw: draw.Draw{TopP: 2}}, "top-p is 2"},
-		{samplers.Options{Steps: -1, Draw: draw.Draw{TopP: 2, TopK: -1}}, "steps is -1: must be"},
+		{catalog.Options{Sampler: "gibbs"}, `"gibbs"`},
+		{catalog.Options{Sampler: "euler", Grid: "hex"}, `"hex"`},
+		{catalog.Options{Sampler: "euler", Grid: "theta:1,x"}, `"x"`},
+		{catalog.Options{Sampler: "euler", Grid: "sigma:1,0"}, "theta: or lambda:"},
+		{catalog.Options{Sampler: "euler", Noise: "pink"}, "noise is pink: must be one of"},
+		{catalog.Options{Sampler: "euler", Steps: -1}, "steps is -1"},
+		{catalog.Options{Sampler: "euler", Finish: "stop"}, "finish is stop: must be one of denoise, leave"},
+		{catalog.Options{Sampler: "euler", Delta: (*catalog.Theta)(&negative)}, "delta is -1"},
+		{catalog.Options{Sampler: "euler", Noise: "loglinear", T: (*catalog.Theta)(&big)}, "0..6.90776"},
+		{catalog.Options{Sampler: "euler", Noise: "cosine", Delta: (*catalog.Theta)(new(float64))}, "step 127"},
+		{catalog.Options{Sampler: "tau-leaping", Tau: "two"}, "tau is two: must be one of any, one"},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "3,0"}, `"0"`},
+		{catalog.Options{Sampler: "parallel-fhs", Sizes: "many"}, `"many"`},
+		{catalog.Options{Sampler: "ordered", Order: "1,1"}, "position 1 appears twice"},
+		{catalog.Options{Sampler: "ordered", Order: "1,-2"}, `"-2"`},
+		{catalog.Options{Draw: draw.Settings{TopP: 2}}, "top-p is 2"},
+		{catalog.Options{Steps: -1, Draw: draw.Settings{TopP: 2, TopK: -1}}, "steps is -1: must be"},
 	} {
-		_, err := samplers.New(test.o, samplers.Spec{})
+		_, err := catalog.New(test.o, samplers.Spec{})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
 		}
 	}
-	if _, err := samplers.New(samplers.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"}); err == nil {
+	if _, err := catalog.New(catalog.Options{Sampler: "euler"}, samplers.Spec{Noise: "pink"}); err == nil {
 		t.Error("a model with noise pink was accepted")
 	}
 }
@@ -157,16 +159,16 @@ func TestOptionErrors(t *testing.T) {
 // every flag of it exists.
 func TestDescriptors(t *testing.T) {
 	seen := make(map[string]bool)
-	for _, d := range samplers.Descriptors() {
+	for _, d := range catalog.Descriptors() {
 		for _, name := range append([]string{d.Name}, d.Aliases...) {
 			if seen[name] {
 				t.Errorf("%s names two samplers", name)
 			}
 			seen[name] = true
-			if got, ok := samplers.Describe(name); !ok || got.Name != d.Name {
+			if got, ok := catalog.Describe(name); !ok || got.Name != d.Name {
 				t.Errorf("%s is %q", name, got.Name)
 			}
-			if s := mustNew(t, samplers.Options{Sampler: name}); s.Settings().Sampler != d.Name {
+			if s := mustNew(t, catalog.Options{Sampler: name}); s.Settings().Sampler != d.Name {
 				t.Errorf("%s makes %s", name, s.Settings().Sampler)
 			}
 		}
@@ -174,21 +176,21 @@ func TestDescriptors(t *testing.T) {
 			t.Errorf("%s: something is not told: %+v", d.Name, d)
 		}
 		for _, f := range d.Flags {
-			if !slices.ContainsFunc(samplers.AllOptions(), func(o samplers.Option) bool { return o.Name == f }) {
+			if !slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == f }) {
 				t.Errorf("%s: flag %q does not exist", d.Name, f)
 			}
 		}
-		unused, err := samplers.Options{Sampler: d.Name}.Unused()
-		if err != nil || len(unused)+len(d.Flags) < len(samplers.AllOptions()) {
+		unused, err := catalog.Options{Sampler: d.Name}.Unused()
+		if err != nil || len(unused)+len(d.Flags) < len(catalog.AllOptions()) {
 			t.Errorf("%s: does not use %v, %v", d.Name, unused, err)
 		}
 	}
-	for _, o := range samplers.AllOptions() {
-		if !slices.ContainsFunc(samplers.Descriptors(), func(d samplers.Descriptor) bool { return slices.Contains(d.Flags, o.Name) }) {
+	for _, o := range catalog.AllOptions() {
+		if !slices.ContainsFunc(catalog.Descriptors(), func(d catalog.Descriptor) bool { return slices.Contains(d.Flags, o.Name) }) {
 			t.Errorf("no sampler has the option %q", o.Name)
 		}
 	}
-	if _, ok := samplers.Describe("gibbs"); ok {
+	if _, ok := catalog.Describe("gibbs"); ok {
 		t.Error("gibbs was found")
 	}
 }
@@ -207,8 +209,8 @@ func FuzzOptions(f *testing.F) {
 	f.Add("paired-fhs", "", "profile", "", "", 2)
 	f.Add("fhs", "", "", "", "\n", 0)
 	f.Fuzz(func(t *testing.T, sampler, grid, sizes, order, noise string, steps int) {
-		s, err := samplers.New(samplers.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Spec{})
-		var p samplers.Plan
+		s, err := catalog.New(catalog.Options{Sampler: sampler, Grid: grid, Sizes: sizes, Order: order, Noise: noise, Steps: min(steps, 1000)}, samplers.Spec{})
+		var p plan.Plan
 		if err == nil {
 			err = s.Plan(&p, draw.NewStream(1, 1), upTo(5))
 		}
@@ -235,8 +237,8 @@ func TestDefaultsWork(t *testing.T) {
 	for _, sampler := range []string{"euler", "tweedie", "tau-leaping"} {
 		for _, noise := range schedule.Noises() {
 			for _, grid := range []string{"uniform", "lambda", "paper", "cos2", "cosine"} {
-				o := samplers.Options{Sampler: sampler, Grid: grid}
-				_, err := samplers.New(o, samplers.Spec{Noise: noise})
+				o := catalog.Options{Sampler: sampler, Grid: grid}
+				_, err := catalog.New(o, samplers.Spec{Noise: noise})
 				if err != nil {
 					t.Errorf("%s with the %s noise on the %s grid: %v", sampler, noise, grid, err)
 				}

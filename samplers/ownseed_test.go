@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/plan"
 )
 
 // TestOwnSeed: a sequence with a seed of its own has the ids of its place in that seed's stream,
 // and is told by its own index.
 func TestOwnSeed(t *testing.T) {
 	canvas := slices.Repeat([]int{6}, 12)
-	want, _ := collect(t, newHashNet(false), slices.Values([]samplers.Sequence{{Index: 3, Canvas: canvas}}), samplers.Config{Seed: 8})
+	want, _ := collect(t, newHashNet(false), slices.Values([]samplers.Sequence{{Index: 3, Canvas: canvas}}), samplers.Config{Method: plan.NewFHS(0), Seed: 8})
 	seed, steps := uint64(8), 0
-	cfg := samplers.Config{Seed: 5, OnStep: func(s samplers.Step) {
+	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: 5, OnStep: func(s samplers.Step) {
 		if steps++; s.Index != 40 || s.Result != nil && s.Result.Index != 40 {
 			t.Errorf("a step of sequence %d, want 40", s.Index)
 		}

@@ -11,6 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // seeing is a world whose rows at positions that have a token are those of the masked position, as
@@ -94,7 +95,7 @@ func TestPathPlanning(t *testing.T) {
 			steps int
 			eta   float64
 		}{{1, 1}, {2, 1}, {3, 1}, {5, 1}, {3, 4}, {4, 0.2}} {
-			s := newSampler(t, w, samplers.Options{Sampler: "p2", Steps: test.steps, Remasking: samplers.Remasking{Eta: test.eta}})
+			s := newSampler(t, w, catalog.Options{Sampler: "p2", Steps: test.steps, RemaskOptions: catalog.RemaskOptions{Eta: test.eta}})
 			law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
 			p2Law(w, allMask(w), 0, test.steps, test.eta, 1, law)
 			outcomes, calls, err := s.Outcomes(t.Context(), seeing{w}, allMask(w), 1e6)
@@ -130,7 +131,7 @@ func TestPathPlanning(t *testing.T) {
 func TestPathPlanningOfNothing(t *testing.T) {
 	t.Parallel()
 	w, _ := openWorld(t, slices.Index(worldNames, "markov3-exact"))
-	s := newSampler(t, w, samplers.Options{Sampler: "p2", Steps: 3})
+	s := newSampler(t, w, catalog.Options{Sampler: "p2", Steps: 3})
 	cfg := config(w, s, 7)
 	cfg.OnStep = func(s samplers.Step) {
 		if s.Filled != 1 || len(s.Masked) > 0 {

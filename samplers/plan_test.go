@@ -11,21 +11,23 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
-func mustNew(t testing.TB, o samplers.Options) *samplers.Sampler {
+func mustNew(t testing.TB, o catalog.Options) *catalog.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Spec{})
+	s, err := catalog.New(o, samplers.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func drawPlan(t testing.TB, s *samplers.Sampler, p *samplers.Plan, seed, index uint64, free []int) {
+func drawPlan(t testing.TB, s *catalog.Sampler, p *plan.Plan, seed, index uint64, free []int) {
 	t.Helper()
-	if err := s.Plan(p, draw.NewDraws(seed, index), free); err != nil {
+	if err := s.Plan(p, draw.NewNumbers(seed, index), free); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -59,8 +61,8 @@ func kolmogorov(x []float64) float64 {
 // position revealed is uniform among the masked.
 func TestAlgorithm1(t *testing.T) {
 	const d, n, seed = 5, 20000, 3
-	s := mustNew(t, samplers.Options{})
-	var p samplers.Plan
+	s := mustNew(t, catalog.Options{})
+	var p plan.Plan
 	ratios := make([][]float64, d)
 	product := make([]float64, 0, n)
 	order := make(map[string]int)
@@ -105,10 +107,10 @@ func TestAlgorithm1(t *testing.T) {
 // reveals each position in the step that holds its hitting time under FHS.
 func TestTweedieIsFHSDiscretised(t *testing.T) {
 	for _, grid := range []string{"lambda", "cos2", "cosine", "lambda:1,0.9,0.3,0.2,0"} {
-		tweedie, fhs := mustNew(t, samplers.Options{Sampler: "ddpm", Grid: grid}), mustNew(t, samplers.Options{})
+		tweedie, fhs := mustNew(t, catalog.Options{Sampler: "ddpm", Grid: grid}), mustNew(t, catalog.Options{})
 		steps, _ := tweedie.Steps()
 		free := upTo(50)
-		var p, q samplers.Plan
+		var p, q plan.Plan
 		drawPlan(t, tweedie, &p, 1, 2, free)
 		drawPlan(t, fhs, &q, 1, 2, free)
 		i := 0
@@ -134,7 +136,7 @@ func TestTweedieIsFHSDiscretised(t *testing.T) {
 }
 
 // everySampler is one of each kind, for laws that all plans obey.
-var everySampler = []samplers.Options{
+var everySampler = []catalog.Options{
 	{}, {Sampler: "euler", Steps: 20}, {Sampler: "euler", Grid: "paper", Kappa: 0.2, Finish: "leave"}, {Sampler: "tweedie", Grid: "cosine", Steps: 9},
 	{Sampler: "tweedie", Noise: "cosine", Steps: 30}, {Sampler: "tau-leaping", Tau: "one", Steps: 5}, {Sampler: "tau-leaping", Steps: 1000},
 	{Sampler: "parallel-fhs", Steps: 4}, {Sampler: "parallel-fhs", Sizes: "cos2", Steps: 7}, {Sampler: "parallel-fhs", Sizes: "cosine"},
@@ -148,15 +150,15 @@ var everySampler = []samplers.Options{
 // into non-empty blocks and those left, times that fall, one uniform a position, and what
 // the sampler's law declares.
 func TestPlanLaws(t *testing.T) {
-	for _, d := range samplers.Descriptors() {
-		if mustNew(t, samplers.Options{Sampler: d.Name}).Planned() && !slices.ContainsFunc(everySampler, func(o samplers.Options) bool { return cmp.Or(o.Sampler, "fhs") == d.Name }) {
+	for _, d := range catalog.Descriptors() {
+		if mustNew(t, catalog.Options{Sampler: d.Name}).Planned() && !slices.ContainsFunc(everySampler, func(o catalog.Options) bool { return cmp.Or(o.Sampler, "fhs") == d.Name }) {
 			t.Errorf("%s is not among the samplers of these tests", d.Name)
 		}
 	}
 	for _, o := range everySampler {
 		s := mustNew(t, o)
 		law, _ := s.Law()
-		var p samplers.Plan
+		var p plan.Plan
 		var order []int
 		for _, d := range []int{0, 1, 2, 3, 17, 200} {
 			free := upTo(d)
@@ -244,8 +246,8 @@ func TestSizes(t *testing.T) {
 		{"3,1,2", 0, 6, []int{3, 1, 2}},
 		{"equal", 5, 0, nil},
 	} {
-		s := mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: test.sizes, Steps: test.steps})
-		var p samplers.Plan
+		s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: test.sizes, Steps: test.steps})
+		var p plan.Plan
 		drawPlan(t, s, &p, 1, 1, upTo(test.d))
 		var got []int
 		for _, b := range p.Blocks {
@@ -261,8 +263,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%q: expects %v calls, %v, %v", test.sizes, calls, finish, err)
 		}
 	}
-	s := mustNew(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "3,1,2"})
-	err := s.Plan(new(samplers.Plan), draw.NewStream(1, 1), upTo(7))
+	s := mustNew(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "3,1,2"})
+	err := s.Plan(new(plan.Plan), draw.NewStream(1, 1), upTo(7))
 	if err == nil || !strings.Contains(err.Error(), "sum to 6") {
 		t.Errorf("sizes that do not fit: error %v", err)
 	}
@@ -271,7 +273,7 @@ func TestSizes(t *testing.T) {
 // TestOrders checks the ordered sampler's orders, and the λ that it asks at.
 func TestOrders(t *testing.T) {
 	free := []int{1, 3, 4, 8}
-	var p samplers.Plan
+	var p plan.Plan
 	for _, test := range []struct {
 		order string
 		want  []int
@@ -281,7 +283,7 @@ func TestOrders(t *testing.T) {
 		{"right-to-left", []int{8, 4, 3, 1}},
 		{"8,7,1,0,4,3", []int{8, 1, 4, 3}},
 	} {
-		drawPlan(t, mustNew(t, samplers.Options{Sampler: "ar", Order: test.order}), &p, 1, 1, free)
+		drawPlan(t, mustNew(t, catalog.Options{Sampler: "ar", Order: test.order}), &p, 1, 1, free)
 		var got []int
 		for i, b := range p.Blocks {
 			got = append(got, b.Positions...)
@@ -293,13 +295,13 @@ func TestOrders(t *testing.T) {
 			t.Errorf("%q: %v, want %v", test.order, got, test.want)
 		}
 	}
-	s := mustNew(t, samplers.Options{Sampler: "ordered", Order: "8,1,4"})
+	s := mustNew(t, catalog.Options{Sampler: "ordered", Order: "8,1,4"})
 	if err := s.Plan(&p, draw.NewStream(1, 1), free); err == nil || !strings.Contains(err.Error(), "position 3") {
 		t.Errorf("an order that leaves out position 3: error %v", err)
 	}
-	var q samplers.Plan
-	drawPlan(t, mustNew(t, samplers.Options{Sampler: "ordered", Order: "random"}), &p, 1, 1, free)
-	drawPlan(t, mustNew(t, samplers.Options{}), &q, 1, 1, free)
+	var q plan.Plan
+	drawPlan(t, mustNew(t, catalog.Options{Sampler: "ordered", Order: "random"}), &p, 1, 1, free)
+	drawPlan(t, mustNew(t, catalog.Options{}), &q, 1, 1, free)
 	for i := range p.Blocks {
 		if !reflect.DeepEqual(p.Blocks[i].Positions, q.Blocks[i].Positions) {
 			t.Errorf("random order and fhs differ in block %d", i)
@@ -317,7 +319,7 @@ func TestExpectedCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var p samplers.Plan
+			var p plan.Plan
 			var sum, squares, left float64
 			for i := range uint64(n) {
 				drawPlan(t, s, &p, 9, i, upTo(d))

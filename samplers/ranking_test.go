@@ -7,58 +7,61 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/rank"
+	"mdmgen/samplers/remask"
 	"mdmgen/samplers/schedule"
 )
 
 // unplanned is one of each kind of the decoders that have no plan, and of what changes how they
 // read rows.
-func unplanned() []samplers.Options {
+func unplanned() []catalog.Options {
 	cold, warm := new(0.0), new(0.7)
-	var out []samplers.Options
-	add := func(name string, d samplers.Deciding, how draw.Draw) {
-		o := samplers.Options{Sampler: name, Deciding: d, Draw: how}
+	var out []catalog.Options
+	add := func(name string, d catalog.RankOptions, how draw.Settings) {
+		o := catalog.Options{Sampler: name, RankOptions: d, Draw: how}
 		if name == "confidence" || d.Rule != "" && name == "threshold" {
 			o.Steps = 3
 		}
 		out = append(out, o)
 	}
-	for _, score := range []samplers.Score{samplers.ScoreConfidence, samplers.ScoreMaskGIT, samplers.ScoreMargin, samplers.ScoreEntropy, samplers.ScoreRandom} {
-		for _, how := range []draw.Draw{{}, {Temperature: cold}, {Temperature: warm}, {TopK: 2}} {
-			add("confidence", samplers.Deciding{Score: score}, how)
+	for _, score := range []rank.RankBy{rank.ByConfidence, rank.ByMaskGIT, rank.ByMargin, rank.ByEntropy, rank.ByRandom} {
+		for _, how := range []draw.Settings{{}, {Temperature: cold}, {Temperature: warm}, {TopK: 2}} {
+			add("confidence", catalog.RankOptions{Score: score}, how)
 		}
 	}
 	for _, rule := range []schedule.Rounding{schedule.RoundDream, schedule.RoundDLLM} {
-		add("confidence", samplers.Deciding{Rule: rule, AlgTemp: 0.1}, draw.Draw{})
-		add("threshold", samplers.Deciding{Rule: rule, Threshold: 0.3}, draw.Draw{})
+		add("confidence", catalog.RankOptions{Rule: rule, AlgTemp: 0.1}, draw.Settings{})
+		add("threshold", catalog.RankOptions{Rule: rule, Threshold: 0.3}, draw.Settings{})
 	}
-	add("confidence", samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial", Schedule: "cosine"}, draw.Draw{})
-	add("threshold", samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: new(3)}, draw.Draw{})
-	add("threshold", samplers.Deciding{Threshold: 0.3, Guidance: 1}, draw.Draw{})
-	add("factor", samplers.Deciding{Factor: 1.2, BeginSuppressTokens: "2"}, draw.Draw{SuppressTokens: "1"})
-	add("localleap", samplers.Deciding{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, draw.Draw{})
-	add("entropy-bounded", samplers.Deciding{Gamma: new(1.5)}, draw.Draw{})
-	add("llada2", samplers.Deciding{Threshold: 0.4, BlockLength: 4}, draw.Draw{})
-	add("confidence", samplers.Deciding{Rule: schedule.RoundDream, BlockLength: 3}, draw.Draw{})
-	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskConf, samplers.RemaskLoop, samplers.RemaskForwardBackward, samplers.RemaskDFM} {
-		out = append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{Remask: kind}})
+	add("confidence", catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial", Schedule: "cosine"}, draw.Settings{})
+	add("threshold", catalog.RankOptions{Threshold: 0.3, BlockLength: 2, Stop: new(3)}, draw.Settings{})
+	add("threshold", catalog.RankOptions{Threshold: 0.3, Guidance: 1}, draw.Settings{})
+	add("factor", catalog.RankOptions{Factor: 1.2, BeginSuppressTokens: "2"}, draw.Settings{SuppressTokens: "1"})
+	add("localleap", catalog.RankOptions{Threshold: 0.4, RelaxedThreshold: 0.2, Radius: 1}, draw.Settings{})
+	add("entropy-bounded", catalog.RankOptions{Gamma: new(1.5)}, draw.Settings{})
+	add("llada2", catalog.RankOptions{Threshold: 0.4, BlockLength: 4}, draw.Settings{})
+	add("confidence", catalog.RankOptions{Rule: schedule.RoundDream, BlockLength: 3}, draw.Settings{})
+	for _, kind := range []remask.Remask{remask.RemaskCap, remask.RemaskConf, remask.RemaskLoop, remask.RemaskForwardBackward, remask.RemaskDFM} {
+		out = append(out, catalog.Options{Sampler: "remdm", Steps: 9, RemaskOptions: catalog.RemaskOptions{Remask: kind}})
 	}
-	shaped := samplers.Shaping{GuidanceScale: 1.5, BadWordsIDs: "1 2,3 3,5", MinLength: 9}
-	for _, o := range []samplers.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Noise: "loglinear", Steps: 2}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
-		{Sampler: "euler", Noise: "loglinear", Steps: 3, By: draw.ByFloat32Gumbel}, {Remasking: samplers.Remasking{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
-		o.Shaping, o.Stop = shaped, new(0)
+	shaped := catalog.LayerOptions{GuidanceScale: 1.5, BadWordsIDs: "1 2,3 3,5", MinLength: 9}
+	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "tweedie", Noise: "loglinear", Steps: 2}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "confidence", Steps: 2}, {Sampler: "remdm", Steps: 9},
+		{Sampler: "euler", Noise: "loglinear", Steps: 3, By: draw.ByFloat32Gumbel}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:3x4"}}, {Sampler: "uniformization", Steps: 5}} {
+		o.LayerOptions, o.Stop = shaped, new(0)
 		out = append(out, o)
 	}
-	for _, o := range []samplers.Options{{}, {Draw: draw.Draw{Temperature: cold}}, {Draw: draw.Draw{TopK: 2}}, {Remasking: samplers.Remasking{Eta: 3}}, {Deciding: samplers.Deciding{BlockLength: 3}}, {Shaping: shaped, Deciding: samplers.Deciding{Stop: new(0)}}} {
+	for _, o := range []catalog.Options{{}, {Draw: draw.Settings{Temperature: cold}}, {Draw: draw.Settings{TopK: 2}}, {RemaskOptions: catalog.RemaskOptions{Eta: 3}}, {RankOptions: catalog.RankOptions{BlockLength: 3}}, {LayerOptions: shaped, RankOptions: catalog.RankOptions{Stop: new(0)}}} {
 		o.Sampler, o.Steps = "p2", 7
 		out = append(out, o)
 	}
-	in := samplers.Deciding{BlockLength: 2}
-	return append(out, samplers.Options{Sampler: "remdm", Steps: 9, Remasking: samplers.Remasking{NucleusP: 0.5, Eta: 0.5}},
-		samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:2x5"}}, samplers.Options{Sampler: "factor", Deciding: in, Remasking: samplers.Remasking{Correct: "gibbs:1x3"}},
-		samplers.Options{Sampler: "remdm", Steps: 5, Deciding: in}, samplers.Options{Deciding: in}, samplers.Options{Deciding: in, Lookahead: 3},
-		samplers.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, Deciding: samplers.Deciding{BlockLength: 3, Stop: new(2)}}, samplers.Options{Sampler: "euler", Noise: "loglinear", Steps: 3, By: draw.ByFloat32Gumbel, Deciding: in},
-		samplers.Options{Sampler: "paired-fhs", Steps: 2, Deciding: samplers.Deciding{BlockLength: 7}})
+	in := catalog.RankOptions{BlockLength: 2}
+	return append(out, catalog.Options{Sampler: "remdm", Steps: 9, RemaskOptions: catalog.RemaskOptions{NucleusP: 0.5, Eta: 0.5}},
+		catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x5"}}, catalog.Options{Sampler: "factor", RankOptions: in, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x3"}},
+		catalog.Options{Sampler: "remdm", Steps: 5, RankOptions: in}, catalog.Options{RankOptions: in}, catalog.Options{RankOptions: in, Lookahead: 3},
+		catalog.Options{Sampler: "tweedie", Noise: "loglinear", Steps: 3, RankOptions: catalog.RankOptions{BlockLength: 3, Stop: new(2)}}, catalog.Options{Sampler: "euler", Noise: "loglinear", Steps: 3, By: draw.ByFloat32Gumbel, RankOptions: in},
+		catalog.Options{Sampler: "paired-fhs", Steps: 2, RankOptions: catalog.RankOptions{BlockLength: 7}})
 }
 
 // TestUnplanned: a sample of any of them is the same in any batch, holds what was given, fills
@@ -68,7 +71,7 @@ func TestUnplanned(t *testing.T) {
 		for _, o := range unplanned() {
 			net := newHashNet(timed)
 			net.all = o.Sampler == "p2"
-			s, err := samplers.New(o, net.Spec())
+			s, err := catalog.New(o, net.Spec())
 			if err != nil {
 				t.Fatalf("%+v: %v", o, err)
 			}
@@ -113,10 +116,10 @@ func TestUnplanned(t *testing.T) {
 func TestOrderByEntropy(t *testing.T) {
 	i := slices.Index(worldNames, "markov3-exact")
 	w, _ := openWorld(t, i)
-	for _, o := range []samplers.Options{
-		{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: new(float64)}},
-		{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}},
-		{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Score: samplers.ScoreRandom}},
+	for _, o := range []catalog.Options{
+		{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: new(float64)}},
+		{Sampler: "confidence", Steps: 3, RankOptions: catalog.RankOptions{Score: rank.ByMargin}},
+		{Sampler: "confidence", Steps: 3, RankOptions: catalog.RankOptions{Score: rank.ByRandom}},
 	} {
 		s := newSampler(t, w, o)
 		got := sampleMany(t, w, s, 3, fewerDraws)
@@ -135,7 +138,7 @@ func TestBoundOfEntropies(t *testing.T) {
 	net := newHashNet(false)
 	calls := make(map[float64]int)
 	for _, gamma := range []float64{0, 1, 3, 1e9} {
-		s := mustNew(t, samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &gamma}})
+		s := mustNew(t, catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: &gamma}})
 		r, _ := collect(t, net, slices.Values(mixed()[5:6]), net.config(s, 1))
 		calls[gamma] = r[105].Calls
 	}
@@ -168,9 +171,9 @@ func TestQuotas(t *testing.T) {
 func TestGuidanceOfNothing(t *testing.T) {
 	net := newHashNet(false)
 	seqs := []samplers.Sequence{{Canvas: slices.Repeat([]int{6}, 9)}, {Index: 1, Canvas: []int{1, 6, 6, 6, 6}}}
-	plain, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, samplers.Options{Sampler: "factor"}), 1))
-	guided, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Guidance: 2}}), 1))
-	kept, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Guidance: 2, KeepTokens: "1"}}), 1))
+	plain, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, catalog.Options{Sampler: "factor"}), 1))
+	guided, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, catalog.Options{Sampler: "factor", RankOptions: catalog.RankOptions{Guidance: 2}}), 1))
+	kept, _ := collect(t, net, slices.Values(seqs), net.config(mustNew(t, catalog.Options{Sampler: "factor", RankOptions: catalog.RankOptions{Guidance: 2, KeepTokens: "1"}}), 1))
 	if !sameIDs(kept, plain) {
 		t.Errorf("guidance that masks nothing: %v, without it %v", kept, plain)
 	}
@@ -182,15 +185,15 @@ func TestGuidanceOfNothing(t *testing.T) {
 // TestDrawOfJob: what a job says of draws holds for the scores, too.
 func TestDrawOfJob(t *testing.T) {
 	net := newAnyNet()
-	how := draw.Draw{Temperature: new(0.3), TopK: 3}
+	how := draw.Settings{Temperature: new(0.3), TopK: 3}
 	for _, o := range unplanned() {
-		o.Draw = draw.Draw{}
-		plain, err := samplers.New(o, net.Spec())
+		o.Draw = draw.Settings{}
+		plain, err := catalog.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Draw = how
-		own, err := samplers.New(o, net.Spec())
+		own, err := catalog.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,39 +211,39 @@ func TestDrawOfJob(t *testing.T) {
 func TestDecidingErrors(t *testing.T) {
 	spec := newHashNet(false).Spec()
 	for _, test := range []struct {
-		o    samplers.Options
+		o    catalog.Options
 		want string
 	}{
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Score: "luck"}}, "score is luck: must be one of confidence, maskgit-plus, margin, entropy, random"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Score: samplers.ScoreEntropy}}, `score "entropy"`},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: "mine"}}, "rule is mine"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Rule: schedule.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "all"}}, "transfer is all"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 3, Reach: "behind"}}, "reach is behind"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Reach: "inside"}}, "does not use reach"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1, Unconditional: "all"}}, "unconditional is all"},
-		{samplers.Options{Sampler: "threshold", Draw: draw.Draw{SuppressTokens: "7"}}, "suppress-tokens: id 7: must be in 0..6"},
-		{samplers.Options{Sampler: "threshold", Draw: draw.Draw{SuppressTokens: "0,1,2,3,5"}}, "all of 7 columns are excluded: no token is left"},
-		{samplers.Options{Deciding: samplers.Deciding{Guidance: 1}, Shaping: samplers.Shaping{GuidanceScale: 2}}, "does not use guidance-scale"},
-		{samplers.Options{Shaping: samplers.Shaping{NegativeTokens: "1"}}, "does not use negative-tokens"},
-		{samplers.Options{Shaping: samplers.Shaping{MinLength: 1}}, "min-length 1: give stop as well, the id of the token"},
-		{samplers.Options{Shaping: samplers.Shaping{MaxLength: 9}}, "does not use max-length"},
-		{samplers.Options{Shaping: samplers.Shaping{BadWordsIDs: "1 2,,3"}}, "a word without tokens"},
-		{samplers.Options{Shaping: samplers.Shaping{BadWordsIDs: "1 9"}}, "bad-words-ids: id 9: must be in 0..6"},
-		{samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BeginSuppressTokens: "x"}}, `begin-suppress-tokens: must be a list of ids: "x"`},
-		{samplers.Options{Sampler: "threshold", Steps: 3}, "does not use steps"},
-		{samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{PostSteps: 3}}, "does not use post-steps"},
-		{samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
-		{samplers.Options{Remasking: samplers.Remasking{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
-		{samplers.Options{Remasking: samplers.Remasking{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
-		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Eta: 2}}, "eta 2: it is a probability here: must be at most 1"},
-		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: "all"}}, "remask is all"},
-		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskConf, Eta: 0.1}}, "does not use eta"},
-		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
-		{samplers.Options{Sampler: "remdm", Remasking: samplers.Remasking{Remask: samplers.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
+		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Score: "luck"}}, "score is luck: must be one of confidence, maskgit-plus, margin, entropy, random"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Score: rank.ByEntropy}}, `score "entropy"`},
+		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: "mine"}}, "rule is mine"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Rule: schedule.RoundLLaDA}}, `rule "llada": must be dream or dllm`},
+		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Schedule: "square", Columns: "all"}}, "schedule is square: must be one of linear, cosine; columns is all"},
+		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "all"}}, "transfer is all"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 3, Reach: "behind"}}, "reach is behind"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Reach: "inside"}}, "does not use reach"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1, Unconditional: "all"}}, "unconditional is all"},
+		{catalog.Options{Sampler: "threshold", Draw: draw.Settings{SuppressTokens: "7"}}, "suppress-tokens: id 7: must be in 0..6"},
+		{catalog.Options{Sampler: "threshold", Draw: draw.Settings{SuppressTokens: "0,1,2,3,5"}}, "all of 7 columns are excluded: no token is left"},
+		{catalog.Options{RankOptions: catalog.RankOptions{Guidance: 1}, LayerOptions: catalog.LayerOptions{GuidanceScale: 2}}, "does not use guidance-scale"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{NegativeTokens: "1"}}, "does not use negative-tokens"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{MinLength: 1}}, "min-length 1: give stop as well, the id of the token"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{MaxLength: 9}}, "does not use max-length"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{BadWordsIDs: "1 2,,3"}}, "a word without tokens"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{BadWordsIDs: "1 9"}}, "bad-words-ids: id 9: must be in 0..6"},
+		{catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BeginSuppressTokens: "x"}}, `begin-suppress-tokens: must be a list of ids: "x"`},
+		{catalog.Options{Sampler: "threshold", Steps: 3}, "does not use steps"},
+		{catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{PostSteps: 3}}, "does not use post-steps"},
+		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2"}}, `correct "gibbs:2": must be gibbs:MxN`},
+		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "mh:2x1"}}, `correct "mh:2x1"`},
+		{catalog.Options{RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:0x1"}}, `correct "gibbs:0x1"`},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Eta: 2}}, "eta 2: it is a probability here: must be at most 1"},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: "all"}}, "remask is all"},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf, Eta: 0.1}}, "does not use eta"},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, TOn: new(0.01)}}, "t-off 0.05, t-on 0.01"},
+		{catalog.Options{Sampler: "remdm", RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskLoop, Eta: 0.5}}, "eta 0.5 with alpha-on 0.9"},
 	} {
-		_, err := samplers.New(test.o, spec)
+		_, err := catalog.New(test.o, spec)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: error %v: want one line with %q", test.o, err, test.want)
 		}
@@ -251,8 +254,8 @@ func TestDecidingErrors(t *testing.T) {
 // canvas and in a block.
 func TestNothingToEdit(t *testing.T) {
 	net := newHashNet(false)
-	for _, d := range []samplers.Deciding{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: new(0)}} {
-		s, err := samplers.New(samplers.Options{Sampler: "llada2", Deciding: d}, net.Spec())
+	for _, d := range []catalog.RankOptions{{EditingThreshold: 0.5}, {EditingThreshold: 0.5, BlockLength: 2, PromptLength: new(0)}} {
+		s, err := catalog.New(catalog.Options{Sampler: "llada2", RankOptions: d}, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,9 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
 
@@ -72,10 +74,10 @@ func TestRawScores(t *testing.T) {
 	const tests = 2 * 2 * 3
 	for _, i := range []int{0, 1} {
 		w, _ := openWorld(t, i)
-		for _, o := range []samplers.Options{
+		for _, o := range []catalog.Options{
 			{Sampler: "truncated-tau", Steps: 4}, {Sampler: "tau-leaping", Steps: 4}, {Sampler: "euler", Steps: 12},
 		} {
-			o.T, o.Delta, o.Scores = &T, &delta, samplers.ScoresRaw
+			o.T, o.Delta, o.Scores = (*catalog.Theta)(&T), (*catalog.Theta)(&delta), plan.ScoresRaw
 			plain := o
 			plain.Scores = ""
 			steps, _ := newSampler(t, w, plain).Steps()
@@ -93,7 +95,7 @@ func TestRawScores(t *testing.T) {
 				o.Finish = finish
 				cond := conditions(w)
 				cond.LogScores = true
-				s, err := samplers.New(o, cond)
+				s, err := catalog.New(o, cond)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,16 +132,16 @@ func TestRawScores(t *testing.T) {
 // TestRawScoresOfMassOne are the sampler itself, sample for sample, also in batches.
 func TestRawScoresOfMassOne(t *testing.T) {
 	for _, timed := range []bool{false, true} {
-		for _, o := range []samplers.Options{
-			{Sampler: "tweedie", Steps: 9}, {Sampler: "euler", Steps: 30, Finish: "leave"}, {Sampler: "tau-leaping", Grid: "paper", Steps: 5}, {Sampler: "tweedie", Steps: 3, Draw: draw.Draw{TopK: 2}},
+		for _, o := range []catalog.Options{
+			{Sampler: "tweedie", Steps: 9}, {Sampler: "euler", Steps: 30, Finish: "leave"}, {Sampler: "tau-leaping", Grid: "paper", Steps: 5}, {Sampler: "tweedie", Steps: 3, Draw: draw.Settings{TopK: 2}},
 		} {
 			cond := samplers.Spec{TimeConditioned: timed, LogScores: true}
-			plain, err := samplers.New(o, cond)
+			plain, err := catalog.New(o, cond)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Scores = samplers.ScoresRaw
-			raw, err := samplers.New(o, cond)
+			o.Scores = plan.ScoresRaw
+			raw, err := catalog.New(o, cond)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,11 +163,11 @@ func TestRawScoresOfMassOne(t *testing.T) {
 
 // TestRawScoresErrors: what raw scores cannot do is refused by name.
 func TestRawScoresErrors(t *testing.T) {
-	raw := samplers.Options{Sampler: "euler", Scores: samplers.ScoresRaw, Steps: 4}
-	if _, err := samplers.New(raw, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "normalised by construction") {
+	raw := catalog.Options{Sampler: "euler", Scores: plan.ScoresRaw, Steps: 4}
+	if _, err := catalog.New(raw, samplers.Spec{}); err == nil || !strings.Contains(err.Error(), "normalised by construction") {
 		t.Errorf("a network without scores: error %v", err)
 	}
-	s, err := samplers.New(raw, samplers.Spec{LogScores: true})
+	s, err := catalog.New(raw, samplers.Spec{LogScores: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +177,7 @@ func TestRawScoresErrors(t *testing.T) {
 	if _, ok := s.Steps(); ok {
 		t.Error("raw scores have probabilities of their own")
 	}
-	if err := s.Plan(new(samplers.Plan), draw.NewStream(1, 1), upTo(3)); err == nil || !strings.Contains(err.Error(), "no plan") {
+	if err := s.Plan(new(plan.Plan), draw.NewStream(1, 1), upTo(3)); err == nil || !strings.Contains(err.Error(), "no plan") {
 		t.Errorf("a plan of raw scores: error %v", err)
 	}
 	if _, _, err := s.ExpectedCalls(3); err == nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/remask"
 )
 
 // TestGibbs compares with the kernel of its calls: each masks some of the positions, chosen
@@ -36,7 +37,7 @@ func TestGibbs(t *testing.T) {
 			}
 			law = next
 		}
-		s := newSampler(t, w, samplers.Options{Sampler: "parallel-fhs", Steps: 1, Remasking: samplers.Remasking{Correct: fmt.Sprintf("gibbs:%d×%d", test.positions, test.calls)}})
+		s := newSampler(t, w, catalog.Options{Sampler: "parallel-fhs", Steps: 1, RemaskOptions: catalog.RemaskOptions{Correct: fmt.Sprintf("gibbs:%d×%d", test.positions, test.calls)}})
 		got := sampleMany(t, w, s, 1, fewerDraws)
 		if p := reftest.Goodness(got.states, law); p < familyLevel/5 {
 			t.Errorf("%+v: p = %.3g", test, p)
@@ -51,24 +52,24 @@ func TestGibbs(t *testing.T) {
 // position after each of ReMDM's steps is that of ancestral sampling, whatever is masked again;
 // but for the last of forward-backward.
 func TestRemaskedFractions(t *testing.T) {
-	for _, kind := range []samplers.Remask{samplers.RemaskCap, samplers.RemaskRescale, samplers.RemaskForwardBackward} {
+	for _, kind := range []remask.Remask{remask.RemaskCap, remask.RemaskRescale, remask.RemaskForwardBackward} {
 		for _, n := range []int{1, 2, 7, 100} {
 			m := 1.0
-			for k, s := range samplers.RemaskProbabilities(samplers.Remasking{Remask: kind, Eta: 0.3}, n) {
+			for k, s := range remask.RemaskProbabilities(catalog.RemaskOptions{Remask: kind, Eta: 0.3}, n) {
 				if !(s.Reveal >= 0 && s.Reveal <= 1+1e-12 && s.Remask >= 0 && s.Remask <= 1) {
 					t.Fatalf("%s: step %d of %d: %+v", kind, k, n, s)
 				}
 				m = m*(1-s.Reveal) + (1-m)*s.Remask
-				if want := 1 - float64(k+1)*(1-1e-5)/float64(n); math.Abs(m-want) > 1e-12 && (kind != samplers.RemaskForwardBackward || k < n-1) {
+				if want := 1 - float64(k+1)*(1-1e-5)/float64(n); math.Abs(m-want) > 1e-12 && (kind != remask.RemaskForwardBackward || k < n-1) {
 					t.Fatalf("%s: masked fraction %v after step %d of %d, want %v", kind, m, k, n, want)
 				}
 			}
 		}
 	}
 	on, off := 0.55, 0.05
-	for _, set := range []samplers.Remasking{{Remask: samplers.RemaskLoop, Eta: 0.02, TOn: &on, TOff: &off, AlphaOn: 0.9}, {Remask: samplers.RemaskDFM}, {Remask: samplers.RemaskConf}} {
+	for _, set := range []catalog.RemaskOptions{{Remask: remask.RemaskLoop, Eta: 0.02, TOn: &on, TOff: &off, AlphaOn: 0.9}, {Remask: remask.RemaskDFM}, {Remask: remask.RemaskConf}} {
 		for n := 1; n < 200; n++ {
-			for k, s := range samplers.RemaskProbabilities(set, n) {
+			for k, s := range remask.RemaskProbabilities(set, n) {
 				if !(s.Reveal >= 0 && s.Reveal <= 1+1e-9 && s.Remask >= 0 && s.Remask <= 1+1e-9) {
 					t.Fatalf("%s: step %d of %d: %+v", set.Remask, k, n, s)
 				}

@@ -8,34 +8,36 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/rank"
 	"mdmgen/samplers/schedule"
 )
 
 // replayable are decoders of every kind of choice, for the rows of hashNet.
-func replayable() []samplers.Options {
-	warm := draw.Draw{Temperature: new(0.7)}
+func replayable() []catalog.Options {
+	warm := draw.Settings{Temperature: new(0.7)}
 	out := unplanned()
-	for _, d := range []draw.Draw{{}, warm, {TopK: 2}} {
+	for _, d := range []draw.Settings{{}, warm, {TopK: 2}} {
 		out = append(out,
-			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4}, Draw: d},
-			samplers.Options{Sampler: "factor", Deciding: samplers.Deciding{Factor: 1.4, Rule: schedule.RoundDLLM}, Draw: d},
-			samplers.Options{Sampler: "localleap", Deciding: samplers.Deciding{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 1}, Draw: d},
-			samplers.Options{Sampler: "llada2", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.4}, Draw: d},
-			samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, Score: samplers.ScoreMargin}, Draw: d},
-			samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: new(1.2), Score: samplers.ScoreMargin}, Draw: d},
-			samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: schedule.RoundDream, Score: samplers.ScoreEntropy, AlgTemp: 0.3}, Draw: d},
+			catalog.Options{Sampler: "factor", RankOptions: catalog.RankOptions{Factor: 1.4}, Draw: d},
+			catalog.Options{Sampler: "factor", RankOptions: catalog.RankOptions{Factor: 1.4, Rule: schedule.RoundDLLM}, Draw: d},
+			catalog.Options{Sampler: "localleap", RankOptions: catalog.RankOptions{Threshold: 0.5, RelaxedThreshold: 0.3, Radius: 1}, Draw: d},
+			catalog.Options{Sampler: "llada2", Steps: 2, RankOptions: catalog.RankOptions{Threshold: 0.4}, Draw: d},
+			catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.3, Score: rank.ByMargin}, Draw: d},
+			catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: new(1.2), Score: rank.ByMargin}, Draw: d},
+			catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Rule: schedule.RoundDream, Score: rank.ByEntropy, AlgTemp: 0.3}, Draw: d},
 		)
 	}
-	for _, o := range []samplers.Options{{Sampler: "threshold"}, {Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}}, {Sampler: "factor", Draw: warm}} {
+	for _, o := range []catalog.Options{{Sampler: "threshold"}, {Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByMargin}}, {Sampler: "factor", Draw: warm}} {
 		o.GuidanceScale, o.MinLength, o.Stop = 1.7, 2, new(5)
 		out = append(out, o)
 	}
 	return append(out,
-		samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.3, BlockLength: 2, Stop: new(3)}},
-		samplers.Options{Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}},
-		samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Score: samplers.ScoreConfidence}},
-		samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Columns: "raw"}})
+		catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.3, BlockLength: 2, Stop: new(3)}},
+		catalog.Options{Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}},
+		catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Score: rank.ByConfidence}},
+		catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Columns: "raw"}})
 }
 
 // TestReplay: the probability of every text is that of the outcomes, where every token of every
@@ -46,12 +48,12 @@ func TestReplay(t *testing.T) {
 	for _, timed := range []bool{false, true} {
 		net := newHashNet(timed)
 		canvas := []int{net.mask, 2, net.mask, net.mask}
-		var texts []samplers.Text
+		var texts []rank.Text
 		for i := range tokens * tokens * tokens {
-			texts = append(texts, samplers.Text{Canvas: canvas, IDs: []int{i % tokens, 2, i / tokens % tokens, i / tokens / tokens}})
+			texts = append(texts, rank.Text{Canvas: canvas, IDs: []int{i % tokens, 2, i / tokens % tokens, i / tokens / tokens}})
 		}
 		for _, o := range replayable() {
-			s, err := samplers.New(o, net.Spec())
+			s, err := catalog.New(o, net.Spec())
 			if err != nil {
 				t.Fatalf("%+v: %v", o, err)
 			}
@@ -111,7 +113,7 @@ func TestReplayOnePath(t *testing.T) {
 	t.Parallel()
 	net, paths := newHashNet(false), 0
 	for _, o := range replayable() {
-		s, err := samplers.New(o, net.Spec())
+		s, err := catalog.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,14 +121,14 @@ func TestReplayOnePath(t *testing.T) {
 			continue
 		}
 		paths++
-		var texts []samplers.Text
+		var texts []rank.Text
 		var want []samplers.Result
 		samples, _ := collect(t, net, slices.Values(mixed()), net.config(s, 3))
 		for _, q := range mixed() {
-			texts, want = append(texts, samplers.Text{Canvas: q.Canvas, IDs: samples[q.Index].IDs}), append(want, samples[q.Index])
+			texts, want = append(texts, rank.Text{Canvas: q.Canvas, IDs: samples[q.Index].IDs}), append(want, samples[q.Index])
 		}
 		for i, text := range texts {
-			got, err := s.Replay(context.Background(), net, []samplers.Text{text}, 1)
+			got, err := s.Replay(context.Background(), net, []rank.Text{text}, 1)
 			if err != nil {
 				t.Fatalf("%+v: %v", o, err)
 			}
@@ -145,9 +147,9 @@ func TestReplayOnePath(t *testing.T) {
 func TestReplayPaths(t *testing.T) {
 	t.Parallel()
 	net, many := newHashNet(true), 0
-	text := samplers.Text{Canvas: []int{net.mask, 2, net.mask, net.mask, net.mask}, IDs: []int{3, 2, 0, 5, 1}}
+	text := rank.Text{Canvas: []int{net.mask, 2, net.mask, net.mask, net.mask}, IDs: []int{3, 2, 0, 5, 1}}
 	for _, o := range replayable() {
-		s, err := samplers.New(o, net.Spec())
+		s, err := catalog.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +157,7 @@ func TestReplayPaths(t *testing.T) {
 		if law.Replay == samplers.NoReplay {
 			continue
 		}
-		exact, err := s.Replay(context.Background(), net, []samplers.Text{text}, 9)
+		exact, err := s.Replay(context.Background(), net, []rank.Text{text}, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,9 +195,9 @@ func TestReplayPaths(t *testing.T) {
 func TestReplayRefuses(t *testing.T) {
 	t.Parallel()
 	net := newHashNet(false)
-	long := slices.Repeat([]int{net.mask}, samplers.MostReplayed+1)
-	text := []samplers.Text{{Canvas: long, IDs: make([]int, len(long))}}
-	for _, o := range []samplers.Options{{Sampler: "confidence", Steps: 2}, {}, {Sampler: "remdm"}} {
+	long := slices.Repeat([]int{net.mask}, rank.MostReplayed+1)
+	text := []rank.Text{{Canvas: long, IDs: make([]int, len(long))}}
+	for _, o := range []catalog.Options{{Sampler: "confidence", Steps: 2}, {}, {Sampler: "remdm"}} {
 		s := mustNew(t, o)
 		if _, err := s.Replay(context.Background(), net, text, 1); err == nil {
 			t.Errorf("%v is replayed on %d positions", s, len(long))

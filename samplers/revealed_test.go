@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // TestPlanRevealed checks that plans given that nothing is left reveal everything, each
@@ -13,11 +15,11 @@ import (
 // plans that leave nothing.
 func TestPlanRevealed(t *testing.T) {
 	free := []int{0, 2, 3}
-	for _, o := range []samplers.Options{
+	for _, o := range []catalog.Options{
 		{Sampler: "euler", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "dmpm", Grid: "theta:1.5,0.4,0.1"},
 		{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1"}, {Sampler: "trapezoidal", Grid: "lambda:0.9,0.4,0.2"},
 	} {
-		s, err := samplers.New(o, samplers.Spec{})
+		s, err := catalog.New(o, samplers.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +28,7 @@ func TestPlanRevealed(t *testing.T) {
 		counts, none := make([]int, len(steps.Reveal)), 0
 		st := draw.NewStream(5, 0)
 		for range plans {
-			var p samplers.Plan
+			var p plan.Plan
 			logP, err := s.PlanRevealed(&p, st, free)
 			if want := 3 * math.Log1p(-steps.Left()); err != nil || math.Abs(logP-want) > 1e-15 || len(p.Left) > 0 {
 				t.Fatalf("%v: %d left, log P %v, want %v: %v", s, len(p.Left), logP, want, err)
@@ -53,11 +55,11 @@ func TestPlanRevealed(t *testing.T) {
 		}
 	}
 	// Without a grid nothing is left anyway.
-	s, err := samplers.New(samplers.Options{}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{}, samplers.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p, q samplers.Plan
+	var p, q plan.Plan
 	logP, err := s.PlanRevealed(&p, draw.NewStream(1, 1), free)
 	if err := s.Plan(&q, draw.NewStream(1, 1), free); err != nil {
 		t.Fatal(err)

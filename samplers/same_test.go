@@ -4,14 +4,15 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
 // TestSameLaw: under log-linear noise a step of Euler's is one of Tweedie's, on any grid, and
 // groups of one are First-Hitting; what differs in a probability is not the same.
 func TestSameLaw(t *testing.T) {
-	make := func(o samplers.Options) *samplers.Sampler {
-		s, err := samplers.New(o, samplers.Spec{Noise: "loglinear"})
+	make := func(o catalog.Options) *catalog.Sampler {
+		s, err := catalog.New(o, samplers.Spec{Noise: "loglinear"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -19,29 +20,29 @@ func TestSameLaw(t *testing.T) {
 	}
 	cold := 0.5
 	for _, c := range []struct {
-		a, b samplers.Options
+		a, b catalog.Options
 		d    int
 		want bool
 	}{
-		{samplers.Options{Sampler: "euler", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8}, 12, true},
-		{samplers.Options{Sampler: "euler", Steps: 8, Grid: "paper"}, samplers.Options{Sampler: "tweedie", Steps: 8, Grid: "paper"}, 12, true},
-		{samplers.Options{Sampler: "euler", Steps: 8, Noise: "exp"}, samplers.Options{Sampler: "tweedie", Steps: 8, Noise: "exp"}, 12, false},
-		{samplers.Options{Sampler: "euler", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 9}, 12, false},
-		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "trapezoidal", Steps: 8}, 12, false},
-		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "dmpm", Steps: 8}, 12, false},
-		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8, Finish: "leave"}, 12, false},
-		{samplers.Options{Sampler: "tweedie", Steps: 8}, samplers.Options{Sampler: "tweedie", Steps: 8, Draw: draw.Draw{Temperature: &cold}}, 12, false},
-		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "parallel-fhs", Steps: 12}, 12, true},
-		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "parallel-fhs", Steps: 11}, 12, false},
-		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "ordered", Order: "random"}, 12, true},
-		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "ordered"}, 12, false},
-		{samplers.Options{Sampler: "fhs"}, samplers.Options{Sampler: "fhs", By: draw.ByGumbel}, 12, true},
-		{samplers.Options{Sampler: "euler", By: draw.ByFloat32Gumbel}, samplers.Options{Sampler: "euler"}, 12, false},
+		{catalog.Options{Sampler: "euler", Steps: 8}, catalog.Options{Sampler: "tweedie", Steps: 8}, 12, true},
+		{catalog.Options{Sampler: "euler", Steps: 8, Grid: "paper"}, catalog.Options{Sampler: "tweedie", Steps: 8, Grid: "paper"}, 12, true},
+		{catalog.Options{Sampler: "euler", Steps: 8, Noise: "exp"}, catalog.Options{Sampler: "tweedie", Steps: 8, Noise: "exp"}, 12, false},
+		{catalog.Options{Sampler: "euler", Steps: 8}, catalog.Options{Sampler: "tweedie", Steps: 9}, 12, false},
+		{catalog.Options{Sampler: "tweedie", Steps: 8}, catalog.Options{Sampler: "trapezoidal", Steps: 8}, 12, false},
+		{catalog.Options{Sampler: "tweedie", Steps: 8}, catalog.Options{Sampler: "dmpm", Steps: 8}, 12, false},
+		{catalog.Options{Sampler: "tweedie", Steps: 8}, catalog.Options{Sampler: "tweedie", Steps: 8, Finish: "leave"}, 12, false},
+		{catalog.Options{Sampler: "tweedie", Steps: 8}, catalog.Options{Sampler: "tweedie", Steps: 8, Draw: draw.Settings{Temperature: &cold}}, 12, false},
+		{catalog.Options{Sampler: "fhs"}, catalog.Options{Sampler: "parallel-fhs", Steps: 12}, 12, true},
+		{catalog.Options{Sampler: "fhs"}, catalog.Options{Sampler: "parallel-fhs", Steps: 11}, 12, false},
+		{catalog.Options{Sampler: "fhs"}, catalog.Options{Sampler: "ordered", Order: "random"}, 12, true},
+		{catalog.Options{Sampler: "fhs"}, catalog.Options{Sampler: "ordered"}, 12, false},
+		{catalog.Options{Sampler: "fhs"}, catalog.Options{Sampler: "fhs", By: draw.ByGumbel}, 12, true},
+		{catalog.Options{Sampler: "euler", By: draw.ByFloat32Gumbel}, catalog.Options{Sampler: "euler"}, 12, false},
 	} {
 		a, b := make(c.a), make(c.b)
 		for _, timed := range []bool{false, true} {
 			want := c.want && !(timed && c.b.Order == "random") // It asks at other times.
-			if got := samplers.SameLaw(a, b, c.d, timed); got != want || samplers.SameLaw(b, a, c.d, timed) != want {
+			if got := catalog.SameLaw(a, b, c.d, timed); got != want || catalog.SameLaw(b, a, c.d, timed) != want {
 				t.Errorf("%s and %s, timed %v: %v, want %v", a, b, timed, got, want)
 			}
 		}

@@ -17,7 +17,7 @@ type Sequence struct {
 	// Canvas holds ids, MASK at the positions to be sampled. It is not changed, and
 	// several sequences may share it.
 	Canvas []int
-	// Method fills it; nil is that of the whole list.
+	// Method fills it; nil is the method of the whole list.
 	Method Method
 	// Seed, where it is not nil, is its own, and Stream then has the place of Index in its random
 	// numbers.
@@ -25,19 +25,18 @@ type Sequence struct {
 	Stream uint64
 }
 
-// Config says how a list of sequences is sampled.
+// Config configures [Sample].
 type Config struct {
-	// Method fills them; nil is first-hitting. Draw says how tokens are drawn: see [Job].
+	// Method fills those that have none of their own. Draw is how tokens are drawn: see [Job].
 	Method Method
-	Draw   draw.Draw
+	Draw   draw.Settings
 	Seed   uint64
 	// Batch is the greatest number of sequences of a call, 0 is 1. A call has as many rows, or
-	// so many times more as a method asks canvases of a sequence: what its method Canvases()
-	// int says, if it has one. What these add ends at 32768 positions; a sequence whose
+	// so many times more as a method that is [Canvases] asks of a sequence. What these add ends at 32768 positions; a sequence whose
 	// canvases do not fit into a call is asked about in several.
 	Batch int
-	// OnStep observes what each call did to each sequence, and OnFault is told of a sequence
-	// that failed, whose error it may return to end the run; where it is nil the first fault
+	// OnStep observes what each call did to each sequence, and OnFault is called with the error of a
+	// sequence that failed, which it may return to end the run; where it is nil the first fault
 	// does. Both are called by the goroutine that called [Sample] and may be nil; what
 	// OnStep is handed is valid during its call.
 	OnStep  func(Step)
@@ -107,7 +106,7 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 			var s Sequence
 			if s, more = next(); more {
 				job := Job{s.Canvas, cmp.Or(s.Method, cfg.Method), cfg.Draw, cfg.Seed, s.Index}
-				if m, ok := job.Method.(interface{ Canvases() int }); ok {
+				if m, ok := job.Method.(Canvases); ok {
 					e.canvases = max(m.Canvases(), e.canvases)
 				}
 				if s.Seed != nil {
@@ -129,9 +128,19 @@ func Sample(ctx context.Context, net Network, seqs iter.Seq[Sequence], cfg Confi
 	return e.totals, failed
 }
 
+// Fill fills one canvas, which holds ids, MASK at the positions to be sampled, and returns its ids.
+func Fill(ctx context.Context, net Network, canvas []int, m Method, seed uint64) (ids []int, err error) {
+	one := func(yield func(Sequence) bool) { yield(Sequence{Canvas: canvas}) }
+	_, err = Sample(ctx, net, one, Config{Method: m, Seed: seed}, func(r Result) error {
+		ids = r.IDs
+		return nil
+	})
+	return ids, err
+}
+
 // SequenceError is what a sequence failed of.
 type SequenceError struct {
-	// Index is that of the job.
+	// Index is the job\'s.
 	Index uint64
 	Err   error
 }

@@ -10,6 +10,8 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/rank"
 )
 
 // rowOf is the row of a masked position of a world's canvas as constraints and guidance make it,
@@ -76,7 +78,7 @@ func (r rowOf) oneByOne(w *world.World, canvas []int, p float64, law []float64) 
 func TestConstrainedLaws(t *testing.T) {
 	type test struct {
 		name   string
-		change func(*samplers.Options)
+		change func(*catalog.Options)
 		canvas []int
 		row    func(plain rowOf, canvas []int) rowOf
 	}
@@ -103,28 +105,28 @@ func TestConstrainedLaws(t *testing.T) {
 		return out
 	}
 	tests := []test{
-		{"suppressed", func(o *samplers.Options) { o.SuppressTokens = "2" }, all, func(plain rowOf, _ []int) rowOf {
+		{"suppressed", func(o *catalog.Options) { o.SuppressTokens = "2" }, all, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, _, a int) bool { return a == 2 })
 		}},
-		{"at least two", func(o *samplers.Options) { o.MinLength, o.Stop = 2, new(1) }, []int{2, m, m}, func(plain rowOf, _ []int) rowOf {
+		{"at least two", func(o *catalog.Options) { o.MinLength, o.Stop = 2, new(1) }, []int{2, m, m}, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, l, a int) bool { return a == 1 && l < 3 })
 		}},
-		{"at least two free", func(o *samplers.Options) { o.MinLength, o.Stop = 2, new(1) }, []int{m, 2, m}, func(plain rowOf, _ []int) rowOf {
+		{"at least two free", func(o *catalog.Options) { o.MinLength, o.Stop = 2, new(1) }, []int{m, 2, m}, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, _, a int) bool { return a == 1 })
 		}},
-		{"at least one", func(o *samplers.Options) { o.MinLength, o.Stop = 1, new(1) }, all, func(plain rowOf, _ []int) rowOf {
+		{"at least one", func(o *catalog.Options) { o.MinLength, o.Stop = 1, new(1) }, all, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(_ []int, l, a int) bool { return a == 1 && l < 1 })
 		}},
-		{"words", func(o *samplers.Options) { o.BadWordsIDs = "0 1,2 2 0" }, all, func(plain rowOf, _ []int) rowOf {
+		{"words", func(o *catalog.Options) { o.BadWordsIDs = "0 1,2 2 0" }, all, func(plain rowOf, _ []int) rowOf {
 			return plain.without(func(canvas []int, l, a int) bool {
 				text := slices.Clone(canvas)
 				text[l] = a
 				return holds(text, 0, 1) || holds(text, 2, 2, 0)
 			})
 		}},
-		{"guided", func(o *samplers.Options) { o.Guidance = 0.7 }, []int{2, m, m}, guided(1.7, hidden)},
-		{"guided less", func(o *samplers.Options) { o.GuidanceScale = 0.4 }, []int{m, 0, m}, guided(0.4, hidden)},
-		{"a negative prompt", func(o *samplers.Options) { o.GuidanceScale, o.NegativeTokens = 2, "1" }, []int{2, m, m}, guided(2, func(canvas, _ []int) []int {
+		{"guided", func(o *catalog.Options) { o.Guidance = 0.7 }, []int{2, m, m}, guided(1.7, hidden)},
+		{"guided less", func(o *catalog.Options) { o.GuidanceScale = 0.4 }, []int{m, 0, m}, guided(0.4, hidden)},
+		{"a negative prompt", func(o *catalog.Options) { o.GuidanceScale, o.NegativeTokens = 2, "1" }, []int{2, m, m}, guided(2, func(canvas, _ []int) []int {
 			return append([]int{1}, canvas[1:]...)
 		})},
 	}
@@ -132,7 +134,7 @@ func TestConstrainedLaws(t *testing.T) {
 	for _, test := range tests {
 		law := make([]float64, len(sampleMany(t, w, nil, 0, 0).states))
 		test.row(plainRow(w), test.canvas).oneByOne(w, test.canvas, 1, law)
-		for _, o := range []samplers.Options{{}, {Lookahead: 3}, {Sampler: "ordered", Order: "random"}} {
+		for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "ordered", Order: "random"}} {
 			test.change(&o)
 			counts := make([]int, len(law))
 			s := newSampler(t, w, o)
@@ -168,11 +170,11 @@ func TestBannedWords(t *testing.T) {
 	net := newHashNet(false)
 	words := [][]int{{1, 2}, {3, 3}, {5}, {0, 1, 0}}
 	refused := 0
-	for _, o := range []samplers.Options{
+	for _, o := range []catalog.Options{
 		{}, {Lookahead: 5}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "paired-fhs", Steps: 4}, {Sampler: "tweedie", Grid: "lambda", Steps: 3},
-		{Sampler: "confidence", Steps: 2}, {Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.1}}, {Sampler: "confidence", Steps: 1, Deciding: samplers.Deciding{BlockLength: 10}},
-		{Sampler: "remdm", Steps: 6, Remasking: samplers.Remasking{Eta: 0.5}}, {Sampler: "parallel-fhs", Steps: 3, Remasking: samplers.Remasking{Correct: "gibbs:9x6"}},
-		{Sampler: "tweedie", Grid: "lambda", Steps: 2, Deciding: samplers.Deciding{BlockLength: 7}}, {Sampler: "parallel-fhs", Steps: 1, Deciding: samplers.Deciding{BlockLength: 10}, Shaping: samplers.Shaping{MaxLength: 90}},
+		{Sampler: "confidence", Steps: 2}, {Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.1}}, {Sampler: "confidence", Steps: 1, RankOptions: catalog.RankOptions{BlockLength: 10}},
+		{Sampler: "remdm", Steps: 6, RemaskOptions: catalog.RemaskOptions{Eta: 0.5}}, {Sampler: "parallel-fhs", Steps: 3, RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:9x6"}},
+		{Sampler: "tweedie", Grid: "lambda", Steps: 2, RankOptions: catalog.RankOptions{BlockLength: 7}}, {Sampler: "parallel-fhs", Steps: 1, RankOptions: catalog.RankOptions{BlockLength: 10}, LayerOptions: catalog.LayerOptions{MaxLength: 90}},
 	} {
 		o.BadWordsIDs, o.MinLength, o.Stop = "1 2,3 3,5,0 1 0", 5, new(0)
 		cfg := net.config(mustNew(t, o), 3)
@@ -216,7 +218,7 @@ func TestBannedWords(t *testing.T) {
 func TestGrowing(t *testing.T) {
 	net := newHashNet(false)
 	const m = 6
-	run := func(o samplers.Options, batch int, canvas ...int) map[uint64]samplers.Result {
+	run := func(o catalog.Options, batch int, canvas ...int) map[uint64]samplers.Result {
 		t.Helper()
 		s := mustNew(t, o)
 		cfg := net.config(s, batch)
@@ -236,8 +238,8 @@ func TestGrowing(t *testing.T) {
 		}
 		return out
 	}
-	for _, o := range []samplers.Options{{}, {Lookahead: 3}, {Sampler: "uniformization", Steps: 4}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "threshold"}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreMargin}},
-		{Sampler: "remdm", Steps: 5}, {Remasking: samplers.Remasking{Correct: "gibbs:1x2"}}, {Sampler: "threshold", Deciding: samplers.Deciding{Guidance: 1}}} {
+	for _, o := range []catalog.Options{{}, {Lookahead: 3}, {Sampler: "uniformization", Steps: 4}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "threshold"}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByMargin}},
+		{Sampler: "remdm", Steps: 5}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}}, {Sampler: "threshold", RankOptions: catalog.RankOptions{Guidance: 1}}} {
 		o.BlockLength, o.MaxLength, o.Stop = 4, 18, new(3)
 		lengths := make(map[int]int)
 		got := run(o, 1, 1, 3, m, m, m, m)
@@ -257,7 +259,7 @@ func TestGrowing(t *testing.T) {
 		}
 	}
 	for canvas, want := range map[string][]int{"max-length is 18": slices.Repeat([]int{m}, 19), "ends with what is given": {m, m, 1}} {
-		s := mustNew(t, samplers.Options{Deciding: samplers.Deciding{BlockLength: 4, Stop: new(3)}, Shaping: samplers.Shaping{MaxLength: 18}})
+		s := mustNew(t, catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 4, Stop: new(3)}, LayerOptions: catalog.LayerOptions{MaxLength: 18}})
 		if _, err := last(newEngine(t, net, 1), t.Context(), samplers.Job{Canvas: want, Method: s}); err == nil || !strings.Contains(err.Error(), canvas) {
 			t.Errorf("%v: %v", want, err)
 		}
@@ -268,7 +270,7 @@ func TestGrowing(t *testing.T) {
 func TestEventsOfParts(t *testing.T) {
 	net := newHashNet(false)
 	canvas := slices.Repeat([]int{6}, 12)
-	for _, o := range []samplers.Options{{}, {Deciding: samplers.Deciding{BlockLength: 4}}, {Remasking: samplers.Remasking{Correct: "gibbs:1x2"}}, {Deciding: samplers.Deciding{BlockLength: 6}, Shaping: samplers.Shaping{MaxLength: 24}}, {Shaping: samplers.Shaping{GuidanceScale: 2}}} {
+	for _, o := range []catalog.Options{{}, {RankOptions: catalog.RankOptions{BlockLength: 4}}, {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x2"}}, {RankOptions: catalog.RankOptions{BlockLength: 6}, LayerOptions: catalog.LayerOptions{MaxLength: 24}}, {LayerOptions: catalog.LayerOptions{GuidanceScale: 2}}} {
 		o.Sampler, o.Steps = "uniformization", 4
 		s := mustNew(t, o)
 		got, totals := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
@@ -276,7 +278,7 @@ func TestEventsOfParts(t *testing.T) {
 			t.Errorf("%s: %d events, simulates %t", fmt.Sprint(o), r.Events, s.Simulates())
 		}
 	}
-	if mustNew(t, samplers.Options{}).Simulates() {
+	if mustNew(t, catalog.Options{}).Simulates() {
 		t.Error("first-hitting has no events")
 	}
 }

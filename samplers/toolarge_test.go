@@ -35,7 +35,7 @@ func TestCallTooLarge(t *testing.T) {
 	spec := Spec{Vocabulary: draw.Vocabulary{Columns: 3, Mask: 2}}
 	net := &narrow{Network: flat{spec}}
 	seqs := slices.Values([]Sequence{{Canvas: []int{2, 2}}, {Index: 1, Canvas: []int{2, 2}}})
-	if _, err := Sample(t.Context(), net, seqs, Config{Batch: 2}, func(Result) error { return nil }); !errors.As(err, new(noRoom)) || net.calls != 1 {
+	if _, err := Sample(t.Context(), net, seqs, Config{Method: oneByOne{}, Batch: 2}, func(Result) error { return nil }); !errors.As(err, new(noRoom)) || net.calls != 1 {
 		t.Errorf("%v after %d calls", err, net.calls)
 	}
 	net = &narrow{Network: flat{spec}}
@@ -46,7 +46,7 @@ func TestCallTooLarge(t *testing.T) {
 	e.shared = true
 	made := 0
 	for i := range uint64(2) {
-		e.admit(t.Context(), Job{Canvas: []int{2, 2}, Index: i}, i, nil, func(_ Result, err error) {
+		e.admit(t.Context(), Job{Canvas: []int{2, 2}, Method: oneByOne{}, Index: i}, i, nil, func(_ Result, err error) {
 			if made++; err != nil {
 				t.Error(err)
 			}
@@ -66,4 +66,21 @@ type flat struct{ spec Spec }
 func (f flat) Spec() Spec { return f.spec }
 func (f flat) Logits(_ context.Context, c Call) ([]float32, error) {
 	return make([]float32, len(c.Positions)*f.spec.Columns), nil
+}
+
+// oneByOne fills a position a call.
+type oneByOne struct{ *Canvas }
+
+func (oneByOne) Start(c *Canvas, _ *draw.Numbers) (Decoder, error) { return oneByOne{c}, nil }
+
+func (o oneByOne) Ask(a *Ask) bool {
+	if free := o.Masked(nil); len(free) > 0 {
+		a.Rows = append(a.Rows, AskRow{Positions: free[:1]})
+	}
+	return len(a.Rows) > 0
+}
+
+func (o oneByOne) Take(_ Rows, e *Edit) error {
+	e.Set(o.Masked(nil)[0], 0, 0)
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -22,7 +23,7 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 	jobs, want := make([]samplers.Job, n), make([]*samplers.Result, n)
 	r := rand.New(rand.NewPCG(3, 5))
 	for i := range jobs {
-		o := samplers.Options{Sampler: []string{"fhs", "ordered", "parallel-fhs", "paired-fhs", "dmpm"}[i%5], Draw: draw.Draw{Temperature: []*float64{nil, new(0.5), new(0.0)}[r.IntN(3)], TopK: 2 * r.IntN(2)}}
+		o := catalog.Options{Sampler: []string{"fhs", "ordered", "parallel-fhs", "paired-fhs", "dmpm"}[i%5], Draw: draw.Settings{Temperature: []*float64{nil, new(0.5), new(0.0)}[r.IntN(3)], TopK: 2 * r.IntN(2)}}
 		switch o.Sampler {
 		case "fhs", "ordered":
 			o.Lookahead, o.By = 1+r.IntN(7), []draw.By{"", draw.ByInverse}[i/5%2]
@@ -30,7 +31,7 @@ func TestUnlikeJobsBesideFaults(t *testing.T) {
 			o.Steps = 4
 		}
 		net := &drawingNet{anyNet: newAnyNet(), t: t}
-		s, err := samplers.New(o, net.Spec())
+		s, err := catalog.New(o, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -14,26 +15,26 @@ import (
 func TestStop(t *testing.T) {
 	net := newHashNet(false)
 	for _, never := range []int{net.mask, net.columns} {
-		if _, err := samplers.New(samplers.Options{Deciding: samplers.Deciding{BlockLength: 3, Stop: &never}}, net.Spec()); err == nil || !strings.Contains(err.Error(), "stop: id") {
+		if _, err := catalog.New(catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 3, Stop: &never}}, net.Spec()); err == nil || !strings.Contains(err.Error(), "stop: id") {
 			t.Errorf("stop %d: %v", never, err)
 		}
 	}
 	canvas := slices.Repeat([]int{net.mask}, 12)
 	for _, name := range []string{"threshold", "ordered", "remdm"} {
-		fill := func(d samplers.Deciding) samplers.Result {
+		fill := func(d catalog.RankOptions) samplers.Result {
 			t.Helper()
 			d.BlockLength = 3
-			s := mustNew(t, samplers.Options{Sampler: name, Deciding: d})
+			s := mustNew(t, catalog.Options{Sampler: name, RankOptions: d})
 			r, _ := collect(t, net, slices.Values([]samplers.Sequence{{Canvas: canvas}}), net.config(s, 1))
 			return r[0]
 		}
-		whole := fill(samplers.Deciding{})
+		whole := fill(catalog.RankOptions{})
 		for at, token := range whole.IDs {
 			block := slices.Index(whole.IDs, token) / 3
 			if at/3 != block {
 				continue // not its first block
 			}
-			got := fill(samplers.Deciding{Stop: &token})
+			got := fill(catalog.RankOptions{Stop: &token})
 			want := slices.Concat(whole.IDs[:3*(block+1)], slices.Repeat([]int{token}, 12-3*(block+1)))
 			if !slices.Equal(got.IDs, want) || block < 3 && got.Calls >= whole.Calls || got.Left != 0 {
 				t.Errorf("%s, stop %d of %v: %v in %d of %d calls", name, token, whole.IDs, got.IDs, got.Calls, whole.Calls)
@@ -50,8 +51,8 @@ func TestBlocks(t *testing.T) {
 		reach string
 		left  int
 	}{{"before", 0}, {"inside", 1}} {
-		d := samplers.Deciding{BlockLength: 2, PromptLength: new(2), Reach: test.reach}
-		s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: d})
+		d := catalog.RankOptions{BlockLength: 2, PromptLength: new(2), Reach: test.reach}
+		s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: d})
 		block := 0
 		cfg := net.config(s, 1)
 		cfg.OnStep = func(s samplers.Step) {
@@ -67,7 +68,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("reach %s: %+v", test.reach, r[0])
 		}
 	}
-	s := mustNew(t, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{BlockLength: 2, PromptLength: new(8)}})
+	s := mustNew(t, catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{BlockLength: 2, PromptLength: new(8)}})
 	if _, err := last(newEngine(t, net, 1), context.Background(), samplers.Job{Canvas: canvas, Method: s}); err == nil || !strings.Contains(err.Error(), "the prompt has 8 positions, the canvas 7") {
 		t.Errorf("a prompt that is too long: %v", err)
 	}
@@ -77,7 +78,7 @@ func TestBlocks(t *testing.T) {
 // are filled one after the other.
 func TestWindows(t *testing.T) {
 	net := newHashNet(false)
-	run := func(o samplers.Options) map[uint64]samplers.Result {
+	run := func(o catalog.Options) map[uint64]samplers.Result {
 		t.Helper()
 		cfg := net.config(mustNew(t, o), 4)
 		at := make(map[uint64]int)
@@ -94,13 +95,13 @@ func TestWindows(t *testing.T) {
 		out, _ := collect(t, net, slices.Values(mixed()), cfg)
 		return out
 	}
-	for _, o := range []samplers.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}, {Sampler: "euler", Noise: "loglinear", Steps: 9, By: draw.ByFloat32Gumbel}} {
+	for _, o := range []catalog.Options{{}, {Lookahead: 4}, {Sampler: "ordered"}, {Sampler: "tweedie", Steps: 5}, {Sampler: "paired-fhs", Steps: 3}, {Sampler: "remdm", Steps: 7}, {Sampler: "euler", Noise: "loglinear", Steps: 9, By: draw.ByFloat32Gumbel}} {
 		plain := run(o)
-		o.Deciding = samplers.Deciding{BlockLength: 99}
+		o.RankOptions = catalog.RankOptions{BlockLength: 99}
 		if !sameIDs(run(o), plain) {
 			t.Errorf("%+v: one block is not the canvas", o)
 		}
-		o.Deciding = samplers.Deciding{BlockLength: 2, PromptLength: new(int)}
+		o.RankOptions = catalog.RankOptions{BlockLength: 2, PromptLength: new(int)}
 		if same := sameIDs(run(o), plain); same != (o.Sampler == "ordered") {
 			t.Errorf("%+v: blocks change nothing: %t", o, same)
 		}

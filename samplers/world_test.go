@@ -9,7 +9,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
-	"mdmgen/samplers/draw"
+	"mdmgen/samplers/catalog"
 )
 
 // chain adds to law the probability of every way to fill a canvas of a world that
@@ -65,24 +65,24 @@ func TestChains(t *testing.T) {
 	one := func(positions ...int) map[string]choice { return map[string]choice{"": {positions, 1}} }
 	tests := []struct {
 		name   string
-		o      samplers.Options
+		o      catalog.Options
 		prompt map[int]int
 		choose func(free []int) map[string]choice
 	}{
-		{"left to right", samplers.Options{Sampler: "ordered"}, nil, func(f []int) map[string]choice { return one(f[0]) }},
-		{"right to left", samplers.Options{Sampler: "ordered", Order: "right-to-left"}, nil, func(f []int) map[string]choice { return one(f[len(f)-1]) }},
-		{"the middle first", samplers.Options{Sampler: "ordered", Order: "1,2,0"}, nil, func(f []int) map[string]choice {
+		{"left to right", catalog.Options{Sampler: "ordered"}, nil, func(f []int) map[string]choice { return one(f[0]) }},
+		{"right to left", catalog.Options{Sampler: "ordered", Order: "right-to-left"}, nil, func(f []int) map[string]choice { return one(f[len(f)-1]) }},
+		{"the middle first", catalog.Options{Sampler: "ordered", Order: "1,2,0"}, nil, func(f []int) map[string]choice {
 			if slices.Contains(f, 1) {
 				return one(1)
 			}
 			return one(f[len(f)-1])
 		}},
-		{"random order", samplers.Options{Sampler: "ordered", Order: "random"}, nil, uniform},
-		{"fhs after a prompt", samplers.Options{}, map[int]int{1: 1}, uniform},
-		{"fhs after a longer prompt", samplers.Options{}, map[int]int{0: 0, 2: 1}, uniform},
-		{"one block", samplers.Options{Sampler: "parallel-fhs", Steps: 1}, nil, func(f []int) map[string]choice { return one(f...) }},
-		{"one step of ancestral sampling", samplers.Options{Sampler: "ancestral", Grid: "lambda", Steps: 1}, nil, func(f []int) map[string]choice { return one(f...) }},
-		{"groups of two and one", samplers.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, nil, func(f []int) map[string]choice {
+		{"random order", catalog.Options{Sampler: "ordered", Order: "random"}, nil, uniform},
+		{"fhs after a prompt", catalog.Options{}, map[int]int{1: 1}, uniform},
+		{"fhs after a longer prompt", catalog.Options{}, map[int]int{0: 0, 2: 1}, uniform},
+		{"one block", catalog.Options{Sampler: "parallel-fhs", Steps: 1}, nil, func(f []int) map[string]choice { return one(f...) }},
+		{"one step of ancestral sampling", catalog.Options{Sampler: "ancestral", Grid: "lambda", Steps: 1}, nil, func(f []int) map[string]choice { return one(f...) }},
+		{"groups of two and one", catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, nil, func(f []int) map[string]choice {
 			if len(f) == 1 {
 				return one(f[0])
 			}
@@ -119,17 +119,17 @@ func TestChains(t *testing.T) {
 func TestSamplesGolden(t *testing.T) {
 	w, _ := openWorld(t, 0)
 	for _, test := range []struct {
-		o    samplers.Options
+		o    catalog.Options
 		want string
 	}{
-		{samplers.Options{}, "0:111 1:011 2:000 3:000 4:101 5:000 6:100 7:101 8:000 9:000 10:111 11:001 "},
-		{samplers.Options{Sampler: "euler", Steps: 4, Finish: "leave"}, "1:022 2:220 3:200 5:022 6:202 7:100 8:022 9:022 10:101 11:202 0:111 4:121 "},
-		{samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, "0:101 1:011 4:011 5:010 6:100 7:101 8:000 9:011 2:010 3:000 10:111 11:001 "},
-		{samplers.Options{Sampler: "tau-leaping", Grid: "paper", Steps: 4, Tau: "one"}, "5:011 6:100 7:100 9:011 1:011 2:000 3:100 8:000 10:111 11:001 0:111 4:101 "},
-		{samplers.Options{Sampler: "matu", Steps: 4}, "0:111 1:011 2:000 3:000 4:101 5:000 6:100 7:101 8:000 9:000 10:111 11:001 "},
-		{samplers.Options{Sampler: "dmpm", Steps: 4}, "6:100 9:011 1:011 2:000 5:010 8:000 11:001 0:111 3:000 4:101 7:101 10:111 "},
-		{samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2}, "0:101 6:100 7:101 8:000 9:011 1:011 2:110 3:000 4:011 5:010 10:111 11:001 "},
-		{samplers.Options{Sampler: "paired-fhs", Sizes: "1,2"}, "0:111 1:010 2:010 3:100 4:111 5:010 6:100 7:101 8:000 9:010 10:111 11:000 "},
+		{catalog.Options{}, "0:111 1:011 2:000 3:000 4:101 5:000 6:100 7:101 8:000 9:000 10:111 11:001 "},
+		{catalog.Options{Sampler: "euler", Steps: 4, Finish: "leave"}, "1:022 2:220 3:200 5:022 6:202 7:100 8:022 9:022 10:101 11:202 0:111 4:121 "},
+		{catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, "0:101 1:011 4:011 5:010 6:100 7:101 8:000 9:011 2:010 3:000 10:111 11:001 "},
+		{catalog.Options{Sampler: "tau-leaping", Grid: "paper", Steps: 4, Tau: "one"}, "5:011 6:100 7:100 9:011 1:011 2:000 3:100 8:000 10:111 11:001 0:111 4:101 "},
+		{catalog.Options{Sampler: "matu", Steps: 4}, "0:111 1:011 2:000 3:000 4:101 5:000 6:100 7:101 8:000 9:000 10:111 11:001 "},
+		{catalog.Options{Sampler: "dmpm", Steps: 4}, "6:100 9:011 1:011 2:000 5:010 8:000 11:001 0:111 3:000 4:101 7:101 10:111 "},
+		{catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2}, "0:101 6:100 7:101 8:000 9:011 1:011 2:110 3:000 4:011 5:010 10:111 11:001 "},
+		{catalog.Options{Sampler: "paired-fhs", Sizes: "1,2"}, "0:111 1:010 2:010 3:100 4:111 5:010 6:100 7:101 8:000 9:010 10:111 11:000 "},
 	} {
 		var got string
 		_, err := samplers.Sample(context.Background(), w, repeat(allMask(w), 12), config(w, newSampler(t, w, test.o), 2026), func(r samplers.Result) error {
@@ -146,46 +146,5 @@ func TestSamplesGolden(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%+v: %q, want %q", test.o, got, test.want)
 		}
-	}
-}
-
-// BenchmarkWorld draws from a world, which costs next to nothing itself: what is
-// measured is plans, batches and draws.
-func BenchmarkWorld(b *testing.B) {
-	w, _ := openWorld(b, 3)
-	for _, o := range []samplers.Options{{}, {Sampler: "euler"}, {Sampler: "tweedie", Steps: 8}, {Sampler: "tau-leaping", Grid: "paper"}} {
-		s := newSampler(b, w, o)
-		for _, batch := range []int{1, 64} {
-			b.Run(fmt.Sprintf("%s/batch=%d", s.Settings().Sampler, batch), func(b *testing.B) {
-				cfg := config(w, s, 1)
-				cfg.Batch = batch
-				b.ReportAllocs()
-				const n = 1000
-				for b.Loop() {
-					if _, err := samplers.Sample(context.Background(), w, repeat(allMask(w), n), cfg, func(samplers.Result) error { return nil }); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "sequences/s")
-			})
-		}
-	}
-}
-
-// BenchmarkPlan draws plans of a long canvas.
-func BenchmarkPlan(b *testing.B) {
-	for _, o := range []samplers.Options{{}, {Sampler: "tweedie", Grid: "lambda", Steps: 1000}, {Sampler: "uniformization"}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 500}} {
-		s := mustNew(b, o)
-		b.Run(s.Settings().Sampler, func(b *testing.B) {
-			var p samplers.Plan
-			free := upTo(1024)
-			st := draw.NewStream(1, 1)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := s.Plan(&p, st, free); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

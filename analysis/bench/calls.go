@@ -2,7 +2,7 @@ package bench
 
 import (
 	"mdmgen/analysis/estimate"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Law is what is known of the network calls of a sequence before any is made.
@@ -17,7 +17,7 @@ type Law struct {
 }
 
 // NewLaw is the law of a sampler over d free positions.
-func NewLaw(s *samplers.Sampler, d int) (Law, error) {
+func NewLaw(s *catalog.Sampler, d int) (Law, error) {
 	calls, finish, err := s.ExpectedCalls(d)
 	if err != nil {
 		return Law{}, err

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -27,7 +28,7 @@ type ErrorSample struct {
 // ErrorConfig says how sampling errors are measured.
 type ErrorConfig struct {
 	// Evaluator opens the network for a way to draw tokens.
-	Evaluator func(draw.Draw) (*likelihood.Evaluator, error)
+	Evaluator func(draw.Settings) (*likelihood.Evaluator, error)
 	// Target is the window.
 	Target likelihood.Target
 	// Samples is the number of texts of first-hitting.
@@ -70,7 +71,7 @@ func GroupErrors(cells []Cell, d int) *Errors {
 func errorKey(c *Cell) string { return c.lawKey(false) }
 
 // measurable returns an error where no exact probabilities over d positions are worked out.
-func measurable(s *samplers.Sampler, d int) error {
+func measurable(s *catalog.Sampler, d int) error {
 	switch law, planned := s.Law(); {
 	case !planned && law.Replay == samplers.NoReplay:
 		return errors.New(law.Why)
@@ -125,7 +126,7 @@ func (e *Errors) Measure(ctx context.Context, cfg ErrorConfig) (complete bool, e
 }
 
 // partial is the study of the samples that were finished in time, nil where there are none.
-func partial(e *likelihood.Evaluator, t likelihood.Target, ss []*samplers.Sampler, cfg quality.Config, done []quality.Sample) (*quality.Study, error) {
+func partial(e *likelihood.Evaluator, t likelihood.Target, ss []*catalog.Sampler, cfg quality.Config, done []quality.Sample) (*quality.Study, error) {
 	// They are the first ones: samples are made, and handed out, in their order.
 	n := 0
 	for _, s := range done {

@@ -19,7 +19,7 @@ import (
 func errorConfig(m model.Model, samples int, seed uint64) bench.ErrorConfig {
 	return bench.ErrorConfig{
 		Target: likelihood.Whole(make([]int, m.Facts().Length)), Samples: samples, Seed: seed, Confidence: 0.95,
-		Evaluator: func(d draw.Draw) (*likelihood.Evaluator, error) {
+		Evaluator: func(d draw.Settings) (*likelihood.Evaluator, error) {
 			return likelihood.New(m, likelihood.Options{Draw: d})
 		},
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // MaxCells bounds a grid of settings.
@@ -15,7 +15,7 @@ const MaxCells = 4096
 // Setting is one point of a grid: a sampler's options, and how it is run. What is
 // 0 or nil was not given.
 type Setting struct {
-	Options                samplers.Options
+	Options                catalog.Options
 	Length, Batch, Threads int
 }
 
@@ -95,9 +95,9 @@ func lists(axes []Axis) (map[string][]string, error) {
 // others, which used then has.
 func ofCase(text string, values map[string][]string, used map[string]bool) ([]Setting, error) {
 	fields := append(strings.Fields(text), "")
-	d, ok := samplers.Describe(fields[0])
+	d, ok := catalog.Describe(fields[0])
 	if !ok {
-		return nil, fault.Errorf("bench", "sampler %.40q: must be one of %s, perhaps with settings behind blanks, as in 'tweedie steps=8'", fields[0], strings.Join(samplers.Names(), ", "))
+		return nil, fault.Errorf("bench", "sampler %.40q: must be one of %s, perhaps with settings behind blanks, as in 'tweedie steps=8'", fields[0], strings.Join(catalog.Names(), ", "))
 	}
 	var axes []Axis
 	for _, f := range fields[1 : len(fields)-1] {
@@ -113,7 +113,7 @@ func ofCase(text string, values map[string][]string, used map[string]bool) ([]Se
 	}
 	all, here := maps.Clone(values), make(map[string]bool)
 	maps.Copy(all, own)
-	out, err := cross(Setting{Options: samplers.Options{Sampler: d.Name}}, all, here)
+	out, err := cross(Setting{Options: catalog.Options{Sampler: d.Name}}, all, here)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func ofCase(text string, values map[string][]string, used map[string]bool) ([]Se
 // unused is the error of a key that no sampler has a use for.
 func unused(key, names string) error {
 	var others []string
-	for _, d := range samplers.Descriptors() {
+	for _, d := range catalog.Descriptors() {
 		if slices.Contains(d.Flags, key) {
 			others = append(others, d.Name)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 func ids(settings []bench.Setting) string {
@@ -62,12 +62,12 @@ func TestCross(t *testing.T) {
 // TestKeys requires that every option of every sampler can be said in a case, and stands in
 // its ID.
 func TestKeys(t *testing.T) {
-	for _, o := range samplers.AllOptions() {
+	for _, o := range catalog.AllOptions() {
 		if !slices.Contains(bench.Keys(), o.Name) {
 			t.Errorf("no key for --%s", o.Name)
 		}
 		for _, value := range []string{"7", "0.5"} {
-			s := bench.Setting{Options: samplers.Options{Sampler: "fhs"}}
+			s := bench.Setting{Options: catalog.Options{Sampler: "fhs"}}
 			if o.Set(&s.Options, value) == nil && s.ID() != "fhs "+o.Name+"="+value {
 				t.Errorf("--%s %s is %q", o.Name, value, s.ID())
 			}

@@ -1,6 +1,6 @@
 package bench
 
-import "mdmgen/samplers"
+import "mdmgen/samplers/catalog"
 
 // group is a list of cells that one study serves.
 type group[S any] struct {
@@ -48,7 +48,7 @@ func studyOf[S any](groups []*group[S], key string) (*S, int, bool) {
 }
 
 // samplers are those of the cells.
-func (g *group[S]) samplers() (out []*samplers.Sampler) {
+func (g *group[S]) samplers() (out []*catalog.Sampler) {
 	for _, c := range g.cells {
 		out = append(out, c.Sampler)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Keys of a setting that are not a sampler's.
@@ -20,18 +21,18 @@ const (
 
 // A key of a setting is a sampler's option, or a number of the run.
 type key struct {
-	samplers.Option
+	catalog.Option
 	// run is where a number of the run is kept, nil for an option.
 	run func(*Setting) *int
 }
 
 // keys are in the order in which a cross product takes them.
 var keys = func() (out []key) {
-	for _, o := range samplers.AllOptions() {
+	for _, o := range catalog.AllOptions() {
 		out = append(out, key{Option: o})
 	}
 	run := func(name string, most float64, field func(*Setting) *int) {
-		out = append(out, key{samplers.Option{Name: name, Least: 1, Most: most, Whole: true}, field})
+		out = append(out, key{catalog.Option{Option: samplers.Option{Name: name, Least: 1, Most: most, Whole: true}}, field})
 	}
 	run(KeyLength, 1<<20, func(s *Setting) *int { return &s.Length })
 	run(KeyBatch, 1<<20, func(s *Setting) *int { return &s.Batch })
@@ -53,7 +54,7 @@ func (k key) values(text string) (out []string, err error) {
 	if k.Most == 0 {
 		out, err = words(k.Name, text)
 		for _, word := range out {
-			if err := k.Set(new(samplers.Options), word); err != nil {
+			if err := k.Set(new(catalog.Options), word); err != nil {
 				return nil, fault.Errorf("bench", "%s", fault.Plain(err))
 			}
 		}

@@ -11,13 +11,14 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Cell is a setting that can be run.
 type Cell struct {
 	ID      string
 	Setting Setting
-	Sampler *samplers.Sampler
+	Sampler *catalog.Sampler
 	// Model is asked by one repetition at a time; cells may share it.
 	Model model.Model
 	// Canvas is what sequences begin as, Free the number of its free positions.
@@ -32,7 +33,7 @@ type Cell struct {
 // that says none.
 func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 	f := m.Facts()
-	sampler, err := samplers.New(s.Options, m.Spec())
+	sampler, err := catalog.New(s.Options, m.Spec())
 	if err != nil {
 		return Cell{}, err
 	}

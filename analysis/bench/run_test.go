@@ -18,6 +18,7 @@ import (
 	"mdmgen/model/world"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // table is a world as a model.
@@ -131,7 +132,7 @@ func TestRun(t *testing.T) {
 				return
 			}
 		}
-	}, samplers.Config{Seed: 3}, func(r samplers.Result) error {
+	}, samplers.Config{Method: plan.NewFHS(0), Seed: 3}, func(r samplers.Result) error {
 		want[r.Index-12] = r.IDs
 		return nil
 	})
@@ -251,7 +252,7 @@ func TestLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p samplers.Plan
+		var p plan.Plan
 		var sum, squares float64
 		for i := range uint64(n) {
 			if err := c.Sampler.Plan(&p, draw.NewStream(1, i), free); err != nil {

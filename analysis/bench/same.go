@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // shownSame is how many pairs a note names.
@@ -17,7 +17,7 @@ func SameNote(cells []Cell) string {
 	for i := range cells {
 		for j := range cells[:i] {
 			a, b := &cells[j], &cells[i]
-			if a.Free == b.Free && len(a.Canvas) == len(b.Canvas) && a.lawKey(true) != b.lawKey(true) && samplers.SameLaw(a.Sampler, b.Sampler, a.Free, a.Model.Facts().TimeConditioned) {
+			if a.Free == b.Free && len(a.Canvas) == len(b.Canvas) && a.lawKey(true) != b.lawKey(true) && catalog.SameLaw(a.Sampler, b.Sampler, a.Free, a.Model.Facts().TimeConditioned) {
 				pairs = append(pairs, a.ID+" and "+b.ID)
 			}
 		}

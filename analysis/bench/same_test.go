@@ -10,6 +10,7 @@ import (
 	"mdmgen/analysis/bench"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestCompared: what is compared by default differs pair by pair, and its grid gives way to what
@@ -20,14 +21,14 @@ func TestCompared(t *testing.T) {
 	if err != nil || len(settings) != 8 || settings[7].ID() != "euler grid=paper noise=exp steps=8" {
 		t.Fatalf("%d settings, %v", len(settings), err)
 	}
-	var made []*samplers.Sampler
+	var made []*catalog.Sampler
 	for _, s := range settings {
-		one, err := samplers.New(s.Options, samplers.Spec{Noise: "loglinear"})
+		one, err := catalog.New(s.Options, samplers.Spec{Noise: "loglinear"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, other := range made {
-			if samplers.SameLaw(one, other, 12, false) {
+			if catalog.SameLaw(one, other, 12, false) {
 				t.Errorf("%s and %s are the same", one, other)
 			}
 		}

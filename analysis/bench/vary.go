@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // vary returns the keys that vary among the cells that use them, and the others as
@@ -32,8 +32,8 @@ func vary(r *Report) (varying, constants []string) {
 
 // optional says that a sampler has an option that changes nothing where it is not given.
 func optional(sampler, key string) bool {
-	d, _ := samplers.Describe(sampler)
-	return slices.ContainsFunc(samplers.AllOptions(), func(o samplers.Option) bool {
+	d, _ := catalog.Describe(sampler)
+	return slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool {
 		return strings.ReplaceAll(o.Name, "-", "_") == key && (o.Unplanned || o.Token || o.Calls) && slices.Contains(d.Flags, o.Name)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 const (
@@ -36,7 +37,7 @@ type certified struct {
 
 // certifiable are the cases that have a certificate on the canvases of all windows, with their
 // samplers, and these canvases: the first alone where all are equal.
-func certifiable(net samplers.Network, ts []likelihood.Target, cases []Case) (at []int, ss []*samplers.Sampler, canvases [][]int) {
+func certifiable(net samplers.Network, ts []likelihood.Target, cases []Case) (at []int, ss []*catalog.Sampler, canvases [][]int) {
 	for i, c := range cases {
 		if !slices.ContainsFunc(ts, func(t likelihood.Target) bool { return certificate.Check(c.Sampler, len(t.Free)) != nil }) {
 			at, ss = append(at, i), append(ss, c.Sampler)

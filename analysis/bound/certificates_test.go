@@ -8,7 +8,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/reftest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestCertificates: all modes with samplers state the same certificates, above what is exact.
@@ -16,8 +16,8 @@ func TestCertificates(t *testing.T) {
 	ctx := context.Background()
 	file, e := openWorld(t, "xor3-mixed")
 	cases := []Case{
-		asked(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}), asked(t, samplers.Options{Sampler: "parallel-fhs", Steps: 2}),
-		asked(t, samplers.Options{Sampler: "ordered"}), // has no certificate
+		asked(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}), asked(t, catalog.Options{Sampler: "parallel-fhs", Steps: 2}),
+		asked(t, catalog.Options{Sampler: "ordered"}), // has no certificate
 	}
 	world, err := World(ctx, reftest.Data(t, "reference", "laws", "xor3-mixed.json"), cases)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestCertificatesInside(t *testing.T) {
 	for i := range ts {
 		ts[i].Free = []int{i % 2, 2, 3}
 	}
-	c := asked(t, samplers.Options{Sampler: "parallel-fhs", Steps: 1})
+	c := asked(t, catalog.Options{Sampler: "parallel-fhs", Steps: 1})
 	r, err := Text(context.Background(), file, e, ts, nil, Config{Cases: []Case{c}, Seed: 2})
 	if err != nil {
 		t.Fatal(err)

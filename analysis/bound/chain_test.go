@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -182,14 +183,14 @@ func TestDraw(t *testing.T) {
 // TestPlan checks bounds without a network, and samplers that have none.
 func TestPlan(t *testing.T) {
 	cases := grids(t, "", 16, 64)
-	add := func(o samplers.Options) Case {
-		s, err := samplers.New(o, samplers.Spec{})
+	add := func(o catalog.Options) Case {
+		s, err := catalog.New(o, samplers.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return Case{o.Sampler, o.Steps, s}
 	}
-	r, err := Plan(context.Background(), 10, append(cases, add(samplers.Options{Sampler: "fhs"}), add(samplers.Options{Sampler: "parallel-fhs", Steps: 4}), add(samplers.Options{Sampler: "parallel-fhs", Steps: 10})))
+	r, err := Plan(context.Background(), 10, append(cases, add(catalog.Options{Sampler: "fhs"}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 4}), add(catalog.Options{Sampler: "parallel-fhs", Steps: 10})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func TestPlan(t *testing.T) {
 	if a, b := find(t, r, "collision_tv tweedie 16").Right.Mean, find(t, r, "collision_tv tweedie 64").Right.Mean; !(a > b && b > 0) {
 		t.Errorf("bounds %v and %v", a, b)
 	}
-	if _, err := Plan(context.Background(), 3, []Case{add(samplers.Options{Sampler: "ordered"})}); err == nil {
+	if _, err := Plan(context.Background(), 3, []Case{add(catalog.Options{Sampler: "ordered"})}); err == nil {
 		t.Error("an order has a collision bound")
 	}
 	if _, err := Plan(context.Background(), 0, cases); err == nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Config is what is worked out on a network.
@@ -32,7 +32,7 @@ type Case struct {
 	Name string
 	N    int
 	// Sampler is what they make.
-	Sampler *samplers.Sampler
+	Sampler *catalog.Sampler
 }
 
 // String is "euler 64".

@@ -9,8 +9,9 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // byPlans works out bounds by plans of windows from..to: on −log P_FHS by the mean probability of
@@ -84,11 +85,11 @@ func planBound(costs []float64) (mean, bound float64) {
 }
 
 // pathCosts returns −log of the probabilities of k paths to a text.
-func pathCosts(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, s *samplers.Sampler, k int, stream *draw.Stream) ([]float64, error) {
+func pathCosts(ctx context.Context, e *likelihood.Evaluator, t *likelihood.Target, s *catalog.Sampler, k int, stream *draw.Stream) ([]float64, error) {
 	var asks []likelihood.Ask
 	ends := make([]int, k)
 	for j := range ends {
-		var p samplers.Plan
+		var p plan.Plan
 		if err := s.Plan(&p, stream, t.Free); err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestOwn encloses the entropy of first-hitting's law in worlds, whose value is known.
@@ -55,8 +55,8 @@ func TestOwn(t *testing.T) {
 // gap.
 func TestLong(t *testing.T) {
 	cases := []Case{
-		asked(t, samplers.Options{Sampler: "euler", Steps: 8}), asked(t, samplers.Options{Sampler: "parallel-fhs", Steps: 2}),
-		asked(t, samplers.Options{Sampler: "ordered"}), asked(t, samplers.Options{Sampler: "tweedie", Steps: 4, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "euler", Steps: 8}), asked(t, catalog.Options{Sampler: "parallel-fhs", Steps: 2}),
+		asked(t, catalog.Options{Sampler: "ordered"}), asked(t, catalog.Options{Sampler: "tweedie", Steps: 4, Finish: "leave"}),
 	}
 	for _, name := range []string{"xor3-mixed", "timed3"} {
 		w, e := openWorld(t, name)

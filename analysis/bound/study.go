@@ -7,7 +7,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // chunkWindows is how many windows a chunk has at most, so that those of short windows can be
@@ -26,13 +26,13 @@ type Study struct {
 	cluster []int
 	cfg     Config
 	// fhs is first-hitting, for bounds by plans.
-	fhs *samplers.Sampler
+	fhs *catalog.Sampler
 	// canvases are what certificates are made on, each runs of first-hitting on each; at are the
 	// cases that have one, certified their samplers.
 	canvases  [][]int
 	each      int
 	at        []int
-	certified []*samplers.Sampler
+	certified []*catalog.Sampler
 	// per is how many windows a chunk has, but the last.
 	per int
 
@@ -71,7 +71,7 @@ func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cl
 		return nil, fault.Errorf("bound", "1 plan: must be at least 2")
 	case cfg.Plans > 0:
 		var err error
-		if s.fhs, err = samplers.New(samplers.Options{}, e.Facts().Spec()); err != nil {
+		if s.fhs, err = catalog.New(catalog.Options{}, e.Facts().Spec()); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"mdmgen/model/ort/orttest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 func openWorld(t *testing.T, name string) (*world.World, *likelihood.Evaluator) {
@@ -49,7 +50,7 @@ func grids(t testing.TB, finish string, steps ...int) []Case {
 	var out []Case
 	for _, name := range []string{"euler", "tweedie"} {
 		for _, n := range steps {
-			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n, T: theta(6), Delta: theta(0.01), Grid: "lambda", Finish: finish}, samplers.Spec{})
+			s, err := catalog.New(catalog.Options{Sampler: name, Steps: n, T: (*catalog.Theta)(theta(6)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "lambda", Finish: finish}, samplers.Spec{})
 			if err != nil {
 				t.Fatal(err)
 			}

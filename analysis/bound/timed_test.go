@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestTimedText compares a text on a denoiser that looks at the time with the exact laws of
@@ -22,8 +22,8 @@ func TestTimedText(t *testing.T) {
 	}
 	ts := sequences(m)
 	theta := func(x float64) *float64 { return &x }
-	euler := asked(t, samplers.Options{Sampler: "euler", Steps: 4, T: theta(5), Delta: theta(0.01)})
-	r, err := Text(context.Background(), m, e, ts, nil, Config{Cases: []Case{euler, asked(t, samplers.Options{})}, Draws: 40, Seed: 1})
+	euler := asked(t, catalog.Options{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01))})
+	r, err := Text(context.Background(), m, e, ts, nil, Config{Cases: []Case{euler, asked(t, catalog.Options{})}, Draws: 40, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

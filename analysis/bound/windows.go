@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/parallel"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // chunkRows is how many network rows are asked for together: enough to fill calls, and
@@ -103,7 +103,7 @@ func (w *worker) tables(ctx context.Context, ts []likelihood.Target, orders [][]
 		return nil, err
 	}
 	var at []int
-	var list []*samplers.Sampler
+	var list []*catalog.Sampler
 	for i, c := range w.cases {
 		if !likelihood.TableTells(c.Sampler) {
 			at, list = append(at, i), append(list, c.Sampler)
@@ -157,7 +157,7 @@ func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (
 // at which the ordered sampler asks.
 func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
 	t := ts[0]
-	var list []*samplers.Sampler
+	var list []*catalog.Sampler
 	for _, c := range w.cases {
 		list = append(list, c.Sampler)
 	}

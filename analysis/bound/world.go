@@ -12,7 +12,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -135,11 +135,11 @@ func (d *onWorld) usual() (out []Case, err error) {
 	t, delta := usualT, usualDelta
 	for _, name := range []string{"euler", "tweedie", "tau-leaping"} {
 		for _, n := range []int{4, 16, 32, 64} {
-			o := samplers.Options{Sampler: name, Grid: usualGrid, Steps: n, T: &t, Delta: &delta, Noise: schedule.Exp.String()}
+			o := catalog.Options{Sampler: name, Grid: usualGrid, Steps: n, T: (*catalog.Theta)(&t), Delta: (*catalog.Theta)(&delta), Noise: schedule.Exp.String()}
 			if name == "tweedie" {
 				o.Noise = "" // The grid has it.
 			}
-			s, err := samplers.New(o, d.file.Spec())
+			s, err := catalog.New(o, d.file.Spec())
 			if err != nil {
 				return nil, err
 			}

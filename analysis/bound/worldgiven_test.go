@@ -11,12 +11,13 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // asked makes a case.
-func asked(t testing.TB, o samplers.Options) Case {
+func asked(t testing.TB, o catalog.Options) Case {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Spec{InfiniteSigma: true})
+	s, err := catalog.New(o, samplers.Spec{InfiniteSigma: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestWorldGiven(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: no law of %s", name, sampler)
 			}
-			c := asked(t, samplers.Options{Sampler: sampler, Steps: 4, T: theta(5), Delta: theta(0.01), Grid: "uniform"})
+			c := asked(t, catalog.Options{Sampler: sampler, Steps: 4, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.01)), Grid: "uniform"})
 			r, err := World(context.Background(), reftest.Law(t, name), []Case{c})
 			if err != nil {
 				t.Fatal(err)
@@ -65,14 +66,14 @@ func TestWorldGiven(t *testing.T) {
 func TestWorldGivenOthers(t *testing.T) {
 	path := reftest.Law(t, "xor3-mixed")
 	r, err := World(context.Background(), path, []Case{
-		asked(t, samplers.Options{Sampler: "fhs"}),
-		asked(t, samplers.Options{Sampler: "parallel-fhs", Sizes: "1,1,1"}),
-		asked(t, samplers.Options{Sampler: "ordered"}),
-		asked(t, samplers.Options{Sampler: "tau-leaping", Grid: "theta:3,1,0.5,0.1", Tau: "one"}),
-		asked(t, samplers.Options{Sampler: "euler", Noise: "linear", Steps: 4}),
-		asked(t, samplers.Options{Sampler: "dmpm", Steps: 4, Finish: "leave"}),
-		asked(t, samplers.Options{Sampler: "trapezoidal", Steps: 2, Finish: "leave"}),
-		asked(t, samplers.Options{Sampler: "matu", Steps: 4, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "fhs"}),
+		asked(t, catalog.Options{Sampler: "parallel-fhs", Sizes: "1,1,1"}),
+		asked(t, catalog.Options{Sampler: "ordered"}),
+		asked(t, catalog.Options{Sampler: "tau-leaping", Grid: "theta:3,1,0.5,0.1", Tau: "one"}),
+		asked(t, catalog.Options{Sampler: "euler", Noise: "linear", Steps: 4}),
+		asked(t, catalog.Options{Sampler: "dmpm", Steps: 4, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "trapezoidal", Steps: 2, Finish: "leave"}),
+		asked(t, catalog.Options{Sampler: "matu", Steps: 4, Finish: "leave"}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func TestWorldGivenOthers(t *testing.T) {
 func TestWorldInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, given := range [][]Case{nil, {asked(t, samplers.Options{Sampler: "euler", Steps: 4})}} {
+	for _, given := range [][]Case{nil, {asked(t, catalog.Options{Sampler: "euler", Steps: 4})}} {
 		r, err := World(ctx, reftest.Law(t, "xor3-mixed"), given)
 		if err == nil || len(r.Lines) == 0 || find(t, r, "theorem4").Verdict == "" {
 			t.Errorf("error %v, %d lines", err, len(r.Lines))

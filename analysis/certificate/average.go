@@ -3,7 +3,7 @@ package certificate
 import (
 	"math"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // average is the law of the blocks of a sampler on a grid, given the order: a position
@@ -27,7 +27,7 @@ const omitted = 1e-6
 
 // newAverage is nil for a sampler whose blocks are not random, whose fill looks back, or
 // whose blocks would be longer than longest.
-func newAverage(s *samplers.Sampler, d, longest int) *average {
+func newAverage(s *catalog.Sampler, d, longest int) *average {
 	law, _ := s.Law()
 	if law.Steps == nil || law.LookBack {
 		return nil

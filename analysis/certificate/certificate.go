@@ -9,6 +9,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Run is a run of first-hitting with the samplers beside it. It depends on the
@@ -55,7 +56,7 @@ type Config struct {
 type Study struct {
 	// D is the number of free positions.
 	D        int
-	Samplers []*samplers.Sampler
+	Samplers []*catalog.Sampler
 	// Runs are by ascending index.
 	Runs       []Run
 	Confidence float64
@@ -88,7 +89,7 @@ type Bound struct {
 //
 // Where the context ends first its error comes with the study of the runs that were
 // finished.
-func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*samplers.Sampler, cfg Config) (*Study, error) {
+func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*catalog.Sampler, cfg Config) (*Study, error) {
 	st := &Study{Samplers: ss, Confidence: cfg.Confidence}
 	spec := net.Spec()
 	for _, id := range canvas {
@@ -228,7 +229,7 @@ func limit(x []float64, low, high, confidence float64) float64 {
 }
 
 // Check returns why a sampler has no bound on d free positions; nil where it has one.
-func Check(s *samplers.Sampler, d int) error {
+func Check(s *catalog.Sampler, d int) error {
 	law, ok := s.Law()
 	switch {
 	case d < 1:

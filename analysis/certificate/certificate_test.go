@@ -8,14 +8,14 @@ import (
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/quality"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // timeFree are the reference worlds without time.
 var timeFree = []string{"xor3-mixed", "theorem5-point3", "markov3-exact", "markov4-sharp", "dirichlet3-noisy", "nested3-exact", "pairs4-exact", "parity4-exact"}
 
 // distances are TV and KL of a sampler's law from first-hitting's.
-func distances(t testing.TB, w *laws.World, s *samplers.Sampler) (p pair) {
+func distances(t testing.TB, w *laws.World, s *catalog.Sampler) (p pair) {
 	t.Helper()
 	states, err := w.SamplerLaw(s)
 	if err != nil {
@@ -79,12 +79,12 @@ func TestEqual(t *testing.T) {
 	for _, name := range timeFree {
 		file, w := lawstest.Open(t, name)
 		all := newEnumerator(w)
-		for _, o := range []samplers.Options{{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: w.D}} {
+		for _, o := range []catalog.Options{{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: w.D}} {
 			if e := all.of(t, newSampler(t, o, file)); e.blocks.tv > 1e-12 || e.plan.kl > 1e-12 {
 				t.Errorf("%s %+v: %+v", name, o, e)
 			}
 		}
-		once := newSampler(t, samplers.Options{Sampler: "parallel-fhs", Steps: 1}, file)
+		once := newSampler(t, catalog.Options{Sampler: "parallel-fhs", Steps: 1}, file)
 		is, e := distances(t, w, once), all.of(t, once)
 		if strings.HasSuffix(name, "-exact") && (math.Abs(is.tv-e.plan.tv) > 1e-12 || math.Abs(is.kl-e.plan.kl) > 1e-12) {
 			t.Errorf("%s in one call: %+v, bounds %+v", name, is, e)

@@ -8,6 +8,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Coupling is what pairs of texts say of a sampler: the text of first-hitting and the sampler's
@@ -28,7 +29,7 @@ type Coupling struct {
 // Couple draws pairs on a canvas of ids, MASK at the free positions. First-hitting draws
 // tokens as the sampler does. Of a Config it reads Runs, Seed, Batch and Confidence. A pair
 // takes as many calls as its texts.
-func Couple(ctx context.Context, net samplers.Network, canvas []int, s *samplers.Sampler, cfg Config) (Coupling, error) {
+func Couple(ctx context.Context, net samplers.Network, canvas []int, s *catalog.Sampler, cfg Config) (Coupling, error) {
 	var out Coupling
 	switch {
 	case cfg.Runs < 1:
@@ -37,12 +38,12 @@ func Couple(ctx context.Context, net samplers.Network, canvas []int, s *samplers
 		return out, fault.Errorf("certificate", "the canvas has no free position: mask at least one")
 	}
 	draw := s.Settings().Draw
-	fhs, err := samplers.New(samplers.Options{Draw: draw}, net.Spec())
+	fhs, err := catalog.New(catalog.Options{Draw: draw}, net.Spec())
 	if err != nil {
 		return out, fault.Errorf("certificate", "%w", err)
 	}
 	texts := make([][2][]int, cfg.Runs)
-	for k, method := range []*samplers.Sampler{fhs, s} {
+	for k, method := range []*catalog.Sampler{fhs, s} {
 		all := func(yield func(samplers.Sequence) bool) {
 			for i := range texts {
 				if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {

@@ -8,7 +8,7 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -18,7 +18,7 @@ import (
 func TestCouple(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "dirichlet3-noisy", "timed3"} {
 		file, w := lawstest.Open(t, name)
-		ss := append(some(t, file), newSampler(t, samplers.Options{Sampler: "ordered"}, file))
+		ss := append(some(t, file), newSampler(t, catalog.Options{Sampler: "ordered"}, file))
 		for i, s := range ss {
 			c, err := certificate.Couple(context.Background(), file, blank(file), s, certificate.Config{Runs: 2000, Seed: 5, Batch: 100})
 			if err != nil {
@@ -41,7 +41,7 @@ func TestCouple(t *testing.T) {
 // TestCoupleDraws: first-hitting draws tokens as the sampler does.
 func TestCoupleDraws(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
-	s := newSampler(t, samplers.Options{Sampler: "ordered", Order: "random", Draw: draw.Draw{Temperature: ptr(0.3)}}, file)
+	s := newSampler(t, catalog.Options{Sampler: "ordered", Order: "random", Draw: draw.Settings{Temperature: ptr(0.3)}}, file)
 	c, err := certificate.Couple(context.Background(), file, blank(file), s, certificate.Config{Runs: 200, Seed: 1, Batch: 200})
 	if err != nil || c.Apart != 0 {
 		t.Errorf("%+v, %v", c, err)

@@ -8,29 +8,29 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
 func ptr(x float64) *float64 { return &x }
 
 // settings are every sampler with a plan and a uniform order, on many grids, for d positions.
-func settings(d int) []samplers.Options {
-	out := []samplers.Options{{}, {Sampler: "ordered", Order: "random"}}
+func settings(d int) []catalog.Options {
+	out := []catalog.Options{{}, {Sampler: "ordered", Order: "random"}}
 	for n := 1; n <= d; n++ {
-		out = append(out, samplers.Options{Sampler: "parallel-fhs", Steps: n}, samplers.Options{Sampler: "paired-fhs", Steps: n}, samplers.Options{Sampler: "paired-fhs", Steps: n, Floor: ptr(0)})
+		out = append(out, catalog.Options{Sampler: "parallel-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n}, catalog.Options{Sampler: "paired-fhs", Steps: n, Floor: ptr(0)})
 		for _, sizes := range []string{"cos2", "cosine"} {
-			out = append(out, samplers.Options{Sampler: "parallel-fhs", Sizes: sizes, Steps: n})
+			out = append(out, catalog.Options{Sampler: "parallel-fhs", Sizes: sizes, Steps: n})
 		}
 	}
 	for n := 1; n < d; n++ {
-		out = append(out, samplers.Options{Sampler: "parallel-fhs", Sizes: fmt.Sprintf("%d,%d", n, d-n)}, samplers.Options{Sampler: "paired-fhs", Sizes: fmt.Sprintf("%d,%d", n, d-n)})
+		out = append(out, catalog.Options{Sampler: "parallel-fhs", Sizes: fmt.Sprintf("%d,%d", n, d-n)}, catalog.Options{Sampler: "paired-fhs", Sizes: fmt.Sprintf("%d,%d", n, d-n)})
 	}
 	for _, finish := range []string{"denoise", "leave"} {
 		for _, steps := range []int{1, 2, 3, 6, 40} {
 			for _, grid := range []string{"uniform", "lambda", "cos2", "cosine", "paper"} {
 				for _, name := range []string{"euler", "tweedie", "tau-leaping", "dmpm", "trapezoidal", "matu"} {
-					o := samplers.Options{Sampler: name, Grid: grid, Steps: steps, Finish: finish, T: ptr(4), Delta: ptr(0.05)}
+					o := catalog.Options{Sampler: name, Grid: grid, Steps: steps, Finish: finish, T: (*catalog.Theta)(ptr(4)), Delta: (*catalog.Theta)(ptr(0.05))}
 					out = append(out, o)
 					if name == "tau-leaping" {
 						o.Tau = "one"
@@ -38,17 +38,17 @@ func settings(d int) []samplers.Options {
 					}
 				}
 			}
-			out = append(out, samplers.Options{Sampler: "uniformization", Steps: steps, Finish: finish, T: ptr(1), Delta: ptr(0.3)},
-				samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: steps, Finish: finish, Floor: ptr(0)},
-				samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: steps, Finish: finish})
+			out = append(out, catalog.Options{Sampler: "uniformization", Steps: steps, Finish: finish, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))},
+				catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: steps, Finish: finish, Floor: ptr(0)},
+				catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: steps, Finish: finish})
 		}
 	}
 	return out
 }
 
-func newSampler(t testing.TB, o samplers.Options, w *world.World) *samplers.Sampler {
+func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, w.Spec())
+	s, err := catalog.New(o, w.Spec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ type block struct {
 // patterns are the ways in which a sampler may cut an order of d positions, with their
 // probabilities, given that it leaves no mask unless a last call fills them. They are worked
 // out from the probabilities of its steps, and from no plan.
-func patterns(t testing.TB, s *samplers.Sampler, d int) map[string]float64 {
+func patterns(t testing.TB, s *catalog.Sampler, d int) map[string]float64 {
 	t.Helper()
 	law, _ := s.Law()
 	if law.Steps == nil {
@@ -198,7 +198,7 @@ func enumeratorOf(w *laws.World, rows []float64) *enumerator {
 	return e
 }
 
-func (w *enumerator) of(t testing.TB, s *samplers.Sampler) (e exact) {
+func (w *enumerator) of(t testing.TB, s *catalog.Sampler) (e exact) {
 	t.Helper()
 	law, _ := s.Law()
 	c := cleanMass(s, w.D)
@@ -285,7 +285,7 @@ func permutations(n int) (out [][]int) {
 }
 
 // cleanMass is the probability that a sampler leaves none of d positions masked.
-func cleanMass(s *samplers.Sampler, d int) float64 {
+func cleanMass(s *catalog.Sampler, d int) float64 {
 	if steps, ok := s.Steps(); ok && !s.Denoises() {
 		return math.Pow(1-steps.Left(), float64(d))
 	}

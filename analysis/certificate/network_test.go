@@ -11,7 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestNetwork sets bounds beside exact distances on a network, inside a text: those that a
@@ -24,12 +24,12 @@ func TestNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ss []*samplers.Sampler
-	for _, o := range []samplers.Options{
+	var ss []*catalog.Sampler
+	for _, o := range []catalog.Options{
 		{}, {Sampler: "parallel-fhs", Steps: 3}, {Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 16},
-		{Sampler: "euler", Noise: "exp", Steps: 6}, {Sampler: "dmpm", Noise: "exp", Steps: 3}, {Sampler: "tau-leaping", Noise: "exp", Steps: 8, Finish: "leave", Delta: ptr(0.2)},
+		{Sampler: "euler", Noise: "exp", Steps: 6}, {Sampler: "dmpm", Noise: "exp", Steps: 3}, {Sampler: "tau-leaping", Noise: "exp", Steps: 8, Finish: "leave", Delta: (*catalog.Theta)(ptr(0.2))},
 	} {
-		s, err := samplers.New(o, m.Spec())
+		s, err := catalog.New(o, m.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,9 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // side is a sampler beside a run of first-hitting whose order its plan cuts.
@@ -28,7 +29,7 @@ type piece struct {
 	// ahead, at least to, is where the rows end that the block asks for: the next block
 	// looks back at some.
 	ahead int
-	// weight and floor are those of [samplers.Block], weight 0 for a plain fill.
+	// weight and floor are those of [plan.Block], weight 0 for a plain fill.
 	weight, floor float64
 	source        *source
 }
@@ -36,8 +37,8 @@ type piece struct {
 // cut makes pieces of the plan of a sampler for the free positions, drawn from the numbers
 // that gave first-hitting its order. Where the sampler leaves masks, the plan is drawn given
 // that it leaves none.
-func cut(s *samplers.Sampler, d *draw.Draws, free, order []int) ([]piece, error) {
-	var p samplers.Plan
+func cut(s *catalog.Sampler, d *draw.Numbers, free, order []int) ([]piece, error) {
+	var p plan.Plan
 	var err error
 	if s.Denoises() {
 		err = s.Plan(&p, d, free)
@@ -71,7 +72,7 @@ func cut(s *samplers.Sampler, d *draw.Draws, free, order []int) ([]piece, error)
 }
 
 // logClean is log of the probability that a sampler leaves none of d positions masked.
-func logClean(s *samplers.Sampler, d int) float64 {
+func logClean(s *catalog.Sampler, d int) float64 {
 	steps, ok := s.Steps()
 	if !ok || s.Denoises() {
 		return 0

@@ -8,13 +8,15 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // method runs first-hitting and sets samplers beside it. It belongs to one goroutine.
 type method struct {
-	fhs *samplers.Sampler
-	ss  []*samplers.Sampler
+	fhs *catalog.Sampler
+	ss  []*catalog.Sampler
 	// averages are those of each sampler over the cuts of an order, nil where the cuts are
 	// its plan's.
 	averages []*average
@@ -28,8 +30,8 @@ type method struct {
 	done map[uint64]Run
 }
 
-func newMethod(spec samplers.Spec, ss []*samplers.Sampler, how draw.Draw, d int, cfg Config) (*method, error) {
-	fhs, err := samplers.New(samplers.Options{Draw: how}, spec)
+func newMethod(spec samplers.Spec, ss []*catalog.Sampler, how draw.Settings, d int, cfg Config) (*method, error) {
+	fhs, err := catalog.New(catalog.Options{Draw: how}, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +57,13 @@ type indexed struct {
 }
 
 // Start has first-hitting's own decoder fill the canvas.
-func (m indexed) Start(c *samplers.Canvas, d *draw.Draws) (samplers.Decoder, error) {
+func (m indexed) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
 	inner, err := m.fhs.Start(c, d)
 	if err != nil {
 		return nil, err
 	}
 	free := c.Masked(nil)
-	var p samplers.Plan
+	var p plan.Plan
 	if err := m.fhs.Plan(&p, d, free); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -70,7 +71,7 @@ type search struct {
 // sampled is a candidate with its sampler.
 type sampled struct {
 	Candidate
-	s *samplers.Sampler
+	s *catalog.Sampler
 }
 
 func (s *search) run() error {
@@ -138,7 +139,7 @@ const maxSteps = 1 << 15
 
 // ladder are the settings of a family that save about as many calls as a list says, each
 // once, by falling calls.
-func (s *search) ladder(o samplers.Options, saved []float64) (out []*sampled, err error) {
+func (s *search) ladder(o catalog.Options, saved []float64) (out []*sampled, err error) {
 	d := s.found.D
 	slices.Sort(saved)
 	for _, x := range saved {
@@ -159,7 +160,7 @@ func (s *search) ladder(o samplers.Options, saved []float64) (out []*sampled, er
 }
 
 // grid is the setting with the most steps that takes calls at most in expectation, or one step.
-func (s *search) grid(o samplers.Options, calls float64) (*sampled, error) {
+func (s *search) grid(o catalog.Options, calls float64) (*sampled, error) {
 	most := maxSteps
 	if o.Grid == string(schedule.GridProfile) {
 		most = 1 << 10 // each is a dynamic programme of its own
@@ -182,9 +183,9 @@ func (s *search) grid(o samplers.Options, calls float64) (*sampled, error) {
 	return s.setting(o, n)
 }
 
-func (s *search) setting(o samplers.Options, n int) (*sampled, error) {
+func (s *search) setting(o catalog.Options, n int) (*sampled, error) {
 	o.Steps = n
-	made, err := samplers.New(o, s.net.Spec())
+	made, err := catalog.New(o, s.net.Spec())
 	if err != nil {
 		return nil, fault.Errorf("certificate", "%w", err)
 	}
@@ -210,7 +211,7 @@ func (s *search) measure(list []*sampled, runs int, seed uint64) error {
 	if s.OnRun != nil {
 		cfg.OnRun = func(Run) error { s.OnRun(); return nil }
 	}
-	var ss []*samplers.Sampler
+	var ss []*catalog.Sampler
 	for _, c := range list {
 		ss = append(ss, c.s)
 	}
@@ -254,7 +255,7 @@ const rounds = 3
 
 // time measures texts of the best setting and of first-hitting in turns.
 func (s *search) time() error {
-	list := []samplers.Options{{Draw: s.found.Draw}}
+	list := []catalog.Options{{Draw: s.found.Draw}}
 	if s.found.Best != nil {
 		list = append(list, s.found.Best.Options)
 	}
@@ -262,7 +263,7 @@ func (s *search) time() error {
 	seconds := [2]float64{math.Inf(1), math.Inf(1)}
 	for round := range rounds {
 		for i, o := range list {
-			method, err := samplers.New(o, s.net.Spec())
+			method, err := catalog.New(o, s.net.Spec())
 			if err != nil {
 				return fault.Errorf("certificate", "%w", err)
 			}

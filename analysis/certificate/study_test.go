@@ -16,6 +16,7 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -24,15 +25,15 @@ func blank(w *world.World) []int {
 }
 
 // some are samplers of every kind.
-func some(t testing.TB, w *world.World) []*samplers.Sampler { return drawing(t, w, draw.Draw{}) }
+func some(t testing.TB, w *world.World) []*catalog.Sampler { return drawing(t, w, draw.Settings{}) }
 
 // drawing are those that draw tokens in a way.
-func drawing(t testing.TB, w *world.World, how draw.Draw) (out []*samplers.Sampler) {
-	for _, o := range []samplers.Options{
+func drawing(t testing.TB, w *world.World, how draw.Settings) (out []*catalog.Sampler) {
+	for _, o := range []catalog.Options{
 		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Steps: 1}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 2},
-		{Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "cos2", Steps: 5}, {Sampler: "tweedie", Grid: "lambda", Steps: 3, Delta: ptr(0.3)},
-		{Sampler: "euler", Steps: 4, T: ptr(3)}, {Sampler: "euler", Steps: 6, T: ptr(3), Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 5},
-		{Sampler: "uniformization", Steps: 4, T: ptr(1), Delta: ptr(0.3)}, {Sampler: "matu", Steps: 4, Finish: "leave"}, {Sampler: "dmpm", Steps: 3},
+		{Sampler: "tweedie", Grid: "lambda", Steps: 2}, {Sampler: "tweedie", Grid: "cos2", Steps: 5}, {Sampler: "tweedie", Grid: "lambda", Steps: 3, Delta: (*catalog.Theta)(ptr(0.3))},
+		{Sampler: "euler", Steps: 4, T: (*catalog.Theta)(ptr(3))}, {Sampler: "euler", Steps: 6, T: (*catalog.Theta)(ptr(3)), Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 5},
+		{Sampler: "uniformization", Steps: 4, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.3))}, {Sampler: "matu", Steps: 4, Finish: "leave"}, {Sampler: "dmpm", Steps: 3},
 		{Sampler: "trapezoidal", Grid: "lambda", Steps: 1}, {Sampler: "trapezoidal", Grid: "uniform", Steps: 2, Finish: "leave"},
 	} {
 		o.Draw = how
@@ -41,7 +42,7 @@ func drawing(t testing.TB, w *world.World, how draw.Draw) (out []*samplers.Sampl
 	return out
 }
 
-func measured(t *testing.T, net samplers.Network, canvas []int, ss []*samplers.Sampler, cfg certificate.Config) *certificate.Study {
+func measured(t *testing.T, net samplers.Network, canvas []int, ss []*catalog.Sampler, cfg certificate.Config) *certificate.Study {
 	t.Helper()
 	st, err := certificate.Measure(t.Context(), net, canvas, ss, cfg)
 	if err != nil {
@@ -106,7 +107,7 @@ func TestBlocks(t *testing.T) {
 // texts, and the bound on KL is then infinite.
 func TestDraws(t *testing.T) {
 	file, w := lawstest.Open(t, "dirichlet3-noisy")
-	how := draw.Draw{Temperature: ptr(0.5), TopK: 2}
+	how := draw.Settings{Temperature: ptr(0.5), TopK: 2}
 	vocabulary := file.Spec().Vocabulary
 	categorical, err := draw.NewCategorical(vocabulary, how)
 	if err != nil {
@@ -171,9 +172,9 @@ func TestTimed(t *testing.T) {
 func TestCoverage(t *testing.T) {
 	file, w := lawstest.Open(t, "markov4-sharp")
 	all, canvas := newEnumerator(w), blank(file)
-	var ss []*samplers.Sampler
+	var ss []*catalog.Sampler
 	for _, n := range []int{1, 2, 4, 16} {
-		ss = append(ss, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file))
+		ss = append(ss, newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file))
 	}
 	type count struct{ tv, kl, tvLimit, klLimit int }
 	counts := make([]count, len(ss))
@@ -207,7 +208,7 @@ func TestSameRun(t *testing.T) {
 	canvas := blank(file)
 	st := measured(t, file, canvas, ss, certificate.Config{Runs: 9, Seed: 3, Batch: 4})
 	for i, s := range ss {
-		one := measured(t, file, canvas, []*samplers.Sampler{s}, certificate.Config{Runs: 9, Seed: 3})
+		one := measured(t, file, canvas, []*catalog.Sampler{s}, certificate.Config{Runs: 9, Seed: 3})
 		for j, r := range one.Runs {
 			if r.Log[0] != st.Runs[j].Log[i] {
 				t.Errorf("%s: run %d is %+v alone", s, j, r)
@@ -220,11 +221,11 @@ func TestSameRun(t *testing.T) {
 // smallest, whose blocks are longest.
 func TestCurve(t *testing.T) {
 	file, _ := lawstest.Open(t, "markov4-sharp")
-	var ss []*samplers.Sampler
+	var ss []*catalog.Sampler
 	for n := 1; n <= 4096; n *= 4 {
-		ss = append(ss, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file))
+		ss = append(ss, newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file))
 	}
-	cost := func(ss ...*samplers.Sampler) (calls, rows int) {
+	cost := func(ss ...*catalog.Sampler) (calls, rows int) {
 		st := measured(t, file, blank(file), ss, certificate.Config{Runs: 8, Seed: 3, Batch: 4})
 		return st.Calls, st.Runs[0].Rows
 	}
@@ -239,7 +240,7 @@ func TestCurve(t *testing.T) {
 // TestGoOn goes on from part of a study, and gets the same runs.
 func TestGoOn(t *testing.T) {
 	file, _ := lawstest.Open(t, "parity4-exact")
-	ss := append(some(t, file), newSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1, Floor: ptr(0)}, file))
+	ss := append(some(t, file), newSampler(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1, Floor: ptr(0)}, file))
 	ctx, canvas := context.Background(), blank(file)
 	whole := measured(t, file, canvas, ss, certificate.Config{Runs: 40, Seed: 2, Batch: 8})
 	infinite := false
@@ -297,26 +298,26 @@ func TestGoOn(t *testing.T) {
 // TestMistakes checks what is refused.
 func TestMistakes(t *testing.T) {
 	file, _ := lawstest.Open(t, "xor3-mixed")
-	fhs := newSampler(t, samplers.Options{}, file)
+	fhs := newSampler(t, catalog.Options{}, file)
 	mask := file.Facts().MaskID
 	for name, c := range map[string]struct {
 		canvas []int
-		o      samplers.Options
+		o      catalog.Options
 		cfg    certificate.Config
 		want   string
 	}{
-		"no runs":      {blank(file), samplers.Options{}, certificate.Config{}, "0 runs"},
-		"nothing free": {[]int{0, 1, 0}, samplers.Options{}, certificate.Config{Runs: 1}, "no free position"},
-		"an order":     {blank(file), samplers.Options{Sampler: "ordered"}, certificate.Config{Runs: 1}, "order is not uniform"},
-		"no plan":      {blank(file), samplers.Options{Sampler: "euler", By: draw.ByFloat32Gumbel}, certificate.Config{Runs: 1}, "no plan"},
-		"other draws":  {blank(file), samplers.Options{Draw: draw.Draw{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
-		"other sizes":  {[]int{mask, 0, mask}, samplers.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, certificate.Config{Runs: 1}, "sizes sum to 3"},
-		"other study":  {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0}}}}, "another study"},
-		"no number":    {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0, estimate.Number(math.NaN())}}}}, "another study"},
-		"twice":        {blank(file), samplers.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: make([]estimate.Number, 2)}, {Log: make([]estimate.Number, 2)}}}, "twice"},
-		"wrong length": {[]int{mask, mask}, samplers.Options{}, certificate.Config{Runs: 1}, "need 3 ids"},
+		"no runs":      {blank(file), catalog.Options{}, certificate.Config{}, "0 runs"},
+		"nothing free": {[]int{0, 1, 0}, catalog.Options{}, certificate.Config{Runs: 1}, "no free position"},
+		"an order":     {blank(file), catalog.Options{Sampler: "ordered"}, certificate.Config{Runs: 1}, "order is not uniform"},
+		"no plan":      {blank(file), catalog.Options{Sampler: "euler", By: draw.ByFloat32Gumbel}, certificate.Config{Runs: 1}, "no plan"},
+		"other draws":  {blank(file), catalog.Options{Draw: draw.Settings{TopK: 1}}, certificate.Config{Runs: 1}, "different ways"},
+		"other sizes":  {[]int{mask, 0, mask}, catalog.Options{Sampler: "parallel-fhs", Sizes: "2,1"}, certificate.Config{Runs: 1}, "sizes sum to 3"},
+		"other study":  {blank(file), catalog.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0}}}}, "another study"},
+		"no number":    {blank(file), catalog.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: []estimate.Number{0, estimate.Number(math.NaN())}}}}, "another study"},
+		"twice":        {blank(file), catalog.Options{}, certificate.Config{Runs: 1, Done: []certificate.Run{{Log: make([]estimate.Number, 2)}, {Log: make([]estimate.Number, 2)}}}, "twice"},
+		"wrong length": {[]int{mask, mask}, catalog.Options{}, certificate.Config{Runs: 1}, "need 3 ids"},
 	} {
-		_, err := certificate.Measure(context.Background(), file, c.canvas, []*samplers.Sampler{fhs, newSampler(t, c.o, file)}, c.cfg)
+		_, err := certificate.Measure(context.Background(), file, c.canvas, []*catalog.Sampler{fhs, newSampler(t, c.o, file)}, c.cfg)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -26,14 +26,14 @@ func (t Target) Runs() int {
 
 // Families are the samplers that a search goes through, without their steps: block sizes
 // and grids along curves and, where profile is not nil, those chosen by a loss profile (see
-// [samplers.Options]). All draw tokens in one way.
-func Families(how draw.Draw, profile []float64, sizes, grids bool) []samplers.Options {
+// [catalog.Options]). All draw tokens in one way.
+func Families(how draw.Settings, profile []float64, sizes, grids bool) []catalog.Options {
 	curves := []string{"", "cos2", "cosine"}
 	if profile != nil {
 		curves = append(curves, "profile")
 	}
-	var out []samplers.Options
-	add := func(o samplers.Options, curve string) {
+	var out []catalog.Options
+	add := func(o catalog.Options, curve string) {
 		if o.Draw = how; curve == "profile" {
 			o.Profile = profile
 		}
@@ -41,12 +41,12 @@ func Families(how draw.Draw, profile []float64, sizes, grids bool) []samplers.Op
 	}
 	for _, curve := range curves {
 		if sizes {
-			add(samplers.Options{Sampler: "parallel-fhs", Sizes: cmp.Or(curve, "equal")}, curve)
+			add(catalog.Options{Sampler: "parallel-fhs", Sizes: cmp.Or(curve, "equal")}, curve)
 		}
 	}
 	for _, curve := range curves {
 		if grids {
-			add(samplers.Options{Sampler: "tweedie", Grid: cmp.Or(curve, "lambda")}, curve)
+			add(catalog.Options{Sampler: "tweedie", Grid: cmp.Or(curve, "lambda")}, curve)
 		}
 	}
 	return out
@@ -56,7 +56,7 @@ func Families(how draw.Draw, profile []float64, sizes, grids bool) []samplers.Op
 type SearchConfig struct {
 	Target
 	// Families are samplers whose steps are not set; all draw tokens alike.
-	Families []samplers.Options
+	Families []catalog.Options
 	// Runs of first-hitting confirm the setting; half as many find out where to look. 0 is
 	// [Target.Runs].
 	Runs  int
@@ -77,9 +77,9 @@ func (cfg SearchConfig) finding() int    { return (cfg.confirming() + 1) / 2 }
 // Candidate is a setting that was tried.
 type Candidate struct {
 	// Options are the setting's, Name what they say.
-	Options samplers.Options `json:"-"`
-	Name    string           `json:"name"`
-	N       int              `json:"n"`
+	Options catalog.Options `json:"-"`
+	Name    string          `json:"name"`
+	N       int             `json:"n"`
 	// Calls is the expected number of network calls a text, finishing included.
 	Calls float64 `json:"calls"`
 	// Bound is the certificate's estimate, Limit what it does not exceed with the
@@ -91,7 +91,7 @@ type Candidate struct {
 // Flags are the flags of a command that has the setting used, but for a profile's file.
 func (c Candidate) Flags() string {
 	out := []string{"--sampler " + c.Options.Sampler}
-	for _, o := range samplers.AllOptions() {
+	for _, o := range catalog.AllOptions() {
 		if value := o.Get(c.Options); value != "" {
 			out = append(out, "--"+o.Name+" "+value)
 		}
@@ -106,7 +106,7 @@ type Found struct {
 	D          int     `json:"positions"`
 	Confidence float64 `json:"confidence"`
 	// Draw is how tokens are drawn, by first-hitting too.
-	Draw draw.Draw `json:"draw"`
+	Draw draw.Settings `json:"draw"`
 	// FindingRuns found out where to look, Runs confirmed. Calls counts the network's calls
 	// of both.
 	FindingRuns int `json:"finding_runs"`

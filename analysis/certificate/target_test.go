@@ -11,7 +11,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/analysis/quality"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -23,7 +23,7 @@ func TestSearch(t *testing.T) {
 	for _, target := range []certificate.Target{{Distance: quality.TV, Most: 0.2}, {Distance: quality.TV, Most: 0.9}, {Distance: quality.KL, Most: 0.3}, {Distance: quality.TV, Most: 1e-4}} {
 		seen := 0
 		cfg := certificate.SearchConfig{
-			Target: target, Families: certificate.Families(draw.Draw{}, nil, target.Distance == quality.TV, true), Runs: 400, Seed: 3, Batch: 50,
+			Target: target, Families: certificate.Families(draw.Settings{}, nil, target.Distance == quality.TV, true), Runs: 400, Seed: 3, Batch: 50,
 			OnRun: func() { seen++ },
 		}
 		f, err := certificate.Search(context.Background(), file, blank(file), cfg)
@@ -42,7 +42,7 @@ func TestSearch(t *testing.T) {
 		if f.Best == nil || f.Best.Calls > 3.96 || !(float64(f.Best.Limit) <= target.Most) || f.FirstHitting <= 0 || f.Seconds <= 0 {
 			t.Fatalf("%+v: %+v", target, f)
 		}
-		s, err := samplers.New(f.Best.Options, file.Spec())
+		s, err := catalog.New(f.Best.Options, file.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,13 +83,13 @@ func TestSearchKeepsItsPromise(t *testing.T) {
 	file, w := lawstest.Open(t, "markov4-sharp")
 	all := newEnumerator(w)
 	bound := func(n int) float64 {
-		return all.of(t, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file)).order.tv
+		return all.of(t, newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, file)).order.tv
 	}
 	target := bound(3) - 1e-9
 	wrong, certified := 0, 0
 	for seed := range uint64(100) {
 		f, err := certificate.Search(context.Background(), file, blank(file), certificate.SearchConfig{
-			Target: certificate.Target{Distance: quality.TV, Most: target}, Families: certificate.Families(draw.Draw{}, nil, false, true)[:1], Runs: 100, Seed: seed, Batch: 100,
+			Target: certificate.Target{Distance: quality.TV, Most: target}, Families: certificate.Families(draw.Settings{}, nil, false, true)[:1], Runs: 100, Seed: seed, Batch: 100,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestSearchKeepsItsPromise(t *testing.T) {
 // TestSearchMistakes checks what is refused, and the canvas of one position.
 func TestSearchMistakes(t *testing.T) {
 	file, _ := lawstest.Open(t, "xor3-mixed")
-	families := certificate.Families(draw.Draw{}, nil, true, true)
+	families := certificate.Families(draw.Settings{}, nil, true, true)
 	tv := certificate.Target{Distance: quality.TV, Most: 0.1}
 	for name, c := range map[string]struct {
 		cfg    certificate.SearchConfig
@@ -122,7 +122,7 @@ func TestSearchMistakes(t *testing.T) {
 		"no number":    {certificate.SearchConfig{Target: certificate.Target{Distance: quality.KL, Most: math.NaN()}, Families: families}, blank(file), "target of NaN"},
 		"no family":    {certificate.SearchConfig{Target: tv}, blank(file), "no family"},
 		"nothing free": {certificate.SearchConfig{Target: tv, Families: families}, []int{0, 1, 0}, "no free position"},
-		"no sampler":   {certificate.SearchConfig{Target: tv, Families: []samplers.Options{{Sampler: "star"}}}, blank(file), "star"},
+		"no sampler":   {certificate.SearchConfig{Target: tv, Families: []catalog.Options{{Sampler: "star"}}}, blank(file), "star"},
 	} {
 		if _, err := certificate.Search(context.Background(), file, c.canvas, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

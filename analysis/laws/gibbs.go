@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/combin"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // correctedLaw is the law over states of a sampler with corrections: that of the sampler without,
 // after as many steps of their kernel.
-func (w *World) correctedLaw(inner *samplers.Sampler, positions, calls int) ([]float64, error) {
+func (w *World) correctedLaw(inner *catalog.Sampler, positions, calls int) ([]float64, error) {
 	law, err := w.SamplerLaw(inner)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // consistentWorlds are the reference worlds whose rows are the conditionals of q0, otherWorlds those
@@ -22,10 +23,10 @@ var (
 )
 
 // corrected is a sampler with corrections, and its law.
-func corrected(t *testing.T, file *world.World, w *laws.World, sampler string, steps, positions, calls int) (*samplers.Sampler, []float64) {
+func corrected(t *testing.T, file *world.World, w *laws.World, sampler string, steps, positions, calls int) (*catalog.Sampler, []float64) {
 	t.Helper()
-	o := samplers.Options{Sampler: sampler, Steps: steps, Remasking: samplers.Remasking{Correct: fmt.Sprintf("gibbs:%dx%d", positions, calls)}}
-	s, err := samplers.New(o, file.Spec())
+	o := catalog.Options{Sampler: sampler, Steps: steps, RemaskOptions: catalog.RemaskOptions{Correct: fmt.Sprintf("gibbs:%dx%d", positions, calls)}}
+	s, err := catalog.New(o, file.Spec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func corrected(t *testing.T, file *world.World, w *laws.World, sampler string, s
 }
 
 // chiSquare draws n samples and returns the p-value of their counts under a law over states.
-func chiSquare(t *testing.T, file *world.World, w *laws.World, s *samplers.Sampler, law []float64, n int) float64 {
+func chiSquare(t *testing.T, file *world.World, w *laws.World, s *catalog.Sampler, law []float64, n int) float64 {
 	t.Helper()
 	counts := make([]float64, len(law))
 	canvas := slices.Repeat([]int{w.V}, w.D)
@@ -175,7 +176,7 @@ func TestGibbsKernel(t *testing.T) {
 		t.Errorf("13 steps differ by TV %v", tv)
 	}
 	// What a sampler leaves masked stays masked.
-	s, err := samplers.New(samplers.Options{Sampler: "euler", Steps: 4, Finish: "leave", Remasking: samplers.Remasking{Correct: "gibbs:2x5"}}, file.Spec())
+	s, err := catalog.New(catalog.Options{Sampler: "euler", Steps: 4, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:2x5"}}, file.Spec())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,9 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // mostOutcomes bounds the ways of drawing tokens that are enumerated for a sampler without a
@@ -18,10 +20,10 @@ const mostOutcomes = 2_000_000
 // SamplerLaw is the exact law over states of a sampler on a world that [New] opened. Laws of grid
 // samplers and of first-hitting are enumerated here; other samplers with a likelihood have
 // that of every sequence ([likelihood.Evaluator.LawsOf]), remasking samplers the sum of all outcomes
-// ([samplers.Sampler.Outcomes]). Rows are in float32 where the sampler has no plan. A likelihood is of
+// ([catalog.Sampler.Outcomes]). Rows are in float32 where the sampler has no plan. A likelihood is of
 // sequences alone: what is missing from 1 where masks are left stands at the all-mask state.
 // [Known] reports which samplers have no law.
-func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
+func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
 	if err := Known(s); err != nil {
 		return nil, err
 	}
@@ -45,24 +47,24 @@ func (w *World) SamplerLaw(s *samplers.Sampler) ([]float64, error) {
 }
 
 // leaves reports whether a sampler may end with masks.
-func leaves(s *samplers.Sampler) bool {
+func leaves(s *catalog.Sampler) bool {
 	steps, ok := s.Steps()
 	return ok && !s.Denoises() && steps.Left() > 0
 }
 
 // enumerated reports whether every step of a sampler asks the denoiser once, at its start.
-func enumerated(s *samplers.Sampler) bool {
+func enumerated(s *catalog.Sampler) bool {
 	law, planned := s.Law()
 	return planned && law.Steps != nil && !law.OneByOne && !law.LookBack
 }
 
 // Known reports why no world has a law of a sampler, nil where one may.
-func Known(s *samplers.Sampler) error {
+func Known(s *catalog.Sampler) error {
 	set := s.Settings()
 	inner, _, _, corrected := s.Correction()
 	law, planned := s.Law()
 	switch {
-	case set.Scores == samplers.ScoresRaw:
+	case set.Scores == plan.ScoresRaw:
 		return errors.New("laws: a world has no raw scores: normalise them")
 	case (planned || corrected) && set.Draw.ChangesLaw(), set.By == draw.ByFloat32Gumbel:
 		return fault.Errorf("laws", "%s draws from another distribution than the network's, which is worked out for decoders without corrections only: leave temperature, truncation, suppressed tokens and float32-gumbel out", s)
@@ -78,7 +80,7 @@ func Known(s *samplers.Sampler) error {
 }
 
 // likelihoods is the law of a sampler by the likelihood of each sequence.
-func (w *World) likelihoods(s *samplers.Sampler) ([]float64, error) {
+func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
 	e, err := likelihood.New(w.file, likelihood.Options{})
 	if err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ func (w *World) likelihoods(s *samplers.Sampler) ([]float64, error) {
 		targets[i] = likelihood.Whole(w.Sequence(i))
 	}
 	law, rest := make([]float64, w.States), 1.0
-	err = e.LawsOf(context.Background(), targets, []*samplers.Sampler{s}, func(i int, laws []likelihood.Exact, _ int) error {
+	err = e.LawsOf(context.Background(), targets, []*catalog.Sampler{s}, func(i int, laws []likelihood.Exact, _ int) error {
 		p := math.Exp(-laws[0].NegLog)
 		law[w.clean[i]], rest = p, rest-p
 		return nil
@@ -100,7 +102,7 @@ func (w *World) likelihoods(s *samplers.Sampler) ([]float64, error) {
 }
 
 // outcomes is the law of a sampler without a likelihood, by enumeration.
-func (w *World) outcomes(s *samplers.Sampler) ([]float64, error) {
+func (w *World) outcomes(s *catalog.Sampler) ([]float64, error) {
 	canvas := make([]int, w.D)
 	for l := range canvas {
 		canvas[l] = w.V

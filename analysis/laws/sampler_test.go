@@ -9,7 +9,11 @@ import (
 	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
+	"mdmgen/samplers/rank"
+	"mdmgen/samplers/remask"
 	"mdmgen/samplers/schedule"
 )
 
@@ -18,19 +22,19 @@ import (
 // standard deviations (a chance of 3e-4 over some 500 states).
 func TestSamplerLaw(t *testing.T) {
 	ptr := func(x float64) *float64 { return &x }
-	options := []samplers.Options{
+	options := []catalog.Options{
 		{}, {Sampler: "parallel-fhs", Sizes: "1,2"}, {Sampler: "parallel-fhs", Sizes: "2,1"},
 		{Sampler: "paired-fhs", Sizes: "1,2", Floor: ptr(0)},
 		{Sampler: "ordered"}, {Sampler: "ordered", Order: "random"}, {Sampler: "ordered", Order: "2,0,1"},
 		{Sampler: "euler", Steps: 4}, {Sampler: "tweedie", Grid: "cosine", Steps: 2}, {Sampler: "tau-leaping", Tau: "one", Steps: 3, Finish: "leave"},
-		{Sampler: "uniformization", Steps: 4, Finish: "leave", Delta: ptr(0.3)}, {Sampler: "matu", Steps: 2, T: ptr(1), Delta: ptr(0.1)},
+		{Sampler: "uniformization", Steps: 4, Finish: "leave", Delta: (*catalog.Theta)(ptr(0.3))}, {Sampler: "matu", Steps: 2, T: (*catalog.Theta)(ptr(1)), Delta: (*catalog.Theta)(ptr(0.1))},
 		{Sampler: "dmpm", Steps: 3, Finish: "leave"}, {Sampler: "dmpm", Steps: 3, Noise: "cosine", Grid: "uniform"},
-		{Sampler: "trapezoidal", Steps: 2, Grid: "lambda"}, {Sampler: "trapezoidal", Steps: 1, Grid: "uniform", Finish: "leave", Delta: ptr(0.5)},
+		{Sampler: "trapezoidal", Steps: 2, Grid: "lambda"}, {Sampler: "trapezoidal", Steps: 1, Grid: "uniform", Finish: "leave", Delta: (*catalog.Theta)(ptr(0.5))},
 	}
 	for _, name := range []string{"timed3", "xor3-mixed"} {
 		_, w := lawstest.Open(t, name)
 		for _, o := range options {
-			s, err := samplers.New(o, samplers.Spec{TimeConditioned: w.Timed(), InfiniteSigma: true})
+			s, err := catalog.New(o, samplers.Spec{TimeConditioned: w.Timed(), InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,11 +63,11 @@ func TestSamplerLaw(t *testing.T) {
 	}
 	testUnplanned(t)
 	_, w := lawstest.Open(t, "xor3-mixed")
-	for _, o := range []samplers.Options{
-		{Draw: draw.Draw{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
-		{Sampler: "dmpm", Steps: 3, Finish: "leave", Remasking: samplers.Remasking{Correct: "gibbs:1x1"}},
+	for _, o := range []catalog.Options{
+		{Draw: draw.Settings{Temperature: ptr(0.5)}}, {Sampler: "parallel-fhs", Sizes: "2,2"}, {Sampler: "euler", Steps: 4, Scores: "raw"},
+		{Sampler: "dmpm", Steps: 3, Finish: "leave", RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
 	} {
-		s, err := samplers.New(o, samplers.Spec{LogScores: o.Scores != ""})
+		s, err := catalog.New(o, samplers.Spec{LogScores: o.Scores != ""})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +78,8 @@ func TestSamplerLaw(t *testing.T) {
 }
 
 // run goes through a plan on the world's table.
-func run(t *testing.T, w *laws.World, s *samplers.Sampler, st *draw.Stream) int {
-	var p samplers.Plan
+func run(t *testing.T, w *laws.World, s *catalog.Sampler, st *draw.Stream) int {
+	var p plan.Plan
 	free := make([]int, w.D)
 	for l := range free {
 		free[l] = l
@@ -117,15 +121,15 @@ func testUnplanned(t *testing.T) {
 	cold := 0.5
 	for _, name := range []string{"timed3", "xor3-mixed"} {
 		open, w := lawstest.Open(t, name)
-		for _, o := range []samplers.Options{
-			{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: draw.Draw{Temperature: &cold}}, {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: samplers.ScoreRandom}},
-			{Sampler: "confidence", Steps: 3, Deciding: samplers.Deciding{Rule: schedule.RoundDream, Score: samplers.ScoreMargin, AlgTemp: 0.3}},
-			{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, Deciding: samplers.Deciding{Threshold: 0.6, Rule: schedule.RoundDream}},
-			{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &cold}}, {Sampler: "llada2", Deciding: samplers.Deciding{Threshold: 0.6}},
-			{Sampler: "remdm", Steps: 4, Remasking: samplers.Remasking{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, Remasking: samplers.Remasking{Remask: samplers.RemaskConf}}, {Sampler: "p2", Steps: 2},
-			{Sampler: "confidence", Steps: 2, Shaping: samplers.Shaping{MinLength: 2}, Deciding: samplers.Deciding{Stop: new(int)}},
+		for _, o := range []catalog.Options{
+			{Sampler: "confidence", Steps: 2}, {Sampler: "confidence", Steps: 2, Draw: draw.Settings{Temperature: &cold}}, {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: rank.ByRandom}},
+			{Sampler: "confidence", Steps: 3, RankOptions: catalog.RankOptions{Rule: schedule.RoundDream, Score: rank.ByMargin, AlgTemp: 0.3}},
+			{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.6, BlockLength: 2}}, {Sampler: "threshold", Steps: 2, RankOptions: catalog.RankOptions{Threshold: 0.6, Rule: schedule.RoundDream}},
+			{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: &cold}}, {Sampler: "llada2", RankOptions: catalog.RankOptions{Threshold: 0.6}},
+			{Sampler: "remdm", Steps: 4, RemaskOptions: catalog.RemaskOptions{Eta: 0.4}}, {Sampler: "remdm", Steps: 3, RemaskOptions: catalog.RemaskOptions{Remask: remask.RemaskConf}}, {Sampler: "p2", Steps: 2},
+			{Sampler: "confidence", Steps: 2, LayerOptions: catalog.LayerOptions{MinLength: 2}, RankOptions: catalog.RankOptions{Stop: new(int)}},
 		} {
-			s, err := samplers.New(o, open.Spec())
+			s, err := catalog.New(o, open.Spec())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,26 +171,26 @@ func testUnplanned(t *testing.T) {
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	file, w := lawstest.Open(t, "xor3-mixed")
-	cold, once := draw.Draw{Temperature: new(0.5)}, samplers.Remasking{Correct: "gibbs:1x1"}
-	stop := samplers.Deciding{Stop: new(int)}
+	cold, once := draw.Settings{Temperature: new(0.5)}, catalog.RemaskOptions{Correct: "gibbs:1x1"}
+	stop := catalog.RankOptions{Stop: new(int)}
 	for _, test := range []struct {
-		options samplers.Options
+		options catalog.Options
 		why     string // "" where the law is known
 	}{
-		{samplers.Options{Remasking: once}, ""},
-		{samplers.Options{Sampler: "confidence", Draw: cold}, ""},
-		{samplers.Options{Draw: cold}, "another distribution"},
-		{samplers.Options{Draw: cold, Remasking: once}, "another distribution"},
-		{samplers.Options{Sampler: "confidence", Draw: cold, Remasking: once}, "another distribution"},
-		{samplers.Options{Sampler: "tweedie", By: draw.ByFloat32Gumbel}, "another distribution"},
-		{samplers.Options{Deciding: samplers.Deciding{BlockLength: 2}}, "blocks are filled"},
-		{samplers.Options{Remasking: once, Deciding: samplers.Deciding{BlockLength: 2}}, "blocks are filled"},
-		{samplers.Options{Shaping: samplers.Shaping{MinLength: 1}, Deciding: stop}, "guided or constrained"},
-		{samplers.Options{Sampler: "confidence", Shaping: samplers.Shaping{MinLength: 1}, Deciding: stop, Remasking: once}, "corrections draw again"},
-		{samplers.Options{Sampler: "confidence", Shaping: samplers.Shaping{BadWordsIDs: "1"}}, "banned word"},
-		{samplers.Options{Sampler: "confidence", Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
+		{catalog.Options{RemaskOptions: once}, ""},
+		{catalog.Options{Sampler: "confidence", Draw: cold}, ""},
+		{catalog.Options{Draw: cold}, "another distribution"},
+		{catalog.Options{Draw: cold, RemaskOptions: once}, "another distribution"},
+		{catalog.Options{Sampler: "confidence", Draw: cold, RemaskOptions: once}, "another distribution"},
+		{catalog.Options{Sampler: "tweedie", By: draw.ByFloat32Gumbel}, "another distribution"},
+		{catalog.Options{RankOptions: catalog.RankOptions{BlockLength: 2}}, "blocks are filled"},
+		{catalog.Options{RemaskOptions: once, RankOptions: catalog.RankOptions{BlockLength: 2}}, "blocks are filled"},
+		{catalog.Options{LayerOptions: catalog.LayerOptions{MinLength: 1}, RankOptions: stop}, "guided or constrained"},
+		{catalog.Options{Sampler: "confidence", LayerOptions: catalog.LayerOptions{MinLength: 1}, RankOptions: stop, RemaskOptions: once}, "corrections draw again"},
+		{catalog.Options{Sampler: "confidence", LayerOptions: catalog.LayerOptions{BadWordsIDs: "1"}}, "banned word"},
+		{catalog.Options{Sampler: "confidence", RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}}, "is drawn"},
 	} {
-		s, err := samplers.New(test.options, file.Spec())
+		s, err := catalog.New(test.options, file.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,11 +6,12 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
 // Draw is what tokens are drawn from in the law that is evaluated.
-func (e *Evaluator) Draw() draw.Draw { return e.opts.Draw }
+func (e *Evaluator) Draw() draw.Settings { return e.opts.Draw }
 
 // FullSupport reports whether every token of the model has a positive probability in every
 // row, so that all laws of samplers that leave no mask have the same support: all
@@ -41,7 +42,7 @@ func (e *Evaluator) FullSupport() bool {
 // the others those of t; the tokens of t at free positions are ignored. Text i has
 // the stream (seed, indices[i]): it does not depend on the other indices, as far as the
 // network's rows do not. A position that the sampler leaves masked has the mask's id.
-func (e *Evaluator) Sample(ctx context.Context, t Target, s *samplers.Sampler, seed uint64, indices []uint64) ([][]int, samplers.Totals, error) {
+func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, seed uint64, indices []uint64) ([][]int, samplers.Totals, error) {
 	canvas, err := e.canvasOf(t)
 	if err != nil {
 		return nil, samplers.Totals{}, err

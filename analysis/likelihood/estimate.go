@@ -10,8 +10,9 @@ import (
 	"mdmgen/analysis/profile"
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
 
@@ -39,7 +40,7 @@ const (
 	// network gives them in place of −log μ: Σ_a s − r·log s + r(log r − 1).
 	ScoreEntropyForm Form = "score-entropy"
 	// Plans is −log (1/K)Σ P(path) over K plans of a sampler, or K paths of a decoder without one
-	// ([samplers.Sampler.ReplayPaths]): a bound on its −log P that falls with K in expectation. A
+	// ([catalog.Sampler.ReplayPaths]): a bound on its −log P that falls with K in expectation. A
 	// draw is K plans.
 	Plans Form = "plans"
 
@@ -67,7 +68,7 @@ type Config struct {
 	Draws int
 	// Plans is K, for Plans; 0 is 1. Sampler draws the plans; nil is FHS.
 	Plans   int
-	Sampler *samplers.Sampler
+	Sampler *catalog.Sampler
 	// Seed and a window's index determine its draws.
 	Seed uint64
 	// Confidence of the intervals; 0 is 0.95.
@@ -186,7 +187,7 @@ type drawer struct {
 	asks    []Ask
 	samples []sample
 	free    []int
-	planned samplers.Plan // the memory of plans
+	planned plan.Plan // the memory of plans
 }
 
 // Estimate works out the windows ts, the first of which has the given index. All their

@@ -66,7 +66,7 @@ type Options struct {
 	Batch int
 	// Draw is what tokens would be drawn from: a temperature or a truncation makes
 	// every value that of the changed law.
-	Draw draw.Draw
+	Draw draw.Settings
 }
 
 // Totals count what an Evaluator has done.

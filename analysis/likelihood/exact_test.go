@@ -14,6 +14,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -165,7 +166,7 @@ func TestTimedGrids(t *testing.T) {
 	checked := 0
 	for _, l := range laws.Laws {
 		g, _ := laws.Grid(l.Grid)
-		o := samplers.Options{Sampler: l.Sampler, Steps: g.N}
+		o := catalog.Options{Sampler: l.Sampler, Steps: g.N}
 		if l.Sampler == "tau_leaping_one" || l.Sampler == "tau_leaping_any" {
 			o.Sampler, o.Tau = "tau-leaping", l.Sampler[len("tau_leaping_"):]
 		}
@@ -173,14 +174,14 @@ func TestTimedGrids(t *testing.T) {
 			o.Grid = "lambda"
 		} else {
 			first, last := float64(g.T), float64(g.Delta)
-			o.T, o.Delta = &first, &last
+			o.T, o.Delta = (*catalog.Theta)(&first), (*catalog.Theta)(&last)
 			if g.Kind == "paper" {
 				o.Grid = "paper"
 			}
 		}
 		for _, finish := range []string{"leave", "denoise"} {
 			o.Finish = finish
-			s, err := samplers.New(o, samplers.Spec{Noise: "exp", TimeConditioned: true, InfiniteSigma: true})
+			s, err := catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: true, InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // The exact likelihoods of a text of three tokens, in nats. With four steps, positions
@@ -24,7 +25,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := samplers.New(samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, samplers.Spec{})
+	s, err := catalog.New(catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 4}, samplers.Spec{})
 	if err != nil {
 		panic(err)
 	}

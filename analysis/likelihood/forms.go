@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -246,7 +247,7 @@ func (d *drawer) plans() error {
 // their probability, is returned.
 func (d *drawer) plan() (offset float64, err error) {
 	if d.cfg.Sampler == nil {
-		if d.cfg.Sampler, err = samplers.New(samplers.Options{}, samplers.Spec{}); err != nil {
+		if d.cfg.Sampler, err = catalog.New(catalog.Options{}, samplers.Spec{}); err != nil {
 			return 0, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -46,9 +47,9 @@ func mustTable(t testing.TB, e *Evaluator, target Target) *Table {
 	return table
 }
 
-func mustSampler(t testing.TB, o samplers.Options) *samplers.Sampler {
+func mustSampler(t testing.TB, o catalog.Options) *catalog.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Spec{Noise: "exp"})
+	s, err := catalog.New(o, samplers.Spec{Noise: "exp"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestPlans(t *testing.T) {
 	e := mustNew(t, noisy(t))
 	target := Whole([]int{1, 1, 1})
 	table := mustTable(t, e, target)
-	for _, o := range []samplers.Options{
+	for _, o := range []catalog.Options{
 		{}, {Sampler: "parallel-fhs", Sizes: "2,1"}, {Sampler: "ordered"}, {Sampler: "ordered", Order: "random"},
 		{Sampler: "euler", Steps: 3}, {Sampler: "tweedie", Grid: "lambda", Steps: 3},
 		{Sampler: "tweedie", Steps: 3, Finish: "leave"}, {Sampler: "tau-leaping", Tau: "one", Steps: 2, Finish: "leave"},

@@ -12,7 +12,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/facts"
 	"mdmgen/model/ort/orttest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -125,7 +125,7 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 	temperature := 0.7
 	var got [2]*Table
 	for i, e := range []*Evaluator{rows, head} {
-		changed, err := New(e.model, Options{Draw: draw.Draw{Temperature: &temperature}})
+		changed, err := New(e.model, Options{Draw: draw.Settings{Temperature: &temperature}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestHeadsOfChangedLaw(t *testing.T) {
 func TestHeadsWholeRows(t *testing.T) {
 	rows, head := heads(t, "fairytale", model.Options{})
 	target := Whole([]int{5, 17, 9, 99})
-	s := mustSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2})
+	s := mustSampler(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 2})
 	var exact [2]Exact
 	var plans [2]Result
 	for i, e := range []*Evaluator{rows, head} {

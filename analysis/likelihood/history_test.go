@@ -10,24 +10,25 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
 // planned are options of every planned sampler over three positions.
-func planned() []samplers.Options {
+func planned() []catalog.Options {
 	half, one := 0.5, 1.0
-	list := []samplers.Options{
+	list := []catalog.Options{
 		{}, {Sampler: "ordered", Order: "random"}, {Sampler: "parallel-fhs", Sizes: "1,2"},
 		{Sampler: "paired-fhs", Sizes: "1,2"}, {Sampler: "paired-fhs", Sizes: "2,1", Floor: &half},
 	}
 	for _, finish := range []string{"leave", "denoise"} {
 		list = append(list,
-			samplers.Options{Sampler: "euler", Grid: "theta:1.5,0.4,0.1", Finish: finish},
-			samplers.Options{Sampler: "tweedie", Grid: "lambda:0.9,0.5,0.2", Finish: finish},
-			samplers.Options{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1", Finish: finish},
-			samplers.Options{Sampler: "matu", Steps: 3, T: &one, Finish: finish},
-			samplers.Options{Sampler: "dmpm", Grid: "theta:1.5,0.4,0.1", Finish: finish},
-			samplers.Options{Sampler: "trapezoidal", Grid: "lambda:0.9,0.4,0.2", Finish: finish},
+			catalog.Options{Sampler: "euler", Grid: "theta:1.5,0.4,0.1", Finish: finish},
+			catalog.Options{Sampler: "tweedie", Grid: "lambda:0.9,0.5,0.2", Finish: finish},
+			catalog.Options{Sampler: "uniformization", Grid: "theta:1.5,0.4,0.1", Finish: finish},
+			catalog.Options{Sampler: "matu", Steps: 3, T: (*catalog.Theta)(&one), Finish: finish},
+			catalog.Options{Sampler: "dmpm", Grid: "theta:1.5,0.4,0.1", Finish: finish},
+			catalog.Options{Sampler: "trapezoidal", Grid: "lambda:0.9,0.4,0.2", Finish: finish},
 		)
 	}
 	return list
@@ -47,7 +48,7 @@ func TestPlansUnbiased(t *testing.T) {
 		e := mustNew(t, w)
 		target := Whole([]int{1, 0, 1})
 		for _, o := range planned() {
-			s, err := samplers.New(o, samplers.Spec{Noise: "exp", TimeConditioned: e.facts.TimeConditioned, InfiniteSigma: true})
+			s, err := catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: e.facts.TimeConditioned, InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +153,7 @@ func TestHistoryNetwork(t *testing.T) {
 	e := tiny(t, "mdlm")
 	target := Target{IDs: []int{5, 17, 9, 99, 3, 42, 7}, Free: []int{1, 3, 4, 6}}
 	half := 0.5
-	for _, draw := range []draw.Draw{{}, {Temperature: &half}, {TopK: 60}, {SuppressTokens: "1,2"}} {
+	for _, draw := range []draw.Settings{{}, {Temperature: &half}, {TopK: 60}, {SuppressTokens: "1,2"}} {
 		changed, err := New(e.model, Options{Draw: draw})
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +178,7 @@ func TestHistoryNetwork(t *testing.T) {
 				}
 			}
 		}
-		s := mustSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1})
+		s := mustSampler(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 1})
 		exact, err := changed.Exact(ctx, target, s)
 		if err != nil {
 			t.Fatal(err)
@@ -205,7 +206,7 @@ func TestRowsTooLarge(t *testing.T) {
 		t.Errorf("15 positions and 2 columns: %v", err)
 	}
 	e := tiny(t, "mdlm")
-	_, err = e.Exact(context.Background(), Whole(make([]int, 15)), mustSampler(t, samplers.Options{Sampler: "trapezoidal", Steps: 2}))
+	_, err = e.Exact(context.Background(), Whole(make([]int, 15)), mustSampler(t, catalog.Options{Sampler: "trapezoidal", Steps: 2}))
 	if !errors.As(err, &large) || large.Free != 15 {
 		t.Errorf("15 positions: %v", err)
 	}
@@ -215,14 +216,14 @@ func TestRowsTooLarge(t *testing.T) {
 func TestLawsShareRows(t *testing.T) {
 	ctx := context.Background()
 	target := Whole([]int{1, 0, 1})
-	plain := []*samplers.Sampler{
-		mustSampler(t, samplers.Options{}), mustSampler(t, samplers.Options{Sampler: "dmpm", Steps: 3}),
-		mustSampler(t, samplers.Options{Sampler: "ordered"}), mustSampler(t, samplers.Options{Sampler: "tweedie", Steps: 3}),
+	plain := []*catalog.Sampler{
+		mustSampler(t, catalog.Options{}), mustSampler(t, catalog.Options{Sampler: "dmpm", Steps: 3}),
+		mustSampler(t, catalog.Options{Sampler: "ordered"}), mustSampler(t, catalog.Options{Sampler: "tweedie", Steps: 3}),
 	}
 	all := append(plain[:4:4],
-		mustSampler(t, samplers.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}), mustSampler(t, samplers.Options{Sampler: "paired-fhs", Sizes: "1,2"}),
+		mustSampler(t, catalog.Options{Sampler: "trapezoidal", Grid: "lambda", Steps: 3}), mustSampler(t, catalog.Options{Sampler: "paired-fhs", Sizes: "1,2"}),
 	)
-	for _, ss := range [][]*samplers.Sampler{plain, all} {
+	for _, ss := range [][]*catalog.Sampler{plain, all} {
 		e := mustNew(t, noisy(t))
 		laws, err := e.Laws(ctx, target, ss)
 		if err != nil {

@@ -7,12 +7,15 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
+	"mdmgen/samplers/rank"
 )
 
 // Exact returns −log P of a sampler on a window: [Evaluator.Laws] of one.
-func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (Exact, error) {
-	laws, err := e.Laws(ctx, t, []*samplers.Sampler{s})
+func (e *Evaluator) Exact(ctx context.Context, t Target, s *catalog.Sampler) (Exact, error) {
+	laws, err := e.Laws(ctx, t, []*catalog.Sampler{s})
 	if err != nil {
 		return Exact{}, err
 	}
@@ -21,7 +24,7 @@ func (e *Evaluator) Exact(ctx context.Context, t Target, s *samplers.Sampler) (E
 
 // Laws returns −log P of several samplers on a window, by whatever takes the fewest rows:
 // [Evaluator.LawsOf] of one window.
-func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) (out []Exact, err error) {
+func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*catalog.Sampler) (out []Exact, err error) {
 	err = e.LawsOf(ctx, []Target{t}, ss, func(_ int, laws []Exact, _ int) error {
 		out = laws
 		return nil
@@ -44,7 +47,7 @@ func (e *Evaluator) Laws(ctx context.Context, t Target, ss []*samplers.Sampler) 
 // The values do not depend on how windows share a call. What
 // [Evaluator.Fits] refuses is refused before any row of the window is asked for. Where ctx ends
 // or emit returns an error, LawsOf returns it.
-func (e *Evaluator) LawsOf(ctx context.Context, ts []Target, ss []*samplers.Sampler, emit func(i int, laws []Exact, rows int) error) error {
+func (e *Evaluator) LawsOf(ctx context.Context, ts []Target, ss []*catalog.Sampler, emit func(i int, laws []Exact, rows int) error) error {
 	for i, t := range ts {
 		before := e.totals.Rows
 		laws, err := e.window(ctx, t, ss)
@@ -59,7 +62,7 @@ func (e *Evaluator) LawsOf(ctx context.Context, ts []Target, ss []*samplers.Samp
 }
 
 // window is LawsOf of one.
-func (e *Evaluator) window(ctx context.Context, t Target, ss []*samplers.Sampler) ([]Exact, error) {
+func (e *Evaluator) window(ctx context.Context, t Target, ss []*catalog.Sampler) ([]Exact, error) {
 	if err := e.Check(t); err != nil {
 		return nil, err
 	}
@@ -68,8 +71,8 @@ func (e *Evaluator) window(ctx context.Context, t Target, ss []*samplers.Sampler
 			return nil, err
 		}
 	}
-	var again []samplers.Replayed
-	if decoders := slices.DeleteFunc(slices.Clone(ss), func(s *samplers.Sampler) bool { return !replays(s) }); decoders != nil {
+	var again []rank.Replayed
+	if decoders := slices.DeleteFunc(slices.Clone(ss), func(s *catalog.Sampler) bool { return !replays(s) }); decoders != nil {
 		all, err := e.Replay(ctx, []Target{t}, decoders)
 		if err != nil {
 			return nil, err
@@ -94,7 +97,7 @@ func (e *Evaluator) window(ctx context.Context, t Target, ss []*samplers.Sampler
 
 // Fits says with a [TooLargeError] that the exact law of a sampler over d free positions
 // takes more rows or memory than is worked out, and what it would cost.
-func (e *Evaluator) Fits(d int, s *samplers.Sampler) error {
+func (e *Evaluator) Fits(d int, s *catalog.Sampler) error {
 	if !s.Planned() && !isRaw(s) {
 		return FitsReplay(d, s)
 	}
@@ -140,13 +143,13 @@ type lawAsker struct {
 }
 
 // law is −log P of a sampler that has a plan, or raw scores.
-func (a *lawAsker) law(s *samplers.Sampler) (Exact, error) {
+func (a *lawAsker) law(s *catalog.Sampler) (Exact, error) {
 	if err := a.ctx.Err(); err != nil {
 		return Exact{}, err
 	}
 	switch {
 	case isChain(s):
-		var p samplers.Plan
+		var p plan.Plan
 		if err := s.Plan(&p, draw.NewStream(0, 0), a.target.Free); err != nil {
 			return Exact{}, err
 		}
@@ -186,7 +189,7 @@ func (e *Evaluator) rows(ctx context.Context, ts []Target, whole, mass bool) ([]
 
 // rawLaw is the law of a sampler with raw scores, whose masses depend on the time in any
 // case.
-func (a *lawAsker) rawLaw(s *samplers.Sampler) (Exact, error) {
+func (a *lawAsker) rawLaw(s *catalog.Sampler) (Exact, error) {
 	raw, _ := s.RawLaw()
 	if a.e.facts.Output != facts.LogScore {
 		return Exact{}, fault.Errorf("likelihood", "raw scores: this network has %s, which have no mass", a.e.facts.Output)
@@ -202,13 +205,13 @@ func (a *lawAsker) rawLaw(s *samplers.Sampler) (Exact, error) {
 }
 
 // isRaw reports whether a sampler takes scores as they are.
-func isRaw(s *samplers.Sampler) bool {
+func isRaw(s *catalog.Sampler) bool {
 	_, ok := s.RawLaw()
 	return ok
 }
 
 // TableTells reports whether [Table.Sampler] has the law of a sampler on a network without time;
 // others take rows of their own, which [Evaluator.Laws] asks for.
-func TableTells(s *samplers.Sampler) bool {
+func TableTells(s *catalog.Sampler) bool {
 	return !isChain(s) && !isRaw(s) && !looksBack(s) && !replays(s)
 }

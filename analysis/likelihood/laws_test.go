@@ -7,13 +7,13 @@ import (
 	"reflect"
 	"testing"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // severalSamplers has laws of all kinds: from tables, from whole rows that they share or do
 // not, and from rows of their own.
-func severalSamplers(t *testing.T) (ss []*samplers.Sampler) {
-	for _, o := range []samplers.Options{
+func severalSamplers(t *testing.T) (ss []*catalog.Sampler) {
+	for _, o := range []catalog.Options{
 		{}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "ordered", Order: "left-to-right"}, {Sampler: "tweedie", Grid: "lambda", Steps: 3},
 		{Sampler: "trapezoidal", Grid: "lambda", Steps: 1}, {Sampler: "trapezoidal", Grid: "lambda", Steps: 3},
 		{Sampler: "paired-fhs", Steps: 2}, {Sampler: "paired-fhs", Steps: 3},
@@ -40,7 +40,7 @@ func severalTargets(n int) (ts []Target) {
 func TestLawsOf(t *testing.T) {
 	ctx := context.Background()
 	e, ss, ts := tiny(t, "mdlm"), severalSamplers(t), severalTargets(5)
-	for _, some := range [][]*samplers.Sampler{ss, ss[:4], ss[2:3], ss[4:5]} {
+	for _, some := range [][]*catalog.Sampler{ss, ss[:4], ss[2:3], ss[4:5]} {
 		var want [][]Exact
 		var rows []int
 		for _, target := range ts {

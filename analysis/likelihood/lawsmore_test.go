@@ -14,6 +14,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // moreLaw is a law of the reference files of further samplers.
@@ -46,7 +47,7 @@ func moreLaws(t *testing.T, name string) (*world.World, []moreLaw) {
 
 // options makes the sampler's options of a reference law, false for samplers that have
 // no plan.
-func (l moreLaw) options() (o samplers.Options, ok bool) {
+func (l moreLaw) options() (o catalog.Options, ok bool) {
 	list := func(kind string, values []float64) string {
 		var out []string
 		for _, x := range values {
@@ -61,15 +62,15 @@ func (l moreLaw) options() (o samplers.Options, ok bool) {
 	floor := l.Settings.Floor
 	switch l.Sampler {
 	case "uniformization", "matu", "dmpm":
-		return samplers.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes), Finish: "leave"}, true
+		return catalog.Options{Sampler: l.Sampler, Grid: list("theta:", l.Settings.ForwardTimes), Finish: "leave"}, true
 	case "tweedie":
-		return samplers.Options{Sampler: l.Sampler, Grid: list("lambda:", l.Settings.MaskedFractions)}, true
+		return catalog.Options{Sampler: l.Sampler, Grid: list("lambda:", l.Settings.MaskedFractions)}, true
 	case "trapezoid_plan":
-		return samplers.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &floor}, true
+		return catalog.Options{Sampler: "trapezoidal", Grid: list("lambda:", l.Settings.MaskedFractions), Floor: &floor}, true
 	case "fhs_parallel":
-		return samplers.Options{Sampler: "parallel-fhs", Sizes: strings.Join(sizes, ",")}, true
+		return catalog.Options{Sampler: "parallel-fhs", Sizes: strings.Join(sizes, ",")}, true
 	case "fhs_paired":
-		return samplers.Options{Sampler: "paired-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
+		return catalog.Options{Sampler: "paired-fhs", Sizes: strings.Join(sizes, ","), Floor: &floor}, true
 	}
 	return o, false
 }
@@ -80,7 +81,7 @@ func TestMoreLaws(t *testing.T) {
 	for _, name := range []string{"markov4-sharp", "timed3"} {
 		w, laws := moreLaws(t, name)
 		e, f := evaluator(t, w), w.Facts()
-		var ss []*samplers.Sampler
+		var ss []*catalog.Sampler
 		var of []moreLaw
 		checked := make(map[string]int)
 		for _, l := range laws {
@@ -88,7 +89,7 @@ func TestMoreLaws(t *testing.T) {
 			if !ok {
 				continue
 			}
-			s, err := samplers.New(o, samplers.Spec{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true})
+			s, err := catalog.New(o, samplers.Spec{Noise: "exp", TimeConditioned: f.TimeConditioned, InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(err)
 			}

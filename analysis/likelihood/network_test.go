@@ -11,7 +11,7 @@ import (
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // opened are the small checkpoints, which tests share.
@@ -60,7 +60,7 @@ func TestLogitNetwork(t *testing.T) {
 		if got := table.Chain([]int{4, 2, 0, 3, 1}); math.Abs(got-chain) > 1e-4 {
 			t.Errorf("%s: chain %v by the table, %v row by row", name, got, chain)
 		}
-		s := mustSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 3000})
+		s := mustSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 3000})
 		steps, _ := s.Steps()
 		if got := table.Grid(steps).Denoise; math.Abs(got-fhs) > 1e-2 {
 			t.Errorf("%s: 3000 steps of Tweedie give %v, FHS %v", name, got, fhs)
@@ -183,11 +183,11 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("18 free positions: %v", err)
 	}
 	timed := tiny(t, "mdlm-timecond")
-	_, err = timed.Exact(context.Background(), Whole(ids[:17]), mustSampler(t, samplers.Options{}))
+	_, err = timed.Exact(context.Background(), Whole(ids[:17]), mustSampler(t, catalog.Options{}))
 	if !errors.As(err, &large) || large.Rows != DefaultNodes<<17 {
 		t.Errorf("a quadrature: %v", err)
 	}
-	_, err = timed.Exact(context.Background(), Whole(ids[:15]), mustSampler(t, samplers.Options{Sampler: "euler", Steps: 100}))
+	_, err = timed.Exact(context.Background(), Whole(ids[:15]), mustSampler(t, catalog.Options{Sampler: "euler", Steps: 100}))
 	if !errors.As(err, &large) || large.Rows != 101<<15 {
 		t.Errorf("a grid of 100 steps: %v", err)
 	}
@@ -207,7 +207,7 @@ func TestUnresolved(t *testing.T) {
 		if got := table.ScoreEntropy(); got.Resolved() != resolved {
 			t.Errorf("%s: %+v is resolved: %t", name, got, got.Resolved())
 		}
-		if v, err := e.Values(ctx, []Target{target}, mustSampler(t, samplers.Options{})); err != nil || v[0].Unresolved == resolved || (v[0].ScoreEntropy != nil) != resolved {
+		if v, err := e.Values(ctx, []Target{target}, mustSampler(t, catalog.Options{})); err != nil || v[0].Unresolved == resolved || (v[0].ScoreEntropy != nil) != resolved {
 			t.Errorf("%s: values %+v, %v", name, v, err)
 		}
 		for _, form := range []Form{Subsets, ScoreEntropyForm, SEDD} {

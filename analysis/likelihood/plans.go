@@ -3,15 +3,15 @@ package likelihood
 import (
 	"slices"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/plan"
 )
 
 // planAsks appends the rows of a plan's path to a given text: one for each block,
 // and one for what the plan left where it is to be filled. A block without positions is
 // there for the next one to look back at.
-func planAsks(asks []Ask, t *Target, p *samplers.Plan, finish bool) []Ask {
+func planAsks(asks []Ask, t *Target, p *plan.Plan, finish bool) []Ask {
 	masked := slices.Clone(t.Free)
-	reveal := func(b samplers.Block) {
+	reveal := func(b plan.Block) {
 		wanted := slices.Clone(b.Positions)
 		asks = append(asks, Ask{
 			Target: t, Masked: slices.Clone(masked), Wanted: wanted, Lambda: b.Lambda, LogMu: make([]float64, len(wanted)),
@@ -23,7 +23,7 @@ func planAsks(asks []Ask, t *Target, p *samplers.Plan, finish bool) []Ask {
 		reveal(b)
 	}
 	if finish && len(p.Left) > 0 {
-		reveal(samplers.Block{Positions: p.Left, Lambda: p.LeftLambda})
+		reveal(plan.Block{Positions: p.Left, Lambda: p.LeftLambda})
 	}
 	return asks
 }

@@ -11,6 +11,8 @@ import (
 
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 )
 
 // TestRawLaws compares laws of raw scores with reference laws, whose masses are
@@ -45,7 +47,7 @@ func TestRawLaws(t *testing.T) {
 		for _, x := range l.Settings.ForwardTimes {
 			times = append(times, strconv.FormatFloat(x, 'g', -1, 64))
 		}
-		s, err := samplers.New(samplers.Options{Sampler: name, Scores: samplers.ScoresRaw, Grid: "theta:" + strings.Join(times, ",")}, samplers.Spec{Noise: "exp", LogScores: true})
+		s, err := catalog.New(catalog.Options{Sampler: name, Scores: plan.ScoresRaw, Grid: "theta:" + strings.Join(times, ",")}, samplers.Spec{Noise: "exp", LogScores: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,8 +91,8 @@ func TestRawNetwork(t *testing.T) {
 	ctx := context.Background()
 	conditions := samplers.Spec{Noise: "loglinear", TimeConditioned: true, LogScores: true}
 	delta := 0.1
-	o := samplers.Options{Sampler: "tweedie", Scores: samplers.ScoresRaw, Steps: 3, Delta: &delta, Finish: "leave"}
-	s, err := samplers.New(o, conditions)
+	o := catalog.Options{Sampler: "tweedie", Scores: plan.ScoresRaw, Steps: 3, Delta: (*catalog.Theta)(&delta), Finish: "leave"}
+	s, err := catalog.New(o, conditions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
 
@@ -85,7 +85,7 @@ func sequenceLaw(d int, s schedule.Steps, at func(step int) (*Table, error)) (Gr
 }
 
 // rawLaw is the law of a sampler that takes scores as they are, the tables having masses.
-func rawLaw(d int, law samplers.RawLaw, at func(step int) (*Table, error)) (GridLaw, error) {
+func rawLaw(d int, law plan.RawLaw, at func(step int) (*Table, error)) (GridLaw, error) {
 	r := newRecursion(d)
 	return r.law(law.Steps, at, func(k int, t *Table) error {
 		return r.raw(t, func(mass float64) (float64, error) { return law.Stays(k, mass) })

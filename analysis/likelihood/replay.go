@@ -9,22 +9,25 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
+	"mdmgen/samplers/rank"
 )
 
 // replays reports whether the law of a sampler is computed by repeating its choices on a text.
-func replays(s *samplers.Sampler) bool {
+func replays(s *catalog.Sampler) bool {
 	law, planned := s.Law()
 	return !planned && law.Replay != samplers.NoReplay
 }
 
 // FitsReplay reports why a sampler without a plan is not replayed over d positions.
-func FitsReplay(d int, s *samplers.Sampler) error {
+func FitsReplay(d int, s *catalog.Sampler) error {
 	law, _ := s.Law()
 	if law.Replay == samplers.NoReplay {
 		return noLaw(s)
 	}
-	if most := samplers.MostReplayed; law.Replay != samplers.ReplayOne && d > most && (law.Block == 0 || law.Block > most) {
+	if most := rank.MostReplayed; law.Replay != samplers.ReplayOne && d > most && (law.Block == 0 || law.Block > most) {
 		return &TooLargeError{Free: d, Rows: law.ReplayRows(d), Most: most, Blocks: true}
 	}
 	return nil
@@ -32,20 +35,20 @@ func FitsReplay(d int, s *samplers.Sampler) error {
 
 // FitsPlans reports why no bound by plans, or by paths of a decoder without one, is computed for
 // free positions.
-func FitsPlans(free []int, s *samplers.Sampler) error {
+func FitsPlans(free []int, s *catalog.Sampler) error {
 	switch law, planned := s.Law(); {
 	case law.Replay == samplers.ReplayRandom:
 		return nil
 	case !planned:
 		return FitsReplay(len(free), s)
 	}
-	return s.Plan(new(samplers.Plan), draw.NewStream(0, 0), free)
+	return s.Plan(new(plan.Plan), draw.NewStream(0, 0), free)
 }
 
-// Replay makes the choices of decoders again on each target ([samplers.Sampler.Replay]); results
+// Replay makes the choices of decoders again on each target ([catalog.Sampler.Replay]); results
 // are by target and decoder. Decoders draw tokens as they are set, each in its own way. Several of them share the rows of a target, where these take at most 256 MiB.
-func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*samplers.Sampler) ([][]samplers.Replayed, error) {
-	texts, most := make([]samplers.Text, len(ts)), 0
+func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampler) ([][]rank.Replayed, error) {
+	texts, most := make([]rank.Text, len(ts)), 0
 	for i, t := range ts {
 		if err := e.Check(t); err != nil {
 			return nil, err
@@ -58,11 +61,11 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*samplers.Samp
 		}
 		most = max(most, e.Together(len(t.IDs), len(t.Free)))
 	}
-	out := make([][]samplers.Replayed, len(ts))
+	out := make([][]rank.Replayed, len(ts))
 	if len(ss) == 1 {
 		all, err := ss[0].Replay(ctx, &asking{e: e}, texts, most)
 		for i, x := range all {
-			out[i] = []samplers.Replayed{x}
+			out[i] = []rank.Replayed{x}
 		}
 		return out, err
 	}
@@ -72,7 +75,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*samplers.Samp
 			net.known = make(map[string][]float32)
 		}
 		for _, s := range ss {
-			told, err := s.Replay(ctx, &net, []samplers.Text{text}, most)
+			told, err := s.Replay(ctx, &net, []rank.Text{text}, most)
 			if err != nil {
 				return nil, err
 			}
@@ -119,8 +122,8 @@ func (e *Evaluator) replayPaths(ctx context.Context, ts []Target, first uint64, 
 }
 
 // text is a target as samplers have it.
-func (e *Evaluator) text(t Target) samplers.Text {
-	out := samplers.Text{Canvas: slices.Clone(t.IDs), IDs: t.IDs}
+func (e *Evaluator) text(t Target) rank.Text {
+	out := rank.Text{Canvas: slices.Clone(t.IDs), IDs: t.IDs}
 	for _, l := range t.Free {
 		out.Canvas[l] = e.facts.MaskID
 	}

@@ -9,6 +9,8 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/rank"
 	"mdmgen/samplers/schedule"
 )
 
@@ -18,17 +20,17 @@ import (
 func TestDecoderLaws(t *testing.T) {
 	t.Parallel()
 	gamma := 0.3
-	var options []samplers.Options
-	for _, score := range []samplers.Score{samplers.ScoreConfidence, samplers.ScoreMargin, samplers.ScoreRandom} {
-		options = append(options, samplers.Options{Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Score: score}})
+	var options []catalog.Options
+	for _, score := range []rank.RankBy{rank.ByConfidence, rank.ByMargin, rank.ByRandom} {
+		options = append(options, catalog.Options{Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Score: score}})
 	}
-	options = append(options, samplers.Options{Sampler: "threshold", Deciding: samplers.Deciding{Threshold: 0.6}},
-		samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &gamma}}, samplers.Options{})
+	options = append(options, catalog.Options{Sampler: "threshold", RankOptions: catalog.RankOptions{Threshold: 0.6}},
+		catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: &gamma}}, catalog.Options{})
 	for name, file := range worlds(t) {
 		e, f := evaluator(t, file), file.Facts()
-		var ss []*samplers.Sampler
+		var ss []*catalog.Sampler
 		for _, o := range options {
-			s, err := samplers.New(o, file.Spec())
+			s, err := catalog.New(o, file.Spec())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,17 +72,17 @@ func TestDecoderLaws(t *testing.T) {
 func TestReplayFits(t *testing.T) {
 	t.Parallel()
 	e := evaluator(t, worlds(t)["markov3-exact.json"])
-	for want, o := range map[string]samplers.Options{
+	for want, o := range map[string]catalog.Options{
 		"":                                  {Sampler: "entropy-bounded"},
 		"at most 16 free positions":         {Sampler: "threshold"},
 		"masks again what it revealed":      {Sampler: "remdm"},
-		"replaced by others":                {Sampler: "llada2", Deciding: samplers.Deciding{EditingThreshold: 0.9}},
-		"corrections draw again":            {Remasking: samplers.Remasking{Correct: "gibbs:1x1"}},
-		"each as a canvas of its own":       {Deciding: samplers.Deciding{BlockLength: 2}},
-		"depends on the entropies":          {Sampler: "entropy-bounded", Deciding: samplers.Deciding{Score: samplers.ScoreConfidence}},
-		"how many positions a call reveals": {Sampler: "confidence", Steps: 2, Deciding: samplers.Deciding{Rule: schedule.RoundDLLM, Transfer: "binomial"}},
+		"replaced by others":                {Sampler: "llada2", RankOptions: catalog.RankOptions{EditingThreshold: 0.9}},
+		"corrections draw again":            {RemaskOptions: catalog.RemaskOptions{Correct: "gibbs:1x1"}},
+		"each as a canvas of its own":       {RankOptions: catalog.RankOptions{BlockLength: 2}},
+		"depends on the entropies":          {Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Score: rank.ByConfidence}},
+		"how many positions a call reveals": {Sampler: "confidence", Steps: 2, RankOptions: catalog.RankOptions{Rule: schedule.RoundDLLM, Transfer: "binomial"}},
 	} {
-		s, err := samplers.New(o, samplers.Spec{})
+		s, err := catalog.New(o, samplers.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,7 @@ func TestReplayFits(t *testing.T) {
 			t.Errorf("%v: %v, want %q", s, err, want)
 		}
 		if law, _ := s.Law(); law.Replay == samplers.NoReplay {
-			if _, err := e.Laws(context.Background(), likelihood.Whole(slices.Repeat([]int{0}, 3)), []*samplers.Sampler{s}); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := e.Laws(context.Background(), likelihood.Whole(slices.Repeat([]int{0}, 3)), []*catalog.Sampler{s}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v: %v, want %q", s, err, want)
 			}
 		}
@@ -101,8 +103,8 @@ func TestDecoderPlans(t *testing.T) {
 	t.Parallel()
 	file := worlds(t)["markov4-sharp.json"]
 	e, target := evaluator(t, file), likelihood.Whole([]int{0, 1, 0, 1})
-	for score, one := range map[samplers.Score]bool{samplers.ScoreMargin: true, samplers.ScoreConfidence: false, samplers.ScoreRandom: false} {
-		s, err := samplers.New(samplers.Options{Sampler: "confidence", Steps: 4, Deciding: samplers.Deciding{Score: score}}, file.Spec())
+	for score, one := range map[rank.RankBy]bool{rank.ByMargin: true, rank.ByConfidence: false, rank.ByRandom: false} {
+		s, err := catalog.New(catalog.Options{Sampler: "confidence", Steps: 4, RankOptions: catalog.RankOptions{Score: score}}, file.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}

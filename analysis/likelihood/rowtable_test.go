@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/schedule"
 )
@@ -35,7 +35,7 @@ func randomRows(d, v int, seed uint64) *rowTable {
 }
 
 func lambdaSteps(t testing.TB, n int) schedule.Steps {
-	s, ok := mustSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}).Steps()
+	s, ok := mustSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}).Steps()
 	if !ok {
 		t.Fatal("no steps")
 	}

@@ -6,7 +6,9 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/schedule"
 )
 
@@ -23,12 +25,12 @@ type Exact struct {
 
 // Sampler returns −log P of a sampler, exactly. It is an error where the sampler needs other
 // rows than a table has: [Evaluator.Laws] asks for those.
-func (t *Table) Sampler(s *samplers.Sampler) (Exact, error) {
+func (t *Table) Sampler(s *catalog.Sampler) (Exact, error) {
 	return (&rowTable{Table: t}).sampler(s)
 }
 
 // sampler returns −log P of a sampler, exactly.
-func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
+func (t *rowTable) sampler(s *catalog.Sampler) (Exact, error) {
 	law, ok := s.Law()
 	switch steps := law.Steps; {
 	case !ok || law.LookBack && t.rows == nil:
@@ -53,19 +55,19 @@ func (t *rowTable) sampler(s *samplers.Sampler) (Exact, error) {
 }
 
 // lawOf is the law that a sampler declares.
-func lawOf(s *samplers.Sampler) samplers.Law {
+func lawOf(s *catalog.Sampler) samplers.Law {
 	law, _ := s.Law()
 	return law
 }
 
 // looksBack reports whether tokens of a sampler are drawn from the rows of two calls.
-func looksBack(s *samplers.Sampler) bool { return lawOf(s).LookBack }
+func looksBack(s *catalog.Sampler) bool { return lawOf(s).LookBack }
 
 // noLaw is the error of a sampler without an exact law from the rows at hand.
-func noLaw(s *samplers.Sampler) error {
+func noLaw(s *catalog.Sampler) error {
 	set := s.Settings()
 	switch {
-	case set.Scores == samplers.ScoresRaw:
+	case set.Scores == plan.ScoresRaw:
 		return fault.Errorf("likelihood", "%s with raw scores needs the masses of rows at every step", set.Sampler)
 	case !s.Planned():
 		return fault.Errorf("likelihood", "no likelihood of %s is worked out: %s", s, lawOf(s).Why)
@@ -75,7 +77,7 @@ func noLaw(s *samplers.Sampler) error {
 	return fault.Errorf("likelihood", "no exact law of %s is known", set.Sampler)
 }
 
-func gridExact(law GridLaw, s *samplers.Sampler) Exact {
+func gridExact(law GridLaw, s *catalog.Sampler) Exact {
 	out := Exact{NegLog: law.Leave, Grid: &law}
 	if s.Denoises() {
 		out.NegLog = law.Denoise
@@ -94,12 +96,12 @@ type shape struct {
 }
 
 // shapeOf returns the blocks of a sampler whose sizes are not random.
-func shapeOf(s *samplers.Sampler, d int) (shape, error) {
+func shapeOf(s *catalog.Sampler, d int) (shape, error) {
 	free := make([]int, d)
 	for i := range free {
 		free[i] = i
 	}
-	var p samplers.Plan
+	var p plan.Plan
 	if err := s.Plan(&p, draw.NewStream(0, 0), free); err != nil {
 		return shape{}, err
 	}
@@ -114,10 +116,10 @@ func shapeOf(s *samplers.Sampler, d int) (shape, error) {
 }
 
 // isChain reports whether a sampler reveals one position a call in an order that is not random.
-func isChain(s *samplers.Sampler) bool { return lawOf(s).Fixed }
+func isChain(s *catalog.Sampler) bool { return lawOf(s).Fixed }
 
 // pathCost is −log P of the path of a plan to a text: one row a block.
-func (e *Evaluator) pathCost(ctx context.Context, t Target, p *samplers.Plan) (float64, error) {
+func (e *Evaluator) pathCost(ctx context.Context, t Target, p *plan.Plan) (float64, error) {
 	asks := planAsks(nil, &t, p, false)
 	if err := e.Eval(ctx, asks); err != nil {
 		return 0, err
@@ -135,9 +137,9 @@ func (e *Evaluator) Order(ctx context.Context, t Target, order []int) (float64, 
 	if !slices.Equal(slices.Sorted(slices.Values(order)), t.Free) {
 		return 0, fault.Errorf("likelihood", "order %v of free positions %v", order, t.Free)
 	}
-	var p samplers.Plan
+	var p plan.Plan
 	for i, l := range order {
-		p.Blocks = append(p.Blocks, samplers.Block{Positions: []int{l}, Lambda: float64(len(order)-i) / float64(len(order)+1)})
+		p.Blocks = append(p.Blocks, plan.Block{Positions: []int{l}, Lambda: float64(len(order)-i) / float64(len(order)+1)})
 	}
 	return e.pathCost(ctx, t, &p)
 }

@@ -7,8 +7,9 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // The bounds from below. E[−log p̂_K] bounds −log P from above only; from below there
@@ -98,7 +99,7 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 	if draws < 1 || plans < 1 {
 		return Bracket{}, fault.Errorf("likelihood", "%d samples and %d plans: must be at least 1", draws, plans)
 	}
-	s, err := samplers.New(samplers.Options{Draw: e.opts.Draw}, e.model.Spec())
+	s, err := catalog.New(catalog.Options{Draw: e.opts.Draw}, e.model.Spec())
 	if err != nil {
 		return Bracket{}, err
 	}
@@ -121,10 +122,10 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 		ends := make([]int, plans+1)
 		fresh := draw.NewStream(^seed, uint64(i))
 		for k := range plans + 1 {
-			var p samplers.Plan
+			var p plan.Plan
 			var u draw.Uniforms = fresh
 			if k == 0 {
-				u = draw.NewDraws(seed, uint64(i)) // the plan that the sample was drawn with
+				u = draw.NewNumbers(seed, uint64(i)) // the plan that the sample was drawn with
 			}
 			if err := s.Plan(&p, u, t.Free); err != nil {
 				return Bracket{}, err

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mdmgen/internal/reftest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestTermsReference: the mean over q0 of the exact terms is the reference's loss profile,
@@ -40,7 +40,7 @@ func TestTermsReference(t *testing.T) {
 			for l, rest := d-1, index; l >= 0; l, rest = l-1, rest/v { // position 0 the most significant digit
 				ids[l] = rest % v
 			}
-			values, err := e.Values(context.Background(), []Target{Whole(ids)}, mustSampler(t, samplers.Options{}))
+			values, err := e.Values(context.Background(), []Target{Whole(ids)}, mustSampler(t, catalog.Options{}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -24,7 +25,7 @@ func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) 
 }
 
 // timedLaw is the law of a sampler on a time-conditioned network.
-func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
+func (a *lawAsker) timedLaw(s *catalog.Sampler) (Exact, error) {
 	law, ok := s.Law()
 	steps := law.Steps
 	switch {
@@ -65,7 +66,7 @@ func (a *lawAsker) timedLaw(s *samplers.Sampler) (Exact, error) {
 }
 
 // timedHits is FHS's law or parallel FHS's.
-func (a *lawAsker) timedHits(s *samplers.Sampler) (Exact, error) {
+func (a *lawAsker) timedHits(s *catalog.Sampler) (Exact, error) {
 	shape, err := shapeOf(s, len(a.target.Free))
 	if err != nil {
 		return Exact{}, err
@@ -79,7 +80,7 @@ func (a *lawAsker) timedHits(s *samplers.Sampler) (Exact, error) {
 }
 
 // timedOneByOne is the law of uniformization and MATU.
-func (a *lawAsker) timedOneByOne(s *samplers.Sampler, steps schedule.Steps) (Exact, error) {
+func (a *lawAsker) timedOneByOne(s *catalog.Sampler, steps schedule.Steps) (Exact, error) {
 	lambda := steps.Grid.Lambda
 	table, err := a.between(lambda[len(lambda)-1], lambda[0], func(t *TimedTable) Integral {
 		leave, denoise := t.OneByOne()
@@ -102,7 +103,7 @@ func (a *lawAsker) timedOneByOne(s *samplers.Sampler, steps schedule.Steps) (Exa
 
 // timedBlocks is the law of paired FHS, which asks at times that the
 // number of masked positions determines.
-func (a *lawAsker) timedBlocks(s *samplers.Sampler) (Exact, error) {
+func (a *lawAsker) timedBlocks(s *catalog.Sampler) (Exact, error) {
 	d := len(a.target.Free)
 	shape, err := shapeOf(s, d)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/analysis/profile"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Values are the exact numbers of a window, in nats; nil where one is not worked out.
@@ -30,7 +30,7 @@ const entropyFree = 10
 // Values works out windows exactly: everything that follows from one table of subsets, and
 // the sampler, of a decoder without a plan only that. For a time-conditioned network it is the
 // sampler, and with FHS, whose quadrature has the rows for it, the NELBO.
-func (e *Evaluator) Values(ctx context.Context, ts []Target, s *samplers.Sampler) ([]Values, error) {
+func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler) ([]Values, error) {
 	out := make([]Values, len(ts))
 	if replays(s) {
 		return out, e.replayedValues(ctx, ts, s, out)
@@ -75,8 +75,8 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *samplers.Sampler
 }
 
 // replayedValues are those of a decoder without a plan.
-func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *samplers.Sampler, out []Values) error {
-	told, err := e.Replay(ctx, ts, []*samplers.Sampler{s})
+func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *catalog.Sampler, out []Values) error {
+	told, err := e.Replay(ctx, ts, []*catalog.Sampler{s})
 	for i, x := range told {
 		if x != nil {
 			out[i].Sampler.NegLog, out[i].Rows = -x[0].LogP, x[0].Rows
@@ -85,7 +85,7 @@ func (e *Evaluator) replayedValues(ctx context.Context, ts []Target, s *samplers
 	return err
 }
 
-func (e *Evaluator) timedValues(ctx context.Context, t Target, s *samplers.Sampler, v *Values) (err error) {
+func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sampler, v *Values) (err error) {
 	if law, _ := s.Law(); !law.FirstHitting() {
 		v.Sampler, err = e.Exact(ctx, t, s)
 		return err

@@ -7,6 +7,7 @@ import (
 	"mdmgen/analysis/theory"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Collision is log p*, p* the probability that the path of a sampler over d free
@@ -26,7 +27,7 @@ import (
 //     block leaves no such path.
 //   - Uniformization, MATU and DMPM reveal one position a call in uniform order: p* is the
 //     probability that no mask is left or, where a last call fills what is left, at most one.
-func Collision(s *samplers.Sampler, d int) (float64, error) {
+func Collision(s *catalog.Sampler, d int) (float64, error) {
 	if d < 1 {
 		return 0, fault.Errorf("quality", "%d positions: must be at least 1", d)
 	}
@@ -79,7 +80,7 @@ func leftApart(d int, left float64, denoised bool) float64 {
 }
 
 // CleanMass is the probability that a sampler leaves none of d positions masked.
-func CleanMass(s *samplers.Sampler, d int) float64 {
+func CleanMass(s *catalog.Sampler, d int) float64 {
 	steps, ok := s.Steps()
 	if !ok || s.Denoises() {
 		return 1

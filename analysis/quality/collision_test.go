@@ -7,45 +7,46 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestCollision compares with closed forms.
 func TestCollision(t *testing.T) {
 	const d = 10
-	make := func(o samplers.Options) *samplers.Sampler {
-		s, err := samplers.New(o, samplers.Spec{})
+	make := func(o catalog.Options) *catalog.Sampler {
+		s, err := catalog.New(o, samplers.Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	euler := make(samplers.Options{Sampler: "euler", Steps: 16})
+	euler := make(catalog.Options{Sampler: "euler", Steps: 16})
 	steps, _ := euler.Steps()
 	for _, c := range []struct {
 		name string
-		s    *samplers.Sampler
+		s    *catalog.Sampler
 		want float64
 	}{
 		{"euler", euler, theory.LogCollisionBound(d, steps.Reveal, steps.Left(), true)},
-		{"fhs", make(samplers.Options{}), 0},
-		{"random order", make(samplers.Options{Sampler: "ordered", Order: "random"}), 0},
-		{"blocks", make(samplers.Options{Sampler: "parallel-fhs", Steps: 4}), math.Inf(-1)},
-		{"blocks of one", make(samplers.Options{Sampler: "parallel-fhs", Steps: d}), 0},
+		{"fhs", make(catalog.Options{}), 0},
+		{"random order", make(catalog.Options{Sampler: "ordered", Order: "random"}), 0},
+		{"blocks", make(catalog.Options{Sampler: "parallel-fhs", Steps: 4}), math.Inf(-1)},
+		{"blocks of one", make(catalog.Options{Sampler: "parallel-fhs", Steps: d}), 0},
 	} {
 		if got, err := quality.Collision(c.s, d); err != nil || got != c.want {
 			t.Errorf("%s: %v, %v, want %v", c.name, got, err, c.want)
 		}
 	}
-	if _, err := quality.Collision(make(samplers.Options{Sampler: "ordered"}), d); err == nil {
+	if _, err := quality.Collision(make(catalog.Options{Sampler: "ordered"}), d); err == nil {
 		t.Error("an order has a collision bound")
 	}
 	if _, err := quality.Collision(euler, 0); err == nil {
 		t.Error("no positions")
 	}
-	if _, err := quality.Collision(make(samplers.Options{Sampler: "parallel-fhs", Sizes: "3,3"}), d); err == nil {
+	if _, err := quality.Collision(make(catalog.Options{Sampler: "parallel-fhs", Sizes: "3,3"}), d); err == nil {
 		t.Error("sizes that do not fit")
 	}
-	leave := make(samplers.Options{Sampler: "euler", Steps: 16, Finish: "leave"})
+	leave := make(catalog.Options{Sampler: "euler", Steps: 16, Finish: "leave"})
 	if got, want := quality.CleanMass(leave, d), math.Pow(1-steps.Left(), d); math.Abs(got-want) > 1e-12 || quality.CleanMass(euler, d) != 1 {
 		t.Errorf("clean mass %v, want %v", got, want)
 	}

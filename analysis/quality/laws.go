@@ -6,14 +6,14 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/parallel"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // exactLaws hands emit −log P of every target under every sampler, in order, with the
 // number of its network rows. Where one table of subsets a target tells all laws, targets
 // share calls and tables are worked out on all processors; else
 // [likelihood.Evaluator.LawsOf] does.
-func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*samplers.Sampler, emit func(i int, laws []likelihood.Exact, rows int) error) error {
+func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Target, ss []*catalog.Sampler, emit func(i int, laws []likelihood.Exact, rows int) error) error {
 	if !sharesTables(e, ss) {
 		return e.LawsOf(ctx, ts, ss, emit)
 	}
@@ -38,11 +38,11 @@ func exactLaws(ctx context.Context, e *likelihood.Evaluator, ts []likelihood.Tar
 }
 
 // sharesTables says whether tables of subsets tell all laws.
-func sharesTables(e *likelihood.Evaluator, ss []*samplers.Sampler) bool {
+func sharesTables(e *likelihood.Evaluator, ss []*catalog.Sampler) bool {
 	return !e.Facts().TimeConditioned && !slices.ContainsFunc(ss, needsMore)
 }
 
-func fromTable(ctx context.Context, t *likelihood.Table, ss []*samplers.Sampler) ([]likelihood.Exact, error) {
+func fromTable(ctx context.Context, t *likelihood.Table, ss []*catalog.Sampler) ([]likelihood.Exact, error) {
 	var out []likelihood.Exact
 	for _, s := range ss {
 		if err := ctx.Err(); err != nil {
@@ -59,7 +59,7 @@ func fromTable(ctx context.Context, t *likelihood.Table, ss []*samplers.Sampler)
 
 // needsMore says whether a sampler's law takes more than a table of subsets: the positions
 // of the window, or whole rows.
-func needsMore(s *samplers.Sampler) bool {
+func needsMore(s *catalog.Sampler) bool {
 	law, planned := s.Law()
 	return !planned || law.Fixed || law.LookBack
 }

@@ -15,15 +15,16 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort/orttest"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
 // TestResume goes on from part of a study, and gets the same samples.
 func TestResume(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
-	ss := []*samplers.Sampler{
-		newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w),
-		newSampler(t, samplers.Options{Sampler: "ordered"}, w),
+	ss := []*catalog.Sampler{
+		newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w),
+		newSampler(t, catalog.Options{Sampler: "ordered"}, w),
 	}
 	whole := measured(t, e, blank(3), ss, quality.Config{Samples: 40, Seed: 2})
 	stop := errors.New("stop")
@@ -69,11 +70,11 @@ func TestResume(t *testing.T) {
 // TestMistakes checks what is refused.
 func TestMistakes(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
-	tweedie := newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w)
-	warm := newSampler(t, samplers.Options{Draw: draw.Draw{Temperature: theta(0.5)}}, w)
+	tweedie := newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 2}, w)
+	warm := newSampler(t, catalog.Options{Draw: draw.Settings{Temperature: theta(0.5)}}, w)
 	for name, c := range map[string]struct {
 		t    likelihood.Target
-		s    *samplers.Sampler
+		s    *catalog.Sampler
 		cfg  quality.Config
 		want string
 	}{
@@ -85,13 +86,13 @@ func TestMistakes(t *testing.T) {
 		"other study":  {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: []int{1}}}}, "another study"},
 		"twice":        {blank(3), tweedie, quality.Config{Samples: 1, Done: []quality.Sample{{Tokens: make([]int, 3), NegLog: []float64{1}}, {Tokens: make([]int, 3), NegLog: []float64{1}}}}, "twice"},
 	} {
-		if _, err := quality.Measure(context.Background(), e, c.t, []*samplers.Sampler{c.s}, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := quality.Measure(context.Background(), e, c.t, []*catalog.Sampler{c.s}, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := quality.Measure(ctx, e, blank(3), []*samplers.Sampler{tweedie}, quality.Config{Samples: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := quality.Measure(ctx, e, blank(3), []*catalog.Sampler{tweedie}, quality.Config{Samples: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -105,9 +106,9 @@ func TestNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ss []*samplers.Sampler
-	for _, o := range []samplers.Options{{Sampler: "fhs"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 8}} {
-		s, err := samplers.New(o, samplers.Spec{Noise: m.Facts().Noise})
+	var ss []*catalog.Sampler
+	for _, o := range []catalog.Options{{Sampler: "fhs"}, {Sampler: "parallel-fhs", Steps: 2}, {Sampler: "tweedie", Grid: "lambda", Steps: 8}} {
+		s, err := catalog.New(o, samplers.Spec{Noise: m.Facts().Noise})
 		if err != nil {
 			t.Fatal(err)
 		}

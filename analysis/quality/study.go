@@ -8,7 +8,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Sample is what is known of one text drawn from first-hitting. It depends on the model,
@@ -88,7 +88,7 @@ type Study struct {
 	// D is the number of free positions.
 	D int
 	// Samplers are those that were asked about, Samples the texts by ascending index.
-	Samplers []*samplers.Sampler
+	Samplers []*catalog.Sampler
 	Samples  []Sample
 	// Clean is the probability that each sampler leaves no mask; Apart is log p* of each
 	// ([Collision]), NaN where nothing is claimed: for an order that is not uniform, and for
@@ -107,7 +107,7 @@ const chunkRows = 1 << 13
 // network is time-conditioned as many a node of FHS's quadrature and a step of each grid.
 // Samplers must draw tokens as the evaluator does. A [likelihood.TooLargeError] refuses too
 // many free positions.
-func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*samplers.Sampler, cfg Config) (*Study, error) {
+func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, ss []*catalog.Sampler, cfg Config) (*Study, error) {
 	if cfg.Samples < 1 {
 		return nil, fault.Errorf("quality", "%d samples: must be at least 1", cfg.Samples)
 	}
@@ -127,7 +127,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 		}
 		st.Apart = append(st.Apart, apart)
 	}
-	fhs, err := samplers.New(samplers.Options{Draw: e.Draw()}, f.Spec())
+	fhs, err := catalog.New(catalog.Options{Draw: e.Draw()}, f.Spec())
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 	if err != nil {
 		return nil, err
 	}
-	all := append([]*samplers.Sampler{fhs}, ss...)
+	all := append([]*catalog.Sampler{fhs}, ss...)
 	most := max(1, chunkRows>>d)
 	for from := 0; from < cfg.Samples; from += most {
 		if err := st.measure(ctx, e, t, all, cfg, missing, from, min(from+most, cfg.Samples)); err != nil {
@@ -150,7 +150,7 @@ func Measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, 
 // together, and where they share the calls of their laws too, these are worked out for all of
 // them, missing or not: rows that share a call with others are rounded differently, and a
 // study that goes on must have the calls of one that was not broken off.
-func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*samplers.Sampler, cfg Config, missing []bool, from, to int) error {
+func (st *Study) measure(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, all []*catalog.Sampler, cfg Config, missing []bool, from, to int) error {
 	if !slices.Contains(missing[from:to], true) {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"mdmgen/analysis/quality"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // worldNames are the time-free reference worlds; the first two are in the module.
@@ -29,16 +30,16 @@ func openWorld(t testing.TB, name string) (*world.World, *likelihood.Evaluator) 
 	return w, e
 }
 
-func newSampler(t testing.TB, o samplers.Options, w *world.World) *samplers.Sampler {
+func newSampler(t testing.TB, o catalog.Options, w *world.World) *catalog.Sampler {
 	t.Helper()
-	s, err := samplers.New(o, samplers.Spec{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: true})
+	s, err := catalog.New(o, samplers.Spec{Noise: w.Facts().Noise, TimeConditioned: w.Facts().TimeConditioned, InfiniteSigma: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func measured(t *testing.T, e *likelihood.Evaluator, target likelihood.Target, ss []*samplers.Sampler, cfg quality.Config) *quality.Study {
+func measured(t *testing.T, e *likelihood.Evaluator, target likelihood.Target, ss []*catalog.Sampler, cfg quality.Config) *quality.Study {
 	t.Helper()
 	st, err := quality.Measure(t.Context(), e, target, ss, cfg)
 	if err != nil {
@@ -52,7 +53,7 @@ func blank(d int) likelihood.Target { return likelihood.Whole(make([]int, d)) }
 // ofFile is a sampler of a world file with its law over clean sequences.
 type ofFile struct {
 	name    string
-	sampler *samplers.Sampler
+	sampler *catalog.Sampler
 	law     []float64
 }
 
@@ -68,7 +69,7 @@ func fromFile(t *testing.T, w *world.World, l *world.Laws) []ofFile {
 			continue // few suffice
 		}
 		T, delta := float64(g.T), float64(g.Delta)
-		o := samplers.Options{Grid: g.Kind, Steps: g.N, T: &T, Delta: &delta, Noise: "exp"}
+		o := catalog.Options{Grid: g.Kind, Steps: g.N, T: (*catalog.Theta)(&T), Delta: (*catalog.Theta)(&delta), Noise: "exp"}
 		switch law.Sampler {
 		case "tau_leaping_one":
 			o.Sampler, o.Tau = "tau-leaping", "one"
@@ -85,7 +86,7 @@ func fromFile(t *testing.T, w *world.World, l *world.Laws) []ofFile {
 		}
 		for _, finish := range []string{"denoise", "leave"} {
 			o.Finish = finish
-			s, err := samplers.New(o, samplers.Spec{InfiniteSigma: true})
+			s, err := catalog.New(o, samplers.Spec{InfiniteSigma: true})
 			if err != nil {
 				t.Fatal(law.Grid, law.Sampler, err)
 			}
@@ -117,7 +118,7 @@ func TestWorlds(t *testing.T) {
 				t.Fatal(err)
 			}
 			cases := fromFile(t, w, l)
-			var ss []*samplers.Sampler
+			var ss []*catalog.Sampler
 			for _, c := range cases {
 				ss = append(ss, c.sampler)
 			}
@@ -160,12 +161,12 @@ func TestCoverage(t *testing.T) {
 		{"markov3-exact", map[quality.Distance]int{quality.TV: 361, quality.KL: 361}},
 	} {
 		w, e := openWorld(t, world.name)
-		ss := []*samplers.Sampler{
-			newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w),
-			newSampler(t, samplers.Options{Sampler: "euler", Steps: 8, T: theta(5), Delta: theta(0.1), Finish: "leave", Noise: "exp"}, w),
-			newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 64}, w),
+		ss := []*catalog.Sampler{
+			newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w),
+			newSampler(t, catalog.Options{Sampler: "euler", Steps: 8, T: (*catalog.Theta)(theta(5)), Delta: (*catalog.Theta)(theta(0.1)), Finish: "leave", Noise: "exp"}, w),
+			newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 64}, w),
 		}
-		fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
+		fhs := sequenceLaw(t, e, newSampler(t, catalog.Options{}, w))
 		var studies []*quality.Study
 		for seed := range uint64(repeats) {
 			st := measured(t, e, blank(3), ss, quality.Config{Samples: 150, Seed: seed})
@@ -200,7 +201,7 @@ func TestCoverage(t *testing.T) {
 func theta(x float64) *float64 { return &x }
 
 // sequenceLaw is a sampler's law over all clean sequences of a small world.
-func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *samplers.Sampler) []float64 {
+func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *catalog.Sampler) []float64 {
 	t.Helper()
 	f := e.Facts()
 	space := laws.NewSpace(f.Length, f.Columns)
@@ -222,7 +223,7 @@ func sequenceLaw(t *testing.T, e *likelihood.Evaluator, s *samplers.Sampler) []f
 // TestTimed measures a time-conditioned world, whose first-hitting law is a quadrature.
 func TestTimed(t *testing.T) {
 	w, e := openWorld(t, "timed3")
-	ss := []*samplers.Sampler{newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w)}
+	ss := []*catalog.Sampler{newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: 6}, w)}
 	st := measured(t, e, blank(3), ss, quality.Config{Samples: 1000, Seed: 1})
 	l, err := w.Laws()
 	if err != nil {
@@ -244,17 +245,17 @@ func TestTimed(t *testing.T) {
 func TestPlanned(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact", "timed3"} {
 		w, e := openWorld(t, name)
-		var ss []*samplers.Sampler
-		for _, o := range []samplers.Options{
-			{Sampler: "uniformization", Steps: 4, Finish: "leave"}, {Sampler: "matu", Steps: 4, Delta: theta(0.1)}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, Finish: "leave"},
-			{Sampler: "trapezoidal", Steps: 1}, {Sampler: "trapezoidal", Steps: 8, Grid: "cosine"}, {Sampler: "trapezoidal", Steps: 8, Grid: "uniform", T: theta(4), Delta: theta(0.05)},
+		var ss []*catalog.Sampler
+		for _, o := range []catalog.Options{
+			{Sampler: "uniformization", Steps: 4, Finish: "leave"}, {Sampler: "matu", Steps: 4, Delta: (*catalog.Theta)(theta(0.1))}, {Sampler: "dmpm", Steps: 4}, {Sampler: "dmpm", Steps: 4, Finish: "leave"},
+			{Sampler: "trapezoidal", Steps: 1}, {Sampler: "trapezoidal", Steps: 8, Grid: "cosine"}, {Sampler: "trapezoidal", Steps: 8, Grid: "uniform", T: (*catalog.Theta)(theta(4)), Delta: (*catalog.Theta)(theta(0.05))},
 			{Sampler: "paired-fhs", Sizes: "1,1,1"}, {Sampler: "paired-fhs", Steps: 2}, {Sampler: "parallel-fhs", Steps: 2},
 			{Sampler: "ordered", Order: "random"},
 		} {
 			ss = append(ss, newSampler(t, o, w))
 		}
 		st := measured(t, e, blank(3), ss, quality.Config{Samples: 500, Seed: 2})
-		fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
+		fhs := sequenceLaw(t, e, newSampler(t, catalog.Options{}, w))
 		for i, s := range ss {
 			law := sequenceLaw(t, e, s)
 			tv, kl := above(fhs, law), laws.KL(fhs, law)
@@ -277,12 +278,12 @@ func TestPlanned(t *testing.T) {
 func TestBootstrapSlope(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
 	steps := []int{8, 16, 32}
-	var ss []*samplers.Sampler
+	var ss []*catalog.Sampler
 	for _, n := range steps {
-		ss = append(ss, newSampler(t, samplers.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, w))
+		ss = append(ss, newSampler(t, catalog.Options{Sampler: "tweedie", Grid: "lambda", Steps: n}, w))
 	}
 	st := measured(t, e, blank(3), ss, quality.Config{Samples: 800, Seed: 7})
-	fhs := sequenceLaw(t, e, newSampler(t, samplers.Options{}, w))
+	fhs := sequenceLaw(t, e, newSampler(t, catalog.Options{}, w))
 	var logN, tv []float64
 	var terms [][]float64
 	for i, s := range ss {

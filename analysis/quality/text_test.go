@@ -10,7 +10,7 @@ import (
 
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 const mask = 99
@@ -112,7 +112,7 @@ func TestDescribeAll(t *testing.T) {
 // TestSelf compares with the exact NELBO of a world's sequences.
 func TestSelf(t *testing.T) {
 	w, e := openWorld(t, "xor3-mixed")
-	texts, _, err := e.Sample(context.Background(), blank(3), newSampler(t, samplers.Options{}, w), 1, indices(40))
+	texts, _, err := e.Sample(context.Background(), blank(3), newSampler(t, catalog.Options{}, w), 1, indices(40))
 	if err != nil {
 		t.Fatal(err)
 	}

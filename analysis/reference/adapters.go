@@ -8,6 +8,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/causal"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Causal is the law of a causal language model of the same tokens, which reads a window from
@@ -56,7 +57,7 @@ type FirstHitting struct {
 
 // LogProb implements [Reference].
 func (f FirstHitting) LogProb(ctx context.Context, windows []likelihood.Target) ([]float64, error) {
-	fhs, err := samplers.New(samplers.Options{}, samplers.Spec{})
+	fhs, err := catalog.New(catalog.Options{}, samplers.Spec{})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/reftest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 func sample() bound.Report {
@@ -169,7 +169,7 @@ func reports(t *testing.T) map[string]bound.Report {
 	cfg := bound.Config{Draws: 40, Plans: 8, Seed: 1}
 	for _, name := range []string{"euler", "tweedie", "parallel-fhs"} {
 		for _, n := range []int{2, 8, 16, 32} {
-			s, err := samplers.New(samplers.Options{Sampler: name, Steps: n}, m.Spec())
+			s, err := catalog.New(catalog.Options{Sampler: name, Steps: n}, m.Spec())
 			if err != nil {
 				t.Fatal(err)
 			}

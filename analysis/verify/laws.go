@@ -8,7 +8,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // MaxLaw is the greatest number of tokens of texts whose laws are compared: each takes 2^d
@@ -62,7 +62,7 @@ func (c *comparison) laws(ctx context.Context, out *Difference) error {
 		return nil
 	}
 	reference := c.sides[0]
-	fhs, err := samplers.New(samplers.Options{}, reference.Facts().Spec())
+	fhs, err := catalog.New(catalog.Options{}, reference.Facts().Spec())
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *comparison) laws(ctx context.Context, out *Difference) error {
 	var costs [2][]float64
 	var quadrature float64
 	for side, e := range c.sides {
-		err := e.LawsOf(ctx, targets, []*samplers.Sampler{fhs}, func(_ int, laws []likelihood.Exact, _ int) error {
+		err := e.LawsOf(ctx, targets, []*catalog.Sampler{fhs}, func(_ int, laws []likelihood.Exact, _ int) error {
 			costs[side] = append(costs[side], laws[0].NegLog)
 			quadrature = max(quadrature, laws[0].QuadratureError)
 			if side == 1 && c.cfg.Done != nil {

@@ -95,7 +95,7 @@ func TestBest(t *testing.T) {
 					temperatures = slices.Repeat([]float64{1}, len(temperatures))
 				}
 				for i, got := range one.best(t, s, uniforms, temperatures, top) {
-					law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Draw{Temperature: &temperatures[i]})
+					law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{Temperature: &temperatures[i]})
 					if err != nil {
 						t.Fatal(err)
 					}

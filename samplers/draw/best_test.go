@@ -14,11 +14,11 @@ func TestBestOfARow(t *testing.T) {
 	v := draw.Vocabulary{Columns: 700, Mask: 699, Excluded: []int{0, 300}}
 	row := randomRow(700)
 	row[5], row[600], row[17] = 12, 12, float32(math.Inf(-1))
-	for _, d := range []draw.Draw{{}, {Temperature: new(0.6)}, {TopK: 3}, {TopP: 0.9, Temperature: new(2.0)}, {Temperature: new(0.0)}} {
+	for _, d := range []draw.Settings{{}, {Temperature: new(0.6)}, {TopK: 3}, {TopP: 0.9, Temperature: new(2.0)}, {Temperature: new(0.0)}} {
 		c := categorical(t, v, d)
 		law := d
 		if d.Temperature != nil && *d.Temperature == 0 {
-			law = draw.Draw{}
+			law = draw.Settings{}
 		}
 		p := make([]float64, v.Columns)
 		if err := categorical(t, v, law).Probabilities(p, row); err != nil {

@@ -19,7 +19,7 @@ type Categorical struct {
 	// pieces; clean are those that have probability.
 	excluded, suppressed      []int
 	allowed, stretches, clean []stretch
-	draw                      Draw
+	draw                      Settings
 	temperature               float64 // that of draw
 	by                        By      // exact: [ByInverse], which "" is, or [ByGumbel]
 	*scratch
@@ -37,7 +37,7 @@ type stretch struct{ from, to int }
 
 // NewCategorical prepares draws over a vocabulary. It is an error when no column
 // is left or an excluded one does not exist.
-func NewCategorical(v Vocabulary, d Draw) (*Categorical, error) {
+func NewCategorical(v Vocabulary, d Settings) (*Categorical, error) {
 	if v.Columns < 1 || v.Mask < 0 || v.Mask > v.Columns {
 		return nil, fault.Errorf("draw", "%d columns and mask id %d: need at least one column and the mask in 0..%d", v.Columns, v.Mask, v.Columns)
 	}
@@ -75,7 +75,7 @@ func (c *Categorical) allow(suppressed []int) error {
 }
 
 // With draws from the same columns as d and by say, in the same memory.
-func (c Categorical) With(d Draw, by By) (Categorical, error) {
+func (c Categorical) With(d Settings, by By) (Categorical, error) {
 	same := d.SuppressTokens == c.draw.SuppressTokens
 	c.draw, c.temperature, c.by = d, d.AtTemperature(), by
 	if err := d.Validate(); err != nil || same {
@@ -94,13 +94,13 @@ func (c Categorical) in(s *scratch) Categorical {
 	return c
 }
 
-// Draw says how tokens are drawn.
-func (c *Categorical) Draw() Draw { return c.draw }
+// Settings are how tokens are drawn.
+func (c *Categorical) Settings() Settings { return c.draw }
 
-// By says what becomes of a uniform.
+// By is what becomes of a uniform.
 func (c *Categorical) By() By { return c.by }
 
-// Suppressed are the columns of [Draw.SuppressTokens]. They must not be changed.
+// Suppressed are the columns of [Settings.SuppressTokens]. They must not be changed.
 func (c *Categorical) Suppressed() []int { return c.suppressed }
 
 // ErrNoMass is the error of a row in which no token can be drawn.
@@ -145,7 +145,7 @@ func (c *Categorical) TokenLog(row []float32, w float64) (token int, logP float6
 }
 
 // Pick draws from weights, one a column and none of them negative, with one uniform w in (0,1);
-// log p is that of the token under them, normalised, in nats.
+// log p is its logarithm under them, normalised, in nats.
 func (c *Categorical) Pick(p []float64, w float64) (token int, logP float64) {
 	c.sums = c.sums[:0]
 	for _, s := range c.stretches {
@@ -172,7 +172,7 @@ func (c *Categorical) choose(weight func(column int) float64, w float64) (token 
 	return token, math.Log(p / sum)
 }
 
-// TakesRows says that tokens are drawn from rows only, and not where a network has them.
+// TakesRows reports whether tokens are drawn from rows only, and not where a network has them.
 func (c *Categorical) TakesRows() bool {
 	return c.by == ByGumbel || c.draw.Truncates() || c.suppressed != nil
 }

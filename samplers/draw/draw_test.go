@@ -1,7 +1,6 @@
 package draw_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,7 +19,7 @@ func row(p ...float64) []float32 {
 	return out
 }
 
-func categorical(t testing.TB, v draw.Vocabulary, d draw.Draw) *draw.Categorical {
+func categorical(t testing.TB, v draw.Vocabulary, d draw.Settings) *draw.Categorical {
 	t.Helper()
 	c, err := draw.NewCategorical(v, d)
 	if err != nil {
@@ -36,29 +35,29 @@ func TestProbabilities(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		v    draw.Vocabulary
-		d    draw.Draw
+		d    draw.Settings
 		row  []float32
 		want []float64
 	}{
-		{"plain", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{}, row(0.2, 0.5, 0.3), []float64{0.2, 0.5, 0.3}},
-		{"mask and padding", draw.Vocabulary{Columns: 5, Mask: 3, Excluded: []int{0}}, draw.Draw{}, row(0.4, 0.1, 0.1, 0.2, 0.2), []float64{0, 0.25, 0.25, 0, 0.5}},
-		{"a zero", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{}, row(0, 0.25, 0.75), []float64{0, 0.25, 0.75}},
-		{"an excluded NaN", draw.Vocabulary{Columns: 2, Mask: 0}, draw.Draw{}, []float32{float32(math.NaN()), 2}, []float64{0, 1}},
-		{"an excluded infinity", draw.Vocabulary{Columns: 2, Mask: 0}, draw.Draw{}, []float32{float32(inf), 2}, []float64{0, 1}},
-		{"temperature 2", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{Temperature: new(2.0)}, row(0.2, 0.8), []float64{1.0 / 3, 2.0 / 3}},
-		{"temperature ½", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{Temperature: new(0.5)}, row(0.25, 0.75), []float64{0.1, 0.9}},
-		{"temperature 0", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{Temperature: new(0.0)}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
-		{"temperature 0, equal logits", draw.Vocabulary{Columns: 4, Mask: 0}, draw.Draw{Temperature: new(0.0)}, row(0.4, 0.1, 0.25, 0.25), []float64{0, 0, 1, 0}},
-		{"a tiny temperature", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{Temperature: new(1e-300)}, row(0.2, 0.8), []float64{0, 1}},
-		{"top-k", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopK: 2}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
-		{"top-k of equals keeps the lower ids", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopK: 2}, row(0.25, 0.25, 0.25, 0.25), []float64{0.5, 0.5, 0, 0}},
-		{"top-k above the number of tokens", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{TopK: 9}, row(0.25, 0.75), []float64{0.25, 0.75}},
-		{"top-p includes the crossing token", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopP: 0.6}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
-		{"top-p below the greatest", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{TopP: 0.01}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
-		{"top-p 1", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Draw{TopP: 1}, row(0.25, 0.75), []float64{0.25, 0.75}},
-		{"top-p of what top-k left", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopK: 3, TopP: 0.6}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
-		{"top-p of what top-k left, fewer", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Draw{TopK: 2, TopP: 0.55}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 0, 0, 1}},
-		{"top-p after temperature", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Draw{Temperature: new(0.5), TopP: 0.6}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
+		{"plain", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Settings{}, row(0.2, 0.5, 0.3), []float64{0.2, 0.5, 0.3}},
+		{"mask and padding", draw.Vocabulary{Columns: 5, Mask: 3, Excluded: []int{0}}, draw.Settings{}, row(0.4, 0.1, 0.1, 0.2, 0.2), []float64{0, 0.25, 0.25, 0, 0.5}},
+		{"a zero", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Settings{}, row(0, 0.25, 0.75), []float64{0, 0.25, 0.75}},
+		{"an excluded NaN", draw.Vocabulary{Columns: 2, Mask: 0}, draw.Settings{}, []float32{float32(math.NaN()), 2}, []float64{0, 1}},
+		{"an excluded infinity", draw.Vocabulary{Columns: 2, Mask: 0}, draw.Settings{}, []float32{float32(inf), 2}, []float64{0, 1}},
+		{"temperature 2", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Settings{Temperature: new(2.0)}, row(0.2, 0.8), []float64{1.0 / 3, 2.0 / 3}},
+		{"temperature ½", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Settings{Temperature: new(0.5)}, row(0.25, 0.75), []float64{0.1, 0.9}},
+		{"temperature 0", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Settings{Temperature: new(0.0)}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
+		{"temperature 0, equal logits", draw.Vocabulary{Columns: 4, Mask: 0}, draw.Settings{Temperature: new(0.0)}, row(0.4, 0.1, 0.25, 0.25), []float64{0, 0, 1, 0}},
+		{"a tiny temperature", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Settings{Temperature: new(1e-300)}, row(0.2, 0.8), []float64{0, 1}},
+		{"top-k", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Settings{TopK: 2}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
+		{"top-k of equals keeps the lower ids", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Settings{TopK: 2}, row(0.25, 0.25, 0.25, 0.25), []float64{0.5, 0.5, 0, 0}},
+		{"top-k above the number of tokens", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Settings{TopK: 9}, row(0.25, 0.75), []float64{0.25, 0.75}},
+		{"top-p includes the crossing token", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Settings{TopP: 0.6}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
+		{"top-p below the greatest", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Settings{TopP: 0.01}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
+		{"top-p 1", draw.Vocabulary{Columns: 2, Mask: 2}, draw.Settings{TopP: 1}, row(0.25, 0.75), []float64{0.25, 0.75}},
+		{"top-p of what top-k left", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Settings{TopK: 3, TopP: 0.6}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 3.0 / 7, 0, 4.0 / 7}},
+		{"top-p of what top-k left, fewer", draw.Vocabulary{Columns: 4, Mask: 4}, draw.Settings{TopK: 2, TopP: 0.55}, row(0.1, 0.3, 0.2, 0.4), []float64{0, 0, 0, 1}},
+		{"top-p after temperature", draw.Vocabulary{Columns: 3, Mask: 3}, draw.Settings{Temperature: new(0.5), TopP: 0.6}, row(0.2, 0.5, 0.3), []float64{0, 1, 0}},
 	} {
 		c := categorical(t, test.v, test.d)
 		got := make([]float64, len(test.row))
@@ -102,17 +101,17 @@ func TestDrawErrors(t *testing.T) {
 		{"NaN first", []float32{nan, 1, 0}, "not a number"},
 		{"infinity", []float32{1, inf, 0}, "+Inf"},
 	} {
-		if _, err := categorical(t, v, draw.Draw{}).Token(test.row, 0.5); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := categorical(t, v, draw.Settings{}).Token(test.row, 0.5); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v: want one with %q", test.name, err, test.want)
 		}
 	}
-	for _, d := range []draw.Draw{{Temperature: new(-1.0)}, {Temperature: new(math.NaN())}, {Temperature: new(math.Inf(1))}, {TopK: -1}, {TopP: -0.1}, {TopP: 1.1}, {TopP: math.NaN()}} {
+	for _, d := range []draw.Settings{{Temperature: new(-1.0)}, {Temperature: new(math.NaN())}, {Temperature: new(math.Inf(1))}, {TopK: -1}, {TopP: -0.1}, {TopP: 1.1}, {TopP: math.NaN()}} {
 		if _, err := draw.NewCategorical(v, d); err == nil {
 			t.Errorf("%+v was accepted", d)
 		}
 	}
 	for _, v := range []draw.Vocabulary{{}, {Columns: 1}, {Columns: 2, Mask: 3}, {Columns: 2, Mask: -1}, {Columns: 2, Mask: 0, Excluded: []int{1}}, {Columns: 2, Mask: 2, Excluded: []int{7}}, {Columns: 2, Mask: 2, Excluded: []int{-1}}} {
-		if _, err := draw.NewCategorical(v, draw.Draw{}); err == nil {
+		if _, err := draw.NewCategorical(v, draw.Settings{}); err == nil {
 			t.Errorf("%+v was accepted", v)
 		}
 	}
@@ -172,7 +171,7 @@ func TestNoGumbelBias(t *testing.T) {
 	}
 	p := []float64{1e-07, 0.6, 0.3, 0.0999, 9.99e-05}
 	logits := row(p...)
-	c := categorical(t, draw.Vocabulary{Columns: 5, Mask: 5}, draw.Draw{})
+	c := categorical(t, draw.Vocabulary{Columns: 5, Mask: 5}, draw.Settings{})
 	// Token 0 has the uniforms below its share: find the edge by bisection.
 	lo, hi := 0.0, 1.0
 	for range 60 {
@@ -197,7 +196,7 @@ func TestNoGumbelBias(t *testing.T) {
 // TestDrawAllocates nothing a draw.
 func TestDrawAllocates(t *testing.T) {
 	logits := randomRow(1000)
-	for _, d := range []draw.Draw{{}, {TopK: 40, TopP: 0.9}, {TopP: 0.9, Temperature: new(0.7)}} {
+	for _, d := range []draw.Settings{{}, {TopK: 40, TopP: 0.9}, {TopP: 0.9, Temperature: new(0.7)}} {
 		c := categorical(t, draw.Vocabulary{Columns: 1000, Mask: 999, Excluded: []int{5}}, d)
 		draw := func() {
 			if _, err := c.Token(logits, 0.3); err != nil {
@@ -218,19 +217,4 @@ func randomRow(n int) []float32 {
 		out[i] = float32(r.NormFloat64() * 3)
 	}
 	return out
-}
-
-func BenchmarkToken(b *testing.B) {
-	for _, d := range []draw.Draw{{}, {TopK: 50}, {TopP: 0.9}} {
-		b.Run(fmt.Sprintf("topk=%d/topp=%v", d.TopK, d.TopP), func(b *testing.B) {
-			logits := randomRow(50258)
-			c := categorical(b, draw.Vocabulary{Columns: 50258, Mask: 50257}, d)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.Token(logits, 0.7); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +10,7 @@ import (
 )
 
 // racingOver prepares draws by gumbel.
-func racingOver(t testing.TB, v Vocabulary, d Draw) *Categorical {
+func racingOver(t testing.TB, v Vocabulary, d Settings) *Categorical {
 	t.Helper()
 	c, err := NewCategorical(v, d)
 	if err != nil {
@@ -43,9 +42,9 @@ func TestRaceOfAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, columns := range []int{1, 2, 63, 64, 65, 1000} {
 		for _, deviation := range []float64{0, 1, 4, 30, 300} {
-			for _, d := range []Draw{{}, {Temperature: new(0.5)}, {TopK: 3}, {TopP: 0.9, Temperature: new(1.5)}} {
+			for _, d := range []Settings{{}, {Temperature: new(0.5)}, {TopK: 3}, {TopP: 0.9, Temperature: new(1.5)}} {
 				v := Vocabulary{Columns: columns + 2, Mask: columns + 1, Excluded: []int{columns / 2}}
-				c, other := racingOver(t, v, d), racingOver(t, v, Draw{})
+				c, other := racingOver(t, v, d), racingOver(t, v, Settings{})
 				row := spreadRow(r, columns+2, deviation)
 				row[r.IntN(len(row))] = float32(math.Inf(-1))
 				p := make([]float64, len(row))
@@ -81,12 +80,12 @@ func TestRaceIsFair(t *testing.T) {
 	for i, x := range map[int]float64{0: rare, 3: 0.1, 60: 0.3, 64: 0.05, 130: 2 * rare, 199: 0.25, 198: 0.3 - 3*rare} {
 		p[i] = x
 	}
-	c := racingOver(t, Vocabulary{Columns: 200, Mask: 200}, Draw{})
+	c := racingOver(t, Vocabulary{Columns: 200, Mask: 200}, Settings{})
 	first, both := make([]int, 200), make([]int, 200*200)
 	joint := make([]float64, len(both))
 	rest := slices.Clone(p)
 	for i := range uint64(n) {
-		w := NewDraws(11, i).Token(0)
+		w := NewNumbers(11, i).Token(0)
 		a, logP := c.Pick(p, w)
 		if math.Abs(logP-math.Log(p[a])) > 1e-12 {
 			t.Fatalf("token %d with log p %v", a, logP)
@@ -129,16 +128,16 @@ func TestRaceIsFair(t *testing.T) {
 func TestRaceNoise(t *testing.T) {
 	const n, cells = 1 << 16, 16
 	equal := slices.Repeat([]float64{1}, 160)
-	c := racingOver(t, Vocabulary{Columns: 160, Mask: 160}, Draw{})
+	c := racingOver(t, Vocabulary{Columns: 160, Mask: 160}, Settings{})
 	drawn := func(w float64) int {
 		token, _ := c.Pick(equal, w)
 		return token % cells
 	}
 	for name, at := range map[string]func(i uint64) int{
-		"seed":     func(i uint64) int { return drawn(NewDraws(i, 3).Token(5)) },
-		"index":    func(i uint64) int { return drawn(NewDraws(3, i).Token(5)) },
-		"position": func(i uint64) int { return drawn(NewDraws(3, 4).Token(int(i))) },
-		"number":   func(i uint64) int { return drawn(NewDraws(3, 4).uniform(forTokens, 5, i)) },
+		"seed":     func(i uint64) int { return drawn(NewNumbers(i, 3).Token(5)) },
+		"index":    func(i uint64) int { return drawn(NewNumbers(3, i).Token(5)) },
+		"position": func(i uint64) int { return drawn(NewNumbers(3, 4).Token(int(i))) },
+		"number":   func(i uint64) int { return drawn(NewNumbers(3, 4).uniform(forTokens, 5, i)) },
 		"token":    func(i uint64) int { return int(-math.Expm1(-exponential(0.3, int(i))) * cells) },
 	} {
 		pairs, last := make([]int, cells*cells), at(n)
@@ -160,8 +159,8 @@ func TestRaceNoise(t *testing.T) {
 func TestRaceCouples(t *testing.T) {
 	const columns, n = 2000, 4000
 	v := Vocabulary{Columns: columns, Mask: columns}
-	all, few := racingOver(t, v, Draw{}), racingOver(t, v, Draw{TopK: 40})
-	inverse, _ := NewCategorical(v, Draw{})
+	all, few := racingOver(t, v, Settings{}), racingOver(t, v, Settings{TopK: 40})
+	inverse, _ := NewCategorical(v, Settings{})
 	r := rand.New(rand.NewPCG(5, 5))
 	row := spreadRow(r, columns, 2)
 	near := slices.Clone(row)
@@ -190,7 +189,7 @@ func TestRaceCouples(t *testing.T) {
 	}
 	inside, apart, apartInverse := 0, 0, 0
 	for i := range uint64(n) {
-		w := NewDraws(2, i).Token(0)
+		w := NewNumbers(2, i).Token(0)
 		a := token(all, row, w)
 		if kept[a] > 0 {
 			if inside++; token(few, row, w) != a {
@@ -212,34 +211,13 @@ func TestRaceCouples(t *testing.T) {
 // TestRaceEnds: what is passed over could not have won, at any limit, and cold draws are those
 // of the greatest logit.
 func TestRaceEnds(t *testing.T) {
-	c := racingOver(t, Vocabulary{Columns: 3, Mask: 3}, Draw{Temperature: new(0.0)})
+	c := racingOver(t, Vocabulary{Columns: 3, Mask: 3}, Settings{Temperature: new(0.0)})
 	if token, logP, err := c.TokenLog([]float32{1, 3, 3}, 0.5); token != 1 || logP != 0 || err != nil {
 		t.Errorf("at temperature 0: token %d, %v, %v", token, logP, err)
 	}
 	for _, limit := range []float64{0, 0x1p-70, 0x1p-40, 0.3, 1 - 0x1p-53, 1, 7, math.Inf(1), math.NaN()} {
 		if got, least := reach(limit), min(limit, 1)*0x1p63; float64(got) < math.Floor(least) {
 			t.Errorf("reach(%v) is %d", limit, got)
-		}
-	}
-}
-
-// BenchmarkRow draws from rows of 50,000 columns, flat and peaked ones.
-func BenchmarkRow(b *testing.B) {
-	const columns = 50_000
-	for _, deviation := range []float64{1, 3, 9} {
-		row := spreadRow(rand.New(rand.NewPCG(1, 2)), columns, deviation)
-		for _, by := range []By{ByInverse, ByGumbel} {
-			b.Run(fmt.Sprintf("%s/deviation=%v", by, deviation), func(b *testing.B) {
-				c := racingOver(b, Vocabulary{Columns: columns, Mask: columns}, Draw{})
-				c.by = by
-				d := NewDraws(1, 2)
-				b.ReportAllocs()
-				for i := 0; b.Loop(); i++ {
-					if _, err := c.Token(row, d.Token(i)); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestMix(t *testing.T) {
 // TestInverse: Token inverts the cumulative sum of the row's probabilities.
 func TestInverse(t *testing.T) {
 	cool := 0.6
-	for _, d := range []draw.Draw{{}, {Temperature: &cool, TopK: 3}, {TopP: 0.7}} {
+	for _, d := range []draw.Settings{{}, {Temperature: &cool, TopK: 3}, {TopP: 0.7}} {
 		c, err := draw.NewCategorical(draw.Vocabulary{Columns: 9, Mask: 8, Excluded: []int{2}}, d)
 		if err != nil {
 			t.Fatal(err)

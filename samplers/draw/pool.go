@@ -12,11 +12,11 @@ type Position struct {
 	Row     []float32
 	Uniform float64
 	Top     int
-	To      *Drawn // what was drawn is put there
+	To      *Result // what was drawn is put there
 }
 
-// Drawn is what was made of a position.
-type Drawn struct {
+// Result is what was made of a position.
+type Result struct {
 	Best
 	Err error
 }

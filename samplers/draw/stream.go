@@ -3,7 +3,7 @@ package draw
 import "math/rand/v2"
 
 // Stream is randomness for estimates: one uniform after the other, determined by a seed
-// and an index and by nothing else. Sequences that are sampled have [Draws]. The zero value
+// and an index and by nothing else. Sequences that are sampled have [Numbers]. The zero value
 // is not ready: call Reset or [NewStream]. It belongs to one goroutine.
 //
 // The generator is PCG-DXSM of math/rand/v2. Its 128 bits of state come from

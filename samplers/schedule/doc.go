@@ -1,7 +1,7 @@
 // Package schedule says when masked positions are revealed and how many at a time, as far as that
 // does not depend on the network: noise ([Noise]), grids of times ([Grid]), the probabilities of
 // their steps ([Steps]), the events of uniformization ([Events]), sizes of groups ([Sizes]), orders
-// ([Order]), quotas of decoders ([Quotas]), and what a loss profile says of all of these ([BestSizes], [BestGrid]).
+// ([Order]), quotas of decoders ([Quotas]), and what follows from a loss profile ([BestSizes], [BestGrid]).
 //
 // The time is θ = −log α in nats throughout, in [0, ∞], and falls as a sampler runs; the masked
 // fraction is λ = 1 − α = 1 − e^(−θ), in [0, 1]. Losses are in nats a position, costs in nats a

@@ -44,14 +44,14 @@ const (
 	GridCos2 GridKind = "cos2"
 	// GridCosine is λ_k = cos(πk/2N) (MaskGIT, arXiv 2202.04200): fine at the start.
 	GridCosine GridKind = "cosine"
-	// GridProfile is that of least expected path loss for a loss profile: [BestGrid].
+	// GridProfile has the least expected path loss for a loss profile: [BestGrid].
 	GridProfile GridKind = "profile"
 	// GridThetaList and GridLambdaList are given value by value.
 	GridThetaList  GridKind = "theta-list"
 	GridLambdaList GridKind = "lambda-list"
 )
 
-// GridSpec says which grid to make. See [NewGrid].
+// GridSpec chooses a grid. See [NewGrid].
 type GridSpec struct {
 	Kind  GridKind
 	Noise Noise
@@ -63,7 +63,7 @@ type GridSpec struct {
 	// List holds the values of a list grid, falling.
 	List []float64
 	// Profile is the loss profile in nats of the profile grid, by number of visible
-	// positions. A noisy one is made to fall first: see [Monotone].
+	// positions. A noisy one is made non-increasing first: see [Monotone].
 	Profile []float64
 }
 

@@ -55,7 +55,7 @@ func Monotone(c, weights []float64) []float64 {
 	return out
 }
 
-// falls tells whether c does not increase anywhere.
+// falls reports whether c does not increase anywhere.
 func falls(c []float64) bool {
 	for j := 1; j < len(c); j++ {
 		if c[j] > c[j-1] {

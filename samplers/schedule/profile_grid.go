@@ -91,7 +91,7 @@ func GridCost(c, lambda []float64) float64 {
 // BestGrid returns the masked fractions of a grid of at most n steps from 1 to 0 whose
 // [GridCost] is least, and that cost in nats. They lie on the lattice i/400, on a finer one
 // for more than 40 steps. Where c does not increase there are n steps. It panics as
-// [BestSizes] does. Above 400 steps the grid is that of the √-rule: steps in proportion to
+// [BestSizes] does. Above 400 steps the grid follows the √-rule: steps in proportion to
 // 1/√(−f′), which the optimum approaches.
 func BestGrid(c []float64, n int) (lambda []float64, cost float64) {
 	if len(c) == 0 || n < 1 {

@@ -294,10 +294,3 @@ func TestProfilePanics(t *testing.T) {
 		}()
 	}
 }
-
-func BenchmarkBestSizes(b *testing.B) {
-	c := randomProfile(rand.New(rand.NewPCG(1, 1)), 1024, true)
-	for b.Loop() {
-		BestSizes(c, 1023)
-	}
-}

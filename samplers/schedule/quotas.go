@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Rounding says how many tokens each of N calls commits of n masked ones, n/N on average.
+// Rounding is how many tokens each of N calls commits of n masked ones, n/N on average.
 // Upstream programs differ in that only.
 type Rounding string
 
@@ -25,7 +25,7 @@ const (
 )
 
 // Quotas are the tokens of each call for so many masks in so many steps; eps is ε of
-// RoundDream, cosine says that α of RoundDLLM is 1 − cos(π(1−t)/2), and not 1 − t.
+// RoundDream, cosine is whether α of RoundDLLM is 1 − cos(π(1−t)/2), and not 1 − t.
 func Quotas(r Rounding, masks, steps int, eps float64, cosine bool) []int {
 	var out []int
 	left := masks
@@ -81,7 +81,7 @@ func revealed32(i, steps int, cosine bool) float64 {
 }
 
 // DrawnQuotas are quotas of which each call's is Binomial(m, P), P the unrounded share of
-// RoundDLLM: each masked position has its step, which its uniform on (0,1) tells. Calls that
+// RoundDLLM: each masked position has its step, which its uniform on (0,1) gives. Calls that
 // would commit nothing are left out.
 func DrawnQuotas(uniforms []float64, steps int, cosine bool) []int {
 	counts := make(map[int]int)

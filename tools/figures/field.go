@@ -15,6 +15,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // The field's samples: sequences of fieldLength positions, the same random numbers for every
@@ -139,7 +140,7 @@ func (n network) sampleField(ctx context.Context, setting string, temperature fl
 }
 
 // samplerOf makes the sampler of a setting as bench writes it.
-func samplerOf(m model.Model, setting string, temperature float64) (*samplers.Sampler, error) {
+func samplerOf(m model.Model, setting string, temperature float64) (*catalog.Sampler, error) {
 	list, err := bench.ParseCase(setting)
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func samplerOf(m model.Model, setting string, temperature float64) (*samplers.Sa
 	if temperature != 1 {
 		o.Temperature = &temperature
 	}
-	return samplers.New(o, m.Spec())
+	return catalog.New(o, m.Spec())
 }
 
 // aboveCurve is by how much the mean NELBO of a run is above the curve of others at the same mean

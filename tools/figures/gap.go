@@ -7,7 +7,7 @@ import (
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // gapWindows are numbers of windows by length: a window of d tokens takes 2^d rows.
@@ -20,7 +20,7 @@ func gap(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	fhs, err := samplers.New(samplers.Options{}, net.Spec())
+	fhs, err := catalog.New(catalog.Options{}, net.Spec())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,6 +25,7 @@ import (
 	"mdmgen/examples"
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
 )
 
@@ -117,7 +118,7 @@ func open(ctx context.Context) (n network, err error) {
 func (n network) blank(d int) []int { return slices.Repeat([]int{n.Facts().MaskID}, d) }
 
 // sample draws sequences of a sampler, the same random numbers for every one, and hands each on.
-func (n network) sample(ctx context.Context, s *samplers.Sampler, canvas []int, sequences int, each func(samplers.Result)) error {
+func (n network) sample(ctx context.Context, s *catalog.Sampler, canvas []int, sequences int, each func(samplers.Result)) error {
 	_, err := samplers.Sample(ctx, n.Model, func(yield func(samplers.Sequence) bool) {
 		for i := range sequences {
 			if !yield(samplers.Sequence{Index: uint64(i), Canvas: canvas}) {
@@ -157,11 +158,11 @@ func markdown(tables ...report.Table) []byte {
 }
 
 // settings are samplers with many numbers of steps.
-func settings(o samplers.Options, spec samplers.Spec, steps ...int) ([]*samplers.Sampler, error) {
-	var out []*samplers.Sampler
+func settings(o catalog.Options, spec samplers.Spec, steps ...int) ([]*catalog.Sampler, error) {
+	var out []*catalog.Sampler
 	for _, n := range steps {
 		o.Steps = n
-		s, err := samplers.New(o, spec)
+		s, err := catalog.New(o, spec)
 		if err != nil {
 			return nil, err
 		}

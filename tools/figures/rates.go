@@ -11,6 +11,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -129,14 +130,14 @@ func worldRates(ctx context.Context) (*table, error) {
 	}
 	t.Rows = append(t.Rows, row)
 	var failed error
-	made := func(name string, n int) *samplers.Sampler {
+	made := func(name string, n int) *catalog.Sampler {
 		o := eulerOn("denoise")
 		o.Sampler = name
 		o.Steps = n
-		s, err := samplers.New(o, file.Spec())
+		s, err := catalog.New(o, file.Spec())
 		if err != nil {
 			failed = err
-			s, _ = samplers.New(samplers.Options{}, samplers.Spec{})
+			s, _ = catalog.New(catalog.Options{}, samplers.Spec{})
 		}
 		return s
 	}
@@ -150,7 +151,7 @@ func worldRates(ctx context.Context) (*table, error) {
 		return -math.Expm1(apart)
 	})
 	t.least(fmt.Sprintf("certificate, Euler, %d runs", worldTrials), func(n int) float64 {
-		st, err := certificate.Measure(ctx, file, blankOf(file), []*samplers.Sampler{made("euler", n)}, certificate.Config{Runs: worldTrials, Seed: seed, Batch: 256})
+		st, err := certificate.Measure(ctx, file, blankOf(file), []*catalog.Sampler{made("euler", n)}, certificate.Config{Runs: worldTrials, Seed: seed, Batch: 256})
 		if err != nil {
 			failed = err
 			return 0
@@ -166,7 +167,7 @@ func worldRates(ctx context.Context) (*table, error) {
 }
 
 // exactDistance is TV from first-hitting's law.
-func exactDistance(w *laws.World, s *samplers.Sampler, fhs []float64, failed *error) float64 {
+func exactDistance(w *laws.World, s *catalog.Sampler, fhs []float64, failed *error) float64 {
 	states, err := w.SamplerLaw(s)
 	if err != nil {
 		*failed = err
@@ -183,15 +184,15 @@ func networkRates(ctx context.Context, net samplers.Network, canvas []int, runs 
 	for n := d / 4; n <= 64*d; n *= 2 {
 		steps = append(steps, n)
 	}
-	var all []*samplers.Sampler
+	var all []*catalog.Sampler
 	kinds := []struct {
 		name string
-		o    samplers.Options
+		o    catalog.Options
 	}{
-		{"Tweedie, equal steps of λ", samplers.Options{Sampler: "tweedie", Grid: "lambda"}},
-		{"Euler", samplers.Options{Sampler: "euler", Noise: "exp"}},
-		{"τ-leaping", samplers.Options{Sampler: "tau-leaping", Noise: "exp"}},
-		{"DMPM", samplers.Options{Sampler: "dmpm", Noise: "exp"}},
+		{"Tweedie, equal steps of λ", catalog.Options{Sampler: "tweedie", Grid: "lambda"}},
+		{"Euler", catalog.Options{Sampler: "euler", Noise: "exp"}},
+		{"τ-leaping", catalog.Options{Sampler: "tau-leaping", Noise: "exp"}},
+		{"DMPM", catalog.Options{Sampler: "dmpm", Noise: "exp"}},
 	}
 	for _, k := range kinds {
 		ss, err := settings(k.o, net.Spec(), steps...)

@@ -11,7 +11,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // scales are lengths with the numbers of steps and of runs that they are looked at with. The
@@ -32,7 +32,7 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	p := report.Plot{Name: "scaling", Title: "Built-in network, Tweedie on equal steps of λ, N = 16·d", X: "d, positions", Y: "bounds on TV(P_FHS, P_N)", LogX: true, LogY: true, Bars: report.Intervals(0, "runs")}
 	t := report.Table{Head: []string{"d", "N", "runs", "exact", "given π", "given U", "block by block", "collision bound", "canvases a run", "positions a run"}}
 	for _, at := range scales {
-		ss, err := settings(samplers.Options{Sampler: "tweedie", Grid: "lambda"}, net.Spec(), at.steps...)
+		ss, err := settings(catalog.Options{Sampler: "tweedie", Grid: "lambda"}, net.Spec(), at.steps...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -82,7 +82,7 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 }
 
 // exactly estimates distances from exact likelihoods of first-hitting's texts.
-func exactly(ctx context.Context, net network, canvas []int, ss []*samplers.Sampler) ([]string, error) {
+func exactly(ctx context.Context, net network, canvas []int, ss []*catalog.Sampler) ([]string, error) {
 	st, err := quality.Measure(ctx, net.e, likelihood.Whole(canvas), ss, quality.Config{Samples: exactTexts, Seed: seed})
 	if err != nil {
 		return nil, err

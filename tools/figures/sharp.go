@@ -13,7 +13,7 @@ import (
 	"mdmgen/analysis/report"
 	"mdmgen/analysis/theory"
 	"mdmgen/model/world"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // The world is one whose denoiser is the exact posterior, so that what the paper states of the
@@ -37,9 +37,9 @@ func openWorld() (*world.World, *laws.World, error) {
 
 // eulerOn is Euler's method on equal steps of time down to δ, what is masked then being filled
 // or left.
-func eulerOn(finish string) samplers.Options {
+func eulerOn(finish string) catalog.Options {
 	t, delta := worldT, worldDelta
-	return samplers.Options{Sampler: "euler", Grid: "uniform", Noise: "exp", T: &t, Delta: &delta, Finish: finish}
+	return catalog.Options{Sampler: "euler", Grid: "uniform", Noise: "exp", T: (*catalog.Theta)(&t), Delta: (*catalog.Theta)(&delta), Finish: finish}
 }
 
 // world4 shows, for Euler on a world, the exact distance with all that bounds it.

@@ -10,6 +10,8 @@ import (
 
 	"mdmgen/model/world"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/remask"
 )
 
 // decoderLaw is the exact law of a decoder on a world.
@@ -71,7 +73,7 @@ func (law decoderLaw) draw(ctx context.Context, w *world.World, n int, seed uint
 	if err != nil {
 		return out, err
 	}
-	s, err := samplers.New(o, w.Spec())
+	s, err := catalog.New(o, w.Spec())
 	if err != nil {
 		return out, err
 	}
@@ -93,7 +95,7 @@ func (law decoderLaw) base(w *world.World) int {
 }
 
 // outcomes compares the law with the decoder's outcomes.
-func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *samplers.Sampler) (float64, error) {
+func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *catalog.Sampler) (float64, error) {
 	set := s.Settings()
 	if set.Score == "" && set.Remask == "" || set.Transfer == "binomial" || set.NucleusP != 0 {
 		return math.NaN(), nil
@@ -122,7 +124,7 @@ func (law decoderLaw) outcomes(ctx context.Context, w *world.World, s *samplers.
 }
 
 // compare compares n draws of a sampler.
-func (law decoderLaw) compare(ctx context.Context, w *world.World, s *samplers.Sampler, n int, seed uint64) (out decoderOutcome, err error) {
+func (law decoderLaw) compare(ctx context.Context, w *world.World, s *catalog.Sampler, n int, seed uint64) (out decoderOutcome, err error) {
 	base := law.base(w)
 	counts := make([]int, len(law.Law))
 	seqs := func(yield func(samplers.Sequence) bool) {
@@ -188,10 +190,10 @@ func chiSquare(counts []int, law []float64) float64 {
 }
 
 // lawOptions are those of the sampler that has the law of a decoder on a canvas of a length.
-func (s decoderSettings) lawOptions(decoder string, length int) (samplers.Options, error) {
+func (s decoderSettings) lawOptions(decoder string, length int) (catalog.Options, error) {
 	switch {
 	case decoder == "bd3lm-fhs":
-		return samplers.Options{}, nil
+		return catalog.Options{}, nil
 	case s.Alg == "origin", s.Sampler == "mdlm":
 		// Each mask is revealed by itself, with a probability that the times tell.
 		end, last := s.Eps, 0.0
@@ -203,13 +205,13 @@ func (s decoderSettings) lawOptions(decoder string, length int) (samplers.Option
 			list[i] = fmt.Sprint(1 - float64(i)*(1-end)/float64(s.Steps))
 		}
 		list[s.Steps] = fmt.Sprint(last)
-		o := samplers.Options{Sampler: "tweedie", Grid: "lambda:" + strings.Join(list, ",")}
+		o := catalog.Options{Sampler: "tweedie", Grid: "lambda:" + strings.Join(list, ",")}
 		o.Temperature, o.TopP, o.TopK = s.Temperature, s.TopP, s.TopK
 		return o, nil
 	case decoder == "remdm":
-		o := samplers.Options{Sampler: "remdm", Steps: s.Steps}
-		o.Remask, o.Eta, o.NucleusP = samplers.Remask(strings.TrimPrefix(s.Sampler, "remdm-")), s.Eta, s.NucleusP
-		if o.Remask == samplers.RemaskLoop {
+		o := catalog.Options{Sampler: "remdm", Steps: s.Steps}
+		o.Remask, o.Eta, o.NucleusP = remask.Remask(strings.TrimPrefix(s.Sampler, "remdm-")), s.Eta, s.NucleusP
+		if o.Remask == remask.RemaskLoop {
 			o.TOn, o.TOff, o.AlphaOn = &s.TOn, &s.TOff, s.AlphaOn
 		}
 		return o, nil

@@ -12,6 +12,7 @@ import (
 
 	"mdmgen/model"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // decoderRuns is a file of runs of published decoding loops at temperature 0.
@@ -132,7 +133,7 @@ func (run decoderRun) repeat(ctx context.Context, m model.Model) (calls, ruleCal
 		if run.Columns == "raw" {
 			o.Columns = "raw"
 		}
-		s, err := samplers.New(o, m.Spec())
+		s, err := catalog.New(o, m.Spec())
 		if err != nil {
 			return calls, ruleCalls, err
 		}

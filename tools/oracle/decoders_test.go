@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mdmgen/analysis/laws/lawstest"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestEntropyBoundedSampler: the sampler has the law, and takes the calls, that are worked out
@@ -18,7 +18,7 @@ func TestEntropyBoundedSampler(t *testing.T) {
 		open, w := lawstest.Open(t, name)
 		for i, gamma := range gammas {
 			law, calls := entropyBounded(w, gamma)
-			s, err := samplers.New(samplers.Options{Sampler: "entropy-bounded", Deciding: samplers.Deciding{Gamma: &gamma}}, open.Spec())
+			s, err := catalog.New(catalog.Options{Sampler: "entropy-bounded", RankOptions: catalog.RankOptions{Gamma: &gamma}}, open.Spec())
 			if err != nil {
 				t.Fatal(err)
 			}

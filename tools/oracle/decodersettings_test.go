@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/rank"
 	"mdmgen/samplers/schedule"
 )
 
@@ -56,8 +57,8 @@ type decoderSettings struct {
 
 // options are those of the sampler that does the same on a canvas of a length, the longest of
 // its batch having another, behind a prompt.
-func (s decoderSettings) options(decoder string, length, longest, prompt int) (samplers.Options, error) {
-	o := samplers.Options{Sampler: "confidence", Steps: s.Steps}
+func (s decoderSettings) options(decoder string, length, longest, prompt int) (catalog.Options, error) {
+	o := catalog.Options{Sampler: "confidence", Steps: s.Steps}
 	o.Temperature, o.TopP, o.TopK = s.Temperature, s.TopP, s.TopK
 	o.Guidance, o.Threshold = s.CfgScale, s.Threshold
 	if s.Prompt != nil {
@@ -90,7 +91,7 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (s
 		o.RelaxedThreshold, o.Radius = s.RelaxedThreshold, s.Radius
 	case "dream", "dllm-dream":
 		block = 0
-		o.Score = map[string]samplers.Score{"maskgit_plus": samplers.ScoreMaskGIT, "topk_margin": samplers.ScoreMargin, "entropy": samplers.ScoreEntropy}[s.Alg]
+		o.Score = map[string]rank.RankBy{"maskgit_plus": rank.ByMaskGIT, "topk_margin": rank.ByMargin, "entropy": rank.ByEntropy}[s.Alg]
 		o.AlgTemp, o.Rule, o.Eps = s.AlgTemp, schedule.RoundDream, s.Eps
 		if decoder == "dllm-dream" {
 			o.Rule = schedule.RoundDLLM
@@ -100,7 +101,7 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (s
 		}
 	case "fast-dream", "dllm-fast-dream":
 		block = 0
-		o.Sampler, o.Score, o.Rule = "threshold", samplers.ScoreMaskGIT, schedule.RoundDream
+		o.Sampler, o.Score, o.Rule = "threshold", rank.ByMaskGIT, schedule.RoundDream
 		if decoder == "dllm-fast-dream" {
 			o.Rule = schedule.RoundDLLM
 		}
@@ -128,7 +129,7 @@ func (s decoderSettings) options(decoder string, length, longest, prompt int) (s
 		return o, fmt.Errorf("decoder %.40q is not known", decoder)
 	}
 	if s.Remasking == "random" {
-		o.Score = samplers.ScoreRandom
+		o.Score = rank.ByRandom
 	}
 	if o.BlockLength = block; block > 0 {
 		o.PromptLength = &prompt

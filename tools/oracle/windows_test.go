@@ -3,6 +3,7 @@ package oracle
 import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // windows recomputes a file of the schema mdm-windows/1: for each window, which is
@@ -34,7 +35,7 @@ func windows(m *matcher, f *file) {
 		}
 		grids := list{}
 		for k, g := range win.Grid {
-			s, err := samplers.New(samplers.Options{Sampler: g.Sampler, Grid: "uniform", Steps: g.N, Noise: "exp", T: &in.T, Delta: &in.Delta}, samplers.Spec{})
+			s, err := catalog.New(catalog.Options{Sampler: g.Sampler, Grid: "uniform", Steps: g.N, Noise: "exp", T: (*catalog.Theta)(&in.T), Delta: (*catalog.Theta)(&in.Delta)}, samplers.Spec{})
 			if err != nil {
 				m.t.Fatalf("windows[%d].grid[%d]: %v", i, k, err)
 			}

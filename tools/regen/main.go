@@ -29,6 +29,8 @@ import (
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/hub"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 	"mdmgen/tokenize"
 )
 
@@ -123,7 +125,7 @@ func sample(ctx context.Context) (ids []int, hits []float64, err error) {
 	canvas := slices.Repeat([]int{f.MaskID}, f.Length)
 	hits = make([]float64, f.Length)
 	cfg := samplers.Config{
-		Seed: seed,
+		Method: plan.NewFHS(0), Seed: seed,
 		OnStep: func(s samplers.Step) {
 			for i, l := range s.Positions {
 				hits[l] = s.Hits[i]
@@ -147,7 +149,7 @@ const (
 func replaceSamplers(path string) error {
 	var b strings.Builder
 	b.WriteString("| `--sampler` | what it draws | network calls for d positions |\n| --- | --- | --- |\n")
-	for _, d := range samplers.Descriptors() {
+	for _, d := range catalog.Descriptors() {
 		names := "`" + strings.Join(append([]string{d.Name}, d.Aliases...), "`, `") + "`"
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", names, d.Summary, d.Calls)
 	}

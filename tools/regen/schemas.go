@@ -17,13 +17,13 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/app"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // written are types that marshal themselves, with their schemas.
 var written = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[estimate.Number]():   {AnyOf: []*jsonschema.Schema{{Type: "number"}, {Enum: []any{"inf", "-inf", nil}}}},
-	reflect.TypeFor[samplers.Theta]():    {AnyOf: []*jsonschema.Schema{{Type: "number"}, {Const: "inf"}}},
+	reflect.TypeFor[catalog.Theta]():     {AnyOf: []*jsonschema.Schema{{Type: "number"}, {Const: "inf"}}},
 	reflect.TypeFor[bench.Fields]():      {Type: "object", Description: "the options in force, by name"},
 	reflect.TypeFor[estimate.Estimate](): {Ref: "#/$defs/estimate.Form"},
 	reflect.TypeFor[report.Value]():      {Ref: "#/$defs/report.ValueForm"},

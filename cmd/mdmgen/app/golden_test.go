@@ -14,6 +14,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // goldenSample is a seeded sample of the built-in model; renewed by
@@ -94,12 +95,12 @@ func narrowest(t *testing.T, seed uint64, want []int) float64 {
 	}
 	defer m.Close()
 	f, net := m.Facts(), &recorder{Model: m}
-	law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Draw{})
+	law, err := draw.NewCategorical(m.Spec().Vocabulary, draw.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow, draws, p := math.Inf(1), draw.NewDraws(seed, 0), make([]float64, f.Columns)
-	cfg := samplers.Config{Seed: seed, OnStep: func(s samplers.Step) {
+	narrow, draws, p := math.Inf(1), draw.NewNumbers(seed, 0), make([]float64, f.Columns)
+	cfg := samplers.Config{Method: plan.NewFHS(0), Seed: seed, OnStep: func(s samplers.Step) {
 		if err := law.Probabilities(p, net.row); err != nil || len(s.Positions) != 1 {
 			t.Errorf("positions %v: %v", s.Positions, err)
 			return

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // TestOffline runs where nothing is found, with a client that only says that it
@@ -46,7 +46,7 @@ func TestOffline(t *testing.T) {
 func TestEveryOptionIsAFlag(t *testing.T) {
 	app := testApp()
 	for _, name := range []string{"generate", "score", "bound"} {
-		for _, o := range samplers.AllOptions() {
+		for _, o := range catalog.AllOptions() {
 			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
 			want := o.Name != "guidance-scale" && (name != "bound" || !o.Token) && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls)
 			if has != want {

@@ -16,7 +16,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Defaults of lists and of windows.
@@ -68,7 +68,7 @@ func (o *options) flags() flags.Set {
 	none := func(string) bool { return false }
 	const most = 1 << 20
 	o.all = slices.Concat(flags.Set{
-		list(flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: samplers.Names(), Usage: "`LIST` of samplers, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")}),
+		list(flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(none), ","), Words: catalog.Names(), Usage: "`LIST` of samplers, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
 		list(flags.Flag{Name: "steps", Category: flags.CatSample, Default: defaultSteps, Usage: "`LIST` of numbers of steps of the grid, or groups of parallel-fhs"}),
 		list(flags.Flag{Name: "grid", Category: flags.CatSample, Default: "each sampler's", Usage: "`LIST` of grids of times: uniform, lambda, paper, cos2, cosine, profile, theta:LIST or lambda:LIST"}),
 		flags.Texts(&o.set, flags.Flag{Name: "set", Category: flags.CatSample, Usage: "any other setting of samplers, `KEY=VALUES`, as temperature=0.7,1; mdmgen samplers NAME lists them; may be repeated"}),

@@ -83,7 +83,7 @@ func (r *benching) prepareQuality() (err error) {
 	}
 	q.cfg = bench.ErrorConfig{
 		Target: target, Samples: set.ErrorSamples, Seed: r.settings.Seed, Confidence: r.settings.Confidence,
-		Evaluator: func(d draw.Draw) (*likelihood.Evaluator, error) {
+		Evaluator: func(d draw.Settings) (*likelihood.Evaluator, error) {
 			return likelihood.New(r.cells[0].Model, likelihood.Options{Draw: d})
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // grid reads the grid of settings.
@@ -86,7 +87,7 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 		return nil, err
 	}
 	for _, s := range out {
-		if _, err := samplers.New(s.Options, samplers.Spec{LogScores: true}); err != nil {
+		if _, err := catalog.New(s.Options, samplers.Spec{LogScores: true}); err != nil {
 			return nil, exit.Usagef("bench: %s: %s", s.ID(), fault.Plain(err))
 		}
 	}

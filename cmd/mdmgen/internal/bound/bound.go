@@ -16,6 +16,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Command is the command bound.
@@ -45,12 +46,12 @@ func Command(s kit.Streams) *cli.Command {
 
 // settings are all that the numbers depend on besides model and text.
 type settings struct {
-	Samplers []samplers.Settings `json:"samplers,omitempty"`
-	Length   int                 `json:"length,omitempty"`
-	Windows  int                 `json:"windows,omitempty"`
-	Draws    int                 `json:"draws,omitempty"`
-	Plans    int                 `json:"plans,omitempty"`
-	Seed     *uint64             `json:"seed,omitempty"`
+	Samplers []catalog.Settings `json:"samplers,omitempty"`
+	Length   int                `json:"length,omitempty"`
+	Windows  int                `json:"windows,omitempty"`
+	Draws    int                `json:"draws,omitempty"`
+	Plans    int                `json:"plans,omitempty"`
+	Seed     *uint64            `json:"seed,omitempty"`
 	// Confidence is the probability of intervals.
 	Confidence float64 `json:"confidence,omitempty"`
 	As         string  `json:"as,omitempty"`

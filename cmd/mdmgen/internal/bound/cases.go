@@ -12,6 +12,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // readCases reads the flags that choose samplers. One goes to those samplers that use it,
@@ -45,7 +46,7 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		if err := r.sampler.Profile.Use(r.ctx, r.all, &set.Options); err != nil {
 			return nil, err
 		}
-		s, err := samplers.New(set.Options, cond)
+		s, err := catalog.New(set.Options, cond)
 		if err != nil {
 			return nil, exit.Usagef("bound: %s", fault.Plain(err))
 		}

@@ -15,7 +15,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 const (
@@ -62,7 +62,7 @@ type options struct {
 // Draws of tokens are the network's own, but where a decoder in the list of samplers has others.
 func caseFlags() []string {
 	out := []string{"sampler"}
-	for _, o := range samplers.AllOptions() {
+	for _, o := range catalog.AllOptions() {
 		if !o.Token && !o.Calls {
 			out = append(out, o.Name)
 		}
@@ -82,7 +82,7 @@ func (o *options) flags() flags.Set {
 		flags.Int(&o.plans, 2, most, flags.Flag{Name: "plans", Category: flags.CatEstimate, Default: strconv.Itoa(defaultPlans), Usage: "bound by `K` plans per window in place of exact values"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals; verdicts have their own"),
 	}, o.referenceFlags(), cut.Only("length", "limit"), flags.Set{
-		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: samplers.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(samplers.Names(), ", ")}),
+		flags.Text(&o.samplers, flags.Flag{Name: "sampler", Category: flags.CatSample, Default: strings.Join(bench.Compared(func(string) bool { return false }), ","), Words: catalog.Names(), Usage: "`LIST` of samplers beside first-hitting, each perhaps with settings of its own, as 'euler grid=paper': " + strings.Join(catalog.Names(), ", ")}),
 		flags.Text(&o.steps, flags.Flag{Name: "steps", Category: flags.CatSample, Usage: "`LIST` of numbers of steps"}),
 	}, flags.Format(&o.format, "text", "json"), flags.Set{
 		flags.Bool(&o.wide, flags.Flag{Name: "wide", Category: flags.CatOutput, Usage: fmt.Sprintf("print every line and what it states, also where these are more than %d lines", screen)}),

@@ -11,7 +11,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/plainjson"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // MaxSamples bounds the samples of a canvas, so that indices of those of all lines stay whole
@@ -24,7 +24,7 @@ type Own struct {
 	N       int
 	Seed    *uint64
 	Sampler string
-	// Options are those of the sampler, by their names, as [samplers.Option.Set] reads them.
+	// Options are those of the sampler, by their names, as [catalog.Option.Set] reads them.
 	Options map[string]string
 }
 
@@ -68,7 +68,7 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 		delete(all, key)
 	}
 	if own.Seed = s.Seed; set.Given("sampler") {
-		d, _ := samplers.Describe(s.Name)
+		d, _ := catalog.Describe(s.Name)
 		own.Sampler = d.Name
 	}
 	rest, err = json.Marshal(all)
@@ -94,13 +94,13 @@ func plainText(raw json.RawMessage) string {
 }
 
 // With is the options of the flags with the line's own in their place. What the flags say and the
-// line's sampler has no use for is left out; what the line says is for [samplers.New] to refuse.
-func (o Own) With(base samplers.Options) (samplers.Options, error) {
+// line's sampler has no use for is left out; what the line says is for [catalog.New] to refuse.
+func (o Own) With(base catalog.Options) (catalog.Options, error) {
 	out := base
 	if o.Sampler != "" {
 		out.Sampler = o.Sampler
 	}
-	for _, p := range samplers.AllOptions() {
+	for _, p := range catalog.AllOptions() {
 		if text, ok := o.Options[p.Name]; ok {
 			if err := p.Set(&out, text); err != nil {
 				return out, err
@@ -111,8 +111,8 @@ func (o Own) With(base samplers.Options) (samplers.Options, error) {
 	if err != nil {
 		return out, err
 	}
-	kept := samplers.Options{Sampler: out.Sampler}
-	for _, p := range samplers.AllOptions() {
+	kept := catalog.Options{Sampler: out.Sampler}
+	for _, p := range catalog.AllOptions() {
 		text, own := o.Options[p.Name]
 		if _, idle := unused[p.Name]; !own && !idle {
 			text = p.Get(out)

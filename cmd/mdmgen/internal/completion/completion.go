@@ -11,7 +11,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 
 	"github.com/urfave/cli/v2"
 )
@@ -161,7 +161,7 @@ func value(f *flags.Flag, cur string) (kind string, out []string) {
 func argument(c *cli.Command, commands []string, cur string) (kind string, out []string) {
 	switch {
 	case c.Name == "samplers":
-		return words, beginning(samplers.Names(), cur)
+		return words, beginning(catalog.Names(), cur)
 	case c.Name == "completion":
 		return words, beginning(shells, cur)
 	case c.ArgsUsage == "[COMMAND]":

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Text is a flag for any text.
@@ -68,7 +68,7 @@ func (v *list) kind() kind            { return repeated }
 
 // Option is the flag of a sampler's option. Its value is kept as text in p, "" where it is
 // not given.
-func Option(p *string, o samplers.Option, f Flag) *Flag {
+func Option(p *string, o catalog.Option, f Flag) *Flag {
 	f.Name, f.Words = o.Name, o.Words
 	odd := ""
 	if o.Whole {
@@ -80,7 +80,7 @@ func Option(p *string, o samplers.Option, f Flag) *Flag {
 		if err := decimal(text, odd, o.Form()); err != nil {
 			return "", err
 		}
-		if o.Set(new(samplers.Options), text) != nil {
+		if o.Set(new(catalog.Options), text) != nil {
 			return "", fmt.Errorf("must be %s%s", o.Form(), Suggested(text, o.Words))
 		}
 		return text, nil

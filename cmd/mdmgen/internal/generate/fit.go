@@ -8,8 +8,8 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/internal/sysinfo"
 	"mdmgen/model/ort"
-	"mdmgen/samplers"
 	"mdmgen/samplers/draw"
+	plans "mdmgen/samplers/plan"
 
 	"github.com/dustin/go-humanize/english"
 )
@@ -68,7 +68,7 @@ func (g *generation) widest() (job, []int) {
 		return j, free
 	}
 	want := 1
-	var plan samplers.Plan
+	var plan plans.Plan
 	for i := range uint64(8) {
 		if err := j.method.Plan(&plan, draw.NewStream(0, i), free); err != nil {
 			break // None: [generation.tryPlans] has drawn one.

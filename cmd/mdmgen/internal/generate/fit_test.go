@@ -15,6 +15,7 @@ import (
 	"mdmgen/model"
 	"mdmgen/model/ort"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -80,7 +81,7 @@ func TestBatchThatFits(t *testing.T) {
 		{8, setup.AutoBatch, 3, 0, "generate: memory has no room for a call of 1 sequence of 16 positions: lower --batch or --length, or choose a smaller --dtype"},
 	} {
 		net := &small{cells: c.cells}
-		method, err := samplers.New(samplers.Options{Sampler: "fhs"}, net.Spec())
+		method, err := catalog.New(catalog.Options{Sampler: "fhs"}, net.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -122,7 +122,7 @@ type look struct {
 // Canvases is what [samplers.Config] asks of a method.
 func (l look) Canvases() int { return l.canvases }
 
-func (l look) Start(*samplers.Canvas, *draw.Draws) (samplers.Decoder, error) {
+func (l look) Start(*samplers.Canvas, *draw.Numbers) (samplers.Decoder, error) {
 	return &looking{look: l}, nil
 }
 

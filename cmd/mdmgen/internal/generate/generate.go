@@ -14,7 +14,8 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/model/facts"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/plan"
 	"mdmgen/tokenize"
 	"mdmgen/tokenize/chat"
 
@@ -66,7 +67,7 @@ type generation struct {
 	template *chat.Template
 	jobs     []job
 	settings settings
-	method   *samplers.Sampler
+	method   *catalog.Sampler
 }
 
 func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
@@ -133,7 +134,7 @@ func (g *generation) prepare() error {
 	if err := g.encodeOptions(layout, &opts); err != nil {
 		return err
 	}
-	g.method, err = samplers.New(opts, g.network.Spec())
+	g.method, err = catalog.New(opts, g.network.Spec())
 	if err != nil {
 		return exit.Usagef("generate: %s", fault.Plain(err))
 	}
@@ -156,7 +157,7 @@ func (g *generation) prepare() error {
 		}
 	}
 	g.settings = settings{
-		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != samplers.ScoresRaw,
+		Settings: g.method.Settings(), Renormalised: g.facts.Output == facts.LogScore && opts.Scores != plan.ScoresRaw,
 		N: g.n, Batch: g.batch(), Length: g.lengthOf(), Seed: setup.SeedOr(g.sampler.Seed), Head: g.method.Head(g.network), Device: g.model.DeviceOf(g.facts), Threads: setup.ThreadsOf(g.network),
 		Prefix: g.prefix, Suffix: g.suffix, Infill: g.infill, Fix: g.fix, Negative: g.negative, BadWords: g.badWords, Chat: g.chat, ChatTemplate: g.templateDigest(), Input: g.input, Profile: g.sampler.Profile.Digest(), Facts: g.model.Facts, Sidecar: g.model.Sidecar,
 	}

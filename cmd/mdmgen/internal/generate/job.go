@@ -8,26 +8,26 @@ import (
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // job is a canvas with how it is sampled.
 type job struct {
 	canvas.Job
-	method *samplers.Sampler
+	method *catalog.Sampler
 	// n samples are made of it; first is the index of the first.
 	n, first int
 }
 
 // take fills in how each canvas is sampled: as the flags say, but for what its line does.
-func (g *generation) take(jobs []canvas.Job, base samplers.Options) error {
+func (g *generation) take(jobs []canvas.Job, base catalog.Options) error {
 	next := 0
 	for _, j := range jobs {
 		own := job{j, g.method, cmp.Or(j.Own.N, g.n), next}
 		if j.Own.Sampler != "" || len(j.Own.Options) > 0 {
 			opts, err := j.Own.With(base)
 			if err == nil {
-				own.method, err = samplers.New(opts, g.network.Spec())
+				own.method, err = catalog.New(opts, g.network.Spec())
 			}
 			if err != nil {
 				return fmt.Errorf("%s:%d: %s", g.inputName(), j.Line, fault.Plain(err))

@@ -3,6 +3,7 @@ package generate
 import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Schema names the layout of the record of a run.
@@ -35,7 +36,7 @@ type failure struct {
 // settings are all that the samples depend on, as it was resolved: defaults are
 // filled in, and what the sampler does not use is left out.
 type settings struct {
-	samplers.Settings
+	catalog.Settings
 	// Renormalised says that the network's rows are scores, whose mass is not 1,
 	// and that tokens are drawn from them normalised.
 	Renormalised bool `json:"renormalised,omitempty"`
@@ -76,8 +77,8 @@ type sample struct {
 	// Line is the line of --input that asked for it.
 	Line int `json:"line,omitempty"`
 	// Seed and Settings are the line's own, left out where the run's are in force.
-	Seed     *uint64            `json:"seed,omitempty"`
-	Settings *samplers.Settings `json:"settings,omitempty"`
+	Seed     *uint64           `json:"seed,omitempty"`
+	Settings *catalog.Settings `json:"settings,omitempty"`
 	// IDs holds null where a mask was left.
 	IDs []*int `json:"ids"`
 	// Text is null where there is no tokenizer. Of a chat it is the answer alone.

@@ -7,11 +7,11 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/canvas"
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // encodeOptions adds the texts of --negative and --bad-words, as ids, to the sampler's options.
-func (g *generation) encodeOptions(l *canvas.Layout, o *samplers.Options) error {
+func (g *generation) encodeOptions(l *canvas.Layout, o *catalog.Options) error {
 	encode := func(flag, text, between string) (string, error) {
 		ids, err := l.IDs(text)
 		if err != nil {

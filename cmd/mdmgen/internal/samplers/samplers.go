@@ -14,7 +14,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Command is the command samplers.
@@ -30,20 +30,20 @@ func Command(s kit.Streams) *cli.Command {
 }
 
 func describe(s kit.Streams, args []string, format string) error {
-	list := samplers.Descriptors()
+	list := catalog.Descriptors()
 	if len(args) > 1 {
 		return exit.Usagef("samplers: expected one name, got %d arguments", len(args))
 	}
 	if len(args) == 1 {
-		d, ok := samplers.Describe(args[0])
+		d, ok := catalog.Describe(args[0])
 		if !ok {
 			return exit.Usagef("samplers: no sampler is called %q; `mdmgen samplers` lists them", args[0])
 		}
-		list = []samplers.Descriptor{d}
+		list = []catalog.Descriptor{d}
 	}
 	if format == "json" {
 		type described struct {
-			samplers.Descriptor
+			catalog.Descriptor
 			Likelihood string `json:"likelihood"`
 		}
 		var all []described
@@ -67,7 +67,7 @@ func describe(s kit.Streams, args []string, format string) error {
 	return err
 }
 
-func printSampler(s kit.Streams, d samplers.Descriptor) error {
+func printSampler(s kit.Streams, d catalog.Descriptor) error {
 	var b strings.Builder
 	head := d.Name
 	if len(d.Aliases) > 0 {

@@ -18,7 +18,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // targetSchema names the layout of what schedule prints for a target.
@@ -55,7 +55,7 @@ func (o *targetOptions) flags() flags.Set {
 		flags.Int(&o.length, 1, most, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas, all masked"}),
 	}
 	keep := []string{"seed", "batch"}
-	for _, option := range samplers.AllOptions() {
+	for _, option := range catalog.AllOptions() {
 		if option.Token {
 			keep = append(keep, option.Name)
 		}
@@ -151,7 +151,7 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 
 // command is the one that runs what was found.
 func (o *options) command(length int, found *certificate.Found) string {
-	setting := certificate.Candidate{Options: samplers.Options{Sampler: "fhs", Draw: found.Draw}}
+	setting := certificate.Candidate{Options: catalog.Options{Sampler: "fhs", Draw: found.Draw}}
 	if found.Best != nil {
 		setting = *found.Best
 	}

@@ -14,7 +14,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/cmd/mdmgen/internal/windows"
 	"mdmgen/internal/exit"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // options are the flags.
@@ -123,7 +123,7 @@ func (o *options) checkProfile() error {
 // checkSampler checks the sampler's flags, which need a use.
 func (o *options) checkSampler(ctx context.Context, used bool) error {
 	token := func(name string) bool {
-		return slices.ContainsFunc(samplers.AllOptions(), func(o samplers.Option) bool { return o.Name == name && o.Token })
+		return slices.ContainsFunc(catalog.AllOptions(), func(o catalog.Option) bool { return o.Name == name && o.Token })
 	}
 	for _, f := range o.all {
 		var fault error

@@ -11,7 +11,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // profiling collects the terms of windows; nil collects none.
@@ -111,7 +111,7 @@ func (p *profiling) discard() {
 }
 
 // firstHitting reports whether a sampler is Algorithm 1 of the paper.
-func firstHitting(s *samplers.Sampler) bool {
+func firstHitting(s *catalog.Sampler) bool {
 	law, _ := s.Law()
 	return law.FirstHitting()
 }

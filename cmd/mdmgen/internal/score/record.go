@@ -5,6 +5,7 @@ import (
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 )
 
@@ -19,15 +20,15 @@ type settings struct {
 	Bound bool   `json:"bound"`
 	Exact bool   `json:"exact,omitempty"`
 	// Estimator, Draws and Plans are those of an estimate.
-	Estimator string             `json:"estimator,omitempty"`
-	Draws     int                `json:"draws,omitempty"`
-	Plans     int                `json:"plans,omitempty"`
-	Sampler   *samplers.Settings `json:"sampler,omitempty"`
+	Estimator string            `json:"estimator,omitempty"`
+	Draws     int               `json:"draws,omitempty"`
+	Plans     int               `json:"plans,omitempty"`
+	Sampler   *catalog.Settings `json:"sampler,omitempty"`
 	// Renormalised is set where the network's rows are scores whose mass is not 1, and
 	// were divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`
 	// Draw is a change of the network's law, none where it is empty.
-	Draw draw.Draw `json:"draw,omitzero"`
+	Draw draw.Settings `json:"draw,omitzero"`
 	// Seed is null where nothing is drawn.
 	Seed       *uint64 `json:"seed"`
 	Confidence float64 `json:"confidence"`

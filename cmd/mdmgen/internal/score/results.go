@@ -22,7 +22,7 @@ type results struct {
 	out    *kit.Output
 	// windows are what json prints at the end.
 	windows []scoredWindow
-	seen  seen
+	seen    seen
 	// terms are nil where no profile is asked for.
 	terms *profiling
 }

@@ -16,7 +16,9 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 )
 
 // chunkRows is how many network rows are asked for together where windows take fewer:
@@ -45,7 +47,7 @@ func (r *scoring) prepare() (err error) {
 		return refused(err)
 	}
 	r.config = likelihood.Config{Form: r.form(), Draws: r.draws, Confidence: r.confidence}
-	sampler, err := samplers.New(o, r.network.Spec())
+	sampler, err := catalog.New(o, r.network.Spec())
 	if err != nil {
 		return refused(err)
 	}
@@ -77,13 +79,13 @@ func (r *scoring) prepare() (err error) {
 func refused(err error) error { return exit.Usagef("score: %s", fault.Plain(err)) }
 
 // fillSettings records what is in force.
-func (r *scoring) fillSettings(d draw.Draw, s *samplers.Sampler) {
+func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	set := &r.settings
 	set.Draw, set.Confidence = d, r.confidence
 	set.Join, set.Context, set.Frame, set.Tail = r.cut.Join, r.cut.Context, r.cut.Frame, r.cut.Tail
 	set.Head = r.evaluator.Head()
 	set.Limit, set.Batch, set.Device, set.Threads = r.cut.Limit, r.sampler.Batch, r.model.DeviceOf(r.facts), setup.ThreadsOf(r.network)
-	raw := r.config.Sampler != nil && s.Settings().Scores == samplers.ScoresRaw
+	raw := r.config.Sampler != nil && s.Settings().Scores == plan.ScoresRaw
 	set.Renormalised = r.facts.Output == facts.LogScore && r.config.Form != likelihood.SEDD && r.config.Form != likelihood.ScoreEntropyForm && !raw
 	switch form := r.config.Form; {
 	case r.exact:
@@ -114,7 +116,7 @@ func (r *scoring) fillSettings(d draw.Draw, s *samplers.Sampler) {
 
 // tryPlans refuses, before the first row, sizes or orders that do not fit a window, and
 // windows that are too large for exact values.
-func (r *scoring) tryPlans(s *samplers.Sampler) error {
+func (r *scoring) tryPlans(s *catalog.Sampler) error {
 	_, raw := s.RawLaw()
 	if r.settings.Exact && !s.Planned() && !raw {
 		if err := r.evaluator.Fits(1, s); err != nil {

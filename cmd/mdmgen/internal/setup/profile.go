@@ -15,7 +15,7 @@ import (
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
 )
 
@@ -62,7 +62,7 @@ func (p *Profile) Open(ctx context.Context) (_ *ReadProfile, err error) {
 
 // Use puts the profile into a sampler's options where --grid or --sizes asks for it: made to
 // fall, as `mdmgen schedule` chooses by. One without the other is a usage error.
-func (p *Profile) Use(ctx context.Context, all flags.Set, o *samplers.Options) error {
+func (p *Profile) Use(ctx context.Context, all flags.Set, o *catalog.Options) error {
 	wants := func(flag string) bool { return all.Text(flag) == string(schedule.GridProfile) }
 	switch {
 	case !wants("grid") && !wants("sizes"):

@@ -10,7 +10,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
-	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Sampler is what the flags say of the sampler.
@@ -39,10 +39,10 @@ func (s *Sampler) Flags() flags.Set {
 		number = flags.IntOr(&s.Batch, 1, 1<<20, "auto", AutoBatch, batch)
 	}
 	return append(flags.Set{
-		flags.Known(&s.Name, samplers.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler; `mdmgen samplers` describes them"}),
+		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler; `mdmgen samplers` describes them"}),
 		seedFlag(&s.Seed),
 		number,
-	}, s.optionFlags(func(o samplers.Option) bool { return !o.Calls && !o.Unplanned })...)
+	}, s.optionFlags(func(o catalog.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 
 // shared are the options that have a flag of their own. Others, which few samplers have, are
@@ -71,7 +71,7 @@ const doubled = "guidance-scale"
 // others lists the samplers that use a flag.
 func others(flag string) string {
 	var names []string
-	for _, d := range samplers.Descriptors() {
+	for _, d := range catalog.Descriptors() {
 		if slices.Contains(d.Flags, flag) {
 			names = append(names, d.Name)
 		}
@@ -84,7 +84,7 @@ func others(flag string) string {
 
 // isSampler says that a sampler has the name, also one of those that it is published under.
 func isSampler(name string) bool {
-	_, ok := samplers.Describe(name)
+	_, ok := catalog.Describe(name)
 	return ok
 }
 
@@ -105,20 +105,20 @@ func SeedOr(given *uint64) uint64 {
 // CallFlags say how the network is called, and what samplers do that have no plan. They are of
 // the commands that sample.
 func (s *Sampler) CallFlags() flags.Set {
-	return s.optionFlags(func(o samplers.Option) bool { return o.Calls || o.Unplanned })
+	return s.optionFlags(func(o catalog.Option) bool { return o.Calls || o.Unplanned })
 }
 
 // DecoderFlags are those of samplers that have no plan and whose laws are worked out.
 func (s *Sampler) DecoderFlags() flags.Set {
-	return s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored })
+	return s.optionFlags(func(o catalog.Option) bool { return o.Unplanned && !o.Unscored })
 }
 
-func (s *Sampler) optionFlags(of func(samplers.Option) bool) flags.Set {
+func (s *Sampler) optionFlags(of func(catalog.Option) bool) flags.Set {
 	if s.options == nil {
 		s.options = make(map[string]*string)
 	}
 	var out flags.Set
-	for _, o := range samplers.AllOptions() {
+	for _, o := range catalog.AllOptions() {
 		if of(o) && o.Name != doubled {
 			text := new(string)
 			s.options[o.Name] = text
@@ -134,7 +134,7 @@ func (s *Sampler) optionFlags(of func(samplers.Option) bool) flags.Set {
 }
 
 // Options are the sampler's flags with the profile that they ask for.
-func (s *Sampler) Options(ctx context.Context, all flags.Set) (samplers.Options, error) {
+func (s *Sampler) Options(ctx context.Context, all flags.Set) (catalog.Options, error) {
 	o, err := s.Bare(all)
 	if err != nil {
 		return o, err
@@ -143,9 +143,9 @@ func (s *Sampler) Options(ctx context.Context, all flags.Set) (samplers.Options,
 }
 
 // Bare are the sampler's options without a profile.
-func (s *Sampler) Bare(all flags.Set) (samplers.Options, error) {
-	o := samplers.Options{Sampler: s.Name}
-	for _, option := range samplers.AllOptions() {
+func (s *Sampler) Bare(all flags.Set) (catalog.Options, error) {
+	o := catalog.Options{Sampler: s.Name}
+	for _, option := range catalog.AllOptions() {
 		if all.IsSet(option.Name) {
 			if err := option.Set(&o, *s.options[option.Name]); err != nil {
 				return o, err // None: the flag has read it.

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"mdmgen/samplers"
+	"mdmgen/samplers/catalog"
 )
 
 // Survey is what is known of all windows of an input, which need not be in memory for it.
@@ -36,7 +37,7 @@ type Shape struct {
 }
 
 // Begins reports why a sampler cannot begin with a window of so many positions, such as a longer prompt.
-func Begins(s *samplers.Sampler, spec samplers.Spec, length int, free []int) error {
+func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) error {
 	canvas := make([]int, length)
 	for _, l := range free {
 		canvas[l] = spec.Mask

@@ -1,0 +1,54 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mdmgen/tokenize"
+)
+
+// Text is a model with its tokenizer, both open.
+type Text struct {
+	Model
+	tokenizer *tokenize.Tokenizer
+}
+
+// Tokenizer turns text into the model's ids and back.
+func (t *Text) Tokenizer() *tokenize.Tokenizer { return t.tokenizer }
+
+// OpenText is [Open] with the tokenizer.json of the model: in its folder, or beside its file. Where
+// there is none the error satisfies errors.Is(err, fs.ErrNotExist).
+func OpenText(ctx context.Context, ref string, opts Options) (*Text, error) {
+	t, err := openTokenizer(ctx, ref, opts)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Open(ctx, ref, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Text{m, t}, nil
+}
+
+func openTokenizer(ctx context.Context, ref string, opts Options) (*tokenize.Tokenizer, error) {
+	for _, b := range opts.Builtins {
+		if b.Name == ref {
+			data, err := fs.ReadFile(b.FS, "tokenizer.json")
+			if err != nil {
+				return nil, err
+			}
+			return tokenize.Parse(ref, data)
+		}
+	}
+	_, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	return tokenize.Open(ctx, path)
+}

@@ -1,0 +1,130 @@
+package catalog
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/layer"
+	"mdmgen/samplers/plan"
+	"mdmgen/samplers/schedule"
+)
+
+// New checks the options and makes the sampler. The error joins every option that
+// is wrong by itself or not used.
+func New(o Options, c samplers.Spec) (*Sampler, error) {
+	desc, err := o.check(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sampler{settings: Settings{Options: o}}
+	set := &s.settings
+	set.Sampler, set.Draw = desc.Name, o.Draw.Within(c.Tokens())
+	set.ChangesLaw = set.Draw.ChangesLaw()
+	if err := set.drawn(c); err != nil {
+		return nil, err
+	}
+	if s.kernel, err = desc.make(desc.Name, set, c); err != nil {
+		return nil, err
+	}
+	set.Profile = nil
+	return s, s.layers(c)
+}
+
+// check refuses options that are wrong by themselves or not used.
+func (o Options) check(c samplers.Spec) (desc Descriptor, err error) {
+	unused, err := o.Unused()
+	if err != nil {
+		return desc, err
+	}
+	desc, _ = Describe(cmp.Or(o.Sampler, plan.FHS.Name))
+	var idle []string
+	var errs []error
+	for _, p := range options {
+		text := p.Get(o)
+		if text == "" {
+			continue
+		}
+		if _, ok := unused[p.Name]; ok {
+			idle = append(idle, p.Name)
+		}
+		errs = append(errs, p.Set(new(Options), text))
+	}
+	if slices.Sort(idle); idle != nil {
+		errs = append(errs, fault.Errorf("samplers", "%s does not use %s here: leave it out", desc.Name, strings.Join(idle, ", ")))
+	}
+	if o.Profile != nil && !o.ByProfile() {
+		errs = append(errs, fault.Errorf("samplers", "a loss profile is used by the grid and the sizes named profile only: leave it out"))
+	}
+	if err := fault.Join("samplers", errs...); err != nil {
+		return desc, err
+	}
+	if o.Stop != nil && c.Columns > 0 && (*o.Stop >= c.Columns || *o.Stop == c.Mask) {
+		return desc, fault.Errorf("samplers", "stop: id %d: must be a token in 0..%d and not the mask", *o.Stop, c.Columns-1)
+	}
+	if c.Columns > 0 {
+		if _, err := draw.NewCategorical(c.Vocabulary, o.Draw); err != nil {
+			return desc, err
+		}
+	}
+	_, err = schedule.ParseNoise(c.Noise)
+	return desc, err
+}
+
+// drawn fills in how tokens are drawn. Look-ahead draws by gumbel unless another way is given, where
+// rows leave the network.
+func (s *Settings) drawn(c samplers.Spec) error {
+	if s.By == "" {
+		if s.By = draw.ByInverse; s.Lookahead > 0 && !c.RowsStay {
+			s.By = draw.ByGumbel
+		}
+	}
+	switch {
+	case s.By == draw.ByGumbel && c.RowsStay:
+		return fault.Errorf("samplers", "draw %s: it takes rows, which stay on this network's device: must be %s", s.By, draw.ByInverse)
+	case s.By == draw.ByFloat32Gumbel && !slices.Contains(plan.RawSamplers, s.Sampler):
+		return fault.Errorf("samplers", "draw %s: only the steps of %s are such races: must be %s or %s", s.By, strings.Join(plan.RawSamplers, ", "), draw.ByInverse, draw.ByGumbel)
+	}
+	s.ChangesLaw = s.ChangesLaw || s.By == draw.ByFloat32Gumbel
+	return nil
+}
+
+// layers puts blocks, corrections, growth, and guidance and rules around the kernel, in that order.
+func (s *Sampler) layers(c samplers.Spec) error {
+	set := &s.settings
+	stop, prompt := samplers.ValueOr(set.Stop, -1), samplers.ValueOr(set.PromptLength, -1)
+	if desc, _ := Describe(set.Sampler); set.BlockLength > 0 && !slices.Contains(desc.Flags, "score") {
+		s.kernel = layer.Blocks(s.kernel, set.BlockLength, prompt, stop)
+	}
+	if set.Correct != "" {
+		law, err := layer.Correct(s.kernel, set.Correct)
+		if err != nil {
+			return err
+		}
+		s.kernel, set.Correct = law, law.String()
+	}
+	if set.MaxLength > 0 {
+		s.kernel = layer.Grow(s.kernel, set.BlockLength, set.MaxLength, stop)
+	}
+	around := &layer.Constraint{Kernel: s.kernel, Leaves: set.Finish == "leave" || set.Columns == "raw", MaxLength: set.MaxLength}
+	var errs [3]error
+	if set.guided() {
+		g := &layer.Guidance{W: set.Guidance, ByPosition: set.Unconditional == "prompt", Prompt: prompt}
+		if set.GuidanceScale != 0 {
+			g.W = set.GuidanceScale - 1
+		}
+		g.Keep, errs[0] = draw.IDs("keep-tokens", set.KeepTokens, c.Columns)
+		g.Negative, errs[1] = draw.IDs("negative-tokens", set.NegativeTokens, c.Columns)
+		set.Unconditional = cmp.Or(set.Unconditional, "visible")
+		around.Guidance = g
+	}
+	around.Rules, errs[2] = layer.NewRules(set.BadWordsIDs, set.MinLength, set.Stop, c.Columns)
+	if around.Guidance != nil || around.Rules != nil {
+		s.kernel, set.ChangesLaw = around, true
+	}
+	return fault.Join("samplers", errors.Join(errs[0], errs[1]), errs[2])
+}

@@ -1,0 +1,119 @@
+package catalog
+
+import (
+	"cmp"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/layer"
+	"mdmgen/samplers/plan"
+	"mdmgen/samplers/rank"
+	"mdmgen/samplers/remask"
+)
+
+// Option is one of the options that choose a sampler, with its value in [Options]: a string, whole
+// number or float64, which are not given where they are zero, or a pointer to one of the latter, not
+// given where it is nil.
+type Option struct {
+	samplers.Option
+	index []int // of the field
+}
+
+// options are in the order in which a cross product takes them: what decides which
+// others are used comes first, and what varies fastest in a table comes last.
+var options = inOrder(`grid sizes noise order tau finish scores draw kappa T delta floor
+	score rule block-length guidance editing-threshold schedule transfer reach unconditional columns keep-tokens
+	begin-suppress-tokens eps alg-temp threshold factor relaxed-threshold radius gamma at-least post-steps
+	prompt-length min-length stop guidance-scale negative-tokens bad-words-ids max-length
+	remask eta t-on t-off alpha-on nucleus-p correct temperature top-k top-p suppress-tokens lookahead steps`)
+
+var drawOptions = []samplers.Option{
+	{Name: "temperature", Default: "1", Help: "`X` that divides the logits; 0 takes the likeliest token; changes the distribution", Most: math.MaxFloat64, Token: true},
+	{Name: "top-k", Default: "all", Help: "keep the `K` likeliest tokens; changes the distribution", Least: 1, Most: math.MaxInt32, Whole: true, Token: true},
+	{Name: "top-p", Default: "1", Help: "keep the fewest tokens that have probability `P` together; changes the distribution", Least: samplers.AboveZero, Most: 1, Token: true},
+	{Name: "suppress-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that are never drawn; changes the distribution", Token: true},
+}
+
+func inOrder(names string) []Option {
+	known := make(map[string]*Option)
+	for _, o := range slices.Concat(plan.OptionList, unplanned(rank.OptionList, false), unplanned(layer.OptionList, false), unplanned(remask.OptionList, true), drawOptions) {
+		known[o.Name] = &Option{Option: o}
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Options]()) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if o := known[strings.ReplaceAll(key, "_", "-")]; o != nil {
+			o.index = f.Index
+		}
+	}
+	var out []Option
+	for _, name := range strings.Fields(names) {
+		out = append(out, *known[name])
+	}
+	return out
+}
+
+// unplanned marks options of samplers without a plan.
+func unplanned(list []samplers.Option, unscored bool) []samplers.Option {
+	for i := range list {
+		list[i].Unplanned, list[i].Unscored = true, unscored || list[i].Unscored
+	}
+	return list
+}
+
+// AllOptions lists the options of all samplers, in the order in which a cross product
+// takes them. [samplers.Descriptor.Flags] are those of a sampler.
+func AllOptions() []Option { return slices.Clone(options) }
+
+// Set gives the option in o the value that a text says. Which lists there are is found out by
+// [New]; here one may be any text but "". The error says what a value must be, and o is then
+// as it was.
+func (p Option) Set(o *Options, text string) error {
+	at := reflect.ValueOf(o).Elem().FieldByIndex(p.index)
+	if at.Kind() == reflect.String && (p.Lists && text != "" || slices.Contains(p.Words, text)) {
+		at.SetString(text)
+		return nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if p.Whole {
+		_, err = strconv.Atoi(text)
+	}
+	if p.Words != nil || err != nil || !(x >= p.Least && x <= p.Most) {
+		shown := cmp.Or(text, "empty")
+		if q := strconv.Quote(text); len(q) != len(text)+2 {
+			shown = q // a line break, say: the message stays one line
+		}
+		return fault.Errorf("samplers", "%s is %.40s: must be %s", p.Name, shown, p.Form())
+	}
+	if at.Kind() == reflect.Pointer {
+		at.Set(reflect.New(at.Type().Elem()))
+		at = at.Elem()
+	}
+	if at.CanInt() {
+		at.SetInt(int64(x))
+	} else {
+		at.SetFloat(x)
+	}
+	return nil
+}
+
+// Get is the value in o, as [Option.Set] reads it; "" where it is not given.
+func (p Option) Get(o Options) string {
+	at := reflect.ValueOf(o).FieldByIndex(p.index)
+	switch {
+	case at.IsZero():
+		return ""
+	case at.Kind() == reflect.Pointer:
+		at = at.Elem()
+	case at.Kind() == reflect.String:
+		return at.String()
+	}
+	if at.CanInt() {
+		return strconv.FormatInt(at.Int(), 10)
+	}
+	return strings.Replace(strconv.FormatFloat(at.Float(), 'g', -1, 64), "+Inf", "inf", 1)
+}

@@ -1,0 +1,117 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/plan"
+	"mdmgen/samplers/rank"
+	"mdmgen/samplers/remask"
+)
+
+// Descriptor describes a sampler, with what makes it.
+type Descriptor struct {
+	samplers.Descriptor
+	// make makes the kernel, and fills in what of the options is in force.
+	make func(name string, s *Settings, c samplers.Spec) (samplers.Kernel, error)
+}
+
+// layerFlags are the options of all samplers: of draws and of layers.
+var layerFlags = []string{"draw", "temperature", "top-k", "top-p", "suppress-tokens", "block-length", "prompt-length", "stop", "correct",
+	"guidance", "guidance-scale", "unconditional", "keep-tokens", "negative-tokens", "bad-words-ids", "min-length", "max-length"}
+
+// descriptors are all samplers, the default first.
+var descriptors = withLayers([]Descriptor{
+	{plan.FHS, firstHitting},
+	{plan.Euler, onGrid},
+	{plan.Tweedie, onGrid},
+	{plan.TauLeaping, onGrid},
+	{plan.ParallelFHS, inGroups},
+	{plan.Uniformization, onGrid},
+	{plan.MATU, onGrid},
+	{plan.DMPM, onGrid},
+	{plan.Trapezoidal, onGrid},
+	{plan.PairedFHS, inGroups},
+	{plan.Ordered, ordered},
+	{rank.Confidence, ranked},
+	{rank.Threshold, ranked},
+	{rank.Factor, ranked},
+	{rank.LocalLeap, ranked},
+	{rank.EntropyBounded, ranked},
+	{rank.LLaDA2, ranked},
+	{remask.ReMDM, remasked},
+	{remask.P2, pathPlanned},
+})
+
+func withLayers(all []Descriptor) []Descriptor {
+	for i := range all {
+		all[i].Flags = slices.Concat(all[i].Flags, layerFlags)
+	}
+	return all
+}
+
+func firstHitting(_ string, s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	return plan.NewFHS(s.Lookahead), nil
+}
+
+func ordered(_ string, s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	return plan.NewOrdered(&s.Order, s.Lookahead)
+}
+
+func onGrid(name string, s *Settings, c samplers.Spec) (samplers.Kernel, error) {
+	o := plan.GridOptions{
+		Grid: s.Grid, Steps: s.Steps, Kappa: s.Kappa, Noise: s.Noise, T: (*float64)(s.T), Delta: (*float64)(s.Delta), Profile: s.Profile,
+		Tau: s.Tau, Floor: s.Floor, Lookahead: s.Lookahead, Scores: s.Scores, Finish: s.Finish, By: s.By,
+	}
+	k, err := plan.NewGrid(name, &o, c)
+	s.Grid, s.Steps, s.Kappa, s.Noise, s.T, s.Delta = o.Grid, o.Steps, o.Kappa, o.Noise, (*Theta)(o.T), (*Theta)(o.Delta)
+	s.Tau, s.Floor, s.Scores, s.Finish = o.Tau, o.Floor, o.Scores, o.Finish
+	return k, err
+}
+
+func inGroups(name string, s *Settings, c samplers.Spec) (samplers.Kernel, error) {
+	o := plan.GroupOptions{Sizes: s.Sizes, Steps: s.Steps, Profile: s.Profile, Floor: s.Floor}
+	k, err := plan.NewGroups(name, &o, c)
+	s.Sizes, s.Steps, s.Floor = o.Sizes, o.Steps, o.Floor
+	return k, err
+}
+
+func ranked(name string, s *Settings, c samplers.Spec) (samplers.Kernel, error) {
+	k, changes, err := rank.New(name, &s.RankOptions, &s.Steps, s.Draw, c)
+	s.ChangesLaw = s.ChangesLaw || changes
+	return k, err
+}
+
+func remasked(_ string, s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	s.ChangesLaw = s.ChangesLaw || s.NucleusP > 0 && s.NucleusP < 1
+	return remask.NewReMDM(&s.RemaskOptions, &s.Steps)
+}
+
+func pathPlanned(_ string, s *Settings, _ samplers.Spec) (samplers.Kernel, error) {
+	s.ChangesLaw = true
+	return remask.NewP2(&s.RemaskOptions, &s.Steps), nil
+}
+
+// Descriptors lists the samplers, the default first.
+func Descriptors() []Descriptor { return slices.Clone(descriptors) }
+
+// Names lists the samplers' names, the default first.
+func Names() []string {
+	var out []string
+	for _, d := range descriptors {
+		out = append(out, d.Name)
+	}
+	return out
+}
+
+// Describe finds a sampler by its name or an alias.
+func Describe(name string) (Descriptor, bool) {
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	for _, d := range descriptors {
+		if d.Name == name || slices.Contains(d.Aliases, name) {
+			return d, true
+		}
+	}
+	return Descriptor{}, false
+}

@@ -1,0 +1,166 @@
+package draw
+
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Numbers are the random numbers of one sequence. Each is a function of the seed, the
+// sequence's index, what it is for and, of a token's, the position and how many tokens
+// were drawn there before: of nothing else. So a sample does not depend on batch, order or
+// company, a draft that is thrown away costs no randomness, and a position that is masked
+// again is drawn anew. The generator is Philox4x64-10. It belongs to one goroutine.
+type Numbers struct {
+	seed, index uint64
+	// taken counts the tokens that were drawn and came onto the canvas, by position.
+	taken []uint32
+}
+
+// What a number is for: half of the generator's key, so that no two uses share numbers.
+const (
+	forTokens = iota
+	forPlans
+	forEvents
+	forRaces
+	forCalls
+	forOrders
+	forSteps
+	forCorrections
+)
+
+// NewNumbers returns the numbers of sequence index, of as many positions as are asked for.
+func NewNumbers(seed, index uint64) *Numbers { return &Numbers{seed: seed, index: index} }
+
+// Reset makes d the numbers of another sequence, from their beginning.
+func (d *Numbers) Reset(seed, index uint64) { *d = Numbers{seed, index, d.taken[:0]} }
+
+// Token returns the uniform of the next token at a position. It stays the same until
+// a token came onto the canvas there: see [Numbers.Took].
+func (d *Numbers) Token(position int) float64 {
+	var n uint32
+	if position < len(d.taken) {
+		n = d.taken[position]
+	}
+	return d.uniform(forTokens, uint64(position), uint64(n))
+}
+
+// Tokens appends the uniforms of the next tokens at positions to dst.
+func (d *Numbers) Tokens(dst []float64, positions []int) []float64 {
+	for _, l := range positions {
+		dst = append(dst, d.Token(l))
+	}
+	return dst
+}
+
+// Call returns the uniform of a token that is drawn at a position in call number call of the
+// sequence, and thrown away where the position is not chosen by what was drawn: unlike Token's
+// it is another at the next call.
+func (d *Numbers) Call(position, call int) float64 {
+	return d.uniform(forCalls, uint64(position), uint64(call))
+}
+
+// Plan returns the uniform of a position in the plan of the sequence.
+func (d *Numbers) Plan(position int) float64 { return d.uniform(forPlans, uint64(position), 0) }
+
+// Order returns a uniform of a position for the order in which call number call takes positions.
+func (d *Numbers) Order(position, call int) float64 {
+	return d.uniform(forOrders, uint64(position), uint64(call))
+}
+
+// Step returns the uniform of whether a position changes in a step.
+func (d *Numbers) Step(position, step int) float64 {
+	return d.uniform(forSteps, uint64(position), uint64(step))
+}
+
+// Correction returns the uniform by which a correction chooses positions.
+func (d *Numbers) Correction(position, correction int) float64 {
+	return d.uniform(forCorrections, uint64(position), uint64(correction))
+}
+
+// Race returns the numbers of a race of tokens at a position in a step.
+func (d *Numbers) Race(position, step int) *Race {
+	return &Race{draws: d, position: position, step: step}
+}
+
+// Took records that a token was drawn at a position and came onto the canvas:
+// the next one has another uniform.
+func (d *Numbers) Took(position int) {
+	for len(d.taken) <= position {
+		d.taken = append(d.taken, 0)
+	}
+	d.taken[position]++
+}
+
+// uniform returns a uniform on {1, …, 2^53−1}/2^53: 0 and 1 never appear, so that its
+// logarithm and that of its complement are finite.
+func (d *Numbers) uniform(use, a, b uint64) float64 {
+	for _, word := range philox([2]uint64{d.seed, use}, [4]uint64{d.index, a, b}) {
+		if k := word >> 11; k != 0 {
+			return float64(k) * 0x1p-53
+		}
+	}
+	return 0x1p-53 // once in 2^212 times
+}
+
+// Events returns a source for the number of events of the plan.
+func (d *Numbers) Events() rand.Source { return &counted{draws: d} }
+
+// counted is a source of the words of successive counters.
+type counted struct {
+	draws *Numbers
+	next  uint64
+}
+
+func (c *counted) Uint64() uint64 {
+	c.next++
+	return philox([2]uint64{c.draws.seed, forEvents}, [4]uint64{c.draws.index, c.next})[0]
+}
+
+// Uniforms are what a plan is drawn from: one number on (0,1) a free position, and a source
+// for the number of events that reveal nothing. [Numbers] are those of a sequence that is
+// sampled, a [Stream] gives one plan after the other.
+type Uniforms interface {
+	Plan(position int) float64
+	Events() rand.Source
+}
+
+// Race is the random numbers of one position in one step of a grid, of few bits each: for a race of
+// its tokens. It belongs to one goroutine.
+type Race struct {
+	draws          *Numbers
+	position, step int
+	block          uint64
+	words          [4]uint64
+}
+
+// Coarse returns the i-th of them: a uniform on {1, …, 2^bits−1}, bits in 1..64.
+func (r *Race) Coarse(i uint64, bits int) float64 {
+	for ; ; i += 1 << 32 { // another number where this one is 0
+		if block := i/4 + 1; block != r.block {
+			r.block = block
+			r.words = philox([2]uint64{r.draws.seed, forRaces}, [4]uint64{r.draws.index, uint64(r.position), uint64(r.step), block})
+		}
+		if k := r.words[i%4] >> (64 - bits); k != 0 {
+			return float64(k)
+		}
+	}
+}
+
+// philox is the counter-based generator Philox4x64-10: 256 random bits that are a
+// function of a key and a counter and of nothing else (Salmon, Moraes, Dror and Shaw,
+// "Parallel random numbers: as easy as 1, 2, 3", SC 2011). It passes the batteries that
+// its authors ran with any counter, neighbouring ones included.
+func philox(key [2]uint64, counter [4]uint64) [4]uint64 {
+	const (
+		m0, m1 = 0xd2e7470ee14c6c93, 0xca5a826395121157
+		w0, w1 = 0x9e3779b97f4a7c15, 0xbb67ae8584caa73b
+	)
+	c, k0, k1 := counter, key[0], key[1]
+	for range 10 {
+		high0, low0 := bits.Mul64(m0, c[0])
+		high1, low1 := bits.Mul64(m1, c[2])
+		c = [4]uint64{high1 ^ c[1] ^ k0, low1, high0 ^ c[3] ^ k1, low0}
+		k0, k1 = k0+w0, k1+w1
+	}
+	return c
+}

@@ -1,0 +1,125 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/fault"
+)
+
+// Settings say how a token is drawn from a row. The zero value draws from the
+// network's distribution; every other changes the law. Temperature is applied
+// first, then top-k, then top-p on what top-k left.
+type Settings struct {
+	// Temperature divides the logits; nil is 1, and 0 takes the greatest logit, the
+	// lowest id among equals.
+	Temperature *float64 `json:"temperature,omitempty"`
+	// TopK keeps the K most probable tokens; 0 keeps all.
+	TopK int `json:"top_k,omitempty"`
+	// TopP keeps the smallest set of most probable tokens whose probability
+	// reaches it, the token that crosses it included; 0 and 1 keep all.
+	TopP float64 `json:"top_p,omitempty"`
+	// SuppressTokens are never drawn: a list of ids. The rest of each row is normalised, so
+	// that the law is that of another network.
+	SuppressTokens string `json:"suppress_tokens,omitempty"`
+}
+
+// Within is d for a network with so many tokens that can be drawn, 0 for a number that is
+// not known: a top-k that keeps all of them is none.
+func (d Settings) Within(tokens int) Settings {
+	if tokens > 0 && d.TopK >= tokens {
+		d.TopK = 0
+	}
+	return d
+}
+
+// ChangesLaw reports whether tokens are not drawn from the network's own distribution.
+func (d Settings) ChangesLaw() bool {
+	return d.AtTemperature() != 1 || d.Truncates() || d.SuppressTokens != ""
+}
+
+// Truncates reports whether tokens are kept and left out by their probabilities.
+func (d Settings) Truncates() bool { return d.TopK > 0 || d.TopP > 0 && d.TopP < 1 }
+
+// Same reports whether d and o are one way to draw: 1, say, is no temperature.
+func (d Settings) Same(o Settings) bool {
+	return d.AtTemperature() == o.AtTemperature() && cmp.Or(d.TopP, 1) == cmp.Or(o.TopP, 1) && d.TopK == o.TopK && d.SuppressTokens == o.SuppressTokens
+}
+
+// AtTemperature is the temperature in force.
+func (d Settings) AtTemperature() float64 {
+	if d.Temperature != nil {
+		return *d.Temperature
+	}
+	return 1
+}
+
+// Validate reports every fault at once.
+func (d Settings) Validate() error {
+	var errs []error
+	if t := d.Temperature; t != nil && (!(*t >= 0) || math.IsInf(*t, 1)) {
+		errs = append(errs, fault.Errorf("draw", "temperature is %v: must be finite and at least 0", *t))
+	}
+	if d.TopK < 0 {
+		errs = append(errs, fault.Errorf("draw", "top-k is %d: must be at least 1, or 0 for all", d.TopK))
+	}
+	if !(d.TopP >= 0 && d.TopP <= 1) {
+		errs = append(errs, fault.Errorf("draw", "top-p is %v: must be in 0..1", d.TopP))
+	}
+	if _, err := d.suppressed(0); err != nil {
+		errs = append(errs, err)
+	}
+	return fault.Join("draw", errs...)
+}
+
+// suppressed are the ids of SuppressTokens; columns is 0 where they are not known.
+func (d Settings) suppressed(columns int) ([]int, error) {
+	return IDs("suppress-tokens", d.SuppressTokens, columns)
+}
+
+// IDs reads a list of ids, "3,1,2", of a vocabulary of so many columns, 0 where that is not
+// known; "" has none. name is the option's, for errors.
+func IDs(name, text string, columns int) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var ids []int
+	for _, item := range strings.Split(text, ",") {
+		id, err := strconv.Atoi(strings.TrimSpace(item))
+		switch {
+		case err != nil || id < 0 || id > math.MaxInt32:
+			return nil, fault.Errorf("draw", "%s: must be a list of ids: %.40q is not a whole number of at least 0", name, item)
+		case columns > 0 && id >= columns:
+			return nil, fault.Errorf("draw", "%s: id %d: must be in 0..%d", name, id, columns-1)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// Vocabulary describes the columns of a network's rows.
+type Vocabulary struct {
+	// Columns is the length of a row.
+	Columns int
+	// Mask is the id of MASK on a canvas. It may be Columns, where the network has no
+	// column for it.
+	Mask int
+	// Excluded are columns that never get probability besides MASK: padding rows.
+	Excluded []int
+	// Shift is whether the row of position i predicts the token at i+1.
+	Shift bool
+}
+
+// Tokens is how many tokens the network can give, MASK and padding left out; 0 for a
+// vocabulary that is not known.
+func (v Vocabulary) Tokens() int {
+	out := slices.DeleteFunc(append([]int{v.Mask}, v.Excluded...), func(x int) bool { return x < 0 || x >= v.Columns })
+	slices.Sort(out)
+	return v.Columns - len(slices.Compact(out))
+}
+
+// Holds reports whether an id may stand on a canvas.
+func (v *Vocabulary) Holds(id int) bool { return id == v.Mask || id >= 0 && id < v.Columns }

@@ -1,0 +1,155 @@
+// Package exact goes through what a decoder without a plan may do: all outcomes on a small network,
+// or the ways to one text on any. A decoder is asked outside an engine, forked where it may go on
+// in several ways, and forks that are alike are merged.
+package exact
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/layer"
+)
+
+// Outcome is a way in which a sampler may end.
+type Outcome struct {
+	// IDs is the canvas, with MASK's id where a mask was left.
+	IDs []int
+	// P is its probability.
+	P float64
+}
+
+// Enumerable is a kernel whose outcomes are worked out.
+type Enumerable interface {
+	samplers.Kernel
+	// Enumerate goes through all ways in which a canvas may be filled.
+	Enumerate(w *Walk, c *samplers.Canvas) error
+	// Enumerates reports whether it can.
+	Enumerates() bool
+}
+
+// Inside is the kernel whose rows guidance and rules may change, with these; nil for none.
+func Inside(k samplers.Kernel) (samplers.Kernel, *layer.Constraint) {
+	if around, ok := k.(*layer.Constraint); ok {
+		return around.Kernel, around
+	}
+	return k, nil
+}
+
+// Enumerates returns nil where [Outcomes] goes through the outcomes of a kernel, else why not: it
+// has a plan, stands in blocks or corrections, or words are banned.
+func Enumerates(k samplers.Kernel) error {
+	inner, around := Inside(k)
+	if law, ok := inner.(Enumerable); ok && law.Enumerates() && (around == nil || !around.Bans()) {
+		return nil
+	}
+	return errors.New(cmp.Or(k.Law().Why, "it has a plan"))
+}
+
+// Outcomes works out the exact law of a kernel without a plan on a canvas of a small network,
+// in the order of ids, and the expected number of calls of its rule (of those that are made, for
+// remdm). Every way to draw the tokens of a call is gone through, canvases that agree being one;
+// it is an error where there are more than limit of them, and where [Enumerates] returns one.
+// Probabilities are as exact as the network's logits.
+func Outcomes(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, canvas []int, limit int) ([]Outcome, float64, error) {
+	c, shape, err := Begin(net.Spec(), k, how, canvas)
+	if err != nil {
+		return nil, 0, err
+	}
+	w := &Walk{ctx: ctx, net: net, left: limit, shape: shape, ended: make(map[string]*Outcome)}
+	inner, _ := Inside(k)
+	if err := inner.(Enumerable).Enumerate(w, c); err != nil {
+		return nil, 0, err
+	}
+	var out []Outcome
+	for _, x := range w.ended {
+		out = append(out, *x)
+	}
+	slices.SortFunc(out, func(a, b Outcome) int { return slices.Compare(a.IDs, b.IDs) })
+	return out, w.Calls, nil
+}
+
+// Begin is a canvas outside an engine, with what changes its rows.
+func Begin(spec samplers.Spec, k samplers.Kernel, how draw.Settings, ids []int) (*samplers.Canvas, *layer.Shape, error) {
+	rows, err := draw.NewCategorical(spec.Vocabulary, how)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := samplers.NewCanvas(&spec, rows, ids)
+	if _, around := Inside(k); around != nil {
+		shape, err := around.On(c, c.Masked(nil))
+		return c, shape, err
+	}
+	return c, nil, nil
+}
+
+// Walk is what is known of the outcomes so far.
+type Walk struct {
+	ctx   context.Context
+	net   samplers.Network
+	left  int // how many more ways may be gone through
+	shape *layer.Shape
+	ended map[string]*Outcome
+	// Calls is the expected number of calls.
+	Calls float64
+}
+
+// End adds an outcome.
+func (w *Walk) End(ids []int64, p float64) {
+	key := fmt.Sprint(ids)
+	x := w.ended[key]
+	if x == nil {
+		x = new(Outcome)
+		for _, id := range ids {
+			x.IDs = append(x.IDs, int(id))
+		}
+		w.ended[key] = x
+	}
+	x.P += p
+}
+
+// Take counts a way that is gone through.
+func (w *Walk) Take() error {
+	if w.left--; w.left < 0 {
+		return errors.New("too many outcomes to go through them all")
+	}
+	return w.ctx.Err()
+}
+
+// Rows asks the network.
+func (w *Walk) Rows(c *samplers.Canvas, a *samplers.Ask) (samplers.Rows, error) {
+	out, err := Answers(w.ctx, w.net, []*Question{{c, w.shape, *a}})
+	if err != nil {
+		return samplers.Rows{}, err
+	}
+	return out[0], nil
+}
+
+// EachDraw hands do each way to take one of the options of every position that has some, with
+// p times the product of their probabilities. What do is handed is valid during the call.
+func EachDraw[T any](options [][]T, p float64, logP func(T) float64, do func(drawn []T, p float64) error) error {
+	drawn := make([]T, 0, len(options))
+	var take func(i int, p float64) error
+	take = func(i int, p float64) error {
+		switch {
+		case i == len(options):
+			return do(drawn, p)
+		case options[i] == nil:
+			return take(i+1, p)
+		}
+		for _, x := range options[i] {
+			drawn = append(drawn, x)
+			if err := take(i+1, p*math.Exp(logP(x))); err != nil {
+				return err
+			}
+			drawn = drawn[:len(drawn)-1]
+		}
+		return nil
+	}
+	return take(0, p)
+}

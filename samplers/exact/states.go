@@ -1,0 +1,106 @@
+package exact
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/layer"
+)
+
+// States are states from which is gone on, in the order of a number that every way changes in one
+// direction, so that a state is whole, all ways to it merged, before it is gone on from.
+type States[T any] struct{ at map[int]map[string]*T }
+
+// Add adds a state, or merges it with the one of the same key.
+func (s *States[T]) Add(at int, key string, state T, merge func(known *T)) {
+	if s.at == nil {
+		s.at = make(map[int]map[string]*T)
+	}
+	if s.at[at] == nil {
+		s.at[at] = make(map[string]*T)
+	}
+	if known := s.at[at][key]; known != nil {
+		merge(known)
+		return
+	}
+	s.at[at][key] = &state
+}
+
+// Take removes the states of a number, in the order of their keys: sums are then always the same.
+func (s *States[T]) Take(at int) (out []*T) {
+	for _, key := range slices.Sorted(maps.Keys(s.at[at])) {
+		out = append(out, s.at[at][key])
+	}
+	delete(s.at, at)
+	return out
+}
+
+// Empty reports whether there is none left.
+func (s *States[T]) Empty() bool { return len(s.at) == 0 }
+
+// Branches are the ways of a decoder D, by its calls or steps.
+type Branches[D any] struct {
+	*Walk
+	states States[branch[D]]
+}
+
+// branch is a decoder in some state, with the probability of it.
+type branch[D any] struct {
+	decoder D
+	p       float64
+}
+
+// Add adds a state that is reached with probability p.
+func (b *Branches[D]) Add(at int, key string, decoder D, p float64) {
+	b.states.Add(at, key, branch[D]{decoder, p}, func(known *branch[D]) { known.p += p })
+}
+
+// Each goes through the states, from a first one on.
+func (b *Branches[D]) Each(first D, do func(decoder D, p float64) error) error {
+	b.Add(0, "", first, 1)
+	for at := 0; !b.states.Empty(); at++ {
+		for _, x := range b.states.Take(at) {
+			if err := do(x.decoder, x.p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Question is what the decoder of a canvas asks outside an engine.
+type Question struct {
+	Canvas *samplers.Canvas
+	// Shape is what the rows are changed by, nil for nothing.
+	Shape *layer.Shape
+	samplers.Ask
+}
+
+// Answers asks the network questions in one call.
+func Answers(ctx context.Context, net samplers.Network, all []*Question) ([]samplers.Rows, error) {
+	var call samplers.Call
+	for _, q := range all {
+		q.Shape.Ask(q.Canvas, &q.Ask)
+		for _, r := range q.Rows {
+			call.Add(q.Canvas.Spec(), q.Canvas.IDs(), r)
+		}
+	}
+	data, err := net.Logits(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	data = slices.Clone(data)
+	var out []samplers.Rows
+	for _, q := range all {
+		columns := q.Canvas.Spec().Columns
+		var rows [][]float32
+		for _, r := range q.Rows {
+			n := len(r.Positions) * columns
+			rows, data = append(rows, data[:n]), data[n:]
+		}
+		out = append(out, q.Shape.Rows(samplers.NewRows(samplers.HeadRows, columns, rows, nil, q.Canvas.Categorical())))
+	}
+	return out, nil
+}

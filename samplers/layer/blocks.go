@@ -1,0 +1,134 @@
+package layer
+
+import (
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// Window is the block of positions that is being filled, where blocks are filled one after the
+// other.
+type Window struct {
+	// From and To are its ends, To excluded.
+	From, To int
+	Canvas   *samplers.Canvas
+	// Given is which positions were visible at the start; blocks of so many positions begin
+	// behind the prompt, and the whole canvas is one where length is 0.
+	Given          []bool
+	prompt, length int
+	// stop is the token that ends the sequence behind a finished block, −1 for none.
+	stop int
+}
+
+// NewWindow is the first block; prompt is −1 for what is before the first mask.
+func NewWindow(c *samplers.Canvas, length, prompt, stop int) (Window, error) {
+	w := Window{To: c.Len(), Canvas: c, length: length, prompt: prompt, stop: stop}
+	for l := range c.Len() {
+		w.Given = append(w.Given, !c.IsMasked(l))
+		if w.prompt < 0 && !w.Given[l] {
+			w.prompt = l
+		}
+	}
+	if c.Grown() { // and what was filled before is no block any more
+		w.prompt = slices.Index(w.Given, false)
+	}
+	if w.prompt = max(w.prompt, 0); w.prompt > c.Len() {
+		return w, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", w.prompt, c.Len())
+	}
+	if length > 0 {
+		w.From, w.To = w.prompt, w.prompt
+		w.Next()
+	}
+	return w, nil
+}
+
+// Next goes to the next block, and is false behind the last.
+func (w *Window) Next() bool {
+	if w.To == w.Canvas.Len() {
+		return false
+	}
+	w.From, w.To = w.To, min(w.To+w.length, w.Canvas.Len())
+	return true
+}
+
+// Blocks is how many there are.
+func (w *Window) Blocks() int {
+	return BlocksOf(w.Canvas.Len()-w.prompt, w.length)
+}
+
+// Halt ends the sequence where the block is finished and holds the stop token that was not
+// given: the rest is filled with it.
+func (w *Window) Halt(e *samplers.Edit) {
+	stopped := false
+	for l := w.From; l < w.To; l++ {
+		if w.Canvas.IsMasked(l) {
+			return
+		}
+		stopped = stopped || !w.Given[l] && w.Canvas.ID(l) == w.stop
+	}
+	for l := w.To; stopped && l < w.Canvas.Len(); l++ {
+		if w.Canvas.IsMasked(l) {
+			e.Set(l, w.stop, 0)
+		}
+	}
+}
+
+// blocks is the law of a kernel that fills blocks one after the other, each as it would fill a
+// canvas whose other masks are none of its own: semi-autoregressive sampling. Masks outside the
+// block are seen as masks.
+type blocks struct {
+	samplers.Kernel
+	length, prompt, stop int
+}
+
+// Blocks is k in blocks of length positions, one after the other, behind a prompt of so many
+// positions, −1 for what is before the first mask; stop is the token that ends the sequence behind
+// a finished block, −1 for none.
+func Blocks(k samplers.Kernel, length, prompt, stop int) samplers.Kernel {
+	return blocks{k, length, prompt, stop}
+}
+
+func (blocks) Law() samplers.Law {
+	return samplers.Law{Why: "blocks are filled one after the other, each as a canvas of its own"}
+}
+
+func (law blocks) Fill(c *samplers.Canvas, d *draw.Numbers, _ []int) (samplers.Decoder, error) {
+	w, err := NewWindow(c, law.length, law.prompt, law.stop)
+	if err != nil {
+		return nil, err
+	}
+	return startParts(law.Kernel, c, d, &w)
+}
+
+func (law blocks) MostCalls(c samplers.Spec, d, length int) int {
+	if law.Kernel.Law().Planned {
+		return d
+	}
+	return BlocksOf(length, law.length) * law.Kernel.MostCalls(c, d, length)
+}
+
+func (w *Window) free() (out []int) {
+	for l := w.From; l < w.To; l++ {
+		if w.Canvas.IsMasked(l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (w *Window) behind(e *samplers.Edit) bool {
+	if e != nil {
+		w.Halt(e)
+	}
+	return w.Next()
+}
+
+// BlocksOf is the number of blocks of so many positions, the greatest there may be of a canvas.
+func BlocksOf(length, block int) int {
+	if block == 0 {
+		return 1
+	}
+	return max((length+block-1)/block, 1)
+}

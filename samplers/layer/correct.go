@@ -1,0 +1,129 @@
+package layer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
+)
+
+// Correction is the law of a kernel whose canvas is then corrected by Gibbs sampling: each of
+// so many calls masks positions that were free, chosen uniformly, and draws them anew, each by
+// itself. One position a call, and rows that are the conditionals of one law, leave that law as
+// it is, and bring others nearer to it.
+type Correction struct {
+	samplers.Kernel
+	Positions, Calls int
+}
+
+// Correct is k with corrections; text is "gibbs:MxN".
+func Correct(k samplers.Kernel, text string) (Correction, error) {
+	law := Correction{Kernel: k}
+	kind, sizes, _ := strings.Cut(text, ":")
+	m, n, ok := strings.Cut(strings.Replace(sizes, "×", "x", 1), "x")
+	var err, err2 error
+	law.Positions, err = strconv.Atoi(m)
+	law.Calls, err2 = strconv.Atoi(n)
+	if kind != "gibbs" || !ok || err != nil || err2 != nil || law.Positions < 1 || law.Calls < 1 || law.Positions > schedule.MaxSteps || law.Calls > schedule.MaxSteps {
+		return law, fault.Errorf("samplers", "correct %.40q: must be gibbs:MxN, M positions in each of N calls, both whole numbers in 1..%d", text, schedule.MaxSteps)
+	}
+	return law, nil
+}
+
+// String is the text that [Correct] reads.
+func (law Correction) String() string { return fmt.Sprintf("gibbs:%dx%d", law.Positions, law.Calls) }
+
+// Law declares that there is no likelihood.
+func (Correction) Law() samplers.Law {
+	return samplers.Law{Why: "corrections draw again what was revealed"}
+}
+
+// Fill begins to fill and then to correct positions.
+func (law Correction) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	inner, err := law.Kernel.Fill(c, d, slices.Clone(free))
+	return &corrected{law: law, inner: inner, canvas: c, draws: d, free: free}, err
+}
+
+// corrected is the decoder of a sequence: the inner one, until that has finished.
+type corrected struct {
+	law   Correction
+	inner samplers.Decoder
+	tally // what the inner one did
+	// done counts corrections, chosen are the positions of this one, with their uniforms on
+	// the canvas ids.
+	done     int
+	chosen   []int
+	uniforms []float64
+	ids      []int64
+	canvas   *samplers.Canvas
+	draws    *draw.Numbers
+	free     []int
+}
+
+func (d *corrected) Ask(a *samplers.Ask) bool {
+	if d.inner != nil {
+		if d.inner.Ask(a) {
+			return true
+		}
+		*a = samplers.Ask{Rows: a.Rows[:0]}
+		d.add(d.inner)
+		d.Release()
+	}
+	d.chosen = slices.DeleteFunc(append(d.chosen[:0], d.free...), d.canvas.IsMasked)
+	if d.done == d.law.Calls || len(d.chosen) == 0 {
+		return false
+	}
+	slices.SortFunc(d.chosen, func(i, j int) int {
+		return cmp.Or(cmp.Compare(d.draws.Correction(i, d.done), d.draws.Correction(j, d.done)), i-j)
+	})
+	d.chosen = d.chosen[:min(d.law.Positions, len(d.chosen))]
+	d.ids, d.uniforms = append(d.ids[:0], d.canvas.IDs()...), d.draws.Tokens(d.uniforms[:0], d.chosen)
+	for _, l := range d.chosen {
+		d.ids[l] = int64(d.canvas.Spec().Mask)
+	}
+	theta := d.canvas.Theta(float64(len(d.chosen)) / float64(len(d.free)))
+	a.Rows = append(a.Rows, samplers.AskRow{Canvas: d.ids, Positions: d.chosen, Theta: theta, Uniforms: d.uniforms})
+	a.Head, a.Step = samplers.HeadBest, -1
+	d.done++
+	return true
+}
+
+// RuleCalls counts the corrections with the calls of the rule that is corrected, and 0 where
+// there is none.
+func (d *corrected) RuleCalls() int {
+	if d.ruleCalls == 0 {
+		return 0
+	}
+	return d.ruleCalls + d.done
+}
+
+func (d *corrected) Take(r samplers.Rows, e *samplers.Edit) error {
+	if d.inner != nil {
+		return d.inner.Take(r, e)
+	}
+	for i, l := range d.chosen {
+		b, err := r.Best(0, i)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		e.Set(l, b.Token, b.LogP)
+	}
+	return nil
+}
+
+// Release gives back the memory of the inner decoder.
+func (d *corrected) Release() {
+	samplers.Release(d.inner)
+	d.inner = nil
+}
+
+// MostCalls counts the corrections too.
+func (law Correction) MostCalls(c samplers.Spec, d, length int) int {
+	return law.Kernel.MostCalls(c, d, length) + law.Calls
+}

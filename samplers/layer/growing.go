@@ -1,0 +1,65 @@
+package layer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// growing is the law of a kernel whose canvas grows: when it is filled and no end was drawn, a
+// block of masks is appended and filled as a canvas of its own would be, whose other positions are
+// given. The rows of a canvas that has not grown yet know nothing of positions to come, unlike
+// those of masks that stand there from the start.
+type growing struct {
+	samplers.Kernel
+	block, most, stop int
+}
+
+// Grow is k on canvases that grow by blocks up to most positions, until the token stop is drawn.
+func Grow(k samplers.Kernel, block, most, stop int) samplers.Kernel {
+	return growing{k, block, most, stop}
+}
+
+func (growing) Law() samplers.Law { return samplers.Law{Why: "its canvas grows by what is drawn"} }
+
+func (law growing) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	switch {
+	case c.Len() > law.most:
+		return nil, fmt.Errorf("the canvas has %d positions and max-length is %d: raise max-length, or begin with a shorter canvas", c.Len(), law.most)
+	case len(free) == 0 || free[len(free)-1] != c.Len()-1:
+		return nil, errors.New("the canvas ends with what is given, and cannot grow: leave max-length out, or what stands at the end")
+	}
+	return startParts(law.Kernel, c, d, &grown{law: law, canvas: c, last: free})
+}
+
+func (law growing) MostCalls(c samplers.Spec, d, length int) int {
+	parts := max(law.most-length+law.block-1, 0) / law.block
+	return law.Kernel.MostCalls(c, d, length) + parts*law.Kernel.MostCalls(c, law.block, law.most)
+}
+
+// grown are the parts of a canvas that grows.
+type grown struct {
+	law    growing
+	canvas *samplers.Canvas
+	// last are the positions of the last part.
+	last []int
+}
+
+func (g *grown) free() []int { return slices.Clone(g.last) }
+
+func (g *grown) behind(e *samplers.Edit) bool {
+	n := g.canvas.Len()
+	ended := func(l int) bool { return g.canvas.ID(l) == g.law.stop }
+	if e == nil || n == g.law.most || slices.ContainsFunc(g.last, ended) {
+		return false
+	}
+	e.Grow(min(g.law.block, g.law.most-n))
+	g.last = g.last[:0]
+	for l := n; l < g.canvas.Len(); l++ {
+		g.last = append(g.last, l)
+	}
+	return true
+}

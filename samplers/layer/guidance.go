@@ -1,0 +1,56 @@
+package layer
+
+import (
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// MostGuidance keeps guided logits within float32.
+const MostGuidance = 1e6
+
+// Guidance mixes rows with those of a second canvas: (1+W)·row − W·second.
+type Guidance struct {
+	W float64
+	// ByPosition hides the Prompt of so many positions, −1 for what is before the first mask,
+	// and not what is visible; Keep are tokens that it does not hide, and Negative stand in the
+	// place of the last tokens before the first mask.
+	ByPosition     bool
+	Prompt         int
+	Keep, Negative []int
+}
+
+// hide is what the second canvas holds, −1 where it is as the first, of which some is masked.
+func (g *Guidance) hide(c *samplers.Canvas) ([]int64, error) {
+	prompt, first := g.Prompt, c.Masked(nil)[0]
+	if prompt < 0 {
+		prompt = first
+	}
+	hidden := slices.Repeat([]int64{-1}, c.Len())
+	for l := range c.Len() {
+		if (g.ByPosition && l < prompt || !g.ByPosition && !c.IsMasked(l)) && !slices.Contains(g.Keep, c.ID(l)) {
+			hidden[l] = int64(c.Spec().Mask)
+		}
+	}
+	if prompt > c.Len() {
+		return nil, fmt.Errorf("the prompt has %d positions, the canvas %d: lower prompt-length", prompt, c.Len())
+	}
+	at := first - len(g.Negative)
+	if at < 0 {
+		return nil, fmt.Errorf("the negative prompt is longer than the prompt, in whose place it stands, by tokens %d to %d: shorten it, or give a longer prompt", len(g.Negative), first)
+	}
+	for i, id := range g.Negative {
+		hidden[at+i] = int64(id)
+	}
+	return hidden, nil
+}
+
+// guide makes the logits of a row (1+w)·row − w·second.
+func (g *Guidance) guide(row, second []float32) {
+	for a, u := range second {
+		if x := row[a]; x != u { // both may be −Inf
+			row[a] = float32(float64(u) + (g.W+1)*(float64(x)-float64(u)))
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package layer
+
+import (
+	"math"
+	"strings"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers/draw"
+)
+
+// Rules say which tokens may not be drawn at a position, given what is visible. A row without them
+// is normalised anew.
+type Rules struct {
+	// words are sequences of tokens that must not come about.
+	words [][]int
+	// end must not stand at the first least free positions.
+	least, end int
+}
+
+// NewRules keeps words from coming about, ids with blanks between them and commas between words,
+// and the token stop from the first least free positions; nil where neither is wanted.
+func NewRules(words string, least int, stop *int, columns int) (*Rules, error) {
+	if words == "" && least == 0 {
+		return nil, nil
+	}
+	r := &Rules{least: least}
+	switch {
+	case stop != nil:
+		r.end = *stop
+	case least > 0:
+		return nil, fault.Errorf("samplers", "min-length %d: give stop as well, the id of the token that it keeps from coming too early", least)
+	}
+	for _, text := range strings.Split(words, ",") {
+		if text = strings.Join(strings.Fields(text), ","); words == "" {
+			break
+		} else if text == "" {
+			return nil, fault.Errorf("samplers", "bad-words-ids %.40q: a word without tokens: separate the ids of a word by blanks, and words by commas", words)
+		}
+		word, err := draw.IDs("bad-words-ids", text, columns)
+		if err != nil {
+			return nil, err
+		}
+		r.words = append(r.words, word)
+	}
+	return r, nil
+}
+
+// early is the position before which the end must not stand, of a canvas with so many positions,
+// which may grow.
+func (r *Rules) early(free []int, length int) int {
+	switch {
+	case r == nil || r.least == 0:
+		return 0
+	case r.least <= len(free):
+		return free[r.least-1] + 1
+	}
+	return length + r.least - len(free)
+}
+
+// forbid takes from the row of a position of a canvas what may not be drawn there.
+func (r *Rules) forbid(row []float32, ids []int64, position, early int) {
+	never := float32(math.Inf(-1))
+	if position < early {
+		row[r.end] = never
+	}
+	for _, word := range r.words {
+		for j, token := range word {
+			if stands(ids, word, position-j, position) {
+				row[token] = never
+			}
+		}
+	}
+}
+
+// completes reports whether a token makes a word at a position.
+func (r *Rules) completes(ids []int64, position, token int) bool {
+	for _, word := range r.words {
+		for j := range word {
+			if word[j] == token && stands(ids, word, position-j, position) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stands reports whether a word stands on the canvas from a position on, whatever is at the position
+// but.
+func stands(ids []int64, word []int, from, but int) bool {
+	if from < 0 || from+len(word) > len(ids) {
+		return false
+	}
+	for i, token := range word {
+		if from+i != but && int(ids[from+i]) != token {
+			return false
+		}
+	}
+	return true
+}

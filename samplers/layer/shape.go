@@ -1,0 +1,123 @@
+package layer
+
+import (
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// Shape changes the rows of a canvas by guidance and rules. A nil Shape changes nothing.
+type Shape struct {
+	guidance *Guidance
+	rules    *Rules
+	canvas   *samplers.Canvas
+	// before early the rules' end is not drawn.
+	early int
+	// hidden is what the second canvas holds where it is not −1; nil for no second canvas.
+	hidden []int64
+	// asked is what was wanted, second are the second canvases.
+	asked  []samplers.AskRow
+	second []int64
+	data   []float32
+}
+
+// On shapes the rows of a canvas, of which some is free.
+func (k *Constraint) On(c *samplers.Canvas, free []int) (s *Shape, err error) {
+	s = &Shape{guidance: k.Guidance, rules: k.Rules, canvas: c, early: k.Rules.early(free, c.Len())}
+	if k.Guidance != nil && len(free) > 0 {
+		s.hidden, err = k.Guidance.hide(c)
+	}
+	return s, err
+}
+
+// Fork is s for another canvas with the same beginning.
+func (s *Shape) Fork() *Shape {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.asked, out.second, out.data = nil, nil, nil
+	return &out
+}
+
+// Ask adds what is to be asked beside what is asked about a canvas outside an engine; Rows are
+// then those that were asked for, and may be kept.
+func (s *Shape) Ask(c *samplers.Canvas, a *samplers.Ask) {
+	if s != nil {
+		s.canvas = c
+		s.expand(a)
+	}
+}
+
+// Rows makes the rows that were asked for of those of the network.
+func (s *Shape) Rows(r samplers.Rows) samplers.Rows {
+	if s == nil {
+		return r
+	}
+	s.data = nil
+	return s.answer(r, samplers.HeadRows, 0)
+}
+
+// expand adds the second canvas of each that is asked about.
+func (s *Shape) expand(a *samplers.Ask) {
+	s.asked = append(s.asked[:0], a.Rows...)
+	if s.hidden == nil {
+		return
+	}
+	s.second = slices.Grow(s.second[:0], s.canvas.Len()*len(a.Rows)) // rows point into it
+	for _, r := range s.asked {
+		from := len(s.second)
+		s.second = append(s.second, s.ids(r)...)
+		second := s.second[from:]
+		for l, id := range s.hidden {
+			if id >= 0 {
+				second[l] = id
+			}
+		}
+		a.Rows = append(a.Rows, samplers.AskRow{Canvas: second, Positions: r.Positions, Theta: r.Theta})
+	}
+}
+
+// ids is the canvas that is asked about.
+func (s *Shape) ids(r samplers.AskRow) []int64 {
+	if r.Canvas != nil {
+		return r.Canvas
+	}
+	return s.canvas.IDs()
+}
+
+// answer makes what was asked for, with a head, of the rows of the network.
+func (s *Shape) answer(r samplers.Rows, head samplers.Head, top int) samplers.Rows {
+	var data [][]float32
+	var best [][]draw.Result
+	s.data = s.data[:0]
+	if head != samplers.HeadBest {
+		n := 0
+		for _, ask := range s.asked {
+			n += len(ask.Positions)
+		}
+		s.data = slices.Grow(s.data, n*r.Columns()) // rows point into it
+	}
+	for i, ask := range s.asked {
+		ids, from := s.ids(ask), len(s.data)
+		drawn := make([]draw.Result, len(ask.Positions))
+		for j, l := range ask.Positions {
+			at := len(s.data)
+			s.data = append(s.data, r.Logits(i, j)...)
+			row := s.data[at:]
+			if s.hidden != nil {
+				s.guidance.guide(row, r.Logits(len(s.asked)+i, j))
+			}
+			if s.rules != nil {
+				s.rules.forbid(row, ids, l, s.early)
+			}
+			if head == samplers.HeadBest {
+				drawn[j].Best, drawn[j].Err = r.Categorical().Best(row, ask.Uniforms[j], top)
+				s.data = s.data[:at]
+			}
+		}
+		data, best = append(data, s.data[from:]), append(best, drawn)
+	}
+	return samplers.NewRows(head, r.Columns(), data, best, r.Categorical())
+}

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// planned is the decoder of everything that has a plan: a call a block, and a draw at each
+// of its positions.
+type planned struct {
+	method *Method
+	draws  *draw.Numbers
+	head   samplers.Head
+	free   []int
+	plan   Plan
+	// next counts the blocks that were asked for; block is the one to fill, Left of the
+	// plan when it is finishing.
+	next      int
+	block     Block
+	finishing bool
+	// uniforms are those of the tokens of the block.
+	uniforms []float64
+	// kept are the rows [len(keptAt)·columns] that the last call gave at the positions
+	// keptAt, which the block to fill looks back at.
+	kept          []float32
+	keptAt        []int
+	mixed, before []float64
+}
+
+// Events is the number of events of the plan.
+func (p *planned) Events() int { return p.plan.Events }
+
+// release keeps its memory for another sequence.
+func (p *planned) Release() { p.method.spare.Put(p) }
+
+func (p *planned) Ask(a *samplers.Ask) bool {
+	switch {
+	case p.next < len(p.plan.Blocks):
+		p.block = p.plan.Blocks[p.next]
+		p.next++
+	case p.method.Denoise && !p.finishing && len(p.plan.Left) > 0:
+		p.finishing = true
+		p.block = Block{Positions: p.plan.Left, Lambda: p.plan.LeftLambda, Theta: p.plan.LeftTheta, Step: -1}
+	default:
+		return false
+	}
+	want := p.block.Positions
+	if len(p.block.Ahead) > 0 {
+		want = slices.Concat(want, p.block.Ahead)
+	}
+	a.Head = p.head
+	if p.uniforms = p.uniforms[:0]; p.head == samplers.HeadBest {
+		p.uniforms = p.draws.Tokens(p.uniforms, want)
+	}
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: want, Theta: p.block.Theta, Uniforms: p.uniforms})
+	a.Step, a.Finish = p.block.Step, p.finishing
+	return true
+}
+
+func (p *planned) Take(r samplers.Rows, e *samplers.Edit) error {
+	b := &p.block
+	for i, l := range b.Positions {
+		token, logP, err := p.token(r, i)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		e.Set(l, token, logP)
+		if b.Hits != nil {
+			e.Hit(b.Hits[i])
+		}
+	}
+	p.keep(r)
+	return nil
+}
+
+// keep remembers the rows of the positions ahead for the next block, in place of those
+// that were remembered for this one. Logits take half the memory of probabilities
+// and give the same ones again.
+func (p *planned) keep(r samplers.Rows) {
+	p.keptAt, p.kept = p.block.Ahead, p.kept[:0]
+	for i := range p.keptAt {
+		p.kept = append(p.kept, r.Logits(0, len(p.block.Positions)+i)...)
+	}
+}
+
+var errNoHistory = errors.New("the plan looks back at a row that the call before did not give")
+
+// token draws the token of the block's i-th position from its row.
+func (p *planned) token(r samplers.Rows, i int) (token int, logP float64, err error) {
+	b := &p.block
+	u := p.draws.Token(b.Positions[i])
+	if r.Head() == samplers.HeadBest {
+		best, err := r.Best(0, i)
+		return best.Token, best.LogP, err
+	}
+	if b.Weight == 0 {
+		return r.Token(0, i, u)
+	}
+	at := slices.Index(p.keptAt, b.Positions[i])
+	if at < 0 {
+		return 0, 0, errNoHistory
+	}
+	columns := r.Columns()
+	p.mixed, p.before = slices.Grow(p.mixed[:0], columns)[:columns], slices.Grow(p.before[:0], columns)[:columns]
+	if err := r.Probabilities(p.mixed, 0, i); err != nil {
+		return 0, 0, err
+	}
+	if err := r.Categorical().Probabilities(p.before, p.kept[at*columns:(at+1)*columns]); err != nil {
+		return 0, 0, err
+	}
+	draw.Mix(p.mixed, p.mixed, p.before, b.Weight, b.Floor)
+	token, logP = r.Categorical().Pick(p.mixed, u)
+	return token, logP, nil
+}

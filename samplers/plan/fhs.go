@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+)
+
+// aheadCost is what look-ahead makes of the cost of a sampler.
+const aheadCost = " With --lookahead K, calls of up to K canvases each, and fewer of them; the samples are those of K = 1."
+
+// FHS describes the sampler.
+var FHS = samplers.Descriptor{
+	Name:    "fhs",
+	Aliases: []string{"first-hitting"},
+	Summary: "first-hitting sampler: one position a call, no discretisation error",
+	Law: "From n masked positions at masked fraction L, the next reveal is at L·u^(1/n), u uniform on (0,1); its position is uniform among the masked; " +
+		"its token is drawn from the network's row on the canvas before the reveal, asked at the time of the reveal. No time is discretised: the only error is the network's. " +
+		"A time-conditioned network is asked at −log α of up to 36, beyond what it was trained on (6.9 for the loglinear noise), at the first of many reveals.",
+	Calls:  "d",
+	Cost:   "d network calls for d free positions." + aheadCost,
+	Source: "Algorithm 1 of \"Sharp Convergence Rates for Masked Diffusion Models\"; Zheng et al., arXiv 2409.02908.",
+	Flags:  []string{"lookahead"},
+}
+
+// NewFHS makes the first-hitting sampler, with look-ahead over so many canvases.
+func NewFHS(lookahead int) *Method { return &Method{Planner: fhs{}, Lookahead: lookahead} }
+
+// fhs is the first-hitting sampler of Zheng et al., arXiv 2409.02908, Algorithm 1
+// of "Sharp Convergence Rates for Masked Diffusion Models": d blocks of one
+// position. From n masked positions at masked fraction λ_n the next reveal is at
+// λ_{n−1} = λ_n·u^(1/n), its position uniform among the masked, its token from the
+// network's row on the state before the reveal, asked at the time of the reveal.
+type fhs struct{}
+
+func (fhs) Plan(p *Plan) error {
+	for i, r := range p.Reveals {
+		p.Begin(r.U, schedule.ThetaOf(r.U), i)
+		p.Add(r.Position, r.U)
+	}
+	return nil
+}
+
+func (fhs) Calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }
+
+func (fhs) Law() samplers.Law {
+	return samplers.Law{Sizes: ones, OneByOne: true, Clock: samplers.AtHit}
+}
+
+// ones are the sizes of blocks of one.
+func ones(d int) ([]int, error) {
+	out := make([]int, d)
+	for i := range out {
+		out[i] = 1
+	}
+	return out, nil
+}

@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
+)
+
+// The ends of time where the noise has none: those of the paper's grid and of the exp noise.
+const (
+	defaultT     = samplers.DefaultT
+	defaultDelta = 0.01
+)
+
+// GridOptions choose a sampler with a grid. See the fields of the same names of the catalogue's
+// options.
+type GridOptions struct {
+	Grid      string
+	Steps     int
+	Kappa     float64
+	Noise     string
+	T, Delta  *float64
+	Profile   []float64
+	Tau       string
+	Floor     *float64
+	Lookahead int
+	Scores    Scores
+	Finish    string
+	By        draw.By
+}
+
+// gridFlags are the options of all of them.
+var gridFlags = []string{"steps", "grid", "kappa", "noise", "T", "delta", "finish"}
+
+// RawSamplers are those with a grid that have a kernel of their own for raw scores, and for races.
+var RawSamplers = []string{"euler", "tweedie", "tau-leaping"}
+
+// NewGrid makes a sampler that has a grid, and fills in what of o is in force.
+func NewGrid(sampler string, o *GridOptions, c samplers.Spec) (samplers.Kernel, error) {
+	rule := schedule.Rule(sampler)
+	if sampler == "tau-leaping" {
+		o.Tau = cmp.Or(o.Tau, "any")
+		rule = schedule.Rule("tau-" + o.Tau)
+	}
+	if err := o.score(sampler, c); err != nil {
+		return nil, err
+	}
+	o.Finish = cmp.Or(o.Finish, "denoise")
+	noise, err := schedule.ParseNoise(cmp.Or(o.Noise, c.Noise))
+	if err != nil {
+		return nil, err
+	}
+	o.Grid = cmp.Or(o.Grid, DefaultGrid(rule))
+	spec, err := schedule.ParseGrid(o.Grid)
+	if err != nil {
+		return nil, err
+	}
+	spec.Profile, spec.Noise, spec.Steps, spec.Kappa = o.Profile, noise, o.Steps, o.Kappa
+	if spec.List == nil {
+		if spec.Kappa == 0 {
+			spec.Steps = cmp.Or(o.Steps, samplers.DefaultSteps)
+		}
+		t, delta := ends(rule, spec.Kind, noise, c)
+		spec.T, spec.Delta = samplers.ValueOr(o.T, t), samplers.ValueOr(o.Delta, delta)
+	}
+	grid, err := schedule.NewGrid(spec)
+	if err != nil {
+		return nil, err
+	}
+	if math.IsInf(grid.Theta[0], 1) && c.TimeConditioned && !c.InfiniteSigma {
+		return nil, fault.Errorf("samplers", "T is infinite, where this time-conditioned network has no row: give a finite T")
+	}
+	o.Steps, o.Kappa, o.T, o.Delta = grid.Steps(), grid.Kappa, new(grid.Theta[0]), new(grid.Theta[grid.Steps()])
+	if o.Noise = ""; !rule.Exact() || grid.Kind == schedule.GridUniform {
+		o.Noise = noise.String()
+	}
+	if rule == schedule.RuleTrapezoidal {
+		grid = grid.Halves()
+	}
+	steps, err := schedule.NewSteps(rule, noise, grid)
+	if err != nil {
+		return nil, err
+	}
+	return o.kernel(steps, c)
+}
+
+// kernel makes the kernel of a rule on its grid.
+func (o *GridOptions) kernel(steps schedule.Steps, c samplers.Spec) (_ samplers.Kernel, err error) {
+	denoise := o.Finish == "denoise"
+	m := &Method{Denoise: denoise, Lookahead: o.Lookahead}
+	switch rule := steps.Rule; {
+	case rule.Simulates():
+		law := single{steps: steps}
+		law.events, err = schedule.NewEvents(rule, steps.Grid)
+		m.Planner = law
+	case rule == schedule.RuleDMPM:
+		m.Planner = single{steps: steps}
+	case rule == schedule.RuleTrapezoidal:
+		o.Floor = new(samplers.ValueOr(o.Floor, DefaultFloor))
+		m.Planner = trapezoidal{steps, *o.Floor, c.TimeConditioned}
+	case o.Scores == ScoresRaw:
+		return RawLaw{stepped{steps, denoise}}, nil
+	case o.By == draw.ByFloat32Gumbel:
+		return gumbelKernel{stepped{steps, denoise}, 24}, nil
+	default:
+		m.Planner = gridPlan{steps}
+	}
+	return m, err
+}
+
+// score reads what is made of a score network's rows.
+func (o *GridOptions) score(sampler string, c samplers.Spec) error {
+	switch raced := slices.Contains(RawSamplers, sampler); {
+	case o.Scores == ScoresRaw && !c.LogScores:
+		return fault.Errorf("samplers", "scores raw: the rows of this network are normalised by construction, not scores: leave it out")
+	case o.Scores != ScoresRaw && c.LogScores && raced:
+		o.Scores = ScoresNormalised
+	case o.Scores != ScoresRaw:
+		o.Scores = ""
+	}
+	return nil
+}
+
+// DefaultGrid is uniform, but for uniformization and MATU, whose events a uniform one would make
+// many, the paper's.
+func DefaultGrid(rule schedule.Rule) string {
+	if rule.Simulates() {
+		return string(schedule.GridPaper)
+	}
+	return string(schedule.GridUniform)
+}
+
+// ends are the default T and δ.
+func ends(rule schedule.Rule, kind schedule.GridKind, noise schedule.Noise, c samplers.Spec) (float64, float64) {
+	delta, t := noise.Range()
+	if noise == schedule.Exp || kind == schedule.GridPaper {
+		t, delta = defaultT, max(defaultDelta, delta)
+	}
+	if (noise == schedule.Cosine || noise == schedule.Geometric) && !rule.Exact() {
+		// Their rates outgrow a last step down to their own end: in the cosine's time
+		// the rate is 2/t near 0, and a step from t to 0 counts 2 jumps.
+		delta = defaultDelta
+	}
+	if rule.Simulates() {
+		// Their bounds need both ends finite.
+		return min(t, defaultT), max(delta, defaultDelta)
+	}
+	if rule.Exact() && kind != schedule.GridUniform && kind != schedule.GridPaper {
+		delta = 0
+		if !c.TimeConditioned || c.InfiniteSigma {
+			t = math.Inf(1)
+		}
+	}
+	return t, delta
+}

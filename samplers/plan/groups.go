@@ -1,0 +1,144 @@
+package plan
+
+import (
+	"cmp"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+)
+
+// ParallelFHS describes the sampler.
+var ParallelFHS = samplers.Descriptor{
+	Name:    "parallel-fhs",
+	Summary: "first-hitting order revealed in groups, one call a group",
+	Law: "Order and times are those of fhs. They are cut into groups; a group's call is asked at its first hitting time, and its tokens are independent. --sizes equal, cos2 and cosine cut d positions into N groups, " +
+		"profile into those of least expected loss under a loss profile of the network, a list gives the sizes in order. Groups of one are fhs.",
+	Calls:  "number of groups",
+	Cost:   "The number of groups: min(N, d).",
+	Source: "Zheng et al., arXiv 2409.02908, Algorithm 2; cos2: Zhang and Syed, arXiv 2508.04884; cosine: MaskGIT, arXiv 2202.04200.",
+	Flags:  []string{"sizes", "steps"},
+}
+
+// PairedFHS describes the sampler.
+var PairedFHS = samplers.Descriptor{
+	Name:    "paired-fhs",
+	Summary: "experimental: parallel-fhs in pairs of groups, the second of which extrapolates",
+	Law: "Groups are those of parallel-fhs, taken two by two, of sizes a and b. The second of a pair is drawn from max((1+w)p − w·q, κp), normalised, with w = (a+b)(a+b−1)/(2ab) − 1, p and q being the rows of this call and of the call before, and --floor κ; " +
+		"a last group without a partner is plain. A time-conditioned network is asked at masked fraction m/d, or at the end of its noise where it has no row at 1. Keep sizes equal: others make w large.",
+	Calls:  "number of groups",
+	Cost:   "The number of groups: min(N, d). Calls of the first of a pair return rows for both.",
+	Source: "A constant-weight form of Zheng et al., arXiv 2409.02908, Algorithm 3.",
+	Flags:  []string{"sizes", "steps", "floor"},
+}
+
+// GroupOptions choose a sampler that reveals FHS's order in groups.
+type GroupOptions struct {
+	Sizes   string
+	Steps   int
+	Profile []float64
+	Floor   *float64
+}
+
+// NewGroups makes it, and fills in what of o is in force.
+func NewGroups(sampler string, o *GroupOptions, c samplers.Spec) (*Method, error) {
+	curve, list, err := schedule.ParseSizes(o.Sizes)
+	if err != nil {
+		return nil, err
+	}
+	o.Sizes = cmp.Or(o.Sizes, "equal")
+	sizes := schedule.ListSizes(list)
+	if list == nil {
+		o.Steps = cmp.Or(o.Steps, samplers.DefaultSteps)
+		if sizes, err = schedule.NewSizes(curve, o.Steps, o.Profile); err != nil {
+			return nil, err
+		}
+	}
+	if sampler == ParallelFHS.Name {
+		return &Method{Planner: parallelFHS{sizes}}, nil
+	}
+	o.Floor = new(samplers.ValueOr(o.Floor, DefaultFloor))
+	return &Method{Planner: lookBack{sizes, *o.Floor, c.MostMasked()}}, nil
+}
+
+// parallelFHS reveals FHS's order in groups (Zheng et al., Algorithm 2): one call a
+// group, asked at the group's first hitting time, all tokens of it independent.
+type parallelFHS struct{ sizes schedule.Sizes }
+
+func (s parallelFHS) Plan(p *Plan) error {
+	sizes, err := s.sizes.Of(len(p.Reveals))
+	if err != nil {
+		return err
+	}
+	at := 0
+	for i, size := range sizes {
+		first := p.Reveals[at]
+		p.Begin(first.U, schedule.ThetaOf(first.U), i)
+		for _, r := range p.Reveals[at : at+size] {
+			p.Add(r.Position, r.U)
+		}
+		at += size
+	}
+	return nil
+}
+
+func (s parallelFHS) Calls(d int) (blocks, left float64, err error) {
+	sizes, err := s.sizes.Of(d)
+	return float64(len(sizes)), 0, err
+}
+
+func (s parallelFHS) Law() samplers.Law {
+	return samplers.Law{Sizes: s.sizes.Of, Clock: samplers.AtHit}
+}
+
+// lookBack is paired FHS: parallel FHS with a fill of second order. Blocks are taken two by
+// two, of sizes a and b; tokens of the second of a pair are drawn from p + w·(p − p′), p′ being
+// the row of the call before, with a floor under it. The constant
+// w = (a+b)(a+b−1)/(2ab) − 1 makes the mean over pairs of positions of what the
+// second block learns from the first that of a sequential draw.
+//
+// A time-conditioned network is asked at λ = m/d, m of d free positions being masked.
+type lookBack struct {
+	sizes schedule.Sizes
+	floor float64
+	// most is the greatest λ at which the network is asked: 1, or the end of its noise
+	// where it has no row there.
+	most float64
+}
+
+func (s lookBack) Plan(p *Plan) error {
+	d := len(p.Reveals)
+	sizes, err := s.sizes.Of(d)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for n, size := range sizes {
+		lambda := min(float64(d-at)/float64(d), s.most)
+		p.Begin(lambda, schedule.ThetaOf(lambda), n)
+		for range size {
+			p.Add(p.Reveals[at].Position, min(float64(d-at)/float64(d), s.most))
+			at++
+		}
+	}
+	for n := 1; n < len(sizes); n += 2 {
+		if a, b := float64(sizes[n-1]), float64(sizes[n]); a*b > 1 {
+			p.lookBack(n, (a+b)*(a+b-1)/(2*a*b)-1, s.floor)
+		}
+	}
+	return nil
+}
+
+func (s lookBack) Calls(d int) (blocks, left float64, err error) {
+	return parallelFHS{s.sizes}.Calls(d)
+}
+
+// lookBack lets block n look back at the one before it.
+func (p *Plan) lookBack(n int, weight, floor float64) {
+	b := &p.Blocks[n]
+	p.Blocks[n-1].Ahead = b.Positions
+	b.Weight, b.Floor = weight, floor
+}
+
+func (s lookBack) Law() samplers.Law {
+	return samplers.Law{Sizes: s.sizes.Of, LookBack: true, Floor: s.floor, Clock: samplers.AtCount}
+}

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Uniformization describes the sampler.
+var Uniformization = samplers.Descriptor{
+	Name:    "uniformization",
+	Summary: "the exact reverse process by Poisson events, most of which reveal nothing",
+	Law: "In each segment of a grid events come at the constant rate d·r(s), s its later end and r = 1/(e^s−1); an event at t reveals one of m masked positions, chosen uniformly, with probability m·r(t)/(d·r(s)), " +
+		"and its token is drawn from the row on the canvas before it, asked at t. That is the exact chain from T to delta on any grid: the masked fractions of the reveals are independent and uniform below that of T. " +
+		"What is below that of delta, a fraction of about delta, is filled by one more call, or left. The network takes no part in thinning, since its rows sum to 1; delta must be positive. The default grid is the paper's.",
+	Calls: "reveals, about d",
+	Cost: "One call a reveal: d(1−L(delta)/L(T)) in expectation, L = 1−e^(−t), and one more where something is left to fill. Events, counted apart, are Poisson with mean d·Σ_k h_k·r(θ_{k+1}), " +
+		"at least d·log(L(T)/L(delta))." + aheadCost,
+	Source: "Chen and Ying, arXiv 2402.08095; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
+	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
+}
+
+// MATU describes the sampler.
+var MATU = samplers.Descriptor{
+	Name:    "matu",
+	Aliases: []string{"aatu"},
+	Summary: "mask-aware truncated uniformization: its events follow the number of masks",
+	Law: "As uniformization, with events at the rate m·r(s), which follows the number m of masked positions. The law is the same; the truncation of rates above the bound never acts, since the network's rows sum to 1. " +
+		"It starts from masks alone.",
+	Calls:  "reveals, about d",
+	Cost:   "One call a reveal, as uniformization. Events, counted apart, are (d/L(T))·Σ_k r(θ_{k+1})·(h_k − (e^(−θ_{k+1}) − e^(−θ_k))) in expectation: as many as reveals in the limit of small segments." + aheadCost,
+	Source: "Huang et al., arXiv 2509.21835.",
+	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
+}
+
+// DMPM describes the sampler.
+var DMPM = samplers.Descriptor{
+	Name:    "dmpm",
+	Summary: "rates frozen in time during a step, tokens drawn one after the other",
+	Law: "In the step from t to t−h each masked position has a clock of the constant rate r(t) and is revealed with probability 1−e^(−h·r(t)), h in the noise's time; those of a step are revealed one at a time in uniform order, each on the canvas " +
+		"with all before it, asked at t. Too few are revealed, and the time asked at is too early; dependence between tokens is exact. Given that nothing is left, the law for a network without time is that of fhs.",
+	Calls:  "reveals, at most d",
+	Cost:   "One call a reveal: d(1−Π_k(1−p_k)) in expectation, and one more where something is left to fill." + aheadCost,
+	Source: "Conforti, Durmus, Pham and Raoul, arXiv 2512.00580; Pham et al., arXiv 2502.07939.",
+	Flags:  slices.Concat(gridFlags, []string{"lookahead"}),
+}
+
+// single reveals one position a call, in uniform order, in the steps of a grid: each
+// token sees all that were revealed before it, and only times are approximate, if
+// anything. That is the reverse process as it is simulated event by event. Since the
+// rate of a masked position is r(θ) = 1/(e^θ−1) whatever the network says, thinning
+// needs no value of it, and a call is due for reveals only, not for events.
+//
+// Uniformization (Chen and Ying, arXiv 2402.08095): events of a Poisson process of
+// rate B_k = d·r(θ_{k+1}) in segment k; at θ, with m positions masked, one is a reveal
+// with probability m·r(θ)/B_k. MATU (Huang et al., arXiv 2509.21835): the rate follows the
+// masks, m·r(θ_{k+1}). Both have the law of the exact chain from T to δ: λ of the reveals
+// are independent and uniform on (0, λ_T), cut at λ_δ. DMPM (Conforti et al., arXiv
+// 2512.00580): in step k each masked position has a clock of the constant rate r(θ_k).
+type single struct {
+	steps schedule.Steps
+	// events are those of a rule that has them, nil for DMPM.
+	events *schedule.Events
+}
+
+func (s single) Plan(p *Plan) error {
+	grid, stay := s.steps.Grid, s.steps.Stay
+	eachReveal(s.steps, p, func(r Reveal, k int, lambda float64) {
+		if s.events == nil {
+			p.Begin(grid.Lambda[k], grid.Theta[k], k)
+		} else {
+			lambda = grid.Lambda[0] * r.U
+			p.Begin(lambda, schedule.ThetaOf(lambda), k)
+			p.thinned += s.events.Thinned(k, r.U)
+		}
+		p.Add(r.Position, lambda)
+	})
+	if n := len(stay) - 1; s.events != nil {
+		p.Events = len(p.Blocks)
+		p.thinned += float64(len(p.Left)) * s.events.Thinned(n, stay[n])
+	}
+	return nil
+}
+
+func (s single) Calls(d int) (blocks, left float64, err error) {
+	_, left = s.steps.ExpectedCalls(d)
+	return float64(d) * (1 - s.steps.Left()), left, nil
+}
+
+// poisson draws from a Poisson law of the given mean, which may be a rounding below 0.
+func poisson(mean float64, source rand.Source) int {
+	if !(mean > 0) {
+		return 0
+	}
+	return int(distuv.Poisson{Lambda: mean, Src: source}.Rand())
+}
+
+func (s single) Law() samplers.Law {
+	clock := samplers.AtStep
+	if s.events != nil {
+		clock = samplers.AtHit
+	}
+	return samplers.Law{Steps: &s.steps, OneByOne: true, Clock: clock}
+}
+
+// ExpectedEvents returns the exact expected number of events of a sequence with d free
+// positions, reveals included, false where none are simulated.
+func (m *Method) ExpectedEvents(d int) (events float64, ok bool) {
+	if law, ok := m.Planner.(single); ok && law.events != nil {
+		return float64(d) * law.events.Each, true
+	}
+	return 0, false
+}

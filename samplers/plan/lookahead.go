@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"fmt"
+
+	"mdmgen/samplers"
+)
+
+// MostLookahead is the greatest number of canvases that one sequence may ask in a call.
+const MostLookahead = 1024
+
+// lookahead is the decoder of a plan that reveals one position a call. With the plan and the
+// uniforms fixed beforehand a sample is a function of the network's rows. So tokens that are
+// still to come are drafted from the rows at hand, each with its own uniform, and one call
+// asks about every canvas on the way: canvas j holds the first j drafts and gives the row of
+// the position after them. A token drawn from that row is the sample's own if the drafts
+// before it were right. The call reveals the tokens up to the first that differs from its
+// draft, that one included: at least one. Drafts consume no randomness, so the ids are those
+// of one position a call. What canvases behind a wrong draft give are drafts of the next call.
+//
+// It is the fixed-point iteration of Wiggers and Hoogeboom, "Predictive Sampling with
+// Forecasting Autoregressive Models", ICML 2020, in the order of the plan.
+type lookahead struct {
+	*planned
+	canvas *samplers.Canvas
+	// most is the greatest number of canvases of a call.
+	most int
+	// drafts are the tokens that the next blocks may reveal.
+	drafts []int64
+	// ids [canvases·length] are the canvases of the call.
+	ids []int64
+}
+
+// upcoming are the positions of at most n blocks from number i on.
+func (p *lookahead) upcoming(i, n int) []int {
+	return p.plan.positions[i:min(i+n, len(p.plan.Blocks))]
+}
+
+func (p *lookahead) Ask(a *samplers.Ask) bool {
+	if p.next == len(p.plan.Blocks) {
+		return p.planned.Ask(a)
+	}
+	length, last := p.canvas.Len(), len(p.drafts)
+	p.ids, p.uniforms = append(p.ids[:0], p.canvas.IDs()...), p.uniforms[:0]
+	for j, l := range p.upcoming(p.next, last) {
+		p.ids = append(p.ids, p.ids[j*length:]...)
+		p.ids[(j+1)*length+l] = p.drafts[j]
+	}
+	for j := range last + 1 {
+		// The positions after the first are for the drafts of the next call: see Take.
+		wanted := 2
+		if j == last {
+			wanted = p.most
+		}
+		positions := p.upcoming(p.next+j, wanted)
+		from := len(p.uniforms)
+		p.uniforms = p.draws.Tokens(p.uniforms, positions)
+		a.Rows = append(a.Rows, samplers.AskRow{
+			Canvas:    p.ids[j*length : (j+1)*length],
+			Positions: positions,
+			Theta:     p.plan.Blocks[p.next+j].Theta,
+			Uniforms:  p.uniforms[from:],
+		})
+	}
+	a.Head, a.Step = samplers.HeadBest, p.plan.Blocks[p.next].Step
+	return true
+}
+
+func (p *lookahead) Take(r samplers.Rows, e *samplers.Edit) error {
+	if p.finishing {
+		return p.planned.Take(r, e)
+	}
+	first, last := p.next, len(p.drafts)
+	right := 0 // the last canvas that holds no wrong draft
+	for agree := true; agree; p.next++ {
+		right = p.next - first
+		b := p.plan.Blocks[p.next]
+		l := b.Positions[0]
+		got, err := r.Best(right, 0)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		e.Set(l, got.Token, got.LogP)
+		e.Hit(b.Hits[0])
+		agree = right < last && p.drafts[right] == int64(got.Token)
+	}
+	// The next token is drafted from the last right canvas, which lacks the token before it.
+	// Later ones are drafted each from the canvas that holds all tokens before it, one of them
+	// wrong, or from the last where none does. On text that takes fewer calls than the last
+	// right canvas for all, or than none of it.
+	p.drafts = p.drafts[:0]
+	ahead := p.upcoming(p.next, p.most)
+	for i := range ahead[:max(len(ahead)-1, 0)] {
+		block := right + 1 + i // counted from the first of the call
+		canvas := right
+		if i > 0 {
+			canvas = min(block, last)
+		}
+		got, err := r.Best(canvas, block-canvas)
+		if err != nil {
+			break // a wrong canvas may have a row without a token
+		}
+		p.drafts = append(p.drafts, int64(got.Token))
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"math"
+	"sync"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// Method fills canvases by plans: a network call a block, and an independent draw at each of its
+// positions. It may be shared by goroutines, and must not be copied or changed once it is used.
+type Method struct {
+	Planner Planner
+	// Denoise fills what the plan leaves by one more call.
+	Denoise bool
+	// Lookahead is the greatest number of canvases of a sequence in a call, for planners that
+	// reveal one position a call; 0 is 1.
+	Lookahead int
+	// spare are decoders that are not used any more.
+	spare sync.Pool
+}
+
+// Finishes is a kernel that may leave masks, or fill them by one more call.
+type Finishes interface{ Denoises() bool }
+
+var (
+	_ samplers.Method = (*Method)(nil)
+	_ samplers.Kernel = (*Method)(nil)
+)
+
+// Start begins a sequence.
+func (m *Method) Start(c *samplers.Canvas, d *draw.Numbers) (samplers.Decoder, error) {
+	return samplers.Start(m, c, d)
+}
+
+// Fill draws the plan of some masked positions.
+func (m *Method) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	p, ok := m.spare.Get().(*planned)
+	if !ok {
+		p = new(planned)
+	}
+	*p = planned{method: m, draws: d, head: m.Head(draw.Settings{}), free: free, plan: p.plan, uniforms: p.uniforms, kept: p.kept, mixed: p.mixed, before: p.before}
+	if err := p.plan.draw(m.Planner, d, p.free); err != nil {
+		return nil, err
+	}
+	if m.Lookahead > 1 {
+		return &lookahead{planned: p, canvas: c, most: m.Lookahead}, nil
+	}
+	return p, nil
+}
+
+// Law declares what the planner declares.
+func (m *Method) Law() samplers.Law {
+	law := m.Planner.Law()
+	law.Planned = true
+	return law
+}
+
+// Head is rows where tokens are drawn from the rows of two calls.
+func (m *Method) Head(draw.Settings) samplers.Head {
+	if m.Planner.Law().LookBack {
+		return samplers.HeadRows
+	}
+	return samplers.HeadBest
+}
+
+// MostCalls is one a free position.
+func (m *Method) MostCalls(_ samplers.Spec, d, _ int) int { return d }
+
+// Denoises reports whether what the plan leaves is filled.
+func (m *Method) Denoises() bool { return m.Denoise }
+
+// Canvases is the greatest number of canvases of a sequence in a call.
+func (m *Method) Canvases() int { return max(m.Lookahead, 1) }
+
+// Plan draws a plan into p for the free positions, which must be ascending, and takes one uniform
+// of u for each. It is an error when a list of sizes or positions does not fit them.
+func (m *Method) Plan(p *Plan, u draw.Uniforms, free []int) error {
+	if err := p.draw(m.Planner, u, free); err != nil {
+		return fault.Errorf("samplers", "%w", err)
+	}
+	return nil
+}
+
+// PlanRevealed draws a plan into p given that it leaves nothing masked, and returns the
+// logarithm of the probability of that, d·log(1−S_N) for a planner with a grid and 0 for
+// others. It takes one uniform of u for each free position, as Plan does. Only such plans can
+// give a text, so a bound on its likelihood wants no others.
+func (m *Method) PlanRevealed(p *Plan, u draw.Uniforms, free []int) (logP float64, err error) {
+	law := m.Planner
+	if steps := law.Law().Steps; steps != nil {
+		left := steps.Left()
+		if left >= 1 && len(free) > 0 {
+			return 0, fault.Errorf("samplers", "the grid reveals nothing")
+		}
+		law = given{law, left}
+		logP = float64(len(free)) * math.Log1p(-left)
+	}
+	if err := p.draw(law, u, free); err != nil {
+		return 0, fault.Errorf("samplers", "%w", err)
+	}
+	return logP, nil
+}
+
+// ExpectedCalls returns the exact expected number of network calls of a sequence with d free
+// positions, NaN with look-ahead, where it depends on the network's rows, and that of finishing
+// calls, which is a probability. It is an error when explicit sizes do not sum to d.
+func (m *Method) ExpectedCalls(d int) (calls, finish float64, err error) {
+	calls, finish, err = m.Planner.Calls(d)
+	switch {
+	case err != nil:
+		return 0, 0, fault.Errorf("samplers", "%w", err)
+	case !m.Denoise:
+		finish = 0
+	}
+	if m.Lookahead > 1 {
+		calls = math.NaN()
+	}
+	return calls, finish, nil
+}

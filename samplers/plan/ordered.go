@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+)
+
+// Ordered describes the sampler.
+var Ordered = samplers.Descriptor{
+	Name:    "ordered",
+	Aliases: []string{"autoregressive", "ar"},
+	Summary: "one position a call in a given order",
+	Law: "Positions are revealed one by one: left-to-right, right-to-left, random (the order of fhs), or a list of positions. There is no time; a time-conditioned network is asked at masked fraction m/(d+1), " +
+		"m of d free positions being masked, the mean of those of fhs. For a network that does not depend on time, random is fhs.",
+	Calls:  "d",
+	Cost:   "d network calls for d free positions." + aheadCost,
+	Source: "Uria et al., arXiv 1310.1757; Hoogeboom et al., arXiv 2110.02037.",
+	Flags:  []string{"order", "lookahead"},
+}
+
+// NewOrdered makes the sampler of an order, which [schedule.ParseOrder] reads.
+func NewOrdered(order *string, lookahead int) (*Method, error) {
+	kind, list, err := schedule.ParseOrder(*order)
+	*order = cmp.Or(*order, string(schedule.LeftToRight))
+	return &Method{Planner: ordered{kind, list}, Lookahead: lookahead}, err
+}
+
+// ordered reveals one position a call in a given order: any-order autoregressive
+// sampling. There is no time in it. A time-conditioned network is asked at
+// λ = m/(d+1) with m of d free positions masked: the mean of the λ at which FHS asks
+// with as many masked (Lemma 6 of the paper), and never 0 or 1.
+type ordered struct {
+	order schedule.Order
+	// list is an explicit order over positions of the canvas.
+	list []int
+}
+
+func (s ordered) Plan(p *Plan) error {
+	at := func(r Reveal) int { return r.Position }
+	switch s.order {
+	case schedule.RightToLeft:
+		at = func(r Reveal) int { return -r.Position }
+	case schedule.ListedOrder:
+		listed := make(map[int]int) // from 1 on: those that are left out come first
+		for i, l := range s.list {
+			listed[l] = i + 1
+		}
+		at = func(r Reveal) int { return listed[r.Position] }
+	}
+	if s.order != schedule.RandomOrder {
+		slices.SortFunc(p.Reveals, func(a, b Reveal) int { return cmp.Or(at(a)-at(b), a.Position-b.Position) })
+	}
+	if s.order == schedule.ListedOrder && len(p.Reveals) > 0 && at(p.Reveals[0]) == 0 {
+		return fmt.Errorf("the order leaves out position %d, which is free: list every free position", p.Reveals[0].Position)
+	}
+	d := len(p.Reveals)
+	for i, r := range p.Reveals {
+		lambda := float64(d-i) / float64(d+1)
+		p.Begin(lambda, schedule.ThetaOf(lambda), i)
+		p.Add(r.Position, lambda)
+	}
+	return nil
+}
+
+func (s ordered) Calls(d int) (blocks, left float64, err error) { return float64(d), 0, nil }
+
+func (s ordered) Law() samplers.Law {
+	return samplers.Law{Sizes: ones, OneByOne: true, Fixed: s.order != schedule.RandomOrder, Clock: samplers.AtCount}
+}

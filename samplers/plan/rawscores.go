@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
+)
+
+// RawLaw is the law of a grid sampler for score networks as they are, not
+// normalised. A masked position of mass c = Σ_a s(a)/r, s being the row's scores and
+// r = α/(1−α), leaves its mask at the rate c·r. With the row frozen at the start of a step
+// it stays masked in the step with probability (1−p_k)^c where the sampler's own reveal
+// probability is p_k: (λ_{k+1}/λ_k)^c for truncated τ-leaping (Dmitriev et al., arXiv
+// 2602.15008) and e^(−c·h) for τ-leaping, and with 1−c·h under Euler. Its token has
+// probability s(a)/Σs. c = 1 is the sampler itself.
+//
+// What is revealed depends on the network, and so there is no plan: each step asks for
+// the rows of all masked positions, unless the network has no time and the canvas did not
+// change since the last call.
+type RawLaw struct {
+	stepped
+}
+
+// Scores is how the rows of a score network.
+type Scores string
+
+// The readings of scores.
+const (
+	// ScoresNormalised divides a row by its mass: it is then a distribution of the clean
+	// token, and reveals do not depend on it.
+	ScoresNormalised Scores = "normalised"
+	// ScoresRaw takes the mass as a factor of the rate.
+	ScoresRaw Scores = "raw"
+)
+
+// Stays returns the probability that a position of mass c ≥ 0 stays masked in step k, and an
+// error where there is none, as Euler's may be.
+func (r RawLaw) Stays(k int, c float64) (float64, error) {
+	if !(c >= 0) || math.IsInf(c, 1) {
+		return 0, fmt.Errorf("the mass of the scores is %v: must be finite", c)
+	}
+	p := r.Steps.Jump[k]
+	switch {
+	case r.Steps.Rule == schedule.RuleEuler:
+		if c*p > 1+schedule.Slack {
+			return 0, fmt.Errorf("euler: step %d reveals with probability %.6g, the scores having mass %.6g: use more steps or a larger delta", k, c*p, c)
+		}
+		return max(1-c*p, 0), nil
+	case p >= 1:
+		return 0, nil
+	}
+	return math.Exp(c * math.Log1p(-p)), nil
+}
+
+func (r RawLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	if c.Spec().LogMass == nil {
+		return nil, errors.New("raw scores: the mass of a row is not known: set LogMass")
+	}
+	return &raw{stepping: stepping{canvas: c, draws: d, grid: r.Steps.Grid, masked: free, denoise: r.denoise}, law: r, survival: make(map[int]float64)}, nil
+}
+
+// raw is the decoder of raw scores.
+type raw struct {
+	stepping
+	law RawLaw
+	// survival is the probability of being masked up to now, by position; mass are the
+	// logarithms of Σ e^row of the masked positions.
+	survival map[int]float64
+	mass     []float64
+}
+
+// Take finds what is revealed given the log-mass of the row of each masked position, and
+// draws its tokens.
+func (d *raw) Take(r samplers.Rows, e *samplers.Edit) error {
+	if d.finishing {
+		return d.fill(r, e)
+	}
+	d.mass = d.mass[:0]
+	for i, l := range d.masked {
+		norm, err := r.LogSum(0, i)
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		d.mass = append(d.mass, norm)
+	}
+	revealed, err := d.reveal()
+	if err != nil {
+		return err
+	}
+	for i := range revealed {
+		h := &revealed[i]
+		if h.token, h.logP, err = r.Token(0, h.row, d.draws.Token(h.position)); err != nil {
+			return fmt.Errorf("position %d: %w", h.position, err)
+		}
+	}
+	d.set(revealed, e)
+	return nil
+}
+
+// reveal finds what the step reveals. A position is revealed when its survival, the
+// product of the probabilities of its steps, falls to its uniform or below: given that it
+// was not before, that has the probability of the step. Of mass 1 it is revealed in the
+// step in which the sampler's own plan of the same seed has it. Rows that have no time hold
+// until something is revealed, and so it goes on to the first step that does.
+func (d *raw) reveal() (revealed []hit, err error) {
+	spec := d.canvas.Spec()
+	for {
+		k := d.step
+		d.step++
+		for i, l := range d.masked {
+			stays, err := d.law.Stays(k, math.Exp(spec.LogMass(d.mass[i], d.grid.Theta[k])))
+			if err != nil {
+				return nil, fmt.Errorf("position %d: %w", l, err)
+			}
+			before, ok := d.survival[l]
+			if !ok {
+				before = 1
+			}
+			after, u := before*stays, d.draws.Plan(l)
+			d.survival[l] = after
+			if u >= after {
+				inside := (u - after) / (before - after)
+				revealed = append(revealed, hit{row: i, position: l, lambda: d.grid.Lambda[k+1] + inside*(d.grid.Lambda[k]-d.grid.Lambda[k+1])})
+			}
+		}
+		if spec.TimeConditioned || len(revealed) > 0 || d.step == d.grid.Steps() {
+			return revealed, nil
+		}
+	}
+}

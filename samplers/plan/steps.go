@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"slices"
+	"sort"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+)
+
+// Euler describes the sampler.
+var Euler = samplers.Descriptor{
+	Name:    "euler",
+	Summary: "Euler steps on a grid: constant rates during a step",
+	Law: "In the step from t to t−h each masked position is revealed with probability h·(−α′(t))/(1−α(t)), independently; with α = e^(−t) that is h/(e^t−1). " +
+		"Positions of one step do not see each other. A probability above 1 is an error that names the step. With --scores raw, for a score network, the probability is multiplied by the mass of the row. Positions that no step reveals are filled by one more call, or left. With --draw float32-gumbel tokens and mask race at every step as they do in float32 programs: rare tokens are lost, and reveals come late.",
+	Calls:  "non-empty steps",
+	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d), w_k the probability of being revealed in step k; and one more where something is left to fill.",
+	Source: "Euler's method of \"Sharp Convergence Rates for Masked Diffusion Models\", Theorems 1 to 3; Lou et al., arXiv 2310.16834.",
+	Flags:  slices.Concat(gridFlags, []string{"scores"}),
+}
+
+// Tweedie describes the sampler.
+var Tweedie = samplers.Descriptor{
+	Name:    "tweedie",
+	Aliases: []string{"ancestral", "ddpm", "ddpm-cache", "d3pm", "analytic", "truncated-tau-leaping", "truncated-tau"},
+	Summary: "ancestral sampling on a grid: exact reveal times, independent within a step",
+	Law: "In the step from t to s < t each masked position is revealed with probability (α(s)−α(t))/(1−α(t)), independently: the exact law of its reveal time, on any grid. " +
+		"The one error is that positions of one step do not see each other. Only masked fractions matter, so noise schedules do not, but for the uniform grid. " +
+		"Truncated τ-leaping is the same for rows that are normalised. With --scores raw, for a score network, it is its own kernel: a row of mass c stays masked with probability (L(s)/L(t))^c, L = 1−α the masked fraction, " +
+		"and its token has probability s(a)/Σs; each step then asks for all masked positions. --temperature, --top-p and --top-k change tokens, not c. With --draw float32-gumbel tokens and mask race at every step as they do in float32 programs: rare tokens are lost, and reveals come late.",
+	Calls:  "non-empty steps",
+	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill (never with delta 0). With --scores raw min(N, steps until nothing is masked).",
+	Source: "Section on D3PM of \"Sharp Convergence Rates for Masked Diffusion Models\"; Austin et al., arXiv 2107.03006; Sahoo et al., arXiv 2406.07524 (ddpm); Lou et al., arXiv 2310.16834 (analytic); Dmitriev, Huang and Wei, arXiv 2602.15008 (truncated τ-leaping).",
+	Flags:  slices.Concat(gridFlags, []string{"scores"}),
+}
+
+// TauLeaping describes the sampler.
+var TauLeaping = samplers.Descriptor{
+	Name:    "tau-leaping",
+	Aliases: []string{"tau"},
+	Summary: "Poisson jumps during each step of a grid, in both readings",
+	Law: "In a step of expected count h = Δt·(−α′(t))/(1−α(t)) a masked position has Poisson(h) jumps. With --tau any, at least one reveals it and the first names the token: 1−e^(−h). " +
+		"With --tau one, exactly one reveals it: h·e^(−h); several leave it masked. With --scores raw and --tau any, for a score network, h is multiplied by the mass of the row. Positions of one step do not see each other. With --draw float32-gumbel tokens and mask race at every step as they do in float32 programs: rare tokens are lost, and reveals come late.",
+	Calls:  "non-empty steps",
+	Cost:   "The non-empty steps: Σ_k 1−(1−w_k)^d calls in expectation, at most min(N, d); and one more where something is left to fill.",
+	Source: "Campbell et al., arXiv 2205.14987; \"Sharp Convergence Rates for Masked Diffusion Models\", related work.",
+	Flags:  slices.Concat(gridFlags, []string{"tau", "scores"}),
+}
+
+// gridPlan is the law of Euler, Tweedie and τ-leaping: in each step of a grid the
+// masked positions are revealed independently, and those of one step are filled by
+// one call, on the state at its start and at its time θ_k. What its rules are is
+// documented at [schedule.Rule].
+//
+// Sources: "Sharp Convergence Rates for Masked Diffusion Models", sections on
+// Euler and on D3PM; Campbell et al., arXiv 2205.14987 (τ-leaping); Lou et al., arXiv
+// 2310.16834 (Tweedie); Sahoo et al., arXiv 2406.07524 (ancestral sampling).
+type gridPlan struct{ steps schedule.Steps }
+
+func (g gridPlan) Plan(p *Plan) error {
+	grid, now := g.steps.Grid, -1
+	eachReveal(g.steps, p, func(r Reveal, k int, lambda float64) {
+		if k != now {
+			now = k
+			p.Begin(grid.Lambda[k], grid.Theta[k], k)
+		}
+		p.Add(r.Position, lambda)
+	})
+	return nil
+}
+
+// eachReveal hands do the reveals that fall into steps, with their step and the masked fraction
+// there, and leaves the others to the plan. Within a step U is linear in λ: for Tweedie that is the
+// law of the hitting time.
+func eachReveal(s schedule.Steps, p *Plan, do func(r Reveal, k int, lambda float64)) {
+	n := len(s.Jump)
+	p.LeftLambda, p.LeftTheta = s.Grid.Lambda[n], s.Grid.Theta[n]
+	k := 0
+	for i, r := range p.Reveals {
+		if r.U < s.Stay[n] {
+			for _, left := range p.Reveals[i:] {
+				p.Left = append(p.Left, left.Position)
+			}
+			return
+		}
+		if r.U < s.Stay[k+1] {
+			// The step with S_{k+1} ≤ U < S_k; later reveals are in the same or later steps.
+			k += sort.Search(n-1-k, func(j int) bool { return s.Stay[k+j+1] <= r.U })
+		}
+		inside := (r.U - s.Stay[k+1]) / (s.Stay[k] - s.Stay[k+1])
+		do(r, k, s.Grid.Lambda[k+1]+inside*(s.Grid.Lambda[k]-s.Grid.Lambda[k+1]))
+	}
+}
+
+func (g gridPlan) Calls(d int) (blocks, left float64, err error) {
+	blocks, left = g.steps.ExpectedCalls(d)
+	return blocks, left, nil
+}
+
+func (g gridPlan) Law() samplers.Law {
+	euler := g.steps.Rule == schedule.RuleEuler
+	return samplers.Law{Steps: &g.steps, Clock: samplers.AtStep, PaperUpper: euler, PaperLower: true}
+}

@@ -1,0 +1,61 @@
+package rank
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+)
+
+// Confidence describes the sampler.
+var Confidence = samplers.Descriptor{
+	Name:    "confidence",
+	Aliases: []string{"llada", "low-confidence", "maskgit-plus"},
+	Summary: "the surest positions first, a fixed number a call, as LLaDA, Dream and dLLM do it",
+	Law: "A token is drawn at every masked position; those of the greatest --score come onto the canvas, the lowest position first among equals, and the others are thrown away. Scores: confidence, the network's own probability of the drawn token (LLaDA); maskgit-plus, the probability that it was drawn with, after temperature and truncation (Dream); " +
+		"margin, the difference of the two greatest of these; entropy, their negative entropy; random. At temperature 0 they are those of temperature 1. Changes the law: tokens that are drawn are preferred where they are probable, and early calls take what is easy. How many a call: llada, ⌊n/N⌋ and one more in the first n mod N steps; " +
+		"dream, ⌊m(1−t'/t)⌋ of m masked ones, t from 1 to eps, and all in the last step; dllm, m(α(s)−α(t))/(1−α(t)) rounded, halves to even. With --block-length blocks are filled one after the other, masks before a block being candidates too, and steps are divided by the blocks, rounded up.",
+	Calls:  "steps that reveal something, at most d",
+	Cost:   "One network call a step that reveals something: min(N, d); rules that make calls which can reveal nothing count them apart. With --guidance two canvases a call. With --score random a call asks only for what it reveals.",
+	Source: "Chang et al., arXiv 2202.04200 (MaskGIT); Nie et al., arXiv 2502.09992, generate.py (LLaDA); Ye et al., arXiv 2508.15487, generation_utils.py (Dream); dLLM, dllm/core/samplers/mdlm.py.",
+	Flags:  slices.Concat([]string{"rule", "steps", "schedule", "transfer", "eps", "alg-temp", "columns"}, rankFlags),
+}
+
+// newConfidence reads the options.
+func newConfidence(o *Options, law *rankLaw) (err error) {
+	law.steps = cmp.Or(law.steps, samplers.DefaultSteps)
+	o.Rule = cmp.Or(o.Rule, schedule.RoundLLaDA)
+	switch o.Rule {
+	case schedule.RoundDream:
+		o.Eps = cmp.Or(o.Eps, 1e-3)
+	case schedule.RoundDLLM:
+		o.Schedule, o.Transfer = cmp.Or(o.Schedule, "linear"), cmp.Or(o.Transfer, "rounded")
+	}
+	law.rounding, law.eps = o.Rule, o.Eps
+	law.cosine, law.binomial = o.Schedule == "cosine", o.Transfer == "binomial"
+	law.choosing = quotaChoice{law.rounding, law.eps}
+	o.Score, err = word("score", o.Score, ByConfidence, ByMaskGIT, ByMargin, ByEntropy, ByRandom)
+	return err
+}
+
+// quotaChoice commits a quota a call.
+type quotaChoice struct {
+	rounding schedule.Rounding
+	eps      float64
+}
+
+func (q quotaChoice) consider(b *blockRun) (int, bool) {
+	if q.rounding == schedule.RoundDream {
+		// Where a mask was drawn and committed it is still one.
+		return schedule.DreamQuota(b.calls, b.steps, b.masked, q.eps), b.calls < b.steps
+	}
+	return b.quota(), b.calls < len(b.quotas)
+}
+
+func (quotaChoice) choose(_ *blockRun, best []candidate) []candidate { return best }
+
+func (quotaChoice) others(_ *blockRun, best []candidate, _ int) (limits, bool) {
+	return limits{behind: best[len(best)-1], below: math.Inf(1)}, true
+}

@@ -1,0 +1,219 @@
+package rank
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/layer"
+	"mdmgen/samplers/schedule"
+)
+
+// candidate is a position with the token that was drawn there.
+type candidate struct {
+	position, token int
+	logP            float64
+	score, entropy  float64
+	// key is what orders candidates: the score, but for random choices.
+	key float64
+}
+
+// rankDecoder is the decoder of a sequence.
+type rankDecoder struct {
+	law    *rankLaw
+	canvas *samplers.Canvas
+	draws  *draw.Numbers
+	reader reader
+	// shape is what changes the rows where a text is replayed, nil for nothing.
+	shape *layer.Shape
+	// free counts what was masked at the start.
+	free int
+	// block is the one to fill, entered once run is its own.
+	block   layer.Window
+	entered bool
+	run     blockRun
+	// ruleCalls counts the calls of the rule in all blocks.
+	ruleCalls int
+	// asked are the positions of the call, the first of which are masked; considered is
+	// how many of the candidates it may commit.
+	asked, masked []int
+	considered    int
+	drawn, ranked []candidate
+}
+
+// RuleCalls counts the calls that the rule makes, those that can commit nothing and are not
+// made included.
+func (d *rankDecoder) RuleCalls() int { return d.ruleCalls }
+
+// look counts masks, and finds the candidates: masks before the end of the block.
+func (d *rankDecoder) look() {
+	d.masked, d.run.masked = d.masked[:0], 0
+	for l := range d.block.To {
+		if !d.canvas.IsMasked(l) {
+			continue
+		}
+		if l >= d.block.From {
+			d.run.masked++
+		} else if d.law.inside {
+			continue
+		}
+		d.masked = append(d.masked, l)
+	}
+	d.run.candidates = len(d.masked)
+}
+
+// enter begins a block.
+func (d *rankDecoder) enter() {
+	d.entered = true
+	d.run = blockRun{length: d.block.To - d.block.From}
+	d.look()
+	d.run.first = d.run.masked
+	if d.law.steps == 0 {
+		return
+	}
+	steps, of := (d.law.steps+d.block.Blocks()-1)/d.block.Blocks(), d.run.first
+	if d.law.ofLength {
+		steps, of = d.law.steps, d.run.length
+	}
+	d.run.steps = steps
+	if d.law.binomial {
+		var uniforms []float64
+		for _, l := range d.masked[len(d.masked)-d.run.first:] {
+			uniforms = append(uniforms, d.draws.Plan(l))
+		}
+		d.run.quotas = schedule.DrawnQuotas(uniforms, steps, d.law.cosine)
+	} else {
+		d.run.quotas = schedule.Quotas(d.law.rounding, of, steps, d.law.eps, d.law.cosine)
+	}
+}
+
+// next finds the next call that can commit something, and false where there is none.
+func (d *rankDecoder) next() bool {
+	for {
+		if !d.entered {
+			d.enter()
+		}
+		d.look()
+		n, more := d.law.choosing.consider(&d.run)
+		if !more {
+			if d.entered = false; !d.block.Next() {
+				return false
+			}
+			continue
+		}
+		d.ruleCalls++
+		d.considered = min(n, len(d.masked))
+		d.asked = append(d.asked[:0], d.masked...)
+		if d.law.editing > 0 {
+			for l := range d.block.To {
+				if !d.block.Given[l] && !d.canvas.IsMasked(l) {
+					d.asked = append(d.asked, l)
+				}
+			}
+		}
+		if d.considered > 0 || len(d.asked) > len(d.masked) {
+			return true
+		}
+		d.run.calls++
+		d.run.idle = d.run.masked == 0 // a call about nothing changes nothing
+	}
+}
+
+// theta is the −log α at which a network that wants the time is asked: that of the positions
+// which were masked at the start.
+func (d *rankDecoder) theta() float64 {
+	masked := 0
+	for l := range d.canvas.Len() {
+		if d.canvas.IsMasked(l) {
+			masked++
+		}
+	}
+	return d.canvas.Theta(float64(masked) / float64(d.free))
+}
+
+func (d *rankDecoder) Ask(a *samplers.Ask) bool {
+	if !d.next() {
+		return false
+	}
+	if d.law.score == ByRandom {
+		// The order of the plan's uniforms is as good as a choice drawn anew at each call.
+		slices.SortFunc(d.asked, func(i, j int) int {
+			return cmp.Or(cmp.Compare(d.draws.Plan(j), d.draws.Plan(i)), i-j)
+		})
+		d.asked = d.asked[:d.considered]
+	}
+	a.Step = d.ruleCalls - 1
+	d.reader.ask(a, d.asked, d.theta())
+	return true
+}
+
+func (d *rankDecoder) Take(r samplers.Rows, e *samplers.Edit) error {
+	d.drawn = d.drawn[:0]
+	for i, l := range d.asked {
+		c, err := d.reader.read(r, i, l)
+		if i >= len(d.masked) && (errors.Is(err, draw.ErrNoMass) || errors.Is(err, samplers.ErrNoSoftmax)) {
+			continue // the network says nothing of a position that has a token
+		}
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		d.drawn = append(d.drawn, c)
+	}
+	best, edits := d.split(d.drawn)
+	d.commit(best[:d.considered], edits, e)
+	return nil
+}
+
+// split parts what was drawn into the candidates, best first, and what was drawn where a token
+// stands.
+func (d *rankDecoder) split(drawn []candidate) (best, edits []candidate) {
+	d.ranked = d.ranked[:0]
+	for _, c := range drawn {
+		if d.canvas.IsMasked(c.position) {
+			d.ranked = append(d.ranked, c)
+		} else {
+			edits = append(edits, c)
+		}
+	}
+	slices.SortFunc(d.ranked, compareKeys)
+	return d.ranked, edits
+}
+
+// compareKeys puts the greater key first, and the lower position among equals.
+func compareKeys(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.key, a.key), a.position-b.position)
+}
+
+// commit puts what the rule chooses of the considered candidates, best first, on the canvas,
+// and the edits that it makes.
+func (d *rankDecoder) commit(considered, edits []candidate, e *samplers.Edit) {
+	edited := false
+	for _, c := range edits {
+		if c.token != d.canvas.ID(c.position) && c.score > d.law.editing {
+			e.Set(c.position, c.token, c.logP)
+			edited = true
+		}
+	}
+	chosen := considered
+	if len(considered) > 0 {
+		chosen = d.law.choosing.choose(&d.run, considered)
+	}
+	if d.run.masked == 0 {
+		d.run.polished++
+		d.run.idle = !edited
+	}
+	d.reveal(chosen, len(considered), e)
+}
+
+// reveal puts what was chosen of so many candidates on the canvas.
+func (d *rankDecoder) reveal(chosen []candidate, considered int, e *samplers.Edit) {
+	for _, c := range chosen {
+		e.Set(c.position, c.token, c.logP)
+	}
+	d.run.calls++
+	d.run.refused = considered - len(chosen)
+	d.block.Halt(e)
+}

@@ -1,0 +1,60 @@
+package rank
+
+import (
+	"cmp"
+	"slices"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+)
+
+// Factor describes the sampler.
+var Factor = samplers.Descriptor{
+	Name:    "factor",
+	Summary: "as threshold, but the more a call reveals, the surer they must be",
+	Law:     "As confidence, but of the positions in the order of their scores c the r-th is revealed where c ≥ 1 − F/(r+1), up to the first that fails; if that is the last of all, it is revealed too (Fast-dLLM), but not with --rule dllm. Changes the law.",
+	Calls:   "1 to d",
+	Cost:    "As many calls as the rows make it, at most d.",
+	Source:  "Wu et al., arXiv 2505.22618 (Fast-dLLM), get_transfer_index_dynamic; dLLM, dllm/pipelines/fastdllm.",
+	Flags:   slices.Concat([]string{"factor", "rule"}, rankFlags),
+}
+
+// newFactor reads the options.
+func newFactor(o *Options, law *rankLaw) error {
+	var errs [2]error
+	o.Rule, errs[0] = word("rule", o.Rule, schedule.RoundLLaDA, schedule.RoundDLLM)
+	o.Factor = cmp.Or(o.Factor, 1)
+	law.choosing = factorChoice{o.Factor, o.Rule == schedule.RoundDLLM}
+	o.Score, errs[1] = word("score", o.Score, thresholds...)
+	return fault.Join("samplers", errs[:]...)
+}
+
+// factorChoice accepts the r-th best candidate where its score is at least 1 − f/(r+1), until
+// the first that fails. One that fails as the last of all is accepted, unless strict.
+type factorChoice struct {
+	factor float64
+	strict bool
+}
+
+func (factorChoice) consider(b *blockRun) (int, bool) { return untilFilled(b) }
+
+func (f factorChoice) choose(_ *blockRun, best []candidate) []candidate {
+	n := 1
+	for n < len(best) && best[n].score >= 1-f.factor/float64(n+2) {
+		n++
+	}
+	if n == len(best)-1 && !f.strict {
+		n++ // upstream's loop ends there whatever the score of the last is
+	}
+	return best[:n]
+}
+
+func (f factorChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
+	n := len(best)
+	if n == considered {
+		return limits{}, len(f.choose(b, best)) == n
+	}
+	alone := factorChoice{f.factor, true} // a set is chosen with the exception as it is without, but for all and all but one
+	return limits{behind: best[n-1], below: 1 - f.factor/float64(n+2)}, len(alone.choose(b, best)) == n && (f.strict || n < considered-1)
+}

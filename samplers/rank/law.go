@@ -1,0 +1,97 @@
+// Package rank has the decoders that reveal the positions about which the network is surest: those
+// of LLaDA, Dream, Fast-dLLM and their kin, which are one decoder with different choices. [Replay]
+// works out how probable they make a text, on any network.
+package rank
+
+import (
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/layer"
+	"mdmgen/samplers/schedule"
+)
+
+// rankLaw is the law of the decoders that commit the positions about which the network is
+// surest. They are one decoder: candidates, which are masked positions; a score of each, from
+// its row; how many are committed ([choosing]); and what is committed, the tokens drawn there.
+// What is revealed depends on the rows, and so there is no plan.
+type rankLaw struct {
+	score    RankBy
+	choosing choosing
+	// byToken is whether scores are of the tokens that were drawn, and these random.
+	byToken bool
+	// temper, where it is above 0, has positions chosen without replacement in proportion to
+	// e^(score/temper), and not in the order of their scores.
+	temper float64
+	// block is the length of a block, 0 for one block of the whole canvas, behind a prompt of
+	// so many positions; −1 for what is before the first mask. inside is whether only masks
+	// of the block are candidates, and not those before it.
+	block, prompt int
+	inside        bool
+	// quotas are those of a block, by steps of all blocks.
+	rounding schedule.Rounding
+	eps      float64
+	cosine   bool
+	binomial bool
+	ofLength bool // of the length of the block, and not of its masks
+	steps    int
+	editing  float64 // the probability above which a token replaces one that stands there; 0 for never
+	stop     int     // the token that ends the sequence behind a finished block, −1 for none
+	begin    []int
+	raw      bool
+}
+
+func (law *rankLaw) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	r := &rankDecoder{law: law, canvas: c, draws: d, masked: free, free: len(free)}
+	var err error
+	if r.block, err = layer.NewWindow(c, law.block, law.prompt, law.stop); err != nil {
+		return nil, err
+	}
+	return r, r.reader.begin(r)
+}
+
+// Law declares how a decoder that ranks positions is replayed.
+func (law *rankLaw) Law() samplers.Law {
+	_, excludes := law.choosing.(excluding)
+	switch {
+	case law.raw:
+		return samplers.Law{Why: "MASK may be drawn, and drawn again"}
+	case law.editing > 0:
+		return samplers.Law{Why: "tokens that are revealed are replaced by others"}
+	case law.binomial:
+		return samplers.Law{Why: "how many positions a call reveals is drawn"}
+	case law.byToken && law.temper > 0:
+		return samplers.Law{Why: "positions are drawn in proportion to what was drawn at all others"}
+	case law.byToken && !excludes:
+		return samplers.Law{Why: "how many positions are revealed depends on the entropies of those whose tokens happen to come first"}
+	case law.byToken:
+		return samplers.Law{Replay: samplers.ReplayMany, Block: law.block}
+	case law.temper > 0, law.score == ByRandom:
+		return samplers.Law{Replay: samplers.ReplayRandom, Block: law.block}
+	}
+	return samplers.Law{Replay: samplers.ReplayOne, Block: law.block}
+}
+
+// needsRows reports whether tokens that are drawn elsewhere, with what [samplers.HeadBest]
+// gives of their rows, are not enough.
+func (law *rankLaw) needsRows(d draw.Settings) bool {
+	t := d.AtTemperature()
+	return law.raw || law.begin != nil || law.score == ByConfidence && (d.Truncates() || t != 0 && t != 1)
+}
+
+func (law *rankLaw) Head(d draw.Settings) samplers.Head {
+	if law.needsRows(d) {
+		return samplers.HeadRows
+	}
+	return samplers.HeadBest
+}
+
+func (law *rankLaw) MostCalls(_ samplers.Spec, d, length int) int {
+	blocks := layer.BlocksOf(length, law.block)
+	switch choice, _ := law.choosing.(surelyChoice); {
+	case choice.edits:
+		return d + blocks*choice.polishes
+	case law.raw && law.rounding == schedule.RoundDream: // a mask may be drawn in each step
+		return max(d, law.steps+blocks)
+	}
+	return d
+}

@@ -1,0 +1,74 @@
+package rank
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// LLaDA2 describes the sampler.
+var LLaDA2 = samplers.Descriptor{
+	Name:    "llada2",
+	Aliases: []string{"llada2.1"},
+	Summary: "all positions that are sure, or a quota; with edits of what was revealed",
+	Law: "As confidence, but a call reveals all positions of more than --threshold if they are at least the quota of the step, which is llada's for the length of a block, and as many as the quota otherwise. With --editing-threshold a token that was revealed is replaced in any call by another of more than that probability, at least --at-least are revealed, " +
+		"and calls go on until one changes nothing, at most --post-steps of them without masks. Changes the law. Attention is not causal between blocks here.",
+	Calls:  "1 to d, or more with edits",
+	Cost:   "At most the steps of a block, by default 32, for each; with edits at most d and --post-steps a block.",
+	Source: "LLaDA2 and LLaDA2.1; dLLM, dllm/pipelines/llada2 and llada21.",
+	Flags:  slices.Concat([]string{"threshold", "steps", "editing-threshold", "at-least", "post-steps"}, rankFlags),
+}
+
+// newLLaDA2 reads the options, whose defaults are LLaDA2's.
+func newLLaDA2(o *Options, law *rankLaw) (err error) {
+	o.Threshold = cmp.Or(o.Threshold, 0.95)
+	if edits := o.EditingThreshold > 0; edits {
+		o.AtLeast, o.PostSteps = cmp.Or(o.AtLeast, 1), cmp.Or(o.PostSteps, 16)
+		law.choosing = surelyChoice{o.Threshold, o.AtLeast, edits, o.PostSteps}
+	} else {
+		law.choosing = surelyChoice{threshold: o.Threshold, least: o.AtLeast}
+		law.steps, law.ofLength = cmp.Or(law.steps, 32), true
+	}
+	o.Score, err = word("score", o.Score, thresholds...)
+	return err
+}
+
+// surelyChoice commits all candidates above a threshold if they are at least the quota, which
+// is of the length of the block, and as many as the quota otherwise. With edits it then goes
+// on until a call changes nothing, polishes at most.
+type surelyChoice struct {
+	threshold float64
+	least     int // in place of the quota, 0 for none
+	edits     bool
+	polishes  int
+}
+
+func (c surelyChoice) consider(b *blockRun) (int, bool) {
+	return b.candidates, b.masked > 0 || c.edits && !b.idle && b.polished < c.polishes
+}
+
+// due is how many are committed at least, where there are as many.
+func (c surelyChoice) due(b *blockRun) int {
+	if c.least > 0 {
+		return c.least
+	}
+	return max(b.quota(), 1)
+}
+
+func (c surelyChoice) choose(b *blockRun, best []candidate) []candidate {
+	n := 0
+	for n < len(best) && best[n].score > c.threshold {
+		n++
+	}
+	return best[:min(max(n, c.due(b)), len(best))]
+}
+
+func (c surelyChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
+	x := limits{behind: best[len(best)-1], below: math.Inf(1)}
+	if x.behind.score > c.threshold {
+		x.below = math.Nextafter(c.threshold, math.Inf(1)) // at most the threshold
+	}
+	return x, len(c.choose(b, best)) == len(best) && len(best) >= min(c.due(b), considered)
+}

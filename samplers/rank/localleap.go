@@ -1,0 +1,67 @@
+package rank
+
+import (
+	"cmp"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// LocalLeap describes the sampler.
+var LocalLeap = samplers.Descriptor{
+	Name:    "localleap",
+	Summary: "as threshold, with a lower one near positions that are sure",
+	Law:     "As threshold, but within --radius positions of an anchor, a masked position of at least --threshold in this call, --relaxed-threshold is enough. Changes the law.",
+	Calls:   "1 to d",
+	Cost:    "As many calls as the rows make it, at most d.",
+	Source:  "LocalLeap, generate.py.",
+	Flags:   slices.Concat([]string{"threshold", "relaxed-threshold", "radius"}, rankFlags),
+}
+
+// newLocalLeap reads the options.
+func newLocalLeap(o *Options, law *rankLaw) (err error) {
+	o.Threshold, o.RelaxedThreshold = cmp.Or(o.Threshold, defaultThreshold), cmp.Or(o.RelaxedThreshold, 0.75)
+	o.Radius = cmp.Or(o.Radius, 4)
+	law.choosing = leapChoice{o.Threshold, o.RelaxedThreshold, o.Radius}
+	o.Score, err = word("score", o.Score, thresholds...)
+	return err
+}
+
+// leapChoice commits the best candidate, those of at least the threshold, which are anchors,
+// and within the radius of an anchor those of at least the relaxed threshold.
+type leapChoice struct {
+	threshold, relaxed float64
+	radius             int
+}
+
+func (leapChoice) consider(b *blockRun) (int, bool) { return b.candidates, b.masked > 0 }
+
+func (c leapChoice) choose(_ *blockRun, best []candidate) []candidate {
+	var anchors []int
+	for _, x := range best {
+		if x.score >= c.threshold {
+			anchors = append(anchors, x.position)
+		}
+	}
+	out := best[:1:1]
+	for _, x := range best[1:] {
+		near := x.score >= c.threshold
+		for _, l := range anchors {
+			near = near || x.score >= c.relaxed && max(l-x.position, x.position-l) <= c.radius
+		}
+		if near {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (c leapChoice) others(b *blockRun, best []candidate, _ int) (limits, bool) {
+	x := limits{behind: best[0], below: c.threshold, radius: c.radius, belowNearby: min(c.threshold, c.relaxed)}
+	for _, y := range best {
+		if y.score >= c.threshold {
+			x.near = append(x.near, y.position)
+		}
+	}
+	return x, len(c.choose(b, best)) == len(best)
+}

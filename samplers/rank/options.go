@@ -1,0 +1,162 @@
+package rank
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/schedule"
+)
+
+// Options are those of decoders that look at rows, and of blocks and guidance around any sampler.
+// The zero value gives none.
+type Options struct {
+	// Score is what candidates are ordered by; "" is confidence, and entropy for
+	// entropy-bounded.
+	Score RankBy `json:"score,omitempty"`
+	// Rule is how tokens a call are rounded: that of LLaDA, Dream or dLLM; "" is llada for
+	// confidence, llada2 and factor, and none for threshold, which then has no quotas.
+	Rule schedule.Rounding `json:"rule,omitempty"`
+	// Schedule is dLLM's α, "linear" or "cosine"; "" is linear. Transfer is "rounded", or
+	// "binomial" for its quotas that are drawn; "" is rounded. Eps is Dream's ε; 0 is 0.001.
+	Schedule string  `json:"schedule,omitempty"`
+	Transfer string  `json:"transfer,omitempty"`
+	Eps      float64 `json:"eps,omitempty"`
+	// AlgTemp draws positions in proportion to e^(score/AlgTemp); 0 takes the best.
+	AlgTemp float64 `json:"alg_temp,omitempty"`
+	// Threshold is the score that is enough; 0 is 0.9, and 0.95 for llada2. Factor is of the sampler
+	// factor; 0 is 1. RelaxedThreshold and Radius are localleap's; 0 is 0.75 and 4. Gamma is
+	// of entropy-bounded, in nats; nil is 0.1.
+	Threshold        float64  `json:"threshold,omitempty"`
+	Factor           float64  `json:"factor,omitempty"`
+	RelaxedThreshold float64  `json:"relaxed_threshold,omitempty"`
+	Radius           int      `json:"radius,omitempty"`
+	Gamma            *float64 `json:"gamma,omitempty"`
+	// EditingThreshold has llada2 replace tokens; 0 does not. AtLeast is how many it commits
+	// at least in place of a quota; 0 is the quota, and 1 with edits. PostSteps are its calls
+	// without masks; 0 is 16.
+	EditingThreshold float64 `json:"editing_threshold,omitempty"`
+	AtLeast          int     `json:"at_least,omitempty"`
+	PostSteps        int     `json:"post_steps,omitempty"`
+	// BlockLength fills blocks of so many positions one after the other; 0 is one block of
+	// the whole canvas. PromptLength is where the first begins; nil is the first mask.
+	BlockLength  int  `json:"block_length,omitempty"`
+	PromptLength *int `json:"prompt_length,omitempty"`
+	// Reach is "before" where masks before the block are candidates too, or "inside"; "" is
+	// before.
+	Reach string `json:"reach,omitempty"`
+	// Stop is the token that ends a sequence where a finished block holds it; nil is none.
+	Stop *int `json:"stop,omitempty"`
+	// Guidance is w of (1+w)·conditional − w·unconditional logits; 0 is no guidance.
+	// Unconditional is what the unconditional canvas masks: "visible", what was visible at
+	// the start, or "prompt", by position; "" is visible.
+	Guidance      float64 `json:"guidance,omitempty"`
+	Unconditional string  `json:"unconditional,omitempty"`
+	// KeepTokens stay visible on the unconditional canvas: a list of ids.
+	KeepTokens string `json:"keep_tokens,omitempty"`
+	// BeginSuppressTokens have confidence 0 and are no part of that of others: a list of ids.
+	BeginSuppressTokens string `json:"begin_suppress_tokens,omitempty"`
+	// Columns is "clean", or "raw" where MASK and padding may be drawn, as upstream programs
+	// have it; "" is clean.
+	Columns string `json:"columns,omitempty"`
+}
+
+// defaultThreshold is Fast-dLLM's, of its evaluation, and LocalLeap's.
+const defaultThreshold = 0.9
+
+// rankFlags are the options of all decoders that rank positions.
+var rankFlags = []string{"score", "reach", "begin-suppress-tokens"}
+
+// thresholds are the scores that a threshold can be for.
+var thresholds = []RankBy{ByConfidence, ByMaskGIT, ByMargin}
+
+// OptionList describes the options.
+var OptionList = []samplers.Option{
+	{Name: "score", Words: []string{"confidence", "maskgit-plus", "margin", "entropy", "random"}, Default: "confidence, entropy for entropy-bounded", Help: "`SCORE` that orders positions: confidence, maskgit-plus, margin, entropy or random"},
+	{Name: "rule", Words: []string{"llada", "dream", "dllm"}, Default: "llada, none for threshold", Help: "whose `RULE` says how many positions a call reveals: llada, dream or dllm"},
+	{Name: "editing-threshold", Default: "none", Help: "replace a token by one of more than `P` probability", Least: samplers.AboveZero, Most: 1, Unscored: true},
+	{Name: "schedule", Words: []string{"linear", "cosine"}, Default: "linear", Help: "`SCHEDULE` of the rule dllm: linear or cosine"},
+	{Name: "transfer", Words: []string{"rounded", "binomial"}, Default: "rounded", Help: "`HOW` the rule dllm gets whole numbers of positions: rounded, or drawn, binomial"},
+	{Name: "reach", Words: []string{"before", "inside"}, Default: "before", Help: "`WHERE` candidates are: all masks before the end of the block, or those inside it: before or inside"},
+	{Name: "columns", Words: []string{"clean", "raw"}, Default: "clean", Help: "`COLUMNS` that may win: clean, or raw, with mask and padding, as upstream programs have it"},
+	{Name: "begin-suppress-tokens", Lists: true, Default: "none", Help: "`LIST` of ids that may win, with confidence 0, and that are left out of the confidence of others"},
+	{Name: "eps", Default: "0.001", Help: "`X`, where the time of the rule dream ends", Least: samplers.AboveZero, Most: 1},
+	{Name: "alg-temp", Default: "the best first", Help: "draw positions in proportion to e^(score/`X`)", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "threshold", Default: "0.9, 0.95 for llada2", Help: "`P`, the score that is enough to be revealed", Least: samplers.AboveZero, Most: 1},
+	{Name: "factor", Default: "1", Help: "reveal the r-th best position where its confidence is at least 1 − `F`/(r+1)", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "relaxed-threshold", Default: "0.75", Help: "`P`, the score that is enough near an anchor", Least: samplers.AboveZero, Most: 1},
+	{Name: "radius", Default: "4", Help: "positions up to `N` from an anchor, which reaches --threshold, are near it", Least: 1, Most: math.MaxInt32, Whole: true},
+	{Name: "gamma", Default: "0.1", Help: "`NATS` that the entropies of what a call reveals, without the greatest, sum to at most", Most: math.MaxFloat64},
+	{Name: "at-least", Default: "the quota, 1 with --editing-threshold", Help: "reveal at least `N` positions a call", Least: 1, Most: math.MaxInt32, Whole: true},
+	{Name: "post-steps", Default: "16", Help: "at most `N` calls that only edit", Least: 1, Most: math.MaxInt32, Whole: true, Unscored: true},
+}
+
+// makers read the options of a decoder.
+var makers = map[string]func(o *Options, law *rankLaw) error{
+	Confidence.Name:     newConfidence,
+	Threshold.Name:      newThreshold,
+	Factor.Name:         newFactor,
+	LocalLeap.Name:      newLocalLeap,
+	EntropyBounded.Name: newEntropyBounded,
+	LLaDA2.Name:         newLLaDA2,
+}
+
+// New makes a decoder that ranks positions by the network's rows, and fills in what of o and steps
+// is in force. It returns whether tokens follow another law than the network's.
+func New(sampler string, o *Options, steps *int, how draw.Settings, c samplers.Spec) (k samplers.Kernel, changesLaw bool, err error) {
+	law := &rankLaw{steps: *steps, block: o.BlockLength, prompt: samplers.ValueOr(o.PromptLength, -1), stop: samplers.ValueOr(o.Stop, -1), inside: o.Reach == "inside", raw: o.Columns == "raw", temper: o.AlgTemp, editing: o.EditingThreshold}
+	var errs [2]error
+	errs[0] = makers[sampler](o, law)
+	law.score, *steps = o.Score, law.steps
+	if law.block > 0 && o.Reach == "" {
+		o.Reach = "before"
+	}
+	law.begin, errs[1] = draw.IDs("begin-suppress-tokens", o.BeginSuppressTokens, c.Columns)
+	chosenByToken := law.score == ByConfidence || law.score == ByMaskGIT
+	law.byToken = chosenByToken && how.AtTemperature() != 0
+	return law, chosenByToken || law.raw || law.editing > 0, fault.Join("samplers", errs[:]...)
+}
+
+// Unused drops options that another one of the sampler excludes.
+func (o Options) Unused(sampler string, drop func(beside string, names ...string)) {
+	switch {
+	case sampler == "threshold" && o.Rule == "":
+		drop("without rule", "steps")
+	case sampler == "llada2" && o.EditingThreshold > 0:
+		drop("editing-threshold", "steps")
+	case sampler == "llada2":
+		drop("without editing-threshold", "post-steps")
+	}
+	if o.Rule != schedule.RoundDLLM && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(schedule.RoundLLaDA)), "schedule", "transfer")
+	}
+	if o.Rule != schedule.RoundDream && sampler == "confidence" {
+		drop("rule "+cmp.Or(string(o.Rule), string(schedule.RoundLLaDA)), "eps")
+	}
+	if s := o.Score; s != "" && s != ByConfidence {
+		drop("score "+string(s), "begin-suppress-tokens")
+	}
+	if o.Score == ByRandom {
+		drop("score random", "alg-temp")
+	}
+}
+
+// word checks that a value is one of those of a sampler; "" is the first.
+func word[T ~string](name string, value T, words ...T) (T, error) {
+	if value == "" {
+		return words[0], nil
+	}
+	if !slices.Contains(words, value) {
+		var list []string
+		for _, w := range words {
+			list = append(list, string(w))
+		}
+		last := len(list) - 1
+		return value, fault.Errorf("samplers", "%s %q: must be %s or %s", name, value, strings.Join(list[:last], ", "), list[last])
+	}
+	return value, nil
+}

@@ -1,0 +1,197 @@
+package rank
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/exact"
+)
+
+// Enumerates reports whether quotas are given and not drawn.
+func (law *rankLaw) Enumerates() bool { return !law.binomial }
+
+// Enumerate goes through all tokens that the calls may draw, and through all positions that
+// random choices may take.
+func (law *rankLaw) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
+	first, err := law.Fill(c, draw.NewNumbers(0, 0), c.Masked(nil))
+	if err != nil {
+		return err
+	}
+	b := &exact.Branches[*rankDecoder]{Walk: w}
+	return b.Each(first.(*rankDecoder), func(d *rankDecoder, p float64) error { return d.goOn(b, p) })
+}
+
+// goOn goes on from a state.
+func (d *rankDecoder) goOn(b *exact.Branches[*rankDecoder], p float64) error {
+	before := d.ruleCalls
+	more := d.next()
+	b.Calls += p * float64(d.ruleCalls-before)
+	if !more {
+		b.End(d.canvas.IDs(), p)
+		return nil
+	}
+	if d.law.score != ByRandom {
+		return d.branch(b, p)
+	}
+	sets := subsets(d.asked, d.considered)
+	for _, set := range sets {
+		d.asked = set
+		if err := d.branch(b, p/float64(len(sets))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subsets are those of so many items.
+func subsets(items []int, n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var out [][]int
+	for i := range items {
+		for _, rest := range subsets(items[i+1:], n-1) {
+			out = append(out, append([]int{items[i]}, rest...))
+		}
+	}
+	return out
+}
+
+// branch goes on from the call that d is about to make, with every draw of its tokens.
+func (d *rankDecoder) branch(b *exact.Branches[*rankDecoder], p float64) error {
+	var ask samplers.Ask
+	d.reader.ask(&ask, d.asked, d.theta())
+	rows, err := b.Rows(d.canvas, &ask)
+	if err != nil {
+		return err
+	}
+	options := make([][]candidate, len(d.asked)) // by position
+	for i, l := range d.asked {
+		options[i], err = d.reader.candidates(rows, i, l)
+		if i >= len(d.masked) && errors.Is(err, draw.ErrNoMass) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+	}
+	return exact.EachDraw(options, p, func(c candidate) float64 { return c.logP }, func(drawn []candidate, p float64) error { return d.commitAll(b, drawn, p) })
+}
+
+// commitAll commits what the rule takes of drawn tokens, in every order in which a random choice
+// may take them.
+func (d *rankDecoder) commitAll(b *exact.Branches[*rankDecoder], drawn []candidate, p float64) error {
+	best, edits := d.split(drawn)
+	if d.law.temper == 0 {
+		return d.commitOne(b, best[:d.considered], edits, p)
+	}
+	// Without replacement, in proportion to the exponentials of the keys.
+	var chosen []candidate
+	var choose func(left []candidate, p float64) error
+	choose = func(left []candidate, p float64) error {
+		if len(chosen) == d.considered {
+			return d.commitOne(b, chosen, edits, p)
+		}
+		greatest := slices.MaxFunc(left, func(a, b candidate) int { return compareKeys(b, a) }).key
+		var sum float64
+		for _, c := range left {
+			sum += math.Exp(c.key - greatest)
+		}
+		for i, c := range left {
+			chosen = append(chosen, c)
+			if err := choose(slices.Delete(slices.Clone(left), i, i+1), p*math.Exp(c.key-greatest)/sum); err != nil {
+				return err
+			}
+			chosen = chosen[:len(chosen)-1]
+		}
+		return nil
+	}
+	return choose(best, p)
+}
+
+// commitOne goes on with one way.
+func (d *rankDecoder) commitOne(b *exact.Branches[*rankDecoder], considered, edits []candidate, p float64) error {
+	if err := b.Take(); err != nil {
+		return err
+	}
+	next, e := d.fork()
+	next.commit(slices.Clone(considered), edits, e)
+	if e.Err() != nil {
+		return e.Err()
+	}
+	b.Add(next.ruleCalls, next.key(), next, p)
+	return nil
+}
+
+// fork is the decoder on a canvas of its own, which the edit changes.
+func (d *rankDecoder) fork() (*rankDecoder, *samplers.Edit) {
+	c, e := d.canvas.Fork(d.canvas.IDs())
+	next := *d
+	next.canvas, next.block.Canvas, next.reader.decoder = c, c, &next
+	next.asked, next.masked, next.ranked = nil, nil, nil
+	next.reader.uniforms = nil
+	return &next, e
+}
+
+// key is the same for decoders that go on in the same way.
+func (d *rankDecoder) key() string {
+	run := d.run
+	run.quotas = nil                  // which the block and its masks at the start tell
+	run.masked, run.candidates = 0, 0 // which are counted anew
+	if d.law.steps == 0 && d.law.editing == 0 {
+		run.calls, run.refused = min(run.calls, 1), 0 // where there are no quotas
+	}
+	return fmt.Sprint(d.canvas.IDs(), [2]int{d.block.From, d.block.To}, d.entered, run)
+}
+
+// rowLaw is a row with what its tokens are drawn from.
+type rowLaw struct {
+	best draw.Best
+	p    []float64
+	own  func(token int) float64
+}
+
+// law is what the i-th position of a call is drawn from.
+func (r *reader) law(rows samplers.Rows, i int) (out rowLaw, err error) {
+	row, law := rows.Logits(0, i), rows.Categorical()
+	if r.rows {
+		law = &r.drawn
+	}
+	out.p = make([]float64, len(row))
+	if err := law.Probabilities(out.p, row); err != nil {
+		return out, err
+	}
+	if r.rows {
+		if out.own, err = r.own(slices.Clone(row)); err != nil { // the next row may have its memory
+			return out, err
+		}
+	}
+	if !r.decoder.law.byToken || r.top > 0 {
+		out.best, err = law.Best(row, 0.5, r.top)
+	}
+	return out, err
+}
+
+// candidates are those of all tokens that may be drawn at the i-th position of a call.
+func (r *reader) candidates(rows samplers.Rows, i, position int) (out []candidate, err error) {
+	law, err := r.law(rows, i)
+	for a, q := range law.p {
+		if q > 0 && err == nil {
+			law.best.Token, law.best.LogP = a, math.Log(q)
+			out = append(out, r.candidate(law.best, law.own, position))
+		}
+	}
+	return out, err
+}
+
+// score is the score of a token, where scores are of drawn tokens.
+func (l rowLaw) score(token int) float64 {
+	if l.own != nil {
+		return l.own(token)
+	}
+	return l.p[token]
+}

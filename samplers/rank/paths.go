@@ -1,0 +1,95 @@
+package rank
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+)
+
+// ReplayPaths draws paths of a decoder without a plan to a text, and returns a logarithm for each, in
+// nats: the mean of e^x over paths is the probability that the decoder gives the text, so that
+// −log of the mean of K of them bounds −log P in expectation. A path takes at most a row for each
+// call. Choices that do not depend on what is drawn are the decoder's own; where a call chooses by
+// what it draws, each of the sets that it may reveal is drawn in proportion to its probability with
+// the text's tokens, which is done among up to MostReplayed positions.
+func ReplayPaths(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, text Text, paths int, u *draw.Stream, batch int) ([]float64, error) {
+	first, err := meet(net.Spec(), k, how, text)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, paths)
+	going := make([]*met, paths)
+	for i := range going {
+		d, _ := first.fork()
+		going[i] = &met{text: i, decoder: d}
+	}
+	for len(going) > 0 {
+		going = slices.DeleteFunc(going, func(m *met) bool {
+			if m.decoder.next() && !math.IsInf(m.logP, -1) {
+				return false
+			}
+			if out[m.text] = m.logP; !m.decoder.gave(text.IDs) {
+				out[m.text] = math.Inf(-1)
+			}
+			return true
+		})
+		for part := range slices.Chunk(going, max(batch, 1)) {
+			rows, err := ask(ctx, net, part)
+			if err == nil {
+				err = ctx.Err()
+			}
+			for i := 0; err == nil && i < len(part); i++ {
+				err = part[i].proceed(rows[i], text.IDs, u)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// proceed goes on along one way.
+func (m *met) proceed(rows samplers.Rows, text []int, u *draw.Stream) error {
+	chosen, logP, err := m.decoder.pick(rows, text, u)
+	if m.logP += logP; err != nil || math.IsInf(m.logP, -1) {
+		return err
+	}
+	next, e := m.decoder.fork()
+	next.reveal(chosen, m.decoder.considered, e)
+	m.decoder = next
+	return e.Err()
+}
+
+// pick draws one of the ways of a call, with the logarithm of what its probability is to be
+// multiplied by: by what the tokens have where positions are chosen without them, else by the sum
+// over all ways, in proportion to which it is drawn.
+func (d *rankDecoder) pick(rows samplers.Rows, text []int, u *draw.Stream) (chosen []candidate, logP float64, err error) {
+	given, laws, err := d.given(rows, text)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !d.law.byToken && (d.law.temper > 0 || d.law.score == ByRandom) {
+		for i := range given { // the greatest keys with Gumbel noise are a choice in proportion to e^key
+			given[i].key -= math.Log(-math.Log(u.Float64()))
+		}
+	}
+	if !d.law.byToken {
+		slices.SortFunc(given, compareKeys)
+		chosen = d.law.choosing.choose(&d.run, given[:d.considered])
+		return chosen, logTokens(chosen), nil
+	}
+	logP = math.Inf(-1)
+	var best float64
+	err = d.afterDrawing(given, laws, func(way []candidate, p float64) error {
+		logP = logAdd(logP, p)
+		if x := p - math.Log(-math.Log(u.Float64())); chosen == nil || x > best {
+			chosen, best = way, x
+		}
+		return nil
+	})
+	return chosen, logP, err
+}

@@ -1,0 +1,179 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/exact"
+)
+
+// MostReplayed is the greatest number of positions of which all sets are gone through.
+const MostReplayed = 16
+
+// Text is a canvas with what its masks become.
+type Text struct{ Canvas, IDs []int }
+
+// Replayed is the probability of a text.
+type Replayed struct {
+	// LogP is the logarithm, in nats, of the probability that the decoder gives the text; −Inf
+	// where it cannot.
+	LogP float64
+	// Rows counts the canvases that the network was asked about.
+	Rows int
+}
+
+// Replay works out how probable a decoder makes texts, exactly, by making its choices again on
+// each of them: on every canvas on which the decoder may meet the text, what it may reveal next,
+// with the probability that this is revealed with the text's tokens. What it would have drawn at
+// other positions is summed over. [samplers.Law] has for which kernels this is done and how many
+// canvases it takes; they are asked about up to batch at once, texts together. Probabilities are
+// as exact as the network's logits.
+func Replay(ctx context.Context, net samplers.Network, k samplers.Kernel, how draw.Settings, texts []Text, batch int) ([]Replayed, error) {
+	r := replay{net: net, texts: texts, out: make([]Replayed, len(texts))}
+	most := 0
+	for i, t := range texts {
+		d, err := meet(net.Spec(), k, how, t)
+		if err != nil {
+			return nil, err
+		}
+		r.out[i].LogP = math.Inf(-1)
+		r.add(met{text: i, decoder: d})
+		most = max(most, len(t.Canvas))
+	}
+	for masked := most; masked >= 0; masked-- { // a call leaves fewer
+		if err := r.call(ctx, masked, max(batch, 1)); err != nil {
+			return nil, err
+		}
+	}
+	return r.out, nil
+}
+
+// Replays returns nil where a kernel is replayed, whatever shapes its rows, else why not.
+func Replays(k samplers.Kernel) error {
+	law := k.Law()
+	if inner, _ := exact.Inside(k); law.Replay != samplers.NoReplay {
+		if _, ok := inner.(*rankLaw); ok {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s", cmp.Or(law.Why, "it has a plan"))
+}
+
+// meet is the decoder of a text, before its first call.
+func meet(spec samplers.Spec, k samplers.Kernel, how draw.Settings, t Text) (*rankDecoder, error) {
+	c, shape, err := exact.Begin(spec, k, how, t.Canvas)
+	if err != nil {
+		return nil, err
+	}
+	inner, _ := exact.Inside(k)
+	started, err := inner.Fill(c, draw.NewNumbers(0, 0), c.Masked(nil))
+	if err != nil {
+		return nil, err
+	}
+	d := started.(*rankDecoder)
+	d.shape = shape
+	return d, nil
+}
+
+// replay is what is known so far.
+type replay struct {
+	net   samplers.Network
+	texts []Text
+	// states are those that are to be gone on from, by the number of masks.
+	states exact.States[met]
+	out    []Replayed
+}
+
+// met is a decoder that has met a part of a text, with the log-probability of that.
+type met struct {
+	text    int
+	decoder *rankDecoder
+	logP    float64
+	rows    int // that its last call asked
+}
+
+func (r *replay) add(m met) {
+	r.states.Add(len(m.decoder.canvas.Masked(nil)), fmt.Sprint(m.text, m.decoder.key()), m, func(known *met) {
+		known.logP = logAdd(known.logP, m.logP)
+	})
+}
+
+// logAdd is log(e^a + e^b).
+func logAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// call goes on from the states with so many masks.
+func (r *replay) call(ctx context.Context, masked, batch int) error {
+	var going []*met
+	for _, m := range r.states.Take(masked) {
+		if m.decoder.next() {
+			going = append(going, m)
+			continue
+		}
+		if m.decoder.gave(r.texts[m.text].IDs) {
+			r.out[m.text].LogP = logAdd(r.out[m.text].LogP, m.logP)
+		}
+	}
+	slices.SortStableFunc(going, func(a, b *met) int { return a.decoder.canvas.Len() - b.decoder.canvas.Len() })
+	for len(going) > 0 {
+		n := 1
+		for n < min(batch, len(going)) && going[n].decoder.canvas.Len() == going[0].decoder.canvas.Len() {
+			n++
+		}
+		part := going[:n]
+		going = going[n:]
+		rows, err := ask(ctx, r.net, part)
+		if err != nil {
+			return err
+		}
+		for i, m := range part {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			r.out[m.text].Rows += m.rows
+			ids := r.texts[m.text].IDs
+			err := m.decoder.ways(rows[i], ids, func(chosen []candidate, logP float64) error {
+				next, e := m.decoder.fork()
+				next.reveal(chosen, m.decoder.considered, e)
+				r.add(met{text: m.text, decoder: next, logP: m.logP + logP})
+				return e.Err()
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// gave reports whether the canvas is a text.
+func (d *rankDecoder) gave(text []int) bool {
+	return slices.EqualFunc(d.canvas.IDs(), text, func(a int64, b int) bool { return int(a) == b })
+}
+
+// ask asks about the canvases of decoders in one call.
+func ask(ctx context.Context, net samplers.Network, all []*met) ([]samplers.Rows, error) {
+	questions := make([]*exact.Question, len(all))
+	for i, m := range all {
+		d := m.decoder
+		questions[i] = &exact.Question{Canvas: d.canvas, Shape: d.shape.Fork()}
+		d.reader.ask(&questions[i].Ask, d.asked, d.theta())
+	}
+	rows, err := exact.Answers(ctx, net, questions)
+	for i, q := range questions {
+		all[i].rows = len(q.Rows)
+	}
+	return rows, err
+}

@@ -1,0 +1,77 @@
+package rank
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+	"mdmgen/samplers/schedule"
+)
+
+// Threshold describes the sampler.
+var Threshold = samplers.Descriptor{
+	Name:    "threshold",
+	Aliases: []string{"fast-dllm"},
+	Summary: "all positions that are sure enough, and at least the surest",
+	Law: "As confidence, but a call reveals the surest position and every other whose score is at least --threshold. With --rule dream only the quota of the step, even numbers of N steps, and what was refused before are considered, and calls go on while something is refused; with --rule dllm dLLM's quotas. " +
+		"Changes the law. Rows of one call do not see each other: at a threshold near 1 that matters little.",
+	Calls:  "1 to d",
+	Cost:   "As many calls as the rows make it, at most d where there are no quotas.",
+	Source: "Wu et al., arXiv 2505.22618 (Fast-dLLM), without its caches, which are another decoder.",
+	Flags:  slices.Concat([]string{"threshold", "rule", "steps"}, rankFlags),
+}
+
+// newThreshold reads the options. The threshold is Fast-dLLM's, of its evaluation.
+func newThreshold(o *Options, law *rankLaw) error {
+	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
+	law.choosing = thresholdChoice{o.Threshold, o.Rule}
+	var errs [2]error
+	if o.Rule != "" {
+		_, errs[0] = word("rule", o.Rule, schedule.RoundDream, schedule.RoundDLLM)
+		law.steps = cmp.Or(law.steps, samplers.DefaultSteps)
+		if o.Rule == schedule.RoundDLLM {
+			law.rounding = schedule.RoundDLLM
+		}
+	}
+	o.Score, errs[1] = word("score", o.Score, thresholds...)
+	return fault.Join("samplers", errs[:]...)
+}
+
+// thresholdChoice commits the best candidate and all others of at least a score, of all or,
+// where there are quotas, of so many as are due and those that were refused before.
+type thresholdChoice struct {
+	threshold float64
+	rounding  schedule.Rounding // "" for no quotas
+}
+
+func (t thresholdChoice) consider(b *blockRun) (int, bool) {
+	switch t.rounding {
+	case schedule.RoundDream:
+		return b.quota() + b.refused, b.calls < len(b.quotas) || b.refused > 0
+	case schedule.RoundDLLM:
+		n := b.masked
+		for i := b.calls + 1; i < len(b.quotas); i++ {
+			n -= b.quotas[i]
+		}
+		return n, b.masked > 0
+	}
+	return untilFilled(b)
+}
+
+func (t thresholdChoice) choose(_ *blockRun, best []candidate) []candidate {
+	n := 1
+	for n < len(best) && best[n].score >= t.threshold {
+		n++
+	}
+	return best[:n]
+}
+
+func (t thresholdChoice) others(b *blockRun, best []candidate, considered int) (limits, bool) {
+	x := limits{behind: best[len(best)-1], below: t.threshold}
+	if len(best) == considered {
+		x.below = math.Inf(1) // more were not looked at
+	}
+	return x, len(t.choose(b, best)) == len(best)
+}

@@ -1,0 +1,190 @@
+package rank
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"mdmgen/samplers"
+)
+
+// given are the candidates that the tokens of a text make, with what tokens are drawn from.
+func (d *rankDecoder) given(rows samplers.Rows, text []int) ([]candidate, []rowLaw, error) {
+	given, laws := make([]candidate, len(d.asked)), make([]rowLaw, len(d.asked))
+	for i, l := range d.asked {
+		law, err := d.reader.law(rows, i)
+		if err != nil {
+			return nil, nil, fmt.Errorf("position %d: %w", l, err)
+		}
+		if d.law.byToken {
+			score := law.score(text[l])
+			given[i] = candidate{position: l, token: text[l], logP: math.Log(law.p[text[l]]), score: score, key: rounded(score)}
+		} else {
+			// The score does not depend on the token.
+			given[i] = d.reader.candidate(law.best, law.own, l)
+			given[i].token, given[i].logP = text[l], math.Log(law.p[text[l]])
+		}
+		laws[i] = law
+	}
+	return given, laws, nil
+}
+
+// ways hands do each set of positions that the call may reveal with the tokens of a text, with
+// the log-probability that it does.
+func (d *rankDecoder) ways(rows samplers.Rows, text []int, do func(chosen []candidate, logP float64) error) error {
+	given, laws, err := d.given(rows, text)
+	if err != nil {
+		return err
+	}
+	if !d.law.byToken && d.law.temper == 0 && d.law.score != ByRandom {
+		slices.SortFunc(given, compareKeys)
+		chosen := d.law.choosing.choose(&d.run, given[:d.considered])
+		if logP := logTokens(chosen); !math.IsInf(logP, -1) {
+			return do(chosen, logP)
+		}
+		return nil
+	}
+	if d.law.byToken {
+		return d.afterDrawing(given, laws, do)
+	}
+	if err := few(given); err != nil {
+		return err
+	}
+	share := d.shares(given)
+	return eachSet(given, d.considered, d.considered, func(chosen, _ []candidate, set int) error {
+		return do(chosen, logTokens(chosen)+share(set))
+	})
+}
+
+// few refuses more candidates than all sets of them are gone through.
+func few(all []candidate) error {
+	if len(all) > MostReplayed {
+		return fmt.Errorf("a choice among %d positions: at most %d are gone through", len(all), MostReplayed)
+	}
+	return nil
+}
+
+// logTokens is the log-probability of the tokens of candidates.
+func logTokens(all []candidate) (logP float64) {
+	for _, c := range all {
+		logP += c.logP
+	}
+	return logP
+}
+
+// eachSet hands do each set of least to most candidates whose tokens have a probability, and
+// the others, both in the order of all, with the set's bits. What it is handed is its own.
+func eachSet(all []candidate, least, most int, do func(chosen, others []candidate, set int) error) error {
+	var chosen, others []candidate
+	var choose func(i, set int) error
+	choose = func(i, set int) error {
+		if len(chosen)+len(all)-i < least {
+			return nil
+		}
+		if i == len(all) {
+			return do(slices.Clone(chosen), slices.Clone(others), set)
+		}
+		if len(chosen) < most && !math.IsInf(all[i].logP, -1) {
+			chosen = append(chosen, all[i])
+			if err := choose(i+1, set|1<<i); err != nil {
+				return err
+			}
+			chosen = chosen[:len(chosen)-1]
+		}
+		others = append(others, all[i])
+		defer func() { others = others[:len(others)-1] }()
+		return choose(i+1, set)
+	}
+	return choose(0, 0)
+}
+
+// shares are the log-probabilities of sets of as many candidates as are considered, by their
+// bits: all are equal, or those of drawing one after the other in proportion to e^key.
+func (d *rankDecoder) shares(all []candidate) func(set int) float64 {
+	if d.law.temper == 0 {
+		a, _ := math.Lgamma(float64(len(all) + 1))
+		b, _ := math.Lgamma(float64(d.considered + 1))
+		c, _ := math.Lgamma(float64(len(all) - d.considered + 1))
+		return func(int) float64 { return b + c - a }
+	}
+	p := make([]float64, 1<<len(all))
+	p[0] = 1
+	for set := range p {
+		if p[set] == 0 || bits.OnesCount(uint(set)) >= d.considered {
+			continue
+		}
+		greatest, sum := math.Inf(-1), 0.0
+		for i, c := range all {
+			if set>>i&1 == 0 {
+				greatest = max(greatest, c.key)
+			}
+		}
+		for i, c := range all {
+			if set>>i&1 == 0 {
+				sum += math.Exp(c.key - greatest)
+			}
+		}
+		for i, c := range all {
+			if set>>i&1 == 0 {
+				p[set|1<<i] += p[set] * math.Exp(c.key-greatest) / sum
+			}
+		}
+	}
+	return func(set int) float64 { return math.Log(p[set]) }
+}
+
+// afterDrawing are the ways of a choice by what was drawn: tokens are drawn independently, so
+// that the others stay out, each by itself, with the probability that its own token makes it.
+func (d *rankDecoder) afterDrawing(given []candidate, laws []rowLaw, do func(chosen []candidate, logP float64) error) error {
+	if err := few(given); err != nil {
+		return err
+	}
+	at := make(map[int]int) // by position
+	for i, c := range given {
+		at[c.position] = i
+	}
+	type limit struct {
+		position, behind int
+		below            float64
+	}
+	known := make(map[limit]float64)
+	out := func(position int, x limits) float64 {
+		limit := limit{position, x.behind.position, x.at(position)}
+		if p, ok := known[limit]; ok {
+			return p
+		}
+		law, sum := laws[at[position]], 0.0
+		for a, p := range law.p {
+			if p == 0 {
+				continue
+			}
+			score := law.score(a)
+			if key := rounded(score); score < limit.below && (key < x.behind.key || key == x.behind.key && position > x.behind.position) {
+				sum += p
+			}
+		}
+		known[limit] = math.Log(sum)
+		return known[limit]
+	}
+	rule := d.law.choosing.(excluding)
+	slices.SortFunc(given, compareKeys)
+	least := 1
+	if _, fixed := rule.(quotaChoice); fixed {
+		least = d.considered
+	}
+	return eachSet(given, least, d.considered, func(chosen, others []candidate, _ int) error {
+		x, ok := rule.others(&d.run, chosen, d.considered)
+		if !ok {
+			return nil
+		}
+		logP := logTokens(chosen)
+		for _, c := range others {
+			logP += out(c.position, x)
+		}
+		if math.IsInf(logP, -1) {
+			return nil
+		}
+		return do(chosen, logP)
+	})
+}

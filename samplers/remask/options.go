@@ -1,0 +1,123 @@
+package remask
+
+import (
+	"cmp"
+	"math"
+
+	"mdmgen/internal/fault"
+	"mdmgen/samplers"
+)
+
+// ReMDM describes the sampler.
+var ReMDM = samplers.Descriptor{
+	Name:    "remdm",
+	Aliases: []string{"remasking"},
+	Summary: "ancestral sampling that masks again some of what was revealed",
+	Law: "N equal steps from t = 1 to 0.00001, α = 1−t. In the step to s a position that was revealed is masked again with probability σ, and a masked one revealed with (α(s)−(1−σ)α(t))/(1−α(t)), its token drawn from the row on the canvas before the step; what is left is filled with the likeliest tokens by one more call. " +
+		"--remask cap: σ = min(eta, (1−α(s))/α(t)). rescale: eta·min(1, (1−α(s))/α(t)). conf: min(1, (1−α(s))/α(t)) shared in proportion to e^(−p), p the probability that a token was drawn with, and masks revealed as with σ = 0. loop: without remasking up to alpha-on revealed at t-on, σ = eta at constant α up to t-off, then the rest. " +
+		"forward-backward: σ = (α(s)−α(t))/α(t). dfm: with a = 10(t(1−t))^(1/4) + 1 and b = a−1, steps h = min(1/N, 1/(a/t + b/(1−t))), revealed with ah/t, masked with bh/(1−t). Masked fractions are those of tweedie with cap, rescale and forward-backward; tokens may be corrected, so that the law is another. Given positions are never masked.",
+	Calls:  "steps that reveal something, at most N + 1",
+	Cost:   "One network call a step that reveals something, for the rows of what it reveals, and one more where something is left to fill. More than d where N is.",
+	Source: "Wang et al., arXiv 2503.00307 (ReMDM), with Campbell et al., arXiv 2205.14987 (forward-backward) and Gat et al., arXiv 2407.15595 (discrete flow matching) in its code.",
+	Flags:  []string{"remask", "steps", "eta", "t-on", "t-off", "alpha-on", "nucleus-p"},
+}
+
+// Options are those of decoders that remask, and of corrections around any sampler. The zero value
+// gives none.
+type Options struct {
+	// Remask is how; "" is cap.
+	Remask Remask `json:"remask,omitempty"`
+	// Eta is η of cap, rescale and loop; 0 is 0.02, for rescale 0.015: ReMDM's. P2 has it,
+	// too; 0 is 1.
+	Eta float64 `json:"eta,omitempty"`
+	// TOn, TOff and AlphaOn are loop's; nil and 0 are 0.55, 0.05 and 0.9.
+	TOn     *float64 `json:"t_on,omitempty"`
+	TOff    *float64 `json:"t_off,omitempty"`
+	AlphaOn float64  `json:"alpha_on,omitempty"`
+	// NucleusP keeps the most probable tokens while their probabilities sum to at most so
+	// much, the first in any case: unlike top-p without the one that crosses; 0 keeps all.
+	NucleusP float64 `json:"nucleus_p,omitempty"`
+	// Correct is "gibbs:MxN": each of N calls after the last masks M positions that were free
+	// and draws them anew; "" is none. It is of all samplers.
+	Correct string `json:"correct,omitempty"`
+}
+
+// ReMDM's own values.
+const (
+	defaultEta        = 0.02
+	defaultEtaRescale = 0.015
+	defaultTOn        = 0.55
+	defaultTOff       = 0.05
+	defaultAlphaOn    = 0.9
+)
+
+// Remask is a way to remask.
+type Remask string
+
+// The ways to remask. In a step from t to s, with α = 1−t, a position that was revealed is
+// masked again with probability σ, and a masked one revealed with
+// (α_s − (1−σ)α_t)/(1−α_t).
+const (
+	// RemaskCap has σ = min(η, (1−α_s)/α_t).
+	RemaskCap Remask = "cap"
+	// RemaskRescale has σ = η·min(1, (1−α_s)/α_t).
+	RemaskRescale Remask = "rescale"
+	// RemaskConf shares min(1, (1−α_s)/α_t) among the revealed positions in proportion to
+	// e^(−p), p the probability that their token was drawn with; masked ones are revealed as
+	// without remasking.
+	RemaskConf Remask = "conf"
+	// RemaskLoop reveals up to α_on while t > t_on, remasks with σ = η at constant α up to
+	// t_off, and then reveals the rest.
+	RemaskLoop Remask = "loop"
+	// RemaskForwardBackward has σ = (α_s−α_t)/α_t.
+	RemaskForwardBackward Remask = "forward-backward"
+	// RemaskDFM is the corrector of discrete flow matching, with steps that it makes shorter.
+	RemaskDFM Remask = "dfm"
+)
+
+// OptionList describes the options.
+var OptionList = []samplers.Option{
+	{Name: "remask", Words: []string{"cap", "rescale", "conf", "loop", "forward-backward", "dfm"}, Default: "cap", Help: "`HOW` positions are masked again: cap, rescale, conf, loop, forward-backward or dfm"},
+	{Name: "eta", Default: "0.02, 0.015 for rescale, 1 for p2", Help: "`X`, the probability of being masked again, or its bound, at most 1; of p2 what multiplies the scores of tokens that stand", Least: samplers.AboveZero, Most: math.MaxFloat64},
+	{Name: "t-on", Default: "0.55", Help: "`T` at which loop begins to remask", Least: samplers.AboveZero, Most: 1},
+	{Name: "t-off", Default: "0.05", Help: "`T` at which loop ends", Least: samplers.AboveZero, Most: 1},
+	{Name: "alpha-on", Default: "0.9", Help: "`FRACTION` of positions that are revealed in the loop", Least: samplers.AboveZero, Most: 1},
+	{Name: "nucleus-p", Default: "1", Help: "keep the likeliest tokens of at most probability `P` together, as ReMDM does: the one that crosses is left out; changes the distribution", Least: samplers.AboveZero, Most: 1},
+}
+
+// Unused drops options that the way to remask excludes.
+func (o Options) Unused(drop func(beside string, names ...string)) {
+	kind := cmp.Or(o.Remask, RemaskCap)
+	if kind != RemaskLoop {
+		drop("remask "+string(kind), "t-on", "t-off", "alpha-on")
+	}
+	if kind != RemaskLoop && kind != RemaskCap && kind != RemaskRescale {
+		drop("remask "+string(kind), "eta")
+	}
+}
+
+// NewReMDM makes the sampler, and fills in what of o and steps is in force.
+func NewReMDM(o *Options, steps *int) (samplers.Kernel, error) {
+	if o.Eta > 1 {
+		return nil, fault.Errorf("samplers", "eta %v: it is a probability here: must be at most 1", o.Eta)
+	}
+	o.Remask = cmp.Or(o.Remask, RemaskCap)
+	switch o.Remask {
+	case RemaskRescale:
+		o.Eta = cmp.Or(o.Eta, defaultEtaRescale)
+	case RemaskLoop, RemaskCap:
+		o.Eta = cmp.Or(o.Eta, defaultEta)
+	}
+	if o.Remask == RemaskLoop {
+		on, off := samplers.ValueOr(o.TOn, defaultTOn), samplers.ValueOr(o.TOff, defaultTOff)
+		o.TOn, o.TOff, o.AlphaOn = &on, &off, cmp.Or(o.AlphaOn, defaultAlphaOn)
+		if !(off > 0 && off < on && on < 1 && o.AlphaOn < 1) {
+			return nil, fault.Errorf("samplers", "t-off %v, t-on %v, alpha-on %v: must be 0 < t-off < t-on < 1 and alpha-on below 1", off, on, o.AlphaOn)
+		}
+		if mostly := o.Eta * o.AlphaOn / (1 - o.AlphaOn); mostly > 1 {
+			return nil, fault.Errorf("samplers", "eta %v with alpha-on %v reveals with probability %.6g: must be at most 1", o.Eta, o.AlphaOn, mostly)
+		}
+	}
+	*steps = cmp.Or(*steps, samplers.DefaultSteps)
+	return &remdm{steps: RemaskProbabilities(*o, *steps), conf: o.Remask == RemaskConf, nucleus: cmp.Or(o.NucleusP, 1)}, nil
+}

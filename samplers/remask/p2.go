@@ -1,0 +1,226 @@
+package remask
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/samplers"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/exact"
+)
+
+// P2 describes the sampler.
+var P2 = samplers.Descriptor{
+	Name:    "p2",
+	Aliases: []string{"path-planning"},
+	Summary: "the surest positions stay, and as many are masked as the step has, again or still",
+	Law: "N calls, each about all of n free positions. A token is drawn where there is none. Positions are ordered by the log-probability of that token, or, times --eta, of the one that stands there, and after call i the ⌊n(1−i/N)⌋ lowest are masked, " +
+		"whether they were before or not; the lowest position is kept among equals. Probabilities are those that tokens are drawn with, at temperature 0 of temperature 1. A larger eta masks more again. Where a network says nothing of positions that have a token, as some do, nothing is masked again. Changes the law.",
+	Calls:  "N",
+	Cost:   "N network calls for the rows of all free positions; those at the end that can change nothing are left out.",
+	Source: "Peng et al., arXiv 2502.03540 (P2), self-planning.",
+	Flags:  []string{"steps", "eta"},
+}
+
+// pathPlanning is the law of P2's self-planning (Peng et al., arXiv 2502.03540). Each of N calls
+// asks about all free positions and draws a token where there is none. Positions are scored by the
+// log-probability of that token, or, times η, of the one that stands there; then ⌊n(1−i/N)⌋ of the n
+// free positions are masked after call i, those of the lowest scores, whether they were before or not.
+type pathPlanning struct {
+	steps int
+	eta   float64
+}
+
+func (pathPlanning) Law() samplers.Law { return samplers.Law{Why: "it masks again what it revealed"} }
+
+// NewP2 makes the sampler, and fills in what of o and steps is in force.
+func NewP2(o *Options, steps *int) samplers.Kernel {
+	o.Eta, *steps = cmp.Or(o.Eta, 1), cmp.Or(*steps, samplers.DefaultSteps)
+	return pathPlanning{steps: *steps, eta: o.Eta}
+}
+
+func (pathPlanning) Head(draw.Settings) samplers.Head { return samplers.HeadRows }
+
+func (law pathPlanning) MostCalls(samplers.Spec, int, int) int { return law.steps }
+
+func (law pathPlanning) Fill(c *samplers.Canvas, d *draw.Numbers, free []int) (samplers.Decoder, error) {
+	warm := c.Categorical().Settings()
+	if warm.AtTemperature() == 0 {
+		warm.Temperature = nil
+	}
+	score, err := c.Categorical().With(warm, c.Categorical().By())
+	return &pathPlanned{law: law, canvas: c, draws: d, free: free, score: score}, err
+}
+
+// choice is a position with its token. key, the score up to rounding, orders choices.
+type choice struct {
+	position, token  int
+	logP, score, key float64
+}
+
+// tie is how close two scores must be to count as equal: a power of two.
+const tie = 0x1p-40
+
+// byKey puts the greater key first, and the lower position among equals.
+func byKey(a, b choice) int { return cmp.Or(cmp.Compare(b.key, a.key), a.position-b.position) }
+
+// pathPlanned is the decoder of a sequence.
+type pathPlanned struct {
+	law    pathPlanning
+	canvas *samplers.Canvas
+	draws  *draw.Numbers
+	free   []int
+	calls  int
+	// score has the probabilities that positions are scored by, p those of a row.
+	score  draw.Categorical
+	p      []float64
+	scored []choice
+}
+
+// stays is how many positions are masked after a call.
+func (d *pathPlanned) stays(call int) int {
+	return len(d.free) * (d.law.steps - call) / d.law.steps
+}
+
+// over reports whether no call can change anything any more.
+func (d *pathPlanned) over() bool {
+	return d.calls == d.law.steps || d.stays(d.calls+1) == 0 && !slices.ContainsFunc(d.free, d.canvas.IsMasked)
+}
+
+// RuleCalls counts the calls that can change nothing too, which the rule makes.
+func (d *pathPlanned) RuleCalls() int {
+	if len(d.free) == 0 {
+		return 0
+	}
+	return d.law.steps
+}
+
+func (d *pathPlanned) Ask(a *samplers.Ask) bool {
+	if d.over() {
+		return false
+	}
+	n := 0
+	for _, l := range d.free {
+		if d.canvas.IsMasked(l) {
+			n++
+		}
+	}
+	a.Step = d.calls
+	a.Rows = append(a.Rows, samplers.AskRow{Positions: d.free, Theta: d.canvas.Theta(float64(n) / float64(len(d.free)))})
+	return true
+}
+
+func (d *pathPlanned) Take(r samplers.Rows, e *samplers.Edit) error {
+	d.scored = d.scored[:0]
+	for i, l := range d.free {
+		c := choice{position: l, token: d.canvas.ID(l)}
+		var err error
+		if d.canvas.IsMasked(l) {
+			c.token, c.logP, err = r.Token(0, i, d.draws.Call(l, d.calls))
+		}
+		if err == nil {
+			err = d.rate(&c, r.Logits(0, i))
+		}
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+		d.scored = append(d.scored, c)
+	}
+	d.commit(d.scored, e)
+	return nil
+}
+
+// rate scores a position. A token that the network says nothing of stays.
+func (d *pathPlanned) rate(c *choice, row []float32) error {
+	d.p = slices.Grow(d.p[:0], len(row))[:len(row)]
+	stands := !d.canvas.IsMasked(c.position)
+	err := d.score.Probabilities(d.p, row)
+	switch {
+	case stands && errors.Is(err, draw.ErrNoMass):
+		return nil
+	case err != nil:
+		return err
+	}
+	c.score = math.Log(d.p[c.token])
+	if stands {
+		c.score *= d.law.eta
+	}
+	c.key = math.Round(c.score*(1/tie)) * tie
+	return nil
+}
+
+// commit masks the positions of the lowest scores, and fills the others.
+func (d *pathPlanned) commit(scored []choice, e *samplers.Edit) {
+	d.calls++
+	slices.SortFunc(scored, byKey)
+	kept := len(scored) - d.stays(d.calls)
+	for i, c := range scored {
+		switch masked := d.canvas.IsMasked(c.position); {
+		case i < kept && masked:
+			e.Set(c.position, c.token, c.logP)
+		case i >= kept && !masked:
+			e.Mask(c.position)
+		}
+	}
+}
+
+// Enumerates reports that outcomes are gone through.
+func (pathPlanning) Enumerates() bool { return true }
+
+// Enumerate goes through all tokens that the calls may draw.
+func (law pathPlanning) Enumerate(w *exact.Walk, c *samplers.Canvas) error {
+	first, err := law.Fill(c, draw.NewNumbers(0, 0), c.Masked(nil))
+	if err != nil {
+		return err
+	}
+	b := &exact.Branches[*pathPlanned]{Walk: w}
+	return b.Each(first.(*pathPlanned), func(d *pathPlanned, p float64) error { return d.branch(b, p) })
+}
+
+// branch goes on with every draw of the next call.
+func (d *pathPlanned) branch(o *exact.Branches[*pathPlanned], p float64) error {
+	var a samplers.Ask
+	if !d.Ask(&a) {
+		o.Calls += p * float64(d.RuleCalls()-d.calls)
+		o.End(d.canvas.IDs(), p)
+		return nil
+	}
+	o.Calls += p
+	rows, err := o.Rows(d.canvas, &a)
+	if err != nil {
+		return err
+	}
+	options := make([][]choice, len(d.free))
+	q := make([]float64, rows.Columns())
+	for i, l := range d.free {
+		if clear(q); d.canvas.IsMasked(l) {
+			err = rows.Probabilities(q, 0, i)
+		} else {
+			q[d.canvas.ID(l)] = 1
+		}
+		for token, p := range q {
+			if err == nil && p > 0 {
+				c := choice{position: l, token: token, logP: math.Log(p)}
+				err = d.rate(&c, rows.Logits(0, i))
+				options[i] = append(options[i], c)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("position %d: %w", l, err)
+		}
+	}
+	return exact.EachDraw(options, p, func(c choice) float64 { return c.logP }, func(drawn []choice, p float64) error {
+		if err := o.Take(); err != nil {
+			return err
+		}
+		next := *d
+		var e *samplers.Edit
+		next.canvas, e = d.canvas.Fork(d.canvas.IDs())
+		next.commit(slices.Clone(drawn), e)
+		o.Add(next.calls, fmt.Sprint(next.canvas.IDs()), &next, p)
+		return nil
+	})
+}
