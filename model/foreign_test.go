@@ -144,7 +144,7 @@ func TestForeignRefused(t *testing.T) {
 		{"other columns", "static", map[string]string{"mask_id": "6", "columns": "8"}, []string{"columns is 8", "has 7"}},
 		{"time", "static", map[string]string{"mask_id": "6", "time_conditioned": "true"}, []string{"time_conditioned is true"}},
 		{"time in steps", "steps", map[string]string{"mask_id": "6", "length": "5"}, []string{"input timesteps is int64", "--fact time_conditioned=false"}},
-		{"either of two", "either", map[string]string{"mask_id": "6", "length": "5"}, []string{"any of a, b may be the canvas", "--fact input=NAME"}},
+		{"either of two", "either", map[string]string{"mask_id": "6", "length": "5"}, []string{"any of [a b] may be the canvas", "--fact input=NAME"}},
 		{"one of two", "either", map[string]string{"mask_id": "6", "length": "5", "input": "b"}, []string{"input a (int64 [-1 -1]) is not one"}},
 		{"no such input", "one", map[string]string{"mask_id": "6", "length": "5", "input": "ids"}, []string{`input "ids" is not one of the graph's, which are input_ids`}},
 		{"input of numbers", "timed", map[string]string{"mask_id": "6", "length": "5", "input": "timesteps"}, []string{"input timesteps is float32"}},
