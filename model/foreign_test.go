@@ -146,7 +146,7 @@ func TestForeignRefused(t *testing.T) {
 		{"time in steps", "steps", map[string]string{"mask_id": "6", "length": "5"}, []string{"input timesteps is int64", "--fact time_conditioned=false"}},
 		{"either of two", "either", map[string]string{"mask_id": "6", "length": "5"}, []string{"any of [a b] may be the canvas", "--fact input=NAME"}},
 		{"one of two", "either", map[string]string{"mask_id": "6", "length": "5", "input": "b"}, []string{"input a (int64 [-1 -1]) is not one"}},
-		{"no such input", "one", map[string]string{"mask_id": "6", "length": "5", "input": "ids"}, []string{`input "ids" is not one of the graph's, which are input_ids`}},
+		{"no such input", "one", map[string]string{"mask_id": "6", "length": "5", "input": "ids"}, []string{`input "ids" is not one of the graph's, which are [input_ids]`}},
 		{"input of numbers", "timed", map[string]string{"mask_id": "6", "length": "5", "input": "timesteps"}, []string{"input timesteps is float32"}},
 		{"bfloat16", "brain", map[string]string{"mask_id": "6", "length": "5"}, []string{"its weights are bfloat16", "export it in float32 or float16"}},
 		{"strange input", "strange", map[string]string{"mask_id": "6", "length": "5"}, []string{"input past"}},
