@@ -151,8 +151,10 @@ func checkGraph(d ort.Description, written, f Facts) error {
 	if _, ok := d.Input("input_ids"); !ok {
 		errs = append(errs, errors.New("input input_ids is missing"))
 	}
-	if _, has := d.Input("sigma"); has != f.TimeConditioned {
-		errs = append(errs, fmt.Errorf("time_conditioned is %t, but input sigma is %s", f.TimeConditioned, map[bool]string{true: "there", false: "missing"}[has]))
+	if _, has := d.Input("sigma"); has && !f.TimeConditioned {
+		errs = append(errs, errors.New("time_conditioned is false, but input sigma is there"))
+	} else if !has && f.TimeConditioned {
+		errs = append(errs, errors.New("time_conditioned is true, but input sigma is missing"))
 	}
 	if f.Input != "" {
 		errs = append(errs, fmt.Errorf("input is %q: only ONNX files of other tools have inputs of other names", f.Input))

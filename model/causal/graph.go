@@ -62,7 +62,7 @@ func readGraph(d ort.Description) (graph, error) {
 		g.inputs = append(g.inputs, in)
 	}
 	if !slices.ContainsFunc(g.inputs, func(in *input) bool { return in.role == ids }) {
-		return g, fmt.Errorf("input input_ids is missing: it has %s", names(d.Inputs))
+		return g, fmt.Errorf("input input_ids is missing: it has %s", ort.Names(d.Inputs))
 	}
 	g.quantised = slices.ContainsFunc(d.Weights, func(kind string) bool { return strings.HasSuffix(kind, "int8") || strings.HasSuffix(kind, "int4") })
 	return g, g.readOutput(d)
@@ -135,7 +135,7 @@ func (g *graph) readOutput(d ort.Description) error {
 	if !ok {
 		i := slices.IndexFunc(d.Outputs, func(o ort.IO) bool { return len(o.Shape) == 3 && slices.Contains(ort.Reals, o.Type) })
 		if i < 0 {
-			return fmt.Errorf("output logits is missing: it has %s", names(d.Outputs))
+			return fmt.Errorf("output logits is missing: it has %s", ort.Names(d.Outputs))
 		}
 		out = d.Outputs[i]
 	}
@@ -165,11 +165,3 @@ func (g *graph) readOutput(d ort.Description) error {
 
 // fixed is a dimension, 0 where it is open.
 func fixed(n int64) int { return int(max(n, 0)) }
-
-func names(ios []ort.IO) string {
-	var out []string
-	for _, io := range ios {
-		out = append(out, io.Name)
-	}
-	return strings.Join(out, ", ")
-}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
@@ -161,11 +162,8 @@ func Sweep(parent string) error {
 	locks := map[string]string{}
 	for _, e := range entries {
 		name := e.Name()
-		// Earlier versions locked NAME.lock.
-		for _, suffix := range []string{lockSuffix, ".lock"} {
-			if filepath.Ext(name) == suffix {
-				locks[name] = name[:len(name)-len(suffix)]
-			}
+		if base, ok := strings.CutSuffix(name, lockSuffix); ok {
+			locks[name] = base
 		}
 		if m := unfinished.FindStringSubmatch(name); m != nil {
 			locks[m[1]+lockSuffix] = m[1]

@@ -12,7 +12,6 @@ import (
 
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
-	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 )
@@ -314,32 +313,5 @@ func TestKernelsOfCUDA(t *testing.T) {
 		if err := os.WriteFile(kernelTable, []byte(lines), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// A node without a kernel is named, and so is one in a loop that waits.
-func TestKernelsOfCUDANamed(t *testing.T) {
-	b := newBuilder()
-	b.input("x", elemInt64, "n")
-	unique := b.nodeN("", "Unique", attrs{{"sorted", 0}}, 3, "x")
-	body := b.body("chunk", func() {
-		from := b.input("from", elemInt64)
-		b.output("line", b.op("Range", from, b.op("Size", "x"), b.count("one_position", 1)), elemInt64, "m")
-	})
-	b.output("z", b.node("", "Scan", attrs{{"body", body}, {"num_scan_inputs", 1}}, unique[0]), elemInt64, "n", "m")
-	m, err := b.encode(facts.Facts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := m.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var named []string
-	for _, f := range parsedModel(t, Model{Bytes: text}).falls(readKernels(t), nil, false) {
-		named = append(named, f.node+" "+f.why)
-	}
-	if got := strings.Join(named, "\n"); !strings.Contains(got, "Unique_1 is not among") || !strings.Contains(got, "Range_1 waits for from") {
-		t.Errorf("named are:\n%s", got)
 	}
 }

@@ -167,21 +167,3 @@ func TestSweepLater(t *testing.T) {
 		t.Errorf("files were left: %v", got)
 	}
 }
-
-// TestSweep removes what a killed process left.
-func TestSweep(t *testing.T) {
-	cache := fakeMachine(t, map[string]string{"npm": "exit 1"})
-	old := filepath.Join(cache, "runtime", ".fetch-1234", "half.whl")
-	if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(old, []byte("half"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fetch(t.Context(), Config{}, nil); err == nil {
-		t.Fatal("a client that fails fetched")
-	}
-	if got := left(t, cache); len(got) != 0 {
-		t.Errorf("files were left: %v", got)
-	}
-}

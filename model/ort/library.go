@@ -30,6 +30,7 @@ type Candidate struct {
 	// damaged means that a fetch put the library there, and that it is no longer what
 	// was fetched.
 	damaged bool
+	cause   error // of Reason
 }
 
 // A place is a step of the search. Folders are asked for when the step is
@@ -196,7 +197,7 @@ func (c Config) examine(ctx context.Context, path, source string) Candidate {
 func (c *Candidate) take(accept func(Library) error) bool {
 	if c.Reason == "" && accept != nil {
 		if err := accept(c.Library); err != nil {
-			c.Reason = oneLine(err.Error())
+			c.Reason, c.cause = oneLine(err.Error()), err
 		}
 	}
 	return c.Reason == ""

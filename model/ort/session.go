@@ -162,7 +162,7 @@ func (s *Session) createOn(src Source, cuda *device) error {
 			return err
 		}
 	}
-	in, out := names(s.info.Inputs), names(s.info.Outputs)
+	in, out := Names(s.info.Inputs), Names(s.info.Outputs)
 	if src.Path != "" {
 		s.native, err = onnx.NewDynamicAdvancedSession(src.Path, in, out, o)
 	} else {

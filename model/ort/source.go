@@ -117,7 +117,7 @@ func (src Source) read() (name string, info Description, err error) {
 	for _, want := range src.Outputs {
 		out, ok := info.Output(want)
 		if !ok {
-			return name, info, fmt.Errorf("onnx session: %s: no output %q: it has %s", name, want, names(info.Outputs))
+			return name, info, fmt.Errorf("onnx session: %s: no output %q: it has %s", name, want, Names(info.Outputs))
 		}
 		outputs = append(outputs, out)
 	}
@@ -158,7 +158,8 @@ func mapped(path string, f func([]byte) error) error {
 	return errors.Join(f(data), data.Unmap())
 }
 
-func names(ios []IO) []string {
+// Names returns the names of inputs or outputs.
+func Names(ios []IO) []string {
 	out := make([]string, len(ios))
 	for i, io := range ios {
 		out[i] = io.Name
