@@ -208,7 +208,7 @@ func TestFailed(t *testing.T) {
 }
 
 // TestLost: a task whose worker is gone is given to another; one that is lost too often is a
-// dead letter, which status tells, and submitting again queues it.
+// dead letter, which status shows, and submitting again queues it.
 func TestLost(t *testing.T) {
 	store := t.TempDir()
 	q, j := connect(t, store), newJob(t, command(t), 3)

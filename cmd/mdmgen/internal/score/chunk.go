@@ -33,7 +33,7 @@ type keptWindow struct {
 type printing struct {
 	Format string `json:"format"`
 	Table  bool   `json:"windows_table,omitempty"`
-	// Overlaps says that windows share tokens.
+	// Overlaps reports that windows share tokens.
 	Overlaps bool `json:"overlaps,omitempty"`
 }
 
