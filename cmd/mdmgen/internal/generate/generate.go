@@ -95,7 +95,6 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	}
 	defer kit.Closing(g.network, &err)
 	g.facts = g.network.Facts()
-	o.sampler.Profile.Notice(s, g.network)
 	if err := g.prepare(); err != nil {
 		return err
 	}
