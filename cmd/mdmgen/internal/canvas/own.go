@@ -24,11 +24,11 @@ type Own struct {
 	N       int
 	Seed    *uint64
 	Sampler string
-	// Options are those of the sampler, by their names, as [samplers.Option.Set] reads them.
+	// Options are the sampler's, by name, as [samplers.Option.Set] reads them.
 	Options map[string]string
 }
 
-// lineKeys are those of a line besides settings.
+// lineKeys are the keys of a line besides settings.
 var lineKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages"}
 
 // takeOwn reads what a line says of how it is sampled, by the flags that say it on the command

@@ -60,7 +60,7 @@ type Record struct {
 	Values []Shown `json:"values"`
 }
 
-// Shown is a flag's value. Default says that Value is the program's own, in the words
+// Shown is a flag's value. With Default, Value is the program's own, in the words
 // of the help; else From is an environment variable or FILE:LINE.
 type Shown struct {
 	Command string `json:"command"`

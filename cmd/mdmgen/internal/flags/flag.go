@@ -61,7 +61,7 @@ type Flag struct {
 	Rare bool
 	// Synonyms are other ways to type the flag. The help of the flag names them.
 	Synonyms []Synonym
-	// Writes says that the value names a file or folder which is written.
+	// Writes reports whether the value names a file or folder which is written.
 	Writes bool
 
 	value value
@@ -107,10 +107,10 @@ func (f *Flag) Text() string { return f.value.String() }
 // From says where the value comes from.
 func (f *Flag) From() Source { return f.from }
 
-// Takes says that the flag has a value, as all have but those that are on or off.
+// Takes reports whether the flag has a value, as all have but those that are on or off.
 func (f *Flag) Takes() bool { return f.value.kind() != onOrOff }
 
-// Repeats says that the flag may be given several times.
+// Repeats reports whether the flag may be given several times.
 func (f *Flag) Repeats() bool { return f.value.kind() == repeated }
 
 // inHelp finds what a flag's help calls its value.
@@ -124,7 +124,7 @@ func (f *Flag) ValueName() string {
 	return ""
 }
 
-// IsPath says that the value is a file or a folder, IsFolder that it is a folder.
+// IsPath reports whether the value is a file or a folder, IsFolder whether it is a folder.
 func (f *Flag) IsPath() bool {
 	return f.IsFolder() || slices.Contains([]string{"FILE", "PATH", "REF", "OLD.json"}, f.ValueName())
 }
@@ -147,7 +147,7 @@ func (f *Flag) File() string {
 	return f.Text()
 }
 
-// IsList says that the value is a list with commas.
+// IsList reports whether the value is a list with commas.
 func (f *Flag) IsList() bool {
 	return f.ValueName() == "LIST" || strings.HasPrefix(f.Usage, "list: ")
 }

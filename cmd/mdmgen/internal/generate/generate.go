@@ -67,7 +67,7 @@ type generation struct {
 	jobs     []job
 	settings settings
 	method   *samplers.Sampler
-	// foundBatch says that --batch auto found the batch of the settings.
+	// foundBatch reports whether --batch auto found the batch of the settings.
 	foundBatch bool
 }
 
@@ -85,7 +85,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := g.findTokenizer(); err != nil {
 		return err
 	}
-	if o.chat != "" { // A template that fails is told of before a network is opened.
+	if o.chat != "" { // A template fails before a network is opened.
 		if _, err := g.prompt(asked(o.chat)); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ type printer struct {
 	waiting map[int]sample
 	next    int
 	// chunk is what json has of the chunk that is under way, whose samples finish in any order;
-	// items are those of chunks before, which it prints at the end.
+	// items are the samples of earlier chunks, printed at the end.
 	chunk []sample
 	items kit.Spool
 }
@@ -59,7 +59,7 @@ func (p *printer) add(s sample) error {
 	}
 }
 
-// endChunk says that the samples of a chunk are there, and that those to come have higher
+// endChunk ends a chunk: all its samples are there, and later ones have higher
 // indices.
 func (p *printer) endChunk() error {
 	slices.SortFunc(p.chunk, func(a, b sample) int { return a.Index - b.Index })

@@ -19,7 +19,7 @@ type Sampler struct {
 	// Seed is nil where none is given.
 	Seed *uint64
 	// Batch is 0 where none is given, and [AutoBatch] where the command is to find one, which
-	// FindsBatch says that it can.
+	// FindsBatch reports whether it can.
 	Batch      int
 	FindsBatch bool
 	Profile    Profile
@@ -82,7 +82,7 @@ func others(flag string) string {
 	return "; " + strings.Join(names, ", ") + map[bool]string{true: " does", false: " do"}[len(names) == 1]
 }
 
-// isSampler says that a sampler has the name, also one of those that it is published under.
+// isSampler reports whether a sampler has the name, also a published one.
 func isSampler(name string) bool {
 	_, ok := samplers.Describe(name)
 	return ok
@@ -108,7 +108,7 @@ func (s *Sampler) CallFlags() flags.Set {
 	return s.optionFlags(func(o samplers.Option) bool { return o.Calls || o.Unplanned })
 }
 
-// DecoderFlags are those of samplers that have no plan and whose laws are worked out.
+// DecoderFlags set samplers that have no plan and whose laws are computed.
 func (s *Sampler) DecoderFlags() flags.Set {
 	return s.optionFlags(func(o samplers.Option) bool { return o.Unplanned && !o.Unscored })
 }
