@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -155,11 +156,8 @@ func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
 	}
 	cmd := app.Command(args[0])
 	if cmd == nil {
-		hint := "; `mdmgen --help` lists the commands"
-		if c := flags.Suggestion(app.Commands, args[0]); c != "" {
-			hint = "; did you mean " + c + "?"
-		}
-		return exit.Usagef("unknown command %q%s", args[0], hint)
+		hint := flags.Suggested(args[0], flags.CommandNames(app.Commands))
+		return exit.Usagef("unknown command %q%s", args[0], cmp.Or(hint, "; `mdmgen --help` lists the commands"))
 	}
 	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
 		return noParts(args)

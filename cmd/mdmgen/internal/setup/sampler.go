@@ -13,13 +13,13 @@ import (
 	"mdmgen/samplers"
 )
 
-// Sampler is what the flags say of the sampler.
+// Sampler has the flags of a sampler.
 type Sampler struct {
 	Name string
 	// Seed is nil where none is given.
 	Seed *uint64
-	// Batch is 0 where none is given, and [AutoBatch] where the command is to find one, which
-	// FindsBatch reports whether it can.
+	// Batch is 0 where none is given, and [AutoBatch] where the command is to find one, as one with
+	// FindsBatch can.
 	Batch      int
 	FindsBatch bool
 	Profile    Profile
