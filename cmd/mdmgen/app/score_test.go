@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -191,18 +190,4 @@ func TestOneOfEach(t *testing.T) {
 	if !strings.Contains(out, "1 window, 1 token, ") {
 		t.Errorf("printed %s", out)
 	}
-}
-
-// idWindows are n lines of ids of tokens of a checkpoint of testdata.
-func idWindows(n, length int) string {
-	var b strings.Builder
-	for i := range n {
-		ids := make([]int, length)
-		for l := range ids {
-			ids[l] = (i*31 + l*l*7 + l) % 130
-		}
-		line, _ := json.Marshal(map[string]any{"ids": ids})
-		fmt.Fprintf(&b, "%s\n", line)
-	}
-	return b.String()
 }
