@@ -59,7 +59,7 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 		case set.Given(f.Name):
 			return own, nil, fmt.Errorf("field %q appears twice, with - and with _", key)
 		}
-		if err := f.Give(text); err != nil {
+		if err := f.Set(text); err != nil {
 			return own, nil, fmt.Errorf("%s is %.40s: %w", f.Name, all[key], err)
 		}
 		if f.Name != "n" && f.Name != "seed" && f.Name != "sampler" {

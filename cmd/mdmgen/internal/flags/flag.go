@@ -163,8 +163,8 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
-// Give sets the flag to what the command line says.
-func (f *Flag) Give(text string) error {
+// Set gives the flag a value, as the command line does.
+func (f *Flag) Set(text string) error {
 	f.from = Line
 	return f.value.set(text)
 }
@@ -195,8 +195,11 @@ func (f *Flag) with(text string) string {
 
 // What follows makes a Flag one of the library's.
 
-// Apply registers nothing: [Arrange] has read the flags when the library runs the command.
-func (f *Flag) Apply(*flag.FlagSet) error { return nil }
+// Apply registers the flag by its long name.
+func (f *Flag) Apply(set *flag.FlagSet) error {
+	set.Var(f, f.Name, f.Usage)
+	return nil
+}
 
 func (f *Flag) String() string { return cli.FlagStringer(f) }
 func (f *Flag) IsSet() bool    { return f.from == Line }
