@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
@@ -79,7 +81,7 @@ func others(flag string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; " + strings.Join(names, ", ") + map[bool]string{true: " does", false: " do"}[len(names) == 1]
+	return "; " + strings.Join(names, ", ") + english.PluralWord(len(names), " does", " do")
 }
 
 // isSampler reports whether a sampler has the name, also a published one.
