@@ -102,7 +102,6 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.open(settings); err != nil {
 		return err
 	}
-	o.sampler.Profile.Notice(s, r.cells[0].Model)
 	defer r.look.close()
 	if err := r.prepareQuality(); err != nil {
 		return err

@@ -122,7 +122,6 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer kit.Closing(m, &err)
-	read.Notice(s, m)
 	f := m.Facts()
 	length := cmp.Or(o.target.length, f.Length)
 	if f.Shift {
