@@ -59,9 +59,7 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, made...); len(out) > MaxCells {
-			return nil, tooMany(len(out))
-		}
+		out = append(out, made...)
 	}
 	for _, k := range keys {
 		if values[k.Name] != nil && !used[k.Name] {
@@ -151,10 +149,6 @@ func Compared(given func(key string) bool) []string {
 	return []string{"parallel-fhs", "tweedie", "trapezoidal", euler}
 }
 
-func tooMany(n int) error {
-	return fault.Errorf("bench", "%d settings or more: at most %d are run at once: give fewer values", n, MaxCells)
-}
-
 // cross multiplies a setting with the values that its sampler uses and it does not have.
 func cross(from Setting, values map[string][]string, used map[string]bool) ([]Setting, error) {
 	out := []Setting{from}
@@ -177,7 +171,7 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 			for _, v := range list {
 				k.set(&s, v)
 				if next = append(next, s); len(next) > MaxCells {
-					return nil, tooMany(len(next))
+					return nil, fault.Errorf("bench", "%d settings or more: at most %d are run at once: give fewer values", len(next), MaxCells)
 				}
 			}
 		}
@@ -208,15 +202,16 @@ func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, made...); len(out) > MaxCells {
-			return nil, tooMany(len(out))
-		}
+		out = append(out, made...)
 	}
 	return out, nil
 }
 
-// Distinct refuses a setting that appears twice.
+// Distinct refuses a setting that appears twice, and more than [MaxCells].
 func Distinct(settings []Setting) error {
+	if len(settings) > MaxCells {
+		return fault.Errorf("bench", "%d settings: at most %d are run at once: give fewer values", len(settings), MaxCells)
+	}
 	seen := make(map[string]bool)
 	for _, s := range settings {
 		id := s.ID()
