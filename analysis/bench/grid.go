@@ -34,7 +34,7 @@ func (s Setting) ID() string {
 // Axis is a key with a list of values, as a command line gives it.
 type Axis struct {
 	Key, Values string
-	// Optional says that it is a default, which may go to no sampler.
+	// Optional marks a default, which may go to no sampler.
 	Optional bool
 }
 
@@ -138,7 +138,7 @@ func unused(key, names string) error {
 
 // Compared are the samplers that are compared where none are named, as [Cross] takes them.
 // Under log-linear noise a step of Euler's is one of Tweedie's, and so Euler stands here as in
-// the paper: on its grid in the time of the exp noise, where given says that neither is given.
+// the paper: on its grid in the time of the exp noise, unless given reports that a key is given.
 func Compared(given func(key string) bool) []string {
 	euler := "euler"
 	for _, own := range [][2]string{{"grid", "paper"}, {"noise", "exp"}} {
