@@ -125,7 +125,6 @@ func TestConfigMistakes(t *testing.T) {
 		{"[generte]", `:1: no command is called "generte"; did you mean [generate]?`},
 		{"steps = 'many'", `:1: steps: generate takes a whole number in 1..16777216: write it into the tables of the commands that are meant, such as [schedule]`},
 		{"n = 'many'", `:1: n: generate takes a whole number`},
-		{"context = 5", `:1: context: bench takes a text: write it into the tables of the commands that are meant, such as [verify]`},
 		{"[generate]\nsteps = 1.5", `:2: steps: must be a whole number`},
 		{"[generate]\nseed = -1", `:2: seed: must be a whole number in 0..2^64-1`},
 		{"[generate]\ndelta = 'x'", `:2: delta: must be a finite number of at least 0`},
