@@ -64,7 +64,7 @@ func (o *targetOptions) flags() flags.Set {
 	return o.own
 }
 
-// targeted says whether a target is asked for. Flags of the other way to choose are refused.
+// targeted reports whether a target is asked for. Flags of the other way to choose are refused.
 func (o *options) targeted() (bool, error) {
 	if err := o.all.Exclude([2]string{"target-tv", "target-kl"}, [2]string{"target-tv", "steps"}, [2]string{"target-kl", "steps"}); err != nil {
 		return false, err
