@@ -84,16 +84,12 @@ type bounding struct {
 	free int
 }
 
-// prepare reads the sampler's flags once the network is known, or without one.
-func (r *bounding) prepare(cond samplers.Spec) (err error) {
-	if r.cases, err = r.readCases(cond); err != nil {
-		return err
-	}
-	r.settings.Profile = r.sampler.Profile.Digest()
-	for _, k := range r.cases {
+// compare takes the samplers, with what is recorded of them.
+func (r *bounding) compare(cases []bound.Case) {
+	r.cases, r.settings.Profile = cases, r.sampler.Profile.Digest()
+	for _, k := range cases {
 		r.settings.Samplers = append(r.settings.Samplers, k.Sampler.Settings())
 	}
-	return nil
 }
 
 func run(ctx context.Context, s kit.Streams, o *options) (err error) {
@@ -124,9 +120,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		}
 	}
 	if r.planOnly {
-		if err := r.prepare(samplers.Spec{}); err != nil {
-			return err
-		}
+		r.compare(cases)
 		r.free = r.settings.Length
 		return r.work(nil, nil, func() (bound.Report, error) { return bound.Plan(ctx, r.free, r.cases) })
 	}
@@ -135,9 +129,10 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 		return err
 	}
 	defer kit.Closing(m, &err)
-	if err := r.prepare(m.Spec()); err != nil {
+	if cases, err = r.readCases(m.Spec()); err != nil {
 		return err
 	}
+	r.compare(cases)
 	e, err := likelihood.New(m, likelihood.Options{Batch: o.sampler.Batch})
 	if err != nil {
 		return err
@@ -149,9 +144,11 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 func (r *bounding) onWorld() error {
 	r.settings = settings{}
 	if slices.ContainsFunc(caseFlags(), r.all.IsSet) {
-		if err := r.prepare(samplers.Spec{InfiniteSigma: true}); err != nil {
+		cases, err := r.readCases(samplers.Spec{InfiniteSigma: true})
+		if err != nil {
 			return err
 		}
+		r.compare(cases)
 		for _, k := range r.cases {
 			if err := laws.Known(k.Sampler); err != nil {
 				return exit.Usagef("bound: %s", fault.Plain(err))
