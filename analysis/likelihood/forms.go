@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
@@ -220,12 +222,8 @@ func (d *drawer) plans() error {
 	}
 	s.to = len(d.asks)
 	s.costs = func(asks []Ask) []float64 {
-		costs := make([]float64, k)
-		from := 0
-		for i, to := range ends {
-			costs[i] = offset + asksCost(asks[from:to])
-			from = to
-		}
+		costs := costsOf(asks, ends)
+		floats.AddConst(offset, costs)
 		return costs
 	}
 	s.value = func(asks []Ask) float64 {
@@ -233,9 +231,7 @@ func (d *drawer) plans() error {
 		if k == 1 {
 			return logs[0]
 		}
-		for i, c := range logs {
-			logs[i] = -c
-		}
+		floats.Scale(-1, logs)
 		return math.Log(float64(k)) - logSum(logs)
 	}
 	d.samples = append(d.samples, s)

@@ -28,6 +28,16 @@ func planAsks(asks []Ask, t *Target, p *plan.Plan, finish bool) []Ask {
 	return asks
 }
 
+// costsOf is −log of the probability of each path, whose asks end at ends.
+func costsOf(asks []Ask, ends []int) []float64 {
+	costs, from := make([]float64, len(ends)), 0
+	for i, to := range ends {
+		costs[i] = asksCost(asks[from:to])
+		from = to
+	}
+	return costs
+}
+
 // asksCost is −Σ log μ over the answers.
 func asksCost(asks []Ask) float64 {
 	var sum float64

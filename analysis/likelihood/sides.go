@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
@@ -56,10 +59,8 @@ func lowerSide(costs []float64, confidence float64) *Lower {
 		return out
 	}
 	half := n / 2
-	logs := make([]float64, half)
-	for i := range logs {
-		logs[i] = -costs[i]
-	}
+	logs := slices.Clone(costs[:half])
+	floats.Scale(-1, logs)
 	logPsi := logSum(logs) - math.Log(float64(half))
 	values := make([]float64, n-half)
 	for i, c := range costs[half:] {
@@ -93,7 +94,7 @@ func (b Bracket) Sides(k int) (lower, upper []float64) {
 
 // Bracket draws samples of the free positions of t, whose tokens there are
 // ignored, and encloses the entropy of their law given the others. done, where it is not nil, is called
-// with the number of samples that are finished; when ctx ends while they are worked out, the bracket is that of the
+// with the number of samples that are finished; when ctx ends first, the bracket is of the
 // finished ones.
 func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, seed uint64, confidence float64, done func(samples int)) (Bracket, error) {
 	if draws < 1 || plans < 1 {
@@ -137,12 +138,8 @@ func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, see
 			break
 		}
 		out.Rows += len(asks)
-		logs := make([]float64, plans+1)
-		from := 0
-		for k, to := range ends {
-			logs[k] = -asksCost(asks[from:to])
-			from = to
-		}
+		logs := costsOf(asks, ends)
+		floats.Scale(-1, logs)
 		out.Paths = append(out.Paths, logs)
 		if done != nil {
 			done(1)
