@@ -21,10 +21,6 @@ func (s *State) Ended() bool { return s.Done+s.Dead >= s.Job.Shards }
 
 // Status returns how far a job is.
 func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
-	results, err := q.js.Stream(ctx, j.results())
-	if err != nil {
-		return nil, err
-	}
 	tasks, err := q.js.Stream(ctx, j.tasks())
 	if err != nil {
 		return nil, err
@@ -33,10 +29,15 @@ func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Asked for last: what ended meanwhile counts as done, not as dead.
+	results, err := q.js.Stream(ctx, j.results())
+	if err != nil {
+		return nil, err
+	}
 	given := consumer.CachedInfo()
 	s := &State{Job: j, Done: int(results.CachedInfo().State.Msgs), Running: given.NumAckPending, Waiting: int(given.NumPending)}
-	// A task that the server gives out no more stays in its stream.
-	s.Dead = max(0, int(tasks.CachedInfo().State.Msgs)-s.Running-s.Waiting)
+	// A task that the server gives out no more stays in its stream, as one that is done does for a moment.
+	s.Dead = max(0, min(int(tasks.CachedInfo().State.Msgs), j.Shards-s.Done)-s.Running-s.Waiting)
 	return s, nil
 }
 

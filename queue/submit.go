@@ -73,7 +73,16 @@ func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err e
 			return queued, err
 		}
 	}
-	return queued, nil
+	// Workers find the job once all of its tasks are queued.
+	jobs, err := q.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket})
+	if err != nil {
+		return queued, err
+	}
+	data, err := json.Marshal(j)
+	if err == nil {
+		_, err = jobs.Put(ctx, j.ID, data)
+	}
+	return queued, err
 }
 
 // prepare creates the streams and stores of a job, unless they are there.
@@ -97,17 +106,7 @@ func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
 	}); err != nil {
 		return err
 	}
-	if _, err := q.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: j.parts()}); err != nil {
-		return err
-	}
-	jobs, err := q.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket})
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(j)
-	if err == nil {
-		_, err = jobs.Put(ctx, j.ID, data)
-	}
+	_, err := q.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: j.parts()})
 	return err
 }
 
