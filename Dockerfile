@@ -10,7 +10,7 @@ COPY . .
 RUN CGO_ENABLED=1 go build -trimpath -ldflags=-s -o /out/mdmgen ./cmd/mdmgen
 
 FROM python:3.12-slim-bookworm AS runtime
-# The version that model/ort pins; the program checks its hash again when it fetches one itself.
+# The version that model/ort pins.
 RUN python3 -m pip download --no-cache-dir --no-deps --only-binary=:all: --dest /wheel onnxruntime==1.30.0 \
     && python3 -m zipfile -e /wheel/onnxruntime-*.whl /wheel/files \
     && mkdir /out && cp /wheel/files/onnxruntime/capi/libonnxruntime.so.* /out/libonnxruntime.so

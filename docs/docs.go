@@ -1,9 +1,9 @@
-// Package docs holds what programs say of the words that the documents explain.
+// Package docs embeds the glossary for pages that define their terms.
 package docs
 
 import _ "embed"
 
-// Glossary is glossary.md: a paragraph a word, which begins with the word in bold.
+// Glossary is glossary.md: one paragraph per term, beginning with the term in bold.
 //
 //go:embed glossary.md
 var Glossary string

@@ -3,9 +3,9 @@
     python examples/lm_eval_mdmgen.py --model mdmgen --tasks lambada_openai --limit 100 \\
         --model_args model=kuleshov-group/mdlm-owt,draws=64
 
-Requests go as JSON lines to one `mdmgen score`, whose lines come back: what it gives is −NELBO, a
-lower bound on the log-probability that First-Hitting has for the text, in nats. docs/lm-eval.md
-says what that means for a task.
+Requests go as JSON lines to one `mdmgen score`. It returns −NELBO, a lower bound on the
+log-probability of the text under First-Hitting, in nats. docs/lm-eval.md explains the
+consequences for tasks.
 """
 
 import json

@@ -76,7 +76,7 @@ func newNetwork(ref string, s *ort.Session, f Facts, same bool, unused []string)
 	return n
 }
 
-// source makes the graph of a checkpoint, in memory or in the cache, and tells the facts in
+// source makes the graph of a checkpoint, in memory or in the cache, and returns the facts in
 // force, and whether its heads know the same tokens.
 func source(ctx context.Context, ref string, c *checkpoint.Checkpoint, opts Options) (src ort.Source, f Facts, same bool, err error) {
 	if err := opts.Dtype.Check(); err != nil {

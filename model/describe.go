@@ -14,7 +14,7 @@ import (
 	"mdmgen/model/world"
 )
 
-// Description is what a model's files tell without being run.
+// Description is what a model's files say without being run.
 type Description struct {
 	// Kind is "checkpoint", "onnx" or "world".
 	Kind  string `json:"kind"`
@@ -47,7 +47,7 @@ type TensorShape struct {
 	Parameter string `json:"parameter,omitempty"`
 }
 
-// Describe tells of the model of a reference what its files do; no runtime is needed. The
+// Describe reads what the files of a model say; no runtime is needed. The
 // facts are those in force with the options.
 func Describe(ctx context.Context, ref string, opts Options) (d Description, err error) {
 	kind, path, err := Resolve(cmp.Or(opts.Path, ref), opts.Builtins)

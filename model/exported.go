@@ -43,21 +43,13 @@ func canvasInput(d ort.Description, name string) (ort.IO, error) {
 	}
 	switch {
 	case name != "":
-		return ort.IO{}, fmt.Errorf("input %q is not one of the graph's, which are %s", name, inputNames(d.Inputs))
+		return ort.IO{}, fmt.Errorf("input %q is not one of the graph's, which are %s", name, ort.Names(d.Inputs))
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return ort.IO{}, fmt.Errorf("no input for the canvas, int64 or int32 in two dimensions, among %s", inputNames(d.Inputs))
+		return ort.IO{}, fmt.Errorf("no input for the canvas, int64 or int32 in two dimensions, among %s", ort.Names(d.Inputs))
 	}
-	return ort.IO{}, fmt.Errorf("any of %s may be the canvas: name it with --fact input=NAME", inputNames(found))
-}
-
-func inputNames(ios []ort.IO) string {
-	var names []string
-	for _, io := range ios {
-		names = append(names, io.Name)
-	}
-	return strings.Join(names, ", ")
+	return ort.IO{}, fmt.Errorf("any of %s may be the canvas: name it with --fact input=NAME", ort.Names(found))
 }
 
 // timeInput finds the input for σ.

@@ -74,9 +74,9 @@ func FileDigest(ctx context.Context, stamps stamp.Store, path string) (string, e
 	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(lines.String()))), nil
 }
 
-// asWritten says that an ONNX file and its external data are as this program wrote them, so
-// that what the file tells of itself is true of what is read. It is false where there is no
-// manifest that lists the file, and an error where the manifest tells of other files.
+// asWritten reports whether an ONNX file and its external data are as this program wrote them, so
+// that what the file says of itself is true of what is read. It is false where there is no
+// manifest that lists the file, and an error where the manifest has other files.
 func asWritten(ctx context.Context, stamps stamp.Store, path string) (bool, error) {
 	names, err := DataFiles(path)
 	if err != nil {

@@ -43,7 +43,7 @@ func openONNX(ctx context.Context, ref, path string, opts Options) (Model, error
 }
 
 // takesMask tries a network whose rows have no column for MASK: whether it has an embedding
-// of MASK, no description tells. Where it has none the model is closed.
+// of MASK, no description says. Where it has none the model is closed.
 func takesMask(ctx context.Context, m Model, ref string) error {
 	f := m.Facts()
 	ids := []int64{int64(f.MaskID)}
@@ -63,7 +63,7 @@ func takesMask(ctx context.Context, m Model, ref string) error {
 	return nil
 }
 
-// readONNX reads what an ONNX file tells of itself: read, own as graphFacts does, and f, the
+// readONNX reads what an ONNX file says of itself: read, own as graphFacts does, and f, the
 // facts in force, which fit the graph.
 func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Description, read, f Facts, own bool, err error) {
 	fail := func(err error) (ort.Description, Facts, Facts, bool, error) {
@@ -93,7 +93,7 @@ func readONNX(ctx context.Context, ref, path string, opts Options) (d ort.Descri
 }
 
 // digestONNX puts the digest of what is read into f: that of the checkpoint where the files
-// are as this program wrote them, which written tells, else that of the files.
+// are as this program wrote them, and then written is true; else that of the files.
 func digestONNX(ctx context.Context, path string, own bool, read Facts, f *Facts, stamps stamp.Store) (written bool, err error) {
 	if own && read.Digest != "" {
 		if written, err = asWritten(ctx, stamps, path); err != nil {
@@ -114,7 +114,7 @@ func hint(own bool) string {
 	return " (this ONNX file carries no facts: give them in a sidecar NAME.mdmgen.json or with --fact KEY=VALUE)"
 }
 
-// graphFacts reads what a graph says about itself. own tells whether the facts
+// graphFacts reads what a graph says about itself. own reports whether the facts
 // are in its metadata; else they are what inputs and outputs show, and the rest
 // is unknown.
 func graphFacts(d ort.Description) (f Facts, own bool, err error) {
@@ -151,8 +151,10 @@ func checkGraph(d ort.Description, written, f Facts) error {
 	if _, ok := d.Input("input_ids"); !ok {
 		errs = append(errs, errors.New("input input_ids is missing"))
 	}
-	if _, has := d.Input("sigma"); has != f.TimeConditioned {
-		errs = append(errs, fmt.Errorf("time_conditioned is %t, but input sigma is %s", f.TimeConditioned, map[bool]string{true: "there", false: "missing"}[has]))
+	if _, has := d.Input("sigma"); has && !f.TimeConditioned {
+		errs = append(errs, errors.New("time_conditioned is false, but input sigma is there"))
+	} else if !has && f.TimeConditioned {
+		errs = append(errs, errors.New("time_conditioned is true, but input sigma is missing"))
 	}
 	if f.Input != "" {
 		errs = append(errs, fmt.Errorf("input is %q: only ONNX files of other tools have inputs of other names", f.Input))

@@ -65,7 +65,7 @@ type Origin struct {
 	// Provider is cpu, or cuda:N with what differs from float32 on the device: cuda:0, TF32. Several have
 	// " + " between.
 	Provider string `json:"provider"`
-	// GPUs are the devices of cuda providers, as their driver tells of them.
+	// GPUs are the devices of cuda providers, as their driver reports them.
 	GPUs []ort.GPU `json:"gpus,omitempty"`
 	// Threads is the number of threads of one call, those of all devices together.
 	Threads int `json:"threads"`
@@ -79,14 +79,14 @@ type Origin struct {
 	UnusedTensors []string `json:"unused_tensors,omitempty"`
 }
 
-// Describer is a model that can tell its origin.
+// Describer is a model that knows its origin.
 type Describer interface{ Origin() Origin }
 
 // Builtin is a checkpoint that the program carries: a folder as a hub has it.
 type Builtin struct {
 	Name string
 	FS   fs.FS
-	// Digest is that of the checkpoint; "" has it worked out whenever it is opened.
+	// Digest is the checkpoint's; "" has it worked out whenever it is opened.
 	Digest string
 }
 
@@ -104,23 +104,23 @@ type Options struct {
 	Override map[string]string
 	Sidecar  string
 	// Known are facts, in the form of Override, that are known of a published model from
-	// elsewhere; they tell what its files leave open, and change nothing.
+	// elsewhere; they fill what its files leave open, and change nothing.
 	Known map[string]string
 	// Weights says which of the two sets of weights of a trainer's file is opened: the averages
 	// where it is "", which it must be for all other models.
 	Weights checkpoint.Weights
-	// Dtype is that of the weights as they are run; "" is that of an ONNX file's own, and
+	// Dtype is the type of the weights as they are run; "" is an ONNX file's own, and
 	// float32 for a checkpoint. An ONNX file has one and no other.
 	Dtype graph.Dtype
 	// Path is the folder or file that the reference leads to, where that is a name of a hub's;
 	// "" for the reference itself.
 	Path string
 	// Watch, where it is not nil, is called when a large checkpoint begins to be read for its
-	// digest, or to be converted into the cache, and gives what is told of bytes of the total.
+	// digest, or to be converted into the cache, and returns a function that is called with byte counts, of the total.
 	Watch func(work string, total int64) func(bytes int64)
 }
 
-// MissingError says that a model, or a file of it, is not there.
+// MissingError reports that a model, or a file of it, is not there.
 type MissingError struct{ Msg string }
 
 func (e *MissingError) Error() string { return e.Msg }

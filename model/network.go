@@ -78,14 +78,6 @@ func (n heads) LogProbs(ctx context.Context, c samplers.Call, targets []int64, l
 	if err := n.ask(c); err != nil {
 		return err
 	}
-	if k := len(c.Positions); len(targets) != k || len(logMu) != k || len(logMass) != k {
-		panic(fmt.Sprintf("model: %d targets, %d and %d results for %d positions", len(targets), len(logMu), len(logMass), k))
-	}
-	for _, id := range targets {
-		if id < 0 || id >= int64(n.facts.Columns) {
-			panic(fmt.Sprintf("model: target %d of a row of %d", id, n.facts.Columns))
-		}
-	}
 	n.listed("take_given", "targets", "log_mu", "log_mass")
 	shape := []int64{int64(len(targets))}
 	n.in = append(n.in, ort.Tensor{Name: "targets", Shape: shape, Int64: targets})
@@ -101,9 +93,6 @@ func (n heads) Best(ctx context.Context, c samplers.Call, d samplers.Drawing, ds
 		return err
 	}
 	k := len(c.Positions)
-	if len(d.Uniforms) != k || len(d.Temperatures) != k || len(dst) != k || d.Top < 0 {
-		panic(fmt.Sprintf("model: %d uniforms, %d temperatures and %d results for %d positions, the best %d tokens", len(d.Uniforms), len(d.Temperatures), len(dst), k, d.Top))
-	}
 	top := max(min(d.Top, n.facts.Columns), 1)
 	n.listed("take_best", "uniforms", "temperatures", "top", "token", "log_p", "entropy", "top_tokens", "top_log_p")
 	n.ids, n.numbers = slices.Grow(n.ids[:0], k*(1+top))[:k*(1+top)], slices.Grow(n.numbers[:0], k*(2+top))[:k*(2+top)]
@@ -175,7 +164,7 @@ var (
 	headOutputs = map[string]int{"logits": 0, "log_mu": -1, "log_mass": -1, "token": -1, "log_p": -1, "entropy": -1, "top_tokens": 1, "top_log_p": 1}
 )
 
-// noTop is what the head that draws is told where it has nothing to do.
+// noTop is the input of the head that draws where it has nothing to do.
 var noTop = []int64{0}
 
 // listed gives a head the wanted rows, and the other heads none. own are the tensors of
@@ -226,7 +215,11 @@ func callShape(f Facts, c samplers.Call) (length int, err error) {
 	}
 	length = c.Length()
 	if length > f.Length || f.FixedLength && length != f.Length {
-		return 0, fmt.Errorf("model %s: a canvas of %d positions: the network takes %s%d", f.Family, length, map[bool]string{true: "exactly ", false: "at most "}[f.FixedLength], f.Length)
+		most := "at most "
+		if f.FixedLength {
+			most = "exactly "
+		}
+		return 0, fmt.Errorf("model %s: a canvas of %d positions: the network takes %s%d", f.Family, length, most, f.Length)
 	}
 	limit := int64(max(f.Columns, f.MaskID+1))
 	if i := slices.IndexFunc(c.IDs, func(id int64) bool { return id < 0 || id >= limit }); i >= 0 {

@@ -77,7 +77,7 @@ const (
 	KindWorld
 )
 
-// Resolve tells what ref is without opening it, and the path of the folder or
+// Resolve returns what ref is, without opening it, and the path of the folder or
 // file that it leads to.
 func Resolve(ref string, builtins []Builtin) (Kind, string, error) {
 	var names []string
@@ -209,7 +209,7 @@ type table struct {
 
 func (t *table) Facts() Facts { return t.facts }
 
-// Spec is that of the facts in force, and of tables: rows exist at σ = +Inf.
+// Spec follows from the facts in force; rows of tables exist at σ = +Inf.
 func (t *table) Spec() samplers.Spec {
 	s := t.facts.Spec()
 	s.InfiniteSigma = true

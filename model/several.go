@@ -18,7 +18,7 @@ import (
 // does not depend, but for rounding, on the canvases beside it, it does not on how many devices there are; and
 // which of them it goes to is the same in every run.
 //
-// A device that fails at what another one does is left out from then on, which a notice tells.
+// A device that fails at what another one does is left out from then on, with a notice.
 type several struct {
 	all, working []member
 	out          []float32
@@ -139,7 +139,7 @@ func (s *several) Facts() Facts { return s.all[0].Facts() }
 
 func (s *several) Spec() samplers.Spec { return s.all[0].Spec() }
 
-// Origin tells of all devices.
+// Origin names all devices.
 func (s *several) Origin() Origin {
 	o := s.all[0].Origin()
 	providers := []string{o.Provider}

@@ -66,7 +66,7 @@ func checkHere(t *testing.T, j *Job) error {
 // work runs n workers to the end.
 func work(t *testing.T, q *Queue, j *Job, n int) {
 	t.Helper()
-	w := Workers{Queue: q, Name: "worker", N: n, Tell: func(string, ...any) {}}
+	w := Workers{Queue: q, Name: "worker", N: n, Log: func(string, ...any) {}}
 	if err := w.Work(t.Context(), j.Args, func(header json.RawMessage) (*Job, error) { return j, j.Check(header) }); err != nil {
 		t.Error(err)
 	}
@@ -95,7 +95,7 @@ func TestCommands(t *testing.T) {
 	inline = 1000 // so that parts are in the object store
 	for _, args := range [][]string{
 		{"generate", "-n", "2000", "--model", world, "--batch", "12", "--seed", "5", "--json"},
-		{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "2", "-r", "1", "--warmup", "0", "--seed", "5", "--quality", "nelbo", "--draws", "2", "--format", "jsonl"},
+		{"bench", "--model", world, "--sampler", "euler,tweedie,tau-leaping", "--steps", "2-11+1", "-n", "2", "-r", "1", "--warmup", "0", "--seed", "5", "--quality", "nelbo=2", "--format", "jsonl"},
 	} {
 		j := newJob(t, args, 7)
 		if _, err := q.Submit(t.Context(), j, Limits{Deliveries: 3}); err != nil {
@@ -144,7 +144,7 @@ func TestThreeWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Print(&told)
-	if !strings.Contains(told.String(), "63 of 63 done, 0 running, 0 waiting, 0 dead") || !strings.Contains(told.String(), "worker-2") {
+	if !strings.Contains(told.String(), "63 of 63 done, 0 running, 0 waiting, 0 dead") {
 		t.Error(told.String())
 	}
 	if err := q.Remove(t.Context(), j); err != nil {
@@ -190,7 +190,7 @@ func TestFailed(t *testing.T) {
 	}
 	var told strings.Builder
 	opened := 0
-	w := Workers{Queue: q, Name: "worker", N: 1, Tell: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }}
+	w := Workers{Queue: q, Name: "worker", N: 1, Log: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) }}
 	if err := w.Work(t.Context(), args, func(header json.RawMessage) (*Job, error) {
 		if opened++; opened == 1 { // Of a run that is open the text is changed.
 			if err := os.Chtimes(args[1], time.Time{}, time.Unix(1, 0)); err != nil {
@@ -263,7 +263,7 @@ func TestRemoved(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		w := Workers{Queue: q, Name: "worker", N: 2, Tell: func(string, ...any) {}}
+		w := Workers{Queue: q, Name: "worker", N: 2, Log: func(string, ...any) {}}
 		ended <- w.Work(t.Context(), j.Args, func(json.RawMessage) (*Job, error) { return j, nil })
 	}()
 	for end, busy := time.Now().Add(20*time.Second), false; !busy; time.Sleep(10 * time.Millisecond) {
@@ -271,7 +271,7 @@ func TestRemoved(t *testing.T) {
 		if err != nil || time.Now().After(end) {
 			t.Fatalf("no worker has the part: %+v, %v", s, err)
 		}
-		busy = s.Workers["worker-0"].Task+s.Workers["worker-1"].Task > 0
+		busy = s.Running > 0
 	}
 	if err := q.Remove(t.Context(), j); err != nil {
 		t.Fatal(err)

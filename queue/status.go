@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
-	"github.com/dustin/go-humanize/english"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"mdmgen/cmd/mdmgen/app"
@@ -24,8 +22,6 @@ type State struct {
 	Running, Waiting int
 	// Dead are the parts that were given out too often and have no result.
 	Dead []Dead
-	// Workers are those that said something of late, by their names.
-	Workers map[string]report
 
 	done map[int]bool
 }
@@ -37,8 +33,8 @@ type Dead struct {
 	sequence   uint64
 }
 
-// ended says that nothing of a job is left to do. Many workers ask that: it is cheap as long as
-// nothing is dead.
+// ended reports whether nothing of a job is left to do. It is cheap as long as nothing is dead: many
+// workers ask.
 func (q *Queue) ended(ctx context.Context, j *Job) (bool, error) {
 	results, err := q.js.Stream(ctx, j.results())
 	if err != nil || int(results.CachedInfo().State.Msgs) >= j.Shards {
@@ -48,22 +44,13 @@ func (q *Queue) ended(ctx context.Context, j *Job) (bool, error) {
 	if err != nil || dead.CachedInfo().State.Msgs == 0 {
 		return false, err
 	}
-	s, err := q.progress(ctx, j)
+	s, err := q.Status(ctx, j)
 	return err == nil && s.Done+len(s.Dead) >= j.Shards, err
 }
 
-// Status asks how far a job is, and what workers do.
+// Status returns how far a job is.
 func (q *Queue) Status(ctx context.Context, j *Job) (*State, error) {
-	s, err := q.progress(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	return s, q.workersOf(ctx, s)
-}
-
-// progress asks how far a job is.
-func (q *Queue) progress(ctx context.Context, j *Job) (*State, error) {
-	s := &State{Job: j, Workers: make(map[string]report), done: make(map[int]bool)}
+	s := &State{Job: j, done: make(map[int]bool)}
 	results, err := q.js.Stream(ctx, j.results())
 	if err != nil {
 		return nil, err
@@ -95,7 +82,7 @@ func (q *Queue) progress(ctx context.Context, j *Job) (*State, error) {
 	return s, nil
 }
 
-// deadOf reads what the server says of tasks that it gives out no more.
+// deadOf reads the server's notices of tasks that it gives out no more.
 func (q *Queue) deadOf(ctx context.Context, s *State) error {
 	stream, err := q.js.Stream(ctx, s.Job.dead())
 	if err != nil {
@@ -113,14 +100,14 @@ func (q *Queue) deadOf(ctx context.Context, s *State) error {
 		if err != nil {
 			return err
 		}
-		var told struct {
+		var notice struct {
 			Sequence   uint64 `json:"stream_seq"`
 			Deliveries int    `json:"deliveries"`
 		}
-		if err := json.Unmarshal(m.Data, &told); err != nil {
+		if err := json.Unmarshal(m.Data, &notice); err != nil {
 			return err
 		}
-		letter, err := tasks.GetMsg(ctx, told.Sequence)
+		letter, err := tasks.GetMsg(ctx, notice.Sequence)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue // It was submitted again, or finished late.
 		}
@@ -129,33 +116,7 @@ func (q *Queue) deadOf(ctx context.Context, s *State) error {
 		}
 		task := number(letter.Subject)
 		if !s.done[task] && !slices.ContainsFunc(s.Dead, func(d Dead) bool { return d.Task == task }) {
-			s.Dead = append(s.Dead, Dead{task, told.Deliveries, told.Sequence})
-		}
-	}
-	return nil
-}
-
-// workersOf reads what workers say.
-func (q *Queue) workersOf(ctx context.Context, s *State) error {
-	kv, err := q.js.KeyValue(ctx, workersBucket)
-	if err != nil {
-		return err
-	}
-	names, err := kv.Keys(ctx)
-	if errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		e, err := kv.Get(ctx, name)
-		if err != nil {
-			continue // It is just gone.
-		}
-		var r report
-		if json.Unmarshal(e.Value(), &r) == nil && r.Job == s.Job.ID {
-			s.Workers[name] = r
+			s.Dead = append(s.Dead, Dead{task, notice.Deliveries, notice.Sequence})
 		}
 	}
 	return nil
@@ -166,28 +127,6 @@ func (s *State) Print(w io.Writer) {
 	fmt.Fprintf(w, "job      %s: %s\n", s.Job.ID, app.CommandLine(s.Job.Args))
 	fmt.Fprintf(w, "parts    %d of %d done, %d running, %d waiting, %d dead\n", s.Done, s.Job.Shards, s.Running, s.Waiting, len(s.Dead))
 	fmt.Fprintf(w, "chunks   %d of %d\n", s.Chunks, s.Job.Chunks)
-	rate := 0.0
-	var names []string
-	for name := range s.Workers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		r := s.Workers[name]
-		each := 0.0
-		if r.Busy > 0 {
-			each = float64(r.Chunks) / r.Busy
-		}
-		rate += each
-		doing := "waits"
-		if r.Task > 0 {
-			doing = fmt.Sprintf("does part %d", r.Task)
-		}
-		fmt.Fprintf(w, "worker   %s %s; %s, %.3g chunks/s\n", name, doing, english.Plural(r.Tasks, "part", ""), each)
-	}
-	if left := s.Job.Chunks - s.Chunks; rate > 0 && left > 0 {
-		fmt.Fprintf(w, "left     about %v\n", time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second))
-	}
 	for _, d := range s.Dead {
 		fmt.Fprintf(w, "dead     part %d, given out %d times: submit the run again to queue it again\n", d.Task, d.Deliveries)
 	}

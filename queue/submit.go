@@ -12,13 +12,10 @@ import (
 )
 
 const (
-	// bucket holds jobs by their IDs; workers what each worker does, for a while.
-	bucket        = "mdmgen-jobs"
-	workersBucket = "mdmgen-workers"
-	// ackWait is how long a task is a worker's that says nothing.
+	// bucket holds jobs by their IDs.
+	bucket = "mdmgen-jobs"
+	// ackWait is how long a task is a silent worker's.
 	ackWait = 30 * time.Second
-	// workerLife is how long a worker is shown that says nothing.
-	workerLife = time.Minute
 	// maxMessage bounds a message, in bytes.
 	maxMessage = 1 << 20
 )
@@ -28,19 +25,19 @@ var inline int64 = maxMessage / 2
 
 // Limits say when a task is given up.
 type Limits struct {
-	// Deliveries is how often it is given out; AckWait how long it is a worker's that says
-	// nothing, 0 for half a minute.
+	// Deliveries is how often it is given out; AckWait how long it is a silent worker's, 0 for
+	// half a minute.
 	Deliveries int
 	AckWait    time.Duration
 }
 
-// Submit puts the tasks of a job into the queue that have no result yet, also those that are
-// dead letters. It returns how many were queued.
+// Submit queues the tasks of a job that have no result yet, dead letters among them. It returns how
+// many were queued.
 func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err error) {
 	if err := q.prepare(ctx, j, l); err != nil {
 		return 0, err
 	}
-	state, err := q.progress(ctx, j)
+	state, err := q.Status(ctx, j)
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +68,7 @@ func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err e
 	return queued, nil
 }
 
-// prepare makes what a job has on the server, which may be there.
+// prepare creates the streams and stores of a job, unless they are there.
 func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
 	if l.AckWait == 0 {
 		l.AckWait = ackWait
@@ -96,9 +93,6 @@ func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
 	if _, err := q.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: j.parts()}); err != nil {
 		return err
 	}
-	if _, err := q.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: workersBucket, TTL: workerLife}); err != nil {
-		return err
-	}
 	jobs, err := q.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket})
 	if err != nil {
 		return err
@@ -110,7 +104,7 @@ func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
 	return err
 }
 
-// full says that a stream has a message of the subject already. The code of the error is that of
+// full reports whether a stream has a message of the subject already. The error has the code of
 // every message that could not be stored, as on a full disk.
 func full(err error) bool {
 	var api *jetstream.APIError

@@ -21,30 +21,21 @@ import (
 // is the part.
 const objectHeader = "Mdmgen-Object"
 
-// report is what a worker does.
-type report struct {
-	Job    string  `json:"job"`
-	Task   int     `json:"task"` // 0 where it waits
-	Tasks  int     `json:"tasks"`
-	Chunks int     `json:"chunks"`
-	Busy   float64 `json:"busy_seconds"`
-}
-
 // Workers do tasks of a job in this process, each with a model of its own, which stays open.
 type Workers struct {
 	Queue *Queue
 	// Name is theirs alone, N their number.
 	Name string
 	N    int
-	// Tell is told what happens, a line each; it is called by all of them.
-	Tell func(format string, args ...any)
+	// Log is called with a line for each event, by all of them.
+	Log func(format string, args ...any)
 }
 
 // Work opens the run of a command line and does tasks of the job, until all of them have a result or
-// are dead letters. job says which job it is, by the header that the run has on this machine, as
-// [Job.Check] does; every worker asks it, at any time.
+// are dead letters. job returns the job, by the header of the run on this machine, or an error, as
+// [Job.Check] does; it is called by every worker, at any time.
 func (w *Workers) Work(ctx context.Context, args []string, job func(header json.RawMessage) (*Job, error)) error {
-	// The first to see that there is nothing left to do tells those that wait.
+	// The first that finds nothing left to do ends those that wait.
 	waiting, end := context.WithCancel(ctx)
 	defer end()
 	var all sync.WaitGroup
@@ -77,12 +68,9 @@ type worker struct {
 	waiting context.Context
 	end     func()
 
-	job    *Job
-	part   func(i, n int, path string) error
-	report report
-	// results are the job's, reports what workers do.
+	job     *Job
+	part    func(i, n int, path string) error
 	results jetstream.Stream
-	reports jetstream.KeyValue
 }
 
 // idle is how long a worker waits for a task before it asks whether the job has ended.
@@ -97,21 +85,16 @@ func (w *worker) work(ctx context.Context) error {
 	if w.results, err = w.Queue.js.Stream(ctx, w.job.results()); err != nil {
 		return err
 	}
-	if w.reports, err = w.Queue.js.KeyValue(ctx, workersBucket); err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "mdmgen-worker-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	w.report.Job = w.job.ID
 	for {
 		var ended bool
 		if err := retried(ctx, func() (err error) { ended, err = w.Queue.ended(ctx, w.job); return err }); err != nil {
 			return w.removed(ctx, err)
 		}
-		w.tell(ctx)
 		if ended {
 			w.end()
 			return nil
@@ -132,7 +115,7 @@ func (w *worker) work(ctx context.Context) error {
 	}
 }
 
-// removed says of an error that the job is no more on the server, where that is why.
+// removed replaces an error where the job is no longer on the server.
 func (w *worker) removed(ctx context.Context, err error) error {
 	if _, none := w.Queue.js.Stream(ctx, w.job.results()); errors.Is(none, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("job %s was removed", w.job.ID)
@@ -140,18 +123,15 @@ func (w *worker) removed(ctx context.Context, err error) error {
 	return err
 }
 
-// do does a task: it is acknowledged when the server has its result. Until then the server is told
-// at each beat that the worker is alive.
+// do does a task, and acknowledges it once the server has its result. Until then each beat reports
+// that the worker is alive.
 func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, dir string) error {
 	task, begin := number(msg.Subject()), time.Now()
-	w.report.Task = task
-	stop, ended := make(chan struct{}), make(chan struct{})
+	stop := make(chan struct{})
 	go func() {
-		defer close(ended)
 		tick := time.NewTicker(beat)
 		defer tick.Stop()
 		for {
-			w.tell(ctx)
 			select {
 			case <-stop:
 				return
@@ -162,36 +142,24 @@ func (w *worker) do(ctx context.Context, msg jetstream.Msg, beat time.Duration, 
 	}()
 	err := w.result(ctx, task, filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", task)))
 	close(stop)
-	<-ended // which reads the report
-	w.report.Task = 0
 	if ctx.Err() != nil {
 		_ = msg.Nak() // Somebody else may do it at once.
 		return ctx.Err()
 	}
 	if err != nil {
-		w.Tell("part %d/%d: %v", task, w.job.Shards, err)
+		w.Log("part %d/%d: %v", task, w.job.Shards, err)
 		_ = msg.NakWithDelay(time.Second) // It comes again, here or elsewhere, or is a dead letter.
 		return failure{err}
 	}
-	w.report.Tasks++
-	w.report.Chunks += w.job.chunks(task)
-	w.report.Busy += time.Since(begin).Seconds()
 	// One that is not acknowledged comes again, and its result is found to be there.
 	limit, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_ = msg.DoubleAck(limit)
-	w.Tell("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
+	w.Log("part %d/%d in %.1f s", task, w.job.Shards, time.Since(begin).Seconds())
 	return nil
 }
 
-// tell says what the worker does, for those who look.
-func (w *worker) tell(ctx context.Context) {
-	if data, err := json.Marshal(w.report); err == nil {
-		_, _ = w.reports.Put(ctx, w.name, data)
-	}
-}
-
-// result sees to it that a task has its result. path is for the part.
+// result computes the result of a task, unless the server has it. path is for the part.
 func (w *worker) result(ctx context.Context, task int, path string) error {
 	_, err := w.results.GetLastMsgForSubject(ctx, w.job.result(task))
 	if err == nil || !errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -204,7 +172,7 @@ func (w *worker) result(ctx context.Context, task int, path string) error {
 	return retried(ctx, func() error {
 		err := w.store(ctx, task, path)
 		if err != nil {
-			err = w.removed(ctx, err) // A stream that is gone says no more than a server that is.
+			err = w.removed(ctx, err) // A stream that is gone looks like a server that is.
 		}
 		return err
 	})

@@ -17,7 +17,7 @@ type addedToken struct {
 	// normalized is set.
 	pattern string
 	// singleWord drops matches that touch a word character; lstrip and rstrip
-	// swallow white space before and after; normalized says that the match is
+	// swallow white space before and after; normalized means that the match is
 	// made in normalized text.
 	singleWord, lstrip, rstrip, normalized, special bool
 }

@@ -1,9 +1,6 @@
 package tokenize
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -41,45 +38,4 @@ func BenchmarkEncode(b *testing.B) {
 		}
 	}
 	benchmarkEncode(b, tok, text.String())
-}
-
-// BenchmarkEncodeReal reads the golden strings of published vocabularies, scripts
-// and symbols of all kinds.
-func BenchmarkEncodeReal(b *testing.B) {
-	for _, name := range []string{"gpt2", "qwen2.5", "bert-base-uncased"} {
-		b.Run(name, func(b *testing.B) {
-			tok := reference(b, name)
-			lines := bufio.NewScanner(bytes.NewReader(reftest.Gunzip(b, reftest.Shared(b, "reference", "tokenizers", name+".golden.jsonl.gz"))))
-			lines.Buffer(nil, 16<<20)
-			var text strings.Builder
-			for lines.Scan() {
-				var s struct{ Text string }
-				if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-					b.Fatal(err)
-				}
-				text.WriteString(s.Text)
-			}
-			benchmarkEncode(b, tok, text.String())
-		})
-	}
-}
-
-// BenchmarkLongWord merges one pre-token of 200,000 bytes.
-func BenchmarkLongWord(b *testing.B) {
-	tok, err := Open(b.Context(), reftest.Builtin(b))
-	if err != nil {
-		b.Fatal(err)
-	}
-	benchmarkEncode(b, tok, strings.Repeat("a", 200_000))
-}
-
-// BenchmarkParse reads a vocabulary of 50,257 tokens.
-func BenchmarkParse(b *testing.B) {
-	data := reftest.Gunzip(b, reftest.Shared(b, "reference", "tokenizers", "gpt2.tokenizer.json.gz"))
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		if _, err := Parse("gpt2", data); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -48,7 +48,7 @@ type preTokenizer struct {
 	raw, normal *matcher
 	// normalize is nil where the file has no normalizer.
 	normalize func(string) string
-	// prefix says that a space is put before text that has none.
+	// prefix means that a space is put before text that has none.
 	prefix bool
 	split  splitter
 }

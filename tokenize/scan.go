@@ -48,7 +48,7 @@ func splitBy(scan func(string) int) splitter {
 	}
 }
 
-// settled says that a match of n bytes at the start of s stays what it is, whatever
+// settled reports whether a match of n bytes at the start of s stays what it is, whatever
 // text follows s. Behind its match a scanner looks
 //
 //   - at one character, to see that a run of letters, numbers, newlines or other
@@ -65,7 +65,7 @@ func settled(s string, n int) bool {
 	return len(s)-n >= utf8.UTFMax
 }
 
-// class is what the expressions can tell of a character.
+// class is what the expressions distinguish of a character.
 type class uint8
 
 const (

@@ -24,7 +24,7 @@ const (
 // through once.
 //
 // It reads no further than the next piece takes, some 64 KiB, and keeps nothing of what
-// it has given out. The text is cut only where the ids cannot tell: for the normalizer
+// it has given out. The text is cut only where the ids do not depend on it: for the normalizer
 // before a character with which what is before has nothing to do, for the pre-tokenizer
 // behind a pre-token that nothing behind it can change. A text with more than 16 MiB
 // without such a place is an error, as is one that is not valid UTF-8; the error names
@@ -83,7 +83,7 @@ type streamed struct {
 	// raw is read and not normalized yet; text is normalized, and no pre-tokens yet.
 	raw  []byte
 	text string
-	// read counts the bytes that were read; begun says that there was text, ended that
+	// read counts the bytes that were read; begun means that there was text, ended that
 	// there is no more.
 	read         int
 	begun, ended bool
@@ -178,7 +178,7 @@ func lastFresh(text []byte) int {
 	return 0
 }
 
-// startsAfresh says that a normalizer makes the same of a text as of its parts before r
+// startsAfresh reports whether a normalizer makes the same of a text as of its parts before r
 // and from r on, one behind the other. Characters are changed one by one, but for two
 // things that normalization forms do: marks are sorted behind their letter, and marks
 // and some letters are joined with what is before them. Neither crosses a character

@@ -22,7 +22,7 @@ type Tokenizer struct {
 	name   string
 	folder string
 	digest string
-	// tokens[id] is the token of an id; known[id] says that there is one.
+	// tokens[id] is the token of an id; known[id] whether there is one.
 	tokens []string
 	known  []bool
 	ids    map[string]int

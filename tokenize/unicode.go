@@ -19,7 +19,7 @@ func isNumber(r rune) bool {
 	return unicode.IsNumber(r) || r > 0x10000 && unicode.Is(lateNumbers, r)
 }
 
-// isBertPunct says that BertPreTokenizer makes r a word of its own: all ASCII
+// isBertPunct reports whether BertPreTokenizer makes r a word of its own: all ASCII
 // symbols, and punctuation.
 func isBertPunct(r rune) bool {
 	if r < 0x80 {
@@ -32,7 +32,7 @@ func isBertPunct(r rune) bool {
 	return unicode.IsPunct(r) && !unicode.Is(latePunct, r)
 }
 
-// isBertControl says that clean_text removes r: controls, format characters and
+// isBertControl reports whether clean_text removes r: controls, format characters and
 // private use, but not what is unassigned.
 func isBertControl(r rune) bool {
 	switch r {
@@ -44,7 +44,7 @@ func isBertControl(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && !unicode.Is(lateFormat, r)
 }
 
-// isBertMark says that strip_accents removes r.
+// isBertMark reports whether strip_accents removes r.
 func isBertMark(r rune) bool {
 	if r < 0x300 {
 		return false
@@ -52,7 +52,7 @@ func isBertMark(r rune) bool {
 	return r == 0x1734 || unicode.Is(unicode.Mn, r) && !unicode.Is(lateMarks, r)
 }
 
-// isHan says that handle_chinese_chars puts spaces around r. The last block of
+// isHan reports whether handle_chinese_chars puts spaces around r. The last block of
 // extension E begins 0x100 too late: so it does in the reference.
 func isHan(r rune) bool {
 	return r >= 0x3400 && unicode.Is(han, r)

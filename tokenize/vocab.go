@@ -20,7 +20,7 @@ const maxID = 1<<21 - 1
 // A vocabulary is the model's own part of the tokens.
 type vocabulary struct {
 	ids map[string]int
-	// tokens[id] is the token of an id; used[id] says that there is one.
+	// tokens[id] is the token of an id; used[id] whether there is one.
 	tokens []string
 	used   []bool
 	size   int // largest id + 1

@@ -6,7 +6,7 @@
 // does not favour a setting; in one round every cell samples with the same random
 // streams. [Summarise] turns repetitions into a [Report], whose numbers carry
 // intervals, and the report is written as a Markdown table, CSV, JSON or the
-// lines that benchstat reads. [Compare] puts two reports beside each other.
+// lines that benchstat reads, which compares two runs.
 //
 // What is timed is sampling alone: from the first plan to the last token. Opening
 // a model and warming it up are not in it, and neither is anything that measures

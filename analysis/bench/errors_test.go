@@ -12,14 +12,13 @@ import (
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/quality"
 	"mdmgen/model"
 	"mdmgen/samplers/draw"
 )
 
 func errorConfig(m model.Model, samples int, seed uint64) bench.ErrorConfig {
 	return bench.ErrorConfig{
-		Targets: []likelihood.Target{likelihood.Whole(make([]int, m.Facts().Length))}, Samples: samples, Seed: seed, Confidence: 0.95,
+		Target: likelihood.Whole(make([]int, m.Facts().Length)), Samples: samples, Seed: seed, Confidence: 0.95,
 		Evaluator: func(d draw.Settings) (*likelihood.Evaluator, error) {
 			return likelihood.New(m, likelihood.Options{Draw: d})
 		},
@@ -37,8 +36,7 @@ func exactDistances(t *testing.T, w *laws.World, c *bench.Cell) (tv, kl float64)
 	return laws.TV(fhs, law), laws.KL(fhs, law)
 }
 
-// TestErrors: on worlds, distances equal the exact ones within 4 standard errors, and the
-// exact exponents lie inside the stated intervals.
+// TestErrors: on worlds, distances equal the exact ones within 4 standard errors.
 func TestErrors(t *testing.T) {
 	for _, name := range []string{"xor3-mixed", "markov3-exact", "dirichlet3-noisy", "markov4-sharp", "parity4-exact", "pairs4-exact"} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +51,6 @@ func TestErrors(t *testing.T) {
 			if err != nil || !complete {
 				t.Fatal(complete, err)
 			}
-			exact := make(map[string][2]float64)
 			for i := range all[1:] {
 				c := &all[1+i]
 				q, ok := e.Quality(c)
@@ -61,7 +58,6 @@ func TestErrors(t *testing.T) {
 					t.Fatalf("%s: %+v", c.ID, q)
 				}
 				tv, kl := exactDistances(t, w, c)
-				exact[c.ID] = [2]float64{math.Log(tv), math.Log(kl)}
 				for _, metric := range q.Metrics {
 					v := metric.Value
 					switch metric.Name {
@@ -83,50 +79,7 @@ func TestErrors(t *testing.T) {
 			if q, ok := e.Quality(&all[0]); !ok || q.Metrics[0].Value.Mean != 0 {
 				t.Errorf("fhs: %+v", q)
 			}
-			checkRates(t, e.Rates(2), all[1:], exact)
 		})
-	}
-}
-
-// checkRates compares fitted exponents with those of the exact laws. Of the many intervals of
-// probability 0.95 some miss; none may miss by more than their own width again.
-func checkRates(t *testing.T, rates []bench.Rate, all []bench.Cell, exact map[string][2]float64) {
-	t.Helper()
-	inside, fits := 0, 0
-	for _, r := range rates {
-		if r.Distance != "tv" || r.Kind != "fit" {
-			continue
-		}
-		var x, y []float64
-		for i := range all {
-			s := all[i].Setting
-			n := s.Options.Steps
-			s.Options.Steps = 0
-			for _, steps := range r.Steps {
-				if s.ID() == r.Series && n == steps {
-					x, y = append(x, math.Log(float64(n))), append(y, exact[all[i].ID][0])
-				}
-			}
-		}
-		if len(x) != len(r.Steps) || len(x) < 3 {
-			t.Fatalf("%s: %d numbers of steps, %d cells", r.Series, len(r.Steps), len(x))
-		}
-		want := quality.LeastSquares(x, y)
-		e := r.Exponent
-		fits++
-		const round = 1e-9 // where all samples agree, the interval has no width
-		if e.Lo-round <= want && want <= e.Hi+round {
-			inside++
-		}
-		if width := e.Hi - e.Lo; want < e.Lo-width-round || want > e.Hi+width+round {
-			t.Errorf("%s: exponent %v in %v..%v, exact %v", r.Series, e.Mean, e.Lo, e.Hi, want)
-		}
-		if _, bounded := math.Modf(float64(r.CollisionBound)); r.PaperLower == nil || *r.PaperLower != -1 || math.IsNaN(bounded) {
-			t.Errorf("%s: %+v", r.Series, r)
-		}
-	}
-	if fits != 3 || inside < 2 {
-		t.Errorf("%d of %d exact exponents lie inside their intervals", inside, fits)
 	}
 }
 
@@ -138,7 +91,6 @@ func TestErrorsResume(t *testing.T) {
 	e := bench.GroupErrors(all, 3)
 	var done []bench.ErrorSample
 	cfg := errorConfig(m, 30, 9)
-	cfg.Targets = append(cfg.Targets, likelihood.Target{IDs: []int{0, 1, 1}, Free: []int{0, 1, 2}})
 	cfg.OnSample = func(s bench.ErrorSample) error {
 		done = append(done, s)
 		return nil
@@ -165,9 +117,6 @@ func TestErrorsResume(t *testing.T) {
 		if !ok || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: %+v, and resumed %+v", all[i].ID, a, b)
 		}
-	}
-	if !reflect.DeepEqual(e.Rates(1), again.Rates(1)) {
-		t.Error("rates differ after a resume")
 	}
 	late := bench.GroupErrors(all, 3)
 	ctx, cancel := context.WithDeadline(context.Background(), time.Now())

@@ -1,10 +1,9 @@
 package bench
 
 import (
+	"maps"
 	"slices"
 	"strings"
-
-	"github.com/xrash/smetrics"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/catalog"
@@ -39,41 +38,24 @@ type Axis struct {
 	Optional bool
 }
 
-// Cross is the cross product of samplers, given by names or aliases, with axes. A name may be
-// followed by KEY=VALUE, which the sampler has in place of the axis of that key. An
-// axis goes to those samplers that use it together with their other values, and must go
-// to one. Settings come sampler by sampler, and the numbers of steps vary fastest among a
-// sampler's own options. The error names the axis that is wrong, a setting that comes
-// twice, or a grid of more than [MaxCells].
+// Cross is the cross product of samplers, given as names, aliases or cases ([ParseCase]), with
+// axes. What a case sets stands in place of the axis of that key. An axis goes to those
+// samplers that use it together with their other values, and must go to one. Settings come
+// sampler by sampler, and the numbers of steps vary fastest among a sampler's own options.
+// The error names the axis that is wrong, a setting that appears twice, or a grid of more
+// than [MaxCells].
 func Cross(names []string, axes []Axis) ([]Setting, error) {
-	values, used := make(map[string][]string), make(map[string]bool)
+	values, err := lists(axes)
+	if err != nil {
+		return nil, err
+	}
+	used := make(map[string]bool)
 	for _, a := range axes {
-		k, ok := find(a.Key)
-		if !ok {
-			near, likeness := "", 0.84
-			for _, k := range Keys() {
-				if x := smetrics.JaroWinkler(a.Key, k, 0.7, 4); x > likeness {
-					near, likeness = "; did you mean "+k+"?", x
-				}
-			}
-			return nil, fault.Errorf("bench", "%.40q is not a key: must be one of %s%s", a.Key, strings.Join(Keys(), ", "), near)
-		}
-		if values[a.Key] != nil {
-			return nil, fault.Errorf("bench", "%s is given twice", a.Key)
-		}
-		list, err := k.values(a.Values)
-		if err != nil {
-			return nil, err
-		}
-		values[a.Key], used[a.Key] = list, a.Optional
+		used[a.Key] = a.Optional
 	}
 	var out []Setting
 	for _, name := range names {
-		own, err := named(name)
-		if err != nil {
-			return nil, err
-		}
-		made, err := cross(own, values, used)
+		made, err := ofCase(name, values, used)
 		if err != nil {
 			return nil, err
 		}
@@ -83,49 +65,77 @@ func Cross(names []string, axes []Axis) ([]Setting, error) {
 	}
 	for _, k := range keys {
 		if values[k.Name] != nil && !used[k.Name] {
-			return nil, fault.Errorf("bench", "%s: no sampler of %s uses it here: leave it out, or compare one of %s", k.Name, strings.Join(names, ","), strings.Join(users(k.Name), ", "))
+			return nil, unused(k.Name, strings.Join(names, ","))
 		}
 	}
 	return out, Distinct(out)
 }
 
-// users are the samplers that have an option.
-func users(option string) (out []string) {
-	for _, d := range catalog.Descriptors() {
-		if slices.Contains(d.Flags, option) {
-			out = append(out, d.Name)
+// lists reads the values of axes, by their keys.
+func lists(axes []Axis) (map[string][]string, error) {
+	out := make(map[string][]string)
+	for _, a := range axes {
+		k, ok := find(a.Key)
+		if !ok {
+			return nil, fault.Errorf("bench", "%.40q is not a key: must be one of %s", a.Key, strings.Join(Keys(), ", "))
 		}
-	}
-	return out
-}
-
-// named is the setting of a name, with what follows it.
-func named(text string) (out Setting, err error) {
-	words := append(strings.Fields(text), "")
-	d, ok := catalog.Describe(words[0])
-	if !ok {
-		if name, settings, ok := strings.Cut(words[0], ","); ok && strings.Contains(settings, "=") {
-			return out, fault.Errorf("bench", "sampler %.40q: put blanks between settings, as in '%s %s'", words[0], name, settings)
+		if out[a.Key] != nil {
+			return nil, fault.Errorf("bench", "%s is given twice", a.Key)
 		}
-		return out, fault.Errorf("bench", "sampler %.40q: must be one of %s", words[0], strings.Join(catalog.Names(), ", "))
-	}
-	out.Options.Sampler = d.Name
-	for _, word := range words[1 : len(words)-1] {
-		name, value, pair := strings.Cut(word, "=")
-		k, ok := find(name)
-		if !ok || !pair {
-			return out, fault.Errorf("bench", "%.60q: %.40q is not KEY=VALUE with a KEY of %s", text, word, strings.Join(Keys(), ", "))
-		}
-		list, err := k.values(value)
+		list, err := k.values(a.Values)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		if len(list) > 1 {
-			return out, fault.Errorf("bench", "%.60q: %s has several values here: use --case, or one", text, name)
-		}
-		k.set(&out, list[0])
+		out[a.Key] = list
 	}
 	return out, nil
+}
+
+// ofCase multiplies the sampler of a case with its own values and with those that it uses of
+// others, which used then has.
+func ofCase(text string, values map[string][]string, used map[string]bool) ([]Setting, error) {
+	fields := append(strings.Fields(text), "")
+	d, ok := catalog.Describe(fields[0])
+	if !ok {
+		return nil, fault.Errorf("bench", "sampler %.40q: must be one of %s, perhaps with settings behind blanks, as in 'tweedie steps=8'", fields[0], strings.Join(catalog.Names(), ", "))
+	}
+	var axes []Axis
+	for _, f := range fields[1 : len(fields)-1] {
+		key, list, ok := strings.Cut(f, "=")
+		if !ok {
+			return nil, fault.Errorf("bench", "%.60q: %.40q is not KEY=VALUE", text, f)
+		}
+		axes = append(axes, Axis{Key: key, Values: list})
+	}
+	own, err := lists(axes)
+	if err != nil {
+		return nil, fault.Errorf("bench", "%.60q: %s", text, fault.Plain(err))
+	}
+	all, here := maps.Clone(values), make(map[string]bool)
+	maps.Copy(all, own)
+	out, err := cross(Setting{Options: catalog.Options{Sampler: d.Name}}, all, here)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range axes {
+		if !here[a.Key] {
+			return nil, unused(a.Key, text)
+		}
+		delete(here, a.Key)
+	}
+	maps.Copy(used, here)
+	return out, nil
+}
+
+// unused is the error of a key that no sampler has a use for.
+func unused(key, names string) error {
+	var others []string
+	for _, d := range catalog.Descriptors() {
+		if slices.Contains(d.Flags, key) {
+			others = append(others, d.Name)
+		}
+	}
+	return fault.Errorf("bench", "%s: no sampler of %.60s uses it here: leave it out, or compare one of %s", key, names, strings.Join(others, ", "))
 }
 
 // Compared are the samplers that are compared where none are named, as [Cross] takes them.
@@ -145,7 +155,7 @@ func tooMany(n int) error {
 	return fault.Errorf("bench", "%d settings or more: at most %d are run at once: give fewer values", n, MaxCells)
 }
 
-// cross multiplies one sampler with the values that it uses.
+// cross multiplies a setting with the values that its sampler uses and it does not have.
 func cross(from Setting, values map[string][]string, used map[string]bool) ([]Setting, error) {
 	out := []Setting{from}
 	for _, k := range keys {
@@ -176,49 +186,24 @@ func cross(from Setting, values map[string][]string, used map[string]bool) ([]Se
 	return out, nil
 }
 
-// ParseCase reads what a cross product over all samplers cannot say, "tweedie steps=8
-// grid=paper noise=exp": a sampler, then KEY=VALUES, which may be lists. What the
-// sampler does not use is an error.
+// ParseCase reads what a cross product over all samplers cannot express, "tweedie steps=8,16
+// grid=paper": a sampler, then KEY=VALUES. A key that the sampler does not use is an error.
 func ParseCase(text string) ([]Setting, error) {
-	fields := strings.Fields(text)
-	if len(fields) == 0 {
-		return nil, fault.Errorf("bench", "case %.40q: begin with the name of a sampler, as in \"tweedie steps=8\"", text)
+	out, err := ofCase(text, make(map[string][]string), make(map[string]bool))
+	if err == nil {
+		err = Distinct(out)
 	}
-	var axes []Axis
-	for _, f := range fields[1:] {
-		key, list, ok := strings.Cut(f, "=")
-		if !ok || key == "" {
-			return nil, fault.Errorf("bench", "case %.60q: %.40q is not KEY=VALUE", text, f)
-		}
-		axes = append(axes, Axis{Key: key, Values: list})
-	}
-	out, err := Cross(fields[:1], axes)
-	if err != nil {
-		return nil, fault.Errorf("bench", "case %.60q: %s", text, fault.Plain(err))
-	}
-	return out, nil
+	return out, err
 }
 
-// Fill gives settings the axes of a run (length, batch, threads) that they do not have
-// yet.
+// Fill gives settings the axes of a run (length, batch, threads) that they do not have.
 func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
+	values, err := lists(axes)
+	if err != nil {
+		return nil, err
+	}
 	var out []Setting
 	for _, s := range settings {
-		values := make(map[string][]string)
-		for _, a := range axes {
-			k, ok := find(a.Key)
-			if !ok || k.run == nil {
-				panic("bench: " + a.Key + " is not of a run")
-			}
-			if k.get(s) != "" {
-				continue
-			}
-			list, err := k.values(a.Values)
-			if err != nil {
-				return nil, err
-			}
-			values[a.Key] = list
-		}
 		made, err := cross(s, values, make(map[string]bool))
 		if err != nil {
 			return nil, err
@@ -230,7 +215,7 @@ func Fill(settings []Setting, axes []Axis) ([]Setting, error) {
 	return out, nil
 }
 
-// Distinct refuses a setting that comes twice.
+// Distinct refuses a setting that appears twice.
 func Distinct(settings []Setting) error {
 	seen := make(map[string]bool)
 	for _, s := range settings {
@@ -250,47 +235,4 @@ func Keys() []string {
 		out = append(out, k.Name)
 	}
 	return out
-}
-
-// Match finds the one cell that text names: its sampler, and keys of which it must have
-// all; of several that do, the one that has no other keys but length, batch and threads.
-// ids are settings' IDs.
-func Match(text string, ids []string) (string, error) {
-	want := strings.Fields(text)
-	var found []string
-	for _, id := range ids {
-		have := strings.Fields(id)
-		if id == strings.Join(want, " ") {
-			return id, nil
-		}
-		if len(want) > 0 && have[0] == canonical(want[0]) && !slices.ContainsFunc(want[1:], func(f string) bool { return !slices.Contains(have[1:], f) }) {
-			found = append(found, id)
-		}
-	}
-	if len(found) > 1 {
-		others := func(id string) bool {
-			return slices.ContainsFunc(strings.Fields(id)[1:], func(f string) bool {
-				key, _, _ := strings.Cut(f, "=")
-				return !ofRun(key) && !slices.Contains(want, f)
-			})
-		}
-		if plain := slices.DeleteFunc(slices.Clone(found), others); len(plain) == 1 {
-			found = plain
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", fault.Errorf("bench", "%.60q: is not one of the settings, such as %q", text, ids[0])
-	case 1:
-		return found[0], nil
-	}
-	return "", fault.Errorf("bench", "%.60q: may be %q or %q: say more", text, found[0], found[1])
-}
-
-// canonical is a sampler's own name.
-func canonical(name string) string {
-	if d, ok := catalog.Describe(name); ok {
-		return d.Name
-	}
-	return name
 }

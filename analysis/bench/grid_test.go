@@ -115,17 +115,3 @@ func FuzzParseCase(f *testing.F) {
 		}
 	})
 }
-
-func TestMatch(t *testing.T) {
-	all := []string{"fhs length=8", "tweedie steps=8 length=8", "tweedie steps=16 length=8"}
-	for in, want := range map[string]string{"fhs": all[0], "first-hitting": all[0], "ddpm steps=16": all[2], "tweedie steps=8 length=8": all[1]} {
-		if got, err := bench.Match(in, all); err != nil || got != want {
-			t.Errorf("%q: %q, %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"tweedie", "euler", "", "fhs steps=1"} {
-		if got, err := bench.Match(in, all); err == nil {
-			t.Errorf("%q: %q, want an error", in, got)
-		}
-	}
-}

@@ -32,16 +32,13 @@ var keys = func() (out []key) {
 		out = append(out, key{Option: o})
 	}
 	run := func(name string, most float64, field func(*Setting) *int) {
-		out = append(out, key{catalog.Option{Option: samplers.Option{Name: name, Least: 1, Most: most, Whole: true}}, field})
+		out = append(out, key{catalog.Option{Option: catalog.Option{Option: samplers.Option{Name: name, Least: 1, Most: most, Whole: true}}}, field})
 	}
 	run(KeyLength, 1<<20, func(s *Setting) *int { return &s.Length })
 	run(KeyBatch, 1<<20, func(s *Setting) *int { return &s.Batch })
 	run(KeyThreads, 4096, func(s *Setting) *int { return &s.Threads })
 	return out
 }()
-
-// ofRun says whether a key is of a run, not of a sampler: every sampler uses it.
-func ofRun(name string) bool { return name == KeyLength || name == KeyBatch || name == KeyThreads }
 
 func find(name string) (key, bool) {
 	for _, k := range keys {
@@ -52,24 +49,29 @@ func find(name string) (key, bool) {
 	return key{}, false
 }
 
-// values reads a list, in a form that set reads, one string a value.
-func (k key) values(text string) ([]string, error) {
-	switch {
-	case k.Most == 0:
-		list, err := words(k.Name, text)
-		for _, word := range list {
+// values reads a list, one string a value, in a form that set reads.
+func (k key) values(text string) (out []string, err error) {
+	if k.Most == 0 {
+		out, err = words(k.Name, text)
+		for _, word := range out {
 			if err := k.Set(new(catalog.Options), word); err != nil {
 				return nil, fault.Errorf("bench", "%s", fault.Plain(err))
 			}
 		}
-		return list, err
-	case k.Whole:
-		list, err := Ints(text, int(k.Least), int(k.Most))
-		return texts(k.Name, list, err)
-	default:
-		list, err := Floats(text, k.Least, k.Most)
-		return texts(k.Name, list, err)
+		return out, err
 	}
+	list, err := numbers(text, k.Least, k.Most, k.Whole)
+	if err != nil {
+		return nil, fault.Errorf("bench", "%s: %s", k.Name, fault.Plain(err))
+	}
+	for _, v := range list {
+		if k.Whole {
+			out = append(out, strconv.Itoa(int(v)))
+		} else {
+			out = append(out, fmt.Sprint(v))
+		}
+	}
+	return out, nil
 }
 
 // set gives a setting one of values.
@@ -114,21 +116,7 @@ func words(key, text string) ([]string, error) {
 		if slices.Contains(out, item) {
 			return nil, fault.Errorf("bench", "%s %.40q: %s appears twice", key, text, item)
 		}
-		if out = append(out, item); len(out) > maxValues {
-			return nil, fault.Errorf("bench", "%s: more than %d values", key, maxValues)
-		}
-	}
-	return out, nil
-}
-
-// texts are the values of a key, or the error that reading them made.
-func texts[T any](key string, values []T, err error) ([]string, error) {
-	if err != nil {
-		return nil, fault.Errorf("bench", "%s: %s", key, fault.Plain(err))
-	}
-	var out []string
-	for _, v := range values {
-		out = append(out, fmt.Sprint(v))
+		out = append(out, item)
 	}
 	return out, nil
 }

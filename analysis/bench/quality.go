@@ -5,6 +5,7 @@ import (
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/quality"
+	"mdmgen/samplers/draw"
 )
 
 // The parts of quality, as --quality calls them.
@@ -13,9 +14,6 @@ const (
 	PartError = "error"
 	// PartCertificate bounds distances from first-hitting at the cell's own length.
 	PartCertificate = "certificate"
-	// PartCoupling bounds TV by how often texts differ from first-hitting's, drawn from the same
-	// random numbers.
-	PartCoupling = "coupling"
 	// PartText is what tokens say without a model: entropy, distinct n-grams, repetition.
 	PartText = "text"
 	// PartNELBO is the NELBO of samples under the model itself.
@@ -26,7 +24,10 @@ const (
 )
 
 // Parts lists the parts that a list may name.
-func Parts() []string { return []string{PartError, PartCertificate, PartCoupling, PartText, PartNELBO} }
+func Parts() []string { return []string{PartError, PartCertificate, PartText, PartNELBO} }
+
+// rounding is where a distance is 0 but for rounding.
+const rounding = 1e-12
 
 // KindQuality is the kind of a [Quality] among the records of a run.
 const KindQuality = "quality"
@@ -35,18 +36,13 @@ const KindQuality = "quality"
 type QualitySettings struct {
 	Parts []string `json:"parts"`
 	// ErrorLength is the number of free positions of the window of PartError, ErrorSamples
-	// the number of texts of first-hitting. Context is "sha256:…" of the windows where they
-	// lie inside a text.
-	ErrorLength  int    `json:"error_length,omitempty"`
-	ErrorSamples int    `json:"error_samples,omitempty"`
-	Context      string `json:"context,omitempty"`
-	// CertificateRuns is the number of runs of first-hitting of PartCertificate, and of pairs of
-	// PartCoupling.
+	// the number of texts of first-hitting.
+	ErrorLength  int `json:"error_length,omitempty"`
+	ErrorSamples int `json:"error_samples,omitempty"`
+	// CertificateRuns is the number of runs of first-hitting of PartCertificate.
 	CertificateRuns int `json:"certificate_runs,omitempty"`
 	// Draws is the number of draws of the NELBO of a sample.
 	Draws int `json:"draws,omitempty"`
-	// Reference is "sha256:…" of the ids of the text whose likeness is measured, "" for none.
-	Reference string `json:"reference,omitempty"`
 	// Protocol is that of the evaluator, nil where there is none.
 	Protocol *quality.Protocol `json:"protocol,omitempty"`
 }
@@ -89,20 +85,17 @@ func (c *CellReport) metric(name string) (estimate.Estimate, bool) {
 	return estimate.Estimate{}, false
 }
 
-// lawKey is what the law of a cell's samples depends on: not how many rows a call has,
-// nor by how many threads it is worked out. The length is left out where it is another's.
+// lawKey is what the law of a cell's samples depends on: not how many rows a call has, by how
+// many threads it is worked out, or how exact draws are made. The length is left out where it is
+// another's.
 func (c *Cell) lawKey(length bool) string {
 	s := c.Setting
-	s.Batch, s.Threads = 0, 0
+	s.Batch, s.Threads, s.Options.Lookahead = 0, 0, 0
+	if s.Options.By != draw.ByFloat32Gumbel { // the others are exact
+		s.Options.By = ""
+	}
 	if !length {
 		s.Length = 0
 	}
-	return s.ID()
-}
-
-// familyKey is lawKey without steps: cells that share it are points of one curve.
-func (c *Cell) familyKey() string {
-	s := c.Setting
-	s.Batch, s.Threads, s.Length, s.Options.Steps = 0, 0, 0, 0
 	return s.ID()
 }

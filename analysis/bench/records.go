@@ -2,13 +2,12 @@ package bench
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"mdmgen/internal/fault"
 )
 
-// Log holds what a run has finished, as its records say.
+// Log holds the records of a run.
 type Log struct {
 	Repetitions []Repetition
 	Errors      []ErrorSample
@@ -17,8 +16,7 @@ type Log struct {
 	Quality []Quality
 }
 
-// Read adds a record, one line of JSON. It is an error where the line is not a record, or not
-// one that a run could have made.
+// Read adds a record, one line of JSON. A line that is none is an error.
 func (l *Log) Read(line []byte) error {
 	var head struct {
 		Kind string `json:"kind"`
@@ -26,102 +24,67 @@ func (l *Log) Read(line []byte) error {
 	if err := json.Unmarshal(line, &head); err != nil {
 		return fault.Errorf("bench", "is not a record")
 	}
+	var ok bool
 	switch head.Kind {
 	case KindRepetition:
-		var r Repetition
-		if err := json.Unmarshal(line, &r); err != nil || r.check() != nil {
-			return errors.Join(fault.Errorf("bench", "is not a repetition"), r.check())
-		}
-		l.Repetitions = append(l.Repetitions, r)
+		ok = read(line, &l.Repetitions, func(r Repetition) bool {
+			return r.Cell != "" && r.Sequences > 0 && r.Round >= 0 && (r.IDs == nil || len(r.IDs) == r.Sequences)
+		})
 	case KindError:
-		var s ErrorSample
-		if err := json.Unmarshal(line, &s); err != nil || s.Group < 0 || s.Target < 0 || len(s.Sample.NegLog) == 0 {
-			return fault.Errorf("bench", "is not a sample")
-		}
-		l.Errors = append(l.Errors, s)
+		ok = read(line, &l.Errors, func(s ErrorSample) bool { return s.Group >= 0 && len(s.Sample.NegLog) > 0 })
 	case KindCertificate:
-		var c CertifiedRun
-		if err := json.Unmarshal(line, &c); err != nil || c.Group < 0 || len(c.Run.Log) == 0 {
-			return fault.Errorf("bench", "is not a run of a certificate")
-		}
-		l.Certified = append(l.Certified, c)
+		ok = read(line, &l.Certified, func(c CertifiedRun) bool { return c.Group >= 0 && len(c.Run.Log) > 0 })
 	case KindQuality:
-		var q Quality
-		if err := json.Unmarshal(line, &q); err != nil || q.Cell == "" || q.Part == "" {
-			return fault.Errorf("bench", "is not a part of quality")
-		}
-		l.Quality = append(l.Quality, q)
-	default:
-		return fault.Errorf("bench", "a record of the kind %.40q is not known", head.Kind)
+		ok = read(line, &l.Quality, func(q Quality) bool { return q.Cell != "" && q.Part != "" })
+	}
+	if !ok {
+		return fault.Errorf("bench", "is not a record of bench, of the kind %.40q", head.Kind)
 	}
 	return nil
 }
 
-// check refuses sums that no run has.
-func (r *Repetition) check() error {
-	for _, n := range []int{r.Round, r.Calls, r.CallsSquared, r.FinishCalls, r.Left, r.Events, r.NetworkCalls, r.Rows, r.Positions, r.Tokens} {
-		if n < 0 {
-			return fault.Errorf("bench", "a count is below 0")
-		}
+// read appends a record to a list, and reports whether it is valid.
+func read[T any](line []byte, to *[]T, valid func(T) bool) bool {
+	var x T
+	if json.Unmarshal(line, &x) != nil || !valid(x) {
+		return false
 	}
-	if r.Cell == "" || r.Sequences < 1 || r.IDs != nil && len(r.IDs) != r.Sequences || !(r.EventsSquared >= 0) {
-		return fault.Errorf("bench", "%d sequences of %q", r.Sequences, r.Cell)
-	}
-	s := r.Seconds
-	for _, x := range []float64{s.Network, s.Sampling, s.Total} {
-		if !(x >= 0) {
-			return fault.Errorf("bench", "a time is below 0")
-		}
-	}
-	return nil
+	*to = append(*to, x)
+	return true
 }
 
-// Check refuses records that are of another run: of cells that it has not, or rounds,
-// numbers of sequences and windows that are not its own, and records that come twice.
-func (l *Log) Check(cells []Cell, s RunSettings, groups *Errors, targets int, certificates *Certificates) error {
-	known := make(map[string]bool)
+// Check refuses records of another run: of cells, rounds, numbers of sequences or groups that
+// it does not have, and records that appear twice.
+func (l *Log) Check(cells []Cell, s RunSettings, groups *Errors, certificates *Certificates) error {
+	known, seen := make(map[string]bool), make(map[string]bool)
 	for i := range cells {
 		known[cells[i].ID] = true
 	}
-	seen := make(map[string]bool)
-	once := func(key string) error {
-		if seen[key] {
-			return fault.Errorf("bench", "%s is there twice", key)
+	var err error
+	check := func(own bool, format string, args ...any) {
+		what := fmt.Sprintf(format, args...)
+		switch {
+		case err != nil:
+		case !own:
+			err = fault.Errorf("bench", "%.100s is of another run", what)
+		case seen[what]:
+			err = fault.Errorf("bench", "%s appears twice", what)
 		}
-		seen[key] = true
-		return nil
+		seen[what] = true
 	}
 	for _, r := range l.Repetitions {
-		if !known[r.Cell] || r.Round >= s.Repetitions || r.Sequences != s.Sequences {
-			return fault.Errorf("bench", "round %d of %.60q is of another run", r.Round, r.Cell)
-		}
-		if err := once(fmt.Sprintf("round %d of %s", r.Round, r.Cell)); err != nil {
-			return err
-		}
+		check(known[r.Cell] && r.Round < s.Repetitions && r.Sequences == s.Sequences, "round %d of %s", r.Round, r.Cell)
 	}
 	for _, e := range l.Errors {
-		if groups == nil || e.Group >= len(groups.groups) || e.Target >= targets || len(e.Sample.NegLog) != len(groups.groups[e.Group].cells) || len(e.Sample.Tokens) != groups.d {
-			return fault.Errorf("bench", "sample %d of group %d is of another run", e.Sample.Index, e.Group)
-		}
-		if err := once(fmt.Sprintf("sample %d of group %d, window %d", e.Sample.Index, e.Group, e.Target)); err != nil {
-			return err
-		}
+		own := groups != nil && e.Group < len(groups.groups) && len(e.Sample.NegLog) == len(groups.groups[e.Group].cells) && len(e.Sample.Tokens) == groups.d
+		check(own, "sample %d of group %d", e.Sample.Index, e.Group)
 	}
 	for _, c := range l.Certified {
-		if certificates == nil || c.Group >= len(certificates.groups) || len(c.Run.Log) != len(certificates.groups[c.Group].cells) {
-			return fault.Errorf("bench", "run %d of certificates %d is of another run", c.Run.Index, c.Group)
-		}
-		if err := once(fmt.Sprintf("run %d of certificates %d", c.Run.Index, c.Group)); err != nil {
-			return err
-		}
+		own := certificates != nil && c.Group < len(certificates.groups) && len(c.Run.Log) == len(certificates.groups[c.Group].cells)
+		check(own, "run %d of certificates %d", c.Run.Index, c.Group)
 	}
 	for _, q := range l.Quality {
-		if !known[q.Cell] {
-			return fault.Errorf("bench", "%.60q is of another run", q.Cell)
-		}
-		if err := once(q.Part + " of " + q.Cell); err != nil {
-			return err
-		}
+		check(known[q.Cell], "%s of %s", q.Part, q.Cell)
 	}
-	return nil
+	return err
 }

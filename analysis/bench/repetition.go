@@ -38,8 +38,8 @@ type Repetition struct {
 	IDs [][]int `json:"ids,omitempty"`
 }
 
-// Seconds are wall-clock times: inside the network; in plans and draws; in the rest,
-// which is turning ids into text; and in all.
+// Seconds are wall-clock times: inside the network, in plans and draws, in the rest, and in
+// all.
 type Seconds struct {
 	Network  float64 `json:"network"`
 	Sampling float64 `json:"sampling"`

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"mdmgen/analysis/estimate"
-	"mdmgen/internal/fault"
 )
 
 // Schema names the layout of a report's JSON form.
@@ -23,10 +23,6 @@ type Report struct {
 	Complete    bool         `json:"complete"`
 	Interrupted bool         `json:"interrupted,omitempty"`
 	Cells       []CellReport `json:"cells"`
-	// Gains are the pairs of cells that were asked for.
-	Gains []Gain `json:"gains,omitempty"`
-	// Rates are fitted exponents.
-	Rates []Rate `json:"rates,omitempty"`
 	// Notes say what the numbers measure, and what they do not.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -38,12 +34,8 @@ type RunSettings struct {
 	Warmup      int     `json:"warmup"`
 	Seed        uint64  `json:"seed"`
 	MaxSeconds  float64 `json:"max_seconds,omitempty"`
-	// Baseline is the ID of the cell that ratios are against.
-	Baseline   string  `json:"baseline,omitempty"`
-	Confidence float64 `json:"confidence"`
-	Prefix     string  `json:"prefix,omitempty"`
-	// Pairs are the IDs of cells that are set beside each other.
-	Pairs [][2]string `json:"pairs,omitempty"`
+	Confidence  float64 `json:"confidence"`
+	Prefix      string  `json:"prefix,omitempty"`
 	// Profile is "sha256:…" of the file of the profile's grid and sizes.
 	Profile string `json:"profile,omitempty"`
 	// Quality says what was measured of samples and laws.
@@ -66,98 +58,48 @@ type CellReport struct {
 	Failed string `json:"failed,omitempty"`
 }
 
-// Field is an option in force with its value as JSON.
-type Field struct {
-	Key   string
-	Value json.RawMessage
+// Fields are the options in force: an object in JSON, whose order is kept.
+type Fields struct {
+	json.RawMessage
+	keys, values []string
 }
 
-// Text is the value without quotes.
-func (f Field) Text() string {
-	var s string
-	if json.Unmarshal(f.Value, &s) == nil {
-		return s
-	}
-	return string(f.Value)
-}
-
-// Fields are options in order. In JSON they are an object.
-type Fields []Field
-
-// MarshalJSON writes an object.
-func (f Fields) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, x := range f {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		key, err := json.Marshal(x.Key)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(append(key, ':'))
-		b.Write(x.Value)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// UnmarshalJSON reads an object in its order.
-func (f *Fields) UnmarshalJSON(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return fault.Errorf("bench", "settings are not an object")
-	}
-	*f = nil
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return err
-		}
-		*f = append(*f, Field{fmt.Sprint(key), raw})
-	}
-	return nil
-}
-
-// Get returns the text of a field, "" where there is none.
+// Get returns a value without quotes, "" where there is none.
 func (f Fields) Get(key string) string {
-	for _, x := range f {
-		if x.Key == key {
-			return x.Text()
-		}
+	if i := slices.Index(f.keys, key); i >= 0 {
+		return f.values[i]
 	}
 	return ""
 }
 
 // fields are a cell's options in force.
-func fields(c *Cell, threads int) Fields {
+func fields(c *Cell, threads int) (out Fields) {
 	raw, err := json.Marshal(c.Sampler.Settings())
 	if err != nil {
 		panic(err) // Settings are plain fields, and their numbers are finite or write themselves.
 	}
-	var out Fields
-	if err := out.UnmarshalJSON(raw); err != nil {
-		panic(err)
+	out.RawMessage = fmt.Appendf(raw[:len(raw)-1], `,"%s":%d,"%s":%d,"%s":%d}`, KeyLength, len(c.Canvas), KeyBatch, c.Batch, KeyThreads, threads)
+	d := json.NewDecoder(bytes.NewReader(out.RawMessage))
+	for _, err = d.Token(); err == nil && d.More(); {
+		key, _ := d.Token()
+		var value json.RawMessage
+		err = d.Decode(&value)
+		text := string(value)
+		if s := ""; json.Unmarshal(value, &s) == nil {
+			text = s
+		}
+		out.keys, out.values = append(out.keys, fmt.Sprint(key)), append(out.values, text)
 	}
-	number := func(n int) json.RawMessage { return json.RawMessage(fmt.Sprint(n)) }
-	return append(out, Field{KeyLength, number(len(c.Canvas))}, Field{KeyBatch, number(c.Batch)}, Field{KeyThreads, number(threads)})
+	return out
 }
 
 // Summary is what repetitions of a cell cost.
 type Summary struct {
 	Repetitions int `json:"repetitions"`
 	Sequences   int `json:"sequences"`
-	// Calls and FinishCalls are network calls a sequence. Off says how many standard errors
-	// they lie from what the sampler's law expects, null where it is not known.
+	// Calls and FinishCalls are network calls a sequence.
 	Calls       estimate.Estimate `json:"calls"`
-	CallsOff    estimate.Number   `json:"calls_off"`
 	FinishCalls estimate.Estimate `json:"finish_calls"`
-	FinishOff   estimate.Number   `json:"finish_off"`
 	// Events are those that a sampler simulates, reveals included, nil for one without; they
 	// are no calls.
 	Events *estimate.Estimate `json:"events,omitempty"`
@@ -168,27 +110,18 @@ type Summary struct {
 	Sampling estimate.Estimate `json:"sampling_seconds"`
 	Rest     estimate.Estimate `json:"rest_seconds"`
 	Total    estimate.Estimate `json:"total_seconds"`
-	// Overhead is total over network time: 1 where nothing but the network takes time.
-	Overhead estimate.Estimate `json:"total_over_network"`
-	// Effective is tokens sampled a second of wall-clock time, InNetwork a second of network
-	// time; InStep canvas positions computed a second of wall-clock time.
+	// Effective is tokens sampled a second of wall-clock time, InStep canvas positions
+	// computed.
 	Effective estimate.Estimate `json:"tokens_per_second"`
-	InNetwork estimate.Estimate `json:"tokens_per_network_second"`
 	InStep    estimate.Estimate `json:"in_step_tokens_per_second"`
 	// RowsPerCall is the mean number of canvases in a network call.
 	RowsPerCall float64 `json:"rows_per_call"`
 	PeakBytes   int64   `json:"peak_bytes,omitempty"`
-	// Ratio is seconds over those of the baseline, the geometric mean of pairs of one
-	// round; nil without a baseline.
-	Ratio *estimate.Estimate `json:"ratio,omitempty"`
 }
 
-// Threads tells the number of threads of a cell.
-type Threads func(*Cell) int
-
-// Summarise makes a report of cells and their repetitions. threads tells what is written
-// of a cell's network.
-func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads Threads) Report {
+// Summarise makes a report of cells and their repetitions. threads is the number of threads of
+// a cell's network.
+func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads func(*Cell) int) Report {
 	out := Report{Schema: Schema, Settings: s, Cells: make([]CellReport, len(cells))}
 	at := make(map[string]*CellReport)
 	for i := range cells {
@@ -205,14 +138,7 @@ func Summarise(cells []Cell, reps []Repetition, s RunSettings, threads Threads) 
 		c := &out.Cells[i]
 		sortRounds(c.Repetitions)
 		if len(c.Repetitions) > 0 {
-			c.Summary = summary(c.Repetitions, cells[i].Law, s.Confidence)
-		}
-	}
-	if base := at[s.Baseline]; base != nil {
-		for i := range out.Cells {
-			if c := &out.Cells[i]; c.Summary != nil {
-				c.Summary.Ratio = ratio(c.Repetitions, base.Repetitions, s.Confidence)
-			}
+			c.Summary = summary(c.Repetitions, cells[i].Law.Events != nil, s.Confidence)
 		}
 	}
 	return out

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -16,7 +15,6 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 )
@@ -36,9 +34,9 @@ func study(t testing.TB, seed uint64, cases ...string) *bench.Report {
 		t.Fatal(err)
 	}
 	r := bench.Summarise(all, reps, bench.RunSettings{
-		Sequences: 20, Repetitions: 4, Seed: seed, Baseline: all[0].ID, Confidence: 0.95, Quality: &bench.QualitySettings{Parts: bench.Parts(), ErrorLength: 3, ErrorSamples: 60},
+		Sequences: 20, Repetitions: 4, Seed: seed, Confidence: 0.95, Quality: &bench.QualitySettings{Parts: bench.Parts(), ErrorLength: 3, ErrorSamples: 60},
 	}, func(*bench.Cell) int { return 2 })
-	r.Complete, r.Rates, r.Notes = complete, e.Rates(seed), e.Notes
+	r.Complete, r.Notes = complete, e.Notes
 	evaluator, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -69,11 +67,11 @@ var usual = []string{"fhs", "parallel-fhs steps=2", "tweedie steps=4-16*2 noise=
 func TestMarkdown(t *testing.T) {
 	r := study(t, 1, usual...)
 	var b strings.Builder
-	if err := bench.Markdown(&b, r, true, "Made by a test."); err != nil {
+	if err := bench.Markdown(&b, r, "Made by a test."); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
-	for _, want := range []string{"| sampler ", "| steps |", "× baseline", "| tv (probability)", "≤ self nelbo (nats/token)", "| tweedie noise=exp | tv ", "Shared settings: ", "length=3", "batch=4", "Made by a test."} {
+	for _, want := range []string{"| sampler ", "| steps |", "| tv (probability)", "≤ self nelbo (nats/token)", "calls (expected)", "Shared settings: ", "length=3", "batch=4", "Made by a test."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
@@ -165,100 +163,6 @@ func TestBenchstat(t *testing.T) {
 	}
 }
 
-// TestCompare: a report against itself shows nothing, against one with other calls the change.
-func TestCompare(t *testing.T) {
-	r := study(t, 1, usual...)
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := bench.ReadReport(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	twice, err := json.Marshal(again)
-	if err != nil || !bytes.Equal(twice, data) {
-		t.Errorf("a report does not survive JSON: %v", err)
-	}
-	x := bench.Compare(r, again)
-	if len(x.Changes) < 8*len(r.Cells) || x.OnlyOld != nil || x.OnlyNew != nil {
-		t.Errorf("%d changes, %q, %q", len(x.Changes), x.OnlyOld, x.OnlyNew)
-	}
-	for _, c := range x.Changes {
-		if c.Shown {
-			t.Errorf("a report against itself: %+v", c)
-		}
-	}
-	var b strings.Builder
-	if err := x.Print(&b); err != nil || !strings.Contains(b.String(), "| ~ ") && !strings.Contains(b.String(), " ~ |") || strings.Contains(b.String(), "%") {
-		t.Errorf("%v:\n%s", err, b.String())
-	}
-	// Twice the time and one more call.
-	again.Cells[2].Summary.Total = again.Cells[2].Summary.Total.Scale(2)
-	again.Cells[2].Summary.Calls.Mean += 10
-	gone := again.Cells[1].ID
-	again.Cells = slices.Delete(again.Cells, 1, 2)
-	x = bench.Compare(r, again)
-	var times, calls bench.Change
-	for _, c := range x.Changes {
-		if c.Cell == again.Cells[1].ID && c.Name == "s/sequence" {
-			times = c
-		}
-		if c.Cell == again.Cells[1].ID && c.Name == "calls" {
-			calls = c
-		}
-	}
-	if math.Abs(times.Diff.Mean-1) > 1e-9 || !calls.Shown || math.Abs(calls.Diff.Mean-10) > 1e-9 || !slices.Equal(x.OnlyOld, []string{gone}) {
-		t.Errorf("times %+v, calls %+v, only old %q", times, calls, x.OnlyOld)
-	}
-	// The averages are those that the reports print.
-	if times.Old.Mean != r.Cells[2].Summary.Total.Mean || times.New.Mean != again.Cells[1].Summary.Total.Mean {
-		t.Errorf("times %+v, want those of the summaries", times)
-	}
-	// What one repetition tells has no interval, and no number is missing; nothing in common is said.
-	for _, c := range []*bench.Report{r, again} {
-		for i := range c.Cells {
-			c.Cells[i].Summary.Network.SE = math.Inf(1)
-			c.Cells[i].Summary.Left.Mean = math.NaN()
-		}
-	}
-	b.Reset()
-	if err := bench.Compare(r, again).Print(&b); err != nil || strings.Contains(b.String(), "NaN") || !strings.Contains(b.String(), " ± ? |") {
-		t.Errorf("%v:\n%s", err, b.String())
-	}
-	again.Cells = again.Cells[:1]
-	again.Cells[0].ID = "another"
-	b.Reset()
-	if x := bench.Compare(r, again); x.Both != 0 || x.Print(&b) != nil || !strings.HasPrefix(b.String(), "No cell is in both reports") || strings.Contains(b.String(), "| cell") {
-		t.Errorf("%d in both:\n%s", x.Both, b.String())
-	}
-	for _, bad := range []string{"", "{}", "[]", `{"settings":[]}`, `{"schema":"mdmgen.bench/2"}`, `{"schema":"mdmgen.bench/1"}`, `{"schema":"mdmgen.bench/1","settings":{"confidence":0.9},"cells":[{"repetitions":[{"sequences":0}]}]}`} {
-		if _, err := bench.ReadReport([]byte(bad)); err == nil || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "unmarshal") {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-}
-
-// TestCompareHolds: of two runs of one sampler few changes are shown, about 1 of 20.
-func TestCompareHolds(t *testing.T) {
-	shown, all := 0, 0
-	for seed := range uint64(6) {
-		x := bench.Compare(study(t, 2*seed+10, usual[2:]...), study(t, 2*seed+11, usual[2:]...))
-		for _, c := range x.Changes {
-			// Times depend on the machine; the texts of one window are the same for all cells.
-			if c.Name == "calls" || c.Name == "finishing" {
-				all++
-				if c.Shown {
-					shown++
-				}
-			}
-		}
-	}
-	if all < 30 || shown > all/5 {
-		t.Errorf("%d of %d changes are shown where there is none", shown, all)
-	}
-}
-
 func TestPlots(t *testing.T) {
 	r := study(t, 1, usual...)
 	plots := bench.Plots(r)
@@ -286,80 +190,24 @@ func TestPlots(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"seconds", "tokens", "calls-steps", "error-steps", "error-calls", "error-seconds", "self-nelbo-calls", "self-nelbo-seconds"} {
+	for _, want := range []string{"seconds", "tokens", "calls-steps", "error-steps", "error-calls", "kl-calls", "self-nelbo-calls", "self-nelbo-seconds"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s in %q", want, names)
 		}
 	}
 	card := r.Card()
-	if !strings.HasPrefix(card.Result, "A sequence takes from ") || len(card.Numbers) < 4 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
+	if !strings.HasPrefix(card.Result, "A sequence takes from ") || len(card.Numbers) != 1 || !slices.Contains(card.Facts, report.Fact{Name: "settings", Text: fmt.Sprint(len(r.Cells))}) {
 		t.Errorf("%+v", card)
-	}
-	// A distance stands beside the calls over its own window, as in the table, and not beside
-	// those of the whole canvas.
-	var calls []string
-	for i := range r.Cells {
-		r.Cells[i].Expected.Calls += 100
-	}
-	for _, c := range r.Cells {
-		for _, q := range c.Quality {
-			for _, m := range q.Metrics {
-				if m.Name == "error_calls" {
-					calls = append(calls, fmt.Sprintf(", %.4g calls", m.Value.Mean))
-				}
-			}
-		}
-	}
-	for _, n := range r.Card().Numbers {
-		if _, of, _ := strings.Cut(n.Name, "least "); (strings.HasPrefix(of, "TV") || strings.HasPrefix(of, "KL")) && !slices.ContainsFunc(calls, func(end string) bool { return strings.HasSuffix(n.Text, end) }) {
-			t.Errorf("%s: %s, not with the calls of its window", n.Name, n.Text)
-		}
-	}
-	// Exponents that samples do not tell are told nowhere.
-	for i := range r.Rates {
-		r.Rates[i].Exponent = estimate.Estimate{Mean: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
-	}
-	_, rows := bench.RateTable(r.Rates)
-	for _, p := range bench.Plots(r) {
-		if text := p.Caption + fmt.Sprint(rows); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
-			t.Errorf("%s: %s", p.Name, text)
-		}
 	}
 	if got := bench.Plots(&bench.Report{Cells: []bench.CellReport{{ID: "fhs"}}}); len(got) > 0 {
 		t.Errorf("nothing was measured, and %+v is drawn", got)
 	}
 }
 
-func TestPareto(t *testing.T) {
-	at := func(xy ...float64) (out []report.Point) {
-		for i := 0; i < len(xy); i += 2 {
-			out = append(out, report.Point{X: xy[i], Y: xy[i+1]})
-		}
-		return out
-	}
-	// Below by less than the errors is not below.
-	near := []report.Point{{X: 1, Y: 2, Lo: 1.5, Hi: 2.5}, {X: 2, Y: 1.8, Lo: 1.3, Hi: 2.3}, {X: 3, Y: 0.5, Lo: 0.1, Hi: 0.9}}
-	if got := bench.Pareto(near); !slices.Equal(got, []report.Point{near[0], near[2]}) {
-		t.Errorf("%v", got)
-	}
-	for _, c := range []struct{ in, want []report.Point }{
-		{nil, nil},
-		{at(1, 1), at(1, 1)},
-		{at(2, 1, 1, 2), at(1, 2, 2, 1)},
-		{at(1, 1, 2, 2), at(1, 1)},
-		{at(1, 2, 1, 1, 2, 1), at(1, 1)},
-		{at(4, 0, 1, 3, 3, 3, 2, 1), at(1, 3, 2, 1, 4, 0)},
-	} {
-		if got := bench.Pareto(c.in); !slices.Equal(got, c.want) {
-			t.Errorf("%v: %v, want %v", c.in, got, c.want)
-		}
-	}
-}
-
 // FuzzLog: no line breaks the reader, and what it takes it writes as it reads.
 func FuzzLog(f *testing.F) {
 	f.Add(`{"kind":"repetition","cell":"fhs","round":0,"sequences":2,"calls":6,"seconds":{"network":1,"sampling":0.1,"rest":0,"total":1.1},"ids":[[0],[1]]}`)
-	f.Add(`{"kind":"error","group":0,"target":0,"sample":{"index":1,"tokens":[0,1],"fhs":1.5,"neg_log":[1,null],"rows":7}}`)
+	f.Add(`{"kind":"error","group":0,"sample":{"index":1,"tokens":[0,1],"fhs":1.5,"neg_log":[1,null],"rows":7}}`)
 	f.Add(`{"kind":"certificate","group":0,"run":{"index":1,"log":[-0.5],"asked":3}}`)
 	f.Add(`{"kind":"quality","cell":"fhs","part":"nelbo","metrics":[{"name":"a","unit":"b","value":{"mean":1,"se":null,"lo":null,"hi":null,"confidence":0.95,"n":1,"units":1}}]}`)
 	f.Add(`{"kind":"report"}`)
@@ -379,14 +227,14 @@ func FuzzLog(f *testing.F) {
 		if len(l.Repetitions)+len(l.Errors)+len(l.Certified)+len(l.Quality) != 1 {
 			t.Errorf("%q: %+v", line, l)
 		}
-		if l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, 1, certificates) != nil {
+		if l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, certificates) != nil {
 			return
 		}
 		// A record of this run never breaks what sums it up.
 		r := bench.Summarise(all, l.Repetitions, bench.RunSettings{Confidence: 0.9}, func(*bench.Cell) int { return 1 })
 		r.Cells[0].Quality = l.Quality
 		var b bytes.Buffer
-		if bench.Markdown(&b, &r, true) != nil || bench.CSV(&b, &r) != nil || bench.Benchstat(&b, &r) != nil {
+		if bench.Markdown(&b, &r) != nil || bench.CSV(&b, &r) != nil || bench.Benchstat(&b, &r) != nil {
 			t.Errorf("%q: cannot be written", line)
 		}
 		bench.Plots(&r)
@@ -398,7 +246,7 @@ func TestLogCheck(t *testing.T) {
 	all := cells(t, m, "fhs")
 	groups, certificates := bench.GroupErrors(all, 3), bench.GroupCertificates(all)
 	rep := `{"kind":"repetition","cell":"fhs","round":0,"sequences":2,"seconds":{"network":1,"sampling":0.1,"rest":0,"total":1.1}}`
-	sample := `{"kind":"error","group":0,"target":0,"sample":{"index":1,"tokens":[0,1,1],"fhs":1.5,"neg_log":[1],"rows":7}}`
+	sample := `{"kind":"error","group":0,"sample":{"index":1,"tokens":[0,1,1],"fhs":1.5,"neg_log":[1],"rows":7}}`
 	run := `{"kind":"certificate","group":0,"run":{"index":1,"log":[-0.5],"asked":3}}`
 	for lines, ok := range map[string]bool{
 		run:              true,
@@ -410,13 +258,12 @@ func TestLogCheck(t *testing.T) {
 		rep + "\n" + sample:    true,
 		rep + "\n" + rep:       false,
 		sample + "\n" + sample: false,
-		strings.Replace(rep, `"round":0`, `"round":3`, 1):      false,
-		strings.Replace(rep, `"fhs"`, `"euler"`, 1):            false,
-		strings.Replace(sample, `"group":0`, `"group":1`, 1):   false,
-		strings.Replace(sample, `[0,1,1]`, `[0,1]`, 1):         false,
-		strings.Replace(sample, `"target":0`, `"target":1`, 1): false,
-		`{"kind":"quality","cell":"euler","part":"nelbo"}`:     false,
-		`{"kind":"quality","cell":"fhs","part":"nelbo"}`:       true,
+		strings.Replace(rep, `"round":0`, `"round":3`, 1):    false,
+		strings.Replace(rep, `"fhs"`, `"euler"`, 1):          false,
+		strings.Replace(sample, `"group":0`, `"group":1`, 1): false,
+		strings.Replace(sample, `[0,1,1]`, `[0,1]`, 1):       false,
+		`{"kind":"quality","cell":"euler","part":"nelbo"}`:   false,
+		`{"kind":"quality","cell":"fhs","part":"nelbo"}`:     true,
 	} {
 		var l bench.Log
 		for _, line := range strings.Split(lines, "\n") {
@@ -424,7 +271,7 @@ func TestLogCheck(t *testing.T) {
 				t.Fatalf("%s: %v", line, err)
 			}
 		}
-		if err := l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, 1, certificates); (err == nil) != ok {
+		if err := l.Check(all, bench.RunSettings{Repetitions: 3, Sequences: 2}, groups, certificates); (err == nil) != ok {
 			t.Errorf("%s: %v", lines, err)
 		}
 	}

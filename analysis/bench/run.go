@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/samplers"
@@ -49,7 +50,7 @@ func NewCell(s Setting, m model.Model, canvas []int, batch int) (Cell, error) {
 		if sampler.Planned() {
 			return Cell{}, err
 		}
-		c.Law = unknownLaw()
+		c.Law = Law{Calls: estimate.Number(math.NaN()), Finish: estimate.Number(math.NaN())}
 	}
 	return c, nil
 }
@@ -76,8 +77,6 @@ type Config struct {
 	Failed map[string]error
 	// Keep has the ids of sequences kept in repetitions.
 	Keep bool
-	// Text, where it is set, turns a sequence into what a user reads, which is timed.
-	Text func(ids []int) error
 }
 
 // runner is the state of a run.
@@ -85,7 +84,8 @@ type runner struct {
 	cfg   Config
 	cells []Cell
 	done  map[string]map[int]bool
-	cost  costs
+	// worst is the longest of a cell's repetitions, in seconds.
+	worst map[string]float64
 	warm  map[string]bool
 	out   []Repetition
 }
@@ -103,17 +103,13 @@ func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, comp
 	if cfg.Repetitions < 1 || cfg.Sequences < 1 || cfg.Warmup < 0 {
 		return nil, false, fault.Errorf("bench", "%d repetitions of %d sequences, %d to warm up: must be at least 1, 1 and 0", cfg.Repetitions, cfg.Sequences, cfg.Warmup)
 	}
-	r := &runner{cfg: cfg, cells: cells, done: make(map[string]map[int]bool), warm: make(map[string]bool), out: cfg.Done}
-	at := make(map[string]*Cell)
-	for i := range cells {
-		r.done[cells[i].ID] = make(map[int]bool)
-		at[cells[i].ID] = &cells[i]
-	}
+	r := &runner{cfg: cfg, cells: cells, done: make(map[string]map[int]bool), worst: make(map[string]float64), warm: make(map[string]bool), out: cfg.Done}
 	for _, d := range cfg.Done {
-		if c := at[d.Cell]; c != nil {
-			r.done[d.Cell][d.Round] = true
-			r.cost.add(c, d.Seconds.Total, d.Rows)
+		if r.done[d.Cell] == nil {
+			r.done[d.Cell] = make(map[int]bool)
 		}
+		r.done[d.Cell][d.Round] = true
+		r.worst[d.Cell] = max(r.worst[d.Cell], d.Seconds.Total)
 	}
 	limited := ctx
 	if !cfg.Deadline.IsZero() {
@@ -160,7 +156,7 @@ func Run(ctx context.Context, cells []Cell, cfg Config) (reps []Repetition, comp
 func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline).Seconds()
-		if left <= 0 || r.cost.predict(c, r.cfg, !r.warm[c.ID]) > left {
+		if left <= 0 || r.predict(c) > left {
 			return nil, nil
 		}
 	}
@@ -171,7 +167,7 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, e
 			if err != nil {
 				return nil, err
 			}
-			r.cost.add(c, rep.Seconds.Total/float64(rep.Sequences)*float64(r.cfg.Sequences), 0)
+			r.worst[c.ID] = max(r.worst[c.ID], rep.Seconds.Total/float64(rep.Sequences)*float64(r.cfg.Sequences))
 		}
 		r.warm[c.ID] = true
 	}
@@ -182,7 +178,7 @@ func (r *runner) repeat(ctx context.Context, c *Cell, round int) (*Repetition, e
 	}
 	rep.PeakBytes, rep.PeakOfProcess = peak(), !reset
 	rep.Cell, rep.Round = c.ID, round
-	r.cost.add(c, rep.Seconds.Total, rep.Rows)
+	r.worst[c.ID] = max(r.worst[c.ID], rep.Seconds.Total)
 	return &rep, nil
 }
 
@@ -192,7 +188,6 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 	if cfg.Keep {
 		rep.IDs = make([][]int, n)
 	}
-	var text time.Duration
 	begin := time.Now()
 	totals, err := samplers.Sample(ctx, c.Model, func(yield func(samplers.Sequence) bool) {
 		for i := range n {
@@ -204,13 +199,7 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 		Method: c.Sampler, Seed: cfg.Seed, Batch: c.Batch,
 	}, func(res samplers.Result) error {
 		rep.add(res, first)
-		if cfg.Text == nil {
-			return nil
-		}
-		started := time.Now()
-		err := cfg.Text(res.IDs)
-		text += time.Since(started)
-		return err
+		return nil
 	})
 	total := time.Since(begin)
 	if err != nil {
@@ -220,48 +209,16 @@ func sample(ctx context.Context, c *Cell, cfg Config, first uint64, n int) (Repe
 		return Repetition{}, err
 	}
 	rep.NetworkCalls, rep.Rows, rep.Positions, rep.Tokens = totals.NetworkCalls, totals.Rows, totals.Positions, totals.Tokens
-	rep.Seconds = Seconds{Network: totals.Network.Seconds(), Sampling: (totals.Sampling - text).Seconds(), Rest: (total - totals.Network - totals.Sampling + text).Seconds(), Total: total.Seconds()}
+	rep.Seconds = Seconds{Network: totals.Network.Seconds(), Sampling: totals.Sampling.Seconds(), Rest: (total - totals.Network - totals.Sampling).Seconds(), Total: total.Seconds()}
 	return rep, nil
 }
 
-// costs remembers what repetitions took.
-type costs struct {
-	// worst is the longest of a cell's repetitions, in seconds.
-	worst map[string]float64
-	// perRow is the longest time of a row among cells that share a model and a length.
-	perRow map[costKey]float64
-}
-
-type costKey struct {
-	model  model.Model
-	length int
-}
-
-// add takes a repetition of a cell; rows is 0 where it was none but told the time.
-func (c *costs) add(cell *Cell, seconds float64, rows int) {
-	if c.worst == nil {
-		c.worst, c.perRow = make(map[string]float64), make(map[costKey]float64)
-	}
-	c.worst[cell.ID] = max(c.worst[cell.ID], seconds)
-	if rows > 0 {
-		k := costKey{cell.Model, len(cell.Canvas)}
-		c.perRow[k] = max(c.perRow[k], seconds/float64(rows))
-	}
-}
-
-// predict is what a repetition will take, in seconds, 0 where nothing is known. One that is
-// not warm takes its warming up too.
-func (c *costs) predict(cell *Cell, cfg Config, cold bool) float64 {
-	rows := cell.Law.All()
-	if math.IsNaN(rows) {
-		rows = float64(cell.Free)
-	}
-	out, known := c.worst[cell.ID]
-	if !known {
-		out = rows * float64(cfg.Sequences) * c.perRow[costKey{cell.Model, len(cell.Canvas)}]
-	}
-	if cold {
-		out += out * float64(cfg.Warmup*min(cell.Batch, cfg.Sequences)) / float64(cfg.Sequences)
+// predict is what a repetition of a cell takes, in seconds: the longest of those before, 0
+// before the first. One that is not warm takes its warm-up too.
+func (r *runner) predict(c *Cell) float64 {
+	out := r.worst[c.ID]
+	if !r.warm[c.ID] {
+		out += out * float64(r.cfg.Warmup*min(c.Batch, r.cfg.Sequences)) / float64(r.cfg.Sequences)
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mdmgen/analysis/bench"
+	"mdmgen/analysis/estimate"
 	"mdmgen/internal/reftest"
 	"mdmgen/model"
 	"mdmgen/model/facts"
@@ -215,8 +216,19 @@ func TestCallsAgree(t *testing.T) {
 	}
 	r := bench.Summarise(all, reps, bench.RunSettings{Confidence: 0.95}, func(*bench.Cell) int { return 1 })
 	for _, c := range r.Cells {
-		if c.Summary.CallsOff > 4 || c.Summary.FinishOff > 4 {
-			t.Errorf("%s: calls %v, expected %v, %.1f SE; finishing %v, expected %v, %.1f SE", c.ID, c.Summary.Calls, c.Expected.Calls, c.Summary.CallsOff, c.Summary.FinishCalls, c.Expected.Finish, c.Summary.FinishOff)
+		for _, x := range []struct {
+			got, want float64
+			e         estimate.Estimate
+		}{
+			{c.Summary.Calls.Mean, float64(c.Expected.Calls), c.Summary.Calls}, {c.Summary.FinishCalls.Mean, float64(c.Expected.Finish), c.Summary.FinishCalls},
+		} {
+			off, se := math.Abs(x.got-x.want), x.e.SE
+			if se == 0 { // all came out alike, as if rare events were missed, whose variance is their mean
+				se = math.Sqrt(off / float64(c.Summary.Sequences))
+			}
+			if off > 4*se+1e-9*(1+x.want) {
+				t.Errorf("%s: %v calls, expected %v", c.ID, x.e, x.want)
+			}
 		}
 		if e := c.Summary.Events; e != nil && math.Abs(e.Mean-*c.Expected.Events) > 4*e.SE {
 			t.Errorf("%s: events %v, expected %v", c.ID, e, *c.Expected.Events)
@@ -227,7 +239,7 @@ func TestCallsAgree(t *testing.T) {
 	}
 }
 
-// TestLaw compares the exact spread of calls with that of plans.
+// TestLaw compares the expected number of calls with the mean over plans.
 func TestLaw(t *testing.T) {
 	m := open(t, "xor3-mixed")
 	const d, n = 9, 20000
@@ -249,34 +261,9 @@ func TestLaw(t *testing.T) {
 			k := float64(len(p.Blocks))
 			sum, squares = sum+k/n, squares+k*k/n
 		}
-		// The standard deviation of one of n samples is known to 1/√(2n) = 0.5 %, where they are
-		// about normal; 4 % leaves room for those that are not, 1e-4 for rounding.
 		sd := math.Sqrt(max(0, squares-sum*sum))
-		if math.Abs(sum-float64(law.Calls)) > 4*law.CallsSD/math.Sqrt(n)+1e-9 || math.Abs(sd-law.CallsSD) > 0.04*law.CallsSD+1e-4 {
-			t.Errorf("%s: %v ± %v calls, the law says %v ± %v", c.ID, sum, sd, law.Calls, law.CallsSD)
-		}
-	}
-}
-
-func TestAgreement(t *testing.T) {
-	nan := math.NaN()
-	for _, c := range []struct {
-		mean, expected, sd, sample float64
-		n                          int
-		want                       float64
-	}{
-		{8, 8, 0, 0, 5, 0},
-		{7, 8, 0, 0, 5, math.Inf(1)},
-		{8, 8 + 1e-12, 0, 0, 5, 0},
-		{3, 2, 2, 1, 16, 2},
-		{3, 2, 1, 2, 16, 2},
-		{3, 2, nan, 2, 16, 2},
-		{8, 7.99, nan, 0, 100, 1},
-		{1, nan, nan, 1, 5, nan},
-	} {
-		got := bench.Agreement(c.mean, c.expected, c.sd, c.sample, c.n)
-		if math.Abs(got-c.want) > 1e-9 && got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%+v: %v", c, got)
+		if math.Abs(sum-float64(law.Calls)) > 4*sd/math.Sqrt(n)+1e-9 {
+			t.Errorf("%s: %v ± %v calls, the law has %v", c.ID, sum, sd/math.Sqrt(n), law.Calls)
 		}
 	}
 }

@@ -5,21 +5,19 @@ import (
 	"strings"
 
 	"mdmgen/samplers/catalog"
-	"mdmgen/samplers/draw"
 )
 
 // shownSame is how many pairs a note names.
 const shownSame = 3
 
-// SameNote says which cells sample the same distribution though they are called differently, ""
-// where none do: what they then differ in is noise.
+// SameNote names cells that sample the same distribution though they are called differently, ""
+// for none: their differences are noise.
 func SameNote(cells []Cell) string {
 	var pairs []string
 	for i := range cells {
 		for j := range cells[:i] {
 			a, b := &cells[j], &cells[i]
-			apart := a.Free != b.Free || len(a.Canvas) != len(b.Canvas) || a.exactLaw() == b.exactLaw()
-			if !apart && catalog.SameLaw(a.Sampler, b.Sampler, a.Free, a.Model.Facts().TimeConditioned) {
+			if a.Free == b.Free && len(a.Canvas) == len(b.Canvas) && a.lawKey(true) != b.lawKey(true) && catalog.SameLaw(a.Sampler, b.Sampler, a.Free, a.Model.Facts().TimeConditioned) {
 				pairs = append(pairs, a.ID+" and "+b.ID)
 			}
 		}
@@ -37,14 +35,4 @@ func NoteSame(pairs []string) string {
 		out += fmt.Sprintf("; and %d more", more)
 	}
 	return out + "."
-}
-
-// exactLaw is lawKey without what cannot change the law: of cells that share it everybody knows.
-func (c *Cell) exactLaw() string {
-	short := *c
-	short.Setting.Options.Lookahead = 0
-	if short.Setting.Options.By != draw.ByFloat32Gumbel {
-		short.Setting.Options.By = ""
-	}
-	return short.lawKey(true)
 }

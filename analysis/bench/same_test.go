@@ -41,7 +41,7 @@ func TestCompared(t *testing.T) {
 	if err != nil || settings[0].Options.Grid != "paper" || settings[1].Options.Grid != "lambda" {
 		t.Errorf("%+v, %v", settings, err)
 	}
-	for _, bad := range []string{"", "euler grid", "euler colour=red", "euler grid=", "euler steps=4-8", "euler finish=maybe"} {
+	for _, bad := range []string{"", "euler grid", "euler colour=red", "euler grid=", "euler finish=maybe"} {
 		if _, err := bench.Cross([]string{bad}, nil); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -49,9 +49,9 @@ func TestCompared(t *testing.T) {
 }
 
 // TestSameNote: cells of other names and one distribution are pointed out; those that differ in
-// how the network is called are not.
+// their batches are not.
 func TestSameNote(t *testing.T) {
-	r := cells(t, open(t, "xor3-mixed"), "euler noise=loglinear steps=4", "tweedie noise=loglinear steps=4", "fhs", "fhs draw=gumbel")
+	r := cells(t, open(t, "xor3-mixed"), "euler noise=loglinear steps=4", "tweedie noise=loglinear steps=4", "fhs", "fhs batch=2")
 	want := "Same distribution, so that differences are noise: euler noise=loglinear steps=4 and tweedie noise=loglinear steps=4."
 	if got := bench.SameNote(r); got != want {
 		t.Errorf("%q, want %q", got, want)

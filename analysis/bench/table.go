@@ -17,21 +17,19 @@ import (
 
 // A column is a number of a cell.
 type column struct {
-	// quality says that it is of how good samples are, not of what they cost.
+	// quality marks a column of how good samples are, rather than of what they cost.
 	quality bool
-	// name has the unit in it, for CSV; head is that of the Markdown table, "" for one
-	// that is not shown there.
+	// name is the column's in CSV, with the unit; head that of the table, "" for a column that
+	// CSV alone has.
 	name, head string
-	// value is false where the cell has no such number.
+	// value returns false where the cell has no such number.
 	value func(c *CellReport) (quantity, bool)
 }
 
 // quantity is a number with its standard error, NaN for one that has none.
 type quantity struct {
 	mean, se float64
-	// form is how Markdown writes it, "" for 4 digits.
-	form string
-	// text stands for it in Markdown, where it is set.
+	// text, where it is set, stands for it in Markdown.
 	text string
 }
 
@@ -48,77 +46,72 @@ func ofSummary(name, head string, get func(s *Summary) quantity) column {
 	}}
 }
 
-// ofLookahead is a column that cells with look-ahead have: what becomes of their sums.
-func ofLookahead(name, head string, get func(sum Repetition) (of, over int)) column {
+// ofCell is a column of a number that a cell has before it is run, NaN for none.
+func ofCell(name, head string, get func(c *CellReport) float64) column {
 	return column{false, name, head, func(c *CellReport) (quantity, bool) {
-		var sum Repetition
-		for _, r := range c.Repetitions {
-			sum.Sequences += r.Sequences
-			sum.Calls += r.Calls + r.FinishCalls
-			sum.Rows += r.Rows
-			sum.Tokens += r.Tokens
-		}
-		of, over := get(sum)
-		return plain(float64(of) / float64(over)), over > 0 && c.Settings.Get("lookahead") != ""
+		x := get(c)
+		return plain(x), !math.IsNaN(x)
 	}}
+}
+
+// rows is the column of canvases in calls, of cells with look-ahead, whose calls have several.
+func rows(c *CellReport) float64 {
+	var rows, sequences int
+	for _, r := range c.Repetitions {
+		rows, sequences = rows+r.Rows, sequences+r.Sequences
+	}
+	if c.Settings.Get("lookahead") == "" {
+		return math.NaN()
+	}
+	return float64(rows) / float64(sequences)
 }
 
 func estimated(e estimate.Estimate) quantity { return quantity{mean: e.Mean, se: e.SE} }
 
-// columns are those of a report, in order. What no cell has, or what it costs and is 0 in all, is left
-// out of a table.
+// costColumns are the columns of what cells cost, in order.
+var costColumns = []column{
+	ofSummary("repetitions", "", func(s *Summary) quantity { return plain(float64(s.Repetitions)) }),
+	ofSummary("sequences", "", func(s *Summary) quantity { return plain(float64(s.Sequences)) }),
+	ofSummary("calls_per_sequence", "calls", func(s *Summary) quantity { return estimated(s.Calls) }),
+	ofCell("expected_calls_per_sequence", "", func(c *CellReport) float64 { return float64(c.Expected.Calls) }),
+	ofSummary("finish_calls_per_sequence", "finishing", func(s *Summary) quantity { return estimated(s.FinishCalls) }),
+	ofCell("expected_finish_calls_per_sequence", "", func(c *CellReport) float64 { return float64(c.Expected.Finish) }),
+	ofCell("rows_per_sequence", "rows", rows),
+	ofSummary("events_per_sequence", "events", func(s *Summary) quantity {
+		if s.Events == nil {
+			return plain(math.NaN())
+		}
+		return estimated(*s.Events)
+	}),
+	ofCell("expected_events_per_sequence", "", func(c *CellReport) float64 {
+		if c.Expected.Events == nil {
+			return math.NaN()
+		}
+		return *c.Expected.Events
+	}),
+	ofSummary("masks_left_per_sequence", "masks left", func(s *Summary) quantity { return estimated(s.Left) }),
+	ofSummary("total_s_per_sequence", "s/sequence", func(s *Summary) quantity { return estimated(s.Total) }),
+	ofSummary("network_s_per_sequence", "", func(s *Summary) quantity { return estimated(s.Network) }),
+	ofSummary("sampling_s_per_sequence", "", func(s *Summary) quantity { return estimated(s.Sampling) }),
+	ofSummary("rest_s_per_sequence", "", func(s *Summary) quantity { return estimated(s.Rest) }),
+	ofSummary("tokens_per_s", "tokens/s", func(s *Summary) quantity { return estimated(s.Effective) }),
+	ofSummary("in_step_tokens_per_s", "", func(s *Summary) quantity { return estimated(s.InStep) }),
+	ofSummary("rows_per_call", "", func(s *Summary) quantity { return plain(s.RowsPerCall) }),
+	ofSummary("peak_memory_bytes", "", func(s *Summary) quantity { return plain(float64(s.PeakBytes)) }),
+}
+
+// expected is the column of calls beside qualities: a number of steps is no cost. They are over
+// the window of sampling errors, where these were measured.
+var expected = column{true, "", "calls (expected)", func(c *CellReport) (quantity, bool) {
+	if e, ok := c.metric("error_calls"); ok {
+		return plain(e.Mean), true
+	}
+	return plain(c.Expected.All()), !math.IsNaN(c.Expected.All())
+}}
+
+// columns are those of a report: costColumns, then a column for each metric that a cell has.
 func columns(r *Report) []column {
-	out := []column{
-		ofSummary("repetitions", "", func(s *Summary) quantity { return plain(float64(s.Repetitions)) }),
-		ofSummary("sequences", "", func(s *Summary) quantity { return plain(float64(s.Sequences)) }),
-		ofSummary("calls_per_sequence", "calls", func(s *Summary) quantity { return estimated(s.Calls) }),
-		{false, "expected_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
-			return plain(float64(c.Expected.Calls)), !math.IsNaN(float64(c.Expected.Calls))
-		}},
-		ofSummary("calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{mean: float64(s.CallsOff), se: math.NaN(), form: "%.1f"} }),
-		ofSummary("finish_calls_per_sequence", "finishing", func(s *Summary) quantity { return estimated(s.FinishCalls) }),
-		{false, "expected_finish_calls_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
-			return plain(float64(c.Expected.Finish)), !math.IsNaN(float64(c.Expected.Finish))
-		}},
-		ofSummary("finish_calls_off_se", "off (SE)", func(s *Summary) quantity { return quantity{mean: float64(s.FinishOff), se: math.NaN(), form: "%.1f"} }),
-		ofLookahead("rounds_per_sequence", "rounds", func(sum Repetition) (int, int) { return sum.Calls, sum.Sequences }),
-		ofLookahead("rows_per_sequence", "rows", func(sum Repetition) (int, int) { return sum.Rows, sum.Sequences }),
-		ofLookahead("tokens_per_round", "tokens/round", func(sum Repetition) (int, int) { return sum.Tokens, sum.Calls }),
-		ofSummary("events_per_sequence", "events", func(s *Summary) quantity {
-			if s.Events == nil {
-				return plain(math.NaN())
-			}
-			return estimated(*s.Events)
-		}),
-		{false, "expected_events_per_sequence", "expected", func(c *CellReport) (quantity, bool) {
-			if c.Expected.Events == nil {
-				return quantity{}, false
-			}
-			return plain(*c.Expected.Events), true
-		}},
-		ofSummary("masks_left_per_sequence", "masks left", func(s *Summary) quantity { return estimated(s.Left) }),
-		ofSummary("total_s_per_sequence", "s/sequence", func(s *Summary) quantity { return estimated(s.Total) }),
-		ofSummary("network_s_per_sequence", "network s", func(s *Summary) quantity { return estimated(s.Network) }),
-		ofSummary("sampling_s_per_sequence", "sampling s", func(s *Summary) quantity { return estimated(s.Sampling) }),
-		ofSummary(restName, "rest s", func(s *Summary) quantity { return estimated(s.Rest) }),
-		ofSummary("total_over_network", "total/network", func(s *Summary) quantity { return estimated(s.Overhead) }),
-		ofSummary("tokens_per_s", "tokens/s", func(s *Summary) quantity { return estimated(s.Effective) }),
-		ofSummary("tokens_per_network_s", "", func(s *Summary) quantity { return estimated(s.InNetwork) }),
-		ofSummary("in_step_tokens_per_s", "in-step tokens/s", func(s *Summary) quantity { return estimated(s.InStep) }),
-		ofSummary("rows_per_call", "rows/call", func(s *Summary) quantity { return plain(s.RowsPerCall) }),
-		ofSummary("peak_memory_bytes", "", func(s *Summary) quantity { return plain(float64(s.PeakBytes)) }),
-		ofSummary("peak_memory_mib", "peak MiB", func(s *Summary) quantity {
-			return quantity{mean: float64(s.PeakBytes) / (1 << 20), se: math.NaN(), form: "%.0f"}
-		}),
-	}
-	if r.Settings.Baseline != "" {
-		out = append(out, ofSummary("seconds_over_baseline", "× baseline", func(s *Summary) quantity {
-			if s.Ratio == nil {
-				return plain(math.NaN())
-			}
-			return estimated(*s.Ratio)
-		}))
-	}
+	out := slices.Clone(costColumns)
 	seen := make(map[string]bool)
 	for i := range r.Cells {
 		for _, q := range r.Cells[i].Quality {
@@ -151,16 +144,15 @@ func metricColumn(m Metric) column {
 
 // String is "mean ± se", the mean with as many digits as the error leaves it.
 func (q quantity) String() string {
-	form := cmp.Or(q.form, "%.4g")
 	switch {
 	case q.text != "":
 		return q.text
 	case math.IsNaN(q.mean):
 		return "–"
 	case math.IsNaN(q.se) || q.se == 0:
-		return fmt.Sprintf(form, q.mean)
+		return fmt.Sprintf("%.4g", q.mean)
 	case math.IsInf(q.se, 1):
-		return fmt.Sprintf(form, q.mean) + " ± ?"
+		return fmt.Sprintf("%.4g ± ?", q.mean)
 	}
 	digits := max(1-int(math.Floor(math.Log10(q.se))), 0)
 	if digits > 12 || q.se < 1e-4 && math.Abs(q.mean) < 1e-4 {
@@ -170,12 +162,15 @@ func (q quantity) String() string {
 }
 
 // Tables makes the tables of a report, what cells cost and how good their samples are: the
-// settings that vary, then the numbers that some cell has, all of them where wide is set.
-// constants are the settings that all cells share, KEY=VALUE.
-func Tables(r *Report, wide bool) (tables []report.Table, constants []string) {
+// settings that vary, then the numbers that some cell has. constants are the settings that all
+// cells share, as KEY=VALUE.
+func Tables(r *Report) (tables []report.Table, constants []string) {
 	varying, constants := vary(r)
-	for _, part := range []report.Table{{Title: "Cost"}, {Title: "Quality"}} {
-		t := part
+	all := columns(r)
+	if slices.ContainsFunc(all, func(c column) bool { return c.quality }) {
+		all = slices.Insert(all, len(costColumns), expected)
+	}
+	for _, t := range []report.Table{{Title: "Cost"}, {Title: "Quality"}} {
 		t.Head, t.Numbers = slices.Clone(varying), len(varying)
 		t.Rows = make([][]string, len(r.Cells))
 		for i := range r.Cells {
@@ -183,8 +178,8 @@ func Tables(r *Report, wide bool) (tables []report.Table, constants []string) {
 				t.Rows[i] = append(t.Rows[i], short(r.Cells[i].Settings.Get(key)))
 			}
 		}
-		for _, col := range shownIn(r, wide) {
-			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) || col.name == restName && !restCounts(r) {
+		for _, col := range all {
+			if col.quality != (t.Title == "Quality") || col.head == "" || !shown(r, col) {
 				continue
 			}
 			t.Head = append(t.Head, col.head)
@@ -200,13 +195,6 @@ func Tables(r *Report, wide bool) (tables []report.Table, constants []string) {
 			tables = append(tables, t)
 		}
 	}
-	if len(r.Gains) > 0 {
-		tables = append(tables, gainTable(r.Gains))
-	}
-	if len(r.Rates) > 0 {
-		head, rows := RateTable(r.Rates)
-		tables = append(tables, report.Table{Title: "Exponents of N", Head: head, Rows: rows, Numbers: 4})
-	}
 	return tables, constants
 }
 
@@ -219,16 +207,7 @@ func short(text string) string {
 	return cmp.Or(text, "–")
 }
 
-const restName = "rest_s_per_sequence"
-
-// restCounts says whether the rest takes a hundredth of some cell's time.
-func restCounts(r *Report) bool {
-	return slices.ContainsFunc(r.Cells, func(c CellReport) bool {
-		return c.Summary != nil && c.Summary.Rest.Mean > 0.01*c.Summary.Total.Mean
-	})
-}
-
-// shown says whether some cell has another number than 0.
+// shown reports whether some cell has a number other than 0.
 func shown(r *Report, col column) bool {
 	for i := range r.Cells {
 		if q, ok := col.value(&r.Cells[i]); ok && (math.Abs(q.mean) > rounding || col.quality) {
@@ -238,10 +217,10 @@ func shown(r *Report, col column) bool {
 	return false
 }
 
-// Markdown writes the report's tables, and below them lines with what all cells share. lines
-// are more of them, such as where the model is from.
-func Markdown(w io.Writer, r *Report, wide bool, lines ...string) error {
-	tables, constants := Tables(r, wide)
+// Markdown writes the report's tables, below them the settings that all cells share, lines such
+// as the model's origin, and the report's notes.
+func Markdown(w io.Writer, r *Report, lines ...string) error {
+	tables, constants := Tables(r)
 	var b bytes.Buffer
 	for _, t := range tables {
 		t.Markdown(&b)

@@ -84,24 +84,20 @@ func NELBOQuality(ctx context.Context, e *likelihood.Evaluator, c *Cell, reps []
 
 // JudgeQuality is the generative perplexity of a cell's samples under another model; false
 // where none has a text. text turns ids into text; a sequence with masks left has none.
-// reference are other texts that their likeness is measured to, nil for none.
-func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error), reference [][]int, seed uint64) (Quality, bool, error) {
-	read := func(list [][]int) (out []quality.Generated, err error) {
-		for _, ids := range list {
-			if slices.Contains(ids, c.Model.Facts().MaskID) {
-				continue
-			}
-			s, err := text(ids)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, quality.Generated{Text: s, IDs: ids})
+func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetition, text func(ids []int) (string, error)) (Quality, bool, error) {
+	var texts []quality.Generated
+	for _, ids := range sequences(reps, c.ID) {
+		if slices.Contains(ids, c.Model.Facts().MaskID) {
+			continue
 		}
-		return out, nil
+		s, err := text(ids)
+		if err != nil {
+			return Quality{}, false, err
+		}
+		texts = append(texts, quality.Generated{Text: s, IDs: ids})
 	}
-	texts, err := read(sequences(reps, c.ID))
-	if err != nil || len(texts) == 0 {
-		return Quality{}, false, err
+	if len(texts) == 0 {
+		return Quality{}, false, nil
 	}
 	judged, err := j.Score(ctx, texts)
 	if err != nil {
@@ -118,18 +114,5 @@ func JudgeQuality(ctx context.Context, j *quality.Judge, c *Cell, reps []Repetit
 		{Name: "generative_mean_perplexity", Unit: "perplexity", Value: sum.MeanPerplexity, Detail: !mean},
 		{Name: "generative_nats_per_token", Unit: "nats/token", Value: sum.NatsPerToken, Detail: true},
 	}}
-	if reference == nil {
-		return q, true, nil
-	}
-	other, err := read(reference)
-	if err != nil {
-		return q, false, err
-	}
-	features, err := j.Features(ctx, slices.Concat(texts, other))
-	if err != nil {
-		return q, false, err
-	}
-	like, err := quality.Compare(features[:len(texts)], features[len(texts):], seed)
-	q.Metrics = append(q.Metrics, Metric{Name: "mauve", Unit: "0..1", Value: like.Samples}, Metric{Name: "mauve_of_reference", Unit: "0..1", Value: like.Reference})
-	return q, err == nil, err
+	return q, true, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,44 +19,32 @@ var rangeForm = regexp.MustCompile(`^([0-9.]+(?:[eE][-+]?[0-9]+)?)-([0-9.]+(?:[e
 
 // Ints reads a list of whole numbers and ranges of them, each in least..most:
 // "8,16,32", "8-1024*2" (8, 16, …, 1024), "4-16+4" (4, 8, 12, 16) and "4-6"
-// (4, 5, 6). Values come in the order in which they stand there. It is an error where
-// one appears twice, or a range is empty or does not move.
+// (4, 5, 6). Values keep their order. A value that appears twice, and a range that is empty or
+// does not move, are errors.
 func Ints(text string, least, most int) ([]int, error) {
 	values, err := numbers(text, float64(least), float64(most), true)
-	if err != nil {
-		return nil, err
+	var out []int
+	for _, v := range values {
+		out = append(out, int(v))
 	}
-	out := make([]int, len(values))
-	for i, v := range values {
-		out[i] = int(v)
-	}
-	return out, nil
+	return out, err
 }
 
-// Floats is [Ints] for numbers that need not be whole. "inf" is a number where most
-// is infinite.
-func Floats(text string, least, most float64) ([]float64, error) {
-	return numbers(text, least, most, false)
-}
-
-// numbers reads both kinds: whole numbers up to 2^53 are exact as float64.
-func numbers(text string, least, most float64, whole bool) ([]float64, error) {
-	var out []float64
+// numbers is [Ints] for numbers that need not be whole. "inf" is one where most is infinite.
+func numbers(text string, least, most float64, whole bool) (out []float64, err error) {
 	for _, item := range strings.Split(text, ",") {
-		item = strings.TrimSpace(item)
-		values, err := oneNumber(item, least, most, whole)
+		values, err := oneNumber(strings.TrimSpace(item), least, most, whole)
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range values {
-			if slices.Contains(out, v) {
-				return nil, fault.Errorf("bench", "%.60q: %v appears twice", text, v)
-			}
-			if len(out) == maxValues {
-				return nil, fault.Errorf("bench", "%.60q: more than %d values", text, maxValues)
-			}
-			out = append(out, v)
+		out = append(out, values...)
+	}
+	seen := make(map[float64]bool)
+	for _, v := range out {
+		if seen[v] {
+			return nil, fault.Errorf("bench", "%.60q: %v appears twice", text, v)
 		}
+		seen[v] = true
 	}
 	return out, nil
 }
@@ -73,11 +60,8 @@ func oneNumber(item string, least, most float64, whole bool) ([]float64, error) 
 		return nil, err
 	}
 	first, err := parse(m[1], least, most, whole)
-	if err != nil {
-		return nil, err
-	}
-	last, err := parse(m[2], least, most, whole)
-	if err != nil {
+	last, err2 := parse(m[2], least, most, whole)
+	if err := cmp.Or(err, err2); err != nil {
 		return nil, err
 	}
 	if last < first || math.IsInf(last, 0) {

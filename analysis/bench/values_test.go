@@ -2,7 +2,6 @@ package bench_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -46,23 +45,16 @@ func TestInts(t *testing.T) {
 }
 
 func TestFloats(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want []float64
-	}{
-		{"0.5-1+0.1", []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1}},
-		{"0.1-0.8*2", []float64{0.1, 0.2, 0.4, 0.8}},
-		{"1e-3,1e-2", []float64{0.001, 0.01}},
-		{"1e-3-1e-1*10", []float64{0.001, 0.01, 0.1}},
-		{"inf,0", []float64{math.Inf(1), 0}},
+	for in, want := range map[string]string{
+		"0.5-1+0.1": "0.5 0.6 0.7 0.8 0.9 1", "0.1-0.8*2": "0.1 0.2 0.4 0.8", "1e-3,1e-2": "0.001 0.01", "1e-3-1e-1*10": "0.001 0.01 0.1",
 	} {
-		got, err := bench.Floats(c.in, 0, math.Inf(1))
-		if err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%q: %v, %v, want %v", c.in, got, err, c.want)
+		settings, err := bench.ParseCase("fhs temperature=" + in)
+		if got := strings.ReplaceAll(ids(settings), "; fhs temperature=", " "); err != nil || got != "fhs temperature="+want {
+			t.Errorf("%q: %s, %v, want %s", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"NaN", "-1", "0-1*2", "1-inf+1", "1-2+0", "2-1+1", "1-2*1.0000000000001", "", "0-1+1e-300", "1-1e308*1.01"} {
-		if got, err := bench.Floats(in, 0, math.Inf(1)); err == nil {
+		if got, err := bench.ParseCase("fhs temperature=" + in); err == nil {
 			t.Errorf("%q: %d values, want an error", in, len(got))
 		}
 	}

@@ -43,12 +43,12 @@ func settingKeys(r *Report) []string {
 	var keys []string
 	for i := range r.Cells {
 		at := 0
-		for _, f := range r.Cells[i].Settings {
-			if j := slices.Index(keys, f.Key); j >= 0 {
+		for _, key := range r.Cells[i].Settings.keys {
+			if j := slices.Index(keys, key); j >= 0 {
 				at = j + 1
 				continue
 			}
-			keys = slices.Insert(keys, at, f.Key)
+			keys = slices.Insert(keys, at, key)
 			at++
 		}
 	}

@@ -3,6 +3,7 @@ package bound
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
@@ -14,124 +15,169 @@ import (
 )
 
 // Chain takes the network's own left-to-right chain for the data's law q0, whose entropy
-// and probabilities are then known: temperature 1, nothing truncated, what is to the right
+// and probabilities are then known: temperature 1, nothing truncated, positions to the right
 // masked. Samples of q0 give KL(q0‖P_FHS) and ε″ = E[NELBO] − H(q0), both sides of the
 // paper's Theorem 4, and the distances from q0 of the other samplers; samples of P_FHS give
-// TV(P_FHS,P_N) and KL(P_FHS‖P_N), and how the first falls with N. t names the canvas: its free
-// positions are drawn, the others are given. When ctx ends, the report is about the samples
-// that were done.
+// TV(P_FHS,P_N) and KL(P_FHS‖P_N). t names the canvas: its free positions are drawn, the
+// others are given. When ctx ends, the report is about the samples that were done.
 func Chain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
 	return confirmed(cfg, func(cfg Config) (Report, error) { return onChain(ctx, m, e, t, cfg) })
 }
 
 func onChain(ctx context.Context, m model.Model, e *likelihood.Evaluator, t likelihood.Target, cfg Config) (Report, error) {
-	if err := timeFree(e); err != nil {
-		return Report{}, err
-	}
-	if cfg.Draws < 1 {
+	switch {
+	case e.Facts().TimeConditioned:
+		return Report{}, fault.Errorf("bound", "the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them; a text has exact values")
+	case cfg.Draws < 1:
 		return Report{}, fault.Errorf("bound", "%d draws: must be at least 1", cfg.Draws)
 	}
-	targets, along, uniform := make([]likelihood.Target, cfg.Draws), make([][]int, cfg.Draws), make([][]int, cfg.Draws)
+	targets, along, uniform := slices.Repeat([]likelihood.Target{t}, cfg.Draws), make([][]int, cfg.Draws), make([][]int, cfg.Draws)
 	for i := range targets {
-		targets[i] = t
 		along[i] = inOrder(len(t.Free))
+		// First-hitting reveals in uniform order, and without time the hitting times do not count.
 		uniform[i] = shuffled(len(t.Free), draw.NewStream(cfg.Seed^seedOrders, uint64(i)))
 	}
 	w := &worker{e: e, cases: cfg.Cases, done: cfg.Done}
-	out := newDraft("chain")
-	fromChain, err := drawAlong(ctx, m, targets, along, 0, cfg.Seed)
-	if err != nil {
-		return Report{}, err
+	sample := func(orders [][]int, seed uint64) (drawn, []window, error) {
+		x, err := drawAlong(ctx, m, targets, orders, 0, seed)
+		if err != nil {
+			return x, nil, err
+		}
+		ws, err := w.windows(ctx, x.targets, nil)
+		return x, ws, err
 	}
-	chain, ended := w.windows(ctx, fromChain.targets, nil)
+	fromChain, chain, ended := sample(along, cfg.Seed)
 	if ended != nil && (len(chain) == 0 || ctx.Err() == nil) {
 		return Report{}, ended
 	}
-	fromChain.logs = fromChain.logs[:len(chain)]
-	theorem4(out, chain, fromChain, cfg)
+	out := newDraft("chain", cfg.Confidence)
+	theorem4(out.over(nil), chain, fromChain.logs[:len(chain)], cfg)
 	var fhs []window
 	if ended == nil {
-		// First-hitting reveals in uniform order, and without time the hitting times say no more.
-		var fromFHS drawn
-		if fromFHS, ended = drawAlong(ctx, m, targets, uniform, 0, cfg.Seed^seedFHS); ended == nil {
-			fhs, ended = w.windows(ctx, fromFHS.targets, nil)
-		}
-		if ended != nil && ctx.Err() == nil {
-			return Report{}, ended
-		}
-		if len(fhs) > 0 {
-			discretisation(out, fhs, cfg)
-		}
-		if len(fhs) > 0 && ended == nil {
-			if ended = certificatesOfChain(ctx, out, m, t, fhs, cfg); ended != nil && ctx.Err() == nil {
-				return Report{}, ended
-			}
+		_, fhs, ended = sample(uniform, cfg.Seed^seedFHS)
+	}
+	if len(fhs) > 0 {
+		discretisation(out, fhs, cfg)
+	}
+	if ended == nil {
+		var c certified
+		if c, ended = certify(ctx, m, t, cfg.Cases, certificateRuns, cfg.Seed, cfg.Confidence); ended == nil {
+			c.lines(out, cfg.Cases, fhs)
 		}
 	}
-	out.Notes = append(out.Notes,
-		"q0 is the network's own left-to-right chain. KL(q0‖P_FHS), ε″ and the distances from q0 measure how inconsistent the network is between orders, and not its error on a text.",
+	if ended != nil && ctx.Err() == nil {
+		return Report{}, ended
+	}
+	out.note("q0 is the network's own left-to-right chain. KL(q0‖P_FHS), ε″ and the distances from q0 measure how inconsistent the network is between orders, and not its error on a text.",
 		"TV(P_FHS, P_N) and KL(P_FHS‖P_N) measure what the sampler's grid costs and nothing else; TV(q0, P_N) levels off at TV(q0, P_FHS).",
-		"Exponents are local, the same samples serve every N and are resampled together; the logarithm of a mean is biased by about −CV²/2n. They test the rate in N and not Theorem 2, whose score is another.",
-		"No exponent of KL is fitted: where laws are close the terms of its mean cancel, and a sample tells no rate of what is left.",
 		"Means of log-ratios and ratios over samples have heavy tails where laws are far apart; an interval knows only of what was drawn.")
-	if len(fhs) > 0 && masksStay(cfg.Cases) {
-		out.Notes = append(out.Notes, "Where masks stay at the end, TV tends to 1−(1−p_M)^d as N grows, and KL to −d·log(1−p_M).")
+	if len(fhs) > 0 && slices.ContainsFunc(cfg.Cases, masksStay) {
+		out.note("Where masks stay at the end, TV tends to 1−(1−p_M)^d as N grows, and KL to −d·log(1−p_M).")
 	}
 	return out.finish(), ended
 }
 
-func masksStay(cases []Case) bool {
-	for _, c := range cases {
-		if steps, ok := c.Sampler.Steps(); ok && !c.Sampler.Denoises() && steps.Left() > 0 {
-			return true
-		}
-	}
-	return false
+func masksStay(c Case) bool {
+	steps, ok := c.Sampler.Steps()
+	return ok && !c.Sampler.Denoises() && steps.Left() > 0
 }
 
-// theorem4 states what samples of q0 tell.
-func theorem4(out *draft, ws []window, x drawn, cfg Config) {
-	of := func(f func(w window) float64) report.Value { return of(mean(each(ws, f), nil, cfg.Confidence)) }
-	kl := func(w window) float64 { return minus(w.fhs, w.chain) }
-	epsilon := func(w window) float64 { return minus(w.nelbo, w.chain) }
-	gap := func(w window) float64 { return minus(w.nelbo, w.fhs) }
-	gaps := each(ws, gap)
-	out.estimated(report.Line{Name: "theorem4", Statement: "KL(q0‖P_FHS) ≤ ε″ (Theorem 4), q0 the network's left-to-right chain", Left: of(kl), Right: of(epsilon), Gap: of(gap)},
-		oneSided, func(c float64) estimate.Estimate { return mean(gaps, nil, c) })
-	verdict, ok := exactly(gaps, exactLimit)
-	out.judged(report.Line{Name: "jensen", Statement: "−log P_FHS(x) ≤ NELBO(x) for every x (Jensen over orders, in the proof of Theorem 4)", Left: of(func(w window) float64 { return w.fhs }), Right: of(func(w window) float64 { return w.nelbo }), Gap: of(gap)}, verdict, ok)
-	out.add(report.Line{Name: "epsilon", Statement: "H(q0) and E[NELBO]: ε″ is their difference", Left: of(func(w window) float64 { return w.chain }), Right: of(func(w window) float64 { return w.nelbo }), Gap: of(epsilon)})
-	scoreEntropy(out, ws, of)
+// theorem4 states what samples of q0 show; logs are their log-probabilities as drawn.
+func theorem4(out means, ws []window, logs []float64, cfg Config) {
+	chain, fhs, nelbo := each(ws, window.leftToRight), each(ws, window.fhs), each(ws, window.nelbo)
+	kl, epsilon, gaps := differences(fhs, chain), differences(nelbo, chain), differences(nelbo, fhs)
+	line := out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″ (Theorem 4), q0 the network's left-to-right chain", kl, epsilon, gaps)
+	out.estimated(line, oneSided(0), out.sampled(gaps))
+	line = out.line("jensen", "−log P_FHS(x) ≤ NELBO(x) for every x (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
+	line.Verdict, line.OK = exactly(gaps, exactLimit)
+	out.line("epsilon", "H(q0) and E[NELBO]: ε″ is their difference", chain, nelbo, epsilon)
+	scoreEntropy(out, ws)
 	off, ratios := make([]float64, len(ws)), make([]float64, len(ws))
-	for i, w := range ws {
-		off[i], ratios[i] = x.logs[i]+w.chain, math.Exp(-w.fhs-x.logs[i])
+	for i, log := range logs {
+		off[i], ratios[i] = log+chain[i], math.Exp(-fhs[i]-log)
 	}
-	drawsAgree(out, x.logs, off, cfg.Confidence)
-	normalised(out, ratios, 0, cfg.Confidence, "the left-to-right chain")
-	pinsker(out, ws, cfg.Confidence)
-	tv := func(w window) float64 { return quality.Shortfall(w.chain, w.fhs) }
+	drawsAgree(out.draft, logs, off)
+	normalised(out.draft, ratios, 0, "the left-to-right chain")
+	tv := quality.VariationTerms(chain, fhs)
+	pinsker(out, tv, epsilon)
 	for i, c := range cfg.Cases {
-		out.add(report.Line{Name: "kl_q0 " + c.String(), Statement: "KL(q0‖P_FHS) beside KL(q0‖P_N)", Left: of(kl), Right: of(func(w window) float64 { return minus(w.cases[i], w.chain) }), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) })})
-		right := func(w window) float64 { return quality.Shortfall(w.chain, w.cases[i]) }
-		out.add(report.Line{Name: "tv_q0 " + c.String(), Statement: "TV(q0, P_FHS) beside TV(q0, P_N)", Left: of(tv), Right: of(right), Gap: of(func(w window) float64 { return right(w) - tv(w) }), Unit: "probability"})
+		costs := each(ws, func(w window) float64 { return w.cost(i) })
+		out.line("kl_q0 "+c.String(), "KL(q0‖P_FHS) beside KL(q0‖P_N)", kl, differences(costs, chain), differences(costs, fhs))
+		right := quality.VariationTerms(chain, costs)
+		out.line("tv_q0 "+c.String(), "TV(q0, P_FHS) beside TV(q0, P_N)", tv, right, differences(right, tv)).Unit = "probability"
 	}
 	for i, c := range cfg.Cases {
-		collision(out, c, i, ws, of)
+		collision(out, c, i, ws)
 	}
 }
 
 // pinsker states 2·TV(q0,P_FHS)² ≤ ε″. The square is linearised at the mean, and not the root
-// of ε″ as the paper writes it: where ε″ is within its error of 0, a root has no error to tell.
-func pinsker(out *draft, ws []window, confidence float64) {
-	tv := each(ws, func(w window) float64 { return quality.Shortfall(w.chain, w.fhs) })
-	at := mean(tv, nil, confidence).Mean
-	squares, epsilons, gaps := make([]float64, len(ws)), make([]float64, len(ws)), make([]float64, len(ws))
-	for i, w := range ws {
-		squares[i], epsilons[i] = 2*at*(2*tv[i]-at), minus(w.nelbo, w.chain)
-		gaps[i] = epsilons[i] - squares[i]
+// of ε″ as the paper writes it: where ε″ is within its error of 0, a root has no error.
+func pinsker(out means, tv, epsilon []float64) {
+	at := out.of(tv).Mean
+	squares := each(tv, func(v float64) float64 { return 2 * at * (2*v - at) })
+	gaps := make([]float64, len(tv))
+	for i := range gaps {
+		gaps[i] = epsilon[i] - squares[i]
 	}
-	out.estimated(report.Line{
-		Name: "pinsker", Statement: "2·TV(q0, P_FHS)² ≤ ε″ (Pinsker, from Theorem 4)",
-		Left: of(mean(squares, nil, confidence)), Right: of(mean(epsilons, nil, confidence)), Gap: of(mean(gaps, nil, confidence)),
-	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, nil, c) })
+	line := out.line("pinsker", "2·TV(q0, P_FHS)² ≤ ε″ (Pinsker, from Theorem 4)", squares, epsilon, gaps)
+	out.estimated(line, oneSided(0), out.sampled(gaps))
+}
+
+// distance is a distance of P_FHS from P_N.
+type distance struct {
+	name, of, unit string
+	// certificate is the statement about its certificate.
+	certificate string
+	// term has the distance as its mean over samples of P_FHS, from costs under both; mean
+	// estimates it.
+	term func(fhs, cost float64) float64
+	mean func(terms []float64, confidence float64) estimate.Estimate
+	// bound is the collision bound, from log p*, on the distance and on each term.
+	bound func(apart float64) float64
+	// guide is the exponent of the paper's rate in N, 0 for none.
+	guide float64
+}
+
+var distances = []distance{
+	{"tv", "TV(P_FHS, P_N)", "probability", " on the windows' canvases is at most the mean of (1 − P_N/P_FHS)_+ given the plan, over runs of first-hitting", quality.Shortfall, estimate.Mean, func(apart float64) float64 { return -math.Expm1(apart) }, -1},
+	{"kl", "KL(P_FHS‖P_N)", "nats", " on the windows' canvases is at most the mean of log(P_FHS/P_N) given the plan", quality.LogRatio, estimate.Skewed, func(apart float64) float64 { return -apart }, 0},
+}
+
+// terms are those of case i.
+func (d distance) terms(ws []window, i int) []float64 {
+	return each(ws, func(w window) float64 { return d.term(w.fhs(), w.cost(i)) })
+}
+
+// discretisation states what samples of P_FHS show: distances of the samplers' laws from it
+// beside the collision bound, which holds for the term of each sample.
+func discretisation(out *draft, ws []window, cfg Config) {
+	for _, what := range distances {
+		plot := report.Plot{
+			Name: what.name, X: "N", LogX: true, LogY: true, Guide: what.guide,
+			Title: what.of, Y: what.unit, Bars: report.Intervals(cfg.Confidence, "samples"), Caption: "Dotted lines are the collision bounds.",
+		}
+		var bounds report.Plot
+		for i, c := range cfg.Cases {
+			apart := ws[0].apart(i)
+			line := out.add(report.Line{
+				Name: what.name + " " + c.String(), Statement: what.of + " is at most the collision bound, sample by sample",
+				Left: of(what.mean(what.terms(ws, i), cfg.Confidence)), Right: report.Exact(what.bound(apart)), Unit: what.unit,
+			})
+			line.Right.Bound = "upper"
+			left, right := line.Left.Estimate, line.Right.Mean
+			line.Gap = line.Left
+			line.Gap.Mean, line.Gap.Lo, line.Gap.Hi = right-left.Mean, right-left.Hi, right-left.Lo
+			line.Verdict, line.OK = exactly(each(ws, func(w window) float64 {
+				return minus(what.bound(w.apart(i)), what.term(w.fhs(), w.cost(i)))
+			}), exactLimit)
+			if math.IsInf(apart, -1) {
+				line.Verdict += vacuous
+			}
+			plot.Add(c.Name, "", report.At(float64(c.N), left))
+			bounds.Add(c.Name+", collision bound", report.StyleLine, report.Point{X: float64(c.N), Y: right})
+		}
+		plot.Series = append(plot.Series, bounds.Series...)
+		out.plot(plot)
+	}
 }

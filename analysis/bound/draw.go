@@ -2,7 +2,6 @@ package bound
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +22,7 @@ type drawn struct {
 // drawRows is how many rows a call of drawAlong has at most.
 const drawRows = 64
 
-// drawAlong fills the free positions of each target, whose tokens there are not looked at, one
+// drawAlong fills the free positions of each target, ignoring their tokens, one
 // by one along an order of their indices, by the ordered sampler; tokens come from the
 // network's own distribution. Probabilities are those that tokens were drawn with and
 // nothing that the likelihoods compute, so that the two can be compared. Sample i has the
@@ -32,24 +31,16 @@ func drawAlong(ctx context.Context, m model.Model, ts []likelihood.Target, order
 	mask, spec := m.Facts().MaskID, m.Spec()
 	out := drawn{targets: make([]likelihood.Target, len(ts)), logs: make([]float64, len(ts))}
 	var seqs []samplers.Sequence
-	byOrder := make(map[string]*catalog.Sampler)
-	for i, t := range ts {
-		canvas := slices.Clone(t.IDs)
-		for _, l := range t.Free {
-			canvas[l] = mask
-		}
+	for i, canvas := range masked(ts, mask) {
 		var list []string
 		for _, k := range orders[i] {
-			list = append(list, strconv.Itoa(t.Free[k]))
+			list = append(list, strconv.Itoa(ts[i].Free[k]))
 		}
-		order := strings.Join(list, ",")
-		if byOrder[order] == nil {
-			var err error
-			if byOrder[order], err = catalog.New(catalog.Options{Sampler: "ordered", Order: order}, spec); err != nil {
-				return drawn{}, err
-			}
+		ordered, err := catalog.New(catalog.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, spec)
+		if err != nil {
+			return drawn{}, err
 		}
-		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: canvas, Method: byOrder[order]})
+		seqs = append(seqs, samplers.Sequence{Index: uint64(first + i), Canvas: canvas, Method: ordered})
 	}
 	_, err := samplers.Sample(ctx, m, samplers.ByLength(seqs), samplers.Config{Seed: seed, Batch: drawRows}, func(r samplers.Result) error {
 		i := int(r.Index) - first

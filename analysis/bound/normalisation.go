@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers/draw"
@@ -33,10 +32,7 @@ const (
 // CheckDraws is the number of samples of the normalisation check where none is asked for: as
 // many as take about 2^15 rows, from 16 to 128.
 func CheckDraws(e *likelihood.Evaluator, ts []likelihood.Target) int {
-	free := 0
-	for _, t := range ts {
-		free = max(free, len(t.Free))
-	}
+	free := mostFree(ts)
 	rows := likelihood.ExactRows(min(free, checkedFree))
 	if e.Facts().TimeConditioned {
 		rows = likelihood.TimedRows(min(free, checkedFreeTimed), 2*likelihood.DefaultNodes)
@@ -90,7 +86,7 @@ func (s *Study) check(ctx context.Context, from, to int) ([]checked, error) {
 			sum += math.Exp(w.orders[0]-c) / float64(len(w.orders))
 		}
 		log := sample.logs[i]
-		out[i] = checked{estimate.Number(log), estimate.Number(log + w.orders[0]), estimate.Number(math.Exp(-w.fhs-log) / sum), estimate.Number(w.slack)}
+		out[i] = checked{number(log), number(log + w.orders[0]), number(math.Exp(-w.fhs()-log) / sum), w.Slack}
 	}
 	return out, nil
 }
@@ -98,11 +94,11 @@ func (s *Study) check(ctx context.Context, from, to int) ([]checked, error) {
 // checked is a sample of the normalisation check.
 type checked struct {
 	// Log is log Q_1(x) as it was drawn, Off how far it is above that of the likelihoods.
-	Log estimate.Number `json:"log"`
-	Off estimate.Number `json:"off"`
+	Log number `json:"log"`
+	Off number `json:"off"`
 	// Ratio is what is 1 on average, known up to the quadrature's error Slack in its logarithm.
-	Ratio estimate.Number `json:"ratio"`
-	Slack estimate.Number `json:"slack"`
+	Ratio number `json:"ratio"`
+	Slack number `json:"slack"`
 }
 
 // mixed is how many positions of a window are drawn at most, and how many orders are mixed.
@@ -113,34 +109,23 @@ func (s *Study) mixed() (most, mix int) {
 	return checkedFree, mixture
 }
 
-// normalisation states what the samples say.
+// normalisation states what the samples show.
 func (s *Study) normalisation(out *draft) {
-	logs, off, ratios := make([]float64, len(s.drawn)), make([]float64, len(s.drawn)), make([]float64, len(s.drawn))
+	logs, off := each(s.taken.Draws, func(x checked) float64 { return float64(x.Log) }), each(s.taken.Draws, func(x checked) float64 { return float64(x.Off) })
 	slack := 0.0
-	for i, x := range s.drawn {
-		logs[i], off[i], ratios[i] = float64(x.Log), float64(x.Off), float64(x.Ratio)
-		slack += float64(x.Slack) / float64(len(s.drawn))
+	for _, x := range s.taken.Draws {
+		slack += float64(x.Slack) / float64(len(s.taken.Draws))
 	}
 	most, mix := s.mixed()
-	drawsAgree(out, logs, off, s.cfg.Confidence)
-	normalised(out, ratios, slack, s.cfg.Confidence, fmt.Sprintf("the mixture of the network's chains along %d random orders, over up to %d positions given the others", mix, most))
+	drawsAgree(out, logs, off)
+	normalised(out, each(s.taken.Draws, func(x checked) float64 { return float64(x.Ratio) }), slack,
+		fmt.Sprintf("the mixture of the network's chains along %d random orders, over up to %d positions given the others", mix, most))
 }
 
 // drawsAgree states that log-probabilities are those that samples were drawn with.
-func drawsAgree(out *draft, logs, off []float64, confidence float64) {
-	costs := make([]float64, len(logs))
-	for i := range logs {
-		costs[i] = off[i] - logs[i]
-	}
-	drawnAs := make([]float64, len(logs))
-	for i := range logs {
-		drawnAs[i] = -logs[i]
-	}
-	verdict, ok := equally(off, drawLimit)
-	out.judged(report.Line{
-		Name: "draws", Statement: "−log of the probabilities that samples were drawn with is that of the likelihoods",
-		Left: of(mean(drawnAs, nil, confidence)), Right: of(mean(costs, nil, confidence)), Gap: of(mean(off, nil, confidence)),
-	}, verdict, ok)
+func drawsAgree(out *draft, logs, off []float64) {
+	line := out.over(nil).line("draws", "−log of the probabilities that samples were drawn with is that of the likelihoods", negative(logs), differences(off, logs), off)
+	line.Verdict, line.OK = equally(off, drawLimit)
 }
 
 // Weights are degenerate where few samples carry their sum: the effective sample size
@@ -175,24 +160,20 @@ func unseen(x []float64, lines int) float64 {
 	return greatest * math.Log(2*float64(max(lines, 1))/(1-sure)) / (3 * float64(len(x)))
 }
 
-// normalised states that the mean of ratios, which are known up to a relative slack, is
-// 1.
-func normalised(out *draft, ratios []float64, slack, confidence float64, law string) {
-	less := make([]float64, len(ratios))
-	for i, r := range ratios {
-		less[i] = 1 - r
-	}
+// normalised states that the mean of ratios, which are known up to a relative slack, is 1.
+func normalised(out *draft, ratios []float64, slack float64, law string) {
+	off := each(ratios, func(r float64) float64 { return 1 - r })
 	size, share := effective(ratios)
+	n := float64(len(ratios))
 	judge := func(d sampled, lines int) (string, bool) {
-		verdict, ok := twoSidedWithin(slack+unseen(less, lines))(d, lines)
-		n := float64(len(ratios))
-		if degenerate := size < leastEffective*n || share > mostShare && n >= 2/mostShare; degenerate && !math.IsNaN(size) {
+		if degenerate := size < leastEffective*n || share > mostShare && n >= 2/mostShare; degenerate {
 			return fmt.Sprintf("not resolved: the weights are degenerate, effective sample size %.1f of %d, the largest weight has %.0f %% of their sum", size, len(ratios), 100*share), true
 		}
+		verdict, ok := twoSided(slack+unseen(off, lines))(d, lines)
 		return verdict + fmt.Sprintf("; effective sample size %.1f of %d", size, len(ratios)), ok
 	}
-	out.estimated(report.Line{
-		Name: "normalisation", Statement: "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q " + law,
-		Left: of(mean(ratios, nil, confidence)), Right: report.Exact(1), Gap: of(mean(less, nil, confidence)), Unit: "probability",
-	}, judge, func(c float64) estimate.Estimate { return mean(less, nil, c) })
+	m := out.over(nil)
+	line := m.line("normalisation", "E_{x∼Q}[P_FHS(x)/Q(x)] = 1, Q "+law, ratios, ratios, off)
+	line.Right, line.Unit = report.Exact(1), "probability"
+	out.estimated(line, judge, m.sampled(off))
 }

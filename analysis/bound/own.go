@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/fault"
@@ -24,53 +23,32 @@ func Own(ctx context.Context, e *likelihood.Evaluator, t likelihood.Target, cfg 
 	if ended != nil && (len(b.Paths) == 0 || ctx.Err() == nil) {
 		return Report{}, ended
 	}
-	out := newDraft("own")
-	side := func(x []float64, bound string) report.Value {
-		v := of(mean(x, nil, cfg.Confidence))
-		v.Bound = bound
-		return v
-	}
+	out := newDraft("own", cfg.Confidence).over(nil)
 	plot := report.Plot{Name: "bracket", Title: "Both sides of the entropy of P_FHS by the number of plans", X: "K", Y: "nats", LogX: true, Bars: report.Intervals(cfg.Confidence, "samples"),
 		Caption: "In expectation the curves enclose the entropy and come together as K grows; each point has the same samples."}
 	for k := 1; k <= cfg.Plans; k *= 2 {
 		lower, upper := b.Sides(k)
-		plot.Add("with the plan that generated the sample", "", report.At(float64(k), side(lower, "lower").Estimate))
-		plot.Add("fresh plans", "", report.At(float64(k), side(upper, "upper").Estimate))
+		plot.Add("with the plan that generated the sample", "", report.At(float64(k), out.of(lower).Estimate))
+		plot.Add("fresh plans", "", report.At(float64(k), out.of(upper).Estimate))
+	}
+	sides := func(name, statement string, lower, upper []float64) *report.Line {
+		line := out.line(name, statement, lower, upper, differences(upper, lower))
+		line.Left.Bound, line.Right.Bound = "lower", "upper"
+		return line
 	}
 	lower, upper := b.Sides(cfg.Plans)
 	gaps := differences(upper, lower)
-	d := float64(len(t.Free))
+	line := sides("bracket", fmt.Sprintf("E[−log p̂_K], K = %d plans with the one that generated the sample, ≤ H(P_FHS) ≤ E[−log p̂_K] by fresh plans: the entropy of the model's own law lies between", cfg.Plans), lower, upper)
+	out.estimated(line, oneSided(0), out.sampled(gaps))
 	perToken := func(x []float64) []float64 {
-		y := make([]float64, len(x))
-		for i := range x {
-			y[i] = x[i] / d
-		}
-		return y
+		return each(x, func(v float64) float64 { return v / float64(len(t.Free)) })
 	}
-	out.estimated(report.Line{
-		Name: "bracket", Statement: fmt.Sprintf("E[−log p̂_K], K = %d plans with the one that generated the sample, ≤ H(P_FHS) ≤ E[−log p̂_K] by fresh plans: the entropy of the model's own law lies between", cfg.Plans),
-		Left: side(lower, "lower"), Right: side(upper, "upper"), Gap: side(gaps, ""),
-	}, oneSided, func(c float64) estimate.Estimate { return mean(gaps, nil, c) })
-	out.add(report.Line{
-		Name: "bracket.token", Statement: "the same a token", Unit: "nats per token",
-		Left: side(perToken(lower), "lower"), Right: side(perToken(upper), "upper"), Gap: side(perToken(gaps), ""),
-	})
+	line = sides("bracket.token", "the same a token", perToken(lower), perToken(upper))
+	line.Unit, line.Gap = "nats per token", out.of(perToken(gaps))
 	own, fresh := b.Sides(1)
-	out.add(report.Line{
-		Name: "nelbo.own", Statement: "E[NELBO] of the samples by one fresh plan beside the cost of the plan that generated them",
-		Left: side(own, "lower"), Right: side(fresh, "upper"), Gap: of(mean(differences(fresh, own), nil, cfg.Confidence)),
-	})
-	out.Plots = append(out.Plots, plot)
-	out.Notes = append(out.Notes,
-		"Samples are first-hitting's own, at temperature 1 and nothing truncated. This is about the model's law alone, and says nothing of a text.",
+	sides("nelbo.own", "E[NELBO] of the samples by one fresh plan beside the cost of the plan that generated them", own, fresh)
+	out.plot(plot)
+	out.note("Samples are first-hitting's own, at temperature 1 and nothing truncated. This is about the model's law alone, and says nothing of a text.",
 		"Each side is a bound in expectation; the intervals are those of the samples. The distance between the sides is what K plans leave open, and falls as K grows.")
 	return out.finish(), ended
-}
-
-func differences(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = minus(a[i], b[i])
-	}
-	return out
 }

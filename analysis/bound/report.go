@@ -1,12 +1,14 @@
 // Package bound puts the two sides of the paper's statements beside each other,
-// on worlds, on real text and on a network's own chain, and says what the
-// numbers show. It computes nothing that packages laws, theory and likelihood
-// compute; it chooses, pairs and judges.
+// on worlds, on text and on a network's own chain, and judges them by their
+// numbers. The numbers come from packages laws, theory, likelihood and certificate.
 package bound
 
 import (
 	"cmp"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"mdmgen/analysis/report"
 )
@@ -24,47 +26,96 @@ type Report struct {
 	World string `json:"world,omitempty"`
 	// Holds is false where a statement that must hold is violated.
 	Holds bool `json:"holds"`
-	// Head is what must be known before the lines are read, "" for nothing.
+	// Head is to be read before the lines, "" for nothing.
 	Head  string        `json:"head,omitempty"`
 	Lines []report.Line `json:"lines"`
-	// Laws are the laws of a world's data, of first-hitting and of the samplers that were
-	// asked for.
+	// Laws are the laws of a world's data, of first-hitting and of the samplers that the
+	// caller named.
 	Laws []report.Law `json:"laws,omitempty"`
 	// Plots are series behind the pictures of the HTML page.
 	Plots []report.Plot `json:"plots,omitempty"`
-	// Notes say what the numbers measure, and what they do not.
+	// Notes are what the numbers measure, and what they do not.
 	Notes []string `json:"notes,omitempty"`
-	// Interrupted says that the work was ended before it was done: the report is about
-	// what was done.
+	// Interrupted is set where the work ended early: the report is about what was done.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// estimated are the indices of the lines whose verdicts are from estimates.
 	estimated []int
 }
 
-var titles = map[string]string{
-	"world": "The paper’s statements on a world",
-	"text":  "The KL bound on a text",
-	"chain": "The KL bound on the network’s own left-to-right chain",
-	"own":   "The entropy of first-hitting’s own law",
-	"plan":  "The collision bound of plans",
+// kinds have the title of a mode's page and the line that is its result: what it shows,
+// with its left side, right side and gap as %s, and what these are.
+var kinds = []struct {
+	mode, title, line, sentence string
+	left, right, gap            string
+}{
+	{"world", "The paper’s statements on a world", "theorem4", "KL(q0‖P_FHS) is %[1]s nats and its bound ε″ %[2]s, both exact.", "KL(q0‖P_FHS)", "ε″", "ε″ − KL(q0‖P_FHS)"},
+	{"text", "The KL bound on a text", "theorem4", "On this text the NELBO is %[2]s nats a window and −log P_FHS is %[1]s: KL(q0‖P_FHS) is below its bound ε″ by %[3]s nats.", "E[−log P_FHS]", "E[NELBO]", "ε″ − KL(q0‖P_FHS)"},
+	{"text", "The KL bound on a text", "plans", "On this text the NELBO is %[2]s nats a window: KL(q0‖P_FHS) is below its bound ε″ by at least %[3]s nats, in expectation.", "bound on E[−log P_FHS] by plans", "E[NELBO]", "ε″ − KL(q0‖P_FHS)"},
+	{"chain", "The KL bound on the network’s own left-to-right chain", "theorem4", "KL(q0‖P_FHS) is %[1]s nats and its bound ε″ %[2]s, q0 being the network’s own left-to-right chain.", "KL(q0‖P_FHS)", "ε″", "ε″ − KL(q0‖P_FHS)"},
+	{"own", "The entropy of first-hitting’s own law", "bracket", "The entropy of first-hitting’s own law lies between %[1]s and %[2]s nats.", "from below", "from above", "what is left open"},
+	{mode: "plan", title: "The collision bound of plans"},
 }
 
-// Page writes the report as a page, with what made it: see [report.Write]. The JSON in the page is the report
-// with provenance, which may be nil or anything that marshals.
+// Page writes the report as a page, with its provenance, which may be nil or anything that
+// marshals: see [report.Write]. The JSON in the page is the report with provenance.
 func (r Report) Page(w io.Writer, provenance any) error {
-	notes := r.Notes
-	if r.Head != "" {
-		notes = append([]string{r.Head}, notes...)
-	}
 	d := report.Document{
-		Title: cmp.Or(titles[r.Mode], "mdmgen bound"), Notes: notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
+		Title: "mdmgen bound", Notes: r.Notes, Plots: r.Plots, Lines: r.Lines, Laws: r.Laws, Provenance: provenance,
 		Data: struct {
 			Report
 			Provenance any `json:"provenance,omitempty"`
 		}{r, provenance},
 	}
+	if r.Head != "" {
+		d.Notes = append([]string{r.Head}, r.Notes...)
+	}
+	for _, k := range kinds {
+		if k.mode == r.Mode {
+			d.Title = k.title
+		}
+	}
 	if r.Interrupted {
 		d.Unfinished = "Interrupted: this is about what was done."
 	}
 	return report.Write(w, d)
+}
+
+// Card is the head of the page.
+func (r Report) Card() (card report.Card) {
+	if r.Mode == "plan" {
+		return r.planCard()
+	}
+	if r.World != "" {
+		card.Facts = []report.Fact{{Name: "world", Text: fmt.Sprintf("%.19s", r.World)}}
+	}
+	for _, k := range kinds {
+		at := slices.IndexFunc(r.Lines, func(l report.Line) bool { return l.Name == k.line })
+		if k.mode != r.Mode || at < 0 {
+			continue
+		}
+		l := r.Lines[at]
+		short := func(v report.Value) any { return fmt.Sprintf("%.4g", v.Mean) }
+		card.Result = fmt.Sprintf(k.sentence, short(l.Left), short(l.Right), short(l.Gap))
+		card.Numbers = []report.Fact{{Name: k.left, Text: l.Left.String()}, {Name: k.right, Text: l.Right.String()}, {Name: k.gap, Text: l.Gap.String()}, {Name: "verdict of " + l.Name, Text: l.Verdict}}
+		if !l.OK {
+			card.Result = l.Name + " is " + l.Verdict + "."
+		} else if strings.HasPrefix(l.Verdict, "not resolved") {
+			card.Result += " The difference is not resolved."
+		}
+		break
+	}
+	return card
+}
+
+// planCard names the setting with the least bound.
+func (r Report) planCard() report.Card {
+	lines := slices.DeleteFunc(slices.Clone(r.Lines), func(l report.Line) bool { return !strings.HasPrefix(l.Name, "collision_tv ") })
+	if len(lines) == 0 {
+		return report.Card{}
+	}
+	best := slices.MinFunc(lines, func(a, b report.Line) int { return cmp.Compare(a.Right.Mean, b.Right.Mean) })
+	if best.Right.Mean > 1-1e-9 {
+		return report.Card{Result: "No setting here has a bound below 1: nothing is known of their TV from first-hitting without a network."}
+	}
+	return report.Card{Result: fmt.Sprintf("Whatever the network, TV(P_FHS, P_N) is at most %.4g with %s, the least bound of these settings.", best.Right.Mean+0, strings.TrimPrefix(best.Name, "collision_tv "))}
 }

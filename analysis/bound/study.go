@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"mdmgen/analysis/certificate"
-	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
@@ -37,25 +36,20 @@ type Study struct {
 	// per is how many windows a chunk has, but the last.
 	per int
 
-	// What was taken: of windows one of the two.
-	exact  []window
-	long   []longWindow
-	logp   []float64
-	drawn  []checked
-	runs   certified
+	// taken has the chunks that were taken, one after the other.
+	taken  Chunk
 	chunks int
 }
 
 // Chunk is what a chunk of a [Study] says.
 type Chunk struct {
-	Windows []window     `json:"windows,omitempty"`
-	Long    []longWindow `json:"long,omitempty"`
+	Windows []window `json:"windows,omitempty"`
 	// Reference has log p of each window, where there is a reference.
-	Reference []estimate.Number `json:"reference,omitempty"`
-	Draws     []checked         `json:"draws,omitempty"`
+	Reference []number  `json:"reference,omitempty"`
+	Draws     []checked `json:"draws,omitempty"`
 	// TV and KL are the terms of certificates: for each sampler that has one, by run.
-	TV [][]estimate.Number `json:"tv,omitempty"`
-	KL [][]estimate.Number `json:"kl,omitempty"`
+	TV [][]number `json:"tv,omitempty"`
+	KL [][]number `json:"kl,omitempty"`
 }
 
 // NewStudy is a study of windows ts. Without cfg.Plans each must have at most [likelihood.MaxFree]
@@ -80,24 +74,17 @@ func NewStudy(m model.Model, e *likelihood.Evaluator, ts []likelihood.Target, cl
 		if s.fhs, err = catalog.New(catalog.Options{}, e.Facts().Spec()); err != nil {
 			return nil, err
 		}
-	case e.Facts().TimeConditioned:
-		if err := affordable(e, ts, cfg.Cases); err != nil {
-			return nil, err
-		}
 	}
-	s.canvases = masked(ts, m.Spec().Mask)
-	s.at, s.certified, s.canvases = certifiable(m, s.canvases, cfg.Cases)
+	s.at, s.certified, s.canvases = certifiable(m, ts, cfg.Cases)
 	s.each = max(2, (max(certificateRuns, 2*len(ts))+len(s.canvases)-1)/len(s.canvases))
+	s.taken = Chunk{TV: make([][]number, len(s.certified)), KL: make([][]number, len(s.certified))}
 	s.per = s.windowsOfChunk()
 	return s, nil
 }
 
 // windowsOfChunk is how many windows take about chunkRows rows, of the longest.
 func (s *Study) windowsOfChunk() int {
-	d := 0
-	for _, t := range s.ts {
-		d = max(d, len(t.Free))
-	}
+	d := mostFree(s.ts)
 	rows := likelihood.ExactRows(d)
 	switch {
 	case s.cfg.Plans > 0:
@@ -134,18 +121,12 @@ func (s *Study) Work(ctx context.Context, chunk int) (out Chunk, err error) {
 	from, to := s.windowsOf(chunk)
 	ts := s.ts[from:to]
 	if s.cfg.Plans == 0 {
-		w := &worker{e: s.e, cases: s.cfg.Cases}
-		if out.Windows, err = w.windows(ctx, ts, nil); err != nil {
-			return Chunk{}, err
-		}
+		out.Windows, err = (&worker{e: s.e, cases: s.cfg.Cases}).windows(ctx, ts, nil)
 	} else {
-		for i := range ts {
-			w, err := longOne(ctx, s.e, &ts[i], from+i, s.fhs, s.cfg)
-			if err != nil {
-				return Chunk{}, err
-			}
-			out.Long = append(out.Long, w)
-		}
+		out.Windows, err = s.byPlans(ctx, from, to)
+	}
+	if err != nil {
+		return Chunk{}, err
 	}
 	if r := s.cfg.Reference; r != nil {
 		logp, err := r.Law.LogProb(ctx, ts)
@@ -167,7 +148,7 @@ func (s *Study) certify(ctx context.Context, chunk int, out *Chunk) error {
 	if len(s.certified) == 0 {
 		return nil
 	}
-	out.TV, out.KL = make([][]estimate.Number, len(s.certified)), make([][]estimate.Number, len(s.certified))
+	out.TV, out.KL = make([][]number, len(s.certified)), make([][]number, len(s.certified))
 	from, last := s.share(chunk, s.each*len(s.canvases))
 	for from < last {
 		at := from / s.each
@@ -192,16 +173,10 @@ func (s *Study) Take(c Chunk) error {
 	from, to := s.windowsOf(s.chunks)
 	first, last := s.share(s.chunks, s.cfg.Draws)
 	begin, end := s.share(s.chunks, s.each*len(s.canvases))
-	n := len(c.Windows)
-	if s.cfg.Plans > 0 {
-		n = len(c.Long)
-	}
-	ok := n == to-from && len(c.Draws) == last-first && len(c.TV) == len(s.certified) && len(c.KL) == len(s.certified) && (s.cfg.Reference == nil || len(c.Reference) == n)
+	samplers, cases := len(s.certified), len(s.cfg.Cases)
+	ok := len(c.Windows) == to-from && len(c.Draws) == last-first && len(c.TV) == samplers && len(c.KL) == samplers && (s.cfg.Reference == nil || len(c.Reference) == to-from)
 	for _, w := range c.Windows {
-		ok = ok && len(w.cases) == len(s.cfg.Cases) && len(w.apart) == len(s.cfg.Cases)
-	}
-	for _, w := range c.Long {
-		ok = ok && len(w.costs) == s.cfg.Plans && len(w.upper) == len(s.cfg.Cases) && len(w.lower) == len(s.cfg.Cases)
+		ok = ok && len(w.Cases) == cases && len(w.Apart)+len(w.Lower) == cases && (len(w.Lower) == 0 || s.cfg.Plans > 0)
 	}
 	for k := range c.TV {
 		ok = ok && len(c.TV[k]) == end-begin && len(c.KL[k]) == end-begin
@@ -209,40 +184,40 @@ func (s *Study) Take(c Chunk) error {
 	if !ok {
 		return fault.Errorf("bound", "chunk %d: has other windows, samples or runs than this study", s.chunks)
 	}
-	s.exact, s.long = append(s.exact, c.Windows...), append(s.long, c.Long...)
-	s.logp, s.drawn = append(s.logp, floats(c.Reference)...), append(s.drawn, c.Draws...)
-	if s.runs.tv == nil {
-		s.runs = certified{at: s.at, tv: make([][]float64, len(s.certified)), kl: make([][]float64, len(s.certified))}
-	}
+	t := &s.taken
+	t.Windows, t.Reference, t.Draws = append(t.Windows, c.Windows...), append(t.Reference, c.Reference...), append(t.Draws, c.Draws...)
 	for k := range c.TV {
-		s.runs.tv[k], s.runs.kl[k] = append(s.runs.tv[k], floats(c.TV[k])...), append(s.runs.kl[k], floats(c.KL[k])...)
-	}
-	if len(s.canvases) > 1 {
-		for i := begin; i < end; i++ {
-			s.runs.cluster = append(s.runs.cluster, i/s.each)
-		}
+		t.TV[k], t.KL[k] = append(t.TV[k], c.TV[k]...), append(t.KL[k], c.KL[k]...)
 	}
 	s.chunks++
 	return nil
 }
 
-// Report says what the chunks show that were taken, of which there is one at least: all of a study,
+// Report is about the chunks that were taken, of which there is one at least: all of a study,
 // or as many as were done when it was ended. Where a verdict from samples is that a statement is
-// violated, fresh ones are drawn before the word. When ctx ends, that is what is left out.
+// violated, fresh ones are drawn before the word, unless ctx ends.
 func (s *Study) Report(ctx context.Context) (Report, error) {
-	if s.cfg.Plans > 0 {
-		return s.onPlans(), nil
-	}
-	return confirmed(s.cfg, func(cfg Config) (Report, error) {
-		if cfg.Seed == s.cfg.Seed {
-			return s.onText(), nil
+	return confirmed(s.cfg, func(cfg Config) (r Report, err error) {
+		study := *s
+		if study.cfg = cfg; cfg.Seed != s.cfg.Seed {
+			study.taken.Draws, err = study.check(ctx, 0, len(s.taken.Draws))
 		}
-		fresh := *s
-		fresh.cfg = cfg
-		var err error
-		fresh.drawn, err = fresh.check(ctx, 0, len(s.drawn))
-		return fresh.onText(), err
+		return study.report(), err
 	})
+}
+
+// certificates are those of the runs that were taken.
+func (s *Study) certificates() certified {
+	c := certified{at: s.at}
+	for k := range s.certified {
+		c.tv, c.kl = append(c.tv, floats(s.taken.TV[k])), append(c.kl, floats(s.taken.KL[k]))
+	}
+	if len(s.canvases) > 1 && len(s.certified) > 0 {
+		for i := range s.taken.TV[0] {
+			c.cluster = append(c.cluster, i/s.each)
+		}
+	}
+	return c
 }
 
 // Text is the report of a study whose chunks are all worked out here. When ctx ends, it is about
@@ -269,21 +244,4 @@ func Text(ctx context.Context, m model.Model, e *likelihood.Evaluator, ts []like
 		}
 	}
 	return s.Report(ctx)
-}
-
-// numbers and floats are lists as they are kept, and as they are worked with.
-func numbers(x []float64) []estimate.Number {
-	out := make([]estimate.Number, len(x))
-	for i, v := range x {
-		out[i] = estimate.Number(v)
-	}
-	return out
-}
-
-func floats(x []estimate.Number) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = float64(v)
-	}
-	return out
 }

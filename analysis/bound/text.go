@@ -1,32 +1,15 @@
 package bound
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/report"
 )
 
-// Config says what is worked out on a network.
-type Config struct {
-	// Cases are the samplers that are compared with first-hitting.
-	Cases []Case
-	// Draws is the number of samples of the normalisation check, 0 for none; for [Chain]
-	// that of samples of each of its two laws.
-	Draws int
-	// Plans is K of the bounds of windows that are too long for exact values.
-	Plans int
-	// Seed determines all that is drawn.
-	Seed uint64
-	// Confidence is that of intervals; 0 is 0.95.
-	Confidence float64
-	// Reference bounds both sides of Theorem 4 from below on a text; nil for none.
-	Reference *Reference
-	// Done is told of windows that are finished; nil for nobody.
-	Done func(windows int)
-}
-
-// The limits of lines that are equalities or exact.
 const (
 	// entropyLimit is how far, relative to max(1, NELBO), the quadrature of the score
 	// entropy may be from the NELBO.
@@ -37,115 +20,150 @@ const (
 	drawLimit = 1e-3
 )
 
-// The streams of a report: seeds of its draws, apart from each other.
-const (
-	seedOrders = 0x6f72646572730000
-	seedFHS    = 0x6668730000000000
-	seedPlans  = 0x706c616e73000000
-	seedBoot   = 0x626f6f7400000000
-	seedAgain  = 0x616761696e000000
-)
+// cannotFail stands at the top of every report on a text.
+const cannotFail = "On a text the verdict of Theorem 4 cannot fail, whatever the network: H(q0) cancels from its gap, and −log P_FHS ≤ NELBO holds for any rows of probabilities. It checks this program. What says something of the network are the sides themselves."
 
-// onText is the report of exact values.
-func (s *Study) onText() Report {
-	ws, ts, cfg := s.exact, s.ts[:len(s.exact)], s.cfg
-	timed, cluster := s.e.Facts().TimeConditioned, s.cluster
-	if cluster != nil {
-		cluster = cluster[:len(ws)]
+// report is the report of the windows that were taken.
+func (s *Study) report() Report {
+	ws, cfg, timed := s.taken.Windows, s.cfg, s.e.Facts().TimeConditioned
+	d := newDraft("text", cfg.Confidence)
+	d.Head = cannotFail
+	longest, inside := 0, false
+	for _, t := range s.ts[:len(ws)] {
+		longest, inside = max(longest, len(t.IDs)), inside || len(t.Free) < len(t.IDs)
 	}
-	out := newDraft("text")
-	out.Head, out.Notes = cannotFail, textNotes(ts)
-	of := func(f func(w window) float64) report.Value { return of(mean(each(ws, f), cluster, cfg.Confidence)) }
-	gap := func(w window) float64 { return minus(w.nelbo, w.fhs) }
-	fhs, nelbo := func(w window) float64 { return w.fhs }, func(w window) float64 { return w.nelbo }
-	gaps, slack := each(ws, gap), each(ws, func(w window) float64 { return w.slack })
-	line := report.Line{Name: "jensen", Statement: "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", Left: of(fhs), Right: of(nelbo), Gap: of(gap)}
-	judge := oneSided
-	if timed {
-		verdict, ok := withinSlack(gaps, slack)
-		out.judged(line, verdict, ok)
-		judge = oneSidedWithin(mean(slack, nil, 0).Mean)
+	if !inside {
+		d.note(fmt.Sprintf("P_FHS of a window is the law of a canvas of its own length, here up to %d positions with no text around them, and not that of a window of a longer canvas: --context N puts windows behind N visible tokens of the text.", longest))
+	}
+	out := d.over(nil)
+	if s.cluster != nil {
+		out = d.over(s.cluster[:len(ws)])
+	}
+	fhs, nelbo, slack := each(ws, window.fhs), each(ws, window.nelbo), each(ws, window.slack)
+	gaps, title, exact := differences(nelbo, fhs), "NELBO − (−log P_FHS) of windows", fhs
+	if cfg.Plans > 0 {
+		title, exact = "NELBO − K-plan bound of windows, a lower bound on the gap", nil
+		line := out.line("plans", fmt.Sprintf("the bound by %d plans on −log P_FHS is at most the NELBO; NELBO − bound is a lower bound on the gap of Theorem 4", cfg.Plans), fhs, nelbo, gaps)
+		line.Left.Bound, line.Gap.Bound = "upper", "lower"
+		out.estimated(line, oneSided(0), out.sampled(gaps))
+		longCases(out, ws, cfg)
 	} else {
-		verdict, ok := exactly(gaps, exactLimit)
-		out.judged(line, verdict, ok)
-	}
-	line.Name, line.Statement = "theorem4", "KL(q0‖P_FHS) ≤ ε″, as E[−log P_FHS] ≤ E[NELBO] over the text, from which H(q0) cancels (Theorem 4)"
-	out.estimated(line, judge, func(c float64) estimate.Estimate { return mean(gaps, cluster, c) })
-	scoreEntropy(out, ws, of)
-	if len(s.drawn) > 0 {
-		s.normalisation(out)
+		line := out.line("jensen", "−log P_FHS(x0) ≤ NELBO(x0) on every window (Jensen over orders, in the proof of Theorem 4)", fhs, nelbo, gaps)
+		if line.Verdict, line.OK = exactly(gaps, exactLimit); timed {
+			line.Verdict, line.OK = withinSlack(gaps, slack)
+		}
+		line = out.line("theorem4", "KL(q0‖P_FHS) ≤ ε″, as E[−log P_FHS] ≤ E[NELBO] over the text, from which H(q0) cancels (Theorem 4)", fhs, nelbo, gaps)
+		out.estimated(line, oneSided(mean(slack, nil, 0).Mean), out.sampled(gaps))
+		scoreEntropy(out, ws)
+		if len(s.taken.Draws) > 0 {
+			s.normalisation(d)
+		}
 	}
 	if cfg.Reference != nil {
-		cfg.Reference.lines(out, s.logp, each(ws, fhs), each(ws, nelbo), cfg.Confidence)
+		cfg.Reference.lines(d, floats(s.taken.Reference), exact, nelbo)
 	}
-	out.Plots = append(out.Plots, gapPlot("NELBO − (−log P_FHS) of windows", gaps, mean(gaps, cluster, cfg.Confidence), cfg.Confidence)...)
-	excess(out, cfg, ws, of)
-	s.runs.lines(out, cfg)
-	out.Notes = append(out.Notes,
-		"What shows wrong log-probabilities is the normalisation.",
-		"The mean gap is ε″ − KL(q0‖P_FHS), and tells neither of the two alone; --reference bounds each from below.",
-		"The excess of a grid sampler over first-hitting has no sign on a text, so that no verdict is given on it.")
-	if timed {
-		out.Notes = append(out.Notes, timedNotes(ws)...)
+	d.plot(gapPlot(title, gaps, out.of(gaps).Estimate, cfg.Confidence))
+	if cfg.Plans == 0 {
+		excess(out, cfg, ws)
 	}
-	return out.finish()
+	s.certificates().lines(d, cfg.Cases, nil)
+	switch {
+	case cfg.Plans > 0:
+		d.note("The same orders serve both sides, so that their difference is never below 0 and varies little; the NELBO itself is an estimate. Exact values need windows of fewer free positions.",
+			"The gap is ε″ − KL(q0‖P_FHS), and this is a lower bound on it in expectation.",
+			"A bound by K plans falls with K, in expectation, to −log P; the difference of two such bounds bounds nothing.")
+	default:
+		d.note("What shows wrong log-probabilities is the normalisation.",
+			"The mean gap is ε″ − KL(q0‖P_FHS), and shows neither of the two alone; --reference bounds each from below.",
+			"The excess of a grid sampler over first-hitting has no sign on a text, so that no verdict is given on it.")
+		if timed {
+			d.note(timedNote(ws))
+		}
+	}
+	return d.finish()
 }
 
 // scoreEntropy states that the integrated score entropy is the NELBO.
-func scoreEntropy(out *draft, ws []window, of func(func(window) float64) report.Value) {
-	diffs := each(ws, func(w window) float64 {
-		return minus(w.entropy, w.nelbo) / max(1, math.Abs(w.nelbo))
-	})
-	line := report.Line{Name: "score_entropy", Statement: "∫ L_SE dt from score values, by quadrature over λ, is the NELBO (Proposition 2, one text; relative)"}
-	line.Left, line.Right = of(func(w window) float64 { return w.entropy }), of(func(w window) float64 { return w.nelbo })
-	line.Gap = of(func(w window) float64 { return minus(w.nelbo, w.entropy) })
-	verdict, ok := equally(diffs, entropyLimit)
-	out.judged(line, verdict, ok)
+func scoreEntropy(out means, ws []window) {
+	entropy, nelbo := each(ws, window.scoreEntropy), each(ws, window.nelbo)
+	line := out.line("score_entropy", "∫ L_SE dt from score values, by quadrature over λ, is the NELBO (Proposition 2, one text; relative)", entropy, nelbo, differences(nelbo, entropy))
+	line.Verdict, line.OK = equally(each(ws, func(w window) float64 {
+		return minus(w.scoreEntropy(), w.nelbo()) / max(1, math.Abs(w.nelbo()))
+	}), entropyLimit)
 }
 
 // excess states what each sampler costs beside first-hitting, and the collision bound.
-func excess(out *draft, cfg Config, ws []window, of func(func(window) float64) report.Value) {
+func excess(out means, cfg Config, ws []window) {
 	plot := report.Plot{
 		Name: "excess", Title: "Excess of −log P over First-Hitting, by window", X: "expected calls a window", Y: "nats", LogX: true, LogY: true,
 		Bars: report.Intervals(cfg.Confidence, "windows"), Caption: "The excess is the mean of differences window by window. It may be below 0: First-Hitting need not be the nearest to a text.",
 	}
-	free := each(ws, func(w window) float64 { return float64(w.d) })
+	fhs, free := each(ws, window.fhs), each(ws, func(w window) float64 { return float64(w.Free) })
 	for i, c := range cfg.Cases {
-		nll := func(w window) float64 { return w.cases[i] }
-		line := report.Line{
-			Name: "excess " + c.String(), Statement: "E[−log P_FHS] beside E[−log P_N], the line's sampler and N",
-			Left: of(func(w window) float64 { return w.fhs }), Right: of(nll), Gap: of(func(w window) float64 { return minus(w.cases[i], w.fhs) }),
-		}
-		out.add(line)
+		costs := each(ws, func(w window) float64 { return w.cost(i) })
+		line := out.line("excess "+c.String(), "E[−log P_FHS] beside E[−log P_N], the line's sampler and N", fhs, costs, differences(costs, fhs))
 		plot.Add(c.Name, "", report.At(calls(c, free), line.Gap.Estimate))
 	}
 	for i, c := range cfg.Cases {
-		if c.Bounded() && !math.IsNaN(ws[0].apart[i]) {
-			collision(out, c, i, ws, of)
+		if c.Bounded() && !math.IsNaN(ws[0].apart(i)) {
+			collision(out, c, i, ws)
 		}
 	}
-	out.Plots = append(out.Plots, report.Shown(plot)...)
+	out.plot(plot)
 }
 
+// vacuous is added to a verdict on a collision bound that claims nothing.
+const vacuous = "; p* = 0, so that nothing is claimed"
+
 // collision states P_N(x) ≥ p*·P_FHS(x) for case number i.
-func collision(out *draft, c Case, i int, ws []window, of func(func(window) float64) report.Value) {
-	d := func(w window) float64 {
-		if math.IsInf(w.apart[i], -1) || math.IsInf(w.fhs, 1) {
+func collision(out means, c Case, i int, ws []window) {
+	gaps := each(ws, func(w window) float64 {
+		if math.IsInf(w.apart(i), -1) || math.IsInf(w.fhs(), 1) {
 			return math.Inf(1)
 		}
-		return w.fhs - w.apart[i] - w.cases[i]
+		return w.fhs() - w.apart(i) - w.cost(i)
+	})
+	line := out.line("collision "+c.String(), "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
+		each(ws, func(w window) float64 { return w.cost(i) }), each(ws, func(w window) float64 { return w.fhs() - w.apart(i) }), gaps)
+	line.Verdict, line.OK = exactly(gaps, exactLimit)
+	if slices.ContainsFunc(ws, func(w window) bool { return math.IsInf(w.apart(i), -1) }) {
+		line.Verdict += vacuous
 	}
-	line := report.Line{
-		Name: "collision " + c.String(), Statement: "−log P_N(x) ≤ −log P_FHS(x) − log p* for every x: the collision bound of the line's sampler and N",
-		Left:  of(func(w window) float64 { return w.cases[i] }),
-		Right: of(func(w window) float64 { return w.fhs - w.apart[i] }), Gap: of(d),
+}
+
+// gapPlot shows the gaps of windows by rising size, with their mean.
+func gapPlot(title string, gaps []float64, mean estimate.Estimate, confidence float64) report.Plot {
+	p := report.Plot{Name: "gap", Title: title, X: "windows, from the smallest gap to the greatest", Y: "nats", Bars: report.Intervals(confidence, "windows")}
+	for i, g := range slices.Sorted(slices.Values(gaps)) {
+		p.Add("a window", report.StylePoints, report.Point{X: float64(i + 1), Y: g})
 	}
-	verdict, ok := exactly(each(ws, d), exactLimit)
-	for _, w := range ws {
-		if math.IsInf(w.apart[i], -1) {
-			verdict += "; p* = 0, so that nothing is claimed"
-			break
+	p.Add("mean", report.StyleLine, report.Point{X: 1, Y: mean.Mean})
+	p.Add("mean", report.StyleLine, report.At(float64(len(gaps)), mean))
+	return p
+}
+
+// calls is the expected number of network calls of a case on windows with numbers of free
+// positions, the one that fills what is left included; NaN where it is not known.
+func calls(c Case, free []float64) (sum float64) {
+	for _, d := range free {
+		reveal, fill, err := c.Sampler.ExpectedCalls(int(d))
+		if err != nil {
+			return math.NaN()
 		}
+		sum += (reveal + fill) / float64(len(free))
 	}
-	out.judged(line, verdict, ok)
+	return sum
+}
+
+// timedNote is about the quadrature.
+func timedNote(ws []window) string {
+	slack, cases, nodes := 0.0, 0.0, 0
+	for _, w := range ws {
+		slack, cases, nodes = max(slack, w.slack()), max(cases, float64(w.CasesSlack)), max(nodes, w.Nodes)
+	}
+	note := fmt.Sprintf("The network looks at the time: −log P_FHS and the NELBO are integrals over λ by quadrature with up to %d nodes, their errors together at most %.1g nats by the rules of half and a quarter of the nodes, those of samplers at most %.1g; grid samplers are exact, and have no collision bound.", nodes, slack, cases)
+	if max(slack, cases) > 100*likelihood.QuadratureTolerance {
+		note += " The rows that a window may take were used up before the error was small: use shorter windows."
+	}
+	return note
 }

@@ -100,7 +100,7 @@ func checkForm(t testing.TB, r Report) {
 		}
 		seen[l.Name] = true
 		known := l.Verdict == ""
-		for _, form := range []string{"holds (exact): D_i ≥ −", "holds (quadrature): D_i ", "holds, one-sided 99.9 %", "equal within ", "not resolved: ", "violated: "} {
+		for _, form := range []string{"holds (exact): D", "holds (quadrature): D", "holds, one-sided 99.9 %", "equal within ", "not resolved: ", "violated: "} {
 			known = known || strings.HasPrefix(l.Verdict, form)
 		}
 		if !known || l.OK == strings.HasPrefix(l.Verdict, "violated") {
@@ -192,32 +192,5 @@ func TestNormalisationSeesWrongRows(t *testing.T) {
 	}
 	if r.Holds || find(t, r, "draws").OK {
 		t.Errorf("another network's rows pass: %+v", r.Lines)
-	}
-}
-
-// TestLong checks that the lower bound on the gap is one, and close with many plans.
-func TestLong(t *testing.T) {
-	for _, name := range []string{"xor3-mixed", "timed3"} {
-		w, e := openWorld(t, name)
-		ts := sequences(w)
-		r, err := Text(context.Background(), w, e, ts, nil, Config{Plans: 400, Seed: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkForm(t, r)
-		line := find(t, r, "plans")
-		if line.Gap.Mean < 0 || line.Gap.Bound != "lower" {
-			t.Errorf("%s: %+v", name, line)
-		}
-		if e.Facts().TimeConditioned {
-			continue
-		}
-		exact, err := Text(context.Background(), w, e, ts, nil, Config{Seed: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := find(t, exact, "jensen"); math.Abs(line.Gap.Mean-want.Gap.Mean) > 0.02*want.Gap.Mean+1e-4 || math.Abs(line.Right.Mean-want.Right.Mean) > 0.05 {
-			t.Errorf("%s: %+v, exactly %+v", name, line, want)
-		}
 	}
 }

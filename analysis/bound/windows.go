@@ -3,13 +3,11 @@ package bound
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
-	"mdmgen/internal/fault"
 	"mdmgen/internal/parallel"
 	"mdmgen/samplers/catalog"
 )
@@ -18,140 +16,116 @@ import (
 // few enough that tables are small and progress is seen.
 const chunkRows = 1 << 13
 
-// window holds the exact numbers of a window, in nats.
+// number is a value of a window, kept in files of parts bit for bit.
+type number = estimate.Number
+
+// window holds the numbers of a window, in nats: exact ones, or bounds by plans.
 type window struct {
-	d int
-	// fhs is −log P_FHS, chain −log of the left-to-right chain.
-	fhs, nelbo, chain float64
-	// slack is the quadrature's error in fhs and nelbo together, 0 where they are exact; nodes
-	// is how many it has.
-	slack float64
-	nodes int
-	// casesSlack is the greatest error of cases by quadrature.
-	casesSlack float64
-	// entropy is the integrated score entropy by quadrature, of normalised scores.
-	entropy float64
-	// cases [len(cases)] are −log P_N, apart log p* of each, NaN where no collision bound is
-	// known.
-	cases, apart []float64
-	// orders [len(orders)] are −log of the chains along given orders.
+	Free int `json:"free"`
+	// FHS is −log P_FHS, ScoreEntropy the integrated score entropy by quadrature, of
+	// normalised scores.
+	FHS          number `json:"fhs"`
+	NELBO        number `json:"nelbo"`
+	ScoreEntropy number `json:"score_entropy"`
+	// Slack is the quadrature's error in FHS and NELBO together, 0 where they are exact;
+	// CasesSlack the greatest of Cases, Nodes the number of nodes.
+	Slack      number `json:"slack"`
+	CasesSlack number `json:"cases_slack"`
+	Nodes      int    `json:"nodes,omitempty"`
+	// Cases are −log P_N, Apart log p* of each, NaN where no collision bound is known.
+	Cases []number `json:"cases"`
+	Apart []number `json:"apart,omitempty"`
+	// Lower are bounds from below on Cases that are bounds by plans.
+	Lower []*likelihood.Lower `json:"lower,omitempty"`
+	// chain is −log of the left-to-right chain, orders those along given orders.
+	chain  float64
 	orders []float64
 }
+
+func (w window) fhs() float64          { return float64(w.FHS) }
+func (w window) nelbo() float64        { return float64(w.NELBO) }
+func (w window) leftToRight() float64  { return w.chain }
+func (w window) scoreEntropy() float64 { return float64(w.ScoreEntropy) }
+func (w window) slack() float64        { return float64(w.Slack) }
+
+// cost and apart are −log P_N and log p* of a case.
+func (w window) cost(i int) float64  { return float64(w.Cases[i]) }
+func (w window) apart(i int) float64 { return float64(w.Apart[i]) }
 
 // worker works out windows.
 type worker struct {
 	e     *likelihood.Evaluator
 	cases []Case
 	done  func(windows int)
-	// tolerance is that of quadratures, 0 for their own.
+	// tolerance is the error of quadratures, 0 for their default.
 	tolerance float64
-}
-
-// timeFree refuses networks that the collision bound is not about.
-func timeFree(e *likelihood.Evaluator) error {
-	if e.Facts().TimeConditioned {
-		return fault.Errorf("bound", "the network is time-conditioned: its first-hitting samples are drawn at random times, and no collision bound compares other samplers with them; a text has exact values")
-	}
-	return nil
 }
 
 // windows works out all of a list of targets. orders, where it is not nil, has orders of
 // the free positions for each. With an error come the windows that were done before it.
 func (w *worker) windows(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
-	if w.e.Facts().TimeConditioned {
-		return w.timedWindows(ctx, ts, orders)
+	if orders == nil {
+		orders = make([][][]int, len(ts))
 	}
-	out := make([]window, len(ts))
-	for from := 0; from < len(ts); {
-		to, rows := from, 0.0
-		for to < len(ts) && (to == from || rows < chunkRows) {
+	var out []window
+	for len(out) < len(ts) {
+		from := len(out)
+		to, rows := from+1, likelihood.ExactRows(len(ts[from].Free))
+		for !w.e.Facts().TimeConditioned && to < len(ts) && rows < chunkRows {
 			rows += likelihood.ExactRows(len(ts[to].Free))
 			to++
 		}
-		tables, err := w.e.Tables(ctx, ts[from:to], true)
-		if err != nil {
-			return out[:from], err
+		work := w.tables
+		if w.e.Facts().TimeConditioned {
+			work = w.timed
 		}
-		var of [][][]int
-		if orders != nil {
-			of = orders[from:to]
-		}
-		if err := w.tables(ctx, out[from:to], tables, of); err != nil {
-			return out[:from], err
-		}
-		if err := w.others(ctx, out[from:to], ts[from:to]); err != nil {
-			return out[:from], err
-		}
-		if w.done != nil {
-			w.done(to - from)
-		}
-		from = to
-	}
-	return out, nil
-}
-
-// timedWindows works out windows one by one: each fills its calls by itself.
-func (w *worker) timedWindows(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
-	var out []window
-	for i, t := range ts {
-		var along [][]int
-		if orders != nil {
-			along = orders[i]
-		}
-		done, err := w.timedWindow(ctx, t, along)
+		done, err := work(ctx, ts[from:to], orders[from:to])
 		if err != nil {
 			return out, err
 		}
-		out = append(out, done)
-		if w.done != nil {
-			w.done(1)
+		if out = append(out, done...); w.done != nil {
+			w.done(to - from)
 		}
 	}
 	return out, nil
 }
 
-// tables works out windows from their tables, on all processors.
-func (w *worker) tables(ctx context.Context, out []window, tables []*likelihood.Table, orders [][][]int) error {
-	errs := make([]error, len(tables))
-	parallel.For(len(tables), func(i int) {
-		var along [][]int
-		if orders != nil {
-			along = orders[i]
+// tables works out windows from their tables, on all processors, and the cases that have no
+// likelihood on a table one after the other.
+func (w *worker) tables(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
+	tables, err := w.e.Tables(ctx, ts, true)
+	if err != nil {
+		return nil, err
+	}
+	out, errs := make([]window, len(ts)), make([]error, len(ts))
+	parallel.For(len(tables), func(i int) { out[i], errs[i] = w.one(ctx, tables[i], orders[i]) })
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	var at []int
+	var list []*catalog.Sampler
+	for i, c := range w.cases {
+		if !likelihood.TableTells(c.Sampler) {
+			at, list = append(at, i), append(list, c.Sampler)
 		}
-		out[i], errs[i] = w.one(ctx, tables[i], along)
-	})
-	return cmp.Or(errs...)
-}
-
-// keptWindow is a window as it is kept.
-type keptWindow struct {
-	Free       int               `json:"free"`
-	FHS        estimate.Number   `json:"fhs"`
-	NELBO      estimate.Number   `json:"nelbo"`
-	Entropy    estimate.Number   `json:"score_entropy"`
-	Slack      estimate.Number   `json:"slack"`
-	CasesSlack estimate.Number   `json:"cases_slack"`
-	Nodes      int               `json:"nodes,omitempty"`
-	Cases      []estimate.Number `json:"cases"`
-	Apart      []estimate.Number `json:"apart"`
-}
-
-// MarshalJSON writes what a text's report needs.
-func (w window) MarshalJSON() ([]byte, error) {
-	n := func(x float64) estimate.Number { return estimate.Number(x) }
-	return json.Marshal(keptWindow{w.d, n(w.fhs), n(w.nelbo), n(w.entropy), n(w.slack), n(w.casesSlack), w.nodes, numbers(w.cases), numbers(w.apart)})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote, bit for bit.
-func (w *window) UnmarshalJSON(b []byte) error {
-	var k keptWindow
-	err := json.Unmarshal(b, &k)
-	*w = window{d: k.Free, fhs: float64(k.FHS), nelbo: float64(k.NELBO), entropy: float64(k.Entropy), slack: float64(k.Slack), casesSlack: float64(k.CasesSlack), nodes: k.Nodes, cases: floats(k.Cases), apart: floats(k.Apart)}
-	return err
+	}
+	for i := range out {
+		if len(list) == 0 {
+			break
+		}
+		laws, err := w.e.Laws(ctx, ts[i], list)
+		if err != nil {
+			return nil, err
+		}
+		for k, law := range laws {
+			out[i].Cases[at[k]] = number(law.NegLog)
+		}
+	}
+	return out, nil
 }
 
 func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (window, error) {
-	out := window{d: t.D, fhs: t.FHS(), nelbo: t.NELBO(), chain: t.LeftToRight(), entropy: t.ScoreEntropy().Normalised}
+	out := window{Free: t.D, FHS: number(t.FHS()), NELBO: number(t.NELBO()), ScoreEntropy: number(t.ScoreEntropy().Normalised), chain: t.LeftToRight()}
 	for _, c := range w.cases {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -170,7 +144,7 @@ func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (
 				return out, err
 			}
 		}
-		out.cases, out.apart = append(out.cases, cost), append(out.apart, apart)
+		out.Cases, out.Apart = append(out.Cases, number(cost)), append(out.Apart, number(apart))
 	}
 	for _, o := range orders {
 		out.orders = append(out.orders, t.Chain(o))
@@ -178,28 +152,53 @@ func (w *worker) one(ctx context.Context, t *likelihood.Table, orders [][]int) (
 	return out, nil
 }
 
-// others works out the cases that a table does not tell, and fills their places.
-func (w *worker) others(ctx context.Context, out []window, ts []likelihood.Target) error {
-	var at []int
+// timed works out a window of a time-conditioned network: first-hitting and the NELBO by
+// quadrature over λ, each sampler by what its law takes, and chains along orders at the times
+// at which the ordered sampler asks.
+func (w *worker) timed(ctx context.Context, ts []likelihood.Target, orders [][][]int) ([]window, error) {
+	t := ts[0]
 	var list []*catalog.Sampler
-	for i, c := range w.cases {
-		if !likelihood.TableTells(c.Sampler) {
-			at, list = append(at, i), append(list, c.Sampler)
-		}
+	for _, c := range w.cases {
+		list = append(list, c.Sampler)
 	}
-	for i := range out {
-		if len(list) == 0 {
-			break
+	laws, err := w.e.Laws(ctx, t, list) // It refuses what takes too many rows before it asks for any.
+	if err != nil {
+		return nil, err
+	}
+	table, err := w.e.TimedTableWithin(ctx, t, w.tolerance, true)
+	if err != nil {
+		return nil, err
+	}
+	fhs, nelbo := table.FHS(), table.NELBO()
+	out := window{
+		Free: len(t.Free), FHS: number(fhs.Value), NELBO: number(nelbo.Value), Slack: number(fhs.Error + nelbo.Error),
+		ScoreEntropy: number(table.ScoreEntropy().Normalised), Nodes: table.Nodes(),
+	}
+	for _, law := range laws {
+		// Collision bounds are about networks without time.
+		out.Cases, out.Apart = append(out.Cases, number(law.NegLog)), append(out.Apart, number(math.NaN()))
+		out.CasesSlack = max(out.CasesSlack, number(law.QuadratureError))
+	}
+	for _, order := range orders[0] {
+		positions := make([]int, len(order))
+		for i, at := range order {
+			positions[i] = t.Free[at]
 		}
-		laws, err := w.e.Laws(ctx, ts[i], list)
+		cost, err := w.e.Order(ctx, t, positions)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for k, law := range laws {
-			out[i].cases[at[k]] = law.NegLog
-		}
+		out.orders = append(out.orders, cost)
 	}
-	return nil
+	return []window{out}, nil
+}
+
+// mostFree is the greatest number of free positions of a window.
+func mostFree(ts []likelihood.Target) (most int) {
+	for _, t := range ts {
+		most = max(most, len(t.Free))
+	}
+	return most
 }
 
 // each maps windows to numbers.
@@ -217,4 +216,30 @@ func minus(a, b float64) float64 {
 		return 0
 	}
 	return a - b
+}
+
+// differences are a − b, term by term.
+func differences(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = minus(a[i], b[i])
+	}
+	return out
+}
+
+func negative(x []float64) []float64 {
+	return each(x, func(v float64) float64 { return -v })
+}
+
+// numbers and floats are lists as they are kept, and as they are worked with.
+func numbers(x []float64) []number {
+	out := make([]number, len(x))
+	for i, v := range x {
+		out[i] = number(v)
+	}
+	return out
+}
+
+func floats(x []number) []float64 {
+	return each(x, func(v number) float64 { return float64(v) })
 }

@@ -2,26 +2,36 @@ package bound
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/report"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/model/world"
+	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/schedule"
 )
 
 // maxWorldFile bounds a world file, in bytes.
 const maxWorldFile = 64 << 20
 
-// World puts the paper's statements beside each other on the world in the .json file
-// at path, which has q0 and μ (mdm-laws-world/1). Everything is recomputed, by
-// enumeration and quadrature; of what a world's file stores beside q0 and μ nothing is
-// read but the ends of its grids. Where given is not empty the report is about those
-// samplers in place of Euler, Tweedie and τ-leaping on two grids.
+// onWorld is the report of a world in the making.
+type onWorld struct {
+	*draft
+	*laws.World
+	file *world.World
+	// fhs is first-hitting's law.
+	fhs  []float64
+	runs []worldRun
+}
+
+// World states the paper's theorems on the world in the .json file at path, which has q0 and
+// μ (mdm-laws-world/1). Everything is recomputed from these, by enumeration and quadrature.
+// The samplers are those given, or else Euler, Tweedie and τ-leaping on the paper's grid.
 // Errors are one line and name the file. When ctx ends, the report has what was done.
 func World(ctx context.Context, path string, given []Case) (Report, error) {
 	data, err := plainfile.Named(ctx, path, maxWorldFile)
@@ -48,101 +58,97 @@ func parseWorld(ctx context.Context, data []byte, given []Case) (Report, error) 
 	if err != nil {
 		return Report{}, err
 	}
-	var r Report
+	d := &onWorld{draft: newDraft("world", 0), World: w, file: file, fhs: w.FHSLaw()}
+	d.Report.World = file.Facts().Digest
+	d.note("Every number but a certificate is exact up to rounding: a sum over all states, or an integral whose quadrature error is below the tolerance named.",
+		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.")
+	cases := given
 	if len(given) > 0 {
-		r, err = reportGiven(ctx, w, file, given)
-	} else {
-		ends := ends{t: 5, delta: 0.01}
-		if raw, ok := file.Extra("grids"); ok {
-			ends.read(raw)
+		d.note("P_N is the law of a sampler as it is set.")
+	} else if cases, err = d.usual(); err != nil {
+		return Report{}, err
+	}
+	ended := d.state(ctx, cases)
+	if len(given) > 0 {
+		d.Laws = []report.Law{lawOver(w.Space, "q0", w.Q0), lawOver(w.Space, "P_FHS", d.fhs)}
+		for _, r := range d.runs {
+			law := r.clean
+			if r.left > 0 {
+				law = r.law
+			}
+			d.Laws = append(d.Laws, lawOver(w.Space, r.String(), law))
 		}
-		r, err = reportOn(ctx, w, file, ends)
 	}
-	r.World = file.Facts().Digest
-	return r, err
+	if ended == nil || ctx.Err() != nil {
+		return d.finish(), ended
+	}
+	return Report{}, ended
 }
 
-// worldNotes stand on every report of a world.
-func worldNotes(w *laws.World, grids string) []string {
-	notes := []string{
-		"Every number but a certificate is exact up to rounding: a sum over all states, or an integral whose quadrature error is below the tolerance named.",
-		"Lines without a verdict are statements that hide constants or hold in a limit only; the numbers are put side by side.",
-		grids,
-	}
-	if w.Timed() {
-		notes = append(notes, "μ depends on time here: the collision bound, which is for denoisers that do not, is left out.")
-	}
-	return notes
-}
-
-// reportOn is the report of a world, on grids with the given ends.
-func reportOn(ctx context.Context, w *laws.World, file *world.World, e ends) (Report, error) {
-	notes := worldNotes(w, fmt.Sprintf("Grids run from T = %g to δ = %g. P_N is a sampler's law after N steps; what is still masked is filled by one more call unless a line says otherwise.", e.t, e.delta))
-	var l worldLines
-	fhs, nelbo := w.FHSLaw(), w.NELBO()
-	l.losses(w, fhs, nelbo)
-	l.proposition3(w)
-	runs, err := newRuns(ctx, w, e)
-	if err != nil {
-		return l.report(notes), err
-	}
-	if err := l.theorem1(ctx, w, e, runs); err != nil {
-		return l.report(notes), err
-	}
-	l.collisions(w, fhs, runs)
-	if err := l.certified(ctx, file, e, fhs, runs); err != nil {
-		return l.report(notes), err
-	}
-	l.slopes(fhs, runs)
-	err = l.theorem3(ctx)
-	r := l.report(notes)
-	r.Plots = worldPlots(w, fhs, nelbo, runs)
-	return r, err
-}
-
-// reportGiven is the report of a world with samplers that were asked for.
-func reportGiven(ctx context.Context, w *laws.World, file *world.World, given []Case) (Report, error) {
-	notes := worldNotes(w, "P_N is the law of a sampler as it is set: "+describe(given)+".")
-	var l worldLines
-	fhs, nelbo := w.FHSLaw(), w.NELBO()
-	l.losses(w, fhs, nelbo)
-	l.proposition3(w)
-	var runs []givenRun
-	list := []report.Law{lawOver(w.Space, "q0", w.Q0), lawOver(w.Space, "P_FHS", fhs)}
-	var ended error
-	for _, c := range given {
-		if ended = ctx.Err(); ended != nil {
-			break
+// state adds all statements.
+func (d *onWorld) state(ctx context.Context, cases []Case) error {
+	d.losses()
+	for _, c := range cases {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		r, err := runGiven(w, c)
+		r, err := d.run(c)
 		if err != nil {
-			return l.report(notes), err
+			return err
 		}
-		runs = append(runs, r)
-		if r.left > 0 {
-			list = append(list, lawOver(w.Space, c.String(), r.law))
-		} else {
-			list = append(list, lawOver(w.Space, c.String(), r.clean))
+		d.runs = append(d.runs, r)
+	}
+	d.ends()
+	d.distances()
+	for _, r := range d.runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.euler() && !r.paperTime() {
+			d.note("Theorems 1 and 2 are about Euler in the paper's time, α = e^(−t): they have no lines for other noises.")
+		} else if r.euler() {
+			d.eulerBounds(r)
 		}
 	}
-	plots := l.given(w, fhs, runs)
-	if slices.ContainsFunc(runs, func(r givenRun) bool { return r.euler() && !r.paperEuler() }) {
-		notes = append(notes, "Theorems 1 and 2 are about Euler in the paper's time, α = e^(−t): they have no lines for other noises.")
+	if d.Timed() {
+		d.note("μ depends on time here: the collision bound, which is for denoisers that do not, is left out.")
 	}
-	if ended == nil {
-		ended = l.givenCertificates(ctx, file, fhs, runs)
+	for _, r := range d.runs {
+		d.collision(r)
 	}
-	if ended == nil {
-		ended = l.theorem3(ctx)
+	if err := d.certificates(ctx, cases); err != nil {
+		return err
 	}
-	r := l.report(notes)
-	r.Laws, r.Plots = list, plots
-	return r, ended
+	d.slopes()
+	d.theorem3()
+	return nil
 }
 
-// report is the lines as a report.
-func (l worldLines) report(notes []string) Report {
-	return Report{Schema: Schema, Mode: "world", Notes: notes, Lines: l, Holds: l.hold()}
+// The samplers of a report on a world where the caller names none.
+const (
+	usualT, usualDelta = 5.0, 0.01
+	usualGrid          = string(schedule.GridPaper)
+)
+
+// usual are these samplers, in the paper's time.
+func (d *onWorld) usual() (out []Case, err error) {
+	t, delta := usualT, usualDelta
+	for _, name := range []string{"euler", "tweedie", "tau-leaping"} {
+		for _, n := range []int{4, 16, 32, 64} {
+			o := catalog.Options{Sampler: name, Grid: usualGrid, Steps: n, T: (*catalog.Theta)(&t), Delta: (*catalog.Theta)(&delta), Noise: schedule.Exp.String()}
+			if name == "tweedie" {
+				o.Noise = "" // The grid has it.
+			}
+			s, err := catalog.New(o, d.file.Spec())
+			if err != nil {
+				return nil, err
+			}
+			steps, _ := s.Steps()
+			out = append(out, Case{Name: string(steps.Rule) + "." + usualGrid, N: n, Sampler: s})
+		}
+	}
+	d.note(fmt.Sprintf("Grids are the paper's, from T = %g to δ = %g. P_N is a sampler's law after N steps; what is still masked is filled by one more call unless a line says otherwise.", t, delta))
+	return out, nil
 }
 
 // small refuses worlds whose (2V+1)^d moves a step, or d! orders, are too many.
@@ -153,19 +159,85 @@ func small(d, v int) error {
 	return nil
 }
 
-// ends are T and δ of a report's grids.
-type ends struct{ t, delta float64 }
+// worldRun is the law of a sampler in a world.
+type worldRun struct {
+	Case
+	steps schedule.Steps
+	// chain is the run of a sampler whose every step asks the denoiser at its start, nil
+	// for others.
+	chain *laws.Chain
+	// law [States] is the law as the sampler is set, clean [Sequences] its part without
+	// MASK, left the probability of the rest.
+	law, clean []float64
+	left       float64
+}
 
-// read takes the ends of the file's first grid with 0 < δ < T < ∞, where there is one.
-func (e *ends) read(raw json.RawMessage) {
-	var grids []struct{ T, Delta *float64 }
-	if json.Unmarshal(raw, &grids) != nil {
-		return
-	}
-	for _, g := range grids {
-		if g.T != nil && g.Delta != nil && *g.Delta > 1e-9 && *g.T > *g.Delta && *g.T < 100 {
-			e.t, e.delta = *g.T, *g.Delta
-			return
+// plainRules are those that [laws.World.Run] runs.
+var plainRules = []schedule.Rule{schedule.RuleEuler, schedule.RuleTweedie, schedule.RuleTauAny, schedule.RuleTauOne}
+
+// run works out the law of a sampler.
+func (d *onWorld) run(c Case) (worldRun, error) {
+	r := worldRun{Case: c}
+	var plain bool
+	if r.steps, plain = c.Sampler.Steps(); plain && slices.Contains(plainRules, r.steps.Rule) {
+		chain := d.Run(r.steps)
+		r.chain = &chain
+		if r.law = chain.Law; c.Sampler.Denoises() {
+			r.law = d.OnStates(chain.Denoised)
+		}
+	} else {
+		var err error
+		if r.law, err = d.SamplerLaw(c.Sampler); err != nil {
+			return r, fmt.Errorf("%s: %w", c, err)
 		}
 	}
+	r.clean = d.OnSequences(r.law)
+	var mass laws.Sum
+	for _, p := range r.clean {
+		mass.Add(p)
+	}
+	if r.left = 1 - mass.Value(); math.Abs(r.left) < exactTolerance {
+		r.left = 0
+	}
+	return r, nil
+}
+
+// tv is the distance of a law over sequences from the run's, whose masked outcomes the
+// other never has.
+func (r worldRun) tv(p []float64) float64 { return laws.TV(p, r.clean) + r.left/2 }
+
+// at is the case inside a line's name.
+func (r worldRun) at() string {
+	if r.N == 0 {
+		return r.Name
+	}
+	return fmt.Sprintf("%s.N=%d", r.Name, r.N)
+}
+
+// euler reports whether the paper's upper bounds, which are Euler's, are about the run;
+// paperTime whether it is in the paper's time from a finite T, as these are.
+func (r worldRun) euler() bool {
+	law, ok := r.Sampler.Law()
+	return ok && r.chain != nil && law.PaperUpper
+}
+
+func (r worldRun) paperTime() bool {
+	return r.Sampler.Settings().Noise == schedule.Exp.String() && !math.IsInf(r.steps.Grid.Theta[0], 1)
+}
+
+// lawOver is a law over sequences, or over states, MASK written as M, where p has one for each.
+func lawOver(s laws.Space, name string, p []float64) report.Law {
+	out := report.Law{Name: name, P: p}
+	for x := range p {
+		var tokens []int
+		if len(p) != s.States {
+			tokens = s.Sequence(x)
+		}
+		for l := range s.D - len(tokens) {
+			tokens = append(tokens, s.Token(x, l))
+		}
+		text := strings.Trim(fmt.Sprint(tokens), "[]")
+		out.Outcomes = append(out.Outcomes, strings.ReplaceAll(text, fmt.Sprint(s.V), "M"))
+	}
+	return out
 }

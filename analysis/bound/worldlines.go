@@ -1,102 +1,252 @@
 package bound
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/laws"
+	"mdmgen/analysis/likelihood"
+	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
+	"mdmgen/analysis/theory"
+	"mdmgen/samplers/schedule"
 )
 
-// Tolerances of exact lines, times max(1, |value|): identities between sums and
-// quadratures agree to 1e-12 or so, Theorem 5's equality is asked to 1e-9, and the
-// integral of Euler's own rates has kinks that are located to 1e-9.
-const (
-	exactTolerance    = 1e-10
-	theorem5Tolerance = 1e-9
-	eulerTolerance    = 1e-9
-	// rounding is what is shown as 0: it differs between machines.
-	rounding = 1e-13
-)
-
-// worldLines collects the lines of a world, all of them exact.
-type worldLines []report.Line
-
-func (l *worldLines) add(name, statement, unit string, left, right float64) *report.Line {
-	if math.Abs(left) <= rounding {
-		left = 0
+// losses states Propositions 2 and 3 and Theorems 4 and 5.
+func (d *onWorld) losses() {
+	nelbo := d.NELBO()
+	p2, t4 := d.Proposition2(nelbo), d.Theorem4(d.fhs, nelbo)
+	d.equal("entropy", "Σ_k (1/k) E Σ_{l masked} H(q0^l(·|visible)) = H(q0): the chain rule averaged over orders", "nats",
+		p2.EntropySum, laws.Entropy(d.Q0), exactTolerance)
+	for _, form := range []struct {
+		name, statement string
+		value           float64
+	}{
+		{"nelbo.t", "∫_0^∞ r(t) E Σ −log μ dt", nelbo.ContinuousT},
+		{"nelbo.lambda", "∫_0^1 (1/λ) E Σ −log μ dλ", nelbo.Lambda},
+		{"nelbo.subsets", "Σ_k (1/k) E Σ_{l∈M_k} −log μ̄", nelbo.KSubsets},
+		{"nelbo.orders", "mean over orders of the chain's cost", nelbo.AnyOrder},
+	} {
+		d.equal(form.name, form.statement+" = E[NELBO], summed sequence by sequence", "nats", form.value, nelbo.Expected, exactTolerance)
 	}
-	if math.Abs(right) <= rounding {
-		right = 0
-	}
-	gap := right - left
-	if left == right || math.Abs(gap) <= slack(left, right, rounding) {
-		gap = 0 // also where both are infinite
-	}
-	*l = append(*l, report.Line{
-		Name: name, Statement: statement, Unit: unit, OK: true,
-		Left: report.Exact(left), Right: report.Exact(right), Gap: report.Exact(gap),
-	})
-	return &(*l)[len(*l)-1]
-}
-
-// reported adds a line without a verdict: what is asymptotic, or not claimed.
-func (l *worldLines) reported(name, statement, unit string, left, right float64) {
-	l.add(name, statement, unit, left, right)
-}
-
-// equal adds an identity.
-func (l *worldLines) equal(name, statement, unit string, left, right, tolerance float64) {
-	line := l.add(name, statement, unit, left, right)
-	line.Verdict, line.OK = equally([]float64{line.Gap.Mean}, slack(left, right, tolerance))
-	line.Verdict = single(line.Verdict)
-}
-
-// single is a verdict about one difference without its count.
-func single(verdict string) string {
-	verdict, _, _ = strings.Cut(verdict, ", the greatest |D")
-	return strings.Replace(strings.Replace(verdict, " on all 1", "", 1), "D_i", "D", 1)
-}
-
-// below adds an inequality left ≤ right. Where it was checked on several cases, of which
-// the sides are one, gaps are right − left of them all.
-func (l *worldLines) below(name, statement, unit string, left, right, tolerance float64, gaps ...float64) {
-	line := l.add(name, statement, unit, left, right)
-	if len(gaps) == 0 {
-		gaps = []float64{line.Gap.Mean}
-	}
-	limit := slack(left, right, tolerance)
-	line.Verdict, line.OK = exactly(gaps, limit)
-	if len(gaps) == 1 {
-		line.Verdict = single(line.Verdict)
-	}
-	switch least := slices.Min(gaps); {
-	case !line.OK:
-	case least > limit:
-		line.Verdict += ", strictly"
-	case slices.Max(gaps) <= limit:
-		line.Verdict += fmt.Sprintf(", equal within %.0e", limit)
+	d.equal("proposition2", "Proposition 2: ∫_0^∞ L_SE dt, by quadrature of the definition = E[NELBO] − H(q0) = ε″", "nats",
+		p2.ScoreEntropyIntegral, t4.Epsilon, exactTolerance)
+	d.below("proposition2.sign", "Proposition 2: 0 ≤ ε″, with equality for the posterior", "nats", 0, t4.Epsilon, exactTolerance)
+	d.below("theorem4", "Theorem 4: KL(q0‖P_FHS) ≤ ε″", "nats", t4.KL, t4.Epsilon, exactTolerance)
+	costs := laws.NegLog(d.fhs)
+	gaps := differences(nelbo.BySequence, costs)
+	least := slices.Index(gaps, slices.Min(gaps))
+	d.below("theorem4.pointwise", "−log P_FHS(x0) ≤ L_∞(x0) for every sequence; shown is the one with the smallest gap", "nats",
+		costs[least], nelbo.BySequence[least], exactTolerance, gaps...)
+	d.below("theorem4.pinsker", "TV(q0,P_FHS) ≤ √(ε″/2)", "TV", laws.TV(d.Q0, d.fhs), math.Sqrt(max(t4.Epsilon, 0)/2), exactTolerance)
+	d.equal("proposition3", "Proposition 3: TV(q0, first-hitting with the posterior for μ) = 0: first-hitting differs from the true chain in the token's law alone", "TV",
+		laws.TV(d.Q0, d.withPosterior().FHSLaw()), 0, exactTolerance)
+	if t5, ok := d.Theorem5(); ok {
+		d.equal("theorem5", fmt.Sprintf("Theorem 5: KL(q0‖P_FHS) = ε″ on its construction, ρ = %.6g", t5.Rho), "nats", t4.KL, t4.Epsilon, theorem5Tolerance)
+		d.equal("theorem5.closed", "Theorem 5: KL(q0‖P_FHS) = −d·log(1−ρ)", "nats", t4.KL, -float64(d.D)*math.Log1p(-t5.Rho), theorem5Tolerance)
 	}
 }
 
-// slack is the tolerance times max(1, |value|).
-func slack(left, right, tolerance float64) float64 {
-	size := 1.0
-	for _, x := range []float64{left, right} {
-		if !math.IsInf(x, 0) {
-			size = max(size, math.Abs(x))
+// withPosterior is the world with its posterior for μ, uniform where that does not exist.
+func (d *onWorld) withPosterior() *laws.World {
+	mu := slices.Repeat([]float64{1 / float64(d.V)}, d.States*d.D*d.V)
+	for x := range d.States {
+		for l := range d.D {
+			if p, ok := d.Posterior(x, l); ok {
+				copy(mu[(x*d.D+l)*d.V:], p)
+			}
 		}
 	}
-	return tolerance * size
+	return laws.FromTables(d.D, d.V, d.Q0, mu, nil, 0, 0)
 }
 
-// hold says whether every line is OK.
-func (l worldLines) hold() bool {
-	for _, line := range l {
-		if !line.OK {
-			return false
+// ends states Lemma 3 and the price of early stopping for each T and δ of the grids.
+func (d *onWorld) ends() {
+	seen := make(map[string]bool)
+	for _, r := range d.runs {
+		theta := r.steps.Grid.Theta
+		if len(theta) == 0 {
+			continue
+		}
+		t, delta := theta[0], theta[len(theta)-1]
+		name := strings.Replace(fmt.Sprintf("T=%.6g", t), "+Inf", "inf", 1)
+		if !seen[name] {
+			seen[name] = true
+			d.equal("lemma3."+name, "Lemma 3: TV(q_T, all-mask) = 1−(1−e^(−T))^d", "TV",
+				1-d.Marginal(t)[d.AllMask()], theory.InitialTV(d.D, t), exactTolerance)
+			d.below("lemma3.bound."+name, "Lemma 3: TV(q_T, all-mask) ≤ d·e^(−T)", "TV",
+				theory.InitialTV(d.D, t), float64(d.D)*math.Exp(-t), exactTolerance)
+		}
+		if name := fmt.Sprintf("early-stopping.delta=%.6g", delta); !seen[name] {
+			seen[name] = true
+			d.equal(name, "TV(q0,q_δ) = 1−e^(−dδ)", "TV", laws.TV(d.OnStates(d.Q0), d.Marginal(delta)), theory.EarlyStoppingTV(d.D, delta), exactTolerance)
 		}
 	}
-	return true
+}
+
+// distances reports how far the samplers are from the data, and draws it against N.
+func (d *onWorld) distances() {
+	tv := report.Plot{Name: "tv-fhs", Title: "Discretisation alone: TV(P_FHS, P_N)", X: "N", Y: "TV", LogX: true, LogY: true, Guide: -1} // the paper's rate
+	data := report.Plot{Name: "tv-q0", Title: "Distance from the data: TV(q0, P_N)", X: "N", Y: "TV", LogX: true, LogY: true,
+		Caption: "The curves level off at first-hitting's own distance, which is the denoiser's error."}
+	kl := report.Plot{Name: "kl-q0", Title: "KL(q0‖P_N)", X: "N", Y: "nats", LogX: true, LogY: true,
+		Caption: "Theorem 4 puts first-hitting below ε″. Grid samplers come to it from above or below."}
+	for _, r := range d.runs {
+		d.exact("kl."+r.at(), "KL(q0‖P_FHS) beside KL(q0‖P_N), P_N as the sampler is set", "nats", laws.KL(d.Q0, d.fhs), laws.KL(d.Q0, r.clean))
+		d.exact("tv."+r.at(), "TV(q0,P_FHS) beside TV(q0,P_N), P_N as the sampler is set", "TV", laws.TV(d.Q0, d.fhs), r.tv(d.Q0))
+		if r.chain != nil {
+			delta := r.steps.Grid.Theta[r.steps.Grid.Steps()]
+			d.exact("tv-delta."+r.at(), fmt.Sprintf("TV(q0,P_N) beside TV(q_δ,P_N), δ = %g, masks left", delta), "TV",
+				laws.TV(d.OnStates(d.Q0), r.chain.Law), laws.TV(d.Marginal(delta), r.chain.Law))
+		}
+		tv.Add(r.Name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.fhs))})
+		data.Add(r.Name, "", report.Point{X: float64(r.N), Y: beyondNoise(r.tv(d.Q0))})
+		kl.Add(r.Name, "", report.Point{X: float64(r.N), Y: beyondNoise(laws.KL(d.Q0, r.clean))})
+	}
+	d.plot(tv, data, kl)
+}
+
+// eulerBounds states Theorem 1 and Assumption 1, with the terms of Theorem 2 where steps
+// are the paper's and of Corollary 1 where they are constant.
+func (d *onWorld) eulerBounds(r worldRun) {
+	at := strings.TrimPrefix(r.at(), "euler.")
+	t, grid := d.Theorem1(*r.chain), r.steps.Grid
+	start, delta := grid.Theta[0], grid.Theta[grid.Steps()]
+	d.below("theorem1.frozen."+at, "Theorem 1, rates r(θ_k)·μ(x_t,θ_k): TV(q_δ, their process) ≤ TV(q_T, all-mask) + ∫ E Σ|R̂−R|", "TV",
+		t.FrozenTV, t.FrozenRHS, exactTolerance)
+	d.below("theorem1.euler."+at, "Theorem 1, the rates of Euler's own chain: TV(q_δ, Euler) ≤ TV(q_T, all-mask) + ∫ E Σ|R̂−R|", "TV",
+		t.EulerTV, t.EulerRHS, eulerTolerance)
+	d.exact("theorem1.mixed."+at, "TV(q_δ, Euler) beside the right side for frozen rates, which bounds another process: not claimed", "TV",
+		t.EulerTV, t.FrozenRHS)
+	d.below("assumption1."+at, "Assumption 1: L_TV ≤ Σ η_k √(2d·e^(−θ_k)·L_SE(θ_k)), in place of Proposition 1", "TV",
+		t.LTV, t.LTVPinsker, exactTolerance+t.PinskerRounding)
+	exactScore, score := t.LTV < exactTolerance, t.LTV
+	if exactScore {
+		score = 0
+	}
+	if kappa := grid.Kappa; kappa != 0 { // Theorem 2 is about η = κ·min(1,θ) alone.
+		terms := theory.Theorem2(d.D, d.V+1, start, delta, kappa, t.LTV)
+		d.exact("theorem2."+at, fmt.Sprintf("Theorem 2, constants 1: TV(q0, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+log 1/δ) %.4g + dδ %.4g",
+			terms.Initial, score, terms.Discretisation, terms.EarlyStopping), "TV", t.EulerTVQ0, terms.Sum())
+	}
+	if exactScore {
+		d.equal("exact-score."+at, "Theorem 1's frozen integral for the posterior = d·Σ r_k(e^η_k−1−η_k), for every q0", "TV",
+			t.FrozenIntegral, theory.ExactScoreRateIntegral(d.D, grid.Theta), exactTolerance)
+	}
+	if grid.Kind != schedule.GridUniform || delta == 0 {
+		return
+	}
+	// Noised for time δ the data hold MASK, and the run down to δ is one without early
+	// stopping on them.
+	gamma, horizon := d.Gamma(d.Marginal(delta)), start-delta
+	terms := theory.Corollary1(d.D, d.V+1, horizon, horizon/float64(grid.Steps()), gamma, t.LTV)
+	d.exact("corollary1."+at, fmt.Sprintf("Corollary 1 for the data q_δ, which hold MASK, constants 1: TV(q_δ, Euler) beside d·e^(−T) %.4g + L_TV %.4g + κdS(1−e^(−T)+γ^(−1/2)) %.4g, γ(q_δ) = %.4g",
+		terms.Initial, score, terms.Discretisation, gamma), "TV", t.EulerTV, terms.Sum())
+}
+
+// collision states the collision bound of a run.
+func (d *onWorld) collision(r worldRun) {
+	logp, err := quality.Collision(r.Sampler, d.D)
+	if err != nil || d.Timed() {
+		return // another order than first-hitting's, or time: nothing is claimed
+	}
+	name := "collision." + r.at()
+	if math.IsInf(logp, -1) {
+		d.exact(name, "TV(P_FHS,P_N) beside 1−p*: p* = 0, so that nothing is claimed", "TV", r.tv(d.fhs), 1)
+		return
+	}
+	left, gaps, nearest := make([]float64, len(d.fhs)), make([]float64, len(d.fhs)), 0
+	ratio := func(x int) float64 {
+		if !(r.clean[x] > 0) {
+			return 0
+		}
+		return left[x] / r.clean[x]
+	}
+	for x, p := range d.fhs {
+		left[x] = math.Exp(logp) * p
+		if gaps[x] = r.clean[x] - left[x]; ratio(x) > ratio(nearest) {
+			nearest = x
+		}
+	}
+	d.below(name+".tv", "TV(P_FHS,P_N) ≤ 1−p*", "TV", r.tv(d.fhs), -math.Expm1(logp), exactTolerance)
+	d.below(name+".kl", "KL(P_FHS‖P_N) ≤ −log p*", "nats", laws.KL(d.fhs, r.clean), -logp, exactTolerance)
+	d.below(name+".pointwise", "p*·P_FHS(x) ≤ P_N(x) for every x; shown is the one nearest to equality", "probability", left[nearest], r.clean[nearest], exactTolerance, gaps...)
+}
+
+// certificates states those of the runs, estimated from runs of first-hitting.
+func (d *onWorld) certificates(ctx context.Context, cases []Case) error {
+	c, err := certify(ctx, d.file, likelihood.Whole(make([]int, d.D)), cases, worldRuns, worldSeed, estimate.DefaultConfidence)
+	if err != nil {
+		return err
+	}
+	add := func(name, statement, unit string, is float64, terms []float64) {
+		line := d.exact(name, statement, unit, is, 0)
+		line.Right = c.bound(terms, estimate.DefaultConfidence)
+		gap := func(confidence float64) estimate.Estimate {
+			return mean(terms, nil, confidence).Map(func(x float64) float64 { return minus(x, line.Left.Mean) }, func(float64) float64 { return 1 })
+		}
+		line.Gap = of(gap(estimate.DefaultConfidence))
+		d.estimated(line, oneSided(0), gap)
+	}
+	for k, i := range c.at {
+		r := d.runs[i]
+		name := "certificate." + r.at()
+		add(name+".tv", "TV(P_FHS,P_N) is at most the mean of (1 − P_N/P_FHS)_+ given the plan, estimated from runs of first-hitting", "TV", r.tv(d.fhs), c.tv[k])
+		d.exact(name+".limit", "TV(P_FHS,P_N) beside what the mean does not exceed with probability 0.95, for any number of runs", "TV", r.tv(d.fhs), c.limits[k])
+		if !math.IsInf(slices.Max(c.kl[k]), 1) {
+			add(name+".kl", "KL(P_FHS‖P_N) is at most the mean of log(P_FHS/P_N) given the plan, estimated from the same runs", "nats", laws.KL(d.fhs, r.clean), c.kl[k])
+		}
+	}
+	return nil
+}
+
+// noiseFloor is the distance below which all is rounding, without a slope.
+const noiseFloor = 1e-11
+
+// beyondNoise is a distance, 0 for one that is rounding.
+func beyondNoise(x float64) float64 {
+	if x <= noiseFloor {
+		return 0
+	}
+	return x
+}
+
+// slopes reports local exponents between the last two numbers of steps of each sampler
+// with a rate in N.
+func (d *onWorld) slopes() {
+	for i, r := range d.runs {
+		law, planned := r.Sampler.Law()
+		if i == 0 || d.runs[i-1].Name != r.Name || slices.ContainsFunc(d.runs[i+1:], func(o worldRun) bool { return o.Name == r.Name }) || !planned || !law.PaperLower {
+			continue
+		}
+		before := d.runs[i-1]
+		add := func(name, what, rate string, from, to, exponent float64) {
+			if from > noiseFloor && to > noiseFloor && !math.IsInf(from, 1) && !math.IsInf(to, 1) {
+				d.exact(fmt.Sprintf("slope.%s.%s", name, r.Name), fmt.Sprintf("d log %s/d log N from N = %d to %d beside %s (asymptotic)", what, before.N, r.N, rate),
+					"exponent", math.Log(to/from)/math.Log(float64(r.N)/float64(before.N)), exponent)
+			}
+		}
+		add("tv", "TV(P_FHS,P_N)", "the rate 1/N", before.tv(d.fhs), r.tv(d.fhs), -1)
+		add("kl", "KL(P_FHS‖P_N)", "1/N², the rate where P_FHS has full support and no mask is left", laws.KL(d.fhs, before.clean), laws.KL(d.fhs, r.clean), -2)
+	}
+}
+
+// theorem3 states the least numbers of steps on two constructions, which do not depend on the
+// world: Euler with constant steps, exact score, T = log(d/√ε), TV ≤ √ε. The paper's own
+// construction, a point mass, needs about T·√(d/2)·ε^(−1/4) of them; pairs of equal tokens
+// need d/√ε, which proves the statement.
+func (d *onWorld) theorem3() {
+	for _, n := range []int{100, 1000} {
+		for _, eps := range []float64{1e-3, 1e-4} {
+			at, t := fmt.Sprintf("d=%d.eps=%.0e", n, eps), theory.Horizon3(n, eps)
+			d.exact("theorem3.point."+at, "least N with TV ≤ √ε on the paper's construction, beside d/√ε", "steps",
+				float64(theory.PointDistance(n, eps, t).Steps().N), float64(n)/math.Sqrt(eps))
+			d.below("theorem3.pairs."+at, "(1−1/V)(e^(−γ)−√ε)²/(1−(1−√ε)^(2/d)) ≤ least N with TV ≤ √ε on pairs of equal tokens, V = 2", "steps",
+				theory.StepsNeeded(n, 2, eps, theory.Gamma3(n, eps)), float64(theory.PairsDistance(n, 2, eps, t).Steps().N), exactTolerance)
+		}
+	}
 }

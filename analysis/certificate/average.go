@@ -11,11 +11,10 @@ import (
 type average struct {
 	d    int
 	jump []float64
-	// left is the probability of being left masked, denoise says that a last call fills
-	// what is.
+	// left is the probability of being left masked, denoise whether a last call fills what is.
 	left    float64
 	denoise bool
-	// one says that a call reveals one position, whatever the step.
+	// one is set where a call reveals one position, whatever the step.
 	one bool
 	// longest is the longest block of a step that is counted, last that of the last call.
 	// What is not counted makes bounds larger by less than omitted in TV.

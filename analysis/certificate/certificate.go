@@ -12,7 +12,7 @@ import (
 	"mdmgen/samplers/catalog"
 )
 
-// Run is what one run of first-hitting says of the samplers beside it. It depends on the
+// Run is a run of first-hitting with the samplers beside it. It depends on the
 // network, the canvas, the sampler, the seed and its index.
 type Run struct {
 	Index uint64 `json:"index"`
@@ -26,7 +26,7 @@ type Run struct {
 	Rows  int `json:"rows,omitempty"`
 }
 
-// Config says how many runs are made.
+// Config is the number of runs and how they are made.
 type Config struct {
 	// First..Runs−1 are their indices: Runs is their number where First is 0.
 	First, Runs int
@@ -42,7 +42,7 @@ type Config struct {
 	// Blocks has every sampler's bound given its plan, and each run keep what its blocks add up
 	// to one by one: to compare ways to bound the same distance.
 	Blocks bool
-	// Confidence is that of all intervals and limits; 0 is 0.95.
+	// Confidence is the probability of all intervals and limits; 0 is 0.95.
 	Confidence float64
 	// Done are runs of an earlier study of the same settings, which are not made again.
 	// Those with an index of Runs or more are left out.
@@ -62,13 +62,13 @@ type Study struct {
 	Confidence float64
 	// Calls counts the network's calls for the new runs.
 	Calls int
-	// apart are log p* of the collision bounds, −Inf where there are none; averaged says
-	// whose terms are averages over the cuts of an order, which e^W ≥ p* holds for.
+	// apart are log p* of the collision bounds, −Inf where there are none; averaged is set
+	// where terms are averages over the cuts of an order, for which e^W ≥ p* holds.
 	apart    []float64
 	averaged []bool
 }
 
-// Bound is what a study says of a sampler.
+// Bound is the bounds on a sampler's distances.
 type Bound struct {
 	// TV estimates a number that TV(P_FHS,P_N) does not exceed, KL one that KL(P_FHS‖P_N) in
 	// nats does not. Their upper ends are bounds with the probability that intervals have,
@@ -111,8 +111,6 @@ func Measure(ctx context.Context, net samplers.Network, canvas []int, ss []*cata
 		if !draw.Same(s.Settings().Draw) {
 			return nil, fault.Errorf("certificate", "%s and %s draw tokens in different ways: give all samplers one temperature, top-k and top-p", ss[0], s)
 		}
-	}
-	for _, s := range ss {
 		apart, err := quality.Collision(s, st.D)
 		if law, _ := s.Law(); err != nil || spec.TimeConditioned && !law.FirstHitting() {
 			apart = math.Inf(-1)
@@ -166,30 +164,24 @@ func (st *Study) measure(ctx context.Context, net samplers.Network, m *method, c
 			continue
 		}
 		r := m.done[uint64(i)]
-		st.Runs = append(st.Runs, r)
-		if cfg.OnRun == nil {
-			continue
-		}
-		if err := cfg.OnRun(r); err != nil {
-			return err
+		if st.Runs = append(st.Runs, r); cfg.OnRun != nil {
+			if err := cfg.OnRun(r); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// take adds the runs that are done, and says of each index whether it is missing.
+// take adds the runs that are done, and reports for each index whether it is missing.
 func (st *Study) take(cfg Config) ([]bool, error) {
 	missing := slices.Repeat([]bool{true}, cfg.Runs)
 	for _, r := range cfg.Done {
-		switch n := len(st.Samplers); {
-		case r.Index >= uint64(cfg.Runs):
+		if r.Index >= uint64(cfg.Runs) {
 			continue
-		case len(r.Log) != n:
-			return nil, fault.Errorf("certificate", "run %d is of %d samplers: it is of another study than one of %d", r.Index, len(r.Log), n)
-		case slices.ContainsFunc(r.Log, func(x estimate.Number) bool { return math.IsNaN(float64(x)) }):
-			return nil, fault.Errorf("certificate", "run %d has what is not a number", r.Index)
-		case !missing[r.Index]:
-			return nil, fault.Errorf("certificate", "run %d is given twice", r.Index)
+		}
+		if !missing[r.Index] || len(r.Log) != len(st.Samplers) || slices.ContainsFunc(r.Log, func(x estimate.Number) bool { return math.IsNaN(float64(x)) }) {
+			return nil, fault.Errorf("certificate", "run %d is given twice, or is of another study than one of %d samplers", r.Index, len(st.Samplers))
 		}
 		missing[r.Index] = false
 		st.Runs = append(st.Runs, r)
@@ -210,7 +202,7 @@ func (st *Study) Terms(i int) (tv, kl []float64) {
 	return tv, kl
 }
 
-// Bound is what the runs say of sampler i.
+// Bound estimates the bounds on sampler i.
 func (st *Study) Bound(i int) Bound {
 	tv, kl := st.Terms(i)
 	out := Bound{TV: estimate.Mean(tv, st.Confidence), KL: estimate.Mean(kl, st.Confidence), TVLimit: 0 - math.Expm1(st.apart[i]), KLLimit: 0 - st.apart[i]}
@@ -236,7 +228,7 @@ func limit(x []float64, low, high, confidence float64) float64 {
 	return low + (high-low)*estimate.UpperLimit(scaled, confidence)
 }
 
-// Check says why the bounds say nothing of a sampler on d free positions; nil where they do.
+// Check returns why a sampler has no bound on d free positions; nil where it has one.
 func Check(s *catalog.Sampler, d int) error {
 	law, ok := s.Law()
 	switch {

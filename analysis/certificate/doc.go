@@ -11,7 +11,7 @@
 //	TV(P_FHS,P_N) ≤ E (1 − e^W)_+,  KL(P_FHS‖P_N) ≤ E[−W],
 //
 // since a mixture over Z is no further apart than its parts are on average.
-// docs/certificates.md has the proof, and says when there is equality.
+// docs/research/certificates.md has the proof, and says when there is equality.
 //
 // The rows that W takes are at positions that are revealed later, on canvases that
 // first-hitting asks anyway. So a run takes d calls of one canvas each, as many as

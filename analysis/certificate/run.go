@@ -20,7 +20,7 @@ type method struct {
 	// averages are those of each sampler over the cuts of an order, nil where the cuts are
 	// its plan's.
 	averages []*average
-	// blocks says that what blocks add up to is kept.
+	// blocks is [Config.Blocks].
 	blocks bool
 	// rows turns logits into what tokens are drawn from; p and before are room for them.
 	rows      *draw.Categorical
@@ -124,7 +124,7 @@ type source struct {
 	logs []float64
 }
 
-// row is that of a rank in from..to−1.
+// row returns the row of a rank in from..to−1.
 func (s *source) row(rank, columns int) []float32 {
 	if rank == s.from {
 		return s.now
@@ -224,7 +224,7 @@ func (r *run) gain(from, to int) float64 {
 	return r.sources[from][0].logs[to-from-1] - (r.own[to] - r.own[from])
 }
 
-// finish keeps what the run says.
+// finish keeps the run's terms.
 func (r *run) finish() {
 	out := Run{Index: r.index, Asked: r.asked, Rows: r.wanted}
 	for i, s := range r.sides {

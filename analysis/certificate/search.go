@@ -25,15 +25,15 @@ const (
 
 // Search finds, among families of samplers, a setting of fewest expected calls whose
 // certificate is below a target. A setting that saves less than a hundredth of
-// first-hitting's calls is not looked at: first-hitting is exact.
+// first-hitting's calls is not considered: first-hitting is exact.
 //
-// Every N of every family is looked at on the same runs of first-hitting, so that nothing is
-// gained by bisection. Runs that find out where to look choose a family and a list of its
+// Every N of every family is tried on the same runs of first-hitting, so that nothing is
+// gained by bisection. A first set of runs chooses a family and a list of its
 // settings; fresh ones then confirm these in the order of falling calls, up to the first
 // whose limit is above the target. Each limit holds with the probability Confidence, and as
 // the order is fixed before and ends at the first failure, so does the result (a fixed
 // sequence of tests): with that probability at least, over the runs, no setting that is said
-// to be below the target has a certificate above it, however many were looked at.
+// to be below the target has a certificate above it, however many were tried.
 func Search(ctx context.Context, net samplers.Network, canvas []int, cfg SearchConfig) (*Found, error) {
 	switch {
 	case cfg.Distance != quality.TV && cfg.Distance != quality.KL:
@@ -134,7 +134,7 @@ func doubling(low, high float64, parts int) (out []float64) {
 // worthwhile is the least part of first-hitting's calls that a setting has to save.
 const worthwhile = 0.01
 
-// maxSteps is the greatest number of steps of a grid that is looked at.
+// maxSteps is the greatest number of steps of a grid that is tried.
 const maxSteps = 1 << 15
 
 // ladder are the settings of a family that save about as many calls as a list says, each
@@ -202,7 +202,7 @@ func (s *search) setting(o catalog.Options, n int) (*sampled, error) {
 	return &sampled{Candidate{Options: o, Name: name, N: n, Calls: calls + finish}, made}, nil
 }
 
-// measure fills in what runs say of candidates.
+// measure estimates the bounds of candidates.
 func (s *search) measure(list []*sampled, runs int, seed uint64) error {
 	if len(list) == 0 {
 		return nil // one position: there is nothing to save

@@ -18,7 +18,7 @@ type Target struct {
 	Most     float64          `json:"most"`
 }
 
-// Runs is how many runs confirm a target where nobody says: enough for a limit that is about
+// Runs is the default number of runs that confirm a target: enough for a limit that is about
 // a quarter of the target above the certificate.
 func (t Target) Runs() int {
 	return int(min(max(math.Ceil(12.8/t.Most), 64), 4096))
@@ -28,27 +28,31 @@ func (t Target) Runs() int {
 // and grids along curves and, where profile is not nil, those chosen by a loss profile (see
 // [catalog.Options]). All draw tokens in one way.
 func Families(how draw.Settings, profile []float64, sizes, grids bool) []catalog.Options {
+	curves := []string{"", "cos2", "cosine"}
+	if profile != nil {
+		curves = append(curves, "profile")
+	}
 	var out []catalog.Options
-	if sizes {
-		for _, name := range []string{"equal", "cos2", "cosine"} {
-			out = append(out, catalog.Options{Sampler: "parallel-fhs", Sizes: name, Draw: how})
+	add := func(o catalog.Options, curve string) {
+		if o.Draw = how; curve == "profile" {
+			o.Profile = profile
 		}
-		if profile != nil {
-			out = append(out, catalog.Options{Sampler: "parallel-fhs", Sizes: "profile", Profile: profile, Draw: how})
+		out = append(out, o)
+	}
+	for _, curve := range curves {
+		if sizes {
+			add(catalog.Options{Sampler: "parallel-fhs", Sizes: cmp.Or(curve, "equal")}, curve)
 		}
 	}
-	if grids {
-		for _, name := range []string{"lambda", "cos2", "cosine"} {
-			out = append(out, catalog.Options{Sampler: "tweedie", Grid: name, Draw: how})
-		}
-		if profile != nil {
-			out = append(out, catalog.Options{Sampler: "tweedie", Grid: "profile", Profile: profile, Draw: how})
+	for _, curve := range curves {
+		if grids {
+			add(catalog.Options{Sampler: "tweedie", Grid: cmp.Or(curve, "lambda")}, curve)
 		}
 	}
 	return out
 }
 
-// SearchConfig says what is searched.
+// SearchConfig is what is searched.
 type SearchConfig struct {
 	Target
 	// Families are samplers whose steps are not set; all draw tokens alike.
@@ -58,9 +62,9 @@ type SearchConfig struct {
 	Runs  int
 	Seed  uint64
 	Batch int
-	// Confidence is that of the promise; 0 is 0.95.
+	// Confidence is the probability of the promise; 0 is 0.95.
 	Confidence float64
-	// OnRun is told of each run that is made; nil for nobody.
+	// OnRun, where it is not nil, is called after each run.
 	OnRun func()
 }
 
@@ -70,7 +74,7 @@ func (cfg SearchConfig) Work() int { return cfg.confirming() + cfg.finding() }
 func (cfg SearchConfig) confirming() int { return cmp.Or(cfg.Runs, cfg.Target.Runs()) }
 func (cfg SearchConfig) finding() int    { return (cfg.confirming() + 1) / 2 }
 
-// Candidate is a setting that was looked at.
+// Candidate is a setting that was tried.
 type Candidate struct {
 	// Options are the setting's, Name what they say.
 	Options catalog.Options `json:"-"`
@@ -95,13 +99,13 @@ func (c Candidate) Flags() string {
 	return strings.Join(out, " ")
 }
 
-// Found is what a search says.
+// Found is the result of a search.
 type Found struct {
 	Target
 	// D is the number of free positions, and of first-hitting's calls.
 	D          int     `json:"positions"`
 	Confidence float64 `json:"confidence"`
-	// Draw says how tokens are drawn, by first-hitting too.
+	// Draw is how tokens are drawn, by first-hitting too.
 	Draw draw.Settings `json:"draw"`
 	// FindingRuns found out where to look, Runs confirmed. Calls counts the network's calls
 	// of both.
@@ -122,6 +126,6 @@ type Found struct {
 	FirstHitting float64 `json:"first_hitting_seconds"`
 }
 
-// Cheaper says that the setting found takes less time than first-hitting as well as fewer
+// Cheaper reports whether the setting found takes less time than first-hitting as well as fewer
 // calls.
 func (f *Found) Cheaper() bool { return f.Best != nil && f.Seconds < f.FirstHitting }

@@ -9,7 +9,7 @@ import (
 	"mdmgen/analysis/report"
 )
 
-// Meaning says what a search promises.
+// Meaning is the promise of a search, in words.
 func (f *Found) Meaning() string {
 	return fmt.Sprintf("With probability %g over the runs, %s is at most %g for a setting that is said to be within the target, on this network and canvas, whatever was looked at: "+
 		"settings were chosen on %d runs of first-hitting and confirmed on %d others, in the order of the table, up to the first whose limit is above the target. "+
@@ -26,7 +26,7 @@ func (f *Found) name() string {
 	return "TV(P_FHS, P_N)"
 }
 
-// Advice says in a sentence what to use.
+// Advice is a sentence on which setting to use.
 func (f *Found) Advice() string {
 	switch b := f.Best; {
 	case b == nil:

@@ -1,6 +1,6 @@
 // Package estimate holds numbers that were estimated, with what is known of their
-// error. An [Estimate] never looks better than it is: where the samples do not tell
-// an error, its interval is infinite and a warning says why.
+// error. An [Estimate] never looks better than it is: where the samples do not give
+// an error, its interval is infinite, with a warning.
 //
 // Intervals are Student's t over independent units: draws, pairs or groups of draws
 // that were made to depend on each other, windows of a text, or clusters of windows.
@@ -31,7 +31,7 @@ type Estimate struct {
 	Confidence float64
 	// N is the number of samples, Units that of independent units among them.
 	N, Units int
-	// Warnings say what the interval does not know of.
+	// Warnings name what the interval does not cover.
 	Warnings []string
 }
 
@@ -73,7 +73,7 @@ type Form struct {
 	N int `json:"n"`
 	// Units is the number of independent units among them.
 	Units int `json:"units"`
-	// Warnings say what the interval does not know of.
+	// Warnings name what the interval does not cover.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -205,7 +205,7 @@ func Groups(x []float64, size int, confidence float64) Estimate {
 }
 
 // Strata estimates the mean of samples of which number i was drawn from the i-th of
-// len(x) strata of equal probability. One sample a stratum tells no variance of that
+// len(x) strata of equal probability. One sample a stratum gives no variance of that
 // stratum; neighbours are taken together, two by two, and their difference stands for
 // it, which is right where neighbouring strata are alike and too large elsewhere
 // (collapsed strata; Cochran, Sampling Techniques, section 5A.12): up to 1.5 times with

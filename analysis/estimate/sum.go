@@ -37,8 +37,8 @@ type Ratios struct {
 	r, rr, rw, ww Sum
 }
 
-// Add adds an entry. It is a unit of its own, unless clustered says that those with the same
-// cluster as the entry before are one.
+// Add adds an entry. It is a unit of its own, unless clustered is set and
+// the entry before has the same cluster.
 func (s *Ratios) Add(sum, weight float64, cluster int, clustered bool) {
 	if s.entries == 0 && weight > 0 && !math.IsInf(sum, 0) {
 		s.reference = sum / weight

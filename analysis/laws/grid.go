@@ -34,10 +34,9 @@ func (w *World) Run(steps schedule.Steps) Chain {
 		}
 	}
 	n := len(steps.Jump)
-	rows := w.Rows(steps.Grid.Lambda[n])
 	nelbo.Add(w.plannedLoss(w.costs(steps.Grid.Lambda[n]), unmasked(steps.Left()), steps.Left()))
 	c.Law, c.PlanNELBO = law, nelbo.Value()
-	c.Denoised = w.OnSequences(w.step(law, rows, 1))
+	c.Denoised = w.Denoise(law, steps.Grid.Lambda[n])
 	return c
 }
 
@@ -93,5 +92,11 @@ func (w *World) spread(out, rows []float64, from, to, l int, q, p float64) {
 	}
 }
 
-// finite says whether a grid begins at a finite time.
+// Denoise is the law over sequences after one more call, at masked fraction lambda,
+// that fills every position which a law over states leaves masked.
+func (w *World) Denoise(law []float64, lambda float64) []float64 {
+	return w.OnSequences(w.step(law, w.Rows(lambda), 1))
+}
+
+// finite reports whether a grid begins at a finite time.
 func finite(g schedule.Grid) bool { return !math.IsInf(g.Theta[0], 1) }

@@ -1,9 +1,11 @@
 package laws
 
 import (
+	"context"
 	"errors"
-	"fmt"
+	"math"
 
+	"mdmgen/analysis/likelihood"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -11,12 +13,16 @@ import (
 	"mdmgen/samplers/plan"
 )
 
-// SamplerLaw is the exact law over states of a sampler on this world, at temperature 1 and
-// without truncation, MASK left where it leaves positions masked: what a test of samples,
-// or of a likelihood, compares with. It is an error where the sampler draws from another
-// distribution, or does not fit D positions. Of decoders without a plan it is the sum of all
-// outcomes ([catalog.Sampler.Outcomes]), with temperature and all, from rows in float32. A
-// sampler that is corrected has the law of the one without, after the corrections.
+// mostOutcomes bounds the ways of drawing tokens that are enumerated for a sampler without a
+// likelihood: some ten seconds.
+const mostOutcomes = 2_000_000
+
+// SamplerLaw is the exact law over states of a sampler on a world that [New] opened. Laws of grid
+// samplers and of first-hitting are enumerated here; other samplers with a likelihood have
+// that of every sequence ([likelihood.Evaluator.LawsOf]), remasking samplers the sum of all outcomes
+// ([catalog.Sampler.Outcomes]). Rows are in float32 where the sampler has no plan. A likelihood is of
+// sequences alone: what is missing from 1 where masks are left stands at the all-mask state.
+// [Known] reports which samplers have no law.
 func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
 	if err := Known(s); err != nil {
 		return nil, err
@@ -24,110 +30,87 @@ func (w *World) SamplerLaw(s *catalog.Sampler) ([]float64, error) {
 	if inner, positions, calls, ok := s.Correction(); ok {
 		return w.correctedLaw(inner, positions, calls)
 	}
-	l, ok := s.Law()
-	if !ok {
-		return w.unplannedLaw(s)
-	}
-	if l.Steps != nil {
-		law := w.stepsLaw(l)
+	law, planned := s.Law()
+	switch {
+	case enumerated(s):
+		states := w.GridLaw(*law.Steps)
 		if s.Denoises() {
-			law = w.OnStates(w.Denoise(law, l.Steps.Grid.Lambda[l.Steps.Grid.Steps()]))
+			states = w.OnStates(w.Denoise(states, law.Steps.Grid.Lambda[law.Steps.Grid.Steps()]))
 		}
-		return law, nil
-	}
-	if l.FirstHitting() {
+		return states, nil
+	case law.FirstHitting() && planned:
 		return w.OnStates(w.FHSLaw()), nil
+	case planned || law.Replay != samplers.NoReplay:
+		return w.likelihoods(s)
 	}
-	blocks, err := w.oneplan(s)
-	if err != nil {
-		return nil, err
-	}
-	if l.OneByOne {
-		return w.orderedLaw(blocks, l.Fixed), nil
-	}
-	sizes, err := l.Sizes(w.D)
-	if err != nil {
-		return nil, fmt.Errorf("laws: %w", err)
-	}
-	if !l.LookBack {
-		return w.OnStates(w.ParallelLaw(sizes)), nil
-	}
-	weights := make([]float64, len(blocks))
-	for n, b := range blocks {
-		weights[n] = b.Weight
-	}
-	return w.OnStates(w.BlockLaw(sizes, weights, l.Floor)), nil
+	return w.outcomes(s)
 }
 
-// Known says why [World.SamplerLaw] does not know a sampler's law on any world, nil where it may.
+// leaves reports whether a sampler may end with masks.
+func leaves(s *catalog.Sampler) bool {
+	steps, ok := s.Steps()
+	return ok && !s.Denoises() && steps.Left() > 0
+}
+
+// enumerated reports whether every step of a sampler asks the denoiser once, at its start.
+func enumerated(s *catalog.Sampler) bool {
+	law, planned := s.Law()
+	return planned && law.Steps != nil && !law.OneByOne && !law.LookBack
+}
+
+// Known reports why no world has a law of a sampler, nil where one may.
 func Known(s *catalog.Sampler) error {
 	set := s.Settings()
 	inner, _, _, corrected := s.Correction()
+	law, planned := s.Law()
 	switch {
 	case set.Scores == plan.ScoresRaw:
 		return errors.New("laws: a world has no raw scores: normalise them")
-	case (s.Planned() || corrected) && set.Draw.ChangesLaw(), set.By == draw.ByFloat32Gumbel:
+	case (planned || corrected) && set.Draw.ChangesLaw(), set.By == draw.ByFloat32Gumbel:
 		return fault.Errorf("laws", "%s draws from another distribution than the network's, which is worked out for decoders without corrections only: leave temperature, truncation, suppressed tokens and float32-gumbel out", s)
 	case corrected:
+		if leaves(inner) && !enumerated(inner) {
+			return fault.Errorf("laws", "corrections of what %s leaves masked are not worked out: use --finish denoise", inner)
+		}
 		return Known(inner)
-	case s.Planned():
+	case planned || law.Replay != samplers.NoReplay:
 		return nil
 	}
 	return s.HasOutcomes()
 }
 
-// stepsLaw is the law of a sampler with a grid, masks left.
-func (w *World) stepsLaw(l samplers.Law) []float64 {
-	steps := *l.Steps
-	g := steps.Grid
-	switch {
-	case l.OneByOne && l.Clock == samplers.AtHit:
-		return w.ExactChain(g.Lambda[0], g.Lambda[g.Steps()])
-	case l.OneByOne:
-		law := w.Start()
-		for k, p := range steps.Jump {
-			law = w.oneByOne(law, w.Rows(g.Lambda[k]), p, 1-p)
-		}
-		return law
-	case l.LookBack:
-		return w.TrapezoidLaw(steps, 0.5, l.Floor)
+// likelihoods is the law of a sampler by the likelihood of each sequence.
+func (w *World) likelihoods(s *catalog.Sampler) ([]float64, error) {
+	e, err := likelihood.New(w.file, likelihood.Options{})
+	if err != nil {
+		return nil, err
 	}
-	return w.GridLaw(steps)
+	targets := make([]likelihood.Target, w.Sequences)
+	for i := range targets {
+		targets[i] = likelihood.Whole(w.Sequence(i))
+	}
+	law, rest := make([]float64, w.States), 1.0
+	err = e.LawsOf(context.Background(), targets, []*catalog.Sampler{s}, func(i int, laws []likelihood.Exact, _ int) error {
+		p := math.Exp(-laws[0].NegLog)
+		law[w.clean[i]], rest = p, rest-p
+		return nil
+	})
+	if leaves(s) {
+		law[w.AllMask()] = max(rest, 0)
+	}
+	return law, err
 }
 
-// oneplan is the blocks of one plan: sizes, and the times of ordered's, are those of every
-// plan.
-func (w *World) oneplan(s *catalog.Sampler) ([]plan.Block, error) {
-	free := make([]int, w.D)
-	for l := range free {
-		free[l] = l
+// outcomes is the law of a sampler without a likelihood, by enumeration.
+func (w *World) outcomes(s *catalog.Sampler) ([]float64, error) {
+	canvas := make([]int, w.D)
+	for l := range canvas {
+		canvas[l] = w.V
 	}
-	var p plan.Plan
-	if err := s.Plan(&p, draw.NewStream(1, 1), free); err != nil {
-		return nil, fmt.Errorf("laws: %w", err)
+	all, _, err := s.Outcomes(context.Background(), w.file, canvas, mostOutcomes)
+	law := make([]float64, w.States)
+	for _, x := range all {
+		law[w.file.State(x.IDs)] += x.P
 	}
-	return p.Blocks, nil
-}
-
-// orderedLaw reveals one position a call at the times of the blocks, in their order or,
-// for a random one, in every order with equal chance.
-func (w *World) orderedLaw(blocks []plan.Block, fixed bool) []float64 {
-	law := w.Start()
-	left := len(blocks)
-	for _, b := range blocks {
-		rows := w.Rows(b.Lambda)
-		if !fixed {
-			law = w.revealOne(law, rows)
-			for x := range law {
-				law[x] /= float64(left)
-			}
-			left--
-			continue
-		}
-		law, _ = w.Push(law, func(x int, jump []float64) {
-			l := b.Positions[0]
-			copy(jump[l*w.V:(l+1)*w.V], w.Row(rows, x, l))
-		})
-	}
-	return law
+	return law, err
 }

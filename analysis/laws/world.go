@@ -23,6 +23,7 @@ type World struct {
 	posterior []float64
 	mu0, mu1  []float64
 	c, p      float64
+	file      *world.World // nil for a world from tables
 }
 
 // New takes a world file apart. It is an error where the file gives no q0.
@@ -32,7 +33,9 @@ func New(w *world.World) (*World, error) {
 	}
 	f := w.Facts()
 	mu0, mu1, c, p := w.Mixture()
-	return FromTables(f.Length, f.Columns, w.Q0(), mu0, mu1, c, p), nil
+	out := FromTables(f.Length, f.Columns, w.Q0(), mu0, mu1, c, p)
+	out.file = w
+	return out, nil
 }
 
 // FromTables makes a world of d positions over v tokens: q0 [v^d], μ0 and μ1
@@ -71,7 +74,7 @@ func FromTables(d, v int, q0, mu0, mu1 []float64, c, p float64) *World {
 	return w
 }
 
-// Timed says whether the denoiser depends on time.
+// Timed reports whether the denoiser depends on time.
 func (w *World) Timed() bool { return w.mu1 != nil }
 
 // Posterior is q0^l(·|visible tokens of the state) at a masked position; false

@@ -37,8 +37,8 @@ type Corpus struct {
 	NatsPerToken estimate.Estimate  `json:"nats_per_token"`
 	BitsPerToken estimate.Estimate  `json:"bits_per_token"`
 	BitsPerByte  *estimate.Estimate `json:"bits_per_byte"`
-	// PerplexityBound is exp(NatsPerToken). Where NotBound says that the windows' values are no bounds,
-	// it is the perplexity, and has that name in JSON.
+	// PerplexityBound is exp(NatsPerToken). Where NotBound is set, the windows' values are no bounds, and
+	// it is the perplexity, with that name in JSON.
 	PerplexityBound estimate.Estimate `json:"perplexity_bound"`
 	NotBound        bool              `json:"-"`
 	// WordPerplexityBound and BytePerplexityBound are exp of the nats per word and per byte, nil
@@ -46,7 +46,7 @@ type Corpus struct {
 	WordPerplexityBound *estimate.Estimate `json:"word_perplexity_bound,omitempty"`
 	BytePerplexityBound *estimate.Estimate `json:"byte_perplexity_bound,omitempty"`
 	// MonteCarloSE is the standard error of NatsPerToken with the text held fixed, nil where a
-	// window tells none.
+	// window has none.
 	MonteCarloSE *float64 `json:"monte_carlo_se"`
 }
 
@@ -70,7 +70,7 @@ func (c Corpus) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Summarize sums up windows; clustered says that those with the same Cluster, which follow each
+// Summarize sums up windows; with clustered, those with the same Cluster, which follow each
 // other, are one unit.
 func Summarize(windows []Scored, clustered bool, confidence float64) Corpus {
 	s := Summing{Clustered: clustered}
@@ -83,7 +83,7 @@ func Summarize(windows []Scored, clustered bool, confidence float64) Corpus {
 // Summing is [Summarize] of windows that come one by one and are not kept. The zero value has
 // none.
 type Summing struct {
-	// Clustered says that windows with the same Cluster, which follow each other, are one unit.
+	// Clustered makes windows with the same Cluster, which follow each other, one unit.
 	Clustered bool
 
 	windows  int

@@ -1,4 +1,4 @@
-// Package likelihood says how probable a text is under a masked diffusion model
+// Package likelihood computes how probable a text is under a masked diffusion model
 // and one of its samplers. Values are in nats, sums over the free positions of a
 // window; natural logarithms and float64 throughout.
 //

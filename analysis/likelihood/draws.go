@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"context"
+	"slices"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -9,46 +10,36 @@ import (
 	"mdmgen/samplers/draw"
 )
 
-// Draw is what tokens are drawn from in the law whose probabilities are told.
+// Draw is what tokens are drawn from in the law that is evaluated.
 func (e *Evaluator) Draw() draw.Settings { return e.opts.Draw }
 
-// FullSupport says whether every token of the model has a positive probability in every
+// FullSupport reports whether every token of the model has a positive probability in every
 // row, so that all laws of samplers that leave no mask have the same support: all
 // sequences. It is false where a draw is truncated or greedy, and for a world with a
-// probability of 0. Of a network it is said because its rows are a softmax of finite
-// logits.
+// probability of 0. Rows of a network are a softmax of finite logits.
 func (e *Evaluator) FullSupport() bool {
 	o := e.opts.Draw
 	if o.Temperature != nil && *o.Temperature == 0 || o.TopK > 0 || o.TopP > 0 && o.TopP < 1 || o.SuppressTokens != "" {
 		return false
 	}
-	w, ok := e.model.(interface {
-		Mixture() (mu0, mu1 []float64, c, p float64)
-	})
+	w, ok := e.model.(table)
 	if !ok {
 		return true
 	}
-	// A row is of a masked position if it has any probability.
 	mu0, mu1, _, _ := w.Mixture()
-	positive := func(row []float64) bool {
-		zeros := 0
-		for _, p := range row {
-			if p == 0 {
-				zeros++
+	for _, mu := range [][]float64{mu0, mu1} {
+		for row := range slices.Chunk(mu, e.facts.Columns) {
+			// A row without any probability is of a visible position.
+			if slices.Contains(row, 0) && slices.Max(row) > 0 {
+				return false
 			}
-		}
-		return zeros == 0 || zeros == len(row)
-	}
-	for at := 0; at < len(mu0); at += e.facts.Columns {
-		if !positive(mu0[at:at+e.facts.Columns]) || mu1 != nil && !positive(mu1[at:at+e.facts.Columns]) {
-			return false
 		}
 	}
 	return true
 }
 
 // Sample draws texts of a sampler whose tokens at the free positions are random and at
-// the others those of t; the tokens of t at free positions are not looked at. Text i has
+// the others those of t; the tokens of t at free positions are ignored. Text i has
 // the stream (seed, indices[i]): it does not depend on the other indices, as far as the
 // network's rows do not. A position that the sampler leaves masked has the mask's id.
 func (e *Evaluator) Sample(ctx context.Context, t Target, s *catalog.Sampler, seed uint64, indices []uint64) ([][]int, samplers.Totals, error) {
@@ -88,7 +79,7 @@ func (e *Evaluator) canvasOf(t Target) ([]int, error) {
 			clean++
 		}
 	}
-	canvas := append([]int(nil), t.IDs...)
+	canvas := slices.Clone(t.IDs)
 	for _, l := range t.Free {
 		if l >= 0 && l < len(canvas) {
 			canvas[l] = clean

@@ -59,7 +59,7 @@ func Forms() []Form { return []Form{Subsets, Lambda, Time, Orders, ScoreEntropyF
 // Protocols lists the protocols.
 func Protocols() []Form { return []Form{MDLM, RADD, SEDD, LLaDA} }
 
-// Config says how estimates are made.
+// Config selects an estimate.
 type Config struct {
 	// Form is the estimator; "" is Subsets.
 	Form Form
@@ -71,7 +71,7 @@ type Config struct {
 	Sampler *catalog.Sampler
 	// Seed and a window's index determine its draws.
 	Seed uint64
-	// Confidence is that of intervals; 0 is 0.95.
+	// Confidence of the intervals; 0 is 0.95.
 	Confidence float64
 }
 
@@ -89,7 +89,7 @@ type Result struct {
 	Lower *Lower
 	// Deviation is the mean of |c − 1| over the rows, for networks with scores.
 	Deviation float64
-	// Terms are the per-count terms of the NELBO, nil where the form does not tell them:
+	// Terms are the per-count terms of the NELBO, nil where the form does not give them:
 	// see [Form.HasTerms].
 	Terms *profile.Terms
 	// Rows counts network rows.
@@ -158,7 +158,7 @@ func (c Config) RowsOf(d int) int {
 		return c.DrawsOr() * d
 	case Plans:
 		calls := d
-		if s := c.Sampler; s != nil && looksBackOnGrid(s) {
+		if s := c.Sampler; s != nil && looksBack(s) && lawOf(s).Steps != nil {
 			calls = 2 * d // A time-conditioned network is asked for first halves that reveal nothing.
 		}
 		return c.DrawsOr() * max(c.Plans, 1) * calls

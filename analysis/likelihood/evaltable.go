@@ -4,28 +4,24 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mdmgen/model/facts"
 )
 
-// table is a model that tells its probabilities in float64: a world.
+// table is a model with probabilities in float64: a world.
 type table interface {
 	State(ids []int) int
 	Mu(dst []float64, state, position int, lambda float64) bool
+	Mixture() (mu0, mu1 []float64, c, p float64)
 }
 
-// fits says whether a table can be asked with these facts, which a user may have
-// changed; where it cannot, the model's own errors say why.
-func fits(w table, f facts.Facts) (ok bool) {
-	defer func() {
-		if recover() != nil { // State panics on a canvas that is not the table's.
-			ok = false
-		}
-	}()
-	canvas := make([]int, f.Length)
-	for l := range canvas {
-		canvas[l] = f.MaskID
-	}
-	return w.Mu(make([]float64, f.Columns), w.State(canvas), 0, 1)
+// fits reports whether a table has the shape that facts state, which a user may have
+// changed; where it has not, the model's own errors say why.
+func fits(w table, f facts.Facts) bool {
+	mu0, _, _, _ := w.Mixture()
+	states := math.Pow(float64(f.Columns+1), float64(f.Length))
+	return f.MaskID == f.Columns && float64(len(mu0)) == states*float64(f.Length*f.Columns)
 }
 
 // evalTable answers from a world's table. A row counts as a call would.
@@ -50,11 +46,7 @@ func (e *Evaluator) evalTable(ctx context.Context, asks []Ask) error {
 				a.Whole(j, e.row)
 			}
 			if a.LogMass != nil {
-				var sum float64
-				for _, p := range e.row {
-					sum += p
-				}
-				a.LogMass[j] = math.Log(sum)
+				a.LogMass[j] = math.Log(floats.Sum(e.row))
 			}
 		}
 		e.totals.Rows++

@@ -58,7 +58,7 @@ type Ask struct {
 	Whole func(j int, p []float64)
 }
 
-// Options says how rows are asked for. The zero value asks for the network's own
+// Options select how rows are asked for. The zero value asks for the network's own
 // distribution, with a batch that is chosen for speed.
 type Options struct {
 	// Batch is the greatest number of canvases of a call; 0 chooses. A call has fewer where
@@ -139,7 +139,7 @@ func (e *Evaluator) Head() samplers.Head {
 // Totals returns what was done since New.
 func (e *Evaluator) Totals() Totals { return e.totals }
 
-// Check says whether the model can be asked about a target, and why not.
+// Check reports why the model cannot be asked about a target.
 func (e *Evaluator) Check(t Target) error {
 	switch f := e.facts; {
 	case len(t.IDs) == 0:

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 
 	"gonum.org/v1/gonum/floats"
+
+	"mdmgen/samplers/schedule"
 )
 
 // FHS returns −log P of the first-hitting sampler (Algorithm 1), exactly:
@@ -14,14 +16,6 @@ import (
 //
 // It is +Inf where the text has probability 0.
 func (t *Table) FHS() float64 {
-	g := t.sequential()
-	return -g[len(g)-1]
-}
-
-// sequential returns log g of the recursion above for every subset: the probability
-// that positions revealed one by one in uniform order are at some time just those of
-// A, with the text's tokens.
-func (t *Table) sequential() []float64 {
 	g := make([]float64, 1<<t.D)
 	var terms [MaxFree]float64
 	for a := 1; a < len(g); a++ {
@@ -34,8 +28,18 @@ func (t *Table) sequential() []float64 {
 		}
 		g[a] = logSum(terms[:n]) - math.Log(float64(t.D-n+1))
 	}
-	return g
+	return -g[len(g)-1]
 }
+
+// Grid returns −log P of Euler, Tweedie or τ-leaping on a grid, exactly, by a pass over pairs of
+// subsets for each step. A pass takes 3^d products.
+func (t *Table) Grid(s schedule.Steps) GridLaw {
+	law, _ := gridLaw(t.D, s, t.always)
+	return law
+}
+
+// always is the table of every step of a network without time.
+func (t *Table) always(int) (*Table, error) { return t, nil }
 
 // logSum is log Σ e^x, −Inf where all are or there are none.
 func logSum(x []float64) float64 {

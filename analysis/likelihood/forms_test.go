@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 	"mdmgen/samplers"
@@ -19,9 +18,11 @@ import (
 
 // noisy is dirichlet3-noisy: a world whose conditionals contradict each other, with
 // the fields of its reference file that these tests use.
-func noisy(t testing.TB) *world.World {
+func noisy(t testing.TB) *world.World { return openWorld(t, "testdata/dirichlet3-noisy.json") }
+
+func openWorld(t testing.TB, path string) *world.World {
 	t.Helper()
-	w, err := world.Open("testdata/dirichlet3-noisy.json")
+	w, err := world.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,10 +153,10 @@ func TestNoises(t *testing.T) {
 
 // TestTimed checks the forms on a world that depends on time.
 func TestTimed(t *testing.T) {
-	w, _ := lawstest.Open(t, "timed3")
+	w := openWorld(t, reftest.Law(t, "timed3"))
 	e := mustNew(t, w)
 	target := Whole([]int{0, 1, 1})
-	table, err := e.TimedTable(context.Background(), target, 0, false)
+	table, err := e.TimedTableWithin(context.Background(), target, math.Inf(1), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,22 +167,6 @@ func TestTimed(t *testing.T) {
 			t.Errorf("%s: %v, want %v: %.1f standard errors away", form, got.Nats, want, z)
 		}
 	}
-}
-
-// expectedPlans is E[−log p̂_K] over K independent orders.
-func expectedPlans(costs []float64, k int) float64 {
-	var walk func(sum float64, left int) float64
-	walk = func(sum float64, left int) float64 {
-		if left == 0 {
-			return -math.Log(sum / float64(k))
-		}
-		var out float64
-		for _, c := range costs {
-			out += walk(sum+math.Exp(-c), left-1)
-		}
-		return out / float64(len(costs))
-	}
-	return walk(0, k)
 }
 
 // weighted is an entry of a world's importance_weighted: Bound[i] is E[−log p̂_K] with
@@ -223,28 +208,6 @@ func pathCosts(t *Table) []float64 {
 	}
 	walk(0, 0)
 	return out
-}
-
-// TestExpectedPlans checks this file's own yardstick, and pathCosts, against the
-// reference file.
-func TestExpectedPlans(t *testing.T) {
-	w := noisy(t)
-	for _, ref := range importanceWeighted(t, w) {
-		costs := pathCosts(mustTable(t, mustNew(t, w), Whole(ref.X0)))
-		for i, p := range ref.Paths {
-			if math.Abs(math.Exp(-costs[i])-p) > 1e-12 {
-				t.Errorf("path %d of %v: %v, want %v", i, ref.X0, math.Exp(-costs[i]), p)
-			}
-		}
-		for i, k := range ref.K {
-			if k > 4 {
-				continue
-			}
-			if got := expectedPlans(costs, k); math.Abs(got-ref.Bound[i]) > 1e-10 {
-				t.Errorf("K = %d of %v: %v, want %v", k, ref.X0, got, ref.Bound[i])
-			}
-		}
-	}
 }
 
 // TestPlans compares K-plan bounds of every planned sampler with what they estimate:

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"mdmgen/samplers/schedule"
 )
 
 // randomTable has log-probabilities of a given size, and some of −Inf.
@@ -28,27 +26,9 @@ func randomTable(d int, nats float64, seed uint64, zeros bool) *Table {
 
 func sameLog(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-11*max(1, math.Abs(b)) }
 
-// TestLogDomain compares the recursion in products with that in logarithms, where
-// probabilities are of any size: 16 positions of 300 nats leave float64's range.
-func TestLogDomain(t *testing.T) {
-	steps := []schedule.Steps{
-		{Jump: []float64{0.1, 0, 0.5, 0.9}}, {Jump: []float64{1e-30, 1e-200, 0.3}}, {Jump: []float64{0.2, 1}}, {Jump: []float64{1e-300}},
-	}
-	for seed := range uint64(4) {
-		for _, nats := range []float64{1, 50, 300} {
-			table := randomTable(5, nats, seed, seed%2 == 1)
-			for k, s := range steps {
-				got := table.Grid(s)
-				want, err := gridLawLog(table.D, s, func(int) (*Table, error) { return table, nil })
-				if err != nil || !sameLog(got.Leave, want.Leave) || !sameLog(got.Denoise, want.Denoise) {
-					t.Errorf("%v nats, seed %d, steps %d: %v, want %v (%v)", nats, seed, k, got, want, err)
-				}
-				if !(got.Denoise <= got.Leave+1e-9) {
-					t.Errorf("%v nats, seed %d, steps %d: denoised %v is less likely than left %v", nats, seed, k, got.Denoise, got.Leave)
-				}
-			}
-		}
-	}
+// groups is −log P of parallel FHS.
+func groups(t *Table, sizes ...int) float64 {
+	return (&rowTable{Table: t}).blocks(shape{sizes: sizes, weights: make([]float64, len(sizes))})
 }
 
 // TestGroups compares parallel FHS with what its groups say: of one it is FHS, one
@@ -63,10 +43,10 @@ func TestGroups(t *testing.T) {
 		}
 		return sum
 	}
-	if got, want := table.Groups([]int{1, 1, 1, 1}), table.FHS(); !sameLog(got, want) {
+	if got, want := groups(table, 1, 1, 1, 1), table.FHS(); !sameLog(got, want) {
 		t.Errorf("groups of one: %v, FHS %v", got, want)
 	}
-	if got, want := table.Groups([]int{4}), cost(0, 15); !sameLog(got, want) {
+	if got, want := groups(table, 4), cost(0, 15); !sameLog(got, want) {
 		t.Errorf("one group: %v, want %v", got, want)
 	}
 	var p float64
@@ -75,7 +55,7 @@ func TestGroups(t *testing.T) {
 			p += math.Exp(-cost(0, set)-cost(set, 15&^set)) / 4
 		}
 	}
-	if got := table.Groups([]int{3, 1}); !sameLog(got, -math.Log(p)) {
+	if got := groups(table, 3, 1); !sameLog(got, -math.Log(p)) {
 		t.Errorf("three and one: %v, want %v", got, -math.Log(p))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"mdmgen/model/facts"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
+	"mdmgen/samplers/draw"
+	"mdmgen/samplers/plan"
 	"mdmgen/samplers/rank"
 )
 
@@ -69,40 +71,24 @@ func (e *Evaluator) window(ctx context.Context, t Target, ss []*catalog.Sampler)
 			return nil, err
 		}
 	}
-	out := make([]Exact, len(ss))
-	var told []rank.Replayed
+	var again []rank.Replayed
 	if decoders := slices.DeleteFunc(slices.Clone(ss), func(s *catalog.Sampler) bool { return !replays(s) }); decoders != nil {
 		all, err := e.Replay(ctx, []Target{t}, decoders)
 		if err != nil {
 			return nil, err
 		}
-		told = all[0]
+		again = all[0]
 	}
-	ask := lawAsker{e: e, ctx: ctx, target: t, timed: make(map[[2]float64]*TimedTable)}
+	out := make([]Exact, len(ss))
+	ask := lawAsker{e: e, ctx: ctx, target: t, whole: slices.ContainsFunc(ss, looksBack)}
 	for i, s := range ss {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if replays(s) {
+			out[i].NegLog = -again[0].LogP
+			again = again[1:]
+			continue
 		}
 		var err error
-		switch {
-		case replays(s):
-			out[i].NegLog = -told[0].LogP
-			told = told[1:]
-		case isChain(s):
-			out[i].NegLog, err = e.chain(ctx, t, s)
-		case isRaw(s):
-			out[i], err = ask.rawLaw(s)
-		case e.facts.TimeConditioned:
-			out[i], err = ask.timedLaw(s)
-		default:
-			if ask.shared == nil {
-				if err := ask.share(slices.ContainsFunc(ss, looksBack)); err != nil {
-					return nil, err
-				}
-			}
-			out[i], err = ask.shared(s)
-		}
-		if err != nil {
+		if out[i], err = ask.law(s); err != nil {
 			return nil, err
 		}
 	}
@@ -149,28 +135,59 @@ type lawAsker struct {
 	e      *Evaluator
 	ctx    context.Context
 	target Target
+	// timed are quadratures by their ends; shared are the rows of a network without time, nil
+	// where nothing was asked for, and whole keeps them whole.
 	timed  map[[2]float64]*TimedTable
-	// shared tells a law from the rows that samplers share, nil where nothing was asked for.
-	shared func(s *catalog.Sampler) (Exact, error)
+	shared *rowTable
+	whole  bool
 }
 
-// share asks for the rows that samplers of a network without time share.
-func (a *lawAsker) share(whole bool) error {
-	if whole {
-		rows, err := a.e.wholeRows(a.ctx, a.target, false, 0, func(int) float64 { return 1 })
-		if err == nil {
-			a.shared = rows.sampler
+// law is −log P of a sampler that has a plan, or raw scores.
+func (a *lawAsker) law(s *catalog.Sampler) (Exact, error) {
+	if err := a.ctx.Err(); err != nil {
+		return Exact{}, err
+	}
+	switch {
+	case isChain(s):
+		var p plan.Plan
+		if err := s.Plan(&p, draw.NewStream(0, 0), a.target.Free); err != nil {
+			return Exact{}, err
 		}
-		return err
+		cost, err := a.e.pathCost(a.ctx, a.target, &p)
+		return Exact{NegLog: cost}, err
+	case isRaw(s):
+		return a.rawLaw(s)
+	case a.e.facts.TimeConditioned:
+		return a.timedLaw(s)
+	case a.shared == nil:
+		rows, err := a.e.rows(a.ctx, []Target{a.target}, a.whole, false)
+		if err != nil {
+			return Exact{}, err
+		}
+		a.shared = rows[0]
 	}
-	table, err := a.e.Table(a.ctx, a.target, false)
-	if err == nil {
-		a.shared = table.Sampler
-	}
-	return err
+	return a.shared.sampler(s)
 }
 
-// rawLaw is that of a sampler with raw scores, whose masses depend on the time in any
+// rows asks for the rows of windows that samplers of a network without time share: of one window
+// alone where they are kept whole.
+func (e *Evaluator) rows(ctx context.Context, ts []Target, whole, mass bool) ([]*rowTable, error) {
+	if err := e.timeFree(); err != nil {
+		return nil, err
+	}
+	if whole {
+		rows, err := e.wholeRows(ctx, ts[0], mass, 0, constant(1))
+		return []*rowTable{rows}, err
+	}
+	tables, err := e.Tables(ctx, ts, mass)
+	out := make([]*rowTable, len(tables))
+	for i, t := range tables {
+		out[i] = &rowTable{Table: t}
+	}
+	return out, err
+}
+
+// rawLaw is the law of a sampler with raw scores, whose masses depend on the time in any
 // case.
 func (a *lawAsker) rawLaw(s *catalog.Sampler) (Exact, error) {
 	raw, _ := s.RawLaw()
@@ -187,13 +204,13 @@ func (a *lawAsker) rawLaw(s *catalog.Sampler) (Exact, error) {
 	return gridExact(law, s), nil
 }
 
-// isRaw says that a sampler takes scores as they are.
+// isRaw reports whether a sampler takes scores as they are.
 func isRaw(s *catalog.Sampler) bool {
 	_, ok := s.RawLaw()
 	return ok
 }
 
-// TableTells says whether [Table.Sampler] has the law of a sampler on a network without time;
+// TableTells reports whether [Table.Sampler] has the law of a sampler on a network without time;
 // others take rows of their own, which [Evaluator.Laws] asks for.
 func TableTells(s *catalog.Sampler) bool {
 	return !isChain(s) && !isRaw(s) && !looksBack(s) && !replays(s)

@@ -97,12 +97,12 @@ func TestScoreNetwork(t *testing.T) {
 		e := tiny(t, name)
 		ctx := context.Background()
 		target := Whole([]int{5, 17, 9})
-		table, err := e.TimedTable(ctx, target, 0, true)
+		table, err := e.timedTable(ctx, target, true, 0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		double, err := e.TimedTable(ctx, target, 2*DefaultNodes+1, true)
-		if err != nil {
+		double := &TimedTable{D: table.D, high: 1}
+		if err := double.refine(ctx, e, target, 2*DefaultNodes+1, true); err != nil {
 			t.Fatal(err)
 		}
 		exact, nelbo, fhs := table.ScoreEntropy(), table.NELBO(), table.FHS()
@@ -233,8 +233,8 @@ func TestAdaptive(t *testing.T) {
 	if rows, want := e.Totals().Rows, table.Nodes()*7; rows != want || table.Nodes() <= DefaultNodes {
 		t.Errorf("%d rows for %d nodes, want %d", rows, table.Nodes(), want)
 	}
-	fine, err := e.TimedTable(context.Background(), target, 511, false)
-	if err != nil {
+	fine := &TimedTable{D: len(target.Free), high: 1}
+	if err := fine.refine(context.Background(), e, target, 511, false); err != nil {
 		t.Fatal(err)
 	}
 	for what, pair := range map[string][2]Integral{"FHS": {table.FHS(), fine.FHS()}, "NELBO": {table.NELBO(), fine.NELBO()}} {

@@ -30,7 +30,7 @@ const endPower = 3
 // fejer is Fejér's second rule with n−1 nodes in u, λ = 1−(1−u)^p. A network's rows are
 // functions of σ = −log(1−λ), by sines and cosines, and oscillate for ever as λ
 // approaches 1; the substitution leaves such an end no weight. Every second node is a
-// node of the rule with n/2, which is how the error is told without more rows.
+// node of the rule with n/2, which gives the error without more rows.
 //
 // With x = 2u−1 = −cos θ and nodes at θ_j = jπ/n, the polynomial through f is
 // Σ_k b_k U_{k−1}(cos θ), b_k = (2/n)·Σ_j sin θ_j sin kθ_j f_j, and ∫ U_{k−1} dx = T_k/k.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -36,7 +35,7 @@ func TestRawLaws(t *testing.T) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	w, _ := lawstest.Open(t, "markov4-sharp")
+	w := openWorld(t, reftest.Law(t, "markov4-sharp"))
 	e := mustNew(t, w)
 	checked := 0
 	for _, l := range file.Laws {

@@ -1,14 +1,14 @@
 package likelihood
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"mdmgen/internal/expsum"
 	"mdmgen/internal/fault"
+	"mdmgen/internal/parallel"
 	"mdmgen/model/facts"
 )
 
@@ -16,61 +16,54 @@ import (
 // do it itself (see [model.LogProber]). Every position is worked out by itself, so that
 // the number of goroutines changes no bit.
 func (e *Evaluator) reduce(asks []Ask, batch []int, rows []float32) error {
-	if e.changed {
-		return e.reduceChanged(asks, batch, rows)
-	}
 	v := e.facts.Columns
 	from := make([]int, len(batch)) // where the rows of each ask begin
 	for r := range from[1:] {
 		from[r+1] = from[r] + len(asks[batch[r]].Wanted)*v
 	}
-	one := func(r int) error {
+	errs := make([]error, len(batch))
+	one := func(r int) {
 		a := &asks[batch[r]]
 		var p []float64
-		if a.Whole != nil {
+		if a.Whole != nil || e.changed {
 			p = make([]float64, v)
 		}
-		for j := range a.Wanted {
-			row := rows[from[r]+j*v:][:v]
-			norm, err := e.logSumExp(p, row)
+		for j, l := range a.Wanted {
+			logMu, logMass, err := e.reduceRow(p, rows[from[r]+j*v:][:v], a.Target.IDs[l], a.Lambda, a.LogMass != nil)
 			if err != nil {
-				return fault.Errorf("likelihood", "row of position %d: %w", a.Wanted[j], err)
+				errs[r] = fault.Errorf("likelihood", "row of position %d: %w", l, err)
+				return
 			}
-			a.LogMu[j] = float64(row[a.Target.IDs[a.Wanted[j]]]) - norm
-			if a.LogMass != nil {
-				a.LogMass[j] = e.logMass(row, norm, a.Lambda)
+			if a.LogMu[j] = logMu; a.LogMass != nil {
+				a.LogMass[j] = logMass
 			}
 			if a.Whole != nil {
 				a.Whole(j, p)
 			}
 		}
-		return nil
 	}
-	workers := min(runtime.GOMAXPROCS(0), len(batch))
-	if workers == 1 || len(rows) < 1<<15 {
+	if len(rows) < 1<<15 || e.changed { // What tokens are drawn from has memory of its own.
 		for r := range batch {
-			if err := one(r); err != nil {
-				return err
-			}
+			one(r)
 		}
-		return nil
+	} else {
+		parallel.For(len(batch), one)
 	}
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for r := w; r < len(batch) && errs[w] == nil; r += workers {
-				errs[w] = one(r)
-			}
-		})
+	return cmp.Or(errs...)
+}
+
+// reduceRow is log μ of a token and, where mass is set, log Σ μ of a row; p, where it is not nil,
+// receives the probabilities.
+func (e *Evaluator) reduceRow(p []float64, row []float32, token int, lambda float64, mass bool) (logMu, logMass float64, err error) {
+	if e.changed {
+		err = e.category.Probabilities(p, row)
+		return math.Log(p[token]), 0, err
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	norm, err := e.logSumExp(p, row)
+	if err == nil && mass {
+		logMass = e.logMass(row, norm, lambda)
 	}
-	return nil
+	return float64(row[token]) - norm, logMass, err
 }
 
 // take gives the asks of a call what a model's own head worked out for them.
@@ -161,27 +154,4 @@ func (e *Evaluator) logSumExp(dst []float64, row []float32) (float64, error) {
 		dst[k] = p * scale
 	}
 	return shift + math.Log(sum), nil
-}
-
-// reduceChanged reduces rows whose law a temperature or a truncation changes.
-func (e *Evaluator) reduceChanged(asks []Ask, batch []int, rows []float32) error {
-	v := e.facts.Columns
-	for _, i := range batch {
-		a := &asks[i]
-		for j, l := range a.Wanted {
-			row := rows[:v]
-			rows = rows[v:]
-			if err := e.category.Probabilities(e.row, row); err != nil {
-				return fault.Errorf("likelihood", "row of position %d: %w", l, err)
-			}
-			a.LogMu[j] = math.Log(e.row[a.Target.IDs[l]])
-			if a.LogMass != nil {
-				a.LogMass[j] = 0
-			}
-			if a.Whole != nil {
-				a.Whole(j, e.row)
-			}
-		}
-	}
-	return nil
 }

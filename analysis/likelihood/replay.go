@@ -15,13 +15,13 @@ import (
 	"mdmgen/samplers/rank"
 )
 
-// replays says that the law of a sampler is worked out by making its choices again on a text.
+// replays reports whether the law of a sampler is computed by repeating its choices on a text.
 func replays(s *catalog.Sampler) bool {
 	law, planned := s.Law()
 	return !planned && law.Replay != samplers.NoReplay
 }
 
-// FitsReplay says why a sampler without a plan is not replayed over d positions.
+// FitsReplay reports why a sampler without a plan is not replayed over d positions.
 func FitsReplay(d int, s *catalog.Sampler) error {
 	law, _ := s.Law()
 	if law.Replay == samplers.NoReplay {
@@ -33,7 +33,7 @@ func FitsReplay(d int, s *catalog.Sampler) error {
 	return nil
 }
 
-// FitsPlans says why no bound by plans, or by paths of a decoder without one, is worked out for
+// FitsPlans reports why no bound by plans, or by paths of a decoder without one, is computed for
 // free positions.
 func FitsPlans(free []int, s *catalog.Sampler) error {
 	switch law, planned := s.Law(); {
@@ -45,9 +45,8 @@ func FitsPlans(free []int, s *catalog.Sampler) error {
 	return s.Plan(new(plan.Plan), draw.NewStream(0, 0), free)
 }
 
-// Replay tells of each target what making the choices of decoders again on it does
-// ([catalog.Sampler.Replay]), one a decoder. Decoders draw tokens as they are set, each in its own
-// way. Several of them share the rows of a target, where these take at most 256 MiB.
+// Replay makes the choices of decoders again on each target ([catalog.Sampler.Replay]); results
+// are by target and decoder. Decoders draw tokens as they are set, each in its own way. Several of them share the rows of a target, where these take at most 256 MiB.
 func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampler) ([][]rank.Replayed, error) {
 	texts, most := make([]rank.Text, len(ts)), 0
 	for i, t := range ts {
@@ -73,7 +72,7 @@ func (e *Evaluator) Replay(ctx context.Context, ts []Target, ss []*catalog.Sampl
 	for i, text := range texts {
 		net := asking{e: e}
 		if d := len(ts[i].Free); ExactRows(d)*float64(d*e.facts.Columns)/2 <= mostKnown {
-			net.known = make(map[string]map[int64][]float32)
+			net.known = make(map[string][]float32)
 		}
 		for _, s := range ss {
 			told, err := s.Replay(ctx, &net, []rank.Text{text}, most)
@@ -137,8 +136,8 @@ const mostKnown = 1 << 26
 // asking is the evaluator's network, which counts what it is asked for and may know answers.
 type asking struct {
 	e *Evaluator
-	// known are rows by canvas and time, and by position; nil where none are kept.
-	known map[string]map[int64][]float32
+	// known are rows by canvas, time and position; nil where none are kept.
+	known map[string][]float32
 	out   []float32
 }
 
@@ -152,44 +151,38 @@ func (a *asking) Logits(ctx context.Context, c samplers.Call) ([]float32, error)
 	var keys, learnt []string
 	length, rest := c.Length(), c.Positions
 	for i, n := range c.Counts {
-		ids, positions := c.IDs[i*length:(i+1)*length], rest[:n]
-		rest = rest[n:]
-		key := fmt.Sprint(ids)
+		ids, before := c.IDs[i*length:(i+1)*length], len(learnt)
+		at := fmt.Sprint(ids)
 		if c.Sigma != nil {
-			key = fmt.Sprint(ids, c.Sigma[i])
+			at = fmt.Sprint(ids, c.Sigma[i])
 		}
-		keys = append(keys, key)
-		if a.known[key] == nil {
-			a.known[key] = make(map[int64][]float32)
+		for _, l := range rest[:n] {
+			key := fmt.Sprint(at, l)
+			if keys = append(keys, key); a.known[key] == nil {
+				missing.Positions, learnt = append(missing.Positions, l), append(learnt, key)
+			}
 		}
-		if !slices.ContainsFunc(positions, func(l int64) bool { return a.known[key][l] == nil }) {
+		rest = rest[n:]
+		if len(learnt) == before {
 			continue
 		}
-		missing.IDs, missing.Positions, missing.Counts = append(missing.IDs, ids...), append(missing.Positions, positions...), append(missing.Counts, n)
+		missing.IDs, missing.Counts = append(missing.IDs, ids...), append(missing.Counts, len(learnt)-before)
 		if c.Sigma != nil {
 			missing.Sigma = append(missing.Sigma, c.Sigma[i])
 		}
-		learnt = append(learnt, key)
 	}
 	if learnt != nil {
 		rows, err := a.ask(ctx, missing)
 		if err != nil {
 			return nil, err
 		}
-		rows, rest = slices.Clone(rows), missing.Positions
-		for i, n := range missing.Counts {
-			for _, l := range rest[:n] {
-				a.known[learnt[i]][l], rows = rows[:a.e.facts.Columns], rows[a.e.facts.Columns:]
-			}
-			rest = rest[n:]
+		for i, key := range learnt {
+			a.known[key] = slices.Clone(rows[i*a.e.facts.Columns:][:a.e.facts.Columns])
 		}
 	}
-	a.out, rest = a.out[:0], c.Positions
-	for i, n := range c.Counts {
-		for _, l := range rest[:n] {
-			a.out = append(a.out, a.known[keys[i]][l]...)
-		}
-		rest = rest[n:]
+	a.out = a.out[:0]
+	for _, key := range keys {
+		a.out = append(a.out, a.known[key]...)
 	}
 	return a.out, nil
 }

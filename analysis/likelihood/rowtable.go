@@ -77,13 +77,3 @@ func (e *Evaluator) wholeRows(ctx context.Context, t Target, mass bool, memory i
 	table.settle()
 	return out, nil
 }
-
-// outside lists the positions that are not in a set.
-func (t *Table) outside(a int) (out []int) {
-	for i := range t.D {
-		if a>>i&1 == 0 {
-			out = append(out, i)
-		}
-	}
-	return out
-}

@@ -3,7 +3,6 @@ package likelihood
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"mdmgen/samplers/catalog"
@@ -135,11 +134,8 @@ func TestPaired(t *testing.T) {
 			sum += p
 		})
 		want := -math.Log(sum / float64(orders))
-		if got := table.paired(shape); !sameLog(got, want) {
+		if got := table.blocks(shape); !sameLog(got, want) {
 			t.Errorf("%+v: %v, want %v", shape, got, want)
-		}
-		if slices.Max(shape.weights) == 0 && !sameLog(table.Groups(shape.sizes), want) {
-			t.Errorf("%+v: parallel FHS %v, want %v", shape, table.Groups(shape.sizes), want)
 		}
 	}
 }
@@ -164,44 +160,23 @@ func permutations(n int, do func([]int)) {
 	walk(0)
 }
 
-// TestOneByOne compares the closed form with the recursion over steps of DMPM.
-func TestOneByOne(t *testing.T) {
-	for seed := range uint64(4) {
-		table := randomTable(5, 4, seed, seed%2 == 1)
-		s := schedule.Steps{Jump: []float64{0.1, 0, 0.5, 0.2}}
-		want, err := dmpmLaw(5, s, func(int) (*Table, error) { return table, nil })
+// TestSequence: without time, steps of DMPM are one that reveals as much, and all at once first-hitting.
+func TestSequence(t *testing.T) {
+	law := func(table *Table, jumps ...float64) GridLaw {
+		got, err := sequenceLaw(5, schedule.Steps{Jump: jumps}, table.always)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := table.OneByOne(0.9 * 0.5 * 0.8); !sameLog(got.Leave, want.Leave) || !sameLog(got.Denoise, want.Denoise) {
+		return got
+	}
+	for seed := range uint64(4) {
+		table := randomTable(5, 4, seed, seed%2 == 1)
+		want, got := law(table, 0.1, 0, 0.5, 0.2), law(table, 1-0.9*0.5*0.8)
+		if !sameLog(got.Leave, want.Leave) || !sameLog(got.Denoise, want.Denoise) {
 			t.Errorf("seed %d: %v, want %v", seed, got, want)
 		}
-		if got := table.OneByOne(0); got.Leave != table.FHS() || got.Denoise != table.FHS() {
+		if got := law(table, 1); !sameLog(got.Leave, table.FHS()) || !sameLog(got.Denoise, table.FHS()) {
 			t.Errorf("seed %d: nothing left: %v, FHS %v", seed, got, table.FHS())
 		}
-	}
-}
-
-// BenchmarkTrapezoidal is the recursion of a window of the size that step counts are
-// compared on.
-func BenchmarkTrapezoidal(b *testing.B) {
-	table := randomRows(12, 2049, 1)
-	for name, n := range map[string]int{"1": 2, "2": 4, "8": 16} {
-		s := lambdaSteps(b, n)
-		b.Run("steps="+name, func(b *testing.B) {
-			for b.Loop() {
-				table.mixed = nil
-				table.trapezoidal(s, 0.1)
-			}
-		})
-	}
-}
-
-// BenchmarkPaired is that of blocks of three.
-func BenchmarkPaired(b *testing.B) {
-	table := randomRows(12, 2049, 1)
-	shape := shape{sizes: []int{3, 3, 3, 3}, weights: []float64{0, 0.5, 0, 0.5}, floor: 0.1}
-	for b.Loop() {
-		table.paired(shape)
 	}
 }

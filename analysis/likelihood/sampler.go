@@ -2,14 +2,14 @@ package likelihood
 
 import (
 	"context"
-	"strconv"
-	"strings"
+	"slices"
 
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/draw"
 	"mdmgen/samplers/plan"
+	"mdmgen/samplers/schedule"
 )
 
 // Exact is −log P of a sampler on a window, in nats.
@@ -26,14 +26,22 @@ type Exact struct {
 // Sampler returns −log P of a sampler, exactly. It is an error where the sampler needs other
 // rows than a table has: [Evaluator.Laws] asks for those.
 func (t *Table) Sampler(s *catalog.Sampler) (Exact, error) {
+	return (&rowTable{Table: t}).sampler(s)
+}
+
+// sampler returns −log P of a sampler, exactly.
+func (t *rowTable) sampler(s *catalog.Sampler) (Exact, error) {
 	law, ok := s.Law()
 	switch steps := law.Steps; {
-	case !ok || law.LookBack:
+	case !ok || law.LookBack && t.rows == nil:
 		return Exact{}, noLaw(s)
 	case law.Fixed:
 		return Exact{}, fault.Errorf("likelihood", "an order needs the positions of the window")
+	case steps != nil && law.LookBack:
+		return gridExact(t.trapezoidal(*steps, law.Floor), s), nil
 	case steps != nil && law.OneByOne:
-		return gridExact(t.OneByOne(steps.Left()), s), nil
+		all, _ := sequenceLaw(t.D, schedule.Steps{Jump: []float64{1 - steps.Left()}}, t.always)
+		return gridExact(all, s), nil
 	case steps != nil:
 		return gridExact(t.Grid(*steps), s), nil
 	case law.OneByOne:
@@ -43,45 +51,26 @@ func (t *Table) Sampler(s *catalog.Sampler) (Exact, error) {
 	if err != nil {
 		return Exact{}, err
 	}
-	return Exact{NegLog: t.Groups(shape.sizes)}, nil
+	return Exact{NegLog: t.blocks(shape)}, nil
 }
 
-// sampler returns −log P of a sampler, exactly.
-func (t *rowTable) sampler(s *catalog.Sampler) (Exact, error) {
-	if !looksBack(s) {
-		return t.Table.Sampler(s)
-	}
-	if law, _ := s.Law(); law.Steps != nil {
-		return gridExact(t.trapezoidal(*law.Steps, law.Floor), s), nil
-	}
-	shape, err := shapeOf(s, t.D)
-	if err != nil {
-		return Exact{}, err
-	}
-	return Exact{NegLog: t.paired(shape)}, nil
-}
-
-// looksBack says whether tokens of a sampler are drawn from the rows of two calls.
-func looksBack(s *catalog.Sampler) bool {
+// lawOf is the law that a sampler declares.
+func lawOf(s *catalog.Sampler) samplers.Law {
 	law, _ := s.Law()
-	return law.LookBack
+	return law
 }
 
-// looksBackOnGrid says that it does so on the half steps of a grid.
-func looksBackOnGrid(s *catalog.Sampler) bool {
-	law, _ := s.Law()
-	return law.LookBack && law.Steps != nil
-}
+// looksBack reports whether tokens of a sampler are drawn from the rows of two calls.
+func looksBack(s *catalog.Sampler) bool { return lawOf(s).LookBack }
 
-// noLaw says why a sampler has no exact law from what there is.
+// noLaw is the error of a sampler without an exact law from the rows at hand.
 func noLaw(s *catalog.Sampler) error {
 	set := s.Settings()
 	switch {
 	case set.Scores == plan.ScoresRaw:
 		return fault.Errorf("likelihood", "%s with raw scores needs the masses of rows at every step", set.Sampler)
 	case !s.Planned():
-		law, _ := s.Law()
-		return fault.Errorf("likelihood", "no likelihood of %s is worked out: %s", s, law.Why)
+		return fault.Errorf("likelihood", "no likelihood of %s is worked out: %s", s, lawOf(s).Why)
 	case looksBack(s):
 		return fault.Errorf("likelihood", "%s mixes the rows of two calls: its law needs whole rows", set.Sampler)
 	}
@@ -126,20 +115,12 @@ func shapeOf(s *catalog.Sampler, d int) (shape, error) {
 	return out, nil
 }
 
-// isChain says that a sampler reveals one position a call in an order that is not random.
-func isChain(s *catalog.Sampler) bool {
-	law, _ := s.Law()
-	return law.Fixed
-}
+// isChain reports whether a sampler reveals one position a call in an order that is not random.
+func isChain(s *catalog.Sampler) bool { return lawOf(s).Fixed }
 
-// chain is −log P of an order that is not random: one row a position, asked at the
-// times at which the sampler asks.
-func (e *Evaluator) chain(ctx context.Context, t Target, s *catalog.Sampler) (float64, error) {
-	var p plan.Plan
-	if err := s.Plan(&p, draw.NewStream(0, 0), t.Free); err != nil {
-		return 0, err
-	}
-	asks := planAsks(nil, &t, &p, false)
+// pathCost is −log P of the path of a plan to a text: one row a block.
+func (e *Evaluator) pathCost(ctx context.Context, t Target, p *plan.Plan) (float64, error) {
+	asks := planAsks(nil, &t, p, false)
 	if err := e.Eval(ctx, asks); err != nil {
 		return 0, err
 	}
@@ -150,16 +131,15 @@ func (e *Evaluator) chain(ctx context.Context, t Target, s *catalog.Sampler) (fl
 // for any number of them: a row each. A time-conditioned network is asked at
 // λ = m/(d+1) with m of d masked, as the ordered sampler asks.
 func (e *Evaluator) Order(ctx context.Context, t Target, order []int) (float64, error) {
-	var list []string
-	for _, l := range order {
-		list = append(list, strconv.Itoa(l))
-	}
-	s, err := catalog.New(catalog.Options{Sampler: "ordered", Order: strings.Join(list, ",")}, samplers.Spec{})
-	if err != nil {
-		return 0, err
-	}
 	if err := e.Check(t); err != nil {
 		return 0, err
 	}
-	return e.chain(ctx, t, s)
+	if !slices.Equal(slices.Sorted(slices.Values(order)), t.Free) {
+		return 0, fault.Errorf("likelihood", "order %v of free positions %v", order, t.Free)
+	}
+	var p plan.Plan
+	for i, l := range order {
+		p.Blocks = append(p.Blocks, plan.Block{Positions: []int{l}, Lambda: float64(len(order)-i) / float64(len(order)+1)})
+	}
+	return e.pathCost(ctx, t, &p)
 }

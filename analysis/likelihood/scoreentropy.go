@@ -26,7 +26,7 @@ type ScoreEntropy struct {
 // quadrature does not converge, or not with these nodes.
 const unresolved = 1e-3
 
-// Resolved says whether Raw and Price are numbers to be shown: with an error above a
+// Resolved reports whether Raw and Price are numbers to be shown: with an error above a
 // thousandth of them nothing is known of the limit, or that there is one. Normalised
 // has an error of its own, which is that of [TimedTable.NELBO].
 func (s ScoreEntropy) Resolved() bool {

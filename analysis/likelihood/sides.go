@@ -20,14 +20,14 @@ const (
 	// given. At K = 64, nominal one-sided 95 % intervals of it cover 87, 74 and 57 % for
 	// standard deviations of 1, 2 and 3: spread-out paths need another method.
 	mostSpread = 0.2
-	// leastPaths is how many paths tell that variance.
+	// leastPaths is how many paths estimate that variance.
 	leastPaths = 16
 )
 
 // Lower is a bound on −log P of a sampler from below, or the reason why there is none.
 type Lower struct {
 	// Estimate is of E[1 − log ψ − p̂/ψ] ≤ −log P, ψ the mean of half the paths and p̂ the
-	// others; nil where Reason says why.
+	// others; nil where there is a Reason.
 	Estimate *estimate.Estimate `json:"estimate,omitempty"`
 	Reason   string             `json:"reason,omitempty"`
 	// Spread is the variance of the log path probabilities.
@@ -91,9 +91,9 @@ func (b Bracket) Sides(k int) (lower, upper []float64) {
 	return lower, upper
 }
 
-// Bracket draws samples of the free positions of t, whose tokens there are not looked
-// at, and encloses the entropy of their law given the others. done, where it is not nil, is told of
-// samples that are finished; when ctx ends while they are worked out, the bracket is that of the
+// Bracket draws samples of the free positions of t, whose tokens there are
+// ignored, and encloses the entropy of their law given the others. done, where it is not nil, is called
+// with the number of samples that are finished; when ctx ends while they are worked out, the bracket is that of the
 // finished ones.
 func (e *Evaluator) Bracket(ctx context.Context, t Target, draws, plans int, seed uint64, confidence float64, done func(samples int)) (Bracket, error) {
 	if draws < 1 || plans < 1 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/internal/reftest"
 	"mdmgen/model/world"
 )
 
@@ -50,7 +50,7 @@ func TestLowerSide(t *testing.T) {
 
 // TestBracket encloses the entropy of worlds' first-hitting laws.
 func TestBracket(t *testing.T) {
-	timed, _ := lawstest.Open(t, "timed3")
+	timed := openWorld(t, reftest.Law(t, "timed3"))
 	for name, w := range map[string]*world.World{"noisy": noisy(t), "timed": timed} {
 		var law struct{ Law []float64 }
 		raw, _ := w.Extra("fhs")

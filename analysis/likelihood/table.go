@@ -13,7 +13,7 @@ import (
 // network rows, and 43 million products a step of a grid.
 const MaxFree = 16
 
-// TooLargeError says that an exact value was refused, with what it would cost.
+// TooLargeError is the refusal of an exact value, with its cost.
 type TooLargeError struct {
 	// Free is the number of free positions, Rows that of network rows, Bytes the memory
 	// of whole rows, 0 where none are kept.
@@ -23,7 +23,7 @@ type TooLargeError struct {
 	// Most is the greatest number of free positions that is worked out; 0 where the steps
 	// are too many for any.
 	Most int
-	// Blocks says that blocks of so many are worked out, however many there are.
+	// Blocks is set where blocks of so many positions can be computed, however many there are.
 	Blocks bool
 }
 
@@ -42,8 +42,8 @@ func (e *TooLargeError) Error() string {
 }
 
 // Table holds a window's log-probabilities on all subsets of its free positions.
-// Subsets are bit sets over the indices of Target.Free: bit i set says that free
-// position i is visible. It does not change and may be shared.
+// Subsets are bit sets over the indices of Target.Free: free position i is
+// visible where bit i is set. It does not change and may be shared.
 type Table struct {
 	// D is the number of free positions.
 	D int
@@ -54,6 +54,19 @@ type Table struct {
 	LogMass []float64
 }
 
+// logRow is log μ^i(x_i | x_A) by i.
+func (t *Table) logRow(a int) []float64 { return t.LogMu[a*t.D : (a+1)*t.D] }
+
+// outside lists the positions that are not in a set.
+func (t *Table) outside(a int) (out []int) {
+	for i := range t.D {
+		if a>>i&1 == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // Rows is the number of network rows that a table takes: one for each subset that
 // leaves a position masked.
 func (t *Table) Rows() int { return 1<<t.D - 1 }
@@ -61,11 +74,10 @@ func (t *Table) Rows() int { return 1<<t.D - 1 }
 // Table asks for all subsets of a window, each once. The network must not be
 // time-conditioned.
 func (e *Evaluator) Table(ctx context.Context, t Target, mass bool) (*Table, error) {
-	tables, err := e.Tables(ctx, []Target{t}, mass)
-	if err != nil {
+	if err := e.timeFree(); err != nil {
 		return nil, err
 	}
-	return tables[0], nil
+	return e.tableAt(ctx, t, mass, 1)
 }
 
 // Tables asks for the subsets of several windows at once, so that even those with
@@ -74,7 +86,7 @@ func (e *Evaluator) Tables(ctx context.Context, ts []Target, mass bool) ([]*Tabl
 	if err := e.timeFree(); err != nil {
 		return nil, err
 	}
-	return e.tablesAt(ctx, ts, mass, func(int) float64 { return 1 })
+	return e.tablesAt(ctx, ts, mass, constant(1))
 }
 
 func (e *Evaluator) timeFree() error {
@@ -82,6 +94,18 @@ func (e *Evaluator) timeFree() error {
 		return fault.Errorf("likelihood", "the network is time-conditioned: one table of subsets does not tell its laws")
 	}
 	return nil
+}
+
+// constant is a masked fraction at which all subsets are asked for.
+func constant(lambda float64) func(int) float64 { return func(int) float64 { return lambda } }
+
+// tableAt asks for the subsets of a window at a masked fraction.
+func (e *Evaluator) tableAt(ctx context.Context, t Target, mass bool, lambda float64) (*Table, error) {
+	tables, err := e.tablesAt(ctx, []Target{t}, mass, constant(lambda))
+	if err != nil {
+		return nil, err
+	}
+	return tables[0], nil
 }
 
 // tablesAt asks for the subsets of windows, a subset that leaves n masked at the

@@ -11,7 +11,7 @@ import (
 // The integral of raw scores over all times has a limit only where their mass c = Σ s/r does
 // not grow like e^σ, σ = −log α: the integrand is c·e^(−σ). Scores that do not fall like r as σ
 // grows, as those of a network without ScaleBySigma that was not trained so far, have
-// none. From half that growth on a draw at uniform λ has no finite variance, and its mean tells
+// none. From half that growth on a draw at uniform λ has no finite variance, and its mean means
 // nothing.
 const (
 	// tailFrom and tailTo are the values of σ between which the growth is taken.
@@ -21,7 +21,7 @@ const (
 	tailPositions = 8
 )
 
-// unresolvedTail says whether estimates of integrals of raw scores tell anything, from two
+// unresolvedTail reports whether estimates of integrals of raw scores mean nothing, from two
 // rows of a window at great σ.
 func (e *Evaluator) unresolvedTail(ctx context.Context, t *Target) (bool, error) {
 	if e.facts.Output != facts.LogScore || !e.facts.TimeConditioned {

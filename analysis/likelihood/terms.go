@@ -7,7 +7,7 @@ import (
 	"mdmgen/analysis/profile"
 )
 
-// HasTerms says whether a form's draws tell the per-count terms of the NELBO: whether its
+// HasTerms reports whether a form's draws give the per-count terms of the NELBO: whether its
 // masked sets are uniform among those of their size, asked at the times at which FHS has
 // them.
 func (f Form) HasTerms() bool { return f == Subsets || f == Orders || f == "" }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"testing"
 
-	"mdmgen/analysis/laws/lawstest"
 	"mdmgen/internal/reftest"
 	"mdmgen/samplers/catalog"
 )
@@ -28,7 +27,7 @@ func TestTermsReference(t *testing.T) {
 		if err := json.Unmarshal(text, &ref); err != nil {
 			t.Fatal(err)
 		}
-		w, _ := lawstest.Open(t, name)
+		w := openWorld(t, reftest.Law(t, name))
 		e := mustNew(t, w)
 		f := w.Facts()
 		d, v := f.Length, f.Columns

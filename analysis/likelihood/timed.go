@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"math/bits"
-
-	"mdmgen/internal/fault"
 )
 
 // The bounds of quadratures over the masked fraction λ of a time-conditioned network: the
@@ -49,32 +47,14 @@ const (
 // Nodes is the number of nodes of the finest rule.
 func (t *TimedTable) Nodes() int { return len(t.tables) }
 
-// TimedTable asks for all subsets of a window at each of a number of nodes in λ, which
-// must be odd; 0 is [DefaultNodes].
-func (e *Evaluator) TimedTable(ctx context.Context, t Target, nodes int, mass bool) (*TimedTable, error) {
-	return e.timedTable(ctx, t, nodes, mass, 0, 1)
-}
-
-// timedTable is TimedTable for λ between two ends.
-func (e *Evaluator) timedTable(ctx context.Context, t Target, nodes int, mass bool, low, high float64) (*TimedTable, error) {
-	if nodes == 0 {
-		nodes = DefaultNodes
-	}
-	if nodes < 3 || nodes > MostNodes || nodes%2 == 0 {
-		return nil, fault.Errorf("likelihood", "%d nodes: must be odd and in 3..%d", nodes, MostNodes)
-	}
+// timedTable asks for all subsets of a window at each of DefaultNodes nodes in λ between two ends.
+func (e *Evaluator) timedTable(ctx context.Context, t Target, mass bool, low, high float64) (*TimedTable, error) {
 	out := &TimedTable{D: len(t.Free), low: low, high: high}
-	if err := out.refine(ctx, e, t, nodes, mass); err != nil {
-		return nil, err
+	err := out.refine(ctx, e, t, DefaultNodes, mass)
+	if err == nil && low > 0 {
+		out.left, err = e.tableAt(ctx, t, mass, low)
 	}
-	if low > 0 {
-		tables, err := e.tablesAt(ctx, []Target{t}, mass, func(int) float64 { return low })
-		if err != nil {
-			return nil, err
-		}
-		out.left = tables[0]
-	}
-	return out, nil
+	return out, err
 }
 
 // TimedTableWithin doubles the nodes, from [DefaultNodes] on, until the errors of −log P of the
@@ -82,7 +62,7 @@ func (e *Evaluator) timedTable(ctx context.Context, t Target, nodes int, mass bo
 // [QuadratureTolerance]), or the rows of a window or [MostNodes] are used up. Nodes are kept, so
 // that a row is asked for once. The error that was reached stands in each [Integral].
 func (e *Evaluator) TimedTableWithin(ctx context.Context, t Target, tolerance float64, mass bool) (*TimedTable, error) {
-	out, err := e.TimedTable(ctx, t, DefaultNodes, mass)
+	out, err := e.timedTable(ctx, t, mass, 0, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +98,7 @@ func timedRows(d, times int) error {
 // steps with its finishing call, for d free positions.
 func TimedRows(d, nodes int) float64 { return float64(nodes) * math.Ldexp(1, d) }
 
-// refine asks for the nodes that are not yet there.
+// refine asks for the nodes that are not yet there, 2^k−1 in all.
 func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, nodes int, mass bool) error {
 	if err := timedRows(t.D, nodes); err != nil {
 		return err
@@ -126,9 +106,6 @@ func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, no
 	var rules []quadrature
 	for n := nodes + 1; len(rules) < 3; n /= 2 {
 		rules = append(rules, fejer(n).between(t.low, t.high))
-		if n%2 == 1 || n <= 2 {
-			break
-		}
 	}
 	tables := make([]*Table, nodes)
 	for j := range tables {
@@ -136,12 +113,10 @@ func (t *TimedTable) refine(ctx context.Context, e *Evaluator, target Target, no
 			tables[j] = t.tables[j/2]
 			continue
 		}
-		lambda := rules[0].nodes[j]
-		made, err := e.tablesAt(ctx, []Target{target}, mass, func(int) float64 { return lambda })
-		if err != nil {
+		var err error
+		if tables[j], err = e.tableAt(ctx, target, mass, rules[0].nodes[j]); err != nil {
 			return err
 		}
-		tables[j] = made[0]
 	}
 	t.rules, t.tables = rules, tables
 	return nil

@@ -3,123 +3,45 @@ package likelihood
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
-// FHS returns −log P of the first-hitting sampler,
-//
-//	G_[d] = 1,  G_A(λ) = Σ_{i∉A} ∫_0^λ μ^i(x_i | x_A, λ')·G_{A∪i}(λ') dλ',  P = G_∅(1),
-//
-// with the integrands as polynomials through the nodes.
-func (t *TimedTable) FHS() Integral {
-	return t.integral(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, false) })
-}
+// FHS returns −log P of the first-hitting sampler: of groups of one position.
+func (t *TimedTable) FHS() Integral { return t.hits(slices.Repeat([]int{1}, t.D), false) }
 
 // OneByOne returns −log P of uniformization and MATU, whose reveals have independent λ,
-// uniform on (0,λ_T) and cut at λ_δ, with masks left and with a call that fills them:
-// the recursion of FHS with the lower end λ_δ, for the second with λ_δ^(d−|A|)·Π_{l∉A} μ^l(x_l | x_A, λ_δ)
-// added to G_A, and P = G_∅(λ_T)/λ_T^d.
+// uniform on (0,λ_T) and cut at λ_δ, with masks left and with a call that fills them.
 func (t *TimedTable) OneByOne() (leave, denoise Integral) {
-	leave = t.integral(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, false) })
+	leave = t.FHS()
 	if t.left == nil {
 		return leave, leave
 	}
-	return leave, t.integral(func(rule quadrature, tables []*Table) float64 { return t.sequential(rule, tables, true) })
+	return leave, t.hits(slices.Repeat([]int{1}, t.D), true)
 }
 
-// tilted returns the tilted probabilities of tables, and Σ of the tilts: the greatest
-// log μ of each position, as grids have it.
-func tilted(d int, tables []*Table) (mu [][]float64, scale float64) {
-	tilt := make([]float64, d)
-	for i := range tilt {
-		tilt[i] = math.Inf(-1)
-	}
-	for _, table := range tables {
-		for i, c := range table.tilt() {
-			tilt[i] = max(tilt[i], c)
-		}
-	}
-	for _, c := range tilt {
-		scale += c
-	}
-	for _, table := range tables {
-		mu = append(mu, table.tilted(tilt))
-	}
-	return mu, scale
+// hits returns −log P of parallel FHS, whose call for a group of n positions is asked at the
+// first of their hits: with J the integral from the lower end to λ,
+//
+//	G_[d] = 1,  G_A = n!·Σ_{B⊃A, |B∖A|=n} J(Π_{l∈B∖A} μ^l(x_l | x_A, ·)·J^(n−1) G_B),  P = G_∅(λ_T)/λ_T^d,
+//
+// J^(n−1) being over the other hits of the group and integrands polynomials through the nodes. fill
+// adds λ_δ^(d−|A|)·Π_{l∉A} μ^l(x_l | x_A, λ_δ) to G_A of groups of one.
+func (t *TimedTable) hits(sizes []int, fill bool) Integral {
+	return t.integral(func(rule quadrature, tables []*Table) float64 { return t.hitsBy(rule, tables, sizes, fill) })
 }
 
-// sequential runs the recursion; fill says that what is left is filled.
-func (t *TimedTable) sequential(rule quadrature, tables []*Table, fill bool) float64 {
+func (t *TimedTable) hitsBy(rule quadrature, tables []*Table, sizes []int, fill bool) float64 {
+	d, q, full := t.D, len(rule.nodes), 1<<t.D-1
 	if fill {
-		tables = append(tables[:len(tables):len(tables)], t.left)
+		tables = append(tables[:q:q], t.left)
 	}
-	mu, scale := tilted(t.D, tables)
-	d, q, full := t.D, len(rule.nodes), 1<<t.D-1
+	mu, scale := tilted(d, tables)
 	g := make([]float64, (full+1)*q)
 	for j := range q {
 		g[full*q+j] = 1
 	}
-	integrand := make([]float64, q)
-	var total float64
-	for a := full - 1; a >= 0; a-- {
-		clear(integrand)
-		left := 1.0
-		for rest := full &^ a; rest != 0; rest &= rest - 1 {
-			i := bits.TrailingZeros(uint(rest))
-			for j := range q {
-				integrand[j] += mu[j][a*d+i] * g[(a|1<<i)*q+j]
-			}
-			if fill {
-				left *= t.low * mu[q][a*d+i]
-			}
-		}
-		if !fill {
-			left = 0
-		}
-		total = left + rule.integrate(integrand, g[a*q:(a+1)*q])
-		for j := range q {
-			g[a*q+j] += left
-		}
-	}
-	return float64(d)*math.Log(t.high) - math.Log(max(total, 0)) - scale
-}
-
-// integrate writes to dst the integrals up to each node of what values are at the nodes,
-// and returns the whole.
-func (r quadrature) integrate(values, dst []float64) (total float64) {
-	q := len(r.nodes)
-	for at := range q {
-		var sum float64
-		for j, f := range values {
-			sum += r.upTo[at*q+j] * f
-		}
-		dst[at] = sum
-	}
-	for j, f := range values {
-		total += r.weights[j] * f
-	}
-	return total
-}
-
-// Groups returns −log P of parallel FHS, whose call for a group of n positions is asked at the
-// first of their hits: with J the integral from 0 to λ,
-//
-//	G_A = n!·Σ_{B⊃A, |B∖A|=n} J(Π_{l∈B∖A} μ^l(x_l | x_A, ·)·J^(n−1) G_B),  P = G_∅(1),
-//
-// J^(n−1) being over the other hits of the group.
-func (t *TimedTable) Groups(sizes []int) Integral {
-	return t.integral(func(rule quadrature, tables []*Table) float64 { return t.groups(rule, tables, sizes) })
-}
-
-func (t *TimedTable) groups(rule quadrature, tables []*Table, sizes []int) float64 {
-	mu, scale := tilted(t.D, tables)
-	d, q, full := t.D, len(rule.nodes), 1<<t.D-1
-	g := make([]float64, (full+1)*q)
-	for j := range q {
-		g[full*q+j] = 1
-	}
-	visible := d
+	visible, total := d, 0.0
 	integrand, product, values := make([]float64, q), make([]float64, q), make([]float64, q)
-	var total float64
 	for n := len(sizes) - 1; n >= 0; n-- {
 		size := sizes[n]
 		// First the other hits of the group, on every B.
@@ -139,7 +61,8 @@ func (t *TimedTable) groups(rule quadrature, tables []*Table, sizes []int) float
 				continue
 			}
 			clear(integrand)
-			for part := full &^ a; part != 0; part = (part - 1) & (full &^ a) {
+			left := full &^ a
+			for part := -left & left; part != 0; part = (part - left) & left {
 				if bits.OnesCount(uint(part)) != size {
 					continue
 				}
@@ -154,8 +77,65 @@ func (t *TimedTable) groups(rule quadrature, tables []*Table, sizes []int) float
 					integrand[j] += factorial * x
 				}
 			}
-			total = rule.integrate(integrand, g[a*q:(a+1)*q])
+			filled := 0.0
+			if fill {
+				filled = 1
+				for rest := left; rest != 0; rest &= rest - 1 {
+					filled *= t.low * mu[q][a*d+bits.TrailingZeros(uint(rest))]
+				}
+			}
+			total = filled + rule.integrate(integrand, g[a*q:(a+1)*q])
+			for j := range q {
+				g[a*q+j] += filled
+			}
 		}
 	}
-	return -math.Log(max(total, 0)) - scale
+	return float64(d)*math.Log(t.high) - math.Log(max(total, 0)) - scale
+}
+
+// tilted returns the probabilities μ^i(x_i|x_A)·e^(−tilt_i) of tables, indexed as LogMu, and Σ of the
+// tilts: the greatest log μ of each position, 0 where all are −Inf. So they are of a moderate size
+// whatever the text.
+func tilted(d int, tables []*Table) (mu [][]float64, scale float64) {
+	tilt := slices.Repeat([]float64{math.Inf(-1)}, d)
+	for _, t := range tables {
+		for a := range 1 << d {
+			for _, i := range t.outside(a) {
+				tilt[i] = max(tilt[i], t.LogMu[a*d+i])
+			}
+		}
+	}
+	for i, x := range tilt {
+		if math.IsInf(x, -1) {
+			tilt[i] = 0
+		}
+		scale += tilt[i]
+	}
+	for _, t := range tables {
+		out := make([]float64, len(t.LogMu))
+		for a := range 1 << d {
+			for _, i := range t.outside(a) {
+				out[a*d+i] = math.Exp(t.LogMu[a*d+i] - tilt[i])
+			}
+		}
+		mu = append(mu, out)
+	}
+	return mu, scale
+}
+
+// integrate writes to dst the integrals up to each node of what values are at the nodes,
+// and returns the whole.
+func (r quadrature) integrate(values, dst []float64) (total float64) {
+	q := len(r.nodes)
+	for at := range q {
+		var sum float64
+		for j, f := range values {
+			sum += r.upTo[at*q+j] * f
+		}
+		dst[at] = sum
+	}
+	for j, f := range values {
+		total += r.weights[j] * f
+	}
+	return total
 }

@@ -1,6 +1,8 @@
 package likelihood
 
 import (
+	"context"
+
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/samplers/schedule"
@@ -10,8 +12,11 @@ import (
 // law takes.
 func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) (t *TimedTable, err error) {
 	ends := [2]float64{low, high}
+	if a.timed == nil {
+		a.timed = make(map[[2]float64]*TimedTable)
+	}
 	if t = a.timed[ends]; t == nil {
-		if t, err = a.e.timedTable(a.ctx, a.target, 0, false, low, high); err != nil {
+		if t, err = a.e.timedTable(a.ctx, a.target, false, low, high); err != nil {
 			return nil, err
 		}
 		a.timed[ends] = t
@@ -19,7 +24,7 @@ func (a *lawAsker) between(low, high float64, law func(t *TimedTable) Integral) 
 	return t, t.within(a.ctx, a.e, a.target, 0, false, func() float64 { return law(t).Error })
 }
 
-// timedLaw is that of a sampler on a time-conditioned network.
+// timedLaw is the law of a sampler on a time-conditioned network.
 func (a *lawAsker) timedLaw(s *catalog.Sampler) (Exact, error) {
 	law, ok := s.Law()
 	steps := law.Steps
@@ -27,7 +32,7 @@ func (a *lawAsker) timedLaw(s *catalog.Sampler) (Exact, error) {
 	case !ok:
 		return Exact{}, noLaw(s)
 	case steps == nil && law.Clock == samplers.AtHit:
-		return a.timedHits(s, law)
+		return a.timedHits(s)
 	case steps == nil && law.LookBack:
 		return a.timedBlocks(s)
 	case steps == nil && law.OneByOne:
@@ -51,7 +56,7 @@ func (a *lawAsker) timedLaw(s *catalog.Sampler) (Exact, error) {
 	}
 	recursion := gridLaw
 	if law.OneByOne {
-		recursion = dmpmLaw
+		recursion = sequenceLaw
 	}
 	out, err := recursion(len(a.target.Free), *steps, a.e.atSteps(a.ctx, a.target, false, steps.Grid))
 	if err != nil {
@@ -61,20 +66,16 @@ func (a *lawAsker) timedLaw(s *catalog.Sampler) (Exact, error) {
 }
 
 // timedHits is FHS's law or parallel FHS's.
-func (a *lawAsker) timedHits(s *catalog.Sampler, law samplers.Law) (Exact, error) {
+func (a *lawAsker) timedHits(s *catalog.Sampler) (Exact, error) {
 	shape, err := shapeOf(s, len(a.target.Free))
 	if err != nil {
 		return Exact{}, err
 	}
-	integral := (*TimedTable).FHS
-	if !law.OneByOne {
-		integral = func(t *TimedTable) Integral { return t.Groups(shape.sizes) }
-	}
-	table, err := a.between(0, 1, integral)
+	table, err := a.between(0, 1, func(t *TimedTable) Integral { return t.hits(shape.sizes, false) })
 	if err != nil {
 		return Exact{}, err
 	}
-	p := integral(table)
+	p := table.hits(shape.sizes, false)
 	return Exact{NegLog: p.Value, QuadratureError: p.Error}, nil
 }
 
@@ -101,7 +102,7 @@ func (a *lawAsker) timedOneByOne(s *catalog.Sampler, steps schedule.Steps) (Exac
 }
 
 // timedBlocks is the law of paired FHS, which asks at times that the
-// number of masked positions tells.
+// number of masked positions determines.
 func (a *lawAsker) timedBlocks(s *catalog.Sampler) (Exact, error) {
 	d := len(a.target.Free)
 	shape, err := shapeOf(s, d)
@@ -121,5 +122,19 @@ func (a *lawAsker) timedBlocks(s *catalog.Sampler) (Exact, error) {
 	if err != nil {
 		return Exact{}, err
 	}
-	return Exact{NegLog: rows.paired(shape)}, nil
+	return Exact{NegLog: rows.blocks(shape)}, nil
+}
+
+// atSteps returns the table of each step of a grid, step N being that of the call that
+// fills what is left. The last one asked for is kept.
+func (e *Evaluator) atSteps(ctx context.Context, target Target, mass bool, g schedule.Grid) func(step int) (*Table, error) {
+	var last *Table
+	at := -1
+	return func(k int) (_ *Table, err error) {
+		if k != at {
+			last, err = e.tableAt(ctx, target, mass, g.Lambda[k])
+			at = k
+		}
+		return last, err
+	}
 }

@@ -3,6 +3,7 @@ package likelihood
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mdmgen/analysis/profile"
 	"mdmgen/samplers/catalog"
@@ -16,7 +17,7 @@ type Values struct {
 	NELBO, FHS, LeftToRight, ScoreEntropy *float64
 	// Terms are the per-count terms of the NELBO, nil where it is not worked out.
 	Terms *profile.Terms
-	// Unresolved says that ScoreEntropy is missing because its quadrature does not
+	// Unresolved is set where ScoreEntropy is missing because its quadrature does not
 	// converge.
 	Unresolved bool
 	Rows       int
@@ -26,9 +27,9 @@ type Values struct {
 // entropy from score values, which takes the masses of all rows.
 const entropyFree = 10
 
-// Values works out windows exactly: everything that one table of subsets tells, and
-// the sampler, of a decoder without a plan only that. For a time-conditioned network it is the sampler, and with FHS, whose
-// quadrature has the rows for it, the NELBO.
+// Values works out windows exactly: everything that follows from one table of subsets, and
+// the sampler, of a decoder without a plan only that. For a time-conditioned network it is the
+// sampler, and with FHS, whose quadrature has the rows for it, the NELBO.
 func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler) ([]Values, error) {
 	out := make([]Values, len(ts))
 	if replays(s) {
@@ -44,65 +45,33 @@ func (e *Evaluator) Values(ctx context.Context, ts []Target, s *catalog.Sampler)
 		}
 		return out, nil
 	}
-	mass := true
-	for _, t := range ts {
-		mass = mass && len(t.Free) <= entropyFree && !e.changed
+	mass := !e.changed && !slices.ContainsFunc(ts, func(t Target) bool { return len(t.Free) > entropyFree })
+	together := max(len(ts), 1)
+	if looksBack(s) {
+		together = 1 // Whole rows take much memory.
 	}
-	tables, laws, err := e.tablesAndLaws(ctx, ts, s, mass)
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range tables {
-		v := &out[i]
-		v.Sampler, v.Rows = laws[i], t.Rows()
-		if isChain(s) {
-			v.Rows += t.D
-		} else if raw, ok := s.RawLaw(); ok {
-			v.Rows += (len(raw.Steps.Jump) + 1) * t.Rows()
+	done := 0
+	for group := range slices.Chunk(ts, together) {
+		rows, err := e.rows(ctx, group, looksBack(s), mass)
+		if err != nil {
+			return nil, err
 		}
-		terms := t.Terms()
-		v.NELBO, v.FHS, v.LeftToRight, v.Terms = pointer(t.NELBO()), pointer(t.FHS()), pointer(t.LeftToRight()), &terms
-		if mass {
-			v.ScoreEntropy = pointer(t.ScoreEntropy().Raw)
+		for i, t := range rows {
+			v, before := &out[done], e.totals.Rows
+			ask := lawAsker{e: e, ctx: ctx, target: group[i], shared: t}
+			if v.Sampler, err = ask.law(s); err != nil {
+				return nil, err
+			}
+			v.Rows = t.Rows() + e.totals.Rows - before
+			terms := t.Terms()
+			v.NELBO, v.FHS, v.LeftToRight, v.Terms = new(t.NELBO()), new(t.FHS()), new(t.LeftToRight()), &terms
+			if mass {
+				v.ScoreEntropy = new(t.ScoreEntropy().Raw)
+			}
+			done++
 		}
 	}
 	return out, nil
-}
-
-// tablesAndLaws returns the tables of windows and the law of a sampler on each: of all
-// together, but one by one where whole rows are wanted, which take much memory.
-func (e *Evaluator) tablesAndLaws(ctx context.Context, ts []Target, s *catalog.Sampler, mass bool) (tables []*Table, laws []Exact, err error) {
-	laws = make([]Exact, len(ts))
-	if looksBack(s) {
-		for i, t := range ts {
-			if err := e.timeFree(); err != nil {
-				return nil, nil, err
-			}
-			rows, err := e.wholeRows(ctx, t, mass, 0, func(int) float64 { return 1 })
-			if err != nil {
-				return nil, nil, err
-			}
-			tables = append(tables, rows.Table)
-			if laws[i], err = rows.sampler(s); err != nil {
-				return nil, nil, err
-			}
-		}
-		return tables, laws, nil
-	}
-	if tables, err = e.Tables(ctx, ts, mass); err != nil {
-		return nil, nil, err
-	}
-	for i, t := range tables {
-		if isChain(s) || isRaw(s) {
-			laws[i], err = e.Exact(ctx, ts[i], s)
-		} else {
-			laws[i], err = t.Sampler(s)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	return tables, laws, nil
 }
 
 // replayedValues are those of a decoder without a plan.
@@ -131,16 +100,14 @@ func (e *Evaluator) timedValues(ctx context.Context, t Target, s *catalog.Sample
 	fhs := table.FHS()
 	v.Sampler = Exact{NegLog: fhs.Value, QuadratureError: fhs.Error}
 	terms := table.Terms()
-	v.FHS, v.NELBO, v.Terms = &fhs.Value, pointer(table.NELBO().Value), &terms
+	v.FHS, v.NELBO, v.Terms = &fhs.Value, new(table.NELBO().Value), &terms
 	if entropy := table.ScoreEntropy(); !e.changed && entropy.Resolved() {
-		v.ScoreEntropy = pointer(entropy.Raw)
+		v.ScoreEntropy = new(entropy.Raw)
 	} else {
 		v.Unresolved = !e.changed
 	}
 	return nil
 }
-
-func pointer(x float64) *float64 { return &x }
 
 // ExactRows is the number of network rows that a window with d free positions takes
 // in [Evaluator.Values], for a time-free network.

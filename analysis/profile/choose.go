@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"math"
+
 	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers/schedule"
@@ -26,33 +28,27 @@ const MaxSteps = 4096
 // Judged is a schedule with its excess on windows that it was not chosen by, in nats a
 // sequence.
 type Judged struct {
-	// Name is chosen, equal, cos2, cosine or unforced.
-	Name string
 	Schedule
 	// Calls is the expected number of network calls a sequence.
 	Calls  float64
 	Excess estimate.Estimate
-	// Gain is the chosen schedule's excess less this one's, in pairs over the windows; nil
-	// for the chosen one.
-	Gain *estimate.Estimate
 }
 
-// Choice is the best schedule for N calls beside the rules of thumb.
+// Choice is the best schedule for N calls, and what it gains.
 type Choice struct {
 	N int
-	// Schedules are judged on half 1: first the one chosen on half 0, then those along
-	// curves; at last "unforced", that of the least expected path loss of at most N blocks by
-	// the profile of half 0 as it was measured, where it has fewer than N.
-	Schedules []Judged
-	// Root is the excess that many calls approach, by the √-rule, in nats.
-	Root float64
+	// Chosen was chosen on half 0, and is judged on half 1 beside Equal, which has equal sizes or
+	// equal masked fractions. Gain is the excess of the one less that of the other, in pairs over
+	// the windows.
+	Chosen, Equal Judged
+	Gain          estimate.Estimate
 	// Use is the schedule chosen on all windows: the one to use. Predicted is its excess by
 	// the profile that it was chosen by, which flatters it, in nats.
 	Use       Schedule
 	Predicted float64
 }
 
-// Choose finds the best schedule for n calls. The loss profile is made to fall before: see
+// Choose finds the best schedule for n calls. The loss profile is made non-increasing before: see
 // [Set.Falling].
 func (p *Profile) Choose(kind Kind, n int, confidence float64) (Choice, error) {
 	switch {
@@ -62,39 +58,17 @@ func (p *Profile) Choose(kind Kind, n int, confidence float64) (Choice, error) {
 		return Choice{}, fault.Errorf("profile", "%d steps: must be in 1..%d", n, MaxSteps)
 	}
 	judge := p.Half(1)
-	train := p.Half(0)
-	out := Choice{N: n}
+	judged := func(s Schedule) Judged { return Judged{s, s.Calls(p.D), judge.Excess(s, confidence)} }
+	chosen, _ := best(kind, p.Half(0).Falling(), n)
+	even, err := equal(kind, p.D, n)
+	if err != nil {
+		return Choice{}, err
+	}
+	out := Choice{N: n, Chosen: judged(chosen), Equal: judged(even), Gain: judge.Gain(chosen, even, confidence)}
 	falling := p.Falling()
-	out.Root = schedule.RootRule(falling, n)
 	out.Use, out.Predicted = best(kind, falling, n)
 	for _, v := range falling {
 		out.Predicted -= v
-	}
-	chosen, _ := best(kind, train.Falling(), n)
-	add := func(name string, s Schedule) {
-		j := Judged{Name: name, Schedule: s, Calls: s.Calls(p.D), Excess: judge.Excess(s, confidence)}
-		if name != "chosen" {
-			gain := judge.Gain(chosen, s, confidence)
-			j.Gain = &gain
-		}
-		out.Schedules = append(out.Schedules, j)
-	}
-	add("chosen", chosen)
-	for _, c := range []struct {
-		name  string
-		curve schedule.GridKind
-	}{{"equal", schedule.GridLambda}, {"cos2", schedule.GridCos2}, {"cosine", schedule.GridCosine}} {
-		s := SizesAlong(c.curve, p.D, n)
-		if kind == Grid {
-			var err error
-			if s, err = GridAlong(c.curve, n); err != nil {
-				return Choice{}, err
-			}
-		}
-		add(c.name, s)
-	}
-	if unforced, _ := best(kind, train.Means(), n); unforced.blocks() < chosen.blocks() {
-		add("unforced", unforced)
 	}
 	return out, nil
 }
@@ -109,10 +83,11 @@ func best(kind Kind, c []float64, n int) (Schedule, float64) {
 	return Schedule{Sizes: sizes}, cost
 }
 
-// blocks is the number of blocks or steps.
-func (s Schedule) blocks() int {
-	if s.Sizes != nil {
-		return len(s.Sizes)
+// equal has n blocks of equal sizes, or n steps of equal masked fractions.
+func equal(kind Kind, d, n int) (Schedule, error) {
+	if kind == Sizes {
+		return Schedule{Sizes: schedule.CurveSizes(schedule.GridLambda, d, n)}, nil
 	}
-	return len(s.Lambda) - 1
+	g, err := schedule.NewGrid(schedule.GridSpec{Kind: schedule.GridLambda, T: math.Inf(1), Steps: n})
+	return Schedule{Lambda: g.Lambda}, err
 }

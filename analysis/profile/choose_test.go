@@ -28,35 +28,38 @@ func TestChoose(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var names []string
-			for _, s := range got.Schedules {
-				names = append(names, s.Name)
-				weights := s.Weights(32)
-				truly := 0.0
-				for j, w := range weights {
-					truly += w * c[j]
+			truly := func(s Judged) (sum float64) {
+				for j, w := range s.Weights(32) {
+					sum += w * c[j]
 				}
-				if truly < s.Excess.Lo || truly > s.Excess.Hi {
-					t.Errorf("%s %d %s: excess %v..%v, truly %v", kind, n, s.Name, s.Excess.Lo, s.Excess.Hi, truly)
+				return sum
+			}
+			for name, s := range map[string]Judged{"chosen": got.Chosen, "equal": got.Equal} {
+				x := truly(s)
+				if x < s.Excess.Lo || x > s.Excess.Hi {
+					t.Errorf("%s %d %s: excess %v..%v, truly %v", kind, n, name, s.Excess.Lo, s.Excess.Hi, x)
 				}
-				if truly < least(n)-1e-9 {
-					t.Errorf("%s %d %s: excess %v is below the least, %v", kind, n, s.Name, truly, least(n))
-				}
-				if s.Name == "chosen" && truly > least(n)*1.25+0.05 {
-					t.Errorf("%s %d: chosen costs %v, the best %v: more than noise explains", kind, n, truly, least(n))
-				}
-				if s.Gain == nil != (s.Name == "chosen") {
-					t.Errorf("%s %d %s: gain %v", kind, n, s.Name, s.Gain)
+				if x < least(n)-1e-9 {
+					t.Errorf("%s %d %s: excess %v is below the least, %v", kind, n, name, x, least(n))
 				}
 			}
-			if names = slices.DeleteFunc(names, func(s string) bool { return s == "unforced" }); strings.Join(names, " ") != "chosen equal cos2 cosine" {
-				t.Errorf("schedules %v", names)
+			if x := truly(got.Chosen); x > least(n)*1.25+0.05 {
+				t.Errorf("%s %d: chosen costs %v, the best %v: more than noise explains", kind, n, x, least(n))
 			}
-			if want, cost := best(kind, p.Falling(), n); !slices.Equal(got.Use.Sizes, want.Sizes) || !slices.Equal(got.Use.Lambda, want.Lambda) || got.Use.blocks() != n ||
+			if x := truly(got.Chosen) - truly(got.Equal); x < got.Gain.Lo-1e-9 || x > got.Gain.Hi+1e-9 {
+				t.Errorf("%s %d: gain %v, truly %v", kind, n, got.Gain, x)
+			}
+			if want, cost := best(kind, p.Falling(), n); !slices.Equal(got.Use.Sizes, want.Sizes) || !slices.Equal(got.Use.Lambda, want.Lambda) || len(got.Use.Sizes)+max(len(got.Use.Lambda)-1, 0) != n ||
 				math.Abs(cost-got.Predicted-sum(p.Falling())) > 1e-9 {
 				t.Errorf("%s %d: to use %+v, predicted %v", kind, n, got.Use, got.Predicted)
 			}
 		}
+	}
+	if _, err := p.Choose(Sizes, 33, 0); err == nil || !strings.Contains(err.Error(), "1..32") {
+		t.Errorf("33 blocks of 32 positions: %v", err)
+	}
+	if _, err := p.Choose(Grid, MaxSteps+1, 0); err == nil {
+		t.Error("a grid of too many steps was chosen")
 	}
 }
 
@@ -65,28 +68,4 @@ func sum(x []float64) (out float64) {
 		out += v
 	}
 	return out
-}
-
-// TestUnforced: where the measured loss rises, a schedule with fewer calls than it may have
-// is told of, with what it saves on the other half.
-func TestUnforced(t *testing.T) {
-	one := NewTerms([]int{1, 1, 1, 1}, []float64{1, 2, 2, 2})
-	p, err := New(4, true, []int{0, 1, 2, 3}, []Terms{one, one, one, one})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := p.Choose(Sizes, 4, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := got.Schedules[len(got.Schedules)-1]
-	if last.Name != "unforced" || !slices.Equal(last.Sizes, []int{4}) || last.Excess.Mean != -3 || last.Gain.Mean != 3 || len(got.Use.Sizes) != 4 {
-		t.Errorf("got %+v", last)
-	}
-	if _, err := p.Choose(Sizes, 5, 0); err == nil || !strings.Contains(err.Error(), "1..4") {
-		t.Errorf("5 blocks of 4 positions: %v", err)
-	}
-	if _, err := p.Choose(Grid, MaxSteps+1, 0); err == nil {
-		t.Error("a grid of too many steps was chosen")
-	}
 }

@@ -18,9 +18,9 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
-	"mdmgen/analysis/estimate"
 	"mdmgen/internal/fault"
 )
 
@@ -51,32 +51,24 @@ func NewTerms(draws []int, sums []float64) Terms {
 	return t
 }
 
-// Finite says that no term is infinite: that no draw met a token of probability 0.
+// Finite reports whether no term is infinite: whether no draw met a token of probability 0.
 func (t Terms) Finite() bool {
-	for _, v := range t.Sums {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Sums, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
 }
 
-// check reports what is wrong with terms of windows of d positions.
+// check returns an error about terms that windows of d positions do not have.
 func (t Terms) check(d int) error {
 	if len(t.Visible) != len(t.Draws) || len(t.Visible) != len(t.Sums) {
 		return fmt.Errorf("%d counts, %d draws and %d sums: must be as many of each", len(t.Visible), len(t.Draws), len(t.Sums))
 	}
 	last := -1
 	for i, j := range t.Visible {
+		n, sum := t.Draws[i], t.Sums[i]
 		switch {
 		case j <= last || j >= d:
 			return fmt.Errorf("%d visible after %d: must rise and stay below %d", j, last, d)
-		case t.Draws[i] < 1 || t.Draws[i] > 1<<30:
-			return fmt.Errorf("%d draws with %d visible: must be in 1..%d", t.Draws[i], j, 1<<30)
-		case !(math.Abs(t.Sums[i]) <= 1e15):
-			return fmt.Errorf("the sum %v with %d visible: must be finite", t.Sums[i], j)
-		case t.Sums[i] < -1e-6*float64(t.Draws[i]): // −log of a probability that was rounded up
-			return fmt.Errorf("the sum %v with %d visible: a loss is at least 0", t.Sums[i], j)
+		case n < 1 || n > 1<<30 || !(sum <= 1e15) || sum < -1e-6*float64(n): // −log of a probability that was rounded up
+			return fmt.Errorf("the sum %v of %d draws with %d visible: must be finite and at least 0", sum, n, j)
 		}
 		last = j
 	}
@@ -85,8 +77,8 @@ func (t Terms) check(d int) error {
 
 // Window is one window of the text.
 type Window struct {
-	// Window is its index in the text's windows, Half the half that it is in, 0 or 1.
-	Window, Half int
+	// Window is its index in the text's windows.
+	Window int
 	Terms
 }
 
@@ -110,7 +102,7 @@ func New(d int, exact bool, indices []int, terms []Terms) (*Profile, error) {
 		for k, v := range t.Sums {
 			sums[k] = digits(v)
 		}
-		p.Windows[i] = Window{indices[i], i % 2, Terms{t.Visible, t.Draws, sums}}
+		p.Windows[i] = Window{indices[i], Terms{t.Visible, t.Draws, sums}}
 	}
 	if err := p.check(); err != nil {
 		return nil, fault.Errorf("profile", "%w", err)
@@ -127,7 +119,7 @@ func digits(x float64) float64 {
 	return v
 }
 
-// check reports what is wrong.
+// check returns an error about a profile that cannot be.
 func (p *Profile) check() error {
 	if p.D < 1 || p.D > MaxPositions {
 		return fmt.Errorf("%d free positions: must be in 1..%d", p.D, MaxPositions)
@@ -135,23 +127,14 @@ func (p *Profile) check() error {
 	if len(p.Windows) < MinWindows {
 		return fmt.Errorf("%d windows: must be at least %d", len(p.Windows), MinWindows)
 	}
-	var in [2]int
 	last := -1
 	for _, w := range p.Windows {
 		if w.Window <= last {
 			return fmt.Errorf("window %d after %d: must rise", w.Window, last)
 		}
-		last = w.Window
-		if w.Half != 0 && w.Half != 1 {
-			return fmt.Errorf("window %d is in half %d: must be 0 or 1", w.Window, w.Half)
+		if last = w.Window; w.check(p.D) != nil {
+			return fmt.Errorf("window %d: %w", w.Window, w.check(p.D))
 		}
-		in[w.Half]++
-		if err := w.check(p.D); err != nil {
-			return fmt.Errorf("window %d: %w", w.Window, err)
-		}
-	}
-	if min(in[0], in[1]) < MinWindows/2 {
-		return fmt.Errorf("halves of %d and %d windows: must have at least %d", in[0], in[1], MinWindows/2)
 	}
 	for half := range 2 {
 		if s := p.Half(half); s.known == 0 {
@@ -164,32 +147,11 @@ func (p *Profile) check() error {
 // All is the profile over all windows, Half that of one half.
 func (p *Profile) All() *Set { return newSet(p.D, p.Windows, func(int) bool { return true }) }
 
-// Half is the profile over the windows of half 0 or 1.
+// Half is the profile over the windows of half 0 or 1, which have them by turns.
 func (p *Profile) Half(half int) *Set {
-	return newSet(p.D, p.Windows, func(i int) bool { return p.Windows[i].Half == half })
+	return newSet(p.D, p.Windows, func(i int) bool { return i%2 == half })
 }
 
 // Falling returns what schedules are made of: the non-increasing profile of all windows, see
 // [Set.Falling].
 func (p *Profile) Falling() []float64 { return p.All().Falling() }
-
-// Terms estimates c_j over all windows for each j, windows being the units. Mean is NaN
-// where there is no draw.
-func (p *Profile) Terms(confidence float64) []estimate.Estimate {
-	out := make([]estimate.Estimate, p.D)
-	sums, draws := make([][]float64, p.D), make([][]float64, p.D)
-	for _, w := range p.Windows {
-		for i, j := range w.Visible {
-			sums[j], draws[j] = append(sums[j], w.Sums[i]), append(draws[j], float64(w.Draws[i]))
-		}
-	}
-	for j := range out {
-		out[j] = estimate.Ratio(sums[j], draws[j], nil, confidence)
-		n := 0.0
-		for _, v := range draws[j] {
-			n += v
-		}
-		out[j].N = int(n)
-	}
-	return out
-}

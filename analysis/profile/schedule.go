@@ -2,7 +2,6 @@ package profile
 
 import (
 	"fmt"
-	"math"
 
 	"mdmgen/analysis/estimate"
 	"mdmgen/samplers/schedule"
@@ -15,21 +14,6 @@ type Schedule struct {
 	Sizes []int
 	// Lambda falls from 1 to 0: a grid of Tweedie.
 	Lambda []float64
-}
-
-// SizesAlong returns the sizes of n blocks of d positions along a curve, as parallel-fhs
-// has them; GridAlong the grid of n steps along it.
-func SizesAlong(curve schedule.GridKind, d, n int) Schedule {
-	return Schedule{Sizes: schedule.CurveSizes(curve, d, n)}
-}
-
-// GridAlong returns the grid of n steps along a curve: lambda, cos2 or cosine.
-func GridAlong(curve schedule.GridKind, n int) (Schedule, error) {
-	g, err := schedule.NewGrid(schedule.GridSpec{Kind: curve, T: math.Inf(1), Steps: n})
-	if err != nil {
-		return Schedule{}, err
-	}
-	return Schedule{Lambda: g.Lambda}, nil
 }
 
 // Calls is the expected number of network calls over d positions.

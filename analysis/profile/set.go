@@ -51,7 +51,7 @@ func newSet(d int, windows []Window, in func(i int) bool) *Set {
 	return s
 }
 
-// has says that c_j is measured: by one window alone it would be without an error.
+// has reports whether c_j is measured: by one window alone it would be without an error.
 func (s *Set) has(j int) bool { return s.units[j] >= 2 }
 
 // Windows is the number of windows, Missing that of counts j that fewer than two of them
@@ -86,21 +86,6 @@ func (s *Set) spread(j int, weight float64, to func(i int, weight float64)) {
 		to(before, weight*(1-share))
 		to(after, weight*share)
 	}
-}
-
-// Rises tells how far the measured profile is from falling: the number of j at which
-// c_j > c_{j−1}, the greatest such step, and the root mean square difference to the nearest
-// one that falls, all in nats.
-func (s *Set) Rises() (count int, most, rms float64) {
-	means, falling := s.Means(), s.monotone()
-	for j := range means {
-		if j > 0 && means[j] > means[j-1] {
-			count++
-			most = max(most, means[j]-means[j-1])
-		}
-		rms += (means[j] - falling[j]) * (means[j] - falling[j]) / float64(s.d)
-	}
-	return count, most, math.Sqrt(rms)
 }
 
 // NELBO estimates Σ_j c_j in nats a sequence.

@@ -80,21 +80,6 @@ func (st *Study) Mass(i int) estimate.Estimate {
 	return st.estimate(KL, q)
 }
 
-// Difference estimates the distance of sampler i minus that of sampler j on the same
-// texts, whose interval is narrower than either's where the samplers are alike. A negative
-// one says that i is nearer to first-hitting.
-func (st *Study) Difference(what Distance, i, j int) estimate.Estimate {
-	a, b := st.terms(what, i), st.terms(what, j)
-	for k := range a {
-		if math.IsInf(a[k], 1) && math.IsInf(b[k], 1) {
-			a[k] = math.NaN() // both are infinite, and tell no difference
-			continue
-		}
-		a[k] -= b[k]
-	}
-	return st.estimate(what, a)
-}
-
 // Bound is the collision bound on a distance of sampler i; false where there is none.
 func (st *Study) Bound(what Distance, i int) (float64, bool) {
 	apart := st.Apart[i]
@@ -107,48 +92,8 @@ func (st *Study) Bound(what Distance, i int) (float64, bool) {
 	return -apart, !math.IsInf(apart, -1)
 }
 
-// Slope is a fitted exponent of the number of steps.
-type Slope struct {
-	// Exponent is the least-squares slope of the logarithm of TV on log N, its
-	// interval by a bootstrap over the texts, jointly for all N.
-	Exponent estimate.Estimate
-	// Bias is what the logarithm of a mean adds to it, −CV²/2n for each N in first order,
-	// CV the coefficient of variation of the terms. It is not taken off.
-	Bias float64
-	// Bound is the slope of the collision bound over the same N, NaN where one has none.
-	Bound float64
-}
-
 // resamples is how many bootstrap samples the interval of an exponent takes.
 const resamples = 1000
-
-// Slope fits the exponent of N in TV over the samplers of a list, which have
-// steps[k] steps each. Two give a local exponent. The same seed gives every exponent the
-// same resamples. It panics where the lengths differ or there are fewer than two. There
-// is none of KL: its terms cancel to a small part of themselves, and no sample of the
-// sizes in use tells a rate of what is left.
-func (st *Study) Slope(list, steps []int, seed uint64) Slope {
-	if len(list) != len(steps) || len(list) < 2 {
-		panic(fmt.Sprintf("quality: a slope over %d samplers and %d numbers of steps", len(list), len(steps)))
-	}
-	terms, logN, bounds := make([][]float64, len(list)), make([]float64, len(list)), make([]float64, len(list))
-	for k, i := range list {
-		terms[k], logN[k] = st.terms(TV, i), math.Log(float64(steps[k]))
-		b, ok := st.Bound(TV, i)
-		if !ok || b <= 0 {
-			b = math.NaN()
-		}
-		bounds[k] = math.Log(b)
-	}
-	weights := slopeWeights(logN)
-	out := Slope{Exponent: BootstrapSlope(terms, logN, seed, st.Confidence), Bound: LeastSquares(logN, bounds)}
-	for k, t := range terms {
-		e := estimate.Mean(t, st.Confidence)
-		cv := e.SE / e.Mean // of the mean: CV/√n
-		out.Bias -= weights[k] * cv * cv / 2
-	}
-	return out
-}
 
 // BootstrapSlope is the least-squares slope of the logarithm of means on logN, one mean a
 // list of terms: term j of all lists is of the same sample, and samples are drawn again

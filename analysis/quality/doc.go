@@ -3,8 +3,7 @@
 // What a sampler's grid costs is measured exactly sample by sample: [Measure] draws texts
 // of the first-hitting sampler, whose law P_FHS is the network's own, and works out
 // −log P_FHS and −log P_N of each for a list of samplers. A [Study] turns them into
-// estimates of TV(P_FHS, P_N), KL(P_FHS‖P_N), differences between samplers and exponents
-// of the number of steps, all over the same texts; [Collision] bounds both distances at
+// estimates of TV(P_FHS, P_N) and KL(P_FHS‖P_N), all over the same texts; [Collision] bounds both distances at
 // any length without a network call.
 //
 // Text itself is measured on ids: unigram entropy, distinct n-grams, repetition

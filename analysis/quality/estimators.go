@@ -40,16 +40,7 @@ func DivergenceTerms(q, p []float64) []float64 {
 }
 
 // LeastSquares is the slope of the line of least squares.
-func LeastSquares(x, y []float64) float64 {
-	var sum float64
-	for i, c := range slopeWeights(x) {
-		sum += c * y[i]
-	}
-	return sum
-}
-
-// slopeWeights are the weights of y in the slope of the line of least squares.
-func slopeWeights(x []float64) []float64 {
+func LeastSquares(x, y []float64) (slope float64) {
 	var mean, bottom float64
 	for _, v := range x {
 		mean += v / float64(len(x))
@@ -57,9 +48,8 @@ func slopeWeights(x []float64) []float64 {
 	for _, v := range x {
 		bottom += (v - mean) * (v - mean)
 	}
-	out := make([]float64, len(x))
 	for i, v := range x {
-		out[i] = (v - mean) / bottom
+		slope += (v - mean) / bottom * y[i]
 	}
-	return out
+	return slope
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"mdmgen/analysis/estimate"
@@ -23,15 +22,6 @@ type Evaluator interface {
 	Columns() int
 	Length() int
 }
-
-// The readings of a text's beginning.
-const (
-	// BOSEOS puts the evaluator's end-of-text token before the text, as GPT-2 was trained;
-	// all tokens of the text are scored.
-	BOSEOS = "eos"
-	// BOSNone puts nothing: the first token is not scored.
-	BOSNone = "none"
-)
 
 // The protocols: how public code reads samples. All but [SEDD] judge decoded text in the
 // evaluator's own tokens.
@@ -74,11 +64,8 @@ var readings = map[string]reading{
 type GenerativeConfig struct {
 	// Protocol is one of [Protocols]; "" is Sliding.
 	Protocol string
-	// BOS is [BOSEOS] or [BOSNone]; "" is none: the shifted loss of a causal model, which all
-	// other protocols than Sliding have.
-	BOS string
-	// MaxLength is the evaluator's context in tokens, what stands before the text included; 0
-	// is its own, or 1024, GPT-2's, where it does not say.
+	// MaxLength is the evaluator's context in tokens; 0 is its own, or 1024, GPT-2's, where it is
+	// not known.
 	MaxLength  int
 	Confidence float64
 }
@@ -91,10 +78,7 @@ type Protocol struct {
 	// Model and Tokenizer are digests of the evaluator's.
 	Model     string `json:"evaluator"`
 	Tokenizer string `json:"tokenizer"`
-	BOS       string `json:"bos"`
-	// BOSID is the token that was put first, nil where none was.
-	BOSID     *int `json:"bos_id,omitempty"`
-	MaxLength int  `json:"max_length"`
+	MaxLength int    `json:"max_length"`
 	// Stride is how many new tokens each window after the first has.
 	Stride int `json:"stride"`
 	// SpecialTokens says how text that spells a special token is read.
@@ -119,7 +103,6 @@ type Judge struct {
 	reading   reading
 	protocol  Protocol
 	cut       tokenize.Cut
-	bos       []int
 	// eos is the evaluator's end of text, below 0 where no protocol asks for it.
 	eos int
 }
@@ -127,7 +110,7 @@ type Judge struct {
 // NewJudge checks the protocol. digest is the evaluator's, for the record. The tokenizer
 // must be the evaluator's own.
 func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeConfig) (*Judge, error) {
-	cfg.BOS, cfg.Protocol = cmp.Or(cfg.BOS, BOSNone), cmp.Or(cfg.Protocol, Sliding)
+	cfg.Protocol = cmp.Or(cfg.Protocol, Sliding)
 	limit := e.Length()
 	cfg.MaxLength = cmp.Or(cfg.MaxLength, limit, 1024)
 	r, ok := readings[cfg.Protocol]
@@ -138,32 +121,23 @@ func NewJudge(e Evaluator, digest string, t *tokenize.Tokenizer, cfg GenerativeC
 		return nil, fault.Errorf("quality", "a context of %d tokens: must be at least 2", cfg.MaxLength)
 	case limit > 0 && cfg.MaxLength > limit:
 		return nil, fault.Errorf("quality", "a context of %d tokens: the evaluator takes %d", cfg.MaxLength, limit)
-	case cfg.BOS != BOSNone && cfg.BOS != BOSEOS:
-		return nil, fault.Errorf("quality", "%q before a text: must be %s or %s", cfg.BOS, BOSEOS, BOSNone)
-	case cfg.BOS != BOSNone && cfg.Protocol != Sliding:
-		return nil, fault.Errorf("quality", "protocol %s puts nothing before a text: leave %q out", cfg.Protocol, cfg.BOS)
 	}
 	j := &Judge{evaluator: e, tokenizer: t, cfg: cfg, reading: r, eos: tokenize.None}
 	stride := cfg.MaxLength
 	if !r.disjoint && !r.own {
 		stride = max(1, cfg.MaxLength/2)
 	}
-	j.protocol = Protocol{Name: cfg.Protocol, Model: digest, Tokenizer: t.Digest(), BOS: cfg.BOS, MaxLength: cfg.MaxLength, Stride: stride, SpecialTokens: "matched"}
+	j.protocol = Protocol{Name: cfg.Protocol, Model: digest, Tokenizer: t.Digest(), MaxLength: cfg.MaxLength, Stride: stride, SpecialTokens: "matched"}
 	j.cut = tokenize.Cut{Length: cfg.MaxLength, Context: cfg.MaxLength - stride, BOS: tokenize.None, EOS: tokenize.None}
-	if cfg.BOS == BOSNone && r.ends < 0 {
+	if r.ends < 0 {
 		return j, nil
 	}
-	_, eos, err := t.Frame()
-	if err != nil {
-		return nil, err
+	var err error
+	_, j.eos, err = t.Frame()
+	if err == nil && j.eos >= e.Columns() {
+		err = fault.Errorf("quality", "the tokenizer's end-of-text token is %d, but the evaluator knows ids 0..%d: give the evaluator's own tokenizer", j.eos, e.Columns()-1)
 	}
-	if eos >= e.Columns() {
-		return nil, fault.Errorf("quality", "the tokenizer's end-of-text token is %d, but the evaluator knows ids 0..%d: give the evaluator's own tokenizer", eos, e.Columns()-1)
-	}
-	if j.eos = eos; cfg.BOS == BOSEOS {
-		j.bos, j.protocol.BOSID = []int{eos}, &eos
-	}
-	return j, nil
+	return j, err
 }
 
 // Protocol is what the numbers must be stated with.
@@ -175,16 +149,16 @@ type Generated struct {
 	IDs  []int
 }
 
-// Judged is what an evaluator says of one text.
+// Judged is one text's score.
 type Judged struct {
 	// Nats is −Σ log p over Tokens scored tokens.
-	Nats   float64 `json:"nats"`
-	Tokens int     `json:"tokens"`
+	Nats   float64
+	Tokens int
 	// Cut counts tokens that the protocol leaves out at the text's end.
-	Cut int `json:"cut,omitempty"`
+	Cut int
 	// Entropy is that of the frequencies of the evaluator's tokens in the text, in nats; see
 	// [Text.Entropy].
-	Entropy float64 `json:"entropy"`
+	Entropy float64
 }
 
 // Score judges texts.
@@ -204,7 +178,7 @@ func (j *Judge) Score(ctx context.Context, samples []Generated) ([]Judged, error
 		if len(tokens) > 0 {
 			out[i].Entropy = Describe(tokens, tokenize.None).Entropy
 		}
-		for w := range j.cut.All(slices.Concat(j.bos, tokens)) {
+		for w := range j.cut.All(tokens) {
 			windows, owner = append(windows, causal.Window{IDs: w.IDs, From: max(w.Context, 1)}), append(owner, i)
 		}
 	}
@@ -250,35 +224,28 @@ func (j *Judge) limit(s Generated) int {
 	return math.MaxInt
 }
 
-// Generative sums up what an evaluator says of texts.
+// Generative sums up judged texts.
 type Generative struct {
-	Protocol Protocol `json:"protocol"`
-	// Texts counts texts with a scored token, Unscored those without, Tokens the scored
-	// tokens and Cut those that truncation left out.
-	Texts    int `json:"texts"`
-	Unscored int `json:"unscored,omitempty"`
-	Tokens   int `json:"tokens"`
-	Cut      int `json:"cut,omitempty"`
+	// Texts counts texts with a scored token, Tokens these tokens.
+	Texts, Tokens int
 	// NatsPerToken is Σ nats / Σ tokens over the texts, Perplexity its exponential: the
 	// generative perplexity of the corpus. MeanPerplexity is the mean over texts of
 	// exp(nats/tokens), which is larger, and larger still where a few texts are bad.
-	NatsPerToken   estimate.Estimate `json:"nats_per_token"`
-	Perplexity     estimate.Estimate `json:"perplexity"`
-	MeanPerplexity estimate.Estimate `json:"mean_perplexity"`
+	NatsPerToken   estimate.Estimate
+	Perplexity     estimate.Estimate
+	MeanPerplexity estimate.Estimate
 	// Entropy is the mean unigram entropy of a text in the evaluator's tokens, in nats. A low
 	// perplexity with a low entropy means repetition, not quality: neither number may
 	// stand alone.
-	Entropy estimate.Estimate `json:"entropy"`
+	Entropy estimate.Estimate
 }
 
 // Summarize sums up judged texts, the units of all errors.
 func (j *Judge) Summarize(judged []Judged) Generative {
-	out := Generative{Protocol: j.protocol}
+	var out Generative
 	var nats, tokens, perplexities, entropies []float64
 	for _, x := range judged {
-		out.Cut += x.Cut
 		if x.Tokens == 0 {
-			out.Unscored++
 			continue
 		}
 		out.Texts++

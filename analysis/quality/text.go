@@ -12,7 +12,7 @@ import (
 // MostGram is the longest n-gram that is counted.
 const MostGram = 4
 
-// Text is what the tokens of one sequence say about it, without a model. MASK is no token:
+// Text describes the tokens of one sequence, without a model. MASK is no token:
 // an n-gram does not reach across one.
 type Text struct {
 	// Length counts positions, Masks those that are still masked.
@@ -129,47 +129,29 @@ func longestRepeat(spans [][]int) int {
 // Texts sums up sequences. Estimates are over sequences as independent units; those of
 // sequences that have no n-gram of a length leave them out.
 type Texts struct {
-	Sequences int `json:"sequences"`
-	// Tokens counts what is not masked; MasksLeft is the share of positions that are.
-	Tokens    int               `json:"tokens"`
-	MasksLeft estimate.Estimate `json:"masks_left"`
+	// MasksLeft is the share of positions that are masked.
+	MasksLeft estimate.Estimate
 	// Entropy is the mean of [Text.Entropy]; PooledEntropy is that of the frequencies in all
 	// sequences together, in nats, below the entropy of their source by about
 	// (kinds−1)/(2·tokens) (Miller, 1955).
-	Entropy       estimate.Estimate `json:"entropy"`
-	PooledEntropy estimate.Estimate `json:"pooled_entropy"`
+	Entropy, PooledEntropy estimate.Estimate
 	// Distinct, Repeated and LongestRepeat are means of those of sequences.
-	Distinct      [MostGram]estimate.Estimate `json:"distinct"`
-	Repeated      estimate.Estimate           `json:"repeated"`
-	LongestRepeat estimate.Estimate           `json:"longest_repeat"`
-	// PooledDistinct counts different n-grams in all sequences over all n-grams. It falls as
-	// sequences are added, so that it has no error to state, and only studies with as many
-	// tokens compare. It is 0 where there is no n-gram.
-	PooledDistinct [MostGram]float64 `json:"pooled_distinct"`
-	// MostRepeated is the greatest LongestRepeat.
-	MostRepeated int `json:"most_repeated"`
+	Distinct                [MostGram]estimate.Estimate
+	Repeated, LongestRepeat estimate.Estimate
 }
 
 // DescribeAll looks at sequences; mask is the id of MASK.
-func DescribeAll(sequences [][]int, mask int, confidence float64) Texts {
-	out := Texts{Sequences: len(sequences)}
+func DescribeAll(sequences [][]int, mask int, confidence float64) (out Texts) {
 	var masks, lengths, entropies, repeated, longest []float64
 	var distinct [MostGram][]float64
-	var pooled [MostGram]map[string]int
-	for n := range pooled {
-		pooled[n] = make(map[string]int)
-	}
-	var totals [MostGram]int
 	clean := make([][]int, len(sequences))
 	for i, ids := range sequences {
 		x := Describe(ids, mask)
-		out.Tokens += x.Length - x.Masks
 		masks, lengths = append(masks, float64(x.Masks)), append(lengths, float64(x.Length))
 		if x.Length > x.Masks {
 			entropies = append(entropies, x.Entropy)
 		}
 		longest = append(longest, float64(x.LongestRepeat))
-		out.MostRepeated = max(out.MostRepeated, x.LongestRepeat)
 		for n, v := range x.Distinct {
 			if !math.IsNaN(v) {
 				distinct[n] = append(distinct[n], v)
@@ -178,20 +160,13 @@ func DescribeAll(sequences [][]int, mask int, confidence float64) Texts {
 		if !math.IsNaN(x.Repeated) {
 			repeated = append(repeated, x.Repeated)
 		}
-		spans := slices.Collect(unmasked(ids, mask))
-		for n := range pooled {
-			totals[n] += grams(spans, n+1, pooled[n])
-		}
-		clean[i] = slices.Concat(spans...)
+		clean[i] = slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return id == mask })
 	}
 	out.MasksLeft = estimate.Ratio(masks, lengths, nil, confidence)
 	out.Entropy = estimate.Mean(entropies, confidence)
 	out.Repeated, out.LongestRepeat = estimate.Mean(repeated, confidence), estimate.Mean(longest, confidence)
-	for n := range pooled {
+	for n := range distinct {
 		out.Distinct[n] = estimate.Mean(distinct[n], confidence)
-		if totals[n] > 0 {
-			out.PooledDistinct[n] = float64(len(pooled[n])) / float64(totals[n])
-		}
 	}
 	out.PooledEntropy = pooledEntropy(clean, confidence)
 	return out

@@ -77,9 +77,9 @@ func TestLongestRepeat(t *testing.T) {
 func TestDescribeAll(t *testing.T) {
 	got := quality.DescribeAll([][]int{{1, 1, 2, 2}, {1, 1, 1, mask}}, mask, 0)
 	h := -5./7*math.Log(5./7) - 2./7*math.Log(2./7)
-	if got.Sequences != 2 || got.Tokens != 7 || math.Abs(got.MasksLeft.Mean-1./8) > 1e-15 || math.Abs(got.Entropy.Mean-math.Log(2)/2) > 1e-15 ||
-		math.Abs(got.PooledEntropy.Mean-h) > 1e-14 || math.Abs(got.Distinct[0].Mean-(2./4+1./3)/2) > 1e-15 || got.PooledDistinct != [4]float64{2. / 7, 3. / 5, 3. / 3, 1} ||
-		got.Distinct[3].N != 1 || got.MostRepeated != 2 || got.LongestRepeat.Mean != 1.5 {
+	if math.Abs(got.MasksLeft.Mean-1./8) > 1e-15 || math.Abs(got.Entropy.Mean-math.Log(2)/2) > 1e-15 ||
+		math.Abs(got.PooledEntropy.Mean-h) > 1e-14 || math.Abs(got.Distinct[0].Mean-(2./4+1./3)/2) > 1e-15 ||
+		got.Distinct[3].N != 1 || got.LongestRepeat.Mean != 1.5 {
 		t.Errorf("%+v", got)
 	}
 	if _, err := json.Marshal(got); err != nil {

@@ -2,6 +2,8 @@ package reference
 
 import (
 	"context"
+	"encoding/binary"
+	"index/suffixarray"
 	"math"
 	"math/bits"
 	"slices"
@@ -131,7 +133,7 @@ func (c counts) discount(n int) float64 {
 		from = to
 	}
 	if once == 0 {
-		return 0.5 // Where no run is rare, nothing tells what rare ones are worth; any value is a law.
+		return 0.5 // Where no run is rare, nothing shows what rare ones are worth; any value is a law.
 	}
 	return once / (once + 2*twice)
 }
@@ -220,38 +222,24 @@ func (g *NGram) next(h []uint32, w uint32) float64 {
 	return g.often.next(h, w, p)
 }
 
-// Holds returns the indices of the texts that occur in the training text, ascending: of
-// those the law was made from, and nothing that it says of them bounds anything.
-func (g *NGram) Holds(texts [][]int) []int {
-	var out []int
-	begin := make(map[uint64][]int) // by their first order tokens
-	runs := make([][]uint32, len(texts))
+// Holds returns the indices of the texts that occur in the training text, ascending: the law
+// was made from them, and what it gives them bounds nothing.
+func (g *NGram) Holds(texts [][]int) (out []int) {
+	index := suffixarray.New(inBytes(g.tokens))
+	aligned := func(at int) bool { return at%4 == 0 }
 	for i, text := range texts {
 		run := g.numbers(text)
-		if len(run) == 0 || slices.Contains(run, 0) {
-			continue
-		}
-		if from, to := g.often.interval(run[:min(len(run), g.order)]); from == to {
-			continue
-		}
-		if len(run) <= g.order {
+		if len(run) > 0 && !slices.Contains(run, 0) && slices.ContainsFunc(index.Lookup(inBytes(run), -1), aligned) {
 			out = append(out, i)
-			continue
 		}
-		runs[i] = run
-		key := g.often.key(run[:g.order])
-		begin[key] = append(begin[key], i)
 	}
-	for at := 0; len(begin) > 0 && at+g.order <= len(g.tokens); at++ {
-		key := g.often.key(g.tokens[at : at+g.order])
-		begin[key] = slices.DeleteFunc(begin[key], func(i int) bool {
-			found := at+len(runs[i]) <= len(g.tokens) && slices.Equal(runs[i], g.tokens[at:at+len(runs[i])])
-			if found {
-				out = append(out, i)
-			}
-			return found
-		})
+	return out
+}
+
+// inBytes writes each number in four bytes.
+func inBytes(run []uint32) (out []byte) {
+	for _, n := range run {
+		out = binary.BigEndian.AppendUint32(out, n)
 	}
-	slices.Sort(out)
 	return out
 }

@@ -1,12 +1,6 @@
 package report
 
-import (
-	"fmt"
-	"regexp"
-	"strings"
-
-	"mdmgen/docs"
-)
+import "fmt"
 
 // Card is what a page says first. What is empty is left out.
 type Card struct {
@@ -61,22 +55,6 @@ func Counts(lines []Line) []Count {
 			out = append(out, Count{kind.mark, "1 statement " + kind.one})
 		default:
 			out = append(out, Count{kind.mark, fmt.Sprintf("%d statements %s", k, kind.many)})
-		}
-	}
-	return out
-}
-
-var (
-	entry    = regexp.MustCompile(`(?m)^\*\*(.+?)\*\* (.+(?:\n.+)*)`)
-	markdown = regexp.MustCompile(`\[(.+?)\]\(.+?\)|\B\*(\w[^*]*)\*\B|` + "`(.+?)`")
-)
-
-// words are those of the glossary that a text has.
-func words(text string) []Fact {
-	var out []Fact
-	for _, m := range entry.FindAllStringSubmatch(docs.Glossary, -1) {
-		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(m[1]) + `s?\b`).MatchString(text) {
-			out = append(out, Fact{m[1], markdown.ReplaceAllString(strings.ReplaceAll(m[2], "\n", " "), "$1$2$3")})
 		}
 	}
 	return out

@@ -22,7 +22,6 @@ var page = template.Must(template.New("page").Parse(pageText))
 const (
 	pictureWidth  = 380
 	pictureHeight = 260
-	panelWidth    = 340
 )
 
 // Document is what a page shows, in this order below a [Card]; what is empty is left out.
@@ -51,7 +50,6 @@ type content struct {
 	Grids      []titled
 	Laws       grid
 	More       int
-	Words      []Fact
 	Provenance string
 	// Data has <, > and & escaped by package json, so that no tag ends inside it.
 	Data template.JS
@@ -62,16 +60,10 @@ type titled struct {
 	Grid  grid
 }
 
-// sheet is a picture, or several with one key.
+// sheet is a picture, or several of one facet under its title.
 type sheet struct {
 	Title   string
-	Key     []swatch
 	Figures []figure
-}
-
-type swatch struct {
-	SVG  template.HTML
-	Name string
 }
 
 // figure is a picture with its numbers.
@@ -103,7 +95,6 @@ func Write(w io.Writer, d Document) error {
 	if len(d.Laws) > 0 {
 		c.Laws, c.More = lawGrid(d.Laws)
 	}
-	c.Words = words(d.text())
 	if d.Provenance != nil {
 		text, err := json.MarshalIndent(d.Provenance, "", "  ")
 		if err != nil {
@@ -119,74 +110,30 @@ func Write(w io.Writer, d Document) error {
 	return err
 }
 
-// text is what a document says in words.
-func (d Document) text() string {
-	parts := append([]string{d.Title, d.card().Result}, d.Notes...)
-	for _, p := range d.Plots {
-		parts = append(parts, p.Title, p.X, p.Y, p.Caption)
-	}
-	for _, t := range d.Tables {
-		parts = append(append(parts, t.Title), t.Head...)
-	}
-	for _, l := range d.Lines {
-		parts = append(parts, l.Statement)
-	}
-	return strings.Join(parts, "\n")
-}
-
 // sheets draws pictures; those of one facet are together.
-func sheets(plots []Plot) ([]sheet, error) {
-	var out []sheet
-	for len(plots) > 0 {
-		n := 1
-		for n < len(plots) && plots[0].Facet != "" && plots[n].Facet == plots[0].Facet {
-			n++
-		}
-		s, err := oneSheet(plots[:n])
-		if err != nil {
-			return nil, err
-		}
-		out, plots = append(out, s), plots[n:]
-	}
-	return out, nil
-}
-
-func oneSheet(plots []Plot) (sheet, error) {
-	out := sheet{Title: plots[0].Facet}
-	d := drawing{looks: looksOf(plots...), key: len(plots) == 1}
-	width := float64(pictureWidth)
-	if !d.key {
-		width = panelWidth
-		seen := make(map[string]bool)
-		for _, p := range plots {
-			d.Plot = p
-			for _, s := range p.named() {
-				if !seen[s.Name] {
-					seen[s.Name] = true
-					svg, err := d.swatchElement(s)
-					if err != nil {
-						return out, err
-					}
-					out.Key = append(out.Key, swatch{template.HTML(svg), s.Name})
-				}
-			}
-		}
-	}
+func sheets(plots []Plot) (out []sheet, err error) {
 	for _, p := range plots {
-		d.Plot = p
 		f := figure{Name: p.Name, Title: p.Title, Says: p.says(), Numbers: p.numbers()}
 		if len(p.Series) > 0 {
-			height := float64(pictureHeight)
-			if d.key {
-				height = p.Height(height)
-			}
-			svg, err := d.svg(width, height)
+			svg, err := p.drawn("svg", pictureWidth, p.Height(pictureHeight), false)
 			if err != nil {
-				return out, err
+				return nil, err
 			}
-			f.SVG = template.HTML(element(svg)) // made above; its texts are escaped
+			f.SVG = template.HTML(element(string(svg))) // made above; its texts are escaped
 		}
-		out.Figures = append(out.Figures, f)
+		if n := len(out) - 1; n >= 0 && p.Facet != "" && out[n].Title == p.Facet {
+			out[n].Figures = append(out[n].Figures, f)
+		} else {
+			out = append(out, sheet{p.Facet, []figure{f}})
+		}
 	}
 	return out, nil
+}
+
+// element is SVG as an element of a page, in the page's colour.
+func element(s string) string {
+	if at := strings.Index(s, "<svg"); at > 0 {
+		s = s[at:]
+	}
+	return strings.ReplaceAll(s, "#000000", "currentColor")
 }

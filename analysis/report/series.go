@@ -20,13 +20,13 @@ type Plot struct {
 	Series []Series `json:"series"`
 	// Caption carries fitted slopes with their intervals.
 	Caption string `json:"caption,omitempty"`
-	// Bars says what the ranges of points are ([Intervals]).
+	// Bars names the ranges of points ([Intervals]).
 	Bars string `json:"bars,omitempty"`
-	// Guide is an exponent: a line ∝ X^Guide shows the slope that is claimed. 0 is none.
+	// Guide is an exponent: a line ∝ X^Guide shows the claimed slope. 0 is none.
 	Guide float64 `json:"guide,omitempty"`
 	// Amounts says that each series is an amount: a bar from 0 to the Y of its one point.
 	Amounts bool `json:"amounts,omitempty"`
-	// Facet names pictures that a page shows side by side, with one key.
+	// Facet names pictures that a page shows side by side.
 	Facet string `json:"facet,omitempty"`
 }
 
@@ -39,11 +39,10 @@ type Series struct {
 }
 
 // The styles of a series: a line without marks, in the colour of the series whose name it
-// begins with; marks without a line; rings around points of other series.
+// begins with; marks without a line.
 const (
 	StyleLine   = "line"
 	StylePoints = "points"
-	StyleMarks  = "marks"
 )
 
 // Point has a range where Lo < Hi.
@@ -65,8 +64,8 @@ func Intervals(confidence float64, units string) string {
 }
 
 // Add appends a point to the series of a name, which it begins where there is none. A
-// range without ends is left out, and so is a point that the axes cannot show. On a
-// logarithmic axis a Y of 0 or less has its place at the lower edge.
+// range without ends is left out, and so is a point that the axes cannot show. A Y of 0 or less
+// on a logarithmic axis is kept among the numbers, and not drawn.
 func (p *Plot) Add(name, style string, at Point) {
 	if !finite(at.X) || p.LogX && !logarithmic(at.X) || !finite(at.Y) || p.LogY && at.Y > 0 && !logarithmic(at.Y) {
 		return
@@ -87,41 +86,46 @@ func Shown(all ...Plot) []Plot {
 	return slices.DeleteFunc(all, func(p Plot) bool { return len(p.Series) == 0 })
 }
 
-// says is all that is said of a picture below it: the caption, and what bars are and what has
-// its place at the edge where there is any.
+// says is the text below a picture: the caption, what bars are, and what is not drawn.
 func (p Plot) says() string {
-	var parts []string
-	for _, part := range []struct {
-		text  string
-		wants bool
-	}{{p.Caption, p.Caption != ""}, {"Bars are " + p.Bars + ".", p.Bars != "" && p.some(ranged)}, {"At the lower edge are values of 0 or less, for which a logarithmic axis has no place.", p.some(p.edge)},
-		{"The grey dotted line has the slope of the rate that is claimed.", drawing{Plot: p}.slope() != nil}} {
-		if part.wants {
-			parts = append(parts, part.text)
-		}
+	parts := []string{p.Caption}
+	if p.Bars != "" && p.some(ranged) {
+		parts = append(parts, "Bars are "+p.Bars+".")
 	}
-	return strings.Join(parts, " ")
+	if p.some(p.unplaced) {
+		parts = append(parts, "Values of 0 or less have no place on a logarithmic axis.")
+	}
+	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// some says whether there is such a point.
+// some reports whether there is such a point.
 func (p Plot) some(is func(Point) bool) bool {
 	return slices.ContainsFunc(p.Series, func(s Series) bool { return slices.ContainsFunc(s.Points, is) })
 }
 
 func ranged(at Point) bool { return at.Lo < at.Hi }
 
-// Height is what the picture needs, in points: least, or more where its key or its bars take it.
+// Height is what the picture needs, in points: least for the axes, and more for the legend below
+// them; what the bars take, for amounts.
 func (p Plot) Height(least float64) float64 {
 	if p.Amounts {
-		return min(15*float64(len(p.Series))+50, maxSize)
+		return 15*float64(len(p.Series)) + 60
 	}
-	return min(max(least, 14*float64(len(p.named()))+50), maxSize)
+	return least + 13*float64(len(p.named()))
 }
 
-// edge says that a point has its place at the lower edge.
-func (p Plot) edge(at Point) bool { return p.LogY && at.Y <= 0 }
+// unplaced reports whether a logarithmic axis has no place for a point.
+func (p Plot) unplaced(at Point) bool { return p.LogY && at.Y <= 0 }
+
+// label writes a number with 6 digits at most.
+func label(x float64) string { return short(x, 6) }
+
+// short writes a number with so many digits at most.
+func short(x float64, digits int) string {
+	return strings.NewReplacer("e-0", "e−", "e+0", "e", "e+", "e", "-", "−").Replace(fmt.Sprintf("%.*g", digits, x+0)) // −0 + 0 is 0
+}
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// logarithmic says whether a logarithmic axis shows a number: 1e-100 to 1e100.
+// logarithmic reports whether a logarithmic axis shows a number: 1e-100 to 1e100.
 func logarithmic(x float64) bool { return x >= 1e-100 && x <= 1e100 }

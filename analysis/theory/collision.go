@@ -1,6 +1,10 @@
 package theory
 
-import "math"
+import (
+	"math"
+
+	"mdmgen/analysis/estimate"
+)
 
 // LogCollisionBound is log p*, p* the probability that each of d positions is revealed by
 // a network call of its own, for a grid sampler that reveals a position in step k with
@@ -81,13 +85,7 @@ func logApart(d int, w []float64) float64 {
 		}
 		return sum
 	}
-	low, high := -1.0, 1.0
-	for events(low) > float64(d) {
-		low *= 2
-	}
-	for events(high) < float64(d) {
-		high *= 2
-	}
+	low, high := -2000.0, 2000.0 // No weight of a float64 takes more.
 	for range 60 {
 		if mid := low + (high-low)/2; events(mid) < float64(d) {
 			low = mid
@@ -97,15 +95,16 @@ func logApart(d int, w []float64) float64 {
 	}
 	chance := make([]float64, d+1)
 	chance[0] = 1
-	sum, lost := logFactorial(d)-float64(d)*high, 0.0
+	var sum estimate.Sum
+	sum.Add(logFactorial(d) - float64(d)*high)
 	for _, p := range w {
 		odds := math.Exp(high + math.Log(p))
 		q := odds / (1 + odds)
-		sum, lost = add(sum, lost, math.Log1p(odds))
+		sum.Add(math.Log1p(odds))
 		for j := d; j > 0; j-- {
 			chance[j] = chance[j]*(1-q) + chance[j-1]*q
 		}
 		chance[0] *= 1 - q
 	}
-	return sum + lost + math.Log(chance[d])
+	return sum.Value() + math.Log(chance[d])
 }

@@ -1,6 +1,10 @@
 package theory
 
-import "math"
+import (
+	"math"
+
+	"mdmgen/analysis/estimate"
+)
 
 // ExactScoreRateIntegral is Theorem 1's integral for the paper's frozen rates and the exact
 // posterior, on forward times theta falling from T to δ, data without MASK:
@@ -9,11 +13,11 @@ import "math"
 //
 // It does not depend on q0 or the vocabulary: it prices time discretisation only.
 func ExactScoreRateIntegral(d int, theta []float64) float64 {
-	var sum, lost float64
+	var sum estimate.Sum
 	for k := range len(theta) - 1 {
-		sum, lost = add(sum, lost, Expm2(theta[k]-theta[k+1])/math.Expm1(theta[k]))
+		sum.Add(Expm2(theta[k]-theta[k+1]) / math.Expm1(theta[k]))
 	}
-	return float64(d) * (sum + lost)
+	return float64(d) * sum.Value()
 }
 
 // Expm2 is e^x − 1 − x, x ≥ 0, without cancelling at small x.

@@ -1,6 +1,10 @@
 package theory
 
-import "math"
+import (
+	"math"
+
+	"mdmgen/analysis/estimate"
+)
 
 // Point is Theorem 3's construction: q_γ is a point mass at a sequence of length D, noised
 // for time Gamma. Every position is masked or right, so both laws are a number of
@@ -41,7 +45,7 @@ func (c Pairs) TV(p Plan) float64 {
 	// The number of pairs with a mask, then of those that keep one token.
 	some := trinomial{n, sampled}
 	real := trinomial{n, exact}
-	var sum, lost float64
+	var sum estimate.Sum
 	for both := 0; both <= n; both++ {
 		row := 0.0
 		for one := 0; one <= n-both; one++ {
@@ -51,19 +55,19 @@ func (c Pairs) TV(p Plan) float64 {
 				break
 			}
 		}
-		sum, lost = add(sum, lost, row)
+		sum.Add(row)
 		if past(both, n, sampled.both, exact.both) && row < negligible {
 			break
 		}
 	}
 	anyDifferent := -math.Expm1(float64(n) * math.Log1p(-different))
-	return (sum + lost + anyDifferent) / 2
+	return (sum.Value() + anyDifferent) / 2
 }
 
 // negligible is the size of a term that ends a sum.
 const negligible = 1e-25
 
-// past says whether k lies above the means of both laws.
+// past reports whether k lies above the means of both laws.
 func past(k, n int, p, q float64) bool { return float64(k) > float64(n)*max(p, q) }
 
 // pair holds the probabilities of a pair's classes without differing tokens.
@@ -101,15 +105,15 @@ func logFactorial(n int) float64 {
 
 // binomialTV is TV(Bin(n,p), Bin(n,q)).
 func binomialTV(n int, p, q float64) float64 {
-	var sum, lost float64
+	var sum estimate.Sum
 	for k := 0; k <= n; k++ {
 		choose := logFactorial(n) - logFactorial(k) - logFactorial(n-k)
 		a := math.Exp(choose + power(k, p) + float64(n-k)*math.Log1p(-p))
 		b := math.Exp(choose + power(k, q) + float64(n-k)*math.Log1p(-q))
-		sum, lost = add(sum, lost, math.Abs(a-b))
+		sum.Add(math.Abs(a - b))
 		if past(k, n, p, q) && max(a, b) < negligible {
 			break
 		}
 	}
-	return (sum + lost) / 2
+	return sum.Value() / 2
 }

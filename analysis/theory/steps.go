@@ -1,6 +1,10 @@
 package theory
 
-import "math"
+import (
+	"math"
+
+	"mdmgen/analysis/estimate"
+)
 
 // Plan summarises when a grid sampler reveals a position: Left is the probability
 // that it never does, SameStep is Σ_k w_k², the probability that two given positions
@@ -20,11 +24,11 @@ const resync = 64
 func ConstantSteps(t, delta float64, n int) Plan {
 	eta := (t - delta) / float64(n)
 	shrink, shift := math.Exp(-eta), math.Expm1(-eta)
-	var logStay, same, lostLog, lostSame float64
+	var logStay, same estimate.Sum
 	for from := 0; from < n; from += resync {
 		// θ counted from the end is exact where it is small.
 		x := math.Expm1(delta + float64(n-from)*eta)
-		stay := math.Exp(logStay)
+		stay := math.Exp(logStay.Value())
 		gone, squares := 0.0, 0.0
 		for range min(resync, n-from) {
 			p := eta / x
@@ -33,17 +37,8 @@ func ConstantSteps(t, delta float64, n int) Plan {
 			squares += w * w
 			x = x*shrink + shift
 		}
-		logStay, lostLog = add(logStay, lostLog, math.Log1p(-gone))
-		same, lostSame = add(same, lostSame, stay*stay*squares)
+		logStay.Add(math.Log1p(-gone))
+		same.Add(stay * stay * squares)
 	}
-	return Plan{Left: math.Exp(logStay + lostLog), SameStep: same + lostSame}
-}
-
-// add is one step of a compensated sum (Neumaier).
-func add(sum, lost, x float64) (float64, float64) {
-	t := sum + x
-	if math.Abs(sum) >= math.Abs(x) {
-		return t, lost + ((sum - t) + x)
-	}
-	return t, lost + ((x - t) + sum)
+	return Plan{Left: math.Exp(logStay.Value()), SameStep: same.Value()}
 }

@@ -130,28 +130,6 @@ func TestLeastSteps(t *testing.T) {
 	}
 }
 
-// TestTheorem3 checks values that were worked out independently, and the finite lower bound under them:
-// the paper's construction does not need d/√ε steps, the pairs do.
-func TestTheorem3(t *testing.T) {
-	for _, test := range []struct {
-		d            int
-		eps          float64
-		point, pairs int
-	}{{10, 1e-2, 35, 68}, {100, 1e-2, 145, 821}, {1000, 1e-2, 568, 10929}, {100, 1e-4, 734, 11441}} {
-		horizon := theory.Horizon3(test.d, test.eps)
-		if got := theory.PointDistance(test.d, test.eps, horizon).Steps(); got.N != test.point {
-			t.Errorf("point, d = %d, ε = %v: %+v, want %d", test.d, test.eps, got, test.point)
-		}
-		got := theory.PairsDistance(test.d, 2, test.eps, horizon).Steps()
-		if got.N != test.pairs {
-			t.Errorf("pairs, d = %d, ε = %v: %+v, want %d", test.d, test.eps, got, test.pairs)
-		}
-		if bound := theory.StepsNeeded(test.d, 2, test.eps, theory.Gamma3(test.d, test.eps)); !(bound > 0 && bound <= float64(got.N)) {
-			t.Errorf("pairs, d = %d, ε = %v: every grid needs %v, constant steps %d", test.d, test.eps, bound, got.N)
-		}
-	}
-}
-
 // TestCollision lists all ways to hand three positions to four calls.
 func TestCollision(t *testing.T) {
 	reveal, left := []float64{0.3, 0, 0.25, 0.4}, 0.05

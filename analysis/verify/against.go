@@ -14,7 +14,7 @@ import (
 // AgainstSchema names the layout of a [Difference]'s JSON form.
 const AgainstSchema = "mdmgen.verify-against/1"
 
-// AgainstConfig says how two networks are compared.
+// AgainstConfig selects how two networks are compared.
 type AgainstConfig struct {
 	// Draws is the number of canvases of a window; 0 is 16.
 	Draws int
@@ -52,7 +52,7 @@ type Difference struct {
 	// windows.
 	NELBO Paired `json:"nelbo"`
 	// Laws compares First-Hitting's laws of short texts; nil where that is left out, and
-	// WithoutLaws says why where nobody asked for that.
+	// WithoutLaws is the reason where that was not asked for.
 	Laws        *Laws  `json:"laws"`
 	WithoutLaws string `json:"without_laws,omitempty"`
 }
@@ -139,7 +139,7 @@ func Against(ctx context.Context, m, reference model.Model, windows []likelihood
 	return out, c.laws(ctx, out)
 }
 
-// Comparable says why rows of two networks cannot be set beside each other; nil where they can.
+// Comparable reports why rows of two networks cannot be compared.
 func Comparable(a, b model.Facts) error {
 	switch {
 	case a.Columns != b.Columns:

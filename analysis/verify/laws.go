@@ -22,7 +22,7 @@ const (
 	timedLaw   = 3
 )
 
-// Laws says how far apart First-Hitting's distributions of texts are on the two networks. Texts
+// Laws is how far apart First-Hitting's distributions of texts are on the two networks. Texts
 // are drawn from it on the reference, and both probabilities of each are exact.
 type Laws struct {
 	Length int `json:"length"`

@@ -17,7 +17,7 @@ const DefaultLimit = 1e-4
 // Schema names the layout of a report's JSON form.
 const Schema = "mdmgen.verify/1"
 
-// Measure says how a difference is compared with its limit.
+// Measure is how a difference is compared with its limit.
 type Measure string
 
 const (
@@ -48,7 +48,7 @@ type Item struct {
 	// Count is the number of values compared.
 	Count int  `json:"count"`
 	OK    bool `json:"ok"`
-	// Widened tells of values that pass by the spacing of stored numbers alone; they are not in
+	// Widened counts values that pass by the spacing of stored numbers alone; they are not in
 	// MaxDiff and Worst. It is nil where there are none.
 	Widened *Widened `json:"widened,omitempty"`
 }

@@ -17,7 +17,7 @@ cleanup() {
 trap cleanup EXIT
 chmod 755 "$work"
 
-# munge says who is who between Slurm's daemons.
+# munge authenticates Slurm's daemons to each other.
 mkdir -m 755 "$work/munge"
 dd if=/dev/urandom of="$work/munge/key" bs=1024 count=1 status=none
 chmod 400 "$work/munge/key"

@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// Aside is the field of a header that decides no results: which part of a run a file is, say,
-// and where it was made. Headers agree whatever it holds.
+// Aside is the field of a header that decides no results: which part of a run a file is, say, and
+// where it was made. Headers agree whatever it holds.
 const Aside = "part"
 
-// Agree refuses a file whose header is not this one: which fields are unlike is told by their
-// names. A file without a header agrees with any.
+// Agree refuses a file with another header, and names the fields that differ. A file without a
+// header agrees with any.
 func (j *Journal) Agree(header any) error {
 	if j.header == nil {
 		return nil
@@ -23,42 +22,35 @@ func (j *Journal) Agree(header any) error {
 	if err != nil {
 		return j.failed(err)
 	}
-	// One was read from a file, the other was not: both are compared as they are written.
 	if keys := Differ(j.header, now); len(keys) > 0 {
 		return j.refuse(0, fmt.Sprintf("was made with other values of %s: give the same, or remove the file", strings.Join(keys, ", ")))
 	}
 	return nil
 }
 
-// Differ names the fields that two headers have unlike: those of an object in them as a.b, and
-// those of settings, which users know, as they are.
-func Differ(a, b json.RawMessage) []string {
+// Differ names the fields in which two headers differ: those of an object in them as a.b, and those
+// of settings, which users know, as they are.
+func Differ(a, b json.RawMessage) (names []string) {
 	left, right := make(map[string]string), make(map[string]string)
-	flatten(left, "", a)
-	flatten(right, "", b)
-	unlike := make(map[string]bool)
-	for k := range left {
-		unlike[k] = left[k] != right[k]
-	}
-	for k := range right {
-		unlike[k] = left[k] != right[k]
-	}
-	maps.DeleteFunc(unlike, func(name string, other bool) bool {
-		return !other || name == Aside || strings.HasPrefix(name, Aside+".")
-	})
-	var names []string
-	for name := range unlike {
-		names = append(names, strings.TrimPrefix(name, "settings."))
+	flatten(left, "", decode(a))
+	flatten(right, "", decode(b))
+	for _, pair := range [][2]map[string]string{{left, right}, {right, left}} {
+		for name, value := range pair[0] {
+			if other, ok := pair[1][name]; (!ok || other != value) && name != Aside && !strings.HasPrefix(name, Aside+".") {
+				names = append(names, strings.TrimPrefix(name, "settings."))
+			}
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
 // flatten lists the values of an object by their names; lists are values.
-func flatten(out map[string]string, name string, raw json.RawMessage) {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || len(fields) == 0 {
-		out[name] = canonical(raw)
+func flatten(out map[string]string, name string, v any) {
+	fields, ok := v.(map[string]any)
+	if !ok || len(fields) == 0 {
+		text, _ := json.Marshal(v) // It was JSON.
+		out[name] = string(text)
 		return
 	}
 	for k, v := range fields {
@@ -69,17 +61,10 @@ func flatten(out map[string]string, name string, raw json.RawMessage) {
 	}
 }
 
-// canonical writes JSON with the keys of objects in order and numbers as they stand there.
-func canonical(raw json.RawMessage) string {
+// decode reads JSON with its numbers as they stand there, which may be too great for a float64.
+func decode(raw json.RawMessage) (v any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return string(raw)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return string(raw)
-	}
-	return string(b)
+	_ = d.Decode(&v) // What is no JSON is null.
+	return v
 }

@@ -22,15 +22,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
 )
-
-// maxLine bounds a line, in bytes.
-const maxLine = 1 << 28
 
 // Journal is a file that is open, and this process's alone until Close.
 type Journal struct {
@@ -42,8 +40,8 @@ type Journal struct {
 	lines int
 	size  int64
 	sum   string
-	// read says that there is no whole line after them; reader that none will be written.
-	read, reader bool
+	// read reports that no whole line follows them.
+	read bool
 	// before is where the line that was read last begins.
 	before int64
 }
@@ -82,7 +80,7 @@ func OpenReader(path, schema string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	j := &Journal{path: path, schema: schema, file: file, reader: true, in: bufio.NewReaderSize(file, 1<<16)}
+	j := &Journal{path: path, schema: schema, file: file, in: bufio.NewReaderSize(file, 1<<16)}
 	if err := j.readHeader(); err != nil {
 		j.Close()
 		return nil, err
@@ -111,12 +109,9 @@ func (j *Journal) readHeader() error {
 	if err := j.kind(); err != nil {
 		return err
 	}
-	header, err := j.next()
-	if err != nil {
-		return err
-	}
-	j.header = header
-	return nil
+	var err error
+	j.header, err = j.next()
+	return err
 }
 
 // kind looks at how the file begins: nothing that another program, command or version wrote
@@ -133,7 +128,7 @@ func (j *Journal) kind() error {
 	case strings.HasPrefix(want, string(begin)): // Whole, or the beginning of a line that has not ended.
 		return nil
 	case bytes.HasPrefix(begin, []byte(field+name+"/")):
-		return j.refuse(1, "another version of mdmgen made this file"+j.advice(", which cannot be gone on from: remove it, and run from the beginning"))
+		return j.refuse(1, "another version of mdmgen made this file: remove it, and run from the beginning")
 	}
 	return j.refuse(1, fmt.Sprintf("is not the header of a file that this command's --resume made (%s): name another file", j.schema))
 }
@@ -144,27 +139,17 @@ func (j *Journal) next() (json.RawMessage, error) {
 	if j.read {
 		return nil, nil
 	}
-	var line []byte
-	for {
-		part, err := j.in.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case err == nil:
-		case errors.Is(err, bufio.ErrBufferFull) && len(line) <= maxLine:
-			continue
-		case errors.Is(err, bufio.ErrBufferFull):
-			return nil, j.refuse(j.lines+1, fmt.Sprintf("the line is longer than %d bytes", maxLine))
-		case errors.Is(err, io.EOF): // A line that was being written when the run ended has no end.
-			j.read = true
-			return nil, nil
-		default:
-			return nil, j.failed(err)
-		}
-		break
+	line, err := j.in.ReadBytes('\n')
+	if errors.Is(err, io.EOF) { // A line that was being written when the run ended has no end.
+		j.read = true
+		return nil, nil
+	}
+	if err != nil {
+		return nil, j.failed(err)
 	}
 	record, sum, ok := unseal(j.sum, line[:len(line)-1])
 	if !ok {
-		return nil, j.refuse(j.lines+1, "the line was changed after it was written, or one before it is missing (its checksum does not fit)"+j.advice(": remove the file, or the lines from this one on"))
+		return nil, j.refuse(j.lines+1, "the line was changed after it was written, or one before it is missing (its checksum does not fit): remove the file, or the lines from this one on")
 	}
 	if !json.Valid(record) {
 		return nil, j.refuse(j.lines+1, "is not JSON")
@@ -200,7 +185,7 @@ func (j *Journal) At() int64 { return j.before }
 
 // Again reads the record of a line that was read before, so that records need not be kept.
 func (j *Journal) Again(at int64) (json.RawMessage, error) {
-	line, err := bufio.NewReaderSize(io.NewSectionReader(j.file, at, maxLine), 1<<16).ReadBytes('\n')
+	line, err := bufio.NewReaderSize(io.NewSectionReader(j.file, at, math.MaxInt64-at), 1<<16).ReadBytes('\n')
 	if err != nil {
 		return nil, j.failed(err)
 	}
@@ -267,6 +252,13 @@ func (j *Journal) Append(records ...any) error {
 	}
 	j.lines, j.size, j.sum = j.lines+len(records), j.size+int64(len(lines)), sum
 	return nil
+}
+
+// Rename gives the file, which is on the disk, another name, and closes it.
+func (j *Journal) Rename(path string) error {
+	err := lockfile.Rename(j.file, path)
+	j.file = nil
+	return err
 }
 
 // Close closes the file, which others can have then. It may be called again, and on nil.

@@ -6,8 +6,8 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// RefusedError says that a file is not the journal of the run: another wrote it, or it was
-// changed. The file is as it was.
+// RefusedError is the error of a file that is not the journal of the run: another wrote it, or it
+// was changed. The file is left as it was.
 type RefusedError struct {
 	Path string
 	// Line counts from 1; 0 where the fault is in no line.
@@ -20,14 +20,6 @@ func (e *RefusedError) Error() string {
 		return e.Path + ": " + e.Reason
 	}
 	return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Reason)
-}
-
-// advice is text for who writes to the file; what a reader is to do depends on why it reads.
-func (j *Journal) advice(text string) string {
-	if j.reader {
-		return ""
-	}
-	return text
 }
 
 func (j *Journal) refuse(line int, reason string) error { return &RefusedError{j.path, line, reason} }

@@ -3,6 +3,7 @@ package lockfile
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // OpenAlone opens a file as [os.OpenFile] does, and makes it this process's alone, as far as
@@ -28,10 +29,28 @@ func OpenAlone(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// isAt says whether a path leads to an open file: whoever had its lock may have removed it
-// between its opening and its locking.
-func isAt(f interface{ Stat() (fs.FileInfo, error) }, path string) bool {
+// isAt reports whether a path leads to an open file: who had its lock may have removed it between
+// its opening and its locking.
+func isAt(f *os.File, path string) bool {
 	mine, err := f.Stat()
 	now, nerr := os.Stat(path)
 	return err == nil && nerr == nil && os.SameFile(mine, now)
+}
+
+// Rename gives a file that is this process's alone another name, and closes it: nobody else can
+// take it before it has the name.
+func Rename(f *os.File, path string) error {
+	err := os.Rename(f.Name(), path)
+	cerr := f.Close()
+	if err != nil && cerr == nil { // Not every system renames an open file.
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return err
+	}
+	if dir, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = dir.Sync() // Not every system can.
+		dir.Close()
+	}
+	return cerr
 }

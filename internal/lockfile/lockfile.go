@@ -9,38 +9,25 @@ import (
 	"os"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"mdmgen/internal/plainfile"
 )
 
-// ErrHeld says that another program, or another part of this one, has the lock.
+// ErrHeld is the error of a lock that another program, or another part of this one, has.
 var ErrHeld = errors.New("another run is writing to it: let that one end, or name another file")
 
 // retry is how often a program asks again for a lock that another has.
 const retry = 100 * time.Millisecond
 
 // Lock is a lock that this program has.
-type Lock struct{ file *flock.Flock }
+type Lock struct{ file *os.File }
 
 // Try takes the lock whose file is at path, or fails with [ErrHeld] at once.
 func Try(path string) (*Lock, error) {
-	for {
-		f := flock.New(path)
-		ok, err := f.TryLock()
-		if err != nil {
-			return nil, errors.Join(plainfile.Cause(err), f.Close())
-		}
-		if !ok {
-			return nil, errors.Join(ErrHeld, f.Close())
-		}
-		if isAt(f, path) {
-			return &Lock{f}, nil
-		}
-		if err := f.Close(); err != nil {
-			return nil, plainfile.Cause(err)
-		}
+	f, err := OpenAlone(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, plainfile.Cause(err)
 	}
+	return &Lock{f}, nil
 }
 
 // Wait takes the lock as soon as nobody else has it, or ends with ctx.
@@ -65,7 +52,7 @@ func Wait(ctx context.Context, path string) (*Lock, error) {
 // Release gives the lock back and removes its file, where the system lets an open file be
 // removed; elsewhere the file stays.
 func (l *Lock) Release() error {
-	_ = os.Remove(l.file.Path())
+	_ = os.Remove(l.file.Name())
 	return l.file.Close()
 }
 

@@ -7,48 +7,31 @@ import (
 	"os"
 )
 
-// Named reads what a user named: a file, or a pipe until its end, of at most limit bytes. It
-// waits no longer than ctx lasts. A device, which may have no end, is refused.
+// Named reads what a user named: a file, or a pipe until its end, of at most limit bytes. It waits
+// no longer than ctx lasts. A device, which may have no end, is refused.
 func Named(ctx context.Context, path string, limit int64) ([]byte, error) {
-	f, err := Await(ctx, path, os.O_RDONLY)
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeDevice != 0 {
+		return nil, errors.New("is a device: name a file or a pipe")
+	}
+	f, err := OpenNamed(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, Cause(err)
-	}
-	if info.Mode()&os.ModeDevice != 0 {
-		return nil, errors.New("is a device: name a file or a pipe")
-	}
-	return ReadAll(reader(ctx, f, info), limit)
+	return ReadAll(f, limit)
 }
 
-// OpenNamed opens what a user named for reading: a file, a pipe or a device. Where it has
-// to wait, for a pipe's writer or for what that writes, it waits no longer than ctx lasts.
+// OpenNamed opens what a user named for reading: a file, a pipe or a device. It waits for a pipe's
+// writer, and for what that writes, no longer than ctx lasts.
 func OpenNamed(ctx context.Context, path string) (io.ReadCloser, error) {
 	f, err := Await(ctx, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, Cause(err)
-	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{reader(ctx, f, info), f}, nil
-}
-
-// reader returns f, or what reads it until ctx ends where a read may wait.
-func reader(ctx context.Context, f *os.File, info os.FileInfo) io.Reader {
-	if info.Mode().IsRegular() {
-		return f
-	}
-	return Interruptible(ctx, f)
+	}{Interruptible(ctx, f), f}, nil
 }
 
 // Await opens a file that is there, as [os.OpenFile] does, and waits for the other end of a

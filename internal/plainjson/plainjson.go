@@ -38,9 +38,9 @@ func Plain(data []byte, err error) error {
 		return fmt.Errorf("%snot JSON: %s", at(data, syntax.Offset), line(syntax.Error()))
 	case errors.As(err, &kind):
 		if kind.Field == "" {
-			return fmt.Errorf("%s%s stands where %s must be", at(data, kind.Offset), Given(kind.Value), wanted(kind.Type))
+			return fmt.Errorf("%s%s stands where %s must be", at(data, kind.Offset), given(kind.Value), wanted(kind.Type))
 		}
-		return fmt.Errorf("%sfield %q: %s stands where %s must be", at(data, kind.Offset), kind.Field, Given(kind.Value), wanted(kind.Type))
+		return fmt.Errorf("%sfield %q: %s stands where %s must be", at(data, kind.Offset), kind.Field, given(kind.Value), wanted(kind.Type))
 	}
 	return errors.New(line(strings.TrimPrefix(err.Error(), "json: ")))
 }
@@ -55,9 +55,8 @@ func at(data []byte, offset int64) string {
 
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Given says what stands in the file in a noun and its article, by the Value of a
-// [json.UnmarshalTypeError].
-func Given(value string) string {
+// given describes what stands in the file, by the Value of a [json.UnmarshalTypeError].
+func given(value string) string {
 	switch value {
 	case "array":
 		return "a list"
@@ -73,24 +72,24 @@ func Given(value string) string {
 	return "the " + line(value) // "number 1.5"
 }
 
-// wanted says what a type is read from.
+// wanted describes what a type is read from.
 func wanted(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Pointer:
+	switch k := t.Kind(); {
+	case k == reflect.Pointer:
 		return wanted(t.Elem())
-	case reflect.Slice, reflect.Array:
+	case k == reflect.Slice || k == reflect.Array:
 		return "a list"
-	case reflect.Map, reflect.Struct:
+	case k == reflect.Map || k == reflect.Struct:
 		return "an object"
-	case reflect.String:
+	case k == reflect.String:
 		return "text"
-	case reflect.Bool:
+	case k == reflect.Bool:
 		return "true or false"
-	case reflect.Float32, reflect.Float64:
+	case k == reflect.Float32 || k == reflect.Float64:
 		return "a number"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+	case reflect.Int <= k && k <= reflect.Int64:
 		return "a whole number"
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Uint <= k && k <= reflect.Uint64:
 		return "a whole number from 0"
 	}
 	return "something else"

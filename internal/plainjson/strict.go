@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -81,40 +82,19 @@ func strict(data []byte, same func(string) string) error {
 	}
 }
 
-// halfPair returns the first escape of a surrogate in a JSON string that has no partner,
-// "" where there is none.
+// escapes are the escapes of a JSON string, pairs of surrogates as one.
+var escapes = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.`)
+
+// halfPair returns the first escape of a surrogate in a JSON string that has no partner, "" where
+// there is none.
 func halfPair(text []byte) string {
-	unit := func(i int) (rune, bool) {
-		if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
-			return 0, false
-		}
-		var r rune
-		for _, c := range text[i+2 : i+6] {
-			d := strings.IndexByte("0123456789abcdef", c|0x20)
-			if c <= '9' {
-				d = int(c) - '0'
-			}
-			r = r<<4 | rune(d)
-		}
-		return r, true
+	if !bytes.Contains(text, []byte(`\u`)) {
+		return ""
 	}
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			continue
+	for _, e := range escapes.FindAll(text, -1) {
+		if len(e) == 6 && e[2]|0x20 == 'd' && e[3] >= '8' { // \ud800 to \udfff
+			return string(e)
 		}
-		r, ok := unit(i)
-		if !ok {
-			i++ // what is escaped
-			continue
-		}
-		if r >= 0xD800 && r < 0xE000 {
-			low, ok := unit(i + 6)
-			if r >= 0xDC00 || !ok || low < 0xDC00 || low >= 0xE000 {
-				return string(text[i : i+6])
-			}
-			i += 6
-		}
-		i += 5
 	}
 	return ""
 }

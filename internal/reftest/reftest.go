@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -16,24 +17,10 @@ import (
 // spend a sixth of their time on it.
 func init() { debug.SetGCPercent(400) }
 
-// root returns the module's folder: the nearest ancestor of the working
-// directory with a go.mod.
-func root(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("reftest: no go.mod above the working directory")
-		}
-		dir = up
-	}
+// root returns the module's folder.
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
 // Builtin returns the path of the folder of the built-in model.
@@ -46,7 +33,7 @@ func Builtin(t testing.TB) string {
 // fails the test where there is none.
 func Data(t testing.TB, elem ...string) string {
 	t.Helper()
-	p := filepath.Join(append([]string{root(t), "testdata"}, elem...)...)
+	p := filepath.Join(append([]string{root(), "testdata"}, elem...)...)
 	if _, err := os.Stat(p); err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +59,9 @@ func Folder(t testing.TB) (dir string, named bool) {
 	dir = os.Getenv("MDMGEN_REFERENCE")
 	switch {
 	case dir == "":
-		return filepath.Join(filepath.Dir(root(t)), "shared"), false
+		return filepath.Join(filepath.Dir(root()), "shared"), false
 	case !filepath.IsAbs(dir):
-		dir = filepath.Join(root(t), dir)
+		dir = filepath.Join(root(), dir)
 	}
 	return dir, true
 }
@@ -107,7 +94,7 @@ func Checkpoint(t testing.TB, name string) string {
 func either(t testing.TB, kind, name string) string {
 	t.Helper()
 	p := filepath.Join("reference", kind, name)
-	if _, err := os.Stat(filepath.Join(root(t), "testdata", p)); err == nil {
+	if _, err := os.Stat(filepath.Join(root(), "testdata", p)); err == nil {
 		return Data(t, p)
 	}
 	return Shared(t, p)

@@ -32,7 +32,7 @@ type Model struct {
 	graph   graph
 	ref     string
 	digest  string
-	// context is how many tokens config.json gives a text, 0 where nothing tells.
+	// context is how many tokens config.json gives a text, 0 where that is unknown.
 	context int
 	out     []float32
 	in, res []ort.Tensor
@@ -115,7 +115,7 @@ func missing(format string, args ...any) error {
 func (m *Model) Columns() int { return m.graph.columns }
 
 // Length is how many tokens a text may have: as the graph fixes it, else by config.json; 0
-// where neither tells.
+// where neither says.
 func (m *Model) Length() int {
 	if m.graph.length > 0 {
 		return m.graph.length

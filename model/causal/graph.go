@@ -35,7 +35,7 @@ type graph struct {
 	// columns is the length of a row; rows and length are those that the graph fixes, 0
 	// where it does not.
 	columns, rows, length int
-	// quantised says that it has constants of 8 bits or fewer.
+	// quantised means that it has constants of 8 bits or fewer.
 	quantised bool
 }
 
@@ -62,7 +62,7 @@ func readGraph(d ort.Description) (graph, error) {
 		g.inputs = append(g.inputs, in)
 	}
 	if !slices.ContainsFunc(g.inputs, func(in *input) bool { return in.role == ids }) {
-		return g, fmt.Errorf("input input_ids is missing: it has %s", names(d.Inputs))
+		return g, fmt.Errorf("input input_ids is missing: it has %s", ort.Names(d.Inputs))
 	}
 	g.quantised = slices.ContainsFunc(d.Weights, func(kind string) bool { return strings.HasSuffix(kind, "int8") || strings.HasSuffix(kind, "int4") })
 	return g, g.readOutput(d)
@@ -107,7 +107,7 @@ func readInput(io ort.IO) (*input, error) {
 	return in, nil
 }
 
-// emptyShape is that of a cache that holds nothing: its first open dimension is the batch
+// emptyShape is the shape of a cache that holds nothing: its first open dimension is the batch
 // ([batch, heads, past, size], or [2, batch, heads, past, size] for keys and values in
 // one), the other open ones are the past and have no elements.
 func emptyShape(io ort.IO, rows int) ([]int64, error) {
@@ -135,7 +135,7 @@ func (g *graph) readOutput(d ort.Description) error {
 	if !ok {
 		i := slices.IndexFunc(d.Outputs, func(o ort.IO) bool { return len(o.Shape) == 3 && slices.Contains(ort.Reals, o.Type) })
 		if i < 0 {
-			return fmt.Errorf("output logits is missing: it has %s", names(d.Outputs))
+			return fmt.Errorf("output logits is missing: it has %s", ort.Names(d.Outputs))
 		}
 		out = d.Outputs[i]
 	}
@@ -165,11 +165,3 @@ func (g *graph) readOutput(d ort.Description) error {
 
 // fixed is a dimension, 0 where it is open.
 func fixed(n int64) int { return int(max(n, 0)) }
-
-func names(ios []ort.IO) string {
-	var out []string
-	for _, io := range ios {
-		out = append(out, io.Name)
-	}
-	return strings.Join(out, ", ")
-}

@@ -22,7 +22,7 @@ const (
 
 // contextOf reads how many tokens a network takes from the config.json of its folder: GPT-2
 // calls that n_positions, later networks max_position_embeddings, some n_ctx or max_seq_len,
-// and those with pictures have it in text_config. It is 0 where nothing tells.
+// and those with pictures have it in text_config. It is 0 where that is unknown.
 func contextOf(path string) (int, error) {
 	dir := filepath.Dir(path)
 	data, err := plainfile.Read(filepath.Join(dir, "config.json"), maxConfig)

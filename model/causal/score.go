@@ -14,7 +14,7 @@ import (
 type Window struct {
 	IDs []int
 	// From is the first token that is scored, given all before it: at least 1, because the
-	// network tells nothing of a first token.
+	// network has no row for a first token.
 	From int
 }
 
@@ -124,7 +124,7 @@ func (m *Model) call(ctx context.Context, windows []Window, batch []int, out [][
 	return nil
 }
 
-// row is that of the token l of the text r of the last call.
+// row is the row of token l of text r of the last call.
 func (m *Model) row(r, length, l int) []float32 {
 	return m.out[(r*length+l)*m.graph.columns:][:m.graph.columns]
 }
@@ -152,7 +152,7 @@ func (m *Model) run(ctx context.Context, windows []Window, batch []int, rows, le
 		return err
 	}
 	if m.Length() == 0 {
-		return fmt.Errorf("causal %s: a text of %d tokens fails, and there is no config.json that tells how many the network takes: put it beside the file, or let texts be shorter (bench --evaluator-context): %w", m.ref, length, err)
+		return fmt.Errorf("causal %s: a text of %d tokens fails, and there is no config.json that gives how many the network takes: put it beside the file, or let texts be shorter (bench --evaluator-context): %w", m.ref, length, err)
 	}
 	return fmt.Errorf("causal %s: a text of %d tokens fails: %w", m.ref, length, err)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 
-	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
 )
 
@@ -26,36 +25,26 @@ var bertFamily = Family{
 // parseBERT reads BERT's config.json. transformers leave out what is as in its class, which is
 // bert-base-uncased but for the vocabulary.
 func parseBERT(p probe) (Config, error) {
-	f := struct {
-		Hidden       int     `json:"hidden_size"`
-		Layers       int     `json:"num_hidden_layers"`
-		Heads        int     `json:"num_attention_heads"`
-		Inner        int     `json:"intermediate_size"`
-		Positions    int     `json:"max_position_embeddings"`
-		Types        int     `json:"type_vocab_size"`
-		VocabSize    *int    `json:"vocab_size"`
-		MaskTokenID  *int    `json:"mask_token_id"`
-		LayerNormEps float64 `json:"layer_norm_eps"`
-	}{768, 12, 12, 3072, 512, 2, nil, nil, 1e-12}
-	c := Config{Noise: "loglinear", MaskID: facts.Unknown}
-	if err := plainjson.Unmarshal(p.text, &f); err != nil {
+	c := Config{Hidden: 768, Blocks: 12, Heads: 12, Inner: 3072, Length: 512, Types: 2, Epsilon: 1e-12, Tied: true, Noise: "loglinear", MaskID: facts.Unknown}
+	s := p.settings()
+	s.need("vocab_size", &c.Columns)
+	s.may("hidden_size", &c.Hidden)
+	s.may("num_hidden_layers", &c.Blocks)
+	s.may("num_attention_heads", &c.Heads)
+	s.may("intermediate_size", &c.Inner)
+	s.may("max_position_embeddings", &c.Length)
+	s.may("type_vocab_size", &c.Types)
+	s.may("layer_norm_eps", &c.Epsilon)
+	s.may("mask_token_id", &c.MaskID)
+	c.Tokens = c.Columns
+	if err := s.fault(); err != nil {
 		return c, err
 	}
-	err := need(field{"vocab_size", f.VocabSize, &c.Columns})
-	if err == nil {
-		err = p.pinned(pin{"hidden_act", `"gelu"`, true}, pin{"position_embedding_type", `"absolute"`, true},
-			pin{"tie_word_embeddings", "true", true}, pin{"is_decoder", "false", true})
-	}
-	if err != nil {
-		return c, err
-	}
-	c.Hidden, c.Blocks, c.Heads, c.Inner, c.Length, c.Types = f.Hidden, f.Layers, f.Heads, f.Inner, f.Positions, f.Types
-	c.Tokens, c.Epsilon, c.Tied = c.Columns, f.LayerNormEps, true
-	set(&c.MaskID, f.MaskTokenID)
 	if c.Types < 1 || c.Types > maxWidth {
 		return c, fmt.Errorf("type_vocab_size is %d: must be in 1..%d", c.Types, maxWidth)
 	}
-	return c, nil
+	return c, p.pinned(pin{"hidden_act", `"gelu"`, true}, pin{"position_embedding_type", `"absolute"`, true},
+		pin{"tie_word_embeddings", "true", true}, pin{"is_decoder", "false", true})
 }
 
 // encoderTensors yields the parameters of an [Encoder], whose head is the embedding of the

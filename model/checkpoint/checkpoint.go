@@ -27,7 +27,7 @@ type Checkpoint struct {
 	// Stamps remembers the digest of a folder's files from one run to the next; the zero
 	// value has them read.
 	Stamps stamp.Store
-	// Progress, where it is not nil, is told of bytes as the digest reads them, in all
+	// Progress, where it is not nil, is called with the byte counts that the digest reads, in all
 	// [Checkpoint.Reading] and those of config.json.
 	Progress func(bytes int64)
 
@@ -73,7 +73,7 @@ func OpenWeights(path string, w Weights) (*Checkpoint, error) {
 		c.file = filepath.Base(path)
 		shard := shardName.MatchString(c.file)
 		if shard || c.file == weightsName || c.file == torchName {
-			c.name = filepath.Base(filepath.Dir(abs)) // What tells models apart.
+			c.name = filepath.Base(filepath.Dir(abs)) // It distinguishes models.
 		}
 		if shard {
 			c.file = ""

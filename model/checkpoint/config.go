@@ -24,18 +24,18 @@ type Config struct {
 	Columns   int // rows of the vocabulary's embedding: tokens, MASK and padding
 	// Tokens is the number of ids where Columns has more; the rest is padding.
 	Tokens int
-	// MaskID is the id of MASK, facts.Unknown where config.json does not tell.
+	// MaskID is the id of MASK, facts.Unknown where config.json has none.
 	MaskID int
-	// TimeConditioned says that the network reads σ; an MDLM network that does
+	// TimeConditioned means that the network reads σ; an MDLM network that does
 	// not has its conditioning evaluated at σ = 0.
 	TimeConditioned bool
-	// ScaleBySigma says that a SEDD network's log-scores are its logits
+	// ScaleBySigma means that a SEDD network's log-scores are its logits
 	// − log(expm1 σ) − log(Columns−1).
 	ScaleBySigma bool
 	// Noise is the schedule of training: loglinear, linear, cosine, geometric.
 	Noise string
-	// Shift says that position i predicts the token at i+1.
-	Shift Told
+	// Shift means that position i predicts the token at i+1.
+	Shift Tristate
 
 	Epsilon    float64 // of the norms, 0 where the family has one
 	RotaryBase float64 // of the rotary frequencies, 0 where the family has one
@@ -45,12 +45,12 @@ type Config struct {
 	Types      int     // kinds of segments of BERT, of which the first is used
 }
 
-// Told is a truth value that a config may leave open.
-type Told int
+// Tristate is a truth value that a config may leave open.
+type Tristate int
 
-// The values of Told.
+// The values of Tristate.
 const (
-	No Told = iota
+	No Tristate = iota
 	Yes
 	Untold
 )
@@ -83,7 +83,7 @@ const (
 	maxColumns = 1 << 22
 )
 
-// ParseConfig reads config.json, whose family architectures and auto_map tell, or for MDLM,
+// ParseConfig reads config.json, whose family architectures and auto_map name, or for MDLM,
 // RADD and SEDD keys that only they have. Every key that the network's rows depend on must
 // be there where its class has another default than published networks need; all others are
 // ignored.
@@ -105,29 +105,6 @@ func ParseConfig(text []byte) (Config, error) {
 	}
 	c.Family = f.Name
 	return c, c.check()
-}
-
-// field is a required number of a config.
-type field struct {
-	name string
-	from *int
-	to   *int
-}
-
-// need copies required numbers and names all that are missing.
-func need(fields ...field) error {
-	var missing []string
-	for _, f := range fields {
-		if f.from == nil {
-			missing = append(missing, f.name)
-			continue
-		}
-		*f.to = *f.from
-	}
-	if missing != nil {
-		return fmt.Errorf("missing: %s", strings.Join(missing, ", "))
-	}
-	return nil
 }
 
 // check reports every inconsistency, on one line.

@@ -103,7 +103,7 @@ func (c *Checkpoint) Reading() (n int64) {
 	return n
 }
 
-// noted is a reader that ends with ctx and of which Progress is told.
+// noted is a reader that ends with ctx and reports to Progress.
 func (c *Checkpoint) noted(ctx context.Context, r io.Reader) io.Reader {
 	r = plainfile.Ending(ctx, r)
 	if c.Progress != nil {
@@ -112,7 +112,7 @@ func (c *Checkpoint) noted(ctx context.Context, r io.Reader) io.Reader {
 	return r
 }
 
-// counter is told of bytes as they come.
+// counter is called with the byte count of each write.
 type counter func(int64)
 
 func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }

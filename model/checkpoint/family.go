@@ -24,7 +24,7 @@ const (
 
 // A Family is one kind of checkpoint, as its authors publish it.
 type Family struct {
-	// Name is that of facts and records.
+	// Name appears in facts and records.
 	Name string
 	// Models says for the docs what is published in this form, and where it comes from;
 	// Checked how it is known that rows are right.
@@ -44,7 +44,7 @@ type Family struct {
 	// parts are what the names of the network's own tensors begin with, up to a dot: one that
 	// the config does not ask for makes another network.
 	parts []string
-	// extra is that of [Config.extra] where the head has no name of its own.
+	// extra is what [Config.extra] returns where the head has no name of its own.
 	extra map[string]string
 }
 

@@ -77,7 +77,7 @@ func FileOf(b []byte) (*File, error) {
 	return s, nil
 }
 
-// index reads the header or pickle; a file's first bytes tell which of them it has.
+// index reads the header or pickle; by a file's first bytes.
 func (s *File) index() error {
 	var v any
 	var err error

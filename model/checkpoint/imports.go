@@ -24,7 +24,7 @@ var dtypes = map[string]Dtype{
 
 // standIns are the classes and functions that training files drag along: a pickle may name
 // them and keep what they are called with, which nothing reads but the config of a
-// [pickle.Object]. A name that ends with a dot is that of a package with all it holds.
+// [pickle.Object]. A name that ends with a dot stands for a package with all it holds.
 var standIns = []string{
 	"collections.defaultdict", "_codecs.encode", "pathlib.PosixPath", "argparse.Namespace", "typing.Any",
 	"__builtin__.dict", "__builtin__.list", "__builtin__.set", "__builtin__.frozenset", "__builtin__.tuple", "__builtin__.int", "__builtin__.long",

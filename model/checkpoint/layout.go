@@ -61,7 +61,7 @@ func plainName(name string) string {
 	return name
 }
 
-// ours says that a tensor of that plain name is in a part of the network: one that the config
+// ours reports whether a tensor of that plain name is in a part of the network: one that the config
 // does not ask for makes another network. A head that is tied may be stored all the same, and
 // so may tables of rotary frequencies, which follow from the config.
 func (c Config) ours(name string) bool {

@@ -1,11 +1,6 @@
 package checkpoint
 
-import (
-	"errors"
-
-	"mdmgen/internal/plainjson"
-	"mdmgen/model/facts"
-)
+import "mdmgen/model/facts"
 
 var lladaFamily = Family{
 	Name:      "llada",
@@ -28,56 +23,30 @@ var lladaFamily = Family{
 // parseLLaDA reads LLaDA's config.json, which has the keys of OLMo's. Its class has defaults of
 // another network for most of them.
 func parseLLaDA(p probe) (Config, error) {
-	var f struct {
-		DModel            *int     `json:"d_model"`
-		NLayers           *int     `json:"n_layers"`
-		NHeads            *int     `json:"n_heads"`
-		NKVHeads          *int     `json:"n_kv_heads"`
-		MLPHiddenSize     *int     `json:"mlp_hidden_size"`
-		MaxSequenceLength *int     `json:"max_sequence_length"`
-		VocabSize         *int     `json:"vocab_size"`
-		EmbeddingSize     *int     `json:"embedding_size"`
-		MaskTokenID       *int     `json:"mask_token_id"`
-		RopeTheta         *float64 `json:"rope_theta"`
-		RMSNormEps        *float64 `json:"rms_norm_eps"`
-		WeightTying       *bool    `json:"weight_tying"`
-		MultiQuery        bool     `json:"multi_query_attention"`
-	}
 	c := Config{Noise: "loglinear", Epsilon: 1e-5, MaskID: facts.Unknown}
-	if err := plainjson.Unmarshal(p.text, &f); err != nil {
-		return c, err
-	}
-	err := need(
-		field{"d_model", f.DModel, &c.Hidden}, field{"n_layers", f.NLayers, &c.Blocks}, field{"n_heads", f.NHeads, &c.Heads},
-		field{"mlp_hidden_size", f.MLPHiddenSize, &c.Inner}, field{"max_sequence_length", f.MaxSequenceLength, &c.Length},
-		field{"vocab_size", f.VocabSize, &c.Tokens})
-	if err == nil && (f.RopeTheta == nil || f.WeightTying == nil) {
-		err = errors.New("missing: rope_theta, weight_tying, or both")
-	}
-	if err == nil {
-		err = p.pinned(pin{"block_type", `"llama"`, false}, pin{"layer_norm_type", `"rms"`, false}, pin{"activation_type", `"silu"`, false}, pin{"rope", "true", false},
-			pin{"alibi", "false", true}, pin{"include_bias", "false", true}, pin{"include_qkv_bias", "false", true},
-			pin{"attention_layer_norm", "false", true}, pin{"input_emb_norm", "false", true}, pin{"scale_logits", "false", true})
-	}
-	if err != nil {
-		return c, err
-	}
+	s := p.settings()
+	s.need("d_model", &c.Hidden)
+	s.need("n_layers", &c.Blocks)
+	s.need("n_heads", &c.Heads)
+	s.need("mlp_hidden_size", &c.Inner)
+	s.need("max_sequence_length", &c.Length)
+	s.need("vocab_size", &c.Tokens)
+	s.need("rope_theta", &c.RotaryBase)
+	s.need("weight_tying", &c.Tied)
+	s.may("mask_token_id", &c.MaskID)
+	s.may("rms_norm_eps", &c.Epsilon)
+	c.Columns = c.Tokens
+	s.may("embedding_size", &c.Columns)
 	c.KVHeads = c.Heads
-	if f.MultiQuery {
+	var one bool
+	if s.may("multi_query_attention", &one); one {
 		c.KVHeads = 1
 	}
-	set(&c.KVHeads, f.NKVHeads)
-	set(&c.MaskID, f.MaskTokenID)
-	set(&c.Epsilon, f.RMSNormEps)
-	c.Columns = c.Tokens
-	set(&c.Columns, f.EmbeddingSize)
-	c.RotaryBase, c.Tied = *f.RopeTheta, *f.WeightTying
-	return c, nil
-}
-
-// set takes a value that is there.
-func set[T any](to *T, from *T) {
-	if from != nil {
-		*to = *from
+	s.may("n_kv_heads", &c.KVHeads)
+	if err := s.fault(); err != nil {
+		return c, err
 	}
+	return c, p.pinned(pin{"block_type", `"llama"`, false}, pin{"layer_norm_type", `"rms"`, false}, pin{"activation_type", `"silu"`, false}, pin{"rope", "true", false},
+		pin{"alibi", "false", true}, pin{"include_bias", "false", true}, pin{"include_qkv_bias", "false", true},
+		pin{"attention_layer_norm", "false", true}, pin{"input_emb_norm", "false", true}, pin{"scale_logits", "false", true})
 }

@@ -14,12 +14,12 @@ import (
 	"mdmgen/model/facts"
 )
 
-// maskNames are what tokenizers call MASK where nothing else tells, the first that is there
+// maskNames are what tokenizers call MASK where nothing else gives it, the first that is there
 // being meant.
 var maskNames = []string{"<|mask|>", "<|mdm_mask|>", "[MASK]", "<mask>", "<|MASK|>", "|<MASK>|", "<M>"}
 
-// maskFiles are the files beside config.json that may tell the id of MASK, in this order, and
-// how each is read: nil where it does not tell.
+// maskFiles are the files beside config.json that may give the id of MASK, in this order, and
+// how each is read: nil where it has none.
 var maskFiles = []struct {
 	name string
 	read func(text []byte) (*int, error)
@@ -86,7 +86,7 @@ func maskAmong(added []addedToken, name string) *int {
 	return nil
 }
 
-// findMask looks for the id of MASK where config.json does not tell it. The file that tells it
+// findMask looks for the id of MASK where config.json has none. The file that has it
 // is one of those that the digest is of.
 func (c *Checkpoint) findMask() error {
 	for _, f := range maskFiles {

@@ -1,7 +1,5 @@
 package checkpoint
 
-import "mdmgen/internal/plainjson"
-
 // MDLM is the family of Sahoo et al. 2024, arXiv 2406.07524.
 const MDLM = "mdlm"
 
@@ -23,33 +21,18 @@ var mdlmFamily = Family{
 
 // parseMDLM reads a flat config.json.
 func parseMDLM(p probe) (Config, error) {
-	var f struct {
-		HiddenDim        *int  `json:"hidden_dim"`
-		CondDim          *int  `json:"cond_dim"`
-		NBlocks          *int  `json:"n_blocks"`
-		NHeads           *int  `json:"n_heads"`
-		ModelLength      *int  `json:"model_length"`
-		VocabSize        *int  `json:"vocab_size"`
-		MaskTokenID      *int  `json:"mask_token_id"`
-		TimeConditioning *bool `json:"time_conditioning"`
-	}
 	c := Config{Noise: "loglinear"}
-	if err := plainjson.Unmarshal(p.text, &f); err != nil {
-		return c, err
-	}
-	err := need(
-		field{"hidden_dim", f.HiddenDim, &c.Hidden}, field{"cond_dim", f.CondDim, &c.Cond},
-		field{"n_blocks", f.NBlocks, &c.Blocks}, field{"n_heads", f.NHeads, &c.Heads},
-		field{"model_length", f.ModelLength, &c.Length}, field{"vocab_size", f.VocabSize, &c.Columns})
-	if err != nil {
-		return c, err
-	}
+	s := p.settings()
+	s.need("hidden_dim", &c.Hidden)
+	s.need("cond_dim", &c.Cond)
+	s.need("n_blocks", &c.Blocks)
+	s.need("n_heads", &c.Heads)
+	s.need("model_length", &c.Length)
+	s.need("vocab_size", &c.Columns)
 	// The published class takes false for an absent key, and the mask for the
 	// row that was appended to the tokenizer's.
-	c.TimeConditioned = f.TimeConditioning != nil && *f.TimeConditioning
+	s.may("time_conditioning", &c.TimeConditioned)
 	c.MaskID = c.Columns - 1
-	if f.MaskTokenID != nil {
-		c.MaskID = *f.MaskTokenID
-	}
-	return c, nil
+	s.may("mask_token_id", &c.MaskID)
+	return c, s.fault()
 }

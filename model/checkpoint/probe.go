@@ -12,7 +12,7 @@ import (
 	"mdmgen/model/facts"
 )
 
-// probe is a config.json, and what of it tells whose it is.
+// probe is a config.json, and what of it names its family.
 type probe struct {
 	text []byte
 	keys map[string]json.RawMessage
@@ -51,12 +51,61 @@ func newProbe(text []byte) (probe, error) {
 // word is the value of a key, "" where it is no text.
 func (p probe) word(key string) string {
 	var s string
-	_ = json.Unmarshal(p.keys[key], &s) // What is no text is told where it is read.
+	_ = json.Unmarshal(p.keys[key], &s) // Faults are reported where it is read.
 	return s
 }
 
-// object says that the value of a key is an object.
+// object reports whether the value of a key is an object.
 func (p probe) object(key string) bool { return bytes.HasPrefix(p.keys[key], []byte("{")) }
+
+// settings reads values of an object of a config. [faults.fault] returns
+// what is wrong, once all are read.
+type settings struct {
+	keys  map[string]json.RawMessage
+	under string // of keys in messages
+	*faults
+}
+
+// faults are the first value of a wrong type, and the keys that are missing.
+type faults struct {
+	wrong   error
+	missing []string
+}
+
+func (p probe) settings() settings { return settings{keys: p.keys, faults: new(faults)} }
+
+// may reads a value where there is one.
+func (s settings) may(key string, to any) bool {
+	raw, ok := s.keys[key]
+	if !ok || string(raw) == "null" {
+		return false
+	}
+	if err := json.Unmarshal(raw, to); err != nil && s.wrong == nil {
+		s.wrong = fmt.Errorf("field %q: %w", s.under+key, plainjson.Plain(nil, err))
+	}
+	return true
+}
+
+// need reads a value that must be there.
+func (s settings) need(key string, to any) {
+	if !s.may(key, to) {
+		s.missing = append(s.missing, s.under+key)
+	}
+}
+
+// in are the settings of an object, none where it is absent.
+func (s settings) in(key string) settings {
+	sub := settings{under: s.under + key + ".", faults: s.faults}
+	s.may(key, &sub.keys)
+	return sub
+}
+
+func (f *faults) fault() error {
+	if f.wrong == nil && f.missing != nil {
+		return fmt.Errorf("missing: %s", strings.Join(f.missing, ", "))
+	}
+	return f.wrong
+}
 
 // pin is a key that networks are read with one value of, in JSON. It may be absent where that is
 // what the authors' class takes it for then.

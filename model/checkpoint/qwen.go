@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"mdmgen/internal/plainjson"
 	"mdmgen/model/facts"
 )
 
@@ -40,8 +39,8 @@ var qwen3Family = Family{
 }
 
 // shiftOf says whether position i predicts token i+1: the classes of A2D predict token i, and
-// those of causal language models, under which others publish, do not tell.
-func shiftOf(class string) Told {
+// those of causal language models, under which others publish, leave it open.
+func shiftOf(class string) Tristate {
 	if strings.Contains(class, "A2D") {
 		return No
 	}
@@ -56,70 +55,44 @@ const adapted = 2048
 
 // parseQwen reads a config.json with the keys of Qwen's networks.
 func parseQwen(p probe) (Config, error) {
-	type scaling struct {
-		RopeTheta *float64 `json:"rope_theta"`
-		RopeType  *string  `json:"rope_type"`
-		Type      *string  `json:"type"`
-	}
-	var f struct {
-		HiddenSize       *int     `json:"hidden_size"`
-		NumHiddenLayers  *int     `json:"num_hidden_layers"`
-		NumHeads         *int     `json:"num_attention_heads"`
-		NumKVHeads       *int     `json:"num_key_value_heads"`
-		HeadDim          *int     `json:"head_dim"`
-		IntermediateSize *int     `json:"intermediate_size"`
-		MaxPositions     *int     `json:"max_position_embeddings"`
-		VocabSize        *int     `json:"vocab_size"`
-		MaskTokenID      *int     `json:"mask_token_id"`
-		RMSNormEps       *float64 `json:"rms_norm_eps"`
-		RopeTheta        *float64 `json:"rope_theta"`
-		// Later versions of transformers keep all of rotation in one object.
-		RopeParameters *scaling `json:"rope_parameters"`
-		RopeScaling    *scaling `json:"rope_scaling"`
-		Tied           bool     `json:"tie_word_embeddings"`
-		LayerTypes     []string `json:"layer_types"`
-	}
 	c := Config{Noise: "loglinear", Epsilon: 1e-6, MaskID: facts.Unknown}
-	if err := plainjson.Unmarshal(p.text, &f); err != nil {
-		return c, err
+	s := p.settings()
+	s.need("hidden_size", &c.Hidden)
+	s.need("num_hidden_layers", &c.Blocks)
+	s.need("num_attention_heads", &c.Heads)
+	s.need("num_key_value_heads", &c.KVHeads)
+	s.need("intermediate_size", &c.Inner)
+	s.need("max_position_embeddings", &c.Positions)
+	s.need("vocab_size", &c.Columns)
+	s.may("mask_token_id", &c.MaskID)
+	s.may("rms_norm_eps", &c.Epsilon)
+	s.may("tie_word_embeddings", &c.Tied)
+	c.Tokens, c.Length = c.Columns, min(c.Positions, adapted)
+	// Later versions of transformers keep all of rotation in one object.
+	rotation := s.in("rope_parameters")
+	if theta := rotation.may("rope_theta", &c.RotaryBase); !s.may("rope_theta", &c.RotaryBase) && !theta {
+		s.missing = append(s.missing, "rope_theta")
 	}
-	err := need(
-		field{"hidden_size", f.HiddenSize, &c.Hidden}, field{"num_hidden_layers", f.NumHiddenLayers, &c.Blocks},
-		field{"num_attention_heads", f.NumHeads, &c.Heads}, field{"num_key_value_heads", f.NumKVHeads, &c.KVHeads},
-		field{"intermediate_size", f.IntermediateSize, &c.Inner}, field{"max_position_embeddings", f.MaxPositions, &c.Positions},
-		field{"vocab_size", f.VocabSize, &c.Columns})
-	if err == nil {
-		err = p.pinned(pin{"hidden_act", `"silu"`, true}, pin{"attention_bias", "false", true}, pin{"use_sliding_window", "false", true})
-	}
-	if err != nil {
-		return c, err
-	}
-	for _, s := range []*scaling{f.RopeParameters, f.RopeScaling} {
-		if s == nil {
-			continue
-		}
-		set(&c.RotaryBase, s.RopeTheta)
-		for _, kind := range []*string{s.RopeType, s.Type} {
-			if kind != nil && *kind != "default" {
-				return c, fmt.Errorf("rotary positions of type %.40q are not read yet", *kind)
+	for _, r := range []settings{rotation, s.in("rope_scaling")} {
+		for _, key := range []string{"rope_type", "type"} {
+			var kind string
+			if r.may(key, &kind) && kind != "default" {
+				return c, fmt.Errorf("rotary positions of type %.40q are not read yet", kind)
 			}
 		}
 	}
-	set(&c.RotaryBase, f.RopeTheta)
-	set(&c.Head, f.HeadDim)
-	set(&c.MaskID, f.MaskTokenID)
-	set(&c.Epsilon, f.RMSNormEps)
-	c.Tokens, c.Tied, c.Length = c.Columns, f.Tied, min(c.Positions, adapted)
-	switch {
-	case f.RopeTheta == nil && (f.RopeParameters == nil || f.RopeParameters.RopeTheta == nil):
-		return c, fmt.Errorf("missing: rope_theta")
-	case f.HeadDim != nil && *f.HeadDim < 1:
-		return c, fmt.Errorf("head_dim is %d: must be at least 2", *f.HeadDim)
-	}
-	for _, t := range f.LayerTypes {
+	var layers []string
+	s.may("layer_types", &layers)
+	for _, t := range layers {
 		if t != "full_attention" {
 			return c, fmt.Errorf("layer_types has %.40q: only full_attention is read", t)
 		}
 	}
-	return c, nil
+	if s.may("head_dim", &c.Head) && c.Head < 1 {
+		return c, fmt.Errorf("head_dim is %d: must be at least 2", c.Head)
+	}
+	if err := s.fault(); err != nil {
+		return c, err
+	}
+	return c, p.pinned(pin{"hidden_act", `"silu"`, true}, pin{"attention_bias", "false", true}, pin{"use_sliding_window", "false", true})
 }

@@ -58,14 +58,6 @@ func unwrap(v any) any {
 func trainedConfig(v any, columns int) (Config, error) {
 	text := func(path ...string) string { s, _ := at(v, path...).(string); return s }
 	truth := func(path ...string) bool { b, _ := at(v, path...).(bool); return b }
-	number := func(name string, to *int) field {
-		if n, ok := at(v, "model", name).(int64); ok {
-			n = min(max(n, -1), 1<<30) // What is above the limits stays so.
-			i := int(n)
-			return field{"model." + name, &i, to}
-		}
-		return field{"model." + name, nil, to}
-	}
 	c := Config{Family: MDLM, Columns: columns, MaskID: columns - 1, Noise: text("noise", "type"), TimeConditioned: truth("time_conditioning")}
 	for _, x := range []struct{ key, want string }{{"backbone", "dit"}, {"diffusion", "absorbing_state"}, {"parameterization", "subs"}} {
 		if got := text(x.key); got != x.want {
@@ -76,8 +68,18 @@ func trainedConfig(v any, columns int) (Config, error) {
 	if text("data", "tokenizer_name_or_path") == "bert-base-uncased" {
 		c.MaskID = 103
 	}
-	err := need(number("hidden_size", &c.Hidden), number("cond_dim", &c.Cond), number("n_blocks", &c.Blocks), number("n_heads", &c.Heads), number("length", &c.Length))
-	if err != nil {
+	var f faults
+	for _, x := range []struct {
+		name string
+		to   *int
+	}{{"hidden_size", &c.Hidden}, {"cond_dim", &c.Cond}, {"n_blocks", &c.Blocks}, {"n_heads", &c.Heads}, {"length", &c.Length}} {
+		n, ok := at(v, "model", x.name).(int64)
+		if !ok {
+			f.missing = append(f.missing, "model."+x.name)
+		}
+		*x.to = int(min(max(n, -1), 1<<30)) // What is above the limits stays so.
+	}
+	if err := f.fault(); err != nil {
 		return c, fmt.Errorf("hyper_parameters.config: %w", err)
 	}
 	return c, c.check()

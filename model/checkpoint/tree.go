@@ -3,8 +3,6 @@ package checkpoint
 import (
 	"encoding/json"
 	"fmt"
-
-	"mdmgen/internal/plainjson"
 )
 
 // The families that publish their trainer's tree of settings.
@@ -40,7 +38,7 @@ func (p probe) tree() string {
 		Type         any `json:"type"`
 		ScaleBySigma any `json:"scale_by_sigma"`
 	}
-	_ = json.Unmarshal(p.keys["model"], &m) // What is wrong with it is told where it is read.
+	_ = json.Unmarshal(p.keys["model"], &m) // Faults are reported where it is read.
 	if m.Type == nil && m.ScaleBySigma == nil || m.Type == "ddit_wot" {
 		return RADD
 	}
@@ -49,46 +47,28 @@ func (p probe) tree() string {
 
 // parseTree reads the omegaconf tree that RADD and SEDD publish.
 func parseTree(p probe, family string) (Config, error) {
-	var t struct {
-		Tokens *int `json:"tokens"`
-		Graph  *struct {
-			Type *string `json:"type"`
-		} `json:"graph"`
-		Noise *struct {
-			Type *string `json:"type"`
-		} `json:"noise"`
-		Model *struct {
-			Type         *string `json:"type"`
-			HiddenSize   *int    `json:"hidden_size"`
-			CondDim      *int    `json:"cond_dim"`
-			Length       *int    `json:"length"`
-			NBlocks      *int    `json:"n_blocks"`
-			NHeads       *int    `json:"n_heads"`
-			ScaleBySigma *bool   `json:"scale_by_sigma"`
-		} `json:"model"`
-	}
 	c := Config{Noise: "loglinear"}
-	if err := plainjson.Unmarshal(p.text, &t); err != nil {
-		return c, err
+	s := p.settings()
+	m := s.in("model")
+	var kind, graph string
+	if m.may("type", &kind) && kind != "" && kind != "ddit" && kind != "ddit_wot" {
+		return c, fmt.Errorf("model.type is %q: must be ddit_wot (RADD) or ddit (SEDD)", kind)
 	}
-	m := t.Model
-	if m.Type != nil && *m.Type != "ddit" && *m.Type != "ddit_wot" {
-		return c, fmt.Errorf("model.type is %q: must be ddit_wot (RADD) or ddit (SEDD)", *m.Type)
+	if s.in("graph").may("type", &graph) && graph != "" && graph != "absorb" {
+		return c, fmt.Errorf("graph.type is %q, which is uniform-state diffusion and has no mask: only absorb is read", graph)
 	}
-	if t.Graph != nil && t.Graph.Type != nil && *t.Graph.Type != "absorb" {
-		return c, fmt.Errorf("graph.type is %q, which is uniform-state diffusion and has no mask: only absorb is read", *t.Graph.Type)
-	}
-	if t.Noise != nil && t.Noise.Type != nil {
-		c.Noise = *t.Noise.Type
-	}
-	want := []field{{"tokens", t.Tokens, &c.MaskID}, {"model.hidden_size", m.HiddenSize, &c.Hidden},
-		{"model.n_blocks", m.NBlocks, &c.Blocks}, {"model.n_heads", m.NHeads, &c.Heads}, {"model.length", m.Length, &c.Length}}
+	s.in("noise").may("type", &c.Noise)
+	s.need("tokens", &c.MaskID)
+	m.need("hidden_size", &c.Hidden)
+	m.need("n_blocks", &c.Blocks)
+	m.need("n_heads", &c.Heads)
+	m.need("length", &c.Length)
 	if family == SEDD {
 		c.TimeConditioned = true
-		c.ScaleBySigma = m.ScaleBySigma != nil && *m.ScaleBySigma
-		want = append(want, field{"model.cond_dim", m.CondDim, &c.Cond})
+		m.may("scale_by_sigma", &c.ScaleBySigma)
+		m.need("cond_dim", &c.Cond)
 	}
-	if err := need(want...); err != nil {
+	if err := s.fault(); err != nil {
 		return c, err
 	}
 	if c.MaskID < 1 || c.MaskID >= maxColumns {

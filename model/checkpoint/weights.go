@@ -29,10 +29,10 @@ var trained = []string{".ckpt", ".pth", ".pt"}
 // shardName matches the name of one of several files of weights.
 var shardName = regexp.MustCompile(`-\d+-of-\d+\.(safetensors|bin)$`)
 
-// Trained says that a file's name is one that trainers give, who may keep the config in it.
+// Trained reports whether a file's name is one that trainers give, who may keep the config in it.
 func Trained(name string) bool { return slices.Contains(trained, filepath.Ext(name)) }
 
-// IsWeights says that a file's name is one of weights, as OpenWeights takes them.
+// IsWeights reports whether a file's name is one of weights, as OpenWeights takes them.
 func IsWeights(name string) bool {
 	ext := filepath.Ext(name)
 	return ext == ".safetensors" || ext == ".bin" || Trained(name)

@@ -2,12 +2,10 @@ package checkpoint
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // span is a part of a file's bytes.
@@ -69,7 +67,7 @@ func zipSpans(b []byte) (map[string]span, error) {
 		}
 		spans[name], list = s, list[size:]
 	}
-	return spans, disjoint(spans)
+	return spans, nil
 }
 
 // zipSpan reads the entry that a directory begins with, and its size there.
@@ -113,25 +111,4 @@ func zipSpan(list, b []byte) (name string, s span, size int, err error) {
 		return "", s, 0, fmt.Errorf("the zip archive's entry %s ends outside of the file: it is truncated", quoteName(name))
 	}
 	return name, s, size, nil
-}
-
-// disjoint wants that no byte belongs to two entries.
-func disjoint(spans map[string]span) error {
-	type named struct {
-		span
-		name string
-	}
-	var all []named
-	for name, s := range spans {
-		all = append(all, named{s, name})
-	}
-	slices.SortFunc(all, func(x, y named) int {
-		return cmp.Or(cmp.Compare(x.begin, y.begin), cmp.Compare(x.size, y.size), cmp.Compare(x.name, y.name))
-	})
-	for i := 1; i < len(all); i++ {
-		if all[i-1].begin+all[i-1].size > all[i].begin {
-			return fmt.Errorf("the zip archive's entries %s and %s overlap", quoteName(all[i-1].name), quoteName(all[i].name))
-		}
-	}
-	return nil
 }

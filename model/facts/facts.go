@@ -39,7 +39,7 @@ const (
 // noises are the schedules' names, those that package samplers reads.
 var noises = []string{"exp", "loglinear", "linear", "cosine", "geometric"}
 
-// Unknown stands for a number that a foreign file does not tell; [Facts.Validate]
+// Unknown stands for a number that a foreign file does not give; [Facts.Validate]
 // names it as missing.
 const Unknown = math.MinInt
 
@@ -58,14 +58,14 @@ const (
 	maxText = 200
 )
 
-// digestForm is that of a digest.
+// digestForm matches a digest.
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // Facts describes a network. All ids and counts are in tokens.
 type Facts struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name,omitempty"`
-	// Family is that of a checkpoint, such as mdlm; else world, or onnx (another tool's file).
+	// Family is the checkpoint's, such as mdlm; else world, or onnx (another tool's file).
 	Family string `json:"family"`
 	// Columns is the length of a row: clean tokens, mask and padding rows.
 	Columns int `json:"columns"`
@@ -78,24 +78,24 @@ type Facts struct {
 	// Length is the canvas length that the network was trained for, and the
 	// greatest one that it accepts.
 	Length int `json:"length"`
-	// FixedLength says that no other length is possible (worlds, foreign graphs
+	// FixedLength means that no other length is possible (worlds, foreign graphs
 	// with static shapes).
 	FixedLength bool `json:"fixed_length,omitempty"`
-	// TimeConditioned says that rows depend on σ = −log α, which must be passed.
+	// TimeConditioned means that rows depend on σ = −log α, which must be passed.
 	TimeConditioned bool `json:"time_conditioned"`
 	// Output says what a row holds.
 	Output Output `json:"output"`
-	// ScaleBySigma says that log-scores are logits − log(expm1 σ) − log(V−1), V
+	// ScaleBySigma means that log-scores are logits − log(expm1 σ) − log(V−1), V
 	// counting MASK (SEDD). It does not move the softmax.
 	ScaleBySigma bool `json:"scale_by_sigma,omitempty"`
-	// Shift says that position i predicts token i+1 (Dream).
+	// Shift means that position i predicts token i+1 (Dream).
 	Shift bool `json:"shift,omitempty"`
 	// Noise names the schedule that the network was trained with: exp,
 	// loglinear, linear, cosine, geometric.
 	Noise string `json:"noise"`
 	// Parameters counts the checkpoint's parameters, buffers excluded; 0 where unknown.
 	Parameters int64 `json:"parameters,omitempty"`
-	// Dtype is that of the weights on disk: F32, F16, BF16, F64, or what they were converted
+	// Dtype is the type of the weights on disk: F32, F16, BF16, F64, or what they were converted
 	// to: fp16, int8, int4.
 	Dtype string `json:"dtype,omitempty"`
 	// Weights says which of a trainer's two sets of weights it is: ema, raw; "" where there was
@@ -106,7 +106,7 @@ type Facts struct {
 	Input string `json:"input,omitempty"`
 	// Digest is "sha256:…" of the content that the model was opened from.
 	Digest string `json:"digest,omitempty"`
-	// Untold are facts, by their JSON names, that the files leave open and somebody must tell,
+	// Untold are facts, by their JSON names, that the files leave open and a user must give,
 	// each with what is known of it.
 	Untold map[string]string `json:"-"`
 }

@@ -124,7 +124,7 @@ func (f Facts) with(key, value string) (Facts, error) {
 // fixed are the facts that say what a model is and not how it is used.
 var fixed = []string{"schema", "family", "parameters", "dtype", "weights", "digest"}
 
-// Known tells whether key names a fact that may be overridden.
+// Known reports whether key names a fact that may be overridden.
 func Known(key string) bool {
 	t := reflect.TypeFor[Facts]()
 	for i := range t.NumField() {

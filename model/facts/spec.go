@@ -6,7 +6,7 @@ import (
 )
 
 // Spec is what samplers must know of the network, worked out from the facts.
-// InfiniteSigma is left to those who know: tables have rows there.
+// InfiniteSigma is left to the caller: tables have rows there.
 func (f Facts) Spec() samplers.Spec {
 	return samplers.Spec{
 		Vocabulary:      draw.Vocabulary{Columns: f.Columns, Mask: f.MaskID, Excluded: f.Excluded(), Shift: f.Shift},

@@ -12,7 +12,7 @@ type encoder struct{ *stream }
 func newEncoder(s *stream) layers { return encoder{s} }
 
 // embed adds positions to the embeddings, so that nothing depends on ids alone.
-func (d encoder) embed(bool) string {
+func (d encoder) embed() string {
 	const at = "bert.embeddings."
 	b, cfg := d.b, d.c.Config
 	h := cfg.Hidden
@@ -23,7 +23,8 @@ func (d encoder) embed(bool) string {
 	table := b.floats(at+"position_and_type", position, cfg.Length, h)
 	length := b.op("Gather", b.op("Shape", d.ids), b.count("one_position", 1))
 	some := b.op("Range", b.count("no_position", 0), length, b.count("one_position", 1))
-	x := b.op("Add", d.as(d.stream.embed(false), d.ids, h), b.op("Gather", table, some))
+	words, line := d.stream.table()
+	x := b.op("Add", d.as(b.op("Gather", words, line), d.ids, h), b.op("Gather", table, some))
 	return d.norm(at+"LayerNorm", d.flat(x, h))
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"mdmgen/internal/reftest"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
 	"mdmgen/model/ort"
@@ -154,46 +153,4 @@ func TestHeadsTogether(t *testing.T) {
 			}
 		}
 	}
-}
-
-// BenchmarkBoundaries counts among a million draws, where -benchtime is 245x, those whose
-// token is not the one that Go draws from the same row.
-func BenchmarkBoundaries(b *testing.B) {
-	c := opened(b, reftest.Builtin(b))
-	f, err := c.Facts(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	law, err := draw.NewCategorical(f.Spec().Vocabulary, draw.Settings{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	s := built(b, c, Options{})
-	const wanted = 4096
-	r := rand.New(rand.NewPCG(9, 9))
-	one := call{rows: 1, ids: make([]int64, 64), positions: everywhere(1, 64)}
-	uniforms, temperatures := make([]float64, wanted), slices.Repeat([]float64{1}, wanted)
-	draws, differ := 0, 0
-	for b.Loop() {
-		for i := range one.ids {
-			if one.ids[i] = int64(f.MaskID); r.IntN(2) == 0 {
-				one.ids[i] = r.Int64N(int64(f.MaskID))
-			}
-		}
-		for i := range uniforms {
-			uniforms[i] = (float64(r.Int64N(1<<53-1)) + 1) * 0x1p-53
-		}
-		logits := one.run(b, s)
-		for i, got := range one.best(b, s, uniforms, temperatures, draws/wanted%2) {
-			want, err := law.Token(logits[i%64*f.Columns:][:f.Columns], uniforms[i])
-			if err != nil {
-				b.Fatal(err)
-			}
-			if draws++; got.Token != want {
-				differ++
-			}
-		}
-	}
-	b.ReportMetric(float64(draws), "draws")
-	b.ReportMetric(float64(differ), "differ")
 }

@@ -12,15 +12,12 @@ import (
 // Options says what graph to build. The zero value is the contract of the
 // package.
 type Options struct {
-	// AllRows makes the graph that other tools export: no input but the canvases and, where
-	// there is one, sigma, and logits float32 [B, L, V] at all positions.
-	AllRows bool
-	// Facts, where it is not nil, stands for what the checkpoint tells: heads must know
+	// Facts, where it is not nil, stands for the checkpoint's: heads must know
 	// which columns are tokens and what a row holds. A digest that it lacks is worked out.
 	Facts *facts.Facts
 	// Weights says where the model's matrices are; the zero value decides.
 	Weights Placement
-	// Dtype is that of the matrices. Others than Float32 are copied.
+	// Dtype is the type of the matrices. Others than Float32 are copied.
 	Dtype Dtype
 	// Half has layers and attention compute in float16, too, where Dtype is [Float16]: for devices
 	// that are made for it, and no CPU is. The stream, norms, rotations, the conditioning on a time, the
@@ -29,7 +26,7 @@ type Options struct {
 	// Force has [Write] not look for room on the disk.
 	Force bool
 	// Watch, where it is not nil, is called by [Write] when it begins to read the checkpoint for
-	// its digest and to write, and gives what is told of bytes of the total as they pass.
+	// its digest and to write, and returns a function that is called with byte counts, of the total.
 	Watch func(work string, total int64) func(bytes int64)
 }
 
@@ -123,7 +120,7 @@ func Size(c *checkpoint.Checkpoint) int64 { return 4 * c.Config.Parameters() }
 // folder once: from its bytes a runtime holds a model two to three times.
 func CanRefer(c *checkpoint.Checkpoint) bool { return externalDir(c) != "" }
 
-// network builds the graph; scaled says that its weights will be written out,
+// network builds the graph; scaled means that its weights will be written out,
 // so that constants may be multiplied into them. The facts have no digest where o.Facts has
 // none.
 func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.Facts, error) {
@@ -143,11 +140,11 @@ func network(c *checkpoint.Checkpoint, o Options, scaled bool) (*builder, facts.
 	}
 	b := newBuilder()
 	// What is folded into a weight of float16 would be rounded with it.
-	b.scaled, b.full, b.dtype = scaled && o.Dtype != Float16, o.AllRows, o.Dtype
+	b.scaled, b.dtype = scaled && o.Dtype != Float16, o.Dtype
 	b.half = o.Half && o.Dtype == Float16
 	d := &stream{c: c, b: b}
 	d.net = kinds[c.Config.Network()](d)
-	d.build(o.AllRows, f)
+	d.build(f)
 	return b, f, nil
 }
 

@@ -23,17 +23,15 @@ import (
 func TestContract(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		all     bool
 		in, out []string
 	}{
-		{"mdlm", false, []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
+		{"mdlm", []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
 			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 131]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},
-		{"sedd", false, []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "sigma float32 [-1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
+		{"sedd", []string{"input_ids int64 [-1 -1]", "positions int64 [-1 -1]", "sigma float32 [-1]", "take_best int64 [-1]", "take_given int64 [-1]", "take_rows int64 [-1]", "targets int64 [-1]", "temperatures float64 [-1]", "top int64 [1]", "uniforms float64 [-1]"},
 			[]string{"entropy float64 [-1]", "log_mass float64 [-1]", "log_mu float64 [-1]", "log_p float64 [-1]", "logits float32 [-1 121]", "token int64 [-1]", "top_log_p float64 [-1 -1]", "top_tokens int64 [-1 -1]"}},
-		{"radd", true, []string{"input_ids int64 [-1 -1]"}, []string{"logits float32 [-1 -1 151]"}},
 	} {
 		ck := published(t, c.name)
-		m, err := Build(t.Context(), ck, Options{AllRows: c.all})
+		m, err := Build(t.Context(), ck, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,14 +43,14 @@ func TestContract(t *testing.T) {
 			slices.Sort(out)
 			return out
 		}
-		if got := told(s.Inputs()); !slices.Equal(got, c.in) {
+		if got := told(s.Description().Inputs); !slices.Equal(got, c.in) {
 			t.Errorf("%s: inputs are %q, want %q", c.name, got, c.in)
 		}
-		if got := told(s.Outputs()); !slices.Equal(got, c.out) {
+		if got := told(s.Description().Outputs); !slices.Equal(got, c.out) {
 			t.Errorf("%s: outputs are %q, want %q", c.name, got, c.out)
 		}
 		var got facts.Facts
-		if err := json.Unmarshal([]byte(s.Metadata()[Key]), &got); err != nil {
+		if err := json.Unmarshal([]byte(s.Description().Metadata[Key]), &got); err != nil {
 			t.Fatal(err)
 		}
 		want, err := ck.Facts(t.Context())
@@ -190,7 +188,7 @@ func BenchmarkLogits(b *testing.B) {
 		name string
 		o    Options
 		want int
-	}{{"one", Options{}, 1}, {"four", Options{}, 4}, {"all", Options{}, 128}, {"full", Options{AllRows: true}, 0}} {
+	}{{"one", Options{}, 1}, {"four", Options{}, 4}, {"all", Options{}, 128}} {
 		b.Run(v.name, func(b *testing.B) {
 			s := built(b, opened(b, reftest.Builtin(b)), v.o)
 			one := call{rows: 1, ids: slices.Repeat([]int64{2048, 5, 17, 2048}, 32)}

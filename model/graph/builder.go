@@ -28,17 +28,15 @@ type builder struct {
 	named   map[string]bool
 	serial  map[string]int
 
-	// scaled says that multiplying the rows of a matrix by constants is free,
+	// scaled means that multiplying the rows of a matrix by constants is free,
 	// because its data is written out anyway.
 	scaled bool
-	// full says that the graph gives the rows of all positions.
-	full bool
-	// dtype is that of matrices, and quantised has the rows that are quantised, with their
+	// dtype is the type of matrices, and quantised has the rows that are quantised, with their
 	// scales, by the name of the rows.
 	dtype     Dtype
 	quantised map[string][2]string
 	// widened are matrices of float16 as float32, by name; narrowed are rows of float32 as
-	// float16, where half says that layers and attention compute in it.
+	// float16, where half is set layers and attention compute in it.
 	widened, narrowed map[string]string
 	half              bool
 }

@@ -41,11 +41,11 @@ func (d Dtype) Check() error {
 	return nil
 }
 
-// Exact8 says that this processor multiplies unsigned by signed bytes exactly, as [Int8] needs:
+// Exact8 reports whether this processor multiplies unsigned by signed bytes exactly, as [Int8] needs:
 // those of x86 without VNNI add such products in 16 bits, which saturate (2·255·127 > 2¹⁵).
 func Exact8() bool {
 	return runtime.GOARCH != "amd64" || cpu.X86.HasAVX512VNNI || cpu.X86.HasAVXVNNI
 }
 
-// Plain says that the graph is the one of float32 weights.
+// Plain reports whether weights are float32.
 func (d Dtype) Plain() bool { return d == "" || d == Float32 }

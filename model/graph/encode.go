@@ -40,7 +40,7 @@ func (b *builder) encode(f facts.Facts) (model, error) {
 	var top message
 	top.int(1, irVersion)
 	top.str(2, producer)
-	top.str(6, describe(f, b.full))
+	top.str(6, describe(f))
 	top.bytes(8, opsetID("", opset))
 	top.bytes(8, opsetID(microsoft, 1))
 	top.bytes(14, pair(Key, string(text)))
@@ -99,16 +99,12 @@ func readable(f facts.Facts) [][2]string {
 }
 
 // describe is the model's documentation.
-func describe(f facts.Facts, full bool) string {
+func describe(f facts.Facts) string {
 	s := fmt.Sprintf("Masked diffusion language model (%s), %d parameters, %d positions, %d columns, mask id %d. ",
 		f.Family, f.Parameters, f.Length, f.Columns, f.MaskID)
-	if full {
-		s += "input_ids [B,L] are canvases, logits [B,L,V] the rows"
-	} else {
-		s += "input_ids [B,L] are canvases, positions [B,K] the wanted positions; each take_ list, which may be empty, holds indices into those B*K: " +
-			"logits [R,V] are the rows of take_rows, log_mu [G] the log-probabilities of targets [G] at take_given, log_mass [G] the logs of their rows' sums; " +
-			"token [M] is drawn at take_best with uniforms [M] at temperatures [M], with log_p [M] and the entropy [M], and top_tokens [M,top], top_log_p [M,top] are the most probable"
-	}
+	s += "input_ids [B,L] are canvases, positions [B,K] the wanted positions; each take_ list, which may be empty, holds indices into those B*K: " +
+		"logits [R,V] are the rows of take_rows, log_mu [G] the log-probabilities of targets [G] at take_given, log_mass [G] the logs of their rows' sums; " +
+		"token [M] is drawn at take_best with uniforms [M] at temperatures [M], with log_p [M] and the entropy [M], and top_tokens [M,top], top_log_p [M,top] are the most probable"
 	if f.TimeConditioned {
 		s += "; sigma [B] is -log alpha in nats"
 	}

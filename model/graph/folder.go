@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"mdmgen/internal/lockfile"
 	"mdmgen/internal/plainfile"
@@ -27,7 +28,7 @@ const (
 // unfinished matches the name of a partial folder and finds that of the whole one.
 var unfinished = regexp.MustCompile(`^(.+)\` + partialSuffix + `[0-9a-f]{16}$`)
 
-// Unfinished says that a folder of that name is one that is being written, or was when a
+// Unfinished reports whether a folder of that name is one that is being written, or was when a
 // program was killed.
 func Unfinished(name string) bool { return unfinished.MatchString(name) }
 
@@ -106,7 +107,7 @@ func write(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir string)
 	return nil
 }
 
-// occupied says that the folder is there already; it is a [fs.ErrExist].
+// occupied reports that the folder is there already; it is a [fs.ErrExist].
 type occupied struct{}
 
 func (occupied) Error() string        { return "it exists already: give an empty or a new folder" }
@@ -161,11 +162,8 @@ func Sweep(parent string) error {
 	locks := map[string]string{}
 	for _, e := range entries {
 		name := e.Name()
-		// Earlier versions locked NAME.lock.
-		for _, suffix := range []string{lockSuffix, ".lock"} {
-			if filepath.Ext(name) == suffix {
-				locks[name] = name[:len(name)-len(suffix)]
-			}
+		if base, ok := strings.CutSuffix(name, lockSuffix); ok {
+			locks[name] = base
 		}
 		if m := unfinished.FindStringSubmatch(name); m != nil {
 			locks[m[1]+lockSuffix] = m[1]

@@ -3,7 +3,7 @@ package graph
 import "mdmgen/model/facts"
 
 // heads are the lists of rows that the heads of a graph take, each of indices into the
-// B·K wanted rows, and what else a head is told of each of its rows.
+// B·K wanted rows, and what else a head takes for each of its rows.
 type heads struct {
 	rows, given, best    string
 	targets              string
@@ -25,7 +25,7 @@ func (d *stream) inputs() *heads {
 		top:      b.input("top", elemInt64, 1),
 	}
 	// As the size of something it is a number that the CPU has, like all sizes and what this graph makes of
-	// them, so that no chunk waits for a device to tell.
+	// them, so that no chunk waits for a device.
 	none := b.count("no_position", 0)
 	h.top = b.op("Reshape", b.op("Size", b.op("Range", none, h.top, b.count("one_position", 1))), b.ints("shape_line", -1))
 	h.width, h.spread = b.op("Max", h.top, b.ints("at_least_one", 1)), b.op("Greater", h.top, none)

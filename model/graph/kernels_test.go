@@ -12,7 +12,6 @@ import (
 
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/checkpoint/checkpointtest"
-	"mdmgen/model/facts"
 	"mdmgen/model/ort"
 	"mdmgen/model/ort/orttest"
 )
@@ -52,7 +51,7 @@ var elemNames = map[int64]string{elemFloat: "float", elemUint8: "uint8", elemInt
 // A value is what the test knows of a tensor of a graph.
 type value struct {
 	elem string
-	// constant says that it is worked out when the network is opened; host that the CPU has it,
+	// constant means that it is worked out when the network is opened; host that the CPU has it,
 	// as it has sizes and, where the graph itself has those, arithmetic on them; outer that a
 	// graph around it made it.
 	constant, host, outer bool
@@ -218,7 +217,7 @@ var readOnHost = map[string][]int{
 // A fall is a node that CUDA cannot take, or that waits for it.
 type fall struct{ node, why string }
 
-// falls finds them in a graph, and in the bodies of its operators; in says that the graph runs
+// falls finds them in a graph, and in the bodies of its operators; in means that the graph runs
 // many times in a call.
 func (g parsedGraph) falls(table map[string]bool, outer map[string]value, repeated bool) []fall {
 	known := maps.Clone(g.known)
@@ -295,19 +294,17 @@ func TestKernelsOfCUDA(t *testing.T) {
 	}
 	for name, c := range networks {
 		for _, o := range []Options{{}, {Dtype: Float16}, {Dtype: Float16, Half: true}, {Dtype: Int4}} {
-			for _, all := range []bool{false, true} {
-				o.AllRows, o.Weights = all, Copied
-				m, err := Build(t.Context(), c, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if *update {
-					s, err := ort.Open(t.Context(), ort.Source{Bytes: m.Bytes}, ort.Config{Device: "cuda", Threads: 1})
-					orttest.Opened(t, s, err)
-				}
-				for _, f := range parsedModel(t, m).falls(table, nil, false) {
-					t.Errorf("%s, %s, half %t, all rows %t: %s %s", name, o.Dtype, o.Half, all, f.node, f.why)
-				}
+			o.Weights = Copied
+			m, err := Build(t.Context(), c, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				s, err := ort.Open(t.Context(), ort.Source{Bytes: m.Bytes}, ort.Config{Device: "cuda", Threads: 1})
+				orttest.Opened(t, s, err)
+			}
+			for _, f := range parsedModel(t, m).falls(table, nil, false) {
+				t.Errorf("%s, %s, half %t: %s %s", name, o.Dtype, o.Half, f.node, f.why)
 			}
 		}
 	}
@@ -316,32 +313,5 @@ func TestKernelsOfCUDA(t *testing.T) {
 		if err := os.WriteFile(kernelTable, []byte(lines), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// A node without a kernel is named, and so is one in a loop that waits.
-func TestKernelsOfCUDANamed(t *testing.T) {
-	b := newBuilder()
-	b.input("x", elemInt64, "n")
-	unique := b.nodeN("", "Unique", attrs{{"sorted", 0}}, 3, "x")
-	body := b.body("chunk", func() {
-		from := b.input("from", elemInt64)
-		b.output("line", b.op("Range", from, b.op("Size", "x"), b.count("one_position", 1)), elemInt64, "m")
-	})
-	b.output("z", b.node("", "Scan", attrs{{"body", body}, {"num_scan_inputs", 1}}, unique[0]), elemInt64, "n", "m")
-	m, err := b.encode(facts.Facts{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := m.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var named []string
-	for _, f := range parsedModel(t, Model{Bytes: text}).falls(readKernels(t), nil, false) {
-		named = append(named, f.node+" "+f.why)
-	}
-	if got := strings.Join(named, "\n"); !strings.Contains(got, "Unique_1 is not among") || !strings.Contains(got, "Range_1 waits for from") {
-		t.Errorf("named are:\n%s", got)
 	}
 }

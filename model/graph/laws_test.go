@@ -89,7 +89,11 @@ func TestSharingMovesNothing(t *testing.T) {
 		if v.node != "" && !bytes.Contains(m.Bytes, []byte(v.node)) {
 			t.Errorf("%d ids: no node %s", v.ids, v.node)
 		}
-		shared, plain := session(t, ort.Source{Bytes: m.Bytes}), built(t, c, Options{AllRows: true})
+		shared, kind := session(t, ort.Source{Bytes: m.Bytes}), c.Config.Network()
+		usual := kinds[kind]
+		kinds[kind] = func(s *stream) layers { return apart{usual(s), s} }
+		plain := built(t, c, Options{})
+		kinds[kind] = usual
 		r := rand.New(rand.NewPCG(5, 6))
 		for _, k := range []struct {
 			rows, length int
@@ -99,13 +103,24 @@ func TestSharingMovesNothing(t *testing.T) {
 			for i := range one.ids {
 				one.ids[i] = r.Int64N(k.ids)
 			}
-			want := one.run(t, plain)
 			one.positions = everywhere(k.rows, k.length)
+			want := one.run(t, plain)
 			if d := distance(t, one.run(t, shared), want); d > goldenLimit {
 				t.Errorf("%d canvases of %d positions with %d ids: logits differ by %.3g", k.rows, k.length, k.ids, d)
 			}
 		}
 	}
+}
+
+// apart is a network that computes each position by itself.
+type apart struct {
+	layers
+	s *stream
+}
+
+func (a apart) embed() string {
+	table, line := a.s.table()
+	return a.s.b.op("Gather", table, line)
 }
 
 // Weights of 16 bits are the float32 weights of the same values: the networks

@@ -39,7 +39,7 @@ func (d *stream) inChunks(x *listed, results []result, width string, f facts.Fac
 		excluded[i] = minusInf
 	}
 	// Each chunk's lines [chunks, size], and where these are among the logits: they are worked out
-	// beforehand, so that no chunk waits for a device to tell where it begins.
+	// beforehand, so that no chunk waits for a device to know where it begins.
 	none := b.count("no_position", 0)
 	starts := b.op("Min", b.op("Mul", b.op("Range", none, chunks, one), size), b.op("Sub", total, size))
 	lines := b.op("Add", b.op("Reshape", starts, b.ints("shape_column", -1, 1)), b.op("Range", none, size, one))

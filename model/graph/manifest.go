@@ -53,7 +53,7 @@ func (m manifest) write(ctx context.Context, dir string) error {
 	})
 }
 
-// DamagedError says that a written file is not as it was written.
+// DamagedError reports that a written file is not as it was written.
 type DamagedError struct {
 	// File is the name of the file, Reason what is wrong with it.
 	File, Reason string

@@ -17,7 +17,7 @@ type stream struct {
 	b   *builder
 	net layers
 
-	ids, positions string            // positions is "" where all are wanted
+	ids, positions string
 	shapes         map[string]string // see shape
 	index          string            // positions as indices of GatherND, [B, K, 1]
 	take           string            // [N]: which of the B·K wanted rows the heads take
@@ -33,9 +33,8 @@ type stream struct {
 
 // layers are what one kind of network does on a stream.
 type layers interface {
-	// embed gives the residual stream before the first block; share says that what depends
-	// on ids alone may be computed once an id, see [stream.embed].
-	embed(share bool) string
+	// embed gives the residual stream before the first block.
+	embed() string
 	// block adds block i. In the last one the stream leaves with the taken rows only:
 	// nothing after attention's keys and values looks at others, and nothing after
 	// attention at wanted rows that no head takes.
@@ -53,30 +52,20 @@ var kinds = map[checkpoint.Network]func(*stream) layers{
 	checkpoint.Encoder: newEncoder,
 }
 
-// build adds the whole network to the builder. With full it has no inputs but canvases
-// and gives the rows of all positions; else it has heads, and f tells what they take for
-// tokens.
-func (d *stream) build(full bool, f facts.Facts) {
+// build adds the whole network to the builder. f says what the heads take for tokens.
+func (d *stream) build(f facts.Facts) {
 	cfg, b := d.c.Config, d.b
 	d.shapes, d.length = map[string]string{}, f.Length
 	d.ids = b.input("input_ids", elemInt64, "batch", "length")
-	var heads *heads
-	if !full {
-		d.positions = b.input("positions", elemInt64, "batch", "wanted")
-		d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
-		heads = d.inputs()
-	}
+	d.positions = b.input("positions", elemInt64, "batch", "wanted")
+	d.index = b.op("Unsqueeze", d.positions, b.ints("last_axis", -1))
+	heads := d.inputs()
 	d.zero = b.ints("zero", 0)
-	x := d.net.embed(!full)
+	x := d.net.embed()
 	for i := range cfg.Blocks {
-		x = d.net.block(i, x, i == cfg.Blocks-1 && !full)
+		x = d.net.block(i, x, i == cfg.Blocks-1)
 	}
-	x = d.net.final(x)
-	if full {
-		b.output("logits", d.everyRow(d.as(x, d.ids, cfg.Hidden)), elemFloat, "batch", "length", cfg.Columns)
-		return
-	}
-	d.outputs(heads, x, f)
+	d.outputs(heads, d.net.final(x), f)
 }
 
 // shape is [B, n, width] of a matrix [B·n, width], n the length of canvases or the number of
@@ -101,20 +90,25 @@ func (d *stream) flat(x string, width int) string {
 // and values are kept for every id of the vocabulary.
 const foldedTables = 16 << 20
 
+// table is the embeddings of all ids, and the canvases' ids in a line.
+func (d *stream) table() (table, line string) {
+	name := d.c.Config.Embedding()
+	table = d.b.matrix(name, whole(d.c.Tensor(name)))
+	return table, d.b.op("Reshape", d.ids, d.b.ints("shape_line", -1))
+}
+
 // embed gives the embeddings of the canvases' ids.
 //
 // The first block's queries, keys and values depend on the id alone until they
-// are rotated. Where share is set, and no time of a canvas enters the norm, they
+// are rotated. Where no time of a canvas enters the norm, they
 // are computed once an id: of a small vocabulary, for all ids when the runtime
 // folds constants; else for the distinct ones on the canvases, which are few,
 // because most positions are MASK while a canvas is being filled.
-func (d *stream) embed(share bool) string {
+func (d *stream) embed() string {
 	b, cfg := d.b, d.c.Config
-	name := cfg.Embedding()
-	table := b.matrix(name, whole(d.c.Tensor(name)))
-	line := b.op("Reshape", d.ids, b.ints("shape_line", -1))
+	table, line := d.table()
 	switch {
-	case !share || cfg.TimeConditioned || cfg.Blocks == 1:
+	case cfg.TimeConditioned || cfg.Blocks == 1:
 		return b.op("Gather", table, line)
 	case 4*3*cfg.Columns*cfg.Hidden <= foldedTables:
 		d.distinct, d.inverse = table, line
@@ -207,17 +201,6 @@ func (d *stream) attend(q, k, v, of string) string {
 func (d *stream) swap(x string, a, b int) string {
 	five := d.b.ints(fmt.Sprintf("shape_heads_%d_%d", a, b), 0, 0, int64(a), int64(b), int64(d.c.Config.HeadSize()))
 	return d.b.node("", "Transpose", attrs{{"perm", []int{0, 1, 3, 2, 4}}}, d.b.op("Reshape", x, five))
-}
-
-// everyRow maps rows [B, n, Hidden] to logits. Not a Gemm: that gives a matrix, and giving it
-// its third dimension copies all of it once more, on one thread.
-func (d *stream) everyRow(x string) string {
-	name, w, bias := d.net.head()
-	y := d.b.node(microsoft, "FusedMatMul", attrs{{"transB", 1}}, x, d.b.matrix(name+".weight", w))
-	if bias == nil {
-		return y
-	}
-	return d.b.op("Add", y, d.b.floats(name+".bias", bias, len(bias)))
 }
 
 // rotary rotates so many heads of queries or keys [B, n, heads·HeadSize] by their positions.

@@ -16,7 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"mdmgen/internal/plainfile"
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model/checkpoint"
 )
 
@@ -66,7 +66,7 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 		end = t.offset + t.size()
 		outside = append(outside, *t)
 	}
-	if free, ok := room.Disk(dir); ok && uint64(end) > free && !o.Force {
+	if free, ok := sysinfo.Disk(dir); ok && uint64(end) > free && !o.Force {
 		return &NoRoomError{uint64(end), free}
 	}
 	if f.Digest == "" {
@@ -99,7 +99,7 @@ func writeFiles(ctx context.Context, c *checkpoint.Checkpoint, o Options, dir st
 	return m.write(ctx, dir)
 }
 
-// NoRoomError says that a disk has no room for a model's weights; bytes.
+// NoRoomError reports that a disk has no room for a model's weights; bytes.
 type NoRoomError struct{ Needs, Free uint64 }
 
 func (e *NoRoomError) Error() string {
@@ -165,7 +165,7 @@ type sink struct {
 	file io.Writer
 	sum  hash.Hash
 	size int64
-	// progress, where it is not nil, is told of bytes as they are written.
+	// progress, where it is not nil, is called with the byte count of each write.
 	progress func(int64)
 }
 

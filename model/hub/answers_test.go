@@ -224,7 +224,7 @@ func TestGivesUp(t *testing.T) {
 		}, "leads out of its folder"},
 		"digest": {func(w http.ResponseWriter, q *http.Request) {
 			fmt.Fprintf(w, `{"sha":"%040d","siblings":[{"rfilename":"config.json","size":1,"blobId":"../../x"},{"rfilename":"model.safetensors"}]}`, 1)
-		}, "tells no digest"},
+		}, "gives no digest"},
 		"loop": {func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, q.URL.Path, http.StatusFound) }, "more than 10 redirections"},
 		"403": {func(w http.ResponseWriter, q *http.Request) {
 			w.Header().Set("X-Error-Message", "Access is disabled.")

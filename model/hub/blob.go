@@ -31,8 +31,8 @@ func (f File) newHash() hash.Hash {
 // unfinished ends the name of a blob that is not whole.
 const unfinished = ".incomplete"
 
-// fetch brings the blob of a file to path, by which it is known to be whole. progress is told
-// of bytes as they come, and of those that turned out wrong as a negative number.
+// fetch brings the blob of a file to path, by which it is known to be whole. progress
+// is called with byte counts, negative for bytes that turned out wrong.
 func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path string, progress func(int64)) (err error) {
 	lock, err := c.Cache.lock(ctx, n, f.Digest, func() { c.log("%s: waiting for another process that fetches %s", n, f.Path) })
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path 
 	}
 	part, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+		return onPath(path, err)
 	}
 	defer part.Close()
 	for try := 0; ; try++ {
@@ -54,31 +54,25 @@ func (c *Client) fetch(ctx context.Context, n Name, commit string, f File, path 
 		}
 		sum, size, err := digestOf(ctx, f, part)
 		if err != nil {
-			return fault.Errorf("hub", "%s: %w", path, err)
+			return onPath(path, err)
 		}
 		if sum == f.Digest && size == f.Size {
 			break
 		}
 		// What a killed process left may be wrong: once more, from the beginning.
 		progress(-size)
-		if err := part.Truncate(0); err != nil {
-			return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+		if err := restart(part); err != nil {
+			return err
 		}
 		if try > 0 {
 			os.Remove(path + unfinished)
 			return fault.Errorf("hub", "%s: %s: what came is not what the hub lists: digest %s, want %s", n, f.Path, sum, f.Digest)
 		}
 	}
-	if err := part.Sync(); err != nil {
-		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+	if err := errors.Join(part.Sync(), part.Close()); err != nil {
+		return onPath(path, err)
 	}
-	if err := part.Close(); err != nil {
-		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
-	}
-	if err := os.Rename(path+unfinished, path); err != nil {
-		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
-	}
-	return nil
+	return onPath(path, os.Rename(path+unfinished, path))
 }
 
 // digestOf reads a file from its beginning.
@@ -91,17 +85,27 @@ func digestOf(ctx context.Context, f File, r io.ReadSeeker) (string, int64, erro
 	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
+// restart empties a file.
+func restart(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return onPath(f.Name(), err)
+	}
+	_, err := f.Seek(0, io.SeekStart)
+	return onPath(f.Name(), err)
+}
+
 // fill appends to part until it is as large as the file. A connection that is cut, or silent,
 // is made again for what is missing.
 func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *os.File, progress func(int64)) error {
 	at, err := part.Seek(0, io.SeekEnd)
-	if err == nil && at > f.Size {
-		if at, err = 0, part.Truncate(0); err == nil {
-			_, err = part.Seek(0, io.SeekStart)
-		}
-	}
 	if err != nil {
-		return fault.Errorf("hub", "%s: %w", part.Name(), plainfile.Cause(err))
+		return onPath(part.Name(), err)
+	}
+	if at > f.Size {
+		if err := restart(part); err != nil {
+			return err
+		}
+		at = 0
 	}
 	progress(at)
 	return c.again(ctx, n.String()+": "+f.Path, func() (bool, error) {
@@ -132,11 +136,8 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 			// The whole file comes, or nothing of it from there: from the beginning.
 			progress(-at)
 			at = 0
-			if err := part.Truncate(0); err != nil {
-				return false, fault.Errorf("hub", "%s: %w", part.Name(), plainfile.Cause(err))
-			}
-			if _, err := part.Seek(0, io.SeekStart); err != nil {
-				return false, fault.Errorf("hub", "%s: %w", part.Name(), plainfile.Cause(err))
+			if err := restart(part); err != nil {
+				return false, err
 			}
 		}
 		if r.StatusCode == http.StatusRequestedRangeNotSatisfiable {
@@ -147,7 +148,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 		var full *os.PathError
 		switch {
 		case errors.As(err, &full):
-			return false, fault.Errorf("hub", "%s: %w", part.Name(), full.Err)
+			return false, onPath(part.Name(), full.Err)
 		case err != nil:
 			return got > 0, &passing{err: err}
 		case at < f.Size:
@@ -157,7 +158,7 @@ func (c *Client) fill(ctx context.Context, n Name, commit string, f File, part *
 	})
 }
 
-// counter is told of bytes as they come.
+// counter is called with the byte count of each write.
 type counter func(int64)
 
 func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p), nil }
@@ -167,7 +168,7 @@ func (c counter) Write(p []byte) (int, error) { c(int64(len(p))); return len(p),
 func (c Cache) lock(ctx context.Context, n Name, what string, waiting func()) (*lockfile.Lock, error) {
 	path := filepath.Join(c.locks(n), what+".lock")
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+		return nil, onPath(path, err)
 	}
 	l, err := lockfile.Try(path)
 	if errors.Is(err, lockfile.ErrHeld) {
@@ -175,7 +176,7 @@ func (c Cache) lock(ctx context.Context, n Name, what string, waiting func()) (*
 		l, err = lockfile.Wait(ctx, path)
 	}
 	if err != nil && ctx.Err() == nil {
-		err = fault.Errorf("hub", "%s: %w", path, err)
+		err = onPath(path, err)
 	}
 	return l, err
 }

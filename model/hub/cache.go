@@ -2,6 +2,7 @@ package hub
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 	"mdmgen/internal/plainjson"
 )
@@ -32,7 +32,7 @@ func (c Cache) snapshot(n Name, commit string) string {
 	return filepath.Join(c.repository(n), "snapshots", commit)
 }
 
-// holds says that a blob is there, as large as the file.
+// holds reports whether a blob is there, as large as the file.
 func (c Cache) holds(path string, f File) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() == f.Size
@@ -72,7 +72,7 @@ func (c Cache) Find(n Name, part Part) (Found, bool) {
 	return Found{n.At(commit), filepath.Join(dir, filepath.FromSlash(n.File))}, true
 }
 
-// whole says that a snapshot has all of a part. Its weights came last.
+// whole reports whether a snapshot has all of a part. Its weights came last.
 func whole(dir, file string, part Part) bool {
 	has := func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
@@ -136,26 +136,19 @@ func (c Cache) link(n Name, commit string, f File) error {
 			return nil
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
-	}
 	target, err := filepath.Rel(filepath.Dir(path), blob)
 	if err != nil {
 		return err
 	}
-	// A name that nobody else makes: the repository's lock is held.
-	tmp := path + ".mdmgen.tmp"
-	os.Remove(tmp)
-	if os.Symlink(target, tmp) != nil {
-		if err := os.Link(blob, tmp); err != nil {
-			return fault.Errorf("hub", "%s: the file system has neither links nor second names: %w: set HF_HUB_CACHE to a folder elsewhere", path, plainfile.Cause(err))
+	return place(path, func(tmp string) error {
+		if os.Symlink(target, tmp) == nil {
+			return nil
 		}
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		os.Remove(tmp)
-		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
-	}
-	return nil
+		if err := os.Link(blob, tmp); err != nil {
+			return fmt.Errorf("the file system has neither links nor second names: %w: set HF_HUB_CACHE to a folder elsewhere", plainfile.Cause(err))
+		}
+		return nil
+	})
 }
 
 // point makes a branch or a tag lead to a commit.
@@ -164,20 +157,25 @@ func (c Cache) point(n Name, commit string) error {
 		return nil
 	}
 	path := filepath.Join(c.repository(n), "refs", filepath.FromSlash(n.revision()))
-	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	return place(path, func(tmp string) error { return os.WriteFile(tmp, []byte(commit), 0o666) })
+}
+
+// place makes a file under another name and gives it its own. No other process does so: the
+// repository's lock is held.
+func place(path string, make func(tmp string) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return onPath(path, err)
+	}
+	tmp := path + ".mdmgen.tmp"
+	os.Remove(tmp)
+	err := make(tmp)
 	if err == nil {
-		tmp := path + ".mdmgen.tmp"
-		if err = os.WriteFile(tmp, []byte(commit), 0o666); err == nil {
-			err = os.Rename(tmp, path)
-		}
-		if err != nil {
-			os.Remove(tmp)
-		}
+		err = os.Rename(tmp, path)
 	}
 	if err != nil {
-		return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+		os.Remove(tmp)
 	}
-	return nil
+	return onPath(path, err)
 }
 
 // under calls yield with the files below a folder, by path with slashes.

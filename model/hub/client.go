@@ -248,7 +248,7 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// isPage says that an answer is a page for people: a login of the network, say.
+// isPage reports whether an answer is a page for people: a login of the network, say.
 func isPage(r *http.Response) bool {
 	return strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "text/html")
 }

@@ -7,7 +7,7 @@
 //	HF_HUB_CACHE/.locks/models--OWNER--NAME/DIGEST.lock      who is fetching the blob
 //
 // Of a repository only the files come that its model needs. A blob gets its name when its
-// digest is that which the hub lists, SHA-256 for large files and git's SHA-1 for small ones; a
+// digest is the one that the hub lists, SHA-256 for large files and git's SHA-1 for small ones; a
 // file of a snapshot appears when its blob is whole, the weights after all others, and a
 // branch's new commit after those. So a process that is killed leaves what the next one
 // completes, and nothing that is taken for whole.

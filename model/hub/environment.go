@@ -43,7 +43,7 @@ func isTrue(name string) bool {
 	return false
 }
 
-// Offline says that HF_HUB_OFFLINE forbids to ask the hub.
+// Offline reports whether HF_HUB_OFFLINE forbids asking the hub.
 func Offline() bool { return isTrue(envOffline) }
 
 // home is the folder of Hugging Face's programs.
@@ -105,7 +105,7 @@ func Open() (*Client, error) {
 	return c, err
 }
 
-// token is the user's, "" where there is none. Its text is told nobody.
+// token is the user's, "" where there is none. Its text appears in no message.
 func token() (string, error) {
 	if isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
 		return "", nil

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
 )
 
@@ -27,7 +26,7 @@ type Plan struct {
 type Options struct {
 	Part Part
 	// Before may refuse a plan, when config.json is there and nothing else was brought; nil
-	// refuses none. Progress is told of bytes as they come, as a negative number of those that
+	// refuses none. Progress is called with byte counts, negative for bytes that
 	// turn out to be wrong.
 	Before   func(Plan) error
 	Progress func(bytes int64)
@@ -62,7 +61,7 @@ func (c *Client) Get(ctx context.Context, n Name, o Options) (found Found, err e
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(c.Cache.repository(n), "blobs"), 0o777); err != nil {
-		return Found{}, fault.Errorf("hub", "%s: %w", c.Cache.repository(n), plainfile.Cause(err))
+		return Found{}, onPath(c.Cache.repository(n), err)
 	}
 	if o.Verify {
 		if err := c.verify(ctx, plan); err != nil {
@@ -126,12 +125,12 @@ func (c *Client) verify(ctx context.Context, p Plan) error {
 		sum, size, err := digestOf(ctx, f, file)
 		file.Close()
 		if err != nil {
-			return fault.Errorf("hub", "%s: %w", path, err)
+			return onPath(path, err)
 		}
 		if sum != f.Digest || size != f.Size {
 			c.log("%s: %s is damaged: fetching it again", p.Name, f.Path)
 			if err := os.Remove(path); err != nil {
-				return fault.Errorf("hub", "%s: %w", path, plainfile.Cause(err))
+				return onPath(path, err)
 			}
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"mdmgen/internal/fault"
 	"mdmgen/internal/lockfile"
-	"mdmgen/internal/plainfile"
 )
 
 // Kept is a revision of a model in the cache.
@@ -23,19 +22,19 @@ type Kept struct {
 	// Bytes are those of its files; other revisions may have some of them too.
 	Bytes int64 `json:"bytes"`
 	Files int   `json:"files"`
-	// Whole says that a model could be opened from it.
+	// Whole means that a model could be opened from it.
 	Whole bool      `json:"whole"`
 	Used  time.Time `json:"last_used"`
 }
 
-// List tells of all models in the cache, by name; it may be empty.
+// List returns all models in the cache, by name; it may be empty.
 func (c Cache) List() ([]Kept, error) {
 	entries, err := os.ReadDir(c.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Errorf("hub", "%s: %w", c.Dir, plainfile.Cause(err))
+		return nil, onPath(c.Dir, err)
 	}
 	var out []Kept
 	for _, e := range entries {
@@ -66,7 +65,7 @@ func (c Cache) List() ([]Kept, error) {
 				return nil
 			})
 			if err != nil {
-				return nil, fault.Errorf("hub", "%s: %w", dir, plainfile.Cause(err))
+				return nil, onPath(dir, err)
 			}
 			if info, err := os.Stat(dir); err == nil {
 				k.Used = info.ModTime()
@@ -90,7 +89,7 @@ func (c Cache) refs(n Name) (map[string][]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fault.Errorf("hub", "%s: %w", c.repository(n), plainfile.Cause(err))
+		return nil, onPath(c.repository(n), err)
 	}
 	return out, nil
 }
@@ -121,7 +120,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	}
 	snapshots, err := os.ReadDir(filepath.Join(c.repository(n), "snapshots"))
 	if err != nil {
-		return out, fault.Errorf("hub", "%s: %w", c.repository(n), plainfile.Cause(err))
+		return out, onPath(c.repository(n), err)
 	}
 	var gone []string
 	keep := make(map[string]bool)
@@ -137,16 +136,12 @@ func (c Cache) Remove(n Name) (Freed, error) {
 		}
 		dir := c.snapshot(n, s.Name())
 		if err := under(dir, func(path string, d fs.DirEntry) error {
-			real, err := filepath.EvalSymlinks(filepath.Join(dir, filepath.FromSlash(path)))
-			if err == nil {
-				keep[filepath.Base(real)] = true
-			}
 			if to, err := os.Readlink(filepath.Join(dir, filepath.FromSlash(path))); err == nil {
 				keep[filepath.Base(to)] = true
 			}
 			return nil
 		}); err != nil {
-			return out, fault.Errorf("hub", "%s: %w", dir, plainfile.Cause(err))
+			return out, onPath(dir, err)
 		}
 	}
 	if len(out.Commits) == 0 && n.Revision != "" {
@@ -162,7 +157,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 	for _, s := range out.Commits {
 		removed := c.snapshot(n, s) + ".removed"
 		if err := os.Rename(c.snapshot(n, s), removed); err != nil {
-			return out, fault.Errorf("hub", "%s: %w", c.snapshot(n, s), plainfile.Cause(err))
+			return out, onPath(c.snapshot(n, s), err)
 		}
 		gone = append(gone, removed, filepath.Join(c.repository(n), ".no_exist", s), filepath.Join(c.repository(n), "trees", s+".json"))
 	}
@@ -185,7 +180,7 @@ func (c Cache) Remove(n Name) (Freed, error) {
 		}
 	}
 	if err != nil {
-		return out, fault.Errorf("hub", "%s: %w", c.repository(n), plainfile.Cause(err))
+		return out, onPath(c.repository(n), err)
 	}
 	slices.Sort(out.Commits)
 	return out, nil
@@ -200,11 +195,11 @@ func (c Cache) alone(n Name) (release func(), err error) {
 		}
 	}
 	if err := os.MkdirAll(c.locks(n), 0o777); err != nil {
-		return nil, fault.Errorf("hub", "%s: %w", c.locks(n), plainfile.Cause(err))
+		return nil, onPath(c.locks(n), err)
 	}
 	others, err := os.ReadDir(c.locks(n))
 	if err != nil {
-		return nil, fault.Errorf("hub", "%s: %w", c.locks(n), plainfile.Cause(err))
+		return nil, onPath(c.locks(n), err)
 	}
 	names := []string{"mdmgen.lock"}
 	for _, o := range others {
@@ -219,7 +214,7 @@ func (c Cache) alone(n Name) (release func(), err error) {
 			if errors.Is(err, lockfile.ErrHeld) {
 				return nil, fault.Errorf("hub", "%s: another process is fetching it: let that one end first", n)
 			}
-			return nil, fault.Errorf("hub", "%s: %w", c.locks(n), err)
+			return nil, onPath(c.locks(n), err)
 		}
 		held = append(held, l)
 	}

@@ -52,7 +52,7 @@ func plainPath(path string) bool {
 		!strings.ContainsAny(path, "\\:\x00") && !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// revision is that which is asked for.
+// revision is the one that is asked for.
 func (n Name) revision() string {
 	if n.Revision == "" {
 		return Main

@@ -93,7 +93,7 @@ func (c *Client) address(n Name, commit, file string) string {
 }
 
 // complete asks for the digest and size of a file whose listing has none, as mirrors give them:
-// the headers of the hub's own answer tell both.
+// the headers of the hub's own answer have both.
 func (c *Client) complete(ctx context.Context, n Name, commit string, f File) (File, error) {
 	if digested(f.Digest) && f.Size >= 0 {
 		return f, nil
@@ -120,7 +120,7 @@ func (c *Client) complete(ctx context.Context, n Name, commit string, f File) (F
 			}
 			f.Digest = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
 			if f.Size, err = strconv.ParseInt(size, 10, 64); err != nil || f.Size < 0 || !digested(f.Digest) {
-				return false, missingf("%s: %s: the hub tells no digest and size of it", n, f.Path)
+				return false, missingf("%s: %s: the hub gives no digest and size of it", n, f.Path)
 			}
 			return false, nil
 		}

@@ -42,7 +42,7 @@ func checkSum(ctx context.Context, what, path, want string) (int64, error) {
 	return n, nil
 }
 
-// errDamaged says that a file of the cache is not as it was fetched.
+// errDamaged means that a file of the cache is not as it was fetched.
 var errDamaged = errors.New("it is damaged")
 
 // publishedSum returns the SHA-256 of a library of the cache if it is one of those that
@@ -58,7 +58,7 @@ func publishedSum(ctx context.Context, path string, stamps stamp.Store) (string,
 			}
 		}
 	}
-	// A link's own time tells nothing about the file.
+	// A link's own time is not the file's.
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", plainfile.Cause(err)

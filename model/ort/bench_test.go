@@ -20,23 +20,6 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenFirst includes loading and unloading the library.
-func BenchmarkOpenFirst(b *testing.B) {
-	model := adder()
-	if err := open(b, Source{Bytes: model}).Close(); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		s, err := Open(b.Context(), Source{Bytes: model}, Config{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkRun measures what a run costs beside the network: a model of one
 // addition, with and without a context that can end, with the same slices and
 // with others each time; and chains of 40 products of matrices, whose threads

@@ -61,7 +61,7 @@ func folderBytes(dir string) int64 {
 	return n
 }
 
-// IsOffline tells whether fetching is forbidden, by the configuration or, where that does not
+// IsOffline reports whether fetching is forbidden, by the configuration or, where that does not
 // allow it, by MDMGEN_OFFLINE.
 func (c Config) IsOffline() bool {
 	if c.Online {

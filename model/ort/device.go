@@ -18,7 +18,7 @@ type device struct {
 	name             string // as it was given
 	cuda, auto, tf32 bool
 	index            int
-	gpu              *GPU // what the driver tells of it, once a session is there
+	gpu              *GPU // as its driver reports it, once a session is there
 }
 
 // device is the configuration's, with what it says of CUDA.
@@ -48,7 +48,7 @@ func parseDevice(s string) (device, error) {
 	return device{}, fmt.Errorf("onnx session: device %q: must be cpu, cuda, cuda:N or auto", s)
 }
 
-const noCUDA = "it has no CUDA"
+var errNoCUDA = errors.New("it has no CUDA")
 
 const needGPU = "`mdmgen runtime install --cuda` brings a build of ONNX Runtime with CUDA, --runtime names one, such as that of the Python package onnxruntime-gpu, and --device auto takes the CPU where there is no GPU"
 
@@ -82,7 +82,7 @@ func (d *device) acquire(ctx context.Context, cfg Config) (Library, error) {
 // first that would do otherwise is what the user must hear.
 func (d *device) without(tried []Candidate, err error) error {
 	for _, c := range tried {
-		if strings.HasPrefix(c.Reason, noCUDA) {
+		if errors.Is(c.cause, errNoCUDA) {
 			return &MissingError{What: fmt.Sprintf("device %s: %s: %s", d.name, c.Path, c.Reason), Do: needGPU}
 		}
 	}
@@ -114,14 +114,14 @@ func missingCUDA(l Library) error {
 	for _, name := range []string{providerFile("cuda"), providerFile("shared")} {
 		beside := filepath.Join(filepath.Dir(path), name)
 		if _, err := os.Stat(beside); err != nil {
-			return fmt.Errorf(noCUDA+": %s is not beside it", name)
+			return fmt.Errorf("%w: %s is not beside it", errNoCUDA, name)
 		}
 		err := trusted(beside)
 		if err == nil && l.Source == sourceCache {
 			_, err = publishedSum(context.Background(), beside, Stamps(false))
 		}
 		if err != nil {
-			return fmt.Errorf(noCUDA+" that can be used: %s: %w", name, err)
+			return fmt.Errorf("%w that can be used: %s: %w", errNoCUDA, name, err)
 		}
 	}
 	return nil
@@ -164,5 +164,9 @@ func (d *device) appendTo(o *onnx.SessionOptions, l Library) error {
 // options are the provider's. Its own default multiplies float32 as TF32, which moves logits by
 // 1e-2.
 func (d *device) options() map[string]string {
-	return map[string]string{"device_id": strconv.Itoa(d.index), "use_tf32": map[bool]string{false: "0", true: "1"}[d.tf32]}
+	tf32 := "0"
+	if d.tf32 {
+		tf32 = "1"
+	}
+	return map[string]string{"device_id": strconv.Itoa(d.index), "use_tf32": tf32}
 }

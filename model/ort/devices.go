@@ -50,7 +50,7 @@ func (c Config) Each() ([]Config, error) {
 	return each, nil
 }
 
-// CheckDevice tells whether s is a device or a list of them, as Config.Device has, without looking
+// CheckDevice returns an error unless s is a device or a list of them, as Config.Device has, without looking
 // for them.
 func CheckDevice(s string) error {
 	_, err := devices(s)

@@ -11,7 +11,7 @@ import (
 
 // A Report says which runtime this machine would use, and what is wrong.
 type Report struct {
-	// Library, Version and Source tell the library that a session would use. They
+	// Library, Version and Source describe the library that a session would use. They
 	// are empty where none was found.
 	Library string `json:"library"`
 	Version string `json:"version"`
@@ -24,7 +24,7 @@ type Report struct {
 	Candidates []Candidate `json:"candidates"`
 	// Providers are the devices that the library can run on.
 	Providers []string `json:"providers"`
-	// CUDA is what the library's CUDA provider needs and has, where it has one or --device asks for one.
+	// CUDA is what there is for the library's CUDA provider, where it has one or --device asks for one.
 	CUDA *CUDA `json:"cuda,omitempty"`
 	// Threads is the number of threads that one operator would use, at most that of
 	// the CPUs.
@@ -32,12 +32,12 @@ type Report struct {
 	// CacheDir is mdmgen's cache and CacheBytes its size in bytes.
 	CacheDir   string `json:"cache_dir"`
 	CacheBytes int64  `json:"cache_bytes"`
-	// Offline says that fetching is forbidden.
+	// Offline means that fetching is forbidden.
 	Offline bool `json:"offline"`
 	// Fetch names the client that would fetch a library at first use, where none
 	// was found.
 	Fetch string `json:"fetch,omitempty"`
-	// Usable says that a network could be opened: the library is there and has the
+	// Usable means that a network could be opened: the library is there and has the
 	// device, or it would be fetched.
 	Usable bool `json:"usable"`
 	// Problems are lines that say what is wrong and what to do.
@@ -113,7 +113,7 @@ func Diagnose(cfg Config) Report {
 	return r
 }
 
-// providers tells the devices by the files beside the library; the CPU is part
+// providers returns the devices, by the files beside the library; the CPU is part
 // of every one.
 func providers(l Library) []string {
 	found := []string{"cpu"}
@@ -123,7 +123,7 @@ func providers(l Library) []string {
 	return found
 }
 
-// diagnoseCache fills in the cache and tells whether it can be written.
+// diagnoseCache fills in the cache and reports whether it can be written.
 func (r *Report) diagnoseCache(problem func(error)) bool {
 	dir, err := CacheDir()
 	if err != nil {

@@ -13,7 +13,7 @@
 //
 // for a library of at least version 1.24 ([MinVersion]). A library that was
 // pointed at and cannot be used is an error; one that the search passes is left
-// out with its reason, which [Diagnose] tells. If nothing is found, version
+// out with its reason, see [Diagnose]. If nothing is found, version
 // 1.30.0 ([Version]) is fetched with the package client that the machine has,
 // pip or npm, checked against a hash that is part of the program, and put into
 // the cache; Config.Offline or MDMGEN_OFFLINE forbids that. A runtime that is
@@ -27,14 +27,14 @@
 // name. On Windows, whose files have access lists, this is not checked. The
 // interpreter that is asked for its packages, and the package clients, run isolated,
 // in a folder that others cannot write to and with few variables. A library of the
-// cache is loaded only if its SHA-256 is that of the published one; [Stamps]
+// cache is loaded only if its SHA-256 is the published one; [Stamps]
 // remember it as long as the file is unchanged. A damaged one is fetched again.
 //
 // The runtime's telemetry is switched off before the library is loaded: it
 // connects to nobody and leaves no files.
 //
 // A network on a CUDA device needs a library with that provider, which only [Install] fetches, and
-// NVIDIA's driver and libraries, which a [Report] tells of. What the provider does not take is an
+// NVIDIA's driver and libraries, see [Report]. What the provider does not take is an
 // error that names the nodes, unless Config.AllowFallback does.
 //
 // A process has one runtime environment: it begins with the first session, all

@@ -36,9 +36,9 @@ func TestEmptyInput(t *testing.T) {
 	}
 	// Data for no elements, and no data for some, are mistakes.
 	for want, x := range map[string]Tensor{
-		"positive":      {Name: "x", Shape: []int64{0, 2}, Float32: []float32{1}},
-		"0 data slices": {Name: "x", Shape: []int64{1, 2}},
-		"has [? 2]":     {Name: "x", Shape: []int64{0, 3}},
+		"[0 2] and 1 values": {Name: "x", Shape: []int64{0, 2}, Float32: []float32{1}},
+		"[1 2] and 0 values": {Name: "x", Shape: []int64{1, 2}},
+		"Expected: 2":        {Name: "x", Shape: []int64{0, 3}},
 	} {
 		err := s.Run(context.Background(), []Tensor{x, {Name: "y", Shape: []int64{1, 1}, Float32: []float32{7}}}, []Tensor{{Name: "z", Shape: []int64{1, 1}, Float32: out}})
 		if err == nil || !strings.Contains(err.Error(), want) {

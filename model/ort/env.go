@@ -25,7 +25,7 @@ type environment struct {
 	sync.Mutex
 	users   int
 	library Library
-	// pinned says that the library must stay loaded until the process ends.
+	// pinned means that the library must stay loaded until the process ends.
 	pinned bool
 }
 
@@ -103,7 +103,7 @@ func acquireSame(ctx context.Context, cfg Config, accept func(Library) error) (L
 	tried := []Candidate{{Library: l}}
 	if accept != nil {
 		if err := accept(l); err != nil {
-			tried[0].Reason = oneLine(err.Error())
+			tried[0].Reason, tried[0].cause = oneLine(err.Error()), err
 			return Library{}, tried, &MissingError{What: l.Path, Err: err}
 		}
 	}

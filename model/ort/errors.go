@@ -10,7 +10,7 @@ import (
 // ErrClosed is what a closed session answers.
 var ErrClosed = errors.New("onnx session: it is closed")
 
-// A MissingError says that ONNX Runtime, or a part of it that the wish needs,
+// A MissingError reports that ONNX Runtime, or a part of it that the wish needs,
 // is not on this machine. Its text is one line that says what to do.
 type MissingError struct {
 	// What is missing, and why it could not be got.
@@ -34,18 +34,18 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// A MemoryError says that there is no memory for a network, or for a call of it. The session can go on
+// A MemoryError reports that there is no memory for a network, or for a call of it. The session can go on
 // with smaller ones.
 type MemoryError struct{ Err error }
 
 func (e *MemoryError) Error() string { return "no room in memory: " + e.Err.Error() }
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// TooLarge tells samplers that the call's size is at fault, and none of its rows.
+// TooLarge reports that the call's size is at fault, and none of its rows.
 func (e *MemoryError) TooLarge() bool { return true }
 
 // full are what the runtime, CUDA, its products and C++ say where memory is full. The binding drops the
-// runtime's own codes, which do not tell either.
+// runtime's own codes, which would not help either.
 var full = regexp.MustCompile(`(?i)failed to allocate memory|out of memory|CUDA failure 2\b|CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED|std::bad_alloc`)
 
 // causes are the errors that were joined into one, each a line.

@@ -27,9 +27,10 @@ type Candidate struct {
 	Library
 	// Reason says why it cannot be used; empty if it can.
 	Reason string `json:"reason,omitempty"`
-	// damaged says that a fetch put the library there, and that it is no longer what
+	// damaged means that a fetch put the library there, and that it is no longer what
 	// was fetched.
 	damaged bool
+	cause   error // of Reason
 }
 
 // A place is a step of the search. Folders are asked for when the step is
@@ -174,8 +175,8 @@ func isLibraryName(name string) bool {
 	})
 }
 
-// examine judges one file without loading it: who can write to it, what it is,
-// and in the cache whether it is what was fetched.
+// examine judges one file without loading it: who can write to it, the version in
+// its name, and in the cache whether it is what was fetched.
 func (c Config) examine(ctx context.Context, path, source string) Candidate {
 	one := Candidate{Library: Library{Path: path, Source: source}}
 	err := trusted(path)
@@ -185,9 +186,6 @@ func (c Config) examine(ctx context.Context, path, source string) Candidate {
 	}
 	if err == nil {
 		one.Version, err = probe(path)
-	}
-	if err == nil {
-		err = usable(one.Version)
 	}
 	if err != nil {
 		one.Reason = oneLine(err.Error())
@@ -199,7 +197,7 @@ func (c Config) examine(ctx context.Context, path, source string) Candidate {
 func (c *Candidate) take(accept func(Library) error) bool {
 	if c.Reason == "" && accept != nil {
 		if err := accept(c.Library); err != nil {
-			c.Reason = oneLine(err.Error())
+			c.Reason, c.cause = oneLine(err.Error()), err
 		}
 	}
 	return c.Reason == ""

@@ -72,9 +72,9 @@ const recordPlacement = "session.record_ep_graph_assignment_info"
 // A placed node is an operator of a network with the provider that the runtime gave it to.
 type placed struct{ name, operator, provider string }
 
-var errPlacement = errors.New("the runtime does not tell where the network's nodes run")
+var errPlacement = errors.New("the runtime does not report where the network's nodes run")
 
-// placement tells where the nodes of a session run, those of loops and branches too; library is
+// placement returns where the nodes of a session run, those of loops and branches too; library is
 // the runtime's file.
 func placement(native *onnx.DynamicAdvancedSession, library string) ([]placed, error) {
 	path := C.CString(library)

@@ -11,8 +11,6 @@ const (
 	// MinVersion is the oldest version that can be used: the binding asks for
 	// version 24 of the C interface, which version 1.24 was the first to have.
 	MinVersion = "1.24.0"
-
-	minMajor, minMinor = 1, 24
 )
 
 // A build is one published build of Version for an operating system and
@@ -96,7 +94,7 @@ var cudaBuilds = []build{{
 	},
 }}
 
-// cudaBuild returns the build with CUDA for a system. The error says that none is fetched.
+// cudaBuild returns the build with CUDA for a system. The error is for systems without one.
 func cudaBuild(goos, goarch string) (build, error) {
 	for _, b := range cudaBuilds {
 		if b.goos == goos && b.goarch == goarch {
@@ -108,7 +106,7 @@ func cudaBuild(goos, goarch string) (build, error) {
 }
 
 // buildFor returns the build for an operating system and architecture in Go's
-// names. The error says that none exists.
+// names. The error is for systems without one.
 func buildFor(goos, goarch string) (build, error) {
 	for _, b := range builds {
 		if b.goos == goos && b.goarch == goarch {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
+	"slices"
 
 	onnx "github.com/yalue/onnxruntime_go"
 )
@@ -24,7 +23,7 @@ type Tensor struct {
 }
 
 // Run computes out from in. Each input of the network, and each output, must be
-// there once, in any order; types and shapes must be those that the model tells,
+// there once, in any order; types and shapes must be the model's,
 // with these liberties: Int64 feeds an int32 or bool input, and Float32 feeds or receives
 // float16, bfloat16 and, as an input, float64. A slice that a run before had
 // for the same name and shape costs nothing to pass again.
@@ -40,15 +39,15 @@ func (s *Session) Run(ctx context.Context, in, out []Tensor) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.place("input", s.info.inputs, in, s.in, s.inValues); err != nil {
+	if err := s.place("input", s.info.Inputs, in, s.in, s.inValues); err != nil {
 		return err
 	}
-	if err := s.place("output", s.info.outputs, out, s.out, s.outValues); err != nil {
+	if err := s.place("output", s.info.Outputs, out, s.out, s.outValues); err != nil {
 		return err
 	}
 	for i := range s.in {
 		if err := s.in[i].load(); err != nil {
-			return fmt.Errorf("onnx session: input %s: %w", s.info.inputs[i].Name, err)
+			return fmt.Errorf("onnx session: input %s: %w", s.info.Inputs[i].Name, err)
 		}
 	}
 	run := func() error { return s.runNative(ctx) }
@@ -98,118 +97,26 @@ func (s *Session) fault(err error) error {
 	return fmt.Errorf("onnx session: run: %w", runtimeError(err))
 }
 
-// place checks the tensors of a run against the model and puts them into the
-// slots of their names.
+// place puts the tensors of a run into the slots of their names. What is wrong
+// with a shape the runtime says.
 func (s *Session) place(kind string, ios []IO, tensors []Tensor, slots []slot, values []onnx.Value) error {
-	for i := range ios {
-		t, err := pick(kind, ios[i].Name, tensors)
-		if err != nil {
-			return err
+	for i, io := range ios {
+		at := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == io.Name })
+		if at < 0 {
+			return fmt.Errorf("onnx session: %s %s: it is not given", kind, io.Name)
 		}
+		t := &tensors[at]
 		if slots[i].holds(t) {
 			continue
 		}
-		err = slots[i].set(kind == "input", ios[i], t)
+		err := slots[i].set(kind == "input", io, t)
 		values[i] = slots[i].value
 		if err != nil {
 			return fmt.Errorf("onnx session: %s %s: %w", kind, t.Name, err)
 		}
 	}
-	if len(tensors) == len(ios) {
-		return nil
-	}
-	for _, t := range tensors {
-		if indexIO(ios, t.Name) < 0 {
-			return fmt.Errorf("onnx session: %s %s: the network has no such %s, it has %s", kind, t.Name, kind, ioNames(ios))
-		}
-	}
 	return nil
 }
-
-// pick returns the one tensor of a name.
-func pick(kind, name string, tensors []Tensor) (*Tensor, error) {
-	var found *Tensor
-	for i := range tensors {
-		if tensors[i].Name != name {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("onnx session: %s %s: it is given twice", kind, name)
-		}
-		found = &tensors[i]
-	}
-	if found == nil {
-		var have []string
-		for _, t := range tensors {
-			have = append(have, t.Name)
-		}
-		return nil, fmt.Errorf("onnx session: %s %s: it is not given, only [%s]", kind, name, strings.Join(have, " "))
-	}
-	return found, nil
-}
-
-// checkShape tells how a tensor differs from what the model takes.
-func (t *Tensor) checkShape(io IO) error {
-	n, set := int64(1), 0
-	for _, d := range t.Shape {
-		if d < 0 || d == 0 && !t.empty() {
-			return fmt.Errorf("shape %v: dimensions must be positive", t.Shape)
-		}
-		if d > 0 && n > math.MaxInt64/8/d {
-			return fmt.Errorf("shape %v: it is too large", t.Shape)
-		}
-		n *= d
-	}
-	length := 0
-	for _, l := range []int{len(t.Int64), len(t.Float32), len(t.Float64)} {
-		if l > 0 {
-			set++
-			length = l
-		}
-	}
-	if set != 1 && !t.empty() {
-		return fmt.Errorf("%d data slices are set: give exactly one", set)
-	}
-	if int64(length) != n {
-		return fmt.Errorf("shape %v needs %d values, but %d are given", t.Shape, n, length)
-	}
-	if len(t.Shape) == 0 {
-		return errors.New("a tensor without dimensions cannot be passed: the model must be exported with a dimension")
-	}
-	if io.Shape == nil {
-		return nil
-	}
-	ok := len(io.Shape) == len(t.Shape)
-	for i := 0; ok && i < len(io.Shape); i++ {
-		ok = io.Shape[i] < 0 || io.Shape[i] == t.Shape[i]
-	}
-	if !ok {
-		return fmt.Errorf("shape %v: the network has %s", t.Shape, shapeString(io.Shape))
-	}
-	return nil
-}
-
-func shapeString(shape []int64) string {
-	parts := make([]string, len(shape))
-	for i, d := range shape {
-		parts[i] = "?"
-		if d >= 0 {
-			parts[i] = fmt.Sprint(d)
-		}
-	}
-	return "[" + strings.Join(parts, " ") + "]"
-}
-
-func indexIO(ios []IO, name string) int {
-	for i := range ios {
-		if ios[i].Name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-func ioNames(ios []IO) string { return "[" + strings.Join(names(ios), " ") + "]" }
 
 // runtimeError strips what the binding puts before the runtime's own words and
 // folds them into a line. Where memory is full it is a [*MemoryError].

@@ -28,7 +28,7 @@ type slot struct {
 
 func nothing() error { return nil }
 
-// holds tells whether the slot's tensor lies on t's slice with t's shape.
+// holds reports whether the slot's tensor lies on t's slice with t's shape.
 func (s *slot) holds(t *Tensor) bool {
 	return s.value != nil && s.data == t.pointer() && slices.Equal(s.shape, t.Shape) && t.whole()
 }
@@ -44,7 +44,7 @@ func (t *Tensor) pointer() unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(t.Float64))
 }
 
-// whole tells whether the slices have together the length that the shape needs.
+// whole reports whether the slices have together the length that the shape needs.
 func (t *Tensor) whole() bool {
 	n := int64(1)
 	for _, d := range t.Shape {
@@ -55,8 +55,8 @@ func (t *Tensor) whole() bool {
 
 // set puts a native tensor on t's data, in place of the one that was there.
 func (s *slot) set(input bool, io IO, t *Tensor) error {
-	if err := t.checkShape(io); err != nil {
-		return err
+	if !t.whole() {
+		return fmt.Errorf("shape %v and %d values", t.Shape, len(t.Int64)+len(t.Float32)+len(t.Float64))
 	}
 	if err := s.free(); err != nil {
 		return err

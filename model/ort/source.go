@@ -1,10 +1,10 @@
 package ort
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
 	"github.com/dustin/go-humanize/english"
@@ -24,12 +24,12 @@ type Config struct {
 	// Online allows it, whatever MDMGEN_OFFLINE says.
 	Online bool
 	// Threads is the number of threads that one operator may use; 0 means all
-	// CPUs that the process may use, and so does any number above that, which a
-	// notice tells. [Session.Threads] is what is used.
+	// CPUs that the process may use, and so does any number above that, with a
+	// notice. [Session.Threads] is what is used.
 	Threads int
 	// Device is "cpu", "cuda", "cuda:N" or "auto"; "" is "cpu". "auto" takes the
 	// first CUDA device if the runtime has its provider and the network opens on
-	// it, else the CPU; [Session.Provider] tells which. A list with commas between
+	// it, else the CPU; see [Session.Provider]. A list with commas between
 	// is for a network that is opened on each: see [Config.Each].
 	Device string
 	// AllowFallback names nodes or operators of the network that may run on the CPU where
@@ -59,7 +59,7 @@ func (c Config) threads() int {
 	return cpus
 }
 
-// toldThreads says that the notice of too many threads was given: a process
+// toldThreads means that the notice of too many threads was given: a process
 // opens several sessions of one configuration.
 var toldThreads atomic.Bool
 
@@ -90,22 +90,20 @@ type IO struct {
 	// Type is the element type: "int64", "float32", "float16" and so on.
 	Type string `json:"type"`
 	// Shape has −1 for a dimension of any size. It is nil where the model does
-	// not even tell the rank.
+	// not even give the rank.
 	Shape []int64 `json:"shape"`
 }
 
 // read returns the model's name for messages and what it says of itself.
-func (src Source) read() (name string, info modelInfo, err error) {
+func (src Source) read() (name string, info Description, err error) {
 	if src.Path != "" && src.Bytes != nil {
 		return "", info, errors.New("onnx session: a model as a file and as bytes: give one of them")
 	}
-	name = "model"
-	if src.Path != "" {
-		name = src.Path
-		info, err = readModelFile(src.Path)
-	} else {
-		info, err = readModel(src.Bytes)
-	}
+	name = cmp.Or(src.Path, "model")
+	err = src.with(func(data []byte) (err error) {
+		info, err = readModel(data)
+		return err
+	})
 	if err != nil {
 		return name, info, fmt.Errorf("onnx session: %s: %w", name, err)
 	}
@@ -117,36 +115,23 @@ func (src Source) read() (name string, info modelInfo, err error) {
 	}
 	var outputs []IO
 	for _, want := range src.Outputs {
-		i := slices.IndexFunc(info.outputs, func(o IO) bool { return o.Name == want })
-		if i < 0 {
-			return name, info, fmt.Errorf("onnx session: %s: no output %q: it has %s", name, want, ioNames(info.outputs))
+		out, ok := info.Output(want)
+		if !ok {
+			return name, info, fmt.Errorf("onnx session: %s: no output %q: it has %s", name, want, Names(info.Outputs))
 		}
-		outputs = append(outputs, info.outputs[i])
+		outputs = append(outputs, out)
 	}
-	info.outputs = outputs
+	info.Outputs = outputs
 	return name, info, nil
 }
 
-// readModelFile maps the file, so that the weights in it are not read twice.
-func readModelFile(path string) (modelInfo, error) {
-	var info modelInfo
-	err := mapped(path, func(data []byte) (err error) {
-		info, err = readModel(data)
-		return err
-	})
-	return info, err
-}
-
-// shapeNodes are those of the model, see [shapeNodes].
-func (src Source) shapeNodes() (shapes map[operation]bool, err error) {
+// with calls f with the model's bytes; a file is mapped, so that weights in it
+// are not read twice.
+func (src Source) with(f func([]byte) error) error {
 	if src.Path == "" {
-		return shapeNodes(src.Bytes)
+		return f(src.Bytes)
 	}
-	err = mapped(src.Path, func(data []byte) (err error) {
-		shapes, err = shapeNodes(data)
-		return err
-	})
-	return shapes, err
+	return mapped(src.Path, f)
 }
 
 // mapped calls f with the content of a file, which is mapped until f returns.
@@ -173,18 +158,11 @@ func mapped(path string, f func([]byte) error) error {
 	return errors.Join(f(data), data.Unmap())
 }
 
-func names(ios []IO) []string {
+// Names returns the names of inputs or outputs.
+func Names(ios []IO) []string {
 	out := make([]string, len(ios))
 	for i, io := range ios {
 		out[i] = io.Name
-	}
-	return out
-}
-
-func cloneIO(ios []IO) []IO {
-	out := slices.Clone(ios)
-	for i := range out {
-		out[i].Shape = slices.Clone(out[i].Shape)
 	}
 	return out
 }

@@ -50,7 +50,7 @@ func trusted(path string) error {
 	}
 }
 
-// trustedEntry judges one step of a path; above says that it is a folder over the
+// trustedEntry judges one step of a path; above means that it is a folder over the
 // one that holds the files.
 func trustedEntry(path string, info fs.FileInfo, above bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
@@ -73,7 +73,7 @@ func trustedEntry(path string, info fs.FileInfo, above bool) error {
 	return nil
 }
 
-// ownGroup tells whether nobody but this user and administrators is in a group:
+// ownGroup reports whether nobody but this user and administrators is in a group:
 // root's, on macOS that of the administrators, who own what Homebrew installs,
 // and the group of the user's own name that many systems give to each user.
 func ownGroup(gid int) bool {
@@ -88,7 +88,7 @@ func ownGroup(gid int) bool {
 	return err == nil && group.Name == me.Username
 }
 
-// unmapped tells whether an owner is one that this process cannot see, because it
+// unmapped reports whether an owner is one that this process cannot see, because it
 // runs in a user namespace: root's folders then look as if they were nobody's.
 func unmapped(uid int) bool {
 	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")

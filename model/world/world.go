@@ -37,7 +37,7 @@ type World struct {
 	c, p float64
 	// log0 is log mu0 in float32, for worlds that do not depend on time.
 	log0 []float32
-	// masked tells, a bit a position, which positions of a state are MASK.
+	// masked has a bit for each position of a state, set where it is MASK.
 	masked []uint32
 	extra  map[string]json.RawMessage
 	out    []float32
@@ -66,7 +66,7 @@ func (w *World) Facts() facts.Facts { return w.facts }
 // Close releases nothing; it is there because models have it.
 func (w *World) Close() error { return nil }
 
-// Spec is that of the facts; rows exist at σ = +Inf, where everything is masked: a table
+// Spec follows from the facts; rows exist at σ = +Inf, where everything is masked: a table
 // has no arithmetic that breaks there.
 func (w *World) Spec() samplers.Spec {
 	s := w.facts.Spec()
@@ -146,45 +146,24 @@ func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	wanted := 0
-	for _, n := range c.Counts {
-		wanted += n
+	if len(c.IDs) != len(c.Counts)*w.d || (c.Sigma != nil) != (w.mu1 != nil) {
+		panic(fmt.Sprintf("world: %d ids and %d values of sigma for %d rows of %d positions", len(c.IDs), len(c.Sigma), len(c.Counts), w.d))
 	}
-	if len(c.Counts) < 1 || len(c.IDs) != len(c.Counts)*w.d || wanted != len(c.Positions) || slices.Min(c.Counts) < 1 {
-		return nil, fmt.Errorf("world: %d ids and %d positions in rows of %v: need %d ids a row, and at least one position", len(c.IDs), len(c.Positions), c.Counts, w.d)
-	}
-	sigma := c.Sigma
-	if (sigma != nil) != (w.mu1 != nil) || sigma != nil && len(sigma) != len(c.Counts) {
-		return nil, fmt.Errorf("world: %d values of sigma for %d rows: need one a row if and only if the world depends on time", len(sigma), len(c.Counts))
-	}
-	if n := wanted * w.v; cap(w.out) < n {
-		w.out = make([]float32, n)
-	} else {
-		w.out = w.out[:n]
-	}
-	at, rest := 0, c.Positions
+	w.out = slices.Grow(w.out[:0], len(c.Positions)*w.v)[:len(c.Positions)*w.v]
+	at, ids := 0, make([]int, w.d)
 	for r, k := range c.Counts {
-		state := 0
-		for l, id := range c.IDs[r*w.d : (r+1)*w.d] {
-			if id < 0 || id > int64(w.v) {
-				return nil, fmt.Errorf("world: row %d, position %d: id %d: must be in 0..%d", r, l, id, w.v)
-			}
-			state = state*(w.v+1) + int(id)
+		for l := range ids {
+			ids[l] = int(c.IDs[r*w.d+l])
 		}
+		state := w.State(ids)
 		var weight float64
-		if sigma != nil {
-			if !(sigma[r] >= 0) {
-				return nil, fmt.Errorf("world: row %d: sigma is %v: must be at least 0", r, sigma[r])
-			}
-			weight = w.weight(-math.Expm1(-sigma[r]))
+		if w.mu1 != nil {
+			weight = w.weight(-math.Expm1(-c.Sigma[r]))
 		}
-		for _, l := range rest[:k] {
-			if l < 0 || l >= int64(w.d) {
-				return nil, fmt.Errorf("world: row %d: position %d: must be in 0..%d", r, l, w.d-1)
-			}
+		for _, l := range c.Positions[at : at+k] {
 			from := (state*w.d + int(l)) * w.v
-			dst := w.out[at : at+w.v]
-			at += w.v
+			dst := w.out[at*w.v : (at+1)*w.v]
+			at++
 			if w.log0 != nil {
 				copy(dst, w.log0[from:])
 				continue
@@ -193,7 +172,6 @@ func (w *World) Logits(ctx context.Context, c samplers.Call) ([]float32, error) 
 				dst[a] = float32(math.Log((1-weight)*w.mu0[from+a] + weight*w.mu1[from+a]))
 			}
 		}
-		rest = rest[k:]
 	}
 	return w.out, nil
 }

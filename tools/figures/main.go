@@ -1,11 +1,11 @@
-// Command figures renews the pictures and the tables of docs/certificates.md and
-// docs/theory.md that show certificates and Theorem 4 on the built-in network, and what is
-// exact on worlds, those of docs/decoders.md, and those of docs/precision.md. It is run in the repository's root, for one part or for all:
+// Command figures renews pictures and tables of docs that no command of mdmgen prints: those of
+// certificates and of Theorem 4 on the built-in network, of the exact distances on a world, and
+// of what decoders' samples are worth. It is run in the repository's root, for one part or for
+// all:
 //
 //	go run ./tools/figures scaling
 //
-// Parts take up to a minute and a half of processor time each, but for speed, which takes two
-// minutes, 2 GB of disk and as much memory.
+// A part takes up to a minute and a half of processor time.
 package main
 
 import (
@@ -20,12 +20,10 @@ import (
 	"slices"
 
 	"mdmgen/analysis/likelihood"
-	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/builtin"
 	"mdmgen/examples"
 	"mdmgen/model"
-	"mdmgen/model/graph"
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
 	"mdmgen/tokenize"
@@ -40,21 +38,13 @@ var parts = []struct {
 	name, page string
 	make       func(context.Context, network) (plots []report.Plot, table []byte, err error)
 }{
-	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"network", "certificates", network12}, {"rates", "certificates", rates}, {"gap", "theory", gap},
-	{"field", "decoders", decoderField}, {"window", "decoders", decoderErrors},
-	{"quality", "precision", dtypeCosts}, {"speed", "precision", dtypeSpeeds},
+	{"scaling", "certificates", scaling}, {"world", "certificates", world4}, {"rates", "certificates", rates}, {"gap", "theory", gap}, {"field", "decoders", decoderField},
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	var err error
-	if args := os.Args[1:]; len(args) == 2 && args[0] == turnCommand {
-		err = takeTurn(ctx, os.Stdout, args[1])
-	} else {
-		err = run(ctx, args)
-	}
-	if err != nil {
+	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
@@ -74,7 +64,7 @@ func run(ctx context.Context, names []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
-		folder := filepath.Join("docs", part.page)
+		folder := filepath.Join("docs", "research", part.page)
 		for _, p := range plots {
 			var b bytes.Buffer
 			if err := p.Draw(&b, "svg", 560, 400); err != nil {
@@ -117,15 +107,11 @@ type network struct {
 }
 
 func open(ctx context.Context) (n network, err error) {
-	if n.Model, err = openAs(ctx, graph.Float32); err == nil {
+	n.Model, err = model.Open(ctx, "fairytale", model.Options{Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
+	if err == nil {
 		n.e, err = likelihood.New(n.Model, likelihood.Options{})
 	}
 	return n, err
-}
-
-// openAs opens the built-in network with weights of a type.
-func openAs(ctx context.Context, d graph.Dtype) (model.Model, error) {
-	return model.Open(ctx, "fairytale", model.Options{Dtype: d, Builtins: []model.Builtin{{Name: "fairytale", FS: builtin.Fairytale()}}})
 }
 
 // blank is the canvas of d masks.
@@ -144,11 +130,6 @@ func (n network) sample(ctx context.Context, s *catalog.Sampler, canvas []int, s
 		return nil
 	})
 	return err
-}
-
-// exactStudy draws texts of first-hitting and works out how probable samplers make them.
-func (n network) exactStudy(ctx context.Context, canvas []int, ss []*catalog.Sampler, texts int) (*quality.Study, error) {
-	return quality.Measure(ctx, n.e, likelihood.Whole(canvas), ss, quality.Config{Samples: texts, Seed: seed})
 }
 
 // tale are the ids of a text that the network was not trained on.

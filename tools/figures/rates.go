@@ -106,15 +106,11 @@ func rates(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	short, err := networkRates(ctx, net.Model, net.blank(32), 48)
-	if err != nil {
-		return nil, nil, err
-	}
 	long, err := networkRates(ctx, net.Model, net.blank(128), 16)
 	if err != nil {
 		return nil, nil, err
 	}
-	return []report.Plot{onWorld.p, long.p}, markdown(onWorld.Table, short.Table, long.Table), nil
+	return []report.Plot{onWorld.p, long.p}, markdown(onWorld.Table, long.Table), nil
 }
 
 func worldRates(ctx context.Context) (*table, error) {

@@ -8,6 +8,7 @@ import (
 
 	"mdmgen/analysis/certificate"
 	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/likelihood"
 	"mdmgen/analysis/quality"
 	"mdmgen/analysis/report"
 	"mdmgen/samplers/catalog"
@@ -82,13 +83,13 @@ func scaling(ctx context.Context, net network) ([]report.Plot, []byte, error) {
 
 // exactly estimates distances from exact likelihoods of first-hitting's texts.
 func exactly(ctx context.Context, net network, canvas []int, ss []*catalog.Sampler) ([]string, error) {
-	st, err := net.exactStudy(ctx, canvas, ss, exactTexts)
+	st, err := quality.Measure(ctx, net.e, likelihood.Whole(canvas), ss, quality.Config{Samples: exactTexts, Seed: seed})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]string, len(ss))
+	var out []string
 	for i := range ss {
-		out[i] = measured(st.Distance(quality.TV, i))
+		out = append(out, measured(st.Distance(quality.TV, i)))
 	}
 	return out, nil
 }

@@ -16,7 +16,7 @@ import (
 
 // The tests of this file say what the paper's asymptotic statements look like in numbers:
 // TestReference recomputes the values of the files, and here they are put beside each other.
-// Rows of tables in docs are compared with them.
+// Rows of tables in docs/research are compared with them.
 
 // values reads fields of a file of laws in testdata.
 func values(t *testing.T, name string, to any) {
@@ -24,10 +24,10 @@ func values(t *testing.T, name string, to any) {
 	read(t, reftest.Data(t, "reference", "laws", name+".json"), to)
 }
 
-// onPage requires a row of a table to stand on a page of docs: numbers with six digits.
+// onPage requires a row of a table to stand on a page of docs/research: numbers with six digits.
 func onPage(t *testing.T, page string, cells ...any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(reftest.Data(t)), "docs", page))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(reftest.Data(t)), "docs", "research", page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func onPage(t *testing.T, page string, cells ...any) {
 		row += fmt.Sprintf(" %v |", c)
 	}
 	if !strings.Contains(string(text), "\n"+row+"\n") {
-		t.Errorf("docs/%s lacks the row\n%s", page, row)
+		t.Errorf("docs/research/%s lacks the row\n%s", page, row)
 	}
 }
 
@@ -282,14 +282,12 @@ func TestGumbelDraws(t *testing.T) {
 		} `json:"finite_precision"`
 	}
 	values(t, "gumbel-small", &f)
-	for _, page := range []string{"theory.md", "benchmarks.md"} {
-		for _, r := range f.Finite {
-			for i, p := range r.P {
-				onPage(t, page, p, r.Truncated[i], r.Grid24[i], r.Mdlm32[i])
-			}
-			if lost := 1 - r.Grid24[5]/r.P[5]; math.Abs(lost-0.27) > 0.005 || r.Case != "mask_column_psi_1e-3" {
-				t.Errorf("%s: %v of the sixth token is lost", r.Case, lost)
-			}
+	for _, r := range f.Finite {
+		for i, p := range r.P {
+			onPage(t, "benchmarks.md", p, r.Truncated[i], r.Grid24[i], r.Mdlm32[i])
+		}
+		if lost := 1 - r.Grid24[5]/r.P[5]; math.Abs(lost-0.27) > 0.005 || r.Case != "mask_column_psi_1e-3" {
+			t.Errorf("%s: %v of the sixth token is lost", r.Case, lost)
 		}
 	}
 	if len(f.Finite) != 1 || len(f.Truncated) != 2 || fmt.Sprintf("%.6g %.6g", f.M32, f.M64) != "16.6355 36.7368" {

@@ -103,12 +103,17 @@ func lengthened(t testing.TB, ref string, length int) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	put(t, dir, "config.json", string(text))
+	write := func(name string, data []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("config.json", text)
 	weights, err := os.ReadFile(filepath.Join(ref, "model.safetensors"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, "model.safetensors", string(weights))
+	write("model.safetensors", weights)
 	return dir
 }
 

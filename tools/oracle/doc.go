@@ -1,4 +1,4 @@
-// Package oracle recomputes the project's own reference files and says how far apart
+// Package oracle recomputes the project's own reference files and reports how far
 // they are from what the packages of this module give: exact laws of worlds and tables
 // of the paper's asymptotic statements, likelihoods and losses of networks, and
 // tensors of checkpoints. It is tests alone:

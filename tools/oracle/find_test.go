@@ -35,41 +35,19 @@ type Folder struct {
 	Files []string
 }
 
-// Walk finds the files below a folder. Links are followed, and each file is found once.
+// Walk finds the files below a folder, which may be a link.
 func Walk(root string) (*Folder, error) {
 	d := &Folder{root: root}
-	if err := d.walk(root, make(map[string]bool)); err != nil {
+	target, err := filepath.EvalSymlinks(root)
+	if err != nil {
 		return nil, err
 	}
-	return d, nil
-}
-
-func (d *Folder) walk(path string, seen map[string]bool) error {
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil || seen[target] {
-		return err
-	}
-	seen[target] = true
-	info, err := os.Stat(target)
-	switch {
-	case err != nil:
-		return err
-	case info.Mode().IsRegular():
-		d.Files = append(d.Files, path)
-		return nil
-	case !info.IsDir():
-		return nil
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := d.walk(filepath.Join(path, e.Name()), seen); err != nil {
-			return err
+	return d, filepath.WalkDir(target, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			d.Files = append(d.Files, filepath.Join(root, strings.TrimPrefix(path, target)))
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // world opens the world that another file names: the file of its last part, .json after it, which
@@ -206,7 +184,7 @@ func maskOf(ctx context.Context, dir string) int {
 	return facts.MaskID
 }
 
-// notOpened says why the program does not open the model in a folder; "" where it must.
+// notOpened reports why the program does not open the model in a folder; "" where it must.
 func notOpened(dir string) string {
 	if found, _ := filepath.Glob(filepath.Join(dir, "*.ckpt")); len(found) > 1 {
 		return "it has several trainers' files, which analysis/verify: TestTrainersFiles compares"

@@ -46,7 +46,7 @@ func inputs[T any](t testing.TB, f *file) (in T) {
 type kind struct {
 	// name is the file's schema; "losses" and "golden" for those that have none.
 	name string
-	// worlds says that the file names worlds, which have files of their own, and model that its
+	// worlds reports whether the file names worlds, which have files of their own, and model that its
 	// numbers are a model's; others are recomputed from the file alone.
 	worlds, model bool
 	// limit is the greatest difference that is accepted, for items that say no other.

@@ -39,10 +39,15 @@ type visitedLaw struct {
 func scoredLaw(w *laws.World, rule scoreRule, g schedule.Grid, c func(state, l int) float64) (visitedLaw, error) {
 	var err error
 	v := visitedLaw{Law: w.Start(), Calls: 1}
+	jump := make([]float64, w.D*w.V)
 	for k := range g.Steps() {
-		rows := w.Rows(g.Lambda[k])
-		var fresh float64
-		v.Law, fresh = w.Push(v.Law, func(x int, jump []float64) {
+		rows, next := w.Rows(g.Lambda[k]), make([]float64, w.States)
+		var fresh laws.Sum
+		for x, q := range v.Law {
+			if q == 0 {
+				continue
+			}
+			clear(jump)
 			w.EachMasked(x, func(l int) {
 				total := c(x, l)
 				p := rule.reveal(g, k, total)
@@ -53,8 +58,14 @@ func scoredLaw(w *laws.World, rule scoreRule, g schedule.Grid, c func(state, l i
 					jump[l*w.V+a] = min(p, 1) * mu
 				}
 			})
-		})
-		v.Calls += fresh
+			w.Visit(jump, x, q, func(y int, q float64) {
+				next[y] += q
+				if y != x && w.Masks(y) > 0 {
+					fresh.Add(q)
+				}
+			})
+		}
+		v.Law, v.Calls = next, v.Calls+fresh.Value()
 		if err != nil {
 			return visitedLaw{}, err
 		}

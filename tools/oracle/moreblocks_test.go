@@ -15,13 +15,13 @@ func (r *more) blocks(n *moreLaw) outcome {
 		floor, out.settings["floor"] = *n.Settings.Floor, given{}
 	}
 	if n.Sampler == "fhs_parallel" {
-		out.denoised = r.w.ParallelLaw(sizes)
+		out.denoised = parallelLaw(r.w, r.model, sizes)
 		out.extra["plan_nelbo"] = schedule.SizesCost(r.c, sizes)
 		return out
 	}
 	weights := pairWeights(sizes)
 	out.settings["weights"] = weights
-	out.denoised = r.w.BlockLaw(sizes, weights, floor)
+	out.denoised = blockLaw(r.w, sizes, weights, floor)
 	return out
 }
 

@@ -36,8 +36,8 @@ func (r *more) checks() any {
 		return exempt{}
 	}
 	nelbo := r.w.NELBO()
-	r.found.between("fhs_limit", r.w.OnSequences(r.w.ExactChain(-math.Expm1(-700), 0)), r.fhs)
-	r.found.between("fhs_blocks_of_one", r.w.ParallelLaw(slices.Repeat([]int{1}, r.w.D)), r.fhs)
+	r.found.between("fhs_limit", r.w.OnSequences(exactChain(r.w, r.model, -math.Expm1(-700), 0)), r.fhs)
+	r.found.between("fhs_blocks_of_one", parallelLaw(r.w, r.model, slices.Repeat([]int{1}, r.w.D)), r.fhs)
 	terms := slices.Clone(nelbo.TermsByK)
 	if n, ok := r.world.doc["nelbo"].(map[string]any); ok {
 		terms = numbersOf(n["expected_terms_by_k"])

@@ -5,6 +5,7 @@ import (
 
 	"mdmgen/analysis/laws"
 	"mdmgen/analysis/laws/lawstest"
+	"mdmgen/model/world"
 	"mdmgen/samplers/schedule"
 )
 
@@ -24,7 +25,7 @@ func moreFile(m *matcher, f *file) {
 // moreValues is everything that follows from the world and the settings.
 func moreValues(t testing.TB, f *file) object {
 	r := more{t: t, doc: f.doc, in: inputs[moreInputs](t, f), losses: make(map[float64]float64), found: make(differences)}
-	r.world, _, r.w = f.in.world(t, r.in.World)
+	r.world, r.model, r.w = f.in.world(t, r.in.World)
 	r.fhs, r.c = r.w.FHSLaw(), profile(r.w)
 	want := object{
 		"d": r.w.D, "V": r.w.V, "T": given{}, "delta": given{}, "seed": exempt{},
@@ -45,8 +46,9 @@ type more struct {
 	doc map[string]any
 	in  moreInputs
 	w   *laws.World
-	// world is the world's own file.
+	// world is the world's own file, model the world as a model.
 	world *file
+	model *world.World
 	fhs   []float64
 	// c is the loss profile; losses are f(λ), as far as they were asked for.
 	c      []float64

@@ -16,7 +16,7 @@ import (
 type outcome struct {
 	// settings are the values that follow from others among the settings.
 	settings object
-	// plan says that what is revealed does not depend on the network.
+	// plan reports whether what is revealed does not depend on the network.
 	plan bool
 	// law is over states, nil for one that leaves no masks; denoised is over sequences.
 	law, denoised []float64
@@ -73,7 +73,7 @@ func (r *more) law(n *moreLaw) any {
 	return want
 }
 
-// masked says whether a law over states has mass where masks are left.
+// masked reports whether a law over states has mass where masks are left.
 func (r *more) masked(law []float64) bool {
 	for x, q := range law {
 		if q > 0 && r.w.Masks(x) > 0 {
@@ -117,7 +117,7 @@ func (r *more) exactChain(n *moreLaw) outcome {
 	settings := object{}
 	g := r.grid(n.Settings, settings)
 	counts := countExactChain(g, r.w.D)
-	law := r.w.ExactChain(g.Lambda[0], last(g))
+	law := exactChain(r.w, r.model, g.Lambda[0], last(g))
 	events := counts.Uniformization
 	if n.Sampler == "matu" {
 		events = counts.MATU
@@ -199,7 +199,7 @@ func (r *more) trapezoid(n *moreLaw) outcome {
 	}
 	refined := refinedGrid(lambda, theta)
 	steps := r.tweedie(refined)
-	law := r.w.TrapezoidLaw(steps, theta, floor)
+	law := trapezoidLaw(r.w, steps, theta, floor)
 	return outcome{
 		settings: object{"masked_fractions": lambda, "theta": given{}, "floor": given{}, "refined": refined},
 		plan:     true, law: law, denoised: r.w.Denoise(law, last(steps.Grid)),

@@ -46,7 +46,7 @@ type matcher struct {
 	notOffered int
 }
 
-// ok says whether all that was compared so far agrees.
+// ok reports whether all that was compared so far agrees.
 func (m *matcher) ok() bool {
 	return len(m.faults) == 0 && !slices.ContainsFunc(m.items, func(it verify.Item) bool { return !it.OK })
 }
@@ -132,7 +132,7 @@ func below(path, name string) string {
 	return path + "." + name
 }
 
-// numeric says whether there is a number or a truth value in a value.
+// numeric reports whether there is a number or a truth value in a value.
 func numeric(v any) bool {
 	switch v := v.(type) {
 	case float64, bool:

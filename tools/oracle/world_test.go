@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -122,42 +123,6 @@ func namesChanged(t *testing.T, name string, doc, want any, least int, skip func
 	}
 }
 
-// TestChangedInput changes every probability of q0 and μ, in the file itself.
-func TestChangedInput(t *testing.T) {
-	for _, name := range []string{"xor3-mixed", "timed3"} {
-		f := readLaws(t, name)
-		for _, field := range distributions(f) {
-			for _, l := range leaves(field, f.doc[field], nil) {
-				for _, by := range []float64{1e-6, -1e-6} {
-					l.set(l.x + by)
-					m := &matcher{t: t, limit: lawsLimit}
-					if worldFile(m, f); m.ok() {
-						t.Fatalf("%s: %s: changed by %v", name, l.path, by)
-					}
-					for _, it := range m.items {
-						if !it.OK && !strings.HasPrefix(l.path, strings.TrimPrefix(it.Worst.Path, "sum of ")) {
-							t.Fatalf("%s: %s was changed, %s is named", name, l.path, it.Worst.Path)
-						}
-					}
-				}
-				l.set(l.x)
-			}
-		}
-	}
-}
-
-// TestChangedMasses moves probability inside a row, which still sums to 1: what
-// follows from it no longer holds.
-func TestChangedMasses(t *testing.T) {
-	f := readLaws(t, "xor3-mixed")
-	row := f.doc["mu0"].([]any)[26].([]any)[1].([]any)
-	row[0], row[1] = row[0].(float64)+1e-6, row[1].(float64)-1e-6
-	m := &matcher{t: t, limit: lawsLimit}
-	if worldFile(m, f); len(m.faults) > 0 || m.ok() {
-		t.Errorf("a row of μ was changed: %q, %t", m.faults, m.ok())
-	}
-}
-
 // TestStructure: what is unknown or missing is a fault that names it.
 func TestStructure(t *testing.T) {
 	want := object{"d": 2, "p": []float64{0.5, math.Inf(1)}, "fhs": object{"kl": 1.5}, "rows": list{object{"N": given{}}}, "seed": exempt{}}
@@ -176,7 +141,9 @@ func TestStructure(t *testing.T) {
 		{`{"d": 2, "p": [0.5], "fhs": {"kl": 1.5}, "rows": [{"N": 3}]}`, "field p: must be a list of 2 entries"},
 	} {
 		var doc map[string]any
-		read(t, put(t, t.TempDir(), "file.json", test.doc), &doc)
+		if err := json.Unmarshal([]byte(test.doc), &doc); err != nil {
+			t.Fatal(err)
+		}
 		m := &matcher{t: t, limit: lawsLimit}
 		m.match("", doc, want)
 		if got := strings.Join(m.faults, "\n"); !strings.HasPrefix(got, test.want) || m.ok() != (test.want == "") || len(m.faults) > 1 {

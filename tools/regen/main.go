@@ -19,7 +19,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,7 +56,10 @@ func main() {
 
 // regenerate is run in the folder builtin, by go generate.
 func regenerate(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join("..", "builtin", "fairytale")); err != nil {
+	if err := os.Chdir(".."); err != nil {
+		return err
+	}
+	if _, err := os.Stat("builtin/fairytale"); err != nil {
 		return fmt.Errorf("%w: run go generate ./builtin", err)
 	}
 	ids, hits, err := sample(ctx)
@@ -89,22 +91,22 @@ func regenerate(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join("..", "testdata", "golden-sample.json"), append(golden, '\n'), 0o644),
-		os.WriteFile(filepath.Join("..", "docs", "generate.svg"), picture(tokens), 0o644),
-		replaceSample(filepath.Join("..", "README.md"), text),
-		replaceFamilies(filepath.Join("..", "README.md")),
-		replaceSamplers(filepath.Join("..", "README.md")),
-		replaceTable(filepath.Join("..", "docs", "models.md"), "known", hub.WriteKnown),
-		replaceTable(filepath.Join("..", "docs", "families.md"), "families", checkpoint.WriteFamilies),
-		replaceTable(filepath.Join("..", "docs", "families.md"), "refused", checkpoint.WriteRefused),
-		writeSchemas(filepath.Join("..", "docs", "schemas")),
-		writeReference(ctx, filepath.Join("..", "docs", "cli.md")),
+		os.WriteFile("testdata/golden-sample.json", append(golden, '\n'), 0o644),
+		os.WriteFile("docs/generate.svg", picture(tokens), 0o644),
+		replaceSample("README.md", text),
+		replaceFamilies("README.md"),
+		replaceSamplers("README.md"),
+		replaceTable("docs/models.md", "known", hub.WriteKnown),
+		replaceTable("docs/families.md", "families", checkpoint.WriteFamilies),
+		replaceTable("docs/families.md", "refused", checkpoint.WriteRefused),
+		writeSchemas("docs/schemas"),
+		writeReference(ctx, "docs/cli.md"),
 	)
 }
 
 // writeReference writes the page of all commands and flags, which the program itself tells.
 func writeReference(ctx context.Context, path string) error {
-	page, err := exec.CommandContext(ctx, "go", "run", "../cmd/mdmgen", "man", "--format", "markdown", "--config", os.DevNull).Output()
+	page, err := exec.CommandContext(ctx, "go", "run", "./cmd/mdmgen", "man", "--format", "markdown", "--config", os.DevNull).Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

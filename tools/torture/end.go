@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -33,7 +35,7 @@ func (b *bench) fresh(s *subject) (string, error) {
 	return dir, s.prepare(dir)
 }
 
-// child is the command, ready to start in a process group of its own.
+// child returns the command, ready to start in a process group of its own.
 func (b *bench) child(ctx context.Context, s *subject, dir string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.CommandContext(ctx, b.program, s.args...)
 	cmd.Dir = dir
@@ -43,19 +45,23 @@ func (b *bench) child(ctx context.Context, s *subject, dir string) (*exec.Cmd, *
 	}
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	ownGroup(cmd)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return signal(cmd, syscall.SIGKILL) }
 	return cmd, &said
 }
 
-// complete runs the command to its end.
-func (b *bench) complete(ctx context.Context, s *subject, dir string) error {
+// signal sends a signal to the group of a command.
+func signal(cmd *exec.Cmd, s syscall.Signal) error { return syscall.Kill(-cmd.Process.Pid, s) }
+
+// complete runs the command to its end, and returns what stands in its folder.
+func (b *bench) complete(ctx context.Context, s *subject, dir string) (state, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd, said := b.child(ctx, s, dir)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+		return state{}, fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
 	}
-	return nil
+	return look(dir, s.journals)
 }
 
 // whole measures an unbroken run and keeps its results, which must be the same twice.
@@ -66,92 +72,83 @@ func (b *bench) whole(ctx context.Context, s *subject) error {
 			return err
 		}
 		begin := time.Now()
-		if err := b.complete(ctx, s, dir); err != nil {
-			return err
-		}
-		s.duration = time.Since(begin)
-		got, err := look(dir, s.journals)
+		got, err := b.complete(ctx, s, dir)
 		if err != nil {
 			return err
 		}
-		if len(got.temporaries) > 0 {
-			return fmt.Errorf("it leaves %s", strings.Join(got.temporaries, ", "))
+		s.duration = time.Since(begin)
+		if i == 0 {
+			s.reference = got.files
 		}
-		if i == 1 {
-			if faults := differences(got.files, s.reference); len(faults) > 0 {
-				return fmt.Errorf("two unbroken runs differ: %s", strings.Join(faults, "; "))
-			}
+		if faults := got.faults(s.reference); len(faults) > 0 {
+			return fmt.Errorf("two unbroken runs: %s", strings.Join(faults, "; "))
 		}
-		s.reference = got.files
 	}
 	return nil
 }
 
-// end begins the command, ends it at a random moment, and tells what is wrong with what was
-// left and with what the next run makes of it.
+// end begins the command, ends it at a random moment, and returns what is wrong with what is left
+// and with what the next run makes of it.
 func (b *bench) end(ctx context.Context, s *subject, random *rand.Rand, t *tally) (faults []string, err error) {
 	moment := time.Duration(random.Float64() * float64(s.duration))
-	interrupt := random.Float64() < interruptShare
+	how, sig, count := "killed", syscall.SIGKILL, &t.kills
+	if random.Float64() < interruptShare {
+		how, sig, count = "interrupted", syscall.SIGINT, &t.interrupts
+	}
+	*count++
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Sprintf("%s after %.3f s: ", how, moment.Seconds())+fmt.Sprintf(format, args...))
+	}
 	dir, err := b.fresh(s)
 	if err != nil {
 		return nil, err
 	}
-	how := "killed"
-	if interrupt {
-		how = "interrupted"
-		t.interrupts++
-	} else {
-		t.kills++
-	}
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Sprintf("%s after %.3f s: ", how, moment.Seconds())+fmt.Sprintf(format, args...))
-	}
-
 	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd, said := b.child(limit, s, dir)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	timer := time.AfterFunc(moment, func() { _ = signalGroup(cmd, interrupt) })
+	timer := time.AfterFunc(moment, func() { _ = signal(cmd, sig) })
 	werr := cmd.Wait()
 	late := timer.Stop() || werr == nil
-	_ = signalGroup(cmd, false) // what it began must not go on beside the next run
+	_ = signal(cmd, syscall.SIGKILL) // what it began must not go on beside the next run
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	switch code := cmd.ProcessState.ExitCode(); {
+	code := cmd.ProcessState.ExitCode()
+	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	died := status.Signaled() && status.Signal() == sig // also by Ctrl-C, before the program asked for it
+	switch {
 	case limit.Err() != nil:
 		fault("did not end within %v", patience)
 	case late && werr != nil:
 		fault("failed by itself: %v: %s", werr, strings.TrimSpace(said.String()))
 	case late:
 		t.late++
-	case interrupt && code != exitInterrupt && !diedOf(cmd, syscall.SIGINT):
+	case code != exitInterrupt && !died:
 		fault("exit status %d: %s", code, strings.TrimSpace(said.String()))
 	}
-
 	left, err := look(dir, s.journals)
 	if err != nil {
 		return nil, err
 	}
 	for name, digest := range left.files {
-		if want, ok := s.reference[name]; !ok {
-			fault("%s stands there, of which an unbroken run knows nothing", name)
-		} else if digest != want {
+		if want, ok := s.reference[name]; !ok || digest != want {
 			fault("%s is not that of an unbroken run", name)
 		}
 	}
-	for _, missing := range halfFolders(left.files, s.reference, s.folders) {
-		fault("%s is missing from a folder that stands", missing)
+	for _, folder := range s.folders {
+		if n := under(left.files, folder); n > 0 && n < under(s.reference, folder) {
+			fault("%s stands, with %d files", folder, n)
+		}
 	}
-	if interrupt && cmd.ProcessState.ExitCode() == exitInterrupt && len(left.temporaries) > 0 && !s.goesOn {
+	if code == exitInterrupt && len(left.temporaries) > 0 && !s.goesOn {
 		fault("Ctrl-C left %s", strings.Join(left.temporaries, ", "))
 	}
 	if !late && (left.records > 0 || len(s.journals) == 0 && len(left.temporaries) > 0) {
 		t.resumed++
 	}
-
 	if s.refuses {
 		for _, f := range s.folders {
 			if err := os.RemoveAll(filepath.Join(dir, f)); err != nil {
@@ -159,22 +156,26 @@ func (b *bench) end(ctx context.Context, s *subject, random *rand.Rand, t *tally
 			}
 		}
 	}
-	if err := b.complete(ctx, s, dir); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	after, err := b.complete(ctx, s, dir)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
 		fault("the next run fails: %v", err)
 		return faults, nil
 	}
-	after, err := look(dir, s.journals)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range differences(after.files, s.reference) {
+	for _, f := range after.faults(s.reference) {
 		fault("after the next run %s", f)
 	}
-	if len(after.temporaries) > 0 {
-		fault("the next run leaves %s", strings.Join(after.temporaries, ", "))
-	}
 	return faults, nil
+}
+
+// under counts the files of a folder.
+func under(files map[string]string, folder string) (n int) {
+	for name := range files {
+		if strings.HasPrefix(name, folder+"/") {
+			n++
+		}
+	}
+	return n
 }

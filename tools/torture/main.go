@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command torture kills mdmgen at random moments and looks at what is left: nothing half
 // under a final name, a run that goes on to the bits of one that was never broken, and no
 // temporary once a whole run has followed. From the repository's root:
@@ -18,14 +20,14 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/signal"
+	ossignal "os/signal"
 	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := ossignal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	n := flag.Int("n", 100, "how many ends")
 	seed := flag.Uint64("seed", 1, "seed of the commands' order and of the moments")
@@ -55,7 +57,7 @@ func torture(ctx context.Context, out io.Writer, n int, seed uint64, only string
 		}
 	}
 	if only != "" && len(names) > 0 {
-		return 0, fmt.Errorf("-only %s: must be among score, shard, bench, generate, convert, pull, fetch, widen", names[0])
+		return 0, fmt.Errorf("-only %s: there is no such command", names[0])
 	}
 	work, err := os.MkdirTemp("", "mdmgen-torture-")
 	if err != nil {
@@ -96,10 +98,6 @@ func torture(ctx context.Context, out io.Writer, n int, seed uint64, only string
 			faults++
 		}
 	}
-	return faults, table(out, chosen, tallies)
-}
-
-func table(out io.Writer, chosen []*subject, tallies map[*subject]*tally) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "command\tkills\tinterrupts\ttoo late\tresumed\tfaults")
 	for _, s := range chosen {
@@ -107,5 +105,5 @@ func table(out io.Writer, chosen []*subject, tallies map[*subject]*tally) error 
 			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", s.name, t.kills, t.interrupts, t.late, t.resumed, t.faults)
 		}
 	}
-	return w.Flush()
+	return faults, w.Flush()
 }

@@ -1,18 +1,18 @@
+//go:build unix
+
 package main
 
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // state is what stands in a folder.
@@ -66,29 +66,15 @@ func look(dir string, journals []string) (state, error) {
 
 // digest is the SHA-256 of a file, of JSON without its times.
 func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
+	data, err := os.ReadFile(path)
+	if ext := filepath.Ext(path); ext == ".json" || ext == ".jsonl" {
+		data = timeless(data)
 	}
-	defer f.Close()
-	h := sha256.New()
-	switch filepath.Ext(path) {
-	case ".json", ".jsonl":
-		data, err := io.ReadAll(f)
-		if err != nil {
-			return "", err
-		}
-		h.Write(timeless(data))
-	default:
-		if _, err := io.Copy(h, f); err != nil {
-			return "", err
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
 }
 
-// passing are the fields that tell of a run and not of its result: when and how long, how much
-// memory, and what was counted in this run alone; sum is the checksum of all that.
+// passing are the fields of a run and not of its result: when and how long, how much memory, and
+// what was counted in this run alone; sum is the checksum of all that.
 var passing = regexp.MustCompile(`seconds?$|^(started|peak_bytes|total_over_network|totals|resumed|sum)$`)
 
 // timeless is a JSON text, or one a line, without passing fields; any other text as it is.
@@ -129,47 +115,22 @@ func without(v any) any {
 	return v
 }
 
-// differences tells what files have that the wanted ones have not, and the other way.
-func differences(files, want map[string]string) (out []string) {
+// faults returns what differs from the files wanted, and temporaries.
+func (s *state) faults(want map[string]string) (out []string) {
 	for name, digest := range want {
-		if got, ok := files[name]; !ok {
+		if got, ok := s.files[name]; !ok {
 			out = append(out, name+" is missing")
 		} else if got != digest {
 			out = append(out, name+" is another")
 		}
 	}
-	for name := range files {
+	for name := range s.files {
 		if _, ok := want[name]; !ok {
 			out = append(out, name+" is left over")
 		}
 	}
-	slices.Sort(out)
-	return out
-}
-
-// halfFolders names the wanted files that are missing from folders of which others stand.
-func halfFolders(files, want map[string]string, folders []string) (out []string) {
-	in := func(name string) string {
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			for _, pattern := range folders {
-				if ok, _ := path.Match(pattern, dir); ok {
-					return dir
-				}
-			}
-		}
-		return ""
-	}
-	for name := range want {
-		dir := in(name)
-		if _, ok := files[name]; ok || dir == "" {
-			continue
-		}
-		for other := range files {
-			if strings.HasPrefix(other, dir+"/") {
-				out = append(out, name)
-				break
-			}
-		}
+	for _, name := range s.temporaries {
+		out = append(out, name+" is left")
 	}
 	slices.Sort(out)
 	return out

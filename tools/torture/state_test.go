@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -54,10 +56,8 @@ func TestLook(t *testing.T) {
 		t.Errorf("temporaries: %v, want %v", got.temporaries, want)
 	}
 	want := map[string]string{"out.json": got.files["out.json"], "cache/out/model.onnx": "", "cache/out/model.onnx_data": ""}
-	if got, want := differences(got.files, want), []string{"cache/out/model.onnx is another", "cache/out/model.onnx_data is missing"}; !slices.Equal(got, want) {
+	got.temporaries = nil
+	if got, want := got.faults(want), []string{"cache/out/model.onnx is another", "cache/out/model.onnx_data is missing"}; !slices.Equal(got, want) {
 		t.Errorf("differences: %v, want %v", got, want)
-	}
-	if got := halfFolders(got.files, want, []string{"cache/*"}); !slices.Equal(got, []string{"cache/out/model.onnx_data"}) {
-		t.Errorf("half folders: %v", got)
 	}
 }

@@ -1,7 +1,10 @@
+//go:build unix
+
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,6 +17,7 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/model/hub/hubtest"
 	"mdmgen/model/ort"
+	"mdmgen/tools/weights"
 )
 
 // subject is a command that is tortured, in a folder of its own that is empty but for what
@@ -26,8 +30,7 @@ type subject struct {
 	// for the address of a hub on this machine.
 	env     []string
 	prepare func(dir string) error
-	// journals are files that grow while it runs, folders those that appear whole or not at
-	// all, both as patterns.
+	// journals are files that grow while it runs, folders those that appear whole or not at all.
 	journals, folders []string
 	// refuses says that it does not write where its results are already, goesOn that it goes on
 	// with what it had begun, which Ctrl-C leaves too.
@@ -60,10 +63,27 @@ func subjects() []*subject {
 			env: []string{"HF_ENDPOINT=HUB", "HF_HUB_CACHE=DIR/hub", "HF_HOME=DIR/home"}},
 		{name: "fetch", weight: 1, env: []string{"MDMGEN_CACHE=DIR/cache"},
 			args: []string{"generate", "-n", "1", "--length", "4", "--seed", "1", "--format", "text", "-o", "out.txt"}},
-		{name: "widen", weight: 1, prepare: largeCheckpoint, folders: []string{"cache/converted/*"},
+		{name: "widen", weight: 1, prepare: largeCheckpoint, folders: []string{"cache/converted"},
 			env:  []string{"MDMGEN_CACHE=DIR/cache", "MDMGEN_RUNTIME=LIBRARY"},
 			args: []string{"generate", "--model", "../model", "-n", "1", "--length", "4", "--seed", "1", "--steps", "2", "--sampler", "tweedie", "--format", "ids", "-o", "out.txt"}},
 	}
+}
+
+// largeConfig is of a network that has just more than 256 MiB in float32, so that its float16
+// weights are widened into the cache and not in memory.
+const largeConfig = `{"model_type":"mdlm","architectures":["MDLM"],"hidden_dim":512,"cond_dim":16,"n_blocks":1,"n_heads":8,
+"model_length":16,"vocab_size":63000,"time_conditioning":false,"mask_token_id":62999,"torch_dtype":"float16"}`
+
+// largeCheckpoint writes its checkpoint, once, to the folder model beside a command's.
+func largeCheckpoint(dir string) error {
+	model := filepath.Join(filepath.Dir(dir), "model")
+	if err := os.Mkdir(model, 0o777); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	_, err := weights.Write(model, largeConfig, "backbone.", "F16", 1)
+	return err
 }
 
 // bench is the folder of the work, with what all commands share.

@@ -10,7 +10,7 @@ import (
 )
 
 // measured are the parts of bench's JSON that two equal runs differ in.
-var measured = regexp.MustCompile(`"(network_seconds|sampling_seconds|rest_seconds|total_seconds|total_over_network|tokens_per_second|tokens_per_network_second|in_step_tokens_per_second|ratio|seconds)": ?\{[^}]*\}|"(peak_bytes|started)": ?("[^"]*"|[0-9]+)`)
+var measured = regexp.MustCompile(`"(network_seconds|sampling_seconds|rest_seconds|total_seconds|tokens_per_second|in_step_tokens_per_second|seconds)": ?\{[^}]*\}|"(peak_bytes|started)": ?("[^"]*"|[0-9]+)`)
 
 // figures are those of tables.
 var figures = regexp.MustCompile(`[-+.0-9e± ]+|\?`)
@@ -31,47 +31,29 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 	at := func(elem ...string) string {
 		return filepath.Join(append([]string{"..", "..", "..", "testdata"}, elem...)...)
 	}
-	mdlm, sedd, tokens := at("reference", "checkpoints", "mdlm"), at("reference", "checkpoints", "sedd"), reftest.Builtin(t)
+	mdlm, tokens := at("reference", "checkpoints", "mdlm"), reftest.Builtin(t)
 	judge, gpt2 := at("foreign", "causal.onnx"), at("tokenizers", "gpt2.tokenizer.json")
 	loss := at("profiles", "fairytale-12.json")
 	facts, empty := filepath.Join(dir, "facts.json"), filepath.Join(dir, "empty")
-	story, old := filepath.Join(dir, "story.txt"), filepath.Join(dir, "old.json")
-	writeFile(t, story, strings.Repeat("There was once a king who had no child. ", 30))
+	old := filepath.Join(dir, "old.json")
 
 	run := []string{"-r", "1", "-n", "3", "--format", "json"}
 	with := func(base []string, more ...string) []string { return append(base[:len(base):len(base)], more...) }
 	anySeed := with(run, "--model", world)
 	onWorld := with(anySeed, "--seed", "1")
-	euler := with(onWorld, "--sampler", "euler", "--noise", "exp")
+	euler := with(onWorld, "--sampler", "euler", "--set", "noise=exp")
 	few := with(euler, "--steps", "3")
-	ordered := with(onWorld, "--sampler", "ordered")
 	net := with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--force", "--sampler", "tweedie", "--steps", "3")
 	short := with(net, "--length", "6")
-	scored := with(run, "--seed", "1", "--model", sedd, "--sampler", "tweedie", "--steps", "3", "--length", "6")
 	judged := with(short, "--evaluator", judge)
-	errors := with(few, "--quality", "error")
 	writeFile(t, old, mustRun(t, "", append([]string{"bench"}, few...)...))
 	return map[string]flip{
 		"bench sampler":             {base: onWorld, on: []string{"--sampler", "fhs"}},
 		"bench steps":               {base: euler, on: []string{"--steps", "3-4"}},
+		"bench set":                 {base: few, on: []string{"--set", "temperature=0.5,1"}},
 		"bench grid":                {base: few, on: []string{"--grid", "uniform,lambda"}},
-		"bench kappa":               {base: with(onWorld, "--sampler", "euler", "--grid", "paper"), on: []string{"--kappa", "0.7,0.8"}},
-		"bench noise":               {base: with(onWorld, "--sampler", "euler", "--steps", "3"), on: []string{"--noise", "cosine"}},
-		"bench T":                   {base: few, on: []string{"--T", "1,2"}},
-		"bench delta":               {base: few, on: []string{"--delta", "0.5"}},
-		"bench sizes":               {base: with(onWorld, "--sampler", "parallel-fhs", "--steps", "2"), on: []string{"--sizes", "equal,cos2"}},
-		"bench order":               {base: ordered, on: []string{"--order", "right-to-left"}},
-		"bench tau":                 {base: with(onWorld, "--sampler", "tau-leaping", "--steps", "3"), on: []string{"--tau", "one"}},
-		"bench finish":              {base: few, on: []string{"--finish", "leave"}},
-		"bench floor":               {base: with(onWorld, "--sampler", "trapezoidal", "--steps", "2"), on: []string{"--floor", "1"}},
-		"bench draw":                {base: with(onWorld, "--sampler", "tweedie", "--steps", "3"), on: []string{"--draw", "float32-gumbel"}},
-		"bench scores":              {base: scored, on: []string{"--scores", "raw"}},
-		"bench temperature":         {base: few, on: []string{"--temperature", "0.5,1"}},
-		"bench top-p":               {base: few, on: []string{"--top-p", "0.3"}},
-		"bench lookahead":           {base: with(onWorld, "--sampler", "fhs"), on: []string{"--lookahead", "1,2"}},
-		"bench top-k":               {base: few, on: []string{"--top-k", "1"}},
-		"bench profile":             {base: with(onWorld, "--sampler", "parallel-fhs", "--sizes", "profile", "--steps", "2"), on: []string{"--profile", loss}},
-		"bench seed":                {base: with(anySeed, "--sampler", "tweedie", "--noise", "exp", "--steps", "3"), on: []string{"--seed", "1"}},
+		"bench profile":             {base: with(onWorld, "--sampler", "parallel-fhs", "--set", "sizes=profile", "--steps", "2"), on: []string{"--profile", loss}},
+		"bench seed":                {base: with(anySeed, "--sampler", "tweedie", "--set", "noise=exp", "--steps", "3"), on: []string{"--seed", "1"}},
 		"bench batch":               {base: few, on: []string{"--batch", "1,2"}},
 		"bench case":                {base: few, on: []string{"--case", "fhs"}},
 		"bench length":              {base: net, on: []string{"--length", "5"}},
@@ -80,28 +62,17 @@ func benchFlips(t testing.TB, dir string) map[string]flip {
 		"bench repetitions":         {base: []string{"--case", "fhs", "--model", world, "--seed", "1", "--format", "json"}, on: []string{"--repetitions", "2"}},
 		"bench warmup":              {base: few, on: []string{"--warmup", "0"}},
 		"bench max-time":            {base: few, on: []string{"--max-time", "1m"}},
-		"bench baseline":            {base: few, on: []string{"--baseline", "euler"}},
-		"bench pair":                {base: with(euler, "--steps", "3,4"), on: []string{"--pair", "euler steps=3 vs euler steps=4"}},
 		"bench confidence":          {base: few, on: []string{"--confidence", "0.5"}},
 		"bench quality":             {base: few, on: []string{"--quality", "text"}},
-		"bench error-length":        {base: with(short, "--quality", "error", "--error-samples", "3"), on: []string{"--error-length", "3"}},
-		"bench error-samples":       {base: errors, on: []string{"--error-samples", "3"}},
-		"bench certificate-runs":    {base: with(few, "--quality", "certificate"), on: []string{"--certificate-runs", "3"}},
-		"bench context":             {base: with(run, "--seed", "1", "--case", "fhs length=2", "--case", "tweedie steps=1 length=2", "--quality", "error", "--error-samples", "2", "--error-length", "2"), on: []string{"--context", story}},
-		"bench draws":               {base: with(few, "--quality", "nelbo"), on: []string{"--draws", "3"}},
+		"bench error-length":        {base: with(short, "--quality", "error=3"), on: []string{"--error-length", "3"}},
 		"bench evaluator":           {base: short, on: []string{"--evaluator", judge, "--evaluator-tokenizer", gpt2}},
 		"bench evaluator-tokenizer": {base: judged, on: []string{"--evaluator-tokenizer", gpt2}},
-		"bench evaluator-bos":       {base: with(judged, "--evaluator-tokenizer", gpt2), on: []string{"--evaluator-bos", "eos"}},
 		"bench evaluator-protocol":  {base: with(judged, "--evaluator-tokenizer", gpt2), on: []string{"--evaluator-protocol", "bd3lm"}},
-		"bench evaluator-context":   {base: with(judged, "--evaluator-tokenizer", gpt2), on: []string{"--evaluator-context", "3"}},
-		"bench evaluator-reference": {base: with(judged, "--evaluator-tokenizer", gpt2), on: []string{"--evaluator-reference", story}},
 		"bench format":              {base: []string{"--case", "fhs", "--model", world, "--seed", "1", "-r", "1"}, on: []string{"--format", "csv"}},
 		"bench output":              {base: few, on: []string{"-o", filepath.Join(dir, "none", "out.csv")}},
 		"bench force":               {base: with(run, "--seed", "1", "--model", mdlm, "--tokenizer", tokens, "--length", "6", "--case", "fhs"), on: []string{"--force"}},
-		"bench oe":                  {base: few, on: []string{"--oe", "md"}},
 		"bench html":                {base: few, on: []string{"--html", filepath.Join(dir, "none", "page.html")}},
 		"bench plots":               {base: few, on: []string{"--plots", empty}},
-		"bench compare":             {base: few, on: []string{"--compare", old}},
 		"bench resume":              {base: few, on: []string{"--resume", old}},
 		"bench runtime":             {base: net, on: []string{"--runtime", empty}},
 		"bench device":              {base: net, on: []string{"--device", "cuda"}},

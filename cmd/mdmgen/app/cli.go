@@ -88,7 +88,11 @@ func newApp(s kit.Streams) *cli.App {
 		Usage: "generate text from masked diffusion language models, and measure what their samplers cost",
 		Description: "Results go to standard output, everything else to standard error. Exit status: 0 success, 1 failure,\n" +
 			"2 usage, 3 a validation failed, 4 a model, tokenizer or library is missing, 130 interrupted.\n" +
-			"`mdmgen COMMAND --help` explains a command, and docs/glossary.md in the repository what words mean.",
+			"`mdmgen COMMAND --help` explains a command, and docs/glossary.md in the repository what words mean.\n\n" +
+			kit.Indent + "which sampler, for 16 network calls?     mdmgen generate --sampler paired-fhs --steps 16\n" +
+			kit.Indent + "a schedule of its own for a model?       mdmgen schedule\n" +
+			kit.Indent + "perplexity as MDLM or SEDD report it?    mdmgen score TEXT --protocol mdlm\n" +
+			kit.Indent + "within 0.1 of the exact distribution?    mdmgen schedule --target-tv 0.1",
 		// The library's own flags would take -v, and be shared by runs in parallel.
 		HideVersion:    true,
 		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
@@ -102,15 +106,12 @@ func newApp(s kit.Streams) *cli.App {
 	s.App = app
 	for _, command := range commands {
 		c := command(s)
-		common := s.Voice.Flags()
+		common := s.Verbosity.Flags()
 		action := c.Action
 		c.OnUsageError = app.OnUsageError
 		c.HideHelp = true
-		c.Flags = append(c.Flags, common.CLI()...)
+		c.Flags = append(flags.Of(c), common...).WithSettings().CLI()
 		c.Action = func(c *cli.Context) error {
-			if err := common.Exclude([2]string{"quiet", "verbose"}); err != nil {
-				return err
-			}
 			for _, line := range flags.UnknownVariables(app.Commands) {
 				s.Notice(line)
 			}
@@ -125,11 +126,7 @@ func newApp(s kit.Streams) *cli.App {
 // refused here, before the library sees them: it would print its help on
 // standard output and leave with status 3.
 func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
-	stdin := s.In
-	s.Run = func(ctx context.Context, args []string, out io.Writer) error {
-		return runApp(ctx, args, kit.Streams{In: stdin, Out: &kit.StandardOutput{W: out}, Err: s.Err})
-	}
-	s.In, s.Voice, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, stdin), &kit.Voice{}, kit.CommandLine(args), new([]string), openModel
+	s.In, s.Verbosity, s.Command, s.Args, s.Network = plainfile.Interruptible(ctx, s.In), &kit.Verbosity{}, kit.CommandLine(args), new([]string), openModel
 	defer func() {
 		if err == nil {
 			err = s.Out.Err
@@ -145,7 +142,7 @@ func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
 	if strings.HasPrefix(args[0], "-") {
 		switch strings.TrimLeft(args[0], "-") {
 		case "help", "h", "help-all":
-			return man.Help(s.Out, app, "", true)
+			return man.Help(s.Out, app, nil, true)
 		case "version":
 			_, err := fmt.Fprintf(s.Out, "%s version %s\n", app.Name, kit.Version())
 			return err
@@ -163,31 +160,36 @@ func runApp(ctx context.Context, args []string, s kit.Streams) (err error) {
 	if s.Parts != nil && flags.Of(cmd).Find("shard") == nil {
 		return noParts(args)
 	}
-	rest, given, err := flags.Arrange(cmd, args[1:])
-	if err != nil {
+	arranged, rest, help, err := flags.Arrange(cmd, args[1:])
+	switch {
+	case err != nil:
+		return err
+	case help != "":
+		return man.Help(s.Out, app, cmd, help == "help-all")
+	}
+	*s.Args = append([]string{cmd.Name}, arranged...)
+	if err := readDefaults(app, cmd); err != nil {
 		return err
 	}
-	*s.Args = append([]string{cmd.Name}, rest...)
-	if given == nil { // Help tells the program's own defaults.
-		return man.Help(s.Out, app, cmd.Name, strings.HasSuffix(rest[0], "-all"))
+	err = app.RunContext(ctx, append([]string{app.Name, cmd.Name, "--"}, rest...))
+	if defaults := flags.Of(cmd).FromFile(); exit.Code(err) == exit.Usage && len(defaults) > 0 {
+		s.Notice("defaults of the config file in use: " + strings.Join(defaults, ", "))
 	}
-	if err := readDefaults(app, cmd, given); err != nil {
-		return err
-	}
-	return flags.Of(cmd).Locate(app.RunContext(ctx, append([]string{app.Name, cmd.Name}, rest...)))
+	return err
 }
 
 // readDefaults gives the flags of the command that runs what the environment and the config
 // file say.
-func readDefaults(app *cli.App, cmd *cli.Command, given flags.Given) error {
-	path, ok := given[flags.Of(cmd).Find(flags.ConfigFlag)]
-	if ok && path == "" {
+func readDefaults(app *cli.App, cmd *cli.Command) error {
+	given := flags.Of(cmd).Find(flags.ConfigFlag)
+	if given.From() == flags.Line && given.Text() == "" {
 		return exit.Usagef("--%s: name a file, or %s for none", flags.ConfigFlag, os.DevNull)
 	}
-	path, named := flags.ConfigPath(path)
+	path, named := flags.ConfigPath(given.Text())
 	file, err := flags.ReadConfig(path, named, app.Commands)
 	if err != nil {
 		return err
 	}
-	return flags.Fill(cmd, given, file)
+	flags.Fill(cmd, file)
+	return nil
 }

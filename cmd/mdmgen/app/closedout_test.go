@@ -39,7 +39,7 @@ func results(t testing.TB) map[string][]string {
 		"bound html":     {"bound", world, "--json", "--html", "%F"},
 		"bench":          bench,
 		"bench jsonl":    with(bench, "--format", "jsonl"),
-		"bench csv":      with(bench, "-o", "csv:%F"),
+		"bench csv":      with(bench, "--format", "csv", "-o", "%F"),
 		"bench html":     with(bench, "--format", "jsonl", "--html", "%F"),
 		"schedule":       {"schedule", "--profile", loss, "--steps", "3"},
 		"schedule json":  {"schedule", "--profile", loss, "--steps", "3", "--json"},
@@ -83,8 +83,8 @@ func runProcess(t testing.TB, stdout *os.File, args ...string) (stderr string, c
 	return errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestResultsNobodyGets runs every command with a standard output that fails: files beside it
-// are whole, no temporary one is left, and where the disk is full one line says so.
+// TestResultsNobodyGets runs every command with a standard output that fails: files beside it are
+// whole or not there, no temporary one is left, and where the disk is full one line says so.
 func TestResultsNobodyGets(t *testing.T) {
 	t.Parallel()
 	for name, args := range results(t) {
@@ -118,11 +118,11 @@ func TestResultsNobodyGets(t *testing.T) {
 						want = "folder"
 					}
 				}
-				if got := strings.Join(names, " "); err != nil || got != want {
+				if got := strings.Join(names, " "); err != nil || got != want && got != "" {
 					t.Errorf("the folder holds %q, want %q: %v", got, want, err)
 				}
-				if info, err := os.Stat(file); want == "file" && (err != nil || info.Size() == 0) {
-					t.Errorf("the file is empty: %v", err)
+				if info, err := os.Stat(file); err == nil && info.Size() == 0 {
+					t.Error("the file is empty")
 				}
 			})
 		}
@@ -149,8 +149,20 @@ func failing(t testing.TB, kind string) *os.File {
 	return w
 }
 
-// TestFullDisk: what the file of -o cannot take is printed, all of it and in the very bytes,
-// and the file that was there is as it was.
+// limited runs the program where a file of at most 4 KiB stands for a disk with no more room.
+func limited(t testing.TB, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command("bash", append([]string{"-c", `ulimit -f 4 && exec mdmgen "$@"`, "bash"}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); errors.Is(err, exec.ErrNotFound) {
+		t.Skip(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestFullDisk: where the file of -o has no room one line says so, and the file that was there is
+// as it was.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	world := worldFile(t, "xor3-mixed")
@@ -164,38 +176,21 @@ func TestFullDisk(t *testing.T) {
 		"schedule": {"schedule", "--profile", loss, "--steps", "2,3,4,5,6,7,8,9,10", "--json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := unclocked(volatile.ReplaceAllString(mustRun(t, "", args...), ""))
 			dir := t.TempDir()
 			file := filepath.Join(dir, "out")
 			writeFile(t, file, "old")
-			// A file of at most 4 KiB stands for a disk with no more room.
-			cmd := exec.Command("bash", append([]string{"-c", `ulimit -f 4 && exec mdmgen "$@"`, "bash"}, append(args, "-o", file)...)...)
-			var out, errs bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &out, &errs
-			err := cmd.Run()
-			if errors.Is(err, exec.ErrNotFound) {
-				t.Skip(err)
+			stdout, stderr, code := limited(t, append(args, "-o", file)...)
+			if code != exit.Failure || stdout != "" || !strings.Contains(stderr, "-o "+file+": file too large") || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit status %d: %.300s%.300s", code, stderr, stdout)
 			}
-			if cmd.ProcessState.Success() && len(want) < 8<<10 {
-				t.Fatalf("only %d bytes", len(want))
-			}
-			if code := cmd.ProcessState.ExitCode(); code != exit.Failure || !strings.Contains(errs.String(), "file too large: the results are on standard output instead") || strings.Count(errs.String(), "\n") != 1 {
-				t.Fatalf("exit status %d: %.300s", code, errs.String())
-			}
-			if got := unclocked(volatile.ReplaceAllString(out.String(), "")); got != want {
-				t.Errorf("printed %d bytes, want %d: %.100q", len(got), len(want), got)
-			}
-			if text, err := os.ReadFile(file); err != nil || string(text) != "old" {
-				t.Errorf("the file holds %.100q, %v", text, err)
-			}
-			if entries, _ := os.ReadDir(dir); len(entries) != 1 {
-				t.Errorf("the folder holds %v", entries)
+			if entries, _ := os.ReadDir(dir); len(entries) != 1 || readAll(t, file) != "old" {
+				t.Errorf("the folder holds %v, the file %.100q", entries, readAll(t, file))
 			}
 			// A device without room, too.
 			if _, err := os.Stat("/dev/full"); err == nil {
 				stdout, stderr, code := runCommand(t, "", append(args, "-o", "/dev/full")...)
-				if got := unclocked(volatile.ReplaceAllString(stdout, "")); code != exit.Failure || got != want || !strings.Contains(stderr, "-o /dev/full: no space left on device") {
-					t.Errorf("exit status %d, %d bytes: %s", code, len(got), stderr)
+				if code != exit.Failure || stdout != "" || !strings.Contains(stderr, "-o /dev/full: no space left on device") {
+					t.Errorf("exit status %d, %d bytes: %s", code, len(stdout), stderr)
 				}
 			}
 		})
@@ -206,20 +201,11 @@ func TestFullDisk(t *testing.T) {
 // results or what was finished of them are there all the same.
 func TestFullDiskBeside(t *testing.T) {
 	t.Parallel()
-	limited := func(args ...string) (stdout, stderr string, code int) {
-		cmd := exec.Command("bash", append([]string{"-c", `ulimit -f 4 && exec mdmgen "$@"`, "bash"}, args...)...)
-		var out, errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &errs
-		if err := cmd.Run(); errors.Is(err, exec.ErrNotFound) {
-			t.Skip(err)
-		}
-		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
-	}
 	dir := t.TempDir()
 	base := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--sampler", "fhs,tweedie", "-n", "4", "-r", "9", "--seed", "1", "--format", "json"}
 	want := unmeasured(mustRun(t, "", base...))
 	for _, flags := range [][]string{{"-o", filepath.Join(dir, "out.json")}, {"--html", filepath.Join(dir, "page.html")}, {"--plots", filepath.Join(dir, "pictures")}} {
-		stdout, stderr, code := limited(slices.Concat(base, flags)...)
+		stdout, stderr, code := limited(t, slices.Concat(base, flags)...)
 		if code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "file too large") || unmeasured(stdout) != want {
 			t.Errorf("%v: exit status %d: %s%.200s", flags, code, stderr, stdout)
 		}
@@ -235,7 +221,7 @@ func TestFullDiskBeside(t *testing.T) {
 	}
 	keep := filepath.Join(t.TempDir(), "keep.jsonl")
 	args := append(base, "--resume", keep)
-	if _, stderr, code := limited(args...); code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "--resume "+keep+": file too large") {
+	if _, stderr, code := limited(t, args...); code != exit.Failure || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "--resume "+keep+": file too large") {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 	if data, err := os.ReadFile(keep); err != nil || len(data) < 2<<10 || data[len(data)-1] != '\n' {

@@ -4,13 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-
-	"mdmgen/cmd/mdmgen/internal/flags"
 )
 
 // typed are command lines up to the cursor, and what may stand there: the last word, whole.
@@ -34,7 +31,9 @@ var typed = []struct {
 	{"mdmgen generate --input=st", []string{"--input=story.txt"}},
 	{"mdmgen generate --model mod", []string{"model.onnx"}},
 	{"mdmgen generate --model fai", []string{"fairytale"}},
-	{"mdmgen generate --noise cos", []string{"cosine"}},
+	{"mdmgen generate --set noi", []string{"noise="}},
+	{"mdmgen generate --set noise=cos", []string{"noise=cosine"}},
+	{"mdmgen generate --set=noise=cos", []string{"--set=noise=cosine"}},
 	{"mdmgen generate --grid cosi", []string{"cosine"}},
 	{"mdmgen generate -v --sampler ordered --order ri", []string{"right-to-left"}},
 	{"mdmgen bench --sampler fhs,eu", []string{"fhs,euler"}},
@@ -43,7 +42,6 @@ var typed = []struct {
 	{"mdmgen completion z", []string{"zsh"}},
 	{"mdmgen generate -- --sam", nil},
 	{"mdmgen generate --steps ", nil},
-	{"mdmgen generate --seed 1 --see", nil},
 }
 
 // TestCompletionInShells has real shells complete command lines. bash is everywhere but on
@@ -159,33 +157,4 @@ cat done; rm -f done ended; zpty -d shell`
 		t.Fatalf("zsh: %d answers to %d lines", len(out), len(lines))
 	}
 	return out
-}
-
-// listInHelp finds words that a flag takes.
-var listInHelp = regexp.MustCompile(`: [a-z0-9-]+(, [a-z0-9-]+){2,}`)
-
-// TestFlagValues holds the words that are completed to the help, which names each of them.
-func TestFlagValues(t *testing.T) {
-	t.Parallel()
-	seen := 0
-	for _, c := range testApp().Commands {
-		for _, f := range flags.Of(c) {
-			help := f.Plain() + " " + f.GetDefaultText()
-			for _, v := range f.Words {
-				if !strings.Contains(help, v) && f.Name != "model" {
-					t.Errorf("%s --%s: the help does not name %s: %s", c.Name, f.Name, v, help)
-				}
-			}
-			if f.Words != nil {
-				seen++
-			}
-			// A list of words after a colon in the help is one of values.
-			if f.Words == nil && f.Takes() && listInHelp.MatchString(f.Plain()) {
-				t.Errorf("%s --%s: no values for %q", c.Name, f.Name, f.Plain())
-			}
-		}
-	}
-	if seen < 40 {
-		t.Errorf("%d flags have values", seen)
-	}
 }

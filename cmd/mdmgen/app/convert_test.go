@@ -17,7 +17,7 @@ import (
 	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model/checkpoint"
 )
 
@@ -161,7 +161,7 @@ func TestConvertTold(t *testing.T) {
 func TestConvertNoRoom(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	free, known := room.Disk(dir)
+	free, known := sysinfo.Disk(dir)
 	if !known || free > 1<<40 {
 		t.Skip("the room on this disk is unknown, or enough")
 	}
@@ -186,7 +186,7 @@ func TestConvertNoRoom(t *testing.T) {
 	}
 }
 
-// sparseWeights writes a file of bf16 zeros that takes no room.
+// sparseWeights writes a file of bf16 zeros that takes no sysinfo.
 func sparseWeights(path, config string) error {
 	c, err := checkpoint.ParseConfig([]byte(config))
 	if err != nil {

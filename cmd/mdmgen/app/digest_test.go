@@ -53,7 +53,7 @@ func TestVerifyDigest(t *testing.T) {
 		if out := mustRun(t, "", args...); !strings.Contains(out, forged) {
 			t.Errorf("%v: does not use what is remembered", args)
 		}
-		if out := mustRun(t, "", append(args, "--verify-digest")...); strings.Contains(out, forged) {
+		if out := mustRun(t, "", append(args, "--set", "verify-digest")...); strings.Contains(out, forged) {
 			t.Errorf("%v --verify-digest: uses what is remembered", args)
 		}
 	}

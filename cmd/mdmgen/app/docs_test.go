@@ -19,22 +19,20 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
 	"mdmgen/model/hub/hubtest"
-	"mdmgen/tools/study/page"
 )
 
 var (
-	docsRun    = flag.String("docs-run", "", "run all blocks of a `TAG` that stand in the documents: sh, network, gpu or long")
-	docsUpdate = flag.Bool("update-docs", false, "write what the commands of the documents print below them")
+	docsRun    = flag.String("docs-run", "", "run all blocks of a `TAG` in the documents: sh, network, gpu or long")
+	docsUpdate = flag.Bool("update-docs", false, "write the output of the documents' commands below them")
 )
 
 // docsTags are what may follow sh: what a block needs besides this repository.
 var docsTags = []string{"", "network", "gpu", "long"}
 
-// TestDocs holds the commands of the documents to be true. Those of the README and the
-// quickstart are run as they stand, with a hub of the test's own. Those that show what they print
-// are run, and that is compared byte by byte. All others are begun and ended before any work, so
-// that the program has read their flags and refused none. With -docs-run those of one tag
-// are run for good, a page after the other, each in a folder of its own:
+// TestDocs checks the commands of the documents. Those of the README and the quickstart run as
+// they stand, against a hub of the test's own. Those with output run, and the output is compared
+// byte by byte. All others end after their flags are parsed and checked. With -docs-run the
+// commands of one tag run to their end, page by page, each page in its own folder:
 //
 //	go test ./cmd/mdmgen/app -run TestDocs -docs-run long -timeout 0
 func TestDocs(t *testing.T) {
@@ -56,13 +54,13 @@ func TestDocs(t *testing.T) {
 			dir := t.TempDir()
 			for _, name := range []string{"examples", "testdata", "docs", "README.md"} {
 				if err := os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)); err != nil {
-					t.Skipf("the files that commands name cannot be laid out: %v", err)
+					t.Skipf("no symbolic links: %v", err)
 				}
 			}
 			t.Chdir(dir)
 			printed := make(map[string]string)
 			s := docsShell{outputs: make(map[string]string)}
-			for _, b := range page.Read(text) {
+			for _, b := range shellBlocks(text) {
 				if !slices.Contains(docsTags, b.Tag) {
 					t.Errorf("sh %s: a block is for %q", b.Tag, docsTags)
 				}
@@ -84,18 +82,18 @@ func TestDocs(t *testing.T) {
 				if s.parse && b.Shown {
 					delete(printed, b.Command)
 					if b.Output == "" {
-						t.Errorf("%s: what it prints does not stand there", b.Command)
+						t.Errorf("%s: its output is missing", b.Command)
 					}
 				}
 			}
 			if *docsUpdate {
-				writeFile(t, filepath.Join(root, path), page.Replace(text, printed))
+				writeFile(t, filepath.Join(root, path), replaceOutputs(text, printed))
 			}
 		})
 	}
 }
 
-// TestDocsRefuses: a block that the program would refuse, or that fails, is an error.
+// TestDocsRefuses: a refused or failing block is an error.
 func TestDocsRefuses(t *testing.T) {
 	needRuntime(t)
 	for block, parse := range map[string]bool{
@@ -111,13 +109,13 @@ func TestDocsRefuses(t *testing.T) {
 
 // docsShell runs blocks of shell.
 type docsShell struct {
-	// parse begins each command of mdmgen and nothing else; really runs other programs, too.
+	// parse only parses the flags of mdmgen's commands; really runs other programs too.
 	parse, really bool
-	// outputs are those of commands that several blocks filter: they run once.
+	// outputs caches what commands print, for several blocks that filter one command.
 	outputs map[string]string
 }
 
-// run runs a block and returns what it printed. It stops at the first command that fails.
+// run runs a block and returns its output. It stops at the first failing command.
 func (s *docsShell) run(ctx context.Context, block string) (string, error) {
 	program, err := syntax.NewParser().Parse(strings.NewReader(block), "")
 	if err != nil {
@@ -157,7 +155,7 @@ func (s *docsShell) handle(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 
 func (s *docsShell) mdmgen(ctx context.Context, args []string, h interp.HandlerContext) error {
 	if s.parse {
-		// A command whose time is over before it begins reads its flags, and does no work.
+		// With a canceled context a command parses its flags and does no work.
 		ended, end := context.WithCancel(ctx)
 		end()
 		if code := Run(ended, args, strings.NewReader(""), io.Discard, h.Stderr); code == exit.Usage {
@@ -179,7 +177,7 @@ func (s *docsShell) mdmgen(ctx context.Context, args []string, h interp.HandlerC
 	return err
 }
 
-// grep prints the lines that match a pattern: it is the same on every system.
+// grep prints the lines that match a pattern, the same on every system.
 func grep(pattern string, in io.Reader, out io.Writer) error {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

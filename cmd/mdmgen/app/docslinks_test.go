@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// documents are the pages that people write, from the repository's root.
+// documents returns the hand-written pages, relative to the repository's root.
 func documents(t *testing.T) (root string, pages []string) {
 	t.Helper()
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/howto/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/howto/*.md", "docs/research/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(found) == 0 {
 			t.Fatal(pattern, found, err)
@@ -39,8 +39,8 @@ var (
 	docsSlug  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// TestDocsLinks: what the documents link to is there, down to the heading, and every page leads to
-// the words.
+// TestDocsLinks: every link of the documents resolves, down to the heading, and every page links
+// the glossary.
 func TestDocsLinks(t *testing.T) {
 	root, pages := documents(t)
 	for _, path := range append(pages, filepath.Join("docs", "cli.md")) {
@@ -57,7 +57,7 @@ func TestDocsLinks(t *testing.T) {
 				target = filepath.Join(filepath.Dir(target), filepath.FromSlash(m[1]))
 			}
 			if _, err := os.Stat(target); err != nil {
-				t.Errorf("%s links %s, which is not there", path, m[1])
+				t.Errorf("%s links %s, which does not exist", path, m[1])
 			} else if m[2] != "" && !slices.Contains(headings(readAll(t, target)), m[2]) {
 				t.Errorf("%s links %s#%s: there is no such heading", path, m[1], m[2])
 			}
@@ -65,7 +65,7 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// headings are those of a page as they are linked.
+// headings returns the anchors of a page's headings.
 func headings(text string) []string {
 	var out []string
 	for _, m := range docsTitle.FindAllStringSubmatch(text, -1) {

@@ -122,9 +122,9 @@ func TestNumbersAreDecimal(t *testing.T) {
 		}
 	}
 	for _, odd := range []string{"0x1p-1", "1_0"} {
-		_, stderr, code := runCommand(t, "", append(args, "--T", odd)...)
-		if code != exit.Usage || !strings.Contains(stderr, "-T "+odd+": write the number") {
-			t.Errorf("--T %s: status %d: %s", odd, code, stderr)
+		_, stderr, code := runCommand(t, "", append(args, "--set", "T="+odd)...)
+		if code != exit.Usage || !strings.Contains(stderr, "--set T="+odd+": write the number") {
+			t.Errorf("--set T=%s: status %d: %s", odd, code, stderr)
 		}
 	}
 }

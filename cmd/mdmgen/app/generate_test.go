@@ -156,7 +156,7 @@ func TestLawsFromTheCommandLine(t *testing.T) {
 		for sampler, law := range w.laws {
 			args := []string{"generate", "--model", path, "--format", "ids", "-n", "20000", "--seed", "11", "--sampler", sampler}
 			if sampler != "fhs" {
-				args = append(args, "--grid", "uniform", "--steps", "8", "--T", "5", "--delta", "0.01", "--finish", "leave")
+				args = append(args, "--grid", "uniform", "--steps", "8", "--set", "T=5", "--set", "delta=0.01", "--set", "finish=leave")
 			}
 			counts := make([]float64, len(law))
 			lines := strings.Split(strings.TrimSpace(mustRun(t, "", args...)), "\n")

@@ -56,14 +56,14 @@ func TestGoldenSample(t *testing.T) {
 	}
 }
 
-// goldenMargin is how far the uniform of every draw of the golden sample lies, at least, from
-// both ends of its token's interval of cumulative probability. Logits that are off by ε move
+// goldenMargin is the least distance of a uniform of the golden sample from both ends of its
+// token's interval of cumulative probability. Logits that are off by ε move
 // such an end by at most ε/2 (its derivative is F(1−F) times a difference of two means), and
 // those of two machines differ by a few 1e-6.
 const goldenMargin = 1e-5
 
-// TestGoldenSampleIsSteady requires that the ids hang on no machine's rounding: with every
-// uniform moved either way by goldenMargin, the golden sample's tokens stay.
+// TestGoldenSampleIsSteady: the golden ids do not depend on a machine's rounding. They stay the
+// same when every uniform moves either way by goldenMargin.
 func TestGoldenSampleIsSteady(t *testing.T) {
 	t.Parallel()
 	needRuntime(t)
@@ -73,7 +73,7 @@ func TestGoldenSampleIsSteady(t *testing.T) {
 	}
 }
 
-// recorder keeps the row of the last call.
+// recorder records the row of the last call.
 type recorder struct {
 	model.Model
 	row []float32
@@ -85,8 +85,8 @@ func (r *recorder) Logits(ctx context.Context, c samplers.Call) ([]float32, erro
 	return out, err
 }
 
-// narrowest samples by First-Hitting, compares the ids with those wanted, and tells how far the uniform of a draw is, at
-// least, from the ends of its token's interval.
+// narrowest samples by First-Hitting, compares the ids, and returns the least distance of a
+// draw's uniform from the ends of its token's interval.
 func narrowest(t *testing.T, seed uint64, want []int) float64 {
 	t.Helper()
 	m, err := model.Open(t.Context(), setup.BuiltinName, model.Options{Builtins: setup.Builtins()})

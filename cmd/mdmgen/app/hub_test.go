@@ -18,7 +18,7 @@ import (
 	"mdmgen/builtin"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/reftest"
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/hub"
 	"mdmgen/model/hub/hubtest"
@@ -78,7 +78,7 @@ func TestKnownTokenizer(t *testing.T) {
 	needRuntime(t)
 	s := tinyHub(t)
 	cache := s.Use(t)
-	line := []string{"generate", "--seed", "3", "--length", "4", "--model", "kuleshov-group/mdlm-owt", "--force"}
+	line := []string{"generate", "--seed", "3", "--length", "4", "--model", "kuleshov-group/mdlm-owt", "--set", "force"}
 	stdout, stderr, code := runCommand(t, "", line...)
 	if code != exit.OK || stdout == "" || !strings.Contains(stderr, "its authors use that of openai-community/gpt2") {
 		t.Fatalf("exit status %d, %q: %s", code, stdout, stderr)
@@ -92,13 +92,13 @@ func TestKnownTokenizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Forget()
-	_, stderr, code = runCommand(t, "", append(line, "--offline")...)
+	_, stderr, code = runCommand(t, "", append(line, "--set", "offline")...)
 	if code != exit.Missing || len(s.Requests()) > 0 || !strings.Contains(stderr, "openai-community/gpt2: not in the cache") {
 		t.Errorf("offline: exit status %d, %d requests: %s", code, len(s.Requests()), stderr)
 	}
 	// A tokenizer by name, for a model that is a folder here.
 	here := reftest.Data(t, "reference", "checkpoints", "mdlm")
-	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--force")
+	named := mustRun(t, "", "generate", "--seed", "3", "--length", "4", "--model", here, "--tokenizer", "openai-community/gpt2", "--set", "force")
 	if named != stdout {
 		t.Errorf("%q with the tokenizer named, %q before", named, stdout)
 	}
@@ -334,7 +334,7 @@ func TestDoesNotFit(t *testing.T) {
 			vast.Commit(), len(vast.Files["config.json"]), hubtest.Digest("config.json", vast.Files["config.json"]), 1, int64(1)<<60)
 		return true
 	}
-	if _, known := room.Disk(t.TempDir()); known {
+	if _, known := sysinfo.Disk(t.TempDir()); known {
 		_, stderr, code := runCommand(t, "", "generate", "--model", "test/vast")
 		if code != exit.Failure || !strings.Contains(stderr, "needs 1.2 EB of disk, and ") {
 			t.Errorf("exit status %d: %s", code, stderr)
@@ -342,7 +342,7 @@ func TestDoesNotFit(t *testing.T) {
 	}
 	for name, want := range map[string]string{"test/huge": " of memory for ", "test/llada": `model_type is "llada"`} {
 		if name == "test/huge" {
-			if _, known := room.Memory(); !known {
+			if _, known := sysinfo.Memory(); !known {
 				continue
 			}
 		}
@@ -431,7 +431,7 @@ func TestGraphFromHub(t *testing.T) {
 			}
 		}
 		s.Forget()
-		if got := mustRun(t, "", append(line, "test/graph:onnx/model.onnx", "--offline")...); got != want || len(s.Requests()) > 0 {
+		if got := mustRun(t, "", append(line, "test/graph:onnx/model.onnx", "--set", "offline")...); got != want || len(s.Requests()) > 0 {
 			t.Errorf("%s from the cache: %q, want %q", data, got, want)
 		}
 	}

@@ -41,7 +41,7 @@ func TestResumeOtherFacts(t *testing.T) {
 	copyFile(t, vocabulary, one, "")
 	copyFile(t, vocabulary, other, "\n")
 	score := []string{"score", ids, "--model", network, "--draws", "2", "--seed", "1", "--format", "json"}
-	bench := []string{"bench", "--model", network, "--case", "tweedie steps=2", "--length", "4", "-n", "2", "-r", "1", "--seed", "1", "--quality", "error", "--error-length", "3", "--error-samples", "3", "--format", "json"}
+	bench := []string{"bench", "--model", network, "--case", "tweedie steps=2", "--length", "4", "-n", "2", "-r", "1", "--seed", "1", "--quality", "error=3", "--error-length", "3", "--format", "json"}
 	onText := []string{"score", text, "--model", "fairytale", "--draws", "2", "--seed", "1", "--format", "json"}
 	for name, c := range map[string]struct {
 		args   []string
@@ -49,11 +49,11 @@ func TestResumeOtherFacts(t *testing.T) {
 		more   []string
 		want   string
 	}{
-		"score fact":       {score, nil, []string{"--fact", "noise=linear"}, "model.facts.noise, model.facts_digest"},
-		"score sidecar":    {score, nil, []string{"--sidecar", sidecar}, "model.facts.noise, model.facts_digest"},
+		"score fact":       {score, nil, []string{"--set", "fact=noise=linear"}, "model.facts.noise, model.facts_digest"},
+		"score sidecar":    {score, nil, []string{"--set", "sidecar=" + sidecar}, "model.facts.noise, model.facts_digest"},
 		"score beside":     {score, func() { copyFile(t, sidecar, beside, "") }, nil, "model.facts.noise, model.facts_digest"},
-		"bench fact":       {bench, nil, []string{"--fact", "noise=linear"}, "model.facts.noise, model.facts_digest"},
-		"bench sidecar":    {bench, nil, []string{"--sidecar", sidecar}, "model.facts.noise, model.facts_digest"},
+		"bench fact":       {bench, nil, []string{"--set", "fact=noise=linear"}, "model.facts.noise, model.facts_digest"},
+		"bench sidecar":    {bench, nil, []string{"--set", "sidecar=" + sidecar}, "model.facts.noise, model.facts_digest"},
 		"bench beside":     {bench, func() { copyFile(t, sidecar, beside, "") }, nil, "model.facts.noise, model.facts_digest"},
 		"bench confidence": {bench, nil, []string{"--confidence", "0.5"}, "confidence"},
 		"bench batch":      {append(bench[:len(bench):len(bench)], "--batch", "1"), nil, []string{"--batch", "2"}, "batches"},
@@ -114,7 +114,7 @@ func TestRecordsTellFacts(t *testing.T) {
 	} {
 		digests := make(map[string]string)
 		for _, noise := range []string{"linear", "cosine"} {
-			text := mustRun(t, "", slices.Concat(c.args, model, []string{"--fact", "noise=" + noise})...)
+			text := mustRun(t, "", slices.Concat(c.args, model, []string{"--set", "fact=noise=" + noise})...)
 			if c.file != "" {
 				data, err := os.ReadFile(c.file)
 				if err != nil {
@@ -159,11 +159,11 @@ func TestProfileOfOtherFacts(t *testing.T) {
 	ids, loss := filepath.Join(dir, "ids.jsonl"), filepath.Join(dir, "loss.json")
 	writeFile(t, ids, strings.Repeat(`{"ids":[1,0,1]}`+"\n", 40))
 	mustRun(t, "", "score", ids, "--model", world, "--draws", "3", "--seed", "1", "--write-profile", loss)
-	args := []string{"generate", "--model", world, "--seed", "1", "--format", "ids", "--sampler", "parallel-fhs", "--steps", "2", "--sizes", "profile", "--profile", loss}
+	args := []string{"generate", "--model", world, "--seed", "1", "--format", "ids", "--sampler", "parallel-fhs", "--steps", "2", "--sizes", "profile", "--set", "profile=" + loss}
 	if _, stderr, code := runCommand(t, "", args...); code != exit.OK || stderr != "" {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
-	if _, stderr, code := runCommand(t, "", append(args, "--fact", "noise=linear")...); code != exit.OK || !strings.Contains(stderr, "on this network with other facts") {
+	if _, stderr, code := runCommand(t, "", append(args, "--set", "fact=noise=linear")...); code != exit.OK || !strings.Contains(stderr, "on this network with other facts") {
 		t.Errorf("exit status %d: %s", code, stderr)
 	}
 	if out := mustRun(t, "", "schedule", "--profile", loss, "--steps", "2", "--json"); !strings.Contains(out, `"facts":"sha256:`) {

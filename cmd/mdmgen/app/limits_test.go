@@ -37,7 +37,7 @@ func TestTopKOfAll(t *testing.T) {
 func TestStrictFiles(t *testing.T) {
 	sidecar := filepath.Join(t.TempDir(), "facts.json")
 	writeFile(t, sidecar, `{"noise":"linear","noise":"cosine"}`)
-	if _, stderr, code := runCommand(t, "", "generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--sidecar", sidecar); code != exit.Failure || !strings.Contains(stderr, `field "noise" appears twice`) {
+	if _, stderr, code := runCommand(t, "", "generate", "--model", worldFile(t, "xor3-mixed"), "--format", "ids", "--set", "sidecar="+sidecar); code != exit.Failure || !strings.Contains(stderr, `field "noise" appears twice`) {
 		t.Errorf("a sidecar: status %d: %s", code, stderr)
 	}
 	_, stderr, code := runCommand(t, "\"fine\"\n\"\\ud800\"\n", "tokenize", "--json")
@@ -53,8 +53,8 @@ func TestTwoFaults(t *testing.T) {
 	for _, args := range [][]string{
 		{"score", "--format", "x", "--frame", "x", "--tail", "x"},
 		{"bound", "--frame", "x", "--tail", "x", "--as", "x", "--q0", "x"},
-		{"bench", "-n", "0", "--repetitions", "0", "--warmup", "-1", "--draws", "0"},
-		{"bench", "--error-length", "3", "--draws", "3", "--context", "x"},
+		{"bench", "-n", "0", "--repetitions", "0", "--warmup", "-1"},
+		{"bench", "--error-length", "3", "--evaluator-protocol", "mdlm"},
 	} {
 		_, first, _ := runCommand(t, "", args...)
 		for range 30 {

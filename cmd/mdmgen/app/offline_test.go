@@ -28,7 +28,7 @@ func TestOffline(t *testing.T) {
 	t.Setenv("MDMGEN_CACHE", cache)
 	for _, offline := range []bool{true, false} {
 		t.Setenv("MDMGEN_OFFLINE", map[bool]string{true: "0", false: "1"}[offline]) // the flag wins
-		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--offline="+map[bool]string{true: "true", false: "false"}[offline])
+		_, stderr, code := runCommand(t, "", "generate", "--seed", "1", "--set=offline="+map[bool]string{true: "true", false: "false"}[offline])
 		if code == exit.OK {
 			t.Skip("a system library of ONNX Runtime is here")
 		}
@@ -41,14 +41,14 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// TestEveryOptionIsAFlag: commands that sample have all options of samplers, score those of which
-// it tells a law; bound has those that choose what is revealed when.
+// TestEveryOptionIsAFlag: commands that sample have all options of samplers but a second name for
+// guidance, score those whose law it computes; bound has those that choose what is revealed when.
 func TestEveryOptionIsAFlag(t *testing.T) {
 	app := testApp()
-	for _, name := range []string{"generate", "score", "bench", "bound"} {
+	for _, name := range []string{"generate", "score", "bound"} {
 		for _, o := range catalog.AllOptions() {
 			has := slices.ContainsFunc(app.Command(name).Flags, func(f cli.Flag) bool { return f.Names()[0] == o.Name })
-			want := (name != "bound" || !o.Token) && (name != "score" || !o.Unscored) && (name == "generate" || name == "bench" || !o.Calls)
+			want := o.Name != "guidance-scale" && (name != "bound" || !o.Token) && (name != "score" || !o.Unscored) && (name == "generate" || !o.Calls)
 			if has != want {
 				t.Errorf("%s has --%s: %t, want %t", name, o.Name, has, want)
 			}

@@ -41,8 +41,8 @@ func TestConfigOrigins(t *testing.T) {
 		{Command: "score", Flag: "steps", Value: "128", Default: true, From: ""},
 		{Command: "generate", Flag: "fact", Value: "a=1, b=2", Default: false, From: path + ":5"},
 		{Command: "generate", Flag: "sampler", Value: "fhs", Default: true, From: ""},
-		{Command: "config", Flag: "quiet", Value: "true", Default: false, From: path + ":7"},
-		{Command: "config", Flag: "json", Value: "true", Default: false, From: "command line"},
+		{Command: "config", Flag: "verbosity", Value: "quiet", Default: false, From: path + ":7"},
+		{Command: "config", Flag: "format", Value: "json", Default: false, From: "command line"},
 	} {
 		if got[want.Command+" "+want.Flag] != want {
 			t.Errorf("%+v, want %+v", got[want.Command+" "+want.Flag], want)
@@ -50,7 +50,11 @@ func TestConfigOrigins(t *testing.T) {
 	}
 	flags := 0
 	for _, c := range testApp().Commands {
-		flags += len(c.Flags) - 1 // the file is told once
+		for _, f := range c.Flags {
+			if name := f.Names()[0]; name != "config" && name != "set" {
+				flags++
+			}
+		}
 	}
 	if len(record.Values) != flags {
 		t.Errorf("%d values of %d flags", len(record.Values), flags)
@@ -86,9 +90,7 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		for _, c := range app.Commands {
-			if err := flags.Fill(c, nil, file); err != nil {
-				t.Errorf("%q: %s: %v", text, c.Name, err)
-			}
+			flags.Fill(c, file)
 		}
 	})
 }

@@ -35,10 +35,7 @@ func TestInterruptAtAPipe(t *testing.T) {
 		"score --model WORLD --as corpus --tokenizer VOCABULARY --force -q PIPE",
 		"score --model WORLD --sidecar PIPE -",
 		"schedule --steps 3 --profile PIPE",
-		"bench --compare PIPE other.json",
-		"bench --model WORLD --compare PIPE",
 		"bench --model WORLD --case euler;steps=4;grid=profile --profile PIPE",
-		"bench --model WORLD --quality error --tokenizer VOCABULARY --force -q --context PIPE",
 		"bound --model WORLD --as jsonl PIPE",
 		"bound PIPE.json",
 	} {

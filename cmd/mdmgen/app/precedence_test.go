@@ -2,8 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"errors"
-	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -21,7 +19,7 @@ func TestEveryFlagCanBeConfigured(t *testing.T) {
 		text := "[" + c.Name + "]\n"
 		want := make(map[string]string)
 		for _, f := range flags.Of(c) {
-			if f.Name == flags.ConfigFlag || f.Name == "json" || c.Name == "config" {
+			if f.Name == flags.ConfigFlag || f.Name == "set" || c.Name == "config" {
 				continue
 			}
 			value, shown := "", ""
@@ -29,7 +27,7 @@ func TestEveryFlagCanBeConfigured(t *testing.T) {
 				if len(f.Words) > 0 {
 					try[1] = strings.ReplaceAll(try[1], "%", f.Words[len(f.Words)-1])
 				}
-				if f.Check(try[1]) == nil {
+				if takes(c.Name, f, try[1]) {
 					value, shown = strings.ReplaceAll(try[0], "%", try[1]), try[1]
 					break
 				}
@@ -50,6 +48,12 @@ func TestEveryFlagCanBeConfigured(t *testing.T) {
 	}
 }
 
+// takes reports whether a flag of a command has the value.
+func takes(command string, f *flags.Flag, value string) bool {
+	_, _, _, err := flags.Arrange(testApp().Command(command), strings.Fields(f.Typed()+"="+value))
+	return err == nil
+}
+
 // TestPrecedence gives each flag of each command another value in each place that it can have
 // one: the command line comes before the environment, this before
 // the file, and this before the default.
@@ -58,12 +62,12 @@ func TestPrecedence(t *testing.T) {
 	tested := 0
 	for _, c := range testApp().Commands {
 		for _, f := range flags.Of(c) {
-			values := slices.DeleteFunc(append(slices.Clone(f.Words), "1", "2", "3", "0.5", "0.7", "0.9", "1s", "2s", "3s", "x", "y", "z"), func(v string) bool { return f.Check(v) != nil })
+			values := slices.DeleteFunc(append(slices.Clone(f.Words), "1", "2", "3", "0.5", "0.7", "0.9", "1s", "2s", "3s", "x", "y", "z"), func(v string) bool { return !takes(c.Name, f, v) })
 			if !f.Takes() {
 				values = []string{"true", "1", "false"}
 			}
-			if f.Name == flags.ConfigFlag || f.Name == "json" {
-				continue // It names the file, or is --format in short.
+			if f.Name == flags.ConfigFlag || f.Name == "set" {
+				continue // It names the file, or other flags.
 			}
 			if len(values) < 2 {
 				t.Fatalf("%s --%s: no values to try", c.Name, f.Name)
@@ -71,7 +75,7 @@ func TestPrecedence(t *testing.T) {
 			values = append(values, values[0])[:3] // of two words the file and the line have the same
 			tested++
 			quoted := "'" + values[0] + "'"
-			if f.Check("x") != nil && f.Check("1s") != nil && len(f.Words) == 0 { // a number
+			if !takes(c.Name, f, "x") && !takes(c.Name, f, "1s") && len(f.Words) == 0 { // a number
 				quoted = values[0]
 			}
 			path := withConfig(t, "["+c.Name+"]\n"+f.Name+" = "+quoted+"\n")
@@ -99,16 +103,10 @@ func TestPrecedence(t *testing.T) {
 				}
 				var line []string
 				if by.from == flags.Line {
-					line = []string{"--" + f.Name + "=" + by.value}
+					line = strings.Fields(f.Typed() + "=" + by.value)
 				}
-				rest, given, err := flags.Arrange(c, line)
-				if err == nil {
-					err = flags.Fill(c, given, config)
-				}
-				set := flag.NewFlagSet(c.Name, flag.ContinueOnError)
-				if err == nil {
-					err = errors.Join(f.Apply(set), set.Parse(rest))
-				}
+				_, _, _, err = flags.Arrange(c, line)
+				flags.Fill(c, config)
 				value := f.Text()
 				if by.from == flags.Environment && f.Lazy {
 					value = os.Getenv(f.Env) // as whoever uses it reads it

@@ -30,7 +30,7 @@ func TestStrangersNames(t *testing.T) {
 	for _, args := range [][]string{
 		{"generate", "--model", filepath.Join(dir, evil)},
 		{"generate", "--model", world, "--input", broken},
-		{"generate", "--model", world, "--fact", evil + "=1"},
+		{"generate", "--model", world, "--set", "fact=" + evil + "=1"},
 		{"generate", "--model", world, "--sampler", evil},
 		{"score", "--model", world, broken},
 		{"score", "--model", world, "--as", "lines", broken},

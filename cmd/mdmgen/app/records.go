@@ -3,7 +3,6 @@ package app
 import (
 	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/bound"
-	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/generate"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/cmd/mdmgen/internal/schedule"
@@ -22,7 +21,7 @@ type benchRecord struct {
 var Records = map[string]any{
 	"run": generate.Record{}, "score": score.Record{}, "bound": bound.Record{}, "bench": benchRecord{},
 	"schedule": schedule.Record{}, "target": schedule.Target{}, "verify": verify.Record{},
-	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{}, "plan": chunks.Plan{},
+	"verify-against": verify.AgainstRecord{}, "dry-run": generate.Foreseen{},
 }
 
 // CommandLine is args as a shell takes them.

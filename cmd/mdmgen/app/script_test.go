@@ -207,4 +207,4 @@ func worldFile(t testing.TB, name string) string {
 }
 
 // testApp is the program with its commands and flags, for tests that look at them.
-func testApp() *cli.App { return newApp(kit.Streams{Voice: &kit.Voice{}}) }
+func testApp() *cli.App { return newApp(kit.Streams{Verbosity: &kit.Verbosity{}}) }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSecurityPageNamesTests: every test that docs/security.md names is there.
+// TestSecurityPageNamesTests: every test that docs/security.md names exists.
 func TestSecurityPageNamesTests(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/security.md")
 	if err != nil {

@@ -76,7 +76,7 @@ func TestQuietAndVerbose(t *testing.T) {
 	}
 	// Every command has them, once, and errors are told.
 	for _, c := range testApp().Commands {
-		if _, stderr, code := runCommand(t, "", c.Name, "-q", "--verbose"); code != exit.Usage || stderr != "mdmgen: --quiet and --verbose do not go together\n" {
+		if _, stderr, code := runCommand(t, "", c.Name, "-q", "--verbose"); code != exit.Usage || stderr != "mdmgen: "+c.Name+": --verbosity is given twice\n" {
 			t.Errorf("%s -q --verbose: status %d: %s", c.Name, code, stderr)
 		}
 		if c.Name == "merge" {

@@ -9,10 +9,9 @@ import (
 	"mdmgen/internal/reftest"
 )
 
-// TestTextIsWords asks the built-in model for three texts and
-// looks its words up in the text that it was trained on: at least 20 words each,
-// 85 % of all of them known. A network or tokenizer that is subtly wrong still
-// prints something; it does not print words.
+// TestTextIsWords samples three texts of the built-in model and looks up their words in its
+// training text: at least 20 words each, 85 % of them known. A subtly wrong network or tokenizer
+// prints text, but not words.
 func TestTextIsWords(t *testing.T) {
 	t.Parallel()
 	train, err := os.ReadFile(reftest.Shared(t, "data", "fairy-tales", "train.txt"))

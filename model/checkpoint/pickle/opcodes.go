@@ -81,7 +81,7 @@ func (m *machine) numbered(op byte, n uint64) error {
 	return m.push(int64(n)) // BININT1, BININT2
 }
 
-// simple does what an opcode says that nothing follows.
+// simple runs an opcode without operands.
 func (m *machine) simple(op byte) error {
 	var t Tuple
 	var err error

@@ -10,9 +10,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -31,25 +31,20 @@ type Repo struct {
 	Private, Gated bool
 	// Branches lead to the commit, beside main.
 	Branches []string
-	// Bare listings tell no digests and sizes, as those of mirrors.
+	// Bare listings have no digests and sizes, as those of mirrors.
 	Bare bool
 }
 
 // Commit is the repository's commit, which follows from its files.
 func (r *Repo) Commit() string {
-	var names []string
-	for n := range r.Files {
-		names = append(names, n)
-	}
-	slices.Sort(names)
 	sum := sha1.New()
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(r.Files)) {
 		fmt.Fprintf(sum, "%s %s\n", n, Digest(n, r.Files[n]))
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Large says that the hub keeps a file apart.
+// Large reports whether the hub keeps a file apart.
 func Large(name string, data []byte) bool {
 	return len(data) > 1<<20 || strings.HasSuffix(name, ".safetensors") || strings.HasSuffix(name, ".bin") || strings.HasSuffix(name, ".onnx")
 }
@@ -71,7 +66,7 @@ type Request struct {
 type Server struct {
 	// URL is the hub's, to which HF_ENDPOINT points; Files the other host's.
 	URL, Files string
-	// Token is that of the user who may read everything.
+	// Token belongs to the user who may read everything.
 	Token string
 	// Fail answers in the hub's place where it returns true. n counts the requests before.
 	Fail func(w http.ResponseWriter, r *http.Request, n int) bool
@@ -91,8 +86,7 @@ func New(t testing.TB, repos map[string]*Repo) *Server {
 // Start starts a hub and returns what ends it. Its two hosts are told apart by their ports.
 func Start(repos map[string]*Repo) (s *Server, end func()) {
 	s = &Server{Token: "hf_secret", repos: repos}
-	hub := httptest.NewServer(http.HandlerFunc(s.hub))
-	files := httptest.NewServer(http.HandlerFunc(s.files))
+	hub, files := httptest.NewServer(s.noted("hub", s.hub())), httptest.NewServer(s.noted("files", s.large()))
 	s.URL, s.Files = hub.URL, files.URL
 	return s, func() {
 		hub.CloseClientConnections()
@@ -160,13 +154,18 @@ func (s *Server) Forget() {
 	s.had = nil
 }
 
-func (s *Server) note(host string, w http.ResponseWriter, r *http.Request) (answered bool) {
-	s.mu.Lock()
-	n := len(s.had)
-	s.had = append(s.had, Request{host, r.Method, r.URL.Path, r.Header.Get("Range"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")})
-	fail := s.Fail
-	s.mu.Unlock()
-	return fail != nil && fail(w, r, n)
+// noted keeps each request, and lets a test answer it.
+func (s *Server) noted(host string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		n := len(s.had)
+		s.had = append(s.had, Request{host, r.Method, r.URL.Path, r.Header.Get("Range"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")})
+		fail := s.Fail
+		s.mu.Unlock()
+		if fail == nil || !fail(w, r, n) {
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 func deny(w http.ResponseWriter, status int, code, message string) {
@@ -177,41 +176,75 @@ func deny(w http.ResponseWriter, status int, code, message string) {
 	fmt.Fprintf(w, `{"error":%q}`, message)
 }
 
-// hub answers /api/models/OWNER/NAME/revision/R, /api/models/OWNER/NAME/tree/R and /OWNER/NAME/resolve/R/PATH.
-func (s *Server) hub(w http.ResponseWriter, r *http.Request) {
-	if s.note("hub", w, r) {
-		return
-	}
-	path := strings.TrimPrefix(r.URL.EscapedPath(), "/")
-	path, api := strings.CutPrefix(path, "api/models/")
-	parts := strings.Split(path, "/")
-	if len(parts) < 4 {
-		deny(w, 404, "RepoNotFound", "Repository not found")
-		return
-	}
-	s.mu.Lock()
-	repo := s.repos[parts[0]+"/"+parts[1]]
-	s.mu.Unlock()
-	member := r.Header.Get("Authorization") == "Bearer "+s.Token
-	if repo == nil || repo.Private && !member {
-		status := 404
-		if !member {
-			status = 401
-		}
-		deny(w, status, "RepoNotFound", "Repository not found")
-		return
-	}
-	revision, err := url.PathUnescape(parts[3])
-	if err != nil || revision != repo.Commit() && revision != "main" && !slices.Contains(repo.Branches, revision) {
-		deny(w, 404, "RevisionNotFound", "Invalid rev id")
-		return
-	}
-	if api {
-		if parts[2] == "tree" {
-			s.tree(w, repo)
+// hub answers about repositories, and with their small files.
+func (s *Server) hub() http.Handler {
+	about, files := http.NewServeMux(), http.NewServeMux()
+	about.HandleFunc("/api/models/{owner}/{name}/{what}/{revision}", s.about)
+	files.HandleFunc("/{owner}/{name}/resolve/{revision}/{path...}", s.resolve)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			about.ServeHTTP(w, r)
 		} else {
-			s.list(w, repo)
+			files.ServeHTTP(w, r)
 		}
+	})
+}
+
+// repo is the repository of a request, nil where it was denied.
+func (s *Server) repo(w http.ResponseWriter, r *http.Request) (repo *Repo, member bool) {
+	s.mu.Lock()
+	repo = s.repos[r.PathValue("owner")+"/"+r.PathValue("name")]
+	s.mu.Unlock()
+	member = r.Header.Get("Authorization") == "Bearer "+s.Token
+	revision := r.PathValue("revision")
+	switch {
+	case repo == nil && member:
+		deny(w, 404, "RepoNotFound", "Repository not found")
+	case repo == nil, repo.Private && !member:
+		deny(w, 401, "RepoNotFound", "Repository not found")
+	case revision != repo.Commit() && revision != "main" && !slices.Contains(repo.Branches, revision):
+		deny(w, 404, "RevisionNotFound", "Invalid rev id")
+	default:
+		return repo, member
+	}
+	return nil, member
+}
+
+// about answers with the files of a repository, or with the tree that Hugging Face's own
+// library asks for.
+func (s *Server) about(w http.ResponseWriter, r *http.Request) {
+	repo, _ := s.repo(w, r)
+	if repo == nil {
+		return
+	}
+	tree := r.PathValue("what") == "tree"
+	all := []map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(repo.Files)) {
+		data := repo.Files[name]
+		one := map[string]any{"rfilename": name}
+		switch {
+		case tree:
+			one = map[string]any{"type": "file", "path": name, "size": len(data), "oid": Digest("", data)}
+		case !repo.Bare:
+			one["size"], one["blobId"] = len(data), Digest("", data)
+		}
+		if Large(name, data) && (tree || !repo.Bare) {
+			one["lfs"] = map[string]any{"oid": Digest(name, data), "sha256": Digest(name, data), "size": len(data), "pointerSize": 134}
+		}
+		all = append(all, one)
+	}
+	var answer any = map[string]any{"id": "x", "sha": repo.Commit(), "gated": repo.Gated, "siblings": all}
+	if tree {
+		answer = all
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// resolve answers with a small file, or leads to a large one.
+func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
+	repo, member := s.repo(w, r)
+	if repo == nil {
 		return
 	}
 	if repo.Gated && !member {
@@ -222,9 +255,9 @@ func (s *Server) hub(w http.ResponseWriter, r *http.Request) {
 		deny(w, status, "GatedRepo", "Access to model is restricted.")
 		return
 	}
-	name, err := url.PathUnescape(strings.Join(parts[4:], "/"))
+	name := r.PathValue("path")
 	data, ok := repo.Files[name]
-	if err != nil || !ok {
+	if !ok {
 		deny(w, 404, "EntryNotFound", "Entry not found")
 		return
 	}
@@ -232,73 +265,28 @@ func (s *Server) hub(w http.ResponseWriter, r *http.Request) {
 	if Large(name, data) {
 		w.Header().Set("X-Linked-Etag", `"`+Digest(name, data)+`"`)
 		w.Header().Set("X-Linked-Size", fmt.Sprint(len(data)))
-		http.Redirect(w, r, s.Files+"/"+path+"?signature=x", http.StatusFound)
+		http.Redirect(w, r, s.Files+r.URL.EscapedPath()+"?signature=x", http.StatusFound)
 		return
 	}
 	w.Header().Set("Etag", `W/"`+Digest(name, data)+`"`)
 	serve(w, r, name, data)
 }
 
-// list answers with the files of a repository.
-func (s *Server) list(w http.ResponseWriter, repo *Repo) {
-	type large struct {
-		SHA256  string `json:"sha256"`
-		Size    int    `json:"size"`
-		Pointer int    `json:"pointerSize"`
-	}
-	type sibling struct {
-		Path string `json:"rfilename"`
-		Size *int   `json:"size,omitempty"`
-		Blob string `json:"blobId,omitempty"`
-		LFS  *large `json:"lfs,omitempty"`
-	}
-	var all []sibling
-	for name, data := range repo.Files {
-		n := len(data)
-		one := sibling{Path: name, Size: &n, Blob: Digest("", data)}
-		if Large(name, data) {
-			one.Blob = strings.Repeat("0", 40)
-			one.LFS = &large{Digest(name, data), n, 134}
+// large is the host of large files, to which nobody shows a token.
+func (s *Server) large() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{owner}/{name}/resolve/{revision}/{path...}", func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		repo := s.repos[r.PathValue("owner")+"/"+r.PathValue("name")]
+		s.mu.Unlock()
+		if repo == nil || r.URL.Query().Get("signature") != "x" {
+			http.Error(w, "no", http.StatusForbidden)
+			return
 		}
-		if repo.Bare {
-			one = sibling{Path: name}
-		}
-		all = append(all, one)
-	}
-	slices.SortFunc(all, func(a, b sibling) int { return strings.Compare(a.Path, b.Path) })
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"id": "x", "sha": repo.Commit(), "gated": repo.Gated, "siblings": all})
-}
-
-// tree answers with the files as Hugging Face's own library asks for them.
-func (s *Server) tree(w http.ResponseWriter, repo *Repo) {
-	all := []map[string]any{}
-	for name, data := range repo.Files {
-		one := map[string]any{"type": "file", "path": name, "size": len(data), "oid": Digest("", data)}
-		if Large(name, data) {
-			one["lfs"] = map[string]any{"oid": Digest(name, data), "size": len(data), "pointerSize": 134}
-		}
-		all = append(all, one)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(all)
-}
-
-// files answers as the host of large files, which nobody shows a token.
-func (s *Server) files(w http.ResponseWriter, r *http.Request) {
-	if s.note("files", w, r) {
-		return
-	}
-	parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 5)
-	s.mu.Lock()
-	repo := s.repos[parts[0]+"/"+parts[1]]
-	s.mu.Unlock()
-	if repo == nil || r.URL.Query().Get("signature") != "x" {
-		http.Error(w, "no", http.StatusForbidden)
-		return
-	}
-	w.Header().Set("Etag", `"another"`)
-	serve(w, r, parts[4], repo.Files[parts[4]])
+		w.Header().Set("Etag", `"another"`)
+		serve(w, r, r.PathValue("path"), repo.Files[r.PathValue("path")])
+	})
+	return mux
 }
 
 func serve(w http.ResponseWriter, r *http.Request, name string, data []byte) {

@@ -14,7 +14,7 @@ import (
 // wait for each other spin.
 var OneThread = ort.Config{Threads: 1}
 
-// Need ends a test as [reftest.NoRuntime] does where err says that ONNX Runtime is missing.
+// Need ends a test as [reftest.NoRuntime] does where err reports that ONNX Runtime is missing.
 func Need(t testing.TB, err error) {
 	t.Helper()
 	var missing *ort.MissingError

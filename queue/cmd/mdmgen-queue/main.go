@@ -89,7 +89,7 @@ func app() *cli.App {
 	}
 	return &cli.App{
 		Name: "mdmgen-queue", Usage: "does a run of mdmgen on machines that come and go", HideHelpCommand: true, OnUsageError: mistyped,
-		ExitErrHandler: func(*cli.Context, error) {}, // which main tells
+		ExitErrHandler: func(*cli.Context, error) {}, // main prints it
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return exit.Usagef("unknown command %q: there are submit, work, status and fetch", c.Args().First())
@@ -147,7 +147,7 @@ func (o *options) submit(c *cli.Context, q *queue.Queue) error {
 				return
 			}
 			if queued, err = q.Submit(c.Context, j, o.limits); err == nil {
-				tell(c, "job %s: queued %d of %d parts, %d chunks", j.ID, queued, j.Shards, j.Chunks)
+				notice(c, "job %s: queued %d of %d parts, %d chunks", j.ID, queued, j.Shards, j.Chunks)
 			}
 		})
 		return j, err
@@ -178,12 +178,12 @@ func (o *options) run(c *cli.Context, q *queue.Queue, args []string, job func(js
 		host, _ := os.Hostname()
 		o.name = fmt.Sprintf("%s-%d", cmp.Or(host, "worker"), os.Getpid())
 	}
-	w := queue.Workers{Queue: q, Name: o.name, N: o.workers, Tell: func(format string, args ...any) { tell(c, format, args...) }}
+	w := queue.Workers{Queue: q, Name: o.name, N: o.workers, Log: func(format string, args ...any) { notice(c, format, args...) }}
 	return w.Work(c.Context, args, job)
 }
 
-// tell writes a line for people; several workers do.
-func tell(c *cli.Context, format string, args ...any) {
+// notice writes a line for people; several workers do.
+func notice(c *cli.Context, format string, args ...any) {
 	fmt.Fprintf(c.App.ErrWriter, "mdmgen-queue: "+format+"\n", args...)
 }
 

@@ -22,33 +22,30 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "measure what samplers cost, and what their steps buy",
-		ArgsUsage: "[NEW.json, with --compare]",
+		ArgsUsage: " ",
 		Description: "mdmgen bench\n" +
 			"mdmgen bench --sampler fhs,euler,tweedie --steps 8-128*2 --max-time 5m --html bench.html\n" +
 			"mdmgen bench --length 8 --sampler tweedie --grid uniform,lambda --steps 4-64*2 --quality error\n" +
-			"mdmgen bench --case fhs --case 'tweedie steps=8,16' -o new.json --compare old.json\n" +
-			"mdmgen bench --compare old.json new.json\n\n" +
+			"mdmgen bench --case fhs --case 'tweedie steps=8,16' --format benchstat > new.txt\n\n" +
 			"Runs the cross product of samplers and settings, each of which may be a list (8,16,32) or a range (8-1024*2,\n" +
 			"4-16+4). A setting goes to those samplers that use it. Cells are run in rounds, in an order shuffled anew for\n" +
-			"each, and all cells of a round sample with the same random streams; ratios to --baseline are of pairs in one\n" +
-			"round. --max-time bounds the whole run: what would not fit is not begun, and the results say so. A cell that\n" +
-			"fails is reported, and the others are finished; the exit status is then 1.\n\n" +
+			"each, and all cells of a round sample with the same random streams. --max-time bounds the whole run: what would\n" +
+			"not fit is not begun, and the results say so. A cell that fails is reported, and the others are finished; the\n" +
+			"exit status is then 1. benchstat compares the benchstat lines of two runs.\n\n" +
 			"Times are of sampling alone, without opening and warming up. Calls are network calls per sequence; a number of\n" +
-			"steps is no cost, for empty steps are free. tokens/s are sampled tokens per second of wall-clock time. With --wide:\n" +
-			"off says by how many standard errors calls differ from their exact expectation, and in-step tokens/s are canvas\n" +
-			"positions computed per second, which says how fast the network is and not how soon the text is there.\n\n" +
+			"steps is no cost, for empty steps are free. tokens/s are sampled tokens per second of wall-clock time. CSV and\n" +
+			"JSON have more columns than the table.\n\n" +
 			"--quality error draws texts of first-hitting on a window of --error-length positions and works out exactly how\n" +
-			"probable each sampler makes them: TV(P_FHS, P_N) and KL(P_FHS‖P_N), the bound by collisions, which holds at any\n" +
-			"length, and by how fast they fall with N. certificate bounds both at the full length by --certificate-runs runs of\n" +
-			"first-hitting, for all samplers at once; coupling bounds TV by how often a text differs from that of first-hitting\n" +
-			"by the same random numbers. text and nelbo look at the sampled sequences themselves.",
+			"probable each sampler makes them: TV(P_FHS, P_N), KL(P_FHS‖P_N), and the bound by collisions, which holds at any\n" +
+			"length. certificate bounds both at the full length by runs of first-hitting, for all samplers at once. text and\n" +
+			"nelbo measure the sampled sequences themselves.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			if err := o.check(s); err != nil {
+			if err := kit.NoArguments("bench", args); err != nil {
 				return err
 			}
-			if len(args) > 0 {
-				return compareReports(ctx, s, o, args)
+			if err := o.check(s); err != nil {
+				return err
 			}
 			return run(ctx, s, o)
 		}),
@@ -68,12 +65,11 @@ type benching struct {
 	// words is nil where there is no tokenizer.
 	words *tokenize.Tokenizer
 	cells []bench.Cell
-	out   outputs
-	look  qualities
-	// old is the report of --compare.
-	old *bench.Report
-	log bench.Log
-	// failed are the cells that failed; faults says what did.
+	// out is where results go.
+	out  *kit.Output
+	look qualities
+	log  bench.Log
+	// failed has the errors of cells that failed, faults a line for each failure.
 	failed map[string]error
 	faults []string
 	// journal is nil without --resume.
@@ -88,16 +84,9 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.readSettings(settings); err != nil {
-		return err
-	}
-	if o.compare != "" {
-		if r.old, err = readReport(ctx, "--compare", o.compare); err != nil {
-			return err
-		}
-	}
-	defer r.out.close()
-	if err := r.out.open(ctx, o, s); err != nil {
+	r.readSettings()
+	defer r.closeOutputs()
+	if err := r.openOutputs(); err != nil {
 		return err
 	}
 	if r.words, err = o.tokenizer.OpenAny(ctx, s, &o.model); err != nil {
@@ -118,10 +107,7 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.prepareQuality(); err != nil {
 		return err
 	}
-	switch {
-	case r.chunks.Planned():
-		return r.plan()
-	case r.chunks.Given():
+	if r.chunks.Given() {
 		return r.shard()
 	}
 	if err := r.openJournal(); err != nil {

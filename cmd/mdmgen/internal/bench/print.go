@@ -2,10 +2,8 @@ package bench
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,198 +11,118 @@ import (
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/report"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/internal/exit"
 )
-
-// outputs are where results go, opened before the work begins so that what cannot be
-// written is found then.
-type outputs struct {
-	streams kit.Streams
-	format  string
-	// also is the format for standard error, "" for none.
-	also  string
-	wide  bool
-	files []file
-	pages *kit.Pages
-}
-
-// file is a file of -o.
-type file struct {
-	*kit.Output
-	format string
-}
 
 // endings are the formats of files by their endings.
 var endings = map[string]string{".md": "text", ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "benchstat"}
 
-// open finds out whether everything can be written.
-func (o *outputs) open(ctx context.Context, flags *options, s kit.Streams) error {
-	o.streams, o.format, o.also, o.wide, o.pages = s, flags.format, flags.also, flags.wide, &flags.pages
-	named := []kit.NamedFile{flags.pages.File(), {Flag: "--resume", Path: flags.chunks.Resume}}
-	for _, text := range flags.outputs {
-		format, path, ok := strings.Cut(text, ":")
-		if ok && format == "md" {
-			return exit.Usagef("-o %s: the format md is called text now", text)
-		}
-		if !ok || !slices.Contains(formats, format) {
-			path, format = text, endings[strings.ToLower(filepath.Ext(text))]
-		}
-		if format == "" || path == "" {
-			return exit.Usagef("-o %s: end the name with .md, .csv, .json, .jsonl or .txt, or write FORMAT:FILE", text)
-		}
-		named = append(named, kit.NamedFile{Flag: "-o", Path: path})
-		f, err := kit.NewOutput(ctx, "-o", path, s.Out)
-		if err != nil {
-			return err
-		}
-		o.files = append(o.files, file{f, format})
-	}
-	if err := kit.Apart("bench", nil, flags.all, named...); err != nil {
+// openOutputs finds out whether everything can be written.
+func (r *benching) openOutputs() (err error) {
+	if err := kit.Apart("bench", nil, r.all, r.pages.File(), kit.NamedFile{Flag: "--resume", Path: r.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: r.output}); err != nil {
 		return err
 	}
-	s.Out.Patient = len(o.files) > 0
-	return o.pages.Open(ctx, s)
+	if form := endings[strings.ToLower(filepath.Ext(r.output))]; form != "" && !r.all.IsSet("format") && !r.all.IsSet("json") {
+		r.format = form
+	}
+	if r.out, err = kit.NewResults(r.ctx, r.output, r.streams.Out); err != nil {
+		return err
+	}
+	return r.pages.Open(r.ctx, r.streams)
 }
 
-// close leaves nothing behind that was not finished.
-func (o *outputs) close() {
-	for _, f := range o.files {
-		f.Discard()
+// closeOutputs leaves nothing behind that was not finished.
+func (r *benching) closeOutputs() {
+	if r.out != nil {
+		r.out.Discard()
 	}
-	if o.pages != nil {
-		o.pages.Close()
-	}
+	r.pages.Close()
 }
 
-// record prints a finished record where records are the results.
-func (o *outputs) record(line []byte) error {
-	if o.format != "jsonl" {
-		return nil
-	}
-	_, err := o.streams.Out.Write(line)
-	return err
-}
-
-// replay prints the records of an earlier run.
-func (o *outputs) replay(log *bench.Log) error {
-	if o.format != "jsonl" {
-		return nil
-	}
-	return records(o.streams.Out, log)
-}
-
-// records writes records, a line each.
-func records(w io.Writer, log *bench.Log) error {
-	var list []any
-	for i := range log.Repetitions {
-		list = append(list, &log.Repetitions[i])
-	}
-	for i := range log.Errors {
-		list = append(list, &log.Errors[i])
-	}
-	for i := range log.Certified {
-		list = append(list, &log.Certified[i])
-	}
-	for i := range log.Quality {
-		list = append(list, &log.Quality[i])
-	}
-	for _, r := range list {
-		line, err := kit.JSONLine(r)
+// lines writes records as JSON lines.
+func (r *benching) lines(records ...any) error {
+	for _, x := range records {
+		line, err := kit.JSONLine(x)
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
-			return err
-		}
+		r.out.Write(append(line, '\n')) // A failure is kept until Flush.
+	}
+	if r.out.Streaming() {
+		return r.out.Flush()
 	}
 	return nil
 }
 
-// write writes the report everywhere, into files first; where one cannot be written the others
-// are, and it is printed. What an interrupt ended is on standard output alone, and takes no
-// finished report's place.
-func (o *outputs) write(r *bench.Report, log *bench.Log, old *bench.Report) error {
-	var errs []error
-	if !r.Interrupted {
-		for _, f := range o.files {
-			err := o.as(f, f.format, r, log)
-			if err == nil {
-				err = f.Commit()
-			}
-			errs = append(errs, err)
-		}
-		errs = append(errs, o.drawings(r))
+// replay prints the records of an earlier run where records are the results.
+func (r *benching) replay() error {
+	var list []any
+	for i := range r.log.Repetitions {
+		list = append(list, &r.log.Repetitions[i])
 	}
-	if o.format == "jsonl" { // Its records are out.
-		errs = append(errs, o.as(o.streams.Out, "jsonl", r, nil))
-	} else {
-		errs = append(errs, o.as(o.streams.Out, o.format, r, log))
+	for i := range r.log.Errors {
+		list = append(list, &r.log.Errors[i])
 	}
-	if o.also != "" {
-		errs = append(errs, o.as(o.streams.Err, o.also, r, log))
+	for i := range r.log.Certified {
+		list = append(list, &r.log.Certified[i])
 	}
-	if old != nil {
-		// Where standard output is for programs, people read standard error.
-		w := o.streams.Err
-		if o.format == "text" {
-			w = o.streams.Out
-			fmt.Fprintln(w)
-		}
-		errs = append(errs, bench.Compare(old, r).Print(w))
+	for i := range r.log.Quality {
+		list = append(list, &r.log.Quality[i])
 	}
-	return errors.Join(errs...)
+	if r.format != "jsonl" {
+		return nil
+	}
+	return r.lines(list...)
 }
 
-// as writes a report in a format; records, where they are not nil, come before it in
-// JSON lines.
-func (o *outputs) as(w io.Writer, format string, r *bench.Report, log *bench.Log) error {
-	p, _ := r.Provenance.(kit.Provenance)
-	switch format {
+// write writes the page, the pictures and the report; after an interrupt the report alone, on
+// standard output, which takes no finished report's place.
+func (r *benching) write(report *bench.Report) error {
+	var drawn error
+	if !report.Interrupted {
+		drawn = r.drawings(report)
+	}
+	return errors.Join(drawn, r.writeReport(report), r.out.Finish(report.Interrupted))
+}
+
+// writeReport writes the report in its format.
+func (r *benching) writeReport(report *bench.Report) error {
+	p, _ := report.Provenance.(kit.Provenance)
+	switch r.format {
 	case "json":
-		return kit.JSON(w, r)
+		return kit.JSON(r.out, report)
 	case "jsonl":
-		if log != nil {
-			if err := records(w, log); err != nil {
-				return err
-			}
-		}
-		// The last line is the report without the repetitions that stand before it.
-		short := *r
-		short.Cells = slices.Clone(r.Cells)
+		// The last line is the report without the repetitions before it.
+		short := *report
+		short.Cells = slices.Clone(report.Cells)
 		for i := range short.Cells {
 			short.Cells[i].Repetitions = []bench.Repetition{}
 		}
-		line, err := kit.JSONLine(struct {
+		return r.lines(struct {
 			Kind string `json:"kind"`
 			bench.Report
 		}{"report", short})
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(append(line, '\n'))
-		return err
 	case "csv":
-		return bench.CSV(w, r)
+		return bench.CSV(r.out, report)
 	case "benchstat":
-		return bench.Benchstat(w, r, machine(r, p)...)
+		return bench.Benchstat(r.out, report, machine(report, p)...)
 	}
-	return bench.Markdown(w, r, o.wide, made(r, p))
+	return bench.Markdown(r.out, report, made(report, p))
 }
 
 // drawings writes the page and the pictures that are asked for.
-func (o *outputs) drawings(r *bench.Report) error {
-	if !o.pages.Wanted() {
+func (r *benching) drawings(of *bench.Report) error {
+	if !r.pages.Wanted() {
 		return nil
 	}
-	plots := bench.Plots(r)
-	if out := o.pages.HTML; out != nil {
-		tables, constants := bench.Tables(r, true)
-		notes := r.Notes
+	plots := bench.Plots(of)
+	if out := r.pages.HTML; out != nil {
+		tables, constants := bench.Tables(of)
+		notes := of.Notes
 		if len(constants) > 0 {
 			notes = append([]string{"Shared settings: " + strings.Join(constants, ", ") + "."}, notes...)
 		}
-		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: notes, Plots: plots, Tables: tables, Provenance: r.Provenance, Data: r}
-		if !r.Complete {
+		doc := report.Document{Title: "What samplers cost, and what their steps buy", Notes: notes, Plots: plots, Tables: tables, Provenance: of.Provenance, Data: of}
+		if !of.Complete {
 			doc.Unfinished = "Not all that was asked for was measured."
 		}
 		var b bytes.Buffer
@@ -216,10 +134,10 @@ func (o *outputs) drawings(r *bench.Report) error {
 			return err
 		}
 	}
-	return o.pages.Pictures(plots, o.streams)
+	return r.pages.Pictures(plots, r.streams)
 }
 
-// machine is what stands before the lines of benchstat.
+// machine has the lines before those of benchstat.
 func machine(r *bench.Report, p kit.Provenance) [][2]string {
 	goos, goarch, _ := strings.Cut(p.Platform, "/")
 	out := [][2]string{{"goos", goos}, {"goarch", goarch}, {"pkg", "mdmgen"}, {"version", p.Version}}
@@ -229,7 +147,7 @@ func machine(r *bench.Report, p kit.Provenance) [][2]string {
 	return append(out, [2]string{"seed", fmt.Sprint(r.Settings.Seed)})
 }
 
-// made says in a line what made the report.
+// made describes in a line how the report was made.
 func made(r *bench.Report, p kit.Provenance) string {
 	line := fmt.Sprintf("%d × %d sequences, seed %d; mdmgen %s", r.Settings.Repetitions, r.Settings.Sequences, r.Settings.Seed, p.Version)
 	if o := p.Model; o != nil {

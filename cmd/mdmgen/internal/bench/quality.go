@@ -1,14 +1,12 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/likelihood"
@@ -27,9 +25,9 @@ import (
 const nelboSeed = 0x6e656c626f // "nelbo"
 
 // cellParts are worked out cell by cell, one part after the other.
-var cellParts = []string{bench.PartCoupling, bench.PartNELBO, bench.PartEvaluator}
+var cellParts = []string{bench.PartNELBO, bench.PartEvaluator}
 
-// qualities are what --quality ask for.
+// qualities are what --quality asks for.
 type qualities struct {
 	parts  []string
 	errors *bench.Errors
@@ -39,10 +37,6 @@ type qualities struct {
 	// judge and evaluator are nil without --evaluator.
 	judge     *quality.Judge
 	evaluator *causal.Model
-	// reference are the ids of --evaluator-reference.
-	reference []int32
-	// worst is the longest time that a part of a cell took.
-	worst map[string]time.Duration
 }
 
 func (q *qualities) close() {
@@ -69,21 +63,13 @@ func (r *benching) prepareQuality() (err error) {
 	}
 	set := &bench.QualitySettings{Parts: q.parts}
 	r.settings.Quality = set
-	if q.has(bench.PartNELBO) {
-		set.Draws = cmp.Or(r.draws, defaultDraws)
-	}
+	set.Draws, set.CertificateRuns, set.ErrorSamples = r.amounts[bench.PartNELBO], r.amounts[bench.PartCertificate], r.amounts[bench.PartError]
 	if q.has(bench.PartEvaluator) {
 		if err := r.openEvaluator(); err != nil {
 			return err
 		}
 		protocol := q.judge.Protocol()
 		set.Protocol = &protocol
-		if err := r.readReference(set); err != nil {
-			return err
-		}
-	}
-	if q.has(bench.PartCertificate) || q.has(bench.PartCoupling) {
-		set.CertificateRuns = cmp.Or(r.certificateRuns, defaultCertificateRuns)
 	}
 	if q.has(bench.PartCertificate) {
 		q.certificates = bench.GroupCertificates(r.cells)
@@ -91,13 +77,12 @@ func (r *benching) prepareQuality() (err error) {
 	if !q.has(bench.PartError) {
 		return nil
 	}
-	set.ErrorLength, set.ErrorSamples = r.errorLength, cmp.Or(r.errorSamples, defaultErrorSamples)
-	targets, err := r.targets(set)
+	target, err := r.target(set)
 	if err != nil {
 		return err
 	}
 	q.cfg = bench.ErrorConfig{
-		Targets: targets, Samples: set.ErrorSamples, Seed: r.settings.Seed, Confidence: r.settings.Confidence,
+		Target: target, Samples: set.ErrorSamples, Seed: r.settings.Seed, Confidence: r.settings.Confidence,
 		Evaluator: func(d draw.Settings) (*likelihood.Evaluator, error) {
 			return likelihood.New(r.cells[0].Model, likelihood.Options{Draw: d})
 		},
@@ -125,61 +110,68 @@ func (r *benching) openEvaluator() error {
 	if r.look.evaluator, err = causal.Open(ctx, ref, runtime); err != nil {
 		return fmt.Errorf("--evaluator: %w", err)
 	}
-	var t *tokenize.Tokenizer
-	if path := r.evaluatorTokenizer; path != "" {
-		t, err = setup.NamedTokenizer(ctx, r.streams, r.model.Offline(), "--evaluator-tokenizer", path)
-	} else {
-		dir := ref
-		if filepath.Ext(ref) == ".onnx" {
-			dir = filepath.Dir(ref)
-		}
-		if t, err = setup.BesideTokenizer(ctx, dir); errors.Is(err, fs.ErrNotExist) {
-			err = exit.Missingf("--evaluator %s: there is no tokenizer.json beside it: give its own with --evaluator-tokenizer", ref)
-		}
-	}
+	t, err := r.evaluatorWords(ctx, ref)
 	if err != nil {
 		return err
 	}
-	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{Protocol: r.evaluatorProtocol, BOS: r.evaluatorBOS, MaxLength: r.evaluatorContext, Confidence: r.settings.Confidence})
+	r.look.judge, err = quality.NewJudge(r.look.evaluator, r.look.evaluator.Origin().Digest, t, quality.GenerativeConfig{Protocol: r.evaluatorProtocol, Confidence: r.settings.Confidence})
 	if err != nil {
 		return exit.Usagef("--evaluator %s: %s", ref, fault.Plain(err))
 	}
 	return nil
 }
 
-// measure measures what --quality asks for, and says whether all of it is done.
+// evaluatorWords opens the evaluator's tokenizer: the one that is named, or the one beside it.
+func (r *benching) evaluatorWords(ctx context.Context, ref string) (*tokenize.Tokenizer, error) {
+	if r.evaluatorTokenizer != "" {
+		return setup.NamedTokenizer(ctx, r.streams, r.model.Offline(), "--evaluator-tokenizer", r.evaluatorTokenizer)
+	}
+	dir := ref
+	if filepath.Ext(ref) == ".onnx" {
+		dir = filepath.Dir(ref)
+	}
+	t, err := setup.BesideTokenizer(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = exit.Missingf("--evaluator %s: there is no tokenizer.json beside it: give its own with --evaluator-tokenizer", ref)
+	}
+	return t, err
+}
+
+// measure measures what --quality asks for, and reports whether all of it is done.
 func (r *benching) measure() (complete bool, err error) {
 	complete = true
 	ctx, cancel := r.limited()
 	defer cancel()
-	if q := &r.look; q.errors != nil {
-		bar := kit.NewBar(r.streams, q.errors.Work(q.cfg)-len(r.log.Errors), true, "sampling error", "texts")
-		q.cfg.Done = r.log.Errors
-		q.cfg.OnSample = func(s bench.ErrorSample) error {
-			bar.Add(1)
-			r.log.Errors = append(r.log.Errors, s)
-			return r.keep(s)
-		}
-		complete, err = q.errors.Measure(ctx, q.cfg)
+	together := func(what, units string, work int, measure func(add func()) (bool, error)) {
+		bar := kit.NewBar(r.streams, work, true, what, units)
+		ok, err := measure(func() { bar.Add(1) })
 		bar.Clear()
 		if err != nil {
-			r.fail("the sampling error", err)
+			r.fail("the "+what, err)
 		}
+		complete = complete && ok
+	}
+	if q := &r.look; q.errors != nil {
+		together("sampling error", "texts", q.errors.Work(q.cfg)-len(r.log.Errors), func(add func()) (bool, error) {
+			q.cfg.Done = r.log.Errors
+			q.cfg.OnSample = func(s bench.ErrorSample) error {
+				add()
+				r.log.Errors = append(r.log.Errors, s)
+				return r.keep(s)
+			}
+			return q.errors.Measure(ctx, q.cfg)
+		})
 	}
 	if q := &r.look; q.certificates != nil {
 		cfg := bench.CertificateConfig{Runs: r.settings.Quality.CertificateRuns, Seed: r.settings.Seed, Confidence: r.settings.Confidence, Done: r.log.Certified}
-		bar := kit.NewBar(r.streams, q.certificates.Work(cfg)-len(r.log.Certified), true, "certificate", "runs")
-		cfg.OnRun = func(run bench.CertifiedRun) error {
-			bar.Add(1)
-			r.log.Certified = append(r.log.Certified, run)
-			return r.keep(run)
-		}
-		certified, err := q.certificates.Measure(ctx, cfg)
-		bar.Clear()
-		if err != nil {
-			r.fail("the certificate", err)
-		}
-		complete = complete && certified
+		together("certificate", "runs", q.certificates.Work(cfg)-len(r.log.Certified), func(add func()) (bool, error) {
+			cfg.OnRun = func(run bench.CertifiedRun) error {
+				add()
+				r.log.Certified = append(r.log.Certified, run)
+				return r.keep(run)
+			}
+			return q.certificates.Measure(ctx, cfg)
+		})
 	}
 	for _, part := range cellParts {
 		for i := range r.cells {
@@ -199,30 +191,27 @@ func (r *benching) measure() (complete bool, err error) {
 // qualityOf collects a cell's parts.
 func (r *benching) qualityOf(c *bench.Cell) []bench.Quality {
 	var out []bench.Quality
-	if r.look.errors != nil {
-		if q, ok := r.look.errors.Quality(c); ok {
+	add := func(q bench.Quality, ok bool) {
+		if ok {
 			out = append(out, q)
 		}
+	}
+	if r.look.errors != nil {
+		add(r.look.errors.Quality(c))
 	}
 	if r.look.certificates != nil {
-		if q, ok := r.look.certificates.Quality(c); ok {
-			out = append(out, q)
-		}
+		add(r.look.certificates.Quality(c))
 	}
 	if r.look.has(bench.PartText) {
-		if q, ok := bench.TextQuality(c, r.log.Repetitions, r.settings.Confidence); ok {
-			out = append(out, q)
-		}
+		add(bench.TextQuality(c, r.log.Repetitions, r.settings.Confidence))
 	}
 	for _, q := range r.log.Quality {
-		if q.Cell == c.ID && len(q.Metrics) > 0 {
-			out = append(out, q)
-		}
+		add(q, q.Cell == c.ID && len(q.Metrics) > 0)
 	}
 	return out
 }
 
-// judgeCell works out a part for a cell that has all its repetitions; false where it has
+// judgeCell measures a part of a cell that has all its repetitions; it returns false where it has
 // not, or the time is over.
 func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (bool, error) {
 	n := 0
@@ -239,16 +228,7 @@ func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (b
 	if n < r.settings.Repetitions || ctx.Err() != nil {
 		return false, nil
 	}
-	// What took longest among the cells before is what this one may take.
-	if !r.deadline.IsZero() && time.Until(r.deadline) < r.look.worst[part] {
-		return false, nil
-	}
-	begin := time.Now()
 	q, ok, err := r.part(ctx, c, part)
-	if r.look.worst == nil {
-		r.look.worst = make(map[string]time.Duration)
-	}
-	r.look.worst[part] = max(r.look.worst[part], time.Since(begin))
 	switch {
 	case ctx.Err() != nil:
 		return false, nil
@@ -263,12 +243,8 @@ func (r *benching) judgeCell(ctx context.Context, c *bench.Cell, part string) (b
 }
 
 func (r *benching) part(ctx context.Context, c *bench.Cell, part string) (bench.Quality, bool, error) {
-	if part == bench.PartCoupling {
-		q, err := bench.CouplingQuality(ctx, c, r.settings.Quality.CertificateRuns, r.settings.Seed, r.settings.Confidence)
-		return q, true, err
-	}
 	if part == bench.PartEvaluator {
-		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, func(ids []int) (string, error) { return r.words.Decode(ids) }, r.referenceTexts(len(c.Canvas)), r.settings.Seed)
+		return bench.JudgeQuality(ctx, r.look.judge, c, r.log.Repetitions, r.words.Decode)
 	}
 	e, err := likelihood.New(c.Model, likelihood.Options{})
 	if err != nil {

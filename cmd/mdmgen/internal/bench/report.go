@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"mdmgen/analysis/bench"
 	"mdmgen/cmd/mdmgen/internal/kit"
@@ -32,23 +31,21 @@ func (r *benching) report() bench.Report {
 		}
 	}
 	if e := r.look.errors; e != nil {
-		out.Rates = e.Rates(r.settings.Seed)
 		out.Notes = append(out.Notes, e.Notes...)
 	}
 	if c := r.look.certificates; c != nil {
 		out.Notes = append(out.Notes, c.Notes...)
 	}
-	out.Gains = bench.Gains(&out, r.cells, r.look.errors, r.settings.Pairs)
 	return out
 }
 
-// notes says what the numbers are.
+// notes explains the numbers.
 func (r *benching) notes(report *bench.Report) {
 	add := func(format string, args ...any) { report.Notes = append(report.Notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case report.Interrupted:
 		add("Interrupted: these are the results of what was done.")
-	case !report.Complete && r.maxTime == 0 && len(r.faults) > 0:
+	case !report.Complete && r.maxTime == 0:
 		add("Incomplete: what failed is named below, and has fewer repetitions and samples than asked for, or none.")
 	case !report.Complete:
 		add("Incomplete: --max-time %v was over before all repetitions and samples were made; cells have fewer, or none.", r.maxTime)
@@ -59,29 +56,22 @@ func (r *benching) notes(report *bench.Report) {
 	if note := bench.SameNote(r.cells); note != "" {
 		add("%s", note)
 	}
-	add("± is a standard error: of calls over sequences, of times over repetitions.%s", map[bool]string{true: " off is the distance of calls from what the sampler's law expects, in standard errors."}[r.wide])
+	add("± is a standard error: of calls over sequences, of times over repetitions.")
 	if r.settings.Repetitions == 1 || r.settings.Sequences == 1 {
-		add("± ? is one that a single repetition or sequence does not tell: -r and -n make more.")
-	}
-	if slices.ContainsFunc(r.log.Repetitions, func(rep bench.Repetition) bool { return rep.PeakOfProcess && rep.PeakBytes > 0 }) {
-		add("Peak memory is the process's since it began, and the same for all cells after the largest.")
+		add("± ?: not estimable from one run; raise -r or -n.")
 	}
 	if r.look.judge != nil {
 		add("%s", r.look.judge.Protocol().Note())
 	}
-	if r.look.reference != nil {
-		add("mauve is the likeness of samples and reference text in 0..1, by clusters of the evaluator's logits; mauve of reference is that of two halves of the reference as large: with few texts both are biased, and no sampler is to be expected above it. ± is the spread over random halves. It is not MAUVE's published scale, which has GPT-2's hidden states.")
+	q := report.Settings.Quality
+	if q == nil {
+		return
 	}
-	if q := report.Settings.Quality; q != nil && q.ErrorSamples > 0 {
-		if !r.wide {
-			add("calls (expected) are those of %d free positions.", q.ErrorLength)
-		}
-		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting; they are what the sampler costs and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
+	if q.ErrorSamples > 0 {
+		add("calls (expected) are those of %d free positions.", q.ErrorLength)
+		add("tv and kl are TV(P_FHS, P_N) and KL(P_FHS‖P_N) over %d free positions, from exact log-probabilities at %d texts of first-hitting: what the sampler costs, and not the distance from the data.", q.ErrorLength, q.ErrorSamples)
 	}
-	if q := report.Settings.Quality; q != nil && r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
+	if r.look.certificates.Work(bench.CertificateConfig{Runs: q.CertificateRuns}) > 0 {
 		add("certificates estimate numbers that TV(P_FHS, P_N) and KL(P_FHS‖P_N) over all free positions do not exceed, from %d runs of first-hitting. A limit holds with probability %v, however the runs are distributed.", q.CertificateRuns, r.settings.Confidence)
-	}
-	if r.look.has(bench.PartCoupling) {
-		add("coupling is the share of %d pairs of texts, by first-hitting and by the sampler from the same random numbers, that differ: TV(P_FHS, P_N) is at most its mean. Its limit is exact (Clopper and Pearson).", report.Settings.Quality.CertificateRuns)
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
+	"mdmgen/internal/journal"
 )
 
-// resumeSchema names the layout of the file that bench's --resume keeps: a header, then
-// a record a line, as --format jsonl prints them.
+// resumeSchema names the layout of the file that bench's --resume keeps: a header, then a record a
+// line, as --format jsonl prints them.
 const resumeSchema = "mdmgen.bench-resume/2"
 
-// header is what the numbers depend on besides model and seed: not how long a run may
-// take, nor how its results are set beside each other and written.
+// header is what the numbers depend on besides model and seed; not how long a run may take, nor
+// how results are compared and written.
 type header struct {
 	Cells []string `json:"cells"`
 	// Batches and Threads are those in force, cell by cell.
@@ -30,26 +31,29 @@ type header struct {
 	Quality     *bench.QualitySettings `json:"quality"`
 }
 
-// openJournal reads the file of --resume, if there is one, and makes it ready for more. A
-// seed that was not given is the file's.
+// openJournal reads the file of --resume, if there is one, and makes it ready for more, or takes
+// the records of parts that are merged. A seed that was not given is the file's.
 func (r *benching) openJournal() (err error) {
+	if r.chunks.Merging() {
+		return r.take()
+	}
 	if r.chunks.Resume == "" {
 		return nil
 	}
-	j, err := kit.OpenJournal(r.chunks.Resume, resumeSchema)
-	if err != nil {
+	if r.settings.Seed, err = r.chunks.SeedOf(resumeSchema, r.sampler.Seed, r.settings.Seed); err != nil {
 		return err
+	}
+	r.look.cfg.Seed = r.settings.Seed
+	j, err := journal.Open(r.chunks.Resume, resumeSchema)
+	if err != nil {
+		return kit.JournalError("--resume", err)
 	}
 	defer func() {
 		if err != nil {
 			j.Close()
-			err = kit.ResumeError(err)
+			err = kit.JournalError("--resume", err)
 		}
 	}()
-	if seed, ok := kit.SeedOf(j); ok && r.sampler.Seed == nil {
-		r.settings.Seed = seed
-		r.look.cfg.Seed = seed
-	}
 	identity := kit.NewIdentity(resumeSchema, kit.NewProvenance(r.cells[0].Model, r.words), r.settings.Seed, r.header())
 	if err := j.Agree(identity); err != nil {
 		return err
@@ -62,14 +66,16 @@ func (r *benching) openJournal() (err error) {
 	}); err != nil {
 		return err
 	}
-	if err := r.log.Check(r.cells, r.settings, r.look.errors, len(r.look.cfg.Targets), r.look.certificates); err != nil {
-		return exit.Usagef("--resume %s: %s", r.chunks.Resume, fault.Plain(err))
-	}
-	if err := j.Begin(identity); err != nil {
-		return err
+	if err := r.checkLog(); err != nil {
+		return exit.Usagef("%s: %s", r.chunks.Resume, fault.Plain(err))
 	}
 	r.journal = j
-	return nil
+	return j.Begin(identity)
+}
+
+// checkLog refuses records of another run.
+func (r *benching) checkLog() error {
+	return r.log.Check(r.cells, r.settings, r.look.errors, r.look.certificates)
 }
 
 func (r *benching) header() header {
@@ -89,16 +95,16 @@ func (r *benching) header() header {
 func (r *benching) keep(record any) error {
 	if r.journal != nil {
 		if err := r.journal.Append(record); err != nil {
-			return kit.ResumeError(err)
+			return kit.JournalError("--resume", err)
 		}
 	}
-	line, err := kit.JSONLine(record)
-	if err != nil {
+	if r.collect != nil {
+		line, err := kit.JSONLine(record)
+		*r.collect = append(*r.collect, line)
 		return err
 	}
-	if r.collect != nil {
-		*r.collect = append(*r.collect, line)
+	if r.format != "jsonl" {
 		return nil
 	}
-	return r.out.record(append(line, '\n'))
+	return r.lines(record)
 }

@@ -14,36 +14,14 @@ import (
 )
 
 // readSettings reads the flags of a run.
-func (r *benching) readSettings(settings []bench.Setting) (err error) {
+func (r *benching) readSettings() {
 	if limit := r.maxTime; limit > 0 {
-		// What is left of it is for writing the results.
-		rest := min(limit/10, time.Second)
-		if r.pages.Wanted() {
-			rest = min(limit/4, 5*time.Second)
-		}
-		r.deadline = r.begin.Add(limit - rest)
+		r.deadline = r.begin.Add(limit - min(limit/10, time.Second)) // what is left is for writing the results
 	}
 	r.settings = bench.RunSettings{
 		Sequences: r.n, Repetitions: r.repeat, Warmup: r.warmup, Seed: setup.SeedOr(r.sampler.Seed),
 		MaxSeconds: r.maxTime.Seconds(), Confidence: r.confidence, Prefix: r.prefix, Profile: r.sampler.Profile.Digest(),
 	}
-	var ids []string
-	for _, x := range settings {
-		ids = append(ids, x.ID())
-	}
-	if r.baseline != "" {
-		if r.settings.Baseline, err = bench.Match(r.baseline, ids); err != nil {
-			return exit.Usagef("--baseline: %s", fault.Plain(err))
-		}
-	}
-	for _, text := range r.pairs {
-		cell, than, err := bench.ParsePair(text, ids)
-		if err != nil {
-			return refused(err)
-		}
-		r.settings.Pairs = append(r.settings.Pairs, [2]string{cell, than})
-	}
-	return nil
 }
 
 // limited is the command's context with the deadline.
@@ -102,7 +80,7 @@ func (r *benching) open(settings []bench.Setting) error {
 
 // canvas is what sequences begin as.
 func (r *benching) canvas(length int) ([]int, error) {
-	l := &canvas.Layout{Facts: r.facts, Length: length, Open: func() (canvas.Encoder, error) {
+	l := &canvas.Layout{Facts: r.facts, Length: canvas.Length{Total: length}, Open: func() (canvas.Encoder, error) {
 		if r.words == nil {
 			return nil, exit.Missingf("a text to begin from needs a tokenizer: give one with --tokenizer")
 		}
@@ -123,17 +101,10 @@ func (r *benching) canvas(length int) ([]int, error) {
 
 // config says how repetitions are run.
 func (r *benching) config() bench.Config {
-	cfg := bench.Config{
+	return bench.Config{
 		Repetitions: r.settings.Repetitions, Sequences: r.settings.Sequences, Warmup: r.settings.Warmup, Seed: r.settings.Seed,
 		Deadline: r.deadline, Keep: r.look.needsIDs(),
 	}
-	if r.words != nil {
-		cfg.Text = func(ids []int) error {
-			_, err := canvas.Text(r.words, ids, r.facts.MaskID)
-			return err
-		}
-	}
-	return cfg
 }
 
 // work runs the cells, looks at quality and prints.
@@ -146,7 +117,7 @@ func (r *benching) work() error {
 		// Half of the time for each, and what quality does not take for repetitions again.
 		cfg.Deadline = time.Now().Add(time.Until(r.deadline) / 2)
 	}
-	if err := r.out.replay(&r.log); err != nil {
+	if err := r.replay(); err != nil {
 		return err
 	}
 	measured, err := r.repetitions(cfg)
@@ -170,7 +141,7 @@ func (r *benching) work() error {
 	report := r.report()
 	report.Complete, report.Interrupted = measured && looked, r.ctx.Err() != nil
 	r.notes(&report)
-	if err := r.out.write(&report, &r.log, r.old); err != nil {
+	if err := r.write(&report); err != nil {
 		return err
 	}
 	if err := r.ctx.Err(); err != nil || len(r.faults) == 0 {

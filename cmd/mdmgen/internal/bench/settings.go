@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,8 +20,8 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 	// A default of --sampler gives way to --case.
 	cross := !o.all.IsSet("case") || o.all.Given("sampler") || o.all.IsSet("sampler") && !o.all.Given("case")
 	var axes, run []bench.Axis
-	for _, key := range bench.Keys() {
-		if !o.all.IsSet(key) {
+	for _, key := range slices.Sorted(maps.Keys(o.lists)) {
+		if key == "sampler" || !o.all.IsSet(key) {
 			continue
 		}
 		axis := bench.Axis{Key: key, Values: *o.lists[key], Optional: !o.all.Given(key)}
@@ -32,6 +34,13 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 			axes = append(axes, axis)
 		}
 	}
+	for _, text := range o.set {
+		key, values, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, exit.Usagef("--set %.40s: must be KEY=VALUES", text)
+		}
+		axes = append(axes, bench.Axis{Key: key, Values: values, Optional: !o.all.Given("set")})
+	}
 	if !o.all.IsSet(bench.KeyThreads) && !setup.IsWorld(o.model.Ref) {
 		n, err := o.model.Threads(nil)
 		if err != nil {
@@ -43,7 +52,9 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 	}
 	var out []bench.Setting
 	if cross {
-		names := bench.Compared(o.all.IsSet)
+		names := bench.Compared(func(key string) bool {
+			return slices.ContainsFunc(axes, func(a bench.Axis) bool { return a.Key == key })
+		})
 		if o.all.IsSet("sampler") {
 			names = strings.Split(*o.lists["sampler"], ",")
 		}
@@ -56,7 +67,7 @@ func (o *options) grid(ctx context.Context) ([]bench.Setting, error) {
 		}
 		out = made
 	} else if len(axes) > 0 {
-		return nil, exit.Usagef("--%s: goes to the samplers of --sampler, and none is given: write it into --case", axes[0].Key)
+		return nil, exit.Usagef("%s: goes to the samplers of --sampler, and none is given: write it into --case", axes[0].Key)
 	}
 	for _, text := range o.cases {
 		made, err := bench.ParseCase(text)

@@ -26,17 +26,14 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "bound",
 		Usage:     "put both sides of the paper's bounds beside each other",
 		ArgsUsage: "[FILE]",
-		Description: "FILE is a world, a .json file with q0 and μ, of which every statement of the paper is worked out exactly,\n" +
-			"for the samplers and grids that flags name, or else for a choice of them;\n" +
-			"else FILE, or standard input, is a text as for score: by window the exact −log P of the first-hitting sampler\n" +
-			"and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what the samplers cost beside it by number of\n" +
-			"steps; with --reference KL(q0‖P_FHS) and ε″ each from below, by any law (distribution) that was not made from this text. With\n" +
-			"--q0 chain nothing is read: the network's own left-to-right chain is taken for the data's law, and\n" +
-			"samples give both sides of KL(q0‖P_FHS) ≤ ε″ and the distances of the samplers' laws; with --q0 own the entropy\n" +
-			"of first-hitting's own samples is enclosed from both sides, at any length. --plan-only prints what is known of\n" +
-			"samplers without a network. Windows of more than 16 positions, and all with --plans, get a lower bound on the\n" +
-			"gap by K plans, and every sampler a bound on −log P. A verdict says what the numbers of its line show; the exit\n" +
-			"status is 3 when one is violated. Values are in nats.",
+		Description: "FILE is a world, a .json file with q0 and μ, whose statements are exact, for the samplers that flags name or a\n" +
+			"choice of them; else FILE, or standard input, is a text as for score: by window the exact −log P of the\n" +
+			"first-hitting sampler and the exact NELBO, whose mean gap is ε″ − KL(q0‖P_FHS), and what samplers cost beside it.\n" +
+			"--reference bounds KL(q0‖P_FHS) and ε″ each from below, by any law (distribution) not made from this text.\n" +
+			"--q0 chain takes the network's own left-to-right chain for the data's law, and estimates both sides of KL(q0‖P_FHS)\n" +
+			"≤ ε″ from samples; --q0 own encloses the entropy of first-hitting's own samples, at any length. --plan-only needs no\n" +
+			"network. Windows of more than 16 positions, and all with --plans, get a lower bound on the gap by K plans. The exit\n" +
+			"status is 3 when a verdict is violated. Values are in nats.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(s, args); err != nil {
@@ -55,7 +52,7 @@ type settings struct {
 	Draws    int                `json:"draws,omitempty"`
 	Plans    int                `json:"plans,omitempty"`
 	Seed     *uint64            `json:"seed,omitempty"`
-	// Confidence is that of intervals.
+	// Confidence is the probability of intervals.
 	Confidence float64 `json:"confidence,omitempty"`
 	As         string  `json:"as,omitempty"`
 	Join       bool    `json:"join,omitempty"`
@@ -83,10 +80,8 @@ type bounding struct {
 	out      *kit.Output
 	settings settings
 	cases    []bound.Case
-	// free is the number of positions of a window, 0 for a world; timed says that the network
-	// looks at the time.
-	free  int
-	timed bool
+	// free is the number of positions of a window, 0 for a world.
+	free int
 }
 
 // prepare reads the sampler's flags once the network is known, or without one.
@@ -97,16 +92,6 @@ func (r *bounding) prepare(cond samplers.Spec) (err error) {
 	r.settings.Profile = r.sampler.Profile.Digest()
 	for _, k := range r.cases {
 		r.settings.Samplers = append(r.settings.Samplers, k.Sampler.Settings())
-	}
-	return nil
-}
-
-// bounded refuses samplers whose law no collision bound compares with first-hitting's.
-func bounded(mode string, cases []bound.Case) error {
-	for _, k := range cases {
-		if !k.Bounded() {
-			return exit.Usagef("--sampler %s: no collision bound compares it with first-hitting, which %s needs", k.Name, mode)
-		}
 	}
 	return nil
 }
@@ -126,27 +111,24 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := r.pages.Open(ctx, s); err != nil {
 		return err
 	}
+	if o.world() && !r.planOnly && r.q0 == "" {
+		return r.onWorld()
+	}
+	cases, err := r.readCases(samplers.Spec{LogScores: !r.planOnly})
+	if err != nil {
+		return err // Before the model is opened; what its noise changes is found out below.
+	}
+	for _, k := range cases {
+		if (r.planOnly || r.q0 == "chain") && !k.Bounded() {
+			return exit.Usagef("--sampler %s: no collision bound compares it with first-hitting, which --plan-only and --q0 chain need", k.Name)
+		}
+	}
 	if r.planOnly {
 		if err := r.prepare(samplers.Spec{}); err != nil {
 			return err
 		}
-		if err := bounded("--plan-only", r.cases); err != nil {
-			return err
-		}
 		r.free = r.settings.Length
-		return r.work(nil, nil, func() (bound.Report, error) { return bound.Plan(ctx, r.settings.Length, r.cases) })
-	}
-	if o.world() {
-		return r.report()
-	}
-	cases, err := r.readCases(samplers.Spec{LogScores: true})
-	if err != nil {
-		return err // Before the model is opened; what its noise changes is found out below.
-	}
-	if r.q0 == "chain" {
-		if err := bounded("--q0 chain", cases); err != nil {
-			return err
-		}
+		return r.work(nil, nil, func() (bound.Report, error) { return bound.Plan(ctx, r.free, r.cases) })
 	}
 	m, err := o.model.Open(ctx, s, o.all)
 	if err != nil {
@@ -164,8 +146,8 @@ func run(ctx context.Context, s kit.Streams, o *options) (err error) {
 	return r.network(m, e)
 }
 
-// report reports on a world. Samplers are those of the flags where one is given.
-func (r *bounding) report() error {
+// onWorld reports on a world. Samplers are those of the flags where one is given.
+func (r *bounding) onWorld() error {
 	r.settings = settings{}
 	if slices.ContainsFunc(caseFlags(), r.all.IsSet) {
 		if err := r.prepare(samplers.Spec{InfiniteSigma: true}); err != nil {

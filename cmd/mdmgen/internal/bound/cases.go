@@ -2,6 +2,7 @@ package bound
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,20 +18,20 @@ import (
 // readCases reads the flags that choose samplers. One goes to those samplers that use it,
 // and must go to one.
 func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
+	numbers, err := bench.Ints(r.steps, 1, 1<<20)
+	if err != nil {
+		return nil, exit.Usagef("--steps: %s", fault.Plain(err))
+	}
+	slices.Sort(numbers)
 	var axes []bench.Axis
 	for _, flag := range caseFlags() {
-		switch {
-		case flag == "steps":
-			numbers, err := bench.Ints(r.steps, 1, 1<<20)
-			if err != nil {
-				return nil, exit.Usagef("--steps: %s", fault.Plain(err))
-			}
-			slices.Sort(numbers)
-			list := strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
-			axes = append(axes, bench.Axis{Key: flag, Values: list, Optional: !r.all.Given(flag)})
-		case flag != "sampler" && r.all.IsSet(flag):
-			axes = append(axes, bench.Axis{Key: flag, Values: r.all.Text(flag), Optional: !r.all.Given(flag)})
+		values := r.all.Text(flag)
+		if flag == "steps" {
+			values = strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
+		} else if flag == "sampler" || !r.all.IsSet(flag) {
+			continue
 		}
+		axes = append(axes, bench.Axis{Key: flag, Values: values, Optional: !r.all.Given(flag)})
 	}
 	names := bench.Compared(r.all.IsSet)
 	if r.samplers != "" || r.all.IsSet("sampler") {
@@ -52,87 +53,68 @@ func (r *bounding) readCases(cond samplers.Spec) ([]bound.Case, error) {
 		if s.Planned() && s.Settings().Draw.ChangesLaw() {
 			return nil, exit.Usagef("--sampler %s: tokens of samplers with a plan are drawn from the network's own distribution here", set.Options.Sampler)
 		}
-		name := set.Options.Sampler
+		c := bound.Case{Name: set.Options.Sampler, N: set.Options.Steps, Sampler: s}
 		if set.Options.Correct != "" {
-			name += "." + set.Options.Correct
+			c.Name += "." + set.Options.Correct
 		}
-		out = append(out, bound.Case{Name: name, N: steps(s, set.Options), Sampler: s})
+		// The number of steps may follow from κ or a list; trapezoidal's grid has twice as many.
+		if _, ok := s.Steps(); ok {
+			c.N = s.Settings().Steps
+		}
+		out = append(out, c)
 	}
-	if _, twice := doubled(out); twice {
-		for i := range out { // by what they are set to
+	if doubled(out) != "" {
+		for i := range out {
 			settings[i].Options.Steps = 0
 			out[i].Name = strings.ReplaceAll(settings[i].ID(), " ", ",")
 		}
 	}
-	if c, twice := doubled(out); twice {
-		return nil, exit.Usagef("--sampler: %s appears twice", c)
+	if name := doubled(out); name != "" {
+		return nil, exit.Usagef("--sampler: %s appears twice", name)
 	}
 	return out, nil
 }
 
-// doubled finds a case whose name another has.
-func doubled(cases []bound.Case) (bound.Case, bool) {
-	for i, a := range cases {
-		if slices.ContainsFunc(cases[i+1:], func(b bound.Case) bool { return b.String() == a.String() }) {
-			return a, true
+// doubled is a name that two cases have, "" for none.
+func doubled(cases []bound.Case) string {
+	seen := make(map[string]bool)
+	for _, c := range cases {
+		if seen[c.String()] {
+			return c.String()
 		}
+		seen[c.String()] = true
 	}
-	return bound.Case{}, false
-}
-
-// steps is how many a sampler has, 0 for one that has none: also where κ or a list tells it;
-// trapezoidal's grid has twice as many.
-func steps(s *catalog.Sampler, o catalog.Options) int {
-	if _, ok := s.Steps(); ok {
-		return s.Settings().Steps
-	}
-	return o.Steps
+	return ""
 }
 
 // fitting leaves out those of the samplers that nobody named whose exact values over d positions
 // take more than is worked out, and refuses those that were named.
 func (r *bounding) fitting(e *likelihood.Evaluator, d int) error {
 	var kept []bound.Case
-	var settings []catalog.Settings
-	told := false
-	for i, k := range r.cases {
-		if err := e.Fits(d, k.Sampler); err != nil {
-			if r.all.IsSet("sampler") {
-				return exit.Usagef("bound: %s", fault.Plain(err))
-			}
-			if !told {
-				r.streams.Notice(fmt.Sprintf("%s is left out: %s", k.Name, fault.Plain(err)))
-			}
-			told = true
-			continue
+	r.settings.Samplers = nil
+	for _, k := range r.cases {
+		err := e.Fits(d, k.Sampler)
+		switch {
+		case err == nil:
+			kept, r.settings.Samplers = append(kept, k), append(r.settings.Samplers, k.Sampler.Settings())
+		case r.all.IsSet("sampler"):
+			return exit.Usagef("bound: %s", fault.Plain(err))
+		default:
+			r.streams.Notice(fmt.Sprintf("%s is left out: %s", k.Name, fault.Plain(err)))
 		}
-		kept, settings = append(kept, k), append(settings, r.settings.Samplers[i])
 	}
-	r.cases, r.settings.Samplers = kept, settings
+	r.cases = kept
 	return nil
 }
 
 // calls are the expected network calls of each case over the windows' positions, by the case's
 // name as lines have it: a number of steps is no cost.
-func (r *bounding) calls() map[string]float64 {
-	out := make(map[string]float64)
+func (r *bounding) calls() map[string]string {
+	out := make(map[string]string)
 	for _, k := range r.cases {
-		if law, err := bench.NewLaw(k.Sampler, r.free); err == nil && r.free > 0 {
-			out[k.String()] = law.All()
+		if law, err := bench.NewLaw(k.Sampler, r.free); err == nil && r.free > 0 && !math.IsNaN(law.All()) {
+			out[k.String()] = fmt.Sprintf("%.4g", law.All())
 		}
 	}
 	return out
-}
-
-// sameNote says which cases have the same distribution, "" where none have.
-func (r *bounding) sameNote() string {
-	var pairs []string
-	for i, a := range r.cases {
-		for _, b := range r.cases[i+1:] {
-			if r.free > 0 && catalog.SameLaw(a.Sampler, b.Sampler, r.free, r.timed) {
-				pairs = append(pairs, a.String()+" and "+b.String())
-			}
-		}
-	}
-	return bench.NoteSame(pairs)
 }

@@ -123,7 +123,7 @@ func (o *options) checkMode() error {
 			return err
 		}
 	}
-	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order", "resume", "shard", "plan"}
+	mode, chosen, without := "", "q0", []string{"as", "join", "limit", "stride", "context", "frame", "tail", "tokenizer", "force", "reference", "ngram-order", "resume", "shard"}
 	switch {
 	case o.planOnly:
 		mode, chosen = "--plan-only", "plan-only"

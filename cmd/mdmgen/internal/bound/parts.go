@@ -3,21 +3,18 @@ package bound
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/likelihood"
 	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
 	"mdmgen/tokenize"
 )
 
 // Schema names the layout of the file that bound's --resume and --shard keep.
-const Schema = "mdmgen.bound-resume/3"
+const Schema = "mdmgen.bound-resume/4"
 
 // checkParts refuses what parts of a run cannot do.
 func (o *options) checkParts(s kit.Streams) error {
@@ -35,9 +32,6 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	study, err := bound.NewStudy(m, e, ts, cluster, cfg)
 	if err != nil {
 		return fmt.Errorf("bound: %w", fault.WithoutName(err))
-	}
-	if r.chunks.Planned() {
-		return r.plan(m, t, e, study, len(ts))
 	}
 	made := kit.NewProvenance(m, t)
 	kept, err := r.chunks.Open(r.streams, chunks.Header{
@@ -63,7 +57,7 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 			})
 		})
 	}
-	r.tellSeed(cfg)
+	r.showSeed(cfg)
 	return r.work(m, t, func() (bound.Report, error) {
 		bar := r.bar(len(ts) + cfg.Draws)
 		defer bar.Clear()
@@ -87,43 +81,16 @@ func (r *bounding) onText(m model.Model, t *tokenize.Tokenizer, e *likelihood.Ev
 	})
 }
 
-// plan tells what the run would take, by its first chunk.
-func (r *bounding) plan(m model.Model, t *tokenize.Tokenizer, e *likelihood.Evaluator, study *bound.Study, windows int) error {
-	p := chunks.Plan{Provenance: kit.NewProvenance(m, t), Chunks: study.Chunks(), Rows: true}
-	before := e.Totals().Rows
-	seconds, err := chunks.Timed(func() error {
-		before = e.Totals().Rows
-		_, err := study.Work(r.ctx, 0)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("bound: %w", fault.WithoutName(err))
-	}
-	scale := float64(windows) / float64(min(study.Windows(), windows))
-	p.Seconds = seconds * scale
-	rows := float64(e.Totals().Rows-before) * scale
-	p.Calls, p.MostCalls = &rows, rows
-	var seed []string
-	if r.sampler.Seed == nil {
-		seed = append(seed, fmt.Sprintf("--seed=%d", *r.settings.Seed))
-	}
-	return p.Print(&r.chunks, r.streams, r.out, r.format, seed...)
-}
-
-// Merge prints the report of parts as one process would have: by a run that finds all of its work
-// in a file, which opens the model and reads the text.
-func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
-	if len(p.Mixture) > 0 {
-		return exit.Usagef("merge: --force: the report of bound is made by a run of one kind of machine")
-	}
-	dir, err := os.MkdirTemp("", "mdmgen-merge-")
+// Merge prints the report of parts as one process would have: by a run that takes its chunks from
+// them, which opens the model and reads the text.
+func Merge(ctx context.Context, s kit.Streams, p *chunks.Parts, format string) error {
+	o := &options{}
+	args, err := p.Settings(&o.chunks, o.flags(), format)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "chunks.jsonl")
-	if err := p.Join(path); err != nil {
+	if err := o.check(s, args); err != nil {
 		return err
 	}
-	return p.Again(ctx, s, (&options{}).flags(), 1, path, format, out)
+	return run(ctx, s, o)
 }

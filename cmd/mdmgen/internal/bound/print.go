@@ -11,6 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mdmgen/analysis/bench"
 	"mdmgen/analysis/bound"
 	"mdmgen/analysis/report"
@@ -23,6 +25,16 @@ import (
 	"mdmgen/tokenize"
 )
 
+const (
+	// screen is how many lines are printed where --wide does not ask for all.
+	screen = 40
+	// few is how many lines of a kind stand by themselves.
+	few = 3
+	// shownOutcomes is how many sequences of a law are printed.
+	shownOutcomes = 64
+	interrupted   = "Interrupted: this is about what was done."
+)
+
 // Record is what bound prints as JSON.
 type Record struct {
 	bound.Report
@@ -30,77 +42,84 @@ type Record struct {
 	Provenance kit.Provenance `json:"provenance"`
 }
 
-// record is the report with what made it. A world's depends on samplers alone, and on
-// nothing where none is given.
-func (r *bounding) record(report bound.Report, p kit.Provenance) Record {
-	if report.Mode == "world" && r.cases == nil {
-		return Record{report, nil, p}
-	}
-	return Record{report, &r.settings, p}
-}
-
-// made is what made a page.
+// made is the provenance of a page.
 type made struct {
 	path       string
 	Settings   *settings      `json:"settings,omitempty"`
 	Provenance kit.Provenance `json:"provenance"`
 }
 
-// Card is what the page says of it: see [report.Carder].
+// Card adds the file that was read and the seed: see [report.Carder].
 func (m made) Card() report.Card {
 	card := m.Provenance.Card()
-	var facts []report.Fact
+	if m.Settings != nil && m.Settings.Seed != nil {
+		card.Facts = append([]report.Fact{{Name: "seed", Text: fmt.Sprint(*m.Settings.Seed)}}, card.Facts...)
+	}
 	if m.path != "" {
-		facts = append(facts, report.Fact{Name: "read", Text: m.path})
+		card.Facts = append([]report.Fact{{Name: "read", Text: m.path}}, card.Facts...)
 	}
-	if s := m.Settings; s != nil {
-		for _, f := range []struct {
-			name string
-			n    int
-		}{{"windows", s.Windows}, {"positions", s.Length}, {"plans", s.Plans}, {"samples", s.Draws}} {
-			if f.n > 0 {
-				facts = append(facts, report.Fact{Name: f.name, Text: fmt.Sprint(f.n)})
-			}
-		}
-		if s.Text != "" {
-			facts = append(facts, report.Fact{Name: "text", Text: fmt.Sprintf("%.19s", s.Text)})
-		}
-		if s.Seed != nil {
-			facts = append(facts, report.Fact{Name: "seed", Text: fmt.Sprint(*s.Seed)})
-		}
-	}
-	card.Facts = append(facts, card.Facts...)
 	return card
 }
 
-// print writes the report where results go.
-func (r *bounding) print(report bound.Report, p kit.Provenance) error {
-	if err := r.write(report, p); err != nil {
+// work runs what makes the report and prints it. A run that is interrupted prints the
+// report of what was done, and writes no file. A violated line is an error that names it.
+func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.Report, error)) error {
+	result, err := do()
+	cause := context.Cause(r.ctx)
+	if err != nil && cause == nil {
+		return fmt.Errorf("bound: %w", fault.WithoutName(err))
+	}
+	if err != nil && len(result.Lines) == 0 {
+		return cause
+	}
+	if len(r.cases) > 0 && !r.all.IsSet("sampler") && r.q0 != "own" && result.Mode != "world" {
+		result.Notes = append(result.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.IsSet), ", ")+".")
+	}
+	// A world's report depends on samplers alone, and on nothing where none is given.
+	set, p := &r.settings, kit.NewProvenance(m, t)
+	if result.Mode == "world" && r.cases == nil {
+		set = nil
+	}
+	if result.Interrupted = err != nil; result.Interrupted {
+		return errors.Join(r.print(result, set, p), cause)
+	}
+	// A file that cannot be written takes nothing away from what is printed.
+	if err := errors.Join(r.files(result, set, p), r.print(result, set, p)); err != nil {
 		return err
 	}
-	return r.out.Finish(report.Interrupted)
+	for _, l := range result.Lines {
+		if !l.OK {
+			return exit.Invalidf("bound: %s: %s", l.Name, l.Verdict)
+		}
+	}
+	return nil
 }
 
-func (r *bounding) write(report bound.Report, p kit.Provenance) error {
-	if r.format == "text" {
-		var all bytes.Buffer
-		if err := printBound(&all, report, r.calls()); err != nil {
-			return err
+// print writes the report where results go.
+func (r *bounding) print(result bound.Report, set *settings, p kit.Provenance) (err error) {
+	if r.format != "text" {
+		err = kit.JSON(r.out, Record{result, set, p})
+	} else {
+		var all, brief bytes.Buffer
+		err = errors.Join(printWide(&all, result, r.calls()), printBrief(&brief, result))
+		if shown := &all; err == nil {
+			if !r.wide && bytes.Count(all.Bytes(), []byte("\n")) > screen {
+				shown = &brief
+			}
+			_, err = r.out.Write(shown.Bytes())
 		}
-		if !r.wide && bytes.Count(all.Bytes(), []byte("\n")) > screen {
-			return printBrief(r.out, report)
-		}
-		_, err := r.out.Write(all.Bytes())
+	}
+	if err != nil {
 		return err
 	}
-	return kit.JSON(r.out, r.record(report, p))
+	return r.out.Finish(result.Interrupted)
 }
 
 // files writes the page and the pictures that are asked for.
-func (r *bounding) files(result bound.Report, p kit.Provenance) error {
+func (r *bounding) files(result bound.Report, set *settings, p kit.Provenance) error {
 	if out := r.pages.HTML; out != nil {
 		p.Command = r.streams.Command
-		if err := result.Page(out, made{r.path, r.record(result, p).Settings, p}); err != nil {
+		if err := result.Page(out, made{r.path, set, p}); err != nil {
 			return fmt.Errorf("--html %s: %w", out.Path(), plainfile.Cause(err))
 		}
 		if err := out.Commit(); err != nil {
@@ -110,72 +129,108 @@ func (r *bounding) files(result bound.Report, p kit.Provenance) error {
 	return r.pages.Pictures(result.Plots, r.streams)
 }
 
-// finish writes and prints the report; a violated line is an error that names it.
-func (r *bounding) finish(report bound.Report, p kit.Provenance) error {
-	// A file that cannot be written takes nothing away from what is printed.
-	if err := errors.Join(r.files(report, p), r.print(report, p)); err != nil {
-		return err
-	}
-	for _, l := range report.Lines {
-		if !l.OK {
-			return exit.Invalidf("bound: %s: %s", l.Name, l.Verdict)
-		}
-	}
-	return nil
+// kindOf is what the lines of one statement share: theorem1.euler.uniform.N=4 is of theorem1.
+func kindOf(l report.Line) string {
+	kind, _, _ := strings.Cut(l.Name, " ")
+	kind, _, _ = strings.Cut(kind, ".")
+	return kind
 }
 
-// work runs what makes the report and prints it. A run that is interrupted prints the
-// report of what was done, and writes no file.
-func (r *bounding) work(m model.Model, t *tokenize.Tokenizer, do func() (bound.Report, error)) error {
-	report, err := do()
-	if len(r.cases) > 0 && !r.all.IsSet("sampler") && r.q0 != "own" && report.Mode != "world" && len(report.Lines) > 0 {
-		report.Notes = append(report.Notes, "No samplers are named, so these are compared: "+strings.Join(bench.Compared(r.all.IsSet), ", ")+".")
-	}
-	if note := r.sameNote(); note != "" && len(report.Lines) > 0 {
-		report.Notes = append(report.Notes, note)
-	}
-	if err == nil {
-		return r.finish(report, kit.NewProvenance(m, t))
-	}
-	if cause := context.Cause(r.ctx); cause != nil {
-		if len(report.Lines) > 0 {
-			report.Interrupted = true
-			if err := r.print(report, kit.NewProvenance(m, t)); err != nil {
-				return err
-			}
-		}
-		return cause
-	}
-	return fmt.Errorf("bound: %w", fault.WithoutName(err))
-}
-
-// printBound writes a line for each statement, what the lines state, and the notes.
-func printBound(w io.Writer, r bound.Report, calls map[string]float64) error {
-	if r.Head != "" {
-		fmt.Fprintln(w, kit.Wrap(r.Head, kit.Width, ""))
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	of := func(l report.Line) (float64, bool) {
-		_, name, _ := strings.Cut(l.Name, " ")
-		n, ok := calls[name]
-		return n, ok && !math.IsNaN(n)
-	}
-	told := slices.ContainsFunc(r.Lines, func(l report.Line) bool { _, ok := of(l); return ok })
-	fmt.Fprintf(t, "line%s\tleft\tright\tright − left\tunit\tverdict\n", map[bool]string{true: "\tcalls"}[told])
+// printBrief writes a line for each kind of statement, with the range of its numbers where
+// it has several.
+func printBrief(w io.Writer, r bound.Report) error {
+	t := head(w, r, "lines")
+	var kinds []string
+	of := make(map[string][]report.Line)
 	for _, l := range r.Lines {
-		name := printable.String(l.Name)
-		if told {
-			name += "\t"
-			if n, ok := of(l); ok {
-				name += fmt.Sprintf("%.4g", n)
-			}
+		kind := kindOf(l)
+		if of[kind] == nil {
+			kinds = append(kinds, kind)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, printable.String(l.Verdict))
+		of[kind] = append(of[kind], l)
+	}
+	for _, kind := range kinds {
+		lines := of[kind]
+		if len(lines) <= few {
+			for _, l := range lines {
+				row(t, printable.String(l.Name), l)
+			}
+			continue
+		}
+		var verdicts []string
+		for _, c := range report.Counts(lines) {
+			verdicts = append(verdicts, strings.NewReplacer(" statements", "", " statement", "").Replace(c.Text))
+		}
+		unit := lines[0].Unit
+		if slices.ContainsFunc(lines, func(l report.Line) bool { return l.Unit != unit }) {
+			unit = "-"
+		}
+		fmt.Fprintf(t, "%s × %d\t%s\t%s\t%s\t%s\t%s\n", printable.String(kind), len(lines), rangeOf(lines, func(l report.Line) report.Value { return l.Left }),
+			rangeOf(lines, func(l report.Line) report.Value { return l.Right }), rangeOf(lines, func(l report.Line) report.Value { return l.Gap }), unit, strings.Join(verdicts, ", "))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if err := printLaws(w, r.Laws); err != nil {
+	text := english.Plural(len(r.Lines), "line", "") + " in all; a range is from the least to the greatest number."
+	if r.Interrupted {
+		text = interrupted + " " + text
+	}
+	_, err := fmt.Fprint(w, "\n", kit.Wrap(text+" --wide prints each, with what it states and the notes; --html FILE writes them as a page.", kit.Width, ""))
+	return err
+}
+
+// head begins a table.
+func head(w io.Writer, r bound.Report, first string) *tabwriter.Writer {
+	if r.Head != "" {
+		fmt.Fprintln(w, kit.Wrap(r.Head, kit.Width, ""))
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s\tleft\tright\tright − left\tunit\tverdict\n", first)
+	return t
+}
+
+// row writes a line of the table.
+func row(w io.Writer, name string, l report.Line) {
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, valueText(l.Left), valueText(l.Right), valueText(l.Gap), l.Unit, printable.String(l.Verdict))
+}
+
+// rangeOf is from the least to the greatest of a side's numbers; - where none is known.
+func rangeOf(lines []report.Line, of func(report.Line) report.Value) string {
+	var known []float64
+	for _, l := range lines {
+		if v := of(l); !math.IsNaN(v.Mean) {
+			known = append(known, v.Mean+0) // −0 is 0.
+		}
+	}
+	if known == nil {
+		return "-"
+	}
+	from, to := fmt.Sprintf("%.4g", slices.Min(known)), fmt.Sprintf("%.4g", slices.Max(known))
+	if from == to {
+		return from
+	}
+	return from + " .. " + to
+}
+
+// printWide writes a line for each statement, what the lines state, and the notes.
+func printWide(w io.Writer, r bound.Report, calls map[string]string) error {
+	of := func(l report.Line) string {
+		_, name, _ := strings.Cut(l.Name, " ")
+		return calls[name]
+	}
+	first, known := "line", slices.ContainsFunc(r.Lines, func(l report.Line) bool { return of(l) != "" })
+	if known {
+		first += "\tcalls"
+	}
+	t := head(w, r, first)
+	for _, l := range r.Lines {
+		name := printable.String(l.Name)
+		if known {
+			name += "\t" + of(l)
+		}
+		row(t, name, l)
+	}
+	if err := errors.Join(t.Flush(), printLaws(w, r.Laws)); err != nil {
 		return err
 	}
 	var b strings.Builder
@@ -187,12 +242,12 @@ func printBound(w io.Writer, r bound.Report, calls map[string]float64) error {
 			b.WriteString("\n" + kit.Wrap(kind+": "+l.Statement+".", kit.Width, ""))
 		}
 	}
-	notes := r.Notes
+	notes := slices.Clone(r.Notes)
 	if r.Interrupted {
-		notes = append(slices.Clip(notes), "Interrupted: this is about what was done.")
+		notes = append(notes, interrupted)
 	}
 	if slices.ContainsFunc(r.Lines, func(l report.Line) bool { return !l.Left.Exact && l.Left.N > 0 }) {
-		notes = append(slices.Clip(notes), "± is a standard error, over windows or samples; --format json has the intervals.")
+		notes = append(notes, "± is a standard error, over windows or samples; --format json has the intervals.")
 	}
 	for _, n := range notes {
 		b.WriteString("\n" + kit.Wrap(n, kit.Width, ""))
@@ -201,34 +256,30 @@ func printBound(w io.Writer, r bound.Report, calls map[string]float64) error {
 	return err
 }
 
-// shownOutcomes is how many sequences of a law are printed.
-const shownOutcomes = 64
-
 // printLaws writes a column for each law over sequences, and what is masked as one line.
 func printLaws(w io.Writer, list []report.Law) error {
 	if len(list) == 0 {
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "\nsequence")
 	names, table, masked := report.LawTable(list)
+	numbers := func(name string, p []float64) {
+		fmt.Fprint(t, printable.String(name))
+		for _, x := range p {
+			fmt.Fprintf(t, "\t%.6g", x)
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprint(t, "\nsequence")
 	for _, law := range list {
 		fmt.Fprint(t, "\t", printable.String(law.Name))
 	}
 	fmt.Fprintln(t)
 	for i, name := range names[:min(len(names), shownOutcomes)] {
-		fmt.Fprint(t, printable.String(name))
-		for _, p := range table[i] {
-			fmt.Fprintf(t, "\t%.6g", p)
-		}
-		fmt.Fprintln(t)
+		numbers(name, table[i])
 	}
 	if slices.ContainsFunc(masked, func(p float64) bool { return p != 0 }) {
-		fmt.Fprint(t, "with masks")
-		for _, p := range masked {
-			fmt.Fprintf(t, "\t%.6g", p)
-		}
-		fmt.Fprintln(t)
+		numbers("with masks", masked)
 	}
 	if more := len(names) - shownOutcomes; more > 0 {
 		fmt.Fprintf(t, "and %d more: --format json has them\n", more)
@@ -238,7 +289,13 @@ func printLaws(w io.Writer, list []report.Law) error {
 
 // valueText is a number with its standard error, where it has one; - where none is known.
 func valueText(v report.Value) string {
-	mark := map[string]string{"upper": "≤ ", "lower": "≥ "}[v.Bound]
+	mark := ""
+	switch v.Bound {
+	case "upper":
+		mark = "≤ "
+	case "lower":
+		mark = "≥ "
+	}
 	switch {
 	case math.IsNaN(v.Mean):
 		return "-"

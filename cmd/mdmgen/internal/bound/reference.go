@@ -24,7 +24,7 @@ import (
 // referenceKinds are what --reference takes before the colon.
 var referenceKinds = []string{"ngram", "causal", "masked"}
 
-// defaultOrder is that of an n-gram.
+// defaultOrder is the order of an n-gram.
 const defaultOrder = 4
 
 // referenceFlags choose the law that bounds from below.
@@ -47,7 +47,7 @@ func (o *options) checkReference() error {
 	return nil
 }
 
-// openReference opens what --reference names, nil where it names nothing, and says what closes it.
+// openReference opens what --reference names, nil where it names nothing, and returns what closes it.
 func (r *bounding) openReference(in *windows.Reader, read []windows.Window, ts []likelihood.Target) (ref *bound.Reference, done func(), err error) {
 	done = func() {}
 	kind, what, _ := strings.Cut(r.reference, ":")

@@ -13,56 +13,25 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/model"
-	"mdmgen/model/facts"
 )
 
 // network runs the modes that have a network.
 func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
-	set, seed := &r.settings, setup.SeedOr(r.sampler.Seed)
-	if r.sampler.Seed == nil { // A run that was begun has its own.
-		begun, ok, err := r.chunks.SeedOf(Schema)
-		if err != nil {
-			return err
-		}
-		if ok {
-			seed = begun
-		}
+	set := &r.settings
+	seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, setup.SeedOr(r.sampler.Seed))
+	if err != nil {
+		return err
 	}
 	set.Seed, set.Confidence, set.Batch = &seed, r.confidence, r.sampler.Batch
-	r.timed = m.Facts().TimeConditioned
 	cfg := bound.Config{Cases: r.cases, Draws: r.draws, Seed: seed, Confidence: set.Confidence}
-	if r.q0 == "own" {
-		target, err := r.canvas(m.Facts())
-		if err != nil {
-			return err
-		}
-		cfg.Draws, cfg.Plans = cmp.Or(r.draws, defaultWindows), cmp.Or(r.plans, defaultPlans)
-		set.Draws, set.Plans, set.Samplers = cfg.Draws, cfg.Plans, nil
-		return r.run(m, cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
-			return bound.Own(r.ctx, e, target, cfg)
-		})
-	}
 	if r.q0 != "" {
-		target, err := r.canvas(m.Facts())
-		if err != nil {
-			return err
-		}
-		r.free = len(target.Free)
-		if err := r.fitting(e, r.free); err != nil {
-			return err
-		}
-		cfg.Cases, cfg.Draws = r.cases, cmp.Or(r.draws, defaultWindows)
-		set.Draws = cfg.Draws
-		return r.run(m, 2*cfg.Draws, cfg, func(cfg bound.Config) (bound.Report, error) {
-			return bound.Chain(r.ctx, m, e, target, cfg)
-		})
+		return r.sampled(m, e, cfg)
 	}
 	in := &windows.Reader{Cutting: r.cut, Ctx: r.ctx, Streams: r.streams, Path: r.path, Command: "bound", Facts: m.Facts(), Check: e.Check, Short: true}
 	in.Limit = cmp.Or(r.cut.Limit, defaultWindows)
 	if in.Facts.TimeConditioned {
 		in.ShortLength = timedLength
 	}
-	var err error
 	if in.Tokenizer, err = r.tokenizer.OpenAny(r.ctx, r.streams, &r.model); err != nil {
 		return err
 	}
@@ -122,27 +91,44 @@ func (r *bounding) network(m model.Model, e *likelihood.Evaluator) error {
 	return r.onText(m, in.Tokenizer, e, targets, cluster, cfg)
 }
 
-// canvas is what --q0 samples: all of it, but where the network predicts a position from
-// the one before it.
-func (r *bounding) canvas(f facts.Facts) (likelihood.Target, error) {
-	n := r.settings.Length
+// sampled runs the modes with --q0, which sample a canvas of the network.
+func (r *bounding) sampled(m model.Model, e *likelihood.Evaluator, cfg bound.Config) error {
+	n, f := r.settings.Length, m.Facts()
 	switch {
 	case f.FixedLength && r.cut.Length > 0 && n != f.Length:
-		return likelihood.Target{}, exit.Usagef("--length %d: the model takes canvases of exactly %d positions", n, f.Length)
+		return exit.Usagef("--length %d: the model takes canvases of exactly %d positions", n, f.Length)
 	case f.FixedLength:
 		n = f.Length
 	case n > f.Length:
-		return likelihood.Target{}, exit.Usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
+		return exit.Usagef("--length %d: the model takes canvases of at most %d positions", n, f.Length)
 	}
-	own := r.q0 == "own"
-	if n > likelihood.MaxFree && !own {
-		return likelihood.Target{}, exit.Usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
+	switch {
+	case n > likelihood.MaxFree && r.q0 == "chain":
+		return exit.Usagef("--length %d: exact values take 2^%d network rows a sample, and more than 2^%d are not taken", n, n, likelihood.MaxFree)
+	case f.Shift:
+		return exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first: give a text instead, with --context 1")
 	}
-	if f.Shift {
-		return likelihood.Target{}, exit.Usagef("--q0: the network predicts position l from row l−1, and has no row for the first: give a text instead, with --context 1")
+	target := likelihood.Whole(make([]int, n))
+	cfg.Draws = cmp.Or(r.draws, defaultWindows)
+	work, total := func() (bound.Report, error) { return bound.Chain(r.ctx, m, e, target, cfg) }, 2*cfg.Draws
+	if r.q0 == "own" {
+		cfg.Plans, r.settings.Samplers = cmp.Or(r.plans, defaultPlans), nil
+		work, total = func() (bound.Report, error) { return bound.Own(r.ctx, e, target, cfg) }, cfg.Draws
+	} else {
+		r.free = n
+		if err := r.fitting(e, n); err != nil {
+			return err
+		}
+		cfg.Cases = r.cases
 	}
-	r.settings.Length = n
-	return likelihood.Whole(make([]int, n)), nil
+	r.settings.Length, r.settings.Draws, r.settings.Plans = n, cfg.Draws, cfg.Plans
+	r.showSeed(cfg)
+	bar := r.bar(total)
+	cfg.Done = bar.Add
+	return r.work(m, nil, func() (bound.Report, error) {
+		defer bar.Clear()
+		return work()
+	})
 }
 
 // bar shows how much is done.
@@ -150,20 +136,9 @@ func (r *bounding) bar(total int) *kit.Progress {
 	return kit.NewBar(r.streams, total, true, "working out", "windows")
 }
 
-// tellSeed tells a seed that nobody gave.
-func (r *bounding) tellSeed(cfg bound.Config) {
+// showSeed prints a seed that nobody gave.
+func (r *bounding) showSeed(cfg bound.Config) {
 	if r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", cfg.Seed))
 	}
-}
-
-// run works with a progress line and prints.
-func (r *bounding) run(m model.Model, total int, cfg bound.Config, work func(bound.Config) (bound.Report, error)) error {
-	r.tellSeed(cfg)
-	bar := r.bar(total)
-	cfg.Done = bar.Add
-	return r.work(m, nil, func() (bound.Report, error) {
-		defer bar.Clear()
-		return work(cfg)
-	})
 }

@@ -5,8 +5,8 @@ package canvas
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"mdmgen/model"
@@ -19,12 +19,43 @@ type Encoder interface {
 	EncodePlain(text string) ([]int, error)
 }
 
+// Length is the length of a canvas; the zero value is the model's.
+type Length struct {
+	// Total is the number of positions, Fill the number of those that are sampled beside what is
+	// given. One of them is 0.
+	Total, Fill int
+}
+
+// ParseLength reads a number of positions, or +N for N that are sampled.
+func ParseLength(text string) (l Length, err error) {
+	number, plus := strings.CutPrefix(text, "+")
+	n, err := strconv.ParseUint(number, 10, 32)
+	switch {
+	case err != nil || n < 1 || n > Max:
+		return l, fmt.Errorf("must be in 1..%d, or +N for N positions beside what is given", Max)
+	case plus:
+		l.Fill = int(n)
+	default:
+		l.Total = int(n)
+	}
+	return l, nil
+}
+
+func (l Length) String() string {
+	switch {
+	case l.Fill > 0:
+		return fmt.Sprintf("+%d", l.Fill)
+	case l.Total > 0:
+		return strconv.Itoa(l.Total)
+	}
+	return ""
+}
+
 // Layout makes canvases: the rules of a model and, where texts are given, its
 // tokenizer.
 type Layout struct {
 	Facts model.Facts
-	// Length is what --length says, 0 where it is not given.
-	Length int
+	Length
 	// Where MaxLength is not 0 canvases grow by Block, and begin with one block, unless told
 	// otherwise.
 	Block, MaxLength int
@@ -33,10 +64,6 @@ type Layout struct {
 	Open   func() (Encoder, error)
 	// Chat makes the prompt of messages by the template of the tokenizer.
 	Chat func([]chat.Message) ([]int, error)
-	// Join is the first text that does not join what is sampled beside it as words join, "" for
-	// none; Before says that it stands before it, and ends with a blank.
-	Join   string
-	Before bool
 }
 
 // Answer builds the canvas of messages, whose prompt has the given number of tokens, and of the
@@ -148,12 +175,17 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	if open > 1 {
 		return nil, errors.New("the rest of the length can be asked for once only")
 	}
-	if open == 1 && total == 0 {
+	if open == 1 && total == 0 && l.Fill > 0 {
+		total = fixed + l.Fill
+	} else if open == 1 && total == 0 {
 		if total = l.Facts.Length; l.MaxLength > 0 && l.Block > 0 && !l.Facts.FixedLength {
 			total = min(total, fixed+l.Block)
 		}
 	}
 	if open == 0 {
+		if total == 0 && l.Fill > 0 {
+			return nil, fmt.Errorf("length +%d, but the template has no rest to be filled: ask for it with {{*}}, or null in a list", l.Fill)
+		}
 		if total != 0 && total != fixed {
 			return nil, fmt.Errorf("length %d, but the template has %d positions; ask for the rest with {{*}}, or null in a list", total, fixed)
 		}
@@ -165,7 +197,6 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	if fixed > total || open == 1 && fixed == total {
 		return nil, fmt.Errorf("the given text and masks take %d of %d positions: nothing is left to be sampled; shorten them or raise --length", fixed, total)
 	}
-	l.joins(pieces)
 	canvas := make([]int, 0, total)
 	for i, p := range pieces {
 		n := p.masks
@@ -180,29 +211,13 @@ func (l *Layout) template(pieces []piece, total int) ([]int, error) {
 	return canvas, nil
 }
 
-// joins looks at the ends of texts: tokens of words mostly begin with the blank before them.
-func (l *Layout) joins(pieces []piece) {
-	for i, p := range pieces {
-		if p.masks != 0 || l.Join != "" {
-			continue
-		}
-		first, _ := utf8.DecodeRuneInString(p.text)
-		switch {
-		case i > 0 && (unicode.IsLetter(first) || unicode.IsDigit(first)):
-			l.Join = p.text
-		case i+1 < len(pieces) && strings.HasSuffix(p.text, " "):
-			l.Join, l.Before = p.text, true
-		}
-	}
-}
-
 // FromIDs builds the canvas of a list of ids, nil for a position to be sampled.
 func (l *Layout) FromIDs(ids []*int) ([]int, error) {
 	if err := l.check(len(ids)); err != nil {
 		return nil, err
 	}
-	if l.Length != 0 && l.Length != len(ids) {
-		return nil, fmt.Errorf("--length is %d, but the line has %d ids", l.Length, len(ids))
+	if l.Total != 0 && l.Total != len(ids) {
+		return nil, fmt.Errorf("--length is %d, but the line has %d ids", l.Total, len(ids))
 	}
 	canvas := make([]int, len(ids))
 	for i, id := range ids {

@@ -27,7 +27,7 @@ func (letters) EncodePlain(text string) ([]int, error) {
 func testLayout(length int) *Layout {
 	return &Layout{
 		Facts:  model.Facts{Schema: facts.Schema, Columns: 257, MaskID: 256, Length: 12},
-		Length: length,
+		Length: Length{Total: length},
 		Open:   func() (Encoder, error) { return letters{}, nil },
 		Chat: func(messages []chat.Message) (ids []int, err error) {
 			for _, m := range messages {

@@ -116,7 +116,7 @@ func parseLine(line []byte, l *Layout) (canvas []int, prompt int, err error) {
 		canvas, err := l.FromIDs(ids)
 		return canvas, 0, err
 	}
-	total := l.Length
+	total := l.Total
 	if in.Length != nil {
 		if total = *in.Length; total < 1 {
 			return nil, 0, fmt.Errorf("length %d: must be at least 1", total)

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
-	"mdmgen/internal/fault"
+	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/plainjson"
 	"mdmgen/samplers/catalog"
 )
@@ -29,11 +28,12 @@ type Own struct {
 	Options map[string]string
 }
 
-// lineKeys are those of a line besides the sampler's options.
-var lineKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages", "n", "seed", "sampler"}
+// lineKeys are those of a line besides settings.
+var lineKeys = []string{"prefix", "suffix", "length", "infill", "ids", "messages"}
 
-// takeOwn reads what a line says of how it is sampled, and returns the rest of the line. A key
-// that no line has is refused; a line that is no object is for others to refuse.
+// takeOwn reads what a line says of how it is sampled, by the flags that say it on the command
+// line, and returns the rest of the line. A key that no line has is refused; a line that is no
+// object is for others to refuse.
 func takeOwn(line []byte) (own Own, rest []byte, err error) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(line, &all) != nil || all == nil {
@@ -42,49 +42,34 @@ func takeOwn(line []byte) (own Own, rest []byte, err error) {
 	if err := plainjson.StrictFields(line); err != nil {
 		return own, nil, err
 	}
-	options := make(map[string]catalog.Option)
-	for _, o := range catalog.AllOptions() {
-		options[strings.ReplaceAll(o.Name, "-", "_")] = o
-	}
+	var s setup.Sampler
+	set := append(slices.Concat(s.Flags(), s.CallFlags()).Without("batch"), flags.Int(&own.N, 1, MaxSamples, flags.Flag{Name: "n"}))
 	own.Options = make(map[string]string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		text, o := plainText(all[key]), options[strings.ReplaceAll(key, "-", "_")]
+		f, text := set.Find(strings.ReplaceAll(key, "_", "-")), plainText(all[key])
 		switch {
-		case o.Name != "":
-			if _, twice := own.Options[o.Name]; twice {
-				return own, nil, fmt.Errorf("field %q appears twice, with - and with _", key)
-			}
-			if err := o.Set(new(catalog.Options), text); err != nil {
-				return own, nil, errors.New(fault.Plain(err))
-			}
-			own.Options[o.Name] = text
-		case key == "n":
-			if own.N, err = strconv.Atoi(text); err != nil || own.N < 1 || own.N > MaxSamples {
-				return own, nil, fmt.Errorf("n is %.40s: must be a whole number in 1..%d", all[key], MaxSamples)
-			}
-		case key == "seed":
-			n, err := strconv.ParseUint(text, 10, 64)
-			if err != nil {
-				return own, nil, fmt.Errorf("seed is %.40s: must be a whole number in 0..2^64-1", all[key])
-			}
-			own.Seed = &n
-		case key == "sampler":
-			d, ok := catalog.Describe(text)
-			if !ok {
-				return own, nil, fmt.Errorf("sampler is %.40s: must be one of %s", all[key], strings.Join(catalog.Names(), ", "))
-			}
-			own.Sampler = d.Name
-		case !slices.Contains(lineKeys, strings.ToLower(key)):
-			known := append(slices.Sorted(maps.Keys(options)), lineKeys...)
+		case f == nil && !slices.Contains(lineKeys, strings.ToLower(key)):
 			hint := "; keys are " + strings.Join(lineKeys, ", ") + " and the settings of samplers"
-			if near := flags.Nearest(key, known); near != "" {
-				hint = "; did you mean " + near + "?"
+			if near := flags.Nearest(key, append(set.Names(), lineKeys...)); near != "" {
+				hint = "; did you mean " + strings.ReplaceAll(near, "-", "_") + "?"
 			}
 			return own, nil, fmt.Errorf("no line has a key %.40q%s", key, hint)
-		default:
+		case f == nil:
 			continue
+		case set.Given(f.Name):
+			return own, nil, fmt.Errorf("field %q appears twice, with - and with _", key)
+		}
+		if err := f.Give(text); err != nil {
+			return own, nil, fmt.Errorf("%s is %.40s: %w", f.Name, all[key], err)
+		}
+		if f.Name != "n" && f.Name != "seed" && f.Name != "sampler" {
+			own.Options[f.Name] = text
 		}
 		delete(all, key)
+	}
+	if own.Seed = s.Seed; set.Given("sampler") {
+		d, _ := catalog.Describe(s.Name)
+		own.Sampler = d.Name
 	}
 	rest, err = json.Marshal(all)
 	return own, rest, err

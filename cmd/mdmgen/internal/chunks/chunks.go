@@ -1,12 +1,12 @@
-// Package chunks lets a command do its work in chunks, each of which is a pure function of the
-// run and its number: all of them in one process, those that are missing from a file that was
-// kept (--resume), or a range of them on one of many machines (--shard), whose files are merged.
+// Package chunks lets a command do its work in chunks, each a pure function of the run and the
+// chunk's number: all of them in one process, those missing from a file (--resume), or a range of
+// them on one of many machines (--shard), whose files are merged.
 //
-// A run is what its header says, see [Header]: two processes with the same header make the same
-// chunks, bit for bit. Finished chunks are kept in a journal, a line each, which ends with a
+// A run is identified by its header, see [Header]: two processes with the same header compute the
+// same chunks, bit for bit. Finished chunks are kept in a journal, a line each, which ends with a
 // footer once its range is complete:
 //
-//	{"schema":"mdmgen.score-resume/3",…,"chunks":128,"part":{"shard":"2/4","from":32,"to":64,…},"sum":…}
+//	{"schema":"mdmgen.score-resume/4",…,"chunks":128,"part":{"shard":"2/4","from":32,"to":64,…},"sum":…}
 //	{"chunk":32,"result":{…},"sum":…}
 //	…
 //	{"end":{"from":32,"to":64},"sum":…}
@@ -16,48 +16,78 @@ package chunks
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
-	"mdmgen/internal/exit"
+	"mdmgen/internal/journal"
 )
 
-// Header is a run: all that decides the results of its chunks, and beside that which of them a
-// file is for.
+// layout is the version that the schema of a journal of chunks ends with: NAME-resume/4.
+const layout = "4"
+
+// Header identifies a run, and states which part of it a file is for.
 type Header struct {
 	kit.Identity
-	// CPU is the instruction set with the extensions that decide which kernels a runtime takes.
+	// CPU is the instruction set with the extensions by which a runtime chooses its kernels.
 	CPU string `json:"cpu"`
-	// Chunks is how many there are in the run.
+	// Chunks is the number of chunks of the run.
 	Chunks int `json:"chunks"`
-	// Size is how many samples or windows a chunk has, but the last; 0 for cells, of which it has one.
+	// Size is the number of samples or windows of each chunk but the last; 0 for cells, one a chunk.
 	Size int  `json:"chunk_size,omitempty"`
 	Part Part `json:"part"`
 }
 
-// Part is what a file holds of a run, or shall hold.
+// Part is the part of a run that a file is for, and how the run was asked for.
 type Part struct {
-	// Shard is I/N, "" for a file that holds all of them.
+	// Shard is I/N, "" for the whole run.
 	Shard string `json:"shard,omitempty"`
-	// From..To are the chunks, To not being among them.
+	// From..To are the chunks, To excluded.
 	From int `json:"from"`
 	To   int `json:"to"`
-	// Args is the command line without --shard and -o.
-	Args []string `json:"args"`
+	// Flags are the values of the command's flags that are not defaults, Arguments its arguments.
+	Flags     map[string][]string `json:"flags,omitempty"`
+	Arguments []string            `json:"arguments,omitempty"`
 	// Provenance is that of the process that began the file.
 	Provenance kit.Provenance `json:"provenance"`
 	// Print is what the command needs besides to print the results.
 	Print any `json:"print,omitempty"`
 }
 
-// name is how messages call what a file holds.
-func (p *Part) name() string {
+func (p *Part) String() string {
 	if p.Shard == "" {
 		return "the whole"
 	}
 	return "part " + p.Shard
+}
+
+// ask records how the run was asked for: the flags given on the command line, by the environment
+// or by the config file, but for those that choose files and parts, and the arguments.
+func (p *Part) ask(all flags.Set, args []string) {
+	p.Flags = make(map[string][]string)
+	for _, f := range all.Without("shard") {
+		if from := f.From(); from == flags.Line || from == flags.File || from == flags.Environment && !f.Lazy {
+			if !f.Writes {
+				p.Flags[f.Name] = f.Texts()
+			}
+		}
+	}
+	p.Arguments = args[slices.Index(args, "--")+1:]
+}
+
+// Shard is part I of N, I counting from 1; the zero value is the whole run.
+type Shard struct{ I, N int }
+
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
+
+// Of returns the shard's range of n chunks, to excluded. Ranges are as equal as can be.
+func (s Shard) Of(n int) (from, to int) {
+	if s.N == 0 {
+		return 0, n
+	}
+	return int(int64(s.I-1) * int64(n) / int64(s.N)), int(int64(s.I) * int64(n) / int64(s.N))
 }
 
 // line is a finished chunk, or the footer.
@@ -67,57 +97,80 @@ type line struct {
 	End    *span           `json:"end,omitempty"`
 }
 
-// span are the chunks from..to, to not being among them.
+// span is the chunks from..to, to excluded.
 type span struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// Shard is part I of N, I counting from 1; the zero value is the whole run.
-type Shard struct{ I, N int }
-
-func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
-
-// Of is the range of n chunks that is the shard's. Ranges are as equal as can be.
-func (s Shard) Of(n int) (from, to int) {
-	if s.N == 0 {
-		return 0, n
-	}
-	return int(int64(s.I-1) * int64(n) / int64(s.N)), int(int64(s.I) * int64(n) / int64(s.N))
+// reader finds the finished chunks of a run in one file or in several. It remembers where they
+// are, 16 bytes a chunk, and reads them again when they are wanted.
+type reader struct {
+	schema string
+	files  []string
+	where  []place
+	// j is the file numbered open, counting from 1.
+	j    *journal.Journal
+	open int
 }
 
-// number takes the number of a chunk out of a line, and says of a footer that it is one.
-func (h *Header) number(l line) (chunk int, end bool, err error) {
-	switch {
-	case l.End != nil && l.Chunk == nil && l.End.From == h.Part.From && l.End.To == h.Part.To:
-		return 0, true, nil
-	case l.End == nil && l.Chunk != nil && len(l.Result) > 0 && *l.Chunk >= 0 && *l.Chunk < h.Chunks:
-		return *l.Chunk, false, nil
-	}
-	return 0, false, exit.Usagef("is no finished chunk of this run")
+// place is a line of a file, which is numbered from 1; 0 is none.
+type place struct {
+	file int32
+	at   int64
 }
 
-// without are a command's arguments, as [kit.Streams] has them, without --shard, --plan, --resume, -o
-// and the flags others, --NAME=VALUE each.
-func without(args []string, others ...string) []string {
-	end := max(slices.Index(args, "--"), 0)
-	names := []string{"--shard", "--output", "--plan", "--resume"}
-	for _, other := range others {
-		name, _, _ := strings.Cut(other, "=")
-		names = append(names, name)
-	}
-	flags := slices.DeleteFunc(slices.Clone(args[:end]), func(arg string) bool {
-		name, _, ok := strings.Cut(arg, "=")
-		return ok && slices.Contains(names, name)
+var errNoChunk = errors.New("is no finished chunk of this run")
+
+// add indexes the chunks of one more file. It returns those that a file has already, and whether
+// the file ends with its footer.
+func (r *reader) add(j *journal.Journal, part *Part) (doubled []int, ended bool, err error) {
+	r.files = append(r.files, j.Path())
+	err = j.Records(func(record json.RawMessage) error {
+		var l line
+		switch err := json.Unmarshal(record, &l); {
+		case err != nil || ended:
+			return errNoChunk
+		case l.End != nil && l.Chunk == nil && *l.End == (span{part.From, part.To}):
+			ended = true
+		case l.End != nil || l.Chunk == nil || len(l.Result) == 0 || *l.Chunk < 0 || *l.Chunk >= len(r.where):
+			return errNoChunk
+		case r.where[*l.Chunk].file > 0:
+			doubled = append(doubled, *l.Chunk)
+		default:
+			r.where[*l.Chunk] = place{int32(len(r.files)), j.At()}
+		}
+		return nil
 	})
-	return append(flags, args[end:]...)
+	return doubled, ended, err
 }
 
-// Command is the command line that makes a shard, as a shell reads it.
-func (p *Part) Command(s Shard, output string) string {
-	args := slices.Insert(slices.Clone(p.Args), 1, "--shard="+s.String(), "--output="+output)
-	if args[len(args)-1] == "--" {
-		args = args[:len(args)-1]
+// result reads a finished chunk.
+func (r *reader) result(chunk int, result any) error {
+	w := r.where[chunk]
+	if r.j == nil || r.open != int(w.file) {
+		r.Close()
+		var err error
+		if r.j, err = journal.OpenReader(r.files[w.file-1], r.schema); err != nil {
+			return err
+		}
+		r.open = int(w.file)
 	}
-	return kit.CommandLine(args)
+	record, err := r.j.Again(w.at)
+	if err != nil {
+		return err
+	}
+	var l line
+	if err := json.Unmarshal(record, &l); err != nil {
+		return err
+	}
+	return json.Unmarshal(l.Result, result)
+}
+
+// Close closes the file that is open. It may be called again, and on nil.
+func (r *reader) Close() error {
+	if r == nil {
+		return nil
+	}
+	return r.j.Close()
 }

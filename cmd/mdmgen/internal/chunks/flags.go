@@ -10,51 +10,49 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
+	"mdmgen/internal/journal"
 )
 
-// Flags are --resume, --shard and --plan.
+// Flags are --resume and --shard.
 type Flags struct {
 	// Resume is the file, "" for none.
 	Resume string
-	// Shard is which part is asked for, once Check was called.
+	// Shard is the part asked for, valid after Check.
 	Shard Shard
 	shard string
-	// plan is the number of parts to plan for, 0 for none.
-	plan int
-	// asked says that parts are asked for one after another, see [kit.Streams].
-	asked bool
+	// all are the flags of the command.
+	all flags.Set
+	// serve, where not nil, asks for parts one after another, see [kit.Streams].
+	serve kit.ServeParts
+	// parts, where not nil, have all chunks of the run.
+	parts *Parts
 }
 
-// Flags are the command's; what says what is kept.
+// Flags returns the command's flags; what describes what is kept.
 func (f *Flags) Flags(what string) flags.Set {
 	return flags.Set{
-		kit.ResumeFlag(&f.Resume, "`FILE` that keeps finished "+what+"; if it exists, continue where it ends"),
-		flags.Int(&f.plan, 1, maxShards, flags.Flag{Name: "plan", Category: flags.CatOutput, Usage: "do nothing; print what the run would take in `N` parts, on this device, and the commands for them"}),
+		flags.Name(&f.Resume, "name a file", flags.Flag{Name: "resume", Category: flags.CatOutput, Writes: true, Usage: "`FILE` that keeps finished " + what + "; if it exists, continue where it ends"}),
 		flags.Name(&f.shard, "write I/N, or auto", flags.Flag{Name: "shard", Category: flags.CatOutput,
-			Usage: "do part `I/N` of the run and write it to the file of -o, for mdmgen merge; auto takes the number from an array job of Slurm, Kubernetes, AWS Batch or Nomad"}),
+			Usage: "do part `I/N` into the file of -o, for mdmgen merge; auto: of an array job"}),
 	}
 }
 
 // maxShards bounds the number of parts.
 const maxShards = 1 << 20
 
-// Check reads --shard. output is what -o names, seeded says that the run has its seed from the
-// command line or draws nothing.
+// Check reads --shard. output is what -o names; seeded reports that the command line has the seed,
+// or that nothing is drawn.
 func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) error {
-	if f.asked = s.Parts != nil; f.asked {
+	f.all, f.serve = all, s.Parts
+	if f.serve != nil {
 		f.Shard = Shard{1, 1}
-		if err := f.Whole(all, "shard", "plan", "resume", "output"); err != nil || seeded {
+		if err := f.Whole(all, "shard", "resume", "output"); err != nil || seeded {
 			return err
 		}
 		return exit.Usagef("all parts must have one seed: give it with --seed")
 	}
-	if f.plan > 0 {
-		if err := all.Exclude([2]string{"plan", "shard"}, [2]string{"plan", "resume"}); err != nil {
-			return err
-		}
-	}
-	if f.shard == "" {
-		return nil
+	if err := all.Exclude([2]string{"shard", "resume"}); err != nil || f.shard == "" {
+		return err
 	}
 	text := f.shard
 	if text == "auto" {
@@ -75,39 +73,38 @@ func (f *Flags) Check(s kit.Streams, all flags.Set, output string, seeded bool) 
 		return exit.Usagef("--shard: all parts must have one seed: give it with --seed")
 	}
 	f.Shard = shard
-	return all.Exclude([2]string{"shard", "resume"})
+	return nil
 }
 
-// Whole refuses flags that are of a whole run where parts are asked for, or planned.
+// Whole refuses flags of a whole run where a part is asked for.
 func (f *Flags) Whole(all flags.Set, names ...string) error {
 	for _, name := range names {
-		if f.asked && all.IsSet(name) {
+		if f.serve != nil && all.IsSet(name) {
 			return exit.Usagef("--%s: does not go with parts that are asked for one after another: leave it out", name)
 		}
-		if err := all.Exclude([2]string{"shard", name}, [2]string{"plan", name}); err != nil {
+		if err := all.Exclude([2]string{"shard", name}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Reads refuses standard input, which input "" and - are, where it is read more than once: by the
-// commands of a plan, by parts that one process does one after another and, where merge does
-// read it again, by merge. A part alone may have the same bytes piped in as the others.
+// Reads refuses standard input, which is input "" and -, where it is read more than once: by parts
+// that one process does one after another and, where again is set, by merge.
 func (f *Flags) Reads(input string, again bool) error {
-	if (input == "" || input == "-") && (f.Planned() || f.asked || again && f.Given()) {
-		return exit.Usagef("%s: the input is read more than once: name a file in place of standard input", map[bool]string{true: "--plan", false: "--shard"}[f.Planned()])
+	if (input == "" || input == "-") && (f.serve != nil || again && f.Given()) {
+		return exit.Usagef("--shard: the input is read more than once: name a file in place of standard input")
 	}
 	return nil
 }
 
-// Given says that a part of the run is asked for.
-func (f *Flags) Given() bool { return f.Shard.N > 0 }
+// Given reports that a part of the run is asked for, Merging that parts are merged.
+func (f *Flags) Given() bool   { return f.Shard.N > 0 }
+func (f *Flags) Merging() bool { return f.parts != nil }
 
 // parse reads I/N.
-func parse(text string) (Shard, error) {
+func parse(text string) (s Shard, err error) {
 	i, n, ok := strings.Cut(text, "/")
-	var s Shard
 	var ierr, nerr error
 	s.I, ierr = strconv.Atoi(i)
 	s.N, nerr = strconv.Atoi(n)
@@ -117,13 +114,10 @@ func parse(text string) (Shard, error) {
 	return s, nil
 }
 
-// array is how a scheduler tells a process which of many it is.
-type array struct {
-	name, index string
-	// count and first are variables, "" where the scheduler has none; N is read from MDMGEN_SHARDS
-	// where there is no count, and first is 0.
-	count, first string
-}
+// array is how a scheduler numbers the processes of a job: by the variable index, of which the
+// variable count has the number; MDMGEN_SHARDS has it where count is "". first, where not "", is
+// the least index, else that is 0.
+type array struct{ name, index, count, first string }
 
 var arrays = []array{
 	{"Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN"},
@@ -132,67 +126,63 @@ var arrays = []array{
 	{"Nomad", "NOMAD_ALLOC_INDEX", "NOMAD_GROUP_COUNT", ""},
 }
 
-// automatic is the shard that a scheduler says this process is, and how it says so.
+// automatic returns the shard that a scheduler assigns to this process, and the variables that
+// it is from.
 func automatic(env func(string) string) (text, from string, err error) {
 	var found []array
+	var names []string
 	for _, a := range arrays {
-		if env(a.index) != "" {
+		if names = append(names, a.index); env(a.index) != "" {
 			found = append(found, a)
 		}
 	}
 	switch {
 	case len(found) == 0:
-		var names []string
-		for _, a := range arrays {
-			names = append(names, a.index)
-		}
 		return "", "", exit.Usagef("--shard auto: this is no array job: none of %s is set", strings.Join(names, ", "))
 	case len(found) > 1:
 		return "", "", exit.Usagef("--shard auto: %s and %s are both set: write I/N", found[0].index, found[1].index)
 	}
 	a := found[0]
-	count, used := a.count, a.index
-	if count == "" || env(flags.EnvShards) != "" {
-		count = flags.EnvShards
+	if a.count == "" || env(flags.EnvShards) != "" {
+		a.count = flags.EnvShards
 	}
-	number := func(name string) int {
-		n, nerr := strconv.Atoi(env(name))
-		if err == nil && env(name) == "" {
-			err = exit.Usagef("--shard auto: %s says the index, and %s is not set: set it to the number of parts", a.name, name)
-		} else if err == nil && nerr != nil {
-			err = exit.Usagef("--shard auto: %s (%s) is %.40q: must be a whole number", name, a.name, env(name))
+	used, numbers := []string{a.index, a.count}, [3]int{}
+	if env(a.first) != "" {
+		used = append(used, a.first)
+	}
+	for i, name := range used {
+		if numbers[i], err = strconv.Atoi(env(name)); err != nil {
+			return "", "", exit.Usagef("--shard auto: %s is %.40q: set it to a whole number, as %s (%s) is", name, env(name), a.index, a.name)
 		}
-		return n
 	}
-	index, first := number(a.index), 0
-	n := number(count)
-	used += ", " + count
-	if a.first != "" && env(a.first) != "" {
-		first = number(a.first)
-		used += ", " + a.first
-	}
-	return fmt.Sprintf("%d/%d", index-first+1, n), fmt.Sprintf("%s (%s)", a.name, used), err
+	return fmt.Sprintf("%d/%d", numbers[0]-numbers[2]+1, numbers[1]), fmt.Sprintf("%s (%s)", a.name, strings.Join(used, ", ")), nil
 }
 
-// Begun reads the header of the run that the file of --resume is of into v, and says whether there
-// is one yet.
+// Begun reads the header of the run that the file of --resume is of into v, and reports whether
+// there is one yet.
 func (f *Flags) Begun(schema string, v any) (bool, error) {
+	if f.parts != nil {
+		return true, f.parts.Header(v)
+	}
 	if f.Resume == "" {
 		return false, nil
 	}
-	j, err := kit.OpenJournal(f.Resume, schema)
+	j, err := journal.Open(f.Resume, schema)
 	if err != nil {
-		return false, err
+		return false, kit.JournalError("--resume", err)
 	}
 	defer j.Close()
 	return j.Header() != nil && json.Unmarshal(j.Header(), v) == nil, nil
 }
 
-// SeedOf is the seed of that run, false where there is none yet.
-func (f *Flags) SeedOf(schema string) (uint64, bool, error) {
+// SeedOf returns the seed of that run where none is given and it has one, else seed.
+func (f *Flags) SeedOf(schema string, given *uint64, seed uint64) (uint64, error) {
 	var h struct{ Seed *uint64 }
-	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
-		return 0, false, err
+	if given != nil {
+		return seed, nil
 	}
-	return *h.Seed, true, nil
+	if ok, err := f.Begun(schema, &h); !ok || h.Seed == nil {
+		return seed, err
+	}
+	return *h.Seed, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -17,8 +16,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// shells are those that have a script: a few lines each, which ask this program what may
-// stand at the cursor, so that all three offer the same.
+// shells have a script of a few lines each, which asks this program what may stand at the
+// cursor, so that all three offer the same.
 var shells = []string{"bash", "zsh", "fish"}
 
 //go:embed shell
@@ -40,11 +39,12 @@ func Command(s kit.Streams) *cli.Command {
 			if len(args) == 0 || !slices.Contains(shells, args[0]) {
 				return exit.Usagef("completion: name a shell: %s", strings.Join(shells, ", "))
 			}
-			shell := args[0]
 			if len(args) > 1 {
-				return printCompletions(s.Out, shell, complete(s.App.Commands, rejoined(shell, args[1:])))
+				kind, words := complete(s.App.Commands, rejoined(args[0], args[1:]))
+				_, err := fmt.Fprintln(s.Out, strings.Join(append([]string{kind}, words...), "\n"))
+				return err
 			}
-			script, err := shellScripts.ReadFile("shell/" + shell)
+			script, err := shellScripts.ReadFile("shell/" + args[0])
 			if err == nil {
 				_, err = s.Out.Write(script)
 			}
@@ -53,24 +53,11 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-// completions are what may stand at the cursor. Paths is "files" or "folders" where these may,
-// else "words".
-type completions struct {
-	paths string
-	words []completionWord
-}
-
-type completionWord struct{ word, meaning string }
-
 // rejoined puts "--flag", "=" and "value" together again, which are three words for bash.
-func rejoined(shell string, words []string) []string {
-	if shell != "bash" {
-		return words
-	}
-	var out []string
-	for _, w := range words {
+func rejoined(shell string, words []string) (out []string) {
+	for i, w := range words {
 		n := len(out)
-		if n > 0 && (w == "=" && strings.HasPrefix(out[n-1], "--") || strings.HasPrefix(out[n-1], "--") && strings.HasSuffix(out[n-1], "=")) {
+		if shell == "bash" && n > 0 && (w == "=" || words[i-1] == "=") {
 			out[n-1] += w
 			continue
 		}
@@ -79,140 +66,115 @@ func rejoined(shell string, words []string) []string {
 	return out
 }
 
-// complete tells what the last of the words, which may be a part of one or empty, can become.
-// The words are those after the program's name. Of --flag=VALUE it is VALUE.
-func complete(commands []*cli.Command, words []string) completions {
-	before, cur := words[:len(words)-1], words[len(words)-1]
+// What a shell does besides offering the words.
+const (
+	files   = "files"
+	folders = "folders"
+	words   = "words"
+)
+
+// complete lists what the last word of a command line, which may be a part of one or empty, can
+// become, with = before a value what stands behind it. typed begins behind the program's name.
+func complete(commands []*cli.Command, typed []string) (kind string, out []string) {
+	before, cur := typed[:len(typed)-1], typed[len(typed)-1]
+	names := []string{"help", "--help", "--version"}
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
 	if len(before) == 0 {
-		out := completions{paths: "words"}
-		for _, c := range commands {
-			out.words = append(out.words, completionWord{c.Name, c.Usage})
-		}
-		out.words = append(out.words, completionWord{"help", "explain a command"}, completionWord{"--help", "list the commands"}, completionWord{"--version", "print the version"})
-		return out.from(cur)
+		return words, beginning(names, cur)
 	}
 	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == before[0] })
 	if i < 0 {
-		return listed(argumentValues(commands, before[0])).from(cur) // help, or nothing
+		return words, beginning(names[3:], cur)
 	}
 	c := commands[i]
 	set := flags.Of(c)
 	var open *flags.Flag // waits for its value
-	used := make(map[*flags.Flag]bool)
 	for _, w := range before[1:] {
 		name, _, inline := strings.Cut(strings.TrimLeft(w, "-"), "=")
-		f := set.Named(name)
-		switch {
+		switch f := set.Named(name); {
 		case open != nil:
 			open = nil
 		case w == "--":
-			return argument(c, argumentValues(commands, c.Name), cur)
-		case strings.HasPrefix(w, "-") && f != nil:
-			used[f] = true
-			if f.Takes() && !inline {
-				open = f
-			}
+			return argument(c, names[3:], cur)
+		case strings.HasPrefix(w, "-") && f != nil && f.Takes() && !inline:
+			open = f
 		}
 	}
-	if name, value, inline := strings.Cut(strings.TrimLeft(cur, "-"), "="); inline && open == nil && strings.HasPrefix(cur, "-") {
-		open, cur = set.Named(name), value
-		if open == nil {
-			return listed(nil)
+	if name, value, inline := strings.Cut(cur, "="); inline && open == nil && strings.HasPrefix(cur, "-") {
+		if open, cur = set.Named(strings.TrimLeft(name, "-")), value; open == nil {
+			return words, nil
 		}
 	}
 	switch {
+	case open != nil && open.Name == flags.Settings:
+		return setting(set, cur)
 	case open != nil:
-		return flagValue(open, cur)
-	case strings.HasPrefix(cur, "-"):
-		out := completions{paths: "words"}
-		for _, f := range set {
-			if used[f] && !f.Repeats() {
-				continue
-			}
+		return value(open, cur)
+	case !strings.HasPrefix(cur, "-"):
+		return argument(c, names[3:], cur)
+	}
+	for _, f := range set {
+		if !f.Rare {
 			for _, name := range f.Names() {
-				out.words = append(out.words, completionWord{flags.Dashed(name), f.Plain()})
+				out = append(out, flags.Dashed(name))
 			}
 		}
-		out.words = append(out.words, completionWord{"--help", "explain the command"})
-		return out.from(cur)
 	}
-	return argument(c, argumentValues(commands, c.Name), cur)
+	return words, beginning(append(out, "--help"), cur)
 }
 
-// flagValue completes the value of a flag. Of a list it is the last item.
-func flagValue(f *flags.Flag, cur string) completions {
-	out := listed(f.Words)
+// setting completes the KEY= or the value of --set.
+func setting(set flags.Set, cur string) (kind string, out []string) {
+	if key, text, valued := strings.Cut(cur, "="); valued && set.Find(key) != nil {
+		return value(set.Find(key), text)
+	}
+	for _, f := range set {
+		switch {
+		case f.Rare && f.Takes():
+			out = append(out, f.Name+"=")
+		case f.Rare:
+			out = append(out, f.Name)
+		}
+	}
+	return words, beginning(out, cur)
+}
+
+// value completes the value of a flag, of a list its last item.
+func value(f *flags.Flag, cur string) (kind string, out []string) {
+	kind, list := words, slices.Clone(f.Words)
 	if f.IsFolder() {
-		out.paths = "folders"
+		kind = folders
 	} else if f.IsPath() {
-		out.paths = "files"
+		kind = files
 	}
 	if at := strings.LastIndex(cur, ","); at >= 0 && f.IsList() {
-		for i := range out.words {
-			out.words[i].word = cur[:at+1] + out.words[i].word
+		for i := range list {
+			list[i] = cur[:at+1] + list[i]
 		}
 	}
-	return out.from(cur)
-}
-
-// argumentValues are the words that a command takes as arguments.
-func argumentValues(commands []*cli.Command, command string) []string {
-	switch command {
-	case "samplers":
-		return catalog.Names()
-	case "completion":
-		return shells
-	case "man", "config", "help":
-		var names []string
-		for _, c := range commands {
-			names = append(names, c.Name)
-		}
-		return names
-	}
-	return nil
+	return kind, beginning(list, cur)
 }
 
 // argument completes an argument of a command.
-func argument(c *cli.Command, values []string, cur string) completions {
-	out := listed(values)
+func argument(c *cli.Command, commands []string, cur string) (kind string, out []string) {
 	switch {
-	case values != nil:
+	case c.Name == "samplers":
+		return words, beginning(catalog.Names(), cur)
+	case c.Name == "completion":
+		return words, beginning(shells, cur)
+	case c.ArgsUsage == "[COMMAND]":
+		return words, beginning(commands, cur)
 	case strings.Contains(c.ArgsUsage, "DIR"):
-		out.paths = "folders"
+		return folders, nil
 	case strings.TrimSpace(c.ArgsUsage) != "":
-		out.paths = "files"
+		return files, nil
 	}
-	return out.from(cur)
+	return words, nil
 }
 
-func listed(words []string) completions {
-	out := completions{paths: "words"}
-	for _, w := range words {
-		out.words = append(out.words, completionWord{w, ""})
-	}
-	return out
-}
-
-// from keeps the words that begin as cur does.
-func (p completions) from(cur string) completions {
-	p.words = slices.DeleteFunc(p.words, func(w completionWord) bool { return !strings.HasPrefix(w.word, cur) })
-	return p
-}
-
-// printCompletions prints them as the shell's script reads them.
-func printCompletions(w io.Writer, shell string, p completions) error {
-	var b strings.Builder
-	b.WriteString(p.paths + "\n")
-	for _, x := range p.words {
-		switch {
-		case shell == "zsh" && x.meaning != "":
-			fmt.Fprintf(&b, "%s:%s\n", strings.ReplaceAll(x.word, ":", `\:`), x.meaning)
-		case shell == "fish" && x.meaning != "":
-			fmt.Fprintf(&b, "%s\t%s\n", x.word, x.meaning)
-		default:
-			b.WriteString(x.word + "\n")
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+// beginning are the words that begin as cur does.
+func beginning(list []string, cur string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(w string) bool { return !strings.HasPrefix(w, cur) })
 }

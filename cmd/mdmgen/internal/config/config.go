@@ -82,7 +82,7 @@ func show(s kit.Streams, args []string, format string) error {
 		}
 		commands = []*cli.Command{one}
 	}
-	path, named := flags.ConfigPath(s.Voice.Config)
+	path, named := flags.ConfigPath(s.Verbosity.Config)
 	file, err := flags.ReadConfig(path, named, s.App.Commands)
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func show(s kit.Streams, args []string, format string) error {
 	}
 	for _, cmd := range commands {
 		for _, f := range flags.Of(cmd) {
-			if f.Name == flags.ConfigFlag {
-				continue // the file is told once
+			if f.Name == flags.ConfigFlag || f.Name == flags.Settings {
+				continue // The file stands above, and settings in lines of their own.
 			}
 			v := Shown{Command: cmd.Name, Flag: f.Name}
 			if f.From() == flags.Line {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
@@ -31,7 +33,7 @@ type written struct {
 	Family     string `json:"family"`
 	Parameters int64  `json:"parameters"`
 	Bytes      uint64 `json:"bytes"`
-	// Dtype is that of the weights in the folder.
+	// Dtype is the type of the weights in the folder.
 	Dtype graph.Dtype `json:"dtype"`
 }
 
@@ -41,10 +43,10 @@ func Command(s kit.Streams) *cli.Command {
 	var weights checkpoint.Weights
 	dtype := graph.Float32
 	force := false
-	var told []string
+	var overrides []string
 	var runtime setup.Runtime
 	set := append(flags.Set{
-		setup.WeightsFlag(&weights), setup.FactsFlag(&told),
+		setup.WeightsFlag(&weights), setup.FactsFlag(&overrides),
 		setup.DtypeFlag(&dtype, "dtype", "how matrices are stored and multiplied, as `TYPE`"),
 		flags.Text(&out, flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "`FOLDER` to write (must not exist)"}),
 		flags.Bool(&force, flags.Flag{Name: "force", Category: flags.CatOutput, Usage: "write also what the disk seems to have no room for"}),
@@ -55,18 +57,13 @@ func Command(s kit.Streams) *cli.Command {
 		Usage:     "write a checkpoint as an ONNX folder",
 		ArgsUsage: "MODEL",
 		Description: "Reads a checkpoint (a name of the hub's, a folder with config.json and model.safetensors, pytorch_model.bin\n" +
-			"or shards of either, or a trainer's .ckpt or .pth file) and writes a folder with model.onnx,\n" +
-			"model.onnx_data and the tokenizer, which any ONNX Runtime opens: inputs input_ids\n" +
-			"[B,L], positions [B,K] and, for a time-conditioned network, sigma [B], and for each of three heads a list,\n" +
-			"which may be empty, of the wanted rows that it takes: take_rows gives logits [R,V], take_given with\n" +
-			"targets [G] log_mu and log_mass [G], which is what score asks for, take_best a token drawn with uniforms\n" +
-			"[M], its log-probability, the best few tokens and the entropy.\n" +
-			"Weights are streamed: memory does not grow with the model. Whether the disk has room is looked at first.\n" +
-			"The folder is written whole or not at all, with mdmgen.manifest.json, which says what its files hold: a\n" +
-			"folder whose weights or graph were changed afterwards is not opened.",
+			"or shards of either, or a trainer's .ckpt or .pth file) and writes a folder with model.onnx, model.onnx_data\n" +
+			"and the tokenizer, which any ONNX Runtime opens; docs/onnx.md lists the graph's inputs and outputs. Memory does\n" +
+			"not grow with the model. The folder is written whole or not at all, with digests in mdmgen.manifest.json: it is\n" +
+			"not opened once its weights or graph have changed.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
-			w, err := convert(ctx, s, &runtime, args, out, weights, told, graph.Options{Dtype: dtype, Force: force})
+			w, err := convert(ctx, s, &runtime, args, out, weights, overrides, graph.Options{Dtype: dtype, Force: force})
 			if err != nil {
 				return err
 			}
@@ -79,7 +76,7 @@ func Command(s kit.Streams) *cli.Command {
 	}
 }
 
-func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, told []string, o graph.Options) (w written, err error) {
+func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []string, out string, weights checkpoint.Weights, overrides []string, o graph.Options) (w written, err error) {
 	if len(args) != 1 {
 		return w, exit.Usagef("convert: expected one folder, got %d arguments: mdmgen convert FOLDER -o NEW", len(args))
 	}
@@ -92,7 +89,7 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	if err := o.Dtype.Check(); err != nil {
 		return w, exit.Usagef("--dtype: %w", err)
 	}
-	override, err := setup.Overrides(told)
+	override, err := setup.Overrides(overrides)
 	if err != nil {
 		return w, err
 	}
@@ -123,23 +120,16 @@ func convert(ctx context.Context, s kit.Streams, runtime *setup.Runtime, args []
 	if err != nil {
 		return w, err
 	}
-	size, err := folderSize(out)
-	return written{schema, out, f.Family, f.Parameters, size, o.Dtype}, err
-}
-
-// folderSize adds up the files of a folder, in bytes.
-func folderSize(dir string) (uint64, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, err
-	}
-	var n uint64
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			return 0, err
+	w = written{schema, out, f.Family, f.Parameters, 0, o.Dtype}
+	err = filepath.WalkDir(out, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
 		}
-		n += uint64(info.Size())
-	}
-	return n, nil
+		info, err := e.Info()
+		if err == nil {
+			w.Bytes += uint64(info.Size())
+		}
+		return err
+	})
+	return w, err
 }

@@ -29,16 +29,15 @@ func Command(s kit.Streams) *cli.Command {
 	var runtime setup.Runtime
 	var ref, format string
 	set := append(append(runtime.Flags(),
-		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatModel, Usage: "read all files of the model `REF`, too, and tell its digest"})),
+		flags.Text(&ref, flags.Flag{Name: "model", Category: flags.CatModel, Usage: "read all files of the model `REF`, too, and print its digest"})),
 		flags.Format(&format, "text", "json")...)
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "show which ONNX Runtime is used, and what is wrong",
-		Description: "Prints the library that networks would run with, its version and providers, the threads, the cache\n" +
-			"folder, and every problem found, without fetching anything. Everything is read in full: a library of the\n" +
-			"cache is compared with the published one, converted weights with what was written, and --model, which tells\n" +
-			"its digest, with its manifest. The exit status is 4 when no network could run or there is no such model, with 1 when\n" +
-			"the model's files are not in order.",
+		Description: "Prints the library that networks would run with, its version and providers, the threads, the cache folder,\n" +
+			"and every problem found; it fetches nothing. It reads in full, and compares with their digests, the library,\n" +
+			"converted weights and --model. The exit status is 4 when no network could run or there is no such model, 1 when\n" +
+			"the model's files are damaged.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := kit.NoArguments("doctor", args); err != nil {
@@ -81,8 +80,8 @@ type diagnosis struct {
 	ModelDigest string `json:"model_digest,omitempty"`
 }
 
-// models checks the files of models. The error is that of the model which was named; it is
-// among the problems too.
+// models checks the files of models. It returns the error of the model that --model names,
+// which is among the problems too.
 func (d *diagnosis) models(ctx context.Context) error {
 	n, problems, err := model.CheckConverted(ctx)
 	if d.Converted = n; err != nil {
@@ -152,9 +151,6 @@ func printCUDA(r ort.Report, row func(name, format string, args ...any)) {
 	}
 	for _, g := range c.GPUs {
 		row(fmt.Sprintf("GPU %d", g.Index), "%s", g)
-	}
-	for _, l := range c.Libraries {
-		row("CUDA "+c.Version, "%s: %s", l.Name, cmp.Or(l.Path, "not found"))
 	}
 	for _, lack := range c.Lacks {
 		if !slices.Contains(r.Problems, lack) {

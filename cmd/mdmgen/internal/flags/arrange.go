@@ -10,18 +10,13 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// Given are the flags of a command line with their last values.
-type Given map[*Flag]string
-
-// Arrange puts the flags of a command line before its arguments, so that flags work in any
-// position: the library stops at the first argument. What follows "--" is an argument, and so
+// Arrange reads the flags of a command line, which may stand before, between and behind its
+// arguments: the library stops at the first argument. What follows "--" is an argument, and so
 // is "-". It refuses flags that the command does not have, a flag without its value, a value
-// that a flag cannot have, and a flag that is given twice. given is nil where help is asked
-// for.
-func Arrange(cmd *cli.Command, args []string) (arranged []string, given Given, err error) {
+// that a flag cannot have, and a flag that is given twice. arranged has the flags in their long
+// form, --NAME=VALUE, before the arguments. help is the flag that asks for help, "" for none.
+func Arrange(cmd *cli.Command, args []string) (arranged, rest []string, help string, err error) {
 	set := Of(cmd)
-	var flags, rest []string
-	given = make(Given)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -34,63 +29,128 @@ func Arrange(cmd *cli.Command, args []string) (arranged []string, given Given, e
 		}
 		name, value, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if name == "help" || name == "h" || name == "help-all" {
-			return []string{arg}, nil, nil
+			return nil, nil, name, nil
 		}
-		f := set.Named(name)
+		f, s := set.typed(name)
 		if f == nil {
-			return nil, nil, unknown(cmd, strings.SplitN(arg, "=", 2)[0], name)
+			return nil, nil, "", unknown(cmd, arg, name)
 		}
-		if _, twice := given[f]; twice && !f.Repeats() {
-			return nil, nil, exit.Usagef("%s: %s is given twice", cmd.Name, Dashed(name))
-		}
-		switch {
-		case inline:
-		case !f.Takes():
-			value = "true"
-		case i+1 == len(args):
-			return nil, nil, exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, Dashed(name), cmp.Or(f.ValueName(), "VALUE"))
-		default:
-			i++
+		takes := f.Takes() && (s == nil || s.takes())
+		if !inline && takes {
+			if i++; i == len(args) {
+				return nil, nil, "", exit.Usagef("%s: %s needs a value: %[2]s %[3]s", cmd.Name, Dashed(name), cmp.Or(f.ValueName(), "VALUE"))
+			}
 			value = args[i]
 		}
-		given[f] = value
-		if fault := f.value.check(value); fault != nil && err == nil {
-			err = refused(Dashed(name), shownAs(f, value), fault)
+		if f.Name == Settings {
+			if name, value, inline = strings.Cut(value, "="); !inline && set.isSwitch(name) {
+				value, inline = "true", true
+			}
+			if f = set.Find(name); f == nil || !f.Rare || !inline {
+				return nil, nil, "", unknownSetting(cmd, name, inline)
+			}
+		} else if !inline && !takes {
+			value = "true"
 		}
-		flags = append(flags, Dashed(f.Name)+"="+value)
+		if s != nil {
+			if inline && !takes {
+				return nil, nil, "", exit.Usagef("--%s: takes no value: it is %s", name, f.with(s.Value))
+			}
+			value = strings.ReplaceAll(s.Value, "%s", value)
+		}
+		if f.from == Line && !f.Repeats() {
+			return nil, nil, "", exit.Usagef("%s: %s is given twice", cmd.Name, f.Typed())
+		}
+		if fault := f.Give(value); fault != nil && err == nil {
+			err = f.refused(value, fault)
+		}
+		arranged = append(arranged, strings.Replace(f.Typed(), " ", "=", 1)+"="+value)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if set.both(given, "format", "json") {
-		return nil, nil, exit.Usagef("%s: --json is short for --format json: leave one out", cmd.Name)
-	}
-	return append(append(flags, "--"), rest...), given, nil
+	return append(append(arranged, "--"), rest...), rest, "", err
 }
 
-// both says that two flags are given.
-func (s Set) both(given Given, a, b string) bool {
-	_, one := given[s.Find(a)]
-	_, other := given[s.Find(b)]
-	return one && other
+// typed is the flag that is typed so, and by which synonym, nil for none.
+func (s Set) typed(name string) (*Flag, *Synonym) {
+	for _, f := range s {
+		for i, also := range f.Synonyms {
+			if also.Name == name {
+				return f, &f.Synonyms[i]
+			}
+		}
+		if !f.Rare && slices.Contains(f.Names(), name) {
+			return f, nil
+		}
+	}
+	return nil, nil
 }
 
 // Named is the flag of a name, long or short.
 func (s Set) Named(name string) *Flag {
-	i := slices.IndexFunc(s, func(f *Flag) bool { return slices.Contains(f.Names(), name) })
-	if i < 0 {
-		return nil
-	}
-	return s[i]
+	f, _ := s.typed(name)
+	return f
+}
+
+// isSwitch reports whether a name is that of a rare flag that is on or off.
+func (s Set) isSwitch(name string) bool {
+	f := s.Find(name)
+	return f != nil && f.Rare && !f.Takes()
 }
 
 // unknown is the error of a flag that a command does not have.
-func unknown(cmd *cli.Command, typed, name string) error {
+func unknown(cmd *cli.Command, arg, name string) error {
+	typed, _, _ := strings.Cut(arg, "=")
+	set := Of(cmd)
 	hint := "; `mdmgen " + cmd.Name + " --help` lists the flags"
-	if now := renamed(cmd.Name, name); now != "" {
-		hint = ": it is " + now + " now"
-	} else if s := Nearest(name, append(Of(cmd).Names(), "help", "help-all")); s != "" {
+	if f := set.Find(name); f != nil { // a rare one
+		hint = "; did you mean " + f.Form() + "?"
+	} else if s := Nearest(name, append(set.names(false), "help", "help-all")); s != "" {
 		hint = "; did you mean " + Dashed(s) + "?"
+	} else if s := Nearest(name, set.names(true)); s != "" {
+		hint = "; did you mean --" + Settings + " " + s + "?"
 	}
 	return exit.Usagef("%s: unknown flag %s%s", cmd.Name, typed, hint)
+}
+
+// names are the long names, and those of synonyms, of the flags that are rare or of the others.
+func (s Set) names(rare bool) (out []string) {
+	for _, f := range s {
+		if f.Rare == rare {
+			out = append(out, f.Name)
+			for _, also := range f.Synonyms {
+				out = append(out, also.Name)
+			}
+		}
+	}
+	return out
+}
+
+// Settings is the flag that rare flags are typed behind.
+const Settings = "set"
+
+// WithSettings adds --set where flags are rare.
+func (s Set) WithSettings() Set {
+	if len(s.names(true)) == 0 {
+		return s
+	}
+	f := Flag{Name: Settings, Category: CatSample, Usage: "`KEY=VALUE`, a rarer setting, of `mdmgen samplers NAME`; may be repeated"}
+	f.value = &list{new([]string)}
+	return append(s, &f)
+}
+
+// unknownSetting is the error of --set with a key that the command does not have, or without a
+// value.
+func unknownSetting(cmd *cli.Command, name string, inline bool) error {
+	set := Of(cmd)
+	f := set.Find(name)
+	switch {
+	case f != nil && !f.Rare:
+		return exit.Usagef("--set %s: is a flag: write %s", name, f.Form())
+	case f != nil && !inline:
+		return exit.Usagef("--set %s: write %s", name, f.Form())
+	}
+	hint := ""
+	if s := Nearest(name, set.names(true)); s != "" {
+		hint = "; did you mean " + s + "?"
+	}
+	return exit.Usagef("--set %s: %s has no such setting%s", name, cmd.Name, hint)
 }

@@ -1,8 +1,6 @@
 package flags_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,61 +10,74 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestArrange checks that flags may stand anywhere.
-func TestArrange(t *testing.T) {
+// command has a flag of each kind; what it returns reads their values.
+func command() (*cli.Command, func() string) {
 	var number int
-	var yes bool
+	var yes, rare bool
 	var items []string
-	cmd := &cli.Command{Name: "do", Flags: flags.Set{
-		flags.Int(&number, -9, 9, flags.Flag{Name: "number", Alias: "n"}), flags.Bool(&yes, flags.Flag{Name: "yes"}), flags.Texts(&items, flags.Flag{Name: "item"}),
-	}.CLI()}
-	for _, c := range []struct{ in, want string }{
-		{"", "--"},
-		{"a b", "-- a b"},
-		{"a -n 3 b", "--number=3 -- a b"},
-		{"a --yes b", "--yes=true -- a b"},
-		{"a --yes=false b --number=4", "--yes=false --number=4 -- a b"},
-		{"- --yes -", "--yes=true -- - -"},
-		{"a -- --yes b", "-- a --yes b"},
-		{"-n -3 a", "--number=-3 -- a"},
-		{"--item -- a", "--item=-- -- a"},
-		{"--item a x --item b", "--item=a --item=b -- x"},
-		{"a --help -n", "--help"},
-		{"--number many --help", "--help"},
-	} {
-		got, _, err := flags.Arrange(cmd, strings.Fields(c.in))
-		if err != nil || strings.Join(got, " ") != c.want {
-			t.Errorf("Arrange(%q) = %q, %v, want %q", c.in, got, err, c.want)
+	var x float64
+	format := ""
+	set := append(flags.Format(&format, "text", "json"),
+		flags.Int(&number, -9, 9, flags.Flag{Name: "number", Alias: "n", Synonyms: []flags.Synonym{{Name: "minus", Value: "-%s"}}}),
+		flags.Bool(&yes, flags.Flag{Name: "yes"}), flags.Texts(&items, flags.Flag{Name: "item"}),
+		flags.Number(&x, "above 0", func(x float64) bool { return x > 0 }, flags.Flag{Name: "eta", Usage: "`X`", Rare: true}),
+		flags.Bool(&rare, flags.Flag{Name: "rare", Rare: true}))
+	set = set.WithSettings()
+	return &cli.Command{Name: "do", Flags: set.CLI()}, func() string {
+		var out []string
+		for _, f := range set {
+			if f.From() == flags.Line {
+				out = append(out, f.Name+"="+f.Text())
+			}
 		}
-	}
-	for _, in := range []string{"--no", "-n", "-n 1 --number 2", "--yes --yes", "---", "--=3"} {
-		if got, _, err := flags.Arrange(cmd, strings.Fields(in)); exit.Code(err) != exit.Usage || err == nil {
-			t.Errorf("Arrange(%q) = %q, %v, want a usage error", in, got, err)
-		}
+		return strings.Join(out, " ")
 	}
 }
 
-// TestRenamed: an old name prints what it became, in a config file too.
-func TestRenamed(t *testing.T) {
-	var limit int
-	var format string
-	cmd := &cli.Command{Name: "bound", Flags: flags.Set{flags.Int(&limit, 1, 9, flags.Flag{Name: "limit"})}.CLI()}
-	if _, _, err := flags.Arrange(cmd, []string{"--windows", "3"}); err == nil || err.Error() != "bound: unknown flag --windows: it is --limit now" {
-		t.Error(err)
+// TestArrange: flags may stand anywhere, and the long forms in which they are handed on say the same.
+func TestArrange(t *testing.T) {
+	for _, c := range []struct{ in, want, values, rest string }{
+		{"", "--", "", ""},
+		{"a b", "-- a b", "", "a b"},
+		{"a -n 3 b", "--number=3 -- a b", "number=3", "a b"},
+		{"a --yes b", "--yes=true -- a b", "yes=true", "a b"},
+		{"a --yes=false b --number=4", "--yes=false --number=4 -- a b", "number=4 yes=false", "a b"},
+		{"- --yes -", "--yes=true -- - -", "yes=true", "- -"},
+		{"a -- --yes b", "-- a --yes b", "", "a --yes b"},
+		{"-n -3 a", "--number=-3 -- a", "number=-3", "a"},
+		{"--item -- a", "--item=-- -- a", "item=--", "a"},
+		{"--item a x --item b", "--item=a --item=b -- x", "item=a, b", "x"},
+		{"--json a", "--format=json -- a", "format=json", "a"},
+		{"--minus 3", "--number=-3 --", "number=-3", ""},
+		{"--set eta=0.5 a --set=rare", "--set=eta=0.5 --set=rare=true -- a", "eta=0.5 rare=true", "a"},
+	} {
+		cmd, values := command()
+		arranged, rest, help, err := flags.Arrange(cmd, strings.Fields(c.in))
+		if err != nil || help != "" || strings.Join(arranged, " ") != c.want || values() != c.values || strings.Join(rest, " ") != c.rest {
+			t.Errorf("Arrange(%q) = %q, %q with %q, %v", c.in, arranged, rest, values(), err)
+		}
+		again, values := command()
+		if _, _, _, err := flags.Arrange(again, arranged); err != nil || values() != c.values {
+			t.Errorf("Arrange(%q): %q, %v", arranged, values(), err)
+		}
 	}
-	cmd = &cli.Command{Name: "score", Flags: flags.Format(&format, "text", "json").CLI()}
-	if _, _, err := flags.Arrange(cmd, []string{"--format", "table"}); err == nil || err.Error() != "--format table, which is text now: must be one of text, json" {
-		t.Error(err)
+	for in, want := range map[string]string{
+		"--no": "do: unknown flag --no; `mdmgen do --help` lists the flags", "-n": "do: -n needs a value: -n VALUE", "---": "do: unknown flag ---; `mdmgen do --help` lists the flags",
+		"-n 1 --number 2": "do: --number is given twice", "--yes --yes": "do: --yes is given twice", "--json --format text": "do: --format is given twice",
+		"--json=true": "--json: takes no value: it is --format json", "--number 10": "--number 10: must be in -9..9", "--number=": "--number: the value is empty",
+		"--eta 1": "do: unknown flag --eta; did you mean --set eta=X?", "--etaa 1": "do: unknown flag --etaa; did you mean --set eta?", "--nmber 1": "do: unknown flag --nmber; did you mean --number?",
+		"--set eta=0": "--set eta=0: must be above 0", "--set eta": "--set eta: write --set eta=X", "--set ate=1": "--set ate: do has no such setting",
+		"--set number=1": "--set number: is a flag: write --number VALUE", "--set eta=1 --set eta=2": "do: --set eta is given twice",
+	} {
+		cmd, _ := command()
+		if _, _, _, err := flags.Arrange(cmd, strings.Fields(in)); exit.Code(err) != exit.Usage || err == nil || err.Error() != want {
+			t.Errorf("Arrange(%q): %v, want %s", in, err, want)
+		}
 	}
-	if _, _, err := flags.Arrange(cmd, []string{"--json", "--format", "text"}); err == nil || err.Error() != "score: --json is short for --format json: leave one out" {
-		t.Error(err)
-	}
-	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte("[bound]\nwindows = 3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd = &cli.Command{Name: "bound"}
-	if _, err := flags.ReadConfig(path, true, []*cli.Command{cmd}); err == nil || err.Error() != path+":2: windows: is limit now" {
-		t.Error(err)
+	for in, want := range map[string]string{"a --help -n": "help", "--number many --help-all": "help-all", "-h": "h"} {
+		cmd, _ := command()
+		if _, _, help, err := flags.Arrange(cmd, strings.Fields(in)); help != want || err != nil {
+			t.Errorf("Arrange(%q): %q, %v", in, help, err)
+		}
 	}
 }

@@ -24,15 +24,15 @@ import (
 const (
 	ConfigFlag = "config"
 	EnvConfig  = "MDMGEN_CONFIG"
-	// EnvShards tells --shard auto the number of parts where a scheduler does not.
+	// EnvShards gives --shard auto the number of parts where a scheduler does not.
 	EnvShards = "MDMGEN_SHARDS"
 )
 
 // maxConfig bounds the config file, in bytes.
 const maxConfig = 1 << 20
 
-// Config is what a config file says: defaults of flags, for all commands that have the flag
-// or, in a table, for one.
+// Config holds the defaults of a config file: for all commands that have the flag or, in a
+// table, for one.
 type Config struct {
 	// Path is the file, which need not be there.
 	Path    string
@@ -44,17 +44,14 @@ type entry struct {
 	command string // "" for all that have the flag
 	flag    string
 	value   any // as TOML has it
-	line    int
-	where   string // FILE:LINE
+	where   string
 }
 
 // ConfigPath is the file to read: the one that --config or the environment names, else the
-// user's own. named says that it must be there.
+// user's own. A named one must be there.
 func ConfigPath(given string) (path string, named bool) {
-	for _, path := range []string{given, os.Getenv(EnvConfig)} {
-		if path != "" {
-			return path, true
-		}
+	if path = cmp.Or(given, os.Getenv(EnvConfig)); path != "" {
+		return path, true
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -66,14 +63,14 @@ func ConfigPath(given string) (path string, named bool) {
 // ReadConfig reads the config file and checks it against the flags of all commands. Where
 // there is none, and none was named, it is empty.
 func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, error) {
-	f := &Config{Path: path}
+	c := &Config{Path: path}
 	if path == "" || path == os.DevNull {
-		return f, nil
+		return c, nil
 	}
 	data, err := plainfile.Read(path, maxConfig)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
-		return f, nil
+		return c, nil
 	case err != nil:
 		return nil, exit.Usagef("config file %s: %w", path, err)
 	}
@@ -85,67 +82,55 @@ func ReadConfig(path string, named bool, commands []*cli.Command) (*Config, erro
 		if errors.As(err, &at) {
 			line, _ = at.Position()
 		}
-		return nil, exit.Usagef("%s:%d: %s", path, line, strings.TrimPrefix(err.Error(), "toml: "))
+		return nil, exit.Usagef("%s:%d: %w", path, line, err)
 	}
 	lines := keyLines(data)
+	add := func(command, flag string, value any, key string) error {
+		line := cmp.Or(lines[key], lines[command]) // In {…} it is the table's.
+		e := entry{command, flag, value, fmt.Sprintf("%s:%d", path, line)}
+		if err := e.check(commands); err != nil {
+			return exit.Usagef("%s: %w", e.where, err)
+		}
+		c.entries = append(c.entries, e)
+		return nil
+	}
 	for _, key := range slices.Sorted(maps.Keys(tree)) {
-		value := tree[key]
-		table, ok := value.(map[string]any)
+		table, ok := tree[key].(map[string]any)
 		if !ok {
-			f.entries = append(f.entries, entry{"", key, value, lines[key], ""})
+			if err := add("", key, tree[key], key); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		if !isCommand(commands, key) {
-			hint := ""
-			if s := Suggestion(commands, key); isCommand(commands, s) {
-				hint = "; did you mean [" + s + "]?"
-			}
-			return nil, exit.Usagef("%s:%d: no command is called %q%s", path, lines[key], key, hint)
+			return nil, exit.Usagef("%s:%d: no command is called %q%s", path, lines[key], key, Suggested(key, commandNames(commands)))
 		}
 		for _, name := range slices.Sorted(maps.Keys(table)) {
-			f.entries = append(f.entries, entry{key, name, table[name], cmp.Or(lines[key+"\x00"+name], lines[key]), ""})
+			if err := add(key, name, table[name], key+"\x00"+name); err != nil {
+				return nil, err
+			}
 		}
 	}
-	slices.SortStableFunc(f.entries, func(a, b entry) int { return a.line - b.line })
-	for i := range f.entries {
-		e := &f.entries[i]
-		e.where = fmt.Sprintf("%s:%d", path, e.line)
-		if err := e.check(commands); err != nil {
-			return nil, exit.Usagef("%s: %s", e.where, err)
-		}
-		if e.flag == "json" && e.value == true {
-			e.flag, e.value = "format", "json" // so that the table comes before what holds for all
-		}
-		if slices.ContainsFunc(f.entries[:i], func(b entry) bool { return b.command == e.command && b.flag == e.flag }) {
-			return nil, exit.Usagef("%s: json is short for format = \"json\": leave one out", e.where)
-		}
-	}
-	// What is left says false, as all commands do by themselves.
-	f.entries = slices.DeleteFunc(f.entries, func(e entry) bool { return e.flag == "json" && e.command == "" })
-	return f, nil
+	return c, nil
 }
 
-// keyLines tells on which line a key of the document stands first, by its path with 0 bytes
-// between; keys in {…} stand where that does. The document has been read without an error.
+// keyLines has the line on which a key of the document first stands, by its path with 0 bytes
+// between. The document has been read without an error.
 func keyLines(data []byte) map[string]int {
 	lines := make(map[string]int)
 	var p unstable.Parser
 	p.Reset(data)
-	var table []string
+	table := ""
 	for p.NextExpression() {
 		e := p.Expression()
-		var path []string
+		path := ""
 		if e.Kind == unstable.KeyValue {
 			path = table
 		}
-		line := 0
 		for it := e.Key(); it.Next(); {
-			if line == 0 {
-				line = p.Shape(it.Node().Raw).Start.Line
-			}
-			path = append(path[:len(path):len(path)], string(it.Node().Data))
-			if key := strings.Join(path, "\x00"); lines[key] == 0 {
-				lines[key] = line
+			path = strings.TrimPrefix(path+"\x00"+string(it.Node().Data), "\x00")
+			if lines[path] == 0 {
+				lines[path] = p.Shape(it.Node().Raw).Start.Line
 			}
 		}
 		if e.Kind != unstable.KeyValue {
@@ -155,113 +140,107 @@ func keyLines(data []byte) map[string]int {
 	return lines
 }
 
-// check refuses a key that no command knows and a value that a command cannot take.
-func (e *entry) check(commands []*cli.Command) error {
+// check refuses a key that no command knows, and a value that no command takes.
+func (e *entry) check(commands []*cli.Command) (err error) {
 	var all Set
-	known, read, takes, became := false, false, "", ""
-	var wrong error
+	known, read, word := false, false, false
 	for _, c := range commands {
 		if e.command != "" && c.Name != e.command {
 			continue
 		}
 		set := Of(c)
 		all = append(all, set...)
-		f := set.Find(e.flag)
+		f, text := e.of(set)
 		if f == nil {
-			became = cmp.Or(became, renamed(c.Name, e.flag))
 			continue
 		}
 		known = true
-		if !e.holds(c, f) {
+		if e.command == "" && f.Writes {
 			continue
 		}
 		read = true
-		err := f.takes(e.value)
-		r, _ := err.(*refusal)
-		switch {
-		case err == nil:
-			takes = c.Name
-		case f.Words != nil && e.anothers(commands):
-		case wrong == nil && e.command == "":
-			wrong = fmt.Errorf("%s: %s takes %s", e.flag, c.Name, r.form)
-		case wrong == nil:
-			wrong = fmt.Errorf("%s: must be %s", e.flag, r.form)
+		if _, wrong := f.texts(text); wrong != nil && err == nil {
+			err = fmt.Errorf("%s: %w", c.Name, wrong)
 		}
+		is, _ := e.value.(string)
+		word = word || slices.Contains(f.Words, is)
 	}
 	switch {
-	case !known && isCommand(commands, e.flag) && e.command == "":
-		return fmt.Errorf("%s: is a command: write its defaults into the table [%s]", e.flag, e.flag)
-	case e.flag == ConfigFlag:
-		return fmt.Errorf("%s: names this file, and cannot stand in it", e.flag)
-	case wrong != nil && takes != "":
-		return fmt.Errorf("%w: write it into the tables of the commands that are meant, such as [%s]", wrong, takes)
-	case wrong != nil:
-		return wrong
-	case !known && became != "":
-		return fmt.Errorf("%s: is %s now", e.flag, strings.TrimLeft(became, "-"))
-	case !known:
-		where := "no command has"
-		if e.command != "" {
-			where = e.command + " does not have"
-		}
-		hint := ""
-		name := Nearest(e.flag, all.Names())
-		if f := all.Named(e.flag); f != nil { // by its short name, which is no key
-			name = f.Name
-		}
-		if name != "" {
-			hint = "; did you mean " + name + "?"
-		}
-		return fmt.Errorf("%s: %s such a flag%s", e.flag, where, hint)
-	case !read:
+	case e.flag == ConfigFlag, e.flag == Settings:
+		return fmt.Errorf("%s: cannot stand in a config file", e.flag)
+	case read && (err == nil || word && e.command == ""): // a word of one command, such as jsonl
+		return nil
+	case read:
+		return fmt.Errorf("%s: %w", e.flag, err)
+	case known:
 		return fmt.Errorf("%s: names a file to write, and would be that of every command: write it into the table of one", e.flag)
+	case e.command == "" && isCommand(commands, e.flag):
+		return fmt.Errorf("%s: is a command: write its defaults into the table [%[1]s]", e.flag)
 	}
-	return nil
+	hint := Suggested(e.flag, all.Names())
+	if f := all.Named(e.flag); f != nil { // by its short name, which is no key
+		hint = "; did you mean " + f.Name + "?"
+	}
+	return fmt.Errorf("%s: %s such a flag%s", e.flag, noneHas(e.command), hint)
 }
 
-// anothers says that a value for all commands is a word of a command's flag. Commands whose
-// flag of that name has other words do without it: --format jsonl, say.
-func (e *entry) anothers(commands []*cli.Command) bool {
-	return e.command == "" && slices.ContainsFunc(commands, func(c *cli.Command) bool {
-		f := Of(c).Find(e.flag)
-		word, ok := e.value.(string)
-		return f != nil && ok && slices.Contains(f.Words, word)
-	})
+func noneHas(command string) string {
+	if command == "" {
+		return "no command has"
+	}
+	return command + " does not have"
+}
+
+// of is the flag of a command that an entry is about, nil for none, and its value. A synonym
+// without a value of its own, such as json, is true for what it stands for.
+func (e *entry) of(set Set) (*Flag, any) {
+	if f := set.Find(e.flag); f != nil && f.Name != ConfigFlag && f.Name != Settings {
+		return f, e.value
+	}
+	if f, s := set.typed(e.flag); s != nil {
+		on, isSwitch := e.value.(bool)
+		switch {
+		case s.takes():
+			return f, strings.ReplaceAll(s.Value, "%s", fmt.Sprint(e.value))
+		case on:
+			return f, s.Value
+		case isSwitch:
+			return f, []any{} // as without the key
+		}
+		return f, e.value // refused
+	}
+	return nil, nil
+}
+
+func commandNames(commands []*cli.Command) (names []string) {
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // Suggestion is the name of the command that is most like name, "" where none is near.
 func Suggestion(commands []*cli.Command, name string) string {
-	var names []string
-	for _, c := range commands {
-		names = append(names, c.Name)
-	}
-	return Nearest(name, names)
+	return Nearest(name, commandNames(commands))
 }
 
-// isCommand says that a command has the name.
 func isCommand(commands []*cli.Command, name string) bool {
-	return slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.Name == name })
-}
-
-// holds says whether the entry is a default of the command's flag. A file to write is one
-// command's own.
-func (e *entry) holds(c *cli.Command, f *Flag) bool {
-	return e.command == c.Name || e.command == "" && !f.Writes
+	return slices.Contains(commandNames(commands), name)
 }
 
 // lookup is the default that the file has for a flag, nil for none. The table of the command
-// comes before what holds for all.
-func (f *Config) lookup(c *cli.Command, flag *Flag) *entry {
-	var found *entry
-	for i := range f.entries {
-		e := &f.entries[i]
-		if e.flag != flag.Name || !e.holds(c, flag) || e.command == "" && found != nil {
+// comes before what holds for all; of that, a value that the flag cannot have is for others.
+func (c *Config) lookup(cmd *cli.Command, flag *Flag) (found *entry, texts []string) {
+	for i := range c.entries {
+		e := &c.entries[i]
+		all := e.command == ""
+		f, value := e.of(Set{flag})
+		if f == nil || !all && e.command != cmd.Name || all && (f.Writes || found != nil) {
 			continue
 		}
-		if e.command == "" && flag.Words != nil && flag.takes(e.value) != nil {
-			continue // another command's word
+		if list, err := f.texts(value); err == nil {
+			found, texts = e, list
 		}
-		found = e
 	}
-	return found
+	return found, texts
 }

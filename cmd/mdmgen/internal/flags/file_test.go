@@ -27,7 +27,7 @@ func TestHomeOfAKind(t *testing.T) {
 		writeFile(t, path, "[bound]\nreference = '"+value+"'\n")
 		file, err := flags.ReadConfig(path, true, []*cli.Command{cmd})
 		if err == nil {
-			err = flags.Fill(cmd, flags.Given{}, file)
+			flags.Fill(cmd, file)
 		}
 		if err != nil || reference != want[0] || set[0].File() != want[1] {
 			t.Errorf("%s: %q with the file %q, %v; want %q", value, reference, set[0].File(), err, want)

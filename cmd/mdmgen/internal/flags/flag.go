@@ -5,6 +5,7 @@
 package flags
 
 import (
+	"cmp"
 	"flag"
 	"regexp"
 	"slices"
@@ -47,23 +48,37 @@ type Flag struct {
 	Usage string
 	// Default is what the help says in the place of the value that the flag has by itself.
 	Default string
-	// Env is the environment variable that stands for the flag. Of a Lazy one it is read by
-	// whoever uses the flag, and is no fault where nobody does.
+	// Env is the environment variable that stands for the flag. Where the flag is Lazy the command
+	// that uses it reads the variable, and another one does not look at it.
 	Env  string
 	Lazy bool
 	// Words are what completion offers, and Words flags take nothing else.
 	Words []string
 	// Common flags are in the short help.
 	Common bool
+	// Rare flags are typed as --set NAME=VALUE. Config files have their names as keys, as they
+	// have those of others.
+	Rare bool
+	// Synonyms are other ways to type the flag. The help of the flag names them.
+	Synonyms []Synonym
 	// Writes says that the value names a file or folder which is written.
 	Writes bool
 
 	value value
-	// form is what the config file must say, "" for what the value's kind does.
-	form  string
 	from  Source
 	entry *entry
 }
+
+// Synonym is another name of a flag.
+type Synonym struct {
+	Name string
+	// Value is the value that the name alone stands for, as json is --format json; one with %s
+	// takes a value and puts it there.
+	Value string
+}
+
+// takes reports whether the name is followed by a value.
+func (s Synonym) takes() bool { return strings.Contains(s.Value, "%s") }
 
 // value is where a flag's value goes.
 type value interface {
@@ -89,25 +104,25 @@ func (f *Flag) Names() []string {
 // Text is the value in force, as it is typed.
 func (f *Flag) Text() string { return f.value.String() }
 
+// Texts are the values of a flag that repeats, and the one of any other.
+func (f *Flag) Texts() []string {
+	if l, ok := f.value.(*list); ok {
+		return *l.p
+	}
+	return []string{f.Text()}
+}
+
 // Check says what is wrong with a text as the flag's value.
 func (f *Flag) Check(text string) error { return f.value.check(text) }
 
 // From says where the value comes from.
 func (f *Flag) From() Source { return f.from }
 
-// Where is the place in the config file that the value comes from, as FILE:LINE.
-func (f *Flag) Where() string {
-	if f.from != File {
-		return ""
-	}
-	return f.entry.where
-}
-
 // Takes says that the flag has a value, as all have but those that are on or off.
-func (f *Flag) Takes() bool { return f.value.kind() != boolean }
+func (f *Flag) Takes() bool { return f.value.kind() != onOrOff }
 
 // Repeats says that the flag may be given several times.
-func (f *Flag) Repeats() bool { return f.value.kind() == manyTexts }
+func (f *Flag) Repeats() bool { return f.value.kind() == repeated }
 
 // inHelp finds what a flag's help calls its value.
 var inHelp = regexp.MustCompile("`([^`]*)`")
@@ -159,39 +174,43 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
+// Give sets the flag to what the command line says.
+func (f *Flag) Give(text string) error {
+	f.from = Line
+	return f.value.set(text)
+}
+
+// Typed is the flag as a user types it: --steps, -n, --set eta.
+func (f *Flag) Typed() string {
+	if f.Rare {
+		return "--set " + f.Name
+	}
+	return Dashed(f.Name)
+}
+
+// Form is the flag with the name of its value: --steps N, --set eta=X, --offline.
+func (f *Flag) Form() string {
+	if !f.Takes() {
+		return f.Typed()
+	}
+	return f.with(cmp.Or(f.ValueName(), "VALUE"))
+}
+
+// with is the flag with a value, as a user types both.
+func (f *Flag) with(text string) string {
+	if f.Rare {
+		return f.Typed() + "=" + text
+	}
+	return f.Typed() + " " + text
+}
+
 // What follows makes a Flag one of the library's.
 
-// Apply has the library read the flag by its long name; [Arrange] writes no other.
-func (f *Flag) Apply(set *flag.FlagSet) error {
-	set.Var(onLine{f}, f.Name, f.Usage)
-	return nil
-}
+// Apply registers nothing: [Arrange] has read the flags when the library runs the command.
+func (f *Flag) Apply(*flag.FlagSet) error { return nil }
 
-// onLine is a flag as the library sets it.
-type onLine struct{ f *Flag }
-
-func (v onLine) Set(text string) error {
-	v.f.from = Line
-	return v.f.value.set(text)
-}
-
-func (v onLine) String() string {
-	if v.f == nil {
-		return ""
-	}
-	return v.f.Text()
-}
-
-func (v onLine) IsBoolFlag() bool { return !v.f.Takes() }
-
-func (f *Flag) String() string       { return cli.FlagStringer(f) }
-func (f *Flag) IsSet() bool          { return f.from == Line }
-func (f *Flag) IsVisible() bool      { return true }
-func (f *Flag) GetCategory() string  { return f.Category }
-func (f *Flag) TakesValue() bool     { return f.Takes() }
-func (f *Flag) IsSliceFlag() bool    { return f.Repeats() }
-func (f *Flag) GetValue() string     { return f.Text() }
-func (f *Flag) GetEnvVars() []string { return nil } // in the text of the help
+func (f *Flag) String() string { return cli.FlagStringer(f) }
+func (f *Flag) IsSet() bool    { return f.from == Line }
 
 // GetUsage is the help with the environment's variable.
 func (f *Flag) GetUsage() string {

@@ -1,22 +1,20 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// kind is what a value is made of, which decides what a config file may say.
+// kind is how often a flag is given, and whether a value follows it.
 type kind int
 
 const (
-	aText kind = iota
-	whole
-	number
-	boolean
-	duration
-	manyTexts
+	once kind = iota
+	onOrOff
+	repeated
 )
 
 // typed is the value of a flag that is read into p.
@@ -32,6 +30,11 @@ type typed[T any] struct {
 func read[T any](k kind, f Flag, p *T, parse func(string) (T, error), show func(T) string) *Flag {
 	f.value = &typed[T]{k, p, *p, parse, show}
 	return &f
+}
+
+// Parsed is a flag whose value is what parse makes of a text; show is its inverse.
+func Parsed[T any](p *T, parse func(string) (T, error), show func(T) string, f Flag) *Flag {
+	return read(once, f, p, parse, show)
 }
 
 func (v *typed[T]) set(text string) error {
@@ -52,22 +55,8 @@ func (v *typed[T]) String() string   { return v.show(*v.p) }
 func (v *typed[T]) standard() string { return v.show(v.was) }
 func (v *typed[T]) kind() kind       { return v.k }
 
-// refusal says what is wrong with a text. It follows the flag and, unless it is alone, the
-// text: "--steps 0: must be …", "--html: name a file".
-type refusal struct {
-	// form is what the text must be; says is said in its place.
-	form, says string
-	alone      bool
-}
-
-func (e *refusal) Error() string {
-	if e.says != "" {
-		return e.says
-	}
-	return "must be " + e.form
-}
-
-func must(format string, args ...any) error { return &refusal{form: fmt.Sprintf(format, args...)} }
+// errEmpty is the error of an empty text where a value must stand.
+var errEmpty = errors.New("the value is empty")
 
 // What numbers have in forms that are not decimal, or not whole.
 const (
@@ -80,65 +69,62 @@ const (
 func decimal(text, odd, form string) error {
 	switch {
 	case text == "":
-		return &refusal{form: form, says: "the value is empty", alone: true}
+		return errEmpty
 	case strings.ContainsAny(text, odd) && strings.ContainsAny(text[:1], "+-0123456789"):
-		return &refusal{form: form, says: "write the number in decimal, as " + form}
+		return errors.New("write the number in decimal, as " + form)
 	}
 	return nil
 }
 
 // Int is a flag for a whole number in least..most; what is not given is not checked.
 func Int(p *int, least, most int, f Flag) *Flag {
-	return read(whole, f, p, func(text string) (int, error) {
-		form := "a whole number below 2^63"
-		if err := decimal(text, oddWhole, form); err != nil {
-			return 0, err
-		}
-		n, err := strconv.Atoi(text)
-		switch {
-		case err != nil:
-			return 0, must("%s", form)
-		case n < least || n > most:
-			return 0, &refusal{form: fmt.Sprintf("a whole number in %d..%d", least, most), says: fmt.Sprintf("must be in %d..%d", least, most)}
-		}
-		return n, nil
-	}, strconv.Itoa)
+	return read(once, f, p, func(text string) (int, error) { return parseInt(text, least, most) }, strconv.Itoa)
+}
+
+func parseInt(text string, least, most int) (int, error) {
+	form := "a whole number below 2^63"
+	if err := decimal(text, oddWhole, form); err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, errors.New("must be " + form)
+	case n < least || n > most:
+		return 0, fmt.Errorf("must be in %d..%d", least, most)
+	}
+	return n, nil
 }
 
 // IntOr is [Int] for a flag that may also be a word, which stands for a number of its own.
 func IntOr(p *int, least, most int, word string, stands int, f Flag) *Flag {
-	number := Int(p, least, most, f)
-	v := number.value.(*typed[int])
-	parse := v.parse
-	v.parse = func(text string) (int, error) {
+	return read(once, f, p, func(text string) (int, error) {
 		if text == word {
 			return stands, nil
 		}
-		n, err := parse(text)
+		n, err := parseInt(text, least, most)
 		if err != nil {
-			err = must("a whole number in %d..%d, or %s", least, most, word)
+			err = fmt.Errorf("must be a whole number in %d..%d, or %s", least, most, word)
 		}
 		return n, err
-	}
-	v.show = func(n int) string {
+	}, func(n int) string {
 		if n == stands {
 			return word
 		}
 		return strconv.Itoa(n)
-	}
-	return number
+	})
 }
 
 // Seed is a flag for a seed, nil where none is given.
 func Seed(p **uint64, f Flag) *Flag {
-	return read(whole, f, p, func(text string) (*uint64, error) {
+	return read(once, f, p, func(text string) (*uint64, error) {
 		form := "a whole number in 0..2^64-1"
 		if err := decimal(text, oddWhole, form); err != nil {
 			return nil, err
 		}
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return nil, must("%s", form)
+			return nil, errors.New("must be " + form)
 		}
 		return &n, nil
 	}, func(n *uint64) string {
@@ -149,18 +135,18 @@ func Seed(p **uint64, f Flag) *Flag {
 	})
 }
 
-// Number is a flag for a number that ok takes; form says which those are.
+// Number is a flag for a number that ok takes; form describes those.
 func Number(p *float64, form string, ok func(float64) bool, f Flag) *Flag {
-	return read(number, f, p, func(text string) (float64, error) {
+	return read(once, f, p, func(text string) (float64, error) {
 		if err := decimal(text, oddNumber, "a number"); err != nil {
 			return 0, err
 		}
 		x, err := strconv.ParseFloat(text, 64)
 		switch {
 		case err != nil:
-			return 0, must("a number")
+			return 0, errors.New("must be a number")
 		case !ok(x):
-			return 0, must("%s", form)
+			return 0, errors.New("must be " + form)
 		}
 		return x, nil
 	}, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
@@ -173,31 +159,30 @@ func Confidence(p *float64, category, usage string) *Flag {
 
 // Duration is a flag for a time of at least least, 0 where none is given.
 func Duration(p *time.Duration, least time.Duration, f Flag) *Flag {
-	return read(duration, f, p, func(text string) (time.Duration, error) {
-		if text == "" {
-			return 0, decimal(text, "", "")
-		}
+	return read(once, f, p, func(text string) (time.Duration, error) {
 		d, err := time.ParseDuration(text)
 		switch {
+		case text == "":
+			return 0, errEmpty
 		case err != nil:
-			return 0, must("a time, such as 90s or 10m")
+			return 0, errors.New("must be a time, such as 90s or 10m")
 		case d < least:
-			return 0, must("at least %v", least)
+			return 0, fmt.Errorf("must be at least %v", least)
 		}
 		return d, nil
 	}, time.Duration.String)
 }
 
 // Bool is a flag that is on or off.
-func Bool(p *bool, f Flag) *Flag { return read(boolean, f, p, parseBool, strconv.FormatBool) }
-
-func parseBool(text string) (bool, error) {
-	if text == "" {
-		return false, decimal(text, "", "true or false")
-	}
-	b, err := strconv.ParseBool(text)
-	if err != nil {
-		return false, must("true or false")
-	}
-	return b, nil
+func Bool(p *bool, f Flag) *Flag {
+	return read(onOrOff, f, p, func(text string) (bool, error) {
+		on, err := strconv.ParseBool(text)
+		switch {
+		case text == "":
+			return false, errEmpty
+		case err != nil:
+			return false, errors.New("must be true or false")
+		}
+		return on, nil
+	}, strconv.FormatBool)
 }

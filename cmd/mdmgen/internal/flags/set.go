@@ -2,6 +2,7 @@ package flags
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -37,6 +38,28 @@ func (s Set) Common(names ...string) Set {
 		s.Find(name).Common = true
 	}
 	return s
+}
+
+// Rare makes --set NAME=VALUE of flags, and returns all.
+func (s Set) Rare(names ...string) Set {
+	for _, name := range names {
+		s.Find(name).Rare = true
+	}
+	return s
+}
+
+// Typed is a flag as a user types it, also one that the command does not have. "grid paper" has
+// a value.
+func (s Set) Typed(flag string) string {
+	name, value, valued := strings.Cut(flag, " ")
+	f := s.Find(name)
+	switch {
+	case f == nil:
+		return Dashed(flag)
+	case valued:
+		return f.with(value)
+	}
+	return f.Typed()
 }
 
 // Find is the flag of a long name, nil for none.
@@ -121,7 +144,7 @@ func (s Set) LeaveOut(err error, names ...string) error {
 func (s Set) Unused(what string, names ...string) error {
 	for _, name := range names {
 		if s.IsSet(name) {
-			if err := s.LeaveOut(exit.Usagef("%s: has no meaning %s", Dashed(name), what), name); err != nil {
+			if err := s.LeaveOut(exit.Usagef("%s: has no meaning %s", s.Typed(name), what), name); err != nil {
 				return err
 			}
 		}
@@ -136,14 +159,14 @@ func (s Set) asked(name string) bool {
 
 // Exclude refuses pairs of flags that do not go together.
 func (s Set) Exclude(pairs ...[2]string) error {
-	return s.ExcludeAs("--%s and --%s do not go together", pairs...)
+	return s.ExcludeAs("%s and %s do not go together", pairs...)
 }
 
-// ExcludeAs is Exclude with a message of its own, a format for both names.
+// ExcludeAs is Exclude with a message of its own, a format for both flags.
 func (s Set) ExcludeAs(message string, pairs ...[2]string) error {
 	for _, p := range pairs {
 		if s.asked(p[0]) && s.asked(p[1]) {
-			if err := s.LeaveOut(exit.Usagef(message, p[0], p[1]), p[:]...); err != nil {
+			if err := s.LeaveOut(exit.Usagef(message, s.Typed(p[0]), s.Typed(p[1])), p[:]...); err != nil {
 				return err
 			}
 		}
@@ -151,10 +174,10 @@ func (s Set) ExcludeAs(message string, pairs ...[2]string) error {
 	return nil
 }
 
-// refused is the error of a text that a flag cannot have. name is how the flag is typed.
-func refused(name, text string, err error) error {
-	if r, ok := err.(*refusal); text == "" || ok && r.alone {
-		return exit.Usagef("%s: %w", name, err)
+// refused is the error of a text that a flag cannot have.
+func (f *Flag) refused(text string, err error) error {
+	if text == "" {
+		return exit.Usagef("%s: %w", f.Typed(), err)
 	}
-	return exit.Usagef("%s %s: %w", name, text, err)
+	return exit.Usagef("%s: %w", f.with(text), err)
 }

@@ -1,8 +1,9 @@
 package flags
 
 import (
+	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mdmgen/samplers/catalog"
@@ -10,14 +11,14 @@ import (
 
 // Text is a flag for any text.
 func Text(p *string, f Flag) *Flag {
-	return read(aText, f, p, func(text string) (string, error) { return text, nil }, func(s string) string { return s })
+	return read(once, f, p, func(text string) (string, error) { return text, nil }, func(s string) string { return s })
 }
 
 // Name is a flag for a text that is not empty: a file, say, as what says.
 func Name(p *string, what string, f Flag) *Flag {
-	return read(aText, f, p, func(text string) (string, error) {
+	return read(once, f, p, func(text string) (string, error) {
 		if text == "" {
-			return "", &refusal{form: "a text that is not empty", says: what, alone: true}
+			return "", errors.New(what)
 		}
 		return text, nil
 	}, func(s string) string { return s })
@@ -42,10 +43,9 @@ func Known[T ~string](p *T, words []T, known func(T) bool, f Flag) *Flag {
 	for _, w := range words {
 		f.Words = append(f.Words, string(w))
 	}
-	return read(aText, f, p, func(text string) (T, error) {
+	return read(once, f, p, func(text string) (T, error) {
 		if !known(T(text)) {
-			form := "one of " + strings.Join(f.Words, ", ")
-			return "", &refusal{form: form, says: "must be " + form + Suggested(text, f.Words)}
+			return "", fmt.Errorf("must be one of %s%s", strings.Join(f.Words, ", "), Suggested(text, f.Words))
 		}
 		return T(text), nil
 	}, func(s T) string { return string(s) })
@@ -64,65 +64,40 @@ func (v *list) set(text string) error { *v.p = append(*v.p, text); return nil }
 func (v *list) reset()                { *v.p = nil }
 func (v *list) String() string        { return strings.Join(*v.p, ", ") }
 func (v *list) standard() string      { return "" }
-func (v *list) kind() kind            { return manyTexts }
+func (v *list) kind() kind            { return repeated }
 
 // Option is the flag of a sampler's option. Its value is kept as text in p, "" where it is
 // not given.
 func Option(p *string, o catalog.Option, f Flag) *Flag {
-	f.Name, f.Usage, f.Default, f.Words, f.form = o.Name, o.Help, o.Default, o.Words, o.Form()
+	f.Name, f.Words = o.Name, o.Words
 	odd := ""
 	if o.Whole {
 		odd = oddWhole
 	} else if o.Most > 0 {
 		odd = oddNumber
 	}
-	return read(aText, f, p, func(text string) (string, error) {
+	return read(once, f, p, func(text string) (string, error) {
 		if err := decimal(text, odd, o.Form()); err != nil {
 			return "", err
 		}
 		if o.Set(new(catalog.Options), text) != nil {
-			return "", &refusal{form: o.Form(), says: "must be " + o.Form() + Suggested(text, o.Words)}
+			return "", fmt.Errorf("must be %s%s", o.Form(), Suggested(text, o.Words))
 		}
 		return text, nil
 	}, func(s string) string { return s })
 }
 
-// Format are the flags --format and, short for one of its words, --json.
+// Format is the flag --format. Where json is one of the words, --json is short for it.
 func Format[T ~string](p *T, words ...T) Set {
 	list := make([]string, len(words))
 	for i, w := range words {
 		list[i] = string(w)
 	}
 	*p = words[0]
-	out := Set{Words(p, words, Flag{Name: "format", Category: CatOutput, Usage: "`FORMAT` of the results: " + strings.Join(list, ", ")})}
+	f := Flag{Name: "format", Category: CatOutput, Usage: "`FORMAT`: " + strings.Join(list, ", ")}
 	if slices.Contains(list, "json") {
-		out = append(out, &Flag{Name: "json", Category: CatOutput, Usage: "short for --format json", value: &short[T]{p, "json", words[0]}})
+		f.Usage = strings.Replace(f.Usage, "json", "json (also --json)", 1)
+		f.Synonyms = []Synonym{{"json", "json"}}
 	}
-	return out
+	return Set{Words(p, words, f)}
 }
-
-// short is on where p is a word. Off, it takes back the config file's.
-type short[T ~string] struct {
-	p         *T
-	word, was T
-}
-
-func (v *short[T]) set(text string) error {
-	on, err := parseBool(text)
-	if on {
-		*v.p = v.word
-	} else if err == nil && *v.p == v.word {
-		*v.p = v.was
-	}
-	return err
-}
-
-func (v *short[T]) check(text string) error {
-	_, err := parseBool(text)
-	return err
-}
-
-func (v *short[T]) reset()           { *v.p = v.was }
-func (v *short[T]) String() string   { return strconv.FormatBool(*v.p == v.word) }
-func (v *short[T]) standard() string { return "" }
-func (v *short[T]) kind() kind       { return boolean }

@@ -19,7 +19,7 @@ import (
 )
 
 // ChunkSchema names the layout of the file that generate's --resume and --shard keep.
-const ChunkSchema = "mdmgen.generate-resume/3"
+const ChunkSchema = "mdmgen.generate-resume/4"
 
 // chunkBatches is how many full batches of samples are a chunk: at its end the places of samples
 // that are finished stay empty, which few batches would feel.
@@ -72,15 +72,9 @@ type printing struct {
 }
 
 // keep opens the file of --resume or --shard. A seed that was not given is the file's.
-func (g *generation) keep() (*chunks.Kept, error) {
-	if g.sampler.Seed == nil {
-		seed, ok, err := g.chunks.SeedOf(ChunkSchema)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			g.settings.Seed = seed
-		}
+func (g *generation) keep() (kept *chunks.Checkpoint, err error) {
+	if g.settings.Seed, err = g.chunks.SeedOf(ChunkSchema, g.sampler.Seed, g.settings.Seed); err != nil {
+		return nil, err
 	}
 	// What canvases hold counts, not which file they are from.
 	decides := struct {
@@ -171,7 +165,7 @@ func (f *results) take(c chunk, printed bool) error {
 			}
 		}
 	}
-	return f.print.endChunk()
+	return nil
 }
 
 // finish sums up and prints; that samples could not be made is an error.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mdmgen/internal/fault"
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model/ort"
 	"mdmgen/samplers/draw"
 	plans "mdmgen/samplers/plan"
@@ -21,10 +21,10 @@ import (
 // so that a call is made only where one and a half times what the calls so far have taken is left.
 func (g *generation) fitBatch(most int) (int, error) {
 	j, positions := g.widest()
-	before, known := room.Resident()
+	before, known := sysinfo.Resident()
 	return double(most, func(n int) (bool, error) {
-		if free, ok := room.Left(); n > 1 && known && ok {
-			if now, _ := room.Resident(); free/3*2 < now-min(before, now) {
+		if free, ok := sysinfo.Free(); n > 1 && known && ok {
+			if now, _ := sysinfo.Resident(); free/3*2 < now-min(before, now) {
 				return false, nil
 			}
 		}
@@ -87,40 +87,16 @@ func (g *generation) findBatch() error {
 	case err != nil:
 		return fmt.Errorf("generate: %w", fault.WithoutName(err))
 	case n == 0:
-		return g.whatFits(nil)
+		return g.noRoom()
 	}
-	g.sampler.Batch, g.foundBatch = n, true
+	g.sampler.Batch = n
 	g.streams.Notice(fmt.Sprintf("--batch auto: %d", n))
 	return nil
 }
 
-// whatFits makes of a lack of memory a line that says what there is room for.
-func (g *generation) whatFits(lack error) error {
-	n, err := 0, error(nil)
-	if lack != nil && g.settings.Batch > 1 {
-		n, err = g.fitBatch(g.settings.Batch - 1)
-	}
-	j, positions := g.widest()
-	length := len(j.Canvas)
-	what := fmt.Sprintf("generate: memory has no room for a call of %s of %s",
-		english.Plural(max(g.settings.Batch, 1), "sequence", ""), english.Plural(length, "position", ""))
-	switch {
-	case err != nil:
-		return fmt.Errorf("generate: %w", fault.WithoutName(err))
-	case n > 0:
-		return fmt.Errorf("%s: --batch %d fits", what, n)
-	}
-	for length /= 2; length > 0; length /= 2 {
-		inside := slices.DeleteFunc(slices.Clone(positions), func(l int) bool { return l >= length })
-		if len(inside) == 0 {
-			break
-		}
-		_, err := g.call(j, j.Canvas[:length], inside, 1)
-		if ok, err := fits(err); err != nil {
-			break
-		} else if ok {
-			return fmt.Errorf("%s: --batch 1 --length %d fits", what, length)
-		}
-	}
-	return fmt.Errorf("%s, nor for any other: use a smaller model, or --dtype", what)
+// noRoom is the error of a call that memory has no room for.
+func (g *generation) noRoom() error {
+	j, _ := g.widest()
+	return fmt.Errorf("generate: memory has no room for a call of %s of %s: lower --batch or --length, or choose a smaller --dtype",
+		english.Plural(max(g.settings.Batch, 1), "sequence", ""), english.Plural(len(j.Canvas), "position", ""))
 }

@@ -68,19 +68,17 @@ func (s *small) Logits(_ context.Context, c samplers.Call) ([]float32, error) {
 	return make([]float32, 3*len(c.Positions)), nil
 }
 
-// Where memory is full a run ends with one line that says what fits, and --batch auto takes it.
+// Where memory is full a run ends with one line, and --batch auto finds what fits.
 func TestBatchThatFits(t *testing.T) {
 	for _, c := range []struct {
 		cells, batch, samples int
 		want                  int // what auto finds
 		says                  string
 	}{
-		{64, 8, 20, 4, "generate: memory has no room for a call of 8 sequences of 16 positions: --batch 4 fits"},
+		{64, 8, 20, 4, "generate: memory has no room for a call of 8 sequences of 16 positions: lower --batch or --length, or choose a smaller --dtype"},
 		{200, setup.AutoBatch, 9, 9, ""},
 		{200, setup.AutoBatch, 100, 8, ""},
-		{8, 1, 3, 0, "generate: memory has no room for a call of 1 sequence of 16 positions: --batch 1 --length 8 fits"},
-		{8, setup.AutoBatch, 3, 0, "generate: memory has no room for a call of 1 sequence of 16 positions: --batch 1 --length 8 fits"},
-		{0, 2, 3, 0, "generate: memory has no room for a call of 2 sequences of 16 positions, nor for any other: use a smaller model, or --dtype"},
+		{8, setup.AutoBatch, 3, 0, "generate: memory has no room for a call of 1 sequence of 16 positions: lower --batch or --length, or choose a smaller --dtype"},
 	} {
 		net := &small{cells: c.cells}
 		method, err := catalog.New(catalog.Options{Sampler: "fhs"}, net.Spec())
@@ -101,7 +99,7 @@ func TestBatchThatFits(t *testing.T) {
 			if ok, other := fits(err); ok || other != nil {
 				t.Fatalf("%d cells have room for %d sequences: %v, calls for %v cells", c.cells, c.batch, other, net.calls)
 			}
-			err = g.whatFits(err)
+			err = g.noRoom()
 		}
 		if got := fmt.Sprint(err); c.says == "" && err != nil || c.says != "" && got != c.says {
 			t.Errorf("%d cells, --batch %d: %s, want %s", c.cells, c.batch, got, c.says)

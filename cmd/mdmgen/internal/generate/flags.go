@@ -18,7 +18,8 @@ type options struct {
 	sampler   setup.Sampler
 	tokenizer setup.Tokenizer
 	// n samples of each canvas, whose length is 0 where it is the model's.
-	n, length              int
+	n int
+	canvas.Length
 	prefix, suffix, infill string
 	chat, input, negative  string
 	fix, badWords          []string
@@ -34,16 +35,17 @@ func (o *options) flags() flags.Set {
 	o.sampler.FindsBatch = true
 	o.all = slices.Concat(o.sampler.Flags(), o.sampler.CallFlags(), flags.Set{
 		flags.Int(&o.n, 1, canvas.MaxSamples, flags.Flag{Name: "n", Category: flags.CatInput, Usage: "`N` samples, or so many of each line of --input"}),
-		flags.Int(&o.length, 1, canvas.Max, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's", Usage: "`N` positions of the canvas"}),
-		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with"}),
+		flags.Parsed(&o.Length, canvas.ParseLength, canvas.Length.String, flags.Flag{Name: "length", Category: flags.CatInput, Default: "the model's",
+			Usage: "`N` positions, or +N to fill (--max-new-tokens N)", Synonyms: []flags.Synonym{{Name: "max-new-tokens", Value: "+%s"}}}),
+		flags.Text(&o.prefix, flags.Flag{Name: "prefix", Category: flags.CatInput, Usage: "`TEXT` that the samples begin with; also --prompt", Synonyms: []flags.Synonym{{Name: "prompt", Value: "%s"}}}),
 		flags.Text(&o.suffix, flags.Flag{Name: "suffix", Category: flags.CatInput, Usage: "`TEXT` that the samples end with"}),
 		flags.Text(&o.infill, flags.Flag{Name: "infill", Category: flags.CatInput, Usage: "`TEMPLATE`, a text with {{N}} for N masks and {{*}} for the rest"}),
-		flags.Texts(&o.fix, flags.Flag{Name: "fix", Category: flags.CatInput, Usage: "`POSITION:TEXT` that stands there from the start, positions counted from 0; may be given several times"}),
-		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Usage: "`TEXT` that stands in the prompt's place on the second canvas of --guidance"}),
-		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "`TEXT` that does not come about, as its tokens spell it with and without a blank before it; may be given several times; changes the distribution"}),
-		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message in the model's chat template, whose answer is sampled"}),
+		flags.Texts(&o.fix, flags.Flag{Name: "fix", Category: flags.CatInput, Usage: "`POSITION:TEXT` given there, counted from 0; may be repeated"}),
+		flags.Name(&o.negative, "give the text", flags.Flag{Name: "negative", Category: flags.CatInput, Rare: true, Usage: "`TEXT` that stands in the prompt's place on the second canvas of --guidance"}),
+		flags.Texts(&o.badWords, flags.Flag{Name: "bad-words", Category: flags.CatSample, Usage: "`TEXT` not drawn, with or without a blank before it; may be repeated"}),
+		flags.Text(&o.chat, flags.Flag{Name: "chat", Category: flags.CatInput, Usage: "`TEXT` of a user's message, by the model's template; samples the answer"}),
 		flags.Name(&o.input, "name a file, or - for standard input", flags.Flag{Name: "input", Category: flags.CatInput, Usage: "`FILE` of JSON lines, a canvas each; - for standard input"}),
-		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; say what it would take: network calls, seconds (from one timed call) and memory"}),
+		flags.Bool(&o.dryRun, flags.Flag{Name: "dry-run", Category: flags.CatOutput, Usage: "sample nothing; print the network calls, seconds and memory of a run"}),
 	}, flags.Format(&o.format, formats...), flags.Set{kit.OutputFlag(&o.output)}, o.chunks.Flags("samples"),
 		o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
 	return o.all.Common("n", "length", "prefix", "suffix", "infill", "chat", "input", "sampler", "steps", "seed", "temperature", "top-p", "dry-run", "format", "output", "model", "tokenizer")
@@ -54,7 +56,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if len(args) > 0 {
 		return exit.Usagef("generate: unexpected argument %q: did you mean --prefix %q? It takes flags only", args[0], args[0])
 	}
-	if err := o.all.ExcludeAs("--%s and --%s both say what is given; use one",
+	if err := o.all.ExcludeAs("%s and %s both say what is given; use one",
 		[][2]string{{"input", "fix"}, {"input", "prefix"}, {"input", "suffix"}, {"input", "infill"}, {"infill", "prefix"}, {"infill", "suffix"}, {"chat", "input"}, {"chat", "prefix"}, {"chat", "suffix"}, {"chat", "infill"}}...); err != nil {
 		return err
 	}
@@ -67,13 +69,13 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 	if err := o.sampler.Check(ctx, "generate", o.all); err != nil {
 		return err
 	}
-	switch guided := o.all.IsSet("guidance") || o.all.IsSet("guidance-scale"); {
-	case o.negative != "" && !guided:
-		return exit.Usagef("--negative: it stands on the second canvas of guidance: add --guidance W")
+	switch {
+	case o.negative != "" && !o.all.IsSet("guidance"):
+		return exit.Usagef("--set negative: it stands on the second canvas of guidance: add --guidance W")
 	case o.negative != "" && o.all.IsSet("negative-tokens"):
-		return exit.Usagef("--negative and --negative-tokens both say what the second canvas holds; use one")
+		return exit.Usagef("--set negative and --set negative-tokens both say what the second canvas holds; use one")
 	}
-	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}, [2]string{"dry-run", "plan"}); err != nil {
+	if err := o.all.Exclude([2]string{"dry-run", "shard"}, [2]string{"dry-run", "resume"}); err != nil {
 		return err
 	}
 	if err := o.chunks.Check(s, o.all, o.output, o.sampler.Seed != nil); err != nil {
@@ -85,7 +87,7 @@ func (o *options) check(ctx context.Context, s kit.Streams, args []string) error
 		}
 	}
 	if o.chunks.Given() && o.sampler.Batch == setup.AutoBatch {
-		return exit.Usagef("--shard: all parts must have one batch: give it with --batch N; the commands of --plan have one that fits this device")
+		return exit.Usagef("--shard: all parts must have one batch: give it with --batch N")
 	}
 	return kit.Apart("generate", nil, o.all, kit.NamedFile{Flag: "--resume", Path: o.chunks.Resume}, kit.NamedFile{Flag: "-o", Path: o.output})
 }

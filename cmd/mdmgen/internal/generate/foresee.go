@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mdmgen/analysis/bench"
-	"mdmgen/cmd/mdmgen/internal/chunks"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/fault"
 	"mdmgen/samplers"
@@ -73,17 +72,6 @@ func (g *generation) foresee(out *kit.Output) error {
 		}
 	}
 	f.Seconds, f.PeakBytes = f.SecondsPerCall*f.NetworkCalls, bench.PeakMemory()
-	if g.chunks.Planned() {
-		p := chunks.Plan{Provenance: f.Provenance, Chunks: (g.total() + g.chunkSize() - 1) / g.chunkSize(), Calls: f.Calls, MostCalls: float64(f.MostCalls), Seconds: f.Seconds}
-		var found []string
-		if g.sampler.Seed == nil {
-			found = append(found, fmt.Sprintf("--seed=%d", g.settings.Seed))
-		}
-		if g.foundBatch { // Each process would find one of its own.
-			found = append(found, fmt.Sprintf("--batch=%d", g.settings.Batch))
-		}
-		return p.Print(&g.chunks, g.streams, out, g.format, found...)
-	}
 	if g.format == "json" || g.format == "jsonl" {
 		if err := kit.WriteRecord(out, g.format, f); err != nil {
 			return err

@@ -28,12 +28,12 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "generate",
 		Usage: "sample text, or fill in what is missing in one",
-		Description: "mdmgen generate\n" +
-			"mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
+		Description: "mdmgen generate --prefix \"Once upon a time\" --length 60 -n 3 --seed 7\n" +
 			"mdmgen generate --infill 'The{{3}} king said:{{5}}.'\n" +
 			"mdmgen generate --model kuleshov-group/mdlm-owt --length 64 --sampler tweedie --steps 32\n" +
-			"mdmgen generate --sampler euler --noise exp --grid paper --steps 64 --format json -o run.json\n\n" +
-			"Without flags it samples one text of the built-in model by First-Hitting.\n\n" +
+			"mdmgen generate --sampler remdm --steps 64 --set eta=0.1 --format json -o run.json\n\n" +
+			"Without flags it samples one text of the built-in model by First-Hitting, a network call for each position. With\n" +
+			"N calls in all, --sampler paired-fhs --steps N comes closest to that.\n\n" +
 			"What is given and what is sampled: --prefix and --suffix leave masks between them; --infill is a text with\n" +
 			"{{N}} for N masks, {{*}} for as many as --length leaves, {{\"text\"}} for a text that holds braces; --input reads\n" +
 			"JSON lines {\"prefix\":…,\"suffix\":…,\"length\":…}, {\"infill\":TEXT or [\"text\",3,\"text\"]} or {\"ids\":[5,null,17]},\n" +
@@ -43,7 +43,7 @@ func Command(s kit.Streams) *cli.Command {
 			"\"n\", \"seed\", \"sampler\" and every setting of samplers, \"temperature\", \"top_p\" and so on, in place of the flags;\n" +
 			"a line's own seed gives the samples that --seed gives alone.\n\n" +
 			"A sample depends on the model, the sampler's settings, the seed and its index; not on --batch or --threads.\n" +
-			"`mdmgen samplers` tells which flags a sampler uses; one that it does not use is refused.",
+			"`mdmgen samplers NAME` lists the flags and settings of a sampler; one that it does not use is refused.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if err := o.check(ctx, s, args); err != nil {
@@ -68,8 +68,6 @@ type generation struct {
 	jobs     []job
 	settings settings
 	method   *catalog.Sampler
-	// foundBatch says that --batch auto found the batch of the settings.
-	foundBatch bool
 }
 
 func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
@@ -100,7 +98,7 @@ func generate(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if err := g.prepare(); err != nil {
 		return err
 	}
-	if o.dryRun || o.chunks.Planned() {
+	if o.dryRun {
 		return g.foresee(out)
 	}
 	return g.run(out)
@@ -128,7 +126,7 @@ func (g *generation) prepare() error {
 	if err != nil {
 		return err
 	}
-	layout := &canvas.Layout{Facts: g.facts, Length: g.length, Block: opts.BlockLength, MaxLength: opts.MaxLength, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
+	layout := &canvas.Layout{Facts: g.facts, Length: g.Length, Block: opts.BlockLength, MaxLength: opts.MaxLength, Chat: g.prompt, Open: func() (canvas.Encoder, error) { return g.encoder() }}
 	jobs, err := g.layOut(layout)
 	if err != nil {
 		return err
@@ -152,7 +150,7 @@ func (g *generation) prepare() error {
 		if ok, err := g.chunks.Begun(ChunkSchema, &begun); err != nil {
 			return err
 		} else if ok && begun.Settings.Batch > 0 {
-			g.sampler.Batch, g.foundBatch = begun.Settings.Batch, true
+			g.sampler.Batch = begun.Settings.Batch
 			g.streams.Notice(fmt.Sprintf("--batch auto: %d, as %s has it", g.sampler.Batch, g.chunks.Resume))
 		} else if err := g.findBatch(); err != nil {
 			return err
@@ -211,11 +209,6 @@ func (g *generation) encoder() (*tokenize.Tokenizer, error) {
 
 // layOut makes the canvases.
 func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
-	defer func() {
-		if err == nil {
-			g.tellJoin(l)
-		}
-	}()
 	if g.input != "" {
 		return canvas.ReadJobs(g.ctx, g.input, g.streams.In, l)
 	}
@@ -223,11 +216,11 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 	prompt := 0
 	switch {
 	case g.chat != "":
-		ids, prompt, err = l.Answer(asked(g.chat), g.length)
+		ids, prompt, err = l.Answer(asked(g.chat), g.Total)
 	case g.infill != "":
-		ids, err = l.Infill(g.infill, g.length)
+		ids, err = l.Infill(g.infill, g.Total)
 	default:
-		ids, err = l.Between(&g.prefix, &g.suffix, g.length)
+		ids, err = l.Between(&g.prefix, &g.suffix, g.Total)
 	}
 	if err == nil {
 		err = l.Fix(ids, g.fix)
@@ -245,26 +238,6 @@ func (g *generation) layOut(l *canvas.Layout) (jobs []canvas.Job, err error) {
 		return nil, exit.Usagef("--infill: nothing is left to be sampled: write {{N}} for N masks, or {{*}} for the rest")
 	}
 	return []canvas.Job{{Canvas: ids, Prompt: prompt}}, nil
-}
-
-// tellJoin points out a text that does not join what is sampled beside it, where the tokens of
-// words begin with the blank before them.
-func (g *generation) tellJoin(l *canvas.Layout) {
-	if l.Join == "" || g.words == nil {
-		return
-	}
-	ids, err := g.words.EncodePlain("a b")
-	if err != nil || len(ids) == 0 {
-		return
-	}
-	if text, err := g.words.Decode(ids[len(ids)-1:]); err != nil || text != " b" {
-		return
-	}
-	if l.Before {
-		g.streams.Notice(fmt.Sprintf("%.40q ends with a blank, and the words of this tokenizer begin with theirs: leave it out", l.Join))
-		return
-	}
-	g.streams.Notice(fmt.Sprintf("%.40q follows what is sampled without a blank between them: begin it with one if it begins a word", l.Join))
 }
 
 // batch is the number of sequences of a call: what --batch says, else few enough that

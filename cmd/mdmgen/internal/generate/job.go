@@ -72,7 +72,7 @@ func (g *generation) at(index int) *job {
 // lengthOf is the canvas's length, or 0 where lines of --input have their own.
 func (g *generation) lengthOf() int {
 	if g.input != "" {
-		return g.length
+		return g.Total
 	}
 	return len(g.jobs[0].Canvas)
 }

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,10 +19,8 @@ type printer struct {
 	// index to be written next.
 	waiting map[int]sample
 	next    int
-	// chunk is what json has of the chunk that is under way, whose samples finish in any order;
-	// items are those of chunks before, which it prints at the end.
-	chunk []sample
-	items kit.Spool
+	// all are the samples that json prints at the end, in the order of their indices.
+	all []sample
 }
 
 func newPrinter(format string, out *kit.Output, mask int) *printer {
@@ -37,7 +34,7 @@ const separator = "================"
 func (p *printer) add(s sample) error {
 	switch p.format {
 	case "json":
-		p.chunk = append(p.chunk, s)
+		p.all = append(p.all, s)
 		return nil
 	case "jsonl":
 		line, err := kit.JSONLine(s)
@@ -57,19 +54,6 @@ func (p *printer) add(s sample) error {
 		p.next++
 		p.write(s)
 	}
-}
-
-// endChunk says that the samples of a chunk are there, and that those to come have higher
-// indices.
-func (p *printer) endChunk() error {
-	slices.SortFunc(p.chunk, func(a, b sample) int { return a.Index - b.Index })
-	for _, s := range p.chunk {
-		if err := p.items.Item(s); err != nil {
-			return err
-		}
-	}
-	p.chunk = p.chunk[:0]
-	return nil
 }
 
 // flush lets a reader see what is finished, where somebody reads.
@@ -108,15 +92,11 @@ func (p *printer) finish(r Record) error {
 	for _, i := range slices.Sorted(maps.Keys(p.waiting)) {
 		p.write(p.waiting[i])
 	}
-	defer p.items.Close()
-	var err error
 	if p.format == "json" {
-		r.Samples = []sample{}
-		err = errors.Join(p.endChunk(), kit.WriteRecordWith(p.out, r, "samples", &p.items))
-	} else {
-		err = kit.WriteRecord(p.out, p.format, r)
+		slices.SortFunc(p.all, func(a, b sample) int { return a.Index - b.Index })
+		r.Samples = append([]sample{}, p.all...)
 	}
-	if err != nil {
+	if err := kit.WriteRecord(p.out, p.format, r); err != nil {
 		return err
 	}
 	return p.out.Finish(r.Interrupted || len(r.Faults) > 0)

@@ -69,7 +69,7 @@ func (g *generation) run(out *kit.Output) error {
 		}
 		g.tellSeed()
 		if errors.As(err, new(*ort.MemoryError)) {
-			return g.whatFits(err)
+			return g.noRoom()
 		}
 		return fmt.Errorf("generate: %w", fault.WithoutName(err))
 	}
@@ -82,7 +82,7 @@ func (g *generation) run(out *kit.Output) error {
 		g.tellSeed()
 		return nil
 	}
-	g.streams.Notice(g.summary(all.record.Totals, free))
+	g.streams.Notice(g.summary(all.record.Totals))
 	return nil
 }
 
@@ -93,23 +93,13 @@ func (g *generation) tellSeed() {
 	}
 }
 
-// summary says in a line what the samples took, and what to try next. free is the number of positions in all.
-func (g *generation) summary(t totals, free int) string {
+// summary is a line about what the samples took.
+func (g *generation) summary(t totals) string {
 	parts := []string{english.Plural(t.NetworkCalls, "network call", "")}
 	if t.Events != nil {
 		parts = append(parts, english.Plural(*t.Events, "event", ""))
 	}
-	out := strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
-	each := free / g.total()
-	law, _ := g.method.Law()
-	switch {
-	case g.input != "" || g.chat != "":
-	case g.prefix == "" && g.suffix == "" && g.infill == "":
-		out += "; try --prefix TEXT for a beginning of your own"
-	case law.FirstHitting() && each >= 8:
-		out += fmt.Sprintf("; try --sampler parallel-fhs --steps %d for fewer calls", each/4)
-	}
-	return out
+	return strings.Join(append(parts, fmt.Sprintf("%.3g s", t.Seconds.Total), fmt.Sprintf("seed %d", g.settings.Seed)), ", ")
 }
 
 // free lists the positions to be sampled of a canvas.

@@ -15,30 +15,58 @@ import (
 // Progress shows how much of the work is done and how long the rest will take: a bar on a
 // terminal, elsewhere a line now and then. It may be used by several goroutines.
 type Progress struct {
-	bar  *progressbar.ProgressBar
-	line *progressLine
+	// bar is nil off terminals, print where no lines are printed.
+	bar   *progressbar.ProgressBar
+	print func(line string)
+	// unit is "" for bytes.
+	work, unit string
+	total      int64
+
+	mu             sync.Mutex
+	done           int64
+	begin, printed time.Time
 }
 
-// NewProgress returns the progress of total tokens on standard error. show is false where
-// a terminal shall show nothing, because the results share it.
+// NewProgress returns the progress of total tokens on standard error. show is false where a
+// terminal must show nothing, because the results share it.
 func NewProgress(s Streams, total int, show bool) *Progress {
 	return NewBar(s, total, show, "sampling", "tokens")
 }
 
-// NewBar is NewProgress for any work that is counted in a unit.
+// NewBar is NewProgress for any work, counted in a unit.
 func NewBar(s Streams, total int, show bool, work, unit string) *Progress {
-	count := func(n float64) string { return humanize.Comma(int64(n)) }
-	return newProgress(s, int64(total), show, &progressLine{work: work, unit: " " + unit, count: count}, progressbar.OptionSetItsString(unit), progressbar.OptionShowIts())
+	return newProgress(s, int64(total), show, work, unit, progressbar.OptionSetItsString(unit), progressbar.OptionShowIts())
 }
 
 // NewBytes is NewBar for what is counted in bytes.
 func NewBytes(s Streams, total int64, work string) *Progress {
-	count := func(n float64) string { return humanize.Bytes(uint64(n)) }
-	return newProgress(s, total, true, &progressLine{work: work, count: count}, progressbar.OptionShowBytes(true))
+	return newProgress(s, total, true, work, "", progressbar.OptionShowBytes(true))
 }
 
-// Watch returns what shows the bytes of one work after another, each with the total that it is
-// begun with, and what removes the bar of the last.
+func newProgress(s Streams, total int64, show bool, work, unit string, options ...progressbar.Option) *Progress {
+	p := &Progress{work: work, unit: unit, total: total, begin: time.Now()}
+	p.printed = p.begin
+	switch {
+	case s.Hushed() || total <= 0:
+	case !IsTerminal(s.Err) || os.Getenv("TERM") == "dumb":
+		p.print = s.Notice
+	case show:
+		p.bar = progressbar.NewOptions64(total, append(options,
+			progressbar.OptionSetWriter(s.Err),
+			progressbar.OptionSetDescription(work),
+			progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionSetRenderBlankState(true), // at once, not at the first that is done
+			progressbar.OptionFullWidth(),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish(),
+		)...)
+	}
+	return p
+}
+
+// Watch returns a function that begins the progress of a work of total bytes, in place of the one
+// before, and a function that removes the last.
 func (s Streams) Watch() (begin func(work string, total int64) func(bytes int64), end func()) {
 	bar := &Progress{}
 	return func(work string, total int64) func(int64) {
@@ -48,36 +76,13 @@ func (s Streams) Watch() (begin func(work string, total int64) func(bytes int64)
 	}, func() { bar.Clear() }
 }
 
-func newProgress(s Streams, total int64, show bool, line *progressLine, unit ...progressbar.Option) *Progress {
-	switch {
-	case s.Hushed() || total <= 0:
-		return &Progress{}
-	case !IsTerminal(s.Err) || os.Getenv("TERM") == "dumb":
-		line.tell, line.total, line.begin = s.Notice, total, time.Now()
-		line.told = line.begin
-		return &Progress{line: line}
-	case !show:
-		return &Progress{}
-	}
-	return &Progress{bar: progressbar.NewOptions64(total, append(unit,
-		progressbar.OptionSetWriter(s.Err),
-		progressbar.OptionSetDescription(line.work),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetRenderBlankState(true), // at once, not at the first that is done
-		progressbar.OptionFullWidth(),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-	)...)}
-}
-
 // Add counts n more.
 func (p *Progress) Add(n int) {
 	if p.bar != nil {
 		_ = p.bar.Add(n) // A progress line that cannot be drawn is no failure.
 	}
-	if p.line != nil {
-		p.line.add(n, time.Now())
+	if p.print != nil {
+		p.add(n, time.Now())
 	}
 }
 
@@ -91,37 +96,25 @@ func (p *Progress) Clear() {
 // lineEvery is the least time between two lines of progress.
 const lineEvery = 10 * time.Second
 
-// progressLine is progress where nothing can be drawn.
-type progressLine struct {
-	work, unit string
-	count      func(float64) string
-	tell       func(string)
-	total      int64
-
-	mu          sync.Mutex
-	done        int64
-	begin, told time.Time
-}
-
-// add counts n more, and tells where that was last done long ago.
-func (p *progressLine) add(n int, now time.Time) {
+// add counts n more, and prints a line if the last was printed long ago.
+func (p *Progress) add(n int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += int64(n)
-	if now.Sub(p.told) < lineEvery || p.done <= 0 || p.done >= p.total {
+	if now.Sub(p.printed) < lineEvery || p.done <= 0 || p.done >= p.total {
 		return
 	}
-	p.told = now
+	p.printed = now
 	rate := float64(p.done) / now.Sub(p.begin).Seconds()
 	left := time.Duration(float64(p.total-p.done) / rate * float64(time.Second)).Round(time.Second)
-	each := p.count(rate)
-	if p.unit != "" {
-		each = fmt.Sprintf("%.3g", rate)
+	if p.unit == "" {
+		p.print(fmt.Sprintf("%s: %s of %s, %s/s, %v left", p.work, humanize.Bytes(uint64(p.done)), humanize.Bytes(uint64(p.total)), humanize.Bytes(uint64(rate)), left))
+		return
 	}
-	p.tell(fmt.Sprintf("%s: %s of %s%s, %s/s, %v left", p.work, p.count(float64(p.done)), p.count(float64(p.total)), p.unit, each, left))
+	p.print(fmt.Sprintf("%s: %s of %s %s, %.3g/s, %v left", p.work, humanize.Comma(p.done), humanize.Comma(p.total), p.unit, rate, left))
 }
 
-// IsTerminal tells whether w, one of the standard streams, is a terminal.
+// IsTerminal reports whether w, one of the standard streams, is a terminal.
 func IsTerminal(w any) bool {
 	switch o := w.(type) {
 	case *StandardOutput:

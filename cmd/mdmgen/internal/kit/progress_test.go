@@ -15,23 +15,23 @@ import (
 func TestProgressLines(t *testing.T) {
 	var b strings.Builder
 	p := NewBar(Streams{Err: &b}, 4000, false, "sampling", "tokens")
-	at := p.line.begin
+	at := p.begin
 	for _, step := range []struct {
 		after time.Duration
 		n     int
 	}{{9 * time.Second, 500}, {11 * time.Second, 600}, {12 * time.Second, 100}, {22 * time.Second, 1000}, {40 * time.Second, 1800}} {
-		p.line.add(step.n, at.Add(step.after))
+		p.add(step.n, at.Add(step.after))
 	}
 	if got, want := b.String(), "mdmgen: sampling: 1,100 of 4,000 tokens, 100/s, 29s left\nmdmgen: sampling: 2,200 of 4,000 tokens, 100/s, 18s left\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	b.Reset()
 	p = NewBytes(Streams{Err: &b}, 3_000_000, "fetching")
-	p.line.add(1_000_000, p.line.begin.Add(20*time.Second))
+	p.add(1_000_000, p.begin.Add(20*time.Second))
 	if got, want := b.String(), "mdmgen: fetching: 1.0 MB of 3.0 MB, 50 kB/s, 40s left\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if p := NewBar(Streams{Err: &b, Voice: &Voice{Quiet: true}}, 4, true, "x", "y"); p.line != nil || p.bar != nil {
+	if p := NewBar(Streams{Err: &b, Verbosity: &Verbosity{Level: Quiet}}, 4, true, "x", "y"); p.print != nil || p.bar != nil {
 		t.Error("a quiet run has progress")
 	}
 }

@@ -7,27 +7,18 @@ import (
 	"mdmgen/internal/plainfile"
 )
 
-// StandardOutput is where results are printed. It keeps its first failure, after which
-// nothing is printed, and the command fails with it where it does not fail otherwise: a
-// result that nobody got is no success.
+// StandardOutput is where results are printed. It keeps its first failure, after which nothing is
+// printed. A command that does not fail otherwise fails with it.
 type StandardOutput struct {
 	W   io.Writer
 	Err error
-	// Patient says that results go to files too: these are finished first, as if all had
-	// been printed.
-	Patient bool
 }
 
-func (o *StandardOutput) Write(p []byte) (int, error) {
+func (o *StandardOutput) Write(p []byte) (n int, err error) {
 	if o.Err == nil {
-		n, err := o.W.Write(p)
-		if err == nil {
-			return n, nil
+		if n, err = o.W.Write(p); err != nil {
+			o.Err = fmt.Errorf("standard output: %w", plainfile.Cause(err))
 		}
-		o.Err = fmt.Errorf("standard output: %w", plainfile.Cause(err))
 	}
-	if o.Patient {
-		return len(p), nil
-	}
-	return 0, o.Err
+	return n, o.Err
 }

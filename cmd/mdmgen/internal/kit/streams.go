@@ -22,37 +22,47 @@ type Streams struct {
 	In  io.Reader
 	Out *StandardOutput
 	Err io.Writer
-	// Voice says how much is told on Err; nil for notices and no details.
-	Voice *Voice
+	// Verbosity is how much goes to Err; nil for notices and no details.
+	Verbosity *Verbosity
 	// Command is the command line, as a shell reads it back.
 	Command string
 	// Args are the command's name, its flags as --NAME=VALUE, "--" and its arguments, once they
 	// were read.
 	Args *[]string
-	// Run runs another command line of the program, without the program's name.
-	Run func(ctx context.Context, args []string, out io.Writer) error
-	// Parts is called once a run is open, where it is not nil, instead of doing the whole run: with
-	// the header of the run, and what does part i of n of it and writes that to a file.
-	Parts func(header json.RawMessage, part func(i, n int, path string) error) error
+	// Parts, where it is not nil, is called once a run is open, instead of doing the whole run.
+	Parts ServeParts
 	// Network is model.Open, or does as it does.
 	Network func(ctx context.Context, ref string, o model.Options) (model.Model, error)
 	// App is the program, for commands that speak of commands.
 	App *cli.App
 }
 
-// Voice is how much a run says on standard error besides errors and what was asked for.
-type Voice struct {
-	Quiet, Verbose bool
+// ServeParts asks for parts of a run one after another. It is called with the header of the run,
+// and with a function that computes part i of n and writes it to a file.
+type ServeParts func(header json.RawMessage, part func(i, n int, path string) error) error
+
+// Verbosity is how much a run writes to standard error besides errors.
+type Verbosity struct {
+	Level string
 	// Config is --config.
 	Config string
 }
 
+// The levels.
+const (
+	Quiet   = "quiet"
+	Normal  = "normal"
+	Verbose = "verbose"
+)
+
 // Flags are those of every command.
-func (v *Voice) Flags() flags.Set {
+func (v *Verbosity) Flags() flags.Set {
+	v.Level = Normal
 	return flags.Set{
-		flags.Bool(&v.Quiet, flags.Flag{Name: "quiet", Alias: "q", Category: flags.CatGeneral, Usage: "no notices and no progress on standard error, errors only"}),
-		flags.Bool(&v.Verbose, flags.Flag{Name: "verbose", Alias: "v", Category: flags.CatGeneral, Usage: "more notices: model, library, cache and tokenizer, and how long each took to open"}),
-		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "mdmgen/config.toml in the user's configuration folder",
+		flags.Words(&v.Level, []string{Quiet, Normal, Verbose}, flags.Flag{Name: "verbosity", Category: flags.CatGeneral,
+			Usage:    "`LEVEL` of notices: quiet (-q), normal or verbose (-v)",
+			Synonyms: []flags.Synonym{{Name: "quiet", Value: Quiet}, {Name: "q", Value: Quiet}, {Name: "verbose", Value: Verbose}, {Name: "v", Value: Verbose}}}),
+		flags.Text(&v.Config, flags.Flag{Name: flags.ConfigFlag, Category: flags.CatGeneral, Default: "see mdmgen config",
 			Usage: "`FILE` with defaults for flags [$" + flags.EnvConfig + "]"}),
 	}
 }
@@ -82,7 +92,7 @@ func AtMostOne(command string, args []string, what string) error {
 }
 
 // Hushed says that nothing but errors is to be told.
-func (s Streams) Hushed() bool { return s.Voice != nil && s.Voice.Quiet }
+func (s Streams) Hushed() bool { return s.Verbosity != nil && s.Verbosity.Level == Quiet }
 
 // Notice prints one line for the user on standard error.
 func (s Streams) Notice(line string) {
@@ -93,7 +103,7 @@ func (s Streams) Notice(line string) {
 
 // Detail is a notice for those who asked for more.
 func (s Streams) Detail(format string, args ...any) {
-	if s.Voice != nil && s.Voice.Verbose {
+	if s.Verbosity != nil && s.Verbosity.Level == Verbose {
 		s.Notice(fmt.Sprintf(format, args...))
 	}
 }

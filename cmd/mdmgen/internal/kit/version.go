@@ -1,22 +1,16 @@
 package kit
 
-import "runtime/debug"
+import (
+	"cmp"
+	"runtime/debug"
+	"strings"
+)
 
-// Version is the module's version as the build recorded it, with the revision
-// where the build knows one.
+// Version is the module's version as the build recorded it, which names the revision.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	v := info.Main.Version
-	if v == "" || v == "(devel)" {
-		v = "devel"
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				v += "+" + s.Value[:12]
-			}
-		}
-	}
-	return v
+	return cmp.Or(strings.Trim(info.Main.Version, "()"), "devel")
 }

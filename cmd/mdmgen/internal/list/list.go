@@ -1,4 +1,4 @@
-// Package list is the command that tells which models of the hub are here.
+// Package list is the command that lists the hub's models.
 package list
 
 import (
@@ -29,9 +29,8 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list the hub's models in the cache, or those that are known",
-		Description: "Prints a line for each revision in the cache: name, branches and tags, size, when a command of this program last\n" +
-			"used it, and whether it is whole. --known lists published models: family, parameters, tokenizer, what\n" +
-			"works, and how that was checked.",
+		Description: "Prints a line for each revision in the cache: name, branches and tags, size, last use, and whether it is whole.\n" +
+			"--known lists published models: family, parameters, tokenizer, what works, and how that was checked.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if err := kit.NoArguments("list", args); err != nil {
@@ -47,16 +46,16 @@ func Command(s kit.Streams) *cli.Command {
 			if err != nil {
 				return fault.WithoutName(err)
 			}
-			kept, err := cache.List()
-			if err != nil {
-				return fault.WithoutName(err)
-			}
-			return printKept(s, cache, kept, format)
+			return printKept(s, cache, format)
 		}),
 	}
 }
 
-func printKept(s kit.Streams, cache hub.Cache, kept []hub.Kept, format string) error {
+func printKept(s kit.Streams, cache hub.Cache, format string) error {
+	kept, err := cache.List()
+	if err != nil {
+		return fault.WithoutName(err)
+	}
 	if format == "json" {
 		return kit.JSON(s.Out, map[string]any{"schema": "mdmgen.list/1", "cache": cache.Dir, "models": append([]hub.Kept{}, kept...)})
 	}

@@ -8,67 +8,62 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
 // width is that of help, in columns, and hang where the texts of flags begin.
 const (
 	width = 100
-	hang  = 28
+	hang  = 26
 )
 
-// Help prints the help of a command, or of the program where that is "". all is every flag and the
-// whole description; else they are the first paragraph and the common flags.
-func Help(w io.Writer, app *cli.App, command string, all bool) error {
-	pages := pagesOf(app)
-	p := pages[slices.IndexFunc(pages, func(p manPage) bool { return p.command == command })]
-	var b strings.Builder
-	b.WriteString(kit.Wrap(strings.ReplaceAll(p.name(), "-", " ")+": "+p.usage, width, ""))
-	fmt.Fprintf(&b, "\n%s%s\n", kit.Indent, p.synopsis)
-	for _, e := range p.examples {
-		b.WriteString(kit.Indent + e + "\n")
+// Help prints the help of a command, or of the program where c is nil: of its description the
+// first paragraph, and of its flags those that are no settings. Without all they are the common
+// ones, if some are.
+func Help(w io.Writer, app *cli.App, c *cli.Command, all bool) error {
+	p := pageOf(app, c)
+	b := &strings.Builder{}
+	b.WriteString(kit.Wrap(p.name+": "+p.usage, width, "") + kit.Indent + strings.Join(p.lines, "\n"+kit.Indent) + "\n")
+	if c != nil && len(p.groups) > 1 {
+		p.paragraphs = p.paragraphs[:min(1, len(p.paragraphs))]
 	}
-	short := !all && p.shortens()
-	for i, paragraph := range p.paragraphs {
-		if short && i > 0 {
-			break
+	for _, text := range p.paragraphs {
+		if !strings.HasPrefix(text, kit.Indent) {
+			text = strings.TrimSuffix(kit.Wrap(text, width, ""), "\n")
 		}
-		b.WriteString("\n")
-		if strings.HasPrefix(paragraph, kit.Indent) {
-			b.WriteString(paragraph + "\n")
-		} else {
-			b.WriteString(kit.Wrap(paragraph, width, ""))
-		}
+		b.WriteString("\n" + text + "\n")
 	}
-	if len(p.list) > 0 {
-		b.WriteString("\nCommands\n")
-		for _, c := range p.list {
+	b.WriteString("\n")
+	if c == nil {
+		b.WriteString("Commands\n")
+		for _, c := range app.Commands {
 			b.WriteString(hung(c.Name, c.Usage))
 		}
-	}
-	flags, shown := 0, 0
-	for _, g := range p.groups {
-		title := "\n" + g.category + "\n"
-		for _, f := range g.flags {
-			flags++
-			if short && !f.common {
-				continue
-			}
-			shown++
-			b.WriteString(title + hung(f.typed, f.sentence()))
-			title = ""
-		}
-	}
-	if short {
-		fmt.Fprintf(&b, "\n%d more flags: `mdmgen %s --help-all`. The manual: `mdmgen man %s`.\n", flags-shown, p.command, p.command)
+	} else {
+		writeFlags(b, c, p.groups, all)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// shortens says that some of the flags are common, and others are not.
-func (p manPage) shortens() bool {
-	return slices.ContainsFunc(p.groups, func(g flagGroup) bool { return slices.ContainsFunc(g.flags, func(f flagHelp) bool { return f.common }) })
+func writeFlags(b *strings.Builder, c *cli.Command, groups []group, all bool) {
+	left := 0
+	all = all || !slices.ContainsFunc(flags.Of(c), func(f *flags.Flag) bool { return f.Common })
+	for _, g := range groups {
+		title := g.title + "\n"
+		for _, f := range g.flags {
+			if g.title == rare || !all && !f.Common {
+				left++
+				continue
+			}
+			b.WriteString(title + hung(typed(f), sentence(f)))
+			title = ""
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(b, "%d more: `mdmgen %s --help-all`, and all with the manual: `mdmgen man %[2]s`.\n", left, c.Name)
+	}
 }
 
 // hung is a name with its text beside it, on lines of its own where the name is long.

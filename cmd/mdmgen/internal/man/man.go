@@ -1,70 +1,75 @@
-// Package man is the command that prints the manual.
+// Package man is the command that prints the manual, and the help of all commands.
 package man
 
 import (
 	"context"
-	"slices"
+	"fmt"
+	"io"
 	"strings"
+
+	"github.com/cpuguy83/go-md2man/v2/md2man"
+	"github.com/urfave/cli/v2"
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
 	"mdmgen/internal/exit"
-
-	"github.com/urfave/cli/v2"
 )
-
-// options are the flags.
-type options struct {
-	format, output string
-	all            flags.Set
-}
-
-func (o *options) flags() flags.Set {
-	o.all = append(flags.Format(&o.format, "roff", "markdown"),
-		flags.Name(&o.output, "name a folder", flags.Flag{Name: "output", Alias: "o", Category: flags.CatOutput, Writes: true, Usage: "write a page for each command into the folder `DIR`, which is made where there is none"}))
-	o.all.Find("format").Usage = "`FORMAT` of the page: roff for man, or markdown, one page of all commands"
-	return o.all
-}
 
 // Command is the command man.
 func Command(s kit.Streams) *cli.Command {
-	o := &options{}
+	format := ""
+	set := flags.Format(&format, "roff", "markdown")
+	set.Find("format").Usage = "`FORMAT` of the page: roff for man, or markdown"
 	return &cli.Command{
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command",
 		ArgsUsage: "[COMMAND]",
 		Description: "mdmgen man generate | man -l -\n" +
-			"mdmgen man --output ~/.local/share/man/man1\n\n" +
-			"Prints a page for man. With --output all pages are written, mdmgen.1 and one for each command; with --format\n" +
-			"markdown the same is printed as one Markdown page.",
-		Flags:  o.flags().CLI(),
-		Action: kit.Do(func(ctx context.Context, args []string) error { return manual(ctx, s, o, args) }),
+			"mdmgen man generate > ~/.local/share/man/man1/mdmgen-generate.1\n\n" +
+			"Prints a page for man, or for readers of Markdown, where the page of the program has all commands.",
+		Flags: set.CLI(),
+		Action: kit.Do(func(_ context.Context, args []string) error {
+			if err := kit.AtMostOne("man", args, "name one command"); err != nil {
+				return err
+			}
+			text, err := manual(s.App, strings.Join(args, ""), format == "markdown")
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(s.Out, text)
+			return err
+		}),
 	}
 }
 
-func manual(ctx context.Context, s kit.Streams, o *options, args []string) error {
-	if err := kit.AtMostOne("man", args, "name one command"); err != nil {
-		return err
-	}
-	pages, command := pagesOf(s.App), strings.Join(args, "")
-	one := slices.IndexFunc(pages, func(p manPage) bool { return p.command == command })
-	if one < 0 {
-		return exit.Usagef("man: no command is called %q; `mdmgen --help` lists the commands", command)
-	}
-	markdown := o.format == "markdown"
-	if markdown && o.output != "" {
-		if err := o.all.LeaveOut(exit.Usagef("--format markdown is one page: it does not go with --output"), "format", "output"); err != nil {
-			return err
-		}
-		markdown = o.format == "markdown"
-	}
+// manual is the page of a command, or of the program where command is "".
+func manual(app *cli.App, command string, markdown bool) (string, error) {
+	c := app.Command(command)
 	switch {
-	case command == "" && markdown:
-		return writeMarkdown(s.Out, pages)
-	case command == "" && o.output != "":
-		return writePages(ctx, o.output, pages)
-	case o.all.Given("format") && markdown, o.all.Given("output"):
-		return exit.Usagef("man: --output and --format markdown are for all pages; leave %s out", command)
+	case c == nil && command != "":
+		return "", exit.Usagef("man: no command is called %q; `mdmgen --help` lists the commands", command)
+	case markdown && c != nil:
+		return section(app, c), nil
 	}
-	return writeRoff(s.Out, pages[one])
+	p := pageOf(app, c)
+	var commands, sections strings.Builder
+	if c == nil {
+		for _, c := range app.Commands {
+			fmt.Fprintf(&commands, "- [%s](#%[1]s): %s\n", c.Name, marks.Replace(c.Usage))
+			sections.WriteString(section(app, c))
+		}
+	}
+	if markdown {
+		return "<!-- Written by go generate ./builtin: it is the program's own help. -->\n# The command line\n" + p.markdown("##") +
+			"\nWords are in the [glossary](glossary.md). The commands are:\n\n" + commands.String() + sections.String(), nil
+	}
+	name := strings.ReplaceAll(p.name, " ", "-")
+	title := fmt.Sprintf("# %s 1 \"\" %q \"User Commands\"\n\n## NAME\n\n%s - %s\n\n## SYNOPSIS\n", strings.ToUpper(name), "mdmgen "+kit.Version(), name, p.usage)
+	return string(md2man.Render([]byte(title + p.markdown("##") + "\n" + commands.String()))), nil
+}
+
+// section is a command's part of the reference.
+func section(app *cli.App, c *cli.Command) string {
+	p := pageOf(app, c)
+	return fmt.Sprintf("\n## %s\n\n%s%s.\n%s", c.Name, strings.ToUpper(p.usage[:1]), marks.Replace(p.usage[1:]), p.markdown("###"))
 }

@@ -1,7 +1,7 @@
 package man
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,81 +11,94 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// manPage is what the manual says of the program, or of a command.
-type manPage struct {
-	// command is "" for the program.
-	command, usage, synopsis string
-	// paragraphs are the description; examples command lines.
-	paragraphs, examples []string
-	groups               []flagGroup
-	// list are the commands, of the program's page alone.
-	list []*cli.Command
+// page is the text of a command, or of the program.
+type page struct {
+	name, usage string
+	// lines are the synopsis and example command lines.
+	lines, paragraphs []string
+	groups            []group
 }
 
-// flagGroup are the flags of a category, in the order in which the command has them.
-type flagGroup struct {
-	category string
-	flags    []flagHelp
+// group holds the flags of a category, or the rare ones.
+type group struct {
+	title string
+	flags flags.Set
 }
 
-// flagHelp is a flag as it is typed, and what its help says. Common ones are in the short help.
-type flagHelp struct {
-	typed, text, otherwise string
-	common                 bool
-}
+const rare = "Settings, as --set KEY=VALUE"
 
-// pagesOf are the pages of the program and its commands.
-func pagesOf(app *cli.App) []manPage {
-	first := manPage{usage: app.Usage, synopsis: "mdmgen COMMAND [FLAGS] [ARGUMENTS]", list: app.Commands}
-	first.describe(app.Description)
-	first.paragraphs = append(first.paragraphs, "Flags and arguments of a command may stand in any order; what follows -- is an argument.")
-	pages := []manPage{first}
-	for _, c := range app.Commands {
-		p := manPage{command: c.Name, usage: c.Usage, synopsis: strings.TrimSpace("mdmgen " + c.Name + " [FLAGS] " + strings.TrimSpace(c.ArgsUsage))}
-		p.describe(c.Description)
-		for _, f := range flags.Of(c) {
-			p.add(f)
-		}
-		slices.SortStableFunc(p.groups, func(a, b flagGroup) int {
-			return slices.Index(flags.Categories, a.category) - slices.Index(flags.Categories, b.category)
-		})
-		pages = append(pages, p)
+// pageOf divides a description into paragraphs and the command lines that stand first. c is nil
+// for the program.
+func pageOf(app *cli.App, c *cli.Command) page {
+	if c == nil {
+		c = &cli.Command{Usage: app.Usage, ArgsUsage: "COMMAND [FLAGS] [ARGUMENTS]", Description: app.Description}
 	}
-	return pages
-}
-
-// describe divides a description into paragraphs and the commands that stand first as examples.
-func (p *manPage) describe(text string) {
-	for i, paragraph := range strings.Split(text, "\n\n") {
-		lines := strings.Split(paragraph, "\n")
-		if i == 0 && !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "mdmgen ") && !strings.HasPrefix(l, "source ") }) {
-			p.examples = lines
-		} else if strings.HasPrefix(paragraph, kit.Indent) {
-			p.paragraphs = append(p.paragraphs, paragraph)
-		} else if paragraph != "" {
-			p.paragraphs = append(p.paragraphs, strings.Join(lines, " "))
+	set := flags.Of(c)
+	p := page{name: strings.TrimSpace(app.Name + " " + c.Name), usage: c.Usage}
+	if len(set) > 0 {
+		p.lines = []string{strings.TrimSpace(p.name + " [FLAGS] " + c.ArgsUsage)}
+	} else {
+		p.lines = []string{p.name + " " + c.ArgsUsage}
+	}
+	for i, text := range strings.Split(c.Description, "\n\n") {
+		switch {
+		case i == 0 && (strings.HasPrefix(text, "mdmgen ") || strings.HasPrefix(text, "source ")):
+			p.lines = append(p.lines, strings.Split(text, "\n")...)
+		case strings.HasPrefix(text, kit.Indent):
+			p.paragraphs = append(p.paragraphs, text)
+		case text != "":
+			p.paragraphs = append(p.paragraphs, strings.ReplaceAll(text, "\n", " "))
 		}
 	}
+	for _, title := range append(slices.Clone(flags.Categories), rare) {
+		g := group{title: title}
+		for _, f := range set {
+			if f.Rare && title == rare || !f.Rare && title == f.Category {
+				g.flags = append(g.flags, f)
+			}
+		}
+		if len(g.flags) > 0 {
+			p.groups = append(p.groups, g)
+		}
+	}
+	return p
 }
 
-func (p *manPage) add(f *flags.Flag) {
-	var names []string
-	for _, name := range f.Names() {
-		names = append(names, flags.Dashed(name))
+// typed is a flag with its names and the name of its value: --output, -o FILE.
+func typed(f *flags.Flag) string {
+	form := strings.TrimPrefix(f.Form(), "--set ")
+	if f.Alias != "" {
+		form = strings.Replace(form, f.Typed(), f.Typed()+", "+flags.Dashed(f.Alias), 1)
 	}
-	h := flagHelp{typed: strings.Join(names, ", "), text: f.Plain(), common: f.Common}
-	if f.Takes() {
-		h.typed += " " + cmp.Or(f.ValueName(), "VALUE")
-		h.otherwise = f.GetDefaultText()
-	}
-	category := f.Category
-	i := slices.IndexFunc(p.groups, func(g flagGroup) bool { return g.category == category })
-	if i < 0 {
-		i = len(p.groups)
-		p.groups = append(p.groups, flagGroup{category: category})
-	}
-	p.groups[i].flags = append(p.groups[i].flags, h)
+	return form
 }
 
-// name is the page's, as man finds it.
-func (p manPage) name() string { return strings.TrimSuffix("mdmgen-"+p.command, "-") }
+// sentence is the help of a flag, with its default.
+func sentence(f *flags.Flag) string {
+	if f.GetDefaultText() == "" || !f.Takes() {
+		return f.Plain()
+	}
+	return f.Plain() + " (default: " + f.GetDefaultText() + ")"
+}
+
+// marks are what Markdown would take for its own.
+var marks = strings.NewReplacer("*", `\*`, "<", `\<`, "[", `\[`, "_", `\_`)
+
+// markdown is the page below its title; section stands before the titles of its parts.
+func (p page) markdown(section string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n    %s\n", strings.Join(p.lines, "\n    "))
+	for _, text := range p.paragraphs {
+		if !strings.HasPrefix(text, kit.Indent) {
+			text = marks.Replace(text)
+		}
+		b.WriteString("\n" + text + "\n")
+	}
+	for _, g := range p.groups {
+		fmt.Fprintf(&b, "\n%s %s\n\n", section, g.title)
+		for _, f := range g.flags {
+			fmt.Fprintf(&b, "- `%s`: %s\n", typed(f), marks.Replace(sentence(f)))
+		}
+	}
+	return b.String()
+}

@@ -1,7 +1,8 @@
-// Package merge is the command that makes the results of a run of its parts.
+// Package merge is the command that puts the parts of a run together.
 package merge
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/urfave/cli/v2"
@@ -26,10 +27,22 @@ func printed(print func(p *chunks.Parts, format string, out *kit.Output) error) 
 	}
 }
 
+// computed is a merger that opens what the run has opened.
+func computed(run func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string) error) merger {
+	return func(ctx context.Context, s kit.Streams, p *chunks.Parts, format string, out *kit.Output) error {
+		s.Out, s.Verbosity = &kit.StandardOutput{W: out}, &kit.Verbosity{Level: kit.Quiet}
+		err := run(ctx, s, p, format)
+		if err != nil && exit.Code(err) != exit.Invalid { // A report with a violated statement is printed.
+			return err
+		}
+		return cmp.Or(err, out.Commit())
+	}
+}
+
 // mergers are by the schema of parts.
 var mergers = map[string]merger{
-	bench.ShardSchema:    bench.Merge,
-	bound.Schema:         bound.Merge,
+	bench.ShardSchema:    computed(bench.Merge),
+	bound.Schema:         computed(bound.Merge),
 	generate.ChunkSchema: printed(generate.Merge),
 	score.Schema:         printed(score.Merge),
 }
@@ -64,8 +77,8 @@ func Command(s kit.Streams) *cli.Command {
 			"the parts were asked for, unless --format names another. Neither model nor input is read, but for bench, which opens\n" +
 			"the model, and bound, which opens the model and reads the text.\n\n" +
 			"All parts must be of one run: the same model, input, settings and seed, done by the same version on the same kind\n" +
-			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it and prints the\n" +
-			"command that makes it. A finished file of --resume is a part that has the whole run.",
+			"of device and CPU with as many threads. If a part is missing, doubled or torn, merge names it.\n" +
+			"A finished file of --resume is a part that has the whole run.",
 		Flags: o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) == 0 {

@@ -42,12 +42,11 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "pull",
 		Usage:     "fetch models from the hub, or what is new in them",
 		ArgsUsage: "OWNER/NAME[@REVISION][:FILE] ...",
-		Description: "Asks the hub for a branch, a tag or a commit (default: main) of each repository and brings what is not in\n" +
-			"the cache yet: config, weights and tokenizer, and not the rest. FILE is an ONNX file of the repository. A\n" +
-			"fetch that was cut short goes on where it ended; every file is compared with the digest that the hub lists.\n" +
-			"The cache is Hugging Face's own, which Python's programs share: HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN\n" +
-			"and HF_HUB_OFFLINE mean the same here. Other commands take such names for --model: they bring what is not\n" +
-			"there and use what is, without asking for anything newer. Prints the name at its commit, and the path.",
+		Description: "Brings what the cache lacks of a branch, tag or commit (default: main) of each repository: config, weights and\n" +
+			"tokenizer. FILE is an ONNX file of the repository. An interrupted fetch is resumed, and every file compared with\n" +
+			"the hub's digest. The cache is Hugging Face's own: HF_HUB_CACHE, HF_HOME, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE\n" +
+			"have their meaning. Other commands fetch names given to --model, but nothing newer. Prints the name at its commit,\n" +
+			"and the path.",
 		Flags:  set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
 	}

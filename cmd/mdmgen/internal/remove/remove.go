@@ -24,9 +24,8 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "remove",
 		Usage:     "remove a model of the hub from the cache",
 		ArgsUsage: "OWNER/NAME[@REVISION]",
-		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision\n" +
-			"has, from the cache that other programs share, and says how much space that freed. It asks nothing, and is\n" +
-			"refused while another process fetches the repository.",
+		Description: "Removes the repository, or with @REVISION that branch, tag or commit and the files that no other revision has,\n" +
+			"without asking, from the cache that other programs share. It is refused during a fetch of the repository.",
 		Flags: flags.Format(&format, "text", "json").CLI(),
 		Action: kit.Do(func(_ context.Context, args []string) error {
 			if len(args) != 1 {

@@ -26,10 +26,9 @@ func Command(s kit.Streams) *cli.Command {
 		Name:      "runtime",
 		Usage:     "bring ONNX Runtime before it is needed, or its build for GPUs",
 		ArgsUsage: "install",
-		Description: "Brings the version of ONNX Runtime that a first use would fetch into the cache, and prints the library. With --cuda it\n" +
-			"is the build with CUDA, which nothing else fetches, for Linux on x86-64; the libraries of CUDA and cuDNN that it needs are\n" +
-			"looked for in the system's folders and in the nvidia-* packages of the active Python environment, and those that are\n" +
-			"missing are named with the command that brings each. What is there already is not fetched again.",
+		Description: "Fetches the version of ONNX Runtime that a first use would fetch, and prints the library. With --cuda it is the\n" +
+			"build with CUDA, for Linux on x86-64; libraries of CUDA and cuDNN that are missing in the system's folders and in\n" +
+			"the nvidia-* packages of the active Python environment are named.",
 		Flags: set.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error {
 			if len(args) != 1 || args[0] != "install" {

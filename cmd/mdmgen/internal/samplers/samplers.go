@@ -4,6 +4,7 @@ package samplers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -11,6 +12,7 @@ import (
 
 	"mdmgen/cmd/mdmgen/internal/flags"
 	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/cmd/mdmgen/internal/setup"
 	"mdmgen/internal/exit"
 	"mdmgen/samplers/catalog"
 )
@@ -20,7 +22,7 @@ func Command(s kit.Streams) *cli.Command {
 	format := ""
 	return &cli.Command{
 		Name:      "samplers",
-		Usage:     "describe each sampler: distribution, cost, likelihood, flags, references",
+		Usage:     "describe each sampler: distribution, cost, likelihood, flags, settings",
 		ArgsUsage: "[NAME]",
 		Flags:     flags.Format(&format, "text", "json").CLI(),
 		Action:    kit.Do(func(_ context.Context, args []string) error { return describe(s, args, format) }),
@@ -60,8 +62,8 @@ func describe(s kit.Streams, args []string, format string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` tells one's law (distribution), cost, likelihood, flags and source. Temperature, truncation, guidance,\n"+
-		"suppressed and banned tokens and a shortest length change the law of each to that of another network, and records say so.")
+	_, err := fmt.Fprintln(s.Out, "\n`mdmgen samplers NAME` describes one: distribution (law), cost, likelihood, flags, settings and source. Temperature, truncation,\n"+
+		"guidance, suppressed and banned tokens and a shortest length change the law of each to that of another network, and records say so.")
 	return err
 }
 
@@ -72,8 +74,15 @@ func printSampler(s kit.Streams, d catalog.Descriptor) error {
 		head += " (" + strings.Join(d.Aliases, ", ") + ")"
 	}
 	fmt.Fprintf(&b, "%s: %s\n", head, d.Summary)
-	for _, p := range [][2]string{{"Law", d.Law}, {"Cost", d.Cost}, {"Likelihood", d.Likelihood()}, {"Source", d.Source}, {"Flags", "--" + strings.Join(d.Flags, " --")}} {
+	for _, p := range [][2]string{{"Law", d.Law}, {"Cost", d.Cost}, {"Likelihood", d.Likelihood()}, {"Source", d.Source}} {
 		fmt.Fprintf(&b, "\n%s\n%s", p[0], kit.Wrap(p[1], kit.Width, "  "))
+	}
+	b.WriteString("\nFlags\n")
+	var sampler setup.Sampler
+	for _, f := range append(sampler.Flags(), sampler.CallFlags()...) {
+		if slices.Contains(d.Flags, f.Name) {
+			b.WriteString("  " + kit.Wrap(f.Form()+": "+f.Plain(), kit.Width, "    ")[4:])
+		}
 	}
 	_, err := fmt.Fprint(s.Out, b.String())
 	return err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize/english"
@@ -15,7 +14,7 @@ import (
 	"mdmgen/internal/printable"
 )
 
-// print prints a record as text.
+// print prints a record as text. Failures are kept until the output's Commit.
 func print(w io.Writer, r Record) {
 	p := r.Profile
 	line := func(name, format string, args ...any) {
@@ -26,52 +25,38 @@ func print(w io.Writer, r Record) {
 		line("left out", "%s with fewer positions", english.Plural(p.LeftOut, "window", ""))
 	}
 	line("NELBO", "%s nats a sequence", p.NELBO)
-	if p.Rises == 0 {
-		line("falling", "yes: the loss never rises with the number of visible tokens")
-	} else {
-		line("falling", "no: the loss rises at %d of %d numbers of visible tokens, by up to %.3g nats; made to fall, it moves by %.2g (root mean square)",
-			p.Rises, p.Positions-1, p.RiseMost, p.Moved)
-	}
-	if p.Smoothed {
-		line("smoothed", "yes: windows are predicted better by the loss as a smooth curve")
-	}
 	if p.Interpolated > 0 {
 		line("interpolated", "%d of %d losses, which fewer than two windows of a half have a draw of: score with more --draws", p.Interpolated, p.Positions)
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	level := fmt.Sprintf("%g %% interval", 100*r.Confidence)
-	fmt.Fprintf(t, "N\tschedule\tcalls\texcess, nats\t%s\tchosen − this\t%s\t\n", level, level)
-	var warnings []string
+	fmt.Fprintf(t, "N\tschedule\tcalls\texcess, nats\t%s\tchosen − equal\t%s\t\n", level, level)
 	for _, c := range r.Choices {
-		for _, s := range c.Schedules {
-			fmt.Fprintf(t, "%d\t%s\t%.4g\t%s\t%s\t", c.N, s.Name, s.Calls, nats(s.Excess.Mean), interval(s.Excess))
-			warnings = append(warnings, s.Excess.Warnings...)
-			if s.Gain == nil {
-				fmt.Fprint(t, "\t\t\n")
-			} else {
-				fmt.Fprintf(t, "%s\t%s\t\n", nats(s.Gain.Mean), interval(*s.Gain))
+		for i, s := range c.Schedules {
+			gain, between := "", ""
+			if i > 0 {
+				gain, between = nats(c.Gain.Mean), interval(c.Gain)
 			}
+			fmt.Fprintf(t, "%d\t%s\t%.4g\t%s\t%s\t%s\t%s\t\n", c.N, s.Name, s.Calls, nats(s.Excess.Mean), interval(s.Excess), gain, between)
 		}
-		fmt.Fprintf(t, "%d\t√-rule\t\t%s\t\t\t\t\n", c.N, nats(c.Root))
 	}
-	t.Flush() // A failure is kept until the output's Commit.
-	slices.Sort(warnings)
-	for _, text := range slices.Compact(warnings) {
-		line("note", "%s", text)
+	t.Flush()
+	equal := "equal sizes are"
+	if r.Kind == string(profile.Grid) {
+		equal = "a grid of equal masked fractions is"
 	}
 	for _, c := range r.Choices {
 		if c.Better {
 			fmt.Fprintf(w, "\nto use for N = %d, chosen on all %d windows (excess %s by their own profile):\n  %s\n", c.N, p.Chosen+p.Judged, nats(c.Predicted), c.Flags)
 		} else {
-			equal := map[string]string{string(profile.Sizes): "equal sizes are", string(profile.Grid): "a grid of equal masked fractions is"}[r.Kind]
 			fmt.Fprintf(w, "\nto use for N = %d: %s as good here, the chosen schedule not being shown to be better:\n  %s\n", c.N, equal, c.Flags)
 		}
 	}
 	fmt.Fprintf(w, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
 }
 
-// nats is a number of nats with what digits it needs; what is rounding alone is 0.
+// nats writes a number of nats; what is rounding alone is 0.
 func nats(x float64) string {
 	if math.Abs(x) < rounding {
 		return "0"
@@ -79,7 +64,7 @@ func nats(x float64) string {
 	return fmt.Sprintf("%.4g", x)
 }
 
-// interval is an estimate's, ? where it tells none.
+// interval writes an estimate's interval, ? where it has none.
 func interval(e estimate.Estimate) string {
 	if math.IsInf(e.SE, 1) {
 		return "?"

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"mdmgen/analysis/bench"
 	"mdmgen/analysis/estimate"
 	"mdmgen/analysis/profile"
 	"mdmgen/cmd/mdmgen/internal/flags"
@@ -23,12 +23,12 @@ import (
 // schema names the layout of schedule's record.
 const schema = "mdmgen.schedule/1"
 
-// meaning says what an excess is; the command prints it with its numbers.
-const meaning = "The excess of a schedule is what its expected path loss E_plan[Σ −log μ] has above the NELBO, in nats a sequence. " +
+// meaning explains an excess; the command prints it with its numbers.
+const meaning = "The excess of a schedule is its expected path loss E_plan[Σ −log μ] less the NELBO, in nats a sequence. " +
 	"For a network without time, E_plan KL(q0‖P(·|plan)) = ε″ + excess exactly, with ε″ = E[NELBO] − H(q0), and so KL(q0‖P) ≤ ε″ + excess: " +
 	"a bound, not a value, for a mixture over plans is nearer to q0 than its plans are. " +
 	"It does not bound KL(P_FHS‖P), the distance from first-hitting's own law. " +
-	"q0 is the law of the text that the profile was measured on. A network that is asked with the time has the same identity for sizes; for a grid it is an approximation."
+	"q0 is the law of the text that the profile was measured on. A time-conditioned network has the same identity for sizes; for a grid it is an approximation."
 
 // options are the flags.
 type options struct {
@@ -66,15 +66,13 @@ func Command(s kit.Streams) *cli.Command {
 			"mdmgen schedule --profile loss.json --steps 8,16,32\n" +
 			"mdmgen generate --sampler parallel-fhs --steps 16 --sizes profile --profile loss.json\n" +
 			"mdmgen schedule --target-tv 0.1\n\n" +
-			"Reads how much the network loses at a masked token by the number of visible ones, made to fall with it,\n" +
-			"and finds by dynamic programming the sizes of parallel-fhs, or the grid of tweedie (--kind grid), whose expected\n" +
-			"path loss is least. Sizes are chosen on one half of the windows; their excess, that of equal, cos2 and cosine\n" +
-			"sizes, and the paired differences are measured on the other half. The schedule to use is then chosen on all windows: it is\n" +
-			"what --sizes profile and --grid profile have with that file. Where it is not shown to be better than equal\n" +
-			"sizes, or a grid of equal masked fractions, those are named as being as good. \"unforced\" is what the profile as it was measured\n" +
-			"would choose with at most N calls, where that takes fewer; the √-rule is what many calls of many positions approach.\n\n" +
+			"For N network calls: reads how much the network loses at a masked token by the number of visible ones, made\n" +
+			"non-increasing, and finds by dynamic programming the sizes of parallel-fhs, or the grid of tweedie (--kind grid), whose\n" +
+			"expected path loss is least. A schedule that is chosen on one half of the windows is judged on the other beside equal\n" +
+			"sizes, or equal masked fractions. The schedule to use is chosen on all windows, as --sizes profile and --grid profile\n" +
+			"do with that file; where it is not shown to be better, equal ones are named.\n\n" +
 			kit.Wrap(meaning, 104, "") + "\n" +
-			"With --target-tv or --target-kl it looks for the cheapest setting within a distance from first-hitting's distribution, sizes\n" +
+			"With --target-tv or --target-kl: finds the cheapest setting within a distance from first-hitting's distribution, sizes\n" +
 			"and grids, by certificates from runs of first-hitting on the network; with --profile those chosen by it, too.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return schedule(ctx, s, o, args) }),
@@ -88,83 +86,72 @@ type Record struct {
 	Meaning    string         `json:"meaning"`
 	Kind       string         `json:"kind"`
 	Confidence float64        `json:"confidence"`
-	Profile    usedLoss       `json:"profile"`
-	Choices    []choice       `json:"choices"`
+	Profile    Loss           `json:"profile"`
+	Choices    []Choice       `json:"choices"`
 }
 
-// usedLoss describes the profile that schedules were chosen by.
-type usedLoss struct {
+// Loss describes the profile that schedules were chosen by.
+type Loss struct {
 	File   string `json:"file"`
 	Digest string `json:"digest"`
 	// Model and Facts are the digests of the network that was measured, and of its facts.
-	Model     string            `json:"model,omitempty"`
-	Facts     string            `json:"facts,omitempty"`
-	Positions int               `json:"positions"`
-	Chosen    int               `json:"windows_chosen_on"`
-	Judged    int               `json:"windows_judged_on"`
-	LeftOut   int               `json:"left_out,omitempty"`
-	NELBO     estimate.Estimate `json:"nelbo"`
+	Model     string `json:"model,omitempty"`
+	Facts     string `json:"facts,omitempty"`
+	Positions int    `json:"positions"`
+	// Chosen and Judged are numbers of windows, LeftOut that of windows with fewer positions.
+	Chosen  int               `json:"windows_chosen_on"`
+	Judged  int               `json:"windows_judged_on"`
+	LeftOut int               `json:"left_out,omitempty"`
+	NELBO   estimate.Estimate `json:"nelbo"`
 	// Interpolated counts the numbers of visible tokens that fewer than two windows of a half
 	// have a draw of.
 	Interpolated int `json:"interpolated"`
-	// Rises counts those at which the loss of all windows is above that with one fewer, by
-	// RiseMost at most; Moved is the root mean square by which making it fall moves it.
-	Rises    int     `json:"rises"`
-	RiseMost float64 `json:"rise_most"`
-	Moved    float64 `json:"moved"`
-	// Smoothed says that the loss of all windows was smoothed, because windows are predicted
-	// better then.
+	// Smoothed reports whether the loss of all windows was smoothed, because windows are
+	// predicted better then.
 	Smoothed bool `json:"smoothed"`
-	// Loss is the profile of all windows, made to fall: the one schedules are chosen by.
+	// Loss is the profile of all windows, made non-increasing: the one schedules are chosen by.
 	Loss []float64 `json:"loss"`
 }
 
-// choice is the result for one number of calls. Excesses are in nats a sequence.
-type choice struct {
-	N         int              `json:"n"`
-	Schedules []judgedSchedule `json:"schedules"`
-	Root      float64          `json:"root_rule"`
-	// Use is the schedule chosen on all windows, Chosen the flags that say so. Better says that
-	// the other half of the windows shows the chosen one to be better than equal sizes or steps;
-	// Flags are the chosen one's then, and those of equal ones else.
-	Use       judgedList `json:"use"`
-	Chosen    string     `json:"chosen_flags"`
-	Better    bool       `json:"better_than_equal"`
-	Flags     string     `json:"flags"`
-	Predicted float64    `json:"predicted_by_own_profile"`
+// Choice is the result for one number of calls. Excesses are in nats a sequence.
+type Choice struct {
+	N int `json:"n"`
+	// Schedules are the chosen one and that of equal sizes or steps, on the half of the windows
+	// that neither was chosen on. Gain is the excess of the one less that of the other.
+	Schedules []Judged          `json:"schedules"`
+	Gain      estimate.Estimate `json:"chosen_less_equal"`
+	// Use is the schedule chosen on all windows, Chosen the flags for it. Better reports whether
+	// the chosen one is shown to be better than equal sizes or steps; Flags are Chosen then, and
+	// those of equal ones else.
+	Use       List    `json:"use"`
+	Chosen    string  `json:"chosen_flags"`
+	Better    bool    `json:"better_than_equal"`
+	Flags     string  `json:"flags"`
+	Predicted float64 `json:"predicted_by_own_profile"`
 }
 
-// judgedList holds sizes or masked fractions.
-type judgedList struct {
+// List holds sizes or masked fractions.
+type List struct {
 	Sizes  []int     `json:"sizes,omitempty"`
 	Lambda []float64 `json:"masked_fractions,omitempty"`
 }
 
-// judgedSchedule is one schedule on the windows that it was not chosen by.
-type judgedSchedule struct {
+// Judged is one schedule on the windows that it was not chosen by.
+type Judged struct {
 	Name string `json:"name"`
-	judgedList
+	List
 	Calls  float64           `json:"calls"`
 	Excess estimate.Estimate `json:"excess"`
-	// Gain is the chosen one's excess less this one's.
-	Gain *estimate.Estimate `json:"chosen_less_this,omitempty"`
 }
 
 // numbers reads --steps.
 func (o *options) numbers() ([]int, error) {
 	if o.steps == "" {
-		return nil, exit.Usagef("schedule: give the numbers of calls with --steps, as in --steps 8,16")
+		return nil, exit.Usagef("schedule: give the numbers of calls with --steps, as in --steps 8,16, or a target with --target-tv or --target-kl")
 	}
-	var out []int
-	for _, item := range strings.Split(o.steps, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(item))
-		if err != nil || n < 1 || n > profile.MaxPositions {
-			return nil, exit.Usagef("--steps: %.40q is not a whole number in 1..%d", item, profile.MaxPositions)
-		}
-		if slices.Contains(out, n) {
-			return nil, exit.Usagef("--steps: %d appears twice", n)
-		}
-		out = append(out, n)
+	out, err := bench.Ints(o.steps, 1, profile.MaxPositions)
+	if err != nil {
+		return nil, exit.Usagef("--steps: %s", fault.Plain(err))
 	}
 	return out, nil
 }
@@ -216,36 +203,35 @@ func schedule(ctx context.Context, s kit.Streams, o *options, args []string) err
 }
 
 // used describes the profile of a file.
-func used(file string, p *setup.ReadProfile, confidence float64) usedLoss {
+func used(file string, p *setup.ReadProfile, confidence float64) Loss {
 	train, judge := p.Half(0), p.Half(1)
-	out := usedLoss{
+	return Loss{
 		File: file, Digest: p.Digest, Model: p.Model().Digest, Facts: p.Model().FactsDigest, Positions: p.D, Chosen: train.Windows(), Judged: judge.Windows(),
 		LeftOut: p.LeftOut, Smoothed: p.All().Smoothed(), NELBO: p.All().NELBO(confidence), Interpolated: max(train.Missing(), judge.Missing()), Loss: p.Falling(),
 	}
-	out.Rises, out.RiseMost, out.Moved = p.All().Rises()
-	return out
 }
 
 // rounding is where a number of nats is 0 but for rounding.
 const rounding = 1e-9
 
-func newChoice(in profile.Choice) choice {
-	list := func(s profile.Schedule) judgedList { return judgedList{s.Sizes, s.Lambda} }
-	out := choice{N: in.N, Root: in.Root, Use: list(in.Use), Chosen: asFlags(in.Use), Predicted: in.Predicted}
-	out.Flags = fmt.Sprintf("--sampler parallel-fhs --steps %d", in.N)
-	if in.Use.Sizes == nil {
-		out.Flags = fmt.Sprintf("--sampler tweedie --grid lambda --steps %d", in.N)
+func newChoice(in profile.Choice) Choice {
+	judged := func(name string, j profile.Judged) Judged {
+		return Judged{name, List{j.Sizes, j.Lambda}, j.Calls, j.Excess}
 	}
-	for _, j := range in.Schedules {
-		if j.Name == "equal" && j.Gain.Hi < -rounding && !math.IsInf(j.Gain.SE, 1) {
-			out.Better, out.Flags = true, out.Chosen
-		}
-		out.Schedules = append(out.Schedules, judgedSchedule{j.Name, list(j.Schedule), j.Calls, j.Excess, j.Gain})
+	out := Choice{
+		N: in.N, Schedules: []Judged{judged("chosen", in.Chosen), judged("equal", in.Equal)}, Gain: in.Gain, Use: List{in.Use.Sizes, in.Use.Lambda}, Chosen: asFlags(in.Use),
+		Better: in.Gain.Hi < -rounding && !math.IsInf(in.Gain.SE, 1), Predicted: in.Predicted, Flags: fmt.Sprintf("--sampler parallel-fhs --steps %d", in.N),
+	}
+	switch {
+	case out.Better:
+		out.Flags = out.Chosen
+	case in.Use.Sizes == nil:
+		out.Flags = fmt.Sprintf("--sampler tweedie --grid lambda --steps %d", in.N)
 	}
 	return out
 }
 
-// asFlags are the flags that have a schedule used.
+// asFlags are the flags for a schedule.
 func asFlags(s profile.Schedule) string {
 	if s.Sizes != nil {
 		var items []string
@@ -258,5 +244,5 @@ func asFlags(s profile.Schedule) string {
 	for _, v := range s.Lambda {
 		items = append(items, strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	return fmt.Sprintf("--sampler tweedie --grid lambda:%s", strings.Join(items, ","))
+	return "--sampler tweedie --grid lambda:" + strings.Join(items, ",")
 }

@@ -128,12 +128,14 @@ func findTarget(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if f.Shift {
 		return exit.Usagef("schedule: the network predicts position l from row l−1, and has no row for the first: `mdmgen bound TEXT --context 1` has certificates behind a first token")
 	}
-	l := &canvas.Layout{Facts: f, Length: length}
+	l := &canvas.Layout{Facts: f, Length: canvas.Length{Total: length}}
 	ids, err := l.FromIDs(make([]*int, length))
 	if err != nil {
 		return exit.Usagef("--%s", err)
 	}
-	cfg.Batch = cmp.Or(o.target.sampler.Batch, map[bool]int{true: 256, false: 8}[f.Family == "world"])
+	if cfg.Batch = cmp.Or(o.target.sampler.Batch, 8); o.target.sampler.Batch == 0 && f.Family == "world" {
+		cfg.Batch = 256
+	}
 	if o.target.sampler.Seed == nil {
 		s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
 	}
@@ -167,16 +169,13 @@ func (o *options) command(length int, found *certificate.Found) string {
 }
 
 func printTarget(out *kit.Output, format string, r Target) error {
-	if format == "json" {
-		if err := kit.WriteRecord(out, format, r); err != nil {
-			return err
-		}
-		return out.Commit()
+	if err := kit.WriteRecord(out, format, r); err != nil {
+		return err
 	}
-	var b bytes.Buffer
-	r.Markdown(&b)
-	out.Write(b.Bytes())
-	fmt.Fprintf(out, "\n%s", kit.Wrap(r.Meaning, kit.Width, ""))
-	fmt.Fprintf(out, "\nto use:\n  %s\n", r.Command) // A failure is kept until Commit.
+	if format == "text" {
+		var b bytes.Buffer
+		r.Markdown(&b)
+		fmt.Fprintf(out, "%s\n%s\nto use:\n  %s\n", b.Bytes(), kit.Wrap(r.Meaning, kit.Width, ""), r.Command) // A failure is kept until Commit.
+	}
 	return out.Commit()
 }

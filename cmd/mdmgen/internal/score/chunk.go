@@ -12,7 +12,7 @@ import (
 )
 
 // Schema names the layout of the file that score's --resume and --shard keep.
-const Schema = "mdmgen.score-resume/3"
+const Schema = "mdmgen.score-resume/4"
 
 // chunk is the result of some windows that were worked out together.
 type chunk struct {
@@ -32,21 +32,18 @@ type keptWindow struct {
 // printing is what is needed to print the results besides the record's own settings.
 type printing struct {
 	Format string `json:"format"`
-	Table  bool   `json:"windows_table,omitempty"`
-	// Overlaps says that windows share tokens.
+	// Overlaps is set where windows share tokens.
 	Overlaps bool `json:"overlaps,omitempty"`
 }
 
 // keep opens the file of --resume or --shard. A seed that was not given is the file's.
-func (r *scoring) keep() (*chunks.Kept, error) {
-	if r.sampler.Seed == nil && !r.settings.Exact {
-		seed, ok, err := r.chunks.SeedOf(Schema)
+func (r *scoring) keep() (*chunks.Checkpoint, error) {
+	if !r.settings.Exact {
+		seed, err := r.chunks.SeedOf(Schema, r.sampler.Seed, r.settings.seed())
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			r.settings.Seed = &seed
-		}
+		r.settings.Seed = &seed
 	}
 	made := kit.NewProvenance(r.network, r.words)
 	size := r.chunkSize()
@@ -54,7 +51,7 @@ func (r *scoring) keep() (*chunks.Kept, error) {
 		Identity: kit.NewIdentity(Schema, made, r.settings.seed(), r.settings),
 		Chunks:   (r.survey.Windows + size - 1) / size,
 		Size:     size,
-		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.table, r.overlaps}},
+		Part:     chunks.Part{Provenance: made, Print: printing{r.format, r.overlaps}},
 	}, r.output)
 }
 
@@ -68,7 +65,7 @@ type sequence struct {
 
 // windows are those from..to, of a text that is as it was.
 func (q *sequence) windows(from, to int) ([]windows.Window, error) {
-	if q.next == nil || !q.survey.Onward(q.at, from) {
+	if q.next == nil || from < q.at {
 		q.close()
 		q.next, q.stop = iter.Pull2(q.survey.From(from))
 		q.at = from

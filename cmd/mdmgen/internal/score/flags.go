@@ -28,7 +28,7 @@ type options struct {
 	estimator, protocol likelihood.Form
 	// draws and plans are 0 where none are given.
 	draws, plans   int
-	exact, table   bool
+	exact          bool
 	confidence     float64
 	format, output string
 	chunks         chunks.Flags
@@ -53,12 +53,11 @@ func (o *options) flags() flags.Set {
 		flags.Bool(&o.exact, flags.Flag{Name: "exact", Category: flags.CatEstimate, Usage: "compute −log P of the sampler exactly, from 2^d rows for d free positions"}),
 		flags.Confidence(&o.confidence, flags.CatEstimate, "probability `P` of the intervals"),
 	}, o.sampler.Flags(), o.sampler.DecoderFlags(), flags.Format(&o.format, formats...), flags.Set{
-		flags.Bool(&o.table, flags.Flag{Name: "windows-table", Category: flags.CatOutput, Usage: "print a line for each window above the summary; json and jsonl always have them"}),
 		kit.OutputFlag(&o.output),
 		flags.Name(&o.writeProfile, "name a file", flags.Flag{Name: "write-profile", Category: flags.CatOutput, Writes: true,
 			Usage: "`FILE` for the loss by number of visible tokens, which mdmgen schedule reads"}),
 	}, o.chunks.Flags("windows"), o.model.Flags(), o.tokenizer.Flags(), flags.Set{o.sampler.Profile.Flag()})
-	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "windows-table", "output", "resume", "model", "tokenizer")
+	return o.all.Common("as", "length", "limit", "context", "estimator", "draws", "exact", "sampler", "steps", "seed", "format", "output", "resume", "model", "tokenizer")
 }
 
 func listed(forms []likelihood.Form) string {

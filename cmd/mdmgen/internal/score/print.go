@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -12,119 +11,41 @@ import (
 	"mdmgen/cmd/mdmgen/internal/kit"
 )
 
-// printer writes windows in one of the formats. They come in order.
-type printer struct {
-	format string
-	out    *kit.Output
-	// rows asks for the table of windows, for which they are all kept.
-	rows bool
-	all  []scoredWindow
-	// items are what json prints at the end.
-	items kit.Spool
-	seen  seen
-}
-
-// add takes a finished window; jsonl writes it at once.
-func (p *printer) add(w scoredWindow) error {
-	p.seen.add(&w)
-	switch {
-	case p.format == "json":
-		return p.items.Item(w)
-	case p.format == "text" && p.rows:
-		p.all = append(p.all, w)
-	case p.format == "jsonl":
+// write writes a finished window; jsonl does at once, json at the end.
+func (f *results) write(w scoredWindow) error {
+	switch f.format {
+	case "json":
+		f.windows = append(f.windows, w)
+	case "jsonl":
 		line, err := kit.JSONLine(w)
 		if err != nil {
 			return err
 		}
-		p.out.Write(append(line, '\n')) // A failure is kept until Flush.
+		f.out.Write(append(line, '\n')) // A failure is kept until Flush.
 	}
 	return nil
 }
 
-// flush lets a reader see what is finished, where somebody reads.
-func (p *printer) flush() error {
-	if p.format == "jsonl" && p.out.Streaming() {
-		return p.out.Flush()
+// finish sums up, and writes the record or the summary.
+func (f *results) finish() (err error) {
+	r := f.record
+	if r.Totals.Windows > 0 {
+		r.Corpus = new(f.corpus.Corpus(r.Settings.Confidence))
+		r.Corpus.NotBound = !r.Settings.Bound
 	}
-	return nil
-}
-
-// finish writes the record, or the summary.
-func (p *printer) finish(r Record) (err error) {
-	defer p.items.Close()
-	switch p.format {
+	switch f.format {
 	case "json":
-		r.Windows = []scoredWindow{}
-		err = kit.WriteRecordWith(p.out, r, "windows", &p.items)
+		r.Windows = append([]scoredWindow{}, f.windows...)
+		err = kit.WriteRecord(f.out, f.format, r)
 	case "jsonl":
-		err = kit.WriteRecord(p.out, p.format, r)
+		err = kit.WriteRecord(f.out, f.format, r)
 	default:
-		if p.rows {
-			err = p.table(r)
-		}
-		p.summary(r)
+		f.summary(r)
 	}
 	if err != nil {
 		return err
 	}
-	return p.out.Finish(r.Interrupted)
-}
-
-// table writes a line for each window.
-func (p *printer) table(r Record) error {
-	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	priced := r.Settings.Renormalised
-	head := "window\tline\tstart\ttokens\tnats\t±\tnats/token\tbits/token\trows\t"
-	if r.Settings.Exact {
-		head += "NELBO\tFHS\t"
-	}
-	if priced {
-		head += "price\t|mass-1|\t"
-	}
-	fmt.Fprintln(t, head)
-	for _, w := range p.all {
-		line := "-"
-		if w.Line > 0 {
-			line = fmt.Sprint(w.Line)
-		}
-		perToken := w.Nats.Mean / float64(w.Tokens)
-		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%d\t", w.Window, line, w.Start, w.Tokens, known(w.Nats.Mean), errorOf(w.Nats, r.Settings.Exact), known(perToken), known(perToken/math.Ln2), w.Rows)
-		if e := w.Exact; e != nil {
-			fmt.Fprintf(t, "%s\t%s\t", orDash(e.NELBO), orDash(e.FHS))
-		}
-		if priced {
-			if w.Price == nil || math.IsNaN(w.Price.Mean) {
-				fmt.Fprintf(t, "-\t%s\t", map[bool]string{true: "-", false: fmt.Sprintf("%.3g", w.Deviation)}[w.Price == nil])
-			} else {
-				fmt.Fprintf(t, "%.4g\t%.3g\t", w.Price.Mean, w.Deviation)
-			}
-		}
-		fmt.Fprintln(t)
-	}
-	fmt.Fprintln(t)
-	return t.Flush()
-}
-
-// known writes a number, ? where it is not known.
-func known(x float64) string {
-	if math.IsNaN(x) {
-		return "?"
-	}
-	return fmt.Sprintf("%.4f", x)
-}
-
-// errorOf is a standard error, ? where it is not known, nothing for an exact value.
-func errorOf(e estimate.Estimate, exact bool) string {
-	switch {
-	case exact && e.Hi > e.Lo:
-		return fmt.Sprintf("%.1g (quadrature)", (e.Hi-e.Lo)/2)
-	case exact:
-		return "exact"
-	case math.IsInf(e.SE, 1):
-		return "?"
-	}
-	return twoDigits(e.SE)
+	return f.out.Finish(r.Interrupted)
 }
 
 // twoDigits is a standard error in two digits, or in whole numbers where it has more.
@@ -135,20 +56,13 @@ func twoDigits(x float64) string {
 	return fmt.Sprintf("%.2g", x)
 }
 
-func orDash(x *estimate.Number) string {
-	if x == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.4f", float64(*x))
-}
-
 // entry writes a line of the summary.
-func (p *printer) entry(name, format string, args ...any) {
-	fmt.Fprintf(p.out, "%-28s"+format+"\n", append([]any{name}, args...)...)
+func (f *results) entry(name, format string, args ...any) {
+	fmt.Fprintf(f.out, "%-28s"+format+"\n", append([]any{name}, args...)...)
 }
 
 // summary writes the corpus.
-func (p *printer) summary(r Record) {
+func (f *results) summary(r Record) {
 	value := r.Settings.Value
 	if r.Settings.Bound && r.Settings.Plans == 0 {
 		value += " (an upper bound on −log P of first-hitting)"
@@ -159,7 +73,7 @@ func (p *printer) summary(r Record) {
 	if r.Settings.Renormalised {
 		value += ", of the scores divided by their mass"
 	}
-	p.entry("value", "%s", value)
+	f.entry("value", "%s", value)
 	c := r.Corpus
 	if c == nil {
 		return
@@ -173,11 +87,11 @@ func (p *printer) summary(r Record) {
 		switch {
 		case e == nil:
 		case math.IsNaN(e.Mean):
-			p.entry(name, "?  not resolved")
+			f.entry(name, "?  not resolved")
 		case math.IsInf(e.SE, 1):
-			p.entry(name, "%s%s  (one window: no standard error)", mark, digits(e.Mean))
+			f.entry(name, "%s%s  (one window: no standard error)", mark, digits(e.Mean))
 		default:
-			p.entry(name, "%s%s  ± %s over windows, %g %% interval %s..%s", mark, digits(e.Mean), twoDigits(e.SE), 100*e.Confidence, digits(e.Lo), digits(e.Hi))
+			f.entry(name, "%s%s  ± %s over windows, %g %% interval %s..%s", mark, digits(e.Mean), twoDigits(e.SE), 100*e.Confidence, digits(e.Lo), digits(e.Hi))
 		}
 	}
 	row("nats per token", &c.NatsPerToken)
@@ -187,23 +101,23 @@ func (p *printer) summary(r Record) {
 	row(perplexity+" per word", c.WordPerplexityBound)
 	row(perplexity+" per byte", c.BytePerplexityBound)
 	if c.MonteCarloSE != nil && !r.Settings.Exact {
-		p.entry("Monte Carlo", "± %.2g nats per token, the text held fixed", *c.MonteCarloSE)
+		f.entry("Monte Carlo", "± %.2g nats per token, the text held fixed", *c.MonteCarloSE)
 	}
 	if r.Settings.Plans > 0 {
-		p.lower()
+		f.lower()
 	}
-	p.unresolved()
+	f.unresolved()
 	for _, w := range c.NatsPerToken.Warnings {
 		if math.IsInf(c.NatsPerToken.SE, 1) {
 			break // It is said above.
 		}
-		p.entry("note", "%s", w)
+		f.entry("note", "%s", w)
 	}
 	text := []string{english.Plural(c.Windows, "window", ""), english.Plural(c.Tokens, "token", "")}
 	if c.Words != nil {
 		text = append(text, english.Plural(*c.Words, "word", ""), english.Plural(*c.Bytes, "byte", ""))
 	}
-	p.entry("text", "%s", strings.Join(append(text, english.Plural(r.Totals.Rows, "network row", "")), ", "))
+	f.entry("text", "%s", strings.Join(append(text, english.Plural(r.Totals.Rows, "network row", "")), ", "))
 }
 
 // digits writes a number with five decimals, a great one with six digits.
@@ -215,18 +129,18 @@ func digits(x float64) string {
 }
 
 // unresolved says of how many windows an integral of raw scores may have no limit.
-func (p *printer) unresolved() {
-	if n := p.seen.unresolved; n > 0 {
-		p.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(p.seen.windows, "window", ""))
+func (f *results) unresolved() {
+	if n := f.seen.unresolved; n > 0 {
+		f.entry("raw scores", "not resolved in %d of %s: the integral of the raw scores over all times, and the price of their mass, may have no limit", n, english.Plural(f.seen.windows, "window", ""))
 	}
 }
 
 // lower says what bounds −log P from below.
-func (p *printer) lower() {
-	if s := p.seen; s.bounded > 0 {
-		p.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(s.windows, "window", ""))
+func (f *results) lower() {
+	if s := f.seen; s.bounded > 0 {
+		f.entry("lower side", "≥ %.5f nats per token in %g of %s", s.lower/s.tokens, s.bounded, english.Plural(s.windows, "window", ""))
 	}
-	if p.seen.reason != "" {
-		p.entry("note", "%s (window by window in --format json)", p.seen.reason)
+	if f.seen.reason != "" {
+		f.entry("note", "%s (window by window in --format json)", f.seen.reason)
 	}
 }

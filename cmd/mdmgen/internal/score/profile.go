@@ -52,7 +52,6 @@ func (r *scoring) newProfiling() (*profiling, error) {
 	if p.d > profile.MaxPositions {
 		return nil, exit.Usagef("--write-profile: windows of %d tokens: must have at most %d", p.d, profile.MaxPositions)
 	}
-	r.streams.Out.Patient = true
 	var err error
 	p.out, err = kit.NewOutput(r.ctx, "--write-profile", r.writeProfile, nil)
 	return p, err
@@ -88,7 +87,7 @@ func (p *profiling) finish(s kit.Streams, record Record) error {
 	if err != nil {
 		return fmt.Errorf("--write-profile: %s", fault.Plain(err))
 	}
-	file := profile.File{Profile: measured, Provenance: record.Provenance, Settings: record.Settings, LeftOut: p.leftOut, Confidence: record.Settings.Confidence}
+	file := profile.File{Profile: measured, Provenance: record.Provenance, Settings: record.Settings, LeftOut: p.leftOut}
 	var text bytes.Buffer
 	if err := file.Write(&text); err != nil {
 		return err
@@ -111,7 +110,7 @@ func (p *profiling) discard() {
 	}
 }
 
-// firstHitting says that a sampler is Algorithm 1 of the paper.
+// firstHitting reports whether a sampler is Algorithm 1 of the paper.
 func firstHitting(s *catalog.Sampler) bool {
 	law, _ := s.Law()
 	return law.FirstHitting()

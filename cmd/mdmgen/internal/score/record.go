@@ -24,8 +24,8 @@ type settings struct {
 	Draws     int               `json:"draws,omitempty"`
 	Plans     int               `json:"plans,omitempty"`
 	Sampler   *catalog.Settings `json:"sampler,omitempty"`
-	// Renormalised says that the network's rows are scores whose mass is not 1, and
-	// that they were divided by it.
+	// Renormalised is set where the network's rows are scores whose mass is not 1, and
+	// were divided by it.
 	Renormalised bool `json:"renormalised,omitempty"`
 	// Draw is a change of the network's law, none where it is empty.
 	Draw draw.Settings `json:"draw,omitzero"`

@@ -18,13 +18,17 @@ import (
 type results struct {
 	record Record
 	corpus likelihood.Summing
-	print  *printer
+	format string
+	out    *kit.Output
+	// windows are what json prints at the end.
+	windows []scoredWindow
+	seen    seen
 	// terms are nil where no profile is asked for.
 	terms *profiling
 }
 
 func newResults(record Record, p printing, out *kit.Output) *results {
-	return &results{record: record, corpus: likelihood.Summing{Clustered: p.Overlaps}, print: &printer{format: p.Format, out: out, rows: p.Table}}
+	return &results{record: record, corpus: likelihood.Summing{Clustered: p.Overlaps}, format: p.Format, out: out}
 }
 
 // take takes a chunk.
@@ -36,8 +40,9 @@ func (f *results) take(c chunk) error {
 			scored.Bytes = *w.Bytes
 		}
 		f.corpus.Add(scored)
+		f.seen.add(&w.scoredWindow)
 		t.Rows += w.Rows
-		if err := errors.Join(f.terms.add(w), f.print.add(w.scoredWindow)); err != nil {
+		if err := errors.Join(f.terms.add(w), f.write(w.scoredWindow)); err != nil {
 			return err
 		}
 	}
@@ -46,17 +51,10 @@ func (f *results) take(c chunk) error {
 	t.Positions += c.Positions
 	t.Seconds.Network += c.Seconds.Network
 	t.Seconds.Total += c.Seconds.Total
-	return f.print.flush()
-}
-
-// finish sums up and prints.
-func (f *results) finish() error {
-	if f.record.Totals.Windows > 0 {
-		corpus := f.corpus.Corpus(f.record.Settings.Confidence)
-		corpus.NotBound = !f.record.Settings.Bound
-		f.record.Corpus = &corpus
+	if f.format == "jsonl" && f.out.Streaming() {
+		return f.out.Flush()
 	}
-	return f.print.finish(f.record)
+	return nil
 }
 
 // seen are the notes that the summary has of windows.

@@ -91,7 +91,11 @@ func (r *scoring) fillSettings(d draw.Settings, s *catalog.Sampler) {
 	case r.exact:
 		set.Exact, set.Value = true, "−log P of "+s.String()
 	case form == likelihood.Plans:
-		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, map[bool]string{true: "path", false: "plan"}[r.replays()], ""), s)
+		what := "plan"
+		if r.replays() {
+			what = "path"
+		}
+		set.Value = fmt.Sprintf("bound by %s on −log P of %s", english.Plural(r.config.Plans, what, ""), s)
 	case form == likelihood.ScoreEntropyForm:
 		set.Value = "integrated score entropy"
 	case r.protocol != "":
@@ -148,7 +152,7 @@ func (r *scoring) tryPlans(s *catalog.Sampler) error {
 	return nil
 }
 
-// replays says that the sampler is replayed on windows.
+// replays reports whether the sampler is replayed on windows.
 func (r *scoring) replays() bool {
 	if r.config.Sampler == nil {
 		return false
@@ -192,9 +196,6 @@ func (r *scoring) run() error {
 	defer terms.discard()
 	defer r.sequence.close()
 	r.config.Seed = r.settings.seed()
-	if r.chunks.Planned() {
-		return r.plan()
-	}
 	kept, err := r.keep()
 	if err != nil {
 		return err
@@ -207,7 +208,7 @@ func (r *scoring) run() error {
 	if r.settings.Seed != nil && r.sampler.Seed == nil {
 		r.streams.Notice(fmt.Sprintf("seed %d", r.config.Seed))
 	}
-	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.table, r.overlaps}, r.out)
+	all := newResults(Record{Schema: schema, Provenance: kit.NewProvenance(r.network, r.words), Settings: r.settings}, printing{r.format, r.overlaps}, r.out)
 	all.terms = terms
 	bar := kit.NewBar(r.streams, r.survey.Windows, !r.out.Streaming() || !kit.IsTerminal(r.streams.Out) || r.format != "jsonl", "scoring", "windows")
 	size := r.chunkSize()
@@ -239,38 +240,8 @@ func (r *scoring) run() error {
 	return err
 }
 
-// plan tells what the run would take.
-func (r *scoring) plan() error {
-	size, rows := r.chunkSize(), 0.0
-	p := chunks.Plan{Provenance: kit.NewProvenance(r.network, r.words), Chunks: (r.survey.Windows + size - 1) / size, Rows: true}
-	for _, w := range r.survey.Shapes {
-		if r.settings.Exact {
-			rows += float64(w.Windows) * likelihood.ExactRows(len(w.Free))
-		} else {
-			rows += float64(w.Windows * r.config.RowsOf(len(w.Free)))
-		}
-	}
-	p.Calls, p.MostCalls = &rows, rows
-	seconds, err := chunks.Timed(func() error {
-		q := sequence{survey: r.survey}
-		defer q.close()
-		r.sequence = q
-		_, err := r.work(0, size)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("score: %w", fault.WithoutName(err))
-	}
-	p.Seconds = seconds / float64(min(size, r.survey.Windows)) * float64(r.survey.Windows)
-	var seed []string
-	if r.sampler.Seed == nil && r.settings.Seed != nil {
-		seed = append(seed, fmt.Sprintf("--seed=%d", *r.settings.Seed))
-	}
-	return p.Print(&r.chunks, r.streams, r.out, r.format, seed...)
-}
-
 // part works out the chunks of --shard and keeps them in their file.
-func (r *scoring) part(kept *chunks.Kept) error {
+func (r *scoring) part(kept *chunks.Checkpoint) error {
 	size := r.chunkSize()
 	from, to := kept.Range()
 	bar := kit.NewBar(r.streams, min(to*size, r.survey.Windows)-min(from*size, r.survey.Windows), true, "scoring", "windows")

@@ -1,4 +1,4 @@
-// Package score is the command that says how probable a text is.
+// Package score is the command that computes how probable a text is.
 package score
 
 import (

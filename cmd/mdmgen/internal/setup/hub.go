@@ -19,7 +19,7 @@ import (
 	"mdmgen/internal/exit"
 	"mdmgen/internal/fault"
 	"mdmgen/internal/plainfile"
-	"mdmgen/internal/room"
+	"mdmgen/internal/sysinfo"
 	"mdmgen/model"
 	"mdmgen/model/checkpoint"
 	"mdmgen/model/hub"
@@ -120,7 +120,7 @@ func Pull(ctx context.Context, s kit.Streams, client *hub.Client, n hub.Name, o 
 // fits refuses a plan that this machine has no room for, or whose network no command reads, and
 // says how many bytes of memory the weights take, 0 where that is unknown.
 func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
-	if free, ok := room.Disk(cache.Dir); ok && uint64(p.Bytes) > free {
+	if free, ok := sysinfo.Disk(cache.Dir); ok && uint64(p.Bytes) > free {
 		return 0, fmt.Errorf("needs %s of disk, and %s has %s free", humanize.Bytes(uint64(p.Bytes)), cache.Dir, humanize.Bytes(free))
 	}
 	last := p.Files[len(p.Files)-1].Path // the weights
@@ -137,7 +137,7 @@ func fits(cache hub.Cache, p hub.Plan) (memory uint64, err error) {
 	}
 	// Networks are run in float32, whatever their files hold.
 	memory = uint64(c.Parameters()) * 4
-	if have, ok := room.Memory(); ok && memory > have {
+	if have, ok := sysinfo.Memory(); ok && memory > have {
 		return memory, fmt.Errorf("needs %s of memory for %s parameters in float32, and this machine has %s", humanize.Bytes(memory), humanize.Comma(c.Parameters()), humanize.Bytes(have))
 	}
 	return memory, nil

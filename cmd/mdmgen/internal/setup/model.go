@@ -47,27 +47,32 @@ type Model struct {
 	path    string
 }
 
-// Flags are the flags of every command that opens a network.
+// Flags are the flags of every command that runs a network.
 func (m *Model) Flags() flags.Set {
+	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "`TYPE` of a checkpoint's matrices")
+	return append(append(m.Runtime.Flags(), m.FileFlags()...), m.dtypeFlag).
+		Rare("runtime", "tf32", "allow-fallback", "offline", "fact", "sidecar", "weights", "verify-digest")
+}
+
+// FileFlags name a model, and change what its files hold.
+func (m *Model) FileFlags() flags.Set {
 	m.network = true
-	m.dtypeFlag = DtypeFlag(&m.Dtype, "dtype", "how a checkpoint's matrices are stored and multiplied, as `TYPE`; what is large is converted once into the cache")
-	return append(m.Runtime.Flags(),
-		m.Flag("a folder with a checkpoint or an ONNX model, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
+	return flags.Set{
+		m.Flag("a folder, an .onnx file, a world's .json file, or OWNER/NAME[@REVISION][:FILE] of the hub"),
 		FactsFlag(&m.Facts),
-		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel,
-			Usage: "`FILE` with facts of the model as JSON (default: NAME.mdmgen.json beside NAME.onnx)"}),
+		flags.Text(&m.Sidecar, flags.Flag{Name: "sidecar", Category: flags.CatModel, Default: "NAME.mdmgen.json beside NAME.onnx",
+			Usage: "`FILE` with facts of the model as JSON"}),
 		WeightsFlag(&m.Weights),
-		m.dtypeFlag,
 		flags.Bool(&m.verifyDigest, flags.Flag{Name: "verify-digest", Category: flags.CatModel,
 			Usage: "read every file of a model for its digest, even those that seem unchanged since they were last read"}),
-	)
+	}
 }
 
 // Flag is the flag that names the model.
 func (m *Model) Flag(kinds string) *flags.Flag {
 	m.Ref = BuiltinName
 	return flags.Text(&m.Ref, flags.Flag{Name: "model", Category: flags.CatModel, Env: "MDMGEN_MODEL", Words: []string{BuiltinName},
-		Usage: "`REF`: " + BuiltinName + " (built in), " + kinds})
+		Usage: "`REF`: " + kinds})
 }
 
 // WeightsFlag is the flag that chooses a set of weights.

@@ -27,7 +27,7 @@ type Profile struct {
 
 // Flag is for commands that choose a sampler.
 func (p *Profile) Flag() *flags.Flag {
-	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Usage: "`FILE` with the loss profile that --grid profile and --sizes profile choose by, from mdmgen score --write-profile; canvases of other lengths use it by the fraction that is visible"})
+	return flags.Name(&p.Path, "name a file", flags.Flag{Name: "profile", Category: flags.CatSample, Rare: true, Usage: "`FILE` with the loss profile that --grid profile and --sizes profile choose by, from mdmgen score --write-profile; canvases of other lengths use it by the fraction that is visible"})
 }
 
 // ReadProfile is a profile's file as it was read.

@@ -32,20 +32,43 @@ const AutoBatch = -1
 // Flags choose the sampler.
 func (s *Sampler) Flags() flags.Set {
 	s.Name = "fhs"
-	batch := flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences per network call; samples do not depend on it"}
+	batch := flags.Flag{Name: "batch", Category: flags.CatSample, Default: "up to 8", Usage: "`N` sequences per network call"}
 	number := flags.Int(&s.Batch, 1, 1<<20, batch)
 	if s.FindsBatch {
-		batch.Usage = "`N` sequences per network call, or auto for as many as memory has room for, found by doubling; samples do not depend on it"
+		batch.Usage = "`N` sequences per network call, or auto: as many as fit"
 		number = flags.IntOr(&s.Batch, 1, 1<<20, "auto", AutoBatch, batch)
 	}
 	return append(flags.Set{
-		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler: " + strings.Join(catalog.Names(), ", ")}),
+		flags.Known(&s.Name, catalog.Names(), isSampler, flags.Flag{Name: "sampler", Category: flags.CatSample, Usage: "`NAME` of the sampler; `mdmgen samplers` describes them"}),
 		seedFlag(&s.Seed),
 		number,
 	}, s.optionFlags(func(o catalog.Option) bool { return !o.Calls && !o.Unplanned })...)
 }
 
-// others tells the samplers that use a flag.
+// shared are the options that have a flag of their own. Others, which few samplers have, are
+// settings: --set eta=0.5.
+// The texts are a line of help each; `mdmgen samplers NAME` has whole ones.
+var shared = map[string]flags.Flag{
+	"steps":        {Usage: "`N` steps of a grid or decoder, or groups of parallel-fhs", Default: "128"},
+	"temperature":  {Usage: "divide the logits by `X`; 0 takes the likeliest token", Default: "1"},
+	"top-k":        {Usage: "draw from the `K` likeliest tokens", Default: "all"},
+	"top-p":        {Usage: "draw from the fewest tokens of probability `P` together", Default: "1"},
+	"block-length": {Usage: "fill blocks of `N` positions one after the other", Default: "one block"},
+	"order":        {Usage: "`ORDER` of ordered: left-to-right, right-to-left, random or a list"},
+	"grid":         {Usage: "`GRID` of times: uniform, lambda, paper, cos2, cosine, profile or a list"},
+	"sizes":        {Usage: "`SIZES` of groups: equal, cos2, cosine, profile or a list", Default: "equal"},
+	"threshold":    {Usage: "`P`, the score that is enough to be revealed", Default: "the sampler's"},
+	"guidance":     {Usage: "logits are (1+`W`)·conditional − W·unconditional", Default: "none"},
+	"stop":         {Usage: "end where a finished block holds the token `ID`, and pad with it"},
+	"min-length":   {Usage: "do not draw --stop at the first `N` free positions"},
+	"lookahead":    {Usage: "guess ahead, `K` canvases in a call: same samples, fewer calls", Default: "1"},
+	"draw":         {Usage: "draw `HOW`: inverse, gumbel or float32-gumbel (biased)", Default: "inverse"},
+}
+
+// doubled is an option that another one says as well: guidance W is a guidance scale of 1+W.
+const doubled = "guidance-scale"
+
+// others lists the samplers that use a flag.
 func others(flag string) string {
 	var names []string
 	for _, d := range catalog.Descriptors() {
@@ -96,10 +119,15 @@ func (s *Sampler) optionFlags(of func(catalog.Option) bool) flags.Set {
 	}
 	var out flags.Set
 	for _, o := range catalog.AllOptions() {
-		if of(o) {
+		if of(o) && o.Name != doubled {
 			text := new(string)
 			s.options[o.Name] = text
-			out = append(out, flags.Option(text, o, flags.Flag{Category: flags.CatSample}))
+			f, common := shared[o.Name]
+			if !common {
+				f = flags.Flag{Usage: o.Help, Default: o.Default, Rare: true}
+			}
+			f.Category = flags.CatSample
+			out = append(out, flags.Option(text, o, f))
 		}
 	}
 	return out
@@ -142,12 +170,12 @@ func (s *Sampler) Check(ctx context.Context, command string, all flags.Set) erro
 			continue
 		}
 		excluding := []string{flag}
-		err := exit.Usagef("%s: the sampler %s does not use it%s", flags.Dashed(flag), s.Name, others(flag))
+		err := exit.Usagef("%s: the sampler %s does not use it%s", all.Typed(flag), s.Name, others(flag))
 		if why := unused[flag]; why != "" {
 			if missing, ok := strings.CutPrefix(why, "without "); ok {
-				err = exit.Usagef("%s: the sampler %s does not use it without --%s", flags.Dashed(flag), s.Name, missing)
+				err = exit.Usagef("%s: the sampler %s does not use it without %s", all.Typed(flag), s.Name, all.Typed(missing))
 			} else {
-				err = exit.Usagef("%s: the sampler %s does not use it with --%s", flags.Dashed(flag), s.Name, why)
+				err = exit.Usagef("%s: the sampler %s does not use it with %s", all.Typed(flag), s.Name, all.Typed(why))
 				excluding = append(excluding, strings.Fields(why)[0])
 			}
 		}

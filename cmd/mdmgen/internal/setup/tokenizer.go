@@ -32,13 +32,13 @@ const EnvTokenizer = "MDMGEN_TOKENIZER"
 // Flag is --tokenizer.
 func (t *Tokenizer) Flag() *flags.Flag {
 	t.flag = flags.Text(&t.path, flags.Flag{Name: "tokenizer", Category: flags.CatModel, Env: EnvTokenizer, Lazy: true, Default: "the model's own, else $" + EnvTokenizer,
-		Usage: "`PATH` of a tokenizer.json or of the folder that holds one, or OWNER/NAME of the hub"})
+		Usage: "`PATH` of a tokenizer.json or its folder, or OWNER/NAME of the hub"})
 	return t.flag
 }
 
 // Flags are --tokenizer and, for commands that open a network too, --force.
 func (t *Tokenizer) Flags() flags.Set {
-	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Usage: "use a tokenizer that has more tokens than the network, or fewer"})}
+	return flags.Set{t.Flag(), flags.Bool(&t.force, flags.Flag{Name: "force", Category: flags.CatModel, Rare: true, Usage: "use a tokenizer that has more tokens than the network, or fewer"})}
 }
 
 // Fit refuses a tokenizer whose tokens are not those of the network, unless --force is given:

@@ -1,4 +1,4 @@
-// Package show is the command that tells what a model is.
+// Package show is the command that describes a model.
 package show
 
 import (
@@ -37,17 +37,15 @@ type shown struct {
 // Command is the command show.
 func Command(s kit.Streams) *cli.Command {
 	o := &options{}
-	o.all = append(append(o.model.Flags().Only("model", "weights", "fact", "sidecar", "verify-digest"),
+	o.all = append(append(o.model.FileFlags(),
 		flags.Bool(&o.tensors, flags.Flag{Name: "tensors", Category: flags.CatOutput, Usage: "names, types and shapes of all tensors, too; of an ONNX graph those that go in and come out"}),
 	), flags.Format(&o.format, "text", "json")...)
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "describe a model: facts, digest, files and tensors",
 		ArgsUsage: "[MODEL]",
-		Description: "Prints what the model's files say, with --fact and --sidecar applied, and runs and fetches nothing: family,\n" +
-			"parameters, length of a row, the id of MASK, canvas length, noise, time conditioning, shift, type of the\n" +
-			"weights, digest, the files with their sizes, and how many tensors of a checkpoint fill a parameter of the network;\n" +
-			"every other one is unused, and none is used twice. MODEL is what --model takes elsewhere.",
+		Description: "Prints the model's facts, with --fact and --sidecar applied, its digest and files, and how many tensors of a\n" +
+			"checkpoint fill a parameter of the network; it runs and fetches nothing. MODEL is what --model takes elsewhere.",
 		Flags:  o.all.CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return o.run(ctx, s, args) }),
 	}

@@ -3,12 +3,10 @@ package tokenize
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -48,10 +46,9 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:  "tokenize",
 		Usage: "turn text into token ids and back",
-		Description: "Reads lines of text from standard input and prints a JSON list of ids for each. Added and special\n" +
-			"tokens in the text are matched as the tokenizer's file says; --plain reads them as text, as every\n" +
-			"other command does. With --format json a line of input is a JSON string, which may hold newlines.\n" +
-			"--decode reads lists of ids and prints the text of each (with --format json as a JSON string).",
+		Description: "Prints a JSON list of ids for each line of standard input. Added and special tokens are matched as the tokenizer's\n" +
+			"file has it, or with --plain, as in every other command, read as text. With --format json a line is a JSON string,\n" +
+			"which may hold newlines. --decode turns lists of ids into texts.",
 		Flags:  o.flags().CLI(),
 		Action: kit.Do(func(ctx context.Context, args []string) error { return lines(ctx, s, o, args) }),
 	}
@@ -61,7 +58,7 @@ func lines(ctx context.Context, s kit.Streams, o *options, args []string) error 
 	if len(args) > 0 {
 		return exit.Usagef("tokenize: unexpected argument %q; it reads lines from standard input: echo TEXT | mdmgen tokenize", args[0])
 	}
-	if err := o.all.ExcludeAs("tokenize: --%s says how text is read; it does not go with --%s", [2]string{"plain", "decode"}); err != nil {
+	if err := o.all.ExcludeAs("tokenize: %s says how text is read; it does not go with %s", [2]string{"plain", "decode"}); err != nil {
 		return err
 	}
 	if o.all.Given("model") && o.all.Given("tokenizer") {
@@ -102,26 +99,23 @@ func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte,
 		encode = t.EncodePlain
 	}
 	return func(line []byte) ([]byte, error) {
-		text := string(line)
 		if !utf8.Valid(line) {
 			return nil, errors.New("the text is not valid UTF-8")
 		}
-		if asJSON {
-			if err := json.Unmarshal(line, &text); err != nil || len(bytes.TrimSpace(line)) == 0 || bytes.TrimSpace(line)[0] != '"' {
+		text := new(string)
+		if *text = string(line); asJSON {
+			if err := json.Unmarshal(line, &text); err != nil || text == nil {
 				return nil, errors.New("not a JSON string")
 			}
 			if err := plainjson.Strict(line); err != nil {
 				return nil, err
 			}
 		}
-		ids, err := encode(text)
+		ids, err := encode(*text)
 		if err != nil {
 			return nil, err
 		}
-		if ids == nil {
-			ids = []int{}
-		}
-		return json.Marshal(ids)
+		return json.Marshal(append([]int{}, ids...)) // [] and not null
 	}
 }
 
@@ -129,8 +123,7 @@ func encodeLine(t *tokenize.Tokenizer, plain, asJSON bool) func([]byte) ([]byte,
 func decodeLine(t *tokenize.Tokenizer, asJSON bool) func([]byte) ([]byte, error) {
 	return func(line []byte) ([]byte, error) {
 		var listed []*int
-		d := json.NewDecoder(bytes.NewReader(line))
-		if err := d.Decode(&listed); err != nil || listed == nil {
+		if err := json.Unmarshal(line, &listed); err != nil || listed == nil {
 			return nil, errors.New("not a JSON list of ids")
 		}
 		ids := make([]int, len(listed))
@@ -139,9 +132,6 @@ func decodeLine(t *tokenize.Tokenizer, asJSON bool) func([]byte) ([]byte, error)
 				return nil, fmt.Errorf("position %d is null, a mask that was left: it has no text", i)
 			}
 			ids[i] = *id
-		}
-		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return nil, errors.New("more than one JSON value in a line")
 		}
 		text, err := t.Decode(ids)
 		if err != nil || !asJSON {

@@ -122,8 +122,10 @@ func difference(ctx context.Context, s kit.Streams, o *options) (err error) {
 	if o.all.IsSet("tolerance") {
 		cfg.Limit = &o.tolerance
 	}
-	if f := reference.Facts(); o.lawLength > f.Length || f.FixedLength && o.lawLength > 0 && o.lawLength != f.Length {
-		return exit.Usagef("--law-length %d: the model takes canvases of %s %d positions", o.lawLength, map[bool]string{true: "exactly", false: "at most"}[f.FixedLength], f.Length)
+	if o.lawLength > 0 {
+		if err := windows.CheckLength("law-length", o.lawLength, reference.Facts()); err != nil {
+			return err
+		}
 	}
 	if o.sampler.Seed == nil {
 		s.Notice(fmt.Sprintf("seed %d", cfg.Seed))
@@ -164,7 +166,7 @@ func (o *options) words(ctx context.Context, s kit.Streams, other *setup.Model) 
 	return words, err
 }
 
-// windows cuts the text, and tells the length of windows.
+// windows cuts the text, and returns the length of windows.
 func (o *options) windows(ctx context.Context, s kit.Streams, m model.Model, words *tokenize.Tokenizer) ([]windows.Window, int, error) {
 	e, err := likelihood.New(m, likelihood.Options{})
 	if err != nil {

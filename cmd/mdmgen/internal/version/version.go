@@ -1,4 +1,4 @@
-// Package version is the command that tells the program's version.
+// Package version is the command that prints the program's version.
 package version
 
 import (
@@ -21,7 +21,7 @@ func Command(s kit.Streams) *cli.Command {
 	return &cli.Command{
 		Name:        "version",
 		Usage:       "print the version, and what it was built with and from",
-		Description: "Prints the program's version, the Go version and platform that it was built with and for, the version of ONNX\nRuntime that it fetches when it finds none, and the commit that it was built from.",
+		Description: "Prints the program's version, Go's and the platform, the ONNX Runtime that is fetched where there is none, and the commit.",
 		Flags:       flags.Format(&format, "text", "json").CLI(),
 		Action:      kit.Do(func(_ context.Context, args []string) error { return print(s, args, format) }),
 	}
@@ -36,8 +36,8 @@ type Versions struct {
 	Platform string `json:"platform"`
 	// Runtime is the version of ONNX Runtime that is fetched; another that is found may run.
 	Runtime string `json:"onnxruntime"`
-	// Commit is empty where the build does not know it; Modified says that files were changed
-	// since.
+	// Commit is empty where the build does not know it; Modified is set where files have
+	// changed since.
 	Commit   string `json:"commit,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
 }

@@ -1,4 +1,4 @@
-// Package windows makes windows of texts: for the commands that say how probable a text is.
+// Package windows cuts texts into windows, for the commands that compute how probable they are.
 package windows
 
 import (
@@ -7,9 +7,9 @@ import (
 	"mdmgen/cmd/mdmgen/internal/flags"
 )
 
-// Cutting is what the flags say of how a text becomes windows.
+// Cutting is how a text becomes windows, by the flags.
 type Cutting struct {
-	// As is the kind of input, "" for what the file's name says.
+	// As is the kind of input, "" to go by the file's name.
 	As   string
 	Join bool
 	// Length is 0 where none is given; Stride 0 for every token once.
@@ -27,7 +27,7 @@ var kinds = []string{"corpus", "lines", "jsonl"}
 // most bounds lengths and numbers of windows before a model is known.
 const most = 1 << 20
 
-// Flags are those of score; length and limit are the defaults that the help tells.
+// Flags are score's; length and limit are the defaults in the help.
 func (c *Cutting) Flags(length, limit string) flags.Set {
 	c.Frame, c.Tail = "none", "keep"
 	return flags.Set{

@@ -1,7 +1,6 @@
 package windows
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"hash"
 	"iter"
 	"os"
-	"slices"
 
 	"mdmgen/samplers"
 	"mdmgen/samplers/catalog"
@@ -27,30 +25,9 @@ type Survey struct {
 	// kept are the windows of an input that cannot be read again; nil for a file.
 	kept []Window
 	file os.FileInfo
-	// places are where a file may be read from, in order, at least every windows apart.
-	places []place
-	every  int
 }
 
-// mostPlaces bounds how many places are known of an input.
-const mostPlaces = 4096
-
-// note takes a place; of too many every second is dropped.
-func (s *Survey) note(p place) {
-	if n := len(s.places); n > 0 && p.Window < s.places[n-1].Window+s.every {
-		return
-	}
-	s.places = append(s.places, p)
-	if len(s.places) < mostPlaces {
-		return
-	}
-	for i := range mostPlaces / 2 {
-		s.places[i] = s.places[2*i]
-	}
-	s.places, s.every = s.places[:mostPlaces/2], 2*s.every
-}
-
-// Shape is what windows of one length with as many tokens of context are alike in.
+// Shape is what windows of one length and context share.
 type Shape struct {
 	// Free lists the free positions, Length counts all.
 	Free   []int
@@ -59,7 +36,7 @@ type Shape struct {
 	Windows, First int
 }
 
-// Begins says why a sampler cannot begin with a window of so many positions: a prompt, say, that is longer.
+// Begins reports why a sampler cannot begin with a window of so many positions, such as a longer prompt.
 func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) error {
 	canvas := make([]int, length)
 	for _, l := range free {
@@ -68,30 +45,20 @@ func Begins(s *catalog.Sampler, spec samplers.Spec, length int, free []int) erro
 	return s.Check(spec, canvas)
 }
 
-// Survey reads the input once, unless what it would find is remembered. A file is read again for [Survey.From]; what comes from a pipe
-// is kept.
+// Survey reads the input once. [Survey.From] reads a file again; the windows of a pipe are kept.
 func (r *Reader) Survey() (*Survey, error) {
-	s := &Survey{reader: r, every: 1}
+	s := &Survey{reader: r}
 	if info, err := os.Stat(r.Path); !r.standard() && err == nil && info.Mode().IsRegular() {
 		s.file = info
-	}
-	var err error
-	if r.cutting, err = r.cut(); err != nil {
-		return nil, err
-	}
-	known, save := s.recall()
-	if known {
-		return s, s.Changed()
 	}
 	type key struct{ length, from int }
 	at := make(map[key]int)
 	digest := &digester{Hash: sha256.New()}
 	if s.file != nil {
 		r.skip = 1 << 62 // Words and bytes are counted when windows are worked out.
-		r.mark = s.note
-		defer func() { r.skip, r.mark = 0, nil }()
+		defer func() { r.skip = 0 }()
 	}
-	err = r.each(func(w Window) error {
+	err := r.each(func(w Window) error {
 		k := key{len(w.IDs), w.Free[0]}
 		i, ok := at[k]
 		if !ok {
@@ -111,9 +78,6 @@ func (r *Reader) Survey() (*Survey, error) {
 		err = s.Changed()
 	}
 	s.Digest = digest.String()
-	if err == nil {
-		save()
-	}
 	return s, err
 }
 
@@ -131,7 +95,7 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 			}
 			return
 		}
-		s.reader.skip, s.reader.from = first, s.before(max(first-1, 0)) // The one before says whether a word goes on.
+		s.reader.skip = first
 		err := s.reader.each(func(w Window) error {
 			if s.reader.n > first && !yield(w, nil) {
 				return errEnough
@@ -148,23 +112,6 @@ func (s *Survey) From(first int) iter.Seq2[Window, error] {
 			yield(Window{}, err)
 		}
 	}
-}
-
-// before is the last place that is known at or before a window.
-func (s *Survey) before(window int) place {
-	i, ok := slices.BinarySearchFunc(s.places, window, func(p place, window int) int { return cmp.Compare(p.Window, window) })
-	if !ok {
-		i--
-	}
-	if i < 0 {
-		return place{}
-	}
-	return s.places[i]
-}
-
-// Onward says that the shortest way to a window is to read on from another.
-func (s *Survey) Onward(at, window int) bool {
-	return at <= window && s.before(window).Window <= at
 }
 
 // Changed refuses a file that is not what it was when the survey began.

@@ -31,7 +31,7 @@ type Reader struct {
 	Tokenizer *tokenize.Tokenizer
 	// Check refuses a window that cannot be scored.
 	Check func(likelihood.Target) error
-	// Short says that windows are those of exact values where no length is given; ShortLength
+	// Short is set for windows of exact values where no length is given; ShortLength
 	// is their length, 0 for ExactLength.
 	Short       bool
 	ShortLength int
@@ -42,13 +42,9 @@ type Reader struct {
 	take func(Window) error
 	n    int
 	last Window
-	// inWord says that the last window ended within a word.
+	// inWord is set where the last window ended within a word.
 	inWord bool
-	// from is where the reading begins; mark, where it is not nil, is told where else it may: at the
-	// beginning of a document of an input that has one a line, or within a running text.
-	from place
-	mark func(place)
-	// skip is the number of windows, from the first, of which only ids and places are told.
+	// skip is the number of windows, from the first, whose bytes and words are not counted.
 	skip int
 }
 
@@ -63,14 +59,7 @@ type Window struct {
 	Bytes, Words int
 }
 
-// place is where the reading of an input may begin: how many windows, documents and lines begin
-// before it, and how many tokens of a running text are.
-type place struct {
-	Window, Document, Line, Token int
-	tokenize.Place
-}
-
-// Kind is --as, else what the file's name says.
+// Kind is --as, else by the file's name.
 func (r *Reader) Kind() string {
 	if r.As != "" {
 		return r.As
@@ -81,7 +70,7 @@ func (r *Reader) Kind() string {
 	return "corpus"
 }
 
-// Overlaps says that windows that were read share tokens.
+// Overlaps reports whether windows that were read share tokens.
 func (r *Reader) Overlaps() bool { return r.cutting.Overlaps() }
 
 // CutLength and CutStride are those in force, once windows were read.
@@ -99,7 +88,7 @@ func (r *Reader) each(take func(Window) error) error {
 	if err != nil {
 		return err
 	}
-	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, r.from.Window, Window{}, false
+	r.cutting, r.take, r.n, r.last, r.inWord = cut, take, 0, Window{}, false
 	in, err := r.open()
 	if err != nil {
 		return err
@@ -109,11 +98,8 @@ func (r *Reader) each(take func(Window) error) error {
 	if r.Join {
 		docs = r.joined(docs)
 	}
-	i := r.from.Document
+	i := 0
 	for d, err := range docs {
-		if err == nil && r.mark != nil && d.line > 0 {
-			r.mark(place{Window: r.n, Document: i, Line: d.line - 1, Place: tokenize.Place{At: d.at}})
-		}
 		if err == nil {
 			err = r.cutDocument(cut, d, i)
 		}
@@ -125,10 +111,13 @@ func (r *Reader) each(take func(Window) error) error {
 		}
 		i++
 	}
-	if r.n == 0 {
-		return fmt.Errorf("%s: nothing to score%s", r.name(), map[bool]string{true: ": name a file, or pipe a text in"}[r.standard()])
+	switch {
+	case r.n > 0:
+		return nil
+	case r.standard():
+		return fmt.Errorf("%s: nothing to score: name a file, or pipe a text in", r.name())
 	}
-	return nil
+	return fmt.Errorf("%s: nothing to score", r.name())
 }
 
 // cutDocument hands on the windows of document i, as many as are wanted.
@@ -143,7 +132,7 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 		}
 		return r.window(tokenize.Window{IDs: slices.Concat(d.context, ids), Context: len(d.context)}, i, d.line)
 	}
-	for w, err := range cut.StreamFrom(d.ids, d.start) {
+	for w, err := range cut.Stream(d.ids) {
 		if err == nil {
 			err = r.window(w, i, d.line)
 		}
@@ -157,7 +146,7 @@ func (r *Reader) cutDocument(cut tokenize.Cut, d document, i int) error {
 	return nil
 }
 
-// full says that no more windows are wanted.
+// full reports whether no more windows are wanted.
 func (r *Reader) full() bool { return r.Limit > 0 && r.n >= r.Limit }
 
 // window hands on a window, or refuses it.
@@ -173,7 +162,7 @@ func (r *Reader) window(w tokenize.Window, doc, line int) error {
 	} else {
 		err = r.Check(t.Target)
 	}
-	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The one before says whether a word goes on.
+	if err == nil && r.Tokenizer != nil && r.n >= r.skip-1 { // The one before shows whether a word continues.
 		if t.Bytes, err = r.Tokenizer.Bytes(w.IDs[w.Context:]); err == nil {
 			t.Words, err = r.words(w, doc)
 		}
@@ -230,7 +219,7 @@ func positions(from, to int) []int {
 	return out
 }
 
-// cut reads the flags that say how documents are cut.
+// cut reads the flags for cutting documents.
 func (r *Reader) cut() (tokenize.Cut, error) {
 	cut := tokenize.Cut{
 		Length: r.Facts.Length, Stride: r.Stride, Context: r.Cutting.Context, BOS: tokenize.None, EOS: tokenize.None,
@@ -247,8 +236,8 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	case r.Short && !r.Facts.FixedLength:
 		cut.Length = min(cut.Length, cmp.Or(r.ShortLength, ExactLength)+cut.Context)
 	}
-	if cut.Length > r.Facts.Length || r.Facts.FixedLength && cut.Length != r.Facts.Length {
-		return cut, exit.Usagef("--length %d: the model takes canvases of %s %d positions", cut.Length, map[bool]string{true: "exactly", false: "at most"}[r.Facts.FixedLength], r.Facts.Length)
+	if err := CheckLength("length", cut.Length, r.Facts); err != nil {
+		return cut, err
 	}
 	if framed := r.Frame != "none"; framed || r.Join {
 		if r.Tokenizer == nil {
@@ -269,6 +258,17 @@ func (r *Reader) cut() (tokenize.Cut, error) {
 	return cut, nil
 }
 
+// CheckLength refuses canvases of n positions, as a flag has it, that a model does not take.
+func CheckLength(flag string, n int, f model.Facts) error {
+	switch {
+	case f.FixedLength && n != f.Length:
+		return exit.Usagef("--%s %d: the model takes canvases of exactly %d positions", flag, n, f.Length)
+	case n > f.Length:
+		return exit.Usagef("--%s %d: the model takes canvases of at most %d positions", flag, n, f.Length)
+	}
+	return nil
+}
+
 // name is how messages call the input.
 func (r *Reader) name() string {
 	if r.standard() {
@@ -277,5 +277,5 @@ func (r *Reader) name() string {
 	return r.Path
 }
 
-// standard says that standard input is read.
+// standard reports whether standard input is read.
 func (r *Reader) standard() bool { return r.Path == "" || r.Path == "-" }

@@ -17,5 +17,5 @@ static int ignore_signal(int s) {
 */
 import "C"
 
-// Ignore makes the process ignore a signal and tells whether that worked.
+// Ignore makes the process ignore a signal and reports whether that worked.
 func Ignore(signal int) bool { return C.ignore_signal(C.int(signal)) == 0 }

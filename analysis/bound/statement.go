@@ -1,0 +1,154 @@
+package bound
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mdmgen/analysis/estimate"
+	"mdmgen/analysis/report"
+)
+
+// draft is a report in the making. Verdicts from estimates wait until their number is known.
+type draft struct {
+	Report
+	confidence float64
+	lines      []*report.Line
+	waiting    []waiting
+}
+
+// waiting is a line with the estimate that judges it.
+type waiting struct {
+	line  *report.Line
+	judge judge
+	gap   sampled
+}
+
+func newDraft(mode string, confidence float64) *draft {
+	return &draft{Report: Report{Schema: Schema, Mode: mode, Holds: true}, confidence: confidence}
+}
+
+// add appends a line, without a verdict until the caller sets one.
+func (d *draft) add(l report.Line) *report.Line {
+	if l.Unit == "" {
+		l.Unit = "nats"
+	}
+	l.OK = true
+	d.lines = append(d.lines, &l)
+	return &l
+}
+
+// estimated has a line judged by an estimate of its gap.
+func (d *draft) estimated(l *report.Line, judge judge, gap sampled) {
+	d.waiting = append(d.waiting, waiting{l, judge, gap})
+}
+
+func (d *draft) note(notes ...string) { d.Notes = append(d.Notes, notes...) }
+
+func (d *draft) plot(plots ...report.Plot) { d.Plots = append(d.Plots, report.Shown(plots...)...) }
+
+// finish judges the lines that wait, and returns the report.
+func (d *draft) finish() Report {
+	for _, w := range d.waiting {
+		w.line.Verdict, w.line.OK = w.judge(w.gap, len(d.waiting))
+	}
+	for i, l := range d.lines {
+		d.Lines, d.Holds = append(d.Lines, *l), d.Holds && l.OK
+		if slices.ContainsFunc(d.waiting, func(w waiting) bool { return w.line == l }) {
+			d.Report.estimated = append(d.Report.estimated, i)
+		}
+	}
+	return d.Report
+}
+
+// means adds lines about means over windows or samples.
+type means struct {
+	*draft
+	// cluster has the same number for dependent terms; nil where all are independent.
+	cluster []int
+}
+
+func (d *draft) over(cluster []int) means { return means{d, cluster} }
+
+// of estimates a mean.
+func (m means) of(x []float64) report.Value { return of(mean(x, m.cluster, m.confidence)) }
+
+// bound is a mean that is a bound, "upper" or "lower".
+func (m means) bound(x []float64, kind string) report.Value {
+	v := m.of(x)
+	v.Bound = kind
+	return v
+}
+
+// line adds a line from the terms of its sides and of their difference.
+func (m means) line(name, statement string, left, right, gap []float64) *report.Line {
+	return m.add(report.Line{Name: name, Statement: statement, Left: m.of(left), Right: m.of(right), Gap: m.of(gap)})
+}
+
+// sampled is the estimate of a mean of terms, at any confidence.
+func (m means) sampled(terms []float64) sampled {
+	return func(confidence float64) estimate.Estimate { return mean(terms, m.cluster, confidence) }
+}
+
+// mean estimates a mean, terms with the same number in cluster being one unit.
+func mean(x []float64, cluster []int, confidence float64) estimate.Estimate {
+	return estimate.Ratio(x, slices.Repeat([]float64{1}, len(x)), cluster, confidence)
+}
+
+// of is an estimate as a value.
+func of(e estimate.Estimate) report.Value { return report.Value{Estimate: e} }
+
+// unknown stands for a side of which only a bound is known.
+func unknown() report.Value {
+	return of(estimate.Estimate{Mean: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)})
+}
+
+// exact adds a line about exact numbers. What is below rounding is 0.
+func (d *draft) exact(name, statement, unit string, left, right float64) *report.Line {
+	if math.Abs(left) <= rounding {
+		left = 0
+	}
+	if math.Abs(right) <= rounding {
+		right = 0
+	}
+	gap := right - left
+	if left == right || math.Abs(gap) <= slack(left, right, rounding) {
+		gap = 0 // also where both are infinite
+	}
+	return d.add(report.Line{Name: name, Statement: statement, Unit: unit, Left: report.Exact(left), Right: report.Exact(right), Gap: report.Exact(gap)})
+}
+
+// equal adds an identity between exact numbers.
+func (d *draft) equal(name, statement, unit string, left, right, tolerance float64) {
+	line := d.exact(name, statement, unit, left, right)
+	line.Verdict, line.OK = equally([]float64{line.Gap.Mean}, slack(left, right, tolerance))
+}
+
+// below adds an inequality left ≤ right of exact numbers. Where it was checked on several
+// cases, of which the sides are one, gaps are right − left of them all.
+func (d *draft) below(name, statement, unit string, left, right, tolerance float64, gaps ...float64) {
+	line := d.exact(name, statement, unit, left, right)
+	if len(gaps) == 0 {
+		gaps = []float64{line.Gap.Mean}
+	}
+	limit := slack(left, right, tolerance)
+	line.Verdict, line.OK = exactly(gaps, limit)
+	switch {
+	case !line.OK:
+	case slices.Min(gaps) > limit:
+		line.Verdict += ", strictly"
+	case slices.Max(gaps) <= limit:
+		line.Verdict += fmt.Sprintf(", equal within %.0e", limit)
+	}
+}
+
+// slack is the tolerance times max(1, |value|).
+func slack(left, right, tolerance float64) float64 {
+	size := 1.0
+	for _, x := range []float64{left, right} {
+		if !math.IsInf(x, 0) {
+			size = max(size, math.Abs(x))
+		}
+	}
+	return tolerance * size
+}

@@ -1,0 +1,229 @@
+package chunks
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"mdmgen/cmd/mdmgen/internal/kit"
+	"mdmgen/internal/exit"
+	"mdmgen/internal/fault"
+	"mdmgen/internal/journal"
+	"mdmgen/internal/plainfile"
+)
+
+// partial is the end of the name of an unfinished part.
+const partial = ".partial"
+
+// Checkpoint is a run in one process with the chunks that are finished. It belongs to one goroutine.
+type Checkpoint struct {
+	reader
+	header Header
+	// flag and path name the file in messages, "" where nothing is kept.
+	flag, path string
+	// part is the name that the file gets when it is finished, "" where it keeps its own; ended
+	// reports that it has its footer.
+	part  string
+	ended bool
+	// serve, where not nil, asks for parts one after another, see [kit.Streams].
+	serve kit.ServeParts
+}
+
+// Open opens the file that the flags name, for a run with this header, and reads which chunks are
+// finished. Of the part only Provenance and Print are filled in. output is the file of a part.
+func (f *Flags) Open(s kit.Streams, header Header, output string) (*Checkpoint, error) {
+	header.Part.To, header.CPU = header.Chunks, cpuFeatures()
+	header.Part.ask(f.all, *s.Args)
+	k := &Checkpoint{header: header, serve: f.serve}
+	k.forget()
+	switch {
+	case f.parts != nil:
+		return k, k.merge(f.parts)
+	case f.serve != nil:
+	case f.Given():
+		return k, k.openPart(f.Shard, output)
+	case f.Resume != "":
+		k.flag, k.path = "--resume", f.Resume
+		return k, k.open()
+	}
+	return k, nil
+}
+
+// forget makes the reader one that has no files.
+func (k *Checkpoint) forget() {
+	k.reader = reader{schema: k.header.Schema, where: make([]place, k.header.Chunks)}
+	k.ended = false
+}
+
+// merge takes the chunks of parts, which must be of this run.
+func (k *Checkpoint) merge(p *Parts) error {
+	here, err := json.Marshal(k.header)
+	if err != nil {
+		return err
+	}
+	if unlike := journal.Differ(p.header, here); len(unlike) > 0 {
+		return exit.Usagef("merge: what this machine finds is unlike the parts in %v: merge where they were made", unlike)
+	}
+	k.reader = p.reader
+	return nil
+}
+
+// openPart opens the file of a part, unless it is finished.
+func (k *Checkpoint) openPart(s Shard, output string) error {
+	k.forget()
+	k.part, k.flag, k.path = output, "--shard", output+partial
+	p := &k.header.Part
+	p.Shard = s.String()
+	p.From, p.To = s.Of(k.header.Chunks)
+	if done, err := k.finished(); done || err != nil {
+		return err
+	}
+	return k.open()
+}
+
+// open opens the file at path, and reads what it has.
+func (k *Checkpoint) open() (err error) {
+	defer func() {
+		if err != nil {
+			k.Close()
+			err = kit.JournalError(k.flag, err)
+		}
+	}()
+	if k.j, err = journal.Open(k.path, k.schema); err != nil {
+		return err
+	}
+	k.reader.open = 1
+	if err := k.read(k.j); err != nil {
+		return err
+	}
+	return k.j.Begin(k.header)
+}
+
+// read indexes a file. It refuses one of another run, or of another part of this one.
+func (k *Checkpoint) read(j *journal.Journal) (err error) {
+	if err := j.Agree(k.header); err != nil {
+		return err
+	}
+	if j.Header() != nil {
+		var h struct{ Part Part }
+		now := k.header.Part
+		if err := json.Unmarshal(j.Header(), &h); err != nil || h.Part.Shard != now.Shard || h.Part.From != now.From || h.Part.To != now.To {
+			return &journal.RefusedError{Path: j.Path(), Reason: fmt.Sprintf("is for %v of this run, and %v is asked for: name another file, or remove it", &h.Part, &now)}
+		}
+	}
+	_, k.ended, err = k.add(j, &k.header.Part)
+	return err
+}
+
+// finished reports whether the part is there, with all of its chunks. A file that is anything else
+// is an error.
+func (k *Checkpoint) finished() (bool, error) {
+	j, err := journal.OpenReader(k.part, k.schema)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		defer j.Close()
+		err = k.read(j)
+	}
+	if err == nil && !k.ended {
+		err = errors.New(k.part + ": has no footer")
+	}
+	if err != nil {
+		return false, exit.Usagef("-o %w: it is not written over: remove it, or name another", err)
+	}
+	return true, nil
+}
+
+// Each calls take with the chunks of the part, in order: finished ones, and those that work
+// computes, which are kept first. It ends with the first error of either, or with ctx.
+func Each[T any](ctx context.Context, k *Checkpoint, work func(chunk int) (T, error), take func(chunk int, result T, kept bool) error) error {
+	for i := k.header.Part.From; i < k.header.Part.To; i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		kept := k.where[i].file > 0
+		var result T
+		var err error
+		if kept {
+			err = k.result(i, &result)
+		} else if result, err = work(i); err == nil {
+			err = k.keep(i, result)
+		}
+		if err == nil {
+			err = take(i, result, kept)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep writes a chunk that was just computed.
+func (k *Checkpoint) keep(chunk int, result any) error {
+	if k.path == "" {
+		return nil
+	}
+	data, err := kit.JSONLine(result)
+	if err != nil {
+		return err
+	}
+	return kit.JournalError(k.flag, k.j.Append(line{Chunk: &chunk, Result: data}))
+}
+
+// Range returns the chunks of the part, to excluded.
+func (k *Checkpoint) Range() (from, to int) { return k.header.Part.From, k.header.Part.To }
+
+// Part calls each, which does the chunks of a part, and finishes the part. It prints what became
+// of it.
+func (k *Checkpoint) Part(ctx context.Context, s kit.Streams, each func() error) error {
+	if k.serve != nil {
+		header, err := json.Marshal(k.header)
+		if err != nil {
+			return err
+		}
+		s.Verbosity = &kit.Verbosity{Level: kit.Quiet} // The caller reports progress.
+		serve := k.serve
+		k.serve = nil
+		return serve(header, func(i, n int, path string) error {
+			defer k.Close()
+			if err := k.openPart(Shard{i, n}, path); err != nil {
+				return err
+			}
+			return k.Part(ctx, s, each)
+		})
+	}
+	if k.ended && k.j == nil {
+		s.Notice(fmt.Sprintf("%s is there already: %v", k.part, &k.header.Part))
+		return nil
+	}
+	if err := each(); err != nil {
+		s.Notice(fmt.Sprintf("part %s is not finished; the same command continues it, from %s", k.header.Part.Shard, k.path))
+		return cmp.Or(ctx.Err(), fault.WithoutName(err))
+	}
+	return k.Finish(s)
+}
+
+// Finish writes the footer. A part gets its name.
+func (k *Checkpoint) Finish(s kit.Streams) error {
+	if k.path == "" {
+		return nil
+	}
+	if p := k.header.Part; !k.ended { // A part that was killed before it had its name has a footer.
+		if err := kit.JournalError(k.flag, k.j.Append(line{End: &span{p.From, p.To}})); err != nil {
+			return err
+		}
+	}
+	if k.part == "" {
+		return nil
+	}
+	if err := k.j.Rename(k.part); err != nil {
+		return fmt.Errorf("-o %s: %w", k.part, plainfile.Cause(err))
+	}
+	s.Notice(fmt.Sprintf("wrote %s: %v", k.part, &k.header.Part))
+	return nil
+}

@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package sysinfo
+
+func disk(string) (uint64, bool) { return 0, false }

@@ -1,0 +1,11 @@
+//go:build linux || darwin
+
+package sysinfo
+
+import "syscall"
+
+func disk(dir string) (uint64, bool) {
+	var s syscall.Statfs_t
+	err := syscall.Statfs(dir, &s)
+	return s.Bavail * uint64(s.Bsize), err == nil
+}

@@ -1,0 +1,31 @@
+package sysinfo_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"mdmgen/internal/sysinfo"
+)
+
+// TestSysinfo: what is known is of a sensible size, and a folder that is not there is on the disk of
+// the one that it would be in.
+func TestSysinfo(t *testing.T) {
+	dir := t.TempDir()
+	here, known := sysinfo.Disk(dir)
+	below, ok := sysinfo.Disk(filepath.Join(dir, "none", "none"))
+	if known != ok || known && (here == 0 || below == 0) {
+		t.Errorf("%d %t in a folder, %d %t below it", here, known, below, ok)
+	}
+	memory, ok := sysinfo.Memory()
+	if ok && memory < 64<<20 {
+		t.Errorf("%d bytes of memory", memory)
+	}
+	free, ok := sysinfo.Free()
+	if has, known := sysinfo.Resident(); ok && (free > memory || has > memory) || known && has < 1<<20 {
+		t.Errorf("%d bytes of memory: %d are left, this process has %d", memory, free, has)
+	}
+	if runtime.GOOS == "linux" && (!known || !ok) {
+		t.Errorf("disk known %t, memory known %t", known, ok)
+	}
+}

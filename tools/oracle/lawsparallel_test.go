@@ -1,0 +1,117 @@
+package oracle
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/combin"
+
+	"mdmgen/analysis/laws"
+	"mdmgen/model/world"
+)
+
+// parallelLaw is the law over sequences of parallel first-hitting sampling (Zheng et al., arXiv 2409.02908, Algorithm 2):
+// blocks of the given sizes in uniform order, a call a block, asked at the hitting fraction λ_n of the block's first
+// reveal, tokens of a block independent. With m_n masks at the start of block n
+//
+//	λ_1 ~ Beta(d,1),  λ_{n+1} = λ_n·β,  β ~ Beta(m_{n+1}, L_n),
+//	H_B(λ) = Σ_{C⊆B, |C|=L_n} Π_{l∈C} μ^l(x_l | B masked, λ)·E H_{B∖C}(λβ) / C(m_n,L_n).
+//
+// H_B is a polynomial in λ^p, so that moments E β^(pk) do. It panics where the sizes do not sum to D.
+func parallelLaw(w *laws.World, file *world.World, sizes []int) []float64 {
+	checkSizes(sizes, w.D)
+	r := parallelBlocks{World: w}
+	r.mu0, r.mu1, r.c, r.p = file.Mixture()
+	out := make([]float64, w.Sequences)
+	for i := range out {
+		out[i] = r.probability(fullState(w, i), sizes)
+	}
+	return out
+}
+
+// parallelBlocks is a world with its tables.
+type parallelBlocks struct {
+	*laws.World
+	mu0, mu1 []float64
+	c, p     float64
+}
+
+// order is the number of coefficients with n masked positions.
+func (w *parallelBlocks) order(n int) int {
+	if w.mu1 == nil {
+		return 1
+	}
+	return n + 1
+}
+
+func (w *parallelBlocks) probability(x int, sizes []int) float64 {
+	full := 1<<w.D - 1
+	// h[B] are the coefficients of E H_B(λβ) in λ^(pk), λ the first hit of the block before.
+	h := make([][]float64, full+1)
+	h[0] = []float64{1}
+	masked := 0
+	for n := len(sizes) - 1; n >= 0; n-- {
+		size := sizes[n]
+		masked += size
+		before := 1 // the first hit of d uniforms is 1·Beta(d,1)
+		if n > 0 {
+			before = sizes[n-1]
+		}
+		for b := range h {
+			if state := hideAll(w.World, x, b); w.Masks(state) == masked {
+				h[b] = w.block(x, b, size, h)
+				for k := range h[b] {
+					h[b][k] *= betaMoment(float64(masked), float64(before), w.p*float64(k)) / float64(combin.Binomial(masked, size))
+				}
+			}
+		}
+	}
+	var s laws.Sum
+	for _, c := range h[full] {
+		s.Add(c)
+	}
+	return s.Value()
+}
+
+// block is Σ_C Π_{l∈C} μ^l·h[B∖C] as coefficients.
+func (w *parallelBlocks) block(x, b, size int, h [][]float64) []float64 {
+	state := hideAll(w.World, x, b)
+	out := make([]float64, w.order(w.Masks(state)))
+	var choose func(l, rest, left int, product []float64)
+	choose = func(l, rest, left int, product []float64) {
+		if left == 0 {
+			for i, p := range product {
+				for k, q := range h[rest] {
+					out[i+k] += p * q
+				}
+			}
+			return
+		}
+		if l == w.D {
+			return
+		}
+		choose(l+1, rest, left, product)
+		if b>>l&1 == 0 {
+			return
+		}
+		at := (state*w.D+l)*w.V + w.Token(x, l)
+		next := make([]float64, len(product)+w.order(1)-1)
+		for i, p := range product {
+			next[i] += p * w.mu0[at]
+			if w.mu1 != nil {
+				next[i+1] += p * w.c * (w.mu1[at] - w.mu0[at])
+			}
+		}
+		choose(l+1, rest&^(1<<l), left-1, next)
+	}
+	choose(0, b, size, []float64{1})
+	return out
+}
+
+// betaMoment is E β^s for β ~ Beta(a,b).
+func betaMoment(a, b, s float64) float64 {
+	if s == 0 {
+		return 1
+	}
+	lg := func(x float64) float64 { y, _ := math.Lgamma(x); return y }
+	return math.Exp(lg(a+s) - lg(a) + lg(a+b) - lg(a+b+s))
+}
