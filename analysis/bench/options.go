@@ -32,7 +32,7 @@ var keys = func() (out []key) {
 		out = append(out, key{Option: o})
 	}
 	run := func(name string, most float64, field func(*Setting) *int) {
-		out = append(out, key{catalog.Option{Option: catalog.Option{Option: samplers.Option{Name: name, Least: 1, Most: most, Whole: true}}}, field})
+		out = append(out, key{catalog.Option{Option: samplers.Option{Name: name, Least: 1, Most: most, Whole: true}}, field})
 	}
 	run(KeyLength, 1<<20, func(s *Setting) *int { return &s.Length })
 	run(KeyBatch, 1<<20, func(s *Setting) *int { return &s.Batch })
