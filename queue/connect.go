@@ -16,9 +16,9 @@ import (
 	"mdmgen/internal/lockfile"
 )
 
-// Address says which server is used.
+// Address is the server that is used.
 type Address struct {
-	// URL is that of a server with JetStream, such as tls://queue.example:4222; "" for the one
+	// URL is the address of a server with JetStream, such as tls://queue.example:4222; "" for the one
 	// of this machine whose data are in the folder Store: it is begun where none runs.
 	URL, Store string
 	// Credentials, CA, Cert and Key are files, "" for none.
@@ -51,7 +51,7 @@ func Connect(ctx context.Context, a Address) (_ *Queue, err error) {
 			return nil, err
 		}
 	}
-	tries := -1 // for ever: whoever runs the server begins it again
+	tries := -1 // for ever: the server is begun again
 	if a.URL == "" {
 		tries = int(startTime / time.Second) // Another process begins one at another address.
 	}
@@ -161,7 +161,7 @@ func retried(ctx context.Context, f func() error) error {
 	}
 }
 
-// passing says that an error is one of the connection, and may be gone later.
+// passing reports whether an error is one of the connection, and may be gone later.
 func passing(err error) bool {
 	for _, e := range []error{nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, jetstream.ErrNoStreamResponse, jetstream.ErrNoHeartbeat, jetstream.ErrConsumerLeadershipChanged, jetstream.ErrServerShutdown, context.DeadlineExceeded} {
 		if errors.Is(err, e) {

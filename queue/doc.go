@@ -6,12 +6,11 @@
 //   - The stream of results holds one message a part and refuses a second: what two workers
 //     did, because one was thought dead, is there once. Which one it is makes no difference, for
 //     parts are functions of the run and their number.
-//   - A task that was given out several times and never finished is a dead letter: status shows
-//     it, and submitting the run again queues it again.
+//   - A task that was given out several times and never finished is a dead letter: status counts it,
+//     and submitting the run again, when no part is running, queues it again.
 //
-// A worker does nothing before it has found that the run means to it what it means to whoever
-// submitted it: the same model, input, settings, version and kind of machine, by the header of
-// package chunks. It has the run open, with its model, until no task is left, and opens it anew after
+// A worker does nothing before it has found that the run is the one submitted: the same model, input,
+// settings, version and kind of machine, by the header of package chunks. It has the run open, with its model, until no task is left, and opens it anew after
 // a part that failed; a part that ends the process is a delivery of each task that it had.
 //
 // This is a module of its own, so that the program itself does not carry a server.

@@ -59,15 +59,9 @@ func (j *Job) Check(here json.RawMessage) error {
 	return nil
 }
 
-// chunks is how many chunks a task has.
-func (j *Job) chunks(task int) int {
-	return task*j.Chunks/j.Shards - (task-1)*j.Chunks/j.Shards
-}
-
 // The names of a job's streams, subjects and stores.
 func (j *Job) tasks() string       { return "mdmgen-tasks-" + j.ID }
 func (j *Job) results() string     { return "mdmgen-results-" + j.ID }
-func (j *Job) dead() string        { return "mdmgen-dead-" + j.ID }
 func (j *Job) parts() string       { return "mdmgen-parts-" + j.ID }
 func (j *Job) task(i int) string   { return fmt.Sprintf("mdmgen.%s.task.%d", j.ID, i) }
 func (j *Job) result(i int) string { return fmt.Sprintf("mdmgen.%s.result.%d", j.ID, i) }

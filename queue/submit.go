@@ -31,8 +31,8 @@ type Limits struct {
 	AckWait    time.Duration
 }
 
-// Submit queues the tasks of a job that have no result yet, dead letters among them. It returns how
-// many were queued.
+// Submit queues the tasks of a job that have no result yet, dead letters among them if none is
+// waiting or running. It returns how many were queued.
 func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err error) {
 	if err := q.prepare(ctx, j, l); err != nil {
 		return 0, err
@@ -45,13 +45,21 @@ func (q *Queue) Submit(ctx context.Context, j *Job, l Limits) (queued int, err e
 	if err != nil {
 		return 0, err
 	}
-	for _, d := range state.Dead {
-		if err := tasks.DeleteMsg(ctx, d.sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+	if state.Running+state.Waiting == 0 { // What is left of a job that has ended is dead.
+		if err := tasks.Purge(ctx); err != nil {
 			return 0, err
 		}
 	}
+	results, err := q.js.Stream(ctx, j.results())
+	if err != nil {
+		return 0, err
+	}
+	info, err := results.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return 0, err
+	}
 	for i := 1; i <= j.Shards; i++ {
-		if state.done[i] {
+		if info.State.Subjects[j.result(i)] > 0 {
 			continue
 		}
 		err := retried(ctx, func() error {
@@ -79,8 +87,7 @@ func (q *Queue) prepare(ctx context.Context, j *Job, l Limits) error {
 	tasks, results := once, once
 	tasks.Name, tasks.Subjects, tasks.Retention = j.tasks(), []string{j.task(0)[:len(j.task(0))-1] + "*"}, jetstream.WorkQueuePolicy
 	results.Name, results.Subjects = j.results(), []string{j.result(0)[:len(j.result(0))-1] + "*"}
-	dead := jetstream.StreamConfig{Name: j.dead(), Storage: jetstream.FileStorage, Subjects: []string{"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + j.tasks() + ".*"}}
-	for _, c := range []jetstream.StreamConfig{tasks, results, dead} {
+	for _, c := range []jetstream.StreamConfig{tasks, results} {
 		if _, err := q.js.CreateOrUpdateStream(ctx, c); err != nil {
 			return fmt.Errorf("the stream %s: %w", c.Name, err)
 		}
@@ -113,7 +120,7 @@ func full(err error) bool {
 
 // Remove removes all that the server has of a job.
 func (q *Queue) Remove(ctx context.Context, j *Job) error {
-	for _, name := range []string{j.tasks(), j.results(), j.dead()} {
+	for _, name := range []string{j.tasks(), j.results()} {
 		if err := q.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return err
 		}

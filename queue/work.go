@@ -83,7 +83,7 @@ func (w *worker) work(ctx context.Context) error {
 		return w.removed(ctx, err)
 	}
 	if w.results, err = w.Queue.js.Stream(ctx, w.job.results()); err != nil {
-		return err
+		return w.removed(ctx, err)
 	}
 	dir, err := os.MkdirTemp("", "mdmgen-worker-")
 	if err != nil {
@@ -91,11 +91,11 @@ func (w *worker) work(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	for {
-		var ended bool
-		if err := retried(ctx, func() (err error) { ended, err = w.Queue.ended(ctx, w.job); return err }); err != nil {
+		var state *State
+		if err := retried(ctx, func() (err error) { state, err = w.Queue.Status(ctx, w.job); return err }); err != nil {
 			return w.removed(ctx, err)
 		}
-		if ended {
+		if state.Ended() {
 			w.end()
 			return nil
 		}

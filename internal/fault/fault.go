@@ -1,5 +1,5 @@
 // Package fault has errors that name the package they come from, as a Go program reads them,
-// and that can be told without the name, as a user of the command line does.
+// and that can be printed without the name, for users of the command line.
 package fault
 
 import (

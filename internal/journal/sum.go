@@ -34,7 +34,7 @@ func seal(before string, record []byte) (line []byte, sum string) {
 	return append(append(append(line, sumField...), sum...), `"}`...), sum
 }
 
-// unseal takes the checksum out of a line, and says whether it is the line's: whether sealing
+// unseal takes the checksum out of a line, and reports whether it is the line's: whether sealing
 // what is left gives the very line.
 func unseal(before string, line []byte) (record []byte, sum string, ok bool) {
 	if record, _, ok = cut(line); !ok {

@@ -28,10 +28,10 @@ func OpenNamed(ctx context.Context, path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{Interruptible(ctx, f), f}, nil
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return f, nil // It has what it has at once.
+	}
+	return &interruptible{ctx: ctx, under: f}, nil
 }
 
 // Await opens a file that is there, as [os.OpenFile] does, and waits for the other end of a
@@ -58,51 +58,43 @@ func Await(ctx context.Context, path string, flag int) (*os.File, error) {
 	}
 }
 
-// Interruptible returns a reader of r that ends with ctx, also while it waits: a program
-// that waits for its user's next line must not wait to be interrupted. It belongs to one
-// goroutine. A read that is under way when ctx ends is abandoned.
+// Interruptible returns a reader of r that ends with ctx, also while it waits: a program that waits
+// for its user's next line must not wait to be interrupted. Nothing is read before the first Read. It
+// belongs to one goroutine. A read that is under way when ctx ends is abandoned.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader {
-	return &interruptible{ctx: ctx, r: r, results: make(chan readResult, 1)}
+	return &interruptible{ctx: ctx, under: r}
 }
 
 type interruptible struct {
-	ctx     context.Context
-	r       io.Reader
-	buf     [1 << 16]byte
-	pending []byte
-	results chan readResult
+	ctx   context.Context
+	under io.Reader
+	// pipe has what was read, nil before the first Read.
+	pipe *io.PipeReader
 }
 
-// Under is what is read.
-func (i *interruptible) Under() io.Reader { return i.r }
-
-type readResult struct {
-	n   int
-	err error
-}
+// Under returns what is read.
+func (i *interruptible) Under() io.Reader { return i.under }
 
 func (i *interruptible) Read(p []byte) (int, error) {
-	if len(i.pending) > 0 {
-		n := copy(p, i.pending)
-		i.pending = i.pending[n:]
-		return n, nil
-	}
 	if err := i.ctx.Err(); err != nil {
 		return 0, err
 	}
-	go func() {
-		n, err := i.r.Read(i.buf[:])
-		i.results <- readResult{n, err}
-	}()
-	select {
-	case <-i.ctx.Done():
-		return 0, i.ctx.Err()
-	case res := <-i.results:
-		n := copy(p, i.buf[:res.n])
-		i.pending = i.buf[n:res.n]
-		if len(i.pending) > 0 {
-			return n, nil // The error, if there is one, comes again.
-		}
-		return n, res.err
+	if i.pipe == nil {
+		var w *io.PipeWriter
+		i.pipe, w = io.Pipe()
+		context.AfterFunc(i.ctx, func() { w.CloseWithError(i.ctx.Err()) })
+		go func() {
+			_, err := io.Copy(w, i.under)
+			w.CloseWithError(err) // the end, where it is nil
+		}()
 	}
+	return i.pipe.Read(p)
+}
+
+// Close ends the reading, and closes what is read.
+func (i *interruptible) Close() error {
+	if i.pipe != nil {
+		i.pipe.Close()
+	}
+	return i.under.(io.Closer).Close()
 }

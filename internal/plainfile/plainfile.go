@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// ErrNotRegular says that a name leads to a device, a pipe, a socket or a folder.
+// ErrNotRegular is the error of a name that leads to a device, a pipe, a socket or a folder.
 var ErrNotRegular = errors.New("not a regular file")
 
 // Open opens a regular file for reading. It never waits: a pipe is refused
@@ -119,7 +119,7 @@ func Inside(dir, name string) (string, error) {
 // sharedMark is the file that Hugging Face's library puts into a folder of shared blobs.
 const sharedMark = ".huggingface-shared-blobs"
 
-// within says whether path lies below the folder root, both absolute.
+// within reports whether path lies below the folder root, both absolute.
 func within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

@@ -1,5 +1,5 @@
-// Package plainjson reads JSON that a user wrote and says what is wrong with it in a
-// line that speaks of the file and not of the program: fields, lists and numbers.
+// Package plainjson reads JSON that a user wrote, with errors of one line about the file and not
+// about the program: fields, lists and numbers.
 package plainjson
 
 import (
@@ -22,7 +22,7 @@ func Unmarshal(data []byte, v any) error {
 
 // Plain turns an error of package encoding/json into one line without the names of
 // types; nil stays nil. data is what was read, nil where it is not at hand: with it,
-// the line of a fault is told.
+// errors name the line.
 func Plain(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -58,7 +58,7 @@ func escape(s, keep string) string {
 	return b.String()
 }
 
-// hidden says of characters that they are not shown as themselves: controls, format
+// hidden reports characters that are not shown as themselves: controls, format
 // characters and with them the overrides of direction, separators of lines, and what no
 // character is assigned to. The joiners belong to words and to emoji.
 func hidden(keep string) func(rune) bool {

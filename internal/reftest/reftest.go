@@ -40,7 +40,7 @@ func Data(t testing.TB, elem ...string) string {
 	return p
 }
 
-// NoRuntime skips a test that needs ONNX Runtime where err says that there is
+// NoRuntime skips a test that needs ONNX Runtime where err reports that there is
 // none, and fails it where the environment variable MDMGEN_REQUIRE_RUNTIME is
 // set: a gate must not pass because nothing ran.
 func NoRuntime(t testing.TB, err error) {
@@ -53,7 +53,7 @@ func NoRuntime(t testing.TB, err error) {
 
 // Folder returns the folder of the large reference files: the one that the environment
 // variable MDMGEN_REFERENCE names, from the module's folder where it is relative, else
-// "shared" beside the module. named says that it was named.
+// "shared" beside the module. named reports that it was named.
 func Folder(t testing.TB) (dir string, named bool) {
 	t.Helper()
 	dir = os.Getenv("MDMGEN_REFERENCE")

@@ -80,13 +80,9 @@ func torture(ctx context.Context, out io.Writer, n int, seed uint64, only string
 			ring = append(ring, s)
 		}
 	}
-	tallies := make(map[*subject]*tally)
 	for i := range n {
 		s := ring[i%len(ring)]
-		if tallies[s] == nil {
-			tallies[s] = &tally{}
-		}
-		found, err := b.end(ctx, s, random, tallies[s])
+		found, err := b.end(ctx, s, random, &s.tally)
 		if err != nil {
 			return faults, fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -94,16 +90,15 @@ func torture(ctx context.Context, out io.Writer, n int, seed uint64, only string
 			fmt.Fprintf(out, "%s, end %d, %s\n", s.name, i+1, f)
 		}
 		if len(found) > 0 {
-			tallies[s].faults++
+			s.tally.faults++
 			faults++
 		}
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "command\tkills\tinterrupts\ttoo late\tresumed\tfaults")
 	for _, s := range chosen {
-		if t := tallies[s]; t != nil {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", s.name, t.kills, t.interrupts, t.late, t.resumed, t.faults)
-		}
+		t := s.tally
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", s.name, t.kills, t.interrupts, t.late, t.resumed, t.faults)
 	}
 	return faults, w.Flush()
 }

@@ -32,12 +32,13 @@ type subject struct {
 	prepare func(dir string) error
 	// journals are files that grow while it runs, folders those that appear whole or not at all.
 	journals, folders []string
-	// refuses says that it does not write where its results are already, goesOn that it goes on
+	// refuses reports that it does not write where its results are already, goesOn that it goes on
 	// with what it had begun, which Ctrl-C leaves too.
 	refuses, goesOn bool
 
 	duration  time.Duration
 	reference map[string]string
+	tally     tally
 }
 
 const text = "Once upon a time there was a king who had three daughters and a golden bird that sang in the garden.\n"

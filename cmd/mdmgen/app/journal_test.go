@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,95 +13,16 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// journals are command lines that keep a journal and take milliseconds, with what makes two
-// equal runs print the same.
-func journals(t testing.TB) map[string]struct {
-	args  []string
-	plain func(string) string
-} {
-	ids := filepath.Join(t.TempDir(), "ids.jsonl")
-	writeFile(t, ids, `{"ids":[1,0,1]}`+"\n"+`{"ids":[0,0,1]}`+"\n"+`{"ids":[1,1,1]}`+"\n")
-	return map[string]struct {
-		args  []string
-		plain func(string) string
-	}{
-		"score": {[]string{"score", ids, "--model", worldFile(t, "xor3-mixed"), "--draws", "2", "--seed", "7", "--format", "jsonl"}, unclocked},
-		"bench": {[]string{"bench", "--model", worldFile(t, "xor3-mixed"), "--case", "tweedie steps=2", "-n", "2", "-r", "1", "--quality", "error=3,nelbo=2",
-			"--seed", "7", "--format", "json"}, unmeasured},
-	}
-}
-
-// TestEveryByteOfAJournal edits the journals of real runs, a byte at a time: the run that
-// would go on refuses the file and leaves it as it is, or it was the end of its last line, and
-// the results are those of an undisturbed run. Every 65th place is tried, and all of the last few: the reader's own test
-// tries them all.
-func TestEveryByteOfAJournal(t *testing.T) {
-	t.Parallel()
-	for name, c := range journals(t) {
-		t.Run(name, func(t *testing.T) {
-			keep := filepath.Join(t.TempDir(), "keep.jsonl")
-			args := append(c.args[:len(c.args):len(c.args)], "--resume", keep)
-			want := c.plain(mustRun(t, "", args...))
-			whole, err := os.ReadFile(keep)
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
-			for at := range whole {
-				if at%65 > 0 && at < len(whole)-3 {
-					continue
-				}
-				for kind, edited := range map[string][]byte{
-					"changed":   slices.Concat(whole[:at], []byte{whole[at] ^ 1}, whole[at+1:]),
-					"put in":    slices.Concat(whole[:at], []byte{'0'}, whole[at:]),
-					"taken out": slices.Concat(whole[:at], whole[at+1:]),
-				} {
-					if bytes.Equal(edited, whole) {
-						continue
-					}
-					if err := os.WriteFile(keep, edited, 0o644); err != nil {
-						t.Fatal(err)
-					}
-					stdout, stderr, code := runCommand(t, "", args...)
-					if edited[len(edited)-1] != '\n' && bytes.HasPrefix(edited, whole[:last]) { // what has no end counts for nothing
-						if code != exit.OK || c.plain(stdout) != want {
-							t.Errorf("byte %d %s: exit status %d: %s%.300s", at, kind, code, stderr, stdout)
-						}
-						continue
-					}
-					line := 1 + bytes.Count(whole[:at], []byte("\n"))
-					if code != exit.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, fmt.Sprintf("mdmgen: --resume %s:%d: ", keep, line)) {
-						t.Errorf("byte %d %s in line %d: exit status %d: %s", at, kind, line, code, stderr)
-					}
-					if now, err := os.ReadFile(keep); err != nil || !bytes.Equal(now, edited) {
-						t.Errorf("byte %d %s: the file was changed: %v", at, kind, err)
-					}
-				}
-			}
-		})
-	}
-}
-
-// TestOldJournal: a file of the layout before is refused in a line that says what to do.
-func TestOldJournal(t *testing.T) {
-	t.Parallel()
-	for name, c := range journals(t) {
-		keep := filepath.Join(t.TempDir(), "keep.jsonl")
-		writeFile(t, keep, fmt.Sprintf(`{"schema":"mdmgen.%s-resume/1","version":"(devel)","seed":7,"settings":{}}`+"\n", name))
-		stdout, stderr, code := runCommand(t, "", append(c.args, "--resume", keep)...)
-		if code != exit.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "remove it") {
-			t.Errorf("%s: exit status %d: %s", name, code, stderr)
-		}
-	}
-}
-
 // TestOneFileForTwo: no two flags write to one file, whatever they call it.
 func TestOneFileForTwo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keep, link, hard := filepath.Join(dir, "keep.json"), filepath.Join(dir, "link.json"), filepath.Join(dir, "hard.json")
-	all := journals(t)
-	score, bench := all["score"].args, all["bench"].args
+	ids := filepath.Join(t.TempDir(), "ids.jsonl")
+	writeFile(t, ids, `{"ids":[1,0,1]}`+"\n"+`{"ids":[0,0,1]}`+"\n"+`{"ids":[1,1,1]}`+"\n")
+	score := []string{"score", ids, "--model", worldFile(t, "xor3-mixed"), "--draws", "2", "--seed", "7", "--format", "jsonl"}
+	bench := []string{"bench", "--model", worldFile(t, "xor3-mixed"), "--case", "tweedie steps=2", "-n", "2", "-r", "1", "--quality", "error,nelbo", "--error-samples", "3",
+		"--draws", "2", "--seed", "7", "--format", "json"}
 	mustRun(t, "", append(score[:len(score):len(score)], "--resume", keep)...)
 	whole, err := os.ReadFile(keep)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"mdmgen/internal/exit"
 )
 
-// TestMistakes: what is typed wrong is told before a server is begun, and has exit status 2.
+// TestMistakes: what is typed wrong is refused before a server is begun, and has exit status 2.
 func TestMistakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{

@@ -23,7 +23,7 @@ func ReadFlagged(ctx context.Context, flag, path string, limit int64) ([]byte, e
 }
 
 // DecodeObject reads a line that must be one JSON object with no fields but
-// those of v. example is such an object, for whoever has written none.
+// those of v. example is such an object, for the error message.
 func DecodeObject(line []byte, v any, example string) error {
 	if len(line) == 0 || line[0] != '{' {
 		return fmt.Errorf("not a line of input: expected a JSON object, such as %s", example)

@@ -37,7 +37,7 @@ func WriteRecord(out *Output, format string, record any) error {
 	return nil
 }
 
-// Width is that of a terminal on which a paragraph reads well.
+// Width is the number of columns in which a paragraph reads well.
 const Width = 90
 
 // Indent begins the lines of a paragraph that is shown as it is.

@@ -10,8 +10,7 @@ import (
 	"mdmgen/tokenize"
 )
 
-// Provenance says what made a record: which program, model, runtime and
-// tokenizer.
+// Provenance identifies what made a record: program, model, runtime and tokenizer.
 type Provenance struct {
 	Program   string        `json:"program"`
 	Version   string        `json:"version"`
@@ -24,7 +23,7 @@ type Provenance struct {
 	Command string `json:"-"`
 }
 
-// Card is what a page says of it: see [report.Carder].
+// Card returns what a page shows of it: see [report.Carder].
 func (p Provenance) Card() report.Card {
 	var facts []report.Fact
 	add := func(name, text string) {

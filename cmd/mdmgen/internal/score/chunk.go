@@ -32,7 +32,7 @@ type keptWindow struct {
 // printing is what is needed to print the results besides the record's own settings.
 type printing struct {
 	Format string `json:"format"`
-	// Overlaps is set where windows share tokens.
+	// Overlaps reports that windows share tokens.
 	Overlaps bool `json:"overlaps,omitempty"`
 }
 
