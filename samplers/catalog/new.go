@@ -28,7 +28,7 @@ func New(o Options, c samplers.Spec) (*Sampler, error) {
 	if err := set.drawn(c); err != nil {
 		return nil, err
 	}
-	if s.kernel, err = desc.make(desc.Name, set, c); err != nil {
+	if s.kernel, err = desc.make(set, c); err != nil {
 		return nil, err
 	}
 	set.Profile = nil
